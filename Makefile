@@ -71,7 +71,7 @@ boot-ways: deps build ramdisk ## machines that boot by the firmware's own PXE, b
 
 .PHONY: clients
 clients: deps ## every verb and noun of Ironic's own command line
-	go test -count=1 -tags clients -run '^TestClients' ./cmd/ferrite/serve && echo "clients: ok"
+	go test -count=1 -tags clients -run '^TestClients' ./lab/e2e/clients && echo "clients: ok"
 
 .PHONY: e2e-matrix
 e2e-matrix: deps build ## machines of every firmware, bus and card, and broken ones, with the ramdisk for real servers (as root)
@@ -80,7 +80,7 @@ e2e-matrix: deps build ## machines of every firmware, bus and card, and broken o
 
 .PHONY: interop
 interop: interop-deps build ramdisk ## our conductor with an agent like ironic-python-agent, OpenStack Ironic with our agent (as root)
-	go test -count=1 -run Interop ./cmd/ferrite/serve
+	go test -count=1 ./lab/e2e/interop
 	@$(E2E) -tags interop -run '^TestIronic$$' ./lab/e2e
 
 # Debian starts what it installs, here TFTP and Ironic itself, unless this file forbids it.

@@ -122,6 +122,9 @@ var rules = []rule{
 	{packages: list("lab/*"), may: list("lab/*, agent/*, conductor/*, images/*, proto/*, pxe/*"),
 		why: "the machine room and its suites", direct: true},
 
+	{packages: list("lab/e2e/clients, lab/e2e/interop"), tests: list("cmd/ferrite/cli, cmd/ferrite/serve, lab/*, proto/*"),
+		why: "suites of the whole program; tests alone"},
+
 	{packages: list("cmd/ferrite/cli/*"), may: list("cmd/ferrite/cli/*, cmd/ferrite/secret, proto/*"),
 		tests: list("cmd/ferrite/user, conductor/*"), why: "the CLI is a client like any other", direct: true},
 	{packages: list("docs"), why: "pages that the program prints"},

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 )
 
 // TestForeignAgents: an agent that announces no certificate, speaks http, has a path
@@ -48,19 +50,19 @@ func TestForeignAgents(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			c := startFor(t, &conductor{far: true}, filepath.Join(t.TempDir(), "data"), tt.flags...)
-			defer c.end(t)
-			r.api.Store(&c.url)
+			c := startFor(t, &conductor{Far: true}, filepath.Join(t.TempDir(), "data"), tt.flags...)
+			defer c.End(t)
+			r.api.Store(&c.URL)
 			defer r.run(t)()
-			c.call(t, "POST", "/v1/nodes",
+			c.Call(t, "POST", "/v1/nodes",
 				map[string]any{"uuid": nodeUUID, "driver": "fake-hardware", "deploy_interface": "direct",
 					"driver_info": map[string]any{"agent_verify_ca": tt.trust}}, 201)
-			c.call(t, "PUT", "/v1/nodes/"+nodeUUID+"/states/provision", map[string]any{"target": "manage"}, 202)
-			c.until(t, nodeUUID, "manageable")
-			c.call(t, "PUT", "/v1/nodes/"+nodeUUID+"/states/provision",
+			c.Call(t, "PUT", "/v1/nodes/"+nodeUUID+"/states/provision", map[string]any{"target": "manage"}, 202)
+			c.Until(t, nodeUUID, "manageable")
+			c.Call(t, "PUT", "/v1/nodes/"+nodeUUID+"/states/provision",
 				map[string]any{"target": "clean", "clean_steps": []any{beat}}, 202)
 			end := map[bool]string{true: "manageable", false: "clean failed"}[tt.wrong == ""]
-			if n := c.until(t, nodeUUID, end); !strings.Contains(fmt.Sprint(n["last_error"]), tt.wrong) {
+			if n := c.Until(t, nodeUUID, end); !strings.Contains(fmt.Sprint(n["last_error"]), tt.wrong) {
 				t.Errorf("last_error %v, want %q", n["last_error"], tt.wrong)
 			}
 			r.mu.Lock()
@@ -68,7 +70,7 @@ func TestForeignAgents(t *testing.T) {
 			if (len(r.commands) > 0) != (tt.wrong == "") {
 				t.Errorf("%d commands came", len(r.commands))
 			}
-			if warned := strings.Contains(c.log.String(),
+			if warned := strings.Contains(c.Log.String(),
 				"--agent-require-tls is false"); warned != strings.Contains(fmt.Sprint(tt.flags), "tls=false") {
 				t.Errorf("the start warns of http: %v", warned)
 			}
@@ -86,7 +88,7 @@ func newAgent(t *testing.T, secure bool, h http.Handler) (srv *httptest.Server, 
 		srv.Start()
 		return srv, ""
 	}
-	own, err := selfSigned()
+	own, err := servetest.SelfSigned()
 	if err != nil {
 		t.Fatal(err)
 	}

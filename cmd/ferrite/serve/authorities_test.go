@@ -24,7 +24,7 @@ func TestAuthorities(t *testing.T) {
 	c := start(t, dir, "--ca-folder", folder)
 	create := func(name string, verify any, want int) {
 		info := map[string]any{"redfish_address": "https://192.0.2.1", "redfish_verify_ca": verify}
-		c.call(t, "POST", "/v1/nodes", map[string]any{"driver": "redfish", "name": name, "driver_info": info}, want)
+		c.Call(t, "POST", "/v1/nodes", map[string]any{"driver": "redfish", "name": name, "driver_info": info}, want)
 	}
 	for name, verify := range map[string]any{"boolean": false, "inside": folder + "/ca.pem", "inline": string(chain),
 		"zero": "/dev/zero", "there": "/etc/passwd", "none": "/etc/none"} {
@@ -33,35 +33,35 @@ func TestAuthorities(t *testing.T) {
 	create("number", 7, http.StatusBadRequest)
 	create("text", "-----BEGIN nonsense", http.StatusBadRequest)
 	patch := []map[string]any{{"op": "add", "path": "/driver_info/agent_verify_ca", "value": "-----BEGIN nonsense"}}
-	c.call(t, "PATCH", "/v1/nodes/boolean", patch, http.StatusBadRequest)
+	c.Call(t, "PATCH", "/v1/nodes/boolean", patch, http.StatusBadRequest)
 
 	closed := "driver_info: redfish_verify_ca " + cacert.ErrNotOpen.Error()
 	for name, want := range map[string]string{"boolean": "", "inside": "", "inline": "", "zero": closed, "there": closed,
 		"none": closed} {
-		power, _ := c.call(t, "GET", "/v1/nodes/"+name+"/validate", nil, 200)["power"].(map[string]any)
+		power, _ := c.Call(t, "GET", "/v1/nodes/"+name+"/validate", nil, 200)["power"].(map[string]any)
 		if power["result"] != (want == "") || want != "" && power["reason"] != want {
 			t.Errorf("validate %s: %v, want %q", name, power, want)
 		}
 	}
-	c.call(t, "PUT", "/v1/nodes/zero/states/provision", map[string]any{"target": "manage"}, http.StatusAccepted)
-	if n := c.until(t, "zero", "enroll"); !strings.Contains(fmt.Sprint(n["last_error"]), closed) {
+	c.Call(t, "PUT", "/v1/nodes/zero/states/provision", map[string]any{"target": "manage"}, http.StatusAccepted)
+	if n := c.Until(t, "zero", "enroll"); !strings.Contains(fmt.Sprint(n["last_error"]), closed) {
 		t.Errorf("last_error %v, want %s", n["last_error"], closed)
 	}
-	c.end(t)
+	c.End(t)
 
 	c = start(t, dir) // an upgrade: nodes name what is open no longer
-	defer c.end(t)
+	defer c.End(t)
 	for _, want := range []string{"nodes name CA certificates that cannot be read", "count=4",
 		"inside (redfish_verify_ca)", "zero (redfish_verify_ca)"} {
-		for end := time.Now().Add(time.Minute); !strings.Contains(c.log.String(), want) && time.Now().Before(end); {
+		for end := time.Now().Add(time.Minute); !strings.Contains(c.Log.String(), want) && time.Now().Before(end); {
 			time.Sleep(10 * time.Millisecond) // it is said beside the start
 		}
-		if !strings.Contains(c.log.String(), want) {
-			t.Errorf("the log does not say %q:\n%s", want, c.log)
+		if !strings.Contains(c.Log.String(), want) {
+			t.Errorf("the log does not say %q:\n%s", want, c.Log)
 		}
 	}
 	edit := []map[string]any{{"op": "add", "path": "/extra/a", "value": 1}}
-	if n := c.call(t, "PATCH", "/v1/nodes/inside", edit, 200); n["provision_state"] != "enroll" ||
+	if n := c.Call(t, "PATCH", "/v1/nodes/inside", edit, 200); n["provision_state"] != "enroll" ||
 		n["maintenance"] != false {
 		t.Errorf("the node is %v, maintenance %v", n["provision_state"], n["maintenance"])
 	}

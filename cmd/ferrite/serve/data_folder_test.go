@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
 )
 
@@ -61,7 +62,7 @@ func TestLoss(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := contents(t, dir)
-			if _, err := command(t.Context(), "--data-dir", dir, "--api-address", anyPort); err == nil ||
+			if _, err := command(t.Context(), "--data-dir", dir, "--api-address", servetest.AnyPort); err == nil ||
 				!strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "--init") {
 				t.Errorf("it ended with %v, want %q", err, c.want)
 			}
@@ -70,8 +71,8 @@ func TestLoss(t *testing.T) {
 			}
 			if c.init {
 				conductor := start(t, dir, "--init")
-				conductor.end(t)
-				start(t, dir).end(t)
+				conductor.End(t)
+				start(t, dir).End(t)
 			}
 		})
 	}
@@ -80,7 +81,7 @@ func TestLoss(t *testing.T) {
 // TestFirstStart: one that was cut off is made good by the next.
 func TestFirstStart(t *testing.T) {
 	dir := t.TempDir()
-	start(t, dir).end(t)
+	start(t, dir).End(t)
 	for name := range contents(t, dir) {
 		if name == newFile || name == runningFile {
 			t.Errorf("%s is left", name)
@@ -92,6 +93,6 @@ func TestFirstStart(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, newFile), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	start(t, dir).end(t)
-	start(t, dir).end(t)
+	start(t, dir).End(t)
+	start(t, dir).End(t)
 }

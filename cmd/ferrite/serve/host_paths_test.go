@@ -2,9 +2,6 @@ package serve
 
 import "github.com/ferrite-metal/ferrite/proto/hostapi"
 
-// mergePatch is a body that says what it changes (RFC 7396).
-type mergePatch map[string]any
-
 // Where documents are.
 const (
 	hostsPath    = "/apis/metal3.io/v1alpha1/namespaces/metal3/baremetalhosts"

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
@@ -37,10 +38,10 @@ func secretOf(name string, data map[string]any) deed {
 	}, nil}
 }
 
-func imageOf(url string, spec mergePatch) deed {
+func imageOf(url string, spec servetest.MergePatch) deed {
 	spec["image"] = map[string]any{"url": url, "checksum": strings.Repeat("0", 64), "checksumType": "sha256",
 		"format": "raw"}
-	return deed{"image " + path.Base(url), http.MethodPatch, hostPath, mergePatch{"spec": spec},
+	return deed{"image " + path.Base(url), http.MethodPatch, hostPath, servetest.MergePatch{"spec": spec},
 		func(h hostapi.Host) bool {
 			return rests(h, hostapi.StateProvisioned) && h.Status.Provisioning.Image.URL == url
 		}}
@@ -62,13 +63,14 @@ var hostLife = []deed{
 	}, func(h hostapi.Host) bool {
 		return rests(h, hostapi.StateAvailable)
 	}},
-	imageOf("http://images/a", mergePatch{"userData": secretNamed("config"), "networkData": secretNamed("config"),
-		"metaData": secretNamed("config")}),
-	imageOf("http://images/b", mergePatch{}),
+	imageOf("http://images/a", servetest.MergePatch{"userData": secretNamed("config"),
+		"networkData": secretNamed("config"),
+		"metaData":    secretNamed("config")}),
+	imageOf("http://images/b", servetest.MergePatch{}),
 	{"deleted", http.MethodDelete, hostPath, nil, func(h hostapi.Host) bool {
 		return h.DeletionTimestamp != nil && !slices.Contains(h.Finalizers, hostapi.Finalizer)
 	}},
-	{"let go", http.MethodPatch, hostPath, mergePatch{"metadata": mergePatch{"finalizers": nil}}, nil},
+	{"let go", http.MethodPatch, hostPath, servetest.MergePatch{"metadata": map[string]any{"finalizers": nil}}, nil},
 	{"no secret", http.MethodDelete, secretsPath + "/bmc", nil, nil},
 	{"no secret", http.MethodDelete, secretsPath + "/config", nil, nil},
 }
@@ -106,7 +108,7 @@ func (o *operator) commit(d deed) {
 	was := o.version(d.path)
 	o.asks = d.name
 	for {
-		status, answer, err := o.c.send(d.method, where, d.body)
+		status, answer, err := o.c.Send(d.method, where, d.body)
 		if err != nil {
 			o.revive(err)
 			o.went = d.name + ": accepted unheard, goes on"
@@ -140,13 +142,13 @@ func (o *operator) version(path string) string {
 func (o *operator) await(d deed) {
 	o.t.Helper()
 	var h hostapi.Host
-	for end := time.Now().Add(patience); d.until != nil && !d.until(h); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(servetest.Patience); d.until != nil && !d.until(h); time.Sleep(2 * time.Millisecond) {
 		h = hostapi.Host{}
 		if err := json.Unmarshal(o.get(hostPath), &h); err != nil {
 			o.t.Fatal(err)
 		}
 		if time.Now().After(end) {
-			o.t.Fatalf("%s: the host stays %+v\n%s", d.name, h.Status, o.c.log)
+			o.t.Fatalf("%s: the host stays %+v\n%s", d.name, h.Status, o.c.Log)
 		}
 	}
 	for _, n := range o.nodes() {
@@ -179,7 +181,7 @@ func (o *operator) look(d deed) sight {
 	s := sight{Deed: d.name, Lists: map[string]any{}}
 	called := map[string]string{}
 	for _, list := range []string{hostsPath, hardwarePath, secretsPath, "/v1/nodes/detail", "/v1/ports/detail"} {
-		text := strings.ReplaceAll(string(o.get(list)), o.c.url, "URL")
+		text := strings.ReplaceAll(string(o.get(list)), o.c.URL, "URL")
 		text = version.ReplaceAllString(times.ReplaceAllString(text, "TIME"), `"resourceVersion":""`)
 		text = someUUID.ReplaceAllStringFunc(text, func(u string) string {
 			if called[u] == "" {

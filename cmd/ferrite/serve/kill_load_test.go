@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
 )
 
@@ -22,11 +23,12 @@ var kills = flag.Int("kills", 3, "how many conductors TestKillUnderLoad ends")
 // process starts a conductor in a process of its own.
 func process(t *testing.T, dir string) (c *conductor, p *os.Process) {
 	t.Helper()
-	c = &conductor{log: &apitest.Log{}, err: make(chan error, 1), http: &http.Client{Transport: &http.Transport{}}}
-	cmd := exec.Command(os.Args[0], "--data-dir", dir, "--api-address", anyPort, "--hardware-types", "fake-hardware",
+	c = &conductor{Log: &apitest.Log{}, Ended: make(chan error, 1), HTTP: &http.Client{Transport: &http.Transport{}}}
+	cmd := exec.Command(os.Args[0], "--data-dir", dir, "--api-address", servetest.AnyPort, "--hardware-types",
+		"fake-hardware",
 		"--host", "test", "--sync-power-state-interval", "0")
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s", cutVariable, cut{moment: never}))
-	cmd.Stderr = c.log
+	cmd.Stderr = c.Log
 	input, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -34,10 +36,10 @@ func process(t *testing.T, dir string) (c *conductor, p *os.Process) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	c.stop = func() { _ = input.Close() }
-	go func() { c.err <- cmd.Wait() }()
-	if err := c.ready(); err != nil {
-		t.Fatalf("%v\n%s", err, c.log)
+	c.Stop = func() { _ = input.Close() }
+	go func() { c.Ended <- cmd.Wait() }()
+	if err := c.Ready(); err != nil {
+		t.Fatalf("%v\n%s", err, c.Log)
 	}
 	return c, cmd.Process
 }
@@ -72,20 +74,20 @@ func TestKillUnderLoad(t *testing.T) {
 				busy.Go(func() { w.run(t, c, &acknowledged) })
 			}
 			writes := int64(20 + rand.IntN(80))
-			for end := time.Now().Add(patience); acknowledged.Load() < writes && time.Now().Before(end); {
+			for end := time.Now().Add(servetest.Patience); acknowledged.Load() < writes && time.Now().Before(end); {
 				time.Sleep(time.Duration(rand.IntN(1000)) * time.Microsecond)
 			}
 			if err := how.do(p); err != nil {
 				t.Fatal(err)
 			}
 			select {
-			case <-c.err: // how it ended is ours
-			case <-time.After(patience):
-				t.Fatalf("it does not end:\n%s", c.log)
+			case <-c.Ended: // how it ended is ours
+			case <-time.After(servetest.Patience):
+				t.Fatalf("it does not end:\n%s", c.Log)
 			}
-			c.stop()
+			c.Stop()
 			busy.Wait()
-			c.http.CloseIdleConnections()
+			c.HTTP.CloseIdleConnections()
 
 			c, _ = process(t, dir)
 			for _, w := range writers {
@@ -95,8 +97,8 @@ func TestKillUnderLoad(t *testing.T) {
 					}
 				}
 			}
-			c.end(t)
-			c.http.CloseIdleConnections()
+			c.End(t)
+			c.HTTP.CloseIdleConnections()
 		})
 	}
 }

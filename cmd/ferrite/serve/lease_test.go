@@ -72,13 +72,14 @@ func startBoot(t *testing.T) (*conductor, *bootserver.Server) {
 		t.Fatal(err)
 	}
 	ctx, fail := context.WithCancelCause(context.Background())
-	c := &conductor{url: "http://" + l.Addr().String(), log: logged, stop: func() { fail(nil) }, err: make(chan error, 1)}
+	c := &conductor{URL: "http://" + l.Addr().String(), Log: logged, Stop: func() { fail(nil) },
+		Ended: make(chan error, 1)}
 	parts := serving{
 		conf: conf, fail: fail, engine: eng, listener: l, face: conf.api(ctx, eng, nil, nil, logs, boot, nil, log),
 		boot: boot, log: log,
 	}
-	go func() { c.err <- parts.run(ctx) }()
-	t.Cleanup(func() { c.end(t) })
+	go func() { c.Ended <- parts.run(ctx) }()
+	t.Cleanup(func() { c.End(t) })
 	return c, boot
 }
 
@@ -88,8 +89,8 @@ func TestReservation(t *testing.T) {
 	c, boot := startBoot(t)
 	mac := net.HardwareAddr{0x52, 0x54, 0, 0x78, 0, 1}
 	path := "/ferrite/v1/leases/" + mac.String()
-	n := c.call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware"}, http.StatusCreated)
-	c.call(t, "POST", "/v1/ports", map[string]any{"address": mac.String(), "node_uuid": n["uuid"]}, http.StatusCreated)
+	n := c.Call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware"}, http.StatusCreated)
+	c.Call(t, "POST", "/v1/ports", map[string]any{"address": mac.String(), "node_uuid": n["uuid"]}, http.StatusCreated)
 	expect := func(when, want string) {
 		t.Helper()
 		if ip := pxetest.Offer(t, boot.DHCPAddr(), mac).YourIPAddr.String(); ip != want {
@@ -97,14 +98,14 @@ func TestReservation(t *testing.T) {
 		}
 	}
 	expect("without a reservation", "127.0.78.100")
-	c.call(t, "PUT", path, map[string]any{"ip": "127.0.78.50"}, http.StatusOK)
+	c.Call(t, "PUT", path, map[string]any{"ip": "127.0.78.50"}, http.StatusOK)
 	expect("with one outside the pool", "127.0.78.50")
-	c.call(t, "PUT", path, map[string]any{"ip": "127.0.78.105"}, http.StatusOK)
+	c.Call(t, "PUT", path, map[string]any{"ip": "127.0.78.105"}, http.StatusOK)
 	expect("with one inside the pool", "127.0.78.105")
 	for _, bad := range []string{"127.0.79.50", "127.0.78.255", "127.0.78.1"} {
-		c.call(t, "PUT", path, map[string]any{"ip": bad}, http.StatusBadRequest)
+		c.Call(t, "PUT", path, map[string]any{"ip": bad}, http.StatusBadRequest)
 	}
 	expect("after refused ones", "127.0.78.105")
-	c.call(t, "DELETE", path, map[string]any{}, http.StatusNoContent)
+	c.Call(t, "DELETE", path, map[string]any{}, http.StatusNoContent)
 	expect("after it is deleted", "127.0.78.100")
 }

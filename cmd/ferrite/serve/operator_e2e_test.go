@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
@@ -85,12 +86,12 @@ func (o *operator) begin() {
 	o.lives++
 	diary := &apitest.Log{}
 	o.kept = append(o.kept, diary)
-	c := &conductor{log: &apitest.Log{}, err: make(chan error, 1)}
+	c := &conductor{Log: &apitest.Log{}, Ended: make(chan error, 1)}
 	cmd := exec.Command(os.Args[0], "--data-dir", filepath.Join(o.dir, "data"), "--api-address", o.address+":0",
 		"--hardware-types", "fake-hardware", "--host", "test", "--sync-power-state-interval", "0", "--agent-allow",
 		"127.0.0.0/8")
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s", cutVariable, at))
-	cmd.Stdout, cmd.Stderr = diary, c.log
+	cmd.Stdout, cmd.Stderr = diary, c.Log
 	input, err := cmd.StdinPipe()
 	if err != nil {
 		o.t.Fatal(err)
@@ -98,20 +99,20 @@ func (o *operator) begin() {
 	if err := cmd.Start(); err != nil {
 		o.t.Fatal(err)
 	}
-	c.stop = func() { _ = input.Close() }
-	go func() { c.err <- cmd.Wait() }()
+	c.Stop = func() { _ = input.Close() }
+	go func() { c.Ended <- cmd.Wait() }()
 	o.c = c
-	if err := c.ready(); err != nil && at.moment == never {
-		o.t.Fatalf("%v\n%s", err, c.log)
+	if err := c.Ready(); err != nil && at.moment == never {
+		o.t.Fatalf("%v\n%s", err, c.Log)
 	}
 	// One that is to die may have done so while it started.
-	o.api.Store(&c.url)
+	o.api.Store(&c.URL)
 }
 
 func (o *operator) stop() {
 	if !o.closed {
 		o.closed = true
-		o.c.end(o.t)
+		o.c.End(o.t)
 	}
 }
 
@@ -119,13 +120,13 @@ func (o *operator) stop() {
 func (o *operator) revive(why error) {
 	o.t.Helper()
 	select {
-	case err := <-o.c.err:
+	case err := <-o.c.Ended:
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 			o.closed = true
-			o.t.Fatalf("the conductor ended by itself: %v\n%s", err, o.c.log)
+			o.t.Fatalf("the conductor ended by itself: %v\n%s", err, o.c.Log)
 		}
-	case <-time.After(patience):
+	case <-time.After(servetest.Patience):
 		o.t.Fatalf("%v, and the conductor lives", why)
 	}
 	o.went = o.asks + ": goes on"
@@ -143,7 +144,7 @@ func (o *operator) do(a ask) {
 	was := o.mark(a.of())
 	o.asks = a.name
 	for {
-		status, answer, err := o.c.send(method, path, a.body)
+		status, answer, err := o.c.Send(method, path, a.body)
 		if err != nil {
 			o.revive(err)
 			o.went = a.name + ": accepted unheard, goes on"
@@ -169,7 +170,7 @@ func (o *operator) do(a ask) {
 func (o *operator) get(path string) []byte {
 	o.t.Helper()
 	for {
-		switch status, answer, err := o.c.send(http.MethodGet, path, nil); {
+		switch status, answer, err := o.c.Send(http.MethodGet, path, nil); {
 		case err != nil:
 			o.revive(err)
 		case status == http.StatusNotFound:
@@ -187,7 +188,7 @@ func (o *operator) get(path string) []byte {
 func (o *operator) rest(uuid string) (n map[string]any) {
 	o.t.Helper()
 	quiet := 0
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	for end := time.Now().Add(servetest.Patience); time.Now().Before(end); {
 		n = map[string]any{}
 		if answer := o.get("/v1/nodes/" + uuid); answer != nil {
 			if err := json.Unmarshal(answer, &n); err != nil {
@@ -250,7 +251,7 @@ func (o *operator) scene(a ask, uuid string) scene {
 	o.t.Helper()
 	text := times.ReplaceAllString(string(o.get("/v1/nodes/"+uuid)), "TIME")
 	s := scene{Ask: a.name, Of: uuid}
-	if err := json.Unmarshal([]byte(strings.ReplaceAll(text, o.c.url, "URL")), &s.Node); err != nil {
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(text, o.c.URL, "URL")), &s.Node); err != nil {
 		o.t.Fatal(err)
 	}
 	if info, ok := s.Node["driver_internal_info"].(map[string]any); ok {

@@ -23,8 +23,8 @@ func TestOutbound(t *testing.T) {
 	}
 	defer udp.Close()
 	_, port, _ := net.SplitHostPort(srv.Listener.Addr().String())
-	c := startFor(t, &conductor{far: true}, filepath.Join(t.TempDir(), "data"))
-	defer c.end(t)
+	c := startFor(t, &conductor{Far: true}, filepath.Join(t.TempDir(), "data"))
+	defer c.End(t)
 	for i, info := range []map[string]any{
 		{"redfish_address": srv.URL}, {"redfish_address": "http://localhost:" + port},
 		{"redfish_address": "http://[::ffff:127.0.0.1]:" + port},
@@ -34,9 +34,9 @@ func TestOutbound(t *testing.T) {
 		if info["ipmi_address"] != nil {
 			driver = "ipmi"
 		}
-		c.call(t, "POST", "/v1/nodes", map[string]any{"driver": driver, "name": name, "driver_info": info}, 201)
-		c.call(t, "PUT", "/v1/nodes/"+name+"/states/provision", map[string]any{"target": "manage"}, 202)
-		if n := c.until(t, name, "enroll"); !strings.Contains(fmt.Sprint(n["last_error"]),
+		c.Call(t, "POST", "/v1/nodes", map[string]any{"driver": driver, "name": name, "driver_info": info}, 201)
+		c.Call(t, "PUT", "/v1/nodes/"+name+"/states/provision", map[string]any{"target": "manage"}, 202)
+		if n := c.Until(t, name, "enroll"); !strings.Contains(fmt.Sprint(n["last_error"]),
 			"is not called, for it is a loopback address") {
 			t.Errorf("%v: last_error %v", info, n["last_error"])
 		}

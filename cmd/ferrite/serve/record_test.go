@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 	"github.com/ferrite-metal/ferrite/conductor/bootlog"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
@@ -49,13 +50,13 @@ func recordFolder(t *testing.T, dir string) {
 	for _, state := range slices.Sorted(maps.Keys(node.States)) {
 		recordRedfish(t, c, state)
 	}
-	c.end(t)
+	c.End(t)
 	rest := stableStates(t, dir)
 	c = start(t, dir)
 	for state, verb := range rest {
-		c.call(t, "PUT", "/v1/nodes/"+nodeIn(state)+"/states/provision", verb, http.StatusAccepted)
+		c.Call(t, "PUT", "/v1/nodes/"+nodeIn(state)+"/states/provision", verb, http.StatusAccepted)
 	}
-	c.end(t)
+	c.End(t)
 	recordRest(t, dir)
 }
 
@@ -76,7 +77,7 @@ func recordFake(t *testing.T, c *conductor) {
 	t.Helper()
 	step := map[string]any{"interface": "deploy", "step": "erase_devices", "args": map[string]any{}}
 	post := func(path string, body map[string]any) string {
-		return fmt.Sprint(c.call(t, "POST", path, body, http.StatusCreated)["uuid"])
+		return fmt.Sprint(c.Call(t, "POST", path, body, http.StatusCreated)["uuid"])
 	}
 	chassis := post("/v1/chassis", map[string]any{"description": "rack 1"})
 	id := post("/v1/nodes", map[string]any{
@@ -85,7 +86,7 @@ func recordFake(t *testing.T, c *conductor) {
 		"conductor_group": "", "description": "Has lived", "extra": map[string]any{"rack": "r1"},
 		"properties": map[string]any{"capabilities": "boot_mode:uefi"},
 	})
-	c.call(t, "PUT", "/v1/nodes/lived/traits", map[string]any{"traits": []string{"CUSTOM_GPU"}}, http.StatusNoContent)
+	c.Call(t, "PUT", "/v1/nodes/lived/traits", map[string]any{"traits": []string{"CUSTOM_GPU"}}, http.StatusNoContent)
 	group := post("/v1/portgroups", map[string]any{"node_uuid": id, "name": "bond0", "address": "52:54:00:00:01:00",
 		"mode": "802.3ad"})
 	post("/v1/ports", map[string]any{"node_uuid": id, "address": "52:54:00:00:01:01", "name": "eth0",
@@ -121,28 +122,28 @@ func recordFake(t *testing.T, c *conductor) {
 		if verb[0] == "rescue" {
 			body["rescue_password"] = recordedPassword
 		}
-		c.call(t, "PUT", "/v1/nodes/lived/states/provision", body, http.StatusAccepted)
-		c.until(t, "lived", verb[1])
+		c.Call(t, "PUT", "/v1/nodes/lived/states/provision", body, http.StatusAccepted)
+		c.Until(t, "lived", verb[1])
 	}
 	post("/v1/nodes", map[string]any{"driver": "fake-hardware", "name": "allocated", "resource_class": "small"})
 	for _, verb := range lives[:3] {
-		c.call(t, "PUT", "/v1/nodes/allocated/states/provision", map[string]any{"target": verb[0]}, http.StatusAccepted)
-		c.until(t, "allocated", verb[1])
+		c.Call(t, "PUT", "/v1/nodes/allocated/states/provision", map[string]any{"target": verb[0]}, http.StatusAccepted)
+		c.Until(t, "allocated", verb[1])
 	}
-	c.call(t, "PUT", "/v1/nodes/allocated/states/power", map[string]any{"target": "power on"}, http.StatusAccepted)
+	c.Call(t, "PUT", "/v1/nodes/allocated/states/power", map[string]any{"target": "power on"}, http.StatusAccepted)
 	recordUntil(t, "power", func() bool {
-		return c.call(t, "GET", "/v1/nodes/allocated", nil, 200)["power_state"] == "power on"
+		return c.Call(t, "GET", "/v1/nodes/allocated", nil, 200)["power_state"] == "power on"
 	})
 	post("/v1/allocations", map[string]any{"name": "given", "resource_class": "small"})
 	post("/v1/allocations", map[string]any{"name": "in-vain", "resource_class": "none-such"})
 	for name, state := range map[string]string{"given": "active", "in-vain": "error"} {
-		recordUntil(t, name, func() bool { return c.call(t, "GET", "/v1/allocations/"+name, nil, 200)["state"] == state })
+		recordUntil(t, name, func() bool { return c.Call(t, "GET", "/v1/allocations/"+name, nil, 200)["state"] == state })
 	}
 }
 
 func recordUntil(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !done(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(servetest.Patience); !done(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%s does not become what is recorded", what)
 		}
@@ -152,7 +153,7 @@ func recordUntil(t *testing.T, what string, done func() bool) {
 // recordHosts makes a document of each kind.
 func recordHosts(t *testing.T, c *conductor) {
 	t.Helper()
-	post := func(path string, body map[string]any) { c.call(t, "POST", path, body, http.StatusCreated) }
+	post := func(path string, body map[string]any) { c.Call(t, "POST", path, body, http.StatusCreated) }
 	meta := func(name string) map[string]any { return map[string]any{"name": name} }
 	post("/api/v1/namespaces", map[string]any{"kind": "Namespace", "apiVersion": "v1", "metadata": meta("metal3")})
 	post(secretsPath, map[string]any{
@@ -175,7 +176,7 @@ func recordHosts(t *testing.T, c *conductor) {
 	for name, state := range map[string]hostapi.State{"available": hostapi.StateAvailable,
 		"provisioned": hostapi.StateProvisioned} {
 		recordUntil(t, "host "+name, func() bool {
-			_, answer, err := c.send("GET", hostsPath+"/"+name, nil)
+			_, answer, err := c.Send("GET", hostsPath+"/"+name, nil)
 			var h hostapi.Host
 			return err == nil && json.Unmarshal(answer, &h) == nil && rests(h, state)
 		})
@@ -188,7 +189,7 @@ func recordHosts(t *testing.T, c *conductor) {
 		"firmwareschemas":        {"schema": map[string]any{}},
 	} {
 		where := "/apis/metal3.io/v1alpha1/namespaces/metal3/" + path
-		status, answer, err := c.send("POST", where, map[string]any{"metadata": meta("available"), "spec": spec})
+		status, answer, err := c.Send("POST", where, map[string]any{"metadata": meta("available"), "spec": spec})
 		if err != nil || status != http.StatusCreated && status != http.StatusConflict { // the conductor may have made it
 			t.Fatalf("%s: %v, %d: %s", path, err, status, answer)
 		}
@@ -199,7 +200,7 @@ func recordHosts(t *testing.T, c *conductor) {
 // BMC's address, so that what it owes stays pending.
 func recordRedfish(t *testing.T, c *conductor, state node.State) {
 	t.Helper()
-	n := c.call(t, "POST", "/v1/nodes", map[string]any{
+	n := c.Call(t, "POST", "/v1/nodes", map[string]any{
 		"driver": "redfish", "name": nodeIn(state), "rescue_interface": "agent", "automated_clean": true,
 		"driver_info": map[string]any{
 			"redfish_address": "https://127.0.0.1:9", "redfish_system_id": "/redfish/v1/Systems/1", "redfish_username": "admin",
@@ -211,7 +212,7 @@ func recordRedfish(t *testing.T, c *conductor, state node.State) {
 			"image_checksum": fmt.Sprintf("%064d", 0)},
 	}, http.StatusCreated)
 	i := slices.Index(slices.Sorted(maps.Keys(node.States)), state)
-	c.call(t, "POST", "/v1/ports",
+	c.Call(t, "POST", "/v1/ports",
 		map[string]any{"node_uuid": n["uuid"], "address": fmt.Sprintf("52:54:00:00:00:%02x", i)}, http.StatusCreated)
 }
 

@@ -239,21 +239,21 @@ func checkRecordedServes(t *testing.T, dir string) {
 	t.Helper()
 	c := start(t, dir)
 	for state, info := range node.States {
-		n := c.call(t, "GET", "/v1/nodes/"+nodeIn(state), nil, http.StatusOK)
+		n := c.Call(t, "GET", "/v1/nodes/"+nodeIn(state), nil, http.StatusOK)
 		if rests := info.Class == node.Stable || info.Class == node.Held || info.Class == node.Failed; rests &&
 			n["provision_state"] != string(state) {
 			t.Errorf("node in %s is %v: %v", state, n["provision_state"], n["last_error"])
 		}
 	}
-	c.call(t, "GET", "/v1/nodes/lived", nil, http.StatusOK)
+	c.Call(t, "GET", "/v1/nodes/lived", nil, http.StatusOK)
 	recordUntil(t, "allocation", func() bool {
-		return c.call(t, "GET", "/v1/allocations/waiting", nil, 200)["state"] == "error"
+		return c.Call(t, "GET", "/v1/allocations/waiting", nil, 200)["state"] == "error"
 	})
-	if _, text, err := c.send("GET", "/ferrite/v1/nodes/lived/logs", nil); err != nil ||
+	if _, text, err := c.Send("GET", "/ferrite/v1/nodes/lived/logs", nil); err != nil ||
 		!strings.Contains(string(text), "the agent ends") {
 		t.Errorf("the boot log is %q, %v", text, err)
 	}
-	c.end(t)
+	c.End(t)
 	inStore(t, dir, func(ctx context.Context, s *store.SQLite) {
 		for state := range node.States {
 			n, err := s.Node(ctx, nodeIn(state))

@@ -1,10 +1,7 @@
 package serve
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -17,25 +14,12 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
 )
 
 // conductor is one `ferrite serve` inside the test.
-type conductor struct {
-	url  string
-	http *http.Client        // http.DefaultClient when nil
-	sign func(*http.Request) // says who asks; nil: asks no caller
-	far  bool                // it calls no BMC on the loopback
-	log  *apitest.Log
-	stop context.CancelFunc
-	err  chan error
-}
-
-// anyPort lets the kernel choose; the log says which it was.
-const anyPort = "127.0.0.1:0"
-
-// patience is how long a test waits for what must come, on a busy machine.
-const patience = time.Minute
+type conductor = servetest.Conductor
 
 // command runs `ferrite serve` with arguments until it ends by itself.
 func command(ctx context.Context, args ...string) (string, error) {
@@ -54,117 +38,10 @@ func start(t testing.TB, dir string, args ...string) *conductor {
 	return startFor(t, &conductor{}, dir, args...)
 }
 
-// startFor starts the conductor c, which knows how it is to be called.
+// startFor starts the conductor c, whose fields say how to call it.
 func startFor(t testing.TB, c *conductor, dir string, args ...string) *conductor {
 	t.Helper()
-	ctx, stop := context.WithCancel(context.Background())
-	c.log, c.stop, c.err = &apitest.Log{}, stop, make(chan error, 1)
-	cmd := Command()
-	if !c.far {
-		args = append([]string{"--bmc-allow", "127.0.0.0/8", "--registry-allow", "127.0.0.0/8", "--agent-allow",
-			"127.0.0.0/8"}, args...)
-	}
-	cmd.SetArgs(append([]string{"--data-dir", dir, "--api-address", anyPort, "--hardware-types",
-		"fake-hardware,redfish,ipmi", "--host", "test"}, args...))
-	cmd.SetErr(c.log)
-	cmd.SilenceErrors = true
-	go func() { c.err <- cmd.ExecuteContext(ctx) }()
-	if err := c.ready(); err != nil {
-		t.Fatalf("%v\n%s", err, c.log)
-	}
-	c.call(t, "GET", "/v1", nil, http.StatusOK)
-	return c
-}
-
-// ready waits until a conductor says where it listens; an error says that it
-// never will.
-func (c *conductor) ready() error {
-	for end := time.Now().Add(patience); time.Now().Before(end); {
-		if _, rest, ready := strings.Cut(c.log.String(), "msg=ready api="); ready {
-			c.url, _, _ = strings.Cut(rest, " ")
-			return nil
-		}
-		select {
-		case err := <-c.err:
-			c.err <- err // for end, too
-			return fmt.Errorf("it ended: %w", err)
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
-	return errors.New("it is not ready")
-}
-
-func (c *conductor) end(t testing.TB) {
-	t.Helper()
-	c.stop()
-	select {
-	case err := <-c.err:
-		if err != nil {
-			t.Errorf("it ended with %v\n%s", err, c.log)
-		}
-	case <-time.After(patience):
-		t.Fatalf("it does not end:\n%s", c.log)
-	}
-}
-
-// call makes one request that is answered with want.
-func (c *conductor) call(t testing.TB, method, path string, body any, want int) map[string]any {
-	t.Helper()
-	status, answer, err := c.send(method, path, body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if status != want {
-		t.Fatalf("%s %s answers %d, want %d: %s", method, path, status, want, answer)
-	}
-	var doc map[string]any
-	_ = json.Unmarshal(answer, &doc) // some answers have no body
-	return doc
-}
-
-// send makes one request at the newest microversion; the error is that of a
-// connection that broke.
-func (c *conductor) send(method, path string, body any) (status int, answer []byte, err error) {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return 0, nil, err
-	}
-	r, err := http.NewRequest(method, c.url+path, bytes.NewReader(raw))
-	if err != nil {
-		return 0, nil, err
-	}
-	r.Header.Set("X-OpenStack-Ironic-API-Version", "latest")
-	if _, merge := body.(mergePatch); merge {
-		r.Header.Set("Content-Type", "application/merge-patch+json")
-	}
-	if c.sign != nil {
-		c.sign(r)
-	}
-	client := c.http
-	if client == nil {
-		client = http.DefaultClient
-	}
-	res, err := client.Do(r)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer res.Body.Close()
-	answer, err = io.ReadAll(res.Body)
-	return res.StatusCode, answer, err
-}
-
-func (c *conductor) until(t *testing.T, id, state string) map[string]any {
-	t.Helper()
-	var n map[string]any
-	for end := time.Now().Add(patience); time.Now().Before(end); {
-		n = c.call(t, "GET", "/v1/nodes/"+id, nil, 200)
-		if n["provision_state"] == state && n["reservation"] == nil {
-			return n
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("node is %v (%v), want %q", n["provision_state"], n["last_error"], state)
-	return nil
+	return servetest.StartFor(t, c, Command(), dir, args...)
 }
 
 // TestContract is what scripts rely on: a node of fake hardware goes through
@@ -178,34 +55,34 @@ func TestContract(t *testing.T) {
 	if st, err := os.Stat(dir); err != nil || st.Mode().Perm() != 0o700 {
 		t.Errorf("data folder: %v, %v", st.Mode(), err)
 	}
-	if _, err := command(t.Context(), "--data-dir", dir, "--api-address", anyPort); err == nil ||
+	if _, err := command(t.Context(), "--data-dir", dir, "--api-address", servetest.AnyPort); err == nil ||
 		!strings.Contains(err.Error(), "in use") {
 		t.Errorf("a second conductor on the same data: %v", err)
 	}
-	n := c.call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware", "name": "n1"}, 201)
+	n := c.Call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware", "name": "n1"}, 201)
 	id := fmt.Sprint(n["uuid"])
 	for _, step := range [][2]string{{"manage", "manageable"}, {"inspect", "manageable"}, {"provide", "available"},
 		{"active", "active"}} {
-		c.call(t, "PUT", "/v1/nodes/n1/states/provision", map[string]any{"target": step[0]}, 202)
-		c.until(t, id, step[1])
+		c.Call(t, "PUT", "/v1/nodes/n1/states/provision", map[string]any{"target": step[0]}, 202)
+		c.Until(t, id, step[1])
 	}
-	c.end(t)
+	c.End(t)
 	c = start(t, dir)
-	defer c.end(t)
-	if n := c.until(t, "n1", "active"); n["uuid"] != id {
+	defer c.End(t)
+	if n := c.Until(t, "n1", "active"); n["uuid"] != id {
 		t.Errorf("after a restart: %v", n)
 	}
-	c.call(t, "PUT", "/v1/nodes/n1/states/power", map[string]any{"target": "power on"}, 202)
-	if n := c.until(t, id, "active"); n["power_state"] != "power on" {
+	c.Call(t, "PUT", "/v1/nodes/n1/states/power", map[string]any{"target": "power on"}, 202)
+	if n := c.Until(t, id, "active"); n["power_state"] != "power on" {
 		t.Errorf("power is %v", n["power_state"])
 	}
-	c.call(t, "PUT", "/v1/nodes/n1/states/provision", map[string]any{"target": "deleted"}, 202)
-	c.until(t, id, "available")
+	c.Call(t, "PUT", "/v1/nodes/n1/states/provision", map[string]any{"target": "deleted"}, 202)
+	c.Until(t, id, "available")
 	// Settings that cannot work are named, and the node goes back.
 	info := map[string]any{"ipmi_address": "192.0.2.1", "ipmi_bridging": "single"}
-	ipmi := c.call(t, "POST", "/v1/nodes", map[string]any{"driver": "ipmi", "driver_info": info}, 201)
-	c.call(t, "PUT", fmt.Sprintf("/v1/nodes/%v/states/provision", ipmi["uuid"]), map[string]any{"target": "manage"}, 202)
-	if n := c.until(t, fmt.Sprint(ipmi["uuid"]), "enroll"); !strings.Contains(fmt.Sprint(n["last_error"]),
+	ipmi := c.Call(t, "POST", "/v1/nodes", map[string]any{"driver": "ipmi", "driver_info": info}, 201)
+	c.Call(t, "PUT", fmt.Sprintf("/v1/nodes/%v/states/provision", ipmi["uuid"]), map[string]any{"target": "manage"}, 202)
+	if n := c.Until(t, fmt.Sprint(ipmi["uuid"]), "enroll"); !strings.Contains(fmt.Sprint(n["last_error"]),
 		"ipmi_bridging must be no") {
 		t.Errorf("ipmi: last_error %v", n["last_error"])
 	}
@@ -279,9 +156,9 @@ func TestRefusesToStart(t *testing.T) {
 		"no disk at a time": {[]string{"--disk-erasure-concurrency", "0"}, "--disk-erasure-concurrency 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), patience) // one that starts would not end
+			ctx, cancel := context.WithTimeout(t.Context(), servetest.Patience) // one that starts would not end
 			defer cancel()
-			args := append([]string{"--data-dir", t.TempDir(), "--api-address", anyPort}, tc.args...)
+			args := append([]string{"--data-dir", t.TempDir(), "--api-address", servetest.AnyPort}, tc.args...)
 			_, err := command(ctx, args...)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error %v, want it to say %q", err, tc.want)
@@ -344,9 +221,9 @@ func TestPool(t *testing.T) {
 func TestBootLogs(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	c := start(t, dir)
-	n := c.call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware", "name": "n1"}, 201)
+	n := c.Call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware", "name": "n1"}, 201)
 	id := fmt.Sprint(n["uuid"])
-	c.end(t)
+	c.End(t)
 	const gone = "11111111-2222-4333-8444-555555555555"
 	for _, node := range []string{id, gone} {
 		folder := filepath.Join(dir, "logs", node)
@@ -359,11 +236,11 @@ func TestBootLogs(t *testing.T) {
 		}
 	}
 	c = start(t, dir)
-	defer c.end(t)
+	defer c.End(t)
 	if _, err := os.Stat(filepath.Join(dir, "logs", gone)); !os.IsNotExist(err) {
 		t.Errorf("the log of a node that is no more: %v", err)
 	}
-	res, err := http.Get(c.url + "/ferrite/v1/nodes/n1/logs")
+	res, err := http.Get(c.URL + "/ferrite/v1/nodes/n1/logs")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,7 +249,7 @@ func TestBootLogs(t *testing.T) {
 	if err != nil || string(text) != "a line\n" {
 		t.Errorf("the log %q %v", text, err)
 	}
-	c.call(t, "DELETE", "/v1/nodes/n1", nil, 204)
+	c.Call(t, "DELETE", "/v1/nodes/n1", nil, 204)
 	if _, err := os.Stat(filepath.Join(dir, "logs", id)); !os.IsNotExist(err) {
 		t.Errorf("the log of a deleted node: %v", err)
 	}

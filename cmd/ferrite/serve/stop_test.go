@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
@@ -58,7 +59,7 @@ func (w *writer) run(t *testing.T, c *conductor, acknowledged *atomic.Int64) {
 // stopWriters is a writer for every verb, of REST and of Kubernetes.
 func stopWriters(t *testing.T, c *conductor) []*writer {
 	created := func(path string, body any) string {
-		return c.call(t, "POST", path, body, http.StatusCreated)["uuid"].(string)
+		return c.Call(t, "POST", path, body, http.StatusCreated)["uuid"].(string)
 	}
 	node := map[string]any{"driver": "fake-hardware"}
 	patched, large := created("/v1/nodes", node), created("/v1/nodes", node)
@@ -70,17 +71,17 @@ func stopWriters(t *testing.T, c *conductor) []*writer {
 	document := func(name string) map[string]any {
 		return map[string]any{"metadata": map[string]any{"name": name}, "stringData": map[string]any{"k": "v"}}
 	}
-	c.call(t, "POST", corePath+"secrets", document("patched"), http.StatusCreated)
+	c.Call(t, "POST", corePath+"secrets", document("patched"), http.StatusCreated)
 	set := func(path string, value any) []map[string]any {
 		return []map[string]any{{"op": "add", "path": path, "value": value}}
 	}
 	there := func(c *conductor, path string) bool {
-		status, _, err := c.send("GET", path, nil)
+		status, _, err := c.Send("GET", path, nil)
 		return err == nil && status == http.StatusOK
 	}
 	atLeast := func(path ...string) func(t *testing.T, c *conductor, i int) bool {
 		return func(t *testing.T, c *conductor, i int) bool {
-			var at any = c.call(t, "GET", path[0], nil, http.StatusOK)
+			var at any = c.Call(t, "GET", path[0], nil, http.StatusOK)
 			for _, key := range path[1:] {
 				at = at.(map[string]any)[key]
 			}
@@ -92,18 +93,18 @@ func stopWriters(t *testing.T, c *conductor) []*writer {
 	return []*writer{
 		{name: "PATCH of a node", want: http.StatusOK,
 			do: func(c *conductor, i int) (int, []byte, error) {
-				return c.send("PATCH", "/v1/nodes/"+patched, set("/extra/n", fmt.Sprint(i)))
+				return c.Send("PATCH", "/v1/nodes/"+patched, set("/extra/n", fmt.Sprint(i)))
 			},
 			kept: atLeast("/v1/nodes/"+patched, "extra", "n")},
 		{name: "large PATCH", want: http.StatusOK,
 			do: func(c *conductor, i int) (int, []byte, error) {
-				return c.send("PATCH", "/v1/nodes/"+large,
+				return c.Send("PATCH", "/v1/nodes/"+large,
 					append(set("/extra/n", fmt.Sprint(i)), set("/extra/blob", strings.Repeat("x", 200<<10))...))
 			},
 			kept: atLeast("/v1/nodes/"+large, "extra", "n")},
 		{name: "POST of a node", want: http.StatusCreated,
 			do: func(c *conductor, i int) (int, []byte, error) {
-				return c.send("POST", "/v1/nodes", map[string]any{"driver": "fake-hardware", "name": fmt.Sprintf("new-%d", i)})
+				return c.Send("POST", "/v1/nodes", map[string]any{"driver": "fake-hardware", "name": fmt.Sprintf("new-%d", i)})
 			},
 			kept: func(_ *testing.T, c *conductor, i int) bool { return there(c, fmt.Sprintf("/v1/nodes/new-%d", i)) }},
 		{name: "DELETE of a node", want: http.StatusNoContent, bare: true,
@@ -111,7 +112,7 @@ func stopWriters(t *testing.T, c *conductor) []*writer {
 				if i >= len(doomed) {
 					return 0, nil, io.EOF
 				}
-				return c.send("DELETE", one(i, doomed), nil)
+				return c.Send("DELETE", one(i, doomed), nil)
 			},
 			kept: func(_ *testing.T, c *conductor, i int) bool { return !there(c, one(i, doomed)) }},
 		{name: "PUT of a verb", want: http.StatusAccepted, bare: true,
@@ -119,22 +120,22 @@ func stopWriters(t *testing.T, c *conductor) []*writer {
 				if i >= len(managed) {
 					return 0, nil, io.EOF
 				}
-				return c.send("PUT", one(i, managed)+"/states/provision", map[string]any{"target": "manage"})
+				return c.Send("PUT", one(i, managed)+"/states/provision", map[string]any{"target": "manage"})
 			},
 			kept: func(t *testing.T, c *conductor, i int) bool {
-				return c.call(t, "GET", one(i, managed), nil, http.StatusOK)["provision_state"] != "enroll"
+				return c.Call(t, "GET", one(i, managed), nil, http.StatusOK)["provision_state"] != "enroll"
 			}},
 		{name: "POST of a document", want: http.StatusCreated,
 			do: func(c *conductor, i int) (int, []byte, error) {
-				return c.send("POST", corePath+"secrets", document(fmt.Sprintf("new-%d", i)))
+				return c.Send("POST", corePath+"secrets", document(fmt.Sprintf("new-%d", i)))
 			},
 			kept: func(_ *testing.T, c *conductor, i int) bool {
 				return there(c, fmt.Sprintf("%ssecrets/new-%d", corePath, i))
 			}},
 		{name: "PATCH of a document", want: http.StatusOK,
 			do: func(c *conductor, i int) (int, []byte, error) {
-				return c.send("PATCH", corePath+"secrets/patched",
-					mergePatch{"metadata": map[string]any{"annotations": map[string]any{"n": fmt.Sprint(i)}}})
+				return c.Send("PATCH", corePath+"secrets/patched",
+					servetest.MergePatch{"metadata": map[string]any{"annotations": map[string]any{"n": fmt.Sprint(i)}}})
 			},
 			kept: atLeast(corePath+"secrets/patched", "metadata", "annotations", "n")},
 	}
@@ -149,9 +150,9 @@ func TestStopUnderLoad(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "data")
 		c := start(t, dir, "--auth", "none", "--boot=false")
 		transport := &http.Transport{}
-		c.http = &http.Client{Transport: transport}
+		c.HTTP = &http.Client{Transport: transport}
 		writers := stopWriters(t, c)
-		followed := c.call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware"},
+		followed := c.Call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware"},
 			http.StatusCreated)["uuid"].(string)
 		var acknowledged atomic.Int64
 		var busy sync.WaitGroup
@@ -162,17 +163,17 @@ func TestStopUnderLoad(t *testing.T) {
 			corePath + "secrets?watch=true", "/ferrite/v1/nodes/" + followed + "/logs?follow=true",
 		} {
 			busy.Go(func() {
-				status, _, err := c.send("GET", path, nil)
+				status, _, err := c.Send("GET", path, nil)
 				if err != nil || status != http.StatusOK {
 					t.Errorf("%s ends with %d, %v, want a whole answer", path, status, err)
 				}
 			})
 		}
-		for end := time.Now().Add(patience); acknowledged.Load() < writes && time.Now().Before(end); {
+		for end := time.Now().Add(servetest.Patience); acknowledged.Load() < writes && time.Now().Before(end); {
 			time.Sleep(time.Millisecond)
 		}
 		began := time.Now()
-		c.end(t)
+		c.End(t)
 		if took := time.Since(began); took > stopTime {
 			t.Errorf("the stop took %v: something kept it waiting", took)
 		}
@@ -190,7 +191,7 @@ func TestStopUnderLoad(t *testing.T) {
 				}
 			}
 		}
-		c.end(t)
+		c.End(t)
 	}
 }
 
@@ -208,7 +209,7 @@ func TestDrain(t *testing.T) {
 	}
 	face := apitest.Start(t, mem.New(), mounts).Config.Handler
 	srv := api.NewServer(requests, face, slog.New(slog.DiscardHandler))
-	l, err := net.Listen("tcp", anyPort)
+	l, err := net.Listen("tcp", servetest.AnyPort)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -263,7 +263,7 @@ func TestStoreCheckRunning(t *testing.T) {
 		!strings.Contains(err.Error(), "a conductor is running in it") {
 		t.Errorf("beside a conductor: %v", err)
 	}
-	c.end(t)
+	c.End(t)
 	if out, err := storeCheckOf(t, dir); err != nil || !strings.HasSuffix(out, "store: ok\n") {
 		t.Errorf("%v: %s", err, out)
 	}

@@ -42,7 +42,7 @@ func keepAlive(t *testing.T, c *conductor, from string) (status int, err error) 
 // answered is keepAlive with the connection.
 func answered(t *testing.T, c *conductor, from string) (conn net.Conn, status int, err error) {
 	t.Helper()
-	conn = connect(t, c.url, from, "GET /v1 HTTP/1.1\r\nHost: h\r\n\r\n")
+	conn = connect(t, c.URL, from, "GET /v1 HTTP/1.1\r\nHost: h\r\n\r\n")
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		return conn, 0, err
@@ -54,7 +54,7 @@ func answered(t *testing.T, c *conductor, from string) (conn net.Conn, status in
 // than its share costs it one of its own.
 func TestConnectionsAreBounded(t *testing.T) {
 	c := start(t, t.TempDir())
-	defer c.end(t)
+	defer c.End(t)
 	http.DefaultClient.CloseIdleConnections()
 	closed := make(chan struct{}, maxEach+1)
 	var conns []net.Conn
@@ -89,12 +89,12 @@ func TestConnectionsAreBounded(t *testing.T) {
 // come, operators, agents and the loopback are answered at once.
 func TestSlowBodiesShutNobodyOut(t *testing.T) {
 	c := start(t, t.TempDir())
-	defer c.end(t)
+	defer c.End(t)
 	http.DefaultClient.CloseIdleConnections()
 	var slow []net.Conn
 	for i := range maxConnections {
 		slow = append(slow,
-			connect(t, c.url, fmt.Sprintf("127.0.2.%d", i/maxEach+1),
+			connect(t, c.URL, fmt.Sprintf("127.0.2.%d", i/maxEach+1),
 				"POST /v1/heartbeat/u HTTP/1.1\r\nHost: h\r\nContent-Length: 5000\r\n\r\n{"))
 	}
 	began := time.Now()
@@ -104,7 +104,7 @@ func TestSlowBodiesShutNobodyOut(t *testing.T) {
 		}
 	}
 	for i := range 10 { // agents, whose calls are wrong and have an answer
-		conn := connect(t, c.url, fmt.Sprintf("127.0.4.%d", i+1),
+		conn := connect(t, c.URL, fmt.Sprintf("127.0.4.%d", i+1),
 			"POST /v1/heartbeat/u HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n{}")
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil || res.StatusCode != http.StatusNotFound {

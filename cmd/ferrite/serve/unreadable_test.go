@@ -14,21 +14,21 @@ func TestUnreadableNode(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	c := start(t, dir)
 	for _, name := range []string{"first", "spoiled", "last"} {
-		c.call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware", "name": name}, http.StatusCreated)
+		c.Call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware", "name": name}, http.StatusCreated)
 	}
-	c.end(t)
+	c.End(t)
 	changeRows(t, dir, "UPDATE nodes SET doc = '{' WHERE name = 'spoiled'")
 
 	c = start(t, dir)
-	defer c.end(t)
+	defer c.End(t)
 	for _, name := range []string{"first", "last"} {
-		c.call(t, "GET", "/v1/nodes/"+name, nil, http.StatusOK)
+		c.Call(t, "GET", "/v1/nodes/"+name, nil, http.StatusOK)
 	}
 	const want = "a record of the database cannot be read"
-	for end := time.Now().Add(time.Minute); !strings.Contains(c.log.String(), want) && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); !strings.Contains(c.Log.String(), want) && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond)
 	}
-	if log := c.log.String(); strings.Count(log, want) != 1 {
+	if log := c.Log.String(); strings.Count(log, want) != 1 {
 		t.Errorf("the log says %d times %q, want once:\n%s", strings.Count(log, want), want, log)
 	}
 }

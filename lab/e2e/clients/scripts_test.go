@@ -1,6 +1,6 @@
 //go:build clients
 
-package serve
+package clients
 
 import (
 	"path/filepath"

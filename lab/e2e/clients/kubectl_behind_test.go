@@ -1,6 +1,6 @@
 //go:build e2e
 
-package serve
+package clients
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 )
 
 // kubectlKnows answers the condition [waits-by-jsonpath]: kubectl does from 1.23 on.
@@ -39,7 +41,7 @@ func halt(ts *testscript.TestScript, neg bool, args []string) {
 // before are no longer kept for those who follow, not even those that wait in sockets
 // (some five megabytes).
 func churn(ts *testscript.TestScript, neg bool, args []string) {
-	c, ok := ts.Value("conductor").(*conductor)
+	c, ok := ts.Value("conductor").(*servetest.Conductor)
 	if !ok || neg || len(args) != 1 {
 		ts.Fatalf("usage: churn NAMESPACE/NAME")
 	}
@@ -47,7 +49,7 @@ func churn(ts *testscript.TestScript, neg bool, args []string) {
 	namespace, name, _ := strings.Cut(args[0], "/")
 	for i := range (kept + sockets) / each {
 		text := fmt.Sprintf(`{"metadata":{"annotations":{"filler":%q}}}`, strings.Repeat(string(rune('a'+i%26)), each))
-		r, err := http.NewRequest(http.MethodPatch, c.url+"/apis/metal3.io/v1alpha1/namespaces/"+namespace+"/baremetalhosts/"+
+		r, err := http.NewRequest(http.MethodPatch, c.URL+"/apis/metal3.io/v1alpha1/namespaces/"+namespace+"/baremetalhosts/"+
 			name, strings.NewReader(text))
 		ts.Check(err)
 		r.Header.Set("Content-Type", "application/merge-patch+json")

@@ -1,6 +1,6 @@
 //go:build e2e
 
-package serve
+package clients
 
 import (
 	"bytes"
@@ -22,6 +22,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/crypto/bcrypt"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 	"github.com/ferrite-metal/ferrite/conductor/certificate/certtest"
 )
 
@@ -47,21 +49,21 @@ func TestE2EKubectl(t *testing.T) {
 			if err := os.Symlink(kubectlPath(), filepath.Join(bin, "kubectl")); err != nil {
 				return err
 			}
-			c := &conductor{}
+			c := &servetest.Conductor{}
 			args, config, err := kubectlAccess(tb, c, env.WorkDir, filepath.Base(tb.Name()) == "roles")
 			if err != nil {
 				return err
 			}
-			startFor(tb, c, filepath.Join(tb.TempDir(), "data"), args...)
-			env.Defer(func() { c.end(tb) })
-			if err := os.WriteFile(filepath.Join(env.WorkDir, "kubeconfig"), fmt.Appendf(nil, config, c.url),
+			servetest.StartFor(tb, c, serve.Command(), filepath.Join(tb.TempDir(), "data"), args...)
+			env.Defer(func() { c.End(tb) })
+			if err := os.WriteFile(filepath.Join(env.WorkDir, "kubeconfig"), fmt.Appendf(nil, config, c.URL),
 				0o600); err != nil {
 				return err
 			}
 			env.Setenv("PATH", bin+":"+env.Getenv("PATH"))
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("KUBECONFIG", filepath.Join(env.WorkDir, "kubeconfig"))
-			env.Setenv("URL", c.url)
+			env.Setenv("URL", c.URL)
 			env.Values["conductor"], env.Values["followers"], env.Values["test"] = c, map[string]*follower{}, tb
 			return nil
 		},
@@ -74,7 +76,8 @@ func TestE2EKubectl(t *testing.T) {
 // kubectlAccess is the arguments of a conductor and the configuration of a
 // kubectl, which has one user for each role where a script is about roles. That
 // is over TLS: kubectl sends no password without.
-func kubectlAccess(t testing.TB, c *conductor, dir string, roles bool) (args []string, config string, err error) {
+func kubectlAccess(t testing.TB, c *servetest.Conductor, dir string, roles bool) (args []string, config string,
+	err error) {
 	const open = `{apiVersion: v1, kind: Config, clusters: [{name: c, cluster: {server: "%s"}}], contexts: [{name: c, context: {cluster: c, namespace: metal3}}], current-context: c}`
 	if !roles {
 		return nil, open, nil
@@ -96,9 +99,9 @@ func kubectlAccess(t testing.TB, c *conductor, dir string, roles bool) (args []s
 	certFile, keyFile := certtest.Write(t, dir, chain, key)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(authority.PEM())
-	c.http = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}
-	t.Cleanup(c.http.CloseIdleConnections)
-	c.sign = func(r *http.Request) { r.SetBasicAuth("olga", "open sesame") }
+	c.HTTP = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}
+	t.Cleanup(c.HTTP.CloseIdleConnections)
+	c.Sign = func(r *http.Request) { r.SetBasicAuth("olga", "open sesame") }
 	closed := `{apiVersion: v1, kind: Config, clusters: [{name: c, cluster: {server: "%s", certificate-authority-data: ` +
 		base64.StdEncoding.EncodeToString(authority.PEM()) + `}}], current-context: olga,
  users: [{name: olga, user: {username: olga, password: open sesame}}
@@ -111,12 +114,12 @@ func kubectlAccess(t testing.TB, c *conductor, dir string, roles bool) (args []s
 // putStatus is the command "status NAMESPACE/NAME JSON": what a reconciler would
 // write of a host.
 func putStatus(ts *testscript.TestScript, neg bool, args []string) {
-	c, ok := ts.Value("conductor").(*conductor)
+	c, ok := ts.Value("conductor").(*servetest.Conductor)
 	if !ok || neg || len(args) != 2 {
 		ts.Fatalf("usage: status NAMESPACE/NAME JSON")
 	}
 	namespace, name := filepath.Split(args[0])
-	r, err := http.NewRequest(http.MethodPatch, c.url+"/apis/metal3.io/v1alpha1/namespaces/"+filepath.Clean(namespace)+
+	r, err := http.NewRequest(http.MethodPatch, c.URL+"/apis/metal3.io/v1alpha1/namespaces/"+filepath.Clean(namespace)+
 		"/baremetalhosts/"+name+"/status", bytes.NewBufferString(args[1]))
 	ts.Check(err)
 	r.Header.Set("Content-Type", "application/merge-patch+json")
@@ -177,7 +180,7 @@ func sees(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: sees NAME PATTERN")
 	}
 	f, pattern := followers(ts)[args[0]], regexp.MustCompile("(?m)"+args[1])
-	for end := time.Now().Add(patience); !pattern.MatchString(f.said()); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(servetest.Patience); !pattern.MatchString(f.said()); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			ts.Fatalf("%s has not said %q, but:\n%s", args[0], args[1], f.said())
 		}

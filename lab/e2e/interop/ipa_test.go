@@ -1,19 +1,13 @@
-package serve
+package interop
 
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
 	"io"
 	"log/slog"
-	"math/big"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -24,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -78,12 +73,12 @@ func recorded(t *testing.T, name string, into any) {
 
 // startIPA boots an agent, which lives until end.
 func startIPA(t *testing.T, m *ipaMachine, how manner) *ipaAgent {
-	a := &ipaAgent{t: t, machine: m, api: m.conductor.url, manner: how, version: "1.1", wake: make(chan struct{}, 1),
+	a := &ipaAgent{t: t, machine: m, api: m.conductor.URL, manner: how, version: "1.1", wake: make(chan struct{}, 1),
 		taken: make(chan struct{}, 1)}
 	a.life, a.stop = context.WithCancel(context.Background())
 	a.server = httptest.NewUnstartedServer(http.HandlerFunc(a.serve))
 	a.server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // who hangs up
-	cert, err := selfSigned()
+	cert, err := servetest.SelfSigned()
 	if err != nil {
 		t.Error(err)
 	}
@@ -92,22 +87,6 @@ func startIPA(t *testing.T, m *ipaMachine, how manner) *ipaAgent {
 	a.pem = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Certificate[0]}))
 	a.ended.Go(a.run)
 	return a
-}
-
-// selfSigned is a certificate as the agent makes one in each boot.
-func selfSigned() (tls.Certificate, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	now := time.Now()
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(now.UnixNano()), NotBefore: now.Add(-time.Hour), NotAfter: now.Add(30 * 24 * time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-	}
-	template.Subject.CommonName = "ipa"
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
 }
 
 // end takes the power away.

@@ -1,4 +1,4 @@
-package serve
+package clients
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 )
 
 const leaving = `
@@ -35,15 +37,15 @@ func TestFerriteDeletes(t *testing.T) {
 	if err := os.WriteFile(file, []byte(leaving), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := startFor(t, &conductor{}, filepath.Join(t.TempDir(), "data"))
-	defer c.end(t)
+	c := servetest.Start(t, serve.Command(), filepath.Join(t.TempDir(), "data"))
+	defer c.End(t)
 	ferrite := func(want string, args ...string) string {
 		t.Helper()
 		var out, errs bytes.Buffer
 		cmd := cli.New("test")
 		cmd.SetOut(&out)
 		cmd.SetErr(&errs)
-		cmd.SetArgs(append(args, "--url", c.url))
+		cmd.SetArgs(append(args, "--url", c.URL))
 		if code := cli.Run(t.Context(), cmd); code != 0 || !strings.Contains(out.String(), want) {
 			t.Fatalf("ferrite %v: exit %d, want %q in:\n%s%s", args, code, want, &out, &errs)
 		}

@@ -1,4 +1,4 @@
-package serve
+package interop
 
 import (
 	"context"
@@ -7,11 +7,11 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"sync"
 	"testing"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 	"github.com/ferrite-metal/ferrite/lab/qemu"
 	"github.com/ferrite-metal/ferrite/lab/redfish"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
@@ -26,14 +26,13 @@ const bmcPassword = "open, please"
 // it: from the network, an agent; from its disk, an OS that says nothing.
 type ipaMachine struct {
 	t         *testing.T
-	conductor *conductor // whose node it is
-	tmp       string     // /tmp of the ramdisk
+	conductor *servetest.Conductor // whose node it is
+	tmp       string               // /tmp of the ramdisk
 	bmc       *httptest.Server
 
 	mu     sync.Mutex
 	power  qemu.Power
 	boot   qemu.Boot
-	cd     string // the contents of its virtual drive
 	agent  *ipaAgent
 	diary  []string // what booted, and what it was told
 	next   manner   // of the agent that is booted next
@@ -49,7 +48,7 @@ type manner struct {
 	fails    map[string]*agentapi.CommandError // by step
 }
 
-func newIPAMachine(t *testing.T, c *conductor) *ipaMachine {
+func newIPAMachine(t *testing.T, c *servetest.Conductor) *ipaMachine {
 	m := &ipaMachine{
 		t: t, conductor: c, tmp: t.TempDir(), power: qemu.Off,
 		boot: qemu.Boot{Target: qemu.TargetNone, Enabled: qemu.Disabled, Firmware: qemu.UEFI},
@@ -99,27 +98,10 @@ func (m *ipaMachine) SetBoot(b qemu.Boot) error {
 	return nil
 }
 
-func (m *ipaMachine) InsertMedia(_ context.Context, path string) error {
-	contents, err := os.ReadFile(path)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.cd = string(contents)
-	return err
-}
+// The node boots from the network alone: the virtual drive keeps nothing.
 
-func (m *ipaMachine) EjectMedia(context.Context) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.cd = ""
-	return nil
-}
-
-// disc is what is in the virtual drive.
-func (m *ipaMachine) disc() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.cd
-}
+func (m *ipaMachine) InsertMedia(context.Context, string) error { return nil }
+func (m *ipaMachine) EjectMedia(context.Context) error          { return nil }
 
 func (m *ipaMachine) Reset(_ context.Context, kind qemu.ResetType) error {
 	switch kind {
@@ -165,7 +147,7 @@ func (m *ipaMachine) turnOffBy(a *ipaAgent) {
 
 // state is that of the node, for a machine that takes its time to boot.
 func (m *ipaMachine) state() string {
-	status, answer, err := m.conductor.send(http.MethodGet, "/v1/nodes/metal-1", nil)
+	status, answer, err := m.conductor.Send(http.MethodGet, "/v1/nodes/metal-1", nil)
 	var n struct {
 		State string `json:"provision_state"`
 	}

@@ -1,4 +1,4 @@
-package serve
+package interop
 
 import (
 	"net/http"
@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -49,7 +51,8 @@ var (
 // ours, on a machine behind a BMC: a conductor with passwords, whom no ramdisk
 // gives one.
 func TestInteropAgent(t *testing.T) {
-	c := startGuarded(t, false, "--erase-devices-priority", "10", "--enable-bios-bootloader-install").conductor
+	c := servetest.StartGuarded(t, serve.Command(), false, "--erase-devices-priority", "10",
+		"--enable-bios-bootloader-install").Conductor
 	m := newIPAMachine(t, c)
 	enrollIPA(t, c, m)
 	var failed agentapi.Results
@@ -98,10 +101,10 @@ func TestInteropAgent(t *testing.T) {
 }
 
 // enrollIPA makes the node of the machine, and its port.
-func enrollIPA(t *testing.T, c *conductor, m *ipaMachine) {
+func enrollIPA(t *testing.T, c *servetest.Conductor, m *ipaMachine) {
 	t.Helper()
 	sum := strings.Repeat("ab", 32)
-	n := c.call(t, http.MethodPost, "/v1/nodes", map[string]any{
+	n := c.Call(t, http.MethodPost, "/v1/nodes", map[string]any{
 		"name": "metal-1", "driver": "redfish", "inspect_interface": "agent", "rescue_interface": "agent",
 		"driver_info": map[string]any{
 			"redfish_address": m.bmc.URL, "redfish_username": "admin", "redfish_password": bmcPassword,
@@ -112,22 +115,22 @@ func enrollIPA(t *testing.T, c *conductor, m *ipaMachine) {
 			"image_os_hash_value": sum,
 		},
 	}, http.StatusCreated)
-	c.call(t, http.MethodPost, "/v1/ports", map[string]any{"node_uuid": n["uuid"], "address": ipaMAC}, http.StatusCreated)
+	c.Call(t, http.MethodPost, "/v1/ports", map[string]any{"node_uuid": n["uuid"], "address": ipaMAC}, http.StatusCreated)
 }
 
 // play asks, waits, and reads what has happened.
-func (ch chapter) play(t *testing.T, c *conductor, m *ipaMachine) {
+func (ch chapter) play(t *testing.T, c *servetest.Conductor, m *ipaMachine) {
 	m.will(ch.how)
 	if ch.image != nil {
-		c.call(t, http.MethodPatch, "/v1/nodes/metal-1",
+		c.Call(t, http.MethodPatch, "/v1/nodes/metal-1",
 			[]any{map[string]any{"op": "add", "path": "/instance_info", "value": ch.image}}, http.StatusOK)
 	}
 	body := ch.body
 	if body == nil {
 		body = map[string]any{"target": ch.name}
 	}
-	c.call(t, http.MethodPut, "/v1/nodes/metal-1/states/provision", body, http.StatusAccepted)
-	n := c.until(t, "metal-1", ch.state)
+	c.Call(t, http.MethodPut, "/v1/nodes/metal-1/states/provision", body, http.StatusAccepted)
+	n := c.Until(t, "metal-1", ch.state)
 	if last, _ := n["last_error"].(string); !strings.Contains(last, ch.says) || ch.says == "" && last != "" {
 		t.Errorf("last_error is %q, want %q", last, ch.says)
 	}
@@ -143,11 +146,11 @@ func (ch chapter) play(t *testing.T, c *conductor, m *ipaMachine) {
 	if ch.log == "" {
 		return
 	}
-	status, log, err := c.send(http.MethodGet, nodeapi.FerriteRoot+"/nodes/metal-1/logs", nil)
+	status, log, err := c.Send(http.MethodGet, nodeapi.FerriteRoot+"/nodes/metal-1/logs", nil)
 	if err != nil || status != http.StatusOK || !strings.Contains(string(log), ch.log) {
 		t.Errorf("the node's log is answered %d, %v: %q", status, err, log)
 	}
-	_, history, err := c.send(http.MethodGet, "/v1/nodes/metal-1/history/detail", nil)
+	_, history, err := c.Send(http.MethodGet, "/v1/nodes/metal-1/history/detail", nil)
 	if err != nil ||
 		!strings.Contains(string(history),
 			"the agent's logs were collected, and are the node's log of this boot: 2 files, 3 lines") {

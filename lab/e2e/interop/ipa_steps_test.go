@@ -1,4 +1,4 @@
-package serve
+package interop
 
 import (
 	"archive/tar"

@@ -1,6 +1,6 @@
 //go:build e2e || clients
 
-package serve
+package clients
 
 import (
 	"encoding/json"
@@ -17,6 +17,9 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 )
 
 // What Ironic's own clients are called, and the Debian packages they come in.
@@ -55,10 +58,10 @@ func runScripts(t *testing.T, files ...string) {
 			if !ok {
 				return fmt.Errorf("%T is no testing.TB", env.T())
 			}
-			c := start(tb, filepath.Join(tb.TempDir(), "data"))
-			env.Defer(func() { c.end(tb) })
+			c := servetest.Start(tb, serve.Command(), filepath.Join(tb.TempDir(), "data"))
+			env.Defer(func() { c.End(tb) })
 			client, err := startClient(program, env.WorkDir,
-				append(env.Vars, "OS_AUTH_TYPE=none", "OS_ENDPOINT="+c.url, "COLUMNS=1000"))
+				append(env.Vars, "OS_AUTH_TYPE=none", "OS_ENDPOINT="+c.URL, "COLUMNS=1000"))
 			if err != nil {
 				return err
 			}
@@ -79,9 +82,9 @@ func runScripts(t *testing.T, files ...string) {
 // library that OpenStack's own tools are made of.
 func TestE2EOpenstackSDK(t *testing.T) {
 	installed(t, openstackSDK, "python3-openstacksdk")
-	c := start(t, filepath.Join(t.TempDir(), "data"))
-	defer c.end(t)
-	cmd := exec.Command(python, "testdata/openstacksdk.py", c.url)
+	c := servetest.Start(t, serve.Command(), filepath.Join(t.TempDir(), "data"))
+	defer c.End(t)
+	cmd := exec.Command(python, "testdata/openstacksdk.py", c.URL)
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir()) // it reads clouds.yaml where there is one
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
@@ -139,7 +142,7 @@ func baremetal(ts *testscript.TestScript, fails bool, args []string) {
 // settled waits until nobody works on a node: "settled m1 [STATE]". Some verbs
 // of the client do not wait for what they have asked for.
 func settled(ts *testscript.TestScript, _ bool, args []string) {
-	c, ok := ts.Value("conductor").(*conductor)
+	c, ok := ts.Value("conductor").(*servetest.Conductor)
 	if !ok || len(args) < 1 || len(args) > 2 {
 		ts.Fatalf("usage: settled NODE [STATE]")
 	}
@@ -147,8 +150,8 @@ func settled(ts *testscript.TestScript, _ bool, args []string) {
 		State    string `json:"provision_state"`
 		Reserved any    `json:"reservation"`
 	}
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		status, answer, err := c.send("GET", "/v1/nodes/"+args[0]+"?fields=provision_state,reservation", nil)
+	for end := time.Now().Add(servetest.Patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		status, answer, err := c.Send("GET", "/v1/nodes/"+args[0]+"?fields=provision_state,reservation", nil)
 		ts.Check(err)
 		if status != http.StatusOK {
 			ts.Fatalf("node %s: status %d: %s", args[0], status, answer)
@@ -172,12 +175,12 @@ func keep(ts *testscript.TestScript, _ bool, args []string) {
 // TestE2EBaremetalBasic: Debian's command line for Ironic logs in, over HTTPS.
 func TestE2EBaremetalBasic(t *testing.T) {
 	installed(t, ironicClient, "python3-ironicclient")
-	g := startGuarded(t, true)
-	g.write(t, "authority.pem", string(g.authority.PEM()))
+	g := servetest.StartGuarded(t, serve.Command(), true)
+	g.Write(t, "authority.pem", string(g.Authority.PEM()))
 	for password, want := range map[string]string{"wonderland": "| enroll", "guess": "Incorrect username or password"} {
 		cmd := exec.CommandContext(t.Context(), ironicClient, "node", "create", "--driver", "fake-hardware")
-		cmd.Env = append(os.Environ(), "OS_AUTH_TYPE=http_basic", "OS_ENDPOINT="+g.url, "OS_USERNAME=alice",
-			"OS_PASSWORD="+password, "OS_CACERT="+g.path("authority.pem"))
+		cmd.Env = append(os.Environ(), "OS_AUTH_TYPE=http_basic", "OS_ENDPOINT="+g.URL, "OS_USERNAME=alice",
+			"OS_PASSWORD="+password, "OS_CACERT="+g.Path("authority.pem"))
 		out, err := cmd.CombinedOutput()
 		if (err == nil) != (password == "wonderland") || !strings.Contains(string(out), want) {
 			t.Errorf("with %q: %v, want %q in\n%s", password, err, want, out)
