@@ -122,7 +122,9 @@ var rules = []rule{
 	{packages: list("lab/*"), may: list("lab/*, agent/*, conductor/*, images/*, proto/*, pxe/*"),
 		why: "the machine room and its suites", direct: true},
 
-	{packages: list("lab/e2e/clients, lab/e2e/interop"), tests: list("cmd/ferrite/cli, cmd/ferrite/serve, lab/*, proto/*"),
+	{packages: list("lab/e2e/clients, lab/e2e/crash, lab/e2e/interop"),
+		tests: list("cmd/ferrite/cli, cmd/ferrite/serve, conductor/documents/objects, conductor/node, conductor/store, " +
+			"lab/*, proto/*"),
 		why: "suites of the whole program; tests alone"},
 
 	{packages: list("cmd/ferrite/cli/*"), may: list("cmd/ferrite/cli/*, cmd/ferrite/secret, proto/*"),

@@ -42,33 +42,31 @@ func TestForeignAgents(t *testing.T) {
 		"on the conductor's own host": {false, "", []string{"--agent-require-tls=false"}, nil, "is a loopback address"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &ramdisk{api: &atomic.Pointer[string]{}, path: tt.path}
-			below := http.StripPrefix(tt.path, http.HandlerFunc(r.command))
+			r := &servetest.Ramdisk{API: &atomic.Pointer[string]{}, Path: tt.path}
+			below := http.StripPrefix(tt.path, http.HandlerFunc(r.Command))
 			var cert string
-			if r.server, cert = newAgent(t, tt.tls, below); cert != "" {
+			if r.Server, cert = newAgent(t, tt.tls, below); cert != "" {
 				if err := os.WriteFile(ca, []byte(cert), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
 			c := startFor(t, &conductor{Far: true}, filepath.Join(t.TempDir(), "data"), tt.flags...)
 			defer c.End(t)
-			r.api.Store(&c.URL)
-			defer r.run(t)()
+			r.API.Store(&c.URL)
+			defer r.Run(t)()
 			c.Call(t, "POST", "/v1/nodes",
-				map[string]any{"uuid": nodeUUID, "driver": "fake-hardware", "deploy_interface": "direct",
+				map[string]any{"uuid": servetest.NodeUUID, "driver": "fake-hardware", "deploy_interface": "direct",
 					"driver_info": map[string]any{"agent_verify_ca": tt.trust}}, 201)
-			c.Call(t, "PUT", "/v1/nodes/"+nodeUUID+"/states/provision", map[string]any{"target": "manage"}, 202)
-			c.Until(t, nodeUUID, "manageable")
-			c.Call(t, "PUT", "/v1/nodes/"+nodeUUID+"/states/provision",
-				map[string]any{"target": "clean", "clean_steps": []any{beat}}, 202)
+			c.Call(t, "PUT", "/v1/nodes/"+servetest.NodeUUID+"/states/provision", map[string]any{"target": "manage"}, 202)
+			c.Until(t, servetest.NodeUUID, "manageable")
+			c.Call(t, "PUT", "/v1/nodes/"+servetest.NodeUUID+"/states/provision",
+				map[string]any{"target": "clean", "clean_steps": []any{servetest.Beat}}, 202)
 			end := map[bool]string{true: "manageable", false: "clean failed"}[tt.wrong == ""]
-			if n := c.Until(t, nodeUUID, end); !strings.Contains(fmt.Sprint(n["last_error"]), tt.wrong) {
+			if n := c.Until(t, servetest.NodeUUID, end); !strings.Contains(fmt.Sprint(n["last_error"]), tt.wrong) {
 				t.Errorf("last_error %v, want %q", n["last_error"], tt.wrong)
 			}
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			if (len(r.commands) > 0) != (tt.wrong == "") {
-				t.Errorf("%d commands came", len(r.commands))
+			if (r.Commands() > 0) != (tt.wrong == "") {
+				t.Errorf("%d commands came", r.Commands())
 			}
 			if warned := strings.Contains(c.Log.String(),
 				"--agent-require-tls is false"); warned != strings.Contains(fmt.Sprint(tt.flags), "tls=false") {

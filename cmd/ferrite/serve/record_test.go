@@ -156,29 +156,30 @@ func recordHosts(t *testing.T, c *conductor) {
 	post := func(path string, body map[string]any) { c.Call(t, "POST", path, body, http.StatusCreated) }
 	meta := func(name string) map[string]any { return map[string]any{"name": name} }
 	post("/api/v1/namespaces", map[string]any{"kind": "Namespace", "apiVersion": "v1", "metadata": meta("metal3")})
-	post(secretsPath, map[string]any{
+	post(servetest.SecretsPath, map[string]any{
 		"metadata": meta("bmc"), "stringData": map[string]any{"username": "admin", "password": recordedPassword},
 	})
-	post(secretsPath,
+	post(servetest.SecretsPath,
 		map[string]any{"metadata": meta("config"), "stringData": map[string]any{"userData": "#cloud-config\n"}})
 	bmc := func(n string) map[string]any {
 		return map[string]any{"address": "fake://" + n, "credentialsName": "bmc"}
 	}
-	post(hostsPath, map[string]any{
+	post(servetest.HostsPath, map[string]any{
 		"metadata": meta("available"),
 		"spec":     map[string]any{"online": true, "bootMACAddress": "52:54:00:00:02:01", "bmc": bmc("available")},
 	})
-	post(hostsPath, map[string]any{"metadata": meta("provisioned"), "spec": map[string]any{
-		"online": true, "bootMACAddress": "52:54:00:00:02:02", "bmc": bmc("provisioned"), "userData": secretNamed("config"),
+	post(servetest.HostsPath, map[string]any{"metadata": meta("provisioned"), "spec": map[string]any{
+		"online": true, "bootMACAddress": "52:54:00:00:02:02", "bmc": bmc("provisioned"),
+		"userData": servetest.SecretNamed("config"),
 		"image": map[string]any{"url": "http://images/a", "checksum": fmt.Sprintf("%064d", 0), "checksumType": "sha256",
 			"format": "raw"},
 	}})
 	for name, state := range map[string]hostapi.State{"available": hostapi.StateAvailable,
 		"provisioned": hostapi.StateProvisioned} {
 		recordUntil(t, "host "+name, func() bool {
-			_, answer, err := c.Send("GET", hostsPath+"/"+name, nil)
+			_, answer, err := c.Send("GET", servetest.HostsPath+"/"+name, nil)
 			var h hostapi.Host
-			return err == nil && json.Unmarshal(answer, &h) == nil && rests(h, state)
+			return err == nil && json.Unmarshal(answer, &h) == nil && servetest.IsDone(h, state)
 		})
 	}
 	for path, spec := range map[string]map[string]any{

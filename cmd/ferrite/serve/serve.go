@@ -96,14 +96,14 @@ func run(ctx context.Context, c Config, stderr io.Writer) (err error) {
 	return conduct(ctx, c, db, log)
 }
 
-// database keeps nodes, and the documents of hosts.
-type database interface {
+// Database keeps nodes, and the documents of hosts.
+type Database interface {
 	engine.Store
 	objects.Store
 }
 
 // conduct wires a conductor of the nodes in a store and serves until ctx ends.
-func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err error) {
+func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err error) {
 	dialled, calling, err := c.dialling(log)
 	if err != nil {
 		return err

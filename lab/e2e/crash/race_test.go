@@ -1,6 +1,6 @@
 //go:build race
 
-package serve
+package crash
 
 // sample: under the race detector each of some hundred conductors takes a second
 // to start, and it looks at this process alone; every so many a write is enough.

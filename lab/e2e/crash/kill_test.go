@@ -1,6 +1,6 @@
 //go:build e2e
 
-package serve
+package crash
 
 import (
 	"cmp"
@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 )
 
 // ask is one thing an operator's script asks for, and where the node ends.
@@ -21,10 +23,10 @@ type ask struct {
 	path   string // below /v1/nodes/{id}; "" makes the node
 	body   map[string]any
 	wanted string // the provision state, or the power state
-	node   string // UUID; "" for nodeUUID
+	node   string // UUID; "" for servetest.NodeUUID
 }
 
-func (a ask) of() string { return cmp.Or(a.node, nodeUUID) }
+func (a ask) of() string { return cmp.Or(a.node, servetest.NodeUUID) }
 
 func verb(target, wanted string, with ...map[string]any) ask {
 	body := map[string]any{"target": target}
@@ -47,10 +49,10 @@ func enrolled(uuid string, with map[string]any) ask {
 }
 
 var (
-	enroll = enrolled(nodeUUID,
+	enroll = enrolled(servetest.NodeUUID,
 		map[string]any{"rescue_interface": "fake", "instance_info": map[string]any{"image_source": "http://images/os.raw"}})
-	child = enrolled(childUUID, map[string]any{"parent_node": nodeUUID})
-	ipa   = enrolled(nodeUUID, map[string]any{"deploy_interface": "direct"}) // cleaned by the agent of a ramdisk
+	child = enrolled(servetest.ChildUUID, map[string]any{"parent_node": servetest.NodeUUID})
+	ipa   = enrolled(servetest.NodeUUID, map[string]any{"deploy_interface": "direct"}) // cleaned by the agent of a ramdisk
 )
 
 // Steps: two of the driver, Ironic's reserved ones, one for the child nodes, and
@@ -108,7 +110,9 @@ var cycles = []struct {
 	}},
 	{"children", 2,
 		[]ask{enroll, verb("manage", "manageable"), child, verb("clean", "manageable", steps("clean_steps", below))}},
-	{"ramdisk", 3, []ask{ipa, verb("manage", "manageable"), verb("clean", "manageable", steps("clean_steps", beat))}},
+	{"ramdisk", 3, []ask{
+		ipa, verb("manage", "manageable"), verb("clean", "manageable", steps("clean_steps", servetest.Beat)),
+	}},
 }
 
 func ranked(step map[string]any, priority int) map[string]any {

@@ -1,4 +1,4 @@
-package serve
+package servetest
 
 import (
 	"bytes"
@@ -16,36 +16,38 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
+// The nodes of tests: one, and its child.
 const (
-	nodeUUID  = "11111111-2222-4333-8444-555555555555"
-	childUUID = "22222222-2222-4333-8444-555555555555"
+	NodeUUID  = "11111111-2222-4333-8444-555555555555"
+	ChildUUID = "22222222-2222-4333-8444-555555555555"
 )
 
-// beat is a step that waits for the next heartbeat.
-var beat = map[string]any{"interface": "deploy", "step": "wait"}
+// Beat is a step that waits for the next heartbeat.
+var Beat = map[string]any{"interface": "deploy", "step": "wait"}
 
-// ramdisk is a machine whose ramdisk is always up when its node waits for it:
+// Ramdisk is a machine whose ramdisk is always up when its node waits for it:
 // it looks itself up and calls, through whatever conductor lives, and does at
 // once what it is told.
-type ramdisk struct {
-	api      *atomic.Pointer[string]
-	server   *httptest.Server
+type Ramdisk struct {
+	API      *atomic.Pointer[string]
+	Server   *httptest.Server
 	pem      string // "" to announce no certificate
-	path     string // of the callback URL
+	Path     string // of the callback URL
 	token    string
 	mu       sync.Mutex
 	commands []agentapi.Result
 }
 
-// bootRamdisk puts the ramdisk of nodeUUID beside a conductor; end takes it away.
-func bootRamdisk(t *testing.T, api *atomic.Pointer[string]) (end func()) {
-	r := &ramdisk{api: api}
-	r.server = httptest.NewTLSServer(http.HandlerFunc(r.command))
-	r.pem = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: r.server.Certificate().Raw}))
-	return r.run(t)
+// BootRamdisk runs the ramdisk of NodeUUID beside a conductor until end.
+func BootRamdisk(t *testing.T, api *atomic.Pointer[string]) (end func()) {
+	r := &Ramdisk{API: api}
+	r.Server = httptest.NewTLSServer(http.HandlerFunc(r.Command))
+	r.pem = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: r.Server.Certificate().Raw}))
+	return r.Run(t)
 }
 
-func (r *ramdisk) run(t *testing.T) (end func()) {
+// Run looks for work until end.
+func (r *Ramdisk) Run(t *testing.T) (end func()) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -60,17 +62,17 @@ func (r *ramdisk) run(t *testing.T) (end func()) {
 	return func() {
 		stop()
 		<-done
-		r.server.Close()
+		r.Server.Close()
 	}
 }
 
 // call asks the conductor; a conductor that is dead answers nothing.
-func (r *ramdisk) call(ctx context.Context, method, path string, body, answer any) bool {
+func (r *Ramdisk) call(ctx context.Context, method, path string, body, answer any) bool {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return false
 	}
-	q, err := http.NewRequestWithContext(ctx, method, *r.api.Load()+path, bytes.NewReader(raw))
+	q, err := http.NewRequestWithContext(ctx, method, *r.API.Load()+path, bytes.NewReader(raw))
 	if err != nil {
 		return false
 	}
@@ -86,28 +88,28 @@ func (r *ramdisk) call(ctx context.Context, method, path string, body, answer an
 
 // wanted is what the machine would see of its own: that it was switched on. Fake
 // hardware has no machine, so that the state of the node has to say it.
-func (r *ramdisk) wanted(ctx context.Context) bool {
+func (r *Ramdisk) wanted(ctx context.Context) bool {
 	var n struct {
 		State string `json:"provision_state"`
 	}
-	return r.call(ctx, http.MethodGet, "/v1/nodes/"+nodeUUID, nil, &n) && n.State == "clean wait"
+	return r.call(ctx, http.MethodGet, "/v1/nodes/"+NodeUUID, nil, &n) && n.State == "clean wait"
 }
 
-func (r *ramdisk) lookup(ctx context.Context) {
+func (r *Ramdisk) lookup(ctx context.Context) {
 	var reply agentapi.LookupReply
-	if r.call(ctx, http.MethodGet, agentapi.LookupPath+"?node_uuid="+nodeUUID, nil, &reply) {
+	if r.call(ctx, http.MethodGet, agentapi.LookupPath+"?node_uuid="+NodeUUID, nil, &reply) {
 		r.token = reply.Config.AgentToken
 	}
 }
 
-func (r *ramdisk) beat(ctx context.Context) bool {
-	return r.token != "" && r.call(ctx, http.MethodPost, agentapi.HeartbeatPath+nodeUUID, agentapi.Heartbeat{
-		CallbackURL: r.server.URL + r.path, AgentToken: r.token, AgentVersion: "10.0.0", AgentVerifyCA: r.pem,
+func (r *Ramdisk) beat(ctx context.Context) bool {
+	return r.token != "" && r.call(ctx, http.MethodPost, agentapi.HeartbeatPath+NodeUUID, agentapi.Heartbeat{
+		CallbackURL: r.Server.URL + r.Path, AgentToken: r.token, AgentVersion: "10.0.0", AgentVerifyCA: r.pem,
 	}, nil)
 }
 
-// command answers /v1/commands/.
-func (r *ramdisk) command(w http.ResponseWriter, q *http.Request) {
+// Command answers /v1/commands/.
+func (r *Ramdisk) Command(w http.ResponseWriter, q *http.Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var answer any = agentapi.Results{Commands: r.commands}
@@ -121,4 +123,11 @@ func (r *ramdisk) command(w http.ResponseWriter, q *http.Request) {
 		answer = res
 	}
 	_ = json.NewEncoder(w).Encode(answer)
+}
+
+// Commands is how many commands came.
+func (r *Ramdisk) Commands() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.commands)
 }

@@ -1,10 +1,9 @@
-package serve
+package crash
 
 import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve"
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
@@ -67,49 +67,33 @@ func parseCut(text string) (c cut, err error) {
 
 // conductMortal is `ferrite serve` with a store that kills the process. It ends
 // with its standard input, so that it does not outlive the test.
-func conductMortal(at string, args []string) (err error) {
+func conductMortal(at string, args []string) error {
 	c, err := parseCut(at)
 	if err != nil {
 		return err
 	}
-	cmd := Command()
-	if err := cmd.ParseFlags(args); err != nil {
-		return err
-	}
-	conf, err := read(cmd.Flags())
-	if err != nil {
-		return err
-	}
-	log, err := logger(conf.LogLevel, os.Stderr)
-	if err != nil {
-		return err
-	}
-	unlock, err := lock(conf.DataDir)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, unlock()) }()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		stop()
 	}()
-	// What the kernel has been given outlives a process: flushing it to the disk
-	// would only make the test slow.
-	db, err := store.Open(ctx, filepath.Join(conf.DataDir, "ferrite.db"), store.Options{NoSync: true})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	wal := filepath.Join(conf.DataDir, "ferrite.db-wal")
-	return conduct(ctx, conf, &mortal{database: db, cut: c, diary: os.Stdout, wal: wal}, log)
+	return serve.RunWithStore(ctx, args, os.Stderr,
+		func(ctx context.Context, dir string) (serve.Database, func() error, error) {
+			// Writes that the kernel has outlive a process: flushing them to the disk would only make the test slow.
+			db, err := store.Open(ctx, filepath.Join(dir, "ferrite.db"), store.Options{NoSync: true})
+			if err != nil {
+				return nil, nil, err
+			}
+			wal := filepath.Join(dir, "ferrite.db-wal")
+			return &mortal{Database: db, cut: c, diary: os.Stdout, wal: wal}, db.Close, nil
+		})
 }
 
 // mortal is a store whose process dies at one of its writes. It keeps a diary
 // of those it has survived, a line each.
 type mortal struct {
-	database
+	serve.Database
 	cut   cut
 	diary io.Writer
 	wal   string // where SQLite writes first
@@ -177,7 +161,7 @@ func die() {
 
 func (m *mortal) Commit(ctx context.Context, c node.Change) (n node.Node, err error) {
 	m.write("commit: "+described(c), func() string {
-		n, err = m.database.Commit(ctx, c)
+		n, err = m.Database.Commit(ctx, c)
 		return failed(err)
 	})
 	return n, err
@@ -185,7 +169,7 @@ func (m *mortal) Commit(ctx context.Context, c node.Change) (n node.Node, err er
 
 func (m *mortal) Release(ctx context.Context, e node.Effect, at time.Time, why string) (err error) {
 	m.write("release: "+e.Name, func() string {
-		err = m.database.Release(ctx, e, at, why)
+		err = m.Database.Release(ctx, e, at, why)
 		return failed(err)
 	})
 	return err
@@ -201,7 +185,7 @@ func (m *mortal) Claim(ctx context.Context, owner string, now time.Time, lease t
 		return nil, err
 	}
 	m.write(claiming, func() string {
-		got, err = m.database.Claim(ctx, owner, now, lease, limit)
+		got, err = m.Database.Claim(ctx, owner, now, lease, limit)
 		return strings.Join(names(got), ", ") + failed(err)
 	})
 	return got, err
@@ -209,7 +193,7 @@ func (m *mortal) Claim(ctx context.Context, owner string, now time.Time, lease t
 
 func (m *mortal) WriteObjects(ctx context.Context, writes []objects.Write, done func([]int64)) (err error) {
 	m.write("documents: "+documents(writes), func() string {
-		err = m.database.WriteObjects(ctx, writes, done)
+		err = m.Database.WriteObjects(ctx, writes, done)
 		return failed(err)
 	})
 	return err

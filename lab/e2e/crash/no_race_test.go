@@ -1,6 +1,6 @@
 //go:build !race
 
-package serve
+package crash
 
 // sample: the conductor is killed at every write.
 const sample = 1

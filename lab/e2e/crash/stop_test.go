@@ -1,12 +1,9 @@
-package serve
+package crash
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
-	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -15,11 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
-	"github.com/ferrite-metal/ferrite/conductor/api"
-	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
-	"github.com/ferrite-metal/ferrite/conductor/engine"
-	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 )
 
 // corePath is where documents of Kubernetes itself are.
@@ -30,9 +24,9 @@ const corePath = "/api/v1/namespaces/default/"
 // the write of that number is there.
 type writer struct {
 	name string
-	do   func(c *conductor, i int) (status int, answer []byte, err error)
+	do   func(c *servetest.Conductor, i int) (status int, answer []byte, err error)
 	want int // of a write that was done
-	kept func(t *testing.T, c *conductor, i int) bool
+	kept func(t *testing.T, c *servetest.Conductor, i int) bool
 	// bare is a success that has no body.
 	bare bool
 
@@ -40,7 +34,7 @@ type writer struct {
 }
 
 // run writes until a connection breaks.
-func (w *writer) run(t *testing.T, c *conductor, acknowledged *atomic.Int64) {
+func (w *writer) run(t *testing.T, c *servetest.Conductor, acknowledged *atomic.Int64) {
 	for i := 0; ; i++ {
 		status, answer, err := w.do(c, i)
 		switch {
@@ -57,7 +51,7 @@ func (w *writer) run(t *testing.T, c *conductor, acknowledged *atomic.Int64) {
 }
 
 // stopWriters is a writer for every verb, of REST and of Kubernetes.
-func stopWriters(t *testing.T, c *conductor) []*writer {
+func stopWriters(t *testing.T, c *servetest.Conductor) []*writer {
 	created := func(path string, body any) string {
 		return c.Call(t, "POST", path, body, http.StatusCreated)["uuid"].(string)
 	}
@@ -75,12 +69,12 @@ func stopWriters(t *testing.T, c *conductor) []*writer {
 	set := func(path string, value any) []map[string]any {
 		return []map[string]any{{"op": "add", "path": path, "value": value}}
 	}
-	there := func(c *conductor, path string) bool {
+	there := func(c *servetest.Conductor, path string) bool {
 		status, _, err := c.Send("GET", path, nil)
 		return err == nil && status == http.StatusOK
 	}
-	atLeast := func(path ...string) func(t *testing.T, c *conductor, i int) bool {
-		return func(t *testing.T, c *conductor, i int) bool {
+	atLeast := func(path ...string) func(t *testing.T, c *servetest.Conductor, i int) bool {
+		return func(t *testing.T, c *servetest.Conductor, i int) bool {
 			var at any = c.Call(t, "GET", path[0], nil, http.StatusOK)
 			for _, key := range path[1:] {
 				at = at.(map[string]any)[key]
@@ -92,54 +86,59 @@ func stopWriters(t *testing.T, c *conductor) []*writer {
 	}
 	return []*writer{
 		{name: "PATCH of a node", want: http.StatusOK,
-			do: func(c *conductor, i int) (int, []byte, error) {
+			do: func(c *servetest.Conductor, i int) (int, []byte, error) {
 				return c.Send("PATCH", "/v1/nodes/"+patched, set("/extra/n", fmt.Sprint(i)))
 			},
 			kept: atLeast("/v1/nodes/"+patched, "extra", "n")},
 		{name: "large PATCH", want: http.StatusOK,
-			do: func(c *conductor, i int) (int, []byte, error) {
+			do: func(c *servetest.Conductor, i int) (int, []byte, error) {
 				return c.Send("PATCH", "/v1/nodes/"+large,
 					append(set("/extra/n", fmt.Sprint(i)), set("/extra/blob", strings.Repeat("x", 200<<10))...))
 			},
 			kept: atLeast("/v1/nodes/"+large, "extra", "n")},
 		{name: "POST of a node", want: http.StatusCreated,
-			do: func(c *conductor, i int) (int, []byte, error) {
+			do: func(c *servetest.Conductor, i int) (int, []byte, error) {
 				return c.Send("POST", "/v1/nodes", map[string]any{"driver": "fake-hardware", "name": fmt.Sprintf("new-%d", i)})
 			},
-			kept: func(_ *testing.T, c *conductor, i int) bool { return there(c, fmt.Sprintf("/v1/nodes/new-%d", i)) }},
+			kept: func(_ *testing.T, c *servetest.Conductor, i int) bool {
+				return there(c, fmt.Sprintf("/v1/nodes/new-%d", i))
+			}},
 		{name: "DELETE of a node", want: http.StatusNoContent, bare: true,
-			do: func(c *conductor, i int) (int, []byte, error) {
+			do: func(c *servetest.Conductor, i int) (int, []byte, error) {
 				if i >= len(doomed) {
 					return 0, nil, io.EOF
 				}
 				return c.Send("DELETE", one(i, doomed), nil)
 			},
-			kept: func(_ *testing.T, c *conductor, i int) bool { return !there(c, one(i, doomed)) }},
+			kept: func(_ *testing.T, c *servetest.Conductor, i int) bool { return !there(c, one(i, doomed)) }},
 		{name: "PUT of a verb", want: http.StatusAccepted, bare: true,
-			do: func(c *conductor, i int) (int, []byte, error) {
+			do: func(c *servetest.Conductor, i int) (int, []byte, error) {
 				if i >= len(managed) {
 					return 0, nil, io.EOF
 				}
 				return c.Send("PUT", one(i, managed)+"/states/provision", map[string]any{"target": "manage"})
 			},
-			kept: func(t *testing.T, c *conductor, i int) bool {
+			kept: func(t *testing.T, c *servetest.Conductor, i int) bool {
 				return c.Call(t, "GET", one(i, managed), nil, http.StatusOK)["provision_state"] != "enroll"
 			}},
 		{name: "POST of a document", want: http.StatusCreated,
-			do: func(c *conductor, i int) (int, []byte, error) {
+			do: func(c *servetest.Conductor, i int) (int, []byte, error) {
 				return c.Send("POST", corePath+"secrets", document(fmt.Sprintf("new-%d", i)))
 			},
-			kept: func(_ *testing.T, c *conductor, i int) bool {
+			kept: func(_ *testing.T, c *servetest.Conductor, i int) bool {
 				return there(c, fmt.Sprintf("%ssecrets/new-%d", corePath, i))
 			}},
 		{name: "PATCH of a document", want: http.StatusOK,
-			do: func(c *conductor, i int) (int, []byte, error) {
+			do: func(c *servetest.Conductor, i int) (int, []byte, error) {
 				return c.Send("PATCH", corePath+"secrets/patched",
 					servetest.MergePatch{"metadata": map[string]any{"annotations": map[string]any{"n": fmt.Sprint(i)}}})
 			},
 			kept: atLeast(corePath+"secrets/patched", "metadata", "annotations", "n")},
 	}
 }
+
+// stopTime is how long a conductor lets the requests under way finish.
+const stopTime = 3 * time.Second
 
 // TestStopUnderLoad: a conductor that is stopped while all kinds of writes are
 // under way has done whatever it has acknowledged, and acknowledges nothing with
@@ -148,7 +147,7 @@ func TestStopUnderLoad(t *testing.T) {
 	const stops, writes = 3, 100
 	for range stops {
 		dir := filepath.Join(t.TempDir(), "data")
-		c := start(t, dir, "--auth", "none", "--boot=false")
+		c := servetest.Start(t, serve.Command(), dir, "--auth", "none", "--boot=false")
 		transport := &http.Transport{}
 		c.HTTP = &http.Client{Transport: transport}
 		writers := stopWriters(t, c)
@@ -180,7 +179,7 @@ func TestStopUnderLoad(t *testing.T) {
 		busy.Wait()
 		transport.CloseIdleConnections()
 
-		c = start(t, dir, "--auth", "none", "--boot=false")
+		c = servetest.Start(t, serve.Command(), dir, "--auth", "none", "--boot=false")
 		for _, w := range writers {
 			if len(w.done) == 0 {
 				t.Errorf("%s: none was acknowledged", w.name)
@@ -192,47 +191,5 @@ func TestStopUnderLoad(t *testing.T) {
 			}
 		}
 		c.End(t)
-	}
-}
-
-// TestDrain: a request that does not end by itself is cut off and answers 503 on a
-// connection that is closed, through the handlers' own answers to errors.
-func TestDrain(t *testing.T) {
-	requests, cutOff := context.WithCancel(t.Context())
-	begun := make(chan struct{})
-	mounts := func(*engine.Engine) map[string]api.Handler {
-		return map[string]api.Handler{"/hangs": func(_ http.ResponseWriter, r *http.Request) error {
-			close(begun)
-			<-r.Context().Done()
-			return fmt.Errorf("wait for the device: %w", r.Context().Err())
-		}}
-	}
-	face := apitest.Start(t, mem.New(), mounts).Config.Handler
-	srv := api.NewServer(requests, face, slog.New(slog.DiscardHandler))
-	l, err := net.Listen("tcp", servetest.AnyPort)
-	if err != nil {
-		t.Fatal(err)
-	}
-	go srv.Serve(l)
-	answered := make(chan *http.Response, 1)
-	go func() {
-		res, err := http.Get("http://" + l.Addr().String() + "/hangs")
-		if err != nil {
-			t.Error(err)
-		}
-		answered <- res
-	}()
-	<-begun
-	if err := drain(srv, 10*time.Millisecond, cutOff); err == nil {
-		t.Error("nothing is said of the request that was cut off")
-	}
-	res := <-answered
-	if res == nil {
-		return
-	}
-	defer res.Body.Close()
-	if text, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusServiceUnavailable || !res.Close ||
-		!strings.Contains(string(text), "may not have been carried out") {
-		t.Errorf("%d, close %t, %q, %v; want 503, a closed connection and the reason", res.StatusCode, res.Close, text, err)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build e2e
 
-package serve
+package crash
 
 import (
 	"encoding/json"
@@ -33,7 +33,7 @@ type deed struct {
 const witness = "example.org/witness"
 
 func secretOf(name string, data map[string]any) deed {
-	return deed{"secret " + name, http.MethodPost, secretsPath + "/" + name, map[string]any{
+	return deed{"secret " + name, http.MethodPost, servetest.SecretsPath + "/" + name, map[string]any{
 		"kind": "Secret", "apiVersion": "v1", "metadata": map[string]any{"name": name}, "stringData": data,
 	}, nil}
 }
@@ -41,9 +41,9 @@ func secretOf(name string, data map[string]any) deed {
 func imageOf(url string, spec servetest.MergePatch) deed {
 	spec["image"] = map[string]any{"url": url, "checksum": strings.Repeat("0", 64), "checksumType": "sha256",
 		"format": "raw"}
-	return deed{"image " + path.Base(url), http.MethodPatch, hostPath, servetest.MergePatch{"spec": spec},
+	return deed{"image " + path.Base(url), http.MethodPatch, servetest.HostPath, servetest.MergePatch{"spec": spec},
 		func(h hostapi.Host) bool {
-			return rests(h, hostapi.StateProvisioned) && h.Status.Provisioning.Image.URL == url
+			return servetest.IsDone(h, hostapi.StateProvisioned) && h.Status.Provisioning.Image.URL == url
 		}}
 }
 
@@ -53,7 +53,7 @@ var hostLife = []deed{
 	secretOf("bmc", map[string]any{"username": "admin", "password": "secret"}),
 	secretOf("config",
 		map[string]any{"userData": "#cloud-config\n", "networkData": "links: []\n", "metaData": "rack: r1\n"}),
-	{"host", http.MethodPost, hostPath, map[string]any{
+	{"host", http.MethodPost, servetest.HostPath, map[string]any{
 		"kind": hostapi.KindHost, "apiVersion": hostapi.APIVersion,
 		"metadata": map[string]any{"name": "one", "finalizers": []string{witness}},
 		"spec": map[string]any{
@@ -61,18 +61,19 @@ var hostLife = []deed{
 			"bmc": map[string]any{"address": "fake://one", "credentialsName": "bmc"},
 		},
 	}, func(h hostapi.Host) bool {
-		return rests(h, hostapi.StateAvailable)
+		return servetest.IsDone(h, hostapi.StateAvailable)
 	}},
-	imageOf("http://images/a", servetest.MergePatch{"userData": secretNamed("config"),
-		"networkData": secretNamed("config"),
-		"metaData":    secretNamed("config")}),
+	imageOf("http://images/a", servetest.MergePatch{"userData": servetest.SecretNamed("config"),
+		"networkData": servetest.SecretNamed("config"),
+		"metaData":    servetest.SecretNamed("config")}),
 	imageOf("http://images/b", servetest.MergePatch{}),
-	{"deleted", http.MethodDelete, hostPath, nil, func(h hostapi.Host) bool {
+	{"deleted", http.MethodDelete, servetest.HostPath, nil, func(h hostapi.Host) bool {
 		return h.DeletionTimestamp != nil && !slices.Contains(h.Finalizers, hostapi.Finalizer)
 	}},
-	{"let go", http.MethodPatch, hostPath, servetest.MergePatch{"metadata": map[string]any{"finalizers": nil}}, nil},
-	{"no secret", http.MethodDelete, secretsPath + "/bmc", nil, nil},
-	{"no secret", http.MethodDelete, secretsPath + "/config", nil, nil},
+	{"no finalizer", http.MethodPatch, servetest.HostPath,
+		servetest.MergePatch{"metadata": map[string]any{"finalizers": nil}}, nil},
+	{"no secret", http.MethodDelete, servetest.SecretsPath + "/bmc", nil, nil},
+	{"no secret", http.MethodDelete, servetest.SecretsPath + "/config", nil, nil},
 }
 
 // sight is all that there is to be seen once a deed is done.
@@ -144,7 +145,7 @@ func (o *operator) await(d deed) {
 	var h hostapi.Host
 	for end := time.Now().Add(servetest.Patience); d.until != nil && !d.until(h); time.Sleep(2 * time.Millisecond) {
 		h = hostapi.Host{}
-		if err := json.Unmarshal(o.get(hostPath), &h); err != nil {
+		if err := json.Unmarshal(o.get(servetest.HostPath), &h); err != nil {
 			o.t.Fatal(err)
 		}
 		if time.Now().After(end) {
@@ -180,7 +181,8 @@ func (o *operator) look(d deed) sight {
 	o.t.Helper()
 	s := sight{Deed: d.name, Lists: map[string]any{}}
 	called := map[string]string{}
-	for _, list := range []string{hostsPath, hardwarePath, secretsPath, "/v1/nodes/detail", "/v1/ports/detail"} {
+	for _, list := range []string{servetest.HostsPath, servetest.HardwarePath, servetest.SecretsPath, "/v1/nodes/detail",
+		"/v1/ports/detail"} {
 		text := strings.ReplaceAll(string(o.get(list)), o.c.URL, "URL")
 		text = version.ReplaceAllString(times.ReplaceAllString(text, "TIME"), `"resourceVersion":""`)
 		text = someUUID.ReplaceAllStringFunc(text, func(u string) string {

@@ -1,4 +1,4 @@
-package serve
+package crash
 
 import (
 	"flag"
@@ -21,9 +21,10 @@ import (
 var kills = flag.Int("kills", 3, "how many conductors TestKillUnderLoad ends")
 
 // process starts a conductor in a process of its own.
-func process(t *testing.T, dir string) (c *conductor, p *os.Process) {
+func process(t *testing.T, dir string) (c *servetest.Conductor, p *os.Process) {
 	t.Helper()
-	c = &conductor{Log: &apitest.Log{}, Ended: make(chan error, 1), HTTP: &http.Client{Transport: &http.Transport{}}}
+	c = &servetest.Conductor{Log: &apitest.Log{}, Ended: make(chan error, 1),
+		HTTP: &http.Client{Transport: &http.Transport{}}}
 	cmd := exec.Command(os.Args[0], "--data-dir", dir, "--api-address", servetest.AnyPort, "--hardware-types",
 		"fake-hardware",
 		"--host", "test", "--sync-power-state-interval", "0")

@@ -1,6 +1,6 @@
 //go:build e2e
 
-package serve
+package crash
 
 import (
 	"bufio"
@@ -32,7 +32,7 @@ type operator struct {
 	cuts      []cut  // one for each life; later lives are not cut
 	everyLife cut    // for all lives without one of their own
 
-	c      *conductor
+	c      *servetest.Conductor
 	kept   []*apitest.Log // the diaries, by life
 	lives  int
 	closed bool
@@ -55,7 +55,7 @@ func (o *operator) script(asks []ask) (scenes []scene) {
 	o.begin()
 	defer o.stop()
 	if asks[0].body["deploy_interface"] == "direct" {
-		defer bootRamdisk(o.t, &o.api)()
+		defer servetest.BootRamdisk(o.t, &o.api)()
 	}
 	for _, a := range asks {
 		o.do(a)
@@ -86,7 +86,7 @@ func (o *operator) begin() {
 	o.lives++
 	diary := &apitest.Log{}
 	o.kept = append(o.kept, diary)
-	c := &conductor{Log: &apitest.Log{}, Ended: make(chan error, 1)}
+	c := &servetest.Conductor{Log: &apitest.Log{}, Ended: make(chan error, 1)}
 	cmd := exec.Command(os.Args[0], "--data-dir", filepath.Join(o.dir, "data"), "--api-address", o.address+":0",
 		"--hardware-types", "fake-hardware", "--host", "test", "--sync-power-state-interval", "0", "--agent-allow",
 		"127.0.0.0/8")

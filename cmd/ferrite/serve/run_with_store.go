@@ -1,0 +1,38 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"io"
+)
+
+// OpenStore opens the store of a conductor with the data folder dir. The caller calls end when the conductor has ended.
+type OpenStore func(ctx context.Context, dir string) (db Database, end func() error, err error)
+
+// RunWithStore is `ferrite serve` with args on a store of the caller's, until ctx ends. It locks the data folder, and
+// leaves out the checks of its files. Tests use it to stand between a conductor and its store.
+func RunWithStore(ctx context.Context, args []string, stderr io.Writer, open OpenStore) (err error) {
+	cmd := Command()
+	if err := cmd.ParseFlags(args); err != nil {
+		return err
+	}
+	conf, err := read(cmd.Flags())
+	if err != nil {
+		return err
+	}
+	log, err := logger(conf.LogLevel, stderr)
+	if err != nil {
+		return err
+	}
+	unlock, err := lock(conf.DataDir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	db, end, err := open(ctx, conf.DataDir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	return conduct(ctx, conf, db, log)
+}
