@@ -14,9 +14,9 @@ const (
 	blkSecureDiscard = 0x127d // _IO(0x12, 125)
 )
 
-// Discard tells the device that a range is not needed any more. The device chooses the
-// content that is read there afterwards. A device without it gives EOPNOTSUPP, which
-// is errors.ErrUnsupported.
+// Discard informs the device that a range is not needed any more. The device chooses the
+// content that is read there afterwards. A device without it gives EOPNOTSUPP, which is
+// errors.ErrUnsupported.
 func (Linux) Discard(fd uintptr, off, n int64) error {
 	return overRange(fd, blkDiscard, "BLKDISCARD", off, n)
 }

@@ -39,7 +39,7 @@ func (s *Server) continueInspection(w http.ResponseWriter, r *http.Request) erro
 	if minor == nodeapi.MinMinor {
 		return answer(w, http.StatusAccepted, map[string]string{"uuid": n.UUID})
 	}
-	// The token is lookup's to give out, once; here there is none to tell of.
+	// Lookup alone gives the token out, once; here there is none.
 	return s.answerLookup(w, r, agentapi.LookupNode{
 		UUID: n.UUID, Properties: n.Properties, InstanceInfo: n.InstanceInfo, DriverInternalInfo: n.DriverInternalInfo,
 	}, nil)

@@ -75,9 +75,9 @@ func lookupArgs(r *http.Request) (macs []string, uuid string, err error) {
 	return macs, uuid, nil
 }
 
-// find is a lookup from the time before tokens: it must not use this boot's
-// token up, and it tells no more than the UUID, because an agent that old
-// cannot go on and anybody else has no business here.
+// find is a lookup from the time before tokens: it must not use this boot's token up, and it
+// answers no more than the UUID, because an agent that old cannot go on and anybody else has
+// no business here.
 func (s *Server) find(r *http.Request, macs []string, uuid string) (agentapi.LookupNode, error) {
 	n, err := s.conductor.Find(r.Context(), macs, uuid, nodeapi.From(r))
 	return agentapi.LookupNode{UUID: n.UUID}, err
@@ -110,8 +110,8 @@ type statsd struct {
 	Port int    `json:"statsd_port"`
 }
 
-// answerLookup tells the agent who it is and what to do. token is nil when
-// there is none to tell of.
+// answerLookup gives the agent its node and its settings. token is nil when there is none to
+// give.
 func (s *Server) answerLookup(w http.ResponseWriter, r *http.Request, n agentapi.LookupNode, token *string) error {
 	n.Properties = orEmpty(n.Properties)
 	n.InstanceInfo = orEmpty(nodeapi.MaskInstance(n.InstanceInfo))

@@ -27,7 +27,7 @@ func (s *Server) progress(w http.ResponseWriter, r *http.Request, uuid string) e
 	if err := p.Validate(); err != nil {
 		return badRequest("%v", err)
 	}
-	for _, text := range []string{p.Step, p.Stage} { // both are told to operators
+	for _, text := range []string{p.Step, p.Stage} { // operators see both
 		if err := nodeapi.CheckLine(text); err != nil {
 			return badRequest("progress: %v", err)
 		}

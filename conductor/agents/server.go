@@ -2,8 +2,8 @@
 // calls (lookup, heartbeat, inspection data, progress, log), and it commands the
 // agent in one.
 //
-// It translates between the wire and the engine; it decides nothing and writes
-// no node. Anybody can call what is served here, so it tells strangers nothing.
+// It translates between the wire and the engine; it decides nothing and writes no node.
+// Anybody can call these endpoints, so they reveal nothing to strangers.
 package agents
 
 import (

@@ -46,8 +46,8 @@ func (h *eraseReportResource) routes() []rest.Route {
 	}
 }
 
-// listEraseReports answers for a node that is no more whom no project confines:
-// nobody can tell any longer whose it was.
+// listEraseReports answers for a node that is no more whom no project confines: its owner is
+// not known any longer.
 func (h *eraseReportResource) listEraseReports(c *rest.Call) error {
 	n, err := h.node(c)
 	if isNotFound(err) && c.Project() == "" && rest.ValidUUID(c.Param("node")) {

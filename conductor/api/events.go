@@ -12,7 +12,7 @@ type eventResource struct {
 	access
 }
 
-// routes is what a network service tells of the ports it has bound.
+// routes takes a network service's reports of the ports it has bound.
 func (h *eventResource) routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodPost, Path: "/v1/events", Since: 54, Doc: "report ports that a network service has bound",

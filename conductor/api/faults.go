@@ -29,14 +29,14 @@ func statusOf(k node.Kind) int {
 	return http.StatusInternalServerError
 }
 
-// isNotFound reports whether the client is told that something is not there.
+// isNotFound reports whether the client's answer is that something is not there.
 func isNotFound(err error) bool {
 	fault := faultOf(err)
 	return fault != nil && fault.Status == http.StatusNotFound
 }
 
-// faultOf translates an error into what the client is told; nil for errors
-// that are ours.
+// faultOf translates an error into the fault that the client sees; nil for errors that are
+// ours.
 func faultOf(err error) *nodeapi.Fault {
 	var (
 		fault   *nodeapi.Fault

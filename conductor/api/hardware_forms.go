@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// The forms of what is asked and told of a node's hardware.
+// The forms of requests and answers about a node's hardware.
 
 // objectWith is an object with these properties alone, of which some are required.
 func objectWith(properties rest.Schema, required ...string) rest.Schema {
@@ -52,7 +52,7 @@ func vifsForm() rest.Schema {
 	return objectWith(rest.Schema{"vifs": rest.Schema{"type": "array", "items": one}}, "vifs")
 }
 
-// vifForm is what attachVIF takes; what else it is told is for a network service.
+// vifForm is what attachVIF takes; further fields are for a network service.
 func vifForm() rest.Schema {
 	id := rest.Schema{"type": []string{"string", "null"}, "format": "uuid"}
 	return rest.Schema{
@@ -84,7 +84,7 @@ func vendorMethodsForm() rest.Schema {
 	return rest.Schema{"type": "object", "additionalProperties": one}
 }
 
-// rowForm is one row of what a BMC has told, rowList the rows of a node.
+// rowForm is one row of a BMC's report, rowList the rows of a node.
 func rowForm[T any](t *rest.Table[T], name string) rest.Schema {
 	return t.Part(name, rest.SortedKeys(t.ByName)...)
 }

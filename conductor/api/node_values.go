@@ -214,8 +214,8 @@ func showInternalInfo(dst []byte, v *rest.View[node.Node]) []byte {
 	return rest.AppendObject(dst, info)
 }
 
-// why is what a node that is not at rest waits for, and what to do about it;
-// "ferrite node status" tells more.
+// why is what a node that is not at rest waits for, and what to do about it; "ferrite node
+// status" shows more.
 func why(s nodeapi.Status) map[string]any {
 	m := map[string]any{}
 	for key, value := range map[string]string{

@@ -96,7 +96,7 @@ func recordArgument(path string) string {
 	return ""
 }
 
-// beginsOld tells the few paths that may be old from the many that are not.
+// beginsOld picks the few paths that may be old from the many that are not.
 func beginsOld(path string) bool {
 	path, ok := strings.CutPrefix(path, "/v1/")
 	if !ok {

@@ -35,9 +35,9 @@ func unverified(old any) bool {
 	return old == false || isText && slices.Contains([]string{"false", "f", "no", "n", "off", "0"}, strings.ToLower(text))
 }
 
-// checkPasswordAgain refuses a patch that would have a stored password sent
-// elsewhere. The API masks passwords for those who may edit a node, too; a BMC
-// of their own would be told it. Whoever knows the password gives it again.
+// checkPasswordAgain refuses a patch that would have a stored password sent elsewhere. The
+// API masks passwords for those who may edit a node, too; a BMC of their own would receive
+// it. A caller who knows the password gives it again.
 func checkPasswordAgain(old, updated map[string]any, ops []rest.Operation) error {
 	for _, key := range rest.SortedKeys(updated) {
 		if nodeapi.Secret(key) && updated[key] == nodeapi.Masked && old[key] != nodeapi.Masked {

@@ -80,8 +80,8 @@ func narrowProject(c *rest.Call, asked string) (string, error) {
 	return own, nil
 }
 
-// permitMarker refuses a page after a node that the caller may not know of: what
-// comes after it would tell where that node stands in the order of any field.
+// permitMarker refuses a page after a node that the caller may not know of: what comes after
+// it would reveal that node's place in the order of any field.
 func (h *access) permitMarker(c *rest.Call, marker string) error {
 	if c.Project() == "" || marker == "" {
 		return nil
@@ -184,8 +184,8 @@ func (h *access) permitPortgroup(c *rest.Call, p *node.Port) error {
 	return err
 }
 
-// permitOrder refuses to sort nodes by a field that the caller does not see of all
-// nodes in his list: their order tells of its values.
+// permitOrder refuses to sort nodes by a field that the caller does not see of all nodes in
+// that list: their order reveals its values.
 func (h *access) permitOrder(c *rest.Call, key string) error {
 	r := h.Rules[auth.Key(http.MethodGet, "/v1/nodes/:node", key)]
 	if key == "" || c.Caller == nil || r == nil || r.Allows(c.Caller, "", c.Project()) {

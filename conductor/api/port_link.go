@@ -10,10 +10,10 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Where a port is plugged in (local_link_connection), told in one of several
+// The place where a port is plugged in (local_link_connection), given in one of several
 // ways.
 
-// linkKeys is what can be told, each from its microversion on; until 0 is for
+// linkKeys are the keys that can be given, each from its microversion on; until 0 is for
 // ever. Ironic took the keys of OVN for a while only.
 func linkKeys() map[string]struct{ since, until int } {
 	return map[string]struct{ since, until int }{
@@ -30,8 +30,8 @@ func linkForms() [][]string {
 		{"port_id", "vtep-logical-switch", "vtep-physical-switch"}}
 }
 
-// linkField is local_link_connection. Where it is told in OVN's keys and the
-// microversion does not have these, it is shown as empty.
+// linkField is local_link_connection. Where it has OVN's keys and the microversion does not
+// have these, it is shown as empty.
 func linkField() rest.Field[node.Port] {
 	f := rest.Object("local_link_connection", 19, both, nil, func(p *node.Port) *map[string]any {
 		return &p.LocalLinkConnection
@@ -100,8 +100,7 @@ func linkFault(m map[string]any) string {
 	return "'" + lacks(linkForms()[0]) + "' is a required property"
 }
 
-// linkTooNew reports whether a link is told in keys that the microversion does
-// not have.
+// linkTooNew reports whether a link has keys that the microversion does not have.
 func linkTooNew(minor int, m map[string]any) bool {
 	known := linkKeys()
 	for key := range m {

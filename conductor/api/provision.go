@@ -78,8 +78,8 @@ func (h *stateResource) provision(c *rest.Call) error {
 	return c.Accepted("/v1/nodes/" + c.Param("node") + "/states")
 }
 
-// wrongVerb refuses a verb the node's state does not allow: while somebody
-// works on the node the state will change, so the client is told to retry.
+// wrongVerb refuses a verb the node's state does not allow: while somebody works on the node
+// the state will change, so the answer is to retry.
 func (h *stateResource) wrongVerb(c *rest.Call, n *node.Node, target string) error {
 	holder, err := h.reserved(c, n)
 	if err != nil {

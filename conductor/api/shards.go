@@ -30,8 +30,8 @@ func (h *shardResource) routes() []rest.Route {
 	}
 }
 
-// listShards answers with every shard that has a node. Ironic calls the absence
-// of one "None", and so cannot be told from a shard of that name.
+// listShards answers with every shard that has a node. Ironic calls the absence of one
+// "None", and so cannot be distinguished from a shard of that name.
 func (h *shardResource) listShards(c *rest.Call) error {
 	shards, err := h.conductor.Shards(c.Request().Context())
 	if err != nil {

@@ -28,7 +28,7 @@ type stateConductor interface {
 	SetMaintenance(ctx context.Context, ref string, on bool, reason string) error
 }
 
-// routes is what a node is doing and being told to do.
+// routes shows the states of a node, and takes requests to change them.
 func (h *stateResource) routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodGet, Path: "/v1/nodes/:node/states", Doc: "power and provision state", Handle: h.showStates,

@@ -1,7 +1,7 @@
 // Package certificate is the API's own TLS certificate: read from files, read
 // again when they change, and named by pins for the agents that are to trust it.
 //
-// It makes no certificates and judges nobody else's.
+// It makes no certificates and checks no others.
 package certificate
 
 import (

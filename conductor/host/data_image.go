@@ -43,8 +43,8 @@ func (c *dataImage) removeFinalizer() {
 	c.Finalizers = withoutFinalizer(c.Finalizers, hostapi.DataImageFinalizer)
 }
 
-// trackImage does for the image what can be done whatever the machine does: it is
-// held, and let go once the drive is empty, and what the BMC says is told.
+// trackImage does for the image what can be done whatever the machine does: it is held until
+// the drive is empty. The BMC's answer goes into the status.
 func (d *decision) trackImage() {
 	c, m := &d.image, d.facts.Media
 	if !c.there {

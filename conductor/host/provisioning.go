@@ -76,7 +76,7 @@ func (d *decision) notBegun() bool {
 		strings.HasPrefix(d.h.Status.ErrorMessage, configDrivePrefix)
 }
 
-// sameInstance: the node has been told of this very image already.
+// sameInstance: the node already has this very image as its instance.
 func (d *decision) sameInstance() bool {
 	_, differs, err := d.instance()
 	return err == nil && !differs
@@ -108,7 +108,7 @@ func (d *decision) instance() (edit Action, differs bool, err error) {
 	return edit, differs, nil
 }
 
-// deploy tells the node what is to run on it, and has it put there.
+// deploy gives the node its instance, and starts the deploy.
 func (d *decision) deploy() {
 	edit, differs, err := d.instance()
 	if err == nil && !differs {

@@ -40,8 +40,7 @@ func (d *decision) noRootDisk() string {
 	return "spec.rootDeviceHints: " + err.Error()
 }
 
-// disks are those of a document as an inspection tells of them, as far as the
-// document says.
+// disks are those of a document as an inspection reports them, as far as the document says.
 func disks(hw hostapi.Hardware) (all []agentapi.Disk) {
 	for _, s := range hw.Storage {
 		d := agentapi.Disk{

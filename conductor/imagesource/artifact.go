@@ -21,7 +21,7 @@ type artifact struct {
 // found is a disk in a registry.
 type found struct {
 	layer  ocispec.Descriptor
-	format string // raw or qcow2; "" when it is compressed or not told
+	format string // raw or qcow2; "" when it is compressed or unknown
 }
 
 // diskType is a value of the annotation "disktype" in an index, which Podman's
@@ -83,7 +83,7 @@ func (a *artifact) fitting(all []ocispec.Descriptor) []ocispec.Descriptor {
 	return fit
 }
 
-// fits compares architectures, where both are told.
+// fits compares architectures, where both are known.
 func (a *artifact) fits(p *ocispec.Platform) bool {
 	if p == nil || p.Architecture == "" || a.arch == "" {
 		return true

@@ -9,8 +9,8 @@ import (
 // unreserved is what a name may be made of: RFC 3986 section 2.3.
 var unreserved = regexp.MustCompile(`^[A-Za-z0-9._~-]+$`)
 
-// ValidName reports whether a node can have a name. It must not look like a
-// UUID, or nobody could tell which is meant.
+// ValidName reports whether a node can have a name. It must not look like a UUID, or a
+// reference to it would be ambiguous.
 func ValidName(name string) bool {
 	return len(name) <= 255 && unreserved.MatchString(name) && uuid.Validate(name) != nil
 }

@@ -127,12 +127,12 @@ type Port struct {
 	UpdatedAt           *time.Time     `json:"updated_at,omitempty"`
 }
 
-// Effect is one debt to the outside world, a row that lives exactly as long
-// as it is pending. At most one per node is pending at a time.
+// Effect is work that is pending in the outside world, a row that lives exactly as long as
+// it is pending. At most one per node is pending at a time.
 type Effect struct {
 	ID         int64
 	Node       string // UUID
-	Generation int64  // Run.Generation that owes it
+	Generation int64  // Run.Generation that it belongs to
 	Name       string
 	Args       json.RawMessage
 	RunAt      time.Time

@@ -87,8 +87,8 @@ type Search struct {
 	failed map[string]int // by label of misfits, "" for those that suited
 }
 
-// Look counts a node. Of nodes that do not concern its owner an allocation tells only when
-// it names them: the number of other projects' nodes is not for the caller to know.
+// Look counts a node. An allocation names nodes that do not concern its owner only when it
+// names them: the number of other projects' nodes is not for the caller to know.
 func (s *Search) Look(a *node.Allocation, n *node.Node) {
 	if s.failed == nil {
 		s.failed = map[string]int{}

@@ -13,8 +13,8 @@ var intoRamdisk = map[node.Event]bool{
 	node.Service: true,
 }
 
-// CheckBootFiles refuses a ramdisk of the node's own whose URL holds a password:
-// iPXE would have to be told it over the machine's network, in the clear.
+// CheckBootFiles refuses a ramdisk of the node's own whose URL holds a password: iPXE would
+// receive it over the machine's network, in the clear.
 func CheckBootFiles(n node.Node) error {
 	for _, key := range []string{"deploy_kernel", "deploy_ramdisk", "rescue_kernel", "rescue_ramdisk"} {
 		if WithPassword(text(n.DriverInfo, key)) {

@@ -22,7 +22,7 @@ func (d *decision) findPorts() []node.Step {
 	return nil
 }
 
-// portsKnown makes ports of what the BMC has told.
+// portsKnown makes ports of the interfaces that the BMC has reported.
 func portsKnown(d *decision, result json.RawMessage) error {
 	var s node.System
 	if err := read(result, &s); err != nil {
@@ -39,7 +39,8 @@ func portsKnown(d *decision, result json.RawMessage) error {
 	return nil
 }
 
-// interfacesOf is the interfaces a BMC tells of, as a ramdisk tells of those with carrier.
+// interfacesOf is the interfaces a BMC reports, in the form in which a ramdisk reports those
+// with carrier.
 func interfacesOf(s node.System) (all []agentapi.Interface) {
 	for _, mac := range s.MACs {
 		all = append(all, agentapi.Interface{MACAddress: mac, HasCarrier: true})

@@ -8,10 +8,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// chore is an operator's request that belongs to no run and leaves the
-// provision state alone: the node is reserved while its BMC is at it, and a
-// failure is told in last_error. The request itself, as JSON, is the args of its
-// effect.
+// chore is an operator's request that belongs to no run and leaves the provision state
+// alone: the node is reserved while its BMC is at it, and a failure is in last_error. The
+// request itself, as JSON, is the args of its effect.
 type chore interface {
 	Event
 	effect() string
@@ -49,8 +48,8 @@ func readChore[T chore](args json.RawMessage) (chore, error) {
 	return c, err
 }
 
-// ChoreDone is the result of a chore's effect; null, which a power change has,
-// is one with nothing to tell.
+// ChoreDone is the result of a chore's effect; null, which a power change has, is one
+// without a result.
 type ChoreDone struct {
 	Restarted bool   `json:"restarted,omitempty"` // the machine had to start anew for it
 	Note      string `json:"told,omitempty"`      // a line for the history
@@ -69,7 +68,7 @@ func (d *decision) requestChore(c chore) error {
 	return d.err
 }
 
-// beginChore owes a chore that nothing speaks against.
+// beginChore enqueues a chore that nothing speaks against.
 func (d *decision) beginChore(c chore) {
 	c.begin(d)
 	d.n.Chore = c.effect()
@@ -104,7 +103,7 @@ func (d *decision) choreEnded(o Outcome) {
 	c.done(d)
 }
 
-// complain tells of a chore's failure.
+// complain records a chore's failure.
 func (d *decision) complain(effect, reason string) {
 	d.n.LastError = reason
 	d.noteChore("ERROR", effect, reason)

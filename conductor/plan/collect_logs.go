@@ -6,17 +6,16 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// collectLogs asks the agent of a run that has failed for its logs: one that has
-// told nothing by itself, as ironic-python-agent. It is Ironic's [agent]
-// deploy_logs_collect, whose default is on_failure too. What comes of it is told in
-// the history; last_error stays the run's.
+// collectLogs asks the agent of a run that has failed for its logs: one that has sent
+// nothing by itself, as ironic-python-agent. It is Ironic's [agent] deploy_logs_collect,
+// whose default is on_failure too. The result is in the history; last_error stays the run's.
 type collectLogs struct{ plain }
 
 func (collectLogs) effect() string  { return "agent.collect_logs" }
 func (collectLogs) failure() string { return "Collecting the agent's logs failed" }
 
-// collectAfter owes that, if the run that was just decided on has failed and left an
-// agent that can be asked. A node that owes something else is not kept waiting for it.
+// collectAfter enqueues that, if the run that was just decided on has failed and left an
+// agent that can be asked. A node with another pending effect is not kept waiting for it.
 func (d *decision) collectAfter(before *node.Run, e Event) {
 	failed := slices.ContainsFunc(d.moves, func(m node.Transition) bool { return m.On == node.Fail })
 	_, settles := e.(Outcome)

@@ -119,7 +119,7 @@ func (d *decision) target() {
 	}
 }
 
-// enqueue makes the node owe one effect to the outside world.
+// enqueue gives the node one pending effect in the outside world.
 func (d *decision) enqueue(name string, args any) {
 	raw, err := json.Marshal(args)
 	if err != nil {

@@ -25,10 +25,10 @@ func Undecided(n node.Node) bool {
 // not known.
 func SystemUUID(n node.Node) string { return text(n.DriverInternalInfo, systemUUID) }
 
-// Discovered writes down what a machine has told that nobody had enrolled: at its
-// first call of a node in enroll that is new, later of the one it was given.
-// Operators' rules wait for an inspection that somebody has asked for: whoever
-// reaches the conductor can send this.
+// Discovered records the inspection data of a machine that was not enrolled: at its first
+// call of a node in enroll that is new, later of the one it was given. Operators' rules wait
+// for an inspection that somebody has asked for: whoever reaches the conductor can send
+// this.
 func Discovered(n node.Node, f Facts, e Inspected, from netip.Addr, now time.Time) *node.Change {
 	d := &decision{n: n.Clone(), f: f, now: now}
 	d.learn(e.Data)

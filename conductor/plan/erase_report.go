@@ -101,7 +101,7 @@ func (d *decision) eraseReport(s node.Step, result json.RawMessage) (*agentapi.E
 	return &report, nil
 }
 
-// meantAsReport tells a report, even a bad one, from what other agents answer.
+// meantAsReport distinguishes a report, even a bad one, from the answers of other agents.
 func meantAsReport(result json.RawMessage) bool {
 	var keys map[string]json.RawMessage
 	if json.Unmarshal(result, &keys) != nil {

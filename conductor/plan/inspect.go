@@ -131,7 +131,7 @@ func (d *decision) addPorts(data agentapi.Inspection) {
 	}
 }
 
-// noteUnconfirmed tells of interfaces that were made no ports.
+// noteUnconfirmed records interfaces that did not become ports.
 func (d *decision) noteUnconfirmed(list []string) {
 	if len(list) == 0 {
 		return

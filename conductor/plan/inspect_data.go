@@ -55,8 +55,8 @@ func pluginDataOf(data agentapi.Inspection) json.RawMessage {
 	return raw
 }
 
-// systemRead takes what the BMC tells of the machine (inspect interface
-// redfish): properties, and an inventory of what is known that way.
+// systemRead takes the BMC's report of the machine (inspect interface redfish): properties,
+// and an inventory of what is known that way.
 func (d *decision) systemRead(s node.System) {
 	data := agentapi.Inspection{Inventory: agentapi.Inventory{
 		CPU:    agentapi.CPU{Count: s.CPUs, Architecture: s.Architecture},

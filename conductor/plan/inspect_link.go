@@ -46,7 +46,7 @@ func readSwitchData(data agentapi.Inspection) switches {
 	return h
 }
 
-// link tells the ports where they are plugged in, as Ironic's hook
+// link gives the ports the places where they are plugged in, as Ironic's hook
 // local-link-connection does: what is known of a port already stays.
 func (d *decision) link(ports []node.Port, h switches) {
 	for i, p := range ports {

@@ -33,7 +33,7 @@ func answers(n node.Node) error {
 	return nil
 }
 
-// Success is told too: nothing else on the record changes with it.
+// Success is recorded too: nothing else on the record changes with it.
 func (r AttachRequest) done(d *decision) { d.noteChore("INFO", r.effect(), r.effect()+" done") }
 func (r DetachRequest) done(d *decision) { d.noteChore("INFO", r.effect(), r.effect()+" done") }
 

@@ -130,8 +130,8 @@ func poweredOff(d *decision, result json.RawMessage) error {
 	return nil
 }
 
-// notePowerOff tells the history that the agent failed to turn its machine off:
-// what it wrote last may not have reached the disk.
+// notePowerOff records in the history that the agent failed to turn its machine off: what it
+// wrote last may not have reached the disk.
 func (d *decision) notePowerOff(result json.RawMessage) error {
 	if len(result) == 0 {
 		return nil

@@ -41,7 +41,7 @@ func IsPartitionImage(n node.Node) bool {
 // layoutField is a size of instance_info.
 type layoutField struct {
 	key, unit string
-	sent      string // under which agents are told, in MiB
+	sent      string // that agents receive, in MiB
 	mib       int64  // of the unit
 	least     int64
 }
@@ -182,8 +182,8 @@ func preserves(n node.Node) (bool, error) {
 // diskLabel is the kind of partition table asked for: gpt, msdos or "".
 func diskLabel(n node.Node) string { return wantedCapability(n, "disk_label") }
 
-// addLayout tells the agent how the disk is to be divided, as Ironic does: its
-// agent wants each of these said.
+// addLayout gives the agent the layout of the disk, as Ironic does: its agent wants each of
+// these said.
 func addLayout(info map[string]any, n node.Node) {
 	info["image_type"], info["boot_option"] = agentapi.PartitionImage, "local"
 	for _, f := range layoutFields {
@@ -206,8 +206,8 @@ func addLayout(info map[string]any, n node.Node) {
 	}
 }
 
-// partitionsKnown takes what the agent tells of an image's partitions: the boot
-// loader needs it, and the node keeps it.
+// partitionsKnown takes the agent's report of an image's partitions: the boot loader needs
+// it, and the node keeps it.
 func partitionsKnown(d *decision, result json.RawMessage) error {
 	var res agentapi.Result
 	if err := read(result, &res); err != nil {
@@ -225,8 +225,8 @@ func partitionsKnown(d *decision, result json.RawMessage) error {
 	return commandAnswered(d, result)
 }
 
-// partitionUUIDs reads what the agent tells, under the names by which the boot
-// loader is asked for; null for a partition that is not there.
+// partitionUUIDs reads the agent's report, under the names by which the boot loader is asked
+// for; null for a partition that is not there.
 func partitionUUIDs(result map[string]any) (map[string]any, error) {
 	uuids := map[string]any{}
 	for param, key := range map[string]string{

@@ -16,8 +16,8 @@ type PowerArgs struct {
 	Once           bool            `json:"once,omitempty"`          // whoever asks tries again himself
 }
 
-// powerChange is the chore that a power request leads to. The power sync, where
-// it is to force the record upon a machine, owes the same.
+// powerChange is the chore that a power request leads to. The power sync, where it is to
+// force the record upon a machine, has the same pending effect.
 type powerChange struct {
 	plain
 	PowerArgs

@@ -24,7 +24,7 @@ const confirmations = 2
 type PowerRead struct {
 	PowerTally
 	Revision int64           // of the node whose BMC was asked: a node saved meanwhile is asked again
-	State    node.PowerState // what the BMC says, "" when it cannot tell
+	State    node.PowerState // what the BMC says, "" when it does not know
 	Health   string          // what it says of the machine's health, "" when it does not
 	Failure  string          // why there is no answer, "" when there is one
 }
@@ -92,8 +92,8 @@ func PowerNews(n node.Node, e PowerRead, s Settings) bool {
 	return e.healthNews(n, s) || e.meaning(n, s) != nil
 }
 
-// healthNews reports whether a reading tells of another health than is on
-// record. A BMC that is silent says nothing of its machine's.
+// healthNews reports whether a reading has another health than is on record. A BMC that is
+// silent says nothing of its machine's.
 func (e PowerRead) healthNews(n node.Node, s Settings) bool {
 	return e.Failure == "" && e.Health != n.Health && e.Revision == n.Revision && PowerPoll(n, s) > 0
 }

@@ -62,8 +62,8 @@ func (d *decision) raidByAgent(s node.Step, result json.RawMessage) error {
 // maxRAIDConfig bounds what an agent can make us keep of its volumes, in bytes.
 const maxRAIDConfig = 64 << 10
 
-// volumesByAgent reads the volumes of an agent's result. The root volume tells
-// schedulers its size and level, and a deploy which disk to write to.
+// volumesByAgent reads the volumes of an agent's result. The root volume names schedulers
+// its size and level, and a deploy which disk to write to.
 func (d *decision) volumesByAgent(result json.RawMessage) error {
 	var r agentapi.StepResult
 	err := json.Unmarshal(result, &r)

@@ -22,8 +22,8 @@ func (rescue) steps(d *decision) ([]node.Step, error) {
 	return append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil), step("agent", "finalize_rescue", nil)), nil
 }
 
-// Finalized is the result of agent.finalize_rescue. AnswerLost says that it is
-// inferred from the agent's having let go of the machine.
+// Finalized is the result of agent.finalize_rescue. AnswerLost says that it is inferred from
+// the agent's having left the machine.
 type Finalized struct {
 	agentapi.Result
 	AnswerLost bool `json:"answer_lost,omitempty"`

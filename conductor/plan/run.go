@@ -81,8 +81,8 @@ func (d *decision) next() {
 	d.advance()
 }
 
-// advance owes the current step, or waits for it, or ends the run. It is
-// called whenever Run.Index has come to a step that is not begun.
+// advance enqueues the current step, or waits for it, or ends the run. It is called whenever
+// Run.Index has come to a step that is not begun.
 func (d *decision) advance() {
 	r := d.n.Run
 	r.Waiting = ""
@@ -173,7 +173,7 @@ func (d *decision) failRun(reason string) {
 	d.endRun(reason)
 }
 
-// endRun ends the run with a reason. Nothing of it is left owed.
+// endRun ends the run with a reason. No effect of it is left pending.
 func (d *decision) endRun(reason string) {
 	reason = Clip(reason)
 	d.n.LastError = reason

@@ -127,7 +127,7 @@ func (d *decision) expired() {
 	d.failRun(d.tooLate())
 }
 
-// agentLastSeen is when the agent called last, or told of progress; zero for never.
+// agentLastSeen is when the agent called last, or reported progress; zero for never.
 func (d *decision) agentLastSeen() time.Time {
 	if d.f.Progressed.After(d.f.AgentSeen) {
 		return d.f.Progressed
@@ -173,8 +173,8 @@ func (d *decision) restarted() {
 	}
 }
 
-// Restarts reports whether Restarted may change a node. One at work that owes an
-// effect goes on with that.
+// Restarts reports whether Restarted may change a node. One at work that has an effect goes
+// on with that.
 func Restarts(n node.Node, pending bool) bool {
 	class := n.ProvisionState.Class()
 	return n.Run != nil && (class == node.Waiting || class == node.Working && !pending)

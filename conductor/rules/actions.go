@@ -79,7 +79,7 @@ func (r *evaluation) action(c *node.Clause) error {
 	return r.each(act.signature, c, func(a args) (bool, error) { return false, act.take(r, a) })
 }
 
-// log tells an operator. The history knows three severities.
+// log writes for an operator. The history knows three severities.
 func log(r *evaluation, a args) error {
 	level, severity := "info", ""
 	if a["level"] != nil {

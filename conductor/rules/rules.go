@@ -29,7 +29,7 @@ type Found struct {
 // Outcome is what rules make of it.
 type Outcome struct {
 	Found
-	Lines []Line // what is to be told about, in order
+	Lines []Line // what is to be reported, in order
 	Calls []Call // what is to be called, in order, once the rest is saved
 }
 

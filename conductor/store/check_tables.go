@@ -85,7 +85,7 @@ func (r checkedRow) int(column string) int64 {
 	return v
 }
 
-// table judges all rows of a table. Columns that came with a later schema are left out.
+// table checks all rows of a table. Columns that came with a later schema are left out.
 func (c *checker) table(ctx context.Context, t checkedTable) error {
 	var columns []string
 	err := c.each(ctx, "SELECT name FROM pragma_table_info(?)", func(rows *sql.Rows) error {

@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 )
 
-// Objects lists documents and tells the newest revision.
+// Objects lists documents and returns the newest revision.
 func (s *SQLite) Objects(ctx context.Context, q objects.Query) ([]objects.Row, int64, error) {
 	rows, revision, err := s.objects(ctx, q)
 	if err != nil {

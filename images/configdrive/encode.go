@@ -62,7 +62,7 @@ func unpack(s string, to io.Writer) error {
 	return nil
 }
 
-// prefix keeps the start of the bytes written to it: enough to tell the format.
+// prefix keeps the start of the bytes written to it: enough to detect the format.
 type prefix []byte
 
 func (p *prefix) Write(b []byte) (int, error) {

@@ -113,9 +113,8 @@ func (n *Namespace) Dial(ctx context.Context, network, address string) (net.Conn
 	return c, err
 }
 
-// Start starts cmd inside the namespace, in a process group of its own. The
-// kernel kills it when the namespace is closed or this process dies; the
-// caller still owes cmd.Wait.
+// Start starts cmd inside the namespace, in a process group of its own. The kernel kills it
+// when the namespace is closed or this process dies; the caller still has to call cmd.Wait.
 func (n *Namespace) Start(cmd *exec.Cmd) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -55,8 +55,8 @@ func (l LogLines) Validate() error {
 	return nil
 }
 
-// Validate refuses image information nothing can be written from: without a
-// checksum nobody can tell what ends up on the disk.
+// Validate refuses image information nothing can be written from: without a checksum the
+// content of the disk would be unknown.
 func (i ImageInfo) Validate() error {
 	if i.ID == "" {
 		return fmt.Errorf("image_info: id is missing")

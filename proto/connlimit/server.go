@@ -6,9 +6,9 @@ import (
 	"net/http"
 )
 
-// Track has srv tell the listener of Limit which connections wait for their
-// peers, and bounds the time that a request's body may take (see body). Call it
-// once, when srv has its handler and before it serves.
+// Track has srv report to the listener of Limit which connections wait for their peers, and
+// bounds the time that a request's body may take (see body). Call it once, when srv has its
+// handler and before it serves.
 func Track(srv *http.Server) {
 	next, contextOf, changed := srv.Handler, srv.ConnContext, srv.ConnState
 	srv.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handle(w, r, next) })

@@ -13,7 +13,7 @@ import (
 type BMCScheme struct {
 	Name       string
 	Transports []string // what may follow a "+"
-	NeedsMAC   bool     // it cannot tell the machine's addresses
+	NeedsMAC   bool     // it cannot report the machine's addresses
 	SecureBoot bool     // it can switch secure boot on
 	RAID       bool     // it can make volumes of the machine's RAID controller
 }

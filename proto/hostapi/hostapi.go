@@ -36,10 +36,10 @@ const (
 	KindUpdatePolicy       = "HostUpdatePolicy"
 )
 
-// Finalizer keeps a deleted host until its machine has been let go.
+// Finalizer keeps a deleted host until its machine has been released.
 const Finalizer = "baremetalhost.metal3.io"
 
-// SecretFinalizer keeps a deleted secret while a host needs it to be let go with.
+// SecretFinalizer keeps a deleted secret while a host needs it to be released.
 const SecretFinalizer = Finalizer + "/secret"
 
 // LabelEnvironment is on the secrets that hosts name, with this value unless
@@ -84,9 +84,9 @@ const (
 	RebootSoft RebootMode = "soft"
 )
 
-// Detach is the value of the detached annotation: what a deletion of the
-// detached host means ("delay" it until it is attached again, or "delete", also
-// the default), and whether a host in the middle of something is let go.
+// Detach is the value of the detached annotation: what a deletion of the detached host means
+// ("delay" it until it is attached again, or "delete", also the default), and whether a host
+// in the middle of something is released.
 type Detach struct {
 	DeleteAction string `json:"deleteAction,omitempty"`
 	Force        bool   `json:"force,omitempty"`

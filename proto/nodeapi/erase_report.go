@@ -15,9 +15,8 @@ import (
 	"time"
 )
 
-// EraseStatement is what a conductor vouches for: that the machine of a node
-// has reported this of an erase, or that it began one and has not reported. Its
-// JSON is what is signed.
+// EraseStatement is what a conductor signs: that the machine of a node has reported this of
+// an erase, or that it began one and has not reported. Its JSON is what is signed.
 type EraseStatement struct {
 	UUID     string          `json:"uuid"` // of the statement
 	NodeUUID string          `json:"node_uuid"`

@@ -139,7 +139,7 @@ func takeFirst(verdicts []Verdict, hints Hints) (agentapi.Disk, error) {
 	return first, nil
 }
 
-// ambiguous names disks that fit equally, and a hint that tells them apart.
+// ambiguous names disks that fit equally, and a hint that distinguishes them.
 func ambiguous(equals []agentapi.Disk, hints Hints) error {
 	names := make([]string, len(equals))
 	for i, d := range equals {

@@ -10,10 +10,10 @@ const (
 	pxeEnd              = 255
 )
 
-// localBoot tells a PXE ROM to boot from its next device at once. UEFI firmware (EDK2, and
-// so most of it) takes an offer without a boot file for none at all: it asks again for a
-// minute before it goes on. PXE's means for this is a boot menu with one entry of type 0,
-// local boot, and a timeout of 0 seconds.
+// localBoot makes a PXE ROM boot from its next device at once. UEFI firmware (EDK2, and so
+// most of it) takes an offer without a boot file for none at all: it asks again for a minute
+// before it goes on. PXE's means for this is a boot menu with one entry of type 0, local
+// boot, and a timeout of 0 seconds.
 func localBoot(p *dhcpv4.DHCPv4) {
 	const entry, noServers = "Local boot", 0x07 // no discovery of boot servers, by whatever means
 	menu := []byte{

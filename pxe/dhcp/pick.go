@@ -21,7 +21,7 @@ const (
 	unavailable
 )
 
-// standing judges an address for hw, which may be a stranger.
+// standing checks an address for hw, which may be unknown.
 func (p *Pool) standing(a netip.Addr, hw hwaddr, stranger bool, now time.Time) standing {
 	if p.taken[a] || p.refused[a].until.After(now) {
 		return unavailable

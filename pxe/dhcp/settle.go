@@ -34,8 +34,8 @@ func (p *Pool) strangers(a netip.Addr, hw hwaddr, s Subnet, now time.Time) bool 
 	return !p.full(s, now) && p.standing(a, hw, true, now) <= strangersOver
 }
 
-// claim returns the lease that a REQUEST for want is judged by: mac's own,
-// else that of whoever has want, else none. With adopt, mac gets want when it is free.
+// claim returns the lease that decides a REQUEST for want: mac's own, else that of whoever
+// has want, else none. With adopt, mac gets want when it is free.
 func (p *Pool) claim(mac net.HardwareAddr, s Subnet, want netip.Addr, adopt, stranger bool, now time.Time) pxe.Lease {
 	if ip, ok := p.Current(mac, now); ok {
 		e := p.entries[hwaddr(mac)]

@@ -37,7 +37,7 @@ type Config struct {
 	Server    netip.Addr // our address
 	Port      uint16     // 0: 69
 	Loaders   loader.Folder
-	Booter    pxe.Booter                          // told of StageTFTP, never asked
+	Booter    pxe.Booter                          // receives StageTFTP, is never asked
 	Client    func(netip.Addr) (pxe.Client, bool) // who has an address; nil: nobody is known
 	Transfers int                                 // at a time; 0: 64
 	Log       *slog.Logger

@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Config is what a conductor can be told. The keys are the flags' names, in a
-// YAML file as on the command line; FERRITE_ variables use underscores.
+// Config is the settings of a conductor. The keys are the flags' names, in a YAML file as on
+// the command line; FERRITE_ variables use underscores.
 type Config struct {
 	DataDir       string   `koanf:"data-dir"`
 	Init          bool     `koanf:"init"`

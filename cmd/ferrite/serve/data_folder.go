@@ -27,8 +27,7 @@ const (
 	lockFile = "lock"
 )
 
-// defaultDataDir is where a conductor keeps everything that it is not told to keep
-// elsewhere.
+// defaultDataDir is where a conductor keeps everything that no flag has it keep elsewhere.
 const defaultDataDir = "/var/lib/ferrite"
 
 // dataFolder is the data folder of a conductor that holds its lock.

@@ -28,8 +28,8 @@ func BadRequest(format string, args ...any) error {
 	return nodeapi.NewFault(http.StatusBadRequest, format, args...)
 }
 
-// answerError is where every handler's error ends: told to the client, and
-// logged when it is ours.
+// answerError is where every handler's error ends: answered to the client, and logged when
+// it is ours.
 func (s *Server) answerError(err error, c echo.Context) {
 	if c.Response().Committed {
 		s.Log.Debug("answer cut off", "path", c.Request().URL.Path, "err", err)
@@ -59,7 +59,7 @@ func (s *Server) answerError(err error, c echo.Context) {
 	}
 }
 
-// unrouted reports whether no handler was reached, which would have told of the
+// unrouted reports whether no handler was reached, which would have answered the
 // microversions.
 func unrouted(err error, fault *nodeapi.Fault) bool {
 	var routing *echo.HTTPError
@@ -82,7 +82,7 @@ func (s *Server) recover(w http.ResponseWriter, r *http.Request, id string) {
 	}
 }
 
-// ours tells a client that it is not to blame, and where the reason is.
+// ours answers that the client is not to blame, and where the reason is.
 func ours(id string) *nodeapi.Fault {
 	return nodeapi.NewFault(http.StatusInternalServerError,
 		"The conductor failed to answer; its log has the reason under request %s", id)

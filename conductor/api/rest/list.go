@@ -138,9 +138,9 @@ func AppendList[T any](dst []byte, c *Call, p Page, name string, items []T, id f
 	return append(dst, '}')
 }
 
-// Cut makes a page, and what tells that there is another, of all that match:
-// for what is not so much that the store had to. items come in the order of
-// creation; missing words that there is no item of the marker's UUID.
+// Cut makes a page, and the mark that there is another, of all that match: for what is not
+// so much that the store had to. items come in the order of creation; missing words that
+// there is no item of the marker's UUID.
 func Cut[T any](t *Table[T], minor int, items []T, p Page, id func(*T) string,
 	missing func(string) error) ([]T, error) {
 	if p.SortKey != "" {

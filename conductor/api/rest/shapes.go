@@ -76,7 +76,7 @@ func KindOf(kinds map[string]Shape) Shape {
 	}
 }
 
-// Either is what has one of two shapes; what is wrong is told of the first.
+// Either has one of two shapes; errors are about the first.
 func Either(a, b Shape) Shape {
 	return func(v any) string {
 		wrong := a(v)

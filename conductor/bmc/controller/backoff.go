@@ -15,8 +15,8 @@ type backOff struct {
 	until    time.Time // when the BMC may be asked again
 }
 
-// patience is the longest pause that a caller waits out; it is told of longer
-// ones at once.
+// patience is the longest pause that a caller waits out; it gets an error for longer ones at
+// once.
 const patience = 2 * time.Second
 
 // wait lets the BMC alone for as long as it needs.

@@ -36,7 +36,7 @@ var identifyStates = map[chassis.ChassisIdentifyState]string{
 	chassis.ChassisIdentifyStateIndefiniteOn: node.IndicatorOn,
 }
 
-// IndicatorState reads the light; unknown where the BMC cannot tell.
+// IndicatorState reads the light; unknown where the BMC does not report it.
 func (d *Driver) IndicatorState(ctx context.Context, n node.Node, component, name string) (string, error) {
 	if err := checkIndicator(n, component, name); err != nil {
 		return "", err

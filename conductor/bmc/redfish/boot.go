@@ -104,8 +104,8 @@ func (d *Driver) BootMode(ctx context.Context, n node.Node) (mode string, err er
 	return mode, err
 }
 
-// SetBootMode chooses the firmware interface. A mode that is set already is
-// not set again: many BMCs can tell it and not change it.
+// SetBootMode chooses the firmware interface. A mode that is set already is not set again:
+// many BMCs can report it and not change it.
 func (d *Driver) SetBootMode(ctx context.Context, n node.Node, mode string) error {
 	want, ok := bootModes[mode]
 	if !ok {

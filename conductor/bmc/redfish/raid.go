@@ -12,7 +12,7 @@ import (
 type raidController struct {
 	id         string
 	volumes    string   // path of their collection
-	types      []string // it can make; nil where it does not tell
+	types      []string // it can make; nil where the BMC does not report it
 	applyTimes []string // of changes to its volumes
 	drives     []drive
 	present    []volume

@@ -11,10 +11,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// step is one thing the driver can do to a machine by its BMC. do is called
-// again and again until it reports that it is done, and finds out from the BMC
-// what earlier calls have brought about: what it keeps between calls is no more
-// than what the BMC cannot tell.
+// step is one thing the driver can do to a machine by its BMC. do is called again and again
+// until it reports that it is done, and finds out from the BMC what earlier calls have
+// brought about: what it keeps between calls is no more than what the BMC cannot report.
 type step struct {
 	offer node.StepOffer
 	do    func(r *stepCall) (node.StepReport, error)
@@ -94,7 +93,7 @@ type stepState struct {
 	Seen   string            `json:"seen,omitempty"`   // what was waited for last
 	Starts []string          `json:"starts,omitempty"` // tasks that a start of the machine was asked for
 	Was    map[string]string `json:"was,omitempty"`    // values before
-	Said   []string          `json:"said,omitempty"`   // what is to be told at the end
+	Said   []string          `json:"said,omitempty"`   // what is to be reported at the end
 }
 
 // recall reads what an earlier call has answered.

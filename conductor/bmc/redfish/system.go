@@ -96,7 +96,7 @@ var architectures = map[schemas.InstructionSet]string{
 	schemas.ARMA64InstructionSet: "aarch64", schemas.ARMA32InstructionSet: "armv7l",
 }
 
-// architecture is the first processor's; "" where the BMC does not tell.
+// architecture is the first processor's; "" where the BMC does not report it.
 func (s *session) architecture(path string) (string, error) {
 	all, err := s.members(path)
 	if err != nil {

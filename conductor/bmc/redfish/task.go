@@ -63,7 +63,7 @@ func (t bmcTask) String() string {
 	return fmt.Sprintf("%s, %.0f %%", t.TaskState, *t.PercentComplete)
 }
 
-// percent is how much of it is done; 0 where the BMC does not tell.
+// percent is how much of it is done; 0 where the BMC does not report it.
 func (t bmcTask) percent() int {
 	if t.PercentComplete == nil {
 		return 0

@@ -3,8 +3,8 @@ package kube
 import "github.com/ferrite-metal/ferrite/proto/hostapi"
 
 // definitionsPath is where a Kubernetes API server lists custom resource definitions.
-// kubectl apply looks there for a kind that discovery does not tell of, and needs an answer
-// to say that there is none.
+// kubectl apply looks there for a kind that discovery does not list, and needs an answer to
+// say that there is none.
 const definitionsPath = "apis/" + definitionsGroup + "/v1/customresourcedefinitions"
 
 const definitionsGroup = "apiextensions.k8s.io"

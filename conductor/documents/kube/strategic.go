@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// listKeys are the lists of Secrets and Namespaces that a strategic merge patch
-// does not replace but merge, and what their elements are told apart by: "" for
-// lists of words.
+// listKeys are the lists of Secrets and Namespaces that a strategic merge patch does not
+// replace but merge, and the key that distinguishes their elements: "" for lists of words.
 func listKeys() map[string]string {
 	return map[string]string{"metadata.finalizers": "", "metadata.ownerReferences": "uid", "metadata.managedFields": ""}
 }

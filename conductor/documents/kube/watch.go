@@ -13,8 +13,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// How long a watch lasts that says nothing of it, how often one that wants to
-// know is told how far it has seen, and how long a client may take to read.
+// How long a watch lasts that says nothing of it, how often one that wants to know is asked
+// how far it has seen, and how long a client may take to read.
 const (
 	watchTime     = 30 * time.Minute
 	bookmarkEvery = time.Minute

@@ -30,8 +30,8 @@ type DeleteOptions struct {
 	Dry             bool
 }
 
-// Delete deletes a document, or marks it while it has finalizers; gone tells
-// which. It returns the document as it was, or as it is now.
+// Delete deletes a document, or marks it while it has finalizers; gone reports which. It
+// returns the document as it was, or as it is now.
 func (k *Keeper) Delete(ctx context.Context, key Key, o DeleteOptions) (d hostapi.Document, gone bool, err error) {
 	if key.Kind == hostapi.KindNamespace {
 		k.namespaces.Lock()

@@ -106,8 +106,8 @@ func (k *Keeper) row(ctx context.Context, key Key) (Row, error) {
 	return rows[0], nil
 }
 
-// List reads documents in the order of namespace and name, and tells from which
-// revision they are to be followed. When some cannot be decoded it lists the others,
+// List reads documents in the order of namespace and name, and returns the revision from
+// which revision they are to be followed. When some cannot be decoded it lists the others,
 // and says so by an *UnreadableError.
 func (k *Keeper) List(ctx context.Context, q Query) ([]hostapi.Document, int64, error) {
 	rows, revision, err := k.store.Objects(ctx, q)

@@ -21,13 +21,13 @@ type Stepper interface {
 	DoStep(ctx context.Context, n node.Node, s node.Step, task string) (node.StepReport, error)
 }
 
-// HardwareReporter is a BMC that tells of BIOS settings and firmware. A part it cannot
-// tell of is left nil, and is no error.
+// HardwareReporter is a BMC that reports BIOS settings and firmware. A part it cannot report
+// is left nil, and is no error.
 type HardwareReporter interface {
 	ReportHardware(ctx context.Context, n node.Node) (node.HardwareReport, error)
 }
 
-// Monitor is a BMC that tells of its machine's health along with the power.
+// Monitor is a BMC that reports its machine's health along with the power.
 type Monitor interface {
 	Vitals(ctx context.Context, n node.Node) (node.Vitals, error)
 }
@@ -91,8 +91,8 @@ func Extension[T any](n node.Node, bmc BMC, kind, what string) (T, error) {
 	return able, nil
 }
 
-// BmcFault is an error of a BMC as the one who asked is told it. He need not read the log:
-// the BMC knows best what is wrong with it.
+// BmcFault is an error of a BMC in the words for its caller, who need not read the log: the
+// BMC knows best what is wrong with it.
 func BmcFault(err error) error {
 	var refusal *node.Refusal
 	if err == nil || errors.As(err, &refusal) || errors.Is(err, context.Canceled) {

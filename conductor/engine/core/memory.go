@@ -82,7 +82,7 @@ func (m *memory) saved(n node.Node, d effectChange) *agentapi.Heartbeat {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.of(n.UUID)
-	// even if a later save, which left the debt alone, was noted first
+	// even if a later save, which left the pending effect alone, was noted first
 	if d != effectUnchanged && n.Revision >= r.effectRev {
 		r.effectPending, r.effectRev = d == effectAdded, n.Revision
 	}

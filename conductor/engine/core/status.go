@@ -29,13 +29,13 @@ type Status struct {
 	BootStages    []BootStage
 	Progress      *Progress
 	LastHeartbeat time.Time
-	PowerReadAt   time.Time // when the BMC last told the power state; zero when not since this conductor started
+	PowerReadAt   time.Time // when the BMC last reported the power state; zero when not since this conductor started
 	LastError     string
 	Try           string // what an operator can do next
 }
 
-// Progress is how far a long step has come. Done and Total are bytes, Total 0
-// when unknown; Rate is bytes a second; ETA is zero when it cannot be told.
+// Progress is how far a long step has come. Done and Total are bytes, Total 0 when unknown;
+// Rate is bytes a second; ETA is zero when it is unknown.
 type Progress struct {
 	Step, Stage string
 	Done, Total int64
@@ -44,10 +44,10 @@ type Progress struct {
 	At          time.Time
 }
 
-// maxETA is the longest that is told: what an agent reports may be anything.
+// maxETA is the longest that is shown: what an agent reports may be anything.
 const maxETA = 365 * 24 * time.Hour
 
-// Status tells how a node is.
+// Status is how a node is.
 func (e *Core) Status(ctx context.Context, ref string) (Status, error) {
 	n, err := e.Node(ctx, ref)
 	if err != nil {

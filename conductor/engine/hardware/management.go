@@ -37,7 +37,7 @@ func (e *Hardware) BootDevice(ctx context.Context, ref string) (device string, p
 	return device, persistent, core.BmcFault(err)
 }
 
-// SetBootDevice tells the BMC what to boot from: once, or persistently.
+// SetBootDevice sets the device that the machine boots from: once, or persistently.
 func (e *Hardware) SetBootDevice(ctx context.Context, ref, device string, persistent bool) error {
 	n, err := e.Free(ctx, ref)
 	if err != nil {

@@ -29,8 +29,8 @@ func (j *job) agentPowerOff(ctx context.Context) (any, error) {
 	return nil, nil
 }
 
-// stayedOn finds out why the machine is on after the time that the agent had to
-// turn it off. A failure that agentPowerOff has told already is not told again.
+// stayedOn finds out why the machine is on after the time that the agent had to turn it off.
+// A failure that agentPowerOff has recorded already is not recorded again.
 func (j *job) stayedOn(ctx context.Context, grace time.Duration) any {
 	ctx, cancel := context.WithTimeout(ctx, agentCall)
 	defer cancel()

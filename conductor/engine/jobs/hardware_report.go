@@ -7,8 +7,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// readHardware asks the BMC what it tells. One that does not answer leaves what
-// was told before, and fails nothing.
+// readHardware asks the BMC for its hardware report. One that does not answer leaves the
+// last report, and fails nothing.
 func (j *job) readHardware(ctx context.Context) (any, error) {
 	reporter, ok := j.bmc.(core.HardwareReporter)
 	if !ok {

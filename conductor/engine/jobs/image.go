@@ -11,9 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// locateImage tells the agent where it gets an image that it could not find. It
-// is found only as the step is sent: what lets the agent have it does not
-// last long, and is kept nowhere.
+// locateImage gives the agent the place of an image that it could not find. It is found only
+// as the step is sent: what lets the agent have it does not last long, and is kept nowhere.
 func (j *job) locateImage(ctx context.Context, s *node.Step) error {
 	given, _ := s.Args["image_info"].(map[string]any)
 	urls, _ := given["urls"].([]any)

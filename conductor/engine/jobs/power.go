@@ -18,9 +18,9 @@ const (
 	powerPollPart  = 60
 )
 
-// power brings the machine to a power state. On and off are asked for only
-// when the machine is not there yet, so doing it twice is harmless; a reset
-// after a crash is sent again, since no BMC tells whether one has happened.
+// power brings the machine to a power state. On and off are asked for only when the machine
+// is not there yet, so doing it twice is harmless; a reset after a crash is sent again,
+// since no BMC reports whether one has happened.
 func (j *job) power(ctx context.Context) (any, error) {
 	a := plan.PowerArgs{Target: powerTarget[j.effect.Name], TimeoutSeconds: j.Settings.PowerTimeout.Seconds()}
 	if err := j.args(&a); err != nil {

@@ -144,7 +144,7 @@ func (e *Sync) schedulePower(n node.Node) {
 	}
 }
 
-// lateAgain is how often people are told that readings come late.
+// lateAgain is how often the log says that readings come late.
 const lateAgain = 10 * time.Minute
 
 func (e *Sync) warnLate(r reading, warned time.Time) time.Time {

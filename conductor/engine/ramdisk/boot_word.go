@@ -16,9 +16,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// BootWord is the one-time word for the boot script of a node; "" when there is
-// none to tell. Its hash is saved before it is returned. A script that is asked
-// for again in the same boot holds the same word, until an agent has used it.
+// BootWord is the one-time word for the boot script of a node; "" when there is none to
+// give. Its hash is saved before it is returned. A script that is asked for again in the
+// same boot holds the same word, until an agent has used it.
 func (e *Ramdisks) BootWord(ctx context.Context, uuid string) (string, error) {
 	if !e.Proof.Words {
 		return "", nil
@@ -135,7 +135,8 @@ func (e *Ramdisks) verdictOnData(n node.Node, c node.Caller) (verdict, string) {
 // for each boot and reason.
 func (e *Ramdisks) turnAway(ctx context.Context, n node.Node, c node.Caller, what, why string) error {
 	e.warnOf(ctx, what+" refused", n.UUID, "from", c.From, "err", why)
-	// The address lent to the machine tells that its own ramdisk is too old, and it asks until it is refused no more.
+	// The leased address shows that the machine's own ramdisk is too old, and it asks until
+	// it is refused no more.
 	proven := why == oldRamdisk && e.Proof.Leases && n.ProvisionState.Class() == node.Waiting
 	first := e.Memory.First(n.UUID, what+why)
 	if !first && !proven {

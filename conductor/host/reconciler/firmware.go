@@ -11,8 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// gatherFirmware finds out what the BMC has told of the machine's firmware, and
-// what is wanted of it.
+// gatherFirmware reads what the BMC has reported of the machine's firmware, and what is
+// wanted of it.
 func (r *Reconciler) gatherFirmware(ctx context.Context, facts *host.Facts) (err error) {
 	if !firmware.KeepsFirmware(facts.FirmwareFacts()) {
 		return nil
@@ -59,7 +59,7 @@ func (r *Reconciler) saveFirmware(ctx context.Context, facts *host.Facts) error 
 		upsert(ctx, r, facts, &f.Components, firmware.Components),
 		upsert(ctx, r, facts, &f.Policy, firmware.Policy),
 	)
-	r.reportInvalid(keyOf(facts.Host), was, facts.Firmware) // of those that are saved: nobody comes to tell of them again
+	r.reportInvalid(keyOf(facts.Host), was, facts.Firmware) // of those that are saved: no event comes for them again
 	return err
 }
 
@@ -97,7 +97,7 @@ func (r *Reconciler) saveUpdates(ctx context.Context, c *hostapi.HostFirmwareCom
 	return err
 }
 
-// reportInvalid tells people what is wanted of firmware and cannot be had, and makes
+// reportInvalid reports wanted firmware settings that the machine cannot have, and makes
 // lines in the log of it.
 func (r *Reconciler) reportInvalid(k key, was, is firmware.Documents) {
 	for _, e := range firmware.Events(was, is) {

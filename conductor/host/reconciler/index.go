@@ -45,8 +45,8 @@ func newIndex() *index {
 
 func keyOf(h hostapi.Host) key { return key{h.Namespace, h.Name} }
 
-// update takes note of a document. It tells whether people have changed it, as
-// opposed to what we write ourselves, and which other hosts that frees.
+// update takes note of a document. It reports whether people have changed it, as opposed to
+// what we write ourselves, and which other hosts that frees.
 func (x *index) update(h hostapi.Host) (userChanged bool, freed []key) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -131,8 +131,8 @@ func (x *index) missingFrom(these map[key]bool) (gone []key) {
 	return gone
 }
 
-// bind takes note of the node behind a host, and tells whose it is, that of the
-// first for as long as there is that host, and whether that was known before.
+// bind takes note of the node behind a host, and reports whose it is, that of the first for
+// as long as there is that host, and whether that was known before.
 func (x *index) bind(uuid string, k key) (owner key, known bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -30,7 +30,7 @@ func (r *Reconciler) unclaim(ctx context.Context, namespace, name string, except
 	return err
 }
 
-// unclaimAll lets go what a host that is about to go has held.
+// unclaimAll releases all that a host has held which is about to be deleted.
 func (r *Reconciler) unclaimAll(ctx context.Context, h hostapi.Host) error {
 	for _, name := range host.HeldSecrets(h) {
 		if err := r.unclaim(ctx, h.Namespace, name, keyOf(h)); err != nil {

@@ -16,7 +16,7 @@ type documents struct {
 	revision int64
 }
 
-// Objects lists documents and tells the newest revision.
+// Objects lists documents and returns the newest revision.
 func (s *Store) Objects(ctx context.Context, q objects.Query) ([]objects.Row, int64, error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, 0, err

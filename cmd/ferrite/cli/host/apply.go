@@ -119,7 +119,7 @@ func inOrder(all []manifest, kinds []string) []manifest {
 	return all
 }
 
-// all applies one document after the other, and tells of all that failed.
+// all applies one document after the other, and reports all that failed.
 func (a *applying) all(docs []manifest) error {
 	var failed []error
 	for _, m := range inOrder(docs, applyOrder()) {
@@ -211,7 +211,7 @@ func (a *applying) written(ctx context.Context,
 	return before, "configured", after, nil
 }
 
-// send writes a document, and tells of what the conductor warns of.
+// send writes a document, and shows the conductor's warnings.
 func (a *applying) send(ctx context.Context, r client.Request, m manifest, body any) ([]byte, error) {
 	var err error
 	if r.Body, err = json.Marshal(body); err != nil {

@@ -219,7 +219,7 @@ func (d *deleting) await(ctx context.Context, doc doomedHost, screen *wait.Scree
 	return err
 }
 
-// awaitOther waits for a document that nothing is told of.
+// awaitOther waits for a document whose progress is not shown.
 func (d *deleting) awaitOther(ctx context.Context, doc doomedHost) error {
 	for {
 		var now hostapi.Host

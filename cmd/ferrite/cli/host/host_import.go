@@ -72,7 +72,7 @@ type importing struct {
 	notes []string // what whoever applies the documents has to know
 }
 
-// importedNode is what of a node the documents tell.
+// importedNode is a node as far as the documents describe it.
 type importedNode struct {
 	nodeapi.Node
 	Driver          string         `json:"driver"`
@@ -170,7 +170,7 @@ func refuseHost(ctx context.Context, s *client.Session, n importedNode) error {
 	namespace, name, both := strings.Cut(n.Name, "~")
 	var h hostapi.Host
 	if !both || readDocument(ctx, s, hostKind(), namespace, name, &h) != nil || h.Status.Provisioning.ID != n.UUID {
-		return nil // whoever applies the documents is told what is wrong
+		return nil // the user who applies the documents sees the error
 	}
 	return fmt.Errorf("node %s: it is host %s already: ferrite get host %s%s -o yaml shows its document", n.Label(), name,
 		name, inNamespace(h))

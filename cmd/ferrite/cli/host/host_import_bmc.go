@@ -66,8 +66,8 @@ func (i *importing) bmc(name string) (b hostapi.BMC, secret *hostapi.Secret, err
 	return b, secret, nil
 }
 
-// leftBehind tells of settings of the driver that have no place in a document. The
-// node keeps them when it becomes a host's.
+// leftBehind notes settings of the driver that have no place in a document. The node keeps
+// them when it becomes a host's.
 func (i *importing) leftBehind(known []string) {
 	var left []string
 	for _, key := range output.Sorted(i.node.DriverInfo) {

@@ -19,7 +19,7 @@ type hostLine struct {
 	state string // what was said last of the host
 }
 
-// show tells what is new of a host, and of its node.
+// show writes what is new of a host, and of its node.
 func (l *hostLine) show(h hostapi.Host, node nodeapi.Status) {
 	if text := hostText(h); text != l.state {
 		l.state = text
@@ -65,8 +65,8 @@ func nodeOfHost(ctx context.Context, s *client.Session, h hostapi.Host) nodeapi.
 	return st
 }
 
-// checkWaiting tells what happens to a host until done says that it is there. A host
-// that is gone is an error that notFound knows.
+// checkWaiting shows what happens to a host until done says that it is there. A host that is
+// gone is an error that notFound knows.
 func checkWaiting(ctx context.Context, s *client.Session, h hostapi.Host, l *hostLine,
 	done func(hostapi.Host) (bool, error)) error {
 	defer l.Close()

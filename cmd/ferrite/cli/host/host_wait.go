@@ -180,7 +180,7 @@ func orNone(s hostapi.State) string {
 	return string(s)
 }
 
-// follow tells what happens to hosts until all are where they are to be.
+// follow shows what happens to hosts until all are where they are to be.
 func (w *hostWait) follow(s *client.Session, cmd *cobra.Command, hosts []awaited) error {
 	ctx, cancel := context.WithTimeoutCause(cmd.Context(), w.Limit, fmt.Errorf("not done after %s", w.Limit))
 	defer cancel()
