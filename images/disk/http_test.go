@@ -194,7 +194,7 @@ func TestHTTPFailures(t *testing.T) {
 			}
 			cutting(content(raw), 1<<20)(w, r)
 		}, 0, "changed on the server"},
-		{"qcow2 without range", plain(qcow), 0, "serve it where Range requests are answered"},
+		{"qcow2 without range", plain(qcow), 0, "serve it where Range requests and sizes are supported"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -38,8 +38,8 @@ func refused(ctx context.Context, s *client.Session, cmd *cobra.Command, node st
 		}
 		reason, try = inState(verb, st)
 	case f.Status == http.StatusConflict && strings.Contains(f.Text, " is locked by "):
-		reason, try = "the conductor is at work on it",
-			"the same command again; ferrite node status NODE shows the current step"
+		reason = "the conductor is at work on it"
+		try = "the same command again; ferrite node status NODE shows the current step"
 	case strings.Contains(f.Text, " is protected "):
 		reason, try = "it is protected", "ferrite node set NODE --protected=false"
 	case strings.Contains(f.Text, " is retired"):

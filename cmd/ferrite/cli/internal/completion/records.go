@@ -133,7 +133,7 @@ func bootDevices(r request) ([]string, error) {
 	var reply struct {
 		Devices []string `json:"supported_boot_devices"`
 	}
-	err := r.session.Client.Do(r.ctx, "GET", client.NodePath(r.args[0], "management", "boot_device/supported"), nil,
-		&reply)
+	path := client.NodePath(r.args[0], "management", "boot_device/supported")
+	err := r.session.Client.Do(r.ctx, "GET", path, nil, &reply)
 	return reply.Devices, err
 }

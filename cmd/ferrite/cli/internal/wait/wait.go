@@ -145,6 +145,5 @@ func timedOut(ctx context.Context, node string, l *Line, err error) error {
 		return err
 	}
 	return fmt.Errorf("node %s: %w; it was %s\n  the conductor continues: ferrite node status %s", node,
-		context.Cause(ctx),
-		l.Last, node)
+		context.Cause(ctx), l.Last, node)
 }
