@@ -123,6 +123,7 @@ func newResources(o Options, at access, c Conductor) []resource {
 		&eventResource{access: at},
 		&statusResource{access: at, conductor: c},
 		&rootDeviceResource{access: at, conductor: c},
+		&stepResource{access: at, conductor: c},
 		&eraseReportResource{access: at, conductor: c},
 		&logResource{access: at, auth: o.Auth, logs: o.Logs, readers: auth.NewStreams(logShares()), stopping: o.Stopping},
 		&leaseResource{access: at, conductor: c, boot: o.Boot},

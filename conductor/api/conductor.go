@@ -31,6 +31,7 @@ type Conductor interface {
 	rootDeviceConductor
 	shardConductor
 	stateConductor
+	stepConductor
 	traitConductor
 	vendorConductor
 	vifConductor

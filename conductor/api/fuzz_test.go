@@ -209,13 +209,13 @@ func FuzzHardware(f *testing.F) {
 func FuzzTemplates(f *testing.F) {
 	z := newFuzzed(f)
 	z.must(http.StatusCreated, 115, "POST", "/v1/deploy_templates",
-		`{"name":"CUSTOM_A","steps":[{"interface":"bios","step":"a","args":{"a":[1]},"priority":1}]}`)
+		`{"name":"CUSTOM_A","steps":[{"interface":"raid","step":"a","args":{"a":[1]},"priority":1}]}`)
 	z.must(http.StatusCreated, 115, "POST", "/v1/runbooks",
-		`{"name":"a","steps":[{"interface":"bios","step":"a","order":1}]}`)
+		`{"name":"a","steps":[{"interface":"raid","step":"a","order":1}]}`)
 	for _, seed := range []string{
-		`{"name":"CUSTOM_B","steps":[{"interface":"bios","step":"a","args":{},"priority":"7","order":1}]}`,
+		`{"name":"CUSTOM_B","steps":[{"interface":"raid","step":"a","args":{},"priority":"7","order":1}]}`,
 		`{"name":1,"steps":[null]}`, `{}`, `[]`, `null`, `{"traits":["CUSTOM_A",null]}`,
-		`[{"op":"add","path":"/steps/-","value":{"interface":"bios","step":"b","args":{},"priority":1e99}}]`,
+		`[{"op":"add","path":"/steps/-","value":{"interface":"bios","step":"factory_reset","args":{},"priority":1e99}}]`,
 		`[{"op":"remove","path":"/steps/0/args"}]`,
 		`[{"op":"replace","path":"/public","value":true}]`, `[{"op":"replace","path":"/steps","value":[[]]}]`,
 		`[{"op":"replace","path":"/steps/0/order","value":"99999999999"}]`,

@@ -22,9 +22,12 @@ func managed(t *testing.T, c *conductor, body string) string {
 // told makes a node do a BIOS step, after which there is something to tell.
 func told(t *testing.T, c *conductor, id, step string) {
 	t.Helper()
+	args := `{}`
+	if step == "apply_configuration" {
+		args = `{"settings":[{"name":"BootDelay","value":"5"}]}`
+	}
 	c.must(http.StatusAccepted, 115, "PUT", "/v1/nodes/"+id+"/states/provision",
-		`{"target":"clean","clean_steps":[{"interface":"bios","step":"`+step+
-			`","args":{"settings":[{"name":"BootDelay","value":"5"}]}}]}`)
+		`{"target":"clean","clean_steps":[{"interface":"bios","step":"`+step+`","args":`+args+`}]}`)
 	if n := c.settle(id); n.ProvisionState != "manageable" {
 		t.Fatalf("the node is %q: %s", n.ProvisionState, n.LastError)
 	}

@@ -33,7 +33,7 @@ func (g *guardedConductor) plant(e estate) {
 	object := func() map[string]any {
 		return map[string]any{"password": planted, "deep": []any{map[string]any{"auth_token": planted, "url": url}}}
 	}
-	step := node.Step{Interface: "bios", Step: "apply_configuration", Args: secretArgs()}
+	step := node.Step{Interface: "deploy", Step: "inject_files", Args: secretArgs()}
 	n, err := g.Engine.Node(ctx, e.node)
 	if err != nil {
 		g.t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 
 const (
 	books    = "/v1/runbooks"
-	bookStep = `"steps":[{"interface":"bios","step":"apply","order":1}]`
+	bookStep = `"steps":[{"interface":"bios","step":"factory_reset","order":1}]`
 )
 
 // TestRunbookRefusals follows the rules of newer Ironics: none was recorded.
@@ -45,8 +45,8 @@ func TestRunbookRefusals(t *testing.T) {
 		post(92, `{"name":"CUSTOM_B","disable_ramdisk":1,`+bookStep+`}`, "1 is not of type 'boolean', 'null'"),
 		post(92, `{"name":"CUSTOM_B","owner":7,`+bookStep+`}`, "7 is not of type 'string', 'null'"),
 		post(92, `{"name":"CUSTOM_B","steps":[]}`, "[] is too short"),
-		post(92, `{"name":"CUSTOM_B","steps":[{"interface":"bios","step":"apply"}]}`, "'order' is a required property"),
-		post(92, `{"name":"CUSTOM_B","steps":[{"interface":"bios","step":"apply","order":1,"priority":1}]}`,
+		post(92, `{"name":"CUSTOM_B","steps":[{"interface":"bios","step":"factory_reset"}]}`, "'order' is a required property"),
+		post(92, `{"name":"CUSTOM_B","steps":[{"interface":"bios","step":"factory_reset","order":1,"priority":1}]}`,
 			"Additional properties are not allowed ('priority' was unexpected)"),
 		post(92, `{"name":"CUSTOM_B","steps":[{"interface":"network","step":"apply","order":1}]}`, "'network' is not one of"),
 		{92, "POST", books,
@@ -85,12 +85,12 @@ func TestRunbookFields(t *testing.T) {
 	const id = "44444444-4444-4444-8444-444444444444"
 	c.must(http.StatusCreated, 115, "POST", books,
 		`{"uuid":"`+id+`","name":"fw-1.2","description":"words","disable_ramdisk":true,"owner":"me","extra":{"k":1},
-		"steps":[{"interface":"bios","step":"apply","order":"2"},{"interface":"raid","step":"apply","args":{"secret_password":"pa55"},"order":1}]}`)
+		"steps":[{"interface":"bios","step":"factory_reset","order":"2"},{"interface":"raid","step":"apply","args":{"secret_password":"pa55"},"order":1}]}`)
 	want := map[string]any{
 		"uuid": id, "name": "fw-1.2", "extra": map[string]any{"k": 1.0}, "public": false, "owner": "me",
 		"disable_ramdisk": true, "updated_at": nil,
 		"steps": []any{
-			map[string]any{"interface": "bios", "step": "apply", "args": map[string]any{}, "order": 2.0},
+			map[string]any{"interface": "bios", "step": "factory_reset", "args": map[string]any{}, "order": 2.0},
 			map[string]any{"interface": "raid", "step": "apply", "args": map[string]any{"secret_password": "******"},
 				"order": 1.0},
 		},

@@ -131,7 +131,7 @@ func TestDeployTemplateEdits(t *testing.T) {
 	c := newConductor(t)
 	const id = "33333333-3333-4333-8333-333333333333"
 	r := c.must(http.StatusCreated, 82, "POST", templates, `{"uuid":"`+id+`","name":"CUSTOM_A","extra":{"k":"v"},"steps":[
-		{"interface":"bios","step":"set","args":{"user":"u","password":"pa55"},"priority":"20"},{"interface":"raid","step":"set","args":{},"priority":0}]}`)
+		{"interface":"deploy","step":"set","args":{"user":"u","password":"pa55"},"priority":"20"},{"interface":"raid","step":"set","args":{},"priority":0}]}`)
 	if got := r.header.Get("Location"); got != c.URL+templates+"/"+id {
 		t.Errorf("Location is %q", got)
 	}
@@ -142,7 +142,7 @@ func TestDeployTemplateEdits(t *testing.T) {
 	want := map[string]any{
 		"uuid": id, "name": "HW_B", "extra": map[string]any{"k": "v", "more": []any{1.0}},
 		"steps": []any{
-			map[string]any{"interface": "bios", "step": "set", "args": map[string]any{"user": "w", "password": "******"},
+			map[string]any{"interface": "deploy", "step": "set", "args": map[string]any{"user": "w", "password": "******"},
 				"priority": 20.0},
 		},
 	}

@@ -40,7 +40,7 @@ func nodePolicy() []Rule {
 		{"baremetal:node:create", Admin, no, no, Admin, []string{"POST /v1/nodes"}},
 		{"baremetal:node:list", Reader, no, no, Reader, []string{"GET /v1/nodes", "GET /v1/nodes/detail"}},
 		{"baremetal:node:get", Reader, Reader, Reader, no,
-			[]string{"GET /v1/nodes/{}", "POST /v1/nodes/{}", "GET /v1/nodes/{}/{}"}},
+			[]string{"GET /v1/nodes/{}", "POST /v1/nodes/{}", "GET /v1/nodes/{}/{}", "GET /ferrite/v1/nodes/{}/steps"}},
 		{"baremetal:node:update", Operator, Operator, Operator, no,
 			[]string{"PATCH /v1/nodes/{}", "PATCH /v1/nodes", "DELETE /v1/nodes"}},
 		{"baremetal:node:update_extra", Operator, Operator, Operator, no, []string{"PATCH /v1/nodes/{} extra"}},

@@ -12,9 +12,10 @@ import (
 // takes its time.
 func (w *world) Steps(node.Node) []node.StepOffer {
 	byRequest := map[node.Framework]int{node.CleanSteps: 0, node.DeploySteps: 0, node.ServiceSteps: 0}
+	args := map[string]node.StepArg{"settings": {}}
 	return []node.StepOffer{
-		{Interface: "bios", Step: "apply_configuration", Priority: byRequest, NeedsNoRamdisk: true},
-		{Interface: "firmware", Step: "update", Priority: byRequest, NeedsNoRamdisk: true},
+		{Interface: "bios", Step: "apply_configuration", Priority: byRequest, NeedsNoRamdisk: true, Args: args},
+		{Interface: "firmware", Step: "update", Priority: byRequest, NeedsNoRamdisk: true, Args: args},
 	}
 }
 

@@ -10,10 +10,12 @@ import (
 )
 
 // HardwareReport holds the BIOS settings and firmware components that a BMC
-// reported last. A nil part was not reported.
+// reported last, and the steps that the node's agent listed last. A nil part was
+// not reported.
 type HardwareReport struct {
-	BIOS     []BIOSSetting
-	Firmware []FirmwareComponent
+	BIOS       []BIOSSetting
+	Firmware   []FirmwareComponent
+	AgentSteps map[Framework]AgentSteps `json:",omitempty"`
 }
 
 // BIOSSetting is one setting with what the BIOS's registry says of it. A part
@@ -76,7 +78,7 @@ const maxComponents = 1024
 // many BMCs show network cards only while the machine is on (Ironic has it so too). changed
 // is false when nothing is new.
 func (t HardwareReport) Update(now HardwareReport, at time.Time) (updated HardwareReport, changed bool) {
-	updated = HardwareReport{slices.Clone(t.BIOS), slices.Clone(t.Firmware)}
+	updated = HardwareReport{BIOS: slices.Clone(t.BIOS), Firmware: slices.Clone(t.Firmware), AgentSteps: t.AgentSteps}
 	if now.BIOS != nil {
 		updated.BIOS, changed = updateBIOS(t.BIOS, now.BIOS, at)
 	}

@@ -35,24 +35,24 @@ func TestHardwareReportUpdate(t *testing.T) {
 		changed bool
 	}{
 		{"nothing told", HardwareReport{}, before, false},
-		{"the same", HardwareReport{[]BIOSSetting{{Name: "C", Value: &on}, {Name: "B", Value: &on}},
-			[]FirmwareComponent{{Component: "bios", CurrentVersion: "1"}}}, before, false},
+		{"the same", HardwareReport{BIOS: []BIOSSetting{{Name: "C", Value: &on}, {Name: "B", Value: &on}},
+			Firmware: []FirmwareComponent{{Component: "bios", CurrentVersion: "1"}}}, before, false},
 		{"a setting gone", HardwareReport{BIOS: []BIOSSetting{{Name: "B", Value: &on}}},
-			HardwareReport{before.BIOS[:1], before.Firmware}, true},
-		{"all settings gone", HardwareReport{BIOS: []BIOSSetting{}}, HardwareReport{[]BIOSSetting{}, before.Firmware}, true},
+			HardwareReport{BIOS: before.BIOS[:1], Firmware: before.Firmware}, true},
+		{"all settings gone", HardwareReport{BIOS: []BIOSSetting{}}, HardwareReport{BIOS: []BIOSSetting{}, Firmware: before.Firmware}, true},
 		{
 			"a setting changed, one new",
 			HardwareReport{BIOS: []BIOSSetting{{Name: "C", Value: &off}, {Name: "A"}, {Name: "B", Value: &on}}},
 			HardwareReport{
-				[]BIOSSetting{{Name: "A", CreatedAt: two}, before.BIOS[0],
-					{Name: "C", Value: &off, CreatedAt: one, UpdatedAt: two}}, before.Firmware,
+				BIOS: []BIOSSetting{{Name: "A", CreatedAt: two}, before.BIOS[0],
+					{Name: "C", Value: &off, CreatedAt: one, UpdatedAt: two}}, Firmware: before.Firmware,
 			}, true,
 		},
 		{
 			"flashed, and a card seen",
 			HardwareReport{Firmware: []FirmwareComponent{{Component: "nic:1", CurrentVersion: "7", Vendor: "V"},
 				{Component: "bios", CurrentVersion: "2"}}},
-			HardwareReport{before.BIOS, []FirmwareComponent{
+			HardwareReport{BIOS: before.BIOS, Firmware: []FirmwareComponent{
 				{Component: "bios", InitialVersion: "1", CurrentVersion: "2", LastVersionFlashed: "2", CreatedAt: one,
 					UpdatedAt: two},
 				{Component: "nic:1", InitialVersion: "7", CurrentVersion: "7", Vendor: "V", CreatedAt: two},
@@ -61,8 +61,8 @@ func TestHardwareReportUpdate(t *testing.T) {
 		{
 			"a card known better",
 			HardwareReport{Firmware: []FirmwareComponent{{Component: "bios", CurrentVersion: "1", Model: "M"}}},
-			HardwareReport{before.BIOS,
-				[]FirmwareComponent{{Component: "bios", InitialVersion: "1", CurrentVersion: "1", Model: "M", CreatedAt: one,
+			HardwareReport{BIOS: before.BIOS,
+				Firmware: []FirmwareComponent{{Component: "bios", InitialVersion: "1", CurrentVersion: "1", Model: "M", CreatedAt: one,
 					UpdatedAt: two}}}, true,
 		},
 	} {

@@ -17,6 +17,9 @@ type Step struct {
 	// it names any.
 	OnChildren bool     `json:"execute_on_child_nodes,omitempty"`
 	Children   []string `json:"limit_child_node_execution,omitempty"`
+	// From is the record that brought the step, for errors: deploy template NAME
+	// or runbook NAME; "" for a step of the conductor or of a request.
+	From string `json:"from,omitempty"`
 }
 
 // Framework is a part of a node's life that has steps of its own.
@@ -46,8 +49,24 @@ type StepOffer struct {
 // StepArg describes one argument of an offered step, for people and for the
 // check that precedes a run.
 type StepArg struct {
-	Description string
-	Required    bool
+	Description string `json:"description,omitempty"`
+	Required    bool   `json:"required,omitempty"`
+}
+
+// AgentSteps is the steps of one framework, as a node's agent listed them last.
+type AgentSteps struct {
+	At       time.Time         `json:"at"`
+	Versions map[string]string `json:"versions,omitempty"` // of its hardware managers, by their names
+	Steps    []AgentStep       `json:"steps,omitempty"`
+}
+
+// AgentStep is a step that an agent has listed.
+type AgentStep struct {
+	Interface string             `json:"interface"`
+	Step      string             `json:"step"`
+	Priority  int                `json:"priority,omitempty"`
+	Abortable bool               `json:"abortable,omitempty"`
+	Args      map[string]StepArg `json:"args,omitempty"`
 }
 
 // StepReport is what a driver says of a step it was given. A driver is asked

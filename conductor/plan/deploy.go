@@ -137,8 +137,7 @@ func (d *decision) placeAround(agent byAgent) error {
 	}
 	for _, s := range steps {
 		if needsAgent(s) && s.Priority <= atLeaving {
-			return fmt.Errorf("step %s with priority %d comes when the ramdisk is left already: give it %d to %d", s, s.Priority,
-				atLeaving+1, atRamdisk-1)
+			return checkPlace(s)
 		}
 	}
 	r := d.n.Run

@@ -2,10 +2,10 @@ package plan
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
@@ -85,10 +85,7 @@ func (d *decision) resolve(fw node.Framework, listed []node.Step, agent byAgent)
 			return nil, err
 		}
 		if !ok {
-			//nolint:staticcheck // Ironic's words
-			return nil, fmt.Errorf("Cannot %s node %s: node does not support this %s step: {'interface': '%s', 'step': "+
-				"'%s'}; it has: %s",
-				fw, d.n.UUID, fw, s.Interface, s.Step, d.known(fw, agent))
+			return nil, errors.New(notOffered(d.n, fw, s, d.known(fw, agent)))
 		}
 		out = append(out, done)
 	}
@@ -109,7 +106,7 @@ func (d *decision) whoDoes(fw node.Framework, s node.Step, agent byAgent) (done 
 	for _, o := range d.offers(fw) {
 		if o.Interface == s.Interface && o.Step == s.Step {
 			s.Driver, s.Abortable = true, o.Abortable
-			return s, true, missing(o, s)
+			return s, true, missing(o.Args, s)
 		}
 	}
 	for _, manager := range slices.Sorted(maps.Keys(agent)) {
@@ -139,18 +136,18 @@ func checkReserved(n node.Node, s node.Step) error {
 	return nil
 }
 
-// missing refuses a step without the arguments its driver cannot do without.
-func missing(o node.StepOffer, s node.Step) error {
-	for _, name := range slices.Sorted(maps.Keys(o.Args)) {
-		if o.Args[name].Required && s.Args[name] == nil {
-			return fmt.Errorf("step %s needs the argument %s: %s", s, name, o.Args[name].Description)
+// missing refuses a step without the arguments it cannot do without.
+func missing(args map[string]node.StepArg, s node.Step) error {
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if args[name].Required && s.Args[name] == nil {
+			return fmt.Errorf("step %s needs the argument %s: %s", named(s), name, args[name].Description)
 		}
 	}
 	return nil
 }
 
 // known lists the steps of a framework, for people.
-func (d *decision) known(fw node.Framework, agent byAgent) string {
+func (d *decision) known(fw node.Framework, agent byAgent) []string {
 	names := map[string]bool{}
 	for name := range reserved {
 		names[name] = true
@@ -163,7 +160,7 @@ func (d *decision) known(fw node.Framework, agent byAgent) string {
 			names[s.Interface+"."+s.Step] = true
 		}
 	}
-	return strings.Join(slices.Sorted(maps.Keys(names)), ", ")
+	return slices.Sorted(maps.Keys(names))
 }
 
 // needsRamdisk reports whether steps an operator has listed cannot be done

@@ -21,8 +21,13 @@ func (d *decision) readHardware() []node.Step {
 
 // needsHardwareReport reports whether Facts.HardwareReport decides what follows from an event.
 func needsHardwareReport(e Event) bool {
-	o, ok := e.(Outcome)
-	return ok && (o.Effect.Name == hardwareEffect || o.Effect.Name == driverEffect)
+	switch e := e.(type) {
+	case Outcome:
+		return e.Effect.Name == hardwareEffect || e.Effect.Name == driverEffect || e.Effect.Name == getSteps
+	case Request:
+		return e.framework() != "" // its steps are checked against those the agent listed
+	}
+	return false
 }
 
 func hardwareRead(d *decision, result json.RawMessage) error {

@@ -34,12 +34,12 @@ func stepsKnown(d *decision, result json.RawMessage) error {
 	if err := read(result, &s); err != nil {
 		return err
 	}
-	agent := byAgent(s.Clean)
+	fw, agent := node.CleanSteps, byAgent(s.Clean)
 	switch d.n.Run.Activity {
 	case "deploy":
-		agent = s.Deploy
+		fw, agent = node.DeploySteps, s.Deploy
 	case "service":
-		agent = s.Service
+		fw, agent = node.ServiceSteps, s.Service
 	}
 	if n := count(agent); n > maxSteps {
 		return fmt.Errorf("the agent lists %d steps; at most %d are taken", n, maxSteps)
@@ -48,6 +48,7 @@ func stepsKnown(d *decision, result json.RawMessage) error {
 		return err
 	}
 	d.n.Run.Versions = s.Versions
+	d.keepAgentSteps(fw, agent, s.Versions)
 	if err := d.place(agent); err != nil {
 		d.endRun(err.Error())
 		return nil

@@ -6,9 +6,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// checkListed refuses steps that cannot be meant as they are listed. Steps
-// that nobody has are found out later, as Ironic does: the agent's are not
-// known before it runs.
+// checkListed refuses steps that cannot be meant as they are listed, whoever
+// has them. checkSteps refuses those that nobody has.
 func checkListed(n node.Node, r Request) error {
 	steps := r.steps()
 	if len(steps) > maxSteps {
@@ -64,6 +63,7 @@ func (r Request) steps() []node.Step {
 	slices.SortStableFunc(book, func(a, b node.RunbookStep) int { return a.Order - b.Order })
 	var steps []node.Step
 	for _, s := range book {
+		s.From = "runbook " + r.Runbook.Name
 		steps = append(steps, s.Step)
 	}
 	return steps
@@ -83,6 +83,7 @@ func (d *decision) asked(activity string, r Request) []node.Step {
 	var all []node.Step
 	for _, t := range d.f.Templates {
 		for _, s := range t.Steps {
+			s.From = "deploy template " + t.Name
 			if !slices.ContainsFunc(own, func(o node.Step) bool { return o.String() == s.String() }) {
 				all = append(all, s)
 			}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -351,12 +352,7 @@ func (s *scene) decide(e Event) {
 		s.sayHeard(c.Inspected.PluginData)
 	}
 	if c.HardwareReport != nil {
-		s.f.HardwareReport = *c.HardwareReport
-		result, err := json.Marshal(c.HardwareReport)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		s.say("told %s", result)
+		s.sayHardware(*c.HardwareReport)
 	}
 	for _, ef := range c.Effects {
 		when := ""
@@ -375,4 +371,24 @@ func (s *scene) decide(e Event) {
 	if r := s.n.Run; r != nil && r.Waiting != "" {
 		s.say("waits for %s until %s", r.Waiting, s.n.Deadline.Format("15:04:05"))
 	}
+}
+
+// sayHardware says what of a hardware report is new.
+func (s *scene) sayHardware(now node.HardwareReport) {
+	before := s.f.HardwareReport
+	s.f.HardwareReport = now
+	for _, fw := range requested {
+		if list := now.AgentSteps[fw]; !reflect.DeepEqual(list, before.AgentSteps[fw]) {
+			s.say("keeps %d %s steps of the agent", len(list.Steps), fw)
+		}
+	}
+	before.AgentSteps, now.AgentSteps = nil, nil
+	if reflect.DeepEqual(before, now) {
+		return
+	}
+	result, err := json.Marshal(now)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.say("told %s", result)
 }

@@ -52,6 +52,9 @@ func (d *decision) request(r Request) error {
 	if err := checkListed(d.n, r); err != nil {
 		return err
 	}
+	if err := d.checkSteps(r); err != nil {
+		return err
+	}
 	if intoRamdisk[r.Verb] {
 		if err := CheckBootFiles(d.n); err != nil {
 			return err

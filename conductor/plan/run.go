@@ -168,7 +168,7 @@ func (d *decision) finish() {
 // failRun ends the run because of the step it is at.
 func (d *decision) failRun(reason string) {
 	if s := d.n.Run.Current(); s != nil {
-		reason = fmt.Sprintf("%s failed at step %s: %s", d.n.Run.Activity, s, reason)
+		reason = fmt.Sprintf("%s failed at step %s: %s", d.n.Run.Activity, named(*s), reason)
 	}
 	d.endRun(reason)
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/qemu"
 )
 
-// serviced changes an active machine by steps: its disk is wiped, an operator
-// looks at it while the machine is held, and lets it go on; then another image
-// is written, and the machine comes back into it.
+// serviced changes an active machine by steps: an operator looks at it while it is
+// held, and lets it go on; then another image is written, and the machine comes back
+// into it. A step that erases is refused before anything happens.
 func serviced(ctx context.Context, b *bed) (err error) {
 	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)})
 	if err != nil {
@@ -23,7 +23,6 @@ func serviced(ctx context.Context, b *bed) (err error) {
 	}
 	img := image(s, b.other, b.other.RawZst)
 	steps, err := b.steps("service", fmt.Sprintf(`
-- {interface: deploy, step: erase_devices_metadata}
 - {interface: deploy, step: hold}
 - interface: deploy
   step: write_image
@@ -32,14 +31,14 @@ func serviced(ctx context.Context, b *bed) (err error) {
 	if err != nil {
 		return err
 	}
+	if b.commands(ctx, s, "node service "+m.Name+" --step deploy.erase_devices_metadata") == nil {
+		return errors.New("a service step that erases was taken")
+	}
 	if err := b.commands(ctx, s, "node service "+m.Name+" --steps "+steps); err != nil {
 		return err
 	}
 	if _, err := s.Until(ctx, m.Name, "service hold"); err != nil {
 		return err
-	}
-	if err := bootsNothing(m); err != nil {
-		return fmt.Errorf("service hold: %w", err)
 	}
 	ramdisk := starts(m)
 	if err := b.commands(ctx, s, "node unhold "+m.Name); err != nil {

@@ -225,10 +225,8 @@ type asked struct {
 
 func waysInto() map[node.State]asked {
 	target := func(verb string) map[string]any { return map[string]any{"target": verb} }
-	steps := func(verb, kind string) map[string]any {
-		return map[string]any{
-			"target": verb, kind: []any{map[string]any{"interface": "deploy", "step": "erase_devices_metadata"}},
-		}
+	steps := func(verb, kind, step string) map[string]any {
+		return map[string]any{"target": verb, kind: []any{map[string]any{"interface": "deploy", "step": step}}}
 	}
 	rescue := map[string]any{"target": "rescue", "rescue_password": recordedPassword}
 	return map[node.State]asked{
@@ -237,14 +235,14 @@ func waysInto() map[node.State]asked {
 		node.InspectFailed: {node.Manageable, target("inspect")},
 		node.Adopting:      {node.Manageable, target("adopt")}, node.AdoptFailed: {node.Manageable, target("adopt")},
 		node.Cleaning: {node.Manageable, target("provide")}, node.CleanWait: {node.Manageable, target("provide")},
-		node.CleanHold:   {node.Manageable, steps("clean", "clean_steps")},
+		node.CleanHold:   {node.Manageable, steps("clean", "clean_steps", "erase_devices_metadata")},
 		node.CleanFailed: {node.Manageable, target("provide")},
 		node.Deploying:   {node.Available, target("active")}, node.DeployWait: {node.Available, target("active")},
 		node.DeployHold: {node.Available, target("active")}, node.DeployFailed: {node.Available, target("active")},
-		node.Servicing:     {node.Active, steps("service", "service_steps")},
-		node.ServiceWait:   {node.Active, steps("service", "service_steps")},
-		node.ServiceHold:   {node.Active, steps("service", "service_steps")},
-		node.ServiceFailed: {node.Active, steps("service", "service_steps")},
+		node.Servicing:     {node.Active, steps("service", "service_steps", "write_image")},
+		node.ServiceWait:   {node.Active, steps("service", "service_steps", "write_image")},
+		node.ServiceHold:   {node.Active, steps("service", "service_steps", "write_image")},
+		node.ServiceFailed: {node.Active, steps("service", "service_steps", "write_image")},
 		node.Rescuing:      {node.Active, rescue}, node.RescueWait: {node.Active, rescue},
 		node.RescueFailed: {node.Active, rescue},
 		node.Unrescuing:   {node.Rescue, target("unrescue")}, node.UnrescueFailed: {node.Rescue, target("unrescue")},

@@ -131,13 +131,15 @@ func (b *BMC) System(context.Context, node.Node) (node.System, error) {
 	return node.System{MemoryMB: 512, CPUs: 2, Architecture: "x86_64"}, nil
 }
 
-// Steps are two of the BIOS, by request.
+// Steps are two of the BIOS and one of the firmware, by request.
 func (b *BMC) Steps(node.Node) []node.StepOffer {
 	byRequest := map[node.Framework]int{node.CleanSteps: 0, node.DeploySteps: 0, node.ServiceSteps: 0}
 	return []node.StepOffer{
 		{Interface: "bios", Step: "apply_configuration", Priority: byRequest, NeedsNoRamdisk: true,
 			Args: map[string]node.StepArg{"settings": {Description: "a list of name and value", Required: true}}},
 		{Interface: "bios", Step: "factory_reset", Priority: byRequest, NeedsNoRamdisk: true},
+		{Interface: "firmware", Step: "update", Priority: byRequest, NeedsNoRamdisk: true,
+			Args: map[string]node.StepArg{"settings": {Description: "a list of component and url", Required: true}}},
 	}
 }
 

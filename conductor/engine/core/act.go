@@ -181,9 +181,7 @@ func (e *Core) facts(ctx context.Context, n node.Node, finish *node.Effect) (pla
 	if pending != nil && pending.Name == plan.ShutDown {
 		f.ShutDown = pending
 	}
-	if stepper, ok := e.BMCs[n.Driver].(Stepper); ok {
-		f.Offers = stepper.Steps(n)
-	}
+	f.Offers = e.offers(n)
 	_, f.ReportsHardware = e.BMCs[n.Driver].(HardwareReporter)
 	e.Memory.facts(n.UUID, &f)
 	if f.BootStage == "" && n.Run != nil && e.Started.After(n.Run.Since) {

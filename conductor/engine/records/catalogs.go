@@ -54,8 +54,8 @@ type Catalogs struct {
 func (e *Records) Catalogs() Catalogs {
 	kept := e.Store.Catalogs()
 	return Catalogs{
-		DeployTemplates: catalog[node.DeployTemplate, *node.DeployTemplate]{kept.DeployTemplates, e},
-		Runbooks:        catalog[node.Runbook, *node.Runbook]{kept.Runbooks, e},
+		DeployTemplates: e.deployTemplates(kept.DeployTemplates),
+		Runbooks:        e.runbooks(kept.Runbooks),
 		Allocations:     allocations{catalog[node.Allocation, *node.Allocation]{kept.Allocations, e}},
 		Chassis:         catalog[node.Chassis, *node.Chassis]{kept.Chassis, e},
 		Portgroups:      portgroups{catalog[node.Portgroup, *node.Portgroup]{kept.Portgroups, e}},

@@ -13,7 +13,8 @@ func Command(s *client.Session) *cobra.Command {
 		"Machines. NODE is a name or a UUID everywhere.",
 		nodeCreate(s), nodeList(s), nodeShow(s), nodeSet(s), nodeUnset(s), nodeDelete(s),
 		nodeStatus(s), nodeLogs(s), nodePower(s), nodeMaintenance(s), nodeBootDevice(s),
-		nodeValidate(s), nodeInventory(s), nodeRootDevice(s), nodeErasePlan(s), nodeHistory(s), nodeDeploy(s), nodeRebuild(s),
+		nodeValidate(s), nodeInventory(s), nodeRootDevice(s), nodeErasePlan(s), nodeHistory(s), nodeSteps(s),
+		nodeDeploy(s), nodeRebuild(s),
 		nodeClean(s), nodeService(s), nodeRescue(s),
 		trait.Command(s, "node", "NODE", client.NodePath),
 	)

@@ -22,7 +22,7 @@ func nodeService(s *client.Session) *cobra.Command {
 		name: "service", target: "service", goal: wait.ProvisionGoal("active"),
 		short: "Run steps on a machine that has a workload",
 		long: "Run service steps on an active machine. If a step needs the ramdisk, the machine is restarted into\n" +
-			"it. Afterwards it is restarted into its own operating system.\n\n" + stepsHelp,
+			"it. Afterwards it is restarted into its own operating system. Steps that erase are refused.\n\n" + stepsHelp,
 	}, func(p *nodeapi.Provision) *[]nodeapi.Step { return &p.ServiceSteps })
 }
 
@@ -40,6 +40,9 @@ func stepCommand(s *client.Session, v verb, at func(*nodeapi.Provision) *[]nodea
 			body := nodeapi.Provision{Target: v.target, Runbook: flags.runbook, DisableRamdisk: flags.noRamdisk}
 			steps, err := flags.read()
 			if err != nil {
+				return err
+			}
+			if err := checkTyped(s, cmd, args, v.name, steps); err != nil {
 				return err
 			}
 			*at(&body) = steps

@@ -18,7 +18,8 @@ a list of steps in JSON or YAML. Each has interface, step and args; a file can a
 execute_on_child_nodes.
 
 The steps hold, wait, power_on, power_off and reboot exist under every interface. Only
-wait has an argument: seconds. Without it, wait ends with the next call of the machine.`
+wait has an argument: seconds. Without it, wait ends with the next call of the machine.
+ferrite node steps NODE lists the steps of a machine.`
 
 // stepFlags is the steps a verb comes with.
 type stepFlags struct {

@@ -1,0 +1,157 @@
+package node
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+func nodeSteps(s *client.Session) *cobra.Command {
+	return &cobra.Command{
+		Use:   "steps NODE",
+		Short: "Show the steps a machine has, with their arguments and priorities",
+		Long: `Show the steps that can be asked for with clean, service and deploy, or named in deploy
+templates and runbooks. They come from the conductor, the BMC driver and the agent. The
+conductor's can be asked for under any interface. The agent's are those it listed last.
+
+The columns Verify, Clean, Deploy and Service have the priority of a step there: higher
+is earlier, 0 runs only when asked for, - means that there is no such step. Arguments
+with a * are required.`,
+		Example: "  ferrite node steps m1\n  ferrite node steps m1 -o json",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			raw, steps, err := readSteps(s, cmd, args[0])
+			if client.Unserved(err) {
+				return fmt.Errorf("the server at %s cannot list the steps of a machine: it is no Ferrite, or an older one",
+					s.Client.Base)
+			}
+			if err != nil {
+				return err
+			}
+			if err := output.PrintAny(s, cmd.OutOrStdout(), raw, stepRows(steps)); err != nil {
+				return err
+			}
+			if s.Output != "table" {
+				return nil
+			}
+			_, err = fmt.Fprint(cmd.ErrOrStderr(), listedText(steps))
+			return err
+		},
+	}
+}
+
+// readSteps asks for the steps of a node, also as they came.
+func readSteps(s *client.Session, cmd *cobra.Command, node string) (raw json.RawMessage, steps nodeapi.NodeSteps,
+	err error) {
+	if err := s.Client.Do(cmd.Context(), "GET", client.FerritePath(node, "steps"), nil, &raw); err != nil {
+		return nil, steps, err
+	}
+	if err := json.Unmarshal(raw, &steps); err != nil {
+		return nil, steps, fmt.Errorf("the conductor's answer: %w", err)
+	}
+	return raw, steps, nil
+}
+
+// frameworks are those of a list of steps, in the order of a node's life.
+func frameworks() []string { return []string{"verify", "clean", "deploy", "service"} }
+
+func stepRows(steps nodeapi.NodeSteps) func(t table.Writer) error {
+	return func(t table.Writer) error {
+		t.AppendHeader(table.Row{"Step", "By", "Verify", "Clean", "Deploy", "Service", "Abortable", "Arguments"})
+		t.SetColumnConfigs([]table.ColumnConfig{{Number: 8, WidthMax: output.Wide}})
+		for _, st := range steps.Steps {
+			row := table.Row{st.Interface + "." + st.Step, st.Source}
+			for _, fw := range frameworks() {
+				if p, ok := st.Priorities[fw]; ok {
+					row = append(row, strconv.Itoa(p))
+				} else {
+					row = append(row, "-")
+				}
+			}
+			t.AppendRow(append(row, map[bool]string{true: "yes", false: "no"}[st.Abortable], argsText(st.Args)))
+		}
+		return nil
+	}
+}
+
+// argsText is a line for each argument.
+func argsText(args map[string]nodeapi.StepArg) string {
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		mark := ""
+		if args[name].Required {
+			mark = "*"
+		}
+		lines = append(lines, strings.TrimSuffix(name+mark+": "+args[name].Description, ": "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// listedText says for each framework whether the agent's steps are known.
+func listedText(steps nodeapi.NodeSteps) string {
+	var b strings.Builder
+	for _, fw := range frameworks()[1:] {
+		at, listed := steps.AgentListed[fw]
+		switch open := steps.Open[fw]; {
+		case !listed:
+			fmt.Fprintf(&b, "%s: the agent has not listed its steps yet; it does so when it runs for the first time\n", fw)
+		case len(open) > 0:
+			fmt.Fprintf(&b, "%s: the agent listed its steps on %s; its ramdisk may have others by now\n", fw,
+				at.Local().Format("2006-01-02 15:04:05 MST"))
+		default:
+			fmt.Fprintf(&b, "%s: the agent listed its steps on %s\n", fw, at.Local().Format("2006-01-02 15:04:05 MST"))
+		}
+	}
+	return b.String()
+}
+
+// checkTyped refuses steps that a node does not have, before any node is asked to do
+// them. The server checks the same and more; but it has begun with the first of several
+// nodes before it is asked for the second. Servers that list no steps are left to
+// refuse.
+func checkTyped(s *client.Session, cmd *cobra.Command, nodes []string, framework string, typed []nodeapi.Step) error {
+	for _, node := range nodes {
+		_, steps, err := readSteps(s, cmd, node)
+		if err != nil {
+			continue // the verb says it better
+		}
+		for _, st := range typed {
+			if err := checkOne(node, framework, steps, st); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func checkOne(node, framework string, steps nodeapi.NodeSteps, typed nodeapi.Step) error {
+	if typed.ExecuteOnChildNodes || slices.Contains(steps.Open[framework], typed.Interface) {
+		return nil
+	}
+	name := typed.Interface + "." + typed.Step
+	var names []string
+	for _, st := range steps.Steps {
+		if _, ok := st.Priorities[framework]; !ok {
+			continue
+		}
+		if st.Source == "conductor" && st.Step == typed.Step || st.Interface+"."+st.Step == name {
+			return nil
+		}
+		names = append(names, st.Interface+"."+st.Step)
+	}
+	try := "see: ferrite node steps " + node
+	if near := nodeapi.Closest(name, names); near != "" {
+		try = fmt.Sprintf("did you mean %s? %s", near, try)
+	}
+	return fmt.Errorf("%s has no %s step %s, and nothing was asked for; %s", node, framework, name, try)
+}

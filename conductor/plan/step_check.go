@@ -1,0 +1,151 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// framework is the one whose steps a request may list; "" for verbs without steps.
+func (r Request) framework() node.Framework {
+	switch r.Verb { //nolint:exhaustive // the others have no steps
+	case node.Clean:
+		return node.CleanSteps
+	case node.Service:
+		return node.ServiceSteps
+	case node.Deploy, node.Rebuild:
+		return node.DeploySteps
+	}
+	return ""
+}
+
+// checkSteps refuses steps that the node cannot do, before it leaves its state: a
+// machine must not go down for a step with a typing error. An agent's steps count as
+// unknown until our agent has listed them.
+func (d *decision) checkSteps(r Request) error {
+	fw := r.framework()
+	if fw == "" {
+		return nil
+	}
+	table := StepsOf(d.n, d.f.Offers, d.f.HardwareReport.AgentSteps, d.f.Settings)
+	agent := !r.noRamdisk()
+	if fw == node.DeploySteps && d.n.Interfaces["deploy"] == "ramdisk" { // nothing of that runs in an agent
+		agent = false
+	}
+	for _, s := range d.asked(string(fw), r) {
+		if fw == node.DeploySteps && s.Priority == 0 { // it only takes a step away
+			continue
+		}
+		if err := checkStep(d.n, table, fw, s, agent); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkStep refuses one step; agent says whether an agent will run.
+func checkStep(n node.Node, table StepTable, fw node.Framework, s node.Step, agent bool) error {
+	switch {
+	case fw == node.ServiceSteps && wipes(s):
+		return node.Refuse(node.Invalid,
+			"step %s cannot be a service step of node %s: it erases, and the node has a workload; undeploy it first, then "+
+				"clean it with that step", named(s), n.UUID)
+	case s.OnChildren: // the children find out
+		return nil
+	case reserved[s.Step]:
+		return checkReserved(n, s)
+	}
+	row, ok := table.find(fw, s, agent)
+	switch {
+	case !ok && agent && slices.Contains(table.Open[fw], s.Interface):
+		row.Source = ByAgent // whether it has the step is found out once it runs, as in Ironic
+	case !ok:
+		return node.Refuse(node.Invalid, "%s%s", notOffered(n, fw, s, table.names(fw, agent)),
+			table.relisting(n, fw, s, agent))
+	}
+	if fw == node.DeploySteps && row.Source == ByAgent && agentDeploy(n) {
+		if err := checkPlace(s); err != nil {
+			return node.Refuse(node.Invalid, "node %s cannot be deployed: %v", n.UUID, err)
+		}
+	}
+	if err := checkArgs(row, s); err != nil {
+		return node.Refuse(node.Invalid, "Cannot %s node %s: %v", fw, n.UUID, err)
+	}
+	return nil
+}
+
+// wipes reports whether a step destroys what disks or firmware hold, and is for nodes
+// without a workload only.
+func wipes(s node.Step) bool { return strings.HasPrefix(s.Step, "erase_") }
+
+// relisting says since when the agent's steps are known, and how they are listed anew:
+// the ramdisk may be another one by now.
+func (t StepTable) relisting(n node.Node, fw node.Framework, s node.Step, agent bool) string {
+	at, listed := t.Listed[fw]
+	if !agent || !listed || !slices.Contains(agentInterfaces, s.Interface) || fw == node.DeploySteps {
+		return ""
+	}
+	return fmt.Sprintf(". Its agent listed these on %s; if its ramdisk was changed since, have them listed anew: "+
+		"ferrite node %s %s --step deploy.wait", at.UTC().Format("2006-01-02 15:04:05Z"), fw, n.UUID)
+}
+
+// notOffered is the error of a step that nobody has, in Ironic's words, with the steps
+// there are.
+func notOffered(n node.Node, fw node.Framework, s node.Step, names []string) string {
+	from, meant := "", ""
+	if s.From != "" {
+		from = " of " + s.From
+	}
+	if near := nodeapi.Closest(s.String(), names); near != "" {
+		meant = fmt.Sprintf(" (did you mean %s?)", near)
+	}
+	return fmt.Sprintf("Cannot %s node %s: node does not support this %s step%s: {'interface': '%s', 'step': '%s'}%s; it "+
+		"has: %s", fw, n.UUID, fw, from, s.Interface, s.Step, meant, strings.Join(names, ", "))
+}
+
+// checkArgs refuses a step without an argument it needs, and with one that its driver
+// does not know. An agent need not list all it takes.
+func checkArgs(row StepInfo, s node.Step) error {
+	if err := missing(row.Args, s); err != nil {
+		return err
+	}
+	if row.Source == ByAgent {
+		return nil
+	}
+	known := slices.Sorted(maps.Keys(row.Args))
+	for _, name := range slices.Sorted(maps.Keys(s.Args)) {
+		if slices.Contains(known, name) {
+			continue
+		}
+		if len(known) == 0 {
+			return fmt.Errorf("step %s takes no arguments, but was given %s", named(s), name)
+		}
+		return fmt.Errorf("step %s has no argument %s; it has: %s", named(s), name, strings.Join(known, ", "))
+	}
+	return nil
+}
+
+// named is a step for people, with the template or runbook that it is of.
+func named(s node.Step) string {
+	if s.From == "" {
+		return s.String()
+	}
+	return s.String() + " of " + s.From
+}
+
+// checkPlace refuses a step of the agent's at a place in a deploy where none runs.
+func checkPlace(s node.Step) error {
+	if s.Priority > atLeaving && s.Priority <= atRamdisk {
+		return nil
+	}
+	when := "when the ramdisk is left already"
+	if s.Priority > atRamdisk {
+		when = "before the ramdisk is booted"
+	}
+	return fmt.Errorf("step %s with priority %d comes %s: give it %d to %d", named(s), s.Priority, when, atLeaving+1,
+		atRamdisk-1)
+}
