@@ -132,7 +132,7 @@ func (b *bed) cutOff(ctx context.Context, s *site.Site, m *lab.Machine) error {
 	switch _, err := b.ferrite(ctx, s, "erase-report", "verify", saved); {
 	case err == nil:
 		return errors.New("the report of an aborted erase is verified")
-	case !strings.Contains(err.Error(), "nobody has seen this erase end: clean aborted by request"):
+	case !strings.Contains(err.Error(), "the end of this erase is unknown: clean aborted by request"):
 		return fmt.Errorf("the report of an aborted erase is refused in other words: %w", err)
 	}
 	return nil

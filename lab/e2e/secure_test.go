@@ -53,7 +53,7 @@ func secured(ctx context.Context, b *bed) (err error) {
 	switch _, err := b.ferrite(ctx, s, "node", "list", "--user", "nobody"); {
 	case err == nil:
 		return errors.New("a stranger lists nodes")
-	case !strings.Contains(err.Error(), "say who you are"):
+	case !strings.Contains(err.Error(), "log in: --user"):
 		return fmt.Errorf("a stranger is refused in other words: %w", err)
 	}
 	if err := issue(own, b.dir, s.Network.Gateway.String()); err != nil {
