@@ -45,11 +45,13 @@ var rules = []rule{
 
 	{packages: list("conductor/engine"), may: list("decisions, conductor/engine/*, proto/*"),
 		tests: list("conductor/agents, conductor/store"), why: "puts its parts together"},
-	{packages: list("conductor/engine/core"), may: list("decisions, proto/*"),
+	{packages: list("conductor/engine/lanes"), why: "whose turn it is: counts, and knows no nodes"},
+	{packages: list("conductor/engine/core"), may: list("decisions, conductor/engine/lanes, proto/*"),
 		why: "the only writer of nodes; knows interfaces, not drivers"},
 	{packages: list("conductor/engine/hardware, conductor/engine/jobs, conductor/engine/powersync, " +
 		"conductor/engine/ramdisk, conductor/engine/records"),
-		may: list("decisions, conductor/engine/core, proto/*"), why: "parts that rest on the core, and on no other part"},
+		may: list("decisions, conductor/engine/core, conductor/engine/lanes, proto/*"),
+		why: "parts that rest on the core, and on no other part"},
 
 	{packages: list("conductor/store"), may: list("decisions, conductor/documents/objects, proto/*"),
 		tests: list("conductor/store/*"), why: "records in SQL; decides nothing"},

@@ -103,7 +103,7 @@ func TestLockedMeanwhile(t *testing.T) {
 		w := newAtWork(t)
 		go func() {
 			time.Sleep(1500 * time.Millisecond)
-			held, err := w.store.Claim(t.Context(), "c", time.Now(), time.Hour, 1)
+			held, err := w.store.Claim(t.Context(), "c", time.Now(), time.Hour, []string{w.node.UUID})
 			if err != nil || len(held) != 1 {
 				t.Error(held, err)
 				return

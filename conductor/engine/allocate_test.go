@@ -17,6 +17,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store/broken"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
+	"github.com/ferrite-metal/ferrite/conductor/store/storetest"
 )
 
 // conductorOn starts a conductor on a store that others may use, too.
@@ -248,7 +249,7 @@ func TestAllocateReserved(t *testing.T) {
 					t.Fatalf("after five seconds: %+v, %v", a, err)
 				}
 				if released {
-					claimed, err := s.Claim(t.Context(), "other", time.Now().Add(2*time.Hour), time.Minute, 1)
+					claimed, err := storetest.Claim(t.Context(), s, "other", time.Now().Add(2*time.Hour), time.Minute, 1)
 					if err != nil || len(claimed) != 1 {
 						t.Fatal(claimed, err)
 					}

@@ -49,8 +49,8 @@ func (f *flaky) Commit(ctx context.Context, c node.Change) (node.Node, error) {
 }
 
 func (f *flaky) Claim(ctx context.Context, owner string, now time.Time, lease time.Duration,
-	limit int) ([]node.Effect, error) {
-	return lossy(f, func() ([]node.Effect, error) { return f.mortal.Claim(ctx, owner, now, lease, limit) })
+	nodes []string) ([]node.Effect, error) {
+	return lossy(f, func() ([]node.Effect, error) { return f.mortal.Claim(ctx, owner, now, lease, nodes) })
 }
 
 func (f *flaky) Release(ctx context.Context, e node.Effect, at time.Time, why string) error {

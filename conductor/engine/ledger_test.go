@@ -173,10 +173,11 @@ func (l *ledger) check(n node.Node, e *node.Effect) {
 	}
 }
 
-func (l *ledger) claim(m *mortal, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error) {
+func (l *ledger) claim(m *mortal, owner string, now time.Time, lease time.Duration,
+	nodes []string) ([]node.Effect, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	got, err := l.store.Claim(context.Background(), owner, now, lease, limit)
+	got, err := l.store.Claim(context.Background(), owner, now, lease, nodes)
 	for _, e := range got {
 		d := l.held[e.ID]
 		if d == nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store"
+	"github.com/ferrite-metal/ferrite/conductor/store/storetest"
 )
 
 // BenchmarkRecover is the part of a start that goes on with the nodes of the last
@@ -37,7 +38,7 @@ func recovers(b *testing.B, n node.Node) {
 	fill(b, s, n, nodes)
 	settings := plan.DefaultSettings()
 	settings.ConductorName = "bench"
-	if _, err := s.Claim(b.Context(), settings.ConductorName, time.Now(), time.Hour, 64); err != nil {
+	if _, err := storetest.Claim(b.Context(), s, settings.ConductorName, time.Now(), time.Hour, 64); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {

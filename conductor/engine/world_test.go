@@ -193,11 +193,11 @@ func (m *mortal) Release(ctx context.Context, e node.Effect, at time.Time, why s
 }
 
 func (m *mortal) Claim(_ context.Context, owner string, now time.Time, lease time.Duration,
-	limit int) ([]node.Effect, error) {
+	nodes []string) ([]node.Effect, error) {
 	if m.dead.Load() {
 		return nil, errDead
 	}
-	return m.ledger.claim(m, owner, now, lease, limit)
+	return m.ledger.claim(m, owner, now, lease, nodes)
 }
 
 func (m *mortal) Takeover(ctx context.Context, owner string) (n int, err error) {

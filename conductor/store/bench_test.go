@@ -11,6 +11,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
+	"github.com/ferrite-metal/ferrite/conductor/store/storetest"
 )
 
 // BenchmarkCycle is an engine's day: 64 workers claim an effect each, read its
@@ -44,7 +45,7 @@ func cycles(b *testing.B, nodes int) {
 		})
 	}
 	for left.Load() > 0 {
-		got, err := s.Claim(b.Context(), "bench", now, time.Minute, int(min(workers, left.Load())))
+		got, err := storetest.Claim(b.Context(), s, "bench", now, time.Minute, int(min(workers, left.Load())))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -90,19 +91,47 @@ func (s *SQLite) NodesWithEffects(ctx context.Context) ([]string, error) {
 	return uuids, nil
 }
 
-const claimEffects = `UPDATE effects SET owner = ?1, attempt = attempt + 1, lease_until = ?2 WHERE id IN (
-	SELECT id FROM effects WHERE run_at <= ?3 AND lease_until <= ?3 ORDER BY run_at, id LIMIT ?4
-	) RETURNING ` + effectColumns
+// claimEffects leases effects of some nodes.
+func claimEffects(d dialect) string {
+	return d.bind("UPDATE effects SET owner = ?, attempt = attempt + 1, lease_until = ? WHERE run_at <= ? AND " +
+		"lease_until <= ? " +
+		"AND node IN (" + d.among + ") RETURNING " + effectColumns)
+}
 
-// Claim leases effects that are due.
+var claimInSQLite = claimEffects(sqliteDialect)
+
+// Unclaimed lists the effects that nobody holds.
+func (s *SQLite) Unclaimed(ctx context.Context, now time.Time) ([]node.Effect, error) {
+	var all []node.Effect
+	err := s.read.each(ctx, func(rows *sql.Rows) error {
+		var e node.Effect
+		var runAt int64
+		if err := rows.Scan(&e.ID, &e.Node, &e.Name, &runAt); err != nil {
+			return err
+		}
+		e.RunAt = fromMicros(runAt)
+		all = append(all, e)
+		return nil
+	}, "SELECT id, node, name, run_at FROM effects WHERE lease_until <= ? ORDER BY run_at, id", micros(now))
+	if err != nil {
+		return nil, fmt.Errorf("list the effects that nobody holds: %w", err)
+	}
+	return all, nil
+}
+
+// Claim leases the effects of nodes, as far as they are due.
 func (s *SQLite) Claim(
-	ctx context.Context, owner string, now time.Time, lease time.Duration, limit int,
+	ctx context.Context, owner string, now time.Time, lease time.Duration, nodes []string,
 ) ([]node.Effect, error) {
-	if limit <= 0 {
+	if len(nodes) == 0 {
 		return nil, nil
 	}
+	among, err := json.Marshal(nodes)
+	if err != nil {
+		return nil, fmt.Errorf("claim effects of nodes %v: %w", nodes, err)
+	}
 	var got []node.Effect
-	err := s.w.do(ctx, func(t *tx) error {
+	err = s.w.do(ctx, func(t *tx) error {
 		got = nil
 		return t.query(func(scan func(...any) error) error {
 			var r effectRow
@@ -111,7 +140,8 @@ func (s *SQLite) Claim(
 			}
 			got = append(got, r.effect())
 			return nil
-		}, claimEffects, owner, micros(now.Add(lease)), micros(now), limit)
+		}, claimInSQLite, owner, micros(now.Add(lease)), micros(now), micros(now),
+			string(among))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("claim effects: %w", err)
@@ -151,14 +181,4 @@ func (s *SQLite) Takeover(ctx context.Context, owner string) (int, error) {
 		return 0, fmt.Errorf("take over the leases of %s: %w", owner, err)
 	}
 	return int(n), nil
-}
-
-// NextDue is the earliest RunAt of an effect nobody holds.
-func (s *SQLite) NextDue(ctx context.Context) (time.Time, bool, error) {
-	var us *int64
-	if err := s.read.row(ctx, []any{&us}, "SELECT min(run_at) FROM effects WHERE owner = ''"); err != nil {
-		return time.Time{}, false, fmt.Errorf("read when the next effect is due: %w", err)
-	}
-	at, ok := earliest(us)
-	return at, ok, nil
 }

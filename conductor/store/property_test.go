@@ -197,7 +197,7 @@ func (p *pair) effects(r *rapid.T) {
 	if len(p.held) == 0 || rapid.Bool().Draw(r, "claim") {
 		limit := rapid.IntRange(0, 3).Draw(r, "limit")
 		got, _ := both(r, p, func(s store.Store) ([]node.Effect, error) {
-			return s.Claim(p.ctx, owner, p.now, 30*time.Second, limit)
+			return storetest.Claim(p.ctx, s, owner, p.now, 30*time.Second, limit)
 		})
 		p.held = append(p.held, got...)
 		return
@@ -336,13 +336,9 @@ func (p *pair) overview(r *rapid.T) {
 		return s.Catalogs().DeployTemplates.Find(p.ctx, "n1")
 	})
 	_, _ = both(r, p, func(s store.Store) ([]string, error) { return s.Expired(p.ctx, p.now, 3) })
-	for _, next := range []func(s store.Store) (time.Time, bool, error){
-		func(s store.Store) (time.Time, bool, error) { return s.NextDue(p.ctx) },
-		func(s store.Store) (time.Time, bool, error) { return s.NextDeadline(p.ctx) },
-	} {
-		_, _ = both(r, p, func(s store.Store) (string, error) {
-			at, ok, err := next(s)
-			return fmt.Sprint(at, ok), err
-		})
-	}
+	_, _ = both(r, p, func(s store.Store) ([]node.Effect, error) { return s.Unclaimed(p.ctx, p.now) })
+	_, _ = both(r, p, func(s store.Store) (string, error) {
+		at, ok, err := s.NextDeadline(p.ctx)
+		return fmt.Sprint(at, ok), err
+	})
 }

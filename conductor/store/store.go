@@ -49,9 +49,12 @@ type Store interface {
 	PendingEffect(ctx context.Context, nodeUUID string) (*node.Effect, error)
 	// NodesWithEffects returns the UUIDs of all nodes that have a pending effect, in any order.
 	NodesWithEffects(ctx context.Context) ([]string, error)
-	// Claim leases at most limit effects that are due and not leased by a
+	// Unclaimed lists the effects that no living owner holds a lease of at now, the longest due first,
+	// due or not. Of each only ID, Node, Name and RunAt are read.
+	Unclaimed(ctx context.Context, now time.Time) ([]node.Effect, error)
+	// Claim leases the effects of these nodes, as far as they are due and not leased by a
 	// living owner, the longest due first.
-	Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error)
+	Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, nodes []string) ([]node.Effect, error)
 	// Renew prolongs a lease; node.ErrFenced when it is no longer e's.
 	Renew(ctx context.Context, e node.Effect, until time.Time) error
 	// Release gives an effect back, not to be claimed before runAt, noting why;
@@ -59,9 +62,6 @@ type Store interface {
 	Release(ctx context.Context, e node.Effect, runAt time.Time, why string) error
 	// Takeover voids every lease of owner and says how many there were.
 	Takeover(ctx context.Context, owner string) (int, error)
-	// NextDue is the earliest RunAt of an effect nobody holds; false when there
-	// is none.
-	NextDue(ctx context.Context) (time.Time, bool, error)
 
 	// Expired returns the UUIDs of at most limit nodes whose deadline is at or
 	// before now, the oldest first.

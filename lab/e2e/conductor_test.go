@@ -51,7 +51,7 @@ func (s *shared) oneConductor(ctx context.Context) (ready time.Duration, mib flo
 // conductor starts a conductor with an empty database, or with what fill puts
 // into its folder, lets use have it once it answers, and ends it.
 func (s *shared) conductor(ctx context.Context, fill func(dir string) error,
-	use func(address string, pid int) error) (err error) {
+	use func(address string, pid int) error, flags ...string) (err error) {
 	dir, err := os.MkdirTemp(s.dir, "bench-")
 	if err != nil {
 		return err
@@ -70,8 +70,8 @@ func (s *shared) conductor(ctx context.Context, fill func(dir string) error,
 	if err := l.Close(); err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "ferrite"), "serve", "--init", "--data-dir", dir, "--api-address",
-		addr, "--log-level", "error")
+	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "ferrite"), append([]string{"serve", "--init", "--data-dir", dir,
+		"--api-address", addr, "--log-level", "error"}, flags...)...)
 	start := time.Now()
 	if err := cmd.Start(); err != nil {
 		return err

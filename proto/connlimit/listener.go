@@ -5,25 +5,55 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"time"
 )
 
 // Limit bounds the connections of l: total of them at a time, each from one
 // address. Once there are total, a new connection takes the place of one that waits
 // for its peer, of those who hold most; when none does, the new one waits until one
 // ends. An address that has its share gives up one of its own that waits, or is
-// turned away at once. The loopback has a few places more than total.
+// refused: its request is answered 503, see Track. The loopback has a few places more than total.
 //
 // Track the http.Server that serves l: without it every connection counts as
 // waiting, whatever it does.
-func Limit(l net.Listener, total, each int) net.Listener {
-	return &limited{Listener: l, pool: newPool(total, each), closed: make(chan struct{})}
+func Limit(l net.Listener, total, each int) net.Listener { return LimitAnd(l, total, each, nil) }
+
+// LimitAnd is Limit that reports the addresses it refuses connections of, each once a minute at most. refused must not
+// wait; nil for nobody.
+func LimitAnd(l net.Listener, total, each int, refused func(from netip.Addr, each int)) net.Listener {
+	return &limited{Listener: l, pool: newPool(total, each), closed: make(chan struct{}), refused: refused,
+		reported: map[netip.Addr]time.Time{}}
 }
 
 type limited struct {
 	net.Listener
-	pool   *pool
-	closed chan struct{}
-	once   sync.Once
+	pool    *pool
+	closed  chan struct{}
+	once    sync.Once
+	refused func(from netip.Addr, each int)
+
+	// of Accept alone
+	reported map[netip.Addr]time.Time
+}
+
+const (
+	// reportAgain is how often an address is reported.
+	reportAgain = time.Minute
+	// maxReported bounds how many addresses are remembered.
+	maxReported = 1024
+)
+
+// report reports an address that is refused a connection.
+func (l *limited) report(from netip.Addr) {
+	now := time.Now()
+	if l.refused == nil || now.Sub(l.reported[from]) < reportAgain {
+		return
+	}
+	if len(l.reported) >= maxReported {
+		clear(l.reported)
+	}
+	l.reported[from] = now
+	l.refused(from, l.pool.each)
 }
 
 // Accept waits for a connection, and makes or waits for room for it.
@@ -35,8 +65,13 @@ func (l *limited) Accept() (net.Conn, error) {
 		}
 		t := l.pool.enter(peer(c), func() { _ = c.Close() }) // its peer was late
 		if t == nil {
-			_ = c.Close() // nobody has used it
-			continue
+			l.report(peer(c))
+			if t = l.pool.refuse(peer(c)); t == nil {
+				_ = c.Close() // there are many such
+				continue
+			}
+			time.AfterFunc(refusalTime, func() { _ = c.Close() }) // net/http sets deadlines of its own
+			return hold(c, t), nil
 		}
 		if !l.pool.place(t, l.closed) {
 			_ = c.Close()

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +25,8 @@ type served struct {
 	busy chan struct{} // one for each request that is busy
 	on   chan struct{}
 	errs chan error // of bodies
+
+	refused chan string // addresses that were reported
 }
 
 func serve(t *testing.T, total, each int) *served {
@@ -33,11 +36,13 @@ func serve(t *testing.T, total, each int) *served {
 		t.Fatal(err)
 	}
 	s := &served{t: t, addr: l.Addr().String(), busy: make(chan struct{}, 100), on: make(chan struct{}),
-		errs: make(chan error, 100)}
+		errs: make(chan error, 100), refused: make(chan string, 100)}
 	srv := &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
 	Track(srv)
 	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(Limit(l, total, each)) }()
+	go func() {
+		ended <- srv.Serve(LimitAnd(l, total, each, func(from netip.Addr, _ int) { s.refused <- from.String() }))
+	}()
 	t.Cleanup(func() {
 		close(s.on)
 		_ = srv.Close() // seen below
@@ -167,10 +172,41 @@ func TestShareOfOneAddress(t *testing.T) {
 	s.dial("127.0.0.2", request("/busy"))
 	s.wantBusy()
 	s.closed(idle, "the idle one")
-	s.closed(s.dial("127.0.0.2", ""), "one more")
+	for range 2 { // with a reason, and one report
+		res, err := http.ReadResponse(bufio.NewReader(s.dial("127.0.0.2", request("/"))), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" ||
+			!res.Close ||
+			!strings.Contains(string(text), "an address may have 2 at a time") {
+			t.Errorf("one more: %s %q, %v", res.Status, text, err)
+		}
+	}
+	if from := <-s.refused; from != "127.0.0.2" || len(s.refused) != 0 {
+		t.Errorf("%s is reported as refused, and %d more", from, len(s.refused))
+	}
 	s.answered(s.dial("127.0.0.3", request("/")), "another address")
 	for range 2 {
 		s.on <- struct{}{}
+	}
+}
+
+// TestRefusalsAreBounded: connections without a place that say nothing are closed, and only so many are waited for.
+func TestRefusalsAreBounded(t *testing.T) {
+	s := serve(t, 10, 1)
+	s.dial("127.0.0.2", request("/busy"))
+	s.wantBusy()
+	defer func() { s.on <- struct{}{} }()
+	var waiting []net.Conn
+	for range maxRefusals {
+		waiting = append(waiting, s.dial("127.0.0.2", ""))
+	}
+	s.closed(s.dial("127.0.0.2", ""), "one more than are answered")
+	s.answered(s.dial("127.0.0.3", request("/")), "another address")
+	for _, c := range waiting {
+		s.closed(c, "one that says nothing")
 	}
 }
 

@@ -38,6 +38,7 @@ type pool struct {
 	hosts    map[netip.Addr]int // tickets of each, with or without a place
 	networks map[netip.Addr]int
 	turn     uint64
+	refusals int // connections that are open for an answer of 503
 }
 
 func newPool(total, each int) *pool {
@@ -63,6 +64,23 @@ func (p *pool) enter(from netip.Addr, end func()) *ticket {
 		return nil
 	}
 	return t
+}
+
+// maxRefusals bounds the connections that are answered 503, and refusalTime how long each may take.
+const (
+	maxRefusals = 32
+	refusalTime = 3 * time.Second
+)
+
+// refuse makes a ticket of a connection that has no place, to be told so; nil when there are many.
+func (p *pool) refuse(from netip.Addr) *ticket {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.refusals >= maxRefusals {
+		return nil
+	}
+	p.refusals++
+	return &ticket{pool: p, host: from, refused: true, end: func() {}}
 }
 
 // register counts t, in place of another one of its host if that has its share.
@@ -177,6 +195,10 @@ func (p *pool) remove(t *ticket) {
 		return
 	}
 	t.gone = true
+	if t.refused {
+		p.refusals--
+		return
+	}
 	delete(p.held, t)
 	for m, of := range map[*map[netip.Addr]int]netip.Addr{&p.hosts: t.host, &p.networks: t.network} {
 		if (*m)[of]--; (*m)[of] == 0 {

@@ -2,13 +2,14 @@ package connlimit
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 )
 
-// Track has srv report to the listener of Limit which connections wait for their peers, and
-// bounds the time that a request's body may take (see body). Call it once, when srv has its
-// handler and before it serves.
+// Track has srv report to the listener of Limit which connections wait for their peers, answer
+// 503 to what comes over a connection without a place, and bound the time that a request's body
+// may take (see body). Call it once, when srv has its handler and before it serves.
 func Track(srv *http.Server) {
 	next, contextOf, changed := srv.Handler, srv.ConnContext, srv.ConnState
 	srv.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handle(w, r, next) })
@@ -68,6 +69,13 @@ func ticketOf(c net.Conn) *ticket {
 
 func handle(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	t := of(r)
+	if t != nil && t.refused {
+		w.Header().Set("Connection", "close")
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, fmt.Sprintf("too many connections: an address may have %d at a time, and all are in use; end some, or "+
+			"send several requests over one", t.pool.each), http.StatusServiceUnavailable)
+		return
+	}
 	if t.begin() {
 		// Requests sent ahead (RFC 9112, 9.3.2) are cheap to send by the hundred, and
 		// keep a processor from others until all are answered. Clients of ours wait.

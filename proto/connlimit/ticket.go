@@ -12,6 +12,7 @@ type ticket struct {
 	pool          *pool
 	host, network netip.Addr
 	end           func()
+	refused       bool         // it has no place, and is answered 503
 	writing       atomic.Int64 // when a piece of an answer began to go out; 0 between two
 
 	// Under the lock of pool.

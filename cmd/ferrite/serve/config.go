@@ -56,6 +56,7 @@ type Config struct {
 
 	BIOSBootloader bool `koanf:"enable-bios-bootloader-install"`
 
+	Workers             int `koanf:"workers"`
 	MaxConcurrentDeploy int `koanf:"max-concurrent-deploy"`
 	MaxConcurrentClean  int `koanf:"max-concurrent-clean"`
 	HostLimit           int `koanf:"host-limit"`

@@ -139,6 +139,9 @@ func (c *Config) checkPower() error {
 			return fmt.Errorf("--%s %s is too short: say 1s or more", s.flag, s.is)
 		}
 	}
+	if c.Workers < 1 {
+		return fmt.Errorf("--workers %d carries out nothing: say 1 or more", c.Workers)
+	}
 	if c.SyncWorkers < 1 {
 		return fmt.Errorf("--sync-power-state-workers %d reads nothing: say 1 or more, or --sync-power-state-interval 0",
 			c.SyncWorkers)

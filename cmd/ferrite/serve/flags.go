@@ -113,6 +113,8 @@ func powerFlags(f *pflag.FlagSet) {
 	d := plan.DefaultSettings()
 	f.Duration("soft-power-off-timeout", d.SoftPowerOffTimeout,
 		"time limit for an operating system to shut down or reboot")
+	f.Int("workers", 64, "number of calls to BMCs and agents at a time, for each of: those that answer promptly, "+
+		"those that answer slowly, those that do not answer, those never called before")
 	f.Duration("sync-power-state-interval", d.SyncPowerInterval,
 		"time between two readings of a node's power state; 0 for never")
 	f.Int("sync-power-state-workers", 64, "number of power states that are read at a time")

@@ -146,8 +146,9 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 		Images:   images,
 		EraseKey: eraseKey,
 		BootLogs: logs, Settings: c.settings(), Log: log,
-		PowerWorkers: c.SyncWorkers, Discovery: engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit},
-		Changed: hosts.NodeChanged, CheckForm: driverinfo.CheckForm, Proof: proof,
+		Workers: c.Workers, PowerWorkers: c.SyncWorkers,
+		Discovery: engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit},
+		Changed:   hosts.NodeChanged, CheckForm: driverinfo.CheckForm, Proof: proof,
 	})
 	listener, err := net.Listen("tcp", c.APIAddress)
 	if err != nil {
@@ -161,7 +162,10 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	if err != nil {
 		return err
 	}
-	listener = connlimit.Limit(listener, maxConnections, maxEach)
+	listener = connlimit.LimitAnd(listener, maxConnections, maxEach, func(from netip.Addr, each int) {
+		log.Warn("connections refused: an address has as many as it may; its clients should send several requests over one",
+			"address", from, "connections", each)
+	})
 	if cert != nil {
 		listener = tls.NewListener(listener, cert.TLS())
 	}

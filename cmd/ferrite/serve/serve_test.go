@@ -139,6 +139,7 @@ func TestRefusesToStart(t *testing.T) {
 			"needs --ramdisk-kernel"},
 		"fewer than no hosts":      {[]string{"--host-limit", "-1"}, "--host-limit -1"},
 		"fewer than no cleaning":   {[]string{"--max-concurrent-clean", "-1"}, "--max-concurrent-clean -1"},
+		"no workers":               {[]string{"--workers", "0"}, "--workers 0"},
 		"no readers":               {[]string{"--sync-power-state-workers", "0"}, "--sync-power-state-workers"},
 		"less than no retries":     {[]string{"--power-state-sync-max-retries", "-1"}, "--power-state-sync-max-retries"},
 		"a name for a network":     {[]string{"--bmc-allow", "localhost"}, "--bmc-allow"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ferrite-metal/ferrite/conductor/engine/lanes"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
@@ -226,11 +227,13 @@ func (e *Core) Commit(ctx context.Context, c node.Change) (node.Node, error) {
 	}
 	if c.Delete != "" {
 		e.Memory.forget(c.Delete)
+		e.turns.with(func(l *lanes.Lanes) { l.Drop(c.Delete) })
 		for _, f := range e.followers {
 			f.Deleted(c.Delete)
 		}
 	}
 	if c.Hurry {
+		e.turns.with(func(l *lanes.Lanes) { l.Hurry(saved.UUID) })
 		Wake(e.wakeRun)
 	}
 	if c.Save != nil || c.Insert != nil {
@@ -246,6 +249,7 @@ func (e *Core) Commit(ctx context.Context, c node.Change) (node.Node, error) {
 		}
 	}
 	if len(c.Effects) > 0 {
+		e.put(saved, c.Effects)
 		Wake(e.wakeRun)
 	}
 	if saved.UUID = cmp.Or(saved.UUID, c.Delete); e.Changed != nil && saved.UUID != "" {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/engine/lanes"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
@@ -27,7 +28,7 @@ type Config struct {
 	Images   Images           // nil: images are at http(s) URLs only
 	BootLogs BootLogs         // nil: none are kept
 	Now      func() time.Time // the clock; time.Now when nil
-	Workers  int              // effects carried out at a time; 64 when 0
+	Workers  int              // effects of a lane that are carried out at a time; 64 when 0
 	Retries  int              // tries of an effect that fails for a passing reason; 4 when 0
 
 	// CheckForm refuses what cannot be right in a node's driver_info, whatever
@@ -51,14 +52,14 @@ type Config struct {
 // concurrent use.
 type Core struct {
 	Config
-	// Perform carries out one effect; leave gives its slot back before the end.
+	// Perform carries out one effect; leave gives its worker back before the end.
 	Perform func(ctx context.Context, ef node.Effect, leave func()) (any, error)
 	// LastRead is when the power state of a node was last read.
 	LastRead func(uuid string) time.Time
 
 	Memory    memory
 	followers []Follower
-	slots     chan struct{}
+	turns     turns
 	wakeRun   chan struct{}
 	wakeDue   chan struct{}
 	Started   time.Time
@@ -103,7 +104,7 @@ func New(c Config) *Core {
 	stop, halt := context.WithCancel(context.Background())
 	return &Core{
 		Config: c, Started: c.Now(), stop: stop, halt: halt, Memory: newMemory(),
-		slots:   make(chan struct{}, c.Workers),
+		turns:   turns{lanes: lanes.New(c.Workers)},
 		wakeRun: make(chan struct{}, 1), wakeDue: make(chan struct{}, 1),
 	}
 }

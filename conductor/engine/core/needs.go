@@ -26,11 +26,12 @@ type Store interface {
 	PendingEffect(ctx context.Context, nodeUUID string) (*node.Effect, error) // nil when nothing is pending
 	// the UUIDs of all nodes that have a pending effect
 	NodesWithEffects(ctx context.Context) ([]string, error)
-	Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error)
+	// the effects nobody holds, with ID, Node, Name and RunAt
+	Unclaimed(ctx context.Context, now time.Time) ([]node.Effect, error)
+	Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, nodes []string) ([]node.Effect, error)
 	Renew(ctx context.Context, e node.Effect, until time.Time) error
 	Release(ctx context.Context, e node.Effect, runAt time.Time, why string) error
 	Takeover(ctx context.Context, owner string) (int, error)
-	NextDue(ctx context.Context) (time.Time, bool, error)
 	Expired(ctx context.Context, now time.Time, limit int) ([]string, error)
 	NextDeadline(ctx context.Context) (time.Time, bool, error)
 

@@ -27,7 +27,7 @@ func (e *Core) Recover(ctx context.Context) error {
 	}
 	// Together, since those that have to be saved then share the disk's flushes.
 	restarts, ctx := errgroup.WithContext(ctx)
-	restarts.SetLimit(cap(e.slots))
+	restarts.SetLimit(e.Workers)
 	for _, uuid := range nodes {
 		restarts.Go(func() error {
 			var undecidable *undecidableError

@@ -16,6 +16,7 @@ type Status struct {
 	Node, Name    string
 	State, Target node.State
 	Power         node.PowerState
+	TargetPower   node.PowerState // of a change that is under way
 	Maintenance   bool
 	Reason, Fault string // of the maintenance
 	Activity      string // verify, inspect, clean and so on, child for a step of the parent's; "" when at rest
@@ -55,6 +56,7 @@ func (e *Core) Status(ctx context.Context, ref string) (Status, error) {
 	}
 	s := Status{
 		Node: n.UUID, Name: n.Name, State: n.ProvisionState, Target: n.TargetProvisionState, Power: n.PowerState,
+		TargetPower: n.TargetPowerState,
 		Maintenance: n.Maintenance, Reason: n.MaintenanceReason, Fault: n.Fault,
 		LastError: n.LastError, Until: n.Deadline, Try: advice(n),
 	}

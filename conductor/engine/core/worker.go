@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/engine/lanes"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
@@ -37,56 +37,11 @@ func Repeat(ctx context.Context, woken <-chan struct{}, do func(context.Context)
 	}
 }
 
-// dispatch claims pending effects and carries them out, as many at a time as
-// there are slots, until ctx ends.
-func (e *Core) dispatch(ctx context.Context) {
-	Repeat(ctx, e.wakeRun, func(ctx context.Context) time.Duration {
-		e.claim(ctx)
-		return e.untilDue(ctx)
-	})
-}
-
-// claim takes what is pending until nothing is left or all slots are taken; an
-// effect that ends wakes the dispatcher again.
-func (e *Core) claim(ctx context.Context) {
-	for {
-		free := cap(e.slots) - len(e.slots)
-		if free == 0 {
-			return
-		}
-		effects, err := e.Store.Claim(ctx, e.ConductorName(), e.Now(), leaseTime, free)
-		if err != nil {
-			if ctx.Err() == nil {
-				e.Log.Error("pending effects cannot be claimed; tried again in a second", "err", err)
-			}
-			return
-		}
-		for _, ef := range effects {
-			e.slots <- struct{}{}
-			e.Running.Go(func() {
-				leave := sync.OnceFunc(func() { <-e.slots; Wake(e.wakeRun) })
-				defer leave()
-				e.carryOut(ctx, ef, leave)
-			})
-		}
-		if len(effects) < free {
-			return
-		}
-	}
-}
-
-func (e *Core) untilDue(ctx context.Context) time.Duration {
-	at, ok, err := e.Store.NextDue(ctx)
-	if err != nil || !ok {
-		return PollEvery
-	}
-	return min(PollEvery, max(at.Sub(e.Now()), time.Millisecond))
-}
-
 // carryOut does what one effect says, with no transaction open and the lease
-// renewed, and brings the outcome home. leave gives its slot to another effect,
-// for one that only waits from then on.
-func (e *Core) carryOut(ctx context.Context, ef node.Effect, leave func()) {
+// renewed, and brings the outcome home. leave gives its worker to another effect,
+// for one that only waits from then on. It returns the error of the work.
+func (e *Core) carryOut(ctx context.Context, c claimed, leave func()) error {
+	ef := c.Effect
 	log := e.Log.With("node", ef.Node, "effect", ef.Name, "attempt", ef.Attempt)
 	work, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -104,13 +59,14 @@ func (e *Core) carryOut(ctx context.Context, ef node.Effect, leave func()) {
 	case fenced:
 		log.Warn("effect was taken over by another conductor; its outcome here is dropped")
 	case ctx.Err() != nil:
-		e.giveBack(ef, ctx.Err(), 0)
+		e.giveBack(c, ctx.Err(), 0)
 	case err != nil && Passing(err) && ef.Attempt < e.tries(ef):
 		log.Info("effect failed and is tried again", "err", err)
-		e.giveBack(ef, err, pause(ef.Attempt))
+		e.giveBack(c, err, pause(ef.Attempt))
 	default:
-		e.settle(ctx, ef, result, err)
+		e.settle(ctx, c, result, err)
 	}
+	return err
 }
 
 // keepLease renews the lease until ctx ends, and cancels the work when the
@@ -138,7 +94,8 @@ func (e *Core) keepLease(ctx context.Context, ef node.Effect, cancel context.Can
 // settle brings the outcome home: the effect's row goes and the node moves,
 // in one transaction. When that cannot be written (a full disk), the effect
 // stays pending and is asked after again.
-func (e *Core) settle(ctx context.Context, ef node.Effect, result any, failure error) {
+func (e *Core) settle(ctx context.Context, c claimed, result any, failure error) {
+	ef := c.Effect
 	o := plan.Outcome{Effect: ef}
 	if failure != nil {
 		o.Failure = failure.Error()
@@ -162,17 +119,21 @@ func (e *Core) settle(ctx context.Context, ef node.Effect, result any, failure e
 		e.refresh(ctx, ef.Node)
 	default:
 		e.Log.Error("outcome not saved; the effect stays pending", "node", ef.Node, "effect", ef.Name, "err", err)
-		e.giveBack(ef, err, max(2*time.Second, pause(ef.Attempt)))
+		e.giveBack(c, err, max(2*time.Second, pause(ef.Attempt)))
 	}
 }
 
-// giveBack leaves an pending effect, to be claimed again after a while.
-func (e *Core) giveBack(ef node.Effect, why error, after time.Duration) {
+// giveBack leaves an effect pending, to be claimed again after a while.
+func (e *Core) giveBack(c claimed, why error, after time.Duration) {
+	ef := c.Effect
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.stop), 2*time.Second)
 	defer cancel()
-	err := e.Store.Release(ctx, ef, e.Now().Add(after), plan.Clip(why.Error()))
+	c.work.Due = e.Now().Add(after)
+	err := e.Store.Release(ctx, ef, c.work.Due, plan.Clip(why.Error()))
 	switch {
 	case err == nil:
+		e.turns.with(func(l *lanes.Lanes) { l.Put(c.work) })
+		Wake(e.wakeRun)
 	case errors.Is(err, node.ErrFenced): // the write whose answer was an error took effect
 		e.refresh(ctx, ef.Node)
 	default:

@@ -168,10 +168,12 @@ func (e *Sync) readTurn(ctx context.Context, n node.Node) {
 	}
 	call, cancel := context.WithTimeout(ctx, core.BmcCheck)
 	defer cancel()
+	began := e.Now()
 	found, err := e.ReadVitals(call, bmc, n)
 	if ctx.Err() != nil {
 		return // the end of the conductor says nothing about a BMC
 	}
+	e.Called(n, e.Now().Sub(began), err)
 	failure := ""
 	if err != nil {
 		failure = err.Error()

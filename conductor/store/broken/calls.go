@@ -42,11 +42,16 @@ func (s *Store) NodesWithEffects(ctx context.Context) ([]string, error) {
 	return answer(s, "NodesWithEffects", func() ([]string, error) { return s.inner.NodesWithEffects(ctx) })
 }
 
+// Unclaimed lists effects, or fails.
+func (s *Store) Unclaimed(ctx context.Context, now time.Time) ([]node.Effect, error) {
+	return answer(s, "Unclaimed", func() ([]node.Effect, error) { return s.inner.Unclaimed(ctx, now) })
+}
+
 // Claim leases effects, or fails.
 func (s *Store) Claim(
-	ctx context.Context, owner string, now time.Time, lease time.Duration, limit int,
+	ctx context.Context, owner string, now time.Time, lease time.Duration, nodes []string,
 ) ([]node.Effect, error) {
-	return answer(s, "Claim", func() ([]node.Effect, error) { return s.inner.Claim(ctx, owner, now, lease, limit) })
+	return answer(s, "Claim", func() ([]node.Effect, error) { return s.inner.Claim(ctx, owner, now, lease, nodes) })
 }
 
 // Takeover voids leases, or fails.
@@ -103,11 +108,6 @@ func (s *Store) EndLease(ctx context.Context, l node.Lease) error {
 // DeleteLease removes a DHCP lease, or fails.
 func (s *Store) DeleteLease(ctx context.Context, mac string) error {
 	return nothing(s, "DeleteLease", func() error { return s.inner.DeleteLease(ctx, mac) })
-}
-
-// NextDue reads when the next effect is due, or fails.
-func (s *Store) NextDue(ctx context.Context) (time.Time, bool, error) {
-	return when(s, "NextDue", func() (time.Time, bool, error) { return s.inner.NextDue(ctx) })
 }
 
 // NextDeadline reads the earliest deadline, or fails.

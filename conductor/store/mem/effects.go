@@ -94,9 +94,28 @@ func copyEffect(e *node.Effect) node.Effect {
 	return c
 }
 
-// Claim leases effects that are due.
+// Unclaimed lists the effects that nobody holds.
+func (s *Store) Unclaimed(ctx context.Context, now time.Time) ([]node.Effect, error) {
+	if err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	now = micro(now)
+	var all []node.Effect
+	for _, e := range s.effects {
+		if !e.LeaseUntil.After(now) {
+			all = append(all, node.Effect{ID: e.ID, Node: e.Node, Name: e.Name, RunAt: e.RunAt})
+		}
+	}
+	slices.SortFunc(all, func(a, b node.Effect) int {
+		return cmp.Or(a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID))
+	})
+	return all, nil
+}
+
+// Claim leases the effects of nodes, as far as they are due.
 func (s *Store) Claim(
-	ctx context.Context, owner string, now time.Time, lease time.Duration, limit int,
+	ctx context.Context, owner string, now time.Time, lease time.Duration, nodes []string,
 ) ([]node.Effect, error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
@@ -105,8 +124,8 @@ func (s *Store) Claim(
 	until := micro(now.Add(lease))
 	now = micro(now)
 	var due []*node.Effect
-	for _, e := range s.effects {
-		if !e.RunAt.After(now) && !e.LeaseUntil.After(now) {
+	for _, uuid := range nodes {
+		if e := s.pending[uuid]; e != nil && !e.RunAt.After(now) && !e.LeaseUntil.After(now) && !slices.Contains(due, e) {
 			due = append(due, e)
 		}
 	}
@@ -114,7 +133,7 @@ func (s *Store) Claim(
 		return cmp.Or(a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID))
 	})
 	var got []node.Effect
-	for _, e := range due[:max(0, min(limit, len(due)))] {
+	for _, e := range due {
 		e.Owner, e.Attempt, e.LeaseUntil = owner, e.Attempt+1, until
 		got = append(got, copyEffect(e))
 	}
@@ -163,20 +182,4 @@ func (s *Store) Takeover(ctx context.Context, owner string) (int, error) {
 		}
 	}
 	return n, nil
-}
-
-// NextDue is the earliest RunAt of an effect nobody holds.
-func (s *Store) NextDue(ctx context.Context) (time.Time, bool, error) {
-	if err := s.lock(ctx); err != nil {
-		return time.Time{}, false, err
-	}
-	defer s.mu.Unlock()
-	var at time.Time
-	found := false
-	for _, e := range s.effects {
-		if e.Owner == "" && (!found || e.RunAt.Before(at)) {
-			at, found = e.RunAt, true
-		}
-	}
-	return at, found, nil
 }

@@ -71,7 +71,7 @@ func race(ctx context.Context, s store.Store, i, rounds int) error {
 // been finished by whoever got it.
 func finishAny(ctx context.Context, s store.Store, i int) error {
 	for {
-		got, err := s.Claim(ctx, "me", at(1), time.Minute, 4)
+		got, err := Claim(ctx, s, "me", at(1), time.Minute, 4)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
@@ -11,9 +12,32 @@ import (
 
 func claim(t *testing.T, s store.Store, owner string, now time.Time, limit int) []node.Effect {
 	t.Helper()
-	got, err := s.Claim(t.Context(), owner, now, 30*time.Second, limit)
+	got, err := Claim(t.Context(), s, owner, now, 30*time.Second, limit)
 	check(t, err)
 	return got
+}
+
+// Claim leases at most limit effects that are due, the longest due first.
+func Claim(
+	ctx context.Context, s Claimer, owner string, now time.Time, lease time.Duration, limit int,
+) ([]node.Effect, error) {
+	waiting, err := s.Unclaimed(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	var nodes []string
+	for _, e := range waiting {
+		if len(nodes) < limit && !e.RunAt.After(now) {
+			nodes = append(nodes, e.Node)
+		}
+	}
+	return s.Claim(ctx, owner, now, lease, nodes)
+}
+
+// Claimer is the part of a store that Claim needs.
+type Claimer interface {
+	Unclaimed(ctx context.Context, now time.Time) ([]node.Effect, error)
+	Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, nodes []string) ([]node.Effect, error)
 }
 
 func names(effects []node.Effect) []string {
@@ -160,24 +184,31 @@ func testOneEffect(t *testing.T, s store.Store) {
 	equal(t, []string{uuid(1)}, owners)
 }
 
-func testNextDue(t *testing.T, s store.Store) {
-	due := func() (time.Time, bool) {
+func testUnclaimed(t *testing.T, s store.Store) {
+	unclaimed := func(now time.Time) []node.Effect {
 		t.Helper()
-		when, ok, err := s.NextDue(t.Context())
+		all, err := s.Unclaimed(t.Context(), now)
 		check(t, err)
-		return when, ok
+		return all
 	}
-	_, ok := due()
-	equal(t, false, ok)
+	equal(t, 0, len(unclaimed(at(0))))
 	insert(t, s, sample(1), effect(1, "x", at(20)))
 	insert(t, s, sample(2), effect(2, "y", at(10).Add(1500)))
-	when, ok := due()
-	equal(t, true, ok)
-	equal(t, at(10).Add(time.Microsecond), when)
-	equal(t, 1, len(claim(t, s, "me", when, 9)))
-	when, _ = due()
-	equal(t, at(20), when)
-	claim(t, s, "me", when, 9)
-	_, ok = due()
-	equal(t, false, ok)
+	insert(t, s, sample(3))
+	all := unclaimed(at(0)) // those that are not due as well
+	equal(t, []string{"y", "x"}, names(all))
+	equal(t, node.Effect{ID: all[0].ID, Node: uuid(2), Name: "y", RunAt: at(10).Add(time.Microsecond)}, all[0])
+
+	got, err := s.Claim(t.Context(), "me", at(10), time.Minute, []string{uuid(1), uuid(2), uuid(3), uuid(9)})
+	check(t, err)
+	equal(t, 0, len(got)) // not due
+	got, err = s.Claim(t.Context(), "me", at(21), time.Minute, []string{uuid(1), uuid(3), uuid(1)})
+	check(t, err)
+	equal(t, []string{"x"}, names(got))
+	equal(t, []string{"y"}, names(unclaimed(at(21))))
+	got, err = s.Claim(t.Context(), "me", at(21), time.Minute, []string{uuid(1), uuid(2)})
+	check(t, err)
+	equal(t, []string{"y"}, names(got)) // the other is held
+	equal(t, 0, len(unclaimed(at(80))))
+	equal(t, []string{"y", "x"}, names(unclaimed(at(81)))) // the leases have run out
 }

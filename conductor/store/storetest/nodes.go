@@ -91,7 +91,7 @@ func testUnique(t *testing.T, s store.Store) {
 func testAtomic(t *testing.T, s store.Store) {
 	n := insert(t, s, sample(1), effect(1, "first", at(0)))
 	check(t, add(t, s, port(1, 1)))
-	held, err := s.Claim(t.Context(), "me", at(1), time.Minute, 1)
+	held, err := Claim(t.Context(), s, "me", at(1), time.Minute, 1)
 	check(t, err)
 	n.Name = "renamed"
 	_, err = s.Commit(t.Context(), node.Change{

@@ -37,7 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"renew, release, take over", testLease},
 		{"hurry", testHurry},
 		{"one effect per node", testOneEffect},
-		{"when the next effect is due", testNextDue},
+		{"effects that nobody holds", testUnclaimed},
 		{"deadlines", testDeadlines},
 		{"history is bounded", testHistory},
 		{"inspection", testInspected},

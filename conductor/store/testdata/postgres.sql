@@ -21,9 +21,7 @@ PREPARE expired AS
 SELECT uuid FROM nodes WHERE deadline > 0 AND deadline <= $1 ORDER BY deadline, id LIMIT $2;
 
 PREPARE claim AS
-UPDATE effects SET owner = $1, attempt = attempt + 1, lease_until = $2 WHERE id IN (
-	SELECT id FROM effects WHERE run_at <= $3 AND lease_until <= $3 ORDER BY run_at, id LIMIT $4
-	) RETURNING id, node, generation, name, args, run_at, owner, attempt, lease_until, error;
+UPDATE effects SET owner = $1, attempt = attempt + 1, lease_until = $2 WHERE run_at <= $3 AND lease_until <= $4 AND node IN (SELECT jsonb_array_elements_text($5::jsonb)) RETURNING id, node, generation, name, args, run_at, owner, attempt, lease_until, error;
 
 PREPARE save_often AS
 UPDATE nodes SET provision_state = $3, target_provision_state = $4, power_state = $5, target_power_state = $6, updated_at = $22, provision_updated_at = $23, inspection_started_at = $24, inspection_finished_at = $25, deadline = $26, doc = $27, revision = $28 WHERE uuid = $29 AND revision = $28 - 1 AND name = $1 AND driver = $2 AND resource_class = $7 AND conductor_group = $8 AND instance_uuid = $9 AND instance_name = $10 AND chassis_uuid = $11 AND owner = $12 AND lessee = $13 AND fault = $14 AND shard = $15 AND parent_node = $16 AND description_lower = $17 AND maintenance = $18 AND retired = $19 AND protected = $20 AND created_at = $21;

@@ -178,14 +178,10 @@ func (m *mortal) Release(ctx context.Context, e node.Effect, at time.Time, why s
 // claiming begins what is said of a claim: of what is not known beforehand.
 const claiming = "claim: "
 
-// Claim counts when something is due: the dispatcher also looks in vain.
 func (m *mortal) Claim(ctx context.Context, owner string, now time.Time, lease time.Duration,
-	limit int) (got []node.Effect, err error) {
-	if at, pending, err := m.NextDue(ctx); err != nil || !pending || at.After(now) {
-		return nil, err
-	}
+	nodes []string) (got []node.Effect, err error) {
 	m.write(claiming, func() string {
-		got, err = m.Database.Claim(ctx, owner, now, lease, limit)
+		got, err = m.Database.Claim(ctx, owner, now, lease, nodes)
 		return strings.Join(names(got), ", ") + failed(err)
 	})
 	return got, err

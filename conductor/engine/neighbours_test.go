@@ -1,0 +1,55 @@
+package engine_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// TestSilentBMCsDoNotHoldUpOthers verifies a thousand nodes whose BMCs are silent. A healthy node is
+// cleaned meanwhile, and a new one is enrolled, about as fast as without them.
+func TestSilentBMCsDoNotHoldUpOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBoards(t)
+		b.settings.SyncPowerInterval = 0 // else the power sync is the first to find out
+		b.start()
+		defer b.close()
+		timed := func(uuid string, verb node.Event, want node.State) time.Duration {
+			began := time.Now()
+			b.ask(uuid, verb, want)
+			return time.Since(began)
+		}
+		healthy, fresh := b.managed(), b.create("redfish")
+		cleaned := timed(healthy.UUID, node.Provide, node.Available)
+		enrolled := timed(fresh.UUID, node.Manage, node.Manageable)
+		b.ask(healthy.UUID, node.Manage, node.Manageable)
+
+		dead := map[string]bool{}
+		for range 1000 {
+			dead[b.create("redfish").UUID] = true
+		}
+		b.set(func() { b.dead = dead })
+		fresh = b.create("redfish")
+		for id := range dead {
+			if err := b.e.Provision(b.ctx, id, plan.Request{Verb: node.Manage}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(5 * time.Second)
+		if took := timed(healthy.UUID, node.Provide, node.Available); took > 2*cleaned {
+			t.Errorf("cleaned in %s, %s without silent BMCs", took, cleaned)
+		}
+		// By now a few hundred silent BMCs are known. A new one waits for its turn among the others.
+		if took := timed(fresh.UUID, node.Manage, node.Manageable); took > enrolled+time.Minute {
+			t.Errorf("enrolled in %s, %s without silent BMCs", took, enrolled)
+		}
+		for id := range dead { // each fails by itself, with a reason
+			if n := b.settled(id); n.ProvisionState != node.Enroll || n.LastError == "" {
+				t.Fatalf("node %s with a silent BMC is %q: %q", id, n.ProvisionState, n.LastError)
+			}
+		}
+	})
+}
