@@ -3,9 +3,11 @@ package api
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -26,6 +28,9 @@ func (h *statusResource) routes() []rest.Route {
 		{Method: http.MethodGet, Path: "/ferrite/v1/nodes/:node/status",
 			Doc: "what a node is doing, what it waits for, how far it is", Handle: h.showStatus,
 			Wire: rest.Returns(rest.FormOf(nodeapi.Status{}))},
+		{Method: http.MethodGet, Path: "/ferrite/v1/nodes/status",
+			Doc: "the status of several nodes, as in nodes=web-1,web-2", Handle: h.showStatuses,
+			Wire: rest.Returns(rest.FormOf(nodeapi.Statuses{}))},
 		{Method: http.MethodGet, Path: "/ferrite/v1/openapi.json", Doc: "this document", Handle: h.ShowDocument,
 			Wire: rest.Returns(rest.ObjectForm())},
 	}
@@ -43,10 +48,48 @@ func (h *statusResource) showStatus(c *rest.Call) error {
 	return c.Marshal(http.StatusOK, wireStatus(s))
 }
 
+// showStatuses answers for the nodes that a client waits for in one request, so that it needs no connection for each.
+func (h *statusResource) showStatuses(c *rest.Call) error {
+	args, err := c.Args(nodeapi.BodyLimit, "nodes")
+	if err != nil {
+		return err
+	}
+	text, _ := args["nodes"].(string)
+	names := strings.Split(text, ",")
+	if text == "" || len(names) > nodeapi.MaxStatuses {
+		return rest.BadRequest("Expected 1 to %d nodes, as in ?nodes=web-1,web-2; found %d", nodeapi.MaxStatuses,
+			len(names))
+	}
+	reply := nodeapi.Statuses{Nodes: map[string]nodeapi.Status{}, Missing: []string{}}
+	for _, name := range names {
+		s, err := h.conductor.Status(c.Request().Context(), name)
+		var n node.Node
+		if err == nil {
+			n, err = h.access.conductor.Node(c.Request().Context(), s.Node)
+		}
+		switch {
+		case isNotFound(err) || err == nil && !h.shown(c, &n):
+			reply.Missing = append(reply.Missing, name)
+		case err != nil:
+			return err
+		default:
+			reply.Nodes[name] = wireStatus(s)
+		}
+	}
+	return c.Marshal(http.StatusOK, reply)
+}
+
+// shown reports whether a caller may read the status of a node.
+func (h *statusResource) shown(c *rest.Call, n *node.Node) bool {
+	return c.Caller == nil || h.visible(c, n) &&
+		h.Rules.Of(http.MethodGet, "/ferrite/v1/nodes/:node/status", "").Allows(c.Caller, n.Owner, n.Lessee)
+}
+
 // wireStatus is a status as the wire has it.
 func wireStatus(s engine.Status) nodeapi.Status {
 	w := nodeapi.Status{
-		Node: s.Node, Name: s.Name, Power: string(s.Power), State: string(s.State), Target: string(s.Target),
+		Node: s.Node, Name: s.Name, Power: string(s.Power), TargetPower: string(s.TargetPower), State: string(s.State),
+		Target:      string(s.Target),
 		Maintenance: s.Maintenance, MaintenanceReason: s.Reason, Fault: s.Fault,
 		Activity: s.Activity, Step: s.Step, Steps: s.Steps, Index: s.Index,
 		WaitingFor: s.WaitingFor, Since: s.Since, WaitingSince: s.WaitingSince, Until: s.Until,

@@ -227,6 +227,7 @@ func otherPolicy() []Rule {
 func ferritePolicy() []Rule {
 	return []Rule{
 		{"ferrite:subcollection:write", Reader, no, no, Reader, subcollections()},
+		{"ferrite:status:list", Reader, no, no, Reader, []string{"GET /ferrite/v1/nodes/status"}},
 		{"ferrite:openapi:get", Reader, no, no, Reader, []string{"GET /ferrite/v1/openapi.json"}},
 		{"ferrite:erase_report:get", Reader, Reader, Reader, no,
 			[]string{"GET /ferrite/v1/nodes/{}/erase-reports", "GET /ferrite/v1/erase-reports/{}"}},

@@ -14,7 +14,8 @@ type Status struct {
 	MaintenanceReason string `json:"maintenance_reason,omitempty"`
 	Fault             string `json:"fault,omitempty"` // what the conductor put it into maintenance for
 
-	Power string `json:"power_state,omitempty"`
+	Power       string `json:"power_state,omitempty"`
+	TargetPower string `json:"target_power_state,omitempty"` // of a change that is under way
 	// the last good read; absent when there was none since the conductor started
 	PowerReadAt time.Time `json:"power_read_at,omitzero"`
 
@@ -34,6 +35,16 @@ type Status struct {
 	LastError     string    `json:"last_error,omitempty"`
 	Try           string    `json:"try,omitempty"`
 }
+
+// Statuses are the statuses of several nodes, by the names they were asked for. Those that do not exist are in Missing,
+// and so are those that the caller may not see.
+type Statuses struct {
+	Nodes   map[string]Status `json:"nodes"`
+	Missing []string          `json:"missing"`
+}
+
+// MaxStatuses is how many nodes may be named in one request for Statuses.
+const MaxStatuses = 100
 
 // Stage is one stage of the boot that was seen: DHCP offer, TFTP, iPXE script,
 // kernel, ramdisk, lookup, heartbeat.

@@ -72,9 +72,18 @@ func checkWaiting(ctx context.Context, s *client.Session, h hostapi.Host, l *hos
 	defer l.Close()
 	for poll := wait.FirstPoll; ; poll = min(poll*3/2, wait.LastPoll) {
 		var now hostapi.Host
-		if err := readDocument(ctx, s, hostKind(), h.Namespace, h.Name, &now); err != nil {
+		err := readDocument(ctx, s, hostKind(), h.Namespace, h.Name, &now)
+		if client.Passing(err) {
+			l.Interrupted(err)
+			if err := pause(ctx, poll); err != nil {
+				return hostTimedOut(ctx, h, l, err)
+			}
+			continue
+		}
+		if err != nil {
 			return hostTimedOut(ctx, h, l, err)
 		}
+		l.Answered()
 		l.show(now, nodeOfHost(ctx, s, now))
 		there, err := done(now)
 		if err != nil {
@@ -85,11 +94,19 @@ func checkWaiting(ctx context.Context, s *client.Session, h hostapi.Host, l *hos
 			l.Say(fmt.Sprintf("%s is %s", hostLabel(h), orNone(now.Status.Provisioning.State)))
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return hostTimedOut(ctx, h, l, ctx.Err())
-		case <-time.After(poll):
+		if err := pause(ctx, poll); err != nil {
+			return hostTimedOut(ctx, h, l, err)
 		}
+	}
+}
+
+// pause waits, or ends with ctx.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
 	}
 }
 

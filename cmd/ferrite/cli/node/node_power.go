@@ -3,12 +3,14 @@ package node
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"time"
 
+	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -33,7 +35,7 @@ func nodePower(s *client.Session) *cobra.Command {
 				begin := func(ctx context.Context, node string) error {
 					return s.Client.Do(ctx, "PUT", client.NodePath(node, "states", "power"), body, nil)
 				}
-				return runVerb(s, cmd, args, waiting, powerGoal(cmd.Context(), s, p.ends), begin)
+				return runVerb(s, cmd, args, waiting, wait.PowerGoal(p.ends), begin)
 			},
 		}
 		waiting.Add(cmd)
@@ -41,24 +43,34 @@ func nodePower(s *client.Session) *cobra.Command {
 			"time limit; the conductor's default when left out")
 		commands = append(commands, cmd)
 	}
-	return client.Group("power", "Switch machines on and off", "", commands...)
+	return client.Group("power", "Switch machines on and off", "", append(commands, powerStatus(s))...)
 }
 
-// powerGoal is a power state to end in. The status has the current power; whether
-// a change is still under way is a field of the node.
-func powerGoal(ctx context.Context, s *client.Session, ends string) wait.Goal {
-	return func(st nodeapi.Status) (bool, error) {
-		n, err := nodes.GetNode(ctx, s, st.Node, "power_state,target_power_state,last_error")
-		switch {
-		case err != nil:
-			return false, err
-		case n.TargetPowerState != "":
-			return false, nil
-		case n.PowerState == ends:
-			return true, nil
-		}
-		st.LastError = n.LastError
-		st.State += ", " + cmp.Or(n.PowerState, "power unknown")
-		return false, &wait.LandedError{Status: st}
+// powerStatus shows what the power of machines is, and when it was read.
+func powerStatus(s *client.Session) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status NODE...",
+		Short: "Show whether machines are on",
+		Long: `Show the power state of machines as the conductor read it last, and when. A change that is
+under way is in column target.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			all, err := wait.ReadStatuses(cmd.Context(), s, args)
+			if err != nil {
+				return err
+			}
+			reply, err := json.Marshal(all)
+			if err != nil {
+				return err
+			}
+			return output.PrintAny(s, cmd.OutOrStdout(), reply, func(t table.Writer) error {
+				t.AppendHeader(table.Row{"node", "power", "target", "read"})
+				for _, st := range all {
+					t.AppendRow(table.Row{cmp.Or(st.Name, st.Node), cmp.Or(st.Power, "unknown"), st.TargetPower,
+						wait.Clock(st.PowerReadAt)})
+				}
+				return nil
+			})
+		},
 	}
 }

@@ -35,7 +35,8 @@ func plainVerbs() []verb {
 			wait.ProvisionGoal("available")},
 		{"abort", "abort", "Stop an activity that waits or is held",
 			"Ends a wait or a hold. The node goes to the failed state of its activity. A step that must not\n" +
-				"be interrupted ends first. In service failed, the machine boots its workload again.", wait.AtRest},
+				"be interrupted ends first. In service failed, the machine boots its workload again.",
+			wait.Goal{There: wait.AtRest}},
 		{"adopt", "adopt", "Take over a machine that already runs a workload",
 			"The conductor reads the power state; the machine itself is not touched. It must be\n" +
 				"manageable, and is active afterwards.", wait.ProvisionGoal("active")},
@@ -43,7 +44,8 @@ func plainVerbs() []verb {
 			"Restarts the machine from its disk. It must be in rescue, rescue failed or unrescue failed.",
 			wait.ProvisionGoal("active")},
 		{"unhold", "unhold", "Continue a machine that is held",
-			"A step called hold has stopped the activity of the machine. This verb continues it.", wait.Wherever},
+			"A step called hold has stopped the activity of the machine. This verb continues it.",
+			wait.Goal{There: wait.Wherever}},
 	}
 }
 
@@ -91,14 +93,10 @@ func runVerb(s *client.Session, cmd *cobra.Command, nodes []string, waiting wait
 	ctx, cancel := context.WithTimeoutCause(cmd.Context(), waiting.Limit, fmt.Errorf("not done after %s", waiting.Limit))
 	defer cancel()
 	screen := wait.NewScreen(cmd, s.Output, len(nodes) == 1)
-	return wait.All(nodes, func(node string) error {
-		before, err := wait.ReadStatus(ctx, s, node)
-		if err != nil {
-			return err
-		}
-		if err := begin(ctx, node); err != nil {
-			return refused(ctx, s, cmd, node, err)
-		}
-		return wait.FollowNodes(ctx, s, node, g, screen.Line(node, before))
-	})
+	followed, err := wait.Prepare(ctx, s, screen, nodes)
+	if err != nil {
+		return err
+	}
+	wait.Request(ctx, s, followed, begin)
+	return wait.Follow(ctx, s, g, followed, func(node string, err error) error { return refused(ctx, s, cmd, node, err) })
 }

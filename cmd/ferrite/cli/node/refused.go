@@ -37,7 +37,7 @@ func refused(ctx context.Context, s *client.Session, cmd *cobra.Command, node st
 			break // the state has changed since, or is not to be known
 		}
 		reason, try = inState(verb, st)
-	case f.Status == http.StatusConflict && strings.Contains(f.Text, " is locked by "):
+	case client.Locked(err):
 		reason = "the conductor is at work on it"
 		try = "the same command again; ferrite node status NODE shows the current step"
 	case strings.Contains(f.Text, " is protected "):

@@ -53,6 +53,9 @@ func stay(r *http.Request, _ []*http.Request) error {
 	return fmt.Errorf("it redirects to %s; if that is right, give it as --url", r.URL.Redacted())
 }
 
+// maxConnections is how many connections a command has at most.
+const maxConnections = 8
+
 // maxReply bounds what is read of one answer.
 const maxReply = 256 << 20
 
@@ -156,7 +159,7 @@ func (c *client) send(ctx context.Context, r Request) ([]byte, *nodeapi.Fault, e
 	}
 	reply, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s %s: the answer ended early: %w", r.Method, r.Path, err)
+		return nil, nil, &lostError{fmt.Errorf("%s %s: the answer ended early: %w", r.Method, r.Path, err)}
 	}
 	if resp.StatusCode >= http.StatusBadRequest {
 		return nil, c.fault(resp.StatusCode, reply), nil
@@ -268,14 +271,21 @@ func (c *client) unreachable(ctx context.Context, err error) error {
 		return fmt.Errorf("the certificate of %s is not trusted: %w\n  name its authority with --ca-file or FERRITE_CACERT",
 			c.Base, err)
 	}
-	return fmt.Errorf("cannot reach a conductor at %s: %w\n  is one running there? start one with: ferrite serve\n"+
-		"  is it at another address? set --url or FERRITE_URL", c.Base, err)
+	return &lostError{fmt.Errorf("cannot reach a conductor at %s: %w\n  is one running there? start one with: "+
+		"ferrite serve\n"+
+		"  is it at another address? set --url or FERRITE_URL", c.Base, err)}
 }
 
 // NotFound reports whether the server lacks what was asked for.
 func NotFound(err error) bool {
 	var f *nodeapi.Fault
 	return errors.As(err, &f) && f.Status == http.StatusNotFound
+}
+
+// Forbidden reports whether the caller has no right to what was asked for.
+func Forbidden(err error) bool {
+	var f *nodeapi.Fault
+	return errors.As(err, &f) && f.Status == http.StatusForbidden
 }
 
 // Unserved reports whether it is the path that the server does not know: a

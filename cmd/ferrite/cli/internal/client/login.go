@@ -92,5 +92,7 @@ func (l *login) transport() (http.RoundTripper, error) {
 	}
 	t = t.Clone()
 	t.TLSClientConfig = conf
+	// All commands share few connections and keep them: a server gives an address 64, and others may be behind the same.
+	t.MaxConnsPerHost, t.MaxIdleConnsPerHost = maxConnections, maxConnections
 	return t, nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Each does something to every name, and returns all errors.
@@ -39,4 +41,17 @@ func named(names []string, name string, err error) error {
 		return err
 	}
 	return fmt.Errorf("%s: %w", name, err)
+}
+
+// atATime is how many requests are made at a time.
+const atATime = 4
+
+// Some does something to every item, a few at a time.
+func Some[T any](items []T, do func(T)) {
+	var running errgroup.Group
+	running.SetLimit(atATime)
+	for _, item := range items {
+		running.Go(func() error { do(item); return nil })
+	}
+	_ = running.Wait() // do returns none
 }

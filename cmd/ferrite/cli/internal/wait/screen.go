@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,6 +25,8 @@ type Screen struct {
 	w    io.Writer
 	bars bool
 	now  func() time.Time
+
+	waiting bool // for a conductor that does not answer
 }
 
 // NewScreen makes a screen apart from the command's result: with -o json or yaml
@@ -104,15 +107,14 @@ func (l *Line) Say(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.bar != nil {
-		l.ignore(l.bar.Clear())
+		l.ignore(0, l.bar.Clear())
 	}
-	_, err := fmt.Fprintf(l.w, "%s  %6.1f s  %s\n", l.node, l.now().Sub(l.started).Seconds(), output.Visible(text))
-	l.ignore(err)
+	l.ignore(fmt.Fprintf(l.w, "%s  %6.1f s  %s\n", l.node, l.now().Sub(l.started).Seconds(), output.Visible(text)))
 }
 
 // ignore drops the error of a write to the screen: the screen is the only place
 // to show it, and the work goes on.
-func (l *Line) ignore(error) {}
+func (s *Screen) ignore(int, error) {}
 
 // progress shows bytes: on a bar, or a line for every tenth.
 func (l *Line) progress(p nodeapi.Progress) {
@@ -122,7 +124,7 @@ func (l *Line) progress(p nodeapi.Progress) {
 			l.EndBar()
 			l.bar, l.barOf = newBar(l.w, p, what), of
 		}
-		l.ignore(l.bar.Set64(p.Done))
+		l.ignore(0, l.bar.Set64(p.Done))
 		return
 	}
 	if p.Total <= 0 {
@@ -150,7 +152,7 @@ func newBar(w io.Writer, p nodeapi.Progress, what string) *progressbar.ProgressB
 // EndBar removes the progress bar.
 func (l *Line) EndBar() {
 	if l.bar != nil {
-		l.ignore(l.bar.Clear())
+		l.ignore(0, l.bar.Clear())
 		l.bar = nil
 	}
 }
@@ -159,9 +161,38 @@ func (l *Line) EndBar() {
 func (l *Line) Close() { l.EndBar() }
 
 // finish says that the node is there.
-func (l *Line) finish(st nodeapi.Status) {
+func (l *Line) finish(text string) {
 	l.EndBar()
-	l.Say(fmt.Sprintf("%s is %s", label(st), st.State))
+	l.Say(text)
+}
+
+// Interrupted says that the conductor is waited for: once for all nodes, until it answers again.
+func (s *Screen) Interrupted(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.waiting {
+		s.waiting = true
+		s.ignore(fmt.Fprintf(s.w, "ferrite: %s; waiting for it\n", output.Visible(strings.SplitN(err.Error(), "\n", 2)[0])))
+	}
+}
+
+// Answered says that the conductor answers again, should it have been waited for.
+func (s *Screen) Answered() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.waiting {
+		s.waiting = false
+		s.ignore(fmt.Fprintln(s.w, "ferrite: the conductor answers again"))
+	}
+}
+
+// locked says once that the node is waited for before anything is requested of it.
+func (l *Line) locked() {
+	const text = "waits until the conductor has finished its work on the node"
+	if l.Last != text {
+		l.Last = text
+		l.Say(text)
+	}
 }
 
 // SizeText is the size of a disk; nothing for an unknown one.

@@ -29,7 +29,7 @@ func TestStages(t *testing.T) {
 	}
 	l.Show(nodeapi.Status{State: "deploying"})
 	clock = clock.Add(90 * time.Second)
-	l.finish(nodeapi.Status{Name: "m1", State: "active"})
+	l.finish("m1 is active")
 	want := `m1     0.0 s  boot: dhcp
 m1     0.0 s  boot: kernel vmlinuz
 m1     0.0 s  wait call-back: deploy.write_image (2 of 2)
@@ -57,7 +57,7 @@ func TestBar(t *testing.T) {
 		time.Sleep(120 * time.Millisecond) // the bar is drawn ten times a second
 		l.Show(st)
 	}
-	l.finish(nodeapi.Status{Name: "m1", State: "active"})
+	l.finish("m1 is active")
 	l.Close()
 	if text := out.String(); !strings.Contains(text, "write  50%") || !strings.Contains(text, "verify") ||
 		!strings.HasSuffix(text, "m1 is active\n") || l.bar != nil {

@@ -1,15 +1,13 @@
 package wait
 
 import (
-	"context"
-	"errors"
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -52,15 +50,56 @@ func (w *Flag) Set(s string) error {
 // Type names the value in help texts.
 func (w *Flag) Type() string { return "time" }
 
-// Goal says from a status whether a node is there, or will never be.
-type Goal func(nodeapi.Status) (done bool, err error)
+// Goal is where a node is to end.
+type Goal struct {
+	// There says from a status whether a node is there; the error, why it will never be.
+	There func(nodeapi.Status) (done bool, err error)
+	// Result is what the node is then. Nil: its provision state.
+	Result func(nodeapi.Status) string
+}
+
+// text is the last line of a node.
+func (g Goal) text(st nodeapi.Status) string {
+	result := st.State
+	if g.Result != nil {
+		result = g.Result(st)
+	}
+	return label(st) + " is " + result
+}
 
 // ProvisionGoal is a provision state to end in.
 func ProvisionGoal(state string) Goal {
-	return func(st nodeapi.Status) (bool, error) {
+	return Goal{There: func(st nodeapi.Status) (bool, error) {
 		there, err := Wherever(st)
 		return there && st.State == state && (st.Target == "" || st.Target == state), err
+	}}
+}
+
+// PowerGoal is a power state to end in.
+func PowerGoal(power string) Goal {
+	return Goal{
+		There: func(st nodeapi.Status) (bool, error) {
+			if st.TargetPower != "" || st.Activity == "power" {
+				return false, nil
+			}
+			if st.Power == power {
+				return true, nil
+			}
+			return false, &PowerError{st}
+		},
+		Result: func(st nodeapi.Status) string { return st.Power },
 	}
+}
+
+// PowerError is a node whose power is not as requested, and will not change any more.
+type PowerError struct{ nodeapi.Status }
+
+func (e *PowerError) Error() string {
+	text := fmt.Sprintf("node %s is %s", label(e.Status), cmp.Or(e.Power, "in an unknown power state"))
+	if e.LastError != "" {
+		text += ": " + e.LastError
+	}
+	return text + "\n  try: ferrite node power status " + label(e.Status)
 }
 
 // Wherever is any state to rest in, unless something went wrong on the way.
@@ -78,7 +117,7 @@ func Wherever(st nodeapi.Status) (bool, error) {
 
 // AtRest is any state that does not end by itself, failed or not.
 func AtRest(st nodeapi.Status) (bool, error) {
-	return st.Activity == "" && !Waiting(st.State), nil
+	return st.Activity == "" && st.TargetPower == "" && !Waiting(st.State), nil
 }
 
 // Waiting reports whether a state leads on to another. Between two reads a node may have no activity in a state
@@ -113,37 +152,3 @@ const (
 	FirstPoll = 100 * time.Millisecond
 	LastPoll  = time.Second
 )
-
-// FollowNodes shows the progress of a node until it is there.
-func FollowNodes(ctx context.Context, s *client.Session, node string, g Goal, line *Line) error {
-	defer line.Close()
-	for poll := FirstPoll; ; poll = min(poll*3/2, LastPoll) {
-		st, err := ReadStatus(ctx, s, node)
-		if err != nil {
-			return timedOut(ctx, node, line, err)
-		}
-		line.Show(st)
-		done, err := g(st)
-		if err != nil {
-			return err
-		}
-		if done {
-			line.finish(st)
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return timedOut(ctx, node, line, ctx.Err())
-		case <-time.After(poll):
-		}
-	}
-}
-
-// timedOut says in which state a node was when the time was over.
-func timedOut(ctx context.Context, node string, l *Line, err error) error {
-	if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() == nil {
-		return err
-	}
-	return fmt.Errorf("node %s: %w; it was %s\n  the conductor continues: ferrite node status %s", node,
-		context.Cause(ctx), l.Last, node)
-}
