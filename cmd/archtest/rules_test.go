@@ -40,7 +40,8 @@ var rules = []rule{
 		may: list("decisions, conductor/host/firmware, conductor/host/translate, conductor/documents/yamljson, proto/*"),
 		why: "decisions: plain data in, plain data out"},
 	{packages: list("conductor/host/reconciler"),
-		may:   list("decisions, conductor/host/*, conductor/documents/objects, conductor/documents/yamljson, proto/*"),
+		may: list("decisions, conductor/host/*, conductor/documents/objects, conductor/documents/yamljson, " +
+			"conductor/seal, proto/*"),
 		tests: list("conductor/engine, conductor/bmc/*, conductor/store"), why: "acts for host, by the engine's verbs"},
 
 	{packages: list("conductor/engine"), may: list("decisions, conductor/engine/*, proto/*"),
@@ -53,14 +54,16 @@ var rules = []rule{
 		may: list("decisions, conductor/engine/core, conductor/engine/lanes, proto/*"),
 		why: "parts that rest on the core, and on no other part"},
 
-	{packages: list("conductor/store"), may: list("decisions, conductor/documents/objects, proto/*"),
+	{packages: list("conductor/store"), may: list("decisions, conductor/documents/objects, conductor/seal, proto/*"),
 		tests: list("conductor/store/*"), why: "records in SQL; decides nothing"},
-	{packages: list("conductor/store/mem"), may: list("decisions, conductor/store, conductor/documents/objects, proto/*"),
+	{packages: list("conductor/store/mem"),
+		may: list("decisions, conductor/store, conductor/documents/objects, conductor/seal, proto/*"),
 		why: "the same records in memory, for simulations"},
 	{packages: list("conductor/store/broken"),
-		may: list("decisions, conductor/store, conductor/documents/objects, proto/*"), why: "a store that fails on demand"},
+		may: list("decisions, conductor/store, conductor/documents/objects, conductor/seal, proto/*"),
+		why: "a store that fails on demand"},
 	{packages: list("conductor/store/largesite, conductor/store/storetest"),
-		may: list("decisions, conductor/store, conductor/documents/objects, proto/*"),
+		may: list("decisions, conductor/store, conductor/documents/objects, conductor/seal, proto/*"),
 		why: "contents and tests for every store"},
 
 	{packages: list("conductor/bmc, conductor/bmc/bmctest"),
@@ -78,10 +81,11 @@ var rules = []rule{
 
 	{packages: list("conductor/documents/events"), may: list("proto/*"), why: "keeps events; decides none"},
 	{packages: list("conductor/documents/yamljson"), why: "knows no documents"},
-	{packages: list("conductor/documents/objects"), may: list("proto/*"), why: "keeps documents of every kind"},
+	{packages: list("conductor/documents/objects"), may: list("conductor/seal, proto/*"),
+		why: "keeps documents of every kind"},
 	{packages: list("conductor/documents/kube"),
 		may: list("conductor/documents/objects, conductor/documents/yamljson, conductor/auth, conductor/ratelimit, " +
-			"conductor/reload, proto/*"),
+			"conductor/reload, conductor/seal, proto/*"),
 		tests: list("conductor/store"), why: "the Kubernetes API; knows no nodes"},
 
 	{packages: list("conductor/agents"),
@@ -102,7 +106,7 @@ var rules = []rule{
 	{packages: list("conductor/certificate/*"), may: list("conductor/certificate/*, conductor/reload"),
 		why: "TLS; knows no requests"},
 	{packages: list("conductor/cacert, conductor/keys, conductor/localfile, conductor/outbound, conductor/ratelimit, " +
-		"conductor/reload"), why: "usable alone"},
+		"conductor/reload, conductor/seal"), why: "usable alone"},
 	{packages: list("conductor/bootlog"), may: list("proto/*"), why: "files of text; knows names, not nodes"},
 	{packages: list("conductor/imagesource"), may: list("conductor/fsm, conductor/node, conductor/localfile, proto/*"),
 		why: "where images are, not their use"},
