@@ -71,3 +71,47 @@ func TestSecretsRefused(t *testing.T) {
 		})
 	}
 }
+
+// TestAddSecrets: a new key comes before the old one, which stays until it is dropped.
+// Each state is read whole, and a second block that is no key is refused.
+func TestAddSecrets(t *testing.T) {
+	dir := t.TempDir()
+	if err := keys.AddSecrets(dir); err == nil {
+		t.Error("a second key without a first one")
+	}
+	old, err := keys.OpenSecrets(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := keys.AddSecrets(dir); err != nil {
+		t.Fatal(err)
+	}
+	both, err := keys.Secrets(dir)
+	if err != nil || len(both) != 2 || !bytes.Equal(both[1], old) || bytes.Equal(both[0], old) {
+		t.Fatalf("%d keys, %v", len(both), err)
+	}
+	if first, err := keys.OpenSecrets(dir); err != nil || !bytes.Equal(first, both[0]) {
+		t.Errorf("the key that seals is another: %v", err)
+	}
+	for range 2 { // the second time there is nothing to drop
+		if err := keys.DropOldSecrets(dir); err != nil {
+			t.Fatal(err)
+		}
+		if left, err := keys.Secrets(dir); err != nil || len(left) != 1 || !bytes.Equal(left[0], both[0]) {
+			t.Errorf("%d keys are left, %v", len(left), err)
+		}
+	}
+	path := filepath.Join(dir, keys.SecretsFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, more := range []string{"words", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: old}))} {
+		if err := os.WriteFile(path, append(bytes.Clone(text), more...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := keys.Secrets(dir); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("behind the key %q: %v", more, err)
+		}
+	}
+}
