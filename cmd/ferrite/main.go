@@ -24,6 +24,6 @@ func main() {
 
 // program is the root command with all others below it.
 func program() *cobra.Command {
-	return cli.New(release, serve.Command(), serve.StoreCommand(), user.Command(), image.Command(),
+	return cli.New(release, serve.Command(), serve.StoreCommand(), serve.SecretsCommand(), user.Command(), image.Command(),
 		manual.Command())
 }

@@ -127,7 +127,7 @@ func BenchmarkOpen(b *testing.B) {
 }
 
 func reopen(b *testing.B, dir string) {
-	s, err := store.Open(b.Context(), dir+"/ferrite.db", store.Options{})
+	s, err := store.Open(b.Context(), dir+"/ferrite.db", store.Options{Keys: ringOf(b, 1)})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func (c table[T, P]) refused(v P, err error) error {
 // List returns all records, or those with one of the values in a column. When some
 // cannot be decoded it lists the others, and says so by a *node.UnreadableError.
 func (c catalog[T, P]) List(ctx context.Context, column string, values ...string) ([]T, error) {
-	sel := newQuery(sqliteDialect, "SELECT uuid, doc FROM "+string(c.table))
+	sel := newQuery(sqliteDialect, "SELECT uuid, doc, "+c.sealedColumn()+" FROM "+string(c.table))
 	if column != "" {
 		if len(values) == 0 {
 			return nil, ctx.Err()
@@ -73,13 +73,13 @@ func (c catalog[T, P]) List(ctx context.Context, column string, values ...string
 		sel.whereAmong(column, values)
 	}
 	sel.add(" ORDER BY id")
-	var rows [][2]string // before any is decoded: there are only a few readers
+	var rows []recordRow // before any is decoded: there are only a few readers
 	err := c.s.read.each(ctx, func(r *sql.Rows) error {
-		var uuid, doc string
-		if err := r.Scan(&uuid, &doc); err != nil {
+		var row recordRow
+		if err := r.Scan(row.places()...); err != nil {
 			return err
 		}
-		rows = append(rows, [2]string{uuid, doc})
+		rows = append(rows, row)
 		return nil
 	}, sel.String(), sel.args...)
 	if err != nil {
@@ -88,8 +88,8 @@ func (c catalog[T, P]) List(ctx context.Context, column string, values ...string
 	var all []T
 	bad := unread{kind: c.kind()}
 	for _, r := range rows {
-		v, err := decode[T](r[1])
-		if bad.look(r[0], err) {
+		v, err := decodeSealed[T](c.s.seal, string(c.table), r.uuid, r.doc, r.sealed)
+		if bad.look(r.uuid, err) {
 			all = append(all, v)
 		}
 	}
@@ -99,22 +99,41 @@ func (c catalog[T, P]) List(ctx context.Context, column string, values ...string
 // Find finds a record by UUID, or by its name if it has one.
 func (c catalog[T, P]) Find(ctx context.Context, ref string) (T, error) {
 	var none T
-	var doc string
-	sel := newQuery(sqliteDialect, "SELECT doc FROM "+string(c.table))
+	var row recordRow
+	sel := newQuery(sqliteDialect, "SELECT uuid, doc, "+c.sealedColumn()+" FROM "+string(c.table))
 	if slices.ContainsFunc(P(new(T)).Keys(), func(k node.Key) bool { return k.Column == "name" }) {
 		sel.where("(uuid = ? OR name = ?)", ref, ref)
 	} else {
 		sel.where("uuid = ?", ref)
 	}
 	sel.add(" ORDER BY uuid = ? DESC LIMIT 1", ref)
-	err := c.s.read.row(ctx, []any{&doc}, sel.String(), sel.args...)
+	err := c.s.read.row(ctx, row.places(), sel.String(), sel.args...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return none, c.missing(ref)
 	}
 	if err != nil {
 		return none, fmt.Errorf("read %s %s: %w", c.kind(), ref, err)
 	}
-	return decode[T](doc)
+	return decodeSealed[T](c.s.seal, string(c.table), row.uuid, row.doc, row.sealed)
+}
+
+// recordRow is a record as it is stored.
+type recordRow struct {
+	uuid, doc string
+	sealed    []byte
+}
+
+func (r *recordRow) places() []any { return []any{&r.uuid, &r.doc, &r.sealed} }
+
+// seals reports whether records of the table may hold secrets.
+func (c table[T, P]) seals() bool { return slices.Contains(sealedCatalogs, string(c)) }
+
+// sealedColumn is an SQL expression for the sealed secrets of a row.
+func (c table[T, P]) sealedColumn() string {
+	if c.seals() {
+		return "sealed"
+	}
+	return "NULL"
 }
 
 // Insert stores v, which is a copy of the caller's, as the first of its revisions.
@@ -124,11 +143,14 @@ func (c catalog[T, P]) Insert(ctx context.Context, v T) (T, error) {
 }
 
 func (c table[T, P]) insert(t *tx, v P) error {
-	doc, err := c.encode(v)
+	doc, envelope, err := c.encode(t.seal, v)
 	if err != nil {
 		return err
 	}
 	columns, marks, args := "uuid, revision, doc", "?, ?, ?", []any{v.Head().UUID, v.Head().Revision, doc}
+	if c.seals() {
+		columns, marks, args = columns+", sealed", marks+", ?", append(args, blob(envelope))
+	}
 	for _, k := range v.Keys() {
 		columns, marks, args = columns+", "+k.Column, marks+", NULLIF(?, '')", append(args, k.Value)
 	}
@@ -143,12 +165,15 @@ func (c catalog[T, P]) Save(ctx context.Context, v T) (T, error) {
 }
 
 func (c table[T, P]) save(t *tx, v P) error {
-	doc, err := c.encode(v)
+	doc, envelope, err := c.encode(t.seal, v)
 	if err != nil {
 		return err
 	}
 	head := v.Head()
 	set, args := "revision = ?, doc = ?", []any{head.Revision, doc}
+	if c.seals() {
+		set, args = set+", sealed = ?", append(args, blob(envelope))
+	}
 	for _, k := range v.Keys() {
 		set, args = set+", "+k.Column+" = NULLIF(?, '')", append(args, k.Value)
 	}
@@ -174,12 +199,12 @@ func (c table[T, P]) save(t *tx, v P) error {
 	return fmt.Errorf("save %s %s at revision %d: %w: read it again", c.kind(), head.UUID, head.Revision-1, node.ErrStale)
 }
 
-func (c table[T, P]) encode(v P) (doc string, err error) {
-	raw, err := json.Marshal(v)
+func (c table[T, P]) encode(seal sealer, v P) (doc string, envelope []byte, err error) {
+	doc, envelope, err = seal.encode(string(c), v.Head().UUID, v)
 	if err != nil {
-		return "", fmt.Errorf("encode %s %s: %w", c.kind(), v.Head().UUID, err)
+		return "", nil, fmt.Errorf("encode %s %s: %w", c.kind(), v.Head().UUID, err)
 	}
-	return string(raw), nil
+	return doc, envelope, nil
 }
 
 // write makes one write, and returns v when it was written.

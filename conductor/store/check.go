@@ -13,6 +13,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/seal"
 )
 
 // Fault is one thing in a database that is not as a conductor writes it.
@@ -38,6 +39,7 @@ type Checked struct {
 	Schema, Known int64 // the version of the database, and the newest of this build
 	Tables        []TableCount
 	Faults        []Fault
+	Unopened      int // rows whose sealed values were not looked into, for want of their key
 }
 
 // TableCount is the number of rows of a table.
@@ -52,6 +54,8 @@ type CheckOptions struct {
 	// the key does not open. EraseReport refuses one whose signature is wrong.
 	Document    func(objects.Row) error
 	EraseReport func(node.EraseReport) error
+	// Keys open the sealed values of records; nil: they are not looked into.
+	Keys *seal.Ring
 }
 
 // restore is the advice for most faults.
@@ -87,7 +91,7 @@ func check(ctx context.Context, file string, o CheckOptions) (done Checked, err 
 	if err := ours(ctx, db); err != nil {
 		return done, err
 	}
-	c := &checker{db: db, o: o, done: &done}
+	c := &checker{db: db, o: o, done: &done, absent: map[seal.ID]bool{}}
 	c.integrity(ctx)
 	c.foreignKeys(ctx)
 	if !c.schema(ctx) {
@@ -117,6 +121,8 @@ type checker struct {
 	db   *sql.DB
 	o    CheckOptions
 	done *Checked
+	// absent are the keys that rows are sealed with, and that were not given.
+	absent map[seal.ID]bool
 }
 
 // mostFaults bounds the faults listed for one table: the first ones suffice.

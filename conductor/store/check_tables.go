@@ -27,25 +27,26 @@ type checkedTable struct {
 
 // checkedTables is every table of the schema.
 var checkedTables = []checkedTable{
-	{"nodes", 1, append([]string{"uuid", "revision", "doc"}, columnNames()...), checkNode},
+	{"sealing", 14, []string{"key"}, checkKey}, // before the rows that these keys have sealed
+	{"nodes", 1, append([]string{"uuid", "revision", "doc", "sealed"}, columnNames()...), checkNode},
 	{"ports", 1, []string{"uuid", "node_uuid", "address", "doc"}, columnsOf(func(p *node.Port) map[string]any {
 		return map[string]any{"uuid": p.UUID, "node_uuid": p.NodeUUID, "address": p.Address}
 	})},
-	{"effects", 1, []string{"id", "args", "name", "node"}, checkEffect},
+	{"effects", 1, []string{"id", "args", "name", "node", "generation", "sealed"}, checkEffect},
 	{"history", 1, []string{"id", "node_uuid", "doc"}, columnsOf(func(h *node.HistoryEntry) map[string]any {
 		return map[string]any{"node_uuid": h.NodeUUID}
 	})},
 	{"inspected", 1, []string{"node_uuid", "inventory", "plugin_data"}, checkInspected},
 	{"leases", 1, []string{"mac", "ip"}, checkLease},
-	{"deploy_templates", 2, recordColumns("name"), checkRecord[node.DeployTemplate]},
-	{"runbooks", 2, recordColumns("name"), checkRecord[node.Runbook]},
+	{"deploy_templates", 2, recordColumns("name", "sealed"), checkRecord[node.DeployTemplate]},
+	{"runbooks", 2, recordColumns("name", "sealed"), checkRecord[node.Runbook]},
 	{"told", 4, []string{"node_uuid", "doc"}, columnsOf(func(*node.HardwareReport) map[string]any { return nil })},
 	{"chassis", 5, recordColumns(), checkRecord[node.Chassis]},
 	{"portgroups", 5, recordColumns("name", "address", "node_uuid"), checkRecord[node.Portgroup]},
 	{"volume_connectors", 6, recordColumns("node_uuid", "identity"), checkRecord[node.VolumeConnector]},
-	{"volume_targets", 6, recordColumns("node_uuid", "place"), checkRecord[node.VolumeTarget]},
+	{"volume_targets", 6, recordColumns("node_uuid", "place", "sealed"), checkRecord[node.VolumeTarget]},
 	{"allocations", 7, recordColumns("name", "node_uuid", "state"), checkRecord[node.Allocation]},
-	{"inspection_rules", 8, recordColumns("phase"), checkRecord[node.InspectionRule]},
+	{"inspection_rules", 8, recordColumns("phase", "sealed"), checkRecord[node.InspectionRule]},
 	{"erase_reports", 11, recordColumns("of_node"), checkEraseReport},
 	{"objects", 12, []string{"uid", "kind", "namespace", "name", "revision", "doc"}, checkObject},
 	{"objects_revision", 12, []string{"revision"}, func(*checker, checkedRow) {}},
@@ -136,6 +137,7 @@ func document[T any](c *checker, r checkedRow) (v T, ok bool) {
 		c.fault(r.table, r.key, fmt.Sprintf("the JSON of a %T", v), err, restore)
 		return v, false
 	}
+	c.sealed(r, func(s sealer, envelope []byte) error { return s.open(r.table, r.key, &v, envelope) })
 	return v, true
 }
 
@@ -209,6 +211,11 @@ func checkEraseReport(c *checker, r checkedRow) {
 }
 
 func checkEffect(c *checker, r checkedRow) {
+	c.sealed(r, func(s sealer, envelope []byte) error {
+		e := node.Effect{Node: r.text("node"), Name: r.text("name"), Generation: r.int("generation")}
+		_, err := s.openBytes(r.table, effectKey(&e), envelope)
+		return err
+	})
 	if args := r.text("args"); args != "" && !json.Valid([]byte(args)) {
 		c.fault(r.table, r.key, "JSON arguments of "+r.text("name")+" of node "+r.text("node"),
 			fmt.Sprintf("%.80q", args), restore)

@@ -27,7 +27,7 @@ func killed(t *testing.T) (db, wal []byte) {
 		}
 	}
 	path := filepath.Join(dir, "ferrite.db")
-	s, err := store.Open(t.Context(), path, store.Options{NoSync: true})
+	s, err := store.Open(t.Context(), path, store.Options{NoSync: true, Keys: ringOf(t, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestDamaged(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			s, err := store.Open(t.Context(), path, store.Options{NoSync: true})
+			s, err := store.Open(t.Context(), path, store.Options{NoSync: true, Keys: ringOf(t, 1)})
 			if err == nil {
 				err = s.Close()
 			}
@@ -151,7 +151,7 @@ func TestCheckpointCutOff(t *testing.T) {
 		if err := os.WriteFile(path+"-wal", wal, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		again, err := store.Open(t.Context(), path, store.Options{})
+		again, err := store.Open(t.Context(), path, store.Options{Keys: ringOf(t, 1)})
 		if err != nil {
 			t.Fatalf("with %d pages: %v", pages, err)
 		}

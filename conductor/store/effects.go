@@ -7,12 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-const effectColumns = "id, node, generation, name, args, run_at, owner, attempt, lease_until, error"
+const effectColumns = "id, node, generation, name, args, run_at, owner, attempt, lease_until, error, sealed"
 
 // fence finds an effect only while it is held by this very attempt.
 const fence = " WHERE id = ? AND owner = ? AND attempt = ?"
@@ -34,8 +35,12 @@ func (t *tx) finish(e *node.Effect) error { return t.held(e, "DELETE FROM effect
 
 // insertEffect adds an effect nobody holds yet.
 func (t *tx) insertEffect(e *node.Effect) error {
-	_, err := t.exec("INSERT INTO effects (node, generation, name, args, run_at) VALUES (?, ?, ?, ?, ?)",
-		e.Node, e.Generation, e.Name, string(e.Args), micros(e.RunAt))
+	args, envelope, err := t.seal.sealArgs(effectKey(e), e.Args)
+	if err != nil {
+		return fmt.Errorf("seal the arguments of %s of node %s: %w", e.Name, e.Node, err)
+	}
+	_, err = t.exec("INSERT INTO effects (node, generation, name, args, sealed, run_at) VALUES (?, ?, ?, ?, ?, ?)",
+		e.Node, e.Generation, e.Name, args, blob(envelope), micros(e.RunAt))
 	if _, ok := taken(err); ok {
 		return fmt.Errorf("node %s has a pending effect already, %s cannot be added: %w", e.Node, e.Name, node.ErrConflict)
 	}
@@ -55,16 +60,30 @@ func (t *tx) hurry(nodeUUID string) error {
 type effectRow struct {
 	e                 node.Effect
 	args              string
+	sealed            []byte // its arguments, where one of them is secret
 	runAt, leaseUntil int64
 }
 
 func (r *effectRow) places() []any {
 	return []any{&r.e.ID, &r.e.Node, &r.e.Generation, &r.e.Name, &r.args, &r.runAt, &r.e.Owner, &r.e.Attempt,
-		&r.leaseUntil, &r.e.Error}
+		&r.leaseUntil, &r.e.Error, &r.sealed}
 }
 
-func (r *effectRow) effect() node.Effect {
+// effectKey binds sealed arguments to their effect, which has no id when they are sealed.
+func effectKey(e *node.Effect) string {
+	return e.Node + " " + e.Name + " " + strconv.FormatInt(e.Generation, 10)
+}
+
+// effect is the row as an effect. One whose arguments do not open has none, and says why
+// in Error: it fails when it is carried out, and the effects of other nodes go on.
+func (r *effectRow) effect(seal sealer) node.Effect {
 	r.e.RunAt, r.e.LeaseUntil, r.e.Args = fromMicros(r.runAt), fromMicros(r.leaseUntil), raw(r.args)
+	if len(r.sealed) > 0 {
+		args, err := seal.openBytes("effects", effectKey(&r.e), r.sealed)
+		if r.e.Args = args; err != nil {
+			r.e.Args, r.e.Error = nil, err.Error()
+		}
+	}
 	return r.e
 }
 
@@ -78,7 +97,7 @@ func (s *SQLite) PendingEffect(ctx context.Context, nodeUUID string) (*node.Effe
 	if err != nil {
 		return nil, fmt.Errorf("read the pending effect of node %s: %w", nodeUUID, err)
 	}
-	e := r.effect()
+	e := r.effect(s.seal)
 	return &e, nil
 }
 
@@ -138,7 +157,7 @@ func (s *SQLite) Claim(
 			if err := scan(r.places()...); err != nil {
 				return err
 			}
-			got = append(got, r.effect())
+			got = append(got, r.effect(t.seal))
 			return nil
 		}, claimInSQLite, owner, micros(now.Add(lease)), micros(now), micros(now),
 			string(among))

@@ -13,26 +13,27 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate brings the schema to the newest version this build knows.
-func migrate(ctx context.Context, db *sql.DB) error {
+// migrate brings the schema to the newest version this build knows, and returns the
+// version that it had, 0 for a new database.
+func migrate(ctx context.Context, db *sql.DB) (before int64, err error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
-		return fmt.Errorf("read the embedded migrations: %w", err)
+		return 0, fmt.Errorf("read the embedded migrations: %w", err)
 	}
 	p, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithDisableGlobalRegistry(true))
 	if err != nil {
-		return fmt.Errorf("prepare the migrations: %w", err)
+		return 0, fmt.Errorf("prepare the migrations: %w", err)
 	}
 	have, known, err := p.GetVersions(ctx)
 	if err != nil {
-		return fmt.Errorf("read the schema's version: %w", err)
+		return 0, fmt.Errorf("read the schema's version: %w", err)
 	}
 	if have > known {
-		return fmt.Errorf("the schema is version %d, this build knows up to %d: start the newer build that wrote it",
+		return 0, fmt.Errorf("the schema is version %d, this build knows up to %d: start the newer build that wrote it",
 			have, known)
 	}
 	if _, err := p.Up(ctx); err != nil {
-		return fmt.Errorf("migrate the schema: %w", err)
+		return 0, fmt.Errorf("migrate the schema: %w", err)
 	}
-	return nil
+	return have, nil
 }

@@ -14,11 +14,12 @@ type version struct{ id, revision int64 }
 type nodeRow struct {
 	version
 	uuid, doc string
+	sealed    []byte // its secrets
 }
 
-const nodeRowColumns = "id, revision, uuid, doc"
+const nodeRowColumns = "id, revision, uuid, doc, sealed"
 
-func (r *nodeRow) places() []any { return []any{&r.id, &r.revision, &r.uuid, &r.doc} }
+func (r *nodeRow) places() []any { return []any{&r.id, &r.revision, &r.uuid, &r.doc, &r.sealed} }
 
 // cached is a node as it was decoded, which was three quarters of the cost of a
 // list when it was measured; or what was written, which the first reader decodes:
@@ -27,7 +28,8 @@ type cached struct {
 	version
 	node    *node.Node // shared by all readers; nil before the first
 	doc     string     // until then
-	size    int        // of the document
+	sealed  []byte     // until then
+	size    int        // of the document and its secrets
 	current bool       // no later version is on the disk, nor on its way there
 }
 
@@ -36,6 +38,7 @@ type cached struct {
 // writes go through the writer beside it, which announces every node before it writes and
 // again when it is done.
 type nodeCache struct {
+	seal       sealer
 	mu         sync.Mutex
 	limit      int // bytes of a generation
 	size       int
@@ -50,8 +53,8 @@ type visit struct {
 	written bool // whatever these reads find may be overtaken already
 }
 
-func newNodeCache(bytes int) *nodeCache {
-	return &nodeCache{limit: bytes / 2, young: map[string]*cached{}, visits: map[string]*visit{}}
+func newNodeCache(bytes int, seal sealer) *nodeCache {
+	return &nodeCache{seal: seal, limit: bytes / 2, young: map[string]*cached{}, visits: map[string]*visit{}}
 }
 
 // current returns the cached state of a UUID. If there is none it begins a visit: the
@@ -81,6 +84,7 @@ func (c *nodeCache) leave(ref string, found *cached) {
 // has deleted it.
 type written struct {
 	uuid, doc string
+	sealed    []byte
 	revision  int64
 }
 
@@ -105,7 +109,8 @@ func (c *nodeCache) writing(nodes []written) (end func(done bool)) {
 			c.exit(w.uuid)
 			c.drop(w.uuid) // of one written twice, or listed meanwhile
 			if done && ids[i] != 0 && w.doc != "" {
-				c.add(w.uuid, &cached{version: version{ids[i], w.revision}, doc: w.doc, size: len(w.doc), current: true})
+				c.add(w.uuid, &cached{version: version{ids[i], w.revision}, doc: w.doc, sealed: w.sealed,
+					size: len(w.doc) + len(w.sealed), current: true})
 			}
 		}
 	}
@@ -118,7 +123,7 @@ func (c *nodeCache) decoded(r *nodeRow) (*cached, error) {
 	e := c.find(r.uuid)
 	c.mu.Unlock()
 	if e == nil || e.version != r.version {
-		e = &cached{version: r.version, doc: r.doc, size: len(r.doc)}
+		e = &cached{version: r.version, doc: r.doc, sealed: r.sealed, size: len(r.doc) + len(r.sealed)}
 	}
 	return c.decode(r.uuid, e)
 }
@@ -128,7 +133,7 @@ func (c *nodeCache) decode(uuid string, e *cached) (*cached, error) {
 	if e.node != nil {
 		return e, nil
 	}
-	n, err := decode[node.Node](e.doc)
+	n, err := decodeSealed[node.Node](c.seal, "nodes", uuid, e.doc, e.sealed)
 	if err != nil {
 		return nil, err
 	}

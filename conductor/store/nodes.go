@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -68,10 +67,10 @@ func nodeStatements() (insert, often, whole string) {
 		}
 	}
 	k := len(names)
-	last := fmt.Sprintf("doc = ?%d, revision = ?%d", k+1, k+2)
-	which := fmt.Sprintf(" WHERE uuid = ?%d AND revision = ?%d - 1", k+3, k+2)
-	insert = "INSERT INTO nodes (" + strings.Join(names, ", ") + ", doc, revision, uuid) VALUES (?" +
-		strings.Repeat(", ?", k+2) + ")"
+	last := fmt.Sprintf("doc = ?%d, sealed = ?%d, revision = ?%d", k+1, k+2, k+3)
+	which := fmt.Sprintf(" WHERE uuid = ?%d AND revision = ?%d - 1", k+4, k+3)
+	insert = "INSERT INTO nodes (" + strings.Join(names, ", ") + ", doc, sealed, revision, uuid) VALUES (?" +
+		strings.Repeat(", ?", k+3) + ")"
 	often = "UPDATE nodes SET " + strings.Join(append(changing, last),
 		", ") + which + " AND " + strings.Join(seldom, " AND ")
 	// A node that was deleted and enrolled again under its UUID is not the one that
@@ -83,16 +82,24 @@ func nodeStatements() (insert, often, whole string) {
 // nodeArgs are the arguments of those statements. It notes that the node is about
 // to be written.
 func (t *tx) nodeArgs(n *node.Node) ([]any, error) {
-	doc, err := json.Marshal(n)
+	doc, envelope, err := t.seal.encode("nodes", n.UUID, n)
 	if err != nil {
 		return nil, fmt.Errorf("encode node %s: %w", n.UUID, err)
 	}
-	t.nodes = append(t.nodes, written{uuid: n.UUID, doc: string(doc), revision: n.Revision})
-	args := make([]any, 0, len(nodeColumns)+3)
+	t.nodes = append(t.nodes, written{uuid: n.UUID, doc: doc, sealed: envelope, revision: n.Revision})
+	args := make([]any, 0, len(nodeColumns)+4)
 	for _, c := range nodeColumns {
 		args = append(args, c.value(n))
 	}
-	return append(args, string(doc), n.Revision, n.UUID), nil
+	return append(args, doc, blob(envelope), n.Revision, n.UUID), nil
+}
+
+// blob is NULL for no bytes.
+func blob(b []byte) any {
+	if len(b) == 0 {
+		return nil
+	}
+	return b
 }
 
 func (t *tx) insertNode(n *node.Node) error {

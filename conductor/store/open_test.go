@@ -21,7 +21,7 @@ func TestReopen(t *testing.T) {
 	path := filepath.Join(dir, "ferrite.db")
 	n := node.Node{UUID: "11111111-0000-4000-8000-000000000001", Name: "n1"}
 	for life := range 2 {
-		s, err := store.Open(t.Context(), path, store.Options{})
+		s, err := store.Open(t.Context(), path, store.Options{Keys: ringOf(t, 1)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func private(t *testing.T, dir string) {
 
 func TestOpenRefuses(t *testing.T) {
 	newer := filepath.Join(t.TempDir(), "newer.db")
-	s, err := store.Open(t.Context(), newer, store.Options{})
+	s, err := store.Open(t.Context(), newer, store.Options{Keys: ringOf(t, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestOpenRefuses(t *testing.T) {
 		garbage: "not a database",
 		filepath.Join(t.TempDir(), "no", "such", "folder.db"): "no such file",
 	} {
-		_, err := store.Open(t.Context(), path, store.Options{})
+		_, err := store.Open(t.Context(), path, store.Options{Keys: ringOf(t, 1)})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: got %v, want the path and %q", path, err, want)
 		}

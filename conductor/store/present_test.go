@@ -36,7 +36,7 @@ func TestRemovedWhileOpen(t *testing.T) {
 			if err := os.Mkdir(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			s, err := store.Open(t.Context(), filepath.Join(dir, "ferrite.db"), store.Options{})
+			s, err := store.Open(t.Context(), filepath.Join(dir, "ferrite.db"), store.Options{Keys: ringOf(t, 1)})
 			if err != nil {
 				t.Fatal(err)
 			}

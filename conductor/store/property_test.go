@@ -23,7 +23,8 @@ import (
 func TestSameAsMem(t *testing.T) {
 	few(t)
 	rapid.Check(t, func(r *rapid.T) {
-		s, err := store.Open(t.Context(), t.TempDir()+"/ferrite.db", store.Options{NoSync: true, Readers: 1})
+		s, err := store.Open(t.Context(), t.TempDir()+"/ferrite.db",
+			store.Options{NoSync: true, Readers: 1, Keys: ringOf(t, 1)})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -130,6 +131,8 @@ func (p *pair) edit(r *rapid.T, n *node.Node) {
 	n.AutomatedClean = rapid.SampledFrom([]*bool{nil, new(bool)}).Draw(r, "automated clean")
 	n.Interfaces = map[string]string{"power": anyOf(r, "power", "", "fake")}
 	n.Extra = map[string]any{"text": rapid.String().Draw(r, "text"), "n": 1.5}
+	n.DriverInfo = map[string]any{"redfish_password": rapid.String().Draw(r, "password"), "port": 443.0}
+	n.Agent.Token = anyOf(r, "token", "", "t1")
 	n.Deadline = p.someTime(r)
 	at := p.someTime(r)
 	n.UpdatedAt = &at

@@ -12,6 +12,8 @@ import (
 	"strconv"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/ferrite-metal/ferrite/conductor/seal"
 )
 
 // Options are the options of Open; the zero value is right for production.
@@ -26,6 +28,15 @@ type Options struct {
 	// CacheBytes bounds the documents whose nodes are kept decoded, 6 MiB when 0:
 	// some thousands of nodes. Decoded they take about four times that.
 	CacheBytes int
+	// Keys seal the secrets of records, and open them. With nil they are stored plain, for
+	// tests and simulations; a database with sealed values is then refused.
+	Keys *seal.Ring
+	// DropLost deletes the values that are sealed with keys that Keys does not hold; Open
+	// is refused otherwise (ErrKeys). Their records stay, without them.
+	DropLost bool
+	// Sealing is called after each step of sealing a database of an earlier build, or of
+	// another key; for a log. Open ends with its error, and the next one continues.
+	Sealing func(step string) error
 }
 
 // SQLite is a Store in one file (and its -wal and -shm companions).
@@ -35,6 +46,7 @@ type SQLite struct {
 	w     *writer
 	read  *reader
 	cache *nodeCache
+	seal  sealer
 }
 
 // Open opens or creates the database at path, mode 0600 because it holds passwords and
@@ -63,17 +75,31 @@ func open(ctx context.Context, path string, o Options) (*SQLite, error) {
 	if err := ours(ctx, write); err != nil { // with what is in the WAL alone
 		return nil, errors.Join(err, write.Close())
 	}
-	if err := migrate(ctx, write); err != nil {
+	seal := sealer{o.Keys}
+	if err := prepare(ctx, write, seal, o); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
-	s := &SQLite{path: path, write: write, cache: newNodeCache(cmp.Or(o.CacheBytes, 6<<20))}
+	s := &SQLite{path: path, write: write, seal: seal, cache: newNodeCache(cmp.Or(o.CacheBytes, 6<<20), seal)}
 	if err := s.openReaders(ctx, o); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
-	if s.w, err = newWriter(ctx, write, path, s.cache); err != nil {
+	if s.w, err = newWriter(ctx, write, path, s.cache, seal); err != nil {
 		return nil, errors.Join(err, s.read.close(), write.Close())
 	}
 	return s, nil
+}
+
+// prepare brings the schema up to date, and seals what is not sealed with the newest key.
+func prepare(ctx context.Context, db *sql.DB, seal sealer, o Options) error {
+	before, err := migrate(ctx, db)
+	if err != nil {
+		return err
+	}
+	step := o.Sealing
+	if step == nil {
+		step = func(string) error { return nil }
+	}
+	return sealAll(ctx, db, seal, before == 0, o.DropLost, step)
 }
 
 // openReaders opens the pool that can only read: behind the writing connection,
@@ -102,7 +128,8 @@ func writerDSN(path string, o Options) string {
 	v := url.Values{
 		"_txlock": {"immediate"}, "_journal_mode": {"WAL"}, "_synchronous": {"FULL"},
 		"_busy_timeout": {"5000"}, "_foreign_keys": {"on"},
-		"_pragma": {"journal_size_limit(67108864)"}, // a burst's WAL is cut back to 64 MiB
+		// A burst's WAL is cut back to 64 MiB. Deleted bytes are overwritten, and not left in free pages.
+		"_pragma": {"journal_size_limit(67108864)", "secure_delete(ON)"},
 	}
 	if o.NoSync {
 		v.Set("_synchronous", "OFF")

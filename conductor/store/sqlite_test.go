@@ -1,17 +1,39 @@
 package store_test
 
 import (
+	"bytes"
 	"path/filepath"
 	"testing"
 
+	"github.com/ferrite-metal/ferrite/conductor/seal"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/conductor/store/storetest"
 )
 
+// keyN is a key of this number alone.
+func keyN(n byte) []byte { return bytes.Repeat([]byte{n}, seal.KeySize) }
+
+// ringOf is the keys of these numbers; the first one seals.
+func ringOf(t testing.TB, numbers ...byte) *seal.Ring {
+	t.Helper()
+	var keys [][]byte
+	for _, n := range numbers {
+		keys = append(keys, keyN(n))
+	}
+	r, err := seal.NewRing(keys...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // open opens the database in dir and closes it when the test ends, if the test
-// has not done so.
+// has not done so. Without keys in the options it has key 1.
 func open(t testing.TB, dir string, o store.Options) *store.SQLite {
 	t.Helper()
+	if o.Keys == nil {
+		o.Keys = ringOf(t, 1)
+	}
 	s, err := store.Open(t.Context(), filepath.Join(dir, "ferrite.db"), o)
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ type tx struct {
 	conn     *sql.Conn
 	prepared map[string]*sql.Stmt
 	nodes    []written // since the transaction began
+	seal     sealer
 }
 
 // The statements run without a context on purpose: one caller's deadline must

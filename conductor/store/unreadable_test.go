@@ -15,7 +15,7 @@ import (
 // answered, with the UUIDs of those that are missing and where to read on.
 func TestUnreadableRows(t *testing.T) {
 	dir := t.TempDir()
-	s, err := store.Open(t.Context(), filepath.Join(dir, "ferrite.db"), store.Options{NoSync: true})
+	s, err := store.Open(t.Context(), filepath.Join(dir, "ferrite.db"), store.Options{NoSync: true, Keys: ringOf(t, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ type writer struct {
 	err   error         // what closing the connection answered
 }
 
-func newWriter(ctx context.Context, db *sql.DB, path string, cache *nodeCache) (*writer, error) {
+func newWriter(ctx context.Context, db *sql.DB, path string, cache *nodeCache, seal sealer) (*writer, error) {
 	files := newPresent(path)
 	if err := files.check(); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func newWriter(ctx context.Context, db *sql.DB, path string, cache *nodeCache) (
 	}
 	w := &writer{
 		jobs: make(chan *writeRequest), stop: make(chan struct{}), over: make(chan struct{}),
-		tx: &tx{conn: conn, prepared: map[string]*sql.Stmt{}}, cache: cache, files: files,
+		tx: &tx{conn: conn, prepared: map[string]*sql.Stmt{}, seal: seal}, cache: cache, files: files,
 	}
 	go w.loop()
 	return w, nil

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/keys"
+	"github.com/ferrite-metal/ferrite/conductor/seal"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/conductor/store/largesite"
 )
@@ -60,7 +62,15 @@ func (s *shared) benchLarge(ctx context.Context) error {
 }
 
 func fillLarge(ctx context.Context, path string) error {
-	db, err := store.Open(ctx, path, store.Options{NoSync: true})
+	key, err := keys.OpenSecrets(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	ring, err := seal.NewRing(key)
+	if err != nil {
+		return err
+	}
+	db, err := store.Open(ctx, path, store.Options{NoSync: true, Keys: ring})
 	if err != nil {
 		return err
 	}

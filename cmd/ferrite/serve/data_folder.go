@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/keys"
+	"github.com/ferrite-metal/ferrite/conductor/seal"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
@@ -132,7 +133,7 @@ func (d dataFolder) missingKeys(schema int64) (missing []error) {
 		since      int64
 	}{
 		{keys.EraseReportFile, "erase reports are signed with another key from then on", 11},
-		{keys.SecretsFile, "the secrets in the database stay unreadable, and have to be applied again", 12},
+		{keys.SecretsFile, "the passwords, tokens and Secrets in the database are lost, and have to be set again", 12},
 	} {
 		if _, err := os.Stat(d.path(key.file)); errors.Is(err, os.ErrNotExist) && schema >= key.since {
 			missing = append(missing, fmt.Errorf("--data-dir %s: the key %s is missing. Restore it from a backup; "+
@@ -143,24 +144,68 @@ func (d dataFolder) missingKeys(schema int64) (missing []error) {
 }
 
 // open opens the database. In a new folder it makes everything, in another one
-// what its build did not have yet.
-func (d dataFolder) open(ctx context.Context, log *slog.Logger) (*store.SQLite, error) {
+// what its build did not have yet. It ends a rotation of the key that was cut off.
+// sealing is called after each step of sealing, and ends it by an error; it may be nil.
+func (d dataFolder) open(
+	ctx context.Context, log *slog.Logger, sealing func(step string) error,
+) (*store.SQLite, error) {
 	if err := d.check(ctx); err != nil {
 		return nil, err
 	}
-	db, err := store.Open(ctx, d.path(databaseFile), store.Options{})
-	if err != nil {
-		return nil, err
+	lost := !d.has(keys.SecretsFile) // the check allows it
+	if _, err := store.SchemaVersion(ctx, d.path(databaseFile)); err != nil {
+		return nil, err // before a key is made
 	}
-	if err := d.opened(log); err != nil {
+	if err := d.makeKeys(log); err != nil {
+		return nil, fmt.Errorf("--data-dir %s: %w", d.dir, err)
+	}
+	ring, err := secretsRing(d.dir)
+	if err != nil {
+		return nil, fmt.Errorf("--data-dir %s: %w", d.dir, err)
+	}
+	last := ""
+	db, err := store.Open(ctx, d.path(databaseFile), store.Options{
+		Keys: ring, DropLost: lost,
+		Sealing: func(step string) error {
+			if step != last { // tables have many rows
+				log.Info("the secrets in the database are sealed", "step", step)
+			}
+			if last = step; sealing != nil {
+				return sealing(step)
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		return nil, d.wrongKey(err)
+	}
+	if err := d.opened(sealing); err != nil {
 		return nil, errors.Join(fmt.Errorf("--data-dir %s: %w", d.dir, err), db.Close())
 	}
 	return db, nil
 }
 
-// opened makes the keys that are missing, and notes that the database is open:
-// its WAL is there now.
-func (d dataFolder) opened(log *slog.Logger) error {
+// secretsRing is the keys of a folder that has one.
+func secretsRing(dir string) (*seal.Ring, error) {
+	all, err := keys.Secrets(dir)
+	if err != nil {
+		return nil, err
+	}
+	return seal.NewRing(all...)
+}
+
+// wrongKey adds to a refusal of the key which file it is about.
+func (d dataFolder) wrongKey(err error) error {
+	if !errors.Is(err, store.ErrKeys) {
+		return err
+	}
+	return fmt.Errorf("--data-dir %s: the key %s does not open the database: %w. Restore the key of the same backup as "+
+		"the database. If it is lost, move %s away and start once with --init: the passwords and tokens in the database "+
+		"are dropped, and have to be set again", d.dir, keys.SecretsFile, err, keys.SecretsFile)
+}
+
+// makeKeys makes the keys that are missing. They are there before the database is opened.
+func (d dataFolder) makeKeys(log *slog.Logger) error {
 	for _, file := range []string{keys.EraseReportFile, keys.SecretsFile} {
 		if !d.has(file) {
 			log.Info("a key is made; keep it with the backups of the database", "file", d.path(file))
@@ -169,7 +214,19 @@ func (d dataFolder) opened(log *slog.Logger) error {
 	if _, err := keys.OpenEraseReport(d.dir); err != nil {
 		return err
 	}
-	if _, err := keys.OpenSecrets(d.dir); err != nil {
+	_, err := keys.OpenSecrets(d.dir)
+	return err
+}
+
+// opened notes that the database is open: its WAL is there now, and everything in it is
+// sealed with the newest key.
+func (d dataFolder) opened(sealing func(step string) error) error {
+	if sealing != nil {
+		if err := sealing("seal everything"); err != nil {
+			return err
+		}
+	}
+	if err := keys.DropOldSecrets(d.dir); err != nil {
 		return err
 	}
 	if err := d.complete(); err != nil {

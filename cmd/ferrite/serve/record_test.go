@@ -253,7 +253,11 @@ func waysInto() map[node.State]asked {
 // inStore does something to a data folder that no conductor serves.
 func inStore(t *testing.T, dir string, do func(ctx context.Context, s *store.SQLite)) {
 	t.Helper()
-	s, err := store.Open(t.Context(), filepath.Join(dir, "ferrite.db"), store.Options{})
+	keys, err := Keys(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(t.Context(), filepath.Join(dir, "ferrite.db"), store.Options{Keys: keys})
 	if err != nil {
 		t.Fatal(err)
 	}

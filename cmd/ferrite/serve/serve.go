@@ -88,7 +88,7 @@ func run(ctx context.Context, c Config, stderr io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	folder := dataFolder{c.DataDir, c.Init}
-	db, err := folder.open(ctx, log)
+	db, err := folder.open(ctx, log, nil)
 	if err != nil {
 		return err
 	}

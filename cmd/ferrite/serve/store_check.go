@@ -14,6 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/seal"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -33,8 +34,8 @@ func StoreCommand() *cobra.Command {
 	check := &cobra.Command{
 		Use: "check", Short: "Check every row and file of a data folder; nothing is changed", Args: cobra.NoArgs,
 		Long: `Reads the database and the WAL of a conductor that does not run, or of a copy of its data
-folder. Checks pages, indexes, references, each row's document, secrets with their key, and
-signatures of erase reports. Nothing is changed.
+folder. Checks pages, indexes, references, each row's document, sealed values with their key,
+and signatures of erase reports. Nothing is changed.
 
 Prints the number of rows of each table, then "store: ok". Each fault is a line instead, and
 the exit status is 1.`,
@@ -68,7 +69,7 @@ func (s storeCheck) run(cmd *cobra.Command) (err error) {
 	}
 	keys, faults := s.keys()
 	found, err := store.Check(cmd.Context(), s.path(databaseFile),
-		store.CheckOptions{Document: keys.document, EraseReport: keys.eraseReport})
+		store.CheckOptions{Document: keys.document, EraseReport: keys.eraseReport, Keys: keys.secrets})
 	if err != nil {
 		return err
 	}
@@ -92,6 +93,9 @@ func (s storeCheck) print(found store.Checked, faults []string) error {
 	}
 	for _, t := range found.Tables {
 		fmt.Fprintf(s.out, "%s: %d\n", t.Name, t.Rows)
+	}
+	if found.Unopened > 0 {
+		fmt.Fprintf(s.out, "sealed values were not looked into, for want of their key: %d rows\n", found.Unopened)
 	}
 	if len(faults) == 0 {
 		fmt.Fprintln(s.out, "store: ok")
@@ -126,7 +130,7 @@ func lockToRead(dir string) (unlock func() error, err error) {
 
 // checkKeys are the keys of a folder; nil for one that cannot be read.
 type checkKeys struct {
-	secrets []byte
+	secrets *seal.Ring
 	erase   ed25519.PrivateKey
 }
 
@@ -135,7 +139,7 @@ type checkKeys struct {
 func (s storeCheck) keys() (k checkKeys, faults []string) {
 	var err error
 	if _, missing := os.Stat(s.path(keys.SecretsFile)); missing == nil {
-		if k.secrets, err = keys.OpenSecrets(s.dir); err != nil {
+		if k.secrets, err = secretsRing(s.dir); err != nil {
 			faults = append(faults, err.Error())
 		}
 	}
@@ -152,11 +156,7 @@ func (k checkKeys) document(r objects.Row) error {
 	if k.secrets == nil && r.Kind == hostapi.KindSecret {
 		return nil
 	}
-	key := k.secrets
-	if key == nil {
-		key = make([]byte, keys.SecretsSize) // which opens nothing, nor has to
-	}
-	return objects.Check(r, key)
+	return objects.Check(r, k.secrets)
 }
 
 // eraseReport verifies the signature of a report. One of an earlier key, which was

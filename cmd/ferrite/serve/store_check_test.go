@@ -92,10 +92,12 @@ func TestStoreCheckWhole(t *testing.T) {
 		"as recorded": {
 			func(t *testing.T) string {
 				return unpackRecorded(t, olderFolder)
-			}, []string{"schema version 12\n", "changes the schema to version 13\n", "nodes: 34\n", "objects: 14\n",
+			}, []string{"schema version 12\n", "changes the schema to version 14\n", "nodes: 34\n", "objects: 14\n",
 				"store: ok\n"},
 		},
-		"migrated": {migrated, []string{"schema version 13\n", "nodes: 34\n", "erase_reports: 1\n", "store: ok\n"}},
+		"migrated": {
+			migrated, []string{"schema version 14\n", "sealing: 1\n", "nodes: 34\n", "erase_reports: 1\n", "store: ok\n"},
+		},
 		"read only": {func(t *testing.T) string {
 			dir := unpackRecorded(t, olderFolder)
 			if err := os.Chmod(dir, 0o500); err != nil {
@@ -161,9 +163,15 @@ func TestStoreCheckRows(t *testing.T) {
 		"UPDATE objects_revision SET " +
 			"revision = 1": "expected a revision that was given out",
 		"DELETE FROM objects_revision": "objects_revision: expected one row, found 0 rows",
-		"DROP TABLE told":              "told: expected the table, which schema 13 has, found none",
+		"DROP TABLE told":              "told: expected the table, which schema 14 has, found none",
+		"UPDATE nodes SET sealed = (SELECT sealed FROM nodes WHERE name = 'in-active') WHERE " +
+			"name = 'in-enroll'": "its sealed values cannot be read: the envelope was changed, or belongs to another record",
+		"UPDATE nodes SET sealed = substr(sealed, 1, 20) WHERE " +
+			"name = 'in-active'": "expected sealed values that its key opens, found nodes, row ",
+		"UPDATE volume_targets SET sealed = substr(sealed, 1, " +
+			"50)": "volume_targets, row ",
 		"UPDATE goose_db_version SET version_id = 99 WHERE " +
-			"version_id = 13": "found version 99; check it with the newer build that wrote it",
+			"version_id = 14": "found version 99; check it with the newer build that wrote it",
 	} {
 		t.Run(statement, func(t *testing.T) {
 			t.Parallel()
@@ -205,6 +213,14 @@ func TestStoreCheckFiles(t *testing.T) {
 			}
 		}, "objects, row Secret metal3/bmc: expected a document that can be read, found a secret that is sealed with " +
 			"another key"},
+		"sealed with another key": {func(t *testing.T, dir string) {
+			remove(keys.SecretsFile)(t, dir)
+			if _, err := keys.OpenSecrets(dir); err != nil {
+				t.Fatal(err)
+			}
+		}, "expected the key of secrets with this id, found the one with the id "},
+		"not looked into": {remove(keys.SecretsFile),
+			"sealed values were not looked into, for want of their key: "},
 		"no WAL of a running conductor": {func(t *testing.T, dir string) {
 			if err := os.WriteFile(filepath.Join(dir, runningFile), nil, 0o600); err != nil {
 				t.Fatal(err)

@@ -105,7 +105,11 @@ func (k *Keeper) write(c *change) (Write, Event, error) {
 	}
 	m := c.new.Meta()
 	key := keyOf(c.new)
-	w := Write{Row: Row{Key: key, UID: m.UID, Doc: k.sealed(key, m.UID, text)}, Expect: c.row.Revision}
+	doc, err := k.sealed(key, m.UID, text)
+	if err != nil {
+		return Write{}, Event{}, fmt.Errorf("%s: %w", key, err)
+	}
+	w := Write{Row: Row{Key: key, UID: m.UID, Doc: doc}, Expect: c.row.Revision}
 	for _, o := range m.OwnerReferences {
 		w.Owners = append(w.Owners, o.UID)
 	}

@@ -1,27 +1,17 @@
 package objects
 
 import (
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"strconv"
 
+	"github.com/ferrite-metal/ferrite/conductor/seal"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
 // AnnotationUnreadable is on a secret that was sealed with another key, and has
 // nothing in it: it can be deleted, or written anew.
 const AnnotationUnreadable = "ferrite/unreadable"
-
-func newSeal(key []byte) (cipher.AEAD, error) {
-	block, err := aes.NewCipher(key)
-	if err != nil || len(key) != 32 {
-		return nil, fmt.Errorf("the key of secrets has %d bytes, expected 32", len(key))
-	}
-	return cipher.NewGCM(block)
-}
 
 // keyOf is how a document is found.
 func keyOf(d hostapi.Document) Key {
@@ -59,34 +49,50 @@ func parse(key Key, text []byte, revision int64) (hostapi.Document, error) {
 // sealed encrypts what is a secret, all of it: kubectl keeps a copy of what was
 // applied among the annotations. It is bound to its document, so that rows
 // cannot be exchanged.
-func (k *Keeper) sealed(key Key, uid string, text []byte) []byte {
+func (k *Keeper) sealed(key Key, uid string, text []byte) ([]byte, error) {
 	if key.Kind != hostapi.KindSecret {
-		return text
+		return text, nil
 	}
-	nonce := make([]byte, k.seal.NonceSize(), k.seal.NonceSize()+len(text)+k.seal.Overhead())
-	rand.Read(nonce) // never fails
-	return k.seal.Seal(nonce, nonce, text, []byte(key.String()+" "+uid))
+	return k.keys.Seal(sealContext(key, uid), text)
 }
+
+// sealContext binds a Secret to its row.
+func sealContext(key Key, uid string) string { return key.String() + " " + uid }
 
 // decode reads a row.
 func (k *Keeper) decode(r Row) (hostapi.Document, error) {
 	text := r.Doc
 	if r.Kind == hostapi.KindSecret {
 		var ok bool
-		if text, ok = k.opened(r); !ok {
+		if text, ok = opened(r, k.keys); !ok {
 			return unreadable(r), nil
 		}
 	}
 	return parse(r.Key, text, r.Revision)
 }
 
-func (k *Keeper) opened(r Row) ([]byte, bool) {
-	n := k.seal.NonceSize()
-	if len(r.Doc) < n {
-		return nil, false
+// opened opens a Secret, also of a build before envelopes.
+func opened(r Row, keys *seal.Ring) ([]byte, bool) {
+	context := sealContext(r.Key, r.UID)
+	text, err := keys.Open(context, r.Doc)
+	if err != nil {
+		text, err = keys.OpenBare(context, r.Doc)
 	}
-	text, err := k.seal.Open(nil, r.Doc[:n], r.Doc[n:], []byte(r.String()+" "+r.UID))
 	return text, err == nil
+}
+
+// Reseal returns the document of a Secret's row, sealed with the newest key of a ring;
+// unchanged if it is already, or if no key of the ring opens it.
+func Reseal(r Row, keys *seal.Ring) (doc []byte, changed bool, err error) {
+	if id, err := seal.KeyOf(r.Doc); r.Kind != hostapi.KindSecret || err == nil && id == keys.Current() {
+		return r.Doc, false, nil
+	}
+	text, ok := opened(r, keys)
+	if !ok {
+		return r.Doc, false, nil
+	}
+	doc, err = keys.Seal(sealContext(r.Key, r.UID), text)
+	return doc, err == nil, err
 }
 
 // unreadable is in place of a secret whose key is lost: what it is called is
@@ -104,18 +110,13 @@ func unreadable(r Row) hostapi.Document {
 	}
 }
 
-// Check refuses a row that cannot be read with a key, and one whose document is
-// another's than the row says; ErrSealed of a secret that the key does not open.
-func Check(r Row, key []byte) error {
-	seal, err := newSeal(key)
-	if err != nil {
-		return err
-	}
-	k := &Keeper{seal: seal}
+// Check refuses a row that cannot be read with the keys, and one whose document is
+// another's than the row says; ErrSealed of a secret that they do not open.
+func Check(r Row, keys *seal.Ring) error {
 	text := r.Doc
 	if r.Kind == hostapi.KindSecret {
 		var ok bool
-		if text, ok = k.opened(r); !ok {
+		if text, ok = opened(r, keys); !ok {
 			return ErrSealed
 		}
 	}

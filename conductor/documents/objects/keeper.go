@@ -9,7 +9,6 @@ package objects
 
 import (
 	"context"
-	"crypto/cipher"
 	"errors"
 	"fmt"
 	"sync"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ferrite-metal/ferrite/conductor/seal"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
@@ -37,7 +37,7 @@ type Config struct {
 // store: it alone informs followers of its writes.
 type Keeper struct {
 	store  Store
-	seal   cipher.AEAD
+	keys   *seal.Ring
 	now    func() time.Time
 	newUID func() string
 	events *window
@@ -60,16 +60,16 @@ func New(ctx context.Context, c Config) (*Keeper, error) {
 	if c.EventBytes == 0 {
 		c.EventBytes = 16 << 20
 	}
-	seal, err := newSeal(c.Key)
+	keys, err := seal.NewRing(c.Key)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("key of secrets: %w", err)
 	}
 	_, revision, err := c.Store.Objects(ctx, Query{Kind: hostapi.KindNamespace, Limit: 1})
 	if err != nil {
 		return nil, fmt.Errorf("read the revision of documents: %w", err)
 	}
 	k := &Keeper{
-		store: c.Store, seal: seal, now: c.Now, newUID: c.NewUID, events: newWindow(revision, c.Events, c.EventBytes),
+		store: c.Store, keys: keys, now: c.Now, newUID: c.NewUID, events: newWindow(revision, c.Events, c.EventBytes),
 	}
 	return k, k.ensureNamespace(ctx, hostapi.DefaultNamespace)
 }

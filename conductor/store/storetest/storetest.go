@@ -55,6 +55,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"what is named stays", testHolders},
 		{"volumes", testVolumes},
 		{"inspection rules", testInspectionRules},
+		{"secrets", testSecrets},
 		{"erase reports outlive their node", testEraseReports},
 		{"documents", testObjects},
 		{"documents are written all or none", testObjectsAtomic},

@@ -1,14 +1,14 @@
 PREPARE node AS
-SELECT id, revision, uuid, doc FROM nodes WHERE uuid = $1;
+SELECT id, revision, uuid, doc, sealed FROM nodes WHERE uuid = $1;
 
 PREPARE page AS
-SELECT id, revision, uuid, doc FROM nodes WHERE provision_state = $1 AND parent_node = '' AND (id, id) > (SELECT id, id FROM nodes WHERE uuid = $2) ORDER BY id ASC, id ASC LIMIT $3;
+SELECT id, revision, uuid, doc, sealed FROM nodes WHERE provision_state = $1 AND parent_node = '' AND (id, id) > (SELECT id, id FROM nodes WHERE uuid = $2) ORDER BY id ASC, id ASC LIMIT $3;
 
 PREPARE free AS
-SELECT id, revision, uuid, doc FROM nodes WHERE resource_class = $1 AND (instance_uuid <> '') = $2 AND (maintenance) = $3 AND (owner = $4 OR lessee = $5) AND conductor_group <> '' AND conductor_group = $6 AND uuid IN (SELECT jsonb_array_elements_text($7::jsonb)) AND shard IN (SELECT jsonb_array_elements_text($8::jsonb)) AND strpos(description_lower, $9) > 0 ORDER BY coalesce(doc -> 'interfaces' ->> 'boot', '') DESC, id DESC;
+SELECT id, revision, uuid, doc, sealed FROM nodes WHERE resource_class = $1 AND (instance_uuid <> '') = $2 AND (maintenance) = $3 AND (owner = $4 OR lessee = $5) AND conductor_group <> '' AND conductor_group = $6 AND uuid IN (SELECT jsonb_array_elements_text($7::jsonb)) AND shard IN (SELECT jsonb_array_elements_text($8::jsonb)) AND strpos(description_lower, $9) > 0 ORDER BY coalesce(doc -> 'interfaces' ->> 'boot', '') DESC, id DESC;
 
 PREPARE sorted AS
-SELECT id, revision, uuid, doc FROM nodes WHERE fault <> '' AND fault = $1 AND parent_node = '' ORDER BY coalesce((doc ->> 'secure_boot')::boolean::integer, -1) ASC, id ASC;
+SELECT id, revision, uuid, doc, sealed FROM nodes WHERE fault <> '' AND fault = $1 AND parent_node = '' ORDER BY coalesce((doc ->> 'secure_boot')::boolean::integer, -1) ASC, id ASC;
 
 PREPARE ports AS
 SELECT doc FROM ports WHERE node_uuid = $1 AND strpos(description_lower, $2) > 0 AND node_uuid IN (SELECT uuid FROM nodes WHERE $3 IN (owner, lessee)) AND node_uuid IN (SELECT uuid FROM nodes WHERE shard IN (SELECT jsonb_array_elements_text($4::jsonb))) AND id > (SELECT id FROM ports WHERE uuid = $5) ORDER BY id LIMIT $6;
@@ -21,14 +21,14 @@ PREPARE expired AS
 SELECT uuid FROM nodes WHERE deadline > 0 AND deadline <= $1 ORDER BY deadline, id LIMIT $2;
 
 PREPARE claim AS
-UPDATE effects SET owner = $1, attempt = attempt + 1, lease_until = $2 WHERE run_at <= $3 AND lease_until <= $4 AND node IN (SELECT jsonb_array_elements_text($5::jsonb)) RETURNING id, node, generation, name, args, run_at, owner, attempt, lease_until, error;
+UPDATE effects SET owner = $1, attempt = attempt + 1, lease_until = $2 WHERE run_at <= $3 AND lease_until <= $4 AND node IN (SELECT jsonb_array_elements_text($5::jsonb)) RETURNING id, node, generation, name, args, run_at, owner, attempt, lease_until, error, sealed;
 
 PREPARE save_often AS
-UPDATE nodes SET provision_state = $3, target_provision_state = $4, power_state = $5, target_power_state = $6, updated_at = $22, provision_updated_at = $23, inspection_started_at = $24, inspection_finished_at = $25, deadline = $26, doc = $27, revision = $28 WHERE uuid = $29 AND revision = $28 - 1 AND name = $1 AND driver = $2 AND resource_class = $7 AND conductor_group = $8 AND instance_uuid = $9 AND instance_name = $10 AND chassis_uuid = $11 AND owner = $12 AND lessee = $13 AND fault = $14 AND shard = $15 AND parent_node = $16 AND description_lower = $17 AND maintenance = $18 AND retired = $19 AND protected = $20 AND created_at = $21;
+UPDATE nodes SET provision_state = $3, target_provision_state = $4, power_state = $5, target_power_state = $6, updated_at = $22, provision_updated_at = $23, inspection_started_at = $24, inspection_finished_at = $25, deadline = $26, doc = $27, sealed = $28, revision = $29 WHERE uuid = $30 AND revision = $29 - 1 AND name = $1 AND driver = $2 AND resource_class = $7 AND conductor_group = $8 AND instance_uuid = $9 AND instance_name = $10 AND chassis_uuid = $11 AND owner = $12 AND lessee = $13 AND fault = $14 AND shard = $15 AND parent_node = $16 AND description_lower = $17 AND maintenance = $18 AND retired = $19 AND protected = $20 AND created_at = $21;
 
 PREPARE save_whole AS
-UPDATE nodes SET name = $1, driver = $2, resource_class = $7, conductor_group = $8, instance_uuid = $9, instance_name = $10, chassis_uuid = $11, owner = $12, lessee = $13, fault = $14, shard = $15, parent_node = $16, description_lower = $17, maintenance = $18, retired = $19, protected = $20, created_at = $21, provision_state = $3, target_provision_state = $4, power_state = $5, target_power_state = $6, updated_at = $22, provision_updated_at = $23, inspection_started_at = $24, inspection_finished_at = $25, deadline = $26, doc = $27, revision = $28 WHERE uuid = $29 AND revision = $28 - 1 AND created_at = $21;
+UPDATE nodes SET name = $1, driver = $2, resource_class = $7, conductor_group = $8, instance_uuid = $9, instance_name = $10, chassis_uuid = $11, owner = $12, lessee = $13, fault = $14, shard = $15, parent_node = $16, description_lower = $17, maintenance = $18, retired = $19, protected = $20, created_at = $21, provision_state = $3, target_provision_state = $4, power_state = $5, target_power_state = $6, updated_at = $22, provision_updated_at = $23, inspection_started_at = $24, inspection_finished_at = $25, deadline = $26, doc = $27, sealed = $28, revision = $29 WHERE uuid = $30 AND revision = $29 - 1 AND created_at = $21;
 
 PREPARE insert_node AS
-INSERT INTO nodes (name, driver, provision_state, target_provision_state, power_state, target_power_state, resource_class, conductor_group, instance_uuid, instance_name, chassis_uuid, owner, lessee, fault, shard, parent_node, description_lower, maintenance, retired, protected, created_at, updated_at, provision_updated_at, inspection_started_at, inspection_finished_at, deadline, doc, revision, uuid) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29);
+INSERT INTO nodes (name, driver, provision_state, target_provision_state, power_state, target_power_state, resource_class, conductor_group, instance_uuid, instance_name, chassis_uuid, owner, lessee, fault, shard, parent_node, description_lower, maintenance, retired, protected, created_at, updated_at, provision_updated_at, inspection_started_at, inspection_finished_at, deadline, doc, sealed, revision, uuid) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30);
 

@@ -20,7 +20,7 @@ CREATE TABLE deploy_templates (
     name     TEXT    NOT NULL UNIQUE,
     revision INTEGER NOT NULL,
     doc      TEXT    NOT NULL
-);
+, sealed BLOB);
 CREATE TABLE effects (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
     node        TEXT    NOT NULL REFERENCES nodes (uuid) ON DELETE CASCADE,
@@ -32,7 +32,7 @@ CREATE TABLE effects (
     attempt     INTEGER NOT NULL DEFAULT 0,
     lease_until INTEGER NOT NULL DEFAULT 0,
     error       TEXT    NOT NULL DEFAULT ''
-);
+, sealed BLOB);
 CREATE INDEX effects_due ON effects (run_at, id);
 CREATE UNIQUE INDEX effects_one_per_node ON effects (node);
 CREATE TABLE erase_reports (
@@ -66,7 +66,7 @@ CREATE TABLE inspection_rules (
     phase    TEXT,
     revision INTEGER NOT NULL,
     doc      TEXT    NOT NULL
-);
+, sealed BLOB);
 CREATE TABLE leases (
     mac     TEXT    PRIMARY KEY,
     ip      TEXT    NOT NULL UNIQUE,
@@ -103,7 +103,7 @@ CREATE TABLE nodes (
     inspection_finished_at INTEGER NOT NULL,
     deadline               INTEGER NOT NULL,
     doc                    TEXT    NOT NULL
-, instance_name TEXT NOT NULL DEFAULT '', chassis TEXT GENERATED ALWAYS AS (NULLIF(chassis_uuid, '')) VIRTUAL REFERENCES chassis (uuid));
+, instance_name TEXT NOT NULL DEFAULT '', chassis TEXT GENERATED ALWAYS AS (NULLIF(chassis_uuid, '')) VIRTUAL REFERENCES chassis (uuid), sealed BLOB);
 CREATE INDEX nodes_associated      ON nodes ((instance_uuid <> ''));
 CREATE INDEX nodes_by_name         ON nodes (name);
 CREATE INDEX nodes_chassis ON nodes (chassis) WHERE chassis IS NOT NULL;
@@ -163,6 +163,10 @@ CREATE TABLE runbooks (
     name     TEXT    NOT NULL UNIQUE,
     revision INTEGER NOT NULL,
     doc      TEXT    NOT NULL
+, sealed BLOB);
+CREATE TABLE sealing (
+    key  TEXT    PRIMARY KEY,
+    done INTEGER NOT NULL
 );
 CREATE TABLE sqlite_sequence(name,seq);
 CREATE TABLE told (
@@ -185,5 +189,5 @@ CREATE TABLE volume_targets (
     place     TEXT    NOT NULL UNIQUE,
     revision  INTEGER NOT NULL,
     doc       TEXT    NOT NULL
-);
+, sealed BLOB);
 CREATE INDEX volume_targets_node ON volume_targets (node_uuid, id);

@@ -81,7 +81,11 @@ func conductMortal(at string, args []string) error {
 	return serve.RunWithStore(ctx, args, os.Stderr,
 		func(ctx context.Context, dir string) (serve.Database, func() error, error) {
 			// Writes that the kernel has outlive a process: flushing them to the disk would only make the test slow.
-			db, err := store.Open(ctx, filepath.Join(dir, "ferrite.db"), store.Options{NoSync: true})
+			keys, err := serve.Keys(dir)
+			if err != nil {
+				return nil, nil, err
+			}
+			db, err := store.Open(ctx, filepath.Join(dir, "ferrite.db"), store.Options{NoSync: true, Keys: keys})
 			if err != nil {
 				return nil, nil, err
 			}

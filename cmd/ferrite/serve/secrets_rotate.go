@@ -1,0 +1,125 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/conductor/keys"
+	"github.com/ferrite-metal/ferrite/conductor/seal"
+)
+
+// SecretsCommand is `ferrite secrets`: it works on the data folder of a conductor that
+// does not run.
+func SecretsCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "secrets", Short: "Change the key that seals passwords and tokens at rest", SilenceUsage: true,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	dir := os.Getenv("FERRITE_DATA_DIR")
+	if dir == "" {
+		dir = defaultDataDir
+	}
+	rotate := &cobra.Command{
+		Use: "rotate", Short: "Make a new key, and seal everything with it", Args: cobra.NoArgs,
+		Long: `Makes a new key in secrets-key.pem, seals all passwords, tokens and Secrets in the database with
+it, rewrites the database file, and then deletes the old key. The conductor must not run.
+
+If it is killed, the file has both keys. Run it again, or start the conductor: either finishes.
+Older backups open with the key that was saved beside them.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+			return rotation{dataFolder{dir: dir}, cmd.OutOrStdout(), log, nil}.run(cmd)
+		},
+	}
+	rotate.Flags().StringVar(&dir, "data-dir", dir, "`folder` of the database, also $FERRITE_DATA_DIR")
+	c.AddCommand(rotate)
+	return c
+}
+
+// rotation is one change of the key.
+type rotation struct {
+	dataFolder
+	out io.Writer
+	log *slog.Logger
+	// killed is called after each step; its error ends the rotation there. For tests; may
+	// be nil.
+	killed func(step string) error
+}
+
+func (r rotation) run(cmd *cobra.Command) (err error) {
+	if !r.has(databaseFile) {
+		if err := r.lostDatabase(); err != nil {
+			return err
+		}
+		return fmt.Errorf("--data-dir %s: there is no database in it, and nothing else of a conductor: name the folder "+
+			"that ferrite serve is given", r.dir)
+	}
+	unlock, err := lock(r.dir)
+	if err != nil {
+		return fmt.Errorf("%w: stop it first", err)
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	if _, err := os.Stat(r.path(newFile)); err == nil {
+		return fmt.Errorf("--data-dir %s: the first start of its conductor was cut off: start the conductor once", r.dir)
+	}
+	before, err := keys.Secrets(r.dir)
+	if err != nil {
+		return fmt.Errorf("--data-dir %s: %w", r.dir, err)
+	}
+	// With the keys as they are: it refuses a key of another database before one is added,
+	// and finishes a rotation that was cut off.
+	if err := r.reseal(cmd); err != nil {
+		return err
+	}
+	if len(before) == 1 {
+		if err := keys.AddSecrets(r.dir); err != nil {
+			return fmt.Errorf("--data-dir %s: %w", r.dir, err)
+		}
+		if err := r.step("add a key"); err != nil {
+			return err
+		}
+		if err := r.reseal(cmd); err != nil {
+			return err
+		}
+	}
+	return r.print(before)
+}
+
+// reseal seals everything with the newest key, and leaves only that one.
+func (r rotation) reseal(cmd *cobra.Command) error {
+	db, err := r.open(cmd.Context(), r.log, r.killed)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(r.closing(), db.Close()); err != nil {
+		return fmt.Errorf("--data-dir %s: %w", r.dir, err)
+	}
+	return nil
+}
+
+func (r rotation) step(name string) error {
+	if r.killed == nil {
+		return nil
+	}
+	return r.killed(name)
+}
+
+func (r rotation) print(before [][]byte) error {
+	now, err := keys.Secrets(r.dir)
+	if err != nil {
+		return fmt.Errorf("--data-dir %s: %w", r.dir, err)
+	}
+	if len(before) > 1 {
+		fmt.Fprintln(r.out, "secrets: finished a rotation that was cut off")
+	}
+	fmt.Fprintf(r.out, "secrets: sealed with the new key %s, and the key %s is deleted\n"+
+		"secrets: back up the folder now; older backups need the %s beside them\n",
+		seal.IDOf(now[0]), seal.IDOf(before[len(before)-1]), keys.SecretsFile)
+	return nil
+}
