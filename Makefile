@@ -43,10 +43,9 @@ check: ## what every commit must pass: lint, unit tests, documents (no root)
 unit: ## the quick part of the tests
 	go test ./...
 
-# Explorations have one goroutine, sweeps of the API ask one question at a time, documents are
-# tried by a conductor in a process of its own, and conductors that are killed have their turn
-# in e2e: the detector would find nothing there, and take minutes. Nor would it in SQLite, in codecs and in hashes, which keep to
-# their own memory; all that calls them is watched like the rest.
+# The detector would find nothing in these, and take minutes: explorations have one goroutine, sweeps of the API
+# make one request at a time, and documents are tried by a conductor in a process of its own. Suites that kill
+# conductors run in e2e. SQLite, codecs and hashes keep to their own memory; all that calls them is watched.
 # The packages that take longest come first: beside the last one nothing is left to do.
 UNWATCHED := modernc.org/... github.com/therootcompany/xz/... github.com/klauspost/compress/... golang.org/x/crypto/...
 PLAIN     := ^(TestExplore|TestDocs.*|TestPolicy|TestNoSecretIsShown|TestControlCharactersInEveryBody)$$

@@ -155,7 +155,7 @@ func (h *nodeResource) answerNode(c *rest.Call, status int, n *node.Node, fields
 	if !insider(c, n) {
 		return h.Buffer(c, status, func(dst []byte) []byte { return h.fields.Render(dst, chosen, &v) })
 	}
-	return c.Json(status, h.rendered(chosen, fields, &v))
+	return c.RawJSON(status, h.rendered(chosen, fields, &v))
 }
 
 // atRest: nothing of such a node's answer is known in memory alone.
@@ -165,7 +165,7 @@ func atRest(n *node.Node) bool { return n.Run == nil && n.ProvisionState.Class()
 // once, for callers from whom nothing of it is kept. It is shared: not to be
 // changed.
 func (h *nodeResource) rendered(chosen rest.Selection, fields string, v *rest.View[node.Node]) []byte {
-	key := rest.CacheKey{Uuid: v.Of.UUID, Created: v.Of.CreatedAt.UnixMicro(), Revision: v.Of.Revision, Minor: v.Minor,
+	key := rest.CacheKey{UUID: v.Of.UUID, Created: v.Of.CreatedAt.UnixMicro(), Revision: v.Of.Revision, Minor: v.Minor,
 		Fields: fields, Base: v.Base, Reserved: v.Reserved}
 	if body, ok := h.cache.Get(key); ok {
 		return body

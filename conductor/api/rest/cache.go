@@ -6,7 +6,7 @@ import "sync"
 // save, and a node deleted and enrolled again was created at another time, so
 // an entry is never wrong, only unused.
 type CacheKey struct {
-	Uuid     string
+	UUID     string
 	Created  int64 // unix microseconds
 	Revision int64
 	Minor    int
@@ -66,5 +66,5 @@ func (c *Cache) add(k CacheKey, body []byte) {
 // the base are the client's words, which can be far longer than the answer.
 func (k *CacheKey) cost() int {
 	const overhead = 200
-	return overhead + len(k.Uuid) + len(k.Fields) + len(k.Base) + len(k.Reserved)
+	return overhead + len(k.UUID) + len(k.Fields) + len(k.Base) + len(k.Reserved)
 }

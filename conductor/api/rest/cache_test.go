@@ -12,7 +12,7 @@ func TestCacheCountsKeys(t *testing.T) {
 	c := NewCache(limit)
 	words := strings.Repeat("uuid,", 2000)
 	for i := range 1000 {
-		c.Put(CacheKey{Uuid: "u", Revision: int64(i), Fields: words, Base: words}, []byte("{}"))
+		c.Put(CacheKey{UUID: "u", Revision: int64(i), Fields: words, Base: words}, []byte("{}"))
 	}
 	held := 0
 	for _, generation := range []map[CacheKey][]byte{c.young, c.old} {
@@ -23,11 +23,11 @@ func TestCacheCountsKeys(t *testing.T) {
 	if held > limit {
 		t.Errorf("the cache holds %d bytes, its limit is %d", held, limit)
 	}
-	last := CacheKey{Uuid: "u", Revision: 999, Fields: words, Base: words}
+	last := CacheKey{UUID: "u", Revision: 999, Fields: words, Base: words}
 	if _, ok := c.Get(last); !ok {
 		t.Error("the last answer is not kept")
 	}
-	huge := CacheKey{Uuid: "huge"}
+	huge := CacheKey{UUID: "huge"}
 	c.Put(huge, make([]byte, limit))
 	if _, ok := c.Get(huge); ok {
 		t.Error("an answer larger than the cache is kept")

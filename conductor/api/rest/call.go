@@ -50,8 +50,8 @@ func (c *Call) Links(path string) []nodeapi.Link {
 	}
 }
 
-// Json answers with bytes that are JSON already.
-func (c *Call) Json(status int, body []byte) error {
+// RawJSON answers with bytes that are JSON already.
+func (c *Call) RawJSON(status int, body []byte) error {
 	header := c.Response().Header()
 	header["Content-Type"] = []string{"application/json"}
 	c.Response().WriteHeader(status)
@@ -90,5 +90,5 @@ func (c *Call) Marshal(status int, v any) error {
 	if err != nil {
 		return err
 	}
-	return c.Json(status, body)
+	return c.RawJSON(status, body)
 }

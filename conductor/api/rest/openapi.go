@@ -17,7 +17,7 @@ func (s *Server) ShowDocument(c *Call) error {
 	if err != nil {
 		return err
 	}
-	return c.Json(http.StatusOK, body)
+	return c.RawJSON(http.StatusOK, body)
 }
 
 // document describes routes. The keyword x-since is the microversion from which

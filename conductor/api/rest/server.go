@@ -211,5 +211,5 @@ func (s *Server) Buffer(c *Call, status int, f func(dst []byte) []byte) error {
 		return err
 	}
 	defer end()
-	return c.Json(status, *b)
+	return c.RawJSON(status, *b)
 }
