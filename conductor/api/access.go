@@ -14,6 +14,7 @@ import (
 type access struct {
 	*rest.Server
 	conductor accessConductor
+	hosts     Hosts
 }
 
 // accessConductor is the part of the conductor that access needs.

@@ -30,6 +30,8 @@ type Options struct {
 	// Boot is the boot service beside this conductor; nil when there is none:
 	// reservations are kept for the next start with one.
 	Boot Boot
+	// Hosts has the documents that nodes are made of; nil when there are none.
+	Hosts Hosts
 	// Logs has what machines logged; nil when none is kept.
 	Logs Logs
 	// Mounts are handlers by path prefix that are served beside the resources:
@@ -68,12 +70,15 @@ func New(o Options) *API {
 	if o.Boot == nil {
 		o.Boot = noBoot{}
 	}
+	if o.Hosts == nil {
+		o.Hosts = noHosts{}
+	}
 	if o.Stopping == nil {
 		o.Stopping = context.Background()
 	}
 	rules := auth.NewRules()
 	a := &API{top: resources()}
-	at := access{conductor: patient{o.Conductor, o.LockedInterval, o.Stopping.Done()}}
+	at := access{conductor: patient{o.Conductor, o.LockedInterval, o.Stopping.Done()}, hosts: o.Hosts}
 	at.Server = rest.NewServer(rest.Options{
 		Log: o.Log, Auth: o.Auth, Rules: rules, Fault: faultOf, Known: at.known, Rewrite: a.rewrite, Stranger: stranger,
 		Identified: func(ctx context.Context, caller *auth.Caller) context.Context {

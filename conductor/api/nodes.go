@@ -249,6 +249,9 @@ func (h *nodeResource) deleteNode(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
+	if err := unlessForced(c, func(ctx context.Context) error { return h.hosts.RefuseForget(ctx, n) }); err != nil {
+		return err
+	}
 	if err := h.conductor.DeleteNode(c.Request().Context(), n.UUID); err != nil {
 		return err
 	}

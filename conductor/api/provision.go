@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
@@ -70,6 +71,11 @@ func (h *stateResource) provision(c *rest.Call) error {
 		return err
 	}
 	if err := h.runbook(c, args, &request); err != nil {
+		return err
+	}
+	if err := unlessForced(c, func(ctx context.Context) error {
+		return h.hosts.RefuseVerb(ctx, n, request)
+	}); err != nil {
 		return err
 	}
 	if err := h.conductor.Provision(c.Request().Context(), n.UUID, request); err != nil {

@@ -4,6 +4,8 @@ import (
 	"reflect"
 
 	"github.com/ferrite-metal/ferrite/conductor/host/translate"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
 // handleAvailable waits for work, on or off as the document has it.
@@ -12,9 +14,12 @@ func (d *decision) handleAvailable() {
 		d.h.Status.ProvisioningFailCount, d.h.Status.LastAttemptedImage = 0, nil
 	}
 	switch {
+	case d.h.Spec.ExternallyProvisioned && d.facts.Node.ProvisionState == node.Available: // where it could be given away
+		d.do(verb(node.Manage), hostapi.ProvisionedRegistrationError)
 	case d.h.Spec.ExternallyProvisioned:
 		d.clearSettings()
 		d.fire(External)
+	case d.holdForeign():
 	case d.inspectAsked():
 		d.fire(InspectAsked)
 	case d.settingsDiffer(d.wantedSettings()), d.firmwareToPrepare().Asked():

@@ -32,6 +32,8 @@ const (
 	UnknownHealth         = "Unknown"
 	WarningHealth         = "Warning"
 	CriticalHealth        = "CriticalError"
+	WorkloadLost          = "WorkloadLost"
+	ForeignWorkload       = "ForeignWorkload"
 )
 
 // conditionValue is one condition as it comes to be: its status and reason.
@@ -106,6 +108,9 @@ func (d *decision) setConditions() {
 	default:
 	}
 	switch {
+	case d.held != "":
+		changed := conditionValue{hostapi.False, d.held}
+		t.available, t.provisioned = changed, changed
 	case state == hostapi.StateRegistering && failing:
 		t.manageable.reason = RegistrationFailed
 	case watched && d.facts.Node != nil && d.facts.Node.Fault == plan.PowerFailure:
@@ -119,16 +124,26 @@ func (d *decision) setConditions() {
 	d.setCondition(hostapi.ConditionHealthy, d.health(), "")
 }
 
+// changedReasons say of a host that its node was changed, and nothing of the machine's health.
+var changedReasons = map[string]bool{WorkloadLost: true, ForeignWorkload: true}
+
 // health stays as it was while the BMC says nothing of it.
 func (d *decision) health() conditionValue {
 	unknown := conditionValue{hostapi.Unknown, UnknownHealth}
+	switch {
+	case d.held != "":
+		return conditionValue{hostapi.False, d.held}
+	case d.drifted() && d.isProvisioned() && !d.mended:
+		return conditionValue{hostapi.False, WorkloadLost}
+	}
 	if d.facts.Node == nil {
 		return unknown
 	}
 	if s, ok := conditionByHealth[d.facts.Node.Health]; ok {
 		return s
 	}
-	if was := d.condition(hostapi.ConditionHealthy); was != nil && d.facts.Node.Health == "" {
+	if was := d.condition(hostapi.ConditionHealthy); was != nil && d.facts.Node.Health == "" &&
+		!changedReasons[was.Reason] {
 		return conditionValue{was.Status, was.Reason}
 	}
 	return unknown

@@ -30,6 +30,7 @@ type Facts struct {
 	// a node with the host's BMC that is not behind it, for a host without a node; "" for none
 	NodeWithBMC       string
 	Conflicts         []Conflict // hosts that had one of Claims before this one
+	Asked             *Asked     // the last request about Node, where AsksWhoChanged says so; nil for unknown
 	BusyNodes         int        // other nodes that are inspected, cleaned, deployed or deleted
 	ProvisioningLimit int        // how many may be at a time; 0 for any number
 	Now               time.Time
@@ -99,6 +100,9 @@ type decision struct {
 
 	base  hostapi.HostStatus // what a host goes back to that has to wait for others
 	image dataImage          // for the machine's virtual drive
+
+	held   string // why the node does not belong to the host as it is: WorkloadLost, ForeignWorkload; "" for it does
+	mended bool   // the node was seen to have the workload of the host
 }
 
 func begin(facts Facts) *decision {

@@ -43,7 +43,9 @@ func TestEvents(t *testing.T) {
 			[]string{"Normal ProvisioningComplete: the machine runs http://images/a.qcow2"},
 		},
 		"with a token": {newFacts(hostapi.StateProvisioning, node.Active,
-			imageIs("http://me:hunter2@images/a?X-Amz-Signature=hunter2")), []string{
+			imageIs("http://me:hunter2@images/a?X-Amz-Signature=hunter2"), nodeIs(func(n *node.Node) {
+				n.InstanceInfo["image_source"] = "http://me:hunter2@images/a?X-Amz-Signature=hunter2"
+			})), []string{
 			"Normal ProvisioningComplete: the machine runs http://******@images/a?X-Amz-Signature=******",
 		}},
 		"no image": {newFacts(hostapi.StateProvisioned, node.Active, imageIs("")),

@@ -34,7 +34,7 @@ func driveModels() (all []model) {
 	} {
 		facts := newFacts(hostapi.StateExternallyProvisioned, node.Active, poweredOff)
 		m := model{h: facts.Host, n: facts.Node, ports: facts.Ports, secret: true, moves: *exploreMoves,
-			drive: driveModel{on: true}, trail: []string{name}}
+			drive: driveModel{on: true}, disk: anything, trail: []string{name}}
 		change(&m.drive)
 		all = append(all, m)
 	}

@@ -2,6 +2,7 @@ package host
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -11,7 +12,11 @@ import (
 
 // moves are what people do to documents, and accidents to nodes.
 func moves(m model) (all []model) {
-	for _, move := range m.drive.moves() {
+	felt := m.drive.moves()
+	if !m.drive.on && !m.wishing() {
+		felt = slices.Concat(felt, driftMoves)
+	}
+	for _, move := range felt {
 		if m.wishing() && apart[move.name] {
 			continue
 		}
@@ -201,6 +206,7 @@ func (m *model) moveNode(e node.Event) {
 		(n.ProvisionState == node.CleanWait || n.ProvisionState == node.Cleaning || n.ProvisionState == node.CleanFailed) {
 		n.TargetProvisionState = node.Manageable
 	}
+	m.writeDisk(from, n.ProvisionState)
 	switch e {
 	case node.Fail, node.Abort:
 		n.LastError = map[node.Event]string{node.Fail: "it failed", node.Abort: "the run was aborted"}[e]

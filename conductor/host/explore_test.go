@@ -34,7 +34,7 @@ func TestExplore(t *testing.T) {
 	var level []model
 	for name, change := range applied {
 		m := model{h: newFacts(hostapi.StateNone, "").Host, secret: true, moves: *exploreMoves, trail: []string{name},
-			speed: "Slow"}
+			speed: "Slow", disk: anything}
 		m.h.Finalizers, m.h.Status = nil, hostapi.HostStatus{}
 		m.h.Spec.BMC = hostapi.BMC{Address: "redfish://10.0.0.1", CredentialsName: "bmc"}
 		change(&m)
@@ -104,6 +104,7 @@ type model struct {
 	n        *node.Node
 	ports    []node.Port
 	drive    driveModel
+	disk     string      // the URL of the image on it; anything for unknown, "" for erased
 	speed    string      // a BIOS setting of the machine
 	steps    []node.Step // that the node does
 	secret   bool
@@ -151,7 +152,7 @@ func (m model) key() string {
 		st.GoodCredentials.Version, strings.HasPrefix(st.ErrorMessage, configDrivePrefix),
 		translate.ImageURL(st.LastAttemptedImage), len(st.Conditions) > 0 &&
 			st.Conditions[0].ObservedGeneration == m.h.Generation)
-	fmt.Fprintln(&b, m.drive.key(), "|", m.speed, m.steps, m.wishes())
+	fmt.Fprintln(&b, begin(m.situation()).drifted(), m.disk, m.drive.key(), "|", m.speed, m.steps, m.wishes())
 	if n := m.n; n != nil {
 		fmt.Fprintln(&b, "|", n.UUID == st.Provisioning.ID, n.Chore, n.Name, n.ProvisionState, n.TargetProvisionState,
 			n.PowerState, n.TargetPowerState, n.LastError, n.Maintenance, n.InstanceUUID != "",
@@ -226,6 +227,7 @@ func (x *explorer) look(m model, facts Facts, d Decision, saved bool) model {
 	}
 	x.allowed(m, d)
 	x.allowedDisc(m, d)
+	x.allowedDisk(m, d)
 	if d.Action != nil {
 		x.act(&next, d.Action)
 	}
@@ -237,6 +239,10 @@ func (x *explorer) look(m model, facts Facts, d Decision, saved bool) model {
 		next.late = next.late && d.Host.Status.LastUpdated.Before(testNow)
 	}
 	next.drive.save(d.DataImage)
+	if external := hostapi.StateExternallyProvisioned; d.Host.Status.Provisioning.State == external &&
+		m.h.Status.Provisioning.State != external {
+		next.disk = anything // as somebody has said in the document
+	}
 	next.h, next.firmware = d.Host, facts.Firmware
 	if d.Components != nil {
 		next.firmware.Components = d.Components
@@ -294,6 +300,10 @@ func (x *explorer) rests(m model) {
 			}
 			next, atRest := x.turn(w, fine)
 			if w = next; !atRest {
+				continue
+			}
+			if remedied, held := x.remedy(w); held && fine {
+				w = remedied
 				continue
 			}
 			if fine {

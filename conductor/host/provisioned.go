@@ -43,7 +43,7 @@ func (d *decision) takeSpecAsRunning() {
 }
 
 func (d *decision) manageSteadyState() {
-	if d.ensureAdopted() {
+	if !d.holdLost() && d.ensureAdopted() {
 		d.managePower()
 	}
 }

@@ -18,6 +18,8 @@ func (d *decision) handleProvisioning() {
 	case d.cancelled():
 		d.fire(Cancelled)
 		return
+	case d.holdForeign():
+		return
 	case d.h.Status.ErrorType != "" && !d.notBegun():
 		d.abandonTry()
 		return
@@ -41,6 +43,10 @@ func (d *decision) handleProvisioning() {
 	case node.CleanFailed, node.Error:
 		d.fail(hostapi.ProvisioningError, "cleaning before the deploy failed: "+n.LastError)
 	case node.Active:
+		if written := instanceImage(*n); written != "" && written != translate.ImageURL(d.h.Spec.Image) {
+			d.fire(Cancelled) // the document has come to name another image since the deploy began
+			return
+		}
 		d.finishProvisioning()
 	case node.DeployWait:
 		if _, asked := d.rebootAsked(true); asked {

@@ -10,7 +10,10 @@ type Host struct {
 }
 
 // NodeName is what the node behind a host is called.
-func NodeName(namespace, name string) string { return namespace + "~" + name }
+func NodeName(namespace, name string) string { return namespace + NodeNameSeparator + name }
+
+// NodeNameSeparator is between the two parts of NodeName. It is in neither.
+const NodeNameSeparator = "~"
 
 // Uninspected reports whether nobody is to look at the machine.
 func (h *Host) Uninspected() bool {

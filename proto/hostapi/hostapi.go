@@ -67,6 +67,9 @@ const (
 	InspectDisabled   = "disabled"
 	// AnnotationHardware has Hardware in JSON, for hosts that are not inspected.
 	AnnotationHardware = "inspect.metal3.io/hardwaredetails"
+	// AnnotationReprovision asks to erase a machine whose node was changed outside of its host, and to write the image
+	// again. It is taken away as soon as it is read, and does nothing to a machine that runs its workload.
+	AnnotationReprovision = "ferrite/reprovision"
 )
 
 // Reboot is the value of a reboot annotation.

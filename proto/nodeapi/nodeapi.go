@@ -18,6 +18,9 @@ const (
 const (
 	// HeaderVersion asks for a microversion and says which one was used.
 	HeaderVersion = "X-Openstack-Ironic-Api-Version"
+	// HeaderForce, with the value true, makes the API take a request that it refuses by default, as it may destroy
+	// data. It is Ferrite's own.
+	HeaderForce = "X-Ferrite-Force"
 	// HeaderMinVersion and HeaderMaxVersion are on every reply under /v1.
 	HeaderMinVersion = "X-Openstack-Ironic-Api-Minimum-Version"
 	HeaderMaxVersion = "X-Openstack-Ironic-Api-Maximum-Version"

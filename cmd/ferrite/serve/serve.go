@@ -174,7 +174,7 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	kept.Go(func() { hosts.Run(ctx, eng) })
 	defer kept.Wait()
 	defer fail(nil)
-	face := c.api(ctx, eng, documents, eventLog, logs, boot, who, log)
+	face := c.api(ctx, eng, documents, hosts, eventLog, logs, boot, who, log)
 	return serving{conf: c, fail: fail, engine: eng, listener: listener, face: face, boot: boot, log: log}.run(ctx)
 }
 
@@ -215,12 +215,14 @@ func (c Config) documents(ctx context.Context, db objects.Store) (*objects.Keepe
 }
 
 // api is what is served: for operators, for kubectl, and for ramdisks.
-func (c Config) api(stopping context.Context, eng *engine.Engine, documents *objects.Keeper, eventLog *events.Log,
-	logs *bootlog.Keeper, boot *bootserver.Server, who *auth.Authenticator, log *slog.Logger) *api.API {
+func (c Config) api(stopping context.Context, eng *engine.Engine, documents *objects.Keeper, owners api.Hosts,
+	eventLog *events.Log, logs *bootlog.Keeper, boot *bootserver.Server, who *auth.Authenticator,
+	log *slog.Logger) *api.API {
 	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout,
 		BIOSBootloader: c.BIOSBootloader, CallbackPath: c.AgentPath})
 	hosts := kube.Options{Keeper: documents, Events: eventLog, Log: log, Stopping: stopping}
-	options := api.Options{Conductor: eng, Logs: logs, Log: log, Stopping: stopping, Mounts: ramdisks.Handlers()}
+	options := api.Options{Conductor: eng, Hosts: owners, Logs: logs, Log: log, Stopping: stopping,
+		Mounts: ramdisks.Handlers()}
 	if boot != nil { // a nil pointer in an interface would not be nil
 		options.Boot = boot
 	}

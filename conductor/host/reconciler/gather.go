@@ -118,6 +118,13 @@ func (r *Reconciler) gatherNode(ctx context.Context, facts *host.Facts) (err err
 	if err := r.gatherFirmware(ctx, facts); err != nil {
 		return err
 	}
+	if host.AsksWhoChanged(*facts) {
+		history, err := r.engine.History(ctx, facts.Node.UUID)
+		if err != nil && !errors.Is(err, node.ErrNotFound) {
+			return fmt.Errorf("history of node %s: %w", facts.Node.UUID, err)
+		}
+		facts.Asked = host.LastAsked(history)
+	}
 	if facts.Host.Status.Provisioning.State != hostapi.StateInspecting {
 		return nil
 	}

@@ -23,6 +23,8 @@ type Engine interface {
 	NodesAt(ctx context.Context, host string) ([]node.Node, error)
 	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
 	Inspected(ctx context.Context, ref string) (node.Inspected, error)
+	// History is what has happened to a node, oldest first.
+	History(ctx context.Context, ref string) ([]node.HistoryEntry, error)
 	HardwareReport(ctx context.Context, ref string) (node.HardwareReport, error)
 	CreateNode(ctx context.Context, n node.Node) (node.Node, error)
 	UpdateNode(ctx context.Context, ref string, edit func(*node.Node) error) (node.Node, error)
@@ -76,9 +78,9 @@ func New(c Config) *Reconciler {
 
 // NodeChanged is called after every write to a node. It does not block.
 // While the conductor itself is at work on a node there is nothing to be done
-// for its host.
+// for its host, but to see that its workload is being deleted.
 func (r *Reconciler) NodeChanged(n node.Node) {
-	if n.ProvisionState.Class() == node.Working {
+	if n.ProvisionState.Class() == node.Working && n.ProvisionState != node.Deleting {
 		return
 	}
 	if key, ok := r.known.hostOf(n.UUID); ok {

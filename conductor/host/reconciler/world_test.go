@@ -43,6 +43,7 @@ type world struct {
 	told []string // reasons of what has happened
 	docs *objects.Keeper
 	eng  *engine.Engine
+	rec  *reconciler.Reconciler
 	stop func()
 }
 
@@ -83,7 +84,7 @@ func (w *world) start() {
 	var parts sync.WaitGroup
 	parts.Go(func() { eng.Run(ctx) })
 	parts.Go(func() { rec.Run(ctx, glancing{eng, w.glance}) })
-	w.docs, w.eng, w.stop = docs, eng, func() {
+	w.docs, w.eng, w.rec, w.stop = docs, eng, rec, func() {
 		cancel()
 		parts.Wait()
 	}
