@@ -19,9 +19,11 @@ import (
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/user"
+	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -53,7 +55,7 @@ func setUp(env *testscript.Env) error {
 		return fmt.Errorf("%T is no testing.TB", env.T())
 	}
 	keeper := newKeeper(tb)
-	c := apitest.Start(tb, mem.New(), documentMounts(keeper))
+	c := apitest.Start(tb, mem.New(), documentMounts(keeper), func(o *api.Options) { o.Hosts = allHosts{} })
 	env.Setenv("FERRITE_URL", c.URL)
 	env.Setenv("TZ", "UTC")
 	env.Setenv("GORACE", "atexit_sleep_ms=0") // else each command sleeps a second under the race detector
@@ -65,6 +67,19 @@ func setUp(env *testscript.Env) error {
 	env.Defer(ancient.Close)
 	env.Setenv("ANCIENT_URL", ancient.URL)
 	return guard(env, c.Config.Handler)
+}
+
+// allHosts has a host behind every node with a name of such a one, NAMESPACE~NAME.
+type allHosts struct{}
+
+func (allHosts) RefuseVerb(context.Context, node.Node, plan.Request) error { return nil }
+
+func (allHosts) RefuseForget(_ context.Context, n node.Node) error {
+	if strings.Contains(n.Name, "~") {
+		return node.Refuse(node.Conflict, "Node %s belongs to BareMetalHost default/a (provisioned), which would not know "+
+			"that this deletes it. To do it by the host: delete the host. To do it all the same, send a header.", n.Name)
+	}
+	return nil
 }
 
 // older is the same conductor as one that only knows Ironic's API, up to 1.82.

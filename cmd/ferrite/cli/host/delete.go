@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
@@ -45,6 +46,7 @@ Hosts in files are deleted before their secrets, because deprovisioning needs th
 	client.Must(cmd.MarkFlagFilename("filename", "yaml", "yml", "json"))
 	f.BoolVar(&d.wait, "wait", true, "wait until the documents are gone")
 	f.DurationVar(&d.timeout, "timeout", 0, "stop waiting after this time; without it, wait for ever")
+	d.yes.Add(cmd)
 	f.BoolVar(&d.ignore, "ignore-not-found", false, "a missing document is no error")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		d.cmd = cmd
@@ -67,9 +69,68 @@ Hosts in files are deleted before their secrets, because deprovisioning needs th
 		for _, name := range names {
 			all = append(all, doomed{k, *namespace, name})
 		}
+		if err := d.checkNames(all); err != nil {
+			return err
+		}
+		if err := d.ask(all); err != nil {
+			return err
+		}
 		return d.all(all)
 	}
 	return cmd
+}
+
+// checkNames looks whether all documents are there, before the first is deleted. One alone need not be looked for.
+func (d *deleting) checkNames(docs []doomed) error {
+	if d.ignore || len(docs) < 2 {
+		return nil
+	}
+	var missing []error
+	for _, doc := range docs {
+		var reply json.RawMessage
+		err := readDocument(d.cmd.Context(), d.Session, doc.kind, doc.namespace, doc.name, &reply)
+		if client.NotFound(err) {
+			missing = append(missing, err)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w\n  nothing was deleted", errors.Join(missing...))
+}
+
+// ask asks whether the machines of hosts may be erased.
+func (d *deleting) ask(docs []doomed) error {
+	if !d.yes.Asks(d.cmd) {
+		return nil
+	}
+	var erased []string
+	for _, doc := range docs {
+		if doc.kind.Kind != hostapi.KindHost {
+			continue
+		}
+		var h hostapi.Host
+		err := readDocument(d.cmd.Context(), d.Session, doc.kind, doc.namespace, doc.name, &h)
+		if err == nil && h.DeletionTimestamp == nil && losesData(h) { // whatever else is wrong the deletion says
+			erased = append(erased, doc.name)
+		}
+	}
+	if len(erased) == 0 {
+		return nil
+	}
+	return d.yes.Ask(d.cmd,
+		caution.Question("This ends the workload of NAMES, erases the disks, and forgets the machines.",
+			erased))
+}
+
+// losesData reports whether the deletion of a host erases the disks of its machine.
+func losesData(h hostapi.Host) bool {
+	if annotated(h, hostapi.AnnotationDetached) || h.Status.OperationalStatus == hostapi.StatusDetached {
+		return false
+	}
+	return slices.Contains([]hostapi.State{hostapi.StateProvisioned, hostapi.StateProvisioning,
+		hostapi.StateDeprovisioning},
+		h.Status.Provisioning.State)
 }
 
 // deleting is one delete under way.
@@ -77,6 +138,7 @@ type deleting struct {
 	*client.Session
 	cmd          *cobra.Command
 	wait, ignore bool
+	yes          caution.Yes
 	timeout      time.Duration
 	hosts        map[string]bool // that were deleted before, by namespace and name
 }
@@ -98,6 +160,9 @@ func (d *deleting) listed(docs []manifest, namespace string, said bool) error {
 			continue
 		}
 		byKind[m.kind.Kind] = append(byKind[m.kind.Kind], doomed{m.kind, m.namespace(), m.name()})
+	}
+	if err := d.ask(byKind[hostapi.KindHost]); err != nil {
+		return errors.Join(append(failed, err)...)
 	}
 	for _, kind := range slices.Backward(applyOrder()) {
 		if len(byKind[kind]) == 0 {
@@ -122,7 +187,7 @@ func (d *deleting) all(docs []doomed) error {
 	held := map[string]doomedHost{} // by namespace and label
 	var failed []error
 	for _, doc := range docs {
-		switch h, err := d.ask(ctx, doc); {
+		switch h, err := d.request(ctx, doc); {
 		case err != nil:
 			failed = append(failed, err)
 		case h.UID != "":
@@ -142,9 +207,9 @@ type doomedHost struct {
 	hostapi.Host
 }
 
-// ask asks for a deletion. It returns the document when that is still there; all
+// request asks for a deletion. It returns the document when that is still there; all
 // kinds are read as hosts, whose metadata all have.
-func (d *deleting) ask(ctx context.Context, doc doomed) (held hostapi.Host, err error) {
+func (d *deleting) request(ctx context.Context, doc doomed) (held hostapi.Host, err error) {
 	var reply json.RawMessage
 	err = unkept(d.Client.Do(ctx, http.MethodDelete, documentPath(doc.kind, doc.namespace, doc.name), nil, &reply))
 	if place := doc.namespace + "/" + doc.name; client.NotFound(err) &&

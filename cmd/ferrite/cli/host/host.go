@@ -8,7 +8,7 @@ import (
 
 // Command holds what is done about hosts beside the verbs for documents.
 func Command(s *client.Session) *cobra.Command {
-	return client.Group("host", "Hosts: make documents of enrolled nodes",
+	return client.Group("host", "Hosts: import enrolled nodes, write lost images again",
 		`A host is a document that describes a machine (Metal3's BareMetalHost). It has the verbs
-of kubectl: ferrite apply, get, describe and delete.`, hostImport(s))
+of kubectl: ferrite apply, get, describe and delete.`, hostImport(s), hostReprovision(s))
 }

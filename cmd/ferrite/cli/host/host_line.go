@@ -156,6 +156,9 @@ func hostAdvice(h hostapi.Host) string {
 			"its username and password; "+
 			"what is mended is tried at once", h.Spec.BMC.Address, h.Spec.BMC.CredentialsName)
 	case hostapi.ProvisionedRegistrationError:
+		if reason := healthyReason(h); reason == reasonLost || reason == reasonForeign {
+			return "nothing is erased or written until then; see: ferrite docs hosts/changed-nodes"
+		}
 		return "see that the BMC answers with the credentials of secret " + h.Spec.BMC.CredentialsName +
 			"; the machine itself runs on"
 	case hostapi.InspectionError:

@@ -3,6 +3,7 @@ package node
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -51,5 +52,6 @@ func stepCommand(s *client.Session, v verb, at func(*nodeapi.Provision) *[]nodea
 	}
 	flags.add(cmd)
 	waiting.Add(cmd)
+	caution.Care{Force: caution.OfHost, Question: flags.question}.Add(s, cmd)
 	return cmd
 }

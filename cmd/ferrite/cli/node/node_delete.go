@@ -5,12 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 )
 
 func nodeDelete(s *client.Session) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "delete NODE...",
 		Short: "Delete machines from the conductor",
 		Long: `Delete the records of machines. The machines themselves are not touched. A machine that is
@@ -26,4 +27,7 @@ deployed or busy cannot be deleted: undeploy it, or put it into maintenance firs
 			})
 		},
 	}
+	caution.Care{Force: caution.OfHost,
+		Question: caution.Always("This deletes the records of NAMES, with ports, inventory and history.")}.Add(s, cmd)
+	return cmd
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
@@ -30,6 +31,7 @@ func nodeDeploy(s *client.Session) *cobra.Command {
 		name: "deploy", target: "active", goal: wait.ProvisionGoal("active"),
 		short: "Write an operating system to a machine and boot it",
 		long:  "Write an operating system to a machine and boot it. The machine must be available.\n\n" + imageHelp,
+		care:  caution.Care{Force: caution.OfHost},
 	})
 }
 
@@ -38,6 +40,8 @@ func nodeRebuild(s *client.Session) *cobra.Command {
 		name: "rebuild", target: "rebuild", goal: wait.ProvisionGoal("active"),
 		short: "Write the operating system of a machine again",
 		long:  "Write the operating system of an active machine again. Data on its disk is lost.\n\n" + imageHelp,
+		care: caution.Care{Force: caution.OfHost,
+			Question: caution.Always("This writes the operating system of NAMES again, and loses the data on the disk.")},
 	})
 }
 
@@ -89,6 +93,7 @@ func deployCommand(s *client.Session, v verb) *cobra.Command {
 	f.StringVar(&drive, "config-drive", "",
 		"`file`, folder, JSON or URL with data for the first boot of the operating system")
 	waiting.Add(cmd)
+	v.care.Add(s, cmd)
 	return cmd
 }
 

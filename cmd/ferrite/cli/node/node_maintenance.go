@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -29,6 +30,8 @@ func nodeMaintenance(s *client.Session) *cobra.Command {
 			return setMaintenance(s, cmd, args, "DELETE", nil, "out of maintenance")
 		},
 	}
+	caution.Care{}.Add(s, set)
+	caution.Care{}.Add(s, unset)
 	return client.Group("maintenance", "Take machines out of service and back", "", set, unset)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
@@ -39,6 +40,7 @@ func nodePower(s *client.Session) *cobra.Command {
 			},
 		}
 		waiting.Add(cmd)
+		caution.Care{}.Add(s, cmd)
 		cmd.Flags().DurationVar(&timeout, "power-timeout", 0,
 			"time limit; the conductor's default when left out")
 		commands = append(commands, cmd)

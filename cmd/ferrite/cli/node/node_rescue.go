@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/secret"
@@ -37,6 +38,7 @@ The machine must be active. The rescue ends with: ferrite node unrescue NODE`,
 	}
 	cmd.Flags().StringVar(&file, "password-file", "", "`file` whose first line is the password; - is standard input")
 	waiting.Add(cmd)
+	caution.Care{}.Add(s, cmd)
 	return cmd
 }
 

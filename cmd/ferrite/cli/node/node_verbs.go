@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -15,6 +16,7 @@ import (
 type verb struct {
 	name, target, short, long string
 	goal                      wait.Goal // where the node is to end
+	care                      caution.Care
 }
 
 // plainVerbs are those without arguments of their own.
@@ -23,29 +25,30 @@ func plainVerbs() []verb {
 		{"manage", "manage", "Check that the BMC answers, and take the machine under management",
 			"In state enroll, the conductor reads the power state with the credentials of the node. In\n" +
 				"inspect failed, clean failed or adopt failed, the verb says that the cause is removed. In\n" +
-				"available, it takes the machine out of the pool.", wait.ProvisionGoal("manageable")},
+				"available, it takes the machine out of the pool.", wait.ProvisionGoal("manageable"), caution.Care{}},
 		{"inspect", "inspect", "Store the inventory of a machine",
 			"Boots the ramdisk and stores the inventory. With inspect interface redfish, the BMC is asked.\n" +
-				"The machine must be manageable.", wait.ProvisionGoal("manageable")},
+				"The machine must be manageable.", wait.ProvisionGoal("manageable"), caution.Care{}},
 		{"provide", "provide", "Clean a machine and make it available",
 			"Cleans the disks if automated cleaning is on, then makes the machine available.\n" +
-				"The machine must be manageable.", wait.ProvisionGoal("available")},
+				"The machine must be manageable.", wait.ProvisionGoal("available"), caution.Care{Force: caution.OfHost}},
 		{"undeploy", "deleted", "End the workload of a machine, clean it and make it available",
 			"The machine is powered off, its instance removed and its disks cleaned. The data is lost.",
-			wait.ProvisionGoal("available")},
+			wait.ProvisionGoal("available"), caution.Care{Force: caution.OfHost,
+				Question: caution.Always("This ends the workload of NAMES, and erases the disks.")}},
 		{"abort", "abort", "Stop an activity that waits or is held",
 			"Ends a wait or a hold. The node goes to the failed state of its activity. A step that must not\n" +
 				"be interrupted ends first. In service failed, the machine boots its workload again.",
-			wait.Goal{There: wait.AtRest}},
+			wait.Goal{There: wait.AtRest}, caution.Care{}},
 		{"adopt", "adopt", "Take over a machine that already runs a workload",
 			"The conductor reads the power state; the machine itself is not touched. It must be\n" +
-				"manageable, and is active afterwards.", wait.ProvisionGoal("active")},
+				"manageable, and is active afterwards.", wait.ProvisionGoal("active"), caution.Care{}},
 		{"unrescue", "unrescue", "End a rescue and boot the machine's own operating system",
 			"Restarts the machine from its disk. It must be in rescue, rescue failed or unrescue failed.",
-			wait.ProvisionGoal("active")},
+			wait.ProvisionGoal("active"), caution.Care{}},
 		{"unhold", "unhold", "Continue a machine that is held",
 			"A step called hold has stopped the activity of the machine. This verb continues it.",
-			wait.Goal{There: wait.Wherever}},
+			wait.Goal{There: wait.Wherever}, caution.Care{}},
 	}
 }
 
@@ -63,6 +66,7 @@ func nodeVerbs(s *client.Session) []*cobra.Command {
 			},
 		}
 		waiting.Add(cmd)
+		v.care.Add(s, cmd)
 		commands = append(commands, cmd)
 	}
 	return commands

@@ -40,6 +40,8 @@ func refused(ctx context.Context, s *client.Session, cmd *cobra.Command, node st
 	case client.Locked(err):
 		reason = "the conductor is at work on it"
 		try = "the same command again; ferrite node status NODE shows the current step"
+	case strings.Contains(f.Text, " belongs to BareMetalHost "):
+		reason, try = ofHost(f.Text)
 	case strings.Contains(f.Text, " is protected "):
 		reason, try = "it is protected", "ferrite node set NODE --protected=false"
 	case strings.Contains(f.Text, " is retired"):
@@ -51,6 +53,14 @@ func refused(ctx context.Context, s *client.Session, cmd *cobra.Command, node st
 		return fmt.Errorf("%w\n  try: %s", err, strings.ReplaceAll(try, "NODE", node))
 	}
 	return err
+}
+
+// ofHost is the reason of a refusal as a host has the node, and the ways to do it by the host or by force.
+func ofHost(text string) (reason, try string) {
+	reason, ways, _ := strings.Cut(text, ". To do it by the host: ")
+	way, _, _ := strings.Cut(ways, ". To do it all the same")
+	_, reason, _ = strings.Cut(reason, " belongs to ")
+	return "it belongs to " + reason, way + "; or the same command with --force"
 }
 
 // inState is the reason of a refusal for the node's state, and the next command.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/flags"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -38,6 +39,28 @@ func (f *stepFlags) add(cmd *cobra.Command) {
 	cmd.MarkFlagsOneRequired("step", "steps", "runbook")
 	cmd.MarkFlagsMutuallyExclusive("runbook", "step")
 	cmd.MarkFlagsMutuallyExclusive("runbook", "steps")
+}
+
+// question is the loss that the steps bring; "" for none that is known. The steps of a runbook are the server's.
+func (f *stepFlags) question(names []string) (string, error) {
+	if f.runbook != "" {
+		return caution.Question("This runs the steps of runbook "+f.runbook+" on NAMES. They may erase disks.", names), nil
+	}
+	steps, err := f.read()
+	if err != nil {
+		return "", err
+	}
+	var erasing []string
+	for _, s := range steps {
+		if nodeapi.Erases(s) {
+			erasing = append(erasing, s.Interface+"."+s.Step)
+		}
+	}
+	if len(erasing) == 0 {
+		return "", nil
+	}
+	return caution.Question("This runs "+strings.Join(erasing, ", ")+" on NAMES, and erases data on the disks.",
+		names), nil
 }
 
 // read returns the steps of the file, then those of the line.

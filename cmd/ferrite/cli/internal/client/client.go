@@ -178,6 +178,7 @@ func (c *client) made(ctx context.Context, r Request) (*http.Request, error) {
 	if r.Body != nil {
 		req.Header.Set("Content-Type", cmp.Or(r.Form, MediaJSON))
 	}
+	setForce(ctx, req)
 	c.login.authorize(req)
 	return req, nil
 }
