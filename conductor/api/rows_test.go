@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,7 +77,7 @@ func place(t *testing.T, c *conductor, store *mem.Store, state node.State) strin
 	n := node.Node{
 		Driver: "redfish", DriverInfo: map[string]any{"redfish_address": "http://127.0.0.1:9"},
 		Interfaces:   map[string]string{"deploy": "direct", "inspect": "agent", "rescue": "agent", "bios": "redfish"},
-		InstanceInfo: map[string]any{"image_source": "http://images/os.raw", "image_checksum": "00"},
+		InstanceInfo: map[string]any{"image_source": "http://images/os.raw", "image_checksum": strings.Repeat("0", 64)},
 	}
 	if state == node.Error {
 		n.InstanceUUID = uuid.NewString() // of the instance that may be rebuilt

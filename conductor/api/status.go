@@ -93,7 +93,7 @@ func wireStatus(s engine.Status) nodeapi.Status {
 		Maintenance: s.Maintenance, MaintenanceReason: s.Reason, Fault: s.Fault,
 		Activity: s.Activity, Step: s.Step, Steps: s.Steps, Index: s.Index,
 		WaitingFor: s.WaitingFor, Since: s.Since, WaitingSince: s.WaitingSince, Until: s.Until,
-		LastHeartbeat: s.LastHeartbeat, PowerReadAt: s.PowerReadAt, LastError: s.LastError, Try: s.Try,
+		Warnings: s.Warnings, LastHeartbeat: s.LastHeartbeat, PowerReadAt: s.PowerReadAt, LastError: s.LastError, Try: s.Try,
 	}
 	for _, stage := range s.BootStages {
 		w.BootStages = append(w.BootStages, nodeapi.Stage{Name: stage.Name, Detail: stage.Detail, At: stage.At})

@@ -133,7 +133,7 @@ func (w *world) tryToOperate(id string) {
 	_ = w.e.SetMaintenance(w.ctx, id, false, "")
 	_, _ = w.e.UpdateNode(w.ctx, id, func(n *node.Node) error {
 		if len(n.InstanceInfo) == 0 {
-			n.InstanceInfo = map[string]any{"image_source": "http://images/os.raw", "image_checksum": "00",
+			n.InstanceInfo = map[string]any{"image_source": "http://images/os.raw", "image_checksum": noSum,
 				"tenant": w.pick(1_000_000)}
 		}
 		return nil

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -27,7 +28,7 @@ func (f *finder) Check(node.Node, string) error { return f.check }
 func (f *finder) Locate(_ context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error) {
 	f.asked++
 	info.URLs, info.RequestAuthorize = []string{"http://here/" + n.UUID}, "dGlja2V0"
-	info.OSHashAlgo, info.OSHashValue = "sha256", "00ff"
+	info.OSHashAlgo, info.OSHashValue = "sha256", "00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff"
 	return info, f.locate
 }
 
@@ -67,7 +68,8 @@ func TestImageIsLocated(t *testing.T) {
 		n := w.settled(id)
 		want := map[string]any{
 			"id": "os.raw", "urls": []any{"http://here/" + id}, "image_request_authorization": "dGlja2V0",
-			"os_hash_algo": "sha256", "os_hash_value": "00ff", "stream_raw_images": true, "node_uuid": id,
+			"os_hash_algo": "sha256", "os_hash_value": "00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff",
+			"stream_raw_images": true, "node_uuid": id,
 			"image_type": "whole-disk", "deploy_boot_mode": n.BootMode,
 		}
 		if diff := cmp.Diff(want, w.of(id).image); diff != "" || f.asked != 1 {
@@ -121,6 +123,68 @@ func TestImageNotFound(t *testing.T) {
 				}
 				if n := w.settled(id); n.ProvisionState != node.Available {
 					t.Errorf("the node is in %s", n.ProvisionState)
+				}
+			})
+		})
+	}
+}
+
+// looker is what a look at each URL finds.
+type looker map[string]node.ImageFound
+
+func (l looker) Probe(_ context.Context, at string) node.ImageFound { return l[at] }
+
+// TestImageIsLookedAt: an image that no server has is refused while the machine is on; a
+// mirror that has it is enough, and a warning stays with the run.
+func TestImageIsLookedAt(t *testing.T) {
+	const at, mirror = "http://images/os.raw", "http://mirror/os.raw"
+	gone := node.ImageFound{Gone: "it answered 404"}
+	for name, c := range map[string]struct {
+		look    looker
+		mirrors []any
+		refused string // a part of the refusal; "" for none
+		warned  string // a part of the warning in the status; "" for none
+	}{
+		"there":           {looker{}, nil, "", ""},
+		"missing":         {looker{at: gone}, nil, "it answered 404", ""},
+		"at a mirror":     {looker{at: gone}, []any{mirror}, "", "it answered 404"},
+		"at none":         {looker{at: gone, mirror: {Gone: "it answered 410"}}, []any{mirror}, "404; it answered 410", ""},
+		"for others only": {looker{at: {Doubt: "no route to host"}}, nil, "", "no route to host"},
+		"too large": {
+			looker{at: {Size: 9_000_000_001}}, nil, "and the largest disk of the machine, /dev/sda, has 9.0 GB", "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, 1)
+				w.probe = c.look
+				w.start()
+				defer w.close()
+				id := deployable(w, at)
+				n, err := w.e.UpdateNode(w.ctx, id, func(n *node.Node) error {
+					n.InstanceInfo["image_checksum"], n.InstanceInfo["image_mirrors"] = noSum, c.mirrors
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				found := node.Inspected{Inventory: json.RawMessage(`{"disks":[{"name":"/dev/sda","size":9000000000}]}`)}
+				if n, err = w.store.Commit(w.ctx, node.Change{Save: &n, Inspected: &found}); err != nil {
+					t.Fatal(err)
+				}
+				err = w.e.Provision(w.ctx, id, plan.Request{Verb: node.Deploy})
+				if (err == nil) != (c.refused == "") || err != nil && !strings.Contains(err.Error(), c.refused) {
+					t.Errorf("error %v, expected %q", err, c.refused)
+				}
+				after, ferr := w.e.Node(w.ctx, id)
+				if ferr != nil || err != nil && (after.Revision != n.Revision || after.ProvisionState != node.Available) {
+					t.Errorf("a refusal left the node %s at revision %d, before %d: %v", after.ProvisionState, after.Revision,
+						n.Revision, ferr)
+				}
+				s, serr := w.e.Status(w.ctx, id)
+				if serr != nil || (len(s.Warnings) == 0) != (c.warned == "") ||
+					!strings.Contains(fmt.Sprint(s.Warnings), c.warned) {
+					t.Errorf("warnings %q, expected %q: %v", s.Warnings, c.warned, serr)
 				}
 			})
 		})

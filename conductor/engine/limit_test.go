@@ -22,7 +22,7 @@ func TestLimits(t *testing.T) {
 			node.Change{Insert: &node.Node{UUID: "11111111-2222-4333-8444-00000000000" + string(rune('0'+len(ids))),
 				Driver:         "redfish",
 				ProvisionState: state, Interfaces: map[string]string{"deploy": "direct", "boot": "ipxe"},
-				InstanceInfo: map[string]any{"image_source": "http://h/i", "image_checksum": "00"}}})
+				InstanceInfo: map[string]any{"image_source": "http://h/i", "image_checksum": noSum}}})
 		if err != nil {
 			t.Fatal(err)
 		}

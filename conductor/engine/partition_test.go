@@ -15,7 +15,7 @@ import (
 func divided(w *world, id string, more map[string]any) {
 	w.t.Helper()
 	if _, err := w.e.UpdateNode(w.ctx, id, func(n *node.Node) error {
-		n.InstanceInfo = map[string]any{"image_source": "http://images/root.raw", "image_checksum": "00ff",
+		n.InstanceInfo = map[string]any{"image_source": "http://images/root.raw", "image_checksum": "00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff",
 			"image_type": "partition", "root_gb": 10.0}
 		for k, v := range more {
 			n.InstanceInfo[k] = v

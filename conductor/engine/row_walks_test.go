@@ -193,7 +193,7 @@ func (r *walker) image() {
 func (r *walker) imageOf(tenant int) {
 	r.t.Helper()
 	_, err := r.e.UpdateNode(r.ctx, r.id, func(n *node.Node) error {
-		n.InstanceInfo = map[string]any{"image_source": "http://images/os.raw", "image_checksum": "00", "tenant": tenant}
+		n.InstanceInfo = map[string]any{"image_source": "http://images/os.raw", "image_checksum": noSum, "tenant": tenant}
 		if n.ProvisionState == node.Error && tenant == 0 {
 			n.InstanceUUID = r.id // as an operator says that it is the same instance
 		}

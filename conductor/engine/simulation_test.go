@@ -146,7 +146,7 @@ func (w *world) operate(id string) {
 	}
 	if (verb == node.Deploy || verb == node.Rebuild) && len(n.InstanceInfo) == 0 {
 		_, err := w.e.UpdateNode(w.ctx, id, func(n *node.Node) error {
-			n.InstanceInfo = map[string]any{"image_source": "http://images/os.raw", "image_checksum": "00",
+			n.InstanceInfo = map[string]any{"image_source": "http://images/os.raw", "image_checksum": noSum,
 				"tenant": w.pick(1_000_000)}
 			return nil
 		})

@@ -20,6 +20,8 @@ type (
 	Discovery = core.Discovery
 	// Images finds images.
 	Images = core.Images
+	// ImageProbe looks at images before a deploy.
+	ImageProbe = core.ImageProbe
 	// BootLogs keeps the logs of machines.
 	BootLogs = core.BootLogs
 	// BMC is one kind of board management controller.

@@ -76,3 +76,6 @@ func (w *world) AttachMedium(ctx context.Context, n node.Node, medium node.Mediu
 func (w *world) DetachMedia(ctx context.Context, n node.Node, _ []string) error {
 	return w.toBMC(ctx, n, func(m *machine) { m.medium = "" })
 }
+
+// noSum has the form of a SHA-256.
+const noSum = "0000000000000000000000000000000000000000000000000000000000000000"

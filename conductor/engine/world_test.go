@@ -38,6 +38,7 @@ type world struct {
 	finalizing func(*machine) error     // an agent that is told to let its machine go may fail so; nil for never
 	system     node.System              // what a BMC tells of its machine
 	images     core.Images              // finds images; nil for none
+	probe      core.ImageProbe          // looks at images; nil for none
 	logs       core.BootLogs            // keeps what machines log; nil for none
 	logless    bool                     // agents that are asked for their logs cannot collect any
 	syncing    error                    // agents that are told to sync refuse so; nil for never
@@ -113,7 +114,7 @@ func (w *world) start() {
 	}
 	e := engine.New(core.Config{
 		Store: st, BMCs: map[string]core.BMC{"redfish": bmc, "fake-hardware": w}, Agents: agents{w}, Drives: drives{},
-		Images: w.images, BootLogs: w.logs,
+		Images: w.images, Probe: w.probe, BootLogs: w.logs,
 		EraseKey: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)),
 		Settings: w.settings, Log: slog.New(slog.DiscardHandler), PowerWorkers: w.readers, Proof: w.proof,
 		Now: func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) },
@@ -379,7 +380,7 @@ func (w *world) create(driver string) node.Node {
 	w.t.Helper()
 	n, err := w.e.CreateNode(w.ctx,
 		node.Node{Driver: driver, Interfaces: map[string]string{"deploy": "direct", "inspect": "agent"},
-			InstanceInfo: map[string]any{"image_source": "http://images/os.raw", "image_checksum": "00", "tenant": 0}})
+			InstanceInfo: map[string]any{"image_source": "http://images/os.raw", "image_checksum": noSum, "tenant": 0}})
 	if err != nil {
 		w.t.Fatal(err)
 	}

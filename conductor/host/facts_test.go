@@ -1,6 +1,7 @@
 package host
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -83,7 +84,7 @@ func aligned(facts Facts, is node.State) *node.Node {
 }
 
 func image(url string) *hostapi.Image {
-	return &hostapi.Image{URL: url, Checksum: "00", ChecksumType: hostapi.SHA256}
+	return &hostapi.Image{URL: url, Checksum: strings.Repeat("0", 64), ChecksumType: hostapi.SHA256}
 }
 
 // The edits that cases are made of.

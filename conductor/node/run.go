@@ -27,6 +27,8 @@ type Run struct {
 	Listed     []Step `json:"listed,omitempty"`      // the steps asked for, until it is known who does them
 	NoRamdisk  bool   `json:"no_ramdisk,omitempty"`  // the machine is not booted into a ramdisk for it
 	AbortAfter bool   `json:"abort_after,omitempty"` // to be aborted once the step under way is over
+
+	Doubts []string `json:"doubts,omitempty"` // warnings from before the run, for people
 }
 
 // Current returns the step being done, nil when the run has none left.

@@ -48,9 +48,10 @@ type decision struct {
 	f         Facts
 	now       time.Time
 	dirty     bool
-	hurry     bool  // what was pending is not wanted any more: it is to fall due, and be dropped
-	held      bool  // the request came to a held node, whose agent may be at hand
-	err       error // a row the table lacks: a fault of ours, never a client's
+	hurry     bool     // what was pending is not wanted any more: it is to fall due, and be dropped
+	held      bool     // the request came to a held node, whose agent may be at hand
+	doubts    []string // warnings of a request, for its run
+	err       error    // a row the table lacks: a fault of ours, never a client's
 	effects   []node.Effect
 	history   []node.HistoryEntry
 	moves     []node.Transition

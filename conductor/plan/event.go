@@ -24,6 +24,7 @@ type Request struct {
 	RescuePassword string        // in clear, never stored: the engine makes RescueHash of it
 	RescueHash     string        // hashed as crypt(3) does
 	DisableRamdisk bool
+	Image          *node.ImageFound // what is known of the image of a deploy; nil when nobody has looked
 }
 
 // PowerRequest is an operator's wish for power. Timeout 0 means the default; with

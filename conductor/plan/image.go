@@ -85,9 +85,13 @@ func withoutURL(err error) error {
 	return err
 }
 
-// md5Sum is what an MD5 checksum looks like; those of other lengths are told
-// apart by the agent.
+// md5Sum is what an MD5 checksum looks like.
 var md5Sum = regexp.MustCompile(`^[0-9a-fA-F]{32}$`)
+
+// hexSums are the checksums that agents take, by algorithm.
+var hexSums = map[string]*regexp.Regexp{
+	"sha256": regexp.MustCompile(`^[0-9a-fA-F]{64}$`), "sha512": regexp.MustCompile(`^[0-9a-fA-F]{128}$`),
+}
 
 func hasImage(n node.Node) error {
 	at := text(n.InstanceInfo, "image_source")
@@ -125,6 +129,35 @@ func checksumFits(n node.Node, at string, src imageSource) error {
 		return node.Refuse(node.Invalid,
 			"node %s cannot be deployed: the checksum of image %s is MD5, which agents refuse since it can be forged; give "+
 				"its sha256 or sha512", n.UUID, at)
+	case value != "":
+		return sumFormed(n, "image_os_hash_value", algo, value)
+	case sum == "" || strings.HasPrefix(sum, "http://") || strings.HasPrefix(sum, "https://"):
+		return nil
+	}
+	algo, hex, found := strings.Cut(sum, ":")
+	if !found {
+		algo, hex = map[bool]string{true: "sha512", false: "sha256"}[len(sum) > 64], sum
+	}
+	return sumFormed(n, "image_checksum", algo, hex)
+}
+
+// sumFormed refuses a checksum that no image can have: it would be found out after the
+// machine was booted for it.
+func sumFormed(n node.Node, key, algo, sum string) error {
+	form, known := hexSums[strings.ToLower(strings.TrimSpace(algo))]
+	orElse := ""
+	if key == "image_checksum" {
+		orElse = ", or the URL of a file of checksums"
+	}
+	switch {
+	case !known:
+		return node.Refuse(node.Invalid,
+			"node %s cannot be deployed: the algorithm of instance_info/%s is %.40q, expected sha256 or sha512",
+			n.UUID, key, algo)
+	case !form.MatchString(strings.TrimSpace(sum)):
+		return node.Refuse(node.Invalid,
+			"node %s cannot be deployed: instance_info/%s is %.140q (%d characters), expected the hex digits of a sha256 "+
+				"(64) or a sha512 (128)%s", n.UUID, key, sum, len(sum), orElse)
 	}
 	return nil
 }

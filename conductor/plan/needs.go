@@ -17,7 +17,7 @@ type Need struct {
 	LastWords      bool // Facts.LastWords: an error may quote the machine's log
 	HardwareReport bool // Facts.HardwareReport
 	CountByState   bool // Facts.CountByState: a limit on nodes in some states holds
-	Inventory      bool // Facts.Inventory: the event may be the end of an unreported erase
+	Inventory      bool // Facts.Inventory: the end of an unreported erase, or a deploy of an image of known size
 	Bonds          bool // Facts.Bonds: the event may be the end of a tear-down, which detaches VIFs
 	Leased         bool // Facts.Leased: an agent says for the first time where it can be called
 }
@@ -33,7 +33,7 @@ func Needs(n node.Node, e Event) Need {
 		LastWords:      late && n.Agent.TokenSent, // else the log is of another boot
 		HardwareReport: needsHardwareReport(e),
 		CountByState:   limited(e),
-		Inventory:      cutsErase(n, e),
+		Inventory:      cutsErase(n, e) || sized(e),
 		Bonds:          endsInstance(n, e),
 		Leased:         needsLeases(n, e),
 	}

@@ -66,7 +66,7 @@ func replay(t *testing.T, script string) string {
 	s.n = node.Node{
 		UUID: "11111111-2222-4333-8444-555555555555", Driver: "redfish", ProvisionState: node.Enroll,
 		Interfaces:   map[string]string{"deploy": "direct", "inspect": "agent", "boot": "ipxe"},
-		InstanceInfo: map[string]any{"image_source": "http://images/os.raw", "image_checksum": "00ff"},
+		InstanceInfo: map[string]any{"image_source": "http://images/os.raw", "image_checksum": strings.Repeat("00ff", 16)},
 	}
 	for line := range strings.SplitSeq(script, "\n") {
 		switch {
@@ -89,6 +89,9 @@ func (s *scene) do(w []string) {
 		s.set(k, v)
 	case "ask":
 		s.decide(s.request(rest))
+	case "disks":
+		s.f.Inventory = agentapi.Inventory{}
+		s.parse(rest, &s.f.Inventory.Disks)
 	case "child":
 		var e ChildStep
 		s.parse(rest, &e)

@@ -55,6 +55,9 @@ func (d *decision) request(r Request) error {
 	if err := d.checkSteps(r); err != nil {
 		return err
 	}
+	if err := d.checkImage(r); err != nil {
+		return err
+	}
 	if intoRamdisk[r.Verb] {
 		if err := CheckBootFiles(d.n); err != nil {
 			return err
@@ -70,7 +73,7 @@ func (d *decision) request(r Request) error {
 	d.fire(r.Verb)
 	if d.n.ProvisionState.Class() == node.Working {
 		d.startRun(node.Run{Activity: v.activity, ByHand: r.Verb == node.Clean, Listed: d.asked(v.activity, r),
-			NoRamdisk: r.noRamdisk()})
+			NoRamdisk: r.noRamdisk(), Doubts: d.doubts})
 	}
 	return d.err
 }

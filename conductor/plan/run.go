@@ -56,6 +56,9 @@ func (d *decision) startRun(r node.Run) {
 		return
 	}
 	d.note("INFO", fmt.Sprintf("%s started", r.Activity))
+	for _, doubt := range r.Doubts {
+		d.note("INFO", "warning: "+doubt)
+	}
 	d.advance()
 }
 
@@ -169,6 +172,9 @@ func (d *decision) finish() {
 func (d *decision) failRun(reason string) {
 	if s := d.n.Run.Current(); s != nil {
 		reason = fmt.Sprintf("%s failed at step %s: %s", d.n.Run.Activity, named(*s), reason)
+		if len(d.n.Run.Doubts) > 0 && s.String() == writeImage {
+			reason += "; " + strings.Join(d.n.Run.Doubts, "; ")
+		}
 	}
 	d.endRun(reason)
 }

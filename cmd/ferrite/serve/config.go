@@ -35,6 +35,7 @@ type Config struct {
 	BMCAllow      []string `koanf:"bmc-allow"`
 	RegistryAllow []string `koanf:"registry-allow"`
 	AgentAllow    []string `koanf:"agent-allow"`
+	CheckImages   bool     `koanf:"check-images"`
 	AgentCA       string   `koanf:"agent-ca"`
 	AgentTLS      bool     `koanf:"agent-require-tls"`
 	AgentPath     bool     `koanf:"agent-callback-path"`

@@ -45,8 +45,12 @@ func apiFlags(f *pflag.FlagSet) {
 	f.StringSlice("bmc-allow", nil,
 		"`networks` (10.0.0.1/32) whose BMCs may be loopback, link-local, multicast or this host's own addresses")
 	f.StringSlice("registry-allow", nil,
-		"`networks` (10.0.0.1/32) whose registries (oci://) may be loopback, link-local, multicast or this host's own "+
-			"addresses; registries are never asked through a proxy")
+		"`networks` (10.0.0.1/32) whose registries (oci://) and image servers may be loopback, link-local, multicast or "+
+			"this host's own addresses; they are never asked through a proxy")
+	f.Bool("check-images", true,
+		"ask for an image at an http(s) URL before a machine is switched off for it: refuse a deploy whose image "+
+			"is not there "+
+			"or too large, and warn of one that this host cannot reach")
 	f.String("ca-folder", "",
 		"`folder` on this host with certificates (PEM) that nodes may name as redfish_verify_ca and agent_verify_ca; "+
 			"without it, nodes have the PEM itself, true or false")

@@ -144,6 +144,7 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	eng := engine.New(engine.Config{
 		Store: db, BMCs: hardwareTypes(drivers), Agents: agents.NewClient(calling), Drives: configdrive.Encoder{},
 		Images:   images,
+		Probe:    c.probe(dialled.registries),
 		EraseKey: eraseKey,
 		BootLogs: logs, Settings: c.settings(), Log: log,
 		Workers: c.Workers, PowerWorkers: c.SyncWorkers,
@@ -263,6 +264,14 @@ func (c Config) images(registries *outbound.Policy) (*imagesource.Sources, error
 		conf.Served = "http://" + netip.AddrPortFrom(addr, bootserver.DefaultHTTPPort).String()
 	}
 	return imagesource.New(conf), nil
+}
+
+// probe looks at images at http(s) URLs before a deploy; nil when it is not to.
+func (c Config) probe(servers *outbound.Policy) engine.ImageProbe {
+	if !c.CheckImages {
+		return nil
+	}
+	return imagesource.NewProber(servers.Client())
 }
 
 // listenBoot opens the boot service; nil without --boot.

@@ -2,6 +2,8 @@ package core
 
 import (
 	"context"
+	"strings"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
@@ -32,14 +34,48 @@ func (e *Core) CheckImage(n node.Node) error {
 	return nil
 }
 
-// checkRequestedImage is checkImage for a request that would be taken otherwise.
-func (e *Core) checkRequestedImage(ctx context.Context, ref string, r plan.Request) error {
+// lookTime bounds the look at an image and its mirrors.
+const lookTime = 6 * time.Second
+
+// requestedImage is CheckImage for a request that would be taken otherwise, and a look at
+// the image, where agents fetch it by themselves.
+func (e *Core) requestedImage(ctx context.Context, ref string, r plan.Request) (*node.ImageFound, error) {
 	if r.Verb != node.Deploy && r.Verb != node.Rebuild {
-		return nil
+		return nil, nil
 	}
 	n, err := e.Node(ctx, ref)
 	if err != nil || !node.Requestable(n.ProvisionState, r.Verb) {
-		return err
+		return nil, err
 	}
-	return e.CheckImage(n)
+	if err := e.CheckImage(n); err != nil {
+		return nil, err
+	}
+	urls := plan.ImageURLs(n)
+	if e.Probe == nil || len(urls) == 0 || plan.CheckInstance(n) != nil {
+		return nil, nil
+	}
+	if holder, err := e.Reserved(ctx, n.UUID); err != nil || holder != "" {
+		return nil, err // refused as locked, without a wait
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	found := e.lookAt(ctx, urls)
+	return &found, nil
+}
+
+// lookAt looks at an image and, as long as a server refuses it, at its mirrors.
+func (e *Core) lookAt(ctx context.Context, urls []string) node.ImageFound {
+	var refused []string
+	for _, at := range urls {
+		found := e.Probe.Probe(ctx, at)
+		if found.Gone == "" {
+			if found.Doubt != "" {
+				refused = append(refused, found.Doubt)
+			}
+			found.Doubt = strings.Join(refused, "; ")
+			return found
+		}
+		refused = append(refused, found.Gone)
+	}
+	return node.ImageFound{Gone: strings.Join(refused, "; ")}
 }

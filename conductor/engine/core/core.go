@@ -26,6 +26,7 @@ type Config struct {
 	Log      *slog.Logger
 
 	Images   Images           // nil: images are at http(s) URLs only
+	Probe    ImageProbe       // nil: images are not looked at before a deploy
 	BootLogs BootLogs         // nil: none are kept
 	Now      func() time.Time // the clock; time.Now when nil
 	Workers  int              // effects of a lane that are carried out at a time; 64 when 0

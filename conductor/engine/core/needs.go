@@ -79,6 +79,12 @@ type BootLogs interface {
 	Forget(uuid string) error
 }
 
+// ImageProbe looks at the image behind an http(s) URL before a machine is switched off
+// for it. It ends within a few seconds.
+type ImageProbe interface {
+	Probe(ctx context.Context, rawURL string) node.ImageFound
+}
+
 // ConfigDrives turns what an operator gave as config drive into what an agent
 // takes: the base64 of a gzipped ISO, or a URL. hostname and uuid fill what
 // the operator left out.

@@ -240,10 +240,11 @@ func (e *Core) Provision(ctx context.Context, ref string, r plan.Request) error 
 		}
 		r.RescueHash, r.RescuePassword = hash, ""
 	}
-	if err := e.checkRequestedImage(ctx, ref, r); err != nil {
+	var err error
+	if r.Image, err = e.requestedImage(ctx, ref, r); err != nil {
 		return err
 	}
-	_, err := e.Act(ctx, ref, r)
+	_, err = e.Act(ctx, ref, r)
 	return err
 }
 

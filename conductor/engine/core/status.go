@@ -24,6 +24,7 @@ type Status struct {
 	Steps         []string
 	Index         int // of Step in Steps
 	WaitingFor    string
+	Warnings      []string  // of before the activity
 	Since         time.Time // of the activity
 	WaitingSince  time.Time // of the wait, for a machine or a person; zero while the conductor is at work
 	Until         time.Time // of the wait
@@ -68,7 +69,7 @@ func (e *Core) Status(ctx context.Context, ref string) (Status, error) {
 		if cur := n.Run.Current(); cur != nil {
 			s.Step = cur.String()
 		}
-		s.WaitingFor, s.WaitingSince = n.Run.Waiting, waitingSince(n)
+		s.WaitingFor, s.WaitingSince, s.Warnings = n.Run.Waiting, waitingSince(n), n.Run.Doubts
 	}
 	if s.WaitingFor == "" && (n.ProvisionState.Class() == node.Working || n.TargetPowerState != "") {
 		if s.WaitingFor, err = e.pendingText(ctx, n.UUID); err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -304,7 +305,7 @@ func (w *world) gone(name string) {
 
 func withImage(url string) func(*hostapi.Host) {
 	return func(h *hostapi.Host) {
-		h.Spec.Image = &hostapi.Image{URL: url, Checksum: "00", ChecksumType: hostapi.SHA256}
+		h.Spec.Image = &hostapi.Image{URL: url, Checksum: strings.Repeat("0", 64), ChecksumType: hostapi.SHA256}
 	}
 }
 

@@ -59,6 +59,9 @@ func statusRows(st nodeapi.Status) func(t table.Writer) error {
 			row("step", fmt.Sprintf("%s (%d of %d)", st.Step, st.Index+1, len(st.Steps)))
 		}
 		row("waits for", st.WaitingFor)
+		for _, w := range st.Warnings {
+			row("warning", w)
+		}
 		row("waits since", wait.Clock(st.WaitingSince))
 		row("until", wait.Clock(st.Until))
 		for _, stage := range st.BootStages {

@@ -1,0 +1,8 @@
+package node
+
+// ImageFound is what the conductor has seen of an image before a deploy.
+type ImageFound struct {
+	Gone  string // the server's refusal, which agents would get as well, and what to do; "" for none
+	Doubt string // why the image could not be seen, or not all of it; "" for nothing
+	Size  int64  // bytes it has on a disk, unpacked; 0 when unknown
+}

@@ -1,0 +1,119 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+	"github.com/ferrite-metal/ferrite/proto/rootdevice"
+)
+
+// ImageURLs is where agents fetch a node's image by themselves: image_source, then its
+// mirrors; none where the conductor finds it, or nothing is written.
+func ImageURLs(n node.Node) []string {
+	at := ImageSource(n)
+	src, ok := sourceOf(at)
+	if !ok || !src.direct {
+		return nil
+	}
+	urls := []string{at}
+	mirrors, _ := imageMirrors(n, src) // refused elsewhere
+	for _, m := range mirrors {
+		urls = append(urls, fmt.Sprint(m))
+	}
+	return urls
+}
+
+// sized reports whether an event brings the size of an image, which is compared with the
+// disks of the last inspection.
+func sized(e Event) bool {
+	r, ok := e.(Request)
+	return ok && r.Image != nil && r.Image.Size > 0
+}
+
+// checkImage refuses a deploy whose image is known not to be there, or not to fit, before
+// the machine is switched off. Doubts go into the run.
+func (d *decision) checkImage(r Request) error {
+	if r.Image == nil {
+		return nil
+	}
+	if r.Image.Gone != "" {
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: image %s", d.n.UUID, r.Image.Gone)
+	}
+	if r.Image.Doubt != "" {
+		d.doubts = append(d.doubts, "the image could not be checked before the deploy: "+nodeapi.Printable(r.Image.Doubt))
+	}
+	if r.Image.Size <= 0 {
+		return nil
+	}
+	if IsPartitionImage(d.n) {
+		return d.fitsPartition(r.Image.Size)
+	}
+	return d.fitsDisk(r)
+}
+
+// fitsPartition compares the image of a root file system with instance_info/root_gb.
+func (d *decision) fitsPartition(size int64) error {
+	gib, err := strconv.ParseInt(text(d.n.InstanceInfo, "root_gb"), 10, 64)
+	if err != nil || gib > maxRootGiB || size <= gib<<30 {
+		return nil //nolint:nilerr // another check refuses it
+	}
+	return node.Refuse(node.Invalid,
+		"node %s cannot be deployed: image %s has %s, and its partition %s: raise instance_info/root_gb (%d), or use a "+
+			"smaller image", d.n.UUID, nodeapi.MaskText(ImageSource(d.n)), gb(size), gb(gib<<30), gib)
+}
+
+// maxRootGiB is more than any disk has, and no number that overflows as bytes.
+const maxRootGiB = 1 << 30
+
+// fitsDisk compares an image with the disk that it would be written to, as the last
+// inspection found it. Where RAID is made before, nobody knows that disk yet.
+func (d *decision) fitsDisk(r Request) error {
+	if len(d.f.Inventory.Disks) == 0 || len(d.n.TargetRAIDConfig) > 0 || len(d.n.RAIDConfig) > 0 ||
+		slices.ContainsFunc(d.asked("deploy", r), func(s node.Step) bool { return s.Interface == "raid" }) {
+		return nil
+	}
+	wish, err := rootdevice.WishOf(nil, d.n.InstanceInfo, d.n.Properties)
+	if err != nil {
+		return nil //nolint:nilerr // another check refuses it
+	}
+	wish.Need = r.Image.Size
+	disk, _, err := rootdevice.Choose(d.f.Inventory.Disks, nil, wish)
+	whose := "the disk that " + wish.Hints.String() + " selects"
+	if errors.Is(err, rootdevice.ErrNoDisk) && len(wish.Hints) == 0 {
+		disk, err = largest(d.f.Inventory.Disks), nil
+		whose = "the largest disk of the machine"
+	}
+	switch {
+	case err != nil: // a disk may have been added since
+		d.doubts = append(d.doubts, "by the last inspection no disk would be taken: "+err.Error())
+		return nil
+	case disk.Size >= r.Image.Size:
+		return nil
+	}
+	return node.Refuse(node.Invalid,
+		"node %s cannot be deployed: image %s has %s on a disk, and %s, %s, has %s: use a smaller image or another disk "+
+			"(ferrite node root-device %s shows them); if the disks were changed since the last inspection, inspect "+
+			"the node again",
+		d.n.UUID, nodeapi.MaskText(ImageSource(d.n)), gbBeside(r.Image.Size, disk.Size), whose, disk.Name,
+		gbBeside(disk.Size, r.Image.Size), d.n.UUID)
+}
+
+func largest(disks []agentapi.Disk) agentapi.Disk {
+	return slices.MaxFunc(disks, func(a, b agentapi.Disk) int { return int(min(max(a.Size-b.Size, -1), 1)) })
+}
+
+// gb is a size for people.
+func gb(bytes int64) string { return fmt.Sprintf("%.1f GB", float64(bytes)/1e9) }
+
+// gbBeside is gb, with the bytes where the other size reads the same.
+func gbBeside(bytes, other int64) string {
+	if gb(bytes) == gb(other) {
+		return fmt.Sprintf("%s (%d bytes)", gb(bytes), bytes)
+	}
+	return gb(bytes)
+}
