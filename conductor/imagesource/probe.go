@@ -57,10 +57,10 @@ func (p *Prober) lookAt(ctx context.Context, rawURL string) node.ImageFound {
 	defer got.Body.Close() // which ends the transfer where the server ignores Range
 	switch {
 	case refusals[got.StatusCode] != "":
-		return node.ImageFound{Gone: fmt.Sprintf("%s: the server answered %s; %s", masked(rawURL), got.Status,
-			refusals[got.StatusCode])}
+		return node.ImageFound{Gone: fmt.Sprintf("%s: the server answered %d %s; %s", masked(rawURL), got.StatusCode,
+			http.StatusText(got.StatusCode), refusals[got.StatusCode])}
 	case got.StatusCode != http.StatusOK && got.StatusCode != http.StatusPartialContent:
-		return doubt(rawURL, fmt.Errorf("the server answered %s", nodeapi.Printable(got.Status)))
+		return doubt(rawURL, fmt.Errorf("the server answered %d %s", got.StatusCode, http.StatusText(got.StatusCode)))
 	}
 	first := make([]byte, headBytes)
 	n, err := io.ReadFull(got.Body, first)

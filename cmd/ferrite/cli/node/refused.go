@@ -16,7 +16,8 @@ import (
 )
 
 var (
-	deployed = regexp.MustCompile(`^[Nn]ode \S+ cannot be deployed: `) // the beginning says so
+	// the beginning says so
+	deployed = regexp.MustCompile(`^([Nn]ode \S+ cannot be deployed|Cannot (clean|service|deploy) node \S+): `)
 	nodeUUID = regexp.MustCompile(`[Nn]ode "?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"?`)
 )
 
