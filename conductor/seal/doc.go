@@ -12,9 +12,9 @@
 //	    the ciphertext, and its tag of 16
 //
 // The cipher is AES-256-GCM (NIST SP 800-38D). Its key is made from the ring's by
-// HKDF-Expand with SHA-256 (RFC 5869, 2.3) and the context as info: random nonces are
-// safe for 2^32 messages of one key, which the saves of one record do not reach. The
-// head of 12 bytes and the context are authenticated too.
+// the one-step derivation of NIST SP 800-56C, 4.1, with SHA-256 and the context: random
+// nonces are safe for 2^32 messages of one key, which the saves of one record do not
+// reach. The head of 12 bytes and the context are authenticated too.
 //
 // The package reads no file and no clock, and knows no record.
 package seal

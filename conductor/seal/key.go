@@ -3,7 +3,6 @@ package seal
 import (
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -35,15 +34,21 @@ func IDOf(key []byte) ID {
 
 // cipherFor is the cipher of one context.
 func cipherFor(key []byte, context string) (cipher.AEAD, error) {
-	own, err := hkdf.Expand(sha256.New, key, "ferrite seal\x00"+context, KeySize)
-	if err != nil {
-		return nil, err
-	}
-	block, err := aes.NewCipher(own)
+	own := derive(key, context)
+	block, err := aes.NewCipher(own[:])
 	if err != nil {
 		return nil, err
 	}
 	return cipher.NewGCMWithRandomNonce(block)
+}
+
+// derive makes the key of a context: SHA-256 of a counter, the key and what it is for.
+func derive(key []byte, context string) [KeySize]byte {
+	text := make([]byte, 0, 160)
+	text = append(text, 0, 0, 0, 1)
+	text = append(text, key...)
+	text = append(text, "ferrite seal\x00"...)
+	return sha256.Sum256(append(text, context...))
 }
 
 // bareCipher is the cipher of OpenBare.

@@ -33,7 +33,7 @@ func (s sealer) encode(table, uuid string, record any) (doc string, envelope []b
 	if err != nil || len(leaves) == 0 {
 		return string(raw), nil, err
 	}
-	plain, err := json.Marshal(leaves)
+	plain, err := encodeLeaves(leaves)
 	if err != nil {
 		return "", nil, err
 	}
@@ -52,8 +52,8 @@ func (s sealer) open(table, uuid string, record any, envelope []byte) error {
 		return err
 	}
 	parts := secretParts(record)
-	for pointer, value := range leaves {
-		if err := putSecret(parts, pointer, value); err != nil {
+	for _, l := range leaves {
+		if err := putSecret(parts, l.pointer, l.value); err != nil {
 			return unopened(table, uuid, err)
 		}
 	}
@@ -69,13 +69,14 @@ func putSecret(parts []secretPart, pointer string, value any) error {
 	return fmt.Errorf("the document has no place for the sealed value of %s", pointer)
 }
 
-func (s sealer) leaves(table, uuid string, envelope []byte) (leaves map[string]any, err error) {
+func (s sealer) leaves(table, uuid string, envelope []byte) ([]leaf, error) {
 	plain, err := s.openBytes(table, uuid, envelope)
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(plain, &leaves); err != nil {
-		return nil, unopened(table, uuid, errors.New("they are no JSON")) // not quoted: they are secret
+	leaves, err := decodeLeaves(plain)
+	if err != nil {
+		return nil, unopened(table, uuid, err)
 	}
 	return leaves, nil
 }

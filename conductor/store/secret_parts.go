@@ -143,7 +143,9 @@ func putLeaf(tree any, way []string, value any) error {
 		last := i == len(way)-1
 		switch at := tree.(type) {
 		case map[string]any:
-			token = unescape.Replace(token)
+			if strings.IndexByte(token, '~') >= 0 {
+				token = unescape.Replace(token)
+			}
 			if last {
 				at[token] = value
 			} else if at[token] == nil {

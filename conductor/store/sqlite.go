@@ -16,7 +16,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/seal"
 )
 
-// Options are the options of Open; the zero value is right for production.
+// Options are the options of Open. A conductor sets Keys; the zero value of the others is
+// right for production.
 type Options struct {
 	// Readers is how many reads can run at once, 4 when 0.
 	Readers int
