@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -28,6 +29,12 @@ func (h *nodeResource) patchNode(c *rest.Call) error {
 	if err := h.fields.Patchable(c.Minor, ops); err != nil {
 		return err
 	}
+	if slices.ContainsFunc(ops, func(o rest.Operation) bool {
+		return o.Field() == "driver" || o.Field() == "driver_info"
+	}) {
+		h.enrolling.Lock()
+		defer h.enrolling.Unlock()
+	}
 	n, err = h.conductor.UpdateNode(c.Request().Context(), n.UUID, func(n *node.Node) error {
 		if err := h.permitPatch(c, ops, n); err != nil { // it may be another's by now
 			return err
@@ -35,6 +42,7 @@ func (h *nodeResource) patchNode(c *rest.Call) error {
 		if reset {
 			n.Interfaces = nil
 		}
+		was, _ := n.Machine()
 		maintenance, shown, info, instance := n.Maintenance, n.InstanceInfo["display_name"], n.DriverInfo, n.InstanceInfo
 		if err := h.fields.Apply(ops, n); err != nil {
 			return err
@@ -42,6 +50,11 @@ func (h *nodeResource) patchNode(c *rest.Call) error {
 		if err := errors.Join(checkPasswordAgain(info, n.DriverInfo, ops),
 			checkPullSecretAgain(instance, n.InstanceInfo, ops)); err != nil {
 			return err
+		}
+		if is, _ := n.Machine(); is != was {
+			if err := unlessForced(c, func(context.Context) error { return h.refuseSameMachine(c, *n) }); err != nil {
+				return err
+			}
 		}
 		if maintenance && !n.Maintenance {
 			n.MaintenanceReason, n.Fault = "", ""

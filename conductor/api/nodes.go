@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/labstack/echo/v4"
 
@@ -22,6 +23,8 @@ type nodeResource struct {
 	fields    *rest.Table[node.Node]
 	full      [nodeapi.MaxMinor + 1]rest.Selection // all fields by minor version
 	cache     *rest.Cache
+	// enrolling is held from the look for another node of a machine until the node is saved that has it.
+	enrolling sync.Mutex
 }
 
 // nodeConductor is the part of the conductor that nodeResource needs.
@@ -33,6 +36,8 @@ type nodeConductor interface {
 	CreateNode(ctx context.Context, n node.Node) (node.Node, error)
 	Node(ctx context.Context, ref string) (node.Node, error)
 	Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
+	// NodesAt are the nodes whose BMC is at a host, a name or an address.
+	NodesAt(ctx context.Context, host string) ([]node.Node, error)
 	UpdateNode(ctx context.Context, ref string, edit func(*node.Node) error) (node.Node, error)
 	DeleteNode(ctx context.Context, ref string) error
 	Status(ctx context.Context, ref string) (engine.Status, error)
@@ -224,12 +229,24 @@ func (h *nodeResource) createNode(c *rest.Call) error {
 	if err := h.permitNew(c, body, &n); err != nil {
 		return err
 	}
-	n, err = h.conductor.CreateNode(c.Request().Context(), n)
+	n, err = h.enroll(c, n)
 	if err != nil {
 		return err
 	}
 	c.Response().Header().Set(echo.HeaderLocation, c.BaseURL()+"/v1/nodes/"+n.UUID)
 	return h.answerNode(c, http.StatusCreated, &n, "")
+}
+
+// enroll stores a new node, unless its machine is that of another.
+func (h *nodeResource) enroll(c *rest.Call, n node.Node) (node.Node, error) {
+	if _, named := n.Machine(); named {
+		h.enrolling.Lock()
+		defer h.enrolling.Unlock()
+	}
+	if err := unlessForced(c, func(context.Context) error { return h.refuseSameMachine(c, n) }); err != nil {
+		return n, err
+	}
+	return h.conductor.CreateNode(c.Request().Context(), n)
 }
 
 // permitParent: who sees only his own nodes makes no children of others.

@@ -23,7 +23,7 @@ func TestAuthorities(t *testing.T) {
 	}
 	c := start(t, dir, "--ca-folder", folder)
 	create := func(name string, verify any, want int) {
-		info := map[string]any{"redfish_address": "https://192.0.2.1", "redfish_verify_ca": verify}
+		info := map[string]any{"redfish_address": "https://192.0.2.1/" + name, "redfish_verify_ca": verify}
 		c.Call(t, "POST", "/v1/nodes", map[string]any{"driver": "redfish", "name": name, "driver_info": info}, want)
 	}
 	for name, verify := range map[string]any{"boolean": false, "inside": folder + "/ca.pem", "inline": string(chain),

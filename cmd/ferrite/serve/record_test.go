@@ -204,7 +204,8 @@ func recordRedfish(t *testing.T, c *conductor, state node.State) {
 	n := c.Call(t, "POST", "/v1/nodes", map[string]any{
 		"driver": "redfish", "name": nodeIn(state), "rescue_interface": "agent", "automated_clean": true,
 		"driver_info": map[string]any{
-			"redfish_address": "https://127.0.0.1:9", "redfish_system_id": "/redfish/v1/Systems/1", "redfish_username": "admin",
+			"redfish_address": "https://127.0.0.1:9", "redfish_system_id": "/redfish/v1/Systems/" + nodeIn(state),
+			"redfish_username": "admin",
 			"redfish_password": recordedPassword,
 			"deploy_kernel":    "http://127.0.0.1:9/kernel", "deploy_ramdisk": "http://127.0.0.1:9/initrd",
 			"rescue_kernel": "http://127.0.0.1:9/kernel", "rescue_ramdisk": "http://127.0.0.1:9/initrd",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -31,6 +32,7 @@ itself is not touched. The next command is "ferrite node manage".`,
 	cmd.Flags().StringVar(&networkData, "network-data", "", "JSON that the ramdisk configures its network by")
 	cmd.Flags().StringArrayVar(&macs, "port", nil, "MAC of a network interface that it boots from; repeat it")
 	client.Must(cmd.MarkFlagRequired("driver"))
+	caution.Care{Force: caution.OfMachine}.Add(s, cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		body, err := f.body(cmd)
 		if err != nil {

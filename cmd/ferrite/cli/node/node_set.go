@@ -3,6 +3,7 @@ package node
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
@@ -18,6 +19,7 @@ func nodeSet(s *client.Session) *cobra.Command {
 		Example: "  ferrite node set m1 --property cpu_arch=x86_64 --driver-info redfish_password=new",
 		Args:    cobra.ExactArgs(1),
 	}
+	caution.Care{Force: caution.OfMachine}.Add(s, cmd)
 	f := addNodeFlags(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&driver, "driver", "", "hardware type")

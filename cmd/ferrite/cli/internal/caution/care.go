@@ -18,6 +18,9 @@ type Care struct {
 // OfHost is the help text of --force of verbs that the node of a host refuses.
 const OfHost = "do it even if the machine belongs to a host (BareMetalHost), which then shows an error"
 
+// OfMachine is the help text of --force of commands that name a BMC.
+const OfMachine = "take a BMC and system that another node has already"
+
 // Always is the question of a verb that always loses data. NAMES stands for the nodes.
 func Always(question string) func([]string) (string, error) {
 	return func(names []string) (string, error) { return Question(question, names), nil }
