@@ -64,7 +64,8 @@ func TestProbe(t *testing.T) {
 		"forbidden":  {"/os.raw", answer(403), node.ImageFound{Gone: "403 Forbidden"}},
 		"overloaded": {"/os.raw", answer(503), node.ImageFound{Doubt: "the server answered 503"}},
 		"in circles": {
-			"/os.raw", http.RedirectHandler("/os.raw", 302).ServeHTTP, node.ImageFound{Doubt: "redirects more than 5"},
+			"/os.raw", http.RedirectHandler("/os.raw", http.StatusFound).ServeHTTP,
+			node.ImageFound{Doubt: "redirects more than 5"},
 		},
 		"HEAD refused": {"/os.raw", func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodHead { // as a URL of S3 that is signed for GET

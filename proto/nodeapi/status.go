@@ -26,7 +26,7 @@ type Status struct {
 
 	Since        time.Time `json:"since,omitzero"` // of the activity
 	WaitingFor   string    `json:"waiting_for,omitempty"`
-	Warnings     []string  `json:"warnings,omitempty"` // of the check before the activity
+	Warnings     []string  `json:"warnings,omitempty"`     // of the check before the activity
 	WaitingSince time.Time `json:"waiting_since,omitzero"` // absent while the conductor itself is at work
 	Until        time.Time `json:"until,omitzero"`         // when waiting becomes a failure
 
