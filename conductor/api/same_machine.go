@@ -58,7 +58,8 @@ func sameMachine(m node.Machine, other string) error {
 	if m.System != "" {
 		system = " and system /" + m.System
 	}
-	return node.Refuse(node.Conflict, "The BMC %s%s is that of %s already: correct the address or the system, or use that "+
-		"node. For two nodes of one machine, send the header %s: true (ferrite: --force).", m.Endpoint, system, other,
+	return node.Refuse(node.Conflict,
+		"The BMC %s%s is that of %s already: correct the address or the system, or use that "+
+			"node. For two nodes of one machine, send the header %s: true (ferrite: --force).", m.Endpoint, system, other,
 		nodeapi.HeaderForce)
 }

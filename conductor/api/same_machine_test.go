@@ -12,7 +12,8 @@ import (
 
 // enrollment is the body of a node whose BMC is at an address.
 func enrollment(name, address, system, owner string) string {
-	return fmt.Sprintf(`{"driver":"redfish","name":%q,"owner":%q,"driver_info":{"redfish_address":%q,"redfish_system_id":%q}}`,
+	return fmt.Sprintf(
+		`{"driver":"redfish","name":%q,"owner":%q,"driver_info":{"redfish_address":%q,"redfish_system_id":%q}}`,
 		name, owner, address, system)
 }
 
@@ -28,7 +29,8 @@ func TestSameMachine(t *testing.T) {
 		t.Errorf("a second node answers %d %s", r.status, r.body)
 	}
 	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", enrollment("blade-2", "https://10.0.0.1", second, ""))
-	c.must(http.StatusOK, 115, "PATCH", "/v1/nodes/metal-1", `[{"op":"add","path":"/driver_info/redfish_username","value":"a"}]`)
+	c.must(http.StatusOK, 115, "PATCH", "/v1/nodes/metal-1",
+		`[{"op":"add","path":"/driver_info/redfish_username","value":"a"}]`)
 	move := `[{"op":"add","path":"/driver_info/redfish_system_id","value":"` + first + `"}]`
 	if r := c.do(115, "PATCH", "/v1/nodes/blade-2", move); r.status != http.StatusConflict {
 		t.Errorf("a node that becomes the machine of another answers %d %s", r.status, r.body)
@@ -49,7 +51,8 @@ func TestSameMachine(t *testing.T) {
 	if r := forced("POST", "/v1/nodes", enrollment("dup", "https://10.0.0.1", "", "")); r.status != http.StatusCreated {
 		t.Errorf("forced, a second node answers %d %s", r.status, r.body)
 	}
-	c.must(http.StatusOK, 115, "PATCH", "/v1/nodes/dup", `[{"op":"add","path":"/driver_info/redfish_username","value":"b"}]`)
+	c.must(http.StatusOK, 115, "PATCH", "/v1/nodes/dup",
+		`[{"op":"add","path":"/driver_info/redfish_username","value":"b"}]`)
 	c.must(http.StatusNoContent, 115, "DELETE", "/v1/nodes/metal-1", "")
 	c.must(http.StatusNoContent, 115, "DELETE", "/v1/nodes/blade-2", "")
 	c.must(http.StatusNoContent, 115, "DELETE", "/v1/nodes/dup", "")

@@ -17,6 +17,8 @@ type Run struct {
 	StepSince  time.Time `json:"step_since,omitzero"` // when the step under way was first found unfinished; zero before
 	StepMoved  time.Time `json:"step_moved,omitzero"` // when it was last seen to advance, or could be seen again
 	StepDone   int       `json:"step_done,omitempty"` // the most that its driver has reported of StepReport.Progress
+	// Switched says that somebody has changed the machine's power during the step under way, and when; "" for nobody.
+	Switched string `json:"switched,omitempty"`
 
 	// Versions is what the agent said of its hardware managers with its steps: each step
 	// carries it, and the agent refuses when they have changed.

@@ -35,6 +35,7 @@ type PowerRequest struct {
 	Timeout  time.Duration
 	Once     bool
 	Overtake bool
+	User     string // the user who asks; "" where the API has no users
 }
 
 // Outcome is what became of an effect. Result is the effect's own JSON;

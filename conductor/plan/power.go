@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -43,7 +44,27 @@ func (d *decision) requestPower(r PowerRequest) error {
 	if r.Overtake && r.Target == node.PowerOff {
 		d.overtake()
 	}
-	return d.requestChore(change)
+	if err := d.requestChore(change); err != nil {
+		return err
+	}
+	d.recordSwitch(r)
+	return nil
+}
+
+// recordSwitch puts a power request into the history, and into the activity that it comes amid: a wait for a machine
+// that somebody has switched off looks like one that does not boot.
+func (d *decision) recordSwitch(r PowerRequest) {
+	text := string(r.Target) + " requested"
+	if d.n.Run != nil {
+		waiting := d.n.Run.Waiting
+		if step := d.n.Run.Current(); waiting == "" && step != nil {
+			waiting = step.String()
+		}
+		d.n.Run.Switched = fmt.Sprintf("%s was requested by %s at %s, while %s waited for %s", r.Target,
+			cmp.Or(r.User, "an operator"), d.now.UTC().Format("15:04:05 MST"), d.n.Run.Activity, waiting)
+		text += ", while " + d.n.Run.Activity + " waits for " + waiting
+	}
+	d.noteChore("INFO", changePower, text)
 }
 
 // overtake has nobody wait any longer for the operating system to shut down.

@@ -80,7 +80,7 @@ func (d *decision) stepDone() {
 func (d *decision) next() {
 	r := d.n.Run
 	r.Index++
-	r.Command = ""
+	r.Command, r.Switched = "", ""
 	d.advance()
 }
 
@@ -175,6 +175,9 @@ func (d *decision) failRun(reason string) {
 		if len(d.n.Run.Doubts) > 0 && s.String() == writeImage {
 			reason += "; " + strings.Join(d.n.Run.Doubts, "; ")
 		}
+	}
+	if d.n.Run.Switched != "" {
+		reason += "; " + d.n.Run.Switched
 	}
 	d.endRun(reason)
 }

@@ -250,7 +250,7 @@ func (e *Core) Provision(ctx context.Context, ref string, r plan.Request) error 
 
 // SetPower asks for a power state; timeout 0 means the default.
 func (e *Core) SetPower(ctx context.Context, ref string, target node.PowerState, timeout time.Duration) error {
-	_, err := e.Act(ctx, ref, plan.PowerRequest{Target: target, Timeout: timeout})
+	_, err := e.Act(ctx, ref, plan.PowerRequest{Target: target, Timeout: timeout, User: userOf(ctx).name})
 	return err
 }
 
@@ -258,7 +258,7 @@ func (e *Core) SetPower(ctx context.Context, ref string, target node.PowerState,
 // tells people of each try has to make the tries. One that is to be switched off
 // is so even while its operating system is still shutting down.
 func (e *Core) TryPower(ctx context.Context, ref string, target node.PowerState) error {
-	_, err := e.Act(ctx, ref, plan.PowerRequest{Target: target, Once: true, Overtake: true})
+	_, err := e.Act(ctx, ref, plan.PowerRequest{Target: target, Once: true, Overtake: true, User: userOf(ctx).name})
 	return err
 }
 

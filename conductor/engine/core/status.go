@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,6 +71,9 @@ func (e *Core) Status(ctx context.Context, ref string) (Status, error) {
 			s.Step = cur.String()
 		}
 		s.WaitingFor, s.WaitingSince, s.Warnings = n.Run.Waiting, waitingSince(n), n.Run.Doubts
+		if n.Run.Switched != "" {
+			s.Warnings = append(slices.Clone(s.Warnings), n.Run.Switched)
+		}
 	}
 	if s.WaitingFor == "" && (n.ProvisionState.Class() == node.Working || n.TargetPowerState != "") {
 		if s.WaitingFor, err = e.pendingText(ctx, n.UUID); err != nil {

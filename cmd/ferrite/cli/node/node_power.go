@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -32,6 +35,9 @@ func nodePower(s *client.Session) *cobra.Command {
 			Short: p.short,
 			Args:  cobra.MinimumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
+				if err := refuseAmid(s, cmd, args); err != nil {
+					return err
+				}
 				body := nodeapi.Power{Target: p.target, Timeout: int(timeout.Seconds())}
 				begin := func(ctx context.Context, node string) error {
 					return s.Client.Do(ctx, "PUT", client.NodePath(node, "states", "power"), body, nil)
@@ -40,12 +46,45 @@ func nodePower(s *client.Session) *cobra.Command {
 			},
 		}
 		waiting.Add(cmd)
-		caution.Care{}.Add(s, cmd)
+		caution.Care{Force: "do it in the middle of an activity, such as a deploy, which then may fail"}.Add(s, cmd)
 		cmd.Flags().DurationVar(&timeout, "power-timeout", 0,
 			"time limit; the conductor's default when left out")
 		commands = append(commands, cmd)
 	}
 	return client.Group("power", "Switch machines on and off", "", append(commands, powerStatus(s))...)
+}
+
+// refuseAmid refuses a power change in the middle of an activity, before any machine is touched: the activity would
+// wait for a machine that somebody has switched. An activity that is held waits for a person, and is none.
+func refuseAmid(s *client.Session, cmd *cobra.Command, names []string) error {
+	if client.Forced(cmd.Context()) {
+		return nil
+	}
+	all, err := wait.ReadStatuses(cmd.Context(), s, names)
+	if err != nil {
+		return err
+	}
+	var amid []error
+	for i, st := range all {
+		if !busy(st) {
+			continue
+		}
+		text := "state " + st.State
+		if st.WaitingFor != "" {
+			text += ", waits for " + st.WaitingFor
+		}
+		amid = append(amid, fmt.Errorf("cannot %s node %s: %s is under way (%s), which may fail by it\n  try: ferrite node "+
+			"status %s; or the same command with --force", typed(cmd), names[i], cmp.Or(st.Activity, "a change of state"), text,
+			names[i]))
+	}
+	return errors.Join(amid...)
+}
+
+// busy reports whether an activity of a node is under way. A server that is not Ferrite names none: the node is on
+// its way to another state.
+func busy(st nodeapi.Status) bool {
+	rests := strings.HasSuffix(st.State, " hold") || strings.HasSuffix(st.State, " failed") || st.State == "error"
+	return !rests && (st.Activity != "" || st.Target != "" && st.Target != st.State)
 }
 
 // powerStatus shows what the power of machines is, and when it was read.

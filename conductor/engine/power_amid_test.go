@@ -1,0 +1,55 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// TestPowerAmid: an activity whose machine somebody has switched off says by whom and when, in the status and when it
+// has failed; the request stands in the history with its user.
+func TestPowerAmid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBoards(t)
+		b.start()
+		defer b.close()
+		n := b.create("redfish")
+		b.push(n.UUID, node.PowerOn)
+		n = b.ask(n.UUID, node.Manage, node.Manageable)
+		if err := b.e.Provision(b.ctx, n.UUID, plan.Request{Verb: node.Inspect}); err != nil {
+			t.Fatal(err)
+		}
+		for b.node(n.UUID).ProvisionState != node.InspectWait {
+			time.Sleep(time.Second)
+		}
+		ctx := engine.WithUser(b.ctx, "alice", "")
+		if err := b.e.SetPower(ctx, n.UUID, node.PowerOff, 0); err != nil {
+			t.Fatal(err)
+		}
+		const said = "power off was requested by alice at "
+		st, err := b.e.Status(b.ctx, n.UUID)
+		if err != nil || !strings.Contains(strings.Join(st.Warnings, " "), said) {
+			t.Errorf("the status warns of %q, %v", st.Warnings, err)
+		}
+		all, err := b.e.History(b.ctx, n.UUID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := all[len(all)-1]
+		if last.User != "alice" || last.EventType != "power" ||
+			!strings.HasPrefix(last.Event, "power off requested, while inspect waits for ") {
+			t.Errorf("the history ends with %+v", last)
+		}
+		for b.node(n.UUID).ProvisionState == node.InspectWait {
+			time.Sleep(time.Minute)
+		}
+		if n := b.node(n.UUID); n.ProvisionState != node.InspectFailed || !strings.Contains(n.LastError, said) {
+			t.Errorf("%s: %s", n.ProvisionState, n.LastError)
+		}
+	})
+}
