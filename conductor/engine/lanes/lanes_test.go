@@ -265,7 +265,7 @@ func simulate(t *testing.T, healthy, effects, ill int) time.Duration {
 
 // TestNothingIsLost puts, takes, ends, grades and drops at random, and compares with a plain list.
 func TestNothingIsLost(t *testing.T) {
-	for seed := range uint64(50) {
+	for seed := range uint64(15) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		l, want, under := New(3), map[string]bool{}, []*Turn{}
 		now := start
