@@ -38,7 +38,7 @@ func Build(ctx context.Context, r Recipe) (Result, error) {
 
 // assemble is Build once everything is at hand.
 func assemble(ctx context.Context, r Recipe, kernel Kernel) (Result, error) {
-	chosen, err := chooseModules(kernel, r.Profile)
+	chosen, err := chooseModules(kernel, r.Profile.Name, r.classes())
 	if err != nil {
 		return Result{}, err
 	}
@@ -46,9 +46,14 @@ func assemble(ctx context.Context, r Recipe, kernel Kernel) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	missing, overlay, err := r.Site.addTo(content, kernel, chosen)
+	if err != nil {
+		return Result{}, err
+	}
+	defer overlay.Close()
 	res := Result{
 		KernelPackage: kernel.Package, KernelVersion: kernel.Version, KernelRelease: kernel.Release,
-		Modules: chosen.files, Load: chosen.load, Notes: chosen.notes,
+		Modules: chosen.files, Load: chosen.load, Notes: chosen.notes, MissingFirmware: missing,
 	}
 	if err := r.write(ctx, kernel, content, &res); err != nil {
 		return Result{}, err
@@ -56,14 +61,14 @@ func assemble(ctx context.Context, r Recipe, kernel Kernel) (Result, error) {
 	return res, nil
 }
 
-func chooseModules(kernel Kernel, p Profile) (*selection, error) {
+func chooseModules(kernel Kernel, profile string, classes []Class) (*selection, error) {
 	ix, err := readIndex(os.DirFS(kernel.Modules))
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", kernel.Release, err)
 	}
-	chosen, err := selectModules(ix, p.Modules)
+	chosen, err := selectModules(ix, classes)
 	if err != nil {
-		return nil, fmt.Errorf("profile %s on kernel %s: %w", p.Name, kernel.Release, err)
+		return nil, fmt.Errorf("profile %s on kernel %s: %w", profile, kernel.Release, err)
 	}
 	return chosen, nil
 }
@@ -90,9 +95,6 @@ func (r Recipe) tree(kernel Kernel, chosen *selection) (tree, error) {
 	}
 	if r.ConsoleShell {
 		t.addText(consoleShell, "enter\n")
-	}
-	for _, f := range r.Files {
-		t.addFile(f.Path, f.Source, f.Mode)
 	}
 	return t, nil
 }

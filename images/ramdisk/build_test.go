@@ -54,7 +54,7 @@ func fakeRecipe(t *testing.T) Recipe {
 		}},
 		Agent: filepath.Join(dir, "agent"), Busybox: filepath.Join(dir, "bb"),
 		Commands: []string{"github.com/u-root/u-root/cmds/core/ls", "github.com/u-root/u-root/cmds/core/gosh"},
-		Files:    []File{{Path: "lib/firmware/card.bin", Mode: 0o600, Source: filepath.Join(dir, "firmware")}},
+		Site:     Site{Files: []File{{Path: "lib/firmware/card.bin", Mode: 0o600, Source: filepath.Join(dir, "firmware")}}},
 		Out:      filepath.Join(dir, "out"), CacheDir: filepath.Join(dir, "cache"), Log: slog.New(slog.DiscardHandler),
 	}
 	writeFile(t, r.Agent, string(staticELF))
@@ -175,10 +175,10 @@ func TestBuildRefuses(t *testing.T) {
 		want   string
 	}{
 		{"no agent", t.Context(), func(r *Recipe) { r.Agent = "" }, "no path of the agent"},
-		{"agent is a script", t.Context(), func(r *Recipe) { r.Agent = r.Files[0].Source }, "expected an ELF program"},
-		{"path outside", t.Context(), func(r *Recipe) { r.Files[0].Path = "../etc/passwd" }, "clean path"},
+		{"agent is a script", t.Context(), func(r *Recipe) { r.Agent = r.Site.Files[0].Source }, "expected an ELF program"},
+		{"path outside", t.Context(), func(r *Recipe) { r.Site.Files[0].Path = "../etc/passwd" }, "clean path"},
 		{"compression", t.Context(), func(r *Recipe) { r.Compression = "rar" }, "expected zstd, gzip or none"},
-		{"file gone", t.Context(), func(r *Recipe) { r.Files[0].Source += "x" }, "pack lib/firmware/card.bin"},
+		{"file gone", t.Context(), func(r *Recipe) { r.Site.Files[0].Source += "x" }, "pack lib/firmware/card.bin"},
 		{"cancelled", ended, func(*Recipe) {}, "context canceled"},
 	}
 	for _, tt := range tests {

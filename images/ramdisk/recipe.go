@@ -9,17 +9,14 @@
 // that are there (soft dependencies that must come first are in modules.dep as well, so
 // that loading a line from its end to its start is always right); /etc/ferrite/modules,
 // one module name per line, to be loaded at start in that order; /etc/ferrite/console-shell,
-// if the consoles are to give a root shell; /dev/console; and in
-// /bin the console commands, /bin/sh among them. The kernel sets no PATH: whoever
-// starts a shell does.
+// if the consoles are to give a root shell; /etc/ssl/certs/ca-certificates.crt, if a
+// site has authorities; /dev/console; and in /bin the console commands, /bin/sh among
+// them. The kernel sets no PATH: whoever starts a shell does.
 package ramdisk
 
 import (
 	"fmt"
 	"log/slog"
-	"path"
-	"slices"
-	"strings"
 )
 
 // moduleList is the file in the ramdisk naming the modules to load at start, one per line.
@@ -36,7 +33,7 @@ type Recipe struct {
 	// prebuilt binary that has Commands, see BuildCommands; "" builds one with the Go toolchain, cached
 	Busybox      string
 	ConsoleShell bool        // a root shell on the machine's consoles, after Enter, without a password
-	Files        []File      // anything else
+	Site         Site        // anything else
 	Compression  Compression // of the initramfs; "" is Zstd
 	Out          string      // folder for the results: <profile>.vmlinuz and <profile>.initramfs
 	CacheDir     string      // folder for downloads, see buildcache.CacheDir
@@ -61,6 +58,7 @@ type Result struct {
 	Modules                       []string // paths below /lib/modules/<release>
 	Load                          []string // names the agent loads at start
 	Notes                         []string // modules the profile would like that this kernel has not
+	MissingFirmware               []string // "module: file", named by modules and not in Site.Firmware
 }
 
 func (r Recipe) check() error {
@@ -74,9 +72,9 @@ func (r Recipe) check() error {
 	case r.Log == nil:
 		return fmt.Errorf("ramdisk recipe: no logger")
 	}
-	for _, f := range r.Files {
-		if f.Path != path.Clean(f.Path) || path.IsAbs(f.Path) || slices.Contains(strings.Split(f.Path, "/"), "..") {
-			return fmt.Errorf("ramdisk recipe: file path %q: expected a clean path without leading slash", f.Path)
+	for _, f := range r.Site.Files {
+		if err := checkPath(f.Path); err != nil {
+			return fmt.Errorf("ramdisk recipe: %w", err)
 		}
 	}
 	return nil

@@ -161,7 +161,7 @@ func buildTiny(ctx context.Context, dir string, recipe ramdisk.Recipe, id string
 		if err := os.WriteFile(idFile, []byte(id+"\n"), 0o644); err != nil {
 			return err
 		}
-		recipe.Files = []ramdisk.File{{Path: "etc/image-id", Mode: 0o644, Source: idFile}}
+		recipe.Site.Files = []ramdisk.File{{Path: "etc/image-id", Mode: 0o644, Source: idFile}}
 		res, err := ramdisk.Build(ctx, recipe)
 		if err != nil {
 			return err

@@ -1,0 +1,83 @@
+package ramdisk
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Site is what the machines of one site need beside the profile.
+type Site struct {
+	Modules     []string // kernel modules by name, loaded at start in this order
+	Firmware    string   // folder with firmware, laid out as /lib/firmware; "" for none
+	Authorities []string // PEM files with certificates that the agent trusts; SystemAuthorities for this machine's
+	Overlay     string   // folder or cpio archive (newc) whose files are added, or replace ours
+	Files       []File   // single files, which replace those of the overlay
+}
+
+// classes are the profile's modules and those of the site.
+func (r Recipe) classes() []Class {
+	if len(r.Site.Modules) == 0 {
+		return r.Profile.Modules
+	}
+	return append(slices.Clone(r.Profile.Modules),
+		Class{Name: "this site", Modules: r.Site.Modules, Required: true, Load: true})
+}
+
+// addTo adds what the site needs to a tree. The closer is closed once the tree is packed.
+func (s Site) addTo(t tree, kernel Kernel, chosen *selection) (missing []string, closer io.Closer, err error) {
+	if missing, err = t.addFirmware(s.Firmware, kernel.Modules, chosen.files); err != nil {
+		return nil, nil, err
+	}
+	bundle, err := readAuthorities(s.Authorities, time.Now())
+	if err != nil {
+		return nil, nil, err
+	}
+	if bundle != "" {
+		t.addText(authoritiesFile, bundle)
+	}
+	if closer, err = t.addOverlay(s.Overlay); err != nil {
+		return nil, nil, err
+	}
+	for _, f := range s.Files {
+		t.addFile(f.Path, f.Source, f.Mode)
+	}
+	return missing, closer, nil
+}
+
+// checkPath refuses places that a site may not have: outside of the ramdisk, or /init, without which no machine boots.
+func checkPath(name string) error {
+	if name == "" || name == "." || name != path.Clean(name) || path.IsAbs(name) ||
+		slices.Contains(strings.Split(name, "/"), "..") {
+		return fmt.Errorf("path %q in the ramdisk: expected a clean path below /", name)
+	}
+	if name == "init" {
+		return errors.New("path /init in the ramdisk is the agent's: give another agent with --agent")
+	}
+	return nil
+}
+
+// ParseFile reads a file to be added, as SRC:DST[:MODE]. MODE is octal; 0644 when it is left out.
+func ParseFile(text string) (File, error) {
+	parts := strings.Split(text, ":")
+	if len(parts) < 2 || len(parts) > 3 || parts[0] == "" || parts[1] == "" {
+		return File{}, fmt.Errorf("file %q: expected SRC:DST or SRC:DST:MODE, as in site.conf:/etc/site.conf:0600", text)
+	}
+	f := File{Source: parts[0], Path: strings.TrimPrefix(parts[1], "/"), Mode: 0o644}
+	if len(parts) == 3 {
+		mode, err := strconv.ParseUint(parts[2], 8, 32)
+		if err != nil || mode > 0o7777 {
+			return File{}, fmt.Errorf("file %q: mode %q: expected permission bits in octal, as in 0755", text, parts[2])
+		}
+		f.Mode = uint32(mode)
+	}
+	if err := checkPath(f.Path); err != nil {
+		return File{}, fmt.Errorf("file %q: %w", text, err)
+	}
+	return f, nil
+}
