@@ -39,7 +39,8 @@ func TestHardwareReportUpdate(t *testing.T) {
 			Firmware: []FirmwareComponent{{Component: "bios", CurrentVersion: "1"}}}, before, false},
 		{"a setting gone", HardwareReport{BIOS: []BIOSSetting{{Name: "B", Value: &on}}},
 			HardwareReport{BIOS: before.BIOS[:1], Firmware: before.Firmware}, true},
-		{"all settings gone", HardwareReport{BIOS: []BIOSSetting{}}, HardwareReport{BIOS: []BIOSSetting{}, Firmware: before.Firmware}, true},
+		{"all settings gone", HardwareReport{BIOS: []BIOSSetting{}},
+			HardwareReport{BIOS: []BIOSSetting{}, Firmware: before.Firmware}, true},
 		{
 			"a setting changed, one new",
 			HardwareReport{BIOS: []BIOSSetting{{Name: "C", Value: &off}, {Name: "A"}, {Name: "B", Value: &on}}},
@@ -62,7 +63,8 @@ func TestHardwareReportUpdate(t *testing.T) {
 			"a card known better",
 			HardwareReport{Firmware: []FirmwareComponent{{Component: "bios", CurrentVersion: "1", Model: "M"}}},
 			HardwareReport{BIOS: before.BIOS,
-				Firmware: []FirmwareComponent{{Component: "bios", InitialVersion: "1", CurrentVersion: "1", Model: "M", CreatedAt: one,
+				Firmware: []FirmwareComponent{{Component: "bios", InitialVersion: "1", CurrentVersion: "1", Model: "M",
+					CreatedAt: one,
 					UpdatedAt: two}}}, true,
 		},
 	} {

@@ -160,8 +160,11 @@ func abortedWait(ctx context.Context, b *bed, s *site.Site, m *lab.Machine) erro
 // unknownStep is refused at once: the agent has listed its steps before.
 func unknownStep(ctx context.Context, b *bed, s *site.Site, m *lab.Machine) error {
 	err := b.commands(ctx, s, "node clean metal-1 --step deploy.polish")
-	if err == nil || !strings.Contains(err.Error(), "no clean step deploy.polish") {
-		return fmt.Errorf("a step that nobody has: %v, expected a refusal that names it", err)
+	switch {
+	case err == nil:
+		return errors.New("a step that nobody has is accepted")
+	case !strings.Contains(err.Error(), "no clean step deploy.polish"):
+		return fmt.Errorf("a step that nobody has is refused in other words: %w", err)
 	}
 	_, err = s.Until(ctx, m.Name, "manageable")
 	return err
