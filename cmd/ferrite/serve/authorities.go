@@ -1,11 +1,8 @@
 package serve
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
 	"os"
-	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
 	"github.com/ferrite-metal/ferrite/conductor/cacert"
@@ -24,44 +21,15 @@ func (c *Config) checkCAFolder() error {
 	return nil
 }
 
-// mostNamed is how many nodes a warning at the start names.
-const mostNamed = 20
-
-// warnAuthorities names the nodes whose settings name certificates that are not
-// open to nodes, as releases before --ca-folder allowed. They keep their
-// state; only the next call to their BMC is refused. It reads all nodes, a page at a
-// time, beside everything else: a start does not wait for it.
-func (c *Config) warnAuthorities(ctx context.Context, nodes interface {
-	EachNode(ctx context.Context, q node.Query, visit func(*node.Node)) error
-}, log *slog.Logger) {
-	var named []string
-	count := 0
-	seen := map[string]bool{} // by setting: many nodes name the same file
-	err := nodes.EachNode(ctx, node.Query{WithChildren: true, Limit: 200}, func(n *node.Node) {
-		for _, key := range driverinfo.AuthorityKeys() {
-			if believed(cacert.Folder(c.CAFolder), *n, key, seen) {
-				continue
-			}
-			if count++; count <= mostNamed {
-				named = append(named, fmt.Sprintf("%s (%s)", nodeName(*n), key))
-			}
+// closedAuthorities are the settings of a node that name certificates which are not open to nodes, as releases before
+// --ca-folder allowed. Only the next call to its BMC is refused.
+func (c *Config) closedAuthorities(n node.Node, seen map[string]bool) (keys []string) {
+	for _, key := range driverinfo.AuthorityKeys() {
+		if !believed(cacert.Folder(c.CAFolder), n, key, seen) {
+			keys = append(keys, key)
 		}
-	})
-	if err != nil && ctx.Err() == nil {
-		log.Error("not all nodes were searched for CA certificates that cannot be read: the nodes cannot be listed", "err",
-			err)
 	}
-	if count == 0 {
-		return
-	}
-	more := ""
-	if count > mostNamed {
-		more = fmt.Sprintf(" and %d more", count-mostNamed)
-	}
-	log.Warn("nodes name CA certificates that cannot be read: their BMCs or agents are not called until this is mended; "+
-		"put the files into a folder, open it with --ca-folder and restart, or set the PEM itself, as: baremetal node set "+
-		"NODE --driver-info redfish_verify_ca=\"$(cat ca.pem)\"",
-		"count", count, "nodes", strings.Join(named, ", ")+more)
+	return keys
 }
 
 // believed reports whether a setting can be used.
@@ -76,11 +44,4 @@ func believed(folder cacert.Folder, n node.Node, key string, seen map[string]boo
 		ok, seen[setting] = err == nil, err == nil
 	}
 	return ok
-}
-
-func nodeName(n node.Node) string {
-	if n.Name != "" {
-		return n.Name
-	}
-	return n.UUID
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/certificate/certtest"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // TestAuthorities: a node names certificates inside --ca-folder or gives them
@@ -64,5 +65,40 @@ func TestAuthorities(t *testing.T) {
 	if n := c.Call(t, "PATCH", "/v1/nodes/inside", edit, 200); n["provision_state"] != "enroll" ||
 		n["maintenance"] != false {
 		t.Errorf("the node is %v, maintenance %v", n["provision_state"], n["maintenance"])
+	}
+}
+
+// TestTwoNodesOfOneBMC are found at the start, should an earlier release have taken both, or somebody with force.
+func TestTwoNodesOfOneBMC(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	c := start(t, dir)
+	create := func(name, address string) {
+		r, err := http.NewRequestWithContext(t.Context(), "POST", c.URL+"/v1/nodes", strings.NewReader(fmt.Sprintf(
+			`{"driver": "redfish", "name": %q, "driver_info": {"redfish_address": %q}}`, name, address)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set(nodeapi.HeaderVersion, "1.80")
+		r.Header.Set(nodeapi.HeaderForce, "true")
+		res, err := http.DefaultClient.Do(r)
+		if err != nil || res.Body.Close() != nil || res.StatusCode != http.StatusCreated {
+			t.Fatalf("create %s: %v, %v", name, res, err)
+		}
+	}
+	create("web", "https://192.0.2.1")
+	create("web-again", "192.0.2.1:443/")
+	create("other", "https://192.0.2.2")
+	c.End(t)
+
+	c = start(t, dir)
+	defer c.End(t)
+	want := "nodes name the BMC and system of another node"
+	for end := time.Now().Add(time.Minute); !strings.Contains(c.Log.String(), want) && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if log := c.Log.String(); !strings.Contains(log, want) || !strings.Contains(log, "count=1") ||
+		strings.Contains(log, "other (") {
+		t.Errorf("the log says:\n%s", log)
 	}
 }

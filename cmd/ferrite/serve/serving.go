@@ -44,7 +44,7 @@ func (s serving) run(ctx context.Context) error {
 
 	var parts sync.WaitGroup
 	parts.Go(func() { s.engine.Run(work) })
-	parts.Go(func() { s.conf.warnAuthorities(work, s.engine, s.log) })
+	parts.Go(func() { s.conf.searchNodes(work, s.engine, s.log) })
 	if s.boot != nil {
 		parts.Go(func() { s.fail(s.boot.Serve(work)) })
 	}
