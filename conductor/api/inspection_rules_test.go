@@ -179,4 +179,14 @@ func TestInspectionRulesApply(t *testing.T) {
 		!strings.HasSuffix(n.LastError, want) {
 		t.Errorf("a name that is taken: %s %q %q", n.ProvisionState, n.Name, n.LastError)
 	}
+
+	c.must(http.StatusNoContent, 96, "DELETE", inspectionRules+"/"+ruleID, "")
+	c.must(http.StatusCreated, 96, "POST", "/v1/nodes", enrollment("holder", "https://10.0.0.1", "", ""))
+	c.must(http.StatusCreated, 96, "POST", inspectionRules,
+		`{"actions":[{"op":"set-attribute","args":["driver_info/redfish_address","https://10.0.0.1"]}]}`)
+	n = inspect()
+	if n.ProvisionState != node.InspectFailed || n.DriverInfo["redfish_address"] != "http://h" ||
+		!strings.Contains(n.LastError, "inspection rules name a BMC in driver_info that another node has") {
+		t.Errorf("a BMC that is taken: %s %v %q", n.ProvisionState, n.DriverInfo, n.LastError)
+	}
 }

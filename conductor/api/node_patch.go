@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -29,11 +28,9 @@ func (h *nodeResource) patchNode(c *rest.Call) error {
 	if err := h.fields.Patchable(c.Minor, ops); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(ops, func(o rest.Operation) bool {
-		return o.Field() == "driver" || o.Field() == "driver_info"
-	}) {
-		h.enrolling.Lock()
-		defer h.enrolling.Unlock()
+	force, err := forced(c)
+	if err != nil {
+		return err
 	}
 	n, err = h.conductor.UpdateNode(c.Request().Context(), n.UUID, func(n *node.Node) error {
 		if err := h.permitPatch(c, ops, n); err != nil { // it may be another's by now
@@ -51,10 +48,8 @@ func (h *nodeResource) patchNode(c *rest.Call) error {
 			checkPullSecretAgain(instance, n.InstanceInfo, ops)); err != nil {
 			return err
 		}
-		if is, _ := n.Machine(); is != was {
-			if err := unlessForced(c, func(context.Context) error { return h.refuseSameMachine(c, *n) }); err != nil {
-				return err
-			}
+		if err := h.checkMachine(c, was, n, namesMachine(ops), force); err != nil {
+			return err
 		}
 		if maintenance && !n.Maintenance {
 			n.MaintenanceReason, n.Fault = "", ""
@@ -67,7 +62,7 @@ func (h *nodeResource) patchNode(c *rest.Call) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return h.nameMachine(c, err)
 	}
 	return h.answerNode(c, http.StatusOK, &n, "")
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/labstack/echo/v4"
 
@@ -23,8 +22,6 @@ type nodeResource struct {
 	fields    *rest.Table[node.Node]
 	full      [nodeapi.MaxMinor + 1]rest.Selection // all fields by minor version
 	cache     *rest.Cache
-	// enrolling is held from the look for another node of a machine until the node is saved that has it.
-	enrolling sync.Mutex
 }
 
 // nodeConductor is the part of the conductor that nodeResource needs.
@@ -237,16 +234,20 @@ func (h *nodeResource) createNode(c *rest.Call) error {
 	return h.answerNode(c, http.StatusCreated, &n, "")
 }
 
-// enroll stores a new node, unless its machine is that of another.
+// enroll stores a new node, unless its machine is that of another. A forced one may share its machine.
 func (h *nodeResource) enroll(c *rest.Call, n node.Node) (node.Node, error) {
-	if _, named := n.Machine(); named {
-		h.enrolling.Lock()
-		defer h.enrolling.Unlock()
-	}
-	if err := unlessForced(c, func(context.Context) error { return h.refuseSameMachine(c, n) }); err != nil {
+	force, err := forced(c)
+	if err != nil {
 		return n, err
 	}
-	return h.conductor.CreateNode(c.Request().Context(), n)
+	if !force {
+		if err := h.refuseSameMachine(c, n); err != nil {
+			return n, err
+		}
+	}
+	n.SharesMachine = force
+	n, err = h.conductor.CreateNode(c.Request().Context(), n)
+	return n, h.nameMachine(c, err)
 }
 
 // permitParent: who sees only his own nodes makes no children of others.

@@ -75,7 +75,7 @@ const aliases = 2 + 10
 func place(t *testing.T, c *conductor, store *mem.Store, state node.State) string {
 	t.Helper()
 	n := node.Node{
-		Driver: "redfish", DriverInfo: map[string]any{"redfish_address": "http://127.0.0.1:9"},
+		Driver: "redfish", DriverInfo: map[string]any{"redfish_address": "http://127.0.0.1:9"}, SharesMachine: true,
 		Interfaces:   map[string]string{"deploy": "direct", "inspect": "agent", "rescue": "agent", "bios": "redfish"},
 		InstanceInfo: map[string]any{"image_source": "http://images/os.raw", "image_checksum": strings.Repeat("0", 64)},
 	}

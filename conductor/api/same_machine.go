@@ -2,14 +2,15 @@ package api
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // refuseSameMachine refuses a node whose settings name the machine of another node: either would wipe it while the
 // other runs a workload. The other is named to callers who may see it. Nodes that are one machine already stay so.
+// The store refuses it too, at the moment of writing, except beside a node that shares its machine.
 func (h *nodeResource) refuseSameMachine(c *rest.Call, n node.Node) error {
 	machine, ok := n.Machine()
 	if !ok {
@@ -28,7 +29,7 @@ func (h *nodeResource) refuseSameMachine(c *rest.Call, n node.Node) error {
 			if others[i].UUID == n.UUID || related(&n, &others[i]) || !has || !machine.Same(other) {
 				continue
 			}
-			return sameMachine(machine, h.nameFor(c, &others[i]))
+			return (&node.MachineTakenError{Machine: machine}).Refusal(h.nameFor(c, &others[i]))
 		}
 	}
 	return nil
@@ -53,13 +54,36 @@ func (h *nodeResource) nameFor(c *rest.Call, n *node.Node) string {
 	return "node " + n.Name + " (" + n.UUID + ")"
 }
 
-func sameMachine(m node.Machine, other string) error {
-	system := ""
-	if m.System != "" {
-		system = " and system /" + m.System
+// nameMachine names the other node in a refusal of the store, to callers who may see it.
+func (h *nodeResource) nameMachine(c *rest.Call, err error) error {
+	var taken *node.MachineTakenError
+	if !errors.As(err, &taken) || taken.Other == "" {
+		return err
 	}
-	return node.Refuse(node.Conflict,
-		"The BMC %s%s is that of %s already: correct the address or the system, or use that "+
-			"node. For two nodes of one machine, send the header %s: true (ferrite: --force).", m.Endpoint, system, other,
-		nodeapi.HeaderForce)
+	other, missing := h.conductor.Node(c.Request().Context(), taken.Other)
+	if missing != nil { // deleted just now
+		return err
+	}
+	return taken.Refusal(h.nameFor(c, &other))
+}
+
+// namesMachine reports whether a patch names the machine of a node.
+func namesMachine(ops []rest.Operation) bool {
+	return slices.ContainsFunc(ops, func(o rest.Operation) bool {
+		return o.Field() == "driver" || o.Field() == "driver_info"
+	})
+}
+
+// checkMachine refuses a patched node whose machine has become that of another. With force the node shares its machine
+// from now on, if the patch names it; without, until the patch names another.
+func (h *nodeResource) checkMachine(c *rest.Call, was node.Machine, n *node.Node, named, force bool) error {
+	is, _ := n.Machine()
+	switch {
+	case named && force:
+		n.SharesMachine = true
+	case is != was:
+		n.SharesMachine = false
+		return h.refuseSameMachine(c, *n)
+	}
+	return nil
 }

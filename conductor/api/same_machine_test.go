@@ -55,6 +55,15 @@ func TestSameMachine(t *testing.T) {
 		`[{"op":"add","path":"/driver_info/redfish_username","value":"b"}]`)
 	c.must(http.StatusNoContent, 115, "DELETE", "/v1/nodes/metal-1", "")
 	c.must(http.StatusNoContent, 115, "DELETE", "/v1/nodes/blade-2", "")
+	if r := c.do(115, "POST", "/v1/nodes", enrollment("third", "10.0.0.1", first, "")); r.status != http.StatusConflict {
+		t.Errorf("beside a forced node, another answers %d %s", r.status, r.body)
+	}
+	away := `[{"op":"add","path":"/driver_info/redfish_address","value":"https://10.0.0.9"}]`
+	c.must(http.StatusOK, 115, "PATCH", "/v1/nodes/dup", away)
+	if r := c.do(115, "POST", "/v1/nodes", enrollment("third", "10.0.0.9", "", "")); r.status != http.StatusConflict ||
+		!strings.Contains(r.text(), "is that of node dup (") {
+		t.Errorf("a forced node that has become another machine leaves that to others: %d %s", r.status, r.body)
+	}
 	c.must(http.StatusNoContent, 115, "DELETE", "/v1/nodes/dup", "")
 	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", enrollment("again", "https://10.0.0.1", first, ""))
 	for range 2 { // fake hardware has no BMC

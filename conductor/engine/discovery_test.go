@@ -140,8 +140,8 @@ func TestOneBMCAddressInAllMachines(t *testing.T) {
 		t.Fatalf("%v, %v", first.DriverInfo, err)
 	}
 	second, err := discover(t, e, found("192.168.0.120", systemB, "52:54:00:00:00:03", "52:54:00:00:00:04"))
-	if err != nil || second.UUID == first.UUID {
-		t.Errorf("the second machine is node %s, the first %s: %v", second.UUID, first.UUID, err)
+	if err != nil || second.UUID == first.UUID || second.DriverInfo != nil {
+		t.Errorf("the second machine is node %s (%v), the first %s: %v", second.UUID, second.DriverInfo, first.UUID, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,7 +23,8 @@ func TestReadersAreBounded(t *testing.T) {
 			ids = append(ids, n.UUID)
 			if i < 10 {
 				_, err := b.e.UpdateNode(b.ctx, n.UUID, func(n *node.Node) error {
-					n.DriverInfo = map[string]any{"redfish_address": "https://chassis"}
+					n.DriverInfo = map[string]any{"redfish_address": "https://chassis",
+						"redfish_system_id": "/redfish/v1/Systems/" + strconv.Itoa(i)}
 					return nil
 				})
 				if err != nil {

@@ -68,7 +68,11 @@ func (u UpdateNode) Apply(n *node.Node) error {
 	if n.Revision != u.Node.Revision {
 		return node.Refuse(node.Locked, "Node %s was changed while its host was looked at.", n.UUID)
 	}
+	was, _ := n.Machine()
 	*n = u.Node.Clone()
+	if is, _ := n.Machine(); is != was {
+		n.SharesMachine = false // it was right for the other machine
+	}
 	return nil
 }
 

@@ -62,6 +62,7 @@ type Node struct {
 	Retired         bool     `json:"retired,omitempty"`
 	RetiredReason   string   `json:"retired_reason,omitempty"`
 	DisablePowerOff bool     `json:"disable_power_off,omitempty"`
+	SharesMachine   bool     `json:"shares_machine,omitempty"` // its machine may be another node's: an operator's word
 	ConsoleEnabled  bool     `json:"console_enabled,omitempty"`
 
 	InspectionStartedAt  *time.Time `json:"inspection_started_at,omitempty"`
@@ -177,7 +178,7 @@ type Inspected struct {
 // nothing. Insert, Save and Delete are alternatives.
 type Change struct {
 	Finish    *Effect // the fence: deleted WHERE id, owner and attempt; ErrFenced when it is gone
-	Insert    *Node   // a new node; ErrConflict on a taken UUID, name or instance
+	Insert    *Node   // a new node; ErrConflict on a taken UUID, name, instance or machine
 	Save      *Node   // its Revision must be the stored one (ErrStale), and is stored plus one
 	Delete    string  // UUID; ports, history, inspection and effects go with it
 	DeleteAt  int64   // the revision that Delete's node must be of (ErrStale); 0 for any

@@ -62,3 +62,54 @@ func redfishEndpoint(address string) string {
 func (m Machine) Same(o Machine) bool {
 	return m.Driver == o.Driver && m.Endpoint == o.Endpoint && (m.System == o.System || m.System == "" || o.System == "")
 }
+
+// Key is the machine in one line. Its driver and endpoint come first and hold no space, so that the keys of all systems
+// behind one BMC have a common beginning: see KeyOfBMC.
+func (m Machine) Key() string { return m.KeyOfBMC() + m.System }
+
+// KeyOfBMC is how the keys of all machines behind the same BMC begin. It is also the key of the only machine there.
+func (m Machine) KeyOfBMC() string {
+	return m.Driver + " " + strings.ReplaceAll(m.Endpoint, " ", "%20") + " "
+}
+
+// HeldMachine is the machine that no other node may hold: that of the node's settings. It is false for a node without,
+// for one that shares its machine, and for a child, which may be reached by the BMC of its parent.
+func (n *Node) HeldMachine() (Machine, bool) {
+	if n.SharesMachine || n.ParentNode != "" {
+		return Machine{}, false
+	}
+	return n.Machine()
+}
+
+// MachineKey is the key of HeldMachine; "" for none.
+func (n *Node) MachineKey() string {
+	m, ok := n.HeldMachine()
+	if !ok {
+		return ""
+	}
+	return m.Key()
+}
+
+// MachineTakenError refuses to store a node with the machine of another. Its text does not name the other node, which
+// not every caller may see.
+type MachineTakenError struct {
+	Machine Machine
+	Other   string // UUID of the node that holds it
+}
+
+func (e *MachineTakenError) Error() string { return e.Refusal("another node").Error() }
+
+// Unwrap is a Refusal of the kind Conflict.
+func (e *MachineTakenError) Unwrap() error { return e.Refusal("another node") }
+
+// Refusal is the refusal with a name for the other node.
+func (e *MachineTakenError) Refusal(other string) error {
+	system := ""
+	if e.Machine.System != "" {
+		system = " and system /" + e.Machine.System
+	}
+	return Refuse(Conflict,
+		"The BMC %s%s is that of %s already: correct the address or the system, or use that node. For "+
+			"two nodes of one machine, send the header X-Ferrite-Force: true (ferrite: --force).", e.Machine.Endpoint, system,
+		other)
+}

@@ -79,7 +79,9 @@ type Facts struct {
 	Templates []node.DeployTemplate // those that the instance's traits name
 	Rules     []node.InspectionRule // what operators want done with what was found; if Needs asks for it
 	NameTaken string                // a name that rules would give the node, though another has it
-	Taken     map[string]bool       // those of NewAddresses that are ports of other nodes
+	// MachineTaken is the machine that rules would give the node, though another node holds it; nil for none
+	MachineTaken *node.MachineTakenError
+	Taken        map[string]bool // those of NewAddresses that are ports of other nodes
 	// a ramdisk must know its boot's word, which only scripts for the MAC addresses of ports hold
 	Words           bool
 	OwnDHCP         bool                // only our DHCP gives addresses to machines

@@ -45,6 +45,9 @@ func (d *decision) applyRules() error {
 	if err != nil {
 		return err
 	}
+	if err := d.machineByRules(&out.Node); err != nil {
+		return err
+	}
 	raw, err := json.Marshal(out.PluginData)
 	if err != nil {
 		return fmt.Errorf("the plugin data cannot be written after inspection rules: %w", err)
@@ -53,6 +56,19 @@ func (d *decision) applyRules() error {
 	d.inspected.PluginData = raw
 	d.takePorts(out.Ports)
 	return d.enqueueCalls(out.Calls)
+}
+
+// machineByRules refuses the BMC that rules gave the node where another node has it.
+func (d *decision) machineByRules(n *node.Node) error {
+	was, _ := d.n.Machine()
+	is, _ := n.Machine()
+	if is != was {
+		n.SharesMachine = false
+	}
+	if taken := d.f.MachineTaken; taken != nil && n.MachineKey() == taken.Machine.Key() {
+		return fmt.Errorf("inspection rules name a BMC in driver_info that another node has: %w", taken)
+	}
+	return nil
 }
 
 // allPorts is the ports there were, as they are by now, and the new ones.

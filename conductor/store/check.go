@@ -218,5 +218,8 @@ func newestSchema() (newest int64, err error) {
 		}
 		newest = max(newest, version)
 	}
+	for _, m := range goMigrations() {
+		newest = max(newest, m.Version)
+	}
 	return newest, nil
 }

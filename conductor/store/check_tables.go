@@ -181,6 +181,9 @@ func checkNode(c *checker, r checkedRow) {
 	for _, column := range nodeColumns {
 		says[column.name] = column.value(&n)
 	}
+	if c.done.Schema < machinesFilled {
+		delete(says, "machine")
+	}
 	c.agrees(r, says)
 	if _, known := node.States[n.ProvisionState]; !known {
 		c.fault(r.table, r.key, "a provision_state that this build knows", string(n.ProvisionState), restore)

@@ -20,7 +20,8 @@ func migrate(ctx context.Context, db *sql.DB) (before int64, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("read the embedded migrations: %w", err)
 	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithDisableGlobalRegistry(true))
+	p, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithDisableGlobalRegistry(true),
+		goose.WithGoMigrations(goMigrations()...))
 	if err != nil {
 		return 0, fmt.Errorf("prepare the migrations: %w", err)
 	}

@@ -45,6 +45,7 @@ var nodeColumns = []struct {
 	{"inspection_started_at", false, func(n *node.Node) any { return microsOf(n.InspectionStartedAt) }},
 	{"inspection_finished_at", false, func(n *node.Node) any { return microsOf(n.InspectionFinishedAt) }},
 	{"deadline", false, func(n *node.Node) any { return micros(n.Deadline) }},
+	{"machine", true, func(n *node.Node) any { return n.MachineKey() }},
 }
 
 // The statements that write a node. Saves are many, and SQLite touches every index
@@ -107,6 +108,9 @@ func (t *tx) insertNode(n *node.Node) error {
 	if err != nil {
 		return err
 	}
+	if err := t.machineFree(n); err != nil {
+		return err
+	}
 	_, err = t.exec(insertNode, args...)
 	return nodeTaken(n, err)
 }
@@ -117,11 +121,15 @@ func (t *tx) saveNode(n *node.Node) error {
 	if err != nil {
 		return err
 	}
-	for _, text := range []string{saveOften, saveWhole} {
-		touched, err := t.exec(text, args...)
-		if err != nil || touched == 1 {
-			return nodeTaken(n, err)
+	touched, err := t.exec(saveOften, args...)
+	if err == nil && touched == 0 {
+		if err := t.machineFree(n); err != nil {
+			return err
 		}
+		touched, err = t.exec(saveWhole, args...)
+	}
+	if err != nil || touched == 1 {
+		return nodeTaken(n, err)
 	}
 	found, err := t.exists("SELECT 1 FROM nodes WHERE uuid = ?", n.UUID)
 	switch {
@@ -164,6 +172,9 @@ func nodeTaken(n *node.Node, err error) error {
 	case col == "nodes.instance_uuid":
 		return node.Refuse(node.Conflict, "Instance %s is already associated with a node, "+
 			"it cannot be associated with this other node %s", n.InstanceUUID, n.UUID)
+	case col == "nodes.machine":
+		m, _ := n.HeldMachine()
+		return &node.MachineTakenError{Machine: m}
 	}
 	return node.Refuse(node.Conflict, "A node with UUID %s already exists.", n.UUID)
 }

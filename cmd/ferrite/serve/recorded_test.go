@@ -149,8 +149,19 @@ func TestRecorded(t *testing.T) {
 
 func checkRecordedNodes(ctx context.Context, t *testing.T, s *store.SQLite) {
 	t.Helper()
+	holders := map[node.Machine]int{}
+	defer func() {
+		for machine, n := range holders {
+			if n != 1 {
+				t.Errorf("%d nodes hold the machine %+v, expected 1", n, machine)
+			}
+		}
+	}()
 	for state, info := range node.States {
 		n, err := s.Node(ctx, nodeIn(state))
+		if machine, ok := n.Machine(); ok && !n.SharesMachine {
+			holders[machine]++
+		}
 		if err != nil || n.ProvisionState != state || n.DriverInfo["redfish_password"] != recordedPassword {
 			t.Errorf("node in %s: it is in %q, %v", state, n.ProvisionState, err)
 		}

@@ -92,11 +92,11 @@ func TestStoreCheckWhole(t *testing.T) {
 		"as recorded": {
 			func(t *testing.T) string {
 				return unpackRecorded(t, olderFolder)
-			}, []string{"schema version 12\n", "changes the schema to version 14\n", "nodes: 34\n", "objects: 14\n",
+			}, []string{"schema version 12\n", "changes the schema to version 16\n", "nodes: 34\n", "objects: 14\n",
 				"store: ok\n"},
 		},
 		"migrated": {
-			migrated, []string{"schema version 14\n", "sealing: 1\n", "nodes: 34\n", "erase_reports: 1\n", "store: ok\n"},
+			migrated, []string{"schema version 16\n", "sealing: 1\n", "nodes: 34\n", "erase_reports: 1\n", "store: ok\n"},
 		},
 		"read only": {func(t *testing.T) string {
 			dir := unpackRecorded(t, olderFolder)
@@ -162,8 +162,9 @@ func TestStoreCheckRows(t *testing.T) {
 			"'Namespace'": "expected its namespace, found no namespace metal3",
 		"UPDATE objects_revision SET " +
 			"revision = 1": "expected a revision that was given out",
-		"DELETE FROM objects_revision": "objects_revision: expected one row, found 0 rows",
-		"DROP TABLE told":              "told: expected the table, which schema 14 has, found none",
+		"DELETE FROM objects_revision":                      "objects_revision: expected one row, found 0 rows",
+		"UPDATE nodes SET machine = '' WHERE machine <> ''": "expected machine redfish ",
+		"DROP TABLE told":                                   "told: expected the table, which schema 16 has, found none",
 		"UPDATE nodes SET sealed = (SELECT sealed FROM nodes WHERE name = 'in-active') WHERE " +
 			"name = 'in-enroll'": "its sealed values cannot be read: the envelope was changed, or belongs to another record",
 		"UPDATE nodes SET sealed = substr(sealed, 1, 20) WHERE " +
@@ -171,7 +172,7 @@ func TestStoreCheckRows(t *testing.T) {
 		"UPDATE volume_targets SET sealed = substr(sealed, 1, " +
 			"50)": "volume_targets, row ",
 		"UPDATE goose_db_version SET version_id = 99 WHERE " +
-			"version_id = 14": "found version 99; check it with the newer build that wrote it",
+			"version_id = 16": "found version 99; check it with the newer build that wrote it",
 	} {
 		t.Run(statement, func(t *testing.T) {
 			t.Parallel()

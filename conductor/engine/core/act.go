@@ -25,6 +25,7 @@ func (e *Core) Act(ctx context.Context, ref string, ev plan.Event) (node.Node, e
 }
 
 func (e *Core) decide(ctx context.Context, ref string, ev plan.Event, finish *node.Effect) (node.Node, error) {
+	var taken *node.MachineTakenError
 	for range MaxTries {
 		n, err := e.Node(ctx, ref)
 		if err != nil {
@@ -34,6 +35,7 @@ func (e *Core) decide(ctx context.Context, ref string, ev plan.Event, finish *no
 		if err != nil {
 			return n, err
 		}
+		facts.MachineTaken = taken
 		if err := e.factsOf(ctx, n, ev, &facts); err != nil {
 			return n, err
 		}
@@ -53,8 +55,8 @@ func (e *Core) decide(ctx context.Context, ref string, ev plan.Event, finish *no
 		}
 		saved, err := e.Commit(ctx, *change)
 		if errors.Is(err, node.ErrStale) || overtakes && errors.Is(err, node.ErrFenced) || errors.Is(err, node.ErrConflict) &&
-			(len(change.AddPorts) > 0 || renames(n, change)) {
-			continue // another event was faster, or another node with one of the addresses, or the name
+			(len(change.AddPorts) > 0 || renames(n, change) || errors.As(err, &taken)) {
+			continue // another event was faster, or another node has one of the addresses, the name or the machine
 		}
 		return saved, err
 	}

@@ -172,7 +172,8 @@ func (e *Ramdisks) newDiscovered(inv agentapi.Inventory) (node.Node, error) {
 	}
 	for _, a := range reportedAddresses(inv) {
 		if a = a.Unmap(); a.IsGlobalUnicast() && a.Zone() == "" {
-			if key, value, ok := node.BMCSetting(n.Driver, a); ok {
+			// Some vendors give one address to all BMCs: of several machines one node has it.
+			if key, value, ok := node.BMCSetting(n.Driver, a); ok && len(e.machines.at(a.String())) == 0 {
 				n.DriverInfo = map[string]any{key: value}
 			}
 			break

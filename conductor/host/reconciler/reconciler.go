@@ -1,6 +1,7 @@
 package reconciler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -176,7 +177,21 @@ func (r *Reconciler) attempt(ctx context.Context, k key, facts host.Facts,
 	if refusal.Kind == node.Locked || refusal.Kind == node.Busy || r.nodeChanged(ctx, facts) {
 		return d, true, nil
 	}
-	return host.Refused(facts, d, refusal.Reason), false, nil
+	return host.Refused(facts, d, r.reasonOf(ctx, refusal, err)), false, nil
+}
+
+// reasonOf is the reason of a refusal. Where another node has the host's machine, it names that node.
+func (r *Reconciler) reasonOf(ctx context.Context, refusal *node.Refusal, err error) string {
+	var taken *node.MachineTakenError
+	if !errors.As(err, &taken) {
+		return refusal.Reason
+	}
+	name := taken.Other
+	if n, err := r.engine.Node(ctx, taken.Other); err == nil {
+		name = cmp.Or(n.Name, n.UUID)
+	}
+	return fmt.Sprintf("the BMC %s is that of node %s already: correct spec.bmc.address, or delete that node",
+		taken.Machine.Endpoint, name)
 }
 
 // nodeChanged reports whether the node has changed since the decision.

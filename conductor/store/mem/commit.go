@@ -126,9 +126,16 @@ func (c *change) save(n *node.Node) error {
 }
 
 func (c *change) putNode(n *node.Node) error {
+	machine, holds := n.HeldMachine()
+	if old := c.s.nodes.rows[n.UUID]; old != nil && old.v.MachineKey() == n.MachineKey() {
+		holds = false // it was its machine before
+	}
 	for uuid, r := range c.s.nodes.rows {
+		other, held := r.v.HeldMachine()
 		switch {
 		case uuid == n.UUID:
+		case holds && held && machine.Same(other):
+			return &node.MachineTakenError{Machine: machine, Other: uuid}
 		case n.Name != "" && r.v.Name == n.Name:
 			return node.Refuse(node.Conflict, "A node with name %s already exists.", n.Name)
 		case n.InstanceUUID != "" && r.v.InstanceUUID == n.InstanceUUID:

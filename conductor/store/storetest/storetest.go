@@ -24,6 +24,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"insert and find", testInsert},
 		{"save checks the revision", testSave},
 		{"names, instances and UUIDs are unique", testUnique},
+		{"a machine is held by one node", testMachines},
 		{"a change is all or nothing", testAtomic},
 		{"a change says one thing of its node", testAmbiguous},
 		{"delete takes everything along", testDelete},

@@ -103,7 +103,7 @@ CREATE TABLE nodes (
     inspection_finished_at INTEGER NOT NULL,
     deadline               INTEGER NOT NULL,
     doc                    TEXT    NOT NULL
-, instance_name TEXT NOT NULL DEFAULT '', chassis TEXT GENERATED ALWAYS AS (NULLIF(chassis_uuid, '')) VIRTUAL REFERENCES chassis (uuid), sealed BLOB);
+, instance_name TEXT NOT NULL DEFAULT '', chassis TEXT GENERATED ALWAYS AS (NULLIF(chassis_uuid, '')) VIRTUAL REFERENCES chassis (uuid), sealed BLOB, machine TEXT NOT NULL DEFAULT '');
 CREATE INDEX nodes_associated      ON nodes ((instance_uuid <> ''));
 CREATE INDEX nodes_by_name         ON nodes (name);
 CREATE INDEX nodes_chassis ON nodes (chassis) WHERE chassis IS NOT NULL;
@@ -115,6 +115,7 @@ CREATE INDEX nodes_fault           ON nodes (fault) WHERE fault <> '';
 CREATE UNIQUE INDEX nodes_instance ON nodes (instance_uuid) WHERE instance_uuid <> '';
 CREATE INDEX nodes_instance_name ON nodes (instance_name) WHERE instance_name <> '';
 CREATE INDEX nodes_lessee          ON nodes (lessee) WHERE lessee <> '';
+CREATE UNIQUE INDEX nodes_machine ON nodes (machine) WHERE machine <> '';
 CREATE INDEX nodes_maintenance     ON nodes (maintenance);
 CREATE UNIQUE INDEX nodes_name ON nodes (name) WHERE name <> '';
 CREATE INDEX nodes_owner           ON nodes (owner) WHERE owner <> '';
