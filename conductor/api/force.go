@@ -6,7 +6,6 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
-	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // Hosts keeps the documents that nodes are made of. Its answers are *node.Refusal for a request that needs the
@@ -22,22 +21,10 @@ type noHosts struct{}
 func (noHosts) RefuseVerb(context.Context, node.Node, plan.Request) error { return nil }
 func (noHosts) RefuseForget(context.Context, node.Node) error             { return nil }
 
-// forced reports whether a request is to be taken that is refused by default. The header X-Ferrite-Force says so.
-func forced(c *rest.Call) (bool, error) {
-	switch value := c.Request().Header.Get(nodeapi.HeaderForce); value {
-	case "", "false":
-		return false, nil
-	case "true":
-		return true, nil
-	default:
-		return false, rest.BadRequest("Header %s: expected true or false, found %q", nodeapi.HeaderForce, value)
-	}
-}
-
 // unlessForced asks refuse, unless the request is forced.
 func unlessForced(c *rest.Call, refuse func(ctx context.Context) error) error {
-	if force, err := forced(c); force || err != nil {
-		return err
+	if c.Forced {
+		return nil
 	}
 	return refuse(c.Request().Context())
 }

@@ -28,10 +28,6 @@ func (h *nodeResource) patchNode(c *rest.Call) error {
 	if err := h.fields.Patchable(c.Minor, ops); err != nil {
 		return err
 	}
-	force, err := forced(c)
-	if err != nil {
-		return err
-	}
 	n, err = h.conductor.UpdateNode(c.Request().Context(), n.UUID, func(n *node.Node) error {
 		if err := h.permitPatch(c, ops, n); err != nil { // it may be another's by now
 			return err
@@ -48,7 +44,7 @@ func (h *nodeResource) patchNode(c *rest.Call) error {
 			checkPullSecretAgain(instance, n.InstanceInfo, ops)); err != nil {
 			return err
 		}
-		if err := h.checkMachine(c, was, n, namesMachine(ops), force); err != nil {
+		if err := h.checkMachine(c, was, n, namesMachine(ops)); err != nil {
 			return err
 		}
 		if maintenance && !n.Maintenance {

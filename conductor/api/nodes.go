@@ -57,13 +57,16 @@ func (h *nodeResource) routes() []rest.Route {
 		{Method: http.MethodGet, Path: "/v1/nodes/detail", Doc: "the same with all fields", Handle: h.listNodesDetail,
 			Wire: rest.Lists(h.fields, "nodes", rest.ArgumentsOf(h.nodeFilters(&rest.Call{}))...)},
 		{Method: http.MethodPost, Path: "/v1/nodes", Doc: "enroll a node", Handle: h.createNode,
-			Wire: rest.Creates(h.fields, "driver")},
+			Forcible: forceMachine,
+			Wire:     rest.Creates(h.fields, "driver")},
 		{Method: http.MethodPatch, Path: "/v1/nodes", Doc: "refused: which node", Handle: needsNode},
 		{Method: http.MethodDelete, Path: "/v1/nodes", Doc: "refused: which node", Handle: needsNode},
 		{Method: http.MethodGet, Path: "/v1/nodes/:node", Doc: "one node", Handle: h.showNode, Wire: rest.Shows(h.fields)},
 		{Method: http.MethodPatch, Path: "/v1/nodes/:node", Doc: "change fields of a node", Handle: h.patchNode,
-			Wire: rest.Patches(h.fields, "reset_interfaces")},
-		{Method: http.MethodDelete, Path: "/v1/nodes/:node", Doc: "forget a node", Handle: h.deleteNode},
+			Forcible: forceMachine,
+			Wire:     rest.Patches(h.fields, "reset_interfaces")},
+		{Method: http.MethodDelete, Path: "/v1/nodes/:node", Doc: "forget a node", Handle: h.deleteNode,
+			Forcible: "nodes of hosts (BareMetalHost)"},
 		{Method: http.MethodPost, Path: "/v1/nodes/:node", Doc: "refused: a node is posted to the collection",
 			Handle: func(c *rest.Call) error {
 				return rest.BadRequest("Schema error for node: '%s' is not of type 'object'", c.Param("node"))
@@ -236,17 +239,13 @@ func (h *nodeResource) createNode(c *rest.Call) error {
 
 // enroll stores a new node, unless its machine is that of another. A forced one may share its machine.
 func (h *nodeResource) enroll(c *rest.Call, n node.Node) (node.Node, error) {
-	force, err := forced(c)
-	if err != nil {
-		return n, err
-	}
-	if !force {
+	if !c.Forced {
 		if err := h.refuseSameMachine(c, n); err != nil {
 			return n, err
 		}
 	}
-	n.SharesMachine = force
-	n, err = h.conductor.CreateNode(c.Request().Context(), n)
+	n.SharesMachine = c.Forced
+	n, err := h.conductor.CreateNode(c.Request().Context(), n)
 	return n, h.nameMachine(c, err)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // document is what the server says of itself, with its schemas.
@@ -295,6 +296,45 @@ func TestDocumentOfAgents(t *testing.T) {
 	}
 	if readDocument(t, &conductor{t: t, Conductor: apitest.Start(t, mem.New(), nil)}).at("paths", "/v1/lookup") != nil {
 		t.Error("lookup is described where it is not served")
+	}
+}
+
+// TestDocumentForce: the document names X-Ferrite-Force for the operations that read it, and for no others: a value that
+// it does not know is refused where it is read.
+func TestDocumentForce(t *testing.T) {
+	c := newConductor(t)
+	d := readDocument(t, c)
+	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1"}`)
+	paths, _ := d.at("paths").(map[string]any)
+	var named []string
+	for path, item := range paths {
+		operations, _ := item.(map[string]any)
+		for method := range operations {
+			if method == "parameters" {
+				continue
+			}
+			operation := fmt.Sprint(d.at("paths", path, method, "parameters"))
+			has := strings.Contains(operation, nodeapi.HeaderForce)
+			if has {
+				named = append(named, method+" "+path)
+			}
+			url := c.URL + strings.NewReplacer("{node}", "n1", "{", "", "}", "").Replace(path)
+			r, err := http.NewRequestWithContext(t.Context(), strings.ToUpper(method), url, strings.NewReader("{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set(nodeapi.HeaderVersion, nodeapi.Version(115))
+			r.Header.Set(nodeapi.HeaderForce, "perhaps")
+			if read := strings.Contains(c.send(r).body, "Header "+nodeapi.HeaderForce); read != has {
+				t.Errorf("%s %s: the header is read: %v, the document has it: %v", method, path, read, has)
+			}
+		}
+	}
+	slices.Sort(named)
+	want := []string{"delete /v1/nodes/{node}", "patch /v1/nodes/{node}", "post /v1/nodes",
+		"put /v1/nodes/{node}/states/provision"}
+	if !slices.Equal(named, want) {
+		t.Errorf("the document names it for %v, want %v", named, want)
 	}
 }
 

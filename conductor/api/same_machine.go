@@ -8,6 +8,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
+// forceMachine is what force makes requests take that name a machine.
+const forceMachine = "a BMC and system that another node has"
+
 // refuseSameMachine refuses a node whose settings name the machine of another node: either would wipe it while the
 // other runs a workload. The other is named to callers who may see it. Nodes that are one machine already stay so.
 // The store refuses it too, at the moment of writing, except beside a node that shares its machine.
@@ -76,10 +79,10 @@ func namesMachine(ops []rest.Operation) bool {
 
 // checkMachine refuses a patched node whose machine has become that of another. With force the node shares its machine
 // from now on, if the patch names it; without, until the patch names another.
-func (h *nodeResource) checkMachine(c *rest.Call, was node.Machine, n *node.Node, named, force bool) error {
+func (h *nodeResource) checkMachine(c *rest.Call, was node.Machine, n *node.Node, named bool) error {
 	is, _ := n.Machine()
 	switch {
-	case named && force:
+	case named && c.Forced:
 		n.SharesMachine = true
 	case is != was:
 		n.SharesMachine = false

@@ -21,6 +21,9 @@ type Route struct {
 	// known refuses who may not know of what the path names, and who may not do
 	// with it what he asks; nil where that is a node or a port, or no secret.
 	Known func(*Call) error
+	// Forcible names what the route refuses unless the header X-Ferrite-Force says true;
+	// "" for a route that does not read the header.
+	Forcible string
 	// wire is what goes over the wire, for the document of the API; a row
 	// without is described by its method alone.
 	Wire Wire
@@ -33,6 +36,8 @@ type Call struct {
 	// The sender, nil without authentication, and the policy's rule.
 	Caller *auth.Caller
 	Rule   *auth.Rule
+	// Forced: the header X-Ferrite-Force says true, and the route reads it.
+	Forced bool
 }
 
 // BaseURL is the URL the client reached us by, for links.

@@ -103,6 +103,12 @@ func (d *describer) operation(r Route) Schema {
 		}
 		parameters = append(parameters, p)
 	}
+	if r.Forcible != "" {
+		parameters = append(parameters, Schema{
+			"name": nodeapi.HeaderForce, "in": "header", "schema": Schema{"type": "string", "enum": []string{"true", "false"}},
+			"description": "true: takes " + r.Forcible + ", which are refused by default",
+		})
+	}
 	if parameters != nil {
 		o["parameters"] = parameters
 	}

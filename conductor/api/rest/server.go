@@ -136,6 +136,9 @@ func (s *Server) adapt(r Route) echo.HandlerFunc {
 		if err := s.authorize(c, r.Known); err != nil {
 			return err
 		}
+		if err := c.readForce(r); err != nil {
+			return err
+		}
 		return r.Handle(c)
 	}
 	versioned := len(r.Path) >= 3 && r.Path[:3] == nodeapi.Root
@@ -160,6 +163,21 @@ func (s *Server) adapt(r Route) echo.HandlerFunc {
 		}
 		return handle(c)
 	}
+}
+
+// readForce reads the header X-Ferrite-Force, where the route reads it.
+func (c *Call) readForce(r Route) error {
+	if r.Forcible == "" {
+		return nil
+	}
+	switch value := c.Request().Header.Get(nodeapi.HeaderForce); value {
+	case "", "false":
+	case "true":
+		c.Forced = true
+	default:
+		return BadRequest("Header %s: expected true or false, found %q", nodeapi.HeaderForce, value)
+	}
+	return nil
 }
 
 // identify finds out who sends a request, for the checks to come and for the
