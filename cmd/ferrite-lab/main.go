@@ -56,7 +56,6 @@ func up() *cobra.Command {
 	f.StringVar(&o.OS, "os", "tiny", "operating system to deploy: tiny or debian")
 	f.StringVar(&o.Firmware, "firmware", "uefi", "firmware of the machines: uefi or bios")
 	f.StringVar(&o.Accel, "accel", "tcg", "QEMU's accelerator: tcg, or kvm where it works")
-	f.BoolVar(&o.FastTrack, "fast-track", false, "keep the agent running between activities")
 	f.StringVar(&o.Dir, "dir", tour.DefaultDir(), "`folder` of the lab: disks, consoles, logs")
 	f.StringVar(&o.Bin, "bin", "", "`folder` of the programs and ramdisk/ (default: beside this one)")
 	return c

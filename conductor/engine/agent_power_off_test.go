@@ -22,7 +22,7 @@ func TestAgentPowerOffFails(t *testing.T) {
 		"at once":       {fault: "poweroff: exit status 1", want: "poweroff: exit status 1"},
 		"after a while": {fault: "poweroff: exit status 1", slow: true, want: "poweroff: exit status 1"},
 		"not taken":     {refusal: &client.APIError{Status: http.StatusNotFound}, want: "agent answered 404"},
-		"not done":      {want: "the machine is on after 10s"},
+		"not done":      {want: "the machine is on after 1m0s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -81,7 +81,7 @@ func TestSimulationOnABrokenStore(t *testing.T) {
 	for seed := *simSeed; seed < *simSeed+uint64(*simLives); seed++ {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t, seed)
-			w.settings.FastTrack = seed%2 == 0
+			w.settings.FastTrack, w.settings.FastTrackAny = seed%2 == 0, seed%4 == 0
 			fails := 0.0
 			w.faults = func(m *mortal) core.Store {
 				return &flaky{m, w, func() float64 { return fails }}

@@ -148,7 +148,7 @@ func (l *ledger) check(n node.Node, e *node.Effect) {
 	switch n.ProvisionState.Class() {
 	case node.Stable, node.Failed:
 		switch {
-		case n.Run != nil || !n.Deadline.IsZero():
+		case n.Run != nil || !n.Deadline.IsZero() && !keepsAgent[n.ProvisionState]:
 			wrong = "rests, with a run or a deadline"
 		case e != nil && e.Name == "driver.execute_step" && n.ProvisionState.Class() == node.Failed:
 			// The driver was being asked when its run was aborted; the answer is dropped.
@@ -172,6 +172,10 @@ func (l *ledger) check(n node.Node, e *node.Effect) {
 		l.t.Errorf("node %s in %q %s: run %+v, owes %+v, deadline %s", n.UUID, n.ProvisionState, wrong, n.Run, e, n.Deadline)
 	}
 }
+
+// keepsAgent are the states at rest in which the machine of a kept agent has a time at
+// which it is switched off.
+var keepsAgent = map[node.State]bool{node.Enroll: true, node.Manageable: true, node.Available: true}
 
 func (l *ledger) claim(m *mortal, owner string, now time.Time, lease time.Duration,
 	nodes []string) ([]node.Effect, error) {

@@ -24,7 +24,7 @@ func TestLife(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, 1)
-				w.settings.FastTrack = tc.fast
+				w.settings.FastTrack, w.settings.FastTrackAny = tc.fast, tc.fast
 				w.start()
 				defer w.close()
 				n := w.create("redfish")

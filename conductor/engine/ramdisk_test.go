@@ -111,7 +111,7 @@ func TestLookupGivesTheTokenOnce(t *testing.T) {
 func TestHeartbeatsDoNotWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		w.settings.FastTrack = true
+		w.settings.FastTrack, w.settings.FastTrackAny = true, true
 		w.start()
 		defer w.close()
 		n := w.create("redfish")

@@ -50,7 +50,8 @@ func TestSimulation(t *testing.T) {
 
 func simulate(t *testing.T, seed uint64) maxima {
 	w := newWorld(t, seed)
-	w.settings.FastTrack = seed%2 == 0
+	w.settings.FastTrack, w.settings.FastTrackAny = seed%2 == 0, seed%4 == 0
+	w.settings.Kexec = seed%3 == 0
 	w.settings.StepTimeout, w.settings.StepLimit = 20*time.Minute, 35*time.Minute // less than longestWait
 	w.hangs, w.creep = 0.15, 0.5
 	w.drive = func(core.BMC) core.BMC { return obliging{w} }
@@ -105,7 +106,7 @@ func simulate(t *testing.T, seed uint64) maxima {
 		if n.ProvisionState.Class() == node.Failed && n.LastError == "" {
 			t.Errorf("node %s is %q without a reason", id, n.ProvisionState)
 		}
-		if n.Run != nil || !n.Deadline.IsZero() || n.Chore != "" {
+		if n.Run != nil || !n.Deadline.IsZero() && !keepsAgent[n.ProvisionState] || n.Chore != "" {
 			t.Errorf("node %s rests in %q with run %+v, chore %q, deadline %s", id, n.ProvisionState, n.Run, n.Chore, n.Deadline)
 		}
 	}

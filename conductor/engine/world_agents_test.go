@@ -51,8 +51,12 @@ func (a agents) Execute(ctx context.Context, n node.Node, cmd agentapi.Command,
 				json.RawMessage(
 					`{"clean_steps":{"ferrite":[{"step":"erase_devices_metadata","interface":"deploy","priority":99},{"step":"erase_devices","interface":"deploy","priority":0,"abortable":true},{"step":"never","interface":"deploy","priority":0}]},"hardware_manager_version":{"ferrite_hardware_manager":"1.0"}}`)
 		case "get_deploy_steps":
+			ours := "" // whose manager has no name in most tests
+			if a.settings.Kexec {
+				ours = `,"hardware_manager_version":{"ferrite_hardware_manager":"1.0"}`
+			}
 			res.Status, res.Result = agentapi.Succeeded,
-				json.RawMessage(`{"deploy_steps":{"ferrite":[{"step":"write_image","interface":"deploy","priority":0}]}}`)
+				json.RawMessage(`{"deploy_steps":{"ferrite":[{"step":"write_image","interface":"deploy","priority":0}]}`+ours+`}`)
 		case "get_service_steps":
 			res.Status, res.Result = agentapi.Succeeded,
 				json.RawMessage(
@@ -77,6 +81,14 @@ func (a agents) Execute(ctx context.Context, n node.Node, cmd agentapi.Command,
 				return
 			}
 			res.Status = agentapi.Succeeded
+		case "kexec":
+			res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"source":"uki","entry":"Lab","kernel":"a.efi"}`)
+			if a.kexecing != nil {
+				gone = a.kexecing(m, &res)
+			}
+			if gone != nil {
+				return
+			}
 		case "finalize_rescue":
 			res.Status = agentapi.Succeeded
 		case "collect_system_logs":
@@ -85,7 +97,7 @@ func (a agents) Execute(ctx context.Context, n node.Node, cmd agentapi.Command,
 					agentapi.NewCommandError("CommandExecutionError", "Command execution error", "no space left")
 			}
 		}
-		m.letGo = short == "finalize_rescue"
+		m.letGo = short == "finalize_rescue" || short == "kexec" && !m.stays && res.Status == agentapi.Succeeded
 		m.commands = append(m.commands, res)
 		if short == "power_off" && a.powerSlow {
 			res.Status, res.Error = agentapi.Running, nil

@@ -42,8 +42,10 @@ type world struct {
 	logs       core.BootLogs            // keeps what machines log; nil for none
 	logless    bool                     // agents that are asked for their logs cannot collect any
 	syncing    error                    // agents that are told to sync refuse so; nil for never
-	powerOff   error                    // agents that are told to power off refuse so; nil for never
-	powerFault string                   // and those that take it fail so, at once or after a while
+	// agents that are asked for a kexec answer so, or fail; nil for a success
+	kexecing   func(*machine, *agentapi.Result) error
+	powerOff   error  // agents that are told to power off refuse so; nil for never
+	powerFault string // and those that take it fail so, at once or after a while
 	powerSlow  bool
 	proof      core.Proof // what ramdisks must show
 	readers    int        // power states read at a time; 0 for the default
@@ -73,6 +75,7 @@ type machine struct {
 	tenant   string // whose image is on the disk
 	token    string
 	commands []agentapi.Result
+	stays    bool   // the agent has loaded the installed system, and goes on all the same
 	letGo    bool   // the agent has ended its service: the machine is in rescue
 	writing  int    // write_image steps at work: never more than one
 	image    any    // image_info of the last of them

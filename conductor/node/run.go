@@ -20,6 +20,9 @@ type Run struct {
 	// Switched says that somebody has changed the machine's power during the step under way, and when; "" for nobody.
 	Switched string `json:"switched,omitempty"`
 
+	// FirmwareStarts is how often the conductor has started the machine through its firmware.
+	FirmwareStarts int `json:"firmware_starts,omitempty"`
+
 	// Versions is what the agent said of its hardware managers with its steps: each step
 	// carries it, and the agent refuses when they have changed.
 	Versions map[string]string `json:"versions,omitempty"`

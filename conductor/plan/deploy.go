@@ -80,10 +80,14 @@ func leaveForDisk(d *decision) []node.Step {
 		step("agent", "sync", nil),
 		step("management", "set_boot_device", map[string]any{"device": "disk", "persistent": true}),
 	}
+	if d.plansKexec() {
+		leave = append(leave, step("agent", "kexec", map[string]any{"target_boot_mode": BootModeOf(d.n)}))
+	}
 	if d.n.DisablePowerOff {
 		return append(prioritised(atLeaving, leave...), prioritised(atInstance, step("power", "reboot", nil))...)
 	}
-	leave = append(leave, step("agent", "power_off", nil), step("power", "power_off", map[string]any{"grace_seconds": 10}))
+	leave = append(leave, step("agent", "power_off", nil),
+		step("power", "power_off", map[string]any{"grace_seconds": d.f.Settings.RamdiskPowerOff.Seconds()}))
 	return append(prioritised(atLeaving, leave...), prioritised(atInstance, step("power", "power_on", nil))...)
 }
 

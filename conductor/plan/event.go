@@ -108,8 +108,11 @@ type Facts struct {
 type Settings struct {
 	ConductorName    string        // this conductor's name, for history
 	AutomatedClean   bool          // clean between tenants unless the node says otherwise
-	FastTrack        bool          // keep the agent running between activities
+	FastTrack        bool          // keep Ferrite's agent running between activities
+	FastTrackAny     bool          // and any other agent
 	FastTrackTimeout time.Duration // an agent heard of within this time counts as running
+	FastTrackIdle    time.Duration // a kept agent's machine is switched off after this time at rest; 0 for never
+	Kexec            bool          // start what was deployed from the ramdisk, where that is right
 	DeployTimeout    time.Duration // silence of the ramdisk that fails a deploy
 	CleanTimeout     time.Duration
 	RescueTimeout    time.Duration
@@ -121,6 +124,7 @@ type Settings struct {
 	StepLimit        time.Duration // how long it may last in all
 
 	SoftPowerOffTimeout   time.Duration // how long an operating system may take to shut down
+	RamdiskPowerOff       time.Duration // how long a ramdisk may take to shut down before the BMC cuts the power
 	SyncPowerInterval     time.Duration // how often the power of each node is read; 0 for never
 	PowerSyncRetries      int           // readings that may fail in a row, and tries to force a machine
 	PowerRecoveryInterval time.Duration // how often a BMC lost for long is asked; 0 for never
@@ -150,6 +154,7 @@ func DefaultSettings() Settings {
 	return Settings{
 		AutomatedClean:   true,
 		FastTrackTimeout: 300 * time.Second,
+		FastTrackIdle:    10 * time.Minute,
 		DeployTimeout:    1800 * time.Second,
 		CleanTimeout:     1800 * time.Second,
 		RescueTimeout:    1800 * time.Second,
@@ -161,6 +166,7 @@ func DefaultSettings() Settings {
 		StepLimit:        7 * 24 * time.Hour,
 
 		SoftPowerOffTimeout:   600 * time.Second,
+		RamdiskPowerOff:       60 * time.Second,
 		SyncPowerInterval:     60 * time.Second,
 		PowerSyncRetries:      3,
 		PowerRecoveryInterval: 300 * time.Second,

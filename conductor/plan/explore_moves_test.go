@@ -47,7 +47,7 @@ var special = map[string][]outcome{
 	"agent.get_steps": {{"steps",
 		`{"clean_steps":{"m":[{"step":"erase_devices_metadata","interface":"deploy","priority":99}]},` +
 			`"deploy_steps":{"m":[{"step":"write_image","interface":"deploy","priority":0}]},` +
-			`"service_steps":{"m":[{"step":"erase_devices_metadata","interface":"deploy","priority":0,"abortable":true}]}}`,
+			`"service_steps":{"m":[{"step":"erase_devices_metadata","interface":"deploy","priority":0,"abortable":true}]},"hardware_manager_version":{"ferrite_hardware_manager":"1"}}`,
 		""}},
 	"agent.execute_step": {
 		{"succeeded", `{"id":"1","command_status":"SUCCEEDED"}`, ""},

@@ -31,7 +31,7 @@ func TestExplore(t *testing.T) {
 			var level []world
 			for state, info := range node.States {
 				if info.Class == node.Stable || info.Class == node.Failed { // the others are come to
-					level = append(level, start(base.interfaces, state))
+					level = append(level, start(base.interfaces, state, base.fastTrack))
 				}
 			}
 			depth := 0
@@ -61,11 +61,14 @@ func TestExplore(t *testing.T) {
 var explored = []struct {
 	name       string
 	interfaces map[string]string
+	fastTrack  bool
 }{
 	{"ramdisk", map[string]string{"deploy": "direct", "inspect": "agent", "rescue": "agent", "boot": "ipxe",
-		"bios": "redfish", "firmware": "redfish"}},
+		"bios": "redfish", "firmware": "redfish"}, false},
+	{"fast track", map[string]string{"deploy": "direct", "inspect": "agent", "rescue": "agent", "boot": "ipxe",
+		"bios": "redfish", "firmware": "redfish"}, true},
 	{"fake", map[string]string{"deploy": "fake", "inspect": "fake", "rescue": "fake", "boot": "fake", "bios": "fake",
-		"firmware": "fake"}},
+		"firmware": "fake"}, false},
 }
 
 // world is a node, the one row it may have in the effects table, and what is
@@ -76,11 +79,13 @@ type world struct {
 	seen    bool // the agent was heard of lately
 	dirty   bool // somebody's data is on the disk
 	trail   []string
+
+	fastTrack bool // agents are kept, and deploys end with kexec
 }
 
 var exploreNow = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-func start(interfaces map[string]string, state node.State) world {
+func start(interfaces map[string]string, state node.State, fastTrack bool) world {
 	n := node.Node{
 		UUID: "11111111-2222-4333-8444-555555555555", Driver: "redfish", ProvisionState: state, Revision: 1,
 		TargetProvisionState: node.States[state].Target, Interfaces: interfaces,
@@ -89,7 +94,8 @@ func start(interfaces map[string]string, state node.State) world {
 	if state.Class() == node.Failed {
 		n.LastError = "an earlier run failed"
 	}
-	return world{n: n, dirty: state != node.Available, trail: []string{string(state)}}
+	return world{n: n, dirty: state != node.Available, trail: []string{string(state)},
+		fastTrack: fastTrack}
 }
 
 func (w world) facts(now time.Time) Facts {
@@ -101,6 +107,7 @@ func (w world) facts(now time.Time) Facts {
 	if w.pending != nil && w.pending.Name == ShutDown {
 		f.ShutDown = w.pending
 	}
+	f.Settings.FastTrack, f.Settings.Kexec = w.fastTrack, w.fastTrack
 	if w.seen {
 		f.AgentSeen = now
 	}
@@ -116,7 +123,7 @@ func (w world) key() string {
 		n.Deadline.IsZero(), w.seen, w.dirty, len(n.InstanceInfo))
 	if r := n.Run; r != nil {
 		fmt.Fprintln(&b, r.Activity, r.Command != "", r.Task, r.Relisted, r.Rebooted, r.ByHand, r.NoRamdisk, r.AbortAfter,
-			len(r.Listed))
+			len(r.Listed), r.FirmwareStarts > 0, len(r.Versions) > 0)
 		for _, s := range r.Left() {
 			fmt.Fprintln(&b, s, s.InBand, s.Driver)
 		}
@@ -225,7 +232,7 @@ func (x *explorer) check(w world) {
 			x.complain(w, "is held, with a deadline or without a run")
 		}
 	case node.Stable, node.Failed:
-		if r != nil || !n.Deadline.IsZero() {
+		if idle := w.fastTrack && idleStates[n.ProvisionState]; r != nil || !n.Deadline.IsZero() && !idle {
 			x.complain(w, "rests, with a run or a deadline")
 		}
 		if n.ProvisionState.Class() == node.Stable && w.pending != nil && chores[w.pending.Name] == nil && r == nil &&

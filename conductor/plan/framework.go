@@ -188,7 +188,7 @@ func (d *decision) returnToRamdisk(steps []node.Step) []node.Step {
 		returns := own(s) && slices.ContainsFunc(steps[i+1:], needsAgent)
 		switch {
 		case returns && s.Step == "reboot":
-			out = append(out, append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil))...)
+			out = append(out, bootToAgent(d)...)
 		case returns && s.Step == "power_on":
 			out = append(out, append(startRamdisk(d), step("agent", "wait_for_heartbeat", nil))...)
 		default:

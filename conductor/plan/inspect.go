@@ -21,9 +21,6 @@ func (inspect) steps(d *decision) ([]node.Step, error) {
 	switch d.n.Interfaces["inspect"] {
 	case "agent":
 		steps := append(append(d.findPorts(), bootRamdisk(d)...), step("inspect", "wait_for_data", nil))
-		if d.f.Settings.FastTrack { // over only once the next activity can use the agent
-			return append(steps, step("agent", "wait_for_heartbeat", nil)), nil
-		}
 		return append(append(steps, d.readHardware()...), leaveRamdisk(d)...), nil
 	case "redfish":
 		return append([]node.Step{step("inspect", "read_system", nil)}, d.readHardware()...), nil
@@ -56,6 +53,9 @@ func (d *decision) dataReceived(e Inspected) error {
 		return d.locked()
 	}
 	d.learn(e.Data)
+	if managers := e.Data.Managers(); checkVersions(managers) == nil {
+		d.n.Run.Versions = managers
+	}
 	switches := readSwitchData(e.Data)
 	d.inspected = &node.Inspected{Inventory: inventoryOf(e.Raw), PluginData: beside(e.Raw, pluginDataOf(e.Data), switches)}
 	d.addPorts(e.Data)

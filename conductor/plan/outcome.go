@@ -19,7 +19,9 @@ func (d *decision) outcome(o Outcome) {
 		return
 	}
 	if o.Failure != "" {
-		d.failRun(o.Failure)
+		if !d.replanned(o) {
+			d.failRun(o.Failure)
+		}
 		return
 	}
 	settle, ok := settlers[o.Effect.Name]
@@ -38,6 +40,17 @@ func (d *decision) outcome(o Outcome) {
 func Wanted(n node.Node, ef node.Effect) bool {
 	_, ok := chores[ef.Name]
 	return ok || n.Run != nil && n.Run.Generation == ef.Generation
+}
+
+// replanned reports whether a run goes on another way after a failure, and takes it.
+func (d *decision) replanned(o Outcome) bool {
+	switch o.Effect.Name {
+	case getSteps:
+		return d.agentGone(o)
+	case kexecStep:
+		return d.kexecFailed(o)
+	}
+	return false
 }
 
 // settlers say, by effect, what a success means for the node. Each goes on
@@ -60,6 +73,7 @@ var settlers = map[string]func(d *decision, result json.RawMessage) error{
 	"agent.sync":                 commandAnswered,
 	"agent.finalize_rescue":      rescueFinalized,
 	"agent.poll":                 commandAnswered,
+	kexecStep:                    kexecStarted,
 	"agent.power_off":            askedOff, // the step after it waits until the machine is off
 	hardwareEffect:               hardwareRead,
 	driverEffect:                 driverAnswered,
@@ -100,6 +114,7 @@ func validated(d *decision, result json.RawMessage) error {
 
 func powerIs(p node.PowerState, cut bool) func(*decision, json.RawMessage) error {
 	return func(d *decision, _ json.RawMessage) error {
+		d.n.Run.FirmwareStarts++
 		d.setPower(p, cut)
 		d.next()
 		return nil

@@ -16,6 +16,7 @@ import (
 var pauses = map[string]func(d *decision, s node.Step) bool{
 	waitHeartbeat: awaitAgent,
 	waitData:      awaitData,
+	keepOrOff:     keepOrPowerOff,
 	"hold":        hold,
 	"wait":        wait,
 }
@@ -24,6 +25,7 @@ var pauses = map[string]func(d *decision, s node.Step) bool{
 const (
 	waitHeartbeat = "agent.wait_for_heartbeat"
 	waitData      = "inspect.wait_for_data"
+	keepOrOff     = "agent.keep_or_power_off"
 )
 
 // pauseFor finds the pause that a step is; nil for a step that is done by

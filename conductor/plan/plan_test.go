@@ -242,7 +242,13 @@ func inspection(t *testing.T, body string) (i agentapi.Inspection) {
 func (s *scene) set(k, v string) {
 	switch k {
 	case "fast_track":
+		s.f.Settings.FastTrack, s.f.Settings.FastTrackAny = v == "true", v == "true"
+	case "fast_track_own":
 		s.f.Settings.FastTrack = v == "true"
+	case "kexec":
+		s.f.Settings.Kexec = v == "true"
+	case "lessee":
+		s.n.Lessee = v
 	case "automated_clean":
 		s.f.Settings.AutomatedClean = v == "true"
 	case "erase_devices":

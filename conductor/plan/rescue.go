@@ -19,7 +19,7 @@ func (rescue) steps(d *decision) ([]node.Step, error) {
 	if d.n.Interfaces["rescue"] == "fake" {
 		return nil, nil
 	}
-	return append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil), step("agent", "finalize_rescue", nil)), nil
+	return append(bootToAgent(d), step("agent", "finalize_rescue", nil)), nil
 }
 
 // Finalized is the result of agent.finalize_rescue. AnswerLost says that it is inferred from

@@ -70,7 +70,7 @@ func (d *decision) stepDone() {
 		return
 	}
 	if s := r.Current(); s.InBand && s.Reboot {
-		d.insert(r.Index+1, append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil))...)
+		d.insert(r.Index+1, bootToAgent(d)...)
 	}
 	endStep(r)
 	d.next()
@@ -96,7 +96,11 @@ func (d *decision) advance() {
 			return
 		}
 		if needsAgent(*s) && d.n.Agent.URL == "" {
-			d.insert(r.Index, append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil))...)
+			d.insert(r.Index, bootToAgent(d)...)
+			continue
+		}
+		if own(*s) && s.String() == kexecStep && !d.kexecs() {
+			r.Index++
 			continue
 		}
 		if pause := pauseFor(*s); pause != nil {
@@ -162,9 +166,11 @@ func (d *decision) finish() {
 		d.work()
 	}
 	r := *d.n.Run
-	d.note("INFO", fmt.Sprintf("%s done in %s", r.Activity, d.now.Sub(r.Since).Round(100*time.Millisecond)))
+	d.note("INFO", fmt.Sprintf("%s done in %s%s", r.Activity, d.now.Sub(r.Since).Round(100*time.Millisecond),
+		firmwareStarts(r)))
 	d.n.Run = nil
 	activities[r.Activity].done(d, r)
+	d.setIdleDeadline()
 	d.dirty = true
 }
 

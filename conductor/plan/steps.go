@@ -54,17 +54,26 @@ func networkDevice(n node.Node) string {
 // when an agent is running and may be used (fast track, or a held run whose
 // operator asks for other steps).
 func withAgent(d *decision) []node.Step {
-	if (d.f.Settings.FastTrack || d.held) && d.agentAlive() {
+	if (d.f.Settings.FastTrack || d.held) && d.agentAtHand() {
 		return []node.Step{step("agent", "get_steps", nil)}
 	}
-	return append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil), step("agent", "get_steps", nil))
+	return append(bootToAgent(d), step("agent", "get_steps", nil))
+}
+
+// bootToAgent boots the ramdisk and waits for its agent.
+func bootToAgent(d *decision) []node.Step {
+	return append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil))
 }
 
 // leaveRamdisk turns the machine off at the end of an activity, unless the
-// next one can use the running agent.
+// next one can use the running agent. With fast track that is known only at the end:
+// the agent may be another than Ferrite's.
 func leaveRamdisk(d *decision) []node.Step {
-	if d.f.Settings.FastTrack || d.n.DisablePowerOff {
+	switch {
+	case d.n.DisablePowerOff:
 		return nil
+	case d.f.Settings.FastTrack:
+		return []node.Step{step("agent", "keep_or_power_off", nil)}
 	}
 	return []node.Step{step("power", "power_off", nil)}
 }
@@ -103,7 +112,7 @@ func needsAgent(s node.Step) bool {
 	case !own(s):
 		return false
 	case s.Interface == "agent":
-		return s.Step != "wait_for_heartbeat" && s.Step != "power_off"
+		return s.Step != "wait_for_heartbeat" && s.Step != "power_off" && s.Step != "keep_or_power_off"
 	}
 	return endsWithHeartbeat(s)
 }

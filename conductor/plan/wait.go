@@ -99,6 +99,7 @@ func (d *decision) expired() {
 	d.dirty = true
 	d.n.Deadline = time.Time{}
 	if !d.waiting() {
+		d.idled()
 		return
 	}
 	r := d.n.Run

@@ -21,7 +21,7 @@ import (
 // reason and leaves a disk that does not boot; so does one whose writing a power cut ends. Then a good one goes well,
 // from the last of its mirrors. The tests of images/disk and agent/steps have all the other ways to fail.
 func badImages(ctx context.Context, b *bed) (err error) {
-	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)}, "--fast-track",
+	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)},
 		"--kernel-append",
 		site.KernelAppend+" ipa-image-download-connection-retries=2 ipa-image-download-connection-retry-interval=1")
 	if err != nil {

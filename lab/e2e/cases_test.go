@@ -13,9 +13,9 @@ func TestMeasuredUEFI(t *testing.T) {
 	measured(t, profileLab, testCase{"uefi", 8 * time.Minute, uefiLife})
 }
 
-// TestMeasuredFastTrack: the same once, the agent kept running between cleaning and deploy.
-func TestMeasuredFastTrack(t *testing.T) {
-	measured(t, profileLab, testCase{"fast-track", 6 * time.Minute, fastTrackLife})
+// TestMeasuredFirmware: the same once, with a start of the firmware for each activity and the installed system.
+func TestMeasuredFirmware(t *testing.T) {
+	measured(t, profileLab, testCase{"firmware", 6 * time.Minute, firmwareLife})
 }
 
 // TestMeasuredBIOS: a BIOS machine from enroll to its own OS, then rebuilt with another image.

@@ -43,7 +43,7 @@ func erased(ctx context.Context, b *bed) (err error) {
 	for _, e := range toErase {
 		spec.Disks = append(spec.Disks, e.disk)
 	}
-	s, done, err := b.site(ctx, []qemu.Spec{spec}, "--fast-track")
+	s, done, err := b.site(ctx, []qemu.Spec{spec})
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,8 @@ import (
 type figures struct {
 	mu              sync.Mutex
 	uefi, bios      time.Duration // power-on to first heartbeat
-	booted, fast    time.Duration // enroll to a booted OS; with fast track
+	booted          time.Duration // enroll to a booted OS
+	starts          int           // of the firmware meanwhile
 	ramdisk, kernel float64       // MB
 
 	inspect, clean, deploy, undeploy time.Duration // under Ironic
@@ -34,14 +35,21 @@ func (f *figures) set(d *time.Duration, v time.Duration) {
 	*d = v
 }
 
+func (f *figures) setStarts(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.starts = n
+}
+
 // lines are the figures of the measured cases that have passed, a line for each kind of run.
 func (f *figures) lines() (lines []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.uefi > 0 && f.bios > 0 {
 		lines = append(lines, fmt.Sprintf(
-			"e2e: ok uefi-heartbeat %.1f s, bios-heartbeat %.1f s, enroll-to-booted %.1f s, ramdisk %.1f MB, kernel %.1f MB",
-			f.uefi.Seconds(), f.bios.Seconds(), f.booted.Seconds(), f.ramdisk, f.kernel))
+			"e2e: ok uefi-heartbeat %.1f s, bios-heartbeat %.1f s, enroll-to-booted %.1f s, "+
+				"firmware-starts %d, ramdisk %.1f MB, kernel %.1f MB",
+			f.uefi.Seconds(), f.bios.Seconds(), f.booted.Seconds(), f.starts, f.ramdisk, f.kernel))
 	}
 	if f.undeploy > 0 {
 		lines = append(lines, fmt.Sprintf("interop: ok inspect %.1f s, clean %.1f s, deploy %.1f s, undeploy %.1f s",

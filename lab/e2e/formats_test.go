@@ -22,7 +22,7 @@ func formats(ctx context.Context, b *bed) (err error) {
 	roots := filepath.Join(b.dir, "registry.pem")
 	s, done, err := b.siteOf(ctx, []qemu.Spec{nvme, scsi}, site.Config{
 		Serve: []string{
-			"--log-level", "debug", "--fast-track", "--file-url-allowed-paths", b.images,
+			"--log-level", "debug", "--file-url-allowed-paths", b.images,
 			"--kernel-append", site.KernelAppend + " ipa-insecure=1", // the registry's authority is in no ramdisk
 		},
 		Env: []string{"SSL_CERT_FILE=" + roots},

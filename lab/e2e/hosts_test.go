@@ -26,7 +26,7 @@ import (
 // file, rebooted, detached and switched off by hand, provisioned anew, taken
 // back, deleted. One is inspected by its agent and cleaned, the other is neither.
 func documented(ctx context.Context, b *bed) (err error) {
-	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.UEFI), machine("metal-2", qemu.UEFI)}, "--fast-track")
+	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.UEFI), machine("metal-2", qemu.UEFI)})
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 // ramdisk boots, while a step is given to the agent, and while the image is
 // written. Each time the node reaches its goal all the same.
 func killed(ctx context.Context, b *bed) (err error) {
-	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)}, "--fast-track")
+	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)})
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/lab"
@@ -87,6 +89,36 @@ func heartbeatTime(stages []nodeapi.Stage) (time.Duration, error) {
 	return beat.Sub(on), nil
 }
 
+// firmwareStart is how the history says how often an activity has started a machine's firmware.
+var firmwareStart = regexp.MustCompile(`, (\d+) firmware starts?$`)
+
+// countStarts compares the machine's starts with those that its node's history counts.
+func countStarts(ctx context.Context, s *site.Site, m *lab.Machine) (int, error) {
+	var page struct {
+		History []struct {
+			Event string `json:"event"`
+		} `json:"history"`
+	}
+	if err := s.Call(ctx, "GET", "/v1/nodes/"+m.Name+"/history?detail=True", nil, &page); err != nil {
+		return 0, err
+	}
+	counted := 0
+	for _, h := range page.History {
+		if found := firmwareStart.FindStringSubmatch(h.Event); found != nil {
+			n, err := strconv.Atoi(found[1])
+			if err != nil {
+				return 0, err
+			}
+			counted += n
+		}
+	}
+	if starts, _ := m.Starts(); starts != counted {
+		return starts, fmt.Errorf("machine %s has started %d times, its history counts %d: %v", m.Name, starts, counted,
+			page.History)
+	}
+	return counted, nil
+}
+
 // readied enrolls a machine and brings it to available, and says how long its
 // cleaning ramdisk took to call.
 func readied(ctx context.Context, s *site.Site, m *lab.Machine, inspect bool) (time.Duration, error) {
@@ -131,16 +163,27 @@ func uefiLife(ctx context.Context, b *bed) (err error) {
 	if err := deploy(ctx, s, m, image(s, b.tiny, b.tiny.Raw), "first", "host-one"); err != nil {
 		return err
 	}
-	b.figures.set(&b.figures.booted, time.Since(start))
-	say("uefi: power-on to heartbeat %.1f s, enroll to booted %.1f s", beat.Seconds(), time.Since(start).Seconds())
+	took := time.Since(start)
+	starts, err := countStarts(ctx, s, m)
+	if err != nil {
+		return err
+	}
+	b.figures.set(&b.figures.booted, took)
+	b.figures.setStarts(starts)
+	say("uefi: power-on to heartbeat %.1f s, enroll to booted %.1f s, firmware starts %d", beat.Seconds(), took.Seconds(),
+		starts)
+	if starts != 1 {
+		return fmt.Errorf("from enroll to booted the firmware started %d times, expected once: look into `node history`", starts)
+	}
 	if _, err := s.Ask(ctx, m.Name, "deleted", "available"); err != nil {
 		return fmt.Errorf("undeploy: %w", err)
 	}
 	return deploy(ctx, s, m, image(s, b.other, b.other.Qcow2), "second", "host-two")
 }
 
-func fastTrackLife(ctx context.Context, b *bed) (err error) {
-	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.UEFI)}, "--fast-track")
+// firmwareLife is the way of old: each activity, and the installed system, with a start of the firmware.
+func firmwareLife(ctx context.Context, b *bed) (err error) {
+	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.UEFI)}, "--fast-track=false", "--kexec", "never")
 	if err != nil {
 		return err
 	}
@@ -152,8 +195,15 @@ func fastTrackLife(ctx context.Context, b *bed) (err error) {
 	if err := deploy(ctx, s, s.Machines[0], image(s, b.tiny, b.tiny.Raw), "first", "host-one"); err != nil {
 		return err
 	}
-	b.figures.set(&b.figures.fast, time.Since(start))
-	say("fast-track: enroll to booted %.1f s", time.Since(start).Seconds())
+	took := time.Since(start)
+	starts, err := countStarts(ctx, s, s.Machines[0])
+	if err != nil {
+		return err
+	}
+	say("by the firmware alone: enroll to booted %.1f s, firmware starts %d", took.Seconds(), starts)
+	if starts != 4 {
+		return fmt.Errorf("from enroll to booted the firmware started %d times, expected 4", starts)
+	}
 	return nil
 }
 
@@ -172,6 +222,9 @@ func biosLife(ctx context.Context, b *bed) (err error) {
 	m := s.Machines[0]
 	if err := deploy(ctx, s, m, image(s, b.tiny, b.tiny.Raw), "first", "host-one"); err != nil {
 		return err
+	}
+	if starts, err := countStarts(ctx, s, m); err != nil || starts != 1 {
+		return errors.Join(err, fmt.Errorf("from enroll to booted the firmware started %d times, expected once", starts))
 	}
 	asked := time.Now()
 	if err := s.SetImage(ctx, m.Name, image(s, b.other, b.other.RawZst)); err != nil {

@@ -68,7 +68,7 @@ func (b *bed) wholeLife(ctx context.Context, l metalLife) error {
 // failure quotes the machine's console.
 func (b *bed) withMachine(ctx context.Context, spec qemu.Spec, story func(*site.Site, *lab.Machine) error,
 	serve ...string) (err error) {
-	s, done, err := b.site(ctx, []qemu.Spec{spec}, append(serve, "--fast-track")...)
+	s, done, err := b.site(ctx, []qemu.Spec{spec}, serve...)
 	if err != nil {
 		return err
 	}

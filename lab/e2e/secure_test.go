@@ -20,7 +20,7 @@ import (
 // certificate is replaced while the ramdisk runs, which then has to connect anew;
 // it calls often, since its next call is what the case waits for.
 func secured(ctx context.Context, b *bed) (err error) {
-	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)}, "--fast-track", "--heartbeat-timeout", "60s")
+	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)}, "--heartbeat-timeout", "60s")
 	if err != nil {
 		return err
 	}

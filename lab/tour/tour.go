@@ -26,13 +26,12 @@ import (
 
 // Options are the options of a tour.
 type Options struct {
-	OS        string // tiny or debian
-	Firmware  string // uefi or bios
-	Bin       string // folder with the programs and ramdisk/
-	Dir       string // of the lab
-	FastTrack bool
-	Accel     string // tcg or kvm
-	Out       io.Writer
+	OS       string // tiny or debian
+	Firmware string // uefi or bios
+	Bin      string // folder with the programs and ramdisk/
+	Dir      string // of the lab
+	Accel    string // tcg or kvm
+	Out      io.Writer
 }
 
 // DefaultDir is where a lab lives when nothing else is said: `up` and `down`
@@ -139,9 +138,6 @@ func (t *tour) config(img osimage.Image, logs io.Writer) site.Config {
 	c := site.Config{
 		Lab: conf, Ferrite: filepath.Join(t.Bin, "ferrite"),
 		Kernel: filepath.Join(t.Bin, "ramdisk", "lab.vmlinuz"), Initrd: filepath.Join(t.Bin, "ramdisk", "lab.initramfs"),
-	}
-	if t.FastTrack {
-		c.Serve = append(c.Serve, "--fast-track")
 	}
 	return c
 }

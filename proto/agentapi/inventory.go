@@ -162,3 +162,19 @@ type BootInfo struct {
 	PXEInterface    string `json:"pxe_interface,omitempty"`
 	SecureBoot      *bool  `json:"secure_boot,omitempty"`
 }
+
+// Managers is the hardware managers of the ramdisk that inspected, name to version, as the
+// configuration lists them: [{"name": "...", "version": "..."}]. What is no such list is none.
+func (i Inspection) Managers() map[string]string {
+	list, _ := i.Configuration["managers"].([]any)
+	managers := map[string]string{}
+	for _, m := range list {
+		entry, _ := m.(map[string]any)
+		name, named := entry["name"].(string)
+		version, _ := entry["version"].(string)
+		if named {
+			managers[name] = version
+		}
+	}
+	return managers
+}

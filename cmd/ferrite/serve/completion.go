@@ -11,9 +11,11 @@ func complete(c *cobra.Command) {
 	types := []string{"redfish", "ipmi", "fake-hardware"}
 	for flag, values := range map[string][]string{
 		"auth":                {"none", "basic", "token", "basic,token"},
-		"deploy-logs-collect": {"on_failure", "never"},
+		"deploy-logs-collect": collectChoices,
 		"discovery":           types,
+		"fast-track-agents":   agentChoices,
 		"hardware-types":      types,
+		"kexec":               kexecChoices,
 		"log-level":           {"debug", "info", "warn", "error"},
 	} {
 		register(c, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))

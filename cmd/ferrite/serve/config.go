@@ -44,6 +44,10 @@ type Config struct {
 
 	AutomatedClean   bool          `koanf:"automated-clean"`
 	FastTrack        bool          `koanf:"fast-track"`
+	FastTrackAgents  string        `koanf:"fast-track-agents"`
+	FastTrackIdle    time.Duration `koanf:"fast-track-idle"`
+	Kexec            string        `koanf:"kexec"`
+	RamdiskPowerOff  time.Duration `koanf:"ramdisk-shutdown-timeout"`
 	DeployTimeout    time.Duration `koanf:"deploy-timeout"`
 	CleanTimeout     time.Duration `koanf:"clean-timeout"`
 	InspectTimeout   time.Duration `koanf:"inspect-timeout"`

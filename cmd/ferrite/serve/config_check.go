@@ -50,8 +50,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("--max-concurrent-deploy %d, --max-concurrent-clean %d: say 1 or more, or 0 for any number",
 			c.MaxConcurrentDeploy, c.MaxConcurrentClean)
 	}
-	if c.CollectLogs != "on_failure" && c.CollectLogs != "never" {
-		return fmt.Errorf("--deploy-logs-collect %q: say on_failure or never", c.CollectLogs)
+	if err := c.checkChoices(); err != nil {
+		return err
 	}
 	if err := c.checkDiscovery(); err != nil {
 		return err
@@ -90,6 +90,33 @@ func (c *Config) check() error {
 	return nil
 }
 
+// The values of flags that have few.
+var (
+	collectChoices = []string{"on_failure", "never"}
+	agentChoices   = []string{"own", "any"}
+	kexecChoices   = []string{"auto", "never"}
+)
+
+// checkChoices refuses a value that its flag does not have.
+func (c *Config) checkChoices() error {
+	for _, f := range []struct {
+		flag, is string
+		values   []string
+	}{
+		{"deploy-logs-collect", c.CollectLogs, collectChoices},
+		{"fast-track-agents", c.FastTrackAgents, agentChoices},
+		{"kexec", c.Kexec, kexecChoices},
+	} {
+		if !slices.Contains(f.values, f.is) {
+			return fmt.Errorf("--%s %q: say %s", f.flag, f.is, strings.Join(f.values, " or "))
+		}
+	}
+	if c.FastTrackIdle < 0 {
+		return fmt.Errorf("--fast-track-idle %s: say how long, as 10m, or 0 for never", c.FastTrackIdle)
+	}
+	return nil
+}
+
 // checkDiscovery refuses nodes that could not be made, and machines that could not
 // be booted to become some.
 func (c *Config) checkDiscovery() error {
@@ -115,6 +142,7 @@ func (c *Config) checkTimeouts() error {
 	}{
 		{"deploy-timeout", c.DeployTimeout}, {"clean-timeout", c.CleanTimeout}, {"inspect-timeout", c.InspectTimeout},
 		{"rescue-timeout", c.RescueTimeout}, {"service-timeout", c.ServiceTimeout}, {"power-timeout", c.PowerTimeout},
+		{"ramdisk-shutdown-timeout", c.RamdiskPowerOff},
 		{"heartbeat-timeout", c.HeartbeatTimeout}, {"boot-lease", c.BootLease},
 	} {
 		if t.is <= 0 {

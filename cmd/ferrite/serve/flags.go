@@ -61,13 +61,21 @@ func apiFlags(f *pflag.FlagSet) {
 
 func activityFlags(f *pflag.FlagSet) {
 	d := plan.DefaultSettings()
-	f.Bool("fast-track", false, "keep the agent running between activities, to save boots")
+	f.Bool("fast-track", true, "keep the agent running between inspection, cleaning and deploy, to save boots")
+	f.String("fast-track-agents", "own", "agents that are kept running: own (Ferrite's) or any (ironic-python-agent too)")
+	f.Duration("fast-track-idle", d.FastTrackIdle,
+		"time at rest after which a machine that runs a kept agent is switched off; 0 for never")
+	f.String("kexec", "auto",
+		"how a deployed machine is started: auto (by kexec from the ramdisk, where that is right) or "+
+			"never (always through its firmware); the capability kexec:never does the same for one node")
 	f.Duration("deploy-timeout", d.DeployTimeout, "time without a call from the ramdisk after which a deploy fails")
 	f.Duration("clean-timeout", d.CleanTimeout, "time without a call from the ramdisk after which cleaning fails")
 	f.Duration("inspect-timeout", d.InspectTimeout, "time without a call from the ramdisk after which inspection fails")
 	f.Duration("rescue-timeout", d.RescueTimeout, "time without a call from the ramdisk after which a rescue fails")
 	f.Duration("service-timeout", d.ServiceTimeout, "time without a call from the ramdisk after which a service fails")
 	f.Duration("power-timeout", d.PowerTimeout, "time limit of a power change")
+	f.Duration("ramdisk-shutdown-timeout", d.RamdiskPowerOff,
+		"time that a ramdisk may take to shut down after a deploy, before the BMC cuts the power")
 	f.Duration("step-timeout", d.StepTimeout,
 		"time limit of one step of an agent or a BMC without measured progress, even if heartbeats come")
 	f.Duration("step-limit", d.StepLimit, "time limit of one step")

@@ -103,6 +103,10 @@ func TestRefusesToStart(t *testing.T) {
 		want string
 	}{
 		"logs collected always":      {[]string{"--deploy-logs-collect", "always"}, "say on_failure or never"},
+		"kexec as a boolean":         {[]string{"--kexec", "true"}, "say auto or never"},
+		"agents of all":              {[]string{"--fast-track-agents", "all"}, "say own or any"},
+		"idle before it begins":      {[]string{"--fast-track-idle", "-1m"}, "0 for never"},
+		"no time for a ramdisk":      {[]string{"--ramdisk-shutdown-timeout", "0s"}, "over before it begins"},
 		"a limit within the timeout": {[]string{"--step-limit", "1h"}, "--step-timeout 24h0m0s, --step-limit 1h0m0s"},
 		"the port is taken":          {[]string{"--api-address", taken.Addr().String()}, "address already in use"},
 		"no port":                    {[]string{"--api-address", "127.0.0.1"}, "not host:port"},

@@ -117,7 +117,12 @@ func (e *Core) pendingText(ctx context.Context, uuid string) (string, error) {
 // operating system, which may take long or not have heard; "" for all else.
 func softPower(pending node.Effect) string {
 	var a plan.PowerArgs
-	if json.Unmarshal(pending.Args, &a) != nil || a.Target != node.SoftPowerOff && a.Target != node.SoftRebooting {
+	err := json.Unmarshal(pending.Args, &a)
+	if err == nil && a.GraceSeconds > 0 {
+		return fmt.Sprintf("the ramdisk to write out its disks and shut down, for up to %s; then the BMC cuts the power",
+			Seconds(a.GraceSeconds))
+	}
+	if err != nil || a.Target != node.SoftPowerOff && a.Target != node.SoftRebooting {
 		return ""
 	}
 	return fmt.Sprintf("the operating system to shut down, which may take %s", Seconds(a.TimeoutSeconds))

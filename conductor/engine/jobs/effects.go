@@ -52,6 +52,7 @@ var jobs = map[string]func(*job, context.Context) (any, error){
 	"agent.get_partition_uuids":       (*job).getPartitionUUIDs,
 	"agent.install_bootloader":        (*job).installBootloader,
 	"agent.sync":                      (*job).sync,
+	"agent.kexec":                     (*job).kexec,
 	"agent.power_off":                 (*job).agentPowerOff,
 	"agent.finalize_rescue":           (*job).finalizeRescue,
 	"management.change_boot_mode":     (*job).changeBootMode,
