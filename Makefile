@@ -123,6 +123,13 @@ build: ## the three programs, static, into bin/
 	@echo "building the three programs (a minute or two the first time)"
 	@$(BUILD) -o bin/ ./cmd/ferrite ./cmd/ferrite-agent ./cmd/ferrite-lab
 
+.PHONY: release
+release: build ## bin/release/ferrite, with agent and console commands inside: it builds ramdisks on any server
+	@mkdir -p bin/release
+	@go run ./images/ramdisk/bundle/pack bin/ferrite-agent images/ramdisk/bundle/files
+	@$(BUILD) -tags bundled -o bin/release/ ./cmd/ferrite
+	@ls -l bin/release/ferrite | awk '{printf "release: ok bin/release/ferrite %.1f MB\n", $$5 / 1e6}'
+
 .PHONY: man
 man: build ## a man page of each command, into bin/man/man1
 	@bin/ferrite docs --man bin/man/man1

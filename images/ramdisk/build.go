@@ -24,7 +24,10 @@ func Build(ctx context.Context, r Recipe) (Result, error) {
 	if err := r.check(); err != nil {
 		return Result{}, err
 	}
-	kernel, err := FetchKernel(ctx, r.CacheDir, r.Profile.KernelPackage, r.Log)
+	kernel, err := r.Kernel, error(nil)
+	if kernel.Image == "" {
+		kernel, err = FetchKernel(ctx, r.Archive, r.CacheDir, r.Profile.KernelPackage, r.Log)
+	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -46,7 +49,20 @@ func assemble(ctx context.Context, r Recipe, kernel Kernel) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	missing, overlay, err := r.Site.addTo(content, kernel, chosen)
+	folders, err := r.fetchFirmware(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	missing, err := content.addFirmware(folders, kernel.Modules, chosen.files)
+	if err != nil {
+		return Result{}, err
+	}
+	early, err := earlyArchive(folders)
+	if err != nil {
+		return Result{}, err
+	}
+	content.addLicences(folders)
+	overlay, err := r.Site.addTo(content)
 	if err != nil {
 		return Result{}, err
 	}
@@ -55,7 +71,7 @@ func assemble(ctx context.Context, r Recipe, kernel Kernel) (Result, error) {
 		KernelPackage: kernel.Package, KernelVersion: kernel.Version, KernelRelease: kernel.Release,
 		Modules: chosen.files, Load: chosen.load, Notes: chosen.notes, MissingFirmware: missing,
 	}
-	if err := r.write(ctx, kernel, content, &res); err != nil {
+	if err := r.write(ctx, kernel, early, content, &res); err != nil {
 		return Result{}, err
 	}
 	return res, nil
@@ -129,7 +145,7 @@ func checkStatic(binary string) error {
 	return nil
 }
 
-func (r Recipe) write(ctx context.Context, kernel Kernel, content tree, res *Result) error {
+func (r Recipe) write(ctx context.Context, kernel Kernel, early []byte, content tree, res *Result) error {
 	if err := os.MkdirAll(r.Out, 0o755); err != nil {
 		return fmt.Errorf("make output folder: %w", err)
 	}
@@ -149,10 +165,14 @@ func (r Recipe) write(ctx context.Context, kernel Kernel, content tree, res *Res
 	}
 	res.InitramfsPath = filepath.Join(r.Out, r.Profile.Name+".initramfs")
 	res.InitramfsSHA256, res.InitramfsSize, err = buildcache.WriteFile(res.InitramfsPath, func(w io.Writer) error {
+		if _, err := w.Write(early); err != nil {
+			return err
+		}
 		return compressTo(w, r.Compression, func(w io.Writer) error {
 			size := &sizeWriter{ctx: ctx, w: bufio.NewWriterSize(w, 1<<20)}
-			err := errors.Join(content.write(size), size.w.Flush())
-			res.UnpackedSize = size.n
+			parts := partSizes{}
+			err := errors.Join(content.write(size, parts.add), size.w.Flush())
+			res.UnpackedSize, res.Parts = size.n, parts.list(len(early))
 			return err
 		})
 	})

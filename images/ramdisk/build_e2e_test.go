@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/debian"
 )
 
 // maxLabSize is the promise to whoever boots the lab: bytes of the compressed ramdisk.
@@ -69,7 +70,7 @@ func TestRealBuildIsReproducible(t *testing.T) {
 }
 
 func TestUnknownKernelPackage(t *testing.T) {
-	_, err := FetchKernel(t.Context(), t.TempDir(), "linux-image-of-nobody", slog.New(slog.DiscardHandler))
+	_, err := FetchKernel(t.Context(), debian.Apt{}, t.TempDir(), "linux-image-of-nobody", slog.New(slog.DiscardHandler))
 	if err == nil || !strings.Contains(err.Error(), "apt-get update") {
 		t.Errorf("error %v, want one that says what to do", err)
 	}
@@ -91,7 +92,8 @@ func realRecipe(t *testing.T, profile Profile) Recipe {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Recipe{Profile: profile, Agent: agent, Commands: ConsoleCommands(), Out: filepath.Join(dir, "out"),
+	return Recipe{Profile: profile, Archive: debian.Apt{}, Agent: agent, Commands: ConsoleCommands(),
+		Out:      filepath.Join(dir, "out"),
 		CacheDir: cache,
 		Log:      slog.New(slog.NewTextHandler(t.Output(), nil))}
 }

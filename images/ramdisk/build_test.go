@@ -17,6 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 	"github.com/u-root/mkuimage/cpio"
+
+	"github.com/ferrite-metal/ferrite/images/ramdisk/debian"
 )
 
 // staticELF is the header of an x86-64 program without segments: all that Build looks
@@ -48,6 +50,7 @@ func fakeRecipe(t *testing.T) Recipe {
 	t.Helper()
 	dir := t.TempDir()
 	r := Recipe{
+		Archive: debian.Apt{},
 		Profile: Profile{Name: "test", KernelPackage: "linux-image-test", Modules: []Class{
 			{Name: "net", Modules: []string{"acme-nic"}, Required: true},
 			{Name: "fs", Modules: []string{"examplefs"}, Load: true},

@@ -20,13 +20,14 @@ import (
 
 // Inspection says what is in a kernel or a ramdisk.
 type Inspection struct {
-	Size     int64           `json:"size"` // of the file, in bytes
-	Kernel   string          `json:"kernel,omitempty"`
-	Unpacked int64           `json:"unpacked,omitempty"` // of a ramdisk
-	Releases []string        `json:"releases,omitempty"` // kernels that there are modules for
-	Modules  []string        `json:"modules,omitempty"`  // names, sorted
-	Firmware []string        `json:"firmware,omitempty"` // paths below lib/firmware
-	Files    []InspectedFile `json:"files,omitempty"`    // in the order of the archive
+	Size      int64           `json:"size"` // of the file, in bytes
+	Kernel    string          `json:"kernel,omitempty"`
+	Unpacked  int64           `json:"unpacked,omitempty"`  // of a ramdisk
+	Releases  []string        `json:"releases,omitempty"`  // kernels that there are modules for
+	Modules   []string        `json:"modules,omitempty"`   // names, sorted
+	Firmware  []string        `json:"firmware,omitempty"`  // paths below lib/firmware
+	Microcode []string        `json:"microcode,omitempty"` // makers of processors, as GenuineIntel
+	Files     []InspectedFile `json:"files,omitempty"`     // in the order of the archive
 }
 
 // InspectedFile is one file, folder or link of a ramdisk.
@@ -192,6 +193,9 @@ func (i *Inspection) add(name string, mode uint64, size int64) {
 		if strings.Contains(path.Base(name), ".ko") {
 			i.Modules = append(i.Modules, moduleName(name))
 		}
+	}
+	if below, ok := strings.CutPrefix(name, "kernel/x86/microcode/"); ok {
+		i.Microcode = append(i.Microcode, strings.TrimSuffix(below, ".bin"))
 	}
 	if below, ok := strings.CutPrefix(name, "lib/firmware/"); ok && mode&cpio.S_IFMT == cpio.S_IFREG {
 		i.Firmware = append(i.Firmware, below)

@@ -60,8 +60,8 @@ func (t tree) addFile(name, source string, mode uint32) {
 }
 
 // write packs the tree as a newc archive: sorted, owned by root, without times or inode
-// numbers.
-func (t tree) write(w io.Writer) error {
+// numbers. It reports the size of each file.
+func (t tree) write(w io.Writer, report func(name string, size int64)) error {
 	t.addParents()
 	archive := cpio.Newc.Writer(w)
 	for _, name := range slices.Sorted(maps.Keys(t)) {
@@ -69,6 +69,7 @@ func (t tree) write(w io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("pack %s: %w", name, err)
 		}
+		report(name, int64(record.FileSize))
 		if err := archive.WriteRecord(cpio.MakeReproducible(record)); err != nil {
 			return fmt.Errorf("pack %s: %w", name, err)
 		}

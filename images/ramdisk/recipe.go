@@ -17,6 +17,8 @@ package ramdisk
 import (
 	"fmt"
 	"log/slog"
+
+	"github.com/ferrite-metal/ferrite/images/ramdisk/debian"
 )
 
 // moduleList is the file in the ramdisk naming the modules to load at start, one per line.
@@ -28,8 +30,10 @@ const consoleShell = "etc/ferrite/console-shell"
 // Recipe says what to build.
 type Recipe struct {
 	Profile  Profile
-	Agent    string   // path of the static binary that becomes /init
-	Commands []string // import paths of u-root commands for the console; none means no shell
+	Archive  debian.Archive // where Debian's packages come from
+	Kernel   Kernel         // a kernel of one's own, see OwnKernel; zero for Profile.KernelPackage
+	Agent    string         // path of the static binary that becomes /init
+	Commands []string       // import paths of u-root commands for the console; none means no shell
 	// prebuilt binary that has Commands, see BuildCommands; "" builds one with the Go toolchain, cached
 	Busybox      string
 	ConsoleShell bool        // a root shell on the machine's consoles, after Enter, without a password
@@ -59,12 +63,15 @@ type Result struct {
 	Load                          []string // names the agent loads at start
 	Notes                         []string // modules the profile would like that this kernel has not
 	MissingFirmware               []string // "module: file", named by modules and not in Site.Firmware
+	Parts                         []Part   // of the initramfs
 }
 
 func (r Recipe) check() error {
 	switch {
 	case r.Profile.Name == "" || r.Profile.KernelPackage == "":
 		return fmt.Errorf("ramdisk recipe: expected a profile with name and kernel package, found %+q", r.Profile.Name)
+	case r.Archive == nil:
+		return fmt.Errorf("ramdisk recipe: no archive of packages")
 	case r.Agent == "":
 		return fmt.Errorf("ramdisk recipe: no path of the agent binary that becomes /init")
 	case r.Out == "" || r.CacheDir == "":

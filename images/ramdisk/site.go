@@ -14,7 +14,7 @@ import (
 // Site is what the machines of one site need beside the profile.
 type Site struct {
 	Modules     []string // kernel modules by name, loaded at start in this order
-	Firmware    string   // folder with firmware, laid out as /lib/firmware; "" for none
+	Firmware    string   // FirmwareAuto, a folder laid out as /lib/firmware, or FirmwareNone, which "" is too
 	Authorities []string // PEM files with certificates that the agent trusts; SystemAuthorities for this machine's
 	Overlay     string   // folder or cpio archive (newc) whose files are added, or replace ours
 	Files       []File   // single files, which replace those of the overlay
@@ -29,25 +29,22 @@ func (r Recipe) classes() []Class {
 		Class{Name: "this site", Modules: r.Site.Modules, Required: true, Load: true})
 }
 
-// addTo adds what the site needs to a tree. The closer is closed once the tree is packed.
-func (s Site) addTo(t tree, kernel Kernel, chosen *selection) (missing []string, closer io.Closer, err error) {
-	if missing, err = t.addFirmware(s.Firmware, kernel.Modules, chosen.files); err != nil {
-		return nil, nil, err
-	}
+// addTo adds what the site needs to a tree, its firmware apart. The closer is closed once the tree is packed.
+func (s Site) addTo(t tree) (closer io.Closer, err error) {
 	bundle, err := readAuthorities(s.Authorities, time.Now())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if bundle != "" {
 		t.addText(authoritiesFile, bundle)
 	}
 	if closer, err = t.addOverlay(s.Overlay); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, f := range s.Files {
 		t.addFile(f.Path, f.Source, f.Mode)
 	}
-	return missing, closer, nil
+	return closer, nil
 }
 
 // checkPath refuses places that a site may not have: outside of the ramdisk, or /init, without which no machine boots.

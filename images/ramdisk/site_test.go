@@ -321,14 +321,16 @@ func FuzzInspect(f *testing.F) {
 }
 
 func FuzzModinfo(f *testing.F) {
-	f.Add(module("firmware=a/b"))
+	f.Add(module("firmware=a/b", "firmware=*.ko", "firmware=a.ko", "depends=b,c", "alias=pci:*", "softdep=pre: d"))
 	file := filepath.Join(f.TempDir(), "a.ko")
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		writeFile(t, file, string(raw))
-		names, err := firmwareOf(file)
-		for _, name := range names {
-			if err == nil && checkPath("lib/firmware/"+name) != nil {
-				t.Errorf("%q is outside of the ramdisk", name)
+		added := tree{}
+		_, _ = added.addFirmware([]*firmwareFolder{{dir: filepath.Dir(file), own: true}}, filepath.Dir(file),
+			[]string{"a.ko"})
+		for name := range added {
+			if !strings.HasPrefix(name, "lib/firmware/") {
+				t.Errorf("%q is outside of the folder for firmware", name)
 			}
 		}
 	})

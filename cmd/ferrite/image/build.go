@@ -2,25 +2,17 @@ package image
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/images/ramdisk"
-	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 )
 
-// agentName is the binary looked for beside this program.
-const agentName = "ferrite-agent"
-
 func build() *cobra.Command {
-	var profile, agent, out, busybox string
-	var shell bool
-	var files []string
-	var site ramdisk.Site
+	var o options
 	c := &cobra.Command{
 		Use:   "build",
 		Short: "Build kernel and initramfs from Debian's kernel packages",
@@ -28,71 +20,63 @@ func build() *cobra.Command {
 			"A few u-root commands are for people at the console. The same inputs give the same bytes.\n" +
 			"Authorities, firmware, modules and files of your site are added by flags. Anybody on the\n" +
 			"network can fetch a ramdisk: put no secrets into it.\n\n" +
+			"Packages come by apt where this machine has it, otherwise from a mirror of Debian. There the\n" +
+			"signature of the release and the hash of each package are checked.\n\n" +
 			"The results are OUT/PROFILE.vmlinuz and OUT/PROFILE.initramfs. Give them to\n" +
 			"`ferrite serve --ramdisk-kernel --ramdisk-initrd`.",
-		Example: "  ferrite image build --profile metal --out /var/lib/ferrite/ramdisk\n" +
-			"  ferrite image build --ca site-ca.pem --firmware /lib/firmware --module bnx2x --out ramdisk",
+		Example: "  ferrite image build --profile metal --firmware auto --out /var/lib/ferrite/ramdisk\n" +
+			"  ferrite image build --ca site-ca.pem --firmware /lib/firmware --module bnx2x --out ramdisk\n" +
+			"  ferrite image build --kernel-package linux-image-amd64/bookworm-backports --out ramdisk",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := ramdisk.ProfileNamed(profile)
-			if err != nil {
-				return err
-			}
-			if !cmd.Flags().Changed("console-shell") {
-				shell = p.ConsoleShell
-			}
-			if agent, err = findAgent(agent); err != nil {
-				return err
-			}
-			cache, err := buildcache.CacheDir()
-			if err != nil {
-				return err
-			}
+			o.shellSet = cmd.Flags().Changed("console-shell")
 			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-			for _, text := range files {
-				f, err := ramdisk.ParseFile(text)
-				if err != nil {
-					return fmt.Errorf("--file: %w", err)
-				}
-				site.Files = append(site.Files, f)
-			}
-			r, err := ramdisk.Build(cmd.Context(), ramdisk.Recipe{
-				Profile: p, Agent: agent, Commands: ramdisk.ConsoleCommands(), Busybox: busybox, ConsoleShell: shell, Out: out,
-				Site: site, CacheDir: cache, Log: log,
-			})
+			recipe, err := o.recipe(cmd.Context(), log)
 			if err != nil {
 				return err
 			}
-			if len(r.MissingFirmware) > 0 {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s has no such firmware; cards that need it will not work:\n  %s\n", site.Firmware,
-					strings.Join(r.MissingFirmware, "\n  "))
+			result, err := ramdisk.Build(cmd.Context(), recipe)
+			if err != nil {
+				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\t%.1f MB\n%s\t%.1f MB (%.1f MB unpacked, %d modules of %s %s)\n",
-				r.KernelPath, mb(r.KernelSize), r.InitramfsPath, mb(r.InitramfsSize), mb(r.UnpackedSize), len(r.Modules),
-				r.KernelPackage, r.KernelVersion)
-			return err
+			reportMissing(cmd.ErrOrStderr(), o.site.Firmware, result.MissingFirmware)
+			return report(cmd.OutOrStdout(), result)
 		},
 	}
-	f := c.Flags()
-	f.StringVar(&profile, "profile", "metal", "machines that it is for: "+strings.Join(profileNames(), " or "))
-	f.StringVar(&agent, "agent", "", "`path` of the agent (default: ferrite-agent beside this program)")
-	f.StringVar(&out, "out", ".", "`folder` for the results")
-	f.StringVar(&busybox, "commands", "",
-		"`file` of prebuilt u-root commands; without it they are built with the Go toolchain in a checkout of Ferrite")
-	f.BoolVar(&shell, "console-shell", false,
-		"Enter on the machine's consoles gives a root shell without a password (default: only in the profile lab)")
-	f.StringArrayVar(&site.Authorities, "ca", nil,
-		"PEM `file` of an authority that the agent trusts for https; repeat it; \"system\": those of this machine")
-	f.StringVar(&site.Firmware, "firmware", "",
-		"`folder` with firmware, laid out as /lib/firmware; of it the files that the packed modules name are added")
-	f.StringVar(&site.Overlay, "overlay", "", "`folder` or cpio archive (newc) whose files are added, or replace others")
-	f.StringArrayVar(&files, "file", nil, "`SRC:DST[:MODE]` of a file to add; repeat it")
-	f.StringArrayVar(&site.Modules, "module", nil, "`name` of a kernel module to add and to load at start; repeat it")
+	o.define(c.Flags())
 	if err := c.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions(profileNames(),
 		cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // a mistake above, which the first run of any test would show
 	}
 	return c
+}
+
+// reportMissing names firmware that was not found. That of Debian lacks files for cards that it may not distribute or
+// that nobody has: their count is enough.
+func reportMissing(w io.Writer, from string, missing []string) {
+	switch {
+	case len(missing) == 0:
+	case from == ramdisk.FirmwareAuto:
+		fmt.Fprintf(w,
+			"Debian has no package with %d files that drivers name; the log of a machine names those that its cards "+
+				"miss\n", len(missing))
+	default:
+		fmt.Fprintf(w, "%s has no such firmware; cards that need it will not work:\n  %s\n", from,
+			strings.Join(missing, "\n  "))
+	}
+}
+
+// report prints the results and what takes the room.
+func report(w io.Writer, r ramdisk.Result) error {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s\t%.1f MB\n%s\t%.1f MB (%.1f MB unpacked, %d modules of %s %s)\n", r.KernelPath,
+		mb(r.KernelSize),
+		r.InitramfsPath, mb(r.InitramfsSize), mb(r.UnpackedSize), len(r.Modules), r.KernelPackage, r.KernelVersion)
+	for _, part := range r.Parts {
+		fmt.Fprintf(&text, "  %-18s %7.1f MB  %d files\n", part.Name, mb(part.Size), part.Files)
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
 }
 
 func profileNames() []string {
@@ -101,20 +85,6 @@ func profileNames() []string {
 		names = append(names, p.Name)
 	}
 	return names
-}
-
-func findAgent(path string) (string, error) {
-	if path == "" {
-		self, err := os.Executable()
-		if err != nil {
-			return "", fmt.Errorf("find %s: %w; say where it is with --agent", agentName, err)
-		}
-		path = filepath.Join(filepath.Dir(self), agentName)
-	}
-	if _, err := os.Stat(path); err != nil {
-		return "", fmt.Errorf("agent: %w; say where it is with --agent", err)
-	}
-	return path, nil
 }
 
 // mb counts in 10^6 bytes.

@@ -54,6 +54,7 @@ func show(w io.Writer, i ramdisk.Inspection, files bool) error {
 	line("for kernel", strings.Join(i.Releases, " "))
 	line("modules", counted(i.Modules))
 	line("firmware", counted(i.Firmware))
+	line("microcode", strings.Join(i.Microcode, " "))
 	if files {
 		for _, f := range i.Files {
 			fmt.Fprintf(&text, "%s %10d %s\n", f.Mode, f.Size, f.Path)

@@ -79,3 +79,9 @@ func lastLines(outputs ...string) string {
 	}
 	return strings.Join(lines[max(0, len(lines)-errorLines):], "; ")
 }
+
+// HasTool says whether the host has a program that Tool would find.
+func HasTool(name string) bool {
+	_, err := lookPath(name)
+	return err == nil
+}

@@ -1,0 +1,98 @@
+package debian
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
+)
+
+// Apt is the archive that apt of this host knows, with its sources, its keys and its proxy. apt verifies what it
+// downloads. Nothing is installed, no root needed.
+type Apt struct{}
+
+// HasApt says whether this host has apt.
+func HasApt() bool { return buildcache.HasTool("apt-get") && buildcache.HasTool("apt-cache") }
+
+// Find implements Archive.
+func (Apt) Find(ctx context.Context, name, suite string) (Package, error) {
+	args := []string{"show", "--no-all-versions"}
+	if suite != "" {
+		args = append(args, "-o", "APT::Default-Release="+suite)
+	}
+	out, err := buildcache.Tool{Name: "apt-cache", Package: "apt", Args: append(args, name)}.Run(ctx)
+	if err != nil && suite != "" && strings.Contains(err.Error(), "APT::Default-Release") {
+		return Package{},
+			fmt.Errorf("package %s: apt has no suite %s: add it to /etc/apt/sources.list as in `deb %s %s main`, "+
+				"run `apt-get update` as root and try again: %w", name, suite, PublicMirror, suite, err)
+	}
+	if err != nil && !strings.Contains(err.Error(), "No packages found") {
+		return Package{}, fmt.Errorf("package %s: %w", name, err)
+	}
+	var found Package
+	err = readParagraphs(strings.NewReader(out), func(fields paragraph) (err error) {
+		if found.Name == "" {
+			found, err = packageOf(fields)
+		}
+		return err
+	})
+	if err == nil && found.Name == "" {
+		err = fmt.Errorf("package %s: %w in apt's lists: run `apt-get update` as root and try again", name, ErrNoPackage)
+	}
+	return found, err
+}
+
+// Missing implements Archive: the line to add.
+func (Apt) Missing() string {
+	return fmt.Sprintf("apt has no source with component %s: add `deb %s %s %s` to /etc/apt/sources.list, run "+
+		"`apt-get update` "+
+		"as root and try again", firmwareComponent, PublicMirror, codename("/etc/os-release"), firmwareComponent)
+}
+
+// codename is that of the Debian this host runs.
+func codename(file string) string {
+	const unknown = "bookworm"
+	f, err := os.Open(file)
+	if err != nil {
+		return unknown
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if name, ok := strings.CutPrefix(lines.Text(), "VERSION_CODENAME="); ok {
+			return strings.Trim(name, `"`)
+		}
+	}
+	return unknown
+}
+
+// Fetch implements Archive.
+func (Apt) Fetch(ctx context.Context, p Package, folder string) (string, error) {
+	dir, err := os.MkdirTemp(folder, "apt-")
+	if err != nil {
+		return "", err
+	}
+	// Run as root, apt would download as user _apt, who may not write into our folder.
+	args := []string{"download", "-q", "-o", "APT::Sandbox::User=root", p.Name + "=" + p.Version}
+	if _, err := (buildcache.Tool{Name: "apt-get", Package: "apt", Args: args, Dir: dir}).Run(ctx); err != nil {
+		return "", fmt.Errorf("package %s: %w", p.Name, err)
+	}
+	debs, err := filepath.Glob(filepath.Join(dir, "*.deb"))
+	if err != nil || len(debs) != 1 {
+		return "", errors.Join(fmt.Errorf("apt-get download of %s left %d .deb files, expected 1", p.Name, len(debs)), err)
+	}
+	found, err := buildcache.HashFile(debs[0])
+	if err == nil && found != p.SHA256 {
+		err = fmt.Errorf("expected SHA-256 %s, found %s: run `apt-get update` as root and try again", p.SHA256, found)
+	}
+	if err != nil {
+		return "", fmt.Errorf("package %s: %w", p.Name, err)
+	}
+	to := filepath.Join(folder, p.Name+".deb")
+	return to, errors.Join(os.Rename(debs[0], to), os.Remove(dir))
+}
