@@ -29,21 +29,13 @@ func (h *nodeResource) refuseSameMachine(c *rest.Call, n node.Node) error {
 		}
 		for i := range others {
 			other, has := others[i].Machine()
-			if others[i].UUID == n.UUID || related(&n, &others[i]) || !has || !machine.Same(other) {
+			if others[i].UUID == n.UUID || node.Related(&n, &others[i]) || !has || !machine.Same(other) {
 				continue
 			}
 			return (&node.MachineTakenError{Machine: machine}).Refusal(h.nameFor(c, &others[i]))
 		}
 	}
 	return nil
-}
-
-// related: a child, such as a network card with a computer of its own, may be reached by its parent's BMC.
-func related(a, b *node.Node) bool {
-	child := func(a, b *node.Node) bool {
-		return a.ParentNode != "" && (a.ParentNode == b.UUID || a.ParentNode == b.Name)
-	}
-	return child(a, b) || child(b, a)
 }
 
 // nameFor is how a caller knows a node: by its name, or not at all.

@@ -90,6 +90,15 @@ func (n *Node) MachineKey() string {
 	return m.Key()
 }
 
+// Related reports whether one of two nodes is a child of the other, such as a network card with a computer of its own:
+// it may be reached by its parent's BMC.
+func Related(a, b *Node) bool {
+	child := func(a, b *Node) bool {
+		return a.ParentNode != "" && (a.ParentNode == b.UUID || a.ParentNode == b.Name)
+	}
+	return child(a, b) || child(b, a)
+}
+
 // MachineTakenError refuses to store a node with the machine of another. Its text does not name the other node, which
 // not every caller may see.
 type MachineTakenError struct {

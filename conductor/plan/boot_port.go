@@ -28,6 +28,9 @@ func portsKnown(d *decision, result json.RawMessage) error {
 	if err := read(result, &s); err != nil {
 		return err
 	}
+	if err := d.knowSystem(s.UUID); err != nil {
+		return err
+	}
 	d.addPorts(agentapi.Inspection{Inventory: agentapi.Inventory{Interfaces: interfacesOf(s)}})
 	if len(d.allPorts()) == 0 {
 		return fmt.Errorf("%w; its BMC reports no network interface that could be made a port", d.withoutPorts())

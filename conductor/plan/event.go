@@ -81,7 +81,9 @@ type Facts struct {
 	NameTaken string                // a name that rules would give the node, though another has it
 	// MachineTaken is the machine that rules would give the node, though another node holds it; nil for none
 	MachineTaken *node.MachineTakenError
-	Taken        map[string]bool // those of NewAddresses that are ports of other nodes
+	// SameSystem are the nodes whose machine has the UUID that Need.System names, the node itself among them
+	SameSystem []node.Node
+	Taken      map[string]bool // those of NewAddresses that are ports of other nodes
 	// a ramdisk must know its boot's word, which only scripts for the MAC addresses of ports hold
 	Words           bool
 	OwnDHCP         bool                // only our DHCP gives addresses to machines

@@ -52,6 +52,10 @@ func (d *decision) dataReceived(e Inspected) error {
 	if d.f.EffectPending { // a power request: the ramdisk sends its data again, if it lives on
 		return d.locked()
 	}
+	if err := d.knowSystem(e.Data.SystemUUID); err != nil {
+		d.failRun(err.Error())
+		return nil
+	}
 	d.learn(e.Data)
 	if managers := e.Data.Managers(); checkVersions(managers) == nil {
 		d.n.Run.Versions = managers

@@ -13,13 +13,14 @@ type Need struct {
 	// instance's traits.
 	Templates []string
 
-	Rules          bool // Facts.Rules: the event may bring an inspection's findings
-	LastWords      bool // Facts.LastWords: an error may quote the machine's log
-	HardwareReport bool // Facts.HardwareReport
-	CountByState   bool // Facts.CountByState: a limit on nodes in some states holds
-	Inventory      bool // Facts.Inventory: the end of an unreported erase, or a deploy of an image of known size
-	Bonds          bool // Facts.Bonds: the event may be the end of a tear-down, which detaches VIFs
-	Leased         bool // Facts.Leased: an agent says for the first time where it can be called
+	Rules          bool   // Facts.Rules: the event may bring an inspection's findings
+	LastWords      bool   // Facts.LastWords: an error may quote the machine's log
+	HardwareReport bool   // Facts.HardwareReport
+	CountByState   bool   // Facts.CountByState: a limit on nodes in some states holds
+	Inventory      bool   // Facts.Inventory: the end of an unreported erase, or a deploy of an image of known size
+	Bonds          bool   // Facts.Bonds: the event may be the end of a tear-down, which detaches VIFs
+	System         string // Facts.SameSystem: the UUID by which the event names the node's machine
+	Leased         bool   // Facts.Leased: an agent says for the first time where it can be called
 }
 
 // Needs says what a decision on an event depends on. The engine asks once, and
@@ -35,6 +36,7 @@ func Needs(n node.Node, e Event) Need {
 		CountByState:   limited(e),
 		Inventory:      cutsErase(n, e) || sized(e),
 		Bonds:          endsInstance(n, e),
+		System:         SystemSaid(n, e),
 		Leased:         needsLeases(n, e),
 	}
 }

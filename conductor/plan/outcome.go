@@ -91,11 +91,15 @@ type Validated struct {
 	Health     string          `json:"health,omitempty"` // with a power state alone
 	BootMode   string          `json:"boot_mode,omitempty"`
 	SecureBoot *bool           `json:"secure_boot,omitempty"`
+	SystemUUID string          `json:"system_uuid,omitempty"` // of the machine; "" where the BMC does not report it
 }
 
 func validated(d *decision, result json.RawMessage) error {
 	var v Validated
 	if err := read(result, &v); err != nil {
+		return err
+	}
+	if err := d.knowSystem(v.SystemUUID); err != nil {
 		return err
 	}
 	if v.PowerState != "" {
@@ -171,6 +175,9 @@ func bootModeSet(d *decision, _ json.RawMessage) error {
 func systemKnown(d *decision, result json.RawMessage) error {
 	var s node.System
 	if err := read(result, &s); err != nil {
+		return err
+	}
+	if err := d.knowSystem(s.UUID); err != nil {
 		return err
 	}
 	d.systemRead(s)

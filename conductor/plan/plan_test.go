@@ -280,6 +280,8 @@ func (s *scene) set(k, v string) {
 		s.f.Ports = []node.Port{{UUID: "p1", NodeUUID: s.n.UUID, Address: v}}
 	case "link": // of that port
 		s.parse(v, &s.f.Ports[0].LocalLinkConnection)
+	case "same_system": // the name of the node that has the machine
+		s.f.SameSystem = []node.Node{{UUID: "other", Name: v, ProvisionState: node.Active}}
 	case "taken":
 		s.f.Taken = map[string]bool{v: true}
 	case "leased":

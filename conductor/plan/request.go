@@ -43,6 +43,11 @@ func (d *decision) request(r Request) error {
 	if err := d.checkLimit(r.Verb); err != nil {
 		return err
 	}
+	if uuid := SystemSaid(d.n, r); uuid != "" {
+		if err := d.checkSystem(uuid); err != nil {
+			return err
+		}
+	}
 	v := verbs[r.Verb]
 	if v.check != nil {
 		if err := v.check(d.n, r); err != nil {

@@ -279,6 +279,9 @@ func TestSystem(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v -want +got:\n%s", err, diff)
 	}
+	if uuid, err := d.SystemUUID(t.Context(), b.node()); err != nil || uuid != want.UUID {
+		t.Errorf("the UUID alone is %q, %v", uuid, err)
+	}
 	// A BMC that has no inventory is not wrong.
 	got, err = d.System(t.Context(), newSim(t).node())
 	if diff := cmp.Diff(node.System{UUID: want.UUID}, got); diff != "" || err != nil {

@@ -47,6 +47,16 @@ func (d *Driver) System(ctx context.Context, n node.Node) (out node.System, err 
 	return out, nil
 }
 
+// SystemUUID reads the UUID of the machine; "" when the BMC has none.
+func (d *Driver) SystemUUID(ctx context.Context, n node.Node) (uuid string, err error) {
+	err = d.call(ctx, n, "read the system's UUID", func(ctx context.Context, s *session) error {
+		guid, err := ask(ctx, s, types.CommandGetSystemGUID, s.client.GetSystemGUID)
+		uuid = systemUUID(guid)
+		return s.optional("UUID", err)
+	})
+	return uuid, err
+}
+
 func (s *session) fru(ctx context.Context) (*types.FRU, error) {
 	patient := *s
 	patient.timeout *= fruPatience

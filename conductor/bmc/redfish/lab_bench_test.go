@@ -50,7 +50,7 @@ type bench struct {
 
 func newBench(t *testing.T, edit ...func(*lab.Config)) *bench {
 	t.Helper()
-	b := &bench{machine: redfishtest.NewMachine(), clock: redfishtest.NewClock()}
+	b := &bench{machine: redfishtest.NewMachineOf(redfishtest.SystemUUID), clock: redfishtest.NewClock()}
 	c := lab.Config{
 		Machine: b.machine, Username: redfishtest.User, Password: redfishtest.Password,
 		MaxSessions: 2, SessionTimeout: time.Minute, MediaDir: t.TempDir(),

@@ -32,9 +32,13 @@ func TestDriverSystem(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := node.System{
-		UUID: "6aaf4df9-c601-5e47-a343-0856024bd9c3", Manufacturer: got.Manufacturer, Model: got.Model, Serial: "NODE-0",
+		UUID: redfishtest.SystemUUID, Manufacturer: got.Manufacturer, Model: got.Model, Serial: "NODE-0",
 		BIOSVersion: "OVMF", MemoryMB: 1536, CPUs: 2, Architecture: "x86_64", BootMode: "uefi",
 		MACs: []string{"52:54:00:77:00:01", "52:54:00:77:00:02"},
+	}
+	uuid, err := newDriver(t, redfish.Options{}).SystemUUID(t.Context(), b.node(redfishtest.Password))
+	if err != nil || uuid != want.UUID {
+		t.Errorf("the UUID alone is %q, %v", uuid, err)
 	}
 	if got.Manufacturer == "" || got.Model == "" {
 		t.Errorf("no manufacturer or model: %+v", got)

@@ -73,6 +73,18 @@ func (d *Driver) System(ctx context.Context, n node.Node) (out node.System, err 
 	return out, nil
 }
 
+// SystemUUID reads the UUID of the machine; "" when the BMC has none.
+func (d *Driver) SystemUUID(ctx context.Context, n node.Node) (uuid string, err error) {
+	err = d.call(ctx, n, "read the system's UUID", func(s *session) error {
+		sys, err := s.read()
+		if err == nil {
+			uuid = strings.ToLower(label(sys.UUID))
+		}
+		return err
+	})
+	return uuid, err
+}
+
 func basics(sys *schemas.ComputerSystem) node.System {
 	out := node.System{
 		UUID: strings.ToLower(label(sys.UUID)), Manufacturer: label(sys.Manufacturer), Model: label(sys.Model),

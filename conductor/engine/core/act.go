@@ -25,6 +25,10 @@ func (e *Core) Act(ctx context.Context, ref string, ev plan.Event) (node.Node, e
 }
 
 func (e *Core) decide(ctx context.Context, ref string, ev plan.Event, finish *node.Effect) (node.Node, error) {
+	if plan.NamesSystem(ev) {
+		e.systems.Lock()
+		defer e.systems.Unlock()
+	}
 	var taken *node.MachineTakenError
 	for range MaxTries {
 		n, err := e.Node(ctx, ref)
@@ -138,6 +142,11 @@ func (e *Core) factsOf(ctx context.Context, n node.Node, ev plan.Event, f *plan.
 	}
 	if need.Bonds {
 		if f.Bonds, err = e.Store.Catalogs().Portgroups.List(ctx, "node_uuid", n.UUID); err != nil {
+			return err
+		}
+	}
+	if need.System != "" && !n.SharesMachine {
+		if f.SameSystem, err = e.SameSystem(ctx, need.System); err != nil {
 			return err
 		}
 	}

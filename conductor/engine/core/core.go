@@ -57,6 +57,9 @@ type Core struct {
 	Perform func(ctx context.Context, ef node.Effect, leave func()) (any, error)
 	// LastRead is when the power state of a node was last read.
 	LastRead func(uuid string) time.Time
+	// SameSystem returns the nodes whose machine has this UUID, see node.SystemKey.
+	SameSystem func(ctx context.Context, uuid string) ([]node.Node, error)
+	systems    sync.Mutex // held from the look for nodes of one system until the decision is stored
 
 	Memory    memory
 	followers []Follower

@@ -41,6 +41,12 @@ type SecureBooter interface {
 	SetSecureBoot(ctx context.Context, n node.Node, on bool) error
 }
 
+// SystemNamer is a BMC that reports the UUID of its machine, as SMBIOS has it; "" when it has none. It is one short
+// question, unlike BMC.System.
+type SystemNamer interface {
+	SystemUUID(ctx context.Context, n node.Node) (string, error)
+}
+
 // Interrupter is a BMC that can send its machine a non-maskable interrupt.
 type Interrupter interface {
 	InjectNMI(ctx context.Context, n node.Node) error

@@ -102,6 +102,7 @@ func (e *Core) UpdateNode(ctx context.Context, ref string, edit func(*node.Node)
 		if err := e.checkForm(old, *n); err != nil {
 			return err
 		}
+		plan.ForgetSystem(old, n)
 		if err := checkSettled(old, *n); err != nil {
 			return err
 		}

@@ -127,7 +127,23 @@ func (j *job) validateManagement(ctx context.Context) (any, error) {
 		return nil, err
 	}
 	mode, err := j.bmc.BootMode(ctx, j.n)
-	return plan.Validated{BootMode: mode, SecureBoot: j.secureBoot(ctx)}, err
+	if err != nil {
+		return nil, err
+	}
+	return plan.Validated{BootMode: mode, SecureBoot: j.secureBoot(ctx), SystemUUID: j.systemUUID(ctx)}, nil
+}
+
+// systemUUID reads the UUID of the machine; "" when that is not known: a BMC that cannot say fails nothing.
+func (j *job) systemUUID(ctx context.Context) string {
+	bmc, ok := j.bmc.(core.SystemNamer)
+	if !ok {
+		return ""
+	}
+	uuid, err := bmc.SystemUUID(ctx, j.n)
+	if err != nil {
+		j.Log.Info("the BMC does not say which UUID the machine has", "node", j.n.UUID, "err", err)
+	}
+	return uuid
 }
 
 // secureBoot reads whether secure boot is on; nil when that is not known: a BMC

@@ -26,7 +26,26 @@ func (e *Ramdisks) NodesAt(ctx context.Context, host string) (all []node.Node, e
 	if err := e.machines.fill(ctx, e.Store); err != nil {
 		return nil, err
 	}
-	for _, uuid := range e.machines.at(node.PlainHost(host)) {
+	return e.nodesOf(ctx, e.machines.at(node.PlainHost(host)))
+}
+
+// nodesOfSystem are the nodes whose machine has a UUID. A node that cannot be read is left out: its damaged row must
+// not keep all others from being verified.
+func (e *Ramdisks) nodesOfSystem(ctx context.Context, uuid string) ([]node.Node, error) {
+	err := e.machines.fill(ctx, e.Store)
+	if unreadable := (*node.UnreadableError)(nil); errors.As(err, &unreadable) {
+		e.Log.Warn("nodes with the same machine are not looked for, since some nodes cannot be read", "err", err)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e.nodesOf(ctx, e.machines.of(uuid))
+}
+
+// nodesOf reads nodes; those that were deleted just now are left out.
+func (e *Ramdisks) nodesOf(ctx context.Context, uuids []string) (all []node.Node, err error) {
+	for _, uuid := range uuids {
 		n, err := e.Store.Node(ctx, uuid)
 		if errors.Is(err, node.ErrNotFound) { // deleted just now
 			continue

@@ -86,12 +86,7 @@ func checkDiscovered(data *agentapi.Inspection, raw []byte) ([]string, error) {
 			"the inspection data of an unknown machine has %d Ethernet interfaces, expected 1 to %d", len(macs),
 			maxDiscoveredCards)
 	}
-	id, err := uuid.Parse(data.SystemUUID)
-	if err != nil || id == uuid.Nil || id == uuid.Max { // firmware that was never told its own
-		data.SystemUUID = ""
-	} else {
-		data.SystemUUID = id.String()
-	}
+	data.SystemUUID = node.SystemUUID(data.SystemUUID)
 	return macs, nil
 }
 

@@ -19,7 +19,7 @@ type machines struct {
 	mu       sync.Mutex
 	filled   bool
 	nodes    map[string]machine
-	bySystem map[string]map[string]bool // nodes by DMI's UUID
+	bySystem map[string]map[string]bool // nodes by the UUID of their machine: see node.SystemKey
 	byBMC    map[string]map[string]bool // nodes by where their BMC is: see node.BMCHosts
 	open     int                        // undecided ones
 }
@@ -84,7 +84,7 @@ func (m *machines) Deleted(uuid string) {
 }
 
 func (m *machines) put(n node.Node) {
-	k := machine{revision: n.Revision, system: plan.SystemUUID(n), bmcs: n.BMCHosts(), undecided: plan.Undecided(n)}
+	k := machine{revision: n.Revision, system: node.SystemKey(plan.SystemUUID(n)), bmcs: n.BMCHosts(), undecided: plan.Undecided(n)}
 	m.nodes[n.UUID] = k
 	if k.system != "" {
 		into(m.bySystem, k.system)[n.UUID] = true
@@ -131,20 +131,26 @@ func (m *machines) at(host string) []string {
 	return slices.Sorted(maps.Keys(m.byBMC[host]))
 }
 
+// of are the nodes of a system.
+func (m *machines) of(uuid string) []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(maps.Keys(m.bySystem[node.SystemKey(uuid)]))
+}
+
 // like are the nodes that may be the machine with this data: those that DMI
 // calls so, then those with its BMC's address, which is all there is to go by
 // where either side was not told a UUID (some vendors give one address to all).
 func (m *machines) like(data agentapi.Inspection) (uuids []string, undecided int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if data.SystemUUID != "" {
-		for uuid := range m.bySystem[data.SystemUUID] {
-			uuids = append(uuids, uuid)
-		}
+	system := node.SystemKey(data.SystemUUID)
+	if system != "" {
+		uuids = slices.Sorted(maps.Keys(m.bySystem[system]))
 	}
 	for _, a := range reportedAddresses(data.Inventory) {
 		for uuid := range m.byBMC[a.String()] {
-			if data.SystemUUID == "" || m.nodes[uuid].system == "" {
+			if system == "" || m.nodes[uuid].system == "" {
 				uuids = append(uuids, uuid)
 			}
 		}

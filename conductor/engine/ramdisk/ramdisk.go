@@ -44,6 +44,7 @@ type Ramdisks struct {
 func New(c *core.Core) *Ramdisks {
 	r := &Ramdisks{Core: c}
 	c.Follow(&r.machines)
+	c.SameSystem = r.nodesOfSystem
 	return r
 }
 

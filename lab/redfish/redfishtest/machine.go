@@ -3,15 +3,18 @@ package redfishtest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ferrite-metal/ferrite/lab/qemu"
 )
 
 // Machine is a machine in memory. Like a real one it clears a boot override for once when it starts.
 type Machine struct {
+	uuid   string
 	mu     sync.Mutex
 	power  qemu.Power
 	boot   qemu.Boot
@@ -20,9 +23,20 @@ type Machine struct {
 	fail   error
 }
 
-// NewMachine returns a UEFI machine that is off.
+// SystemUUID is the UUID of the machine that golden files show.
+const SystemUUID = "6aaf4df9-c601-5e47-a343-0856024bd9c3"
+
+var machines atomic.Uint32
+
+// NewMachine returns a UEFI machine that is off, with a UUID of its own.
 func NewMachine() *Machine {
+	return NewMachineOf(fmt.Sprintf("6aaf4df9-c601-5e47-a343-%012x", machines.Add(1)))
+}
+
+// NewMachineOf is NewMachine with a certain UUID.
+func NewMachineOf(uuid string) *Machine {
 	return &Machine{
+		uuid:  uuid,
 		power: qemu.Off, boot: qemu.Boot{Target: qemu.TargetNone, Enabled: qemu.Disabled, Firmware: qemu.UEFI},
 	}
 }
@@ -30,7 +44,7 @@ func NewMachine() *Machine {
 // Spec describes two disks and two network cards.
 func (m *Machine) Spec() qemu.Spec {
 	return qemu.Spec{
-		Name: "node-0", UUID: "6aaf4df9-c601-5e47-a343-0856024bd9c3", Serial: "NODE-0",
+		Name: "node-0", UUID: m.uuid, Serial: "NODE-0",
 		Firmware: qemu.UEFI, MemoryMB: 1536, CPUs: 2,
 		Disks: []qemu.Disk{
 			{SizeMB: 1024, Bus: qemu.BusVirtio, Serial: "node-0-0", LogicalSectorSize: 512},

@@ -1,0 +1,117 @@
+package plan
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// SystemSaid is the UUID by which an event names the node's machine: as its BMC reports it, or as its ramdisk reads it
+// from SMBIOS. It is "" for none. Two addresses of one BMC, or its Redfish and its IPMI, are one machine by it alone.
+func SystemSaid(n node.Node, e Event) string {
+	switch e := e.(type) {
+	case Inspected:
+		return node.SystemUUID(e.Data.SystemUUID)
+	case Request:
+		if e.Verb == node.Manage { // of a discovered node
+			return node.SystemUUID(SystemUUID(n))
+		}
+	case Outcome:
+		return outcomeSystem(e)
+	}
+	return ""
+}
+
+// NamesSystem reports whether an event may bring SystemSaid.
+func NamesSystem(e Event) bool {
+	switch e := e.(type) {
+	case Inspected:
+		return true
+	case Request:
+		return e.Verb == node.Manage
+	case Outcome:
+		return outcomeSystem(e) != ""
+	}
+	return false
+}
+
+func outcomeSystem(o Outcome) string {
+	if o.Failure != "" {
+		return ""
+	}
+	switch o.Effect.Name {
+	case "management.validate":
+		var v Validated
+		if json.Unmarshal(o.Result, &v) == nil {
+			return node.SystemUUID(v.SystemUUID)
+		}
+	case readPorts, "inspect.read_system":
+		var s node.System
+		if json.Unmarshal(o.Result, &s) == nil {
+			return node.SystemUUID(s.UUID)
+		}
+	}
+	return ""
+}
+
+// knowSystem keeps the UUID of the node's machine, unless that is the machine of another node.
+func (d *decision) knowSystem(said string) error {
+	uuid := node.SystemUUID(said)
+	if uuid == "" {
+		return nil
+	}
+	if err := d.checkSystem(uuid); err != nil {
+		return err
+	}
+	if node.SystemKey(SystemUUID(d.n)) == node.SystemKey(uuid) {
+		return nil
+	}
+	if d.n.DriverInternalInfo == nil {
+		d.n.DriverInternalInfo = map[string]any{}
+	}
+	d.n.DriverInternalInfo[systemUUID], d.dirty = uuid, true
+	return nil
+}
+
+// ForgetSystem removes the UUID of the machine from an edited node that names another machine now.
+func ForgetSystem(old node.Node, n *node.Node) {
+	was, _ := old.Machine()
+	if is, _ := n.Machine(); is != was && !Undecided(*n) {
+		delete(n.DriverInternalInfo, systemUUID)
+	}
+}
+
+// checkSystem is an error when another node has the machine with this UUID. Nodes that share their machine by an
+// operator's word are exempt, as are parent and child. Nodes that discovery has found and nobody has taken on do not
+// count: whoever reaches the conductor could make one of any UUID.
+func (d *decision) checkSystem(uuid string) error {
+	if d.n.SharesMachine {
+		return nil
+	}
+	for i := range d.f.SameSystem {
+		o := &d.f.SameSystem[i]
+		if o.UUID == d.n.UUID || o.SharesMachine || Undecided(*o) || node.Related(&d.n, o) {
+			continue
+		}
+		return node.Refuse(node.Conflict, "the machine's UUID %s is that of %s too: two addresses name one machine, and "+
+			"either node would wipe it under the other; delete one of the nodes. Where two nodes of one machine are right: "+
+			"ferrite node set %s --driver-info %s_address=ADDRESS --force (REST: the header X-Ferrite-Force: true)",
+			uuid, nameForOwners(o, &d.n), cmp.Or(d.n.Name, d.n.UUID), d.n.Driver)
+	}
+	return nil
+}
+
+// nameForOwners names a node in an error of another one, unless a project that sees the error may not see the node.
+func nameForOwners(o, shownAt *node.Node) string {
+	for _, project := range []string{shownAt.Owner, shownAt.Lessee} {
+		if project != "" && o.Owner != project && o.Lessee != project {
+			return "another node"
+		}
+	}
+	if o.Name == "" {
+		return "node " + o.UUID
+	}
+	return fmt.Sprintf("node %s (%s)", o.Name, o.UUID)
+}
