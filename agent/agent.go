@@ -41,6 +41,7 @@ type Kernel interface {
 	logbook.Kernel
 	inventory.IPMI
 	inventory.Listener
+	inventory.Switches
 	steps.Kernel
 	Machine() string
 }

@@ -16,6 +16,7 @@ func (a *Agent) listenLLDP(ctx context.Context) (wait func() map[string][][]any)
 	}
 	a.settle()
 	wired := inventory.Wired(a.Root)
+	inventory.LetLLDPThrough(a.Root, a.Kernel, wired, a.Log)
 	ctx, cancel := context.WithTimeout(ctx, a.Params.LLDPTimeout)
 	done := make(chan map[string][][]any, 1)
 	go func() {

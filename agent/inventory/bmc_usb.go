@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"path"
 	"regexp"
+	"strings"
 )
 
 // bmcNICs are the network cards BMCs show to their machine over USB, by vendor
@@ -48,6 +50,13 @@ func bmcNIC(fsys fs.FS, folder, mac string, hosts []hostInterface) string {
 		return fmt.Sprintf("the BMC's network card: it calls itself %q, %q", u.vendor, u.product)
 	}
 	return ""
+}
+
+// BMCCard returns why an interface is the BMC's card and none of the machine's own; "" for
+// the machine's own.
+func BMCCard(fsys fs.FS, name string) string {
+	folder := path.Join("sys/class/net", name)
+	return bmcNIC(fsys, folder, strings.ToLower(text(fsys, folder, "address")), hostInterfaces(smbios(fsys)))
 }
 
 // hostInterface is a way to the BMC's Redfish service (DSP0270 1.3, 8.2 and 8.3).

@@ -23,7 +23,8 @@ const largestFrame = 1600
 // ListenLLDP listens on all the interfaces at once until each has received an LLDPDU
 // or ctx is over. It returns the data in the form of inspection data, with an empty
 // list for an interface that received none. Switches send every 30 seconds by default.
-// The firmware of some NICs (Intel X710, E810) keeps LLDPDUs for itself.
+// The firmware of some NICs (Intel X710, E810) keeps LLDPDUs for itself until
+// LetLLDPThrough.
 func ListenLLDP(ctx context.Context, l Listener, interfaces []string, log *slog.Logger) map[string][][]any {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

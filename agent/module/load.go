@@ -6,9 +6,13 @@ import (
 	"io/fs"
 	"log/slog"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Kernel takes modules.
@@ -35,7 +39,7 @@ type Loader struct {
 	banned  []string
 
 	mu    sync.Mutex
-	tried map[string]bool // files given to the kernel, and modules asked for
+	tried map[string]chan struct{} // files and modules asked for; closed when the kernel has answered
 }
 
 // NewLoader makes a loader that passes options (module -> "a=1 b=2") on and never
@@ -43,7 +47,7 @@ type Loader struct {
 func NewLoader(
 	fsys fs.FS, index *Index, kernel Kernel, options map[string]string, banned []string, log *slog.Logger,
 ) *Loader {
-	l := &Loader{fsys: fsys, index: index, kernel: kernel, log: log, options: options, tried: map[string]bool{}}
+	l := &Loader{fsys: fsys, index: index, kernel: kernel, log: log, options: options, tried: map[string]chan struct{}{}}
 	for _, b := range banned {
 		l.banned = append(l.banned, name(b))
 	}
@@ -70,18 +74,61 @@ func (l *Loader) Listed() {
 // maxPasses bounds Coldplug: a bus behind a bus behind a bus is three.
 const maxPasses = 10
 
-// Coldplug loads the modules that present devices need. A module may bring up a bus
-// with further devices, so it looks again until a pass loads nothing.
+// workers bounds how many drivers of other devices start at once: a controller that scans
+// for a minute keeps one of them.
+const workers = 4
+
+// Coldplug loads the modules that present devices need, those of network cards beside
+// all others: finit_module waits for a storage controller's whole scan. Network drivers
+// load one after the other, so that interfaces keep their names from boot to boot. A
+// module may bring up a bus with further devices, so each looks again until a pass
+// loads nothing.
 func (l *Loader) Coldplug() {
+	var both sync.WaitGroup
+	both.Go(func() { l.passes(isNetwork, 1) })
+	l.passes(func(alias string) bool { return !isNetwork(alias) }, workers)
+	both.Wait()
+	// A bus of the one may have brought up devices of the other.
+	l.passes(func(string) bool { return true }, workers)
+}
+
+// passes loads for the devices that wanted accepts, several at once, until nothing is
+// left to load.
+func (l *Loader) passes(wanted func(modalias string) bool, atOnce int) {
 	for range maxPasses {
-		n := 0
+		var n atomic.Int64
+		var group errgroup.Group
+		group.SetLimit(atOnce)
 		for _, modalias := range l.modaliases() {
-			n += l.Device(modalias)
+			if wanted(modalias) {
+				group.Go(func() error {
+					n.Add(int64(l.Device(modalias)))
+					return nil
+				})
+			}
 		}
-		if n == 0 {
+		_ = group.Wait() // its functions never fail
+		if n.Load() == 0 {
 			return
 		}
 	}
+}
+
+// pciClass finds the base class of a PCI device in its modalias.
+var pciClass = regexp.MustCompile(`^pci:.*bc([0-9A-F]{2})sc`)
+
+// isNetwork reports whether a modalias is a network card's: PCI class 02, or the
+// card of a virtual machine on virtio, Xen or Hyper-V.
+func isNetwork(modalias string) bool {
+	if m := pciClass.FindStringSubmatch(modalias); m != nil {
+		return m[1] == "02"
+	}
+	for _, card := range []string{"virtio:d00000001v", "xen:vif", "vmbus:635161f83edfc546913ff2d2f965ed0e"} {
+		if strings.HasPrefix(modalias, card) {
+			return true
+		}
+	}
+	return false
 }
 
 // modaliases are those of all devices on all buses, sorted, each once. It is fast
@@ -130,35 +177,53 @@ func (l *Loader) Device(modalias string) int {
 // Module loads a module by name, which no device may ever ask for.
 func (l *Loader) Module(name string) { l.load(name) }
 
-// load loads a module and what it needs, once.
+// load loads a module and what it needs, once, and returns when it is there. Several
+// goroutines load different files at once; the lock is never held while the kernel works.
 func (l *Loader) load(module string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	module = name(module)
-	if l.tried[module] || slices.Contains(l.banned, module) || l.index.Builtin(module) {
+	if slices.Contains(l.banned, module) || l.index.Builtin(module) {
 		return 0
 	}
-	l.tried[module] = true
-	files, err := l.index.Closure(module)
-	if err != nil {
-		l.log.Debug("module is not in this ramdisk", "module", module, "err", err)
+	return l.once(module, func() int {
+		files, err := l.index.Closure(module)
+		if err != nil {
+			l.log.Debug("module is not in this ramdisk", "module", module, "err", err)
+			return 0
+		}
+		n := 0
+		for _, file := range files {
+			n += l.once(file, func() int { return l.loadFile(file) })
+		}
+		return n
+	})
+}
+
+// once runs do for the first to ask for key; others wait until it has ended, and get 0.
+func (l *Loader) once(key string, do func() int) int {
+	l.mu.Lock()
+	done, tried := l.tried[key]
+	if !tried {
+		done = make(chan struct{})
+		l.tried[key] = done
+	}
+	l.mu.Unlock()
+	if tried {
+		<-done
 		return 0
 	}
-	n := 0
-	for _, file := range files {
-		if l.tried[file] {
-			continue
-		}
-		l.tried[file] = true
-		if err := l.kernel.LoadModule(file, l.options[name(file)]); err != nil {
-			// ENODEV is a driver's way of saying that its device is not there.
-			l.log.Info("module not loaded", "module", name(file), "err", err)
-			continue
-		}
-		l.log.Debug("module loaded", "module", name(file))
-		n++
+	defer close(done)
+	return do()
+}
+
+// loadFile gives a file to the kernel.
+func (l *Loader) loadFile(file string) int {
+	if err := l.kernel.LoadModule(file, l.options[name(file)]); err != nil {
+		// ENODEV is a driver's way of saying that its device is not there.
+		l.log.Info("module not loaded", "module", name(file), "err", err)
+		return 0
 	}
-	return n
+	l.log.Debug("module loaded", "module", name(file))
+	return 1
 }
 
 // Hotplug loads what devices that turn up later ask for, until the events end

@@ -7,8 +7,10 @@ import (
 	"log/slog"
 	"path"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -122,6 +124,53 @@ func TestListedThenColdplug(t *testing.T) {
 	l.Coldplug()
 	want := []string{"virtio.ko", "virtio-pci.ko", "failover.ko", "net_failover.ko", "virtio_net.ko napi_tx=1"}
 	if diff := cmp.Diff(want, k.loaded); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// scanning is a kernel in which the driver of a storage controller returns only when the
+// network card's is loaded.
+type scanning struct {
+	mu     sync.Mutex
+	loaded []string
+	nic    chan struct{}
+}
+
+func (k *scanning) LoadModule(file, _ string) error {
+	switch path.Base(file) {
+	case "hba.ko":
+		select {
+		case <-k.nic:
+		case <-time.After(10 * time.Second):
+			return errors.New("the network card's driver was not loaded meanwhile")
+		}
+	case "nic.ko":
+		defer close(k.nic)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.loaded = append(k.loaded, path.Base(file))
+	return nil
+}
+
+// TestNetworkBesideStorage: a storage controller that scans without end holds up no
+// network card, though it comes first by its address, and needs a module of its own.
+func TestNetworkBesideStorage(t *testing.T) {
+	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
+	fsys := fstest.MapFS{
+		"lib/modules/" + release + "/modules.dep": file("a/hba.ko: a/common.ko\na/nic.ko: a/common.ko\na/common.ko:\n"),
+		"lib/modules/" + release + "/modules.alias": file("alias pci:v00001000d*sv*sd*bc*sc*i* hba\n" +
+			"alias pci:v000014E4d*sv*sd*bc*sc*i* nic\n"),
+		"sys/bus/pci/devices/0000:01:00.0/modalias": file("pci:v00001000d00000097sv00001000sd00003090bc01sc07i00\n"),
+		"sys/bus/pci/devices/0000:02:00.0/modalias": file("pci:v000014E4d000016D7sv00001590sd0000020Ebc02sc00i00\n"),
+	}
+	x, err := ReadIndex(fsys, release)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &scanning{nic: make(chan struct{})}
+	NewLoader(fsys, x, k, nil, nil, slog.New(slog.DiscardHandler)).Coldplug()
+	if diff := cmp.Diff([]string{"common.ko", "nic.ko", "hba.ko"}, k.loaded); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -23,12 +23,14 @@ type machine struct {
 	asked   map[string]int // requests by interface
 	refuse  map[string]int // how many requests are refused first
 	renew   error
-	network byte // third byte of the addresses
+	busy    map[string]int // how often Up fails first
+	local   bool           // addresses are link-local
+	network byte           // third byte of the addresses
 }
 
 func newMachine(names ...string) *machine {
 	m := &machine{carrier: map[string]bool{}, wake: make(chan struct{}, 1), asked: map[string]int{},
-		refuse: map[string]int{}}
+		refuse: map[string]int{}, busy: map[string]int{}}
 	for i, n := range names {
 		m.links = append(m.links, Link{Index: i + 1, Name: n, MAC: mac(i + 1), Physical: true})
 	}
@@ -51,7 +53,17 @@ func (m *machine) note(format string, args ...any) error {
 	return nil
 }
 
-func (m *machine) Up(l Link) error   { return m.note("up %s", l.Name) }
+func (m *machine) Up(l Link) error {
+	m.mu.Lock()
+	busy := m.busy[l.Name]
+	m.busy[l.Name] = max(busy-1, 0)
+	m.mu.Unlock()
+	if busy > 0 {
+		return errors.New("device or resource busy")
+	}
+	return m.note("up %s", l.Name)
+}
+
 func (m *machine) Down(l Link) error { return m.note("down %s", l.Name) }
 
 func (m *machine) Carrier(l Link) bool {
@@ -110,6 +122,9 @@ type held struct {
 
 func (h held) Config() Config {
 	ip := netip.AddrFrom4([4]byte{10, 0, h.network, byte(h.l.Index)})
+	if h.m.local {
+		ip = netip.AddrFrom4([4]byte{169, 254, 0, byte(h.l.Index)})
+	}
 	return Config{
 		Address: netip.PrefixFrom(ip, 24), Lease: 10 * time.Minute, Renew: 5 * time.Minute,
 		Routes: []Route{{To: netip.PrefixFrom(netip.IPv4Unspecified(), 0), Gateway: netip.AddrFrom4([4]byte{10, 0, 0, 254})}},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"slices"
 	"sync"
@@ -28,16 +29,22 @@ type Manager struct {
 	boot   net.HardwareAddr // booted from; nil when not known
 	onDNS  func([]Config)   // called with all configurations after a change
 
+	// Foreign returns why an interface is none of the machine's own; "" for its own. Such an
+	// interface is left alone: the network of a BMC's card leads nowhere. Set before Run.
+	Foreign func(name string) string
+
 	mu      sync.Mutex
 	state   map[int]*state
-	changed chan struct{} // closed and made anew at each change
-	anew    chan struct{} // the same at each AskAnew
+	foreign map[int]string // names of the interfaces that are not ours
+	changed chan struct{}  // closed and made anew at each change
+	anew    chan struct{}  // the same at each AskAnew
 }
 
 // state is the state of one interface.
 type state struct {
 	link    Link
 	carrier bool
+	down    error // why it could not be switched on
 	config  *Config
 	stop    context.CancelFunc
 }
@@ -47,7 +54,8 @@ type state struct {
 // whenever one changes.
 func New(kernel Kernel, dhcp DHCP, boot net.HardwareAddr, onDNS func([]Config), log *slog.Logger) *Manager {
 	return &Manager{kernel: kernel, dhcp: dhcp, log: log, boot: boot, onDNS: onDNS, state: map[int]*state{},
-		changed: make(chan struct{}), anew: make(chan struct{})}
+		changed: make(chan struct{}), anew: make(chan struct{}), foreign: map[int]string{},
+		Foreign: func(string) string { return "" }}
 }
 
 // Run looks after the interfaces until ctx ends.
@@ -88,6 +96,9 @@ func (m *Manager) look(ctx context.Context, wg *sync.WaitGroup) error {
 			continue
 		}
 		present[l.Index] = true
+		if m.isForeign(l) {
+			continue
+		}
 		s, known := m.state[l.Index]
 		if !known {
 			lctx, stop := context.WithCancel(ctx)
@@ -107,7 +118,26 @@ func (m *Manager) look(ctx context.Context, wg *sync.WaitGroup) error {
 			m.announce()
 		}
 	}
+	maps.DeleteFunc(m.foreign, func(index int, _ string) bool { return !present[index] })
 	return nil
+}
+
+// isForeign reports whether an interface is left alone, and logs why at its first sight.
+// The lock is held.
+func (m *Manager) isForeign(l Link) bool {
+	if m.foreign[l.Index] == l.Name {
+		return true
+	}
+	if _, ours := m.state[l.Index]; ours {
+		return false
+	}
+	reason := m.Foreign(l.Name)
+	if reason == "" {
+		return false
+	}
+	m.foreign[l.Index] = l.Name
+	m.log.Info("interface left alone", "interface", l.Name, "mac", l.MAC.String(), "reason", reason)
+	return true
 }
 
 // announce wakes everyone who waits. The lock is held.
@@ -119,8 +149,8 @@ func (m *Manager) announce() {
 // serve brings one interface up and keeps its address until ctx ends.
 func (m *Manager) serve(ctx context.Context, l Link) {
 	log := m.log.With("interface", l.Name, "mac", l.MAC.String())
-	if err := m.kernel.Up(l); err != nil {
-		log.Warn("interface stays down", "err", err)
+	if !m.up(ctx, l, log) {
+		return
 	}
 	for ctx.Err() == nil {
 		if !m.waitCarrier(ctx, l.Index, true) {
@@ -128,6 +158,35 @@ func (m *Manager) serve(ctx context.Context, l Link) {
 		}
 		log.Debug("link is up")
 		m.hold(ctx, l, log)
+	}
+}
+
+// upPause is between two attempts to switch an interface on. A card that resets its
+// firmware refuses for seconds (bnxt_en, ice, i40e after an update, mlx5 health).
+const upPause = time.Second
+
+// up switches an interface on, however often it refuses, until ctx ends.
+func (m *Manager) up(ctx context.Context, l Link, log *slog.Logger) bool {
+	for tries := 1; ; tries++ {
+		err := m.kernel.Up(l)
+		m.mu.Lock()
+		if s, known := m.state[l.Index]; known && (s.down == nil) != (err == nil) {
+			s.down = err
+			m.announce()
+		}
+		m.mu.Unlock()
+		if err == nil {
+			if tries > 1 {
+				log.Info("interface is up", "tries", tries)
+			}
+			return true
+		}
+		if tries == 1 {
+			log.Warn("interface does not come up; trying again each second", "err", err)
+		}
+		if !sys.Sleep(ctx, upPause) {
+			return false
+		}
 	}
 }
 
@@ -154,6 +213,7 @@ func (m *Manager) waitCarrier(ctx context.Context, index int, want bool) bool {
 const (
 	firstPause = 200 * time.Millisecond
 	maxPause   = 10 * time.Second
+	remind     = 30 * time.Minute // between two lines of the log about the same port
 )
 
 // hold gets an address and renews it until the link goes or the server takes
@@ -190,6 +250,7 @@ func (m *Manager) hold(ctx context.Context, l Link, log *slog.Logger) {
 
 // request asks for an address until it gets one or ctx ends.
 func (m *Manager) request(ctx context.Context, l Link, log *slog.Logger) (Session, error) {
+	began, said := time.Now(), time.Time{}
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		s, err := m.dhcp.Request(ctx, l)
 		if err == nil {
@@ -198,7 +259,11 @@ func (m *Manager) request(ctx context.Context, l Link, log *slog.Logger) (Sessio
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		log.Info("no address by DHCP yet", "err", err, "again_in", pause)
+		level := slog.LevelDebug
+		if said.IsZero() || time.Since(said) >= remind {
+			level, said = slog.LevelInfo, time.Now()
+		}
+		log.Log(ctx, level, "no address by DHCP yet", "err", err, "asked_for", time.Since(began).Round(time.Second))
 		if !sys.Sleep(ctx, pause) {
 			return nil, ctx.Err()
 		}
@@ -288,7 +353,7 @@ func (m *Manager) record(l Link, c *Config) {
 func (m *Manager) configs() []Config {
 	var indexes []int
 	for i, s := range m.state {
-		if s.config != nil {
+		if s.config != nil && !s.config.Address.Addr().IsLinkLocalUnicast() {
 			indexes = append(indexes, i)
 		}
 	}

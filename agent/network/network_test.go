@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -282,3 +284,91 @@ func TestWriteResolvConf(t *testing.T) {
 }
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestUpAgain: a card that refuses to come up is asked again each second, and shown so.
+func TestUpAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMachine("eth0")
+		m.carrier["eth0"], m.busy["eth0"] = true, 40
+		mgr, stop := start(t, m, nil)
+		defer stop()
+		m.carrier["eth0"] = false // no link as long as it is down
+		time.Sleep(39 * time.Second)
+		if s := mgr.Summary(); s != "eth0: does not come up: device or resource busy" {
+			t.Error(s)
+		}
+		m.set("eth0", true)
+		time.Sleep(2 * time.Second)
+		if s := mgr.Summary(); s != "eth0: 10.0.0.1/24" {
+			t.Error(s)
+		}
+	})
+}
+
+// TestForeignIsLeftAlone: the BMC's card gets no address and is not waited for, even where
+// it is the only one with a link.
+func TestForeignIsLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMachine("usb0", "eth0")
+		m.carrier["usb0"] = true
+		mgr := New(m, m, nil, func([]Config) {}, slog.New(slog.DiscardHandler))
+		mgr.Foreign = func(name string) string {
+			if name == "usb0" {
+				return "the BMC's"
+			}
+			return ""
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if err := mgr.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		err := mgr.Wait(ctx, false, time.Minute)
+		wg.Wait()
+		if err == nil || m.count("usb0") != 0 || slices.Contains(m.done(), "up usb0") {
+			t.Errorf("wait ended with %v, calls %v", err, m.done())
+		}
+	})
+}
+
+// TestLinkLocalIsNoNetwork: an address that reaches one cable is not waited for, and its
+// name servers are not used.
+func TestLinkLocalIsNoNetwork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMachine("eth0")
+		m.carrier["eth0"], m.local = true, true
+		mgr, stop := start(t, m, nil)
+		defer stop()
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		if err := mgr.Wait(ctx, false, time.Minute); err == nil {
+			t.Error("the wait ended with " + mgr.Summary())
+		}
+		mgr.mu.Lock()
+		defer mgr.mu.Unlock()
+		if c := mgr.configs(); len(c) != 0 {
+			t.Errorf("name servers of %v", c)
+		}
+	})
+}
+
+// TestNoAddressIsSaidOnce: a port without DHCP does not fill the log of a day.
+func TestNoAddressIsSaidOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMachine("eth0")
+		m.carrier["eth0"], m.refuse["eth0"] = true, 1<<30
+		var out bytes.Buffer
+		mgr := New(m, m, nil, func([]Config) {}, slog.New(slog.NewTextHandler(&out, nil)))
+		ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
+		defer cancel()
+		if err := mgr.Run(ctx); err != nil {
+			t.Error(err)
+		}
+		if n := strings.Count(out.String(), "no address by DHCP"); n < 2 || n > 48 {
+			t.Errorf("said %d times in a day", n)
+		}
+	})
+}

@@ -10,7 +10,8 @@ import (
 )
 
 // Wait returns when the network is good enough to talk to the conductor: the
-// boot interface has an address, or any has when it is not known. After
+// boot interface has an address, or any has when it is not known. A link-local address
+// does not count. After
 // patience any address is good enough; without one it goes on waiting, since
 // nothing can be done without. With all, it waits, within patience, until
 // every interface that has a link has an address.
@@ -42,6 +43,8 @@ func (m *Manager) enough(all, patient bool) bool {
 	have, missing, booted := 0, 0, false
 	for _, s := range m.state {
 		switch {
+		case s.config != nil && s.config.Address.Addr().IsLinkLocalUnicast():
+			// It reaches whoever gave it, such as a BMC, and no conductor behind a router.
 		case s.config != nil:
 			have++
 			booted = booted || bytes.Equal(s.link.MAC, m.boot)
@@ -73,6 +76,8 @@ func (m *Manager) Summary() string {
 			what = s.config.Address.String()
 		case s.carrier:
 			what = "link, no address"
+		case s.down != nil:
+			what = "does not come up: " + s.down.Error()
 		}
 		parts = append(parts, s.link.Name+": "+what)
 	}

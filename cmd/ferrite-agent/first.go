@@ -11,6 +11,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/agent"
 	"github.com/ferrite-metal/ferrite/agent/boot"
+	"github.com/ferrite-metal/ferrite/agent/inventory"
 	"github.com/ferrite-metal/ferrite/agent/logbook"
 	"github.com/ferrite-metal/ferrite/agent/module"
 	"github.com/ferrite-metal/ferrite/agent/network"
@@ -132,6 +133,7 @@ func startNetwork(ctx context.Context, p param.Params, log *slog.Logger) *networ
 			log.Warn("names cannot be resolved", "err", err)
 		}
 	}, log)
+	m.Foreign = func(name string) string { return inventory.BMCCard(os.DirFS("/"), name) }
 	go func() {
 		if err := m.Run(ctx); err != nil {
 			log.Error("network interfaces are not looked after", "err", err)
