@@ -159,7 +159,6 @@ func uefiLife(ctx context.Context, b *bed) (err error) {
 	if err != nil {
 		return err
 	}
-	b.figures.set(&b.figures.uefi, beat)
 	if err := deploy(ctx, s, m, image(s, b.tiny, b.tiny.Raw), "first", "host-one"); err != nil {
 		return err
 	}
@@ -189,9 +188,11 @@ func firmwareLife(ctx context.Context, b *bed) (err error) {
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	start := time.Now()
-	if _, err := readied(ctx, s, s.Machines[0], true); err != nil {
+	beat, err := readied(ctx, s, s.Machines[0], true)
+	if err != nil {
 		return err
 	}
+	b.figures.set(&b.figures.uefi, beat) // of a boot that only cleans, as the BIOS machine's
 	if err := deploy(ctx, s, s.Machines[0], image(s, b.tiny, b.tiny.Raw), "first", "host-one"); err != nil {
 		return err
 	}
