@@ -37,6 +37,9 @@ func TestLife(t *testing.T) {
 					t.Errorf("properties after inspection: %v", n.Properties)
 				}
 				w.ask(n.UUID, node.Provide, node.Available)
+				if st, err := w.e.Status(w.ctx, n.UUID); err != nil || tc.fast != strings.Contains(st.WaitingFor, "kept running") {
+					t.Errorf("status after cleaning: waits for %q, %v", st.WaitingFor, err)
+				}
 				n = w.ask(n.UUID, node.Deploy, node.Active)
 				if m := w.of(n.UUID); m.disk != "os.raw" || m.power != node.PowerOn || m.boot != tc.boots {
 					t.Errorf("machine after deploy: disk %q, %s, %d power changes (want %d)", m.disk, m.power, m.boot, tc.boots)

@@ -49,11 +49,11 @@ func (d *decision) agentGone(o Outcome) bool {
 	return true
 }
 
-// setIdleDeadline sets the time at which the machine of a kept agent is switched off. A host's
-// document says by itself whether its machine is on.
+// setIdleDeadline sets the time at which the machine of a kept agent is switched off, where
+// none is set. A host's document says by itself whether its machine is on.
 func (d *decision) setIdleDeadline() {
 	idle := d.f.Settings.FastTrackIdle
-	if d.idle() && idle > 0 && d.f.Settings.FastTrack && !strings.Contains(d.n.Name, hostapi.NodeNameSeparator) {
+	if d.dirty && d.idle() && d.n.Deadline.IsZero() && idle > 0 && d.f.Settings.FastTrack && !strings.Contains(d.n.Name, hostapi.NodeNameSeparator) {
 		d.n.Deadline = d.now.Add(idle)
 	}
 }
@@ -72,8 +72,7 @@ func (d *decision) idled() {
 	case d.f.EffectPending: // of a chore: that ends first
 		d.n.Deadline = d.now.Add(5 * time.Second)
 		return
-	case d.n.Maintenance:
-		d.setIdleDeadline()
+	case d.n.Maintenance: // nobody switches it: it gets another time
 		return
 	}
 	d.noteChore("INFO", changePower, fmt.Sprintf("the machine is switched off: its agent has had nothing to do for %s",

@@ -170,7 +170,6 @@ func (d *decision) finish() {
 		firmwareStarts(r)))
 	d.n.Run = nil
 	activities[r.Activity].done(d, r)
-	d.setIdleDeadline()
 	d.dirty = true
 }
 

@@ -80,6 +80,9 @@ func (e *Core) Status(ctx context.Context, ref string) (Status, error) {
 			return s, err
 		}
 	}
+	if s.WaitingFor == "" && n.Run == nil && !n.Deadline.IsZero() && n.Agent.URL != "" {
+		s.WaitingFor = "an activity for its agent, which is kept running; then the machine is switched off"
+	}
 	s.PowerReadAt = e.LastRead(n.UUID)
 	e.Memory.fill(n.UUID, &s)
 	return s, nil
