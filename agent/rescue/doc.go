@@ -1,6 +1,6 @@
-// Package rescue lets an operator into a machine that is in rescue: an SSH
-// server for the one user rescue and the one password the conductor sent,
-// with a shell or single commands, on a terminal or without.
+// Package rescue lets people into a machine: an SSH server for the one user rescue and
+// the one password the conductor sent, or for the user root and the keys that a ramdisk
+// was built with; with a shell or single commands, on a terminal or without.
 //
 // It must not know of conductors or nodes, and keeps no password in clear: a
 // plain one is hashed at once and only ever compared by its hash.
@@ -12,9 +12,11 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
+	"golang.org/x/crypto/ssh"
 )
 
-// User is the only one who can log in, as in ironic-python-agent's ramdisks.
+// User is the only one who can log in with the password, as in ironic-python-agent's ramdisks.
 const User = "rescue"
 
 // Kernel has the calls of the kernel that sessions need.
@@ -39,7 +41,8 @@ type Programs interface {
 
 // Options are the parts of a Server.
 type Options struct {
-	Password Password
+	Password Password        // of User; the zero Password lets nobody in
+	Keys     []ssh.PublicKey // of Operator
 	Kernel   Kernel
 	Programs Programs
 	Shell    string   // path of a shell that takes -c COMMAND

@@ -100,19 +100,18 @@ func (s *Server) connection(ctx context.Context, conn net.Conn, from netip.Addr)
 func (s *Server) login(
 	ctx context.Context, conn net.Conn, log *slog.Logger,
 ) (*ssh.ServerConn, <-chan ssh.NewChannel, <-chan *ssh.Request, error) {
-	config := &ssh.ServerConfig{
-		ServerVersion: "SSH-2.0-ferrite",
-		MaxAuthTries:  maxTries,
-		PasswordCallback: func(c ssh.ConnMetadata, given []byte) (*ssh.Permissions, error) {
-			// The password is checked even for another user: the time must not reveal
-			// which user name is the right one.
-			if right := s.Password.Matches(given); right && c.User() == User {
+	config := &ssh.ServerConfig{ServerVersion: "SSH-2.0-ferrite", MaxAuthTries: maxTries}
+	if s.Password.scheme.ID != "" {
+		config.PasswordCallback = s.password(ctx, log)
+	}
+	if len(s.Keys) > 0 {
+		config.MaxAuthTries = keyTries
+		config.PublicKeyCallback = func(c ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
+			if c.User() == Operator && s.allowed(key) {
 				return nil, nil
 			}
-			log.Warn("wrong user or password by ssh", "user", c.User())
-			wait(ctx, s.Pause)
-			return nil, errors.New("wrong user or password")
-		},
+			return nil, errors.New("unknown user or key")
+		}
 	}
 	config.AddHostKey(s.key)
 	if err := conn.SetDeadline(time.Now().Add(loginTime)); err != nil {
@@ -123,6 +122,21 @@ func (s *Server) login(
 		return nil, nil, nil, err
 	}
 	return client, channels, requests, conn.SetDeadline(time.Time{})
+}
+
+// password checks the password of the user rescue.
+func (s *Server) password(ctx context.Context, log *slog.Logger) func(ssh.ConnMetadata,
+	[]byte) (*ssh.Permissions, error) {
+	return func(c ssh.ConnMetadata, given []byte) (*ssh.Permissions, error) {
+		// The password is checked even for another user: the time must not reveal
+		// which user name is the right one.
+		if right := s.Password.Matches(given); right && c.User() == User {
+			return nil, nil
+		}
+		log.Warn("wrong user or password by ssh", "user", c.User())
+		wait(ctx, s.Pause)
+		return nil, errors.New("wrong user or password")
+	}
 }
 
 // sessions serves the channels that a client opens. It refuses forwarding: the server

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net"
 	"os"
@@ -66,7 +65,11 @@ func first() {
 	}
 	o.Run = reaper.Run
 	o.Network, o.Settled, o.Stream, o.Board = nics, settled, stream, board
-	o.Rescue = func(p rescue.Password) error { return letIn(ctx, kernel, reaper, p, log) }
+	endOperators := letOperatorsIn(ctx, kernel, reaper, log)
+	o.Rescue = func(p rescue.Password) error {
+		endOperators()
+		return letIn(ctx, kernel, reaper, p, log)
+	}
 	err := agent.New(o).Run(ctx)
 	log.Error("agent ended; the machine stays up to be examined", "err", err)
 	select {}
@@ -91,28 +94,6 @@ func kernelLog(ctx context.Context, kernel sys.Linux, stream *logbook.Stream, bo
 		log.Warn("the conductor gets no more of the kernel's log", "err", err)
 	}()
 	<-read
-}
-
-// sshPort is the port for the rescue user.
-const sshPort = ":22"
-
-// letIn starts the SSH server of a machine in rescue.
-func letIn(ctx context.Context, kernel sys.Linux, reaper *boot.Reaper, p rescue.Password, log *slog.Logger) error {
-	shell := boot.FindShell()
-	if shell == "" {
-		return errors.New("this ramdisk has no shell to log in to; build it with console commands")
-	}
-	s, err := rescue.Listen(ctx, sshPort, rescue.Options{
-		Password: p, Kernel: kernel, Programs: reaper, Shell: shell, Env: boot.Environment(), Log: log,
-	})
-	if err != nil {
-		return err
-	}
-	log.Info("ssh is open", "user", rescue.User, "address", s.Address().String(), "host_key", s.Fingerprint())
-	go func() { // for the life of the machine
-		log.Error("ssh ended", "err", s.Serve(ctx))
-	}()
-	return nil
 }
 
 // entropy makes sure that the random pool is filled.

@@ -68,7 +68,8 @@ func (r Recipe) firmwareOfDebian(ctx context.Context) (folders []*firmwareFolder
 		case errors.Is(err, debian.ErrNoPackage) && !wanted.required:
 			continue
 		case errors.Is(err, debian.ErrNoPackage):
-			return nil, fmt.Errorf("firmware for %s: %w %s: %s", wanted.cards, debian.ErrNoPackage, wanted.name, r.Archive.Missing())
+			return nil, fmt.Errorf("firmware for %s: %w %s: %s", wanted.cards, debian.ErrNoPackage, wanted.name,
+				r.Archive.Missing())
 		case err != nil:
 			return nil, fmt.Errorf("firmware for %s: %w", wanted.cards, err)
 		}

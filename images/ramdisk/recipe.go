@@ -5,13 +5,14 @@
 // of how the result is served.
 //
 // What /init finds: the kernel's modules below /lib/modules/<release> with modules.dep,
-// modules.alias and modules.builtin in depmod's text formats, reduced to the modules
-// that are there (soft dependencies that must come first are in modules.dep as well, so
-// that loading a line from its end to its start is always right); /etc/ferrite/modules,
-// one module name per line, to be loaded at start in that order; /etc/ferrite/console-shell,
-// if the consoles are to give a root shell; /etc/ssl/certs/ca-certificates.crt, if a
-// site has authorities; /dev/console; and in /bin the console commands, /bin/sh among
-// them. The kernel sets no PATH: whoever starts a shell does.
+// modules.alias and modules.builtin in depmod's text formats, reduced to the modules that
+// are there (soft dependencies that must come first are in modules.dep as well, so that
+// loading a line from its end to its start is always right); /etc/ferrite/modules, one
+// module name per line, to be loaded at start in that order; /etc/ferrite/console-shell,
+// if the consoles are to give a root shell; /etc/ssl/certs/ca-certificates.crt, if a site
+// has authorities; /etc/ferrite/ssh-keys, if people log in by key; /dev/console; and in
+// /bin the console commands, /bin/sh among them. The kernel sets no PATH: whoever starts
+// a shell does.
 package ramdisk
 
 import (

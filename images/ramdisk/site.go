@@ -16,6 +16,7 @@ type Site struct {
 	Modules     []string // kernel modules by name, loaded at start in this order
 	Firmware    string   // FirmwareAuto, a folder laid out as /lib/firmware, or FirmwareNone, which "" is too
 	Authorities []string // PEM files with certificates that the agent trusts; SystemAuthorities for this machine's
+	SSHKeys     []string // files with public keys that log in to the machine as root while the agent runs
 	Overlay     string   // folder or cpio archive (newc) whose files are added, or replace ours
 	Files       []File   // single files, which replace those of the overlay
 }
@@ -37,6 +38,9 @@ func (s Site) addTo(t tree) (closer io.Closer, err error) {
 	}
 	if bundle != "" {
 		t.addText(authoritiesFile, bundle)
+	}
+	if err := t.addSSHKeys(s.SSHKeys); err != nil {
+		return nil, err
 	}
 	if closer, err = t.addOverlay(s.Overlay); err != nil {
 		return nil, err

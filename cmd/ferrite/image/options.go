@@ -44,6 +44,8 @@ func (o *options) define(f *pflag.FlagSet) {
 	f.StringVar(&o.site.Firmware, "firmware", ramdisk.FirmwareNone,
 		"`source` of the firmware that the packed modules name, and of "+
 			"the processors' microcode: auto (Debian's packages), none, or a folder laid out as /lib/firmware")
+	f.StringArrayVar(&o.site.SSHKeys, "ssh-key", nil,
+		"public key `file` of people who log in by SSH as root while the agent runs; repeat it")
 	f.StringVar(&o.site.Overlay, "overlay", "", "`folder` or cpio archive (newc) whose files are added, or replace others")
 	f.StringArrayVar(&o.files, "file", nil, "`SRC:DST[:MODE]` of a file to add; repeat it")
 	f.StringArrayVar(&o.site.Modules, "module", nil, "`name` of a kernel module to add and to load at start; repeat it")
