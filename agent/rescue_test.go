@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 	"time"
 
@@ -111,7 +112,10 @@ func TestServiceSteps(t *testing.T) {
 	if err := json.Unmarshal(r.Result, &listed); err != nil {
 		t.Fatalf("%s: %v", r.Result, err)
 	}
-	want := (&steps.Machine{}).List(t.Context(), steps.Service, agentapi.CommandNode{})
+	want, err := (&steps.Machine{Root: fstest.MapFS{}}).List(t.Context(), steps.Service, agentapi.CommandNode{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if diff := cmp.Diff(want, listed.Service); diff != "" || listed.Clean != nil || listed.Deploy != nil ||
 		len(listed.Versions) != 1 {
 		t.Errorf("%s\n%s", r.Result, diff)

@@ -31,9 +31,13 @@ func (h *Host) list(k kind) command.Func {
 			return nil, err
 		}
 		h.SetNode(p.Node)
-		answer := k.listed(h.Machine.List(ctx, k.name, p.Node))
-		answer.Versions = steps.Versions()
-		return answer, nil
+		list, err := h.Machine.List(ctx, k.name, p.Node)
+		if err != nil {
+			return nil, err
+		}
+		answer := k.listed(list)
+		answer.Versions, err = h.Machine.Versions()
+		return answer, err
 	}
 }
 
@@ -49,10 +53,14 @@ func (h *Host) execute(k kind) command.Func {
 		if err != nil {
 			return nil, command.InvalidParams(err)
 		}
-		if want := k.version(p); want != nil && !maps.Equal(want, steps.Versions()) {
+		versions, err := h.Machine.Versions()
+		if err != nil {
+			return nil, err
+		}
+		if want := k.version(p); want != nil && !maps.Equal(want, versions) {
 			// Ironic knows this one status for all kinds of steps.
 			return nil, command.VersionMismatch(agentapi.CleanVersionMismatch,
-				fmt.Sprintf("the step was planned for %v, this agent is %v", want, steps.Versions()))
+				fmt.Sprintf("the step was planned for %v, this agent is %v", want, versions))
 		}
 		h.SetNode(p.Node)
 		facts, err := read[map[string]any](params)

@@ -3,8 +3,9 @@
 //
 // It must not know how a step was requested or reported (that is package extension),
 // and must refuse rather than guess: no step touches a disk unless it is certain that
-// the disk is meant. It runs foreign programs in one place (grub.go), and only where
-// the conductor allows it.
+// the disk is meant. It runs foreign programs in two places: those of an image only where
+// the conductor allows it (grub.go), those that the site has put into its own ramdisk as
+// they are (site_run.go).
 package steps
 
 import (
@@ -46,7 +47,7 @@ type Kernel interface {
 // Machine is the machine that steps work on. All exported fields are set once, before
 // any step.
 type Machine struct {
-	Root   fs.FS // the root file system, with sys
+	Root   fs.FS // the root file system, with sys, proc and the steps of the site
 	Disks  func() ([]agentapi.Disk, []agentapi.SkippedDisk)
 	Open   func(ctx context.Context, path string) (Device, error)
 	Kernel Kernel
@@ -55,6 +56,7 @@ type Machine struct {
 	LoadModule func(name string)
 	// Run starts a program and waits for its end: process 1 knows its children.
 	Run      func(*exec.Cmd) error
+	SiteRoot string                 // the path of Root, below which programs of site steps are; "" for /
 	EFIVars  func() disk.EFIVars    // nil result: not started by UEFI
 	Pstore   func() (string, error) // where the kernel's logs of crashes are; "" for nowhere
 	Arch     string                 // as Go names it: amd64, arm64

@@ -175,7 +175,11 @@ func TestHangingDisk(t *testing.T) {
 func TestAbortable(t *testing.T) {
 	listed := func(t *testing.T, b *bench, n agentapi.CommandNode) map[string]bool {
 		steps := map[string]bool{}
-		for _, s := range b.List(t.Context(), Clean, n)[Manager] {
+		list, err := b.List(t.Context(), Clean, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range list[Manager] {
 			steps[s.Step] = s.Abortable
 		}
 		return steps
@@ -305,7 +309,11 @@ func TestCleanNVRAM(t *testing.T) {
 
 // TestArgsInfo: a step lists its arguments.
 func TestArgsInfo(t *testing.T) {
-	raw, err := json.Marshal(newBench(t).List(t.Context(), Clean, agentapi.CommandNode{}))
+	list, err := newBench(t).List(t.Context(), Clean, agentapi.CommandNode{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(list)
 	if err != nil {
 		t.Fatal(err)
 	}

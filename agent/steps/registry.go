@@ -72,9 +72,15 @@ func Registry() []Step {
 	}
 }
 
-// List is the steps of a kind as the conductor wants to see them for a node.
-// Steps of a deploy may have got another priority on the kernel line.
-func (m *Machine) List(ctx context.Context, kind Kind, n agentapi.CommandNode) map[string][]agentapi.Step {
+// List is the steps of a kind as the conductor wants to see them for a node, those of the
+// site last. Steps of a deploy may have got another priority on the kernel line.
+func (m *Machine) List(
+	ctx context.Context, kind Kind, n agentapi.CommandNode,
+) (map[string][]agentapi.Step, error) {
+	site, err := m.siteSteps()
+	if err != nil {
+		return nil, err
+	}
 	list, abortable := []agentapi.Step{}, m.abortable(ctx, n)
 	for _, s := range Registry() {
 		if s.Kind != kind {
@@ -90,11 +96,13 @@ func (m *Machine) List(ctx context.Context, kind Kind, n agentapi.CommandNode) m
 		}
 		list = append(list, out)
 	}
-	return map[string][]agentapi.Step{Manager: list}
+	for _, s := range site {
+		if out, has := listed(s, kind); has {
+			list = append(list, out)
+		}
+	}
+	return map[string][]agentapi.Step{Manager: list}, nil
 }
-
-// Versions is hardware_manager_version.
-func Versions() map[string]string { return map[string]string{VersionManager: Version} }
 
 // Execute does the step a request names. Without an interface the name alone
 // counts.
@@ -103,6 +111,9 @@ func Execute(ctx context.Context, m *Machine, kind Kind, r Request) (any, error)
 		if s.Kind == kind && s.Name == r.Step.Step && (r.Step.Interface == "" || r.Step.Interface == s.Interface) {
 			return s.Run(ctx, m, r)
 		}
+	}
+	if found, err := m.executeSite(ctx, kind, r); found || err != nil {
+		return nil, err
 	}
 	return nil, agentapi.NewCommandError("HardwareManagerMethodNotFound", "No such step",
 		fmt.Sprintf("this agent has no %s step %s.%s", kind, r.Step.Interface, r.Step.Step))

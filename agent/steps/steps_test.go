@@ -75,7 +75,11 @@ func TestList(t *testing.T) {
 	m.DeployPriorities = map[string]int{"inject_files": 70}
 	got := map[string]int{}
 	for _, kind := range []Kind{Clean, Deploy, Service} {
-		for _, s := range m.List(t.Context(), kind, agentapi.CommandNode{})[Manager] {
+		list, err := m.List(t.Context(), kind, agentapi.CommandNode{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range list[Manager] {
 			got[fmt.Sprintf("%s %s.%s", kind, s.Interface, s.Step)] = s.Priority
 			if s.Abortable != (kind == Clean) || s.RebootRequested {
 				t.Errorf("%s: %+v", kind, s)
