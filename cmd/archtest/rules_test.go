@@ -24,7 +24,8 @@ var rules = []rule{
 		why: "one choice of a disk, for agent and conductor"},
 	{packages: list("images/disk/*"), may: list("images/disk/*"), why: "a pure core, usable alone"},
 	{packages: list("images/configdrive"), may: list("images/fat"), why: "a pure core: files in, an image out"},
-	{packages: list("images/ramdisk/*"), may: list("images/*"), why: "the builder packs programs by their path"},
+	{packages: list("images/ramdisk/*"), may: list("images/*, proto/sitestep"),
+		why: "the builder packs programs by their path"},
 
 	{packages: list("conductor/node"), may: list("conductor/fsm"), why: "a pure core, usable alone"},
 	{packages: list("conductor/rules"), may: list("conductor/fsm, conductor/node, proto/*"),

@@ -10,9 +10,9 @@
 // loading a line from its end to its start is always right); /etc/ferrite/modules, one
 // module name per line, to be loaded at start in that order; /etc/ferrite/console-shell,
 // if the consoles are to give a root shell; /etc/ssl/certs/ca-certificates.crt, if a site
-// has authorities; /etc/ferrite/ssh-keys, if people log in by key; /dev/console; and in
-// /bin the console commands, /bin/sh among them. The kernel sets no PATH: whoever starts
-// a shell does.
+// has authorities; /etc/ferrite/ssh-keys, if people log in by key; /etc/ferrite/steps.d
+// with the steps of a site; /dev/console; and in /bin the console commands, /bin/sh among
+// them. The kernel sets no PATH: whoever starts a shell does.
 package ramdisk
 
 import (

@@ -19,6 +19,7 @@ type Site struct {
 	SSHKeys     []string // files with public keys that log in to the machine as root while the agent runs
 	Overlay     string   // folder or cpio archive (newc) whose files are added, or replace ours
 	Files       []File   // single files, which replace those of the overlay
+	Steps       []string // manifests of site steps (NAME.json, with NAME beside it), or folders of them
 }
 
 // classes are the profile's modules and those of the site.
@@ -47,6 +48,9 @@ func (s Site) addTo(t tree) (closer io.Closer, err error) {
 	}
 	for _, f := range s.Files {
 		t.addFile(f.Path, f.Source, f.Mode)
+	}
+	if err := errors.Join(t.addSteps(s.Steps), t.checkSteps()); err != nil {
+		return nil, errors.Join(err, closer.Close())
 	}
 	return closer, nil
 }

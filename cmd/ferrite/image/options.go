@@ -48,6 +48,8 @@ func (o *options) define(f *pflag.FlagSet) {
 		"public key `file` of people who log in by SSH as root while the agent runs; repeat it")
 	f.StringVar(&o.site.Overlay, "overlay", "", "`folder` or cpio archive (newc) whose files are added, or replace others")
 	f.StringArrayVar(&o.files, "file", nil, "`SRC:DST[:MODE]` of a file to add; repeat it")
+	f.StringArrayVar(&o.site.Steps, "step", nil,
+		"`NAME.json` of a site step, with its program NAME beside it, or a folder of them; repeat it")
 	f.StringArrayVar(&o.site.Modules, "module", nil, "`name` of a kernel module to add and to load at start; repeat it")
 	f.StringVar(&o.mirror, "mirror", "",
 		"`URL` of a mirror of Debian to fetch packages from (default: apt's sources where this "+
