@@ -55,6 +55,8 @@ type machine struct {
 func (m *machine) Sync()                                                  { m.synced.Add(1) }
 func (m *machine) PowerOff() error                                        { m.off.Add(1); return nil }
 func (m *machine) Reboot() error                                          { return errors.New("not asked for") }
+func (m *machine) Kexec() error                                           { return errors.New("not asked for") }
+func (m *machine) UnloadKernel() error                                    { return nil }
 func (m *machine) KernelLog() ([]byte, error)                             { return []byte("6,1,1,-;Linux\n"), nil }
 func (m *machine) IPMI(byte, byte, []byte, time.Duration) ([]byte, error) { return nil, fs.ErrNotExist }
 func (m *machine) PrivateFlag(string, string, bool) (bool, error) { return false, nil }

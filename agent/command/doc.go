@@ -27,6 +27,10 @@ type Command struct {
 	// Async commands are answered at once as RUNNING; the others are answered
 	// when they are done.
 	Async bool
+	// After, if any, runs once a command that is not Async has succeeded and its answer
+	// is on its way. If it fails, the command becomes a failed one. Meanwhile no other
+	// command is taken.
+	After func() error
 }
 
 // Extension is commands by name.

@@ -22,6 +22,7 @@ const maxResults = 200
 type entry struct {
 	result agentapi.Result
 	done   chan struct{} // closed when result is final
+	after  func() error  // to be run behind the answer; nil when there is nothing to run
 }
 
 // runner starts commands, one at a time, and keeps their results.
@@ -61,7 +62,7 @@ func (r *runner) start(c agentapi.Command) (*entry, error) {
 func (r *runner) admit(ext, name string) (*entry, Command, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if n := len(r.entries); n > 0 && r.entries[n-1].result.Status == agentapi.Running {
+	if n := len(r.entries); n > 0 && (r.entries[n-1].result.Status == agentapi.Running || r.entries[n-1].after != nil) {
 		text := "Agent is busy: executing command " + r.entries[n-1].result.Name
 		return nil, Command{}, &HTTPError{http.StatusConflict, text}
 	}
@@ -94,6 +95,9 @@ func (r *runner) run(e *entry, cmd Command, c agentapi.Command) error {
 		r.opts.Ended(c, err)
 	}
 	if err == nil {
+		if !cmd.Async {
+			r.setAfter(e, cmd.After)
+		}
 		e.setResult(r, c, cmd.Async, value, nil)
 		log.Info("command ended")
 		return nil
@@ -152,6 +156,31 @@ func (r *runner) finish(e *entry, set func(*agentapi.Result)) {
 	defer r.mu.Unlock()
 	set(&e.result)
 	close(e.done)
+}
+
+func (r *runner) setAfter(e *entry, after func() error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e.after = after
+}
+
+// follow runs what comes after the answer to a command. A failure of that is the
+// command's.
+func (r *runner) follow(e *entry) {
+	r.mu.Lock()
+	after := e.after
+	r.mu.Unlock()
+	if after == nil {
+		return
+	}
+	err := after()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e.after = nil
+	if err != nil {
+		r.opts.Log.Warn("command failed after its answer", "command", e.result.Name, "id", e.result.ID, "err", err)
+		e.result.Status, e.result.Error, e.result.Result = statusOf(err), errorOf(err), nil
+	}
 }
 
 // forget takes back the entry of a request that was refused after all.

@@ -99,6 +99,7 @@ func (s *Server) commands(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.reply(w, r, e)
+	go s.run.follow(e) // the answer is sent when this handler returns
 }
 
 // command answers GET for one result.

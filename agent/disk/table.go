@@ -20,7 +20,12 @@ type Part struct {
 	Type   string // a GUID, or "0x83" in an MBR
 	Name   string // of a GPT entry
 	ID     GUID   // of a GPT entry
+	Active bool   // marked for a BIOS to boot from
 }
+
+// legacyBoot is the attribute of a GPT entry that boot code for BIOS looks for (UEFI
+// specification, table 5.8).
+const legacyBoot = 1 << 2
 
 // ReadTable reads the table firmware and Linux would use: a GPT where the MBR
 // is protective or absent, else the MBR. ErrNoTable means there is none.
@@ -48,7 +53,7 @@ func (t *Table) Parts() []Part {
 		sector := int64(t.GPT.sector)
 		for _, p := range t.GPT.Partitions() {
 			parts = append(parts, Part{Number: p.Number, Start: p.First * sector, Size: (p.Last - p.First + 1) * sector,
-				Type: p.Type.String(), Name: p.Name, ID: p.ID})
+				Type: p.Type.String(), Name: p.Name, ID: p.ID, Active: p.Attributes&legacyBoot != 0})
 		}
 		return parts
 	}
@@ -56,7 +61,7 @@ func (t *Table) Parts() []Part {
 	for _, p := range t.MBR.Partitions {
 		if !p.extended() {
 			parts = append(parts, Part{Number: p.Number, Start: p.First * sector, Size: p.Sectors * sector,
-				Type: mbrType(p.Type)})
+				Type: mbrType(p.Type), Active: p.Active})
 		}
 	}
 	return parts

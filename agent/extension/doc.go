@@ -22,6 +22,10 @@ type Power interface {
 	Sync()
 	PowerOff() error
 	Reboot() error
+	// Kexec starts the kernel that is loaded, and comes back only after a failure.
+	Kexec() error
+	// UnloadKernel forgets it.
+	UnloadKernel() error
 }
 
 // Host is the machine that commands act on.

@@ -28,6 +28,7 @@ func (h *Host) standby() command.Extension {
 		}},
 		"run_image": ending(h.Power.Reboot),
 		"power_off": ending(h.Power.PowerOff),
+		"kexec":     h.kexec(),
 	}
 }
 

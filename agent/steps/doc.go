@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"os"
 	"os/exec"
 	"sync"
 	"time"
@@ -42,6 +43,10 @@ type Kernel interface {
 	InChroot(ctx context.Context, c sys.Chroot, do func(run func(argv ...string) (output string, err error)) error) error
 	// StopArray stops an array; its members keep their content.
 	StopArray(path string) error
+	// MountUntouched mounts a file system for reading, and writes nothing to it.
+	MountUntouched(device, fstype string) (*sys.Tree, error)
+	// LoadKernel loads a kernel for kexec; initrd may be nil.
+	LoadKernel(kernel, initrd *os.File, cmdline string) error
 }
 
 // Machine is the machine that steps work on. All exported fields are set once, before

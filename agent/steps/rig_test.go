@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"maps"
@@ -57,6 +58,7 @@ type bench struct {
 	config   agentapi.LookupConfig
 	vars     memVars
 	uefi     bool
+	loaded   []loadedKernel
 }
 
 func newBench(t *testing.T, names ...string) *bench {
@@ -135,6 +137,33 @@ func (b *bench) StopArray(path string) error {
 	}
 	b.ran = append(b.ran, "stop "+path)
 	return nil
+}
+
+// MountUntouched shows a folder in place of a file system.
+func (b *bench) MountUntouched(device, fstype string) (*sys.Tree, error) {
+	return b.MountTree(device, fstype, true)
+}
+
+// LoadKernel notes what would be loaded.
+func (b *bench) LoadKernel(kernel, initrd *os.File, cmdline string) error {
+	text, err := io.ReadAll(kernel)
+	if err != nil {
+		return err
+	}
+	var more []byte
+	if initrd != nil {
+		if more, err = io.ReadAll(initrd); err != nil {
+			return err
+		}
+	}
+	b.loaded = append(b.loaded, loadedKernel{text, more, cmdline})
+	return b.broken
+}
+
+// loadedKernel is what kexec was given.
+type loadedKernel struct {
+	kernel, initrd []byte
+	cmdline        string
 }
 
 // read returns part of a disk.

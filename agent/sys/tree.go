@@ -35,22 +35,48 @@ func OpenTree(folder string) (*Tree, error) {
 // dead. A read-only mount of a journalling file system may still replay its
 // journal.
 func (Linux) MountTree(device, fstype string, readOnly bool) (*Tree, error) {
-	t, err := mountTree(device, fstype, readOnly)
-	if errors.Is(err, unix.ENODEV) {
-		return nil, fmt.Errorf("mount %s: this kernel has no file system %s: %w", device, fstype, err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("mount %s as %s: %w", device, fstype, err)
-	}
-	return t, nil
-}
-
-func mountTree(device, fstype string, readOnly bool) (t *Tree, err error) {
-	attributes := unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOEXEC
 	var flags []string
 	if readOnly {
-		attributes |= unix.MOUNT_ATTR_RDONLY
 		flags = append(flags, "ro")
+	}
+	return named(device, fstype)(mountTree(device, fstype, readOnly, flags...))
+}
+
+// unreplayed are the mount options with which nothing is written, not even a journal, by
+// file system. Boot loaders read likewise. Of btrfs they see the top level, which need
+// not be the subvolume that is mounted by default.
+var unreplayed = map[string][]string{
+	"ext4": {"ro", "noload"}, "xfs": {"ro", "norecovery"}, "btrfs": {"ro", "rescue=nologreplay", "subvolid=5"},
+	"vfat": {"ro"},
+}
+
+// MountUntouched is MountTree for reading alone, of a file system that stays as it is to
+// the last byte.
+func (Linux) MountUntouched(device, fstype string) (*Tree, error) {
+	flags, ok := unreplayed[fstype]
+	if !ok {
+		return nil, fmt.Errorf("mount %s untouched: expected ext4, xfs, btrfs or vfat, found %s", device, fstype)
+	}
+	return named(device, fstype)(mountTree(device, fstype, true, flags...))
+}
+
+// named adds to an error of mounting what was mounted.
+func named(device, fstype string) func(*Tree, error) (*Tree, error) {
+	return func(t *Tree, err error) (*Tree, error) {
+		if errors.Is(err, unix.ENODEV) {
+			return nil, fmt.Errorf("mount %s: this kernel has no file system %s: %w", device, fstype, err)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("mount %s as %s: %w", device, fstype, err)
+		}
+		return t, nil
+	}
+}
+
+func mountTree(device, fstype string, readOnly bool, flags ...string) (t *Tree, err error) {
+	attributes := unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOEXEC
+	if readOnly {
+		attributes |= unix.MOUNT_ATTR_RDONLY
 	}
 	root, err := newMount(fstype, device, attributes, flags...)
 	if err != nil {
@@ -59,7 +85,8 @@ func mountTree(device, fstype string, readOnly bool) (t *Tree, err error) {
 	return &Tree{os.NewFile(uintptr(root), device), device}, nil
 }
 
-// newMount mounts a file system where no path leads to, and returns its root.
+// newMount mounts a file system where no path leads to, and returns its root. Flags are
+// options, with or without a value.
 func newMount(fstype, source string, attributes int, flags ...string) (root int, err error) {
 	fd, err := unix.Fsopen(fstype, unix.FSOPEN_CLOEXEC)
 	if err != nil {
@@ -70,14 +97,37 @@ func newMount(fstype, source string, attributes int, flags ...string) (root int,
 		return -1, err
 	}
 	for _, f := range flags {
-		if err := unix.FsconfigSetFlag(fd, f); err != nil {
-			return -1, err
+		key, value, has := strings.Cut(f, "=")
+		if has {
+			err = unix.FsconfigSetString(fd, key, value)
+		} else {
+			err = unix.FsconfigSetFlag(fd, f)
+		}
+		if err != nil {
+			return -1, fmt.Errorf("option %s: %w", f, err)
 		}
 	}
 	if err := unix.FsconfigCreate(fd); err != nil {
 		return -1, err
 	}
 	return unix.Fsmount(fd, unix.FSMOUNT_CLOEXEC, attributes)
+}
+
+// FS is the tree for reading, as package fs has it. Its files are *os.File.
+func (t *Tree) FS() fs.FS { return treeFS{t} }
+
+type treeFS struct{ t *Tree }
+
+// Open opens a file or a folder. A pipe does not make it wait.
+func (f treeFS) Open(name string) (fs.File, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	file, err := f.t.open(name, unix.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	return file, nil
 }
 
 // open opens a path with the root as its whole world.
