@@ -52,9 +52,9 @@ func (d *decision) agentGone(o Outcome) bool {
 // setIdleDeadline sets the time at which the machine of a kept agent is switched off, where
 // none is set. A host's document says by itself whether its machine is on.
 func (d *decision) setIdleDeadline() {
-	idle := d.f.Settings.FastTrackIdle
-	if d.dirty && d.idle() && d.n.Deadline.IsZero() && idle > 0 && d.f.Settings.FastTrack && !strings.Contains(d.n.Name, hostapi.NodeNameSeparator) {
-		d.n.Deadline = d.now.Add(idle)
+	s, ofHost := d.f.Settings, strings.Contains(d.n.Name, hostapi.NodeNameSeparator)
+	if d.dirty && d.idle() && d.n.Deadline.IsZero() && s.FastTrack && s.FastTrackIdle > 0 && !ofHost {
+		d.n.Deadline = d.now.Add(s.FastTrackIdle)
 	}
 }
 
