@@ -59,7 +59,7 @@ func (m *machine) Kexec() error                                           { retu
 func (m *machine) UnloadKernel() error                                    { return nil }
 func (m *machine) KernelLog() ([]byte, error)                             { return []byte("6,1,1,-;Linux\n"), nil }
 func (m *machine) IPMI(byte, byte, []byte, time.Duration) ([]byte, error) { return nil, fs.ErrNotExist }
-func (m *machine) PrivateFlag(string, string, bool) (bool, error) { return false, nil }
+func (m *machine) PrivateFlag(string, string, bool) (bool, error)         { return false, nil }
 
 func (m *machine) Frames(string, uint16, []net.HardwareAddr) (io.ReadCloser, error) {
 	return nil, fs.ErrPermission

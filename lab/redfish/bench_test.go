@@ -20,7 +20,8 @@ type bench struct {
 // newController is a controller without a listener.
 func newController(t *testing.T, edit ...func(*Config)) *bench {
 	t.Helper()
-	b := &bench{Client: &redfishtest.Client{}, machine: redfishtest.NewMachineOf(redfishtest.SystemUUID), clock: redfishtest.NewClock()}
+	b := &bench{Client: &redfishtest.Client{}, machine: redfishtest.NewMachineOf(redfishtest.SystemUUID),
+		clock: redfishtest.NewClock()}
 	c := Config{
 		Machine: b.machine, Username: redfishtest.User, Password: redfishtest.Password,
 		MaxSessions: 2, SessionTimeout: time.Minute, MediaDir: t.TempDir(),

@@ -84,7 +84,8 @@ func (m *machines) Deleted(uuid string) {
 }
 
 func (m *machines) put(n node.Node) {
-	k := machine{revision: n.Revision, system: node.SystemKey(plan.SystemUUID(n)), bmcs: n.BMCHosts(), undecided: plan.Undecided(n)}
+	k := machine{revision: n.Revision, system: node.SystemKey(plan.SystemUUID(n)), bmcs: n.BMCHosts(),
+		undecided: plan.Undecided(n)}
 	m.nodes[n.UUID] = k
 	if k.system != "" {
 		into(m.bySystem, k.system)[n.UUID] = true
