@@ -112,6 +112,7 @@ func New(o Options) *Agent {
 			Retries: download.Retries, RetryInterval: download.RetryInterval, MaxDuration: download.MaxDuration,
 		},
 		Wait:   steps.DiskWait{Attempts: o.Params.DiskAttempts, Delay: o.Params.DiskDelay},
+		Probe:  steps.ProbeWait{Probing: a.probing, Limit: probeLimit, Missing: missingPatience, Quiet: quiet},
 		Config: a.state.config, Progress: a.progress.report, Log: o.Log,
 	}
 	a.host = &extension.Host{

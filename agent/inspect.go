@@ -46,6 +46,7 @@ func (a *Agent) inspection(ctx context.Context) agentapi.Inspection {
 		}
 	}
 	lldp := a.listenLLDP(ctx) // meanwhile
+	a.machine.AwaitProbing(ctx)
 	data := agentapi.Inspection{
 		Inventory:     a.inventory(ctx),
 		BootInterface: a.Params.BootIF,
@@ -110,6 +111,23 @@ func (a *Agent) inventory(ctx context.Context) agentapi.Inventory {
 func (a *Agent) disks() ([]agentapi.Disk, []agentapi.SkippedDisk) {
 	a.settle()
 	return inventory.Disks(a.Root)
+}
+
+// How long steps wait for disks: see steps.ProbeWait.
+const (
+	probeLimit      = 10 * time.Minute
+	missingPatience = 2 * time.Minute
+	quiet           = 2 * time.Second
+)
+
+// probing names what may bring up disks yet.
+func (a *Agent) probing() []string {
+	select {
+	case <-a.Settled:
+	default:
+		return []string{"drivers that are being loaded"}
+	}
+	return inventory.Probing(a.Root)
 }
 
 // settleTime is how long loading drivers may keep anything waiting.

@@ -68,6 +68,7 @@ type Machine struct {
 	Client   *http.Client           // for images and what belongs to them
 	Download Download
 	Wait     DiskWait
+	Probe    ProbeWait
 	Config   func() agentapi.LookupConfig // of the last lookup
 	Progress func(agentapi.Progress)      // may be called often
 	Log      *slog.Logger
@@ -92,6 +93,9 @@ type DiskWait struct {
 	Attempts int
 	Delay    time.Duration
 }
+
+// patience is how long a disk to install onto is waited for.
+func (w DiskWait) patience() time.Duration { return time.Duration(max(w.Attempts-1, 0)) * w.Delay }
 
 // written is the image that was installed since the agent started.
 type written struct {

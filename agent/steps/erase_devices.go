@@ -98,6 +98,9 @@ func (m *Machine) erase(
 	if err != nil {
 		return nil, eraseError(err)
 	}
+	if err := m.awaitAll(ctx, r.Step.Step, r.Node); err != nil {
+		return nil, eraseError(err)
+	}
 	facts, err := m.eraseFacts(ctx, r.Node)
 	if err != nil {
 		return nil, eraseError(err)

@@ -17,6 +17,9 @@ import (
 // disk that cannot be done does not keep the others from being done, but the
 // step fails and names it.
 func eraseMetadata(ctx context.Context, m *Machine, r Request) (any, error) {
+	if err := m.awaitAll(ctx, r.Step.Step, r.Node); err != nil {
+		return nil, eraseError(err)
+	}
 	disks, skipped, err := m.freeDisks(ctx, r.Node)
 	if err != nil {
 		return nil, eraseError(err)

@@ -19,7 +19,7 @@ func (m *Machine) RootDisk(ctx context.Context, n agentapi.CommandNode, need int
 		return agentapi.Disk{}, err
 	}
 	wish.Need = need
-	patience := time.Duration(max(m.Wait.Attempts-1, 0)) * m.Wait.Delay
+	patience := m.Wait.patience()
 	deadline := time.Now().Add(patience)
 	for first := true; ; first = false {
 		d, err := m.chooseRoot(ctx, n, wish)

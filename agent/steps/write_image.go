@@ -43,6 +43,7 @@ func (m *Machine) PrepareImage(
 	if err := info.Validate(); err != nil {
 		return "", invalidImage(err)
 	}
+	m.awaitToInstall(ctx, n) // before the image's server is kept waiting
 	drive, err := m.configDrive(ctx, p)
 	if err != nil {
 		return "", invalidImage(err)

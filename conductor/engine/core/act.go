@@ -136,7 +136,7 @@ func (e *Core) factsOf(ctx context.Context, n node.Node, ev plan.Event, f *plan.
 		f.CountByState = e.Memory.countByState()
 	}
 	if need.Inventory {
-		if f.Inventory, err = e.inventoryOf(ctx, n.UUID); err != nil {
+		if f.Inventory, err = e.InventoryOf(ctx, n.UUID); err != nil {
 			return err
 		}
 	}

@@ -45,9 +45,9 @@ func (e *Core) ErasePublicKey() ed25519.PublicKey {
 	return public
 }
 
-// inventoryOf is what the last inspection found of a machine; empty where nothing
+// InventoryOf is what the last inspection found of a machine; empty where nothing
 // that can be read is known.
-func (e *Core) inventoryOf(ctx context.Context, uuid string) (inv agentapi.Inventory, err error) {
+func (e *Core) InventoryOf(ctx context.Context, uuid string) (inv agentapi.Inventory, err error) {
 	found, err := e.Store.Inspected(ctx, uuid)
 	if errors.Is(err, node.ErrNotFound) {
 		return inv, nil

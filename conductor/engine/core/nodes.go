@@ -201,7 +201,7 @@ func (e *Core) DeleteNode(ctx context.Context, ref string) error {
 func (e *Core) remove(ctx context.Context, n node.Node) error {
 	c := node.Change{Delete: n.UUID, DeleteAt: n.Revision}
 	if plan.Erases(n) {
-		found, err := e.inventoryOf(ctx, n.UUID)
+		found, err := e.InventoryOf(ctx, n.UUID)
 		if err != nil {
 			return err
 		}

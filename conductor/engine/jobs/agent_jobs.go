@@ -90,12 +90,36 @@ func (j *job) executeStep(ctx context.Context) (any, error) {
 			return nil, err
 		}
 	}
+	if err := j.addInspectedDisks(ctx, s, params); err != nil {
+		return nil, err
+	}
 	params["step"] = agentapi.Step{
 		Interface: s.Interface, Step: s.Step, Args: s.Args, Priority: s.Priority,
 		RebootRequested: s.Reboot, Abortable: s.Abortable,
 	}
 	params[kind+"_version"] = j.n.Run.Versions // null, of an agent that told none: it does not compare
 	return j.send(ctx, fmt.Sprintf("%s.execute_%s_step", kind, kind), params, false)
+}
+
+// addInspectedDisks adds the disks that the last inspection saw to the node of a step that waits for them. They are
+// where other agents look for nothing.
+func (j *job) addInspectedDisks(ctx context.Context, s node.Step, params map[string]any) error {
+	if !plan.ComparesDisks(j.n, s) {
+		return nil
+	}
+	found, err := j.InventoryOf(ctx, j.n.UUID)
+	if err != nil {
+		return err
+	}
+	n, ok := params["node"].(map[string]any)
+	if !ok {
+		return nil
+	}
+	internal, ok := n["driver_internal_info"].(map[string]any)
+	if disks := plan.ExpectedDisks(j.n, found); ok && len(disks) > 0 {
+		internal[agentapi.InspectedDisks] = disks
+	}
+	return nil
 }
 
 // completeImage adds to the writing of an image what is not kept with the step: it
