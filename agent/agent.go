@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/agent/clock"
 	"github.com/ferrite-metal/ferrite/agent/command"
 	"github.com/ferrite-metal/ferrite/agent/contact"
 	"github.com/ferrite-metal/ferrite/agent/disk"
@@ -72,6 +73,7 @@ type Options struct {
 	// Rescue lets a user with the password log in, and returns once they can. It is
 	// nil where the agent may not give the machine away.
 	Rescue func(rescue.Password) error
+	Clock  *clock.Keeper // of this machine; nil where its clocks are not the agent's
 	Book   *logbook.Book
 	Board  *screen.Board   // shown on the consoles; nil when there are none
 	Stream *logbook.Stream // the log from the first line on, for the conductor
@@ -97,7 +99,7 @@ func New(o Options) *Agent {
 		URLs: o.Params.APIURLs, Pins: o.Params.APIPins, Insecure: o.Params.Insecure, RequestID: o.Params.RequestID,
 	}
 	a := &Agent{Options: o, rescued: make(chan struct{})}
-	trust.Secret = a.state.token
+	trust.Secret, trust.Heard, trust.Clocks = a.state.token, o.Clock.Heard, o.Clock.String
 	a.conductor = contact.New(trust)
 	a.state.setToken(o.Params.Token)
 	a.progress = newProgress(a.conductor, &a.state, o.Board, o.Log)
@@ -138,6 +140,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	}
 	a.showMachine() // its addresses are known now
 	nodeUUID := ""
+	a.askTime(ctx)
 	if len(a.Params.InspectionURLs) > 0 {
 		nodeUUID = a.inspect(ctx)
 	}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -24,6 +25,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/ferrite-metal/ferrite/agent/clock"
 	"github.com/ferrite-metal/ferrite/agent/disk"
 	"github.com/ferrite-metal/ferrite/agent/disk/erase/erasetest"
 	"github.com/ferrite-metal/ferrite/agent/logbook"
@@ -50,7 +52,13 @@ type machine struct {
 	off, synced, down, anew, rescued atomic.Int32
 
 	board *screen.Board
+	rtc   atomic.Int64 // seconds since 1970
 }
+
+func (m *machine) SetClock(time.Time) error    { return errors.New("the clock was right") }
+func (m *machine) ReadRTC() (time.Time, error) { return time.Unix(m.rtc.Load(), 0), nil }
+func (m *machine) SetRTC(t time.Time) error    { m.rtc.Store(t.Unix()); return nil }
+func (m *machine) KernelBuilt() string         { return "" }
 
 func (m *machine) Sync()                                                  { m.synced.Add(1) }
 func (m *machine) PowerOff() error                                        { m.off.Add(1); return nil }
@@ -107,7 +115,7 @@ func live(t *testing.T, c *conductor, cmdline string) (*machine, string, func() 
 	text := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s + "\n")} }
 	a := New(Options{
 		Params: p, Kernel: m, Network: m, Settled: settled, Arch: "amd64", Listen: "127.0.0.1:0", Book: book, Stream: stream,
-		Board: m.board, Rescue: m.Rescue,
+		Board: m.board, Rescue: m.Rescue, Clock: clock.NewKeeper(m, slog.New(slog.DiscardHandler)),
 		Root: fstest.MapFS{
 			"sys/class/net/eth0/address": text(nodeMAC), "sys/class/net/eth0/type": text("1"),
 			"sys/class/net/eth0/device/vendor": text("0x1af4"),
@@ -148,6 +156,22 @@ func live(t *testing.T, c *conductor, cmdline string) (*machine, string, func() 
 	return m, file, stop
 }
 
+// checkClock: the RTC, which says 1970, is set from the conductor's answer before the
+// machine is inspected, and the data has both times.
+func checkClock(t *testing.T, c *conductor, m *machine) {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	got := c.inspection.Clock
+	if got == nil || got.RTC != "1970-01-01T00:00:00Z" || got.System == "" || got.Conductor == "" || !got.Pinned ||
+		!got.RTCSet || got.Set != "" {
+		t.Errorf("clocks %+v", got)
+	}
+	if off := time.Since(time.Unix(m.rtc.Load(), 0)).Abs(); off > patience {
+		t.Errorf("the RTC is off by %s", off)
+	}
+}
+
 // TestWholeLife takes an agent from inspection to power off.
 func TestWholeLife(t *testing.T) {
 	c := newConductor(t, true)
@@ -158,6 +182,7 @@ func TestWholeLife(t *testing.T) {
 		t.Fatalf("heartbeat %+v", first)
 	}
 	checkInspection(t, c)
+	checkClock(t, c, m)
 	agent := c.commander(first)
 
 	listed := agent.send("clean.get_clean_steps", recordedParams(t, "clean.get_clean_steps"), true)

@@ -51,6 +51,7 @@ func (a *Agent) inspection(ctx context.Context) agentapi.Inspection {
 		Inventory:     a.inventory(ctx),
 		BootInterface: a.Params.BootIF,
 		SystemUUID:    inventory.SystemUUID(a.Root),
+		Clock:         a.Clock.Report(),
 		Configuration: map[string]any{
 			"collectors": a.Params.Collectors,
 			"managers":   []map[string]string{{"name": steps.VersionManager, "version": steps.Version}},

@@ -28,6 +28,12 @@ type Options struct {
 	Pins      [][]byte // SHA-256 of its certificate, of the authority that signs it; none: verified by the system's roots
 	Insecure  bool     // its certificate is not verified at all
 	RequestID string   // sent with every request; may be empty
+	// Heard takes the time of each answer, and whether it came by a pinned certificate;
+	// nil for nobody. Times are zero in answers without a Date.
+	Heard func(at time.Time, pinned bool)
+	// Clocks is the time by the machine and by the conductor, for errors of expired
+	// certificates; nil or "" for nothing to say.
+	Clocks func() string
 	// Secret proves to which node this agent belongs: the one-time word of its boot,
 	// later its token; "" while it has neither. Nil for never any.
 	Secret func() string
@@ -45,6 +51,8 @@ type Conductor struct {
 	client    *http.Client
 	requestID string
 	secret    func() string
+	heard     func(at time.Time, pinned bool)
+	pinned    bool
 
 	mu    sync.Mutex
 	urls  []string // the one that worked last is first
@@ -53,7 +61,7 @@ type Conductor struct {
 
 // New makes a client; nothing is sent yet.
 func New(o Options) *Conductor {
-	return &Conductor{client: newHTTPClient(o), requestID: o.RequestID, secret: o.Secret,
+	return &Conductor{client: newHTTPClient(o), requestID: o.RequestID, secret: o.Secret, heard: o.Heard, pinned: len(o.Pins) > 0,
 		urls: append([]string(nil), o.URLs...)}
 }
 
@@ -258,6 +266,10 @@ func (c *Conductor) send(
 		return err
 	}
 	defer resp.Body.Close() // read to its end below
+	if c.heard != nil {
+		at, _ := http.ParseTime(resp.Header.Get("Date")) // zero for none
+		c.heard(at, c.pinned && resp.TLS != nil)
+	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return fmt.Errorf("%s %s: read the answer: %w", method, target, err)

@@ -108,24 +108,44 @@ func checkRoots(chain []*x509.Certificate, host string, roots *x509.CertPool) er
 	return err
 }
 
+// explain adds to an error of a certificate what can be done about it.
+func (o Options) explain(err error) error {
+	var invalid x509.CertificateInvalidError
+	var unknown x509.UnknownAuthorityError
+	switch {
+	case errors.As(err, &unknown):
+		return fmt.Errorf("%w; if the authority is your own, build the ramdisk with it: ferrite image build --ca", err)
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		clocks := ""
+		if o.Clocks != nil && o.Clocks() != "" {
+			clocks = "; " + o.Clocks()
+		}
+		return fmt.Errorf("%w (the certificate is valid from %s to %s)%s", err,
+			invalid.Cert.NotBefore.UTC().Format(time.RFC3339), invalid.Cert.NotAfter.UTC().Format(time.RFC3339), clocks)
+	}
+	return err
+}
+
 // dialTimeout bounds how long a connection may take to come about.
 const dialTimeout = 10 * time.Second
 
 // newHTTPClient makes the client for requests to the conductor.
 func newHTTPClient(o Options) *http.Client {
-	return &http.Client{Transport: transport(o.conductorTLS, dialTimeout)}
+	return &http.Client{Transport: transport(o.conductorTLS, dialTimeout, o.explain)}
 }
 
 // NewImageClient makes the client for images: the transfer as a whole has no
 // deadline, connecting and the first byte have.
 func NewImageClient(o Options, connectTimeout time.Duration) *http.Client {
-	return &http.Client{Transport: transport(o.imageTLS, connectTimeout)}
+	return &http.Client{Transport: transport(o.imageTLS, connectTimeout, o.explain)}
 }
 
 // transport makes connections with the TLS configuration for each host. A TLS
 // connection does not know the IP address that was dialled, and the conductor's
 // certificate is mostly for an IP address.
-func transport(conf func(host string) *tls.Config, connectTimeout time.Duration) *http.Transport {
+func transport(
+	conf func(host string) *tls.Config, connectTimeout time.Duration, explain func(error) error,
+) *http.Transport {
 	plain := &net.Dialer{Timeout: connectTimeout, KeepAlive: 15 * time.Second}
 	return &http.Transport{
 		DialContext: plain.DialContext,
@@ -136,7 +156,8 @@ func transport(conf func(host string) *tls.Config, connectTimeout time.Duration)
 			}
 			ctx, cancel := context.WithTimeout(ctx, 2*connectTimeout) // connection and handshake
 			defer cancel()
-			return (&tls.Dialer{NetDialer: plain, Config: conf(host)}).DialContext(ctx, network, address)
+			conn, err := (&tls.Dialer{NetDialer: plain, Config: conf(host)}).DialContext(ctx, network, address)
+			return conn, explain(err)
 		},
 		ResponseHeaderTimeout: max(connectTimeout, requestTimeout),
 		MaxIdleConnsPerHost:   2,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/agent"
 	"github.com/ferrite-metal/ferrite/agent/boot"
+	"github.com/ferrite-metal/ferrite/agent/clock"
 	"github.com/ferrite-metal/ferrite/agent/inventory"
 	"github.com/ferrite-metal/ferrite/agent/logbook"
 	"github.com/ferrite-metal/ferrite/agent/module"
@@ -57,6 +58,7 @@ func first() {
 		loader = drivers(ctx, kernel, p, log)
 	}()
 	o := options(p, book, log)
+	o.Clock = clock.NewKeeper(kernel, log)
 	o.LoadModule = func(name string) {
 		<-settled
 		if loader != nil {

@@ -26,6 +26,19 @@ type Inspection struct {
 	SystemUUID string `json:"ferrite_system_uuid,omitempty"`
 	// ErasePlan is Ferrite's own: what erase_devices would do to each disk.
 	ErasePlan []ErasePlan `json:"ferrite_erase_plan,omitempty"`
+	// Clock is Ferrite's own: the machine's clocks as the agent found them.
+	Clock *Clock `json:"ferrite_clock,omitempty"`
+}
+
+// Clock is the clocks of a machine at the start of its agent, and the conductor's time at
+// its first answer (RFC 3339, UTC; empty for unknown).
+type Clock struct {
+	System    string `json:"system"`
+	RTC       string `json:"rtc,omitempty"`
+	Conductor string `json:"conductor,omitempty"`
+	Pinned    bool   `json:"pinned,omitempty"` // the conductor's certificate is pinned: its time is taken
+	Set       string `json:"set,omitempty"`    // the time that the system's clock was set to last
+	RTCSet    bool   `json:"rtc_set,omitempty"`
 }
 
 // SkippedDisk is a block device that is no disk to work on, and why.
