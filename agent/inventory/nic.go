@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"cmp"
 	"io/fs"
 	"net/netip"
 	"path"
@@ -28,7 +29,7 @@ func Interfaces(fsys fs.FS, addresses func(name string) []netip.Addr) (list []ag
 		folder := path.Join("sys/class/net", name)
 		i := agentapi.Interface{
 			Name:        name,
-			MACAddress:  strings.ToLower(text(fsys, folder, "address")),
+			MACAddress:  macAddress(fsys, folder),
 			HasCarrier:  text(fsys, folder, "carrier") == "1",
 			Vendor:      text(fsys, folder, "device/vendor"),
 			Product:     text(fsys, folder, "device/device"),
@@ -46,6 +47,11 @@ func Interfaces(fsys fs.FS, addresses func(name string) []netip.Addr) (list []ag
 		list = append(list, i)
 	}
 	return list, skipped
+}
+
+// macAddress is a card's own: in a bond it has the bond's, which several cards share.
+func macAddress(fsys fs.FS, folder string) string {
+	return strings.ToLower(cmp.Or(text(fsys, folder, "bonding_slave/perm_hwaddr"), text(fsys, folder, "address")))
 }
 
 // ownInterfaces are the names of the machine's own interfaces.

@@ -131,3 +131,20 @@ func TestTPMAndSecureBoot(t *testing.T) {
 		}
 	}
 }
+
+// TestMembersOfABond: each keeps its own address in the inventory, which ports are made of.
+func TestMembersOfABond(t *testing.T) {
+	tree := fstest.MapFS{}
+	for name, own := range map[string]string{"eth0": "52:54:00:00:00:01", "eth1": "52:54:00:00:00:02"} {
+		folder := "sys/devices/pci0000:00/0000:00:03.0/net/" + name
+		fill(t, tree, strings.Join([]string{
+			"sys/class/net/" + name + " -> ../../devices/pci0000:00/0000:00:03.0/net/" + name,
+			folder + "/device -> ../../../0000:00:03.0",
+			folder + `/type = "1\n"`, folder + `/address = "52:54:00:00:00:01\n"`,
+			folder + `/bonding_slave/perm_hwaddr = "` + own + `\n"`, "",
+		}, "\n"))
+	}
+	if diff := cmp.Diff([]string{"52:54:00:00:00:01", "52:54:00:00:00:02"}, MACs(tree)); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,5 +1,6 @@
 // Package network brings up every Ethernet interface that has a link: DHCP, addresses,
-// routes, name servers, and renewals for as long as the agent runs. It adds interfaces
+// routes, name servers, and renewals for as long as the agent runs. With a plan
+// (proto/netconfig) it makes bonds and VLANs and sets static addresses instead. It adds interfaces
 // that appear or get a link later. It never waits for an interface without a link.
 //
 // It must not know what the network is for. It reaches the kernel and DHCP through
@@ -11,6 +12,8 @@ import (
 	"net"
 	"net/netip"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/proto/netconfig"
 )
 
 // Link is one network interface of the machine.
@@ -19,6 +22,8 @@ type Link struct {
 	Name     string
 	MAC      net.HardwareAddr
 	Physical bool // backed by a device, not made by software
+
+	Permanent net.HardwareAddr // of a card, whatever address it has in a bond; nil where the driver has none
 }
 
 // Route is one way out.
@@ -48,6 +53,9 @@ type Kernel interface {
 	Carrier(Link) bool
 	Configure(Link, Config) error
 	Deconfigure(Link, Config) error
+	// Do carries out an operation of a plan. On is the link it changes, other the one that
+	// it is attached to; both are zero where they do not exist (yet).
+	Do(o netconfig.Operation, on, other Link) error
 	// Changes signals that links came, went or changed. It does not say which.
 	Changes(ctx context.Context) (<-chan struct{}, error)
 }

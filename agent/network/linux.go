@@ -26,8 +26,8 @@ func (Linux) Links() ([]Link, error) {
 	for _, l := range all {
 		a := l.Attrs()
 		_, err := os.Stat(filepath.Join("/sys/class/net", a.Name, "device"))
-		links = append(links, Link{Index: a.Index, Name: a.Name, MAC: a.HardwareAddr, Physical: err == nil &&
-			a.EncapType == "ether"})
+		links = append(links, Link{Index: a.Index, Name: a.Name, MAC: a.HardwareAddr, Permanent: a.PermHWAddr,
+			Physical: err == nil && a.EncapType == "ether"})
 	}
 	return links, nil
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/proto/netconfig"
 )
 
 // machine is a kernel and a DHCP server in memory.
@@ -21,6 +23,7 @@ type machine struct {
 	wake    chan struct{}
 	calls   []string
 	asked   map[string]int // requests by interface
+	broken  map[string]int // how often an action of a plan fails first
 	refuse  map[string]int // how many requests are refused first
 	renew   error
 	busy    map[string]int // how often Up fails first
@@ -30,7 +33,7 @@ type machine struct {
 
 func newMachine(names ...string) *machine {
 	m := &machine{carrier: map[string]bool{}, wake: make(chan struct{}, 1), asked: map[string]int{},
-		refuse: map[string]int{}, busy: map[string]int{}}
+		refuse: map[string]int{}, busy: map[string]int{}, broken: map[string]int{}}
 	for i, n := range names {
 		m.links = append(m.links, Link{Index: i + 1, Name: n, MAC: mac(i + 1), Physical: true})
 	}
@@ -78,6 +81,24 @@ func (m *machine) Configure(l Link, c Config) error {
 
 func (m *machine) Deconfigure(l Link, c Config) error {
 	return m.note("deconfigure %s %s", l.Name, c.Address)
+}
+
+func (m *machine) Do(o netconfig.Operation, on, other Link) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.broken[string(o.Action)] > 0 {
+		m.broken[string(o.Action)]--
+		return fmt.Errorf("%s: no such device", o)
+	}
+	m.calls = append(m.calls, fmt.Sprintf("%s on=%s other=%s", o, on.Name, other.Name))
+	if o.Action == netconfig.Create {
+		hw := o.Link.MAC
+		if hw == nil {
+			hw = mac(70)
+		}
+		m.links = append(m.links, Link{Index: 50 + len(m.links), Name: o.Link.Name, MAC: hw})
+	}
+	return nil
 }
 
 func (m *machine) Changes(context.Context) (<-chan struct{}, error) { return m.wake, nil }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/agent/sys"
+	"github.com/ferrite-metal/ferrite/proto/netconfig"
 )
 
 // Metrics of the default routes: the interface the machine was booted from
@@ -33,7 +34,14 @@ type Manager struct {
 	// interface is left alone: the network of a BMC's card leads nowhere. Set before Run.
 	Foreign func(name string) string
 
+	// Plan replaces DHCP on every card, once Planned is closed; a nil channel is never waited
+	// for. Set before Run.
+	Plan    netconfig.Plan
+	Planned <-chan struct{}
+	static  *static // for the goroutine of Run; nil without a plan
+
 	mu      sync.Mutex
+	lacking string // what the plan still lacks
 	state   map[int]*state
 	foreign map[int]string // names of the interfaces that are not ours
 	changed chan struct{}  // closed and made anew at each change
@@ -43,6 +51,7 @@ type Manager struct {
 // state is the state of one interface.
 type state struct {
 	link    Link
+	role    role
 	carrier bool
 	down    error // why it could not be switched on
 	config  *Config
@@ -63,6 +72,16 @@ func (m *Manager) Run(ctx context.Context) error {
 	changes, err := m.kernel.Changes(ctx)
 	if err != nil {
 		return fmt.Errorf("network: %w", err)
+	}
+	if len(m.Plan.Links) > 0 {
+		m.static = newStatic(m.Plan, m.kernel, m.log)
+		if m.Planned != nil {
+			select {
+			case <-m.Planned:
+			case <-ctx.Done():
+				return nil
+			}
+		}
 	}
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -85,14 +104,21 @@ func (m *Manager) Run(ctx context.Context) error {
 // look starts to manage new interfaces and drops vanished ones.
 func (m *Manager) look(ctx context.Context, wg *sync.WaitGroup) error {
 	links, err := m.kernel.Links()
+	if err == nil && m.static != nil {
+		links, err = m.static.step(links)
+	}
 	if err != nil {
 		return err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.static != nil {
+		m.lacking = m.static.missing()
+	}
 	present := map[int]bool{}
 	for _, l := range links {
-		if !l.Physical || len(l.MAC) != 6 {
+		role := m.roleOf(l)
+		if role == unmanaged || len(l.MAC) != 6 {
 			continue
 		}
 		present[l.Index] = true
@@ -102,9 +128,17 @@ func (m *Manager) look(ctx context.Context, wg *sync.WaitGroup) error {
 		s, known := m.state[l.Index]
 		if !known {
 			lctx, stop := context.WithCancel(ctx)
-			s = &state{link: l, stop: stop}
+			s = &state{link: l, role: role, stop: stop}
 			m.state[l.Index] = s
-			wg.Go(func() { m.serve(lctx, l) })
+			if role != fixed { // the plan's operations switch it on
+				wg.Go(func() { m.serve(lctx, l, role) })
+			}
+		}
+		if role == fixed && s.config == nil && m.static.ready(l) {
+			s.config = m.static.config(l)
+			m.log.Info("static address", "interface", l.Name, "address", s.config.Address.String())
+			m.onDNS(m.configs())
+			m.announce()
 		}
 		if c := m.kernel.Carrier(l); c != s.carrier {
 			s.carrier = c
@@ -147,9 +181,9 @@ func (m *Manager) announce() {
 }
 
 // serve brings one interface up and keeps its address until ctx ends.
-func (m *Manager) serve(ctx context.Context, l Link) {
+func (m *Manager) serve(ctx context.Context, l Link, role role) {
 	log := m.log.With("interface", l.Name, "mac", l.MAC.String())
-	if !m.up(ctx, l, log) {
+	if !m.up(ctx, l, log) || role != byDHCP {
 		return
 	}
 	for ctx.Err() == nil {
@@ -367,6 +401,9 @@ func (m *Manager) configs() []Config {
 		return a - b
 	})
 	var all []Config
+	if len(m.Plan.DNS) > 0 {
+		all = append(all, Config{DNS: m.Plan.DNS})
+	}
 	for _, i := range indexes {
 		all = append(all, *m.state[i].config)
 	}

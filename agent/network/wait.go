@@ -14,7 +14,8 @@ import (
 // does not count. After
 // patience any address is good enough; without one it goes on waiting, since
 // nothing can be done without. With all, it waits, within patience, until
-// every interface that has a link has an address.
+// every interface that has a link has an address. With a plan it waits, within patience,
+// for all links of the plan that get an address.
 func (m *Manager) Wait(ctx context.Context, all bool, patience time.Duration) error {
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
@@ -43,6 +44,9 @@ func (m *Manager) enough(all, patient bool) bool {
 	have, missing, booted := 0, 0, false
 	for _, s := range m.state {
 		switch {
+		case s.role == idle:
+		case s.role == fixed && !s.carrier:
+			// Its address is set, and reaches nobody.
 		case s.config != nil && s.config.Address.Addr().IsLinkLocalUnicast():
 			// It reaches whoever gave it, such as a BMC, and no conductor behind a router.
 		case s.config != nil:
@@ -55,23 +59,39 @@ func (m *Manager) enough(all, patient bool) bool {
 	if !patient {
 		return have > 0
 	}
+	if len(m.Plan.Links) > 0 {
+		return have >= m.addressed()
+	}
 	if m.boot != nil && !booted || have == 0 {
 		return false
 	}
 	return !all || missing == 0
 }
 
+// addressed counts the links of the plan that get an address.
+func (m *Manager) addressed() int {
+	n := 0
+	for _, l := range m.Plan.Links {
+		if l.Addressed() {
+			n++
+		}
+	}
+	return n
+}
+
 // Summary says in one line what every interface has.
 func (m *Manager) Summary() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.state) == 0 {
+	if len(m.state) == 0 && m.lacking == "" {
 		return "no network interface (is its driver in the ramdisk?)"
 	}
 	var parts []string
 	for _, s := range m.state {
 		what := "no link"
 		switch {
+		case s.role == fixed && s.config != nil && !s.carrier:
+			what = s.config.Address.String() + ", no link"
 		case s.config != nil:
 			what = s.config.Address.String()
 		case s.carrier:
@@ -80,6 +100,9 @@ func (m *Manager) Summary() string {
 			what = "does not come up: " + s.down.Error()
 		}
 		parts = append(parts, s.link.Name+": "+what)
+	}
+	if m.lacking != "" {
+		parts = append(parts, m.lacking)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -143,7 +143,7 @@ var rules = []rule{
 
 // pure packages do no I/O, keep no time and share nothing.
 var pure = list("conductor/fsm, conductor/node, conductor/rules, conductor/plan, conductor/host, " +
-	"conductor/host/firmware, conductor/host/translate, proto/rootdevice")
+	"conductor/host/firmware, conductor/host/translate, proto/rootdevice, proto/netconfig")
 
 // refusal names packages of others that ours do not import.
 type refusal struct {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"log/slog"
-	"net"
 	"os"
 	"sync"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/rescue"
 	"github.com/ferrite-metal/ferrite/agent/screen"
 	"github.com/ferrite-metal/ferrite/agent/sys"
+	"github.com/ferrite-metal/ferrite/proto/netconfig"
 )
 
 // first is process 1: it brings the machine up and lives as its agent. There
@@ -50,12 +50,14 @@ func first() {
 		select {}
 	}
 	go entropy(ctx, kernel, log)
-	nics := startNetwork(ctx, p, log)
+	plan := networkPlan(p, string(line), log)
+	linkDrivers := make(chan struct{}) // closed once bonds and VLANs can be made
+	nics := startNetwork(ctx, p, plan, linkDrivers, log)
 	settled := make(chan struct{})
 	var loader *module.Loader // there once settled is closed
 	go func() {
 		defer close(settled)
-		loader = drivers(ctx, kernel, p, log)
+		loader = drivers(ctx, kernel, p, plan, sync.OnceFunc(func() { close(linkDrivers) }), log)
 	}()
 	o := options(p, book, log)
 	o.Clock = clock.NewKeeper(kernel, log)
@@ -106,16 +108,14 @@ func entropy(ctx context.Context, kernel sys.Linux, log *slog.Logger) {
 }
 
 // startNetwork begins to look after the network interfaces.
-func startNetwork(ctx context.Context, p param.Params, log *slog.Logger) *network.Manager {
-	var bootMAC net.HardwareAddr
-	if p.BootMAC != "" {
-		bootMAC, _ = net.ParseMAC(p.BootMAC) // a MAC by the rules of param
-	}
-	m := network.New(network.Linux{}, network.Client{}, bootMAC, func(all []network.Config) {
+func startNetwork(ctx context.Context, p param.Params, plan netconfig.Plan, ready <-chan struct{}, log *slog.Logger,
+) *network.Manager {
+	m := network.New(network.Linux{}, network.Client{}, bootMAC(p), func(all []network.Config) {
 		if err := network.WriteResolvConf("/etc/resolv.conf", all); err != nil {
 			log.Warn("names cannot be resolved", "err", err)
 		}
 	}, log)
+	m.Plan, m.Planned = plan, ready
 	m.Foreign = func(name string) string { return inventory.BMCCard(os.DirFS("/"), name) }
 	go func() {
 		if err := m.Run(ctx); err != nil {
@@ -127,8 +127,10 @@ func startNetwork(ctx context.Context, p param.Params, log *slog.Logger) *networ
 
 // drivers loads the modules the machine needs and goes on doing so for
 // devices that come later. It returns what loads more; nil when nothing can
-// be loaded.
-func drivers(ctx context.Context, kernel sys.Linux, p param.Params, log *slog.Logger) *module.Loader {
+// be loaded. It calls linkDrivers once the modules of the network's plan are there.
+func drivers(ctx context.Context, kernel sys.Linux, p param.Params, plan netconfig.Plan, linkDrivers func(),
+	log *slog.Logger) *module.Loader {
+	defer linkDrivers()
 	began := time.Now()
 	events, err := kernel.Uevents() // before looking, so that nothing falls between
 	if err != nil {
@@ -145,8 +147,15 @@ func drivers(ctx context.Context, kernel sys.Linux, p param.Params, log *slog.Lo
 		log.Error("no drivers loaded", "err", err)
 		return nil
 	}
+	if p.ModuleOptions["bonding"] == "" {
+		p.ModuleOptions["bonding"] = "max_bonds=0" // else it makes a bond0 of its own
+	}
 	l := module.NewLoader(root, index, kernel, p.ModuleOptions, p.Blacklist, log)
 	l.Listed()
+	for _, name := range plan.Modules() {
+		l.Module(name)
+	}
+	linkDrivers()
 	if err := boot.MountEFI(kernel); err != nil {
 		log.Warn("EFI variables cannot be reached", "err", err)
 	}

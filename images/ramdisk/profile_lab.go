@@ -15,6 +15,10 @@ func Lab() Profile {
 				Required: true,
 			},
 			{
+				Name:    "bonds and VLANs",
+				Modules: []string{"bonding", "8021q"},
+			},
+			{
 				Name:     "disks and optical drives",
 				Modules:  []string{"nvme", "sd_mod", "sr_mod"},
 				Required: true,
