@@ -76,6 +76,10 @@ type Boot struct {
 	Initrd  string // absolute local path, or an http(s) URL
 	Cmdline string // kernel command line, without initrd=; whole only in the answer to who asks for the script
 
+	// Overlay is a cpio archive (newc) of files for this machine's ramdisk, a multiple of 4
+	// bytes long; "" for none. The kernel unpacks it before Initrd.
+	Overlay string
+
 	ImageURL string // http(s) URL of what Image boots; its server must answer Range
 
 	Stranger bool // nobody has enrolled the machine: it must take no address from one that somebody has

@@ -17,6 +17,9 @@ func KernelPath(mac net.HardwareAddr) string { return "/boot/" + hyphens(mac) + 
 // InitrdPath is where boot HTTP serves the ramdisk that goes with the kernel.
 func InitrdPath(mac net.HardwareAddr) string { return "/boot/" + hyphens(mac) + "/initrd" }
 
+// OverlayPath is where boot HTTP serves the archive that goes before the ramdisk.
+func OverlayPath(mac net.HardwareAddr) string { return "/boot/" + hyphens(mac) + "/overlay" }
+
 // FailedPath is where iPXE reports that a machine could not boot, and why.
 func FailedPath(mac net.HardwareAddr) string { return "/boot/" + hyphens(mac) + "/failed" }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"math/bits"
 	"net/http"
 	"net/netip"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/netconfig"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -23,10 +25,23 @@ func networkDataField() rest.Field[node.Node] {
 			if wrong := networkData()(m); wrong != "" {
 				return nodeapi.NewFault(http.StatusBadRequest, "Invalid network_data: %s", wrong)
 			}
+			if err := planned(m); err != nil {
+				return nodeapi.NewFault(http.StatusBadRequest, "Invalid network_data: %s", err)
+			}
 		}
 		return set(n, value)
 	}
 	return f
+}
+
+// planned checks that the ramdisk can do it.
+func planned(data map[string]any) error {
+	text, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	_, err = netconfig.NetworkData(text)
+	return err
 }
 
 func networkData() rest.Shape {
@@ -49,7 +64,7 @@ func linkKinds() map[string]rest.Shape {
 	kinds := map[string]rest.Shape{
 		"bond": link(
 			rest.Property{
-				Name: "bond_mode", Required: true, Shape: rest.OneOf("802.3ad", "balance-rr", "active-backup", "balance-xor",
+				Name: "bond_mode", Required: true, Shape: rest.OneOf("802.3ad", "802.1ad", "balance-rr", "active-backup", "balance-xor",
 					"broadcast", "balance-tlb", "balance-alb"),
 			},
 			rest.Property{Name: "bond_links", Required: true, Shape: rest.ListOf(rest.IsText)},

@@ -13,8 +13,8 @@ func TestNetworkData(t *testing.T) {
 		phy  = `{"id":"e0","type":"phy","ethernet_mac_address":"52:54:00:00:00:01","mtu":1500}`
 		bond = `{"id":"b0","type":"bond","ethernet_mac_address":"52-54-00-00-00-0A","bond_mode":"802.3ad","bond_links":["e0"],"mtu":null}`
 		vlan = `{"id":"v0","type":"vlan","vlan_mac_address":"52:54:00:00:00:01","vlan_link":"b0","vlan_id":7}`
-		four = `{"id":"n0","type":"ipv4","link":"e0","network_id":"x","ip_address":"192.0.2.1","netmask":"255.255.255.128","routes":[{"network":"0.0.0.0","netmask":"0.0.0.0","gateway":"192.0.2.9"}]}`
-		six  = `{"id":"n1","type":"ipv6","link":"e0","network_id":"x","ip_address":"2001:db8::1/64","netmask":"ffff::"}`
+		four = `{"id":"n0","type":"ipv4","link":"v0","network_id":"x","ip_address":"192.0.2.1","netmask":"255.255.255.128","routes":[{"network":"0.0.0.0","netmask":"0.0.0.0","gateway":"192.0.2.9"}]}`
+		six  = `{"id":"n1","type":"ipv6","link":"b0","network_id":"x","ip_address":"2001:db8::1/64","netmask":"ffff:ffff:ffff:ffff::"}`
 		dns  = `{"type":"dns","address":"192.0.2.53"}`
 		dns6 = `{"type":"dns","address":"2001:db8::53"}`
 	)
@@ -47,6 +47,10 @@ func TestNetworkData(t *testing.T) {
 		{data("", but(six, "/64", "/164"), ""), "is no IPv6 address"},
 		{data("", "", but(dns, "dns", "ntp")), "type: 'ntp' is not one of"},
 		{data("", "", but(dns, "192.0.2.53", "dns.example")), "is no IPv4 address"},
+		{data(phy, but(four, "v0", "e9"), ""), "networks: 0 (\"n0\"): link: there is no link \"e9\""},
+		{data(phy+","+but(bond, `["e0"]`, `["e7"]`), but(four, "v0", "b0"), ""), `link "b0": it is a bond of link "e7"`},
+		{data(phy, but(but(four, "v0", "e0"), "192.0.2.9", "198.51.100.1"), ""), "gateway 198.51.100.1 is in none"},
+		{data(phy, "", ""), "the ramdisk would reach nothing"},
 		{`[]`, "not of type 'object'"},
 	} {
 		if r := set(bad.value); r.status != http.StatusBadRequest || !strings.Contains(r.text(), bad.want) {

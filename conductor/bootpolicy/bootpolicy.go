@@ -78,7 +78,12 @@ func (p *Policy) Boot(ctx context.Context, c pxe.Client) (boot pxe.Boot, err err
 			return pxe.Boot{}, fmt.Errorf("one-time word of this boot: %w", err)
 		}
 	}
-	return pxe.Boot{Action: pxe.Ramdisk, Kernel: kernel, Initrd: initrd, Cmdline: p.cmdline(n, c.MAC, word)}, nil
+	files, err := overlay(n)
+	if err != nil {
+		return pxe.Boot{}, fmt.Errorf("network_data of node %s for its ramdisk: %w", n.UUID, err)
+	}
+	return pxe.Boot{Action: pxe.Ramdisk, Kernel: kernel, Initrd: initrd, Cmdline: p.cmdline(n, c.MAC, word),
+		Overlay: files}, nil
 }
 
 // stranger is the answer to a machine that nobody has enrolled. Its ramdisk is

@@ -51,13 +51,17 @@ func (h *handler) script(w http.ResponseWriter, r *http.Request, c pxe.Client, b
 func (h *handler) scriptFor(c pxe.Client, boot pxe.Boot) (string, error) {
 	switch boot.Action {
 	case pxe.Ramdisk:
-		return ipxe.Script(ipxe.Boot{
+		b := ipxe.Boot{
 			MAC:     c.MAC,
 			Kernel:  h.URL + pxe.KernelPath(c.MAC),
 			Initrd:  h.URL + pxe.InitrdPath(c.MAC),
 			Cmdline: boot.Cmdline,
 			Failed:  h.URL + pxe.FailedPath(c.MAC),
-		})
+		}
+		if boot.Overlay != "" {
+			b.Overlay = h.URL + pxe.OverlayPath(c.MAC)
+		}
+		return ipxe.Script(b)
 	case pxe.Image:
 		return ipxe.ImageScript(c.MAC, boot.ImageURL, h.URL+pxe.FailedPath(c.MAC))
 	default:
@@ -71,6 +75,17 @@ func (h *handler) kernel(w http.ResponseWriter, r *http.Request, c pxe.Client, b
 
 func (h *handler) initrd(w http.ResponseWriter, r *http.Request, c pxe.Client, boot pxe.Boot) {
 	h.bootFile(w, r, c, boot, boot.Initrd, pxe.StageRamdisk)
+}
+
+// overlay serves the files that this machine's ramdisk gets.
+func (h *handler) overlay(w http.ResponseWriter, r *http.Request, c pxe.Client, boot pxe.Boot) {
+	if boot.Action != pxe.Ramdisk || boot.Overlay == "" {
+		h.refuse(w, r, http.StatusNotFound, fmt.Sprintf("%v gets no files of its own for a ramdisk now", c.MAC))
+		return
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	http.ServeContent(w, r, "", zeroTime(), strings.NewReader(boot.Overlay))
 }
 
 // bootFile serves a kernel or ramdisk from disk, or sends the machine to the

@@ -44,6 +44,7 @@ func New(c Config) http.Handler {
 	mux.HandleFunc("GET /ipxe/{mac}", h.machine(h.script, true))
 	mux.HandleFunc("GET /boot/{mac}/kernel", h.machine(h.kernel, false))
 	mux.HandleFunc("GET /boot/{mac}/initrd", h.machine(h.initrd, false))
+	mux.HandleFunc("GET /boot/{mac}/overlay", h.machine(h.overlay, false))
 	mux.HandleFunc("GET /boot/{mac}/failed", h.machine(h.failed, false))
 	for prefix, extra := range c.Extra {
 		mux.Handle(prefix, extra)

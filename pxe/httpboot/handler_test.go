@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func mac(n byte) net.HardwareAddr { return net.HardwareAddr{0x52, 0x54, 0, 0x77, 0, n} }
 
 // rig is the handler over a folder with one loader, a kernel and a ramdisk;
-// machine 1 boots them, 2 has URLs, 3 is to boot nothing, 4 has a file that is
+// machine 1 boots them, 2 has URLs and files of its own, 3 is to boot nothing, 4 has a file that is
 // missing, 5 a command line iPXE cannot take.
 type rig struct {
 	http.Handler
@@ -48,7 +48,8 @@ func newRig(t *testing.T) *rig {
 	r := &rig{booter: &pxetest.Booter{}, logged: &bytes.Buffer{}}
 	kernel, initrd := filepath.Join(dir, "vmlinuz"), filepath.Join(dir, "initrd")
 	r.booter.Set(mac(1), pxe.Boot{Action: pxe.Ramdisk, Kernel: kernel, Initrd: initrd, Cmdline: "quiet"})
-	r.booter.Set(mac(2), pxe.Boot{Action: pxe.Ramdisk, Kernel: "http://elsewhere/k", Initrd: "https://elsewhere/i"})
+	r.booter.Set(mac(2), pxe.Boot{Action: pxe.Ramdisk, Kernel: "http://elsewhere/k", Initrd: "https://elsewhere/i",
+		Overlay: "files of 2"})
 	r.booter.Set(mac(3), pxe.Boot{Action: pxe.Address})
 	r.booter.Set(mac(4), pxe.Boot{Action: pxe.Ramdisk, Kernel: filepath.Join(dir, "missing"), Initrd: dir})
 	r.booter.Set(mac(5), pxe.Boot{Action: pxe.Ramdisk, Kernel: kernel, Initrd: initrd, Cmdline: "x=${net0/ip}"})
@@ -161,6 +162,11 @@ func TestPaths(t *testing.T) {
 		{"GET", "/boot/52-54-00-77-00-01/other", 404, "", ""},
 		{"GET", "/boot/52-54-00-77-00-02/kernel", 302, "http://elsewhere/k", pxe.StageKernel},
 		{"GET", "/boot/52-54-00-77-00-02/initrd", 302, "https://elsewhere/i", pxe.StageRamdisk},
+		{"GET", "/ipxe/52-54-00-77-00-02", 200, "overlay http://10.77.0.1:8088/boot/52-54-00-77-00-02/overlay ||",
+			pxe.StageScript},
+		{"GET", "/boot/52-54-00-77-00-02/overlay", 200, "files of 2", ""},
+		{"GET", "/boot/52-54-00-77-00-01/overlay", 404, "no files of its own", ""},
+		{"GET", "/boot/52-54-00-77-00-03/overlay", 404, "no files of its own", ""},
 		{"GET", "/boot/52-54-00-77-00-03/kernel", 404, "not to boot a ramdisk now", ""},
 		{"GET", "/boot/52-54-00-77-00-04/kernel", 500, "kernel is not there", ""},
 		{"GET", "/boot/52-54-00-77-00-04/initrd", 500, "ramdisk is not there", ""},

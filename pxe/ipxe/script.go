@@ -16,6 +16,10 @@ import (
 // under UEFI only by initrd=NAME on its command line.
 const initrdName = "initrd"
 
+// overlayName is the same for the archive before it. Linux's EFI stub joins all that
+// initrd= names; the images of a BIOS are joined by iPXE.
+const overlayName = "overlay"
+
 // How often and how far apart a download is tried: long enough for the boot service to
 // be restarted.
 const (
@@ -28,6 +32,7 @@ type Boot struct {
 	MAC     net.HardwareAddr // for the greeting only
 	Kernel  string           // http(s) URL
 	Initrd  string           // http(s) URL
+	Overlay string           // http(s) URL of an archive that goes before Initrd; "" for none
 	Cmdline string           // kernel command line, without initrd=
 	Failed  string           // http(s) URL that is told, with ?error=, when it fails
 }
@@ -39,15 +44,22 @@ func Script(b Boot) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, u := range []string{b.Kernel, b.Initrd, b.Failed} {
+	urls := []string{b.Kernel, b.Initrd, b.Failed}
+	overlay, first := "", ""
+	if b.Overlay != "" {
+		urls = append(urls, b.Overlay)
+		overlay = fmt.Sprintf("initrd --name %s %s || goto failed\n", overlayName, b.Overlay)
+		first = " initrd=" + overlayName
+	}
+	for _, u := range urls {
 		if err := checkURL(u); err != nil {
 			return "", err
 		}
 	}
 	return retrying("booting the ramdisk on "+b.MAC.String(), fmt.Sprintf(`imgfree
-kernel --name kernel %[1]s initrd=%[2]s%[3]s || goto failed
-initrd --name %[2]s %[4]s || goto failed
-boot || goto failed`, b.Kernel, initrdName, args, b.Initrd), b.MAC, b.Kernel, b.Failed), nil
+kernel --name kernel %[1]s%[5]s initrd=%[2]s%[3]s || goto failed
+%[6]sinitrd --name %[2]s %[4]s || goto failed
+boot || goto failed`, b.Kernel, initrdName, args, b.Initrd, first, overlay), b.MAC, b.Kernel, b.Failed), nil
 }
 
 // ImageScript boots the ISO or disk image at u, which iPXE attaches as a disk and reads over

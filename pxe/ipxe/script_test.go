@@ -40,7 +40,14 @@ func TestScriptGolden(t *testing.T) {
 		}
 		pxetest.Golden(t, name+".ipxe", text)
 	}
-	text, err := ImageScript(machine(), "http://10.77.0.1/live.iso", failed)
+	with := ramdisk("quiet")
+	with.Overlay = "http://10.77.0.1:8088/boot/x/overlay"
+	text, err := Script(with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pxetest.Golden(t, "overlay.ipxe", text)
+	text, err = ImageScript(machine(), "http://10.77.0.1/live.iso", failed)
 	if err != nil {
 		t.Fatal(err)
 	}
