@@ -62,6 +62,9 @@ func assemble(ctx context.Context, r Recipe, kernel Kernel) (Result, error) {
 		return Result{}, err
 	}
 	content.addLicences(folders)
+	if err := r.addRescueTools(ctx, content); err != nil {
+		return Result{}, err
+	}
 	overlay, err := r.Site.addTo(content)
 	if err != nil {
 		return Result{}, err

@@ -70,7 +70,7 @@ func TestRealBuildIsReproducible(t *testing.T) {
 }
 
 func TestUnknownKernelPackage(t *testing.T) {
-	_, err := FetchKernel(t.Context(), debian.Apt{}, t.TempDir(), "linux-image-of-nobody", slog.New(slog.DiscardHandler))
+	_, err := FetchKernel(t.Context(), &debian.Apt{}, t.TempDir(), "linux-image-of-nobody", slog.New(slog.DiscardHandler))
 	if err == nil || !strings.Contains(err.Error(), "apt-get update") {
 		t.Errorf("error %v, want one that says what to do", err)
 	}
@@ -92,7 +92,7 @@ func realRecipe(t *testing.T, profile Profile) Recipe {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Recipe{Profile: profile, Archive: debian.Apt{}, Agent: agent, Commands: ConsoleCommands(),
+	return Recipe{Profile: profile, Archive: &debian.Apt{}, Agent: agent, Commands: ConsoleCommands(),
 		Out:      filepath.Join(dir, "out"),
 		CacheDir: cache,
 		Log:      slog.New(slog.NewTextHandler(t.Output(), nil))}

@@ -50,7 +50,7 @@ func fakeRecipe(t *testing.T) Recipe {
 	t.Helper()
 	dir := t.TempDir()
 	r := Recipe{
-		Archive: debian.Apt{},
+		Archive: &debian.Apt{},
 		Profile: Profile{Name: "test", KernelPackage: "linux-image-test", Modules: []Class{
 			{Name: "net", Modules: []string{"acme-nic"}, Required: true},
 			{Name: "fs", Modules: []string{"examplefs"}, Load: true},

@@ -1,6 +1,9 @@
 package ramdisk
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Part is one part of a ramdisk.
 type Part struct {
@@ -15,11 +18,18 @@ var partNames = []struct{ prefix, name string }{
 	{"bin/bb", "console commands"},
 	{"lib/modules/", "modules"},
 	{firmwarePlace + "/", "firmware"},
+	{toolPlace + "/", rescuePart},
+	{"lib/", rescuePart},
+	{"lib64/", rescuePart},
+	{"usr/share/doc/", "licences"},
 	{"", "other"},
 }
 
 // microcodePart is not in the tree, and not compressed.
 const microcodePart = "microcode"
+
+// rescuePart is the rescue tools with their libraries.
+const rescuePart = "rescue tools"
 
 // partSizes counts files and bytes of each part.
 type partSizes map[string]Part
@@ -38,7 +48,7 @@ func (p partSizes) add(name string, size int64) {
 
 func (p partSizes) list(microcode int) (parts []Part) {
 	for _, part := range partNames {
-		if found, ok := p[part.name]; ok {
+		if found, ok := p[part.name]; ok && !slices.Contains(parts, found) {
 			parts = append(parts, found)
 		}
 	}

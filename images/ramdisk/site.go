@@ -17,6 +17,7 @@ type Site struct {
 	Firmware    string   // FirmwareAuto, a folder laid out as /lib/firmware, or FirmwareNone, which "" is too
 	Authorities []string // PEM files with certificates that the agent trusts; SystemAuthorities for this machine's
 	SSHKeys     []string // files with public keys that log in to the machine as root while the agent runs
+	RescueTools bool     // Debian's programs to mend an installed system: fsck, lvm, cryptsetup and others
 	Overlay     string   // folder or cpio archive (newc) whose files are added, or replace ours
 	Files       []File   // single files, which replace those of the overlay
 	Steps       []string // manifests of site steps (NAME.json, with NAME beside it), or folders of them

@@ -86,7 +86,7 @@ func tiny(ctx context.Context, cacheDir, id string, profile ramdisk.Profile, sec
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*$`).MatchString(id) {
 		return Image{}, fmt.Errorf("image id %q: expected letters, digits, dots and dashes", id)
 	}
-	kernel, err := ramdisk.FetchKernel(ctx, debian.Apt{}, cacheDir, profile.KernelPackage, log)
+	kernel, err := ramdisk.FetchKernel(ctx, &debian.Apt{}, cacheDir, profile.KernelPackage, log)
 	if err != nil {
 		return Image{}, err
 	}
@@ -119,7 +119,7 @@ func tiny(ctx context.Context, cacheDir, id string, profile ramdisk.Profile, sec
 			func(ctx context.Context, dir string) (Image, error) {
 				log.Info("building tiny OS", "id", id, "kernel", kernel.Release)
 				return buildTiny(ctx, dir,
-					ramdisk.Recipe{Profile: profile, Archive: debian.Apt{}, Agent: program, CacheDir: cacheDir, Log: log}, id,
+					ramdisk.Recipe{Profile: profile, Archive: &debian.Apt{}, Agent: program, CacheDir: cacheDir, Log: log}, id,
 					sector)
 			})
 		return err

@@ -46,6 +46,9 @@ func (o *options) define(f *pflag.FlagSet) {
 			"the processors' microcode: auto (Debian's packages), none, or a folder laid out as /lib/firmware")
 	f.StringArrayVar(&o.site.SSHKeys, "ssh-key", nil,
 		"public key `file` of people who log in by SSH as root while the agent runs; repeat it")
+	f.BoolVar(&o.site.RescueTools, "commands", false,
+		"add Debian's programs to mend an installed system: chroot, fsck, lsblk, "+
+			"blkid, fdisk, mdadm, lvm, cryptsetup, tar, vi, passwd")
 	f.StringVar(&o.site.Overlay, "overlay", "", "`folder` or cpio archive (newc) whose files are added, or replace others")
 	f.StringArrayVar(&o.files, "file", nil, "`SRC:DST[:MODE]` of a file to add; repeat it")
 	f.StringArrayVar(&o.site.Steps, "step", nil,
@@ -116,7 +119,7 @@ func (o *options) ownKernel() (ramdisk.Kernel, error) {
 // archive is apt of this machine, which knows its mirrors and proxies, unless a mirror is asked for or apt is not here.
 func (o *options) archive(cacheDir string, log *slog.Logger) (debian.Archive, error) {
 	if o.mirror == "" && o.keyring == "" && len(o.suites) == 0 && debian.HasApt() {
-		return debian.Apt{}, nil
+		return &debian.Apt{}, nil
 	}
 	keys, err := debian.ArchiveKeyring()
 	if o.keyring != "" {

@@ -13,42 +13,61 @@ import (
 )
 
 // Apt is the archive that apt of this host knows, with its sources, its keys and its proxy. apt verifies what it
-// downloads. Nothing is installed, no root needed.
-type Apt struct{}
+// downloads. Nothing is installed, no root needed. It is for one goroutine.
+type Apt struct {
+	lists map[string]map[string]Package // by suite, by name: the version that apt would install
+}
 
 // HasApt says whether this host has apt.
 func HasApt() bool { return buildcache.HasTool("apt-get") && buildcache.HasTool("apt-cache") }
 
-// Find implements Archive.
-func (Apt) Find(ctx context.Context, name, suite string) (Package, error) {
-	args := []string{"show", "--no-all-versions"}
+// Find implements Archive. The list is read at once: apt-cache needs a second for each call.
+func (a *Apt) Find(ctx context.Context, name, suite string) (Package, error) {
+	list, ok := a.lists[suite]
+	if !ok {
+		var err error
+		if list, err = readAptList(ctx, suite); err != nil {
+			return Package{}, fmt.Errorf("package %s: %w", name, err)
+		}
+		if a.lists == nil {
+			a.lists = map[string]map[string]Package{}
+		}
+		a.lists[suite] = list
+	}
+	found, ok := list[name]
+	if !ok {
+		return Package{}, fmt.Errorf("package %s: %w in apt's lists: run `apt-get update` as root and try again", name,
+			ErrNoPackage)
+	}
+	return found, nil
+}
+
+func readAptList(ctx context.Context, suite string) (map[string]Package, error) {
+	args := []string{"dumpavail"}
 	if suite != "" {
 		args = append(args, "-o", "APT::Default-Release="+suite)
 	}
-	out, err := buildcache.Tool{Name: "apt-cache", Package: "apt", Args: append(args, name)}.Run(ctx)
-	if err != nil && suite != "" && strings.Contains(err.Error(), "APT::Default-Release") {
-		return Package{},
-			fmt.Errorf("package %s: apt has no suite %s: add it to /etc/apt/sources.list as in `deb %s %s main`, "+
-				"run `apt-get update` as root and try again: %w", name, suite, PublicMirror, suite, err)
+	out, err := buildcache.Tool{Name: "apt-cache", Package: "apt", Args: args}.Run(ctx)
+	if err != nil && strings.Contains(err.Error(), "APT::Default-Release") {
+		return nil, fmt.Errorf("apt has no suite %s: add it to /etc/apt/sources.list as in `deb %s %s main`, run "+
+			"`apt-get update` as root and try again: %w", suite, PublicMirror, suite, err)
 	}
-	if err != nil && !strings.Contains(err.Error(), "No packages found") {
-		return Package{}, fmt.Errorf("package %s: %w", name, err)
+	if err != nil {
+		return nil, err
 	}
-	var found Package
-	err = readParagraphs(strings.NewReader(out), func(fields paragraph) (err error) {
-		if found.Name == "" {
-			found, err = packageOf(fields)
+	list := map[string]Package{}
+	err = readParagraphs(strings.NewReader(out), func(fields paragraph) error {
+		// Packages that are installed and in no source have neither file nor hash.
+		if p, err := packageOf(fields); err == nil {
+			list[p.Name] = p
 		}
-		return err
+		return nil
 	})
-	if err == nil && found.Name == "" {
-		err = fmt.Errorf("package %s: %w in apt's lists: run `apt-get update` as root and try again", name, ErrNoPackage)
-	}
-	return found, err
+	return list, err
 }
 
 // Missing implements Archive: the line to add.
-func (Apt) Missing() string {
+func (*Apt) Missing() string {
 	return fmt.Sprintf("apt has no source with component %s: add `deb %s %s %s` to /etc/apt/sources.list, run "+
 		"`apt-get update` "+
 		"as root and try again", firmwareComponent, PublicMirror, codename("/etc/os-release"), firmwareComponent)
@@ -72,7 +91,7 @@ func codename(file string) string {
 }
 
 // Fetch implements Archive.
-func (Apt) Fetch(ctx context.Context, p Package, folder string) (string, error) {
+func (*Apt) Fetch(ctx context.Context, p Package, folder string) (string, error) {
 	dir, err := os.MkdirTemp(folder, "apt-")
 	if err != nil {
 		return "", err

@@ -94,7 +94,7 @@ func TestAptLine(t *testing.T) {
 	if got := codename(release); got != "trixie" {
 		t.Errorf("code name %q", got)
 	}
-	if got := (Apt{}).Missing(); !strings.Contains(got, "deb http://deb.debian.org/debian ") ||
+	if got := new(Apt).Missing(); !strings.Contains(got, "deb http://deb.debian.org/debian ") ||
 		!strings.Contains(got, " non-free-firmware` to /etc/apt/sources.list") {
 		t.Errorf("%q names no line to add", got)
 	}
