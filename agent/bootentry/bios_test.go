@@ -21,7 +21,9 @@ func TestSyslinux(t *testing.T) {
 		return files{name: config, "/vmlinuz": kernel("K"), "/initramfs": "I", "/ucode": "U", "/boot/other": kernel("O"),
 			"/boot/i": "J"}
 	}
-	want := found{sourceSyslinux, "linux", "K", []string{"I"}, "BOOT_IMAGE=/vmlinuz root=x console=ttyS0"}
+	want := found{
+		sourceSyslinux, "linux", "K", []string{"I"}, "BOOT_IMAGE=/vmlinuz root=x console=ttyS0 initrd=/initramfs",
+	}
 	menu := "DEFAULT menu.c32\nPROMPT 0\nMENU TITLE Boot\nMENU HIDDEN\nTIMEOUT 10\nLABEL a\nKERNEL " +
 		"/vmlinuz\nLABEL virt\n" +
 		"MENU DEFAULT\nMENU LABEL Linux ^virt\nLINUX other\nINITRD /ucode,i\nAPPEND root=y\n"
@@ -33,9 +35,9 @@ func TestSyslinux(t *testing.T) {
 	}{
 		"plain": {base("/syslinux.cfg", plainConfig), want, ""},
 		"menu, files beside it": {base("/boot/extlinux.conf", menu),
-			found{sourceSyslinux, "Linux virt", "O", []string{"U", "J"}, "BOOT_IMAGE=other root=y"}, ""},
+			found{sourceSyslinux, "Linux virt", "O", []string{"U", "J"}, "BOOT_IMAGE=other root=y initrd=/ucode,i"}, ""},
 		"initrd in append": {base("/syslinux.cfg", label("KERNEL /vmlinuz\nAPPEND initrd=/initramfs root=x\n")),
-			found{sourceSyslinux, "l", "K", []string{"I"}, "BOOT_IMAGE=/vmlinuz root=x"}, ""},
+			found{sourceSyslinux, "l", "K", []string{"I"}, "BOOT_IMAGE=/vmlinuz initrd=/initramfs root=x"}, ""},
 		"help text": {base("/syslinux.cfg", label("TEXT HELP\nINCLUDE x\nENDTEXT\nKERNEL /vmlinuz\n")),
 			found{sourceSyslinux, "l", "K", nil, "BOOT_IMAGE=/vmlinuz"}, ""},
 		"none": {files{}, found{}, "found 0"},

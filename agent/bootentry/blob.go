@@ -73,7 +73,7 @@ func readText(files fs.FS, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer r.Close() //nolint:errcheck // only read from
+	defer r.Close() // only read from
 	if size > maxText {
 		return "", fmt.Errorf("%s has %d bytes, expected at most %d", name, size, maxText)
 	}

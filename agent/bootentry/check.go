@@ -55,7 +55,7 @@ func (e Entry) longestLine(arch string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer r.Close() //nolint:errcheck // only read from
+	defer r.Close() // only read from
 	if e.Kernel.Size < headerSize {
 		return 0, fmt.Errorf("expected a Linux kernel, found %d bytes", e.Kernel.Size)
 	}

@@ -8,8 +8,8 @@ import (
 
 // FuzzUEFI follows an EFI program of any bytes.
 func FuzzUEFI(f *testing.F) {
-	for _, seed := range []string{image("root=x"), grubProgram(debianBootstrap, "/EFI/debian"), shimProgram(), systemdBoot(),
-		"MZ"} {
+	for _, seed := range []string{image("root=x"), grubProgram(debianBootstrap, "/EFI/debian"), shimProgram(),
+		systemdBoot(), "MZ"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

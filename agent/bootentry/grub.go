@@ -102,7 +102,7 @@ func grubStart(files fs.FS, name string) (script, prefix string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	defer r.Close() //nolint:errcheck // only read from
+	defer r.Close() // only read from
 	all, err := peSections(r, size)
 	if err != nil {
 		return "", "", err

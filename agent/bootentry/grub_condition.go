@@ -78,7 +78,7 @@ func (t *grubTest) not() (bool, error) {
 		return false, fmt.Errorf("it nests deeper than %d", maxNested)
 	}
 	defer func() { t.depth-- }()
-	if len(t.words) > 0 && t.words[0] == "!" && !(len(t.words) >= 3 && t.comparison(t.words[1])) {
+	if len(t.words) > 0 && t.words[0] == "!" && (len(t.words) < 3 || !t.comparison(t.words[1])) {
 		t.take()
 		is, err := t.not()
 		return !is, err

@@ -233,6 +233,7 @@ func (g *grub) statement(s grubStatement) (outcome, error) {
 		return yes, nil
 	case grubLoop:
 		return no, errors.New("a loop, of unknown effect")
+	case grubCommand:
 	}
 	return g.command(s)
 }

@@ -133,7 +133,7 @@ func content(t testing.TB, b Blob) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() //nolint:errcheck // memory
+	defer f.Close() // memory
 	text := make([]byte, b.Size)
 	if n, err := f.(io.ReaderAt).ReadAt(text, b.Offset); int64(n) != b.Size {
 		t.Fatal(n, err)

@@ -174,8 +174,8 @@ func (c syslinux) choose() (*syslinuxLabel, error) {
 	return nil, fmt.Errorf("DEFAULT %q: expected the name of a label", c.fallback)
 }
 
-// entry is a label whose files are in a folder. The command line is the one syslinux
-// makes, without the initrd= that is its own message to the kernel's loader.
+// entry is a label whose files are in a folder. The command line is the one that syslinux
+// makes, with initrd= at its end where the label has it as a keyword.
 func (l *syslinuxLabel) entry(files fs.FS, folder string) (e Entry, err error) {
 	if l.kernel == "" {
 		return e, errors.New("it boots no Linux")
@@ -185,17 +185,18 @@ func (l *syslinuxLabel) entry(files fs.FS, folder string) (e Entry, err error) {
 		line = *l.append
 	}
 	initrd := l.initrd
-	var words []string
-	for _, word := range strings.Fields(line) {
+	words := strings.Fields(line)
+	for _, word := range words {
 		value, is := strings.CutPrefix(word, "initrd=")
 		if is && initrd != "" {
 			return e, errors.New("it names an initial ramdisk twice")
 		}
 		if is {
 			initrd = value
-			continue
 		}
-		words = append(words, word)
+	}
+	if l.initrd != "" {
+		words = append(words, "initrd="+l.initrd)
 	}
 	e = Entry{Source: sourceSyslinux, Title: l.title,
 		CommandLine: strings.Join(append([]string{"BOOT_IMAGE=" + l.kernel}, words...), " ")}

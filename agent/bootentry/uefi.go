@@ -67,6 +67,7 @@ func (s System) start(esp *Partition, files fs.FS, name string) (Entry, error) {
 		return s.bySystemdBoot(esp, files, version)
 	case kindGRUB:
 		return s.byGRUBOnESP(esp, files, name)
+	case kindShim:
 	}
 	return Entry{}, fmt.Errorf("a %s that starts a %s: expected GRUB, systemd-boot or a unified kernel image",
 		kindShim, kind)
@@ -78,7 +79,7 @@ func recognise(files fs.FS, name string) (kind loaderKind, version string, err e
 	if err != nil {
 		return "", "", err
 	}
-	defer r.Close() //nolint:errcheck // only read from
+	defer r.Close() // only read from
 	all, err := peSections(r, size)
 	if err != nil {
 		return "", "", err

@@ -41,7 +41,7 @@ func readUKI(files fs.FS, path string) (u uki, err error) {
 	if err != nil {
 		return u, err
 	}
-	defer r.Close() //nolint:errcheck // only read from
+	defer r.Close() // only read from
 	all, err := peSections(r, size)
 	if err != nil {
 		return u, fmt.Errorf("%s: %w", path, err)
@@ -105,7 +105,7 @@ func (u uki) read(s peSection) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer r.Close() //nolint:errcheck // only read from
+	defer r.Close() // only read from
 	return s.text(r)
 }
 

@@ -62,7 +62,7 @@ func compareVersions(a, b string) int {
 
 // notOfVersion are characters that versions are compared without.
 func notOfVersion(r rune) bool {
-	return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("-.~^", r))
+	return !isName(r) && !strings.ContainsRune("-.~^", r) || r == '_'
 }
 
 // compareMark takes a mark from both. Where one alone has it, that one is the older.

@@ -108,13 +108,13 @@ func (m *Machine) load(e bootentry.Entry) error {
 	if err != nil {
 		return fmt.Errorf("kernel %s: %w", e.Kernel.Path, err)
 	}
-	defer kernel.Close() //nolint:errcheck // only read from
+	defer kernel.Close() // only read from
 	var initrd *os.File
 	if len(e.Initrd) > 0 {
 		if initrd, err = fileOf("initrd", e.Initrd...); err != nil {
 			return fmt.Errorf("initial ramdisk: %w", err)
 		}
-		defer initrd.Close() //nolint:errcheck // only read from
+		defer initrd.Close() // only read from
 	}
 	return m.Kernel.LoadKernel(kernel, initrd, e.CommandLine)
 }

@@ -65,7 +65,7 @@ func TestLoadInstalled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const line = "BOOT_IMAGE=/vmlinuz root=x"
+	const line = "BOOT_IMAGE=/vmlinuz root=x initrd=/a,/b"
 	want := agentapi.Kexec{Source: "syslinux", Entry: "l", Kernel: "/vmlinuz", Initrd: []string{"/a", "/b"},
 		CommandLine: line}
 	if diff := cmp.Diff(want, got); diff != "" {

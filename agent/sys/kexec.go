@@ -64,7 +64,7 @@ func FileInMemory(name string, fill func(io.Writer) error) (*os.File, error) {
 		return nil, fmt.Errorf("file %s in memory: %w", name, err)
 	}
 	w := os.NewFile(uintptr(fd), name)
-	defer w.Close() //nolint:errcheck // memory
+	defer w.Close() // memory
 	if err := fill(w); err != nil {
 		return nil, err
 	}

@@ -28,8 +28,8 @@ func Lab() Profile {
 				Modules: []string{"ahci", "ata_piix", "e1000", "e1000e", "usb_storage", "ipmi_si", "ipmi_devintf"},
 			},
 			{
-				Name:    "software RAID, and file systems that files are injected into; loaded when a step asks for them",
-				Modules: []string{"raid1", "ext4", "xfs"},
+				Name:    "software RAID, and file systems to inject files into or boot from; loaded when a step asks for them",
+				Modules: []string{"raid1", "ext4", "xfs", "btrfs"},
 			},
 			{
 				Name:     "power button",
