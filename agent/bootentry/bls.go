@@ -13,6 +13,7 @@ type blsEntry struct {
 	title, version, machine, sortKey, arch string
 	linux, efi                             string
 	initrd, options                        []string
+	open                                   bool     // GRUB asks for no password
 	other                                  []string // keys that change what is booted, in ways we do not know
 }
 
@@ -43,6 +44,8 @@ func parseBLS(file, text string) blsEntry {
 			*p = value
 		} else if p := several[key]; p != nil {
 			*p = append(*p, value)
+		} else if key == "grub_arg" && slices.Contains(strings.Fields(value), "--unrestricted") {
+			e.open = true
 		} else if !slices.Contains(blsIgnored, key) {
 			e.other = append(e.other, key)
 		}

@@ -144,6 +144,9 @@ func (g *grub) setAll(args []grubValue) error {
 		if !ok || !isVariable(name) {
 			return fmt.Errorf("set %s: expected name=value", a.text)
 		}
+		if name == "btrfs_relative_path" && value != "" {
+			return errors.New("its paths begin at the default subvolume of btrfs, as SUSE has it")
+		}
 		g.assign(name, grubValue{value, a.unknown})
 	}
 	return nil

@@ -120,7 +120,7 @@ func (g *grub) blscfg(args []string) error {
 			}
 			b := parseBLS(strings.TrimSuffix(e.Name(), ".conf"), text)
 			g.menu = append(g.menu, grubItem{title: b.name(), id: b.file, source: sourceBLS, bls: &b,
-				open: true, args: []grubValue{{text: b.name()}}})
+				open: b.open, args: []grubValue{{text: b.name()}}})
 		}
 		if len(g.menu) > before {
 			n++

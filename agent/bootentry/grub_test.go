@@ -93,9 +93,10 @@ func TestGRUBOfDebian(t *testing.T) {
 		"argument unknown": {line("load_video\n\tinsmod gzio",
 			"if sleep 1; then set x=a; fi\n\tlinux /boot/vmlinuz-6.1.0-31-amd64 $x"),
 			"", found{}, "argument 2, which cannot be known"},
-		"damaged":     {cfg + "\nif true; then\n", "", found{}, `ends before "fi"`},
-		"loop":        {line("insmod gzio", "for x in a b; do echo $x; done"), "", found{}, "a loop"},
-		"without end": {line("insmod gzio", "function f { f; }\nf"), "", found{}, "without end"},
+		"damaged":           {cfg + "\nif true; then\n", "", found{}, `ends before "fi"`},
+		"subvolume of SUSE": {line("insmod gzio", "set btrfs_relative_path=y"), "", found{}, "default subvolume"},
+		"loop":              {line("insmod gzio", "for x in a b; do echo $x; done"), "", found{}, "a loop"},
+		"without end":       {line("insmod gzio", "function f { f; }\nf"), "", found{}, "without end"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -209,6 +210,9 @@ func TestGRUBOfFedora(t *testing.T) {
 			"found 2 folders"},
 		"without options": {"saved_entry=a\n", "", files{"/loader/entries/a.conf": "linux /vmlinuz-6.9\n"}, found{},
 			"it has no options"},
+		"password": {"superusers=root\nsaved_entry=a\n", "",
+			files{"/loader/entries/a.conf": "linux /vmlinuz-6.9\noptions x\n"},
+			found{}, "asks for a password"},
 		"device tree": {"saved_entry=a\n", "", files{"/loader/entries/a.conf": entry("6.9", "x") + "devicetree /x\n"},
 			found{},
 			"has devicetree"},
