@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/u-root/mkuimage/cpio"
@@ -62,7 +63,12 @@ func assemble(ctx context.Context, r Recipe, kernel Kernel) (Result, error) {
 		return Result{}, err
 	}
 	content.addLicences(folders)
-	if err := r.addRescueTools(ctx, content); err != nil {
+	used, err := r.addRescueTools(ctx, content)
+	if err != nil {
+		return Result{}, err
+	}
+	own, err := r.ownComponents(kernel)
+	if err != nil {
 		return Result{}, err
 	}
 	overlay, err := r.Site.addTo(content)
@@ -73,11 +79,30 @@ func assemble(ctx context.Context, r Recipe, kernel Kernel) (Result, error) {
 	res := Result{
 		KernelPackage: kernel.Package, KernelVersion: kernel.Version, KernelRelease: kernel.Release,
 		Modules: chosen.files, Load: chosen.load, Notes: chosen.notes, MissingFirmware: missing,
+		Components: components(slices.Concat(own, componentsOf(folders), used)),
 	}
 	if err := r.write(ctx, kernel, early, content, &res); err != nil {
 		return Result{}, err
 	}
-	return res, nil
+	res.ManifestPath, err = writeManifest(res)
+	return res, err
+}
+
+// ownComponents are the kernel and the programs of ours.
+func (r Recipe) ownComponents(kernel Kernel) ([]Component, error) {
+	all := []Component{{Name: filepath.Base(kernel.Package), Version: kernel.Version, SHA256: kernel.SHA256,
+		Debian: kernel.SHA256 != ""}}
+	for name, file := range map[string]string{"ferrite-agent": r.Agent, "u-root commands": r.Busybox} {
+		if file == "" {
+			continue
+		}
+		sum, err := buildcache.HashFile(file)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Component{Name: name, SHA256: sum})
+	}
+	return all, nil
 }
 
 func chooseModules(kernel Kernel, profile string, classes []Class) (*selection, error) {

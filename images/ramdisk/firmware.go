@@ -35,6 +35,8 @@ type firmwareFolder struct {
 	dir     string // laid out as /lib/firmware
 	own     bool   // a folder of this machine: links that lead out of it are followed
 	pkg     string // Debian package; "" for a folder of this machine
+	version string // of the package
+	sum     string // its SHA-256, in hex
 	licence string // path of its copyright file; "" for none
 	used    bool   // a file of it is in the ramdisk
 }
@@ -188,6 +190,16 @@ func relative(folder, target string) string {
 		return target
 	}
 	return text
+}
+
+// componentsOf are the packages that a file was taken from.
+func componentsOf(folders []*firmwareFolder) (all []Component) {
+	for _, folder := range folders {
+		if folder.used && folder.pkg != "" {
+			all = append(all, Component{Name: folder.pkg, Version: folder.version, SHA256: folder.sum, Debian: true})
+		}
+	}
+	return all
 }
 
 // addLicences adds the copyright file of each package that a file was taken from.

@@ -89,7 +89,7 @@ func ofFirmware(name string) bool {
 
 // folderOf is an unpacked package. From Debian 13 on, firmware is below /usr.
 func folderOf(dir string, p debian.Package) *firmwareFolder {
-	f := &firmwareFolder{dir: filepath.Join(dir, "usr", firmwarePlace), pkg: p.Name}
+	f := &firmwareFolder{dir: filepath.Join(dir, "usr", firmwarePlace), pkg: p.Name, version: p.Version, sum: p.SHA256}
 	if _, err := os.Stat(f.dir); err != nil {
 		f.dir = filepath.Join(dir, firmwarePlace)
 	}

@@ -27,6 +27,8 @@ type Inspection struct {
 	Modules   []string        `json:"modules,omitempty"`   // names, sorted
 	Firmware  []string        `json:"firmware,omitempty"`  // paths below lib/firmware
 	Microcode []string        `json:"microcode,omitempty"` // makers of processors, as GenuineIntel
+	Manifest  string          `json:"manifest,omitempty"`  // file beside it
+	Packages  []string        `json:"packages,omitempty"`  // of the manifest: name and version
 	Files     []InspectedFile `json:"files,omitempty"`     // in the order of the archive
 }
 
@@ -63,14 +65,14 @@ func Inspect(file string) (Inspection, error) {
 	}
 	if version, ok := kernelVersion(f, head[:n]); ok {
 		found.Kernel = version
-		return found, nil
+		return found, found.readManifest(file)
 	}
 	if err := found.readArchives(f); err != nil {
 		return Inspection{}, fmt.Errorf("%s: %w", file, err)
 	}
 	slices.Sort(found.Modules)
 	slices.Sort(found.Firmware)
-	return found, nil
+	return found, found.readManifest(file)
 }
 
 // kernelVersion reads the version of a bzImage: the boot protocol has its offset from 0x200 at 0x20e

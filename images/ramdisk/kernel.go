@@ -22,6 +22,7 @@ const fetchTimeout = 15 * time.Minute
 type Kernel struct {
 	Package string // exact package, as linux-image-6.1.0-56-cloud-amd64
 	Version string // of the package, as 6.1.192-2
+	SHA256  string // of the package, in hex; "" for a kernel that is none
 	Release string // what uname -r will say, as 6.1.0-56-cloud-amd64
 	Image   string // path of the bzImage
 	Modules string // folder lib/modules/<release>, with the lists depmod makes
@@ -40,7 +41,7 @@ func FetchKernel(ctx context.Context, from debian.Archive, cacheDir, name string
 	if err != nil {
 		return Kernel{}, fmt.Errorf("kernel %w", err)
 	}
-	return locateKernel(dir, Kernel{Package: p.Name, Version: p.Version})
+	return locateKernel(dir, Kernel{Package: p.Name, Version: p.Version, SHA256: p.SHA256})
 }
 
 // resolveKernel follows the metapackage's dependency to the versioned package: the ABI number in its name moves with

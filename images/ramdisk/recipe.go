@@ -65,6 +65,8 @@ type Result struct {
 	Notes                         []string // modules the profile would like that this kernel has not
 	MissingFirmware               []string // "module: file", named by modules and not in Site.Firmware
 	Parts                         []Part   // of the initramfs
+	ManifestPath                  string   // SPDX in JSON: what the initramfs is made of
+	Components                    []Component
 }
 
 func (r Recipe) check() error {

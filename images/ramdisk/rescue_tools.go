@@ -64,34 +64,36 @@ type tools struct {
 	pending  []string        // libraries that packages depend on, not unpacked yet
 	seen     map[string]bool // packages unpacked or pending
 	added    map[string]bool // libraries in the tree
+	used     []Component     // packages with files in the tree
 }
 
-// addRescueTools adds the rescue tools.
-func (r Recipe) addRescueTools(ctx context.Context, t tree) error {
+// addRescueTools adds the rescue tools. It returns the packages that they are of.
+func (r Recipe) addRescueTools(ctx context.Context, t tree) ([]Component, error) {
 	if !r.Site.RescueTools {
-		return nil
+		return nil, nil
 	}
 	s := &tools{ctx: ctx, recipe: r, tree: t, seen: map[string]bool{}, added: map[string]bool{}}
 	for _, name := range []string{terminalPackage, libraryPackages["libc"]} {
 		if err := s.unpack(name); err != nil {
-			return fmt.Errorf("rescue tools: %w", err)
+			return nil, fmt.Errorf("rescue tools: %w", err)
 		}
 	}
 	for _, tool := range rescueTools {
 		if err := s.unpack(tool.pkg); err != nil {
-			return fmt.Errorf("rescue tools: %w", err)
+			return nil, fmt.Errorf("rescue tools: %w", err)
 		}
 		for _, program := range tool.programs {
 			if err := s.addProgram(tool.pkg, program); err != nil {
-				return fmt.Errorf("rescue tools: package %s: %w", tool.pkg, err)
+				return nil, fmt.Errorf("rescue tools: package %s: %w", tool.pkg, err)
 			}
 		}
 	}
 	// Threads that end load it when they do (pthread_exit), cryptsetup's among them.
 	if err := s.addLibrary("libgcc_s.so.1"); err != nil {
-		return fmt.Errorf("rescue tools: %w", err)
+		return nil, fmt.Errorf("rescue tools: %w", err)
 	}
-	return s.addTerminals()
+	err := s.addTerminals()
+	return s.used, err
 }
 
 // unpack unpacks a package and notes which libraries it depends on. What else it depends on is for programs that are
@@ -275,6 +277,7 @@ func (s *tools) addTerminals() error {
 }
 
 func (s *tools) addLicence(p toolPackage) {
+	s.used = append(s.used, Component{Name: p.Name, Version: p.Version, SHA256: p.SHA256, Debian: true})
 	licence := filepath.Join(p.dir, licencePath(p.Name))
 	if info, err := os.Lstat(licence); err == nil && info.Mode().IsRegular() {
 		s.tree.addFile(licencePath(p.Name), licence, 0o644)

@@ -64,15 +64,18 @@ func TestSiteStepsRefused(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"manifest":             {map[string]string{"a": "#!/x", "a.json": `{"stp": "a"}`}, "steps.d/a.json"},
-		"no program":           {map[string]string{"a.json": manifest}, "its program a beside it"},
-		"no manifest":          {map[string]string{"a": "#!/x"}, "its manifest a.json"},
-		"no exec bit":          {map[string]string{"a.sh": "#!/x", "a.sh.json": manifest}, "mode 0644"},
-		"script":               {map[string]string{"a": "#!/bin/bash\n", "a.json": manifest}, "the ramdisk has no /bin/bash"},
-		"no program of any":    {map[string]string{"a": "text", "a.json": manifest}, "steps.d/a of site step deploy.a: expected a static"},
-		"step of the agent":    {map[string]string{"a": "#!/x", "a.json": `{"step": "write_image"}`}, "the agent's own"},
-		"an empty folder":      {nil, "found no file"},
-		"two steps of a name":  {map[string]string{"a": "#!/init", "a.json": manifest, "b": "#!/init", "b.json": manifest}, "both are deploy.a"},
+		"manifest":    {map[string]string{"a": "#!/x", "a.json": `{"stp": "a"}`}, "steps.d/a.json"},
+		"no program":  {map[string]string{"a.json": manifest}, "its program a beside it"},
+		"no manifest": {map[string]string{"a": "#!/x"}, "its manifest a.json"},
+		"no exec bit": {map[string]string{"a.sh": "#!/x", "a.sh.json": manifest}, "mode 0644"},
+		"script":      {map[string]string{"a": "#!/bin/bash\n", "a.json": manifest}, "the ramdisk has no /bin/bash"},
+		"no program of any": {
+			map[string]string{"a": "text", "a.json": manifest}, "steps.d/a of site step deploy.a: expected a static",
+		},
+		"step of the agent": {map[string]string{"a": "#!/x", "a.json": `{"step": "write_image"}`}, "the agent's own"},
+		"an empty folder":   {nil, "found no file"},
+		"two steps of a name": {map[string]string{"a": "#!/init", "a.json": manifest, "b": "#!/init", "b.json": manifest},
+			"both are deploy.a"},
 		"an ELF file, no more": {map[string]string{"a": "\x7fELF", "a.json": manifest}, "program /etc/ferrite/steps.d/a"},
 	} {
 		t.Run(name, func(t *testing.T) {

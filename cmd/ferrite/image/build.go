@@ -23,7 +23,8 @@ func build() *cobra.Command {
 			"Packages come by apt where this machine has it, otherwise from a mirror of Debian. There the\n" +
 			"signature of the release and the hash of each package are checked.\n\n" +
 			"The results are OUT/PROFILE.vmlinuz and OUT/PROFILE.initramfs. Give them to\n" +
-			"`ferrite serve --ramdisk-kernel --ramdisk-initrd`.",
+			"`ferrite serve --ramdisk-kernel --ramdisk-initrd`. OUT/PROFILE.spdx.json lists the packages in\n" +
+			"them (SPDX 2.3).",
 		Example: "  ferrite image build --profile metal --firmware auto --out /var/lib/ferrite/ramdisk\n" +
 			"  ferrite image build --ca site-ca.pem --firmware /lib/firmware --module bnx2x --out ramdisk\n" +
 			"  ferrite image build --kernel-package linux-image-amd64/bookworm-backports --out ramdisk",
@@ -75,6 +76,7 @@ func report(w io.Writer, r ramdisk.Result) error {
 	for _, part := range r.Parts {
 		fmt.Fprintf(&text, "  %-18s %7.1f MB  %d files\n", part.Name, mb(part.Size), part.Files)
 	}
+	fmt.Fprintf(&text, "%s\t%d components\n", r.ManifestPath, len(r.Components))
 	_, err := io.WriteString(w, text.String())
 	return err
 }

@@ -54,6 +54,8 @@ func show(w io.Writer, i ramdisk.Inspection, files bool) error {
 	line("for kernel", strings.Join(i.Releases, " "))
 	line("modules", counted(i.Modules))
 	line("firmware", counted(i.Firmware))
+	line("manifest", i.Manifest)
+	line("packages", counted(i.Packages))
 	line("microcode", strings.Join(i.Microcode, " "))
 	if files {
 		for _, f := range i.Files {
