@@ -26,17 +26,23 @@ func TestDecide(t *testing.T) {
 		given Reading
 		want  Decision
 	}{
-		"nothing is known":      {Reading{System: now}, Decision{}},
-		"all are right":         {Reading{now, now, now, true, built}, Decision{}},
-		"a few seconds":         {Reading{now.Add(4 * time.Second), now.Add(-time.Minute), now, true, built}, Decision{}},
-		"the system's is wrong": {Reading{now.Add(6 * time.Second), now, now, true, built}, Decision{System: now, Why: other}},
+		"nothing is known": {Reading{System: now}, Decision{}},
+		"all are right":    {Reading{now, now, now, true, built}, Decision{}},
+		"a few seconds":    {Reading{now.Add(4 * time.Second), now.Add(-time.Minute), now, true, built}, Decision{}},
+		"the system's is wrong": {Reading{now.Add(6 * time.Second), now, now, true, built},
+			Decision{System: now, Why: other}},
 		"the RTC is wrong": {Reading{now, now.Add(61 * time.Second), now, true, built},
 			Decision{RTC: now, Why: other}},
-		"both, and late":   {Reading{now.AddDate(9, 0, 0), now.AddDate(9, 0, 0), now, true, built}, Decision{now, now, other}},
-		"both, and early":  {Reading{old, old, now, true, built}, Decision{now, now, other}},
-		"no RTC":           {Reading{old, time.Time{}, now, true, built}, Decision{System: now, Why: other}},
-		"local time":       {Reading{now.Add(time.Hour), now.Add(time.Hour), now, true, time.Time{}}, Decision{now, now, other}},
-		"before the build": {Reading{System: old, RTC: old, Built: built}, Decision{System: built, Why: "the clock is before this ramdisk was built"}},
+		"both, and late": {Reading{now.AddDate(9, 0, 0), now.AddDate(9, 0, 0), now, true, built},
+			Decision{now, now, other}},
+		"both, and early": {Reading{old, old, now, true, built}, Decision{now, now, other}},
+		"no RTC":          {Reading{old, time.Time{}, now, true, built}, Decision{System: now, Why: other}},
+		"local time": {Reading{now.Add(time.Hour), now.Add(time.Hour), now, true, time.Time{}},
+			Decision{now, now, other}},
+		"before the build": {
+			Reading{System: old, RTC: old, Built: built},
+			Decision{System: built, Why: "the clock is before this ramdisk was built"},
+		},
 		"not pinned": {Reading{now, now, now.Add(time.Hour), false, built},
 			Decision{Why: "the conductor's time is not taken, since its answer could be anybody's: the kernel line pins no " +
 				"certificate (ferrite-api-sha256)"}},

@@ -61,8 +61,9 @@ type Conductor struct {
 
 // New makes a client; nothing is sent yet.
 func New(o Options) *Conductor {
-	return &Conductor{client: newHTTPClient(o), requestID: o.RequestID, secret: o.Secret, heard: o.Heard, pinned: len(o.Pins) > 0,
-		urls: append([]string(nil), o.URLs...)}
+	return &Conductor{client: newHTTPClient(o), requestID: o.RequestID, secret: o.Secret, heard: o.Heard,
+		pinned: len(o.Pins) > 0,
+		urls:   append([]string(nil), o.URLs...)}
 }
 
 // StatusError is an answer that was not the one hoped for.

@@ -126,6 +126,6 @@ func (m *Machine) outOfMemory() int64 {
 	if err != nil {
 		return 0
 	}
-	defer file.Close() // only read from
+	defer file.Close() //nolint:errcheck // only read from
 	return oomKills(file)
 }

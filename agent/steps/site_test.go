@@ -75,7 +75,8 @@ func TestSiteStepIsListed(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := slices.DeleteFunc(list[Manager], func(s agentapi.Step) bool { return s.Step != "burn_in" })
-		if diff := cmp.Diff(want, got, cmp.Transformer("len", func(s []agentapi.Step) string { return fmt.Sprint(s) })); diff != "" {
+		if diff := cmp.Diff(want, got,
+			cmp.Transformer("len", func(s []agentapi.Step) string { return fmt.Sprint(s) })); diff != "" {
 			t.Errorf("%s: %s", kind, diff)
 		}
 	}
@@ -294,7 +295,8 @@ func TestSiteOutputIsBounded(t *testing.T) {
 }
 
 func FuzzSiteOutput(f *testing.F) {
-	for _, seed := range []string{`{"progress": 40, "message": "x"}`, "a line\nanother", `{"progress": -1e999}`, "\x1b[31m",
+	for _, seed := range []string{`{"progress": 40, "message": "x"}`, "a line\nanother",
+		`{"progress": -1e999}`, "\x1b[31m",
 		strings.Repeat("x", 3*siteLine)} {
 		f.Add([]byte(seed))
 	}

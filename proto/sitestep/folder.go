@@ -66,7 +66,7 @@ func read(root fs.FS, file, base string) (Step, error) {
 	if err != nil {
 		return Step{}, err
 	}
-	defer f.Close() // only read from
+	defer f.Close() //nolint:errcheck // only read from
 	raw, err := io.ReadAll(io.LimitReader(f, maxManifest+1))
 	if err != nil {
 		return Step{}, err

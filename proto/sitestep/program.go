@@ -3,6 +3,7 @@ package sitestep
 import (
 	"bytes"
 	"debug/elf"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -17,7 +18,7 @@ const maxLine = 256
 func CheckProgram(r io.ReaderAt, machine elf.Machine) (interpreter string, err error) {
 	head := make([]byte, maxLine)
 	n, err := r.ReadAt(head, 0)
-	if err != nil && err != io.EOF { //nolint:errorlint // ReaderAt returns it unwrapped
+	if err != nil && !errors.Is(err, io.EOF) {
 		return "", err
 	}
 	head = head[:n]
