@@ -154,7 +154,8 @@ func (m *Machine) ErasePlan(ctx context.Context, n agentapi.CommandNode) ([]agen
 
 // eraseFacts asks all disks for their capabilities. A disk that does not answer in
 // time has none that are known. Disks that the inventory leaves out are listed too,
-// unless they are not hardware.
+// unless they are not hardware, and
+// RAID controllers that hide physical disks.
 func (m *Machine) eraseFacts(ctx context.Context, n agentapi.CommandNode) ([]erase.Facts, error) {
 	disks, skipped, err := m.freeDisks(ctx, n)
 	if err != nil {
@@ -177,6 +178,9 @@ func (m *Machine) eraseFacts(ctx context.Context, n agentapi.CommandNode) ([]era
 			d = all[i]
 		}
 		facts = append(facts, erase.Skipped(d, s.Reason))
+	}
+	for _, h := range inventory.HiddenDisks(m.Root) {
+		facts = append(facts, erase.Skipped(agentapi.Disk{Name: h.Name}, h.Reason))
 	}
 	return facts, nil
 }

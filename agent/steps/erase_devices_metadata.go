@@ -9,6 +9,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/agent/disk"
 	"github.com/ferrite-metal/ferrite/agent/disk/erase"
+	"github.com/ferrite-metal/ferrite/agent/inventory"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
@@ -25,7 +26,7 @@ func eraseMetadata(ctx context.Context, m *Machine, r Request) (any, error) {
 		return nil, eraseError(err)
 	}
 	m.setWritten(nil)
-	for _, s := range skipped {
+	for _, s := range append(skipped, inventory.HiddenDisks(m.Root)...) {
 		m.Log.Info("disk is not erased", "disk", s.Name, "reason", s.Reason)
 	}
 	// As in ironic-python-agent: devices on top of others come later in the alphabet
