@@ -28,14 +28,16 @@ func Interfaces(fsys fs.FS, addresses func(name string) []netip.Addr) (list []ag
 	for _, name := range own {
 		folder := path.Join("sys/class/net", name)
 		i := agentapi.Interface{
-			Name:        name,
-			MACAddress:  macAddress(fsys, folder),
-			HasCarrier:  text(fsys, folder, "carrier") == "1",
-			Vendor:      text(fsys, folder, "device/vendor"),
-			Product:     text(fsys, folder, "device/device"),
-			PCIAddress:  pciAddress(linkOf(fsys, folder)),
-			Driver:      strings.Trim(path.Base(linkOf(fsys, folder, "device/driver")), "."), // Base of nothing is "."
-			BIOSDevName: biosDevName(fsys, pciAddress(linkOf(fsys, folder))),
+			Name:       name,
+			MACAddress: macAddress(fsys, folder),
+			HasCarrier: text(fsys, folder, "carrier") == "1",
+			Vendor:     text(fsys, folder, "device/vendor"),
+			Product:    text(fsys, folder, "device/device"),
+			PCIAddress: pciAddress(linkOf(fsys, folder)),
+			Driver:     strings.Trim(path.Base(linkOf(fsys, folder, "device/driver")), "."), // Base of nothing is "."
+			// a client of the inventory can name the interface in network data as the installed system does
+			PredictableName: predictableName(fsys, name),
+			BIOSDevName:     biosDevName(fsys, pciAddress(linkOf(fsys, folder))),
 		}
 		if number(fsys, folder, "type") == infinibandType {
 			i.MACAddress, i.ClientID = infiniband(i.MACAddress)

@@ -92,7 +92,7 @@ sys/class/net/bond0/type = "1\n"
 	want := []agentapi.Interface{{
 		Name: "ib0", MACAddress: "7c:fe:90:29:26:52",
 		ClientID: "ff:00:00:00:00:00:02:00:00:02:c9:00:7c:fe:90:03:00:29:26:52", HasCarrier: true,
-		Vendor: "0x15b3", BIOSDevName: "em3", PCIAddress: "0000:00:03.0",
+		Vendor: "0x15b3", BIOSDevName: "em3", PredictableName: "ibo3", PCIAddress: "0000:00:03.0",
 	}}
 	if diff := cmp.Diff(want, list); diff != "" || skipped != nil {
 		t.Error(diff, skipped)

@@ -113,6 +113,9 @@ type Interface struct {
 	SpeedMbps   int     `json:"speed_mbps,omitempty"`
 	PCIAddress  string  `json:"pci_address,omitempty"`
 	Driver      string  `json:"driver,omitempty"`
+	// PredictableName is Ferrite's own: the name that systemd gives the interface in the installed system. Name is the
+	// kernel's, which clients of Ironic expect.
+	PredictableName string `json:"predictable_name,omitempty"`
 }
 
 // CPU is the processors taken together. Frequency is MHz, as a string.
