@@ -299,8 +299,8 @@ func TestDocumentOfAgents(t *testing.T) {
 	}
 }
 
-// TestDocumentForce: the document names X-Ferrite-Force for the operations that read it, and for no others: a value that
-// it does not know is refused where it is read.
+// TestDocumentForce: the document names X-Ferrite-Force for the operations that read it, and for no others: a value
+// that it does not know is refused where it is read.
 func TestDocumentForce(t *testing.T) {
 	c := newConductor(t)
 	d := readDocument(t, c)
