@@ -81,6 +81,8 @@ func siteError(s sitestep.Step, program string, err, cause error, memory bool, w
 		next = fmt.Sprintf("; look at its log, or raise \"timeout\" in /%s/%s", sitestep.Folder, s.File)
 	case cause != nil:
 		text = "was stopped with its children: " + cause.Error()
+	case memory && errors.As(err, &exit) && exit.Exited():
+		text = fmt.Sprintf("exited with status %d; meanwhile a program of it was killed, out of memory", exit.ExitCode())
 	case memory:
 		text = "was killed, out of memory: the machine has no more for it, since the ramdisk takes its share"
 	case errors.As(err, &exit) && exit.Exited():

@@ -249,14 +249,18 @@ func TestSiteStepLeavesChild(t *testing.T) {
 // TestSiteStepOutOfMemory: the kernel's count of ended processes tells a kill by hand
 // from one for want of memory.
 func TestSiteStepOutOfMemory(t *testing.T) {
-	vmstat := func(n int) string { return fmt.Sprintf("nr_free_pages 1\noom_kill %d\n", n) }
-	b, _ := siteBench(t, `printf 'oom_kill 4\n' > "$(dirname "$0")/../../../proc/vmstat"; kill -9 $$`, "")
-	if err := os.Mkdir(filepath.Join(b.SiteRoot, "proc"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	writeScript(t, filepath.Join(b.SiteRoot, "proc/vmstat"), vmstat(3), 0o644)
-	if err := b.burnIn(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "killed, out of memory") {
-		t.Errorf("error %v", err)
+	for end, want := range map[string]string{
+		"kill -9 $$": "burn-in was killed, out of memory",
+		"exit 137":   "exited with status 137; meanwhile a program of it was killed, out of memory",
+	} {
+		b, _ := siteBench(t, `printf 'oom_kill 4\n' > "$(dirname "$0")/../../../proc/vmstat"; `+end, "")
+		if err := os.Mkdir(filepath.Join(b.SiteRoot, "proc"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		writeScript(t, filepath.Join(b.SiteRoot, "proc/vmstat"), "nr_free_pages 1\noom_kill 3\n", 0o644)
+		if err := b.burnIn(t.Context(), nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", end, err, want)
+		}
 	}
 }
 
