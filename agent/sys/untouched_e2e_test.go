@@ -35,7 +35,7 @@ func TestE2EMountUntouched(t *testing.T) {
 			program(t, append(mkfs, live)...)
 			dev := loop(t, live)
 			put(t, dev, kind, "first")
-			tree := write(t, dev, kind, "second") // which stays in the journal
+			tree := write(t, dev, kind, "second")          // which stays in the journal
 			program(t, "cp", "--sparse=always", live, cut) // as the power would leave it
 			if err := tree.Close(); err != nil {
 				t.Fatal(err)
@@ -48,7 +48,8 @@ func TestE2EMountUntouched(t *testing.T) {
 			}
 		})
 	}
-	if _, err := (Linux{}).MountUntouched("/dev/null", "ntfs"); err == nil || !strings.Contains(err.Error(), "found ntfs") {
+	if _, err := (Linux{}).MountUntouched("/dev/null", "ntfs"); err == nil ||
+		!strings.Contains(err.Error(), "found ntfs") {
 		t.Error(err)
 	}
 }
