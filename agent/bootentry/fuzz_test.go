@@ -8,7 +8,8 @@ import (
 
 // FuzzUEFI follows an EFI program of any bytes.
 func FuzzUEFI(f *testing.F) {
-	for _, seed := range []string{image("root=x"), grubProgram(debianBootstrap, "/EFI/debian"), shimProgram(),
+	for _, seed := range []string{image("root=x"), grubProgram(debianFirst, "/EFI/debian", memdisk(debianBootstrap)),
+		shimProgram(),
 		systemdBoot(), "MZ"} {
 		f.Add([]byte(seed))
 	}

@@ -4,10 +4,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/ferrite-metal/ferrite/images/fat"
 )
 
 // grubModules is the section of GRUB's EFI program with its modules and first script.
@@ -15,27 +18,30 @@ const grubModules = "mods"
 
 // Kinds of what lies in that section (GRUB's include/grub/kernel.h).
 const (
-	grubObjConfig = 2
-	grubObjPrefix = 3
-	maxGRUBMods   = 16 << 20
+	grubObjMemdisk = 1
+	grubObjConfig  = 2
+	grubObjPrefix  = 3
+	maxGRUBMods    = 16 << 20
 )
 
 // byGRUBOnESP runs GRUB's scripts as the EFI program has them begin.
 func (s System) byGRUBOnESP(esp *Partition, files fs.FS, name string) (Entry, error) {
-	embedded, prefix, err := grubStart(files, name)
+	start, err := grubStart(files, name)
 	if err != nil {
 		return Entry{}, err
 	}
 	g := newGRUB(s)
+	g.memdisk = start.memdisk
 	own := s.device(esp)
 	g.set("cmdpath", "("+own+")"+path.Dir(name))
-	if prefix, own, err = g.place(prefix, own); err != nil {
+	prefix, own, err := g.place(start.prefix, own)
+	if err != nil {
 		return Entry{}, err
 	}
 	g.set("root", own)
 	g.set("prefix", prefix)
-	if embedded != "" {
-		list, err := parseGRUB(embedded)
+	if start.script != "" {
+		list, err := parseGRUB(start.script)
 		if err != nil {
 			return Entry{}, fmt.Errorf("its first script: %w", err)
 		}
@@ -96,63 +102,95 @@ func (g *grub) place(prefix, own string) (full, root string, err error) {
 	return "(" + g.sys.device(p) + ")" + rest, g.sys.device(p), nil
 }
 
-// grubStart reads GRUB's first script and the folder of its files.
-func grubStart(files fs.FS, name string) (script, prefix string, err error) {
+// grubBegin is what is built into GRUB's EFI program.
+type grubBegin struct {
+	script  string // the first, "" for none
+	prefix  string // the folder of its files
+	memdisk string // grub.cfg of a disk in memory, as Debian's signed program has it
+}
+
+// grubStart reads how GRUB begins.
+func grubStart(files fs.FS, name string) (b grubBegin, err error) {
 	r, size, err := openAt(files, name)
 	if err != nil {
-		return "", "", err
+		return b, err
 	}
 	defer r.Close() // only read from
 	all, err := peSections(r, size)
 	if err != nil {
-		return "", "", err
+		return b, err
 	}
 	s, ok := find(all, grubModules)
-	if !ok {
-		return "", "", fmt.Errorf("%s has no section %s", name, grubModules)
-	}
-	if s.size > maxGRUBMods {
-		return "", "", fmt.Errorf("%s: section %s has %d bytes", name, s.name, s.size)
-	}
-	le := binary.LittleEndian
 	const headerSize = 24
-	if s.size < headerSize {
-		return "", "", fmt.Errorf("%s: section %s has %d bytes", name, s.name, s.size)
+	if !ok || s.size < headerSize || s.size > maxGRUBMods {
+		return b, fmt.Errorf("%s: expected a section %s of %d to %d bytes, found %d", name, grubModules, headerSize,
+			maxGRUBMods, s.size)
 	}
 	head, err := readAt(r, s.at, headerSize)
 	if err != nil {
-		return "", "", err
+		return b, err
 	}
+	le := binary.LittleEndian
 	at, end := le.Uint64(head[8:]), le.Uint64(head[16:])
 	if string(head[:4]) != "mimg" || at < headerSize || end > uint64(s.size) || at > end {
-		return "", "", fmt.Errorf("%s: section %s: expected modules of GRUB for 64 bits", name, s.name)
+		return b, fmt.Errorf("%s: section %s: expected modules of GRUB for 64 bits", name, s.name)
 	}
-	for at+8 <= end {
-		head, err := readAt(r, s.at+int64(at), 8)
+	const objectHeader = 8
+	for at+objectHeader <= end {
+		head, err := readAt(r, s.at+int64(at), objectHeader)
 		if err != nil {
-			return "", "", err
+			return b, err
 		}
 		kind, n := le.Uint32(head), uint64(le.Uint32(head[4:]))
-		if n < 8 || at+n > end {
-			return "", "", fmt.Errorf("%s: a module of %d bytes at %d of %d", name, n, at, end)
+		if n < objectHeader || at+n > end {
+			return b, fmt.Errorf("%s: a module of %d bytes at %d of %d", name, n, at, end)
 		}
-		if kind == grubObjConfig || kind == grubObjPrefix {
-			text, err := peSection{"", s.at + int64(at) + 8, int64(n) - 8}.text(r)
-			if err != nil {
-				return "", "", err
-			}
-			if kind == grubObjConfig {
-				script = text
-			} else {
-				prefix = text
-			}
+		if err := b.take(kind, r, peSection{"", s.at + int64(at) + objectHeader, int64(n) - objectHeader}); err != nil {
+			return b, fmt.Errorf("%s: %w", name, err)
 		}
 		at += n
 	}
-	if prefix == "" && script == "" {
-		return "", "", fmt.Errorf("%s: it names no folder of its files", name)
+	if b.prefix == "" && b.script == "" {
+		return b, fmt.Errorf("%s: it names no folder of its files", name)
 	}
-	return script, prefix, nil
+	return b, nil
+}
+
+// take reads an object, if it is one of how GRUB begins.
+func (b *grubBegin) take(kind uint32, r io.ReaderAt, s peSection) (err error) {
+	switch kind {
+	case grubObjConfig:
+		b.script, err = s.text(r)
+	case grubObjPrefix:
+		b.prefix, err = s.text(r)
+	case grubObjMemdisk: // a FAT; in others the script is not found, and refused
+		disk, err := fat.Open(io.NewSectionReader(r, s.at, s.size))
+		if err != nil {
+			return nil //nolint:nilerr // see above
+		}
+		if text, err := disk.ReadFile("grub.cfg", maxText); err == nil {
+			b.memdisk = string(text)
+		}
+	}
+	return err
+}
+
+// normalMode is the command normal: a script, and then its menu.
+func (g *grub) normalMode(args []string) error {
+	if len(args) != 1 || args[0] != "(memdisk)/grub.cfg" || g.memdisk == "" {
+		return fmt.Errorf("normal %s, of unknown effect", strings.Join(args, " "))
+	}
+	list, err := parseGRUB(g.memdisk)
+	if err != nil {
+		return err
+	}
+	if _, err := g.run(list); err != nil {
+		return err
+	}
+	if len(g.menu) == 0 {
+		return errors.New("it has no menu")
+	}
+	return g.choose()
 }
 
 // byGRUBOnDisk runs the one grub.cfg of a disk that a BIOS boots. Where GRUB looks for it

@@ -101,6 +101,8 @@ func (g *grub) deciding(name string, args []grubValue) (outcome, error) {
 		return g.loadEnv(text)
 	case "source", ".", "configfile":
 		return g.source(name, text)
+	case "normal":
+		return yes, g.normalMode(text)
 	case "blscfg":
 		return yes, g.blscfg(text)
 	case "linux", "linuxefi", "linux16":

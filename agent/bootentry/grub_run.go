@@ -36,6 +36,7 @@ type grub struct {
 	unsure    int    // in how many branches that may not be taken
 	config    string // the script that runs, as ($device)/path
 	spent     *grubSpent
+	memdisk   string // grub.cfg of the disk in memory
 	depth     int
 
 	booting bool // an entry runs

@@ -16,7 +16,10 @@ func config(t *testing.T, name string) string {
 	return string(b)
 }
 
-// debianBootstrap is the first script of Debian's signed GRUB.
+// debianFirst is the first script of Debian's signed GRUB.
+const debianFirst = "normal (memdisk)/grub.cfg\n"
+
+// debianBootstrap is the script that it leads to.
 const debianBootstrap = `if [ -z "$prefix" -o ! -e "$prefix" ]; then
 	if ! search --file --set=root /.disk/info; then
 		search --file --set=root /.disk/mini-info
@@ -121,15 +124,16 @@ func TestGRUBStart(t *testing.T) {
 		refusal string
 	}{
 		"signed, of Debian": {
-			files{"g.efi": grubProgram(debianBootstrap, "/EFI/debian"), "/EFI/debian/grub.cfg": stub}, "",
+			files{"g.efi": grubProgram(debianFirst, "/EFI/debian", memdisk(debianBootstrap)), "/EFI/debian/grub.cfg": stub}, "",
 		},
 		"its own partition by number": {files{"g.efi": grubProgram("", "(,gpt2)/boot/grub")}, ""},
 		"by a first script": {files{"g.efi": grubProgram("search.fs_uuid "+debianID+
 			" root hd0,gpt2 \nset prefix=($root)'/boot/grub'\n", "/boot/grub")}, ""},
 		"a disk by number": {files{"g.efi": grubProgram("", "(hd1,gpt2)/boot/grub")}, "the device hd1,gpt2"},
 		"no configuration": {files{"g.efi": grubProgram("", "/EFI/debian")}, "there is no /EFI/debian/grub.cfg"},
-		"a medium":         {files{"g.efi": grubProgram(debianBootstrap, "/EFI/debian")}, "search by file"},
-		"damaged":          {files{"g.efi": program(section{grubModules, strings.Repeat("x", 99)})}, "modules of GRUB"},
+		"a medium": {files{"g.efi": grubProgram(debianFirst, "/EFI/debian", memdisk(debianBootstrap))},
+			"search by file"},
+		"damaged": {files{"g.efi": program(section{grubModules, strings.Repeat("x", 99)})}, "modules of GRUB"},
 		"behind a shim that repairs": {files{"/EFI/BOOT/BOOTX64.EFI": shimProgram(), "/EFI/BOOT/fbx64.efi": "x"},
 			"/EFI/BOOT/fbx64.efi"},
 		"shim behind shim": {files{"/EFI/BOOT/BOOTX64.EFI": shimProgram(), "/EFI/BOOT/grubx64.efi": shimProgram()},

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/ferrite-metal/ferrite/images/fat"
 )
 
 // kernel is a Linux kernel that takes a command line of 2047 bytes, with a mark to know it
@@ -52,8 +54,18 @@ func program(sections ...section) string {
 	return string(b)
 }
 
-// grubProgram is GRUB's EFI program with a first script and the folder of its files.
-func grubProgram(script, prefix string) string {
+// memdisk is a disk in memory with a script.
+func memdisk(script string) string {
+	b, err := fat.Build("GRUB", &fat.File{Children: []*fat.File{{Name: "grub.cfg", Content: []byte(script)}}}, 512, 4<<20)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// grubProgram is GRUB's EFI program with a first script, the folder of its files and,
+// perhaps, a disk in memory.
+func grubProgram(script, prefix string, disk ...string) string {
 	le := binary.LittleEndian
 	b := append([]byte("mimg"), make([]byte, 20)...)
 	le.PutUint64(b[8:], 24)
@@ -65,6 +77,9 @@ func grubProgram(script, prefix string) string {
 		b = append(b, text...)
 	}
 	object(0, "\x7fELF")
+	for _, d := range disk {
+		object(grubObjMemdisk, d)
+	}
 	if script != "" {
 		object(grubObjConfig, script)
 	}

@@ -28,8 +28,9 @@ type sdEntry struct {
 
 // bySystemdBoot chooses as systemd-boot does with nobody at the keyboard.
 func (s System) bySystemdBoot(esp *Partition, files fs.FS, version string) (Entry, error) {
-	number, _, _ := strings.Cut(version, ".")
-	if n, err := strconv.Atoi(strings.TrimRight(number, "~-rc")); err != nil || n < oldestSystemdBoot {
+	rest := version // 252.39-1~deb12u1, 257~rc1
+	number := take(&rest, func(r rune) bool { return r >= '0' && r <= '9' })
+	if n, err := strconv.Atoi(number); err != nil || n < oldestSystemdBoot {
 		return Entry{}, fmt.Errorf("systemd-boot %s: expected %d or newer, others sort entries in other ways", version,
 			oldestSystemdBoot)
 	}
