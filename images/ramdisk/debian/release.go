@@ -31,7 +31,7 @@ type sum struct {
 // openRelease checks the signature of an InRelease, and that it is the suite's and still valid. Nothing outside of
 // the signed text is read.
 func openRelease(signed []byte, ring Keyring, suite string, now time.Time) (release, error) {
-	block, _ := clearsign.Decode(signed)
+	block := decodeSigned(signed)
 	if block == nil || block.ArmoredSignature == nil {
 		return release{}, fmt.Errorf("expected a text signed with OpenPGP, found %.40q", signed)
 	}
@@ -55,6 +55,17 @@ func openRelease(signed []byte, ring Keyring, suite string, now time.Time) (rele
 		err = errors.New("it is empty")
 	}
 	return found, err
+}
+
+// decodeSigned returns nil for a text that is not signed. clearsign panics on an empty one (version 1.4.1).
+func decodeSigned(signed []byte) (block *clearsign.Block) {
+	defer func() {
+		if recover() != nil {
+			block = nil
+		}
+	}()
+	block, _ = clearsign.Decode(signed)
+	return block
 }
 
 // verify wants one good signature. Debian signs with the keys of several releases, of which a keyring may know one.
