@@ -49,6 +49,9 @@ func args(s Spec, start Start) []string {
 	} else {
 		a = append(a, "-accel", "tcg,thread=multi", "-cpu", "qemu64,+rdrand")
 	}
+	if s.RTC != "" {
+		a = append(a, "-rtc", "base="+s.RTC)
+	}
 	if start.Firmware == UEFI {
 		a = append(a,
 			"-drive", "if=pflash,format=raw,unit=0,readonly=on,file="+ovmfCode,

@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -46,6 +47,9 @@ const maxUSB = 4
 // maxSerial is what virtio-blk and NVMe carry of a serial number.
 const maxSerial = 20
 
+// rtcLayout is how QEMU takes the time of an RTC.
+const rtcLayout = "2006-01-02T15:04:05"
+
 // Accel is QEMU's accelerator.
 type Accel string
 
@@ -73,6 +77,9 @@ type Spec struct {
 	// HTTPBoot makes UEFI firmware try HTTP boot and no PXE, always.
 	HTTPBoot bool
 	Accel    Accel // empty is TCG
+	// RTC is the time of the battery-backed clock at each start, in UTC, as
+	// 2001-01-01T00:00:00; empty is the host's.
+	RTC string
 	// Dir is where the machine keeps its UEFI variables between power cycles.
 	Dir string
 	// ConsoleLog is the file the serial console is written to; empty is none.
@@ -165,6 +172,9 @@ func (s Spec) validate() error {
 	}
 	if s.Accel != TCG && s.Accel != KVM {
 		bad("accel %q: expected tcg or kvm", s.Accel)
+	}
+	if _, err := time.Parse(rtcLayout, s.RTC); s.RTC != "" && err != nil {
+		bad("rtc %q: expected a time as %s", s.RTC, rtcLayout)
 	}
 	if s.MemoryMB < 64 || s.CPUs < 1 {
 		bad("expected at least 64 MiB and 1 CPU, found %d and %d", s.MemoryMB, s.CPUs)

@@ -40,6 +40,7 @@ func TestArgs(t *testing.T) {
 		{"uefi-http", Spec{Disks: []Disk{disk}, NICs: []NIC{nic}}, boot(TargetUefiHTTP, UEFI), ""},
 		{"kvm-own-pxe", Spec{Accel: KVM, NICs: []NIC{{MAC: nic.MAC, Model: "e1000e", Tap: "tap1"}}},
 			boot(TargetPxe, UEFI), ""},
+		{"old-rtc", Spec{Firmware: BIOS, RTC: "2001-01-01T00:00:00"}, boot(TargetNone, BIOS), ""},
 		{"every-bus", Spec{MemoryMB: 2048, CPUs: 2, Disks: []Disk{
 			{Path: "/a,b/virtio.qcow2", Format: "qcow2", Bus: BusVirtio, Serial: "S1"},
 			{Path: "/nvme.raw", Bus: BusNVMe, LogicalSectorSize: 4096},
@@ -86,6 +87,7 @@ func TestNewRefuses(t *testing.T) {
 		"uuid":                with(func(s *Spec) { s.UUID = "x" }),
 		"firmware":            with(func(s *Spec) { s.Firmware = "efi" }),
 		"accel":               with(func(s *Spec) { s.Accel = "xen" }),
+		"rtc":                 with(func(s *Spec) { s.RTC = "2001-01-01,drift=none" }),
 		"64 MiB":              with(func(s *Spec) { s.MemoryMB = 1 }),
 		"needs uefi":          with(func(s *Spec) { s.Firmware, s.HTTPBoot = BIOS, true }),
 		"bus":                 with(func(s *Spec) { s.Disks[0].Bus = "ide" }),
