@@ -90,7 +90,10 @@ func (b *bed) siteOf(ctx context.Context, machines []qemu.Spec,
 	for _, m := range machines {
 		conf.Machines = append(conf.Machines, lab.MachineConfig{Spec: m})
 	}
-	c.Lab, c.Ferrite, c.Kernel, c.Initrd = conf, filepath.Join(b.bin, "ferrite"), b.kernel, b.initrd
+	c.Lab, c.Ferrite = conf, filepath.Join(b.bin, "ferrite")
+	if c.Initrd == "" {
+		c.Kernel, c.Initrd = b.kernel, b.initrd
+	}
 	if s, err = site.New(ctx, c); err != nil {
 		return nil, nil, errors.Join(err, logFile.Close())
 	}

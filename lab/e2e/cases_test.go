@@ -34,8 +34,8 @@ func TestByHand(t *testing.T) {
 	beside(t, profileLab, testCase{"by-hand", 8 * time.Minute, cleanedByHand})
 }
 
-// TestFormats: gz from a container registry, compressed qcow2 from a file of the conductor's; NVMe and
-// SCSI; two NICs, one wired.
+// TestFormats: gz from a container registry, compressed qcow2 from a file of the conductor's, zst over
+// https; NVMe and SCSI; two NICs, one wired; a ramdisk with a site's authority and step; an RTC of 2001.
 func TestFormats(t *testing.T) {
 	beside(t, profileLab, testCase{"formats", 12 * time.Minute, formats})
 }

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,12 +28,16 @@ const (
 	pullToken   = "for-reading-lab-os-alone"
 )
 
+// openFiles is where the registry's server has files for everybody.
+const openFiles = "/files/"
+
 // registry is a container registry of one image, whose only layer is a disk (OCI
 // distribution specification 1.1). It gives a token to who knows the secret, and
 // all else to who shows the token.
 type registry struct {
 	host     string
 	disk     string // path of the layer's file
+	files    string // folder of openFiles
 	digest   string // its digest
 	manifest []byte
 
@@ -63,7 +68,16 @@ func (r *registry) source() string {
 	return fmt.Sprintf("oci://%s/%s:%s", r.host, repository, registryTag)
 }
 
+// file is the https URL of an image's file.
+func (r *registry) file(id, file string) string {
+	return "https://" + r.host + openFiles + id + "/" + filepath.Base(file)
+}
+
 func (r *registry) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	if strings.HasPrefix(q.URL.Path, openFiles) {
+		http.StripPrefix(openFiles, http.FileServer(http.Dir(r.files))).ServeHTTP(w, q)
+		return
+	}
 	given := q.Header.Get("Authorization")
 	if q.URL.Path == "/token" {
 		if given != "Basic "+base64.StdEncoding.EncodeToString([]byte(pullSecret)) {
