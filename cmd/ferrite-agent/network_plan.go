@@ -50,6 +50,6 @@ func readBounded(path string, bound int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // only read from
+	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, bound+1))
 }
