@@ -130,6 +130,11 @@ release: build ## bin/release/ferrite, with agent and console commands inside: i
 	@$(BUILD) -tags bundled -o bin/release/ ./cmd/ferrite
 	@ls -l bin/release/ferrite | awk '{printf "release: ok bin/release/ferrite %.1f MB\n", $$5 / 1e6}'
 
+# IMAGE_TEST_MIRROR=URL builds from a mirror; without it apt of this machine fetches what is asked for.
+.PHONY: image-test
+image-test: deps release ## a ramdisk with firmware, built from Debian's packages where there is nothing but ferrite (as root)
+	@go test -count=1 -v -timeout 60m -tags imagetest -run '^TestImage$$' ./images/ramdisk && echo "image-test: ok"
+
 .PHONY: man
 man: build ## a man page of each command, into bin/man/man1
 	@bin/ferrite docs --man bin/man/man1
