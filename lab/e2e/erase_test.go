@@ -14,6 +14,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/lab"
 	"github.com/ferrite-metal/ferrite/lab/qemu"
+	"github.com/ferrite-metal/ferrite/lab/site"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
@@ -57,7 +58,7 @@ func erased(ctx context.Context, b *bed) (err error) {
 	if _, err := s.Enroll(ctx, m, nil); err != nil {
 		return fmt.Errorf("enroll: %w", err)
 	}
-	if err := b.commands(ctx, s, "node manage metal-1 --wait",
+	if err := b.commands(ctx, s, "node manage metal-1 --wait", "node inspect metal-1 --wait",
 		`node clean metal-1 --wait --step deploy.erase_devices:{"dry_run":true}`); err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func erased(ctx context.Context, b *bed) (err error) {
 	}) {
 		return errors.New("dry run: the machine's console does not tell the plan")
 	}
-	if err := b.commands(ctx, s, "node clean metal-1 --wait --step deploy.erase_devices"); err != nil {
+	if err := b.erasedLate(ctx, s, m); err != nil {
 		return err
 	}
 	for i, d := range m.Spec().Disks {
@@ -86,6 +87,29 @@ func erased(ctx context.Context, b *bed) (err error) {
 		return fmt.Errorf("erase report: %w", err)
 	}
 	return b.cutOff(ctx, s, m)
+}
+
+// erasedLate erases all disks of a machine whose last disk appears when the step has begun already. The agent knows of
+// it by the last inspection.
+func (b *bed) erasedLate(ctx context.Context, s *site.Site, m *lab.Machine) error {
+	late := len(toErase) - 1
+	if err := m.Unplug(ctx, late); err != nil {
+		return fmt.Errorf("unplug a disk: %w", err)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	plugged := make(chan error, 1)
+	go func() {
+		_, err := m.WaitLine(ctx, func(l qemu.Line) bool {
+			return strings.Contains(l.Text, "disks that the last inspection saw are not there yet")
+		})
+		if err == nil {
+			err = m.Plug(ctx, late)
+		}
+		plugged <- err
+	}()
+	err := b.commands(ctx, s, "node clean metal-1 --wait --step deploy.erase_devices")
+	stop()
+	return errors.Join(err, <-plugged)
 }
 
 // fill writes secrets all over a disk of a machine that is off.
