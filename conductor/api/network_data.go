@@ -64,7 +64,8 @@ func linkKinds() map[string]rest.Shape {
 	kinds := map[string]rest.Shape{
 		"bond": link(
 			rest.Property{
-				Name: "bond_mode", Required: true, Shape: rest.OneOf("802.3ad", "802.1ad", "balance-rr", "active-backup", "balance-xor",
+				Name: "bond_mode", Required: true,
+				Shape: rest.OneOf("802.3ad", "802.1ad", "balance-rr", "active-backup", "balance-xor",
 					"broadcast", "balance-tlb", "balance-alb"),
 			},
 			rest.Property{Name: "bond_links", Required: true, Shape: rest.ListOf(rest.IsText)},
