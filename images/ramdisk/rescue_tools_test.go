@@ -105,6 +105,9 @@ func TestRescueTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if notes := strings.Join(res.Notes, "\n"); !strings.Contains(notes, "dm_mod") || !strings.Contains(notes, "dm_crypt") {
+		t.Errorf("the notes do not say that the kernel has no device mapper, which lvm and cryptsetup need: %q", notes)
+	}
 	found, err := Inspect(res.InitramfsPath)
 	if err != nil {
 		t.Fatal(err)

@@ -25,11 +25,14 @@ type Site struct {
 
 // classes are the profile's modules and those of the site.
 func (r Recipe) classes() []Class {
-	if len(r.Site.Modules) == 0 {
-		return r.Profile.Modules
+	classes := slices.Clone(r.Profile.Modules)
+	if r.Site.RescueTools { // lvm and cryptsetup call the device mapper, and the ramdisk has no modprobe
+		classes = append(classes, Class{Name: "rescue tools", Modules: []string{"dm_mod", "dm_crypt"}, Load: true})
 	}
-	return append(slices.Clone(r.Profile.Modules),
-		Class{Name: "this site", Modules: r.Site.Modules, Required: true, Load: true})
+	if len(r.Site.Modules) > 0 {
+		classes = append(classes, Class{Name: "this site", Modules: r.Site.Modules, Required: true, Load: true})
+	}
+	return classes
 }
 
 // addTo adds what the site needs to a tree, its firmware apart. The closer is closed once the tree is packed.
