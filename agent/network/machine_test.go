@@ -23,6 +23,7 @@ type machine struct {
 	wake    chan struct{}
 	calls   []string
 	asked   map[string]int // requests by interface
+	asker   string         // MAC address of the last request
 	broken  map[string]int // how often an action of a plan fails first
 	refuse  map[string]int // how many requests are refused first
 	renew   error
@@ -127,6 +128,7 @@ func (m *machine) Request(_ context.Context, l Link) (Session, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.asked[l.Name]++
+	m.asker = l.MAC.String()
 	if m.refuse[l.Name] > 0 {
 		m.refuse[l.Name]--
 		return nil, errors.New("no offer")

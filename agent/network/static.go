@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
+	"net"
 	"slices"
 	"strings"
 
@@ -40,6 +41,9 @@ func (s *static) step(links []Link) ([]Link, error) {
 			continue
 		}
 		other, err := s.other(o, links, stuck)
+		if o.Action == netconfig.Create && err == nil {
+			o.Link.MAC, err = s.address(o.Link, links)
+		}
 		if err != nil || !there && o.Action != netconfig.Create {
 			stuck[o.Link.ID] = true // a card, or the link below, has not appeared yet
 			continue
@@ -60,6 +64,22 @@ func (s *static) step(links []Link) ([]Link, error) {
 		s.done[o.String()] = on.Index
 	}
 	return links, nil
+}
+
+// address is the MAC address that a link is made with. A bond for which none is planned
+// gets that of its first member at hand: without one the kernel invents an address, which
+// no DHCP server knows, and changes it when a member joins.
+func (s *static) address(planned netconfig.Link, links []Link) (net.HardwareAddr, error) {
+	if planned.Kind != netconfig.Bond || len(planned.MAC) > 0 {
+		return planned.MAC, nil
+	}
+	for _, id := range planned.Bonding.Members {
+		member, _ := s.plan.Link(id) // which Check has found
+		if l, ok := s.find(member, links); ok {
+			return l.own(), nil
+		}
+	}
+	return nil, fmt.Errorf("no member of bond %q is there yet", planned.ID)
 }
 
 // other finds the link that an operation attaches its own to.
@@ -101,11 +121,15 @@ func isLink(planned netconfig.Link, l Link) bool {
 	if len(planned.MAC) == 0 {
 		return l.Physical && l.Name == planned.Name
 	}
-	mac := l.Permanent
-	if len(mac) != 6 {
-		mac = l.MAC
+	return l.Physical && bytes.Equal(l.own(), planned.MAC)
+}
+
+// own is the address that a card was made with, whatever it has in a bond.
+func (l Link) own() net.HardwareAddr {
+	if len(l.Permanent) == 6 {
+		return l.Permanent
 	}
-	return l.Physical && bytes.Equal(mac, planned.MAC)
+	return l.MAC
 }
 
 // linkOf is the planned link that an interface is.

@@ -109,6 +109,34 @@ func TestPlanByDHCP(t *testing.T) {
 	})
 }
 
+// TestDHCPByTheCardsAddress: a bond whose cards appear late is made when the first is there, and asks DHCP by the address
+// of that card: another is known to no conductor.
+func TestDHCPByTheCardsAddress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMachine("eth0", "eth1")
+		cards := m.links
+		m.links = nil
+		m.carrier["bond0"] = true
+		mgr, stop := planned(t, m, tagged(t, "bond0:dhcp"), func([]Config) {})
+		defer stop()
+		time.Sleep(3 * time.Second)
+		if calls := m.done(); len(calls) > 0 {
+			t.Errorf("done without a card: %q", calls)
+		}
+		m.mu.Lock()
+		m.links = append(m.links, cards...)
+		m.mu.Unlock()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := mgr.Wait(ctx, false, time.Hour); err != nil {
+			t.Error(err)
+		}
+		if m.asker != mac(1).String() {
+			t.Errorf("asked by %s, the first card has %s", m.asker, mac(1))
+		}
+	})
+}
+
 func TestIsLink(t *testing.T) {
 	card := Link{Name: "eth0", MAC: mac(9), Permanent: mac(1), Physical: true}
 	for _, tc := range []struct {
