@@ -289,10 +289,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestUpAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMachine("eth0")
-		m.carrier["eth0"], m.busy["eth0"] = true, 40
+		m.busy["eth0"] = 40 // and no link as long as it is down
 		mgr, stop := start(t, m, nil)
 		defer stop()
-		m.carrier["eth0"] = false // no link as long as it is down
 		time.Sleep(39 * time.Second)
 		if s := mgr.Summary(); s != "eth0: does not come up: device or resource busy" {
 			t.Error(s)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,10 +36,10 @@ func TestLateDiskIsErased(t *testing.T) {
 					b.fill(t, "/dev/vdb")
 					file, start := b.files["/dev/vdb"], time.Now()
 					delete(b.files, "/dev/vdb")
-					disks := b.Disks
+					disks, insert := b.Disks, sync.OnceFunc(func() { b.files["/dev/vdb"] = file })
 					b.Disks = func() ([]agentapi.Disk, []agentapi.SkippedDisk) {
 						if time.Since(start) >= late {
-							b.files["/dev/vdb"] = file
+							insert()
 						}
 						return disks()
 					}

@@ -14,14 +14,14 @@ func TestPromises(t *testing.T) {
 		want                   string
 	}{
 		{"as small as promised", "metal", 11e6, 9e6, 54e6, ""},
-		{"an agent", "metal", 12e6, 9e6, 30e6, "ferrite-agent: 12.0 MB, promised are less than 12"},
+		{"an agent", "metal", 14e6, 9e6, 30e6, "ferrite-agent: 14.0 MB, promised are less than 14"},
 		{"a kernel", "metal", 11e6, 10e6, 30e6, "ramdisk/metal.vmlinuz: 10.0 MB, promised are less than 10"},
 		{"a kernel and a ramdisk", "metal", 11e6, 9e6, 56e6,
 			"ramdisk/metal.initramfs and ramdisk/metal.vmlinuz: 65.0 MB, promised are less than 64"},
 		{"the lab's kernel is as it is", "lab", 11e6, 14e6, 8e6, ""},
 		{
-			"all of the lab's", "lab", 13e6, 14e6, 14e6,
-			"ferrite-agent: 13.0 MB, promised are less than 12\nramdisk/lab.initramfs: 14.0 MB, promised are less than 12",
+			"all of the lab's", "lab", 15e6, 14e6, 14e6,
+			"ferrite-agent: 15.0 MB, promised are less than 14\nramdisk/lab.initramfs: 14.0 MB, promised are less than 12",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -21,11 +21,11 @@ type promise struct {
 // in all of them. The kernel for the lab is Debian's for clouds, and as it is.
 var promises = map[string][]promise{
 	"lab": {
-		{[]string{"ferrite-agent"}, 16},
+		{[]string{"ferrite-agent"}, 14},
 		{[]string{"ramdisk/lab.initramfs"}, 12},
 	},
 	"metal": {
-		{[]string{"ferrite-agent"}, 16},
+		{[]string{"ferrite-agent"}, 14},
 		{[]string{"ramdisk/metal.vmlinuz"}, 10},
 		{[]string{"ramdisk/metal.initramfs", "ramdisk/metal.vmlinuz"}, 64},
 	},
