@@ -1,9 +1,12 @@
 package translate
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
 
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
+	"github.com/ferrite-metal/ferrite/proto/netconfig"
 )
 
 // ConfigDrive is the content of the machine's config drive: user_data, network_data
@@ -50,7 +53,11 @@ func (s Source) ConfigDrive() (map[string]any, error) {
 func (s Source) networkData() (map[string]any, error) {
 	field, ref := "spec.networkData", s.Host.Spec.NetworkData
 	if ref == nil {
-		field, ref = prebootField, &hostapi.SecretReference{Name: s.Host.Spec.PreprovisioningNetworkDataName}
+		text, err := s.PrebootNetworkText()
+		if err != nil {
+			return nil, err
+		}
+		return ParsePrebootNetwork(text)
 	}
 	text, err := s.text(field, ref, "networkData", true)
 	if err != nil {
@@ -61,11 +68,37 @@ func (s Source) networkData() (map[string]any, error) {
 
 const prebootField = "spec.preprovisioningNetworkDataName"
 
-// PrebootNetworkText is the network data of the ramdisk, as its secret has it.
+// PrebootNetworkText is the network data of the ramdisk, as its secret has it: under the key
+// networkData, value or nmstate.
 func (s Source) PrebootNetworkText() (string, error) {
-	return s.text(prebootField, &hostapi.SecretReference{Name: s.Host.Spec.PreprovisioningNetworkDataName},
-		"networkData", true)
+	ref := &hostapi.SecretReference{Name: s.Host.Spec.PreprovisioningNetworkDataName}
+	text, err := s.text(prebootField, ref, "networkData", true)
+	if err != nil || text != "" {
+		return text, err
+	}
+	return s.text(prebootField, ref, "nmstate", true)
 }
 
-// ParsePrebootNetwork reads the network data of the ramdisk; nil for empty text.
-func ParsePrebootNetwork(text string) (map[string]any, error) { return object(prebootField, text) }
+// ParsePrebootNetwork reads the network data of the ramdisk, in OpenStack's form or as nmstate,
+// which has interfaces where the other has links; nil for empty text. Text that a ramdisk cannot
+// follow is an error, which names the member.
+func ParsePrebootNetwork(text string) (map[string]any, error) {
+	data, err := object(prebootField, text)
+	if err != nil || data == nil {
+		return nil, err
+	}
+	plain, err := json.Marshal(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", prebootField, err)
+	}
+	if _, is := data["interfaces"]; is {
+		if plain, err = netconfig.NMState(plain); err != nil {
+			return nil, fmt.Errorf("%s: %w", prebootField, err)
+		}
+		return object(prebootField, string(plain))
+	}
+	if _, err := netconfig.NetworkData(plain); err != nil {
+		return nil, fmt.Errorf("%s: %w", prebootField, err)
+	}
+	return data, nil
+}
