@@ -109,8 +109,8 @@ func TestPlanByDHCP(t *testing.T) {
 	})
 }
 
-// TestDHCPByTheCardsAddress: a bond whose cards appear late is made when the first is there, and asks DHCP by the address
-// of that card: another is known to no conductor.
+// TestDHCPByTheCardsAddress: a bond whose cards appear late is made when the first is there, and asks DHCP by
+// the address of that card: another is known to no conductor.
 func TestDHCPByTheCardsAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMachine("eth0", "eth1")
