@@ -1,3 +1,7 @@
+// Certificates with a negative serial number can be read at all, as BMCs of old firmware
+// have them. Package redfish refuses them where a node has no redfish_tls: legacy.
+//go:debug x509negativeserial=1
+
 // Command ferrite is the conductor, its client and the maker of ramdisks in
 // one static binary.
 package main

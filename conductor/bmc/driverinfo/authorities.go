@@ -40,5 +40,6 @@ func CheckForm(n node.Node) error {
 			return err
 		}
 	}
-	return nil
+	_, err := n.Patience(node.Patience{})
+	return err
 }

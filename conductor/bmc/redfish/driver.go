@@ -9,6 +9,7 @@
 package redfish
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net"
@@ -26,8 +27,9 @@ type Options struct {
 	Log            *slog.Logger
 	Dialer         *net.Dialer   // may refuse addresses; nil dials any
 	CAs            cacert.Folder // that redfish_verify_ca may name files of; none
-	RequestTimeout time.Duration // bounds each request, 15 s
-	CallTimeout    time.Duration // bounds each call, however many requests it takes, 60 s
+	ConnectTimeout time.Duration // bounds the connection of a request, 10 s
+	RequestTimeout time.Duration // bounds each request, 30 s
+	CallTimeout    time.Duration // bounds each call without a deadline of its own, 10 min
 	IdleTimeout    time.Duration // after which a session is given back, 5 min
 	RefusedFor     time.Duration // how long refused credentials are not tried again, 30 s
 	BackOff        time.Duration // the first pause after a failure, doubled with each, 250 ms
@@ -44,9 +46,9 @@ type Driver struct {
 
 // New makes a driver that has talked to nobody yet.
 func New(o Options) *Driver {
-	if o.RequestTimeout == 0 {
-		o.RequestTimeout = 15 * time.Second
-	}
+	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, 10*time.Second)
+	o.RequestTimeout = cmp.Or(o.RequestTimeout, 30*time.Second)
+	o.CallTimeout = cmp.Or(o.CallTimeout, 10*time.Minute)
 	if o.Dialer == nil {
 		o.Dialer = &net.Dialer{}
 	}
@@ -57,8 +59,9 @@ func New(o Options) *Driver {
 		o.StepPatience = 20 * time.Minute
 	}
 	return &Driver{patience: o.StepPatience, cas: o.CAs, pool: controller.New(controller.Options{
-		Driver: "redfish", Log: o.Log, Failure: failure, CallTimeout: o.CallTimeout, LogoutTimeout: o.RequestTimeout,
-		IdleTimeout: o.IdleTimeout, RefusedFor: o.RefusedFor, BackOff: o.BackOff, MaxBackOff: o.MaxBackOff,
+		Driver: "redfish", Log: o.Log, Failure: failure, CallTimeout: o.CallTimeout,
+		LogoutTimeout: min(o.RequestTimeout, 15*time.Second),
+		IdleTimeout:   o.IdleTimeout, RefusedFor: o.RefusedFor, BackOff: o.BackOff, MaxBackOff: o.MaxBackOff,
 	}, func(base string, a account) *login { return &login{o: &o, base: base, account: a} })}
 }
 

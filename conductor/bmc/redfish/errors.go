@@ -23,8 +23,20 @@ type wireError struct {
 	cause        error
 }
 
+// connectError is an address where no connection came about in time.
+type connectError struct{ within time.Duration }
+
+func (e *connectError) Error() string {
+	return fmt.Sprintf("no connection within %s", e.within)
+}
+
+func (e *connectError) Unwrap() error { return context.DeadlineExceeded }
+
 func (e *wireError) Error() string {
 	call := e.method + " " + quote([]string{e.path}) // the BMC may have named it
+	if why := explain(e.cause); why != "" {
+		return call + ": " + why
+	}
 	switch {
 	case errors.Is(e.cause, context.Canceled):
 		return call + " was given up by the caller"
@@ -33,9 +45,10 @@ func (e *wireError) Error() string {
 	case errors.Is(e.cause, io.EOF), errors.Is(e.cause, io.ErrUnexpectedEOF):
 		return "the BMC closed the connection in the middle of " + call
 	}
-	if broke := e.cause.Error(); strings.Contains(broke, "transport connection broken") &&
-		!strings.Contains(broke, "headers exceeded") {
-		return call + ": the answer is not HTTP" // net/http quotes what it is
+	if broke := e.cause.Error(); strings.Contains(broke, "malformed HTTP") ||
+		strings.Contains(broke, "transport connection broken") && !strings.Contains(broke, "headers exceeded") {
+		// net/http quotes what it is
+		return call + ": the answer is not HTTP: set redfish_address to the port of the BMC's web service"
 	}
 	return fmt.Sprintf("%s: %v", call, e.cause)
 }

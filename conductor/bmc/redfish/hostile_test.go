@@ -151,3 +151,12 @@ func TestLoginElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// packed answers with compressed JSON.
+func packed(w http.ResponseWriter, text string) {
+	w.Header().Set("Content-Encoding", "gzip")
+	w.Header().Set("Content-Type", "application/json")
+	z := gzip.NewWriter(w)
+	fmt.Fprint(z, text)
+	_ = z.Close() // a client that has gone is some tests' point
+}

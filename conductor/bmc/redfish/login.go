@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/stmcginnis/gofish"
 
@@ -12,7 +13,9 @@ import (
 
 // account is whom we are to a BMC, and how.
 type account struct {
-	user, password, auth, verify, root string
+	user, password, auth, verify, root, tls string
+
+	connect, request time.Duration
 }
 
 // login is one user's way into one BMC.

@@ -1,12 +1,11 @@
 package redfish
 
 import (
-	"crypto/tls"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
-	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -19,11 +18,14 @@ type target struct {
 	password string
 	auth     string // auto, basic or session
 	verify   string // "true", "false", or the authorities as PEM or path
+	tls      string // "" or tlsLegacy
+
+	connect, request time.Duration // 0: as the driver is set
 }
 
 // account is who the node is to its BMC.
 func (t *target) account() account {
-	return account{t.user, t.password, t.auth, t.verify, t.root}
+	return account{t.user, t.password, t.auth, t.verify, t.root, t.tls, t.connect, t.request}
 }
 
 // defaultRoot is where DSP0266 puts the service root.
@@ -39,6 +41,7 @@ func parse(n node.Node) (t target, err error) {
 	}{
 		{"redfish_address", &address}, {"redfish_system_id", &t.system},
 		{"redfish_username", &t.user}, {"redfish_password", &t.password}, {"redfish_auth_type", &t.auth},
+		{tlsKey, &t.tls},
 	} {
 		if *s.to, err = driverinfo.Text(n, s.key); err != nil {
 			return target{}, err
@@ -58,6 +61,14 @@ func parse(n node.Node) (t target, err error) {
 	default:
 		return target{}, driverinfo.Wrong("redfish_auth_type", "must be auto, basic or session, not %q", t.auth)
 	}
+	if t.tls != "" && t.tls != tlsLegacy {
+		return target{}, driverinfo.Wrong(tlsKey, "must be legacy, or not set, not %q", t.tls)
+	}
+	patience, err := n.Patience(node.Patience{})
+	if err != nil {
+		return target{}, err
+	}
+	t.connect, t.request = patience.Connect, patience.Request
 	t.verify, err = driverinfo.Authorities(n, verifyKey)
 	return t, err
 }
@@ -70,7 +81,7 @@ func parseAddress(address string) (base, root string, err error) {
 	if !strings.Contains(address, "://") {
 		address = "https://" + address
 	}
-	u, err := url.Parse(address)
+	u, err := url.Parse(withZone(address))
 	switch {
 	case err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https":
 		return "", "", driverinfo.Wrong(key,
@@ -84,25 +95,18 @@ func parseAddress(address string) (base, root string, err error) {
 	if path := strings.Trim(u.Path, "/"); path != "" {
 		root = "/" + path + "/"
 	}
-	return u.Scheme + "://" + u.Host, root, nil
+	return origin(u), root, nil
 }
 
-const verifyKey = "redfish_verify_ca"
+// origin is the part of a URL before its path; the zone of an address is escaped in it.
+func origin(u *url.URL) string { return (&url.URL{Scheme: u.Scheme, Host: u.Host}).String() }
 
-// tlsConfig is how the BMC proves who it is.
-func (t *target) tlsConfig(folder cacert.Folder) (*tls.Config, error) {
-	c := &tls.Config{MinVersion: tls.VersionTLS12}
-	switch t.verify {
-	case "true":
-		return c, nil
-	case "false":
-		c.InsecureSkipVerify = true // the operator's word; BMCs come with certificates nobody signed
-		return c, nil
+// withZone escapes the zone of a link-local address, fe80::1%eth0, which URLs write with
+// %25 (RFC 6874) and people do not.
+func withZone(address string) string {
+	before, rest, ok := strings.Cut(address, "%")
+	if !ok || !strings.Contains(before, "[") || strings.HasPrefix(rest, "25") || strings.Contains(before, "]") {
+		return address
 	}
-	pool, err := folder.Pool(t.verify)
-	if err != nil {
-		return nil, driverinfo.Wrong(verifyKey, "%v", err)
-	}
-	c.RootCAs = pool
-	return c, nil
+	return before + "%25" + rest
 }

@@ -2,12 +2,16 @@ package redfish
 
 import (
 	"bytes"
+	"cmp"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,9 +26,10 @@ type wire struct {
 	budget   budget
 	base     string // scheme://host[:port]
 	root     string
-	timeout  time.Duration
+	timeout  time.Duration // of a request
 	log      *slog.Logger
-	turn     sync.Mutex
+	turn     sync.Mutex // holds tags
+	tags     tagForm    // the ETags that this BMC takes
 	requests atomic.Int64
 }
 
@@ -33,27 +38,68 @@ func newWire(o *Options, t *target) (*wire, error) {
 	if err != nil {
 		return nil, err
 	}
+	log := o.Log.With("bmc", t.base)
+	if t.tls == tlsLegacy {
+		log.Warn("the BMC is spoken to by outdated TLS (redfish_tls: legacy): whoever is on its network may read passwords")
+	}
+	request, connect := cmp.Or(t.request, o.RequestTimeout), cmp.Or(t.connect, o.ConnectTimeout)
 	return &wire{
-		// No proxy: BMCs are on a network of their own. HTTP/1.1: what they know.
-		next: &http.Transport{DialContext: o.Dialer.DialContext, TLSClientConfig: conf, MaxConnsPerHost: 1,
-			IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: maxHeader},
-		base: t.base, root: t.root, timeout: o.RequestTimeout, log: o.Log.With("bmc", t.base),
+		// No proxy: BMCs are on a network of their own. HTTP/1.1: what they know. No compression: with it some
+		// BMCs give weak ETags, or ones that end in -gzip, and refuse them afterwards (sushy, connector.py).
+		next: &http.Transport{DialContext: dial(o.Dialer, min(connect, request)), TLSClientConfig: conf, MaxConnsPerHost: 1,
+			DisableCompression: true, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: maxHeader},
+		base: t.base, root: t.root, timeout: request, log: log,
 	}, nil
+}
+
+// dial connects within a time of its own: an address where nothing answers is known long
+// before a slow BMC has answered a request.
+func dial(d *net.Dialer, within time.Duration) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		short, cancel := context.WithTimeout(ctx, within)
+		defer cancel()
+		conn, err := d.DialContext(short, network, address)
+		if err != nil && ctx.Err() == nil && short.Err() != nil {
+			return nil, &connectError{within}
+		}
+		return conn, err
+	}
 }
 
 func (w *wire) close() { w.next.CloseIdleConnections() }
 
-// RoundTrip sends one request and reads the whole answer.
+// RoundTrip sends one request, in the forms that the BMC may take, and reads the whole
+// answer.
 func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	w.turn.Lock()
 	defer w.turn.Unlock()
+	r = r.Clone(r.Context())
+	if r.URL.Path == defaultRoot {
+		r.URL.Path = w.root
+	}
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return w.send(r)
+	}
+	return w.write(r)
+}
+
+// send sends a request without compression, and with it where the BMC insists: HPE Gen10
+// Plus answers 406 for some registries (sushy, connector.py).
+func (w *wire) send(r *http.Request) (*http.Response, error) {
+	answer, err := w.trace(r, "identity")
+	if err == nil && answer.StatusCode == http.StatusNotAcceptable && r.Method == http.MethodGet {
+		return w.trace(r, "gzip")
+	}
+	return answer, err
+}
+
+// trace is one exchange, within its time.
+func (w *wire) trace(r *http.Request, encoding string) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), w.timeout)
 	defer cancel()
 	w.requests.Add(1)
 	r = r.Clone(ctx)
-	if r.URL.Path == defaultRoot {
-		r.URL.Path = w.root
-	}
+	r.Header.Set("Accept-Encoding", encoding)
 	start := time.Now()
 	answer, err := w.exchange(r)
 	took := time.Since(start)
@@ -68,7 +114,7 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // exchange does the work of RoundTrip. The answer it returns is in memory.
 func (w *wire) exchange(r *http.Request) (*http.Response, error) {
-	if r.URL.User != nil || r.URL.Scheme+"://"+r.URL.Host != w.base {
+	if r.URL.User != nil || origin(r.URL) != w.base {
 		return nil, errors.New("the BMC links to another host, which is not followed")
 	}
 	most, err := w.budget.ask()
@@ -79,7 +125,7 @@ func (w *wire) exchange(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, int64(most)+1))
+	body, err := readBody(answer, most)
 	if err = errors.Join(err, answer.Body.Close()); err != nil {
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}
@@ -89,12 +135,33 @@ func (w *wire) exchange(r *http.Request) (*http.Response, error) {
 	if _, err := answer.Location(); err != nil && !errors.Is(err, http.ErrNoLocation) {
 		return nil, errors.New("the answer's Location is no URL")
 	}
+	if answer.StatusCode == http.StatusBadRequest && r.URL.Scheme == "http" && bytes.Contains(body, []byte("HTTPS")) &&
+		!isRedfishError(body) {
+		return nil, errors.New("the port speaks TLS: begin redfish_address with https://")
+	}
 	if answer.StatusCode >= http.StatusBadRequest && !isRedfishError(body) {
 		body = foreignError(kindOf(answer, body))
 	}
 	// Strings of firmware are padded with NUL, and go to the store and to terminals.
 	answer.Body = io.NopCloser(bytes.NewReader(nodeapi.CleanJSON(body)))
 	return answer, nil
+}
+
+// readBody reads one byte more than an answer may have. Some BMCs compress unasked.
+func readBody(answer *http.Response, most int) ([]byte, error) {
+	body := io.Reader(answer.Body)
+	if strings.EqualFold(answer.Header.Get("Content-Encoding"), "gzip") {
+		unpacked, err := gzip.NewReader(answer.Body)
+		if errors.Is(err, io.EOF) {
+			return nil, nil // of nothing, which needs no header
+		}
+		if err != nil {
+			return nil, fmt.Errorf("it is said to be gzip: %w", err)
+		}
+		body = unpacked
+		answer.Header.Del("Content-Encoding")
+	}
+	return io.ReadAll(io.LimitReader(body, int64(most)+1))
 }
 
 // sameHost keeps tokens and passwords from following a redirect elsewhere.

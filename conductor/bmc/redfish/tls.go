@@ -1,0 +1,77 @@
+package redfish
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
+	"github.com/ferrite-metal/ferrite/conductor/cacert"
+)
+
+const (
+	verifyKey = "redfish_verify_ca"
+	tlsKey    = "redfish_tls"
+	tlsLegacy = "legacy"
+)
+
+// errNegativeSerial is a certificate that RFC 5280 (4.1.2.2) forbids.
+var errNegativeSerial = errors.New("x509: negative serial number")
+
+// tlsConfig is how the BMC proves who it is.
+func (t *target) tlsConfig(folder cacert.Folder) (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS12, VerifyConnection: refuseNegativeSerial}
+	if t.tls == tlsLegacy {
+		c.MinVersion, c.CipherSuites, c.VerifyConnection = tls.VersionTLS10, legacySuites(), nil
+	}
+	switch t.verify {
+	case "true":
+		return c, nil
+	case "false":
+		c.InsecureSkipVerify = true // the operator's word; BMCs come with certificates nobody signed
+		return c, nil
+	}
+	pool, err := folder.Pool(t.verify)
+	if err != nil {
+		return nil, driverinfo.Wrong(verifyKey, "%v", err)
+	}
+	c.RootCAs = pool
+	return c, nil
+}
+
+// legacySuites adds the suites with RSA key exchange, all that firmware until about 2016
+// has (iDRAC 7 and 8, iLO 4, Supermicro X9 and X10). RC4 stays out.
+func legacySuites() []uint16 {
+	var all []uint16
+	for _, s := range slices.Concat(tls.CipherSuites(), tls.InsecureCipherSuites()) {
+		if !strings.Contains(s.Name, "RC4") {
+			all = append(all, s.ID)
+		}
+	}
+	return all
+}
+
+// refuseNegativeSerial keeps the strictness of crypto/x509 where redfish_tls is not legacy:
+// the program lets such certificates be read at all (go:debug x509negativeserial).
+func refuseNegativeSerial(s tls.ConnectionState) error {
+	if slices.ContainsFunc(s.PeerCertificates, func(c *x509.Certificate) bool { return c.SerialNumber.Sign() < 0 }) {
+		return errNegativeSerial
+	}
+	return nil
+}
+
+// outdatedTLS reports a failure that redfish_tls: legacy may help against: the BMC has no
+// version or no cipher suite in common with us, or a certificate of old firmware.
+func outdatedTLS(err error) bool {
+	var alert tls.AlertError
+	if errors.As(err, &alert) {
+		const handshakeFailure, protocolVersion, insufficientSecurity = 40, 70, 71
+		return slices.Contains([]tls.AlertError{handshakeFailure, protocolVersion, insufficientSecurity}, alert)
+	}
+	text := err.Error()
+	return slices.ContainsFunc([]string{"remote error: tls: handshake failure", "unsupported protocol version",
+		"protocol version not supported", "negative serial number", "insufficient security level",
+		"server chose an unconfigured cipher suite"}, func(s string) bool { return strings.Contains(text, s) })
+}
