@@ -46,7 +46,7 @@ var rules = []rule{
 		tests: list("conductor/engine, conductor/bmc/*, conductor/store"), why: "acts for host, by the engine's verbs"},
 
 	{packages: list("conductor/engine"), may: list("decisions, conductor/engine/*, proto/*"),
-		tests: list("conductor/agents, conductor/store"), why: "puts its parts together"},
+		tests: list("conductor/agents, conductor/bmc/manual, conductor/store"), why: "puts its parts together"},
 	{packages: list("conductor/engine/lanes"), why: "whose turn it is: counts, and knows no nodes"},
 	{packages: list("conductor/engine/core"), may: list("decisions, conductor/engine/lanes, proto/*"),
 		why: "the only writer of nodes; knows interfaces, not drivers"},
@@ -74,7 +74,7 @@ var rules = []rule{
 		why: "settings of a node, checked once for all drivers"},
 	{packages: list("conductor/bmc/vendor, conductor/bmc/controller"), may: list("conductor/fsm, conductor/node, proto/*"),
 		why: "names of makers and of storage controllers"},
-	{packages: list("conductor/bmc/redfish, conductor/bmc/ipmi, conductor/bmc/fake"),
+	{packages: list("conductor/bmc/redfish, conductor/bmc/ipmi, conductor/bmc/manual, conductor/bmc/fake"),
 		may: list("conductor/bmc/controller, conductor/bmc/driverinfo, conductor/bmc/vendor, conductor/cacert, " +
 			"conductor/fsm, conductor/node, proto/*"),
 		tests: list("conductor/api, conductor/bmc, conductor/engine, conductor/plan, lab/*"),

@@ -127,6 +127,7 @@ func newResources(o Options, at access, c Conductor) []resource {
 		&shardResource{access: at, conductor: c},
 		&eventResource{access: at},
 		&statusResource{access: at, conductor: c},
+		&confirmResource{access: at, conductor: c},
 		&rootDeviceResource{access: at, conductor: c},
 		&stepResource{access: at, conductor: c},
 		&eraseReportResource{access: at, conductor: c},

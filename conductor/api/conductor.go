@@ -15,6 +15,7 @@ type Conductor interface {
 	accessConductor
 	biosConductor
 	conductorConductor
+	confirmConductor
 	consoleConductor
 	driverConductor
 	eraseReportConductor

@@ -115,7 +115,7 @@ func (h *driverResource) driverProperties(c *rest.Call) error {
 	}
 	properties := map[string]string{}
 	for _, p := range driverInfoKeys() {
-		if slices.Contains(p.drivers, hw.Name) {
+		if slices.Contains(p.drivers, node.BaseType(hw.Name)) {
 			properties[p.key] = p.meaning
 		}
 	}
@@ -130,7 +130,8 @@ type driverInfoKey struct {
 }
 
 func driverInfoKeys() []driverInfoKey {
-	redfish, ipmi, all := []string{"redfish"}, []string{"ipmi"}, []string{"fake-hardware", "ipmi", "redfish"}
+	redfish, ipmi, all := []string{"redfish"}, []string{"ipmi"},
+		[]string{"fake-hardware", "ipmi", "manual-management", "redfish"}
 	return []driverInfoKey{
 		{"redfish_address", redfish, "URL of the Redfish service; https unless it says otherwise. Required."},
 		{"redfish_system_id", redfish,

@@ -81,7 +81,7 @@ func nodePolicy() []Rule {
 		{"baremetal:node:set_provision_state", Operator, Operator, Admin, no, []string{
 			"PUT /v1/nodes/{}/states/provision", "GET /v1/nodes/{}/states/provision"}},
 		{"baremetal:node:set_power_state", Operator, Operator, Operator, no, []string{
-			"PUT /v1/nodes/{}/states/power", "GET /v1/nodes/{}/states/power"}},
+			"PUT /v1/nodes/{}/states/power", "GET /v1/nodes/{}/states/power", "PUT /ferrite/v1/nodes/{}/power"}},
 		{"baremetal:node:set_maintenance", Operator, Operator, Admin, no, []string{
 			"PUT /v1/nodes/{}/maintenance", "GET /v1/nodes/{}/maintenance"}},
 		{"baremetal:node:clear_maintenance", Operator, Operator, Admin, no, []string{"DELETE /v1/nodes/{}/maintenance"}},

@@ -18,6 +18,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/fake"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/ipmi"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/manual"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -65,28 +66,37 @@ var makers = map[string]func(o Options) Driver{
 	"redfish": func(o Options) Driver {
 		return redfish.New(redfish.Options{Log: o.Log, CAs: o.CAs, Dialer: o.Dialer})
 	},
-	"ipmi": func(o Options) Driver { return ipmi.New(ipmi.Options{Log: o.Log, Dialer: o.Dialer}) },
+	"manual-management": func(Options) Driver { return manual.New() },
+	"ipmi":              func(o Options) Driver { return ipmi.New(ipmi.Options{Log: o.Log, Dialer: o.Dialer}) },
 }
 
 // Set is the drivers of the enabled hardware types.
 type Set struct {
-	types map[string]Driver
+	types   map[string]Driver
+	drivers map[string]Driver // by base type: the types of vendors share that of redfish, and its sessions
 }
 
 // New makes the drivers of the named hardware types.
 func New(names []string, o Options) (*Set, error) {
-	s := &Set{types: map[string]Driver{}}
+	s := &Set{types: map[string]Driver{}, drivers: map[string]Driver{}}
 	for _, name := range names {
-		newDriver, ok := makers[name]
+		base := node.BaseType(name)
+		newDriver, ok := makers[base]
 		if !ok {
 			return nil, errors.Join(fmt.Errorf("hardware type %q is not known: choose from %s",
-				name, strings.Join(slices.Sorted(maps.Keys(makers)), ", ")), s.Close())
+				name, strings.Join(Names(), ", ")), s.Close())
 		}
-		if s.types[name] == nil {
-			s.types[name] = newDriver(o)
+		if s.drivers[base] == nil {
+			s.drivers[base] = newDriver(o)
 		}
+		s.types[name] = s.drivers[base]
 	}
 	return s, nil
+}
+
+// Names are all hardware types there are, sorted.
+func Names() []string {
+	return slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Keys(makers)), node.VendorTypes())))
 }
 
 // Types returns the drivers by hardware type.
@@ -95,7 +105,7 @@ func (s *Set) Types() map[string]Driver { return s.types }
 // Close closes all drivers.
 func (s *Set) Close() error {
 	var errs []error
-	for _, d := range s.types {
+	for _, d := range s.drivers {
 		errs = append(errs, d.Close())
 	}
 	return errors.Join(errs...)

@@ -22,11 +22,17 @@ func TestNew(t *testing.T) {
 			t.Errorf("no driver of %s", name)
 		}
 	}
+	for _, name := range node.VendorTypes() {
+		if s.Types()[name] != s.Types()["redfish"] {
+			t.Errorf("%s has a driver beside redfish's, and so another session with the same BMC", name)
+		}
+	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	_, err = bmc.New([]string{"redfish", "ilo"}, bmc.Options{Log: slog.New(slog.DiscardHandler)})
-	if want := `hardware type "ilo" is not known: choose from fake-hardware, ipmi, redfish`; err == nil ||
+	_, err = bmc.New([]string{"redfish", "snmp"}, bmc.Options{Log: slog.New(slog.DiscardHandler)})
+	if want := `hardware type "snmp" is not known: choose from fake-hardware, idrac, ilo, ilo5, ipmi, irmc, ` +
+		"manual-management, redfish, xclarity"; err == nil ||
 		err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/bmc/manual"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -116,7 +117,8 @@ func (w *world) start() {
 		st = w.faults(life)
 	}
 	e := engine.New(core.Config{
-		Store: st, BMCs: map[string]core.BMC{"redfish": bmc, "fake-hardware": w}, Agents: agents{w}, Drives: drives{},
+		Store: st, BMCs: map[string]core.BMC{"redfish": bmc, "fake-hardware": w, "manual-management": manual.New()},
+		Agents: agents{w}, Drives: drives{},
 		Images: w.images, Probe: w.probe, BootLogs: w.logs,
 		EraseKey: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)),
 		Settings: w.settings, Log: slog.New(slog.DiscardHandler), PowerWorkers: w.readers, Proof: w.proof,

@@ -26,7 +26,7 @@ func hostInURL(a netip.Addr) string {
 // BMCSetting is the key and value of driver_info that name a BMC at an address. It reports false for a driver whose
 // machines have no such address.
 func BMCSetting(driver string, a netip.Addr) (key, value string, ok bool) {
-	s, ok := bmcSettings[driver]
+	s, ok := bmcSettings[BaseType(driver)]
 	if !ok {
 		return "", "", false
 	}

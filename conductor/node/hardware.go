@@ -22,9 +22,10 @@ var implementations = map[string][]string{
 	"deploy":     {"fake", "direct", "ramdisk", "custom-agent", "anaconda", "ansible", "autodetect", "bootc"},
 	"firmware":   {"fake", "no-firmware", "redfish"},
 	"inspect":    {"fake", "no-inspect", "agent", "redfish", "inspector", "idrac-redfish", "ilo", "irmc"},
-	"management": {"fake", "noop", "ipmitool", "redfish", "idrac-redfish", "ilo", "ilo5", "irmc", "intel-ipmitool"},
+	"management": {"fake", "noop", "ipmitool", "redfish", "idrac-redfish", "ilo", "ilo5", "irmc", "intel-ipmitool",
+		"xclarity"},
 	"network":    {"noop", "flat", "neutron", "fake"},
-	"power":      {"fake", "ipmitool", "redfish", "idrac-redfish", "ilo", "irmc", "agent", "snmp"},
+	"power":      {"fake", "ipmitool", "redfish", "idrac-redfish", "ilo", "irmc", "agent", "snmp", "xclarity"},
 	"raid":       {"fake", "no-raid", "agent", "redfish", "idrac-redfish", "ilo5", "irmc"},
 	"rescue":     {"fake", "no-rescue", "agent"},
 	"storage":    {"noop", "fake", "cinder", "external"},
@@ -32,23 +33,8 @@ var implementations = map[string][]string{
 }
 
 // hardwareTypes are all that are known, enabled or not.
-var hardwareTypes = []HardwareType{
-	{"fake-hardware", implementations},
-	{"redfish", map[string][]string{
-		"bios":       {"redfish", "no-bios"},
-		"boot":       {"ipxe", "pxe", "http", "http-ipxe"},
-		"console":    {"no-console"},
-		"deploy":     {"direct", "custom-agent", "ramdisk"},
-		"firmware":   {"redfish", "no-firmware"},
-		"inspect":    {"redfish", "agent", "no-inspect"},
-		"management": {"redfish", "noop"},
-		"network":    {"noop", "flat"},
-		"power":      {"redfish"},
-		"raid":       {"redfish", "agent", "no-raid"},
-		"rescue":     {"no-rescue", "agent"},
-		"storage":    {"noop"},
-		"vendor":     {"redfish", "no-vendor"},
-	}},
+var hardwareTypes = slices.Concat([]HardwareType{
+	{"fake-hardware", implementations}, redfishHardware,
 	{"ipmi", map[string][]string{
 		"bios":       {"no-bios"},
 		"boot":       {"ipxe", "pxe", "http", "http-ipxe"},
@@ -64,7 +50,39 @@ var hardwareTypes = []HardwareType{
 		"storage":    {"noop"},
 		"vendor":     {"ipmitool", "no-vendor"},
 	}},
-}
+	{"manual-management", map[string][]string{
+		"bios":       {"no-bios"},
+		"boot":       {"ipxe", "pxe", "http", "http-ipxe"},
+		"console":    {"no-console"},
+		"deploy":     {"direct", "custom-agent", "ramdisk"},
+		"firmware":   {"no-firmware"},
+		"inspect":    {"agent", "no-inspect"},
+		"management": {"noop"},
+		"network":    {"noop", "flat"},
+		"power":      {"agent"},
+		"raid":       {"no-raid", "agent"},
+		"rescue":     {"no-rescue", "agent"},
+		"storage":    {"noop"},
+		"vendor":     {"no-vendor"},
+	}},
+}, vendorHardware(redfishHardware))
+
+// redfishHardware is any machine whose BMC speaks Redfish.
+var redfishHardware = HardwareType{"redfish", map[string][]string{
+	"bios":       {"redfish", "no-bios"},
+	"boot":       {"ipxe", "pxe", "http", "http-ipxe"},
+	"console":    {"no-console"},
+	"deploy":     {"direct", "custom-agent", "ramdisk"},
+	"firmware":   {"redfish", "no-firmware"},
+	"inspect":    {"redfish", "agent", "no-inspect"},
+	"management": {"redfish", "noop"},
+	"network":    {"noop", "flat"},
+	"power":      {"redfish"},
+	"raid":       {"redfish", "agent", "no-raid"},
+	"rescue":     {"no-rescue", "agent"},
+	"storage":    {"noop"},
+	"vendor":     {"redfish", "no-vendor"},
+}}
 
 // HardwareTypes lists every hardware type there is.
 func HardwareTypes() []HardwareType { return slices.Clone(hardwareTypes) }

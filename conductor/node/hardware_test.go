@@ -43,7 +43,7 @@ func TestHardwareDefaults(t *testing.T) {
 			t.Errorf("defaults of %s (-Ironic +ours):\n%s", name, diff)
 		}
 	}
-	if h, ok := HardwareTypeByName("ilo"); ok || h.Default("power") != "" || h.Supports("power", "ilo") {
+	if h, ok := HardwareTypeByName("snmp"); ok || h.Default("power") != "" || h.Supports("power", "ilo") {
 		t.Errorf("an unknown type is %+v, want nothing", h)
 	}
 }

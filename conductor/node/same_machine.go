@@ -2,7 +2,6 @@ package node
 
 import (
 	"cmp"
-	"fmt"
 	"net"
 	"net/url"
 	"strings"
@@ -19,19 +18,13 @@ type Machine struct {
 // Machine is the machine that the settings of the node's own driver name; false for a node without an address, as
 // those of fake hardware.
 func (n *Node) Machine() (Machine, bool) {
-	said := func(key string) string {
-		if v, ok := n.DriverInfo[key]; ok && v != nil {
-			return strings.TrimSpace(fmt.Sprint(v))
-		}
-		return ""
-	}
-	switch n.Driver {
+	switch driver := BaseType(n.Driver); driver {
 	case "redfish":
-		endpoint := redfishEndpoint(said("redfish_address"))
-		return Machine{n.Driver, endpoint, strings.Trim(said("redfish_system_id"), "/")}, endpoint != ""
+		endpoint := redfishEndpoint(n.bmcText("redfish_address"))
+		return Machine{driver, endpoint, strings.Trim(n.bmcText("redfish_system_id"), "/")}, endpoint != ""
 	case "ipmi":
-		host := PlainHost(strings.Trim(said("ipmi_address"), "[]"))
-		return Machine{n.Driver, net.JoinHostPort(host, cmp.Or(said("ipmi_port"), "623")), ""}, host != ""
+		host := PlainHost(strings.Trim(n.bmcText("ipmi_address"), "[]"))
+		return Machine{driver, net.JoinHostPort(host, cmp.Or(n.bmcText("ipmi_port"), "623")), ""}, host != ""
 	default:
 		return Machine{}, false
 	}

@@ -121,6 +121,7 @@ type Settings struct {
 	ServiceTimeout   time.Duration
 	InspectTimeout   time.Duration
 	PowerTimeout     time.Duration // how long a power change may take
+	PersonTimeout    time.Duration // how long one may take that a person makes, of a machine without a BMC
 	CollectLogs      bool          // ask agents that ship no log for theirs when a run has failed
 	StepTimeout      time.Duration // how long a step of agent or BMC may last without measured progress
 	StepLimit        time.Duration // how long it may last in all
@@ -163,6 +164,7 @@ func DefaultSettings() Settings {
 		ServiceTimeout:   1800 * time.Second,
 		InspectTimeout:   1800 * time.Second,
 		PowerTimeout:     60 * time.Second,
+		PersonTimeout:    4 * time.Hour,
 		CollectLogs:      true,
 		StepTimeout:      24 * time.Hour,
 		StepLimit:        7 * 24 * time.Hour,

@@ -18,7 +18,7 @@ type inspect struct{}
 func (inspect) steps(d *decision) ([]node.Step, error) {
 	at := d.now
 	d.n.InspectionStartedAt, d.n.InspectionFinishedAt = &at, nil
-	switch d.n.Interfaces["inspect"] {
+	switch d.n.Implementation("inspect") {
 	case "agent":
 		steps := append(append(d.findPorts(), bootRamdisk(d)...), step("inspect", "wait_for_data", nil))
 		return append(append(steps, d.readHardware()...), leaveRamdisk(d)...), nil

@@ -83,12 +83,25 @@ func (d *decision) powerChange(target node.PowerState, timeout time.Duration) po
 	s := d.f.Settings
 	switch {
 	case timeout > 0:
+	case ByHand(d.n):
+		timeout = s.PersonTimeout
 	case target == node.SoftPowerOff || target == node.SoftRebooting:
 		timeout = s.SoftPowerOffTimeout
 	default:
 		timeout = s.PowerTimeout
 	}
 	return powerChange{PowerArgs: PowerArgs{Target: target, TimeoutSeconds: timeout.Seconds()}}
+}
+
+// ByHand reports whether a person switches the machine of n: it has no BMC.
+func ByHand(n node.Node) bool { return n.Implementation("power") == "agent" }
+
+// PowerTimeoutOf is how long a power change of n may take.
+func PowerTimeoutOf(n node.Node, s Settings) time.Duration {
+	if ByHand(n) {
+		return s.PersonTimeout
+	}
+	return s.PowerTimeout
 }
 
 // The effects of power changes. That of a soft power-off, which lasts for as long

@@ -76,7 +76,7 @@ func PowerPoll(n node.Node, s Settings) time.Duration {
 		return 0
 	case unread[n.ProvisionState] || class != node.Stable && class != node.Failed:
 		return 0
-	case n.Interfaces["power"] == "agent": // it has no BMC to ask
+	case ByHand(n): // it has no BMC to ask
 		return 0
 	case !n.Maintenance:
 		return s.SyncPowerInterval

@@ -123,7 +123,7 @@ func notProtected(n node.Node, _ Request) error {
 }
 
 func canInspect(n node.Node, _ Request) error {
-	switch name := n.Interfaces["inspect"]; {
+	switch name := n.Implementation("inspect"); {
 	case name == "agent", name == "redfish", name == "fake":
 		return nil
 	case n.Off("inspect"):

@@ -43,7 +43,7 @@ func setBootMode(d *decision) []node.Step {
 // networkDevice is how the machine boots from the network: UEFI HTTP boot
 // where the boot interface says so, PXE elsewhere.
 func networkDevice(n node.Node) string {
-	switch n.Interfaces["boot"] {
+	switch n.Implementation("boot") {
 	case "http", "http-ipxe", "redfish-https":
 		return "uefihttp"
 	}

@@ -31,6 +31,11 @@ type Power struct {
 	Timeout int    `json:"timeout,omitempty"`
 }
 
+// ConfirmedPower is the body of PUT /ferrite/v1/nodes/{node}/power: "power on" or "power off".
+type ConfirmedPower struct {
+	Confirmed string `json:"confirmed"`
+}
+
 // Maintenance is the body of PUT /v1/nodes/{node}/maintenance.
 type Maintenance struct {
 	Reason string `json:"reason,omitempty"`

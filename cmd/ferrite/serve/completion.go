@@ -2,13 +2,22 @@ package serve
 
 import (
 	"net"
+	"slices"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc"
 )
+
+// knownHardware is all hardware types there are, those that most machines have first.
+func knownHardware() []string {
+	first := []string{"redfish", "ipmi"}
+	return append(first, slices.DeleteFunc(bmc.Names(), func(n string) bool { return slices.Contains(first, n) })...)
+}
 
 // complete offers the values of flags that have few to a shell's completion.
 func complete(c *cobra.Command) {
-	types := []string{"redfish", "ipmi", "fake-hardware"}
+	types := knownHardware()
 	for flag, values := range map[string][]string{
 		"auth":                {"none", "basic", "token", "basic,token"},
 		"deploy-logs-collect": collectChoices,

@@ -54,6 +54,7 @@ type Config struct {
 	RescueTimeout    time.Duration `koanf:"rescue-timeout"`
 	ServiceTimeout   time.Duration `koanf:"service-timeout"`
 	PowerTimeout     time.Duration `koanf:"power-timeout"`
+	PersonTimeout    time.Duration `koanf:"manual-power-timeout"`
 	StepTimeout      time.Duration `koanf:"step-timeout"`
 	StepLimit        time.Duration `koanf:"step-limit"`
 	HeartbeatTimeout time.Duration `koanf:"heartbeat-timeout"`

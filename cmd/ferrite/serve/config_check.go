@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/bmc"
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
 )
 
@@ -25,7 +26,7 @@ func (c *Config) check() error {
 		return err
 	}
 	if len(c.HardwareTypes) == 0 {
-		return errors.New("--hardware-types is empty: name at least one of fake-hardware, redfish, ipmi")
+		return errors.New("--hardware-types is empty: name at least one of " + strings.Join(bmc.Names(), ", "))
 	}
 	if err := errors.Join(c.checkCAFolder(), c.checkOutbound(), c.checkAgentCA()); err != nil {
 		return err
@@ -142,6 +143,7 @@ func (c *Config) checkTimeouts() error {
 	}{
 		{"deploy-timeout", c.DeployTimeout}, {"clean-timeout", c.CleanTimeout}, {"inspect-timeout", c.InspectTimeout},
 		{"rescue-timeout", c.RescueTimeout}, {"service-timeout", c.ServiceTimeout}, {"power-timeout", c.PowerTimeout},
+		{"manual-power-timeout", c.PersonTimeout},
 		{"ramdisk-shutdown-timeout", c.RamdiskPowerOff},
 		{"heartbeat-timeout", c.HeartbeatTimeout}, {"boot-lease", c.BootLease},
 	} {

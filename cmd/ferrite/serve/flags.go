@@ -40,8 +40,7 @@ func apiFlags(f *pflag.FlagSet) {
 	f.String("tls-cert", "",
 		"PEM `file` of the API's certificate and its authorities: the API uses https, and agents trust these certificates")
 	f.String("tls-key", "", "PEM `file` of the private key of --tls-cert")
-	f.StringSlice("hardware-types", []string{"redfish", "ipmi", "fake-hardware"},
-		"enabled hardware types: fake-hardware, redfish, ipmi")
+	f.StringSlice("hardware-types", knownHardware(), "enabled hardware types")
 	f.StringSlice("bmc-allow", nil,
 		"`networks` (10.0.0.1/32) whose BMCs may be loopback, link-local, multicast or this host's own addresses")
 	f.StringSlice("registry-allow", nil,
@@ -74,6 +73,8 @@ func activityFlags(f *pflag.FlagSet) {
 	f.Duration("rescue-timeout", d.RescueTimeout, "time without a call from the ramdisk after which a rescue fails")
 	f.Duration("service-timeout", d.ServiceTimeout, "time without a call from the ramdisk after which a service fails")
 	f.Duration("power-timeout", d.PowerTimeout, "time limit of a power change")
+	f.Duration("manual-power-timeout", d.PersonTimeout,
+		"time limit of a power change that a person makes: see the hardware type manual-management")
 	f.Duration("ramdisk-shutdown-timeout", d.RamdiskPowerOff,
 		"time that a ramdisk may take to shut down after a deploy, before the BMC cuts the power")
 	f.Duration("step-timeout", d.StepTimeout,

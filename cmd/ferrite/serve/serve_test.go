@@ -137,7 +137,7 @@ func TestRefusesToStart(t *testing.T) {
 		"a power sync without pause": {[]string{"--sync-power-state-interval", "1ms"}, "--sync-power-state-interval"},
 		"no time to shut down":       {[]string{"--soft-power-off-timeout", "0"}, "--soft-power-off-timeout"},
 		"a timeout that is over":     {[]string{"--clean-timeout", "-5m"}, "--clean-timeout -5m0s is over"},
-		"discovery as nothing known": {[]string{"--discovery", "ilo"}, "is not among --hardware-types"},
+		"discovery as nothing known": {[]string{"--discovery", "snmp"}, "is not among --hardware-types"},
 		"discovery of none":          {[]string{"--discovery", "ipmi", "--discovery-limit", "0"}, "--discovery-limit 0"},
 		"discovery without a ramdisk": {[]string{"--discovery", "ipmi", "--boot", "--boot-interface", "lo"},
 			"needs --ramdisk-kernel"},

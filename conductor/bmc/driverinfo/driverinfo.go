@@ -41,6 +41,13 @@ func Text(n node.Node, key string) (string, error) {
 	}
 }
 
+// BMCText is Text for a setting of redfish, which a vendor's hardware type may have under a key of its own: ilo_address
+// for redfish_address.
+func BMCText(n node.Node, key string) (string, error) {
+	written, _ := n.BMCSettingOf(key)
+	return Text(n, written)
+}
+
 // Required is Text for a setting that must be there.
 func Required(n node.Node, key, what string) (string, error) {
 	v, err := Text(n, key)

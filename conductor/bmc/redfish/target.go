@@ -43,7 +43,7 @@ func parse(n node.Node) (t target, err error) {
 		{"redfish_username", &t.user}, {"redfish_password", &t.password}, {"redfish_auth_type", &t.auth},
 		{tlsKey, &t.tls},
 	} {
-		if *s.to, err = driverinfo.Text(n, s.key); err != nil {
+		if *s.to, err = driverinfo.BMCText(n, s.key); err != nil {
 			return target{}, err
 		}
 	}
@@ -69,7 +69,8 @@ func parse(n node.Node) (t target, err error) {
 		return target{}, err
 	}
 	t.connect, t.request = patience.Connect, patience.Request
-	t.verify, err = driverinfo.Authorities(n, verifyKey)
+	written, _ := n.BMCSettingOf(verifyKey)
+	t.verify, err = driverinfo.Authorities(n, written)
 	return t, err
 }
 

@@ -47,6 +47,16 @@ type SystemNamer interface {
 	SystemUUID(ctx context.Context, n node.Node) (string, error)
 }
 
+// ByHand stands for a BMC where there is none: SetPower asks a person, and PowerState is as they confirmed it.
+type ByHand interface {
+	// Awaited is the target of a SetPower that nobody has confirmed yet; "" for none.
+	Awaited(uuid string) node.PowerState
+	// Confirm takes somebody's word that the machine is on or off; a *node.Refusal where that is not awaited.
+	Confirm(n node.Node, state node.PowerState) error
+	// Withdraw forgets what is awaited.
+	Withdraw(uuid string)
+}
+
 // Interrupter is a BMC that can send its machine a non-maskable interrupt.
 type Interrupter interface {
 	InjectNMI(ctx context.Context, n node.Node) error

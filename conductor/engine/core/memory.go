@@ -4,6 +4,7 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -201,6 +202,19 @@ func (m *memory) Stage(uuid string, s BootStage, fresh bool) {
 		return
 	}
 	r.stages = append(r.stages[max(0, len(r.stages)-maxStages+1):], s)
+}
+
+// bootFiles are the stages that only firmware and its loader come to, and no system that runs already.
+var bootFiles = []string{"tftp boot file", "http boot file", "ipxe script", "kernel", "ramdisk"}
+
+// BootedSince reports whether a machine has begun to boot from the network since a time.
+func (m *memory) BootedSince(uuid string, since time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.nodes[uuid]
+	return ok && slices.ContainsFunc(r.stages, func(s BootStage) bool {
+		return s.At.After(since) && slices.Contains(bootFiles, s.Name)
+	})
 }
 
 func (m *memory) Report(uuid string, p agentapi.Progress, now time.Time) {

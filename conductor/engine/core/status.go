@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -80,6 +81,9 @@ func (e *Core) Status(ctx context.Context, ref string) (Status, error) {
 			return s, err
 		}
 	}
+	if text := e.byHandText(n); text != "" {
+		s.WaitingFor, s.Try = text, "what it waits for; without that it fails after --manual-power-timeout"
+	}
 	if s.WaitingFor == "" && n.Run == nil && !n.Deadline.IsZero() && n.Agent.URL != "" {
 		s.WaitingFor = "an activity for its agent, which is kept running; then the machine is switched off"
 	}
@@ -114,6 +118,27 @@ func (e *Core) pendingText(ctx context.Context, uuid string) (string, error) {
 		text += fmt.Sprintf("; attempt %d failed: %s", pending.Attempt, pending.Error)
 	}
 	return text, nil
+}
+
+// byHandText is what a person is asked to do to the machine of n; "" for nothing.
+func (e *Core) byHandText(n node.Node) string {
+	hand, ok := e.BMCs[n.Driver].(ByHand)
+	if !ok {
+		return ""
+	}
+	do := map[node.PowerState]string{
+		node.PowerOn: "switch the machine on", node.PowerOff: "switch the machine off",
+		node.SoftPowerOff: "shut the machine down", node.Rebooting: "restart the machine",
+		node.SoftRebooting: "restart the machine",
+	}[hand.Awaited(n.UUID)]
+	if do == "" {
+		return ""
+	}
+	state := "on"
+	if plan.PowerAfter(hand.Awaited(n.UUID)) == node.PowerOff {
+		state = "off"
+	}
+	return fmt.Sprintf("a person to %s; then: ferrite node confirm power %s %s", do, state, cmp.Or(n.Name, n.UUID))
 }
 
 // softPower is what a machine that is to go off by itself is waited for: its

@@ -165,8 +165,8 @@ func (j *job) setBootDevice(ctx context.Context) (any, error) {
 		Device     string `json:"device"`
 		Persistent bool   `json:"persistent"`
 	}
-	if err := j.args(&a); err != nil {
-		return nil, err
+	if err := j.args(&a); err != nil || j.n.Idle("management") {
+		return nil, err // noop: the operator sees to the boot order
 	}
 	if plan.NetworkDevice(a.Device) {
 		call, cancel := context.WithTimeout(ctx, core.BmcCheck)
@@ -185,7 +185,7 @@ func (j *job) setBootMode(ctx context.Context) (any, error) {
 	var a struct {
 		Mode string `json:"mode"`
 	}
-	if err := j.args(&a); err != nil {
+	if err := j.args(&a); err != nil || j.n.Idle("management") {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, core.BmcCall)

@@ -22,11 +22,14 @@ const (
 // is not there yet, so doing it twice is harmless; a reset after a crash is sent again,
 // since no BMC reports whether one has happened.
 func (j *job) power(ctx context.Context) (any, error) {
-	a := plan.PowerArgs{Target: powerTarget[j.effect.Name], TimeoutSeconds: j.Settings.PowerTimeout.Seconds()}
+	a := plan.PowerArgs{Target: powerTarget[j.effect.Name], TimeoutSeconds: plan.PowerTimeoutOf(j.n, j.Settings).Seconds()}
 	if err := j.args(&a); err != nil {
 		return nil, err
 	}
 	want := plan.PowerAfter(a.Target)
+	if hand, ok := j.bmc.(core.ByHand); ok {
+		return nil, j.byHand(ctx, hand, a)
+	}
 	if a.Target == node.PowerOn || want == node.PowerOff {
 		there, err := j.powerBecomes(ctx, want, core.Seconds(a.GraceSeconds))
 		if err != nil || there {

@@ -1,0 +1,122 @@
+package engine_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// must fails the test with an error, a refusal too.
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// byHand makes a managed node without a BMC, whose machine is off.
+func (w *world) byHand() node.Node {
+	w.t.Helper()
+	n, err := w.e.CreateNode(w.ctx, node.Node{Name: "one", Driver: "manual-management"})
+	w.must(err)
+	_, err = w.e.CreatePort(w.ctx, node.Port{NodeUUID: n.UUID, Address: macOf(n.UUID)})
+	w.must(err)
+	w.ask(n.UUID, node.Manage, node.Manageable)
+	w.must(w.e.SetPower(w.ctx, n.UUID, node.PowerOff, 0))
+	time.Sleep(time.Second)
+	w.must(w.e.ConfirmPower(w.ctx, n.UUID, node.PowerOff))
+	if n = w.settled(n.UUID); n.PowerState != node.PowerOff {
+		w.t.Fatalf("after the word that it is off its power is %q", n.PowerState)
+	}
+	return n
+}
+
+// A machine without a BMC is switched by a person: the conductor says what it asks for, waits for
+// the word or for a boot from the network, and gives up after a while.
+func TestByHand(t *testing.T) {
+	on, off := node.PowerOn, node.PowerOff
+	for name, tc := range map[string]struct {
+		target  node.PowerState
+		asks    string          // of the person; "" for nothing
+		word    node.PowerState // that the person gives; "" for none
+		stage   string          // that the boot service sees instead
+		power   node.PowerState // in the end
+		failure string
+	}{
+		"on": {target: on, word: on, power: on,
+			asks: "a person to switch the machine on; then: ferrite node confirm power on one"},
+		"restart": {target: node.Rebooting, word: on, power: on,
+			asks: "a person to restart the machine; then: ferrite node confirm power on one"},
+		"boots": {target: on, stage: "ipxe script", power: on,
+			asks: "a person to switch the machine on; then: ferrite node confirm power on one"},
+		"only DHCP": {target: on, stage: "dhcp ack", power: off, failure: "nobody confirmed within 4h0m0s",
+			asks: "a person to switch the machine on; then: ferrite node confirm power on one"},
+		"nobody": {target: on, power: off, failure: "ferrite node confirm power on",
+			asks: "a person to switch the machine on; then: ferrite node confirm power on one"},
+		"already off": {target: off, power: off},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, 1)
+				w.start()
+				defer w.close()
+				n := w.byHand()
+				w.must(w.e.SetPower(w.ctx, n.UUID, tc.target, 0))
+				time.Sleep(time.Minute)
+				st, err := w.e.Status(w.ctx, n.UUID)
+				if err != nil || st.WaitingFor != tc.asks {
+					t.Errorf("it waits for %q (%v), want %q", st.WaitingFor, err, tc.asks)
+				}
+				if tc.stage != "" {
+					w.must(w.e.BootStage(w.ctx, macOf(n.UUID), tc.stage, ""))
+				}
+				if tc.word != "" {
+					var r *node.Refusal
+					if err := w.e.ConfirmPower(w.ctx, n.UUID, off); !errors.As(err, &r) {
+						t.Errorf("the wrong word is answered %v", err)
+					}
+					w.must(w.e.ConfirmPower(w.ctx, n.UUID, tc.word))
+				}
+				n = w.settled(n.UUID)
+				if n.PowerState != tc.power || !strings.Contains(n.LastError, tc.failure) ||
+					(n.LastError == "") != (tc.failure == "") {
+					t.Errorf("power %q, want %q; last error %q, want %q", n.PowerState, tc.power, n.LastError, tc.failure)
+				}
+				if st, err := w.e.Status(w.ctx, n.UUID); err != nil || st.WaitingFor != "" {
+					t.Errorf("at rest it waits for %q (%v)", st.WaitingFor, err)
+				}
+				var r *node.Refusal
+				if err := w.e.ConfirmPower(w.ctx, n.UUID, on); !errors.As(err, &r) {
+					t.Errorf("a word that nobody waits for is answered %v", err)
+				}
+			})
+		})
+	}
+}
+
+// A conductor that ends while a person is asked asks again when it starts, and goes on with their word.
+func TestByHandRestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.start()
+		defer w.close()
+		n := w.byHand()
+		w.must(w.e.SetPower(w.ctx, n.UUID, node.Rebooting, 0))
+		time.Sleep(time.Minute)
+		w.end()
+		w.start()
+		time.Sleep(time.Minute)
+		if n, err := w.e.Node(w.ctx, n.UUID); err != nil || n.PowerState != node.PowerOff ||
+			n.TargetPowerState != node.PowerOn {
+			t.Errorf("after the restart power is %q, on the way to %q", n.PowerState, n.TargetPowerState)
+		}
+		w.must(w.e.ConfirmPower(w.ctx, n.UUID, node.PowerOn))
+		if n := w.settled(n.UUID); n.PowerState != node.PowerOn {
+			t.Errorf("power is %q: %s", n.PowerState, n.LastError)
+		}
+	})
+}
