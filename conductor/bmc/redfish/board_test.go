@@ -28,6 +28,7 @@ type board struct {
 	many     int // most requests at once
 	systems  int
 	resets   []string                                                 // allowable
+	sources  []string                                                 // allowable boot sources
 	extra    map[string]any                                           // of the system, and by path of other resources
 	hook     func(w http.ResponseWriter, r *http.Request, n int) bool // n counts from 1; true when it has answered
 }
@@ -149,8 +150,15 @@ func (b *board) known(r *http.Request) bool {
 
 func (b *board) system(w http.ResponseWriter, path string) {
 	w.Header().Set("ETag", b.tag())
+	boot := map[string]any{}
+	for key, value := range b.boot {
+		boot[key] = value
+	}
+	if len(b.sources) > 0 {
+		boot["BootSourceOverrideTarget@Redfish.AllowableValues"] = b.sources
+	}
 	body := map[string]any{
-		"@odata.id": path, "Id": "1", "PowerState": b.power, "Boot": b.boot, "UUID": "6AAF4DF9-C601-5E47-A343-0856024BD9C3",
+		"@odata.id": path, "Id": "1", "PowerState": b.power, "Boot": boot, "UUID": "6AAF4DF9-C601-5E47-A343-0856024BD9C3",
 		"MemorySummary":    map[string]any{"TotalSystemMemoryGiB": 1.5},
 		"ProcessorSummary": map[string]any{"Count": 1, "LogicalProcessorCount": 2},
 		"Processors":       link(path + "/Absent"),

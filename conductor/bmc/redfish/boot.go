@@ -1,8 +1,11 @@
 package redfish
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 
 	"github.com/stmcginnis/gofish/schemas"
@@ -20,6 +23,22 @@ var bootSources = []struct {
 	{"cdrom", schemas.CdBootSource},
 	{"bios", schemas.BiosSetupBootSource},
 	{"uefihttp", schemas.UefiHTTPBootSource},
+}
+
+// usbCD is a virtual CD on BMCs where Cd is a drive of the machine; DSP0268 does not have it.
+const usbCD schemas.BootSource = "UsbCd"
+
+// deviceOf is Ironic's name of a source, "" for none.
+func deviceOf(source schemas.BootSource) string {
+	if source == usbCD {
+		return "cdrom"
+	}
+	for _, b := range bootSources {
+		if b.source == source {
+			return b.device
+		}
+	}
+	return ""
 }
 
 // SupportedBootDevices lists what there are names for; which of them a BMC
@@ -40,18 +59,16 @@ func (d *Driver) BootDevice(ctx context.Context, n node.Node) (device string, pe
 		if err != nil || sys.Boot.BootSourceOverrideEnabled == schemas.DisabledBootSourceOverrideEnabled {
 			return err
 		}
-		for _, b := range bootSources {
-			if b.source == sys.Boot.BootSourceOverrideTarget {
-				device = b.device
-				persistent = sys.Boot.BootSourceOverrideEnabled == schemas.ContinuousBootSourceOverrideEnabled
-			}
+		if device = deviceOf(sys.Boot.BootSourceOverrideTarget); device != "" {
+			persistent = sys.Boot.BootSourceOverrideEnabled == schemas.ContinuousBootSourceOverrideEnabled
 		}
 		return nil
 	})
 	return device, persistent, err
 }
 
-// SetBootDevice overrides the boot order, once or until further notice.
+// SetBootDevice overrides the boot order, once or until further notice. A BMC that takes no
+// lasting override gets one for the next boot: BootDevice reports that it is not persistent.
 func (d *Driver) SetBootDevice(ctx context.Context, n node.Node, device string, persistent bool) error {
 	var source schemas.BootSource
 	for _, b := range bootSources {
@@ -62,64 +79,133 @@ func (d *Driver) SetBootDevice(ctx context.Context, n node.Node, device string, 
 	if source == "" {
 		return node.Refuse(node.Invalid, "Invalid boot device %s specified.", device)
 	}
-	enabled := schemas.OnceBootSourceOverrideEnabled
-	if persistent {
-		enabled = schemas.ContinuousBootSourceOverrideEnabled
-	}
 	return d.call(ctx, n, "set the boot device to "+device, func(s *session) error {
 		return s.change(func(sys *schemas.ComputerSystem) error {
-			if offered := sys.Boot.AllowableBootSourceOverrideTargetValues; len(offered) > 0 &&
-				!slices.Contains(offered, source) {
-				return node.Refuse(node.Invalid, "the BMC cannot boot from %s: it offers %v, %s is wanted", device, offered, source)
+			has, err := s.quirks(sys)
+			if err != nil {
+				return err
 			}
-			return sys.SetBoot(&schemas.Boot{BootSourceOverrideTarget: source, BootSourceOverrideEnabled: enabled})
+			source, err := offeredSource(sys, source, has(VirtualCDIsUSB))
+			if err != nil {
+				return err
+			}
+			o := override{sys: sys, source: source}
+			if has(FullBootRequest) || has(ModeWithDevice) {
+				o.mode = cmp.Or(sys.Boot.BootSourceOverrideMode, bootModes[n.BootMode], schemas.UEFIBootSourceOverrideMode)
+			}
+			if err := s.aim(o, persistent); err != nil || !has(ModeWithDevice) {
+				return err
+			}
+			return s.keepMode(o.mode)
 		})
 	})
 }
 
-// bootModes are Ironic's names for Redfish's modes.
-var bootModes = map[string]schemas.BootSourceOverrideMode{
-	"uefi": schemas.UEFIBootSourceOverrideMode,
-	"bios": schemas.LegacyBootSourceOverrideMode,
-}
-
-func modeOf(sys *schemas.ComputerSystem) string {
-	for name, mode := range bootModes {
-		if mode == sys.Boot.BootSourceOverrideMode {
-			return name
-		}
+// offeredSource is the source to ask for; a CD, which is a virtual one, may be called UsbCd.
+func offeredSource(sys *schemas.ComputerSystem, source schemas.BootSource, usb bool) (schemas.BootSource, error) {
+	offered := sys.Boot.AllowableBootSourceOverrideTargetValues
+	has := func(s schemas.BootSource) bool { return slices.Contains(offered, s) }
+	if source == schemas.CdBootSource && has(usbCD) && (usb || !has(source)) {
+		source = usbCD
 	}
-	return ""
-}
-
-// BootMode reads which firmware interface the machine boots through.
-func (d *Driver) BootMode(ctx context.Context, n node.Node) (mode string, err error) {
-	err = d.call(ctx, n, "read the boot mode", func(s *session) error {
-		sys, err := s.read()
-		if err == nil {
-			mode = modeOf(sys)
-		}
-		return err
-	})
-	return mode, err
-}
-
-// SetBootMode chooses the firmware interface. A mode that is set already is not set again:
-// many BMCs can report it and not change it.
-func (d *Driver) SetBootMode(ctx context.Context, n node.Node, mode string) error {
-	want, ok := bootModes[mode]
-	if !ok {
-		return node.Refuse(node.Invalid, "redfish cannot set the boot mode %q, only uefi and bios", mode)
+	if len(offered) > 0 && !has(source) {
+		return "", node.Refuse(node.Invalid, "the BMC cannot boot from %s: it offers %v, %s is wanted",
+			deviceOf(source), offered,
+			source)
 	}
-	return d.call(ctx, n, "set the boot mode to "+mode, func(s *session) error {
-		return s.change(func(sys *schemas.ComputerSystem) error {
-			if sys.Boot.BootSourceOverrideMode == want {
-				return nil
-			}
-			if err := sys.SetBoot(&schemas.Boot{BootSourceOverrideMode: want}); err != nil {
-				return fmt.Errorf("from %q: %w", sys.Boot.BootSourceOverrideMode, err)
-			}
+	return source, nil
+}
+
+// override is a boot device to ask for; the mode is "" where it is not sent along.
+type override struct {
+	sys    *schemas.ComputerSystem
+	source schemas.BootSource
+	mode   schemas.BootSourceOverrideMode
+}
+
+// body is the override as it is sent; "" leaves out for how long.
+func (o override) body(enabled schemas.BootSourceOverrideEnabled) map[string]any {
+	boot := map[string]any{"BootSourceOverrideTarget": o.source}
+	if enabled != "" {
+		boot["BootSourceOverrideEnabled"] = enabled
+	}
+	if o.mode != "" {
+		boot["BootSourceOverrideMode"] = o.mode
+	}
+	return boot
+}
+
+// aim asks for an override: a lasting one first, where it may last. Continuous was taken out
+// of Redfish for a while, and some BMCs have refused it since.
+func (s *session) aim(o override, persistent bool) error {
+	ways := []schemas.BootSourceOverrideEnabled{schemas.OnceBootSourceOverrideEnabled}
+	if persistent {
+		ways = append([]schemas.BootSourceOverrideEnabled{schemas.ContinuousBootSourceOverrideEnabled}, ways...)
+	}
+	var first error
+	for _, enabled := range ways {
+		err := s.setBoot(o.sys, o.body(enabled))
+		if refusesValue(err) && o.sys.Boot.BootSourceOverrideEnabled == enabled {
+			err = s.setBoot(o.sys, o.body("")) // some refuse what is so already
+		}
+		switch {
+		case err == nil && first != nil:
+			s.log.Warn("the BMC takes no lasting boot device: it is set for the next boot alone", "device", o.source,
+				"err", describe(first))
 			return nil
-		})
-	})
+		case !refusesValue(err):
+			return err
+		case first == nil:
+			first = err
+		}
+	}
+	return first
+}
+
+// refusesValue reports an answer after which another value may do.
+func refusesValue(err error) bool {
+	code := status(err)
+	return !passing(err) && (code == http.StatusBadRequest || code == http.StatusMethodNotAllowed ||
+		code == http.StatusConflict || code == http.StatusUnprocessableEntity || code == http.StatusNotImplemented)
+}
+
+// setBoot changes the system's Boot, or that of its settings resource, where the BMC has one
+// and takes it there alone (AMI's /SD).
+func (s *session) setBoot(sys *schemas.ComputerSystem, boot map[string]any) error {
+	body := map[string]any{"Boot": boot}
+	err := sys.Patch(sys.ODataID, body)
+	var l struct {
+		Settings struct{ SettingsObject reference } `json:"@Redfish.Settings"`
+	}
+	if json.Unmarshal(sys.RawData, &l) != nil || l.Settings.SettingsObject.Path == "" ||
+		!refusesValue(err) && status(err) != http.StatusNotFound {
+		return err
+	}
+	if s.patch(l.Settings.SettingsObject.Path, body) != nil {
+		return err
+	}
+	return nil
+}
+
+// keepMode reads the boot mode back after a change of the device, and sets it again where the
+// BMC has set it back.
+func (s *session) keepMode(want schemas.BootSourceOverrideMode) error {
+	for try := 1; ; try++ {
+		sys, err := s.read()
+		is := schemas.BootSourceOverrideMode("")
+		if err == nil {
+			is = sys.Boot.BootSourceOverrideMode
+		}
+		switch {
+		case err != nil || is == want || is == "":
+			return err
+		case try == changes:
+			return broken("the BMC sets the boot mode to %s with the boot device, and does not take %s again: set the mode in "+
+				"the firmware's setup, or update the BMC's firmware", is, want)
+		}
+		o := override{sys: sys, source: sys.Boot.BootSourceOverrideTarget, mode: want}
+		if err := s.setBoot(sys, o.body(sys.Boot.BootSourceOverrideEnabled)); err != nil {
+			return fmt.Errorf("set the boot mode %s again: %w", want, err)
+		}
+	}
 }

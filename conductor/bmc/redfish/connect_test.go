@@ -20,6 +20,7 @@ import (
 	"net"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -36,13 +37,19 @@ func neverConnects() *net.Dialer {
 	}}
 }
 
+// bmcKey is one for all: to make one takes long under the race detector.
+var bmcKey = sync.OnceValue(func() *rsa.PrivateKey {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	return key
+})
+
 // secured serves the board by TLS with the settings, and a certificate edit has changed.
 func secured(t *testing.T, conf *tls.Config, edit func(c *x509.Certificate)) (b *board, authority string) {
 	b = newBoard(t)
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := bmcKey()
 	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "bmc"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, BasicConstraintsValid: true, IsCA: true,
@@ -159,7 +166,7 @@ func TestZone(t *testing.T) {
 	for _, address := range []string{"https://[fe80::1%eth0]", "https://[fe80::1%25eth0]:8443/redfish/v1",
 		"[fe80::1%eth0]"} {
 		n := newBoard(t).node("redfish_address", address)
-		d := newDriver(t, redfish.Options{})
+		d := newDriver(t, redfish.Options{ConnectTimeout: time.Millisecond, Dialer: neverConnects()})
 		if err := d.Validate(n); err != nil {
 			t.Errorf("%s: %v", address, err)
 		}

@@ -35,6 +35,8 @@ type Options struct {
 	BackOff        time.Duration // the first pause after a failure, doubled with each, 250 ms
 	MaxBackOff     time.Duration // 60 s
 	StepPatience   time.Duration // how long a step waits while nothing goes on, 20 min
+	Pause          time.Duration // between two tries of what a BMC is not done with, 3 s
+	Quirks         []QuirkRow    // nil: Quirks()
 }
 
 // Driver drives every Redfish BMC; it is safe for concurrent use.
@@ -49,6 +51,10 @@ func New(o Options) *Driver {
 	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, 10*time.Second)
 	o.RequestTimeout = cmp.Or(o.RequestTimeout, 30*time.Second)
 	o.CallTimeout = cmp.Or(o.CallTimeout, 10*time.Minute)
+	o.Pause = cmp.Or(o.Pause, 3*time.Second)
+	if o.Quirks == nil {
+		o.Quirks = Quirks()
+	}
 	if o.Dialer == nil {
 		o.Dialer = &net.Dialer{}
 	}
@@ -92,6 +98,8 @@ type session struct {
 	client *gofish.APIClient
 	system *string // path, "" while not known
 	log    *slog.Logger
+	rows   []QuirkRow
+	pause  func() error // between two tries; an error at the end of the call
 }
 
 // Close gives back all sessions. A BMC that does not answer keeps its session

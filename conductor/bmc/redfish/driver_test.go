@@ -19,6 +19,9 @@ import (
 // newDriver traces into the test's log and is closed when the test ends.
 func newDriver(t *testing.T, o redfish.Options) *redfish.Driver {
 	o.Log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
+	if o.Pause == 0 {
+		o.Pause = time.Millisecond
+	}
 	d := redfish.New(o)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {

@@ -53,21 +53,25 @@ func TestTellOfOddBoards(t *testing.T) {
 	}{
 		"nothing at all": {map[string]string{"/redfish/v1/Systems/1": `{}`}, node.HardwareReport{}},
 		"settings without a registry": {map[string]string{
-			"/redfish/v1/Systems/1":      `{"Bios": {"@odata.id": "/redfish/v1/Systems/1/Bios"}, "BiosVersion": "U1"}`,
-			"/redfish/v1/Systems/1/Bios": `{"Attributes": {"Cores": 1, "AdminPassword": "letmein", "Turbo": false, "Tag": null}}`,
+			"/redfish/v1/Systems/1": `{"Bios": {"@odata.id": "/redfish/v1/Systems/1/Bios"}, "BiosVersion": "U1"}`,
+			"/redfish/v1/Systems/1/Bios": `{"Attributes": {"Cores": 1, "AdminPassword": "letmein", ` +
+				`"Turbo": false, "Tag": null}}`,
 		}, node.HardwareReport{
 			BIOS: []node.BIOSSetting{{Name: "AdminPassword"}, {Name: "Cores", Value: &on}, {Name: "Tag"},
 				{Name: "Turbo", Value: &off}},
 			Firmware: []node.FirmwareComponent{{Component: "bios", CurrentVersion: "U1"}},
 		}},
 		"a password with a registry, cards that cannot be read": {map[string]string{
-			"/redfish/v1/Systems/1":                 `{"Bios": {"@odata.id": "/redfish/v1/Systems/1/Bios"}, "Links": {"Chassis": [{"@odata.id": "/redfish/v1/Chassis/1"}]}}`,
-			"/redfish/v1/Systems/1/Bios":            `{"Attributes": {"Key": "letmein"}, "AttributeRegistry": "R"}`,
-			"/redfish/v1":                           `{"Registries": {"@odata.id": "/redfish/v1/Registries"}}`,
-			"/redfish/v1/Registries":                `{"Members": [{"@odata.id": "/redfish/v1/Registries/R"}]}`,
-			"/redfish/v1/Registries/R":              `{"Id": "R", "Location": [{"Uri": "/r.json"}]}`,
-			"/r.json":                               `{"RegistryEntries": {"Attributes": [{"AttributeName": "Key", "Type": "Password", "IsSystemUniqueProperty": true}]}}`,
-			"/redfish/v1/Chassis/1":                 `{"NetworkAdapters": {"@odata.id": "/redfish/v1/Chassis/1/NetworkAdapters"}}`,
+			"/redfish/v1/Systems/1": `{"Bios": {"@odata.id": "/redfish/v1/Systems/1/Bios"}, ` +
+				`"Links": {"Chassis": [{"@odata.id": "/redfish/v1/Chassis/1"}]}}`,
+			"/redfish/v1/Systems/1/Bios": `{"Attributes": {"Key": "letmein"}, "AttributeRegistry": "R"}`,
+			"/redfish/v1":                `{"Registries": {"@odata.id": "/redfish/v1/Registries"}}`,
+			"/redfish/v1/Registries":     `{"Members": [{"@odata.id": "/redfish/v1/Registries/R"}]}`,
+			"/redfish/v1/Registries/R":   `{"Id": "R", "Location": [{"Uri": "/r.json"}]}`,
+			"/r.json": `{"RegistryEntries": ` +
+				`{"Attributes": [{"AttributeName": "Key", "Type": "Password", "IsSystemUniqueProperty": true}]}}`,
+			"/redfish/v1/Chassis/1": `{"NetworkAdapters": ` +
+				`{"@odata.id": "/redfish/v1/Chassis/1/NetworkAdapters"}}`,
 			"/redfish/v1/Chassis/1/NetworkAdapters": "",
 		},
 			node.HardwareReport{
@@ -87,8 +91,7 @@ func TestTellOfOddBoards(t *testing.T) {
 				}
 				return inner(w, r, n)
 			}
-			d := redfish.New(redfish.Options{})
-			defer d.Close()
+			d := newDriver(t, redfish.Options{})
 			got, err := d.ReportHardware(t.Context(), b.node("redfish_system_id", "/redfish/v1/Systems/1"))
 			if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
 				t.Errorf("%v; -want +got:\n%s", err, diff)
@@ -102,7 +105,8 @@ func TestMediaOfOddBoards(t *testing.T) {
 	const (
 		system  = "/redfish/v1/Systems/1"
 		media   = system + "/VirtualMedia"
-		actions = `, "Actions": {"#VirtualMedia.InsertMedia": {"target": "/insert1"}, "#VirtualMedia.EjectMedia": {"target": "/eject1"}}`
+		actions = `, "Actions": {"#VirtualMedia.InsertMedia": {"target": "/insert1"}, ` +
+			`"#VirtualMedia.EjectMedia": {"target": "/eject1"}}`
 	)
 	drives := func(all ...string) map[string]string {
 		docs := map[string]string{system: `{"VirtualMedia": {"@odata.id": "` + media + `"}}`}
@@ -172,8 +176,7 @@ func TestMediaOfOddBoards(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBoard(t)
 			sent := b.resources(c.docs, c.accept)
-			d := redfish.New(redfish.Options{})
-			defer d.Close()
+			d := newDriver(t, redfish.Options{})
 			err := d.AttachMedium(t.Context(), b.node("redfish_system_id", system),
 				node.Medium{Device: c.device, Image: "http://images/a.iso"})
 			if diff := cmp.Diff(c.want, *sent); diff != "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/stmcginnis/gofish"
@@ -32,7 +33,18 @@ type login struct {
 
 // refuse says that the credentials are no good.
 func (l *login) refuse(cause error) error {
-	return &controller.CredentialsError{Prefix: "redfish", User: l.account.user, Cause: describe(cause)}
+	cause = describe(cause)
+	if passwordExpired(cause) {
+		cause = fmt.Errorf("the password has expired, or is the factory's: set another for this user on the BMC, "+
+			"then redfish_password; %w", cause)
+	}
+	return &controller.CredentialsError{Prefix: "redfish", User: l.account.user, Cause: cause}
+}
+
+// passwordExpired reports the BMC's wish for another password (DSP0266, 13.3.7), without
+// which it lets nobody do anything.
+func passwordExpired(err error) bool {
+	return strings.Contains(messageID(err), "PasswordChangeRequired")
 }
 
 // call does something, logging in first when there is no session, and once more
@@ -48,6 +60,9 @@ func (l *login) call(ctx context.Context, t *target, do func(s *session) error) 
 		}
 	}
 	err := l.once(ctx, t, do)
+	if passwordExpired(err) {
+		return l.refuse(err)
+	}
 	if status(err) != http.StatusUnauthorized {
 		return err
 	}
@@ -69,7 +84,19 @@ func (l *login) once(ctx context.Context, t *target, do func(s *session) error) 
 	if t.system != "" {
 		path = &t.system
 	}
-	return do(&session{client: l.client.WithContext(ctx), system: path, log: l.o.Log})
+	return do(&session{client: l.client.WithContext(ctx), system: path, log: l.o.Log.With("bmc", l.base), rows: l.o.Quirks,
+		pause: func() error { return pause(ctx, l.o.Pause) }})
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // connect logs in: by session, which costs the BMC least, or with the

@@ -3,6 +3,7 @@ package redfish
 // manager is Manager: the BMC itself. The job service is Dell's own (iDRAC 9).
 type manager struct {
 	FirmwareVersion string
+	Manufacturer    string
 	Model           string
 	LastResetTime   string // since Manager.v1_9_0
 	Links           struct {

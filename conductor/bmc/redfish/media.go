@@ -140,42 +140,70 @@ func refusesDrive(err error) bool {
 	return slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed}, status(err))
 }
 
-// insert asks for an image as little as DSP0268 needs, and once more with what some BMCs
-// (Supermicro) want to be told besides. BMCs older than the action take a PATCH.
+// insert asks for an image with what DSP0268 has, and in other words where the BMC asks for
+// them. BMCs older than the action take a PATCH.
 func (s *session) insert(v virtualDrive, m node.Medium) error {
 	image, err := url.Parse(m.Image)
 	if err != nil {
 		return broken("the image URL cannot be read")
 	}
-	login := map[string]any{}
+	body := map[string]any{"Inserted": true, "WriteProtected": true}
 	if image.User != nil {
 		password, _ := image.User.Password()
-		login["UserName"], login["Password"] = image.User.Username(), password
+		body["UserName"], body["Password"] = image.User.Username(), password
 		image.User = nil // BMCs show the URL to everybody
 	}
-	body := func(more map[string]any) map[string]any {
-		all := map[string]any{"Image": image.String()}
-		for _, part := range []map[string]any{login, more} {
-			for k, v := range part {
-				all[k] = v
-			}
-		}
-		return all
-	}
+	body["Image"] = image.String()
 	if v.Actions.Insert.Target == "" {
-		return s.patch(v.Path, body(map[string]any{"Inserted": true}))
+		delete(body, "WriteProtected")
+		return unlicensed(s.patch(v.Path, body))
 	}
-	_, err = s.ask(http.MethodPost, v.Actions.Insert.Target,
-		body(map[string]any{"Inserted": true, "WriteProtected": true}))
-	if status(err) == http.StatusBadRequest {
-		_, again := s.ask(http.MethodPost, v.Actions.Insert.Target, body(map[string]any{
-			"TransferMethod": "Stream", "TransferProtocolType": strings.ToUpper(image.Scheme),
-		}))
-		if again == nil {
+	return unlicensed(s.insertInOtherWords(v.Actions.Insert.Target, body, strings.ToUpper(image.Scheme)))
+}
+
+// insertInOtherWords repeats the request as often as the BMC's answers show another way: at
+// first the parameters it complains of, then what some need to be sent besides.
+func (s *session) insertInOtherWords(target string, body map[string]any, protocol string) error {
+	busy := 0
+	var first error
+	for {
+		_, err := s.ask(http.MethodPost, target, body)
+		if err == nil {
 			return nil
 		}
+		if stillBusy(err) {
+			if busy++; busy > ejectTries || s.pause() != nil {
+				return err
+			}
+			continue
+		}
+		if first == nil {
+			first = err
+		}
+		if status(err) != http.StatusBadRequest || !inOtherWords(body, err, protocol) {
+			return first
+		}
 	}
-	return err
+}
+
+// inOtherWords changes the body of an insertion in the way that a refusal suggests, once each;
+// false where nothing is left.
+func inOtherWords(body map[string]any, refusal error, protocol string) bool {
+	said := refusalText(refusal)
+	switch {
+	case body["UserName"] == nil && (strings.Contains(said, "UserName") || strings.Contains(said, "Password")):
+		body["UserName"], body["Password"] = "none", "none" // a DGX asks for them where the server does not
+	case body["Inserted"] != nil: // Supermicro X11 and X12 know neither, and want the others
+		delete(body, "Inserted")
+		delete(body, "WriteProtected")
+		body["TransferMethod"], body["TransferProtocolType"] = "Stream", protocol
+	case body["TransferMethod"] != nil:
+		delete(body, "TransferMethod")
+		delete(body, "TransferProtocolType")
+	default:
+		return false
+	}
+	return true
 }
 
 // DetachMedia empties the drives of the kinds named, all for none.
@@ -218,15 +246,60 @@ func (s *session) ejectAll(drives []virtualDrive) error {
 		if !v.Inserted {
 			continue
 		}
-		var err error
-		if v.Actions.Eject.Target == "" {
-			err = s.patch(v.Path, map[string]any{"Image": nil, "Inserted": false})
-		} else {
-			_, err = s.ask(http.MethodPost, v.Actions.Eject.Target, map[string]any{})
-		}
-		if err != nil {
-			return fmt.Errorf("eject %s: %w", v.Path, err)
+		if err := s.eject(v); err != nil {
+			return fmt.Errorf("eject %s: %w", v.Path, unlicensed(err))
 		}
 	}
 	return nil
 }
+
+// ejectTries is how often a drive is looked at, or asked again, while it ejects: iDRACs
+// answer before they are done, with errors of their own to the next request.
+const ejectTries = 10
+
+// eject empties a drive and waits until it shows that. One that goes on showing its image is
+// believed in the end: its answer was that it ejects.
+func (s *session) eject(v virtualDrive) error {
+	for try := 1; ; try++ {
+		err := s.askToEject(v)
+		if err == nil {
+			break
+		}
+		if !stillBusy(err) && status(err) != http.StatusBadRequest && status(err) != http.StatusConflict {
+			return err
+		}
+		if inserted, readErr := s.inserted(v); readErr == nil && !inserted {
+			return nil
+		}
+		if !stillBusy(err) || try == ejectTries || s.pause() != nil {
+			return err
+		}
+	}
+	for range ejectTries {
+		if inserted, err := s.inserted(v); err != nil || !inserted {
+			return err
+		}
+		if err := s.pause(); err != nil {
+			return err
+		}
+	}
+	s.log.Warn("a virtual drive still shows the image that it has ejected", "drive", v.Path)
+	return nil
+}
+
+func (s *session) askToEject(v virtualDrive) error {
+	if v.Actions.Eject.Target == "" {
+		return s.patch(v.Path, map[string]any{"Image": nil, "Inserted": false})
+	}
+	_, err := s.ask(http.MethodPost, v.Actions.Eject.Target, map[string]any{})
+	return err
+}
+
+func (s *session) inserted(v virtualDrive) (bool, error) {
+	var now virtualDrive
+	_, err := s.get(v.Path, &now)
+	return now.Inserted, err
+}
+
+// stillBusy reports an answer of a drive that is at work (storyboard 2008504).
+func stillBusy(err error) bool { return status(err) >= http.StatusInternalServerError || passing(err) }

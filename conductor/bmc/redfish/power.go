@@ -11,12 +11,13 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// powerStates: a machine on its way counts as where it was, because whoever
-// waits for it must not go on before it has arrived.
+// powerStates: a machine that powers on counts as on, as in Ironic: large ones stay so for
+// minutes. One that powers off is on until it is off, because whoever waits for that must
+// not go on before.
 var powerStates = map[schemas.PowerState]node.PowerState{
-	schemas.OnPowerState: node.PowerOn, schemas.PoweringOffPowerState: node.PowerOn,
-	schemas.PausedPowerState: node.PowerOn,
-	schemas.OffPowerState:    node.PowerOff, schemas.PoweringOnPowerState: node.PowerOff,
+	schemas.OnPowerState: node.PowerOn, schemas.PoweringOnPowerState: node.PowerOn,
+	schemas.PoweringOffPowerState: node.PowerOn, schemas.PausedPowerState: node.PowerOn,
+	schemas.OffPowerState: node.PowerOff,
 }
 
 // PowerState reads whether the machine is on.
@@ -28,17 +29,21 @@ func (d *Driver) PowerState(ctx context.Context, n node.Node) (node.PowerState, 
 // button is how a power target is reached.
 type button struct {
 	whenOff, whenOn []schemas.ResetType // the first the BMC offers; none for nothing to do
+	arrives         node.PowerState     // where a machine that is there already needs no reset; "" for nowhere
 }
 
 var buttons = map[node.PowerState]button{
 	node.PowerOn: {
 		whenOff: []schemas.ResetType{schemas.OnResetType, schemas.ForceOnResetType, schemas.PushPowerButtonResetType},
+		arrives: node.PowerOn,
 	},
 	node.PowerOff: {
-		whenOn: []schemas.ResetType{schemas.ForceOffResetType},
+		whenOn:  []schemas.ResetType{schemas.ForceOffResetType},
+		arrives: node.PowerOff,
 	},
 	node.SoftPowerOff: {
-		whenOn: []schemas.ResetType{schemas.GracefulShutdownResetType, schemas.PushPowerButtonResetType},
+		whenOn:  []schemas.ResetType{schemas.GracefulShutdownResetType, schemas.PushPowerButtonResetType},
+		arrives: node.PowerOff,
 	},
 	node.Rebooting: {
 		whenOff: []schemas.ResetType{schemas.OnResetType, schemas.ForceOnResetType, schemas.PushPowerButtonResetType},
@@ -58,8 +63,24 @@ func (d *Driver) SetPower(ctx context.Context, n node.Node, target node.PowerSta
 		return node.Refuse(node.Invalid, "redfish cannot set the power state %q", target)
 	}
 	return d.call(ctx, n, fmt.Sprintf("set %q", target), func(s *session) error {
-		return s.change(func(sys *schemas.ComputerSystem) error { return press(sys, b, target) })
+		err := s.change(func(sys *schemas.ComputerSystem) error { return press(sys, b, target) })
+		return s.unlessThere(b.arrives, err)
 	})
+}
+
+// unlessThere forgives a refusal where the machine is as wanted: BMCs answer 400 or 409 to
+// what is so already, which it may have become since it was read.
+func (s *session) unlessThere(want node.PowerState, refusal error) error {
+	code := status(refusal)
+	if want == "" || code != http.StatusBadRequest && code != http.StatusConflict {
+		return refusal
+	}
+	sys, err := s.read()
+	if err != nil || powerStates[sys.PowerState] != want {
+		return refusal
+	}
+	s.log.Info("the BMC refused what the machine is already", "power", want, "err", describe(refusal))
+	return nil
 }
 
 func press(sys *schemas.ComputerSystem, b button, target node.PowerState) error {
@@ -67,8 +88,8 @@ func press(sys *schemas.ComputerSystem, b button, target node.PowerState) error 
 	if sys.PowerState == schemas.OffPowerState {
 		ways = b.whenOff
 	}
-	if sys.PowerState == schemas.PoweringOffPowerState || sys.PowerState == schemas.PoweringOnPowerState {
-		ways = append(slices.Clone(b.whenOn), b.whenOff...) // either may have come true by now
+	if sys.PowerState == schemas.PoweringOffPowerState {
+		ways = append(slices.Clone(b.whenOn), b.whenOff...) // it may be off by now
 	}
 	if len(ways) == 0 {
 		return nil

@@ -1,0 +1,117 @@
+package redfish
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/stmcginnis/gofish/schemas"
+)
+
+// Quirk is a way in which a BMC departs from the standard, or from what others make of it,
+// that its answers do not show.
+type Quirk string
+
+// The quirks that there are.
+const (
+	// FullBootRequest is a BMC that takes a boot override only whole: device, how long, and mode.
+	FullBootRequest Quirk = "full-boot-request"
+	// ModeWithDevice is a BMC that sets the boot mode back when it is not sent with the
+	// device. It is sent along, and read back.
+	ModeWithDevice Quirk = "mode-with-device"
+	// VirtualCDIsUSB is a BMC whose virtual CD is the boot source UsbCd; Cd is a real drive.
+	VirtualCDIsUSB Quirk = "virtual-cd-is-usb"
+)
+
+// QuirkRow says which machines have a quirk. Patterns are those of path.Match, in lower
+// case, "" for any; the firmware is that of the Manager.
+type QuirkRow struct {
+	Manufacturer, Model, Firmware string
+	Except                        string // models that do not have it
+	Quirk                         Quirk
+	Source                        string
+}
+
+// Quirks is the table. Nothing belongs in it that an answer of the BMC shows: see
+// Adaptations.
+func Quirks() []QuirkRow {
+	const (
+		full    = "ironic redfish/management.py, VENDORS_REQUIRING_FULL_BOOT_REQUEST"
+		mode    = "ironic redfish/management.py, storyboard 2008547 and 2008712; DMTF Redfishtool 106"
+		usbDisc = "sushy resources/system/system.py: X11 and X12 show virtual media as a USB CD"
+	)
+	return []QuirkRow{
+		{Manufacturer: "american megatrends*", Quirk: FullBootRequest, Source: full},
+		{Manufacturer: "ami", Quirk: FullBootRequest, Source: full},
+		{Manufacturer: "asrockrack*", Quirk: FullBootRequest, Source: full},
+		{Manufacturer: "asrock rack*", Quirk: FullBootRequest, Source: full},
+		{Manufacturer: "supermicro*", Quirk: ModeWithDevice, Source: mode},
+		{Manufacturer: "super micro*", Quirk: ModeWithDevice, Source: mode},
+		{Manufacturer: "supermicro*", Except: "ars-111gl-nhr*", Quirk: VirtualCDIsUSB, Source: usbDisc},
+		{Manufacturer: "super micro*", Except: "ars-111gl-nhr*", Quirk: VirtualCDIsUSB, Source: usbDisc},
+	}
+}
+
+// matches reports whether a row is of a machine.
+func (q QuirkRow) matches(manufacturer, model, firmware string) bool {
+	if q.Except != "" && fits(q.Except, model) {
+		return false
+	}
+	return fits(q.Manufacturer, manufacturer) && fits(q.Model, model) && fits(q.Firmware, firmware)
+}
+
+func fits(pattern, text string) bool {
+	if pattern == "" {
+		return true
+	}
+	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
+	ok, err := path.Match(pattern, strings.ReplaceAll(text, "/", "-"))
+	return ok && err == nil
+}
+
+// QuirksOf lists the rows of a machine, of which some parts may not be known ("").
+func QuirksOf(rows []QuirkRow, manufacturer, model, firmware string) (all []QuirkRow) {
+	for _, q := range rows {
+		if q.matches(manufacturer, model, firmware) {
+			all = append(all, q)
+		}
+	}
+	return all
+}
+
+// quirks reports which quirks the machine has. Some systems name no manufacturer or model,
+// and the Manager does; its firmware is read only where a row asks for it.
+func (s *session) quirks(sys *schemas.ComputerSystem) (func(Quirk) bool, error) {
+	manufacturer, model, firmware := label(sys.Manufacturer), label(sys.Model), ""
+	wanted := slices.ContainsFunc(s.rows, func(q QuirkRow) bool {
+		return q.Firmware != "" && fits(q.Manufacturer, manufacturer) && fits(q.Model, model)
+	})
+	if wanted || manufacturer == "" {
+		m, err := s.managerOf(sys)
+		if err != nil {
+			return nil, err
+		}
+		if manufacturer == "" {
+			manufacturer = label(m.Manufacturer)
+		}
+		firmware = label(m.FirmwareVersion)
+	}
+	rows := QuirksOf(s.rows, manufacturer, model, firmware)
+	return func(q Quirk) bool {
+		return slices.ContainsFunc(rows, func(r QuirkRow) bool { return r.Quirk == q })
+	}, nil
+}
+
+// managerOf reads the BMC that manages the system; a zero one where the system names none,
+// or one that cannot be read.
+func (s *session) managerOf(sys *schemas.ComputerSystem) (m manager, err error) {
+	var l systemLinks
+	if err := json.Unmarshal(sys.RawData, &l); err != nil || len(l.Links.ManagedBy) == 0 {
+		return m, nil
+	}
+	if _, err := s.get(l.Links.ManagedBy[0].Path, &m); err != nil {
+		return manager{}, s.optional("the manager", err)
+	}
+	return m, nil
+}

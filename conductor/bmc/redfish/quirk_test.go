@@ -1,0 +1,223 @@
+package redfish_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// patches gives a board a way of its own to take a change of Boot: a status of 400 and more
+// refuses it, with a message.
+func patches(b *board, take func(boot map[string]string) (status int, message string)) {
+	b.hook = func(w http.ResponseWriter, r *http.Request, _ int) bool {
+		if r.Method != http.MethodPatch {
+			return false
+		}
+		var q struct{ Boot map[string]string }
+		_ = json.NewDecoder(r.Body).Decode(&q)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if code, message := take(q.Boot); code >= 400 {
+			refuse(w, code, message, "no")
+			return true
+		}
+		for key, value := range q.Boot {
+			b.boot[key] = value
+		}
+		w.WriteHeader(http.StatusNoContent)
+		return true
+	}
+}
+
+// odd has, by quirk, a BMC that has it, and whether the driver gets along with that.
+var odd = map[redfish.Quirk]struct {
+	make func(b *board)
+	try  func(t *testing.T, d *redfish.Driver, b *board, n node.Node) bool
+}{
+	redfish.FullBootRequest: {
+		func(b *board) {
+			patches(b, func(boot map[string]string) (int, string) {
+				if len(boot) < 3 {
+					return 400, "PropertyMissing"
+				}
+				return 0, ""
+			})
+		},
+		func(t *testing.T, d *redfish.Driver, b *board, n node.Node) bool {
+			device, mode := d.SetBootDevice(t.Context(), n, "pxe", false), d.SetBootMode(t.Context(), n, "bios")
+			return device == nil && mode == nil && b.boot["BootSourceOverrideTarget"] == "Pxe" &&
+				b.boot["BootSourceOverrideMode"] == "Legacy"
+		},
+	},
+	redfish.ModeWithDevice: {
+		func(b *board) {
+			patches(b, func(boot map[string]string) (int, string) {
+				if boot["BootSourceOverrideMode"] == "" {
+					boot["BootSourceOverrideMode"] = "Legacy"
+				}
+				return 0, ""
+			})
+		},
+		func(t *testing.T, d *redfish.Driver, b *board, n node.Node) bool {
+			err := d.SetBootDevice(t.Context(), n, "pxe", false)
+			return err == nil && b.boot["BootSourceOverrideMode"] == "UEFI"
+		},
+	},
+	redfish.VirtualCDIsUSB: {
+		func(b *board) {},
+		func(t *testing.T, d *redfish.Driver, b *board, n node.Node) bool {
+			err := d.SetBootDevice(t.Context(), n, "cdrom", false)
+			device, _, readErr := d.BootDevice(t.Context(), n)
+			return err == nil && readErr == nil && b.boot["BootSourceOverrideTarget"] == "UsbCd" && device == "cdrom"
+		},
+	},
+}
+
+// Each row of the table is needed: the BMC it is of is driven with it, and not without it.
+func TestQuirkRows(t *testing.T) {
+	rows := redfish.Quirks()
+	for i, row := range rows {
+		kind, ok := odd[row.Quirk]
+		if !ok || row.Source == "" || row.Manufacturer != strings.ToLower(row.Manufacturer) {
+			t.Errorf("row %d, %+v: it has no board here, no source, or patterns in capitals", i, row)
+			continue
+		}
+		for _, c := range []struct {
+			name  string
+			model string
+			rows  []redfish.QuirkRow
+			want  bool
+		}{
+			{"with", "X1", rows, true},
+			{"without", "X1", slices.Delete(slices.Clone(rows), i, i+1), false},
+			{"excepted", strings.ToUpper(strings.TrimSuffix(row.Except, "*")), rows, false},
+		} {
+			if c.name == "excepted" && row.Except == "" {
+				continue
+			}
+			b := newBoard(t)
+			b.mu.Lock()
+			b.extra = map[string]any{"Manufacturer": strings.ToUpper(strings.TrimSuffix(row.Manufacturer, "*")) + " ",
+				"Model": c.model}
+			b.mu.Unlock()
+			b.offers("None", "Pxe", "Cd", "UsbCd", "Hdd")
+			kind.make(b)
+			if got := kind.try(t, newDriver(t, redfish.Options{Quirks: c.rows}), b, b.node()); got != c.want {
+				t.Errorf("%s of %s, %s the row: driven is %t, %t is wanted", row.Quirk, row.Manufacturer, c.name, got, c.want)
+			}
+		}
+	}
+}
+
+// offers has the board list boot sources.
+func (b *board) offers(sources ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sources = sources
+}
+
+// Machines without a row are sent no mode, which HPE refuses; a CD is UsbCd where that alone
+// is offered.
+func TestNoQuirk(t *testing.T) {
+	b := newBoard(t)
+	b.extra = map[string]any{"Manufacturer": "HPE", "Model": "ProLiant DL380 Gen10"}
+	b.offers("Pxe", "UsbCd")
+	patches(b, func(boot map[string]string) (int, string) {
+		if boot["BootSourceOverrideMode"] != "" {
+			return 400, "PropertyNotWritableOrUnknown"
+		}
+		return 0, ""
+	})
+	d := newDriver(t, redfish.Options{})
+	for _, device := range []string{"pxe", "cdrom"} {
+		if err := d.SetBootDevice(t.Context(), b.node(), device, true); err != nil {
+			t.Errorf("%s: %v", device, err)
+		}
+	}
+	if b.boot["BootSourceOverrideTarget"] != "UsbCd" {
+		t.Errorf("the CD is %v", b.boot)
+	}
+}
+
+// A system that names no manufacturer has its Manager's.
+func TestQuirkOfManager(t *testing.T) {
+	b := newBoard(t)
+	b.extra = map[string]any{"Links": map[string]any{"ManagedBy": []any{link("/redfish/v1/Managers/1")}},
+		"/redfish/v1/Managers/1": map[string]any{"Manufacturer": "AMI", "FirmwareVersion": "12.4"}}
+	odd[redfish.FullBootRequest].make(b)
+	d := newDriver(t, redfish.Options{Quirks: []redfish.QuirkRow{{Manufacturer: "ami", Firmware: "12.*",
+		Quirk: redfish.FullBootRequest, Source: "a test"}}})
+	if !odd[redfish.FullBootRequest].try(t, d, b, b.node()) {
+		t.Error("the manager's manufacturer was not looked at")
+	}
+}
+
+// A lasting boot device falls back to one for the next boot, and to the device alone where
+// what is so already is refused.
+func TestBootDeviceFallsBack(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		take       func(boot map[string]string) (int, string)
+		want       string
+		persistent bool
+	}{
+		{"Continuous is taken", func(map[string]string) (int, string) { return 0, "" }, "disk", true},
+		{"Continuous is refused", func(boot map[string]string) (int, string) {
+			if boot["BootSourceOverrideEnabled"] == "Continuous" {
+				return 400, "PropertyValueNotInList"
+			}
+			return 0, ""
+		}, "disk", false},
+		{"Continuous is not made", func(boot map[string]string) (int, string) {
+			if boot["BootSourceOverrideEnabled"] == "Continuous" {
+				return 501, "NotImplemented"
+			}
+			return 0, ""
+		}, "disk", false},
+		{"all is refused", func(map[string]string) (int, string) { return 400, "UnsupportedOperation" }, "", false},
+		{"the machine is in POST", func(boot map[string]string) (int, string) {
+			if boot["BootSourceOverrideEnabled"] == "Once" {
+				t.Error("Once was asked for")
+			}
+			return 400, "UnableToModifyDuringSystemPOST"
+		}, "", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBoard(t)
+			patches(b, c.take)
+			d := newDriver(t, redfish.Options{})
+			err := d.SetBootDevice(t.Context(), b.node(), "disk", true)
+			device, persistent, readErr := d.BootDevice(t.Context(), b.node())
+			if (err == nil) != (c.want != "") || readErr != nil || device != c.want || persistent != c.persistent {
+				t.Errorf("got %q, persistent %t, %v, %v", device, persistent, err, readErr)
+			}
+		})
+	}
+	b := newBoard(t)
+	b.boot["BootSourceOverrideEnabled"] = "Once"
+	patches(b, func(boot map[string]string) (int, string) {
+		if boot["BootSourceOverrideEnabled"] == "Once" {
+			return 400, "PropertyValueNotInList"
+		}
+		return 0, ""
+	})
+	if err := newDriver(t, redfish.Options{}).SetBootDevice(t.Context(), b.node(), "pxe", false); err != nil {
+		t.Errorf("Once is so already: %v", err)
+	}
+}
+
+// A BMC that never keeps the mode is an error that says so.
+func TestModeNotKept(t *testing.T) {
+	b := newBoard(t)
+	b.extra = map[string]any{"Manufacturer": "Supermicro"}
+	patches(b, func(boot map[string]string) (int, string) { boot["BootSourceOverrideMode"] = "Legacy"; return 0, "" })
+	err := newDriver(t, redfish.Options{}).SetBootDevice(t.Context(), b.node(), "pxe", false)
+	if err == nil || !strings.Contains(err.Error(), "sets the boot mode to Legacy with the boot device") {
+		t.Errorf("got %v", err)
+	}
+}
