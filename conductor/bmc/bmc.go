@@ -52,8 +52,9 @@ type Driver interface {
 
 // Options are what the drivers of all hardware types work with.
 type Options struct {
-	Log *slog.Logger
-	CAs cacert.Folder // that nodes may name files of
+	Log      *slog.Logger
+	CAs      cacert.Folder // that nodes may name files of
+	Patience node.Patience // with BMCs; zero times are the drivers' defaults
 
 	// Dialer makes the connections to BMCs, and may refuse addresses. Nil dials
 	// whatever a node names, which is for tests.
@@ -64,7 +65,8 @@ type Options struct {
 var makers = map[string]func(o Options) Driver{
 	"fake-hardware": func(Options) Driver { return fake.New(fake.Script{}) },
 	"redfish": func(o Options) Driver {
-		return redfish.New(redfish.Options{Log: o.Log, CAs: o.CAs, Dialer: o.Dialer})
+		return redfish.New(redfish.Options{Log: o.Log, CAs: o.CAs, Dialer: o.Dialer,
+			ConnectTimeout: o.Patience.Connect, RequestTimeout: o.Patience.Request})
 	},
 	"manual-management": func(Options) Driver { return manual.New() },
 	"ipmi":              func(o Options) Driver { return ipmi.New(ipmi.Options{Log: o.Log, Dialer: o.Dialer}) },

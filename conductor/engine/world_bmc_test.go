@@ -43,14 +43,25 @@ func (w *world) SetPower(ctx context.Context, n node.Node, target node.PowerStat
 }
 
 func (w *world) BootDevice(ctx context.Context, n node.Node) (d string, persistent bool, err error) {
-	err = w.toBMC(ctx, n, func(m *machine) { d = m.device })
-	return d, false, err
+	err = w.toBMC(ctx, n, func(m *machine) { d, persistent = m.device, m.lasting })
+	return d, persistent, err
 }
 
-func (w *world) SetBootDevice(ctx context.Context, n node.Node, device string, _ bool) error {
-	return w.toBMC(ctx, n, func(m *machine) { m.device = device })
+func (w *world) SetBootDevice(ctx context.Context, n node.Node, device string, persistent bool) error {
+	return w.toBMC(ctx, n, func(m *machine) { m.device, m.lasting = device, persistent && !w.once })
 }
 func (w *world) SupportedBootDevices(node.Node) []string                { return []string{"pxe", "disk"} }
-func (w *world) BootMode(context.Context, node.Node) (string, error)    { return "uefi", nil }
-func (w *world) SetBootMode(context.Context, node.Node, string) error   { return nil }
 func (w *world) System(context.Context, node.Node) (node.System, error) { return w.system, nil }
+
+func (w *world) BootMode(_ context.Context, n node.Node) (string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return cmp.Or(w.of(n.UUID).mode, "uefi"), nil
+}
+
+func (w *world) SetBootMode(_ context.Context, n node.Node, mode string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.of(n.UUID).mode = mode
+	return nil
+}

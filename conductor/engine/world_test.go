@@ -45,6 +45,7 @@ type world struct {
 	syncing    error                    // agents that are told to sync refuse so; nil for never
 	// agents that are asked for a kexec answer so, or fail; nil for a success
 	kexecing   func(*machine, *agentapi.Result) error
+	once       bool   // BMCs keep a boot device for one boot only
 	powerOff   error  // agents that are told to power off refuse so; nil for never
 	powerFault string // and those that take it fail so, at once or after a while
 	powerSlow  bool
@@ -70,7 +71,8 @@ type world struct {
 type machine struct {
 	power    node.PowerState
 	device   string
-	boot     int // grows with every power change: what ran before is gone
+	lasting  bool // the boot device is for more than one boot
+	boot     int  // grows with every power change: what ran before is gone
 	disk     string
 	wiped    bool
 	tenant   string // whose image is on the disk

@@ -10,9 +10,9 @@ import (
 // Patience is how long a BMC and its machine are waited for.
 type Patience struct {
 	Connect  time.Duration // for a connection to the BMC
-	Request  time.Duration // for the answer to one request
+	Request  time.Duration // for the answer to one request, and for each of the regular readings of the power state
 	Call     time.Duration // for one thing that is done, however many requests it takes
-	Verify   time.Duration // for a verification of the node, and for one reading of its power state
+	Verify   time.Duration // for a verification of the node
 	Power    time.Duration // until the machine is on or off
 	BootMode time.Duration // until the firmware has taken a boot mode or secure boot
 }
@@ -40,13 +40,13 @@ func PatienceSettings() []PatienceSetting {
 	return []PatienceSetting{
 		{"bmc-connect-timeout", 10 * s, s, 5 * m, "time limit of a connection to a BMC",
 			func(p *Patience) *time.Duration { return &p.Connect }},
-		{"bmc-request-timeout", 30 * s, s, 10 * m, "time limit of one request to a BMC",
+		{"bmc-request-timeout", 30 * s, s, 10 * m,
+			"time limit of one request to a BMC, and of one reading of its power state",
 			func(p *Patience) *time.Duration { return &p.Request }},
 		{"bmc-call-timeout", 90 * s, 2 * s, h, "time limit of one call to a BMC, with all its requests; " +
 			"inspection may take five times as long",
 			func(p *Patience) *time.Duration { return &p.Call }},
-		{"bmc-verify-timeout", 90 * s, 2 * s, h,
-			"time limit of one verification of a BMC, and of one reading of its power state",
+		{"bmc-verify-timeout", 90 * s, 2 * s, h, "time limit of one verification of a BMC",
 			func(p *Patience) *time.Duration { return &p.Verify }},
 		{"power-timeout", m, s, 2 * h, "time limit of a power change",
 			func(p *Patience) *time.Duration { return &p.Power }},

@@ -84,6 +84,8 @@ func (d *decision) handle(e Event) error {
 		d.scriptAsked(e)
 	case PowerRead:
 		d.powerRead(e)
+	case BootDeviceSet:
+		d.keepBootDevice(e)
 	case FirmwareRead:
 		d.firmwareRead(e)
 	case Expired:

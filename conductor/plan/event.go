@@ -121,6 +121,7 @@ type Settings struct {
 	ServiceTimeout   time.Duration
 	InspectTimeout   time.Duration
 	PowerTimeout     time.Duration // how long a power change may take
+	BMC              node.Patience // how long BMCs are waited for, but for Power; zero times are the defaults
 	PersonTimeout    time.Duration // how long one may take that a person makes, of a machine without a BMC
 	CollectLogs      bool          // ask agents that ship no log for theirs when a run has failed
 	StepTimeout      time.Duration // how long a step of agent or BMC may last without measured progress
@@ -163,7 +164,8 @@ func DefaultSettings() Settings {
 		RescueTimeout:    1800 * time.Second,
 		ServiceTimeout:   1800 * time.Second,
 		InspectTimeout:   1800 * time.Second,
-		PowerTimeout:     60 * time.Second,
+		PowerTimeout:     node.DefaultPatience().Power,
+		BMC:              node.DefaultPatience(),
 		PersonTimeout:    4 * time.Hour,
 		CollectLogs:      true,
 		StepTimeout:      24 * time.Hour,

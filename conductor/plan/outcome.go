@@ -49,6 +49,8 @@ func (d *decision) replanned(o Outcome) bool {
 		return d.agentGone(o)
 	case kexecStep:
 		return d.kexecFailed(o)
+	case setBootDevice:
+		return d.bootDeviceRefused(o)
 	}
 	return false
 }
@@ -56,28 +58,28 @@ func (d *decision) replanned(o Outcome) bool {
 // settlers say, by effect, what a success means for the node. Each goes on
 // with the run, or returns the reason why it has failed all the same.
 var settlers = map[string]func(d *decision, result json.RawMessage) error{
-	"power.validate":             validated,
-	"management.validate":        validated,
-	"power.power_on":             powerIs(node.PowerOn, false),
-	"power.power_off":            poweredOff,
-	"power.reboot":               powerIs(node.PowerOn, true),
-	"management.set_boot_device": goOn,
-	"management.set_boot_mode":   bootModeSet,
-	"inspect.read_system":        systemKnown,
-	readPorts:                    portsKnown,
-	callEffect:                   goOn,
-	"agent.get_steps":            stepsKnown,
-	"agent.execute_step":         commandAnswered,
-	"agent.get_partition_uuids":  partitionsKnown,
-	installBootloader:            commandAnswered,
-	"agent.sync":                 commandAnswered,
-	"agent.finalize_rescue":      rescueFinalized,
-	"agent.poll":                 commandAnswered,
-	kexecStep:                    kexecStarted,
-	"agent.power_off":            askedOff, // the step after it waits until the machine is off
-	hardwareEffect:               hardwareRead,
-	driverEffect:                 driverAnswered,
-	childrenEffect:               goOn,
+	"power.validate":            validated,
+	"management.validate":       validated,
+	"power.power_on":            powerIs(node.PowerOn, false),
+	"power.power_off":           poweredOff,
+	"power.reboot":              powerIs(node.PowerOn, true),
+	setBootDevice:               bootDeviceSet,
+	"management.set_boot_mode":  bootModeSet,
+	"inspect.read_system":       systemKnown,
+	readPorts:                   portsKnown,
+	callEffect:                  goOn,
+	"agent.get_steps":           stepsKnown,
+	"agent.execute_step":        commandAnswered,
+	"agent.get_partition_uuids": partitionsKnown,
+	installBootloader:           commandAnswered,
+	"agent.sync":                commandAnswered,
+	"agent.finalize_rescue":     rescueFinalized,
+	"agent.poll":                commandAnswered,
+	kexecStep:                   kexecStarted,
+	"agent.power_off":           askedOff, // the step after it waits until the machine is off
+	hardwareEffect:              hardwareRead,
+	driverEffect:                driverAnswered,
+	childrenEffect:              goOn,
 }
 
 func goOn(d *decision, _ json.RawMessage) error {
@@ -166,7 +168,17 @@ func (d *decision) notePowerOff(result json.RawMessage) error {
 	return nil
 }
 
-func bootModeSet(d *decision, _ json.RawMessage) error {
+func bootModeSet(d *decision, result json.RawMessage) error {
+	var r ChoreDone
+	if len(result) > 0 {
+		if err := read(result, &r); err != nil {
+			return err
+		}
+	}
+	if r.Restarted {
+		d.n.Run.FirmwareStarts++
+		d.note("INFO", "the machine was started once for its firmware to take the boot mode "+wantedBootMode(d.n))
+	}
 	d.n.BootMode = wantedBootMode(d.n)
 	d.next()
 	return nil

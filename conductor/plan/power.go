@@ -88,7 +88,7 @@ func (d *decision) powerChange(target node.PowerState, timeout time.Duration) po
 	case target == node.SoftPowerOff || target == node.SoftRebooting:
 		timeout = s.SoftPowerOffTimeout
 	default:
-		timeout = s.PowerTimeout
+		timeout = PatienceOf(d.n, s).Power
 	}
 	return powerChange{PowerArgs: PowerArgs{Target: target, TimeoutSeconds: timeout.Seconds()}}
 }
@@ -101,7 +101,24 @@ func PowerTimeoutOf(n node.Node, s Settings) time.Duration {
 	if ByHand(n) {
 		return s.PersonTimeout
 	}
-	return s.PowerTimeout
+	return PatienceOf(n, s).Power
+}
+
+// PatienceOf is how long the BMC and the machine of n are waited for: as its driver_info
+// says, and else as the settings do.
+func PatienceOf(n node.Node, s Settings) node.Patience {
+	p, given := node.DefaultPatience(), s.BMC
+	given.Power = s.PowerTimeout
+	for _, t := range node.PatienceSettings() {
+		if is := *t.Of(&given); is > 0 {
+			*t.Of(&p) = is
+		}
+	}
+	own, err := n.Patience(p)
+	if err != nil { // of a node from before the check
+		return p
+	}
+	return own
 }
 
 // The effects of power changes. That of a soft power-off, which lasts for as long

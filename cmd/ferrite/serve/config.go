@@ -54,6 +54,11 @@ type Config struct {
 	RescueTimeout    time.Duration `koanf:"rescue-timeout"`
 	ServiceTimeout   time.Duration `koanf:"service-timeout"`
 	PowerTimeout     time.Duration `koanf:"power-timeout"`
+	BMCConnect       time.Duration `koanf:"bmc-connect-timeout"`
+	BMCRequest       time.Duration `koanf:"bmc-request-timeout"`
+	BMCCall          time.Duration `koanf:"bmc-call-timeout"`
+	BMCVerify        time.Duration `koanf:"bmc-verify-timeout"`
+	BootModeTimeout  time.Duration `koanf:"boot-mode-timeout"`
 	PersonTimeout    time.Duration `koanf:"manual-power-timeout"`
 	StepTimeout      time.Duration `koanf:"step-timeout"`
 	StepLimit        time.Duration `koanf:"step-limit"`

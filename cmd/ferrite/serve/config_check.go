@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
+	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
 )
 
@@ -142,13 +143,24 @@ func (c *Config) checkTimeouts() error {
 		is   time.Duration
 	}{
 		{"deploy-timeout", c.DeployTimeout}, {"clean-timeout", c.CleanTimeout}, {"inspect-timeout", c.InspectTimeout},
-		{"rescue-timeout", c.RescueTimeout}, {"service-timeout", c.ServiceTimeout}, {"power-timeout", c.PowerTimeout},
+		{"rescue-timeout", c.RescueTimeout}, {"service-timeout", c.ServiceTimeout},
 		{"manual-power-timeout", c.PersonTimeout},
 		{"ramdisk-shutdown-timeout", c.RamdiskPowerOff},
 		{"heartbeat-timeout", c.HeartbeatTimeout}, {"boot-lease", c.BootLease},
 	} {
 		if t.is <= 0 {
 			return fmt.Errorf("--%s %s is over before it begins: say how long, as 30m", t.flag, t.is)
+		}
+	}
+	return c.checkPatience()
+}
+
+// checkPatience refuses times for BMCs with which nothing could be done, or nothing would end.
+func (c *Config) checkPatience() error {
+	p := c.patience()
+	for _, s := range node.PatienceSettings() {
+		if is := *s.Of(&p); is < s.Least || is > s.Most {
+			return fmt.Errorf("--%s %s is out of bounds: say from %s to %s", s.Name, is, s.Least, s.Most)
 		}
 	}
 	return nil

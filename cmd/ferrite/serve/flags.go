@@ -1,12 +1,14 @@
 package serve
 
 import (
+	"fmt"
 	"os"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/ferrite-metal/ferrite/conductor/host"
+	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
@@ -72,7 +74,6 @@ func activityFlags(f *pflag.FlagSet) {
 	f.Duration("inspect-timeout", d.InspectTimeout, "time without a call from the ramdisk after which inspection fails")
 	f.Duration("rescue-timeout", d.RescueTimeout, "time without a call from the ramdisk after which a rescue fails")
 	f.Duration("service-timeout", d.ServiceTimeout, "time without a call from the ramdisk after which a service fails")
-	f.Duration("power-timeout", d.PowerTimeout, "time limit of a power change")
 	f.Duration("manual-power-timeout", d.PersonTimeout,
 		"time limit of a power change that a person makes: see the hardware type manual-management")
 	f.Duration("ramdisk-shutdown-timeout", d.RamdiskPowerOff,
@@ -124,6 +125,9 @@ func erasingFlags(f *pflag.FlagSet) {
 
 func powerFlags(f *pflag.FlagSet) {
 	d := plan.DefaultSettings()
+	for _, s := range node.PatienceSettings() {
+		f.Duration(s.Name, s.Default, fmt.Sprintf("%s; for one node: driver_info/%s, in seconds", s.Help, s.Key()))
+	}
 	f.Duration("soft-power-off-timeout", d.SoftPowerOffTimeout,
 		"time limit for an operating system to shut down or reboot")
 	f.Int("workers", 64, "number of calls to BMCs and agents at a time, for each of: those that answer promptly, "+

@@ -109,7 +109,7 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 		return err
 	}
 	drivers, err := bmc.New(c.HardwareTypes,
-		bmc.Options{Log: log, CAs: cacert.Folder(c.CAFolder), Dialer: dialled.bmcs.Dialer()})
+		bmc.Options{Log: log, CAs: cacert.Folder(c.CAFolder), Dialer: dialled.bmcs.Dialer(), Patience: c.patience()})
 	if err != nil {
 		return err
 	}

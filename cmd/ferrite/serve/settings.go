@@ -1,6 +1,9 @@
 package serve
 
-import "github.com/ferrite-metal/ferrite/conductor/plan"
+import (
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
 
 // settings are what decisions are made by, as the flags say.
 func (c Config) settings() plan.Settings {
@@ -15,7 +18,7 @@ func (c Config) settings() plan.Settings {
 		FastTrack:   c.FastTrack, FastTrackAny: c.FastTrackAgents == "any", FastTrackTimeout: c.HeartbeatTimeout,
 		FastTrackIdle: c.FastTrackIdle, Kexec: c.Kexec == "auto", RamdiskPowerOff: c.RamdiskPowerOff,
 		DeployTimeout: c.DeployTimeout, CleanTimeout: c.CleanTimeout, InspectTimeout: c.InspectTimeout,
-		RescueTimeout: c.RescueTimeout, ServiceTimeout: c.ServiceTimeout, PowerTimeout: c.PowerTimeout,
+		RescueTimeout: c.RescueTimeout, ServiceTimeout: c.ServiceTimeout, PowerTimeout: c.PowerTimeout, BMC: c.patience(),
 		PersonTimeout: c.PersonTimeout,
 		StepTimeout:   c.StepTimeout, StepLimit: c.StepLimit,
 		SoftPowerOffTimeout: c.SoftPowerOffTimeout, SyncPowerInterval: c.SyncInterval, PowerSyncRetries: c.SyncRetries,
@@ -23,4 +26,10 @@ func (c Config) settings() plan.Settings {
 		MaxConcurrentDeploy: c.MaxConcurrentDeploy, MaxConcurrentClean: c.MaxConcurrentClean,
 		BIOSBootloader: c.BIOSBootloader,
 	}
+}
+
+// patience is how long BMCs are waited for, as the flags say.
+func (c Config) patience() node.Patience {
+	return node.Patience{Connect: c.BMCConnect, Request: c.BMCRequest, Call: c.BMCCall, Verify: c.BMCVerify,
+		Power: c.PowerTimeout, BootMode: c.BootModeTimeout}
 }

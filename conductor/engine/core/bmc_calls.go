@@ -1,9 +1,9 @@
 package core
 
-import "time"
-
-// BmcCall bounds one call to a BMC, bmcCheck one of a verification.
-const (
-	BmcCall  = 25 * time.Second
-	BmcCheck = 12 * time.Second
+import (
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
+
+// Patience is how long the BMC and the machine of n are waited for.
+func (e *Core) Patience(n node.Node) node.Patience { return plan.PatienceOf(n, e.Settings) }

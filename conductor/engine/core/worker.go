@@ -60,7 +60,7 @@ func (e *Core) carryOut(ctx context.Context, c claimed, leave func()) error {
 		log.Warn("effect was taken over by another conductor; its outcome here is dropped")
 	case ctx.Err() != nil:
 		e.giveBack(c, ctx.Err(), 0)
-	case err != nil && Passing(err) && ef.Attempt < e.tries(ef):
+	case err != nil && Passing(err) && ef.Attempt < e.tries(ef, err):
 		log.Info("effect failed and is tried again", "err", err)
 		e.giveBack(c, err, pause(ef.Attempt))
 	default:
@@ -163,7 +163,7 @@ func (e *Core) refresh(ctx context.Context, uuid string) {
 
 // tries is how often an effect is tried before its failure counts. Somebody
 // waits for a verification and can ask again: it is tried twice.
-func (e *Core) tries(ef node.Effect) int {
+func (e *Core) tries(ef node.Effect, failure error) int {
 	var asked struct{ Once bool }
 	switch name := ef.Name; {
 	case name == "power.request" && json.Unmarshal(ef.Args, &asked) == nil && asked.Once:
@@ -174,8 +174,18 @@ func (e *Core) tries(ef node.Effect) int {
 		return 1
 	case name == "agent.poll", name == "driver.execute_step":
 		return 3 * e.Retries // minutes: a short outage must not end a long write, nor a BMC's own restart a step
+	case strings.HasPrefix(name, "power."), strings.HasPrefix(name, "management."):
+		if patient(failure) {
+			return 3 * e.Retries // a machine in POST, a BMC that restarts
+		}
 	}
 	return e.Retries
+}
+
+// patient reports an error whose cause may last for minutes: its type says so.
+func patient(err error) bool {
+	var p interface{ Patience() bool }
+	return errors.As(err, &p) && p.Patience()
 }
 
 // pause grows with every try of an effect, to half a minute.

@@ -29,7 +29,7 @@ func (e *Hardware) Console(ctx context.Context, ref string) (on bool, info map[s
 	if err != nil {
 		return false, nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, core.BmcCall)
+	ctx, cancel := context.WithTimeout(ctx, e.Patience(n).Call)
 	defer cancel()
 	info, err = bmc.Console(ctx, n)
 	return true, info, core.BmcFault(err)

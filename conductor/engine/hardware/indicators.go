@@ -13,7 +13,7 @@ func (e *Hardware) Indicators(ctx context.Context, ref string) ([]node.Indicator
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, core.BmcCall)
+	ctx, cancel := context.WithTimeout(ctx, e.Patience(n).Call)
 	defer cancel()
 	all, err := bmc.Indicators(ctx, n)
 	return all, core.BmcFault(err)
@@ -25,7 +25,7 @@ func (e *Hardware) IndicatorState(ctx context.Context, ref, component, name stri
 	if err != nil {
 		return "", err
 	}
-	ctx, cancel := context.WithTimeout(ctx, core.BmcCall)
+	ctx, cancel := context.WithTimeout(ctx, e.Patience(n).Call)
 	defer cancel()
 	state, err := bmc.IndicatorState(ctx, n, component, name)
 	return state, core.BmcFault(err)
@@ -37,7 +37,7 @@ func (e *Hardware) SetIndicatorState(ctx context.Context, ref, component, name, 
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, core.BmcCall)
+	ctx, cancel := context.WithTimeout(ctx, e.Patience(n).Call)
 	defer cancel()
 	return core.BmcFault(bmc.SetIndicatorState(ctx, n, component, name, state))
 }

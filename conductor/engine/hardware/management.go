@@ -31,7 +31,7 @@ func (e *Hardware) BootDevice(ctx context.Context, ref string) (device string, p
 	if err != nil {
 		return "", false, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, core.BmcCall)
+	ctx, cancel := context.WithTimeout(ctx, e.Patience(n).Call)
 	defer cancel()
 	device, persistent, err = bmc.BootDevice(ctx, n)
 	return device, persistent, core.BmcFault(err)
@@ -47,9 +47,17 @@ func (e *Hardware) SetBootDevice(ctx context.Context, ref, device string, persis
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, core.BmcCall)
+	ctx, cancel := context.WithTimeout(ctx, e.Patience(n).Call)
 	defer cancel()
-	return core.BmcFault(bmc.SetBootDevice(ctx, n, device, persistent))
+	set, err := core.SetBootDevice(ctx, bmc, n, plan.BootDeviceArgs{Device: device, Persistent: persistent})
+	if err != nil {
+		return core.BmcFault(err)
+	}
+	if !set.Once && plan.OnceDevice(n) == "" {
+		return nil
+	}
+	_, err = e.Act(ctx, n.UUID, set)
+	return err
 }
 
 // SupportedBootDevices lists what SetBootDevice takes for this node.
@@ -68,7 +76,7 @@ func (e *Hardware) InjectNMI(ctx context.Context, ref string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, core.BmcCall)
+	ctx, cancel := context.WithTimeout(ctx, e.Patience(n).Call)
 	defer cancel()
 	return core.BmcFault(bmc.InjectNMI(ctx, n))
 }

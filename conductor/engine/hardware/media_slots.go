@@ -21,7 +21,7 @@ func (e *Hardware) MediaSlots(ctx context.Context, ref string) ([]node.MediaSlot
 	if err := e.BMCs[n.Driver].Validate(n); err != nil {
 		return nil, node.Refuse(node.Invalid, "%v", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, core.BmcCall)
+	ctx, cancel := context.WithTimeout(ctx, e.Patience(n).Call)
 	defer cancel()
 	slots, err := bmc.MediaSlots(ctx, n)
 	return slots, core.BmcFault(err)

@@ -48,7 +48,7 @@ func (e *Hardware) CallVendor(ctx context.Context, ref, httpMethod, method strin
 			return nil, false, err
 		}
 	}
-	call, cancel := context.WithTimeout(ctx, core.BmcCall)
+	call, cancel := context.WithTimeout(ctx, e.Patience(n).Call)
 	defer cancel()
 	if err := vendor.CheckVendor(call, n, method, args); err != nil {
 		return nil, false, core.BmcFault(err)

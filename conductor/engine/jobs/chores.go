@@ -15,10 +15,17 @@ func (j *job) changeBootMode(ctx context.Context) (any, error) {
 	if err := j.args(&r); err != nil {
 		return nil, err
 	}
-	return j.change(ctx, func(ctx context.Context) error { return j.bmc.SetBootMode(ctx, j.n, r.Mode) },
+	return j.changeMode(ctx, r.Mode)
+}
+
+// changeMode sets the boot mode and returns once the firmware has taken it: with some it is
+// a job of the BMC that needs a start of its own, which would use up a boot device that is
+// for one boot.
+func (j *job) changeMode(ctx context.Context, mode string) (any, error) {
+	return j.change(ctx, func(ctx context.Context) error { return j.bmc.SetBootMode(ctx, j.n, mode) },
 		func(ctx context.Context) (bool, error) {
 			is, err := j.bmc.BootMode(ctx, j.n)
-			return is == r.Mode || is == "", err
+			return is == mode || is == "", err
 		})
 }
 
@@ -42,7 +49,6 @@ func (j *job) changeSecureBoot(ctx context.Context) (any, error) {
 // how often it is looked for (Ironic's boot_mode_config_timeout and interval,
 // all but).
 const (
-	firmwareTime = 15 * time.Minute
 	firmwarePoll = 10 * time.Second
 )
 
@@ -65,7 +71,8 @@ func (j *job) change(ctx context.Context, set func(context.Context) error,
 		return nil, fmt.Errorf("start the machine for it: %w", err)
 	}
 	j.leave()
-	for end := j.Now().Add(firmwareTime); !there; {
+	limit := j.Patience(j.n).BootMode
+	for end := j.Now().Add(limit); !there; {
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -79,17 +86,33 @@ func (j *job) change(ctx context.Context, set func(context.Context) error,
 		}
 		return nil, node.Refuse(node.Conflict,
 			"the BMC accepted it and the machine was started, but the firmware had not taken it %s later: look into "+
-				"the BMC's log", firmwareTime)
+				"the BMC's log, or raise --boot-mode-timeout", limit)
 	}
 	if j.n.PowerState == node.PowerOff && !j.n.DisablePowerOff {
-		err = j.callBMC(ctx, func(ctx context.Context) error { return j.bmc.SetPower(ctx, j.n, node.PowerOff) })
+		err = j.offAgain(ctx)
 	}
 	return plan.ChoreDone{Restarted: true}, err
 }
 
+// offAgain turns the machine off and waits until it is: a step that turns it on next must
+// not find it on still.
+func (j *job) offAgain(ctx context.Context) error {
+	if err := j.callBMC(ctx, func(ctx context.Context) error {
+		return j.bmc.SetPower(ctx, j.n, node.PowerOff)
+	}); err != nil {
+		return err
+	}
+	limit := j.Patience(j.n).Power
+	off, err := j.powerBecomes(ctx, node.PowerOff, limit)
+	if err == nil && !off {
+		err = fmt.Errorf("the machine was not off again within %s", limit)
+	}
+	return err
+}
+
 // callBMC does one call to the BMC, within the time one may take.
 func (j *job) callBMC(ctx context.Context, call func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, core.BmcCall)
+	ctx, cancel := context.WithTimeout(ctx, j.Patience(j.n).Call)
 	defer cancel()
 	return call(ctx)
 }

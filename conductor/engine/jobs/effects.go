@@ -110,7 +110,7 @@ func (j *job) args(into any) error {
 
 // validatePower checks what is configured, then that the BMC lets us in.
 func (j *job) validatePower(ctx context.Context) (any, error) {
-	ctx, cancel := context.WithTimeout(ctx, core.BmcCheck)
+	ctx, cancel := context.WithTimeout(ctx, j.Patience(j.n).Verify)
 	defer cancel()
 	if err := j.bmc.Validate(j.n); err != nil {
 		return nil, node.Refuse(node.Invalid, "%v", err)
@@ -121,7 +121,7 @@ func (j *job) validatePower(ctx context.Context) (any, error) {
 
 // validateManagement reads what later steps will set.
 func (j *job) validateManagement(ctx context.Context) (any, error) {
-	ctx, cancel := context.WithTimeout(ctx, core.BmcCheck)
+	ctx, cancel := context.WithTimeout(ctx, j.Patience(j.n).Verify)
 	defer cancel()
 	if _, _, err := j.bmc.BootDevice(ctx, j.n); err != nil {
 		return nil, err
@@ -161,24 +161,21 @@ func (j *job) secureBoot(ctx context.Context) *bool {
 }
 
 func (j *job) setBootDevice(ctx context.Context) (any, error) {
-	var a struct {
-		Device     string `json:"device"`
-		Persistent bool   `json:"persistent"`
-	}
-	if err := j.args(&a); err != nil || j.n.Idle("management") {
-		return nil, err // noop: the operator sees to the boot order
+	var a plan.BootDeviceArgs
+	if err := j.args(&a); err != nil {
+		return nil, err
 	}
 	if plan.NetworkDevice(a.Device) {
-		call, cancel := context.WithTimeout(ctx, core.BmcCheck)
+		call, cancel := context.WithTimeout(ctx, j.Patience(j.n).Verify)
 		on := j.secureBoot(call)
 		cancel()
 		if err := plan.CheckSecureBoot(j.n, on); err != nil {
 			return nil, err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, core.BmcCall)
+	ctx, cancel := context.WithTimeout(ctx, j.Patience(j.n).Call)
 	defer cancel()
-	return nil, j.bmc.SetBootDevice(ctx, j.n, a.Device, a.Persistent)
+	return core.SetBootDevice(ctx, j.bmc, j.n, a)
 }
 
 func (j *job) setBootMode(ctx context.Context) (any, error) {
@@ -188,13 +185,11 @@ func (j *job) setBootMode(ctx context.Context) (any, error) {
 	if err := j.args(&a); err != nil || j.n.Idle("management") {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, core.BmcCall)
-	defer cancel()
-	return nil, j.bmc.SetBootMode(ctx, j.n, a.Mode)
+	return j.changeMode(ctx, a.Mode)
 }
 
 func (j *job) readSystem(ctx context.Context) (any, error) {
-	ctx, cancel := context.WithTimeout(ctx, core.BmcCall)
+	ctx, cancel := context.WithTimeout(ctx, j.Patience(j.n).Scan())
 	defer cancel()
 	return j.bmc.System(ctx, j.n)
 }

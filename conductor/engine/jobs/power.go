@@ -43,7 +43,10 @@ func (j *job) power(ctx context.Context) (any, error) {
 	if want == node.PowerOn && j.effect.Name != "power.request" {
 		j.Memory.Stage(j.n.UUID, core.BootStage{Name: "power on", At: j.Now()}, true)
 	}
-	call, cancel := context.WithTimeout(ctx, core.BmcCall)
+	if want == node.PowerOn {
+		j.aimAgain(ctx)
+	}
+	call, cancel := context.WithTimeout(ctx, j.Patience(j.n).Call)
 	defer cancel()
 	if err := j.bmc.SetPower(call, j.n, a.Target); err != nil {
 		return nil, err
@@ -60,6 +63,21 @@ func (j *job) power(ctx context.Context) (any, error) {
 	return failed, nil
 }
 
+// aimAgain sets the boot device of a BMC that keeps it for one boot only. Where that fails
+// the machine starts by its own order.
+func (j *job) aimAgain(ctx context.Context) {
+	device := plan.OnceDevice(j.n)
+	if device == "" {
+		return
+	}
+	if err := j.callBMC(ctx, func(ctx context.Context) error {
+		return j.bmc.SetBootDevice(ctx, j.n, device, false)
+	}); err != nil {
+		j.Log.Warn("boot device not set again, the machine starts by its own order", "node", j.n.UUID, "device", device,
+			"err", err)
+	}
+}
+
 var powerTarget = map[string]node.PowerState{
 	"power.power_on":  node.PowerOn,
 	"power.power_off": node.PowerOff,
@@ -71,7 +89,7 @@ var powerTarget = map[string]node.PowerState{
 func (j *job) powerBecomes(ctx context.Context, want node.PowerState, within time.Duration) (bool, error) {
 	end := j.Now().Add(within)
 	for wait := powerPollFirst; ; wait = min(2*wait, max(powerPollMost, within/powerPollPart)) {
-		call, cancel := context.WithTimeout(ctx, core.BmcCall)
+		call, cancel := context.WithTimeout(ctx, j.Patience(j.n).Call)
 		is, err := j.Vitals.ReadVitals(call, j.bmc, j.n)
 		cancel()
 		if err != nil {

@@ -24,7 +24,7 @@ func (e *Sync) readFirmware(ctx context.Context, bmc core.BMC, n node.Node) {
 	if !ok || n.Maintenance || !e.schedule.firmwareDue(n.UUID, e.Now()) {
 		return
 	}
-	call, cancel := context.WithTimeout(ctx, core.BmcCheck)
+	call, cancel := context.WithTimeout(ctx, e.Patience(n).Verify)
 	defer cancel()
 	read, err := e.firmware(call, bmc, secure, n)
 	if err != nil && ctx.Err() == nil {

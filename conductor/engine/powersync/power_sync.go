@@ -166,7 +166,7 @@ func (e *Sync) readTurn(ctx context.Context, n node.Node) {
 	if n.PowerState == "" && bmc.Validate(n) != nil {
 		return // nobody has said yet how to reach its BMC
 	}
-	call, cancel := context.WithTimeout(ctx, core.BmcCheck)
+	call, cancel := context.WithTimeout(ctx, e.Patience(n).Request)
 	defer cancel()
 	began := e.Now()
 	found, err := e.ReadVitals(call, bmc, n)

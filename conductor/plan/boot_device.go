@@ -1,0 +1,89 @@
+package plan
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+const setBootDevice = "management.set_boot_device"
+
+// BootDeviceArgs is the args of management.set_boot_device.
+type BootDeviceArgs struct {
+	Device     string `json:"device"`
+	Persistent bool   `json:"persistent"`
+}
+
+// BootDeviceSet is the result of management.set_boot_device, and the event of an operator
+// who chose a device beside all runs. Once is a device that was to last, and that the BMC
+// took for the next boot alone.
+type BootDeviceSet struct {
+	Device string `json:"device,omitempty"`
+	Once   bool   `json:"once,omitempty"`
+}
+
+func (BootDeviceSet) event() {}
+
+// onceDevice is where driver_internal_info has a device that is to be set again before each
+// start of the machine, as in Ironic.
+const onceDevice = "redfish_boot_device"
+
+// OnceDevice is the device that is to be set before a start of the machine; "" for none.
+func OnceDevice(n node.Node) string { return text(n.DriverInternalInfo, onceDevice) }
+
+// keepBootDevice remembers a device that a BMC keeps for one boot only, and forgets the one
+// before: whatever was chosen last holds.
+func (d *decision) keepBootDevice(s BootDeviceSet) {
+	switch was := OnceDevice(d.n); {
+	case s.Once && s.Device != was:
+		d.setInternal(onceDevice, s.Device)
+	case !s.Once && was != "":
+		delete(d.n.DriverInternalInfo, onceDevice)
+		d.dirty = true
+	}
+}
+
+func (d *decision) setInternal(key string, value any) {
+	if d.n.DriverInternalInfo == nil {
+		d.n.DriverInternalInfo = map[string]any{}
+	}
+	d.n.DriverInternalInfo[key], d.dirty = value, true
+}
+
+func bootDeviceSet(d *decision, result json.RawMessage) error {
+	var s BootDeviceSet
+	if len(result) > 0 {
+		if err := read(result, &s); err != nil {
+			return err
+		}
+	}
+	d.keepBootDevice(s)
+	if s.Once {
+		d.note("INFO", "the BMC takes the boot device "+s.Device+" for one boot only: it is set again before each start")
+	}
+	d.next()
+	return nil
+}
+
+// bootDeviceRefused goes on with a deploy whose BMC does not take the disk as the boot
+// device, where the machine boots from it all the same: the agent has made a boot entry for
+// it, which comes first.
+func (d *decision) bootDeviceRefused(o Outcome) bool {
+	var a BootDeviceArgs
+	if json.Unmarshal(o.Effect.Args, &a) != nil || a.Device != "disk" || !a.Persistent || !d.madeBootEntry() {
+		return false
+	}
+	d.note("WARNING", Clip("the BMC does not take disk as the boot device; the machine boots by the entry that the agent "+
+		"has put first: "+o.Failure))
+	d.keepBootDevice(BootDeviceSet{})
+	d.next()
+	return true
+}
+
+// madeBootEntry reports whether the run has had the agent make a UEFI boot entry.
+func (d *decision) madeBootEntry() bool {
+	r := d.n.Run
+	return r != nil && r.Index <= len(r.Steps) && BootModeOf(d.n) == "uefi" &&
+		slices.ContainsFunc(r.Steps[:r.Index], func(s node.Step) bool { return own(s) && s.String() == installBootloader })
+}
