@@ -94,6 +94,11 @@ interop-deps:
 	  trap 'rm -f $(POLICY)' EXIT; printf '#!/bin/sh\nexit 101\n' >$(POLICY); chmod 755 $(POLICY); fi; \
 	$(MAKE) deps PACKAGES="$(PACKAGES) ironic-api ironic-conductor"
 
+.PHONY: bmc-personalities
+bmc-personalities: ## the driver suite over every personality of the lab's BMCs, with delays as real ones have
+	@go test -count=1 -v -run '^TestPersonalities$$' ./conductor/bmc/redfish -real-delays | grep -v 'level=' | \
+	  awk '/^bmc-personalities:/ {last = $$0; next} {print} END {if (last) print last}'
+
 .PHONY: lint
 lint: $(LINT) ## gofmt, vet and the rules of .golangci.yml
 	$(LINT) run ./...

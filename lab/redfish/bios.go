@@ -42,6 +42,30 @@ func (b *bios) start() {
 	b.pending, b.defaults = map[string]any{}, false
 }
 
+// ask adds to what is pending.
+func (b *bios) ask(attributes map[string]any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	maps.Copy(b.pending, attributes)
+}
+
+// askDefaults makes the reset pending, and nothing besides.
+func (b *bios) askDefaults() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.defaults, b.pending = true, map[string]any{}
+}
+
+// biosAnswer answers a change of what is pending; some controllers make a job of it.
+func (s *Server) biosAnswer(r *http.Request) (reply, error) {
+	if s.personality.has(BiosByJob) {
+		if err := s.addBiosJob(r); err != nil {
+			return reply{}, err
+		}
+	}
+	return noContent()
+}
+
 // biosBody is Bios.v1_2_0.
 type biosBody struct {
 	common
@@ -126,11 +150,9 @@ func (s *Server) patchBiosSettings(r *http.Request) (reply, error) {
 			return reply{}, err
 		}
 	}
-	s.bios.mu.Lock()
-	defer s.bios.mu.Unlock()
-	maps.Copy(s.bios.pending, p.Attributes)
+	s.bios.ask(p.Attributes)
 	s.log.Info("bios settings pending", "attributes", p.Attributes)
-	return noContent()
+	return s.biosAnswer(r)
 }
 
 // resetBios lets the next start go back to the defaults; what was pending
@@ -139,9 +161,7 @@ func (s *Server) resetBios(r *http.Request) (reply, error) {
 	if err := decode(r, &struct{}{}); err != nil {
 		return reply{}, err
 	}
-	s.bios.mu.Lock()
-	defer s.bios.mu.Unlock()
-	s.bios.defaults, s.bios.pending = true, map[string]any{}
+	s.bios.askDefaults()
 	s.log.Info("bios reset pending")
-	return noContent()
+	return s.biosAnswer(r)
 }

@@ -61,6 +61,9 @@ func (a answering) Write(b []byte) (int, error) {
 	return a.ResponseWriter.Write(b)
 }
 
+// Unwrap lets http.ResponseController find the connection's own writer.
+func (a answering) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
 func (c *counters) login(ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -16,12 +16,16 @@ type FaultKind string
 
 // The faults that hit requests.
 const (
-	Hang         FaultKind = "hang"         // take the request, never answer
-	Drop         FaultKind = "drop"         // close the connection without a word
-	Garbage      FaultKind = "garbage"      // 200, and JSON cut short
-	Unauthorized FaultKind = "unauthorized" // 401, whatever the credentials
-	Busy         FaultKind = "busy"         // 503 with Retry-After, Delay in seconds
-	Broken       FaultKind = "broken"       // 500
+	Hang         FaultKind = "hang"          // take the request, never answer
+	Drop         FaultKind = "drop"          // close the connection without a word
+	Garbage      FaultKind = "garbage"       // 200, and JSON cut short
+	Unauthorized FaultKind = "unauthorized"  // 401, whatever the credentials
+	Busy         FaultKind = "busy"          // 503 with Retry-After, Delay in seconds
+	Broken       FaultKind = "broken"        // 500
+	Slow         FaultKind = "slow"          // answer as always, after Delay
+	Truncated    FaultKind = "truncated"     // end the answer before its announced length
+	Changed      FaultKind = "changed"       // 412 to every change, whatever its If-Match
+	SessionsLost FaultKind = "sessions-lost" // forget all sessions, then answer as always
 )
 
 // The faults that hit what requests set off.
@@ -35,7 +39,7 @@ const (
 // Fault is one failure in force.
 type Fault struct {
 	Kind FaultKind
-	// Delay is for Busy and SlowPower.
+	// Delay is for Busy, Slow and SlowPower.
 	Delay time.Duration
 	// Times is how often it hits before it clears; 0 is always.
 	Times int
@@ -47,9 +51,10 @@ type Fault struct {
 // validate reports a fault that would do nothing.
 func (f Fault) validate() error {
 	switch f.Kind {
-	case Hang, Drop, Garbage, Unauthorized, Broken, TaskException, SettingsLost, RestartIgnored:
+	case Hang, Drop, Garbage, Unauthorized, Broken, Truncated, Changed, SessionsLost, TaskException, SettingsLost,
+		RestartIgnored:
 		return nil
-	case Busy, SlowPower:
+	case Busy, SlowPower, Slow:
 		if f.Delay <= 0 {
 			return fmt.Errorf("fault %s: expected a delay", f.Kind)
 		}
@@ -62,8 +67,16 @@ func (f Fault) validate() error {
 // hits says whether the fault is for this request.
 func (f Fault) hits(r *http.Request) bool {
 	later := []FaultKind{SlowPower, TaskException, SettingsLost, RestartIgnored}
+	if f.Kind == Changed && !changes(r) {
+		return false
+	}
 	return !slices.Contains(later, f.Kind) && (f.Method == "" || f.Method == r.Method) &&
 		strings.HasPrefix(r.URL.Path, f.PathPrefix)
+}
+
+// changes reports whether a request is to change something besides sessions.
+func changes(r *http.Request) bool {
+	return r.Method != http.MethodGet && r.Method != http.MethodHead && !strings.HasPrefix(r.URL.Path, servicePath)
 }
 
 // faults holds the fault in force, at most one.
@@ -130,11 +143,12 @@ func (s *Server) SetFault(f Fault) error {
 // ClearFault ends the fault in force; requests hanging under it are dropped.
 func (s *Server) ClearFault() { s.faults.set(nil) }
 
-// misbehave applies the fault in force to a request, and says whether it did.
-func (s *Server) misbehave(w http.ResponseWriter, r *http.Request) bool {
+// misbehave applies the fault in force to a request. It returns the writer to answer with; answered means that the
+// answer has been given.
+func (s *Server) misbehave(w http.ResponseWriter, r *http.Request) (to http.ResponseWriter, answered bool) {
 	f, changed, hit := s.faults.take(r)
 	if !hit {
-		return false
+		return w, false
 	}
 	switch f.Kind {
 	case Hang:
@@ -153,9 +167,19 @@ func (s *Server) misbehave(w http.ResponseWriter, r *http.Request) bool {
 		s.writeError(w, r, problem(temporarilyAway, seconds))
 	case Broken:
 		s.writeError(w, r, problem(internalError).because(fmt.Errorf("fault %s is in force", f.Kind)))
+	case Slow:
+		s.delay(r, f.Delay)
+		return w, false
+	case Truncated:
+		return &cutting{ResponseWriter: w}, false
+	case Changed:
+		s.writeError(w, r, problem(preconditionFailed))
+	case SessionsLost:
+		s.sessions.clear()
+		return w, false
 	case SlowPower, TaskException, SettingsLost, RestartIgnored: // never hit a request
 	}
-	return true
+	return w, true
 }
 
 // hang keeps a request until its client, the fault or the controller goes.

@@ -254,3 +254,31 @@ func FuzzRequest(f *testing.F) {
 		}
 	})
 }
+
+// The faults of the connection and of single requests answer in the end.
+func TestFaultRequests(t *testing.T) {
+	b := newBench(t)
+	b.fault(t, Fault{Kind: Slow, Delay: 20 * time.Millisecond, Times: 1})
+	start := time.Now()
+	if b.Send(t, "GET", systemPath, "", 200); time.Since(start) < 20*time.Millisecond {
+		t.Error("slow: the answer came at once")
+	}
+	b.fault(t, Fault{Kind: Truncated, Times: 1})
+	if cut, whole := cutAnswers(t, b), cutAnswers(t, b); cut != 1 || whole != 0 {
+		t.Errorf("truncated: %d answers cut, then %d, expected 1 and 0", cut, whole)
+	}
+	b.fault(t, Fault{Kind: Changed, Times: 1})
+	b.Send(t, "GET", systemPath, "", 200)
+	b.Send(t, "PATCH", systemPath, oncePXE, 412)
+	b.Send(t, "PATCH", systemPath, oncePXE, 204)
+	if _, err := b.sessions.open("admin"); err != nil {
+		t.Fatal(err)
+	}
+	b.fault(t, Fault{Kind: SessionsLost, Times: 1})
+	if b.Send(t, "GET", systemPath, "", 200); b.Counters().Sessions != 0 {
+		t.Error("sessions-lost: a session is open")
+	}
+	if err := b.SetFault(Fault{Kind: Slow}); err == nil {
+		t.Error("a slow fault without a delay was accepted")
+	}
+}

@@ -50,8 +50,8 @@ func (s *Server) getManager(*http.Request) (reply, error) {
 	return ok(manager{
 		common:       head(managerPath, "Manager.v1_17_0.Manager", "Manager"),
 		ManagerType:  "BMC",
-		Manufacturer: qemu.Manufacturer,
-		Model:        "Lab Controller",
+		Manufacturer: s.personality.Manufacturer,
+		Model:        s.personality.ManagerModel,
 		UUID:         s.controllerUUID(), FirmwareVersion: s.firmwareVersion(bmcFirmware),
 		PowerState: qemu.On, Status: enabled(), LastResetTime: lastReset.UTC().Format(time.RFC3339Nano),
 		VirtualMedia: link{managerPath + "/VirtualMedia"},
@@ -85,8 +85,8 @@ func (s *Server) getChassis(*http.Request) (reply, error) {
 	return ok(chassis{
 		common:       head(chassisPath, "Chassis.v1_22_0.Chassis", "Chassis"),
 		ChassisType:  "RackMount",
-		Manufacturer: qemu.Manufacturer,
-		Model:        qemu.Model,
+		Manufacturer: s.personality.Manufacturer,
+		Model:        s.personality.Model,
 		SerialNumber: s.machine.Spec().Serial,
 		UUID:         s.chassisUUID(),
 		PowerState:   s.machine.Power(), Status: enabled(),

@@ -76,12 +76,29 @@ var (
 		"The system is powered off, and the request needs it on.", "Power the system on first."}
 	preconditionFailed = messageKind{"PreconditionFailed", http.StatusPreconditionFailed, critical,
 		"The ETag sent is not that of the resource now.", "Read the resource again and repeat the change."}
+	preconditionRequired = messageKind{"PreconditionRequired", http.StatusPreconditionRequired, critical,
+		"A change needs the ETag of the resource.", "Read the resource and send its ETag in If-Match."}
+	parameterConflict = messageKind{"ActionParameterValueConflict", http.StatusConflict, warning,
+		"The value %1 of the parameter %2 conflicts with the state of the system.", "Ask again later."}
+	notAcceptable = messageKind{"HeaderInvalid", http.StatusNotAcceptable, warning,
+		"The header Accept-Encoding cannot be met.", "Allow gzip, or leave the header out."}
+	unsupportedMedia = messageKind{"HeaderMissing", http.StatusUnsupportedMediaType, warning,
+		"The request has no body of type application/json.", "Send an empty object."}
 	resourceInUse = messageKind{"ResourceInUse", http.StatusConflict, warning, "The resource is in use.",
 		"Free it first, or wait until it is free."}
 	couldNotConnect = messageKind{"CouldNotEstablishConnection", http.StatusBadRequest, critical,
 		"The controller could not read %1.", "Check that the URI is right and can be reached from the controller."}
 	temporarilyAway = messageKind{"ServiceTemporarilyUnavailable", http.StatusServiceUnavailable, critical,
 		"The controller is busy; try again in %1 seconds.", "Wait as long as the Retry-After header says."}
+	// Messages of vendors' own registries.
+	lockedInPOST = messageKind{"iLO.2.25.UnableToModifyDuringSystemPOST", http.StatusBadRequest, warning,
+		"The value cannot be changed during POST.", "Ask again when POST has ended."}
+	wrongSystemState = messageKind{"iLO.2.25.InvalidOperationForSystemState", http.StatusBadRequest, warning,
+		"The operation is not possible in the present state of the system.", "Ask again later."}
+	dataUnavailable = messageKind{"IDRAC.2.8.SYS518", http.StatusInternalServerError, warning,
+		"The sources of the data are not available now.", "Ask again later."}
+	alreadyThere = messageKind{"IDRAC.2.8.PSU501", http.StatusConflict, warning, "The host is powered %1 already.",
+		"Nothing is to be done."}
 	internalError = messageKind{"InternalError", http.StatusInternalServerError, critical,
 		"The controller failed to do what was asked.", "Read the lab's log."}
 	successKind = messageKind{"Success", http.StatusOK, "OK", "The request was carried out.", "None."}
@@ -93,13 +110,19 @@ func messageKinds() []messageKind {
 		resourceMissing, operationNotAllowed, noValidSession, unauthorized, sessionLimit, subscriptionLimit, malformedJSON,
 		propertyMissing, propertyUnknown, valueNotInList, notWritable, valueType, valueOutOfRange, valueError, valueConflict,
 		parameterMissing, parameterNotInList,
-		powerRequired, preconditionFailed, resourceInUse, couldNotConnect, temporarilyAway, operationFailed,
+		powerRequired, preconditionFailed, preconditionRequired, parameterConflict, notAcceptable, unsupportedMedia,
+		resourceInUse, couldNotConnect, temporarilyAway, operationFailed,
 		internalError, successKind,
 	}
 }
 
 // fullID is the message's id with its registry, as MessageId wants it.
-func (k messageKind) fullID() string { return "Base." + registryShort + "." + k.id }
+func (k messageKind) fullID() string {
+	if strings.Contains(k.id, ".") {
+		return k.id // of a vendor's own registry
+	}
+	return "Base." + registryShort + "." + k.id
+}
 
 // arguments is how many arguments the text takes.
 func (k messageKind) arguments() int { return strings.Count(k.text, "%") }

@@ -43,6 +43,9 @@ func (s *Server) resetSystem(r *http.Request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if err := s.resetRefusal(kind); err != nil {
+		return reply{}, err
+	}
 	s.log.Info("reset", "type", kind)
 	if slow, ok := s.faults.strikes(SlowPower); ok {
 		s.late.Go(func() { s.resetLater(kind, slow.Delay) })
@@ -56,6 +59,13 @@ func (s *Server) resetSystem(r *http.Request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if s.personality.has(ResetByTask) {
+		request, err := requested(r, resetRequest{kind})
+		if err != nil {
+			return reply{}, err
+		}
+		return s.accept(work{name: "Reset", request: request, finish: func() error { return nil }})
+	}
 	return noContent()
 }
 
@@ -67,10 +77,17 @@ func (s *Server) press(ctx context.Context, kind qemu.ResetType) error {
 		return err
 	}
 	s.events.add("The system was reset: " + string(kind))
+	s.recent.mark(buttonPressed)
+	if before == qemu.On && s.machine.Power() == qemu.Off {
+		s.recent.mark(machineStopped)
+	}
 	leavesRunning := []qemu.ResetType{qemu.ResetNmi, qemu.ResetOn, qemu.ResetForceOn}
 	started := before == qemu.Off || !slices.Contains(leavesRunning, kind)
 	if started && s.machine.Power() == qemu.On {
-		s.bios.start()
+		s.recent.mark(machineStarted)
+		if !s.personality.has(BiosByJob) {
+			s.bios.start()
+		}
 		s.secureBoot.start(s.machine.Boot().Firmware)
 		s.firmware.start()
 		s.tasks.release()

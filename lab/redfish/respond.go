@@ -44,7 +44,7 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, answer reply) {
 	body, raw := answer.body.([]byte)
 	if !raw {
 		var err error
-		if body, err = encode(answer.body); err != nil {
+		if body, err = s.encode(r, answer.body); err != nil {
 			s.writeError(w, r, err)
 			return
 		}
@@ -54,13 +54,31 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, answer reply) {
 	if status == 0 {
 		status = http.StatusOK
 		tag := etagOf(body)
-		header.Set("ETag", tag)
+		header.Set("ETag", s.personality.showTag(tag, s.personality.gzips(r)))
 		if matches(r.Header.Get("If-None-Match"), tag) {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
+		if s.personality.gzips(r) {
+			packed, err := compress(body)
+			if err != nil {
+				s.writeError(w, r, err)
+				return
+			}
+			header.Set("Content-Encoding", "gzip")
+			body = packed
+		}
 	}
 	s.send(w, status, body)
+}
+
+// encode is a document as this controller writes it in answer to r.
+func (s *Server) encode(r *http.Request, v any) ([]byte, error) {
+	body, err := encode(v)
+	if err != nil {
+		return nil, err
+	}
+	return s.edit(r.URL.Path, body)
 }
 
 // send writes a body; a client that went away is its own affair.
@@ -93,6 +111,9 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 // precondition honours If-Match on changes (DSP0266, 7.5): the ETag sent must
 // be the one a GET would give now. Actions are not changes of a resource.
 func (s *Server) precondition(methods resource, r *http.Request) error {
+	if err := s.personality.tagRefusal(r); err != nil {
+		return err
+	}
 	want := r.Header.Get("If-Match")
 	read, readable := methods[http.MethodGet]
 	if want == "" || !readable || r.Method == http.MethodGet || r.Method == http.MethodHead ||
@@ -103,11 +124,11 @@ func (s *Server) precondition(methods resource, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := encode(now.body)
+	body, err := s.encode(r, now.body)
 	if err != nil {
 		return err
 	}
-	if !matches(want, etagOf(body)) {
+	if !s.personality.matches(want, etagOf(body)) {
 		return problem(preconditionFailed)
 	}
 	return nil

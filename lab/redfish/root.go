@@ -3,7 +3,6 @@ package redfish
 import (
 	"net/http"
 
-	"github.com/ferrite-metal/ferrite/lab/qemu"
 	"github.com/google/uuid"
 )
 
@@ -22,8 +21,8 @@ type serviceRoot struct {
 	common
 	RedfishVersion            string
 	UUID                      string
-	Vendor                    string
-	Product                   string
+	Vendor                    string `json:",omitempty"`
+	Product                   string `json:",omitempty"`
 	ProtocolFeaturesSupported protocolFeatures
 	Systems                   link
 	Managers                  link
@@ -52,10 +51,10 @@ type rootLinks struct {
 func (s *Server) getRoot(*http.Request) (reply, error) {
 	root := serviceRoot{
 		common:         head(rootPath, "ServiceRoot.v1_14_0.ServiceRoot", "Root Service"),
-		RedfishVersion: redfishVersion,
+		RedfishVersion: s.personality.RedfishVersion,
 		UUID:           s.controllerUUID(),
-		Vendor:         qemu.Manufacturer,
-		Product:        "Lab Controller",
+		Vendor:         s.personality.Vendor,
+		Product:        s.personality.Product,
 		Systems:        link{rootPath + "/Systems"},
 		Managers:       link{rootPath + "/Managers"},
 		Chassis:        link{rootPath + "/Chassis"},

@@ -25,7 +25,22 @@ const (
 // routes is everything the controller answers. All but the rows marked open
 // need a session or basic authentication (DSP0266, 13.3).
 func (s *Server) routes() []route {
-	return slices.Concat(s.rootRoutes(), s.systemRoutes(), s.managerRoutes(), s.serviceRoutes())
+	return slices.Concat(s.rootRoutes(), s.systemRoutes(), s.managerRoutes(), s.serviceRoutes(), s.deviantRoutes())
+}
+
+// deviantRoutes are those that the ideal controller does not have.
+func (s *Server) deviantRoutes() []route {
+	rows := map[Deviation][]route{
+		BootInSettings: {{get, systemSettingsPath, closed, s.getSystemSettings},
+			{patch, systemSettingsPath, closed, s.patchSystem}},
+		MediaByPatch: {{patch, mediaPath, closed, s.patchMedia}},
+		TwoSystems:   {{get, otherSystemPath, closed, s.getBaseboard}},
+	}
+	var all []route
+	for _, d := range s.personality.Deviations {
+		all = append(all, rows[d]...)
+	}
+	return all
 }
 
 // The columns of the table.

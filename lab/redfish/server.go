@@ -30,6 +30,10 @@ type Config struct {
 	// RestartTime is how long the controller does not answer after a reset of
 	// its own; 0 is 5 s.
 	RestartTime time.Duration
+	// Personality is how it presents itself and deviates; the zero value is the ideal one.
+	Personality Personality
+	// Delays is how long passing deviations last.
+	Delays Delays
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 	Log *slog.Logger
@@ -37,8 +41,12 @@ type Config struct {
 
 // Server is the controller: an http.Handler for a listener of its own.
 type Server struct {
-	config   Config
-	machine  Machine
+	config  Config
+	machine Machine
+
+	personality Personality
+	recent      *recent
+
 	log      *slog.Logger
 	mux      *http.ServeMux
 	sessions *sessions
@@ -88,8 +96,10 @@ func New(c Config) *Server {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	c.Delays = c.Delays.complete()
 	s := &Server{
 		config: c, machine: c.Machine,
+		personality: c.Personality.complete(), recent: newRecent(c.Now),
 		log:      c.Log.With("bmc", c.Machine.Spec().Name),
 		mux:      http.NewServeMux(),
 		sessions: newSessions(c.MaxSessions, c.SessionTimeout, c.Now),
@@ -127,7 +137,8 @@ func (s *Server) equip() {
 	s.bios = newBios(strikes(SettingsLost))
 	s.secureBoot = newSecureBoot()
 	s.volumes = &volumes{raid: s.config.RAID}
-	s.firmware = &firmware{versions: map[component]string{bmcFirmware: "1.0.0"}, staged: map[component]string{}}
+	s.firmware = &firmware{staged: map[component]string{}, versions: map[component]string{
+		bmcFirmware: s.personality.FirmwareVersion, biosFirmware: s.personality.BIOSVersion}}
 	s.events = &events{now: s.config.Now}
 	s.indicators = newIndicators()
 	s.subscriptions = &subscriptions{}
@@ -158,7 +169,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler) // net/http's way to close without an answer
 	}
 	s.tasks.settle()
-	if !s.misbehave(w, r) {
+	w, answered := s.misbehave(w, r)
+	if answered {
+		return
+	}
+	if w, answered = s.disturb(w, r); !answered {
 		s.mux.ServeHTTP(w, r)
 	}
 }

@@ -108,8 +108,17 @@ type resetBody struct {
 	OneOf  []qemu.ResetType `json:"ResetType@Redfish.AllowableValues"`
 }
 
+func (s *Server) bootBody() bootBody {
+	boot := s.machine.Boot()
+	return bootBody{
+		Enabled: boot.Enabled, EnabledOneOf: s.allowedEnabled(),
+		Mode: modeOf(boot.Firmware), ModeOneOf: allowedModes(),
+		Target: s.shownTarget(boot.Target), TargetOneOf: s.allowedTargets(boot.Firmware),
+	}
+}
+
 func (s *Server) getSystem(*http.Request) (reply, error) {
-	spec, boot, power := s.machine.Spec(), s.machine.Boot(), s.machine.Power()
+	spec, power := s.machine.Spec(), s.machine.Power()
 	state := enabled()
 	s.mu.Lock()
 	state.Health = s.health
@@ -120,20 +129,16 @@ func (s *Server) getSystem(*http.Request) (reply, error) {
 	return ok(computerSystem{
 		common:       head(systemPath, "ComputerSystem.v1_20_0.ComputerSystem", spec.Name),
 		SystemType:   "Physical",
-		Manufacturer: qemu.Manufacturer,
-		Model:        qemu.Model,
+		Manufacturer: s.personality.Manufacturer,
+		Model:        s.personality.Model,
 		SerialNumber: spec.Serial,
 		UUID:         spec.UUID,
 		BiosVersion:  s.firmwareVersion(biosFirmware),
-		PowerState:   power,
+		PowerState:   s.shownPower(),
 		Status:       state,
 
-		indicatorBody: s.indicators.at(systemPath),
-		Boot: bootBody{
-			Enabled: boot.Enabled, EnabledOneOf: allowedEnabled(),
-			Mode: modeOf(boot.Firmware), ModeOneOf: allowedModes(),
-			Target: boot.Target, TargetOneOf: allowedTargets(boot.Firmware),
-		},
+		indicatorBody:      s.indicators.at(systemPath),
+		Boot:               s.bootBody(),
 		ProcessorSummary:   processorSummary{1, spec.CPUs, processorModel, enabledRollup()},
 		MemorySummary:      memorySummary{float64(spec.MemoryMB) / 1024, enabledRollup()},
 		Processors:         link{systemPath + "/Processors"},

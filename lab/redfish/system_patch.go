@@ -34,6 +34,10 @@ func (s *Server) patchSystem(r *http.Request) (reply, error) {
 	var light led
 	var err error
 	if p.Boot != nil {
+		if err := s.bootRefusal(*p.Boot, r.URL.Path); err != nil {
+			return reply{}, err
+		}
+		*p.Boot = s.bend(*p.Boot)
 		if boot, err = p.Boot.apply(s.machine.Boot()); err != nil {
 			return reply{}, err
 		}
@@ -44,10 +48,9 @@ func (s *Server) patchSystem(r *http.Request) (reply, error) {
 		}
 	}
 	if p.Boot != nil { // before the light, which is never refused
-		if err := s.machine.SetBoot(boot); err != nil {
+		if err := s.setBoot(r, *p.Boot, boot); err != nil {
 			return reply{}, err
 		}
-		s.log.Info("boot override set", "target", boot.Target, "enabled", boot.Enabled, "firmware", boot.Firmware)
 	}
 	if !p.empty() {
 		s.indicators.set(systemPath, light)

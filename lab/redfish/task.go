@@ -168,6 +168,13 @@ func (l *tasks) release() {
 	}
 }
 
+// drop forgets the tasks of a name that have not begun.
+func (l *tasks) drop(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = slices.DeleteFunc(l.list, func(t *task) bool { return t.state == taskNew && t.name == name })
+}
+
 // clear forgets every task that is not being worked on.
 func (l *tasks) clear() {
 	l.mu.Lock()

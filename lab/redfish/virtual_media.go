@@ -21,7 +21,7 @@ type virtualMedia struct {
 	Inserted       bool
 	WriteProtected bool
 	Status         status
-	Actions        mediaActions
+	Actions        *mediaActions `json:",omitempty"`
 }
 
 type mediaActions struct {
@@ -33,9 +33,12 @@ func (s *Server) getMedia(*http.Request) (reply, error) {
 	body := virtualMedia{
 		common:     head(mediaPath, "VirtualMedia.v1_6_0.VirtualMedia", "Virtual CD"),
 		MediaTypes: []string{"CD", "DVD"}, ConnectedVia: "NotConnected", WriteProtected: true, Status: enabled(),
-		Actions: mediaActions{action{mediaPath + insertAction}, action{mediaPath + ejectAction}},
+		Actions: &mediaActions{action{mediaPath + insertAction}, action{mediaPath + ejectAction}},
 	}
-	if image, name := s.media.inserted(); image != "" {
+	if s.personality.has(MediaByPatch) {
+		body.Actions = nil
+	}
+	if image, name := s.shownMedia(); image != "" {
 		body.Image, body.ImageName, body.ConnectedVia, body.Inserted = &image, &name, "URI", true
 	}
 	return ok(body)
@@ -68,6 +71,13 @@ func (s *Server) insertMedia(r *http.Request) (reply, error) {
 			return reply{}, problem(parameterNotInList, "false", parameter, name).about("#/" + parameter)
 		}
 	}
+	return s.fillDrive(r, q)
+}
+
+func (s *Server) fillDrive(r *http.Request, q insertRequest) (reply, error) {
+	if err := s.insertRefusal(q); err != nil {
+		return reply{}, err
+	}
 	if err := s.media.insert(r.Context(), q); err != nil {
 		return reply{}, err
 	}
@@ -76,8 +86,18 @@ func (s *Server) insertMedia(r *http.Request) (reply, error) {
 }
 
 func (s *Server) ejectMedia(r *http.Request) (reply, error) {
+	if s.personality.has(EjectWantsBody) && r.ContentLength == 0 {
+		return reply{}, problem(unsupportedMedia)
+	}
 	if err := decode(r, &struct{}{}); err != nil {
 		return reply{}, err
+	}
+	return s.emptyDrive(r)
+}
+
+func (s *Server) emptyDrive(r *http.Request) (reply, error) {
+	if image, _ := s.media.inserted(); image != "" {
+		s.recent.eject(image)
 	}
 	if err := s.media.eject(r.Context()); err != nil {
 		return reply{}, err

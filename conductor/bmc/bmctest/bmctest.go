@@ -9,6 +9,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -22,6 +23,11 @@ type Limits struct {
 	NoBootMode  bool     // it forgets a boot mode at once
 
 	NoInterrupt, NoIndicators bool // it has no NMI, no lights
+
+	// Patience is how long it may take to show a power state or a boot mode; 0 for none.
+	Patience time.Duration
+	// ModeAtStart means that a boot mode is in force after the next start.
+	ModeAtStart bool
 }
 
 // Run runs the suite. open gives a driver and a node whose machine is off and
@@ -32,48 +38,67 @@ func Run(t *testing.T, open func(t *testing.T) (bmc.Driver, node.Node)) {
 
 // RunWithin is Run against a machine with limits.
 func RunWithin(t *testing.T, l Limits, open func(t *testing.T) (bmc.Driver, node.Node)) {
+	for _, c := range Checks(l) {
+		t.Run(c.Name, func(t *testing.T) {
+			d, n := open(t)
+			c.Run(t, d, n)
+		})
+	}
+}
+
+// Check is one test of the suite.
+type Check struct {
+	Name string
+	test func(t testing.TB, d bmc.Driver, n node.Node)
+}
+
+// Run does the check with a driver and a node whose machine is off.
+func (c Check) Run(t testing.TB, d bmc.Driver, n node.Node) {
+	if err := d.Validate(n); err != nil {
+		t.Fatalf("the node is not valid: %v", err)
+	}
+	c.test(t, d, n)
+}
+
+// Checks lists the suite, without what a machine with these limits cannot do.
+func Checks(l Limits) []Check {
+	var all []Check
 	for _, c := range []struct {
 		name string
-		test func(t *testing.T, d bmc.Driver, n node.Node)
+		test func(t testing.TB, d bmc.Driver, n node.Node)
 		not  bool
 	}{
-		{"power", testPower, false},
+		{"power", l.testPower, false},
 		{"power targets", testTargets, false},
 		{"boot device", l.testBootDevice, false},
-		{"boot mode", testBootMode, l.NoBootMode},
-		{"system", testSystem, l.NoBootMode},
-		{"secure boot", testSecureBoot, l.NoBootMode},
-		{"an interrupt", testNMI, l.NoInterrupt},
+		{"boot mode", l.testBootMode, l.NoBootMode},
+		{"system", l.testSystem, l.NoBootMode},
+		{"secure boot", l.testSecureBoot, l.NoBootMode},
+		{"an interrupt", l.testNMI, l.NoInterrupt},
 		{"indicators", testIndicators, l.NoIndicators},
 		{"virtual media", testMedia, false},
 		{"BIOS settings and firmware", testHardwareReport, false},
-		{"vitals", testVitals, false},
+		{"vitals", l.testVitals, false},
 		{"a console", testConsole, false},
 		{"vendor methods", testVendor, false},
 		{"an ended context", testContext, false},
 		{"close", testClose, false},
 	} {
-		if c.not {
-			continue
+		if !c.not {
+			all = append(all, Check{c.name, c.test})
 		}
-		t.Run(c.name, func(t *testing.T) {
-			d, n := open(t)
-			if err := d.Validate(n); err != nil {
-				t.Fatalf("the node is not valid: %v", err)
-			}
-			c.test(t, d, n)
-		})
 	}
+	return all
 }
 
-func check(t *testing.T, err error) {
+func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func refused(t *testing.T, what string, err error) {
+func refused(t testing.TB, what string, err error) {
 	t.Helper()
 	var r *node.Refusal
 	if !errors.As(err, &r) {
@@ -81,8 +106,57 @@ func refused(t *testing.T, what string, err error) {
 	}
 }
 
+// within asks until is answers true, for as long as the machine's limits allow. It returns the last answer.
+func (l Limits) within(is func() bool) bool {
+	for end := time.Now().Add(l.Patience); ; time.Sleep(pause) {
+		if is() {
+			return true
+		}
+		if time.Now().After(end) {
+			return false
+		}
+	}
+}
+
+// pause is the time between two looks at a machine that may take its time.
+const pause = 5 * time.Millisecond
+
+// reaches checks the power state.
+func (l Limits) reaches(t testing.TB, d bmc.Driver, n node.Node, want node.PowerState, when string) {
+	t.Helper()
+	var got node.PowerState
+	var err error
+	if !l.within(func() bool {
+		got, err = d.PowerState(t.Context(), n)
+		return err == nil && got == want
+	}) {
+		t.Errorf("%s: power is %q (%v), want %q", when, got, err, want)
+	}
+}
+
+// setMode sets a boot mode, and sees it come into force.
+func (l Limits) setMode(t testing.TB, d bmc.Driver, n node.Node, mode string) {
+	t.Helper()
+	check(t, d.SetBootMode(t.Context(), n, mode))
+	if l.ModeAtStart {
+		check(t, d.SetPower(t.Context(), n, node.Rebooting))
+	}
+	var got string
+	var err error
+	if !l.within(func() bool {
+		got, err = d.BootMode(t.Context(), n)
+		return err == nil && got == mode
+	}) {
+		t.Errorf("boot mode is %q (%v), want %q", got, err, mode)
+	}
+	if l.ModeAtStart {
+		check(t, d.SetPower(t.Context(), n, node.PowerOff))
+		l.reaches(t, d, n, node.PowerOff, "after the start for the boot mode")
+	}
+}
+
 // testPower walks through every target, and repeats what must be harmless.
-func testPower(t *testing.T, d bmc.Driver, n node.Node) {
+func (l Limits) testPower(t testing.TB, d bmc.Driver, n node.Node) {
 	for _, c := range []struct{ target, want node.PowerState }{
 		{node.PowerOff, node.PowerOff},
 		{node.PowerOn, node.PowerOn},
@@ -100,19 +174,17 @@ func testPower(t *testing.T, d bmc.Driver, n node.Node) {
 		if err := d.SetPower(t.Context(), n, c.target); err != nil {
 			t.Fatalf("set %q: %v", c.target, err)
 		}
-		if got, err := d.PowerState(t.Context(), n); err != nil || got != c.want {
-			t.Errorf("after %q: power is %q (%v), want %q", c.target, got, err, c.want)
-		}
+		l.reaches(t, d, n, c.want, "after "+string(c.target))
 	}
 }
 
-func testTargets(t *testing.T, d bmc.Driver, n node.Node) {
+func testTargets(t testing.TB, d bmc.Driver, n node.Node) {
 	for _, target := range []node.PowerState{"", node.PowerError, "up"} {
 		refused(t, "power state "+string(target), d.SetPower(t.Context(), n, target))
 	}
 }
 
-func (l Limits) testBootDevice(t *testing.T, d bmc.Driver, n node.Node) {
+func (l Limits) testBootDevice(t testing.TB, d bmc.Driver, n node.Node) {
 	supported := d.SupportedBootDevices(n)
 	if !slices.Contains(supported, "pxe") {
 		t.Errorf("supported boot devices are %v, want pxe among them", supported)
@@ -137,27 +209,24 @@ func (l Limits) testBootDevice(t *testing.T, d bmc.Driver, n node.Node) {
 	}
 }
 
-func testBootMode(t *testing.T, d bmc.Driver, n node.Node) {
+func (l Limits) testBootMode(t testing.TB, d bmc.Driver, n node.Node) {
 	for _, mode := range []string{"bios", "uefi", "uefi"} {
-		check(t, d.SetBootMode(t.Context(), n, mode))
-		if got, err := d.BootMode(t.Context(), n); err != nil || got != mode {
-			t.Errorf("boot mode is %q (%v), want %q", got, err, mode)
-		}
+		l.setMode(t, d, n, mode)
 	}
 	for _, mode := range []string{"", "openfirmware"} {
 		refused(t, "boot mode "+mode, d.SetBootMode(t.Context(), n, mode))
 	}
 }
 
-func testSystem(t *testing.T, d bmc.Driver, n node.Node) {
-	check(t, d.SetBootMode(t.Context(), n, "uefi"))
+func (l Limits) testSystem(t testing.TB, d bmc.Driver, n node.Node) {
+	l.setMode(t, d, n, "uefi")
 	s, err := d.System(t.Context(), n)
 	if err != nil || s.BootMode != "uefi" {
 		t.Errorf("system is %+v (%v), want boot mode uefi", s, err)
 	}
 }
 
-func testContext(t *testing.T, d bmc.Driver, n node.Node) {
+func testContext(t testing.TB, d bmc.Driver, n node.Node) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := d.PowerState(ctx, n); !errors.Is(err, context.Canceled) {
@@ -168,7 +237,7 @@ func testContext(t *testing.T, d bmc.Driver, n node.Node) {
 	}
 }
 
-func testClose(t *testing.T, d bmc.Driver, n node.Node) {
+func testClose(t testing.TB, d bmc.Driver, n node.Node) {
 	_, err := d.PowerState(t.Context(), n)
 	check(t, err)
 	check(t, d.Close())

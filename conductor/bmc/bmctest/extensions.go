@@ -10,7 +10,7 @@ import (
 
 // A driver's optional interfaces are tested where it implements them.
 
-func testSecureBoot(t *testing.T, d bmc.Driver, n node.Node) {
+func (l Limits) testSecureBoot(t testing.TB, d bmc.Driver, n node.Node) {
 	s, ok := d.(interface {
 		SecureBoot(ctx context.Context, n node.Node) (*bool, error)
 		SetSecureBoot(ctx context.Context, n node.Node, on bool) error
@@ -18,7 +18,7 @@ func testSecureBoot(t *testing.T, d bmc.Driver, n node.Node) {
 	if !ok {
 		t.Skip("the driver has no secure boot")
 	}
-	check(t, d.SetBootMode(t.Context(), n, "uefi"))
+	l.setMode(t, d, n, "uefi")
 	for _, want := range []bool{true, true, false} {
 		check(t, s.SetSecureBoot(t.Context(), n, want))
 		if got, err := s.SecureBoot(t.Context(), n); err != nil || got == nil || *got != want {
@@ -27,7 +27,7 @@ func testSecureBoot(t *testing.T, d bmc.Driver, n node.Node) {
 	}
 }
 
-func testNMI(t *testing.T, d bmc.Driver, n node.Node) {
+func (l Limits) testNMI(t testing.TB, d bmc.Driver, n node.Node) {
 	i, ok := d.(interface {
 		InjectNMI(ctx context.Context, n node.Node) error
 	})
@@ -36,13 +36,12 @@ func testNMI(t *testing.T, d bmc.Driver, n node.Node) {
 	}
 	refused(t, "an NMI for a machine that is off", i.InjectNMI(t.Context(), n))
 	check(t, d.SetPower(t.Context(), n, node.PowerOn))
+	l.reaches(t, d, n, node.PowerOn, "switched on")
 	check(t, i.InjectNMI(t.Context(), n))
-	if p, err := d.PowerState(t.Context(), n); err != nil || p != node.PowerOn {
-		t.Errorf("after an NMI: power is %q (%v)", p, err)
-	}
+	l.reaches(t, d, n, node.PowerOn, "after an NMI")
 }
 
-func testIndicators(t *testing.T, d bmc.Driver, n node.Node) {
+func testIndicators(t testing.TB, d bmc.Driver, n node.Node) {
 	l, ok := d.(interface {
 		Indicators(ctx context.Context, n node.Node) ([]node.Indicator, error)
 		IndicatorState(ctx context.Context, n node.Node, component, name string) (string, error)
@@ -77,7 +76,7 @@ func testIndicators(t *testing.T, d bmc.Driver, n node.Node) {
 	}
 }
 
-func testVendor(t *testing.T, d bmc.Driver, n node.Node) {
+func testVendor(t testing.TB, d bmc.Driver, n node.Node) {
 	v, ok := d.(interface {
 		VendorMethods() []node.VendorMethod
 		CheckVendor(ctx context.Context, n node.Node, method string, args map[string]any) error
@@ -96,7 +95,7 @@ func testVendor(t *testing.T, d bmc.Driver, n node.Node) {
 	refused(t, "a method that is not there", v.CheckVendor(t.Context(), n, "nobody", nil))
 }
 
-func testConsole(t *testing.T, d bmc.Driver, n node.Node) {
+func testConsole(t testing.TB, d bmc.Driver, n node.Node) {
 	c, ok := d.(interface {
 		ValidateConsole(n node.Node) error
 		SetConsole(ctx context.Context, n node.Node, on bool) error

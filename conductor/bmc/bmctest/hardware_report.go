@@ -14,7 +14,7 @@ import (
 
 // testHardwareReport reads BIOS settings and firmware, all that can be and none of what
 // is switched off.
-func testHardwareReport(t *testing.T, d bmc.Driver, n node.Node) {
+func testHardwareReport(t testing.TB, d bmc.Driver, n node.Node) {
 	reporter, ok := d.(interface {
 		ReportHardware(ctx context.Context, n node.Node) (node.HardwareReport, error)
 	})
@@ -57,7 +57,7 @@ func testHardwareReport(t *testing.T, d bmc.Driver, n node.Node) {
 }
 
 // testVitals: the power that comes with the health is the power there is.
-func testVitals(t *testing.T, d bmc.Driver, n node.Node) {
+func (l Limits) testVitals(t testing.TB, d bmc.Driver, n node.Node) {
 	m, ok := d.(interface {
 		Vitals(ctx context.Context, n node.Node) (node.Vitals, error)
 	})
@@ -66,6 +66,7 @@ func testVitals(t *testing.T, d bmc.Driver, n node.Node) {
 	}
 	for _, power := range []node.PowerState{node.PowerOff, node.PowerOn, node.PowerOff} {
 		check(t, d.SetPower(t.Context(), n, power))
+		l.reaches(t, d, n, power, "vitals")
 		v, err := m.Vitals(t.Context(), n)
 		if err != nil || v.Power != power || !slices.Contains([]string{"", "OK", "Warning", "Critical"}, v.Health) {
 			t.Errorf("after %q: vitals are %+v (%v)", power, v, err)

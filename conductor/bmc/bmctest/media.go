@@ -23,7 +23,7 @@ type mediaLoader interface {
 
 // testMedia fills and empties each of the drives, and repeats what must be
 // harmless. The image is served, since BMCs fetch it.
-func testMedia(t *testing.T, d bmc.Driver, n node.Node) {
+func testMedia(t testing.TB, d bmc.Driver, n node.Node) {
 	l, ok := d.(mediaLoader)
 	if !ok {
 		t.Skip("the driver has no virtual media")
@@ -75,7 +75,7 @@ func takes(s node.MediaSlot, device string) bool {
 }
 
 // checkLoaded compares the images in all drives with those wanted, by device.
-func checkLoaded(t *testing.T, l mediaLoader, n node.Node, want map[string]string) {
+func checkLoaded(t testing.TB, l mediaLoader, n node.Node, want map[string]string) {
 	t.Helper()
 	slots, err := l.MediaSlots(t.Context(), n)
 	check(t, err)

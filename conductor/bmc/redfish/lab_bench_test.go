@@ -1,8 +1,12 @@
 package redfish_test
 
 import (
+	"crypto/tls"
+	"io"
+	"log"
 	"log/slog"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,6 +54,12 @@ type bench struct {
 
 func newBench(t *testing.T, edit ...func(*lab.Config)) *bench {
 	t.Helper()
+	return newBenchTLS(t, nil, edit...)
+}
+
+// newBenchTLS is newBench behind TLS, where conf is not nil.
+func newBenchTLS(t *testing.T, conf *tls.Config, edit ...func(*lab.Config)) *bench {
+	t.Helper()
 	b := &bench{machine: redfishtest.NewMachineOf(redfishtest.SystemUUID), clock: redfishtest.NewClock()}
 	c := lab.Config{
 		Machine: b.machine, Username: redfishtest.User, Password: redfishtest.Password,
@@ -61,8 +71,16 @@ func newBench(t *testing.T, edit ...func(*lab.Config)) *bench {
 		change(&c)
 	}
 	b.Server = lab.New(c)
-	server := httptest.NewServer(b.Server)
+	server := httptest.NewUnstartedServer(b.Server)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	if conf != nil { // httptest's own TLS cannot read an old controller's certificate
+		server.Listener = tls.NewListener(server.Listener, conf)
+	}
+	server.Start()
 	b.Client = &redfishtest.Client{URL: server.URL}
+	if conf != nil {
+		b.URL = strings.Replace(server.URL, "http:", "https:", 1)
+	}
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil { // ends hanging requests, which server.Close waits for
 			t.Errorf("close: %v", err)

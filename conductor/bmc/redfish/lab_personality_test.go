@@ -1,0 +1,144 @@
+package redfish_test
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc/bmctest"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	lab "github.com/ferrite-metal/ferrite/lab/redfish"
+	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
+)
+
+// realDelays is for make bmc-personalities.
+var realDelays = flag.Bool("real-delays", false,
+	"do all checks, with passing deviations that last a second")
+
+// quickChecks are those that most deviations touch; the others wait for make bmc-personalities.
+var quickChecks = []string{"power", "boot device", "boot mode", "virtual media", "BIOS settings and firmware"}
+
+// knownFailures are the checks that the driver does not pass yet, by personality. A check that passes although it is
+// listed fails the test, so that the table only shrinks.
+var knownFailures = map[string][]string{
+	// ExpandQuery that is false makes gofish give up on the service root.
+	"supermicro-x11": {"power", "boot device", "boot mode", "system", "secure boot", "an interrupt", "indicators",
+		"virtual media", "BIOS settings and firmware", "vitals", "an ended context", "close"},
+	// A 503 in passing makes a part of the answer missing without an error.
+	"xcc": {"indicators", "BIOS settings and firmware"},
+}
+
+// TestPersonalities runs the suite over every personality of the lab's controller.
+func TestPersonalities(t *testing.T) {
+	var mu sync.Mutex
+	checks, failed := 0, 0
+	t.Run("of", func(t *testing.T) {
+		for _, p := range lab.Personalities() {
+			t.Run(p.Name, func(t *testing.T) {
+				t.Parallel()
+				ran, fails := runSuite(t, p, nil)
+				mu.Lock()
+				defer mu.Unlock()
+				checks, failed = checks+ran, failed+len(fails)
+				for name, reason := range fails {
+					if !slices.Contains(knownFailures[p.Name], name) {
+						t.Errorf("%s: %s", name, reason)
+					}
+				}
+				for _, name := range knownFailures[p.Name] {
+					if _, fails := fails[name]; !fails && (*realDelays || slices.Contains(quickChecks, name)) {
+						t.Errorf("%s passes: take it out of the known failures", name)
+					}
+				}
+			})
+		}
+	})
+	fmt.Printf("bmc-personalities: %d personalities, %d checks, %d fail\n", len(lab.Personalities()), checks, failed)
+}
+
+// runSuite runs the suite over one personality, by a driver with these quirks; nil for its own. It returns how many
+// checks there were, and why some failed.
+func runSuite(t *testing.T, p lab.Personality, quirks []redfish.QuirkRow) (ran int, fails map[string]string) {
+	t.Helper()
+	fails = map[string]string{}
+	for _, c := range bmctest.Checks(limitsOf(p)) {
+		if !*realDelays && !slices.Contains(quickChecks, c.Name) {
+			continue
+		}
+		b := newDeviant(t, p)
+		r := &recorder{TB: t}
+		d := redfish.New(redfish.Options{Pause: passingDelay() / 2, BackOff: time.Millisecond, MaxBackOff: time.Millisecond,
+			Quirks: quirks})
+		r.run(func() { c.Run(r, insistent{d}, b.node()) })
+		if err := d.Close(); err != nil {
+			r.Errorf("close: %v", err)
+		}
+		if !r.skipped {
+			ran++
+		}
+		if len(r.reasons) > 0 {
+			fails[c.Name] = strings.Join(r.reasons, "; ")
+		}
+	}
+	return ran, fails
+}
+
+// Delays of passing deviations and of tasks.
+const (
+	shortDelay = 10 * time.Millisecond
+	realFactor = 100 // of the delays, for those of real controllers
+)
+
+// passingDelay is how long passing deviations last in this run.
+func passingDelay() time.Duration {
+	if *realDelays {
+		return realFactor * shortDelay
+	}
+	return shortDelay
+}
+
+// limitsOf are the limits of machines behind a personality, which the engine knows how to work with.
+func limitsOf(p lab.Personality) bmctest.Limits {
+	has := func(d lab.Deviation) bool { return slices.Contains(p.Deviations, d) }
+	return bmctest.Limits{
+		Patience: 50 * passingDelay(), ModeAtStart: has(lab.ModeByJob),
+		NextBoot: has(lab.NoContinuous) || has(lab.ContinuousRefused),
+	}
+}
+
+// deviant is a bench with a personality.
+type deviant struct {
+	*bench
+	personality lab.Personality
+}
+
+func newDeviant(t *testing.T, p lab.Personality) *deviant {
+	t.Helper()
+	conf, err := p.TLSConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := passingDelay()
+	return &deviant{newBenchTLS(t, conf, func(c *lab.Config) {
+		c.Personality, c.Now, c.TaskTime = p, time.Now, d
+		c.Delays = lab.Delays{Answer: d / 10, Power: d, Busy: d, POST: d, NotReady: d, Eject: d}
+	}), p}
+}
+
+// node is the machine behind the bench, with the settings that an operator makes for such a BMC.
+func (d *deviant) node() node.Node {
+	n := d.bench.node(redfishtest.Password)
+	has := func(deviation lab.Deviation) bool { return slices.Contains(d.personality.Deviations, deviation) }
+	if has(lab.LegacyTLS) {
+		n.DriverInfo["redfish_verify_ca"], n.DriverInfo["redfish_tls"] = false, "legacy"
+	}
+	if has(lab.TwoSystems) {
+		n.DriverInfo["redfish_system_id"] = systemPath
+	}
+	return n
+}

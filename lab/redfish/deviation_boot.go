@@ -1,0 +1,159 @@
+package redfish
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/ferrite-metal/ferrite/lab/qemu"
+)
+
+// targetUsbCd is the virtual CD of controllers that name it so.
+const targetUsbCd qemu.Target = "UsbCd"
+
+const systemSettingsPath = systemPath + "/Settings"
+
+// allowedTargets are the targets that this controller lists.
+func (s *Server) allowedTargets(f qemu.Firmware) []qemu.Target {
+	targets := allowedTargets(f)
+	for i := range targets {
+		targets[i] = s.shownTarget(targets[i])
+	}
+	return targets
+}
+
+// shownTarget is this controller's name of a target.
+func (s *Server) shownTarget(t qemu.Target) qemu.Target {
+	if t == qemu.TargetCd && s.personality.has(UsbCd) {
+		return targetUsbCd
+	}
+	return t
+}
+
+func (s *Server) allowedEnabled() []qemu.Enabled {
+	all := allowedEnabled()
+	if s.personality.has(NoContinuous) {
+		all = slices.DeleteFunc(all, func(e qemu.Enabled) bool { return e == qemu.Continuous })
+	}
+	return all
+}
+
+// bootRefusal is why this controller, other than the ideal one, refuses a boot patch; nil for none.
+func (s *Server) bootRefusal(p bootPatch, path string) error {
+	continuous := p.Enabled != nil && *p.Enabled == qemu.Continuous
+	const target, enabled, mode = "BootSourceOverrideTarget", "BootSourceOverrideEnabled", "BootSourceOverrideMode"
+	for _, c := range []struct {
+		deviation Deviation
+		refused   bool
+		problem   *problemError
+	}{
+		{BootInSettings, path != systemSettingsPath, problem(operationNotAllowed)},
+		{BootLockedInPOST, s.machine.Power() == qemu.On && s.recent.within(machineStarted, s.config.Delays.POST),
+			problem(lockedInPOST)},
+		{FullBootRequest, p.Target == nil || p.Enabled == nil || p.Mode == nil, problem(propertyMissing, mode).about(
+			"#/Boot/" + mode)},
+		{ModeRefusedAlong, p.Mode != nil && (p.Target != nil || p.Enabled != nil), problem(valueConflict, mode, target).about(
+			"#/Boot/" + mode)},
+		{NoContinuous, continuous, problem(valueNotInList, string(qemu.Continuous), enabled).about("#/Boot/" + enabled)},
+		{ContinuousRefused, continuous, problem(valueError, enabled).about("#/Boot/" + enabled)},
+		{UsbCd, p.Target != nil && *p.Target == qemu.TargetCd, problem(valueNotInList, string(qemu.TargetCd), target).about(
+			"#/Boot/" + target)},
+	} {
+		if c.refused && s.personality.has(c.deviation) {
+			return c.problem
+		}
+	}
+	return nil
+}
+
+// bend changes a boot patch as this controller understands it.
+func (s *Server) bend(p bootPatch) bootPatch {
+	if p.Target != nil && *p.Target == targetUsbCd && s.personality.has(UsbCd) {
+		cd := qemu.TargetCd
+		p.Target = &cd
+	}
+	onlyUEFI := p.Target != nil && *p.Target == qemu.TargetUefiHTTP
+	if p.Mode == nil && !onlyUEFI && s.personality.has(ModeFallsBack) {
+		legacy := modeLegacy
+		p.Mode = &legacy
+	}
+	return p
+}
+
+// setBoot takes a boot override, the mode at once or by a job.
+func (s *Server) setBoot(r *http.Request, p bootPatch, boot qemu.Boot) error {
+	now := s.machine.Boot()
+	if later := boot.Firmware; p.Mode != nil && s.personality.has(ModeByJob) {
+		s.tasks.drop(modeJob)
+		boot.Firmware = now.Firmware
+		if later != now.Firmware {
+			if err := s.addModeJob(r, later); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.machine.SetBoot(boot); err != nil {
+		return err
+	}
+	s.log.Info("boot override set", "target", boot.Target, "enabled", boot.Enabled, "firmware", boot.Firmware)
+	return nil
+}
+
+// Names of jobs that a start of the machine carries out.
+const (
+	modeJob = "Configure: Boot Mode"
+	biosJob = "Configure: BIOS.Setup.1-1"
+)
+
+func (s *Server) addModeJob(r *http.Request, f qemu.Firmware) error {
+	request, err := requested(r, map[string]any{"Boot": map[string]any{"BootSourceOverrideMode": modeOf(f)}})
+	if err != nil {
+		return err
+	}
+	s.tasks.add(work{name: modeJob, request: request, onReset: true, finish: func() error {
+		boot := s.machine.Boot()
+		if boot.Firmware = f; f == qemu.BIOS && boot.Target == qemu.TargetUefiHTTP {
+			boot.Target, boot.Enabled = qemu.TargetNone, qemu.Disabled
+		}
+		if err := s.machine.SetBoot(boot); err != nil {
+			return err
+		}
+		return s.endPOST()
+	}})
+	return nil
+}
+
+// addBiosJob lets the next start carry out what is pending.
+func (s *Server) addBiosJob(r *http.Request) error {
+	request, err := requested(r, map[string]any{})
+	if err != nil {
+		return err
+	}
+	s.tasks.drop(biosJob)
+	s.tasks.add(work{name: biosJob, request: request, onReset: true, finish: func() error {
+		s.bios.start()
+		return s.endPOST()
+	}})
+	return nil
+}
+
+// endPOST is the restart at the end of a job's own POST.
+func (s *Server) endPOST() error {
+	if s.machine.Power() != qemu.On {
+		return nil
+	}
+	s.recent.mark(machineStarted)
+	return s.machine.Reset(context.WithoutCancel(s.life), qemu.ResetForceRestart)
+}
+
+// systemSettings is the settings object of the system.
+type systemSettings struct {
+	common
+	Boot bootBody
+}
+
+func (s *Server) getSystemSettings(*http.Request) (reply, error) {
+	return ok(systemSettings{
+		common: head(systemSettingsPath, "ComputerSystem.v1_20_0.ComputerSystem", "Pending settings"), Boot: s.bootBody(),
+	})
+}

@@ -1,0 +1,61 @@
+package redfish
+
+import (
+	"errors"
+	"net/http"
+)
+
+// insertRefusal is why this controller, other than the ideal one, refuses an image; nil for none.
+func (s *Server) insertRefusal(q insertRequest) error {
+	const name = "VirtualMedia.InsertMedia"
+	for _, c := range []struct {
+		deviation Deviation
+		refused   bool
+		problem   *problemError
+	}{
+		{MediaRefusesFlags, q.Inserted != nil || q.WriteProtected != nil,
+			problem(notWritable, "Inserted").about("#/Inserted")},
+		{MediaWantsProtocol, q.TransferProtocolType == "", problem(parameterMissing, name, "TransferProtocolType").about(
+			"#/TransferProtocolType")},
+		{MediaWantsCredentials, q.UserName == "" || q.Password == "", problem(parameterMissing, name, "UserName").about(
+			"#/UserName")},
+		{SlowEject, s.recent.within(mediaEjected, s.config.Delays.Eject), problem(internalError).because(
+			errors.New("an eject is in progress"))},
+	} {
+		if c.refused && s.personality.has(c.deviation) {
+			return c.problem
+		}
+	}
+	return nil
+}
+
+// shownMedia is the image that this controller shows in the drive, "" for none.
+func (s *Server) shownMedia() (image, name string) {
+	if image, name = s.media.inserted(); image == "" && s.personality.has(SlowEject) &&
+		s.recent.within(mediaEjected, s.config.Delays.Eject) {
+		return s.recent.leaving(), "ejecting"
+	}
+	return image, name
+}
+
+// patchMedia inserts or ejects an image where there are no actions.
+func (s *Server) patchMedia(r *http.Request) (reply, error) {
+	var q struct {
+		Image                *string
+		Inserted             *bool
+		WriteProtected       *bool
+		UserName, Password   string
+		TransferMethod       string
+		TransferProtocolType string
+	}
+	if err := decode(r, &q); err != nil {
+		return reply{}, err
+	}
+	if q.Image == nil {
+		return s.emptyDrive(r)
+	}
+	if q.Inserted == nil || !*q.Inserted {
+		return reply{}, problem(propertyMissing, "Inserted").about("#/Inserted")
+	}
+	return s.fillDrive(r, insertRequest{Image: *q.Image, UserName: q.UserName, Password: q.Password})
+}

@@ -1,0 +1,83 @@
+package redfish
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// atTimes is how often the deviations busy-at-times and cut-at-times hit: every so many requests.
+const atTimes = 20
+
+// disturb applies the deviations of the connection. It returns the writer to answer with; answered means that the
+// answer has been given.
+func (s *Server) disturb(w http.ResponseWriter, r *http.Request) (to http.ResponseWriter, answered bool) {
+	if s.personality.has(SlowAnswers) {
+		s.delay(r, s.config.Delays.Answer)
+	}
+	nth := s.recent.requests.Add(1)%atTimes == 0
+	switch {
+	case nth && s.personality.has(BusyAtTimes):
+		w.Header().Set("Retry-After", "1")
+		s.writeError(w, r, problem(temporarilyAway, "1"))
+		return w, true
+	case nth && s.personality.has(CutAtTimes):
+		return &cutting{ResponseWriter: w}, false
+	case s.personality.has(IdentityRefused) && r.Header.Get("Accept-Encoding") == "identity" &&
+		strings.HasPrefix(r.URL.Path, registryPath):
+		s.writeError(w, r, problem(notAcceptable))
+		return w, true
+	}
+	if err := s.notReady(r); err != nil {
+		s.writeError(w, r, err)
+		return w, true
+	}
+	return w, false
+}
+
+// delay waits before a request is answered, unless its client or the controller goes.
+func (s *Server) delay(r *http.Request, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.Context().Done():
+	case <-s.life.Done():
+	}
+}
+
+// cutting announces a whole body, sends half of it, and closes the connection.
+type cutting struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader waits for the body: its length belongs into the header.
+func (c *cutting) WriteHeader(status int) {
+	if c.status = status; status == http.StatusNoContent || status == http.StatusNotModified {
+		c.ResponseWriter.WriteHeader(status)
+	}
+}
+
+func (c *cutting) Write(b []byte) (int, error) {
+	c.Header().Set("Content-Length", strconv.Itoa(len(b)))
+	c.ResponseWriter.WriteHeader(max(c.status, http.StatusOK))
+	_, err := c.ResponseWriter.Write(b[:len(b)/2])
+	if err = errors.Join(err, http.NewResponseController(c.ResponseWriter).Flush()); err != nil {
+		return 0, err
+	}
+	panic(http.ErrAbortHandler) // net/http's way to close the connection
+}
+
+// compress is body as gzip.
+func compress(body []byte) ([]byte, error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := z.Write(body)
+	err = errors.Join(err, z.Close())
+	return b.Bytes(), err
+}
