@@ -100,6 +100,7 @@ func New(o Options) *Agent {
 	}
 	a := &Agent{Options: o, rescued: make(chan struct{})}
 	trust.Secret, trust.Heard, trust.Clocks = a.state.token, o.Clock.Heard, o.Clock.String
+	trust.BootMode = inventory.BootMode(o.Root)
 	a.conductor = contact.New(trust)
 	a.state.setToken(o.Params.Token)
 	a.progress = newProgress(a.conductor, &a.state, o.Board, o.Log)

@@ -37,6 +37,8 @@ type Options struct {
 	// Secret proves to which node this agent belongs: the one-time word of its boot,
 	// later its token; "" while it has neither. Nil for never any.
 	Secret func() string
+	// BootMode is how the machine was started, uefi or bios; "" to say nothing of it.
+	BootMode string
 }
 
 // Timeouts of a request, and the largest answer taken.
@@ -51,6 +53,7 @@ type Conductor struct {
 	client    *http.Client
 	requestID string
 	secret    func() string
+	bootMode  string
 	heard     func(at time.Time, pinned bool)
 	pinned    bool
 
@@ -61,7 +64,8 @@ type Conductor struct {
 
 // New makes a client; nothing is sent yet.
 func New(o Options) *Conductor {
-	return &Conductor{client: newHTTPClient(o), requestID: o.RequestID, secret: o.Secret, heard: o.Heard,
+	return &Conductor{client: newHTTPClient(o), requestID: o.RequestID, secret: o.Secret, bootMode: o.BootMode,
+		heard:  o.Heard,
 		pinned: len(o.Pins) > 0,
 		urls:   append([]string(nil), o.URLs...)}
 }
@@ -125,6 +129,9 @@ func (c *Conductor) Lookup(ctx context.Context, macs []string, nodeUUID string) 
 		header.Set(agentapi.VersionHeader, c.atMost(agentapi.LookupMinor))
 		if c.secret != nil && c.secret() != "" {
 			header.Set(agentapi.BootWordHeader, c.secret())
+		}
+		if c.bootMode != "" {
+			header.Set(agentapi.BootModeHeader, c.bootMode)
 		}
 		return c.send(ctx, http.MethodGet, base+agentapi.LookupPath+"?"+query.Encode(), header, nil, &reply)
 	})

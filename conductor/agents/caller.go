@@ -13,7 +13,8 @@ import (
 // in a header; ironic-python-agent knows only the URL that it is to send its
 // inspection data to, which holds it.
 func callerOf(r *http.Request) node.Caller {
-	c := node.Caller{From: nodeapi.From(r), Word: r.Header.Get(agentapi.BootWordHeader)}
+	c := node.Caller{From: nodeapi.From(r), Word: r.Header.Get(agentapi.BootWordHeader),
+		BootMode: r.Header.Get(agentapi.BootModeHeader)}
 	if c.Word == "" {
 		c.Word = r.URL.Query().Get(agentapi.BootWordParameter)
 	}

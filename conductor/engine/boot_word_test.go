@@ -135,8 +135,12 @@ func TestWordsOfOneBoot(t *testing.T) {
 			refused(t, err) != node.NotFound {
 			t.Errorf("the word of the boot before gives %q, %v", token, err)
 		}
-		if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{Word: next}); err != nil || len(token) < 32 {
+		if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{Word: next, BootMode: "bios"}); err != nil ||
+			len(token) < 32 {
 			t.Errorf("its own gives %q, %v", token, err)
+		}
+		if n, err = w.store.Node(w.ctx, n.UUID); err != nil || n.BootMode != "bios" {
+			t.Errorf("the boot mode is %q, not the agent's (%v)", n.BootMode, err)
 		}
 	})
 }

@@ -14,6 +14,8 @@ type Caller struct {
 	// "" for none.
 	Word string
 	Old  bool // an agent of ours from before boots had words
+	// BootMode is how its machine was started, uefi or bios; "" of agents that do not say.
+	BootMode string
 }
 
 // WordHash is what is kept of a boot's one-time word.

@@ -18,7 +18,7 @@ type Patience struct {
 }
 
 // Scan is how long a description of the whole machine may take: a request for each part.
-func (p Patience) Scan() time.Duration { return 5 * p.Call }
+func (p Patience) Scan() time.Duration { return min(5*p.Call, max(p.Call, time.Hour)) }
 
 // PatienceSetting is one of the times, and its name in driver_info and among the flags of
 // ferrite serve.

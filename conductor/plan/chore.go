@@ -162,7 +162,7 @@ func settled(n node.Node) error {
 	return nil
 }
 
-func (r BootModeRequest) done(d *decision)   { d.n.BootMode = r.Mode }
+func (r BootModeRequest) done(d *decision)   { d.bootModeIs(r.Mode) }
 func (r SecureBootRequest) done(d *decision) { on := r.On; d.n.SecureBoot = &on }
 func (r ConsoleRequest) done(d *decision)    { d.n.ConsoleEnabled = r.On }
 

@@ -16,7 +16,8 @@ func (FirmwareRead) event() {}
 // FirmwareNews reports whether a reading changes anything about n as it is.
 // Most readings do not, and are not brought to Decide.
 func FirmwareNews(n node.Node, e FirmwareRead) bool {
-	mode := e.BootMode != "" && e.BootMode != n.BootMode
+	is := believed(n, e.BootMode)
+	mode := is != "" && is != n.BootMode
 	secure := e.SecureBoot != nil && (n.SecureBoot == nil || *n.SecureBoot != *e.SecureBoot)
 	return e.Revision == n.Revision && (mode || secure)
 }
@@ -26,8 +27,8 @@ func (d *decision) firmwareRead(e FirmwareRead) {
 	if d.f.EffectPending || !FirmwareNews(d.n, e) {
 		return
 	}
-	if e.BootMode != "" {
-		d.n.BootMode = e.BootMode
+	if mode := believed(d.n, e.BootMode); mode != "" {
+		d.bootModeIs(mode)
 	}
 	if e.SecureBoot != nil {
 		d.n.SecureBoot = e.SecureBoot

@@ -95,6 +95,7 @@ func (d *decision) learn(data agentapi.Inspection) {
 	if data.RootDisk != nil && data.RootDisk.Size > 0 {
 		p["local_gb"] = max(data.RootDisk.Size>>30-1, 0)
 	}
+	delete(d.n.DriverInternalInfo, inspectedBootMode)
 	if mode := inv.Boot.CurrentBootMode; mode != "" {
 		d.n.BootMode = mode
 		p["capabilities"] = node.SetCapability(text(p, "capabilities"), "boot_mode", mode)

@@ -108,8 +108,8 @@ func validated(d *decision, result json.RawMessage) error {
 		d.setPower(v.PowerState, v.PowerState != node.PowerOn)
 		d.n.Health = v.Health
 	}
-	if v.BootMode != "" {
-		d.n.BootMode = v.BootMode
+	if mode := believed(d.n, v.BootMode); mode != "" {
+		d.bootModeIs(mode)
 	}
 	if v.SecureBoot != nil {
 		d.n.SecureBoot = v.SecureBoot
@@ -179,7 +179,7 @@ func bootModeSet(d *decision, result json.RawMessage) error {
 		d.n.Run.FirmwareStarts++
 		d.note("INFO", "the machine was started once for its firmware to take the boot mode "+wantedBootMode(d.n))
 	}
-	d.n.BootMode = wantedBootMode(d.n)
+	d.bootModeIs(wantedBootMode(d.n))
 	d.next()
 	return nil
 }

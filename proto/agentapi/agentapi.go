@@ -41,6 +41,9 @@ const (
 const (
 	BootWordHeader    = "X-Ferrite-Boot-Word"
 	BootWordParameter = "boot_word"
+	// BootModeHeader has how the machine was started, uefi or bios. Agents of ours send it
+	// with a lookup; conductors that do not know it look past it.
+	BootModeHeader = "X-Ferrite-Boot-Mode"
 )
 
 // UserAgent is what Ferrite's agent calls itself. Agents from before boot words sent none.

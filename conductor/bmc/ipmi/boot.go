@@ -3,6 +3,7 @@ package ipmi
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/bougou/go-ipmi/pkg/command/chassis"
 	"github.com/bougou/go-ipmi/pkg/types"
@@ -74,10 +75,11 @@ func (s *session) setParam(ctx context.Context, selector types.BootOptionParamSe
 func (d *Driver) BootDevice(ctx context.Context, n node.Node) (device string, persistent bool, err error) {
 	err = d.call(ctx, n, "read the boot device", func(ctx context.Context, s *session) error {
 		flags, err := s.flags(ctx)
-		for _, b := range bootDevices {
-			if b.selector == flags.BootDeviceSelector {
-				device, persistent = b.device, flags.Persist
-			}
+		if err != nil {
+			return err
+		}
+		if device, err = s.deviceOf(ctx, flags); device != "" {
+			persistent = flags.Persist
 		}
 		return err
 	})
@@ -90,13 +92,7 @@ func (d *Driver) BootDevice(ctx context.Context, n node.Node) (device string, pe
 // SetBootDevice overrides the boot order, once or until further notice, for
 // the firmware interface that the node boots through.
 func (d *Driver) SetBootDevice(ctx context.Context, n node.Node, device string, persistent bool) error {
-	var selector types.BootDeviceSelector
-	for _, b := range bootDevices {
-		if b.device == device {
-			selector = b.selector
-		}
-	}
-	if selector == types.BootDeviceSelectorNoOverride {
+	if !slices.Contains(d.SupportedBootDevices(n), device) {
 		return node.Refuse(node.Invalid, "Invalid boot device %s specified.", device)
 	}
 	t, err := parse(n)
@@ -105,6 +101,10 @@ func (d *Driver) SetBootDevice(ctx context.Context, n node.Node, device string, 
 	}
 	return d.call(ctx, n, "set the boot device to "+device, func(ctx context.Context, s *session) error {
 		mode, err := s.bootMode(ctx, n)
+		if err != nil {
+			return err
+		}
+		selector, err := s.selectorOf(ctx, device, mode)
 		if err != nil {
 			return err
 		}

@@ -26,7 +26,7 @@ type Options struct {
 	Log            *slog.Logger
 	Dialer         *net.Dialer   // may refuse addresses; nil dials any
 	RequestTimeout time.Duration // bounds the first try of a command, doubled with each, 1 s
-	CallTimeout    time.Duration // bounds each call, however many commands it takes, 60 s
+	CallTimeout    time.Duration // bounds each call without a deadline of its own, 1 h
 	IdleTimeout    time.Duration // after which a session is given back, 45 s: BMCs drop them after 60
 	RefusedFor     time.Duration // how long refused credentials are not tried again, 30 s
 	BackOff        time.Duration // the first pause after a failure, doubled with each, 250 ms
@@ -42,6 +42,9 @@ type Driver struct {
 func New(o Options) *Driver {
 	if o.RequestTimeout == 0 {
 		o.RequestTimeout = time.Second
+	}
+	if o.CallTimeout == 0 {
+		o.CallTimeout = time.Hour
 	}
 	if o.IdleTimeout == 0 {
 		o.IdleTimeout = 45 * time.Second

@@ -29,7 +29,7 @@ type Options struct {
 	CAs            cacert.Folder // that redfish_verify_ca may name files of; none
 	ConnectTimeout time.Duration // bounds the connection of a request, 10 s
 	RequestTimeout time.Duration // bounds each request, 30 s
-	CallTimeout    time.Duration // bounds each call without a deadline of its own, 10 min
+	CallTimeout    time.Duration // bounds each call without a deadline of its own, 1 h
 	IdleTimeout    time.Duration // after which a session is given back, 5 min
 	RefusedFor     time.Duration // how long refused credentials are not tried again, 30 s
 	BackOff        time.Duration // the first pause after a failure, doubled with each, 250 ms
@@ -50,7 +50,7 @@ type Driver struct {
 func New(o Options) *Driver {
 	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, 10*time.Second)
 	o.RequestTimeout = cmp.Or(o.RequestTimeout, 30*time.Second)
-	o.CallTimeout = cmp.Or(o.CallTimeout, 10*time.Minute)
+	o.CallTimeout = cmp.Or(o.CallTimeout, time.Hour)
 	o.Pause = cmp.Or(o.Pause, 3*time.Second)
 	if o.Quirks == nil {
 		o.Quirks = Quirks()

@@ -168,6 +168,10 @@ func (e *Ramdisks) answerLookup(ctx context.Context, uuid string, c node.Caller)
 		}
 		n = n.Clone()
 		n.Agent.Token, n.Agent.TokenSent, n.Agent.Caller = newToken(), true, c.From.Unmap().String()
+		if was := n.BootMode; plan.BootedBy(&n, c.BootMode) && was != "" {
+			e.Log.Warn("the machine was not started as its BMC says; the agent is believed", "node", uuid, "bmc", was,
+				"agent", c.BootMode)
+		}
 		_, err = e.commitHeld(ctx, n)
 		if errors.Is(err, node.ErrStale) {
 			continue
