@@ -7,6 +7,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/lab/network"
 	"github.com/ferrite-metal/ferrite/lab/qemu"
+	"github.com/ferrite-metal/ferrite/lab/redfish"
 	"github.com/google/uuid"
 )
 
@@ -34,6 +35,8 @@ type MachineConfig struct {
 	// password of the machine's own.
 	Username string
 	Password string
+	// Personality is the controller's; the zero value is the ideal one.
+	Personality redfish.Personality
 }
 
 // Ports inside the namespace. They keep clear of the conductor's: 67, 69,

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net/http"
 	"path/filepath"
@@ -18,6 +19,8 @@ type Machine struct {
 	URL      string // of the controller, inside the namespace
 	Username string
 	Password string
+	// Settings are what a controller of this personality needs in driver_info besides its address and credentials.
+	Settings map[string]any
 
 	lines *history[qemu.Line]
 }
@@ -47,7 +50,8 @@ func (l *Lab) addMachine(ctx context.Context, i int, c MachineConfig) error {
 			return fmt.Errorf("machine %s: %w", c.Name, err)
 		}
 	}
-	m := &Machine{Name: c.Name, Username: c.Username, Password: c.Password, lines: newHistory[qemu.Line]()}
+	m := &Machine{Name: c.Name, Username: c.Username, Password: c.Password, lines: newHistory[qemu.Line](),
+		Settings: c.Personality.DriverInfo()}
 	var err error
 	m.Machine, err = qemu.New(c.Spec, qemu.Options{
 		Start: l.Network.Start,
@@ -68,10 +72,10 @@ func (l *Lab) addMachine(ctx context.Context, i int, c MachineConfig) error {
 		Machine: m.Machine, Username: c.Username, Password: c.Password,
 		MediaDir: filepath.Join(l.config.Dir, runDir), MediaClient: l.HTTPClient(),
 		RAID: redfish.RAID{DriveGiB: []int{100, 100, 100, 100}},
-		Log:  l.log,
+		Log:  l.log, Personality: c.Personality,
 	})
 	l.onClose(m.BMC.Close)
-	m.URL, err = l.serve(firstBMCPort+i, m.BMC)
+	m.URL, err = l.serveController(firstBMCPort+i, m.BMC, c.Personality)
 	if err != nil {
 		return fmt.Errorf("machine %s: controller: %w", c.Name, err)
 	}
@@ -83,6 +87,24 @@ func (l *Lab) addMachine(ctx context.Context, i int, c MachineConfig) error {
 		state.MACs = append(state.MACs, nic.MAC)
 	}
 	return l.change(func(s *State) { s.Machines = append(s.Machines, state) })
+}
+
+// serveController runs a controller as serve does, behind TLS where its personality has its own.
+func (l *Lab) serveController(port int, h http.Handler, p redfish.Personality) (url string, err error) {
+	conf, err := p.TLSConfig()
+	if err != nil {
+		return "", err
+	}
+	if conf == nil {
+		return l.serve(port, h)
+	}
+	address := fmt.Sprintf("%s:%d", l.Network.Gateway, port)
+	listener, err := l.Network.Listen("tcp", address)
+	if err != nil {
+		return "", err
+	}
+	l.run(h, tls.NewListener(listener, conf))
+	return "https://" + address, nil
 }
 
 // serve runs a handler on the bridge's address, inside the namespace, until

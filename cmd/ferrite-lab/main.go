@@ -12,12 +12,14 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/lab"
+	"github.com/ferrite-metal/ferrite/lab/redfish"
 	"github.com/ferrite-metal/ferrite/lab/tour"
 )
 
@@ -38,10 +40,15 @@ func main() {
 
 func up() *cobra.Command {
 	o := tour.Options{Out: os.Stdout}
+	var personality string
 	c := &cobra.Command{
 		Use: "up", Short: "Bring a lab up, take a machine from power-off to its own operating system, stay up",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			var err error
+			if o.Personality, err = redfish.FindPersonality(personality); err != nil {
+				return fmt.Errorf("--personality: %w", err)
+			}
 			if o.Bin == "" {
 				self, err := os.Executable()
 				if err != nil {
@@ -56,6 +63,8 @@ func up() *cobra.Command {
 	f.StringVar(&o.OS, "os", "tiny", "operating system to deploy: tiny or debian")
 	f.StringVar(&o.Firmware, "firmware", "uefi", "firmware of the machines: uefi or bios")
 	f.StringVar(&o.Accel, "accel", "tcg", "QEMU's accelerator: tcg, or kvm where it works")
+	f.StringVar(&personality, "personality", redfish.Ideal,
+		"whose deviations the BMCs have: "+strings.Join(redfish.PersonalityNames(), ", "))
 	f.StringVar(&o.Dir, "dir", tour.DefaultDir(), "`folder` of the lab: disks, consoles, logs")
 	f.StringVar(&o.Bin, "bin", "", "`folder` of the programs and ramdisk/ (default: beside this one)")
 	return c

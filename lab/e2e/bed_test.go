@@ -14,6 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/network"
 	"github.com/ferrite-metal/ferrite/lab/osimage"
 	"github.com/ferrite-metal/ferrite/lab/qemu"
+	"github.com/ferrite-metal/ferrite/lab/redfish"
 	"github.com/ferrite-metal/ferrite/lab/site"
 )
 
@@ -22,6 +23,8 @@ type bed struct {
 	*shared
 	name string
 	dir  string
+
+	personality redfish.Personality // of the BMCs
 
 	laps  []lap
 	since time.Time // when the last of them ended
@@ -88,7 +91,7 @@ func (b *bed) siteOf(ctx context.Context, machines []qemu.Spec,
 		Log: slog.New(slog.NewTextHandler(logFile, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, m := range machines {
-		conf.Machines = append(conf.Machines, lab.MachineConfig{Spec: m})
+		conf.Machines = append(conf.Machines, lab.MachineConfig{Spec: m, Personality: b.personality})
 	}
 	c.Lab, c.Ferrite = conf, filepath.Join(b.bin, "ferrite")
 	if c.Initrd == "" {

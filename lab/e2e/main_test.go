@@ -1,4 +1,4 @@
-//go:build e2e || bootways || matrix || interop
+//go:build e2e || bootways || matrix || interop || personalities
 
 package e2e
 

@@ -11,6 +11,7 @@ const (
 	NoContinuous      Deviation = "no-continuous"
 	ContinuousRefused Deviation = "continuous-refused"
 	UsbCd             Deviation = "usb-cd"
+	CdIsADrive        Deviation = "cd-is-a-drive"
 	BootInSettings    Deviation = "boot-in-settings"
 	ModeByJob         Deviation = "mode-by-job"
 	BiosByJob         Deviation = "bios-by-job"
@@ -98,7 +99,9 @@ var bootDeviations = []DeviationRow{
 	{ContinuousRefused, "Continuous is in the list, or there is no list, and it is refused with 400 all the same.",
 		"iDRAC 10", "Ironic redfish/management.py, _set_boot_device"},
 	{UsbCd, "The virtual CD is booted as UsbCd; the boot target Cd does not exist.",
-		"Supermicro X11 to X13", "sushy system.py, set_system_boot_options"},
+		"Supermicro X13", "sushy system.py, set_system_boot_options"},
+	{CdIsADrive, "The virtual CD is booted as UsbCd; Cd is offered too, for a drive of the machine that is empty.",
+		"Supermicro X11, X12", "sushy system.py, set_system_boot_options"},
 	{BootInSettings, "The boot override is written to the settings object; the system itself answers 405.",
 		"AMI MegaRAC, NVIDIA", "sushy system.py, set_system_boot_options; gofish ComputerSystem.SetBoot"},
 	{ModeByJob,

@@ -17,17 +17,25 @@ const systemSettingsPath = systemPath + "/Settings"
 func (s *Server) allowedTargets(f qemu.Firmware) []qemu.Target {
 	targets := allowedTargets(f)
 	for i := range targets {
-		targets[i] = s.shownTarget(targets[i])
+		if targets[i] == qemu.TargetCd && s.personality.hasAny(UsbCd, CdIsADrive) {
+			targets[i] = targetUsbCd
+		}
+	}
+	if s.personality.has(CdIsADrive) {
+		targets = append(targets, qemu.TargetCd)
 	}
 	return targets
 }
 
-// shownTarget is this controller's name of a target.
-func (s *Server) shownTarget(t qemu.Target) qemu.Target {
-	if t == qemu.TargetCd && s.personality.has(UsbCd) {
+// shownTarget is this controller's name of the target of an override.
+func (s *Server) shownTarget(b qemu.Boot) qemu.Target {
+	switch {
+	case b.Target == qemu.TargetCd && s.personality.hasAny(UsbCd, CdIsADrive):
 		return targetUsbCd
+	case b.Target == qemu.TargetNone && b.Enabled != qemu.Disabled && s.emptyDriveAsked.Load():
+		return qemu.TargetCd
 	}
-	return t
+	return b.Target
 }
 
 func (s *Server) allowedEnabled() []qemu.Enabled {
@@ -68,9 +76,16 @@ func (s *Server) bootRefusal(p bootPatch, path string) error {
 
 // bend changes a boot patch as this controller understands it.
 func (s *Server) bend(p bootPatch) bootPatch {
-	if p.Target != nil && *p.Target == targetUsbCd && s.personality.has(UsbCd) {
-		cd := qemu.TargetCd
-		p.Target = &cd
+	if p.Target != nil && s.personality.hasAny(UsbCd, CdIsADrive) {
+		target := *p.Target
+		s.emptyDriveAsked.Store(target == qemu.TargetCd)
+		switch target {
+		case targetUsbCd:
+			target = qemu.TargetCd
+		case qemu.TargetCd:
+			target = qemu.TargetNone // nothing boots from an empty drive
+		}
+		p.Target = &target
 	}
 	onlyUEFI := p.Target != nil && *p.Target == qemu.TargetUefiHTTP
 	if p.Mode == nil && !onlyUEFI && s.personality.has(ModeFallsBack) {

@@ -74,6 +74,15 @@ var wireTests = map[Deviation]func(t *testing.T, b *bench){
 			t.Errorf("target %v of %+v", got, b.machine.Boot())
 		}
 	},
+	CdIsADrive: func(t *testing.T, b *bench) {
+		for sent, booted := range map[string]qemu.Target{"Cd": qemu.TargetNone, "UsbCd": qemu.TargetCd} {
+			listed(t, b, "BootSourceOverrideTarget", sent, true)
+			b.Send(t, patch, systemPath, strings.Replace(oncePXE, "Pxe", sent, 1), 204)
+			if got := boot(t, b)["BootSourceOverrideTarget"]; got != sent || b.machine.Boot().Target != booted {
+				t.Errorf("%s: target %v of %+v", sent, got, b.machine.Boot())
+			}
+		}
+	},
 	BootInSettings: func(t *testing.T, b *bench) {
 		b.Send(t, patch, systemPath, oncePXE, 405)
 		b.Send(t, patch, systemSettingsPath, oncePXE, 204)

@@ -44,17 +44,17 @@ func hpePersonalities() []Personality {
 }
 
 func supermicroPersonalities() []Personality {
-	all := []Deviation{ModeFallsBack, UsbCd, MediaWantsProtocol}
+	all := []Deviation{ModeFallsBack, MediaWantsProtocol}
 	return []Personality{
 		{Name: "supermicro-x11", Manufacturer: "Supermicro", Model: "SYS-1029P-WTR", ManagerModel: "ASPEED",
 			BIOSVersion: "3.4", FirmwareVersion: "01.74.09", RedfishVersion: "1.8.0",
-			Deviations: slices.Concat(all, []Deviation{MediaRefusesFlags, ETagsNeverMatch, ExpandFalse, CoresAsText})},
+			Deviations: slices.Concat(all, []Deviation{CdIsADrive, MediaRefusesFlags, ETagsNeverMatch, ExpandFalse, CoresAsText})},
 		{Name: "supermicro-x12", Manufacturer: "Supermicro", Model: "SYS-120U-TNR", ManagerModel: "X12DPU-6",
 			BIOSVersion: "1.4b", FirmwareVersion: "01.04.19", RedfishVersion: "1.9.0",
-			Deviations: slices.Concat(all, []Deviation{MediaRefusesFlags, MemberMissing})},
+			Deviations: slices.Concat(all, []Deviation{CdIsADrive, MediaRefusesFlags, MemberMissing})},
 		{Name: "supermicro-x13", Manufacturer: "Supermicro", Model: "SYS-121H-TNR", ManagerModel: "X13DEM",
 			Vendor: "Supermicro", BIOSVersion: "2.1", FirmwareVersion: "01.03.16", RedfishVersion: "1.14.0",
-			Deviations: slices.Concat(all, []Deviation{PowerInSteps})},
+			Deviations: slices.Concat(all, []Deviation{UsbCd, PowerInSteps})},
 	}
 }
 

@@ -30,6 +30,18 @@ func (p Personality) has(d Deviation) bool { return slices.Contains(p.Deviations
 // hasAny reports whether the controller has one of the deviations.
 func (p Personality) hasAny(all ...Deviation) bool { return slices.ContainsFunc(all, p.has) }
 
+// DriverInfo is what an operator sets in driver_info for such a controller, besides its address and credentials.
+func (p Personality) DriverInfo() map[string]any {
+	settings := map[string]any{}
+	if p.has(LegacyTLS) {
+		settings["redfish_tls"], settings["redfish_verify_ca"] = "legacy", false
+	}
+	if p.has(TwoSystems) {
+		settings["redfish_system_id"] = systemPath
+	}
+	return settings
+}
+
 // Without is p without a deviation.
 func (p Personality) Without(d Deviation) Personality {
 	p.Deviations = slices.DeleteFunc(slices.Clone(p.Deviations), func(other Deviation) bool { return other == d })

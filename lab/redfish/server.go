@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -46,6 +47,8 @@ type Server struct {
 
 	personality Personality
 	recent      *recent
+
+	emptyDriveAsked atomic.Bool // the override names the drive of cd-is-a-drive
 
 	log      *slog.Logger
 	mux      *http.ServeMux

@@ -113,7 +113,7 @@ func (s *Server) bootBody() bootBody {
 	return bootBody{
 		Enabled: boot.Enabled, EnabledOneOf: s.allowedEnabled(),
 		Mode: modeOf(boot.Firmware), ModeOneOf: allowedModes(),
-		Target: s.shownTarget(boot.Target), TargetOneOf: s.allowedTargets(boot.Firmware),
+		Target: s.shownTarget(boot), TargetOneOf: s.allowedTargets(boot.Firmware),
 	}
 }
 

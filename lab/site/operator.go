@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -59,11 +60,9 @@ func (s *Site) Call(ctx context.Context, method, path string, in, out any) error
 // Enroll creates the node of a machine, under the machine's name, with a port
 // for each of its network cards. more overrides or adds to the body.
 func (s *Site) Enroll(ctx context.Context, m *lab.Machine, more map[string]any) (nodeapi.Node, error) {
-	body := map[string]any{
-		"name": m.Name, "driver": "redfish", "inspect_interface": "agent",
-		"driver_info": map[string]any{"redfish_address": m.URL, "redfish_username": m.Username,
-			"redfish_password": m.Password},
-	}
+	info := map[string]any{"redfish_address": m.URL, "redfish_username": m.Username, "redfish_password": m.Password}
+	maps.Copy(info, m.Settings)
+	body := map[string]any{"name": m.Name, "driver": "redfish", "inspect_interface": "agent", "driver_info": info}
 	for k, v := range more {
 		body[k] = v
 	}

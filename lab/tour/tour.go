@@ -21,6 +21,7 @@ import (
 	"github.com/ferrite-metal/ferrite/lab"
 	"github.com/ferrite-metal/ferrite/lab/osimage"
 	"github.com/ferrite-metal/ferrite/lab/qemu"
+	"github.com/ferrite-metal/ferrite/lab/redfish"
 	"github.com/ferrite-metal/ferrite/lab/site"
 )
 
@@ -32,6 +33,8 @@ type Options struct {
 	Dir      string // of the lab
 	Accel    string // tcg or kvm
 	Out      io.Writer
+	// Personality is that of the machines' BMCs.
+	Personality redfish.Personality
 }
 
 // DefaultDir is where a lab lives when nothing else is said: `up` and `down`
@@ -133,7 +136,7 @@ func (t *tour) config(img osimage.Image, logs io.Writer) site.Config {
 		conf.Machines = append(conf.Machines, lab.MachineConfig{Spec: qemu.Spec{
 			Name: name, Firmware: qemu.Firmware(t.Firmware), MemoryMB: memory[t.OS], Accel: qemu.Accel(t.Accel),
 			Disks: []qemu.Disk{{SizeMB: disk}}, NICs: []qemu.NIC{{OptionROM: true}},
-		}})
+		}, Personality: t.Personality})
 	}
 	c := site.Config{
 		Lab: conf, Ferrite: filepath.Join(t.Bin, "ferrite"),

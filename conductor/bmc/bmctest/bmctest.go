@@ -72,6 +72,7 @@ func Checks(l Limits) []Check {
 		{"power targets", testTargets, false},
 		{"boot device", l.testBootDevice, false},
 		{"boot mode", l.testBootMode, l.NoBootMode},
+		{"boot device and mode", l.testModeStays, l.NoBootMode},
 		{"system", l.testSystem, l.NoBootMode},
 		{"secure boot", l.testSecureBoot, l.NoBootMode},
 		{"an interrupt", l.testNMI, l.NoInterrupt},
@@ -215,6 +216,19 @@ func (l Limits) testBootMode(t testing.TB, d bmc.Driver, n node.Node) {
 	}
 	for _, mode := range []string{"", "openfirmware"} {
 		refused(t, "boot mode "+mode, d.SetBootMode(t.Context(), n, mode))
+	}
+}
+
+// testModeStays sets boot devices, which must leave the boot mode as it is.
+func (l Limits) testModeStays(t testing.TB, d bmc.Driver, n node.Node) {
+	l.setMode(t, d, n, "uefi")
+	for _, device := range []string{"pxe", "disk"} {
+		for _, persistent := range []bool{false, true} {
+			check(t, d.SetBootDevice(t.Context(), n, device, persistent))
+			if got, err := d.BootMode(t.Context(), n); err != nil || got != "uefi" {
+				t.Errorf("after boot device %s: boot mode is %q (%v), want uefi", device, got, err)
+			}
+		}
 	}
 }
 

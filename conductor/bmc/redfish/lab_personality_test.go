@@ -3,6 +3,7 @@ package redfish_test
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bmc/bmctest"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/lab/qemu"
 	lab "github.com/ferrite-metal/ferrite/lab/redfish"
 	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
 )
@@ -21,13 +23,14 @@ var realDelays = flag.Bool("real-delays", false,
 	"do all checks, with passing deviations that last a second")
 
 // quickChecks are those that most deviations touch; the others wait for make bmc-personalities.
-var quickChecks = []string{"power", "boot device", "boot mode", "virtual media", "BIOS settings and firmware"}
+var quickChecks = []string{"power", "boot device", "boot mode", "virtual media", "BIOS settings and firmware",
+	bootsVirtualCD}
 
 // knownFailures are the checks that the driver does not pass yet, by personality. A check that passes although it is
 // listed fails the test, so that the table only shrinks.
 var knownFailures = map[string][]string{
 	// ExpandQuery that is false makes gofish give up on the service root.
-	"supermicro-x11": {"power", "boot device", "boot mode", "system", "secure boot", "an interrupt", "indicators",
+	"supermicro-x11": {"power", "boot device", "boot mode", "boot device and mode", bootsVirtualCD, "system", "secure boot", "an interrupt", "indicators",
 		"virtual media", "BIOS settings and firmware", "vitals", "an ended context", "close"},
 	// A 503 in passing makes a part of the answer missing without an error.
 	"xcc": {"indicators", "BIOS settings and firmware"},
@@ -41,7 +44,8 @@ func TestPersonalities(t *testing.T) {
 		for _, p := range lab.Personalities() {
 			t.Run(p.Name, func(t *testing.T) {
 				t.Parallel()
-				ran, fails := runSuite(t, p, nil)
+				names := checkNames(p)
+				ran, fails := runChecks(t, p, nil, names)
 				mu.Lock()
 				defer mu.Unlock()
 				checks, failed = checks+ran, failed+len(fails)
@@ -51,7 +55,7 @@ func TestPersonalities(t *testing.T) {
 					}
 				}
 				for _, name := range knownFailures[p.Name] {
-					if _, fails := fails[name]; !fails && (*realDelays || slices.Contains(quickChecks, name)) {
+					if _, fails := fails[name]; !fails && slices.Contains(names, name) {
 						t.Errorf("%s passes: take it out of the known failures", name)
 					}
 				}
@@ -61,20 +65,21 @@ func TestPersonalities(t *testing.T) {
 	fmt.Printf("bmc-personalities: %d personalities, %d checks, %d fail\n", len(lab.Personalities()), checks, failed)
 }
 
-// runSuite runs the suite over one personality, by a driver with these quirks; nil for its own. It returns how many
-// checks there were, and why some failed.
-func runSuite(t *testing.T, p lab.Personality, quirks []redfish.QuirkRow) (ran int, fails map[string]string) {
+// runChecks runs the checks named over one personality, by a driver with these quirks; nil for its own. It returns how
+// many there were, and why some failed.
+func runChecks(t *testing.T, p lab.Personality, quirks []redfish.QuirkRow,
+	names []string) (ran int, fails map[string]string) {
 	t.Helper()
 	fails = map[string]string{}
-	for _, c := range bmctest.Checks(limitsOf(p)) {
-		if !*realDelays && !slices.Contains(quickChecks, c.Name) {
+	for _, c := range allChecks(p) {
+		if !slices.Contains(names, c.name) {
 			continue
 		}
 		b := newDeviant(t, p)
 		r := &recorder{TB: t}
 		d := redfish.New(redfish.Options{Pause: passingDelay() / 2, BackOff: time.Millisecond, MaxBackOff: time.Millisecond,
 			Quirks: quirks})
-		r.run(func() { c.Run(r, insistent{d}, b.node()) })
+		r.run(func() { c.run(r, insistent{d}, b) })
 		if err := d.Close(); err != nil {
 			r.Errorf("close: %v", err)
 		}
@@ -82,10 +87,49 @@ func runSuite(t *testing.T, p lab.Personality, quirks []redfish.QuirkRow) (ran i
 			ran++
 		}
 		if len(r.reasons) > 0 {
-			fails[c.Name] = strings.Join(r.reasons, "; ")
+			fails[c.name] = strings.Join(r.reasons, "; ")
 		}
 	}
 	return ran, fails
+}
+
+// labCheck is a check of the suite, or one that looks at the machine as well.
+type labCheck struct {
+	name string
+	run  func(t testing.TB, d insistent, b *deviant)
+}
+
+// bootsVirtualCD is the check that the boot device cdrom is the virtual CD.
+const bootsVirtualCD = "virtual CD boots"
+
+func allChecks(p lab.Personality) []labCheck {
+	all := []labCheck{{bootsVirtualCD, func(t testing.TB, d insistent, b *deviant) {
+		t.Helper()
+		if err := d.SetBootDevice(t.Context(), b.node(), "cdrom", false); err != nil {
+			t.Fatalf("boot device cdrom: %v", err)
+		}
+		if got := b.machine.Boot().Target; got != qemu.TargetCd {
+			t.Errorf("the machine would boot from %s, want the virtual CD", got)
+		}
+	}}}
+	for _, c := range bmctest.Checks(limitsOf(p)) {
+		all = append(all, labCheck{c.Name, func(t testing.TB, d insistent, b *deviant) {
+			t.Helper()
+			c.Run(t, d, b.node())
+		}})
+	}
+	return all
+}
+
+// checkNames are those of this run: all of them with real delays.
+func checkNames(p lab.Personality) (names []string) {
+	if !*realDelays {
+		return quickChecks
+	}
+	for _, c := range allChecks(p) {
+		names = append(names, c.name)
+	}
+	return names
 }
 
 // Delays of passing deviations and of tasks.
@@ -133,12 +177,6 @@ func newDeviant(t *testing.T, p lab.Personality) *deviant {
 // node is the machine behind the bench, with the settings that an operator makes for such a BMC.
 func (d *deviant) node() node.Node {
 	n := d.bench.node(redfishtest.Password)
-	has := func(deviation lab.Deviation) bool { return slices.Contains(d.personality.Deviations, deviation) }
-	if has(lab.LegacyTLS) {
-		n.DriverInfo["redfish_verify_ca"], n.DriverInfo["redfish_tls"] = false, "legacy"
-	}
-	if has(lab.TwoSystems) {
-		n.DriverInfo["redfish_system_id"] = systemPath
-	}
+	maps.Copy(n.DriverInfo, d.personality.DriverInfo())
 	return n
 }
