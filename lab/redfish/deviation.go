@@ -25,6 +25,7 @@ const (
 	ETagsQuotedRefused Deviation = "etags-quoted-refused"
 	ETagsNeverMatch    Deviation = "etags-never-match"
 	ETagsRequired      Deviation = "etags-required"
+	ETagsNotForActions Deviation = "etags-not-for-actions"
 	GzipWeakensETags   Deviation = "gzip-weakens-etags"
 	IdentityRefused    Deviation = "identity-refused"
 )
@@ -115,15 +116,16 @@ var etagDeviations = []DeviationRow{
 	{ETagsWeak, `ETags are weak: W/"...".`, "Lenovo XCC, Gigabyte", "ansible community.general #6434, #11261"},
 	{ETagsWeakRefused, "If-Match with a weak ETag is answered 412; the strong form of the same tag is accepted.",
 		"Lenovo XCC, Gigabyte", "sushy connector.py, _etag_handler; ansible community.general #11270"},
-	{ETagsUnquoted, "ETags have no quotes.", "early AMI", "ansible community.general #3268"},
+	{ETagsUnquoted, "ETags have no quotes.", "not named", "gofish entity.go, StripEtagQuotes"},
 	{ETagsQuotedRefused, "If-Match with quotes is answered 412; the bare tag is accepted.",
-		"early AMI", "gofish entity.go, StripEtagQuotes"},
+		"not named", "gofish entity.go, StripEtagQuotes; ansible community.general #3268"},
 	{ETagsNeverMatch, "Every If-Match is answered 412, whatever it holds.",
-		"early Supermicro", "sushy connector.py, _etag_handler (the last attempt is without)"},
-	{ETagsRequired, "A PATCH without If-Match is answered 428.", "Lenovo XCC",
-		"ansible community.general #11261; RFC 6585"},
+		"not named", "ansible community.general #3268; sushy connector.py, _etag_handler (the last attempt)"},
+	{ETagsRequired, "A PATCH without If-Match is answered 428.", "Lenovo XCC, Huawei iBMC",
+		"ansible #56150, #60031; RFC 6585"},
+	{ETagsNotForActions, "An action with If-Match is answered 412.", "iDRAC 10", "gofish #510"},
 	{GzipWeakensETags, "Answers are compressed where the client allows it, and their ETags are then weak.",
-		"HPE iLO, OpenBMC", "sushy connector.py, Accept-Encoding"},
+		"not named", "sushy connector.py, Accept-Encoding"},
 	{IdentityRefused, "A request that allows the identity encoding alone is answered 406.",
 		"HPE Gen10 Plus", "sushy connector.py, NotAcceptableError"},
 }
@@ -171,9 +173,9 @@ var wireDeviations = []DeviationRow{
 
 var documentDeviations = []DeviationRow{
 	{ExpandFalse, "ProtocolFeaturesSupported.ExpandQuery is false where the schema has an object.",
-		"Supermicro, early AMI", "DSP0268, ServiceRoot; gofish issues"},
-	{CoresAsText, "The numbers of cores and threads are strings.", "Supermicro X11, Huawei",
-		"DSP0268, Processor; gofish issues"},
+		"not named", "DSP0268, ServiceRoot"},
+	{CoresAsText, "The numbers of cores and threads are strings.", "not named",
+		"gofish #99 (a speed as a string)"},
 	{ProcessorsMissing, "A system has no link to its processors.", "OpenBMC", "DSP0268, ComputerSystem"},
 	{MemberMissing, "Collections list a member that answers 404.", "Dell iDRAC, Supermicro",
 		"Ironic release note fix-dell-bmc-404-race-condition"},

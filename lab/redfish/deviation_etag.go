@@ -48,6 +48,8 @@ func (p Personality) matches(list, tag string) bool {
 func (p Personality) tagRefusal(r *http.Request) error {
 	list := r.Header.Get("If-Match")
 	switch {
+	case list != "" && r.Method == http.MethodPost && p.has(ETagsNotForActions):
+		return problem(preconditionFailed)
 	case list == "" && r.Method == http.MethodPatch && p.has(ETagsRequired):
 		return problem(preconditionRequired)
 	case list != "" && r.Method != http.MethodGet && r.Method != http.MethodHead &&

@@ -148,6 +148,13 @@ var wireTests = map[Deviation]func(t *testing.T, b *bench){
 		ifMatch(t, b, tagOf(t, b), 204)
 		b.Send(t, post, resetPath, turnOn, 204)
 	},
+	ETagsNotForActions: func(t *testing.T, b *bench) {
+		if response, _ := b.Call(t, post, resetPath, turnOn, "If-Match", tagOf(t, b)); response.StatusCode != 412 {
+			t.Errorf("a reset with a tag: %s", response.Status)
+		}
+		b.Send(t, post, resetPath, turnOn, 204)
+		ifMatch(t, b, tagOf(t, b), 204)
+	},
 	GzipWeakensETags: func(t *testing.T, b *bench) {
 		response, _ := b.Call(t, get, systemPath, "", "Accept-Encoding", "gzip")
 		if response.Header.Get("Content-Encoding") != "gzip" || !strings.HasPrefix(response.Header.Get("ETag"), "W/") {

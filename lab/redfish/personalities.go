@@ -21,7 +21,7 @@ func dellPersonalities() []Personality {
 		{Name: "idrac10", Manufacturer: manufacturer, Model: "PowerEdge R770", ManagerModel: "17G Monolithic",
 			Vendor: vendor, Product: product, BIOSVersion: "1.2.6", FirmwareVersion: "1.20.50.50", RedfishVersion: "1.20.1",
 			Deviations: []Deviation{ModeByJob, BiosByJob, SlowEject, NotReady, AlreadyThereRefused, BusyAfterPowerOff,
-				ContinuousRefused}},
+				ContinuousRefused, ETagsNotForActions}},
 	}
 }
 
