@@ -13,15 +13,15 @@ const testedOn = "../../docs/tested-on.md"
 
 const testedOnHead = `# Tested on
 
-Ferrite's Redfish driver is tested on imitated BMCs. Each personality below shows the names and versions of a product, and
-deviates from the standard in the ways listed. Sources are workarounds and reports in other projects. The project has no
-such machines itself: a real BMC may have fewer deviations than its personality, or others.
+Ferrite's Redfish driver is tested on imitated BMCs. Each personality below shows the names and versions of a product,
+and deviates from the standard in the ways listed. Sources are workarounds and reports in other projects. The project
+has no such machines itself: a real BMC may have fewer deviations than its personality, or others.
 
-` + "`make bmc-personalities`" + ` deploys a QEMU machine behind three of them. Then it runs the whole suite of the driver over
-every personality, with delays of a second. The quick part of the suite runs with the unit tests.
+` + "`make bmc-personalities`" + ` deploys a QEMU machine behind three of them. Then it runs the whole suite of the
+driver over every personality, with delays of a second. The quick part of the suite runs with the unit tests.
 
-To try one: ` + "`bin/ferrite-lab up --personality ilo6`" + `. A personality with ` + "`legacy-tls`" + ` is served over TLS, and its node
-has ` + "`redfish_tls: legacy`" + `.
+To try one: ` + "`bin/ferrite-lab up --personality ilo6`" + `. A personality with ` + "`legacy-tls`" + ` is served over
+TLS, and its node has ` + "`redfish_tls: legacy`" + `.
 
 ## Personalities
 

@@ -48,7 +48,8 @@ func supermicroPersonalities() []Personality {
 	return []Personality{
 		{Name: "supermicro-x11", Manufacturer: "Supermicro", Model: "SYS-1029P-WTR", ManagerModel: "ASPEED",
 			BIOSVersion: "3.4", FirmwareVersion: "01.74.09", RedfishVersion: "1.8.0",
-			Deviations: slices.Concat(all, []Deviation{CdIsADrive, MediaRefusesFlags, ETagsNeverMatch, ExpandFalse, CoresAsText})},
+			Deviations: slices.Concat(all, []Deviation{CdIsADrive, MediaRefusesFlags, ETagsNeverMatch, ExpandFalse,
+				CoresAsText})},
 		{Name: "supermicro-x12", Manufacturer: "Supermicro", Model: "SYS-120U-TNR", ManagerModel: "X12DPU-6",
 			BIOSVersion: "1.4b", FirmwareVersion: "01.04.19", RedfishVersion: "1.9.0",
 			Deviations: slices.Concat(all, []Deviation{CdIsADrive, MediaRefusesFlags, MemberMissing})},

@@ -30,7 +30,8 @@ var quickChecks = []string{"power", "boot device", "boot mode", "virtual media",
 // listed fails the test, so that the table only shrinks.
 var knownFailures = map[string][]string{
 	// ExpandQuery that is false makes gofish give up on the service root.
-	"supermicro-x11": {"power", "boot device", "boot mode", "boot device and mode", bootsVirtualCD, "system", "secure boot", "an interrupt", "indicators",
+	"supermicro-x11": {"power", "boot device", "boot mode", "boot device and mode", bootsVirtualCD,
+		"system", "secure boot", "an interrupt", "indicators",
 		"virtual media", "BIOS settings and firmware", "vitals", "an ended context", "close"},
 	// A 503 in passing makes a part of the answer missing without an error.
 	"xcc": {"indicators", "BIOS settings and firmware"},

@@ -12,8 +12,8 @@ import (
 // quirkChecks are those that show a boot override.
 var quirkChecks = []string{"boot device", "boot mode", "boot device and mode", bootsVirtualCD}
 
-// TestEveryQuirkIsNeeded drives a personality under each manufacturer's name of the table: with the whole table it passes,
-// without the row it does not.
+// TestEveryQuirkIsNeeded drives a personality under each manufacturer's name of the table: with the whole table it
+// passes, without the row it does not.
 func TestEveryQuirkIsNeeded(t *testing.T) {
 	rows := redfish.Quirks()
 	for i, row := range rows {
@@ -29,7 +29,7 @@ func TestEveryQuirkIsNeeded(t *testing.T) {
 					return
 				}
 			}
-			t.Error("no personality passes with the row and fails without it: take the row out, or give a personality the deviation")
+			t.Error("no personality passes with the row and fails without it: remove the row, or add the deviation")
 		})
 	}
 }
