@@ -68,8 +68,6 @@ func believed(n node.Node, mode string) string {
 // bootModeIs records a mode that is known to be right.
 func (d *decision) bootModeIs(mode string) {
 	d.n.BootMode = mode
-	if _, was := d.n.DriverInternalInfo[refutedBootMode]; was {
-		delete(d.n.DriverInternalInfo, refutedBootMode)
-	}
+	delete(d.n.DriverInternalInfo, refutedBootMode)
 	d.dirty = true
 }

@@ -12,10 +12,11 @@ type Adaptation struct {
 // Adaptations lists them, for people: the code of each stands where the request is made.
 func Adaptations() []Adaptation {
 	return []Adaptation{
-		{"412 although the resource did not change", "sends the ETag in another form, then none",
+		{"412 although the resource did not change", "sends the ETag in other forms, then none",
 			"Lenovo XCC, Gigabyte, AMI", "sushy connector.py; community.general 6434, 11261"},
 		{"428", "reads the ETag and sends it, or *", "OpenBMC, AMI", "RFC 6585"},
 		{"406 to a request without compression", "asks with gzip", "HPE Gen10 Plus", "sushy connector.py"},
+		{"503 to a question", "asks again, twice", "any under load", "sushy connector.py"},
 		{"Continuous is refused, or read back as Once",
 			"sets Once, and again before each start of the machine", "HPE iLO 6, BMCs after Redfish 2021",
 			"ironic redfish/management.py; metal-operator 606; libredfish 76"},

@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -14,6 +15,7 @@ type tagForm int
 const (
 	tagAsGiven tagForm = iota
 	tagStrong          // without W/, and in quotes
+	tagBare            // without either
 	tagNone
 )
 
@@ -21,9 +23,12 @@ const (
 func (f tagForm) in(tag string) string {
 	switch f {
 	case tagStrong:
-		return `"` + strings.Trim(strings.TrimPrefix(tag, "W/"), `"`) + `"`
+		return `"` + tagBare.in(tag) + `"`
+	case tagBare:
+		return strings.Trim(strings.TrimPrefix(tag, "W/"), `"`)
 	case tagNone:
 		return ""
+	case tagAsGiven:
 	}
 	return tag
 }
@@ -55,24 +60,22 @@ func (w *wire) write(r *http.Request) (*http.Response, error) {
 
 // climb goes on after a 412.
 func (w *wire) climb(r *http.Request, given string, refusal *http.Response) (*http.Response, error) {
-	var others []string // tags of the same state of the resource
+	forms := tries(given, nil)
 	if r.Method == http.MethodPatch {
 		now, err := w.tagsOf(r)
 		if err != nil {
 			return nil, err
 		}
-		if !slices.Contains(now, given) {
+		if forms = tries(given, now); !slices.Contains(now, given) {
 			again, err := w.tagsOf(r)
 			if err != nil || slices.Equal(now, again) {
 				return refusal, err // it was changed
 			}
-			others = nil // it is another with each reading, and means nothing
-		} else {
-			others = now
+			forms = nil // it is another with each reading, and means nothing
 		}
 	}
 	sent := []string{w.tags.in(given)}
-	for _, try := range append(tries(given, others), tagTry{"", tagNone}) {
+	for _, try := range append(forms, tagTry{"", tagNone}) {
 		if slices.Contains(sent, try.tag) {
 			continue
 		}
@@ -98,9 +101,10 @@ type tagTry struct {
 	form tagForm
 }
 
-// tries lists the ETags to send for one that was refused, without none.
+// tries lists the ETags to send for one that was refused, without none; others are those of
+// the same state of the resource.
 func tries(given string, others []string) (all []tagTry) {
-	all = append(all, tagTry{tagStrong.in(given), tagStrong})
+	all = append(all, tagTry{tagStrong.in(given), tagStrong}, tagTry{tagBare.in(given), tagBare})
 	for _, other := range others {
 		all = append(all, tagTry{other, tagAsGiven}, tagTry{tagStrong.in(other), tagStrong})
 	}
@@ -120,7 +124,7 @@ func (w *wire) tagsOf(r *http.Request) (tags []string, err error) {
 		return nil, err
 	}
 	body, err := io.ReadAll(answer.Body) // in memory
-	if err != nil {
+	if err = errors.Join(err, answer.Body.Close()); err != nil {
 		return nil, err
 	}
 	var d struct {

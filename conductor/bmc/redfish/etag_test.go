@@ -44,10 +44,10 @@ func tagged(t *testing.T, header, body string, takes func(tag string) int) (b *b
 func TestETags(t *testing.T) {
 	only := func(tag string) func(string) int {
 		return func(sent string) int {
-			switch {
-			case sent == tag:
+			switch sent {
+			case tag:
 				return http.StatusNoContent
-			case sent == "":
+			case "":
 				return http.StatusPreconditionRequired
 			}
 			return http.StatusPreconditionFailed
@@ -62,13 +62,14 @@ func TestETags(t *testing.T) {
 		{"weak", `W/"1"`, "", only(`W/"1"`), 0, 0},
 		{"weak given, strong taken", `W/"1"`, "", only(`"1"`), 1, 0},
 		{"without quotes given, with them taken", `1`, "", only(`"1"`), 1, 0},
-		{"only the header's", `"h"`, `"b"`, only(`"h"`), 2, 2},
+		{"with quotes given, without them taken", `"1"`, "", only(`1`), 1, 0},
+		{"only the header's", `"h"`, `"b"`, only(`"h"`), 3, 3},
 		{"none taken", `W/"1"`, "", func(tag string) int {
 			if tag != "" {
 				return http.StatusPreconditionFailed
 			}
 			return http.StatusNoContent
-		}, 2, 0},
+		}, 3, 0},
 		{"another with each reading", `"N"`, "", func(tag string) int {
 			if tag != "" {
 				return http.StatusPreconditionFailed

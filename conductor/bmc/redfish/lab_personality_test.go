@@ -33,8 +33,6 @@ var knownFailures = map[string][]string{
 	"supermicro-x11": {"power", "boot device", "boot mode", "boot device and mode", bootsVirtualCD,
 		"system", "secure boot", "an interrupt", "indicators",
 		"virtual media", "BIOS settings and firmware", "vitals", "an ended context", "close"},
-	// A 503 in passing makes a part of the answer missing without an error.
-	"xcc": {"indicators", "BIOS settings and firmware"},
 }
 
 // TestPersonalities runs the suite over every personality of the lab's controller.

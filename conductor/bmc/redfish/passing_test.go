@@ -120,3 +120,26 @@ func TestPasswordExpired(t *testing.T) {
 		}
 	}
 }
+
+// A BMC that is busy for a moment is asked again; one that stays so is not waited for.
+func TestBusy(t *testing.T) {
+	for _, c := range []struct {
+		busy int // answers
+		want bool
+	}{{1, true}, {2, true}, {3, false}, {1000, false}} {
+		b, left := newBoard(t), c.busy
+		b.hook = func(w http.ResponseWriter, r *http.Request, _ int) bool {
+			if !isSystem(r) || left == 0 {
+				return false
+			}
+			left--
+			w.Header().Set("Retry-After", "3600")
+			refuse(w, 503, "ServiceTemporarilyUnavailable", "later")
+			return true
+		}
+		_, err := newDriver(t, redfish.Options{}).PowerState(t.Context(), b.node())
+		if (err == nil) != c.want || err != nil && !patient(err) {
+			t.Errorf("busy %d times: %v", c.busy, err)
+		}
+	}
+}

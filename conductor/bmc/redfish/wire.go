@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,6 +28,7 @@ type wire struct {
 	base     string // scheme://host[:port]
 	root     string
 	timeout  time.Duration // of a request
+	again    time.Duration // the pause before a request is sent again
 	log      *slog.Logger
 	turn     sync.Mutex // holds tags
 	tags     tagForm    // the ETags that this BMC takes
@@ -48,7 +50,7 @@ func newWire(o *Options, t *target) (*wire, error) {
 		// BMCs give weak ETags, or ones that end in -gzip, and refuse them afterwards (sushy, connector.py).
 		next: &http.Transport{DialContext: dial(o.Dialer, min(connect, request)), TLSClientConfig: conf, MaxConnsPerHost: 1,
 			DisableCompression: true, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: maxHeader},
-		base: t.base, root: t.root, timeout: request, log: log,
+		base: t.base, root: t.root, timeout: request, again: o.Pause, log: log,
 	}, nil
 }
 
@@ -86,11 +88,36 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 // send sends a request without compression, and with it where the BMC insists: HPE Gen10
 // Plus answers 406 for some registries (sushy, connector.py).
 func (w *wire) send(r *http.Request) (*http.Response, error) {
-	answer, err := w.trace(r, "identity")
-	if err == nil && answer.StatusCode == http.StatusNotAcceptable && r.Method == http.MethodGet {
-		return w.trace(r, "gzip")
+	encoding, busy := "identity", 0
+	for {
+		answer, err := w.trace(r, encoding)
+		switch {
+		case err != nil || r.Method != http.MethodGet:
+			return answer, err
+		case answer.StatusCode == http.StatusNotAcceptable && encoding == "identity":
+			encoding = "gzip"
+		case answer.StatusCode == http.StatusServiceUnavailable && busy < busyTries:
+			busy++
+			if pause(r.Context(), w.busyFor(answer)) != nil {
+				return answer, nil
+			}
+		default:
+			return answer, nil
+		}
 	}
-	return answer, err
+}
+
+// busyTries is how often a BMC that is busy (503) is asked again for a document: one that is
+// missed in a long list would else be taken for one that the machine lacks.
+const busyTries = 2
+
+// busyFor is how long the BMC wants to be left alone, within bounds.
+func (w *wire) busyFor(answer *http.Response) time.Duration {
+	seconds, err := strconv.Atoi(answer.Header.Get("Retry-After"))
+	if err != nil {
+		return w.again
+	}
+	return min(max(time.Duration(min(seconds, 60))*time.Second, w.again), 2*w.again)
 }
 
 // trace is one exchange, within its time.
