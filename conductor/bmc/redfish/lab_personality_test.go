@@ -24,13 +24,13 @@ var realDelays = flag.Bool("real-delays", false,
 
 // quickChecks are those that most deviations touch; the others wait for make bmc-personalities.
 var quickChecks = []string{"power", "boot device", "boot mode", "virtual media", "BIOS settings and firmware",
-	bootsVirtualCD}
+	bootsVirtualCD, changesBIOS}
 
 // knownFailures are the checks that the driver does not pass yet, by personality. A check that passes although it is
 // listed fails the test, so that the table only shrinks.
 var knownFailures = map[string][]string{
 	// ExpandQuery that is false makes gofish give up on the service root.
-	"supermicro-x11": {"power", "boot device", "boot mode", "boot device and mode", bootsVirtualCD,
+	"supermicro-x11": {"power", "boot device", "boot mode", "boot device and mode", bootsVirtualCD, changesBIOS,
 		"system", "secure boot", "an interrupt", "indicators",
 		"virtual media", "BIOS settings and firmware", "vitals", "an ended context", "close"},
 }
@@ -101,16 +101,48 @@ type labCheck struct {
 // bootsVirtualCD is the check that the boot device cdrom is the virtual CD.
 const bootsVirtualCD = "virtual CD boots"
 
+// changesBIOS is the check that a step changes BIOS settings.
+const changesBIOS = "BIOS settings change"
+
+func virtualCDBoots(t testing.TB, d insistent, b *deviant) {
+	t.Helper()
+	if err := d.SetBootDevice(t.Context(), b.node(), "cdrom", false); err != nil {
+		t.Fatalf("boot device cdrom: %v", err)
+	}
+	if got := b.machine.Boot().Target; got != qemu.TargetCd {
+		t.Errorf("the machine would boot from %s, want the virtual CD", got)
+	}
+}
+
+// biosChanges does a step as the engine does: again and again, with the starts of the machine that it asks for.
+func biosChanges(t testing.TB, d insistent, b *deviant) {
+	t.Helper()
+	step := node.Step{Interface: "bios", Step: "apply_configuration", Args: map[string]any{
+		"settings": []any{map[string]any{"name": "QuietBoot", "value": false}}}}
+	task := ""
+	for end := time.Now().Add(100 * passingDelay()); ; time.Sleep(passingDelay() / 2) {
+		var report node.StepReport
+		err := insist(func() (err error) { report, err = d.DoStep(t.Context(), b.node(), step, task); return err })
+		if err == nil && report.Reboot {
+			err = d.SetPower(t.Context(), b.node(), node.Rebooting)
+		}
+		switch {
+		case err != nil:
+			t.Fatalf("%s: %v", changesBIOS, err)
+		case report.Done:
+			if got := b.State().BIOS["QuietBoot"]; got != false {
+				t.Errorf("the step is done, and the setting is %v", got)
+			}
+			return
+		case time.Now().After(end):
+			t.Fatalf("the step is not done: %s", report.Note)
+		}
+		task = report.Task
+	}
+}
+
 func allChecks(p lab.Personality) []labCheck {
-	all := []labCheck{{bootsVirtualCD, func(t testing.TB, d insistent, b *deviant) {
-		t.Helper()
-		if err := d.SetBootDevice(t.Context(), b.node(), "cdrom", false); err != nil {
-			t.Fatalf("boot device cdrom: %v", err)
-		}
-		if got := b.machine.Boot().Target; got != qemu.TargetCd {
-			t.Errorf("the machine would boot from %s, want the virtual CD", got)
-		}
-	}}}
+	all := []labCheck{{bootsVirtualCD, virtualCDBoots}, {changesBIOS, biosChanges}}
 	for _, c := range bmctest.Checks(limitsOf(p)) {
 		all = append(all, labCheck{c.Name, func(t testing.TB, d insistent, b *deviant) {
 			t.Helper()
