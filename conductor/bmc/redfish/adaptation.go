@@ -34,6 +34,7 @@ func Adaptations() []Adaptation {
 			"Dell iDRAC 9 and 10, HPE iLO", "ironic redfish/power.py, management.py; sushy connector.py"},
 		{"a boot mode that is not read back", "starts the machine for it, and waits", "Dell iDRAC",
 			"ironic redfish/management.py"},
+		{"an ExpandQuery that is no object", "reads the service root without it", "not named", "DSP0268, ServiceRoot"},
 		{"no session to be had", "sends the credentials with each request", "small BMCs", "DSP0266, 13.3"},
 	}
 }

@@ -43,6 +43,16 @@ func (p insistent) SetBootMode(ctx context.Context, n node.Node, mode string) er
 	return insist(func() error { return p.Driver.SetBootMode(ctx, n, mode) })
 }
 
+func (p insistent) BootMode(ctx context.Context, n node.Node) (mode string, err error) {
+	err = insist(func() error { mode, err = p.Driver.BootMode(ctx, n); return err })
+	return mode, err
+}
+
+func (p insistent) BootDevice(ctx context.Context, n node.Node) (device string, persistent bool, err error) {
+	err = insist(func() error { device, persistent, err = p.Driver.BootDevice(ctx, n); return err })
+	return device, persistent, err
+}
+
 func (p insistent) SetSecureBoot(ctx context.Context, n node.Node, on bool) error {
 	return insist(func() error { return p.Driver.SetSecureBoot(ctx, n, on) })
 }

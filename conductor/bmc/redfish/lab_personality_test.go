@@ -28,12 +28,7 @@ var quickChecks = []string{"power", "boot device", "boot mode", "virtual media",
 
 // knownFailures are the checks that the driver does not pass yet, by personality. A check that passes although it is
 // listed fails the test, so that the table only shrinks.
-var knownFailures = map[string][]string{
-	// ExpandQuery that is false makes gofish give up on the service root.
-	"supermicro-x11": {"power", "boot device", "boot mode", "boot device and mode", bootsVirtualCD, changesBIOS,
-		"system", "secure boot", "an interrupt", "indicators",
-		"virtual media", "BIOS settings and firmware", "vitals", "an ended context", "close"},
-}
+var knownFailures = map[string][]string{}
 
 // TestPersonalities runs the suite over every personality of the lab's controller.
 func TestPersonalities(t *testing.T) {

@@ -170,7 +170,11 @@ func (w *wire) exchange(r *http.Request) (*http.Response, error) {
 		body = foreignError(kindOf(answer, body))
 	}
 	// Strings of firmware are padded with NUL, and go to the store and to terminals.
-	answer.Body = io.NopCloser(bytes.NewReader(nodeapi.CleanJSON(body)))
+	body = nodeapi.CleanJSON(body)
+	if r.Method == http.MethodGet && strings.TrimRight(r.URL.Path, "/") == strings.TrimRight(w.root, "/") {
+		body = mendRoot(body)
+	}
+	answer.Body = io.NopCloser(bytes.NewReader(body))
 	return answer, nil
 }
 
