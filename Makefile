@@ -97,7 +97,7 @@ interop-deps:
 .PHONY: bmc-personalities
 bmc-personalities: deps build ramdisk ## the driver over BMCs with every personality, and deploys behind three of them (as root)
 	@$(E2E) -parallel 1 -tags personalities -run '^TestPersonality$$' ./lab/e2e
-	@go test -count=1 -v -run '^TestPersonalities$$' ./conductor/bmc/redfish -real-delays | grep -v 'level=' | \
+	@go test -count=1 -v -run '^TestPersonalities$$' ./conductor/bmc/redfish -real-delays | grep -v 'level=\|^ *=== ' | \
 	  awk '/^bmc-personalities:/ {last = $$0; next} {print} END {if (last) print last}'
 
 .PHONY: lint

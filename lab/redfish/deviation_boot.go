@@ -77,15 +77,12 @@ func (s *Server) bootRefusal(p bootPatch, path string) error {
 // bend changes a boot patch as this controller understands it.
 func (s *Server) bend(p bootPatch) bootPatch {
 	if p.Target != nil && s.personality.hasAny(UsbCd, CdIsADrive) {
-		target := *p.Target
-		s.emptyDriveAsked.Store(target == qemu.TargetCd)
-		switch target {
-		case targetUsbCd:
-			target = qemu.TargetCd
-		case qemu.TargetCd:
-			target = qemu.TargetNone // nothing boots from an empty drive
+		s.emptyDriveAsked.Store(*p.Target == qemu.TargetCd)
+		// Nothing boots from an empty drive.
+		meant := map[qemu.Target]qemu.Target{qemu.TargetCd: qemu.TargetNone, targetUsbCd: qemu.TargetCd}
+		if target, renamed := meant[*p.Target]; renamed {
+			p.Target = &target
 		}
-		p.Target = &target
 	}
 	onlyUEFI := p.Target != nil && *p.Target == qemu.TargetUefiHTTP
 	if p.Mode == nil && !onlyUEFI && s.personality.has(ModeFallsBack) {
