@@ -72,10 +72,12 @@ var rules = []rule{
 		why: "puts the drivers together; one suite for all"},
 	{packages: list("conductor/bmc/driverinfo"), may: list("conductor/cacert, conductor/fsm, conductor/node, proto/*"),
 		why: "settings of a node, checked once for all drivers"},
+	{packages: list("conductor/bmc/sol"), why: "serial over LAN: packets in, packets out; no clock, no I/O"},
 	{packages: list("conductor/bmc/vendor, conductor/bmc/controller"), may: list("conductor/fsm, conductor/node, proto/*"),
 		why: "names of makers and of storage controllers"},
 	{packages: list("conductor/bmc/redfish, conductor/bmc/ipmi, conductor/bmc/manual, conductor/bmc/fake"),
-		may: list("conductor/bmc/controller, conductor/bmc/driverinfo, conductor/bmc/vendor, conductor/cacert, " +
+		may: list("conductor/bmc/controller, conductor/bmc/driverinfo, conductor/bmc/sol, conductor/bmc/vendor, " +
+			"conductor/cacert, " +
 			"conductor/fsm, conductor/node, proto/*"),
 		tests: list("conductor/api, conductor/bmc, conductor/engine, conductor/plan, lab/*"),
 		why:   "a driver imports no other driver"},
@@ -95,8 +97,8 @@ var rules = []rule{
 	{packages: list("conductor/api/rest"), may: list("conductor/auth, conductor/ratelimit, conductor/reload, proto/*"),
 		why: "a REST API over any record; knows no node"},
 	{packages: list("conductor/api/*"),
-		may: list("decisions, conductor/api/*, conductor/engine/*, conductor/auth, conductor/ratelimit, " +
-			"conductor/reload, proto/*"),
+		may: list("decisions, conductor/api/*, conductor/engine/*, conductor/auth, conductor/console, " +
+			"conductor/ratelimit, conductor/reload, proto/*"),
 		tests: list("conductor/agents, conductor/bootlog, conductor/store"), why: "Ironic's REST API, before the engine"},
 	{packages: list("conductor/api/gophercloudtest"),
 		tests: list("conductor/agents, conductor/api, conductor/api/rest, conductor/auth, conductor/bmc/redfish, " +
@@ -108,6 +110,7 @@ var rules = []rule{
 		why: "TLS; knows no requests"},
 	{packages: list("conductor/cacert, conductor/keys, conductor/localfile, conductor/outbound, conductor/ratelimit, " +
 		"conductor/reload, conductor/seal"), why: "usable alone"},
+	{packages: list("conductor/console"), why: "shares lines of bytes; knows neither nodes nor protocols"},
 	{packages: list("conductor/bootlog"), may: list("proto/*"), why: "files of text; knows names, not nodes"},
 	{packages: list("conductor/imagesource"), may: list("conductor/fsm, conductor/node, conductor/localfile, proto/*"),
 		why: "where images are, not their use"},

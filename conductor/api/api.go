@@ -16,6 +16,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/conductor/console"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -34,6 +35,8 @@ type Options struct {
 	Hosts Hosts
 	// Logs has what machines logged; nil when none is kept.
 	Logs Logs
+	// Consoles are the serial consoles of machines; nil when there are none.
+	Consoles *console.Consoles
 	// Mounts are handlers by path prefix that are served beside the resources:
 	// what agents call. They are open to strangers, and check for themselves.
 	// Their errors end as the API's own do.
@@ -132,6 +135,8 @@ func newResources(o Options, at access, c Conductor) []resource {
 		&stepResource{access: at, conductor: c},
 		&eraseReportResource{access: at, conductor: c},
 		&logResource{access: at, auth: o.Auth, logs: o.Logs, readers: auth.NewStreams(logShares()), stopping: o.Stopping},
+		&socketResource{access: at, auth: o.Auth, consoles: o.Consoles, viewers: auth.NewStreams(consoleShares()),
+			stopping: o.Stopping},
 		&leaseResource{access: at, conductor: c, boot: o.Boot},
 	}
 }

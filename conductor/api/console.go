@@ -2,7 +2,9 @@ package api
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -41,6 +43,10 @@ func (h *consoleResource) showConsole(c *rest.Call) error {
 		return err
 	}
 	answer := map[string]any{"console_enabled": on, "console_info": nil}
+	if url, _ := info["url"].(string); on && strings.HasPrefix(url, "/") { // of this API
+		info = maps.Clone(info)
+		info["url"] = "ws" + strings.TrimPrefix(c.BaseURL(), "http") + url
+	}
 	if on {
 		answer["console_info"] = info
 	}

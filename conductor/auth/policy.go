@@ -106,7 +106,8 @@ func nodePolicy() []Rule {
 			"PUT /v1/nodes/{}/management/indicators/{}", "PUT /v1/nodes/{}/management/indicators/{}/{}"}},
 		{"baremetal:node:inject_nmi", Operator, Admin, no, no, []string{"PUT /v1/nodes/{}/management/inject_nmi"}},
 		{"baremetal:node:get_console", Operator, Admin, no, no, []string{"GET /v1/nodes/{}/states/console"}},
-		{"baremetal:node:set_console_state", Operator, Admin, no, no, []string{"PUT /v1/nodes/{}/states/console"}},
+		{"baremetal:node:set_console_state", Operator, Admin, no, no, []string{
+			"PUT /v1/nodes/{}/states/console", "GET /ferrite/v1/nodes/{}/console"}},
 		{"baremetal:node:set_boot_mode", Operator, Admin, no, no, []string{"PUT /v1/nodes/{}/states/boot_mode"}},
 		{"baremetal:node:set_secure_boot", Operator, Admin, no, no, []string{"PUT /v1/nodes/{}/states/secure_boot"}},
 		{"baremetal:node:vendor_passthru", Admin, no, no, no, vendorPassthru("/v1/nodes/{}/vendor_passthru")},

@@ -43,7 +43,7 @@ func (k *Keeper) Collect(node, boot, archive string) (kept string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d files, %d lines", files, len(lines)-files), s.add(boot, 0, lines)
+	return fmt.Sprintf("%d files, %d lines", files, len(lines)-files), s.add(boot, 0, lines, nil)
 }
 
 // Has reports whether there is a log of a boot.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -301,5 +302,24 @@ func TestForget(t *testing.T) {
 	}
 	if got := k.Tail(aNode, 3); got != nil {
 		t.Errorf("tail %q", got)
+	}
+}
+
+// TestBeforeBoot: the log of a boot begins with the console's lines, once and cleaned.
+func TestBeforeBoot(t *testing.T) {
+	k, err := Open(t.TempDir(), Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.BeforeBoot(func(node string) []string { return []string{"UEFI of " + node[:4], "\x1b[2Jhostile"} })
+	const uuid = "4e6ab7a7-7a37-4d5c-8f3d-6f0c5a1f9d11"
+	for i, line := range []string{"[0.0] Linux", "[0.1] more"} {
+		if err := k.Append(uuid, "00000000000000aa", int64(i), []string{line}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{"console: UEFI of 4e6a", "console: \uFFFD[2Jhostile", "[0.0] Linux", "[0.1] more"}
+	if got := k.Tail(uuid, 10); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -28,6 +28,7 @@ type Limits struct {
 type Keeper struct {
 	dir    string
 	limits Limits
+	before func(node string) []string
 
 	mu      sync.Mutex
 	shelves map[string]*shelf // by node, those that were asked for
@@ -47,6 +48,10 @@ func Open(dir string, l Limits) (*Keeper, error) {
 	return &Keeper{dir: dir, limits: l, shelves: map[string]*shelf{}}, nil
 }
 
+// BeforeBoot makes the log of every new boot begin with lines of its node: what a console
+// showed before. It must be called before Append.
+func (k *Keeper) BeforeBoot(lines func(node string) []string) { k.before = lines }
+
 // Append adds lines to the log of one boot of a node; a boot not seen before
 // begins a new log. boot is 16 hexadecimal digits that no other boot has.
 // first is the number of the first line, counted by the machine: lines that
@@ -59,7 +64,11 @@ func (k *Keeper) Append(node, boot string, first int64, lines []string) error {
 	if err != nil {
 		return err
 	}
-	return s.add(boot, first, lines)
+	var before func() []string
+	if k.before != nil {
+		before = func() []string { return k.before(node) }
+	}
+	return s.add(boot, first, lines, before)
 }
 
 // Forget removes all logs of a node.

@@ -63,13 +63,15 @@ func openShelf(dir string, l Limits) (*shelf, error) {
 	return s, nil
 }
 
-// add appends lines to a boot's log.
-func (s *shelf) add(name string, first int64, lines []string) error {
+// add appends lines to a boot's log. One that begins gets the lines of before first, when
+// that is not nil.
+func (s *shelf) add(name string, first int64, lines []string, before func() []string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.removed {
 		return fmt.Errorf("boot log %s: its node was deleted", s.dir)
 	}
+	boots := s.lastNumber()
 	b, err := s.boot(name)
 	if err != nil {
 		return err
@@ -80,6 +82,11 @@ func (s *shelf) add(name string, first int64, lines []string) error {
 		return nil
 	}
 	var text bytes.Buffer
+	if before != nil && b.number > boots {
+		for _, line := range before() {
+			text.WriteString(clean("console: "+line) + "\n")
+		}
+	}
 	for _, line := range lines {
 		text.WriteString(clean(line) + "\n")
 	}
@@ -93,6 +100,14 @@ func (s *shelf) add(name string, first int64, lines []string) error {
 		return b.shorten(s.limits.Bytes * 3 / 4) // not at every line
 	}
 	return nil
+}
+
+// lastNumber is that of the newest boot, 0 for none.
+func (s *shelf) lastNumber() int {
+	if len(s.boots) == 0 {
+		return 0
+	}
+	return s.boots[len(s.boots)-1].number
 }
 
 // boot finds a boot, or begins one and drops the oldest.

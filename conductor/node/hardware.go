@@ -38,7 +38,7 @@ var hardwareTypes = slices.Concat([]HardwareType{
 	{"ipmi", map[string][]string{
 		"bios":       {"no-bios"},
 		"boot":       {"ipxe", "pxe", "http", "http-ipxe"},
-		"console":    {"no-console"},
+		"console":    {"no-console", "ipmitool-socat", "ipmitool-shellinabox"},
 		"deploy":     {"direct", "custom-agent", "ramdisk"},
 		"firmware":   {"no-firmware"},
 		"inspect":    {"no-inspect", "agent"},

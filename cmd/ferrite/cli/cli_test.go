@@ -6,7 +6,9 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -22,6 +24,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/conductor/console"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
@@ -55,7 +58,10 @@ func setUp(env *testscript.Env) error {
 		return fmt.Errorf("%T is no testing.TB", env.T())
 	}
 	keeper := newKeeper(tb)
-	c := apitest.Start(tb, mem.New(), documentMounts(keeper), func(o *api.Options) { o.Hosts = allHosts{} })
+	c := apitest.Start(tb, mem.New(), documentMounts(keeper), func(o *api.Options) {
+		o.Hosts = allHosts{}
+		o.Consoles = newConsoles(tb)
+	})
 	env.Setenv("FERRITE_URL", c.URL)
 	env.Setenv("TZ", "UTC")
 	env.Setenv("GORACE", "atexit_sleep_ms=0") // else each command sleeps a second under the race detector
@@ -67,6 +73,22 @@ func setUp(env *testscript.Env) error {
 	env.Defer(ancient.Close)
 	env.Setenv("ANCIENT_URL", ancient.URL)
 	return guard(env, c.Config.Handler)
+}
+
+// newConsoles are consoles whose machine greets who writes, unless another session has them.
+func newConsoles(tb testing.TB) *console.Consoles {
+	return console.New(tb.Context(), console.Config{Log: slog.New(slog.DiscardHandler),
+		Open: func(_ context.Context, _ string, take bool) (io.ReadWriteCloser, error) {
+			if !take {
+				return nil, errors.New("serial over LAN is in use by another session")
+			}
+			ours, machine := net.Pipe()
+			go func() {
+				_, _ = io.WriteString(machine, "login: ")
+				_, _ = io.Copy(machine, machine)
+			}()
+			return ours, nil
+		}})
 }
 
 // allHosts has a host behind every node with a name of such a one, NAMESPACE~NAME.

@@ -103,6 +103,8 @@ type Config struct {
 	KernelAppend  string        `koanf:"kernel-append"`
 	FilePaths     []string      `koanf:"file-url-allowed-paths"`
 
+	ConsoleLog bool `koanf:"console-log"`
+
 	Discovery      string `koanf:"discovery"`
 	DiscoveryLimit int    `koanf:"discovery-limit"`
 }

@@ -55,6 +55,9 @@ func apiFlags(f *pflag.FlagSet) {
 	f.String("ca-folder", "",
 		"`folder` on this host with certificates (PEM) that nodes may name as redfish_verify_ca and agent_verify_ca; "+
 			"without it, nodes have the PEM itself, true or false")
+	f.Bool("console-log", false,
+		"keep the serial console of every machine open and put the firmware's messages into its log; without it, those of "+
+			"consoles that somebody views or that are enabled")
 	f.String("host", hostname(), "`name` of this conductor")
 	f.String("log-level", "info", "debug, info, warn or error")
 	f.String("advertise-url", "", "`URL` by which ramdisks reach the API (default: --boot-address and the API's port)")

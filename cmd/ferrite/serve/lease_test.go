@@ -75,7 +75,8 @@ func startBoot(t *testing.T) (*conductor, *bootserver.Server) {
 	c := &conductor{URL: "http://" + l.Addr().String(), Log: logged, Stop: func() { fail(nil) },
 		Ended: make(chan error, 1)}
 	parts := serving{
-		conf: conf, fail: fail, engine: eng, listener: l, face: conf.api(ctx, eng, nil, nil, nil, logs, boot, nil, log),
+		conf: conf, fail: fail, engine: eng, listener: l,
+		face: conf.api(ctx, eng, nil, nil, nil, logs, nil, boot, nil, log),
 		boot: boot, log: log,
 	}
 	go func() { c.Ended <- parts.run(ctx) }()

@@ -30,6 +30,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/conductor/configdrive"
+	"github.com/ferrite-metal/ferrite/conductor/console"
 	"github.com/ferrite-metal/ferrite/conductor/documents/events"
 	"github.com/ferrite-metal/ferrite/conductor/documents/kube"
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
@@ -141,8 +142,9 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	eventLog := events.New(time.Now)
 	hosts := reconciler.New(reconciler.Config{Documents: documents, Log: log, ProvisioningLimit: c.HostLimit,
 		RecordEvents: eventLog.Add})
+	bmcs := hardwareTypes(drivers)
 	eng := engine.New(engine.Config{
-		Store: db, BMCs: hardwareTypes(drivers), Agents: agents.NewClient(calling), Drives: configdrive.Encoder{},
+		Store: db, BMCs: bmcs, Agents: agents.NewClient(calling), Drives: configdrive.Encoder{},
 		Images:   images,
 		Probe:    c.probe(dialled.registries),
 		EraseKey: eraseKey,
@@ -173,9 +175,10 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	ctx, fail := context.WithCancelCause(ctx)
 	var kept sync.WaitGroup
 	kept.Go(func() { hosts.Run(ctx, eng) })
+	consoles := c.consoles(ctx, &kept, eng, bmcs, logs, log)
 	defer kept.Wait()
 	defer fail(nil)
-	face := c.api(ctx, eng, documents, hosts, eventLog, logs, boot, who, log)
+	face := c.api(ctx, eng, documents, hosts, eventLog, logs, consoles, boot, who, log)
 	return serving{conf: c, fail: fail, engine: eng, listener: listener, face: face, boot: boot, log: log}.run(ctx)
 }
 
@@ -217,12 +220,13 @@ func (c Config) documents(ctx context.Context, db objects.Store) (*objects.Keepe
 
 // api is what is served: for operators, for kubectl, and for ramdisks.
 func (c Config) api(stopping context.Context, eng *engine.Engine, documents *objects.Keeper, owners api.Hosts,
-	eventLog *events.Log, logs *bootlog.Keeper, boot *bootserver.Server, who *auth.Authenticator,
+	eventLog *events.Log, logs *bootlog.Keeper, consoles *console.Consoles, boot *bootserver.Server,
+	who *auth.Authenticator,
 	log *slog.Logger) *api.API {
 	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout,
 		BIOSBootloader: c.BIOSBootloader, CallbackPath: c.AgentPath})
 	hosts := kube.Options{Keeper: documents, Events: eventLog, Log: log, Stopping: stopping}
-	options := api.Options{Conductor: eng, Hosts: owners, Logs: logs, Log: log, Stopping: stopping,
+	options := api.Options{Conductor: eng, Hosts: owners, Logs: logs, Consoles: consoles, Log: log, Stopping: stopping,
 		Mounts: ramdisks.Handlers()}
 	if boot != nil { // a nil pointer in an interface would not be nil
 		options.Boot = boot

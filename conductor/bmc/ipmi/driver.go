@@ -35,6 +35,7 @@ type Options struct {
 
 // Driver drives every IPMI BMC; it is safe for concurrent use.
 type Driver struct {
+	o    *Options
 	pool *controller.Pool[account, *login]
 }
 
@@ -55,7 +56,7 @@ func New(o Options) *Driver {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Driver{controller.New(controller.Options{
+	return &Driver{&o, controller.New(controller.Options{
 		Driver: "ipmi", Log: o.Log, Failure: failure, CallTimeout: o.CallTimeout, LogoutTimeout: o.RequestTimeout,
 		IdleTimeout: o.IdleTimeout, RefusedFor: o.RefusedFor, BackOff: o.BackOff, MaxBackOff: o.MaxBackOff,
 	}, func(address string, a account) *login { return &login{o: &o, address: address, account: a} })}

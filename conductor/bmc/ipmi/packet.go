@@ -76,18 +76,24 @@ const minPlain = 8
 // genuine reports whether the BMC made this packet: it is signed with the
 // session's key, and decrypts to something with the padding it says.
 func (k *keys) genuine(raw []byte, p packet) bool {
+	plain, ok := k.open(raw, p, types.PayloadTypeIPMI)
+	return ok && len(plain) >= minPlain
+}
+
+// open decrypts a packet of one payload type that the BMC made.
+func (k *keys) open(raw []byte, p packet, kind types.PayloadType) (plain []byte, ok bool) {
 	signed := len(raw) - k.cipher.signature
-	if p.kind != encryptedSigned|uint8(types.PayloadTypeIPMI) || len(p.trailer) < k.cipher.signature {
-		return false
+	if p.kind != encryptedSigned|uint8(kind) || len(p.trailer) < k.cipher.signature {
+		return nil, false
 	}
 	want, err := crypto.SessionIntegrityAuthCode(k.cipher.integrity, raw[rmcpHeader:signed], k.k1, "")
 	if err != nil || !crypto.Equal(want, raw[signed:]) {
-		return false
+		return nil, false
 	}
 	const block = int(types.Encryption_AES_CBS_128_BlockSize)
 	if len(p.payload) < 2*block || len(p.payload)%block != 0 {
-		return false
+		return nil, false
 	}
-	plain, err := crypto.DecryptAESPayload(p.payload, k.k2)
-	return err == nil && len(plain) >= minPlain
+	plain, err = crypto.DecryptAESPayload(p.payload, k.k2)
+	return plain, err == nil
 }

@@ -18,9 +18,10 @@ import (
 // sim is a BMC: OpenIPMI's ipmi_sim, a process of its own on loopback. Its
 // chassis is a shell script that keeps power and boot device in files.
 type sim struct {
-	dir  string
-	port int
-	cmd  *exec.Cmd
+	dir    string
+	port   int
+	serial string // line of lan.conf for serial over LAN, "" for none
+	cmd    *exec.Cmd
 }
 
 const (
@@ -41,6 +42,7 @@ set_working_mc 0x20
   endlan
   chassis_control "%[2]s"
   user 2 true "admin" "%[3]s" admin 10 md5
+%[4]s
 `
 
 const simMachine = `mc_setbmc 0x20
@@ -68,8 +70,11 @@ done
 `
 
 // newSim starts a BMC whose machine is off.
-func newSim(t *testing.T) *sim {
-	s := &sim{dir: t.TempDir()}
+func newSim(t *testing.T) *sim { return newSimWith(t, "") }
+
+// newSimWith adds a line to the BMC's configuration.
+func newSimWith(t *testing.T, serial string) *sim {
+	s := &sim{dir: t.TempDir(), serial: serial}
 	probe, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +82,7 @@ func newSim(t *testing.T) *sim {
 	s.port = probe.LocalAddr().(*net.UDPAddr).Port
 	probe.Close()
 	for name, content := range map[string]string{
-		"lan.conf": fmt.Sprintf(simConfig, s.port, s.path("chassis"), simPassword),
+		"lan.conf": fmt.Sprintf(simConfig, s.port, s.path("chassis"), simPassword, s.serial),
 		"sim.emu":  simMachine, "chassis": fmt.Sprintf(simChassis, s.dir), "power": "0", "boot": "none", "pressed": "",
 	} {
 		if err := os.WriteFile(s.path(name), []byte(content), 0o700); err != nil {

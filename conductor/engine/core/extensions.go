@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
@@ -78,6 +79,12 @@ type Consoles interface {
 	// Console is how to reach the console, as clients of Ironic know it: type
 	// and url, or nothing.
 	Console(ctx context.Context, n node.Node) (map[string]any, error)
+}
+
+// ConsoleOpener is a BMC that passes the machine's serial line on. take ends the
+// connection of somebody else; closing gives the line back.
+type ConsoleOpener interface {
+	OpenConsole(ctx context.Context, n node.Node, take bool) (io.ReadWriteCloser, error)
 }
 
 // MediaLoader is a BMC with virtual drives. AttachMedium empties the drives of

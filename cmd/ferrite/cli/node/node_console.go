@@ -1,0 +1,143 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+
+	"github.com/coder/websocket"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+func nodeConsole(s *client.Session) *cobra.Command {
+	var take, readOnly bool
+	c := &cobra.Command{
+		Use:   "console NODE",
+		Short: "Use the machine's serial console",
+		Long: `Use the machine's serial console, by serial over LAN of its BMC (driver ipmi). The last 64 KiB
+of a console that is open already come first. One user writes, others read.
+
+At the start of a line, ~. ends it, ~? shows help, and ~~ is a tilde.
+With input that is no terminal, it is sent, and output goes on until Ctrl-C.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if take && readOnly {
+				return errors.New("--take is for writing: leave out --read-only")
+			}
+			q := url.Values{}
+			if take {
+				q.Set("take", strconv.FormatBool(take))
+			}
+			if readOnly {
+				q.Set("write", strconv.FormatBool(!readOnly))
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGHUP)
+			defer stop()
+			path := client.FerritePath(args[0], "console?"+q.Encode())
+			socket, err := s.Client.Socket(ctx, path, nodeapi.ConsoleProtocol)
+			if client.Unserved(err) {
+				return fmt.Errorf("%s has no serial consoles: it is no Ferrite, or an older one", s.Client.Base)
+			}
+			if err != nil {
+				return err
+			}
+			defer func() { _ = socket.CloseNow() }()
+			return useConsole(ctx, cmd, socket)
+		},
+	}
+	c.Flags().BoolVar(&take, "take", false,
+		"write although another user does, and end another program's serial over LAN")
+	c.Flags().BoolVar(&readOnly, "read-only", false, "read alone, so that nothing is typed by mistake")
+	return c
+}
+
+// useConsole connects a terminal with a console until one of them ends.
+func useConsole(ctx context.Context, cmd *cobra.Command, socket *websocket.Conn) (err error) {
+	socket.SetReadLimit(-1) // the server decides how much it sends at a time
+	if f, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		state, err := term.MakeRaw(int(f.Fd()))
+		if err != nil {
+			return fmt.Errorf("terminal: %w", err)
+		}
+		defer func() {
+			err = errors.Join(err, term.Restore(int(f.Fd()), state))
+			fmt.Fprintln(cmd.ErrOrStderr())
+		}()
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go typing(ctx, cancel, cmd, socket) // ends with the program: reading a terminal cannot be ended
+	for {
+		kind, data, err := socket.Read(ctx)
+		switch {
+		case errors.Is(context.Cause(ctx), errTyped):
+			return nil
+		case err != nil && (ctx.Err() != nil || websocket.CloseStatus(err) == websocket.StatusNormalClosure):
+			return nil
+		case websocket.CloseStatus(err) == websocket.StatusGoingAway:
+			return errors.New("the conductor has ended the console: it is stopping, or your right to it has ended")
+		case err != nil:
+			return fmt.Errorf("the console's connection is lost: %w", err)
+		case kind == websocket.MessageBinary:
+			if _, err := cmd.OutOrStdout().Write(data); err != nil {
+				return err
+			}
+			continue
+		}
+		var e nodeapi.ConsoleEvent
+		if err := json.Unmarshal(data, &e); err != nil {
+			return fmt.Errorf("the console's server sent no event: %w", err)
+		}
+		if e.Error != "" {
+			return errors.New(nodeapi.Printable(e.Error))
+		}
+		if e.Text == "" && e.Role == "writer" {
+			e.Text = "You write here. ~. at the start of a line ends it, ~? helps."
+		}
+		if e.Text != "" {
+			fmt.Fprintf(cmd.ErrOrStderr(), "\r\n[%s]\r\n", nodeapi.Printable(e.Text))
+		}
+	}
+}
+
+var errTyped = errors.New("~. was typed")
+
+// typing sends input until it ends.
+func typing(ctx context.Context, cancel context.CancelCauseFunc, cmd *cobra.Command, socket *websocket.Conn) {
+	var e escapes
+	buf := make([]byte, 4<<10)
+	for {
+		n, err := cmd.InOrStdin().Read(buf)
+		out, command := e.feed(buf[:n])
+		if len(out) > 0 {
+			if err := socket.Write(ctx, websocket.MessageBinary, out); err != nil {
+				return // reading shows why
+			}
+		}
+		switch command {
+		case escapeEnd:
+			cancel(errTyped)
+			return
+		case escapeHelp:
+			fmt.Fprint(cmd.ErrOrStderr(), escapeText)
+		case noEscape:
+		}
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				cancel(err)
+			}
+			return
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// keep holds a line open until ctx ends. The first connection must come about, or the
+// viewers are told why not; a recorded line is tried again, and so is one that broke.
+func (c *Consoles) keep(ctx context.Context, node string, l *line, take bool) {
+	defer l.hub.close(ErrEnded)
+	connected, pause := false, firstPause
+	for ctx.Err() == nil {
+		began := time.Now()
+		err := c.once(ctx, node, l, take, &connected)
+		if ctx.Err() != nil {
+			return
+		}
+		if !connected {
+			l.hub.end(err)
+		}
+		c.mu.Lock()
+		needed := l.recorded || l.viewers > 0 && connected
+		c.mu.Unlock()
+		if !needed {
+			return
+		}
+		if time.Since(began) > maxPause {
+			pause = firstPause
+		}
+		c.conf.Log.Info("console lost, connecting again", "node", node, "err", err, "pause", pause)
+		l.hub.say(fmt.Sprintf("The console's connection is lost: %v. Connecting again in %v.", err, pause))
+		timer := time.NewTimer(pause)
+		take = false
+		select {
+		case <-ctx.Done():
+		case take = <-l.retry:
+		case <-timer.C:
+		}
+		timer.Stop()
+		pause = min(2*pause, maxPause)
+	}
+}
+
+// once is one connection, from its opening to its end.
+func (c *Consoles) once(ctx context.Context, node string, l *line, take bool, connected *bool) error {
+	opening, cancel := context.WithTimeout(ctx, openTime)
+	upstream, err := c.conf.Open(opening, node, take)
+	cancel()
+	if err != nil {
+		return err
+	}
+	*connected = true
+	l.hub.say("The console is connected.")
+	var both sync.WaitGroup
+	ctx, end := context.WithCancelCause(ctx)
+	both.Go(func() {
+		buf := make([]byte, 4<<10)
+		for {
+			n, err := upstream.Read(buf)
+			if n > 0 {
+				l.hub.output(buf[:n])
+			}
+			if err != nil {
+				if errors.Is(err, io.EOF) {
+					err = errors.New("the BMC ended it")
+				}
+				end(err)
+				return
+			}
+		}
+	})
+	both.Go(func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case data := <-l.hub.input:
+				if _, err := upstream.Write(data); err != nil {
+					end(err)
+					return
+				}
+			}
+		}
+	})
+	<-ctx.Done()
+	err = context.Cause(ctx)
+	if closing := upstream.Close(); closing != nil {
+		c.conf.Log.Info("console not given back cleanly", "node", node, "err", closing)
+	}
+	both.Wait()
+	return err
+}
