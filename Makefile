@@ -68,6 +68,11 @@ e2e: deps build ramdisk ## real packets, real QEMU machines, real disks (as root
 boot-ways: deps build ramdisk ## machines that boot by the firmware's own PXE, by UEFI HTTP, and workloads from the network (as root)
 	@$(E2E) -tags bootways -run '^TestBootWays' ./lab/e2e && echo "boot-ways: ok"
 
+.PHONY: dhcp-test
+dhcp-test: deps ## real firmware beside Debian's dnsmasq, Kea and ISC dhcpd: proxyDHCP, and the settings we print for them (as root)
+	@$(MAKE) -s deps PACKAGES="dnsmasq-base kea-dhcp4-server isc-dhcp-server"
+	go test -count=1 -v -tags "e2e ways" -run '^TestWays$$' ./pxe/server && echo "dhcp-test: ok"
+
 .PHONY: clients
 clients: deps ## every verb and noun of Ironic's own command line
 	go test -count=1 -tags clients -run '^TestClients' ./lab/e2e/clients && echo "clients: ok"

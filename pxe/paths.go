@@ -11,6 +11,10 @@ func LoaderPath(file string) string { return "/loader/" + file }
 // ScriptPath is where boot HTTP serves a machine's iPXE script.
 func ScriptPath(mac net.HardwareAddr) string { return "/ipxe/" + hyphens(mac) }
 
+// StartPath is where boot HTTP serves the iPXE script that finds a machine's own: for DHCP servers
+// of others, which name one file for all machines.
+func StartPath() string { return "/ipxe/start" }
+
 // KernelPath is where boot HTTP serves the kernel a machine is to boot.
 func KernelPath(mac net.HardwareAddr) string { return "/boot/" + hyphens(mac) + "/kernel" }
 

@@ -70,10 +70,10 @@ func (s *Server) decide(req *dhcpv4.DHCPv4, boot pxe.Boot) (*dhcpv4.DHCPv4, neti
 	defer s.mu.Unlock()
 	now := s.conf.Now()
 	at := link(req, s.conf.Server)
-	sub, ok := s.pool.Subnet(at)
+	sub, ok := s.pool.SubnetOf(addr(req.GatewayIPAddr), at)
 	if !ok {
-		return nil, netip.Addr{}, Grant{}, fmt.Errorf("no subnet is configured for %v, where the request comes from: add it",
-			at)
+		return nil, netip.Addr{}, Grant{}, fmt.Errorf("no subnet is configured for %v, where the request comes from: add it "+
+			"to boot-subnets, or name the relay there", at)
 	}
 	lease, err := settle(s.pool, req, sub, s.conf.Server, boot.Stranger, now)
 	if err != nil {

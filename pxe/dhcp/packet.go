@@ -24,12 +24,15 @@ func parse(b []byte) (*dhcpv4.DHCPv4, error) {
 	if err != nil {
 		return nil, fmt.Errorf("malformed dhcp packet of %d bytes: %w", len(b), err)
 	}
+	if p.HWType == iana.HWTypeInfiniband {
+		p.ClientHWAddr = infiniBandMAC(p)
+	}
 	switch {
 	case p.OpCode != dhcpv4.OpcodeBootRequest:
 		return nil, fmt.Errorf("dhcp opcode %v, expected a request", p.OpCode)
-	case p.HWType != iana.HWTypeEthernet || len(p.ClientHWAddr) != 6:
-		return nil, fmt.Errorf("dhcp hardware type %v with an address of %d bytes, expected Ethernet", p.HWType,
-			len(p.ClientHWAddr))
+	case p.HWType != iana.HWTypeEthernet && p.HWType != iana.HWTypeInfiniband || len(p.ClientHWAddr) != 6:
+		return nil, fmt.Errorf("dhcp hardware type %v with an address of %d bytes, expected Ethernet, or InfiniBand with a "+
+			"client identifier that ends in a GUID", p.HWType, len(p.ClientHWAddr))
 	case hwaddr(p.ClientHWAddr) == hwaddr{} || p.ClientHWAddr[0]&1 != 0:
 		return nil, fmt.Errorf("dhcp hardware address %v is not one of a single machine", p.ClientHWAddr)
 	case p.HopCount > maxHops:
@@ -47,6 +50,19 @@ func parse(b []byte) (*dhcpv4.DHCPv4, error) {
 	default:
 		return nil, fmt.Errorf("dhcp message type %v is not for a server", t)
 	}
+}
+
+// infiniBandMAC is the MAC address that stands for an InfiniBand port, whose own address does not
+// fit a request (RFC 4390): the first and last three bytes of the port's GUID, with which its
+// client identifier ends. Ports of nodes are written in the same way for Ironic. Nil for a request
+// without such an identifier.
+func infiniBandMAC(p *dhcpv4.DHCPv4) net.HardwareAddr {
+	id := p.Options.Get(dhcpv4.OptionClientIdentifier)
+	if len(id) < 9 { // a type, and a GUID
+		return nil
+	}
+	guid := id[len(id)-8:]
+	return net.HardwareAddr{guid[0], guid[1], guid[2], guid[5], guid[6], guid[7]}
 }
 
 // echoed lists the options a reply repeats: the client identifier (RFC 6842),

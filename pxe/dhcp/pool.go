@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/pxe"
@@ -96,6 +97,11 @@ func NewPool(subnets []Subnet, own []netip.Addr, leases []pxe.Lease) (*Pool, err
 			if o.Prefix.Overlaps(s.Prefix) {
 				return nil, fmt.Errorf("subnets %v and %v overlap: an address must belong to one only", o.Prefix, s.Prefix)
 			}
+			for _, r := range s.Relays {
+				if slices.Contains(o.Relays, r) {
+					return nil, fmt.Errorf("the relay %v is of both subnets %v and %v: it must be of one only", r, o.Prefix, s.Prefix)
+				}
+			}
 		}
 		if s.Router.IsValid() {
 			p.taken[s.Router] = true
@@ -164,6 +170,17 @@ func (p *Pool) Subnet(a netip.Addr) (Subnet, bool) {
 		}
 	}
 	return Subnet{}, false
+}
+
+// SubnetOf returns the subnet that a request comes from: that of its relay, where a subnet names
+// it, else the one that the address of its link belongs to.
+func (p *Pool) SubnetOf(relay, link netip.Addr) (Subnet, bool) {
+	for _, s := range p.subnets {
+		if relay.IsValid() && slices.Contains(s.Relays, relay) {
+			return s, true
+		}
+	}
+	return p.Subnet(link)
 }
 
 // Offer returns the address machine mac should have in s and holds it for a

@@ -15,6 +15,7 @@ import (
 	"github.com/ferrite-metal/ferrite/pxe"
 	"github.com/ferrite-metal/ferrite/pxe/loader"
 	"github.com/insomniacslk/dhcp/dhcpv4"
+	"github.com/insomniacslk/dhcp/iana"
 )
 
 // Answer is what a reply says of the server and of the client's subnet.
@@ -113,6 +114,10 @@ func blank(req *dhcpv4.DHCPv4, a Answer, t dhcpv4.MessageType) *dhcpv4.DHCPv4 {
 		ClientHWAddr:  req.ClientHWAddr,
 		Options:       dhcpv4.Options{},
 	}
+	if req.HWType == iana.HWTypeInfiniband { // RFC 4390, sections 2 and 3: no address, and everybody on the link hears it
+		p.ClientHWAddr = nil
+		p.SetBroadcast()
+	}
 	for _, code := range echoed() {
 		if v := req.Options.Get(code); v != nil {
 			p.UpdateOption(dhcpv4.OptGeneric(code, v))
@@ -131,12 +136,25 @@ func network(p *dhcpv4.DHCPv4, s Subnet) {
 		p.UpdateOption(dhcpv4.OptRouter(s.Router.AsSlice()))
 	}
 	if len(s.DNS) > 0 {
-		ips := make([]net.IP, len(s.DNS))
-		for i, a := range s.DNS {
-			ips[i] = a.AsSlice()
-		}
-		p.UpdateOption(dhcpv4.OptDNS(ips...))
+		p.UpdateOption(dhcpv4.OptDNS(ips(s.DNS)...))
 	}
+	if len(s.NTP) > 0 {
+		p.UpdateOption(dhcpv4.OptNTPServers(ips(s.NTP)...))
+	}
+	if s.Domain != "" {
+		p.UpdateOption(dhcpv4.OptDomainName(s.Domain))
+	}
+	for code, value := range s.Options {
+		p.UpdateOption(dhcpv4.OptGeneric(dhcpv4.GenericOptionCode(code), value))
+	}
+}
+
+func ips(all []netip.Addr) []net.IP {
+	list := make([]net.IP, len(all))
+	for i, a := range all {
+		list[i] = a.AsSlice()
+	}
+	return list
 }
 
 // iPXE's encapsulated option 176 "no-pxedhcp": do not wait for a ProxyDHCP server. Without it
@@ -158,17 +176,7 @@ func bootOptions(p, req *dhcpv4.DHCPv4, boot pxe.Boot, a Answer) {
 		}
 		return
 	}
-	p.ServerIPAddr = a.Server.AsSlice()
-	p.UpdateOption(dhcpv4.OptBootFileName(file))
-	if len(file) < 128 { // the field old ROMs read; a longer name stands in option 67 alone
-		p.BootFileName = file
-	}
-	if c.Firmware == pxe.UEFIHTTP {
-		// The firmware drops offers that do not repeat its class (UEFI 2.10 section 24.7.3.1).
-		p.UpdateOption(dhcpv4.OptClassIdentifier(classHTTP))
-		return
-	}
-	p.UpdateOption(dhcpv4.OptTFTPServerName(a.Server.String()))
+	name(p, c, file, a)
 }
 
 // bootFile names what a client fetches first: iPXE its script and UEFI HTTP

@@ -2,7 +2,6 @@ package dhcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -16,9 +15,8 @@ import (
 )
 
 const (
-	workers     = 4               // requests answered at a time; the kernel queues the rest and drops what is too much
-	askTimeout  = 3 * time.Second // for one question to the Booter or write to the Leases
-	complainGap = time.Minute     // between two warnings: strangers can cause them
+	workers    = 4               // requests answered at a time; the kernel queues the rest and drops what is too much
+	askTimeout = 3 * time.Second // for one question to the Booter or write to the Leases
 )
 
 // Config is what a server needs. Interface, Server, Subnets, Booter, Leases
@@ -39,14 +37,14 @@ type Config struct {
 // Server is a DHCP server whose sockets are open. Its methods are safe for
 // concurrent use.
 type Server struct {
+	*complainer
 	conf Config
 	wire *wire
 
 	books sync.RWMutex // held while a lease goes on record, and alone while all of them are read
 
-	mu         sync.Mutex // over what follows; taken after books
-	pool       *Pool
-	complained map[string]time.Time // by text, of which there are a few
+	mu   sync.Mutex // over what follows; taken after books
+	pool *Pool
 }
 
 // Listen reads the leases on record and opens the sockets. Serve must follow.
@@ -69,14 +67,14 @@ func Listen(ctx context.Context, c Config) (*Server, error) {
 		return nil, fmt.Errorf("dhcp: %w", err)
 	}
 	pool.began = c.Now()
-	w, err := openWire(ctx, c.Interface, c.Server, c.Port)
+	w, err := openWire(ctx, c.Interface, c.Server, c.Port, false)
 	if err != nil {
 		return nil, err
 	}
 	if err := socket.Queue(w.udp); err != nil {
 		c.Log.Warn("dhcp has a short queue", "err", err)
 	}
-	return &Server{conf: c, wire: w, pool: pool, complained: map[string]time.Time{}}, nil
+	return &Server{complainer: newComplainer(c), conf: c, wire: w, pool: pool}, nil
 }
 
 // Addr is where the server listens.
@@ -118,7 +116,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	var wg sync.WaitGroup
 	wg.Go(func() { s.logStrangers(ctx) })
 	for range workers {
-		wg.Go(func() { s.work(ctx) })
+		wg.Go(func() {
+			s.wire.requests(ctx, s.complainer, func(req *dhcpv4.DHCPv4, peer netip.AddrPort) { s.handle(ctx, req, peer) })
+		})
 	}
 	wg.Wait()
 	return s.wire.close()
@@ -147,27 +147,6 @@ func (s *Server) logStrangers(ctx context.Context) {
 
 // Close frees the sockets of a server that was never served.
 func (s *Server) Close() error { return s.wire.close() }
-
-func (s *Server) work(ctx context.Context) {
-	buf := make([]byte, maxPacket+1)
-	for {
-		n, peer, err := s.wire.udp.ReadFromUDPAddrPort(buf)
-		if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
-			return
-		}
-		if err != nil { // the interface went down, say: it may come back
-			s.complain("dhcp cannot read", "interface", s.conf.Interface, "err", err)
-			pause(ctx, 100*time.Millisecond)
-			continue
-		}
-		req, err := parse(buf[:n])
-		if err != nil {
-			s.conf.Log.Debug("dhcp packet ignored", "from", peer, "err", err)
-			continue
-		}
-		s.handle(ctx, req, peer)
-	}
-}
 
 // handle answers one request and reports how far its machine got.
 func (s *Server) handle(ctx context.Context, req *dhcpv4.DHCPv4, peer netip.AddrPort) {
@@ -200,26 +179,5 @@ func stageOf(reply *dhcpv4.DHCPv4) (pxe.Stage, bool) {
 		return pxe.StageAck, true
 	default:
 		return "", false
-	}
-}
-
-// complain warns, with one text at most once in complainGap.
-func (s *Server) complain(text string, args ...any) {
-	now := s.conf.Now()
-	s.mu.Lock()
-	due := now.Sub(s.complained[text]) >= complainGap
-	if due {
-		s.complained[text] = now
-	}
-	s.mu.Unlock()
-	if due {
-		s.conf.Log.Warn(text, args...)
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
 	}
 }

@@ -3,6 +3,7 @@ package dhcp
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 )
 
@@ -20,8 +21,21 @@ type Subnet struct {
 	Last   netip.Addr    // last address of the pool, inclusive
 	Router netip.Addr    // default gateway, option 3; zero: none is announced
 	DNS    []netip.Addr  // option 6
+	NTP    []netip.Addr  // option 42
+	Domain string        // option 15
 	Lease  time.Duration // option 51; zero: DefaultLease
+
+	// Options are further options by code, each as it goes over the wire. Those that the server sets itself are
+	// refused.
+	Options map[uint8][]byte
+	// Relays are addresses of relays (giaddr) whose requests come from this subnet although the
+	// address is not of it.
+	Relays []netip.Addr
 }
+
+// ownOptions are the options of RFC 2132 that the server sets by itself, or that belong to the
+// client or the relay.
+var ownOptions = []uint8{0, 1, 3, 6, 15, 28, 42, 43, 50, 51, 53, 54, 55, 57, 60, 61, 66, 67, 77, 82, 93, 97, 255}
 
 // normal returns the subnet with its defaults filled in, or says what is wrong with it.
 func (s Subnet) normal() (Subnet, error) {
@@ -47,7 +61,30 @@ func (s Subnet) normal() (Subnet, error) {
 	if s.Router.IsValid() && !s.Prefix.Contains(s.Router) {
 		return s, fmt.Errorf("subnet %v: the router %v lies outside it", s.Prefix, s.Router)
 	}
-	return s, nil
+	return s, s.checkOptions()
+}
+
+// checkOptions refuses what could not be sent, or would be sent twice.
+func (s Subnet) checkOptions() error {
+	for what, all := range map[string][]netip.Addr{"name server": s.DNS, "time server": s.NTP, "relay": s.Relays} {
+		for _, a := range all {
+			if !a.Is4() || a.IsUnspecified() {
+				return fmt.Errorf("subnet %v: the %s %v is no IPv4 address", s.Prefix, what, a)
+			}
+		}
+	}
+	if len(s.Domain) > 253 {
+		return fmt.Errorf("subnet %v: the domain has %d characters, at most 253 make a name", s.Prefix, len(s.Domain))
+	}
+	for code, value := range s.Options {
+		switch {
+		case slices.Contains(ownOptions, code):
+			return fmt.Errorf("subnet %v: DHCP option %d is set by the server itself: leave it out", s.Prefix, code)
+		case len(value) == 0 || len(value) > 255:
+			return fmt.Errorf("subnet %v: DHCP option %d has %d bytes, expected 1 to 255", s.Prefix, code, len(value))
+		}
+	}
+	return nil
 }
 
 func (s Subnet) checkRange() error {

@@ -22,7 +22,9 @@ type wire struct {
 	from  netip.AddrPort
 }
 
-func openWire(ctx context.Context, iface string, server netip.Addr, port uint16) (*wire, error) {
+// openWire opens the sockets. A shared one gets its copy of broadcasts beside another program that
+// has the port, if that shares it too.
+func openWire(ctx context.Context, iface string, server netip.Addr, port uint16, shared bool) (*wire, error) {
 	w := &wire{raw: -1, from: netip.AddrPortFrom(server, port)}
 	at := w.from
 	if iface != "" {
@@ -34,7 +36,11 @@ func openWire(ctx context.Context, iface string, server netip.Addr, port uint16)
 		// Broadcasts only arrive on the unspecified address.
 		at = netip.AddrPortFrom(netip.IPv4Unspecified(), port)
 	}
-	udp, err := socket.UDP(ctx, "dhcp", iface, at)
+	open := socket.UDP
+	if shared {
+		open = socket.SharedUDP
+	}
+	udp, err := open(ctx, "dhcp", iface, at)
 	if err != nil {
 		return nil, err
 	}

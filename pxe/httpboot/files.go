@@ -35,6 +35,18 @@ func (h *handler) loader(w http.ResponseWriter, r *http.Request) {
 	serveFile(w, r, file, info)
 }
 
+// start serves the script that leads each machine to its own. It holds nothing that is secret.
+func (h *handler) start(w http.ResponseWriter, r *http.Request) {
+	text, err := ipxe.Start(h.URL)
+	if err != nil {
+		h.Log.Error("no ipxe script", "err", err)
+		http.Error(w, "no script: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	http.ServeContent(w, r, "", zeroTime(), strings.NewReader(text))
+}
+
 func (h *handler) script(w http.ResponseWriter, r *http.Request, c pxe.Client, boot pxe.Boot) {
 	text, err := h.scriptFor(c, boot)
 	if err != nil {

@@ -41,6 +41,7 @@ func New(c Config) http.Handler {
 	h := &handler{Config: c}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+pxe.LoaderPath("{file...}"), h.loader)
+	mux.HandleFunc("GET "+pxe.StartPath(), h.start)
 	mux.HandleFunc("GET /ipxe/{mac}", h.machine(h.script, true))
 	mux.HandleFunc("GET /boot/{mac}/kernel", h.machine(h.kernel, false))
 	mux.HandleFunc("GET /boot/{mac}/initrd", h.machine(h.initrd, false))

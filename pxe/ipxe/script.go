@@ -97,6 +97,20 @@ exit 1
 `, what, do, attempts, waitSec, mac, shown(from), failed)
 }
 
+// Start finds the script of the machine that runs it, below the URL base, by the MAC address of the
+// card it booted from.
+func Start(base string) (string, error) {
+	if err := checkURL(base); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf(`#!ipxe
+chain %s/ipxe/${netX/mac:hexhyp} || goto none
+:none
+echo Ferrite: no boot script for ${netX/mac}, trying the next device
+exit 1
+`, base), nil
+}
+
 // Exit hands the machine back to its firmware. It exits with an error: after
 // a success UEFI firmware stops at its menu, after an error it goes on to
 // the next boot device.

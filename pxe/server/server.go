@@ -13,6 +13,8 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/ferrite-metal/ferrite/pxe"
@@ -41,13 +43,28 @@ type Config struct {
 	Extra     map[string]http.Handler // more handlers on boot HTTP, by path prefix ("/deploy/")
 	Booter    pxe.Booter
 	Leases    pxe.Leases
+	DHCP      DHCPMode
 	Foreign   bool // machines may have their addresses from another DHCP server: boot HTTP serves them at any
 	Log       *slog.Logger
 
 	DHCPPort       uint16 // 67, DHCPClientPort 68, TFTPPort 69: others are for tests
 	DHCPClientPort uint16
 	TFTPPort       uint16
+	ProxyPort      uint16 // 4011
 }
+
+// DHCPMode is how a boot service takes part in DHCP.
+type DHCPMode string
+
+// The modes. The zero value is DHCPFull.
+const (
+	DHCPFull  DHCPMode = "full"  // it gives the addresses
+	DHCPProxy DHCPMode = "proxy" // it names boot files, beside a server that gives the addresses (PXE 2.1)
+	DHCPOff   DHCPMode = "off"   // the other server does both
+)
+
+// DHCPModes are all there are.
+func DHCPModes() []string { return []string{string(DHCPFull), string(DHCPProxy), string(DHCPOff)} }
 
 // Server is a boot service whose sockets are open. Its methods are safe for
 // concurrent use.
@@ -55,9 +72,11 @@ type Server struct {
 	conf Config
 	url  string
 	web  net.Listener
-	dhcp *dhcp.Server
 	tftp *tftp.Server
-	ra   *ra.Server // nil where the interface has no IPv6
+	dhcp *dhcp.Server // nil where another server gives the addresses
+
+	proxy *dhcp.Proxy // nil but in DHCPProxy
+	ra    *ra.Server  // nil where the interface has no IPv6
 }
 
 // Listen checks the configuration and opens every socket, or none: machines
@@ -65,6 +84,12 @@ type Server struct {
 func Listen(ctx context.Context, c Config) (*Server, error) {
 	if c.LoaderDir == "" {
 		c.LoaderDir = DefaultLoaderDir
+	}
+	if c.DHCP == "" {
+		c.DHCP = DHCPFull
+	}
+	if c.DHCP != DHCPFull {
+		c.Foreign = true
 	}
 	if !c.HTTPAddr.IsValid() {
 		c.HTTPAddr = netip.AddrPortFrom(c.Address, DefaultHTTPPort)
@@ -76,8 +101,7 @@ func Listen(ctx context.Context, c Config) (*Server, error) {
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	c.Log.Info("boot service listens", "interface", c.Interface, "dhcp", s.dhcp.Addr(), "tftp", s.tftp.Addr(),
-		"http", s.url)
+	c.Log.Info("boot service listens", "interface", c.Interface, "dhcp", c.DHCP, "tftp", s.tftp.Addr(), "http", s.url)
 	return s, nil
 }
 
@@ -85,7 +109,10 @@ func (c Config) check() error {
 	if !c.Address.Is4() || c.Address.IsUnspecified() {
 		return fmt.Errorf("boot service: address %v: expected the IPv4 address machines reach this server under", c.Address)
 	}
-	if len(c.Subnets) == 0 {
+	if !slices.Contains(DHCPModes(), string(c.DHCP)) {
+		return fmt.Errorf("boot service: DHCP mode %q: expected one of %s", c.DHCP, strings.Join(DHCPModes(), ", "))
+	}
+	if len(c.Subnets) == 0 && c.DHCP == DHCPFull {
 		return errors.New("boot service: no subnet is configured: name at least the one of the boot interface")
 	}
 	if err := loader.Folder(c.LoaderDir).Check(); err != nil {
@@ -101,22 +128,35 @@ func (s *Server) open(ctx context.Context) (err error) {
 	}
 	port := s.web.Addr().(*net.TCPAddr).AddrPort().Port()
 	s.url = "http://" + netip.AddrPortFrom(c.Address, port).String()
-	s.dhcp, err = dhcp.Listen(ctx, dhcp.Config{
-		Interface: c.Interface, Server: c.Address, URL: s.url, Subnets: c.Subnets,
-		Port: c.DHCPPort, ClientPort: c.DHCPClientPort, Booter: c.Booter, Leases: c.Leases, Log: c.Log,
-	})
-	if err != nil {
+	if err := s.openDHCP(ctx); err != nil {
 		return err
 	}
 	s.tftp, err = tftp.Listen(ctx, tftp.Config{
 		Interface: c.Interface, Server: c.Address, Port: c.TFTPPort, Loaders: loader.Folder(c.LoaderDir),
-		Booter: c.Booter, Client: s.dhcp.Client, Log: c.Log,
+		Booter: c.Booter, Client: s.Client, Log: c.Log,
 	})
 	if err != nil {
 		return err
 	}
 	s.openRA()
 	return nil
+}
+
+// openDHCP opens what the mode asks for.
+func (s *Server) openDHCP(ctx context.Context) (err error) {
+	c := s.conf
+	conf := dhcp.Config{
+		Interface: c.Interface, Server: c.Address, URL: s.url, Subnets: c.Subnets,
+		Port: c.DHCPPort, ClientPort: c.DHCPClientPort, Booter: c.Booter, Leases: c.Leases, Log: c.Log,
+	}
+	switch c.DHCP {
+	case DHCPFull:
+		s.dhcp, err = dhcp.Listen(ctx, conf)
+	case DHCPProxy:
+		s.proxy, err = dhcp.ListenProxy(ctx, conf, c.ProxyPort)
+	case DHCPOff:
+	}
+	return err
 }
 
 // openRA is the one part the service can do without.
@@ -141,6 +181,9 @@ func (s *Server) Close() error {
 	if s.dhcp != nil {
 		errs = append(errs, s.dhcp.Close())
 	}
+	if s.proxy != nil {
+		errs = append(errs, s.proxy.Close())
+	}
 	if s.tftp != nil {
 		errs = append(errs, s.tftp.Close())
 	}
@@ -157,12 +200,17 @@ func (s *Server) Serve(ctx context.Context) error {
 	defer cancel()
 	web := httpboot.New(httpboot.Config{
 		URL: s.url, Loaders: loader.Folder(s.conf.LoaderDir), Booter: s.conf.Booter,
-		Client: s.dhcp.Client, Foreign: s.conf.Foreign, Extra: s.conf.Extra, Log: s.conf.Log,
+		Client: s.Client, Foreign: s.conf.Foreign, Extra: s.conf.Extra, Log: s.conf.Log,
 	})
 	parts := []func(context.Context) error{
-		s.dhcp.Serve,
 		s.tftp.Serve,
 		func(ctx context.Context) error { return httpboot.Serve(ctx, s.web, web, s.conf.Log) },
+	}
+	if s.dhcp != nil {
+		parts = append(parts, s.dhcp.Serve)
+	}
+	if s.proxy != nil {
+		parts = append(parts, s.proxy.Serve)
 	}
 	if s.ra != nil {
 		parts = append(parts, s.ra.Serve)
@@ -182,17 +230,51 @@ func (s *Server) Serve(ctx context.Context) error {
 // URL is the base of boot HTTP as machines reach it, no slash at the end.
 func (s *Server) URL() string { return s.url }
 
-// DHCPAddr is where DHCP listens.
-func (s *Server) DHCPAddr() netip.AddrPort { return s.dhcp.Addr() }
+// DHCPAddr is where DHCP listens; zero for DHCPOff. A proxy listens at ProxyAddr too.
+func (s *Server) DHCPAddr() netip.AddrPort {
+	switch {
+	case s.dhcp != nil:
+		return s.dhcp.Addr()
+	case s.proxy != nil:
+		return s.proxy.Addr()
+	}
+	return netip.AddrPort{}
+}
+
+// ProxyAddr is where firmware asks a proxyDHCP server once it has its address; zero but for DHCPProxy.
+func (s *Server) ProxyAddr() netip.AddrPort {
+	if s.proxy == nil {
+		return netip.AddrPort{}
+	}
+	return s.proxy.BootAddr()
+}
 
 // TFTPAddr is where TFTP listens.
 func (s *Server) TFTPAddr() netip.AddrPort { return s.tftp.Addr() }
 
-// Client returns the machine that DHCP lent ip to, as its last request showed it.
-func (s *Server) Client(ip netip.Addr) (pxe.Client, bool) { return s.dhcp.Client(ip) }
+// Client returns the machine that DHCP lent ip to, as its last request showed it; none where
+// another server gives the addresses.
+func (s *Server) Client(ip netip.Addr) (pxe.Client, bool) {
+	if s.dhcp == nil {
+		return pxe.Client{}, false
+	}
+	return s.dhcp.Client(ip)
+}
 
 // Reservable says why a reservation of ip could never be honoured; nil when it can be.
-func (s *Server) Reservable(ip netip.Addr) error { return s.dhcp.Reservable(ip) }
+func (s *Server) Reservable(ip netip.Addr) error {
+	if s.dhcp == nil {
+		return fmt.Errorf("this conductor gives no addresses (--dhcp %s): reserve %v at the DHCP server that does",
+			s.conf.DHCP,
+			ip)
+	}
+	return s.dhcp.Reservable(ip)
+}
 
 // Reload reads the leases on record again: to be called when reservations changed.
-func (s *Server) Reload(ctx context.Context) error { return s.dhcp.Reload(ctx) }
+func (s *Server) Reload(ctx context.Context) error {
+	if s.dhcp == nil {
+		return nil
+	}
+	return s.dhcp.Reload(ctx)
+}

@@ -55,7 +55,17 @@ func shortQueue(bytes int) error {
 // UDP opens an IPv4 UDP socket that may broadcast. With iface "" it is on all
 // interfaces. what names the service for the error.
 func UDP(ctx context.Context, what, iface string, at netip.AddrPort) (*net.UDPConn, error) {
-	lc := net.ListenConfig{Control: control(iface, unix.SO_BROADCAST)}
+	return udp(ctx, what, iface, at, unix.SO_BROADCAST)
+}
+
+// SharedUDP is UDP for a port that other programs on this host may have too, if they share it
+// likewise: each gets a copy of a broadcast, and one of them what is for this host alone.
+func SharedUDP(ctx context.Context, what, iface string, at netip.AddrPort) (*net.UDPConn, error) {
+	return udp(ctx, what, iface, at, unix.SO_BROADCAST, unix.SO_REUSEADDR)
+}
+
+func udp(ctx context.Context, what, iface string, at netip.AddrPort, flags ...int) (*net.UDPConn, error) {
+	lc := net.ListenConfig{Control: control(iface, flags...)}
 	c, err := lc.ListenPacket(ctx, "udp4", at.String())
 	if err != nil {
 		return nil, explain(what, "UDP", iface, at, err)
@@ -77,14 +87,18 @@ func TCP(ctx context.Context, what, iface string, at netip.AddrPort) (net.Listen
 	return l, nil
 }
 
-// control sets a flag and binds to the interface before the port is bound:
+// control sets flags and binds to the interface before the port is bound:
 // only then do two services on different interfaces not collide.
-func control(iface string, flag int) func(string, string, syscall.RawConn) error {
+func control(iface string, flags ...int) func(string, string, syscall.RawConn) error {
 	return func(_, _ string, raw syscall.RawConn) error {
 		var err error
 		ctlErr := raw.Control(func(fd uintptr) {
-			err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, flag, 1)
-			if err == nil && iface != "" {
+			for _, flag := range flags {
+				if err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, flag, 1); err != nil {
+					return
+				}
+			}
+			if iface != "" {
 				err = unix.BindToDevice(int(fd), iface)
 			}
 		})

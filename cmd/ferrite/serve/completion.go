@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
+	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
 // knownHardware is all hardware types there are, those that most machines have first.
@@ -21,6 +22,7 @@ func complete(c *cobra.Command) {
 	for flag, values := range map[string][]string{
 		"auth":                {"none", "basic", "token", "basic,token"},
 		"deploy-logs-collect": collectChoices,
+		"dhcp":                bootserver.DHCPModes(),
 		"discovery":           types,
 		"fast-track-agents":   agentChoices,
 		"hardware-types":      types,

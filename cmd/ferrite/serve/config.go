@@ -15,6 +15,8 @@ import (
 	"github.com/knadh/koanf/providers/posflag"
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
+
+	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
 // Config is the settings of a conductor. The keys are the flags' names, in a YAML file as on
@@ -95,7 +97,9 @@ type Config struct {
 	BootPool      string        `koanf:"boot-pool"`
 	BootRouter    string        `koanf:"boot-router"`
 	BootDNS       []string      `koanf:"boot-dns"`
+	BootSubnets   []any         `koanf:"boot-subnets"`
 	BootLease     time.Duration `koanf:"boot-lease"`
+	DHCP          string        `koanf:"dhcp"`
 	OtherDHCP     bool          `koanf:"other-dhcp"`
 	LoaderDir     string        `koanf:"loader-dir"`
 	Kernel        string        `koanf:"ramdisk-kernel"`
@@ -130,8 +134,11 @@ func read(f *pflag.FlagSet) (Config, error) {
 		if fl == nil {
 			return "", nil // FERRITE_URL, FERRITE_CACHE and others' variables
 		}
-		if fl.Value.Type() == "stringSlice" {
+		switch fl.Value.Type() {
+		case "stringSlice":
 			return key, strings.Split(value, ",")
+		case "stringArray":
+			return key, strings.Split(value, ";")
 		}
 		return key, value
 	}}
@@ -144,6 +151,9 @@ func read(f *pflag.FlagSet) (Config, error) {
 	var c Config
 	if err := k.Unmarshal("", &c); err != nil {
 		return c, fmt.Errorf("settings: %w", err)
+	}
+	if c.DHCP != "" && c.DHCP != string(bootserver.DHCPFull) {
+		c.OtherDHCP = true
 	}
 	return c, c.check()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
+	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
 // check refuses what cannot work before anything is made or opened.
@@ -79,8 +80,21 @@ func (c *Config) check() error {
 			return fmt.Errorf("ramdisk: %w; make one with: ferrite image build --profile metal", err)
 		}
 	}
+	return c.checkBoot()
+}
+
+// checkBoot refuses a boot service that could not begin, or that nobody could use.
+func (c *Config) checkBoot() error {
+	for _, entry := range c.BootSubnets {
+		if _, err := parseSubnet(entry, c.BootLease); err != nil {
+			return err
+		}
+	}
 	if !c.Boot {
 		return nil
+	}
+	if c.DHCP != string(bootserver.DHCPFull) && (c.BootPool != "" || len(c.BootSubnets) > 0) {
+		return fmt.Errorf("--dhcp %s: this conductor gives no addresses, so leave out --boot-pool and boot-subnets", c.DHCP)
 	}
 	if c.BootInterface == "" {
 		return errors.New("--boot needs --boot-interface: the network interface the machines boot from")
@@ -107,7 +121,7 @@ func (c *Config) checkChoices() error {
 	}{
 		{"deploy-logs-collect", c.CollectLogs, collectChoices},
 		{"fast-track-agents", c.FastTrackAgents, agentChoices},
-		{"kexec", c.Kexec, kexecChoices},
+		{"kexec", c.Kexec, kexecChoices}, {"dhcp", c.DHCP, bootserver.DHCPModes()},
 	} {
 		if !slices.Contains(f.values, f.is) {
 			return fmt.Errorf("--%s %q: say %s", f.flag, f.is, strings.Join(f.values, " or "))
@@ -194,6 +208,34 @@ func (c *Config) checkPower() error {
 	return nil
 }
 
+// subnets are the boot network, and those behind relays. One of boot-subnets that is the boot
+// network takes the place of
+// --boot-pool, --boot-router and --boot-dns.
+func (c *Config) subnets() (netip.Addr, []dhcp.Subnet, error) {
+	address, own, err := c.subnet()
+	if err != nil {
+		return address, nil, err
+	}
+	all := []dhcp.Subnet{own}
+	for _, entry := range c.BootSubnets {
+		s, err := parseSubnet(entry, c.BootLease)
+		if err != nil {
+			return address, nil, err
+		}
+		if s.Prefix.Masked() != own.Prefix {
+			all = append(all, s)
+			continue
+		}
+		if c.BootPool != "" || c.BootRouter != "" || len(c.BootDNS) > 0 {
+			return address, nil, fmt.Errorf("boot-subnets: %s is the boot network, which --boot-pool, --boot-router and "+
+				"--boot-dns describe too: use one of the two", s.Prefix)
+		}
+		all[0] = s
+	}
+	_, err = dhcp.NewPool(all, []netip.Addr{address}, nil) // refuses subnets that overlap, and more
+	return address, all, err
+}
+
 // subnet describes the boot network.
 func (c *Config) subnet() (netip.Addr, dhcp.Subnet, error) {
 	prefix, err := c.bootPrefix()
@@ -249,13 +291,8 @@ func (c *Config) bootPrefix() (netip.Prefix, error) {
 // address.
 func (c *Config) pool(p netip.Prefix) (first, last netip.Addr, err error) {
 	if c.BootPool != "" {
-		a, b, ok := strings.Cut(c.BootPool, "-")
-		first, err = netip.ParseAddr(strings.TrimSpace(a))
-		if err == nil {
-			last, err = netip.ParseAddr(strings.TrimSpace(b))
-		}
-		if !ok || err != nil {
-			return first, last, fmt.Errorf("--boot-pool %q is not first-last, as 10.0.0.100-10.0.0.200", c.BootPool)
+		if first, last, err = addressRange(c.BootPool); err != nil {
+			return first, last, fmt.Errorf("--boot-pool %w", err)
 		}
 		return first, last, nil
 	}

@@ -154,7 +154,13 @@ func bootFlags(f *pflag.FlagSet) {
 	f.String("boot-pool", "", "`first-last` addresses to give to machines (default: the upper half of the subnet)")
 	f.String("boot-router", "", "default `router` of the machines (default: none)")
 	f.StringSlice("boot-dns", nil, "name servers of the machines")
+	f.StringArray("boot-subnets", nil,
+		"`subnet` behind a relay, as \"10.2.0.0/24 pool=10.2.0.100-10.2.0.199 router=10.2.0.1\", with more keys: dns, ntp, "+
+			"domain, lease, relay, option-CODE; repeat the flag, or separate subnets by ; in the environment")
 	f.Duration("boot-lease", dhcp.DefaultLease, "duration of a DHCP lease")
+	f.String("dhcp", string(bootserver.DHCPFull),
+		"full (this conductor gives addresses), proxy (it names boot files beside another DHCP server: proxyDHCP) or off "+
+			"(the other server does both; ferrite boot snippet prints its settings)")
 	f.Bool("other-dhcp", false,
 		"another DHCP server gives addresses to the same machines: identify a machine only by the one-time word of its "+
 			"boot, not by its address")

@@ -41,7 +41,6 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
-	"github.com/ferrite-metal/ferrite/pxe/dhcp"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
@@ -284,7 +283,7 @@ func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, images *imag
 	if !c.Boot {
 		return nil, nil
 	}
-	addr, subnet, err := c.subnet()
+	addr, subnets, err := c.subnets()
 	if err != nil {
 		return nil, err
 	}
@@ -302,8 +301,8 @@ func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, images *imag
 		policy.Pins = cert.Pins
 	}
 	return bootserver.Listen(ctx, bootserver.Config{
-		Interface: c.BootInterface, Address: addr, Subnets: []dhcp.Subnet{subnet}, LoaderDir: c.LoaderDir,
-		Booter: policy, Leases: policy, Foreign: c.OtherDHCP, Log: log,
+		Interface: c.BootInterface, Address: addr, Subnets: subnets, LoaderDir: c.LoaderDir,
+		Booter: policy, Leases: policy, DHCP: bootserver.DHCPMode(c.DHCP), Foreign: c.OtherDHCP, Log: log,
 		Extra: map[string]http.Handler{imagesource.Prefix: images.Handler(eng.Node, log)},
 	})
 }

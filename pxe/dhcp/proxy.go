@@ -1,0 +1,128 @@
+package dhcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/pxe"
+	"github.com/insomniacslk/dhcp/dhcpv4"
+)
+
+// proxyPort is where firmware asks a proxyDHCP server once it has its address (PXE 2.1, section 2.2.3).
+const proxyPort = 4011
+
+// Proxy is a proxyDHCP server whose sockets are open: it names boot files, and another server on
+// the link gives the addresses. Of Config it needs neither Subnets nor Leases. Its methods are safe
+// for concurrent use.
+type Proxy struct {
+	*complainer
+	conf  Config
+	ports ports
+	wires []*wire // of DHCP's port and of proxyPort
+}
+
+// ListenProxy opens the sockets. Serve must follow. bootPort is 4011, others are for tests.
+func ListenProxy(ctx context.Context, c Config, bootPort uint16) (*Proxy, error) {
+	if c.Port == 0 {
+		c.Port = dhcpv4.ServerPort
+	}
+	if c.ClientPort == 0 {
+		c.ClientPort = dhcpv4.ClientPort
+	}
+	if bootPort == 0 {
+		bootPort = proxyPort
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	p := &Proxy{complainer: newComplainer(c), conf: c, ports: ports{server: c.Port, client: c.ClientPort}}
+	for _, port := range []uint16{c.Port, bootPort} {
+		w, err := openWire(ctx, c.Interface, c.Server, port, true)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("proxyDHCP: %w; a DHCP server on this host keeps port %d to itself: move it, "+
+				"or let it name the boot file (--dhcp off)", err, port), p.Close())
+		}
+		p.wires = append(p.wires, w)
+	}
+	return p, nil
+}
+
+// Addr is where the proxy listens for DISCOVER; BootAddr is where it listens for firmware that has
+// its address.
+func (p *Proxy) Addr() netip.AddrPort { return p.wires[0].udp.LocalAddr().(*net.UDPAddr).AddrPort() }
+
+// BootAddr is described at Addr.
+func (p *Proxy) BootAddr() netip.AddrPort {
+	return p.wires[1].udp.LocalAddr().(*net.UDPAddr).AddrPort()
+}
+
+// Close frees the sockets of a proxy that was never served.
+func (p *Proxy) Close() error {
+	var errs []error
+	for _, w := range p.wires {
+		errs = append(errs, w.close())
+	}
+	return errors.Join(errs...)
+}
+
+// Serve answers requests until ctx ends, then closes the sockets. It returns nil when ctx ended it.
+func (p *Proxy) Serve(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() {
+		for _, w := range p.wires {
+			_ = w.udp.SetReadDeadline(time.Unix(1, 0))
+		}
+	})
+	defer stop()
+	var wg sync.WaitGroup
+	for i := range p.wires {
+		wg.Go(func() {
+			p.wires[i].requests(ctx, p.complainer, func(req *dhcpv4.DHCPv4, peer netip.AddrPort) {
+				p.handle(ctx, req, peer, i == 1, p.wires[i])
+			})
+		})
+	}
+	wg.Wait()
+	return p.Close()
+}
+
+// handle answers one request and reports how far its machine got.
+func (p *Proxy) handle(ctx context.Context, req *dhcpv4.DHCPv4, peer netip.AddrPort, bootPort bool, w *wire) {
+	c := clientOf(req)
+	if c.Firmware == pxe.System {
+		return
+	}
+	c.IP = addr(req.ClientIPAddr)
+	ask, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	boot, err := p.conf.Booter.Boot(ask, c)
+	if err != nil {
+		p.complain("boot policy gave no answer, so proxyDHCP gives none", "mac", c.MAC.String(), "err", err)
+		return
+	}
+	if _, ok := bootFile(c, boot, p.conf.URL); boot.Action.Boots() && !ok {
+		p.complain("no boot loader for this machine's architecture", "mac", c.MAC.String(), "arch", c.Arch, "firmware",
+			c.Firmware, "detail", c.Detail)
+		return
+	}
+	reply := ProxyReply(req, boot, Answer{Server: p.conf.Server, URL: p.conf.URL}, bootPort)
+	if reply == nil {
+		return
+	}
+	stage := pxe.StageOffer
+	if bootPort {
+		stage = pxe.StageAck
+	}
+	p.conf.Booter.Reached(ctx, c, stage) // before the reply is out, so that stages are reported in their order
+	r := proxyDestination(reply, peer, bootPort, p.ports)
+	if err := w.send(reply.ToBytes(), r, peer); err != nil {
+		p.complain("proxyDHCP reply not sent", "mac", c.MAC.String(), "to", r.to, "err", err)
+		return
+	}
+	p.conf.Log.Debug("proxyDHCP reply", "mac", c.MAC.String(), "firmware", c.Firmware, "file", reply.BootFileNameOption(),
+		"to", r.to)
+}
