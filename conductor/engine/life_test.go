@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -87,11 +88,41 @@ func TestCrash(t *testing.T) {
 	}
 }
 
+// TestBootAgain: a machine that hangs on its way into the ramdisk is started again, and the history says so.
+func TestBootAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.start()
+		defer w.close()
+		n := w.create("redfish")
+		w.ask(n.UUID, node.Manage, node.Manageable)
+		w.must(w.e.Provision(w.ctx, n.UUID, plan.Request{Verb: node.Provide}))
+		time.Sleep(4 * time.Second)
+		w.must(w.e.BootStage(w.ctx, macOf(n.UUID), "ipxe script", ""))
+		w.mu.Lock()
+		w.of(n.UUID).boot++ // it hangs
+		w.mu.Unlock()
+		began := time.Now()
+		n = w.settled(n.UUID)
+		if took := time.Since(began); n.ProvisionState != node.Available || took < 15*time.Minute || took > 20*time.Minute {
+			t.Errorf("node is %q after %s: %s", n.ProvisionState, took, n.LastError)
+		}
+		all, err := w.e.History(w.ctx, n.UUID)
+		w.must(err)
+		if !slices.ContainsFunc(all, func(h node.HistoryEntry) bool {
+			return strings.Contains(h.Event, "went no further than ipxe script") && strings.Contains(h.Event, "try 2 of 3")
+		}) {
+			t.Errorf("the history does not say that the machine was started again: %v", all)
+		}
+	})
+}
+
 // TestSilence: a machine that never calls fails by its deadline, with the last
 // boot stage in the reason.
 func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
+		w.settings.BootRetries = 0
 		w.start()
 		defer w.close()
 		n := w.create("redfish")

@@ -174,6 +174,7 @@ func TestLeftAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBoards(t)
+				b.settings.BootRetries = 0
 				b.start()
 				defer b.close()
 				n := arrange(b)

@@ -17,8 +17,16 @@ type Run struct {
 	StepSince  time.Time `json:"step_since,omitzero"` // when the step under way was first found unfinished; zero before
 	StepMoved  time.Time `json:"step_moved,omitzero"` // when it was last seen to advance, or could be seen again
 	StepDone   int       `json:"step_done,omitempty"` // the most that its driver has reported of StepReport.Progress
-	// Switched says that somebody has changed the machine's power during the step under way, and when; "" for nobody.
+	// Switched says that somebody has changed the machine's power during the step under way, and when;
+	// "" for nobody.
 	Switched string `json:"switched,omitempty"`
+
+	// BootAwaited is when the wait for the ramdisk began, zero before. With BootLook the node's
+	// deadline is not the end of that wait, but when it is looked how far the machine has come.
+	// BootTries is how often it was started again.
+	BootAwaited time.Time `json:"boot_awaited,omitzero"`
+	BootLook    bool      `json:"boot_look,omitempty"`
+	BootTries   int       `json:"boot_tries,omitempty"`
 
 	// FirmwareStarts is how often the conductor has started the machine through its firmware.
 	FirmwareStarts int `json:"firmware_starts,omitempty"`

@@ -99,6 +99,7 @@ type Facts struct {
 	Progressed    time.Time
 	Progress      string
 	BootStage     string   // the last boot stage seen, for people; "" when none
+	Boot          Boot     // the same, for decisions
 	LogsMissing   bool     // this boot's machine has logged nothing by itself, and its logs are wanted
 	LastWords     []string // the last lines the machine has logged, where Expired may quote them
 	EffectPending bool     // an effect is pending: the node is reserved
@@ -120,6 +121,8 @@ type Settings struct {
 	RescueTimeout    time.Duration
 	ServiceTimeout   time.Duration
 	InspectTimeout   time.Duration
+	BootRetries      int           // how often a machine whose network boot does not go on is started again
+	BootRetryAfter   time.Duration // how long it may go no further; 0 for ever
 	PowerTimeout     time.Duration // how long a power change may take
 	BMC              node.Patience // how long BMCs are waited for, but for Power; zero times are the defaults
 	PersonTimeout    time.Duration // how long one may take that a person makes, of a machine without a BMC
@@ -164,6 +167,8 @@ func DefaultSettings() Settings {
 		RescueTimeout:    1800 * time.Second,
 		ServiceTimeout:   1800 * time.Second,
 		InspectTimeout:   1800 * time.Second,
+		BootRetries:      2,
+		BootRetryAfter:   15 * time.Minute,
 		PowerTimeout:     node.DefaultPatience().Power,
 		BMC:              node.DefaultPatience(),
 		PersonTimeout:    4 * time.Hour,

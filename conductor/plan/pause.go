@@ -45,12 +45,12 @@ func awaitAgent(d *decision, _ node.Step) bool {
 	if d.agentAlive() {
 		return false
 	}
-	d.await("the first heartbeat of the ramdisk's agent")
+	d.awaitBoot("the first heartbeat of the ramdisk's agent")
 	return true
 }
 
 func awaitData(d *decision, _ node.Step) bool {
-	d.await("the inspection data of the ramdisk")
+	d.awaitBoot("the inspection data of the ramdisk")
 	return true
 }
 

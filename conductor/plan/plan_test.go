@@ -63,6 +63,7 @@ type scene struct {
 
 func replay(t *testing.T, script string) string {
 	s := &scene{t: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), f: Facts{Settings: DefaultSettings()}}
+	s.f.Settings.BootRetries = 0 // but for the script of that name
 	s.n = node.Node{
 		UUID: "11111111-2222-4333-8444-555555555555", Driver: "redfish", ProvisionState: node.Enroll,
 		Interfaces:   map[string]string{"deploy": "direct", "inspect": "agent", "boot": "ipxe"},
@@ -192,7 +193,8 @@ func (s *scene) do(w []string) {
 	case "data":
 		s.decide(Inspected{Data: inspection(s.t, rest), Raw: json.RawMessage(rest)})
 	case "stage":
-		s.f.BootStage = rest
+		stage, _, _ := strings.Cut(rest, " at ")
+		s.f.BootStage, s.f.Boot = rest, Boot{Stage: stage, At: s.now}
 	case "logged":
 		s.f.LastWords = strings.Split(rest, "; ")
 	case "expire":
@@ -241,6 +243,8 @@ func inspection(t *testing.T, body string) (i agentapi.Inspection) {
 
 func (s *scene) set(k, v string) {
 	switch k {
+	case "boot_retries":
+		s.f.Settings.BootRetries, _ = strconv.Atoi(v)
 	case "fast_track":
 		s.f.Settings.FastTrack, s.f.Settings.FastTrackAny = v == "true", v == "true"
 	case "fast_track_own":

@@ -111,6 +111,9 @@ func (d *decision) expired() {
 		d.next()
 		return
 	}
+	if d.retryBoot() {
+		return
+	}
 	if r.Command != "" && d.f.EffectPending { // the agent is being asked, or its power changed: that ends first
 		d.n.Deadline = d.now.Add(5 * time.Second)
 		return
@@ -139,7 +142,7 @@ func (d *decision) agentLastSeen() time.Time {
 // tooLate says what was waited for in vain, and how far the machine came.
 func (d *decision) tooLate() string {
 	r := d.n.Run
-	reason := fmt.Sprintf("timed out after %s waiting for %s", d.timeout(), r.Waiting)
+	reason := fmt.Sprintf("timed out after %s waiting for %s%s", d.timeout(), r.Waiting, inTries(r))
 	if s := r.Current(); s != nil && s.Driver {
 		return reason
 	}
@@ -165,6 +168,7 @@ func (d *decision) restarted() {
 			r.StepMoved = d.now
 		}
 		d.n.Deadline = d.patience()
+		r.BootAwaited, r.BootLook = d.now, false // how far it booted meanwhile nobody has seen
 		d.dirty = true
 		if r.Command != "" && d.n.Agent.URL != "" {
 			d.poll()

@@ -55,6 +55,8 @@ type Config struct {
 	InspectTimeout   time.Duration `koanf:"inspect-timeout"`
 	RescueTimeout    time.Duration `koanf:"rescue-timeout"`
 	ServiceTimeout   time.Duration `koanf:"service-timeout"`
+	BootRetries      int           `koanf:"boot-retries"`
+	BootRetryAfter   time.Duration `koanf:"boot-retry-after"`
 	PowerTimeout     time.Duration `koanf:"power-timeout"`
 	BMCConnect       time.Duration `koanf:"bmc-connect-timeout"`
 	BMCRequest       time.Duration `koanf:"bmc-request-timeout"`

@@ -127,6 +127,9 @@ func (c *Config) checkChoices() error {
 			return fmt.Errorf("--%s %q: say %s", f.flag, f.is, strings.Join(f.values, " or "))
 		}
 	}
+	if c.BootRetries < 0 || c.BootRetryAfter < 0 {
+		return fmt.Errorf("--boot-retries %d, --boot-retry-after %s: say 0 or more", c.BootRetries, c.BootRetryAfter)
+	}
 	if c.FastTrackIdle < 0 {
 		return fmt.Errorf("--fast-track-idle %s: say how long, as 10m, or 0 for never", c.FastTrackIdle)
 	}

@@ -77,6 +77,10 @@ func activityFlags(f *pflag.FlagSet) {
 	f.Duration("inspect-timeout", d.InspectTimeout, "time without a call from the ramdisk after which inspection fails")
 	f.Duration("rescue-timeout", d.RescueTimeout, "time without a call from the ramdisk after which a rescue fails")
 	f.Duration("service-timeout", d.ServiceTimeout, "time without a call from the ramdisk after which a service fails")
+	f.Int("boot-retries", d.BootRetries, "number of times a machine is started again if its network boot goes no further")
+	f.Duration("boot-retry-after", d.BootRetryAfter,
+		"time without a new boot stage after which the network boot counts as lost; longer than your servers' firmware "+
+			"takes to start; 0 for never")
 	f.Duration("manual-power-timeout", d.PersonTimeout,
 		"time limit of a power change that a person makes: see the hardware type manual-management")
 	f.Duration("ramdisk-shutdown-timeout", d.RamdiskPowerOff,

@@ -175,6 +175,7 @@ func (m *memory) facts(uuid string, f *plan.Facts) {
 	if k := len(r.stages); k > 0 {
 		s := r.stages[k-1]
 		f.BootStage = fmt.Sprintf("%s at %s", s.Name, s.At.UTC().Format("15:04:05"))
+		f.Boot = plan.Boot{Stage: s.Name, At: s.At}
 	}
 	if f.Progressed = r.moved; r.moved.IsZero() {
 		return
