@@ -42,9 +42,9 @@ func (d *decision) awaitsBoot() bool {
 // bootsAgain reports whether the machine that is awaited may be started again. One without a BMC is
 // not, since a person would have to do it.
 func (d *decision) bootsAgain() bool {
-	s := d.f.Settings
-	return d.awaitsBoot() && !inRamdisk(d.n) && s.BootRetryAfter > 0 && d.n.Run.BootTries < s.BootRetries && !ByHand(d.n) &&
-		d.n.Run.Switched == ""
+	r, s := d.n.Run, d.f.Settings
+	left := s.BootRetryAfter > 0 && r.BootTries < s.BootRetries
+	return left && d.awaitsBoot() && !inRamdisk(d.n) && !ByHand(d.n) && r.Switched == ""
 }
 
 // retryBoot looks how far a ramdisk has come that is waited for: it starts the machine again, or
