@@ -28,7 +28,7 @@ func main() {
 		Use: "ferrite-lab", Short: "A machine room of QEMU machines, for trying Ferrite",
 		SilenceUsage: true, SilenceErrors: true,
 	}
-	root.AddCommand(up(), down())
+	root.AddCommand(up(), down(), recordedBMC(), bmcCheck())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	err := root.ExecuteContext(ctx)
 	stop()

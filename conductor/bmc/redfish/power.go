@@ -94,6 +94,9 @@ func press(sys *schemas.ComputerSystem, b button, target node.PowerState) error 
 	if len(ways) == 0 {
 		return nil
 	}
+	if err := switchable(sys); err != nil {
+		return err
+	}
 	offered, err := sys.GetSupportedResetTypes()
 	if err != nil {
 		return fmt.Errorf("read the reset types of %s: %w", sys.ODataID, err)

@@ -38,7 +38,8 @@ func (s *session) root() (r root, err error) {
 type systemLinks struct {
 	BiosVersion string
 	Boot        struct {
-		Mode schemas.BootSourceOverrideMode `json:"BootSourceOverrideMode"`
+		Mode        schemas.BootSourceOverrideMode `json:"BootSourceOverrideMode"`
+		BootOptions reference
 	}
 	Bios, SecureBoot, Storage, VirtualMedia reference
 	Processors, EthernetInterfaces          reference

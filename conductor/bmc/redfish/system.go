@@ -61,11 +61,14 @@ func (d *Driver) System(ctx context.Context, n node.Node) (out node.System, err 
 		if err := json.Unmarshal(sys.RawData, &links); err != nil {
 			return fmt.Errorf("read %s: %w", *s.system, err)
 		}
-		if out.Architecture, err = s.architecture(links.Processors.Path); err != nil {
+		var threads int
+		if out.Architecture, threads, err = s.processors(links.Processors.Path); err != nil {
 			return err
 		}
-		out.MACs, err = s.macs(links.EthernetInterfaces.Path)
-		return err
+		if out.MACs, err = s.macs(links.EthernetInterfaces.Path); err != nil {
+			return err
+		}
+		return s.fillGaps(&out, links, sys.ProcessorSummary.LogicalProcessorCount != nil, threads)
 	})
 	if err != nil {
 		return node.System{}, err
@@ -106,24 +109,6 @@ func basics(sys *schemas.ComputerSystem) node.System {
 var architectures = map[schemas.InstructionSet]string{
 	schemas.X8664InstructionSet: "x86_64", schemas.X86InstructionSet: "i686",
 	schemas.ARMA64InstructionSet: "aarch64", schemas.ARMA32InstructionSet: "armv7l",
-}
-
-// architecture is the first processor's; "" where the BMC does not report it.
-func (s *session) architecture(path string) (string, error) {
-	all, err := s.members(path)
-	if err != nil {
-		return "", s.optional("processors", err)
-	}
-	for _, path := range all {
-		var p struct{ InstructionSet schemas.InstructionSet }
-		if _, err := s.get(path, &p); err != nil {
-			return "", s.optional("processors", fmt.Errorf("%s: %w", path, err))
-		}
-		if a := architectures[p.InstructionSet]; a != "" {
-			return a, nil
-		}
-	}
-	return "", nil
 }
 
 // maxCards bounds the Ethernet interfaces of a machine; those with many network

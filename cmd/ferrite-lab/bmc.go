@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/lab/bmccheck"
+	"github.com/ferrite-metal/ferrite/lab/recorded"
+)
+
+// recordedBMC serves a recorded BMC until it is interrupted.
+func recordedBMC() *cobra.Command {
+	var tree, listen string
+	var conf recorded.Config
+	c := &cobra.Command{
+		Use:   "bmc --tree DIR|FILE.tar.xz",
+		Short: "Serve a recorded BMC, as one that can be used",
+		Long: `Serve a tree of recorded Redfish documents (PATH/index.json for each resource, as DMTF's
+Redfish-Mockup-Creator writes it) as a BMC: with sessions, and with a copy in memory that
+writes, resets and boot overrides change. Nothing is written to the tree.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if tree == "" {
+				return errors.New("--tree is missing: the folder or archive of the recorded documents")
+			}
+			var err error
+			if conf.Tree, err = recorded.Load(tree); err != nil {
+				return err
+			}
+			l, err := (&net.ListenConfig{}).Listen(cmd.Context(), "tcp", listen)
+			if err != nil {
+				return fmt.Errorf("--listen: %w", err)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d resources, systems %v\nredfish_address=http://%s "+
+				"redfish_username=%s redfish_password=%s\n", conf.Tree.Name, conf.Tree.Len(), conf.Tree.Systems(), l.Addr(),
+				conf.Username, conf.Password)
+			if err != nil {
+				return errors.Join(err, l.Close())
+			}
+			return serve(cmd.Context(), l, recorded.New(conf))
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&tree, "tree", "", "`folder or archive` of the recorded documents (required)")
+	f.StringVar(&listen, "listen", "127.0.0.1:0", "`address` to serve at, by HTTP")
+	f.StringVar(&conf.Username, "username", "admin", "user who is let in; empty for anybody")
+	f.StringVar(&conf.Password, "password", "recorded", "password of the user; it protects nothing")
+	f.DurationVar(&conf.PowerDelay, "power-delay", 2*time.Second, "time between a reset and the power that follows it")
+	return c
+}
+
+// serve serves until ctx ends.
+func serve(ctx context.Context, l net.Listener, h http.Handler) error {
+	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
+	defer stop()
+	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+func bmcCheck() *cobra.Command {
+	return &cobra.Command{
+		Use:   "bmc-check DIR|FILE...",
+		Short: "Run the Redfish driver over recorded BMCs, and print what works",
+		Long: `Run the Redfish driver's operations over recorded BMCs: folders or archives of trees, or folders
+with several. Each operation starts with the BMC as it was recorded. The exit status is 1 if one
+fails.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			all, trees, err := bmccheck.Run(cmd.Context(), args)
+			if err != nil {
+				return err
+			}
+			if err := bmccheck.Print(cmd.OutOrStdout(), all, trees); err != nil {
+				return err
+			}
+			if bmccheck.Failed(all) {
+				return errors.New("an operation fails: see the table")
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,146 @@
+package redfish
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stmcginnis/gofish/schemas"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// A system may leave out what other resources of its BMC report: who made it, how many threads it
+// has, which cards.
+
+// looseNumber is a number that some BMCs write as text.
+type looseNumber int
+
+// UnmarshalJSON takes a number, text that is one, and null or anything else for 0.
+func (n *looseNumber) UnmarshalJSON(b []byte) error {
+	if v, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64); err == nil && v >= 0 && v < 1<<31 {
+		*n = looseNumber(v)
+	}
+	return nil
+}
+
+// maxProcessors bounds the processors that are read of a machine; a GPU counts as one too.
+const maxProcessors = 64
+
+// processors reads the kernel's name for the instruction set of the first processor, and the
+// threads of all; "" and 0 where the BMC does not report them.
+func (s *session) processors(path string) (architecture string, threads int, err error) {
+	all, err := s.members(path)
+	if err != nil {
+		return "", 0, s.optional("processors", err)
+	}
+	slices.SortFunc(all, byNumber)
+	for _, path := range all[:min(len(all), maxProcessors)] {
+		var p struct {
+			ProcessorType            string
+			InstructionSet           schemas.InstructionSet
+			TotalThreads, TotalCores looseNumber
+		}
+		if _, err := s.get(path, &p); err != nil {
+			if err := s.optional("processors", fmt.Errorf("%s: %w", path, err)); err != nil {
+				return "", 0, err
+			}
+			continue
+		}
+		if p.ProcessorType != "" && p.ProcessorType != "CPU" {
+			continue
+		}
+		if architecture == "" {
+			architecture = architectures[p.InstructionSet]
+		}
+		threads += int(max(p.TotalThreads, p.TotalCores))
+	}
+	return architecture, threads, nil
+}
+
+// fillGaps completes what the system itself says of the machine.
+func (s *session) fillGaps(out *node.System, links systemLinks, logical bool, threads int) error {
+	if !logical && threads > 0 { // the system counts its sockets alone
+		out.CPUs = threads
+	}
+	if out.Manufacturer == "" && len(links.Links.Chassis) > 0 { // OpenBMC, of NVIDIA GH200
+		var c struct{ Manufacturer, SerialNumber string }
+		if _, err := s.get(links.Links.Chassis[0].Path, &c); err != nil {
+			return s.optional("chassis", err)
+		}
+		out.Manufacturer = label(c.Manufacturer)
+		if out.Serial == "" {
+			out.Serial = label(c.SerialNumber)
+		}
+	}
+	if len(out.MACs) > 0 {
+		return nil
+	}
+	var err error
+	out.MACs, err = s.bootOptionMACs(links.Boot.BootOptions.Path)
+	return err
+}
+
+// cardInPath finds the network card in a UEFI device path (UEFI 2.10, section 10.6.1.2), behind
+// what connects it.
+var cardInPath = regexp.MustCompile(`/([A-Za-z]+)\([^)]*\)/MAC\(([0-9A-Fa-f]{12}),`)
+
+// bootOptionMACs finds the machine's network cards in its boot options, where the BMC lists no
+// Ethernet interfaces: OpenBMC of NVIDIA GH200. A card on USB is the BMC's own.
+func (s *session) bootOptionMACs(path string) (macs []string, err error) {
+	all, err := s.members(path)
+	if err != nil {
+		return nil, s.optional("boot options", err)
+	}
+	slices.SortFunc(all, byNumber)
+	for _, path := range all[:min(len(all), maxCards)] {
+		var option struct{ UefiDevicePath string }
+		if _, err := s.get(path, &option); err != nil {
+			if err := s.optional("boot options", fmt.Errorf("%s: %w", path, err)); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		card := cardInPath.FindStringSubmatch(option.UefiDevicePath)
+		if card == nil || card[1] == "USB" {
+			continue
+		}
+		if mac := withColons(card[2]); !slices.Contains(macs, mac) {
+			macs = append(macs, mac)
+		}
+	}
+	return macs, nil
+}
+
+// withColons writes 12 hexadecimal digits as a MAC address.
+func withColons(digits string) string {
+	var parts []string
+	for d := strings.ToLower(digits); len(d) >= 2; d = d[2:] {
+		parts = append(parts, d[:2])
+	}
+	return strings.Join(parts, ":")
+}
+
+// switchable refuses a system that no reset is offered of: a board of accelerators has no power
+// button of its own.
+func switchable(sys *schemas.ComputerSystem) error {
+	var has struct {
+		Actions struct {
+			Reset *struct {
+				Target string `json:"target"`
+			} `json:"#ComputerSystem.Reset"`
+		}
+	}
+	if err := json.Unmarshal(sys.RawData, &has); err != nil {
+		return fmt.Errorf("read the actions of %s: %w", sys.ODataID, err)
+	}
+	if has.Actions.Reset == nil || has.Actions.Reset.Target == "" {
+		return node.Refuse(node.Invalid,
+			"the BMC cannot switch %s, of which it offers no reset: set redfish_system_id to the "+
+				"system of the machine itself", sys.ODataID)
+	}
+	return nil
+}

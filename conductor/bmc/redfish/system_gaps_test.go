@@ -1,0 +1,59 @@
+package redfish_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// TestSystemGaps: the driver completes what a system leaves out by what other resources report, in
+// the shapes that BMCs give them.
+func TestSystemGaps(t *testing.T) {
+	option := func(path string) map[string]any { return map[string]any{"UefiDevicePath": path} }
+	for name, tc := range map[string]struct {
+		extra map[string]any
+		want  func(s node.System) any
+		is    any
+	}{
+		"the maker, by the chassis": {map[string]any{"Manufacturer": "", "Links": map[string]any{
+			"Chassis": []any{link("/redfish/v1/Chassis/1")}},
+			"/redfish/v1/Chassis/1": map[string]any{"Manufacturer": "NVIDIA", "SerialNumber": "C1"}},
+			func(s node.System) any { return s.Manufacturer }, "NVIDIA"},
+		"threads, which are text": {map[string]any{"ProcessorSummary": map[string]any{"Count": 2},
+			"Processors": link("/redfish/v1/Systems/1/Processors"),
+			"/redfish/v1/Systems/1/Processors": map[string]any{"Members": []any{link("/redfish/v1/Systems/1/Processors/1"),
+				link("/redfish/v1/Systems/1/Processors/2"), link("/redfish/v1/Systems/1/Processors/3"),
+				link("/redfish/v1/Systems/1/Processors/gone")}},
+			"/redfish/v1/Systems/1/Processors/1": map[string]any{"ProcessorType": "CPU", "TotalThreads": 64, "TotalCores": "32"},
+			"/redfish/v1/Systems/1/Processors/2": map[string]any{"TotalThreads": nil, "TotalCores": "32"},
+			"/redfish/v1/Systems/1/Processors/3": map[string]any{"ProcessorType": "GPU", "TotalCores": 9999}},
+			func(s node.System) any { return s.CPUs }, 96},
+		"threads that the system counts": {map[string]any{"ProcessorSummary": map[string]any{"LogicalProcessorCount": 8},
+			"Processors":                         link("/redfish/v1/Systems/1/Processors"),
+			"/redfish/v1/Systems/1/Processors":   map[string]any{"Members": []any{link("/redfish/v1/Systems/1/Processors/1")}},
+			"/redfish/v1/Systems/1/Processors/1": map[string]any{"TotalThreads": 4}},
+			func(s node.System) any { return s.CPUs }, 8},
+		"cards, by the boot options": {map[string]any{"EthernetInterfaces": nil, "Boot": map[string]any{
+			"BootOptions": link("/redfish/v1/Systems/1/BootOptions")},
+			"/redfish/v1/Systems/1/BootOptions": map[string]any{"Members": []any{link("/redfish/v1/Systems/1/BootOptions/1"),
+				link("/redfish/v1/Systems/1/BootOptions/2"), link("/redfish/v1/Systems/1/BootOptions/3"),
+				link("/redfish/v1/Systems/1/BootOptions/4")}},
+			"/redfish/v1/Systems/1/BootOptions/1": option("PciRoot(0x2)/Pci(0x0,0x0)/MAC(0250A1000001,0x1)/IPv4(0.0.0.0)"),
+			"/redfish/v1/Systems/1/BootOptions/2": option("PciRoot(0x2)/Pci(0x0,0x0)/MAC(0250A1000001,0x1)/IPv6(::)"),
+			"/redfish/v1/Systems/1/BootOptions/3": option("PciRoot(0x1)/USB(0x4,0x0)/USB(0x0,0x0)/MAC(0250A1000009,0x1)"),
+			"/redfish/v1/Systems/1/BootOptions/4": option("PciRoot(0x2)/Pci(0x0,0x1)/MAC(0250a1000002,0x1)/Uri()")},
+			func(s node.System) any { return s.MACs }, []string{"02:50:a1:00:00:01", "02:50:a1:00:00:02"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBoard(t)
+			b.extra = tc.extra
+			s, err := newDriver(t, redfish.Options{}).System(t.Context(), b.node())
+			if diff := cmp.Diff(tc.is, tc.want(s)); err != nil || diff != "" {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}

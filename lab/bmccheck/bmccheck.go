@@ -1,0 +1,207 @@
+// Package bmccheck runs the Redfish driver over recorded BMCs, and says of each operation whether
+// it works: a table that tells before a machine is bought, or before a driver is released, on which
+// of them a person would get stuck.
+//
+// It must not know any BMC by name: what a tree offers is read from it.
+package bmccheck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/lab/recorded"
+)
+
+// Verdict is what became of an operation.
+type Verdict string
+
+// The verdicts. WorksAround is a success after the BMC had refused the first way.
+const (
+	Works       Verdict = "works"
+	WorksAround Verdict = "works around"
+	NotOffered  Verdict = "not offered"
+	Fails       Verdict = "fails"
+)
+
+// Result is an operation on a system of a tree.
+type Result struct {
+	Tree, Operation string
+	Verdict         Verdict
+	Reason          string // of NotOffered and Fails; of WorksAround what was refused
+}
+
+// operationTime bounds one operation.
+const operationTime = 2 * time.Minute
+
+// Run checks all operations on each system of each tree at or below the paths, as a name says that
+// a path is an archive.
+func Run(ctx context.Context, paths []string) (all []Result, trees int, err error) {
+	files, err := find(paths)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, file := range files {
+		tree, err := recorded.Load(file)
+		if err != nil {
+			return all, trees, err
+		}
+		trees++
+		systems := tree.Systems()
+		if len(systems) == 0 {
+			return all, trees, fmt.Errorf("recorded tree %s: it has no computer system", file)
+		}
+		for _, system := range systems {
+			all = append(all, check(ctx, tree, system, len(systems) > 1)...)
+		}
+	}
+	return all, trees, nil
+}
+
+// find lists the trees at the paths, or in the folders there.
+func find(paths []string) (all []string, err error) {
+	for _, p := range paths {
+		info, err := os.Stat(p)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() || isTree(p) {
+			all = append(all, p)
+			continue
+		}
+		entries, err := os.ReadDir(p)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			at := filepath.Join(p, e.Name())
+			if e.IsDir() && isTree(at) || strings.Contains(e.Name(), ".tar") {
+				all = append(all, at)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil,
+			fmt.Errorf("there is no recorded tree in %s: expected folders with redfish/v1/index.json or index.json, or "+
+				"archives .tar.xz", strings.Join(paths, ", "))
+	}
+	return all, nil
+}
+
+// isTree reports whether a folder is a tree, at its top or one folder below.
+func isTree(folder string) bool {
+	for _, at := range []string{"index.json", "redfish/v1/index.json", "*/redfish/v1/index.json"} {
+		if found, err := filepath.Glob(filepath.Join(folder, at)); err == nil && len(found) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// check runs the operations on one system. Each starts with the BMC as it was recorded.
+func check(ctx context.Context, tree *recorded.Tree, system string, several bool) (all []Result) {
+	name := tree.Name
+	if several {
+		name += " " + path.Base(system)
+	}
+	machine := tree.Switchable(system)
+	for _, op := range operations {
+		r := Result{
+			Tree: name, Operation: op.name, Verdict: NotOffered, Reason: "it is no machine: no reset is offered of it",
+		}
+		if machine {
+			r.Verdict, r.Reason = try(ctx, tree, system, op)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// try does one operation on a BMC of its own.
+func try(ctx context.Context, tree *recorded.Tree, system string, op operation) (v Verdict, reason string) {
+	ctx, cancel := context.WithTimeout(ctx, operationTime)
+	defer cancel()
+	bmc := recorded.New(recorded.Config{Tree: tree, Username: "admin", Password: "recorded",
+		PowerDelay: 20 * time.Millisecond})
+	web := httptest.NewServer(bmc)
+	defer web.Close()
+	d := redfish.New(redfish.Options{Log: slog.New(slog.DiscardHandler), CallTimeout: operationTime,
+		Pause: 10 * time.Millisecond})
+	defer func() {
+		if err := d.Close(); err != nil && v == Works {
+			v, reason = Fails, "end the session: "+err.Error()
+		}
+	}()
+	n := node.Node{UUID: "00000000-0000-4000-8000-000000000001", Driver: "redfish", DriverInfo: map[string]any{
+		"redfish_address": web.URL, "redfish_system_id": system, "redfish_username": "admin", "redfish_password": "recorded"}}
+	err := op.do(ctx, d, n)
+	refusals := bmc.Refusals()
+	var lacks notOffered
+	var refused *node.Refusal
+	switch {
+	case err == nil && len(refusals) > 0:
+		return WorksAround, refusals[0]
+	case err == nil:
+		return Works, ""
+	case errors.As(err, &lacks):
+		return NotOffered, lacks.reason
+	case errors.As(err, &refused):
+		return NotOffered, refused.Reason
+	}
+	return Fails, strings.ReplaceAll(err.Error(), web.URL, "BMC")
+}
+
+// Print writes the table, the reasons, and the summary line.
+func Print(w io.Writer, all []Result, trees int) error {
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	header := table.Row{"tree"}
+	for _, op := range operations {
+		header = append(header, op.name)
+	}
+	t.AppendHeader(header)
+	var names []string
+	for _, r := range all {
+		if !slices.Contains(names, r.Tree) {
+			names = append(names, r.Tree)
+		}
+	}
+	count := map[Verdict]int{}
+	var reasons strings.Builder
+	for _, name := range names {
+		row := table.Row{name}
+		for _, r := range all {
+			if r.Tree != name {
+				continue
+			}
+			row = append(row, string(r.Verdict))
+			count[r.Verdict]++
+			if r.Verdict != Works {
+				fmt.Fprintf(&reasons, "%s, %s: %s: %s\n", r.Tree, r.Operation, r.Verdict, r.Reason)
+			}
+		}
+		t.AppendRow(row)
+	}
+	_, err := fmt.Fprintf(w, "%s\n\n%s\nbmc-check: %d trees, %d works, %d works around, %d not offered, %d fails\n",
+		t.Render(),
+		&reasons, trees, count[Works], count[WorksAround], count[NotOffered], count[Fails])
+	return err
+}
+
+// Failed reports whether any operation fails.
+func Failed(all []Result) bool {
+	return slices.ContainsFunc(all, func(r Result) bool { return r.Verdict == Fails })
+}

@@ -1,0 +1,80 @@
+package bmccheck
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ferrite-metal/ferrite/lab/recorded/recordedtest"
+)
+
+// TestSmall checks a BMC that has all, in each form that a tree may have.
+func TestSmall(t *testing.T) {
+	for name, path := range map[string]string{
+		"a folder":         recordedtest.Folder(t, recordedtest.Small(), false),
+		"its service root": recordedtest.Folder(t, recordedtest.Small(), true),
+		"an archive":       recordedtest.Archive(t, recordedtest.Small()),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all, trees, err := Run(t.Context(), []string{path})
+			if err != nil || trees != 1 || len(all) != len(operations) {
+				t.Fatalf("%d results of %d trees: %v", len(all), trees, err)
+			}
+			for _, r := range all {
+				if r.Verdict != Works {
+					t.Errorf("%s: %s: %s", r.Operation, r.Verdict, r.Reason)
+				}
+			}
+		})
+	}
+}
+
+// TestVerdicts takes something from a BMC, and finds that out.
+func TestVerdicts(t *testing.T) {
+	const sys = "/redfish/v1/Systems/1"
+	for name, tc := range map[string]struct {
+		change            func(docs map[string]map[string]any)
+		operation, reason string
+		verdict           Verdict
+	}{
+		"no secure boot": {func(d map[string]map[string]any) { delete(d[sys], "SecureBoot") }, "secure boot",
+			"does not report", NotOffered},
+		"no cards": {func(d map[string]map[string]any) { delete(d[sys], "EthernetInterfaces") }, "inspect",
+			"not reported: MAC addresses", Fails},
+		"no reset": {func(d map[string]map[string]any) { delete(d[sys], "Actions") }, "power", "no machine", NotOffered},
+		"a boot device once": {func(d map[string]map[string]any) {
+			d[sys]["Boot"].(map[string]any)["BootSourceOverrideEnabled@Redfish.AllowableValues"] = []any{"Disabled", "Once"}
+		}, "boot device", "PATCH /redfish/v1/Systems/1: 400", WorksAround},
+		"a system that is gone": {func(d map[string]map[string]any) { delete(d, sys+"/Bios") }, "BIOS read", "", NotOffered},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			docs := recordedtest.Small()
+			tc.change(docs)
+			all, trees, err := Run(t.Context(), []string{recordedtest.Folder(t, docs, false)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range all {
+				if r.Operation == tc.operation && (r.Verdict != tc.verdict || !strings.Contains(r.Reason, tc.reason)) {
+					t.Errorf("%s: %s: %s, want %s: %s", r.Operation, r.Verdict, r.Reason, tc.verdict, tc.reason)
+				}
+			}
+			var out strings.Builder
+			if err := Print(&out, all, trees); err != nil || !strings.Contains(out.String(), "bmc-check: 1 trees, ") {
+				t.Errorf("printed %q, %v", out.String(), err)
+			}
+			if Failed(all) != (tc.verdict == Fails) {
+				t.Errorf("failed: %v", Failed(all))
+			}
+		})
+	}
+}
+
+func TestNoTree(t *testing.T) {
+	for want, path := range map[string]string{"no recorded tree": t.TempDir(), "no such file": "/nowhere"} {
+		if _, _, err := Run(t.Context(), []string{path}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,316 @@
+package bmccheck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// notOffered says that a BMC does not have what an operation needs, by its own documents.
+type notOffered struct{ reason string }
+
+func (e notOffered) Error() string { return e.reason }
+
+// operation is one thing that the driver is asked for.
+type operation struct {
+	name string
+	do   func(ctx context.Context, d *redfish.Driver, n node.Node) error
+}
+
+// operations are all of them, in the order of a machine's life.
+var operations = []operation{
+	{"manage", manage},
+	{"inspect", inspect},
+	{"power", power},
+	{"boot device", bootDevice},
+	{"boot mode", bootMode},
+	{"BIOS read", readBIOS},
+	{"BIOS write", writeBIOS},
+	{"firmware", readFirmware},
+	{"virtual media", virtualMedia},
+	{"secure boot", secureBoot},
+	{"indicators", indicators},
+	{"health", health},
+}
+
+func manage(ctx context.Context, d *redfish.Driver, n node.Node) error {
+	if err := d.Validate(n); err != nil {
+		return err
+	}
+	p, err := d.PowerState(ctx, n)
+	if err == nil && p != node.PowerOn && p != node.PowerOff {
+		err = fmt.Errorf("the power state is %q", p)
+	}
+	return err
+}
+
+// inspect wants what every machine has.
+func inspect(ctx context.Context, d *redfish.Driver, n node.Node) error {
+	s, err := d.System(ctx, n)
+	if err != nil {
+		return err
+	}
+	var missing []string
+	for what, has := range map[string]bool{
+		"manufacturer": s.Manufacturer != "", "UUID": s.UUID != "", "memory": s.MemoryMB > 0,
+		"processors": s.CPUs > 0, "MAC addresses": len(s.MACs) > 0,
+	} {
+		if !has {
+			missing = append(missing, what)
+		}
+	}
+	if len(missing) > 0 {
+		slices.Sort(missing)
+		return fmt.Errorf("not reported: %s", strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// settleTime is how long a recorded machine may take to be as it was told.
+const settleTime = 10 * time.Second
+
+func power(ctx context.Context, d *redfish.Driver, n node.Node) error {
+	for _, c := range []struct{ target, want node.PowerState }{
+		{node.PowerOff, node.PowerOff}, {node.PowerOn, node.PowerOn}, {node.Rebooting, node.PowerOn},
+		{node.SoftPowerOff, node.PowerOff}, {node.PowerOff, node.PowerOff}, {node.PowerOn, node.PowerOn},
+	} {
+		if err := d.SetPower(ctx, n, c.target); err != nil {
+			return fmt.Errorf("%s: %w", c.target, err)
+		}
+		if err := becomes(ctx, d, n, c.want); err != nil {
+			return fmt.Errorf("%s: %w", c.target, err)
+		}
+	}
+	return nil
+}
+
+// becomes waits for a power state.
+func becomes(ctx context.Context, d *redfish.Driver, n node.Node, want node.PowerState) error {
+	for end := time.Now().Add(settleTime); ; {
+		is, err := d.PowerState(ctx, n)
+		if err != nil || is == want {
+			return err
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("the machine is %q after %s", is, settleTime)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// bootDevice sets each device that a deploy needs, and reads it back.
+func bootDevice(ctx context.Context, d *redfish.Driver, n node.Node) error {
+	for _, c := range []struct {
+		device     string
+		persistent bool
+	}{{"pxe", false}, {"disk", true}, {"disk", false}} {
+		if err := d.SetBootDevice(ctx, n, c.device, c.persistent); err != nil {
+			return fmt.Errorf("%s: %w", c.device, err)
+		}
+		is, _, err := d.BootDevice(ctx, n)
+		if err != nil || is != c.device {
+			return errors.Join(fmt.Errorf("%s was set, %q is read back", c.device, is), err)
+		}
+	}
+	return nil
+}
+
+// bootMode sets the mode that the machine has, and the other one with a start in between.
+func bootMode(ctx context.Context, d *redfish.Driver, n node.Node) error {
+	was, err := d.BootMode(ctx, n)
+	if err != nil {
+		return err
+	}
+	if was == "" {
+		return notOffered{"the BMC does not say which boot mode the machine has"}
+	}
+	other := map[string]string{"uefi": "bios", "bios": "uefi"}[was]
+	if err := d.SetBootMode(ctx, n, was); err != nil {
+		return fmt.Errorf("%s, which it has: %w", was, err)
+	}
+	err = d.SetBootMode(ctx, n, other)
+	if isRefused(err, "NotInList") {
+		return notOffered{"only " + was + " is offered"}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", other, err)
+	}
+	if err := restart(ctx, d, n); err != nil {
+		return err
+	}
+	if is, err := d.BootMode(ctx, n); err != nil || is != other {
+		return errors.Join(fmt.Errorf("%s was set, %q is read back", other, is), err)
+	}
+	return d.SetBootMode(ctx, n, was)
+}
+
+// isRefused reports whether an error is the BMC's, with a message id that holds a word.
+func isRefused(err error, word string) bool { return err != nil && strings.Contains(err.Error(), word) }
+
+func restart(ctx context.Context, d *redfish.Driver, n node.Node) error {
+	if err := d.SetPower(ctx, n, node.Rebooting); err != nil {
+		return fmt.Errorf("restart: %w", err)
+	}
+	return becomes(ctx, d, n, node.PowerOn)
+}
+
+func readBIOS(ctx context.Context, d *redfish.Driver, n node.Node) error {
+	r, err := d.ReportHardware(ctx, n)
+	if err == nil && len(r.BIOS) == 0 {
+		return notOffered{"no BIOS settings are reported"}
+	}
+	return err
+}
+
+func readFirmware(ctx context.Context, d *redfish.Driver, n node.Node) error {
+	r, err := d.ReportHardware(ctx, n)
+	if err == nil && len(r.Firmware) == 0 {
+		return notOffered{"no firmware is reported"}
+	}
+	return err
+}
+
+// writeBIOS writes the first setting that has another value to take, and writes the old one again.
+func writeBIOS(ctx context.Context, d *redfish.Driver, n node.Node) error {
+	r, err := d.ReportHardware(ctx, n)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(r.BIOS, func(s node.BIOSSetting) bool { return writable(s) && otherValue(s) != nil })
+	if i < 0 {
+		return notOffered{"no BIOS setting with a choice of values is reported"}
+	}
+	s := r.BIOS[i]
+	for _, value := range []any{otherValue(s), s.Value} {
+		if err := applyBIOS(ctx, d, n, s.Name, value); err != nil {
+			return fmt.Errorf("%s to %v: %w", s.Name, value, err)
+		}
+	}
+	return nil
+}
+
+func writable(s node.BIOSSetting) bool {
+	return s.Value != nil && (s.ReadOnly == nil || !*s.ReadOnly)
+}
+
+// otherValue is a value that a setting may take and does not have; nil for none.
+func otherValue(s node.BIOSSetting) any {
+	if len(s.AllowableValues) == 0 { // the registry may not have been recorded
+		other := map[string]string{"Enabled": "Disabled", "Disabled": "Enabled"}[fmt.Sprint(s.Value)]
+		if other != "" {
+			return other
+		}
+	}
+	for _, v := range s.AllowableValues {
+		if fmt.Sprint(v) != fmt.Sprint(s.Value) {
+			return v
+		}
+	}
+	return nil
+}
+
+// applyBIOS does the step as the engine does it: until it is done, with the starts that it asks for.
+func applyBIOS(ctx context.Context, d *redfish.Driver, n node.Node, name string, value any) error {
+	s := node.Step{Interface: "bios", Step: "apply_configuration",
+		Args: map[string]any{"settings": []any{map[string]any{"name": name, "value": value}}}}
+	task, note := "", ""
+	for range 50 {
+		report, err := d.DoStep(ctx, n, s, task)
+		if err != nil || report.Done {
+			return err
+		}
+		if report.Reboot {
+			if err := restart(ctx, d, n); err != nil {
+				return err
+			}
+		}
+		task, note = report.Task, report.Note
+		time.Sleep(10 * time.Millisecond)
+	}
+	return fmt.Errorf("the step is not done: %s", note)
+}
+
+// virtualMedia fills and empties the virtual CD.
+func virtualMedia(ctx context.Context, d *redfish.Driver, n node.Node) error {
+	slots, err := d.MediaSlots(ctx, n)
+	if err != nil {
+		return err
+	}
+	if len(slots) == 0 {
+		return notOffered{"no virtual drive is reported"}
+	}
+	m := node.Medium{Device: "cdrom", Image: "http://192.0.2.1/ramdisk.iso"}
+	if err := d.AttachMedium(ctx, n, m); err != nil {
+		return fmt.Errorf("insert: %w", err)
+	}
+	slots, err = d.MediaSlots(ctx, n)
+	holds := func(s node.MediaSlot) bool { return s.Image != nil && *s.Image == m.Image }
+	if err != nil || !slices.ContainsFunc(slots, holds) {
+		return errors.Join(errors.New("no drive holds the medium after it was inserted"), err)
+	}
+	if err := d.DetachMedia(ctx, n, []string{"cdrom"}); err != nil {
+		return fmt.Errorf("eject: %w", err)
+	}
+	slots, err = d.MediaSlots(ctx, n)
+	if err != nil || slices.ContainsFunc(slots, holds) {
+		return errors.Join(errors.New("a drive holds the medium after it was ejected"), err)
+	}
+	return nil
+}
+
+func secureBoot(ctx context.Context, d *redfish.Driver, n node.Node) error {
+	was, err := d.SecureBoot(ctx, n)
+	if err != nil {
+		return err
+	}
+	if was == nil {
+		return notOffered{"the BMC does not report secure boot"}
+	}
+	for _, on := range []bool{!*was, *was} {
+		if err := d.SetSecureBoot(ctx, n, on); err != nil {
+			return fmt.Errorf("on %v: %w", on, err)
+		}
+		if err := restart(ctx, d, n); err != nil {
+			return err
+		}
+		if is, err := d.SecureBoot(ctx, n); err != nil || is == nil || *is != on {
+			return errors.Join(fmt.Errorf("%v was set, and is not read back", on), err)
+		}
+	}
+	return nil
+}
+
+func indicators(ctx context.Context, d *redfish.Driver, n node.Node) error {
+	all, err := d.Indicators(ctx, n)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return notOffered{"no indicator is reported"}
+	}
+	for _, i := range all[:min(len(all), 4)] {
+		for _, state := range i.States {
+			if i.ReadOnly {
+				continue
+			}
+			if err := d.SetIndicatorState(ctx, n, i.Component, i.Name, state); err != nil {
+				return fmt.Errorf("%s@%s to %s: %w", i.Name, i.Component, state, err)
+			}
+		}
+	}
+	return nil
+}
+
+func health(ctx context.Context, d *redfish.Driver, n node.Node) error {
+	v, err := d.Vitals(ctx, n)
+	if err == nil && v.Health == "" {
+		return notOffered{"the BMC does not report the machine's health"}
+	}
+	return err
+}

@@ -1,0 +1,98 @@
+package recorded_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ferrite-metal/ferrite/lab/recorded"
+	"github.com/ferrite-metal/ferrite/lab/recorded/recordedtest"
+)
+
+func TestLoad(t *testing.T) {
+	for name, path := range map[string]string{
+		"a folder":         recordedtest.Folder(t, recordedtest.Small(), false),
+		"its service root": recordedtest.Folder(t, recordedtest.Small(), true),
+		"an archive":       recordedtest.Archive(t, recordedtest.Small()),
+	} {
+		tree, err := recorded.Load(path)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if tree.Name != "anvil" || tree.Len() != len(recordedtest.Small()) || len(tree.Systems()) != 1 ||
+			!tree.Switchable(tree.Systems()[0]) {
+			t.Errorf("%s: %s has %d resources, systems %v", name, tree.Name, tree.Len(), tree.Systems())
+		}
+	}
+}
+
+// TestLoadRefuses: a tree from a stranger is named with what is wrong with it.
+func TestLoadRefuses(t *testing.T) {
+	deep := map[string]map[string]any{"/redfish/v1" + strings.Repeat("/a", 120): {"Id": "1"}}
+	for want, path := range map[string]string{
+		"there is no service root": recordedtest.Archive(t, map[string]map[string]any{"/redfish/v1/Systems": {"Id": "1"}}),
+		"leads out of the tree":    recordedtest.Archive(t, map[string]map[string]any{"/../../etc": {"Id": "1"}}),
+		"folders deep":             recordedtest.Archive(t, deep),
+		"no such file":             filepath.Join(t.TempDir(), "gone.tar.gz"),
+		"whose name ends in":       file(t, "tree.zip", "PK"),
+		"gzip: invalid header":     file(t, "tree.tar.gz", "not packed"),
+		"xz":                       file(t, "tree.tar.xz", "\xfd7zXZ\x00\x00\x01\x69\x22"),
+		"unexpected EOF":           file(t, "tree.tar", cutArchive(t)),
+		"invalid character":        brokenJSON(t),
+	} {
+		if _, err := recorded.Load(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+func file(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// cutArchive ends in the middle of a file.
+func cutArchive(t *testing.T) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	if err := w.WriteHeader(&tar.Header{Name: "redfish/v1/index.json", Size: 100, Mode: 0o644}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write([]byte("{")); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func brokenJSON(t *testing.T) string {
+	t.Helper()
+	dir := recordedtest.Folder(t, recordedtest.Small(), false)
+	if err := os.WriteFile(filepath.Join(dir, "redfish/v1/Systems/index.json"), []byte("{oops"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// FuzzArchive: whatever an archive holds, reading it ends with a tree or an error.
+func FuzzArchive(f *testing.F) {
+	small, err := os.ReadFile(recordedtest.Archive(f, recordedtest.Small()))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(small)
+	f.Add([]byte("\x1f\x8b"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		tree, err := recorded.Load(file(t, "fuzz.tar.gz", string(b)))
+		if err == nil && tree.Len() == 0 {
+			t.Error("a tree without its service root")
+		}
+	})
+}
