@@ -47,6 +47,10 @@ func TestNetworkGuests(t *testing.T) {
 			"bond=bond0:left,right:mode=802.3ad,miimon=100,lacp_rate=fast,xmit_hash_policy=layer3+4 " +
 			"vlan=bond0.100:bond0 ip=10.7.0.9::10.7.0.1:255.255.255.0::bond0.100:none",
 			"10.99.0.1:6385", "10.7.0.9", []string{"left", "right"}},
+		"active-backup-ipv6": {[]Port{{Name: "left", Tagged: []int{100}}, {Name: "right", Tagged: []int{100}}}, names +
+			"bond=bond0:left,right:mode=active-backup,miimon=100 vlan=bond0.100:bond0 " +
+			"ip=[fd00:7::9]::[fd00:7::1]:64::bond0.100:none",
+			"[fd00:99::1]:6385", "fd00:7::9", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			uplink, calls := conductor(t, tc.api)
@@ -90,7 +94,7 @@ func conductor(t *testing.T, api string) (uplink io.ReadWriteCloser, calls <-cha
 				return err
 			}
 			for name, addresses := range map[string][]string{
-				"lo": {"10.99.0.1/32"}, "uplink": {"10.7.0.1/24"}} {
+				"lo": {"10.99.0.1/32", "fd00:99::1/128"}, "uplink": {"10.7.0.1/24", "fd00:7::1/64"}} {
 				if err := address(name, addresses); err != nil {
 					return err
 				}
@@ -193,8 +197,8 @@ func boot(t *testing.T, ports []Port, uplink io.ReadWriteCloser, line string) gu
 			t.Fatal(err)
 		}
 		wires = append(wires, w)
-		args = append(args, "-netdev", fmt.Sprintf("dgram,id=n%d,local.type=unix,local.path=%s,remote.type=unix,remote.path=%s",
-			i, peer, own),
+		args = append(args, "-netdev",
+			fmt.Sprintf("dgram,id=n%d,local.type=unix,local.path=%s,remote.type=unix,remote.path=%s", i, peer, own),
 			// A bond leaves a card alone whose speed is not known.
 			"-device", fmt.Sprintf("virtio-net-pci,netdev=n%d,mac=%s,romfile=,speed=1000,duplex=full", i, m))
 	}
