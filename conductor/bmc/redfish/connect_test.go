@@ -204,3 +204,29 @@ func certificate(c *x509.Certificate, key *rsa.PrivateKey) ([]byte, error) {
 	parts.Signature = asn1.BitString{Bytes: signature, BitLength: 8 * len(signature)}
 	return asn1.Marshal(parts)
 }
+
+// A server that speaks first, as SSH does, may be faster than our question. The error says so then too.
+func TestSpeaksFirst(t *testing.T) {
+	first, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { first.Close() })
+	go func() {
+		for {
+			c, err := first.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Write([]byte("SSH-2.0-dropbear_2022.83\r\n"))
+		}
+	}()
+	n := newBoard(t).node("redfish_address", "http://"+first.Addr().String())
+	for range 50 {
+		_, err := newDriver(t, redfish.Options{BackOff: time.Microsecond, MaxBackOff: time.Microsecond}).PowerState(
+			t.Context(), n)
+		if err == nil || !strings.Contains(err.Error(), "the answer is not HTTP") {
+			t.Fatalf("got %v", err)
+		}
+	}
+}

@@ -46,6 +46,7 @@ func (e *wireError) Error() string {
 		return "the BMC closed the connection in the middle of " + call
 	}
 	if broke := e.cause.Error(); strings.Contains(broke, "malformed HTTP") ||
+		strings.Contains(broke, "readLoopPeekFailLocked") || // Go's word where the server speaks before it is asked
 		strings.Contains(broke, "transport connection broken") && !strings.Contains(broke, "headers exceeded") {
 		// net/http quotes what it is
 		return call + ": the answer is not HTTP: set redfish_address to the port of the BMC's web service"
