@@ -153,7 +153,7 @@ func serveConsole(ctx context.Context, cancel func(), socket *websocket.Conn, v 
 				return
 			case <-time.After(consolePing):
 			}
-			alive, done := context.WithTimeout(ctx, consolePing)
+			alive, done := context.WithTimeout(context.WithoutCancel(ctx), consolePing)
 			err := socket.Ping(alive)
 			done()
 			if err != nil {
@@ -192,8 +192,10 @@ func sendEvent(ctx context.Context, socket *websocket.Conn, e nodeapi.ConsoleEve
 	return send(ctx, socket, websocket.MessageText, text)
 }
 
+// send writes one message. A write that its context ends cuts the connection, before a close frame says why: so
+// only time ends it.
 func send(ctx context.Context, socket *websocket.Conn, kind websocket.MessageType, data []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, consoleWrite)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), consoleWrite)
 	defer cancel()
 	return socket.Write(ctx, kind, data)
 }
