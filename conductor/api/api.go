@@ -57,6 +57,7 @@ type API struct {
 	*rest.Server
 	resources []resource
 	top       map[string]int // resources by the first word of their path
+	viewers   *auth.Streams  // of consoles
 }
 
 // resource is some rows of the route table.
@@ -80,7 +81,7 @@ func New(o Options) *API {
 		o.Stopping = context.Background()
 	}
 	rules := auth.NewRules()
-	a := &API{top: resources()}
+	a := &API{top: resources(), viewers: auth.NewStreams(consoleShares())}
 	at := access{conductor: patient{o.Conductor, o.LockedInterval, o.Stopping.Done()}, hosts: o.Hosts}
 	at.Server = rest.NewServer(rest.Options{
 		Log: o.Log, Auth: o.Auth, Rules: rules, Fault: faultOf, Known: at.known, Rewrite: a.rewrite, Stranger: stranger,
@@ -88,7 +89,8 @@ func New(o Options) *API {
 			return engine.WithUser(ctx, caller.User, caller.Project)
 		},
 	})
-	a.Server, a.resources = at.Server, newResources(o, at, patient{o.Conductor, o.LockedInterval, o.Stopping.Done()})
+	a.Server, a.resources = at.Server, newResources(o, at, patient{o.Conductor, o.LockedInterval, o.Stopping.Done()},
+		a.viewers)
 	a.Handle(a.routes(), agentRows(o.Mounts)...)
 	for prefix, h := range o.Mounts {
 		a.Mount(prefix, h)
@@ -97,7 +99,7 @@ func New(o Options) *API {
 }
 
 // newResources is everything the API answers to, in the order of the document.
-func newResources(o Options, at access, c Conductor) []resource {
+func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []resource {
 	nodes := newNodeResource(at, c, o.CacheBytes)
 	ports := &portResource{access: at, conductor: c, fields: portTable()}
 	return []resource{
@@ -135,11 +137,14 @@ func newResources(o Options, at access, c Conductor) []resource {
 		&stepResource{access: at, conductor: c},
 		&eraseReportResource{access: at, conductor: c},
 		&logResource{access: at, auth: o.Auth, logs: o.Logs, readers: auth.NewStreams(logShares()), stopping: o.Stopping},
-		&socketResource{access: at, auth: o.Auth, consoles: o.Consoles, viewers: auth.NewStreams(consoleShares()),
-			stopping: o.Stopping},
+		&socketResource{access: at, auth: o.Auth, consoles: o.Consoles, viewers: viewers, stopping: o.Stopping},
 		&leaseResource{access: at, conductor: c, boot: o.Boot},
 	}
 }
+
+// WaitConsoles returns when no client views a console any more: each has its close frame. http.Server.Shutdown does
+// not wait for WebSockets. The error is that of a context that ended first.
+func (a *API) WaitConsoles(ctx context.Context) error { return a.viewers.Wait(ctx) }
 
 // routes is the route table.
 func (a *API) routes() (all []rest.Route) {

@@ -21,7 +21,7 @@ import (
 )
 
 // newConsole serves the console of one node called n1, whose machine says again what is typed.
-func newConsole(t *testing.T) (*httptest.Server, context.CancelFunc) {
+func newConsole(t *testing.T) (*httptest.Server, *api.API, context.CancelFunc) {
 	t.Helper()
 	c := newConductor(t)
 	c.must(http.StatusCreated, 82, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1"}`)
@@ -37,11 +37,11 @@ func newConsole(t *testing.T) (*httptest.Server, context.CancelFunc) {
 	done := make(chan struct{})
 	go func() { defer close(done); consoles.Run() }()
 	s := httptest.NewUnstartedServer(nil)
-	s.Config = api.NewServer(t.Context(),
-		api.New(api.Options{Conductor: c.Engine, Consoles: consoles, Log: log, Stopping: ctx}), log)
+	face := api.New(api.Options{Conductor: c.Engine, Consoles: consoles, Log: log, Stopping: ctx})
+	s.Config = api.NewServer(t.Context(), face, log)
 	s.Start()
 	t.Cleanup(func() { cancel(); <-done; s.Close() })
-	return s, cancel
+	return s, face, cancel
 }
 
 func dialConsole(t *testing.T, s *httptest.Server, query, protocol, origin string) (*websocket.Conn, *http.Response,
@@ -61,7 +61,7 @@ func dialConsole(t *testing.T, s *httptest.Server, query, protocol, origin strin
 // until reads messages until text has come, in output or events.
 func until(t *testing.T, c *websocket.Conn, text string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var all string
 	for !strings.Contains(all, text) {
@@ -78,7 +78,7 @@ func until(t *testing.T, c *websocket.Conn, text string) {
 }
 
 func TestConsoleSocket(t *testing.T) {
-	s, stop := newConsole(t)
+	s, _, stop := newConsole(t)
 	writer, _, err := dialConsole(t, s, "", nodeapi.ConsoleProtocol, "")
 	if err != nil {
 		t.Fatal(err)
@@ -107,9 +107,38 @@ func TestConsoleSocket(t *testing.T) {
 	}
 }
 
+// TestConsolesEnd: a conductor that stops waits until every client has its close frame.
+func TestConsolesEnd(t *testing.T) {
+	s, face, stop := newConsole(t)
+	reader, _, err := dialConsole(t, s, "?write=false", nodeapi.ConsoleProtocol, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, reader, `"role":"reader"`)
+	short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if err := face.WaitConsoles(short); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("one client views: %v", err)
+	}
+	stop()
+	read := make(chan error, 1)
+	go func() { _, _, err := readAll(t, reader); read <- err }()
+	long, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := face.WaitConsoles(long); err != nil {
+		t.Errorf("the end of the conductor: %v", err)
+	}
+	if err := <-read; websocket.CloseStatus(err) == -1 {
+		t.Errorf("the client ended without a close frame: %v", err)
+	}
+	if err := face.WaitConsoles(short); err != nil {
+		t.Errorf("nobody views: %v", err)
+	}
+}
+
 func readAll(t *testing.T, c *websocket.Conn) (kind websocket.MessageType, data []byte, err error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for err == nil {
 		kind, data, err = c.Read(ctx)
@@ -118,7 +147,7 @@ func readAll(t *testing.T, c *websocket.Conn) (kind websocket.MessageType, data 
 }
 
 func TestConsoleRefused(t *testing.T) {
-	s, _ := newConsole(t)
+	s, _, _ := newConsole(t)
 	for query, want := range map[string]int{
 		"?take=maybe": 400, "?write=false&take=true": 400, "?tail=1": 400, "": 403,
 	} {

@@ -25,6 +25,7 @@ type Streams struct {
 
 	mu       sync.Mutex
 	all      int
+	waiting  chan struct{} // closed when the last place is given back; nil: nobody waits
 	projects map[string]int
 	users    map[string]int
 }
@@ -98,7 +99,10 @@ func (s *Streams) take(c *Caller) error {
 func (s *Streams) give(c *Caller) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.all--
+	if s.all--; s.all == 0 && s.waiting != nil {
+		close(s.waiting)
+		s.waiting = nil
+	}
 	for _, of := range []struct {
 		counts map[string]int
 		key    string
@@ -106,6 +110,26 @@ func (s *Streams) give(c *Caller) {
 		if of.counts[of.key]--; of.counts[of.key] == 0 {
 			delete(of.counts, of.key)
 		}
+	}
+}
+
+// Wait returns when nobody has a place; the error is that of a context that ended first.
+func (s *Streams) Wait(ctx context.Context) error {
+	s.mu.Lock()
+	if s.all == 0 {
+		s.mu.Unlock()
+		return nil
+	}
+	if s.waiting == nil {
+		s.waiting = make(chan struct{})
+	}
+	empty := s.waiting
+	s.mu.Unlock()
+	select {
+	case <-empty:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

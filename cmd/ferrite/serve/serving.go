@@ -15,10 +15,12 @@ import (
 )
 
 // How long the requests under way may take once the conductor stops, and how
-// long those that are then cut off may take to answer so.
+// long those that are then cut off may take to answer so. Clients of consoles
+// have consoleTime to take their close frame.
 const (
-	stopTime   = 3 * time.Second
-	cutOffTime = time.Second
+	stopTime    = 3 * time.Second
+	cutOffTime  = time.Second
+	consoleTime = 2 * time.Second
 )
 
 // serving is the parts of a conductor that run side by side.
@@ -62,6 +64,11 @@ func (s serving) run(ctx context.Context) error {
 	if err := drain(srv, stopTime, cutOff); err != nil {
 		s.log.Info("requests cut off at the end", "err", err)
 	}
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), consoleTime)
+	if err := s.face.WaitConsoles(closing); err != nil {
+		s.log.Info("clients of consoles cut off at the end", "err", err)
+	}
+	cancel()
 	stopWork()
 	parts.Wait()
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
