@@ -45,6 +45,26 @@ func TestVerdicts(t *testing.T) {
 		"a boot device once": {func(d map[string]map[string]any) {
 			d[sys]["Boot"].(map[string]any)["BootSourceOverrideEnabled@Redfish.AllowableValues"] = []any{"Disabled", "Once"}
 		}, "boot device", "PATCH /redfish/v1/Systems/1: 400", WorksAround},
+		"no list of resets": {func(d map[string]map[string]any) {
+			reset := d[sys]["Actions"].(map[string]any)["#ComputerSystem.Reset"].(map[string]any)
+			delete(reset, "ResetType@Redfish.AllowableValues")
+			reset["@Redfish.ActionInfo"] = sys + "/ResetActionInfo"
+		}, "power", "", Works},
+		"drives of the system that are not there": {func(d map[string]map[string]any) {
+			d[sys]["VirtualMedia"] = map[string]any{"@odata.id": sys + "/VirtualMedia"}
+		}, "virtual media", "", Works},
+		"no registry": {func(d map[string]map[string]any) { delete(d, "/redfish/v1/Registries") },
+			"BIOS write", "", Works},
+		"no member of it": {func(d map[string]map[string]any) { delete(d, "/redfish/v1/Registries/AnvilBios") },
+			"BIOS write", "", Works},
+		"no settings object": {func(d map[string]map[string]any) { delete(d, sys+"/Bios/Settings") },
+			"BIOS write", "", Works},
+		"a BIOS in two cases": {func(d map[string]map[string]any) { d["/redfish/v1/systems/1/bios"] = d[sys+"/Bios"] },
+			"BIOS write", "", Works},
+		"a BIOS of no system": {func(d map[string]map[string]any) {
+			d["/redfish/v1/Bios"], d[sys]["Bios"] = d[sys+"/Bios"], map[string]any{"@odata.id": "/redfish/v1/Bios"}
+			delete(d, sys+"/Bios")
+		}, "BIOS write", "Turbo to Disabled", Fails},
 		"a system that is gone": {func(d map[string]map[string]any) { delete(d, sys+"/Bios") }, "BIOS read", "", NotOffered},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -182,37 +182,40 @@ func writeBIOS(ctx context.Context, d *redfish.Driver, n node.Node) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(r.BIOS, func(s node.BIOSSetting) bool { return writable(s) && otherValue(s) != nil })
-	if i < 0 {
-		return notOffered{"no BIOS setting with a choice of values is reported"}
-	}
-	s := r.BIOS[i]
-	for _, value := range []any{otherValue(s), s.Value} {
-		if err := applyBIOS(ctx, d, n, s.Name, value); err != nil {
-			return fmt.Errorf("%s to %v: %w", s.Name, value, err)
+	for _, s := range r.BIOS {
+		other, was := otherValue(s)
+		if other == nil {
+			continue
 		}
+		for _, value := range []any{other, was} {
+			if err := applyBIOS(ctx, d, n, s.Name, value); err != nil {
+				return fmt.Errorf("%s to %v: %w", s.Name, value, err)
+			}
+		}
+		return nil
 	}
-	return nil
+	return notOffered{"no BIOS setting with a choice of values is reported"}
 }
 
-func writable(s node.BIOSSetting) bool {
-	return s.Value != nil && (s.ReadOnly == nil || !*s.ReadOnly)
+// switches are the values of settings that can be turned over where no registry was recorded that lists the choice.
+var switches = map[string][2]any{
+	"Enabled": {"Disabled", "Enabled"}, "Disabled": {"Enabled", "Disabled"}, "true": {false, true}, "false": {true, false},
 }
 
-// otherValue is a value that a setting may take and does not have; nil for none.
-func otherValue(s node.BIOSSetting) any {
-	if len(s.AllowableValues) == 0 { // the registry may not have been recorded
-		other := map[string]string{"Enabled": "Disabled", "Disabled": "Enabled"}[fmt.Sprint(s.Value)]
-		if other != "" {
-			return other
-		}
+// otherValue is a value that a setting may take and does not have, and the one that it has; nil for none.
+func otherValue(s node.BIOSSetting) (other, was any) {
+	if s.Value == nil || s.ReadOnly != nil && *s.ReadOnly {
+		return nil, nil
 	}
 	for _, v := range s.AllowableValues {
-		if fmt.Sprint(v) != fmt.Sprint(s.Value) {
-			return v
+		if v != *s.Value {
+			return v, *s.Value
 		}
 	}
-	return nil
+	if turned, ok := switches[*s.Value]; ok && len(s.AllowableValues) == 0 {
+		return turned[0], turned[1]
+	}
+	return nil, nil
 }
 
 // applyBIOS does the step as the engine does it: until it is done, with the starts that it asks for.

@@ -25,10 +25,11 @@ func (s *Server) post(at string, body map[string]any) answer {
 		return s.login(at, body)
 	}
 	for end, do := range actions {
-		of, is := strings.CutSuffix(at, end)
-		if !is {
+		of := at[:max(len(at)-len(end), 0)]
+		if !strings.EqualFold(at[len(of):], end) {
 			continue
 		}
+		of = s.spelling(of)
 		if _, has := s.docs[of]; !has || !offers(s.docs[of], at) {
 			return refused(http.StatusNotFound, "ActionNotSupported: %s", at)
 		}
@@ -42,7 +43,7 @@ func offers(doc map[string]any, target string) bool {
 	all, _ := doc["Actions"].(map[string]any)
 	for _, a := range all {
 		one, _ := a.(map[string]any)
-		if to, _ := one["target"].(string); strings.TrimSuffix(to, "/") == target {
+		if to, _ := one["target"].(string); strings.EqualFold(strings.TrimSuffix(to, "/"), target) {
 			return true
 		}
 	}
@@ -79,7 +80,7 @@ func (s *Server) offeredResets(of string) (all []string) {
 	reset, _ := actions["#ComputerSystem.Reset"].(map[string]any)
 	list, _ := reset["ResetType@Redfish.AllowableValues"].([]any)
 	info, _ := reset["@Redfish.ActionInfo"].(string)
-	parameters, _ := s.docs[strings.TrimSuffix(info, "/")]["Parameters"].([]any)
+	parameters, _ := s.docs[s.spelling(strings.TrimSuffix(info, "/"))]["Parameters"].([]any)
 	for _, p := range parameters {
 		one, _ := p.(map[string]any)
 		if more, is := one["AllowableValues"].([]any); is && one["Name"] == "ResetType" {

@@ -116,10 +116,8 @@ func (s *Server) spelling(at string) string {
 	if _, has := s.docs[at]; has {
 		return at
 	}
-	for path := range s.docs {
-		if strings.EqualFold(path, at) {
-			return path
-		}
+	if spelt, has := s.c.Tree.spelt[strings.ToLower(at)]; has {
+		return spelt
 	}
 	return at
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -31,8 +32,9 @@ const Root = "/redfish/v1"
 
 // Tree is the documents of a BMC by path, without a slash at the end. It is not changed once it is read.
 type Tree struct {
-	Name string // of its folder or archive, without the extension
-	docs map[string]map[string]any
+	Name   string // of its folder or archive, without the extension
+	docs   map[string]map[string]any
+	spelt map[string]string // paths of docs by the path in small letters
 }
 
 // Load reads a tree from a folder, or from an archive: .tar, .tar.gz or .tar.xz. The service root
@@ -158,8 +160,9 @@ func (c *collector) tree() (*Tree, error) {
 			errors.New("there is no service root: expected redfish/v1/index.json, or an index.json whose @odata.id is " +
 				"/redfish/v1")
 	}
-	t := &Tree{docs: map[string]map[string]any{}}
-	for at, text := range c.files {
+	t := &Tree{docs: map[string]map[string]any{}, spelt: map[string]string{}}
+	for _, at := range slices.Sorted(maps.Keys(c.files)) {
+		text := c.files[at]
 		rest, below := strings.CutPrefix(at, top)
 		if !below || rest != "" && rest[0] != '/' && top != "/" {
 			continue
@@ -168,9 +171,33 @@ func (c *collector) tree() (*Tree, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%.100s: %w", at, err)
 		}
-		t.docs[strings.TrimSuffix(path.Join(Root, rest), "/")] = doc
+		t.add(strings.TrimSuffix(path.Join(Root, rest), "/"), doc)
 	}
+	t.fillSettings()
 	return t, nil
+}
+
+// add takes a document. HPE's iLO links to its resources in small letters, and shows the same ones below capitals: a
+// recording then has them twice, and a write to one has to show in the other. The first spelling is kept.
+func (t *Tree) add(at string, doc map[string]any) {
+	if _, has := t.spelt[strings.ToLower(at)]; !has {
+		t.spelt[strings.ToLower(at)], t.docs[at] = at, doc
+	}
+}
+
+// fillSettings makes the settings objects that resources name and the recording lacks: each begins with what is in
+// force, as Redfish has it (DSP0266, 9.10).
+func (t *Tree) fillSettings() {
+	for _, at := range slices.Sorted(maps.Keys(t.docs)) {
+		settings, _ := t.docs[at]["@Redfish.Settings"].(map[string]any)
+		object := linkOf(settings, "SettingsObject")
+		if _, has := t.spelt[strings.ToLower(object)]; has || !strings.HasPrefix(object, Root+"/") {
+			continue
+		}
+		doc := without(t.docs[at], "@Redfish.Settings")
+		doc["@odata.id"] = object
+		t.add(object, doc)
+	}
 }
 
 // isRoot reports whether a document is a service root (DSP2046).

@@ -45,7 +45,8 @@ func checkBoot(doc, boot map[string]any) (answer, bool) {
 // settingsFor is the resource whose @Redfish.Settings lead to at; "" for none.
 func (s *Server) settingsFor(at string) string {
 	for path, doc := range s.docs {
-		if settings, is := doc["@Redfish.Settings"].(map[string]any); is && linkOf(settings, "SettingsObject") == at {
+		settings, _ := doc["@Redfish.Settings"].(map[string]any)
+		if strings.EqualFold(linkOf(settings, "SettingsObject"), at) {
 			return path
 		}
 	}
@@ -93,7 +94,7 @@ func (s *Server) started(system string) {
 			"BootSourceOverrideTarget": "None"}})
 	}
 	for of, changes := range s.pending {
-		if of != system && !strings.HasPrefix(of, system+"/") {
+		if !below(of, system) {
 			continue
 		}
 		s.docs[of] = merge(s.docs[of], without(changes, "@Redfish.SettingsApplyTime"))
@@ -101,11 +102,16 @@ func (s *Server) started(system string) {
 	}
 	for path, secure := range s.docs {
 		on, is := secure["SecureBootEnable"].(bool)
-		if is && strings.HasPrefix(path, system+"/") {
+		if is && below(path, system) {
 			s.docs[path] = merge(secure, map[string]any{"SecureBootCurrentBoot": map[bool]string{true: "Enabled",
 				false: "Disabled"}[on]})
 		}
 	}
+}
+
+// below reports whether a resource is a system or part of it, however its path is spelt.
+func below(path, system string) bool {
+	return strings.EqualFold(path, system) || strings.HasPrefix(strings.ToLower(path), strings.ToLower(system)+"/")
 }
 
 func without(doc map[string]any, key string) map[string]any {

@@ -35,6 +35,9 @@ func Adaptations() []Adaptation {
 		{"a boot mode that is not read back", "starts the machine for it, and waits", "Dell iDRAC",
 			"ironic redfish/management.py"},
 		{"an ExpandQuery that is no object", "reads the service root without it", "not named", "DSP0268, ServiceRoot"},
+		{"404 to a list that the BMC itself names: of virtual drives, of reset types",
+			"looks for the drives of the manager; tries the resets of the standard in their order", "Dell, Supermicro GB300",
+			"DSP0266, 9.7"},
 		{"no session to be had", "sends the credentials with each request", "small BMCs", "DSP0266, 13.3"},
 	}
 }

@@ -105,13 +105,17 @@ type attribute struct {
 	Value                  []struct{ ValueName string }
 }
 
-// attributes reads the registry of the settings, nil where the BMC has none.
+// attributes reads the registry of the settings, nil where the BMC has none, or names one that it does not have: the
+// settings' values then show their types.
 func (s *session) attributes(b bios) (map[string]attribute, error) {
 	r, err := s.root()
 	if err != nil || b.AttributeRegistry == "" || r.Registries.Path == "" {
 		return nil, err
 	}
 	files, err := s.members(r.Registries.Path)
+	if status(err) == http.StatusNotFound {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +132,9 @@ func (s *session) attributes(b bios) (map[string]attribute, error) {
 				URI      string `json:"Uri"`
 			}
 		}
-		if _, err := s.get(path, &file); err != nil {
+		if _, err := s.get(path, &file); status(err) == http.StatusNotFound {
+			continue
+		} else if err != nil {
 			return nil, err
 		}
 		if file.ID != b.AttributeRegistry && file.Registry != b.AttributeRegistry || len(file.Location) == 0 {

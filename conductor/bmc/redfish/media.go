@@ -58,7 +58,9 @@ func (s *session) virtualDrives() ([]virtualDrive, error) {
 	}
 	for _, bmc := range l.Links.ManagedBy {
 		var m struct{ VirtualMedia reference }
-		if _, err := s.get(bmc.Path, &m); err != nil {
+		if _, err := s.get(bmc.Path, &m); status(err) == http.StatusNotFound {
+			continue
+		} else if err != nil {
 			return nil, err
 		}
 		if all, err := s.virtualDrivesIn(m.VirtualMedia.Path); err != nil || len(all) > 0 {
@@ -68,16 +70,23 @@ func (s *session) virtualDrives() ([]virtualDrive, error) {
 	return nil, nil
 }
 
-// virtualDrivesIn reads the drives of a collection, none for "".
+// virtualDrivesIn reads the drives of a collection, none for "". A link of some BMCs leads nowhere: a Dell XR8620t
+// names virtual media of its system and has those of its iDRAC alone.
 func (s *session) virtualDrivesIn(path string) ([]virtualDrive, error) {
 	paths, err := s.members(path)
+	if status(err) == http.StatusNotFound {
+		s.log.Info("the BMC names virtual drives that it does not have", "at", path)
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	var all []virtualDrive
 	for _, path := range paths {
 		var d virtualDrive
-		if _, err := s.get(path, &d); err != nil {
+		if _, err := s.get(path, &d); status(err) == http.StatusNotFound {
+			continue
+		} else if err != nil {
 			return nil, err
 		}
 		d.Path = path

@@ -98,7 +98,7 @@ func press(sys *schemas.ComputerSystem, b button, target node.PowerState) error 
 		return err
 	}
 	offered, err := sys.GetSupportedResetTypes()
-	if err != nil {
+	if err != nil && status(err) != http.StatusNotFound { // a list that is not there: the standard's resets are tried
 		return fmt.Errorf("read the reset types of %s: %w", sys.ODataID, err)
 	}
 	for _, way := range ways {
