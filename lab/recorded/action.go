@@ -67,7 +67,10 @@ func (s *Server) reset(of string, body map[string]any) answer {
 		return refused(http.StatusBadRequest, "ActionParameterValueNotInList: %q of ResetType is not one of %v",
 			kind, offered)
 	}
-	if power != "" {
+	switch {
+	case power == "On" && s.docs[of]["PowerState"] == "On": // it stays on: nobody could wait for the start
+		s.started(of)
+	case power != "":
 		s.power = append(s.power, change{of, s.c.Now().Add(s.c.PowerDelay), power})
 		s.settle()
 	}

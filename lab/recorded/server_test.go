@@ -123,5 +123,10 @@ func TestStart(t *testing.T) {
 		if _, stray := look(system+"/Bios", "@Redfish.SettingsApplyTime").(map[string]any); stray {
 			t.Error("the time of application has become a property of the BIOS")
 		}
+		ask(t, s, "PATCH", system+"/Bios/Settings", `{"Attributes": {"Turbo": "Enabled"}}`)
+		ask(t, s, "POST", system+"/Actions/ComputerSystem.Reset", `{"ResetType": "ForceRestart"}`)
+		if got := look(system+"/Bios", "Attributes").(map[string]any)["Turbo"]; got != "Enabled" {
+			t.Errorf("after a restart Turbo is %v", got)
+		}
 	})
 }

@@ -32,8 +32,8 @@ const Root = "/redfish/v1"
 
 // Tree is the documents of a BMC by path, without a slash at the end. It is not changed once it is read.
 type Tree struct {
-	Name   string // of its folder or archive, without the extension
-	docs   map[string]map[string]any
+	Name  string // of its folder or archive, without the extension
+	docs  map[string]map[string]any
 	spelt map[string]string // paths of docs by the path in small letters
 }
 
