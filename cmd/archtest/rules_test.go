@@ -82,6 +82,11 @@ var rules = []rule{
 		tests: list("conductor/api, conductor/bmc, conductor/engine, conductor/plan, lab/*"),
 		why:   "a driver imports no other driver"},
 
+	{packages: list("conductor/bmc/doctor"),
+		may: list("conductor/bmc/redfish, conductor/bmc/ipmi, conductor/bmc/controller, conductor/bmc/driverinfo, " +
+			"conductor/bmc/sol, conductor/bmc/vendor, conductor/cacert, conductor/fsm, conductor/node, proto/*"),
+		tests: list("lab/recorded"), why: "the drivers before one BMC, without a conductor"},
+
 	{packages: list("conductor/documents/events"), may: list("proto/*"), why: "keeps events; decides none"},
 	{packages: list("conductor/documents/yamljson"), why: "knows no documents"},
 	{packages: list("conductor/documents/objects"), may: list("conductor/seal, proto/*"),

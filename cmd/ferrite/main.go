@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/bmc"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/boot"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/image"
@@ -30,5 +31,5 @@ func main() {
 // program is the root command with all others below it.
 func program() *cobra.Command {
 	return cli.New(release, serve.Command(), serve.StoreCommand(), serve.SecretsCommand(), user.Command(), image.Command(),
-		boot.Command(), manual.Command())
+		boot.Command(), bmc.Command(), manual.Command())
 }

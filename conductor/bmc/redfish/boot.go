@@ -169,6 +169,15 @@ func refusesValue(err error) bool {
 		code == http.StatusConflict || code == http.StatusUnprocessableEntity || code == http.StatusNotImplemented)
 }
 
+// ClearBootDevice takes an override back: the machine boots as its firmware is set.
+func (d *Driver) ClearBootDevice(ctx context.Context, n node.Node) error {
+	return d.call(ctx, n, "take the boot device back", func(s *session) error {
+		return s.change(func(sys *schemas.ComputerSystem) error {
+			return s.setBoot(sys, map[string]any{"BootSourceOverrideEnabled": schemas.DisabledBootSourceOverrideEnabled})
+		})
+	})
+}
+
 // setBoot changes the system's Boot, or that of its settings resource, where the BMC has one
 // and takes it there alone (AMI's /SD).
 func (s *session) setBoot(sys *schemas.ComputerSystem, boot map[string]any) error {

@@ -79,7 +79,8 @@ func checkAnswer(method string, answer *http.Response, body []byte) error {
 		return err
 	}
 	if mustBe && !json.Valid(body) {
-		return fmt.Errorf("the answer is not JSON, but %s", kindOf(answer, body))
+		return fmt.Errorf("the answer is not JSON, but %s: look whether redfish_address is that of a Redfish service",
+			kindOf(answer, body))
 	}
 	return nil
 }

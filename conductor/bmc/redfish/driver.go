@@ -37,6 +37,14 @@ type Options struct {
 	StepPatience   time.Duration // how long a step waits while nothing goes on, 20 min
 	Pause          time.Duration // between two tries of what a BMC is not done with, 3 s
 	Quirks         []QuirkRow    // nil: Quirks()
+	Trace          func(Request) // called after each request; nil: nobody
+}
+
+// Request is one exchange with a BMC.
+type Request struct {
+	Method, Path string
+	Took         time.Duration
+	Status       int // 0 where no answer came
 }
 
 // Driver drives every Redfish BMC; it is safe for concurrent use.

@@ -34,6 +34,10 @@ func (s *session) read() (*schemas.ComputerSystem, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the systems: %w", err)
 	}
+	if len(all) == 0 {
+		return nil, broken("the BMC lists no system: it may be the manager of a chassis, or be starting; look at %s",
+			root.Systems.Path)
+	}
 	if len(all) != 1 {
 		slices.SortFunc(all, byNumber)
 		return nil, driverinfo.Wrong("redfish_system_id", "is missing, and the BMC has %d systems: choose from %s", len(all),

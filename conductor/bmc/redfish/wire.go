@@ -33,6 +33,7 @@ type wire struct {
 	turn     sync.Mutex // holds tags
 	tags     tagForm    // the ETags that this BMC takes
 	requests atomic.Int64
+	traced   func(Request)
 }
 
 func newWire(o *Options, t *target) (*wire, error) {
@@ -50,7 +51,7 @@ func newWire(o *Options, t *target) (*wire, error) {
 		// BMCs give weak ETags, or ones that end in -gzip, and refuse them afterwards (sushy, connector.py).
 		next: &http.Transport{DialContext: dial(o.Dialer, min(connect, request)), TLSClientConfig: conf, MaxConnsPerHost: 1,
 			DisableCompression: true, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: maxHeader},
-		base: t.base, root: t.root, timeout: request, again: o.Pause, log: log,
+		base: t.base, root: t.root, timeout: request, again: o.Pause, log: log, traced: o.Trace,
 	}, nil
 }
 
@@ -131,6 +132,13 @@ func (w *wire) trace(r *http.Request, encoding string) (*http.Response, error) {
 	answer, err := w.exchange(r)
 	took := time.Since(start)
 	trace := []any{"method", r.Method, "path", r.URL.Path, "ms", took.Milliseconds()}
+	if w.traced != nil {
+		seen := Request{Method: r.Method, Path: r.URL.Path, Took: took}
+		if err == nil {
+			seen.Status = answer.StatusCode
+		}
+		w.traced(seen)
+	}
 	if err != nil {
 		w.log.Debug("redfish call", append(trace, "err", err)...)
 		return nil, &wireError{r.Method, r.URL.Path, took, err}

@@ -1,0 +1,90 @@
+package doctor
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// soon is how long before its end a certificate is a problem.
+const soon = 30 * 24 * time.Hour
+
+// certificateOf shows a BMC's certificate, with whatever TLS it has: nothing secret is sent. nil where there is no TLS,
+// or no connection, which the login will explain.
+func certificateOf(ctx context.Context, address string, within time.Duration) *Certificate {
+	if !strings.Contains(address, "://") {
+		address = "https://" + address
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" {
+		return nil
+	}
+	port := u.Port()
+	if port == "" {
+		port = "443"
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	suites := []uint16{}
+	for _, s := range append(tls.CipherSuites(), tls.InsecureCipherSuites()...) {
+		suites = append(suites, s.ID)
+	}
+	dialer := tls.Dialer{Config: &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS10, CipherSuites: suites,
+		InsecureSkipVerify: true}} // it is only looked at
+	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	if err != nil {
+		return nil
+	}
+	defer conn.Close()
+	state := conn.(*tls.Conn).ConnectionState()
+	return describeCertificate(state, u.Hostname(), time.Now())
+}
+
+// describeCertificate says what a person would want to know of the first certificate of a connection.
+func describeCertificate(state tls.ConnectionState, host string, now time.Time) *Certificate {
+	c := state.PeerCertificates[0]
+	out := &Certificate{TLS: tls.VersionName(state.Version), Subject: text(c.Subject.String()),
+		Issuer:  text(c.Issuer.String()),
+		Expires: c.NotAfter.UTC()}
+	for _, name := range c.DNSNames {
+		out.Names = append(out.Names, text(name))
+	}
+	for _, ip := range c.IPAddresses {
+		out.Names = append(out.Names, ip.String())
+	}
+	if state.Version < tls.VersionTLS12 {
+		out.Problems = append(out.Problems, out.TLS+" is outdated: update the BMC's firmware, or set redfish_tls to legacy")
+	}
+	if err := c.VerifyHostname(host); err != nil {
+		out.Problems = append(out.Problems, "it is not of "+text(host)+": redfish_verify_ca cannot be used with this address")
+	}
+	if c.Subject.String() == c.Issuer.String() {
+		out.Problems = append(out.Problems, "it signs itself: set redfish_verify_ca to its PEM, or to false")
+	}
+	switch left := c.NotAfter.Sub(now); {
+	case left < 0:
+		out.Problems = append(out.Problems, "it has expired: renew it on the BMC")
+	case left < soon:
+		out.Problems = append(out.Problems, fmt.Sprintf("it expires in %d days", int(left.Hours()/24)))
+	}
+	if now.Before(c.NotBefore) {
+		out.Problems = append(out.Problems, "it is not valid yet: look at the clock of the BMC")
+	}
+	return out
+}
+
+// maxText bounds the texts of a certificate.
+const maxText = 255
+
+func text(s string) string {
+	if len(s) > maxText {
+		s = strings.ToValidUTF8(s[:maxText], "") + "..."
+	}
+	return nodeapi.Printable(s)
+}

@@ -1,0 +1,73 @@
+package doctor
+
+import (
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+)
+
+// Need says how much Ferrite depends on an operation.
+type Need string
+
+// The needs. Without what a machine must have, it cannot be deployed; without what it should have, somebody may have to
+// go to it.
+const (
+	Must   Need = "must"
+	Should Need = "should"
+	May    Need = "may"
+)
+
+// Verdict is what was found of an operation.
+type Verdict string
+
+// The verdicts. Skipped is an operation that was not tried, since another had failed.
+const (
+	Works      Verdict = "works"
+	NotOffered Verdict = "not offered"
+	Fails      Verdict = "fails"
+	Skipped    Verdict = "skipped"
+)
+
+// Finding is one operation of a BMC.
+type Finding struct {
+	Operation string        `json:"operation"`
+	Need      Need          `json:"need"`
+	Verdict   Verdict       `json:"verdict"`
+	Detail    string        `json:"detail"`           // what is there, or why it is not
+	Quirks    []string      `json:"quirks,omitempty"` // ways around that the driver takes for this maker
+	Requests  int           `json:"requests"`
+	Took      time.Duration `json:"took_ns"` // all of it
+	Slowest   time.Duration `json:"slowest_ns"`
+}
+
+// Certificate is how a BMC proves who it is.
+type Certificate struct {
+	TLS      string    `json:"tls"` // version: TLS 1.2
+	Subject  string    `json:"subject"`
+	Issuer   string    `json:"issuer"`
+	Names    []string  `json:"names"`
+	Expires  time.Time `json:"expires"`
+	Problems []string  `json:"problems,omitempty"`
+}
+
+// Report is all that was found.
+type Report struct {
+	Address     string                `json:"address"`
+	Protocol    string                `json:"protocol"` // Redfish 1.17.0, or IPMI 2.0
+	Machine     string                `json:"machine"`
+	BMC         string                `json:"bmc"`
+	Certificate *Certificate          `json:"certificate,omitempty"` // nil without TLS
+	Findings    []Finding             `json:"findings"`
+	Sessions    []redfish.OpenSession `json:"sessions,omitempty"` // of others
+	Odd         []string              `json:"odd,omitempty"`      // what the driver noted while it read
+}
+
+// Usable reports whether a machine behind this BMC can be deployed: all it must have works.
+func (r Report) Usable() bool {
+	for _, f := range r.Findings {
+		if f.Need == Must && f.Verdict != Works {
+			return false
+		}
+	}
+	return true
+}

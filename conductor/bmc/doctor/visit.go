@@ -1,0 +1,145 @@
+package doctor
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// driver is what every BMC has.
+type driver interface {
+	PowerState(ctx context.Context, n node.Node) (node.PowerState, error)
+	SetPower(ctx context.Context, n node.Node, target node.PowerState) error
+	BootDevice(ctx context.Context, n node.Node) (device string, persistent bool, err error)
+	SetBootDevice(ctx context.Context, n node.Node, device string, persistent bool) error
+	BootMode(ctx context.Context, n node.Node) (string, error)
+	System(ctx context.Context, n node.Node) (node.System, error)
+	Close() error
+}
+
+// visit is one look at a BMC.
+type visit struct {
+	driver   driver
+	redfish  *redfish.Driver // nil for IPMI
+	node     node.Node
+	exercise Exercise
+	pause    time.Duration // between two looks at the power
+
+	offer    redfish.Offer
+	system   node.System
+	hardware *node.HardwareReport // read once, for two operations
+
+	mu       sync.Mutex // over what follows, which the driver's requests and log write
+	requests []redfish.Request
+	odd      []string
+}
+
+// saw notes a request.
+func (v *visit) saw(r redfish.Request) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.requests = append(v.requests, r)
+}
+
+// basic reports whether no session was made.
+func (v *visit) basic() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, r := range v.requests {
+		if r.Method == "POST" && r.Status < 300 && r.Status > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// report reads BIOS settings and firmware, once.
+func (v *visit) report(ctx context.Context) (node.HardwareReport, error) {
+	if v.hardware != nil {
+		return *v.hardware, nil
+	}
+	r, err := v.redfish.ReportHardware(ctx, v.node)
+	if err == nil {
+		v.hardware = &r
+	}
+	return r, err
+}
+
+// do looks at one operation, and measures it.
+func (v *visit) do(ctx context.Context, op operation) Finding {
+	before, start := len(v.requests), time.Now()
+	f := Finding{Operation: op.name, Need: op.need}
+	detail, err := op.look(ctx, v)
+	if f.Verdict, f.Detail = verdictOf(err); err == nil {
+		f.Detail = detail
+		if op.exercise != nil {
+			v.change(ctx, op, &f)
+		}
+	}
+	f.Took = time.Since(start)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, r := range v.requests[before:] {
+		f.Requests++
+		f.Slowest = max(f.Slowest, r.Took)
+	}
+	for _, q := range v.offer.Quirks {
+		for _, about := range op.quirk {
+			if q.Quirk == about {
+				f.Quirks = append(f.Quirks, string(q.Quirk))
+			}
+		}
+	}
+	return f
+}
+
+// change exercises an operation that works, as far as that was asked for.
+func (v *visit) change(ctx context.Context, op operation, f *Finding) {
+	done, err := op.exercise(ctx, v)
+	if err != nil {
+		f.Verdict, f.Detail = Fails, err.Error()
+		return
+	}
+	if done != "" {
+		f.Detail += "; tried: " + done
+	}
+}
+
+// maxOdd bounds the notes that are kept.
+const maxOdd = 100
+
+// notes is a log that keeps what the driver finds odd: its warnings, and the ways around that it takes.
+type notes struct{ v *visit }
+
+func (n notes) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
+
+func (n notes) Handle(_ context.Context, r slog.Record) error {
+	var text strings.Builder
+	text.WriteString(r.Message)
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key != "bmc" {
+			text.WriteString(", " + a.Key + ": " + a.Value.String())
+		}
+		return true
+	})
+	n.v.mu.Lock()
+	defer n.v.mu.Unlock()
+	for _, known := range n.v.odd {
+		if known == text.String() {
+			return nil
+		}
+	}
+	if len(n.v.odd) < maxOdd {
+		n.v.odd = append(n.v.odd, text.String())
+	}
+	return nil
+}
+
+func (n notes) WithAttrs([]slog.Attr) slog.Handler { return n }
+
+func (n notes) WithGroup(string) slog.Handler { return n }

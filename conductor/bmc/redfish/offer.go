@@ -1,0 +1,224 @@
+package redfish
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stmcginnis/gofish/schemas"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Offer is the part of a BMC's documents that says which operations it has. Texts are "" and lists empty where the BMC
+// does not say.
+type Offer struct {
+	Vendor, Product, Version string // of the service root: Dell, Integrated Dell Remote Access Controller, 1.17.0
+	System                   string // path
+	Manufacturer, Model      string
+	Firmware                 string     // of the manager
+	Quirks                   []QuirkRow // that the driver applies
+
+	Resets      []string // ResetType: On, ForceOff
+	BootDevices []string // BootSourceOverrideTarget: Pxe, Cd
+	BootLasts   []string // BootSourceOverrideEnabled: Once, Continuous
+	BootModes   []string // BootSourceOverrideMode: UEFI, Legacy
+
+	BIOSWritable bool     // there is a settings object
+	Update       string   // path of SimpleUpdate
+	Consoles     []string // ways to the serial console: SSH, IPMI
+}
+
+// texts are the values that an action or a property takes.
+type texts []string
+
+// UnmarshalJSON takes a list of texts; anything else is none.
+func (t *texts) UnmarshalJSON(b []byte) error {
+	var all []string
+	if json.Unmarshal(b, &all) == nil {
+		*t = all
+	}
+	return nil
+}
+
+// serialConsole is ComputerSystem's SerialConsole (since v1_13_0), or Manager's.
+type serialConsole struct {
+	ServiceEnabled        *bool
+	ConnectTypesSupported texts
+	SSH, IPMI, Telnet     struct{ ServiceEnabled bool }
+}
+
+// UnmarshalJSON takes what it can read: for a console nobody is to lose what else a document says.
+func (c *serialConsole) UnmarshalJSON(b []byte) error {
+	type plain serialConsole
+	var p plain
+	if json.Unmarshal(b, &p) == nil {
+		*c = serialConsole(p)
+	}
+	return nil
+}
+
+// ways lists how the console is reached.
+func (c serialConsole) ways() (all []string) {
+	for way, on := range map[string]bool{"SSH": c.SSH.ServiceEnabled, "IPMI": c.IPMI.ServiceEnabled,
+		"Telnet": c.Telnet.ServiceEnabled} {
+		if on {
+			all = append(all, way)
+		}
+	}
+	if c.ServiceEnabled != nil && *c.ServiceEnabled {
+		for _, way := range c.ConnectTypesSupported {
+			all = append(all, label(way))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Offer reads which operations a BMC has. It changes nothing.
+func (d *Driver) Offer(ctx context.Context, n node.Node) (o Offer, err error) {
+	err = d.call(ctx, n, "read what the BMC offers", func(s *session) error {
+		sys, err := s.read()
+		if err != nil {
+			return err
+		}
+		if err := s.rootOffer(&o); err != nil {
+			return err
+		}
+		return s.systemOffer(sys, &o)
+	})
+	if err != nil {
+		return Offer{}, err
+	}
+	return o, nil
+}
+
+func (s *session) rootOffer(o *Offer) error {
+	var r struct {
+		Vendor, Product, RedfishVersion string
+		UpdateService                   reference
+	}
+	if _, err := s.get(defaultRoot, &r); err != nil {
+		return fmt.Errorf("read the service root: %w", err)
+	}
+	o.Vendor, o.Product, o.Version = label(r.Vendor), label(r.Product), label(r.RedfishVersion)
+	if r.UpdateService.Path == "" {
+		return nil
+	}
+	var u struct {
+		Actions struct {
+			Simple struct {
+				Target string `json:"target"`
+			} `json:"#UpdateService.SimpleUpdate"`
+		}
+	}
+	if _, err := s.get(r.UpdateService.Path, &u); err != nil {
+		return s.optional("update service", err)
+	}
+	o.Update = label(u.Actions.Simple.Target)
+	return nil
+}
+
+func (s *session) systemOffer(sys *schemas.ComputerSystem, o *Offer) error {
+	var doc struct {
+		SerialConsole serialConsole
+		Boot          struct {
+			Devices texts `json:"BootSourceOverrideTarget@Redfish.AllowableValues"`
+			Lasts   texts `json:"BootSourceOverrideEnabled@Redfish.AllowableValues"`
+			Modes   texts `json:"BootSourceOverrideMode@Redfish.AllowableValues"`
+		}
+		Bios reference
+	}
+	if err := json.Unmarshal(sys.RawData, &doc); err != nil {
+		return fmt.Errorf("read %s: %w", sys.ODataID, err)
+	}
+	o.System, o.Manufacturer, o.Model = label(sys.ODataID), label(sys.Manufacturer), label(sys.Model)
+	o.BootDevices, o.BootLasts, o.BootModes = labels(doc.Boot.Devices), labels(doc.Boot.Lasts), labels(doc.Boot.Modes)
+	if resets, err := sys.GetSupportedResetTypes(); err == nil {
+		for _, r := range resets {
+			o.Resets = append(o.Resets, label(string(r)))
+		}
+	}
+	o.Consoles = doc.SerialConsole.ways()
+	if err := s.managerOffer(sys, o); err != nil {
+		return err
+	}
+	if doc.Bios.Path == "" {
+		return nil
+	}
+	var b bios
+	if _, err := s.get(doc.Bios.Path, &b); err != nil {
+		return s.optional("BIOS settings", err)
+	}
+	o.BIOSWritable = b.Settings.SettingsObject.Path != ""
+	return nil
+}
+
+func (s *session) managerOffer(sys *schemas.ComputerSystem, o *Offer) error {
+	m, err := s.managerOf(sys)
+	if err != nil {
+		return err
+	}
+	o.Firmware = label(m.FirmwareVersion)
+	if len(o.Consoles) == 0 {
+		o.Consoles = m.SerialConsole.ways()
+	}
+	manufacturer := o.Manufacturer
+	if manufacturer == "" {
+		manufacturer = label(m.Manufacturer)
+	}
+	o.Quirks = QuirksOf(s.rows, manufacturer, o.Model, o.Firmware)
+	return nil
+}
+
+// maxTexts bounds the values that are repeated of one list.
+const maxTexts = 64
+
+func labels(all texts) (out []string) {
+	for _, t := range all[:min(len(all), maxTexts)] {
+		out = append(out, label(t))
+	}
+	return out
+}
+
+// OpenSession is a session that somebody has at a BMC.
+type OpenSession struct {
+	User   string `json:"user"`
+	Client string `json:"client,omitempty"` // address, where the BMC tells it
+	Since  string `json:"since,omitempty"`  // as the BMC writes it
+}
+
+// maxSessions bounds the sessions that are read; BMCs have six to some sixty.
+const maxSessions = 100
+
+// OpenSessions lists the sessions at the BMC, but for our own. It changes nothing.
+func (d *Driver) OpenSessions(ctx context.Context, n node.Node) (all []OpenSession, err error) {
+	err = d.call(ctx, n, "list the sessions", func(s *session) error {
+		var r struct{ Links struct{ Sessions reference } }
+		if _, err := s.get(defaultRoot, &r); err != nil {
+			return err
+		}
+		paths, err := s.members(r.Links.Sessions.Path)
+		if err != nil {
+			return err
+		}
+		own := ""
+		if mine, err := s.client.GetSession(); err == nil {
+			own = mine.ID
+		}
+		for _, path := range paths[:min(len(paths), maxSessions)] {
+			if own != "" && strings.HasSuffix(strings.TrimSuffix(own, "/"), strings.TrimSuffix(path, "/")) {
+				continue
+			}
+			var one struct{ UserName, ClientOriginIPAddress, CreatedTime string }
+			if _, err := s.get(path, &one); err != nil {
+				continue // it has ended meanwhile
+			}
+			all = append(all, OpenSession{label(one.UserName), label(one.ClientOriginIPAddress), label(one.CreatedTime)})
+		}
+		return nil
+	})
+	return all, err
+}
