@@ -24,6 +24,10 @@ const (
 	firstPause  = time.Second      // after a failure, doubled with each
 	maxPause    = 30 * time.Second
 	openTime    = time.Minute
+
+	// permanentPause follows an error that trying again does not help against, such as a BMC
+	// without a console.
+	permanentPause = 10 * time.Minute
 )
 
 // Consoles are the consoles of all nodes. It is safe for concurrent use.

@@ -20,6 +20,7 @@ type board struct {
 	mu       sync.Mutex
 	fail     error
 	takes    int
+	asked    int
 	open     int
 	recorded []string
 	opened   int
@@ -43,6 +44,7 @@ func (l boardLine) Close() error { return l.close() }
 func (b *board) Open(_ context.Context, _ string, take bool) (io.ReadWriteCloser, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.asked++
 	if take {
 		b.takes++
 		b.fail = nil
@@ -252,6 +254,28 @@ func TestReset(t *testing.T) {
 			t.Errorf("%q %s %v", out, notes, err)
 		}
 		v.Close()
+	})
+}
+
+// never is an error that trying again does not help against.
+type never struct{}
+
+func (never) Error() string   { return "no console" }
+func (never) Permanent() bool { return true }
+
+// TestRecordedWithout: a BMC that has no console is not asked twice a minute.
+func TestRecordedWithout(t *testing.T) {
+	run(t, []string{"n"}, func(t *testing.T, b *board, _ *console.Consoles, _ func()) {
+		b.set(never{})
+		time.Sleep(time.Hour)
+		if n := b.count(&b.asked); n < 5 || n > 8 {
+			t.Errorf("asked %d times in an hour", n)
+		}
+		b.set(nil)
+		time.Sleep(11 * time.Minute)
+		if b.count(&b.open) != 1 {
+			t.Error("not opened when it could be")
+		}
 	})
 }
 

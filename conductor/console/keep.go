@@ -32,6 +32,10 @@ func (c *Consoles) keep(ctx context.Context, node string, l *line, take bool) {
 		if time.Since(began) > maxPause {
 			pause = firstPause
 		}
+		var permanent interface{ Permanent() bool }
+		if errors.As(err, &permanent) && permanent.Permanent() {
+			pause = permanentPause
+		}
 		c.conf.Log.Info("console lost, connecting again", "node", node, "err", err, "pause", pause)
 		l.hub.say(fmt.Sprintf("The console's connection is lost: %v. Connecting again in %v.", err, pause))
 		timer := time.NewTimer(pause)
