@@ -73,10 +73,13 @@ var rules = []rule{
 	{packages: list("conductor/bmc/driverinfo"), may: list("conductor/cacert, conductor/fsm, conductor/node, proto/*"),
 		why: "settings of a node, checked once for all drivers"},
 	{packages: list("conductor/bmc/sol"), why: "serial over LAN: packets in, packets out; no clock, no I/O"},
+	{packages: list("conductor/bmc/sshline"), tests: list("lab/redfish/*"),
+		why: "a serial line behind SSH; knows neither nodes nor Redfish"},
 	{packages: list("conductor/bmc/vendor, conductor/bmc/controller"), may: list("conductor/fsm, conductor/node, proto/*"),
 		why: "names of makers and of storage controllers"},
 	{packages: list("conductor/bmc/redfish, conductor/bmc/ipmi, conductor/bmc/manual, conductor/bmc/fake"),
-		may: list("conductor/bmc/controller, conductor/bmc/driverinfo, conductor/bmc/sol, conductor/bmc/vendor, " +
+		may: list("conductor/bmc/controller, conductor/bmc/driverinfo, conductor/bmc/sol, conductor/bmc/sshline, " +
+			"conductor/bmc/vendor, " +
 			"conductor/cacert, " +
 			"conductor/fsm, conductor/node, proto/*"),
 		tests: list("conductor/api, conductor/bmc, conductor/engine, conductor/plan, lab/*"),
@@ -84,7 +87,8 @@ var rules = []rule{
 
 	{packages: list("conductor/bmc/doctor"),
 		may: list("conductor/bmc/redfish, conductor/bmc/ipmi, conductor/bmc/controller, conductor/bmc/driverinfo, " +
-			"conductor/bmc/sol, conductor/bmc/vendor, conductor/cacert, conductor/fsm, conductor/node, proto/*"),
+			"conductor/bmc/sol, conductor/bmc/sshline, conductor/bmc/vendor, conductor/cacert, conductor/fsm, " +
+			"conductor/node, proto/*"),
 		tests: list("lab/recorded"), why: "the drivers before one BMC, without a conductor"},
 
 	{packages: list("conductor/documents/events"), may: list("proto/*"), why: "keeps events; decides none"},

@@ -141,6 +141,9 @@ func driverInfoKeys() []driverInfoKey {
 		{"redfish_verify_ca", redfish,
 			"Whether the service's certificate is checked: true, false, the authorities as PEM, or the path of a file or " +
 				"folder of them in --ca-folder. Optional."},
+		{"redfish_ssh_host_key", redfish,
+			"SSH host key of the BMC's serial console: SHA256:..., or the key itself. Without " +
+				"it the key of the first console is believed from then on. Optional."},
 		{"redfish_auth_type", redfish, "basic, session or auto (the default). Optional."},
 		{"ipmi_address", ipmi, "IP address or host name of the BMC. Required."},
 		{"ipmi_username", ipmi, "User name on the BMC. Optional."},

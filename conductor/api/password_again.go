@@ -23,6 +23,7 @@ func destinations() []destination {
 	return []destination{
 		{"redfish_address", "redfish_password", nil}, // https and http included
 		{"redfish_verify_ca", "redfish_password", unverified},
+		{"redfish_ssh_host_key", "redfish_password", nil}, // its removal, too: any key is believed then
 		{"ipmi_address", "ipmi_password", nil},
 		{"ipmi_port", "ipmi_password", nil},
 		{"image_pull_registry", "image_pull_secret", nil},

@@ -66,7 +66,8 @@ var makers = map[string]func(o Options) Driver{
 	"fake-hardware": func(Options) Driver { return fake.New(fake.Script{}) },
 	"redfish": func(o Options) Driver {
 		return redfish.New(redfish.Options{Log: o.Log, CAs: o.CAs, Dialer: o.Dialer,
-			ConnectTimeout: o.Patience.Connect, RequestTimeout: o.Patience.Request})
+			ConnectTimeout: o.Patience.Connect, RequestTimeout: o.Patience.Request,
+			SOLConsole: ipmi.New(ipmi.Options{Log: o.Log, Dialer: o.Dialer}).OpenConsole})
 	},
 	"manual-management": func(Options) Driver { return manual.New() },
 	"ipmi":              func(o Options) Driver { return ipmi.New(ipmi.Options{Log: o.Log, Dialer: o.Dialer}) },

@@ -18,7 +18,8 @@ var implementations = map[string][]string{
 	"boot": {"fake", "ipxe", "pxe", "http", "http-ipxe", "redfish-virtual-media", "redfish-https",
 		"idrac-redfish-virtual-media", "ilo-virtual-media", "ilo-pxe", "ilo-ipxe", "ilo-uefi-https",
 		"irmc-virtual-media", "irmc-pxe"},
-	"console":  {"fake", "no-console", "ipmitool-socat", "ipmitool-shellinabox", "redfish-graphical", "fake-graphical"},
+	"console": {"fake", "no-console", "ipmitool-socat", "ipmitool-shellinabox", "redfish-serial", "redfish-graphical",
+		"fake-graphical"},
 	"deploy":   {"fake", "direct", "ramdisk", "custom-agent", "anaconda", "ansible", "autodetect", "bootc"},
 	"firmware": {"fake", "no-firmware", "redfish"},
 	"inspect":  {"fake", "no-inspect", "agent", "redfish", "inspector", "idrac-redfish", "ilo", "irmc"},
@@ -71,7 +72,7 @@ var hardwareTypes = slices.Concat([]HardwareType{
 var redfishHardware = HardwareType{"redfish", map[string][]string{
 	"bios":       {"redfish", "no-bios"},
 	"boot":       {"ipxe", "pxe", "http", "http-ipxe"},
-	"console":    {"no-console"},
+	"console":    {"no-console", "redfish-serial", "ipmitool-socat", "ipmitool-shellinabox"},
 	"deploy":     {"direct", "custom-agent", "ramdisk"},
 	"firmware":   {"redfish", "no-firmware"},
 	"inspect":    {"redfish", "agent", "no-inspect"},

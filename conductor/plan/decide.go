@@ -86,6 +86,8 @@ func (d *decision) handle(e Event) error {
 		d.powerRead(e)
 	case BootDeviceSet:
 		d.keepBootDevice(e)
+	case ConsoleKeySeen:
+		d.keepConsoleKey(e)
 	case FirmwareRead:
 		d.firmwareRead(e)
 	case Expired:

@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Event is something that happened to a node. There are twelve kinds and the
+// Event is something that happened to a node. There are thirteen kinds and the
 // chores; PowerRead is in power_sync.go, FirmwareRead in firmware_read.go, ChildStep
 // in child.go, RamdiskRefused and ScriptAsked in ramdisk.go, chores in chore.go.
 type Event interface{ event() }

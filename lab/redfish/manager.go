@@ -20,6 +20,8 @@ type manager struct {
 	LastResetTime   string
 	VirtualMedia    link
 	LogServices     link
+	SerialConsole   *managerConsole `json:",omitempty"`
+	NetworkProtocol *link           `json:",omitempty"`
 	Links           managerLinks
 	Actions         managerActions
 }
@@ -56,8 +58,10 @@ func (s *Server) getManager(*http.Request) (reply, error) {
 		PowerState: qemu.On, Status: enabled(), LastResetTime: lastReset.UTC().Format(time.RFC3339Nano),
 		VirtualMedia: link{managerPath + "/VirtualMedia"},
 		LogServices:  link{logServicesPath},
-		Links:        managerLinks{links(systemPath), links(chassisPath), oem},
-		Actions:      managerActions{resetBody{managerPath + managerResetAction, managerResets()}},
+
+		SerialConsole: s.managerConsole(), NetworkProtocol: s.networkProtocolLink(),
+		Links:   managerLinks{links(systemPath), links(chassisPath), oem},
+		Actions: managerActions{resetBody{managerPath + managerResetAction, managerResets()}},
 	})
 }
 

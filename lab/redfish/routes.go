@@ -25,7 +25,8 @@ const (
 // routes is everything the controller answers. All but the rows marked open
 // need a session or basic authentication (DSP0266, 13.3).
 func (s *Server) routes() []route {
-	return slices.Concat(s.rootRoutes(), s.systemRoutes(), s.managerRoutes(), s.serviceRoutes(), s.deviantRoutes())
+	return slices.Concat(s.rootRoutes(), s.systemRoutes(), s.managerRoutes(), s.serviceRoutes(), s.consoleRoutes(),
+		s.deviantRoutes())
 }
 
 // deviantRoutes are those that the ideal controller does not have.

@@ -31,6 +31,8 @@ type Config struct {
 	// RestartTime is how long the controller does not answer after a reset of
 	// its own; 0 is 5 s.
 	RestartTime time.Duration
+	// SSHPort is where the machine's serial console is reached by SSH; 0: it has none.
+	SSHPort int
 	// Personality is how it presents itself and deviates; the zero value is the ideal one.
 	Personality Personality
 	// Delays is how long passing deviations last.

@@ -28,6 +28,7 @@ type computerSystem struct {
 	SimpleStorage      link
 	Bios               link
 	SecureBoot         link
+	SerialConsole      *hostConsole `json:",omitempty"`
 	Links              systemLinks
 	Actions            systemActions
 }
@@ -148,6 +149,7 @@ func (s *Server) getSystem(*http.Request) (reply, error) {
 		SimpleStorage:      link{systemPath + "/SimpleStorage"},
 		Bios:               link{biosPath},
 		SecureBoot:         link{secureBootPath},
+		SerialConsole:      s.hostConsole(),
 		Links:              systemLinks{Chassis: links(chassisPath), ManagedBy: links(managerPath)},
 		Actions:            systemActions{resetBody{systemPath + resetAction, qemu.ResetTypes()}},
 	})

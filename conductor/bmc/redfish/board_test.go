@@ -158,7 +158,8 @@ func (b *board) system(w http.ResponseWriter, path string) {
 		boot["BootSourceOverrideTarget@Redfish.AllowableValues"] = b.sources
 	}
 	body := map[string]any{
-		"@odata.id": path, "Id": "1", "PowerState": b.power, "Boot": boot, "UUID": "6AAF4DF9-C601-5E47-A343-0856024BD9C3",
+		"SerialConsole": map[string]any{"SSH": map[string]any{"ServiceEnabled": true, "Port": 2200}},
+		"@odata.id":     path, "Id": "1", "PowerState": b.power, "Boot": boot, "UUID": "6AAF4DF9-C601-5E47-A343-0856024BD9C3",
 		"MemorySummary":    map[string]any{"TotalSystemMemoryGiB": 1.5},
 		"ProcessorSummary": map[string]any{"Count": 1, "LogicalProcessorCount": 2},
 		"Processors":       link(path + "/Absent"),

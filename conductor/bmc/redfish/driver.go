@@ -11,6 +11,7 @@ package redfish
 import (
 	"cmp"
 	"context"
+	"io"
 	"log/slog"
 	"net"
 	"time"
@@ -38,6 +39,9 @@ type Options struct {
 	Pause          time.Duration // between two tries of what a BMC is not done with, 3 s
 	Quirks         []QuirkRow    // nil: Quirks()
 	Trace          func(Request) // called after each request; nil: nobody
+
+	// SOLConsole opens a console by serial over LAN, of a node with the driver ipmi; nil: there is none.
+	SOLConsole func(ctx context.Context, n node.Node, take bool) (io.ReadWriteCloser, error)
 }
 
 // Request is one exchange with a BMC.
@@ -52,6 +56,9 @@ type Driver struct {
 	pool     *controller.Pool[account, *login]
 	patience time.Duration // Options.StepPatience
 	cas      cacert.Folder
+	dialer   *net.Dialer
+
+	solConsole func(ctx context.Context, n node.Node, take bool) (io.ReadWriteCloser, error)
 }
 
 // New makes a driver that has talked to nobody yet.
@@ -72,11 +79,12 @@ func New(o Options) *Driver {
 	if o.StepPatience == 0 {
 		o.StepPatience = 20 * time.Minute
 	}
-	return &Driver{patience: o.StepPatience, cas: o.CAs, pool: controller.New(controller.Options{
-		Driver: "redfish", Log: o.Log, Failure: failure, CallTimeout: o.CallTimeout,
-		LogoutTimeout: min(o.RequestTimeout, 15*time.Second),
-		IdleTimeout:   o.IdleTimeout, RefusedFor: o.RefusedFor, BackOff: o.BackOff, MaxBackOff: o.MaxBackOff,
-	}, func(base string, a account) *login { return &login{o: &o, base: base, account: a} })}
+	return &Driver{patience: o.StepPatience, cas: o.CAs, dialer: o.Dialer, solConsole: o.SOLConsole,
+		pool: controller.New(controller.Options{
+			Driver: "redfish", Log: o.Log, Failure: failure, CallTimeout: o.CallTimeout,
+			LogoutTimeout: min(o.RequestTimeout, 15*time.Second),
+			IdleTimeout:   o.IdleTimeout, RefusedFor: o.RefusedFor, BackOff: o.BackOff, MaxBackOff: o.MaxBackOff,
+		}, func(base string, a account) *login { return &login{o: &o, base: base, account: a} })}
 }
 
 // Validate says what is missing or wrong in driver_info.

@@ -25,8 +25,8 @@ func nodeConsole(s *client.Session) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "console NODE",
 		Short: "Use the machine's serial console",
-		Long: `Use the machine's serial console, by serial over LAN of its BMC (driver ipmi). The last 64 KiB
-of a console that is open already come first. One user writes, others read.
+		Long: `Use the machine's serial console, by SSH or serial over LAN of its BMC (drivers ipmi and redfish).
+The last 64 KiB of a console that is open already come first. One user writes, others read.
 
 At the start of a line, ~. ends it, ~? shows help, and ~~ is a tilde.
 With input that is no terminal, it is sent, and output goes on until Ctrl-C.`,
