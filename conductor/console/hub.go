@@ -9,7 +9,8 @@ import (
 // Bounds of one console, in bytes.
 const (
 	ringSize   = 64 << 10  // kept for newcomers
-	viewerSize = 256 << 10 // waiting for one viewer
+	viewerSize = 256 << 10 // waiting for the slowest viewer: all share it
+	pieceSize  = 32 << 10  // given to a viewer at a time
 	maxInput   = 4 << 10   // of one write
 	maxNotices = 64        // waiting for one viewer
 )
@@ -23,9 +24,9 @@ var (
 // hub is what the viewers of one console share.
 type hub struct {
 	mu      sync.Mutex
-	ring    []byte
-	total   int64 // bytes that ever came
-	logged  int64 // of them those given to the log of a boot
+	ring    []byte // the end of the output: what newcomers get, and what viewers have not read
+	total   int64  // bytes that ever came
+	logged  int64  // of them those given to the log of a boot
 	viewers map[*Viewer]struct{}
 	writer  *Viewer
 	input   chan []byte // to the line
@@ -35,23 +36,46 @@ type hub struct {
 
 func newHub() *hub { return &hub{viewers: map[*Viewer]struct{}{}, input: make(chan []byte, 16)} }
 
-// output gives what the machine wrote to everybody.
+// output gives what the machine wrote to everybody. Viewers share one copy, and none waits for
+// another.
 func (h *hub) output(data []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.total += int64(len(data))
 	h.ring = append(h.ring, data...)
-	if len(h.ring) > 2*ringSize { // not at every byte
-		h.ring = append(h.ring[:0], h.ring[len(h.ring)-ringSize:]...)
-	}
+	needed := int64(ringSize)
 	for v := range h.viewers {
-		if len(v.data)+len(data) > viewerSize {
+		behind := h.total - v.position
+		if behind > viewerSize {
+			v.position = h.total // nothing more
 			h.drop(v, ErrSlow)
 			continue
 		}
-		v.data = append(v.data, data...)
+		needed = max(needed, behind)
 		v.signal()
 	}
+	if spare := len(h.ring) - int(needed); spare > ringSize { // not at every byte
+		n := copy(h.ring, h.ring[spare:])
+		h.ring = h.ring[:n]
+		if cap(h.ring) > 4*max(n, ringSize) { // nobody is behind any more
+			h.ring = append(make([]byte, 0, 2*max(n, ringSize)), h.ring...)
+		}
+	}
+}
+
+// next is the output at a viewer's position, up to pieceSize; mu is held.
+func (h *hub) next(v *Viewer) []byte {
+	end := h.total
+	if v.err != nil {
+		end = min(end, v.end)
+	}
+	first := h.total - int64(len(h.ring)) // position of ring[0]
+	if v.position < first || v.position >= end {
+		return nil // all read, or gone since the viewer ended
+	}
+	piece := h.ring[v.position-first : min(v.position+pieceSize, end)-first]
+	v.position += int64(len(piece))
+	return append([]byte{}, piece...)
 }
 
 // kept is the last output, at most ringSize.
@@ -91,7 +115,7 @@ func (h *hub) drop(v *Viewer, err error) {
 		h.writer = nil
 	}
 	if v.err == nil {
-		v.err = err
+		v.err, v.end = err, h.total
 	}
 	v.signal()
 }
@@ -106,7 +130,7 @@ func (h *hub) add(v *Viewer, write, take bool) {
 		return
 	}
 	h.viewers[v] = struct{}{}
-	v.data = append([]byte{}, h.kept()...)
+	v.position = h.total - int64(len(h.kept()))
 	if h.state != "" {
 		v.note(Notice{Text: h.state})
 	}

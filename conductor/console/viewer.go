@@ -29,10 +29,11 @@ type Viewer struct {
 	leave func()
 
 	// The hub's mutex holds these.
-	data    []byte
-	notices []Notice
-	err     error
-	wake    chan struct{}
+	position int64 // of the next byte for it, counted from the first that ever came
+	notices  []Notice
+	err      error // why it ended
+	end      int64 // the position after its last byte, once err is set
+	wake     chan struct{}
 }
 
 // ErrReader refuses input of a viewer that is not the writer.
@@ -60,8 +61,8 @@ func (v *Viewer) note(n Notice) {
 func (v *Viewer) Next(ctx context.Context) ([]byte, []Notice, error) {
 	for {
 		v.hub.mu.Lock()
-		data, notices, err := v.data, v.notices, v.err
-		v.data, v.notices = nil, nil
+		data, notices, err := v.hub.next(v), v.notices, v.err
+		v.notices = nil
 		v.hub.mu.Unlock()
 		if len(data)+len(notices) > 0 {
 			return data, notices, nil
