@@ -91,7 +91,7 @@ func (h *socketResource) view(c *rest.Call) error {
 	viewer := h.consoles.Attach(n.UUID, consoleUser(c.Caller), write, take)
 	defer viewer.Close()
 	h.Log.Info("console opened", "node", n.UUID, "user", consoleUser(c.Caller), "take", take)
-	serveConsole(ctx, cancel, socket, viewer)
+	serveConsole(ctx, cancel, h.stopping, socket, viewer)
 	return nil
 }
 
@@ -125,8 +125,10 @@ func consoleQuery(c *rest.Call) (write, take bool, err error) {
 	return write, take, nil
 }
 
-// serveConsole moves messages until one side ends.
-func serveConsole(ctx context.Context, cancel func(), socket *websocket.Conn, v *console.Viewer) {
+// serveConsole moves messages until one side ends. A client is to connect again when the conductor stops, and not when
+// its right has ended: the close frames differ.
+func serveConsole(ctx context.Context, cancel func(), stopping context.Context, socket *websocket.Conn,
+	v *console.Viewer) {
 	// Reading with a context that ends would cut the connection, before a close frame says why.
 	reading, stopReading := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopReading()
@@ -163,8 +165,15 @@ func serveConsole(ctx context.Context, cancel func(), socket *websocket.Conn, v 
 	}()
 	for {
 		data, notices, err := v.Next(ctx)
-		if ctx.Err() != nil {
-			_ = socket.Close(websocket.StatusGoingAway, "the conductor is stopping, or the right to this has ended")
+		switch {
+		case stopping.Err() != nil: // the console may have ended for it already
+			_ = socket.Close(websocket.StatusGoingAway, "the conductor is stopping")
+			return
+		case auth.Revoked(ctx):
+			_ = socket.Close(websocket.StatusPolicyViolation, "the right to this console has ended")
+			return
+		case ctx.Err() != nil: // the client has gone
+			_ = socket.Close(websocket.StatusNormalClosure, "")
 			return
 		}
 		if err != nil { // the reason may be longer than a close frame takes

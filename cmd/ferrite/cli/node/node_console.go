@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"os/signal"
@@ -29,7 +28,8 @@ func nodeConsole(s *client.Session) *cobra.Command {
 The last 64 KiB of a console that is open already come first. One user writes, others read.
 
 At the start of a line, ~. ends it, ~? shows help, and ~~ is a tilde.
-With input that is no terminal, it is sent, and output goes on until Ctrl-C.`,
+With input that is no terminal, it is sent, and output goes on until Ctrl-C.
+A conductor that restarts is connected again, for ten minutes.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if take && readOnly {
@@ -45,15 +45,13 @@ With input that is no terminal, it is sent, and output goes on until Ctrl-C.`,
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGHUP)
 			defer stop()
 			path := client.FerritePath(args[0], "console?"+q.Encode())
-			socket, err := s.Client.Socket(ctx, path, nodeapi.ConsoleProtocol)
-			if client.Unserved(err) {
-				return fmt.Errorf("%s has no serial consoles: it is no Ferrite, or an older one", s.Client.Base)
-			}
-			if err != nil {
-				return err
-			}
-			defer func() { _ = socket.CloseNow() }()
-			return useConsole(ctx, cmd, socket)
+			return useConsole(ctx, cmd, func(ctx context.Context) (*websocket.Conn, error) {
+				socket, err := s.Client.Socket(ctx, path, nodeapi.ConsoleProtocol)
+				if client.Unserved(err) {
+					return nil, fmt.Errorf("%s has no serial consoles: it is no Ferrite, or an older one", s.Client.Base)
+				}
+				return socket, err
+			})
 		},
 	}
 	c.Flags().BoolVar(&take, "take", false,
@@ -62,12 +60,17 @@ With input that is no terminal, it is sent, and output goes on until Ctrl-C.`,
 	return c
 }
 
-// useConsole connects a terminal with a console until one of them ends.
-func useConsole(ctx context.Context, cmd *cobra.Command, socket *websocket.Conn) (err error) {
-	socket.SetReadLimit(-1) // the server decides how much it sends at a time
+// useConsole connects a terminal with a console until one of them ends. A conductor that stops, or is lost, is
+// connected again.
+func useConsole(ctx context.Context, cmd *cobra.Command, open opener) (err error) {
+	socket, err := open(ctx)
+	if err != nil {
+		return err
+	}
 	if f, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		state, err := term.MakeRaw(int(f.Fd()))
 		if err != nil {
+			_ = socket.CloseNow()
 			return fmt.Errorf("terminal: %w", err)
 		}
 		defer func() {
@@ -77,67 +80,67 @@ func useConsole(ctx context.Context, cmd *cobra.Command, socket *websocket.Conn)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	go typing(ctx, cancel, cmd, socket) // ends with the program: reading a terminal cannot be ended
+	var t consoleTerminal
+	t.join(socket)
+	go t.typing(ctx, cancel, cmd) // ends with the program: reading a terminal cannot be ended
+	for {
+		lost, err := showConsole(ctx, cmd, socket)
+		t.join(nil)
+		_ = socket.CloseNow()
+		if lost == "" {
+			return err
+		}
+		notice(cmd, lost+" Connecting again; ~. ends it. What is typed now is lost.")
+		if socket, err = reopen(ctx, open); err != nil {
+			if errors.Is(context.Cause(ctx), errTyped) || ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		t.join(socket)
+		notice(cmd, "Connected again.")
+	}
+}
+
+// showConsole prints until the console ends. lost says why the connection is, if it may be made again.
+func showConsole(ctx context.Context, cmd *cobra.Command, socket *websocket.Conn) (lost string, err error) {
+	socket.SetReadLimit(-1) // the server decides how much it sends at a time
 	for {
 		kind, data, err := socket.Read(ctx)
 		switch {
-		case errors.Is(context.Cause(ctx), errTyped):
-			return nil
 		case err != nil && (ctx.Err() != nil || websocket.CloseStatus(err) == websocket.StatusNormalClosure):
-			return nil
+			return "", nil
 		case websocket.CloseStatus(err) == websocket.StatusGoingAway:
-			return errors.New("the conductor has ended the console: it is stopping, or your right to it has ended")
+			return "The conductor is stopping.", nil
+		case websocket.CloseStatus(err) == websocket.StatusPolicyViolation:
+			return "", errors.New("the conductor has ended the console: your right to it has ended")
 		case err != nil:
-			return fmt.Errorf("the console's connection is lost: %w", err)
+			return fmt.Sprintf("The connection with the conductor is lost: %v.", err), nil
 		case kind == websocket.MessageBinary:
 			if _, err := cmd.OutOrStdout().Write(data); err != nil {
-				return err
+				return "", err
 			}
 			continue
 		}
 		var e nodeapi.ConsoleEvent
 		if err := json.Unmarshal(data, &e); err != nil {
-			return fmt.Errorf("the console's server sent no event: %w", err)
+			return "", fmt.Errorf("the console's server sent no event: %w", err)
 		}
 		if e.Error != "" {
-			return errors.New(nodeapi.Printable(e.Error))
+			return "", errors.New(nodeapi.Printable(e.Error))
 		}
 		if e.Text == "" && e.Role == "writer" {
 			e.Text = "You write here. ~. at the start of a line ends it, ~? helps."
 		}
 		if e.Text != "" {
-			fmt.Fprintf(cmd.ErrOrStderr(), "\r\n[%s]\r\n", nodeapi.Printable(e.Text))
+			notice(cmd, e.Text)
 		}
 	}
+}
+
+// notice prints a sentence that is none of the machine's.
+func notice(cmd *cobra.Command, text string) {
+	fmt.Fprintf(cmd.ErrOrStderr(), "\r\n[%s]\r\n", nodeapi.Printable(text))
 }
 
 var errTyped = errors.New("~. was typed")
-
-// typing sends input until it ends.
-func typing(ctx context.Context, cancel context.CancelCauseFunc, cmd *cobra.Command, socket *websocket.Conn) {
-	var e escapes
-	buf := make([]byte, 4<<10)
-	for {
-		n, err := cmd.InOrStdin().Read(buf)
-		out, command := e.feed(buf[:n])
-		if len(out) > 0 {
-			if err := socket.Write(ctx, websocket.MessageBinary, out); err != nil {
-				return // reading shows why
-			}
-		}
-		switch command {
-		case escapeEnd:
-			cancel(errTyped)
-			return
-		case escapeHelp:
-			fmt.Fprint(cmd.ErrOrStderr(), escapeText)
-		case noEscape:
-		}
-		if err != nil {
-			if !errors.Is(err, io.EOF) {
-				cancel(err)
-			}
-			return
-		}
-	}
-}
