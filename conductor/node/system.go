@@ -12,6 +12,7 @@ type System struct {
 	Architecture string   // x86_64, aarch64
 	BootMode     string   // uefi or bios
 	MACs         []string // lower case
+	Parts        Parts    // empty until they are asked for
 }
 
 // Vitals is the state of a machine, in one answer of its BMC.

@@ -1,10 +1,8 @@
 package plan
 
 import (
-	"cmp"
 	"encoding/json"
 
-	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
@@ -54,31 +52,4 @@ func pluginDataOf(data agentapi.Inspection) json.RawMessage {
 		return json.RawMessage("{}")
 	}
 	return raw
-}
-
-// systemRead takes the BMC's report of the machine (inspect interface redfish): properties,
-// and an inventory of what is known that way.
-func (d *decision) systemRead(s node.System) {
-	mode := s.BootMode
-	if mode != "" {
-		mode = cmp.Or(believed(d.n, mode), d.n.BootMode)
-	}
-	data := agentapi.Inspection{Inventory: agentapi.Inventory{
-		CPU:    agentapi.CPU{Count: s.CPUs, Architecture: s.Architecture},
-		Memory: agentapi.Memory{PhysicalMB: s.MemoryMB, Total: s.MemoryMB << 20},
-		SystemVendor: agentapi.SystemVendor{ProductName: s.Model, SerialNumber: s.Serial, Manufacturer: s.Manufacturer,
-			Firmware: agentapi.Firmware{Version: s.BIOSVersion}},
-		Boot: agentapi.BootInfo{CurrentBootMode: mode},
-	}}
-	data.Inventory.Interfaces = interfacesOf(s)
-	d.learn(data)
-	if s.BootMode != "" {
-		d.setInternal(inspectedBootMode, d.n.BootMode)
-	}
-	d.addPorts(data)
-	raw, err := json.Marshal(data.Inventory)
-	if err != nil {
-		raw = json.RawMessage("{}")
-	}
-	d.inspected = &node.Inspected{Inventory: raw, PluginData: pluginDataOf(data)}
 }

@@ -150,8 +150,12 @@ func try(ctx context.Context, tree *recorded.Tree, system string, op operation) 
 	err := op.do(ctx, d, n)
 	refusals := bmc.Refusals()
 	var lacks notOffered
+	var part notReported
 	var refused *node.Refusal
 	switch {
+	case errors.As(err, &part):
+		whole := slices.ContainsFunc(part.parts, func(p string) bool { return slices.Contains(essential, p) })
+		return part.verdict(tree, system, whole)
 	case err == nil && len(refusals) > 0:
 		return WorksAround, refusals[0]
 	case err == nil:

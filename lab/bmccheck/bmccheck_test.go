@@ -41,7 +41,14 @@ func TestVerdicts(t *testing.T) {
 			"does not report", NotOffered},
 		"no cards": {func(d map[string]map[string]any) { delete(d[sys], "EthernetInterfaces") }, "inspect",
 			"not reported: MAC addresses", Fails},
-		"no reset": {func(d map[string]map[string]any) { delete(d[sys], "Actions") }, "power", "no machine", NotOffered},
+		"a disk that is not linked": {func(d map[string]map[string]any) { delete(d[sys], "Storage") }, "disks",
+			"not reported: disks, which the tree has", Fails},
+		"no disk": {func(d map[string]map[string]any) { delete(d, sys+"/Storage/0/Drives/0") }, "disks",
+			"the tree has no disks",
+			NotOffered},
+		"no memory modules": {func(d map[string]map[string]any) { delete(d, sys+"/Memory/A1") }, "inspect", "", Works},
+		"no reset": {func(d map[string]map[string]any) { delete(d[sys], "Actions") }, "power",
+			"no machine", NotOffered},
 		"a boot device once": {func(d map[string]map[string]any) {
 			d[sys]["Boot"].(map[string]any)["BootSourceOverrideEnabled@Redfish.AllowableValues"] = []any{"Disabled", "Once"}
 		}, "boot device", "PATCH /redfish/v1/Systems/1: 400", WorksAround},

@@ -27,6 +27,8 @@ type operation struct {
 var operations = []operation{
 	{"manage", manage},
 	{"inspect", inspect},
+	{"cards", cards},
+	{"disks", disks},
 	{"power", power},
 	{"boot device", bootDevice},
 	{"boot mode", bootMode},
@@ -56,20 +58,48 @@ func inspect(ctx context.Context, d *redfish.Driver, n node.Node) error {
 	if err != nil {
 		return err
 	}
-	var missing []string
-	for what, has := range map[string]bool{
-		"manufacturer": s.Manufacturer != "", "UUID": s.UUID != "", "memory": s.MemoryMB > 0,
-		"processors": s.CPUs > 0, "MAC addresses": len(s.MACs) > 0,
-	} {
-		if !has {
-			missing = append(missing, what)
+	p, err := d.Parts(ctx, n)
+	if err != nil {
+		return err
+	}
+	for _, m := range p.Memory {
+		s.MemoryMB += m.MB
+	}
+	return reports(map[string]bool{"manufacturer": s.Manufacturer != "", "UUID": s.UUID != "", "memory": s.MemoryMB > 0,
+		"processors": s.CPUs > 0, "MAC addresses": len(s.MACs) > 0, "memory modules": len(p.Memory) > 0,
+		"PCI devices": len(p.PCI) > 0})
+}
+
+// cards wants names that tell them apart, and the speeds that the BMC knows.
+func cards(ctx context.Context, d *redfish.Driver, n node.Node) error {
+	p, err := d.Parts(ctx, n)
+	if err != nil {
+		return err
+	}
+	named := map[string]bool{}
+	speeds := false
+	for _, c := range p.Cards {
+		if c.Name == "" || named[c.Name] {
+			return fmt.Errorf("the card %s has the name %q, as another has", c.MAC, c.Name)
+		}
+		named[c.Name] = true
+		speeds = speeds || c.SpeedMbps > 0
+	}
+	return reports(map[string]bool{"network cards": len(p.Cards) > 0, "speeds of cards": speeds})
+}
+
+// disks wants what a person would choose one by.
+func disks(ctx context.Context, d *redfish.Driver, n node.Node) error {
+	p, err := d.Parts(ctx, n)
+	if err != nil {
+		return err
+	}
+	for _, disk := range p.Disks {
+		if disk.Name == "" || disk.Bytes <= 0 {
+			return fmt.Errorf("a disk has the name %q and %d bytes", disk.Name, disk.Bytes)
 		}
 	}
-	if len(missing) > 0 {
-		slices.Sort(missing)
-		return fmt.Errorf("not reported: %s", strings.Join(missing, ", "))
-	}
-	return nil
+	return reports(map[string]bool{"disks": len(p.Disks) > 0})
 }
 
 // settleTime is how long a recorded machine may take to be as it was told.

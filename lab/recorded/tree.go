@@ -260,3 +260,27 @@ func members(doc map[string]any) (all []string) {
 	}
 	return all
 }
+
+// Any reports whether one of the documents that are of a system has something: those below it, and those below the
+// chassis that it names.
+func (t *Tree) Any(system string, has func(path string, doc map[string]any) bool) bool {
+	if has == nil {
+		return false
+	}
+	links, _ := t.docs[system]["Links"].(map[string]any)
+	of := []string{system}
+	chassis, _ := links["Chassis"].([]any)
+	for _, c := range chassis {
+		if to, is := c.(map[string]any); is {
+			if id, is := to["@odata.id"].(string); is {
+				of = append(of, strings.TrimSuffix(id, "/"))
+			}
+		}
+	}
+	for path, doc := range t.docs {
+		if slices.ContainsFunc(of, func(top string) bool { return below(path, top) }) && has(path, doc) {
+			return true
+		}
+	}
+	return false
+}

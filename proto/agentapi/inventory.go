@@ -98,7 +98,8 @@ type Inventory struct {
 	TPM          *TPM         `json:"tpm,omitempty"` // ours: ironic-python-agent does not tell
 }
 
-// Interface is one network interface. Vendor and Product are PCI ids "0x...".
+// Interface is one network interface. Vendor and Product are PCI ids "0x..."; of a card that a BMC reports, Product is
+// maker and model.
 type Interface struct {
 	Name        string  `json:"name"`
 	MACAddress  string  `json:"mac_address"`

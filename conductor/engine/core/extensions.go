@@ -104,6 +104,11 @@ type Vendor interface {
 	CallVendor(ctx context.Context, n node.Node, method string, args map[string]any) (any, error)
 }
 
+// PartReader reads what a machine is made of, beyond what System has. It may take many requests.
+type PartReader interface {
+	Parts(ctx context.Context, n node.Node) (node.Parts, error)
+}
+
 // Extension finds what a node's BMC has beyond BMC; kind is the interface that
 // must not be switched off, what the name that Ironic has for the ability.
 func Extension[T any](n node.Node, bmc BMC, kind, what string) (T, error) {

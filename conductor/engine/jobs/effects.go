@@ -44,7 +44,7 @@ var jobs = map[string]func(*job, context.Context) (any, error){
 	"management.set_boot_device":      (*job).setBootDevice,
 	"management.set_boot_mode":        (*job).setBootMode,
 	"management.read_hardware":        (*job).readHardware,
-	"inspect.read_system":             (*job).readSystem,
+	"inspect.read_system":             (*job).readMachine,
 	"inspect.read_ports":              (*job).readSystem,
 	"inspect.call_api":                (*job).callAPI,
 	"agent.get_steps":                 (*job).getSteps,
@@ -186,6 +186,20 @@ func (j *job) setBootMode(ctx context.Context) (any, error) {
 		return nil, err
 	}
 	return j.changeMode(ctx, a.Mode)
+}
+
+// readMachine reads the system, and what it is made of where the driver knows how.
+func (j *job) readMachine(ctx context.Context) (any, error) {
+	ctx, cancel := context.WithTimeout(ctx, j.Patience(j.n).Scan())
+	defer cancel()
+	s, err := j.bmc.System(ctx, j.n)
+	if err != nil {
+		return nil, err
+	}
+	if reader, ok := j.bmc.(core.PartReader); ok {
+		s.Parts, err = reader.Parts(ctx, j.n)
+	}
+	return s, err
 }
 
 func (j *job) readSystem(ctx context.Context) (any, error) {

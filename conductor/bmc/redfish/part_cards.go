@@ -1,0 +1,195 @@
+package redfish
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// ethernetInterface is EthernetInterface of a system.
+type ethernetInterface struct {
+	ID                              looseText `json:"Id"`
+	Name                            looseText
+	MACAddress, PermanentMACAddress looseText
+	SpeedMbps                       looseNumber
+	LinkStatus                      looseText
+	Status                          presence
+}
+
+// adapterDoc is NetworkAdapter of a chassis. Older BMCs have NetworkPorts, newer ones Ports.
+type adapterDoc struct {
+	Manufacturer, Model                         looseText
+	NetworkPorts, Ports, NetworkDeviceFunctions reference
+	Status                                      presence
+}
+
+// networkPort is NetworkPort, or Port of a NetworkAdapter.
+type networkPort struct {
+	ID                         looseText `json:"Id"`
+	AssociatedNetworkAddresses texts
+	Ethernet                   struct{ AssociatedMACAddresses texts }
+	CurrentLinkSpeedMbps       looseNumber
+	CurrentSpeedGbps           looseNumber
+	LinkStatus                 looseText
+}
+
+// networkFunction is NetworkDeviceFunction.
+type networkFunction struct {
+	ID       looseText `json:"Id"`
+	Ethernet struct{ MACAddress, PermanentMACAddress looseText }
+}
+
+// readCards reads the system's Ethernet interfaces, and the adapters of its chassis: some BMCs have only one of them,
+// and only adapters have makers and the speeds of HPE's ports.
+func (p *parts) readCards() error {
+	all, err := p.members(p.links.EthernetInterfaces.Path)
+	if err != nil {
+		p.missed("Ethernet interfaces", err)
+	}
+	if err := each(p, "Ethernet interfaces", all, p.takeInterface); err != nil {
+		return err
+	}
+	for _, chassis := range paths(p.links.Links.Chassis) {
+		if err := p.readAdapters(chassis); err != nil {
+			return err
+		}
+	}
+	p.nameCards()
+	return nil
+}
+
+func (p *parts) takeInterface(path string, e ethernetInterface) {
+	mac := ethernetMAC(cmp.Or(e.PermanentMACAddress, e.MACAddress))
+	if mac == "" || e.Status.absent() {
+		return
+	}
+	c := p.card(mac)
+	c.Name = interfaceName(e)
+	c.learn(int(e.SpeedMbps), e.LinkStatus)
+}
+
+// interfaceName is the name that a person knows a port by: NIC.Embedded.1-1-1 of Dell is an Id, OnBoard LAN 1 of
+// Supermicro a Name; HPE has neither.
+func interfaceName(e ethernetInterface) string {
+	name := e.Name.tidy()
+	if numbered(e.ID.tidy()) && name != "" && !strings.Contains(name, "Ethernet Interface") {
+		return name
+	}
+	return nicName(e.ID)
+}
+
+// nicName is an Id, with a word before one that is a number alone.
+func nicName(id looseText) string {
+	if name := id.tidy(); !numbered(name) {
+		return name
+	}
+	return "nic" + id.tidy()
+}
+
+func numbered(id string) bool { return strings.Trim(id, "0123456789") == "" }
+
+// card is the card of an address, made where it is new.
+func (p *parts) card(mac string) *cardFound {
+	i := slices.IndexFunc(p.out.Cards, func(c node.Card) bool { return c.MAC == mac })
+	if i < 0 {
+		i = len(p.out.Cards)
+		p.out.Cards = append(p.out.Cards, node.Card{MAC: mac})
+	}
+	return (*cardFound)(&p.out.Cards[i])
+}
+
+// cardFound is a card while it is learned of.
+type cardFound node.Card
+
+// learn takes a speed, and the state of a link in the words of EthernetInterface, NetworkPort or Port.
+func (c *cardFound) learn(mbps int, link looseText) {
+	c.SpeedMbps = max(c.SpeedMbps, mbps)
+	up, down := strings.HasSuffix(string(link), "Up"), strings.HasSuffix(string(link), "Down") || link == "NoLink"
+	if up || down {
+		c.Link = &up
+	}
+}
+
+func (p *parts) readAdapters(chassis string) error {
+	var c struct{ NetworkAdapters reference }
+	if _, err := p.get(chassis, &c); err != nil {
+		return err
+	}
+	paths, err := p.members(c.NetworkAdapters.Path)
+	if err != nil {
+		p.missed("network adapters", err)
+		return nil
+	}
+	return each(p, "network adapters", paths, func(_ string, a adapterDoc) {
+		if a.Status.absent() {
+			return
+		}
+		description := strings.TrimSpace(a.Manufacturer.tidy() + " " + a.Model.tidy())
+		p.readFunctions(a.NetworkDeviceFunctions.Path, description)
+		p.readPorts(a.NetworkPorts.Path, description)
+		p.readPorts(a.Ports.Path, description)
+	})
+}
+
+// readFunctions has the addresses of cards that the system does not list.
+func (p *parts) readFunctions(path, description string) {
+	paths, err := p.members(path)
+	if err == nil {
+		err = each(p, "network functions", paths, func(_ string, f networkFunction) {
+			if mac := ethernetMAC(cmp.Or(f.Ethernet.PermanentMACAddress, f.Ethernet.MACAddress)); mac != "" {
+				c := p.card(mac)
+				c.Name, c.Description = cmp.Or(c.Name, nicName(f.ID)), cmp.Or(c.Description, description)
+			}
+		})
+	}
+	if err != nil {
+		p.missed("network functions", err)
+	}
+}
+
+// readPorts has speeds and links, for the addresses that a port names.
+func (p *parts) readPorts(path, description string) {
+	paths, err := p.members(path)
+	if err == nil {
+		err = each(p, "network ports", paths, func(_ string, port networkPort) {
+			for _, address := range slices.Concat(port.AssociatedNetworkAddresses, port.Ethernet.AssociatedMACAddresses) {
+				mac := ethernetMAC(looseText(address))
+				if mac == "" {
+					continue
+				}
+				c := p.card(mac)
+				c.Name, c.Description = cmp.Or(c.Name, nicName(port.ID)), cmp.Or(c.Description, description)
+				c.learn(max(int(port.CurrentLinkSpeedMbps), 1000*int(port.CurrentSpeedGbps)), port.LinkStatus)
+			}
+		})
+	}
+	if err != nil {
+		p.missed("network ports", err)
+	}
+}
+
+// nameCards makes names unique.
+func (p *parts) nameCards() {
+	named := map[string]bool{}
+	for i := range p.out.Cards {
+		c := &p.out.Cards[i]
+		c.Name = unique(cmp.Or(c.Name, "nic"), func(s string) bool { return named[s] })
+		named[c.Name] = true
+	}
+}
+
+// ethernetMAC is an address of six bytes in lower case; "" for any other, and for none: BMCs write zeros for it.
+func ethernetMAC(t looseText) string {
+	digits := strings.Map(func(r rune) rune {
+		if r == ':' || r == '-' {
+			return -1
+		}
+		return r
+	}, strings.ToLower(string(t)))
+	if len(digits) != 12 || strings.Trim(digits, "0123456789abcdef") != "" || strings.Trim(digits, "0") == "" {
+		return ""
+	}
+	return withColons(digits)
+}

@@ -1,0 +1,174 @@
+package redfish
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Bounds on the parts of a machine. Large servers have 32 modules, 36 drives, and 150 PCI devices.
+const (
+	maxParts = 512             // of a kind
+	maxNames = 100             // of what was not read
+	slowPart = 2 * time.Minute // for the reading of one kind, so that a slow BMC does not lose the others
+)
+
+// partLinks is what of a system leads to its parts.
+type partLinks struct {
+	Processors, Memory, Storage, SimpleStorage, EthernetInterfaces reference
+	PCIeDevices                                                    []reference
+	Links                                                          struct{ Chassis []reference }
+	Oem                                                            struct {
+		Hpe struct {
+			Links struct{ SmartStorage reference }
+		}
+	}
+}
+
+// parts is one reading of them.
+type parts struct {
+	*session
+	links partLinks
+	out   node.Parts
+	until time.Time // the end of the time for the kind that is read
+	now   func() time.Time
+}
+
+// partReaders are in the order of their worth: what comes last is what a slow BMC may not be asked for.
+var partReaders = []struct {
+	kind string
+	read func(p *parts) error
+}{
+	{"network cards", (*parts).readCards},
+	{"disks", (*parts).readDisks},
+	{"processors", (*parts).readProcessors},
+	{"memory modules", (*parts).readMemory},
+	{"PCI devices", (*parts).readPCI},
+}
+
+// Parts reads what the machine is made of. A kind that the BMC lacks, or cannot show, is left out and named.
+func (d *Driver) Parts(ctx context.Context, n node.Node) (out node.Parts, err error) {
+	err = d.call(ctx, n, "read the parts of the machine", func(s *session) error {
+		sys, err := s.read()
+		if err != nil {
+			return err
+		}
+		p := &parts{session: s, now: time.Now}
+		if err := json.Unmarshal(sys.RawData, &p.links); err != nil {
+			p.missed("links", fmt.Errorf("read %s: %w", *s.system, err)) // one may be of another form: the rest is there
+		}
+		for _, r := range partReaders {
+			p.until = p.now().Add(slowPart)
+			if err := r.read(p); err != nil {
+				p.missed(r.kind, err)
+				if err := s.optional(r.kind, err); err != nil {
+					return err
+				}
+			}
+		}
+		out = p.out
+		return nil
+	})
+	if err != nil {
+		return node.Parts{}, err
+	}
+	return out, nil
+}
+
+// missed notes what is not known, and why.
+func (p *parts) missed(kind string, err error) {
+	if len(p.out.Incomplete) < maxNames {
+		p.out.Incomplete = append(p.out.Incomplete, kind+": "+describe(err).Error())
+	}
+}
+
+// each reads the resources at the paths, of a kind, and gives each to take. One that is not there, or is of another
+// form, is passed over and noted; the time for the kind ends it.
+func each[T any](p *parts, kind string, all []string, take func(path string, doc T)) error {
+	slices.SortFunc(all, byNumber)
+	for _, path := range all[:min(len(all), maxParts)] {
+		if p.now().After(p.until) {
+			p.missed(kind, fmt.Errorf("the BMC is too slow to list all %d within %s", len(all), slowPart))
+			return nil
+		}
+		var doc T
+		if _, err := p.get(path, &doc); err != nil {
+			p.missed(kind, fmt.Errorf("%s: %w", label(path), err))
+			if err := p.optional(kind, err); err != nil {
+				return err
+			}
+			continue
+		}
+		take(path, doc)
+	}
+	return nil
+}
+
+// presence is the part of Status that tells an empty slot.
+type presence struct {
+	State, Health string
+}
+
+// UnmarshalJSON takes an object; anything else is none.
+func (s *presence) UnmarshalJSON(b []byte) error {
+	var doc struct{ State, Health looseText }
+	if json.Unmarshal(b, &doc) == nil {
+		s.State, s.Health = string(doc.State), string(doc.Health)
+	}
+	return nil
+}
+
+func (s presence) absent() bool { return s.State == "Absent" }
+
+// looseText is a text that some BMCs write as a number, or leave null.
+type looseText string
+
+// UnmarshalJSON takes a text or a number; anything else is "".
+func (t *looseText) UnmarshalJSON(b []byte) error {
+	var s string
+	if json.Unmarshal(b, &s) == nil {
+		*t = looseText(s)
+	} else if text := string(b); strings.Trim(text, "0123456789.-") == "" {
+		*t = looseText(text)
+	}
+	return nil
+}
+
+// tidy is the text on one line without spaces at its ends, with which some BMCs fill up to a length; "" for what stands
+// for nothing.
+func (t looseText) tidy() string {
+	text := label(strings.Join(strings.Fields(string(t)), " "))
+	if text == "N/A" || text == "NA" || text == "Unknown" {
+		return ""
+	}
+	return text
+}
+
+// looseReferences are links, where some BMCs have a collection's link in the place of a list.
+type looseReferences []reference
+
+// UnmarshalJSON takes a list of links, or one; anything else is none.
+func (r *looseReferences) UnmarshalJSON(b []byte) error {
+	var all []reference
+	var one reference
+	if json.Unmarshal(b, &all) == nil {
+		*r = all
+	} else if json.Unmarshal(b, &one) == nil && one.Path != "" {
+		*r = looseReferences{one}
+	}
+	return nil
+}
+
+// unique is a name that no other part has: inventories are keyed by it.
+func unique(name string, has func(string) bool) string {
+	out := name
+	for i := 2; has(out); i++ {
+		out = fmt.Sprintf("%s-%d", name, i)
+	}
+	return out
+}

@@ -1,0 +1,126 @@
+package plan
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// Names in the plugin data of what a BMC reports and Ironic's inventory has no place for.
+const (
+	memoryModules = "ferrite_memory_modules" // []node.MemoryModule
+	volumes       = "ferrite_volumes"        // []node.Volume
+	incomplete    = "ferrite_incomplete"     // []string: kinds of parts that the BMC could not list, and why
+)
+
+// systemRead takes the BMC's report of the machine (inspect interface redfish): properties,
+// and an inventory of what is known that way.
+func (d *decision) systemRead(s node.System) {
+	data := d.inspectionOf(s)
+	d.learn(data)
+	if gb := s.Parts.LocalGB(); gb > 0 {
+		d.n.Properties["local_gb"] = gb
+	}
+	if s.BootMode != "" {
+		d.setInternal(inspectedBootMode, d.n.BootMode)
+	}
+	ports := data
+	ports.Inventory.Interfaces = interfacesOf(s)
+	d.addPorts(ports)
+	raw, err := json.Marshal(data.Inventory)
+	if err != nil {
+		raw = json.RawMessage("{}")
+	}
+	d.inspected = &node.Inspected{Inventory: raw, PluginData: besideParts(pluginDataOf(data), s.Parts)}
+	if n := len(s.Parts.Incomplete); n > 0 {
+		d.note("WARNING",
+			Clip(fmt.Sprintf("the BMC could not list all parts of the machine (%d notes in the plugin data): %s",
+				n, s.Parts.Incomplete[0])))
+	}
+}
+
+// inspectionOf is the report in the form in which a ramdisk sends one.
+func (d *decision) inspectionOf(s node.System) agentapi.Inspection {
+	mode := s.BootMode
+	if mode != "" {
+		mode = cmp.Or(believed(d.n, mode), d.n.BootMode)
+	}
+	p := s.Parts
+	memory := s.MemoryMB
+	for i := range p.Memory {
+		if s.MemoryMB == 0 {
+			memory += p.Memory[i].MB
+		}
+	}
+	out := agentapi.Inspection{Inventory: agentapi.Inventory{
+		CPU:    agentapi.CPU{Count: s.CPUs, Architecture: s.Architecture, ModelName: p.CPUModel, SocketCount: p.Sockets},
+		Memory: agentapi.Memory{PhysicalMB: memory, Total: memory << 20},
+		SystemVendor: agentapi.SystemVendor{ProductName: s.Model, SerialNumber: s.Serial, Manufacturer: s.Manufacturer,
+			Firmware: agentapi.Firmware{Version: s.BIOSVersion}},
+		Boot: agentapi.BootInfo{CurrentBootMode: mode}, Interfaces: cardsOf(s), Disks: disksOf(p),
+	}}
+	if p.CPUMHz > 0 {
+		out.Inventory.CPU.Frequency = fmt.Sprint(p.CPUMHz)
+	}
+	for _, f := range p.PCI {
+		out.PCIDevices = append(out.PCIDevices, agentapi.PCIDevice{VendorID: f.Vendor, ProductID: f.Product, Class: f.Class,
+			Revision: f.Revision, Bus: f.Bus})
+	}
+	return out
+}
+
+// cardsOf is all network cards, those that the system names first. One whose link the BMC does not tell counts as
+// linked, as one does that only has an address: Ironic makes a port of each.
+func cardsOf(s node.System) (all []agentapi.Interface) {
+	known := map[string]bool{}
+	for _, c := range s.Parts.Cards {
+		known[c.MAC] = true
+		link := slices.Contains(s.MACs, c.MAC)
+		if c.Link != nil {
+			link = *c.Link
+		}
+		all = append(all, agentapi.Interface{Name: c.Name, MACAddress: c.MAC, HasCarrier: link, SpeedMbps: c.SpeedMbps,
+			Product: c.Description})
+	}
+	for i, mac := range s.MACs {
+		if !known[mac] {
+			all = append(all, agentapi.Interface{Name: fmt.Sprintf("nic%d", i+1), MACAddress: mac, HasCarrier: true})
+		}
+	}
+	return all
+}
+
+func disksOf(p node.Parts) []agentapi.Disk {
+	all := []agentapi.Disk{}
+	for _, d := range p.Disks {
+		all = append(all, agentapi.Disk{Name: d.Name, Model: d.Model, Vendor: d.Vendor, Serial: d.Serial, Size: d.Bytes,
+			Rotational: d.Rotational, Transport: d.Transport, WWN: d.WWN})
+	}
+	return all
+}
+
+// besideParts adds to the plugin data what the inventory has no place for.
+func besideParts(raw json.RawMessage, p node.Parts) json.RawMessage {
+	var doc map[string]any
+	if json.Unmarshal(raw, &doc) != nil {
+		return raw
+	}
+	if len(p.Memory) > 0 {
+		doc[memoryModules] = p.Memory
+	}
+	if len(p.Volumes) > 0 {
+		doc[volumes] = p.Volumes
+	}
+	if len(p.Incomplete) > 0 {
+		doc[incomplete] = p.Incomplete
+	}
+	out, err := json.Marshal(doc)
+	if err != nil {
+		return raw
+	}
+	return out
+}

@@ -1,0 +1,94 @@
+package bmccheck
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/lab/recorded"
+)
+
+// notReported is what the driver does not tell of a machine. Whether that is its fault, the tree says.
+type notReported struct{ parts []string }
+
+func (e notReported) Error() string { return "not reported: " + strings.Join(e.parts, ", ") }
+
+// reports is the error for what is not there.
+func reports(there map[string]bool) error {
+	var missing []string
+	for _, part := range slices.Sorted(maps.Keys(there)) {
+		if !there[part] {
+			missing = append(missing, part)
+		}
+	}
+	if len(missing) > 0 {
+		return notReported{missing}
+	}
+	return nil
+}
+
+// verdict blames the driver for what the tree has. Of a BMC that does not tell the rest of what every machine has, the
+// operation works all the same: only an operation that is about nothing else is not offered.
+func (e notReported) verdict(tree *recorded.Tree, system string, whole bool) (Verdict, string) {
+	var lost, lacking []string
+	for _, part := range e.parts {
+		if tree.Any(system, recordedParts[part]) {
+			lost = append(lost, part)
+		} else {
+			lacking = append(lacking, part)
+		}
+	}
+	switch {
+	case len(lost) > 0:
+		return Fails, fmt.Sprintf("not reported: %s, which the tree has", strings.Join(lost, ", "))
+	case whole:
+		return NotOffered, "the tree has no " + strings.Join(lacking, ", ")
+	}
+	return Works, "the tree has no " + strings.Join(lacking, ", ")
+}
+
+// essential are the parts without which an operation is about nothing.
+var essential = []string{"manufacturer", "UUID", "network cards", "disks", "processors"}
+
+// recordedParts say of a document of a tree whether it has a part. They are looser than the driver.
+var recordedParts = map[string]func(path string, doc map[string]any) bool{
+	"manufacturer": func(_ string, doc map[string]any) bool {
+		return is(doc, "ComputerSystem") && text(doc, "Manufacturer")
+	},
+	"UUID":           func(_ string, doc map[string]any) bool { return is(doc, "ComputerSystem") && text(doc, "UUID") },
+	"memory":         func(_ string, doc map[string]any) bool { return is(doc, "Memory") && above(doc, "CapacityMiB") },
+	"memory modules": func(_ string, doc map[string]any) bool { return is(doc, "Memory") && above(doc, "CapacityMiB") },
+	"processors": func(_ string, doc map[string]any) bool {
+		return is(doc, "Processor") && doc["ProcessorType"] == "CPU"
+	},
+	"MAC addresses": func(_ string, doc map[string]any) bool { return is(doc, "EthernetInterface") && mac(doc) },
+	"network cards": func(_ string, doc map[string]any) bool { return is(doc, "EthernetInterface") && mac(doc) },
+	"speeds of cards": func(_ string, doc map[string]any) bool {
+		return is(doc, "EthernetInterface") && above(doc, "SpeedMbps")
+	},
+	"PCI devices": func(_ string, doc map[string]any) bool { return is(doc, "PCIeFunction") && text(doc, "VendorId") },
+	"disks": func(_ string, doc map[string]any) bool {
+		return (is(doc, "Drive") || is(doc, "HpeSmartStorageDiskDrive")) &&
+			(above(doc, "CapacityBytes") || above(doc, "CapacityMiB"))
+	},
+}
+
+func is(doc map[string]any, kind string) bool {
+	of, _ := doc["@odata.type"].(string)
+	return strings.HasPrefix(of, "#"+kind+".")
+}
+
+func text(doc map[string]any, key string) bool {
+	s, _ := doc[key].(string)
+	return s != ""
+}
+
+func above(doc map[string]any, key string) bool {
+	n, is := doc[key].(json.Number)
+	v, err := n.Float64()
+	return is && err == nil && v > 0
+}
+
+func mac(doc map[string]any) bool { return text(doc, "MACAddress") || text(doc, "PermanentMACAddress") }
