@@ -42,6 +42,7 @@ type MachineConfig struct {
 // Ports inside the namespace. They keep clear of the conductor's: 67, 69,
 // 4011, 6385, 8088 and 9999.
 const (
+	firstSSHPort  = 2201
 	firstBMCPort  = 7001
 	imagesPort    = 7080
 	phoneHomePort = 7081

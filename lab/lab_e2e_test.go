@@ -26,6 +26,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stmcginnis/gofish"
 	"github.com/stmcginnis/gofish/schemas"
+	"golang.org/x/crypto/ssh"
 )
 
 // helperDir makes the test binary a lab of its own: see TestMain.
@@ -191,8 +192,10 @@ func TestE2EBIOSMachineThroughRedfish(t *testing.T) {
 	m := l.Machine("node-0")
 	guest(t, m, qemutest.WaitButton())
 	s := system(t, l, m)
+	seen := sshConsole(t, l, m, *s.SerialConsole.SSH.Port)
 	press(t, s, schemas.OnResetType, schemas.OnPowerState)
 	waitLine(t, m, 1, "guest on the disk")
+	seen("guest on the disk")
 	press(t, s, schemas.ForceOffResetType, schemas.OffPowerState)
 
 	if err := again(t, s).SetBoot(pxeOnce()); err != nil {
@@ -226,6 +229,48 @@ func TestE2EBIOSMachineThroughRedfish(t *testing.T) {
 	}
 	if got := again(t, s).PowerState; got != schemas.OffPowerState {
 		t.Errorf("power after a graceful shutdown: %s", got)
+	}
+}
+
+// sshConsole reads the machine's console at its controller's SSH server, as the documents name it; seen waits for a
+// text.
+func sshConsole(t *testing.T, l *Lab, m *Machine, port uint) (seen func(text string)) {
+	t.Helper()
+	address := fmt.Sprintf("%s:%d", l.Network.Gateway, port)
+	conn, err := l.Network.Dial(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, channels, requests, err := ssh.NewClientConn(conn, address, &ssh.ClientConfig{User: m.Username,
+		Auth: []ssh.AuthMethod{ssh.Password(m.Password)}, HostKeyCallback: ssh.InsecureIgnoreHostKey()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := ssh.NewClient(c, channels, requests)
+	t.Cleanup(func() { client.Close() })
+	session, err := client.NewSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := session.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.StdinPipe(); err != nil { // without one it ends
+		t.Fatal(err)
+	}
+	if err := session.Shell(); err != nil {
+		t.Fatal(err)
+	}
+	return func(text string) {
+		t.Helper()
+		got, buf := "", make([]byte, 4096)
+		for !strings.Contains(got, text) {
+			n, err := output.Read(buf)
+			if got += string(buf[:n]); err != nil {
+				t.Fatalf("no %q by SSH: %v\n%s", text, err, got)
+			}
+		}
 	}
 }
 

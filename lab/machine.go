@@ -3,12 +3,14 @@ package lab
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net/http"
 	"path/filepath"
 
 	"github.com/ferrite-metal/ferrite/lab/qemu"
 	"github.com/ferrite-metal/ferrite/lab/redfish"
+	"github.com/ferrite-metal/ferrite/lab/redfish/sshconsole"
 )
 
 // Machine is one machine of a lab with its controller.
@@ -71,13 +73,16 @@ func (l *Lab) addMachine(ctx context.Context, i int, c MachineConfig) error {
 	m.BMC = redfish.New(redfish.Config{
 		Machine: m.Machine, Username: c.Username, Password: c.Password,
 		MediaDir: filepath.Join(l.config.Dir, runDir), MediaClient: l.HTTPClient(),
-		RAID: redfish.RAID{DriveGiB: []int{100, 100, 100, 100}},
-		Log:  l.log, Personality: c.Personality,
+		RAID: redfish.RAID{DriveGiB: []int{100, 100, 100, 100}}, SSHPort: firstSSHPort + i,
+		Log: l.log, Personality: c.Personality,
 	})
 	l.onClose(m.BMC.Close)
 	m.URL, err = l.serveController(firstBMCPort+i, m.BMC, c.Personality)
 	if err != nil {
 		return fmt.Errorf("machine %s: controller: %w", c.Name, err)
+	}
+	if err := l.serveConsole(firstSSHPort+i, m, c); err != nil {
+		return fmt.Errorf("machine %s: console: %w", c.Name, err)
 	}
 	l.Machines = append(l.Machines, m)
 	spec := m.Spec()
@@ -87,6 +92,32 @@ func (l *Lab) addMachine(ctx context.Context, i int, c MachineConfig) error {
 		state.MACs = append(state.MACs, nic.MAC)
 	}
 	return l.change(func(s *State) { s.Machines = append(s.Machines, state) })
+}
+
+// serveConsole runs the controller's SSH server, joined to the machine's serial line.
+func (l *Lab) serveConsole(port int, m *Machine, c MachineConfig) error {
+	console, err := sshconsole.New(sshconsole.Config{Line: m.Serial(), User: c.Username, Password: c.Password,
+		CLI: c.Personality.ConsoleCLI(), Log: l.log})
+	if err != nil {
+		return err
+	}
+	listener, err := l.Network.Listen("tcp", fmt.Sprintf("%s:%d", l.Network.Gateway, port))
+	if err != nil {
+		return err
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := console.Serve(listener); err != nil {
+			l.log.Error("SSH server ended", "address", listener.Addr(), "err", err)
+		}
+	}()
+	l.onClose(func() error {
+		err := errors.Join(listener.Close(), console.Close())
+		<-done
+		return err
+	})
+	return nil
 }
 
 // serveController runs a controller as serve does, behind TLS where its personality has its own.

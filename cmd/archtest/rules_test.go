@@ -141,9 +141,9 @@ var rules = []rule{
 	{packages: list("lab/*"), may: list("lab/*, agent/*, conductor/*, images/*, proto/*, pxe/*"),
 		why: "the machine room and its suites", direct: true},
 
-	{packages: list("lab/e2e/clients, lab/e2e/crash, lab/e2e/interop"),
+	{packages: list("lab/e2e/clients, lab/e2e/consoles, lab/e2e/crash, lab/e2e/interop"),
 		tests: list("cmd/ferrite/cli, cmd/ferrite/serve, conductor/documents/objects, conductor/node, conductor/store, " +
-			"lab/*, proto/*"),
+			"images/ramdisk/buildcache, lab/*, proto/*"),
 		why: "suites of the whole program; tests alone"},
 
 	{packages: list("cmd/ferrite/cli/*"), may: list("cmd/ferrite/cli/*, cmd/ferrite/secret, proto/*"),

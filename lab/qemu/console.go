@@ -94,8 +94,8 @@ func clean(raw []byte) string {
 	return string(text)
 }
 
-// readConsole calls emit for each line until conn ends.
-func readConsole(conn net.Conn, emit func(string)) error {
+// readConsole calls emit for each line, and wrote with the bytes as they come, until conn ends.
+func readConsole(conn net.Conn, emit func(string), wrote func([]byte)) error {
 	var lines splitter
 	defer lines.flush(emit)
 	buf := make([]byte, 4096)
@@ -104,6 +104,7 @@ func readConsole(conn net.Conn, emit func(string)) error {
 			return fmt.Errorf("console: %w", err)
 		}
 		n, err := conn.Read(buf)
+		wrote(buf[:n])
 		lines.add(buf[:n], emit)
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):

@@ -81,7 +81,7 @@ func TestReadConsoleShowsPrompts(t *testing.T) {
 		near, far := net.Pipe()
 		lines := make(chan string, 4)
 		done := make(chan error, 1)
-		go func() { done <- readConsole(near, func(l string) { lines <- l }) }()
+		go func() { done <- readConsole(near, func(l string) { lines <- l }, func([]byte) {}) }()
 		began := time.Now()
 		if _, err := io.WriteString(far, "ready\nlogin: "); err != nil {
 			t.Fatal(err)

@@ -56,6 +56,7 @@ type Machine struct {
 	closed  bool
 
 	watchers sync.WaitGroup
+	serial   Serial
 }
 
 // New checks spec, fills in its defaults and returns the machine, powered off.
@@ -166,7 +167,7 @@ func (m *Machine) powerOn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := launch(ctx, m.spec, plan, m.opts.Start, emit)
+	p, err := launch(ctx, m.spec, plan, m.opts.Start, emit, &m.serial)
 	if err != nil {
 		return errors.Join(fmt.Errorf("machine %s: %w", m.spec.Name, err), closeLog())
 	}

@@ -48,9 +48,9 @@ type process struct {
 }
 
 // launch starts QEMU with start (which puts it into the right namespace) and
-// waits until it speaks. Lines of the console go to emit.
+// waits until it speaks. Lines of the console go to emit, all of it to serial.
 func launch(ctx context.Context, spec Spec, plan Start, start func(*exec.Cmd) error,
-	emit func(string)) (*process, error) {
+	emit func(string), serial *Serial) (*process, error) {
 	monitorEnd, qemuMonitor, err := socketPair()
 	if err != nil {
 		return nil, err
@@ -72,7 +72,8 @@ func launch(ctx context.Context, spec Spec, plan Start, start func(*exec.Cmd) er
 	}
 	p.monitor = newMonitor(monitorEnd, p.onEvent)
 	consoleDone := make(chan error, 1)
-	go func() { consoleDone <- readConsole(consoleEnd, emit) }()
+	serial.join(consoleEnd)
+	go func() { consoleDone <- readConsole(consoleEnd, emit, serial.wrote) }()
 	go p.reap(consoleDone)
 
 	ctx, cancel := context.WithTimeout(ctx, greetTimeout)
