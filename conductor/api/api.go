@@ -135,6 +135,7 @@ func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []re
 		&confirmResource{access: at, conductor: c},
 		&rootDeviceResource{access: at, conductor: c},
 		&stepResource{access: at, conductor: c},
+		&sensorResource{access: at, conductor: c},
 		&eraseReportResource{access: at, conductor: c},
 		&logResource{access: at, auth: o.Auth, logs: o.Logs, readers: auth.NewStreams(logShares()), stopping: o.Stopping},
 		&socketResource{access: at, auth: o.Auth, consoles: o.Consoles, viewers: viewers, stopping: o.Stopping},

@@ -33,6 +33,7 @@ type Conductor interface {
 	shardConductor
 	stateConductor
 	stepConductor
+	sensorConductor
 	traitConductor
 	vendorConductor
 	vifConductor

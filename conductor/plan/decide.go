@@ -90,6 +90,8 @@ func (d *decision) handle(e Event) error {
 		d.keepConsoleKey(e)
 	case FirmwareRead:
 		d.firmwareRead(e)
+	case SensorsRead:
+		d.sensorsRead(e)
 	case Expired:
 		d.expired()
 	case Restarted:

@@ -9,7 +9,8 @@ import (
 )
 
 // Event is something that happened to a node. There are thirteen kinds and the
-// chores; PowerRead is in power_sync.go, FirmwareRead in firmware_read.go, ChildStep
+// chores; PowerRead is in power_sync.go, FirmwareRead in firmware_read.go, SensorsRead in
+// sensors_read.go, ChildStep
 // in child.go, RamdiskRefused and ScriptAsked in ramdisk.go, chores in chore.go.
 type Event interface{ event() }
 
@@ -133,6 +134,7 @@ type Settings struct {
 	SoftPowerOffTimeout   time.Duration // how long an operating system may take to shut down
 	RamdiskPowerOff       time.Duration // how long a ramdisk may take to shut down before the BMC cuts the power
 	SyncPowerInterval     time.Duration // how often the power of each node is read; 0 for never
+	SensorInterval        time.Duration // how often its sensors are, in a turn for its power; 0 for never
 	PowerSyncRetries      int           // readings that may fail in a row, and tries to force a machine
 	PowerRecoveryInterval time.Duration // how often a BMC lost for long is asked; 0 for never
 	ForcePowerState       bool          // change a machine that differs from its record, not the record
@@ -179,6 +181,7 @@ func DefaultSettings() Settings {
 		SoftPowerOffTimeout:   600 * time.Second,
 		RamdiskPowerOff:       60 * time.Second,
 		SyncPowerInterval:     60 * time.Second,
+		SensorInterval:        600 * time.Second, // as Ironic's [sensor_data] interval
 		PowerSyncRetries:      3,
 		PowerRecoveryInterval: 300 * time.Second,
 

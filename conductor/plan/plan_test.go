@@ -129,6 +129,8 @@ func (s *scene) do(w []string) {
 			e.SecureBoot = &on
 		}
 		s.decide(e)
+	case "parts": // that are critical
+		s.decide(SensorsRead{Critical: strings.FieldsFunc(rest, func(r rune) bool { return r == ',' })})
 	case "boot": // mode
 		s.decide(BootModeRequest{Mode: rest})
 	case "secure": // on or off

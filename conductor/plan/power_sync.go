@@ -220,6 +220,5 @@ func (d *decision) powerBack(e PowerRead) {
 
 // notePower adds a line of the power sync to the history.
 func (d *decision) notePower(severity, text string) {
-	d.note(severity, "power sync: "+text)
-	d.history[len(d.history)-1].EventType = powerEvent
+	d.noteMonitoring(severity, "power sync: "+text)
 }

@@ -46,6 +46,10 @@ func TestVerdicts(t *testing.T) {
 		"no disk": {func(d map[string]map[string]any) { delete(d, sys+"/Storage/0/Drives/0") }, "disks",
 			"the tree has no disks",
 			NotOffered},
+		"temperatures that are not linked": {func(d map[string]map[string]any) {
+			delete(d["/redfish/v1/Chassis/1"], "Thermal")
+		},
+			"sensors", "not reported: fans, temperatures, which the tree has", Fails},
 		"no memory modules": {func(d map[string]map[string]any) { delete(d, sys+"/Memory/A1") }, "inspect", "", Works},
 		"no reset": {func(d map[string]map[string]any) { delete(d[sys], "Actions") }, "power",
 			"no machine", NotOffered},

@@ -39,6 +39,7 @@ var operations = []operation{
 	{"secure boot", secureBoot},
 	{"indicators", indicators},
 	{"health", health},
+	{"sensors", sensors},
 }
 
 func manage(ctx context.Context, d *redfish.Driver, n node.Node) error {
@@ -346,4 +347,18 @@ func health(ctx context.Context, d *redfish.Driver, n node.Node) error {
 		return notOffered{"the BMC does not report the machine's health"}
 	}
 	return err
+}
+
+// sensors wants a temperature and what else the tree measures.
+func sensors(ctx context.Context, d *redfish.Driver, n node.Node) error {
+	r, err := d.Sensors(ctx, n)
+	if err != nil {
+		return err
+	}
+	has := map[string]bool{}
+	for _, s := range r.Sensors {
+		has[s.Group] = has[s.Group] || s.Reading != nil
+	}
+	return reports(map[string]bool{"temperatures": has[node.TemperatureSensor], "fans": has[node.FanSensor],
+		"power readings": has[node.PowerSensor]})
 }

@@ -50,7 +50,7 @@ func (e notReported) verdict(tree *recorded.Tree, system string, whole bool) (Ve
 }
 
 // essential are the parts without which an operation is about nothing.
-var essential = []string{"manufacturer", "UUID", "network cards", "disks", "processors"}
+var essential = []string{"temperatures", "manufacturer", "UUID", "network cards", "disks", "processors"}
 
 // recordedParts say of a document of a tree whether it has a part. They are looser than the driver.
 var recordedParts = map[string]func(path string, doc map[string]any) bool{
@@ -68,11 +68,27 @@ var recordedParts = map[string]func(path string, doc map[string]any) bool{
 	"speeds of cards": func(_ string, doc map[string]any) bool {
 		return is(doc, "EthernetInterface") && above(doc, "SpeedMbps")
 	},
-	"PCI devices": func(_ string, doc map[string]any) bool { return is(doc, "PCIeFunction") && text(doc, "VendorId") },
+	"PCI devices":    func(_ string, doc map[string]any) bool { return is(doc, "PCIeFunction") && text(doc, "VendorId") },
+	"temperatures":   measures("Temperatures", "ReadingCelsius", "Temperature"),
+	"fans":           measures("Fans", "Reading", "Rotational"),
+	"power readings": measures("PowerControl", "PowerConsumedWatts", "Power"),
 	"disks": func(_ string, doc map[string]any) bool {
 		return (is(doc, "Drive") || is(doc, "HpeSmartStorageDiskDrive")) &&
 			(above(doc, "CapacityBytes") || above(doc, "CapacityMiB"))
 	},
+}
+
+func measures(list, value, kind string) func(path string, doc map[string]any) bool {
+	return func(_ string, doc map[string]any) bool {
+		if is(doc, "Sensor") {
+			return doc["ReadingType"] == kind && above(doc, "Reading")
+		}
+		all, _ := doc[list].([]any)
+		return slices.ContainsFunc(all, func(one any) bool {
+			entry, is := one.(map[string]any)
+			return is && above(entry, value)
+		})
+	}
 }
 
 func is(doc map[string]any, kind string) bool {

@@ -83,7 +83,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var a answer
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
-		a = s.get(at)
+		if a = s.get(at); r.URL.Query().Has("$skip") && a.status == http.StatusOK {
+			a.body = merge(a.body, map[string]any{"Members": []any{}}) // later pages were not recorded
+			delete(a.body, "Members@odata.nextLink")
+		}
 	case http.MethodPatch:
 		a = s.withBody(r, func(body map[string]any) answer { return s.patch(at, r.Header.Get("If-Match"), body) })
 	case http.MethodPost:

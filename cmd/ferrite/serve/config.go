@@ -78,6 +78,7 @@ type Config struct {
 
 	SoftPowerOffTimeout time.Duration `koanf:"soft-power-off-timeout"`
 	SyncInterval        time.Duration `koanf:"sync-power-state-interval"`
+	SensorInterval      time.Duration `koanf:"sensor-interval"`
 	SyncWorkers         int           `koanf:"sync-power-state-workers"`
 	SyncRetries         int           `koanf:"power-state-sync-max-retries"`
 	RecoveryInterval    time.Duration `koanf:"power-failure-recovery-interval"`

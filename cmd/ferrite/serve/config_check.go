@@ -192,6 +192,7 @@ func (c *Config) checkPower() error {
 	}{
 		{"sync-power-state-interval", c.SyncInterval, true},
 		{"power-failure-recovery-interval", c.RecoveryInterval, true},
+		{"sensor-interval", c.SensorInterval, true},
 		{"soft-power-off-timeout", c.SoftPowerOffTimeout, false},
 	} {
 		if s.is < time.Second && (s.is != 0 || !s.may) {

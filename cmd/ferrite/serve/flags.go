@@ -141,6 +141,8 @@ func powerFlags(f *pflag.FlagSet) {
 		"those that answer slowly, those that do not answer, those never called before")
 	f.Duration("sync-power-state-interval", d.SyncPowerInterval,
 		"time between two readings of a node's power state; 0 for never")
+	f.Duration("sensor-interval", d.SensorInterval,
+		"time between two readings of a node's sensors, in a turn for its power; 0 for never")
 	f.Int("sync-power-state-workers", 64, "number of power states that are read at a time")
 	f.Int("power-state-sync-max-retries", d.PowerSyncRetries,
 		"number of failed retries after which a node goes into maintenance, if its power cannot be read or forced")

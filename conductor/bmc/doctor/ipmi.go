@@ -14,6 +14,7 @@ var ipmiOperations = []operation{
 	{name: "power", need: Must, look: power, exercise: exercisePower},
 	{name: "boot device", need: Must, look: bootDevice, exercise: exerciseBootDevice},
 	{name: "boot mode", need: Should, look: bootMode},
+	{name: "sensors", need: May, look: sensors},
 	{name: "serial console", need: May, look: ipmiConsole},
 }
 

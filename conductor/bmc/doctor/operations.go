@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +40,7 @@ var redfishOperations = []operation{
 		quirk: []redfish.Quirk{redfish.FullBootRequest, redfish.ModeWithDevice, redfish.VirtualCDIsUSB}},
 	{name: "boot mode", need: Should, look: bootMode},
 	{name: "health", need: Should, look: health},
+	{name: "sensors", need: May, look: sensors},
 	{name: "virtual media", need: May, look: virtualMedia, exercise: exerciseMedia,
 		quirk: []redfish.Quirk{redfish.VirtualCDIsUSB}},
 	{name: "secure boot", need: May, look: secureBoot},
@@ -152,6 +154,22 @@ func health(ctx context.Context, v *visit) (string, error) {
 		return lacks("the BMC does not report the machine's health")
 	}
 	return vitals.Health, err
+}
+
+func sensors(ctx context.Context, v *visit) (string, error) {
+	r, err := v.driver.Sensors(ctx, v.node)
+	if err != nil {
+		return "", err
+	}
+	if len(r.Sensors) == 0 {
+		return lacks("no sensor is reported")
+	}
+	v.odd = append(v.odd, r.Incomplete...)
+	detail := fmt.Sprintf("%d, from %s", len(r.Sensors), cmp.Or(r.Source, "the health of parts"))
+	for _, s := range r.Unwell("Critical") {
+		detail += fmt.Sprintf("; %s %s is critical", s.Group, s.Name)
+	}
+	return detail, nil
 }
 
 func virtualMedia(ctx context.Context, v *visit) (string, error) {

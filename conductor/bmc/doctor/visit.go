@@ -19,6 +19,7 @@ type driver interface {
 	SetBootDevice(ctx context.Context, n node.Node, device string, persistent bool) error
 	BootMode(ctx context.Context, n node.Node) (string, error)
 	System(ctx context.Context, n node.Node) (node.System, error)
+	Sensors(ctx context.Context, n node.Node) (node.SensorReport, error)
 	Close() error
 }
 

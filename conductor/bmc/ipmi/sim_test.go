@@ -21,6 +21,7 @@ type sim struct {
 	dir    string
 	port   int
 	serial string // line of lan.conf for serial over LAN, "" for none
+	extra  string // further lines of the machine
 	cmd    *exec.Cmd
 }
 
@@ -74,7 +75,14 @@ func newSim(t *testing.T) *sim { return newSimWith(t, "") }
 
 // newSimWith adds a line to the BMC's configuration.
 func newSimWith(t *testing.T, serial string) *sim {
-	s := &sim{dir: t.TempDir(), serial: serial}
+	t.Helper()
+	return startSim(t, &sim{serial: serial})
+}
+
+// startSim starts a BMC as it is filled in.
+func startSim(t *testing.T, s *sim) *sim {
+	t.Helper()
+	s.dir = t.TempDir()
 	probe, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +91,8 @@ func newSimWith(t *testing.T, serial string) *sim {
 	probe.Close()
 	for name, content := range map[string]string{
 		"lan.conf": fmt.Sprintf(simConfig, s.port, s.path("chassis"), simPassword, s.serial),
-		"sim.emu":  simMachine, "chassis": fmt.Sprintf(simChassis, s.dir), "power": "0", "boot": "none", "pressed": "",
+		"sim.emu":  simMachine + s.extra, "chassis": fmt.Sprintf(simChassis, s.dir), "power": "0", "boot": "none",
+		"pressed": "",
 	} {
 		if err := os.WriteFile(s.path(name), []byte(content), 0o700); err != nil {
 			t.Fatal(err)

@@ -27,9 +27,16 @@ type conductor struct {
 
 func newConductor(t *testing.T) *conductor {
 	t.Helper()
+	return newConductorWith(t, func(*plan.Settings) {})
+}
+
+// newConductorWith is one whose settings are changed.
+func newConductorWith(t *testing.T, change func(*plan.Settings)) *conductor {
+	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	settings := plan.DefaultSettings()
 	settings.ConductorName = "conductor-1"
+	change(&settings)
 	c := &conductor{t: t, engine: engine.New(engine.Config{
 		Store: mem.New(), BMCs: map[string]engine.BMC{"redfish": newDriver(t, redfish.Options{})},
 		Settings: settings, Log: log,
@@ -41,6 +48,21 @@ func newConductor(t *testing.T) *conductor {
 	c.url = server.URL
 	t.Cleanup(func() { server.Close(); stop(); <-done })
 	return c
+}
+
+// get answers the status and the body of a path.
+func (c *conductor) get(path string) (int, string) {
+	c.t.Helper()
+	response, err := http.Get(c.url + path)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
 }
 
 // do sends a request, waits until nobody works on the node, and answers the body.
@@ -84,7 +106,8 @@ func TestConductor(t *testing.T) {
 	c.do("PUT", "/n1/states/provision", `{"target":"manage"}`)
 	for path, want := range map[string]string{
 		"/n1?fields=health,provision_state": `"health":"OK","provision_state":"manageable"`,
-		"/n1/bios/BootDelaySeconds":         `"attribute_type":"Integer","allowable_values":[],"lower_bound":0,"max_length":null,"min_length":null,"read_only":false,"reset_required":true,"unique":null,"upper_bound":60`,
+		"/n1/bios/BootDelaySeconds": `"attribute_type":"Integer","allowable_values":[],"lower_bound":0,"max_length":null,` +
+			`"min_length":null,"read_only":false,"reset_required":true,"unique":null,"upper_bound":60`,
 		"/n1/firmware": `"component":"nic:52:54:00:77:00:02","initial_version":"` + adapterFirmware +
 			`","current_version":"` + adapterFirmware + `"`,
 		"/n1/vmedia": `{"media_types":["CD","DVD"],"inserted":false,"image":null}`,
@@ -103,7 +126,8 @@ func TestConductor(t *testing.T) {
 		t.Errorf("detached, the machine has %q", b.machine.Media())
 	}
 	c.do("PUT", "/n1/states/provision",
-		`{"target":"clean","clean_steps":[{"interface":"bios","step":"apply_configuration","args":{"settings":[{"name":"AssetTag","value":"rack 7"}]}}]}`)
+		`{"target":"clean","clean_steps":[{"interface":"bios","step":"apply_configuration","args":`+
+			`{"settings":[{"name":"AssetTag","value":"rack 7"}]}}]}`)
 	if got := c.do("GET", "/n1/bios/AssetTag", ""); !strings.Contains(got, `"value":"rack 7"`) {
 		t.Errorf("after a step: %s", got)
 	}

@@ -104,6 +104,11 @@ type Vendor interface {
 	CallVendor(ctx context.Context, n node.Node, method string, args map[string]any) (any, error)
 }
 
+// SensorReader reads what a BMC measures, and the health of parts.
+type SensorReader interface {
+	Sensors(ctx context.Context, n node.Node) (node.SensorReport, error)
+}
+
 // PartReader reads what a machine is made of, beyond what System has. It may take many requests.
 type PartReader interface {
 	Parts(ctx context.Context, n node.Node) (node.Parts, error)

@@ -40,6 +40,7 @@ type turn struct {
 	tally plan.PowerTally
 
 	firmware time.Time // when it was asked last how the machine starts
+	sensors  time.Time // when the sensors were read last
 }
 
 func newSchedule(workers int) *schedule {

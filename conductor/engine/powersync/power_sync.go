@@ -16,12 +16,14 @@ import (
 type Sync struct {
 	*core.Core
 	schedule *schedule
+	sensors  reports
 	wakeRead chan struct{}
 }
 
 // New makes a PowerSync that follows the writes of a core.
 func New(c *core.Core) *Sync {
-	p := &Sync{Core: c, schedule: newSchedule(c.PowerWorkers), wakeRead: make(chan struct{}, 1)}
+	p := &Sync{Core: c, schedule: newSchedule(c.PowerWorkers), wakeRead: make(chan struct{}, 1),
+		sensors: reports{of: map[string]node.SensorReport{}}}
 	c.Follow(p)
 	c.LastRead = p.schedule.lastRead
 	return p
@@ -39,7 +41,10 @@ func (e *Sync) Saved(n node.Node, isNew bool) {
 func (e *Sync) Read(node.Node) {}
 
 // Deleted takes a node's turn away.
-func (e *Sync) Deleted(uuid string) { e.schedule.forget(uuid) }
+func (e *Sync) Deleted(uuid string) {
+	e.schedule.forget(uuid)
+	e.sensors.forget(uuid)
+}
 
 // readPause is how long the power sync sleeps at least. The turns that come due
 // meanwhile are looked up together: one at a time, reading ten thousand nodes
@@ -185,6 +190,7 @@ func (e *Sync) readTurn(ctx context.Context, n node.Node) {
 	if !plan.PowerNews(n, read, e.Settings) {
 		if err == nil {
 			e.readFirmware(ctx, bmc, n)
+			e.readSensors(ctx, bmc, n)
 		}
 		return
 	}

@@ -1,0 +1,76 @@
+package node
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+func nodeSensors(s *client.Session) *cobra.Command {
+	return &cobra.Command{
+		Use:   "sensors NODE",
+		Short: "Show what the BMC of a machine measures, and the health of its parts",
+		Long: `Show temperatures, fans, power and voltages, and the health of drives, memory and processors, as
+the BMC reported them last. They are read every --sensor-interval of the conductor (10 minutes),
+while the node rests. Parts that are not well come first.`,
+		Example: "  ferrite node sensors m1\n  ferrite node sensors m1 -o json",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var raw json.RawMessage
+			if err := s.Client.Do(cmd.Context(), "GET", client.FerritePath(args[0], "sensors"), nil, &raw); err != nil {
+				return err
+			}
+			var found nodeapi.Sensors
+			if err := json.Unmarshal(raw, &found); err != nil {
+				return fmt.Errorf("the conductor's answer: %w", err)
+			}
+			if err := output.PrintAny(s, cmd.OutOrStdout(), raw, sensorRows(found)); err != nil {
+				return err
+			}
+			if s.Output == "table" {
+				fmt.Fprintf(cmd.ErrOrStderr(), "read %s from %s\n", found.At, found.Source)
+				for _, i := range found.Incomplete {
+					fmt.Fprintf(cmd.ErrOrStderr(), "not read: %s\n", nodeapi.Printable(i))
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// sensorRows is a row for each sensor: those that are critical first, then those with a warning.
+func sensorRows(found nodeapi.Sensors) func(t table.Writer) error {
+	return func(t table.Writer) error {
+		t.AppendHeader(table.Row{"Group", "Name", "Reading", "Critical At", "Health", "Of"})
+		for _, health := range []string{"Critical", "Warning", ""} {
+			for _, s := range found.Sensors {
+				unwell := s.Health == "Critical" || s.Health == "Warning"
+				if unwell && s.Health != health || !unwell && health != "" {
+					continue
+				}
+				t.AppendRow(table.Row{s.Group, s.Name, number(s.Reading, s.Unit), number(s.UpperCritical, s.Unit), s.Health,
+					strings.TrimSpace(s.Of + " " + s.Context)})
+			}
+		}
+		return nil
+	}
+}
+
+// number is a value with its unit as people write it; "" for none.
+func number(v *float64, unit string) string {
+	if v == nil {
+		return ""
+	}
+	if unit == "Cel" {
+		unit = "\u00b0C"
+	}
+	return strings.TrimSpace(strconv.FormatFloat(*v, 'f', -1, 64) + " " + unit)
+}
