@@ -85,8 +85,12 @@ var rules = []rule{
 		tests: list("conductor/api, conductor/bmc, conductor/engine, conductor/plan, lab/*"),
 		why:   "a driver imports no other driver"},
 
+	{packages: list("conductor/bmc/savedtree"),
+		tests: list("conductor/bmc/redfish, conductor/node, lab/bmccheck, lab/recorded"),
+		why:   "documents in, an archive out; asks nobody"},
 	{packages: list("conductor/bmc/doctor"),
-		may: list("conductor/bmc/redfish, conductor/bmc/ipmi, conductor/bmc/controller, conductor/bmc/driverinfo, " +
+		may: list("conductor/bmc/savedtree, conductor/bmc/redfish, conductor/bmc/ipmi, conductor/bmc/controller, " +
+			"conductor/bmc/driverinfo, " +
 			"conductor/bmc/sol, conductor/bmc/sshline, conductor/bmc/vendor, conductor/cacert, conductor/fsm, " +
 			"conductor/node, proto/*"),
 		tests: list("lab/recorded"), why: "the drivers before one BMC, without a conductor"},

@@ -87,6 +87,22 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
+// TestSave writes what replays, once.
+func TestSave(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "anvil.tar.gz")
+	if out, err := run(t, nil, "--save", file); err != nil || !strings.Contains(out, "documents are in "+file) {
+		t.Errorf("%v\n%s", err, out)
+	}
+	tree, err := recorded.Load(file)
+	if err != nil || tree.Name != "anvil" || len(tree.Systems()) != 1 {
+		t.Errorf("%v, %v", tree, err)
+	}
+	if out, err := run(t, nil, "--save", file); err == nil || !strings.Contains(err.Error(), "is there already") ||
+		strings.Contains(out, "machine ") {
+		t.Errorf("again: %v\n%s", err, out)
+	}
+}
+
 // TestUnusable: the exit status says for scripts that a machine cannot be deployed.
 func TestUnusable(t *testing.T) {
 	out, err := run(t, func(d map[string]map[string]any) {

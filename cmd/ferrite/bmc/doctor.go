@@ -13,6 +13,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/secret"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/doctor"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/savedtree"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -20,7 +21,7 @@ import (
 type settings struct {
 	username, passwordFile, system, verify, tls string
 	insecure, exercise, power                   bool
-	medium, output                              string
+	medium, save, output                        string
 	connect, request                            time.Duration
 }
 
@@ -55,6 +56,8 @@ The exit status is 1 if a machine behind this BMC could not be deployed.`,
 	f.BoolVar(&s.exercise, "exercise", false, "also set the boot device, read it back, and set it as it was")
 	f.BoolVar(&s.power, "exercise-power", false, "also switch the machine off and on: what runs on it ends")
 	f.StringVar(&s.medium, "exercise-medium", "", "also insert the image at this `URL` into the virtual CD, and eject it")
+	f.StringVar(&s.save, "save", "",
+		"also write all documents into a new `file` (.tar.gz), without what belongs to one machine")
 	f.StringVarP(&s.output, "output", "o", "table", "table or json")
 	return c
 }
@@ -70,8 +73,14 @@ func examine(cmd *cobra.Command, address string, s settings) error {
 	if err != nil {
 		return err
 	}
-	r, err := doctor.Examine(cmd.Context(), n, doctor.Options{ConnectTimeout: s.connect, RequestTimeout: s.request,
-		Exercise: doctor.Exercise{BootDevice: s.exercise, Power: s.power, Medium: s.medium}})
+	if s.save != "" {
+		if err := savedtree.Check(s.save); err != nil {
+			return fmt.Errorf("--save: %w", err)
+		}
+	}
+	o := doctor.Options{ConnectTimeout: s.connect, RequestTimeout: s.request,
+		Exercise: doctor.Exercise{BootDevice: s.exercise, Power: s.power, Medium: s.medium}}
+	r, err := doctor.Examine(cmd.Context(), n, o)
 	if err != nil {
 		return errors.New(inFlags(err.Error()))
 	}
@@ -85,9 +94,24 @@ func examine(cmd *cobra.Command, address string, s settings) error {
 	} else {
 		err = show(cmd.OutOrStdout(), r)
 	}
+	if err == nil && s.save != "" {
+		err = s.write(cmd, n, o)
+	}
 	if err == nil && !r.Usable() {
 		err = errUnusable
 	}
+	return err
+}
+
+// write saves the documents, and says so beside the report.
+func (s settings) write(cmd *cobra.Command, n node.Node, o doctor.Options) error {
+	saved, err := doctor.Save(cmd.Context(), n, o, s.save)
+	if err != nil {
+		return fmt.Errorf("--save: %s", inFlags(err.Error()))
+	}
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(),
+		"%d documents are in %s, %d could not be read; look through it before you send it, "+
+			"and try it with: ferrite-lab bmc --tree %s\n", saved.Documents, s.save, len(saved.Left), s.save)
 	return err
 }
 

@@ -1,0 +1,98 @@
+package savedtree
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Tree is the documents of a BMC, as they were read.
+type Tree struct{ docs map[string]map[string]any }
+
+// Add takes a document by its path: /redfish/v1/Systems.
+func (t *Tree) Add(path string, doc map[string]any) {
+	if t.docs == nil {
+		t.docs = map[string]map[string]any{}
+	}
+	t.docs[path] = doc
+}
+
+// Len is the number of documents.
+func (t *Tree) Len() int { return len(t.docs) }
+
+// Redacted is a copy without what belongs to one machine. Two copies have different replacements.
+func (t *Tree) Redacted() (*Tree, error) {
+	r := &redactor{key: make([]byte, 32), known: map[string]string{}}
+	if _, err := io.ReadFull(rand.Reader, r.key); err != nil {
+		return nil, err
+	}
+	for _, path := range slices.Sorted(maps.Keys(t.docs)) {
+		r.learn("", t.docs[path])
+	}
+	r.ready()
+	out := &Tree{}
+	for path, doc := range t.docs {
+		copied, _ := r.document("", doc).(map[string]any)
+		out.Add(r.text("@odata.id", path), copied)
+	}
+	return out, nil
+}
+
+// Write writes the documents as a .tar.gz in the layout of DMTF's Redfish-Mockup-Creator.
+func (t *Tree) Write(w io.Writer, name string) error {
+	packed := gzip.NewWriter(w)
+	archive := tar.NewWriter(packed)
+	for _, path := range slices.Sorted(maps.Keys(t.docs)) {
+		text, err := json.MarshalIndent(t.docs[path], "", " ")
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		h := &tar.Header{Name: name + path + "/index.json", Mode: 0o644, Size: int64(len(text)), Typeflag: tar.TypeReg}
+		if err := archive.WriteHeader(h); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		if _, err := archive.Write(text); err != nil {
+			return err
+		}
+	}
+	return errors.Join(archive.Close(), packed.Close())
+}
+
+// Check refuses a file name before anything is read for it.
+func Check(file string) error {
+	if !strings.HasSuffix(file, ".tar.gz") {
+		return fmt.Errorf("%s: expected a name that ends in .tar.gz", file)
+	}
+	if _, err := os.Lstat(file); err == nil {
+		return fmt.Errorf("%s is there already: name another file, or remove it", file)
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Save writes the documents into a new file, which only its owner may read. It is whole, or not there.
+func (t *Tree) Save(file string) error {
+	if err := Check(file); err != nil {
+		return err
+	}
+	part, err := os.CreateTemp(filepath.Dir(file), ".saved-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(part.Name()) }()
+	err = t.Write(part, strings.TrimSuffix(filepath.Base(file), ".tar.gz"))
+	if err = errors.Join(err, part.Sync(), part.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	return os.Link(part.Name(), file) // unlike a rename it replaces nothing
+}
