@@ -64,6 +64,15 @@ func TestVerdicts(t *testing.T) {
 		"drives of the system that are not there": {func(d map[string]map[string]any) {
 			d[sys]["VirtualMedia"] = map[string]any{"@odata.id": sys + "/VirtualMedia"}
 		}, "virtual media", "", Works},
+		"remote media that are switched off": {func(d map[string]map[string]any) {
+			const bmc = "/redfish/v1/Managers/1"
+			d[bmc+"/VirtualMedia"]["Members"] = []any{}
+			d[bmc]["Oem"] = map[string]any{"Ami": map[string]any{"VirtualMedia": map[string]any{"RMediaStatus": "Disabled"}}}
+			d[bmc]["Actions"] = map[string]any{"Oem": map[string]any{"#AMIVirtualMedia.EnableRMedia": map[string]any{
+				"target": bmc + "/Actions/Oem/AMIVirtualMedia.EnableRMedia"}}}
+		}, "virtual media", "", Works},
+		"no drives": {func(d map[string]map[string]any) { d["/redfish/v1/Managers/1/VirtualMedia"]["Members"] = []any{} },
+			"virtual media", "No suitable virtual media device", NotOffered},
 		"no registry": {func(d map[string]map[string]any) { delete(d, "/redfish/v1/Registries") },
 			"BIOS write", "", Works},
 		"no member of it": {func(d map[string]map[string]any) { delete(d, "/redfish/v1/Registries/AnvilBios") },

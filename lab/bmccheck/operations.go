@@ -272,18 +272,14 @@ func applyBIOS(ctx context.Context, d *redfish.Driver, n node.Node, name string,
 
 // virtualMedia fills and empties the virtual CD.
 func virtualMedia(ctx context.Context, d *redfish.Driver, n node.Node) error {
-	slots, err := d.MediaSlots(ctx, n)
-	if err != nil {
+	if _, err := d.MediaSlots(ctx, n); err != nil {
 		return err
-	}
-	if len(slots) == 0 {
-		return notOffered{"no virtual drive is reported"}
 	}
 	m := node.Medium{Device: "cdrom", Image: "http://192.0.2.1/ramdisk.iso"}
 	if err := d.AttachMedium(ctx, n, m); err != nil {
 		return fmt.Errorf("insert: %w", err)
 	}
-	slots, err = d.MediaSlots(ctx, n)
+	slots, err := d.MediaSlots(ctx, n)
 	holds := func(s node.MediaSlot) bool { return s.Image != nil && *s.Image == m.Image }
 	if err != nil || !slices.ContainsFunc(slots, holds) {
 		return errors.Join(errors.New("no drive holds the medium after it was inserted"), err)

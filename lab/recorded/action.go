@@ -17,6 +17,8 @@ var actions = map[string]func(s *Server, of string, body map[string]any) answer{
 	"/Actions/Bios.ResetBios":             (*Server).accept,
 	"/Actions/SecureBoot.ResetKeys":       (*Server).accept,
 	"/Actions/UpdateService.SimpleUpdate": (*Server).update,
+
+	"/Actions/Oem/AMIVirtualMedia.EnableRMedia": (*Server).enableMedia,
 }
 
 // post makes a session, or carries out an action.
@@ -41,6 +43,9 @@ func (s *Server) post(at string, body map[string]any) answer {
 // offers reports whether a document names an action's path as a target.
 func offers(doc map[string]any, target string) bool {
 	all, _ := doc["Actions"].(map[string]any)
+	if oem, is := all["Oem"].(map[string]any); is {
+		all = merge(all, oem)
+	}
 	for _, a := range all {
 		one, _ := a.(map[string]any)
 		if to, _ := one["target"].(string); strings.EqualFold(strings.TrimSuffix(to, "/"), target) {
@@ -134,4 +139,22 @@ func (s *Server) update(string, map[string]any) answer {
 		"Name": "Update", "TaskState": "Completed", "TaskStatus": "OK", "PercentComplete": 100}
 	s.docs[at] = doc
 	return answer{status: http.StatusAccepted, body: doc, header: http.Header{"Location": {at}}}
+}
+
+// enableMedia gives AMI's manager a virtual CD, as it does where remote media were switched off.
+func (s *Server) enableMedia(of string, body map[string]any) answer {
+	list := s.spelling(linkOf(s.docs[of], "VirtualMedia"))
+	if body["RMediaState"] != "Enable" || s.docs[list] == nil {
+		return refused(http.StatusBadRequest, "ActionParameterValueNotInList: %v of RMediaState", body["RMediaState"])
+	}
+	at := list + "/CD1"
+	s.docs[at] = map[string]any{"@odata.id": at, "@odata.type": "#VirtualMedia.v1_3_2.VirtualMedia", "Id": "CD1",
+		"Name": "Virtual CD", "MediaTypes": []any{"CD", "DVD"}, "Inserted": false, "Image": nil, "Actions": map[string]any{
+			"#VirtualMedia.InsertMedia": map[string]any{"target": at + "/Actions/VirtualMedia.InsertMedia"},
+			"#VirtualMedia.EjectMedia":  map[string]any{"target": at + "/Actions/VirtualMedia.EjectMedia"}}}
+	s.docs[list] = merge(s.docs[list], map[string]any{"Members": []any{map[string]any{"@odata.id": at}},
+		"Members@odata.count": 1})
+	s.docs[of] = merge(s.docs[of], map[string]any{"Oem": map[string]any{"Ami": map[string]any{
+		"VirtualMedia": map[string]any{"RMediaStatus": "Enabled"}}}})
+	return answer{status: http.StatusNoContent}
 }

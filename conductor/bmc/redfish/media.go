@@ -123,7 +123,7 @@ func (d *Driver) MediaSlots(ctx context.Context, n node.Node) (slots []node.Medi
 // was ejected for a while, so that what they show is not to be relied on.
 func (d *Driver) AttachMedium(ctx context.Context, n node.Node, m node.Medium) error {
 	return d.call(ctx, n, "attach a virtual "+m.Device, func(s *session) error {
-		all, err := s.virtualDrives()
+		all, err := s.drivesToUse()
 		if err != nil {
 			return err
 		}
