@@ -39,6 +39,8 @@ func TestVerdicts(t *testing.T) {
 	}{
 		"no secure boot": {func(d map[string]map[string]any) { delete(d[sys], "SecureBoot") }, "secure boot",
 			"does not report", NotOffered},
+		"no console": {func(d map[string]map[string]any) { delete(d[sys], "SerialConsole") }, "serial console",
+			"nor one by IPMI", NotOffered},
 		"no cards": {func(d map[string]map[string]any) { delete(d[sys], "EthernetInterfaces") }, "inspect",
 			"not reported: MAC addresses", Fails},
 		"a disk that is not linked": {func(d map[string]map[string]any) { delete(d[sys], "Storage") }, "disks",

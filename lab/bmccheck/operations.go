@@ -40,6 +40,7 @@ var operations = []operation{
 	{"indicators", indicators},
 	{"health", health},
 	{"sensors", sensors},
+	{"serial console", serialConsole},
 }
 
 func manage(ctx context.Context, d *redfish.Driver, n node.Node) error {
@@ -357,4 +358,14 @@ func sensors(ctx context.Context, d *redfish.Driver, n node.Node) error {
 	}
 	return reports(map[string]bool{"temperatures": has[node.TemperatureSensor], "fans": has[node.FanSensor],
 		"power readings": has[node.PowerSensor]})
+}
+
+// serialConsole wants a way to it; nobody listens at a recorded one.
+func serialConsole(ctx context.Context, d *redfish.Driver, n node.Node) error {
+	_, err := d.ConsoleWay(ctx, n)
+	var none *redfish.NoConsoleError
+	if errors.As(err, &none) {
+		return notOffered{none.Error()}
+	}
+	return err
 }

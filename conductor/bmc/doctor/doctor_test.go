@@ -78,7 +78,7 @@ func TestChangesNothing(t *testing.T) {
 	}
 	for _, op := range redfishOperations {
 		want := Works
-		if op.name == "serial console" || op.name == "firmware update" {
+		if op.name == "firmware update" {
 			want = NotOffered
 		}
 		if f := found[op.name]; f.Verdict != want || f.Detail == "" || f.Need != op.need {
@@ -166,8 +166,15 @@ func TestNotOffered(t *testing.T) {
 			"BIOS settings", "no settings object", NotOffered},
 		"a console": {func(d map[string]map[string]any) {
 			d[system]["SerialConsole"] = map[string]any{"SSH": map[string]any{"ServiceEnabled": true, "Port": 22}}
-		}, "serial console", "SSH", Works},
-		"a quirk": {func(d map[string]map[string]any) { d[system]["Manufacturer"] = "Supermicro" }, "boot device", "", Works},
+		}, "serial console", "SSH, port 22", Works},
+		"a console by a maker's command": {func(d map[string]map[string]any) {
+			delete(d[system], "SerialConsole")
+			d[system]["Manufacturer"] = "Dell Inc."
+		}, "serial console", "SSH, port 22, by the command console com2", Works},
+		"no console": {func(d map[string]map[string]any) { delete(d[system], "SerialConsole") }, "serial console",
+			"nor one by IPMI", NotOffered},
+		"a quirk": {func(d map[string]map[string]any) { d[system]["Manufacturer"] = "Supermicro" },
+			"boot device", "", Works},
 	} {
 		docs := recordedtest.Small()
 		tc.change(docs)

@@ -266,11 +266,13 @@ func indicators(ctx context.Context, v *visit) (string, error) {
 	return fmt.Sprintf("lights: %d", len(all)), nil
 }
 
-func serialConsole(_ context.Context, v *visit) (string, error) {
-	if len(v.offer.Consoles) == 0 {
-		return lacks("the BMC does not name one: serial over LAN by IPMI may work all the same")
+func serialConsole(ctx context.Context, v *visit) (string, error) {
+	way, err := v.redfish.ConsoleWay(ctx, v.node)
+	var none *redfish.NoConsoleError
+	if errors.As(err, &none) {
+		return lacks("%v", none)
 	}
-	return strings.Join(v.offer.Consoles, ", "), nil
+	return way, err
 }
 
 // verdictOf sorts an error: a refusal of the driver, which knows that something is not there, is none of the BMC's.

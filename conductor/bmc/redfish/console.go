@@ -51,6 +51,16 @@ func (d *Driver) SetConsole(ctx context.Context, n node.Node, on bool) error {
 	return err
 }
 
+// ConsoleWay is how the console would be reached, for people. It opens nothing. The error is a *NoConsoleError where
+// the BMC shows no way.
+func (d *Driver) ConsoleWay(ctx context.Context, n node.Node) (string, error) {
+	way, err := d.consoleWay(ctx, n)
+	if err != nil {
+		return "", err
+	}
+	return way.String(), nil
+}
+
 // Console is how clients of Ironic reach the console: a path of the conductor's API.
 func (d *Driver) Console(_ context.Context, n node.Node) (map[string]any, error) {
 	return map[string]any{"type": "websocket", "url": "/ferrite/v1/nodes/" + n.UUID + "/console"}, nil

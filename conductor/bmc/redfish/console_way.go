@@ -1,6 +1,7 @@
 package redfish
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -94,7 +95,28 @@ func chooseConsole(f consoleFacts, byIPMI bool) (consoleWay, error) {
 	} else {
 		why += ", nor one by IPMI: enable the serial console in the BMC's settings"
 	}
-	return consoleWay{}, broken("the machine's serial console cannot be reached: %s", why)
+	return consoleWay{}, &NoConsoleError{why}
+}
+
+// NoConsoleError is a machine whose BMC shows no way to its serial console.
+type NoConsoleError struct{ why string }
+
+func (e *NoConsoleError) Error() string {
+	return "the machine's serial console cannot be reached: " + e.why
+}
+
+// Permanent says that trying again does not help.
+func (e *NoConsoleError) Permanent() bool { return true }
+
+// String is for people: SSH, port 22, by the command vsp.
+func (w consoleWay) String() string {
+	switch {
+	case !w.ssh:
+		return fmt.Sprintf("serial over LAN, port %d", w.port)
+	case w.entry.Command == "":
+		return fmt.Sprintf("SSH, port %d", w.port)
+	}
+	return fmt.Sprintf("SSH, port %d, by the command %s", w.port, w.entry.Command)
 }
 
 // sshWay is the way by SSH; refused says why one that the BMC shows cannot be gone.

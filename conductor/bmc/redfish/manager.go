@@ -6,7 +6,6 @@ type manager struct {
 	Manufacturer    string
 	Model           string
 	LastResetTime   string // since Manager.v1_9_0
-	SerialConsole   serialConsole
 	Links           struct {
 		Oem struct {
 			Dell struct{ DellJobService reference }

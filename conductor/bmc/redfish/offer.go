@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/stmcginnis/gofish/schemas"
@@ -26,9 +25,8 @@ type Offer struct {
 	BootLasts   []string // BootSourceOverrideEnabled: Once, Continuous
 	BootModes   []string // BootSourceOverrideMode: UEFI, Legacy
 
-	BIOSWritable bool     // there is a settings object
-	Update       string   // path of SimpleUpdate
-	Consoles     []string // ways to the serial console: SSH, IPMI
+	BIOSWritable bool   // there is a settings object
+	Update       string // path of SimpleUpdate
 }
 
 // texts are the values that an action or a property takes.
@@ -41,40 +39,6 @@ func (t *texts) UnmarshalJSON(b []byte) error {
 		*t = all
 	}
 	return nil
-}
-
-// serialConsole is ComputerSystem's SerialConsole (since v1_13_0), or Manager's.
-type serialConsole struct {
-	ServiceEnabled        *bool
-	ConnectTypesSupported texts
-	SSH, IPMI, Telnet     struct{ ServiceEnabled bool }
-}
-
-// UnmarshalJSON takes what it can read: for a console nobody is to lose what else a document says.
-func (c *serialConsole) UnmarshalJSON(b []byte) error {
-	type plain serialConsole
-	var p plain
-	if json.Unmarshal(b, &p) == nil {
-		*c = serialConsole(p)
-	}
-	return nil
-}
-
-// ways lists how the console is reached.
-func (c serialConsole) ways() (all []string) {
-	for way, on := range map[string]bool{"SSH": c.SSH.ServiceEnabled, "IPMI": c.IPMI.ServiceEnabled,
-		"Telnet": c.Telnet.ServiceEnabled} {
-		if on {
-			all = append(all, way)
-		}
-	}
-	if c.ServiceEnabled != nil && *c.ServiceEnabled {
-		for _, way := range c.ConnectTypesSupported {
-			all = append(all, label(way))
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 // Offer reads which operations a BMC has. It changes nothing.
@@ -123,8 +87,7 @@ func (s *session) rootOffer(o *Offer) error {
 
 func (s *session) systemOffer(sys *schemas.ComputerSystem, o *Offer) error {
 	var doc struct {
-		SerialConsole serialConsole
-		Boot          struct {
+		Boot struct {
 			Devices texts `json:"BootSourceOverrideTarget@Redfish.AllowableValues"`
 			Lasts   texts `json:"BootSourceOverrideEnabled@Redfish.AllowableValues"`
 			Modes   texts `json:"BootSourceOverrideMode@Redfish.AllowableValues"`
@@ -141,7 +104,6 @@ func (s *session) systemOffer(sys *schemas.ComputerSystem, o *Offer) error {
 			o.Resets = append(o.Resets, label(string(r)))
 		}
 	}
-	o.Consoles = doc.SerialConsole.ways()
 	if err := s.managerOffer(sys, o); err != nil {
 		return err
 	}
@@ -162,9 +124,6 @@ func (s *session) managerOffer(sys *schemas.ComputerSystem, o *Offer) error {
 		return err
 	}
 	o.Firmware = label(m.FirmwareVersion)
-	if len(o.Consoles) == 0 {
-		o.Consoles = m.SerialConsole.ways()
-	}
 	manufacturer := o.Manufacturer
 	if manufacturer == "" {
 		manufacturer = label(m.Manufacturer)
