@@ -164,7 +164,7 @@ func sensors(ctx context.Context, v *visit) (string, error) {
 	if len(r.Sensors) == 0 {
 		return lacks("no sensor is reported")
 	}
-	v.odd = append(v.odd, r.Incomplete...)
+	v.note(r.Incomplete)
 	detail := fmt.Sprintf("%d, from %s", len(r.Sensors), cmp.Or(r.Source, "the health of parts"))
 	for _, s := range r.Unwell("Critical") {
 		detail += fmt.Sprintf("; %s %s is critical", s.Group, s.Name)

@@ -47,6 +47,13 @@ func (v *visit) saw(r redfish.Request) {
 	v.requests = append(v.requests, r)
 }
 
+// note keeps what an operation found odd.
+func (v *visit) note(texts []string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.odd = append(v.odd, texts[:min(len(texts), maxOdd)]...)
+}
+
 // basic reports whether no session was made.
 func (v *visit) basic() bool {
 	v.mu.Lock()
