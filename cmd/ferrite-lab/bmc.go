@@ -6,24 +6,29 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/lab/bmccheck"
 	"github.com/ferrite-metal/ferrite/lab/recorded"
+	"github.com/ferrite-metal/ferrite/lab/redfish"
 )
 
 // recordedBMC serves a recorded BMC until it is interrupted.
 func recordedBMC() *cobra.Command {
-	var tree, listen string
+	var tree, listen, personality string
 	var conf recorded.Config
 	c := &cobra.Command{
 		Use:   "bmc --tree DIR|FILE.tar.xz",
 		Short: "Serve a recorded BMC, as one that can be used",
 		Long: `Serve a tree of recorded Redfish documents (PATH/index.json for each resource, as DMTF's
 Redfish-Mockup-Creator writes it) as a BMC: with sessions, and with a copy in memory that
-writes, resets and boot overrides change. Nothing is written to the tree.`,
+writes, resets and boot overrides change. Nothing is written to the tree.
+
+A recording does not show how a BMC takes writes. With --personality it also departs from the
+standard as a vendor's BMCs do, as far as a recording can.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if tree == "" {
@@ -33,6 +38,11 @@ writes, resets and boot overrides change. Nothing is written to the tree.`,
 			if conf.Tree, err = recorded.Load(tree); err != nil {
 				return err
 			}
+			p, err := redfish.FindPersonality(personality)
+			if err != nil {
+				return fmt.Errorf("--personality: %w", err)
+			}
+			conf.Habits = recorded.Habits(p)
 			l, err := (&net.ListenConfig{}).Listen(cmd.Context(), "tcp", listen)
 			if err != nil {
 				return fmt.Errorf("--listen: %w", err)
@@ -48,6 +58,8 @@ writes, resets and boot overrides change. Nothing is written to the tree.`,
 	}
 	f := c.Flags()
 	f.StringVar(&tree, "tree", "", "`folder or archive` of the recorded documents (required)")
+	f.StringVar(&personality, "personality", redfish.Ideal,
+		"`name` of the vendor's BMC it behaves like: "+strings.Join(redfish.PersonalityNames(), ", "))
 	f.StringVar(&listen, "listen", "127.0.0.1:0", "`address` to serve at, by HTTP")
 	f.StringVar(&conf.Username, "username", "admin", "user who is let in; empty for anybody")
 	f.StringVar(&conf.Password, "password", "recorded", "password of the user; it protects nothing")
@@ -67,7 +79,8 @@ func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 }
 
 func bmcCheck() *cobra.Command {
-	return &cobra.Command{
+	var all bool
+	c := &cobra.Command{
 		Use:   "bmc-check DIR|FILE...",
 		Short: "Run the Redfish driver over recorded BMCs, and print what works",
 		Long: `Run the Redfish driver's operations over recorded BMCs: folders or archives of trees, or folders
@@ -75,17 +88,24 @@ with several. Each operation starts with the BMC as it was recorded. The exit st
 fails.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, trees, err := bmccheck.Run(cmd.Context(), args)
+			var personalities []redfish.Personality
+			if all {
+				personalities = redfish.Personalities()
+			}
+			found, trees, err := bmccheck.Run(cmd.Context(), args, personalities...)
 			if err != nil {
 				return err
 			}
-			if err := bmccheck.Print(cmd.OutOrStdout(), all, trees); err != nil {
+			if err := bmccheck.Print(cmd.OutOrStdout(), found, trees); err != nil {
 				return err
 			}
-			if bmccheck.Failed(all) {
+			if bmccheck.Failed(found) {
 				return errors.New("an operation fails: see the table")
 			}
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&all, "personalities", false,
+		"check each tree once with each personality, as far as a recording can have it")
+	return c
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/lab/recorded"
+	redfishlab "github.com/ferrite-metal/ferrite/lab/redfish"
 )
 
 // Verdict is what became of an operation.
@@ -48,8 +49,10 @@ type Result struct {
 const operationTime = 2 * time.Minute
 
 // Run checks all operations on each system of each tree at or below the paths, as a name says that
-// a path is an archive.
-func Run(ctx context.Context, paths []string) (all []Result, trees int, err error) {
+// a path is an archive. With personalities each tree is checked once as each, as far as a recording
+// can have it.
+func Run(ctx context.Context, paths []string, personalities ...redfishlab.Personality) (all []Result, trees int,
+	err error) {
 	files, err := find(paths)
 	if err != nil {
 		return nil, 0, err
@@ -65,7 +68,16 @@ func Run(ctx context.Context, paths []string) (all []Result, trees int, err erro
 			return all, trees, fmt.Errorf("recorded tree %s: it has no computer system", file)
 		}
 		for _, system := range systems {
-			all = append(all, check(ctx, tree, system, len(systems) > 1)...)
+			name := tree.Name
+			if len(systems) > 1 {
+				name += " " + path.Base(system)
+			}
+			if len(personalities) == 0 {
+				all = append(all, check(ctx, tree, system, name, nil)...)
+			}
+			for _, p := range personalities {
+				all = append(all, check(ctx, tree, system, name+" as "+p.Name, recorded.Habits(p))...)
+			}
 		}
 	}
 	return all, trees, nil
@@ -112,18 +124,15 @@ func isTree(folder string) bool {
 }
 
 // check runs the operations on one system. Each starts with the BMC as it was recorded.
-func check(ctx context.Context, tree *recorded.Tree, system string, several bool) (all []Result) {
-	name := tree.Name
-	if several {
-		name += " " + path.Base(system)
-	}
+func check(ctx context.Context, tree *recorded.Tree, system, name string,
+	habits []redfishlab.Deviation) (all []Result) {
 	machine := tree.Switchable(system)
 	for _, op := range operations {
 		r := Result{
 			Tree: name, Operation: op.name, Verdict: NotOffered, Reason: "it is no machine: no reset is offered of it",
 		}
 		if machine {
-			r.Verdict, r.Reason = try(ctx, tree, system, op)
+			r.Verdict, r.Reason = try(ctx, tree, system, op, habits)
 		}
 		all = append(all, r)
 	}
@@ -131,11 +140,12 @@ func check(ctx context.Context, tree *recorded.Tree, system string, several bool
 }
 
 // try does one operation on a BMC of its own.
-func try(ctx context.Context, tree *recorded.Tree, system string, op operation) (v Verdict, reason string) {
+func try(ctx context.Context, tree *recorded.Tree, system string, op operation,
+	habits []redfishlab.Deviation) (v Verdict, reason string) {
 	ctx, cancel := context.WithTimeout(ctx, operationTime)
 	defer cancel()
 	bmc := recorded.New(recorded.Config{Tree: tree, Username: "admin", Password: "recorded",
-		PowerDelay: 20 * time.Millisecond})
+		PowerDelay: 20 * time.Millisecond, Habits: habits})
 	web := httptest.NewServer(bmc)
 	defer web.Close()
 	d := redfish.New(redfish.Options{Log: slog.New(slog.DiscardHandler), CallTimeout: operationTime,

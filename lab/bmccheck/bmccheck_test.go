@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ferrite-metal/ferrite/lab/recorded/recordedtest"
+	redfishlab "github.com/ferrite-metal/ferrite/lab/redfish"
 )
 
 // TestSmall checks a BMC that has all, in each form that a tree may have.
@@ -118,5 +119,36 @@ func TestNoTree(t *testing.T) {
 		if _, _, err := Run(t.Context(), []string{path}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// TestPersonalities: with the habits of each vendor everything works, or works after a first refusal.
+func TestPersonalities(t *testing.T) {
+	t.Parallel()
+	file := recordedtest.Archive(t, recordedtest.Small())
+	around := 0
+	var some []redfishlab.Personality // that have all habits between them
+	for _, name := range []string{"idrac10", "ilo6", "supermicro-x11", "xcc", "ami"} {
+		p, err := redfishlab.FindPersonality(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		some = append(some, p)
+	}
+	all, _, err := Run(t.Context(), []string{file}, some...)
+	if err != nil || len(all) != len(operations)*len(some) {
+		t.Fatalf("%d results: %v", len(all), err)
+	}
+	for _, r := range all {
+		switch r.Verdict {
+		case Works:
+		case WorksAround:
+			around++
+		case NotOffered, Fails:
+			t.Errorf("%s, %s: %s: %s", r.Tree, r.Operation, r.Verdict, r.Reason)
+		}
+	}
+	if around < 10 {
+		t.Errorf("%d operations met a refusal: the habits are not in force", around)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/lab/redfish"
 )
 
 // Config is how a recorded BMC is served.
@@ -19,6 +21,7 @@ type Config struct {
 	Username, Password string        // who is let in; "" for anybody
 	PowerDelay         time.Duration // between a reset and the power that follows it
 	Now                func() time.Time
+	Habits             []redfish.Deviation // of a vendor, beyond what was recorded: see Habits
 }
 
 // Server is a recorded BMC that can be used: an http.Handler, safe for concurrent use. What is
@@ -83,14 +86,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var a answer
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
-		if a = s.get(at); r.URL.Query().Has("$skip") && a.status == http.StatusOK {
+		if no, out := s.refuses(r, at, nil); out {
+			a = no
+			break
+		}
+		if a = s.shown(at, s.get(at)); r.URL.Query().Has("$skip") && a.status == http.StatusOK {
 			a.body = merge(a.body, map[string]any{"Members": []any{}}) // later pages were not recorded
 			delete(a.body, "Members@odata.nextLink")
 		}
 	case http.MethodPatch:
-		a = s.withBody(r, func(body map[string]any) answer { return s.patch(at, r.Header.Get("If-Match"), body) })
+		a = s.withBody(r, at, func(body map[string]any) answer { return s.patch(at, r.Header.Get("If-Match"), body) })
 	case http.MethodPost:
-		a = s.withBody(r, func(body map[string]any) answer { return s.post(at, body) })
+		a = s.withBody(r, at, func(body map[string]any) answer { return s.post(at, body) })
 	case http.MethodDelete:
 		a = s.drop(at)
 	default:
@@ -125,12 +132,15 @@ func (s *Server) spelling(at string) string {
 	return at
 }
 
-func (s *Server) withBody(r *http.Request, do func(body map[string]any) answer) answer {
+func (s *Server) withBody(r *http.Request, at string, do func(body map[string]any) answer) answer {
 	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, maxBody))
 	d.UseNumber()
 	body := map[string]any{}
 	if err := d.Decode(&body); err != nil && r.ContentLength != 0 {
 		return refused(http.StatusBadRequest, "MalformedJSON: %v", err)
+	}
+	if a, out := s.refuses(r, at, body); out {
+		return a
 	}
 	return do(body)
 }
@@ -209,8 +219,12 @@ func send(w http.ResponseWriter, a answer) {
 	maps.Copy(w.Header(), a.header)
 	w.Header().Set("OData-Version", "4.0")
 	if a.message != "" {
-		a.body = map[string]any{"error": map[string]any{"code": "Base.1.0.GeneralError", "message": a.message,
-			"@Message.ExtendedInfo": []any{map[string]any{"MessageId": "Base.1.0.GeneralError", "Message": a.message}}}}
+		id := "Base.1.0.GeneralError"
+		if name, _, is := strings.Cut(a.message, ":"); is && !strings.Contains(name, " ") {
+			id = "Base.1.0." + name
+		}
+		a.body = map[string]any{"error": map[string]any{"code": id, "message": a.message,
+			"@Message.ExtendedInfo": []any{map[string]any{"MessageId": id, "Message": a.message}}}}
 	}
 	if a.body == nil {
 		w.WriteHeader(a.status)

@@ -2,6 +2,7 @@ package recorded_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/lab/recorded"
 	"github.com/ferrite-metal/ferrite/lab/recorded/recordedtest"
+	"github.com/ferrite-metal/ferrite/lab/redfish"
 )
 
 const system = "/redfish/v1/Systems/1"
@@ -129,4 +131,86 @@ func TestStart(t *testing.T) {
 			t.Errorf("after a restart Turbo is %v", got)
 		}
 	})
+}
+
+// TestHabits: each habit refuses what its vendor refuses, and lets pass what the vendor takes.
+func TestHabits(t *testing.T) {
+	const media = "/redfish/v1/Managers/1/VirtualMedia/1/Actions/VirtualMedia."
+	const reset = system + "/Actions/ComputerSystem.Reset"
+	boot := func(members string) string { return `{"Boot": {` + members + `}}` }
+	target, enabled := `"BootSourceOverrideTarget": "Pxe"`, `"BootSourceOverrideEnabled": "Once"`
+	mode := `"BootSourceOverrideMode": "UEFI"`
+	for habit, tc := range map[redfish.Deviation]struct {
+		method, path, refused, taken string
+		refusedHeader, takenHeader   []string
+		status                       int
+	}{
+		redfish.ETagsWeakRefused:   {"PATCH", system, "{}", "{}", []string{"If-Match", `W/"x"`}, nil, 412},
+		redfish.ETagsQuotedRefused: {"PATCH", system, "{}", "{}", []string{"If-Match", `"x"`}, nil, 412},
+		redfish.ETagsNeverMatch:    {"PATCH", system, "{}", "{}", []string{"If-Match", `*`}, nil, 412},
+		redfish.ETagsRequired:      {"PATCH", system, "{}", "{}", nil, []string{"If-Match", "*"}, 428},
+		redfish.ETagsNotForActions: {"POST", reset, `{"ResetType": "On"}`, `{"ResetType": "On"}`,
+			[]string{"If-Match", "*"}, nil, 412},
+		redfish.IdentityRefused: {"GET", "/redfish/v1/Registries/AnvilBios/1", "", "",
+			[]string{"Accept-Encoding", "identity"},
+			[]string{"Accept-Encoding", "gzip"}, 406},
+		redfish.MediaWantsCredentials: {"POST", media + "InsertMedia", `{"Image": "http://a/b"}`,
+			`{"Image": "http://a/b", "UserName": "none"}`, nil, nil, 400},
+		redfish.MediaWantsProtocol: {"POST", media + "InsertMedia", `{"Image": "http://a/b"}`,
+			`{"Image": "http://a/b", "TransferProtocolType": "HTTP"}`, nil, nil, 400},
+		redfish.MediaRefusesFlags: {"POST", media + "InsertMedia", `{"Image": "http://a/b", "Inserted": true}`,
+			`{"Image": "http://a/b"}`, nil, nil, 400},
+		redfish.EjectWantsBody:      {"POST", media + "EjectMedia", "", "{}", nil, nil, 415},
+		redfish.AlreadyThereRefused: {"POST", reset, `{"ResetType": "On"}`, `{"ResetType": "ForceOff"}`, nil, nil, 409},
+		redfish.ContinuousRefused: {"PATCH", system, boot(`"BootSourceOverrideEnabled": "Continuous"`),
+			boot(enabled), nil, nil,
+			400},
+		redfish.NoContinuous: {"PATCH", system, boot(`"BootSourceOverrideEnabled": "Continuous"`), boot(enabled),
+			nil, nil, 400},
+		redfish.ModeRefusedAlong: {"PATCH", system, boot(target + "," + mode), boot(target), nil, nil, 400},
+	} {
+		tree, err := recorded.Load(recordedtest.Archive(t, recordedtest.Small()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := recorded.New(recorded.Config{Tree: tree, Username: "admin", Password: "right",
+			Habits: []redfish.Deviation{habit}})
+		if status, doc := ask(t, s, tc.method, tc.path, tc.refused, tc.refusedHeader...); status != tc.status {
+			t.Errorf("%s: %d %v, want %d", habit, status, doc, tc.status)
+		}
+		if status, doc := ask(t, s, tc.method, tc.path, tc.taken, tc.takenHeader...); status >= 300 {
+			t.Errorf("%s: what it takes is answered %d %v", habit, status, doc)
+		}
+	}
+}
+
+// TestShownHabits: documents and ETags as vendors have them.
+func TestShownHabits(t *testing.T) {
+	tree, err := recorded.Load(recordedtest.Archive(t, recordedtest.Small()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := func(d redfish.Deviation, path string) (map[string]any, string) {
+		s := recorded.New(recorded.Config{Tree: tree, Habits: []redfish.Deviation{d}})
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
+		var doc map[string]any
+		if err := json.Unmarshal(w.Body.Bytes(), &doc); err != nil {
+			t.Fatal(err)
+		}
+		return doc, w.Header().Get("Etag")
+	}
+	if _, tag := look(redfish.ETagsWeak, system); !strings.HasPrefix(tag, `W/"`) {
+		t.Errorf("a weak ETag is %s", tag)
+	}
+	if _, tag := look(redfish.ETagsUnquoted, system); tag == "" || strings.Contains(tag, `"`) {
+		t.Errorf("an ETag without quotes is %s", tag)
+	}
+	if doc, _ := look(redfish.ExpandFalse,
+		"/redfish/v1"); doc["ProtocolFeaturesSupported"].(map[string]any)["ExpandQuery"] != false {
+		t.Errorf("the features are %v", doc["ProtocolFeaturesSupported"])
+	}
+	if doc, _ := look(redfish.NoContinuous, system); strings.Contains(fmt.Sprint(doc["Boot"]), "Continuous") {
+		t.Errorf("the boot override is %v", doc["Boot"])
+	}
 }

@@ -13,7 +13,7 @@ func (s *Server) patch(at, match string, body map[string]any) answer {
 	if !has {
 		return refused(http.StatusNotFound, "ResourceMissingAtURI: %s", at)
 	}
-	if match != "" && match != "*" && match != etag(doc) {
+	if match != "" && match != "*" && bare(match) != bare(etag(doc)) {
 		return refused(http.StatusPreconditionFailed, "PreconditionFailed: the ETag is %s", etag(doc))
 	}
 	if boot, is := body["Boot"].(map[string]any); is {
