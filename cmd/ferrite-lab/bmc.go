@@ -42,7 +42,7 @@ standard as a vendor's BMCs do, as far as a recording can.`,
 			if err != nil {
 				return fmt.Errorf("--personality: %w", err)
 			}
-			conf.Habits = recorded.Habits(p)
+			conf.Deviations = recorded.Deviations(p)
 			l, err := (&net.ListenConfig{}).Listen(cmd.Context(), "tcp", listen)
 			if err != nil {
 				return fmt.Errorf("--listen: %w", err)

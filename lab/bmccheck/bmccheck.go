@@ -76,7 +76,7 @@ func Run(ctx context.Context, paths []string, personalities ...redfishlab.Person
 				all = append(all, check(ctx, tree, system, name, nil)...)
 			}
 			for _, p := range personalities {
-				all = append(all, check(ctx, tree, system, name+" as "+p.Name, recorded.Habits(p))...)
+				all = append(all, check(ctx, tree, system, name+" as "+p.Name, recorded.Deviations(p))...)
 			}
 		}
 	}
@@ -125,14 +125,14 @@ func isTree(folder string) bool {
 
 // check runs the operations on one system. Each starts with the BMC as it was recorded.
 func check(ctx context.Context, tree *recorded.Tree, system, name string,
-	habits []redfishlab.Deviation) (all []Result) {
+	deviations []redfishlab.Deviation) (all []Result) {
 	machine := tree.Switchable(system)
 	for _, op := range operations {
 		r := Result{
 			Tree: name, Operation: op.name, Verdict: NotOffered, Reason: "it is no machine: no reset is offered of it",
 		}
 		if machine {
-			r.Verdict, r.Reason = try(ctx, tree, system, op, habits)
+			r.Verdict, r.Reason = try(ctx, tree, system, op, deviations)
 		}
 		all = append(all, r)
 	}
@@ -141,11 +141,11 @@ func check(ctx context.Context, tree *recorded.Tree, system, name string,
 
 // try does one operation on a BMC of its own.
 func try(ctx context.Context, tree *recorded.Tree, system string, op operation,
-	habits []redfishlab.Deviation) (v Verdict, reason string) {
+	deviations []redfishlab.Deviation) (v Verdict, reason string) {
 	ctx, cancel := context.WithTimeout(ctx, operationTime)
 	defer cancel()
 	bmc := recorded.New(recorded.Config{Tree: tree, Username: "admin", Password: "recorded",
-		PowerDelay: 20 * time.Millisecond, Habits: habits})
+		PowerDelay: 20 * time.Millisecond, Deviations: deviations})
 	web := httptest.NewServer(bmc)
 	defer web.Close()
 	d := redfish.New(redfish.Options{Log: slog.New(slog.DiscardHandler), CallTimeout: operationTime,

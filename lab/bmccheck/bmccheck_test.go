@@ -122,12 +122,12 @@ func TestNoTree(t *testing.T) {
 	}
 }
 
-// TestPersonalities: with the habits of each vendor everything works, or works after a first refusal.
+// TestPersonalities: with the deviations of each vendor everything works, or works after a first refusal.
 func TestPersonalities(t *testing.T) {
 	t.Parallel()
 	file := recordedtest.Archive(t, recordedtest.Small())
 	around := 0
-	var some []redfishlab.Personality // that have all habits between them
+	var some []redfishlab.Personality // that have all deviations between them
 	for _, name := range []string{"idrac10", "ilo6", "supermicro-x11", "xcc", "ami"} {
 		p, err := redfishlab.FindPersonality(name)
 		if err != nil {
@@ -149,6 +149,6 @@ func TestPersonalities(t *testing.T) {
 		}
 	}
 	if around < 10 {
-		t.Errorf("%d operations met a refusal: the habits are not in force", around)
+		t.Errorf("%d operations met a refusal: the deviations are not in force", around)
 	}
 }

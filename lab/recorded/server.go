@@ -21,7 +21,7 @@ type Config struct {
 	Username, Password string        // who is let in; "" for anybody
 	PowerDelay         time.Duration // between a reset and the power that follows it
 	Now                func() time.Time
-	Habits             []redfish.Deviation // of a vendor, beyond what was recorded: see Habits
+	Deviations         []redfish.Deviation // of a vendor, beyond what was recorded: see Deviations
 }
 
 // Server is a recorded BMC that can be used: an http.Handler, safe for concurrent use. What is

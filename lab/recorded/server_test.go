@@ -133,14 +133,14 @@ func TestStart(t *testing.T) {
 	})
 }
 
-// TestHabits: each habit refuses what its vendor refuses, and lets pass what the vendor takes.
-func TestHabits(t *testing.T) {
+// TestDeviations: each deviation refuses what its vendor refuses, and lets pass what the vendor takes.
+func TestDeviations(t *testing.T) {
 	const media = "/redfish/v1/Managers/1/VirtualMedia/1/Actions/VirtualMedia."
 	const reset = system + "/Actions/ComputerSystem.Reset"
 	boot := func(members string) string { return `{"Boot": {` + members + `}}` }
 	target, enabled := `"BootSourceOverrideTarget": "Pxe"`, `"BootSourceOverrideEnabled": "Once"`
 	mode := `"BootSourceOverrideMode": "UEFI"`
-	for habit, tc := range map[redfish.Deviation]struct {
+	for deviation, tc := range map[redfish.Deviation]struct {
 		method, path, refused, taken string
 		refusedHeader, takenHeader   []string
 		status                       int
@@ -174,24 +174,24 @@ func TestHabits(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := recorded.New(recorded.Config{Tree: tree, Username: "admin", Password: "right",
-			Habits: []redfish.Deviation{habit}})
+			Deviations: []redfish.Deviation{deviation}})
 		if status, doc := ask(t, s, tc.method, tc.path, tc.refused, tc.refusedHeader...); status != tc.status {
-			t.Errorf("%s: %d %v, want %d", habit, status, doc, tc.status)
+			t.Errorf("%s: %d %v, want %d", deviation, status, doc, tc.status)
 		}
 		if status, doc := ask(t, s, tc.method, tc.path, tc.taken, tc.takenHeader...); status >= 300 {
-			t.Errorf("%s: what it takes is answered %d %v", habit, status, doc)
+			t.Errorf("%s: what it takes is answered %d %v", deviation, status, doc)
 		}
 	}
 }
 
-// TestShownHabits: documents and ETags as vendors have them.
-func TestShownHabits(t *testing.T) {
+// TestShownDeviations: documents and ETags as vendors have them.
+func TestShownDeviations(t *testing.T) {
 	tree, err := recorded.Load(recordedtest.Archive(t, recordedtest.Small()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	look := func(d redfish.Deviation, path string) (map[string]any, string) {
-		s := recorded.New(recorded.Config{Tree: tree, Habits: []redfish.Deviation{d}})
+		s := recorded.New(recorded.Config{Tree: tree, Deviations: []redfish.Deviation{d}})
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
 		var doc map[string]any

@@ -12,8 +12,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// soon is how long before its end a certificate is a problem.
-const soon = 30 * 24 * time.Hour
+// notice is how long before its end a certificate is a problem.
+const notice = 30 * 24 * time.Hour
 
 // certificateOf shows a BMC's certificate, with whatever TLS it has: nothing secret is sent. nil where there is no TLS,
 // or no connection, which the login will explain.
@@ -70,7 +70,7 @@ func describeCertificate(state tls.ConnectionState, host string, now time.Time) 
 	switch left := c.NotAfter.Sub(now); {
 	case left < 0:
 		out.Problems = append(out.Problems, "it has expired: renew it on the BMC")
-	case left < soon:
+	case left < notice:
 		out.Problems = append(out.Problems, fmt.Sprintf("it expires in %d days", int(left.Hours()/24)))
 	}
 	if now.Before(c.NotBefore) {

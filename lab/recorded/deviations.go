@@ -9,7 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/redfish"
 )
 
-// request is one that a habit looks at.
+// request is one that a deviation looks at.
 type request struct {
 	*http.Request
 	at   string // the resource, as the tree spells it
@@ -29,16 +29,17 @@ func (r request) boot(key string) (value any, has bool) {
 	return value, r.changes() && has
 }
 
-// habit is a deviation of lab/redfish, as far as a recording can have it: refuse answers a request that the vendor
-// refuses, show changes a document that is read.
-type habit struct {
+// deviation is one of lab/redfish, as far as a recording can have it: refuse answers a request that
+// the vendor refuses, show changes a document that is read.
+type deviation struct {
 	refuse func(s *Server, r request) (answer, bool)
 	show   func(s *Server, at string, doc map[string]any) map[string]any
 }
 
-// habits are those of a vendor's writes and wire. Deviations that need time (jobs, POST, slow media), or by which the
-// driver knows a maker, are not simulated on a recording: the personalities of lab/redfish have them.
-var habits = map[redfish.Deviation]habit{
+// deviations are those of a vendor's writes and wire. Deviations that need time (jobs, POST, slow
+// media), or by which the driver knows a maker, are not simulated on a recording: the personalities
+// of lab/redfish have them.
+var deviations = map[redfish.Deviation]deviation{
 	redfish.ETagsWeakRefused: when(http.StatusPreconditionFailed, "PreconditionFailed: a weak ETag",
 		func(s *Server, r request) bool {
 			return r.changes() && strings.HasPrefix(r.Header.Get("If-Match"), "W/")
@@ -109,9 +110,9 @@ func continuous(_ *Server, r request) bool {
 	return enabled == "Continuous"
 }
 
-// when is a habit that refuses what fits.
-func when(status int, message string, fits func(s *Server, r request) bool) habit {
-	return habit{refuse: func(s *Server, r request) (answer, bool) {
+// when is a deviation that refuses what fits.
+func when(status int, message string, fits func(s *Server, r request) bool) deviation {
+	return deviation{refuse: func(s *Server, r request) (answer, bool) {
 		if !fits(s, r) {
 			return answer{}, false
 		}
@@ -119,9 +120,9 @@ func when(status int, message string, fits func(s *Server, r request) bool) habi
 	}}
 }
 
-// Habits are the deviations of a personality that a recording can have.
-func Habits(p redfish.Personality) (all []redfish.Deviation) {
-	for _, d := range slices.Sorted(maps.Keys(habits)) {
+// Deviations are the deviations of a personality that a recording can have.
+func Deviations(p redfish.Personality) (all []redfish.Deviation) {
+	for _, d := range slices.Sorted(maps.Keys(deviations)) {
 		if slices.Contains(p.Deviations, d) {
 			all = append(all, d)
 		}
@@ -129,10 +130,10 @@ func Habits(p redfish.Personality) (all []redfish.Deviation) {
 	return all
 }
 
-// refuses answers a request that a habit refuses.
+// refuses answers a request that a deviation refuses.
 func (s *Server) refuses(r *http.Request, at string, body map[string]any) (answer, bool) {
-	for _, d := range s.c.Habits {
-		h := habits[d]
+	for _, d := range s.c.Deviations {
+		h := deviations[d]
 		if h.refuse == nil {
 			continue
 		}
@@ -143,14 +144,15 @@ func (s *Server) refuses(r *http.Request, at string, body map[string]any) (answe
 	return answer{}, false
 }
 
-// shown is an answer to a read, as the habits have it.
+// shown is an answer to a read, as the deviations have it.
 func (s *Server) shown(at string, a answer) answer {
-	for _, d := range s.c.Habits {
-		if show := habits[d].show; show != nil && a.status == http.StatusOK {
+	for _, d := range s.c.Deviations {
+		if show := deviations[d].show; show != nil && a.status == http.StatusOK {
 			a.body = show(s, at, a.body)
 		}
 	}
-	weak, unquoted := slices.Contains(s.c.Habits, redfish.ETagsWeak), slices.Contains(s.c.Habits, redfish.ETagsUnquoted)
+	weak, unquoted := slices.Contains(s.c.Deviations, redfish.ETagsWeak),
+		slices.Contains(s.c.Deviations, redfish.ETagsUnquoted)
 	if tag := a.header.Get("Etag"); tag != "" && (weak || unquoted) {
 		a.header = maps.Clone(a.header)
 		tag = `"` + bare(tag) + `"`
