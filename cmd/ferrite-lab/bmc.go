@@ -18,7 +18,7 @@ import (
 
 // recordedBMC serves a recorded BMC until it is interrupted.
 func recordedBMC() *cobra.Command {
-	var tree, listen, personality string
+	var tree, listen, personality, fault string
 	var conf recorded.Config
 	c := &cobra.Command{
 		Use:   "bmc --tree DIR|FILE.tar.xz",
@@ -43,6 +43,12 @@ standard as a vendor's BMCs do, as far as a recording can.`,
 				return fmt.Errorf("--personality: %w", err)
 			}
 			conf.Deviations = recorded.Deviations(p)
+			var f recorded.Fault
+			if fault != "" {
+				if f, err = recorded.ParseFault(fault); err != nil {
+					return fmt.Errorf("--fault: %w", err)
+				}
+			}
 			l, err := (&net.ListenConfig{}).Listen(cmd.Context(), "tcp", listen)
 			if err != nil {
 				return fmt.Errorf("--listen: %w", err)
@@ -53,13 +59,20 @@ standard as a vendor's BMCs do, as far as a recording can.`,
 			if err != nil {
 				return errors.Join(err, l.Close())
 			}
-			return serve(cmd.Context(), l, recorded.New(conf))
+			bmc := recorded.New(conf)
+			if fault != "" {
+				return serve(cmd.Context(), l, recorded.WithFault(bmc, f))
+			}
+			return serve(cmd.Context(), l, bmc)
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&tree, "tree", "", "`folder or archive` of the recorded documents (required)")
 	f.StringVar(&personality, "personality", redfish.Ideal,
 		"`name` of the vendor's BMC it behaves like: "+strings.Join(redfish.PersonalityNames(), ", "))
+	f.StringVar(&fault, "fault", "",
+		"`fault` that requests meet, as slow:8s, busy:2s*3 (three times), truncated*1; one of "+
+			strings.Join(recorded.FaultNames(), ", "))
 	f.StringVar(&listen, "listen", "127.0.0.1:0", "`address` to serve at, by HTTP")
 	f.StringVar(&conf.Username, "username", "admin", "user who is let in; empty for anybody")
 	f.StringVar(&conf.Password, "password", "recorded", "password of the user; it protects nothing")
