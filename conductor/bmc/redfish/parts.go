@@ -33,11 +33,15 @@ type partLinks struct {
 // parts is one reading of them.
 type parts struct {
 	*session
-	links partLinks
-	out   node.Parts
-	until time.Time // the end of the time for the kind that is read
-	now   func() time.Time
+	links  partLinks
+	out    node.Parts
+	within time.Duration // for each kind
+	until  time.Time     // the end of the time for the kind that is read
+	now    func() time.Time
 }
+
+// begin starts the time for a kind.
+func (p *parts) begin() { p.until = p.now().Add(p.within) }
 
 // partReaders are in the order of their worth: what comes last is what a slow BMC may not be asked for.
 var partReaders = []struct {
@@ -58,12 +62,12 @@ func (d *Driver) Parts(ctx context.Context, n node.Node) (out node.Parts, err er
 		if err != nil {
 			return err
 		}
-		p := &parts{session: s, now: time.Now}
+		p := &parts{session: s, now: time.Now, within: slowPart}
 		if err := json.Unmarshal(sys.RawData, &p.links); err != nil {
 			p.missed("links", fmt.Errorf("read %s: %w", *s.system, err)) // one may be of another form: the rest is there
 		}
 		for _, r := range partReaders {
-			p.until = p.now().Add(slowPart)
+			p.begin()
 			if err := r.read(p); err != nil {
 				p.missed(r.kind, err)
 				if err := s.optional(r.kind, err); err != nil {
@@ -93,7 +97,7 @@ func each[T any](p *parts, kind string, all []string, take func(path string, doc
 	slices.SortFunc(all, byNumber)
 	for _, path := range all[:min(len(all), maxParts)] {
 		if p.now().After(p.until) {
-			p.missed(kind, fmt.Errorf("the BMC is too slow to list all %d within %s", len(all), slowPart))
+			p.missed(kind, fmt.Errorf("the BMC is too slow to list all %d within %s", len(all), p.within))
 			return nil
 		}
 		var doc T

@@ -12,6 +12,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
+// slowSensors is the time for one source. It is short, since all else that is asked of the BMC waits for it.
+const slowSensors = 20 * time.Second
+
 // maxChassis bounds the chassis that are asked; a GB300 has 28.
 const maxChassis = 64
 
@@ -23,7 +26,7 @@ func (d *Driver) Sensors(ctx context.Context, n node.Node) (out node.SensorRepor
 		if err != nil {
 			return err
 		}
-		p := &parts{session: s, now: time.Now}
+		p := &parts{session: s, now: time.Now, within: slowSensors}
 		if err := json.Unmarshal(sys.RawData, &p.links); err != nil {
 			p.missed("links", err)
 		}
@@ -62,7 +65,7 @@ func (r *sensors) readAll(system []byte) error {
 		{"MetricReports", r.metricReports},
 		{"Sensors", r.sensorCollections},
 	} {
-		r.until = r.now().Add(slowPart)
+		r.begin()
 		before := len(r.report.Sensors)
 		if err := source.read(chassis); err != nil {
 			if err := r.optional("sensors", err); err != nil {
@@ -78,7 +81,8 @@ func (r *sensors) readAll(system []byte) error {
 			break
 		}
 	}
-	r.known, r.until = nil, r.now().Add(slowPart)
+	r.known = nil
+	r.begin()
 	return r.health(system)
 }
 
