@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ferrite-metal/ferrite/images/iso"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -286,7 +287,7 @@ func FuzzParse(f *testing.F) {
 // check.
 func TestCheckHoldsLittle(t *testing.T) {
 	image := make([]byte, MaxSize)
-	copy(image[16*sectorSize:], "\x01CD001")
+	copy(image[16*iso.SectorSize:], "\x01CD001")
 	drive, err := Encode(image)
 	if err != nil {
 		t.Fatal(err)

@@ -4,10 +4,6 @@
 // config-2 (with Rock Ridge and Joliet names), and that into the string form
 // Ironic carries, base64 of gzip, and back.
 //
-// The writer of ISO 9660 is our own. The library that was tried, diskfs/go-diskfs,
-// writes to a file only, and does not give the same bytes twice: a machine that is
-// deployed again would get another config drive.
-//
 // It is pure: bytes in, bytes out, the same for the same input. It must not
 // do I/O, read a clock, or know nodes or disks.
 package configdrive

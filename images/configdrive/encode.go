@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/ferrite-metal/ferrite/images/iso"
 )
 
 // Encode turns an image into Ironic's string form: base64 of gzip. The gzip
@@ -66,7 +68,7 @@ func unpack(s string, to io.Writer) error {
 type prefix []byte
 
 func (p *prefix) Write(b []byte) (int, error) {
-	room := 17*sectorSize - len(*p)
+	room := 17*iso.SectorSize - len(*p)
 	*p = append(*p, b[:min(room, len(b))]...)
 	return len(b), nil
 }
@@ -78,7 +80,7 @@ func tooLarge(n int) error {
 
 // isISO looks for the primary volume descriptor.
 func isISO(b []byte) bool {
-	return len(b) >= 17*sectorSize && bytes.Equal(b[16*sectorSize:][:6], []byte("\x01CD001"))
+	return len(b) >= 17*iso.SectorSize && bytes.Equal(b[16*iso.SectorSize:][:6], []byte("\x01CD001"))
 }
 
 // isFAT looks for a boot sector that says it is FAT.

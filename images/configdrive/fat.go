@@ -4,8 +4,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"path"
 
 	"github.com/ferrite-metal/ferrite/images/fat"
+	"github.com/ferrite-metal/ferrite/images/iso"
 )
 
 // BuildFAT makes a config drive of the files that Linux mounts from a disk of
@@ -17,11 +19,11 @@ func BuildFAT(files map[string][]byte, sector int) ([]byte, error) {
 // buildFAT makes a VFAT image of the files. Linux does not mount an ISO 9660,
 // whose blocks have 2048 bytes, from a disk of sectors of 4096 bytes.
 func buildFAT(label string, files map[string][]byte, sector int) ([]byte, error) {
-	root, err := newTree(files)
+	root, err := iso.Tree(contents(files))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	image, err := fat.Build(label, fatTree(root), sector, MaxSize)
+	image, err := fat.Build(label, fatTree(root, files, ""), sector, MaxSize)
 	if large, ok := errors.AsType[fat.TooLargeError](err); ok {
 		return nil, tooLarge(large.Size)
 	}
@@ -32,13 +34,13 @@ func buildFAT(label string, files map[string][]byte, sector int) ([]byte, error)
 }
 
 // fatTree is the tree of the files, in the order of their ISO 9660 identifiers.
-func fatTree(e *entry) *fat.File {
-	f := &fat.File{Name: e.name, Content: e.content}
-	if e.children != nil {
+func fatTree(e *iso.Entry, files map[string][]byte, at string) *fat.File {
+	f := &fat.File{Name: e.Name, Content: files[at]}
+	if e.Children != nil {
 		f.Children = []*fat.File{}
 	}
-	for _, c := range e.children {
-		f.Children = append(f.Children, fatTree(c))
+	for _, c := range e.Children {
+		f.Children = append(f.Children, fatTree(c, files, path.Join(at, c.Name)))
 	}
 	return f
 }
@@ -53,7 +55,7 @@ func ForSector(image []byte, sector int) ([]byte, error) {
 				ErrInvalid, has, sector)
 		}
 	}
-	if sector <= sectorSize || !isISO(image) {
+	if sector <= iso.SectorSize || !isISO(image) {
 		return image, nil
 	}
 	files, err := read(image)

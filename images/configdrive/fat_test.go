@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ferrite-metal/ferrite/images/iso"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -131,9 +132,9 @@ func FuzzRead(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(b[16*sectorSize:])
+	f.Add(b[16*iso.SectorSize:])
 	f.Fuzz(func(t *testing.T, b []byte) {
-		files, err := read(append(make([]byte, 16*sectorSize), b...))
+		files, err := read(append(make([]byte, 16*iso.SectorSize), b...))
 		if err != nil {
 			return
 		}

@@ -7,6 +7,8 @@ import (
 	"path"
 	"strings"
 	"unicode/utf16"
+
+	"github.com/ferrite-metal/ferrite/images/iso"
 )
 
 const (
@@ -37,8 +39,8 @@ type reader struct {
 // root finds the root's record in the volume descriptors.
 func (r *reader) root() ([]byte, error) {
 	var root []byte
-	for at := 16 * sectorSize; at+sectorSize <= len(r.image); at += sectorSize {
-		d := r.image[at:][:sectorSize]
+	for at := 16 * iso.SectorSize; at+iso.SectorSize <= len(r.image); at += iso.SectorSize {
+		d := r.image[at:][:iso.SectorSize]
 		if string(d[1:6]) != "CD001" || d[0] == 255 {
 			break
 		}
@@ -58,7 +60,7 @@ func (r *reader) root() ([]byte, error) {
 // extent is the content that a directory record points to.
 func (r *reader) extent(record []byte) ([]byte, error) {
 	le := binary.LittleEndian
-	at, n := int64(le.Uint32(record[2:]))*sectorSize, int64(le.Uint32(record[10:]))
+	at, n := int64(le.Uint32(record[2:]))*iso.SectorSize, int64(le.Uint32(record[10:]))
 	if at+n > int64(len(r.image)) {
 		return nil, fmt.Errorf("%w: a file of %d bytes at %d lies outside the image of %d", ErrInvalid, n, at, len(r.image))
 	}
@@ -77,7 +79,7 @@ func (r *reader) dir(record []byte, name string, depth int) error {
 	for at := 0; at < len(b); {
 		n := int(b[at])
 		if n == 0 { // the rest of a sector
-			at = (at/sectorSize + 1) * sectorSize
+			at = (at/iso.SectorSize + 1) * iso.SectorSize
 			continue
 		}
 		if n < 34 || at+n > len(b) || 33+int(b[at+32]) > n {
