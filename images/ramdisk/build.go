@@ -179,15 +179,7 @@ func (r Recipe) write(ctx context.Context, kernel Kernel, early []byte, content 
 	}
 	var err error
 	res.KernelPath = filepath.Join(r.Out, r.Profile.Name+".vmlinuz")
-	res.KernelSHA256, res.KernelSize, err = buildcache.WriteFile(res.KernelPath, func(w io.Writer) error {
-		f, err := os.Open(kernel.Image)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		_, err = io.Copy(w, f)
-		return err
-	})
+	res.KernelSHA256, res.KernelSize, err = copyFile(kernel.Image, res.KernelPath)
 	if err != nil {
 		return err
 	}

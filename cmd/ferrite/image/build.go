@@ -24,7 +24,7 @@ func build() *cobra.Command {
 			"signature of the release and the hash of each package are checked.\n\n" +
 			"The results are OUT/PROFILE.vmlinuz and OUT/PROFILE.initramfs. Give them to\n" +
 			"`ferrite serve --ramdisk-kernel --ramdisk-initrd`. OUT/PROFILE.spdx.json lists the packages in\n" +
-			"them (SPDX 2.3).",
+			"them (SPDX 2.3). OUT/loaders has Debian's boot loaders for boot media.",
 		Example: "  ferrite image build --profile metal --firmware auto --out /var/lib/ferrite/ramdisk\n" +
 			"  ferrite image build --ca site-ca.pem --firmware /lib/firmware --module bnx2x --out ramdisk\n" +
 			"  ferrite image build --kernel-package linux-image-amd64/bookworm-backports --out ramdisk",
@@ -40,8 +40,12 @@ func build() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			folder, err := ramdisk.FetchLoaders(cmd.Context(), recipe.Archive, recipe.CacheDir, recipe.Out, log)
+			if err != nil {
+				return err
+			}
 			reportMissing(cmd.ErrOrStderr(), o.site.Firmware, result.MissingFirmware)
-			return report(cmd.OutOrStdout(), result)
+			return report(cmd.OutOrStdout(), result, folder)
 		},
 	}
 	o.define(c.Flags())
@@ -68,7 +72,7 @@ func reportMissing(w io.Writer, from string, missing []string) {
 }
 
 // report prints the results and what takes the room.
-func report(w io.Writer, r ramdisk.Result) error {
+func report(w io.Writer, r ramdisk.Result, loaders string) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s\t%.1f MB\n%s\t%.1f MB (%.1f MB unpacked, %d modules of %s %s)\n", r.KernelPath,
 		mb(r.KernelSize),
@@ -77,6 +81,7 @@ func report(w io.Writer, r ramdisk.Result) error {
 		fmt.Fprintf(&text, "  %-18s %7.1f MB  %d files\n", part.Name, mb(part.Size), part.Files)
 	}
 	fmt.Fprintf(&text, "%s\t%d components\n", r.ManifestPath, len(r.Components))
+	fmt.Fprintf(&text, "%s\tboot loaders for boot media\n", loaders)
 	_, err := io.WriteString(w, text.String())
 	return err
 }

@@ -11,6 +11,6 @@ func Command() *cobra.Command {
 	c := &cobra.Command{Use: "image", Short: "Build and inspect the kernel and ramdisk that machines boot",
 		SilenceUsage: true,
 		Args:         cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	c.AddCommand(build(), inspect())
+	c.AddCommand(build(), inspect(), isoCommand())
 	return c
 }
