@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path/filepath"
 
 	"github.com/ferrite-metal/ferrite/lab/qemu"
 	"github.com/ferrite-metal/ferrite/lab/redfish"
@@ -72,8 +71,8 @@ func (l *Lab) addMachine(ctx context.Context, i int, c MachineConfig) error {
 	l.onClose(m.Close)
 	m.BMC = redfish.New(redfish.Config{
 		Machine: m.Machine, Username: c.Username, Password: c.Password,
-		MediaDir: filepath.Join(l.config.Dir, runDir), MediaClient: l.HTTPClient(),
-		RAID: redfish.RAID{DriveGiB: []int{100, 100, 100, 100}}, SSHPort: firstSSHPort + i,
+		MediaClient: l.HTTPClient(),
+		RAID:        redfish.RAID{DriveGiB: []int{100, 100, 100, 100}}, SSHPort: firstSSHPort + i,
 		Log: l.log, Personality: c.Personality,
 	})
 	l.onClose(m.BMC.Close)

@@ -28,7 +28,7 @@ import (
 func TestConsoleRestart(t *testing.T) {
 	board := sshconsoletest.Start(t, "", sshconsole.Config{User: redfishtest.User, Password: redfishtest.Password})
 	bmc := redfish.New(redfish.Config{Machine: redfishtest.NewMachineOf(redfishtest.SystemUUID),
-		Username: redfishtest.User, Password: redfishtest.Password, MediaDir: t.TempDir(), SSHPort: board.Port(t),
+		Username: redfishtest.User, Password: redfishtest.Password, SSHPort: board.Port(t),
 		Log: slog.New(slog.DiscardHandler)})
 	server := httptest.NewServer(bmc)
 	defer func() { bmc.Close(); server.Close() }()

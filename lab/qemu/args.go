@@ -64,7 +64,7 @@ func args(s Spec, start Start) []string {
 	}
 	a = append(a, diskArgs(s, start)...)
 	a = append(a, nicArgs(s, start)...)
-	return append(a, cdArgs(start)...)
+	return append(a, cdArgs(s, start)...)
 }
 
 // Manufacturer and Model are what the machine says of itself in SMBIOS.
@@ -101,7 +101,7 @@ var controllers = []struct {
 func diskArgs(s Spec, start Start) []string {
 	var a []string
 	for _, c := range controllers {
-		if slices.ContainsFunc(s.Disks, func(d Disk) bool { return d.Bus == c.bus }) {
+		if s.CD == c.bus || slices.ContainsFunc(s.Disks, func(d Disk) bool { return d.Bus == c.bus }) {
 			a = append(a, "-device", c.device)
 		}
 	}
@@ -178,12 +178,22 @@ func nicArgs(s Spec, start Start) []string {
 }
 
 // cdArgs is the drive for virtual media, always there so that media can be
-// changed while the machine runs.
-func cdArgs(start Start) []string {
-	device := fmt.Sprintf("ide-cd,bus=ide.%d,id=%s%s", maxSATA, cdID, bootIndex(start, cdID))
-	if start.Media == "" {
-		return []string{"-device", device}
+// changed while the machine runs. Media at http(s) URLs are read by QEMU itself (its curl block
+// driver), in the parts that firmware and kernel ask for.
+func cdArgs(s Spec, start Start) []string {
+	var a []string
+	device := fmt.Sprintf("ide-cd,bus=ide.%d", maxSATA)
+	if s.CD == BusSCSI {
+		device = "scsi-cd,bus=scsi.0"
 	}
-	drive := "if=none,id=drive-" + cdID + ",media=cdrom,readonly=on,format=raw,file=" + escape(start.Media)
-	return []string{"-drive", drive, "-device", device + ",drive=drive-" + cdID}
+	if s.CD == BusUSB {
+		a = append(a, "-device", "usb-bot,id=usbcd,bus=usb.0")
+		device = "scsi-cd,bus=usbcd.0"
+	}
+	device += ",id=" + cdID + bootIndex(start, cdID)
+	if start.Media != "" {
+		a = append(a, "-drive", "if=none,id=drive-"+cdID+",media=cdrom,readonly=on,format=raw,file="+escape(start.Media))
+		device += ",drive=drive-" + cdID
+	}
+	return append(a, "-device", device)
 }

@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// InsertMedia puts the image file at path into the CD drive: at once when the
+// InsertMedia puts the image at a path or an http(s) URL into the CD drive: at once when the
 // machine runs, and for every start until EjectMedia. Only the next start can
 // boot from it.
-func (m *Machine) InsertMedia(ctx context.Context, path string) error {
-	return m.changeMedia(ctx, path, "blockdev-change-medium", map[string]any{
-		"id": cdID, "filename": path, "format": "raw", "read-only-mode": "read-only",
+func (m *Machine) InsertMedia(ctx context.Context, image string) error {
+	return m.changeMedia(ctx, image, "blockdev-change-medium", map[string]any{
+		"id": cdID, "filename": image, "format": "raw", "read-only-mode": "read-only",
 	})
 }
 
@@ -19,7 +19,7 @@ func (m *Machine) EjectMedia(ctx context.Context) error {
 	return m.changeMedia(ctx, "", "eject", map[string]any{"id": cdID, "force": true})
 }
 
-func (m *Machine) changeMedia(ctx context.Context, path, command string, arguments map[string]any) error {
+func (m *Machine) changeMedia(ctx context.Context, image, command string, arguments map[string]any) error {
 	m.op.Lock()
 	defer m.op.Unlock()
 	m.settle()
@@ -30,6 +30,6 @@ func (m *Machine) changeMedia(ctx context.Context, path, command string, argumen
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.media = path
+	m.media = image
 	return nil
 }

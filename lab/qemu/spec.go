@@ -41,6 +41,9 @@ var buses = []Bus{BusVirtio, BusNVMe, BusSATA, BusSCSI, BusUSB, BusMegaSAS}
 // one holds the CD drive.
 const maxSATA = 5
 
+// cdBuses are those that the CD drive can be on.
+var cdBuses = []Bus{BusSATA, BusSCSI, BusUSB}
+
 // maxUSB is the number of ports of QEMU's xHCI controller.
 const maxUSB = 4
 
@@ -74,6 +77,7 @@ type Spec struct {
 	CPUs     int      // 0 is 1, the fastest under TCG on two cores
 	Disks    []Disk
 	NICs     []NIC
+	CD       Bus // of the virtual CD drive: sata, scsi or usb; empty is sata
 	// HTTPBoot makes UEFI firmware try HTTP boot and no PXE, always.
 	HTTPBoot bool
 	Accel    Accel // empty is TCG
@@ -130,6 +134,7 @@ func (s Spec) withDefaults() Spec {
 	s.MemoryMB = or(s.MemoryMB, 512)
 	s.CPUs = or(s.CPUs, 1)
 	s.Accel = or(s.Accel, TCG)
+	s.CD = or(s.CD, BusSATA)
 	s.Disks = slices.Clone(s.Disks)
 	for i := range s.Disks {
 		d := &s.Disks[i]
@@ -189,8 +194,14 @@ func (s Spec) validate() error {
 		}
 		attached[d.Bus]++
 	}
+	if !slices.Contains(cdBuses, s.CD) {
+		bad("CD drive on bus %q: expected one of %v", s.CD, cdBuses)
+	}
+	if s.CD == BusUSB {
+		attached[BusUSB]++
+	}
 	if sata, usb := attached[BusSATA], attached[BusUSB]; sata > maxSATA || usb > maxUSB {
-		bad("%d sata and %d usb disks: expected at most %d and %d", sata, usb, maxSATA, maxUSB)
+		bad("%d sata and %d usb drives: expected at most %d and %d", sata, usb, maxSATA, maxUSB)
 	}
 	for i, n := range s.NICs {
 		if _, err := net.ParseMAC(n.MAC); err != nil {

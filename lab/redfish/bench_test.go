@@ -24,7 +24,7 @@ func newController(t *testing.T, edit ...func(*Config)) *bench {
 		clock: redfishtest.NewClock()}
 	c := Config{
 		Machine: b.machine, Username: redfishtest.User, Password: redfishtest.Password,
-		MaxSessions: 2, SessionTimeout: time.Minute, MediaDir: t.TempDir(),
+		MaxSessions: 2, SessionTimeout: time.Minute,
 		RAID: RAID{DriveGiB: []int{100, 100, 100, 200}}, TaskTime: time.Second, RestartTime: time.Second,
 		Now: b.clock.Now, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}

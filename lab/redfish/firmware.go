@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/lab/qemu"
 )
@@ -37,6 +38,9 @@ type firmwareImage struct {
 	Component component
 	Version   string
 }
+
+// fetchTimeout bounds copying one image; a lab's images are local.
+const fetchTimeout = 5 * time.Minute
 
 // maxFirmware bounds an image.
 const maxFirmware = 64 << 20

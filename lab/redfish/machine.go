@@ -22,8 +22,9 @@ type Booter interface {
 	SetBoot(qemu.Boot) error
 }
 
-// Tray is the virtual CD drive; path is a file on this host.
+// Tray is the virtual CD drive, which reads the image at an http(s) URL by itself. A user and a
+// password are in the URL.
 type Tray interface {
-	InsertMedia(ctx context.Context, path string) error
+	InsertMedia(ctx context.Context, image string) error
 	EjectMedia(ctx context.Context) error
 }

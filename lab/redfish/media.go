@@ -4,27 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"path"
 	"sync"
 	"time"
 )
 
-// fetchTimeout bounds copying one image; a lab's images are local.
-const fetchTimeout = 5 * time.Minute
+// lookTimeout bounds the look at one image.
+const lookTimeout = 30 * time.Second
 
-// media is the virtual CD: a local copy of an image, in the machine's tray.
+// media is the virtual CD: an image at a URL, in the machine's tray.
 type media struct {
 	client *http.Client
-	dir    string
 	tray   Tray
 
 	mu    sync.Mutex
 	image string // the URI; empty is an empty drive
-	file  string
 }
 
 // inserted is the URI and the name of the image in the drive, if any.
@@ -34,21 +30,21 @@ func (m *media) inserted() (image, name string) {
 	return m.image, path.Base(m.image)
 }
 
-// insert copies the image and puts it into the tray.
+// insert looks at the image and puts its URL into the tray: the machine reads it in parts.
 func (m *media) insert(ctx context.Context, q insertRequest) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.image != "" {
 		return problem(resourceInUse).because(errors.New("there is media inserted: eject it first"))
 	}
-	file, err := m.fetch(ctx, q)
+	u, err := m.look(ctx, q)
 	if err != nil {
 		return problem(couldNotConnect, q.Image).about("#/Image").because(err)
 	}
-	if err := m.tray.InsertMedia(ctx, file); err != nil {
-		return errors.Join(err, os.Remove(file))
+	if err := m.tray.InsertMedia(ctx, u); err != nil {
+		return err
 	}
-	m.image, m.file = q.Image, file
+	m.image = q.Image
 	return nil
 }
 
@@ -62,14 +58,14 @@ func (m *media) eject(ctx context.Context) error {
 	if err := m.tray.EjectMedia(ctx); err != nil {
 		return err
 	}
-	file := m.file
-	m.image, m.file = "", ""
-	return os.Remove(file)
+	m.image = ""
+	return nil
 }
 
-// fetch copies the image of a request to a file of its own.
-func (m *media) fetch(ctx context.Context, q insertRequest) (file string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+// look asks for the image of a request, as BMCs do, and returns its URL with the request's
+// credentials. It reads no content.
+func (m *media) look(ctx context.Context, q insertRequest) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	u, err := url.Parse(q.Image)
 	if err != nil {
@@ -78,31 +74,27 @@ func (m *media) fetch(ctx context.Context, q insertRequest) (file string, err er
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return "", fmt.Errorf("scheme %q: expected http or https", u.Scheme)
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, q.Image, nil)
+	if q.UserName != "" {
+		u.User = url.UserPassword(q.UserName, q.Password)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodHead, u.String(), nil)
 	if err != nil {
 		return "", err
-	}
-	if q.UserName != "" {
-		request.SetBasicAuth(q.UserName, q.Password)
 	}
 	response, err := m.client.Do(request)
 	if err != nil {
 		return "", err
 	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("expected status 200, found %s", response.Status)
-	}
-	out, err := os.CreateTemp(m.dir, "media-*.iso")
-	if err != nil {
+	if err := response.Body.Close(); err != nil {
 		return "", err
 	}
-	n, err := io.Copy(out, response.Body)
-	if err == nil && n == 0 {
-		err = errors.New("the image is empty")
+	switch {
+	case response.StatusCode != http.StatusOK:
+		return "", fmt.Errorf("expected status 200, found %s", response.Status)
+	case response.ContentLength == 0:
+		return "", errors.New("the image is empty")
+	case response.Header.Get("Accept-Ranges") != "bytes":
+		return "", errors.New("the server does not answer ranges, in which a drive reads")
 	}
-	if err := errors.Join(err, out.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(out.Name()))
-	}
-	return out.Name(), nil
+	return u.String(), nil
 }

@@ -20,9 +20,7 @@ type Config struct {
 	MaxSessions int
 	// SessionTimeout ends a session not used for so long; 0 is 30 minutes.
 	SessionTimeout time.Duration
-	// MediaDir is where virtual media is kept while inserted.
-	MediaDir string
-	// MediaClient fetches virtual media; nil is http.DefaultClient.
+	// MediaClient looks at images for the virtual drive, and fetches firmware; nil is http.DefaultClient.
 	MediaClient *http.Client
 	// RAID is a controller with drives of its own; the zero value has none.
 	RAID RAID
@@ -111,7 +109,7 @@ func New(c Config) *Server {
 		counters: newCounters(),
 		faults:   newFaults(),
 		health:   "OK",
-		media:    &media{client: c.MediaClient, dir: c.MediaDir, tray: c.Machine},
+		media:    &media{client: c.MediaClient, tray: c.Machine},
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.equip()

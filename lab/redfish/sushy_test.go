@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,8 +21,8 @@ import (
 func TestSushy(t *testing.T) {
 	b := newBench(t)
 	b.clock.SetStep(b.config.TaskTime / 10)
-	image := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Write([]byte("an image"))
+	image := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.ServeContent(w, r, "", time.Time{}, strings.NewReader("an image"))
 	}))
 	defer image.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

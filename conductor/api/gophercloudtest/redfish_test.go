@@ -41,7 +41,7 @@ func newController(t *testing.T) (*redfishtest.Machine, *redfishtest.Client) {
 	t.Helper()
 	machine := redfishtest.NewMachine()
 	controller := lab.New(lab.Config{
-		Machine: machine, Username: redfishtest.User, Password: redfishtest.Password, MediaDir: t.TempDir(),
+		Machine: machine, Username: redfishtest.User, Password: redfishtest.Password,
 		TaskTime: time.Second, RestartTime: time.Second, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
 	server := httptest.NewServer(controller)

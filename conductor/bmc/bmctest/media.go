@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -28,8 +30,8 @@ func testMedia(t testing.TB, d bmc.Driver, n node.Node) {
 	if !ok {
 		t.Skip("the driver has no virtual media")
 	}
-	images := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte("an image")) // a BMC that has gone shows in its slots
+	images := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.ServeContent(w, r, "", time.Time{}, strings.NewReader("an image"))
 	}))
 	defer images.Close()
 	slots, err := l.MediaSlots(t.Context(), n)

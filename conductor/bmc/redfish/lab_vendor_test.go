@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -71,8 +72,8 @@ func TestDriverSubscriptions(t *testing.T) {
 
 // eject_vmedia empties the drives it is meant for, and an empty one stays so.
 func TestDriverEject(t *testing.T) {
-	image := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Write([]byte("an image"))
+	image := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.ServeContent(w, r, "", time.Time{}, strings.NewReader("an image"))
 	}))
 	defer image.Close()
 	b := newBench(t)

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ func TestDataImage(t *testing.T) {
 			http.NotFound(w, r)
 			return
 		}
-		_, _ = w.Write([]byte("the contents of " + r.URL.Path)) // a controller that has gone fails below
+		http.ServeContent(w, r, "", time.Time{}, strings.NewReader("the contents of "+r.URL.Path))
 	}))
 	defer images.Close()
 	c := servetest.Start(t, serve.Command(), t.TempDir())
@@ -97,7 +98,7 @@ func TestDataImage(t *testing.T) {
 func newController(t testing.TB, m redfish.Machine) string {
 	t.Helper()
 	controller := redfish.New(redfish.Config{Machine: m, Username: redfishtest.User, Password: redfishtest.Password,
-		MediaDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+		Log: slog.New(slog.DiscardHandler)})
 	server := httptest.NewServer(controller)
 	t.Cleanup(func() {
 		server.Close()

@@ -77,7 +77,7 @@ func startMachine(ts *testscript.TestScript, neg bool, args []string) {
 		Machine: &bareMachine{
 			power: qemu.Off, boot: qemu.Boot{Target: qemu.TargetNone, Enabled: qemu.Disabled, Firmware: qemu.UEFI},
 		},
-		Username: "admin", Password: "open, please", MediaDir: tb.TempDir(), Log: slog.New(slog.DiscardHandler),
+		Username: "admin", Password: "open, please", Log: slog.New(slog.DiscardHandler),
 	})
 	server := httptest.NewServer(controller)
 	ts.Defer(func() {

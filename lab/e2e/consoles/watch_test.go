@@ -143,7 +143,7 @@ func redfishBMC(t *testing.T, m *qemu.Machine) (url string) {
 	l := listen(t)
 	done := make(chan struct{})
 	go func() { defer close(done); _ = console.Serve(l) }()
-	bmc := redfish.New(redfish.Config{Machine: m, Username: user, Password: password, MediaDir: t.TempDir(),
+	bmc := redfish.New(redfish.Config{Machine: m, Username: user, Password: password,
 		Personality: personality, SSHPort: l.Addr().(*net.TCPAddr).Port, Log: log})
 	server := httptest.NewServer(bmc)
 	t.Cleanup(func() {

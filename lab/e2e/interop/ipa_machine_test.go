@@ -54,7 +54,7 @@ func newIPAMachine(t *testing.T, c *servetest.Conductor) *ipaMachine {
 		boot: qemu.Boot{Target: qemu.TargetNone, Enabled: qemu.Disabled, Firmware: qemu.UEFI},
 	}
 	controller := redfish.New(redfish.Config{
-		Machine: m, Username: "admin", Password: bmcPassword, MediaDir: t.TempDir(), Log: slog.New(slog.DiscardHandler),
+		Machine: m, Username: "admin", Password: bmcPassword, Log: slog.New(slog.DiscardHandler),
 	})
 	m.bmc = httptest.NewServer(controller)
 	t.Cleanup(func() {

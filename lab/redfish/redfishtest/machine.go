@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -104,15 +105,31 @@ func (m *Machine) Reset(_ context.Context, kind qemu.ResetType) error {
 	return nil
 }
 
-// InsertMedia keeps the content of the file at path.
-func (m *Machine) InsertMedia(_ context.Context, path string) error {
+// InsertMedia keeps the content of the image at a URL.
+func (m *Machine) InsertMedia(ctx context.Context, image string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	content, err := os.ReadFile(path)
+	content, err := fetch(ctx, image)
 	if err == nil && m.fail == nil {
 		m.media = string(content)
 	}
 	return errors.Join(err, m.fail)
+}
+
+func fetch(ctx context.Context, image string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, image, nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = errors.New(answer.Status)
+	}
+	return content, errors.Join(err, answer.Body.Close())
 }
 
 // EjectMedia empties the drive.
