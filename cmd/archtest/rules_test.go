@@ -23,7 +23,9 @@ var rules = []rule{
 	{packages: list("proto/rootdevice"), may: list("proto/agentapi"),
 		why: "one choice of a disk, for agent and conductor"},
 	{packages: list("images/disk/*"), may: list("images/disk/*"), why: "a pure core, usable alone"},
-	{packages: list("images/configdrive"), may: list("images/fat"), why: "a pure core: files in, an image out"},
+	{packages: list("images/iso"), why: "a pure core: files in, an image out"},
+	{packages: list("images/configdrive, images/bootiso"), may: list("images/fat, images/iso"),
+		why: "pure cores: files in, an image out"},
 	{packages: list("images/ramdisk/*"), may: list("images/*, proto/sitestep"),
 		why: "the builder packs programs by their path"},
 
@@ -36,9 +38,11 @@ var rules = []rule{
 		why: "documents about firmware: plain data in, documents out"},
 	{packages: list("conductor/host/translate"),
 		may:   list("conductor/fsm, conductor/node, conductor/documents/yamljson, proto/*"),
-		tests: list("conductor/bmc/*, conductor/cacert"), why: "a document becomes a node: plain data in, plain data out"},
+		tests: list("conductor/bmc/*, conductor/cacert"), why: "a document becomes a node: plain data in, plain data " +
+			"out"},
 	{packages: list("conductor/host"),
-		may: list("decisions, conductor/host/firmware, conductor/host/translate, conductor/documents/yamljson, proto/*"),
+		may: list("decisions, conductor/host/firmware, conductor/host/translate, conductor/documents/yamljson, " +
+			"proto/*"),
 		why: "decisions: plain data in, plain data out"},
 	{packages: list("conductor/host/reconciler"),
 		may: list("decisions, conductor/host/*, conductor/documents/objects, conductor/documents/yamljson, " +
@@ -75,7 +79,8 @@ var rules = []rule{
 	{packages: list("conductor/bmc/sol"), why: "serial over LAN: packets in, packets out; no clock, no I/O"},
 	{packages: list("conductor/bmc/sshline"), tests: list("lab/redfish/*"),
 		why: "a serial line behind SSH; knows neither nodes nor Redfish"},
-	{packages: list("conductor/bmc/vendor, conductor/bmc/controller"), may: list("conductor/fsm, conductor/node, proto/*"),
+	{packages: list("conductor/bmc/vendor, conductor/bmc/controller"), may: list("conductor/fsm, conductor/node, " +
+		"proto/*"),
 		why: "names of makers and of storage controllers"},
 	{packages: list("conductor/bmc/redfish, conductor/bmc/ipmi, conductor/bmc/manual, conductor/bmc/fake"),
 		may: list("conductor/bmc/controller, conductor/bmc/driverinfo, conductor/bmc/sol, conductor/bmc/sshline, " +
@@ -112,7 +117,8 @@ var rules = []rule{
 	{packages: list("conductor/api/*"),
 		may: list("decisions, conductor/api/*, conductor/engine/*, conductor/auth, conductor/console, " +
 			"conductor/ratelimit, conductor/reload, proto/*"),
-		tests: list("conductor/agents, conductor/bootlog, conductor/store"), why: "Ironic's REST API, before the engine"},
+		tests: list("conductor/agents, conductor/bootlog, conductor/store"), why: "Ironic's REST API, before the " +
+			"engine"},
 	{packages: list("conductor/api/gophercloudtest"),
 		tests: list("conductor/agents, conductor/api, conductor/api/rest, conductor/auth, conductor/bmc/redfish, " +
 			"conductor/engine, conductor/plan, lab/qemu, lab/redfish, proto/nodeapi"),
@@ -127,13 +133,20 @@ var rules = []rule{
 	{packages: list("conductor/bootlog"), may: list("proto/*"), why: "files of text; knows names, not nodes"},
 	{packages: list("conductor/imagesource"), may: list("conductor/fsm, conductor/node, conductor/localfile, proto/*"),
 		why: "where images are, not their use"},
-	{packages: list("conductor/configdrive"), may: list("conductor/fsm, conductor/node, images/configdrive, images/fat"),
+	{packages: list("conductor/configdrive"), may: list("conductor/fsm, conductor/node, images/configdrive, " +
+		"images/fat, images/iso"),
 		why: "config drives of nodes"},
-	{packages: list("conductor/bootpolicy"), may: list("decisions, conductor/engine/*, conductor/localfile, proto/*, pxe"),
+	{packages: list("conductor/bootpolicy"),
+		may: list("decisions, conductor/engine/*, conductor/localfile, images/bootiso, images/fat, images/iso, " +
+			"proto/*, pxe"),
 		why: "the only bridge from boot to nodes"},
+	{packages: list("conductor/bootmedia"),
+		may: list("decisions, proto/*, pxe, images/bootiso, images/fat, images/iso"),
+		why: "images of virtual drives, composed as they are read"},
 
 	{packages: list("pxe/*"), may: list("pxe/*, proto/connlimit"), why: "boot knows nothing of nodes"},
-	{packages: list("agent/*"), may: list("agent/*, proto/*, images/disk/*, images/configdrive, images/fat"),
+	{packages: list("agent/*"), may: list("agent/*, proto/*, images/disk/*, images/configdrive, images/fat, " +
+		"images/iso"),
 		why: "a small ramdisk"},
 
 	{packages: list("lab/network"), why: "a network namespace; knows no machines"},
@@ -146,7 +159,8 @@ var rules = []rule{
 		why: "the machine room and its suites", direct: true},
 
 	{packages: list("lab/e2e/clients, lab/e2e/consoles, lab/e2e/crash, lab/e2e/interop"),
-		tests: list("cmd/ferrite/cli, cmd/ferrite/serve, conductor/documents/objects, conductor/node, conductor/store, " +
+		tests: list("cmd/ferrite/cli, cmd/ferrite/serve, conductor/documents/objects, conductor/node, " +
+			"conductor/store, " +
 			"images/ramdisk/buildcache, lab/*, proto/*"),
 		why: "suites of the whole program; tests alone"},
 

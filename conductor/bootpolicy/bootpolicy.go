@@ -50,8 +50,8 @@ func (p *Policy) Boot(ctx context.Context, c pxe.Client) (boot pxe.Boot, err err
 	}
 	// Anybody can have such a node made, with ports of any name.
 	defer func() { boot.Stranger = plan.Undecided(n) }()
-	if !port.PXEEnabled {
-		return pxe.Boot{Action: pxe.Address, Why: pxe.ReasonOtherPort}, nil
+	if !port.PXEEnabled || plan.BootsByMedium(n) {
+		return pxe.Boot{Action: pxe.Address}, nil
 	}
 	if c.Script {
 		if n, err = p.Engine.ScriptAsked(ctx, n, c.IP, c.Lent); err != nil {
@@ -62,15 +62,14 @@ func (p *Policy) Boot(ctx context.Context, c pxe.Client) (boot pxe.Boot, err err
 		return instance(own), nil
 	}
 	if !plan.WantsRamdisk(n) {
-		return pxe.Boot{Action: pxe.Address, Why: pxe.ReasonNotToBoot}, nil
+		return pxe.Boot{Action: pxe.Address}, nil
 	}
 	kernel, initrd, err := p.ramdisk(n)
 	if err != nil {
 		return pxe.Boot{}, err
 	}
 	if kernel == "" || initrd == "" {
-		return pxe.Boot{}, fmt.Errorf("node %s is to boot a ramdisk, but none is configured: start the conductor with "+
-			"--ramdisk, or set driver_info deploy_kernel and deploy_ramdisk", n.UUID)
+		return pxe.Boot{}, noRamdisk(n)
 	}
 	word := ""
 	if c.Script {
@@ -89,11 +88,8 @@ func (p *Policy) Boot(ctx context.Context, c pxe.Client) (boot pxe.Boot, err err
 // stranger is the answer to a machine that nobody has enrolled. Its ramdisk is
 // given nobody to report to but whoever takes inspection data.
 func (p *Policy) stranger(c pxe.Client) pxe.Boot {
-	switch {
-	case !p.Engine.Discovers():
-		return pxe.Boot{Action: pxe.Ignore, Why: pxe.ReasonUnknown}
-	case p.Kernel == "" || p.Initrd == "":
-		return pxe.Boot{Action: pxe.Ignore, Why: pxe.ReasonNoRamdisk}
+	if !p.Engine.Discovers() || p.Kernel == "" || p.Initrd == "" {
+		return pxe.Boot{Action: pxe.Ignore}
 	}
 	words := append([]string{"BOOTIF=" + c.MAC.String()}, p.inspection("")...)
 	return pxe.Boot{Action: pxe.Ramdisk, Kernel: p.Kernel, Initrd: p.Initrd, Cmdline: p.finish(words, p.Append),
@@ -151,7 +147,10 @@ func (p *Policy) cmdline(n node.Node, mac net.HardwareAddr, word string) string 
 	if own, ok := n.DriverInfo["kernel_append_params"].(string); ok && own != "" {
 		appended = strings.ReplaceAll(own, "%default%", p.Append)
 	}
-	words := []string{"ipa-api-url=" + p.APIURL, "BOOTIF=" + mac.String()}
+	words := []string{"ipa-api-url=" + p.APIURL}
+	if mac != nil {
+		words = append(words, "BOOTIF="+mac.String())
+	}
 	if word != "" {
 		words = append(words, "ipa-agent-token="+word)
 	}

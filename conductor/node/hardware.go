@@ -71,7 +71,7 @@ var hardwareTypes = slices.Concat([]HardwareType{
 // redfishHardware is any machine whose BMC speaks Redfish.
 var redfishHardware = HardwareType{"redfish", map[string][]string{
 	"bios":       {"redfish", "no-bios"},
-	"boot":       {"ipxe", "pxe", "http", "http-ipxe"},
+	"boot":       {"ipxe", "pxe", "http", "http-ipxe", "redfish-virtual-media"},
 	"console":    {"no-console", "redfish-serial", "ipmitool-socat", "ipmitool-shellinabox"},
 	"deploy":     {"direct", "custom-agent", "ramdisk"},
 	"firmware":   {"redfish", "no-firmware"},

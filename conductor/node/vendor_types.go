@@ -18,19 +18,19 @@ type vendorType struct {
 // types and interfaces" of its administration guide; xclarity until 2023.1).
 var vendorTypes = []vendorType{
 	{"idrac", "drac_", map[string][]string{
-		"bios": {"idrac-redfish"}, "inspect": {"idrac-redfish"}, "management": {"idrac-redfish"},
-		"power": {"idrac-redfish"}, "raid": {"idrac-redfish"}, "vendor": {"idrac-redfish"},
+		"bios": {"idrac-redfish"}, "boot": {"idrac-redfish-virtual-media"}, "inspect": {"idrac-redfish"},
+		"management": {"idrac-redfish"}, "power": {"idrac-redfish"}, "raid": {"idrac-redfish"}, "vendor": {"idrac-redfish"},
 	}},
 	{"ilo", "ilo_", map[string][]string{
-		"bios": {"ilo"}, "boot": {"ilo-ipxe", "ilo-pxe"}, "inspect": {"ilo"}, "management": {"ilo"},
-		"power": {"ilo"}, "vendor": {"ilo"},
+		"bios": {"ilo"}, "boot": {"ilo-virtual-media", "ilo-ipxe", "ilo-pxe"}, "inspect": {"ilo"},
+		"management": {"ilo"}, "power": {"ilo"}, "vendor": {"ilo"},
 	}},
 	{"ilo5", "ilo_", map[string][]string{
-		"bios": {"ilo"}, "boot": {"ilo-ipxe", "ilo-pxe", "ilo-uefi-https"}, "inspect": {"ilo"},
-		"management": {"ilo5"}, "power": {"ilo"}, "raid": {"ilo5"}, "vendor": {"ilo"},
+		"bios": {"ilo"}, "boot": {"ilo-virtual-media", "ilo-ipxe", "ilo-pxe", "ilo-uefi-https"},
+		"inspect": {"ilo"}, "management": {"ilo5"}, "power": {"ilo"}, "raid": {"ilo5"}, "vendor": {"ilo"},
 	}},
 	{"irmc", "irmc_", map[string][]string{
-		"bios": {"irmc"}, "boot": {"irmc-pxe"}, "inspect": {"irmc"}, "management": {"irmc"},
+		"bios": {"irmc"}, "boot": {"irmc-virtual-media", "irmc-pxe"}, "inspect": {"irmc"}, "management": {"irmc"},
 		"power": {"irmc"}, "raid": {"irmc"}, "vendor": {"irmc"},
 	}},
 	{"xclarity", "xclarity_", map[string][]string{"management": {"xclarity"}, "power": {"xclarity"}}},
@@ -40,6 +40,8 @@ var vendorTypes = []vendorType{
 var standsFor = map[string]string{
 	"idrac-redfish": "redfish", "ilo": "redfish", "ilo5": "redfish", "irmc": "redfish", "xclarity": "redfish",
 	"ilo-ipxe": "ipxe", "ilo-pxe": "pxe", "irmc-pxe": "pxe", "ilo-uefi-https": "http",
+	"idrac-redfish-virtual-media": "redfish-virtual-media", "ilo-virtual-media": "redfish-virtual-media",
+	"irmc-virtual-media": "redfish-virtual-media",
 }
 
 // vendorHardware makes the hardware types of vendors. A boot interface of their own is not the

@@ -20,6 +20,9 @@ type chore interface {
 	failure() string // what has failed, for last_error
 }
 
+// unasked is a chore that the conductor gives itself.
+type unasked interface{ failed(d *decision) }
+
 // plain is the part of a chore that most have no need of.
 type plain struct{}
 
@@ -40,6 +43,7 @@ var chores = map[string]func(json.RawMessage) (chore, error){
 	ConsoleRequest{}.effect():    readChore[ConsoleRequest],
 	VendorRequest{}.effect():     readChore[VendorRequest],
 	collectLogs{}.effect():       readChore[collectLogs],
+	ejectBootMedium{}.effect():   readChore[ejectBootMedium],
 }
 
 func readChore[T chore](args json.RawMessage) (chore, error) {
@@ -91,7 +95,13 @@ func (d *decision) choreEnded(o Outcome) {
 		}
 	}
 	if o.Failure != "" {
-		d.complain(o.Effect.Name, c.failure()+": "+Clip(o.Failure))
+		reason := c.failure() + ": " + Clip(o.Failure)
+		if own, ok := c.(unasked); ok { // last_error stays that of what an operator has asked for
+			own.failed(d)
+			d.noteChore("WARNING", o.Effect.Name, reason)
+			return
+		}
+		d.complain(o.Effect.Name, reason)
 		return
 	}
 	if r.Restarted {

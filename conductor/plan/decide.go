@@ -28,6 +28,7 @@ func Decide(n node.Node, f Facts, e Event, now time.Time) (*node.Change, error) 
 	if d.err == nil {
 		d.accountForErase(n.Run)
 		d.collectAfter(n.Run, e)
+		d.ejectAfter(n, e)
 		d.setIdleDeadline()
 	}
 	if d.err != nil {

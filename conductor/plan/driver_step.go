@@ -60,7 +60,7 @@ func (d *decision) rebootForDriver() []node.Step {
 	if d.n.Agent.URL == "" || d.childBusy() {
 		return []node.Step{step("power", "reboot", nil)}
 	}
-	return append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil))
+	return bootToAgent(d)
 }
 
 // askAgain keeps a step's pending effect, for later. What the BMC says of it

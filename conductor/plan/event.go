@@ -124,6 +124,7 @@ type Settings struct {
 	InspectTimeout   time.Duration
 	BootRetries      int           // how often a machine whose network boot does not go on is started again
 	BootRetryAfter   time.Duration // how long it may go no further; 0 for ever
+	BootMedia        bool          // this conductor serves the images of virtual drives
 	PowerTimeout     time.Duration // how long a power change may take
 	BMC              node.Patience // how long BMCs are waited for, but for Power; zero times are the defaults
 	PersonTimeout    time.Duration // how long one may take that a person makes, of a machine without a BMC

@@ -190,7 +190,7 @@ func (d *decision) returnToRamdisk(steps []node.Step) []node.Step {
 		case returns && s.Step == "reboot":
 			out = append(out, bootToAgent(d)...)
 		case returns && s.Step == "power_on":
-			out = append(out, append(startRamdisk(d), step("agent", "wait_for_heartbeat", nil))...)
+			out = append(out, append(startRamdisk(d), awaitAgentSteps(d)...)...)
 		default:
 			out = append(out, s)
 		}

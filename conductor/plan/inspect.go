@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ func (inspect) steps(d *decision) ([]node.Step, error) {
 	switch d.n.Implementation("inspect") {
 	case "agent":
 		steps := append(append(d.findPorts(), bootRamdisk(d)...), step("inspect", "wait_for_data", nil))
-		return append(append(steps, d.readHardware()...), leaveRamdisk(d)...), nil
+		return slices.Concat(steps, ejectSteps(d.n), d.readHardware(), leaveRamdisk(d)), nil
 	case "redfish":
 		return append([]node.Step{step("inspect", "read_system", nil)}, d.readHardware()...), nil
 	}

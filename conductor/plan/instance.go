@@ -22,7 +22,8 @@ func CheckInstance(n node.Node) error {
 	check, ok := instanceChecks[name]
 	if !ok {
 		return node.Refuse(node.Invalid,
-			"node %s has deploy interface %q, which is not built into this release; set deploy_interface to direct, ramdisk "+
+			"node %s has deploy interface %q, which is not built into this release; set deploy_interface to direct, "+
+				"ramdisk "+
 				"or custom-agent", n.UUID, name)
 	}
 	return check(n)
@@ -55,20 +56,28 @@ func hintsReadable(n node.Node) error {
 func hasRamdisk(n node.Node) error {
 	keys := []string{"boot_iso"}
 	if text(n.InstanceInfo, "boot_iso") == "" {
+		if BootsByMedium(n) {
+			return node.Refuse(node.Invalid, "node %s cannot be deployed: with boot interface %s, deploy interface "+
+				"ramdisk needs "+
+				"instance_info/boot_iso, the http(s) URL of an ISO image", n.UUID, n.Interfaces["boot"])
+		}
 		keys = []string{"kernel", "ramdisk"}
 	}
 	for _, key := range keys {
 		switch at := text(n.InstanceInfo, key); {
 		case at == "":
 			return node.Refuse(node.Invalid,
-				"node %s cannot be deployed: deploy interface ramdisk needs instance_info/boot_iso, or kernel and ramdisk, as "+
+				"node %s cannot be deployed: deploy interface ramdisk needs instance_info/boot_iso, or kernel and "+
+					"ramdisk, as "+
 					"http(s) URLs", n.UUID)
 		case !strings.HasPrefix(at, "http://") && !strings.HasPrefix(at, "https://"):
-			return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/%s is %q, expected an http(s) URL",
+			return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/%s is %q, expected an "+
+				"http(s) URL",
 				n.UUID, key, at)
 		case WithPassword(at):
 			return node.Refuse(node.Invalid,
-				"node %s cannot be deployed: the URL in instance_info/%s holds a user or password, which the boot script would "+
+				"node %s cannot be deployed: the URL in instance_info/%s holds a user or password, which the boot "+
+					"script would "+
 					"show on the machine's network and console: serve it without", n.UUID, key)
 		}
 	}

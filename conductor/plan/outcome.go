@@ -51,6 +51,8 @@ func (d *decision) replanned(o Outcome) bool {
 		return d.kexecFailed(o)
 	case setBootDevice:
 		return d.bootDeviceRefused(o)
+	case ejectMedium:
+		return d.ejectFailed(o)
 	}
 	return false
 }
@@ -64,6 +66,8 @@ var settlers = map[string]func(d *decision, result json.RawMessage) error{
 	"power.power_off":           poweredOff,
 	"power.reboot":              powerIs(node.PowerOn, true),
 	setBootDevice:               bootDeviceSet,
+	insertMedium:                mediumInserted,
+	ejectMedium:                 mediumEjected,
 	"management.set_boot_mode":  bootModeSet,
 	"inspect.read_system":       systemKnown,
 	readPorts:                   portsKnown,

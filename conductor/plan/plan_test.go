@@ -66,8 +66,9 @@ func replay(t *testing.T, script string) string {
 	s.f.Settings.BootRetries = 0 // but for the script of that name
 	s.n = node.Node{
 		UUID: "11111111-2222-4333-8444-555555555555", Driver: "redfish", ProvisionState: node.Enroll,
-		Interfaces:   map[string]string{"deploy": "direct", "inspect": "agent", "boot": "ipxe"},
-		InstanceInfo: map[string]any{"image_source": "http://images/os.raw", "image_checksum": strings.Repeat("00ff", 16)},
+		Interfaces: map[string]string{"deploy": "direct", "inspect": "agent", "boot": "ipxe"},
+		InstanceInfo: map[string]any{"image_source": "http://images/os.raw", "image_checksum": strings.Repeat("00ff",
+			16)},
 	}
 	for line := range strings.SplitSeq(script, "\n") {
 		switch {
@@ -169,7 +170,8 @@ func (s *scene) do(w []string) {
 		s.decide(PowerRead{PowerTally: PowerTally{Differs: confirmations}, Revision: s.n.Revision - 1,
 			State: node.PowerState(rest)})
 	case "show": // what PUT states/power and the power sync change
-		s.say("power %q, target %q, maintenance %v %q", s.n.PowerState, s.n.TargetPowerState, s.n.Maintenance, s.n.Fault)
+		s.say("power %q, target %q, maintenance %v %q", s.n.PowerState, s.n.TargetPowerState, s.n.Maintenance,
+			s.n.Fault)
 		s.say("maintenance reason: %s", s.n.MaintenanceReason)
 		s.say("last error: %s", s.n.LastError)
 	case "raid": // what steps have made of it
@@ -188,7 +190,8 @@ func (s *scene) do(w []string) {
 		if s.n.SecureBoot != nil {
 			secure = fmt.Sprint(*s.n.SecureBoot)
 		}
-		s.say("boot mode %q, secure boot %s, console %v, agent %q", s.n.BootMode, secure, s.n.ConsoleEnabled, s.n.Agent.URL)
+		s.say("boot mode %q, secure boot %s, console %v, agent %q", s.n.BootMode, secure, s.n.ConsoleEnabled,
+			s.n.Agent.URL)
 		s.say("last error: %s", s.n.LastError)
 	case "beat": // a heartbeat that memory alone takes note of
 		s.f.AgentSeen = s.now
@@ -262,7 +265,10 @@ func (s *scene) set(k, v string) {
 		if v == "true" {
 			s.f.Settings.EraseDevicesPriority = 10
 		}
-	case "deploy_interface", "inspect_interface", "rescue_interface", "bios_interface", "firmware_interface",
+	case "boot_media":
+		s.f.Settings.BootMedia = v == "true"
+	case "deploy_interface", "boot_interface", "inspect_interface", "rescue_interface", "bios_interface",
+		"firmware_interface",
 		"raid_interface":
 		s.n.Interfaces[strings.TrimSuffix(k, "_interface")] = v
 	case "trait":

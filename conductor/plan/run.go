@@ -51,9 +51,11 @@ func (d *decision) startRun(r node.Run) {
 		return
 	}
 	d.n.Run.Steps = steps
-	if err := d.checkBootPort(); err != nil {
-		d.endRun(err.Error())
-		return
+	for _, check := range []func() error{d.checkBootPort, d.checkBootMedium} {
+		if err := check(); err != nil {
+			d.endRun(err.Error())
+			return
+		}
 	}
 	d.note("INFO", fmt.Sprintf("%s started", r.Activity))
 	for _, doubt := range r.Doubts {
@@ -129,6 +131,7 @@ func (d *decision) begin(s node.Step) {
 		if bootsAnew(s) {
 			d.n.Agent.Since = d.now
 		}
+		d.mediumEnters(s)
 		d.enqueue(s.String(), s.Args)
 	}
 }

@@ -10,6 +10,11 @@ import (
 // conductor serves iPXE that nobody has signed.
 func NetworkDevice(device string) bool { return device == "pxe" || device == "uefihttp" }
 
+// BootsUnsigned reports whether a boot device of n leads to a boot loader of this conductor's.
+func BootsUnsigned(n node.Node, a BootDeviceArgs) bool {
+	return NetworkDevice(a.Device) || a.Device == mediumDevice && !a.Persistent && BootsByMedium(n)
+}
+
 // CheckSecureBoot refuses to boot a machine from the network whose firmware starts
 // only what is signed: it would show "Security Violation" on its console, and be
 // waited for until the time is over. A machine that boots by BIOS has no such
@@ -19,8 +24,9 @@ func CheckSecureBoot(n node.Node, on *bool) error {
 		return nil
 	}
 	return node.Refuse(node.Invalid,
-		"node %s cannot boot from the network: its BMC says that secure boot is on, and this conductor's boot chain (iPXE) "+
-			"is not signed; "+
+		"node %s cannot boot the ramdisk: its BMC says that secure boot is on, and this conductor's boot chain "+
+			"(iPXE, or GRUB "+
+			"on boot media) is not signed; "+
 			"turn secure boot off: PUT /v1/nodes/%s/states/secure_boot with {\"target\": false}", n.UUID, n.UUID)
 }
 

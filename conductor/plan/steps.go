@@ -28,8 +28,8 @@ func startRamdisk(d *decision) []node.Step {
 
 // aimAtRamdisk makes the next boot one into the ramdisk.
 func aimAtRamdisk(d *decision) []node.Step {
-	return append(setBootMode(d),
-		step("management", "set_boot_device", map[string]any{"device": networkDevice(d.n), "persistent": false}))
+	return append(append(setBootMode(d), insertSteps(d.n, MediumRamdisk)...),
+		step("management", "set_boot_device", map[string]any{"device": ramdiskDevice(d.n), "persistent": false}))
 }
 
 // setBootMode is needed only where the machine has another one.
@@ -61,8 +61,11 @@ func withAgent(d *decision) []node.Step {
 }
 
 // bootToAgent boots the ramdisk and waits for its agent.
-func bootToAgent(d *decision) []node.Step {
-	return append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil))
+func bootToAgent(d *decision) []node.Step { return append(bootRamdisk(d), awaitAgentSteps(d)...) }
+
+// awaitAgentSteps waits for the agent of a boot under way.
+func awaitAgentSteps(d *decision) []node.Step {
+	return append([]node.Step{step("agent", "wait_for_heartbeat", nil)}, ejectSteps(d.n)...)
 }
 
 // leaveRamdisk turns the machine off at the end of an activity, unless the
@@ -81,15 +84,15 @@ func leaveRamdisk(d *decision) []node.Step {
 // bootInstance takes the machine into what it is there for, however it comes:
 // from its disk, or from the network where the instance is a ramdisk.
 func bootInstance(d *decision) []node.Step {
-	device := "disk"
+	device, insert := "disk", []node.Step(nil)
 	if d.n.Interfaces["deploy"] == "ramdisk" {
-		device = networkDevice(d.n)
+		device, insert = ramdiskDevice(d.n), insertSteps(d.n, MediumInstance)
 	}
-	aim := step("management", "set_boot_device", map[string]any{"device": device, "persistent": true})
+	aim := append(insert, step("management", "set_boot_device", map[string]any{"device": device, "persistent": true}))
 	if d.n.DisablePowerOff {
-		return []node.Step{aim, step("power", "reboot", nil)}
+		return append(aim, step("power", "reboot", nil))
 	}
-	return []node.Step{step("power", "power_off", nil), aim, step("power", "power_on", nil)}
+	return slices.Concat([]node.Step{step("power", "power_off", nil)}, aim, []node.Step{step("power", "power_on", nil)})
 }
 
 // agentDeploy reports whether the deploy interface works through an agent in

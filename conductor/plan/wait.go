@@ -71,6 +71,13 @@ func (d *decision) checkCallback(callback string) error {
 		return node.Refuse(node.Invalid, "the agent of node %s calls from %q, which is no URL", d.n.UUID, callback)
 	}
 	at, err := netip.ParseAddr(u.Hostname())
+	if BootsByMedium(d.n) { // its address is none of our DHCP's; the look-up has shown the boot's word
+		if from := d.n.Agent.Caller; from != "" && (err != nil || at.Unmap().String() != from) {
+			return node.Refuse(node.Invalid, "the agent of node %s wants to be called at %s, but its look-up came from %s",
+				d.n.UUID, callback, from)
+		}
+		return nil
+	}
 	if d.f.OwnDHCP && (err != nil || !slices.Contains(d.f.Leased, at.Unmap().String())) {
 		return node.Refuse(node.Invalid,
 			"the agent of node %s wants to be called at %s, but the addresses leased to its machine are %v", d.n.UUID,
@@ -146,7 +153,11 @@ func (d *decision) tooLate() string {
 	if s := r.Current(); s != nil && s.Driver {
 		return reason
 	}
-	reason += "; last boot stage seen: " + cmp.Or(d.f.BootStage, "none, the machine never asked for an address")
+	none := "none, the machine never asked for an address"
+	if BootsByMedium(d.n) {
+		none = "none, the machine never read its boot medium"
+	}
+	reason += "; last boot stage seen: " + cmp.Or(d.f.BootStage, none)
 	if len(d.f.LastWords) > 0 {
 		reason += "; the last it logged: " + strings.Join(d.f.LastWords, " | ")
 	}

@@ -234,7 +234,7 @@ func TestActions(t *testing.T) {
 		`{"op":"set-attribute","args":["extra",[]]}`:                              `! extra: value must be an object, not a list`,
 		`{"op":"set-attribute","args":["retired","maybe"]}`:                       `! retired: value must be true or false, not text`,
 		`{"op":"set-attribute","args":["description",{}]}`:                        `! description: value must be text, not an object`,
-		`{"op":"set-attribute","args":["boot_interface","x"]}`:                    `! boot_interface: x is no boot interface of redfish, which has [ipxe pxe http http-ipxe]`,
+		`{"op":"set-attribute","args":["boot_interface","x"]}`:                    `! boot_interface: x is no boot interface of redfish, which has [ipxe pxe http http-ipxe redfish-virtual-media]`,
 		`{"op":"extend-attribute","args":["traits","x"]}`:                         `! rules cannot change "traits" of a node`,
 		`{"op":"extend-attribute","args":["extra",1]}`:                            `! extra: it is not a list`,
 		`{"op":"extend-attribute","args":["extra/deep",1]}`:                       `! extra: deep: it is an object, not a list`,

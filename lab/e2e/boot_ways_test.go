@@ -3,8 +3,11 @@
 package e2e
 
 import (
+	"context"
 	"testing"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/lab/qemu"
 )
 
 // TestBootWaysLive: machines that boot their workload from the network: kernel and ramdisk, and an ISO.
@@ -20,4 +23,15 @@ func TestBootWaysOVMFPXE(t *testing.T) {
 // TestBootWaysUEFIHTTP: UEFI HTTP boot, no TFTP at all.
 func TestBootWaysUEFIHTTP(t *testing.T) {
 	beside(t, profileLab, testCase{"uefi-http", 6 * time.Minute, uefiHTTP})
+}
+
+// TestBootWaysMedium: the ramdisk in a virtual drive, on each bus.
+func TestBootWaysMedium(t *testing.T) {
+	for name, run := range map[string]func(context.Context, *bed) error{
+		"vmedia-uefi": bootMedium(qemu.UEFI, qemu.BusUSB), "vmedia-bios": bootMedium(qemu.BIOS, qemu.BusSATA),
+		"vmedia-uefi-sata": bootMedium(qemu.UEFI, qemu.BusSATA), "vmedia-uefi-scsi": bootMedium(qemu.UEFI, qemu.BusSCSI),
+		"vmedia-bios-usb": bootMedium(qemu.BIOS, qemu.BusUSB), "vmedia-bios-scsi": bootMedium(qemu.BIOS, qemu.BusSCSI),
+	} {
+		t.Run(name, func(t *testing.T) { beside(t, profileLab, testCase{name, 6 * time.Minute, run}) })
+	}
 }

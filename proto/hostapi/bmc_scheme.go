@@ -29,23 +29,11 @@ func BMCSchemes() []BMCScheme {
 		{Name: "ilo5-redfish", Transports: web, SecureBoot: true, RAID: true},
 		{Name: "idrac-redfish", Transports: web, SecureBoot: true, RAID: true},
 		{Name: "redfish-uefihttp", Transports: web, SecureBoot: true, RAID: true},
+		{Name: "redfish-virtualmedia", Transports: web, SecureBoot: true, RAID: true},
+		{Name: "ilo5-virtualmedia", Transports: web, SecureBoot: true, RAID: true},
+		{Name: "idrac-virtualmedia", Transports: web, SecureBoot: true, RAID: true},
 		{Name: "fake", SecureBoot: true, RAID: true},
 	}
-}
-
-// VirtualMediaScheme says why a scheme of Metal3 whose ramdisk boots from a virtual
-// drive is not taken; nil for all others.
-func VirtualMediaScheme(name string) error {
-	brand, is := strings.CutSuffix(name, "-virtualmedia")
-	if !is {
-		return nil
-	}
-	other := "redfish+https"
-	if brand == "ilo5" || brand == "idrac" {
-		other = brand + "-redfish+https"
-	}
-	return fmt.Errorf("boot from virtual media is not built yet: use %s://..., with which the machine boots its ramdisk "+
-		"from the network", other)
 }
 
 // BMCSchemeOf finds a scheme by its name, without a transport; false when there is
@@ -69,9 +57,6 @@ func bmcScheme(address string) (BMCScheme, error) {
 		return BMCScheme{}, fmt.Errorf("expected a URL like redfish+https://10.0.0.1/redfish/v1/Systems/1 or ipmi://10.0.0.1")
 	}
 	name, transport, _ := strings.Cut(u.Scheme, "+")
-	if err := VirtualMediaScheme(name); err != nil {
-		return BMCScheme{}, err
-	}
 	s, known := BMCSchemeOf(name)
 	switch {
 	case !known || transport != "" && !slices.Contains(s.Transports, transport):

@@ -50,8 +50,6 @@ func TestCheck(t *testing.T) {
 		`{"bmc":{"address":"redfish://u:p@10.0.0.1/"}}`:                                                      `spec.bmc.address: credentials belong`,
 		`{"bmc":{"address":"libvirt://10.0.0.1"}}`:                                                           `spec.bootMACAddress: it is required`,
 		`{"bmc":{"address":"ipmi://10.0.0.1"},"inspectionMode":"disabled"}`:                                  `spec.bootMACAddress: it is required`,
-		`{"bmc":{"address":"redfish-virtualmedia+https://10.0.0.1/"}}`:                                       `spec.bmc.address: "redfish-virtualmedia+https://10.0.0.1/": boot from virtual media is not built yet: use redfish+https://`,
-		`{"bmc":{"address":"ilo5-virtualmedia://10.0.0.1/"}}`:                                                `spec.bmc.address: "ilo5-virtualmedia://10.0.0.1/": boot from virtual media is not built yet: use ilo5-redfish+https://`,
 		`{"bmc":{"address":"ipmi://10.0.0.1"},"bootMode":"UEFISecureBoot"}`:                                  `spec.bootMode: "UEFISecureBoot": a BMC of ipmi`,
 		`{"bmc":{"address":"ipmi://a"},"raid":{"hardwareRAIDVolumes":[{"level":"1"}]}}`:                      `spec.raid.hardwareRAIDVolumes: a BMC of ipmi`,
 		`{"bootMACAddress":"52-54-00-00-00-01"}`:                                                             `spec.bootMACAddress: "52-54-00-00-00-01": expected a MAC`,

@@ -25,54 +25,53 @@ type Answer struct {
 	Subnet Subnet     // the one the client sits on
 }
 
-// Reply builds the answer to req, or nil when the server stays silent; the reason is that of the
-// silence, or of a refusal.
+// Reply builds the answer to req, or nil when the server stays silent.
 // lease is what the books say: the machine's own lease or offer, else, when it has none,
 // somebody else's lease of the address it wants, else nothing. Reply only
 // looks: lending the address is up to the caller.
-func Reply(req *dhcpv4.DHCPv4, boot pxe.Boot, lease pxe.Lease, a Answer) (*dhcpv4.DHCPv4, pxe.Reason) {
+func Reply(req *dhcpv4.DHCPv4, boot pxe.Boot, lease pxe.Lease, a Answer) *dhcpv4.DHCPv4 {
 	if boot.Action == pxe.Ignore {
-		return nil, boot.Why
+		return nil
 	}
 	switch req.MessageType() {
 	case dhcpv4.MessageTypeDiscover:
 		if !lease.IP.IsValid() {
-			return nil, pxe.ReasonPoolEmpty
+			return nil
 		}
-		return lend(req, boot, lease, a, dhcpv4.MessageTypeOffer), ""
+		return lend(req, boot, lease, a, dhcpv4.MessageTypeOffer)
 	case dhcpv4.MessageTypeRequest:
 		return toRequest(req, boot, lease, a)
 	case dhcpv4.MessageTypeInform:
 		if !addr(req.ClientIPAddr).IsValid() {
-			return nil, pxe.ReasonNoAddress
+			return nil
 		}
 		p := blank(req, a, dhcpv4.MessageTypeAck)
 		p.ClientIPAddr = req.ClientIPAddr
 		network(p, a.Subnet)
 		bootOptions(p, req, boot, a)
-		return p, ""
+		return p
 	default:
-		return nil, pxe.ReasonMalformed
+		return nil
 	}
 }
 
 // toRequest answers a REQUEST by the client's state (RFC 2131 section 4.3.2).
-func toRequest(req *dhcpv4.DHCPv4, boot pxe.Boot, lease pxe.Lease, a Answer) (*dhcpv4.DHCPv4, pxe.Reason) {
+func toRequest(req *dhcpv4.DHCPv4, boot pxe.Boot, lease pxe.Lease, a Answer) *dhcpv4.DHCPv4 {
 	chosen := addr(req.ServerIdentifier())
 	want := wanted(req)
 	switch {
 	case chosen.IsValid() && chosen != a.Server: // it took another server's offer
-		return nil, pxe.ReasonOtherServer
+		return nil
 	case !want.IsValid():
-		return nil, pxe.ReasonNoAddress
+		return nil
 	case !a.Subnet.Prefix.Contains(want):
-		return refuse(req, a, "address "+want.String()+" is not of this network"), pxe.ReasonWrongNetwork
+		return refuse(req, a, "address "+want.String()+" is not of this network")
 	case want == lease.IP && bytes.Equal(lease.MAC, req.ClientHWAddr):
-		return lend(req, boot, lease, a, dhcpv4.MessageTypeAck), ""
+		return lend(req, boot, lease, a, dhcpv4.MessageTypeAck)
 	case lease.IP.IsValid() || chosen.IsValid():
-		return refuse(req, a, "address "+want.String()+" is not yours"), pxe.ReasonWrongAddress
+		return refuse(req, a, "address "+want.String()+" is not yours")
 	default: // no record of it: RFC 2131 demands silence, the client starts over by itself
-		return nil, pxe.ReasonNoRecord
+		return nil
 	}
 }
 

@@ -108,6 +108,8 @@ type Config struct {
 	Kernel        string        `koanf:"ramdisk-kernel"`
 	Initrd        string        `koanf:"ramdisk-initrd"`
 	KernelAppend  string        `koanf:"kernel-append"`
+	MediaURL      string        `koanf:"media-url"`
+	MediaLoaders  string        `koanf:"media-loaders"`
 	FilePaths     []string      `koanf:"file-url-allowed-paths"`
 
 	ConsoleLog bool `koanf:"console-log"`

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -54,6 +55,9 @@ func (c *Config) check() error {
 			c.MaxConcurrentDeploy, c.MaxConcurrentClean)
 	}
 	if err := c.checkChoices(); err != nil {
+		return err
+	}
+	if err := c.checkMedia(); err != nil {
 		return err
 	}
 	if err := c.checkDiscovery(); err != nil {
@@ -133,6 +137,23 @@ func (c *Config) checkChoices() error {
 	if c.FastTrackIdle < 0 {
 		return fmt.Errorf("--fast-track-idle %s: say how long, as 10m, or 0 for never", c.FastTrackIdle)
 	}
+	return nil
+}
+
+// checkMedia refuses a URL that no BMC could read from.
+func (c *Config) checkMedia() error {
+	if c.MediaURL == "" {
+		return nil
+	}
+	u, err := url.Parse(c.MediaURL)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "":
+		return fmt.Errorf("--media-url %q: expected an http(s) URL without user and query, such as http://192.0.2.1:7080",
+			c.MediaURL)
+	case !c.Boot:
+		return errors.New("--media-url needs --boot, whose service has the images")
+	}
+	c.MediaURL = strings.TrimSuffix(c.MediaURL, "/")
 	return nil
 }
 

@@ -173,6 +173,10 @@ func bootFlags(f *pflag.FlagSet) {
 	f.String("loader-dir", bootserver.DefaultLoaderDir, "`folder` of iPXE's binaries (Debian package ipxe)")
 	f.String("ramdisk-kernel", "", "kernel `file` of the ramdisk, made by: ferrite image build")
 	f.String("ramdisk-initrd", "", "initramfs `file` of the ramdisk")
+	f.String("media-url", "",
+		"`URL` by which BMCs reach the images of virtual drives, such as http://192.0.2.1:7080 (default: the boot service's)")
+	f.String("media-loaders", "",
+		"`folder` of the boot loaders of such images (default: loaders, beside --ramdisk-kernel, made by: ferrite image build)")
 	f.StringSlice("file-url-allowed-paths", nil,
 		"`folders` on this host whose files nodes may name as deploy_kernel, deploy_ramdisk, rescue_kernel, rescue_ramdisk "+
 			"and image_source (file:///path); without folders, only URLs")

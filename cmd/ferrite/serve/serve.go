@@ -26,6 +26,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
 	"github.com/ferrite-metal/ferrite/conductor/bootlog"
+	"github.com/ferrite-metal/ferrite/conductor/bootmedia"
 	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
 	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
@@ -40,6 +41,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
+	"github.com/ferrite-metal/ferrite/images/bootiso"
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
@@ -160,7 +162,7 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	if err := c.takeUp(ctx, eng, logs); err != nil {
 		return err
 	}
-	boot, err := c.listenBoot(ctx, eng, images, listener.Addr(), cert, log)
+	boot, err := c.listenBoot(ctx, eng, images, listener.Addr(), cert, dialled.registries, log)
 	if err != nil {
 		return err
 	}
@@ -279,7 +281,7 @@ func (c Config) probe(servers *outbound.Policy) engine.ImageProbe {
 
 // listenBoot opens the boot service; nil without --boot.
 func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, images *imagesource.Sources, api net.Addr,
-	cert *certificate.Certificate, log *slog.Logger) (*bootserver.Server, error) {
+	cert *certificate.Certificate, dialled *outbound.Policy, log *slog.Logger) (*bootserver.Server, error) {
 	if !c.Boot {
 		return nil, nil
 	}
@@ -300,11 +302,35 @@ func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, images *imag
 	if cert != nil {
 		policy.Pins = cert.Pins
 	}
+	media, err := c.media(eng, policy, addr, dialled, log)
+	if err != nil {
+		return nil, err
+	}
+	eng.Media = media
 	return bootserver.Listen(ctx, bootserver.Config{
 		Interface: c.BootInterface, Address: addr, Subnets: subnets, LoaderDir: c.LoaderDir,
 		Booter: policy, Leases: policy, DHCP: bootserver.DHCPMode(c.DHCP), Foreign: c.OtherDHCP, Log: log,
-		Extra: map[string]http.Handler{imagesource.Prefix: images.Handler(eng.Node, log)},
+		Extra: map[string]http.Handler{imagesource.Prefix: images.Handler(eng.Node, log), bootmedia.Prefix: media},
 	})
+}
+
+// media serves the images of virtual drives, with the boot service.
+func (c Config) media(eng *engine.Engine, policy *bootpolicy.Policy, at netip.Addr, servers *outbound.Policy,
+	log *slog.Logger) (*bootmedia.Server, error) {
+	key, err := keys.OpenSecrets(c.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	loaders := c.MediaLoaders
+	if loaders == "" {
+		loaders = filepath.Join(filepath.Dir(c.Kernel), bootiso.Folder)
+	}
+	url := c.MediaURL
+	if url == "" {
+		url = "http://" + netip.AddrPortFrom(at, bootserver.DefaultHTTPPort).String()
+	}
+	return bootmedia.New(bootmedia.Config{Conductor: eng, Content: policy.Medium, URL: url, Loaders: loaders, Key: key,
+		Client: servers.Client(), Log: log}), nil
 }
 
 // lock makes the data folder and keeps a second conductor out of it.

@@ -19,7 +19,7 @@ func (c Config) settings() plan.Settings {
 		FastTrackIdle: c.FastTrackIdle, Kexec: c.Kexec == "auto", RamdiskPowerOff: c.RamdiskPowerOff,
 		DeployTimeout: c.DeployTimeout, CleanTimeout: c.CleanTimeout, InspectTimeout: c.InspectTimeout,
 		RescueTimeout: c.RescueTimeout, ServiceTimeout: c.ServiceTimeout, PowerTimeout: c.PowerTimeout, BMC: c.patience(),
-		BootRetries: c.BootRetries, BootRetryAfter: c.BootRetryAfter,
+		BootRetries: c.BootRetries, BootRetryAfter: c.BootRetryAfter, BootMedia: c.Boot,
 		PersonTimeout: c.PersonTimeout,
 		StepTimeout:   c.StepTimeout, StepLimit: c.StepLimit,
 		SoftPowerOffTimeout: c.SoftPowerOffTimeout, SyncPowerInterval: c.SyncInterval, SensorInterval: c.SensorInterval,

@@ -38,6 +38,8 @@ type Config struct {
 
 	Proof Proof // what ramdisks must show; the zero value: nothing
 
+	Media BootMedia // images for virtual drives; nil: none are served
+
 	Discovery Discovery // the zero value: machines nobody has enrolled stay unknown
 
 	// Changed is given every write to a node once it is done, with the node as
@@ -46,6 +48,13 @@ type Config struct {
 	Changed func(n node.Node)
 
 	PowerWorkers int // power states read at a time by the power sync; 64 when 0
+}
+
+// BootMedia serves the images from which machines boot out of a virtual drive.
+type BootMedia interface {
+	// MediumURL is where the BMC of n reads the image for the boot that its run is about to make. It
+	// refuses a node for which none can be made.
+	MediumURL(ctx context.Context, n node.Node) (string, error)
 }
 
 // Core decides and writes: it gathers the facts around an event, asks package plan,

@@ -57,6 +57,9 @@ var jobs = map[string]func(*job, context.Context) (any, error){
 	"agent.finalize_rescue":           (*job).finalizeRescue,
 	"management.change_boot_mode":     (*job).changeBootMode,
 	"management.change_secure_boot":   (*job).changeSecureBoot,
+	"management.insert_boot_medium":   (*job).insertBootMedium,
+	"management.eject_boot_medium":    (*job).ejectBootMedium,
+	"management.clear_boot_medium":    (*job).ejectBootMedium,
 	"management.attach_virtual_media": (*job).attachMedium,
 	"management.detach_virtual_media": (*job).detachMedia,
 	"console.change":                  (*job).changeConsole,
@@ -165,7 +168,7 @@ func (j *job) setBootDevice(ctx context.Context) (any, error) {
 	if err := j.args(&a); err != nil {
 		return nil, err
 	}
-	if plan.NetworkDevice(a.Device) {
+	if plan.BootsUnsigned(j.n, a) {
 		call, cancel := context.WithTimeout(ctx, j.Patience(j.n).Verify)
 		on := j.secureBoot(call)
 		cancel()

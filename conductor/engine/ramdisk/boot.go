@@ -3,6 +3,7 @@ package ramdisk
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
@@ -36,6 +37,17 @@ func (e *Ramdisks) BootStage(ctx context.Context, mac, name, detail string) erro
 	}
 	e.Memory.Stage(n.UUID, core.BootStage{Name: name, Detail: nodeapi.MaskText(detail), At: e.Now()}, false)
 	return nil
+}
+
+// MediumRead takes note of how far a machine has come that boots from a medium.
+func (e *Ramdisks) MediumRead(uuid, name, detail string) {
+	e.Memory.Stage(uuid, core.BootStage{Name: name, Detail: nodeapi.MaskText(detail), At: e.Now()}, false)
+}
+
+// MediumRefused takes note of somebody who asks for the boot medium of a node and does not get it:
+// in the log, and once for each boot and reason in the history.
+func (e *Ramdisks) MediumRefused(ctx context.Context, n node.Node, from netip.Addr, why string) {
+	_ = e.turnAway(ctx, n, node.Caller{From: from}, "boot medium", why) // it returns the answer to a ramdisk
 }
 
 // Leases lists the addresses the boot service has handed out and reserved.

@@ -65,7 +65,7 @@ func (e *Ramdisks) Lookup(ctx context.Context, macs []string, uuid string,
 	if !lookupStates[n.ProvisionState] && (!e.Settings.FastTrack || !fastTrackStates[n.ProvisionState]) {
 		return agentapi.LookupNode{}, "", unknownRamdisk()
 	}
-	if err := e.checkLease(ctx, n.UUID, c.From); err != nil {
+	if err := e.checkLease(ctx, n, c.From); err != nil {
 		e.warnOf(ctx, "lookup refused", n.UUID, "from", c.From, "err", err)
 		return agentapi.LookupNode{}, "", unknownRamdisk()
 	}
@@ -86,7 +86,7 @@ func (e *Ramdisks) Find(ctx context.Context, macs []string, uuid string, from ne
 	if class := n.ProvisionState.Class(); class != node.Working && class != node.Waiting {
 		return node.Node{}, unknownRamdisk()
 	}
-	if err := e.checkLease(ctx, n.UUID, from); err != nil {
+	if err := e.checkLease(ctx, n, from); err != nil {
 		e.warnOf(ctx, "lookup refused", n.UUID, "from", from, "err", err)
 		return node.Node{}, unknownRamdisk()
 	}
@@ -116,12 +116,13 @@ func (e *Ramdisks) nodeOf(ctx context.Context, macs []string, uuid string) (node
 
 // checkLease compares the caller's address with what our DHCP gave to the node's
 // ports: what MACs the caller claims to have is only its word. Where others give
-// addresses too, nothing follows from them.
-func (e *Ramdisks) checkLease(ctx context.Context, uuid string, from netip.Addr) error {
-	if !e.Proof.Leases {
+// addresses too, nothing follows from them. A machine that boots from a medium may have an address
+// of its own.
+func (e *Ramdisks) checkLease(ctx context.Context, n node.Node, from netip.Addr) error {
+	if !e.Proof.Leases || plan.BootsByMedium(n) {
 		return nil
 	}
-	leased, err := e.Leased(ctx, uuid)
+	leased, err := e.Leased(ctx, n.UUID)
 	if err != nil {
 		return err
 	}
@@ -247,7 +248,7 @@ func (e *Ramdisks) ContinueInspection(ctx context.Context, uuid string, data age
 	if n.ProvisionState != node.InspectWait {
 		return node.Node{}, unknownRamdisk()
 	}
-	if err := e.checkLease(ctx, n.UUID, c.From); err != nil {
+	if err := e.checkLease(ctx, n, c.From); err != nil {
 		e.warnOf(ctx, "inspection data refused", n.UUID, "from", c.From, "err", err)
 		return node.Node{}, unknownRamdisk()
 	}

@@ -38,6 +38,9 @@ type driver struct {
 	user, pass   string // keys of driver_info
 }
 
+// byMedium is the boot interface of a ramdisk in a virtual drive.
+const byMedium = "redfish-virtual-media"
+
 // overRedfish is a machine behind a Redfish service, which boots its ramdisk in the
 // way of the boot interface.
 func overRedfish(boot string) driver {
@@ -54,17 +57,19 @@ func overIPMI() driver {
 	}
 }
 
-// drivers has one for every scheme of a BMC address. This conductor has no ramdisk in a
-// virtual drive yet: hosts that ask for one are refused. BMCs of Dell and HPE are
+// drivers has one for every scheme of a BMC address. BMCs of Dell and HPE are
 // reached by Redfish alone. A fake host is a machine of the hardware type fake-hardware, for
 // tests and trials: it does everything at once.
 var drivers = map[string]driver{
-	"redfish":          overRedfish("ipxe"),
-	"redfish-uefihttp": overRedfish("http"),
-	"ilo5-redfish":     overRedfish("ipxe"),
-	"idrac-redfish":    overRedfish("ipxe"),
-	"ipmi":             overIPMI(),
-	"libvirt":          overIPMI(),
+	"redfish":              overRedfish("ipxe"),
+	"redfish-uefihttp":     overRedfish("http"),
+	"redfish-virtualmedia": overRedfish(byMedium),
+	"ilo5-redfish":         overRedfish("ipxe"),
+	"ilo5-virtualmedia":    overRedfish(byMedium),
+	"idrac-redfish":        overRedfish("ipxe"),
+	"idrac-virtualmedia":   overRedfish(byMedium),
+	"ipmi":                 overIPMI(),
+	"libvirt":              overIPMI(),
 	"fake": {
 		hardwareType: "fake-hardware", Fast: "redfish", deploy: "fake", user: "fake_username", pass: "fake_password",
 		info: func(*url.URL, bool) map[string]any { return map[string]any{} },
@@ -80,9 +85,6 @@ func AccessOf(bmc hostapi.BMC) (Access, error) {
 	base, transport, has := strings.Cut(u.Scheme, "+")
 	scheme, _ := hostapi.BMCSchemeOf(base)
 	drv, known := drivers[base]
-	if err := hostapi.VirtualMediaScheme(base); err != nil {
-		return Access{}, fmt.Errorf("spec.bmc.address %q: %w", bmc.Address, err)
-	}
 	switch {
 	case !known:
 		return Access{},

@@ -92,13 +92,13 @@ func (i *importing) redfish() (string, bool, error) {
 	scheme := "redfish"
 	switch boot := i.node.BootInterface; {
 	case strings.HasSuffix(boot, "virtual-media"):
-		i.note("boot_interface is %s: boot from virtual media is not built yet, the machine boots its ramdisk from "+
-			"the network", boot)
+		scheme = "redfish-virtualmedia"
 	case boot == "http", boot == "redfish-https":
 		scheme = "redfish-uefihttp"
 	}
 	if i.node.Driver == "idrac" {
-		scheme = cmp.Or(map[string]string{"redfish": "idrac-redfish"}[scheme], scheme)
+		scheme = cmp.Or(map[string]string{"redfish": "idrac-redfish", "redfish-virtualmedia": "idrac-virtualmedia"}[scheme],
+			scheme)
 	}
 	verify, given := i.node.DriverInfo["redfish_verify_ca"]
 	if path, isPath := verify.(string); isPath && path != "" &&

@@ -1,0 +1,167 @@
+package bootmedia
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/images/iso"
+)
+
+// Bounds of files at URLs.
+const (
+	remoteBlock   = 1 << 20          // bytes that are read at a time
+	remoteBlocks  = 4                // blocks that are kept of each file
+	remoteFiles   = 16               // files of which blocks are kept
+	remoteFresh   = 5 * time.Minute  // how long a file's size holds
+	remoteTimeout = 30 * time.Second // for one request
+)
+
+// remotes reads kernels and ramdisks at http(s) URLs, in blocks as they are needed. Nothing is stored
+// on disk.
+type remotes struct {
+	client *http.Client
+	mutex  sync.Mutex
+	files  map[string]*remote
+}
+
+// remote is a file at a URL.
+type remote struct {
+	client *http.Client
+	url    string
+	size   int64
+	asked  time.Time
+
+	mutex  sync.Mutex
+	blocks []block // the latest first
+}
+
+type block struct {
+	off  int64
+	data []byte
+}
+
+// content finds a file and its size.
+func (r *remotes) content(ctx context.Context, url string) (iso.Content, error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	f := r.files[url]
+	if f == nil || time.Since(f.asked) > remoteFresh {
+		size, err := sizeOf(ctx, r.client, url)
+		if err != nil {
+			return iso.Content{}, err
+		}
+		if f != nil && f.size == size {
+			f.asked = time.Now()
+		} else {
+			f = &remote{client: r.client, url: url, size: size, asked: time.Now()}
+			r.keep(f)
+		}
+	}
+	return iso.Content{At: f, Size: f.size}, nil
+}
+
+// keep remembers a file, and forgets the one that was asked for longest ago.
+func (r *remotes) keep(f *remote) {
+	if r.files == nil {
+		r.files = map[string]*remote{}
+	}
+	if len(r.files) >= remoteFiles {
+		oldest := ""
+		for u, other := range r.files {
+			if oldest == "" || other.asked.Before(r.files[oldest].asked) {
+				oldest = u
+			}
+		}
+		delete(r.files, oldest)
+	}
+	r.files[f.url] = f
+}
+
+// sizeOf asks a server for a file's length, and whether it answers ranges.
+func sizeOf(ctx context.Context, client *http.Client, url string) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, remoteTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, url, nil)
+	if err != nil {
+		return 0, err
+	}
+	answer, err := client.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	if err := answer.Body.Close(); err != nil {
+		return 0, err
+	}
+	switch {
+	case answer.StatusCode != http.StatusOK:
+		return 0, fmt.Errorf("the server answers %s to HEAD", answer.Status)
+	case answer.ContentLength <= 0:
+		return 0, errors.New("the server does not say how long the file is: expected a Content-Length")
+	}
+	return answer.ContentLength, nil
+}
+
+// ReadAt reads through blocks.
+func (r *remote) ReadAt(b []byte, off int64) (int, error) {
+	n := 0
+	for n < len(b) && off+int64(n) < r.size {
+		at := off + int64(n)
+		data, err := r.block(at - at%remoteBlock)
+		if err != nil {
+			return n, err
+		}
+		n += copy(b[n:], data[at%remoteBlock:])
+	}
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// block returns the bytes of a block, as many as the file has.
+func (r *remote) block(off int64) ([]byte, error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	for i, known := range r.blocks {
+		if known.off == off {
+			copy(r.blocks[1:i+1], r.blocks[:i])
+			r.blocks[0] = known
+			return known.data, nil
+		}
+	}
+	data, err := r.fetch(off, min(remoteBlock, r.size-off))
+	if err != nil {
+		return nil, fmt.Errorf("read the file that the medium is made of: %w", err)
+	}
+	r.blocks = append([]block{{off, data}}, r.blocks[:min(len(r.blocks), remoteBlocks-1)]...)
+	return data, nil
+}
+
+func (r *remote) fetch(off, n int64) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), remoteTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.url, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", off, off+n-1))
+	answer, err := r.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	want := fmt.Sprintf("bytes %d-%d/%d", off, off+n-1, r.size)
+	if got := answer.Header.Get("Content-Range"); answer.StatusCode != http.StatusPartialContent || got != want {
+		return nil, fmt.Errorf("expected an answer 206 with Content-Range %q, found %s with %q: the server must "+
+			"answer ranges, "+
+			"and the file must not change", want, answer.Status, got)
+	}
+	data := make([]byte, n)
+	_, err = io.ReadFull(answer.Body, data)
+	return data, err
+}

@@ -1,0 +1,56 @@
+package bootpolicy
+
+import (
+	"context"
+	"fmt"
+	"net"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/pxe"
+)
+
+// Medium is what the boot medium of n holds. Its kernel line has this boot's one-time word, until an
+// agent has used it.
+func (p *Policy) Medium(ctx context.Context, n node.Node) (pxe.Boot, error) {
+	kernel, initrd, err := p.ramdisk(n)
+	if err != nil {
+		return pxe.Boot{}, err
+	}
+	if kernel == "" || initrd == "" {
+		return pxe.Boot{}, noRamdisk(n)
+	}
+	files, err := overlay(n)
+	if err != nil {
+		return pxe.Boot{}, fmt.Errorf("network_data of node %s for its ramdisk: %w", n.UUID, err)
+	}
+	word, err := p.Engine.BootWord(ctx, n.UUID)
+	if err != nil {
+		return pxe.Boot{}, fmt.Errorf("one-time word of this boot: %w", err)
+	}
+	mac, err := p.bootPort(ctx, n)
+	if err != nil {
+		return pxe.Boot{}, err
+	}
+	return pxe.Boot{Action: pxe.Ramdisk, Kernel: kernel, Initrd: initrd,
+		Cmdline: p.cmdline(n, mac, word) + " boot_method=vmedia", Overlay: files}, nil
+}
+
+// bootPort is the address of the first port of n that is for booting; nil for none.
+func (p *Policy) bootPort(ctx context.Context, n node.Node) (net.HardwareAddr, error) {
+	ports, err := p.Engine.Store.Ports(ctx, node.PortQuery{NodeUUID: n.UUID})
+	if err != nil {
+		return nil, fmt.Errorf("ports of node %s: %w", n.UUID, err)
+	}
+	for _, port := range ports {
+		if port.PXEEnabled {
+			return net.ParseMAC(port.Address)
+		}
+	}
+	return nil, nil
+}
+
+// noRamdisk says that nothing is there to boot.
+func noRamdisk(n node.Node) error {
+	return fmt.Errorf("node %s is to boot a ramdisk, but none is configured: start the conductor with "+
+		"--ramdisk, or set driver_info deploy_kernel and deploy_ramdisk", n.UUID)
+}
