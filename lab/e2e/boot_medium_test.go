@@ -2,15 +2,140 @@ package e2e
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"time"
 
+	"github.com/ferrite-metal/ferrite/lab"
 	"github.com/ferrite-metal/ferrite/lab/qemu"
+	"github.com/ferrite-metal/ferrite/lab/site"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
+
+// mediumStage is the boot stage of a machine that reads its boot medium.
+const mediumStage = "boot medium read"
 
 // bootMedium inspects a machine whose ramdisk is in its virtual drive, on a bus.
 func bootMedium(firmware qemu.Firmware, bus qemu.Bus) func(context.Context, *bed) error {
 	return func(ctx context.Context, b *bed) error {
 		m := machine("metal-1", firmware)
 		m.CD = bus
-		return inspected(ctx, b, m, "redfish-virtual-media", "boot medium read")
+		return inspected(ctx, b, m, "redfish-virtual-media", mediumStage)
 	}
+}
+
+// mediumAlone inspects a machine on a network without any DHCP server: its address is on its medium.
+// The drive is empty afterwards, and the medium's URL leads nowhere.
+func mediumAlone(firmware qemu.Firmware) func(context.Context, *bed) error {
+	return func(ctx context.Context, b *bed) (err error) {
+		spec := machine("metal-1", firmware)
+		spec.NICs[0].OptionROM = false
+		s, done, err := b.site(ctx, []qemu.Spec{spec}, "--dhcp", "off")
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, done()) }()
+		m := s.Machines[0]
+		if _, err := s.Enroll(ctx, m, map[string]any{"boot_interface": "redfish-virtual-media",
+			"network_data": staticData(s, m, 50)}); err != nil {
+			return fmt.Errorf("enroll: %w", err)
+		}
+		for _, verb := range []string{"manage", "inspect"} {
+			if _, err := s.Ask(ctx, m.Name, verb, "manageable"); err != nil {
+				return fmt.Errorf("%s: %w", verb, err)
+			}
+		}
+		st, err := s.Status(ctx, m.Name)
+		if err != nil {
+			return err
+		}
+		took, err := heartbeatOrData(st.BootStages)
+		if err != nil {
+			return err
+		}
+		b.laps = append(b.laps, lap{"power-on to data", took})
+		return driveIsEmpty(ctx, s, m)
+	}
+}
+
+// staticData is network_data with one address of the lab's network for a machine's first card.
+func staticData(s *site.Site, m *lab.Machine, last byte) map[string]any {
+	a := s.Network.Subnet.Addr().As4()
+	a[3] = last
+	mask := net.IP(net.CIDRMask(s.Network.Subnet.Bits(), 32)).String()
+	return map[string]any{
+		"links": []any{map[string]any{"id": "l0", "type": "phy", "ethernet_mac_address": m.Spec().NICs[0].MAC}},
+		"networks": []any{map[string]any{"id": "n0", "network_id": "n0", "type": "ipv4", "link": "l0",
+			"ip_address": netip.AddrFrom4(a).String(), "netmask": mask,
+			"routes": []any{map[string]any{"network": "0.0.0.0", "netmask": "0.0.0.0",
+				"gateway": s.Network.Gateway.String()}}}},
+		"services": []any{},
+	}
+}
+
+// heartbeatOrData is the time from power-on to the first that the conductor hears of the ramdisk.
+func heartbeatOrData(stages []nodeapi.Stage) (time.Duration, error) {
+	at := func(names ...string) time.Time {
+		i := slices.IndexFunc(stages, func(s nodeapi.Stage) bool { return slices.Contains(names, s.Name) })
+		if i < 0 {
+			return time.Time{}
+		}
+		return stages[i].At
+	}
+	on, heard := at("power on"), at("inspection data", "heartbeat")
+	if on.IsZero() || heard.IsZero() || at(mediumStage).IsZero() {
+		return 0, fmt.Errorf("boot stages without power on, %s and inspection data: %v", mediumStage, stages)
+	}
+	return heard.Sub(on), nil
+}
+
+// driveIsEmpty asks the BMC, by the conductor, what is in its drive.
+func driveIsEmpty(ctx context.Context, s *site.Site, m *lab.Machine) error {
+	var drives []struct {
+		Inserted bool `json:"inserted"`
+	}
+	if err := s.Call(ctx, http.MethodGet, "/v1/nodes/"+m.Name+"/vmedia", nil, &drives); err != nil {
+		return err
+	}
+	if len(drives) != 1 || drives[0].Inserted {
+		return fmt.Errorf("virtual drives after the boot: %+v, expected one that is empty", drives)
+	}
+	return nil
+}
+
+// mediumLife deploys and rescues a machine by its virtual drive.
+func mediumLife(ctx context.Context, b *bed) (err error) {
+	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.UEFI)})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	m := s.Machines[0]
+	if _, err := s.Enroll(ctx, m, map[string]any{"boot_interface": "redfish-virtual-media",
+		"rescue_interface": "agent"}); err != nil {
+		return fmt.Errorf("enroll: %w", err)
+	}
+	for _, step := range [][2]string{{"manage", "manageable"}, {"provide", "available"}} {
+		if _, err := s.Ask(ctx, m.Name, step[0], step[1]); err != nil {
+			return fmt.Errorf("%s: %w", step[0], err)
+		}
+		b.lap(step[0])
+	}
+	if err := deploy(ctx, s, m, image(s, b.tiny, b.tiny.Raw), b.tiny.ID, "by-medium"); err != nil {
+		return err
+	}
+	b.lap("deploy")
+	body := nodeapi.Provision{Target: "rescue", RescuePassword: "open, please"}
+	if err := s.Call(ctx, http.MethodPut, "/v1/nodes/"+m.Name+"/states/provision", body, nil); err != nil {
+		return fmt.Errorf("rescue: %w", err)
+	}
+	if _, err := s.Until(ctx, m.Name, "rescue"); err != nil {
+		return fmt.Errorf("rescue: %w", err)
+	}
+	b.lap("rescue")
+	return driveIsEmpty(ctx, s, m)
 }

@@ -25,12 +25,13 @@ func TestBootWaysUEFIHTTP(t *testing.T) {
 	beside(t, profileLab, testCase{"uefi-http", 6 * time.Minute, uefiHTTP})
 }
 
-// TestBootWaysMedium: the ramdisk in a virtual drive, on each bus.
+// TestBootWaysMedium: the ramdisk in a virtual drive, on each bus, without a DHCP server, and a life by it.
 func TestBootWaysMedium(t *testing.T) {
 	for name, run := range map[string]func(context.Context, *bed) error{
-		"vmedia-uefi": bootMedium(qemu.UEFI, qemu.BusUSB), "vmedia-bios": bootMedium(qemu.BIOS, qemu.BusSATA),
-		"vmedia-uefi-sata": bootMedium(qemu.UEFI, qemu.BusSATA), "vmedia-uefi-scsi": bootMedium(qemu.UEFI, qemu.BusSCSI),
-		"vmedia-bios-usb": bootMedium(qemu.BIOS, qemu.BusUSB), "vmedia-bios-scsi": bootMedium(qemu.BIOS, qemu.BusSCSI),
+		"vmedia-uefi-usb": bootMedium(qemu.UEFI, qemu.BusUSB), "vmedia-bios-usb": bootMedium(qemu.BIOS, qemu.BusUSB),
+		"vmedia-uefi-scsi": bootMedium(qemu.UEFI, qemu.BusSCSI), "vmedia-bios-scsi": bootMedium(qemu.BIOS, qemu.BusSCSI),
+		"vmedia-bios": bootMedium(qemu.BIOS, qemu.BusSATA), "vmedia-uefi-alone": mediumAlone(qemu.UEFI),
+		"vmedia-life": mediumLife,
 	} {
 		t.Run(name, func(t *testing.T) { beside(t, profileLab, testCase{name, 6 * time.Minute, run}) })
 	}

@@ -5,6 +5,8 @@ package e2e
 import (
 	"testing"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/lab/qemu"
 )
 
 // TestMeasuredUEFI: a UEFI machine from enroll to its own OS, twice: raw, then qcow2 after an
@@ -26,6 +28,11 @@ func TestMeasuredBIOS(t *testing.T) {
 // TestBadImage: cut off, wrong checksum: failed with the reason; a power cut; then a good one from its last mirror.
 func TestBadImage(t *testing.T) {
 	beside(t, profileLab, testCase{"bad-image", 12 * time.Minute, badImages})
+}
+
+// TestBootMedium: a ramdisk out of the virtual drive of a BMC, on a network without DHCP.
+func TestBootMedium(t *testing.T) {
+	beside(t, profileLab, testCase{"boot-medium", 6 * time.Minute, mediumAlone(qemu.BIOS)})
 }
 
 // TestByHand: cleaning by hand: steps of agent, BMC and child nodes with reboots between, an abort, a
