@@ -56,6 +56,8 @@ type Kernel interface {
 	// Do carries out an operation of a plan. On is the link it changes, other the one that
 	// it is attached to; both are zero where they do not exist (yet).
 	Do(o netconfig.Operation, on, other Link) error
+	// Move gives a route another metric.
+	Move(l Link, r Route, metric int) error
 	// Changes signals that links came, went or changed. It does not say which.
 	Changes(ctx context.Context) (<-chan struct{}, error)
 }

@@ -74,6 +74,19 @@ func (Linux) Configure(l Link, c Config) error {
 	return nil
 }
 
+// Move gives a route another metric: the new one is there before the old one goes.
+func (Linux) Move(l Link, r Route, metric int) error {
+	old := route(l, r)
+	r.Metric = metric
+	if err := netlink.RouteReplace(route(l, r)); err != nil {
+		return fmt.Errorf("set route to %s by %s through %s: %w", r.To, r.Gateway, l.Name, err)
+	}
+	if err := netlink.RouteDel(old); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("take route to %s by %s through %s: %w", r.To, r.Gateway, l.Name, err)
+	}
+	return nil
+}
+
 // Deconfigure takes the address away, and the routes with it.
 func (Linux) Deconfigure(l Link, c Config) error {
 	err := netlink.AddrDel(handle(l), address(c))

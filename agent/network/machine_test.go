@@ -80,6 +80,10 @@ func (m *machine) Configure(l Link, c Config) error {
 	return m.note("configure %s %s metric %d", l.Name, c.Address, c.Routes[0].Metric)
 }
 
+func (m *machine) Move(l Link, r Route, metric int) error {
+	return m.note("move %s by %s metric %d to %d", l.Name, r.Gateway, r.Metric, metric)
+}
+
 func (m *machine) Deconfigure(l Link, c Config) error {
 	return m.note("deconfigure %s %s", l.Name, c.Address)
 }

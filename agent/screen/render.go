@@ -30,6 +30,9 @@ func Render(s State, columns, rows int) []string {
 		row("", fmt.Sprintf("and %d more network interfaces", more))
 	}
 	row("conductor", join(", ", s.Conductor, heartbeatText(s.Heartbeat)))
+	for i, part := range networkRows(s.Network, columns) {
+		row([]string{"network", ""}[min(i, 1)], part)
+	}
 	row("doing", join(": ", s.Doing, s.Stage))
 	row("", progressText(s, columns))
 	for i, part := range pieces(s.Err, columns-len("last error  ")-1) {
@@ -54,8 +57,10 @@ func Render(s State, columns, rows int) []string {
 func Line(s State) string {
 	return fit("ferrite: "+join("; ",
 		"node "+cmp.Or(who(s), "not known yet"), prefixed("conductor ", s.Conductor), join(": ", s.Doing,
-			s.Stage), prefixed("last error: ", s.Err)), maxLine)
+			s.Stage), prefixed("network: ", first(s.Network)), prefixed("last error: ", s.Err)), maxLine)
 }
+
+func first(all []string) string { return append(all, "")[0] }
 
 // maxLine bounds a line of a serial terminal.
 const maxLine = 400
@@ -149,6 +154,18 @@ func fit(line string, columns int) string {
 		return string(runes[:max(0, columns-1)])
 	}
 	return string(runes[:columns-1-len(more)]) + more
+}
+
+// mostChecks is how many failing checks are shown: the first one explains most others.
+const mostChecks = 2
+
+// networkRows are the failing checks of the network.
+func networkRows(checks []string, columns int) []string {
+	var out []string
+	for _, c := range checks[:min(len(checks), mostChecks)] {
+		out = append(out, pieces(c, columns-len("network     ")-1)...)
+	}
+	return out
 }
 
 // mostPieces is how many rows an error may take.

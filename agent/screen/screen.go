@@ -30,6 +30,7 @@ type State struct {
 	Done      int64     // bytes
 	Total     int64     // bytes; 0 when that is not known
 	Err       string    // the last error
+	Network   []string  // checks of the network that fail, and what to do
 	Shell     string    // how to get a shell, or why there is none
 	Log       []string  // its last lines, newest last
 }
@@ -104,6 +105,6 @@ func (b *Board) look() (State, <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.state
-	s.Log, s.Cards = slices.Clone(s.Log), slices.Clone(s.Cards)
+	s.Log, s.Cards, s.Network = slices.Clone(s.Log), slices.Clone(s.Cards), slices.Clone(s.Network)
 	return s, b.changed
 }

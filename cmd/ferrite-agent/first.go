@@ -53,6 +53,7 @@ func first() {
 	plan := networkPlan(p, string(line), log)
 	linkDrivers := make(chan struct{}) // closed once bonds and VLANs can be made
 	nics := startNetwork(ctx, p, plan, linkDrivers, log)
+	checkNetwork(ctx, p, plan, nics, board, log)
 	settled := make(chan struct{})
 	var loader *module.Loader // there once settled is closed
 	go func() {

@@ -1,0 +1,157 @@
+package netcheck
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/agent/sys"
+)
+
+// Checker checks the network, round after round.
+type Checker struct {
+	Links     func() ([]Link, error)                                // as they are now
+	Open      func(base string) (Wire, error)                       //
+	Servers   []netip.Addr                                          // for names
+	AskServer func(ctx context.Context, server netip.Addr) error    //
+	Conductor func(ctx context.Context) []Answer                    //
+	Report    func(failed []Finding)                                // what fails; nothing when all is well
+	Demote    func(link string, router netip.Addr, dead bool) error // prefer other routers, or this one again
+	Log       *slog.Logger
+
+	wires  map[string]Wire
+	failed map[string]*failure
+	moved  map[string]bool // routers demoted
+	shown  []Finding       // in the last report
+}
+
+// failure is a check that fails.
+type failure struct {
+	rounds int
+	told   string
+	at     time.Time
+}
+
+// Pauses between rounds: while something fails, and later on.
+const (
+	failing = 5 * time.Second
+	watch   = time.Minute
+	retell  = time.Minute // least time between two lines about one check
+	sure    = 2           // rounds that a check fails before it is told: a port may begin to forward late
+)
+
+// Run checks until ctx ends. After a round in which all answered it looks only after the
+// links and routers.
+func (c *Checker) Run(ctx context.Context) {
+	c.wires, c.failed, c.moved = map[string]Wire{}, map[string]*failure{}, map[string]bool{}
+	defer c.closeWires()
+	servers := true
+	for {
+		o, err := c.round(ctx, servers)
+		if ctx.Err() != nil {
+			return
+		}
+		pause := failing
+		if err != nil {
+			c.Log.Warn("network not checked", "err", err)
+		} else if found := Judge(o); c.tell(found, time.Now()) == 0 {
+			if servers {
+				c.Log.Info("network checks passed", "checks", len(found))
+			}
+			servers, pause = false, watch
+			c.closeWires() // a wire that listens costs time at each frame
+		}
+		c.reroute(o)
+		if !sys.Sleep(ctx, pause) {
+			return
+		}
+	}
+}
+
+func (c *Checker) closeWires() {
+	for base, w := range c.wires {
+		w.Close()
+		delete(c.wires, base)
+	}
+}
+
+// tell logs what has changed, and reports what fails for certain. It returns how many fail.
+func (c *Checker) tell(found []Finding, now time.Time) int {
+	var certain []Finding
+	count := 0
+	for _, f := range found {
+		known := c.failed[f.Subject]
+		if f.OK {
+			if known != nil && known.told != "" {
+				c.Log.Info("network check passes now", "check", string(f.Check), "of", f.Subject)
+			}
+			delete(c.failed, f.Subject)
+			continue
+		}
+		count++
+		if known == nil {
+			known = &failure{}
+			c.failed[f.Subject] = known
+		}
+		if known.rounds++; known.rounds < sure {
+			continue
+		}
+		certain = append(certain, f)
+		if text := f.String(); text != known.told && (known.told == "" || now.Sub(known.at) >= retell) {
+			c.Log.Warn("network check fails", "check", string(f.Check), "of", f.Subject, "reason", f.Reason, "do", f.Remedy)
+			known.told, known.at = text, now
+		}
+	}
+	if !slices.Equal(certain, c.shown) {
+		c.Report(certain)
+		c.shown = certain
+	}
+	return count
+}
+
+// reroute puts dead routers behind those that answer, and back when they answer again.
+func (c *Checker) reroute(o Observation) {
+	type at struct {
+		link   Link
+		router netip.Addr
+		key    string
+	}
+	var alive, dead []at
+	for _, l := range o.Links {
+		h := o.Heard[l.Base]
+		for _, r := range l.Routers {
+			key := "router " + r.String() + " on " + l.Name
+			if f := c.failed[key]; f != nil && f.rounds >= sure || !l.Carrier {
+				dead = append(dead, at{l, r, key})
+			} else if h != nil && f == nil {
+				alive = append(alive, at{l, r, key})
+			}
+		}
+	}
+	for _, a := range alive {
+		if c.moved[a.key] && c.demote(a.link.Name, a.router, false) {
+			c.moved[a.key] = false
+			c.Log.Info("router answers and is used again", "router", a.router.String(), "interface", a.link.Name)
+		}
+	}
+	if len(alive) == 0 {
+		return // no other is better
+	}
+	for _, d := range dead {
+		if !c.moved[d.key] && c.demote(d.link.Name, d.router, true) {
+			c.moved[d.key] = true
+			c.Log.Warn("router does not answer; another one is used", "router", d.router.String(), "interface", d.link.Name,
+				"instead", alive[0].router.String())
+		}
+	}
+}
+
+func (c *Checker) demote(link string, r netip.Addr, dead bool) bool {
+	if err := c.Demote(link, r, dead); err != nil {
+		c.Log.Warn("routes not changed", "router", r.String(), "interface", link, "err", err)
+		return false
+	}
+	return true
+}
