@@ -17,8 +17,12 @@ type IPMI interface {
 	IPMI(netfn, cmd uint8, data []byte, timeout time.Duration) ([]byte, error)
 }
 
-// BMC has the addresses of the machine's BMC; empty fields are not known.
-type BMC struct{ IPv4, IPv6, MAC string }
+// BMC has the addresses of the machine's BMC; empty fields are not known. Channel
+// is the LAN channel that has them.
+type BMC struct {
+	IPv4, IPv6, MAC string
+	Channel         byte
+}
 
 // IPMI 2.0: the commands and LAN parameters used (tables 22-24 and 23-4, and
 // for IPv6 table 23-4 of errata 4).
@@ -58,6 +62,7 @@ func FindBMC(ctx context.Context, k IPMI, log *slog.Logger) BMC {
 			continue
 		}
 		if b.IPv4 != "" || b.IPv6 != "" {
+			b.Channel = channel
 			return b
 		}
 	}

@@ -196,8 +196,8 @@ func TestFindBMC(t *testing.T) {
 		want BMC
 	}{
 		{noBMC{}, BMC{}},
-		{lanBMC{}, BMC{IPv4: "10.0.0.9", MAC: "52:54:00:01:02:03"}},
-		{lanBMC{v6: true}, BMC{IPv4: "10.0.0.9", IPv6: "2001:db8::9", MAC: "52:54:00:01:02:03"}},
+		{lanBMC{}, BMC{IPv4: "10.0.0.9", MAC: "52:54:00:01:02:03", Channel: 1}},
+		{lanBMC{v6: true}, BMC{IPv4: "10.0.0.9", IPv6: "2001:db8::9", MAC: "52:54:00:01:02:03", Channel: 1}},
 	} {
 		if got := FindBMC(t.Context(), tc.bmc, log); got != tc.want {
 			t.Errorf("%+v", got)

@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -53,9 +54,20 @@ type ipmiRecv struct {
 	msg     ipmiMsg
 }
 
+// IPMIError is an answer with a completion code other than 00.
+type IPMIError struct{ NetFn, Command, Code uint8 }
+
+func (e *IPMIError) Error() string {
+	return fmt.Sprintf("ipmi: command %#02x/%#02x answered completion code %#02x, expected 00", e.NetFn, e.Command, e.Code)
+}
+
+// CompletionCode is the answer's first byte (IPMI 2.0, table 5-2).
+func (e *IPMIError) CompletionCode() uint8 { return e.Code }
+
 // IPMI sends one command to the machine's own BMC over /dev/ipmi0 and returns the
 // answer's bytes after the completion code. It returns fs.ErrNotExist on a machine
-// without a BMC, and an error after the timeout.
+// without a BMC, an *IPMIError when the BMC refuses, and an error after the timeout.
+// No error has bytes of the request, which may be a password.
 func (Linux) IPMI(netfn, cmd uint8, data []byte, timeout time.Duration) ([]byte, error) {
 	fd, err := unix.Open("/dev/ipmi0", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -74,12 +86,8 @@ func (Linux) IPMI(netfn, cmd uint8, data []byte, timeout time.Duration) ([]byte,
 	}
 	runtime.KeepAlive(data)
 
-	ready, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(timeout.Milliseconds()))
-	if err != nil {
-		return nil, fmt.Errorf("ipmi: wait: %w", err)
-	}
-	if ready == 0 {
-		return nil, fmt.Errorf("ipmi: no answer from the BMC in %s", timeout)
+	if err := awaitAnswer(fd, timeout); err != nil {
+		return nil, err
 	}
 	answer := make([]byte, 272)
 	recv := &ipmiRecv{addr: &ipmiAddr{}, addrLen: uint32(unsafe.Sizeof(ipmiAddr{})),
@@ -88,10 +96,31 @@ func (Linux) IPMI(netfn, cmd uint8, data []byte, timeout time.Duration) ([]byte,
 		return nil, fmt.Errorf("ipmi: receive: %w", err)
 	}
 	answer = answer[:recv.msg.size]
-	if len(answer) == 0 || answer[0] != 0 {
-		return nil, fmt.Errorf("ipmi: command %#02x/%#02x answered % x, expected completion code 00", netfn, cmd, answer)
+	if len(answer) == 0 {
+		return nil, fmt.Errorf("ipmi: command %#02x/%#02x has an empty answer, expected a completion code", netfn, cmd)
+	}
+	if answer[0] != 0 {
+		return nil, &IPMIError{netfn, cmd, answer[0]}
 	}
 	return answer[1:], nil
+}
+
+// awaitAnswer waits until there is a message to receive. A signal interrupts poll, and Go's runtime sends itself some.
+func awaitAnswer(fd int, timeout time.Duration) error {
+	end := time.Now().Add(timeout)
+	for {
+		left := max(time.Until(end), 0)
+		ready, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(left.Milliseconds()))
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return fmt.Errorf("ipmi: wait: %w", err)
+		case ready == 0:
+			return fmt.Errorf("ipmi: no answer from the BMC in %s", timeout)
+		default:
+			return nil
+		}
+	}
 }
 
 func ioctl(fd int, request uintptr, arg unsafe.Pointer) error {
