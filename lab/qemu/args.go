@@ -2,6 +2,7 @@ package qemu
 
 import (
 	"fmt"
+	"net"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -64,6 +65,7 @@ func args(s Spec, start Start) []string {
 	}
 	a = append(a, diskArgs(s, start)...)
 	a = append(a, nicArgs(s, start)...)
+	a = append(a, ipmiArgs(s)...)
 	return append(a, cdArgs(s, start)...)
 }
 
@@ -175,6 +177,18 @@ func nicArgs(s Spec, start Start) []string {
 		a = append(a, "-device", device)
 	}
 	return a
+}
+
+// ipmiArgs is the machine's way to its BMC: a KCS interface at the address where every driver looks for one.
+func ipmiArgs(s Spec) []string {
+	host, port, err := net.SplitHostPort(s.IPMI)
+	if err != nil {
+		return nil // none: validate has seen to it
+	}
+	return []string{
+		"-chardev", fmt.Sprintf("socket,id=ipmi,host=%s,port=%s,reconnect=1", escape(host), port),
+		"-device", "ipmi-bmc-extern,id=bmc,chardev=ipmi", "-device", "isa-ipmi-kcs,bmc=bmc",
+	}
 }
 
 // cdArgs is the drive for virtual media, always there so that media can be

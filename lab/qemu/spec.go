@@ -84,6 +84,9 @@ type Spec struct {
 	// RTC is the time of the battery-backed clock at each start, in UTC, as
 	// 2001-01-01T00:00:00; empty is the host's.
 	RTC string
+	// IPMI is the host:port at which a BMC simulator (OpenIPMI's ipmi_sim) waits for its machine: the machine then shows
+	// a BMC to its kernel. Empty for none.
+	IPMI string
 	// Dir is where the machine keeps its UEFI variables between power cycles.
 	Dir string
 	// ConsoleLog is the file the serial console is written to; empty is none.
@@ -183,6 +186,9 @@ func (s Spec) validate() error {
 	}
 	if s.MemoryMB < 64 || s.CPUs < 1 {
 		bad("expected at least 64 MiB and 1 CPU, found %d and %d", s.MemoryMB, s.CPUs)
+	}
+	if _, _, err := net.SplitHostPort(s.IPMI); s.IPMI != "" && err != nil {
+		bad("ipmi %q: expected host:port", s.IPMI)
 	}
 	if s.Firmware == BIOS && s.HTTPBoot {
 		bad("HTTP boot needs uefi firmware")
