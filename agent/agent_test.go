@@ -53,6 +53,7 @@ type machine struct {
 
 	board *screen.Board
 	rtc   atomic.Int64 // seconds since 1970
+	bmc   func(netfn, command byte, data []byte) ([]byte, error)
 }
 
 func (m *machine) SetClock(time.Time) error    { return errors.New("the clock was right") }
@@ -60,14 +61,13 @@ func (m *machine) ReadRTC() (time.Time, error) { return time.Unix(m.rtc.Load(), 
 func (m *machine) SetRTC(t time.Time) error    { m.rtc.Store(t.Unix()); return nil }
 func (m *machine) KernelBuilt() string         { return "" }
 
-func (m *machine) Sync()                                                  { m.synced.Add(1) }
-func (m *machine) PowerOff() error                                        { m.off.Add(1); return nil }
-func (m *machine) Reboot() error                                          { return errors.New("not asked for") }
-func (m *machine) Kexec() error                                           { return errors.New("not asked for") }
-func (m *machine) UnloadKernel() error                                    { return nil }
-func (m *machine) KernelLog() ([]byte, error)                             { return []byte("6,1,1,-;Linux\n"), nil }
-func (m *machine) IPMI(byte, byte, []byte, time.Duration) ([]byte, error) { return nil, fs.ErrNotExist }
-func (m *machine) PrivateFlag(string, string, bool) (bool, error)         { return false, nil }
+func (m *machine) Sync()                                          { m.synced.Add(1) }
+func (m *machine) PowerOff() error                                { m.off.Add(1); return nil }
+func (m *machine) Reboot() error                                  { return errors.New("not asked for") }
+func (m *machine) Kexec() error                                   { return errors.New("not asked for") }
+func (m *machine) UnloadKernel() error                            { return nil }
+func (m *machine) KernelLog() ([]byte, error)                     { return []byte("6,1,1,-;Linux\n"), nil }
+func (m *machine) PrivateFlag(string, string, bool) (bool, error) { return false, nil }
 
 func (m *machine) Frames(string, uint16, []net.HardwareAddr) (io.ReadCloser, error) {
 	return nil, fs.ErrPermission
@@ -76,6 +76,14 @@ func (m *machine) Machine() string                                 { return "x86
 func (m *machine) Wait(context.Context, bool, time.Duration) error { return nil }
 func (m *machine) Down() error                                     { m.down.Add(1); return nil }
 func (m *machine) AskAnew()                                        { m.anew.Add(1) }
+
+// IPMI asks the machine's BMC, if it has one.
+func (m *machine) IPMI(netfn, command byte, data []byte, _ time.Duration) ([]byte, error) {
+	if m.bmc == nil {
+		return nil, fs.ErrNotExist
+	}
+	return m.bmc(netfn, command, data)
+}
 
 // Rescue takes the one right password.
 func (m *machine) Rescue(p rescue.Password) error {

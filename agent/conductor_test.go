@@ -49,6 +49,10 @@ type conductor struct {
 	inspection *agentapi.Inspection
 	beats      chan agentapi.Heartbeat
 	closed     chan struct{} // one for each connection that ended, up to a few
+
+	request     *agentapi.BMCUserRequest // to agents that send inspection data
+	users       []agentapi.BMCUser       // as they were handed in
+	refuseUsers int                      // how many of them are not taken yet
 }
 
 // patience is how long a test waits for what must come: far less than an agent
@@ -93,7 +97,17 @@ func (c *conductor) serve(w http.ResponseWriter, r *http.Request) {
 		c.expect("version of inspection", version, "")
 		i := read[agentapi.Inspection](c, r)
 		c.inspection = &i
-		c.answer(w, http.StatusOK, agentapi.InspectionReply{UUID: nodeUUID})
+		c.answer(w, http.StatusOK, agentapi.InspectionReply{UUID: nodeUUID, BMCUser: c.request})
+	case c.request != nil && r.Method == http.MethodPost &&
+		r.URL.Path == agentapi.AgentsPath+nodeUUID+agentapi.BMCUserSuffix:
+		c.expect("query", r.URL.RawQuery, "")
+		if c.refuseUsers > 0 {
+			c.refuseUsers--
+			w.WriteHeader(http.StatusConflict)
+			return
+		}
+		c.users = append(c.users, read[agentapi.BMCUser](c, r))
+		w.WriteHeader(http.StatusAccepted)
 	case c.ferrite && r.Method == http.MethodPost && r.URL.Path == agentapi.AgentsPath+nodeUUID+agentapi.ProgressSuffix:
 		c.progress = append(c.progress, read[agentapi.Progress](c, r))
 		w.WriteHeader(http.StatusAccepted)

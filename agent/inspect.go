@@ -28,6 +28,9 @@ func (a *Agent) inspect(ctx context.Context) string {
 		return ""
 	}
 	a.Log.Info("inspection data handed over", "node", reply.UUID)
+	if reply.BMCUser != nil {
+		a.handInBMCUser(ctx, reply.UUID, *reply.BMCUser)
+	}
 	return reply.UUID
 }
 

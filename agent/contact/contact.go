@@ -56,6 +56,7 @@ type Conductor struct {
 	bootMode  string
 	heard     func(at time.Time, pinned bool)
 	pinned    bool
+	insecure  bool // any certificate is taken
 
 	mu    sync.Mutex
 	urls  []string // the one that worked last is first
@@ -65,9 +66,10 @@ type Conductor struct {
 // New makes a client; nothing is sent yet.
 func New(o Options) *Conductor {
 	return &Conductor{client: newHTTPClient(o), requestID: o.RequestID, secret: o.Secret, bootMode: o.BootMode,
-		heard:  o.Heard,
-		pinned: len(o.Pins) > 0,
-		urls:   append([]string(nil), o.URLs...)}
+		heard:    o.Heard,
+		pinned:   len(o.Pins) > 0,
+		insecure: o.Insecure && len(o.Pins) == 0,
+		urls:     append([]string(nil), o.URLs...)}
 }
 
 // StatusError is an answer that was not the one hoped for.

@@ -32,12 +32,12 @@ func (s *Server) continueInspection(w http.ResponseWriter, r *http.Request) erro
 	if err != nil {
 		return err
 	}
-	n, err := s.takeIn(r, uuid, raw)
+	n, request, err := s.takeIn(r, uuid, raw)
 	if err != nil {
 		return err
 	}
 	if minor == nodeapi.MinMinor {
-		return answer(w, http.StatusAccepted, map[string]string{"uuid": n.UUID})
+		return answer(w, http.StatusAccepted, agentapi.InspectionReply{UUID: n.UUID, BMCUser: request})
 	}
 	// Lookup alone gives the token out, once; here there is none.
 	return s.answerLookup(w, r, agentapi.LookupNode{
@@ -46,11 +46,11 @@ func (s *Server) continueInspection(w http.ResponseWriter, r *http.Request) erro
 }
 
 // takeIn decodes the data and gives it to the conductor, when it is its turn.
-func (s *Server) takeIn(r *http.Request, uuid string, raw []byte) (node.Node, error) {
+func (s *Server) takeIn(r *http.Request, uuid string, raw []byte) (node.Node, *agentapi.BMCUserRequest, error) {
 	select {
 	case s.decoding <- struct{}{}:
 	case <-r.Context().Done():
-		return node.Node{}, r.Context().Err()
+		return node.Node{}, nil, r.Context().Err()
 	}
 	defer func() { <-s.decoding }()
 	// A serial number that its firmware pads with NUL must not keep a machine from
@@ -58,28 +58,30 @@ func (s *Server) takeIn(r *http.Request, uuid string, raw []byte) (node.Node, er
 	raw = nodeapi.CleanJSON(raw)
 	data, err := decodeInspection(raw)
 	if err != nil {
-		return node.Node{}, err
+		return node.Node{}, nil, err
 	}
+	var request *agentapi.BMCUserRequest
 	n, err := s.conductor.ContinueInspection(r.Context(), uuid, data, raw, callerOf(r))
 	if errors.Is(err, node.ErrNotFound) && uuid == "" {
-		n, err = s.discover(r, data, raw)
+		n, request, err = s.discover(r, data, raw)
 	}
-	return n, hide(err)
+	return n, request, hide(err)
 }
 
 // discover gives the conductor what a machine found that no node waits for, unless
 // its address sends too much of that.
-func (s *Server) discover(r *http.Request, data agentapi.Inspection, raw []byte) (node.Node, error) {
+func (s *Server) discover(r *http.Request, data agentapi.Inspection,
+	raw []byte) (node.Node, *agentapi.BMCUserRequest, error) {
 	from := nodeapi.From(r)
 	if !s.unknown.Allowed(from, 1) {
-		return node.Node{}, nodeapi.NewFault(http.StatusServiceUnavailable,
+		return node.Node{}, nil, nodeapi.NewFault(http.StatusServiceUnavailable,
 			"Too many unknown machines at %s; try again in a minute", from)
 	}
-	n, err := s.conductor.Discover(r.Context(), data, raw, from)
+	n, request, err := s.conductor.Discover(r.Context(), data, raw, from)
 	if err == nil {
 		s.unknown.Count(from, 1)
 	}
-	return n, err
+	return n, request, err
 }
 
 func decodeInspection(raw []byte) (agentapi.Inspection, error) {

@@ -38,8 +38,11 @@ type Conductor interface {
 	ContinueInspection(ctx context.Context, uuid string, data agentapi.Inspection, raw []byte,
 		c node.Caller) (node.Node, error)
 	// Discover takes what a machine found that no node waits for; NotFound when that
-	// is not wanted.
-	Discover(ctx context.Context, data agentapi.Inspection, raw []byte, from netip.Addr) (node.Node, error)
+	// is not wanted. The request is nil unless the agent is to make a user of its BMC.
+	Discover(ctx context.Context, data agentapi.Inspection, raw []byte,
+		from netip.Addr) (node.Node, *agentapi.BMCUserRequest, error)
+	// TakeBMCUser takes what an agent answers to such a request.
+	TakeBMCUser(ctx context.Context, uuid string, u agentapi.BMCUser, from netip.Addr) error
 	Progress(ctx context.Context, uuid string, p agentapi.Progress) error
 	// CheckToken refuses a token that is not the one of this node's boot.
 	CheckToken(ctx context.Context, uuid, token string) error
@@ -196,6 +199,9 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request) error {
 	rest := below(r, agentapi.AgentsPath)
 	if uuid, ok := strings.CutSuffix(rest, agentapi.LogSuffix); ok && s.logs != nil && isUUID(uuid) {
 		return s.log(w, r, strings.ToLower(uuid))
+	}
+	if uuid, ok := strings.CutSuffix(rest, agentapi.BMCUserSuffix); ok && isUUID(uuid) {
+		return s.bmcUser(w, r, strings.ToLower(uuid))
 	}
 	if uuid := strings.TrimSuffix(rest, agentapi.ProgressSuffix); isUUID(uuid) { // the last word may be left out
 		return s.progress(w, r, strings.ToLower(uuid))

@@ -34,6 +34,8 @@ type scripted struct {
 	calls []string // what came through
 
 	nobody, discovers bool // no node waits for inspection data; those of strangers are wanted
+
+	request *agentapi.BMCUserRequest // to agents of strangers
 }
 
 func (s *scripted) note(format string, args ...any) {
@@ -95,12 +97,21 @@ func (s *scripted) ContinueInspection(_ context.Context, uuid string, data agent
 	return s.Node(context.Background(), aNode)
 }
 
-func (s *scripted) Discover(_ context.Context, data agentapi.Inspection, _ []byte, from netip.Addr) (node.Node, error) {
+func (s *scripted) Discover(_ context.Context, data agentapi.Inspection, _ []byte,
+	from netip.Addr) (node.Node, *agentapi.BMCUserRequest, error) {
 	s.note("discover %s from %s", data.Inventory.Interfaces[0].MACAddress, from)
 	if !s.discovers {
-		return node.Node{}, node.Refuse(node.NotFound, "a secret reason")
+		return node.Node{}, nil, node.Refuse(node.NotFound, "a secret reason")
 	}
-	return node.Node{UUID: aNode, ProvisionState: node.Enroll}, nil
+	return node.Node{UUID: aNode, ProvisionState: node.Enroll}, s.request, nil
+}
+
+func (s *scripted) TakeBMCUser(_ context.Context, uuid string, u agentapi.BMCUser, from netip.Addr) error {
+	s.note("%s of %s from %s", u, uuid, from)
+	if s.request == nil || u.Token != s.request.Token {
+		return node.Refuse(node.NotFound, "a secret reason")
+	}
+	return nil
 }
 
 func (s *scripted) Progress(_ context.Context, uuid string, p agentapi.Progress) error {

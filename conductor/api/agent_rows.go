@@ -24,7 +24,8 @@ func agentRows(mounts map[string]rest.Handler) []rest.Route {
 				Status: http.StatusAccepted, Query: rest.ArgumentsNamed([]string{"node_uuid"}), Takes: inspectionForm(),
 				Gives: rest.Schema{
 					"anyOf": []rest.Schema{
-						lookupForm(), objectWith(rest.Schema{"uuid": rest.Schema{"type": "string", "format": "uuid"}}, "uuid"),
+						lookupForm(), objectWith(rest.Schema{"uuid": rest.Schema{"type": "string", "format": "uuid"},
+							"ferrite_bmc_user": rest.FormOf(agentapi.BMCUserRequest{})}, "uuid"),
 					},
 				},
 			}},
@@ -32,6 +33,9 @@ func agentRows(mounts map[string]rest.Handler) []rest.Route {
 			Wire: rest.Accepts(http.StatusAccepted, rest.FormOf(agentapi.Progress{}))},
 		{Method: http.MethodPost, Path: ofAgent + agentapi.LogSuffix, Doc: "an agent sends its log, as it is or in gzip",
 			Wire: rest.Accepts(http.StatusAccepted, rest.FormOf(agentapi.LogLines{}))},
+		{Method: http.MethodPost, Path: ofAgent + agentapi.BMCUserSuffix,
+			Doc:  "an agent hands in the BMC user that it was asked for, or why there is none",
+			Wire: rest.Accepts(http.StatusAccepted, rest.FormOf(agentapi.BMCUser{}))},
 	} {
 		for prefix := range mounts {
 			if strings.HasPrefix(r.Path, prefix) {

@@ -321,7 +321,7 @@ func TestInspectionNeedsTheWord(t *testing.T) {
 				t.Errorf("%+v: %v", c, err)
 			}
 		}
-		if _, err := w.e.Discover(w.ctx, data, raw, netip.Addr{}); refused(t, err) != node.NotFound {
+		if _, _, err := w.e.Discover(w.ctx, data, raw, netip.Addr{}); refused(t, err) != node.NotFound {
 			t.Errorf("as of an unknown machine: %v", err)
 		}
 		if err := send(node.Caller{Word: word}); err != nil {

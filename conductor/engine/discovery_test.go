@@ -58,7 +58,11 @@ func discover(t *testing.T, e *engine.Engine, data agentapi.Inspection) (node.No
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e.Discover(t.Context(), data, raw, stranger)
+	n, request, err := e.Discover(t.Context(), data, raw, stranger)
+	if request != nil {
+		t.Errorf("a user of the BMC is asked for: %+v", request)
+	}
+	return n, err
 }
 
 const systemA, systemB = "4c4c4544-0043-4a10-8052-b4c04f4d3432", "4c4c4544-0043-4a10-8052-b4c04f4d3433"
@@ -207,7 +211,7 @@ func TestDiscoveryRefused(t *testing.T) {
 	}
 	e := explorer(t, "redfish", 10)
 	lend("52:54:00:00:00:0a", stranger.String())(t, e)
-	if _, err := e.Discover(t.Context(), good(), make([]byte, 2<<20), stranger); refused(t, err) != node.Invalid {
+	if _, _, err := e.Discover(t.Context(), good(), make([]byte, 2<<20), stranger); refused(t, err) != node.Invalid {
 		t.Errorf("two megabytes: %v", err)
 	}
 	if _, err := discover(t, e, good()); err != nil {

@@ -101,6 +101,8 @@ type SystemLogs struct {
 // the conductor did not say whose data it was.
 type InspectionReply struct {
 	UUID string `json:"uuid"`
+	// BMCUser asks for a user of the BMC; conductors of others do not.
+	BMCUser *BMCUserRequest `json:"ferrite_bmc_user,omitempty"`
 }
 
 // The keys of standby.get_partition_uuids. Under the first a whole disk image

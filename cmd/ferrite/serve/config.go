@@ -116,6 +116,7 @@ type Config struct {
 
 	Discovery      string `koanf:"discovery"`
 	DiscoveryLimit int    `koanf:"discovery-limit"`
+	BMCCredentials string `koanf:"bmc-credentials"`
 }
 
 // read gathers the settings: defaults, file, environment, flags; later ones

@@ -113,6 +113,7 @@ func (c *Config) checkBoot() error {
 // The values of flags that have few.
 var (
 	collectChoices = []string{"on_failure", "never"}
+	bmcUserChoices = []string{"none", generateCredentials}
 	agentChoices   = []string{"own", "any"}
 	kexecChoices   = []string{"auto", "never"}
 )
@@ -124,6 +125,7 @@ func (c *Config) checkChoices() error {
 		values   []string
 	}{
 		{"deploy-logs-collect", c.CollectLogs, collectChoices},
+		{"bmc-credentials", c.BMCCredentials, bmcUserChoices},
 		{"fast-track-agents", c.FastTrackAgents, agentChoices},
 		{"kexec", c.Kexec, kexecChoices}, {"dhcp", c.DHCP, bootserver.DHCPModes()},
 	} {
@@ -160,6 +162,9 @@ func (c *Config) checkMedia() error {
 // checkDiscovery refuses nodes that could not be made, and machines that could not
 // be booted to become some.
 func (c *Config) checkDiscovery() error {
+	if err := c.checkBMCCredentials(); err != nil {
+		return err
+	}
 	switch {
 	case c.Discovery == "":
 		return nil
@@ -170,6 +175,28 @@ func (c *Config) checkDiscovery() error {
 	case c.Boot && c.Kernel == "":
 		return errors.New(
 			"--discovery with --boot needs --ramdisk-kernel and --ramdisk-initrd, which unknown machines are booted into")
+	}
+	return nil
+}
+
+// generateCredentials is the value of --bmc-credentials that has agents make users.
+const generateCredentials = "generate"
+
+// checkBMCCredentials refuses passwords in clear on the network, and users that nobody could log in as.
+func (c *Config) checkBMCCredentials() error {
+	if c.BMCCredentials != generateCredentials {
+		return nil // checkChoices knows the other value
+	}
+	base := node.BaseType(c.Discovery)
+	switch {
+	case c.Discovery == "":
+		return errors.New("--bmc-credentials generate is for discovered machines: say --discovery redfish, too")
+	case base != "redfish" && base != "ipmi":
+		return fmt.Errorf("--bmc-credentials generate with --discovery %s: BMCs of that type have no users: say redfish",
+			c.Discovery)
+	case c.TLSCert == "" && !strings.HasPrefix(c.AdvertiseURL, "https://"):
+		return errors.New("--bmc-credentials generate has agents send passwords to this conductor, so they must call it by " +
+			"https: say --tls-cert and --tls-key, or --advertise-url https://... of a proxy before it")
 	}
 	return nil
 }

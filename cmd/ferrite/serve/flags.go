@@ -185,6 +185,9 @@ func bootFlags(f *pflag.FlagSet) {
 			"for no discovery")
 	f.Int("discovery-limit", 100,
 		"largest number of discovered nodes in enroll; anybody on the machines' network can send made-up machines")
+	f.String("bmc-credentials", "none",
+		"credentials for the BMCs of discovered machines: none, or generate: the agent makes a user ("+plan.BMCUserName+
+			") in the BMC from inside the machine and hands it to this conductor; needs --tls-cert")
 	f.String("kernel-append", "", "more kernel parameters for the ramdisk, like nofb or console=ttyS0,115200")
 }
 

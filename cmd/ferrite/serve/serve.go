@@ -25,6 +25,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 	"github.com/ferrite-metal/ferrite/conductor/bootlog"
 	"github.com/ferrite-metal/ferrite/conductor/bootmedia"
 	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
@@ -151,8 +152,10 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 		EraseKey: eraseKey,
 		BootLogs: logs, Settings: c.settings(), Log: log,
 		Workers: c.Workers, PowerWorkers: c.SyncWorkers,
-		Discovery: engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit},
-		Changed:   hosts.NodeChanged, CheckForm: driverinfo.CheckForm, Proof: proof,
+		Discovery: engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit,
+			BMCUser: c.BMCCredentials == generateCredentials,
+			Redfish: func(ctx context.Context, at netip.Addr) bool { return redfish.Answers(ctx, dialled.bmcs.Dialer(), at) }},
+		Changed: hosts.NodeChanged, CheckForm: driverinfo.CheckForm, Proof: proof,
 	})
 	listener, err := net.Listen("tcp", c.APIAddress)
 	if err != nil {

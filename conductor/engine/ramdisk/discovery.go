@@ -27,47 +27,48 @@ func (e *Ramdisks) Discovers() bool { return e.Discovery.Driver != "" }
 // Discover takes the inspection data of a machine at from that no node waits for.
 // It becomes a node in enroll; when it calls again, that node is brought up to
 // date for as long as nobody has taken it on. Everybody else hears that there is
-// nothing here.
+// nothing here. The request is nil unless its agent is to make a user of its BMC.
 func (e *Ramdisks) Discover(ctx context.Context, data agentapi.Inspection, raw []byte,
-	from netip.Addr) (node.Node, error) {
+	from netip.Addr) (node.Node, *agentapi.BMCUserRequest, error) {
 	if !e.Discovers() {
-		return node.Node{}, unknownRamdisk()
+		return node.Node{}, nil, unknownRamdisk()
 	}
 	macs, err := checkDiscovered(&data, raw)
 	if err != nil {
-		return node.Node{}, err
+		return node.Node{}, nil, err
 	}
 	if err := e.checkOwnLease(ctx, macs, from); err != nil {
-		return node.Node{}, err
+		return node.Node{}, nil, err
 	}
 	e.discovering.Lock() // of two calls of one machine the second is to find the node of the first
 	defer e.discovering.Unlock()
 	n, err := e.discovered(ctx, macs, data)
 	if err != nil {
-		return n, err
+		return n, nil, err
 	}
 	if n.UUID == "" {
 		if n, err = e.newDiscovered(data.Inventory); err != nil {
-			return n, err
+			return n, nil, err
 		}
 	}
+	n, request := e.askForBMCUser(n)
 	ev := plan.Inspected{Data: data, Raw: json.RawMessage(raw)}
 	f := plan.Facts{Settings: e.Settings}
 	if f.Ports, err = e.Store.Ports(ctx, node.PortQuery{NodeUUID: n.UUID}); err != nil {
-		return n, err
+		return n, nil, err
 	}
 	if f.Taken, err = e.Taken(ctx, n.UUID, plan.NewAddresses(ev)); err != nil {
-		return n, err
+		return n, nil, err
 	}
 	change := plan.Discovered(n, f, ev, from.Unmap(), e.Now())
 	saved, err := e.Commit(ctx, *change)
 	if errors.Is(err, node.ErrStale) || errors.Is(err, node.ErrConflict) {
-		return n, e.Locked(n.UUID) // an operator was faster: machines call again
+		return n, nil, e.Locked(n.UUID) // an operator was faster: machines call again
 	}
 	if err == nil && change.Insert != nil {
 		e.Log.Info("machine discovered", "node", saved.UUID, "from", from, "macs", macs)
 	}
-	return saved, err
+	return saved, request, err
 }
 
 // checkDiscovered refuses what is more than a machine has to tell, and leaves out
