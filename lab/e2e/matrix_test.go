@@ -26,7 +26,7 @@ const (
 const matrixTime = 15 * time.Minute
 
 // matrix are a machine of each combination of hardware, from enroll to its own OS,
-// erased on the way, and those with what is odd about real ones.
+// erased on the way, those with what is odd about real ones, and those with a BMC inside.
 func matrix() []testCase {
 	var list []testCase
 	for _, c := range combinations() {
@@ -35,7 +35,7 @@ func matrix() []testCase {
 			run: func(ctx context.Context, b *bed) error { return b.plainLife(ctx, c.spec()) },
 		})
 	}
-	return slices.Concat(list, oddMachines, grubMachines)
+	return slices.Concat(list, oddMachines, grubMachines, inBandMachines)
 }
 
 // plainLife is that of a machine without anything odd.
