@@ -23,6 +23,7 @@ type Params struct {
 	CollectLLDP    bool     // the older way to ask for the collector lldp
 	BootIF         string   // the interface booted from, as it was given
 	BootMAC        string   // the same as aa:bb:cc:dd:ee:ff; empty when it is not a MAC
+	VirtualMedia   bool     // booted from virtual media, which may hold network data and more parameters
 	Token          string   // agent token given before the boot (virtual media)
 	Debug          bool
 	Insecure       bool     // do not verify the conductor's certificate
@@ -93,6 +94,7 @@ func setters() map[string]func(*Params, string) error {
 		"ipa-inspection-dhcp-wait-timeout":   func(p *Params, v string) error { return seconds(&p.DHCPWait, v) },
 		"ipa-inspection-dhcp-all-interfaces": func(p *Params, v string) error { return boolean(&p.DHCPWaitAll, v) },
 		"BOOTIF":                             bootIF,
+		"boot_method":                        func(p *Params, v string) error { p.VirtualMedia = v == "vmedia"; return nil },
 		"ipa-agent-token":                    func(p *Params, v string) error { p.Token = v; return nil },
 		"ipa-debug":                          func(p *Params, v string) error { return boolean(&p.Debug, v) },
 		"ipa-insecure":                       func(p *Params, v string) error { return boolean(&p.Insecure, v) },

@@ -44,21 +44,22 @@ func first() {
 	reaper := boot.NewReaper(kernel, log)
 	go reaper.Reap(ctx) // for the life of the machine, as all below
 	consoles.shells(ctx, kernel, reaper, boot.ConsoleShell(p.Shell, os.DirFS("/"), paramErr != nil), board, log)
-	if paramErr != nil {
-		board.Failed(paramErr)
-		log.Error("the agent cannot start with this kernel line; look at it from a console's shell", "err", paramErr)
-		select {}
-	}
+	stayIf(paramErr, board, log)
 	go entropy(ctx, kernel, log)
-	plan := networkPlan(p, string(line), log)
+	loader, onMedium := readMedia(ctx, kernel, p, board, log) // with the drivers, if media had to be read
+	if onMedium.Parameters != "" {
+		line = append(line, " "+onMedium.Parameters...) // the later word counts
+		p, log, paramErr = parameters(book, string(line))
+		stayIf(paramErr, board, log)
+	}
+	plan := networkPlan(p, string(line), onMedium, log)
 	linkDrivers := make(chan struct{}) // closed once bonds and VLANs can be made
 	nics := startNetwork(ctx, p, plan, linkDrivers, log)
 	checkNetwork(ctx, p, plan, nics, board, log)
 	settled := make(chan struct{})
-	var loader *module.Loader // there once settled is closed
-	go func() {
+	go func() { // loader is there once settled is closed
 		defer close(settled)
-		loader = drivers(ctx, kernel, p, plan, sync.OnceFunc(func() { close(linkDrivers) }), log)
+		loader = moreDrivers(ctx, loader, kernel, p, plan, sync.OnceFunc(func() { close(linkDrivers) }), log)
 	}()
 	o := options(p, book, log)
 	o.Clock = clock.NewKeeper(kernel, log)
@@ -77,6 +78,16 @@ func first() {
 	}
 	err := agent.New(o).Run(ctx)
 	log.Error("agent ended; the machine stays up to be examined", "err", err)
+	select {}
+}
+
+// stayIf keeps a machine for its consoles' shells if its parameters cannot be used.
+func stayIf(paramErr error, board *screen.Board, log *slog.Logger) {
+	if paramErr == nil {
+		return
+	}
+	board.Failed(paramErr)
+	log.Error("the agent cannot start with this kernel line; look at it from a console's shell", "err", paramErr)
 	select {}
 }
 
@@ -124,6 +135,20 @@ func startNetwork(ctx context.Context, p param.Params, plan netconfig.Plan, read
 		}
 	}()
 	return m
+}
+
+// moreDrivers loads what the network's plan needs, and all else where the drivers were not
+// loaded before the plan was known.
+func moreDrivers(ctx context.Context, loaded *module.Loader, kernel sys.Linux, p param.Params, plan netconfig.Plan,
+	linkDrivers func(), log *slog.Logger) *module.Loader {
+	if loaded == nil {
+		return drivers(ctx, kernel, p, plan, linkDrivers, log)
+	}
+	for _, name := range plan.Modules() {
+		loaded.Module(name)
+	}
+	linkDrivers()
+	return loaded
 }
 
 // drivers loads the modules the machine needs and goes on doing so for

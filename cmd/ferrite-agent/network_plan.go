@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 
+	"github.com/ferrite-metal/ferrite/agent/medium"
 	"github.com/ferrite-metal/ferrite/agent/param"
 	"github.com/ferrite-metal/ferrite/proto/netconfig"
 )
@@ -22,14 +23,17 @@ func bootMAC(p param.Params) net.HardwareAddr {
 }
 
 // networkPlan is how the network is to be: by the node's network_data, which the
-// conductor sends along with the ramdisk, else by the kernel line. One that cannot be
-// read is logged, and every card asks DHCP.
-func networkPlan(p param.Params, line string, log *slog.Logger) netconfig.Plan {
+// conductor sends along with the ramdisk, else by those of a medium, else by the kernel
+// line. One that cannot be read is logged, and every card asks DHCP.
+func networkPlan(p param.Params, line string, onMedium medium.Contents, log *slog.Logger) netconfig.Plan {
 	plan, source := netconfig.Plan{}, netconfig.Path
 	text, err := readBounded(netconfig.Path, netconfig.MaxNetworkData)
 	switch {
 	case err == nil:
 		plan, err = netconfig.NetworkData(text)
+	case errors.Is(err, fs.ErrNotExist) && len(onMedium.NetworkData) > 0:
+		source = "medium " + onMedium.From
+		plan, err = netconfig.NetworkData(onMedium.NetworkData)
 	case errors.Is(err, fs.ErrNotExist):
 		source = "kernel line"
 		plan, err = netconfig.KernelLine(line, bootMAC(p))

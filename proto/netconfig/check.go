@@ -190,6 +190,10 @@ func checkAddresses(_ Plan, l Link) error {
 		if !a.IsValid() || ip.IsUnspecified() || ip.IsMulticast() || ip.IsLoopback() || ip.Is4In6() || a.Bits() == 0 {
 			return fmt.Errorf("%s is no address of a host in its network", a)
 		}
+		if end := lastOf(a); ip.Is4() && a.Bits() < 31 && (ip == a.Masked().Addr() || ip == end) {
+			return fmt.Errorf("%s is the first or last address of its network, %s to %s: no host can have it", a,
+				a.Masked().Addr(), end)
+		}
 		if slices.ContainsFunc(l.Addresses[:i], func(o netip.Prefix) bool { return o.Addr() == ip }) {
 			return fmt.Errorf("address %s is there twice", ip)
 		}
@@ -197,8 +201,20 @@ func checkAddresses(_ Plan, l Link) error {
 	return nil
 }
 
+// lastOf is the last address of an IPv4 network: of broadcasts.
+func lastOf(p netip.Prefix) netip.Addr {
+	if !p.Addr().Is4() {
+		return netip.Addr{}
+	}
+	b := p.Addr().As4()
+	for i := range b {
+		b[i] |= byte(0xff >> min(max(p.Bits()-8*i, 0), 8))
+	}
+	return netip.AddrFrom4(b)
+}
+
 func checkRoutes(_ Plan, l Link) error {
-	for _, r := range l.Routes {
+	for i, r := range l.Routes {
 		switch {
 		case !r.To.IsValid() || !r.Gateway.IsValid() || r.To.Addr().Is4() != r.Gateway.Is4():
 			return fmt.Errorf("route to %s by %s: expected a network and a gateway, both IPv4 or both IPv6", r.To, r.Gateway)
@@ -208,6 +224,10 @@ func checkRoutes(_ Plan, l Link) error {
 			return fmt.Errorf("route to %s: %s is no gateway", r.To, r.Gateway)
 		case len(l.Addresses) == 0:
 			return fmt.Errorf("route to %s: the link has no static address", r.To)
+		case slices.ContainsFunc(l.Addresses, func(a netip.Prefix) bool { return a.Addr() == r.Gateway }):
+			return fmt.Errorf("route to %s: gateway %s is the link's own address", r.To, r.Gateway)
+		case slices.ContainsFunc(l.Routes[:i], func(o Route) bool { return o.To == r.To && o.Gateway == r.Gateway }):
+			return fmt.Errorf("route to %s by %s is there twice", r.To, r.Gateway)
 		case !reaches(l, r.Gateway):
 			return fmt.Errorf("route to %s: gateway %s is in none of the link's networks: correct the gateway, or the netmask",
 				r.To, r.Gateway)

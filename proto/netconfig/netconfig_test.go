@@ -75,6 +75,12 @@ func TestNetworkData(t *testing.T) {
 func TestNetworkDataRefuses(t *testing.T) {
 	for _, tc := range []struct{ old, new, want string }{
 		{`"vlan_id":7`, `"vlan_id":4095`, `link "tagged": VLAN 4095: expected 1 to 4094`},
+		{`"vlan_id":7`, `"vlan_id":0`, `link "tagged": VLAN 0: expected 1 to 4094`},
+		{`"10.7.0.9"`, `"10.7.0.0"`, `10.7.0.0/24 is the first or last address of its network, 10.7.0.0 to 10.7.0.255`},
+		{`"10.7.0.9"`, `"10.7.0.255"`, `10.7.0.255/24 is the first or last address of its network`},
+		{`"10.7.0.9"`, `"10.7.0.1"`, `route to 0.0.0.0/0: gateway 10.7.0.1 is the link's own address`},
+		{`"10.7.0.2"`, `"10.7.0.1"`, `route to 0.0.0.0/0 by 10.7.0.1 is there twice`},
+		{`"10.7.0.9"`, `"10.8.0.9"`, `gateway 10.7.0.1 is in none of the link's networks`},
 		{`"vlan_link":"both"`, `"vlan_link":"left"`, `"tagged": it is a VLAN of link "left", a member of bond "both"`},
 		{`"vlan_link":"both"`, `"vlan_link":"tagged"`, `it is a VLAN of VLAN "tagged"`},
 		{`"vlan_link":"both"`, `"vlan_link":"none"`, `it is a VLAN of link "none", which is not there`},
