@@ -83,6 +83,8 @@ type Boot struct {
 	ImageURL string // http(s) URL of what Image boots; its server must answer Range
 
 	Stranger bool // nobody has enrolled the machine: it must take no address from one that somebody has
+
+	Why Reason // of Ignore and Address: why the machine boots nothing
 }
 
 // Booter is the one question boot asks. Boot is called several times in one

@@ -50,8 +50,11 @@ func (p *Policy) Boot(ctx context.Context, c pxe.Client) (boot pxe.Boot, err err
 	}
 	// Anybody can have such a node made, with ports of any name.
 	defer func() { boot.Stranger = plan.Undecided(n) }()
-	if !port.PXEEnabled || plan.BootsByMedium(n) {
-		return pxe.Boot{Action: pxe.Address}, nil
+	switch {
+	case !port.PXEEnabled:
+		return pxe.Boot{Action: pxe.Address, Why: pxe.ReasonOtherPort}, nil
+	case plan.BootsByMedium(n):
+		return pxe.Boot{Action: pxe.Address, Why: pxe.ReasonMedium}, nil
 	}
 	if c.Script {
 		if n, err = p.Engine.ScriptAsked(ctx, n, c.IP, c.Lent); err != nil {
@@ -62,7 +65,7 @@ func (p *Policy) Boot(ctx context.Context, c pxe.Client) (boot pxe.Boot, err err
 		return instance(own), nil
 	}
 	if !plan.WantsRamdisk(n) {
-		return pxe.Boot{Action: pxe.Address}, nil
+		return pxe.Boot{Action: pxe.Address, Why: pxe.ReasonNotToBoot}, nil
 	}
 	kernel, initrd, err := p.ramdisk(n)
 	if err != nil {
@@ -88,8 +91,11 @@ func (p *Policy) Boot(ctx context.Context, c pxe.Client) (boot pxe.Boot, err err
 // stranger is the answer to a machine that nobody has enrolled. Its ramdisk is
 // given nobody to report to but whoever takes inspection data.
 func (p *Policy) stranger(c pxe.Client) pxe.Boot {
-	if !p.Engine.Discovers() || p.Kernel == "" || p.Initrd == "" {
-		return pxe.Boot{Action: pxe.Ignore}
+	switch {
+	case !p.Engine.Discovers():
+		return pxe.Boot{Action: pxe.Ignore, Why: pxe.ReasonUnknown}
+	case p.Kernel == "" || p.Initrd == "":
+		return pxe.Boot{Action: pxe.Ignore, Why: pxe.ReasonNoRamdisk}
 	}
 	words := append([]string{"BOOTIF=" + c.MAC.String()}, p.inspection("")...)
 	return pxe.Boot{Action: pxe.Ramdisk, Kernel: p.Kernel, Initrd: p.Initrd, Cmdline: p.finish(words, p.Append),

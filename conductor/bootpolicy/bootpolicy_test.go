@@ -75,11 +75,11 @@ func TestBoot(t *testing.T) {
 		pxe  bool
 		want pxe.Boot
 	}{
-		"a stranger is ignored":              {rest, "52:54:00:ff:ff:ff", true, pxe.Boot{}},
-		"a node at rest gets an address":     {rest, mac, true, pxe.Boot{Action: pxe.Address}},
-		"the last boot of a deploy, to disk": {wrote, mac, true, pxe.Boot{Action: pxe.Address}},
+		"a stranger is ignored":              {rest, "52:54:00:ff:ff:ff", true, pxe.Boot{Why: pxe.ReasonUnknown}},
+		"a node at rest gets an address":     {rest, mac, true, pxe.Boot{Action: pxe.Address, Why: pxe.ReasonNotToBoot}},
+		"the last boot of a deploy, to disk": {wrote, mac, true, pxe.Boot{Action: pxe.Address, Why: pxe.ReasonNotToBoot}},
 		"a port that is not for booting": {booting("clean", "agent.wait_for_heartbeat"), mac, false,
-			pxe.Boot{Action: pxe.Address}},
+			pxe.Boot{Action: pxe.Address, Why: pxe.ReasonOtherPort}},
 		"cleaning boots the ramdisk": {booting("clean", "agent.wait_for_heartbeat"), mac, true, pxe.Boot{
 			Action: pxe.Ramdisk, Kernel: "/images/vmlinuz", Initrd: "/images/initrd",
 			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 quiet",
@@ -102,7 +102,7 @@ func TestBoot(t *testing.T) {
 			Action: pxe.Ramdisk, Kernel: "http://h/k", Initrd: "http://h/r", Cmdline: "quiet",
 		}},
 		"an instance that names a file of ours": {live(map[string]any{"kernel": "/etc/shadow", "ramdisk": "http://h/r"}), mac,
-			true, pxe.Boot{Action: pxe.Address}},
+			true, pxe.Boot{Action: pxe.Address, Why: pxe.ReasonNotToBoot}},
 		"a rescue with a ramdisk of its own": {rescued, mac, true, pxe.Boot{
 			Action: pxe.Ramdisk, Kernel: "http://h/rk", Initrd: "http://h/rr",
 			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 quiet",
@@ -166,7 +166,8 @@ func TestStranger(t *testing.T) {
 		t.Errorf("%v, boot (-want +got):\n%s", err, diff)
 	}
 	p.Kernel = ""
-	if got, err := p.Boot(t.Context(), pxe.Client{MAC: hw}); err != nil || got.Action != pxe.Ignore {
+	if got, err := p.Boot(t.Context(), pxe.Client{MAC: hw}); err != nil || got.Action != pxe.Ignore ||
+		got.Why != pxe.ReasonNoRamdisk {
 		t.Errorf("without a ramdisk: %+v, %v", got, err)
 	}
 }

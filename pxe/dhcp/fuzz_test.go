@@ -50,7 +50,7 @@ func FuzzReply(f *testing.F) {
 		if err != nil {
 			t.Fatalf("an empty pool has no address: %v", err)
 		}
-		reply := Reply(req, pxe.Boot{Action: pxe.Action(action % 3)}, lease, a)
+		reply, _ := Reply(req, pxe.Boot{Action: pxe.Action(action % 3)}, lease, a)
 		if reply == nil {
 			return
 		}

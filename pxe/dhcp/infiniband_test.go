@@ -35,7 +35,7 @@ func TestInfiniBand(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		reply := Reply(got, pxe.Boot{Action: pxe.Ramdisk}, pxe.Lease{MAC: got.ClientHWAddr, IP: ip("10.77.0.100")},
+		reply, _ := Reply(got, pxe.Boot{Action: pxe.Ramdisk}, pxe.Lease{MAC: got.ClientHWAddr, IP: ip("10.77.0.100")},
 			answerOfServer())
 		b := reply.ToBytes()
 		if b[1] != 32 || b[2] != 0 || !reply.IsBroadcast() || destination(reply, ports{67, 68}).to.Addr() != broadcast() {

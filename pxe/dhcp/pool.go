@@ -191,8 +191,8 @@ func (p *Pool) Offer(mac net.HardwareAddr, s Subnet, wish netip.Addr, stranger b
 	hw := hwaddr(mac)
 	if e := p.entries[hw]; e != nil {
 		if e.static && (!s.host(e.ip) || p.taken[e.ip]) {
-			return netip.Addr{}, fmt.Errorf("the reservation of %v for %v is no free host address of subnet %v, where it "+
-				"asks: correct the reservation", e.ip, hw, s.Prefix)
+			return netip.Addr{}, because(pxe.ReasonReservation, fmt.Errorf("the reservation of %v for %v is no free host "+
+				"address of subnet %v, where it asks: correct the reservation", e.ip, hw, s.Prefix))
 		}
 		e.stranger = stranger && !e.static
 		if stranger && !e.live(now) && p.full(s, now) {

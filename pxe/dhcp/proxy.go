@@ -21,26 +21,20 @@ const proxyPort = 4011
 // for concurrent use.
 type Proxy struct {
 	*complainer
-	conf  Config
-	ports ports
-	wires []*wire // of DHCP's port and of proxyPort
+	conf       Config
+	ports      ports
+	wires      []*wire // of DHCP's port and of proxyPort
+	neighbours *neighbours
 }
 
 // ListenProxy opens the sockets. Serve must follow. bootPort is 4011, others are for tests.
 func ListenProxy(ctx context.Context, c Config, bootPort uint16) (*Proxy, error) {
-	if c.Port == 0 {
-		c.Port = dhcpv4.ServerPort
-	}
-	if c.ClientPort == 0 {
-		c.ClientPort = dhcpv4.ClientPort
-	}
+	c = c.filled()
 	if bootPort == 0 {
 		bootPort = proxyPort
 	}
-	if c.Now == nil {
-		c.Now = time.Now
-	}
-	p := &Proxy{complainer: newComplainer(c), conf: c, ports: ports{server: c.Port, client: c.ClientPort}}
+	p := &Proxy{complainer: newComplainer(c), conf: c, neighbours: newNeighbours(c),
+		ports: ports{server: c.Port, client: c.ClientPort}}
 	for _, port := range []uint16{c.Port, bootPort} {
 		w, err := openWire(ctx, c.Interface, c.Server, port, true)
 		if err != nil {
@@ -81,7 +75,7 @@ func (p *Proxy) Serve(ctx context.Context) error {
 	var wg sync.WaitGroup
 	for i := range p.wires {
 		wg.Go(func() {
-			p.wires[i].requests(ctx, p.complainer, func(req *dhcpv4.DHCPv4, peer netip.AddrPort) {
+			p.wires[i].requests(ctx, p.complainer, p.conf.Recorder, func(req *dhcpv4.DHCPv4, peer netip.AddrPort) {
 				p.handle(ctx, req, peer, i == 1, p.wires[i])
 			})
 		})
@@ -93,23 +87,11 @@ func (p *Proxy) Serve(ctx context.Context) error {
 // handle answers one request and reports how far its machine got.
 func (p *Proxy) handle(ctx context.Context, req *dhcpv4.DHCPv4, peer netip.AddrPort, bootPort bool, w *wire) {
 	c := clientOf(req)
-	if c.Firmware == pxe.System {
-		return
-	}
 	c.IP = addr(req.ClientIPAddr)
-	ask, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	boot, err := p.conf.Booter.Boot(ask, c)
-	if err != nil {
-		p.complain("boot policy gave no answer, so proxyDHCP gives none", "mac", c.MAC.String(), "err", err)
-		return
-	}
-	if _, ok := bootFile(c, boot, p.conf.URL); boot.Action.Boots() && !ok {
-		p.complain("no boot loader for this machine's architecture", "mac", c.MAC.String(), "arch", c.Arch, "firmware",
-			c.Firmware, "detail", c.Detail)
-		return
-	}
-	reply := ProxyReply(req, boot, Answer{Server: p.conf.Server, URL: p.conf.URL}, bootPort)
+	e := eventOf(pxe.ProxyDHCP, c, req, p.conf.Server)
+	defer func() { p.conf.Recorder.Record(e) }()
+	p.neighbours.noted(e, "named in a "+e.Message)
+	reply := p.answer(ctx, req, c, bootPort, &e)
 	if reply == nil {
 		return
 	}
@@ -120,9 +102,38 @@ func (p *Proxy) handle(ctx context.Context, req *dhcpv4.DHCPv4, peer netip.AddrP
 	p.conf.Booter.Reached(ctx, c, stage) // before the reply is out, so that stages are reported in their order
 	r := proxyDestination(reply, peer, bootPort, p.ports)
 	if err := w.send(reply.ToBytes(), r, peer); err != nil {
+		e.Answer, e.Reason, e.Detail = "", pxe.ReasonNotSent, err.Error()
 		p.complain("proxyDHCP reply not sent", "mac", c.MAC.String(), "to", r.to, "err", err)
 		return
 	}
 	p.conf.Log.Debug("proxyDHCP reply", "mac", c.MAC.String(), "firmware", c.Firmware, "file", reply.BootFileNameOption(),
 		"to", r.to)
+}
+
+// answer asks the Booter and builds the reply; nil means silence. The event gets the reason.
+func (p *Proxy) answer(ctx context.Context, req *dhcpv4.DHCPv4, c pxe.Client, bootPort bool,
+	e *pxe.Event) *dhcpv4.DHCPv4 {
+	if c.Firmware == pxe.System {
+		e.Reason = pxe.ReasonSystem
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	boot, err := p.conf.Booter.Boot(ctx, c)
+	if err != nil {
+		p.complain("boot policy gave no answer, so proxyDHCP gives none", "mac", c.MAC.String(), "err", err)
+		e.Reason, e.Detail = pxe.ReasonPolicy, err.Error()
+		return nil
+	}
+	e.Known = boot.Action != pxe.Ignore && !boot.Stranger
+	reply, reason := ProxyReply(req, boot, Answer{Server: p.conf.Server, URL: p.conf.URL}, bootPort)
+	if reason == pxe.ReasonNoLoader {
+		p.complain("no boot loader for this machine's architecture", "mac", c.MAC.String(), "arch", c.Arch, "firmware",
+			c.Firmware, "detail", c.Detail)
+	}
+	answered(e, reply, reason, "")
+	if reason == pxe.ReasonOtherServer { // as it should be: that one gives the addresses
+		e.Answer, e.Reason = leftToOther, ""
+	}
+	return reply
 }

@@ -1,6 +1,7 @@
 package dhcp
 
 import (
+	"cmp"
 	"net"
 	"net/netip"
 
@@ -13,24 +14,26 @@ import (
 const bootFileAtOnce = 0x08
 
 // ProxyReply is the answer of a proxyDHCP server, which names a boot file beside the DHCP server
-// that gives the address (PXE 2.1, section 2.2.3); nil for silence. boot says what the machine
-// boots; bootPort is true for a request to port 4011, where firmware that has its address asks once
-// more.
+// that gives the address (PXE 2.1, section 2.2.3); nil for silence, and its reason. boot says what
+// the machine boots; bootPort is true for a request to port 4011, where firmware that has its
+// address asks once more.
 //
 // A machine that is not to boot gets no answer: its firmware then has nothing but an address, and
 // goes on to its next device. So gets none that is no firmware.
-func ProxyReply(req *dhcpv4.DHCPv4, boot pxe.Boot, a Answer, bootPort bool) *dhcpv4.DHCPv4 {
+func ProxyReply(req *dhcpv4.DHCPv4, boot pxe.Boot, a Answer, bootPort bool) (*dhcpv4.DHCPv4, pxe.Reason) {
 	c := clientOf(req)
-	file, boots := bootFile(c, boot, a.URL)
-	if c.Firmware == pxe.System || !boots {
-		return nil
+	if reason := bootless(c, boot, a.URL); c.Firmware == pxe.System || reason != "" {
+		return nil, cmp.Or(reason, pxe.ReasonSystem)
 	}
+	file, _ := bootFile(c, boot, a.URL)
 	t := dhcpv4.MessageTypeOffer
 	switch asks := req.MessageType(); {
 	case bootPort && (asks == dhcpv4.MessageTypeRequest || asks == dhcpv4.MessageTypeInform):
 		t = dhcpv4.MessageTypeAck
-	case bootPort || asks != dhcpv4.MessageTypeDiscover:
-		return nil
+	case bootPort:
+		return nil, pxe.ReasonMalformed
+	case asks != dhcpv4.MessageTypeDiscover: // for the server that gives the address
+		return nil, pxe.ReasonOtherServer
 	}
 	p := blank(req, a, t)
 	if t == dhcpv4.MessageTypeAck {
@@ -42,7 +45,7 @@ func ProxyReply(req *dhcpv4.DHCPv4, boot pxe.Boot, a Answer, bootPort bool) *dhc
 		p.UpdateOption(dhcpv4.OptGeneric(dhcpv4.OptionVendorSpecificInformation,
 			[]byte{pxeDiscoveryControl, 1, bootFileAtOnce, pxeEnd}))
 	}
-	return p
+	return p, ""
 }
 
 // proxyDestination says where the answer of a proxy goes: to the relay, to the address that asks on

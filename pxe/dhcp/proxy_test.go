@@ -38,7 +38,7 @@ func TestProxyReplyGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			reply := ProxyReply(req, pxe.Boot{Action: pxe.Ramdisk}, a, tc.bootPort)
+			reply, _ := ProxyReply(req, pxe.Boot{Action: pxe.Ramdisk}, a, tc.bootPort)
 			if reply == nil {
 				t.Fatal("no reply")
 			}
@@ -67,8 +67,9 @@ func TestProxySilence(t *testing.T) {
 		"an operating system on that":         {request(req, system), pxe.Ramdisk, true},
 		"no machine to boot on the boot port": {request(req, biosROM), pxe.Address, true},
 	} {
-		if got := ProxyReply(tc.req, pxe.Boot{Action: tc.action}, answerOfServer(), tc.bootPort); got != nil {
-			t.Errorf("%s is answered with %s", name, got.Summary())
+		got, reason := ProxyReply(tc.req, pxe.Boot{Action: tc.action}, answerOfServer(), tc.bootPort)
+		if _, explained := pxe.Reasons()[reason]; got != nil || !explained {
+			t.Errorf("%s is answered with %v, reason %q", name, got, reason)
 		}
 	}
 }

@@ -25,53 +25,54 @@ type Answer struct {
 	Subnet Subnet     // the one the client sits on
 }
 
-// Reply builds the answer to req, or nil when the server stays silent.
+// Reply builds the answer to req, or nil when the server stays silent; the reason is that of the
+// silence, or of a refusal.
 // lease is what the books say: the machine's own lease or offer, else, when it has none,
 // somebody else's lease of the address it wants, else nothing. Reply only
 // looks: lending the address is up to the caller.
-func Reply(req *dhcpv4.DHCPv4, boot pxe.Boot, lease pxe.Lease, a Answer) *dhcpv4.DHCPv4 {
+func Reply(req *dhcpv4.DHCPv4, boot pxe.Boot, lease pxe.Lease, a Answer) (*dhcpv4.DHCPv4, pxe.Reason) {
 	if boot.Action == pxe.Ignore {
-		return nil
+		return nil, boot.Why
 	}
 	switch req.MessageType() {
 	case dhcpv4.MessageTypeDiscover:
 		if !lease.IP.IsValid() {
-			return nil
+			return nil, pxe.ReasonPoolEmpty
 		}
-		return lend(req, boot, lease, a, dhcpv4.MessageTypeOffer)
+		return lend(req, boot, lease, a, dhcpv4.MessageTypeOffer), ""
 	case dhcpv4.MessageTypeRequest:
 		return toRequest(req, boot, lease, a)
 	case dhcpv4.MessageTypeInform:
 		if !addr(req.ClientIPAddr).IsValid() {
-			return nil
+			return nil, pxe.ReasonNoAddress
 		}
 		p := blank(req, a, dhcpv4.MessageTypeAck)
 		p.ClientIPAddr = req.ClientIPAddr
 		network(p, a.Subnet)
 		bootOptions(p, req, boot, a)
-		return p
+		return p, ""
 	default:
-		return nil
+		return nil, pxe.ReasonMalformed
 	}
 }
 
 // toRequest answers a REQUEST by the client's state (RFC 2131 section 4.3.2).
-func toRequest(req *dhcpv4.DHCPv4, boot pxe.Boot, lease pxe.Lease, a Answer) *dhcpv4.DHCPv4 {
+func toRequest(req *dhcpv4.DHCPv4, boot pxe.Boot, lease pxe.Lease, a Answer) (*dhcpv4.DHCPv4, pxe.Reason) {
 	chosen := addr(req.ServerIdentifier())
 	want := wanted(req)
 	switch {
 	case chosen.IsValid() && chosen != a.Server: // it took another server's offer
-		return nil
+		return nil, pxe.ReasonOtherServer
 	case !want.IsValid():
-		return nil
+		return nil, pxe.ReasonNoAddress
 	case !a.Subnet.Prefix.Contains(want):
-		return refuse(req, a, "address "+want.String()+" is not of this network")
+		return refuse(req, a, "address "+want.String()+" is not of this network"), pxe.ReasonWrongNetwork
 	case want == lease.IP && bytes.Equal(lease.MAC, req.ClientHWAddr):
-		return lend(req, boot, lease, a, dhcpv4.MessageTypeAck)
+		return lend(req, boot, lease, a, dhcpv4.MessageTypeAck), ""
 	case lease.IP.IsValid() || chosen.IsValid():
-		return refuse(req, a, "address "+want.String()+" is not yours")
+		return refuse(req, a, "address "+want.String()+" is not yours"), pxe.ReasonWrongAddress
 	default: // no record of it: RFC 2131 demands silence, the client starts over by itself
-		return nil
+		return nil, pxe.ReasonNoRecord
 	}
 }
 

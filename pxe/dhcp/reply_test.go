@@ -58,7 +58,7 @@ func TestReplyGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			reply := Reply(req, tc.boot, pxe.Lease{MAC: req.ClientHWAddr, IP: ip("10.77.0.100")}, answerOfServer())
+			reply, _ := Reply(req, tc.boot, pxe.Lease{MAC: req.ClientHWAddr, IP: ip("10.77.0.100")}, answerOfServer())
 			if reply == nil {
 				t.Fatal("no reply")
 			}
@@ -113,11 +113,15 @@ func TestReplyOrSilence(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			boot := pxe.Boot{Action: pxe.Address}
 			if tc.ignore {
-				boot.Action = pxe.Ignore
+				boot = pxe.Boot{Why: pxe.ReasonUnknown}
 			}
 			got := none
-			if reply := Reply(tc.req, boot, tc.lease, answerOfServer()); reply != nil {
+			reply, reason := Reply(tc.req, boot, tc.lease, answerOfServer())
+			if reply != nil {
 				got = reply.MessageType()
+			}
+			if _, explained := pxe.Reasons()[reason]; explained == (got == offer || got == ack) {
+				t.Errorf("%v is answered for reason %q", got, reason)
 			}
 			if got != tc.want {
 				t.Errorf("got %v, want %v", got, tc.want)
@@ -221,7 +225,8 @@ func TestDestination(t *testing.T) {
 		{"inform", request(dhcpv4.MessageTypeInform, ciaddr("10.77.0.9")), "10.77.0.9:68 "},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			r := destination(Reply(tc.req, pxe.Boot{Action: pxe.Address}, lease, answerOfServer()), ports{67, 68})
+			reply, _ := Reply(tc.req, pxe.Boot{Action: pxe.Address}, lease, answerOfServer())
+			r := destination(reply, ports{67, 68})
 			if got := fmt.Sprintf("%v %v", r.to, r.mac); got != tc.want {
 				t.Errorf("got %s, want %s", got, tc.want)
 			}

@@ -8,11 +8,14 @@ import (
 	"time"
 
 	"github.com/insomniacslk/dhcp/dhcpv4"
+
+	"github.com/ferrite-metal/ferrite/pxe"
 )
 
 // requests reads requests from the wire until ctx ends, whose end has to set the read deadline, and
 // gives each to handle. It skips whatever is none.
-func (w *wire) requests(ctx context.Context, c *complainer, handle func(req *dhcpv4.DHCPv4, peer netip.AddrPort)) {
+func (w *wire) requests(ctx context.Context, c *complainer, seen pxe.Recorder,
+	handle func(req *dhcpv4.DHCPv4, peer netip.AddrPort)) {
 	buf := make([]byte, maxPacket+1)
 	for {
 		n, peer, err := w.udp.ReadFromUDPAddrPort(buf)
@@ -27,6 +30,8 @@ func (w *wire) requests(ctx context.Context, c *complainer, handle func(req *dhc
 		req, err := parse(buf[:n])
 		if err != nil {
 			c.log.Debug("dhcp packet ignored", "from", peer, "err", err)
+			seen.Record(pxe.Event{Service: pxe.DHCP, IP: peer.Addr().Unmap(), Message: "packet", Reason: pxe.ReasonMalformed,
+				Detail: err.Error()})
 			continue
 		}
 		handle(req, peer)

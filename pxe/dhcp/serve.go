@@ -30,6 +30,8 @@ type Config struct {
 	ClientPort uint16 // 0: 68
 	Booter     pxe.Booter
 	Leases     pxe.Leases
+	OtherDHCP  bool         // another DHCP server on the boot network is expected
+	Recorder   pxe.Recorder // of all requests; nil: none
 	Log        *slog.Logger
 	Now        func() time.Time // nil: time.Now
 }
@@ -38,8 +40,9 @@ type Config struct {
 // concurrent use.
 type Server struct {
 	*complainer
-	conf Config
-	wire *wire
+	conf       Config
+	wire       *wire
+	neighbours *neighbours
 
 	books sync.RWMutex // held while a lease goes on record, and alone while all of them are read
 
@@ -47,17 +50,24 @@ type Server struct {
 	pool *Pool
 }
 
-// Listen reads the leases on record and opens the sockets. Serve must follow.
-func Listen(ctx context.Context, c Config) (*Server, error) {
+// filled is the configuration with its defaults.
+func (c Config) filled() Config {
 	if c.Port == 0 {
 		c.Port = dhcpv4.ServerPort
 	}
-	if c.ClientPort == 0 {
-		c.ClientPort = dhcpv4.ClientPort
+	if c.Recorder == nil {
+		c.Recorder = pxe.NoRecorder{}
 	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	c.ClientPort = c.clientPort()
+	return c
+}
+
+// Listen reads the leases on record and opens the sockets. Serve must follow.
+func Listen(ctx context.Context, c Config) (*Server, error) {
+	c = c.filled()
 	leases, err := c.Leases.Leases(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("dhcp: read the leases on record: %w", err)
@@ -74,7 +84,7 @@ func Listen(ctx context.Context, c Config) (*Server, error) {
 	if err := socket.Queue(w.udp); err != nil {
 		c.Log.Warn("dhcp has a short queue", "err", err)
 	}
-	return &Server{complainer: newComplainer(c), conf: c, wire: w, pool: pool}, nil
+	return &Server{complainer: newComplainer(c), conf: c, wire: w, pool: pool, neighbours: newNeighbours(c)}, nil
 }
 
 // Addr is where the server listens.
@@ -117,7 +127,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	wg.Go(func() { s.logStrangers(ctx) })
 	for range workers {
 		wg.Go(func() {
-			s.wire.requests(ctx, s.complainer, func(req *dhcpv4.DHCPv4, peer netip.AddrPort) { s.handle(ctx, req, peer) })
+			s.wire.requests(ctx, s.complainer, s.conf.Recorder, func(req *dhcpv4.DHCPv4, peer netip.AddrPort) {
+				s.handle(ctx, req, peer)
+			})
 		})
 	}
 	wg.Wait()
@@ -150,7 +162,9 @@ func (s *Server) Close() error { return s.wire.close() }
 
 // handle answers one request and reports how far its machine got.
 func (s *Server) handle(ctx context.Context, req *dhcpv4.DHCPv4, peer netip.AddrPort) {
-	c, reply := s.answer(ctx, req)
+	c, reply, e := s.answer(ctx, req)
+	defer func() { s.conf.Recorder.Record(e) }()
+	s.neighbours.noted(e, "named in a "+e.Message)
 	log := s.conf.Log.With("mac", c.MAC.String(), "firmware", c.Firmware, "request", req.MessageType().String())
 	if reply == nil {
 		log.Debug("dhcp request not answered", "detail", c.Detail, "from", peer)
@@ -163,6 +177,7 @@ func (s *Server) handle(ctx context.Context, req *dhcpv4.DHCPv4, peer netip.Addr
 	}
 	r := destination(reply, ports{server: s.conf.Port, client: s.conf.ClientPort})
 	if err := s.wire.send(reply.ToBytes(), r, peer); err != nil {
+		e.Answer, e.Reason, e.Detail = "", pxe.ReasonNotSent, err.Error()
 		// a request names its relay, which may be anything
 		s.complain("dhcp reply not sent", "mac", c.MAC.String(), "to", r.to, "err", err)
 		return

@@ -30,7 +30,7 @@ func TestSubnetOptions(t *testing.T) {
 		}
 	}
 	req := request(dhcpv4.MessageTypeDiscover, biosROM, giaddr("192.0.2.7"))
-	got := Reply(req, pxe.Boot{Action: pxe.Address}, pxe.Lease{MAC: mac(1), IP: ip("10.88.0.10")},
+	got, _ := Reply(req, pxe.Boot{Action: pxe.Address}, pxe.Lease{MAC: mac(1), IP: ip("10.88.0.10")},
 		Answer{Server: ip("10.77.0.1"), Subnet: rack})
 	if got.DomainName() != "rack2.example" || len(got.NTPServers()) != 2 ||
 		string(got.Options.Get(dhcpv4.OptionInterfaceMTU)) != "\x05\xdc" || !got.Router()[0].Equal(rack.Router.AsSlice()) {

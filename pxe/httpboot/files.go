@@ -1,6 +1,7 @@
 package httpboot
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -21,9 +22,12 @@ func (h *handler) loader(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("file")
 	file, info, err := h.Loaders.Open(name)
 	if err != nil {
+		e := pxe.Event{Reason: pxe.ReasonNoFile}
 		if !errors.Is(err, loader.ErrName) && !errors.Is(err, fs.ErrNotExist) {
+			e.Reason, e.Detail = pxe.ReasonUnreadable, err.Error()
 			h.Log.Warn("boot loader not served", "file", name, "err", err)
 		}
+		h.record(r, e)
 		h.refuse(w, r, http.StatusNotFound, fmt.Sprintf("there is no boot loader %.100q", name))
 		return
 	}
@@ -32,6 +36,7 @@ func (h *handler) loader(w http.ResponseWriter, r *http.Request) {
 		c.Detail = name
 		h.reached(r, c, pxe.StageHTTP)
 	}
+	h.record(r, pxe.Event{Answer: size(info)})
 	serveFile(w, r, file, info)
 }
 
@@ -39,10 +44,12 @@ func (h *handler) loader(w http.ResponseWriter, r *http.Request) {
 func (h *handler) start(w http.ResponseWriter, r *http.Request) {
 	text, err := ipxe.Start(h.URL)
 	if err != nil {
+		h.record(r, pxe.Event{Reason: pxe.ReasonPolicy, Detail: err.Error()})
 		h.Log.Error("no ipxe script", "err", err)
 		http.Error(w, "no script: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
+	h.record(r, pxe.Event{Answer: "script for all machines"})
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	http.ServeContent(w, r, "", zeroTime(), strings.NewReader(text))
 }
@@ -50,6 +57,7 @@ func (h *handler) start(w http.ResponseWriter, r *http.Request) {
 func (h *handler) script(w http.ResponseWriter, r *http.Request, c pxe.Client, boot pxe.Boot) {
 	text, err := h.scriptFor(c, boot)
 	if err != nil {
+		h.recordOf(r, c, boot, pxe.Event{Reason: pxe.ReasonPolicy, Detail: err.Error()})
 		h.Log.Error("no ipxe script", "mac", c.MAC.String(), "err", err)
 		http.Error(w, "no script: "+err.Error(), http.StatusInternalServerError)
 		return
@@ -57,6 +65,7 @@ func (h *handler) script(w http.ResponseWriter, r *http.Request, c pxe.Client, b
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	h.reached(r, c, pxe.StageScript)
+	h.recordScript(r, c, boot)
 	http.ServeContent(w, r, "", zeroTime(), strings.NewReader(text))
 }
 
@@ -92,9 +101,11 @@ func (h *handler) initrd(w http.ResponseWriter, r *http.Request, c pxe.Client, b
 // overlay serves the files that this machine's ramdisk gets.
 func (h *handler) overlay(w http.ResponseWriter, r *http.Request, c pxe.Client, boot pxe.Boot) {
 	if boot.Action != pxe.Ramdisk || boot.Overlay == "" {
+		h.recordOf(r, c, boot, pxe.Event{Reason: cmp.Or(boot.Why, pxe.ReasonNotToBoot)})
 		h.refuse(w, r, http.StatusNotFound, fmt.Sprintf("%v gets no files of its own for a ramdisk now", c.MAC))
 		return
 	}
+	h.recordOf(r, c, boot, pxe.Event{Answer: fmt.Sprintf("%d bytes", len(boot.Overlay))})
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	http.ServeContent(w, r, "", zeroTime(), strings.NewReader(boot.Overlay))
@@ -105,23 +116,27 @@ func (h *handler) overlay(w http.ResponseWriter, r *http.Request, c pxe.Client, 
 func (h *handler) bootFile(w http.ResponseWriter, r *http.Request, c pxe.Client, boot pxe.Boot, from string,
 	s pxe.Stage) {
 	if boot.Action != pxe.Ramdisk {
+		h.recordOf(r, c, boot, pxe.Event{Reason: cmp.Or(boot.Why, pxe.ReasonNotToBoot)})
 		h.refuse(w, r, http.StatusNotFound, fmt.Sprintf("%v is not to boot a ramdisk now", c.MAC))
 		return
 	}
 	c.Detail = from
 	if strings.HasPrefix(from, "http://") || strings.HasPrefix(from, "https://") {
 		h.reached(r, c, s)
+		h.recordOf(r, c, boot, pxe.Event{Answer: "it is at " + host(from)})
 		http.Redirect(w, r, from, http.StatusFound)
 		return
 	}
 	file, info, err := openFile(from)
 	if err != nil {
+		h.recordOf(r, c, boot, pxe.Event{Reason: pxe.ReasonUnreadable, Detail: err.Error()})
 		h.Log.Error("boot file not served", "mac", c.MAC.String(), "stage", s, "err", err)
 		http.Error(w, fmt.Sprintf("the %s is not there, see the server's log", s), http.StatusInternalServerError)
 		return
 	}
 	defer file.Close()
 	h.reached(r, c, s)
+	h.recordOf(r, c, boot, pxe.Event{Answer: size(info)})
 	serveFile(w, r, file, info)
 }
 
@@ -129,12 +144,13 @@ func (h *handler) bootFile(w http.ResponseWriter, r *http.Request, c pxe.Client,
 var errorNumber = regexp.MustCompile(`^[0-9a-f]{8}$`)
 
 // failed handles iPXE's report that a file could not be loaded or does not boot.
-func (h *handler) failed(w http.ResponseWriter, r *http.Request, c pxe.Client, _ pxe.Boot) {
+func (h *handler) failed(w http.ResponseWriter, r *http.Request, c pxe.Client, boot pxe.Boot) {
 	c.Detail = "see the machine's console"
 	if n := r.URL.Query().Get("error"); errorNumber.MatchString(n) {
 		c.Detail = "iPXE error " + n + ", explained at https://ipxe.org/" + n
 	}
 	h.reached(r, c, pxe.StageFailed)
+	h.recordOf(r, c, boot, pxe.Event{Answer: "noted", Reason: pxe.ReasonFailed, Detail: c.Detail})
 	w.WriteHeader(http.StatusOK)
 	_, _ = io.WriteString(w, "noted\n") // the machine needs no answer
 }

@@ -29,6 +29,8 @@ type Config struct {
 	Foreign bool                                // another DHCP server gives the addresses: a machine is served at any
 	Extra   map[string]http.Handler             // more handlers by path prefix ("/deploy/"), which they see unstripped
 	Log     *slog.Logger
+
+	Recorder pxe.Recorder // of all requests; nil: none
 }
 
 type handler struct {
@@ -38,6 +40,9 @@ type handler struct {
 
 // New returns the handler for boot HTTP.
 func New(c Config) http.Handler {
+	if c.Recorder == nil {
+		c.Recorder = pxe.NoRecorder{}
+	}
 	h := &handler{Config: c}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+pxe.LoaderPath("{file...}"), h.loader)
@@ -48,9 +53,9 @@ func New(c Config) http.Handler {
 	mux.HandleFunc("GET /boot/{mac}/overlay", h.machine(h.overlay, false))
 	mux.HandleFunc("GET /boot/{mac}/failed", h.machine(h.failed, false))
 	for prefix, extra := range c.Extra {
-		mux.Handle(prefix, extra)
+		mux.Handle(prefix, h.recorded(prefix, extra))
 	}
-	return unhurried(mux)
+	return unhurried(h.unserved(mux))
 }
 
 // machine resolves the {mac} of a path to the client and what it is to boot,
@@ -61,12 +66,14 @@ func (h *handler) machine(serve func(http.ResponseWriter, *http.Request, pxe.Cli
 	return func(w http.ResponseWriter, r *http.Request) {
 		mac, err := net.ParseMAC(r.PathValue("mac"))
 		if err != nil || len(mac) != 6 {
+			h.record(r, pxe.Event{Reason: pxe.ReasonBadPath})
 			h.refuse(w, r, http.StatusNotFound, fmt.Sprintf("%.40q is not a MAC address: expected one such as 52-54-00-77-00-01",
 				r.PathValue("mac")))
 			return
 		}
 		c := h.client(r, mac)
 		if known, ok := h.known(c.IP); !h.Foreign && (!ok || known.MAC.String() != mac.String()) {
+			h.record(r, pxe.Event{MAC: mac, Claimed: true, Reason: pxe.ReasonNotLent})
 			h.Log.Log(r.Context(), h.warned.level(c.IP, time.Now()),
 				"boot file refused: the caller's address is not lent to the machine", "mac", mac.String(), "from", c.IP,
 				"path", r.URL.Path)
@@ -81,9 +88,11 @@ func (h *handler) machine(serve func(http.ResponseWriter, *http.Request, pxe.Cli
 		boot, err := h.Booter.Boot(ctx, c)
 		switch {
 		case err != nil:
+			h.record(r, pxe.Event{MAC: mac, Claimed: h.Foreign, Reason: pxe.ReasonPolicy, Detail: err.Error()})
 			h.Log.Warn("boot policy gave no answer", "mac", mac.String(), "path", r.URL.Path, "err", err)
 			http.Error(w, "the boot policy gave no answer, see the server's log; try again", http.StatusServiceUnavailable)
 		case boot.Action == pxe.Ignore:
+			h.record(r, pxe.Event{MAC: mac, Claimed: h.Foreign, Reason: boot.Why})
 			h.refuse(w, r, http.StatusNotFound, fmt.Sprintf("%v is not a machine of ours", mac))
 		default:
 			serve(w, r, c, boot)
@@ -115,10 +124,7 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, why
 // reached reports a stage once per download: a HEAD fetches nothing, and a
 // later range belongs to a download already reported.
 func (h *handler) reached(r *http.Request, c pxe.Client, s pxe.Stage) {
-	if r.Method != http.MethodGet {
-		return
-	}
-	if from := r.Header.Get("Range"); from != "" && len(from) >= 8 && from[:8] != "bytes=0-" {
+	if !begins(r) {
 		return
 	}
 	h.Log.Debug("boot http", "mac", c.MAC.String(), "ip", c.IP, "path", r.URL.Path)

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/pxe"
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
@@ -24,6 +25,7 @@ import (
 	"github.com/ferrite-metal/ferrite/pxe/ra"
 	"github.com/ferrite-metal/ferrite/pxe/socket"
 	"github.com/ferrite-metal/ferrite/pxe/tftp"
+	"github.com/ferrite-metal/ferrite/pxe/watch"
 )
 
 // Defaults of Config.
@@ -77,6 +79,9 @@ type Server struct {
 
 	proxy *dhcp.Proxy // nil but in DHCPProxy
 	ra    *ra.Server  // nil where the interface has no IPv6
+
+	others *dhcp.Listener // of other DHCP servers; nil where it cannot be had
+	watch  *watch.Log
 }
 
 // Listen checks the configuration and opens every socket, or none: machines
@@ -97,7 +102,7 @@ func Listen(ctx context.Context, c Config) (*Server, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	s := &Server{conf: c}
+	s := &Server{conf: c, watch: watch.New(time.Now, c.Foreign)}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -133,22 +138,28 @@ func (s *Server) open(ctx context.Context) (err error) {
 	}
 	s.tftp, err = tftp.Listen(ctx, tftp.Config{
 		Interface: c.Interface, Server: c.Address, Port: c.TFTPPort, Loaders: loader.Folder(c.LoaderDir),
-		Booter: c.Booter, Client: s.Client, Log: c.Log,
+		Booter: c.Booter, Client: s.Client, Recorder: s.watch, Log: c.Log,
 	})
 	if err != nil {
 		return err
 	}
 	s.openRA()
+	s.openListener()
 	return nil
+}
+
+func (s *Server) dhcpConfig() dhcp.Config {
+	c := s.conf
+	return dhcp.Config{
+		Interface: c.Interface, Server: c.Address, URL: s.url, Subnets: c.Subnets,
+		Port: c.DHCPPort, ClientPort: c.DHCPClientPort, Booter: c.Booter, Leases: c.Leases,
+		OtherDHCP: c.Foreign, Recorder: s.watch, Log: c.Log,
+	}
 }
 
 // openDHCP opens what the mode asks for.
 func (s *Server) openDHCP(ctx context.Context) (err error) {
-	c := s.conf
-	conf := dhcp.Config{
-		Interface: c.Interface, Server: c.Address, URL: s.url, Subnets: c.Subnets,
-		Port: c.DHCPPort, ClientPort: c.DHCPClientPort, Booter: c.Booter, Leases: c.Leases, Log: c.Log,
-	}
+	c, conf := s.conf, s.dhcpConfig()
 	switch c.DHCP {
 	case DHCPFull:
 		s.dhcp, err = dhcp.Listen(ctx, conf)
@@ -172,6 +183,19 @@ func (s *Server) openRA() {
 	s.ra = answerer
 }
 
+// openListener is the other part that the service can do without.
+func (s *Server) openListener() {
+	if s.conf.Interface == "" {
+		return
+	}
+	l, err := dhcp.Overhear(s.dhcpConfig())
+	if err != nil {
+		s.conf.Log.Warn("other DHCP servers are noticed only when a machine names one", "err", err)
+		return
+	}
+	s.others = l
+}
+
 // Close frees the sockets of a service that was never served.
 func (s *Server) Close() error {
 	var errs []error
@@ -190,6 +214,9 @@ func (s *Server) Close() error {
 	if s.ra != nil {
 		errs = append(errs, s.ra.Close())
 	}
+	if s.others != nil {
+		errs = append(errs, s.others.Close())
+	}
 	return errors.Join(errs...)
 }
 
@@ -200,7 +227,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	defer cancel()
 	web := httpboot.New(httpboot.Config{
 		URL: s.url, Loaders: loader.Folder(s.conf.LoaderDir), Booter: s.conf.Booter,
-		Client: s.Client, Foreign: s.conf.Foreign, Extra: s.conf.Extra, Log: s.conf.Log,
+		Client: s.Client, Foreign: s.conf.Foreign, Extra: s.conf.Extra, Recorder: s.watch, Log: s.conf.Log,
 	})
 	parts := []func(context.Context) error{
 		s.tftp.Serve,
@@ -215,6 +242,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	if s.ra != nil {
 		parts = append(parts, s.ra.Serve)
 	}
+	if s.others != nil {
+		parts = append(parts, s.others.Serve)
+	}
 	errs := make([]error, len(parts))
 	var wg sync.WaitGroup
 	for i, part := range parts {
@@ -226,6 +256,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	wg.Wait()
 	return errors.Join(errs...)
 }
+
+// Watch is what was asked for on the boot network lately, and what was answered.
+func (s *Server) Watch() *watch.Log { return s.watch }
 
 // URL is the base of boot HTTP as machines reach it, no slash at the end.
 func (s *Server) URL() string { return s.url }

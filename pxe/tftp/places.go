@@ -15,10 +15,11 @@ type place struct {
 	acked   atomic.Bool // the client has acknowledged something: its address is not forged
 }
 
-// begin takes a place for peer; nil means there is none. A client repeats its
+// begin takes a place for peer; nil means there is none, and busy that none is free. A client repeats its
 // request from the same port when an answer is late, which must not start a second transfer;
 // a different request from that port means that the client is through with the first.
-func (s *Server) begin(ctx context.Context, peer netip.AddrPort, request string) (context.Context, *place) {
+func (s *Server) begin(ctx context.Context, peer netip.AddrPort,
+	request string) (_ context.Context, _ *place, busy bool) {
 	known := false
 	if s.conf.Client != nil {
 		_, known = s.conf.Client(peer.Addr())
@@ -28,16 +29,16 @@ func (s *Server) begin(ctx context.Context, peer netip.AddrPort, request string)
 	old := s.active[peer]
 	switch {
 	case old != nil && old.request == request:
-		return ctx, nil
+		return ctx, nil, false
 	case old != nil:
 		old.cancel()
 	case !s.room(peer, known):
-		return ctx, nil
+		return ctx, nil, true
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	s.begun++
 	s.active[peer] = &place{request: request, cancel: cancel, turn: s.begun, known: known}
-	return ctx, s.active[peer]
+	return ctx, s.active[peer], false
 }
 
 // room makes room for a transfer if there is none, and reports whether there is.

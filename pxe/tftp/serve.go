@@ -9,6 +9,7 @@ package tftp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -40,6 +41,7 @@ type Config struct {
 	Booter    pxe.Booter                          // receives StageTFTP, is never asked
 	Client    func(netip.Addr) (pxe.Client, bool) // who has an address; nil: nobody is known
 	Transfers int                                 // at a time; 0: 64
+	Recorder  pxe.Recorder                        // of all requests; nil: none
 	Log       *slog.Logger
 }
 
@@ -61,6 +63,9 @@ func Listen(ctx context.Context, c Config) (*Server, error) {
 	}
 	if c.Transfers == 0 {
 		c.Transfers = defaultTransfers
+	}
+	if c.Recorder == nil {
+		c.Recorder = pxe.NoRecorder{}
 	}
 	udp, err := socket.UDP(ctx, "tftp", c.Interface, netip.AddrPortFrom(c.Server, c.Port))
 	if err != nil {
@@ -110,31 +115,48 @@ func (s *Server) handle(ctx context.Context, b []byte, peer netip.AddrPort) {
 	var refused *requestError
 	switch {
 	case errors.As(err, &refused):
+		s.record(peer, pxe.Event{Reason: pxe.ReasonReadOnly, Answer: "ERROR", Detail: refused.text})
 		s.refuse(log, peer, refused.code, refused.text)
 		return
 	case err != nil:
+		s.record(peer, pxe.Event{Reason: pxe.ReasonMalformed, Detail: err.Error()})
 		log.Debug("tftp packet ignored", "err", err)
 		return
 	}
 	log = log.With("file", req.name)
-	ctx, mine := s.begin(ctx, peer, string(b))
+	ctx, mine, busy := s.begin(ctx, peer, string(b))
 	if mine == nil {
+		if busy {
+			s.record(peer, pxe.Event{File: req.name, Reason: pxe.ReasonBusy})
+		}
 		log.Debug("tftp request dropped: it is under way already, or too many are", "limit", s.conf.Transfers)
 		return
 	}
 	file, info, err := s.conf.Loaders.Open(req.name)
 	if err != nil {
 		s.end(peer, mine)
-		s.refuseFile(log, peer, err)
+		s.refuseFile(log, peer, req.name, err)
 		return
 	}
 	s.reached(ctx, peer.Addr(), req.name)
+	s.record(peer, pxe.Event{File: req.name, Answer: fmt.Sprintf("%d bytes", info.Size())})
 	t := &transfer{conf: s.conf, log: log, peer: peer, req: req, file: file, size: info.Size(),
 		onAck: func() { mine.acked.Store(true) }}
 	s.wg.Go(func() {
 		defer s.end(peer, mine)
 		t.run(ctx)
 	})
+}
+
+// record completes the event of a request by what is known of its machine.
+func (s *Server) record(peer netip.AddrPort, e pxe.Event) {
+	e.Service, e.Message, e.IP = pxe.TFTP, "READ", peer.Addr()
+	if s.conf.Client != nil {
+		if c, ok := s.conf.Client(e.IP); ok {
+			e.MAC, e.Firmware, e.Arch = c.MAC, c.Firmware, c.Arch
+		}
+	}
+	s.conf.Recorder.Record(e)
 }
 
 func (s *Server) refuse(log *slog.Logger, peer netip.AddrPort, code uint16, text string) {
@@ -144,7 +166,8 @@ func (s *Server) refuse(log *slog.Logger, peer netip.AddrPort, code uint16, text
 	}
 }
 
-func (s *Server) refuseFile(log *slog.Logger, peer netip.AddrPort, err error) {
+func (s *Server) refuseFile(log *slog.Logger, peer netip.AddrPort, name string, err error) {
+	e := pxe.Event{File: name, Answer: "ERROR", Reason: pxe.ReasonNoFile}
 	switch {
 	case errors.Is(err, loader.ErrName):
 		s.refuse(log, peer, codeAccess, "not a file name here")
@@ -152,8 +175,10 @@ func (s *Server) refuseFile(log *slog.Logger, peer netip.AddrPort, err error) {
 		s.refuse(log, peer, codeNotFound, "file not found")
 	default:
 		log.Warn("boot loader not served", "err", err)
+		e.Reason, e.Detail = pxe.ReasonUnreadable, err.Error()
 		s.refuse(log, peer, codeAccess, "file cannot be read")
 	}
+	s.record(peer, e)
 }
 
 func (s *Server) reached(ctx context.Context, ip netip.Addr, file string) {
