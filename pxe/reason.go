@@ -75,7 +75,7 @@ var reasons = map[Reason]Explanation{
 	ReasonExpired:        {"the path has expired", "start it again"},
 	ReasonTicket:         {"no ticket for this file", "deploy anew"},
 	ReasonFailed:         {"boot failed", "{detail}"},
-	ReasonUnexpectedDHCP: {"unexpected server", "stop it, or set --dhcp"},
+	ReasonUnexpectedDHCP: {"unexpected server", "stop it, or --dhcp"},
 }
 
 // Why is the reason in words, and what to do about it; both are "" without a reason.

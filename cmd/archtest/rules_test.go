@@ -138,7 +138,7 @@ var rules = []rule{
 		why: "config drives of nodes"},
 	{packages: list("conductor/bootpolicy"),
 		may: list("decisions, conductor/engine/*, conductor/localfile, images/bootiso, images/fat, images/iso, " +
-			"proto/*, pxe"),
+			"proto/*, pxe, pxe/watch"),
 		why: "the only bridge from boot to nodes"},
 	{packages: list("conductor/bootmedia"),
 		may: list("decisions, proto/*, pxe, images/bootiso, images/fat, images/iso"),

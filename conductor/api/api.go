@@ -31,6 +31,8 @@ type Options struct {
 	// Boot is the boot service beside this conductor; nil when there is none:
 	// reservations are kept for the next start with one.
 	Boot Boot
+	// BootWatch shows what is asked for on the boot network; nil when none is served.
+	BootWatch BootWatch
 	// Hosts has the documents that nodes are made of; nil when there are none.
 	Hosts Hosts
 	// Logs has what machines logged; nil when none is kept.
@@ -131,7 +133,7 @@ func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []re
 		&conductorResource{access: at, conductor: c, started: time.Now()},
 		&shardResource{access: at, conductor: c},
 		&eventResource{access: at},
-		&statusResource{access: at, conductor: c},
+		&statusResource{access: at, conductor: c, boot: o.BootWatch},
 		&confirmResource{access: at, conductor: c},
 		&rootDeviceResource{access: at, conductor: c},
 		&stepResource{access: at, conductor: c},
@@ -140,6 +142,8 @@ func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []re
 		&logResource{access: at, auth: o.Auth, logs: o.Logs, readers: auth.NewStreams(logShares()), stopping: o.Stopping},
 		&socketResource{access: at, auth: o.Auth, consoles: o.Consoles, viewers: viewers, stopping: o.Stopping},
 		&leaseResource{access: at, conductor: c, boot: o.Boot},
+		&bootWatchResource{access: at, auth: o.Auth, boot: o.BootWatch, readers: auth.NewStreams(bootWatchShares()),
+			stopping: o.Stopping},
 	}
 }
 

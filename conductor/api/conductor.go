@@ -51,6 +51,14 @@ type Boot interface {
 	Reload(ctx context.Context) error
 }
 
+// BootWatch shows what is asked for on the boot network.
+type BootWatch interface {
+	// Stream gives it to emit in batches, and ends with ctx or with the first error of that.
+	Stream(ctx context.Context, q nodeapi.BootQuery, emit func([]nodeapi.BootLine) error) error
+	// Servers lists the other DHCP servers that were heard.
+	Servers() []nodeapi.BootServer
+}
+
 // Logs has what machines logged. Stream gives it to emit in pieces, and ends
 // with ctx or with the first error of that.
 type Logs interface {

@@ -64,39 +64,20 @@ func (h *logResource) readLog(c *rest.Call) error {
 		return err
 	}
 	defer end()
-	// The server's limits on a whole request are not for one that lasts; each
-	// piece has its own.
-	control := http.NewResponseController(c.Response())
-	if err := control.SetReadDeadline(time.Time{}); err != nil {
+	out, err := newLiveAnswer(c, "text/plain; charset=utf-8")
+	if err != nil {
 		return err
 	}
-	begin := func() {
-		if !c.Response().Committed {
-			c.Response().Header().Set("Content-Type", "text/plain; charset=utf-8")
-			c.Response().Header().Set("X-Content-Type-Options", "nosniff") // what machines say is no page
-			c.Response().WriteHeader(http.StatusOK)
-		}
-	}
-	emit := func(piece []byte) error {
-		if err := control.SetWriteDeadline(time.Now().Add(readerPatience)); err != nil {
-			return err
-		}
-		begin()
-		if _, err := c.Response().Write(piece); err != nil {
-			return err
-		}
-		return control.Flush()
-	}
 	if q.Follow && q.Boot == 0 { // there will be an answer, perhaps not for a while
-		if err := emit(nil); err != nil {
+		if err := out.emit(nil); err != nil {
 			return err
 		}
 	}
 	defer context.AfterFunc(h.stopping, cancel)()
-	err = h.logs.Stream(ctx, n.UUID, q, emit)
+	err = h.logs.Stream(ctx, n.UUID, q, out.emit)
 	if err != nil && (ctx.Err() == nil || !c.Response().Committed) {
 		return err
 	}
-	begin() // at its end the text so far is whole: readers follow on by another request
+	out.begin() // at its end the text so far is whole: readers follow on by another request
 	return nil
 }

@@ -2,7 +2,9 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
@@ -15,6 +17,7 @@ import (
 type statusResource struct {
 	access
 	conductor statusConductor
+	boot      BootWatch // nil when no boot network is served
 }
 
 // statusConductor is the part of the conductor that statusResource needs.
@@ -45,7 +48,23 @@ func (h *statusResource) showStatus(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	return c.Marshal(http.StatusOK, wireStatus(s))
+	return c.Marshal(http.StatusOK, h.wire(s))
+}
+
+// wire is a status with the warnings about the network that its node waits for.
+func (h *statusResource) wire(s engine.Status) nodeapi.Status {
+	w := wireStatus(s)
+	if h.boot == nil || s.WaitingSince.IsZero() || s.LastHeartbeat.After(s.Since) {
+		return w
+	}
+	for _, other := range h.boot.Servers() {
+		if !other.Expected && other.Last.After(s.Since) {
+			w.Warnings = append(slices.Clone(w.Warnings), fmt.Sprintf("another DHCP server, %s, answers on the boot network, "+
+				"last at %s: stop it, or start the conductor with --dhcp proxy or off; see ferrite boot watch", other.Address,
+				other.Last.UTC().Format("15:04:05 MST")))
+		}
+	}
+	return w
 }
 
 // showStatuses answers for the nodes that a client waits for in one request, so that it needs no connection for each.
@@ -73,7 +92,7 @@ func (h *statusResource) showStatuses(c *rest.Call) error {
 		case err != nil:
 			return err
 		default:
-			reply.Nodes[name] = wireStatus(s)
+			reply.Nodes[name] = h.wire(s)
 		}
 	}
 	return c.Marshal(http.StatusOK, reply)

@@ -1,6 +1,6 @@
 // Package cli is the ferrite command: nodes, ports and portgroups, chassis,
 // volumes, templates, runbooks, inspection rules, allocations, leases, erase
-// reports and drivers of a conductor, and the documents of hosts, from a shell.
+// reports and drivers of a conductor, its boot network, and the documents of hosts, from a shell.
 // One file per noun or verb.
 //
 // It is a client like any other: it knows the wire (proto) and nothing of the
@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/boot"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/host"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/completion"
@@ -64,7 +65,7 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Root() != cmd && top(cmd).GroupID != "client" {
+			if !asksConductor(cmd) {
 				return noClient(cmd)
 			}
 			if err := s.CheckOutput(cmd); err != nil {
@@ -90,7 +91,7 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 		node.Command(s), inventory.PortCommand(s), inventory.PortgroupCommand(s), inventory.ChassisCommand(s),
 		inventory.VolumeCommand(s), inventory.TemplateCommand(s), inventory.RunbookCommand(s),
 		inventory.InspectionRuleCommand(s), inventory.AllocationCommand(s), inventory.LeaseCommand(s),
-		inventory.EraseReportCommand(s), inventory.DriverCommand(s), versionCommand(s),
+		inventory.EraseReportCommand(s), inventory.DriverCommand(s), boot.Command(s), versionCommand(s),
 		host.ApplyCommand(s), host.GetCommand(s), host.DescribeCommand(s), host.DeleteCommand(s), host.Command(s),
 	} {
 		c.GroupID = "client"
@@ -98,16 +99,41 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 	}
 	completion.Add(root, s)
 	for _, c := range extra {
-		completion.Add(c, nil)
-		if c.GroupID == "" {
-			c.GroupID = "server"
-		}
-		c.SetHelpFunc(helpOfNoClient)
-		root.AddCommand(c)
+		addExtra(root, c)
 	}
 	explainUsage(root)
 	root.SetFlagErrorFunc(explainValue)
 	return root
+}
+
+// noConductor is the annotation of commands that ask no conductor, below one that does.
+const noConductor = "no-conductor"
+
+// addExtra adds a command that asks no conductor. If a client's command has its name, those below it are added there.
+func addExtra(root, c *cobra.Command) {
+	completion.Add(c, nil)
+	c.SetHelpFunc(helpOfNoClient)
+	for _, known := range root.Commands() {
+		if known.Name() != c.Name() {
+			continue
+		}
+		for _, below := range c.Commands() {
+			c.RemoveCommand(below)
+			below.Annotations = map[string]string{noConductor: "true"}
+			below.SetHelpFunc(helpOfNoClient)
+			known.AddCommand(below)
+		}
+		return
+	}
+	if c.GroupID == "" {
+		c.GroupID = "server"
+	}
+	root.AddCommand(c)
+}
+
+// asksConductor reports whether a command needs a client.
+func asksConductor(cmd *cobra.Command) bool {
+	return cmd.Root() == cmd || top(cmd).GroupID == "client" && cmd.Annotations[noConductor] == ""
 }
 
 // top is the command below the root that a command belongs to.
@@ -123,11 +149,19 @@ func top(cmd *cobra.Command) *cobra.Command {
 func noClient(cmd *cobra.Command) (err error) {
 	cmd.Root().PersistentFlags().VisitAll(func(f *pflag.Flag) {
 		if f.Changed && err == nil {
-			err = fmt.Errorf("--%s is for commands that ask a conductor; ferrite %s asks none: leave it out", f.Name,
-				top(cmd).Name())
+			err = fmt.Errorf("--%s is for commands that ask a conductor; %s asks none: leave it out", f.Name,
+				noClientName(cmd))
 		}
 	})
 	return err
+}
+
+// noClientName is the command that asks no conductor.
+func noClientName(cmd *cobra.Command) string {
+	if cmd.Annotations[noConductor] != "" {
+		return cmd.CommandPath()
+	}
+	return "ferrite " + top(cmd).Name()
 }
 
 // helpOfNoClient is the help of such a command, without those flags.

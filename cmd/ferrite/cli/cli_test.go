@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/crypto/bcrypt"
@@ -61,6 +62,7 @@ func setUp(env *testscript.Env) error {
 	c := apitest.Start(tb, mem.New(), documentMounts(keeper), func(o *api.Options) {
 		o.Hosts = allHosts{}
 		o.Consoles = newConsoles(tb)
+		o.BootWatch = bootWatch{}
 	})
 	env.Setenv("FERRITE_URL", c.URL)
 	env.Setenv("TZ", "UTC")
@@ -89,6 +91,37 @@ func newConsoles(tb testing.TB) *console.Consoles {
 			}()
 			return ours, nil
 		}})
+}
+
+// bootWatch has seen two DHCP servers and three requests, and nothing follows.
+type bootWatch struct{}
+
+func (bootWatch) Servers() []nodeapi.BootServer { return nil }
+
+func (bootWatch) Stream(ctx context.Context, q nodeapi.BootQuery, emit func([]nodeapi.BootLine) error) error {
+	at := time.Date(2026, 11, 23, 23, 5, 1, 0, time.UTC)
+	lines := []nodeapi.BootLine{
+		{Server: &nodeapi.BootServer{Address: "10.77.0.2", Last: at, Lends: true}},
+		{Server: &nodeapi.BootServer{Address: "10.77.0.3", Last: at, BootFile: "pxe.0", Expected: true}},
+		{Lost: 3},
+	}
+	for i, e := range []nodeapi.BootEvent{
+		{MAC: "52:54:00:77:00:99", Asked: "DISCOVER UEFI x64", Reason: "unknown-mac", Why: "unknown MAC", Times: 2,
+			Try: "enrol it, or set --discovery"},
+		{MAC: "52:54:00:77:00:01", Node: "11111111-2222-4333-8444-555555555555", NodeName: "web-1", IP: "10.77.0.100",
+			Asked: "REQUEST UEFI x64", Answer: "ACK snponly.efi"},
+		{Relay: "10.99.0.1", Asked: "packet\x1b[2J", Reason: "malformed", Why: "malformed", Try: "look at it with tcpdump"},
+	} {
+		e.ID, e.At = uint64(i+1), at.Add(time.Duration(i)*time.Second)
+		if q.MAC == "" || q.MAC == e.MAC {
+			lines = append(lines, nodeapi.BootLine{Event: &e})
+		}
+	}
+	if err := emit(lines); err != nil || !q.Follow {
+		return err
+	}
+	<-ctx.Done()
+	return ctx.Err()
 }
 
 // allHosts has a host behind every node with a name of such a one, NAMESPACE~NAME.

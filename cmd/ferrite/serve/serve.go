@@ -234,6 +234,7 @@ func (c Config) api(stopping context.Context, eng *engine.Engine, documents *obj
 		Mounts: ramdisks.Handlers()}
 	if boot != nil { // a nil pointer in an interface would not be nil
 		options.Boot = boot
+		options.BootWatch = &bootpolicy.Watch{Log: boot.Watch(), Engine: eng}
 	}
 	if who != nil {
 		options.Auth, hosts.Auth = who, who

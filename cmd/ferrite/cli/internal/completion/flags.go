@@ -36,6 +36,7 @@ func flagSource(cmd *cobra.Command, flag string) source {
 		"fields":          nodeFields(""),
 		"instance":        values("nodes", "instance_uuid"),
 		"lessee":          values("nodes", "lessee"),
+		"mac":             addresses,
 		"namespace":       namespaces,
 		"node":            nodes,
 		"output":          outputs,

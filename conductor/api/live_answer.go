@@ -1,0 +1,47 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
+)
+
+// liveAnswer is an answer that is sent in pieces, as they come. The server's limits on a whole
+// request are not for one that lasts; each piece has its own.
+type liveAnswer struct {
+	c       *rest.Call
+	control *http.ResponseController
+	media   string
+}
+
+func newLiveAnswer(c *rest.Call, media string) (*liveAnswer, error) {
+	control := http.NewResponseController(c.Response())
+	if err := control.SetReadDeadline(time.Time{}); err != nil {
+		return nil, err
+	}
+	return &liveAnswer{c, control, media}, nil
+}
+
+// begin sends the header, once.
+func (a *liveAnswer) begin() {
+	r := a.c.Response()
+	if r.Committed {
+		return
+	}
+	r.Header().Set("Content-Type", a.media)
+	r.Header().Set("X-Content-Type-Options", "nosniff") // what machines say is no page
+	r.WriteHeader(http.StatusOK)
+}
+
+// emit sends a piece, or the header alone.
+func (a *liveAnswer) emit(piece []byte) error {
+	if err := a.control.SetWriteDeadline(time.Now().Add(readerPatience)); err != nil {
+		return err
+	}
+	a.begin()
+	if _, err := a.c.Response().Write(piece); err != nil {
+		return err
+	}
+	return a.control.Flush()
+}
