@@ -94,6 +94,7 @@ func setters() map[string]func(*Params, string) error {
 		"ipa-inspection-dhcp-wait-timeout":   func(p *Params, v string) error { return seconds(&p.DHCPWait, v) },
 		"ipa-inspection-dhcp-all-interfaces": func(p *Params, v string) error { return boolean(&p.DHCPWaitAll, v) },
 		"BOOTIF":                             bootIF,
+		"ferrite.media":                      media,
 		"boot_method":                        func(p *Params, v string) error { p.VirtualMedia = v == "vmedia"; return nil },
 		"ipa-agent-token":                    func(p *Params, v string) error { p.Token = v; return nil },
 		"ipa-debug":                          func(p *Params, v string) error { return boolean(&p.Debug, v) },
@@ -221,6 +222,10 @@ func addModuleOption(options map[string]string, module, option string) {
 	module = strings.ReplaceAll(module, "-", "_")
 	options[module] = strings.TrimSpace(options[module] + " " + option)
 }
+
+// media says whether virtual media hold anything for the agent. Ferrite's do not: their
+// ramdisk has it all, and need not wait for a drive.
+func media(p *Params, v string) error { return boolean(&p.VirtualMedia, v) }
 
 func bootIF(p *Params, v string) error {
 	p.BootIF = v

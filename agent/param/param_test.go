@@ -33,6 +33,8 @@ func TestParse(t *testing.T) {
 				}
 			},
 		},
+		"Ironic's virtual media":  {"boot_method=vmedia", func(p *Params) { p.VirtualMedia = true }},
+		"Ferrite's virtual media": {"boot_method=vmedia ferrite.media=0", func(*Params) {}},
 		"managed inspection": {
 			"ipa-inspection-callback-url=http://h/v1/continue_inspection ipa-inspection-collectors=default,pci-devices " +
 				"BOOTIF=01-52-54-00-AA-00-06",

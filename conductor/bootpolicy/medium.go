@@ -32,7 +32,7 @@ func (p *Policy) Medium(ctx context.Context, n node.Node) (pxe.Boot, error) {
 		return pxe.Boot{}, err
 	}
 	return pxe.Boot{Action: pxe.Ramdisk, Kernel: kernel, Initrd: initrd,
-		Cmdline: p.cmdline(n, mac, word) + " boot_method=vmedia", Overlay: files}, nil
+		Cmdline: p.cmdline(n, mac, word) + " boot_method=vmedia ferrite.media=0", Overlay: files}, nil
 }
 
 // bootPort is the address of the first port of n that is for booting; nil for none.
