@@ -79,7 +79,7 @@ clients: deps ## every verb and noun of Ironic's own command line
 
 .PHONY: network-test
 network-test: deps build ramdisk ## ramdisks at a switch: tagged bonds with LACP, ports that forward late (as root)
-	go test -count=1 -v -tags networks -run '^TestNetworkGuests$$' ./lab/network/switch && echo "network-test: ok"
+	go test -count=1 -v -tags networks -run '^TestNetworkGuests' ./lab/network/switch && echo "network-test: ok"
 
 .PHONY: e2e-matrix
 e2e-matrix: deps build ## machines of every firmware, bus and card, and broken ones, with the ramdisk for real servers (as root)

@@ -72,6 +72,45 @@ func TestNetworkGuests(t *testing.T) {
 	}
 }
 
+// TestNetworkGuestsMisconfigured: a ramdisk names what is wrong with its static addresses, and
+// uses the second router where the first is dead.
+func TestNetworkGuestsMisconfigured(t *testing.T) {
+	const names = "ifname=left:" + left + " ifname=right:" + right + " "
+	for name, tc := range map[string]struct {
+		line    string
+		says    string
+		reaches bool
+	}{
+		"wrong-router": {"vlan=left.100:left ip=10.7.0.9::10.7.0.2:255.255.255.0::left.100:none",
+			"while 10.7.0.1 of the same network answers: wrong router address", false},
+		"wrong-vlan": {"vlan=left.101:left ip=10.7.0.9::10.7.0.1:255.255.255.0::left.101:none",
+			"but it is heard in VLAN 100: wrong VLAN", false},
+		"first-router-dead": {"vlan=left.100:left ip=10.7.0.9::10.7.0.2:255.255.255.0::left.100:none " +
+			"rd.route=0.0.0.0/0:10.7.0.1:left.100", "router does not answer; another one is used", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			uplink, calls := conductor(t, "10.99.0.1:6385")
+			g := boot(t, []Port{{Name: "left", Tagged: []int{100}}, {Name: "right", Access: 7}}, uplink,
+				"ipa-api-url=http://10.99.0.1:6385 "+names+tc.line)
+			if tc.reaches {
+				if asked := g.wait(t, calls); asked.from != "10.7.0.9" {
+					t.Errorf("the lookup came from %s", asked.from)
+				}
+			}
+			for end := time.Now().Add(2 * time.Minute); !strings.Contains(g.console.String(), tc.says); {
+				if time.Now().After(end) {
+					t.Fatalf("the console does not say %q:\n%s", tc.says, g.console)
+				}
+				time.Sleep(time.Second)
+			}
+			if !tc.reaches && len(calls) > 0 {
+				t.Error("a lookup came")
+			}
+			t.Logf("%q after %.1f s", tc.says, time.Since(g.began).Seconds())
+		})
+	}
+}
+
 // lookup is a request that reached the conductor.
 type lookup struct {
 	from  string
@@ -83,6 +122,7 @@ type lookup struct {
 func conductor(t *testing.T, api string) (uplink io.ReadWriteCloser, calls <-chan lookup) {
 	t.Helper()
 	var listener net.Listener
+	var noise net.Conn
 	failed := make(chan error)
 	go func() {
 		runtime.LockOSThread() // for good: the thread ends with this goroutine, in its namespace
@@ -99,6 +139,10 @@ func conductor(t *testing.T, api string) (uplink io.ReadWriteCloser, calls <-cha
 					return err
 				}
 			}
+			// To nobody: the kernel asks for it by ARP, as routers do all the time.
+			if noise, err = new(net.Dialer).DialContext(t.Context(), "udp", "10.7.0.77:9"); err != nil {
+				return err
+			}
 			listener, err = new(net.ListenConfig).Listen(t.Context(), "tcp", api)
 			return err
 		}()
@@ -106,6 +150,13 @@ func conductor(t *testing.T, api string) (uplink io.ReadWriteCloser, calls <-cha
 	if err := <-failed; err != nil {
 		t.Fatal(err)
 	}
+	go func() { // ends with the test
+		for t.Context().Err() == nil {
+			_, _ = noise.Write([]byte("?")) // to nobody
+			time.Sleep(time.Second)
+		}
+		_ = noise.Close()
+	}()
 	found := make(chan lookup, 1)
 	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(
 		func(w http.ResponseWriter, r *http.Request) {
