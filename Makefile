@@ -66,7 +66,8 @@ e2e: deps build ramdisk ## real packets, real QEMU machines, real disks (as root
 
 .PHONY: boot-ways
 boot-ways: deps build ramdisk ## machines that boot by the firmware's own PXE, by UEFI HTTP, and workloads from the network (as root)
-	@$(E2E) -tags bootways -run '^TestBootWays' ./lab/e2e && echo "boot-ways: ok"
+	@$(MAKE) -s deps PACKAGES=dnsmasq-base
+	@$(E2E) -tags bootways -run '^TestBootWays' ./lab/e2e
 
 .PHONY: dhcp-test
 dhcp-test: deps ## real firmware beside Debian's dnsmasq, Kea and ISC dhcpd: proxyDHCP, and the settings we print for them (as root)

@@ -29,7 +29,7 @@ func bootMedium(firmware qemu.Firmware, bus qemu.Bus) func(context.Context, *bed
 }
 
 // mediumAlone inspects a machine on a network without any DHCP server: its address is on its medium.
-// The drive is empty afterwards, and the medium's URL leads nowhere.
+// The drive is empty afterwards.
 func mediumAlone(firmware qemu.Firmware) func(context.Context, *bed) error {
 	return func(ctx context.Context, b *bed) (err error) {
 		spec := machine("metal-1", firmware)
@@ -40,26 +40,35 @@ func mediumAlone(firmware qemu.Firmware) func(context.Context, *bed) error {
 		}
 		defer func() { err = errors.Join(err, done()) }()
 		m := s.Machines[0]
-		if _, err := s.Enroll(ctx, m, map[string]any{"boot_interface": "redfish-virtual-media",
-			"network_data": staticData(s, m, 50)}); err != nil {
-			return fmt.Errorf("enroll: %w", err)
-		}
-		for _, verb := range []string{"manage", "inspect"} {
-			if _, err := s.Ask(ctx, m.Name, verb, "manageable"); err != nil {
-				return fmt.Errorf("%s: %w", verb, err)
-			}
-		}
-		st, err := s.Status(ctx, m.Name)
-		if err != nil {
-			return err
-		}
-		took, err := heartbeatOrData(st.BootStages)
-		if err != nil {
-			return err
-		}
-		b.laps = append(b.laps, lap{"power-on to data", took})
-		return driveIsEmpty(ctx, s, m)
+		err = b.inspectedBy(ctx, s, "vmedia-"+string(firmware), mediumStage, map[string]any{
+			"boot_interface": "redfish-virtual-media", "network_data": staticData(s, m, 50)})
+		return errors.Join(err, driveIsEmpty(ctx, s, m))
 	}
+}
+
+// inspectedBy inspects the first machine of a site, which must pass a boot stage, and keeps the time
+// from power-on as the figure of a way.
+func (b *bed) inspectedBy(ctx context.Context, s *site.Site, way, stage string, more map[string]any) error {
+	m := s.Machines[0]
+	if _, err := s.Enroll(ctx, m, more); err != nil {
+		return fmt.Errorf("enroll: %w", err)
+	}
+	for _, verb := range []string{"manage", "inspect"} {
+		if _, err := s.Ask(ctx, m.Name, verb, "manageable"); err != nil {
+			return fmt.Errorf("%s: %w", verb, err)
+		}
+	}
+	st, err := s.Status(ctx, m.Name)
+	if err != nil {
+		return err
+	}
+	took, err := fromPowerOn(st.BootStages, stage)
+	if err != nil {
+		return err
+	}
+	b.laps = append(b.laps, lap{"power-on to data", took})
+	b.figures.setWay(way, took)
+	return nil
 }
 
 // staticData is network_data with one address of the lab's network for a machine's first card.
@@ -77,18 +86,19 @@ func staticData(s *site.Site, m *lab.Machine, last byte) map[string]any {
 	}
 }
 
-// heartbeatOrData is the time from power-on to the first that the conductor hears of the ramdisk.
-func heartbeatOrData(stages []nodeapi.Stage) (time.Duration, error) {
-	at := func(names ...string) time.Time {
-		i := slices.IndexFunc(stages, func(s nodeapi.Stage) bool { return slices.Contains(names, s.Name) })
+// fromPowerOn is the time from power-on to the first that the conductor hears of the ramdisk. The
+// machine must have passed a stage on the way.
+func fromPowerOn(stages []nodeapi.Stage, passed string) (time.Duration, error) {
+	at := func(name string) time.Time {
+		i := slices.IndexFunc(stages, func(s nodeapi.Stage) bool { return s.Name == name })
 		if i < 0 {
 			return time.Time{}
 		}
 		return stages[i].At
 	}
-	on, heard := at("power on"), at("inspection data", "heartbeat")
-	if on.IsZero() || heard.IsZero() || at(mediumStage).IsZero() {
-		return 0, fmt.Errorf("boot stages without power on, %s and inspection data: %v", mediumStage, stages)
+	on, heard := at("power on"), at("inspection data")
+	if on.IsZero() || heard.IsZero() || at(passed).IsZero() {
+		return 0, fmt.Errorf("boot stages without power on, %s and inspection data: %v", passed, stages)
 	}
 	return heard.Sub(on), nil
 }

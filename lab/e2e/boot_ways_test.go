@@ -25,12 +25,17 @@ func TestBootWaysUEFIHTTP(t *testing.T) {
 	beside(t, profileLab, testCase{"uefi-http", 6 * time.Minute, uefiHTTP})
 }
 
+// TestBootWaysDHCPOff: a DHCP server of the site's own gives addresses and names the boot files.
+func TestBootWaysDHCPOff(t *testing.T) {
+	beside(t, profileLab, testCase{"dhcp-off", 6 * time.Minute, besideDnsmasq})
+}
+
 // TestBootWaysMedium: the ramdisk in a virtual drive, on each bus, without a DHCP server, and a life by it.
 func TestBootWaysMedium(t *testing.T) {
 	for name, run := range map[string]func(context.Context, *bed) error{
 		"vmedia-uefi-usb": bootMedium(qemu.UEFI, qemu.BusUSB), "vmedia-bios-usb": bootMedium(qemu.BIOS, qemu.BusUSB),
 		"vmedia-uefi-scsi": bootMedium(qemu.UEFI, qemu.BusSCSI), "vmedia-bios-scsi": bootMedium(qemu.BIOS, qemu.BusSCSI),
-		"vmedia-bios": bootMedium(qemu.BIOS, qemu.BusSATA), "vmedia-uefi-alone": mediumAlone(qemu.UEFI),
+		"vmedia-uefi": mediumAlone(qemu.UEFI), "vmedia-bios": mediumAlone(qemu.BIOS),
 		"vmedia-life": mediumLife,
 	} {
 		t.Run(name, func(t *testing.T) { beside(t, profileLab, testCase{name, 6 * time.Minute, run}) })

@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 )
@@ -16,6 +17,20 @@ type figures struct {
 	ramdisk, kernel float64       // MB
 
 	inspect, clean, deploy, undeploy time.Duration // under Ironic
+
+	ways map[string]time.Duration // power-on to the first that is heard of the ramdisk, by way of booting
+}
+
+// bootWays are the ways of booting that have a figure, in the order of the line that tells them.
+var bootWays = []string{"relay", "proxy", "dhcp-off", "vmedia-uefi", "vmedia-bios"}
+
+func (f *figures) setWay(name string, d time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.ways == nil {
+		f.ways = map[string]time.Duration{}
+	}
+	f.ways[name] = d
 }
 
 func (f *figures) sizes(kernel, initrd string) error {
@@ -54,6 +69,15 @@ func (f *figures) lines() (lines []string) {
 	if f.undeploy > 0 {
 		lines = append(lines, fmt.Sprintf("interop: ok inspect %.1f s, clean %.1f s, deploy %.1f s, undeploy %.1f s",
 			f.inspect.Seconds(), f.clean.Seconds(), f.deploy.Seconds(), f.undeploy.Seconds()))
+	}
+	var ways []string
+	for _, name := range bootWays {
+		if d, ok := f.ways[name]; ok {
+			ways = append(ways, fmt.Sprintf("%s %.1f s", name, d.Seconds()))
+		}
+	}
+	if len(ways) > 0 {
+		lines = append(lines, "boot-ways: ok "+strings.Join(ways, ", "))
 	}
 	return lines
 }
