@@ -93,7 +93,7 @@ func (h *handler) recorded(prefix string, next http.Handler) http.Handler {
 // statusReasons are the reasons that a handler gives by its status.
 var statusReasons = map[int]pxe.Reason{
 	http.StatusUnauthorized: pxe.ReasonTicket, http.StatusForbidden: pxe.ReasonTicket,
-	http.StatusNotFound: pxe.ReasonNoFile, http.StatusGone: pxe.ReasonExpired,
+	http.StatusNotFound: pxe.ReasonExpired, http.StatusGone: pxe.ReasonExpired,
 }
 
 // statusWriter remembers the status of an answer.
