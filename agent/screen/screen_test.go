@@ -23,7 +23,8 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 func busy() State {
 	s := State{
-		Version: "10.0.0", Node: "7c56f0bb-608b-4e81-a390-78a61614de7c", Name: "web-1", Machine: "Dell Inc. PowerEdge R640",
+		Version: "10.0.0", Node: "7c56f0bb-608b-4e81-a390-78a61614de7c", Name: "web-1", Machine: "Dell Inc. " +
+			"PowerEdge R640",
 		Serial:    "ABC1234",
 		Conductor: "https://10.0.0.1:6385", Heartbeat: time.Date(2026, 11, 22, 4, 5, 6, 0, time.UTC),
 		Doing: "deploy.write_image", Stage: "write", Done: 430_000_000, Total: 1_000_000_000,
@@ -50,7 +51,8 @@ func TestRender(t *testing.T) {
 	odd.Name, odd.Machine, odd.Cards, odd.Total = "", "evil\x1b[2J\tmachine", nil, 0
 	unreachable := early
 	unreachable.Network = []string{"router 192.0.2.1 on vlan100: no answer to ARP in VLAN 100, but it is heard in " +
-		"VLAN 200: wrong VLAN; set vlan_id to that of VLAN 200, or the switch port to VLAN 100", "conductor http://c: no way", "third"}
+		"VLAN 200: wrong VLAN; set vlan_id to that of VLAN 200, or the switch port to VLAN 100", "conductor " +
+		"http://c: no way", "third"}
 	for name, s := range map[string]State{"busy": busy(), "early": early, "odd": odd, "unreachable": unreachable} {
 		t.Run(name, func(t *testing.T) {
 			got := strings.Join(Render(s, 80, 24), "\n") + "\n"
@@ -82,7 +84,8 @@ func TestRenderFits(t *testing.T) {
 				t.Fatalf("%d lines in %d rows", len(lines), rows)
 			}
 			for _, l := range lines {
-				if len([]rune(l)) > columns || strings.ContainsFunc(l, func(r rune) bool { return !unicode.IsPrint(r) }) {
+				if len([]rune(l)) > columns || strings.ContainsFunc(l,
+					func(r rune) bool { return !unicode.IsPrint(r) }) {
 					t.Fatalf("%dx%d: %q", columns, rows, l)
 				}
 			}
