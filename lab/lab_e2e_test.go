@@ -342,8 +342,9 @@ func TestE2EVirtualMediaThroughRedfish(t *testing.T) {
 	}
 	press(t, s, schemas.ForceRestartResetType, schemas.OnPowerState)
 	waitLine(t, m, 2, "guest on the disk")
-	if got := l.Images.Counts()["cd.iso"].Requests; got != 1 {
-		t.Errorf("image read %d times", got)
+	// The lab asks for the image's size; the drive then reads the parts that the machine wants.
+	if got := l.Images.Counts()["cd.iso"].Requests; got < 2 {
+		t.Errorf("image requested %d times, want the size and a part at least", got)
 	}
 }
 

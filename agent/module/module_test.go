@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 	"path"
 	"strings"
@@ -85,16 +86,26 @@ func tree() fstest.MapFS {
 	}
 }
 
-// fakeKernel takes modules; bringing up virtio-pci makes its bus appear.
+// fakeKernel takes modules; bringing up virtio-pci makes its bus appear. It is also the
+// file system that the bus appears in, since both are used by several goroutines.
 type fakeKernel struct {
+	mu     sync.Mutex
 	fsys   fstest.MapFS
 	loaded []string
+}
+
+func (k *fakeKernel) Open(name string) (fs.File, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.fsys.Open(name)
 }
 
 func (k *fakeKernel) LoadModule(file, params string) error {
 	if strings.Contains(file, "broken") {
 		return errors.New("no such device")
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.loaded = append(k.loaded, strings.TrimSpace(path.Base(file)+" "+params))
 	if path.Base(file) == "virtio-pci.ko" {
 		k.fsys["sys/bus/virtio/devices/virtio0/modalias"] = &fstest.MapFile{Data: []byte("virtio:d00000001v00001AF4\n")}
@@ -110,7 +121,7 @@ func newLoader(t *testing.T, banned ...string) (*Loader, *fakeKernel) {
 		t.Fatal(err)
 	}
 	k := &fakeKernel{fsys: fsys}
-	return NewLoader(fsys, x, k, map[string]string{"virtio_net": "napi_tx=1"}, banned,
+	return NewLoader(k, x, k, map[string]string{"virtio_net": "napi_tx=1"}, banned,
 		slog.New(slog.NewTextHandler(io.Discard, nil))), k
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"net/netip"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -22,6 +23,10 @@ import (
 func TestE2EChecksOnAWire(t *testing.T) {
 	runtime.LockOSThread() // and never unlocked: the thread ends with the test, and its namespace with it
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+		t.Fatal(err)
+	}
+	// The kernel would send IPv6 frames of its own, at times the test cannot know.
+	if err := os.WriteFile("/proc/sys/net/ipv6/conf/default/disable_ipv6", []byte("1"), 0); err != nil {
 		t.Fatal(err)
 	}
 	veth := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "card", HardwareAddr: mine[:]}, PeerName: "port"}
