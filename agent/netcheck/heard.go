@@ -109,6 +109,12 @@ func (h *Heard) announced(frame []byte) {
 // Forget drops who has an address in a VLAN, before it is asked for again.
 func (h *Heard) Forget(tag int, a netip.Addr) { delete(h.Owners[tag], a) }
 
+// answered reports whether an address is heard of in its own VLAN.
+func (h *Heard) answered(tag int, a netip.Addr) bool {
+	_, ok := h.Owners[tag][a]
+	return ok
+}
+
 // Clone is a copy.
 func (h *Heard) Clone() *Heard {
 	out := &Heard{Frames: maps.Clone(h.Frames), Owners: map[int]map[netip.Addr]MAC{}, Announced: slices.Clone(h.Announced)}

@@ -50,6 +50,7 @@ func (c *Checker) round(ctx context.Context, servers bool) (Observation, error) 
 	for base, w := range c.wires {
 		o.Heard[base] = w.Heard()
 	}
+	c.reroute(o) // before servers are asked, which may be behind a router
 	if servers {
 		o.DNS = c.askServers(ctx)
 		o.Conductor = c.Conductor(ctx)
@@ -129,8 +130,7 @@ func (c *Checker) silent(links []Link) []Link {
 		}
 		heard := w.Heard()
 		l.Routers = slices.DeleteFunc(slices.Clone(l.Routers), func(r netip.Addr) bool {
-			_, ok := heard.Owners[l.Tag][r]
-			return ok
+			return heard.answered(l.Tag, r)
 		})
 		if len(l.Routers) > 0 {
 			out = append(out, l)

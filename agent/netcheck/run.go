@@ -40,6 +40,7 @@ const (
 	watch   = time.Minute
 	retell  = time.Minute // least time between two lines about one check
 	sure    = 2           // rounds that a check fails before it is told: a port may begin to forward late
+	look    = time.Second / 4
 )
 
 // Run checks until ctx ends. After a round in which all answered it looks only after the
@@ -48,6 +49,7 @@ func (c *Checker) Run(ctx context.Context) {
 	c.wires, c.failed, c.moved = map[string]Wire{}, map[string]*failure{}, map[string]bool{}
 	defer c.closeWires()
 	servers := true
+	c.awaitLinks(ctx)
 	for {
 		o, err := c.round(ctx, servers)
 		if ctx.Err() != nil {
@@ -63,8 +65,17 @@ func (c *Checker) Run(ctx context.Context) {
 			servers, pause = false, watch
 			c.closeWires() // a wire that listens costs time at each frame
 		}
-		c.reroute(o)
 		if !sys.Sleep(ctx, pause) {
+			return
+		}
+	}
+}
+
+// awaitLinks waits until an address is set, so that the first round has something to ask; not for long,
+// since a card that never turns up is a failure to tell.
+func (c *Checker) awaitLinks(ctx context.Context) {
+	for range failing / look {
+		if links, err := c.Links(); err != nil || len(links) > 0 || !sys.Sleep(ctx, look) {
 			return
 		}
 	}
@@ -111,7 +122,8 @@ func (c *Checker) tell(found []Finding, now time.Time) int {
 	return count
 }
 
-// reroute puts dead routers behind those that answer, and back when they answer again.
+// reroute puts routers that have not answered in this round behind those that have, and back when they
+// answer again. It needs no second round: where a port forwards late, no router answers.
 func (c *Checker) reroute(o Observation) {
 	type at struct {
 		link   Link
@@ -122,11 +134,12 @@ func (c *Checker) reroute(o Observation) {
 	for _, l := range o.Links {
 		h := o.Heard[l.Base]
 		for _, r := range l.Routers {
-			key := "router " + r.String() + " on " + l.Name
-			if f := c.failed[key]; f != nil && f.rounds >= sure || !l.Carrier {
-				dead = append(dead, at{l, r, key})
-			} else if h != nil && f == nil {
-				alive = append(alive, at{l, r, key})
+			a := at{l, r, "router " + r.String() + " on " + l.Name}
+			switch {
+			case !l.Carrier || h != nil && !h.answered(l.Tag, r):
+				dead = append(dead, a)
+			case h != nil:
+				alive = append(alive, a)
 			}
 		}
 	}

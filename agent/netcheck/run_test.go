@@ -3,6 +3,7 @@ package netcheck
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -106,5 +107,60 @@ func TestTwoRouters(t *testing.T) {
 		}
 		cancel()
 		wg.Wait()
+	})
+}
+
+// TestFirstRouterDead: the other router is used before the conductor is asked for the first time, as soon
+// as the addresses are set.
+func TestFirstRouterDead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &segment{hosts: map[netip.Addr]bool{two: true}, heard: NewHeard()}
+		start, l := time.Now(), tagged(0, one, two)
+		var moved, asked time.Duration
+		c := Checker{Links: func() ([]Link, error) {
+			if time.Since(start) < time.Second {
+				return nil, nil // no address yet
+			}
+			return []Link{l}, nil
+		},
+			Open:      func(string) (Wire, error) { return s, nil },
+			AskServer: func(context.Context, netip.Addr) error { return nil },
+			Conductor: func(context.Context) []Answer {
+				asked = time.Since(start)
+				return []Answer{{Subject: "http://c", Stage: "HTTP"}}
+			},
+			Report: func([]Finding) {},
+			Demote: func(_ string, r netip.Addr, dead bool) error {
+				if r != one || !dead {
+					t.Errorf("demoted %s %t", r, dead)
+				}
+				moved = time.Since(start)
+				return nil
+			}, Log: slog.New(slog.DiscardHandler)}
+		ctx, cancel := context.WithTimeout(t.Context(), failing+time.Second)
+		defer cancel()
+		c.Run(ctx)
+		if moved == 0 || moved > asked || moved > time.Second+asks*askWait+askWait {
+			t.Errorf("the routes moved after %s, the conductor was asked after %s", moved, asked)
+		}
+	})
+}
+
+// TestNoLinkAtAll: a card that never gets its address keeps no check from being made.
+func TestNoLinkAtAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var shown []Finding
+		c := Checker{Links: func() ([]Link, error) { return nil, nil },
+			AskServer: func(context.Context, netip.Addr) error { return nil },
+			Conductor: func(context.Context) []Answer {
+				return []Answer{{Subject: "http://c", Stage: "TCP", Err: errors.New("unreachable")}}
+			},
+			Report: func(failed []Finding) { shown = failed }, Log: slog.New(slog.DiscardHandler)}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		c.Run(ctx)
+		if len(shown) != 1 {
+			t.Errorf("shown %v, want the conductor's check", shown)
+		}
 	})
 }
