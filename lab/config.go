@@ -120,7 +120,7 @@ func (m MachineConfig) complete(c Config, i int, tap *int) MachineConfig {
 			// by number, so that no two in a lab can be the same.
 			m.NICs[n].MAC = fmt.Sprintf("52:54:00:%02x:%02x:%02x", unique[0], i, n)
 		}
-		if !m.NICs[n].Unplugged {
+		if wantsTap(m.NICs[n]) {
 			m.NICs[n].Tap = network.TapName(*tap)
 			*tap++
 		}
@@ -128,12 +128,15 @@ func (m MachineConfig) complete(c Config, i int, tap *int) MachineConfig {
 	return m
 }
 
+// wantsTap reports whether a NIC is to be plugged into the lab's bridge.
+func wantsTap(n qemu.NIC) bool { return !n.Unplugged && n.Wire == "" }
+
 // taps is how many taps all machines need.
 func (c Config) taps() int {
 	n := 0
 	for _, m := range c.Machines {
 		for _, nic := range m.NICs {
-			if !nic.Unplugged {
+			if wantsTap(nic) {
 				n++
 			}
 		}

@@ -76,6 +76,9 @@ func (b *bed) site(ctx context.Context, machines []qemu.Spec,
 	return b.siteOf(ctx, machines, site.Config{Serve: append([]string{"--log-level", "debug"}, serve...)})
 }
 
+// labID names the lab of this case.
+func (b *bed) labID() string { return fmt.Sprintf("e2e-%d-%s", os.Getpid(), b.name) }
+
 // siteOf brings up a lab with the conductor that c says.
 func (b *bed) siteOf(ctx context.Context, machines []qemu.Spec,
 	c site.Config) (s *site.Site, done func() error, err error) {
@@ -87,7 +90,7 @@ func (b *bed) siteOf(ctx context.Context, machines []qemu.Spec,
 		return nil, nil, err
 	}
 	conf := lab.Config{
-		Dir: b.dir, ImagesDir: b.images, ID: fmt.Sprintf("e2e-%d-%s", os.Getpid(), b.name),
+		Dir: b.dir, ImagesDir: b.images, ID: b.labID(),
 		Log: slog.New(slog.NewTextHandler(logFile, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, m := range machines {

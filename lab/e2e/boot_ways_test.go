@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -39,5 +40,17 @@ func TestBootWaysMedium(t *testing.T) {
 		"vmedia-life": mediumLife,
 	} {
 		t.Run(name, func(t *testing.T) { beside(t, profileLab, testCase{name, 6 * time.Minute, run}) })
+	}
+}
+
+// TestBootWaysStatic: fifty boots from a medium without any DHCP, ten on each kind of network.
+func TestBootWaysStatic(t *testing.T) {
+	for _, n := range staticNetworks {
+		for _, firmware := range bothFirmwares {
+			name := fmt.Sprintf("static-%s-%s", n.name, firmware)
+			t.Run(name, func(t *testing.T) {
+				beside(t, profileLab, testCase{name, 10 * time.Minute, mediumOn(n, firmware)})
+			})
+		}
 	}
 }

@@ -18,7 +18,8 @@ type figures struct {
 
 	inspect, clean, deploy, undeploy time.Duration // under Ironic
 
-	ways map[string]time.Duration // power-on to the first that is heard of the ramdisk, by way of booting
+	ways   map[string]time.Duration // power-on to the first that is heard of the ramdisk, by way of booting
+	static int                      // boots from a medium with static addresses
 }
 
 // bootWays are the ways of booting that have a figure, in the order of the line that tells them.
@@ -31,6 +32,13 @@ func (f *figures) setWay(name string, d time.Duration) {
 		f.ways = map[string]time.Duration{}
 	}
 	f.ways[name] = d
+}
+
+// bootedStatic counts a boot from a medium with static addresses.
+func (f *figures) bootedStatic() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.static++
 }
 
 func (f *figures) sizes(kernel, initrd string) error {
@@ -75,6 +83,10 @@ func (f *figures) lines() (lines []string) {
 		if d, ok := f.ways[name]; ok {
 			ways = append(ways, fmt.Sprintf("%s %.1f s", name, d.Seconds()))
 		}
+	}
+	if f.static > 0 {
+		all := len(staticNetworks) * len(bothFirmwares) * bootsOfNetwork
+		ways = append(ways, fmt.Sprintf("vmedia-static %d of %d", f.static, all))
 	}
 	if len(ways) > 0 {
 		lines = append(lines, "boot-ways: ok "+strings.Join(ways, ", "))

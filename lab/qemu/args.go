@@ -166,9 +166,18 @@ func nicArgs(s Spec, start Start) []string {
 	for i, n := range s.NICs {
 		id := fmt.Sprintf("nic%d", i)
 		device := fmt.Sprintf("%s,id=%s,mac=%s%s", nicDevices[n.Model], id, n.MAC, bootIndex(start, id))
-		if n.Tap != "" {
+		switch {
+		case n.Tap != "":
 			a = append(a, "-netdev", fmt.Sprintf("tap,id=net-%s,ifname=%s,script=no,downscript=no", id, n.Tap))
+		case n.Wire != "":
+			a = append(a, "-netdev", fmt.Sprintf("dgram,id=net-%s,local.type=unix,local.path=%s,remote.type=unix,remote.path=%s",
+				id, escape(WireEnd(n.Wire)), escape(n.Wire)))
+		}
+		if n.Linked() {
 			device += ",netdev=net-" + id
+		}
+		if n.Wire != "" && n.Model == "virtio" {
+			device += ",speed=1000,duplex=full" // a bond leaves a card alone whose speed is not known
 		}
 		// An iPXE ROM would take the card away from the firmware's HTTP boot.
 		if !n.OptionROM || start.HTTP {

@@ -89,11 +89,11 @@ func launch(ctx context.Context, spec Spec, plan Start, start func(*exec.Cmd) er
 	return p, nil
 }
 
-// unplug takes the link from NICs without a tap; QEMU alone would show the
+// unplug takes the link from NICs without a cable; QEMU alone would show the
 // guest a link that leads nowhere.
 func (p *process) unplug(ctx context.Context, nics []NIC) error {
 	for i, id := range ids("nic", len(nics)) {
-		if nics[i].Tap != "" {
+		if nics[i].Linked() {
 			continue
 		}
 		if err := p.monitor.execute(ctx, "set_link", map[string]any{"name": id, "up": false}); err != nil {

@@ -112,13 +112,22 @@ type Disk struct {
 type NIC struct {
 	MAC   string
 	Model string // a key of nicDevices; empty is virtio
-	Tap   string // the tap to plug into; empty is a NIC without a link
+	Tap   string // the tap to plug into; a NIC without tap and wire has no link
 	// Unplugged asks whoever hands out taps to give this NIC none.
 	Unplugged bool
+	// Wire is the socket of a switch that stands in the place of a tap: frames go there as datagrams,
+	// and come back to WireEnd.
+	Wire string
 	// OptionROM loads the card's iPXE ROM. Without it UEFI firmware uses its
 	// own PXE and HTTP boot, and BIOS cannot boot from the card at all.
 	OptionROM bool
 }
+
+// WireEnd is the socket where the NIC at the other end of a wire listens.
+func WireEnd(wire string) string { return wire + ".nic" }
+
+// Linked reports whether something is at the other end of the NIC's cable.
+func (n NIC) Linked() bool { return n.Tap != "" || n.Wire != "" }
 
 // nicDevices maps a NIC model to the QEMU device.
 var nicDevices = map[string]string{

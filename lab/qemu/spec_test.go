@@ -40,6 +40,8 @@ func TestArgs(t *testing.T) {
 		{"uefi-http", Spec{Disks: []Disk{disk}, NICs: []NIC{nic}}, boot(TargetUefiHTTP, UEFI), ""},
 		{"kvm-own-pxe", Spec{Accel: KVM, NICs: []NIC{{MAC: nic.MAC, Model: "e1000e", Tap: "tap1"}}},
 			boot(TargetPxe, UEFI), ""},
+		{"wire", Spec{Firmware: BIOS, NICs: []NIC{{MAC: nic.MAC, Wire: "/lab/a,b.sock"}}},
+			boot(TargetCd, BIOS), "/lab/cd.iso"},
 		{"ipmi", Spec{Firmware: BIOS, IPMI: "10.0.0.1:9002", Disks: []Disk{disk}}, boot(TargetNone, BIOS), ""},
 		{"old-rtc", Spec{Firmware: BIOS, RTC: "2001-01-01T00:00:00"}, boot(TargetNone, BIOS), ""},
 		{"every-bus", Spec{MemoryMB: 2048, CPUs: 2, Disks: []Disk{

@@ -70,7 +70,7 @@ func (s *Server) getInterface(r *http.Request) (reply, error) {
 		return reply{}, err
 	}
 	linkStatus := "LinkDown"
-	if nics[i].Tap != "" && s.machine.Power() == qemu.On {
+	if nics[i].Linked() && s.machine.Power() == qemu.On {
 		linkStatus = "LinkUp"
 	}
 	return ok(ethernetInterface{
