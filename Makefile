@@ -65,7 +65,7 @@ e2e: deps build ramdisk ## real packets, real QEMU machines, real disks (as root
 	@$(E2E) -tags e2e -failfast ./lab/e2e
 
 .PHONY: boot-ways
-boot-ways: deps build ramdisk ## machines that boot by media without DHCP, beside other DHCP servers, by the firmware's PXE and HTTP (as root)
+boot-ways: deps build ramdisk ## machines that boot by relay, proxyDHCP, media without DHCP, the firmware's PXE and HTTP (as root)
 	@$(MAKE) -s deps PACKAGES=dnsmasq-base
 	@$(E2E) -tags bootways -run '^TestBootWays' ./lab/e2e
 

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/lab/network"
 )
 
 // stopPatience is what a child asked to stop gets before it is killed.
@@ -27,6 +29,11 @@ type Child struct {
 // Start starts cmd inside the lab's network, its output appended to a log
 // named after it. It ends with the lab at the latest.
 func (l *Lab) Start(name string, cmd *exec.Cmd) (*Child, error) {
+	return l.StartOn(l.Network, name, cmd)
+}
+
+// StartOn is Start on another host of the lab's network (network.Namespace.AddHost).
+func (l *Lab) StartOn(host *network.Namespace, name string, cmd *exec.Cmd) (*Child, error) {
 	c := &Child{Name: name, Log: filepath.Join(l.config.Dir, logsDir, name+".log"), cmd: cmd, done: make(chan struct{})}
 	log, err := os.OpenFile(c.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -34,7 +41,7 @@ func (l *Lab) Start(name string, cmd *exec.Cmd) (*Child, error) {
 	}
 	defer log.Close() // the child has its own
 	cmd.Stdout, cmd.Stderr = log, log
-	if err := l.Network.Start(cmd); err != nil {
+	if err := host.Start(cmd); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	l.log.Info("process started", "name", name, "pid", c.PID(), "log", c.Log)

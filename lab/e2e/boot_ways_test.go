@@ -31,6 +31,21 @@ func TestBootWaysDHCPOff(t *testing.T) {
 	beside(t, profileLab, testCase{"dhcp-off", 6 * time.Minute, besideDnsmasq})
 }
 
+// TestBootWaysProxy: a DHCP server of the site's own gives addresses, the conductor names the boot files. That
+// server is another host, or shares port 67 with the conductor.
+func TestBootWaysProxy(t *testing.T) {
+	for name, run := range map[string]func(context.Context, *bed) error{
+		"proxy": behindProxy, "proxy-shared": sharedProxy,
+	} {
+		t.Run(name, func(t *testing.T) { beside(t, profileLab, testCase{name, 6 * time.Minute, run}) })
+	}
+}
+
+// TestBootWaysRelay: a rack behind a router, which relays DHCP to the conductor.
+func TestBootWaysRelay(t *testing.T) {
+	beside(t, profileLab, testCase{"relay", 6 * time.Minute, behindRelay})
+}
+
 // TestBootWaysMedium: the ramdisk in a virtual drive, on each bus, without a DHCP server, and a life by it.
 func TestBootWaysMedium(t *testing.T) {
 	for name, run := range map[string]func(context.Context, *bed) error{

@@ -22,12 +22,8 @@ func setupLinks(plan Plan, taps int) error {
 		return fmt.Errorf("netlink: %w", err)
 	}
 	defer handle.Close()
-	lo, err := handle.LinkByName("lo")
-	if err != nil {
-		return fmt.Errorf("find lo: %w", err)
-	}
-	if err := handle.LinkSetUp(lo); err != nil {
-		return fmt.Errorf("bring up lo: %w", err)
+	if err := loopUp(handle); err != nil {
+		return err
 	}
 	bridge, err := addBridge(handle, plan)
 	if err != nil {
@@ -37,6 +33,17 @@ func setupLinks(plan Plan, taps int) error {
 		if err := addTap(handle, bridge, TapName(i)); err != nil {
 			return fmt.Errorf("tap %s: %w", TapName(i), err)
 		}
+	}
+	return nil
+}
+
+func loopUp(handle *netlink.Handle) error {
+	lo, err := handle.LinkByName("lo")
+	if err != nil {
+		return fmt.Errorf("find lo: %w", err)
+	}
+	if err := handle.LinkSetUp(lo); err != nil {
+		return fmt.Errorf("bring up lo: %w", err)
 	}
 	return nil
 }

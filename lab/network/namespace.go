@@ -26,6 +26,7 @@ type Namespace struct {
 	file       *os.File // the namespace, held by us; -> setns
 	spawner    *thread
 	forwarders []*Forwarder
+	hosts      []*Namespace
 	stopRouter func() error
 }
 
@@ -33,11 +34,31 @@ type Namespace struct {
 // by TapName, and an answerer for IPv6 router solicitations. On any error what
 // was made is taken down again.
 func Create(id string, taps int, log *slog.Logger) (*Namespace, error) {
+	n, err := newNamespace(id, log)
+	if err != nil {
+		return nil, err
+	}
+	plan := n.Plan
+	n.taps = taps
+	if err := n.Do(func() error { return setupLinks(plan, taps) }); err != nil {
+		return nil, errors.Join(fmt.Errorf("network %s: %w", plan.Namespace, err), n.Close())
+	}
+	router, err := n.startRouter()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("network %s: %w", plan.Namespace, err), n.Close())
+	}
+	n.stopRouter = router.close
+	log.Debug("network namespace made", "namespace", plan.Namespace, "subnet", plan.Subnet, "taps", taps)
+	return n, nil
+}
+
+// newNamespace makes a namespace without links.
+func newNamespace(id string, log *slog.Logger) (*Namespace, error) {
 	plan, err := NewPlan(id)
 	if err != nil {
 		return nil, err
 	}
-	n := &Namespace{Plan: plan, id: id, taps: taps, log: log}
+	n := &Namespace{Plan: plan, id: id, log: log}
 	n.spawner, err = newThread(func() error {
 		if err := enterNew(plan.Namespace); err != nil {
 			return err
@@ -52,15 +73,6 @@ func Create(id string, taps int, log *slog.Logger) (*Namespace, error) {
 		}
 		return nil, err
 	}
-	if err := n.Do(func() error { return setupLinks(plan, taps) }); err != nil {
-		return nil, errors.Join(fmt.Errorf("network %s: %w", plan.Namespace, err), n.Close())
-	}
-	router, err := n.startRouter()
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("network %s: %w", plan.Namespace, err), n.Close())
-	}
-	n.stopRouter = router.close
-	log.Debug("network namespace made", "namespace", plan.Namespace, "subnet", plan.Subnet, "taps", taps)
 	return n, nil
 }
 
@@ -130,7 +142,7 @@ func (n *Namespace) Command(ctx context.Context, name string, args ...string) *e
 	return exec.CommandContext(ctx, "ip", append([]string{"netns", "exec", n.Namespace, name}, args...)...)
 }
 
-// Close ends the forwarders, kills the processes started here that still
+// Close ends the forwarders and hosts, kills the processes started here that still
 // run, and removes the namespace with all its links. Calling it again is fine.
 func (n *Namespace) Close() error {
 	n.mu.Lock()
@@ -139,12 +151,15 @@ func (n *Namespace) Close() error {
 		return nil
 	}
 	n.closed = true
-	forwarders := n.forwarders
+	forwarders, hosts := n.forwarders, n.hosts
 	n.mu.Unlock()
 
 	var errs []error
 	for _, f := range forwarders {
 		errs = append(errs, f.Close())
+	}
+	for _, h := range hosts {
+		errs = append(errs, h.Close())
 	}
 	if n.stopRouter != nil {
 		errs = append(errs, n.stopRouter())
