@@ -24,6 +24,7 @@ import (
 type Config struct {
 	DataDir       string   `koanf:"data-dir"`
 	Init          bool     `koanf:"init"`
+	Check         bool     `koanf:"check"`
 	APIAddress    string   `koanf:"api-address"`
 	Auth          []string `koanf:"auth"`
 	Htpasswd      string   `koanf:"htpasswd-file"`

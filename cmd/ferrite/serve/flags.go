@@ -30,6 +30,8 @@ func apiFlags(f *pflag.FlagSet) {
 		"`folder` of the database and the machines' logs; created if missing, mode 0700, locked while running")
 	f.Bool("init", false,
 		"create a database and keys that --data-dir has lost; existing files stay")
+	f.Bool("check", false,
+		"read the configuration and the files that it names, say what is wrong, and end; nothing is made or opened")
 	f.String("api-address", "127.0.0.1:6385", "`host:port` of the REST API")
 	f.StringSlice("auth", []string{"none"}, "how operators log in: none, or basic, token or both")
 	f.String("htpasswd-file", "",

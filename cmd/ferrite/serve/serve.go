@@ -53,13 +53,16 @@ func Command() *cobra.Command {
 		Use:   "serve",
 		Short: "Run a conductor: the REST API, the node state machine and, with --boot, the boot service",
 		Long: "Runs in the foreground, logs to standard error, and ends on SIGTERM or SIGINT. It answers\n" +
-			"GET /v1 when it is ready. All its state is in --data-dir. However it ends, the next start\n" +
-			"continues every node from there.",
+			"GET /v1 when it is ready, and tells systemd so (Type=notify, WatchdogSec). All its state is in\n" +
+			"--data-dir. However it ends, the next start continues every node from there.",
 		Args: cobra.NoArgs, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			conf, err := read(cmd.Flags())
 			if err != nil {
 				return err
+			}
+			if conf.Check {
+				return conf.tryOut(cmd.OutOrStdout())
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGINT)
 			defer stop()
@@ -183,7 +186,8 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	defer kept.Wait()
 	defer fail(nil)
 	face := c.api(ctx, eng, documents, hosts, eventLog, logs, consoles, boot, who, log)
-	return serving{conf: c, fail: fail, engine: eng, listener: listener, face: face, boot: boot, log: log}.run(ctx)
+	return serving{conf: c, fail: fail, engine: eng, listener: listener, face: face, boot: boot, log: log,
+		manager: serviceManagerOf(log)}.run(ctx)
 }
 
 // hardwareTypes is the drivers as the engine knows them.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
@@ -32,6 +33,7 @@ type serving struct {
 	face     *api.API
 	boot     *bootserver.Server // nil without --boot
 	log      *slog.Logger
+	manager  serviceManager
 }
 
 // run runs the parts until ctx ends or one of them fails; then it ends the
@@ -59,8 +61,11 @@ func (s serving) run(ctx context.Context) error {
 	s.log.Info("ready", "api", c.scheme()+addr.String(), "host", c.Host, "data-dir", c.DataDir, "hardware-types",
 		c.HardwareTypes, "boot", c.Boot)
 	c.warnOpen(addr, s.log)
+	s.manager.tell("READY=1")
+	parts.Go(func() { s.manager.watch(work, s.alive) })
 
 	<-ctx.Done()
+	s.manager.tell("STOPPING=1")
 	if err := drain(srv, stopTime, cutOff); err != nil {
 		s.log.Info("requests cut off at the end", "err", err)
 	}
@@ -76,6 +81,13 @@ func (s serving) run(ctx context.Context) error {
 	}
 	s.log.Info("stopped")
 	return nil
+}
+
+// alive reads a node through the engine: it fails when the store hangs. It is no request to the API, whose connections
+// strangers can use up.
+func (s serving) alive(ctx context.Context) error {
+	_, err := s.engine.Nodes(ctx, node.Query{Limit: 1})
+	return err
 }
 
 // drain ends a server: requests under way may finish within patience. Those that

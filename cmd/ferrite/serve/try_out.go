@@ -1,0 +1,59 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc"
+)
+
+// tryOut is `ferrite serve --check`: everything that a start reads before it opens ports and database. Other
+// faults of a configuration read has found.
+func (c *Config) tryOut(out io.Writer) error {
+	log := slog.New(slog.DiscardHandler)
+	if _, err := logger(c.LogLevel, io.Discard); err != nil {
+		return err
+	}
+	if _, _, err := c.access(log); err != nil {
+		return err
+	}
+	if _, _, err := c.dialling(log); err != nil {
+		return err
+	}
+	drivers, err := bmc.New(c.HardwareTypes, bmc.Options{Log: log, Patience: c.patience()})
+	if err != nil {
+		return err
+	}
+	if err := drivers.Close(); err != nil {
+		return err
+	}
+	if c.Boot {
+		if _, _, err := c.subnets(); err != nil {
+			return err
+		}
+	}
+	if err := c.tryDataFolder(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "configuration: ok, API at %s%s, boot service %s, data in %s\n", c.scheme(), c.APIAddress,
+		map[bool]string{true: "on " + c.BootInterface, false: "off"}[c.Boot], c.DataDir)
+	return err
+}
+
+// tryDataFolder refuses a folder that is a file. One that is missing is made by the first start.
+func (c *Config) tryDataFolder() error {
+	i, err := os.Stat(c.DataDir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("--data-dir: %w", err)
+	case !i.IsDir():
+		return fmt.Errorf("--data-dir %s: expected a folder, found a file: name the folder of the database", c.DataDir)
+	}
+	return nil
+}
