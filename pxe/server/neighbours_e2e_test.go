@@ -10,11 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -23,56 +19,6 @@ import (
 	"github.com/ferrite-metal/ferrite/pxe/server"
 	"github.com/ferrite-metal/ferrite/pxe/snippet"
 )
-
-// neighbour is a host of its own on the bridge, with a network namespace that ends with its process.
-type neighbour struct{ pid string }
-
-// newNeighbour makes a host with an address of the boot network.
-func newNeighbour(t *testing.T, address string) neighbour {
-	t.Helper()
-	host := exec.CommandContext(t.Context(), "sleep", "600")
-	host.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
-	if err := host.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = host.Process.Kill()
-		_ = host.Wait() // killed: its exit status says nothing
-	})
-	n := neighbour{strconv.Itoa(host.Process.Pid)}
-	for _, line := range []string{
-		"ip link add nb" + n.pid + " type veth peer name eth0 netns " + n.pid,
-		"ip link set nb" + n.pid + " master br0 up",
-		"nsenter -t " + n.pid + " -n ip link set lo up",
-		"nsenter -t " + n.pid + " -n ip addr add " + address + " dev eth0",
-		"nsenter -t " + n.pid + " -n ip link set eth0 up",
-	} {
-		words := strings.Fields(line)
-		if out, err := exec.CommandContext(t.Context(), words[0], words[1:]...).CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v: %s", line, err, out)
-		}
-	}
-	return n
-}
-
-// run runs a daemon there until the test ends.
-func (n neighbour) run(t *testing.T, argv ...string) {
-	t.Helper()
-	d := exec.CommandContext(t.Context(), "nsenter", append([]string{"-t", n.pid, "-n"}, argv...)...)
-	d.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
-	log := &serial{}
-	d.Stdout, d.Stderr = log, log
-	if err := d.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = d.Process.Kill()
-		_ = d.Wait()
-		if t.Failed() {
-			t.Logf("%s:\n%s", argv[0], log)
-		}
-	})
-}
 
 // write writes a file of a test.
 func write(t *testing.T, name, text string) string {
