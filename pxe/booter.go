@@ -97,10 +97,11 @@ type Booter interface {
 	Reached(ctx context.Context, c Client, s Stage)
 }
 
-// Lease binds an address to a MAC. A Static lease is a reservation: it never
-// expires and its address is given to nobody else.
+// Lease binds an address of a subnet to a MAC. A Static lease is a reservation: it never
+// expires and its address is given to nobody else of that subnet.
 type Lease struct {
 	MAC     net.HardwareAddr
+	Subnet  string // its name; "" where the address belongs to one subnet alone
 	IP      netip.Addr
 	Static  bool
 	Expires time.Time
@@ -110,7 +111,7 @@ type Lease struct {
 // at any moment, so what is asked for here rests on books that may be old:
 // SaveLease inserts or replaces the one of that MAC, but a lease that is not
 // Static never takes the place of a reservation, and an address never stands
-// twice: both answer an error. EndLease deletes l as long as it is on record as
+// twice in one subnet: both answer an error. EndLease deletes l as long as it is on record as
 // it was read, and leaves alone a reservation or a lease renewed since.
 type Leases interface {
 	Leases(ctx context.Context) ([]Lease, error)

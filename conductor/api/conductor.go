@@ -45,8 +45,9 @@ type catalogs interface{ Catalogs() engine.Catalogs }
 
 // Boot is what the API needs of the boot service, which honours reservations.
 type Boot interface {
-	// Reservable says why a reservation of ip could never be honoured.
-	Reservable(ip netip.Addr) error
+	// Reservable finds the subnet, by its name or by the address, that ip is to be reserved in, and says
+	// why a reservation of ip could never be honoured.
+	Reservable(subnet string, ip netip.Addr) (name string, err error)
 	// Reload takes over the leases on record.
 	Reload(ctx context.Context) error
 }

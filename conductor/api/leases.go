@@ -36,7 +36,8 @@ func (h *leaseResource) routes() []rest.Route {
 		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/leases", Doc: "the addresses that are lent or reserved",
 			Handle: h.listLeases, Wire: rest.Returns(rest.FormOf(nodeapi.Leases{}))},
 		{Method: http.MethodPut, Path: one, Doc: "reserve an address for a MAC", Handle: h.reserve,
-			Wire: rest.Wire{Status: http.StatusOK, Takes: rest.Structure("ip", ""), Gives: rest.FormOf(nodeapi.Lease{})}},
+			Wire: rest.Wire{Status: http.StatusOK, Takes: rest.FormOf(nodeapi.Reservation{}),
+				Gives: rest.FormOf(nodeapi.Lease{})}},
 		{Method: http.MethodDelete, Path: one, Doc: "forget the lease or reservation of a MAC", Handle: h.deleteLease},
 	}
 }
@@ -54,7 +55,7 @@ func (h *leaseResource) listLeases(c *rest.Call) error {
 }
 
 func wireLease(l node.Lease) nodeapi.Lease {
-	return nodeapi.Lease{MAC: l.MAC, IP: l.IP, Static: l.Static, Expires: l.Expires}
+	return nodeapi.Lease{MAC: l.MAC, Subnet: l.Subnet, IP: l.IP, Static: l.Static, Expires: l.Expires}
 }
 
 // reserve makes a reservation, in place of what the MAC had before.
@@ -67,7 +68,7 @@ func (h *leaseResource) reserve(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := rest.Unexpected(rest.SortedKeys(body), []string{"ip"}); err != nil {
+	if err := rest.Unexpected(rest.SortedKeys(body), []string{"ip", "subnet"}); err != nil {
 		return err
 	}
 	text, err := rest.Args(body).Need("ip")
@@ -76,13 +77,18 @@ func (h *leaseResource) reserve(c *rest.Call) error {
 	}
 	ip, err := netip.ParseAddr(text)
 	if err != nil || !ip.Is4() || ip.IsUnspecified() || ip.IsMulticast() {
-		return rest.BadRequest("The ip %q of a reservation is not the IPv4 address of a machine, such as 10.0.0.50.", text)
+		return rest.BadRequest("The ip %q of a reservation is not the IPv4 address of a machine, such as 10.0.0.50.",
+			text)
 	}
-	if err := h.boot.Reservable(ip); err != nil {
+	subnet, err := rest.Args(body).Text("subnet")
+	if err != nil {
+		return err
+	}
+	if subnet, err = h.boot.Reservable(subnet, ip); err != nil {
 		return rest.BadRequest("%s", err)
 	}
 	ctx := c.Request().Context()
-	l := node.Lease{MAC: mac, IP: ip.String(), Static: true}
+	l := node.Lease{MAC: mac, Subnet: subnet, IP: ip.String(), Static: true}
 	if err := h.makeRoom(ctx, l); err != nil {
 		return err
 	}
@@ -105,14 +111,15 @@ func (h *leaseResource) makeRoom(ctx context.Context, l node.Lease) error {
 	}
 	for _, other := range all {
 		switch {
-		case other.IP != l.IP || other.MAC == l.MAC:
+		case other.IP != l.IP || other.Subnet != l.Subnet || other.MAC == l.MAC:
 		case other.Static:
-			return nodeapi.NewFault(http.StatusConflict, "The address %s is reserved for %s; delete that reservation first.",
-				l.IP, other.MAC)
+			return nodeapi.NewFault(http.StatusConflict, "The address %s is reserved for %s; delete that reservation "+
+				"first.",
+				l.Where(), other.MAC)
 		case other.Expires.After(time.Now()):
 			return nodeapi.NewFault(http.StatusConflict,
 				"The address %s is lent to %s until %s; reserve another one, or delete that lease first.",
-				l.IP, other.MAC, other.Expires.UTC().Format(time.RFC3339))
+				l.Where(), other.MAC, other.Expires.UTC().Format(time.RFC3339))
 		default:
 			return h.conductor.EndLease(ctx, other) // if it is renewed meanwhile, saving l is refused
 		}
@@ -162,5 +169,5 @@ func macOf(c *rest.Call) (string, error) {
 // noBoot is in place of a boot service where none runs.
 type noBoot struct{}
 
-func (noBoot) Reservable(netip.Addr) error  { return nil }
-func (noBoot) Reload(context.Context) error { return nil }
+func (noBoot) Reservable(subnet string, _ netip.Addr) (string, error) { return subnet, nil }
+func (noBoot) Reload(context.Context) error                           { return nil }

@@ -23,11 +23,11 @@ type boot struct {
 	broken  error
 }
 
-func (b *boot) Reservable(ip netip.Addr) error {
+func (b *boot) Reservable(subnet string, ip netip.Addr) (string, error) {
 	if !netip.MustParsePrefix("10.0.0.0/24").Contains(ip) {
-		return fmt.Errorf("address %v is not served", ip)
+		return subnet, fmt.Errorf("address %v is not served", ip)
 	}
-	return nil
+	return subnet, nil
 }
 
 func (b *boot) Reload(ctx context.Context) error {
@@ -75,7 +75,7 @@ func held(t *testing.T, c *conductor) string {
 	}
 	var b strings.Builder
 	for _, l := range all {
-		fmt.Fprintf(&b, "%s %s%s\n", l.MAC[15:], l.IP[7:], map[bool]string{true: "*"}[l.Static])
+		fmt.Fprintf(&b, "%s %s%s\n", l.MAC[15:], l.Where()[7:], map[bool]string{true: "*"}[l.Static])
 	}
 	return b.String()
 }
@@ -96,6 +96,8 @@ func TestLeases(t *testing.T) {
 		"reserve what ran out":     {"PUT", newMAC, `{"ip":"10.0.0.13"}`, 200, "", "01 11*\n02 12\n04 13*\n"},
 		"reserved for another":     {"PUT", newMAC, `{"ip":"10.0.0.11"}`, 409, "reserved for " + staticMAC, untouched},
 		"lent to another":          {"PUT", newMAC, `{"ip":"10.0.0.12"}`, 409, "lent to " + lentMAC + " until", untouched},
+		"of another rack":          {"PUT", newMAC, `{"ip":"10.0.0.11","subnet":"rack-2"}`, 200, "", untouched + "04 11 of subnet rack-2*\n"},
+		"a subnet that is a digit": {"PUT", newMAC, `{"ip":"10.0.0.50","subnet":2}`, 400, "Expected string for subnet", untouched},
 		"not served": {
 			"PUT", newMAC, `{"ip":"192.0.2.1"}`, 400, "address 192.0.2.1 is not served", untouched,
 		},
@@ -174,7 +176,8 @@ func TestDeletionTakenOverLater(t *testing.T) {
 		t.Fatalf("%d %s", r.status, r.body)
 	}
 	b.broken = nil
-	if r := ask(t, h, "DELETE", "/ferrite/v1/leases/"+staticMAC, ""); r.status != http.StatusNotFound || b.reloads != 2 {
+	if r := ask(t, h, "DELETE", "/ferrite/v1/leases/"+staticMAC, ""); r.status != http.StatusNotFound ||
+		b.reloads != 2 {
 		t.Errorf("repeated: %d %s, the boot service was told %d times", r.status, r.body, b.reloads)
 	}
 }

@@ -21,11 +21,12 @@ func (p *Policy) Leases(ctx context.Context) ([]pxe.Lease, error) {
 		mac, badMAC := net.ParseMAC(l.MAC)
 		ip, badIP := netip.ParseAddr(l.IP)
 		if badMAC != nil || badIP != nil || len(mac) != ethernet || !ip.Is4() {
-			p.Log.Error("a lease on record is left alone: expected a MAC of six bytes and an IPv4 address; delete it", "mac",
+			p.Log.Error("a lease on record is left alone: expected a MAC of six bytes and an IPv4 address; delete "+
+				"it", "mac",
 				l.MAC, "ip", l.IP)
 			continue
 		}
-		out = append(out, pxe.Lease{MAC: mac, IP: ip, Static: l.Static, Expires: l.Expires})
+		out = append(out, pxe.Lease{MAC: mac, Subnet: l.Subnet, IP: ip, Static: l.Static, Expires: l.Expires})
 	}
 	return out, nil
 }
@@ -44,5 +45,5 @@ func (p *Policy) EndLease(ctx context.Context, l pxe.Lease) error {
 }
 
 func stored(l pxe.Lease) node.Lease {
-	return node.Lease{MAC: l.MAC.String(), IP: l.IP.String(), Static: l.Static, Expires: l.Expires}
+	return node.Lease{MAC: l.MAC.String(), Subnet: l.Subnet, IP: l.IP.String(), Static: l.Static, Expires: l.Expires}
 }

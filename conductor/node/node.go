@@ -162,9 +162,18 @@ type HistoryEntry struct {
 // Lease is a DHCP lease or, when Static, a reservation. MAC is lower case.
 type Lease struct {
 	MAC     string
+	Subnet  string // its name, where several subnets have the address; else ""
 	IP      string
 	Static  bool
 	Expires time.Time
+}
+
+// Where names the address for people.
+func (l Lease) Where() string {
+	if l.Subnet == "" {
+		return l.IP
+	}
+	return l.IP + " of subnet " + l.Subnet
 }
 
 // Inspected is what the last inspection found, kept apart from the node

@@ -14,13 +14,13 @@ func (s *SQLite) Leases(ctx context.Context) ([]node.Lease, error) {
 	err := s.read.each(ctx, func(rows *sql.Rows) error {
 		var l node.Lease
 		var expires int64
-		if err := rows.Scan(&l.MAC, &l.IP, &l.Static, &expires); err != nil {
+		if err := rows.Scan(&l.MAC, &l.Subnet, &l.IP, &l.Static, &expires); err != nil {
 			return err
 		}
 		l.Expires = fromMicros(expires)
 		all = append(all, l)
 		return nil
-	}, "SELECT mac, ip, static, expires FROM leases ORDER BY mac")
+	}, "SELECT mac, subnet, ip, static, expires FROM leases ORDER BY mac")
 	if err != nil {
 		return nil, fmt.Errorf("list leases: %w", err)
 	}
@@ -31,12 +31,13 @@ func (s *SQLite) Leases(ctx context.Context) ([]node.Lease, error) {
 // reservation alone.
 func (s *SQLite) SaveLease(ctx context.Context, l node.Lease) error {
 	err := s.w.do(ctx, func(t *tx) error {
-		touched, err := t.exec(`INSERT INTO leases (mac, ip, static, expires) VALUES (?, ?, ?, ?) ON CONFLICT (mac)
-			DO UPDATE SET ip = excluded.ip, static = excluded.static, expires = excluded.expires
+		touched, err := t.exec(`INSERT INTO leases (mac, subnet, ip, static, expires) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (mac) DO UPDATE SET subnet = excluded.subnet, ip = excluded.ip, static = excluded.static,
+				expires = excluded.expires
 			WHERE excluded.static OR NOT leases.static`,
-			l.MAC, l.IP, l.Static, micros(l.Expires))
+			l.MAC, l.Subnet, l.IP, l.Static, micros(l.Expires))
 		if _, ok := taken(err); ok {
-			return node.Refuse(node.Conflict, "The address %s is leased to another MAC than %s.", l.IP, l.MAC)
+			return node.Refuse(node.Conflict, "The address %s is leased to another MAC than %s.", l.Where(), l.MAC)
 		}
 		if err == nil && touched == 0 {
 			return node.Refuse(node.Conflict, "%s has an address reserved and is lent no other one.", l.MAC)
@@ -52,8 +53,9 @@ func (s *SQLite) SaveLease(ctx context.Context, l node.Lease) error {
 // EndLease removes a lease that is on record as it was read.
 func (s *SQLite) EndLease(ctx context.Context, l node.Lease) error {
 	err := s.w.do(ctx, func(t *tx) error {
-		_, err := t.exec("DELETE FROM leases WHERE mac = ? AND ip = ? AND NOT static AND expires <= ?", l.MAC, l.IP,
-			micros(l.Expires))
+		_, err := t.exec("DELETE FROM leases WHERE mac = ? AND subnet = ? AND ip = ? AND NOT static AND expires <= "+
+			"?", l.MAC,
+			l.Subnet, l.IP, micros(l.Expires))
 		return err
 	})
 	if err != nil {

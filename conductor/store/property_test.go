@@ -250,6 +250,7 @@ func (p *pair) queries(r *rapid.T) {
 
 func (p *pair) leases(r *rapid.T) {
 	l := node.Lease{MAC: anyOf(r, "mac", "m1", "m2", "m3"), IP: anyOf(r, "ip", "1", "2", "3"),
+		Subnet: anyOf(r, "subnet", "", "rack"),
 		Static: rapid.Bool().Draw(r, "static"), Expires: p.someTime(r)}
 	switch rapid.IntRange(0, 5).Draw(r, "drop") {
 	case 0:

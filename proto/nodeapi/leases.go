@@ -12,6 +12,7 @@ type Leases struct {
 type Lease struct {
 	MAC     string    `json:"mac"` // lower case, with colons
 	IP      string    `json:"ip"`
+	Subnet  string    `json:"subnet,omitempty"` // the name of the subnet, where it has one
 	Static  bool      `json:"static"`
 	Expires time.Time `json:"expires,omitzero"`
 }
@@ -19,5 +20,6 @@ type Lease struct {
 // Reservation is the body of PUT /ferrite/v1/leases/{mac}, which answers the
 // Lease it made.
 type Reservation struct {
-	IP string `json:"ip"` // IPv4, of a subnet the boot service serves
+	IP     string `json:"ip"`               // IPv4, of a subnet the boot service serves
+	Subnet string `json:"subnet,omitempty"` // its name, needed where several subnets have the address
 }

@@ -95,9 +95,15 @@ func (s *Server) decide(req *dhcpv4.DHCPv4, boot pxe.Boot) (a lent, err error) {
 	defer s.mu.Unlock()
 	now := s.conf.Now()
 	at := link(req, s.conf.Server)
-	sub, ok := s.pool.SubnetOf(addr(req.GatewayIPAddr), at)
+	sub, ok := s.pool.SubnetOf(addr(req.GatewayIPAddr), at, req.ClientHWAddr)
 	if !ok {
-		return a, because(pxe.ReasonNoSubnet, fmt.Errorf("no subnet is configured for %v, where the request comes from: "+
+		if len(s.pool.Subnets(at)) > 1 {
+			return a, because(pxe.ReasonNoSubnet, fmt.Errorf("several subnets have %v, where the request comes from, "+
+				"and none "+
+				"names it as its relay: add it to the relays of one", at))
+		}
+		return a, because(pxe.ReasonNoSubnet, fmt.Errorf("no subnet is configured for %v, where the request comes "+
+			"from: "+
 			"add it to boot-subnets, or name the relay there", at))
 	}
 	a.subnet = sub.Prefix

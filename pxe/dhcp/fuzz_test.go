@@ -41,7 +41,7 @@ func FuzzReply(f *testing.F) {
 		}
 		pool := newPool(t, small(3))
 		a := Answer{Server: ip("10.77.0.1"), URL: "http://10.77.0.1:8088"}
-		sub, ok := pool.Subnet(link(req, a.Server))
+		sub, ok := pool.SubnetOf(addr(req.GatewayIPAddr), link(req, a.Server), req.ClientHWAddr)
 		if !ok {
 			return
 		}

@@ -1,6 +1,7 @@
 package dhcp
 
 import (
+	"bytes"
 	"fmt"
 	"net"
 	"net/netip"
@@ -31,7 +32,7 @@ func (p *Pool) Current(mac net.HardwareAddr, now time.Time) (netip.Addr, bool) {
 func (p *Pool) Grant(mac net.HardwareAddr, s Subnet, ip netip.Addr, now time.Time) (Grant, error) {
 	hw := hwaddr(mac)
 	e := p.entries[hw]
-	if e == nil || e.ip != ip || !e.live(now) {
+	if e == nil || e.place != s.place(ip) || !e.live(now) {
 		return Grant{}, fmt.Errorf("address %v is not held for %v", ip, hw)
 	}
 	e.lent, e.used = now, false
@@ -41,9 +42,9 @@ func (p *Pool) Grant(mac net.HardwareAddr, s Subnet, ip netip.Addr, now time.Tim
 	e.bound, e.expires = true, now.Add(s.Lease)
 	g := Grant{
 		Save:  e.stored.Before(e.expires),
-		Lease: pxe.Lease{MAC: mac, IP: ip, Expires: e.expires.Add(s.Lease / 4)},
+		Lease: pxe.Lease{MAC: mac, Subnet: s.Name, IP: ip, Expires: e.expires.Add(s.Lease / 4)},
 	}
-	if other, ok := p.stored[ip]; ok && hwaddr(other.MAC) != hw {
+	if other, ok := p.stored[e.place]; ok && hwaddr(other.MAC) != hw {
 		g.Evict = &other
 	}
 	return g, nil
@@ -58,8 +59,9 @@ func (p *Pool) Saved(g Grant) {
 	if was, ok := p.records[hw]; ok {
 		delete(p.stored, was)
 	}
-	p.stored[g.Lease.IP], p.records[hw] = g.Lease, g.Lease.IP
-	if e := p.entries[hw]; e != nil && e.ip == g.Lease.IP {
+	at := placeOf(g.Lease)
+	p.stored[at], p.records[hw] = g.Lease, at
+	if e := p.entries[hw]; e != nil && e.place == at {
 		e.stored = g.Lease.Expires
 	}
 }
@@ -68,18 +70,18 @@ func (p *Pool) Saved(g Grant) {
 // address is left alone for a while, since somebody else may have it there.
 func (p *Pool) Unsaved(g Grant, now time.Time) {
 	hw := hwaddr(g.Lease.MAC)
-	if e := p.entries[hw]; e != nil && e.ip == g.Lease.IP && !e.static {
+	if e := p.entries[hw]; e != nil && e.place == placeOf(g.Lease) && !e.static {
 		p.drop(hw)
-		p.refused[g.Lease.IP] = refusal{until: now.Add(offerHold)}
+		p.refused[e.place] = refusal{until: now.Add(offerHold)}
 	}
 }
 
 // Use notes that the machine with an address has called from it. Neither RELEASE nor
 // DECLINE is believed from then on: anybody can send one in a machine's name, and would end
 // its boot. A machine looks whether its address is in use before it uses it (RFC 2131
-// section 4.4.1), and its lease runs out by itself.
-func (p *Pool) Use(ip netip.Addr) {
-	if hw, ok := p.holder[ip]; ok {
+// section 4.4.1), and its lease runs out by itself. The MAC is as Client has it.
+func (p *Pool) Use(ip netip.Addr, mac net.HardwareAddr, now time.Time) {
+	if hw, ok := p.at(ip, mac, now); ok {
 		p.entries[hw].used = true
 	}
 }
@@ -110,7 +112,7 @@ func (p *Pool) Decline(mac net.HardwareAddr, ip netip.Addr, now time.Time) bool 
 	}
 	p.drop(hw)
 	if p.declinedBy(hw, now) < maxDeclines {
-		p.refused[ip] = refusal{until: now.Add(declineHold), by: hw, strangers: e.stranger}
+		p.refused[e.place] = refusal{until: now.Add(declineHold), by: hw, strangers: e.stranger}
 	}
 	return true
 }
@@ -126,7 +128,7 @@ func (p *Pool) declinedBy(hw hwaddr, now time.Time) (n int) {
 }
 
 func (p *Pool) drop(hw hwaddr) {
-	delete(p.holder, p.entries[hw].ip)
+	delete(p.holder, p.entries[hw].place)
 	delete(p.entries, hw)
 }
 
@@ -137,10 +139,28 @@ func (p *Pool) Note(c pxe.Client) {
 	}
 }
 
-// Client returns the machine that has ip now, as last seen.
-func (p *Pool) Client(ip netip.Addr, now time.Time) (pxe.Client, bool) {
-	hw, ok := p.holder[ip]
-	if !ok || !p.entries[hw].live(now) {
+// at finds the machine that has an address. In racks built alike several may have it: then it is the one with
+// the MAC, and without a MAC none, since nothing tells which one calls.
+func (p *Pool) at(ip netip.Addr, mac net.HardwareAddr, now time.Time) (found hwaddr, ok bool) {
+	n := 0
+	for _, name := range p.names {
+		hw, held := p.holder[place{name, ip}]
+		if !held || !p.entries[hw].live(now) {
+			continue
+		}
+		if bytes.Equal(hw[:], mac) {
+			return hw, true
+		}
+		found, n = hw, n+1
+	}
+	return found, n == 1
+}
+
+// Client returns the machine that has ip now, as last seen. The MAC is the one that the machine gives, nil
+// where it gives none: it only matters where machines of several subnets have the address.
+func (p *Pool) Client(ip netip.Addr, mac net.HardwareAddr, now time.Time) (pxe.Client, bool) {
+	hw, ok := p.at(ip, mac, now)
+	if !ok {
 		return pxe.Client{}, false
 	}
 	c := p.entries[hw].client

@@ -18,7 +18,7 @@ func TestLent(t *testing.T) {
 			p.began = now
 			lent := func(want time.Time) {
 				t.Helper()
-				if c, ok := p.Client(ip("10.77.0.100"), now); !ok || !c.Lent.Equal(want) {
+				if c, ok := p.Client(ip("10.77.0.100"), nil, now); !ok || !c.Lent.Equal(want) {
 					t.Errorf("lent at %v, expected %v", c.Lent, want)
 				}
 			}

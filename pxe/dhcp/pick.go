@@ -22,8 +22,8 @@ const (
 )
 
 // standing checks an address for hw, which may be unknown.
-func (p *Pool) standing(a netip.Addr, hw hwaddr, stranger bool, now time.Time) standing {
-	if p.taken[a] || p.refused[a].until.After(now) {
+func (p *Pool) standing(a place, hw hwaddr, stranger bool, now time.Time) standing {
+	if p.taken[a.ip] || p.refused[a].until.After(now) {
 		return unavailable
 	}
 	other, held := p.holder[a]
@@ -48,21 +48,21 @@ func (p *Pool) pick(hw hwaddr, s Subnet, wish netip.Addr, stranger bool, now tim
 	if stranger && p.full(s, now) {
 		return netip.Addr{}, &ExhaustedError{Subnet: s, Stranger: true}
 	}
-	if s.inRange(wish) && p.standing(wish, hw, stranger, now) <= strangersOver {
+	if s.inRange(wish) && p.standing(s.place(wish), hw, stranger, now) <= strangersOver {
 		return wish, nil
 	}
 	var best netip.Addr
 	var since time.Time
 	lowest := unavailable
 	for a := s.First; s.inRange(a); a = a.Next() {
-		at := p.standing(a, hw, stranger, now)
+		at := p.standing(s.place(a), hw, stranger, now)
 		if at == unheld {
 			return a, nil
 		}
 		if at == unavailable || at > lowest {
 			continue
 		}
-		if e := p.entries[p.holder[a]]; at < lowest || e.expires.Before(since) {
+		if e := p.entries[p.holder[s.place(a)]]; at < lowest || e.expires.Before(since) {
 			best, since, lowest = a, e.expires, at
 		}
 	}
@@ -80,12 +80,12 @@ func (p *Pool) full(s Subnet, now time.Time) bool {
 	}
 	n := 0
 	for _, e := range p.entries {
-		if e.stranger && e.live(now) && s.inRange(e.ip) {
+		if e.stranger && e.live(now) && s.lends(e.place) {
 			n++
 		}
 	}
 	for a, r := range p.refused {
-		if r.strangers && r.until.After(now) && s.inRange(a) {
+		if r.strangers && r.until.After(now) && s.lends(a) {
 			n++
 		}
 	}

@@ -1,6 +1,7 @@
 package dhcp
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/netip"
@@ -20,6 +21,20 @@ const (
 	maxDeclines = 4
 )
 
+// place is an address of one subnet: racks that are built alike have the same addresses.
+type place struct {
+	subnet string // its name
+	ip     netip.Addr
+}
+
+// place is an address of this subnet.
+func (s Subnet) place(a netip.Addr) place { return place{s.Name, a} }
+
+// lends reports whether a place belongs to the pool.
+func (s Subnet) lends(at place) bool { return at.subnet == s.Name && s.inRange(at.ip) }
+
+func placeOf(l pxe.Lease) place { return place{l.Subnet, l.IP} }
+
 type hwaddr [6]byte
 
 func (h hwaddr) String() string { return net.HardwareAddr(h[:]).String() }
@@ -27,7 +42,7 @@ func (h hwaddr) String() string { return net.HardwareAddr(h[:]).String() }
 // entry is what one machine holds. An entry stands exactly as long as
 // Pool.holder names its machine for its address.
 type entry struct {
-	ip       netip.Addr
+	place
 	static   bool
 	stranger bool       // of a machine that nobody has enrolled
 	bound    bool       // acknowledged, not only offered
@@ -46,12 +61,13 @@ func (e *entry) live(now time.Time) bool { return e.static || e.expires.After(no
 // ask.
 type Pool struct {
 	subnets []Subnet
+	names   []string            // of the subnets, each once
 	taken   map[netip.Addr]bool // addresses of ours and of routers: never given out
 	entries map[hwaddr]*entry
-	holder  map[netip.Addr]hwaddr
-	stored  map[netip.Addr]pxe.Lease // what pxe.Leases has on record, by address
-	records map[hwaddr]netip.Addr    // the same, by machine
-	refused map[netip.Addr]refusal
+	holder  map[place]hwaddr
+	stored  map[place]pxe.Lease // what pxe.Leases has on record, by address
+	records map[hwaddr]place    // the same, by machine
+	refused map[place]refusal
 	began   time.Time // leases on record were given before; when exactly is not kept
 }
 
@@ -71,20 +87,21 @@ type ExhaustedError struct {
 
 func (e *ExhaustedError) Error() string {
 	if !e.Subnet.First.IsValid() {
-		return fmt.Sprintf("subnet %v has no pool: only machines with a reservation get an address", e.Subnet.Prefix)
+		return fmt.Sprintf("subnet %v has no pool: only machines with a reservation get an address", e.Subnet)
 	}
 	if e.Stranger {
-		return fmt.Sprintf("machines that are not enrolled hold their half of the addresses between %v and %v: enrol them, "+
+		return fmt.Sprintf("machines that are not enrolled hold their half of the addresses between %v and %v: enrol "+
+			"them, "+
 			"or widen the pool", e.Subnet.First, e.Subnet.Last)
 	}
 	return fmt.Sprintf("no free address between %v and %v: widen the pool or shorten the lease time", e.Subnet.First,
 		e.Subnet.Last)
 }
 
-// NewPool returns a pool over subnets, which must not overlap, that knows
+// NewPool returns a pool over subnets, of which none may overlap another (but see Subnet.Name), that knows
 // leases and never gives out an address of own (the server's).
 func NewPool(subnets []Subnet, own []netip.Addr, leases []pxe.Lease) (*Pool, error) {
-	p := &Pool{taken: map[netip.Addr]bool{}, refused: map[netip.Addr]refusal{}}
+	p := &Pool{taken: map[netip.Addr]bool{}, refused: map[place]refusal{}, names: []string{""}}
 	for _, a := range own {
 		p.taken[a] = true
 	}
@@ -94,19 +111,17 @@ func NewPool(subnets []Subnet, own []netip.Addr, leases []pxe.Lease) (*Pool, err
 			return nil, err
 		}
 		for _, o := range p.subnets {
-			if o.Prefix.Overlaps(s.Prefix) {
-				return nil, fmt.Errorf("subnets %v and %v overlap: an address must belong to one only", o.Prefix, s.Prefix)
-			}
-			for _, r := range s.Relays {
-				if slices.Contains(o.Relays, r) {
-					return nil, fmt.Errorf("the relay %v is of both subnets %v and %v: it must be of one only", r, o.Prefix, s.Prefix)
-				}
+			if err := s.beside(o); err != nil {
+				return nil, err
 			}
 		}
 		if s.Router.IsValid() {
 			p.taken[s.Router] = true
 		}
 		p.subnets = append(p.subnets, s)
+		if s.Name != "" {
+			p.names = append(p.names, s.Name)
+		}
 	}
 	return p, p.load(leases)
 }
@@ -114,22 +129,26 @@ func NewPool(subnets []Subnet, own []netip.Addr, leases []pxe.Lease) (*Pool, err
 // load replaces what the pool knows by what is on record.
 func (p *Pool) load(leases []pxe.Lease) error {
 	entries := make(map[hwaddr]*entry, len(leases))
-	holder := make(map[netip.Addr]hwaddr, len(leases))
-	stored := make(map[netip.Addr]pxe.Lease, len(leases))
-	records := make(map[hwaddr]netip.Addr, len(leases))
-	for _, l := range leases {
+	holder := make(map[place]hwaddr, len(leases))
+	stored := make(map[place]pxe.Lease, len(leases))
+	records := make(map[hwaddr]place, len(leases))
+	for _, l := range p.inOrder(leases) {
 		if len(l.MAC) != len(hwaddr{}) || !l.IP.Is4() {
 			return fmt.Errorf("lease of %v for %v on record: expected a six-byte MAC and an IPv4 address", l.IP, l.MAC)
 		}
 		hw := hwaddr(l.MAC)
-		if other, ok := holder[l.IP]; ok {
+		at := p.placed(l)
+		if other, ok := holder[at]; ok {
+			if at != placeOf(l) { // a subnet got another name, and this one has the address there
+				continue
+			}
 			return fmt.Errorf("address %v is on record twice, for %v and %v: delete one of the leases", l.IP, other, hw)
 		}
 		if _, ok := entries[hw]; ok {
 			return fmt.Errorf("%v is on record with two addresses: delete one of the leases", hw)
 		}
-		entries[hw] = &entry{ip: l.IP, static: l.Static, bound: true, expires: l.Expires, stored: l.Expires}
-		holder[l.IP], stored[l.IP], records[hw] = hw, l, l.IP
+		entries[hw] = &entry{place: at, static: l.Static, bound: true, expires: l.Expires, stored: l.Expires}
+		holder[at], stored[at], records[hw] = hw, l, at
 	}
 	p.entries, p.holder, p.stored, p.records = entries, holder, stored, records
 	return nil
@@ -146,41 +165,87 @@ func (p *Pool) Reload(leases []pxe.Lease) error {
 	}
 	for hw, e := range was {
 		known := p.entries[hw]
-		switch _, held := p.holder[e.ip]; {
-		case known != nil && known.ip == e.ip:
+		switch _, held := p.holder[e.place]; {
+		case known != nil && known.place == e.place:
 			known.client, known.stranger, known.lent, known.used = e.client, e.stranger, e.lent, e.used
 			if !known.static && !e.static {
 				known.bound, known.expires = e.bound, e.expires
 			}
 		case known == nil && !held && !e.static:
 			e.stored = time.Time{}
-			p.entries[hw], p.holder[e.ip] = e, hw
+			p.entries[hw], p.holder[e.place] = e, hw
 		case e.bound && !e.static:
-			p.refused[e.ip] = refusal{until: e.expires}
+			p.refused[e.place] = refusal{until: e.expires}
 		}
 	}
 	return nil
 }
 
-// Subnet returns the subnet that a belongs to.
-func (p *Pool) Subnet(a netip.Addr) (Subnet, bool) {
-	for _, s := range p.subnets {
-		if s.Prefix.Contains(a) {
-			return s, true
+// inOrder puts the leases first that must have their address: those of subnets that are served by the name
+// on record, then reservations, then those that end last.
+func (p *Pool) inOrder(leases []pxe.Lease) []pxe.Lease {
+	return slices.SortedStableFunc(slices.Values(leases), func(a, b pxe.Lease) int {
+		return cmp.Or(-compare(p.placed(a) == placeOf(a), p.placed(b) == placeOf(b)), -compare(a.Static, b.Static),
+			b.Expires.Compare(a.Expires))
+	})
+}
+
+// compare has false before true.
+func compare(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// placed finds the subnet of a lease on record: the one of its name, or, where that is not served any more,
+// the first that its address belongs to.
+func (p *Pool) placed(l pxe.Lease) place {
+	of := p.Subnets(l.IP)
+	for _, s := range of {
+		if s.Name == l.Subnet {
+			return s.place(l.IP)
 		}
 	}
-	return Subnet{}, false
+	if len(of) > 0 {
+		return of[0].place(l.IP)
+	}
+	return placeOf(l)
+}
+
+// Subnets returns the subnets that an address belongs to: several have it where racks are built alike.
+func (p *Pool) Subnets(a netip.Addr) (all []Subnet) {
+	for _, s := range p.subnets {
+		if s.Prefix.Contains(a) {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // SubnetOf returns the subnet that a request comes from: that of its relay, where a subnet names
-// it, else the one that the address of its link belongs to.
-func (p *Pool) SubnetOf(relay, link netip.Addr) (Subnet, bool) {
+// it, else the one that the address of its link belongs to. A machine that renews by itself, without its
+// relay, is where it was lent the address.
+func (p *Pool) SubnetOf(relay, link netip.Addr, mac net.HardwareAddr) (Subnet, bool) {
 	for _, s := range p.subnets {
 		if relay.IsValid() && slices.Contains(s.Relays, relay) {
 			return s, true
 		}
 	}
-	return p.Subnet(link)
+	of := p.Subnets(link)
+	if len(of) == 1 {
+		return of[0], true
+	}
+	e := p.entries[hwaddr(mac)]
+	for _, s := range of {
+		if !relay.IsValid() && e != nil && e.subnet == s.Name {
+			return s, true
+		}
+	}
+	return Subnet{}, false
 }
 
 // Offer returns the address machine mac should have in s and holds it for a
@@ -190,15 +255,16 @@ func (p *Pool) Offer(mac net.HardwareAddr, s Subnet, wish netip.Addr, stranger b
 	now time.Time) (netip.Addr, error) {
 	hw := hwaddr(mac)
 	if e := p.entries[hw]; e != nil {
-		if e.static && (!s.host(e.ip) || p.taken[e.ip]) {
-			return netip.Addr{}, because(pxe.ReasonReservation, fmt.Errorf("the reservation of %v for %v is no free host "+
-				"address of subnet %v, where it asks: correct the reservation", e.ip, hw, s.Prefix))
+		if e.static && (e.subnet != s.Name || !s.host(e.ip) || p.taken[e.ip]) {
+			return netip.Addr{}, because(pxe.ReasonReservation, fmt.Errorf("the reservation of %v for %v is no free "+
+				"host "+
+				"address of subnet %v, where it asks: correct the reservation", e.ip, hw, s))
 		}
 		e.stranger = stranger && !e.static
 		if stranger && !e.live(now) && p.full(s, now) {
 			return netip.Addr{}, &ExhaustedError{Subnet: s, Stranger: true}
 		}
-		if e.static || (s.inRange(e.ip) && p.free(e.ip, hw, now)) {
+		if e.static || (s.lends(e.place) && p.free(e.place, hw, now)) {
 			e.bound = e.bound && e.live(now)
 			e.hold(now)
 			return e.ip, nil
@@ -208,7 +274,7 @@ func (p *Pool) Offer(mac net.HardwareAddr, s Subnet, wish netip.Addr, stranger b
 	if err != nil {
 		return ip, err
 	}
-	p.assign(hw, ip, stranger)
+	p.assign(hw, s.place(ip), stranger)
 	p.entries[hw].hold(now)
 	return ip, nil
 }
@@ -219,24 +285,24 @@ func (e *entry) hold(now time.Time) {
 	}
 }
 
-// free reports whether hw may have ip: nobody else holds it and nobody declined it.
-func (p *Pool) free(ip netip.Addr, hw hwaddr, now time.Time) bool {
-	if p.taken[ip] || p.refused[ip].until.After(now) {
+// free reports whether hw may have an address: nobody else holds it and nobody declined it.
+func (p *Pool) free(at place, hw hwaddr, now time.Time) bool {
+	if p.taken[at.ip] || p.refused[at].until.After(now) {
 		return false
 	}
-	other, held := p.holder[ip]
+	other, held := p.holder[at]
 	return !held || other == hw || !p.entries[other].live(now)
 }
 
-// assign makes hw the holder of ip and of nothing else.
-func (p *Pool) assign(hw hwaddr, ip netip.Addr, stranger bool) {
-	if other, held := p.holder[ip]; held {
+// assign makes hw the holder of an address and of nothing else.
+func (p *Pool) assign(hw hwaddr, at place, stranger bool) {
+	if other, held := p.holder[at]; held {
 		delete(p.entries, other)
 	}
-	e := &entry{ip: ip, stranger: stranger}
+	e := &entry{place: at, stranger: stranger}
 	if was := p.entries[hw]; was != nil {
-		delete(p.holder, was.ip)
+		delete(p.holder, was.place)
 		e.client = was.client
 	}
-	p.entries[hw], p.holder[ip] = e, hw
+	p.entries[hw], p.holder[at] = e, hw
 }

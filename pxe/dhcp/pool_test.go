@@ -59,7 +59,8 @@ func TestPoolOffer(t *testing.T) {
 		{name: "its reservation", pool: 3, leases: []pxe.Lease{lease(1, "10.77.0.7", true, 0)}, want: "10.77.0.7"},
 		{name: "a reservation elsewhere", pool: 3, leases: []pxe.Lease{lease(1, "10.88.0.7", true, 0)}},
 		{name: "a reservation of the server's address", pool: 3, leases: []pxe.Lease{lease(1, "10.77.0.1", true, 0)}},
-		{name: "its lease is outside the pool now", pool: 3, leases: []pxe.Lease{lease(1, "10.77.0.200", false, time.Hour)},
+		{name: "its lease is outside the pool now", pool: 3, leases: []pxe.Lease{lease(1, "10.77.0.200", false,
+			time.Hour)},
 			want: "10.77.0.100"},
 		{name: "unremembered before run out", pool: 2, leases: []pxe.Lease{lease(2, "10.77.0.100", false, -time.Hour)},
 			want: "10.77.0.101"},
@@ -78,7 +79,7 @@ func TestPoolOffer(t *testing.T) {
 			}
 			p := newPool(t, s, tc.leases...)
 			if tc.refused != "" {
-				p.refused[ip(tc.refused)] = refusal{until: now.Add(time.Minute)}
+				p.refused[p.subnets[0].place(ip(tc.refused))] = refusal{until: now.Add(time.Minute)}
 			}
 			var wish netip.Addr
 			if tc.wish != "" {
@@ -274,49 +275,57 @@ func TestSubnetErrors(t *testing.T) {
 func TestPoolNeverTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(1, 4).Draw(t, "pool")
-		reserved := pxe.Lease{MAC: mac(0), IP: ip("10.77.0.101"), Static: true}
-		p, err := NewPool([]Subnet{small(size)}, nil, []pxe.Lease{reserved})
+		reserved := pxe.Lease{MAC: mac(0), Subnet: "rack-1", IP: ip("10.77.0.101"), Static: true}
+		p, err := NewPool(racks(size), nil, []pxe.Lease{reserved})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := p.subnets[0]
 		type promise struct {
 			who   hwaddr
 			until time.Time
 			soft  bool // offered to a stranger, and not asked for
 		}
 		stranger := func(who net.HardwareAddr) bool { return who[5] > 3 }
-		promises := map[netip.Addr]promise{reserved.IP: {who: hwaddr(reserved.MAC), until: epoch().AddDate(9, 0, 0)}}
+		promises := map[place]promise{placeOf(reserved): {who: hwaddr(reserved.MAC), until: epoch().AddDate(9, 0, 0)}}
 		now := epoch()
-		give := func(who net.HardwareAddr, a netip.Addr, until time.Time, soft bool) {
+		give := func(who net.HardwareAddr, a place, until time.Time, soft bool) {
 			old, ok := promises[a]
 			if ok && old.who != hwaddr(who) && old.until.After(now) && (!old.soft || stranger(who)) {
 				t.Fatalf("%v given to %v while %v has it until %v (now %v)", a, who, old.who, old.until, now)
+			}
+			for at, p := range promises { // it has left the rack where it had that
+				if p.who == hwaddr(who) && at.subnet != a.subnet && at != placeOf(reserved) {
+					delete(promises, at)
+				}
 			}
 			if old.until.Before(until) || old.who != hwaddr(who) || old.soft && !soft {
 				promises[a] = promise{hwaddr(who), until, soft}
 			}
 		}
 		forget := func(who net.HardwareAddr, a netip.Addr) {
-			if promises[a].who == hwaddr(who) && a != reserved.IP {
-				delete(promises, a)
+			for at, p := range promises {
+				if p.who == hwaddr(who) && at.ip == a && at != placeOf(reserved) {
+					delete(promises, at)
+				}
 			}
 		}
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			who := mac(rapid.IntRange(0, 5).Draw(t, "machine"))
+			s := p.subnets[rapid.IntRange(0, 1).Draw(t, "rack")]
 			a := fromNumber(number(s.First) + uint32(rapid.IntRange(0, 5).Draw(t, "address")))
 			switch rapid.IntRange(0, 5).Draw(t, "do") {
 			case 0:
 				if got, err := p.Offer(who, s, a, stranger(who), now); err == nil {
-					give(who, got, now.Add(offerHold), stranger(who) && !p.entries[hwaddr(who)].bound)
+					give(who, s.place(got), now.Add(offerHold), stranger(who) && !p.entries[hwaddr(who)].bound)
 				}
 			case 1:
-				if l := p.claim(who, s, a, true, stranger(who), now); l.IP == a && hwaddr(l.MAC) == hwaddr(who) {
+				if l := p.claim(who, s, a, true, stranger(who), now); placeOf(l) == s.place(a) &&
+					hwaddr(l.MAC) == hwaddr(who) {
 					g, err := p.Grant(who, s, a, now)
 					if err != nil {
 						t.Fatalf("what %v may claim it is not granted: %v", who, err)
 					}
-					give(who, a, now.Add(s.Lease), false)
+					give(who, s.place(a), now.Add(s.Lease), false)
 					if g.Save {
 						p.Saved(g)
 					}
@@ -333,21 +342,23 @@ func TestPoolNeverTwice(t *testing.T) {
 				now = now.Add(time.Duration(rapid.IntRange(1, 7200).Draw(t, "seconds")) * time.Second)
 			case 5:
 				if _, err := p.Grant(who, s, a, now); err == nil {
-					give(who, a, now.Add(s.Lease), false)
+					give(who, s.place(a), now.Add(s.Lease), false)
 				}
 			}
 			checkBooks(t, p)
-			strangers := 0
+			strangers := map[string]int{}
 			for hw, e := range p.entries {
 				if e.stranger != stranger(hw[:]) {
 					t.Fatalf("%v is taken for a stranger: %t", hw, e.stranger)
 				}
 				if e.stranger && e.live(now) {
-					strangers++
+					strangers[e.subnet]++
 				}
 			}
-			if strangers > max(1, size/2) {
-				t.Fatalf("strangers hold %d of %d addresses", strangers, size)
+			for rack, n := range strangers {
+				if n > max(1, size/2) {
+					t.Fatalf("strangers hold %d of %d addresses of %s", n, size, rack)
+				}
 			}
 		}
 	})
@@ -360,8 +371,8 @@ func checkBooks(t *rapid.T, p *Pool) {
 			len(p.records))
 	}
 	for hw, e := range p.entries {
-		if p.holder[e.ip] != hw {
-			t.Fatalf("%v has %v, but %v holds it", hw, e.ip, p.holder[e.ip])
+		if p.holder[e.place] != hw {
+			t.Fatalf("%v has %v, but %v holds it", hw, e.place, p.holder[e.place])
 		}
 	}
 	for hw, a := range p.records {

@@ -67,7 +67,7 @@ func toRequest(req *dhcpv4.DHCPv4, boot pxe.Boot, lease pxe.Lease, a Answer) (*d
 		return nil, pxe.ReasonNoAddress
 	case !a.Subnet.Prefix.Contains(want):
 		return refuse(req, a, "address "+want.String()+" is not of this network"), pxe.ReasonWrongNetwork
-	case want == lease.IP && bytes.Equal(lease.MAC, req.ClientHWAddr):
+	case want == lease.IP && lease.Subnet == a.Subnet.Name && bytes.Equal(lease.MAC, req.ClientHWAddr):
 		return lend(req, boot, lease, a, dhcpv4.MessageTypeAck), ""
 	case lease.IP.IsValid() || chosen.IsValid():
 		return refuse(req, a, "address "+want.String()+" is not yours"), pxe.ReasonWrongAddress

@@ -6,32 +6,43 @@ import (
 	"strings"
 )
 
-// Reservable says why a reservation of ip could never be honoured; nil when it can be. The
-// present holder does not count: a reservation beats a lease.
-func (p *Pool) Reservable(ip netip.Addr) error {
-	s, ok := p.Subnet(ip)
-	switch {
-	case !ok:
-		return fmt.Errorf("address %v is in no subnet that is served: expected one of %s", ip, p.prefixes())
-	case !s.host(ip):
-		return fmt.Errorf("address %v is the network or broadcast address of %v: reserve another one of it", ip, s.Prefix)
-	case p.taken[ip]:
-		return fmt.Errorf("address %v is the boot service's own or a router's: reserve another one of %v", ip, s.Prefix)
+// Reservable finds the subnet that an address is to be reserved in, by the subnet's name, or "" for the one that
+// has the address. It says why a reservation could never be honoured. The present holder does not count: a
+// reservation beats a lease.
+func (p *Pool) Reservable(subnet string, ip netip.Addr) (name string, err error) {
+	var s Subnet
+	of := p.Subnets(ip)
+	for _, one := range of {
+		if one.Name == subnet || len(of) == 1 && subnet == "" {
+			s = one
+		}
 	}
-	return nil
+	switch {
+	case len(of) == 0:
+		return "", fmt.Errorf("address %v is in no subnet that is served: expected one of %s", ip, named(p.subnets))
+	case !s.Prefix.IsValid() && subnet == "":
+		return "", fmt.Errorf("address %v is in several subnets: give the name of the subnet, one of %s", ip, named(of))
+	case !s.Prefix.IsValid():
+		return "", fmt.Errorf("address %v is in no subnet of the name %.80q: expected %s", ip, subnet, named(of))
+	case !s.host(ip):
+		return "", fmt.Errorf("address %v is the network or broadcast address of %v: reserve another one of it", ip, s)
+	case p.taken[ip]:
+		return "", fmt.Errorf("address %v is the boot service's own or a router's: reserve another one of %v", ip, s)
+	}
+	return s.Name, nil
 }
 
-func (p *Pool) prefixes() string {
+func named(subnets []Subnet) string {
 	var all []string
-	for _, s := range p.subnets {
-		all = append(all, s.Prefix.String())
+	for _, s := range subnets {
+		all = append(all, s.String())
 	}
 	return strings.Join(all, ", ")
 }
 
-// Reservable says why a reservation of ip could never be honoured; nil when it can be.
-func (s *Server) Reservable(ip netip.Addr) error {
+// Reservable finds the subnet that an address is to be reserved in, as Pool.Reservable does.
+func (s *Server) Reservable(subnet string, ip netip.Addr) (name string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.pool.Reservable(ip)
+	return s.pool.Reservable(subnet, ip)
 }

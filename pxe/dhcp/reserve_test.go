@@ -24,7 +24,7 @@ func TestReservable(t *testing.T) {
 		"10.0.0.1":   "own or a router's",
 		"10.0.0.254": "own or a router's",
 	} {
-		err := p.Reservable(netip.MustParseAddr(ip))
+		_, err := p.Reservable("", netip.MustParseAddr(ip))
 		if (err == nil) != (want == "") || (err != nil && !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: error %v, want %q", ip, err, want)
 		}

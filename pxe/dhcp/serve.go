@@ -91,12 +91,12 @@ func Listen(ctx context.Context, c Config) (*Server, error) {
 func (s *Server) Addr() netip.AddrPort { return s.wire.udp.LocalAddr().(*net.UDPAddr).AddrPort() }
 
 // Client returns the machine that has ip now, as its last DHCP request showed it. It is
-// asked when that address calls.
-func (s *Server) Client(ip netip.Addr) (pxe.Client, bool) {
+// asked when that address calls, with the MAC that the caller gives, or nil.
+func (s *Server) Client(ip netip.Addr, mac net.HardwareAddr) (pxe.Client, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.pool.Use(ip)
-	return s.pool.Client(ip, s.conf.Now())
+	s.pool.Use(ip, mac, s.conf.Now())
+	return s.pool.Client(ip, mac, s.conf.Now())
 }
 
 // Reload reads the leases on record again: to be called when reservations

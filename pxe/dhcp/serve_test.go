@@ -173,7 +173,7 @@ func TestServeBoot(t *testing.T) {
 	if diff := cmp.Diff(want, slices.Compact(stages)); diff != "" { // a client on a busy machine may ask twice
 		t.Error(diff)
 	}
-	c, ok := r.Client(addr(ack.YourIPAddr))
+	c, ok := r.Client(addr(ack.YourIPAddr), nil)
 	if !ok || c.MAC.String() != mac(1).String() || c.Firmware != pxe.BIOS {
 		t.Errorf("the address belongs to %+v, %v", c, ok)
 	}

@@ -16,7 +16,7 @@ func settle(p *Pool, req *dhcpv4.DHCPv4, s Subnet, server netip.Addr, stranger b
 	switch req.MessageType() {
 	case dhcpv4.MessageTypeDiscover:
 		ip, err := p.Offer(mac, s, addr(req.RequestedIPAddress()), stranger, now)
-		return pxe.Lease{MAC: mac, IP: ip}, err
+		return pxe.Lease{MAC: mac, Subnet: s.Name, IP: ip}, err
 	case dhcpv4.MessageTypeRequest:
 		// An offer of ours that ran out meanwhile, or a renewal of an address
 		// nobody else has, is as good as a record. An address a rebooted
@@ -31,30 +31,29 @@ func settle(p *Pool, req *dhcpv4.DHCPv4, s Subnet, server netip.Addr, stranger b
 // strangers reports whether a stranger may take an address that is free without it
 // having been offered.
 func (p *Pool) strangers(a netip.Addr, hw hwaddr, s Subnet, now time.Time) bool {
-	return !p.full(s, now) && p.standing(a, hw, true, now) <= strangersOver
+	return !p.full(s, now) && p.standing(s.place(a), hw, true, now) <= strangersOver
 }
 
 // claim returns the lease that decides a REQUEST for want: mac's own, else that of whoever
 // has want, else none. With adopt, mac gets want when it is free.
 func (p *Pool) claim(mac net.HardwareAddr, s Subnet, want netip.Addr, adopt, stranger bool, now time.Time) pxe.Lease {
-	if ip, ok := p.Current(mac, now); ok {
-		e := p.entries[hwaddr(mac)]
-		e.stranger = stranger && !e.static
-		return pxe.Lease{MAC: mac, IP: ip}
-	}
 	hw := hwaddr(mac)
-	if other, held := p.holder[want]; held && other != hw && p.entries[other].live(now) {
-		return pxe.Lease{MAC: net.HardwareAddr(other[:]), IP: want}
+	if e := p.entries[hw]; e != nil && e.live(now) {
+		e.stranger = stranger && !e.static
+		return pxe.Lease{MAC: mac, Subnet: e.subnet, IP: e.ip}
+	}
+	if other, held := p.holder[s.place(want)]; held && other != hw && p.entries[other].live(now) {
+		return pxe.Lease{MAC: net.HardwareAddr(other[:]), Subnet: s.Name, IP: want}
 	}
 	e := p.entries[hw]
-	adopt = adopt || (e != nil && e.ip == want) // it was ours and ran out, but nobody took it
-	if !adopt || !s.inRange(want) || !p.free(want, hw, now) || stranger && !p.strangers(want, hw, s, now) {
+	adopt = adopt || (e != nil && e.place == s.place(want)) // it was ours and ran out, but nobody took it
+	if !adopt || !s.inRange(want) || !p.free(s.place(want), hw, now) || stranger && !p.strangers(want, hw, s, now) {
 		return pxe.Lease{}
 	}
-	if e == nil || e.ip != want {
-		p.assign(hw, want, stranger)
+	if e == nil || e.place != s.place(want) {
+		p.assign(hw, s.place(want), stranger)
 	}
 	p.entries[hw].stranger = stranger
 	p.entries[hw].hold(now)
-	return pxe.Lease{MAC: mac, IP: want}
+	return pxe.Lease{MAC: mac, Subnet: s.Name, IP: want}
 }

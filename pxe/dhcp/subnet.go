@@ -3,6 +3,7 @@ package dhcp
 import (
 	"fmt"
 	"net/netip"
+	"regexp"
 	"slices"
 	"time"
 )
@@ -16,6 +17,9 @@ const DefaultLease = time.Hour
 // Subnet is one network the server hands out addresses in: its own link, or
 // one behind a relay.
 type Subnet struct {
+	// Name tells subnets with one prefix apart, as racks have that are built alike; "" where no
+	// other has the prefix. Leases on record have it.
+	Name   string
 	Prefix netip.Prefix
 	First  netip.Addr    // first address of the pool; zero with Last: only reservations are served
 	Last   netip.Addr    // last address of the pool, inclusive
@@ -37,12 +41,56 @@ type Subnet struct {
 // client or the relay.
 var ownOptions = []uint8{0, 1, 3, 6, 15, 28, 42, 43, 50, 51, 53, 54, 55, 57, 60, 61, 66, 67, 77, 82, 93, 97, 255}
 
+// maxName bounds the name of a subnet.
+const maxName = 64
+
+// nameForm is how the name of a subnet looks.
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+// String names the subnet for people.
+func (s Subnet) String() string {
+	if s.Name == "" {
+		return s.Prefix.String()
+	}
+	return s.Prefix.String() + " (" + s.Name + ")"
+}
+
+// beside says why two subnets cannot be served together; nil when they can. Those with one prefix are told
+// apart by their relays.
+func (s Subnet) beside(o Subnet) error {
+	for _, r := range s.Relays {
+		if slices.Contains(o.Relays, r) {
+			return fmt.Errorf("the relay %v is of both subnets %v and %v: it must be of one only", r, o, s)
+		}
+	}
+	switch {
+	case s.Name != "" && s.Name == o.Name:
+		return fmt.Errorf("subnets %v and %v have one name: give each its own", o, s)
+	case !o.Prefix.Overlaps(s.Prefix):
+		return nil
+	case o.Prefix != s.Prefix:
+		return fmt.Errorf("subnets %v and %v overlap: an address must belong to one only", o, s)
+	}
+	for _, one := range []Subnet{s, o} {
+		if one.Name == "" || len(one.Relays) == 0 {
+			return fmt.Errorf("subnets %v and %v overlap: two that have one prefix need a name each, and each the "+
+				"addresses of its relays", o, s)
+		}
+	}
+	return nil
+}
+
 // normal returns the subnet with its defaults filled in, or says what is wrong with it.
 func (s Subnet) normal() (Subnet, error) {
 	if !s.Prefix.IsValid() || !s.Prefix.Addr().Is4() {
 		return s, fmt.Errorf("subnet %v: expected an IPv4 prefix such as 10.77.0.0/24", s.Prefix)
 	}
 	s.Prefix = s.Prefix.Masked()
+	if s.Name != "" && (len(s.Name) > maxName || !nameForm.MatchString(s.Name)) {
+		return s, fmt.Errorf("subnet %v: the name %.80q is none: expected at most %d letters, digits, dots, dashes "+
+			"and "+
+			"underscores", s.Prefix, s.Name, maxName)
+	}
 	if s.Lease == 0 {
 		s.Lease = DefaultLease
 	}

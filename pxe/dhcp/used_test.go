@@ -27,11 +27,11 @@ func TestForgedGivingBack(t *testing.T) {
 				}
 			}
 			lease()
-			p.Use(at)
+			p.Use(at, nil, now)
 			if giveBack(p) {
 				t.Error("it is believed of an address in use")
 			}
-			if c, ok := p.Client(at, now.Add(time.Minute)); !ok || c.MAC.String() != mac(1).String() {
+			if c, ok := p.Client(at, nil, now.Add(time.Minute)); !ok || c.MAC.String() != mac(1).String() {
 				t.Errorf("the address is %v's, %v", c.MAC, ok)
 			}
 			lease()

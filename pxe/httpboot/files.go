@@ -32,7 +32,7 @@ func (h *handler) loader(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer file.Close()
-	if c, ok := h.known(remote(r)); ok {
+	if c, ok := h.known(remote(r), nil); ok {
 		c.Detail = name
 		h.reached(r, c, pxe.StageHTTP)
 	}

@@ -20,14 +20,18 @@ import (
 
 const askTimeout = 3 * time.Second // for one question to the Booter
 
+// Holder finds the machine that has an address. The MAC is the one that the caller says it has, or nil: it
+// decides where machines in several racks have the address.
+type Holder func(ip netip.Addr, mac net.HardwareAddr) (pxe.Client, bool)
+
 // Config is what the handler needs. URL, Loaders, Booter and Log are required.
 type Config struct {
 	URL     string // base that machines reach this handler under, no slash at the end
 	Loaders loader.Folder
 	Booter  pxe.Booter
-	Client  func(netip.Addr) (pxe.Client, bool) // who has an address; nil: nobody is known
-	Foreign bool                                // another DHCP server gives the addresses: a machine is served at any
-	Extra   map[string]http.Handler             // more handlers by path prefix ("/deploy/"), which they see unstripped
+	Client  Holder                  // nil: nobody is known
+	Foreign bool                    // another DHCP server gives the addresses: a machine is served at any
+	Extra   map[string]http.Handler // more handlers by path prefix ("/deploy/"), which they see unstripped
 	Log     *slog.Logger
 
 	Recorder pxe.Recorder // of all requests; nil: none
@@ -67,18 +71,20 @@ func (h *handler) machine(serve func(http.ResponseWriter, *http.Request, pxe.Cli
 		mac, err := net.ParseMAC(r.PathValue("mac"))
 		if err != nil || len(mac) != 6 {
 			h.record(r, pxe.Event{Reason: pxe.ReasonBadPath})
-			h.refuse(w, r, http.StatusNotFound, fmt.Sprintf("%.40q is not a MAC address: expected one such as 52-54-00-77-00-01",
+			h.refuse(w, r, http.StatusNotFound, fmt.Sprintf("%.40q is not a MAC address: expected one such as "+
+				"52-54-00-77-00-01",
 				r.PathValue("mac")))
 			return
 		}
 		c := h.client(r, mac)
-		if known, ok := h.known(c.IP); !h.Foreign && (!ok || known.MAC.String() != mac.String()) {
+		if known, ok := h.known(c.IP, mac); !h.Foreign && (!ok || known.MAC.String() != mac.String()) {
 			h.record(r, pxe.Event{MAC: mac, Claimed: true, Reason: pxe.ReasonNotLent})
 			h.Log.Log(r.Context(), h.warned.level(c.IP, time.Now()),
 				"boot file refused: the caller's address is not lent to the machine", "mac", mac.String(), "from", c.IP,
 				"path", r.URL.Path)
 			http.Error(w,
-				fmt.Sprintf("%s is not the address that DHCP lent to %v; if another DHCP server gives the addresses, start the "+
+				fmt.Sprintf("%s is not the address that DHCP lent to %v; if another DHCP server gives the addresses, "+
+					"start the "+
 					"conductor with --other-dhcp", c.IP, mac), http.StatusForbidden)
 			return
 		}
@@ -90,7 +96,8 @@ func (h *handler) machine(serve func(http.ResponseWriter, *http.Request, pxe.Cli
 		case err != nil:
 			h.record(r, pxe.Event{MAC: mac, Claimed: h.Foreign, Reason: pxe.ReasonPolicy, Detail: err.Error()})
 			h.Log.Warn("boot policy gave no answer", "mac", mac.String(), "path", r.URL.Path, "err", err)
-			http.Error(w, "the boot policy gave no answer, see the server's log; try again", http.StatusServiceUnavailable)
+			http.Error(w, "the boot policy gave no answer, see the server's log; try again",
+				http.StatusServiceUnavailable)
 		case boot.Action == pxe.Ignore:
 			h.record(r, pxe.Event{MAC: mac, Claimed: h.Foreign, Reason: boot.Why})
 			h.refuse(w, r, http.StatusNotFound, fmt.Sprintf("%v is not a machine of ours", mac))
@@ -103,17 +110,17 @@ func (h *handler) machine(serve func(http.ResponseWriter, *http.Request, pxe.Cli
 // client is the machine mac as DHCP last saw it, at the address that asks now.
 func (h *handler) client(r *http.Request, mac net.HardwareAddr) pxe.Client {
 	c := pxe.Client{MAC: mac, Firmware: pxe.IPXE, IP: remote(r), Detail: r.UserAgent()}
-	if known, ok := h.known(c.IP); ok && known.MAC.String() == mac.String() {
+	if known, ok := h.known(c.IP, mac); ok && known.MAC.String() == mac.String() {
 		c.Arch, c.Lent = known.Arch, known.Lent
 	}
 	return c
 }
 
-func (h *handler) known(ip netip.Addr) (pxe.Client, bool) {
+func (h *handler) known(ip netip.Addr, mac net.HardwareAddr) (pxe.Client, bool) {
 	if h.Client == nil {
 		return pxe.Client{}, false
 	}
-	return h.Client(ip)
+	return h.Client(ip, mac)
 }
 
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, why string) {

@@ -55,7 +55,7 @@ func newRig(t *testing.T) *rig {
 	r.booter.Set(mac(5), pxe.Boot{Action: pxe.Ramdisk, Kernel: kernel, Initrd: initrd, Cmdline: "x=${net0/ip}"})
 	r.Handler = New(Config{
 		URL: "http://10.77.0.1:8088", Loaders: loader.Folder(dir), Booter: r.booter,
-		Client: func(ip netip.Addr) (pxe.Client, bool) {
+		Client: func(ip netip.Addr, _ net.HardwareAddr) (pxe.Client, bool) {
 			n := ip.As4()[3] // 192.0.2.N is lent to machine N
 			if ip.IsLoopback() {
 				n = 9

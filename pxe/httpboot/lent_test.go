@@ -3,6 +3,7 @@ package httpboot
 import (
 	"context"
 	"log/slog"
+	"net"
 	"net/http/httptest"
 	"net/netip"
 	"testing"
@@ -27,7 +28,7 @@ func TestScriptSaysWhenLent(t *testing.T) {
 	lent := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	booter := &asked{}
 	h := New(Config{URL: "http://10.77.0.1:8088", Booter: booter, Log: slog.New(slog.DiscardHandler),
-		Client: func(at netip.Addr) (pxe.Client, bool) {
+		Client: func(at netip.Addr, _ net.HardwareAddr) (pxe.Client, bool) {
 			return pxe.Client{MAC: mac(1), IP: at, Lent: lent}, true
 		}})
 	for path, script := range map[string]bool{pxe.ScriptPath(mac(1)): true, pxe.KernelPath(mac(1)): false} {

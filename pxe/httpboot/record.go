@@ -26,7 +26,7 @@ func (h *handler) record(r *http.Request, e pxe.Event) {
 	}
 	e.Service, e.Message, e.IP = pxe.HTTP, r.Method, remote(r)
 	e.File = cmp.Or(e.File, r.URL.Path)
-	if c, ok := h.known(e.IP); ok && e.MAC == nil {
+	if c, ok := h.known(e.IP, e.MAC); ok && e.MAC == nil {
 		e.MAC, e.Arch = c.MAC, c.Arch
 	}
 	h.Recorder.Record(e)

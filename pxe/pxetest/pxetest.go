@@ -37,7 +37,7 @@ func (l *Leases) SaveLease(_ context.Context, n pxe.Lease) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, o := range l.all {
-		if o.IP == n.IP && !bytes.Equal(o.MAC, n.MAC) {
+		if o.IP == n.IP && o.Subnet == n.Subnet && !bytes.Equal(o.MAC, n.MAC) {
 			return fmt.Errorf("address %v is on record for %v already", n.IP, o.MAC)
 		}
 		if bytes.Equal(o.MAC, n.MAC) && o.Static && !n.Static {
@@ -56,7 +56,8 @@ func (l *Leases) EndLease(_ context.Context, n pxe.Lease) error {
 	defer l.mu.Unlock()
 	l.writes++
 	l.all = slices.DeleteFunc(l.all, func(o pxe.Lease) bool {
-		return bytes.Equal(o.MAC, n.MAC) && o.IP == n.IP && !o.Static && !o.Expires.After(n.Expires)
+		return bytes.Equal(o.MAC, n.MAC) && o.IP == n.IP && o.Subnet == n.Subnet && !o.Static &&
+			!o.Expires.After(n.Expires)
 	})
 	return nil
 }

@@ -112,7 +112,8 @@ func Listen(ctx context.Context, c Config) (*Server, error) {
 
 func (c Config) check() error {
 	if !c.Address.Is4() || c.Address.IsUnspecified() {
-		return fmt.Errorf("boot service: address %v: expected the IPv4 address machines reach this server under", c.Address)
+		return fmt.Errorf("boot service: address %v: expected the IPv4 address machines reach this server under",
+			c.Address)
 	}
 	if !slices.Contains(DHCPModes(), string(c.DHCP)) {
 		return fmt.Errorf("boot service: DHCP mode %q: expected one of %s", c.DHCP, strings.Join(DHCPModes(), ", "))
@@ -138,7 +139,7 @@ func (s *Server) open(ctx context.Context) (err error) {
 	}
 	s.tftp, err = tftp.Listen(ctx, tftp.Config{
 		Interface: c.Interface, Server: c.Address, Port: c.TFTPPort, Loaders: loader.Folder(c.LoaderDir),
-		Booter: c.Booter, Client: s.Client, Recorder: s.watch, Log: c.Log,
+		Booter: c.Booter, Client: s.holder, Recorder: s.watch, Log: c.Log,
 	})
 	if err != nil {
 		return err
@@ -286,22 +287,27 @@ func (s *Server) ProxyAddr() netip.AddrPort {
 func (s *Server) TFTPAddr() netip.AddrPort { return s.tftp.Addr() }
 
 // Client returns the machine that DHCP lent ip to, as its last request showed it; none where
-// another server gives the addresses.
-func (s *Server) Client(ip netip.Addr) (pxe.Client, bool) {
+// another server gives the addresses. The MAC is the one that the caller says it has, or nil: it decides where
+// machines in several racks have the address.
+func (s *Server) Client(ip netip.Addr, mac net.HardwareAddr) (pxe.Client, bool) {
 	if s.dhcp == nil {
 		return pxe.Client{}, false
 	}
-	return s.dhcp.Client(ip)
+	return s.dhcp.Client(ip, mac)
 }
 
-// Reservable says why a reservation of ip could never be honoured; nil when it can be.
-func (s *Server) Reservable(ip netip.Addr) error {
+// holder is Client for a protocol that names no MAC.
+func (s *Server) holder(ip netip.Addr) (pxe.Client, bool) { return s.Client(ip, nil) }
+
+// Reservable finds the subnet, by its name or by the address, that ip is to be reserved in, and says why a
+// reservation could never be honoured.
+func (s *Server) Reservable(subnet string, ip netip.Addr) (string, error) {
 	if s.dhcp == nil {
-		return fmt.Errorf("this conductor gives no addresses (--dhcp %s): reserve %v at the DHCP server that does",
+		return "", fmt.Errorf("this conductor gives no addresses (--dhcp %s): reserve %v at the DHCP server that does",
 			s.conf.DHCP,
 			ip)
 	}
-	return s.dhcp.Reservable(ip)
+	return s.dhcp.Reservable(subnet, ip)
 }
 
 // Reload reads the leases on record again: to be called when reservations changed.

@@ -19,6 +19,10 @@ var subnetKeys = map[string]func(s *dhcp.Subnet, value string) error{
 		s.Prefix, err = netip.ParsePrefix(v)
 		return err
 	},
+	"name": func(s *dhcp.Subnet, v string) error {
+		s.Name = v
+		return nil
+	},
 	"pool": func(s *dhcp.Subnet, v string) (err error) {
 		if v == "none" {
 			s.First, s.Last = netip.Addr{}, netip.Addr{}
@@ -109,7 +113,8 @@ func parseSubnet(entry any, lease time.Duration) (s dhcp.Subnet, err error) {
 	}
 	if _, set := fields["pool"]; !set {
 		if s.Prefix.Bits() > 29 {
-			return s, fmt.Errorf("boot-subnets: %s is too small for a pool of its own: say pool=first-last, or pool=none",
+			return s, fmt.Errorf("boot-subnets: %s is too small for a pool of its own: say pool=first-last, or "+
+				"pool=none",
 				s.Prefix)
 		}
 		s.First, s.Last = dhcp.UpperHalf(s.Prefix)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
 )
@@ -15,8 +16,10 @@ import (
 // TestSubnets: a subnet may be written as a line or as a map, and says what is wrong with it.
 func TestSubnets(t *testing.T) {
 	at := netip.MustParseAddr
-	rack := dhcp.Subnet{Prefix: netip.MustParsePrefix("10.2.0.0/24"), First: at("10.2.0.100"), Last: at("10.2.0.199"),
-		Router: at("10.2.0.1"), DNS: []netip.Addr{at("10.0.0.53"), at("10.0.0.54")}, NTP: []netip.Addr{at("10.0.0.123")},
+	rack := dhcp.Subnet{Name: "rack-2", Prefix: netip.MustParsePrefix("10.2.0.0/24"), First: at("10.2.0.100"),
+		Last:   at("10.2.0.199"),
+		Router: at("10.2.0.1"), DNS: []netip.Addr{at("10.0.0.53"), at("10.0.0.54")},
+		NTP:    []netip.Addr{at("10.0.0.123")},
 		Domain: "rack2.example", Lease: 30 * time.Minute, Relays: []netip.Addr{at("192.0.2.2")},
 		Options: map[uint8][]byte{26: {0x05, 0xdc}}}
 	for name, tc := range map[string]struct {
@@ -24,15 +27,17 @@ func TestSubnets(t *testing.T) {
 		want  dhcp.Subnet
 		err   string
 	}{
-		"a line": {entry: "10.2.0.0/24 pool=10.2.0.100-10.2.0.199 router=10.2.0.1 dns=10.0.0.53,10.0.0.54 ntp=10.0.0.123 " +
-			"domain=rack2.example lease=30m relay=192.0.2.2 option-26=05:dc", want: rack},
+		"a line": {entry: "10.2.0.0/24 pool=10.2.0.100-10.2.0.199 router=10.2.0.1 dns=10.0.0.53,10.0.0.54 " +
+			"ntp=10.0.0.123 " +
+			"domain=rack2.example lease=30m relay=192.0.2.2 option-26=05:dc name=rack-2", want: rack},
 		"a map": {entry: map[string]any{"subnet": "10.2.0.0/24", "pool": "10.2.0.100-10.2.0.199", "router": "10.2.0.1",
 			"dns": []any{"10.0.0.53", "10.0.0.54"}, "ntp": "10.0.0.123", "domain": "rack2.example", "lease": "30m",
-			"relay": []any{"192.0.2.2"}, "option-26": "05dc"}, want: rack},
+			"relay": []any{"192.0.2.2"}, "option-26": "05dc", "name": "rack-2"}, want: rack},
 		"a pool of its own": {entry: "10.3.0.0/24", want: dhcp.Subnet{Prefix: netip.MustParsePrefix("10.3.0.0/24"),
 			First: at("10.3.0.128"), Last: at("10.3.0.254"), Lease: time.Hour}},
 		"no pool": {
-			entry: "10.3.0.0/30 pool=none", want: dhcp.Subnet{Prefix: netip.MustParsePrefix("10.3.0.0/30"), Lease: time.Hour},
+			entry: "10.3.0.0/30 pool=none", want: dhcp.Subnet{Prefix: netip.MustParsePrefix("10.3.0.0/30"),
+				Lease: time.Hour},
 		},
 		"too small":    {entry: "10.3.0.0/30", err: "too small for a pool"},
 		"a number":     {entry: 7, err: "expected a map or a line"},
@@ -40,7 +45,8 @@ func TestSubnets(t *testing.T) {
 		"not a prefix": {entry: "10.2.0.0", err: "no '/'"},
 		"IPv6":         {entry: "fd00::/64", err: "expected an IPv4 subnet"},
 		"unknown": {
-			entry: "10.2.0.0/24 gateway=10.2.0.1", err: "gateway: is unknown: expected option-CODE or one of dns, domain",
+			entry: "10.2.0.0/24 gateway=10.2.0.1", err: "gateway: is unknown: expected option-CODE or one of dns, " +
+				"domain",
 		},
 		"half a range":   {entry: "10.2.0.0/24 pool=10.2.0.100", err: "is not first-last"},
 		"no hexadecimal": {entry: "10.2.0.0/24 option-26=1500x", err: "expected the value in hexadecimal"},
@@ -53,7 +59,8 @@ func TestSubnets(t *testing.T) {
 			}
 			continue
 		}
-		if diff := cmp.Diff(fmt.Sprint(tc.want), fmt.Sprint(got)); err != nil || diff != "" {
+		if diff := cmp.Diff(tc.want, got, cmpopts.EquateComparable(netip.Addr{}, netip.Prefix{})); err != nil ||
+			diff != "" {
 			t.Errorf("%s: %v\n%s", name, err, diff)
 		}
 	}

@@ -78,7 +78,8 @@ func checkDiscovered(data *agentapi.Inspection, raw []byte) ([]string, error) {
 		return nil, node.Refuse(node.Invalid, "%v", err)
 	}
 	if len(raw) > maxDiscovered {
-		return nil, node.Refuse(node.Invalid, "the inspection data of an unknown machine has %d bytes, at most %d are taken",
+		return nil, node.Refuse(node.Invalid, "the inspection data of an unknown machine has %d bytes, at most %d "+
+			"are taken",
 			len(raw), maxDiscovered)
 	}
 	macs := plan.NewAddresses(plan.Inspected{Data: *data})
@@ -98,7 +99,7 @@ func (e *Ramdisks) checkOwnLease(ctx context.Context, macs []string, from netip.
 	if err != nil {
 		return err
 	}
-	at, own := from.Unmap().String(), false
+	at, own, other := from.Unmap().String(), false, ""
 	var given []string
 	for _, l := range leases {
 		mine := slices.Contains(macs, strings.ToLower(l.MAC))
@@ -107,10 +108,14 @@ func (e *Ramdisks) checkOwnLease(ctx context.Context, macs []string, from netip.
 		}
 		own = own || mine && l.IP == at
 		if !mine && l.IP == at && (l.Static || l.Expires.After(e.Now())) {
-			e.warnOf(ctx, "discovery refused: the caller's address is lent to a machine it does not claim to be", "", "from",
-				from, "lent_to", l.MAC)
-			return unknownRamdisk()
+			other = l.MAC
 		}
+	}
+	if !own && other != "" { // its own besides: two racks that are built alike
+		e.warnOf(ctx, "discovery refused: the caller's address is lent to a machine it does not claim to be", "",
+			"from",
+			from, "lent_to", other)
+		return unknownRamdisk()
 	}
 	if (e.Proof.Leases || len(given) > 0) && !own {
 		e.warnOf(ctx, "discovery refused: the machine was lent another address", "", "from", from, "lent", given)
@@ -151,7 +156,8 @@ func (e *Ramdisks) discovered(ctx context.Context, macs []string, data agentapi.
 		}
 	}
 	if undecided >= e.Discovery.Limit {
-		e.warnOf(ctx, "discovery refused: too many discovered nodes are undecided; manage or delete some", "", "undecided",
+		e.warnOf(ctx, "discovery refused: too many discovered nodes are undecided; manage or delete some", "",
+			"undecided",
 			undecided, "limit", e.Discovery.Limit, "macs", macs)
 		return node.Node{}, node.Refuse(node.Busy, "No room for another unknown machine; try again later")
 	}

@@ -30,9 +30,9 @@ func (s *Store) SaveLease(ctx context.Context, l node.Lease) error {
 	}
 	defer s.mu.Unlock()
 	for mac, other := range s.leases {
-		if mac != l.MAC && other.IP == l.IP {
+		if mac != l.MAC && other.IP == l.IP && other.Subnet == l.Subnet {
 			return fmt.Errorf("save the lease of %s: %w", l.MAC,
-				node.Refuse(node.Conflict, "The address %s is leased to another MAC than %s.", l.IP, l.MAC))
+				node.Refuse(node.Conflict, "The address %s is leased to another MAC than %s.", l.Where(), l.MAC))
 		}
 	}
 	if s.leases[l.MAC].Static && !l.Static {
@@ -50,7 +50,9 @@ func (s *Store) EndLease(ctx context.Context, l node.Lease) error {
 		return err
 	}
 	defer s.mu.Unlock()
-	if now, ok := s.leases[l.MAC]; ok && now.IP == l.IP && !now.Static && !now.Expires.After(micro(l.Expires)) {
+	now, ok := s.leases[l.MAC]
+	same := ok && now.IP == l.IP && now.Subnet == l.Subnet
+	if same && !now.Static && !now.Expires.After(micro(l.Expires)) {
 		delete(s.leases, l.MAC)
 	}
 	return nil

@@ -1,9 +1,11 @@
 package inventory
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -36,27 +38,35 @@ func leaseList(s *client.Session) *cobra.Command {
 			if err := s.Client.Do(cmd.Context(), "GET", leasesPath, nil, &reply); err != nil {
 				return noLeases(s, err)
 			}
-			return output.PrintAny(s, cmd.OutOrStdout(), reply.Leases,
-				output.RowsOf(reply.Leases, []string{"mac", "ip", "static", "expires"}))
+			columns := []string{"mac", "ip", "static", "expires"}
+			if bytes.Contains(reply.Leases, []byte(`"subnet"`)) { // there are subnets with names
+				columns = slices.Insert(columns, 2, "subnet")
+			}
+			return output.PrintAny(s, cmd.OutOrStdout(), reply.Leases, output.RowsOf(reply.Leases, columns))
 		},
 	}
 }
 
 func leaseReserve(s *client.Session) *cobra.Command {
-	return &cobra.Command{
-		Use:     "reserve MAC IP",
-		Short:   "Reserve an address for a machine",
-		Example: "  ferrite lease reserve 52:54:00:12:34:56 10.0.0.50",
-		Args:    cobra.ExactArgs(2),
+	var subnet string
+	cmd := &cobra.Command{
+		Use:   "reserve MAC IP",
+		Short: "Reserve an address for a machine",
+		Example: `  ferrite lease reserve 52:54:00:12:34:56 10.0.0.50
+  ferrite lease reserve 52:54:00:12:34:56 10.1.0.50 --subnet rack-7`,
+		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var reply json.RawMessage
-			if err := s.Client.Do(cmd.Context(), "PUT", leasePath(args[0]), nodeapi.Reservation{IP: args[1]},
+			if err := s.Client.Do(cmd.Context(), "PUT", leasePath(args[0]), nodeapi.Reservation{IP: args[1],
+				Subnet: subnet},
 				&reply); err != nil {
 				return noLeases(s, err)
 			}
 			return output.PrintAny(s, cmd.OutOrStdout(), reply, output.Fields(reply))
 		},
 	}
+	cmd.Flags().StringVar(&subnet, "subnet", "", "name of the subnet, where several have the address")
+	return cmd
 }
 
 func leaseDelete(s *client.Session) *cobra.Command {
