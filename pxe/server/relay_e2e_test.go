@@ -167,8 +167,9 @@ func listen(t *testing.T, c server.Config) *server.Server {
 	return s
 }
 
-// TestE2ERelays: a machine behind Debian's dnsmasq as a relay boots by an address of its rack. One behind a relay
-// that nobody has named gets no answer, and a pool within another's subnet keeps the service from starting.
+// TestE2ERelays: a machine behind Debian's dnsmasq as a relay boots by an address of its rack, also when another
+// rack has the same addresses. One behind a relay that nobody has named gets no answer, and a pool within another's
+// subnet keeps the service from starting.
 func TestE2ERelays(t *testing.T) {
 	t.Setenv(kernelFile, os.DevNull) // it boots nothing
 	if !inOwnNetwork(t) {
@@ -188,6 +189,7 @@ func TestE2ERelays(t *testing.T) {
 		}
 	})
 	t.Run("two", func(t *testing.T) { relayed(t, booter, "dnsmasq") })
+	t.Run("alike", func(t *testing.T) { builtAlike(t, booter) })
 	t.Run("unknown", func(t *testing.T) { unknownRelay(t, booter) })
 }
 
@@ -228,6 +230,42 @@ func relayed(t *testing.T, booter *pxetest.Booter, relay string) {
 			t.Errorf("watch shows %v, want %s", seen, want)
 		}
 	}
+}
+
+// builtAlike serves two racks that have the same addresses. The relay of each names itself by an address of its own,
+// and what a machine fetches is routed to its rack while it does.
+func builtAlike(t *testing.T, booter *pxetest.Booter) {
+	const address = "10.2.0.100"
+	alike := []dhcp.Subnet{subnetOf("10.2.0.0/24"), subnetOf("10.2.0.0/24")}
+	for n := range alike {
+		alike[n].Name = fmt.Sprint("rack-", n+1)
+		alike[n].Relays = []netip.Addr{netip.AddrFrom4([4]byte{192, 0, 2, byte(n + 1)})}
+	}
+	s := listen(t, bootNetwork(booter, alike...))
+	var racks []rack
+	for n, subnet := range alike {
+		r := newRack(t, "dnsmasq", netip.MustParsePrefix(fmt.Sprintf("10.77.0.%d/24", 14+n)),
+			netip.PrefixFrom(subnet.Relays[0], 32), rackMAC(byte(n)))
+		r.router.lines(t, "ip addr add 10.2.0.1/24 dev eth1")
+		if ack := r.lease(t); ack.YourIPAddr.String() != address || ack.BootFileName == "" {
+			t.Fatalf("in %v the answer is %s", subnet, ack.Summary())
+		}
+		r.machine.lines(t, "ip addr add "+address+"/24 dev eth0", "ip route add default via 10.2.0.1")
+		racks = append(racks, r)
+	}
+	for n, r := range racks {
+		lines(t, fmt.Sprintf("ip route replace 10.2.0.0/24 via 10.77.0.%d", 14+n))
+		if script := r.fetch(t, s.URL()+pxe.ScriptPath(r.mac)); !strings.Contains(script, pxe.KernelPath(r.mac)) {
+			t.Errorf("the script is:\n%s", script)
+		}
+		if c, ok := s.Client(netip.MustParseAddr(address), r.mac); !ok || c.MAC.String() != r.mac.String() {
+			t.Errorf("%s of %v is taken for that of %+v, %v", address, r.mac, c, ok)
+		}
+	}
+	if c, ok := s.Client(netip.MustParseAddr(address), nil); ok {
+		t.Errorf("%s, which two machines have, is taken for that of %+v", address, c)
+	}
+	lines(t, "ip route del 10.2.0.0/24")
 }
 
 // unknownRelay asks by a relay that nobody has named, until the request is on record.

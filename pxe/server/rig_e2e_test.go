@@ -57,7 +57,8 @@ func inOwnNetwork(t *testing.T) bool {
 	}
 	for _, args := range []string{
 		"link set lo up",
-		"link add br0 type bridge stp_state 0 forward_delay 0",
+		// Without an address of its own a bridge takes that of a port: those that come and go would change it.
+		"link add br0 address 02:00:00:77:00:01 type bridge stp_state 0 forward_delay 0",
 		"addr add 10.77.0.1/24 dev br0",
 		"link set br0 up",
 		"tuntap add tap0 mode tap",
