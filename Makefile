@@ -70,9 +70,9 @@ boot-ways: deps build ramdisk ## machines that boot by relay, proxyDHCP, media w
 	@$(E2E) -tags bootways -run '^TestBootWays' ./lab/e2e
 
 .PHONY: dhcp-test
-dhcp-test: deps ## real firmware beside Debian's dnsmasq, Kea and ISC dhcpd: proxyDHCP, and the settings we print for them (as root)
+dhcp-test: deps ## relays, and real firmware beside Debian's dnsmasq, Kea and ISC dhcpd: proxyDHCP, and our settings for them (as root)
 	@$(MAKE) -s deps PACKAGES="dnsmasq-base kea-dhcp4-server isc-dhcp-server"
-	go test -count=1 -v -tags "e2e ways" -run '^TestWays$$' ./pxe/server && echo "dhcp-test: ok"
+	go test -count=1 -v -timeout 45m -tags "e2e ways" -run '^(TestE2ERelays|TestWays)$$' ./pxe/server && echo "dhcp-test: ok"
 
 .PHONY: clients
 clients: deps ## every verb and noun of Ironic's own command line

@@ -27,7 +27,7 @@ func newNeighbour(t *testing.T, address string) neighbour {
 // newHost makes a host without any link.
 func newHost(t *testing.T) neighbour {
 	t.Helper()
-	host := exec.CommandContext(t.Context(), "sleep", "600")
+	host := exec.CommandContext(t.Context(), "sleep", "infinity")
 	host.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
 	if err := host.Start(); err != nil {
 		t.Fatal(err)

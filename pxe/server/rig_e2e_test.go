@@ -41,11 +41,12 @@ func inOwnNetwork(t *testing.T) bool {
 		if os.Geteuid() != 0 {
 			t.Fatal("this test makes a network namespace: run it as root")
 		}
-		run := flag.Lookup("test.run").Value.String()
-		if run == "" {
-			run = "^" + t.Name() + "$"
+		run := "^" + t.Name() + "$"
+		if _, cases, some := strings.Cut(flag.Lookup("test.run").Value.String(), "/"); some {
+			run += "/" + cases
 		}
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+run, "-test.v", "-test.timeout=10m")
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+run, "-test.v",
+			"-test.timeout="+flag.Lookup("test.timeout").Value.String())
 		cmd.Env = append(os.Environ(), inNamespace+"=1", kernelFile+"="+debianKernel(t)) // there is no archive in there
 		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
 		out, err := cmd.CombinedOutput()
