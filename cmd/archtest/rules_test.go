@@ -67,6 +67,7 @@ var rules = []rule{
 	{packages: list("conductor/store/broken"),
 		may: list("decisions, conductor/store, conductor/documents/objects, conductor/seal, proto/*"),
 		why: "a store that fails on demand"},
+	{packages: list("conductor/store/postgrestest"), why: "a server for tests; knows no store"},
 	{packages: list("conductor/store/largesite, conductor/store/storetest"),
 		may: list("decisions, conductor/store, conductor/documents/objects, conductor/seal, proto/*"),
 		why: "contents and tests for every store"},

@@ -53,7 +53,7 @@ func recovers(b *testing.B, n node.Node) {
 }
 
 // fill makes nodes with a port each. Those at work have a pending effect.
-func fill(b *testing.B, s *store.SQLite, n node.Node, count int) {
+func fill(b *testing.B, s *store.Database, n node.Node, count int) {
 	b.Helper()
 	for i := range count {
 		n.UUID = fmt.Sprintf("6f000000-0000-4000-8000-%012x", i)

@@ -59,7 +59,7 @@ func cycles(b *testing.B, nodes int) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "cycles/s")
 }
 
-func cycle(b *testing.B, s *store.SQLite, e *node.Effect, now time.Time) error {
+func cycle(b *testing.B, s *store.Database, e *node.Effect, now time.Time) error {
 	n, err := s.Node(b.Context(), e.Node)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func cycle(b *testing.B, s *store.SQLite, e *node.Effect, now time.Time) error {
 	return err
 }
 
-func fill(b *testing.B, s *store.SQLite, now time.Time) string {
+func fill(b *testing.B, s *store.Database, now time.Time) string {
 	id := uuid.NewString()
 	n := node.Node{
 		UUID: id, Name: "node-" + id, Driver: "redfish", ProvisionState: node.Cleaning, TargetProvisionState: node.Available,

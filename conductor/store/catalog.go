@@ -13,7 +13,7 @@ import (
 )
 
 // Catalogs is a table for each type of record.
-func (s *SQLite) Catalogs() node.Catalogs {
+func (s *Database) Catalogs() node.Catalogs {
 	return node.Catalogs{
 		DeployTemplates:  catalog[node.DeployTemplate, *node.DeployTemplate]{"deploy_templates", s},
 		Runbooks:         catalog[node.Runbook, *node.Runbook]{"runbooks", s},
@@ -31,7 +31,7 @@ func (s *SQLite) Catalogs() node.Catalogs {
 // document beside them is the whole of a record.
 type catalog[T any, P node.Recorded[T]] struct {
 	table[T, P]
-	s *SQLite
+	s *Database
 }
 
 // table is the name of a table of records, with the writes to it that are part of a
@@ -65,7 +65,7 @@ func (c table[T, P]) refused(v P, err error) error {
 // List returns all records, or those with one of the values in a column. When some
 // cannot be decoded it lists the others, and says so by a *node.UnreadableError.
 func (c catalog[T, P]) List(ctx context.Context, column string, values ...string) ([]T, error) {
-	sel := newQuery(sqliteDialect, "SELECT uuid, doc, "+c.sealedColumn()+" FROM "+string(c.table))
+	sel := newQuery(c.s.dialect, "SELECT uuid, doc, "+c.sealedColumn()+" FROM "+string(c.table))
 	if column != "" {
 		if len(values) == 0 {
 			return nil, ctx.Err()
@@ -81,7 +81,7 @@ func (c catalog[T, P]) List(ctx context.Context, column string, values ...string
 		}
 		rows = append(rows, row)
 		return nil
-	}, sel.String(), sel.args...)
+	}, sel.String(), sel.values...)
 	if err != nil {
 		return nil, fmt.Errorf("list %ss: %w", c.kind(), err)
 	}
@@ -100,14 +100,14 @@ func (c catalog[T, P]) List(ctx context.Context, column string, values ...string
 func (c catalog[T, P]) Find(ctx context.Context, ref string) (T, error) {
 	var none T
 	var row recordRow
-	sel := newQuery(sqliteDialect, "SELECT uuid, doc, "+c.sealedColumn()+" FROM "+string(c.table))
+	sel := newQuery(c.s.dialect, "SELECT uuid, doc, "+c.sealedColumn()+" FROM "+string(c.table))
 	if slices.ContainsFunc(P(new(T)).Keys(), func(k node.Key) bool { return k.Column == "name" }) {
 		sel.where("(uuid = ? OR name = ?)", ref, ref)
 	} else {
 		sel.where("uuid = ?", ref)
 	}
 	sel.add(" ORDER BY uuid = ? DESC LIMIT 1", ref)
-	err := c.s.read.row(ctx, row.places(), sel.String(), sel.args...)
+	err := c.s.read.row(ctx, row.places(), sel.String(), sel.values...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return none, c.missing(ref)
 	}
@@ -185,7 +185,7 @@ func (c table[T, P]) save(t *tx, v P) error {
 	// revision may be the same.
 	args = append(args, head.UUID, head.Revision-1, string(created))
 	touched, err := t.exec("UPDATE "+string(c)+" SET "+set+
-		" WHERE uuid = ? AND revision = ? AND doc -> '$.created_at' = ?", args...)
+		" WHERE uuid = ? AND revision = ? AND "+t.created+" = ?", args...)
 	if err != nil || touched == 1 {
 		return c.refused(v, err)
 	}

@@ -9,7 +9,7 @@ import (
 
 // Commit writes a change. The node it returns shares its maps with the one in
 // the change.
-func (s *SQLite) Commit(ctx context.Context, c node.Change) (node.Node, error) {
+func (s *Database) Commit(ctx context.Context, c node.Change) (node.Node, error) {
 	var saved node.Node
 	err := s.w.do(ctx, func(t *tx) error {
 		saved = node.Node{}

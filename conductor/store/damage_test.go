@@ -18,7 +18,7 @@ import (
 func killed(t *testing.T) (db, wal []byte) {
 	t.Helper()
 	dir := t.TempDir()
-	insert := func(s *store.SQLite, from, to int) {
+	insert := func(s *store.Database, from, to int) {
 		for i := from; i < to; i++ {
 			n := big(i, strings.Repeat("x", 20_000))
 			if _, err := s.Commit(t.Context(), node.Change{Insert: &n}); err != nil {

@@ -9,7 +9,7 @@ import (
 const selectExpired = "SELECT uuid FROM nodes WHERE deadline > 0 AND deadline <= ? ORDER BY deadline, id LIMIT ?"
 
 // Expired returns the UUIDs of nodes whose deadline is at or before now.
-func (s *SQLite) Expired(ctx context.Context, now time.Time, limit int) ([]string, error) {
+func (s *Database) Expired(ctx context.Context, now time.Time, limit int) ([]string, error) {
 	if limit <= 0 {
 		return nil, nil
 	}
@@ -21,7 +21,7 @@ func (s *SQLite) Expired(ctx context.Context, now time.Time, limit int) ([]strin
 }
 
 // NextDeadline is the earliest deadline of all.
-func (s *SQLite) NextDeadline(ctx context.Context) (time.Time, bool, error) {
+func (s *Database) NextDeadline(ctx context.Context) (time.Time, bool, error) {
 	var us *int64
 	if err := s.read.row(ctx, []any{&us}, "SELECT min(deadline) FROM nodes WHERE deadline > 0"); err != nil {
 		return time.Time{}, false, fmt.Errorf("read the next deadline: %w", err)

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -76,7 +75,8 @@ func effectKey(e *node.Effect) string {
 
 // effect is the row as an effect. One whose arguments do not open has none, and says why
 // in Error: it fails when it is carried out, and the effects of other nodes go on.
-func (r *effectRow) effect(seal sealer) node.Effect {
+func (r *effectRow) effect(seal sealer, d dialect) node.Effect {
+	r.e.Error = d.read(r.e.Error)
 	r.e.RunAt, r.e.LeaseUntil, r.e.Args = fromMicros(r.runAt), fromMicros(r.leaseUntil), raw(r.args)
 	if len(r.sealed) > 0 {
 		args, err := seal.openBytes("effects", effectKey(&r.e), r.sealed)
@@ -88,7 +88,7 @@ func (r *effectRow) effect(seal sealer) node.Effect {
 }
 
 // PendingEffect returns the pending effect of a node.
-func (s *SQLite) PendingEffect(ctx context.Context, nodeUUID string) (*node.Effect, error) {
+func (s *Database) PendingEffect(ctx context.Context, nodeUUID string) (*node.Effect, error) {
 	var r effectRow
 	err := s.read.row(ctx, r.places(), "SELECT "+effectColumns+" FROM effects WHERE node = ?", nodeUUID)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -97,12 +97,12 @@ func (s *SQLite) PendingEffect(ctx context.Context, nodeUUID string) (*node.Effe
 	if err != nil {
 		return nil, fmt.Errorf("read the pending effect of node %s: %w", nodeUUID, err)
 	}
-	e := r.effect(s.seal)
+	e := r.effect(s.seal, s.dialect)
 	return &e, nil
 }
 
 // NodesWithEffects returns the nodes that have a pending effect.
-func (s *SQLite) NodesWithEffects(ctx context.Context) ([]string, error) {
+func (s *Database) NodesWithEffects(ctx context.Context) ([]string, error) {
 	uuids, err := s.read.texts(ctx, "SELECT node FROM effects")
 	if err != nil {
 		return nil, fmt.Errorf("list the nodes that have a pending effect: %w", err)
@@ -112,15 +112,13 @@ func (s *SQLite) NodesWithEffects(ctx context.Context) ([]string, error) {
 
 // claimEffects leases effects of some nodes.
 func claimEffects(d dialect) string {
-	return d.bind("UPDATE effects SET owner = ?, attempt = attempt + 1, lease_until = ? WHERE run_at <= ? AND " +
+	return "UPDATE effects SET owner = ?, attempt = attempt + 1, lease_until = ? WHERE run_at <= ? AND " +
 		"lease_until <= ? " +
-		"AND node IN (" + d.among + ") RETURNING " + effectColumns)
+		"AND node IN (" + d.among + ") RETURNING " + effectColumns
 }
 
-var claimInSQLite = claimEffects(sqliteDialect)
-
 // Unclaimed lists the effects that nobody holds.
-func (s *SQLite) Unclaimed(ctx context.Context, now time.Time) ([]node.Effect, error) {
+func (s *Database) Unclaimed(ctx context.Context, now time.Time) ([]node.Effect, error) {
 	var all []node.Effect
 	err := s.read.each(ctx, func(rows *sql.Rows) error {
 		var e node.Effect
@@ -139,28 +137,24 @@ func (s *SQLite) Unclaimed(ctx context.Context, now time.Time) ([]node.Effect, e
 }
 
 // Claim leases the effects of nodes, as far as they are due.
-func (s *SQLite) Claim(
+func (s *Database) Claim(
 	ctx context.Context, owner string, now time.Time, lease time.Duration, nodes []string,
 ) ([]node.Effect, error) {
 	if len(nodes) == 0 {
 		return nil, nil
 	}
-	among, err := json.Marshal(nodes)
-	if err != nil {
-		return nil, fmt.Errorf("claim effects of nodes %v: %w", nodes, err)
-	}
 	var got []node.Effect
-	err = s.w.do(ctx, func(t *tx) error {
+	err := s.w.do(ctx, func(t *tx) error {
 		got = nil
 		return t.query(func(scan func(...any) error) error {
 			var r effectRow
 			if err := scan(r.places()...); err != nil {
 				return err
 			}
-			got = append(got, r.effect(t.seal))
+			got = append(got, r.effect(t.seal, t.dialect))
 			return nil
-		}, claimInSQLite, owner, micros(now.Add(lease)), micros(now), micros(now),
-			string(among))
+		}, s.claim, owner, micros(now.Add(lease)), micros(now), micros(now),
+			t.list(nodes))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("claim effects: %w", err)
@@ -176,21 +170,21 @@ func (s *SQLite) Claim(
 }
 
 // Renew prolongs a lease.
-func (s *SQLite) Renew(ctx context.Context, e node.Effect, until time.Time) error {
+func (s *Database) Renew(ctx context.Context, e node.Effect, until time.Time) error {
 	return s.w.do(ctx, func(t *tx) error {
 		return t.held(&e, "UPDATE effects SET lease_until = ?", micros(until))
 	})
 }
 
 // Release gives an effect back.
-func (s *SQLite) Release(ctx context.Context, e node.Effect, runAt time.Time, why string) error {
+func (s *Database) Release(ctx context.Context, e node.Effect, runAt time.Time, why string) error {
 	return s.w.do(ctx, func(t *tx) error {
 		return t.held(&e, "UPDATE effects SET owner = '', lease_until = 0, run_at = ?, error = ?", micros(runAt), why)
 	})
 }
 
 // Takeover voids every lease of owner.
-func (s *SQLite) Takeover(ctx context.Context, owner string) (int, error) {
+func (s *Database) Takeover(ctx context.Context, owner string) (int, error) {
 	var n int64
 	err := s.w.do(ctx, func(t *tx) (err error) {
 		n, err = t.exec("UPDATE effects SET owner = '', lease_until = 0 WHERE owner = ? AND owner <> ''", owner)

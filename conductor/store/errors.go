@@ -34,13 +34,13 @@ func code(err error) int {
 
 // full marks an error that came of a full disk.
 func full(err error) error {
-	if code(err)&0xff == sqlite3.SQLITE_FULL && !errors.Is(err, ErrFull) {
+	if (code(err)&0xff == sqlite3.SQLITE_FULL || sqlState(err) == diskFull) && !errors.Is(err, ErrFull) {
 		return fmt.Errorf("%w: %w", ErrFull, err)
 	}
 	return err
 }
 
-// fatal reports errors after which SQLite may have undone the whole
+// fatal reports errors after which the database may have undone the whole
 // transaction, so that its other jobs have to be done again
 // (sqlite.org/lang_transaction.html, "response to errors").
 func fatal(err error) bool {
@@ -48,7 +48,7 @@ func fatal(err error) bool {
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_INTERRUPT:
 		return true
 	}
-	return false
+	return again(err) || lost(err)
 }
 
 // noTransaction recognises the answer to a ROLLBACK with nothing to roll back,
@@ -60,6 +60,9 @@ func noTransaction(err error) bool {
 // taken reports whether err is a unique index's refusal, and of which column
 // ("nodes.name").
 func taken(err error) (string, bool) {
+	if sqlState(err) == uniqueViolation {
+		return constraint(err), true
+	}
 	switch code(err) {
 	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
 		_, col, _ := strings.Cut(err.Error(), "constraint failed: ")
@@ -71,5 +74,14 @@ func taken(err error) (string, bool) {
 
 // orphan reports whether err is a reference to a node that does not exist.
 func orphan(err error) bool {
-	return code(err) == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
+	return code(err) == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY || sqlState(err) == foreignKeyViolation
+}
+
+// orphanColumn is the column of the reference that is refused, "" where the database does not
+// say so.
+func orphanColumn(err error) string {
+	if orphan(err) {
+		return constraint(err)
+	}
+	return ""
 }

@@ -22,7 +22,7 @@ func (t *tx) putHardwareReport(uuid string, report *node.HardwareReport) error {
 }
 
 // HardwareReport returns the last report of a node's BMC.
-func (s *SQLite) HardwareReport(ctx context.Context, nodeUUID string) (node.HardwareReport, error) {
+func (s *Database) HardwareReport(ctx context.Context, nodeUUID string) (node.HardwareReport, error) {
 	var doc string
 	err := s.read.row(ctx, []any{&doc}, "SELECT doc FROM told WHERE node_uuid = ?", nodeUUID)
 	if errors.Is(err, sql.ErrNoRows) {

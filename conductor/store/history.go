@@ -33,7 +33,7 @@ func (t *tx) record(entries []node.HistoryEntry) error {
 }
 
 // History returns the newest entries of a node, oldest first.
-func (s *SQLite) History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error) {
+func (s *Database) History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error) {
 	docs, err := s.read.texts(ctx, "SELECT doc FROM history WHERE node_uuid = ? ORDER BY id", nodeUUID)
 	if err != nil {
 		return nil, fmt.Errorf("read the history of node %s: %w", nodeUUID, err)

@@ -18,7 +18,7 @@ func (t *tx) putInspected(uuid string, i *node.Inspected) error {
 }
 
 // Inspected returns the data of a node's last inspection.
-func (s *SQLite) Inspected(ctx context.Context, nodeUUID string) (node.Inspected, error) {
+func (s *Database) Inspected(ctx context.Context, nodeUUID string) (node.Inspected, error) {
 	var inventory, plugin string
 	err := s.read.row(ctx, []any{&inventory, &plugin},
 		"SELECT inventory, plugin_data FROM inspected WHERE node_uuid = ?", nodeUUID)

@@ -9,7 +9,7 @@ import (
 )
 
 // Leases returns all DHCP leases in the order of their MACs.
-func (s *SQLite) Leases(ctx context.Context) ([]node.Lease, error) {
+func (s *Database) Leases(ctx context.Context) ([]node.Lease, error) {
 	var all []node.Lease
 	err := s.read.each(ctx, func(rows *sql.Rows) error {
 		var l node.Lease
@@ -29,7 +29,7 @@ func (s *SQLite) Leases(ctx context.Context) ([]node.Lease, error) {
 
 // SaveLease inserts or replaces the lease of a MAC; a lent one leaves a
 // reservation alone.
-func (s *SQLite) SaveLease(ctx context.Context, l node.Lease) error {
+func (s *Database) SaveLease(ctx context.Context, l node.Lease) error {
 	err := s.w.do(ctx, func(t *tx) error {
 		touched, err := t.exec(`INSERT INTO leases (mac, subnet, ip, static, expires) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (mac) DO UPDATE SET subnet = excluded.subnet, ip = excluded.ip, static = excluded.static,
@@ -51,7 +51,7 @@ func (s *SQLite) SaveLease(ctx context.Context, l node.Lease) error {
 }
 
 // EndLease removes a lease that is on record as it was read.
-func (s *SQLite) EndLease(ctx context.Context, l node.Lease) error {
+func (s *Database) EndLease(ctx context.Context, l node.Lease) error {
 	err := s.w.do(ctx, func(t *tx) error {
 		_, err := t.exec("DELETE FROM leases WHERE mac = ? AND subnet = ? AND ip = ? AND NOT static AND expires <= "+
 			"?", l.MAC,
@@ -65,7 +65,7 @@ func (s *SQLite) EndLease(ctx context.Context, l node.Lease) error {
 }
 
 // DeleteLease removes the lease of a MAC.
-func (s *SQLite) DeleteLease(ctx context.Context, mac string) error {
+func (s *Database) DeleteLease(ctx context.Context, mac string) error {
 	return s.w.do(ctx, func(t *tx) error {
 		touched, err := t.exec("DELETE FROM leases WHERE mac = ?", mac)
 		if err == nil && touched == 0 {

@@ -42,6 +42,9 @@ func (t *tx) machineFree(n *node.Node) error {
 	if held, err := t.exists(holdsMachine, n.UUID, m.Key()); held || err != nil {
 		return err
 	}
+	if err := t.lock(t, m.KeyOfBMC()); err != nil {
+		return err
+	}
 	other := ""
 	text, args := conflicting(m, n.UUID)
 	err := t.query(func(scan func(...any) error) error { return scan(&other) }, text, args...)

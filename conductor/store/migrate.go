@@ -13,15 +13,28 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate brings the schema to the newest version this build knows, and returns the
+//go:embed migrations/postgres/*.sql
+var postgresMigrations embed.FS
+
+// migrateSQLite brings the schema to the newest version this build knows, and returns the
 // version that it had, 0 for a new database.
-func migrate(ctx context.Context, db *sql.DB) (before int64, err error) {
-	files, err := fs.Sub(migrations, "migrations")
+func migrateSQLite(ctx context.Context, db *sql.DB) (before int64, err error) {
+	return migrate(ctx, db, goose.DialectSQLite3, migrations, "migrations", goMigrations()...)
+}
+
+// migratePostgres is migrateSQLite for PostgreSQL, whose versions are its own.
+func migratePostgres(ctx context.Context, db *sql.DB) (before int64, err error) {
+	return migrate(ctx, db, goose.DialectPostgres, postgresMigrations, "migrations/postgres")
+}
+
+func migrate(
+	ctx context.Context, db *sql.DB, d goose.Dialect, embedded embed.FS, folder string, more ...*goose.Migration,
+) (before int64, err error) {
+	files, err := fs.Sub(embedded, folder)
 	if err != nil {
 		return 0, fmt.Errorf("read the embedded migrations: %w", err)
 	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithDisableGlobalRegistry(true),
-		goose.WithGoMigrations(goMigrations()...))
+	p, err := goose.NewProvider(d, db, files, goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(more...))
 	if err != nil {
 		return 0, fmt.Errorf("prepare the migrations: %w", err)
 	}

@@ -51,6 +51,9 @@ type nodeCache struct {
 type visit struct {
 	guests  int
 	written bool // whatever these reads find may be overtaken already
+	writer  *int // of a write under way, nil for none
+	// several writes were under way at once: which of them was the last is not known here.
+	several bool
 }
 
 func newNodeCache(bytes int, seal sealer) *nodeCache {
@@ -74,7 +77,7 @@ func (c *nodeCache) current(uuid string) (e *cached, known bool) {
 func (c *nodeCache) leave(ref string, found *cached) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if overtaken := c.exit(ref); found != nil && found.node.UUID == ref && !overtaken {
+	if v := c.exit(ref); found != nil && found.node.UUID == ref && !v.written {
 		found.current = true
 		c.add(ref, found)
 	}
@@ -92,11 +95,13 @@ type written struct {
 // function it returns leaves, once the write has come to its end: done when it
 // is on the disk.
 func (c *nodeCache) writing(nodes []written) (end func(done bool)) {
-	ids := make([]int64, len(nodes))
+	ids, self := make([]int64, len(nodes)), new(int)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, w := range nodes {
-		c.enter(w.uuid).written = true
+		v := c.enter(w.uuid)
+		v.several = v.several || v.writer != nil && v.writer != self
+		v.written, v.writer = true, self
 		if e := c.find(w.uuid); e != nil {
 			ids[i] = e.id
 			c.drop(w.uuid)
@@ -106,9 +111,12 @@ func (c *nodeCache) writing(nodes []written) (end func(done bool)) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		for i, w := range nodes {
-			c.exit(w.uuid)
+			v := c.exit(w.uuid)
+			if v.writer == self {
+				v.writer = nil
+			}
 			c.drop(w.uuid) // of one written twice, or listed meanwhile
-			if done && ids[i] != 0 && w.doc != "" {
+			if done && !v.several && ids[i] != 0 && w.doc != "" {
 				c.add(w.uuid, &cached{version: version{ids[i], w.revision}, doc: w.doc, sealed: w.sealed,
 					size: len(w.doc) + len(w.sealed), current: true})
 			}
@@ -159,12 +167,12 @@ func (c *nodeCache) enter(uuid string) *visit {
 	return v
 }
 
-func (c *nodeCache) exit(uuid string) (overtaken bool) {
+func (c *nodeCache) exit(uuid string) *visit {
 	v := c.visits[uuid]
 	if v.guests--; v.guests == 0 {
 		delete(c.visits, uuid)
 	}
-	return v.written
+	return v
 }
 
 func (c *nodeCache) find(uuid string) *cached {

@@ -40,7 +40,7 @@ func TestReadsAreCurrent(t *testing.T) {
 }
 
 // saveRound saves a node, or in every tenth round deletes it and enrolls it anew.
-func saveRound(t *testing.T, s *store.SQLite, i int, round int64) error {
+func saveRound(t *testing.T, s *store.Database, i int, round int64) error {
 	id := fmt.Sprintf("00000000-0000-4000-8000-%012d", i)
 	old, err := s.Node(t.Context(), id)
 	fresh := errors.Is(err, node.ErrNotFound)
@@ -70,7 +70,7 @@ func saveRound(t *testing.T, s *store.SQLite, i int, round int64) error {
 	return nil
 }
 
-func readOn(t *testing.T, s *store.SQLite, over chan struct{}, i int, saved *atomic.Int64) {
+func readOn(t *testing.T, s *store.Database, over chan struct{}, i int, saved *atomic.Int64) {
 	for {
 		select {
 		case <-over:
@@ -95,7 +95,7 @@ func readOn(t *testing.T, s *store.SQLite, over chan struct{}, i int, saved *ato
 	}
 }
 
-func listOn(t *testing.T, s *store.SQLite, over chan struct{}) {
+func listOn(t *testing.T, s *store.Database, over chan struct{}) {
 	for {
 		select {
 		case <-over:

@@ -145,7 +145,7 @@ func (t *tx) saveNode(n *node.Node) error {
 // along (the schema cascades).
 func (t *tx) deleteNode(uuid string, revision int64) error {
 	t.nodes = append(t.nodes, written{uuid: uuid})
-	touched, err := t.exec("DELETE FROM nodes WHERE uuid = ?1 AND ?2 IN (0, revision)", uuid, revision)
+	touched, err := t.exec("DELETE FROM nodes WHERE uuid = ?1 AND CAST(?2 AS BIGINT) IN (0, revision)", uuid, revision)
 	if err != nil || touched == 1 {
 		return err
 	}
@@ -186,7 +186,7 @@ func noNode(ref string) error {
 const selectNode = "SELECT " + nodeRowColumns + " FROM nodes WHERE uuid = ?"
 
 // Node finds a node by UUID or name.
-func (s *SQLite) Node(ctx context.Context, ref string) (node.Node, error) {
+func (s *Database) Node(ctx context.Context, ref string) (node.Node, error) {
 	found, known := s.cache.current(ref)
 	if !known {
 		var err error
@@ -203,7 +203,7 @@ func (s *SQLite) Node(ctx context.Context, ref string) (node.Node, error) {
 	return found.node.Clone(), nil
 }
 
-func (s *SQLite) readNode(ctx context.Context, ref string) (*cached, error) {
+func (s *Database) readNode(ctx context.Context, ref string) (*cached, error) {
 	var r nodeRow
 	err := s.read.row(ctx, r.places(), selectNode, ref)
 	if errors.Is(err, sql.ErrNoRows) && ref != "" {
@@ -220,7 +220,7 @@ func (s *SQLite) readNode(ctx context.Context, ref string) (*cached, error) {
 
 // Nodes lists nodes. They share what is in them with the cache. When some cannot be
 // decoded it lists the others, and says so by a *node.UnreadableError.
-func (s *SQLite) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
+func (s *Database) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
 	rows, err := s.nodeRows(ctx, q)
 	if err != nil {
 		return nil, err
@@ -237,7 +237,7 @@ func (s *SQLite) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
 }
 
 // nodeRows reads all rows before any is decoded: there are but a few readers.
-func (s *SQLite) nodeRows(ctx context.Context, q node.Query) (found []nodeRow, err error) {
+func (s *Database) nodeRows(ctx context.Context, q node.Query) (found []nodeRow, err error) {
 	if q.Marker != "" {
 		exists, err := s.read.texts(ctx, "SELECT uuid FROM nodes WHERE uuid = ?", q.Marker)
 		if err != nil {
@@ -247,7 +247,7 @@ func (s *SQLite) nodeRows(ctx context.Context, q node.Query) (found []nodeRow, e
 			return nil, noNode(q.Marker)
 		}
 	}
-	sel, err := selectNodes(sqliteDialect, &q)
+	sel, err := selectNodes(s.dialect, &q)
 	if err != nil {
 		return nil, err
 	}

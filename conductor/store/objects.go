@@ -11,7 +11,7 @@ import (
 )
 
 // Objects lists documents and returns the newest revision.
-func (s *SQLite) Objects(ctx context.Context, q objects.Query) ([]objects.Row, int64, error) {
+func (s *Database) Objects(ctx context.Context, q objects.Query) ([]objects.Row, int64, error) {
 	rows, revision, err := s.objects(ctx, q)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list documents: %w", err)
@@ -19,8 +19,8 @@ func (s *SQLite) Objects(ctx context.Context, q objects.Query) ([]objects.Row, i
 	return rows, revision, nil
 }
 
-func (s *SQLite) objects(ctx context.Context, q objects.Query) (all []objects.Row, revision int64, err error) {
-	sel := selectObjects(sqliteDialect, &q)
+func (s *Database) objects(ctx context.Context, q objects.Query) (all []objects.Row, revision int64, err error) {
+	sel := selectObjects(s.dialect, &q)
 	err = s.read.each(ctx, func(rows *sql.Rows) error {
 		var kind, namespace, name, uid, owners sql.NullString
 		var at sql.NullInt64
@@ -40,7 +40,7 @@ func (s *SQLite) objects(ctx context.Context, q objects.Query) (all []objects.Ro
 		}
 		all = append(all, r)
 		return nil
-	}, sel.String(), sel.args...)
+	}, sel.String(), sel.values...)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -77,13 +77,13 @@ func selectObjects(d dialect, q *objects.Query) *query {
 }
 
 // WriteObjects does all writes or none.
-func (s *SQLite) WriteObjects(ctx context.Context, writes []objects.Write, done func([]int64)) error {
+func (s *Database) WriteObjects(ctx context.Context, writes []objects.Write, done func([]int64)) error {
 	var revisions []int64
 	run := func(t *tx) (err error) {
 		revisions, err = t.writeObjects(writes)
 		return err
 	}
-	if err := s.w.doThen(ctx, run, func() { done(revisions) }); err != nil {
+	if err := s.documents.doThen(ctx, run, func() { done(revisions) }); err != nil {
 		return fmt.Errorf("write documents: %w", err)
 	}
 	return nil
@@ -92,7 +92,7 @@ func (s *SQLite) WriteObjects(ctx context.Context, writes []objects.Write, done 
 func (t *tx) writeObjects(writes []objects.Write) (revisions []int64, err error) {
 	var last int64
 	if err := t.query(func(scan func(...any) error) error { return scan(&last) },
-		"SELECT revision FROM objects_revision"); err != nil {
+		"SELECT revision FROM objects_revision"+t.forUpdate); err != nil {
 		return nil, err
 	}
 	for _, w := range writes {

@@ -67,9 +67,15 @@ func portTaken(p *node.Port, column string) error {
 	return node.Refuse(node.Conflict, "%s", node.Exists("port", "MAC address", p.Address))
 }
 
-// missingReference finds the missing record that a port refers to: SQLite does not say
-// which reference it refused.
+// missingReference finds the missing record that a port refers to. SQLite does not say
+// which reference it refused; PostgreSQL does, and answers no query afterwards.
 func (t *tx) missingReference(p *node.Port, refused error) error {
+	switch orphanColumn(refused) {
+	case "ports.node_uuid":
+		return noNode(p.NodeUUID)
+	case "ports.portgroup_uuid":
+		return noPortgroup(p.PortgroupUUID)
+	}
 	found, err := t.exists("SELECT 1 FROM nodes WHERE uuid = ?", p.NodeUUID)
 	switch {
 	case err != nil:
@@ -77,7 +83,11 @@ func (t *tx) missingReference(p *node.Port, refused error) error {
 	case !found:
 		return noNode(p.NodeUUID)
 	}
-	return node.Refuse(node.Invalid, "Portgroup %s could not be found.", p.PortgroupUUID)
+	return noPortgroup(p.PortgroupUUID)
+}
+
+func noPortgroup(uuid string) error {
+	return node.Refuse(node.Invalid, "Portgroup %s could not be found.", uuid)
 }
 
 func (t *tx) dropPort(uuid string) error {
@@ -93,7 +103,7 @@ func noPort(uuid string) error {
 }
 
 // Port finds a port by UUID or name.
-func (s *SQLite) Port(ctx context.Context, ref string) (node.Port, error) {
+func (s *Database) Port(ctx context.Context, ref string) (node.Port, error) {
 	var doc string
 	err := s.read.row(ctx, []any{&doc},
 		"SELECT doc FROM ports WHERE uuid = ?1 OR name = ?1 ORDER BY uuid = ?1 DESC LIMIT 1", ref)
@@ -107,7 +117,7 @@ func (s *SQLite) Port(ctx context.Context, ref string) (node.Port, error) {
 }
 
 // Ports lists ports in the order of creation.
-func (s *SQLite) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error) {
+func (s *Database) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error) {
 	if q.Marker != "" {
 		known, err := s.read.texts(ctx, "SELECT uuid FROM ports WHERE uuid = ?", q.Marker)
 		if err != nil {
@@ -117,8 +127,8 @@ func (s *SQLite) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, erro
 			return nil, noPort(q.Marker)
 		}
 	}
-	sel := selectPorts(sqliteDialect, &q)
-	docs, err := s.read.texts(ctx, sel.String(), sel.args...)
+	sel := selectPorts(s.dialect, &q)
+	docs, err := s.read.texts(ctx, sel.String(), sel.values...)
 	if err != nil {
 		return nil, fmt.Errorf("list ports: %w", err)
 	}

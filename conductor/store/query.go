@@ -1,16 +1,13 @@
 package store
 
-import (
-	"encoding/json"
-	"strings"
-)
+import "strings"
 
 // query is a SELECT whose conditions depend on the filters. Values are arguments and
 // never part of the text.
 type query struct {
 	dialect
 	text       strings.Builder
-	args       []any
+	values     []any // the arguments
 	conditions int
 }
 
@@ -33,14 +30,13 @@ func (q *query) where(condition string, args ...any) {
 
 // whereAmong adds the condition that an expression is one of some values.
 func (q *query) whereAmong(expression string, values []string) {
-	list, _ := json.Marshal(values) // texts never fail
-	q.where(expression+" IN ("+q.among+")", string(list))
+	q.where(expression+" IN ("+q.among+")", q.list(values))
 }
 
 // add adds what follows the conditions.
 func (q *query) add(text string, args ...any) {
 	q.text.WriteString(text)
-	q.args = append(q.args, args...)
+	q.values = append(q.values, args...)
 }
 
 func (q *query) String() string { return q.bind(q.text.String()) }

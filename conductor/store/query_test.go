@@ -40,7 +40,7 @@ func TestPostgresText(t *testing.T) {
 		Kind: "k", Owner: "o", After: objects.Key{Name: "n"},
 	}).String())
 	prepare("expired", bindDollars(selectExpired))
-	prepare("claim", claimEffects(postgresDialect))
+	prepare("claim", bindDollars(claimEffects(postgresDialect)))
 	prepare("save_often", bindDollars(saveOften))
 	prepare("save_whole", bindDollars(saveWhole))
 	prepare("insert_node", bindDollars(insertNode))

@@ -10,12 +10,17 @@ import (
 
 // reader runs reads on a pool of connections that cannot write.
 type reader struct {
+	dialect
 	db       *sql.DB
 	mu       sync.Mutex
 	prepared map[string]*sql.Stmt
+	// patiently repeats a read whose connection was lost; nil where there is none to lose.
+	patiently func(ctx context.Context, try func() error) error
 }
 
-func newReader(db *sql.DB) *reader { return &reader{db: db, prepared: map[string]*sql.Stmt{}} }
+func newReader(db *sql.DB, d dialect) *reader {
+	return &reader{dialect: d, db: db, prepared: map[string]*sql.Stmt{}}
+}
 
 // stmt prepares a statement once per connection: to prepare a small read takes
 // longer than to run it. Statements are kept, so only fixed texts may be passed.
@@ -26,7 +31,7 @@ func (r *reader) stmt(ctx context.Context, text string) (*sql.Stmt, error) {
 	if p := r.prepared[text]; p != nil {
 		return p, nil
 	}
-	p, err := r.db.PrepareContext(ctx, text)
+	p, err := r.db.PrepareContext(ctx, r.bind(text))
 	if err != nil {
 		return nil, fmt.Errorf("prepare %q: %w", text, err)
 	}
@@ -37,34 +42,59 @@ func (r *reader) stmt(ctx context.Context, text string) (*sql.Stmt, error) {
 // row scans the one row of a fixed text into places. It returns sql.ErrNoRows
 // when there is none.
 func (r *reader) row(ctx context.Context, places []any, text string, args ...any) error {
-	p, err := r.stmt(ctx, text)
-	if err != nil {
-		return err
+	return r.again(ctx, func() error {
+		p, err := r.stmt(ctx, text)
+		if err != nil {
+			return err
+		}
+		return p.QueryRowContext(ctx, r.args(args)...).Scan(places...)
+	})
+}
+
+// again runs a read, and repeats it where its connection was lost.
+func (r *reader) again(ctx context.Context, read func() error) error {
+	if r.patiently == nil {
+		return read()
 	}
-	return p.QueryRowContext(ctx, args...).Scan(places...)
+	return r.patiently(ctx, read)
+}
+
+// whole reads all rows by open. They are scanned only where none is scanned yet: a caller keeps those it has.
+func (r *reader) whole(ctx context.Context, scan func(rows *sql.Rows) error, open func() (*sql.Rows, error)) error {
+	var broken error // after the first row
+	err := r.again(ctx, func() error {
+		rows, err := open()
+		if err != nil {
+			return err
+		}
+		began := false
+		err = eachRow(rows, func(rows *sql.Rows) error {
+			began = true
+			return scan(rows)
+		})
+		if began {
+			broken, err = err, nil
+		}
+		return err
+	})
+	return errors.Join(err, broken)
 }
 
 // each calls scan for every row of a fixed text.
 func (r *reader) each(ctx context.Context, scan func(rows *sql.Rows) error, text string, args ...any) error {
-	p, err := r.stmt(ctx, text)
-	if err != nil {
-		return err
-	}
-	rows, err := p.QueryContext(ctx, args...)
-	if err != nil {
-		return err
-	}
-	return eachRow(rows, scan)
+	return r.whole(ctx, scan, func() (*sql.Rows, error) {
+		p, err := r.stmt(ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		return p.QueryContext(ctx, r.args(args)...)
+	})
 }
 
 // list calls scan for every row of a query. It is not kept prepared, since its text
 // depends on the filters.
 func (r *reader) list(ctx context.Context, q *query, scan func(rows *sql.Rows) error) error {
-	rows, err := r.db.QueryContext(ctx, q.String(), q.args...)
-	if err != nil {
-		return err
-	}
-	return eachRow(rows, scan)
+	return r.whole(ctx, scan, func() (*sql.Rows, error) { return r.db.QueryContext(ctx, q.String(), r.args(q.values)...) })
 }
 
 // eachRow calls scan for every row, and closes them.

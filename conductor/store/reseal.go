@@ -51,7 +51,7 @@ var resealers = []resealer{
 	},
 	{
 		"objects", "doc", "SELECT rowid, namespace || '/' || name, uid, doc FROM objects WHERE kind = 'Secret' AND ",
-		"UPDATE objects SET doc = ?2 WHERE rowid = ?3", resealSecret,
+		"UPDATE objects SET doc = ?2 WHERE rowid = ?3 AND uid = ?1", resealSecret,
 	},
 }
 
@@ -127,19 +127,20 @@ func (s sealer) resealEnvelope(table string, r *sealedRow) (bool, error) {
 
 // resealRows seals what is plain or sealed with an older key, row by row. Rows that are
 // done are passed over, so that it can begin again after a kill.
-func resealRows(ctx context.Context, db *sql.DB, s sealer, step func(string) error) error {
+func resealRows(ctx context.Context, db *sql.DB, d dialect, s sealer, step func(string) error) error {
 	for _, r := range resealers {
-		if err := r.all(ctx, db, s, step); err != nil {
+		r.read, r.write = strings.ReplaceAll(r.read, "rowid", d.row), strings.ReplaceAll(r.write, "rowid", d.row)
+		if err := r.all(ctx, db, d, s, step); err != nil {
 			return fmt.Errorf("table %s: %w", r.table, err)
 		}
 	}
 	return nil
 }
 
-func (r resealer) all(ctx context.Context, db *sql.DB, s sealer, step func(string) error) error {
+func (r resealer) all(ctx context.Context, db *sql.DB, d dialect, s sealer, step func(string) error) error {
 	for last, more := int64(0), true; more; {
 		err := inTransaction(ctx, db, func(tx *sql.Tx) (err error) {
-			last, more, err = r.some(ctx, tx, s, last)
+			last, more, err = r.some(ctx, tx, d, s, last)
 			return err
 		})
 		if err == nil {
@@ -153,8 +154,10 @@ func (r resealer) all(ctx context.Context, db *sql.DB, s sealer, step func(strin
 }
 
 // some reseals rows behind the rowid last, and returns the rowid of the last one.
-func (r resealer) some(ctx context.Context, tx *sql.Tx, s sealer, last int64) (_ int64, more bool, err error) {
-	next, err := tx.PrepareContext(ctx, r.read+"rowid > ? ORDER BY rowid LIMIT 1")
+func (r resealer) some(
+	ctx context.Context, tx *sql.Tx, d dialect, s sealer, last int64,
+) (_ int64, more bool, err error) {
+	next, err := tx.PrepareContext(ctx, d.bind(r.read+d.row+" > ? ORDER BY "+d.row+" LIMIT 1"))
 	if err != nil {
 		return 0, false, err
 	}
@@ -182,7 +185,7 @@ func (r resealer) some(ctx context.Context, tx *sql.Tx, s sealer, last int64) (_
 		if !changed {
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, r.write, row.doc, blob(row.sealed), row.id); err != nil {
+		if _, err := tx.ExecContext(ctx, d.bind(r.write), d.args([]any{row.doc, blob(row.sealed), row.id})...); err != nil {
 			return 0, false, fmt.Errorf("row %s: %w", row.key, err)
 		}
 		if bytes += len(row.doc) + len(row.sealed); bytes > resealBytes {

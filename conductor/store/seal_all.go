@@ -19,12 +19,14 @@ var ErrKeys = errors.New("sealed with another key")
 //
 // The table sealing names every key that a row may be sealed with, from before its first
 // row until after its last one.
-func sealAll(ctx context.Context, db *sql.DB, s sealer, fresh, dropLost bool, step func(string) error) error {
+func sealAll(
+	ctx context.Context, db *sql.DB, d dialect, s sealer, fresh, dropLost bool, step func(string) error,
+) error {
 	used, err := keysInUse(ctx, db)
 	if err != nil {
 		return fmt.Errorf("read the ids of the keys: %w", err)
 	}
-	if err := lostKeys(ctx, db, s, used, dropLost, step); err != nil || s.ring == nil {
+	if err := lostKeys(ctx, db, d, s, used, dropLost, step); err != nil || s.ring == nil {
 		return err
 	}
 	current := s.ring.Current()
@@ -32,20 +34,20 @@ func sealAll(ctx context.Context, db *sql.DB, s sealer, fresh, dropLost bool, st
 		return nil
 	} else if !begun {
 		const begin = "INSERT INTO sealing (key, done) VALUES (?, 0)"
-		if _, err := db.ExecContext(ctx, begin, current.String()); err != nil {
+		if _, err := db.ExecContext(ctx, d.bind(begin), current.String()); err != nil {
 			return fmt.Errorf("note the key that seals: %w", err)
 		}
 	}
 	if !fresh {
-		if err := resealRows(ctx, db, s, step); err != nil {
+		if err := resealRows(ctx, db, d, s, step); err != nil {
 			return fmt.Errorf("seal the secrets in the database; the next start continues: %w", err)
 		}
-		if err := forgetOld(ctx, db, step); err != nil {
+		if err := d.forget(ctx, db, step); err != nil {
 			return fmt.Errorf("remove what was stored before it was sealed; the next start does it again: %w", err)
 		}
 	}
 	return inTransaction(ctx, db, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, "DELETE FROM sealing WHERE key <> ?", current.String()); err != nil {
+		if _, err := tx.ExecContext(ctx, d.bind("DELETE FROM sealing WHERE key <> ?"), current.String()); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, "UPDATE sealing SET done = 1")
@@ -75,18 +77,18 @@ func keysInUse(ctx context.Context, db *sql.DB) (used map[seal.ID]bool, err erro
 // lostKeys refuses a database with values that no key of the ring opens, or drops these
 // values.
 func lostKeys(
-	ctx context.Context, db *sql.DB, s sealer, used map[seal.ID]bool, drop bool, step func(string) error,
+	ctx context.Context, db *sql.DB, d dialect, s sealer, used map[seal.ID]bool, drop bool, step func(string) error,
 ) error {
 	for id := range used {
 		if s.ring != nil && s.ring.Holds(id) {
 			continue
 		}
-		what, err := sealedWith(ctx, db, id)
+		what, err := sealedWith(ctx, db, d, id)
 		if err != nil {
 			return fmt.Errorf("count the values that the key %s has sealed: %w", id, err)
 		}
 		if drop && s.ring != nil {
-			err := dropSealed(ctx, db, id)
+			err := dropSealed(ctx, db, d, id)
 			if err == nil {
 				err = step(fmt.Sprintf("drop what the lost key %s sealed: %s", id, what))
 			}
@@ -109,11 +111,12 @@ func lostKeys(
 func (r resealer) withKey() string { return " WHERE substr(" + r.column + ", 5, 8) = ?" }
 
 // sealedWith says what a key has sealed: "30 rows of nodes, 2 rows of volume_targets".
-func sealedWith(ctx context.Context, db *sql.DB, id seal.ID) (string, error) {
+func sealedWith(ctx context.Context, db *sql.DB, d dialect, id seal.ID) (string, error) {
 	var counts []string
 	for _, r := range resealers {
 		var n int
-		if err := db.QueryRowContext(ctx, "SELECT count(*) FROM "+r.table+r.withKey(), id[:]).Scan(&n); err != nil {
+		count := d.bind("SELECT count(*) FROM " + r.table + r.withKey())
+		if err := db.QueryRowContext(ctx, count, id[:]).Scan(&n); err != nil {
 			return "", err
 		}
 		if n > 0 {
@@ -128,38 +131,20 @@ func sealedWith(ctx context.Context, db *sql.DB, id seal.ID) (string, error) {
 
 // dropSealed deletes the values that a key has sealed. Hosts' Secrets stay: each one
 // shows that it cannot be read.
-func dropSealed(ctx context.Context, db *sql.DB, id seal.ID) error {
+func dropSealed(ctx context.Context, db *sql.DB, d dialect, id seal.ID) error {
 	return inTransaction(ctx, db, func(tx *sql.Tx) error {
 		for _, r := range resealers {
 			if r.column != "sealed" {
 				continue
 			}
-			if _, err := tx.ExecContext(ctx, "UPDATE "+r.table+" SET sealed = NULL"+r.withKey(), id[:]); err != nil {
+			drop := d.bind("UPDATE " + r.table + " SET sealed = NULL" + r.withKey())
+			if _, err := tx.ExecContext(ctx, drop, id[:]); err != nil {
 				return err
 			}
 		}
-		_, err := tx.ExecContext(ctx, "DELETE FROM sealing WHERE key = ?", id.String())
+		_, err := tx.ExecContext(ctx, d.bind("DELETE FROM sealing WHERE key = ?"), id.String())
 		return err
 	})
-}
-
-// forgetOld leaves no page with deleted bytes in the file, and no frame in the WAL.
-func forgetOld(ctx context.Context, db *sql.DB, step func(string) error) error {
-	if _, err := db.ExecContext(ctx, "VACUUM"); err != nil {
-		return fmt.Errorf("vacuum, which needs as much room again as the file has: %w", full(err))
-	}
-	if err := step("vacuum"); err != nil {
-		return err
-	}
-	var busy, frames, moved int
-	const truncate = "PRAGMA wal_checkpoint(TRUNCATE)"
-	if err := db.QueryRowContext(ctx, truncate).Scan(&busy, &frames, &moved); err != nil {
-		return fmt.Errorf("truncate the WAL: %w", err)
-	}
-	if busy != 0 {
-		return errors.New("truncate the WAL: another program reads the database; end it, and start again")
-	}
-	return step("truncate the WAL")
 }
 
 // inTransaction commits what do has written, if it returns no error.

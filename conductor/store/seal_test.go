@@ -19,7 +19,7 @@ import (
 )
 
 // openWith opens the database in dir with the keys of these numbers, none for a nil ring.
-func openWith(t *testing.T, dir string, o store.Options, numbers ...byte) (*store.SQLite, error) {
+func openWith(t *testing.T, dir string, o store.Options, numbers ...byte) (*store.Database, error) {
 	t.Helper()
 	if len(numbers) > 0 {
 		o.Keys = ringOf(t, numbers...)

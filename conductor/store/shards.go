@@ -9,13 +9,14 @@ import (
 )
 
 // Shards counts the nodes of each shard, by name; those in none come first.
-func (s *SQLite) Shards(ctx context.Context) ([]node.Shard, error) {
+func (s *Database) Shards(ctx context.Context) ([]node.Shard, error) {
 	var all []node.Shard
 	err := s.read.each(ctx, func(rows *sql.Rows) error {
 		var v node.Shard
 		if err := rows.Scan(&v.Name, &v.Count); err != nil {
 			return err
 		}
+		v.Name = s.dialect.read(v.Name)
 		all = append(all, v)
 		return nil
 	}, "SELECT shard, count(*) FROM nodes GROUP BY shard ORDER BY shard")

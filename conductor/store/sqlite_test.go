@@ -7,6 +7,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/seal"
 	"github.com/ferrite-metal/ferrite/conductor/store"
+	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 	"github.com/ferrite-metal/ferrite/conductor/store/storetest"
 )
 
@@ -29,7 +30,7 @@ func ringOf(t testing.TB, numbers ...byte) *seal.Ring {
 
 // open opens the database in dir and closes it when the test ends, if the test
 // has not done so. Without keys in the options it has key 1.
-func open(t testing.TB, dir string, o store.Options) *store.SQLite {
+func open(t testing.TB, dir string, o store.Options) *store.Database {
 	t.Helper()
 	if o.Keys == nil {
 		o.Keys = ringOf(t, 1)
@@ -44,6 +45,15 @@ func open(t testing.TB, dir string, o store.Options) *store.SQLite {
 		}
 	})
 	return s
+}
+
+// databases is an empty store in every database.
+func databases(t testing.TB) map[string]*store.Database {
+	t.Helper()
+	return map[string]*store.Database{
+		"sqlite":   open(t, t.TempDir(), store.Options{NoSync: true}),
+		"postgres": openPostgres(t, postgrestest.URL(t), store.PostgresOptions{}),
+	}
 }
 
 func TestStore(t *testing.T) {

@@ -1,8 +1,8 @@
 // Package store keeps nodes and what belongs to them: ports, effects, history, inspection
 // results, hardware reports of their BMCs, and DHCP leases; the catalogs of what operators
-// keep beside nodes; and the documents of hosts. This package is the SQLite one; mem, broken
-// and storetest beside it are the same thing in memory, one that fails on command, and the
-// suite all of them pass.
+// keep beside nodes; and the documents of hosts. This package is the one in SQL, for SQLite
+// and PostgreSQL; mem, broken and storetest beside it are the same thing in memory, one that
+// fails on command, and the suite all of them pass.
 //
 // It must not decide anything: it reads no clock, knows no state machine, and knows nothing
 // of ours but the records it keeps (packages node and objects). All changes of one decision

@@ -3,28 +3,29 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 )
 
-// tx runs statements on the writing connection, each prepared once: preparing
-// was two fifths of the cost of a write when it was measured. Only fixed texts
-// may be passed, values go in args.
+// tx runs statements on a writing connection. Values go in args.
 type tx struct {
-	conn     *sql.Conn
+	dialect
+	ctx  context.Context //nolint:containedctx // of the transaction, not of a caller: see below
+	conn *sql.Conn
+	// prepared are the statements of the connection, so that only fixed texts may be passed: preparing was two
+	// fifths of the cost of a write when it was measured. With nil the driver keeps them.
 	prepared map[string]*sql.Stmt
 	nodes    []written // since the transaction began
 	seal     sealer
 }
 
-// The statements run without a context on purpose: one caller's deadline must
-// not interrupt a transaction that others share. The work is local and bounded.
+// The statements run without the context of a caller: its deadline must not interrupt a
+// transaction that others share, nor leave it open whether a write was committed.
 
 func (t *tx) stmt(text string) (*sql.Stmt, error) {
 	if s := t.prepared[text]; s != nil {
 		return s, nil
 	}
-	s, err := t.conn.PrepareContext(context.Background(), text)
+	s, err := t.conn.PrepareContext(t.ctx, text)
 	if err != nil {
 		return nil, fmt.Errorf("prepare %q: %w", text, err)
 	}
@@ -34,34 +35,42 @@ func (t *tx) stmt(text string) (*sql.Stmt, error) {
 
 // exec returns how many rows it touched.
 func (t *tx) exec(text string, args ...any) (int64, error) {
-	s, err := t.stmt(text)
-	if err != nil {
-		return 0, err
-	}
-	r, err := s.ExecContext(context.Background(), args...)
+	r, err := t.result(text, args)
 	if err != nil {
 		return 0, err
 	}
 	return r.RowsAffected()
 }
 
-// query calls each for every row.
-func (t *tx) query(each func(scan func(...any) error) error, text string, args ...any) (err error) {
+func (t *tx) result(text string, args []any) (sql.Result, error) {
+	if t.prepared == nil {
+		return t.conn.ExecContext(t.ctx, t.bind(text), t.args(args)...)
+	}
 	s, err := t.stmt(text)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	rows, err := s.QueryContext(context.Background(), args...)
+	return s.ExecContext(t.ctx, args...)
+}
+
+// query calls each for every row.
+func (t *tx) query(each func(scan func(...any) error) error, text string, args ...any) error {
+	rows, err := t.rows(text, args)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		if err := each(rows.Scan); err != nil {
-			return err
-		}
+	return eachRow(rows, func(rows *sql.Rows) error { return each(rows.Scan) })
+}
+
+func (t *tx) rows(text string, args []any) (*sql.Rows, error) {
+	if t.prepared == nil {
+		return t.conn.QueryContext(t.ctx, t.bind(text), t.args(args)...)
 	}
-	return rows.Err()
+	s, err := t.stmt(text)
+	if err != nil {
+		return nil, err
+	}
+	return s.QueryContext(t.ctx, args...)
 }
 
 // exists reports whether text yields a row.
@@ -69,6 +78,20 @@ func (t *tx) exists(text string, args ...any) (bool, error) {
 	found := false
 	err := t.query(func(func(...any) error) error { found = true; return nil }, text, args...)
 	return found, err
+}
+
+// savepoints runs those of the jobs that are still wanted. It returns an error only when
+// the whole transaction is beyond use.
+func (t *tx) savepoints(jobs []*writeRequest) error {
+	for _, j := range jobs {
+		if j.err = j.ctx.Err(); j.err != nil {
+			continue
+		}
+		if err := t.savepoint(j); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // savepoint runs one job inside the transaction and undoes it alone when it
@@ -91,22 +114,4 @@ func (t *tx) savepoint(j *writeRequest) error {
 	t.nodes = t.nodes[:before]
 	_, err := t.exec("RELEASE job")
 	return err
-}
-
-// rollback ends the transaction. SQLite may have ended it by itself already,
-// which it does on a full disk; saying so is then its only answer.
-func (t *tx) rollback(cause error) error {
-	_, err := t.exec("ROLLBACK")
-	if err != nil && !noTransaction(err) {
-		return errors.Join(full(cause), fmt.Errorf("roll back: %w", err))
-	}
-	return full(cause)
-}
-
-func (t *tx) close() error {
-	var errs []error
-	for _, s := range t.prepared {
-		errs = append(errs, s.Close())
-	}
-	return errors.Join(append(errs, t.conn.Close())...)
 }

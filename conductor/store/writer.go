@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"fmt"
 	"sync"
 )
 
@@ -25,35 +23,28 @@ type writeRequest struct {
 	done chan struct{}
 }
 
-// writer owns the one writing connection. Writes that arrive while the disk is
+// writer writes one transaction at a time. Writes that arrive while the disk is
 // busy with the last transaction share the next one, so that a hundred workers
 // pay for one flush and not for a hundred.
 type writer struct {
-	jobs  chan *writeRequest
-	tx    *tx
-	cache *nodeCache
-	files *present
-	stop  chan struct{} // closed by close
-	quit  sync.Once
-	over  chan struct{} // closed when loop has ended
-	err   error         // what closing the connection answered
+	jobs chan *writeRequest
+	// transact runs jobs in one transaction. It leaves each job's own error in it, and returns
+	// the error of the transaction: then none of the jobs has happened, unless it is
+	// ErrUncertain.
+	transact func(jobs []*writeRequest) error
+	end      func() error  // called last
+	stop     chan struct{} // closed by close
+	quit     sync.Once
+	over     chan struct{} // closed when loop has ended
+	err      error         // of end
 }
 
-func newWriter(ctx context.Context, db *sql.DB, path string, cache *nodeCache, seal sealer) (*writer, error) {
-	files := newPresent(path)
-	if err := files.check(); err != nil {
-		return nil, err
-	}
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return nil, err
-	}
+func newWriter(transact func([]*writeRequest) error, end func() error) *writer {
 	w := &writer{
-		jobs: make(chan *writeRequest), stop: make(chan struct{}), over: make(chan struct{}),
-		tx: &tx{conn: conn, prepared: map[string]*sql.Stmt{}, seal: seal}, cache: cache, files: files,
+		jobs: make(chan *writeRequest), stop: make(chan struct{}), over: make(chan struct{}), transact: transact, end: end,
 	}
 	go w.loop()
-	return w, nil
+	return w
 }
 
 // do runs a write and waits until it is on the disk or refused. A context that
@@ -89,7 +80,7 @@ func (w *writer) loop() {
 		case j := <-w.jobs:
 			w.batch(w.gather(j))
 		case <-w.stop:
-			w.err = w.tx.close()
+			w.err = w.end()
 			return
 		}
 	}
@@ -115,7 +106,7 @@ func (w *writer) gather(first *writeRequest) []*writeRequest {
 func (w *writer) batch(jobs []*writeRequest) {
 	if err := w.transact(jobs); err != nil {
 		for _, j := range jobs {
-			if len(jobs) > 1 {
+			if len(jobs) > 1 && !errors.Is(err, ErrUncertain) {
 				err = w.transact([]*writeRequest{j})
 			}
 			if err != nil {
@@ -129,31 +120,4 @@ func (w *writer) batch(jobs []*writeRequest) {
 		}
 		close(j.done)
 	}
-}
-
-// transact leaves each job's own error in it, and returns what befell the
-// transaction: then none of the jobs has happened.
-func (w *writer) transact(jobs []*writeRequest) error {
-	w.tx.nodes = w.tx.nodes[:0]
-	if err := w.files.check(); err != nil {
-		return err
-	}
-	if _, err := w.tx.exec("BEGIN IMMEDIATE"); err != nil {
-		return fmt.Errorf("begin: %w", full(err))
-	}
-	for _, j := range jobs {
-		if j.err = j.ctx.Err(); j.err != nil {
-			continue
-		}
-		if err := w.tx.savepoint(j); err != nil {
-			return w.tx.rollback(err)
-		}
-	}
-	written := w.cache.writing(w.tx.nodes) // readers may see it before COMMIT returns
-	_, err := w.tx.exec("COMMIT")
-	written(err == nil)
-	if err != nil {
-		return w.tx.rollback(fmt.Errorf("commit: %w", err))
-	}
-	return nil
 }

@@ -148,7 +148,7 @@ func (d dataFolder) missingKeys(schema int64) (missing []error) {
 // sealing is called after each step of sealing, and ends it by an error; it may be nil.
 func (d dataFolder) open(
 	ctx context.Context, log *slog.Logger, sealing func(step string) error,
-) (*store.SQLite, error) {
+) (*store.Database, error) {
 	if err := d.check(ctx); err != nil {
 		return nil, err
 	}

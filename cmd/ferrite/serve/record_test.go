@@ -252,7 +252,7 @@ func waysInto() map[node.State]asked {
 }
 
 // inStore does something to a data folder that no conductor serves.
-func inStore(t *testing.T, dir string, do func(ctx context.Context, s *store.SQLite)) {
+func inStore(t *testing.T, dir string, do func(ctx context.Context, s *store.Database)) {
 	t.Helper()
 	keys, err := Keys(dir)
 	if err != nil {
@@ -268,7 +268,7 @@ func inStore(t *testing.T, dir string, do func(ctx context.Context, s *store.SQL
 	}
 }
 
-func change(t *testing.T, s *store.SQLite, c node.Change) node.Node {
+func change(t *testing.T, s *store.Database, c node.Change) node.Node {
 	t.Helper()
 	n, err := s.Commit(t.Context(), c)
 	if err != nil {
@@ -282,7 +282,7 @@ func change(t *testing.T, s *store.SQLite, c node.Change) node.Node {
 func stableStates(t *testing.T, dir string) map[node.State]map[string]any {
 	t.Helper()
 	verbs, ways := map[node.State]map[string]any{}, waysInto()
-	inStore(t, dir, func(ctx context.Context, s *store.SQLite) {
+	inStore(t, dir, func(ctx context.Context, s *store.Database) {
 		for state := range node.States {
 			n, err := s.Node(ctx, nodeIn(state))
 			if err != nil {
@@ -307,7 +307,7 @@ func stableStates(t *testing.T, dir string) map[node.State]map[string]any {
 func recordRest(t *testing.T, dir string) {
 	t.Helper()
 	snapshot := t.TempDir()
-	inStore(t, dir, func(ctx context.Context, s *store.SQLite) {
+	inStore(t, dir, func(ctx context.Context, s *store.Database) {
 		now := time.Now().UTC().Truncate(time.Microsecond)
 		for state, info := range node.States {
 			n, err := s.Node(ctx, nodeIn(state))
@@ -355,7 +355,7 @@ func recordRest(t *testing.T, dir string) {
 	}
 }
 
-func recordLived(ctx context.Context, t *testing.T, s *store.SQLite, lived node.Node, now time.Time) {
+func recordLived(ctx context.Context, t *testing.T, s *store.Database, lived node.Node, now time.Time) {
 	t.Helper()
 	value := "Enabled"
 	statement := nodeapi.EraseStatement{UUID: uuid.NewString(), NodeUUID: lived.UUID, NodeName: lived.Name, SignedAt: now,

@@ -137,7 +137,7 @@ func TestRecorded(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(archive), ".tar.gz"), func(t *testing.T) {
 			t.Parallel()
 			dir := unpackRecorded(t, archive)
-			inStore(t, dir, func(ctx context.Context, s *store.SQLite) {
+			inStore(t, dir, func(ctx context.Context, s *store.Database) {
 				checkRecordedNodes(ctx, t, s)
 				checkRecordedRest(ctx, t, s)
 				checkRecordedDocuments(ctx, t, s)
@@ -147,7 +147,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-func checkRecordedNodes(ctx context.Context, t *testing.T, s *store.SQLite) {
+func checkRecordedNodes(ctx context.Context, t *testing.T, s *store.Database) {
 	t.Helper()
 	holders := map[node.Machine]int{}
 	defer func() {
@@ -189,7 +189,7 @@ func counted[T any](ctx context.Context, t *testing.T, c node.Catalog[T]) int {
 	return len(all)
 }
 
-func checkRecordedRest(ctx context.Context, t *testing.T, s *store.SQLite) {
+func checkRecordedRest(ctx context.Context, t *testing.T, s *store.Database) {
 	t.Helper()
 	nodes, err := s.Nodes(ctx, node.Query{})
 	if err != nil || len(nodes) != len(node.States)+4 {
@@ -223,7 +223,7 @@ func checkRecordedRest(ctx context.Context, t *testing.T, s *store.SQLite) {
 	}
 }
 
-func checkRecordedDocuments(ctx context.Context, t *testing.T, s *store.SQLite) {
+func checkRecordedDocuments(ctx context.Context, t *testing.T, s *store.Database) {
 	t.Helper()
 	k, err := objects.New(ctx, objects.Config{Store: s, Key: recordedKey("secrets")})
 	if err != nil {
@@ -265,7 +265,7 @@ func checkRecordedServes(t *testing.T, dir string) {
 		t.Errorf("the boot log is %q, %v", text, err)
 	}
 	c.End(t)
-	inStore(t, dir, func(ctx context.Context, s *store.SQLite) {
+	inStore(t, dir, func(ctx context.Context, s *store.Database) {
 		for state := range node.States {
 			n, err := s.Node(ctx, nodeIn(state))
 			pending, pendingErr := s.PendingEffect(ctx, n.UUID)

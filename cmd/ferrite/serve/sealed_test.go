@@ -91,7 +91,7 @@ func plantSecrets(t *testing.T, c *conductor) {
 // plantInStore stores what only an agent and a run leave: a token, and a step at work.
 func plantInStore(t *testing.T, dir string) {
 	t.Helper()
-	inStore(t, dir, func(_ context.Context, s *store.SQLite) {
+	inStore(t, dir, func(_ context.Context, s *store.Database) {
 		change(t, s, node.Change{Insert: &node.Node{
 			UUID: uuid.NewString(), Name: "waits", Driver: "fake-hardware", ProvisionState: node.CleanWait,
 			CreatedAt: time.Now(), Deadline: time.Now().Add(time.Hour),
@@ -151,7 +151,7 @@ func checkPlanted(t *testing.T, dir string) {
 	if words := plainWords(t, dir); words != nil {
 		t.Errorf("in plain after a start: %q", words)
 	}
-	inStore(t, dir, func(ctx context.Context, s *store.SQLite) {
+	inStore(t, dir, func(ctx context.Context, s *store.Database) {
 		bmc, err := s.Node(ctx, "bmc")
 		busy, busyErr := s.Node(ctx, "busy")
 		waits, waitsErr := s.Node(ctx, "waits")

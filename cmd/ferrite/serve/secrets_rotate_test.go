@@ -41,7 +41,7 @@ func secretsIn(t *testing.T, dir string) [][]byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inStore(t, dir, func(ctx context.Context, s *store.SQLite) {
+	inStore(t, dir, func(ctx context.Context, s *store.Database) {
 		n, err := s.Node(ctx, "in-active")
 		if err != nil || n.DriverInfo["redfish_password"] != recordedPassword {
 			t.Errorf("driver_info is %v, %v", n.DriverInfo, err)
@@ -235,7 +235,7 @@ func TestRotateBusyFolder(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 	start(t, killed).End(t)
-	inStore(t, killed, func(ctx context.Context, s *store.SQLite) {
+	inStore(t, killed, func(ctx context.Context, s *store.Database) {
 		n, err := s.Node(ctx, "n1")
 		if err != nil || n.DriverInfo["redfish_password"] != recordedPassword || n.ProvisionState != node.Enroll {
 			t.Errorf("%v, %v", n.DriverInfo, err)

@@ -60,7 +60,7 @@ func everything(t *testing.T, dir string) map[string]string {
 func migrated(t *testing.T) string {
 	t.Helper()
 	dir := unpackRecorded(t, olderFolder)
-	inStore(t, dir, func(context.Context, *store.SQLite) {})
+	inStore(t, dir, func(context.Context, *store.Database) {})
 	return dir
 }
 

@@ -5,13 +5,13 @@ PREPARE page AS
 SELECT id, revision, uuid, doc, sealed FROM nodes WHERE provision_state = $1 AND parent_node = '' AND (id, id) > (SELECT id, id FROM nodes WHERE uuid = $2) ORDER BY id ASC, id ASC LIMIT $3;
 
 PREPARE free AS
-SELECT id, revision, uuid, doc, sealed FROM nodes WHERE resource_class = $1 AND (instance_uuid <> '') = $2 AND (maintenance) = $3 AND (owner = $4 OR lessee = $5) AND conductor_group <> '' AND conductor_group = $6 AND uuid IN (SELECT jsonb_array_elements_text($7::jsonb)) AND shard IN (SELECT jsonb_array_elements_text($8::jsonb)) AND strpos(description_lower, $9) > 0 ORDER BY coalesce(doc -> 'interfaces' ->> 'boot', '') DESC, id DESC;
+SELECT id, revision, uuid, doc, sealed FROM nodes WHERE resource_class = $1 AND (instance_uuid <> '') = $2 AND (maintenance) = $3 AND (owner = $4 OR lessee = $5) AND conductor_group <> '' AND conductor_group = $6 AND uuid IN (SELECT unnest($7::text[])) AND shard IN (SELECT unnest($8::text[])) AND strpos(description_lower, $9) > 0 ORDER BY coalesce(replace(doc, '\u0000', '\ufffd')::json -> 'interfaces' ->> 'boot', '') COLLATE "C" DESC, id DESC;
 
 PREPARE sorted AS
-SELECT id, revision, uuid, doc, sealed FROM nodes WHERE fault <> '' AND fault = $1 AND parent_node = '' ORDER BY coalesce((doc ->> 'secure_boot')::boolean::integer, -1) ASC, id ASC;
+SELECT id, revision, uuid, doc, sealed FROM nodes WHERE fault <> '' AND fault = $1 AND parent_node = '' ORDER BY coalesce((replace(doc, '\u0000', '\ufffd')::json ->> 'secure_boot')::boolean::integer, -1) ASC, id ASC;
 
 PREPARE ports AS
-SELECT doc FROM ports WHERE node_uuid = $1 AND strpos(description_lower, $2) > 0 AND node_uuid IN (SELECT uuid FROM nodes WHERE $3 IN (owner, lessee)) AND node_uuid IN (SELECT uuid FROM nodes WHERE shard IN (SELECT jsonb_array_elements_text($4::jsonb))) AND id > (SELECT id FROM ports WHERE uuid = $5) ORDER BY id LIMIT $6;
+SELECT doc FROM ports WHERE node_uuid = $1 AND strpos(description_lower, $2) > 0 AND node_uuid IN (SELECT uuid FROM nodes WHERE $3 IN (owner, lessee)) AND node_uuid IN (SELECT uuid FROM nodes WHERE shard IN (SELECT unnest($4::text[]))) AND id > (SELECT id FROM ports WHERE uuid = $5) ORDER BY id LIMIT $6;
 
 PREPARE documents AS
 SELECT r.revision, o.kind, o.namespace, o.name, o.uid, o.revision, o.owners, o.doc
@@ -21,7 +21,7 @@ PREPARE expired AS
 SELECT uuid FROM nodes WHERE deadline > 0 AND deadline <= $1 ORDER BY deadline, id LIMIT $2;
 
 PREPARE claim AS
-UPDATE effects SET owner = $1, attempt = attempt + 1, lease_until = $2 WHERE run_at <= $3 AND lease_until <= $4 AND node IN (SELECT jsonb_array_elements_text($5::jsonb)) RETURNING id, node, generation, name, args, run_at, owner, attempt, lease_until, error, sealed;
+UPDATE effects SET owner = $1, attempt = attempt + 1, lease_until = $2 WHERE run_at <= $3 AND lease_until <= $4 AND node IN (SELECT unnest($5::text[])) RETURNING id, node, generation, name, args, run_at, owner, attempt, lease_until, error, sealed;
 
 PREPARE save_often AS
 UPDATE nodes SET provision_state = $3, target_provision_state = $4, power_state = $5, target_power_state = $6, updated_at = $22, provision_updated_at = $23, inspection_started_at = $24, inspection_finished_at = $25, deadline = $26, doc = $28, sealed = $29, revision = $30 WHERE uuid = $31 AND revision = $30 - 1 AND name = $1 AND driver = $2 AND resource_class = $7 AND conductor_group = $8 AND instance_uuid = $9 AND instance_name = $10 AND chassis_uuid = $11 AND owner = $12 AND lessee = $13 AND fault = $14 AND shard = $15 AND parent_node = $16 AND description_lower = $17 AND maintenance = $18 AND retired = $19 AND protected = $20 AND created_at = $21 AND machine = $27;

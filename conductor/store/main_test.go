@@ -1,0 +1,10 @@
+package store_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
+)
+
+func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m)) }

@@ -1,0 +1,189 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// A conductor has at most 32 connections: these, and the one of its lock.
+const (
+	postgresWriters = 16
+	postgresReaders = 12
+)
+
+// oldestPostgres is the oldest version of the server, as server_version_num has it.
+const oldestPostgres = 150000
+
+// PostgresOptions are what a database on a server needs beside Options.
+type PostgresOptions struct {
+	Options
+	// Password is the password where neither the URL nor PGPASSFILE has it.
+	Password string
+	// Patience bounds how long a read or write waits for a lost connection, 30 s when 0.
+	Patience time.Duration
+	// Connection is called when the database cannot be reached, and with nil when it can be
+	// again. After ErrSuperseded the conductor has to end.
+	Connection func(err error)
+}
+
+// OpenPostgres opens the database of a URL, and brings its schema up to date. One conductor has
+// it at a time (ErrInUse).
+func OpenPostgres(ctx context.Context, address string, o PostgresOptions) (*Database, error) {
+	name := PostgresName(address)
+	config, err := postgresConfig(address, o)
+	if err != nil {
+		return nil, err
+	}
+	s, err := openPostgres(ctx, name, config, o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, full(err))
+	}
+	return s, nil
+}
+
+// IsPostgres reports whether an address is that of a PostgreSQL database.
+func IsPostgres(address string) bool {
+	return strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://")
+}
+
+// CheckPostgres refuses an address that is no URL of a PostgreSQL database.
+func CheckPostgres(address string) error {
+	_, err := postgresConfig(address, PostgresOptions{})
+	return err
+}
+
+// PostgresName names a database without its password.
+func PostgresName(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "database"
+	}
+	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	if u.User != nil {
+		shown.User = url.User(u.User.Username())
+	}
+	return "database " + shown.String()
+}
+
+func postgresConfig(address string, o PostgresOptions) (*pgx.ConnConfig, error) {
+	if !IsPostgres(address) {
+		return nil, errors.New("expected a URL as postgres://user@host/name, found something else")
+	}
+	config, err := pgx.ParseConfig(address) // its errors have no password
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", PostgresName(address), err)
+	}
+	config.Password = cmp.Or(config.Password, o.Password)
+	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, lookTime)
+	for name, value := range map[string]string{
+		"application_name": "ferrite", "client_encoding": "UTF8", "default_transaction_isolation": "read committed",
+		// A conductor that is frozen within a transaction keeps its locks no longer.
+		"idle_in_transaction_session_timeout": "10000",
+		"standard_conforming_strings":         "on", "synchronous_commit": "on",
+	} {
+		if _, set := config.RuntimeParams[name]; !set {
+			config.RuntimeParams[name] = value
+		}
+	}
+	if o.NoSync {
+		config.RuntimeParams["synchronous_commit"] = "off"
+	}
+	return config, nil
+}
+
+func openPostgres(
+	ctx context.Context, name string, config *pgx.ConnConfig, o PostgresOptions,
+) (_ *Database, err error) {
+	l, err := lead(ctx, config, o.Connection)
+	if err != nil {
+		return nil, err
+	}
+	write := postgresPool(config, postgresWriters)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, write.Close(), l.close())
+		}
+	}()
+	if err := usable(ctx, write); err != nil {
+		return nil, err
+	}
+	seal := sealer{o.Keys}
+	if err := prepare(ctx, write, postgresDialect, migratePostgres, seal, o.Options); err != nil {
+		return nil, err
+	}
+	if err := l.begin(ctx); err != nil {
+		return nil, err
+	}
+	s := newDatabase(name, postgresDialect, seal, o.Options)
+	w := &postgresWriter{db: write, cache: s.cache, seal: seal, lead: l, patience: cmp.Or(o.Patience, 30*time.Second)}
+	reading := config.Copy()
+	reading.RuntimeParams["default_transaction_read_only"] = "on"
+	s.read = newReader(postgresPool(reading, cmp.Or(o.Readers, postgresReaders)), postgresDialect)
+	s.read.patiently = w.patiently
+	documents := newWriter(w.transact, func() error { return nil })
+	s.w, s.documents, s.lead = w, documents, l
+	s.closers = []func() error{s.read.close, documents.close, write.Close, l.close}
+	return s, nil
+}
+
+func postgresPool(config *pgx.ConnConfig, most int) *sql.DB {
+	db := stdlib.OpenDB(*config)
+	db.SetMaxOpenConns(most)
+	db.SetMaxIdleConns(most)
+	db.SetConnMaxIdleTime(5 * time.Minute)
+	return db
+}
+
+// usable refuses a server that is too old, a replica, a database of another encoding, and the tables of another
+// program.
+func usable(ctx context.Context, db *sql.DB) error {
+	var version int
+	var replica, other, ours bool
+	var encoding string
+	err := db.QueryRowContext(ctx, `SELECT current_setting('server_version_num')::integer, pg_is_in_recovery(),
+		current_setting('server_encoding'), to_regclass('leader') IS NOT NULL AND to_regclass('nodes') IS NOT NULL,
+		EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'goose_db_version')`).Scan(
+		&version, &replica, &encoding, &ours, &other)
+	switch {
+	case err != nil:
+		return err
+	case version < oldestPostgres:
+		return fmt.Errorf("expected PostgreSQL 15 or newer, found version %d.%d: use a newer server", version/10000,
+			version%10000)
+	case replica:
+		return errors.New("expected the primary server, found a replica: name the primary, or all of them with " +
+			"target_session_attrs=read-write")
+	case encoding != "UTF8":
+		return fmt.Errorf("expected a database with the encoding UTF8, found %s: create it with ENCODING 'UTF8' "+
+			"TEMPLATE template0", encoding)
+	case other && !ours:
+		return errors.New("it has tables of another program: create a database for the conductor alone")
+	}
+	return nil
+}
+
+// sealedTables are the tables that hold secrets.
+func sealedTables() (names []string) {
+	for _, r := range resealers {
+		names = append(names, r.table)
+	}
+	return names
+}
+
+// forgetInPostgres writes the tables with secrets anew, without their deleted rows. The WAL,
+// which the server keeps, and its backups are the administrator's.
+func forgetInPostgres(ctx context.Context, db *sql.DB, step func(string) error) error {
+	if _, err := db.ExecContext(ctx, "VACUUM (FULL) "+strings.Join(sealedTables(), ", ")); err != nil {
+		return fmt.Errorf("vacuum, which needs as much room again as the tables have: %w", full(err))
+	}
+	return step("vacuum")
+}

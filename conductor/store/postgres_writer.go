@@ -1,0 +1,167 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+const (
+	// mostRepeats bounds how often a transaction is done again because of others.
+	mostRepeats = 50
+	// longestWrite bounds one try of a transaction: a server that is cut off answers nothing.
+	longestWrite = 60 * time.Second
+	shortestWait = 20 * time.Millisecond
+	longestWait  = 2 * time.Second
+)
+
+// postgresWriter runs every write in a transaction of its own, many at a time. Rows are
+// locked by the statements that change them, and revisions are compared in them.
+type postgresWriter struct {
+	db       *sql.DB
+	cache    *nodeCache
+	seal     sealer
+	lead     *leadership
+	patience time.Duration
+}
+
+func (w *postgresWriter) do(ctx context.Context, run func(t *tx) error) error {
+	return w.patiently(ctx, func() error { return w.once(ctx, run) })
+}
+
+// transact runs writes of documents in one transaction.
+func (w *postgresWriter) transact(jobs []*writeRequest) error {
+	return w.do(context.Background(), func(t *tx) error { return t.savepoints(jobs) })
+}
+
+// patiently repeats what a lost connection, a deadlock or a serialization failure has undone.
+func (w *postgresWriter) patiently(ctx context.Context, try func() error) error {
+	began, wait := time.Now(), shortestWait
+	for repeats := 0; ; repeats++ {
+		err := try()
+		switch {
+		case err == nil:
+			return nil
+		case again(err) && repeats < mostRepeats:
+			wait = shortestWait
+		case lost(err) && !errors.Is(err, ErrUncertain) && time.Since(began) < w.patience:
+			w.lead.look()
+		default:
+			return full(err)
+		}
+		if pause(ctx, rand.N(wait)) != nil { //nolint:gosec // a wait is no secret
+			return fmt.Errorf("%w: %w", ctx.Err(), err)
+		}
+		wait = min(2*wait, longestWait)
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// once is one try. Its error is ErrUncertain, or nothing was written.
+func (w *postgresWriter) once(ctx context.Context, run func(t *tx) error) error {
+	conn, err := w.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }() // a connection that is gone was reported already
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestWrite)
+	defer cancel()
+	xid, err := w.begin(within, conn)
+	if err != nil {
+		return undo(within, conn, err)
+	}
+	t := &tx{dialect: postgresDialect, ctx: within, conn: conn, seal: w.seal}
+	if err := run(t); err != nil {
+		return undo(within, conn, err)
+	}
+	written := w.cache.writing(t.nodes) // readers may see it before COMMIT returns
+	err = commit(within, conn)
+	written(err == nil)
+	if err == nil || sqlState(err) != "" && !lost(err) {
+		return err
+	}
+	return w.outcome(within, xid, err)
+}
+
+// begin begins a transaction of this leadership, and returns its id.
+func (w *postgresWriter) begin(ctx context.Context, conn *sql.Conn) (xid string, err error) {
+	results, err := simply(ctx, conn, "BEGIN; SELECT pg_current_xact_id() FROM leader WHERE epoch = "+
+		strconv.FormatInt(w.lead.epoch, 10)+" FOR KEY SHARE")
+	if err != nil {
+		return "", err
+	}
+	if len(results) != 2 || len(results[1].Rows) != 1 {
+		return "", w.lead.superseded()
+	}
+	return string(results[1].Rows[0][0]), nil
+}
+
+var errRolledBack = errors.New("PostgreSQL has rolled the transaction back")
+
+func commit(ctx context.Context, conn *sql.Conn) error {
+	results, err := simply(ctx, conn, "COMMIT")
+	if err == nil && results[0].CommandTag.String() != "COMMIT" {
+		err = errRolledBack
+	}
+	return err
+}
+
+// undo rolls back, and says so when the connection is gone.
+func undo(ctx context.Context, conn *sql.Conn, cause error) error {
+	if _, err := simply(ctx, conn, "ROLLBACK"); err != nil && sqlState(cause) == "" {
+		return fmt.Errorf("%w: %w", errConnection, cause)
+	}
+	return cause
+}
+
+// simply runs statements without arguments in one round trip.
+func simply(ctx context.Context, conn *sql.Conn, text string) (results []*pgconn.Result, err error) {
+	err = conn.Raw(func(c any) (err error) {
+		results, err = c.(*stdlib.Conn).Conn().PgConn().Exec(ctx, text).ReadAll() //nolint:forcetypeassert // our pool's
+		return err
+	})
+	return results, err
+}
+
+// outcome finds out whether a transaction was committed whose COMMIT got no answer.
+func (w *postgresWriter) outcome(ctx context.Context, xid string, cause error) error {
+	if errors.Is(cause, errRolledBack) {
+		return cause
+	}
+	began, wait := time.Now(), shortestWait
+	for {
+		var status sql.NullString
+		err := w.db.QueryRowContext(ctx, "SELECT pg_xact_status($1::text::xid8)", xid).Scan(&status)
+		switch {
+		case err == nil && status.String == "committed":
+			return nil
+		case err == nil && status.String == "aborted":
+			return fmt.Errorf("%w: %w", errConnection, cause)
+		case err == nil && status.String == "in progress", lost(err):
+			w.lead.look()
+		default:
+			return fmt.Errorf("%w: %w", ErrUncertain, errors.Join(cause, err))
+		}
+		if time.Since(began) > w.patience || pause(ctx, wait) != nil {
+			return fmt.Errorf("%w: %w", ErrUncertain, cause)
+		}
+		wait = min(2*wait, longestWait)
+	}
+}

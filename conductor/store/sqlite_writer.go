@@ -1,0 +1,70 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// sqliteWriter owns the one writing connection of a file.
+type sqliteWriter struct {
+	tx    *tx
+	cache *nodeCache
+	files *present
+}
+
+func newSQLiteWriter(ctx context.Context, db *sql.DB, path string, cache *nodeCache, seal sealer) (*writer, error) {
+	files := newPresent(path)
+	if err := files.check(); err != nil {
+		return nil, err
+	}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := &tx{dialect: sqliteDialect, ctx: context.WithoutCancel(ctx), conn: conn, prepared: map[string]*sql.Stmt{},
+		seal: seal}
+	w := &sqliteWriter{tx: t, cache: cache, files: files}
+	return newWriter(w.transact, t.close), nil
+}
+
+// transact leaves each job's own error in it, and returns what befell the
+// transaction: then none of the jobs has happened.
+func (w *sqliteWriter) transact(jobs []*writeRequest) error {
+	w.tx.nodes = w.tx.nodes[:0]
+	if err := w.files.check(); err != nil {
+		return err
+	}
+	if _, err := w.tx.exec("BEGIN IMMEDIATE"); err != nil {
+		return fmt.Errorf("begin: %w", full(err))
+	}
+	if err := w.tx.savepoints(jobs); err != nil {
+		return rollback(w.tx, err)
+	}
+	written := w.cache.writing(w.tx.nodes) // readers may see it before COMMIT returns
+	_, err := w.tx.exec("COMMIT")
+	written(err == nil)
+	if err != nil {
+		return rollback(w.tx, fmt.Errorf("commit: %w", err))
+	}
+	return nil
+}
+
+// rollback ends the transaction. SQLite may have ended it by itself already,
+// which it does on a full disk; saying so is then its only answer.
+func rollback(t *tx, cause error) error {
+	_, err := t.exec("ROLLBACK")
+	if err != nil && !noTransaction(err) {
+		return errors.Join(full(cause), fmt.Errorf("roll back: %w", err))
+	}
+	return full(cause)
+}
+
+func (t *tx) close() error {
+	var errs []error
+	for _, s := range t.prepared {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(append(errs, t.conn.Close())...)
+}
