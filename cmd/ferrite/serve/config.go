@@ -24,6 +24,8 @@ import (
 type Config struct {
 	DataDir       string   `koanf:"data-dir"`
 	Init          bool     `koanf:"init"`
+	Database      string   `koanf:"database"`
+	PasswordFile  string   `koanf:"database-password-file"`
 	Check         bool     `koanf:"check"`
 	APIAddress    string   `koanf:"api-address"`
 	Auth          []string `koanf:"auth"`

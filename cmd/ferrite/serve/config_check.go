@@ -22,6 +22,9 @@ func (c *Config) check() error {
 	if c.DataDir == "" {
 		return errors.New("--data-dir is empty: name the folder of the database")
 	}
+	if err := c.checkDatabase(); err != nil {
+		return err
+	}
 	if _, _, err := net.SplitHostPort(c.APIAddress); err != nil {
 		return fmt.Errorf("--api-address %q is not host:port: %w", c.APIAddress, err)
 	}

@@ -33,8 +33,11 @@ const defaultDataDir = "/var/lib/ferrite"
 
 // dataFolder is the data folder of a conductor that holds its lock.
 type dataFolder struct {
-	dir  string
-	init bool // what is missing was lost, and is to be made anew
+	dir    string
+	init   bool           // what is missing was lost, and is to be made anew
+	server databaseServer // where the database is; the zero value is the folder
+	// ended is called when the database is another conductor's from then on; it may be nil.
+	ended func(cause error)
 }
 
 func (d dataFolder) path(name string) string { return filepath.Join(d.dir, name) }
@@ -149,6 +152,9 @@ func (d dataFolder) missingKeys(schema int64) (missing []error) {
 func (d dataFolder) open(
 	ctx context.Context, log *slog.Logger, sealing func(step string) error,
 ) (*store.Database, error) {
+	if d.server.url != "" {
+		return d.openServer(ctx, log, sealing)
+	}
 	if err := d.check(ctx); err != nil {
 		return nil, err
 	}
@@ -163,19 +169,8 @@ func (d dataFolder) open(
 	if err != nil {
 		return nil, fmt.Errorf("--data-dir %s: %w", d.dir, err)
 	}
-	last := ""
-	db, err := store.Open(ctx, d.path(databaseFile), store.Options{
-		Keys: ring, DropLost: lost,
-		Sealing: func(step string) error {
-			if step != last { // tables have many rows
-				log.Info("the secrets in the database are sealed", "step", step)
-			}
-			if last = step; sealing != nil {
-				return sealing(step)
-			}
-			return nil
-		},
-	})
+	db, err := store.Open(ctx, d.path(databaseFile),
+		store.Options{Keys: ring, DropLost: lost, Sealing: loggedSealing(log, sealing)})
 	if err != nil {
 		return nil, d.wrongKey(err)
 	}
@@ -183,6 +178,20 @@ func (d dataFolder) open(
 		return nil, errors.Join(fmt.Errorf("--data-dir %s: %w", d.dir, err), db.Close())
 	}
 	return db, nil
+}
+
+// loggedSealing logs each step of sealing.
+func loggedSealing(log *slog.Logger, sealing func(step string) error) func(step string) error {
+	last := ""
+	return func(step string) error {
+		if step != last { // tables have many rows
+			log.Info("the secrets in the database are sealed", "step", step)
+		}
+		if last = step; sealing != nil {
+			return sealing(step)
+		}
+		return nil
+	}
 }
 
 // secretsRing is the keys of a folder that has one.
@@ -237,7 +246,12 @@ func (d dataFolder) opened(sealing func(step string) error) error {
 
 // closing notes that nothing is lost with the WAL any more. It comes before the
 // database is closed: a kill in between leaves a WAL that nobody asks for.
-func (d dataFolder) closing() error { return os.Remove(d.path(runningFile)) }
+func (d dataFolder) closing() error {
+	if d.server.url != "" {
+		return nil
+	}
+	return os.Remove(d.path(runningFile))
+}
 
 // complete notes that database and keys are there.
 func (d dataFolder) complete() error {

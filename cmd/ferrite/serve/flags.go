@@ -28,6 +28,10 @@ func apiFlags(f *pflag.FlagSet) {
 	f.String("config", "", "YAML `file` of settings; flags beat FERRITE_* variables, which beat the file")
 	f.String("data-dir", defaultDataDir,
 		"`folder` of the database and the machines' logs; created if missing, mode 0700, locked while running")
+	f.String("database", "",
+		"`URL` of a PostgreSQL database: postgres://user@host/name; without it, a SQLite file in --data-dir")
+	f.String("database-password-file", "",
+		"`file` with the password of --database; without it, that of the URL, or of PGPASSFILE (~/.pgpass)")
 	f.Bool("init", false,
 		"create a database and keys that --data-dir has lost; existing files stay")
 	f.Bool("check", false,

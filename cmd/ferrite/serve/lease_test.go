@@ -76,7 +76,7 @@ func startBoot(t *testing.T) (*conductor, *bootserver.Server) {
 		Ended: make(chan error, 1)}
 	parts := serving{
 		conf: conf, fail: fail, engine: eng, listener: l,
-		face: conf.api(ctx, eng, nil, nil, nil, logs, nil, boot, nil, log),
+		face: conf.api(ctx, nil, eng, nil, nil, nil, logs, nil, boot, nil, log),
 		boot: boot, log: log,
 	}
 	go func() { c.Ended <- parts.run(ctx) }()

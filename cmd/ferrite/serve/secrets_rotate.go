@@ -25,6 +25,7 @@ func SecretsCommand() *cobra.Command {
 	if dir == "" {
 		dir = defaultDataDir
 	}
+	var url, passwordFile string
 	rotate := &cobra.Command{
 		Use: "rotate", Short: "Make a new key, and seal everything with it", Args: cobra.NoArgs,
 		Long: `Makes a new key in secrets-key.pem, seals all passwords, tokens and Secrets in the database with
@@ -34,10 +35,18 @@ If it is killed, the file has both keys. Run it again, or start the conductor: e
 Older backups open with the key that was saved beside them.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-			return rotation{dataFolder{dir: dir}, cmd.OutOrStdout(), log, nil}.run(cmd)
+			server, err := databaseServerOf(url, passwordFile)
+			if err != nil {
+				return err
+			}
+			return rotation{dataFolder{dir: dir, server: server}, cmd.OutOrStdout(), log, nil}.run(cmd)
 		},
 	}
 	rotate.Flags().StringVar(&dir, "data-dir", dir, "`folder` of the database, also $FERRITE_DATA_DIR")
+	rotate.Flags().StringVar(&url, "database", os.Getenv("FERRITE_DATABASE"),
+		"`URL` of a PostgreSQL database, as of ferrite serve")
+	rotate.Flags().StringVar(&passwordFile, "database-password-file", os.Getenv("FERRITE_DATABASE_PASSWORD_FILE"),
+		"`file` with its password")
 	c.AddCommand(rotate)
 	return c
 }
@@ -53,7 +62,7 @@ type rotation struct {
 }
 
 func (r rotation) run(cmd *cobra.Command) (err error) {
-	if !r.has(databaseFile) {
+	if !r.has(databaseFile) && r.server.url == "" {
 		if err := r.lostDatabase(); err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func Command() *cobra.Command {
 		Short: "Run a conductor: the REST API, the node state machine and, with --boot, the boot service",
 		Long: "Runs in the foreground, logs to standard error, and ends on SIGTERM or SIGINT. It answers\n" +
 			"GET /v1 when it is ready, and tells systemd so (Type=notify, WatchdogSec). All its state is in\n" +
-			"--data-dir. However it ends, the next start continues every node from there.",
+			"--data-dir and --database. However it ends, the next start continues every node from there.",
 		Args: cobra.NoArgs, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			conf, err := read(cmd.Flags())
@@ -93,7 +93,9 @@ func run(ctx context.Context, c Config, stderr io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	folder := dataFolder{c.DataDir, c.Init}
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	folder := dataFolder{dir: c.DataDir, init: c.Init, server: c.server(), ended: fail}
 	db, err := folder.open(ctx, log, nil)
 	if err != nil {
 		return err
@@ -185,7 +187,7 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	consoles := c.consoles(ctx, &kept, eng, bmcs, logs, log)
 	defer kept.Wait()
 	defer fail(nil)
-	face := c.api(ctx, eng, documents, hosts, eventLog, logs, consoles, boot, who, log)
+	face := c.api(ctx, readiness(db), eng, documents, hosts, eventLog, logs, consoles, boot, who, log)
 	return serving{conf: c, fail: fail, engine: eng, listener: listener, face: face, boot: boot, log: log,
 		manager: serviceManagerOf(log)}.run(ctx)
 }
@@ -227,13 +229,14 @@ func (c Config) documents(ctx context.Context, db objects.Store) (*objects.Keepe
 }
 
 // api is what is served: for operators, for kubectl, and for ramdisks.
-func (c Config) api(stopping context.Context, eng *engine.Engine, documents *objects.Keeper, owners api.Hosts,
+func (c Config) api(stopping context.Context, ready func() error, eng *engine.Engine,
+	documents *objects.Keeper, owners api.Hosts,
 	eventLog *events.Log, logs *bootlog.Keeper, consoles *console.Consoles, boot *bootserver.Server,
 	who *auth.Authenticator,
 	log *slog.Logger) *api.API {
 	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout,
 		BIOSBootloader: c.BIOSBootloader, CallbackPath: c.AgentPath})
-	hosts := kube.Options{Keeper: documents, Events: eventLog, Log: log, Stopping: stopping}
+	hosts := kube.Options{Keeper: documents, Events: eventLog, Log: log, Stopping: stopping, Ready: ready}
 	options := api.Options{Conductor: eng, Hosts: owners, Logs: logs, Consoles: consoles, Log: log, Stopping: stopping,
 		Mounts: ramdisks.Handlers()}
 	if boot != nil { // a nil pointer in an interface would not be nil

@@ -38,6 +38,8 @@ type Options struct {
 	Stopping context.Context
 	// Now is time.Now when nil.
 	Now func() time.Time
+	// Ready is why requests cannot be served at the moment; always can when nil.
+	Ready func() error
 }
 
 // Server answers requests. It is safe for concurrent use.
@@ -50,6 +52,7 @@ type Server struct {
 	stopping context.Context
 	watches  *auth.Streams
 	lines    *lines
+	ready    func() error
 	schema   func() (openAPI, error) // made when it is first asked for
 }
 
@@ -61,11 +64,15 @@ func New(o Options) *Server {
 	if o.Events == nil {
 		o.Events = noEvents{}
 	}
+	if o.Ready == nil {
+		o.Ready = func() error { return nil }
+	}
 	if o.Stopping == nil {
 		o.Stopping = context.Background()
 	}
 	return &Server{keeper: o.Keeper, stopping: o.Stopping, watches: auth.NewStreams(auth.Shares{User: watchShare}),
-		auth: o.Auth, log: o.Log, kept: o.Events, now: o.Now, lines: newLines(), schema: sync.OnceValues(newOpenAPI)}
+		auth: o.Auth, log: o.Log, kept: o.Events, now: o.Now, lines: newLines(), ready: o.Ready,
+		schema: sync.OnceValues(newOpenAPI)}
 }
 
 // Handlers are the parts of the API by path prefix. Their errors have been
@@ -137,7 +144,12 @@ func (s *Server) public(c *call, what string) error {
 		return s.reply(c, http.StatusOK, version())
 	case "healthz", "livez", "readyz":
 		c.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, err := c.w.Write([]byte("ok"))
+		text := "ok"
+		if what == "readyz" && s.ready() != nil {
+			c.w.WriteHeader(http.StatusServiceUnavailable)
+			text = "the database cannot be reached; the conductor's log says why"
+		}
+		_, err := c.w.Write([]byte(text))
 		return err
 	}
 	return noPath()

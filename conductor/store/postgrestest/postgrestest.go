@@ -2,7 +2,8 @@
 // network. One server serves a test binary, and each test has a schema of its own in it,
 // which is made faster than a database.
 //
-// A test binary calls Main from TestMain, so that the server ends with it and leaves nothing behind.
+// A test binary that calls URL calls Main from TestMain, so that the server ends with it and leaves nothing behind. New
+// starts a server for one test: where others look for goroutines that are left, or where the server is ended.
 package postgrestest
 
 import (
