@@ -67,11 +67,13 @@ CREATE TABLE inspection_rules (
     revision INTEGER NOT NULL,
     doc      TEXT    NOT NULL
 , sealed BLOB);
-CREATE TABLE leases (
+CREATE TABLE "leases" (
     mac     TEXT    PRIMARY KEY,
-    ip      TEXT    NOT NULL UNIQUE,
+    subnet  TEXT    NOT NULL,
+    ip      TEXT    NOT NULL,
     static  INTEGER NOT NULL,
-    expires INTEGER NOT NULL
+    expires INTEGER NOT NULL,
+    UNIQUE (subnet, ip)
 );
 CREATE TABLE nodes (
     id                     INTEGER PRIMARY KEY AUTOINCREMENT,
