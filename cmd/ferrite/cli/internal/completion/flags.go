@@ -48,6 +48,7 @@ func flagSource(cmd *cobra.Command, flag string) source {
 		"runbook":         records("runbooks", "description"),
 		"shard":           values("nodes", "shard"),
 		"sort":            nodeFields(":desc"),
+		"subnet":          subnets,
 		"trait":           traitsInUse,
 	}[flag]
 }

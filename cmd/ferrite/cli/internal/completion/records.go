@@ -105,6 +105,18 @@ func leases(r request) (words []string, err error) {
 	return words, err
 }
 
+// subnets are the named subnets that have leases or reservations.
+func subnets(r request) (words []string, err error) {
+	var reply struct {
+		Leases []struct{ Subnet string }
+	}
+	err = r.session.Client.Do(r.ctx, "GET", nodeapi.FerriteRoot+"/leases", nil, &reply)
+	for _, l := range reply.Leases {
+		words = append(words, l.Subnet)
+	}
+	return words, err
+}
+
 // traitsInUse are the traits that nodes have.
 func traitsInUse(r request) (words []string, err error) {
 	all, err := read(r, "nodes", url.Values{"fields": {"uuid,traits"}})
