@@ -197,22 +197,32 @@ func Print(w io.Writer, all []Result, trees int) error {
 	var reasons strings.Builder
 	for _, name := range names {
 		row := table.Row{name}
-		for _, r := range all {
-			if r.Tree != name {
-				continue
-			}
+		of := slices.DeleteFunc(slices.Clone(all), func(r Result) bool { return r.Tree != name })
+		for _, r := range of {
 			row = append(row, string(r.Verdict))
 			count[r.Verdict]++
-			if r.Verdict != Works {
-				fmt.Fprintf(&reasons, "%s, %s: %s: %s\n", r.Tree, r.Operation, r.Verdict, r.Reason)
-			}
 		}
 		t.AppendRow(row)
+		explain(&reasons, of)
 	}
 	_, err := fmt.Fprintf(w, "%s\n\n%s\nbmc-check: %d trees, %d works, %d works around, %d not offered, %d fails\n",
 		t.Render(),
 		&reasons, trees, count[Works], count[WorksAround], count[NotOffered], count[Fails])
 	return err
+}
+
+// explain writes why operations of a tree do not just work: one line, where that is so of all for one reason.
+func explain(w io.Writer, of []Result) {
+	same := !slices.ContainsFunc(of, func(r Result) bool { return r.Verdict != of[0].Verdict || r.Reason != of[0].Reason })
+	if same && of[0].Verdict != Works {
+		fmt.Fprintf(w, "%s, all operations: %s: %s\n", of[0].Tree, of[0].Verdict, of[0].Reason)
+		return
+	}
+	for _, r := range of {
+		if r.Verdict != Works {
+			fmt.Fprintf(w, "%s, %s: %s: %s\n", r.Tree, r.Operation, r.Verdict, r.Reason)
+		}
+	}
 }
 
 // Failed reports whether any operation fails.

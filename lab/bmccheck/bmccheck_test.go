@@ -152,3 +152,22 @@ func TestPersonalities(t *testing.T) {
 		t.Errorf("%d operations met a refusal: the deviations are not in force", around)
 	}
 }
+
+// TestPrintReasons: a reason that all operations of a tree have is told once.
+func TestPrintReasons(t *testing.T) {
+	const reason = "it is no machine"
+	for name, tc := range map[string]struct {
+		all   []Result
+		lines int
+	}{
+		"one reason":     {[]Result{{"t", "power", NotOffered, reason}, {"t", "disks", NotOffered, reason}}, 1},
+		"two reasons":    {[]Result{{"t", "power", NotOffered, reason}, {"t", "disks", Fails, "404"}}, 2},
+		"one that works": {[]Result{{"t", "power", Works, ""}, {"t", "disks", NotOffered, reason}}, 1},
+		"all work":       {[]Result{{"t", "power", Works, ""}, {"t", "disks", Works, ""}}, 0},
+	} {
+		var out strings.Builder
+		if explain(&out, tc.all); strings.Count(out.String(), "\n") != tc.lines {
+			t.Errorf("%s: %q, want %d lines", name, &out, tc.lines)
+		}
+	}
+}

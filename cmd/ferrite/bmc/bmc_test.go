@@ -3,6 +3,7 @@ package bmc
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -108,7 +109,8 @@ func TestUnusable(t *testing.T) {
 	out, err := run(t, func(d map[string]map[string]any) {
 		d["/redfish/v1/Systems"]["Members"] = []any{}
 	})
-	if err == nil || !strings.Contains(out, "the BMC lists no") ||
+	if !errors.Is(err, errNotLookedAt) || !strings.Contains(out, "the BMC lists no") ||
+		!strings.Contains(out, "machine      not known") ||
 		!strings.Contains(out, "not looked at") || strings.Contains(out, "skipped") {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -137,9 +139,10 @@ func TestShow(t *testing.T) {
 			Problems: []string{"it has expired: renew it on the BMC"}},
 		Findings: []doctor.Finding{{Operation: "login", Need: doctor.Must, Verdict: doctor.Works, Requests: 2,
 			Took: 1500 * time.Millisecond, Quirks: []string{"full-boot-request"}, Detail: "by session"}},
-		Sessions: []redfish.OpenSession{{User: "root", Client: "192.0.2.1"}}, Odd: []string{"a list names itself"}})
+		Sessions: []redfish.OpenSession{{User: "root", Client: "192.0.2.1"}, {User: "ops"},
+			{User: "root", Client: "192.0.2.1"}}, Odd: []string{"a list names itself"}})
 	for _, want := range []string{"TLS 1.1, of CN=idrac, until 1970-01-01", "it has expired", "1.5s (2 requests)",
-		"way around: full-boot-request", "sessions of others: 1\n  root 192.0.2.1", "odd:\n  a list names itself",
+		"way around: full-boot-request", "sessions of others: 3\n  root 192.0.2.1, 2 times\n  ops\n", "odd:\n  a list names itself",
 		"names no maker"} {
 		if err != nil || !strings.Contains(b.String(), want) {
 			t.Errorf("%q is missing of\n%s%v", want, b.String(), err)

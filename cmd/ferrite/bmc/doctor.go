@@ -62,8 +62,11 @@ The exit status is 1 if a machine behind this BMC could not be deployed.`,
 	return c
 }
 
-// errUnusable is the outcome for scripts; the table has told a person why.
-var errUnusable = errors.New("a machine behind this BMC cannot be deployed: see the operations that it must have")
+// The outcomes for scripts; the table has told a person why.
+var (
+	errUnusable    = errors.New("a machine behind this BMC cannot be deployed: see the operations that it must have")
+	errNotLookedAt = errors.New("the BMC could not be looked at: see login")
+)
 
 func examine(cmd *cobra.Command, address string, s settings) error {
 	if s.output != "table" && s.output != "json" {
@@ -96,6 +99,9 @@ func examine(cmd *cobra.Command, address string, s settings) error {
 	}
 	if err == nil && s.save != "" {
 		err = s.write(cmd, n, o)
+	}
+	if err == nil && !lookedAt(r) {
+		err = errNotLookedAt
 	}
 	if err == nil && !r.Usable() {
 		err = errUnusable

@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/doctor"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 )
 
 // detailWidth is how many characters of a finding stand on a line.
@@ -26,7 +27,11 @@ func show(w io.Writer, r doctor.Report) error {
 	}
 	line("address", r.Address)
 	line("protocol", r.Protocol)
-	line("machine", cmp.Or(r.Machine, "the BMC names no maker and no model"))
+	machine := "the BMC names no maker and no model"
+	if !lookedAt(r) {
+		machine = "not known"
+	}
+	line("machine", cmp.Or(r.Machine, machine))
 	line("BMC", r.BMC)
 	if c := r.Certificate; c != nil {
 		line("certificate", fmt.Sprintf("%s, of %s, until %s", c.TLS, cmp.Or(strings.Join(c.Names, ", "), c.Subject),
@@ -36,13 +41,13 @@ func show(w io.Writer, r doctor.Report) error {
 		}
 	}
 	b.WriteString(operations(r.Findings) + "\n")
-	if r.Findings[len(r.Findings)-1].Verdict == doctor.Skipped {
+	if !lookedAt(r) {
 		b.WriteString("the other operations were not looked at\n")
 	}
 	if len(r.Sessions) > 0 {
 		fmt.Fprintf(&b, "\nsessions of others: %d\n", len(r.Sessions))
-		for _, s := range r.Sessions {
-			fmt.Fprintf(&b, "  %s\n", strings.TrimSpace(strings.Join([]string{s.User, s.Client, s.Since}, " ")))
+		for _, line := range sessions(r.Sessions) {
+			fmt.Fprintf(&b, "  %s\n", line)
 		}
 	}
 	if len(r.Odd) > 0 {
@@ -53,6 +58,26 @@ func show(w io.Writer, r doctor.Report) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// lookedAt reports whether more than the login was tried.
+func lookedAt(r doctor.Report) bool { return r.Findings[len(r.Findings)-1].Verdict != doctor.Skipped }
+
+// sessions has a line for each user and client, with the number of sessions that they have open.
+func sessions(all []redfish.OpenSession) (lines []string) {
+	counts := map[string]int{}
+	for _, s := range all {
+		line := strings.TrimSpace(s.User + " " + s.Client)
+		if counts[line]++; counts[line] == 1 {
+			lines = append(lines, line)
+		}
+	}
+	for i, line := range lines {
+		if n := counts[line]; n > 1 {
+			lines[i] = fmt.Sprintf("%s, %d times", line, n)
+		}
+	}
+	return lines
 }
 
 func operations(all []doctor.Finding) string {

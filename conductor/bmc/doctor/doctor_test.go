@@ -109,7 +109,7 @@ func TestExercise(t *testing.T) {
 	}
 	after := examine(t, nodeAt(address), Exercise{})
 	for operation, want := range map[string]string{"boot device": "no override is set", "power": "power on",
-		"virtual media": "drives for CD"} {
+		"virtual media": "drives: CD"} {
 		if f := after[operation]; !strings.HasPrefix(f.Detail, want) || strings.Contains(f.Detail, "in use") {
 			t.Errorf("afterwards %s: %s, want %q", operation, f.Detail, want)
 		}
@@ -150,6 +150,14 @@ func TestNotOffered(t *testing.T) {
 	}{
 		"no drives": {func(d map[string]map[string]any) { delete(d["/redfish/v1/Managers/1"], "VirtualMedia") },
 			"virtual media", "a license may be missing", NotOffered},
+		"drives that are switched off": {func(d map[string]map[string]any) {
+			const bmc = "/redfish/v1/Managers/1"
+			d[bmc+"/VirtualMedia"]["Members"] = []any{}
+			d[bmc]["Oem"] = map[string]any{"Ami": map[string]any{"VirtualMedia": map[string]any{"RMediaStatus": "Disabled"}}}
+			d[bmc]["Actions"] = map[string]any{"Oem": map[string]any{"#AMIVirtualMedia.EnableRMedia": map[string]any{
+				"target": bmc + "/Actions/Oem/AMIVirtualMedia.EnableRMedia"}}}
+		}, "virtual media", "switches them on", Works},
+		"no disks": {func(d map[string]map[string]any) { delete(d[system], "Storage") }, "parts", "not listed: disks", Works},
 		"no memory": {func(d map[string]map[string]any) { delete(d[system], "MemorySummary") }, "inspect",
 			"not reported: memory", Works},
 		"no PXE": {func(d map[string]map[string]any) {

@@ -35,6 +35,7 @@ type operation struct {
 var redfishOperations = []operation{
 	{name: "login", need: Must, look: login},
 	{name: "inspect", need: Should, look: inspect},
+	{name: "parts", need: May, look: parts},
 	{name: "power", need: Must, look: power, exercise: exercisePower},
 	{name: "boot device", need: Must, look: bootDevice, exercise: exerciseBootDevice,
 		quirk: []redfish.Quirk{redfish.FullBootRequest, redfish.ModeWithDevice, redfish.VirtualCDIsUSB}},
@@ -92,6 +93,37 @@ func inspect(ctx context.Context, v *visit) (string, error) {
 		detail += "; not reported: " + strings.Join(missing, ", ")
 	}
 	return strings.TrimPrefix(detail, "; "), nil
+}
+
+// parts counts what the machine is made of: the most requests of all.
+func parts(ctx context.Context, v *visit) (string, error) {
+	p, err := v.redfish.Parts(ctx, v.node)
+	if err != nil {
+		return "", err
+	}
+	v.note(p.Incomplete)
+	var has, missing []string
+	for _, kind := range []struct {
+		name  string
+		count int
+	}{
+		{"network ports", len(p.Cards)}, {"disks", len(p.Disks)}, {"memory modules", len(p.Memory)},
+		{"PCI functions", len(p.PCI)},
+	} {
+		if kind.count == 0 {
+			missing = append(missing, kind.name)
+			continue
+		}
+		has = append(has, fmt.Sprintf("%s: %d", kind.name, kind.count))
+	}
+	if len(has) == 0 {
+		return lacks("the BMC lists no parts: the agent will")
+	}
+	detail := strings.Join(has, ", ")
+	if len(missing) > 0 {
+		detail += "; not listed: " + strings.Join(missing, ", ")
+	}
+	return detail, nil
 }
 
 func power(ctx context.Context, v *visit) (string, error) {
@@ -165,7 +197,7 @@ func sensors(ctx context.Context, v *visit) (string, error) {
 		return lacks("no sensor is reported")
 	}
 	v.note(r.Incomplete)
-	detail := fmt.Sprintf("%d, from %s", len(r.Sensors), cmp.Or(r.Source, "the health of parts"))
+	detail := fmt.Sprintf("%d sensors, from %s", len(r.Sensors), cmp.Or(r.Source, "the health of parts"))
 	for _, s := range r.Unwell("Critical") {
 		detail += fmt.Sprintf("; %s %s is critical", s.Group, s.Name)
 	}
@@ -178,7 +210,11 @@ func virtualMedia(ctx context.Context, v *visit) (string, error) {
 		return "", err
 	}
 	if len(slots) == 0 {
-		return lacks("no virtual drive is reported: a license may be missing, or remote media switched off on the BMC")
+		off, err := v.redfish.MediaSwitchedOff(ctx, v.node)
+		if err == nil && !off {
+			return lacks("no virtual drive is reported: a license may be missing, or remote media switched off on the BMC")
+		}
+		return "remote media are switched off: the driver switches them on when it inserts an image", err
 	}
 	var all []string
 	cd := false
@@ -191,9 +227,9 @@ func virtualMedia(ctx context.Context, v *visit) (string, error) {
 		all = append(all, one)
 	}
 	if !cd {
-		return lacks("drives for %s: none for a CD", strings.Join(all, ", "))
+		return lacks("drives: %s; none is for a CD", strings.Join(all, ", "))
 	}
-	return "drives for " + strings.Join(all, ", "), nil
+	return "drives: " + strings.Join(all, ", "), nil
 }
 
 func secureBoot(ctx context.Context, v *visit) (string, error) {
@@ -223,7 +259,7 @@ func biosSettings(ctx context.Context, v *visit) (string, error) {
 			described++
 		}
 	}
-	detail := fmt.Sprintf("%d settings, %d of them described", len(r.BIOS), described)
+	detail := fmt.Sprintf("%d settings; the BMC says of %d which values they take", len(r.BIOS), described)
 	if !v.offer.BIOSWritable {
 		return lacks("%s; the BMC has no settings object to change them", detail)
 	}

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -47,11 +48,16 @@ func (v *visit) saw(r redfish.Request) {
 	v.requests = append(v.requests, r)
 }
 
-// note keeps what an operation found odd.
+// note keeps what an operation found odd, each a part and a reason. A reason that the driver's log has told is known.
 func (v *visit) note(texts []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.odd = append(v.odd, texts[:min(len(texts), maxOdd)]...)
+	for _, text := range texts[:min(len(texts), maxOdd)] {
+		_, reason, _ := strings.Cut(text, ": ")
+		if !slices.ContainsFunc(v.odd, func(known string) bool { return strings.HasSuffix(known, reason) }) {
+			v.odd = append(v.odd, text)
+		}
+	}
 }
 
 // basic reports whether no session was made.
@@ -127,23 +133,27 @@ type notes struct{ v *visit }
 func (n notes) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
 
 func (n notes) Handle(_ context.Context, r slog.Record) error {
-	var text strings.Builder
-	text.WriteString(r.Message)
+	var about []string
+	reason := ""
 	r.Attrs(func(a slog.Attr) bool {
-		if a.Key != "bmc" {
-			text.WriteString(", " + a.Key + ": " + a.Value.String())
+		switch a.Key {
+		case "bmc":
+		case "err":
+			reason = ": " + a.Value.String()
+		default:
+			about = append(about, a.Key+" "+a.Value.String())
 		}
 		return true
 	})
+	text := r.Message
+	if len(about) > 0 {
+		text += " (" + strings.Join(about, ", ") + ")"
+	}
+	text += reason
 	n.v.mu.Lock()
 	defer n.v.mu.Unlock()
-	for _, known := range n.v.odd {
-		if known == text.String() {
-			return nil
-		}
-	}
-	if len(n.v.odd) < maxOdd {
-		n.v.odd = append(n.v.odd, text.String())
+	if len(n.v.odd) < maxOdd && !slices.Contains(n.v.odd, text) {
+		n.v.odd = append(n.v.odd, text)
 	}
 	return nil
 }
