@@ -64,7 +64,7 @@ func TestBootWaysStatic(t *testing.T) {
 		for _, firmware := range bothFirmwares {
 			name := fmt.Sprintf("static-%s-%s", n.name, firmware)
 			t.Run(name, func(t *testing.T) {
-				beside(t, profileLab, testCase{name, 10 * time.Minute, mediumOn(n, firmware)})
+				beside(t, profileLab, testCase{name, 40 * time.Minute, mediumOn(n, firmware)})
 			})
 		}
 	}
