@@ -17,7 +17,7 @@ OS       ?= tiny
 PACKAGES := qemu-system-x86 qemu-utils ovmf seabios ipxe ipxe-qemu debootstrap mtools dosfstools xorriso syslinux \
             zstd xz-utils curl kmod fdisk gdisk systemd-boot-efi binutils iproute2 syslinux-common python3-sushy openipmi ipmitool \
             gcc libc6-dev ca-certificates python3-ironicclient python3-openstacksdk xfsprogs btrfs-progs e2fsprogs mdadm \
-            qemu-block-extra dnsmasq-base postgresql $(if $(wildcard /usr/bin/kubectl),,kubernetes-client)
+            qemu-block-extra dnsmasq-base postgresql prometheus $(if $(wildcard /usr/bin/kubectl),,kubernetes-client)
 
 .PHONY: help
 help: ## list the targets

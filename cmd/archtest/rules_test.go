@@ -130,6 +130,8 @@ var rules = []rule{
 		why: "TLS; knows no requests"},
 	{packages: list("conductor/cacert, conductor/keys, conductor/localfile, conductor/outbound, conductor/ratelimit, " +
 		"conductor/reload, conductor/seal"), why: "usable alone"},
+	{packages: list("conductor/metrics"), may: list("conductor/fsm, conductor/node, proto/*"),
+		why: "counts; asks nobody for anything that costs"},
 	{packages: list("conductor/console"), why: "shares lines of bytes; knows neither nodes nor protocols"},
 	{packages: list("conductor/bootlog"), may: list("proto/*"), why: "files of text; knows names, not nodes"},
 	{packages: list("conductor/imagesource"), may: list("conductor/fsm, conductor/node, conductor/localfile, proto/*"),

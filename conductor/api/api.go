@@ -39,6 +39,10 @@ type Options struct {
 	Logs Logs
 	// Consoles are the serial consoles of machines; nil when there are none.
 	Consoles *console.Consoles
+	// Metrics answers scrapes of Prometheus; nil when they are not served here.
+	Metrics http.Handler
+	// Answered is told of every request: see rest.Options.
+	Answered func(method, route string, status int, took time.Duration)
 	// Mounts are handlers by path prefix that are served beside the resources:
 	// what agents call. They are open to strangers, and check for themselves.
 	// Their errors end as the API's own do.
@@ -86,7 +90,7 @@ func New(o Options) *API {
 	a := &API{top: resources(), viewers: auth.NewStreams(consoleShares())}
 	at := access{conductor: patient{o.Conductor, o.LockedInterval, o.Stopping.Done()}, hosts: o.Hosts}
 	at.Server = rest.NewServer(rest.Options{
-		Log: o.Log, Auth: o.Auth, Rules: rules, Fault: faultOf, Known: at.known, Rewrite: a.rewrite, Stranger: stranger,
+		Log: o.Log, Auth: o.Auth, Rules: rules, Fault: faultOf, Known: at.known, Rewrite: a.rewrite, Stranger: stranger, Answered: o.Answered,
 		Identified: func(ctx context.Context, caller *auth.Caller) context.Context {
 			return engine.WithUser(ctx, caller.User, caller.Project)
 		},
@@ -144,6 +148,7 @@ func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []re
 		&leaseResource{access: at, conductor: c, boot: o.Boot},
 		&bootWatchResource{access: at, auth: o.Auth, boot: o.BootWatch, readers: auth.NewStreams(bootWatchShares()),
 			stopping: o.Stopping},
+		&metricsResource{metrics: o.Metrics},
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/fake"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/ipmi"
@@ -59,6 +60,17 @@ type Options struct {
 	// Dialer makes the connections to BMCs, and may refuse addresses. Nil dials
 	// whatever a node names, which is for tests.
 	Dialer *net.Dialer
+
+	// Called is told of every call to a BMC by Redfish or IPMI, with the time that it took. It must not wait. Nil: nobody.
+	Called func(driver string, took time.Duration, err error)
+}
+
+// calledBy tells of the calls of one driver.
+func (o Options) calledBy(driver string) func(time.Duration, error) {
+	if o.Called == nil {
+		return nil
+	}
+	return func(took time.Duration, err error) { o.Called(driver, took, err) }
 }
 
 // makers has every hardware type there is.
@@ -66,11 +78,13 @@ var makers = map[string]func(o Options) Driver{
 	"fake-hardware": func(Options) Driver { return fake.New(fake.Script{}) },
 	"redfish": func(o Options) Driver {
 		return redfish.New(redfish.Options{Log: o.Log, CAs: o.CAs, Dialer: o.Dialer,
-			ConnectTimeout: o.Patience.Connect, RequestTimeout: o.Patience.Request,
+			ConnectTimeout: o.Patience.Connect, RequestTimeout: o.Patience.Request, Called: o.calledBy("redfish"),
 			SOLConsole: ipmi.New(ipmi.Options{Log: o.Log, Dialer: o.Dialer}).OpenConsole})
 	},
 	"manual-management": func(Options) Driver { return manual.New() },
-	"ipmi":              func(o Options) Driver { return ipmi.New(ipmi.Options{Log: o.Log, Dialer: o.Dialer}) },
+	"ipmi": func(o Options) Driver {
+		return ipmi.New(ipmi.Options{Log: o.Log, Dialer: o.Dialer, Called: o.calledBy("ipmi")})
+	},
 }
 
 // Set is the drivers of the enabled hardware types.

@@ -55,3 +55,9 @@ func (r SensorReport) Unwell(health string) (all []Sensor) {
 	})
 	return all
 }
+
+// Sensed is a report with the names that its node had then; Instance is "" for none.
+type Sensed struct {
+	Node, Name, Instance string
+	Report               SensorReport
+}

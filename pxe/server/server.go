@@ -46,7 +46,8 @@ type Config struct {
 	Booter    pxe.Booter
 	Leases    pxe.Leases
 	DHCP      DHCPMode
-	Foreign   bool // machines may have their addresses from another DHCP server: boot HTTP serves them at any
+	Foreign   bool         // machines may have their addresses from another DHCP server: boot HTTP serves them at any
+	Recorder  pxe.Recorder // takes note of every request, besides the watch; nil: nobody
 	Log       *slog.Logger
 
 	DHCPPort       uint16 // 67, DHCPClientPort 68, TFTPPort 69: others are for tests
@@ -110,6 +111,23 @@ func Listen(ctx context.Context, c Config) (*Server, error) {
 	return s, nil
 }
 
+// recorder takes note of every request on the boot network.
+func (s *Server) recorder() pxe.Recorder {
+	if s.conf.Recorder == nil {
+		return s.watch
+	}
+	return both{s.watch, s.conf.Recorder}
+}
+
+// both takes note twice.
+type both [2]pxe.Recorder
+
+// Record gives the event to both.
+func (b both) Record(e pxe.Event) {
+	b[0].Record(e)
+	b[1].Record(e)
+}
+
 func (c Config) check() error {
 	if !c.Address.Is4() || c.Address.IsUnspecified() {
 		return fmt.Errorf("boot service: address %v: expected the IPv4 address machines reach this server under",
@@ -139,7 +157,7 @@ func (s *Server) open(ctx context.Context) (err error) {
 	}
 	s.tftp, err = tftp.Listen(ctx, tftp.Config{
 		Interface: c.Interface, Server: c.Address, Port: c.TFTPPort, Loaders: loader.Folder(c.LoaderDir),
-		Booter: c.Booter, Client: s.holder, Recorder: s.watch, Log: c.Log,
+		Booter: c.Booter, Client: s.holder, Recorder: s.recorder(), Log: c.Log,
 	})
 	if err != nil {
 		return err
@@ -154,7 +172,7 @@ func (s *Server) dhcpConfig() dhcp.Config {
 	return dhcp.Config{
 		Interface: c.Interface, Server: c.Address, URL: s.url, Subnets: c.Subnets,
 		Port: c.DHCPPort, ClientPort: c.DHCPClientPort, Booter: c.Booter, Leases: c.Leases,
-		OtherDHCP: c.Foreign, Recorder: s.watch, Log: c.Log,
+		OtherDHCP: c.Foreign, Recorder: s.recorder(), Log: c.Log,
 	}
 }
 
@@ -228,7 +246,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	defer cancel()
 	web := httpboot.New(httpboot.Config{
 		URL: s.url, Loaders: loader.Folder(s.conf.LoaderDir), Booter: s.conf.Booter,
-		Client: s.Client, Foreign: s.conf.Foreign, Extra: s.conf.Extra, Recorder: s.watch, Log: s.conf.Log,
+		Client: s.Client, Foreign: s.conf.Foreign, Extra: s.conf.Extra, Recorder: s.recorder(), Log: s.conf.Log,
 	})
 	parts := []func(context.Context) error{
 		s.tftp.Serve,

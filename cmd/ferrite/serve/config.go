@@ -45,6 +45,8 @@ type Config struct {
 	AgentTLS      bool     `koanf:"agent-require-tls"`
 	AgentPath     bool     `koanf:"agent-callback-path"`
 	LogLevel      string   `koanf:"log-level"`
+	Metrics       string   `koanf:"metrics-address"`
+	SensorSeries  int      `koanf:"metrics-sensor-series"`
 	AdvertiseURL  string   `koanf:"advertise-url"`
 
 	AutomatedClean   bool          `koanf:"automated-clean"`

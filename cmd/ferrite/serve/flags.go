@@ -66,6 +66,10 @@ func apiFlags(f *pflag.FlagSet) {
 			"consoles that somebody views or that are enabled")
 	f.String("host", hostname(), "`name` of this conductor")
 	f.String("log-level", "info", "debug, info, warn or error")
+	f.String("metrics-address", "",
+		"`host:port` of /metrics without a login, for Prometheus; without it, /metrics is at --api-address, for readers")
+	f.Int("metrics-sensor-series", 20000,
+		"number of series of sensors in one answer of /metrics; machines beyond it are left out, and counted; 0 for none")
 	f.String("advertise-url", "", "`URL` by which ramdisks reach the API (default: --boot-address and the API's port)")
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
 	"github.com/ferrite-metal/ferrite/conductor/configdrive"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/metrics"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
 	"github.com/ferrite-metal/ferrite/pxe/loader"
@@ -74,10 +75,11 @@ func startBoot(t *testing.T) (*conductor, *bootserver.Server) {
 	ctx, fail := context.WithCancelCause(context.Background())
 	c := &conductor{URL: "http://" + l.Addr().String(), Log: logged, Stop: func() { fail(nil) },
 		Ended: make(chan error, 1)}
+	counters := metrics.New()
 	parts := serving{
 		conf: conf, fail: fail, engine: eng, listener: l,
-		face: conf.api(ctx, nil, eng, nil, nil, nil, logs, nil, boot, nil, log),
-		boot: boot, log: log,
+		face: conf.api(ctx, nil, eng, nil, nil, nil, logs, nil, boot, counters, nil, log),
+		boot: boot, log: log, counters: counters,
 	}
 	go func() { c.Ended <- parts.run(ctx) }()
 	t.Cleanup(func() { c.End(t) })

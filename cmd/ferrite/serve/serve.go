@@ -40,6 +40,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/host/reconciler"
 	"github.com/ferrite-metal/ferrite/conductor/imagesource"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
+	"github.com/ferrite-metal/ferrite/conductor/metrics"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
 	"github.com/ferrite-metal/ferrite/images/bootiso"
@@ -116,8 +117,9 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	if err != nil {
 		return err
 	}
-	drivers, err := bmc.New(c.HardwareTypes,
-		bmc.Options{Log: log, CAs: cacert.Folder(c.CAFolder), Dialer: dialled.bmcs.Dialer(), Patience: c.patience()})
+	counters := metrics.New()
+	drivers, err := bmc.New(c.HardwareTypes, bmc.Options{Log: log, CAs: cacert.Folder(c.CAFolder),
+		Dialer: dialled.bmcs.Dialer(), Patience: c.patience(), Called: counters.Called})
 	if err != nil {
 		return err
 	}
@@ -160,8 +162,11 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 		Discovery: engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit,
 			BMCUser: c.BMCCredentials == generateCredentials,
 			Redfish: func(ctx context.Context, at netip.Addr) bool { return redfish.Answers(ctx, dialled.bmcs.Dialer(), at) }},
-		Changed: hosts.NodeChanged, CheckForm: driverinfo.CheckForm, Proof: proof,
+		Changed: hosts.NodeChanged, CheckForm: driverinfo.CheckForm, Proof: proof, Observer: counters,
 	})
+	eng.Follow(counters.Nodes)
+	counters.Watch(metrics.Config{Pending: eng.PendingEffects, Ready: readiness(db), Sensors: eng,
+		SensorSeries: c.SensorSeries})
 	listener, err := net.Listen("tcp", c.APIAddress)
 	if err != nil {
 		return fmt.Errorf("api: %w; is another conductor running? choose another --api-address", err)
@@ -170,7 +175,11 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	if err := c.takeUp(ctx, eng, logs); err != nil {
 		return err
 	}
-	boot, err := c.listenBoot(ctx, eng, images, listener.Addr(), cert, dialled.registries, log)
+	scrapes, err := c.listenMetrics(counters, log)
+	if err != nil {
+		return err
+	}
+	boot, err := c.listenBoot(ctx, eng, images, listener.Addr(), cert, dialled.registries, counters, log)
 	if err != nil {
 		return err
 	}
@@ -187,9 +196,9 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	consoles := c.consoles(ctx, &kept, eng, bmcs, logs, log)
 	defer kept.Wait()
 	defer fail(nil)
-	face := c.api(ctx, readiness(db), eng, documents, hosts, eventLog, logs, consoles, boot, who, log)
+	face := c.api(ctx, readiness(db), eng, documents, hosts, eventLog, logs, consoles, boot, counters, who, log)
 	return serving{conf: c, fail: fail, engine: eng, listener: listener, face: face, boot: boot, log: log,
-		manager: serviceManagerOf(log)}.run(ctx)
+		manager: serviceManagerOf(log), counters: counters, scrapes: scrapes}.run(ctx)
 }
 
 // hardwareTypes is the drivers as the engine knows them.
@@ -232,13 +241,16 @@ func (c Config) documents(ctx context.Context, db objects.Store) (*objects.Keepe
 func (c Config) api(stopping context.Context, ready func() error, eng *engine.Engine,
 	documents *objects.Keeper, owners api.Hosts,
 	eventLog *events.Log, logs *bootlog.Keeper, consoles *console.Consoles, boot *bootserver.Server,
-	who *auth.Authenticator,
+	counters *metrics.Metrics, who *auth.Authenticator,
 	log *slog.Logger) *api.API {
 	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout,
 		BIOSBootloader: c.BIOSBootloader, CallbackPath: c.AgentPath})
 	hosts := kube.Options{Keeper: documents, Events: eventLog, Log: log, Stopping: stopping, Ready: ready}
 	options := api.Options{Conductor: eng, Hosts: owners, Logs: logs, Consoles: consoles, Log: log, Stopping: stopping,
-		Mounts: ramdisks.Handlers()}
+		Mounts: ramdisks.Handlers(), Answered: counters.Answered}
+	if c.Metrics == "" {
+		options.Metrics = counters
+	}
 	if boot != nil { // a nil pointer in an interface would not be nil
 		options.Boot = boot
 		options.BootWatch = &bootpolicy.Watch{Log: boot.Watch(), Engine: eng}
@@ -292,7 +304,8 @@ func (c Config) probe(servers *outbound.Policy) engine.ImageProbe {
 
 // listenBoot opens the boot service; nil without --boot.
 func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, images *imagesource.Sources, api net.Addr,
-	cert *certificate.Certificate, dialled *outbound.Policy, log *slog.Logger) (*bootserver.Server, error) {
+	cert *certificate.Certificate, dialled *outbound.Policy, counters *metrics.Metrics,
+	log *slog.Logger) (*bootserver.Server, error) {
 	if !c.Boot {
 		return nil, nil
 	}
@@ -321,7 +334,8 @@ func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, images *imag
 	return bootserver.Listen(ctx, bootserver.Config{
 		Interface: c.BootInterface, Address: addr, Subnets: subnets, LoaderDir: c.LoaderDir,
 		Booter: policy, Leases: policy, DHCP: bootserver.DHCPMode(c.DHCP), Foreign: c.OtherDHCP, Log: log,
-		Extra: map[string]http.Handler{imagesource.Prefix: images.Handler(eng.Node, log), bootmedia.Prefix: media},
+		Recorder: bootCounter{counters},
+		Extra:    map[string]http.Handler{imagesource.Prefix: images.Handler(eng.Node, log), bootmedia.Prefix: media},
 	})
 }
 

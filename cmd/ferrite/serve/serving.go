@@ -11,6 +11,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/metrics"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
@@ -34,6 +35,8 @@ type serving struct {
 	boot     *bootserver.Server // nil without --boot
 	log      *slog.Logger
 	manager  serviceManager
+	counters *metrics.Metrics
+	scrapes  *metricsServer // nil without --metrics-address
 }
 
 // run runs the parts until ctx ends or one of them fails; then it ends the
@@ -48,7 +51,17 @@ func (s serving) run(ctx context.Context) error {
 
 	var parts sync.WaitGroup
 	parts.Go(func() { s.engine.Run(work) })
-	parts.Go(func() { s.conf.searchNodes(work, s.engine, s.log) })
+	parts.Go(func() {
+		s.conf.searchNodes(work, s.engine, s.counters.Nodes.Read, s.log)
+		s.counters.Nodes.AllRead()
+	})
+	if s.scrapes != nil {
+		parts.Go(func() {
+			if err := s.scrapes.run(work, s.log); err != nil {
+				s.fail(err)
+			}
+		})
+	}
 	if s.boot != nil {
 		parts.Go(func() { s.fail(s.boot.Serve(work)) })
 	}

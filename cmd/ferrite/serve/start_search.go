@@ -39,15 +39,16 @@ func (f *findings) warn(log *slog.Logger, text string) {
 
 // searchNodes names the nodes that an earlier release allowed and this one would refuse: with CA certificates that are
 // not open to nodes, or with the BMC and system of another node. They keep their state. It reads all nodes, a page at a
-// time, beside everything else: a start does not wait for it.
+// time, beside everything else: a start does not wait for it. read is given each.
 func (c *Config) searchNodes(ctx context.Context, nodes interface {
 	EachNode(ctx context.Context, q node.Query, visit func(*node.Node)) error
-}, log *slog.Logger) {
+}, read func(node.Node), log *slog.Logger) {
 	var closed, twice findings
 	believed := map[string]bool{} // by setting: many nodes name the same file
 	machines := map[uint64]bool{} // by hash: 100,000 addresses would take some 20 MB
 	seed := maphash.MakeSeed()
 	err := nodes.EachNode(ctx, node.Query{WithChildren: true, Limit: 200}, func(n *node.Node) {
+		read(*n)
 		for _, key := range c.closedAuthorities(*n, believed) {
 			closed.add(fmt.Sprintf("%s (%s)", nodeName(*n), key))
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -32,6 +33,9 @@ type Options struct {
 	Known func(c *Call) error
 	// Rewrite changes older forms of a path into the present one; nil for none.
 	Rewrite func(r *http.Request)
+	// Answered is told of every request: its method, the path of its row ("" for none), the status of the answer, and the
+	// time that it took. It must not wait. Nil: nobody.
+	Answered func(method, route string, status int, took time.Duration)
 	// Stranger reports whether anybody can call a path. Bodies of such requests
 	// have a share of memory of their own.
 	Stranger func(path string) bool
@@ -94,7 +98,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.foreign(w, r) {
 		return
 	}
-	s.echo.ServeHTTP(w, r)
+	s.answer(w, r)
 }
 
 // bodiesOf is the share of memory that the body of a request to a path counts in.
@@ -117,6 +121,7 @@ func (s *Server) Mount(prefix string, h Handler) {
 // 200: a success that nobody has said.
 func answers(h echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
+		routed(c)
 		err := h(c)
 		if err == nil && !c.Response().Committed {
 			return fmt.Errorf("%s %s: the handler has answered nothing: please report it", c.Request().Method, c.Path())

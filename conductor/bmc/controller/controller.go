@@ -70,7 +70,9 @@ func (c *controller[A, L]) call(ctx context.Context, a A, do func(ctx context.Co
 	if err := c.pause.wait(ctx); err != nil {
 		return err
 	}
+	began := time.Now()
 	err := do(ctx, u.login)
+	c.o.Called(time.Since(began), err)
 	c.note(ctx, u, err)
 	return err
 }

@@ -29,6 +29,9 @@ type Options struct {
 	RefusedFor    time.Duration    // how long refused credentials are not tried again, 30 s
 	BackOff       time.Duration    // the first pause after a failure, doubled with each, 250 ms
 	MaxBackOff    time.Duration    // 60 s
+
+	// Called is told of every call that reached the BMC, with the time that it took. It must not wait. Nil: nobody.
+	Called func(took time.Duration, err error)
 }
 
 func (o *Options) defaults() {
@@ -43,6 +46,9 @@ func (o *Options) defaults() {
 		if *d.to == 0 {
 			*d.to = d.is
 		}
+	}
+	if o.Called == nil {
+		o.Called = func(time.Duration, error) {}
 	}
 }
 

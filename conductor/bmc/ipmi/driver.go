@@ -31,6 +31,9 @@ type Options struct {
 	RefusedFor     time.Duration // how long refused credentials are not tried again, 30 s
 	BackOff        time.Duration // the first pause after a failure, doubled with each, 250 ms
 	MaxBackOff     time.Duration // 60 s
+
+	// Called is told of every call, with the time that it took; nil: nobody.
+	Called func(took time.Duration, err error)
 }
 
 // Driver drives every IPMI BMC; it is safe for concurrent use.
@@ -59,6 +62,7 @@ func New(o Options) *Driver {
 	return &Driver{&o, controller.New(controller.Options{
 		Driver: "ipmi", Log: o.Log, Failure: failure, CallTimeout: o.CallTimeout, LogoutTimeout: o.RequestTimeout,
 		IdleTimeout: o.IdleTimeout, RefusedFor: o.RefusedFor, BackOff: o.BackOff, MaxBackOff: o.MaxBackOff,
+		Called: o.Called,
 	}, func(address string, a account) *login { return &login{o: &o, address: address, account: a} })}
 }
 

@@ -40,6 +40,9 @@ type Options struct {
 	Quirks         []QuirkRow    // nil: Quirks()
 	Trace          func(Request) // called after each request; nil: nobody
 
+	// Called is told of every call, with the time that it took; nil: nobody.
+	Called func(took time.Duration, err error)
+
 	// SOLConsole opens a console by serial over LAN, of a node with the driver ipmi; nil: there is none.
 	SOLConsole func(ctx context.Context, n node.Node, take bool) (io.ReadWriteCloser, error)
 }
@@ -84,6 +87,7 @@ func New(o Options) *Driver {
 			Driver: "redfish", Log: o.Log, Failure: failure, CallTimeout: o.CallTimeout,
 			LogoutTimeout: min(o.RequestTimeout, 15*time.Second),
 			IdleTimeout:   o.IdleTimeout, RefusedFor: o.RefusedFor, BackOff: o.BackOff, MaxBackOff: o.MaxBackOff,
+			Called: o.Called,
 		}, func(base string, a account) *login { return &login{o: &o, base: base, account: a} })}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -226,7 +227,9 @@ func (e *Core) Commit(ctx context.Context, c node.Change) (node.Node, error) {
 			return node.Node{}, err
 		}
 	}
+	began := time.Now()
 	saved, err := e.Store.Commit(ctx, c)
+	e.Observer.Committed(time.Since(began), err)
 	if err != nil {
 		return saved, err
 	}

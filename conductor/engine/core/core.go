@@ -47,6 +47,8 @@ type Config struct {
 	// Nil for nobody.
 	Changed func(n node.Node)
 
+	Observer Observer // nil: nobody
+
 	PowerWorkers int // power states read at a time by the power sync; 64 when 0
 }
 
@@ -100,6 +102,9 @@ func (e *Core) Follow(f Follower) { e.followers = append(e.followers, f) }
 func New(c Config) *Core {
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Observer == nil {
+		c.Observer = noObserver{}
 	}
 	if c.Workers == 0 {
 		c.Workers = 64

@@ -70,6 +70,12 @@ func (e *Core) putMissing(ctx context.Context, pending []node.Effect) error {
 	return nil
 }
 
+// PendingEffects is how many effects wait for their turn with this conductor.
+func (e *Core) PendingEffects() (n int) {
+	e.turns.with(func(l *lanes.Lanes) { n = l.Len() })
+	return n
+}
+
 // put notes effects of a node that was saved.
 func (e *Core) put(n node.Node, effects []node.Effect) {
 	e.turns.with(func(l *lanes.Lanes) {

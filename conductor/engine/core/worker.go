@@ -50,22 +50,33 @@ func (e *Core) carryOut(ctx context.Context, c claimed, leave func()) error {
 		defer close(renewed)
 		e.keepLease(work, ef, cancel)
 	}()
+	e.Observer.EffectBegan(ef.Name, ef.Attempt)
+	began := time.Now()
 	result, err := e.Perform(work, ef, leave)
+	took := time.Since(began)
 	fenced := errors.Is(context.Cause(work), node.ErrFenced)
 	cancel(nil)
 	<-renewed
 
+	outcome := EffectDone
 	switch {
 	case fenced:
+		outcome = EffectFenced
 		log.Warn("effect was taken over by another conductor; its outcome here is dropped")
 	case ctx.Err() != nil:
+		outcome = EffectStopped
 		e.giveBack(c, ctx.Err(), 0)
 	case err != nil && Passing(err) && ef.Attempt < e.tries(ef, err):
+		outcome = EffectPassing
 		log.Info("effect failed and is tried again", "err", err)
 		e.giveBack(c, err, pause(ef.Attempt))
 	default:
+		if err != nil {
+			outcome = EffectFailed
+		}
 		e.settle(ctx, c, result, err)
 	}
+	e.Observer.EffectEnded(ef.Name, outcome, took)
 	return err
 }
 

@@ -23,7 +23,7 @@ type Sync struct {
 // New makes a PowerSync that follows the writes of a core.
 func New(c *core.Core) *Sync {
 	p := &Sync{Core: c, schedule: newSchedule(c.PowerWorkers), wakeRead: make(chan struct{}, 1),
-		sensors: reports{of: map[string]node.SensorReport{}}}
+		sensors: newReports()}
 	c.Follow(p)
 	c.LastRead = p.schedule.lastRead
 	return p

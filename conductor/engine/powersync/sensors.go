@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,14 +16,43 @@ import (
 // reports are the last readings of sensors, by node. They are kept in memory alone: what was measured before the
 // conductor started is of no use to anybody.
 type reports struct {
-	mu sync.Mutex
-	of map[string]node.SensorReport
+	mu    sync.Mutex
+	of    map[string]node.SensorReport
+	order []node.Sensed // of the first readings; the report of one that is not the node's any more is empty
+	place map[string]int
 }
 
-func (r *reports) put(uuid string, report node.SensorReport) {
+func newReports() reports {
+	return reports{of: map[string]node.SensorReport{}, place: map[string]int{}}
+}
+
+func (r *reports) put(n node.Node, report node.SensorReport) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.of[uuid] = report
+	r.of[n.UUID] = report
+	at, has := r.place[n.UUID]
+	if !has {
+		at = len(r.order)
+		r.order, r.place[n.UUID] = append(r.order, node.Sensed{}), at
+	}
+	r.order[at] = node.Sensed{Node: n.UUID, Name: n.Name, Instance: n.InstanceUUID, Report: report}
+}
+
+// each calls visit with the reports in the order of the first readings, until it returns false.
+func (r *reports) each(visit func(node.Sensed) bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.order {
+		if s.Node != "" && !visit(s) {
+			return
+		}
+	}
+}
+
+func (r *reports) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.of)
 }
 
 func (r *reports) get(uuid string) (node.SensorReport, bool) {
@@ -36,7 +66,26 @@ func (r *reports) forget(uuid string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.of, uuid)
+	at, has := r.place[uuid]
+	if !has {
+		return
+	}
+	delete(r.place, uuid)
+	r.order[at] = node.Sensed{}
+	if len(r.order) > 2*len(r.of)+16 { // mostly of nodes that are gone
+		r.order = slices.DeleteFunc(r.order, func(s node.Sensed) bool { return s.Node == "" })
+		for i, s := range r.order {
+			r.place[s.Node] = i
+		}
+	}
 }
+
+// EachSensorReport calls visit with the last readings, in the order of the first ones, until it returns false. It must
+// not call back.
+func (e *Sync) EachSensorReport(visit func(node.Sensed) bool) { e.sensors.each(visit) }
+
+// SensorReports is how many nodes' sensors were read.
+func (e *Sync) SensorReports() int { return e.sensors.count() }
 
 // SensorReport is the last reading of a node's sensors; false where there was none since the conductor started. It is
 // not to be changed.
@@ -58,7 +107,7 @@ func (e *Sync) readSensors(ctx context.Context, bmc core.BMC, n node.Node) {
 		return
 	}
 	report.At = e.Now()
-	e.sensors.put(n.UUID, report)
+	e.sensors.put(n, report)
 	read := plan.SensorsRead{Critical: names(report.Unwell("Critical"))}
 	if !plan.SensorNews(n, read) {
 		return

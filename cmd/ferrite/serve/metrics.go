@@ -1,0 +1,72 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/metrics"
+	"github.com/ferrite-metal/ferrite/pxe"
+)
+
+// checkMetrics refuses an address that is none.
+func (c *Config) checkMetrics() error {
+	if c.SensorSeries < 0 {
+		return fmt.Errorf("--metrics-sensor-series %d: say 1 or more, or 0 for none", c.SensorSeries)
+	}
+	if c.Metrics == "" {
+		return nil
+	}
+	_, port, err := net.SplitHostPort(c.Metrics)
+	if err != nil {
+		return fmt.Errorf("--metrics-address %q is not host:port: %w", c.Metrics, err)
+	}
+	if c.Metrics == c.APIAddress && port != "0" {
+		return fmt.Errorf("--metrics-address %s is that of the API: leave it out to have /metrics there, for readers", c.Metrics)
+	}
+	return nil
+}
+
+// metricsServer serves /metrics without a login; nil without --metrics-address.
+type metricsServer struct {
+	listener net.Listener
+	server   *http.Server
+}
+
+// listenMetrics opens the address of the metrics.
+func (c *Config) listenMetrics(counters *metrics.Metrics, log *slog.Logger) (*metricsServer, error) {
+	if c.Metrics == "" {
+		return nil, nil
+	}
+	l, err := net.Listen("tcp", c.Metrics)
+	if err != nil {
+		return nil, fmt.Errorf("--metrics-address: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", counters)
+	return &metricsServer{listener: l, server: &http.Server{Handler: mux, ReadTimeout: 10 * time.Second,
+		WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}}, nil
+}
+
+// run serves until ctx ends.
+func (m *metricsServer) run(ctx context.Context, log *slog.Logger) error {
+	log.Info("metrics", "url", "http://"+m.listener.Addr().String()+"/metrics")
+	defer context.AfterFunc(ctx, func() { _ = m.server.Close() })() // its error is that of closing the listener again
+	if err := m.server.Serve(m.listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// bootCounter counts the requests on the boot network.
+type bootCounter struct{ counters *metrics.Metrics }
+
+// Record counts one.
+func (b bootCounter) Record(e pxe.Event) {
+	b.counters.Booted(string(e.Service), e.Message, string(e.Reason))
+}

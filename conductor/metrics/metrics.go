@@ -1,0 +1,95 @@
+package metrics
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// Config is what metrics are read from at a scrape; nil functions are left out.
+type Config struct {
+	// Pending is how many effects wait for their turn.
+	Pending func() int
+	// Ready is why the database cannot be used, nil when it can.
+	Ready func() error
+	// Leads are the conductor groups that this conductor leads, and those that it knows of.
+	Leads func() map[string]bool
+	// Sensors has the last readings of machines.
+	Sensors Sensors
+	// SensorSeries bounds the series of sensors in one scrape. Machines beyond it are left out, and counted.
+	SensorSeries int
+}
+
+// Metrics are those of one conductor. They are safe for concurrent use.
+type Metrics struct {
+	Nodes *Nodes
+	work
+	boundary
+	registry *prometheus.Registry
+	handler  http.Handler
+}
+
+// The limits of a scrape.
+const (
+	maxScrapes    = 4
+	scrapeTimeout = 20 * time.Second
+)
+
+// New makes metrics at zero.
+func New() *Metrics {
+	m := &Metrics{Nodes: newNodes(time.Now), work: newWork(), boundary: newBoundary(), registry: prometheus.NewRegistry()}
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		collectors.NewBuildInfoCollector(), m.Nodes)
+	m.registry.MustRegister(m.work.all()...)
+	m.registry.MustRegister(m.boundary.all()...)
+	m.handler = promhttp.InstrumentMetricHandler(m.registry, promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		MaxRequestsInFlight: maxScrapes, Timeout: scrapeTimeout, Registry: m.registry,
+	}))
+	return m
+}
+
+// Watch adds what is read at a scrape. It is called once.
+func (m *Metrics) Watch(c Config) {
+	if c.Pending != nil {
+		m.gauge("ferrite_effects_pending", "Effects that wait for their turn.", func() float64 { return float64(c.Pending()) })
+	}
+	if c.Ready != nil {
+		m.gauge("ferrite_store_ready", "1 while the database can be used, else 0.", func() float64 {
+			if c.Ready() != nil {
+				return 0
+			}
+			return 1
+		})
+	}
+	if c.Leads != nil {
+		m.registry.MustRegister(leaders{c.Leads})
+	}
+	if c.Sensors != nil && c.SensorSeries > 0 {
+		m.registry.MustRegister(&sensors{source: c.Sensors, most: c.SensorSeries})
+	}
+}
+
+func (m *Metrics) gauge(name, help string, read func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
+}
+
+// ServeHTTP answers a scrape.
+func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.handler.ServeHTTP(w, r) }
+
+// maxLabel bounds the value of a label, in bytes.
+const maxLabel = 128
+
+// clean is a text of somebody else's as the value of a label: valid, printable and short.
+func clean(text string) string {
+	text = nodeapi.Printable(strings.ToValidUTF8(text, "\ufffd"))
+	if len(text) > maxLabel {
+		text = strings.ToValidUTF8(text[:maxLabel], "")
+	}
+	return text
+}
