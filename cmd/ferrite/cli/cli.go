@@ -22,6 +22,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/host"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/completion"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/inventory"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/node"
@@ -80,11 +81,20 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 	}
 	flags := root.PersistentFlags()
 	flags.StringVar(&s.Url, "url", url, "`URL` of the conductor, also $FERRITE_URL")
-	flags.StringVarP(&s.Output, "output", "o", "table", "output `format`: table, json or yaml")
+	flags.StringVarP(&s.Output, "output", "o", "table", "output `format`: table, wide, name, json, yaml or jsonpath=TEMPLATE; see: ferrite help output")
 	flags.DurationVar(&s.Timeout, "request-timeout", time.Minute, "time limit of one request")
 	s.Login.Add(flags)
+	for flag, usual := range map[string]string{"url": client.DefaultURL, "user": "", "ca-file": ""} {
+		flags.Lookup(flag).DefValue = usual // help is the same with any environment
+	}
 	root.AddGroup(&cobra.Group{ID: "client", Title: "Work with a conductor:"},
 		&cobra.Group{ID: "server", Title: "Run a conductor:"}, &cobra.Group{ID: "learn", Title: "Learn more:"})
+	root.SetHelpCommand(helpCommand())
+	root.SetUsageTemplate(usageTemplate)
+	cobra.AddTemplateFunc("flags", flagUsages)
+	cobra.AddTemplateFunc("inherited", inheritedUsages)
+	cobra.AddTemplateFunc("asks", hasCommonFlags)
+	root.AddCommand(topics()...)
 	root.SetHelpCommandGroupID("learn")
 	root.SetCompletionCommandGroupID("learn")
 	for _, c := range []*cobra.Command{
@@ -149,8 +159,8 @@ func top(cmd *cobra.Command) *cobra.Command {
 func noClient(cmd *cobra.Command) (err error) {
 	cmd.Root().PersistentFlags().VisitAll(func(f *pflag.Flag) {
 		if f.Changed && err == nil {
-			err = fmt.Errorf("--%s is for commands that ask a conductor; %s asks none: leave it out", f.Name,
-				noClientName(cmd))
+			err = exit.Usage(fmt.Errorf("--%s is for commands that ask a conductor; %s asks none: leave it out", f.Name,
+				noClientName(cmd)))
 		}
 	})
 	return err
@@ -174,7 +184,7 @@ func helpOfNoClient(cmd *cobra.Command, args []string) {
 func Run(ctx context.Context, cmd *cobra.Command) int {
 	if c, err := cmd.ExecuteContextC(ctx); err != nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "ferrite: %s\n", output.Visible(explainFlags(c, err).Error()))
-		return 1
+		return int(exit.Of(explainFlags(c, err)))
 	}
-	return 0
+	return int(exit.Done)
 }

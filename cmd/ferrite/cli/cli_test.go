@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -48,7 +49,7 @@ func scripts(dir string, setup func(*testscript.Env) error) testscript.Params {
 	return testscript.Params{
 		Dir: dir, Setup: setup,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"break": breakBMC, "inspected": inspected,
-			"erased": erased, "tamper": tamper, "uuidof": uuidOf, "becomes": becomes, "tells": tells},
+			"erased": erased, "tamper": tamper, "uuidof": uuidOf, "becomes": becomes, "tells": tells, "exits": exits},
 	}
 }
 
@@ -256,6 +257,18 @@ func inspected(ts *testscript.TestScript, _ bool, args []string) {
 	found := node.Inspected{Inventory: []byte(ts.ReadFile(args[1])), PluginData: []byte(plugin)}
 	_, err = c.Engine.Store.Commit(context.Background(), node.Change{Save: &n, Inspected: &found})
 	ts.Check(err)
+}
+
+// exits runs a command that ends with an exit status: "exits STATUS COMMAND...".
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: exits STATUS COMMAND...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	var ended *exec.ExitError
+	if !errors.As(err, &ended) || fmt.Sprint(ended.ExitCode()) != args[0] {
+		ts.Fatalf("%v, want exit status %s", err, args[0])
+	}
 }
 
 // erased puts a signed erase report of a node on record, of the kind that is asked

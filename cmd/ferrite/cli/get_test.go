@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
 )
 
 // watched is a server with a list and a script of watches, one for each time that
@@ -111,7 +113,7 @@ func TestWatchEnds(t *testing.T) {
 	})}
 	srv := httptest.NewServer(s)
 	defer srv.Close()
-	if stderr, code := ferrite(t.Context(), srv.URL, io.Discard, "get", "hosts", "-w"); code != 1 ||
+	if stderr, code := ferrite(t.Context(), srv.URL, io.Discard, "get", "hosts", "-w"); code != int(exit.Refused) ||
 		!strings.Contains(stderr, "ferrite: bob may not") {
 		t.Errorf("exit %d:\n%s", code, stderr)
 	}

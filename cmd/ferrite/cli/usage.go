@@ -7,6 +7,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/suggest"
 )
 
 // explainUsage words the usage errors of a command, and of all below it: the
@@ -18,12 +22,13 @@ func explainUsage(cmd *cobra.Command) {
 			if check(cmd, args) == nil {
 				return nil
 			}
-			return unknownCommand(cmd, args[0])
+			return unknownCommand(cmd, args)
 		}
 	} else if check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if check(cmd, args) == nil {
-				return nil
+			err := check(cmd, args)
+			if err == nil || exit.Of(err) == exit.BadUsage {
+				return err
 			}
 			return usageError(cmd, "found "+counted(len(args)))
 		}
@@ -47,22 +52,7 @@ func counted(n int) string {
 // usageError says how a command is used, and what was found instead.
 func usageError(cmd *cobra.Command, found string) error {
 	usage := strings.TrimSuffix(cmd.UseLine(), " [flags]")
-	return fmt.Errorf("expected %s; %s\n  see: %s --help", usage, found, cmd.CommandPath())
-}
-
-// unknownCommand names the commands that are spelt alike.
-func unknownCommand(cmd *cobra.Command, name string) error {
-	if cmd.SuggestionsMinimumDistance <= 0 {
-		cmd.SuggestionsMinimumDistance = 2 // cobra's own default, which it sets for the root alone
-	}
-	text := fmt.Sprintf("unknown command %q for %q", name, cmd.CommandPath())
-	if alike := cmd.SuggestionsFor(name); len(alike) > 0 {
-		for i, a := range alike {
-			alike[i] = cmd.CommandPath() + " " + a
-		}
-		return errors.New(text + "\n  try: " + strings.Join(alike, " or "))
-	}
-	return errors.New(text + "\n  see: " + cmd.CommandPath() + " --help")
+	return exit.Usage(fmt.Errorf("expected %s; %s\n  see: %s --help", usage, found, cmd.CommandPath()))
 }
 
 var (
@@ -76,13 +66,16 @@ var (
 func explainFlags(cmd *cobra.Command, err error) error {
 	see := "\n  see: " + cmd.CommandPath() + " --help"
 	if m := missingFlags.FindStringSubmatch(err.Error()); m != nil {
-		return errors.New(cmd.CommandPath() + " needs " + dashed(strings.Split(m[1], `", "`), " and ") + see)
+		return exit.Usage(errors.New(cmd.CommandPath() + " needs " + dashed(strings.Split(m[1], `", "`), " and ") + see))
 	}
 	if m := oneOfFlags.FindStringSubmatch(err.Error()); m != nil {
-		return errors.New(cmd.CommandPath() + " needs " + dashed(strings.Fields(m[1]), " or ") + see)
+		return exit.Usage(errors.New(cmd.CommandPath() + " needs " + dashed(strings.Fields(m[1]), " or ") + see))
 	}
 	if m := exclusive.FindStringSubmatch(err.Error()); m != nil {
-		return errors.New(dashed(strings.Fields(m[1]), " and ") + " exclude each other: leave one out" + see)
+		return exit.Usage(errors.New(dashed(strings.Fields(m[1]), " and ") + " exclude each other: leave one out" + see))
+	}
+	if strings.HasPrefix(err.Error(), "--") { // as all errors about the value of a flag
+		return exit.Usage(err)
 	}
 	return err
 }
@@ -102,7 +95,6 @@ func dashed(names []string, joint string) string {
 
 // explainValue words an error about the name or the value of a flag.
 func explainValue(cmd *cobra.Command, err error) error {
-	text := cmd.CommandPath() + ": " + err.Error()
 	if m := badValue.FindStringSubmatch(err.Error()); m != nil {
 		expected := m[3]
 		if f := cmd.Flag(strings.TrimLeft(m[2], "-")); f != nil {
@@ -115,7 +107,28 @@ func explainValue(cmd *cobra.Command, err error) error {
 				expected = "expected a whole number"
 			}
 		}
-		text = m[2] + " " + m[1] + ": " + expected
+		return exit.Usage(fmt.Errorf("%s %s: %s\n  see: %s --help", m[2], m[1], expected, cmd.CommandPath()))
 	}
-	return errors.New(text + "\n  see: " + cmd.CommandPath() + " --help")
+	if word := cmd.Flags().Arg(0); cmd.HasSubCommands() && word != "" {
+		return unknownCommand(cmd, cmd.Flags().Args())
+	}
+	return exit.Usage(fmt.Errorf("%s: %w%s\n  see: %s --help", cmd.CommandPath(), err, nearFlag(cmd, err),
+		cmd.CommandPath()))
+}
+
+var unknownFlag = regexp.MustCompile(`^unknown flag: --([^ =]+)`)
+
+// nearFlag is the flag that a mistyped one means.
+func nearFlag(cmd *cobra.Command, err error) string {
+	m := unknownFlag.FindStringSubmatch(err.Error())
+	if m == nil {
+		return ""
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			known = append(known, f.Name)
+		}
+	})
+	return suggest.DidYouMean(m[1], "--", known)
 }

@@ -183,7 +183,7 @@ func (d *deleting) all(docs []doomed) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, d.timeout, fmt.Errorf("not gone after %s", d.timeout))
 		defer cancel()
 	}
-	screen := wait.NewScreen(d.cmd, d.Output, len(docs) == 1)
+	screen := wait.NewScreen(d.cmd, d.Session)
 	held := map[string]doomedHost{} // by namespace and label
 	var failed []error
 	for _, doc := range docs {

@@ -42,7 +42,7 @@ command to try. Conditions, hardware and history follow.`,
 			if err := readDocument(cmd.Context(), s, k, *namespace, name, &reply); err != nil {
 				return err
 			}
-			if s.Output != "table" {
+			if !s.People() {
 				return output.PrintAny(s, cmd.OutOrStdout(), reply, nil)
 			}
 			var h hostapi.Host

@@ -35,7 +35,7 @@ connection is made again, and no change is missed. Kinds are:
   ferrite get host worker-0 -o yaml`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completeDocuments(s, kindWords()...),
-		Annotations:       map[string]string{client.MoreOutputs: "wide,name"},
+		Annotations:       map[string]string{client.OnlyOutputs: "table,wide,name,json,yaml"},
 	}
 	namespace := namespaceFlag(cmd)
 	f := cmd.Flags()

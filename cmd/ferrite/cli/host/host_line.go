@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -23,7 +24,6 @@ type hostLine struct {
 func (l *hostLine) show(h hostapi.Host, node nodeapi.Status) {
 	if text := hostText(h); text != l.state {
 		l.state = text
-		l.EndBar()
 		l.Say(text)
 	}
 	if node.Node != "" && (node.Activity != "" || node.WaitingFor != "") {
@@ -90,7 +90,6 @@ func checkWaiting(ctx context.Context, s *client.Session, h hostapi.Host, l *hos
 			return fmt.Errorf("host %s: %w", hostLabel(h), err)
 		}
 		if there {
-			l.EndBar()
 			l.Say(fmt.Sprintf("%s is %s", hostLabel(h), orNone(now.Status.Provisioning.State)))
 			return nil
 		}
@@ -112,15 +111,15 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // hostTimedOut says where a host stood when patience ended.
 func hostTimedOut(ctx context.Context, h hostapi.Host, l *hostLine, err error) error {
-	if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() == nil {
+	if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
 		return err
 	}
 	was := cmp.Or(l.state, "not heard of")
 	if l.Last != "" {
 		was += " (node: " + l.Last + ")"
 	}
-	return fmt.Errorf("host %s: %w; it was %s\n  the conductor continues: ferrite describe host %s%s",
-		hostLabel(h), context.Cause(ctx), was, h.Name, inNamespace(h))
+	return exit.Is(wait.Stopped(ctx), fmt.Errorf("host %s: %w; it was %s\n  the conductor continues: "+
+		"ferrite describe host %s%s", hostLabel(h), context.Cause(ctx), was, h.Name, inNamespace(h)))
 }
 
 // inNamespace is the flag that a command for a host needs.

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -182,9 +181,9 @@ func orNone(s hostapi.State) string {
 
 // follow shows what happens to hosts until all are where they are to be.
 func (w *hostWait) follow(s *client.Session, cmd *cobra.Command, hosts []awaited) error {
-	ctx, cancel := context.WithTimeoutCause(cmd.Context(), w.Limit, fmt.Errorf("not done after %s", w.Limit))
+	ctx, cancel := wait.Context(cmd.Context(), w.Limit)
 	defer cancel()
-	screen := wait.NewScreen(cmd, s.Output, len(hosts) == 1)
+	screen := wait.NewScreen(cmd, s)
 	byName := map[string]awaited{} // the last of those that are applied twice
 	for _, h := range hosts {
 		byName[hostLabel(h.Host)] = h

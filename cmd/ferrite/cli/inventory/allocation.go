@@ -22,7 +22,7 @@ when the machine is undeployed or the allocation is deleted.`
 // AllocationCommand is ferrite allocation.
 func AllocationCommand(s *client.Session) *cobra.Command {
 	r := record{
-		s, "allocation", "ALLOCATION", "allocations", []string{"uuid", "name", "resource_class", "state", "node_uuid"},
+		s, "allocation", "ALLOCATION", "allocations", named("resource_class", "state", "node_uuid"),
 	}
 	return client.Group("allocation", "Allocations: reserve a machine by class and traits", allocationHelp,
 		allocationList(r), r.show(), allocationCreate(r), r.delete())
@@ -90,7 +90,7 @@ func allocationCreate(r record) *cobra.Command {
 				return err
 			}
 		}
-		return output.PrintAny(r.session, cmd.OutOrStdout(), reply, output.Fields(reply))
+		return output.PrintAny(r.session, cmd.OutOrStdout(), reply, output.Fields(r.session, reply))
 	}
 	return cmd
 }

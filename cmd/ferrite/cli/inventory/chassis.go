@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 )
 
 const chassisHelp = `A chassis holds machines. A machine names its chassis: ferrite node set --chassis. A
@@ -11,7 +12,7 @@ chassis that has machines cannot be deleted.`
 
 // ChassisCommand is ferrite chassis.
 func ChassisCommand(s *client.Session) *cobra.Command {
-	r := record{s, "chassis", "CHASSIS", "chassis", []string{"uuid", "description"}}
+	r := record{s, "chassis", "CHASSIS", "chassis", output.Columns("uuid", "description")}
 	return client.Group("chassis", "Chassis that machines are built into", chassisHelp,
 		r.list(), r.show(), chassisCreate(r), chassisSet(r), r.delete())
 }

@@ -24,7 +24,8 @@ func DriverCommand(s *client.Session) *cobra.Command {
 			if err := s.Client.Do(cmd.Context(), "GET", nodeapi.Root+"/drivers", nil, &reply); err != nil {
 				return err
 			}
-			return output.PrintAny(s, cmd.OutOrStdout(), reply.Drivers, output.RowsOf(reply.Drivers, []string{"name", "hosts"}))
+			rows := output.RowsOf(s, reply.Drivers, output.Columns("name", "hosts"))
+			return output.PrintAny(s, cmd.OutOrStdout(), reply.Drivers, rows)
 		},
 	}
 	one := func(use, short, part string) *cobra.Command {

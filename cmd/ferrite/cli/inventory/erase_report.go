@@ -43,8 +43,8 @@ func eraseReportList(s *client.Session) *cobra.Command {
 			if err := s.Client.Do(cmd.Context(), "GET", client.FerritePath(args[0], "erase-reports"), nil, &reply); err != nil {
 				return noEraseReports(s, err)
 			}
-			columns := []string{"uuid", "signed_at", "failed", "erased", "skipped", "errors"}
-			return output.PrintAny(s, cmd.OutOrStdout(), reply.EraseReports, output.RowsOf(reply.EraseReports, columns))
+			columns := output.Columns("uuid", "signed_at", "failed", "erased", "skipped", "errors")
+			return output.PrintAny(s, cmd.OutOrStdout(), reply.EraseReports, output.RowsOf(s, reply.EraseReports, columns))
 		},
 	}
 }
@@ -214,7 +214,6 @@ func erasedOf(raw json.RawMessage) (r agentapi.EraseReport, err error) {
 func erasedRows(r agentapi.EraseReport) func(t table.Writer) error {
 	return func(t table.Writer) error {
 		t.AppendHeader(table.Row{"Device", "Serial", "Method", "Duration", "Verdict"})
-		t.SetColumnConfigs([]table.ColumnConfig{{Number: 5, WidthMax: output.Wide}})
 		for _, d := range r.Disks {
 			lasted := ""
 			if d.DurationMS > 0 {

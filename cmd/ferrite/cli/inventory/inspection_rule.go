@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 )
 
 const inspectionRuleHelp = `Inspection rules change nodes by the results of inspections. If an inspected machine
@@ -12,7 +13,8 @@ with a higher priority come first.`
 
 // InspectionRuleCommand is ferrite inspection-rule.
 func InspectionRuleCommand(s *client.Session) *cobra.Command {
-	r := record{s, "inspection rule", "RULE", "inspection_rules", []string{"uuid", "description", "phase", "priority"}}
+	r := record{s, "inspection rule", "RULE", "inspection_rules",
+		output.Columns("uuid", "description", "phase", "priority")}
 	return client.Group("inspection-rule", "Rules that change nodes by the results of inspections", inspectionRuleHelp,
 		r.list(), r.show(), inspectionRuleCreate(r), inspectionRuleSet(r), r.delete())
 }

@@ -1,15 +1,14 @@
 package inventory
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -38,11 +37,9 @@ func leaseList(s *client.Session) *cobra.Command {
 			if err := s.Client.Do(cmd.Context(), "GET", leasesPath, nil, &reply); err != nil {
 				return noLeases(s, err)
 			}
-			columns := []string{"mac", "ip", "static", "expires"}
-			if bytes.Contains(reply.Leases, []byte(`"subnet"`)) { // there are subnets with names
-				columns = slices.Insert(columns, 2, "subnet")
-			}
-			return output.PrintAny(s, cmd.OutOrStdout(), reply.Leases, output.RowsOf(reply.Leases, columns))
+			columns := append(output.Columns("mac", "ip", "subnet"), nodes.OfMACColumn(cmd.Context(), s))
+			columns = append(columns, output.Columns("static", "expires")...)
+			return output.PrintAny(s, cmd.OutOrStdout(), reply.Leases, output.RowsOf(s, reply.Leases, columns))
 		},
 	}
 }
@@ -62,7 +59,7 @@ func leaseReserve(s *client.Session) *cobra.Command {
 				&reply); err != nil {
 				return noLeases(s, err)
 			}
-			return output.PrintAny(s, cmd.OutOrStdout(), reply, output.Fields(reply))
+			return output.PrintAny(s, cmd.OutOrStdout(), reply, output.Fields(s, reply))
 		},
 	}
 	cmd.Flags().StringVar(&subnet, "subnet", "", "name of the subnet, where several have the address")
@@ -81,8 +78,7 @@ again when it renews. A machine without its reservation gets another address.`,
 				if err := s.Client.Do(cmd.Context(), "DELETE", leasePath(mac), nil, nil); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintf(cmd.OutOrStdout(), "deleted lease of %s\n", mac)
-				return err
+				return output.Say(s, cmd, "deleted lease of %s\n", mac)
 			})
 		},
 	}

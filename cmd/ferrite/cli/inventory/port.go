@@ -2,7 +2,6 @@ package inventory
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/url"
 
 	"github.com/spf13/cobra"
@@ -58,7 +57,7 @@ func portCreate(s *client.Session) *cobra.Command {
 			if err := s.Client.Do(cmd.Context(), "POST", nodeapi.Root+"/ports", body, &reply); err != nil {
 				return err
 			}
-			return output.PrintAny(s, cmd.OutOrStdout(), reply, output.Fields(reply))
+			return output.PrintAny(s, cmd.OutOrStdout(), reply, output.Fields(s, reply))
 		},
 	}
 	f := cmd.Flags()
@@ -95,8 +94,8 @@ func portList(s *client.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return output.PrintAny(s, cmd.OutOrStdout(), reply,
-				output.RowsOf(reply, []string{"uuid", "address", "node_uuid", "pxe_enabled"}))
+			columns := nodes.NameColumns(cmd.Context(), s, output.Columns("uuid", "address", "node_uuid", "pxe_enabled"))
+			return output.PrintAny(s, cmd.OutOrStdout(), reply, output.RowsOf(s, reply, columns))
 		},
 	}
 	cmd.Flags().StringVar(&node, "node", "", "only interfaces of this machine")
@@ -125,8 +124,7 @@ func portDelete(s *client.Session) *cobra.Command {
 				if err := s.Client.Do(cmd.Context(), "DELETE", nodeapi.Root+"/ports/"+url.PathEscape(port), nil, nil); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintf(cmd.OutOrStdout(), "deleted port %s\n", port)
-				return err
+				return output.Say(s, cmd, "deleted port %s\n", port)
 			})
 		},
 	}

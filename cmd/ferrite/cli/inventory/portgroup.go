@@ -12,7 +12,7 @@ be deleted.`
 
 // PortgroupCommand is ferrite portgroup.
 func PortgroupCommand(s *client.Session) *cobra.Command {
-	r := record{s, "portgroup", "PORTGROUP", "portgroups", []string{"uuid", "name", "address", "node_uuid", "mode"}}
+	r := record{s, "portgroup", "PORTGROUP", "portgroups", named("address", "node_uuid", "mode")}
 	return client.Group("portgroup", "Portgroups: joined ports of a machine", portgroupHelp,
 		r.listOf(), r.show(), portgroupCreate(r), portgroupSet(r), r.delete())
 }

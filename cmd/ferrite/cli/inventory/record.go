@@ -2,7 +2,6 @@ package inventory
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/url"
 
@@ -20,10 +19,16 @@ import (
 // one: what list, show and delete have to know of it.
 type record struct {
 	session *client.Session
-	noun    string   // deploy template
-	arg     string   // TEMPLATE
-	kind    string   // in paths: deploy_templates
-	columns []string // of a list
+	noun    string          // deploy template
+	arg     string          // TEMPLATE
+	kind    string          // in paths: deploy_templates
+	columns []output.Column // of a list
+}
+
+// named are the columns of records that have a name: it, or the UUID of a record without, and these fields.
+func named(fields ...string) []output.Column {
+	return append(append([]output.Column{output.Label()}, output.Columns(fields...)...),
+		output.Column{Field: "uuid", Wide: true})
 }
 
 // path of one of them, or of a part of it.
@@ -71,7 +76,8 @@ func (r record) listed(cmd *cobra.Command, q url.Values) error {
 	if err != nil {
 		return err
 	}
-	return output.PrintAny(r.session, cmd.OutOrStdout(), reply, output.RowsOf(reply, r.columns))
+	columns := nodes.NameColumns(cmd.Context(), r.session, r.columns)
+	return output.PrintAny(r.session, cmd.OutOrStdout(), reply, output.RowsOf(r.session, reply, columns))
 }
 
 func (r record) show() *cobra.Command {
@@ -95,8 +101,7 @@ func (r record) delete() *cobra.Command {
 				if err := r.session.Client.Do(cmd.Context(), "DELETE", r.path(ref), nil, nil); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintf(cmd.OutOrStdout(), "deleted %s %s\n", r.noun, ref)
-				return err
+				return output.Say(r.session, cmd, "deleted %s %s\n", r.noun, ref)
 			})
 		},
 	}
@@ -147,7 +152,7 @@ func (r record) created(cmd *cobra.Command, f *recordFlags, besides map[string]a
 	if err != nil {
 		return err
 	}
-	return output.PrintAny(r.session, cmd.OutOrStdout(), reply, output.Fields(reply))
+	return output.PrintAny(r.session, cmd.OutOrStdout(), reply, output.Fields(r.session, reply))
 }
 
 // createOf makes a new one of a machine, named by its flag, and prints it.

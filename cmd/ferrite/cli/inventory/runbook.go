@@ -19,7 +19,7 @@ const runbookStepsHelp = "list of {interface, step, args, order}, as JSON or a `
 
 // RunbookCommand is ferrite runbook.
 func RunbookCommand(s *client.Session) *cobra.Command {
-	r := record{s, "runbook", "RUNBOOK", "runbooks", []string{"uuid", "name", "owner", "public", "traits"}}
+	r := record{s, "runbook", "RUNBOOK", "runbooks", named("owner", "public", "traits")}
 	return client.Group("runbook", "Runbooks: named steps for cleaning and service", runbookHelp,
 		r.list(), r.show(), runbookCreate(r), runbookSet(r), r.delete(),
 		trait.Command(s, "runbook", "RUNBOOK", r.path))
@@ -64,7 +64,7 @@ func runbookCreate(r record) *cobra.Command {
 			return err
 		}
 		if len(traits) == 0 {
-			return output.PrintAny(r.session, cmd.OutOrStdout(), reply, output.Fields(reply))
+			return output.PrintAny(r.session, cmd.OutOrStdout(), reply, output.Fields(r.session, reply))
 		}
 		body := map[string]any{"traits": traits}
 		if err := r.session.Client.Do(cmd.Context(), "PUT", r.path(args[0], "traits"), body, nil); err != nil {

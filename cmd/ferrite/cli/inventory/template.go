@@ -15,7 +15,7 @@ const templateStepsHelp = "list of {interface, step, args, priority}, as JSON or
 
 // TemplateCommand is ferrite template.
 func TemplateCommand(s *client.Session) *cobra.Command {
-	r := record{s, "deploy template", "TEMPLATE", "deploy_templates", []string{"uuid", "name", "created_at"}}
+	r := record{s, "deploy template", "TEMPLATE", "deploy_templates", named("created_at")}
 	return client.Group("template", "Deploy templates: steps that traits add to a deploy", templateHelp,
 		r.list(), r.show(), templateCreate(r), templateSet(r), r.delete())
 }

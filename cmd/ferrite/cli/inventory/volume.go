@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 )
 
 const volumeHelp = `Machines can use volumes of a storage network. A connector is the name by which storage
@@ -18,7 +19,7 @@ func VolumeCommand(s *client.Session) *cobra.Command {
 
 func connectorCommand(s *client.Session) *cobra.Command {
 	r := record{
-		s, "volume connector", "CONNECTOR", "volume/connectors", []string{"uuid", "node_uuid", "type", "connector_id"},
+		s, "volume connector", "CONNECTOR", "volume/connectors", output.Columns("uuid", "node_uuid", "type", "connector_id"),
 	}
 	create := &cobra.Command{
 		Use:     "create --node NODE --type TYPE --connector-id ID",
@@ -45,7 +46,7 @@ func connectorFlags(cmd *cobra.Command) *recordFlags {
 func targetCommand(s *client.Session) *cobra.Command {
 	r := record{
 		s, "volume target", "TARGET", "volume/targets",
-		[]string{"uuid", "node_uuid", "volume_type", "boot_index", "volume_id"},
+		output.Columns("uuid", "node_uuid", "volume_type", "boot_index", "volume_id"),
 	}
 	create := &cobra.Command{
 		Use:     "create --node NODE --volume-type TYPE --volume-id ID --boot-index N",

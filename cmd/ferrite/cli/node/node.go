@@ -2,6 +2,7 @@ package node
 
 import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/trait"
 
 	"github.com/spf13/cobra"
@@ -19,5 +20,6 @@ func Command(s *client.Session) *cobra.Command {
 		trait.Command(s, "node", "NODE", client.NodePath),
 	)
 	cmd.AddCommand(nodeVerbs(s)...)
+	nodes.Several(s, cmd)
 	return cmd
 }

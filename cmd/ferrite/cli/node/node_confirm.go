@@ -1,11 +1,10 @@
 package node
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -27,8 +26,7 @@ func nodeConfirm(s *client.Session) *cobra.Command {
 					if err := s.Client.Do(cmd.Context(), "PUT", client.FerritePath(node, "power"), body, nil); err != nil {
 						return refused(cmd.Context(), s, cmd, node, err)
 					}
-					_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s is taken for %s\n", node, p.state)
-					return err
+					return output.Say(s, cmd, "%s is taken for %s\n", node, p.state)
 				})
 			},
 		})

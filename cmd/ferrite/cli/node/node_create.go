@@ -10,6 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -69,7 +70,11 @@ itself is not touched. The next command is "ferrite node manage".`,
 					n.Label(), mac, err, mac, n.Label())
 			}
 		}
-		return output.PrintAny(s, cmd.OutOrStdout(), reply, output.Fields(reply))
+		if !s.People() {
+			return output.PrintAny(s, cmd.OutOrStdout(), reply, nil)
+		}
+		return output.Say(s, cmd, "created node %s (%s) in state %s\n  next: %s\n", n.Label(), n.UUID, n.ProvisionState,
+			wait.Next(nodeapi.Status{Node: n.UUID, Name: n.Name, State: n.ProvisionState}))
 	}
 	return cmd
 }

@@ -1,12 +1,11 @@
 package node
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 )
 
@@ -22,8 +21,7 @@ deployed or busy cannot be deleted: undeploy it, or put it into maintenance firs
 				if err := s.Client.Do(cmd.Context(), "DELETE", client.NodePath(node), nil, nil); err != nil {
 					return refused(cmd.Context(), s, cmd, node, err)
 				}
-				_, err := fmt.Fprintf(cmd.OutOrStdout(), "deleted node %s\n", node)
-				return err
+				return output.Say(s, cmd, "deleted node %s\n", node)
 			})
 		},
 	}

@@ -48,7 +48,6 @@ the settings of its own time.`,
 func planRows(plans []agentapi.ErasePlan) func(t table.Writer) error {
 	return func(t table.Writer) error {
 		t.AppendHeader(table.Row{"Device", "Size", "Model", "Serial", "Would be", "Not by"})
-		t.SetColumnConfigs([]table.ColumnConfig{{Number: 5, WidthMax: output.Wide}, {Number: 6, WidthMax: output.Wide}})
 		for _, p := range plans {
 			t.AppendRow(table.Row{p.Device, wait.SizeText(p.Size), p.Model, p.Serial, wouldBe(p), notBy(p)})
 		}

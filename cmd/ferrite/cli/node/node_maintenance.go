@@ -1,12 +1,11 @@
 package node
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -40,7 +39,6 @@ func setMaintenance(s *client.Session, cmd *cobra.Command, nodes []string, metho
 		if err := s.Client.Do(cmd.Context(), method, client.NodePath(node, "maintenance"), body, nil); err != nil {
 			return refused(cmd.Context(), s, cmd, node, err)
 		}
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s is %s\n", node, now)
-		return err
+		return output.Say(s, cmd, "%s is %s\n", node, now)
 	})
 }

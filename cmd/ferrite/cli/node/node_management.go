@@ -32,8 +32,7 @@ func nodeBootDevice(s *client.Session) *cobra.Command {
 				nil); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s boots from %s\n", args[0], args[1])
-			return err
+			return output.Say(s, cmd, "%s boots from %s\n", args[0], args[1])
 		},
 	}
 	set.Flags().BoolVar(&persistent, "persistent", false, "for all boots from now on, not only the next")
@@ -68,7 +67,6 @@ func validRows(reply json.RawMessage) func(t table.Writer) error {
 			return fmt.Errorf("the conductor's answer: %w", err)
 		}
 		t.AppendHeader(table.Row{"Interface", "Works", "Reason"})
-		t.SetColumnConfigs([]table.ColumnConfig{{Number: 3, WidthMax: output.Wide}})
 		for _, kind := range output.Sorted(verdicts) {
 			works := "not supported"
 			if r := byKind[kind].Result; r != nil {
@@ -90,12 +88,18 @@ func nodeInventory(s *client.Session) *cobra.Command {
 			if err := s.Client.Do(cmd.Context(), "GET", client.NodePath(args[0], "inventory"), nil, &reply); err != nil {
 				return err
 			}
-			if s.Output == "table" { // it is a tree
+			if s.People() { // it is a tree
 				s.Output = "json"
 			}
 			return output.PrintAny(s, cmd.OutOrStdout(), reply, nil)
 		},
 	}
+}
+
+// historyColumns are those of the history. The user is who asked for what is recorded; nobody for the conductor's own.
+func historyColumns() []output.Column {
+	return []output.Column{{Field: "created_at", Head: "time"}, {Field: "severity", Wide: true},
+		{Field: "event_type", Head: "type"}, {Field: "user"}, {Field: "conductor", Wide: true}, {Field: "event"}}
 }
 
 func nodeHistory(s *client.Session) *cobra.Command {
@@ -110,7 +114,7 @@ func nodeHistory(s *client.Session) *cobra.Command {
 				return err
 			}
 			return output.PrintAny(s, cmd.OutOrStdout(), page["history"],
-				output.RowsOf(page["history"], []string{"created_at", "severity", "event_type", "event"}))
+				output.RowsOf(s, page["history"], historyColumns()))
 		},
 	}
 }

@@ -32,7 +32,9 @@ The machine must be active. The rescue ends with: ferrite node unrescue NODE`,
 			if err != nil {
 				return err
 			}
-			return requestVerb(s, cmd, args, wait.ProvisionGoal("rescue"), waiting,
+			goal := wait.ProvisionGoal("rescue")
+			goal.Then = func(node string, say func(string)) { say(rescueLogin(cmd.Context(), s, node)) }
+			return requestVerb(s, cmd, args, goal, waiting,
 				nodeapi.Provision{Target: "rescue", RescuePassword: password})
 		},
 	}

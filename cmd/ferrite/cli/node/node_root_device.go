@@ -94,7 +94,6 @@ func rootDevice(s *client.Session, cmd *cobra.Command, node string,
 func verdictRows(choice nodeapi.RootDevice) func(t table.Writer) error {
 	return func(t table.Writer) error {
 		t.AppendHeader(table.Row{"Disk", "Size", "Model", "Serial", "Taken", "Why"})
-		t.SetColumnConfigs([]table.ColumnConfig{{Number: 6, WidthMax: output.Wide}})
 		for _, d := range choice.Disks {
 			t.AppendRow(table.Row{
 				d.Name, wait.SizeText(d.Size), d.Model, d.Serial, map[bool]string{true: "yes", false: "no"}[d.Taken], d.Why,

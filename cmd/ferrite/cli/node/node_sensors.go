@@ -35,7 +35,7 @@ while the node rests. Parts that are not well come first.`,
 			if err := output.PrintAny(s, cmd.OutOrStdout(), raw, sensorRows(found)); err != nil {
 				return err
 			}
-			if s.Output == "table" {
+			if s.People() {
 				fmt.Fprintf(cmd.ErrOrStderr(), "read %s from %s\n", found.At, found.Source)
 				for _, i := range found.Incomplete {
 					fmt.Fprintf(cmd.ErrOrStderr(), "not read: %s\n", nodeapi.Printable(i))

@@ -14,10 +14,10 @@ func nodeSet(s *client.Session) *cobra.Command {
 	var driver, instanceUUID, networkData, protectedReason string
 	var reset, protected, retired bool
 	cmd := &cobra.Command{
-		Use:     "set NODE [--FIELD VALUE]...",
+		Use:     "set NODE... [--FIELD VALUE]...",
 		Short:   "Change the record of a machine",
 		Example: "  ferrite node set m1 --property cpu_arch=x86_64 --driver-info redfish_password=new",
-		Args:    cobra.ExactArgs(1),
+		Args:    cobra.MinimumNArgs(1),
 	}
 	caution.Care{Force: caution.OfMachine}.Add(s, cmd)
 	f := addNodeFlags(cmd)
@@ -52,11 +52,11 @@ func nodeSet(s *client.Session) *cobra.Command {
 			}
 			add(true, "network_data", data)
 		}
-		path := client.NodePath(args[0])
+		query := ""
 		if reset {
-			path += "?reset_interfaces=true"
+			query = "?reset_interfaces=true"
 		}
-		return nodes.SendPatch(s, cmd, path, ops)
+		return nodes.PatchEach(s, cmd, args, query, ops)
 	}
 	return cmd
 }
@@ -65,10 +65,10 @@ func nodeUnset(s *client.Session) *cobra.Command {
 	texts := map[string]*bool{}
 	keys := map[string]*[]string{}
 	cmd := &cobra.Command{
-		Use:     "unset NODE [--FIELD]...",
+		Use:     "unset NODE... [--FIELD]...",
 		Short:   "Remove fields from the record of a machine",
 		Example: "  ferrite node unset m1 --property cpu_arch --instance-uuid",
-		Args:    cobra.ExactArgs(1),
+		Args:    cobra.MinimumNArgs(1),
 	}
 	for flag, field := range map[string]string{
 		"name": "name", "resource-class": "resource_class", "owner": "owner", "lessee": "lessee",
@@ -96,7 +96,7 @@ func nodeUnset(s *client.Session) *cobra.Command {
 				ops = append(ops, nodeapi.Patch{Op: "remove", Path: "/" + field + "/" + output.Pointer(key)})
 			}
 		}
-		return nodes.SendPatch(s, cmd, client.NodePath(args[0]), ops)
+		return nodes.PatchEach(s, cmd, args, "", ops)
 	}
 	return cmd
 }

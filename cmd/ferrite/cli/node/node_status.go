@@ -16,22 +16,38 @@ import (
 
 func nodeStatus(s *client.Session) *cobra.Command {
 	return &cobra.Command{
-		Use:   "status NODE",
+		Use:   "status NODE...",
 		Short: "Show the current step, what it waits for, and what to try next",
-		Long: `Show the current step of a machine, what it waits for, and the deadline. The boot stages,
+		Long: `Show the current step of machines, what it waits for, and the deadline. The boot stages,
 the bytes written, the last reading of the power state and the last heartbeat follow. If
 something is wrong, the last error and the next command to try are at the end.`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			st, err := wait.ReadStatus(cmd.Context(), s, args[0])
+			all, err := wait.ReadStatuses(cmd.Context(), s, args)
 			if err != nil {
 				return err
 			}
-			reply, err := json.Marshal(st)
-			if err != nil {
-				return err
+			var replies []json.RawMessage
+			for i, st := range all {
+				reply, err := json.Marshal(st)
+				if err != nil {
+					return err
+				}
+				replies = append(replies, reply)
+				if !s.People() {
+					continue
+				}
+				if i > 0 {
+					fmt.Fprintln(cmd.OutOrStdout())
+				}
+				if err := output.PrintAny(s, cmd.OutOrStdout(), reply, statusRows(st)); err != nil {
+					return err
+				}
 			}
-			return output.PrintAny(s, cmd.OutOrStdout(), reply, statusRows(st))
+			if s.People() {
+				return nil
+			}
+			return output.PrintSome(s, cmd, len(args), replies)
 		},
 	}
 }
@@ -44,7 +60,6 @@ func statusRows(st nodeapi.Status) func(t table.Writer) error {
 				t.AppendRow(table.Row{name, value})
 			}
 		}
-		t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, WidthMax: output.Wide}})
 		row("node", wait.Join(st.Node, st.Name))
 		row("state", st.State)
 		row("on its way to", st.Target)
@@ -72,7 +87,7 @@ func statusRows(st nodeapi.Status) func(t table.Writer) error {
 		}
 		row("agent heard of", wait.Clock(st.LastHeartbeat))
 		row("last error", st.LastError)
-		row("try", st.Try)
+		row("try", wait.Next(st))
 		return nil
 	}
 }

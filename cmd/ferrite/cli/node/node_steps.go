@@ -41,7 +41,7 @@ with a * are required.`,
 			if err := output.PrintAny(s, cmd.OutOrStdout(), raw, stepRows(steps)); err != nil {
 				return err
 			}
-			if s.Output != "table" {
+			if !s.People() {
 				return nil
 			}
 			_, err = fmt.Fprint(cmd.ErrOrStderr(), listedText(steps))
@@ -68,7 +68,6 @@ func frameworks() []string { return []string{"verify", "clean", "deploy", "servi
 func stepRows(steps nodeapi.NodeSteps) func(t table.Writer) error {
 	return func(t table.Writer) error {
 		t.AppendHeader(table.Row{"Step", "By", "Verify", "Clean", "Deploy", "Service", "Abortable", "Arguments"})
-		t.SetColumnConfigs([]table.ColumnConfig{{Number: 8, WidthMax: output.Wide}})
 		for _, st := range steps.Steps {
 			row := table.Row{st.Interface + "." + st.Step, st.Source}
 			for _, fw := range frameworks() {

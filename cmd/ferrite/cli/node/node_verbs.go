@@ -2,12 +2,15 @@ package node
 
 import (
 	"context"
-	"fmt"
+	"encoding/json"
+	"errors"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -85,22 +88,56 @@ func requestVerb(s *client.Session, cmd *cobra.Command, nodes []string, g wait.G
 func runVerb(s *client.Session, cmd *cobra.Command, nodes []string, waiting wait.Flag, g wait.Goal,
 	begin func(context.Context, string) error) error {
 	if !waiting.On {
-		return wait.Each(nodes, func(node string) error {
-			if err := begin(cmd.Context(), node); err != nil {
+		limit := lockedPatience
+		err := wait.Each(nodes, func(node string) error {
+			if err := unlocked(cmd.Context(), limit, node, begin); err != nil {
 				return refused(cmd.Context(), s, cmd, node, err)
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %s requested; follow it with: ferrite node status %s\n",
-				node, typed(cmd), node)
-			return err
+			return output.Say(s, cmd, "%s: %s requested; follow it with: ferrite node status %s\n", node, typed(cmd), node)
 		})
+		return errors.Join(err, printStatuses(cmd.Context(), s, cmd, nodes))
 	}
-	ctx, cancel := context.WithTimeoutCause(cmd.Context(), waiting.Limit, fmt.Errorf("not done after %s", waiting.Limit))
+	ctx, cancel := wait.Context(cmd.Context(), waiting.Limit)
 	defer cancel()
-	screen := wait.NewScreen(cmd, s.Output, len(nodes) == 1)
-	followed, err := wait.Prepare(ctx, s, screen, nodes)
+	followed, err := wait.Prepare(ctx, s, wait.NewScreen(cmd, s), nodes)
 	if err != nil {
 		return err
 	}
 	wait.Request(ctx, s, followed, begin)
-	return wait.Follow(ctx, s, g, followed, func(node string, err error) error { return refused(ctx, s, cmd, node, err) })
+	err = wait.Follow(ctx, s, g, followed, func(node string, err error) error { return refused(ctx, s, cmd, node, err) })
+	return errors.Join(err, printStatuses(cmd.Context(), s, cmd, nodes))
+}
+
+// lockedPatience is how long a node is waited for that the conductor is at work on, without --wait.
+const lockedPatience = 10 * time.Second
+
+// unlocked requests something of a node, again for some seconds while the conductor has it locked.
+func unlocked(ctx context.Context, limit time.Duration, node string, begin func(context.Context, string) error) error {
+	for until := time.Now().Add(limit); ; {
+		err := begin(ctx, node)
+		if !client.Locked(err) || time.Now().After(until) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait.FirstPoll):
+		}
+	}
+}
+
+// printStatuses writes the statuses of nodes after a verb, as a list, for programs.
+func printStatuses(ctx context.Context, s *client.Session, cmd *cobra.Command, nodes []string) error {
+	if s.People() {
+		return nil
+	}
+	all, err := wait.ReadStatuses(ctx, s, nodes)
+	if err != nil {
+		return err
+	}
+	reply, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	return output.PrintAny(s, cmd.OutOrStdout(), reply, nil)
 }

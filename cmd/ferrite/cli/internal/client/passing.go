@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"regexp"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -12,6 +13,9 @@ import (
 type lostError struct{ error }
 
 func (e *lostError) Unwrap() error { return e.error }
+
+// ExitCode is that of a conductor that did not answer.
+func (e *lostError) ExitCode() exit.Code { return exit.Unreachable }
 
 // lockedText is how Ironic words it.
 var lockedText = regexp.MustCompile(` is locked by `)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
 )
 
 // DefaultURL is where a conductor listens by default.
@@ -23,23 +25,45 @@ type Session struct {
 	Client  *client
 }
 
+// templatePrefix begins the form that shows parts of an answer.
+const templatePrefix = "jsonpath="
+
 // Outputs are the forms that a command prints in.
 func Outputs(cmd *cobra.Command) []string {
-	forms := []string{"table", "json", "yaml"}
-	if more := cmd.Annotations[MoreOutputs]; more != "" {
-		forms = append(forms, strings.Split(more, ",")...)
+	if only := cmd.Annotations[OnlyOutputs]; only != "" {
+		return strings.Split(only, ",")
 	}
-	return forms
+	return []string{"table", "wide", "name", "json", "yaml", templatePrefix + "TEMPLATE"}
 }
 
 // CheckOutput refuses forms that a command cannot print in.
 func (s *Session) CheckOutput(cmd *cobra.Command) error {
 	forms := Outputs(cmd)
-	if slices.Contains(forms, s.Output) {
+	known := s.Output
+	if s.Template() != "" {
+		known = templatePrefix + "TEMPLATE"
+	}
+	if slices.Contains(forms, known) {
 		return nil
 	}
 	last := len(forms) - 1
-	return fmt.Errorf("--output %q: expected %s or %s", s.Output, strings.Join(forms[:last], ", "), forms[last])
+	return exit.Usage(fmt.Errorf("--output %q: expected %s or %s", s.Output, strings.Join(forms[:last], ", "),
+		forms[last]))
+}
+
+// People reports whether the output is for people: sentences may be part of it.
+func (s *Session) People() bool { return s.Output == "table" || s.Output == "wide" }
+
+// Wide reports whether all fields and columns are asked for.
+func (s *Session) Wide() bool { return s.Output == "wide" }
+
+// Template is that of -o jsonpath=TEMPLATE; "" for other forms.
+func (s *Session) Template() string {
+	template, _ := strings.CutPrefix(s.Output, templatePrefix)
+	if template == s.Output {
+		return ""
+	}
+	return template
 }
 
 // Open makes the client.
@@ -52,9 +76,8 @@ func (s *Session) Open(stdin io.Reader) error {
 	return err
 }
 
-// MoreOutputs is the annotation of commands that can print in more forms than all
-// can: their names, between commas.
-const MoreOutputs = "outputs"
+// OnlyOutputs is the annotation of commands that print in other forms than most: their names, between commas.
+const OnlyOutputs = "outputs"
 
 // Group makes a command that only holds others.
 func Group(use, short, long string, commands ...*cobra.Command) *cobra.Command {

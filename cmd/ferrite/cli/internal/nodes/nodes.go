@@ -5,11 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -19,14 +23,54 @@ func GetNode(ctx context.Context, s *client.Session, node, fields string) (n nod
 	return n, err
 }
 
+// PatchEach changes nodes, and prints them for programs. People get a line for each.
+func PatchEach(s *client.Session, cmd *cobra.Command, names []string, query string, ops []nodeapi.Patch) error {
+	if len(ops) == 0 {
+		return errNothing
+	}
+	var replies []json.RawMessage
+	err := wait.Each(names, func(name string) error {
+		var reply json.RawMessage
+		if err := s.Client.Do(cmd.Context(), "PATCH", client.NodePath(name)+query, ops, &reply); err != nil {
+			return err
+		}
+		replies = append(replies, reply)
+		if !s.People() {
+			return nil
+		}
+		return output.Say(s, cmd, "%s: changed %s\n", name, strings.Join(fieldsOf(ops), ", "))
+	})
+	if s.People() {
+		return err
+	}
+	return errors.Join(err, output.PrintSome(s, cmd, len(names), replies))
+}
+
+// errNothing is a change of nothing.
+var errNothing = exit.Usage(errors.New("nothing to change: name at least one field, see --help"))
+
+// fieldsOf are the fields that are changed, in words that flags have.
+func fieldsOf(ops []nodeapi.Patch) (fields []string) {
+	for _, op := range ops {
+		field := unescape.Replace(strings.TrimPrefix(op.Path, "/"))
+		if !slices.Contains(fields, field) {
+			fields = append(fields, field)
+		}
+	}
+	return fields
+}
+
 // SendPatch changes an object and prints it.
 func SendPatch(s *client.Session, cmd *cobra.Command, path string, ops []nodeapi.Patch) error {
 	if len(ops) == 0 {
-		return errors.New("nothing to change: name at least one field, see --help")
+		return errNothing
 	}
 	var reply json.RawMessage
 	if err := s.Client.Do(cmd.Context(), "PATCH", path, ops, &reply); err != nil {
 		return err
 	}
-	return output.PrintAny(s, cmd.OutOrStdout(), reply, output.Fields(reply))
+	return output.PrintAny(s, cmd.OutOrStdout(), reply, output.Fields(s, reply))
 }
+
+// unescape makes a field with its key of a JSON pointer (RFC 6901).
+var unescape = strings.NewReplacer("/", ".", "~1", "/", "~0", "~")

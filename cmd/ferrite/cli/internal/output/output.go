@@ -2,6 +2,7 @@ package output
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,7 +12,6 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 )
@@ -19,16 +19,44 @@ import (
 // PrintAny writes a reply in the form that was asked for; rows says how it looks
 // as a table.
 func PrintAny(s *client.Session, w io.Writer, reply json.RawMessage, rows func(t table.Writer) error) error {
-	if s.Output == "json" || s.Output == "yaml" {
+	switch {
+	case s.Output == "json", s.Output == "yaml":
 		return printDocument(s, w, reply)
+	case s.Output == "name":
+		return printNames(w, reply)
+	case s.Template() != "":
+		return printTemplate(w, s.Template(), reply)
 	}
-	t := visibleTable{table.NewWriter()}
-	t.SetStyle(table.StyleLight)
-	t.Style().Format.Header = text.FormatDefault
+	t := &fitted{Writer: table.NewWriter()}
 	if err := rows(t); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w, t.Render())
+	_, err := fmt.Fprintln(w, t.render(ScreenOf(w)))
+	return err
+}
+
+// PrintSome writes the replies of several requests as PrintAny does for programs: one as it is, more as a list.
+func PrintSome(s *client.Session, cmd *cobra.Command, asked int, replies []json.RawMessage) error {
+	if asked == 1 && len(replies) == 1 {
+		return PrintAny(s, cmd.OutOrStdout(), replies[0], nil)
+	}
+	if replies == nil {
+		replies = []json.RawMessage{}
+	}
+	list, err := json.Marshal(replies)
+	if err != nil {
+		return err
+	}
+	return PrintAny(s, cmd.OutOrStdout(), list, nil)
+}
+
+// Say prints a sentence about what was done: on stdout for people, else on stderr, since a program reads stdout.
+func Say(s *client.Session, cmd *cobra.Command, format string, args ...any) error {
+	w := cmd.OutOrStdout()
+	if !s.People() {
+		w = cmd.ErrOrStderr()
+	}
+	_, err := fmt.Fprintf(w, format, args...)
 	return err
 }
 
@@ -74,48 +102,73 @@ func ShowPath(s *client.Session, cmd *cobra.Command, path string) error {
 	if err := s.Client.Do(cmd.Context(), "GET", path, nil, &reply); err != nil {
 		return err
 	}
-	return PrintAny(s, cmd.OutOrStdout(), reply, Fields(reply))
+	return PrintAny(s, cmd.OutOrStdout(), reply, Fields(s, reply))
 }
 
-// Wide is how many characters of one value a table shows on a line.
-const Wide = 100
-
-// Fields is a table of one object: a row for each of its fields but links.
-func Fields(reply json.RawMessage) func(t table.Writer) error {
+// Fields is a table of one object: a row for each of its fields that has a value, and for all with -o wide.
+func Fields(s *client.Session, reply json.RawMessage) func(t table.Writer) error {
 	return func(t table.Writer) error {
 		var object map[string]any
 		if err := json.Unmarshal(reply, &object); err != nil {
 			return fmt.Errorf("the conductor's answer: %w", err)
 		}
-		t.AppendHeader(table.Row{"Field", "Value"})
-		t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, WidthMax: Wide}})
 		for _, name := range Sorted(object) {
-			if !slices.Contains([]string{"links", "ports", "states", "portgroups", "volume"}, name) {
-				t.AppendRow(table.Row{name, Cell(object[name])})
+			text := FieldText(name, object[name])
+			if slices.Contains([]string{"links", "ports", "states", "portgroups", "volume"}, name) ||
+				text == "" && !s.Wide() {
+				continue
 			}
+			t.AppendRow(table.Row{name, text})
 		}
 		return nil
 	}
 }
 
-// RowsOf is a table of a list of objects, with these columns.
-func RowsOf(reply json.RawMessage, columns []string) func(t table.Writer) error {
+// Column is a column of a list.
+type Column struct {
+	Field string
+	Head  string // Field when empty
+	Wide  bool   // with -o wide alone
+	// Text is what the cell shows of an item. Nil: its field.
+	Text func(item map[string]any) string
+}
+
+// Label is the column of names; a record without has its UUID there.
+func Label() Column {
+	return Column{Field: "name", Text: func(item map[string]any) string {
+		return cmp.Or(Cell(item["name"]), Cell(item["uuid"]))
+	}}
+}
+
+// Columns are those of fields.
+func Columns(fields ...string) []Column {
+	all := make([]Column, len(fields))
+	for i, f := range fields {
+		all[i].Field = f
+	}
+	return all
+}
+
+// RowsOf is a table of a list of objects. Columns that are empty in every row are left out, except with -o wide.
+func RowsOf(s *client.Session, reply json.RawMessage, columns []Column) func(t table.Writer) error {
 	return func(t table.Writer) error {
 		var items []map[string]any
 		if err := json.Unmarshal(reply, &items); err != nil {
 			return fmt.Errorf("the conductor's answer: %w", err)
 		}
-		header, widths := make(table.Row, len(columns)), make([]table.ColumnConfig, len(columns))
-		for i, c := range columns {
-			widths[i] = table.ColumnConfig{Number: i + 1, WidthMax: Wide}
-			header[i] = strings.ReplaceAll(c, "_", " ")
+		shown := slices.DeleteFunc(slices.Clone(columns), func(c Column) bool { return c.Wide && !s.Wide() })
+		header := make(table.Row, len(shown))
+		for i, c := range shown {
+			header[i] = c.head()
 		}
 		t.AppendHeader(header)
-		t.SetColumnConfigs(widths)
+		if f, ok := t.(*fitted); ok {
+			f.sparse = !s.Wide()
+		}
 		for _, item := range items {
-			row := make(table.Row, len(columns))
-			for i, c := range columns {
-				row[i] = Cell(item[c])
+			row := make(table.Row, len(shown))
+			for i, c := range shown {
+				row[i] = c.text(item)
 			}
 			t.AppendRow(row)
 		}
@@ -123,23 +176,13 @@ func RowsOf(reply json.RawMessage, columns []string) func(t table.Writer) error 
 	}
 }
 
-// Cell is a value as people read it: nothing for null.
-func Cell(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case string:
-		return v
-	case bool:
-		return fmt.Sprint(v)
+func (c Column) head() string { return strings.ReplaceAll(cmp.Or(c.Head, c.Field), "_", " ") }
+
+func (c Column) text(item map[string]any) string {
+	if c.Text != nil {
+		return c.Text(item)
 	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return fmt.Sprint(v)
-	}
-	return strings.TrimSpace(b.String())
+	return FieldText(c.Field, item[c.Field])
 }
 
 // Sorted returns the keys of a map in order.

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-
-	"github.com/jedib0t/go-pretty/v6/table"
 )
 
 // Visible makes text fit for a terminal. Much of what is shown was said by a
@@ -42,17 +40,4 @@ func visibleJSON(document string) string {
 		fmt.Fprintf(&b, `\u%04x`, r)
 	}
 	return b.String()
-}
-
-// visibleTable is a table whose cells are fit for a terminal.
-type visibleTable struct{ table.Writer }
-
-// AppendRow adds a row.
-func (t visibleTable) AppendRow(row table.Row, config ...table.RowConfig) {
-	for i, cell := range row {
-		if s, ok := cell.(string); ok {
-			row[i] = Visible(s)
-		}
-	}
-	t.Writer.AppendRow(row, config...)
 }

@@ -47,10 +47,10 @@ func TestPrintObeysNoMachine(t *testing.T) {
 	for _, form := range []string{"table", "json", "yaml"} {
 		s := &client.Session{Output: form}
 		var out, rows bytes.Buffer
-		if err := PrintAny(s, &out, reply, Fields(reply)); err != nil {
+		if err := PrintAny(s, &out, reply, Fields(s, reply)); err != nil {
 			t.Fatal(err)
 		}
-		if err := PrintAny(s, &rows, list, RowsOf(list, []string{"name"})); err != nil {
+		if err := PrintAny(s, &rows, list, RowsOf(s, list, Columns("name"))); err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range []string{out.String(), rows.String()} {
@@ -82,7 +82,7 @@ func TestPrintReadsAnyEscape(t *testing.T) {
 	for _, form := range []string{"table", "json", "yaml"} {
 		s := &client.Session{Output: form}
 		var out bytes.Buffer
-		if err := PrintAny(s, &out, reply, Fields(reply)); err != nil {
+		if err := PrintAny(s, &out, reply, Fields(s, reply)); err != nil {
 			t.Errorf("%s: %v", form, err)
 			continue
 		}

@@ -84,8 +84,7 @@ func (t traits) remove() *cobra.Command {
 			if err := t.session.Client.Do(cmd.Context(), "DELETE", t.path(args[0], "traits"), nil, nil); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s has no traits\n", args[0])
-			return err
+			return output.Say(t.session, cmd, "%s has no traits\n", args[0])
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "remove all traits")
@@ -99,7 +98,6 @@ func (t traits) each(cmd *cobra.Command, method, ref string, names []string, sai
 			nil); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), said, ref, name)
-		return err
+		return output.Say(t.session, cmd, said, ref, name)
 	})
 }

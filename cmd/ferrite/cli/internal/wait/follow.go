@@ -1,12 +1,13 @@
 package wait
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -78,7 +79,7 @@ func (n *Followed) request(ctx context.Context, s *client.Session, request func(
 			n.Line.locked()
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("node %s: %w: %w", n.Name, context.Cause(ctx), err)
+			return exit.Is(Stopped(ctx), fmt.Errorf("node %s: %w: %w", n.Name, context.Cause(ctx), err))
 		}
 		select {
 		case <-ctx.Done():
@@ -144,7 +145,11 @@ func (n *Followed) look(g Goal, found statusOf) {
 	n.Line.Show(found.Status)
 	if done, err := g.There(found.Status); done || err != nil {
 		if done {
+			n.Line.passRest()
 			n.Line.finish(g.text(found.Status))
+			if g.Then != nil {
+				g.Then(n.Name, n.Line.Say)
+			}
 		}
 		n.end(err)
 	}
@@ -157,11 +162,8 @@ func (n *Followed) end(err error) {
 
 // timedOut says in which state a node was when the time was over.
 func (n *Followed) timedOut(ctx context.Context) error {
-	if errors.Is(context.Cause(ctx), context.Canceled) {
-		return context.Cause(ctx)
-	}
-	return fmt.Errorf("node %s: %w; it was %s\n  the conductor continues: ferrite node status %s", n.Name,
-		context.Cause(ctx), n.Line.Last, n.Name)
+	return exit.Is(Stopped(ctx), fmt.Errorf("node %s: %w; it was %s\n  the conductor continues: ferrite node status %s",
+		n.Name, context.Cause(ctx), cmp.Or(n.Line.Last, "as before"), n.Name))
 }
 
 func waiting(nodes []*Followed) (left []*Followed) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -32,10 +33,11 @@ func TestStages(t *testing.T) {
 	l.finish("m1 is active")
 	want := `m1     0.0 s  boot: dhcp
 m1     0.0 s  boot: kernel vmlinuz
+m1     0.0 s  done: a (1 of 2)
 m1     0.0 s  wait call-back: deploy.write_image (2 of 2)
-m1     0.0 s  deploy.write_image 15%, 15.0 MB of 100.0 MB at 20.0 MB/s
-m1     0.0 s  deploy.write_image 50%, 50.0 MB of 100.0 MB at 20.0 MB/s
-m1     0.0 s  deploy.write_image 100%, 100.0 MB of 100.0 MB at 20.0 MB/s
+m1     0.0 s  deploy.write_image 15.0 MB of 100.0 MB, 15%, 20.0 MB/s
+m1     0.0 s  deploy.write_image 50.0 MB of 100.0 MB, 50%, 20.0 MB/s
+m1     0.0 s  deploy.write_image 100.0 MB of 100.0 MB, 100%, 20.0 MB/s
 m1     0.0 s  deploying
 m1    90.0 s  m1 is active
 `
@@ -44,23 +46,35 @@ m1    90.0 s  m1 is active
 	}
 }
 
-// TestBar: a person sees a bar, which goes when the step is over.
-func TestBar(t *testing.T) {
+// TestBars: at a terminal each node has a line that is drawn anew, below those that stay, no wider than the terminal.
+func TestBars(t *testing.T) {
 	var out bytes.Buffer
-	s := &Screen{w: &out, bars: true, now: time.Now}
-	l := s.Line("m1", nodeapi.Status{})
-	st := nodeapi.Status{State: "wait call-back", Activity: "deploy"}
-	for _, p := range []nodeapi.Progress{{Step: "write", Done: 1}, {Step: "write", Done: 5e6, Total: 10e6},
-		{Step: "verify", Done: 1e6, Total: 10e6}} {
-		st.Progress = &p
-		l.Show(st)
-		time.Sleep(120 * time.Millisecond) // the bar is drawn ten times a second
-		l.Show(st)
-	}
-	l.finish("m1 is active")
-	l.Close()
-	if text := out.String(); !strings.Contains(text, "write  50%") || !strings.Contains(text, "verify") ||
-		!strings.HasSuffix(text, "m1 is active\n") || l.bar != nil {
-		t.Errorf("screen:\n%q", text)
+	s := &Screen{w: &out, size: output.Screen{Columns: 60}, now: func() time.Time { return time.Unix(0, 0) }}
+	a, b := s.Line("a", nodeapi.Status{}), s.Line("b", nodeapi.Status{})
+	st := nodeapi.Status{State: "wait call-back", Activity: "deploy", Step: "deploy.write_image",
+		Steps: []string{"deploy.write_image"}}
+	st.Progress = &nodeapi.Progress{Step: "write_image", Done: 5e6, Total: 10e6, Rate: 1e6, ETA: 5}
+	a.Show(st)
+	st.Progress = &nodeapi.Progress{Step: "write_image", Stage: "write", Total: 10e6, Rate: 0.4}
+	b.Show(st)
+	st.Step, st.Steps = "power.reboot", []string{"deploy.write_image", "power.reboot"}
+	st.Index = 1
+	a.Show(st) // the bytes are those of a step that is over
+	a.finish("a is active")
+	b.Close()
+	got := strings.NewReplacer("\x1b", "ESC", "\r", "|").Replace(out.String())
+	want := `a     0.0 s  wait call-back: deploy.write_image (1 of 1)
+a  [#####-----] write_image 5.0 MB of 10.0 MB, 50%, 1.0 MB/
+ESC[1A|ESC[Jb     0.0 s  wait call-back: deploy.write_image (1 of 1)
+a  [#####-----] write_image 5.0 MB of 10.0 MB, 50%, 1.0 MB/
+ESC[1A|ESC[Ja  [#####-----] write_image 5.0 MB of 10.0 MB, 50%, 1.0 MB/
+b  [----------] write_image write 0 B of 10.0 MB, 0%
+ESC[2A|ESC[Ja     0.0 s  wait call-back: power.reboot (2 of 2)
+b  [----------] write_image write 0 B of 10.0 MB, 0%
+ESC[1A|ESC[Ja     0.0 s  a is active
+b  [----------] write_image write 0 B of 10.0 MB, 0%
+ESC[1A|ESC[J`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -15,11 +16,11 @@ func Clock(t time.Time) string {
 	d := time.Until(t).Round(time.Second)
 	switch {
 	case d == 0:
-		return t.Local().Format(time.DateTime) + " (now)"
+		return output.Time(t) + " (now)"
 	case d < 0:
-		return fmt.Sprintf("%s (%s ago)", t.Local().Format(time.DateTime), -d)
+		return fmt.Sprintf("%s (%s ago)", output.Time(t), -d)
 	}
-	return fmt.Sprintf("%s (in %s)", t.Local().Format(time.DateTime), d)
+	return fmt.Sprintf("%s (in %s)", output.Time(t), d)
 }
 
 // ProgressText says how far a step is: bytes, share, rate and time left.
@@ -28,11 +29,32 @@ func ProgressText(p nodeapi.Progress) string {
 	if p.Total > 0 {
 		text += fmt.Sprintf(" of %s, %d%%", BytesText(p.Total), p.Done*100/p.Total)
 	}
-	if p.Rate > 0 {
+	if p.Rate >= 1 {
 		text += fmt.Sprintf(", %s/s", BytesText(int64(p.Rate)))
 	}
-	if p.ETA > 0 {
+	if p.ETA >= 1 {
 		text += fmt.Sprintf(", %s left", time.Duration(p.ETA*float64(time.Second)).Round(time.Second))
 	}
 	return text
+}
+
+// SizeText is the size of a disk; nothing for an unknown one.
+func SizeText(n int64) string {
+	if n <= 0 {
+		return ""
+	}
+	return BytesText(n)
+}
+
+// BytesText is a size in units of a thousand.
+func BytesText(n int64) string {
+	const unit = 1000
+	if n < unit {
+		return fmt.Sprintf("%d B", n)
+	}
+	size, i := float64(n)/unit, 0
+	for size >= unit && i < 4 {
+		size, i = size/unit, i+1
+	}
+	return fmt.Sprintf("%.1f %cB", size, "kMGTP"[i])
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -56,15 +57,29 @@ type Goal struct {
 	There func(nodeapi.Status) (done bool, err error)
 	// Result is what the node is then. Nil: its provision state.
 	Result func(nodeapi.Status) string
+	// Then says what a person needs next, once the node is there. Nil: nothing.
+	Then func(node string, say func(text string))
 }
 
 // text is the last line of a node.
 func (g Goal) text(st nodeapi.Status) string {
-	result := st.State
+	result := stateText(st.State)
 	if g.Result != nil {
 		result = g.Result(st)
 	}
 	return label(st) + " is " + result
+}
+
+// stateText is a state in a sentence: a machine is in rescue, but is active.
+func stateText(state string) string {
+	switch state {
+	case "rescue", "enroll", "error":
+		return "in " + state
+	}
+	if strings.HasSuffix(state, " hold") || strings.HasSuffix(state, " failed") || Waiting(state) {
+		return "in state " + state
+	}
+	return state
 }
 
 // ProvisionGoal is a provision state to end in.
@@ -131,13 +146,24 @@ type LandedError struct{ nodeapi.Status }
 
 func (e *LandedError) Error() string {
 	text := fmt.Sprintf("node %s is in state %s", label(e.Status), e.State)
+	if strings.HasSuffix(e.State, " hold") {
+		text = fmt.Sprintf("node %s is held: in state %s", label(e.Status), e.State)
+	}
 	if e.LastError != "" {
 		text += ": " + e.LastError
 	}
-	if e.Try != "" {
-		text += "\n  try: " + e.Try
+	if try := Next(e.Status); try != "" {
+		text += "\n  try: " + try
 	}
 	return text
+}
+
+// ExitCode tells a hold, which somebody has planned, from a failure.
+func (e *LandedError) ExitCode() exit.Code {
+	if strings.HasSuffix(e.State, " hold") {
+		return exit.Held
+	}
+	return exit.Failed
 }
 
 func label(st nodeapi.Status) string {

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
+)
+
+// FlagGroups names the group of each flag of a command in its help: annotations of flags, as "boot: serve DHCP".
+const FlagGroups = "ferrite-group"
+
+// flagUsages are the flags of a command for its help: in the groups that their annotations name, in that order.
+func flagUsages(cmd *cobra.Command) string {
+	var order []string
+	groups := map[string]*pflag.FlagSet{}
+	local := cmd.LocalFlags()
+	local.VisitAll(func(f *pflag.Flag) {
+		name := strings.Join(f.Annotations[FlagGroups], "")
+		if groups[name] == nil {
+			groups[name] = pflag.NewFlagSet(name, pflag.ContinueOnError)
+			groups[name].SortFlags = false
+			order = append(order, name)
+		}
+		groups[name].AddFlag(f)
+	})
+	if len(order) < 2 {
+		return strings.TrimRight(local.FlagUsages(), "\n")
+	}
+	var b strings.Builder
+	for _, name := range order {
+		fmt.Fprintf(&b, "\n%s:\n", cmp.Or(name, "Other"))
+		b.WriteString(groups[name].FlagUsagesWrapped(helpColumns))
+	}
+	return strings.Trim(b.String(), "\n")
+}
+
+// hasCommonFlags reports whether a command has the flags of all that ask a conductor.
+func hasCommonFlags(cmd *cobra.Command) bool {
+	common := cmd.InheritedFlags().Lookup("url")
+	return common != nil && !common.Hidden
+}
+
+// inheritedUsages are the flags of a command's group, without those that every command has.
+func inheritedUsages(cmd *cobra.Command) string {
+	group := pflag.NewFlagSet("group", pflag.ContinueOnError)
+	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) {
+		if cmd.Root().PersistentFlags().Lookup(f.Name) != f {
+			group.AddFlag(f)
+		}
+	})
+	return strings.TrimRight(group.FlagUsages(), "\n")
+}
+
+// helpColumns is how wide the help of flags in groups is.
+const helpColumns = 100
+
+// helpCommand is ferrite help: it finds a command also by its name alone.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND...]",
+		Short:   "Help about a command or a topic",
+		Example: "  ferrite help deploy\n  ferrite help node power\n  ferrite help exit-codes",
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			c, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			var names []string
+			for _, below := range c.Commands() {
+				if below.IsAvailableCommand() || below.IsAdditionalHelpTopicCommand() {
+					names = append(names, below.Name())
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, rest, err := cmd.Root().Find(args)
+			if err == nil && (len(rest) == 0 || c != cmd.Root() && !c.HasSubCommands()) {
+				return c.Help()
+			}
+			if c == nil || len(rest) == 0 {
+				c, rest = cmd.Root(), args
+			}
+			if meant := meantBy(c, rest[0]); len(meant) == 1 {
+				return meant[0].Help()
+			}
+			return unknownCommand(c, rest)
+		},
+	}
+}
+
+// topics are pages of help that are no commands.
+func topics() []*cobra.Command {
+	return []*cobra.Command{
+		{Use: "exit-codes", Short: "The exit statuses of ferrite", Long: exitCodes()},
+		{Use: "output", Short: "The forms that -o prints in", Long: outputHelp},
+	}
+}
+
+func exitCodes() string {
+	var b strings.Builder
+	b.WriteString("Scripts can tell by the exit status how a command ended:\n\n")
+	for _, m := range exit.Meanings() {
+		fmt.Fprintf(&b, "  %3d   %s\n", m.Code, m.Text)
+	}
+	b.WriteString("\nOf several nodes that end differently, the first that did not end well counts.")
+	return b.String()
+}
+
+const outputHelp = `-o, --output is one of these:
+
+  table               columns that fit the terminal; a file or a pipe gets them in full (default)
+  wide                all columns and fields, also the empty ones
+  name                a name in each line, for other commands
+  json, yaml          the answer of the conductor
+  jsonpath=TEMPLATE   parts of the answer
+
+A template is text with paths in braces, as kubectl has it: {.name}, {[*].uuid},
+{range [*]}{.name}{"\n"}{end}. A path is one of RFC 9535; a list begins with [*] or [0]:
+
+  ferrite node show m1 -o jsonpath='{.driver_info.redfish_address}'
+  ferrite node list --long -o jsonpath='{range [*]}{.name} {.provision_state}{"\n"}{end}'
+  ferrite node list --long -o jsonpath='{[?@.power_state=="power on"].name}'
+
+Commands that change something print a sentence about it. With json, yaml, name and jsonpath,
+sentences and progress go to standard error. Colours are for terminals; NO_COLOR=1 switches
+them off. Times of tables are those of this computer's zone (TZ).`
+
+// usageTemplate is that of cobra, with a line in place of the flags that every command has.
+const usageTemplate = `Usage:{{if .Runnable}}
+  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
+  {{.CommandPath}} [command]{{end}}{{if gt (len .Aliases) 0}}
+
+Aliases:
+  {{.NameAndAliases}}{{end}}{{if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}{{if .HasAvailableSubCommands}}{{$cmds := .Commands}}{{if eq (len .Groups) 0}}
+
+Available Commands:{{range $cmds}}{{if (or .IsAvailableCommand (eq .Name "help"))}}
+  {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{else}}{{range $group := .Groups}}
+
+{{.Title}}{{range $cmds}}{{if (and (eq .GroupID $group.ID) (or .IsAvailableCommand (eq .Name "help")))}}
+  {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+
+Flags:
+{{flags .}}{{end}}{{if .HasHelpSubCommands}}
+
+Topics:{{range .Commands}}{{if .IsAdditionalHelpTopicCommand}}
+  {{rpad .CommandPath .CommandPathPadding}} {{.Short}}{{end}}{{end}}{{end}}{{with inherited .}}
+
+Flags of all its commands:
+{{.}}{{end}}{{if asks .}}
+
+Flags of every command, such as --url and --output: ferrite --help{{end}}{{if .HasAvailableSubCommands}}
+
+Use "{{.CommandPath}} [command] --help" for more about a command.{{end}}
+`

@@ -1,0 +1,70 @@
+package output
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+	"golang.org/x/term"
+)
+
+// Screen is where texts for people go.
+type Screen struct {
+	Columns int  // 0 for any number: a file or a pipe
+	Colour  bool // it shows colours
+}
+
+// usualColumns are those of a terminal that does not say how many it has.
+const usualColumns = 80
+
+// ScreenOf looks at a writer. Colours can be switched off with NO_COLOR (https://no-color.org), and so they are where
+// TERM is dumb.
+func ScreenOf(w io.Writer) Screen {
+	file, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return Screen{}
+	}
+	columns, _, err := term.GetSize(int(file.Fd()))
+	if err != nil || columns <= 0 {
+		columns = usualColumns
+	}
+	return Screen{Columns: columns, Colour: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+}
+
+// coloursOf are the colours of cells, by the name of their column or row. The first text that fits counts.
+var coloursOf = map[string][]struct {
+	ending string
+	colour text.Color
+}{
+	"state":      stateColours,
+	"status":     stateColours,
+	"power":      {{"power on", text.FgGreen}, {"on", text.FgGreen}, {"error", text.FgRed}},
+	"health":     {{"OK", text.FgGreen}, {"Warning", text.FgYellow}, {"Critical", text.FgRed}},
+	"works":      {{"yes", text.FgGreen}, {"no", text.FgRed}},
+	"last error": {{"", text.FgRed}},
+	"try":        {{"", text.FgCyan}},
+}
+
+var stateColours = []struct {
+	ending string
+	colour text.Color
+}{
+	{" failed", text.FgRed}, {"error", text.FgRed}, {" hold", text.FgYellow}, {"rescue", text.FgYellow},
+	{"active", text.FgGreen}, {"available", text.FgGreen}, {"provisioned", text.FgGreen}, {"ing", text.FgCyan},
+	{" wait", text.FgCyan}, {"wait call-back", text.FgCyan},
+}
+
+// coloured is a cell of a screen in its colour.
+func (s Screen) coloured(name, cell string) string {
+	name = strings.ReplaceAll(strings.TrimPrefix(name, "provision_"), "_", " ")
+	if !s.Colour || cell == "" || strings.Contains(cell, "\n") {
+		return cell
+	}
+	for _, c := range coloursOf[name] {
+		if strings.HasSuffix(cell, c.ending) {
+			return c.colour.Sprint(cell)
+		}
+	}
+	return cell
+}

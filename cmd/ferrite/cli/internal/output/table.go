@@ -1,0 +1,176 @@
+package output
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// gap is the room between two columns.
+const gap = "   "
+
+// plain is the style of all tables: that of kubectl and ferrite get. Lines can be cut by other programs, and a word
+// is never broken, so that addresses and sums can be copied.
+func plain() table.Style {
+	return table.Style{
+		Name:    "plain",
+		Box:     table.BoxStyle{PaddingRight: gap},
+		Options: table.OptionsNoBordersAndSeparators,
+		Format:  table.FormatOptions{Header: text.FormatUpper, Row: text.FormatDefault},
+	}
+}
+
+// fitted is a table that fits a screen. Its cells are made fit for a terminal as they come.
+type fitted struct {
+	table.Writer
+	head   []string
+	rows   [][]string
+	sparse bool // columns without any text are left out
+}
+
+// AppendHeader takes the names of the columns.
+func (t *fitted) AppendHeader(row table.Row, _ ...table.RowConfig) { t.head = cells(row) }
+
+// AppendRow takes a row.
+func (t *fitted) AppendRow(row table.Row, _ ...table.RowConfig) { t.rows = append(t.rows, cells(row)) }
+
+func cells(row table.Row) []string {
+	all := make([]string, len(row))
+	for i, cell := range row {
+		all[i] = strings.TrimRight(Visible(Cell(cell)), "\n")
+	}
+	return all
+}
+
+// render draws the table for a screen of so many columns; 0 for any.
+func (t *fitted) render(screen Screen) string {
+	if t.sparse {
+		t.dropEmpty()
+	}
+	configs := make([]table.ColumnConfig, t.columns())
+	for i, width := range t.widths(screen.Columns) {
+		configs[i] = table.ColumnConfig{Number: i + 1, WidthMax: width, WidthMaxEnforcer: wrapWords}
+	}
+	w := table.NewWriter()
+	w.SetStyle(plain())
+	w.SuppressTrailingSpaces()
+	w.SetColumnConfigs(configs)
+	if len(t.head) > 0 {
+		head := make(table.Row, len(t.head))
+		for i, name := range t.head {
+			head[i] = strings.ReplaceAll(name, "_", " ")
+		}
+		w.AppendHeader(head)
+	}
+	for _, r := range t.rows {
+		row := make(table.Row, len(r))
+		for i, cell := range r {
+			row[i] = screen.coloured(t.nameOf(r, i), cell)
+		}
+		w.AppendRow(row)
+	}
+	return w.Render()
+}
+
+// nameOf is what a cell is about: its column, or the first cell of its row in a table without a head.
+func (t *fitted) nameOf(row []string, column int) string {
+	switch {
+	case len(t.head) > column:
+		return t.head[column]
+	case len(t.head) == 0 && column == 1:
+		return row[0]
+	}
+	return ""
+}
+
+func (t *fitted) columns() int {
+	n := len(t.head)
+	for _, r := range t.rows {
+		n = max(n, len(r))
+	}
+	return n
+}
+
+// dropEmpty leaves out the columns that no row has a text in.
+func (t *fitted) dropEmpty() {
+	if len(t.rows) == 0 {
+		return
+	}
+	for i := len(t.head) - 1; i >= 0; i-- {
+		if slices.ContainsFunc(t.rows, func(r []string) bool { return i < len(r) && r[i] != "" }) {
+			continue
+		}
+		t.head = slices.Delete(t.head, i, i+1)
+		for k, r := range t.rows {
+			t.rows[k] = slices.Delete(r, i, i+1)
+		}
+	}
+}
+
+// widths are the columns' widths on a screen. The widest are narrowed first, down to their longest word: a table of
+// long words is wider than the screen.
+func (t *fitted) widths(screen int) []int {
+	natural, least := make([]int, t.columns()), make([]int, t.columns())
+	for _, r := range append([][]string{t.head}, t.rows...) {
+		for i, cell := range r {
+			natural[i] = max(natural[i], text.LongestLineLen(cell))
+			for word := range strings.FieldsSeq(cell) {
+				least[i] = max(least[i], text.StringWidthWithoutEscSequences(word))
+			}
+		}
+	}
+	for i, name := range t.head { // a head is not wrapped
+		least[i] = max(least[i], text.StringWidthWithoutEscSequences(name))
+	}
+	return narrowed(natural, least, screen-len(gap)*max(0, len(natural)-1))
+}
+
+// narrowed takes from the widest columns until all fit; room below 1 is any.
+func narrowed(widths, least []int, room int) []int {
+	total := 0
+	for _, w := range widths {
+		total += w
+	}
+	for ; room > 0 && total > room; total-- {
+		widest := -1
+		for i, w := range widths {
+			if w > least[i] && (widest < 0 || w > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			break
+		}
+		widths[widest]--
+	}
+	return widths
+}
+
+// wrapWords breaks lines between words. A word that is longer than a line stays whole.
+func wrapWords(s string, width int) string {
+	var lines []string
+	for line := range strings.SplitSeq(s, "\n") {
+		if text.StringWidthWithoutEscSequences(line) <= width {
+			lines = append(lines, line)
+			continue
+		}
+		var b strings.Builder
+		used := 0
+		for word := range strings.FieldsSeq(line) {
+			size := text.StringWidthWithoutEscSequences(word)
+			if used > 0 && used+1+size > width {
+				b.WriteByte('\n')
+				used = 0
+			} else if used > 0 {
+				b.WriteByte(' ')
+				used++
+			}
+			b.WriteString(word)
+			used += size
+		}
+		lines = append(lines, b.String())
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,62 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"net/url"
+	"regexp"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// hostKey is how the agent logs the key of its SSH server.
+var hostKey = regexp.MustCompile(`host_key=(SHA256:[A-Za-z0-9+/=]+)`)
+
+// rescueLogin is the command to log in with, and the key that the machine then shows.
+func rescueLogin(ctx context.Context, s *client.Session, node string) string {
+	var log tail
+	key := "unknown: see ferrite node logs " + node
+	path := client.FerritePath(node, "logs?"+nodeapi.LogQuery{}.Values().Encode())
+	if s.Client.Stream(ctx, path, &log) == nil {
+		if all := hostKey.FindAllSubmatch(log.end, -1); len(all) > 0 {
+			key = string(all[len(all)-1][1])
+		}
+	}
+	return "ssh rescue@" + rescueAddress(ctx, s, node) + ", host key " + key
+}
+
+// tail keeps the end of what is written to it.
+type tail struct{ end []byte }
+
+// mostTail bounds what is kept of a log.
+const mostTail = 1 << 20
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.end = append(t.end, b...)
+	if over := len(t.end) - mostTail; over > 0 {
+		t.end = bytes.Clone(t.end[over:])
+	}
+	return len(b), nil
+}
+
+// rescueAddress is that of the node's agent, else that of its lease.
+func rescueAddress(ctx context.Context, s *client.Session, node string) string {
+	var n struct {
+		UUID     string
+		Internal struct {
+			AgentURL string `json:"agent_url"`
+		} `json:"driver_internal_info"`
+	}
+	if s.Client.Do(ctx, "GET", client.NodePath(node)+"?fields=uuid,driver_internal_info", nil, &n) != nil {
+		return "ADDRESS"
+	}
+	if u, err := url.Parse(n.Internal.AgentURL); err == nil && u.Hostname() != "" {
+		return u.Hostname()
+	}
+	if ip := nodes.Addresses(ctx, s)[n.UUID].IP; ip != "" {
+		return ip
+	}
+	return "ADDRESS"
+}
