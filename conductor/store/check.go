@@ -3,13 +3,15 @@ package store
 import (
 	"context"
 	"database/sql"
+	"embed"
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/pressly/goose/v3"
 
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -61,41 +63,26 @@ type CheckOptions struct {
 // restore is the advice for most faults.
 const restore = "restore the data folder from a backup"
 
-// Check reads a whole database that no conductor has open, and changes nothing. An
-// error is about a file that cannot be read as a database at all.
-func Check(ctx context.Context, file string, o CheckOptions) (Checked, error) {
-	done, err := check(ctx, file, o)
+// Check reads a whole database, and changes nothing. No conductor may have a file open; on a server it reads what
+// there is at one moment. An error is about a database that cannot be read as one at all.
+func Check(ctx context.Context, p Place, o CheckOptions) (Checked, error) {
+	done, err := check(ctx, p, o)
 	if err != nil {
-		return done, fmt.Errorf("database %s: %w", file, err)
+		return done, fmt.Errorf("%s: %w", p, err)
 	}
 	return done, nil
 }
 
-func check(ctx context.Context, file string, o CheckOptions) (done Checked, err error) {
-	if done.Known, err = newestSchema(); err != nil {
+func check(ctx context.Context, p Place, o CheckOptions) (done Checked, err error) {
+	c := &checker{copySide: &copySide{}, o: o, done: &done, absent: map[seal.ID]bool{}}
+	defer func() { err = errors.Join(err, c.close()) }()
+	if p.File == "" {
+		err = c.openServer(ctx, p)
+	} else {
+		err = c.openFile(ctx, p)
+	}
+	if err != nil || !c.schema(ctx) {
 		return done, err
-	}
-	there, err := inspectFile(file)
-	if err == nil && !there {
-		err = os.ErrNotExist
-	}
-	if err != nil {
-		return done, err
-	}
-	db, err := sql.Open("sqlite", dsn(file, checking(file)))
-	if err != nil {
-		return done, err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	db.SetMaxOpenConns(1) // the lock, and the index of the WAL, are the connection's own
-	if err := ours(ctx, db); err != nil {
-		return done, err
-	}
-	c := &checker{db: db, o: o, done: &done, absent: map[seal.ID]bool{}}
-	c.integrity(ctx)
-	c.foreignKeys(ctx)
-	if !c.schema(ctx) {
-		return done, nil
 	}
 	for _, t := range checkedTables {
 		if err := c.table(ctx, t); err != nil {
@@ -105,6 +92,29 @@ func check(ctx context.Context, file string, o CheckOptions) (done Checked, err 
 	c.references(ctx)
 	return done, ctx.Err()
 }
+
+func (c *checker) openFile(ctx context.Context, p Place) (err error) {
+	if c.done.Known, err = newestSchema(); err != nil {
+		return err
+	}
+	if err := c.openSQLite(ctx, p); err != nil {
+		return err
+	}
+	c.integrity(ctx)
+	c.foreignKeys(ctx)
+	return nil
+}
+
+// openServer opens a database whose pages and references the server sees to.
+func (c *checker) openServer(ctx context.Context, p Place) (err error) {
+	if c.done.Known, err = newestIn(postgresMigrations, "migrations/postgres"); err != nil {
+		return err
+	}
+	return c.openSnapshot(ctx, p)
+}
+
+// has reports whether the schema has what came with SQLite's version since.
+func (c *checker) has(since int64) bool { return c.ofServer || c.done.Schema >= since }
 
 // checking is how to read a database without a trace: where there is a WAL, SQLite
 // keeps its index in memory when the connection is the only one
@@ -118,7 +128,7 @@ func checking(file string) url.Values {
 
 // checker is one Check.
 type checker struct {
-	db   *sql.DB
+	*copySide
 	o    CheckOptions
 	done *Checked
 	// absent are the keys that rows are sealed with, and that were not given.
@@ -141,21 +151,6 @@ func (c *checker) fault(table, row, want string, found any, do string) {
 		c.done.Faults = append(c.done.Faults,
 			Fault{table, "", "fewer faults", "more than " + strconv.Itoa(mostFaults), restore})
 	}
-}
-
-// each calls read for every row of a query.
-func (c *checker) each(ctx context.Context, query string, read func(*sql.Rows) error, args ...any) (err error) {
-	rows, err := c.db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		if err := read(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }
 
 func (c *checker) integrity(ctx context.Context) {
@@ -190,8 +185,7 @@ func (c *checker) foreignKeys(ctx context.Context) {
 
 // schema reports whether this build knows what the tables hold.
 func (c *checker) schema(ctx context.Context) bool {
-	const newest = "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied"
-	if err := c.db.QueryRowContext(ctx, newest).Scan(&c.done.Schema); err != nil {
+	if err := c.conn.QueryRowContext(ctx, newestVersion).Scan(&c.done.Schema); err != nil {
 		c.fault("goose_db_version", "", "the schema's version", err, restore)
 		return false
 	}
@@ -204,9 +198,14 @@ func (c *checker) schema(ctx context.Context) bool {
 	return true
 }
 
-// newestSchema is the version of the last migration.
+// newestSchema is the version of SQLite's last migration.
 func newestSchema() (newest int64, err error) {
-	files, err := migrations.ReadDir("migrations")
+	return newestIn(migrations, "migrations", goMigrations()...)
+}
+
+// newestIn is the version of the last migration of a folder.
+func newestIn(embedded embed.FS, folder string, more ...*goose.Migration) (newest int64, err error) {
+	files, err := embedded.ReadDir(folder)
 	if err != nil {
 		return 0, fmt.Errorf("read the embedded migrations: %w", err)
 	}
@@ -218,7 +217,7 @@ func newestSchema() (newest int64, err error) {
 		}
 		newest = max(newest, version)
 	}
-	for _, m := range goMigrations() {
+	for _, m := range more {
 		newest = max(newest, m.Version)
 	}
 	return newest, nil

@@ -30,23 +30,24 @@ var references = []struct {
 	},
 	{
 		"nodes", "the allocation that it names, bound to it", restore, 7,
-		`SELECT uuid, 'no such allocation of this node: ' || named FROM (
-			SELECT uuid, CASE WHEN json_valid(doc) THEN doc ->> '$.allocation_uuid' END AS named FROM nodes) n
+		`SELECT uuid, 'no such allocation of this node: ' || named FROM (` + namedAllocations + `) n
 			WHERE named <> '' AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.uuid = named AND a.node_uuid = n.uuid)`,
 	},
 	{
 		"allocations", "to be named by its node", restore, 7,
-		`SELECT a.uuid, 'node ' || n.uuid || ' without it' FROM allocations a JOIN nodes n ON n.uuid = a.node_uuid
-			WHERE json_valid(n.doc) AND coalesce(n.doc ->> '$.allocation_uuid', '') <> a.uuid`,
+		`SELECT a.uuid, 'node ' || n.uuid || ' without it' FROM allocations a
+			JOIN (` + namedAllocations + `) n ON n.uuid = a.node_uuid WHERE named <> a.uuid`,
 	},
 	{
 		"objects", "its namespace", "create the namespace with a conductor, or " + restore, 12,
 		`SELECT o.kind || ' ' || o.namespace || '/' || o.name, 'no namespace ' || o.namespace FROM objects o
-			WHERE o.namespace <> '' AND NOT EXISTS (SELECT 1 FROM objects n WHERE n.kind = 'Namespace' AND n.name = o.namespace)`,
+			WHERE o.namespace <> ''
+			AND NOT EXISTS (SELECT 1 FROM objects n WHERE n.kind = 'Namespace' AND n.name = o.namespace)`,
 	},
 	{
 		"objects", "a revision that was given out", restore, 12,
-		`SELECT kind || ' ' || namespace || '/' || name, revision || ', when the newest is ' || (SELECT max(revision) FROM objects_revision)
+		`SELECT kind || ' ' || namespace || '/' || name,
+			revision || ', when the newest is ' || (SELECT max(revision) FROM objects_revision)
 			FROM objects WHERE revision > (SELECT coalesce(max(revision), 0) FROM objects_revision)`,
 	},
 	{
@@ -54,6 +55,9 @@ var references = []struct {
 		"SELECT '', count(*) || ' rows' FROM objects_revision HAVING count(*) <> 1",
 	},
 }
+
+// namedAllocations is the allocation that each node names; NULL where its document is no JSON.
+const namedAllocations = "SELECT uuid, CASE WHEN {json} THEN {allocation} END AS named FROM nodes"
 
 // statesOf is the states of a class as SQL texts.
 func statesOf(class node.Class) string {
@@ -67,11 +71,12 @@ func statesOf(class node.Class) string {
 }
 
 func (c *checker) references(ctx context.Context) {
+	words := strings.NewReplacer("{json}", c.isJSON, "{allocation}", c.text("allocation_uuid"))
 	for _, r := range references {
-		if c.done.Schema < r.since {
+		if !c.has(r.since) {
 			continue
 		}
-		err := c.each(ctx, r.query, func(rows *sql.Rows) error {
+		err := c.each(ctx, words.Replace(r.query), func(rows *sql.Rows) error {
 			var row, found sql.NullString
 			if err := rows.Scan(&row, &found); err != nil {
 				return err

@@ -88,25 +88,19 @@ func (r checkedRow) int(column string) int64 {
 
 // table checks all rows of a table. Columns that came with a later schema are left out.
 func (c *checker) table(ctx context.Context, t checkedTable) error {
-	var columns []string
-	err := c.each(ctx, "SELECT name FROM pragma_table_info(?)", func(rows *sql.Rows) error {
-		var name string
-		err := rows.Scan(&name)
-		if slices.Contains(t.columns, name) {
-			columns = append(columns, name)
-		}
-		return err
-	}, t.name)
+	all, err := c.columns(ctx, copiedTable{name: t.name})
 	if err != nil {
 		return err
 	}
-	if len(columns) == 0 {
-		if c.done.Schema >= t.since {
+	if len(all) == 0 {
+		if c.has(t.since) {
 			c.fault(t.name, "", fmt.Sprintf("the table, which schema %d has", c.done.Schema), "none", restore)
 		}
 		return nil
 	}
-	if !slices.Contains(columns, t.columns[0]) {
+	columns := slices.DeleteFunc(all, func(col copiedColumn) bool { return !slices.Contains(t.columns, col.name) })
+	names := columnList(columns)
+	if !slices.Contains(names, t.columns[0]) {
 		return fmt.Errorf("it has no column %s", t.columns[0])
 	}
 	count := 0
@@ -114,13 +108,17 @@ func (c *checker) table(ctx context.Context, t checkedTable) error {
 	for i := range values {
 		places[i] = &values[i]
 	}
-	err = c.each(ctx, "SELECT "+strings.Join(columns, ", ")+" FROM "+t.name, func(rows *sql.Rows) error {
+	err = c.each(ctx, "SELECT "+strings.Join(names, ", ")+" FROM "+t.name, func(rows *sql.Rows) error {
 		if err := rows.Scan(places...); err != nil {
 			return err
 		}
 		r := checkedRow{table: t.name, values: map[string]any{}}
-		for i, name := range columns {
-			r.values[name] = values[i]
+		for i, col := range columns {
+			v, err := col.value(values[i], c.read)
+			if err != nil {
+				v = values[i] // which its document will not say
+			}
+			r.values[col.name] = v
 		}
 		r.key = r.text(t.columns[0])
 		count++
@@ -181,7 +179,7 @@ func checkNode(c *checker, r checkedRow) {
 	for _, column := range nodeColumns {
 		says[column.name] = column.value(&n)
 	}
-	if c.done.Schema < machinesFilled {
+	if !c.has(machinesFilled) {
 		delete(says, "machine")
 	}
 	c.agrees(r, says)

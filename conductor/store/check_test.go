@@ -17,7 +17,15 @@ func TestCheckedTables(t *testing.T) {
 	}
 	defer s.Close()
 	var all []string
-	c := checker{db: s.read.db}
+	c := checker{copySide: &copySide{dialect: sqliteDialect, db: s.read.db}}
+	if err := c.connect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := c.close(); err != nil {
+			t.Error(err)
+		}
+	}()
 	names := func(query string, args ...any) (found []string) {
 		t.Helper()
 		if err := c.each(t.Context(), query, func(rows *sql.Rows) error {

@@ -147,9 +147,14 @@ func walPages(path string, page int64) (pages map[int64]bool, err error) {
 	}
 }
 
+// queries is a database, or one connection to it.
+type queries interface {
+	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+}
+
 // ours refuses a database with tables of another program. A database without tables is
 // accepted.
-func ours(ctx context.Context, db *sql.DB) (err error) {
+func ours(ctx context.Context, db queries) (err error) {
 	rows, err := db.QueryContext(ctx,
 		"SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
 	if err != nil {

@@ -30,6 +30,8 @@ type dialect struct {
 	text func(path ...string) string
 	// flag is a member that is true or false. Unset sorts before false before true.
 	flag func(path ...string) string
+	// isJSON holds for a document that is JSON; a database that cannot tell has true.
+	isJSON string
 	// created is the JSON of the document's member created_at.
 	created string
 	// row is the column that numbers the rows of every table.
@@ -54,6 +56,7 @@ var sqliteDialect = dialect{
 	contains: func(column string) string { return "instr(" + column + ", ?) > 0" },
 	text:     func(path ...string) string { return "coalesce(doc ->> '" + sqlitePath(path) + "', '')" },
 	flag:     func(path ...string) string { return "coalesce(doc ->> '" + sqlitePath(path) + "', -1)" },
+	isJSON:   "json_valid(doc)",
 	created:  "doc -> '$.created_at'",
 	row:      "rowid",
 	lock:     func(*tx, string) error { return nil }, // only one transaction writes at a time
@@ -79,6 +82,7 @@ var postgresDialect = dialect{
 	flag: func(path ...string) string {
 		return "coalesce((" + postgresPath(path) + ")::boolean::integer, -1)"
 	},
+	isJSON:    "true",
 	created:   "(" + postgresDoc + " -> 'created_at')::text",
 	row:       "id",
 	forUpdate: " FOR UPDATE",

@@ -20,32 +20,47 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// StoreCommand is `ferrite store`: it works on the data folder of a conductor that
-// does not run.
+// StoreCommand is `ferrite store`: it works on the database of a conductor that does not run.
 func StoreCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "store", Short: "Check the data folder of a conductor", SilenceUsage: true, Args: cobra.NoArgs,
+		Use: "store", Short: "Check or copy the database of a conductor", SilenceUsage: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	dir := os.Getenv("FERRITE_DATA_DIR")
 	if dir == "" {
 		dir = defaultDataDir
 	}
+	c.AddCommand(storeCheckCommand(dir), storeCopyCommand())
+	return c
+}
+
+func storeCheckCommand(dir string) *cobra.Command {
+	var url, passwordFile string
 	check := &cobra.Command{
-		Use: "check", Short: "Check every row and file of a data folder; nothing is changed", Args: cobra.NoArgs,
+		Use: "check", Short: "Check every row of a database, and its keys; nothing is changed", Args: cobra.NoArgs,
 		Long: `Reads the database and the WAL of a conductor that does not run, or of a copy of its data
 folder. Checks pages, indexes, references, each row's document, sealed values with their key,
 and signatures of erase reports. Nothing is changed.
 
+With --database it reads PostgreSQL, as it is at one moment: the conductor may run. The keys are
+in its data folder. pg_amcheck checks pages and indexes of PostgreSQL.
+
 Prints the number of rows of each table, then "store: ok". Each fault is a line instead, and
 the exit status is 1.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return storeCheck{dataFolder{dir: dir}, cmd.OutOrStdout()}.run(cmd)
+			server, err := databaseServerOf(url, passwordFile)
+			if err != nil {
+				return err
+			}
+			return storeCheck{dataFolder{dir: dir, server: server}, cmd.OutOrStdout()}.run(cmd)
 		},
 	}
 	check.Flags().StringVar(&dir, "data-dir", dir, "`folder` of the database, also $FERRITE_DATA_DIR")
-	c.AddCommand(check)
-	return c
+	check.Flags().StringVar(&url, "database", os.Getenv("FERRITE_DATABASE"),
+		"`URL` of a PostgreSQL database, as of ferrite serve")
+	check.Flags().StringVar(&passwordFile, "database-password-file", os.Getenv("FERRITE_DATABASE_PASSWORD_FILE"),
+		"`file` with its password")
+	return check
 }
 
 // storeCheck is one check of a data folder.
@@ -55,6 +70,10 @@ type storeCheck struct {
 }
 
 func (s storeCheck) run(cmd *cobra.Command) (err error) {
+	if s.server.url != "" {
+		return s.check(cmd, store.Place{Address: s.server.url, Password: s.server.password},
+			func() error { return nil })
+	}
 	unlock, err := lockToRead(s.dir)
 	if err != nil {
 		return err
@@ -67,26 +86,35 @@ func (s storeCheck) run(cmd *cobra.Command) (err error) {
 		return fmt.Errorf("--data-dir %s: there is no database in it, and nothing else of a conductor: name the folder "+
 			"that ferrite serve is given", s.dir)
 	}
+	return s.check(cmd, store.Place{File: s.path(databaseFile)}, s.checkWAL)
+}
+
+// check checks the database, and the keys of its folder. whole is what else must be so.
+func (s storeCheck) check(cmd *cobra.Command, place store.Place, whole func() error) error {
 	keys, faults := s.keys()
-	found, err := store.Check(cmd.Context(), s.path(databaseFile),
+	found, err := store.Check(cmd.Context(), place,
 		store.CheckOptions{Document: keys.document, EraseReport: keys.eraseReport, Keys: keys.secrets})
 	if err != nil {
 		return err
 	}
 	// One that lacks something is not started; the keys have been looked at.
-	if err := s.checkWAL(); err != nil {
+	if err := whole(); err != nil {
 		faults = append(faults, err.Error())
 	}
-	for _, missing := range s.missingKeys(found.Schema) {
+	schema := found.Schema
+	if s.server.url != "" {
+		schema = newestKey
+	}
+	for _, missing := range s.missingKeys(schema) {
 		faults = append(faults, missing.Error())
 	}
 	for _, f := range found.Faults {
 		faults = append(faults, f.String())
 	}
-	return s.print(found, faults)
+	return s.print(found, faults, place)
 }
 
-func (s storeCheck) print(found store.Checked, faults []string) error {
+func (s storeCheck) print(found store.Checked, faults []string, place store.Place) error {
 	fmt.Fprintf(s.out, "schema version %d\n", found.Schema)
 	if found.Schema < found.Known {
 		fmt.Fprintf(s.out, "the next start of this build changes the schema to version %d\n", found.Known)
@@ -104,8 +132,8 @@ func (s storeCheck) print(found store.Checked, faults []string) error {
 	for _, f := range faults {
 		fmt.Fprintf(s.out, "fault: %s\n", f)
 	}
-	return fmt.Errorf("store: faults in --data-dir %s: %d, expected none: each is printed with what to do about it",
-		s.dir, len(faults))
+	return fmt.Errorf("store: faults in %s: %d, expected none: each is printed with what to do about it", place,
+		len(faults))
 }
 
 // lockToRead keeps a conductor from starting while its folder is read. It makes no

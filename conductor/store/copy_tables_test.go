@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
+)
+
+// notCopied are the tables of one database alone: who leads it, and the version of its schema.
+var notCopied = []string{"goose_db_version", "leader", "members", "shared_keys"}
+
+// TestCopiedTables: Copy knows every table of both schemas, and both have the same columns.
+func TestCopiedTables(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ferrite.db")
+	s, err := Open(t.Context(), file, Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	address := postgrestest.URL(t)
+	c := copying{from: sideOf(t, openSource, Place{File: file}), to: sideOf(t, openTarget, Place{Address: address})}
+	for _, table := range copiedTables {
+		if _, err := c.columns(t.Context(), table); err != nil {
+			t.Errorf("%s: %v", table.name, err)
+		}
+	}
+	for query, side := range map[string]*copySide{
+		"SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'": c.from,
+		"SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()":        c.to,
+	} {
+		err := side.each(t.Context(), query, func(rows *sql.Rows) error {
+			var name string
+			err := rows.Scan(&name)
+			copied := slices.ContainsFunc(copiedTables, func(t copiedTable) bool { return t.name == name })
+			if !copied && !slices.Contains(notCopied, name) {
+				t.Errorf("the table %s is not copied", name)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func sideOf(t *testing.T, open func(context.Context, Place) (*copySide, error), p Place) *copySide {
+	t.Helper()
+	s, err := open(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
