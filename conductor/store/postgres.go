@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
@@ -125,14 +126,22 @@ func openPostgres(
 	}
 	s := newDatabase(name, postgresDialect, seal, o.Options)
 	w := &postgresWriter{db: write, cache: s.cache, seal: seal, lead: l, patience: cmp.Or(o.Patience, 30*time.Second)}
-	reading := config.Copy()
-	reading.RuntimeParams["default_transaction_read_only"] = "on"
-	s.read = newReader(postgresPool(reading, cmp.Or(o.Readers, postgresReaders)), postgresDialect)
+	s.read = newReader(postgresPool(readOnly(config), cmp.Or(o.Readers, postgresReaders)), postgresDialect)
 	s.read.patiently = w.patiently
 	documents := newWriter(w.transact, func() error { return nil })
 	s.w, s.documents, s.lead = w, documents, l
 	s.closers = []func() error{s.read.close, documents.close, write.Close, l.close}
 	return s, nil
+}
+
+// readOnly has connections refuse to write, once they are made: target_session_attrs=read-write looks for such that
+// do not.
+func readOnly(config *pgx.ConnConfig) *pgx.ConnConfig {
+	config = config.Copy()
+	config.AfterConnect = func(ctx context.Context, conn *pgconn.PgConn) error {
+		return conn.Exec(ctx, "SET default_transaction_read_only = on").Close()
+	}
+	return config
 }
 
 func postgresPool(config *pgx.ConnConfig, most int) *sql.DB {

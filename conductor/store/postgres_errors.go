@@ -18,6 +18,7 @@ const (
 	deadlockDetected     = "40P01"
 	diskFull             = "53100"
 	tooManyConnections   = "53300"
+	readOnlyTransaction  = "25006" // on a replica, which may become the primary
 )
 
 // ErrUncertain says that the connection was lost while a write was committed, and that the
@@ -56,7 +57,8 @@ func again(err error) bool {
 // starts, or cannot be reached. Class 08 is of connections; 57P01 to 57P05 end one.
 func lost(err error) bool {
 	if state := sqlState(err); state != "" {
-		return strings.HasPrefix(state, "08") || strings.HasPrefix(state, "57P0") || state == tooManyConnections
+		return strings.HasPrefix(state, "08") || strings.HasPrefix(state, "57P0") || state == tooManyConnections ||
+			state == readOnlyTransaction
 	}
 	var connect *pgconn.ConnectError
 	var network *net.OpError

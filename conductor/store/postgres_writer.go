@@ -83,7 +83,7 @@ func (w *postgresWriter) once(ctx context.Context, run func(t *tx) error) error 
 	defer func() { _ = conn.Close() }() // a connection that is gone was reported already
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestWrite)
 	defer cancel()
-	xid, err := w.begin(within, conn)
+	id, err := w.begin(within, conn)
 	if err != nil {
 		return undo(within, conn, err)
 	}
@@ -97,20 +97,27 @@ func (w *postgresWriter) once(ctx context.Context, run func(t *tx) error) error 
 	if err == nil || sqlState(err) != "" && !lost(err) {
 		return err
 	}
-	return w.outcome(within, xid, err)
+	return w.outcome(within, id, err)
 }
 
-// begin begins a transaction of this leadership, and returns its id.
-func (w *postgresWriter) begin(ctx context.Context, conn *sql.Conn) (xid string, err error) {
-	results, err := simply(ctx, conn, "BEGIN; SELECT pg_current_xact_id() FROM leader WHERE epoch = "+
+// transaction names a transaction. After a failover another one may get its number, in another timeline.
+type transaction struct{ xid, timeline string }
+
+// timeline is the first eight digits of the name of a WAL file.
+const timeline = "left(pg_walfile_name(pg_current_wal_lsn()), 8)"
+
+// begin begins a transaction of this leadership.
+func (w *postgresWriter) begin(ctx context.Context, conn *sql.Conn) (id transaction, err error) {
+	results, err := simply(ctx, conn, "BEGIN; SELECT pg_current_xact_id(), "+timeline+" FROM leader WHERE epoch = "+
 		strconv.FormatInt(w.lead.epoch, 10)+" FOR KEY SHARE")
 	if err != nil {
-		return "", err
+		return id, err
 	}
 	if len(results) != 2 || len(results[1].Rows) != 1 {
-		return "", w.lead.superseded()
+		return id, w.lead.superseded()
 	}
-	return string(results[1].Rows[0][0]), nil
+	row := results[1].Rows[0]
+	return transaction{string(row[0]), string(row[1])}, nil
 }
 
 var errRolledBack = errors.New("PostgreSQL has rolled the transaction back")
@@ -140,15 +147,17 @@ func simply(ctx context.Context, conn *sql.Conn, text string) (results []*pgconn
 	return results, err
 }
 
-// outcome finds out whether a transaction was committed whose COMMIT got no answer.
-func (w *postgresWriter) outcome(ctx context.Context, xid string, cause error) error {
+// outcome finds out whether a transaction was committed whose COMMIT got no answer. A server that took over cannot say:
+// where its timeline begins, the transaction may be missing.
+func (w *postgresWriter) outcome(ctx context.Context, id transaction, cause error) error {
 	if errors.Is(cause, errRolledBack) {
 		return cause
 	}
 	began, wait := time.Now(), shortestWait
 	for {
 		var status sql.NullString
-		err := w.db.QueryRowContext(ctx, "SELECT pg_xact_status($1::text::xid8)", xid).Scan(&status)
+		err := w.db.QueryRowContext(ctx, "SELECT CASE WHEN "+timeline+" = $2 THEN pg_xact_status($1::text::xid8) "+
+			"ELSE 'failover' END", id.xid, id.timeline).Scan(&status)
 		switch {
 		case err == nil && status.String == "committed":
 			return nil
