@@ -2,13 +2,11 @@ package engine_test
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
-	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 )
 
 // ledger sees what all conductors of a world write, and holds it against what
@@ -21,10 +19,9 @@ import (
 //   - an effect is not tried, nor a run asked after, for ever;
 //   - no working or waiting state lasts for ever.
 type ledger struct {
-	t     *testing.T
-	store *mem.Store
+	t *testing.T
 
-	mu         sync.Mutex
+	mu         chan struct{} // full while somebody has it: time passes for those who wait, as a Mutex does not let it
 	held       map[int64]*heldEffect
 	runs       map[run]int // effects each run has owed
 	moved      map[string]move
@@ -71,14 +68,30 @@ const (
 	longestWait = 45 * time.Minute // half an hour's silence, and the tries of an effect
 )
 
-func newLedger(t *testing.T, s *mem.Store) *ledger {
-	return &ledger{t: t, store: s, held: map[int64]*heldEffect{}, runs: map[run]int{}, moved: map[string]move{}}
+func newLedger(t *testing.T) *ledger {
+	return &ledger{
+		t: t, mu: make(chan struct{}, 1), held: map[int64]*heldEffect{}, runs: map[run]int{}, moved: map[string]move{},
+	}
 }
 
+// lock begins a write of a conductor, once it is not frozen.
+func (l *ledger) lock(m *mortal) {
+	for {
+		m.wait()
+		l.mu <- struct{}{}
+		if !m.frozen() {
+			return
+		}
+		l.unlock()
+	}
+}
+
+func (l *ledger) unlock() { <-l.mu }
+
 func (l *ledger) commit(m *mortal, c node.Change) (node.Node, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	n, err := l.store.Commit(context.Background(), c)
+	l.lock(m)
+	defer l.unlock()
+	n, err := m.Store.Commit(context.Background(), c)
 	if err != nil {
 		return n, err
 	}
@@ -87,7 +100,7 @@ func (l *ledger) commit(m *mortal, c node.Change) (node.Node, error) {
 		if len(c.Moves) > 0 || c.Insert != nil {
 			l.moved[n.UUID] = move{time.Now(), l.setBack}
 		}
-		l.check(n, l.pending(n))
+		l.check(n, l.pending(m, n))
 	}
 	return n, nil
 }
@@ -108,8 +121,8 @@ func (l *ledger) finish(m *mortal, e *node.Effect) {
 
 // pending notes what a node owes now, and what it owed and owes no longer without
 // having been finished.
-func (l *ledger) pending(n node.Node) *node.Effect {
-	e, err := l.store.PendingEffect(context.Background(), n.UUID)
+func (l *ledger) pending(m *mortal, n node.Node) *node.Effect {
+	e, err := m.Store.PendingEffect(context.Background(), n.UUID)
 	if err != nil {
 		l.t.Error(err)
 	}
@@ -179,9 +192,9 @@ var keepsAgent = map[node.State]bool{node.Enroll: true, node.Manageable: true, n
 
 func (l *ledger) claim(m *mortal, owner string, now time.Time, lease time.Duration,
 	nodes []string) ([]node.Effect, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	got, err := l.store.Claim(context.Background(), owner, now, lease, nodes)
+	l.lock(m)
+	defer l.unlock()
+	got, err := m.Store.Claim(context.Background(), owner, now, lease, nodes)
 	for _, e := range got {
 		d := l.held[e.ID]
 		if d == nil {
@@ -199,9 +212,9 @@ func (l *ledger) claim(m *mortal, owner string, now time.Time, lease time.Durati
 }
 
 // release notes that nobody holds an effect, or none of its owner's.
-func (l *ledger) release(match func(*heldEffect) bool, write func() error) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (l *ledger) release(m *mortal, match func(*heldEffect) bool, write func() error) error {
+	l.lock(m)
+	defer l.unlock()
 	err := write()
 	if err == nil {
 		for _, d := range l.held {
@@ -216,8 +229,8 @@ func (l *ledger) release(match func(*heldEffect) bool, write func() error) error
 // disturb takes note that a conductor was started or its clock was set: what is
 // under way may begin again.
 func (l *ledger) disturb(clock time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.mu <- struct{}{}
+	defer l.unlock()
 	l.disturbed = time.Now()
 	l.disturbing++
 	l.setBack += max(0, -clock)
@@ -228,8 +241,8 @@ func (l *ledger) overdue(n node.Node) {
 	if c := n.ProvisionState.Class(); c != node.Working && c != node.Waiting {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.mu <- struct{}{}
+	defer l.unlock()
 	came := l.moved[n.UUID]
 	since := came.at
 	if l.disturbed.After(since) {
@@ -245,8 +258,8 @@ func (l *ledger) overdue(n node.Node) {
 
 // balance complains about what is still pending once all nodes are at rest.
 func (l *ledger) balance() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.mu <- struct{}{}
+	defer l.unlock()
 	for id, d := range l.held {
 		l.t.Errorf("effect %d (%s of node %s) is pending still", id, d.effect.Name, d.effect.Node)
 	}

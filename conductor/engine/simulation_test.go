@@ -26,9 +26,15 @@ var (
 // A failing seed is printed:
 // go test ./conductor/engine -run Simulation -sim.seed N -sim.lives 1.
 func TestSimulation(t *testing.T) {
+	simulateAll(t, *simLives, func(t *testing.T, seed uint64) *world { return newWorld(t, seed) })
+}
+
+// simulateAll tries so many seeds, each in a world of its own.
+func simulateAll(t *testing.T, lives int, world func(t *testing.T, seed uint64) *world) {
+	t.Helper()
 	var most maxima
 	var lived time.Duration
-	for seed := *simSeed; seed < *simSeed+uint64(*simLives); seed++ {
+	for seed := *simSeed; seed < *simSeed+uint64(lives); seed++ {
 		synctest.Test(t, func(t *testing.T) {
 			defer func() {
 				if t.Failed() {
@@ -36,7 +42,7 @@ func TestSimulation(t *testing.T) {
 				}
 			}()
 			born := time.Now()
-			most = most.with(simulate(t, seed))
+			most = most.with(simulate(world(t, seed), seed))
 			lived += time.Since(born)
 		})
 		if t.Failed() {
@@ -45,11 +51,11 @@ func TestSimulation(t *testing.T) {
 	}
 	t.Logf("%d seeds from %d, %.0f hours: at most %d tries of an effect, %d effects of a run, %s in one state, not "+
 		"counting what clocks were set back",
-		*simLives, *simSeed, lived.Hours(), most.tries, most.effects, most.lasted)
+		lives, *simSeed, lived.Hours(), most.tries, most.effects, most.lasted)
 }
 
-func simulate(t *testing.T, seed uint64) maxima {
-	w := newWorld(t, seed)
+func simulate(w *world, seed uint64) maxima {
+	t := w.t
 	w.settings.FastTrack, w.settings.FastTrackAny = seed%2 == 0, seed%4 == 0
 	w.settings.Kexec = seed%3 == 0
 	w.settings.StepTimeout, w.settings.StepLimit = 20*time.Minute, 35*time.Minute // less than longestWait

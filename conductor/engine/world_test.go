@@ -18,6 +18,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
@@ -27,7 +28,7 @@ import (
 type world struct {
 	t          *testing.T
 	ctx        context.Context
-	store      *mem.Store
+	store      store.Store // of the newest conductor
 	ledger     *ledger
 	settings   plan.Settings
 	rng        *rand.Rand
@@ -51,6 +52,8 @@ type world struct {
 	powerSlow  bool
 	proof      core.Proof // what ramdisks must show
 	readers    int        // power states read at a time; 0 for the default
+	// open opens the database for the next conductor; nil: all have one store, in memory.
+	open func() openedStore
 
 	skew atomic.Int64 // how far the conductor's clock is off, in nanoseconds
 
@@ -101,13 +104,17 @@ func newWorld(t *testing.T, seed uint64) *world {
 	}
 	w.settings.ConductorName = "test"
 	w.proof = core.Proof{Words: true, Key: []byte("of the test")}
-	w.ledger = newLedger(t, w.store)
+	w.ledger = newLedger(t)
 	return w
 }
 
 // start begins a conductor's life; end or crash ends it.
 func (w *world) start() {
-	life := &mortal{Store: w.store, ledger: w.ledger, moved: w.moved}
+	life := &mortal{ledger: w.ledger, moved: w.moved, cut: func() {}, heal: func() {}, closed: func() {}}
+	if w.open != nil {
+		w.store = life.reach(w.open())
+	}
+	life.Store = w.store
 	w.ledger.disturb(0)
 	var st core.Store = life
 	var bmc core.BMC = w
@@ -144,6 +151,7 @@ func (w *world) start() {
 func (w *world) end() {
 	w.stop()
 	<-w.done
+	w.life.closed()
 }
 
 // crash ends the conductor as kill -9 does: nothing more is written.
@@ -152,36 +160,61 @@ func (w *world) crash() {
 	w.end()
 }
 
-// freeze stops the conductor as SIGSTOP does: what it is about to write waits.
+// freeze stops the conductor as SIGSTOP does: what it is about to write waits. Of a database it is cut off.
 // The function it returns lets it go on, beside whatever has been started
 // meanwhile, until all that it had begun has come to an end.
 func (w *world) freeze() (thaw func()) {
-	gate := make(chan struct{})
-	w.life.gate.Store(&gate)
+	life, gate := w.life, make(chan struct{})
+	w.ledger.lock(life) // nobody is within the database
+	life.gate.Store(&gate)
+	life.cut()
+	w.ledger.unlock()
 	stop, done := w.stop, w.done
 	return func() {
+		life.heal()
 		close(gate)
 		time.Sleep(time.Minute)
 		stop()
 		<-done
+		life.closed()
 	}
 }
 
 // mortal is a store that a dead process cannot reach.
 type mortal struct {
-	*mem.Store
+	store.Store
 	ledger *ledger
 	dead   atomic.Bool
 	gate   atomic.Pointer[chan struct{}] // closed when a frozen process goes on
 	moved  func([]node.Transition)
+	// cut cuts the conductor off its database, heal lets it in again, closed gives it back.
+	cut, heal, closed func()
+}
+
+// wait waits while the process is frozen.
+func (m *mortal) wait() {
+	if gate := m.gate.Load(); gate != nil {
+		<-*gate
+	}
+}
+
+func (m *mortal) frozen() bool {
+	gate := m.gate.Load()
+	if gate == nil {
+		return false
+	}
+	select {
+	case <-*gate:
+		return false
+	default:
+		return true
+	}
 }
 
 var errDead = errors.New("this conductor is dead")
 
 func (m *mortal) Commit(ctx context.Context, c node.Change) (node.Node, error) {
-	if gate := m.gate.Load(); gate != nil {
-		<-*gate
-	}
+	m.wait()
 	if m.dead.Load() {
 		return node.Node{}, errDead
 	}
@@ -196,7 +229,7 @@ func (m *mortal) Release(ctx context.Context, e node.Effect, at time.Time, why s
 	if m.dead.Load() {
 		return errDead
 	}
-	return m.ledger.release(func(d *heldEffect) bool { return d.effect.ID == e.ID },
+	return m.ledger.release(m, func(d *heldEffect) bool { return d.effect.ID == e.ID },
 		func() error { return m.Store.Release(ctx, e, at, why) })
 }
 
@@ -209,7 +242,7 @@ func (m *mortal) Claim(_ context.Context, owner string, now time.Time, lease tim
 }
 
 func (m *mortal) Takeover(ctx context.Context, owner string) (n int, err error) {
-	err = m.ledger.release(func(*heldEffect) bool {
+	err = m.ledger.release(m, func(*heldEffect) bool {
 		return true
 	}, func() error { n, err = m.Store.Takeover(ctx, owner); return err })
 	return n, err

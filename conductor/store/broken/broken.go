@@ -23,6 +23,9 @@ type Fault struct {
 
 // Store passes calls on to the store it wraps until a fault is due.
 type Store struct {
+	// Before is called before each call, and may keep it waiting; nil for nothing.
+	Before func()
+
 	inner store.Store
 
 	mu     sync.Mutex
@@ -86,6 +89,9 @@ func (s *Store) due(method string) *Fault {
 // answer makes one call, or does not.
 func answer[T any](s *Store, method string, call func() (T, error)) (T, error) {
 	var none T
+	if s.Before != nil {
+		s.Before()
+	}
 	f := s.due(method)
 	if f != nil && !f.After {
 		return none, f.Err
