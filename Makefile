@@ -111,6 +111,12 @@ console-test: deps ## a machine from firmware to login, watched by serial over L
 	@go test -count=1 -v -timeout 40m -tags consoletest -run '^TestConsoles$$' ./lab/e2e/consoles | grep -v 'level=\|^ *=== ' | \
 	  awk '/^console-test:/ {last = $$0; next} {print} END {if (last) print last}'
 
+.PHONY: postgres-test
+postgres-test: deps ## PostgreSQL: the store's suite, the simulation, and conductors killed at every single write
+	go test -count=1 ./conductor/store/...
+	go test -count=1 -timeout 30m -run '^TestSimulationOnPostgres$$' ./conductor/engine -sim.postgres 12
+	@go test -count=1 -timeout 3h -tags e2e -run 'OnPostgres$$' ./lab/e2e/crash -postgres-sample 1 -kills 12 && echo "postgres-test: ok"
+
 .PHONY: lint
 lint: $(LINT) ## gofmt, vet and the rules of .golangci.yml
 	$(LINT) run ./...

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
+	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
@@ -94,7 +95,7 @@ func (o *operator) document(deeds []deed) (sights []sight) {
 		sights = append(sights, o.look(d))
 	}
 	o.stop()
-	o.checkFile()
+	o.checkDatabase()
 	return sights
 }
 
@@ -210,8 +211,15 @@ func (o *operator) look(d deed) sight {
 // is deployed once for each image, has one node and one HardwareData, and leaves
 // nothing behind. Then the life is gone through by conductors that live for two
 // writes each.
-func TestE2EKillNineHost(t *testing.T) {
-	smooth := &operator{t: t, dir: t.TempDir(), address: "127.0.79.1"}
+func TestE2EKillNineHost(t *testing.T) { killNineHost(t, inFolder, sample) }
+
+// TestE2EKillNineHostOnPostgres does the same to conductors whose database is on a server.
+func TestE2EKillNineHostOnPostgres(t *testing.T) { killNineHost(t, postgrestest.URL, *postgresSample) }
+
+// killNineHost kills at every so many a write.
+func killNineHost(t *testing.T, database func(testing.TB) string, sample int) {
+	t.Helper()
+	smooth := &operator{t: t, dir: t.TempDir(), database: database(t), address: "127.0.79.1"}
 	want := smooth.document(hostLife)
 	writes := named(smooth.diary())
 	if len(writes) < 5*len(hostLife) {
@@ -230,7 +238,8 @@ func TestE2EKillNineHost(t *testing.T) {
 				turns <- struct{}{}
 				defer func() { <-turns }()
 				t.Run(at.String(), func(t *testing.T) {
-					o := &operator{t: t, dir: t.TempDir(), address: fmt.Sprintf("127.0.%d.%d", 80+k, 1+i), cuts: []cut{at}}
+					o := &operator{t: t, dir: t.TempDir(), database: database(t), cuts: []cut{at},
+						address: fmt.Sprintf("127.0.%d.%d", 80+k, 1+i)}
 					compare(t, want, o.document(hostLife))
 					if o.lives != 2 {
 						t.Errorf("%d lives, want 2; the first wrote %q", o.lives, o.diary())
@@ -243,7 +252,8 @@ func TestE2EKillNineHost(t *testing.T) {
 	all.Wait()
 	table := slices.DeleteFunc(rows, func(row string) bool { return row == "" })
 	t.Run("2 writes a life", func(t *testing.T) {
-		o := &operator{t: t, dir: t.TempDir(), address: "127.0.79.2", everyLife: cut{moment: after, nth: 2}}
+		o := &operator{t: t, dir: t.TempDir(), database: database(t), address: "127.0.79.2",
+			everyLife: cut{moment: after, nth: 2}}
 		compare(t, want, o.document(hostLife))
 		if o.lives < len(writes)/3 {
 			t.Errorf("the conductor had only %d lives", o.lives)

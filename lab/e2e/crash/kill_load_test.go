@@ -16,19 +16,20 @@ import (
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
+	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 )
 
 var kills = flag.Int("kills", 3, "how many conductors TestKillUnderLoad ends")
 
 // process starts a conductor in a process of its own.
-func process(t *testing.T, dir string) (c *servetest.Conductor, p *os.Process) {
+func process(t *testing.T, dir, database string) (c *servetest.Conductor, p *os.Process) {
 	t.Helper()
 	c = &servetest.Conductor{Log: &apitest.Log{}, Ended: make(chan error, 1),
 		HTTP: &http.Client{Transport: &http.Transport{}}}
 	cmd := exec.Command(os.Args[0], "--data-dir", dir, "--api-address", servetest.AnyPort, "--hardware-types",
 		"fake-hardware",
 		"--host", "test", "--sync-power-state-interval", "0")
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s", cutVariable, cut{moment: never}))
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s", cutVariable, cut{moment: never}), databaseVariable+"="+database)
 	cmd.Stderr = c.Log
 	input, err := cmd.StdinPipe()
 	if err != nil {
@@ -62,12 +63,18 @@ var deaths = []struct {
 // TestKillUnderLoad ends conductors while all kinds of writes are under way, at any
 // moment and in any way: each write that was acknowledged is there afterwards, and the
 // next conductor starts with nothing to mend.
-func TestKillUnderLoad(t *testing.T) {
+func TestKillUnderLoad(t *testing.T) { killUnderLoad(t, inFolder) }
+
+// TestKillUnderLoadOnPostgres does the same to conductors whose database is on a server.
+func TestKillUnderLoadOnPostgres(t *testing.T) { killUnderLoad(t, postgrestest.URL) }
+
+func killUnderLoad(t *testing.T, at func(testing.TB) string) {
+	t.Helper()
 	for i := range *kills {
 		how := deaths[i%len(deaths)]
 		t.Run(fmt.Sprint(i, " ", how.name), func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "data")
-			c, p := process(t, dir)
+			dir, database := filepath.Join(t.TempDir(), "data"), at(t)
+			c, p := process(t, dir, database)
 			writers := stopWriters(t, c)
 			var acknowledged atomic.Int64
 			var busy sync.WaitGroup
@@ -90,7 +97,7 @@ func TestKillUnderLoad(t *testing.T) {
 			busy.Wait()
 			c.HTTP.CloseIdleConnections()
 
-			c, _ = process(t, dir)
+			c, _ = process(t, dir, database)
 			for _, w := range writers {
 				for _, n := range w.done {
 					if !w.kept(t, c, n) {

@@ -15,6 +15,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
+	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 )
 
 // ask is one thing an operator's script asks for, and where the node ends.
@@ -128,11 +129,18 @@ func ranked(step map[string]any, priority int) map[string]any {
 // it asks once more only for what the node shows was not accepted. Every stage
 // ends as it does undisturbed, and SQLite's file is whole. Then each life is
 // gone through by conductors that live for no more writes than it takes to get on.
-func TestE2EKillNine(t *testing.T) {
+func TestE2EKillNine(t *testing.T) { killNine(t, inFolder, sample) }
+
+// TestE2EKillNineOnPostgres does the same to conductors whose database is on a server.
+func TestE2EKillNineOnPostgres(t *testing.T) { killNine(t, postgrestest.URL, *postgresSample) }
+
+// killNine kills at every so many a write.
+func killNine(t *testing.T, database func(testing.TB) string, sample int) {
+	t.Helper()
 	var table []string
 	eventLog := map[string]bool{} // beginnings of lives that were cut at their last write
 	for _, c := range cycles {
-		smooth := &operator{t: t, dir: t.TempDir(), address: "127.0.79.1"}
+		smooth := &operator{t: t, dir: t.TempDir(), database: database(t), address: "127.0.79.1"}
 		want := smooth.script(c.asks)
 		writes := smooth.diary()
 		if len(writes) < len(c.asks) {
@@ -153,7 +161,7 @@ func TestE2EKillNine(t *testing.T) {
 					defer func() { <-turns }()
 					name := fmt.Sprintf("%s, %s write %d", c.name, m, i+1)
 					t.Run(name, func(t *testing.T) {
-						o := &operator{t: t, dir: t.TempDir(), address: fmt.Sprintf("127.0.%d.%d", 80+k, 1+i),
+						o := &operator{t: t, dir: t.TempDir(), database: database(t), address: fmt.Sprintf("127.0.%d.%d", 80+k, 1+i),
 							cuts: []cut{{moment: m, nth: i + 1}}}
 						compare(t, want, o.script(c.asks))
 						if got := o.diary(); o.lives != 2 || len(got) < i || !slices.Equal(got, writes[:len(got)]) {
@@ -167,7 +175,8 @@ func TestE2EKillNine(t *testing.T) {
 		all.Wait()
 		table = append(table, slices.DeleteFunc(rows, func(row string) bool { return row == "" })...)
 		t.Run(fmt.Sprintf("%s, %d writes a life", c.name, c.writes), func(t *testing.T) {
-			o := &operator{t: t, dir: t.TempDir(), address: "127.0.79.2", everyLife: cut{moment: after, nth: c.writes}}
+			o := &operator{t: t, dir: t.TempDir(), database: database(t), address: "127.0.79.2",
+				everyLife: cut{moment: after, nth: c.writes}}
 			compare(t, want, o.script(c.asks))
 			if o.lives < len(c.asks) {
 				t.Errorf("the conductor had only %d lives", o.lives)

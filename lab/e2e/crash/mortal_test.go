@@ -19,6 +19,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
+	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(postgrestest.Main(m))
 }
 
 // moment is where a kill -9 meets a write.
@@ -42,7 +43,7 @@ type moment string
 const (
 	never  moment = "never"
 	before moment = "before" // nothing of it is written
-	amid   moment = "amid"   // SQLite is at it: it is written or it is not
+	amid   moment = "amid"   // the database is at it: it is written or it is not
 	after  moment = "after"  // it is written, and nobody has been told
 )
 
@@ -80,18 +81,30 @@ func conductMortal(at string, args []string) error {
 	}()
 	return serve.RunWithStore(ctx, args, os.Stderr,
 		func(ctx context.Context, dir string) (serve.Database, func() error, error) {
-			// Writes that the kernel has outlive a process: flushing them to the disk would only make the test slow.
 			keys, err := serve.Keys(dir)
 			if err != nil {
 				return nil, nil, err
 			}
-			db, err := store.Open(ctx, filepath.Join(dir, "ferrite.db"), store.Options{NoSync: true, Keys: keys})
+			m := &mortal{cut: c, diary: os.Stdout}
+			// Writes that the kernel has outlive a process: flushing them to the disk would only make the test slow.
+			db, err := m.open(ctx, dir, store.Options{NoSync: true, Keys: keys})
 			if err != nil {
 				return nil, nil, err
 			}
-			wal := filepath.Join(dir, "ferrite.db-wal")
-			return &mortal{Database: db, cut: c, diary: os.Stdout, wal: wal}, db.Close, nil
+			m.Database = db
+			return m, db.Close, nil
 		})
+}
+
+// open opens the database in the folder, or on the server that a variable names.
+func (m *mortal) open(ctx context.Context, dir string, o store.Options) (*store.Database, error) {
+	if address := os.Getenv(databaseVariable); address != "" {
+		return m.openServer(ctx, address, o)
+	}
+	path := filepath.Join(dir, "ferrite.db")
+	wal := path + "-wal"
+	m.dieOver = func(do func() string) { dieOverFile(wal, do) }
+	return store.Open(ctx, path, o)
 }
 
 // mortal is a store whose process dies at one of its writes. It keeps a diary
@@ -100,7 +113,8 @@ type mortal struct {
 	serve.Database
 	cut   cut
 	diary io.Writer
-	wal   string // where SQLite writes first
+	// dieOver dies while the database does a write.
+	dieOver func(do func() (went string))
 
 	mu     sync.Mutex
 	writes int // of those that the cut counts
@@ -130,16 +144,16 @@ func (m *mortal) write(known string, do func() (went string)) {
 	}
 }
 
-// dieOver dies as soon as SQLite has begun to write. What it writes can be seen
-// before that, but nobody's next write comes through: m is locked.
-func (m *mortal) dieOver(do func() string) {
+// dieOverFile dies as soon as SQLite has begun to write. What it writes can be seen
+// before that, but nobody's next write comes through: the mortal is locked.
+func dieOverFile(wal string, do func() string) {
 	done := make(chan struct{})
-	was := m.walSize()
+	was := sizeOf(wal)
 	go func() {
 		defer close(done)
 		do()
 	}()
-	for m.walSize() == was {
+	for sizeOf(wal) == was {
 		select {
 		case <-done: // the log was begun anew, and is no longer than before
 			die()
@@ -149,8 +163,8 @@ func (m *mortal) dieOver(do func() string) {
 	die()
 }
 
-func (m *mortal) walSize() int64 {
-	st, err := os.Stat(m.wal)
+func sizeOf(path string) int64 {
+	st, err := os.Stat(path)
 	if err != nil {
 		return 0
 	}

@@ -4,9 +4,9 @@ package crash
 
 import (
 	"bufio"
-	"database/sql"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -22,12 +22,14 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
 // operator is a script and whoever starts the conductor again when it is gone.
 type operator struct {
 	t         *testing.T
 	dir       string
+	database  string // URL of a PostgreSQL database, "" for one in the folder
 	address   string // its conductors' own: nobody else's answer there
 	cuts      []cut  // one for each life; later lives are not cut
 	everyLife cut    // for all lives without one of their own
@@ -70,7 +72,7 @@ func (o *operator) script(asks []ask) (scenes []scene) {
 		o.revive(errors.New("all is done"))
 	}
 	o.stop()
-	o.checkFile()
+	o.checkDatabase()
 	return scenes
 }
 
@@ -90,7 +92,7 @@ func (o *operator) begin() {
 	cmd := exec.Command(os.Args[0], "--data-dir", filepath.Join(o.dir, "data"), "--api-address", o.address+":0",
 		"--hardware-types", "fake-hardware", "--host", "test", "--sync-power-state-interval", "0", "--agent-allow",
 		"127.0.0.0/8")
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s", cutVariable, at))
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s", cutVariable, at), databaseVariable+"="+o.database)
 	cmd.Stdout, cmd.Stderr = diary, c.Log
 	input, err := cmd.StdinPipe()
 	if err != nil {
@@ -277,22 +279,26 @@ func (o *operator) diary() (lines []string) {
 	return lines
 }
 
-// checkFile looks at what the conductors have left behind.
-func (o *operator) checkFile() {
+// postgresSample is every how many a write conductors on PostgreSQL are killed.
+var postgresSample = flag.Int("postgres-sample", 8, "kill conductors on PostgreSQL at every so many a write")
+
+// checkDatabase looks at what the conductors have left behind.
+func (o *operator) checkDatabase() {
 	o.t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(o.dir, "data", "ferrite.db")+"?mode=ro")
+	place := store.Place{Address: o.database}
+	if o.database == "" {
+		place.File = filepath.Join(o.dir, "data", "ferrite.db")
+	}
+	found, err := store.Check(o.t.Context(), place, store.CheckOptions{})
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	defer db.Close()
-	for query, want := range map[string]string{
-		"PRAGMA integrity_check":                              "ok",
-		"SELECT count(*) FROM pragma_foreign_key_check":       "0",
-		"SELECT count(*) || ' effects are owed' FROM effects": "0 effects are owed",
-	} {
-		var got string
-		if err := db.QueryRow(query).Scan(&got); err != nil || got != want {
-			o.t.Errorf("%s: %q (%v), want %q", query, got, err, want)
+	for _, f := range found.Faults {
+		o.t.Error(f)
+	}
+	for _, table := range found.Tables {
+		if table.Name == "effects" && table.Rows > 0 {
+			o.t.Errorf("%d effects are owed, want none", table.Rows)
 		}
 	}
 }
