@@ -18,7 +18,7 @@ var errRefused = fmt.Errorf("dial the agent: %w", syscall.ECONNREFUSED)
 type agents struct{ *world }
 
 func where(url string) (uuid string, boot int, err error) {
-	_, err = fmt.Sscanf(url, "https://agent/%36s/%d", &uuid, &boot)
+	_, err = fmt.Sscanf(url, agentURL, &uuid, &boot)
 	return uuid, boot, err
 }
 

@@ -70,7 +70,10 @@ func (w *world) MediaSlots(ctx context.Context, n node.Node) (slots []node.Media
 }
 
 func (w *world) AttachMedium(ctx context.Context, n node.Node, medium node.Medium) error {
-	return w.toBMC(ctx, n, func(m *machine) { m.medium = medium.Image })
+	return w.toBMC(ctx, n, func(m *machine) {
+		m.medium = medium.Image
+		m.inserted++
+	})
 }
 
 func (w *world) DetachMedia(ctx context.Context, n node.Node, _ []string) error {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -50,8 +51,9 @@ type world struct {
 	powerOff   error  // agents that are told to power off refuse so; nil for never
 	powerFault string // and those that take it fail so, at once or after a while
 	powerSlow  bool
-	proof      core.Proof // what ramdisks must show
-	readers    int        // power states read at a time; 0 for the default
+	proof      core.Proof     // what ramdisks must show
+	readers    int            // power states read at a time; 0 for the default
+	media      core.BootMedia // serves boot media; nil for none
 	// open opens the database for the next conductor; nil: all have one store, in memory.
 	open func() openedStore
 
@@ -91,6 +93,7 @@ type machine struct {
 	updating int    // polls until the firmware update is over
 	chatting bool   // the update will never be over, but has something new to say at every poll
 	medium   string // in the virtual CD drive
+	inserted int    // media, so far
 	mode     string // boot mode, "" for uefi
 	nextMode string // what the next start makes of it
 	secure   bool   // secure boot
@@ -130,7 +133,7 @@ func (w *world) start() {
 		Agents: agents{w}, Drives: drives{},
 		Images: w.images, Probe: w.probe, BootLogs: w.logs,
 		EraseKey: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)),
-		Settings: w.settings, Log: slog.New(slog.DiscardHandler), PowerWorkers: w.readers, Proof: w.proof,
+		Settings: w.settings, Log: slog.New(slog.DiscardHandler), PowerWorkers: w.readers, Proof: w.proof, Media: w.media,
 		Now: func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) },
 	})
 	w.mu.Lock()
@@ -323,12 +326,15 @@ func (w *world) alive(uuid string, boot int, work func(m *machine)) bool {
 	return true
 }
 
-// run is one boot of a machine: from the network into the ramdisk when asked
+// run is one boot of a machine: from the network or its virtual drive into the ramdisk when asked
 // to, into what is on the disk otherwise.
 func (w *world) run(uuid string, boot int) {
 	time.Sleep(5 * time.Second)
-	pxe := false
-	if !w.alive(uuid, boot, func(m *machine) { pxe = m.device == "pxe" && !w.mute[uuid]; m.device = "disk" }) || !pxe {
+	ramdisk := false
+	if !w.alive(uuid, boot, func(m *machine) {
+		ramdisk = (m.device == "pxe" || m.device == "cdrom" && m.medium != "") && !w.mute[uuid]
+		m.device = "disk"
+	}) || !ramdisk {
 		return
 	}
 	n, err := w.engine().Node(w.ctx, uuid)
@@ -347,13 +353,13 @@ func (w *world) run(uuid string, boot int) {
 		}}
 		raw, _ := json.Marshal(data)
 		w.retry(uuid, boot, func() error {
-			_, err := w.engine().ContinueInspection(w.ctx, uuid, data, raw, node.Caller{Word: word})
+			_, err := w.engine().ContinueInspection(w.ctx, uuid, data, raw, node.Caller{From: ramdiskAddress, Word: word})
 			return err
 		})
 	}
 	var token string
 	w.retry(uuid, boot, func() (err error) {
-		_, token, err = w.engine().Lookup(w.ctx, []string{macOf(uuid)}, uuid, node.Caller{Word: word})
+		_, token, err = w.engine().Lookup(w.ctx, []string{macOf(uuid)}, uuid, node.Caller{From: ramdiskAddress, Word: word})
 		return err
 	})
 	if !w.alive(uuid, boot, func(m *machine) { m.token = token }) {
@@ -393,11 +399,11 @@ func (w *world) beat(uuid string, boot int) bool {
 		return true // lost on the way
 	}
 	if w.chance() { // sent twice
-		_ = w.engine().Heartbeat(w.ctx, uuid, agentapi.Heartbeat{CallbackURL: fmt.Sprintf("https://agent/%s/%d", uuid, boot),
+		_ = w.engine().Heartbeat(w.ctx, uuid, agentapi.Heartbeat{CallbackURL: fmt.Sprintf(agentURL, uuid, boot),
 			AgentToken: token, AgentVersion: "test"})
 	}
 	err := w.engine().Heartbeat(w.ctx, uuid, agentapi.Heartbeat{
-		CallbackURL: fmt.Sprintf("https://agent/%s/%d", uuid, boot), AgentToken: token, AgentVersion: "test",
+		CallbackURL: fmt.Sprintf(agentURL, uuid, boot), AgentToken: token, AgentVersion: "test",
 	})
 	_ = err // an agent only logs it
 	return true
@@ -408,6 +414,12 @@ func (w *world) chance() bool {
 	defer w.mu.Unlock()
 	return w.rng.Float64() < w.trouble
 }
+
+// Ramdisks have one address, since they are told apart by the path of their agents.
+var ramdiskAddress = netip.MustParseAddr("192.0.2.9")
+
+// agentURL has the node's UUID and the number of the boot. It is a constant, for Sscanf.
+const agentURL = "https://192.0.2.9/%36s/%d"
 
 func macOf(uuid string) string { return "52:54:00:" + uuid[:2] + ":" + uuid[2:4] + ":" + uuid[4:6] }
 
