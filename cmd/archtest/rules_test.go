@@ -116,7 +116,7 @@ var rules = []rule{
 	{packages: list("conductor/api/rest"), may: list("conductor/auth, conductor/ratelimit, conductor/reload, proto/*"),
 		why: "a REST API over any record; knows no node"},
 	{packages: list("conductor/api/*"),
-		may: list("decisions, conductor/api/*, conductor/engine/*, conductor/auth, conductor/console, " +
+		may: list("decisions, conductor/api/*, conductor/engine/*, conductor/auth, conductor/console, conductor/events, " +
 			"conductor/ratelimit, conductor/reload, proto/*"),
 		tests: list("conductor/agents, conductor/bootlog, conductor/store"), why: "Ironic's REST API, before the " +
 			"engine"},
@@ -130,6 +130,8 @@ var rules = []rule{
 		why: "TLS; knows no requests"},
 	{packages: list("conductor/cacert, conductor/keys, conductor/localfile, conductor/outbound, conductor/ratelimit, " +
 		"conductor/reload, conductor/seal"), why: "usable alone"},
+	{packages: list("conductor/events"), may: list("conductor/fsm, conductor/node, proto/*"),
+		tests: list("conductor/store, conductor/store/mem"), why: "tells of changes; makes none"},
 	{packages: list("conductor/metrics"), may: list("conductor/fsm, conductor/node, proto/*"),
 		why: "counts; asks nobody for anything that costs"},
 	{packages: list("conductor/console"), why: "shares lines of bytes; knows neither nodes nor protocols"},

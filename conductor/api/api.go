@@ -39,6 +39,8 @@ type Options struct {
 	Logs Logs
 	// Consoles are the serial consoles of machines; nil when there are none.
 	Consoles *console.Consoles
+	// Events lets callers follow changes; nil when none are kept.
+	Events Events
 	// Metrics answers scrapes of Prometheus; nil when they are not served here.
 	Metrics http.Handler
 	// Answered is told of every request: see rest.Options.
@@ -147,6 +149,8 @@ func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []re
 		&socketResource{access: at, auth: o.Auth, consoles: o.Consoles, viewers: viewers, stopping: o.Stopping},
 		&leaseResource{access: at, conductor: c, boot: o.Boot},
 		&bootWatchResource{access: at, auth: o.Auth, boot: o.BootWatch, readers: auth.NewStreams(bootWatchShares()),
+			stopping: o.Stopping},
+		&eventStreamResource{access: at, auth: o.Auth, events: o.Events, readers: auth.NewStreams(eventShares()),
 			stopping: o.Stopping},
 		&metricsResource{metrics: o.Metrics},
 	}

@@ -46,6 +46,8 @@ type (
 	Vendor = core.Vendor
 	// Status says what a node waits for.
 	Status = core.Status
+	// BootStage is a point on a machine's way into the ramdisk.
+	BootStage = core.BootStage
 	// Progress is how far a step is.
 	Progress = core.Progress
 	// RootDevice is a choice of a root device.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/http/httptest"
+	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -197,5 +199,40 @@ func BenchmarkScrape(b *testing.B) {
 	for b.Loop() {
 		w := httptest.NewRecorder()
 		m.ServeHTTP(w, httptest.NewRequestWithContext(b.Context(), "GET", "/metrics", nil))
+	}
+}
+
+// TestMonitoring: the alert rules and the dashboard of docs/monitoring ask for metrics that there are, and the rules
+// fire for the faults of their test.
+func TestMonitoring(t *testing.T) {
+	const folder = "../../docs/monitoring/"
+	m := full()
+	m.EffectBegan("power.request", 1)
+	m.Nodes.Saved(machine(2, node.CleanWait, 2), false)
+	text := scrape(t, m)
+	for _, file := range []string{"alerts.yml", "dashboard.json"} {
+		raw, err := os.ReadFile(folder + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := regexp.MustCompile(`(ferrite|baremetal)_[a-z_]+`).FindAllString(string(raw), -1)
+		for _, name := range names {
+			family := strings.TrimSuffix(name, "_bucket")
+			if name != "baremetal_" && !strings.Contains(text, "# TYPE "+family+" ") {
+				t.Errorf("%s asks for %s, which there is not", file, name)
+			}
+		}
+		if len(names) < 10 {
+			t.Errorf("%s asks for %d metrics", file, len(names))
+		}
+	}
+	tool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("promtool is not installed (Debian's package prometheus)")
+	}
+	for _, args := range [][]string{{"check", "rules", folder + "alerts.yml"}, {"test", "rules", folder + "alerts_test.yml"}} {
+		if out, err := exec.CommandContext(t.Context(), tool, args...).CombinedOutput(); err != nil {
+			t.Errorf("promtool %v: %v\n%s", args, err, out)
+		}
 	}
 }

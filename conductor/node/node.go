@@ -194,8 +194,10 @@ type Change struct {
 	Hurry     bool    // the pending effect of Save's node falls due at once, unless somebody is at it
 	Effects   []Effect
 	History   []HistoryEntry
-	Moves     []Transition // the rows of the table that were taken, for the log; not stored
-	DropPorts []string     // UUIDs
+	Events    []ChangeEvent // tell of this change; kept apart from the node
+	Was       *Node         // the node before Save or Delete, as far as it is known; not stored
+	Moves     []Transition  // the rows of the table that were taken, for the log; not stored
+	DropPorts []string      // UUIDs
 	// replace the ports of these UUIDs (ErrStale when one is gone); ErrConflict on a taken address or name
 	SavePorts      []Port
 	AddPorts       []Port          // new ports; ErrConflict on a taken UUID, address or name

@@ -210,7 +210,13 @@ func (c table[T, P]) encode(seal sealer, v P) (doc string, envelope []byte, err 
 // write makes one write, and returns v when it was written.
 func (c catalog[T, P]) write(ctx context.Context, v T, run func(*tx, P) error) (T, error) {
 	var none T
-	if err := c.s.w.do(ctx, func(t *tx) error { return run(t, &v) }); err != nil {
+	err := c.s.w.do(ctx, func(t *tx) error {
+		if err := run(t, &v); err != nil {
+			return err
+		}
+		return t.tell(node.Told(ctx))
+	})
+	if err != nil {
 		return none, err
 	}
 	return v, nil
@@ -227,6 +233,9 @@ func (c catalog[T, P]) Delete(ctx context.Context, uuid string) error {
 		if err == nil && touched == 0 {
 			return c.missing(uuid)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return t.tell(node.Told(ctx))
 	})
 }

@@ -49,6 +49,8 @@ var checkedTables = []checkedTable{
 	{"inspection_rules", 8, recordColumns("phase", "sealed"), checkRecord[node.InspectionRule]},
 	{"erase_reports", 11, recordColumns("of_node"), checkEraseReport},
 	{"objects", 12, []string{"uid", "kind", "namespace", "name", "revision", "doc"}, checkObject},
+	{"events", 18, []string{"id", "type", "doc"}, checkEvent},
+	{"event_log", 18, []string{"id"}, func(*checker, checkedRow) {}},
 	{"objects_revision", 12, []string{"revision"}, func(*checker, checkedRow) {}},
 }
 
@@ -169,6 +171,8 @@ func columnsOf[T any](says func(*T) map[string]any) func(*checker, checkedRow) {
 		}
 	}
 }
+
+func checkEvent(c *checker, r checkedRow) { document[map[string]any](c, r) }
 
 func checkNode(c *checker, r checkedRow) {
 	n, ok := document[node.Node](c, r)

@@ -65,7 +65,10 @@ func (t *tx) apply(c *node.Change, saved *node.Node) error {
 			return err
 		}
 	}
-	return t.record(c.History)
+	if err := t.record(c.History); err != nil {
+		return err
+	}
+	return t.tell(c.Events)
 }
 
 var (

@@ -10,8 +10,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 )
 
-// notCopied are the tables of one database alone: who leads it, and the version of its schema.
-var notCopied = []string{"goose_db_version", "leader", "members", "shared_keys"}
+// notCopied are the tables of one database alone: who leads it, the version of its schema, and its events, whose
+// positions are its own.
+var notCopied = []string{"goose_db_version", "leader", "members", "shared_keys", "events", "event_log", "event_readers"}
 
 // TestCopiedTables: Copy knows every table of both schemas, and both have the same columns.
 func TestCopiedTables(t *testing.T) {

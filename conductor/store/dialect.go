@@ -34,6 +34,8 @@ type dialect struct {
 	isJSON string
 	// created is the JSON of the document's member created_at.
 	created string
+	// position is the column that has the position of an event.
+	position string
 	// row is the column that numbers the rows of every table.
 	row string
 	// forUpdate ends a SELECT whose row is locked until the end of the transaction.
@@ -58,6 +60,7 @@ var sqliteDialect = dialect{
 	flag:     func(path ...string) string { return "coalesce(doc ->> '" + sqlitePath(path) + "', -1)" },
 	isJSON:   "json_valid(doc)",
 	created:  "doc -> '$.created_at'",
+	position: "id",
 	row:      "rowid",
 	lock:     func(*tx, string) error { return nil }, // only one transaction writes at a time
 	forget:   forgetInSQLite,
@@ -84,6 +87,7 @@ var postgresDialect = dialect{
 	},
 	isJSON:    "true",
 	created:   "(" + postgresDoc + " -> 'created_at')::text",
+	position:  "position",
 	row:       "id",
 	forUpdate: " FOR UPDATE",
 	lock: func(t *tx, key string) error {

@@ -28,7 +28,7 @@ type Store interface {
 	// revision; the zero Node when the change saves none. Parts are applied in
 	// the order Finish, Insert/Save/Delete, DropAllocation, PutAllocation,
 	// SavePortgroups, DropPorts, SavePorts, AddPorts, Inspected, HardwareReport,
-	// PutEraseReport, Hurry, Effects, History. ID, Owner, Attempt and LeaseUntil of new effects are the
+	// PutEraseReport, Hurry, Effects, History, Events. ID, Owner, Attempt and LeaseUntil of new effects are the
 	// store's and are ignored; Finish needs only ID, Owner and Attempt.
 	Commit(ctx context.Context, c node.Change) (node.Node, error)
 
@@ -75,6 +75,18 @@ type Store interface {
 	HardwareReport(ctx context.Context, nodeUUID string) (node.HardwareReport, error)
 	// History returns the newest HistoryKept entries of a node, oldest first.
 	History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error)
+
+	// Tell writes events that belong to no change of a node.
+	Tell(ctx context.Context, events []node.ChangeEvent) error
+	// Events lists at most limit events after a position, in the order of their commits. Each is seen once by whoever
+	// asks for those after the last that was seen.
+	Events(ctx context.Context, after int64, limit int) ([]node.ChangeEvent, error)
+	// EventLog says how far the events reach.
+	EventLog(ctx context.Context) (node.EventLog, error)
+	// SequenceEvents gives committed events their positions, where they have none yet, and reports how many.
+	SequenceEvents(ctx context.Context) (int, error)
+	// PruneEvents deletes the oldest events that need not be kept, at most some hundred, and reports how many.
+	PruneEvents(ctx context.Context, keep node.EventRetention) (int, error)
 
 	// Catalogs is what operators keep beside nodes.
 	Catalogs() node.Catalogs

@@ -26,6 +26,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/inventory"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/node"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/signals"
 )
 
 const rootHelp = `ferrite turns powered-off machines into running ones.
@@ -101,7 +102,7 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 		node.Command(s), inventory.PortCommand(s), inventory.PortgroupCommand(s), inventory.ChassisCommand(s),
 		inventory.VolumeCommand(s), inventory.TemplateCommand(s), inventory.RunbookCommand(s),
 		inventory.InspectionRuleCommand(s), inventory.AllocationCommand(s), inventory.LeaseCommand(s),
-		inventory.EraseReportCommand(s), inventory.DriverCommand(s), boot.Command(s), versionCommand(s),
+		inventory.EraseReportCommand(s), inventory.DriverCommand(s), boot.Command(s), signals.EventsCommand(s), versionCommand(s),
 		host.ApplyCommand(s), host.GetCommand(s), host.DescribeCommand(s), host.DeleteCommand(s), host.Command(s),
 	} {
 		c.GroupID = "client"

@@ -28,6 +28,7 @@ func complete(c *cobra.Command) {
 		"hardware-types":      types,
 		"kexec":               kexecChoices,
 		"log-level":           {"debug", "info", "warn", "error"},
+		"log-format":          {"text", "json"},
 	} {
 		register(c, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}

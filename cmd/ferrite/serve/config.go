@@ -45,9 +45,13 @@ type Config struct {
 	AgentTLS      bool     `koanf:"agent-require-tls"`
 	AgentPath     bool     `koanf:"agent-callback-path"`
 	LogLevel      string   `koanf:"log-level"`
+	LogFormat     string   `koanf:"log-format"`
 	Metrics       string   `koanf:"metrics-address"`
 	SensorSeries  int      `koanf:"metrics-sensor-series"`
-	AdvertiseURL  string   `koanf:"advertise-url"`
+
+	EventsKeep   int           `koanf:"events-keep"`
+	EventsAge    time.Duration `koanf:"events-age"`
+	AdvertiseURL string        `koanf:"advertise-url"`
 
 	AutomatedClean   bool          `koanf:"automated-clean"`
 	FastTrack        bool          `koanf:"fast-track"`

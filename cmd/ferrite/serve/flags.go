@@ -66,6 +66,9 @@ func apiFlags(f *pflag.FlagSet) {
 			"consoles that somebody views or that are enabled")
 	f.String("host", hostname(), "`name` of this conductor")
 	f.String("log-level", "info", "debug, info, warn or error")
+	f.String("log-format", "text", "text, or json: one object a line")
+	f.Int("events-keep", 100_000, "number of events (ferrite events) that are kept; older ones are deleted")
+	f.Duration("events-age", 7*24*time.Hour, "age at which events are deleted")
 	f.String("metrics-address", "",
 		"`host:port` of /metrics without a login, for Prometheus; without it, /metrics is at --api-address, for readers")
 	f.Int("metrics-sensor-series", 20000,

@@ -8,13 +8,20 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// logger writes lines of at least a level to w, without anybody's credentials.
-func logger(level string, w io.Writer) (*slog.Logger, error) {
+// logger writes lines of at least a level to w, as text or JSON, without anybody's credentials.
+func logger(level, format string, w io.Writer) (*slog.Logger, error) {
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(level)); err != nil {
 		return nil, fmt.Errorf("--log-level %q: it is one of debug, info, warn, error", level)
 	}
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l, ReplaceAttr: masked})), nil
+	o := &slog.HandlerOptions{Level: l, ReplaceAttr: masked}
+	switch format {
+	case "text":
+		return slog.New(slog.NewTextHandler(w, o)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, o)), nil
+	}
+	return nil, fmt.Errorf("--log-format %q: it is text or json", format)
 }
 
 // masked keeps the credentials in URLs out of the log, whoever writes to it.

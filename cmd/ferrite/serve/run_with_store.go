@@ -31,7 +31,7 @@ func RunWithStore(ctx context.Context, args []string, stderr io.Writer, open Ope
 	if err != nil {
 		return err
 	}
-	log, err := logger(conf.LogLevel, stderr)
+	log, err := logger(conf.LogLevel, conf.LogFormat, stderr)
 	if err != nil {
 		return err
 	}

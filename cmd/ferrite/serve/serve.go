@@ -33,10 +33,11 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/conductor/configdrive"
 	"github.com/ferrite-metal/ferrite/conductor/console"
-	"github.com/ferrite-metal/ferrite/conductor/documents/events"
+	docevents "github.com/ferrite-metal/ferrite/conductor/documents/events"
 	"github.com/ferrite-metal/ferrite/conductor/documents/kube"
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/events"
 	"github.com/ferrite-metal/ferrite/conductor/host/reconciler"
 	"github.com/ferrite-metal/ferrite/conductor/imagesource"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
@@ -85,7 +86,7 @@ const (
 
 // run opens the data folder and serves what it holds until ctx ends.
 func run(ctx context.Context, c Config, stderr io.Writer) (err error) {
-	log, err := logger(c.LogLevel, stderr)
+	log, err := logger(c.LogLevel, c.LogFormat, stderr)
 	if err != nil {
 		return err
 	}
@@ -109,6 +110,7 @@ func run(ctx context.Context, c Config, stderr io.Writer) (err error) {
 type Database interface {
 	engine.Store
 	objects.Store
+	events.Store
 }
 
 // conduct wires a conductor of the nodes in a store and serves until ctx ends.
@@ -148,10 +150,14 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	if err != nil {
 		return err
 	}
-	eventLog := events.New(time.Now)
+	eventLog := docevents.New(time.Now)
 	hosts := reconciler.New(reconciler.Config{Documents: documents, Log: log, ProvisioningLimit: c.HostLimit,
 		RecordEvents: eventLog.Add})
 	bmcs := hardwareTypes(drivers)
+	changes, err := c.changeLog(ctx, db, log)
+	if err != nil {
+		return err
+	}
 	eng := engine.New(engine.Config{
 		Store: db, BMCs: bmcs, Agents: agents.NewClient(calling), Drives: configdrive.Encoder{},
 		Images:   images,
@@ -163,7 +169,9 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 			BMCUser: c.BMCCredentials == generateCredentials,
 			Redfish: func(ctx context.Context, at netip.Addr) bool { return redfish.Answers(ctx, dialled.bmcs.Dialer(), at) }},
 		Changed: hosts.NodeChanged, CheckForm: driverinfo.CheckForm, Proof: proof, Observer: counters,
+		Told: changes.Wake, Live: changes.happened,
 	})
+	changes.nodes = eng.Node
 	eng.Follow(counters.Nodes)
 	counters.Watch(metrics.Config{Pending: eng.PendingEffects, Ready: readiness(db), Sensors: eng,
 		SensorSeries: c.SensorSeries})
@@ -196,9 +204,9 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	consoles := c.consoles(ctx, &kept, eng, bmcs, logs, log)
 	defer kept.Wait()
 	defer fail(nil)
-	face := c.api(ctx, readiness(db), eng, documents, hosts, eventLog, logs, consoles, boot, counters, who, log)
+	face := c.api(ctx, readiness(db), eng, documents, hosts, eventLog, changes, logs, consoles, boot, counters, who, log)
 	return serving{conf: c, fail: fail, engine: eng, listener: listener, face: face, boot: boot, log: log,
-		manager: serviceManagerOf(log), counters: counters, scrapes: scrapes}.run(ctx)
+		manager: serviceManagerOf(log), counters: counters, scrapes: scrapes, changes: changes}.run(ctx)
 }
 
 // hardwareTypes is the drivers as the engine knows them.
@@ -240,7 +248,7 @@ func (c Config) documents(ctx context.Context, db objects.Store) (*objects.Keepe
 // api is what is served: for operators, for kubectl, and for ramdisks.
 func (c Config) api(stopping context.Context, ready func() error, eng *engine.Engine,
 	documents *objects.Keeper, owners api.Hosts,
-	eventLog *events.Log, logs *bootlog.Keeper, consoles *console.Consoles, boot *bootserver.Server,
+	eventLog *docevents.Log, changes *changeLog, logs *bootlog.Keeper, consoles *console.Consoles, boot *bootserver.Server,
 	counters *metrics.Metrics, who *auth.Authenticator,
 	log *slog.Logger) *api.API {
 	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout,
@@ -248,6 +256,9 @@ func (c Config) api(stopping context.Context, ready func() error, eng *engine.En
 	hosts := kube.Options{Keeper: documents, Events: eventLog, Log: log, Stopping: stopping, Ready: ready}
 	options := api.Options{Conductor: eng, Hosts: owners, Logs: logs, Consoles: consoles, Log: log, Stopping: stopping,
 		Mounts: ramdisks.Handlers(), Answered: counters.Answered}
+	if changes != nil {
+		options.Events = changes
+	}
 	if c.Metrics == "" {
 		options.Metrics = counters
 	}

@@ -37,6 +37,7 @@ type serving struct {
 	manager  serviceManager
 	counters *metrics.Metrics
 	scrapes  *metricsServer // nil without --metrics-address
+	changes  *changeLog     // nil in tests
 }
 
 // run runs the parts until ctx ends or one of them fails; then it ends the
@@ -55,6 +56,9 @@ func (s serving) run(ctx context.Context) error {
 		s.conf.searchNodes(work, s.engine, s.counters.Nodes.Read, s.log)
 		s.counters.Nodes.AllRead()
 	})
+	if s.changes != nil {
+		parts.Go(func() { s.changes.run(work) })
+	}
 	if s.scrapes != nil {
 		parts.Go(func() {
 			if err := s.scrapes.run(work, s.log); err != nil {

@@ -121,7 +121,7 @@ func TestSlowBodiesShutNobodyOut(t *testing.T) {
 
 func TestLogWithoutCredentials(t *testing.T) {
 	var b strings.Builder
-	log, err := logger("info", &b)
+	log, err := logger("info", "text", &b)
 	if err != nil {
 		t.Fatal(err)
 	}

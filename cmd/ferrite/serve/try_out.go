@@ -15,7 +15,7 @@ import (
 // faults of a configuration read has found.
 func (c *Config) tryOut(out io.Writer) error {
 	log := slog.New(slog.DiscardHandler)
-	if _, err := logger(c.LogLevel, io.Discard); err != nil {
+	if _, err := logger(c.LogLevel, c.LogFormat, io.Discard); err != nil {
 		return err
 	}
 	if _, _, err := c.access(log); err != nil {

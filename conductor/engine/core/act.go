@@ -54,6 +54,7 @@ func (e *Core) decide(ctx context.Context, ref string, ev plan.Event, finish *no
 		if change == nil {
 			change = &node.Change{}
 		}
+		change.Was = &n
 		overtakes := change.Finish != nil
 		if finish != nil {
 			change.Finish = finish
@@ -206,6 +207,7 @@ func (e *Core) facts(ctx context.Context, n node.Node, finish *node.Effect) (pla
 // Commit writes a change, fills what only the edge can (identifiers, signatures),
 // and wakes whoever has to do with it.
 func (e *Core) Commit(ctx context.Context, c node.Change) (node.Node, error) {
+	c.Events = nil // of a try before
 	for i := range c.History {
 		by := userOf(ctx)
 		c.History[i].UUID, c.History[i].User, c.History[i].Project = uuid.NewString(), by.name, by.project
@@ -227,11 +229,17 @@ func (e *Core) Commit(ctx context.Context, c node.Change) (node.Node, error) {
 			return node.Node{}, err
 		}
 	}
+	if event, ok := e.changeEvent(ctx, &c, now); ok {
+		c.Events = append(c.Events, event)
+	}
 	began := time.Now()
 	saved, err := e.Store.Commit(ctx, c)
 	e.Observer.Committed(time.Since(began), err)
 	if err != nil {
 		return saved, err
+	}
+	if e.Told != nil && len(c.Events) > 0 {
+		e.Told()
 	}
 	for _, m := range c.Moves {
 		e.Log.Info("state", "node", saved.UUID, "name", saved.Name, "from", m.From, "on", m.On, "to", m.To)

@@ -12,6 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/engine/lanes"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
 // Config is what an engine is made of. Everything but the last group is
@@ -48,6 +49,12 @@ type Config struct {
 	Changed func(n node.Node)
 
 	Observer Observer // nil: nobody
+
+	// Told is called after events were committed. It must not wait. Nil for nobody.
+	Told func()
+	// Live is told of what passes and is not stored: a boot stage, or the progress of a step. It must not wait. Nil for
+	// nobody.
+	Live func(uuid string, stage *BootStage, progress *agentapi.Progress)
 
 	PowerWorkers int // power states read at a time by the power sync; 64 when 0
 }
@@ -121,7 +128,7 @@ func New(c Config) *Core {
 	}
 	stop, halt := context.WithCancel(context.Background())
 	return &Core{
-		Config: c, Started: c.Now(), stop: stop, halt: halt, Memory: newMemory(),
+		Config: c, Started: c.Now(), stop: stop, halt: halt, Memory: newMemory(c.Live),
 		turns:   turns{lanes: lanes.New(c.Workers)},
 		wakeRun: make(chan struct{}, 1), wakeDue: make(chan struct{}, 1),
 	}

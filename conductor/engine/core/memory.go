@@ -18,12 +18,16 @@ import (
 // lost but sight.
 type memory struct {
 	mu     sync.Mutex
+	live   func(uuid string, stage *BootStage, progress *agentapi.Progress)
 	nodes  map[string]*remembered
 	states map[node.State]int // how many nodes are in each; none counts that is at rest since before this process
 }
 
-func newMemory() memory {
-	return memory{nodes: map[string]*remembered{}, states: map[node.State]int{}}
+func newMemory(live func(string, *BootStage, *agentapi.Progress)) memory {
+	if live == nil {
+		live = func(string, *BootStage, *agentapi.Progress) {}
+	}
+	return memory{live: live, nodes: map[string]*remembered{}, states: map[node.State]int{}}
 }
 
 type remembered struct {
@@ -203,6 +207,7 @@ func (m *memory) Stage(uuid string, s BootStage, fresh bool) {
 		return
 	}
 	r.stages = append(r.stages[max(0, len(r.stages)-maxStages+1):], s)
+	m.live(uuid, &s, nil)
 }
 
 // bootFiles are the stages that only firmware and its loader come to, and no system that runs already.
@@ -230,6 +235,7 @@ func (m *memory) Report(uuid string, p agentapi.Progress, now time.Time) {
 		r.moved = now
 	}
 	r.last, r.at = p, now
+	m.live(uuid, nil, &p)
 }
 
 // Token returns the token a report must carry, "" when there is none.

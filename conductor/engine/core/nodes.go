@@ -126,7 +126,7 @@ func (e *Core) Edit(ctx context.Context, ref string, change func(*node.Node) err
 			return old, err
 		}
 		n.UUID, n.Revision, n.ProvisionState, n.Run = old.UUID, old.Revision, old.ProvisionState, old.Run
-		saved, err := e.Commit(ctx, node.Change{Save: &n, DropAllocation: node.Released(old, n)})
+		saved, err := e.Commit(ctx, node.Change{Was: &old, Save: &n, DropAllocation: node.Released(old, n)})
 		if errors.Is(err, node.ErrStale) {
 			continue
 		}
@@ -199,7 +199,7 @@ func (e *Core) DeleteNode(ctx context.Context, ref string) error {
 // remove deletes a node. An erase it is amid, which is possible in maintenance, is
 // put on record as one that nobody has seen the end of.
 func (e *Core) remove(ctx context.Context, n node.Node) error {
-	c := node.Change{Delete: n.UUID, DeleteAt: n.Revision}
+	c := node.Change{Was: &n, Delete: n.UUID, DeleteAt: n.Revision}
 	if plan.Erases(n) {
 		found, err := e.InventoryOf(ctx, n.UUID)
 		if err != nil {

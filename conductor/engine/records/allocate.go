@@ -217,7 +217,7 @@ func (e *Records) allocateNone(ctx context.Context, a node.Allocation, l *look, 
 func (e *Records) fail(ctx context.Context, a node.Allocation) (done bool, err error) {
 	now := e.Now()
 	a.UpdatedAt = &now
-	_, err = e.Store.Catalogs().Allocations.Save(ctx, a)
+	_, err = e.kept().Allocations.Save(ctx, a)
 	switch {
 	case err == nil:
 		e.Log.Warn("allocation has no node", "allocation", a.UUID, "name", a.Name, "err", a.LastError)

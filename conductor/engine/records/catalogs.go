@@ -52,7 +52,7 @@ type Catalogs struct {
 
 // Catalogs is what operators keep beside nodes.
 func (e *Records) Catalogs() Catalogs {
-	kept := e.Store.Catalogs()
+	kept := e.kept()
 	return Catalogs{
 		DeployTemplates: e.deployTemplates(kept.DeployTemplates),
 		Runbooks:        e.runbooks(kept.Runbooks),
@@ -67,6 +67,20 @@ func (e *Records) Catalogs() Catalogs {
 		},
 		InspectionRules: catalog[node.InspectionRule, *node.InspectionRule]{kept.InspectionRules, e},
 	}
+}
+
+// kept is the store's catalogs, whose writes are told as events.
+func (e *Records) kept() node.Catalogs {
+	c := e.Store.Catalogs()
+	c.DeployTemplates = core.Telling[node.DeployTemplate, *node.DeployTemplate]{Catalog: c.DeployTemplates, E: e.Core}
+	c.Runbooks = core.Telling[node.Runbook, *node.Runbook]{Catalog: c.Runbooks, E: e.Core}
+	c.Allocations = core.Telling[node.Allocation, *node.Allocation]{Catalog: c.Allocations, E: e.Core}
+	c.Chassis = core.Telling[node.Chassis, *node.Chassis]{Catalog: c.Chassis, E: e.Core}
+	c.Portgroups = core.Telling[node.Portgroup, *node.Portgroup]{Catalog: c.Portgroups, E: e.Core}
+	c.VolumeConnectors = core.Telling[node.VolumeConnector, *node.VolumeConnector]{Catalog: c.VolumeConnectors, E: e.Core}
+	c.VolumeTargets = core.Telling[node.VolumeTarget, *node.VolumeTarget]{Catalog: c.VolumeTargets, E: e.Core}
+	c.InspectionRules = core.Telling[node.InspectionRule, *node.InspectionRule]{Catalog: c.InspectionRules, E: e.Core}
+	return c
 }
 
 // catalog fills in, checks, and repeats what others were faster at.

@@ -110,7 +110,7 @@ func (e *Records) savePlug(ctx context.Context, n node.Node, port *node.Port, gr
 	now := e.Now()
 	if group != nil {
 		group.UpdatedAt = &now
-		_, err := e.Store.Catalogs().Portgroups.Save(ctx, *group)
+		_, err := e.kept().Portgroups.Save(ctx, *group)
 		return err
 	}
 	port.UpdatedAt = &now

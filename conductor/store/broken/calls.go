@@ -114,3 +114,28 @@ func (s *Store) DeleteLease(ctx context.Context, mac string) error {
 func (s *Store) NextDeadline(ctx context.Context) (time.Time, bool, error) {
 	return when(s, "NextDeadline", func() (time.Time, bool, error) { return s.inner.NextDeadline(ctx) })
 }
+
+// Tell writes events, or fails.
+func (s *Store) Tell(ctx context.Context, events []node.ChangeEvent) error {
+	return nothing(s, "Tell", func() error { return s.inner.Tell(ctx, events) })
+}
+
+// Events lists events, or fails.
+func (s *Store) Events(ctx context.Context, after int64, limit int) ([]node.ChangeEvent, error) {
+	return answer(s, "Events", func() ([]node.ChangeEvent, error) { return s.inner.Events(ctx, after, limit) })
+}
+
+// EventLog says how far the events reach, or fails.
+func (s *Store) EventLog(ctx context.Context) (node.EventLog, error) {
+	return answer(s, "EventLog", func() (node.EventLog, error) { return s.inner.EventLog(ctx) })
+}
+
+// SequenceEvents gives events their positions, or fails.
+func (s *Store) SequenceEvents(ctx context.Context) (int, error) {
+	return answer(s, "SequenceEvents", func() (int, error) { return s.inner.SequenceEvents(ctx) })
+}
+
+// PruneEvents deletes old events, or fails.
+func (s *Store) PruneEvents(ctx context.Context, keep node.EventRetention) (int, error) {
+	return answer(s, "PruneEvents", func() (int, error) { return s.inner.PruneEvents(ctx, keep) })
+}

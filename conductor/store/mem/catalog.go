@@ -112,6 +112,7 @@ func (c *catalog[T, P]) write(ctx context.Context, v T, run func(P) (undo func()
 	if _, err := run(&v); err != nil {
 		return none, err
 	}
+	c.s.told.add(node.Told(ctx)...)
 	return v, nil
 }
 
@@ -174,6 +175,7 @@ func (c *catalog[T, P]) Delete(ctx context.Context, uuid string) error {
 			uuid, holder.Holds())
 	}
 	c.drop(uuid)
+	c.s.told.add(node.Told(ctx)...)
 	return nil
 }
 

@@ -88,6 +88,9 @@ func (c *change) apply(n *node.Change) (node.Node, error) {
 			return saved, err
 		}
 	}
+	for _, e := range n.Events {
+		c.tell(e)
+	}
 	return saved, nil
 }
 

@@ -33,6 +33,7 @@ type Store struct {
 	hardware map[string]node.HardwareReport
 	leases   map[string]node.Lease
 	objects  documents
+	told     told
 
 	catalogs node.Catalogs
 	cascades []func(nodeUUID string) (undo []func()) // of the catalogs, when a node goes

@@ -13,7 +13,7 @@ func Command(s *client.Session) *cobra.Command {
 	cmd := client.Group("node", "Machines: enroll, inspect, deploy, power",
 		"Machines. NODE is a name or a UUID everywhere.",
 		nodeCreate(s), nodeList(s), nodeShow(s), nodeSet(s), nodeUnset(s), nodeDelete(s),
-		nodeStatus(s), nodeLogs(s), nodeConsole(s), nodePower(s), nodeConfirm(s), nodeMaintenance(s), nodeBootDevice(s),
+		nodeStatus(s), nodeWatch(s), nodeLogs(s), nodeConsole(s), nodePower(s), nodeConfirm(s), nodeMaintenance(s), nodeBootDevice(s),
 		nodeValidate(s), nodeInventory(s), nodeRootDevice(s), nodeErasePlan(s), nodeHistory(s), nodeSteps(s), nodeSensors(s),
 		nodeDeploy(s), nodeRebuild(s),
 		nodeClean(s), nodeService(s), nodeRescue(s),

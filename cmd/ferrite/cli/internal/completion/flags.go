@@ -65,8 +65,10 @@ func fixed() map[string][]string {
 		"provision-state": nodeapi.ProvisionStates(),
 		"state":           {"allocating", "active", "error"},
 		"type":            {"iqn", "ip", "mac", "wwnn", "wwpn", "port", "portgroup"},
-		"validate":        {"strict", "warn", "ignore"},
-		"volume-type":     {"iscsi", "fibre_channel"},
+		"types": {"node", "node.created", "node.state", "node.power", "node.maintenance", "node.updated", "node.deleted",
+			"node.ports", "boot.stage", "step.progress"},
+		"validate":    {"strict", "warn", "ignore"},
+		"volume-type": {"iscsi", "fibre_channel"},
 	}
 }
 

@@ -1,0 +1,86 @@
+// Package follow prints the events of a conductor as they come. It must not ask for anything else.
+package follow
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// maxLine bounds one line of the answer.
+const maxLine = 1 << 20
+
+// reopen is between two requests of one who follows.
+const reopen = time.Second
+
+// Events prints what a query asks for, until it is answered, or ctx ends. One that follows asks again when the answer
+// ends, or the conductor is gone for a while, and goes on after the last event that it has printed.
+func Events(ctx context.Context, s *client.Session, out io.Writer, q nodeapi.EventQuery) error {
+	f := follower{s, out, q}
+	for {
+		err := f.once(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case client.Unserved(err):
+			return fmt.Errorf("%s keeps no events: it is no Ferrite, or an older one", s.Client.Base)
+		case err != nil && !(q.Follow && client.Passing(err)):
+			return err
+		case !q.Follow:
+			return nil
+		}
+		select {
+		case <-time.After(reopen):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Stopped reports that somebody who followed has pressed Ctrl-C, which is how that ends.
+func Stopped(err error) bool { return errors.Is(err, context.Canceled) }
+
+type follower struct {
+	session *client.Session
+	out     io.Writer
+	query   nodeapi.EventQuery
+}
+
+func (f *follower) once(ctx context.Context) error {
+	path := nodeapi.FerriteRoot + "/events?" + f.query.Values().Encode()
+	body, err := f.session.Client.Open(ctx, client.Request{Method: http.MethodGet, Path: path, Accept: nodeapi.MediaLines})
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() {
+		var e nodeapi.Event
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			return fmt.Errorf("GET %s: the answer is not that of a conductor: %w", path, err)
+		}
+		if e.Cursor != "" {
+			f.query.After = e.Cursor
+		}
+		text := lines.Text()
+		if f.session.Output != "json" {
+			text = Text(e)
+		}
+		if _, err := fmt.Fprintln(f.out, text); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil && !f.query.Follow {
+		return fmt.Errorf("GET %s: the answer ended early: %w", path, err)
+	}
+	return nil
+}

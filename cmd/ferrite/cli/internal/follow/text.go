@@ -1,0 +1,68 @@
+package follow
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// Text is an event as a line for people: the time here, the node, and what has changed.
+func Text(e nodeapi.Event) string {
+	at := e.At
+	if t, err := time.Parse(time.RFC3339Nano, e.At); err == nil {
+		at = t.Local().Format("15:04:05")
+	}
+	of := "-"
+	if e.Node != nil {
+		of = cmp.Or(e.Node.Name, e.Node.UUID)
+	}
+	line := fmt.Sprintf("%s  %-16s %-16s %s", at, of, e.Type, said(e))
+	if e.User != "" {
+		line += " (by " + e.User + ")"
+	}
+	return output.Visible(strings.TrimRight(line, " "))
+}
+
+// said is what an event says besides its type.
+func said(e nodeapi.Event) string {
+	var parts []string
+	for _, m := range e.Moves {
+		parts = append(parts, fmt.Sprintf("%s -> %s (%s)", m.From, m.To, m.On))
+	}
+	if e.Power != nil {
+		parts = append(parts, fmt.Sprintf("%s -> %s", cmp.Or(e.Power.From, "unknown"), cmp.Or(e.Power.To, "unknown")))
+	}
+	for _, n := range e.Notes {
+		parts = append(parts, n.Text)
+	}
+	if e.Record != nil {
+		parts = append(parts, strings.TrimSpace(e.Record.Kind+" "+cmp.Or(e.Record.Name, e.Record.UUID)))
+	}
+	for _, id := range slices.Sorted(maps.Keys(e.Ports)) {
+		parts = append(parts, "port "+id+" "+e.Ports[id])
+	}
+	if e.Stage != nil {
+		parts = append(parts, strings.TrimSpace(e.Stage.Name+" "+e.Stage.Detail))
+	}
+	if p := e.Progress; p != nil {
+		parts = append(parts, progress(*p))
+	}
+	if len(parts) == 0 && len(e.Changed) > 0 {
+		parts = append(parts, strings.Join(e.Changed, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func progress(p nodeapi.EventProgress) string {
+	text := fmt.Sprintf("%s, %s: %d bytes", p.Step, p.Stage, p.Done)
+	if p.Total > 0 {
+		text += fmt.Sprintf(" of %d, %d %%", p.Total, 100*p.Done/p.Total)
+	}
+	return text
+}

@@ -1,0 +1,85 @@
+package serve
+
+import (
+	"bufio"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// eventsOf are the events of a page of lines.
+func eventsOf(t *testing.T, page string) (all []nodeapi.Event) {
+	t.Helper()
+	for line := range strings.Lines(page) {
+		var e nodeapi.Event
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// TestEvents: a node's life is told, also after a restart, as lines and as server-sent events.
+func TestEvents(t *testing.T) {
+	dir := t.TempDir()
+	c := start(t, dir)
+	n := c.Call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware", "name": "n1"}, 201)
+	id, _ := n["uuid"].(string)
+	c.Call(t, "PUT", "/v1/nodes/n1/states/provision", map[string]any{"target": "manage"}, 202)
+	c.Until(t, id, "manageable")
+	c.Call(t, "POST", "/v1/ports", map[string]any{"node_uuid": id, "address": "52:54:00:00:00:01"}, 201)
+	c.Call(t, "POST", "/v1/chassis", map[string]any{"description": "rack"}, 201)
+	const path = "/ferrite/v1/events"
+	_, page := fetch(t, c.URL+path+"?after=0")
+	var states, types []string
+	last := ""
+	for _, e := range eventsOf(t, page) {
+		last = e.Cursor
+		types = append(types, e.Type)
+		for _, m := range e.Moves {
+			states = append(states, m.From+">"+m.To)
+		}
+	}
+	if got := strings.Join(states, " "); got != "enroll>verifying verifying>manageable" {
+		t.Errorf("states %s of %v", got, types)
+	}
+	told := " " + strings.Join(types, " ") + " "
+	if !strings.HasPrefix(told, " node.created node.state ") || !strings.HasSuffix(told, " node.updated chassis.created ") {
+		t.Errorf("types %v", types)
+	}
+	c.End(t)
+	c = start(t, dir)
+	defer c.End(t)
+	c.Call(t, "DELETE", "/v1/nodes/n1", nil, 204)
+	_, page = fetch(t, c.URL+path+"?wait=0&after="+last)
+	if all := eventsOf(t, page); len(all) != 1 || all[0].Type != "node.deleted" || all[0].Node.Name != "n1" {
+		t.Errorf("after a restart: %s", page)
+	}
+	if status, text := fetch(t, c.URL+path+"?after=x"); status != 400 || !strings.Contains(text, "no cursor") {
+		t.Errorf("a cursor that is none: %d %s", status, text)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.URL+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("Last-Event-ID", last)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	var text []string
+	for len(text) < 3 && lines.Scan() {
+		text = append(text, lines.Text())
+	}
+	if answer.Header.Get("Content-Type") != "text/event-stream" || len(text) != 3 || !strings.HasPrefix(text[0], "id: ") ||
+		text[1] != "event: node.deleted" || !strings.HasPrefix(text[2], `data: {"cursor":"`) {
+		t.Errorf("server-sent events: %s %q", answer.Header.Get("Content-Type"), text)
+	}
+}

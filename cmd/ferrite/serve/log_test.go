@@ -1,0 +1,32 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+)
+
+// TestLog: both formats have the same keys, and no credentials.
+func TestLog(t *testing.T) {
+	for format, want := range map[string]string{"text": "node=n1", "json": `"node":"n1"`} {
+		var b bytes.Buffer
+		log, err := logger("info", format, &b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.Debug("not this")
+		log.Info("state", "node", "n1", "err", errors.New("GET http://user:geheim@host/: refused"))
+		line := b.String()
+		if !strings.Contains(line, want) || strings.Contains(line, "geheim") || strings.Count(line, "\n") != 1 {
+			t.Errorf("%s: %s", format, line)
+		}
+		if valid := json.Valid([]byte(line)); valid != (format == "json") {
+			t.Errorf("%s: JSON is %v: %s", format, valid, line)
+		}
+	}
+	if _, err := logger("info", "xml", &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "text or json") {
+		t.Errorf("another format: %v", err)
+	}
+}

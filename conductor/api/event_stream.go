@@ -1,0 +1,196 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
+	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/conductor/events"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// Events lets callers follow changes; see events.Log.
+type Events interface {
+	Follow(ctx context.Context, q events.Query, emit func([]events.Event) error) error
+}
+
+// eventStreamResource is the changes as they are committed.
+type eventStreamResource struct {
+	access
+	auth     rest.Authenticator
+	events   Events
+	readers  *auth.Streams
+	stopping context.Context //nolint:containedctx // ends all streams
+}
+
+// eventShares is who may follow how often at a time.
+func eventShares() auth.Shares { return auth.Shares{All: 1000, Project: 200, User: 1000} }
+
+// The times of a stream.
+const (
+	longestWait = time.Minute
+	defaultWait = 25 * time.Second
+	keepAlive   = 15 * time.Second
+)
+
+func (h *eventStreamResource) routes() []rest.Route {
+	return []rest.Route{
+		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/events",
+			Doc: "changes as they are committed, each once, in that order: one object a line, or server-sent events for " +
+				"Accept: text/event-stream; after=CURSOR goes on, after=0 begins with the oldest kept; follow=true goes on for ever",
+			Handle: h.stream,
+			Wire: rest.Wire{Status: http.StatusOK,
+				Query: rest.ArgumentsNamed([]string{"after", "node", "type", "follow", "wait"}),
+				Gives: rest.FormOf(nodeapi.Event{}), Media: nodeapi.MediaLines}},
+	}
+}
+
+// stream answers with events, for as long as there are some and somebody reads.
+func (h *eventStreamResource) stream(c *rest.Call) error {
+	sse := strings.Contains(c.Request().Header.Get("Accept"), nodeapi.MediaEvents)
+	asked, err := nodeapi.ParseEventQuery(c.QueryParams())
+	if err != nil {
+		return rest.BadRequest("%v", err)
+	}
+	if id := c.Request().Header.Get("Last-Event-ID"); sse && id != "" {
+		asked.After = id
+	}
+	if h.events == nil {
+		return nodeapi.NewFault(http.StatusNotFound, "This conductor keeps no events.")
+	}
+	q := events.Query{After: asked.After, Wait: min(asked.Wait, longestWait)}
+	if asked.Wait == 0 && !asked.NoWait {
+		q.Wait = defaultWait
+	}
+	if sse || asked.Follow {
+		q.Wait = -1
+	}
+	if asked.Node != "" {
+		n, err := h.nodeOf(c, asked.Node)
+		var fault *nodeapi.Fault
+		if errors.As(err, &fault) && fault.Status == http.StatusNotFound && rest.ValidUUID(asked.Node) && c.Project() == "" {
+			n, err = strings.ToLower(asked.Node), nil // it may be deleted, and have events
+		}
+		if err != nil {
+			return err
+		}
+		asked.Node = n
+	}
+	q.See = visibleEvents(c, asked)
+	open, cancel := context.WithTimeout(c.Request().Context(), followTime)
+	defer cancel()
+	ctx, end, err := h.readers.Open(open, c.Caller, func(context.Context) error {
+		return auth.Same(h.auth, c.Request(), c.Caller)
+	})
+	if err != nil {
+		return err
+	}
+	defer end()
+	defer context.AfterFunc(h.stopping, cancel)()
+	media := nodeapi.MediaLines
+	if sse {
+		media = nodeapi.MediaEvents
+	}
+	out, err := newLiveAnswer(c, media)
+	if err != nil {
+		return err
+	}
+	return h.send(ctx, c, q, out, sse)
+}
+
+// send emits events until the query ends. A stream without events says every now and then that it lives.
+func (h *eventStreamResource) send(ctx context.Context, c *rest.Call, q events.Query, out *liveAnswer, sse bool) error {
+	var turn chan struct{} // held by whoever writes
+	turn = make(chan struct{}, 1)
+	emit := func(text []byte) error {
+		turn <- struct{}{}
+		defer func() { <-turn }()
+		return out.emit(text)
+	}
+	alive, stop := context.WithCancel(ctx)
+	beaten := make(chan struct{})
+	begun := make(chan struct{})
+	go func() {
+		defer close(beaten)
+		select {
+		case <-begun:
+		case <-alive.Done():
+			return
+		}
+		tick := time.NewTicker(keepAlive)
+		defer tick.Stop()
+		for sse {
+			select {
+			case <-alive.Done():
+				return
+			case <-tick.C:
+				if emit([]byte(": alive\n\n")) != nil {
+					return
+				}
+			}
+		}
+	}()
+	defer func() { stop(); <-beaten }()
+	err := h.events.Follow(ctx, q, func(found []events.Event) error {
+		if found == nil {
+			defer close(begun)
+			return emit(nil)
+		}
+		return emit(written(found, sse))
+	})
+	if err == nil || ctx.Err() != nil && c.Response().Committed {
+		out.begin()
+		return nil // the text so far is whole: readers follow on by another request
+	}
+	return cursorFault(err)
+}
+
+// cursorFault is the answer for a cursor that nothing follows.
+func cursorFault(err error) error {
+	var bad *events.CursorError
+	switch {
+	case errors.As(err, &bad) && bad.Gone:
+		return nodeapi.NewFault(http.StatusGone, "%s.", bad.Text)
+	case bad != nil:
+		return nodeapi.NewFault(http.StatusBadRequest, "%s.", bad.Text)
+	}
+	return err
+}
+
+// written is events as they go over the wire.
+func written(found []events.Event, sse bool) []byte {
+	var b bytes.Buffer
+	for _, e := range found {
+		if !sse {
+			b.Write(e.Line)
+			b.WriteByte('\n')
+			continue
+		}
+		if e.Cursor != "" {
+			b.WriteString("id: " + e.Cursor + "\n")
+		}
+		b.WriteString("event: " + e.Type + "\ndata: ")
+		b.Write(e.Line)
+		b.WriteString("\n\n")
+	}
+	return b.Bytes()
+}
+
+// visibleEvents chooses the events that a caller asks for, and may see: those of a project are about its nodes.
+func visibleEvents(c *rest.Call, asked nodeapi.EventQuery) func(*events.Event) (shown, asLessee bool) {
+	project := c.Project()
+	return func(e *events.Event) (shown, asLessee bool) {
+		if asked.Node != "" && e.Node != asked.Node || !asked.Wants(e.Type) {
+			return false, false
+		}
+		if project == "" {
+			return true, false
+		}
+		return e.Owner == project || e.Lessee == project, e.Owner != project
+	}
+}

@@ -1,0 +1,206 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Store is the part of a store that has events.
+type Store interface {
+	Events(ctx context.Context, after int64, limit int) ([]node.ChangeEvent, error)
+	EventLog(ctx context.Context) (node.EventLog, error)
+	SequenceEvents(ctx context.Context) (int, error)
+	PruneEvents(ctx context.Context, keep node.EventRetention) (int, error)
+}
+
+// Config is what a Log is made of.
+type Config struct {
+	Store Store
+	// Node finds the node of what passes.
+	Node func(ctx context.Context, ref string) (node.Node, error)
+	Log  *slog.Logger
+	Now  func() time.Time // time.Now when nil
+	Keep int              // how many events are kept
+	Age  time.Duration    // how long, at most
+	// Needed is the position after which somebody needs the events, negative for nobody; nil for nobody.
+	Needed    func() int64
+	Conductor string
+}
+
+// The bounds of what is in memory, and how often the database is looked at.
+const (
+	ringSize   = 4096 // events that were read
+	liveSize   = 1024 // of what passes
+	page       = 256
+	pollEvery  = time.Second
+	shortPause = 20 * time.Millisecond // in which the commits of many are read together
+	pruneEvery = time.Minute
+)
+
+// Log is the events of a database. It is safe for concurrent use.
+type Log struct {
+	Config
+	id    string // of the database
+	woken chan struct{}
+
+	mu        sync.Mutex
+	followers int
+	ring      []Event // the last that were read, oldest first
+	last      int64   // the position of the last that was read
+	live      []Event // what passed, oldest first
+	passed    uint64  // how many passed in all
+	changed   chan struct{}
+}
+
+// New makes a Log of the events in a store.
+func New(ctx context.Context, c Config) (*Log, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	found, err := c.Store.EventLog(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Log{Config: c, id: found.ID, last: found.Newest, woken: make(chan struct{}, 1),
+		changed: make(chan struct{})}, nil
+}
+
+// Wake has the log look for events at once.
+func (l *Log) Wake() {
+	select {
+	case l.woken <- struct{}{}:
+	default:
+	}
+}
+
+// Run reads events for those who follow, and deletes old ones, until ctx ends.
+func (l *Log) Run(ctx context.Context) {
+	tick, prune := time.NewTicker(pollEvery), time.NewTicker(pruneEvery)
+	defer tick.Stop()
+	defer prune.Stop()
+	for {
+		if err := l.read(ctx); err != nil && ctx.Err() == nil {
+			l.Log.Error("events cannot be read; tried again in a second", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.woken:
+			if sleep(ctx, shortPause) != nil {
+				return
+			}
+		case <-tick.C:
+		case <-prune.C:
+			l.prune(ctx)
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// read brings the ring up to date. While nobody follows it only gives events their positions.
+func (l *Log) read(ctx context.Context) error {
+	for {
+		count, err := l.Store.SequenceEvents(ctx)
+		if err != nil {
+			return err
+		}
+		if count == 0 {
+			break
+		}
+	}
+	for {
+		l.mu.Lock()
+		last, followed := l.last, l.followers > 0
+		l.mu.Unlock()
+		if !followed {
+			return nil
+		}
+		found, err := l.Store.Events(ctx, last, page)
+		if err != nil {
+			return err
+		}
+		l.add(found)
+		if len(found) < page {
+			return nil
+		}
+	}
+}
+
+// add puts events into the ring, and wakes the followers.
+func (l *Log) add(found []node.ChangeEvent) {
+	if len(found) == 0 {
+		return
+	}
+	rendered := l.render(found)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ring = append(l.ring, rendered...)
+	if over := len(l.ring) - ringSize; over > 0 {
+		l.ring = append([]Event(nil), l.ring[over:]...)
+	}
+	l.last = rendered[len(rendered)-1].position
+	l.tell()
+}
+
+// tell wakes everybody who waits. The lock is held.
+func (l *Log) tell() {
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// join counts a follower. The first one finds the ring empty: nobody has kept it up.
+func (l *Log) join(ctx context.Context) (leave func(), err error) {
+	l.mu.Lock()
+	first := l.followers == 0
+	l.followers++
+	l.mu.Unlock()
+	leave = func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.followers--
+	}
+	if !first {
+		return leave, nil
+	}
+	found, err := l.Store.EventLog(ctx)
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if found.Newest > l.last {
+		l.ring, l.last = nil, found.Newest
+	}
+	return leave, nil
+}
+
+// prune deletes what need not be kept.
+func (l *Log) prune(ctx context.Context) {
+	keep := node.EventRetention{Count: l.Keep, Since: l.Now().Add(-l.Age), Needed: -1}
+	if l.Needed != nil {
+		keep.Needed = l.Needed()
+	}
+	for {
+		count, err := l.Store.PruneEvents(ctx, keep)
+		if err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
+			l.Log.Warn("old events are not deleted; tried again in a minute", "err", err)
+		}
+		if err != nil || count == 0 {
+			return
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// ChangeEvent tells of one change, and is committed with it. Doc is a JSON object, as nodeapi.Event; the fields beside
+// it are what events are chosen by.
+type ChangeEvent struct {
+	Position int64 // ascending in the order of the commits; the store's
+	At       time.Time
+	Type     string // node.state, port.created and so on
+	Node     string // UUID; "" for none
+	Group    string // the conductor group of the node
+	Owner    string
+	Lessee   string
+	Doc      json.RawMessage
+}
+
+// EventLog is how far the events of a database reach.
+type EventLog struct {
+	ID     string // of the database
+	Gone   int64  // events up to this position are deleted
+	Newest int64  // the last position given, Gone when there are no events
+}
+
+// EventRetention bounds the events that are kept.
+type EventRetention struct {
+	Count  int       // the newest of them
+	Since  time.Time // those from then on
+	Needed int64     // later ones are needed by somebody; negative for nobody
+}
+
+type tellingKey struct{}
+
+// Telling has the next write to a catalog with ctx commit events, too.
+func Telling(ctx context.Context, events ...ChangeEvent) context.Context {
+	return context.WithValue(ctx, tellingKey{}, events)
+}
+
+// Told is the events that a write with ctx commits.
+func Told(ctx context.Context) []ChangeEvent {
+	events, _ := ctx.Value(tellingKey{}).([]ChangeEvent)
+	return events
+}

@@ -1,0 +1,103 @@
+package mem
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// told is the events, with the position up to which older ones were deleted.
+type told struct {
+	events []node.ChangeEvent
+	last   int64
+	gone   int64
+}
+
+func (t *told) add(events ...node.ChangeEvent) {
+	for _, e := range events {
+		t.last++
+		e.Position, e.Doc = t.last, slices.Clone(e.Doc)
+		e.At = e.At.UTC().Truncate(time.Microsecond)
+		t.events = append(t.events, e)
+	}
+}
+
+// tell adds an event to the change.
+func (c *change) tell(e node.ChangeEvent) {
+	c.s.told.add(e)
+	c.did(func() {
+		t := &c.s.told
+		t.events, t.last = t.events[:len(t.events)-1], t.last-1
+	})
+}
+
+// Tell adds events.
+func (s *Store) Tell(ctx context.Context, events []node.ChangeEvent) error {
+	if err := s.lock(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	s.told.add(events...)
+	return nil
+}
+
+// Events copies those after a position.
+func (s *Store) Events(ctx context.Context, after int64, limit int) (found []node.ChangeEvent, err error) {
+	if err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	for _, e := range s.told.events {
+		if e.Position > after && len(found) < limit {
+			e.Doc = slices.Clone(e.Doc)
+			found = append(found, e)
+		}
+	}
+	return found, nil
+}
+
+// EventLog says how far they reach.
+func (s *Store) EventLog(ctx context.Context) (node.EventLog, error) {
+	if err := s.lock(ctx); err != nil {
+		return node.EventLog{}, err
+	}
+	defer s.mu.Unlock()
+	return node.EventLog{ID: "memory", Gone: s.told.gone, Newest: s.told.last}, nil
+}
+
+// SequenceEvents does nothing: events have their positions.
+func (s *Store) SequenceEvents(ctx context.Context) (int, error) {
+	if err := s.lock(ctx); err != nil {
+		return 0, err
+	}
+	defer s.mu.Unlock()
+	return 0, nil
+}
+
+// maxPruned is how many events are deleted at a time.
+const maxPruned = 500
+
+// PruneEvents deletes the oldest events that need not be kept.
+func (s *Store) PruneEvents(ctx context.Context, keep node.EventRetention) (int, error) {
+	if err := s.lock(ctx); err != nil {
+		return 0, err
+	}
+	defer s.mu.Unlock()
+	t := &s.told
+	n := 0
+	for n < len(t.events) && n < maxPruned {
+		e := t.events[n]
+		needed := keep.Needed >= 0 && e.Position > keep.Needed
+		if old := e.Position <= t.last-int64(keep.Count) || e.At.Before(keep.Since); needed || !old {
+			break
+		}
+		n++
+	}
+	if n > 0 {
+		t.gone = t.events[n-1].Position
+		t.events = slices.Clone(t.events[n:])
+	}
+	return n, nil
+}
