@@ -27,8 +27,9 @@ type Config struct {
 	Now  func() time.Time // time.Now when nil
 	Keep int              // how many events are kept
 	Age  time.Duration    // how long, at most
-	// Needed is the position after which somebody needs the events, negative for nobody; nil for nobody.
-	Needed    func() int64
+	// Needed is the position after which somebody needs the events, negative for nobody; it is given the newest. Nil for
+	// nobody.
+	Needed    func(newest int64) int64
 	Conductor string
 }
 
@@ -192,7 +193,11 @@ func (l *Log) join(ctx context.Context) (leave func(), err error) {
 func (l *Log) prune(ctx context.Context) {
 	keep := node.EventRetention{Count: l.Keep, Since: l.Now().Add(-l.Age), Needed: -1}
 	if l.Needed != nil {
-		keep.Needed = l.Needed()
+		found, err := l.Store.EventLog(ctx)
+		if err != nil {
+			return // reading them says so
+		}
+		keep.Needed = l.Needed(found.Newest)
 	}
 	for {
 		count, err := l.Store.PruneEvents(ctx, keep)

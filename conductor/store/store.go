@@ -88,6 +88,11 @@ type Store interface {
 	// PruneEvents deletes the oldest events that need not be kept, at most some hundred, and reports how many.
 	PruneEvents(ctx context.Context, keep node.EventRetention) (int, error)
 
+	// EventReader is the place of a reader of events; false for a new one.
+	EventReader(ctx context.Context, name string) (position int64, known bool, err error)
+	// SaveEventReader keeps the place of a reader of events.
+	SaveEventReader(ctx context.Context, name string, position int64) error
+
 	// Catalogs is what operators keep beside nodes.
 	Catalogs() node.Catalogs
 

@@ -49,9 +49,13 @@ type Config struct {
 	Metrics       string   `koanf:"metrics-address"`
 	SensorSeries  int      `koanf:"metrics-sensor-series"`
 
-	EventsKeep   int           `koanf:"events-keep"`
-	EventsAge    time.Duration `koanf:"events-age"`
-	AdvertiseURL string        `koanf:"advertise-url"`
+	EventsKeep int           `koanf:"events-keep"`
+	EventsAge  time.Duration `koanf:"events-age"`
+
+	Webhooks     string   `koanf:"webhooks"`
+	WebhookAllow []string `koanf:"webhook-allow"`
+	WebhookKeep  int      `koanf:"webhook-keep"`
+	AdvertiseURL string   `koanf:"advertise-url"`
 
 	AutomatedClean   bool          `koanf:"automated-clean"`
 	FastTrack        bool          `koanf:"fast-track"`

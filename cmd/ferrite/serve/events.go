@@ -10,6 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/events"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/outbound"
+	"github.com/ferrite-metal/ferrite/conductor/webhooks"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -20,7 +22,33 @@ func (c *Config) checkEvents() error {
 		return fmt.Errorf("--events-keep %d, --events-age %s: say 1 or more for the first, and 1m or more for the second",
 			c.EventsKeep, c.EventsAge)
 	}
+	if c.WebhookKeep < 1 {
+		return fmt.Errorf("--webhook-keep %d: say 1 or more", c.WebhookKeep)
+	}
+	if _, err := outbound.New("webhook-allow", c.WebhookAllow); err != nil || c.Webhooks == "" {
+		return err
+	}
+	if _, err := webhooks.Read(c.Webhooks); err != nil {
+		return fmt.Errorf("--webhooks: %w", err)
+	}
 	return nil
+}
+
+// webhooks sends events to the receivers of a file; without receivers it has nothing to do.
+func (c *Config) webhooks(ctx context.Context, db webhooks.Store, log *slog.Logger) (*webhooks.Sender, error) {
+	allowed, err := outbound.New("webhook-allow", c.WebhookAllow)
+	if err != nil {
+		return nil, err
+	}
+	var hooks []webhooks.Hook
+	if c.Webhooks != "" {
+		if hooks, err = webhooks.Read(c.Webhooks); err != nil {
+			return nil, fmt.Errorf("--webhooks: %w", err)
+		}
+	}
+	s := webhooks.New(webhooks.Config{Hooks: hooks, Store: db, Client: allowed.Client(), Log: log,
+		Most: int64(c.WebhookKeep)})
+	return s, s.Open(ctx)
 }
 
 // maxPassing is how many boot stages and reports of progress wait to be sent; more are dropped.
@@ -29,6 +57,7 @@ const maxPassing = 256
 // changeLog lets clients follow the changes of nodes, and what passes.
 type changeLog struct {
 	*events.Log
+	hooks   *webhooks.Sender
 	nodes   func(ctx context.Context, ref string) (node.Node, error)
 	passing chan passing
 }
@@ -40,9 +69,20 @@ type passing struct {
 }
 
 // changeLog opens the events of a database.
-func (c *Config) changeLog(ctx context.Context, db events.Store, log *slog.Logger) (*changeLog, error) {
-	l, err := events.New(ctx, events.Config{Store: db, Log: log, Keep: c.EventsKeep, Age: c.EventsAge, Conductor: c.Host})
-	return &changeLog{Log: l, passing: make(chan passing, maxPassing)}, err
+func (c *Config) changeLog(ctx context.Context, db eventStore, log *slog.Logger) (*changeLog, error) {
+	hooks, err := c.webhooks(ctx, db, log)
+	if err != nil {
+		return nil, err
+	}
+	l, err := events.New(ctx, events.Config{Store: db, Log: log, Keep: c.EventsKeep, Age: c.EventsAge, Conductor: c.Host,
+		Needed: hooks.Needed})
+	return &changeLog{Log: l, hooks: hooks, passing: make(chan passing, maxPassing)}, err
+}
+
+// eventStore has events, and the places of their readers.
+type eventStore interface {
+	events.Store
+	webhooks.Store
 }
 
 // happened takes in a boot stage or progress, for those who follow now.
@@ -68,6 +108,7 @@ func (l *changeLog) run(ctx context.Context) {
 	var sent sync.WaitGroup
 	defer sent.Wait()
 	sent.Go(func() { l.Run(ctx) })
+	sent.Go(func() { l.hooks.Run(ctx) })
 	for {
 		select {
 		case <-ctx.Done():

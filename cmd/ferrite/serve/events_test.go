@@ -4,8 +4,13 @@ import (
 	"bufio"
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -81,5 +86,52 @@ func TestEvents(t *testing.T) {
 	if answer.Header.Get("Content-Type") != "text/event-stream" || len(text) != 3 || !strings.HasPrefix(text[0], "id: ") ||
 		text[1] != "event: node.deleted" || !strings.HasPrefix(text[2], `data: {"cursor":"`) {
 		t.Errorf("server-sent events: %s %q", answer.Header.Get("Content-Type"), text)
+	}
+}
+
+// TestWebhooks: a receiver gets the changes of a node, also those that were committed while it was away and the
+// conductor was started anew.
+func TestWebhooks(t *testing.T) {
+	taken := make(chan string, 100)
+	var away atomic.Bool
+	away.Store(true)
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var e struct{ Type, Subject string }
+		if err := json.NewDecoder(r.Body).Decode(&e); err != nil || r.Header.Get("Webhook-Signature") == "" {
+			t.Errorf("%v, %v", err, r.Header)
+		}
+		if away.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		taken <- e.Type
+	}))
+	defer receiver.Close()
+	dir := t.TempDir()
+	file, secret := filepath.Join(dir, "hooks.yaml"), filepath.Join(dir, "secret")
+	for path, text := range map[string]string{secret: "a secret of this test", file: "- name: a\n  url: " + receiver.URL +
+		"\n  secret_file: " + secret + "\n  types: [node.created, node.deleted]\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data := filepath.Join(dir, "data")
+	args := []string{"--webhooks", file, "--webhook-allow", "127.0.0.1"}
+	c := start(t, data, args...)
+	c.Call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware", "name": "n1"}, 201)
+	c.End(t)
+	c = start(t, data, args...)
+	defer c.End(t)
+	away.Store(false)
+	c.Call(t, "DELETE", "/v1/nodes/n1", nil, 204)
+	for _, want := range []string{"metal.ferrite.node.created", "metal.ferrite.node.deleted"} {
+		select {
+		case got := <-taken:
+			if got != want {
+				t.Errorf("the receiver got %s, want %s", got, want)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("the receiver did not get %s:\n%s", want, c.Log.String())
+		}
 	}
 }

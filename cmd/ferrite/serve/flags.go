@@ -69,6 +69,10 @@ func apiFlags(f *pflag.FlagSet) {
 	f.String("log-format", "text", "text, or json: one object a line")
 	f.Int("events-keep", 100_000, "number of events (ferrite events) that are kept; older ones are deleted")
 	f.Duration("events-age", 7*24*time.Hour, "age at which events are deleted")
+	f.String("webhooks", "", "YAML `file` of receivers that events are sent to; see docs/operate/webhooks.md")
+	f.StringSlice("webhook-allow", nil,
+		"`networks` (10.0.0.1/32) whose receivers may be loopback, link-local, multicast or this host's own addresses")
+	f.Int("webhook-keep", 1_000_000, "number of events that are kept for a receiver that does not take them")
 	f.String("metrics-address", "",
 		"`host:port` of /metrics without a login, for Prometheus; without it, /metrics is at --api-address, for readers")
 	f.Int("metrics-sensor-series", 20000,

@@ -37,7 +37,6 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/documents/kube"
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
-	"github.com/ferrite-metal/ferrite/conductor/events"
 	"github.com/ferrite-metal/ferrite/conductor/host/reconciler"
 	"github.com/ferrite-metal/ferrite/conductor/imagesource"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
@@ -110,7 +109,7 @@ func run(ctx context.Context, c Config, stderr io.Writer) (err error) {
 type Database interface {
 	engine.Store
 	objects.Store
-	events.Store
+	eventStore
 }
 
 // conduct wires a conductor of the nodes in a store and serves until ctx ends.

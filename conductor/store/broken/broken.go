@@ -7,7 +7,6 @@ package broken
 import (
 	"context"
 	"sync"
-	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
@@ -109,17 +108,18 @@ func nothing(s *Store, method string, call func() error) error {
 	return err
 }
 
-type moment struct {
-	at time.Time
-	ok bool
+type found[T any] struct {
+	value T
+	ok    bool
 }
 
-func when(s *Store, method string, call func() (time.Time, bool, error)) (time.Time, bool, error) {
-	m, err := answer(s, method, func() (moment, error) {
-		at, ok, err := call()
-		return moment{at, ok}, err
+// perhaps is answer for calls that may find nothing.
+func perhaps[T any](s *Store, method string, call func() (T, bool, error)) (T, bool, error) {
+	f, err := answer(s, method, func() (found[T], error) {
+		value, ok, err := call()
+		return found[T]{value, ok}, err
 	})
-	return m.at, m.ok, err
+	return f.value, f.ok, err
 }
 
 var _ store.Store = (*Store)(nil)

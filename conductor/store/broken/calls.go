@@ -112,7 +112,7 @@ func (s *Store) DeleteLease(ctx context.Context, mac string) error {
 
 // NextDeadline reads the earliest deadline, or fails.
 func (s *Store) NextDeadline(ctx context.Context) (time.Time, bool, error) {
-	return when(s, "NextDeadline", func() (time.Time, bool, error) { return s.inner.NextDeadline(ctx) })
+	return perhaps(s, "NextDeadline", func() (time.Time, bool, error) { return s.inner.NextDeadline(ctx) })
 }
 
 // Tell writes events, or fails.
@@ -138,4 +138,14 @@ func (s *Store) SequenceEvents(ctx context.Context) (int, error) {
 // PruneEvents deletes old events, or fails.
 func (s *Store) PruneEvents(ctx context.Context, keep node.EventRetention) (int, error) {
 	return answer(s, "PruneEvents", func() (int, error) { return s.inner.PruneEvents(ctx, keep) })
+}
+
+// EventReader is the place of a reader, or fails.
+func (s *Store) EventReader(ctx context.Context, name string) (int64, bool, error) {
+	return perhaps(s, "EventReader", func() (int64, bool, error) { return s.inner.EventReader(ctx, name) })
+}
+
+// SaveEventReader keeps the place of a reader, or fails.
+func (s *Store) SaveEventReader(ctx context.Context, name string, position int64) error {
+	return nothing(s, "SaveEventReader", func() error { return s.inner.SaveEventReader(ctx, name, position) })
 }

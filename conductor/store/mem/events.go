@@ -13,6 +13,8 @@ type told struct {
 	events []node.ChangeEvent
 	last   int64
 	gone   int64
+
+	readers map[string]int64 // their places
 }
 
 func (t *told) add(events ...node.ChangeEvent) {
@@ -100,4 +102,27 @@ func (s *Store) PruneEvents(ctx context.Context, keep node.EventRetention) (int,
 		t.events = slices.Clone(t.events[n:])
 	}
 	return n, nil
+}
+
+// EventReader is the place of a reader.
+func (s *Store) EventReader(ctx context.Context, name string) (int64, bool, error) {
+	if err := s.lock(ctx); err != nil {
+		return 0, false, err
+	}
+	defer s.mu.Unlock()
+	at, known := s.told.readers[name]
+	return at, known, nil
+}
+
+// SaveEventReader keeps the place of a reader.
+func (s *Store) SaveEventReader(ctx context.Context, name string, position int64) error {
+	if err := s.lock(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	if s.told.readers == nil {
+		s.told.readers = map[string]int64{}
+	}
+	s.told.readers[name] = position
+	return nil
 }

@@ -168,3 +168,20 @@ func testEventOrder(t *testing.T, s store.Store) {
 		}
 	}
 }
+
+func testEventReaders(t *testing.T, s store.Store) {
+	for _, step := range []struct {
+		save int64
+		name string
+	}{{7, "a"}, {3, "b"}, {9, "a"}, {0, "b"}} {
+		if err := s.SaveEventReader(t.Context(), step.name, step.save); err != nil {
+			t.Fatal(err)
+		}
+		if at, known, err := s.EventReader(t.Context(), step.name); at != step.save || !known || err != nil {
+			t.Errorf("%s is at %d, %v, %v; want %d", step.name, at, known, err, step.save)
+		}
+	}
+	if at, known, err := s.EventReader(t.Context(), "c"); at != 0 || known || err != nil {
+		t.Errorf("a new reader: %d, %v, %v", at, known, err)
+	}
+}

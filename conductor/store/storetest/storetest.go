@@ -64,6 +64,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"documents are reported in order", testObjectOrder},
 		{"events are told with their changes", testEvents},
 		{"old events go", testOldEvents},
+		{"readers of events have places", testEventReaders},
 		{"events of concurrent changes", testEventOrder},
 		{"concurrent commits", testConcurrent},
 		{"an ended context", testContext},

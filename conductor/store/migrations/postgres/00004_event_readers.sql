@@ -1,0 +1,6 @@
+-- +goose Up
+-- How far those who have a place of their own have read the events.
+CREATE TABLE event_readers (
+    name     TEXT   COLLATE "C" PRIMARY KEY,
+    position BIGINT NOT NULL
+);
