@@ -122,7 +122,7 @@ func (l *ledger) finish(m *mortal, e *node.Effect) {
 // pending notes what a node owes now, and what it owed and owes no longer without
 // having been finished.
 func (l *ledger) pending(m *mortal, n node.Node) *node.Effect {
-	e, err := m.Store.PendingEffect(context.Background(), n.UUID)
+	e, err := m.PendingEffect(context.Background(), n.UUID)
 	if err != nil {
 		l.t.Error(err)
 	}

@@ -104,7 +104,6 @@ type copiedRows struct {
 	side    *copySide
 	rows    *sql.Rows
 	columns []copiedColumn
-	truths  []bool // of the target
 	values  []any
 	places  []any
 }
