@@ -13,6 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
+	"github.com/ferrite-metal/ferrite/conductor/store/largesite"
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 )
 
@@ -197,4 +198,36 @@ func TestCopyRefused(t *testing.T) {
 			}
 		})
 	}
+}
+
+// BenchmarkCopy copies 10,000 nodes with their history to a server on this machine, and back.
+func BenchmarkCopy(b *testing.B) {
+	file := filepath.Join(b.TempDir(), "ferrite.db")
+	s, err := store.Open(b.Context(), file, store.Options{NoSync: true, Keys: ringOf(b, 1)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range 10_000 {
+		n := largesite.Node(i)
+		_, err = s.Commit(b.Context(), node.Change{Insert: &n, History: []node.HistoryEntry{
+			{UUID: largesite.Instance(i), NodeUUID: n.UUID, Event: "enrolled"},
+		}})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		places := []store.Place{
+			{File: file}, {Address: postgrestest.URL(b)}, {File: filepath.Join(b.TempDir(), "ferrite.db")},
+		}
+		for i := range 2 {
+			if _, err := store.Copy(b.Context(), places[i], places[i+1], store.CopyOptions{Keys: ringOf(b, 1)}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(2*20_000*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
