@@ -130,6 +130,8 @@ var rules = []rule{
 		why: "TLS; knows no requests"},
 	{packages: list("conductor/cacert, conductor/keys, conductor/localfile, conductor/outbound, conductor/ratelimit, " +
 		"conductor/reload, conductor/seal"), why: "usable alone"},
+	{packages: list("conductor/audit"), may: list("conductor/fsm, conductor/node, proto/*"),
+		tests: list("conductor/store/*, conductor/store"), why: "writes down requests; decides nothing"},
 	{packages: list("conductor/webhooks"), may: list("conductor/fsm, conductor/node, proto/*"),
 		tests: list("conductor/store/mem, conductor/outbound"), why: "passes events on; makes none"},
 	{packages: list("conductor/events"), may: list("conductor/fsm, conductor/node, proto/*"),

@@ -39,6 +39,8 @@ type Options struct {
 	Logs Logs
 	// Consoles are the serial consoles of machines; nil when there are none.
 	Consoles *console.Consoles
+	// Audit keeps record of requests; nil for none.
+	Audit Audit
 	// Events lets callers follow changes; nil when none are kept.
 	Events Events
 	// Metrics answers scrapes of Prometheus; nil when they are not served here.
@@ -91,12 +93,21 @@ func New(o Options) *API {
 	rules := auth.NewRules()
 	a := &API{top: resources(), viewers: auth.NewStreams(consoleShares())}
 	at := access{conductor: patient{o.Conductor, o.LockedInterval, o.Stopping.Done()}, hosts: o.Hosts}
+	var record rest.Audit
+	var auditing *auditor
+	if o.Audit != nil {
+		auditing = newAuditor(o.Audit)
+		record = auditing
+	}
 	at.Server = rest.NewServer(rest.Options{
-		Log: o.Log, Auth: o.Auth, Rules: rules, Fault: faultOf, Known: at.known, Rewrite: a.rewrite, Stranger: stranger, Answered: o.Answered,
+		Audit: record, Log: o.Log, Auth: o.Auth, Rules: rules, Fault: faultOf, Known: at.known, Rewrite: a.rewrite, Stranger: stranger, Answered: o.Answered,
 		Identified: func(ctx context.Context, caller *auth.Caller) context.Context {
 			return engine.WithUser(ctx, caller.User, caller.Project)
 		},
 	})
+	if auditing != nil {
+		auditing.Server = at.Server
+	}
 	a.Server, a.resources = at.Server, newResources(o, at, patient{o.Conductor, o.LockedInterval, o.Stopping.Done()},
 		a.viewers)
 	a.Handle(a.routes(), agentRows(o.Mounts)...)
@@ -152,6 +163,7 @@ func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []re
 			stopping: o.Stopping},
 		&eventStreamResource{access: at, auth: o.Auth, events: o.Events, readers: auth.NewStreams(eventShares()),
 			stopping: o.Stopping},
+		&auditResource{access: at, audit: o.Audit},
 		&metricsResource{metrics: o.Metrics},
 	}
 }

@@ -136,6 +136,8 @@ func parseDirectory(raw []byte) (*directory, error) {
 // too many failures.
 func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (*Caller, error) {
 	c, err := a.caller(w, r)
+	account, _, _ := r.BasicAuth()
+	note(r.Context(), c, account)
 	if err == nil {
 		connlimit.Known(r)
 	}

@@ -235,6 +235,7 @@ func ferritePolicy() []Rule {
 			[]string{"GET /ferrite/v1/nodes/{}/erase-reports", "GET /ferrite/v1/erase-reports/{}"}},
 		{"ferrite:erase_key:get", Stranger, Stranger, Stranger, Stranger, []string{"GET /ferrite/v1/erase-key"}},
 		{"ferrite:boot:watch", Reader, no, no, no, []string{"GET /ferrite/v1/boot/watch"}},
+		{"ferrite:audit:list", Admin, no, no, no, []string{"GET /ferrite/v1/audit"}},
 		{"ferrite:event:list", Reader, no, no, Reader, []string{"GET /ferrite/v1/events"}},
 		{"ferrite:metrics:get", Reader, no, no, no, []string{"GET /metrics"}},
 		{"ferrite:lease:get", Reader, no, no, no, []string{"GET /ferrite/v1/leases"}},

@@ -58,6 +58,12 @@ type (
 	Catalog[T any] = records.Catalog[T]
 )
 
+// Trail gathers what a request changes.
+type Trail = core.Trail
+
+// WithTrail has a trail follow what is done with ctx.
+func WithTrail(ctx context.Context) (context.Context, *Trail) { return core.WithTrail(ctx) }
+
 // WithUser notes for whom the work of ctx is done: history entries name the user and
 // their project, "" for none.
 func WithUser(ctx context.Context, name, project string) context.Context {

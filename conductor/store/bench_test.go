@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -17,7 +18,7 @@ import (
 )
 
 // BenchmarkCycle is an engine's day: 64 workers claim an effect each, read its
-// node, save it with the next effect and a line of history, with every flush
+// node, save it with the next effect, a line of history and an event, with every flush
 // reaching the disk. One op is one cycle; "cycles/s" is the figure to watch.
 func BenchmarkCycle(b *testing.B) {
 	for _, nodes := range []int{200, 2000} {
@@ -90,9 +91,17 @@ func cycle(b *testing.B, s *store.Database, e *node.Effect, now time.Time) error
 		Effects: []node.Effect{{Node: n.UUID, Generation: 1, Name: "power_on", RunAt: now}},
 		History: []node.HistoryEntry{{UUID: uuid.NewString(), NodeUUID: n.UUID, CreatedAt: now, Severity: "INFO",
 			Event: "power on"}},
+		Events: []node.ChangeEvent{{At: now, Type: "node.power", Node: n.UUID, Doc: json.RawMessage(benchEvent)}},
 	})
 	return err
 }
+
+// benchEvent is as long as most events are.
+const benchEvent = `{"type":"node.power","at":"2026-11-20T12:00:00Z","conductor":"cp1","node":{"uuid":` +
+	`"b4a63d2e-1a0f-4a5e-9a48-5a4bb5d5f0aa","name":"node-b4a63d2e","revision":12,"provision_state":"cleaning",` +
+	`"target_provision_state":"available","power_state":"power on","maintenance":false,"driver":"redfish",` +
+	`"step":"power.power_on"},"changed":["power_state","run"],"power_change":{"from":"power off","to":"power on"},` +
+	`"notes":[{"severity":"INFO","activity":"clean","text":"power on"}]}`
 
 func fill(b *testing.B, s *store.Database, now time.Time) string {
 	id := uuid.NewString()

@@ -50,6 +50,7 @@ var checkedTables = []checkedTable{
 	{"erase_reports", 11, recordColumns("of_node"), checkEraseReport},
 	{"objects", 12, []string{"uid", "kind", "namespace", "name", "revision", "doc"}, checkObject},
 	{"events", 18, []string{"id", "type", "doc"}, checkEvent},
+	{"audit", 20, []string{"id", "doc"}, checkEvent},
 	{"event_readers", 19, []string{"name"}, func(*checker, checkedRow) {}},
 	{"event_log", 18, []string{"id"}, func(*checker, checkedRow) {}},
 	{"objects_revision", 12, []string{"revision"}, func(*checker, checkedRow) {}},

@@ -93,6 +93,13 @@ type Store interface {
 	// SaveEventReader keeps the place of a reader of events.
 	SaveEventReader(ctx context.Context, name string, position int64) error
 
+	// AppendAudit adds entries to the audit, all or none; node.ErrConflict on a number that a chain has already.
+	AppendAudit(ctx context.Context, entries []node.AuditEntry) error
+	// Audit lists at most limit entries after an id, in the order in which they were written; of a node, if named.
+	Audit(ctx context.Context, nodeUUID string, after int64, limit int) ([]node.AuditEntry, error)
+	// LastAudit is the newest entry that a conductor has written; false for none.
+	LastAudit(ctx context.Context, writer string) (node.AuditEntry, bool, error)
+
 	// Catalogs is what operators keep beside nodes.
 	Catalogs() node.Catalogs
 

@@ -102,7 +102,7 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 		node.Command(s), inventory.PortCommand(s), inventory.PortgroupCommand(s), inventory.ChassisCommand(s),
 		inventory.VolumeCommand(s), inventory.TemplateCommand(s), inventory.RunbookCommand(s),
 		inventory.InspectionRuleCommand(s), inventory.AllocationCommand(s), inventory.LeaseCommand(s),
-		inventory.EraseReportCommand(s), inventory.DriverCommand(s), boot.Command(s), signals.EventsCommand(s), versionCommand(s),
+		inventory.EraseReportCommand(s), inventory.DriverCommand(s), boot.Command(s), signals.EventsCommand(s), signals.AuditCommand(s), versionCommand(s),
 		host.ApplyCommand(s), host.GetCommand(s), host.DescribeCommand(s), host.DeleteCommand(s), host.Command(s),
 	} {
 		c.GroupID = "client"

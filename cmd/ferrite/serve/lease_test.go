@@ -78,7 +78,7 @@ func startBoot(t *testing.T) (*conductor, *bootserver.Server) {
 	counters := metrics.New()
 	parts := serving{
 		conf: conf, fail: fail, engine: eng, listener: l,
-		face: conf.api(ctx, nil, eng, nil, nil, nil, nil, logs, nil, boot, counters, nil, log),
+		face: conf.api(ctx, nil, eng, nil, nil, nil, nil, nil, logs, nil, boot, counters, nil, log),
 		boot: boot, log: log, counters: counters,
 	}
 	go func() { c.Ended <- parts.run(ctx) }()

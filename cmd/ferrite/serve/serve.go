@@ -22,6 +22,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/agents"
 	"github.com/ferrite-metal/ferrite/conductor/api"
+	"github.com/ferrite-metal/ferrite/conductor/audit"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
@@ -110,6 +111,7 @@ type Database interface {
 	engine.Store
 	objects.Store
 	eventStore
+	audit.Store
 }
 
 // conduct wires a conductor of the nodes in a store and serves until ctx ends.
@@ -154,6 +156,10 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 		RecordEvents: eventLog.Add})
 	bmcs := hardwareTypes(drivers)
 	changes, err := c.changeLog(ctx, db, log)
+	if err != nil {
+		return err
+	}
+	record, err := audit.Open(ctx, db, c.Host, time.Now)
 	if err != nil {
 		return err
 	}
@@ -203,7 +209,7 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	consoles := c.consoles(ctx, &kept, eng, bmcs, logs, log)
 	defer kept.Wait()
 	defer fail(nil)
-	face := c.api(ctx, readiness(db), eng, documents, hosts, eventLog, changes, logs, consoles, boot, counters, who, log)
+	face := c.api(ctx, readiness(db), eng, documents, hosts, eventLog, changes, record, logs, consoles, boot, counters, who, log)
 	return serving{conf: c, fail: fail, engine: eng, listener: listener, face: face, boot: boot, log: log,
 		manager: serviceManagerOf(log), counters: counters, scrapes: scrapes, changes: changes}.run(ctx)
 }
@@ -247,7 +253,7 @@ func (c Config) documents(ctx context.Context, db objects.Store) (*objects.Keepe
 // api is what is served: for operators, for kubectl, and for ramdisks.
 func (c Config) api(stopping context.Context, ready func() error, eng *engine.Engine,
 	documents *objects.Keeper, owners api.Hosts,
-	eventLog *docevents.Log, changes *changeLog, logs *bootlog.Keeper, consoles *console.Consoles, boot *bootserver.Server,
+	eventLog *docevents.Log, changes *changeLog, record *audit.Recorder, logs *bootlog.Keeper, consoles *console.Consoles, boot *bootserver.Server,
 	counters *metrics.Metrics, who *auth.Authenticator,
 	log *slog.Logger) *api.API {
 	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout,
@@ -255,6 +261,9 @@ func (c Config) api(stopping context.Context, ready func() error, eng *engine.En
 	hosts := kube.Options{Keeper: documents, Events: eventLog, Log: log, Stopping: stopping, Ready: ready}
 	options := api.Options{Conductor: eng, Hosts: owners, Logs: logs, Consoles: consoles, Log: log, Stopping: stopping,
 		Mounts: ramdisks.Handlers(), Answered: counters.Answered}
+	if record != nil {
+		options.Audit = record
+	}
 	if changes != nil {
 		options.Events = changes
 	}

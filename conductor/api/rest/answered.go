@@ -9,21 +9,22 @@ import (
 
 // answer answers by a row, and tells of it.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
-	if s.o.Answered == nil {
-		s.echo.ServeHTTP(w, r)
-		return
-	}
-	seen := &outcome{began: time.Now()}
-	defer func() {
-		if seen.status == 0 { // it panicked
-			seen.status = http.StatusInternalServerError
+	s.audited(w, r, func(r *http.Request) (status int) {
+		seen := &outcome{ResponseWriter: w, began: time.Now()}
+		defer func() {
+			if status = seen.status; status == 0 { // it panicked
+				status = http.StatusInternalServerError
+			}
+			if s.o.Answered != nil {
+				s.o.Answered(r.Method, seen.route, status, time.Since(seen.began))
+			}
+		}()
+		s.echo.ServeHTTP(seen, r)
+		if seen.status == 0 {
+			seen.status = http.StatusOK
 		}
-		s.o.Answered(r.Method, seen.route, seen.status, time.Since(seen.began))
-	}()
-	s.echo.ServeHTTP(seen.of(w), r)
-	if seen.status == 0 {
-		seen.status = http.StatusOK
-	}
+		return seen.status
+	})
 }
 
 // outcome is a ResponseWriter that keeps the status of the answer, and the row that gave it.
@@ -32,11 +33,6 @@ type outcome struct {
 	began  time.Time
 	route  string
 	status int
-}
-
-func (o *outcome) of(w http.ResponseWriter) *outcome {
-	o.ResponseWriter = w
-	return o
 }
 
 // WriteHeader keeps the first final status.

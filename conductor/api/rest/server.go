@@ -36,6 +36,8 @@ type Options struct {
 	// Answered is told of every request: its method, the path of its row ("" for none), the status of the answer, and the
 	// time that it took. It must not wait. Nil: nobody.
 	Answered func(method, route string, status int, took time.Duration)
+	// Audit keeps record of who asked for what; nil for none.
+	Audit Audit
 	// Stranger reports whether anybody can call a path. Bodies of such requests
 	// have a share of memory of their own.
 	Stranger func(path string) bool

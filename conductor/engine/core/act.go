@@ -238,6 +238,7 @@ func (e *Core) Commit(ctx context.Context, c node.Change) (node.Node, error) {
 	if err != nil {
 		return saved, err
 	}
+	trace(ctx, &c, saved)
 	if e.Told != nil && len(c.Events) > 0 {
 		e.Told()
 	}

@@ -20,6 +20,9 @@ type Telling[T any, P node.Recorded[T]] struct {
 func (c Telling[T, P]) Insert(ctx context.Context, v T) (T, error) {
 	saved, err := c.Catalog.Insert(c.telling(ctx, "created", P(&v), 1), v)
 	c.E.told(err)
+	if err == nil {
+		c.traced(ctx, "created", P(&saved))
+	}
 	return saved, err
 }
 
@@ -27,6 +30,9 @@ func (c Telling[T, P]) Insert(ctx context.Context, v T) (T, error) {
 func (c Telling[T, P]) Save(ctx context.Context, v T) (T, error) {
 	saved, err := c.Catalog.Save(c.telling(ctx, "updated", P(&v), P(&v).Head().Revision+1), v)
 	c.E.told(err)
+	if err == nil {
+		c.traced(ctx, "updated", P(&saved))
+	}
 	return saved, err
 }
 
@@ -36,7 +42,21 @@ func (c Telling[T, P]) Delete(ctx context.Context, uuid string) error {
 	P(&v).Head().UUID = uuid
 	err := c.Catalog.Delete(c.telling(ctx, "deleted", P(&v), 0), uuid)
 	c.E.told(err)
+	if err == nil {
+		c.traced(ctx, "deleted", P(&v))
+	}
 	return err
+}
+
+// traced notes a write for the audit.
+func (c Telling[T, P]) traced(ctx context.Context, what string, v P) {
+	name := ""
+	for _, k := range v.Keys() {
+		if k.Column == "name" {
+			name = k.Value
+		}
+	}
+	traced(ctx, what, v.Kind(), v.Head().UUID, name)
 }
 
 func (c Telling[T, P]) telling(ctx context.Context, what string, v P, revision int64) context.Context {

@@ -149,3 +149,18 @@ func (s *Store) EventReader(ctx context.Context, name string) (int64, bool, erro
 func (s *Store) SaveEventReader(ctx context.Context, name string, position int64) error {
 	return nothing(s, "SaveEventReader", func() error { return s.inner.SaveEventReader(ctx, name, position) })
 }
+
+// AppendAudit adds to the audit, or fails.
+func (s *Store) AppendAudit(ctx context.Context, entries []node.AuditEntry) error {
+	return nothing(s, "AppendAudit", func() error { return s.inner.AppendAudit(ctx, entries) })
+}
+
+// Audit lists the audit, or fails.
+func (s *Store) Audit(ctx context.Context, nodeUUID string, after int64, limit int) ([]node.AuditEntry, error) {
+	return answer(s, "Audit", func() ([]node.AuditEntry, error) { return s.inner.Audit(ctx, nodeUUID, after, limit) })
+}
+
+// LastAudit is the newest entry, or fails.
+func (s *Store) LastAudit(ctx context.Context, writer string) (node.AuditEntry, bool, error) {
+	return perhaps(s, "LastAudit", func() (node.AuditEntry, bool, error) { return s.inner.LastAudit(ctx, writer) })
+}

@@ -34,6 +34,7 @@ type Store struct {
 	leases   map[string]node.Lease
 	objects  documents
 	told     told
+	audit    []node.AuditEntry
 
 	catalogs node.Catalogs
 	cascades []func(nodeUUID string) (undo []func()) // of the catalogs, when a node goes

@@ -63,6 +63,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"documents are found", testObjectQueries},
 		{"documents are reported in order", testObjectOrder},
 		{"events are told with their changes", testEvents},
+		{"the audit is added to", testAudit},
 		{"old events go", testOldEvents},
 		{"readers of events have places", testEventReaders},
 		{"events of concurrent changes", testEventOrder},

@@ -8,6 +8,21 @@ CREATE TABLE allocations (
     doc            TEXT    NOT NULL
 );
 CREATE INDEX allocations_state ON allocations (state);
+CREATE TRIGGER audit_keeps BEFORE DELETE ON audit BEGIN SELECT raise(ABORT, 'the audit is only added to'); END;
+CREATE TRIGGER audit_stays BEFORE UPDATE ON audit BEGIN SELECT raise(ABORT, 'the audit is only added to'); END;
+CREATE TABLE audit (
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    at        INTEGER NOT NULL,
+    writer    TEXT    NOT NULL,
+    chain     TEXT    NOT NULL,
+    number    INTEGER NOT NULL,
+    hash      TEXT    NOT NULL,
+    node_uuid TEXT    NOT NULL,
+    doc       TEXT    NOT NULL,
+    UNIQUE (chain, number)
+);
+CREATE INDEX audit_node ON audit (node_uuid, id) WHERE node_uuid <> '';
+CREATE INDEX audit_writer ON audit (writer, id);
 CREATE TABLE chassis (
     id       INTEGER PRIMARY KEY AUTOINCREMENT,
     uuid     TEXT    NOT NULL UNIQUE,
@@ -43,6 +58,24 @@ CREATE TABLE erase_reports (
     doc      TEXT    NOT NULL
 );
 CREATE INDEX erase_reports_of_node ON erase_reports (of_node);
+CREATE TABLE event_log (
+    id   TEXT    NOT NULL,
+    gone INTEGER NOT NULL
+);
+CREATE TABLE event_readers (
+    name     TEXT    PRIMARY KEY,
+    position INTEGER NOT NULL
+);
+CREATE TABLE events (
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    at              INTEGER NOT NULL,
+    type            TEXT    NOT NULL,
+    node_uuid       TEXT    NOT NULL,
+    conductor_group TEXT    NOT NULL,
+    owner           TEXT    NOT NULL,
+    lessee          TEXT    NOT NULL,
+    doc             TEXT    NOT NULL
+);
 CREATE TABLE goose_db_version (
 		id INTEGER PRIMARY KEY AUTOINCREMENT,
 		version_id INTEGER NOT NULL,

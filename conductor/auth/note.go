@@ -1,0 +1,28 @@
+package auth
+
+import "context"
+
+// Note is who a request was found to come from, for those who keep records of it.
+type Note struct {
+	Caller  *Caller // nil while nobody was identified
+	Account string  // that a refused login named
+}
+
+type noteKey struct{}
+
+// WithNote has Authenticate note whom it finds.
+func WithNote(ctx context.Context) (context.Context, *Note) {
+	n := &Note{}
+	return context.WithValue(ctx, noteKey{}, n), n
+}
+
+// note takes note of the outcome of a login.
+func note(ctx context.Context, c *Caller, account string) {
+	n, ok := ctx.Value(noteKey{}).(*Note)
+	if !ok {
+		return
+	}
+	if n.Caller = c; c == nil {
+		n.Account = shortened(account)
+	}
+}

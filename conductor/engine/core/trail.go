@@ -1,0 +1,135 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// Trail gathers what a request changes, for the audit. It is safe for concurrent use.
+type Trail struct {
+	mu      sync.Mutex
+	node    string
+	name    string
+	changes []nodeapi.AuditChange
+}
+
+type trailKey struct{}
+
+// WithTrail has a trail follow what is done with ctx.
+func WithTrail(ctx context.Context) (context.Context, *Trail) {
+	t := &Trail{}
+	return context.WithValue(ctx, trailKey{}, t), t
+}
+
+// Changes is the node that was changed, if any was, and the changes.
+func (t *Trail) Changes() (uuid, name string, changes []nodeapi.AuditChange) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.node, t.name, slices.Clone(t.changes)
+}
+
+// The bounds of a trail: changes, and characters of a value.
+const (
+	maxChanges = 64
+	maxValue   = 400
+)
+
+// unaudited are fields that no operator writes: of the conductor's own work, or secret as a whole.
+var unaudited = map[string]bool{"run": true, "agent": true, "child": true, "chore": true, "deadline": true,
+	"driver_internal_info": true, "provision_updated_at": true, "created_at": true}
+
+// trace notes a change that was committed with ctx.
+func trace(ctx context.Context, c *node.Change, saved node.Node) {
+	t, ok := ctx.Value(trailKey{}).(*Trail)
+	if !ok {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case c.Insert != nil:
+		t.node, t.name = saved.UUID, saved.Name
+		t.fields(&node.Node{}, c.Insert)
+	case c.Save != nil && c.Was != nil:
+		t.node, t.name = saved.UUID, saved.Name
+		t.fields(c.Was, c.Save)
+	case c.Delete != "":
+		t.node = c.Delete
+		if c.Was != nil {
+			t.name = c.Was.Name
+		}
+	case c.Save != nil:
+		t.node, t.name = saved.UUID, saved.Name
+	}
+	for _, id := range slices.Sorted(maps.Keys(portChanges(c))) {
+		t.add("port "+id, "", portChanges(c)[id])
+	}
+}
+
+func (t *Trail) add(field, old, now string) {
+	if len(t.changes) < maxChanges {
+		t.changes = append(t.changes, nodeapi.AuditChange{Field: field, Old: old, New: now})
+	}
+}
+
+// fields notes the fields of a node that differ, those of maps one by one.
+func (t *Trail) fields(was, is *node.Node) {
+	a, b := reflect.ValueOf(was).Elem(), reflect.ValueOf(is).Elem()
+	for _, f := range nodeFields {
+		old, now := a.Field(f.index).Interface(), b.Field(f.index).Interface()
+		if unaudited[f.name] || f.name == "uuid" || reflect.DeepEqual(old, now) {
+			continue
+		}
+		oldMap, isMap := old.(map[string]any)
+		nowMap, _ := now.(map[string]any)
+		if !isMap {
+			t.add(f.name, short(old), short(now))
+			continue
+		}
+		shown := nodeapi.Mask
+		if f.name == "instance_info" {
+			shown = nodeapi.MaskInstance
+		}
+		oldShown, nowShown := shown(oldMap), shown(nowMap)
+		keys := maps.Clone(oldMap)
+		if keys == nil {
+			keys = map[string]any{}
+		}
+		maps.Copy(keys, nowMap)
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			if !reflect.DeepEqual(oldMap[key], nowMap[key]) {
+				t.add(f.name+"/"+key, short(oldShown[key]), short(nowShown[key]))
+			}
+		}
+	}
+}
+
+// short is a value as JSON, cut off; "" for none.
+func short(value any) string {
+	raw, err := json.Marshal(value)
+	text := string(raw)
+	if err != nil || text == "null" || text == `""` || text == "false" {
+		return ""
+	}
+	text = nodeapi.MaskText(text)
+	if runes := []rune(text); len(runes) > maxValue {
+		text = string(runes[:maxValue]) + "..."
+	}
+	return text
+}
+
+// traced notes a record that was written with ctx.
+func traced(ctx context.Context, what, kind, uuid, name string) {
+	if t, ok := ctx.Value(trailKey{}).(*Trail); ok {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.add(kind+" "+uuid, "", what+" "+name)
+	}
+}

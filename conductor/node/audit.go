@@ -1,0 +1,18 @@
+package node
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// AuditEntry is a line of the audit, which is only ever added to. Doc is a JSON object, as nodeapi.AuditEntry.
+type AuditEntry struct {
+	ID     int64 // ascending; the store's
+	At     time.Time
+	Writer string // the conductor
+	Chain  string // of this process of it
+	Number int64  // in the chain, from 1 on
+	Hash   string // over the one before and this one
+	Node   string // UUID; "" for none
+	Doc    json.RawMessage
+}

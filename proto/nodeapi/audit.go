@@ -1,0 +1,98 @@
+package nodeapi
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+)
+
+// AuditLine is one line of GET /ferrite/v1/audit: an entry as it was written, and its place in its chain.
+type AuditLine struct {
+	ID     int64           `json:"id"`     // ask for what comes after it
+	Chain  string          `json:"chain"`  // of one process of one conductor
+	Number int64           `json:"number"` // from 1 on
+	Hash   string          `json:"hash"`   // of the one before, and this one: see AuditHash
+	Entry  json.RawMessage `json:"entry"`  // an AuditEntry
+}
+
+// AuditEntry is who asked for what, and what came of it.
+type AuditEntry struct {
+	At        string        `json:"at"`
+	Conductor string        `json:"conductor"`
+	User      string        `json:"user,omitempty"`    // "" where nobody is asked who they are
+	Project   string        `json:"project,omitempty"` // of the user
+	Account   string        `json:"account,omitempty"` // that a refused login named
+	From      string        `json:"from,omitempty"`    // address
+	Method    string        `json:"method,omitempty"`
+	Path      string        `json:"path,omitempty"`
+	Status    int           `json:"status,omitempty"` // of the answer
+	Request   string        `json:"request,omitempty"`
+	Node      string        `json:"node,omitempty"` // UUID
+	Name      string        `json:"name,omitempty"`
+	Changes   []AuditChange `json:"changes,omitempty"`
+	Omitted   int           `json:"omitted,omitempty"` // refused requests before it that have no entry of their own
+	Previous  *AuditLink    `json:"previous,omitempty"`
+	Note      string        `json:"note,omitempty"`
+}
+
+// AuditChange is a field as it was and is; secrets are ******. Values are JSON, shortened.
+type AuditChange struct {
+	Field string `json:"field"`
+	Old   string `json:"old,omitempty"`
+	New   string `json:"new,omitempty"`
+}
+
+// AuditLink is the end of the chain that the conductor wrote before.
+type AuditLink struct {
+	Chain  string `json:"chain"`
+	Number int64  `json:"number"`
+	Hash   string `json:"hash"`
+}
+
+// AuditHash is the hash of an entry: SHA-256, in hex, over the hash of the one before ("" for the first of a chain),
+// the chain, the number and the entry as it was written, each with its end of line.
+func AuditHash(before, chain string, number int64, entry []byte) string {
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%s\n%s\n%d\n%s\n", before, chain, number, entry)
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// AuditCheck verifies the chains of an audit, whose lines are given in their order.
+type AuditCheck struct {
+	Count int
+	ends  map[string]AuditLink
+}
+
+// Add verifies one line. The error says which entry was changed, or that some before it are missing.
+func (c *AuditCheck) Add(l AuditLine) error {
+	if c.ends == nil {
+		c.ends = map[string]AuditLink{}
+	}
+	end := c.ends[l.Chain]
+	if l.Number != end.Number+1 {
+		return fmt.Errorf("chain %s: after entry %d comes entry %d: entries are missing", l.Chain, end.Number, l.Number)
+	}
+	if want := AuditHash(end.Hash, l.Chain, l.Number, l.Entry); want != l.Hash {
+		return fmt.Errorf("chain %s: entry %d was changed: its hash is %s, expected %s", l.Chain, l.Number, l.Hash, want)
+	}
+	var e AuditEntry
+	if err := json.Unmarshal(l.Entry, &e); err != nil {
+		return fmt.Errorf("chain %s: entry %d cannot be read: %w", l.Chain, l.Number, err)
+	}
+	if p := e.Previous; p != nil && c.ends[p.Chain] != *p {
+		return fmt.Errorf("chain %s goes on after entry %d of chain %s, which ends with entry %d: entries are missing", l.Chain,
+			p.Number, p.Chain, c.ends[p.Chain].Number)
+	}
+	c.ends[l.Chain] = AuditLink{l.Chain, l.Number, l.Hash}
+	c.Count++
+	return nil
+}
+
+// Ends are the last entries of all chains.
+func (c *AuditCheck) Ends() (all []AuditLink) {
+	for _, end := range c.ends {
+		all = append(all, end)
+	}
+	return all
+}
