@@ -102,7 +102,8 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 		node.Command(s), inventory.PortCommand(s), inventory.PortgroupCommand(s), inventory.ChassisCommand(s),
 		inventory.VolumeCommand(s), inventory.TemplateCommand(s), inventory.RunbookCommand(s),
 		inventory.InspectionRuleCommand(s), inventory.AllocationCommand(s), inventory.LeaseCommand(s),
-		inventory.EraseReportCommand(s), inventory.DriverCommand(s), boot.Command(s), signals.EventsCommand(s), signals.AuditCommand(s), versionCommand(s),
+		inventory.EraseReportCommand(s), inventory.DriverCommand(s), inventory.ShardCommand(s),
+		boot.Command(s), signals.EventsCommand(s), signals.AuditCommand(s), versionCommand(s),
 		host.ApplyCommand(s), host.GetCommand(s), host.DescribeCommand(s), host.DeleteCommand(s), host.Command(s),
 	} {
 		c.GroupID = "client"
@@ -184,7 +185,8 @@ func helpOfNoClient(cmd *cobra.Command, args []string) {
 // Run carries a command out and prints its error. It returns the exit status.
 func Run(ctx context.Context, cmd *cobra.Command) int {
 	if c, err := cmd.ExecuteContextC(ctx); err != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "ferrite: %s\n", output.Visible(explainFlags(c, err).Error()))
+		text := "ferrite: " + output.Visible(explainFlags(c, err).Error())
+		fmt.Fprintln(cmd.ErrOrStderr(), output.ScreenOf(cmd.ErrOrStderr()).Wrap(text))
 		return int(exit.Of(explainFlags(c, err)))
 	}
 	return int(exit.Done)

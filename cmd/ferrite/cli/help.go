@@ -9,32 +9,19 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/flaggroup"
 )
 
-// FlagGroups names the group of each flag of a command in its help: annotations of flags, as "boot: serve DHCP".
-const FlagGroups = "ferrite-group"
-
-// flagUsages are the flags of a command for its help: in the groups that their annotations name, in that order.
+// flagUsages are the flags of a command for its help, in groups where it has any.
 func flagUsages(cmd *cobra.Command) string {
-	var order []string
-	groups := map[string]*pflag.FlagSet{}
 	local := cmd.LocalFlags()
-	local.VisitAll(func(f *pflag.Flag) {
-		name := strings.Join(f.Annotations[FlagGroups], "")
-		if groups[name] == nil {
-			groups[name] = pflag.NewFlagSet(name, pflag.ContinueOnError)
-			groups[name].SortFlags = false
-			order = append(order, name)
-		}
-		groups[name].AddFlag(f)
-	})
-	if len(order) < 2 {
-		return strings.TrimRight(local.FlagUsages(), "\n")
+	titles, groups := flaggroup.Titles(local)
+	if len(titles) < 2 {
+		return strings.TrimRight(local.FlagUsagesWrapped(helpColumns), "\n")
 	}
 	var b strings.Builder
-	for _, name := range order {
-		fmt.Fprintf(&b, "\n%s:\n", cmp.Or(name, "Other"))
-		b.WriteString(groups[name].FlagUsagesWrapped(helpColumns))
+	for _, title := range titles {
+		fmt.Fprintf(&b, "\n%s:\n%s", cmp.Or(title, "Other"), groups[title].FlagUsagesWrapped(helpColumns))
 	}
 	return strings.Trim(b.String(), "\n")
 }
@@ -53,11 +40,11 @@ func inheritedUsages(cmd *cobra.Command) string {
 			group.AddFlag(f)
 		}
 	})
-	return strings.TrimRight(group.FlagUsages(), "\n")
+	return strings.TrimRight(group.FlagUsagesWrapped(helpColumns), "\n")
 }
 
-// helpColumns is how wide the help of flags in groups is.
-const helpColumns = 100
+// helpColumns is how wide the help of flags is.
+const helpColumns = 80
 
 // helpCommand is ferrite help: it finds a command also by its name alone.
 func helpCommand() *cobra.Command {

@@ -19,7 +19,7 @@ var otherWords = map[string]string{
 	"register": "create", "update": "set", "edit": "set", "modify": "set", "start": "on", "stop": "off",
 	"shutdown": "soft-off", "reset": "reboot", "restart": "reboot", "log": "logs", "machine": "node", "machines": "node",
 	"server": "serve", "baremetal": "node", "bmh": "host", "provision": "deploy", "install": "deploy", "wipe": "clean",
-	"erase": "clean", "config": "serve", "configuration": "serve", "help": "help", "introspect": "inspect",
+	"erase": "clean", "config": "serve", "configuration": "serve", "introspect": "inspect",
 }
 
 // mostTries is how many commands an error names.
@@ -27,6 +27,10 @@ const mostTries = 3
 
 // unknownCommand names the commands that may have been meant.
 func unknownCommand(cmd *cobra.Command, words []string) error {
+	if words[0] == "help" && len(words) == 1 {
+		below := strings.TrimPrefix(cmd.CommandPath(), "ferrite")
+		return exit.Usage(fmt.Errorf("help comes first\n  try: ferrite help%s", below))
+	}
 	text := fmt.Sprintf("unknown command %q for %q", words[0], cmd.CommandPath())
 	meant := meantBy(cmd, words[0])
 	if len(meant) == 0 {

@@ -23,6 +23,10 @@ func CLI(root *cobra.Command) string {
 }
 
 func command(b *strings.Builder, c *cobra.Command) {
+	if c.IsAdditionalHelpTopicCommand() {
+		fmt.Fprintf(b, "## %s\n\n%s\n\n```text\n%s\n```\n\n", c.CommandPath(), paragraph(c.Short), strings.TrimSpace(c.Long))
+		return
+	}
 	if !c.IsAvailableCommand() {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/flaggroup"
 	"github.com/ferrite-metal/ferrite/conductor/host"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
@@ -14,17 +15,31 @@ import (
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
-// flags declares every setting with its default.
-func flags(f *pflag.FlagSet) {
-	apiFlags(f)
-	activityFlags(f)
-	agentFlags(f)
-	erasingFlags(f)
-	powerFlags(f)
-	bootFlags(f)
+// flagGroups are all settings, as the help shows them.
+var flagGroups = []struct {
+	title string
+	add   func(*pflag.FlagSet)
+}{
+	{"Configuration and data", dataFlags},
+	{"API, users and TLS", apiFlags},
+	{"Hardware and images", hardwareFlags},
+	{"This conductor", conductorFlags},
+	{"Boot service, and discovery", bootFlags},
+	{"Activities and their time limits", activityFlags},
+	{"Agents", agentFlags},
+	{"Erasing", erasingFlags},
+	{"Power, BMCs and sensors", powerFlags},
 }
 
-func apiFlags(f *pflag.FlagSet) {
+// flags declares every setting with its default.
+func flags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	for _, g := range flagGroups {
+		flaggroup.Add(f, g.title, g.add)
+	}
+}
+
+func dataFlags(f *pflag.FlagSet) {
 	f.String("config", "", "YAML `file` of settings; flags beat FERRITE_* variables, which beat the file")
 	f.String("data-dir", defaultDataDir,
 		"`folder` of the database and the machines' logs; created if missing, mode 0700, locked while running")
@@ -36,6 +51,9 @@ func apiFlags(f *pflag.FlagSet) {
 		"create a database and keys that --data-dir has lost; existing files stay")
 	f.Bool("check", false,
 		"read the configuration and the files that it names, say what is wrong, and end; nothing is made or opened")
+}
+
+func apiFlags(f *pflag.FlagSet) {
 	f.String("api-address", "127.0.0.1:6385", "`host:port` of the REST API")
 	f.StringSlice("auth", []string{"none"}, "how operators log in: none, or basic, token or both")
 	f.String("htpasswd-file", "",
@@ -48,6 +66,9 @@ func apiFlags(f *pflag.FlagSet) {
 	f.String("tls-cert", "",
 		"PEM `file` of the API's certificate and its authorities: the API uses https, and agents trust these certificates")
 	f.String("tls-key", "", "PEM `file` of the private key of --tls-cert")
+}
+
+func hardwareFlags(f *pflag.FlagSet) {
 	f.StringSlice("hardware-types", knownHardware(), "enabled hardware types")
 	f.StringSlice("bmc-allow", nil,
 		"`networks` (10.0.0.1/32) whose BMCs may be loopback, link-local, multicast or this host's own addresses")
@@ -64,6 +85,9 @@ func apiFlags(f *pflag.FlagSet) {
 	f.Bool("console-log", false,
 		"keep the serial console of every machine open and put the firmware's messages into its log; without it, those of "+
 			"consoles that somebody views or that are enabled")
+}
+
+func conductorFlags(f *pflag.FlagSet) {
 	f.String("host", hostname(), "`name` of this conductor")
 	f.String("log-level", "info", "debug, info, warn or error")
 	f.String("log-format", "text", "text, or json: one object a line")

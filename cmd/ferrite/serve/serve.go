@@ -57,7 +57,8 @@ func Command() *cobra.Command {
 		Long: "Runs in the foreground, logs to standard error, and ends on SIGTERM or SIGINT. It answers\n" +
 			"GET /v1 when it is ready, and tells systemd so (Type=notify, WatchdogSec). All its state is in\n" +
 			"--data-dir and --database. However it ends, the next start continues every node from there.",
-		Args: cobra.NoArgs, SilenceUsage: true,
+		Example: serveExample,
+		Args:    cobra.NoArgs, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			conf, err := read(cmd.Flags())
 			if err != nil {
@@ -75,6 +76,26 @@ func Command() *cobra.Command {
 	complete(c)
 	return c
 }
+
+const serveExample = `  ferrite serve                                   # at 127.0.0.1:6385, for this computer alone
+  ferrite serve --config /etc/ferrite/ferrite.yaml
+  ferrite serve --config /etc/ferrite/ferrite.yaml --check
+
+A configuration file has the names of the flags:
+
+  data-dir: /var/lib/ferrite
+  api-address: 0.0.0.0:6385
+  auth: [basic, token]
+  htpasswd-file: /etc/ferrite/htpasswd
+  users-file: /etc/ferrite/users.yaml
+  tls-cert: /etc/ferrite/cert.pem
+  tls-key: /etc/ferrite/key.pem
+  boot: true
+  boot-interface: eth1
+  ramdisk-kernel: /var/lib/ferrite-images/kernel
+  ramdisk-initrd: /var/lib/ferrite-images/initrd
+
+Each is an environment variable, too: FERRITE_BOOT_INTERFACE=eth1.`
 
 // How many connections the API serves at a time, in all and of one address: one
 // that does nothing costs 20 KB, is cut off after some seconds, and before that

@@ -17,7 +17,7 @@ import (
 func PortCommand(s *client.Session) *cobra.Command {
 	return client.Group("port", "Network interfaces of machines",
 		"Network interfaces of machines. A machine can boot only from an interface whose MAC is recorded.",
-		portCreate(s), portList(s), portShow(s), portDelete(s))
+		portCreate(s), portSet(s), portList(s), portShow(s), portDelete(s))
 }
 
 func portCreate(s *client.Session) *cobra.Command {
@@ -70,6 +70,29 @@ func portCreate(s *client.Session) *cobra.Command {
 	f.StringArrayVar(&extra, "extra", nil, "KEY=VALUE for your own use; repeat it")
 	client.Must(cmd.MarkFlagRequired("node"))
 	return cmd
+}
+
+func portSet(s *client.Session) *cobra.Command {
+	cmd := &cobra.Command{Use: "set PORT [--FIELD VALUE]...", Short: "Change a network interface",
+		Example: "  ferrite port set 5b2e52bd-0f05-4bb9-9b5b-5b6f4f6b9c1a --pxe-enabled=false"}
+	flags := cmd.Flags()
+	f := &recordFlags{
+		texts: map[string]*string{
+			"address":          flags.String("address", "", "MAC; the machine must not be active"),
+			"physical-network": flags.String("physical-network", "", "name of the network it is connected to"),
+			"portgroup-uuid":   flags.String("portgroup-uuid", "", "UUID of its portgroup"),
+			"name":             flags.String("name", "", "name of the port"),
+			"description":      flags.String("description", "", "free text"),
+		},
+		bools: map[string]*bool{
+			"pxe-enabled": flags.Bool("pxe-enabled", true, "the machine boots from it"),
+			"is-smartnic": flags.Bool("is-smartnic", false, "it is a port of a SmartNIC"),
+		},
+	}
+	f.object(cmd, "local-link-connection", "local_link_connection",
+		"KEY=VALUE about the switch: switch_id, port_id, switch_info; repeat it")
+	f.extra(cmd)
+	return record{session: s, noun: "port", arg: "PORT", kind: "ports"}.set(f, cmd)
 }
 
 func portList(s *client.Session) *cobra.Command {

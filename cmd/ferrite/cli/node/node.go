@@ -20,6 +20,7 @@ func Command(s *client.Session) *cobra.Command {
 		trait.Command(s, "node", "NODE", client.NodePath),
 	)
 	cmd.AddCommand(nodeVerbs(s)...)
+	cmd.AddCommand(partCommands(s)...)
 	nodes.Several(s, cmd)
 	return cmd
 }

@@ -44,6 +44,10 @@ itself is not touched. The next command is "ferrite node manage".`,
 				return fmt.Errorf("--port %q: expected a MAC address like 52:54:00:12:34:56", mac)
 			}
 		}
+		info, _ := body["driver_info"].(map[string]any)
+		if err := checkDriverInfo(cmd.Context(), s, driver, info); err != nil {
+			return err
+		}
 		body["driver"] = driver
 		if uuid != "" {
 			body["uuid"] = uuid

@@ -35,6 +35,16 @@ func nodeSet(s *client.Session) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if o := f.objects["driver_info"]; len(o.Args) > 0 {
+			info, err := output.Pairs(o.Flag, o.Args, o.Read)
+			if err != nil {
+				return err
+			}
+			of := driverOf(cmd.Context(), s, driver, args)
+			if err := checkDriverInfo(cmd.Context(), s, of, info); err != nil {
+				return err
+			}
+		}
 		add := func(given bool, field string, value any) {
 			if given {
 				ops = append(ops, nodeapi.Patch{Op: "add", Path: "/" + field, Value: value})

@@ -49,7 +49,11 @@ func refused(ctx context.Context, s *client.Session, cmd *cobra.Command, node st
 		reason, try = "it is retired", "ferrite node set NODE --retired=false"
 	}
 	reason = nodeUUID.ReplaceAllString(reason, "node "+node)
-	err = &refusal{text: fmt.Sprintf("cannot %s node %s: %s", verb, node, reason), cause: err}
+	action := verb
+	if strings.Contains(verb, " ") && !strings.HasPrefix(verb, "power ") || verb == "nmi" { // it is no verb of English
+		action = fmt.Sprintf("do %q for", verb)
+	}
+	err = &refusal{text: fmt.Sprintf("cannot %s node %s: %s", action, node, reason), cause: err}
 	if try != "" {
 		return fmt.Errorf("%w\n  try: %s", err, strings.ReplaceAll(try, "NODE", node))
 	}

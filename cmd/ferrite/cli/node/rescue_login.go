@@ -17,14 +17,18 @@ var hostKey = regexp.MustCompile(`host_key=(SHA256:[A-Za-z0-9+/=]+)`)
 // rescueLogin is the command to log in with, and the key that the machine then shows.
 func rescueLogin(ctx context.Context, s *client.Session, node string) string {
 	var log tail
-	key := "unknown: see ferrite node logs " + node
+	key := "not known here: see ferrite node logs " + node
 	path := client.FerritePath(node, "logs?"+nodeapi.LogQuery{}.Values().Encode())
 	if s.Client.Stream(ctx, path, &log) == nil {
 		if all := hostKey.FindAllSubmatch(log.end, -1); len(all) > 0 {
 			key = string(all[len(all)-1][1])
 		}
 	}
-	return "ssh rescue@" + rescueAddress(ctx, s, node) + ", host key " + key
+	address := rescueAddress(ctx, s, node)
+	if address == "" {
+		return "the address is not known here: see ferrite lease list; log in as rescue, host key " + key
+	}
+	return "ssh rescue@" + address + ", host key " + key
 }
 
 // tail keeps the end of what is written to it.
@@ -50,13 +54,10 @@ func rescueAddress(ctx context.Context, s *client.Session, node string) string {
 		} `json:"driver_internal_info"`
 	}
 	if s.Client.Do(ctx, "GET", client.NodePath(node)+"?fields=uuid,driver_internal_info", nil, &n) != nil {
-		return "ADDRESS"
+		return ""
 	}
 	if u, err := url.Parse(n.Internal.AgentURL); err == nil && u.Hostname() != "" {
 		return u.Hostname()
 	}
-	if ip := nodes.Addresses(ctx, s)[n.UUID].IP; ip != "" {
-		return ip
-	}
-	return "ADDRESS"
+	return nodes.Addresses(ctx, s)[n.UUID].IP
 }

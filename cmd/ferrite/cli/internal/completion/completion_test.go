@@ -28,7 +28,7 @@ var freeArguments = map[string][]string{
 // freeFlags are the flags whose values a person makes up.
 var freeFlags = []string{
 	"after",
-	"checksum", "connector-id", "description", "extra", "help", "image", "instance-info", "instance-uuid",
+	"checksum", "connector-id", "description", "extra", "help", "id", "image", "instance-info", "instance-uuid",
 	"marker", "name", "network-data", "physical-network", "port", "protected-reason", "reason", "category", "selector",
 	"step", "url", "user", "uuid", "volume-id", "wait",
 }

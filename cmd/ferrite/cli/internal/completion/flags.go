@@ -16,6 +16,8 @@ func flagSource(cmd *cobra.Command, flag string) source {
 	switch path := cmd.CommandPath(); {
 	case path == "ferrite node unset":
 		return keysOfNode(flag)
+	case path == "ferrite node indicator set" && flag == "state":
+		return func(request) ([]string, error) { return []string{"on", "off", "blinking"}, nil }
 	case path == "ferrite allocation list" && flag == "owner":
 		return values("allocations", "owner")
 	}
@@ -43,6 +45,7 @@ func flagSource(cmd *cobra.Command, flag string) source {
 		"owner":           values("nodes", "owner"),
 		"parent-node":     uuids("nodes", "name"),
 		"portgroup":       uuids("portgroups", "name"),
+		"portgroup-uuid":  uuids("portgroups", "name"),
 		"resource-class":  values("nodes", "resource_class"),
 		"root-device":     hints,
 		"runbook":         records("runbooks", "description"),
@@ -56,6 +59,9 @@ func flagSource(cmd *cobra.Command, flag string) source {
 // fixed are the flags whose values are known without a conductor.
 func fixed() map[string][]string {
 	return map[string][]string{
+		"device":                {"cdrom", "disk", "floppy"},
+		"download":              {"http", "local", "swift"},
+		"http-method":           {"DELETE", "GET", "PATCH", "POST", "PUT"},
 		"image-format":          {"raw", "qcow2"},
 		"local-link-connection": {"switch_id=", "port_id=", "switch_info="},
 		"mode": {"active-backup", "802.3ad", "balance-rr", "balance-xor", "broadcast", "balance-tlb",

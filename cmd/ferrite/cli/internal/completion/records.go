@@ -140,6 +140,28 @@ func traitsOfFirst(r request) ([]string, error) {
 	return reply.Traits, err
 }
 
+// ofNode are the values of a field in a list of the first argument, a node.
+func ofNode(part, key, field string) source {
+	return func(r request) (words []string, err error) {
+		var reply map[string][]object
+		err = r.session.Client.Do(r.ctx, "GET", client.NodePath(r.args[0], part), nil, &reply)
+		for _, o := range reply[key] {
+			words = append(words, o.text(field))
+		}
+		return words, err
+	}
+}
+
+// methods are those of the vendor's driver of the first argument, a node.
+func methods(r request) (words []string, err error) {
+	var reply map[string]object
+	err = r.session.Client.Do(r.ctx, "GET", client.NodePath(r.args[0], "vendor_passthru", "methods"), nil, &reply)
+	for name, o := range reply {
+		words = append(words, described(name, o.text("description")))
+	}
+	return words, err
+}
+
 // bootDevices are those that the first argument, a node, supports.
 func bootDevices(r request) ([]string, error) {
 	var reply struct {

@@ -31,7 +31,11 @@ func PrintAny(s *client.Session, w io.Writer, reply json.RawMessage, rows func(t
 	if err := rows(t); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w, t.render(ScreenOf(w)))
+	text := t.render(ScreenOf(w))
+	if text == "" {
+		text = "nothing is set"
+	}
+	_, err := fmt.Fprintln(w, text)
 	return err
 }
 
@@ -110,7 +114,12 @@ func Fields(s *client.Session, reply json.RawMessage) func(t table.Writer) error
 	return func(t table.Writer) error {
 		var object map[string]any
 		if err := json.Unmarshal(reply, &object); err != nil {
-			return fmt.Errorf("the conductor's answer: %w", err)
+			var value any
+			if json.Unmarshal(reply, &value) != nil {
+				return fmt.Errorf("the conductor's answer: %w", err)
+			}
+			t.AppendRow(table.Row{Cell(value)}) // it is no object: a number, a text
+			return nil
 		}
 		for _, name := range Sorted(object) {
 			text := FieldText(name, object[name])
@@ -149,7 +158,7 @@ func Columns(fields ...string) []Column {
 	return all
 }
 
-// RowsOf is a table of a list of objects. Columns that are empty in every row are left out, except with -o wide.
+// RowsOf is a table of a list of objects. Columns that are empty in every row are left out.
 func RowsOf(s *client.Session, reply json.RawMessage, columns []Column) func(t table.Writer) error {
 	return func(t table.Writer) error {
 		var items []map[string]any
@@ -163,7 +172,7 @@ func RowsOf(s *client.Session, reply json.RawMessage, columns []Column) func(t t
 		}
 		t.AppendHeader(header)
 		if f, ok := t.(*fitted); ok {
-			f.sparse = !s.Wide()
+			f.sparse = true
 		}
 		for _, item := range items {
 			row := make(table.Row, len(shown))

@@ -32,6 +32,28 @@ func ScreenOf(w io.Writer) Screen {
 	return Screen{Columns: columns, Colour: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
 
+// Wrap breaks the lines of a text at blanks where they are longer than the screen, and indents what follows.
+func (s Screen) Wrap(text string) string {
+	const indent = "    "
+	if s.Columns <= 2*len(indent) {
+		return text
+	}
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		begin := line[:len(line)-len(strings.TrimLeft(line, " "))] + indent
+		for len([]rune(line)) > s.Columns {
+			at := strings.LastIndex(string([]rune(line)[:s.Columns+1]), " ")
+			if at <= len(begin) { // a long word stays whole
+				break
+			}
+			lines = append(lines, strings.TrimRight(line[:at], " "))
+			line = begin + strings.TrimLeft(line[at:], " ")
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
 // coloursOf are the colours of cells, by the name of their column or row. The first text that fits counts.
 var coloursOf = map[string][]struct {
 	ending string

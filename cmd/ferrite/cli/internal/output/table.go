@@ -124,16 +124,23 @@ func (t *fitted) widths(screen int) []int {
 	for i, name := range t.head { // a head is not wrapped
 		least[i] = max(least[i], text.StringWidthWithoutEscSequences(name))
 	}
-	return narrowed(natural, least, screen-len(gap)*max(0, len(natural)-1))
+	room := screen - len(gap)*max(0, len(natural)-1)
+	if len(t.head) > 0 && sum(least) > room { // narrowing a list would not make it fit
+		return natural
+	}
+	return narrowed(natural, least, room)
+}
+
+func sum(all []int) (total int) {
+	for _, n := range all {
+		total += n
+	}
+	return total
 }
 
 // narrowed takes from the widest columns until all fit; room below 1 is any.
 func narrowed(widths, least []int, room int) []int {
-	total := 0
-	for _, w := range widths {
-		total += w
-	}
-	for ; room > 0 && total > room; total-- {
+	for total := sum(widths); room > 0 && total > room; total-- {
 		widest := -1
 		for i, w := range widths {
 			if w > least[i] && (widest < 0 || w > widths[widest]) {

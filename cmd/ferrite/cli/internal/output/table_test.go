@@ -21,10 +21,9 @@ func TestFitted(t *testing.T) {
 		{Screen{}, `NAME    LAST STATE     PROBLEM
 web-1   active         the disk is too small: 1073741824 bytes
 web-2   clean failed   http://images.example.org/very-long-name-of-an-image.qcow2 is not there`},
-		{Screen{Columns: 40}, `NAME    LAST STATE   PROBLEM
-web-1   active       the disk is too small: 1073741824 bytes
-web-2   clean        http://images.example.org/very-long-name-of-an-image.qcow2
-        failed       is not there`},
+		{Screen{Columns: 40}, `NAME    LAST STATE     PROBLEM
+web-1   active         the disk is too small: 1073741824 bytes
+web-2   clean failed   http://images.example.org/very-long-name-of-an-image.qcow2 is not there`},
 		{Screen{Columns: 85}, `NAME    LAST STATE     PROBLEM
 web-1   active         the disk is too small: 1073741824 bytes
 web-2   clean failed   http://images.example.org/very-long-name-of-an-image.qcow2 is
@@ -38,6 +37,18 @@ web-2   clean failed   http://images.example.org/very-long-name-of-an-image.qcow
 		if diff := cmp.Diff(c.want, f.render(c.screen)); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", c.screen, diff)
 		}
+	}
+}
+
+// TestWrap: texts wrap at blanks, with what follows indented; long words stay whole.
+func TestWrap(t *testing.T) {
+	const text = "m1    0.0 s  service hold: deploy.hold\n  try: http://images.example.org/long word"
+	want := "m1    0.0 s  service\n    hold: deploy.hold\n  try: http://images.example.org/long word"
+	if got := (Screen{Columns: 22}).Wrap(text); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	if got := (Screen{}).Wrap(text); got != text {
+		t.Errorf("without a terminal: %s", got)
 	}
 }
 

@@ -145,7 +145,6 @@ func (n *Followed) look(g Goal, found statusOf) {
 	n.Line.Show(found.Status)
 	if done, err := g.There(found.Status); done || err != nil {
 		if done {
-			n.Line.passRest()
 			n.Line.finish(g.text(found.Status))
 			if g.Then != nil {
 				g.Then(n.Name, n.Line.Say)

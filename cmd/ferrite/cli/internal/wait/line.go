@@ -32,9 +32,14 @@ func (l *Line) Show(st nodeapi.Status) {
 		}
 	}
 	l.passed(st)
+	if rests, err := Wherever(st); rests && err == nil {
+		l.passRest()
+	}
 	if text := describe(st); text != l.Last {
 		l.Last, l.tenth, l.bytes = text, 0, ""
-		l.Say(text)
+		if text != st.State || Waiting(st.State) { // the end has a line of its own
+			l.Say(text)
+		}
 	}
 	if st.Progress != nil && st.Activity != "" && stepOf(st) == st.Progress.Step {
 		l.progress(*st.Progress)
@@ -83,7 +88,7 @@ func describe(st nodeapi.Status) string {
 	if st.Step != "" {
 		text += fmt.Sprintf(": %s (%d of %d)", st.Step, st.Index+1, len(st.Steps))
 	}
-	if st.WaitingFor != "" {
+	if st.WaitingFor != "" && st.WaitingFor != st.Step+" to be done" {
 		text += ", waits for " + st.WaitingFor
 	}
 	if !st.Until.IsZero() {

@@ -12,15 +12,15 @@ var next = map[string]string{
 	"enroll":          "ferrite node manage NODE",
 	"manageable":      "ferrite node provide NODE; before that, if wanted: ferrite node inspect NODE",
 	"available":       "ferrite node deploy NODE --image URL --checksum SUM",
-	"inspect failed":  "ferrite node logs NODE; with the cause gone: ferrite node inspect NODE",
-	"adopt failed":    "with the cause gone: ferrite node adopt NODE",
-	"clean failed":    "ferrite node logs NODE; with the cause gone: ferrite node manage NODE",
-	"deploy failed":   "ferrite node logs NODE; with the cause gone: ferrite node deploy NODE, or undeploy",
+	"inspect failed":  "ferrite node logs NODE; correct the cause, then: ferrite node inspect NODE",
+	"adopt failed":    "correct the cause, then: ferrite node adopt NODE",
+	"clean failed":    "ferrite node logs NODE; correct the cause, then: ferrite node manage NODE",
+	"deploy failed":   "ferrite node logs NODE; correct the cause, then: ferrite node deploy NODE, or undeploy",
 	"service failed":  "ferrite node logs NODE; then ferrite node service NODE, or abort to boot the workload",
 	"rescue":          "ssh rescue@ADDRESS; to end it: ferrite node unrescue NODE",
 	"rescue failed":   "ferrite node logs NODE; then ferrite node rescue NODE again, or ferrite node unrescue NODE",
-	"unrescue failed": "with the cause gone: ferrite node unrescue NODE",
-	"error":           "with the cause gone: ferrite node undeploy NODE",
+	"unrescue failed": "correct the cause, then: ferrite node unrescue NODE",
+	"error":           "correct the cause, then: ferrite node undeploy NODE",
 	"clean hold":      hold,
 	"deploy hold":     hold,
 	"service hold":    hold,
@@ -43,7 +43,7 @@ func Next(st nodeapi.Status) string {
 	case strings.HasPrefix(st.Try, "nothing"), strings.HasPrefix(st.Try, "ferrite node confirm"), !ok:
 		return st.Try
 	case st.State == "enroll" && st.LastError != "":
-		text = "with the cause of the last error gone: " + text
+		text = "correct the cause of the last error, then: " + text
 	}
 	if st.Fault != "" && strings.HasSuffix(st.State, "failed") {
 		text += "; then: ferrite node maintenance unset NODE"

@@ -53,7 +53,7 @@ func (s *Screen) print(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.erase()
-	s.ignore(fmt.Fprintln(s.w, output.Visible(text)))
+	s.ignore(fmt.Fprintln(s.w, s.size.Wrap(output.Visible(text))))
 	s.draw()
 }
 

@@ -1,0 +1,48 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// checkDriverInfo refuses keys of --driver-info that are nearly those of the driver: the conductor takes any, since a
+// driver of a vendor has keys of its own. --force takes them.
+func checkDriverInfo(ctx context.Context, s *client.Session, driver string, given map[string]any) error {
+	if len(given) == 0 || client.Forced(ctx) {
+		return nil
+	}
+	var meanings map[string]string
+	path := nodeapi.Root + "/drivers/" + url.PathEscape(driver) + "/properties"
+	if s.Client.Do(ctx, "GET", path, nil, &meanings) != nil {
+		return nil // the request itself says what is wrong
+	}
+	known := output.Sorted(meanings)
+	for _, key := range output.Sorted(given) {
+		if _, ok := meanings[key]; ok {
+			continue
+		}
+		if near := nodeapi.Closest(key, known); near != "" {
+			return exit.Usage(fmt.Errorf("--driver-info %s: the driver %s has no such key, and nothing was changed\n"+
+				"  did you mean %s? --force takes it as it is", key, driver, near))
+		}
+	}
+	return nil
+}
+
+// driverOf is the driver that nodes are to have: the one of the flag, else that of the first node.
+func driverOf(ctx context.Context, s *client.Session, flag string, names []string) string {
+	if flag != "" {
+		return flag
+	}
+	var n struct{ Driver string }
+	if s.Client.Do(ctx, "GET", client.NodePath(names[0])+"?fields=driver", nil, &n) != nil {
+		return ""
+	}
+	return n.Driver
+}
