@@ -173,7 +173,8 @@ var rules = []rule{
 			"images/ramdisk/buildcache, lab/*, proto/*"),
 		why: "suites of the whole program; tests alone"},
 
-	{packages: list("cmd/ferrite/cli/*"), may: list("cmd/ferrite/cli/*, cmd/ferrite/flaggroup, cmd/ferrite/secret, proto/*"),
+	{packages: list("cmd/ferrite/cli/*"),
+		may:   list("cmd/ferrite/cli/*, cmd/ferrite/flaggroup, cmd/ferrite/secret, proto/*"),
 		tests: list("cmd/ferrite/user, conductor/*"), why: "the CLI is a client like any other", direct: true},
 	{packages: list("docs"), why: "pages that the program prints"},
 	{packages: list("cmd/*"), may: list("agent/*, cmd/*, conductor/*, docs, images/*, lab/*, proto/*, pxe/*"),

@@ -82,7 +82,8 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 	}
 	flags := root.PersistentFlags()
 	flags.StringVar(&s.Url, "url", url, "`URL` of the conductor, also $FERRITE_URL")
-	flags.StringVarP(&s.Output, "output", "o", "table", "output `format`: table, wide, name, json, yaml or jsonpath=TEMPLATE; see: ferrite help output")
+	flags.StringVarP(&s.Output, "output", "o", "table",
+		"output `format`: table, wide, name, json, yaml or jsonpath=TEMPLATE; see: ferrite help output")
 	flags.DurationVar(&s.Timeout, "request-timeout", time.Minute, "time limit of one request")
 	s.Login.Add(flags)
 	for flag, usual := range map[string]string{"url": client.DefaultURL, "user": "", "ca-file": ""} {

@@ -225,9 +225,7 @@ func (a *applying) send(ctx context.Context, r client.Request, m manifest, body 
 	r.Warn = func(text string) { a.warn(m, text) }
 	reply, err := a.Client.Call(ctx, r)
 	if misspelt(err) {
-		err = fmt.Errorf("%w\n  correct its name, or have it left out by --validate=warn; ferrite get %s -o yaml shows "+
-			"names that are known",
-			err, kindNames(m.kind)[0])
+		err = explainMisspelt(err, m.kind)
 	}
 	return reply, err
 }

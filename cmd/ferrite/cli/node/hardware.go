@@ -203,7 +203,7 @@ func (c change) request(values map[string]*string) (r partRequest, err error) {
 func (r partRequest) send(s *client.Session, cmd *cobra.Command, node string, args []string) error {
 	path := client.NodePath(node) + partPath(r.part, args)
 	var reply json.RawMessage
-	err := unlocked(cmd.Context(), lockedPatience, node, func(ctx context.Context, _ string) error {
+	err := wait.Unlocked(cmd.Context(), node, func(ctx context.Context, _ string) error {
 		return s.Client.Do(ctx, r.method, path, r.body, &reply)
 	})
 	if err != nil {

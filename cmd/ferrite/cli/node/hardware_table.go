@@ -17,8 +17,9 @@ type partGroup struct {
 type reading struct {
 	name, use, short string
 	part             string // of the path below the node, with {} for an argument
-	key              string // of the list in the answer; "[]" if it is the answer, "{}" if that is by name, "" for an object
-	columns          []output.Column
+	// key is that of the list in the answer; "[]" if it is the answer, "{}" if that is by name, "" for an object.
+	key     string
+	columns []output.Column
 }
 
 // change changes a part of nodes.
@@ -50,7 +51,8 @@ func partGroups() []partGroup {
 			}},
 		{name: "firmware", short: "Versions of the firmware, as the BMC told them last",
 			readings: []reading{{"list", "NODE", "List the firmware components and their versions", "firmware", "firmware",
-				output.Columns("component", "current_version", "initial_version", "last_version_flashed", "updated_at")}}},
+				output.Columns("component", "current_version", "initial_version", "last_version_flashed",
+					"updated_at")}}},
 		{name: "boot-mode", short: "Boot by UEFI or by BIOS",
 			readings: []reading{{"show", "NODE", "Show the boot mode and secure boot, as read last",
 				"?fields=boot_mode,secure_boot", "", nil}},
@@ -92,10 +94,11 @@ func partGroups() []partGroup {
 			},
 			changes: []change{{name: "set", use: "NODE INDICATOR --state STATE", short: "Switch a light", method: put,
 				part: "management/indicators/{}", flags: []partFlag{
-					{flag: "state", field: "state", help: "on, off or blinking; ferrite node indicator list shows which", required: true}},
+					{flag: "state", field: "state", help: "on, off or blinking", required: true}},
 				example: "  ferrite node indicator set m1 chassis@chassis --state blinking"}}},
 		{name: "vif", short: "Virtual interfaces of a network that are attached to ports",
-			readings: []reading{{"list", "NODE", "List the attached virtual interfaces", "vifs", "vifs", output.Columns("id")}},
+			readings: []reading{{"list", "NODE", "List the attached virtual interfaces", "vifs", "vifs",
+				output.Columns("id")}},
 			changes: []change{
 				{name: "attach", use: "NODE --id VIF", short: "Attach a virtual interface to a free port", method: post,
 					part: "vifs", flags: []partFlag{
@@ -124,7 +127,8 @@ func partGroups() []partGroup {
 					{flag: "http-method", field: "", help: "GET, POST, PUT, PATCH or DELETE (default POST)"},
 					{flag: "arguments", json: true, help: "`file` of JSON or YAML, or JSON: an object"}}}}},
 		{name: "console-access", short: "Consoles for other clients, such as the dashboard of OpenStack",
-			readings: []reading{{"show", "NODE", "Show whether the console is enabled, and where it is", "states/console", "", nil}},
+			readings: []reading{{"show", "NODE", "Show whether the console is enabled, and where it is",
+				"states/console", "", nil}},
 			changes: []change{
 				{name: "on", use: "NODE...", short: "Enable the console", method: put, part: "states/console",
 					body: map[string]any{"enabled": true}},

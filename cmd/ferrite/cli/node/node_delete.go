@@ -1,6 +1,8 @@
 package node
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
@@ -18,7 +20,9 @@ deployed or busy cannot be deleted: undeploy it, or put it into maintenance firs
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return wait.Each(args, func(node string) error {
-				if err := s.Client.Do(cmd.Context(), "DELETE", client.NodePath(node), nil, nil); err != nil {
+				if err := wait.Unlocked(cmd.Context(), node, func(ctx context.Context, node string) error {
+					return s.Client.Do(ctx, "DELETE", client.NodePath(node), nil, nil)
+				}); err != nil {
 					return refused(cmd.Context(), s, cmd, node, err)
 				}
 				return output.Say(s, cmd, "deleted node %s\n", node)

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"strings"
@@ -76,7 +77,9 @@ func deployCommand(s *client.Session, v verb) *cobra.Command {
 			}
 			if len(ops) > 0 {
 				if err := wait.Each(args, func(node string) error {
-					return s.Client.Do(cmd.Context(), "PATCH", client.NodePath(node), ops, nil)
+					return wait.Unlocked(cmd.Context(), node, func(ctx context.Context, node string) error {
+						return s.Client.Do(ctx, "PATCH", client.NodePath(node), ops, nil)
+					})
 				}); err != nil {
 					return err
 				}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -88,9 +87,8 @@ func requestVerb(s *client.Session, cmd *cobra.Command, nodes []string, g wait.G
 func runVerb(s *client.Session, cmd *cobra.Command, nodes []string, waiting wait.Flag, g wait.Goal,
 	begin func(context.Context, string) error) error {
 	if !waiting.On {
-		limit := lockedPatience
 		err := wait.Each(nodes, func(node string) error {
-			if err := unlocked(cmd.Context(), limit, node, begin); err != nil {
+			if err := wait.Unlocked(cmd.Context(), node, begin); err != nil {
 				return refused(cmd.Context(), s, cmd, node, err)
 			}
 			return output.Say(s, cmd, "%s: %s requested; follow it with: ferrite node status %s\n", node, typed(cmd), node)
@@ -106,24 +104,6 @@ func runVerb(s *client.Session, cmd *cobra.Command, nodes []string, waiting wait
 	wait.Request(ctx, s, followed, begin)
 	err = wait.Follow(ctx, s, g, followed, func(node string, err error) error { return refused(ctx, s, cmd, node, err) })
 	return errors.Join(err, printStatuses(cmd.Context(), s, cmd, nodes))
-}
-
-// lockedPatience is how long a node is waited for that the conductor is at work on, without --wait.
-const lockedPatience = 10 * time.Second
-
-// unlocked requests something of a node, again for some seconds while the conductor has it locked.
-func unlocked(ctx context.Context, limit time.Duration, node string, begin func(context.Context, string) error) error {
-	for until := time.Now().Add(limit); ; {
-		err := begin(ctx, node)
-		if !client.Locked(err) || time.Now().After(until) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(wait.FirstPoll):
-		}
-	}
 }
 
 // printStatuses writes the statuses of nodes after a verb, as a list, for programs.

@@ -31,7 +31,10 @@ func PatchEach(s *client.Session, cmd *cobra.Command, names []string, query stri
 	var replies []json.RawMessage
 	err := wait.Each(names, func(name string) error {
 		var reply json.RawMessage
-		if err := s.Client.Do(cmd.Context(), "PATCH", client.NodePath(name)+query, ops, &reply); err != nil {
+		err := wait.Unlocked(cmd.Context(), name, func(ctx context.Context, name string) error {
+			return s.Client.Do(ctx, "PATCH", client.NodePath(name)+query, ops, &reply)
+		})
+		if err != nil {
 			return err
 		}
 		replies = append(replies, reply)

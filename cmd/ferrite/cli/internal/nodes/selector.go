@@ -38,8 +38,8 @@ var shortNames = map[string]string{
 
 // selectable are the fields that a selector can name.
 var selectable = []string{"uuid", "name", "provision_state", "power_state", "resource_class", "driver", "owner",
-	"lessee", "maintenance", "fault", "last_error", "conductor_group", "conductor", "shard", "traits", "instance_uuid", "retired",
-	"protected", "parent_node", "chassis_uuid", "description"}
+	"lessee", "maintenance", "fault", "last_error", "conductor_group", "conductor", "shard", "traits", "instance_uuid",
+	"retired", "protected", "parent_node", "chassis_uuid", "description"}
 
 // objects are the fields that a selector names with a key.
 var objects = []string{"extra", "properties", "driver_info", "instance_info"}
