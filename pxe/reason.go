@@ -38,6 +38,7 @@ const (
 	ReasonTicket         Reason = "no-ticket"
 	ReasonFailed         Reason = "boot-failed"
 	ReasonUnexpectedDHCP Reason = "unexpected-dhcp"
+	ReasonHeld           Reason = "held"
 )
 
 // Explanation is a reason in words. Each is short: both fit a line of a terminal, beside the
@@ -76,6 +77,7 @@ var reasons = map[Reason]Explanation{
 	ReasonTicket:         {"no ticket for this file", "deploy anew"},
 	ReasonFailed:         {"boot failed", "{detail}"},
 	ReasonUnexpectedDHCP: {"unexpected server", "stop it, or --dhcp"},
+	ReasonHeld:           {"restored, and not resumed", "ferrite resume"},
 }
 
 // Why is the reason in words, and what to do about it; both are "" without a reason.

@@ -19,7 +19,8 @@ var decisions = []string{"conductor/fsm", "conductor/node", "conductor/rules", "
 
 // rules are in the order of ARCHITECTURE.md's table, which TestGenerated writes.
 var rules = []rule{
-	{packages: list("proto/*, conductor/fsm, images/fat, agent/sys"), why: "contracts and pure cores, usable alone"},
+	{packages: list("proto/*, conductor/fsm, images/fat, images/spdx, agent/sys"),
+		why: "contracts and pure cores, usable alone"},
 	{packages: list("proto/rootdevice"), may: list("proto/agentapi"),
 		why: "one choice of a disk, for agent and conductor"},
 	{packages: list("images/disk/*"), may: list("images/disk/*"), why: "a pure core, usable alone"},
@@ -128,8 +129,8 @@ var rules = []rule{
 		why: "users, roles and projects; knows no nodes"},
 	{packages: list("conductor/certificate/*"), may: list("conductor/certificate/*, conductor/reload"),
 		why: "TLS; knows no requests"},
-	{packages: list("conductor/cacert, conductor/keys, conductor/localfile, conductor/outbound, conductor/ratelimit, " +
-		"conductor/reload, conductor/seal"), why: "usable alone"},
+	{packages: list("conductor/backup, conductor/cacert, conductor/keys, conductor/localfile, conductor/outbound, " +
+		"conductor/ratelimit, conductor/reload, conductor/seal"), why: "usable alone"},
 	{packages: list("conductor/audit"), may: list("conductor/fsm, conductor/node, proto/*"),
 		tests: list("conductor/store/*, conductor/store"), why: "writes down requests; decides nothing"},
 	{packages: list("conductor/webhooks"), may: list("conductor/fsm, conductor/node, proto/*"),

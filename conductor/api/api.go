@@ -158,6 +158,7 @@ func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []re
 		&eraseReportResource{access: at, conductor: c},
 		&logResource{access: at, auth: o.Auth, logs: o.Logs, readers: auth.NewStreams(logShares()), stopping: o.Stopping},
 		&socketResource{access: at, auth: o.Auth, consoles: o.Consoles, viewers: viewers, stopping: o.Stopping},
+		&holdResource{c},
 		&leaseResource{access: at, conductor: c, boot: o.Boot},
 		&bootWatchResource{access: at, auth: o.Auth, boot: o.BootWatch, readers: auth.NewStreams(bootWatchShares()),
 			stopping: o.Stopping},

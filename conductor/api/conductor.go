@@ -23,6 +23,7 @@ type Conductor interface {
 	firmwareConductor
 	firmwareModeConductor
 	indicatorConductor
+	holdConductor
 	leaseConductor
 	managementConductor
 	nodeConductor

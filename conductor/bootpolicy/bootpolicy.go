@@ -41,6 +41,9 @@ type Policy struct {
 // Boot answers a machine. A machine without a known port is ignored, or inspected where
 // discovery is on.
 func (p *Policy) Boot(ctx context.Context, c pxe.Client) (boot pxe.Boot, err error) {
+	if p.Engine.Held() { // a ramdisk, or a workload, of a time that is past
+		return pxe.Boot{Action: pxe.Address, Why: pxe.ReasonHeld, Stranger: true}, nil
+	}
 	n, port, err := p.Engine.NodeByMAC(ctx, c.MAC.String())
 	if errors.Is(err, node.ErrNotFound) {
 		return p.stranger(c), nil

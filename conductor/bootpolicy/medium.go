@@ -12,6 +12,9 @@ import (
 // Medium is what the boot medium of n holds. Its kernel line has this boot's one-time word, until an
 // agent has used it.
 func (p *Policy) Medium(ctx context.Context, n node.Node) (pxe.Boot, error) {
+	if p.Engine.Held() {
+		return pxe.Boot{}, node.Refuse(node.Busy, "This conductor was restored from a backup and boots no machine yet.")
+	}
 	kernel, initrd, err := p.ramdisk(n)
 	if err != nil {
 		return pxe.Boot{}, err

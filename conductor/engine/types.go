@@ -44,6 +44,8 @@ type (
 	Consoles = core.Consoles
 	// Vendor is a BMC with vendor methods.
 	Vendor = core.Vendor
+	// HeldNode is a node of which a restore means something.
+	HeldNode = core.HeldNode
 	// Status says what a node waits for.
 	Status = core.Status
 	// BootStage is a point on a machine's way into the ramdisk.

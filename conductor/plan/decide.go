@@ -25,7 +25,7 @@ func Decide(n node.Node, f Facts, e Event, now time.Time) (*node.Change, error) 
 	if err := d.handle(e); err != nil {
 		return nil, err
 	}
-	if d.err == nil {
+	if _, abandoned := e.(Abandoned); d.err == nil && !abandoned {
 		d.accountForErase(n.Run)
 		d.collectAfter(n.Run, e)
 		d.ejectAfter(n, e)
@@ -99,6 +99,8 @@ func (d *decision) handle(e Event) error {
 		d.restarted()
 	case ChildStep:
 		return d.childStep(e)
+	case Abandoned:
+		return d.abandon(e)
 	default:
 		return fmt.Errorf("plan: no rule for an event of type %T", e)
 	}

@@ -41,6 +41,7 @@ var copiedTables = []copiedTable{
 	{"audit", "id", true},
 	{"objects", "kind, namespace, name", false},
 	{"objects_revision", "revision", false},
+	{"holds", "id", false},
 }
 
 // uncopied columns number the rows of one database alone.

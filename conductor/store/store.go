@@ -115,6 +115,11 @@ type Store interface {
 	// DeleteLease removes the lease of a MAC; node.ErrNotFound when it has none.
 	DeleteLease(ctx context.Context, mac string) error
 
+	// Hold returns the hold of a restored database, the zero value for none.
+	Hold(ctx context.Context) (node.RestoreHold, error)
+	// SetHold begins a hold, or ends it with the zero value.
+	SetHold(ctx context.Context, h node.RestoreHold) error
+
 	// Documents of hosts.
 	objects.Store
 

@@ -26,6 +26,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/inventory"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/node"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/resume"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/signals"
 )
 
@@ -104,7 +105,8 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 		inventory.VolumeCommand(s), inventory.TemplateCommand(s), inventory.RunbookCommand(s),
 		inventory.InspectionRuleCommand(s), inventory.AllocationCommand(s), inventory.LeaseCommand(s),
 		inventory.EraseReportCommand(s), inventory.DriverCommand(s), inventory.ShardCommand(s),
-		boot.Command(s), signals.EventsCommand(s), signals.AuditCommand(s), versionCommand(s),
+		boot.Command(s), signals.EventsCommand(s), signals.AuditCommand(s),
+		resume.Command(s), versionCommand(s),
 		host.ApplyCommand(s), host.GetCommand(s), host.DescribeCommand(s), host.DeleteCommand(s), host.Command(s),
 	} {
 		c.GroupID = "client"

@@ -1,6 +1,6 @@
 // Package secret reads passwords and tokens that people give a command.
 //
-// It takes them from files alone: a command line is everybody's to see.
+// It takes them from files and terminals alone: a command line is everybody's to see.
 package secret
 
 import (
@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"golang.org/x/term"
 )
 
 // FirstLine reads the first line of a file, or of in for "-". flag is what
@@ -31,4 +33,29 @@ func FirstLine(in io.Reader, flag, path string) (string, error) {
 		return "", fmt.Errorf("%s %s: expected the secret in its first line, found an empty one", flag, path)
 	}
 	return line, nil
+}
+
+// Ask asks for a secret twice on the terminal, which does not show it. flag names a file in place of the terminal.
+func Ask(out io.Writer, what, flag string) (string, error) {
+	fd := int(os.Stdin.Fd())
+	if !term.IsTerminal(fd) {
+		return "", fmt.Errorf("there is no terminal to ask for the %s: use %s", strings.ToLower(what), flag)
+	}
+	var typed [2]string
+	for i, prompt := range []string{what + ": ", "Again: "} {
+		fmt.Fprint(out, prompt)
+		raw, err := term.ReadPassword(fd)
+		fmt.Fprintln(out)
+		if err != nil {
+			return "", err
+		}
+		typed[i] = string(raw)
+	}
+	switch {
+	case typed[0] == "":
+		return "", fmt.Errorf("an empty %s is none", strings.ToLower(what))
+	case typed[0] != typed[1]:
+		return "", fmt.Errorf("these are two %ss; nothing was changed", strings.ToLower(what))
+	}
+	return typed[0], nil
 }

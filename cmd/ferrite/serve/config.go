@@ -6,6 +6,7 @@ package serve
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -174,5 +175,6 @@ func read(f *pflag.FlagSet) (Config, error) {
 	if c.DHCP != "" && c.DHCP != string(bootserver.DHCPFull) {
 		c.OtherDHCP = true
 	}
+	c.takeCredentials(os.Getenv("CREDENTIALS_DIRECTORY"))
 	return c, c.check()
 }

@@ -226,7 +226,10 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	}
 	ctx, fail := context.WithCancelCause(ctx)
 	var kept sync.WaitGroup
-	kept.Go(func() { hosts.Run(ctx, eng) })
+	kept.Go(func() {
+		eng.AwaitResume(ctx) // hosts act, too
+		hosts.Run(ctx, eng)
+	})
 	consoles := c.consoles(ctx, &kept, eng, bmcs, logs, log)
 	defer kept.Wait()
 	defer fail(nil)

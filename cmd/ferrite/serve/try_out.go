@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
 )
@@ -42,6 +43,22 @@ func (c *Config) tryOut(out io.Writer) error {
 	_, err = fmt.Fprintf(out, "configuration: ok, API at %s%s, boot service %s, data in %s\n", c.scheme(), c.APIAddress,
 		map[bool]string{true: "on " + c.BootInterface, false: "off"}[c.Boot], c.DataDir)
 	return err
+}
+
+// CheckFile is `ferrite serve --check --config PATH` with defaults for all that the file does not say. It returns the
+// line that the command prints.
+func CheckFile(path string) (string, error) {
+	cmd := Command()
+	if err := cmd.ParseFlags([]string{"--config", path}); err != nil {
+		return "", err
+	}
+	conf, err := read(cmd.Flags())
+	if err != nil {
+		return "", err
+	}
+	var said strings.Builder
+	err = conf.tryOut(&said)
+	return strings.TrimSpace(said.String()), err
 }
 
 // tryDataFolder refuses a folder that is a file. One that is missing is made by the first start.

@@ -3,7 +3,6 @@ package user
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/crypto/bcrypt"
-	"golang.org/x/term"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/secret"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
@@ -75,33 +73,49 @@ func (f *files) edit(change func(*auth.Users) error) error {
 // setPassword writes a user's line of the htpasswd file, or takes it out when
 // password is empty; was reports whether there was one.
 func (f *files) setPassword(name, password string) (was bool, err error) {
-	if name == "" || strings.ContainsAny(name, ":\r\n") {
-		return false, fmt.Errorf("user %q: a name is not empty and holds no colon and no line break", name)
-	}
 	raw, err := os.ReadFile(f.htpasswd)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
+	raw, was, err = WithPassword(raw, name, password)
+	if err != nil {
+		return was, err
+	}
+	return was, replace(f.htpasswd, raw)
+}
+
+// WithPassword is the text of an htpasswd file with another password of one user, or without the user when password is
+// empty; was reports whether there was one.
+func WithPassword(htpasswd []byte, name, password string) (text []byte, was bool, err error) {
+	if name == "" || strings.ContainsAny(name, ":\r\n") {
+		return nil, false, fmt.Errorf("user %q: a name is not empty and holds no colon and no line break", name)
+	}
 	var lines []string
-	for line := range strings.Lines(string(raw)) {
+	for line := range strings.Lines(string(htpasswd)) {
 		if strings.HasPrefix(line, name+":") {
 			was = true
 			continue
 		}
-		lines = append(lines, strings.TrimRight(line, "\r\n"))
+		lines = append(lines, strings.TrimRight(line, "\r\n")+"\n")
 	}
 	if password != "" {
 		hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.DefaultCost)
 		if err != nil {
-			return was, fmt.Errorf("password of %s: %w", name, err)
+			return nil, was, fmt.Errorf("password of %s: %w", name, err)
 		}
-		lines = append(lines, name+":"+string(hash))
+		lines = append(lines, name+":"+string(hash)+"\n")
 	}
-	text := strings.Join(lines, "\n")
-	if text != "" {
-		text += "\n"
+	return []byte(strings.Join(lines, "")), was, nil
+}
+
+// HasPassword reports whether an htpasswd file has a line of a user.
+func HasPassword(htpasswd []byte, name string) bool {
+	for line := range strings.Lines(string(htpasswd)) {
+		if strings.HasPrefix(line, name+":") {
+			return true
+		}
 	}
-	return was, replace(f.htpasswd, []byte(text))
+	return false
 }
 
 // replace writes a file as a whole, so that a conductor never reads half of it; its
@@ -138,31 +152,7 @@ func replace(path string, raw []byte) (err error) {
 // of a file.
 func readPassword(cmd *cobra.Command, file string) (string, error) {
 	if file == "" {
-		return askPassword(cmd.ErrOrStderr())
+		return secret.Ask(cmd.ErrOrStderr(), "Password", "--password-file")
 	}
 	return secret.FirstLine(cmd.InOrStdin(), "--password-file", file)
-}
-
-func askPassword(out io.Writer) (string, error) {
-	fd := int(os.Stdin.Fd())
-	if !term.IsTerminal(fd) {
-		return "", errors.New("there is no terminal to ask for the password: use --password-file")
-	}
-	var typed [2]string
-	for i, prompt := range []string{"Password: ", "Again: "} {
-		fmt.Fprint(out, prompt)
-		raw, err := term.ReadPassword(fd)
-		fmt.Fprintln(out)
-		if err != nil {
-			return "", err
-		}
-		typed[i] = string(raw)
-	}
-	switch {
-	case typed[0] == "":
-		return "", errors.New("an empty password is none")
-	case typed[0] != typed[1]:
-		return "", errors.New("these are two passwords; nothing was changed")
-	}
-	return typed[0], nil
 }

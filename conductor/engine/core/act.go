@@ -45,6 +45,9 @@ func (e *Core) decide(ctx context.Context, ref string, ev plan.Event, finish *no
 			return n, err
 		}
 		change, err := e.decideOnce(ctx, n, facts, ev)
+		if err == nil {
+			err = e.refuseHeld(ev, change)
+		}
 		if err != nil {
 			return n, err
 		}

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine/lanes"
@@ -88,8 +89,13 @@ type Core struct {
 	aside     setAside // records that cannot be read
 
 	Running sync.WaitGroup
-	stop    context.Context // ends work begun outside a request
-	halt    context.CancelFunc
+	hold    atomic.Pointer[node.RestoreHold] // nil for none
+	resumed chan struct{}                    // closed when a hold has ended
+	// PowerNow is what a BMC said last while effects are held.
+	PowerNow func(uuid string) (PowerReading, bool)
+
+	stop context.Context // ends work begun outside a request
+	halt context.CancelFunc
 }
 
 // Follower gets every write of a node, in no certain order. It must not wait.
@@ -130,7 +136,7 @@ func New(c Config) *Core {
 	return &Core{
 		Config: c, Started: c.Now(), stop: stop, halt: halt, Memory: newMemory(c.Live),
 		turns:   turns{lanes: lanes.New(c.Workers)},
-		wakeRun: make(chan struct{}, 1), wakeDue: make(chan struct{}, 1),
+		resumed: make(chan struct{}), wakeRun: make(chan struct{}, 1), wakeDue: make(chan struct{}, 1),
 	}
 }
 

@@ -31,6 +31,9 @@ func (e *Core) watchDeadlines(ctx context.Context) {
 
 // expire takes the deadlines that have passed, and says when the next one does.
 func (e *Core) expire(ctx context.Context, failed overdue) time.Duration {
+	if e.Held() {
+		return PollEvery
+	}
 	limit := expireAtOnce + len(failed)
 	due, err := e.Store.Expired(ctx, e.Now(), limit)
 	if len(due) < limit && err == nil {

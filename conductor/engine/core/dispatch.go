@@ -37,6 +37,9 @@ func (t *turns) with(do func(l *lanes.Lanes)) {
 // dispatch claims pending effects in their turns and carries them out, until ctx ends.
 func (e *Core) dispatch(ctx context.Context) {
 	Repeat(ctx, e.wakeRun, func(ctx context.Context) time.Duration {
+		if e.heldStill(ctx) {
+			return PollEvery
+		}
 		e.list(ctx)
 		if !e.claim(ctx) {
 			return PollEvery

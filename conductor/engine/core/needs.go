@@ -41,6 +41,9 @@ type Store interface {
 	SaveLease(ctx context.Context, l node.Lease) error
 	EndLease(ctx context.Context, l node.Lease) error
 	DeleteLease(ctx context.Context, mac string) error
+
+	Hold(ctx context.Context) (node.RestoreHold, error)
+	SetHold(ctx context.Context, h node.RestoreHold) error // the zero value ends it
 }
 
 // BMC is one kind of board management controller. Every call ends by its

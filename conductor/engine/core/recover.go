@@ -12,7 +12,7 @@ import (
 
 // Recover voids the leases of this conductor's earlier life and gives every
 // waiting node its time again. It is called once, before Run and before the
-// first request.
+// first request. A conductor that is held goes on with none.
 func (e *Core) Recover(ctx context.Context) error {
 	n, err := e.Store.Takeover(ctx, e.ConductorName())
 	if err != nil {
@@ -21,6 +21,20 @@ func (e *Core) Recover(ctx context.Context) error {
 	if n > 0 {
 		e.Log.Info("effects of an earlier process are pending again", "count", n)
 	}
+	if err := e.loadHold(ctx); err != nil {
+		return err
+	}
+	if h := e.Hold(); h.Held() {
+		e.Log.Warn("this database was restored from a backup: nothing is done to any machine until: ferrite resume",
+			"since", h.Since, "backup", h.Backup)
+		_, err := e.underWay(ctx)
+		return err
+	}
+	return e.goOn(ctx)
+}
+
+// goOn gives every waiting node its time again, and goes on with those at work.
+func (e *Core) goOn(ctx context.Context) error {
 	nodes, err := e.underWay(ctx)
 	if err != nil {
 		return err

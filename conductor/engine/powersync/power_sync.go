@@ -17,15 +17,16 @@ type Sync struct {
 	*core.Core
 	schedule *schedule
 	sensors  reports
+	held     heldReadings
 	wakeRead chan struct{}
 }
 
 // New makes a PowerSync that follows the writes of a core.
 func New(c *core.Core) *Sync {
 	p := &Sync{Core: c, schedule: newSchedule(c.PowerWorkers), wakeRead: make(chan struct{}, 1),
-		sensors: newReports()}
+		sensors: newReports(), held: heldReadings{last: map[string]core.PowerReading{}}}
 	c.Follow(p)
-	c.LastRead = p.schedule.lastRead
+	c.LastRead, c.PowerNow = p.schedule.lastRead, p.held.of
 	return p
 }
 
@@ -140,7 +141,7 @@ func (e *Sync) scheduleAll(ctx context.Context) error {
 
 // schedulePower gives a node its turn, or takes it away, by how it is now.
 func (e *Sync) schedulePower(n node.Node) {
-	every := plan.PowerPoll(n, e.Settings)
+	every := e.poll(n)
 	if _, enabled := e.BMCs[n.Driver]; !enabled {
 		every = 0
 	}
@@ -165,7 +166,7 @@ func (e *Sync) warnLate(r reading, warned time.Time) time.Time {
 // readTurn reads one machine's power and brings home what it means.
 func (e *Sync) readTurn(ctx context.Context, n node.Node) {
 	bmc := e.BMCs[n.Driver]
-	if bmc == nil || plan.PowerPoll(n, e.Settings) == 0 {
+	if bmc == nil || e.poll(n) == 0 {
 		return
 	}
 	if n.PowerState == "" && bmc.Validate(n) != nil {
@@ -179,6 +180,10 @@ func (e *Sync) readTurn(ctx context.Context, n node.Node) {
 		return // the end of the conductor says nothing about a BMC
 	}
 	e.Called(n, e.Now().Sub(began), err)
+	if e.Held() { // readings are shown, and change nothing
+		e.held.keep(n.UUID, found.Power, e.Now(), err)
+		return
+	}
 	failure := ""
 	if err != nil {
 		failure = err.Error()

@@ -27,6 +27,7 @@ const (
 
 // Run gives nodes to allocations, until ctx ends.
 func (e *Records) Run(ctx context.Context) {
+	e.AwaitResume(ctx)
 	failed := map[string]int{}
 	core.Repeat(ctx, e.wakeAllocate, func(ctx context.Context) (next time.Duration) {
 		next, failed = e.allocate(ctx, failed)

@@ -164,3 +164,13 @@ func (s *Store) Audit(ctx context.Context, nodeUUID string, after int64, limit i
 func (s *Store) LastAudit(ctx context.Context, writer string) (node.AuditEntry, bool, error) {
 	return perhaps(s, "LastAudit", func() (node.AuditEntry, bool, error) { return s.inner.LastAudit(ctx, writer) })
 }
+
+// Hold returns the hold, or fails.
+func (s *Store) Hold(ctx context.Context) (node.RestoreHold, error) {
+	return answer(s, "Hold", func() (node.RestoreHold, error) { return s.inner.Hold(ctx) })
+}
+
+// SetHold begins or ends a hold, or fails.
+func (s *Store) SetHold(ctx context.Context, h node.RestoreHold) error {
+	return nothing(s, "SetHold", func() error { return s.inner.SetHold(ctx, h) })
+}

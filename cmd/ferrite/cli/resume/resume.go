@@ -1,0 +1,146 @@
+// Package resume is `ferrite resume`: it shows what a restored conductor would do to its machines, and lets it go on.
+package resume
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+const help = `A conductor that was restored from a backup starts with effects held: it answers, and reads power
+states, but does nothing to any machine. Its database may be older than the machines: a node that was
+being cleaned at the time of the backup may run somebody's workload today.
+
+Shows, node by node, what the end of the hold would mean, and then ends it. Nodes that are named by
+--abandon do not go on: their run fails, and nothing more is done to their machines.`
+
+// Command is ferrite resume.
+func Command(s *client.Session) *cobra.Command {
+	var (
+		dry, all bool
+		abandon  []string
+		yes      caution.Yes
+	)
+	c := &cobra.Command{
+		Use: "resume", Short: "Let a conductor that was restored from a backup act on machines again", Long: help,
+		Args: cobra.NoArgs,
+		Example: "  ferrite resume --dry-run\n  ferrite resume --abandon web-1 --abandon web-2\n" +
+			"  ferrite resume --abandon-all --yes",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			hold, raw, err := read(cmd, s)
+			if err != nil {
+				return err
+			}
+			if err := output.PrintAny(s, cmd.OutOrStdout(), raw, rows(hold)); err != nil || dry {
+				return err
+			}
+			end := nodeapi.HoldEnd{Abandon: abandon}
+			if all {
+				end.Abandon = working(hold)
+			}
+			if danger := dangerous(hold, end.Abandon); len(danger) > 0 && !bool(yes) {
+				if !yes.Asks(cmd) {
+					return fmt.Errorf("data of %s could be lost, and there is no terminal to ask on: --abandon them, or say --yes",
+						strings.Join(danger, ", "))
+				}
+				if err := yes.Ask(cmd, caution.Question("Data of NAMES could be lost.", danger)); err != nil {
+					return err
+				}
+			}
+			if err := s.Client.Do(cmd.Context(), http.MethodPut, nodeapi.HoldPath, end, nil); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.ErrOrStderr(), "resumed; nodes abandoned: %d\n", len(end.Abandon))
+			return err
+		},
+	}
+	c.Flags().BoolVar(&dry, "dry-run", false, "only show what it would mean")
+	c.Flags().StringArrayVar(&abandon, "abandon", nil, "a node whose work is ended, and not gone on with; repeat it")
+	c.Flags().BoolVar(&all, "abandon-all", false, "abandon every node that would go on with something")
+	c.MarkFlagsMutuallyExclusive("abandon", "abandon-all")
+	yes.Add(c)
+	return c
+}
+
+func read(cmd *cobra.Command, s *client.Session) (hold nodeapi.Hold, raw json.RawMessage, err error) {
+	if err := s.Client.Do(cmd.Context(), http.MethodGet, nodeapi.HoldPath, nil, &raw); err != nil {
+		return hold, raw, err
+	}
+	if err := json.Unmarshal(raw, &hold); err != nil {
+		return hold, raw, fmt.Errorf("answer of %s: %w", nodeapi.HoldPath, err)
+	}
+	if !hold.Held {
+		return hold, raw, errors.New("this conductor holds nothing: it was not restored from a backup, or was resumed " +
+			"already")
+	}
+	return hold, raw, nil
+}
+
+// rows shows one line a finding, and how sure it is.
+func rows(hold nodeapi.Hold) func(t table.Writer) error {
+	return func(t table.Writer) error {
+		t.AppendHeader(table.Row{"Node", "State", "Power then", "Power now", "Lost?", "What it means"})
+		for _, n := range hold.Nodes {
+			lost := ""
+			if n.Dangerous {
+				lost = "maybe"
+			}
+			t.AppendRow(table.Row{name(n), n.ProvisionState, n.PowerState, n.PowerNow, lost, strings.Join(n.Findings, "\n")})
+		}
+		about := fmt.Sprintf("backup of %s; nothing known of other nodes", at(hold.Backup))
+		if hold.Unread > 0 {
+			about += fmt.Sprintf("; power not read yet: %d nodes, look again in a minute", hold.Unread)
+		}
+		t.SetCaption("%s", about)
+		return nil
+	}
+}
+
+func at(t *time.Time) string {
+	if t == nil {
+		return "an unknown time"
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+func name(n nodeapi.HeldNode) string {
+	if n.Name != "" {
+		return n.Name
+	}
+	return n.UUID
+}
+
+// working are the nodes that would go on with something.
+func working(hold nodeapi.Hold) (uuids []string) {
+	for _, n := range hold.Nodes {
+		if n.AtWork {
+			uuids = append(uuids, n.UUID)
+		}
+	}
+	return uuids
+}
+
+// dangerous are the nodes that could lose data and are not abandoned.
+func dangerous(hold nodeapi.Hold, abandon []string) (names []string) {
+	spared := map[string]bool{}
+	for _, a := range abandon {
+		spared[a] = true
+	}
+	for _, n := range hold.Nodes {
+		if n.Dangerous && n.AtWork && !spared[n.UUID] && !spared[n.Name] {
+			names = append(names, name(n))
+		}
+	}
+	return names
+}

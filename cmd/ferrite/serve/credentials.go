@@ -1,0 +1,25 @@
+package serve
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// takeCredentials uses what systemd hands over in place of secrets that only root may read: with
+// LoadCredential=private:/etc/ferrite/private the file /etc/ferrite/private/key.pem is private_key.pem in the folder
+// $CREDENTIALS_DIRECTORY (systemd.exec(5)). A configuration is then the same for the service and for root, who checks
+// it.
+func (c *Config) takeCredentials(folder string) {
+	if folder == "" {
+		return
+	}
+	for _, secret := range []*string{&c.TLSKey, &c.PasswordFile} {
+		if *secret == "" {
+			continue
+		}
+		handed := filepath.Join(folder, filepath.Base(filepath.Dir(*secret))+"_"+filepath.Base(*secret))
+		if _, err := os.Stat(handed); err == nil {
+			*secret = handed
+		}
+	}
+}

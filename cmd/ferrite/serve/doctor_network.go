@@ -1,0 +1,144 @@
+package serve
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/insomniacslk/dhcp/dhcpv4/nclient4"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc"
+	"github.com/ferrite-metal/ferrite/conductor/cacert"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store"
+)
+
+// dhcpPatience is how long other DHCP servers have to answer.
+const dhcpPatience = 3 * time.Second
+
+// lookForDHCP asks for an address as a machine that nobody knows. A conductor without discovery does not answer it.
+func lookForDHCP(ctx context.Context, p patient) []finding {
+	if !p.conf.Boot {
+		return nil
+	}
+	mac := make(net.HardwareAddr, 6)
+	rand.Read(mac)             // never fails
+	mac[0] = mac[0]&0xfe | 0x2 // locally administered, one host's
+	c, err := nclient4.New(p.conf.BootInterface, nclient4.WithTimeout(dhcpPatience), nclient4.WithRetry(1),
+		nclient4.WithHWAddr(mac))
+	if err != nil {
+		return []finding{warn("run as root", "not looked for: %v", err)}
+	}
+	offer, err := c.DiscoverOffer(ctx)
+	if err := errors.Join(err, c.Close()); err != nil || offer == nil {
+		return []finding{good("no other DHCP server answered on %s in %s", p.conf.BootInterface, dhcpPatience)}
+	}
+	server := offer.ServerIdentifier()
+	at, _, err := p.conf.subnet()
+	switch {
+	case err == nil && server.Equal(at.AsSlice()):
+		return []finding{good("only this conductor answers on %s", p.conf.BootInterface)}
+	case p.conf.OtherDHCP:
+		return []finding{good("%s lends addresses on %s, as --other-dhcp says", server, p.conf.BootInterface)}
+	}
+	return []finding{bad("stop that server, or set --dhcp proxy, --dhcp off or --other-dhcp: ferrite docs boot-networks",
+		"%s lends addresses on %s, too", server, p.conf.BootInterface)}
+}
+
+// How long all BMCs may take, and how many are asked at a time.
+const (
+	bmcPatience = time.Minute
+	bmcsAtOnce  = 32
+	bmcsNamed   = 5
+)
+
+// lookAtBMCs asks the BMC of every node for its power state. The nodes are those of a copy of the database.
+func lookAtBMCs(ctx context.Context, p patient) []finding {
+	nodes, err := p.nodes(ctx)
+	if err != nil {
+		return []finding{warn("", "not asked: %v", err)}
+	}
+	dialled, _, err := p.conf.dialling(p.log)
+	if err != nil {
+		return []finding{bad("correct the setting", "%v", err)}
+	}
+	drivers, err := bmc.New(p.conf.HardwareTypes, bmc.Options{Log: p.log, CAs: cacert.Folder(p.conf.CAFolder),
+		Dialer: dialled.bmcs.Dialer(), Patience: p.conf.patience()})
+	if err != nil {
+		return []finding{bad("correct --hardware-types", "%v", err)}
+	}
+	defer drivers.Close()
+	ctx, cancel := context.WithTimeout(ctx, bmcPatience)
+	defer cancel()
+	types := hardwareTypes(drivers)
+	var mu sync.Mutex
+	var asked int
+	var silent []string
+	var asking errgroup.Group
+	asking.SetLimit(bmcsAtOnce)
+	for _, n := range nodes {
+		b := types[n.Driver]
+		if b == nil || len(n.BMCAddresses()) == 0 || b.Validate(n) != nil {
+			continue
+		}
+		asked++
+		asking.Go(func() error {
+			if _, err := b.PowerState(ctx, n); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				silent = append(silent, fmt.Sprintf("%s (%s): %v", n.Name, strings.Join(n.BMCAddresses(), " "), err))
+			}
+			return nil
+		})
+	}
+	_ = asking.Wait() // none fails
+	slices.Sort(silent)
+	if len(silent) == 0 {
+		return []finding{good("BMCs that answer: %d of %d", asked, asked)}
+	}
+	text := fmt.Sprintf("BMCs that answer: %d of %d", asked-len(silent), asked)
+	if more := len(silent) - bmcsNamed; more > 0 {
+		silent = append(silent[:bmcsNamed], fmt.Sprintf("and %d more", more))
+	}
+	return []finding{warn("ferrite bmc doctor ADDRESS", "%s; not:\n%s", text, strings.Join(silent, "\n"))}
+}
+
+// nodes are those of the database as it is now.
+func (p patient) nodes(ctx context.Context) (nodes []node.Node, err error) {
+	d := dataFolder{dir: p.conf.DataDir, server: p.conf.server()}
+	if d.server.url != "" {
+		return nil, errors.New("the nodes are on a database server; ask the conductor: " +
+			"ferrite node list --fault power_failure")
+	}
+	if !d.has(databaseFile) {
+		return nil, nil
+	}
+	ring, err := secretsRing(d.dir)
+	if err != nil {
+		return nil, err
+	}
+	tmp, err := os.MkdirTemp("", "ferrite-doctor-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
+	copied := filepath.Join(tmp, databaseFile)
+	if err := store.Snapshot(ctx, d.path(databaseFile), copied); err != nil {
+		return nil, err
+	}
+	db, err := store.Open(ctx, copied, store.Options{Keys: ring, NoSync: true})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return db.Nodes(ctx, node.Query{WithChildren: true})
+}

@@ -1,0 +1,54 @@
+package serve
+
+import (
+	"database/sql"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestNewerSchema: the data folder of a newer build is refused in words that say so, and stays as it is: by a start, by
+// a check, and by a restore of its backup.
+func TestNewerSchema(t *testing.T) {
+	t.Parallel()
+	dir := recordedDataFolder(t)
+	path := filepath.Join(dir, databaseFile)
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.ExecContext(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)")
+	_, walErr := db.ExecContext(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)")
+	if err := errors.Join(err, walErr, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := func(by string, err error) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), "9999") {
+			t.Errorf("%s: %v, expected the version that this build does not know", by, err)
+		}
+		if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+			t.Errorf("%s has changed the database, %v", by, err)
+		}
+	}
+	_, err = dataFolder{dir: dir}.open(t.Context(), slog.New(slog.DiscardHandler), nil)
+	refused("a start", err)
+
+	file, phrase := filepath.Join(t.TempDir(), "ferrite.backup"), passphraseFile(t, testPassphrase)
+	if said, err := saving(t, BackupCommand(), file, "--data-dir", dir, "--passphrase-file", phrase); err != nil {
+		t.Fatal(said, err)
+	}
+	to := t.TempDir()
+	_, err = saving(t, RestoreCommand(), file, "--data-dir", to, "--passphrase-file", phrase)
+	refused("a restore", err)
+	if left, err := os.ReadDir(to); err != nil || len(left) > 0 {
+		t.Errorf("left of the restore: %v, %v", left, err)
+	}
+}

@@ -1,0 +1,45 @@
+package core
+
+import (
+	"context"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// HeldNode is a node of which a restore means something, and what.
+type HeldNode struct {
+	Node     node.Node
+	Effect   string // what would be carried out first; "" for nothing
+	Reading  PowerReading
+	Findings []plan.Finding
+}
+
+// HoldReport says node by node what the end of the hold would mean. unread counts nodes whose power was not read yet.
+func (e *Core) HoldReport(ctx context.Context) (all []HeldNode, unread int, err error) {
+	busy, err := e.Store.NodesWithEffects(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	effects := map[string]string{}
+	for _, uuid := range busy {
+		pending, err := e.Store.PendingEffect(ctx, uuid)
+		if err != nil {
+			return nil, 0, err
+		}
+		if pending != nil {
+			effects[uuid] = pending.Name
+		}
+	}
+	err = e.EachNode(ctx, node.Query{WithChildren: true, Limit: listPage}, func(n *node.Node) {
+		r, known := e.PowerNow(n.UUID)
+		if !known && plan.PowerPollHeld(*n, e.Settings) > 0 {
+			unread++
+		}
+		found := plan.AfterRestore(*n, effects[n.UUID], r.Power, r.Err)
+		if len(found) > 0 {
+			all = append(all, HeldNode{Node: n.Clone(), Effect: effects[n.UUID], Reading: r, Findings: found})
+		}
+	})
+	return all, unread, err
+}

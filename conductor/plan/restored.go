@@ -1,0 +1,99 @@
+package plan
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Abandoned ends what a node is at, without doing anything more to its machine: a database was restored that is older
+// than the machine, and going on could erase what was deployed since. Pending is its effect, nil for none.
+type Abandoned struct {
+	Pending *node.Effect
+	Reason  string
+}
+
+func (Abandoned) event() {}
+
+// abandon fails a run, or forgets a chore. The effect goes with it.
+func (d *decision) abandon(e Abandoned) error {
+	if d.n.Run == nil && d.n.Chore == "" && e.Pending == nil {
+		return node.Refuse(node.InvalidState, "Node %s is at rest in state %s: there is nothing to abandon.", d.n.UUID,
+			d.n.ProvisionState)
+	}
+	d.overtaken, d.dirty = e.Pending, true
+	if d.n.Run != nil {
+		d.endRun(e.Reason)
+		return nil
+	}
+	d.n.Chore, d.n.TargetPowerState, d.n.LastError = "", "", Clip(e.Reason)
+	d.note("ERROR", e.Reason)
+	return nil
+}
+
+// Finding is what the restore of an old database means for a node. Dangerous is one by which data could be lost.
+type Finding struct {
+	Dangerous bool
+	Text      string
+}
+
+// goesOn says what a run does to a machine once effects are no longer held.
+var goesOn = map[node.State]Finding{
+	node.Cleaning:   {true, "goes on being cleaned: its disks are erased"},
+	node.CleanWait:  {true, "goes on being cleaned: its disks are erased"},
+	node.Deploying:  {true, "goes on being deployed: its root disk is overwritten"},
+	node.DeployWait: {true, "goes on being deployed: its root disk is overwritten"},
+	node.Deleting:   {true, "goes on being undeployed: it is switched off, and its disks are erased"},
+	node.Inspecting: {false, "goes on being inspected: it is restarted"}, node.InspectWait: {false,
+		"goes on being inspected: it is restarted"},
+	node.Rescuing: {false, "goes on being rescued: it is restarted"}, node.RescueWait: {false,
+		"goes on being rescued: it is restarted"},
+	node.Unrescuing:  {false, "goes on leaving rescue: it is restarted"},
+	node.Servicing:   {true, "goes on being serviced: its steps are done again"},
+	node.ServiceWait: {true, "goes on being serviced: its steps are done again"},
+}
+
+// AfterRestore says what the end of a hold means for a node: what it goes on with, and what its power shows that the
+// database does not know. effect is the pending one, "" for none; now is "" when its BMC has not told, failure why.
+func AfterRestore(n node.Node, effect string, now node.PowerState, failure string) (all []Finding) {
+	switch f, known := goesOn[n.ProvisionState]; {
+	case known:
+		all = append(all, f)
+	case n.Run != nil || n.ProvisionState.Class() == node.Working || n.ProvisionState.Class() == node.Waiting:
+		all = append(all, Finding{Text: fmt.Sprintf("goes on with what it was at in state %s", n.ProvisionState)})
+	case effect != "":
+		all = append(all, Finding{n.TargetPowerState != "", "goes on with " + effect + power(n.TargetPowerState)})
+	}
+	if failure != "" {
+		return append(all, Finding{Text: "its BMC does not tell its power: " + Clip(failure)})
+	}
+	if now == "" || n.PowerState == "" || now == n.PowerState {
+		return all
+	}
+	text := fmt.Sprintf("is %s, and the backup says %s", now, n.PowerState)
+	switch {
+	case now == node.PowerOn && (n.ProvisionState == node.Available || n.ProvisionState == node.Manageable):
+		return append(all, Finding{true, text + ": it may have been deployed since; look at it before anybody deploys or " +
+			"cleans it"})
+	case now == node.PowerOff && n.ProvisionState == node.Active:
+		return append(all, Finding{false, text + ": it may have been undeployed since"})
+	}
+	return append(all, Finding{Text: text})
+}
+
+func power(target node.PowerState) string {
+	if target == "" {
+		return ""
+	}
+	return ", for " + string(target)
+}
+
+// PowerPollHeld is how often the power of n is read while effects are held: nodes at work, too, as nobody works on
+// them.
+func PowerPollHeld(n node.Node, s Settings) time.Duration {
+	if ByHand(n) || n.Maintenance && n.Fault != PowerFailure || unread[n.ProvisionState] {
+		return 0
+	}
+	return s.SyncPowerInterval
+}
