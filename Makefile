@@ -9,6 +9,8 @@ export FERRITE_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ferrite
 
 GOLANGCI := v2.15.0
 LINT     := $(FERRITE_CACHE)/bin/golangci-lint-$(GOLANGCI)
+NFPM     := v2.45.2
+PACKER   := $(FERRITE_CACHE)/bin/nfpm-$(NFPM)
 BUILD    := go build -trimpath -buildvcs=false -ldflags '-s -w'
 FUZZTIME ?= 10s
 OS       ?= tiny
@@ -156,6 +158,25 @@ release: build ## bin/release/ferrite, with agent and console commands inside: i
 	@go run ./images/ramdisk/bundle/pack bin/ferrite-agent images/ramdisk/bundle/files
 	@$(BUILD) -tags bundled -o bin/release/ ./cmd/ferrite
 	@ls -l bin/release/ferrite | awk '{printf "release: ok bin/release/ferrite %.1f MB\n", $$5 / 1e6}'
+
+# The time of every file in a package: two builds of one commit are the same, byte by byte.
+export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
+.PHONY: packages
+packages: release $(PACKER) ## a .deb, an .rpm, a tar and an OCI image of ferrite, amd64 and arm64, into bin/packages
+	@rm -rf bin/packages && mkdir -p bin/packages
+	@for a in amd64 arm64; do GOARCH=$$a $(BUILD) -tags bundled -o bin/packages/programs/$$a/ ./cmd/ferrite; done
+	@go run ./cmd/ferrite-pack --nfpm $(PACKER)
+
+.PHONY: packages-test
+packages-test: packages ## the packages, installed in a fresh Debian, run and purged; unpacked by rpm and skopeo (as root)
+	@$(MAKE) -s deps PACKAGES="debootstrap rpm skopeo systemd iproute2 util-linux"
+	@go test -count=1 -v -timeout 30m -tags packagestest -run '^TestPackages$$' ./cmd/ferrite-pack | grep -v '^ *=== ' | \
+	  awk '/^packages: ok/ {last = $$0; next} {print} END {if (last) print last}'
+
+$(PACKER):
+	@mkdir -p $(@D)
+	GOBIN=$(@D) GOFLAGS=-buildvcs=false go install github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM)
+	mv $(@D)/nfpm $@
 
 # IMAGE_TEST_MIRROR=URL builds from a mirror; without it apt of this machine fetches what is asked for.
 .PHONY: image-test
