@@ -74,21 +74,19 @@ var rules = []rule{
 		why: "contents and tests for every store"},
 
 	{packages: list("conductor/bmc, conductor/bmc/bmctest"),
-		may: list("conductor/bmc/*, conductor/cacert, conductor/fsm, conductor/node, proto/*"),
+		may: list("conductor/bmc/*, conductor/cacert, conductor/dial, conductor/fsm, conductor/node, proto/*"),
 		why: "puts the drivers together; one suite for all"},
 	{packages: list("conductor/bmc/driverinfo"), may: list("conductor/cacert, conductor/fsm, conductor/node, proto/*"),
 		why: "settings of a node, checked once for all drivers"},
 	{packages: list("conductor/bmc/sol"), why: "serial over LAN: packets in, packets out; no clock, no I/O"},
-	{packages: list("conductor/bmc/sshline"), tests: list("lab/redfish/*"),
+	{packages: list("conductor/bmc/sshline"), may: list("conductor/dial"), tests: list("lab/redfish/*"),
 		why: "a serial line behind SSH; knows neither nodes nor Redfish"},
 	{packages: list("conductor/bmc/vendor, conductor/bmc/controller"), may: list("conductor/fsm, conductor/node, " +
 		"proto/*"),
 		why: "names of makers and of storage controllers"},
 	{packages: list("conductor/bmc/redfish, conductor/bmc/ipmi, conductor/bmc/manual, conductor/bmc/fake"),
 		may: list("conductor/bmc/controller, conductor/bmc/driverinfo, conductor/bmc/sol, conductor/bmc/sshline, " +
-			"conductor/bmc/vendor, " +
-			"conductor/cacert, " +
-			"conductor/fsm, conductor/node, proto/*"),
+			"conductor/bmc/vendor, conductor/cacert, conductor/dial, conductor/fsm, conductor/node, proto/*"),
 		tests: list("conductor/api, conductor/bmc, conductor/engine, conductor/plan, lab/*"),
 		why:   "a driver imports no other driver"},
 
@@ -98,8 +96,8 @@ var rules = []rule{
 	{packages: list("conductor/bmc/doctor"),
 		may: list("conductor/bmc/savedtree, conductor/bmc/redfish, conductor/bmc/ipmi, conductor/bmc/controller, " +
 			"conductor/bmc/driverinfo, " +
-			"conductor/bmc/sol, conductor/bmc/sshline, conductor/bmc/vendor, conductor/cacert, conductor/fsm, " +
-			"conductor/node, proto/*"),
+			"conductor/bmc/sol, conductor/bmc/sshline, conductor/bmc/vendor, conductor/cacert, conductor/dial, " +
+			"conductor/fsm, conductor/node, proto/*"),
 		tests: list("lab/recorded"), why: "the drivers before one BMC, without a conductor"},
 
 	{packages: list("conductor/documents/events"), may: list("proto/*"), why: "keeps events; decides none"},
@@ -112,7 +110,7 @@ var rules = []rule{
 		tests: list("conductor/store"), why: "the Kubernetes API; knows no nodes"},
 
 	{packages: list("conductor/agents"),
-		may:   list("decisions, conductor/engine/*, conductor/ratelimit, conductor/cacert, proto/*"),
+		may:   list("decisions, conductor/engine/*, conductor/ratelimit, conductor/cacert, conductor/dial, proto/*"),
 		tests: list("conductor/outbound"), why: "the agent's protocol, before the engine"},
 	{packages: list("conductor/api/rest"), may: list("conductor/auth, conductor/ratelimit, conductor/reload, proto/*"),
 		why: "a REST API over any record; knows no node"},
@@ -129,8 +127,11 @@ var rules = []rule{
 		why: "users, roles and projects; knows no nodes"},
 	{packages: list("conductor/certificate/*"), may: list("conductor/certificate/*, conductor/reload"),
 		why: "TLS; knows no requests"},
-	{packages: list("conductor/backup, conductor/cacert, conductor/keys, conductor/localfile, conductor/outbound, " +
-		"conductor/ratelimit, conductor/reload, conductor/seal"), why: "usable alone"},
+	{packages: list("conductor/cluster"), may: list("decisions, conductor/documents/objects, conductor/seal, " +
+		"conductor/store, proto/*"), tests: list("conductor/store/*"),
+		why: "who leads, and who is asked; knows neither nodes nor resources"},
+	{packages: list("conductor/backup, conductor/cacert, conductor/dial, conductor/keys, conductor/localfile, " +
+		"conductor/outbound, conductor/ratelimit, conductor/reload, conductor/seal"), why: "usable alone"},
 	{packages: list("conductor/audit"), may: list("conductor/fsm, conductor/node, proto/*"),
 		tests: list("conductor/store/*, conductor/store"), why: "writes down requests; decides nothing"},
 	{packages: list("conductor/webhooks"), may: list("conductor/fsm, conductor/node, proto/*"),

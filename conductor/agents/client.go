@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/cacert"
+	"github.com/ferrite-metal/ferrite/conductor/dial"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
@@ -65,7 +66,7 @@ func (e *APIError) UnknownCommand() bool {
 // ClientOptions is what a Client is made of.
 type ClientOptions struct {
 	// Dialer decides which addresses are called; nil: all.
-	Dialer *net.Dialer
+	Dialer dial.Dialer
 	// VerifyCA is a node's driver_info/agent_verify_ca: "true", "false", PEM text or
 	// a path inside CAs; nil: "true" for all.
 	VerifyCA func(node.Node) (string, error)
@@ -222,10 +223,12 @@ func (c *Client) makeRoom() {
 
 // transport makes connections to one agent.
 func (c *Client) transport(t trust) *http.Transport {
-	dialer := *c.Dialer
-	dialer.Timeout = dialTimeout
 	return &http.Transport{
-		DialContext:            dialer.DialContext,
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			short, cancel := context.WithTimeout(ctx, dialTimeout)
+			defer cancel()
+			return c.Dialer.DialContext(short, network, address)
+		},
 		TLSHandshakeTimeout:    dialTimeout,
 		MaxConnsPerHost:        connsPerAgent,
 		MaxIdleConnsPerHost:    connsPerAgent,

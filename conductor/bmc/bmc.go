@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"net"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +21,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bmc/manual"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 	"github.com/ferrite-metal/ferrite/conductor/cacert"
+	"github.com/ferrite-metal/ferrite/conductor/dial"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -59,7 +59,7 @@ type Options struct {
 
 	// Dialer makes the connections to BMCs, and may refuse addresses. Nil dials
 	// whatever a node names, which is for tests.
-	Dialer *net.Dialer
+	Dialer dial.Dialer
 
 	// Called is told of every call to a BMC by Redfish or IPMI, with the time that it took. It must not wait. Nil: nobody.
 	Called func(driver string, took time.Duration, err error)

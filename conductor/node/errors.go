@@ -75,3 +75,13 @@ type InvalidEventError struct {
 func (e *InvalidEventError) Error() string {
 	return fmt.Sprintf("event %q is not allowed in state %q", e.Event, e.State)
 }
+
+// OtherGroupError refuses a write to a node whose group another conductor leads.
+type OtherGroupError struct{ Node, Group string }
+
+func (e *OtherGroupError) Error() string {
+	return fmt.Sprintf("node %s is in the conductor group %q, which another conductor leads", e.Node, e.Group)
+}
+
+// Unwrap is a Refusal of the kind Busy.
+func (e *OtherGroupError) Unwrap() error { return &Refusal{Kind: Busy, Reason: e.Error()} }

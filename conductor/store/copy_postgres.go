@@ -122,7 +122,8 @@ func openPostgresTarget(ctx context.Context, s *copySide, p Place) error {
 	if err := errors.Join(l.begin(ctx), s.exec(ctx, "BEGIN")); err != nil {
 		return err
 	}
-	err = s.conn.QueryRowContext(ctx, "SELECT epoch FROM leader WHERE epoch = $1 FOR KEY SHARE", l.epoch).Scan(&l.epoch)
+	const fenced = "SELECT epoch FROM leader WHERE conductor_group = '' AND epoch = $1 FOR KEY SHARE"
+	err = s.conn.QueryRowContext(ctx, fenced, l.epoch).Scan(&l.epoch)
 	if errors.Is(err, sql.ErrNoRows) {
 		return ErrSuperseded
 	}

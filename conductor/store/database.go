@@ -44,7 +44,8 @@ type Database struct {
 	cache     *nodeCache
 	seal      sealer
 	claim     string
-	lead      *leadership // nil for SQLite
+	lead      writeRight // nil for SQLite
+	group     *string    // whose nodes are this conductor's; nil for those of all
 	closers   []func() error
 }
 
@@ -70,11 +71,15 @@ func prepare(
 	if err != nil {
 		return err
 	}
-	step := o.Sealing
-	if step == nil {
-		step = func(string) error { return nil }
+	return sealAll(ctx, db, d, seal, before == 0, o.DropLost, o.step())
+}
+
+// step is Sealing, or does nothing.
+func (o *Options) step() func(string) error {
+	if o.Sealing == nil {
+		return func(string) error { return nil }
 	}
-	return sealAll(ctx, db, d, seal, before == 0, o.DropLost, step)
+	return o.Sealing
 }
 
 // Ready is why the database cannot be used at the moment, nil when it can.

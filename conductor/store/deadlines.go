@@ -6,14 +6,22 @@ import (
 	"time"
 )
 
-const selectExpired = "SELECT uuid FROM nodes WHERE deadline > 0 AND deadline <= ? ORDER BY deadline, id LIMIT ?"
+const (
+	selectExpired        = "SELECT uuid FROM nodes WHERE deadline > 0 AND deadline <= ? ORDER BY deadline, id LIMIT ?"
+	selectExpiredOfGroup = "SELECT uuid FROM nodes WHERE deadline > 0 AND deadline <= ?1 AND conductor_group = ?3 " +
+		"ORDER BY deadline, id LIMIT ?2"
+)
 
 // Expired returns the UUIDs of nodes whose deadline is at or before now.
 func (s *Database) Expired(ctx context.Context, now time.Time, limit int) ([]string, error) {
 	if limit <= 0 {
 		return nil, nil
 	}
-	uuids, err := s.read.texts(ctx, selectExpired, micros(now), limit)
+	text, args := selectExpired, []any{micros(now), limit}
+	if s.group != nil {
+		text, args = selectExpiredOfGroup, append(args, *s.group)
+	}
+	uuids, err := s.read.texts(ctx, text, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list nodes past their deadline: %w", err)
 	}
@@ -23,7 +31,8 @@ func (s *Database) Expired(ctx context.Context, now time.Time, limit int) ([]str
 // NextDeadline is the earliest deadline of all.
 func (s *Database) NextDeadline(ctx context.Context) (time.Time, bool, error) {
 	var us *int64
-	if err := s.read.row(ctx, []any{&us}, "SELECT min(deadline) FROM nodes WHERE deadline > 0"); err != nil {
+	text, args := s.limited("SELECT min(deadline) FROM nodes WHERE deadline > 0", nodesOfGroup, "")
+	if err := s.read.row(ctx, []any{&us}, text, args...); err != nil {
 		return time.Time{}, false, fmt.Errorf("read the next deadline: %w", err)
 	}
 	at, ok := earliest(us)

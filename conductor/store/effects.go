@@ -103,7 +103,8 @@ func (s *Database) PendingEffect(ctx context.Context, nodeUUID string) (*node.Ef
 
 // NodesWithEffects returns the nodes that have a pending effect.
 func (s *Database) NodesWithEffects(ctx context.Context) ([]string, error) {
-	uuids, err := s.read.texts(ctx, "SELECT node FROM effects")
+	text, args := s.limited("SELECT node FROM effects WHERE TRUE", effectsOfGroup, "")
+	uuids, err := s.read.texts(ctx, text, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list the nodes that have a pending effect: %w", err)
 	}
@@ -120,6 +121,8 @@ func claimEffects(d dialect) string {
 // Unclaimed lists the effects that nobody holds.
 func (s *Database) Unclaimed(ctx context.Context, now time.Time) ([]node.Effect, error) {
 	var all []node.Effect
+	text, args := s.limited("SELECT id, node, name, run_at FROM effects WHERE lease_until <= ?", effectsOfGroup,
+		" ORDER BY run_at, id", micros(now))
 	err := s.read.each(ctx, func(rows *sql.Rows) error {
 		var e node.Effect
 		var runAt int64
@@ -129,7 +132,7 @@ func (s *Database) Unclaimed(ctx context.Context, now time.Time) ([]node.Effect,
 		e.RunAt = fromMicros(runAt)
 		all = append(all, e)
 		return nil
-	}, "SELECT id, node, name, run_at FROM effects WHERE lease_until <= ? ORDER BY run_at, id", micros(now))
+	}, text, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list the effects that nobody holds: %w", err)
 	}
@@ -183,11 +186,16 @@ func (s *Database) Release(ctx context.Context, e node.Effect, runAt time.Time, 
 	})
 }
 
-// Takeover voids every lease of owner.
+// Takeover voids every lease of owner; in a term those of all owners, since nobody else leads the group.
 func (s *Database) Takeover(ctx context.Context, owner string) (int, error) {
 	var n int64
+	const void = "UPDATE effects SET owner = '', lease_until = 0 WHERE owner <> ''"
+	text, args := void+" AND owner = ?", []any{owner}
+	if s.group != nil {
+		text, args = void+effectsOfGroup, []any{*s.group}
+	}
 	err := s.w.do(ctx, func(t *tx) (err error) {
-		n, err = t.exec("UPDATE effects SET owner = '', lease_until = 0 WHERE owner = ? AND owner <> ''", owner)
+		n, err = t.exec(text, args...)
 		return err
 	})
 	if err != nil {

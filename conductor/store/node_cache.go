@@ -39,6 +39,7 @@ type cached struct {
 // again when it is done.
 type nodeCache struct {
 	seal       sealer
+	group      *string // whose nodes are written here alone; nil for those of all
 	mu         sync.Mutex
 	limit      int // bytes of a generation
 	size       int
@@ -77,11 +78,14 @@ func (c *nodeCache) current(uuid string) (e *cached, known bool) {
 func (c *nodeCache) leave(ref string, found *cached) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if v := c.exit(ref); found != nil && found.node.UUID == ref && !v.written {
+	if v := c.exit(ref); found != nil && found.node.UUID == ref && !v.written && c.ours(found.node) {
 		found.current = true
 		c.add(ref, found)
 	}
 }
+
+// ours reports whether all writes to a node go through the writer beside this cache.
+func (c *nodeCache) ours(n *node.Node) bool { return c.group == nil || n.ConductorGroup == *c.group }
 
 // written is a node that a transaction has written; without a document when it
 // has deleted it.
@@ -89,6 +93,7 @@ type written struct {
 	uuid, doc string
 	sealed    []byte
 	revision  int64
+	away      bool // it is another conductor's from then on
 }
 
 // writing enters nodes that are about to be written, and forgets them; the
@@ -116,7 +121,7 @@ func (c *nodeCache) writing(nodes []written) (end func(done bool)) {
 				v.writer = nil
 			}
 			c.drop(w.uuid) // of one written twice, or listed meanwhile
-			if done && !v.several && ids[i] != 0 && w.doc != "" {
+			if done && !v.several && ids[i] != 0 && w.doc != "" && !w.away {
 				c.add(w.uuid, &cached{version: version{ids[i], w.revision}, doc: w.doc, sealed: w.sealed,
 					size: len(w.doc) + len(w.sealed), current: true})
 			}

@@ -87,7 +87,8 @@ func (t *tx) nodeArgs(n *node.Node) ([]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode node %s: %w", n.UUID, err)
 	}
-	t.nodes = append(t.nodes, written{uuid: n.UUID, doc: doc, sealed: envelope, revision: n.Revision})
+	t.nodes = append(t.nodes,
+		written{uuid: n.UUID, doc: doc, sealed: envelope, revision: n.Revision, away: !t.ours(n.ConductorGroup)})
 	args := make([]any, 0, len(nodeColumns)+4)
 	for _, c := range nodeColumns {
 		args = append(args, c.value(n))
@@ -104,6 +105,9 @@ func blob(b []byte) any {
 }
 
 func (t *tx) insertNode(n *node.Node) error {
+	if !t.ours(n.ConductorGroup) {
+		return &node.OtherGroupError{Node: n.UUID, Group: n.ConductorGroup}
+	}
 	args, err := t.nodeArgs(n)
 	if err != nil {
 		return err
@@ -121,8 +125,14 @@ func (t *tx) saveNode(n *node.Node) error {
 	if err != nil {
 		return err
 	}
-	touched, err := t.exec(saveOften, args...)
+	var touched int64
+	if t.ours(n.ConductorGroup) { // and was so, where this finds it
+		touched, err = t.exec(saveOften, args...)
+	}
 	if err == nil && touched == 0 {
+		if err := t.checkGroup(n.UUID); err != nil {
+			return err
+		}
 		if err := t.machineFree(n); err != nil {
 			return err
 		}
@@ -144,6 +154,9 @@ func (t *tx) saveNode(n *node.Node) error {
 // deleteNode deletes a node of this revision, of any when that is 0. Its dependent rows go
 // along (the schema cascades).
 func (t *tx) deleteNode(uuid string, revision int64) error {
+	if err := t.checkGroup(uuid); err != nil {
+		return err
+	}
 	t.nodes = append(t.nodes, written{uuid: uuid})
 	touched, err := t.exec("DELETE FROM nodes WHERE uuid = ?1 AND CAST(?2 AS BIGINT) IN (0, revision)", uuid, revision)
 	if err != nil || touched == 1 {

@@ -34,6 +34,9 @@ type PostgresOptions struct {
 	// Connection is called when the database cannot be reached, and with nil when it can be
 	// again. After ErrSuperseded the conductor has to end.
 	Connection func(err error)
+	// Term is a time for which a cluster has given this conductor a group of nodes; nil for a conductor that has
+	// the database for itself.
+	Term *Term
 }
 
 // OpenPostgres opens the database of a URL, and brings its schema up to date. One conductor has
@@ -104,32 +107,36 @@ func postgresConfig(address string, o PostgresOptions) (*pgx.ConnConfig, error) 
 func openPostgres(
 	ctx context.Context, name string, config *pgx.ConnConfig, o PostgresOptions,
 ) (_ *Database, err error) {
-	l, err := lead(ctx, config, o.Connection)
+	l, begin, err := rightToWrite(ctx, config, o)
 	if err != nil {
 		return nil, err
 	}
-	write := postgresPool(config, postgresWriters)
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, write.Close(), l.close())
-		}
-	}()
-	if err := usable(ctx, write); err != nil {
-		return nil, err
-	}
 	seal := sealer{o.Keys}
-	if err := prepare(ctx, write, postgresDialect, migratePostgres, seal, o.Options); err != nil {
-		return nil, err
+	ready := prepareAlone
+	if o.Term != nil {
+		ready = sealed // the schema is up to date since OpenMembers
 	}
-	if err := l.begin(ctx); err != nil {
-		return nil, err
+	if err := ready(ctx, config, seal, o.Options); err != nil {
+		return nil, errors.Join(err, l.close())
+	}
+	if err := begin(ctx); err != nil {
+		return nil, errors.Join(err, l.close())
 	}
 	s := newDatabase(name, postgresDialect, seal, o.Options)
-	w := &postgresWriter{db: write, cache: s.cache, seal: seal, lead: l, patience: cmp.Or(o.Patience, 30*time.Second)}
+	s.lead = l
+	writing := config
+	if o.Term != nil {
+		s.group, s.cache.group = &o.Term.Group, &o.Term.Group
+		writing = quickly(config)
+	}
+	write := postgresPool(writing, postgresWriters)
+	w := &postgresWriter{
+		db: write, cache: s.cache, seal: seal, lead: l, group: s.group, patience: cmp.Or(o.Patience, 30*time.Second),
+	}
 	s.read = newReader(postgresPool(readOnly(config), cmp.Or(o.Readers, postgresReaders)), postgresDialect)
 	s.read.patiently = w.patiently
 	documents := newWriter(w.transact, func() error { return nil })
-	s.w, s.documents, s.lead = w, documents, l
+	s.w, s.documents = w, documents
 	s.closers = []func() error{s.read.close, documents.close, write.Close, l.close}
 	return s, nil
 }
@@ -142,6 +149,60 @@ func readOnly(config *pgx.ConnConfig) *pgx.ConnConfig {
 		return conn.Exec(ctx, "SET default_transaction_read_only = on").Close()
 	}
 	return config
+}
+
+// rightToWrite is the lock of a conductor that has the database for itself, or the term of one in a cluster. begin
+// begins the epoch, once the schema is up to date.
+func rightToWrite(
+	ctx context.Context, config *pgx.ConnConfig, o PostgresOptions,
+) (right writeRight, begin func(context.Context) error, err error) {
+	if o.Term != nil {
+		return &termFence{term: o.Term}, func(context.Context) error { return nil }, nil
+	}
+	l, err := lead(ctx, config, o.Connection)
+	if err != nil {
+		return nil, nil, err
+	}
+	return l, l.begin, nil
+}
+
+// prepareAlone brings schema and seals up to date, while no other conductor does.
+func prepareAlone(ctx context.Context, config *pgx.ConnConfig, seal sealer, o Options) error {
+	return alone(ctx, config, func(db *sql.DB) error {
+		return prepare(ctx, db, postgresDialect, migratePostgres, seal, o)
+	})
+}
+
+// sealed brings the seals up to date: a takeover waits for it.
+func sealed(ctx context.Context, config *pgx.ConnConfig, seal sealer, o Options) error {
+	db := postgresPool(config, 1)
+	return errors.Join(sealAll(ctx, db, postgresDialect, seal, false, o.DropLost, o.step()), db.Close())
+}
+
+// migrateAlone brings the schema up to date. Seals are the leader's.
+func migrateAlone(ctx context.Context, config *pgx.ConnConfig) error {
+	return alone(ctx, config, func(db *sql.DB) error {
+		_, err := migratePostgres(ctx, db)
+		return err
+	})
+}
+
+// alone does something to a usable database while no other conductor does it.
+func alone(ctx context.Context, config *pgx.ConnConfig, do func(*sql.DB) error) (err error) {
+	db := postgresPool(config, 2) // one for the lock
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := usable(ctx, db); err != nil {
+		return err
+	}
+	lock, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if _, err := lock.ExecContext(ctx, "SELECT pg_advisory_lock($1, hashtext(current_schema()))", schemaLock); err != nil {
+		return err
+	}
+	return do(db)
 }
 
 func postgresPool(config *pgx.ConnConfig, most int) *sql.DB {

@@ -19,6 +19,8 @@ const (
 	diskFull             = "53100"
 	tooManyConnections   = "53300"
 	readOnlyTransaction  = "25006" // on a replica, which may become the primary
+	queryCanceled        = "57014" // by statement_timeout
+	idleInTransaction    = "25P03" // for longer than idle_in_transaction_session_timeout
 )
 
 // ErrUncertain says that the connection was lost while a write was committed, and that the
@@ -50,7 +52,7 @@ func constraint(err error) string {
 // again reports errors after which PostgreSQL wants the whole transaction to be done again.
 func again(err error) bool {
 	state := sqlState(err)
-	return state == serializationFailure || state == deadlockDetected
+	return state == serializationFailure || state == deadlockDetected || state == queryCanceled
 }
 
 // lost reports errors of a connection that is gone or cannot be made: the server is stopped,
@@ -58,7 +60,7 @@ func again(err error) bool {
 func lost(err error) bool {
 	if state := sqlState(err); state != "" {
 		return strings.HasPrefix(state, "08") || strings.HasPrefix(state, "57P0") || state == tooManyConnections ||
-			state == readOnlyTransaction
+			state == readOnlyTransaction || state == idleInTransaction
 	}
 	var connect *pgconn.ConnectError
 	var network *net.OpError

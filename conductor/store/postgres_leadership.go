@@ -15,6 +15,7 @@ import (
 const (
 	conductorLock = 0x66657272 // of the conductor that has a schema of the database
 	machineLocks  = 0x6d616368 // of machines
+	schemaLock    = 0x73636865 // of whoever changes the schema
 )
 
 var (
@@ -39,7 +40,7 @@ type leadership struct {
 	conn   *pgx.Conn
 	now    chan struct{} // asks for a look at once
 	end    context.CancelFunc
-	over   chan struct{}
+	ended  chan struct{}
 
 	mu  sync.Mutex
 	err error // why the database cannot be used at the moment
@@ -50,7 +51,7 @@ func lead(ctx context.Context, config *pgx.ConnConfig, tell func(error)) (*leade
 	if tell == nil {
 		tell = func(error) {}
 	}
-	l := &leadership{config: config, tell: tell, now: make(chan struct{}, 1), over: make(chan struct{})}
+	l := &leadership{config: config, tell: tell, now: make(chan struct{}, 1), ended: make(chan struct{})}
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, err
@@ -91,7 +92,9 @@ func (l *leadership) holder(ctx context.Context) string {
 // begin begins an epoch. It waits for writes of the last one that are under way.
 func (l *leadership) begin(ctx context.Context) error {
 	host, _ := os.Hostname()
-	err := l.conn.QueryRow(ctx, "UPDATE leader SET epoch = epoch + 1, holder = $1 RETURNING epoch",
+	// A leader of a cluster that was cut off must not write beside this conductor, whatever its group.
+	err := l.conn.QueryRow(ctx, `WITH ended AS (UPDATE leader SET epoch = epoch + 1, holder = $1, until = 'infinity'
+		RETURNING conductor_group, epoch) SELECT epoch FROM ended WHERE conductor_group = ''`,
 		fmt.Sprintf("%s, process %d", host, os.Getpid())).Scan(&l.epoch)
 	if err != nil {
 		return fmt.Errorf("begin an epoch: %w", err)
@@ -111,7 +114,7 @@ func (l *leadership) look() {
 }
 
 func (l *leadership) watch(ctx context.Context) {
-	defer close(l.over)
+	defer close(l.ended)
 	wait := lookEvery
 	for {
 		timer := time.NewTimer(wait)
@@ -165,7 +168,7 @@ func (l *leadership) check(ctx context.Context) error {
 // same checks the epoch.
 func (l *leadership) same(ctx context.Context) error {
 	var epoch int64
-	if err := l.conn.QueryRow(ctx, "SELECT epoch FROM leader").Scan(&epoch); err != nil {
+	if err := l.conn.QueryRow(ctx, "SELECT epoch FROM leader WHERE conductor_group = ''").Scan(&epoch); err != nil {
 		return errors.Join(err, l.conn.Close(ctx))
 	}
 	if epoch != l.epoch {
@@ -197,11 +200,17 @@ func (l *leadership) state() error {
 	return l.err
 }
 
+// condition locks the row of this epoch.
+func (l *leadership) condition() string { return epochOf("", l.epoch) }
+
+// over never ends: a conductor without a cluster ends by itself.
+func (l *leadership) over() context.Context { return context.Background() }
+
 // close gives the database back.
 func (l *leadership) close() error {
 	if l.end != nil {
 		l.end()
-		<-l.over
+		<-l.ended
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
 	defer cancel()

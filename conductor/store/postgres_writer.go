@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -28,8 +29,25 @@ type postgresWriter struct {
 	db       *sql.DB
 	cache    *nodeCache
 	seal     sealer
-	lead     *leadership
+	lead     writeRight
 	patience time.Duration
+	group    *string // whose nodes are written, nil for those of all
+}
+
+// writeRight is the right to write.
+type writeRight interface {
+	// condition is the WHERE by which a transaction locks the row of leader, and finds none once the right has passed.
+	condition() string
+	// superseded is the error of a write that found none.
+	superseded() error
+	look()        // asks for a look at the connection
+	state() error // why the database cannot be used at the moment
+	over() context.Context
+	close() error
+}
+
+func epochOf(group string, epoch int64) string {
+	return "conductor_group = '" + strings.ReplaceAll(group, "'", "''") + "' AND epoch = " + strconv.FormatInt(epoch, 10)
 }
 
 func (w *postgresWriter) do(ctx context.Context, run func(t *tx) error) error {
@@ -49,6 +67,8 @@ func (w *postgresWriter) patiently(ctx context.Context, try func() error) error 
 		switch {
 		case err == nil:
 			return nil
+		case w.lead.over().Err() != nil:
+			return fmt.Errorf("%w: %w", w.lead.superseded(), err)
 		case again(err) && repeats < mostRepeats:
 			wait = shortestWait
 		case lost(err) && !errors.Is(err, ErrUncertain) && time.Since(began) < w.patience:
@@ -83,11 +103,12 @@ func (w *postgresWriter) once(ctx context.Context, run func(t *tx) error) error 
 	defer func() { _ = conn.Close() }() // a connection that is gone was reported already
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestWrite)
 	defer cancel()
+	defer context.AfterFunc(w.lead.over(), cancel)()
 	id, err := w.begin(within, conn)
 	if err != nil {
 		return undo(within, conn, err)
 	}
-	t := &tx{dialect: postgresDialect, ctx: within, conn: conn, seal: w.seal}
+	t := &tx{dialect: postgresDialect, ctx: within, conn: conn, seal: w.seal, group: w.group}
 	if err := run(t); err != nil {
 		return undo(within, conn, err)
 	}
@@ -108,8 +129,8 @@ const timeline = "left(pg_walfile_name(pg_current_wal_lsn()), 8)"
 
 // begin begins a transaction of this leadership.
 func (w *postgresWriter) begin(ctx context.Context, conn *sql.Conn) (id transaction, err error) {
-	results, err := simply(ctx, conn, "BEGIN; SELECT pg_current_xact_id(), "+timeline+" FROM leader WHERE epoch = "+
-		strconv.FormatInt(w.lead.epoch, 10)+" FOR KEY SHARE")
+	results, err := simply(ctx, conn, "BEGIN; SELECT pg_current_xact_id(), "+timeline+" FROM leader WHERE "+
+		w.lead.condition()+" FOR KEY SHARE")
 	if err != nil {
 		return id, err
 	}

@@ -16,6 +16,7 @@ type tx struct {
 	prepared map[string]*sql.Stmt
 	nodes    []written // since the transaction began
 	seal     sealer
+	group    *string // of the nodes that it may write; nil for all
 }
 
 // The statements run without the context of a caller: its deadline must not interrupt a

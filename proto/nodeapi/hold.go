@@ -23,7 +23,7 @@ type HeldNode struct {
 	PowerState     string     `json:"power_state"` // on record
 	PowerNow       string     `json:"power_now"`   // as its BMC says; "" when it has not said
 	PowerReadAt    *time.Time `json:"power_read_at,omitempty"`
-	Effect         string     `json:"effect"` // what would be carried out first; "" for nothing
+	Effect         string     `json:"effect"`  // what would be carried out first; "" for nothing
 	AtWork         bool       `json:"at_work"` // it would go on with something
 	Dangerous      bool       `json:"dangerous"`
 	Findings       []string   `json:"findings"`

@@ -23,10 +23,15 @@ import (
 // Config is the settings of a conductor. The keys are the flags' names, in a YAML file as on
 // the command line; FERRITE_ variables use underscores.
 type Config struct {
-	DataDir       string   `koanf:"data-dir"`
-	Init          bool     `koanf:"init"`
-	Database      string   `koanf:"database"`
-	PasswordFile  string   `koanf:"database-password-file"`
+	DataDir      string `koanf:"data-dir"`
+	Init         bool   `koanf:"init"`
+	Database     string `koanf:"database"`
+	PasswordFile string `koanf:"database-password-file"`
+	Group        string `koanf:"group"`
+	ClusterKey   string `koanf:"cluster-key-file"`
+
+	ClusterAddress string `koanf:"cluster-address"`
+
 	Check         bool     `koanf:"check"`
 	APIAddress    string   `koanf:"api-address"`
 	Auth          []string `koanf:"auth"`

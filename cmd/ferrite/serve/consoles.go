@@ -23,7 +23,7 @@ func (c Config) consoles(ctx context.Context, kept *sync.WaitGroup, eng *engine.
 				if _, able := b.(core.ConsoleOpener); !able {
 					continue // its nodes need not be read
 				}
-				nodes, err := eng.Nodes(ctx, node.Query{Driver: driver})
+				nodes, err := eng.Nodes(ctx, node.Query{Driver: driver, ConductorGroup: eng.Group})
 				if err != nil {
 					return nil, err
 				}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/keys"
@@ -43,8 +45,33 @@ func (c *Config) server() databaseServer {
 }
 
 func (c *Config) checkDatabase() error {
-	_, err := databaseServerOf(c.Database, c.PasswordFile)
-	return err
+	if _, err := databaseServerOf(c.Database, c.PasswordFile); err != nil {
+		return err
+	}
+	return c.checkCluster()
+}
+
+// groupName is what Ironic allows as the name of a conductor group.
+var groupName = regexp.MustCompile(`^[a-z0-9_.-]{0,255}$`)
+
+// checkCluster refuses settings of a cluster without one.
+func (c *Config) checkCluster() error {
+	c.Group = strings.ToLower(c.Group) // as Ironic does
+	switch {
+	case !groupName.MatchString(c.Group):
+		return fmt.Errorf("--group %q: expected letters, digits, _, . and -", c.Group)
+	case c.ClusterKey != "" && c.Database == "":
+		return errors.New("--cluster-key-file needs --database: conductors share a PostgreSQL database")
+	case c.ClusterKey == "" && (c.Group != "" || c.ClusterAddress != ""):
+		return errors.New("--group and --cluster-address are of use in a cluster: say --cluster-key-file, too")
+	}
+	if c.ClusterAddress == "" {
+		return nil
+	}
+	if _, _, err := net.SplitHostPort(c.ClusterAddress); err != nil {
+		return fmt.Errorf("--cluster-address %q is not host:port", c.ClusterAddress)
+	}
+	return nil
 }
 
 // readiness is how a database says that it cannot be used at the moment.

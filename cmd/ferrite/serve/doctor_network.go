@@ -67,7 +67,7 @@ func lookAtBMCs(ctx context.Context, p patient) []finding {
 	if err != nil {
 		return []finding{warn("", "not asked: %v", err)}
 	}
-	dialled, _, err := p.conf.dialling(p.log)
+	dialled, _, err := p.conf.dialling(nil, p.log)
 	if err != nil {
 		return []finding{bad("correct the setting", "%v", err)}
 	}

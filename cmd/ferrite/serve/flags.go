@@ -47,6 +47,12 @@ func dataFlags(f *pflag.FlagSet) {
 		"`URL` of a PostgreSQL database: postgres://user@host/name; without it, a SQLite file in --data-dir")
 	f.String("database-password-file", "",
 		"`file` with the password of --database; without it, that of the URL, or of PGPASSFILE (~/.pgpass)")
+	f.String("cluster-key-file", "",
+		"`file` with the key of a cluster: this conductor shares --database with others that have the same key, and one "+
+			"of them leads at a time")
+	f.String("group", "", "conductor `group` that this conductor leads in a cluster: nodes with this conductor_group")
+	f.String("cluster-address", "",
+		"`host:port` where the other conductors of a cluster reach this one (default: the host of --api-address, any port)")
 	f.Bool("init", false,
 		"create a database and keys that --data-dir has lost; existing files stay")
 	f.Bool("check", false,

@@ -77,9 +77,9 @@ func startBoot(t *testing.T) (*conductor, *bootserver.Server) {
 		Ended: make(chan error, 1)}
 	counters := metrics.New()
 	parts := serving{
-		conf: conf, fail: fail, engine: eng, listener: l,
-		face: conf.api(ctx, nil, eng, nil, nil, nil, nil, nil, logs, nil, boot, counters, nil, log),
-		boot: boot, log: log, counters: counters,
+		work: &work{conf: conf, fail: fail, engine: eng, boot: boot, log: log, counters: counters,
+			face: conf.api(ctx, nil, eng, nil, nil, nil, nil, nil, logs, nil, boot, counters, nil, log)},
+		listener: l,
 	}
 	go func() { c.Ended <- parts.run(ctx) }()
 	t.Cleanup(func() { c.End(t) })

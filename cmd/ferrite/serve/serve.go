@@ -14,9 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"sync"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,22 +23,16 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/audit"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
-	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
-	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 	"github.com/ferrite-metal/ferrite/conductor/bootlog"
 	"github.com/ferrite-metal/ferrite/conductor/bootmedia"
 	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
-	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
-	"github.com/ferrite-metal/ferrite/conductor/configdrive"
 	"github.com/ferrite-metal/ferrite/conductor/console"
 	docevents "github.com/ferrite-metal/ferrite/conductor/documents/events"
 	"github.com/ferrite-metal/ferrite/conductor/documents/kube"
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
-	"github.com/ferrite-metal/ferrite/conductor/host/reconciler"
 	"github.com/ferrite-metal/ferrite/conductor/imagesource"
-	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/metrics"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
@@ -116,6 +108,9 @@ func run(ctx context.Context, c Config, stderr io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
+	if c.ClusterKey != "" {
+		return serveCluster(ctx, c, log)
+	}
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	folder := dataFolder{dir: c.DataDir, init: c.Init, server: c.server(), ended: fail}
@@ -135,28 +130,9 @@ type Database interface {
 	audit.Store
 }
 
-// conduct wires a conductor of the nodes in a store and serves until ctx ends.
+// conduct runs a conductor that has a store for itself, until ctx ends.
 func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err error) {
-	dialled, calling, err := c.dialling(log)
-	if err != nil {
-		return err
-	}
-	counters := metrics.New()
-	drivers, err := bmc.New(c.HardwareTypes, bmc.Options{Log: log, CAs: cacert.Folder(c.CAFolder),
-		Dialer: dialled.bmcs.Dialer(), Patience: c.patience(), Called: counters.Called})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, drivers.Close()) }()
-	logs, err := bootlog.Open(filepath.Join(c.DataDir, "logs"), bootlog.Limits{})
-	if err != nil {
-		return err
-	}
-	eraseKey, err := keys.OpenEraseReport(c.DataDir)
-	if err != nil {
-		return err
-	}
-	documents, err := c.documents(ctx, db)
+	owned, err := folderKeys(c.DataDir)
 	if err != nil {
 		return err
 	}
@@ -164,59 +140,35 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	if err != nil {
 		return err
 	}
-	images, err := c.images(dialled.registries)
+	listener, err := c.listen()
 	if err != nil {
 		return err
-	}
-	proof, err := c.proof()
-	if err != nil {
-		return err
-	}
-	eventLog := docevents.New(time.Now)
-	hosts := reconciler.New(reconciler.Config{Documents: documents, Log: log, ProvisioningLimit: c.HostLimit,
-		RecordEvents: eventLog.Add})
-	bmcs := hardwareTypes(drivers)
-	changes, err := c.changeLog(ctx, db, log)
-	if err != nil {
-		return err
-	}
-	record, err := audit.Open(ctx, db, c.Host, time.Now)
-	if err != nil {
-		return err
-	}
-	eng := engine.New(engine.Config{
-		Store: db, BMCs: bmcs, Agents: agents.NewClient(calling), Drives: configdrive.Encoder{},
-		Images:   images,
-		Probe:    c.probe(dialled.registries),
-		EraseKey: eraseKey,
-		BootLogs: logs, Settings: c.settings(), Log: log,
-		Workers: c.Workers, PowerWorkers: c.SyncWorkers,
-		Discovery: engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit,
-			BMCUser: c.BMCCredentials == generateCredentials,
-			Redfish: func(ctx context.Context, at netip.Addr) bool { return redfish.Answers(ctx, dialled.bmcs.Dialer(), at) }},
-		Changed: hosts.NodeChanged, CheckForm: driverinfo.CheckForm, Proof: proof, Observer: counters,
-		Told: changes.Wake, Live: changes.happened,
-	})
-	changes.nodes = eng.Node
-	eng.Follow(counters.Nodes)
-	counters.Watch(metrics.Config{Pending: eng.PendingEffects, Ready: readiness(db), Sensors: eng,
-		SensorSeries: c.SensorSeries})
-	listener, err := net.Listen("tcp", c.APIAddress)
-	if err != nil {
-		return fmt.Errorf("api: %w; is another conductor running? choose another --api-address", err)
 	}
 	defer listener.Close() // the server does, too, once it serves
-	if err := c.takeUp(ctx, eng, logs); err != nil {
-		return err
-	}
-	scrapes, err := c.listenMetrics(counters, log)
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	w, err := c.assemble(ctx, parts{
+		db: db, keys: owned, who: who, cert: cert, api: listener.Addr(), ready: readiness(db), fail: fail,
+	}, log)
 	if err != nil {
 		return err
 	}
-	boot, err := c.listenBoot(ctx, eng, images, listener.Addr(), cert, dialled.registries, counters, log)
+	defer func() { err = errors.Join(err, w.close()) }()
+	defer fail(nil)
+	return serving{work: w, listener: limited(listener, cert, log), manager: serviceManagerOf(log)}.run(ctx)
+}
+
+// listen opens the port of the API.
+func (c Config) listen() (net.Listener, error) {
+	listener, err := net.Listen("tcp", c.APIAddress)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("api: %w; is another conductor running? choose another --api-address", err)
 	}
+	return listener, nil
+}
+
+// limited bounds the connections of strangers, and speaks TLS where there is a certificate.
+func limited(listener net.Listener, cert *certificate.Certificate, log *slog.Logger) net.Listener {
 	listener = connlimit.LimitAnd(listener, maxConnections, maxEach, func(from netip.Addr, each int) {
 		log.Warn("connections refused: an address has as many as it may; its clients should send several requests over one",
 			"address", from, "connections", each)
@@ -224,18 +176,7 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	if cert != nil {
 		listener = tls.NewListener(listener, cert.TLS())
 	}
-	ctx, fail := context.WithCancelCause(ctx)
-	var kept sync.WaitGroup
-	kept.Go(func() {
-		eng.AwaitResume(ctx) // hosts act, too
-		hosts.Run(ctx, eng)
-	})
-	consoles := c.consoles(ctx, &kept, eng, bmcs, logs, log)
-	defer kept.Wait()
-	defer fail(nil)
-	face := c.api(ctx, readiness(db), eng, documents, hosts, eventLog, changes, record, logs, consoles, boot, counters, who, log)
-	return serving{conf: c, fail: fail, engine: eng, listener: listener, face: face, boot: boot, log: log,
-		manager: serviceManagerOf(log), counters: counters, scrapes: scrapes, changes: changes}.run(ctx)
+	return listener
 }
 
 // hardwareTypes is the drivers as the engine knows them.
@@ -260,24 +201,15 @@ func (c Config) takeUp(ctx context.Context, eng *engine.Engine, logs *bootlog.Ke
 
 // proof is what ramdisks must show: the one-time word of their boot where boot
 // scripts are ours, and a leased address where only our DHCP gives any.
-func (c Config) proof() (engine.Proof, error) {
-	key, err := keys.OpenSecrets(c.DataDir)
-	return engine.Proof{Words: c.Boot, Leases: c.Boot && !c.OtherDHCP, Key: key}, err
-}
-
-// documents keeps those of hosts.
-func (c Config) documents(ctx context.Context, db objects.Store) (*objects.Keeper, error) {
-	key, err := keys.OpenSecrets(c.DataDir)
-	if err != nil {
-		return nil, err
-	}
-	return objects.New(ctx, objects.Config{Store: db, Key: key})
+func (c Config) proof(key []byte) engine.Proof {
+	return engine.Proof{Words: c.Boot, Leases: c.Boot && !c.OtherDHCP, Key: key}
 }
 
 // api is what is served: for operators, for kubectl, and for ramdisks.
 func (c Config) api(stopping context.Context, ready func() error, eng *engine.Engine,
 	documents *objects.Keeper, owners api.Hosts,
-	eventLog *docevents.Log, changes *changeLog, record *audit.Recorder, logs *bootlog.Keeper, consoles *console.Consoles, boot *bootserver.Server,
+	eventLog *docevents.Log, changes *changeLog, record *audit.Recorder, logs *bootlog.Keeper,
+	consoles *console.Consoles, boot *bootserver.Server,
 	counters *metrics.Metrics, who *auth.Authenticator,
 	log *slog.Logger) *api.API {
 	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout,
@@ -346,9 +278,8 @@ func (c Config) probe(servers *outbound.Policy) engine.ImageProbe {
 }
 
 // listenBoot opens the boot service; nil without --boot.
-func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, images *imagesource.Sources, api net.Addr,
-	cert *certificate.Certificate, dialled *outbound.Policy, counters *metrics.Metrics,
-	log *slog.Logger) (*bootserver.Server, error) {
+func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, images *imagesource.Sources, p parts,
+	dialled *outbound.Policy, counters *metrics.Metrics, log *slog.Logger) (*bootserver.Server, error) {
 	if !c.Boot {
 		return nil, nil
 	}
@@ -358,7 +289,7 @@ func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, images *imag
 	}
 	url := c.AdvertiseURL
 	if url == "" {
-		_, port, err := net.SplitHostPort(api.String())
+		_, port, err := net.SplitHostPort(p.api.String())
 		if err != nil {
 			return nil, err
 		}
@@ -366,13 +297,10 @@ func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, images *imag
 	}
 	policy := &bootpolicy.Policy{Engine: eng, Log: log, Kernel: c.Kernel, Initrd: c.Initrd, APIURL: url,
 		Append: c.KernelAppend, Local: c.FilePaths}
-	if cert != nil {
-		policy.Pins = cert.Pins
+	if p.cert != nil {
+		policy.Pins = p.cert.Pins
 	}
-	media, err := c.media(eng, policy, addr, dialled, log)
-	if err != nil {
-		return nil, err
-	}
+	media := c.media(eng, policy, addr, dialled, p.keys.secrets, log)
 	eng.Media = media
 	return bootserver.Listen(ctx, bootserver.Config{
 		Interface: c.BootInterface, Address: addr, Subnets: subnets, LoaderDir: c.LoaderDir,
@@ -384,11 +312,7 @@ func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, images *imag
 
 // media serves the images of virtual drives, with the boot service.
 func (c Config) media(eng *engine.Engine, policy *bootpolicy.Policy, at netip.Addr, servers *outbound.Policy,
-	log *slog.Logger) (*bootmedia.Server, error) {
-	key, err := keys.OpenSecrets(c.DataDir)
-	if err != nil {
-		return nil, err
-	}
+	key []byte, log *slog.Logger) *bootmedia.Server {
 	loaders := c.MediaLoaders
 	if loaders == "" {
 		loaders = filepath.Join(filepath.Dir(c.Kernel), bootiso.Folder)
@@ -398,7 +322,7 @@ func (c Config) media(eng *engine.Engine, policy *bootpolicy.Policy, at netip.Ad
 		url = "http://" + netip.AddrPortFrom(at, bootserver.DefaultHTTPPort).String()
 	}
 	return bootmedia.New(bootmedia.Config{Conductor: eng, Content: policy.Medium, URL: url, Loaders: loaders, Key: key,
-		Client: servers.Client(), Log: log}), nil
+		Client: servers.Client(), Log: log})
 }
 
 // lock makes the data folder and keeps a second conductor out of it.

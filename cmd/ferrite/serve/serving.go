@@ -6,14 +6,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
-	"github.com/ferrite-metal/ferrite/conductor/engine"
-	"github.com/ferrite-metal/ferrite/conductor/metrics"
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
 // How long the requests under way may take once the conductor stops, and how
@@ -25,19 +21,11 @@ const (
 	consoleTime = 2 * time.Second
 )
 
-// serving is the parts of a conductor that run side by side.
+// serving is a conductor at work, and the server of its API.
 type serving struct {
-	conf     Config
-	fail     context.CancelCauseFunc // ends the context of run, for the reason given
-	engine   *engine.Engine
+	*work
 	listener net.Listener
-	face     *api.API
-	boot     *bootserver.Server // nil without --boot
-	log      *slog.Logger
 	manager  serviceManager
-	counters *metrics.Metrics
-	scrapes  *metricsServer // nil without --metrics-address
-	changes  *changeLog     // nil in tests
 }
 
 // run runs the parts until ctx ends or one of them fails; then it ends the
@@ -50,34 +38,13 @@ func (s serving) run(ctx context.Context) error {
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 
-	var parts sync.WaitGroup
-	parts.Go(func() { s.engine.Run(work) })
-	parts.Go(func() {
-		s.conf.searchNodes(work, s.engine, s.counters.Nodes.Read, s.log)
-		s.counters.Nodes.AllRead()
-	})
-	if s.changes != nil {
-		parts.Go(func() { s.changes.run(work) })
-	}
-	if s.scrapes != nil {
-		parts.Go(func() {
-			if err := s.scrapes.run(work, s.log); err != nil {
-				s.fail(err)
-			}
-		})
-	}
-	if s.boot != nil {
-		parts.Go(func() { s.fail(s.boot.Serve(work)) })
-	}
+	parts := s.start(work)
 	parts.Go(func() {
 		if err := srv.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
 			s.fail(err)
 		}
 	})
-	c, addr := s.conf, s.listener.Addr()
-	s.log.Info("ready", "api", c.scheme()+addr.String(), "host", c.Host, "data-dir", c.DataDir, "hardware-types",
-		c.HardwareTypes, "boot", c.Boot)
-	c.warnOpen(addr, s.log)
+	s.conf.announce(s.listener.Addr(), s.log)
 	s.manager.tell("READY=1")
 	parts.Go(func() { s.manager.watch(work, s.alive) })
 
@@ -86,11 +53,7 @@ func (s serving) run(ctx context.Context) error {
 	if err := drain(srv, stopTime, cutOff); err != nil {
 		s.log.Info("requests cut off at the end", "err", err)
 	}
-	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), consoleTime)
-	if err := s.face.WaitConsoles(closing); err != nil {
-		s.log.Info("clients of consoles cut off at the end", "err", err)
-	}
-	cancel()
+	s.endConsoles(ctx, consoleTime)
 	stopWork()
 	parts.Wait()
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
@@ -100,10 +63,17 @@ func (s serving) run(ctx context.Context) error {
 	return nil
 }
 
+// announce says where the API is.
+func (c Config) announce(at net.Addr, log *slog.Logger) {
+	log.Info("ready", "api", c.scheme()+at.String(), "host", c.Host, "data-dir", c.DataDir, "hardware-types",
+		c.HardwareTypes, "boot", c.Boot)
+	c.warnOpen(at, log)
+}
+
 // alive reads a node through the engine: it fails when the store hangs. It is no request to the API, whose connections
 // strangers can use up.
-func (s serving) alive(ctx context.Context) error {
-	_, err := s.engine.Nodes(ctx, node.Query{Limit: 1})
+func (w *work) alive(ctx context.Context) error {
+	_, err := w.engine.Nodes(ctx, node.Query{Limit: 1})
 	return err
 }
 

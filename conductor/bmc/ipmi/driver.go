@@ -18,13 +18,14 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/controller"
+	"github.com/ferrite-metal/ferrite/conductor/dial"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
 // Options are how a Driver behaves; zero fields mean the defaults.
 type Options struct {
 	Log            *slog.Logger
-	Dialer         *net.Dialer   // may refuse addresses; nil dials any
+	Dialer         dial.Dialer   // may refuse addresses; nil dials any
 	RequestTimeout time.Duration // bounds the first try of a command, doubled with each, 1 s
 	CallTimeout    time.Duration // bounds each call without a deadline of its own, 1 h
 	IdleTimeout    time.Duration // after which a session is given back, 45 s: BMCs drop them after 60

@@ -6,11 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/netip"
 	"strings"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/dial"
 )
 
 // Bounds of a look at an unknown address.
@@ -21,13 +22,13 @@ const (
 
 // Answers reports whether Redfish is spoken at an address, by its service root (DSP0266, 8.2), which needs no login.
 // The certificate is not checked, since nothing is sent: the driver checks it before it logs in.
-func Answers(ctx context.Context, dialer *net.Dialer, at netip.Addr) bool {
+func Answers(ctx context.Context, dialer dial.Dialer, at netip.Addr) bool {
 	return answersAt(ctx, dialer, netip.AddrPortFrom(at, httpsPort))
 }
 
 const httpsPort = 443
 
-func answersAt(ctx context.Context, dialer *net.Dialer, at netip.AddrPort) bool {
+func answersAt(ctx context.Context, dialer dial.Dialer, at netip.AddrPort) bool {
 	ctx, cancel := context.WithTimeout(ctx, answersTimeout)
 	defer cancel()
 	transport := &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true,

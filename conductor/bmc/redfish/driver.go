@@ -20,13 +20,14 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/controller"
 	"github.com/ferrite-metal/ferrite/conductor/cacert"
+	"github.com/ferrite-metal/ferrite/conductor/dial"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
 // Options are how a Driver behaves; zero fields mean the defaults.
 type Options struct {
 	Log            *slog.Logger
-	Dialer         *net.Dialer   // may refuse addresses; nil dials any
+	Dialer         dial.Dialer   // may refuse addresses; nil dials any
 	CAs            cacert.Folder // that redfish_verify_ca may name files of; none
 	ConnectTimeout time.Duration // bounds the connection of a request, 10 s
 	RequestTimeout time.Duration // bounds each request, 30 s
@@ -59,7 +60,7 @@ type Driver struct {
 	pool     *controller.Pool[account, *login]
 	patience time.Duration // Options.StepPatience
 	cas      cacert.Folder
-	dialer   *net.Dialer
+	dialer   dial.Dialer
 
 	solConsole func(ctx context.Context, n node.Node, take bool) (io.ReadWriteCloser, error)
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
+
+	"github.com/ferrite-metal/ferrite/conductor/dial"
 )
 
 // Config is how a serial line is reached.
@@ -19,7 +21,7 @@ type Config struct {
 	HostKey        HostKey
 	Legacy         bool // algorithms with known weaknesses too, for BMCs of old firmware
 	Entry          Entry
-	Dialer         *net.Dialer
+	Dialer         dial.Dialer
 }
 
 // Entry is the way from the BMC's command line to the console. The zero Entry is a connection that is the console
@@ -39,11 +41,12 @@ var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interv
 // Dial connects with the console. take ends the console of another session, where the BMC has a command for that.
 // The error is a *ChangedKeyError when the BMC is not the known one, and ErrCredentials when it lets nobody in.
 func Dial(ctx context.Context, c Config, take bool) (*Line, error) {
-	dialer := *c.Dialer
-	dialer.KeepAliveConfig = keepAlive
-	conn, err := dialer.DialContext(ctx, "tcp", c.Address)
+	conn, err := c.Dialer.DialContext(ctx, "tcp", c.Address)
 	if err != nil {
 		return nil, fmt.Errorf("SSH: %w", err)
+	}
+	if err := dial.KeepAlive(conn, keepAlive); err != nil {
+		return nil, errors.Join(fmt.Errorf("SSH: %w", err), closed(conn))
 	}
 	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
 	l := &Line{address: c.Address, guard: guard{keys: c.Entry.Escape}}

@@ -58,7 +58,14 @@ type Config struct {
 	Live func(uuid string, stage *BootStage, progress *agentapi.Progress)
 
 	PowerWorkers int // power states read at a time by the power sync; 64 when 0
+
+	// Group is the conductor group whose nodes are this conductor's. The store refuses to write others. Nil for
+	// all nodes.
+	Group *string
 }
+
+// Ours reports whether a node is this conductor's.
+func (c *Config) Ours(n *node.Node) bool { return c.Group == nil || n.ConductorGroup == *c.Group }
 
 // BootMedia serves the images from which machines boot out of a virtual drive.
 type BootMedia interface {

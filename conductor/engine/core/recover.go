@@ -71,7 +71,7 @@ func (e *Core) underWay(ctx context.Context) (restarts []string, err error) {
 		if info.Class != node.Working && info.Class != node.Waiting {
 			continue
 		}
-		nodes, err := e.Store.Nodes(ctx, node.Query{ProvisionState: &state, WithChildren: true})
+		nodes, err := e.Store.Nodes(ctx, node.Query{ProvisionState: &state, ConductorGroup: e.Group, WithChildren: true})
 		if err = e.Readable(err); err != nil {
 			return nil, err
 		}

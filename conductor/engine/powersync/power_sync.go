@@ -101,7 +101,9 @@ func (e *Sync) readTurns(ctx context.Context, due []reading, slots chan struct{}
 			len(due), "err", err)
 	}
 	for _, n := range found {
-		nodes[n.UUID] = n
+		if e.Ours(&n) { // it may have been moved
+			nodes[n.UUID] = n
+		}
 	}
 	for _, r := range due {
 		n, ok := nodes[r.uuid]
@@ -132,7 +134,7 @@ const page = 200
 // scheduleAll gives every stored node its turn. What is saved meanwhile has
 // noted itself, under a later revision.
 func (e *Sync) scheduleAll(ctx context.Context) error {
-	err := e.EachNode(ctx, node.Query{WithChildren: true, Limit: page}, func(n *node.Node) { e.schedulePower(*n) })
+	err := e.EachNode(ctx, node.Query{ConductorGroup: e.Group, WithChildren: true, Limit: page}, func(n *node.Node) { e.schedulePower(*n) })
 	if err != nil && ctx.Err() == nil {
 		e.Log.Error("power states are not read yet: the nodes cannot be listed; tried again in a second", "err", err)
 	}
@@ -142,7 +144,7 @@ func (e *Sync) scheduleAll(ctx context.Context) error {
 // schedulePower gives a node its turn, or takes it away, by how it is now.
 func (e *Sync) schedulePower(n node.Node) {
 	every := e.poll(n)
-	if _, enabled := e.BMCs[n.Driver]; !enabled {
+	if _, enabled := e.BMCs[n.Driver]; !enabled || !e.Ours(&n) {
 		every = 0
 	}
 	if e.schedule.note(n, every, e.Now()) {

@@ -88,6 +88,11 @@ CREATE TABLE history (
     doc       TEXT NOT NULL
 );
 CREATE INDEX history_node ON history (node_uuid, id);
+CREATE TABLE holds (
+    id     INTEGER PRIMARY KEY CHECK (id = 1),
+    since  INTEGER NOT NULL,
+    backup INTEGER NOT NULL
+);
 CREATE TABLE inspected (
     node_uuid   TEXT PRIMARY KEY REFERENCES nodes (uuid) ON DELETE CASCADE,
     inventory   TEXT NOT NULL,

@@ -42,6 +42,15 @@ func Start(t testing.TB, cmd *cobra.Command, dir string, args ...string) *Conduc
 // StartFor starts the conductor c, whose fields say how to call it.
 func StartFor(t testing.TB, c *Conductor, cmd *cobra.Command, dir string, args ...string) *Conductor {
 	t.Helper()
+	if err := c.Begin(cmd, dir, args...); err != nil {
+		t.Fatalf("%v\n%s", err, c.Log)
+	}
+	c.Call(t, "GET", "/v1", nil, http.StatusOK)
+	return c
+}
+
+// Begin starts cmd, and waits until the conductor listens.
+func (c *Conductor) Begin(cmd *cobra.Command, dir string, args ...string) error {
 	ctx, stop := context.WithCancel(context.Background())
 	c.Log, c.Stop, c.Ended = &apitest.Log{}, stop, make(chan error, 1)
 	if !c.Far {
@@ -53,11 +62,7 @@ func StartFor(t testing.TB, c *Conductor, cmd *cobra.Command, dir string, args .
 	cmd.SetErr(c.Log)
 	cmd.SilenceErrors = true
 	go func() { c.Ended <- cmd.ExecuteContext(ctx) }()
-	if err := c.Ready(); err != nil {
-		t.Fatalf("%v\n%s", err, c.Log)
-	}
-	c.Call(t, "GET", "/v1", nil, http.StatusOK)
-	return c
+	return c.Ready()
 }
 
 // Ready waits until the conductor logs its address; an error says that it never will.

@@ -1,0 +1,245 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ferrite-metal/ferrite/conductor/api"
+	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/conductor/certificate"
+	"github.com/ferrite-metal/ferrite/conductor/cluster"
+	"github.com/ferrite-metal/ferrite/conductor/keys"
+	"github.com/ferrite-metal/ferrite/conductor/seal"
+	"github.com/ferrite-metal/ferrite/conductor/store"
+)
+
+// instanceFile has what tells this conductor from another one of its name.
+const instanceFile = "conductor-id"
+
+// How long requests may take at the end of a term that ends in order, and the clients of consoles to take their close
+// frame: the next leader waits for both.
+const (
+	termRequests = 400 * time.Millisecond
+	termConsoles = 200 * time.Millisecond
+)
+
+// member is this conductor as a member of a cluster.
+type member struct {
+	Config
+	log  *slog.Logger
+	rows *store.Members
+	keys ownedKeys
+	ring *seal.Ring
+	lost bool // values of lost keys are dropped by the first term
+	who  *auth.Authenticator
+	cert *certificate.Certificate
+	api  net.Addr
+}
+
+// serveCluster runs a conductor that shares its database with others, until ctx ends.
+func serveCluster(ctx context.Context, c Config, log *slog.Logger) (err error) {
+	key, err := cluster.ReadKey(c.ClusterKey, log)
+	if err != nil {
+		return err
+	}
+	rows, err := store.OpenMembers(ctx, c.Database, store.PostgresOptions{Password: c.server().password})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	m := &member{Config: c, log: log, rows: rows}
+	if err := m.open(ctx, key); err != nil {
+		return err
+	}
+	listener, err := c.listen()
+	if err != nil {
+		return err
+	}
+	defer listener.Close() // the server does, too, once it serves
+	m.api = listener.Addr()
+	inner, err := c.listenMembers()
+	if err != nil {
+		return err
+	}
+	defer inner.Close()
+	return m.run(ctx, key, limited(listener, m.cert, log), inner)
+}
+
+// open reads what the members share.
+func (m *member) open(ctx context.Context, key cluster.Key) error {
+	shared, err := cluster.NewShared(m.rows, key)
+	if err != nil {
+		return err
+	}
+	used, err := m.rows.KeysInUse(ctx)
+	if err != nil {
+		return err
+	}
+	if m.keys, err = m.sharedKeys(ctx, shared, used, m.log); err != nil {
+		return err
+	}
+	if m.ring, err = seal.NewRing(m.keys.secrets); err != nil {
+		return err
+	}
+	m.lost = m.Init
+	m.who, m.cert, err = m.access(m.log)
+	return err
+}
+
+// listenMembers opens the port that other members forward to.
+func (c Config) listenMembers() (net.Listener, error) {
+	at := c.ClusterAddress
+	if at == "" {
+		host, _, err := net.SplitHostPort(c.APIAddress)
+		if err != nil {
+			return nil, fmt.Errorf("--api-address %s: %w", c.APIAddress, err)
+		}
+		at = net.JoinHostPort(host, "0")
+	}
+	listener, err := net.Listen("tcp", at)
+	if err != nil {
+		return nil, fmt.Errorf("--cluster-address: %w", err)
+	}
+	return listener, nil
+}
+
+// reachedAt is where other members reach this one.
+func (m *member) reachedAt(inner net.Addr) string {
+	at, ok := inner.(*net.TCPAddr)
+	if !ok || !at.IP.IsUnspecified() {
+		return inner.String()
+	}
+	return cluster.Address(inner, m.rows.LocalAddress())
+}
+
+// run takes part in the cluster, and serves the API, until ctx ends or one of them fails.
+func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.Listener) error {
+	instance, err := m.instance()
+	if err != nil {
+		return err
+	}
+	id, err := cluster.NewIdentity(key, m.Host)
+	if err != nil {
+		return err
+	}
+	all, err := cluster.Join(ctx, cluster.Config{Rows: cluster.Database{Members: m.rows}, Log: m.log, Lead: m.lead,
+		Self: store.Member{Name: m.Host, Instance: instance, Group: m.Group, Address: m.reachedAt(inner.Addr()),
+			HardwareTypes: m.HardwareTypes}})
+	if err != nil {
+		return err
+	}
+	front := cluster.NewFront(all, id, m.rows, nil, nil)
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))
+	defer cutOff()
+	outer, within := api.NewServer(requests, front, m.log), id.Server(requests, front.Inner(), m.log)
+	var parts sync.WaitGroup
+	for _, s := range []struct {
+		server   *http.Server
+		listener net.Listener
+	}{{outer, listener}, {within, id.Listener(inner)}} {
+		parts.Go(func() {
+			if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+				fail(err)
+			}
+		})
+	}
+	m.announce(m.api, m.log)
+	manager := serviceManagerOf(m.log)
+	manager.tell("READY=1")
+	parts.Go(func() { manager.watch(ctx, func(context.Context) error { return nil }) })
+	err = all.Run(ctx)
+	fail(err)
+	manager.tell("STOPPING=1")
+	for _, server := range []*http.Server{outer, within} {
+		if cut := drain(server, stopTime, cutOff); cut != nil {
+			m.log.Info("requests cut off at the end", "err", cut)
+		}
+	}
+	parts.Wait()
+	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) {
+		err = cause
+	}
+	if err == nil {
+		m.log.Info("stopped")
+	}
+	return err
+}
+
+// instance tells this conductor from another one of its name: a text of its data folder.
+func (m *member) instance() (string, error) {
+	path := filepath.Join(m.DataDir, instanceFile)
+	text, err := os.ReadFile(path) //nolint:gosec // in the data folder
+	if err == nil && len(strings.TrimSpace(string(text))) > 0 {
+		return strings.TrimSpace(string(text)), nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("--data-dir: %w", err)
+	}
+	id := uuid.NewString()
+	if err := keys.WriteFile(path, []byte(id+"\n")); err != nil {
+		return "", fmt.Errorf("--data-dir: %w", err)
+	}
+	return id, nil
+}
+
+// lead is a term: a conductor of the nodes of one group, which begins as one that was restarted does.
+func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
+	c, group := m.Config, t.Lease.Group
+	if group != c.Group {
+		c.Boot, c.Metrics = false, "" // they are the own group's
+	}
+	if group != "" {
+		c.Webhooks = "" // the leader of the default group sends the events of all
+	}
+	db, err := store.OpenPostgres(ctx, c.Database, store.PostgresOptions{
+		Options:  store.Options{Keys: m.ring, DropLost: m.lost, Sealing: loggedSealing(m.log, nil)},
+		Password: c.server().password,
+		Term: &store.Term{Group: group, Epoch: t.Lease.Epoch, Over: t.Lease.Context(),
+			Lost: func() { t.Lease.End(store.ErrSuperseded) }},
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	log := m.log.With("group", group, "epoch", t.Lease.Epoch)
+	w, err := c.assemble(ctx, parts{db: db, keys: m.keys, who: m.who, cert: m.cert, api: m.api, ready: t.Lease.Check,
+		fail: fail, group: &group, check: t.Lease.Check}, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	defer fail(nil)
+	work, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	defer context.AfterFunc(t.Lease.Context(), stop)()
+	running := w.start(work)
+	t.Serve(w.face)
+	log.Info("the nodes of the group were taken up")
+	<-ctx.Done()
+	t.Finish(termRequests)
+	if t.Lease.Check() == nil {
+		w.endConsoles(ctx, termConsoles)
+	}
+	stop()
+	running.Wait()
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) && t.Lease.Check() == nil {
+		return cause
+	}
+	return nil
+}

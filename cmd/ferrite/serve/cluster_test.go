@@ -1,0 +1,119 @@
+package serve
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
+	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
+)
+
+// clusterKey writes the key of a cluster.
+func clusterKey(t testing.TB, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "cluster-key")
+	if err := os.WriteFile(path, []byte(strings.Repeat(text, 48)[:48]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// ready waits until a conductor can serve or forward.
+func ready(t testing.TB, c *conductor) {
+	t.Helper()
+	for end := time.Now().Add(servetest.Patience); ; time.Sleep(20 * time.Millisecond) {
+		status, text, err := c.Send(http.MethodGet, "/readyz", nil)
+		if err == nil && status == http.StatusOK {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("not ready: %d %s %v\n%s", status, text, err, c.Log)
+		}
+	}
+}
+
+// startMember starts a conductor of a cluster.
+func startMember(t testing.TB, name, database, key string, args ...string) *conductor {
+	t.Helper()
+	c := &conductor{}
+	dir := filepath.Join(t.TempDir(), name)
+	if err := c.Begin(Command(), dir, append([]string{"--database", database, "--cluster-key-file", key, "--host", name},
+		args...)...); err != nil {
+		t.Fatalf("%v\n%s", err, c.Log)
+	}
+	return c
+}
+
+// TestCluster: two conductors answer for one set of nodes; when the leader ends in order, the other goes on where it
+// was. Whoever does not belong to the cluster is refused.
+func TestCluster(t *testing.T) {
+	server := postgrestest.New(t)
+	database, key := server.URL(t), clusterKey(t, "0123456789")
+	first := startMember(t, "first", database, key)
+	ready(t, first)
+	second := startMember(t, "second", database, key)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("first:\n%s\nsecond:\n%s", first.Log, second.Log)
+		}
+	})
+	ready(t, second)
+	n := second.Call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware", "name": "n1",
+		"driver_info": map[string]any{"redfish_password": "planted-word"}}, http.StatusCreated)
+	id := fmt.Sprint(n["uuid"])
+	if got := first.Call(t, "GET", "/v1/nodes/n1", nil, http.StatusOK); got["uuid"] != id {
+		t.Errorf("the leader shows %v", got)
+	}
+	to := func(c *conductor, verb, state string) {
+		t.Helper()
+		c.Call(t, "PUT", "/v1/nodes/n1/states/provision", map[string]any{"target": verb}, http.StatusAccepted)
+		c.Until(t, id, state)
+	}
+	to(first, "manage", "manageable")
+	to(second, "inspect", "manageable")
+
+	short := filepath.Join(t.TempDir(), "short")
+	if err := os.WriteFile(short, []byte("too short"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"without a cluster":  {nil, "another conductor is using the database"},
+		"with another key":   {[]string{"--cluster-key-file", clusterKey(t, "abcdefghij")}, "is not the key of this cluster"},
+		"with a short key":   {[]string{"--cluster-key-file", short}, "found 9"},
+		"with a taken name":  {[]string{"--cluster-key-file", key, "--host", "first"}, "conductor of that name is alive"},
+		"a group by itself":  {[]string{"--group", "rack"}, "--cluster-key-file"},
+		"a name of no group": {[]string{"--cluster-key-file", key, "--group", "a b"}, "expected letters"},
+	} {
+		args := append([]string{"--data-dir", t.TempDir(), "--api-address", servetest.AnyPort, "--database", database},
+			tc.args...)
+		if _, err := command(t.Context(), args...); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("a conductor %s ended with %v", name, err)
+		}
+	}
+
+	began := time.Now()
+	first.Stop()
+	for status := 0; status != http.StatusOK; time.Sleep(10 * time.Millisecond) {
+		status, _, _ = second.Send(http.MethodGet, "/v1/nodes/n1", nil)
+		if time.Since(began) > servetest.Patience {
+			t.Fatalf("nobody took over:\n%s", second.Log)
+		}
+	}
+	t.Logf("takeover in order: %.2f s", time.Since(began).Seconds())
+	if took := time.Since(began); took > 5*time.Second { // the time of a leadership that was not given back is 6 s
+		t.Errorf("the leadership was not given back: the takeover took %s", took)
+	}
+	first.End(t)
+	to(second, "provide", "available")
+	to(second, "active", "active")
+	second.End(t)
+	checkSealed(t, database)
+}

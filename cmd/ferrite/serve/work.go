@@ -1,0 +1,213 @@
+package serve
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"log/slog"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/agents"
+	"github.com/ferrite-metal/ferrite/conductor/api"
+	"github.com/ferrite-metal/ferrite/conductor/audit"
+	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/conductor/bmc"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/bootlog"
+	"github.com/ferrite-metal/ferrite/conductor/cacert"
+	"github.com/ferrite-metal/ferrite/conductor/certificate"
+	"github.com/ferrite-metal/ferrite/conductor/configdrive"
+	docevents "github.com/ferrite-metal/ferrite/conductor/documents/events"
+	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/host/reconciler"
+	"github.com/ferrite-metal/ferrite/conductor/keys"
+	"github.com/ferrite-metal/ferrite/conductor/metrics"
+	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
+)
+
+// ownedKeys are the keys of a conductor, or of a cluster.
+type ownedKeys struct {
+	secrets []byte // seals, and proves what ramdisks show
+	erase   ed25519.PrivateKey
+}
+
+// folderKeys are those of a data folder. Each is made where there is none.
+func folderKeys(dir string) (k ownedKeys, err error) {
+	if k.erase, err = keys.OpenEraseReport(dir); err != nil {
+		return k, err
+	}
+	k.secrets, err = keys.OpenSecrets(dir)
+	return k, err
+}
+
+// parts are what a conductor works with, beside its settings.
+type parts struct {
+	db    Database
+	keys  ownedKeys
+	who   *auth.Authenticator      // nil: anybody may do anything
+	cert  *certificate.Certificate // nil for plain HTTP
+	api   net.Addr                 // where the API is
+	ready func() error             // why the database cannot be used; nil where it always can
+	fail  context.CancelCauseFunc  // ends the conductor's work, for the reason given
+	group *string                  // whose nodes it has; nil for those of all
+	check func() error             // refuses to send anything to a BMC or an agent; nil where it always may
+}
+
+// leads says which groups the conductor leads; nil without a cluster.
+func (p parts) leads() func() map[string]bool {
+	if p.group == nil {
+		return nil
+	}
+	return func() map[string]bool { return map[string]bool{*p.group: p.check() == nil} }
+}
+
+// recorder is the name of a chain of the audit record. A conductor may lead two groups, and has a chain for each.
+func (p parts) recorder(host string) string {
+	if p.group == nil || *p.group == "" {
+		return host
+	}
+	return host + "/" + *p.group
+}
+
+// work is a conductor at work: everything that it has in memory, and the threads of it.
+type work struct {
+	conf    Config
+	log     *slog.Logger
+	fail    context.CancelCauseFunc
+	engine  *engine.Engine
+	face    *api.API
+	boot    *bootserver.Server // nil without --boot
+	scrapes *metricsServer     // nil without --metrics-address
+
+	counters *metrics.Metrics
+	changes  *changeLog // nil for a group that is not the default one
+	drivers  *bmc.Set
+	kept     sync.WaitGroup // ends with the context of assemble
+}
+
+// assemble wires the conductor of the nodes in a store, and takes them up where the last one left them. ctx ends its
+// work; close ends what is left.
+func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *work, err error) {
+	counters := metrics.New()
+	w := &work{conf: c, log: log, fail: p.fail, counters: counters}
+	dialled, calling, err := c.dialling(p.check, log)
+	if err != nil {
+		return nil, err
+	}
+	if w.drivers, err = bmc.New(c.HardwareTypes,
+		bmc.Options{Log: log, CAs: cacert.Folder(c.CAFolder), Dialer: dialled.toBMCs, Patience: c.patience(),
+			Called: counters.Called}); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.drivers.Close())
+		}
+	}()
+	logs, err := bootlog.Open(filepath.Join(c.DataDir, "logs"), bootlog.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	documents, err := objects.New(ctx, objects.Config{Store: p.db, Key: p.keys.secrets})
+	if err != nil {
+		return nil, err
+	}
+	images, err := c.images(dialled.registries)
+	if err != nil {
+		return nil, err
+	}
+	eventLog := docevents.New(time.Now)
+	hosts := reconciler.New(reconciler.Config{Documents: documents, Log: log, ProvisioningLimit: c.HostLimit,
+		RecordEvents: eventLog.Add})
+	bmcs := hardwareTypes(w.drivers)
+	changes, err := c.changeLog(ctx, p.db, log)
+	if err != nil {
+		return nil, err
+	}
+	record, err := audit.Open(ctx, p.db, p.recorder(c.Host), time.Now)
+	if err != nil {
+		return nil, err
+	}
+	w.engine = engine.New(engine.Config{
+		Store: p.db, Group: p.group, BMCs: bmcs, Agents: agents.NewClient(calling), Drives: configdrive.Encoder{},
+		Images:   images,
+		Probe:    c.probe(dialled.registries),
+		EraseKey: p.keys.erase,
+		BootLogs: logs, Settings: c.settings(), Log: log,
+		Workers: c.Workers, PowerWorkers: c.SyncWorkers,
+		Discovery: engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit,
+			BMCUser: c.BMCCredentials == generateCredentials,
+			Redfish: func(ctx context.Context, at netip.Addr) bool { return redfish.Answers(ctx, dialled.toBMCs, at) }},
+		Changed: hosts.NodeChanged, CheckForm: driverinfo.CheckForm, Proof: c.proof(p.keys.secrets),
+		Observer: counters, Told: changes.Wake, Live: changes.happened,
+	})
+	changes.nodes = w.engine.Node
+	w.engine.Follow(counters.Nodes)
+	counters.Watch(metrics.Config{Pending: w.engine.PendingEffects, Ready: p.ready, Sensors: w.engine,
+		SensorSeries: c.SensorSeries, Leads: p.leads()})
+	if err := c.takeUp(ctx, w.engine, logs); err != nil {
+		return nil, err
+	}
+	if w.scrapes, err = c.listenMetrics(counters, log); err != nil {
+		return nil, err
+	}
+	if w.boot, err = c.listenBoot(ctx, w.engine, images, p, dialled.registries, counters, log); err != nil {
+		return nil, err
+	}
+	if p.group == nil || *p.group == "" { // documents and events are of no group
+		w.changes = changes
+		w.kept.Go(func() {
+			w.engine.AwaitResume(ctx) // hosts act, too
+			hosts.Run(ctx, w.engine)
+		})
+	}
+	consoles := c.consoles(ctx, &w.kept, w.engine, bmcs, logs, log)
+	w.face = c.api(ctx, p.ready, w.engine, documents, hosts, eventLog, changes, record, logs, consoles, w.boot,
+		counters, p.who, log)
+	return w, nil
+}
+
+// start starts the engine and the boot service, until ctx ends.
+func (w *work) start(ctx context.Context) *sync.WaitGroup {
+	running := &sync.WaitGroup{}
+	running.Go(func() { w.engine.Run(ctx) })
+	running.Go(func() {
+		w.conf.searchNodes(ctx, w.engine, w.counters.Nodes.Read, w.log)
+		w.counters.Nodes.AllRead()
+	})
+	if w.changes != nil {
+		running.Go(func() { w.changes.run(ctx) })
+	}
+	if w.scrapes != nil {
+		running.Go(func() {
+			if err := w.scrapes.run(ctx, w.log); err != nil {
+				w.fail(err)
+			}
+		})
+	}
+	if w.boot != nil {
+		running.Go(func() { w.fail(w.boot.Serve(ctx)) })
+	}
+	return running
+}
+
+// endConsoles waits until the clients of consoles have their close frames.
+func (w *work) endConsoles(ctx context.Context, patience time.Duration) {
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	if err := w.face.WaitConsoles(closing); err != nil {
+		w.log.Info("clients of consoles cut off at the end", "err", err)
+	}
+}
+
+// close ends what is left once the context of assemble has ended.
+func (w *work) close() error {
+	w.kept.Wait()
+	return w.drivers.Close()
+}

@@ -1,0 +1,228 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/store"
+)
+
+// Times of a member.
+const (
+	lookEvery = 250 * time.Millisecond // between two looks at the others: an ordered takeover waits for one
+	beatEvery = 2 * time.Second        // between two signs of life
+	askTime   = 1500 * time.Millisecond
+)
+
+// Config is what a member is made of.
+type Config struct {
+	Rows Rows
+	Self store.Member
+	Log  *slog.Logger
+	// Lead leads a group for a term, until ctx ends. It has the term serve requests once it can answer them. It
+	// must return soon after ctx has ended: nothing that it does then has an effect.
+	Lead func(ctx context.Context, t *Term) error
+}
+
+// Cluster is this conductor as a member.
+type Cluster struct {
+	Config
+	view    atomic.Pointer[View]
+	drained atomic.Bool
+	beaten  time.Time
+
+	mu      sync.Mutex
+	changed chan struct{}    // closed when another view is seen
+	terms   map[string]*term // by group
+	ended   sync.WaitGroup
+}
+
+// term is a term under way.
+type term struct {
+	*Term
+	stop context.CancelFunc
+}
+
+// Join makes the first sign of life, and looks at the others.
+func Join(ctx context.Context, conf Config) (*Cluster, error) {
+	c := &Cluster{Config: conf, changed: make(chan struct{}), terms: map[string]*term{}}
+	c.view.Store(&View{})
+	if err := c.beat(ctx); err != nil {
+		return nil, err
+	}
+	return c, c.look(ctx)
+}
+
+// Run takes part until ctx ends: it leads its group when nobody else does. It returns why this conductor cannot be a
+// member any longer.
+func (c *Cluster) Run(ctx context.Context) (err error) {
+	work, stop := context.WithCancel(ctx)
+	defer func() {
+		stop()
+		c.ended.Wait()
+		err = errors.Join(err, c.leave(ctx))
+	}()
+	reached := true
+	for {
+		err := c.turn(work)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, store.ErrNameTaken):
+			return err
+		case err != nil && reached:
+			c.Log.Error("the database cannot be reached: this conductor takes part no longer", "err", err)
+		case err == nil && !reached:
+			c.Log.Info("the database can be reached again")
+		}
+		reached = err == nil
+		if pause(ctx, lookEvery) != nil {
+			return nil
+		}
+	}
+}
+
+// turn shows a sign of life when it is time, looks at the others, and leads what nobody leads.
+func (c *Cluster) turn(ctx context.Context) error {
+	if time.Since(c.beaten) >= beatEvery {
+		if err := c.beat(ctx); err != nil {
+			return err
+		}
+	}
+	if err := c.look(ctx); err != nil {
+		return err
+	}
+	v := c.View()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for group, t := range c.terms {
+		if c.drained.Load() || group != c.Self.Group && v.candidates(group, c.Self.Name) {
+			t.stop()
+		}
+	}
+	for _, group := range c.wanted(v) {
+		if c.terms[group] == nil && v.free(group, c.Self.Name) {
+			c.begin(ctx, group)
+		}
+	}
+	return nil
+}
+
+// wanted are the groups that this member leads if nobody else does: its own, and the default group where no living
+// member is of that.
+func (c *Cluster) wanted(v *View) (groups []string) {
+	if c.drained.Load() {
+		return nil
+	}
+	groups = []string{c.Self.Group}
+	if c.Self.Group != "" && !v.candidates("", c.Self.Name) {
+		groups = append(groups, "")
+	}
+	return groups
+}
+
+// begin tries to take a group, and leads it. c.mu is held.
+func (c *Cluster) begin(ctx context.Context, group string) {
+	work, stop := context.WithCancel(ctx)
+	t := &term{stop: stop}
+	c.terms[group] = t
+	c.ended.Go(func() {
+		defer stop()
+		defer c.over(group)
+		asked := time.Now()
+		within, cancel := context.WithTimeout(work, takeTime)
+		epoch, ok, err := c.Rows.Take(within, group, c.Self.Name, holdTime)
+		cancel()
+		if err != nil && work.Err() == nil {
+			c.Log.Warn("the group cannot be taken; tried again", "group", group, "err", err)
+			_ = pause(work, lookEvery)
+		}
+		if err != nil || !ok {
+			return
+		}
+		c.mu.Lock()
+		t.Term = newTerm(newLease(group, epoch, asked))
+		c.mu.Unlock()
+		c.lead(work, t.Term)
+	})
+}
+
+func (c *Cluster) over(group string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.terms, group)
+}
+
+// beat shows a sign of life.
+func (c *Cluster) beat(ctx context.Context) error {
+	within, cancel := context.WithTimeout(ctx, 2*askTime)
+	defer cancel()
+	if err := c.Rows.Hold(within); err != nil {
+		return err
+	}
+	drained, err := c.Rows.Beat(within, c.Self)
+	if err != nil {
+		return err
+	}
+	if c.drained.Swap(drained) != drained {
+		c.Log.Info("whether this conductor may lead was changed", "drained", drained)
+	}
+	c.beaten = time.Now()
+	return nil
+}
+
+// look looks at the others.
+func (c *Cluster) look(ctx context.Context) error {
+	within, cancel := context.WithTimeout(ctx, 2*askTime)
+	defer cancel()
+	asked := time.Now()
+	members, leaders, err := c.Rows.Look(within)
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		if m.Name == c.Self.Name {
+			c.drained.Store(m.Drained)
+		}
+	}
+	c.view.Store(&View{Members: members, leaders: leaders, at: asked})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	close(c.changed)
+	c.changed = make(chan struct{})
+	return nil
+}
+
+func (c *Cluster) leave(ctx context.Context) error {
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
+	defer cancel()
+	if err := c.Rows.Leave(within, c.Self.Name, c.Self.Instance); err != nil {
+		return fmt.Errorf("leave the cluster: %w", err)
+	}
+	return nil
+}
+
+// View is the cluster as it was seen last.
+func (c *Cluster) View() *View { return c.view.Load() }
+
+// looked is closed when the cluster was looked at again.
+func (c *Cluster) looked() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.changed
+}
+
+// local is the term of a group that this conductor leads, nil when there is none.
+func (c *Cluster) local(group string) *Term {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t := c.terms[group]; t != nil {
+		return t.Term
+	}
+	return nil
+}

@@ -1,0 +1,233 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// Headers of a forwarded request: who sent it, and how. They count from members alone.
+const (
+	callerHeader = "Ferrite-Forwarded-For"
+	schemeHeader = "Ferrite-Forwarded-Scheme"
+	groupHeader  = "Ferrite-Forwarded-Group"
+)
+
+// againAfter is what a client is told to wait for when nobody leads a group.
+const againAfter = time.Second
+
+// Front answers every request: by this conductor where it leads the group, else by the leader.
+type Front struct {
+	cluster *Cluster
+	groups  Groups
+	log     *slog.Logger
+	proxy   *httputil.ReverseProxy
+	local   http.Handler // answers what every member can; nil for nothing
+	isLocal func(r *http.Request) bool
+}
+
+// NewFront makes a front. Requests that isLocal picks are answered by local, whoever leads.
+func NewFront(c *Cluster, id Identity, groups Groups, local http.Handler, isLocal func(r *http.Request) bool) *Front {
+	f := &Front{cluster: c, groups: groups, log: c.Log, local: local, isLocal: isLocal}
+	f.proxy = &httputil.ReverseProxy{
+		Rewrite:       rewrite,
+		FlushInterval: -1,
+		Transport: &http.Transport{
+			TLSClientConfig: id.client, TLSHandshakeTimeout: validTime, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute,
+			DialContext:        (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
+			DisableCompression: true,
+		},
+		ModifyResponse: endCleanly,
+		ErrorHandler:   f.failed,
+		ErrorLog:       slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
+	}
+	return f
+}
+
+// way is where a request goes.
+type way struct {
+	group, address string
+}
+
+type wayKey struct{}
+
+// ServeHTTP answers a request of a client.
+func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	for _, h := range []string{callerHeader, schemeHeader, groupHeader} {
+		r.Header.Del(h)
+	}
+	switch {
+	case r.URL.Path == "/readyz":
+		f.readiness(w)
+		return
+	case f.local != nil && f.isLocal(r):
+		f.local.ServeHTTP(w, r)
+		return
+	}
+	group, err := f.group(r)
+	if err != nil {
+		f.log.Warn("a request cannot be given to the leader of its group", "path", r.URL.Path, "err", err)
+		unavailable(w, "the database cannot be asked whose request it is")
+		return
+	}
+	if t := f.cluster.local(group); t != nil && t.answer(w, r) {
+		return
+	}
+	leader, epoch, ok := f.cluster.View().Leader(group)
+	if !ok || leader.Name == f.cluster.Self.Name || leader.Address == "" {
+		unavailable(w, "no conductor leads the conductor group "+strconv.Quote(group)+" at the moment")
+		return
+	}
+	f.forward(w, r, way{group, leader.Address}, epoch)
+}
+
+// group is the group that a request concerns.
+func (f *Front) group(r *http.Request) (string, error) {
+	if !f.cluster.View().several() {
+		return "", nil
+	}
+	return groupOf(r, f.groups)
+}
+
+// forward hands a request to the leader of its group, until another one leads it.
+func (f *Front) forward(w http.ResponseWriter, r *http.Request, to way, epoch int64) {
+	ctx, cancel := context.WithCancelCause(context.WithValue(r.Context(), wayKey{}, to))
+	defer cancel(nil)
+	go func() {
+		for {
+			changed := f.cluster.looked()
+			if _, now, ok := f.cluster.View().Leader(to.group); ok && now != epoch {
+				cancel(errLeaderChanged)
+				return
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	f.proxy.ServeHTTP(w, r.WithContext(ctx))
+}
+
+var errLeaderChanged = errors.New("another conductor leads the group since")
+
+func rewrite(p *httputil.ProxyRequest) {
+	to, _ := p.In.Context().Value(wayKey{}).(way)
+	p.Out.URL.Scheme, p.Out.URL.Host = "https", to.address
+	p.Out.Host = p.In.Host
+	p.Out.Header.Set(callerHeader, p.In.RemoteAddr)
+	p.Out.Header.Set(groupHeader, to.group+".") // an empty header would be none
+	p.Out.Header.Set(schemeHeader, scheme(p.In))
+	for _, h := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
+		if v, ok := p.In.Header[h]; ok { // as it came: the leader judges it as the member would
+			p.Out.Header[h] = v
+		}
+	}
+	p.Out.URL.RawQuery = p.In.URL.RawQuery
+	if p.In.Method == http.MethodGet || p.In.Method == http.MethodHead { // the server has let go of a body by then
+		p.Out.Body, p.Out.ContentLength = http.NoBody, 0
+	}
+}
+
+func scheme(r *http.Request) string {
+	if r.TLS == nil {
+		return "http"
+	}
+	return "https"
+}
+
+// failed answers for a leader that did not.
+func (f *Front) failed(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil && !errors.Is(context.Cause(r.Context()), errLeaderChanged) {
+		return // the client has gone
+	}
+	f.log.Info("a request was not answered by the leader", "path", r.URL.Path, "err", err)
+	var dial *net.OpError
+	switch {
+	case errors.As(err, &dial) && dial.Op == "dial":
+		unavailable(w, "the conductor that leads the group cannot be reached")
+	case r.Method == http.MethodGet || r.Method == http.MethodHead:
+		unavailable(w, "the conductor that led the group has ended")
+	default:
+		unavailable(w, "the conductor that led the group has ended; it is not known whether it did this: look before you "+
+			"ask again")
+	}
+}
+
+// unavailable is the answer of a member that cannot help at the moment.
+func unavailable(w http.ResponseWriter, why string) {
+	w.Header().Set("Retry-After", strconv.Itoa(int(againAfter.Seconds())))
+	_ = nodeapi.NewFault(http.StatusServiceUnavailable, "%s; try again", why).Write(w) // a client that has gone
+}
+
+// readiness is whether this conductor can answer, itself or by a leader.
+func (f *Front) readiness(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if why := f.NotReady(); why != "" {
+		w.Header().Set("Retry-After", strconv.Itoa(int(againAfter.Seconds())))
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write([]byte(why + "\n"))
+		return
+	}
+	_, _ = w.Write([]byte("ok"))
+}
+
+// NotReady is why this conductor can neither answer nor forward, "" when it can.
+func (f *Front) NotReady() string {
+	v := f.cluster.View()
+	if !v.fresh() {
+		return "the database cannot be reached"
+	}
+	for _, group := range []string{"", f.cluster.Self.Group} {
+		if t := f.cluster.local(group); t != nil && t.serving() {
+			continue
+		}
+		leader, _, ok := v.Leader(group)
+		if !ok || leader.Name == f.cluster.Self.Name || !leader.Alive {
+			return "no conductor leads the conductor group " + strconv.Quote(group)
+		}
+	}
+	return ""
+}
+
+// Inner answers what other members forward. It forwards nothing.
+func (f *Front) Inner() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		group, ok := strings.CutSuffix(r.Header.Get(groupHeader), ".")
+		if t := f.cluster.local(group); ok && t != nil && t.answer(w, asSent(r)) {
+			return
+		}
+		unavailable(w, "this conductor does not lead the conductor group "+strconv.Quote(group)+" (yet, or any longer)")
+	})
+}
+
+// asSent is a forwarded request as its client sent it to a member.
+func asSent(r *http.Request) *http.Request {
+	r = r.Clone(r.Context())
+	r.RemoteAddr = r.Header.Get(callerHeader)
+	if r.Header.Get(schemeHeader) == "http" {
+		r.TLS = nil
+	}
+	for _, h := range []string{callerHeader, schemeHeader, groupHeader} {
+		r.Header.Del(h)
+	}
+	return r
+}
+
+// Address is where others reach a listener: at a host of its own where it listens on all.
+func Address(l net.Addr, host string) string {
+	at, ok := l.(*net.TCPAddr)
+	if !ok || host == "" {
+		return l.String()
+	}
+	return net.JoinHostPort(host, strconv.Itoa(at.Port))
+}

@@ -1,0 +1,100 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+)
+
+// Groups finds the conductor group of what a request names.
+type Groups interface {
+	GroupOf(ctx context.Context, node string) (group string, found bool, err error)
+	GroupOfPort(ctx context.Context, port string) (group string, found bool, err error)
+}
+
+// Paths that name a node or a port. The default group has all others: lists, catalogs and documents are of no group.
+var (
+	ofNode = regexp.MustCompile(`^(?:/v1|/ferrite/v1)?/(?:nodes|heartbeat|agents)/([^/]+)`)
+	ofPort = regexp.MustCompile(`^(?:/v1)?/ports/([^/]+)`)
+	lists  = regexp.MustCompile(`^(?:/v1|/ferrite/v1)?/(?:nodes|ports)/(?:detail|status|validate)/?$`)
+)
+
+// mostBody bounds the body that is read to find out whose node a request makes or belongs to.
+const mostBody = 1 << 20
+
+// named are the members of a body that name a node, and the path of what they make.
+var named = regexp.MustCompile(`^(?:/v1)?/(nodes|ports|portgroups|volume/connectors|volume/targets)/?$`)
+
+// groupOf finds the group that a request concerns. It may read the body, and puts it back.
+func groupOf(r *http.Request, groups Groups) (string, error) {
+	path := r.URL.Path
+	lookUp, ref := groups.GroupOf, ""
+	switch {
+	case lists.MatchString(path):
+		return "", nil
+	case ofNode.MatchString(path):
+		ref = ofNode.FindStringSubmatch(path)[1]
+	case ofPort.MatchString(path):
+		lookUp, ref = groups.GroupOfPort, ofPort.FindStringSubmatch(path)[1]
+	case strings.HasSuffix(path, "/lookup"):
+		return groupOfMachine(r, groups)
+	case r.Method == http.MethodPost && named.MatchString(path):
+		return groupOfBody(r, groups)
+	}
+	if ref == "" {
+		return "", nil
+	}
+	group, _, err := lookUp(r.Context(), ref)
+	return group, err
+}
+
+// groupOfMachine is the group of the ramdisk that looks its node up.
+func groupOfMachine(r *http.Request, groups Groups) (string, error) {
+	q := r.URL.Query()
+	if ref := q.Get("node_uuid"); ref != "" {
+		if group, found, err := groups.GroupOf(r.Context(), ref); found || err != nil {
+			return group, err
+		}
+	}
+	for i, address := range strings.Split(q.Get("addresses"), ",") {
+		if i == 64 || address == "" {
+			break
+		}
+		if group, found, err := groups.GroupOfPort(r.Context(), address); found || err != nil {
+			return group, err
+		}
+	}
+	return "", nil
+}
+
+// groupOfBody is the group of the node that a body makes, or makes something for.
+func groupOfBody(r *http.Request, groups Groups) (string, error) {
+	text, err := io.ReadAll(io.LimitReader(r.Body, mostBody))
+	r.Body = &readBody{io.MultiReader(bytes.NewReader(text), r.Body), r.Body}
+	if err != nil {
+		return "", fmt.Errorf("read the request: %w", err)
+	}
+	var body struct {
+		Group string `json:"conductor_group"`
+		Node  string `json:"node_uuid"`
+	}
+	if json.Unmarshal(text, &body) != nil { // the API says what is wrong with it
+		return "", nil
+	}
+	if body.Node == "" {
+		return strings.ToLower(body.Group), nil
+	}
+	group, _, err := groups.GroupOf(r.Context(), body.Node)
+	return group, err
+}
+
+// readBody is a body of which a part was read already.
+type readBody struct {
+	io.Reader
+	io.Closer
+}

@@ -1,0 +1,40 @@
+package cluster
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+)
+
+// endCleanly has a forwarded answer without an end of its own, such as a watch, end in order when its leader does:
+// clients of watches then watch again. All others show that a part is missing.
+func endCleanly(answer *http.Response) error {
+	if endless(answer) {
+		answer.Body = &cleanEnd{answer.Body}
+	}
+	return nil
+}
+
+func endless(answer *http.Response) bool {
+	if answer.ContentLength >= 0 || answer.StatusCode != http.StatusOK || answer.Request == nil {
+		return false
+	}
+	q := answer.Request.URL.Query()
+	watch, follow := q.Get("watch"), q.Get("follow")
+	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	return watch == "1" || watch == "true" || follow == "1" || follow == "true" || kind == "text/event-stream" ||
+		strings.HasPrefix(answer.Request.URL.Path, "/api") && strings.Contains(answer.Request.URL.Path, "/watch/")
+}
+
+// cleanEnd is a body whose every end is in order.
+type cleanEnd struct{ io.ReadCloser }
+
+func (c *cleanEnd) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = io.EOF
+	}
+	return n, err
+}

@@ -1,0 +1,60 @@
+package cluster
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/store"
+)
+
+// View is the cluster as a member saw it last.
+type View struct {
+	Members []store.Member
+	leaders []store.Leader
+	at      time.Time // before the database was asked; zero for never
+}
+
+// Leader is the member that leads a group, and the epoch of that; false when there is none.
+func (v *View) Leader(group string) (store.Member, int64, bool) {
+	for _, l := range v.leaders {
+		if l.Group != group || l.Left-time.Since(v.at) <= 0 {
+			continue
+		}
+		if i := slices.IndexFunc(v.Members, func(m store.Member) bool { return m.Name == l.Holder }); i >= 0 {
+			return v.Members[i], l.Epoch, true
+		}
+	}
+	return store.Member{}, 0, false
+}
+
+// Leads reports whether a member leads its group.
+func (v *View) Leads(m store.Member) bool {
+	leader, _, ok := v.Leader(m.Group)
+	return ok && leader.Name == m.Name
+}
+
+// free reports whether a group can be taken by a member: nobody leads it, or the member did in an earlier life.
+func (v *View) free(group, member string) bool {
+	leader, _, led := v.Leader(group)
+	return !led || leader.Name == member
+}
+
+// Several reports whether there is more than one group.
+func (v *View) several() bool {
+	for _, m := range v.Members {
+		if m.Group != "" && m.Alive {
+			return true
+		}
+	}
+	return false
+}
+
+// candidates reports whether a living member of a group, other than one, may lead it.
+func (v *View) candidates(group, but string) bool {
+	return slices.ContainsFunc(v.Members, func(m store.Member) bool {
+		return m.Group == group && m.Alive && !m.Drained && m.Name != but
+	})
+}
+
+// fresh reports whether the view is recent enough to be told as the state of things.
+func (v *View) fresh() bool { return !v.at.IsZero() && time.Since(v.at) < validTime }

@@ -1,0 +1,36 @@
+package store
+
+import "github.com/ferrite-metal/ferrite/conductor/node"
+
+// ours reports whether nodes of a group are written by this conductor.
+func (t *tx) ours(group string) bool { return t.group == nil || group == *t.group }
+
+// checkGroup refuses to write a node of another group: its leader remembers what it has written itself.
+func (t *tx) checkGroup(uuid string) error {
+	if t.group == nil {
+		return nil
+	}
+	other, found := "", false
+	err := t.query(func(scan func(...any) error) error {
+		found = true
+		return scan(&other)
+	}, "SELECT conductor_group FROM nodes WHERE uuid = ? AND conductor_group <> ?", uuid, *t.group)
+	if err == nil && found {
+		err = &node.OtherGroupError{Node: uuid, Group: other}
+	}
+	return err
+}
+
+// Limits of a statement to the nodes of this conductor, whose group is the last argument.
+const (
+	nodesOfGroup   = " AND conductor_group = ?"
+	effectsOfGroup = " AND node IN (SELECT uuid FROM nodes WHERE conductor_group = ?)"
+)
+
+// limited is a statement as it is, or with a limit to this conductor's nodes.
+func (s *Database) limited(text, limit, rest string, args ...any) (string, []any) {
+	if s.group == nil {
+		return text + rest, args
+	}
+	return text + limit + rest, append(args, *s.group)
+}

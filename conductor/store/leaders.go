@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Take gives a group to a member for a time, if nobody leads it, or the member itself in an earlier life. It begins an
+// epoch, and waits for writes of the last one that are under way. ok is false when another one leads the group.
+func (m *Members) Take(
+	ctx context.Context, group, member string, hold time.Duration,
+) (epoch int64, ok bool, err error) {
+	if _, err := m.db.ExecContext(ctx,
+		"INSERT INTO leader (conductor_group, epoch, holder) VALUES ($1, 0, '') ON CONFLICT DO NOTHING", group); err != nil {
+		return 0, false, fmt.Errorf("lead the group %q: %w", group, err)
+	}
+	err = m.db.QueryRowContext(ctx, `UPDATE leader SET epoch = epoch + 1, holder = $2,
+		until = clock_timestamp() + $3 * interval '1 microsecond'
+		WHERE conductor_group = $1 AND (until < clock_timestamp() OR holder = $2) RETURNING epoch`,
+		group, member, hold.Microseconds()).Scan(&epoch)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return 0, false, nil
+	case err != nil:
+		return 0, false, fmt.Errorf("lead the group %q: %w", group, err)
+	}
+	return epoch, true, nil
+}
+
+// Renew prolongs a leadership; ErrSuperseded when it has ended.
+func (m *Members) Renew(ctx context.Context, group string, epoch int64, hold time.Duration) error {
+	ok, err := touchedOne(m.db.ExecContext(ctx, `UPDATE leader SET until = clock_timestamp() + $3 * interval '1 microsecond'
+		WHERE conductor_group = $1 AND epoch = $2 AND until >= clock_timestamp()`, group, epoch, hold.Microseconds()))
+	if err == nil && !ok {
+		err = ErrSuperseded
+	}
+	if err != nil {
+		return fmt.Errorf("go on leading the group %q: %w", group, err)
+	}
+	return nil
+}
+
+// Release gives a group back, if it is led in this epoch still. Writes of the epoch are refused from then on.
+func (m *Members) Release(ctx context.Context, group string, epoch int64) error {
+	_, err := m.db.ExecContext(ctx, `UPDATE leader SET epoch = epoch + 1, until = '-infinity', holder = ''
+		WHERE conductor_group = $1 AND epoch = $2`, group, epoch)
+	if err != nil {
+		return fmt.Errorf("give the group %q back: %w", group, err)
+	}
+	return nil
+}
+
+// GroupOf is the conductor group of a node, by its UUID or name; false when there is no such node.
+func (m *Members) GroupOf(ctx context.Context, ref string) (group string, found bool, err error) {
+	return m.group(ctx, "SELECT conductor_group FROM nodes WHERE uuid = $1 OR name = $1 AND name <> '' "+
+		"ORDER BY uuid <> $1 LIMIT 1", cleanText(ref))
+}
+
+// GroupOfPort is the conductor group of the node that has a port, by the port's UUID, name or address.
+func (m *Members) GroupOfPort(ctx context.Context, ref string) (group string, found bool, err error) {
+	return m.group(ctx, "SELECT n.conductor_group FROM ports p JOIN nodes n ON n.uuid = p.node_uuid "+
+		"WHERE p.uuid = $1 OR p.address = $2 LIMIT 1", cleanText(ref), cleanText(strings.ToLower(ref)))
+}
+
+func (m *Members) group(ctx context.Context, text string, args ...any) (group string, found bool, err error) {
+	err = m.db.QueryRowContext(ctx, text, args...).Scan(&group)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("look up a conductor group: %w", err)
+	}
+	return group, true, nil
+}
+
+func touchedOne(r sql.Result, err error) (bool, error) {
+	if err != nil {
+		return false, err
+	}
+	n, err := r.RowsAffected()
+	return n == 1, err
+}
+
+func joined(words []string) string { return strings.Join(words, " ") }
+func split(text string) []string   { return strings.Fields(text) }

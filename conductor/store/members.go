@@ -1,0 +1,200 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// memberConnections are those of a member that leads nothing, beside the one of its lock.
+const memberConnections = 3
+
+// AliveFor is how long a member counts as alive after its last sign of life.
+const AliveFor = 6 * time.Second
+
+// Member is a conductor of a cluster.
+type Member struct {
+	Name, Instance string // Instance tells two of one name apart
+	Group          string
+	Address        string // where it takes what others forward, host:port
+	HardwareTypes  []string
+
+	Drained       bool
+	Created, Seen time.Time
+	Alive         bool // as the database's clock has it
+}
+
+// Leader is who leads a group, or led it last.
+type Leader struct {
+	Group, Holder string
+	Epoch         int64
+	Left          time.Duration // until it can be taken; at most 0: now
+}
+
+// Members are the tables by which the conductors of a cluster know each other. Every call is one short transaction.
+type Members struct {
+	config *pgx.ConnConfig
+	db     *sql.DB
+
+	mu   sync.Mutex
+	lock *pgx.Conn // holds the lock of conductors together with other members
+}
+
+// OpenMembers opens the database of a cluster, and brings its schema up to date. It refuses one that a conductor
+// without a cluster has (ErrInUse).
+func OpenMembers(ctx context.Context, address string, o PostgresOptions) (*Members, error) {
+	name := PostgresName(address)
+	config, err := postgresConfig(address, o)
+	if err != nil {
+		return nil, err
+	}
+	m := &Members{config: quickly(config)}
+	if err := m.open(ctx, config, o); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, errors.Join(full(err), m.Close()))
+	}
+	return m, nil
+}
+
+func (m *Members) open(ctx context.Context, config *pgx.ConnConfig, o PostgresOptions) error {
+	if err := m.Hold(ctx); err != nil {
+		return err
+	}
+	m.db = postgresPool(m.config, memberConnections)
+	if err := migrateAlone(ctx, config); err != nil {
+		return err
+	}
+	// A conductor without a cluster that was cut off must not write from now on.
+	_, err := m.db.ExecContext(ctx, "UPDATE leader SET epoch = epoch + 1, until = '-infinity' WHERE until = 'infinity'")
+	return err
+}
+
+// Hold takes or keeps the lock that keeps conductors without a cluster away.
+func (m *Members) Hold(ctx context.Context) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.lock != nil && m.lock.Ping(ctx) == nil {
+		return nil
+	}
+	conn, err := pgx.ConnectConfig(ctx, m.config)
+	if err != nil {
+		return err
+	}
+	var free bool
+	const try = "SELECT pg_try_advisory_lock_shared($1, hashtext(current_schema()))"
+	err = conn.QueryRow(ctx, try, conductorLock).Scan(&free)
+	if err == nil && !free {
+		err = fmt.Errorf("%w without --cluster-key-file: %s; stop that conductor first", ErrInUse,
+			(&leadership{conn: conn}).holder(ctx))
+	}
+	if err != nil {
+		return errors.Join(err, conn.Close(ctx))
+	}
+	if m.lock != nil {
+		_ = m.lock.Close(ctx) // it did not answer
+	}
+	m.lock = conn
+	return nil
+}
+
+// ErrNameTaken refuses a member whose name another living conductor has.
+var ErrNameTaken = errors.New("another conductor of that name is alive")
+
+// Beat notes that a member is alive, and returns whether it is drained.
+func (m *Members) Beat(ctx context.Context, member Member) (drained bool, err error) {
+	err = m.db.QueryRowContext(ctx, `INSERT INTO members (name, instance, conductor_group, address, hardware_types)
+		VALUES ($1, $2, $3, $4, $5) ON CONFLICT (name) DO UPDATE SET instance = excluded.instance,
+			conductor_group = excluded.conductor_group, address = excluded.address,
+			hardware_types = excluded.hardware_types, seen = clock_timestamp()
+		WHERE members.instance = excluded.instance OR members.seen < clock_timestamp() - $6 * interval '1 microsecond'
+		RETURNING drained`,
+		member.Name, member.Instance, member.Group, member.Address, joined(member.HardwareTypes),
+		AliveFor.Microseconds()).Scan(&drained)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, fmt.Errorf("%w: %s; give each conductor a --host of its own", ErrNameTaken, member.Name)
+	}
+	return drained, err
+}
+
+// Leave notes that a member has ended in order: nobody forwards to it.
+func (m *Members) Leave(ctx context.Context, name, instance string) error {
+	const leave = "UPDATE members SET seen = '-infinity' WHERE name = $1 AND instance = $2"
+	_, err := m.db.ExecContext(ctx, leave, name, instance)
+	return err
+}
+
+// Drain sets whether a member may lead; false when there is no such member.
+func (m *Members) Drain(ctx context.Context, name string, drained bool) (found bool, err error) {
+	return touchedOne(m.db.ExecContext(ctx, "UPDATE members SET drained = $2 WHERE name = $1", name, drained))
+}
+
+// Look lists the members by name, and the leaders by group.
+func (m *Members) Look(ctx context.Context) (members []Member, leaders []Leader, err error) {
+	rows, err := m.db.QueryContext(ctx, `SELECT name, instance, conductor_group, address, hardware_types, drained, created,
+		greatest(seen, created), seen > clock_timestamp() - $1 * interval '1 microsecond' FROM members ORDER BY name`,
+		AliveFor.Microseconds())
+	if err == nil {
+		err = eachRow(rows, func(rows *sql.Rows) error {
+			var r Member
+			var types string
+			err := rows.Scan(&r.Name, &r.Instance, &r.Group, &r.Address, &types, &r.Drained, &r.Created, &r.Seen, &r.Alive)
+			r.HardwareTypes = split(types)
+			members = append(members, r)
+			return err
+		})
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("list the conductors: %w", err)
+	}
+	rows, err = m.db.QueryContext(ctx, `SELECT conductor_group, epoch, holder, CASE WHEN isfinite(until) THEN
+		(extract(epoch FROM until - clock_timestamp()) * 1000000)::bigint ELSE 0 END FROM leader ORDER BY conductor_group`)
+	if err == nil {
+		err = eachRow(rows, func(rows *sql.Rows) error {
+			var l Leader
+			var left int64
+			err := rows.Scan(&l.Group, &l.Epoch, &l.Holder, &left)
+			l.Left = time.Duration(left) * time.Microsecond
+			leaders = append(leaders, l)
+			return err
+		})
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("list the leaders: %w", err)
+	}
+	return members, leaders, nil
+}
+
+// Close closes the connections.
+func (m *Members) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var errs []error
+	if m.db != nil {
+		errs = append(errs, m.db.Close())
+	}
+	if m.lock != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), frozenTime)
+		defer cancel()
+		errs = append(errs, m.lock.Close(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// LocalAddress is this host's address on the way to the database, "" where that is a socket of this host.
+func (m *Members) LocalAddress() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.lock == nil {
+		return ""
+	}
+	at, ok := m.lock.PgConn().Conn().LocalAddr().(*net.TCPAddr)
+	if !ok {
+		return ""
+	}
+	return at.IP.String()
+}

@@ -1,0 +1,85 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/sys/unix"
+)
+
+// Term is a time for which this conductor leads a group.
+type Term struct {
+	Group string
+	Epoch int64
+	// Over ends with the term: nothing is written from then on.
+	Over context.Context //nolint:containedctx // the term's, not a caller's
+	// Lost is called when the database has refused a write of this epoch.
+	Lost func()
+}
+
+// frozenTime bounds how long a conductor that is frozen or cut off within a transaction keeps its locks. A takeover
+// waits for them.
+const frozenTime = 3 * time.Second
+
+// termFence fences the writes of a term. It has no connection: the cluster watches over the database.
+type termFence struct {
+	term *Term
+	mu   sync.Mutex
+	lost bool
+}
+
+func (f *termFence) condition() string { return epochOf(f.term.Group, f.term.Epoch) }
+
+func (f *termFence) superseded() error {
+	f.mu.Lock()
+	first := !f.lost
+	f.lost = true
+	f.mu.Unlock()
+	if first && f.term.Lost != nil {
+		f.term.Lost()
+	}
+	return fmt.Errorf("%w; it leads the group %q since the epoch %d ended", ErrSuperseded, f.term.Group, f.term.Epoch)
+}
+
+func (f *termFence) look() {}
+
+func (f *termFence) state() error {
+	if f.term.Over.Err() != nil {
+		return ErrSuperseded
+	}
+	return nil
+}
+
+func (f *termFence) over() context.Context { return f.term.Over }
+func (f *termFence) close() error          { return nil }
+
+// quickly has a connection end soon after its peer has: see frozenTime.
+func quickly(config *pgx.ConnConfig) *pgx.ConnConfig {
+	config = config.Copy()
+	limit := strconv.FormatInt(frozenTime.Milliseconds(), 10)
+	config.RuntimeParams["idle_in_transaction_session_timeout"] = limit
+	config.RuntimeParams["statement_timeout"] = limit
+	config.RuntimeParams["tcp_user_timeout"] = limit
+	config.ConnectTimeout = min(config.ConnectTimeout, frozenTime)
+	dialer := &net.Dialer{
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: frozenTime, Interval: time.Second, Count: 3},
+		Control: func(network, _ string, c syscall.RawConn) (err error) {
+			if network != "tcp4" && network != "tcp6" {
+				return nil
+			}
+			failed := c.Control(func(fd uintptr) {
+				err = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(frozenTime.Milliseconds()))
+			})
+			return errors.Join(failed, err)
+		},
+	}
+	config.DialFunc = dialer.DialContext
+	return config
+}
