@@ -100,7 +100,8 @@ func New(o Options) *API {
 		record = auditing
 	}
 	at.Server = rest.NewServer(rest.Options{
-		Audit: record, Log: o.Log, Auth: o.Auth, Rules: rules, Fault: faultOf, Known: at.known, Rewrite: a.rewrite, Stranger: stranger, Answered: o.Answered,
+		Audit: record, Log: o.Log, Auth: o.Auth, Rules: rules, Fault: faultOf, Known: at.known, Rewrite: a.rewrite,
+		Stranger: stranger, Answered: o.Answered,
 		Identified: func(ctx context.Context, caller *auth.Caller) context.Context {
 			return engine.WithUser(ctx, caller.User, caller.Project)
 		},

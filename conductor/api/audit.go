@@ -53,7 +53,8 @@ func (a *auditor) Begin(ctx context.Context) context.Context {
 
 // Asked writes an entry, before the client has its answer.
 func (a *auditor) Asked(ctx context.Context, asked rest.Asked) {
-	e := nodeapi.AuditEntry{Method: asked.Method, Path: nodeapi.MaskText(asked.Path), From: asked.From, Status: asked.Status,
+	e := nodeapi.AuditEntry{Method: asked.Method, Path: nodeapi.MaskText(asked.Path), From: asked.From,
+		Status:  asked.Status,
 		Request: asked.Request, Account: asked.Who.Account}
 	if c := asked.Who.Caller; c != nil {
 		e.User, e.Project = c.User, c.Project
@@ -128,7 +129,8 @@ func (h *auditResource) list(c *rest.Call) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	for _, e := range found {
-		if err := enc.Encode(nodeapi.AuditLine{ID: e.ID, Chain: e.Chain, Number: e.Number, Hash: e.Hash, Entry: e.Doc}); err != nil {
+		if err := enc.Encode(nodeapi.AuditLine{ID: e.ID, Chain: e.Chain, Number: e.Number, Hash: e.Hash,
+			Entry: e.Doc}); err != nil {
 			return err
 		}
 	}

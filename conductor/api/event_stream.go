@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
@@ -42,7 +43,8 @@ func (h *eventStreamResource) routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/events",
 			Doc: "changes as they are committed, each once, in that order: one object a line, or server-sent events for " +
-				"Accept: text/event-stream; after=CURSOR goes on, after=0 begins with the oldest kept; follow=true goes on for ever",
+				"Accept: text/event-stream; after=CURSOR goes on, after=0 begins with the oldest kept; " +
+				"follow=true goes on for ever",
 			Handle: h.stream,
 			Wire: rest.Wire{Status: http.StatusOK,
 				Query: rest.ArgumentsNamed([]string{"after", "node", "type", "follow", "wait"}),
@@ -105,11 +107,10 @@ func (h *eventStreamResource) stream(c *rest.Call) error {
 
 // send emits events until the query ends. A stream without events says every now and then that it lives.
 func (h *eventStreamResource) send(ctx context.Context, c *rest.Call, q events.Query, out *liveAnswer, sse bool) error {
-	var turn chan struct{} // held by whoever writes
-	turn = make(chan struct{}, 1)
+	var turn sync.Mutex // held by whoever writes
 	emit := func(text []byte) error {
-		turn <- struct{}{}
-		defer func() { <-turn }()
+		turn.Lock()
+		defer turn.Unlock()
 		return out.emit(text)
 	}
 	alive, stop := context.WithCancel(ctx)

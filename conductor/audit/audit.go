@@ -141,7 +141,8 @@ func (r *Recorder) chained(batch []*pending) (entries []node.AuditEntry, err err
 		}
 		number++
 		hash = nodeapi.AuditHash(hash, r.chain, number, doc)
-		entries = append(entries, node.AuditEntry{At: r.now(), Writer: r.conductor, Chain: r.chain, Number: number, Hash: hash,
+		entries = append(entries, node.AuditEntry{At: r.now(), Writer: r.conductor, Chain: r.chain, Number: number,
+			Hash: hash,
 			Node: p.node, Doc: doc})
 	}
 	return entries, nil

@@ -41,8 +41,9 @@ const maxCursor = 4096
 // parseCursor reads a cursor that String has written.
 func parseCursor(text string) (c cursor, err error) {
 	bad := func(err error) (cursor, error) {
-		return cursor{}, &CursorError{Text: fmt.Sprintf("%.40q is no cursor of events (%v): send one as it came, or 0 for the "+
-			"oldest event that is kept", text, err)}
+		return cursor{},
+			&CursorError{Text: fmt.Sprintf("%.40q is no cursor of events (%v): send one as it came, or 0 for the "+
+				"oldest event that is kept", text, err)}
 	}
 	if len(text) > maxCursor {
 		return bad(errors.New("it is too long"))

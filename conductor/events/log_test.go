@@ -221,7 +221,8 @@ func TestSlow(t *testing.T) {
 }
 
 func FuzzCursor(f *testing.F) {
-	for _, c := range []cursor{{"d", map[string]int64{every: 1}}, {"d", map[string]int64{"a=b \"": 0, "": 7}}, {"d", nil}} {
+	for _, c := range []cursor{{"d", map[string]int64{every: 1}}, {"d", map[string]int64{"a=b \"": 0, "": 7}}, {"d",
+		nil}} {
 		f.Add(c.String())
 	}
 	f.Fuzz(func(t *testing.T, text string) {

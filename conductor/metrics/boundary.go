@@ -39,8 +39,8 @@ func newBoundary() boundary {
 			Help: "Time that a call to a BMC took.", Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 120}},
 			[]string{"driver"}),
 		boots: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ferrite_boot_requests_total",
-			Help: "Requests on the boot network, by service (dhcp, proxydhcp, tftp, http, other-dhcp), message, and reason for " +
-				"no answer (empty: it was answered)."}, []string{"service", "message", "reason"}),
+			Help: "Requests on the boot network, by service (dhcp, proxydhcp, tftp, http, other-dhcp), message, and reason " +
+				"for no answer (empty: it was answered)."}, []string{"service", "message", "reason"}),
 		logins: prometheus.NewCounter(prometheus.CounterOpts{Name: "ferrite_api_refused_logins_total",
 			Help: "Requests whose sender was not identified (401)."}),
 	}

@@ -5,8 +5,9 @@ import "github.com/prometheus/client_golang/prometheus"
 // leaders says which conductor groups this conductor leads.
 type leaders struct{ read func() map[string]bool }
 
-var leads = prometheus.NewDesc("ferrite_leader", "1 for a conductor group that this conductor leads, 0 for one that it "+
-	"does not.", []string{"group"}, nil)
+var leads = prometheus.NewDesc("ferrite_leader",
+	"1 for a conductor group that this conductor leads, 0 for one that it "+
+		"does not.", []string{"group"}, nil)
 
 // Describe names the metric.
 func (l leaders) Describe(out chan<- *prometheus.Desc) { out <- leads }

@@ -57,7 +57,8 @@ func New() *Metrics {
 // Watch adds what is read at a scrape. It is called once.
 func (m *Metrics) Watch(c Config) {
 	if c.Pending != nil {
-		m.gauge("ferrite_effects_pending", "Effects that wait for their turn.", func() float64 { return float64(c.Pending()) })
+		m.gauge("ferrite_effects_pending", "Effects that wait for their turn.",
+			func() float64 { return float64(c.Pending()) })
 	}
 	if c.Ready != nil {
 		m.gauge("ferrite_store_ready", "1 while the database can be used, else 0.", func() float64 {

@@ -230,7 +230,8 @@ func TestMonitoring(t *testing.T) {
 	if err != nil {
 		t.Skip("promtool is not installed (Debian's package prometheus)")
 	}
-	for _, args := range [][]string{{"check", "rules", folder + "alerts.yml"}, {"test", "rules", folder + "alerts_test.yml"}} {
+	for _, args := range [][]string{{"check", "rules", folder + "alerts.yml"}, {"test", "rules",
+		folder + "alerts_test.yml"}} {
 		if out, err := exec.CommandContext(t.Context(), tool, args...).CombinedOutput(); err != nil {
 			t.Errorf("promtool %v: %v\n%s", args, err, out)
 		}

@@ -27,7 +27,8 @@ type sensors struct {
 }
 
 // contexts are the places that temperatures are counted under (Redfish's PhysicalContext); another is "other".
-var contexts = map[string]bool{"room": true, "intake": true, "exhaust": true, "front": true, "back": true, "upper": true,
+var contexts = map[string]bool{"room": true, "intake": true, "exhaust": true, "front": true, "back": true,
+	"upper": true,
 	"lower": true, "cpu": true, "gpu": true, "backplane": true, "systemboard": true, "powersupply": true,
 	"voltageregulator": true, "storagedevice": true, "networkingdevice": true, "computebay": true, "storagebay": true,
 	"networkbay": true, "expansionbay": true, "powersupplybay": true, "memory": true, "chassis": true, "fan": true}
@@ -36,8 +37,9 @@ var (
 	sensorLabels = []string{"node_name", "node_uuid", "instance_uuid", "entity_id", "sensor_id"}
 	fanDesc      = prometheus.NewDesc("baremetal_fan_status", "Health of a fan: 0 is OK, 1 is not.", sensorLabels, nil)
 	driveDesc    = prometheus.NewDesc("baremetal_drive_status", "Health of a drive: 0 is OK, 1 is not.", sensorLabels, nil)
-	supplyDesc   = prometheus.NewDesc("baremetal_power_status", "Health of a power supply: 0 is OK, 1 is not.", sensorLabels, nil)
-	payloadDesc  = prometheus.NewDesc("baremetal_last_payload_timestamp_seconds",
+	supplyDesc   = prometheus.NewDesc("baremetal_power_status", "Health of a power supply: 0 is OK, 1 is not.",
+		sensorLabels, nil)
+	payloadDesc = prometheus.NewDesc("baremetal_last_payload_timestamp_seconds",
 		"When the sensors of a machine were last read.", sensorLabels[:3], nil)
 	leftOutDesc = prometheus.NewDesc("ferrite_sensors_left_out_nodes",
 		"Nodes whose sensors are not in this answer: see --metrics-sensor-series.", nil, nil)
@@ -71,7 +73,8 @@ func (s *sensors) Collect(out chan<- prometheus.Metric) {
 	for _, m := range all {
 		out <- m
 	}
-	out <- prometheus.MustNewConstMetric(leftOutDesc, prometheus.GaugeValue, float64(max(0, s.source.SensorReports()-shown)))
+	out <- prometheus.MustNewConstMetric(leftOutDesc, prometheus.GaugeValue, float64(max(0,
+		s.source.SensorReports()-shown)))
 }
 
 // seriesOf are the series of one machine. Two sensors that a BMC gives the same name are one: the first.

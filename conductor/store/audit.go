@@ -40,7 +40,8 @@ func (s *Database) Audit(ctx context.Context, nodeUUID string, after int64, limi
 
 // LastAudit is the newest entry that a conductor has written; false for none.
 func (s *Database) LastAudit(ctx context.Context, writer string) (node.AuditEntry, bool, error) {
-	found, err := s.auditEntries(ctx, "SELECT "+auditColumns+" FROM audit WHERE writer = ? ORDER BY id DESC LIMIT 1", writer)
+	found, err := s.auditEntries(ctx, "SELECT "+auditColumns+" FROM audit WHERE writer = ? ORDER BY id DESC LIMIT 1",
+		writer)
 	if err != nil || len(found) == 0 {
 		return node.AuditEntry{}, false, err
 	}

@@ -19,7 +19,8 @@ func (t *tx) tell(events []node.ChangeEvent) error {
 	for i := range events {
 		e := &events[i]
 		if _, err := t.exec("INSERT INTO events (at, type, node_uuid, conductor_group, owner, lessee, doc) "+
-			"VALUES (?, ?, ?, ?, ?, ?, ?)", micros(e.At), e.Type, e.Node, e.Group, e.Owner, e.Lessee, string(e.Doc)); err != nil {
+			"VALUES (?, ?, ?, ?, ?, ?, ?)", micros(e.At), e.Type, e.Node, e.Group, e.Owner, e.Lessee,
+			string(e.Doc)); err != nil {
 			return fmt.Errorf("write the event %s: %w", e.Type, err)
 		}
 	}
@@ -83,9 +84,9 @@ func (s *Database) SequenceEvents(ctx context.Context) (count int, err error) {
 			"SELECT position FROM event_log"+t.forUpdate); err != nil {
 			return err
 		}
-		touched, err := t.exec(`UPDATE events SET position = waiting.place + ?1 FROM (SELECT id, row_number() OVER (ORDER BY id)
-			AS place FROM events WHERE position = 0 ORDER BY id LIMIT ?2) AS waiting WHERE events.id = waiting.id`, last,
-			sequenceBatch)
+		touched, err := t.exec(`UPDATE events SET position = waiting.place + ?1 FROM (
+			SELECT id, row_number() OVER (ORDER BY id) AS place FROM events WHERE position = 0 ORDER BY id LIMIT ?2
+		) AS waiting WHERE events.id = waiting.id`, last, sequenceBatch)
 		if err != nil {
 			return err
 		}

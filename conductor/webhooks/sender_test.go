@@ -47,7 +47,8 @@ func (r *receiving) RoundTrip(q *http.Request) (*http.Response, error) {
 		return nil, q.Context().Err()
 	}
 	id := q.Header.Get("Webhook-Id")
-	if want := Signature(r.secret, id, q.Header.Get("Webhook-Timestamp"), body); q.Header.Get("Webhook-Signature") != want {
+	if want := Signature(r.secret, id, q.Header.Get("Webhook-Timestamp"),
+		body); q.Header.Get("Webhook-Signature") != want {
 		r.t.Errorf("signature %s, want %s", q.Header.Get("Webhook-Signature"), want)
 	}
 	if status == 200 {
@@ -66,7 +67,8 @@ func (r *receiving) ids() []string {
 }
 
 func sender(s Store, r *receiving, hooks ...Hook) *Sender {
-	return New(Config{Hooks: hooks, Store: s, Client: &http.Client{Transport: r}, Log: slog.New(slog.DiscardHandler), Most: 1000})
+	return New(Config{Hooks: hooks, Store: s, Client: &http.Client{Transport: r}, Log: slog.New(slog.DiscardHandler),
+		Most: 1000})
 }
 
 // commit tells events.
@@ -125,7 +127,8 @@ func TestNeeded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mem.New()
 		r := &receiving{t: t, answer: func(int) int { return 503 }}
-		d := sender(s, r, Hook{Name: "a", Format: cloudEvents, From: "oldest"}, Hook{Name: "b", Format: "ironic", From: "now"})
+		d := sender(s, r, Hook{Name: "a", Format: cloudEvents, From: "oldest"}, Hook{Name: "b", Format: "ironic",
+			From: "now"})
 		commit(t, s, 5)
 		if err := d.Open(t.Context()); err != nil {
 			t.Fatal(err)
@@ -181,11 +184,14 @@ func TestFormats(t *testing.T) {
 	e := node.ChangeEvent{Position: 7, At: time.Unix(1700000000, 0), Type: said.Type, Node: "u", Doc: doc}
 	for format, want := range map[string]string{
 		"cloudevents": `{"data":` + string(doc) + `,"datacontenttype":"application/json","id":"db-7",` +
-			`"source":"/ferrite/db","specversion":"1.0","subject":"u","time":"2023-11-14T22:13:20Z","type":"metal.ferrite.node.state"}`,
+			`"source":"/ferrite/db","specversion":"1.0","subject":"u","time":"2023-11-14T22:13:20Z",` +
+			`"type":"metal.ferrite.node.state"}`,
 		"ironic": `{"event_type":"baremetal.node.provision_set.start","message_id":"db-7","payload":{"ironic_object.data":` +
 			`{"conductor_group":"","driver":"","event":"deploy","fault":null,"instance_uuid":null,"last_error":null,` +
-			`"maintenance":false,"name":"n","power_state":null,"previous_provision_state":"available","provision_state":"deploying",` +
-			`"resource_class":null,"target_provision_state":"active","uuid":"u"},"ironic_object.name":"NodeSetProvisionStatePayload",` +
+			`"maintenance":false,"name":"n","power_state":null,"previous_provision_state":"available",` +
+			`"provision_state":"deploying",` +
+			`"resource_class":null,"target_provision_state":"active","uuid":"u"},` +
+			`"ironic_object.name":"NodeSetProvisionStatePayload",` +
 			`"ironic_object.namespace":"ironic","ironic_object.version":"1.0"},"priority":"INFO",` +
 			`"publisher_id":"ironic-conductor.c1","timestamp":"2023-11-14 22:13:20.000000"}`,
 	} {
@@ -207,7 +213,8 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%v: %s, want %s", moves, got, want)
 		}
 	}
-	if m, err := ironicNotification("db", node.ChangeEvent{Doc: []byte(`{"type":"chassis.created"}`)}); m != nil || err != nil {
+	if m, err := ironicNotification("db", node.ChangeEvent{Doc: []byte(`{"type":"chassis.created"}`)}); m != nil ||
+		err != nil {
 		t.Errorf("a notification that Ironic has not: %v, %v", m, err)
 	}
 }
@@ -223,7 +230,8 @@ func TestRead(t *testing.T) {
 	}
 	good := write("secret", "whsec_YWJjZGVmZ2hpamtsbW5vcA==\n")
 	weak := write("weak", "short")
-	hooks, err := Read(write("good.yaml", "- {name: a, url: 'https://r.example/x', secret_file: "+good+", types: [node]}\n"))
+	hooks, err := Read(write("good.yaml",
+		"- {name: a, url: 'https://r.example/x', secret_file: "+good+", types: [node]}\n"))
 	if err != nil || len(hooks) != 1 || string(hooks[0].secret) != "abcdefghijklmnop" || hooks[0].Format != cloudEvents {
 		t.Fatalf("%+v, %v", hooks, err)
 	}

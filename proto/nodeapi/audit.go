@@ -81,7 +81,8 @@ func (c *AuditCheck) Add(l AuditLine) error {
 		return fmt.Errorf("chain %s: entry %d cannot be read: %w", l.Chain, l.Number, err)
 	}
 	if p := e.Previous; p != nil && c.ends[p.Chain] != *p {
-		return fmt.Errorf("chain %s goes on after entry %d of chain %s, which ends with entry %d: entries are missing", l.Chain,
+		return fmt.Errorf("chain %s goes on after entry %d of chain %s, which ends with entry %d: entries are missing",
+			l.Chain,
 			p.Number, p.Chain, c.ends[p.Chain].Number)
 	}
 	c.ends[l.Chain] = AuditLink{l.Chain, l.Number, l.Hash}

@@ -53,7 +53,8 @@ func TestEvents(t *testing.T) {
 		t.Errorf("states %s of %v", got, types)
 	}
 	told := " " + strings.Join(types, " ") + " "
-	if !strings.HasPrefix(told, " node.created node.state ") || !strings.HasSuffix(told, " node.updated chassis.created ") {
+	if !strings.HasPrefix(told, " node.created node.state ") || !strings.HasSuffix(told,
+		" node.updated chassis.created ") {
 		t.Errorf("types %v", types)
 	}
 	c.End(t)

@@ -26,7 +26,8 @@ func (c *Config) checkMetrics() error {
 		return fmt.Errorf("--metrics-address %q is not host:port: %w", c.Metrics, err)
 	}
 	if c.Metrics == c.APIAddress && port != "0" {
-		return fmt.Errorf("--metrics-address %s is that of the API: leave it out to have /metrics there, for readers", c.Metrics)
+		return fmt.Errorf("--metrics-address %s is that of the API: leave it out to have /metrics there, for readers",
+			c.Metrics)
 	}
 	return nil
 }

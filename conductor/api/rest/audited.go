@@ -36,6 +36,7 @@ func (s *Server) audited(w http.ResponseWriter, r *http.Request, answer func(*ht
 	if reads && status != http.StatusUnauthorized && status != http.StatusForbidden {
 		return
 	}
-	s.o.Audit.Asked(ctx, Asked{Method: r.Method, Path: r.URL.Path, From: nodeapi.From(r).String(), Status: status, Who: *who,
+	s.o.Audit.Asked(ctx, Asked{Method: r.Method, Path: r.URL.Path, From: nodeapi.From(r).String(), Status: status,
+		Who:     *who,
 		Request: w.Header().Get(nodeapi.HeaderRequestID)})
 }

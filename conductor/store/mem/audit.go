@@ -28,7 +28,8 @@ func (s *Store) AppendAudit(ctx context.Context, entries []node.AuditEntry) erro
 }
 
 // Audit copies entries after an id.
-func (s *Store) Audit(ctx context.Context, nodeUUID string, after int64, limit int) (found []node.AuditEntry, err error) {
+func (s *Store) Audit(ctx context.Context, nodeUUID string, after int64, limit int) (found []node.AuditEntry,
+	err error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}

@@ -40,7 +40,8 @@ func testEvents(t *testing.T, s store.Store) {
 		t.Fatalf("the log of a new store: %+v, %v", l, err)
 	}
 	n := node.Node{UUID: "u1", Driver: "d", ProvisionState: node.Enroll}
-	if _, err := s.Commit(t.Context(), node.Change{Insert: &n, Events: []node.ChangeEvent{told("a"), told("b")}}); err != nil {
+	if _, err := s.Commit(t.Context(), node.Change{Insert: &n, Events: []node.ChangeEvent{told("a"),
+		told("b")}}); err != nil {
 		t.Fatal(err)
 	}
 	// A change that is refused tells nothing.

@@ -75,7 +75,8 @@ from the end of the last chain are only found by comparing them.`,
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "ok: %d entries\n", check.Count)
 			for _, end := range check.Ends() {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: entry %d, %s\n", output.Visible(end.Chain), end.Number, output.Visible(end.Hash))
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: entry %d, %s\n", output.Visible(end.Chain), end.Number,
+					output.Visible(end.Hash))
 			}
 			return nil
 		},
@@ -86,7 +87,8 @@ from the end of the last chain are only found by comparing them.`,
 const maxEntry = 4 << 20
 
 // eachEntry calls visit with every entry, page by page.
-func eachEntry(ctx context.Context, s *client.Session, of string, visit func(l nodeapi.AuditLine, raw []byte) error) error {
+func eachEntry(ctx context.Context, s *client.Session, of string, visit func(l nodeapi.AuditLine,
+	raw []byte) error) error {
 	for after := int64(0); ; {
 		before := after
 		args := url.Values{"after": {strconv.FormatInt(after, 10)}}
