@@ -1,14 +1,18 @@
 package node
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net"
+	"net/url"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -57,6 +61,9 @@ itself is not touched. The next command is "ferrite node manage".`,
 				return err
 			}
 		}
+		if err := checkMACs(cmd.Context(), s, macs); err != nil {
+			return err
+		}
 		var reply json.RawMessage
 		if err := s.Client.Do(cmd.Context(), "POST", nodeapi.Root+"/nodes", body, &reply); err != nil {
 			return err
@@ -81,6 +88,28 @@ itself is not touched. The next command is "ferrite node manage".`,
 			wait.Next(nodeapi.Status{Node: n.UUID, Name: n.Name, State: n.ProvisionState}))
 	}
 	return cmd
+}
+
+// checkMACs refuses MACs that ports have already, before the node is made: else it would be there without them.
+func checkMACs(ctx context.Context, s *client.Session, macs []string) error {
+	for _, mac := range macs {
+		var found struct {
+			Ports []struct {
+				Node string `json:"node_uuid"`
+			}
+		}
+		err := s.Client.Do(ctx, "GET", nodeapi.Root+"/ports?fields=node_uuid&address="+url.QueryEscape(mac), nil, &found)
+		if err != nil || len(found.Ports) == 0 {
+			continue // the request itself says what is wrong
+		}
+		n, err := nodes.GetNode(ctx, s, found.Ports[0].Node, "uuid,name")
+		if err != nil {
+			n.UUID = found.Ports[0].Node
+		}
+		return exit.Is(exit.Refused, fmt.Errorf("--port %s: node %s has it already, and nothing was created\n"+
+			"  see: ferrite node show %s", mac, n.Label(), n.Label()))
+	}
+	return nil
 }
 
 // enrollSince is the microversion from which on a new node is in state enroll.

@@ -44,7 +44,7 @@ func refused(ctx context.Context, s *client.Session, cmd *cobra.Command, node st
 	case strings.Contains(f.Text, " belongs to BareMetalHost "):
 		reason, try = ofHost(f.Text)
 	case strings.Contains(f.Text, " is protected "):
-		reason, try = "it is protected", "ferrite node set NODE --protected=false"
+		reason, try = "it is protected"+protectedFor(ctx, s, node), "ferrite node set NODE --protected=false"
 	case strings.Contains(f.Text, " is retired"):
 		reason, try = "it is retired", "ferrite node set NODE --retired=false"
 	}
@@ -58,6 +58,17 @@ func refused(ctx context.Context, s *client.Session, cmd *cobra.Command, node st
 		return fmt.Errorf("%w\n  try: %s", err, strings.ReplaceAll(try, "NODE", node))
 	}
 	return err
+}
+
+// protectedFor is why somebody has protected a node, in brackets; "" for no reason.
+func protectedFor(ctx context.Context, s *client.Session, node string) string {
+	var n struct {
+		Reason string `json:"protected_reason"`
+	}
+	if s.Client.Do(ctx, "GET", client.NodePath(node)+"?fields=protected_reason", nil, &n) != nil || n.Reason == "" {
+		return ""
+	}
+	return " (" + n.Reason + ")"
 }
 
 // ofHost is the reason of a refusal as a host has the node, and the ways to do it by the host or by force.

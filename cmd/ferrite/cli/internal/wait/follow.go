@@ -61,6 +61,8 @@ func (n *Followed) request(ctx context.Context, s *client.Session, request func(
 		switch {
 		case err == nil:
 			return nil
+		case ctx.Err() != nil: // amid a request, which may have been taken
+			return n.cut(ctx)
 		case client.Passing(err):
 			lost = true
 			n.Line.Interrupted(err)
@@ -78,14 +80,22 @@ func (n *Followed) request(ctx context.Context, s *client.Session, request func(
 		default:
 			n.Line.locked()
 		}
-		if ctx.Err() != nil {
-			return exit.Is(Stopped(ctx), fmt.Errorf("node %s: %w: %w", n.Name, context.Cause(ctx), err))
-		}
 		select {
 		case <-ctx.Done():
+			return n.cut(ctx)
 		case <-time.After(pause):
 		}
 	}
+}
+
+// cut is the error of a request that the end of ctx has cut off.
+func (n *Followed) cut(ctx context.Context) error {
+	said := ""
+	if n.Line.Last != "" {
+		said = ": " + n.Line.Last
+	}
+	return exit.Is(Stopped(ctx), fmt.Errorf("node %s: %w before the conductor answered%s\n  to see whether it took the "+
+		"request: ferrite node status %s", n.Name, context.Cause(ctx), said, n.Name))
 }
 
 // began reports whether something was begun on the node since it was read first.
