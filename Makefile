@@ -110,7 +110,7 @@ bmc-personalities: deps build ramdisk ## the driver over BMCs with every persona
 
 .PHONY: console-test
 console-test: deps ## a machine from firmware to login, watched by serial over LAN and by SSH (as root, once for Debian)
-	@go test -count=1 -v -timeout 40m -tags consoletest -run '^TestConsoles$$' ./lab/e2e/consoles | grep -v 'level=\|^ *=== ' | \
+	@go test -count=1 -v -timeout 90m -tags consoletest -run '^TestConsoles$$' ./lab/e2e/consoles | grep -v 'level=\|^ *=== ' | \
 	  awk '/^console-test:/ {last = $$0; next} {print} END {if (last) print last}'
 
 .PHONY: postgres-test
