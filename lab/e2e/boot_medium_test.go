@@ -7,10 +7,13 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/lab"
+	"github.com/ferrite-metal/ferrite/lab/network"
 	"github.com/ferrite-metal/ferrite/lab/qemu"
 	"github.com/ferrite-metal/ferrite/lab/site"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -73,17 +76,22 @@ func (b *bed) inspectedBy(ctx context.Context, s *site.Site, way, stage string, 
 
 // staticData is network_data with one address of the lab's network for a machine's first card.
 func staticData(s *site.Site, m *lab.Machine, last byte) map[string]any {
-	a := s.Network.Subnet.Addr().As4()
-	a[3] = last
 	mask := net.IP(net.CIDRMask(s.Network.Subnet.Bits(), 32)).String()
 	return map[string]any{
 		"links": []any{map[string]any{"id": "l0", "type": "phy", "ethernet_mac_address": m.Spec().NICs[0].MAC}},
 		"networks": []any{map[string]any{"id": "n0", "network_id": "n0", "type": "ipv4", "link": "l0",
-			"ip_address": netip.AddrFrom4(a).String(), "netmask": mask,
+			"ip_address": staticAddress(s, last).String(), "netmask": mask,
 			"routes": []any{map[string]any{"network": "0.0.0.0", "netmask": "0.0.0.0",
 				"gateway": s.Network.Gateway.String()}}}},
 		"services": []any{},
 	}
+}
+
+// staticAddress is one of the lab's network.
+func staticAddress(s *site.Site, last byte) netip.Addr {
+	a := s.Network.Subnet.Addr().As4()
+	a[3] = last
+	return netip.AddrFrom4(a)
 }
 
 // fromPowerOn is the time from power-on to the first that the conductor hears of the ramdisk. The
@@ -148,4 +156,64 @@ func mediumLife(ctx context.Context, b *bed) (err error) {
 	}
 	b.lap("rescue")
 	return driveIsEmpty(ctx, s, m)
+}
+
+// liveMedium deploys a machine whose workload is an ISO in its virtual drive. It stays there over a restart, until the
+// node is undeployed.
+func liveMedium(ctx context.Context, b *bed) (err error) {
+	if _, err := b.tiny.WriteLive(ctx, filepath.Join(b.images, "live-medium")); err != nil {
+		return err
+	}
+	spec := machine("metal-1", qemu.UEFI)
+	spec.NICs[0].OptionROM = false
+	s, done, err := b.site(ctx, []qemu.Spec{spec})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	m := s.Machines[0]
+	if err := b.lives(ctx, s, m, "--instance-info boot_iso="+s.ImagesURL+"/live-medium/live.iso",
+		"redfish-virtual-media"); err != nil {
+		return err
+	}
+	if err := b.commands(ctx, s, "node undeploy "+m.Name+" --wait"); err != nil {
+		return err
+	}
+	return driveIsEmpty(ctx, s, m)
+}
+
+// stick boots a machine from the image of `ferrite image iso` on a USB stick: it is discovered.
+func stick(firmware qemu.Firmware) func(context.Context, *bed) error {
+	return func(ctx context.Context, b *bed) (err error) {
+		plan, err := network.NewPlan(b.labID())
+		if err != nil {
+			return err
+		}
+		spec := machine("metal-1", firmware)
+		spec.NICs[0].OptionROM, spec.Disks[0].Bus = false, qemu.BusUSB
+		s, done, err := b.site(ctx, []qemu.Spec{spec}, "--discovery", "redfish")
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, done()) }()
+		image := filepath.Join(b.dir, "stick.iso")
+		out, err := exec.CommandContext(ctx, filepath.Join(b.bin, "ferrite"), "image", "iso", "--kernel", b.kernel,
+			"--initrd", b.initrd, "--api-url", fmt.Sprintf("http://%s:%d", plan.Gateway, site.APIPort), "--discover",
+			"--kernel-append", "console=ttyS0,115200", "--out", image).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("ferrite image iso: %w: %s", err, out)
+		}
+		m := s.Machines[0]
+		if err := install(image, m); err != nil {
+			return err
+		}
+		if err := m.Reset(ctx, qemu.ResetOn); err != nil {
+			return err
+		}
+		n, err := turnsUp(ctx, s)
+		if err == nil && (n.ProvisionState != "enroll" || n.Properties["cpu_arch"] != "x86_64") {
+			err = fmt.Errorf("the discovered node is %+v", n)
+		}
+		return errors.Join(err, m.Reset(ctx, qemu.ResetForceOff))
+	}
 }

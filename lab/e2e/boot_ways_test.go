@@ -46,13 +46,15 @@ func TestBootWaysRelay(t *testing.T) {
 	beside(t, profileLab, testCase{"relay", 6 * time.Minute, behindRelay})
 }
 
-// TestBootWaysMedium: the ramdisk in a virtual drive, on each bus, without a DHCP server, and a life by it.
+// TestBootWaysMedium: the ramdisk in a virtual drive, on each bus, without a DHCP server, and a life by it; a workload
+// in the drive; and the ramdisk on a USB stick.
 func TestBootWaysMedium(t *testing.T) {
 	for name, run := range map[string]func(context.Context, *bed) error{
 		"vmedia-uefi-usb": bootMedium(qemu.UEFI, qemu.BusUSB), "vmedia-bios-usb": bootMedium(qemu.BIOS, qemu.BusUSB),
 		"vmedia-uefi-scsi": bootMedium(qemu.UEFI, qemu.BusSCSI), "vmedia-bios-scsi": bootMedium(qemu.BIOS, qemu.BusSCSI),
 		"vmedia-uefi": mediumAlone(qemu.UEFI), "vmedia-bios": mediumAlone(qemu.BIOS),
-		"vmedia-life": mediumLife,
+		"vmedia-life": mediumLife, "vmedia-live": liveMedium,
+		"stick-uefi": stick(qemu.UEFI), "stick-bios": stick(qemu.BIOS),
 	} {
 		t.Run(name, func(t *testing.T) { beside(t, profileLab, testCase{name, 6 * time.Minute, run}) })
 	}

@@ -34,7 +34,7 @@ func live(ctx context.Context, b *bed) (err error) {
 			"initramfs --instance-info ramdisk_kernel_arguments=console=ttyS0,115200",
 		"--instance-info boot_iso=" + at + "live.iso",
 	} {
-		if err := b.lives(ctx, s, s.Machines[i], boots); err != nil {
+		if err := b.lives(ctx, s, s.Machines[i], boots, "ipxe"); err != nil {
 			return fmt.Errorf("%s: %w", s.Machines[i].Name, err)
 		}
 	}
@@ -73,8 +73,9 @@ func (b *bed) lost(ctx context.Context, s *site.Site, m *lab.Machine, kernel str
 
 // lives deploys a machine as the flags say and restarts it when its OS is up:
 // it comes back into it.
-func (b *bed) lives(ctx context.Context, s *site.Site, m *lab.Machine, flags string) error {
-	if _, err := s.Enroll(ctx, m, map[string]any{"deploy_interface": "ramdisk", "automated_clean": false}); err != nil {
+func (b *bed) lives(ctx context.Context, s *site.Site, m *lab.Machine, flags, boot string) error {
+	if _, err := s.Enroll(ctx, m, map[string]any{"deploy_interface": "ramdisk", "automated_clean": false,
+		"boot_interface": boot}); err != nil {
 		return err
 	}
 	err := b.commands(ctx, s,
