@@ -158,8 +158,7 @@ func (r *remote) fetch(off, n int64) ([]byte, error) {
 	want := fmt.Sprintf("bytes %d-%d/%d", off, off+n-1, r.size)
 	if got := answer.Header.Get("Content-Range"); answer.StatusCode != http.StatusPartialContent || got != want {
 		return nil, fmt.Errorf("expected an answer 206 with Content-Range %q, found %s with %q: the server must "+
-			"answer ranges, "+
-			"and the file must not change", want, answer.Status, got)
+			"answer ranges, and the file must not change", want, answer.Status, got)
 	}
 	data := make([]byte, n)
 	_, err = io.ReadFull(answer.Body, data)

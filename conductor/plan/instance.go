@@ -58,8 +58,7 @@ func hasRamdisk(n node.Node) error {
 	if text(n.InstanceInfo, "boot_iso") == "" {
 		if BootsByMedium(n) {
 			return node.Refuse(node.Invalid, "node %s cannot be deployed: with boot interface %s, deploy interface "+
-				"ramdisk needs "+
-				"instance_info/boot_iso, the http(s) URL of an ISO image", n.UUID, n.Interfaces["boot"])
+				"ramdisk needs instance_info/boot_iso, the http(s) URL of an ISO image", n.UUID, n.Interfaces["boot"])
 		}
 		keys = []string{"kernel", "ramdisk"}
 	}
@@ -68,17 +67,14 @@ func hasRamdisk(n node.Node) error {
 		case at == "":
 			return node.Refuse(node.Invalid,
 				"node %s cannot be deployed: deploy interface ramdisk needs instance_info/boot_iso, or kernel and "+
-					"ramdisk, as "+
-					"http(s) URLs", n.UUID)
+					"ramdisk, as http(s) URLs", n.UUID)
 		case !strings.HasPrefix(at, "http://") && !strings.HasPrefix(at, "https://"):
 			return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/%s is %q, expected an "+
-				"http(s) URL",
-				n.UUID, key, at)
+				"http(s) URL", n.UUID, key, at)
 		case WithPassword(at):
 			return node.Refuse(node.Invalid,
 				"node %s cannot be deployed: the URL in instance_info/%s holds a user or password, which the boot "+
-					"script would "+
-					"show on the machine's network and console: serve it without", n.UUID, key)
+					"script would show on the machine's network and console: serve it without", n.UUID, key)
 		}
 	}
 	return nil

@@ -20,8 +20,7 @@ func kernelWords(line string) ([]string, error) {
 	for _, w := range words {
 		if strings.ContainsAny(w, `'"\`) || strings.ContainsFunc(w, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 			return nil, fmt.Errorf("the kernel line holds a quote, a backslash or a control character in its word "+
-				"%.40q: "+
-				"boot loaders would change it, take it out", nameOf(w))
+				"%.40q: boot loaders would change it, take it out", nameOf(w))
 		}
 	}
 	return words, nil

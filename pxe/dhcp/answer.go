@@ -99,12 +99,10 @@ func (s *Server) decide(req *dhcpv4.DHCPv4, boot pxe.Boot) (a lent, err error) {
 	if !ok {
 		if len(s.pool.Subnets(at)) > 1 {
 			return a, because(pxe.ReasonNoSubnet, fmt.Errorf("several subnets have %v, where the request comes from, "+
-				"and none "+
-				"names it as its relay: add it to the relays of one", at))
+				"and none names it as its relay: add it to the relays of one", at))
 		}
 		return a, because(pxe.ReasonNoSubnet, fmt.Errorf("no subnet is configured for %v, where the request comes "+
-			"from: "+
-			"add it to boot-subnets, or name the relay there", at))
+			"from: add it to boot-subnets, or name the relay there", at))
 	}
 	a.subnet = sub.Prefix
 	lease, err := settle(s.pool, req, sub, s.conf.Server, boot.Stranger, now)

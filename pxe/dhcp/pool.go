@@ -91,8 +91,7 @@ func (e *ExhaustedError) Error() string {
 	}
 	if e.Stranger {
 		return fmt.Sprintf("machines that are not enrolled hold their half of the addresses between %v and %v: enrol "+
-			"them, "+
-			"or widen the pool", e.Subnet.First, e.Subnet.Last)
+			"them, or widen the pool", e.Subnet.First, e.Subnet.Last)
 	}
 	return fmt.Sprintf("no free address between %v and %v: widen the pool or shorten the lease time", e.Subnet.First,
 		e.Subnet.Last)
@@ -257,8 +256,7 @@ func (p *Pool) Offer(mac net.HardwareAddr, s Subnet, wish netip.Addr, stranger b
 	if e := p.entries[hw]; e != nil {
 		if e.static && (e.subnet != s.Name || !s.host(e.ip) || p.taken[e.ip]) {
 			return netip.Addr{}, because(pxe.ReasonReservation, fmt.Errorf("the reservation of %v for %v is no free "+
-				"host "+
-				"address of subnet %v, where it asks: correct the reservation", e.ip, hw, s))
+				"host address of subnet %v, where it asks: correct the reservation", e.ip, hw, s))
 		}
 		e.stranger = stranger && !e.static
 		if stranger && !e.live(now) && p.full(s, now) {

@@ -88,8 +88,7 @@ func (s Subnet) normal() (Subnet, error) {
 	s.Prefix = s.Prefix.Masked()
 	if s.Name != "" && (len(s.Name) > maxName || !nameForm.MatchString(s.Name)) {
 		return s, fmt.Errorf("subnet %v: the name %.80q is none: expected at most %d letters, digits, dots, dashes "+
-			"and "+
-			"underscores", s.Prefix, s.Name, maxName)
+			"and underscores", s.Prefix, s.Name, maxName)
 	}
 	if s.Lease == 0 {
 		s.Lease = DefaultLease

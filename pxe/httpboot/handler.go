@@ -84,8 +84,7 @@ func (h *handler) machine(serve func(http.ResponseWriter, *http.Request, pxe.Cli
 				"path", r.URL.Path)
 			http.Error(w,
 				fmt.Sprintf("%s is not the address that DHCP lent to %v; if another DHCP server gives the addresses, "+
-					"start the "+
-					"conductor with --other-dhcp", c.IP, mac), http.StatusForbidden)
+					"start the conductor with --other-dhcp", c.IP, mac), http.StatusForbidden)
 			return
 		}
 		c.Script = script

@@ -116,8 +116,7 @@ func explain(ctx context.Context, err error) error {
 		return ErrCredentials
 	case strings.Contains(err.Error(), "no common algorithm"):
 		return fmt.Errorf("SSH: the BMC has outdated algorithms alone: update its firmware, or set driver_info "+
-			"redfish_tls to "+
-			"legacy: %w", err)
+			"redfish_tls to legacy: %w", err)
 	}
 	return fmt.Errorf("SSH: %w", err)
 }

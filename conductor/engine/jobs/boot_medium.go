@@ -75,8 +75,7 @@ func oddAfterInsertion(slots []node.MediaSlot, err error, image string) string {
 		return "the BMC took the boot medium, and shows no virtual CD drive with an image"
 	}
 	return fmt.Sprintf("the BMC took the boot medium %s, and its virtual CD drive shows %s: it may have kept an "+
-		"older one", name,
-		strings.Join(shown, ", "))
+		"older one", name, strings.Join(shown, ", "))
 }
 
 // oddAfterEjection says that the drive still shows an image.
