@@ -1,0 +1,81 @@
+//go:build cluster
+
+package history
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"time"
+)
+
+// client asks conductors by chance, and not those that it knows to be away.
+type client struct {
+	members []*member
+	http    *http.Client
+}
+
+func newClient(members []*member) *client {
+	return &client{members, &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+}
+
+// ask asks any conductor but the one of a name.
+func (c *client) ask(but, method, path string, body, answer any) (status int, err error) {
+	m := c.members[rand.IntN(len(c.members))]
+	for m.name == but {
+		m = c.members[rand.IntN(len(c.members))]
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return 0, err
+	}
+	q, err := http.NewRequest(method, "http://"+m.address+path, bytes.NewReader(raw))
+	if err != nil {
+		return 0, err
+	}
+	q.Header.Set("X-OpenStack-Ironic-API-Version", "latest")
+	q.Header.Set("Content-Type", "application/json")
+	a, err := c.http.Do(q)
+	if err != nil {
+		return 0, err
+	}
+	defer a.Body.Close()
+	text, err := io.ReadAll(a.Body)
+	if err != nil {
+		return 0, err
+	}
+	if a.StatusCode/100 != 2 {
+		return a.StatusCode, fmt.Errorf("%s: %s %s answers %d: %.300s", m.name, method, path, a.StatusCode, text)
+	}
+	if answer != nil {
+		err = json.Unmarshal(text, answer)
+	}
+	return a.StatusCode, err
+}
+
+// shown is what a node shows.
+type shown struct {
+	UUID        string
+	State       string `json:"provision_state"`
+	Power       string `json:"power_state"`
+	PowerTarget string `json:"target_power_state"`
+	Reservation string
+	LastError   string `json:"last_error"`
+	Extra       map[string]string
+}
+
+// until waits until a node shows something.
+func (c *client) until(id, what string, so func(shown) bool) error {
+	var n shown
+	var err error
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		n = shown{}
+		if _, err = c.ask("", http.MethodGet, "/v1/nodes/"+id, nil, &n); err == nil && so(n) {
+			return nil
+		}
+	}
+	return fmt.Errorf("node %s does not come to %s: %+v, %w", id, what, n, err)
+}

@@ -1,0 +1,292 @@
+//go:build cluster
+
+package history
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
+	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
+)
+
+var (
+	troubles = flag.Int("troubles", 20, "how often a conductor is killed, frozen, cut off or stopped")
+	freezes  = flag.Bool("freezes", false, "freeze the leader every time")
+	nodes    = flag.Int("nodes", 45, "how many nodes: a third has BMCs, a third lives, a third are registers")
+)
+
+// trouble is what befalls a conductor; cure ends it. lasts is how long it is in trouble.
+type trouble struct {
+	name  string
+	cause func(w *world, m *member)
+	cure  func(w *world, m *member)
+	lasts time.Duration
+}
+
+func freezing(lasts time.Duration) trouble {
+	return trouble{
+		fmt.Sprintf("frozen for %s", lasts),
+		func(_ *world, m *member) { m.signal(syscall.SIGSTOP) }, func(_ *world, m *member) {
+			m.signal(syscall.SIGCONT)
+			m.ready()
+		}, lasts,
+	}
+}
+
+var (
+	killed = trouble{"killed", func(_ *world, m *member) { m.signal(syscall.SIGKILL) }, (*world).again, 2 * time.Second}
+	ended  = trouble{"stopped", func(_ *world, m *member) { m.signal(syscall.SIGTERM) }, (*world).again, 2 * time.Second}
+	cutOff = trouble{
+		"cut off from the database", func(w *world, m *member) {
+			w.command("ALTER ROLE "+m.role+" NOLOGIN",
+				"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = '"+m.role+"'")
+		}, func(w *world, m *member) {
+			w.command("ALTER ROLE " + m.role + " LOGIN")
+			m.ready()
+		}, 10 * time.Second,
+	}
+	all = []trouble{killed, freezing(12 * time.Second), cutOff, ended, freezing(time.Second), freezing(6 * time.Second)}
+)
+
+// world is a cluster, its nodes, and all that is under way.
+type world struct {
+	*client
+	t         *testing.T
+	database  string
+	stop      atomic.Bool
+	busy      sync.WaitGroup
+	registers *registers
+	powered   []*powered
+	lived     atomic.Int64
+	takeovers []time.Duration
+}
+
+func (w *world) command(statements ...string) {
+	w.t.Helper()
+	conn, err := pgx.Connect(context.Background(), w.database)
+	for _, s := range statements {
+		if err == nil {
+			_, err = conn.Exec(context.Background(), s)
+		}
+	}
+	if err == nil {
+		err = conn.Close(context.Background())
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// leader is the conductor that leads the default group, as the database says.
+func (w *world) leader() *member {
+	w.t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		conn, err := pgx.Connect(context.Background(), w.database)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		var name string
+		err = conn.QueryRow(context.Background(),
+			"SELECT holder FROM leader WHERE conductor_group = '' AND until > clock_timestamp()").Scan(&name)
+		_ = conn.Close(context.Background())
+		if i := slices.IndexFunc(w.members, func(m *member) bool { return m.name == name }); err == nil && i >= 0 {
+			return w.members[i]
+		}
+	}
+	w.t.Fatal("nobody leads")
+	return nil
+}
+
+// again starts a conductor that ends.
+func (w *world) again(m *member) {
+	w.t.Helper()
+	m.end()
+	m.start()
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	server := postgrestest.New(t)
+	key := filepath.Join(t.TempDir(), "cluster-key")
+	if err := os.WriteFile(key, []byte(strings.Repeat("0123456789abcdef", 3)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, database: server.URL(t)}
+	var members []*member
+	for _, name := range []string{"a", "b", "c"} {
+		m := newMember(t, name, w.database, key)
+		w.command("CREATE ROLE " + m.role + " SUPERUSER LOGIN")
+		m.start()
+		members = append(members, m)
+	}
+	w.client = newClient(members)
+	w.registers = &registers{client: w.client, began: time.Now(), all: map[register][]porcupine.Operation{}}
+	return w
+}
+
+// enroll makes a node.
+func (w *world) enroll(body map[string]any) (id string) {
+	w.t.Helper()
+	var n shown
+	if _, err := w.ask("", http.MethodPost, "/v1/nodes", body, &n); err != nil {
+		w.t.Fatal(err)
+	}
+	return n.UUID
+}
+
+// begin starts all that is done to the nodes.
+func (w *world) begin() {
+	w.t.Helper()
+	for range *nodes / 3 {
+		m := newMachine(w.t)
+		id := w.enroll(map[string]any{"driver": "redfish", "driver_info": map[string]any{
+			"redfish_address": m.server.URL, "redfish_username": redfishtest.User, "redfish_password": redfishtest.Password,
+		}})
+		if err := w.live(id, "manage", "enroll", "manageable"); err != nil {
+			w.t.Fatal(err)
+		}
+		p := &powered{client: w.client, node: id, machine: m}
+		w.powered = append(w.powered, p)
+		w.repeat(func(int) error { return p.toggle() })
+
+		lives := w.enroll(map[string]any{"driver": "fake-hardware", "instance_info": map[string]any{
+			"image_source": "http://images/os.raw",
+		}})
+		w.repeat(func(i int) error {
+			if i > 0 {
+				i = 1 + (i-1)%(len(stages)-1)
+			}
+			w.lived.Add(1)
+			return w.live(lives, stages[i].verb, stages[i].from, stages[i].to)
+		})
+
+		register := w.enroll(map[string]any{"driver": "fake-hardware"})
+		for c := range 3 {
+			w.repeat(func(i int) error {
+				w.registers.use(register, c, i)
+				time.Sleep(time.Duration(rand.IntN(600)) * time.Millisecond)
+				return nil
+			})
+		}
+	}
+}
+
+// repeat does something until the end, or until it goes wrong.
+func (w *world) repeat(do func(nth int) error) {
+	w.busy.Go(func() {
+		for i := 0; !w.stop.Load(); i++ {
+			if err := do(i); err != nil {
+				w.t.Error(err)
+				return
+			}
+		}
+	})
+}
+
+// disturb causes one trouble, mostly to the leader, and measures how long nobody answers.
+func (w *world) disturb(nth int, x trouble, probe string) {
+	w.t.Helper()
+	leader := w.leader()
+	victim := leader
+	if !*freezes && nth%4 == 3 {
+		victim = w.members[rand.IntN(len(w.members))]
+	}
+	x.cause(w, victim)
+	began := time.Now()
+	type answer struct {
+		took time.Duration
+		err  error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		took, err := w.await(victim.name, probe, nth)
+		answered <- answer{took, err}
+	}()
+	time.Sleep(x.lasts - time.Since(began))
+	x.cure(w, victim)
+	a := <-answered
+	if a.err != nil {
+		w.t.Fatalf("after %s was %s: %v", victim.name, x.name, a.err)
+	}
+	if victim == leader && w.leader() != leader {
+		w.takeovers = append(w.takeovers, a.took)
+	}
+	w.t.Logf("%3d: %s was %s; writes went on after %.2f s", nth+1, victim.name, x.name, a.took.Seconds())
+	time.Sleep(time.Duration(rand.IntN(2000)) * time.Millisecond)
+}
+
+// TestHistory: conductors are killed, frozen, cut off and stopped. Every acknowledged write is there, registers behave
+// like one, no node fails, and each power request changes its machine's power once.
+func TestHistory(t *testing.T) {
+	w := newWorld(t)
+	probe := w.enroll(map[string]any{"driver": "fake-hardware"})
+	w.begin()
+	for i := range *troubles {
+		x := all[i%len(all)]
+		if *freezes {
+			x = freezing([]time.Duration{300 * time.Millisecond, 7 * time.Second, 2 * time.Second, 9 * time.Second}[i%4])
+		}
+		w.disturb(i, x, probe)
+		if t.Failed() {
+			break
+		}
+	}
+	w.stop.Store(true)
+	w.busy.Wait()
+	w.report()
+	for _, m := range w.members {
+		m.signal(syscall.SIGTERM)
+		m.end()
+	}
+}
+
+func (w *world) report() {
+	w.t.Helper()
+	lost, err := w.registers.check()
+	if err != nil {
+		w.t.Error(err)
+	}
+	for _, r := range lost {
+		w.t.Errorf("%s of node %s behaves like no register: %+v", r.name, r.node, w.registers.all[r])
+	}
+	doubled, requests, late := 0, 0, 0
+	for _, p := range w.powered {
+		for _, d := range p.doubled {
+			w.t.Error(d)
+		}
+		changes, idle := p.machine.changes()
+		doubled, requests, late = doubled+len(p.doubled), requests+p.done, late+idle
+		if extra := len(changes) - p.done; extra > 0 && len(p.doubled) == 0 {
+			w.t.Errorf("node %s: %d power changes for %d requests: %v", p.node, len(changes), p.done, changes)
+			doubled += extra
+		}
+	}
+	slices.Sort(w.takeovers)
+	w.t.Logf("%d writes to %d registers acknowledged, %d stages lived, %d power requests, %d commands that changed nothing",
+		w.registers.known, len(w.registers.all), w.lived.Load(), requests, late)
+	if len(w.takeovers) == 0 {
+		w.t.Error("no leader was in trouble")
+		return
+	}
+	if w.t.Failed() {
+		return
+	}
+	fmt.Printf("cluster: ok %d kills, takeover p50 %.2f s, worst %.2f s, lost %d, doubled %d\n", *troubles,
+		w.takeovers[len(w.takeovers)/2].Seconds(), w.takeovers[len(w.takeovers)-1].Seconds(), len(lost), doubled)
+}
