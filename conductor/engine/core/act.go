@@ -207,9 +207,8 @@ func (e *Core) facts(ctx context.Context, n node.Node, finish *node.Effect) (pla
 	return f, nil
 }
 
-// Commit writes a change, fills what only the edge can (identifiers, signatures),
-// and wakes whoever has to do with it.
-func (e *Core) Commit(ctx context.Context, c node.Change) (node.Node, error) {
+// complete fills in what only the edge can, and the event that tells of the change.
+func (e *Core) complete(ctx context.Context, c *node.Change) error {
 	c.Events = nil // of a try before
 	for i := range c.History {
 		by := userOf(ctx)
@@ -229,11 +228,20 @@ func (e *Core) Commit(ctx context.Context, c node.Change) (node.Node, error) {
 	}
 	if c.PutEraseReport != nil {
 		if err := e.signEraseReport(c.PutEraseReport, now); err != nil {
-			return node.Node{}, err
+			return err
 		}
 	}
-	if event, ok := e.changeEvent(ctx, &c, now); ok {
+	if event, ok := e.changeEvent(ctx, c, now); ok {
 		c.Events = append(c.Events, event)
+	}
+	return nil
+}
+
+// Commit writes a change, fills what only the edge can (identifiers, signatures),
+// and wakes whoever has to do with it.
+func (e *Core) Commit(ctx context.Context, c node.Change) (node.Node, error) {
+	if err := e.complete(ctx, &c); err != nil {
+		return node.Node{}, err
 	}
 	began := time.Now()
 	saved, err := e.Store.Commit(ctx, c)

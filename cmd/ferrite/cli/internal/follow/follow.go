@@ -32,7 +32,7 @@ func Events(ctx context.Context, s *client.Session, out io.Writer, q nodeapi.Eve
 			return ctx.Err()
 		case client.Unserved(err):
 			return fmt.Errorf("%s keeps no events: it is no Ferrite, or an older one", s.Client.Base)
-		case err != nil && !(q.Follow && client.Passing(err)):
+		case err != nil && (!q.Follow || !client.Passing(err)):
 			return err
 		case !q.Follow:
 			return nil
