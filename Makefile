@@ -92,7 +92,7 @@ e2e-matrix: deps build ## machines of every firmware, bus and card, and broken o
 .PHONY: interop
 interop: interop-deps build ramdisk ## our conductor with an agent like ironic-python-agent, OpenStack Ironic with our agent (as root)
 	go test -count=1 ./lab/e2e/interop
-	@$(E2E) -tags interop -run '^TestIronic$$' ./lab/e2e
+	@$(E2E) -parallel 1 -tags interop -run '^TestIronic' ./lab/e2e
 
 # Debian starts what it installs, here TFTP and Ironic itself, unless this file forbids it.
 POLICY := /usr/sbin/policy-rc.d

@@ -10,5 +10,10 @@ import (
 // TestIronic: a UEFI machine from enroll to its own OS, into rescue and back, and to undeployed, by
 // OpenStack Ironic with our ramdisk.
 func TestIronic(t *testing.T) {
-	measured(t, profileLab, testCase{"ironic", 8 * time.Minute, ironicLife})
+	measured(t, profileLab, testCase{"ironic", 20 * time.Minute, ironicLife})
+}
+
+// TestIronicMedium: the same Ironic boots our ramdisk by its own virtual media, on a network without DHCP.
+func TestIronicMedium(t *testing.T) {
+	beside(t, profileLab, testCase{"ironic-medium", 20 * time.Minute, ironicMedium})
 }

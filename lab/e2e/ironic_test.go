@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -24,18 +25,40 @@ type foreign struct {
 	site      *site.Site
 	machine   *lab.Machine
 	ironic    *ironic.Ironic
-	addresses *ironic.Addresses
+	addresses *ironic.Addresses // nil without DHCP
+	more      map[string]any    // of the node; its driver_info is merged
 }
 
-// ironicLife lets Ironic take a machine through its life with our ramdisk. The
-// disk has an OS at the start, so that cleaning has something to do.
-func ironicLife(ctx context.Context, b *bed) (err error) {
+// stage is a part of a machine's life under Ironic.
+type stage struct {
+	name   string
+	run    func(context.Context) error
+	figure *time.Duration
+}
+
+// ironicLife lets Ironic take a machine through its life with our ramdisk.
+func ironicLife(ctx context.Context, b *bed) error {
 	f := &foreign{bed: b}
+	return f.under(ctx, machine("metal-1", qemu.UEFI), f.boot, []stage{
+		{"enroll", f.enroll, nil},
+		{"inspect", f.inspect, &f.figures.inspect},
+		{"clean", f.clean, &f.figures.clean},
+		{"deploy", f.deploy, &f.figures.deploy},
+		{"rescue", f.rescue, nil},
+		{"unrescue", f.unrescue, nil},
+		{"undeploy", f.undeploy, &f.figures.undeploy},
+	})
+}
+
+// under lets Ironic take a machine through stages. The disk has an OS at the start, so that cleaning has something
+// to do. serve starts what Ironic leaves to others.
+func (f *foreign) under(ctx context.Context, spec qemu.Spec, serve func(context.Context) (func() error, error),
+	life []stage) (err error) {
+	b := f.bed
 	peer := func(ctx context.Context, l *lab.Lab) (*exec.Cmd, error) {
 		f.ironic = ironic.New(l, filepath.Join(b.dir, "ironic"), site.APIPort)
 		return f.ironic.Command(ctx)
 	}
-	spec := machine("metal-1", qemu.UEFI)
 	spec.MemoryMB = 1024 // Ironic reads whole gigabytes from a BMC, and takes 0 for silence
 	s, done, err := b.siteOf(ctx, []qemu.Spec{spec}, site.Config{Peer: peer})
 	if err != nil {
@@ -44,7 +67,7 @@ func ironicLife(ctx context.Context, b *bed) (err error) {
 	// Ironic may take a minute to end by itself, and what it knows goes with the lab.
 	defer func() { err = errors.Join(err, s.Conductor.Kill(), done()) }()
 	f.site, f.machine = s, s.Machines[0]
-	stop, err := f.boot(ctx)
+	stop, err := serve(ctx)
 	if err != nil {
 		return err
 	}
@@ -52,15 +75,19 @@ func ironicLife(ctx context.Context, b *bed) (err error) {
 	if err := install(b.tiny.Raw, f.machine); err != nil {
 		return err
 	}
-	return f.live(ctx)
+	return f.live(ctx, life)
+}
+
+// offerRamdisk puts our ramdisk where Ironic and machines fetch it.
+func (f *foreign) offerRamdisk() error {
+	return errors.Join(copyFile(f.kernel, filepath.Join(f.images, "kernel")),
+		copyFile(f.initrd, filepath.Join(f.images, "initramfs")))
 }
 
 // boot starts what serves the machine's boots.
 func (f *foreign) boot(ctx context.Context) (stop func() error, err error) {
-	for name, path := range map[string]string{"kernel": f.kernel, "initramfs": f.initrd} {
-		if err := copyFile(path, filepath.Join(f.images, name)); err != nil {
-			return nil, err
-		}
+	if err := f.offerRamdisk(); err != nil {
+		return nil, err
 	}
 	log, err := os.Create(filepath.Join(f.dir, "boot.log"))
 	if err != nil {
@@ -76,26 +103,14 @@ func (f *foreign) boot(ctx context.Context) (stop func() error, err error) {
 }
 
 // live is the machine's life, stage by stage.
-func (f *foreign) live(ctx context.Context) error {
-	for _, stage := range []struct {
-		name   string
-		run    func(context.Context) error
-		figure *time.Duration
-	}{
-		{"enroll", f.enroll, nil},
-		{"inspect", f.inspect, &f.figures.inspect},
-		{"clean", f.clean, &f.figures.clean},
-		{"deploy", f.deploy, &f.figures.deploy},
-		{"rescue", f.rescue, nil},
-		{"unrescue", f.unrescue, nil},
-		{"undeploy", f.undeploy, &f.figures.undeploy},
-	} {
+func (f *foreign) live(ctx context.Context, life []stage) error {
+	for _, stage := range life {
 		start := time.Now()
 		if err := stage.run(ctx); err != nil {
 			return fmt.Errorf("%s: %w; the console's last lines:\n%s", stage.name, err, lastLines(f.machine))
 		}
 		took := time.Since(start)
-		say("ironic: %s in %.1f s", stage.name, took.Seconds())
+		say("%s: %s in %.1f s", f.name, stage.name, took.Seconds())
 		if stage.figure != nil {
 			f.figures.set(stage.figure, took)
 		}
@@ -106,11 +121,17 @@ func (f *foreign) live(ctx context.Context) error {
 // enroll creates the node without ports: these are the inspection's to find.
 func (f *foreign) enroll(ctx context.Context) error {
 	kernel, ramdisk := f.site.ImagesURL+"/kernel", f.site.ImagesURL+"/initramfs"
-	body := map[string]any{
-		"name": f.machine.Name, "driver": "redfish", "driver_info": map[string]any{
-			"redfish_address": f.machine.URL, "redfish_username": f.machine.Username, "redfish_password": f.machine.Password,
-			"deploy_kernel": kernel, "deploy_ramdisk": ramdisk, "rescue_kernel": kernel, "rescue_ramdisk": ramdisk,
-		},
+	info := map[string]any{
+		"redfish_address": f.machine.URL, "redfish_username": f.machine.Username, "redfish_password": f.machine.Password,
+		"deploy_kernel": kernel, "deploy_ramdisk": ramdisk, "rescue_kernel": kernel, "rescue_ramdisk": ramdisk,
+	}
+	body := map[string]any{"name": f.machine.Name, "driver": "redfish", "driver_info": info}
+	for key, value := range f.more {
+		if of, ok := value.(map[string]any); ok && key == "driver_info" {
+			maps.Copy(info, of)
+			continue
+		}
+		body[key] = value
 	}
 	if err := f.site.Call(ctx, http.MethodPost, "/v1/nodes", body, nil); err != nil {
 		return err

@@ -24,11 +24,11 @@ const bootScript = "boot.ipxe"
 // from the network, and over HTTP what Ironic has put there. It is served
 // until stop is called.
 func (i *Ironic) Boot(ctx context.Context, log *slog.Logger) (addresses *Addresses, stop func() error, err error) {
-	addresses = &Addresses{}
-	web, err := i.lab.Network.Listen("tcp", netip.AddrPortFrom(i.Address, bootPort).String())
+	files, err := i.Files()
 	if err != nil {
-		return nil, nil, fmt.Errorf("boot http: %w", err)
+		return nil, nil, err
 	}
+	addresses = &Addresses{}
 	var service *dhcp.Server
 	err = i.lab.Network.Do(func() (err error) {
 		service, err = dhcp.Listen(ctx, dhcp.Config{
@@ -38,20 +38,31 @@ func (i *Ironic) Boot(ctx context.Context, log *slog.Logger) (addresses *Address
 		return err
 	})
 	if err != nil {
-		return nil, nil, errors.Join(err, web.Close())
+		return nil, nil, errors.Join(err, files())
 	}
-	server := &http.Server{Handler: i.files(), ReadHeaderTimeout: 10 * time.Second}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	errs := make(chan error, 2)
-	go func() { errs <- service.Serve(ctx) }()
-	go func() { errs <- server.Serve(web) }()
+	served := make(chan error, 1)
+	go func() { served <- service.Serve(ctx) }()
 	return addresses, func() error {
 		cancel()
+		return errors.Join(<-served, files())
+	}, nil
+}
+
+// Files serves over HTTP what Ironic has put there: for machines, and for BMCs that read virtual media. It is served
+// until stop is called.
+func (i *Ironic) Files() (stop func() error, err error) {
+	web, err := i.lab.Network.Listen("tcp", netip.AddrPortFrom(i.Address, bootPort).String())
+	if err != nil {
+		return nil, fmt.Errorf("boot http: %w", err)
+	}
+	server := &http.Server{Handler: i.files(), ReadHeaderTimeout: 10 * time.Second}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(web) }()
+	return func() error {
 		err := server.Close()
-		for range cap(errs) {
-			if served := <-errs; !errors.Is(served, http.ErrServerClosed) {
-				err = errors.Join(err, served)
-			}
+		if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {
+			err = errors.Join(err, ended)
 		}
 		return err
 	}, nil

@@ -30,7 +30,7 @@ const APIPort = 6385
 // How soon a conductor answers: ours, and one that is slow to load.
 const (
 	readyTime     = 5 * time.Second
-	peerReadyTime = time.Minute
+	peerReadyTime = 5 * time.Minute
 )
 
 // KernelAppend is the command line of the ramdisk's kernel: that its console is to be seen
