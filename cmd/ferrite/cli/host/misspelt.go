@@ -34,20 +34,21 @@ func explainMisspelt(err error, kind hostapi.Kind) error {
 
 // fieldNames adds the names of all fields of a type, also of those within.
 func fieldNames(t reflect.Type, known map[string]bool) {
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map:
+	if k := t.Kind(); k == reflect.Pointer || k == reflect.Slice || k == reflect.Map {
 		fieldNames(t.Elem(), known)
-	case reflect.Struct:
-		for f := range t.NumField() {
-			field := t.Field(f)
-			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			if known[name] || !field.IsExported() {
-				continue
-			}
-			if name != "" && name != "-" {
-				known[name] = true
-			}
-			fieldNames(field.Type, known)
+	}
+	if t.Kind() != reflect.Struct {
+		return
+	}
+	for f := range t.NumField() {
+		field := t.Field(f)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if known[name] || !field.IsExported() {
+			continue
 		}
+		if name != "" && name != "-" {
+			known[name] = true
+		}
+		fieldNames(field.Type, known)
 	}
 }

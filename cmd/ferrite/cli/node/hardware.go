@@ -22,7 +22,7 @@ import (
 
 // partCommands are the commands of all parts.
 func partCommands(s *client.Session) (all []*cobra.Command) {
-	for _, g := range partGroups() {
+	for _, g := range partGroups {
 		var below []*cobra.Command
 		for _, r := range g.readings {
 			below = append(below, r.command(s))

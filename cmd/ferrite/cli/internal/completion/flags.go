@@ -28,6 +28,7 @@ func flagSource(cmd *cobra.Command, flag string) source {
 		return func(request) ([]string, error) { return list, nil }
 	}
 	return map[string]source{
+		"abandon":         nodes,
 		"address":         addresses,
 		"candidate-node":  nodes,
 		"chassis":         uuids("chassis", "description"),
