@@ -148,7 +148,7 @@ func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []re
 		&allocationResource{access: at, conductor: c},
 		&inspectionRuleResource{access: at, conductor: c},
 		&driverResource{access: at, conductor: c},
-		&conductorResource{access: at, conductor: c, started: time.Now()},
+		&conductorResource{access: at, members: alone{c, time.Now()}},
 		&shardResource{access: at, conductor: c},
 		&eventResource{access: at},
 		&statusResource{access: at, conductor: c, boot: o.BootWatch},

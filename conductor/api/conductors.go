@@ -1,23 +1,34 @@
 package api
 
 import (
+	"context"
+	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
+	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// conductorResource is the conductors, of which there is one.
-type conductorResource struct {
-	access
-	conductor conductorConductor
-	started   time.Time
+// Members are the conductors of a cluster.
+type Members interface {
+	// Members lists them by name.
+	Members(ctx context.Context) ([]nodeapi.Conductor, error)
+	// Drain sets whether one may lead; a *nodeapi.Fault where it cannot be.
+	Drain(ctx context.Context, name string, drained bool) error
 }
 
-// conductorConductor is the part of the conductor that conductorResource needs.
+// conductorResource is the conductors.
+type conductorResource struct {
+	access
+	members Members
+}
+
+// conductorConductor is the part of the conductor that alone needs.
 type conductorConductor interface {
 	// ConductorName is the name of this conductor.
 	ConductorName() string
@@ -25,30 +36,102 @@ type conductorConductor interface {
 	HardwareTypes() []node.HardwareType
 }
 
-// routes is the conductors: this one.
+// alone is a conductor without a cluster.
+type alone struct {
+	conductor conductorConductor
+	started   time.Time
+}
+
+// Members is this conductor.
+func (a alone) Members(context.Context) ([]nodeapi.Conductor, error) {
+	one := nodeapi.Conductor{Name: a.conductor.ConductorName(), Leader: true, Alive: true, HardwareTypes: []string{},
+		CreatedAt: a.started, SeenAt: time.Now()} // this answer is a sign of life
+	for _, hw := range a.conductor.HardwareTypes() {
+		one.HardwareTypes = append(one.HardwareTypes, hw.Name)
+	}
+	return []nodeapi.Conductor{one}, nil
+}
+
+// Drain refuses: nobody else could lead.
+func (a alone) Drain(_ context.Context, name string, _ bool) error {
+	if name != a.conductor.ConductorName() {
+		return noConductor(name)
+	}
+	return nodeapi.NewFault(http.StatusConflict, "Conductor %s is the only one: expected a cluster, "+
+		"see --cluster-key-file of ferrite serve", name)
+}
+
+// NewConductors answers for the conductors alone, whoever leads. log and who are as in Options.
+func NewConductors(members Members, log *slog.Logger, who rest.Authenticator) http.Handler {
+	h := &conductorResource{members: members}
+	h.Server = rest.NewServer(rest.Options{Log: log, Auth: who, Rules: auth.NewRules(), Fault: faultOf,
+		Rewrite: func(r *http.Request) {
+			if rest, old := strings.CutPrefix(r.URL.Path, "/conductors"); old {
+				r.URL.Path = "/v1/conductors" + rest
+			}
+			r.URL.Path = strings.TrimRight(r.URL.Path, "/")
+		}})
+	h.Handle(h.routes())
+	return h
+}
+
+// OfConductors reports whether a request is one for NewConductors.
+func OfConductors(r *http.Request) bool {
+	for _, root := range []string{"/conductors", "/v1/conductors", nodeapi.ConductorsPath} {
+		if r.URL.Path == root || strings.HasPrefix(r.URL.Path, root+"/") {
+			return true
+		}
+	}
+	return false
+}
+
 func (h *conductorResource) routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodGet, Path: "/v1/conductors", Since: 49, Doc: "the conductors", Handle: h.listConductors,
 			Wire: rest.Returns(rest.PageForm("conductors", conductorForm()), rest.PageArgs()...)},
 		{Method: http.MethodGet, Path: "/v1/conductors/:host", Since: 49, Doc: "one conductor", Handle: h.showConductor,
 			Wire: rest.Returns(conductorForm(), "fields")},
+		{Method: http.MethodGet, Path: nodeapi.ConductorsPath, Doc: "the conductors, and which of them lead",
+			Handle: h.listMembers, Wire: rest.Returns(rest.FormOf(nodeapi.Conductors{}))},
+		{Method: http.MethodPut, Path: nodeapi.ConductorsPath + "/:host/drained",
+			Doc: "set whether a conductor may lead its group", Handle: h.drain,
+			Wire: rest.Accepts(http.StatusNoContent, rest.FormOf(nodeapi.DrainedConductor{}))},
 	}
 }
 
-func (h *conductorResource) conductorView(c *rest.Call, detail bool) map[string]any {
+func (h *conductorResource) listMembers(c *rest.Call) error {
+	all, err := h.members.Members(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	return c.Marshal(http.StatusOK, nodeapi.Conductors{Conductors: all})
+}
+
+func (h *conductorResource) drain(c *rest.Call) error {
+	args, err := c.Args(nodeapi.BodyLimit, "drained")
+	if err != nil {
+		return err
+	}
+	drained, ok := args["drained"].(bool)
+	if !ok {
+		return rest.BadRequest("drained is %v: expected true or false", args["drained"])
+	}
+	if err := h.members.Drain(c.Request().Context(), c.Param("host"), drained); err != nil {
+		return err
+	}
+	return c.Empty(http.StatusNoContent)
+}
+
+func conductorView(c *rest.Call, m *nodeapi.Conductor, detail bool) map[string]any {
 	v := map[string]any{
-		"hostname": h.conductor.ConductorName(), "conductor_group": "", "alive": true,
-		"links": c.Links("conductors/" + h.conductor.ConductorName()),
+		"hostname": m.Name, "conductor_group": m.Group, "alive": m.Alive,
+		"links": c.Links("conductors/" + m.Name),
 	}
 	if detail {
-		drivers := []string{}
-		for _, hw := range h.conductor.HardwareTypes() {
-			drivers = append(drivers, hw.Name)
-		}
-		v["drivers"] = drivers
 		const form = "2006-01-02T15:04:05.000000+00:00"
-		v["created_at"] = h.started.UTC().Format(form)
-		v["updated_at"] = time.Now().UTC().Format(form) // in Ironic its last sign of life, which this answer is
+		v["drivers"] = m.HardwareTypes
+		v["created_at"] = m.CreatedAt.UTC().Format(form)
+		v["updated_at"] = m.SeenAt.UTC().Format(form) // in Ironic its last sign of life
 	}
 	return v
 }
@@ -62,19 +145,28 @@ func (h *conductorResource) listConductors(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	view := h.conductorView(c, p.Detail || p.Fields != "")
-	if p.Fields != "" {
-		if view, err = pickKeys(view, p.Fields); err != nil {
-			return err
+	all, err := h.members.Members(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	if p.Marker != "" { // which is a host here
+		i := slices.IndexFunc(all, func(m nodeapi.Conductor) bool { return m.Name == p.Marker })
+		if i < 0 {
+			return noConductor(p.Marker)
 		}
+		all = all[i+1:]
 	}
-	switch p.Marker { // which is a host here
-	case "":
-		return c.Marshal(http.StatusOK, map[string]any{"conductors": []any{view}})
-	case h.conductor.ConductorName():
-		return c.Marshal(http.StatusOK, map[string]any{"conductors": []any{}})
+	views := []any{}
+	for i := range all[:min(len(all), max(p.Limit, 1))] {
+		view := conductorView(c, &all[i], p.Detail || p.Fields != "")
+		if p.Fields != "" {
+			if view, err = pickKeys(view, p.Fields); err != nil {
+				return err
+			}
+		}
+		views = append(views, view)
 	}
-	return noConductor(p.Marker)
+	return c.Marshal(http.StatusOK, map[string]any{"conductors": views})
 }
 
 func noConductor(host string) error {
@@ -83,12 +175,16 @@ func noConductor(host string) error {
 
 func (h *conductorResource) showConductor(c *rest.Call) error {
 	host := c.Param("host")
-	if host != h.conductor.ConductorName() {
+	all, err := h.members.Members(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(all, func(m nodeapi.Conductor) bool { return m.Name == host })
+	if i < 0 {
 		return noConductor(host)
 	}
-	v := h.conductorView(c, true)
+	v := conductorView(c, &all[i], true)
 	if fields := c.QueryParam("fields"); fields != "" {
-		var err error
 		if v, err = pickKeys(v, fields); err != nil {
 			return err
 		}

@@ -221,7 +221,9 @@ func otherPolicy() []Rule {
 		{"baremetal:driver:vendor_passthru", Admin, no, no, no, vendorPassthru("/v1/drivers/{}/vendor_passthru")},
 		{"baremetal:shards:get", Reader, no, no, no, []string{"GET /v1/shards"}},
 		{"baremetal:events:post", Admin, no, no, no, []string{"POST /v1/events"}},
-		{"baremetal:conductor:get", Reader, no, no, no, []string{"GET /v1/conductors", "GET /v1/conductors/{}"}},
+		{"baremetal:conductor:get", Reader, no, no, no, []string{"GET /v1/conductors", "GET /v1/conductors/{}",
+			"GET /ferrite/v1/conductors"}},
+		{"ferrite:conductor:drain", Admin, no, no, no, []string{"PUT /ferrite/v1/conductors/{}/drained"}},
 	}
 }
 

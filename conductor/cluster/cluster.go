@@ -101,7 +101,7 @@ func (c *Cluster) turn(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for group, t := range c.terms {
-		if c.drained.Load() || group != c.Self.Group && v.candidates(group, c.Self.Name) {
+		if c.drained.Load() || group != c.Self.Group && v.Candidates(group, c.Self.Name) {
 			t.stop()
 		}
 	}
@@ -120,7 +120,7 @@ func (c *Cluster) wanted(v *View) (groups []string) {
 		return nil
 	}
 	groups = []string{c.Self.Group}
-	if c.Self.Group != "" && !v.candidates("", c.Self.Name) {
+	if c.Self.Group != "" && !v.Candidates("", c.Self.Name) {
 		groups = append(groups, "")
 	}
 	return groups
@@ -176,21 +176,30 @@ func (c *Cluster) beat(ctx context.Context) error {
 	return nil
 }
 
-// look looks at the others.
-func (c *Cluster) look(ctx context.Context) error {
+// Look asks the database how the cluster is now.
+func (c *Cluster) Look(ctx context.Context) (*View, error) {
 	within, cancel := context.WithTimeout(ctx, 2*askTime)
 	defer cancel()
 	asked := time.Now()
 	members, leaders, err := c.Rows.Look(within)
 	if err != nil {
+		return nil, err
+	}
+	return &View{Members: members, leaders: leaders, at: asked}, nil
+}
+
+// look looks at the others.
+func (c *Cluster) look(ctx context.Context) error {
+	v, err := c.Look(ctx)
+	if err != nil {
 		return err
 	}
-	for _, m := range members {
+	for _, m := range v.Members {
 		if m.Name == c.Self.Name {
 			c.drained.Store(m.Drained)
 		}
 	}
-	c.view.Store(&View{Members: members, leaders: leaders, at: asked})
+	c.view.Store(v)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	close(c.changed)

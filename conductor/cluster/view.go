@@ -49,8 +49,18 @@ func (v *View) several() bool {
 	return false
 }
 
-// candidates reports whether a living member of a group, other than one, may lead it.
-func (v *View) candidates(group, but string) bool {
+// GroupOf is the group of a member; false when there is no such member.
+func (v *View) GroupOf(name string) (group string, known bool) {
+	for _, m := range v.Members {
+		if m.Name == name {
+			return m.Group, true
+		}
+	}
+	return "", false
+}
+
+// Candidates reports whether a living member of a group, other than one, may lead it.
+func (v *View) Candidates(group, but string) bool {
 	return slices.ContainsFunc(v.Members, func(m store.Member) bool {
 		return m.Group == group && m.Alive && !m.Drained && m.Name != but
 	})

@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
@@ -140,7 +141,11 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	if err != nil {
 		return err
 	}
-	front := cluster.NewFront(all, id, m.rows, nil, nil)
+	var who rest.Authenticator
+	if m.who != nil { // a nil pointer in an interface would not be nil
+		who = m.who
+	}
+	front := cluster.NewFront(all, id, m.rows, api.NewConductors(membersOf{m, all}, m.log, who), api.OfConductors)
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))

@@ -99,6 +99,18 @@ func TestCluster(t *testing.T) {
 		}
 	}
 
+	checkLeader(t, second, "first")
+	second.Call(t, "PUT", "/ferrite/v1/conductors/nobody/drained", map[string]any{"drained": true}, http.StatusNotFound)
+	first.Call(t, "PUT", "/ferrite/v1/conductors/first/drained", map[string]any{"drained": true}, http.StatusNoContent)
+	checkLeader(t, first, "second")
+	second.Call(t, "PUT", "/ferrite/v1/conductors/second/drained", map[string]any{"drained": true}, http.StatusConflict)
+	first.Call(t, "PUT", "/ferrite/v1/conductors/first/drained", map[string]any{"drained": false}, http.StatusNoContent)
+	ready(t, first)
+	second.Call(t, "PUT", "/ferrite/v1/conductors/second/drained", map[string]any{"drained": true}, http.StatusNoContent)
+	checkLeader(t, second, "first")
+	second.Call(t, "PUT", "/ferrite/v1/conductors/second/drained", map[string]any{"drained": false}, http.StatusNoContent)
+	ready(t, second)
+
 	began := time.Now()
 	first.Stop()
 	for status := 0; status != http.StatusOK; time.Sleep(10 * time.Millisecond) {
@@ -116,4 +128,24 @@ func TestCluster(t *testing.T) {
 	to(second, "active", "active")
 	second.End(t)
 	checkSealed(t, database)
+}
+
+// checkLeader waits until a conductor says that one of the two leads, and nobody else.
+func checkLeader(t testing.TB, c *conductor, want string) {
+	t.Helper()
+	var leaders []string
+	for end := time.Now().Add(servetest.Patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		answer := c.Call(t, "GET", "/ferrite/v1/conductors", nil, http.StatusOK)
+		all, _ := answer["conductors"].([]any)
+		leaders = nil
+		for _, one := range all {
+			if m, _ := one.(map[string]any); m["leader"] == true && m["alive"] == true {
+				leaders = append(leaders, fmt.Sprint(m["name"]))
+			}
+		}
+		if len(all) == 2 && len(leaders) == 1 && leaders[0] == want {
+			return
+		}
+	}
+	t.Fatalf("%v lead, want %s", leaders, want)
 }

@@ -54,6 +54,7 @@ func argumentSource(cmd *cobra.Command, word string) source {
 	return map[string]source{
 		"NODE":       nodes,
 		"ALLOCATION": records("allocations", "state"),
+		"CONDUCTOR":  conductors,
 		"CHASSIS":    records("chassis", "description"),
 		"CONNECTOR":  records("volume/connectors", "connector_id"),
 		"DEVICE":     bootDevices,

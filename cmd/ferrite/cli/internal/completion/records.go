@@ -105,6 +105,16 @@ func leases(r request) (words []string, err error) {
 	return words, err
 }
 
+// conductors are the conductors, with their groups.
+func conductors(r request) (words []string, err error) {
+	var reply nodeapi.Conductors
+	err = r.session.Client.Do(r.ctx, "GET", nodeapi.ConductorsPath, nil, &reply)
+	for _, c := range reply.Conductors {
+		words = append(words, described(c.Name, c.Group))
+	}
+	return words, err
+}
+
 // subnets are the named subnets that have leases or reservations.
 func subnets(r request) (words []string, err error) {
 	var reply struct {
