@@ -176,7 +176,7 @@ packages: release $(PACKER) ## a .deb, an .rpm, a tar and an OCI image of ferrit
 
 .PHONY: packages-test
 packages-test: packages ## the packages, installed in a fresh Debian, run and purged; unpacked by rpm and skopeo (as root)
-	@$(MAKE) -s deps PACKAGES="debootstrap rpm skopeo systemd iproute2 util-linux"
+	@$(MAKE) -s deps PACKAGES="debootstrap rpm skopeo systemd iproute2 util-linux curl"
 	@go test -count=1 -v -timeout 30m -tags packagestest -run '^TestPackages$$' ./cmd/ferrite-pack | grep -v '^ *=== ' | \
 	  awk '/^packages: ok/ {last = $$0; next} {print} END {if (last) print last}'
 

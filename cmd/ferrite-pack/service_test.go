@@ -17,6 +17,9 @@ import (
 // serviceUser stands for the user that systemd makes up for DynamicUser.
 const serviceUser = 64321
 
+// servicePath is systemd's, with the programs that lead into the root.
+const servicePath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
 // service is a running service of a root without systemd: with the user, group, capabilities, credentials and state
 // folder of its unit, in a network of its own that has a loopback and nothing else.
 type service struct {
@@ -66,7 +69,7 @@ func startService(t *testing.T, root string) *service {
 		"--inh-caps", caps, "--ambient-caps", caps, "--bounding-set", "-all," + caps, "--no-new-privs", "--"},
 		strings.Fields(unit["ExecStart"])...)
 	s.main = exec.CommandContext(t.Context(), "nsenter", s.in(args...)...)
-	s.main.Env = []string{"PATH=/usr/bin:/bin", "CREDENTIALS_DIRECTORY=/run/credentials/ferrite.service"}
+	s.main.Env = []string{servicePath, "CREDENTIALS_DIRECTORY=/run/credentials/ferrite.service"}
 	s.main.Stderr = &s.log
 	if err := s.main.Start(); err != nil {
 		t.Fatal(err)
@@ -97,15 +100,14 @@ func (s *service) in(args ...string) []string {
 func (s *service) answers(t *testing.T) bool {
 	t.Helper()
 	return exec.CommandContext(t.Context(), "nsenter",
-		s.in("bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/6385 && printf 'GET /v1 HTTP/1.0\\r\\n\\r\\n' >&3 && "+
-			"read -t 5 line <&3 && [[ $line == 'HTTP/1.0 200'* || $line == 'HTTP/1.1 200'* ]]")...).Run() == nil
+		s.in("curl", "-sf", "-o", "/dev/null", "http://127.0.0.1:6385/v1")...).Run() == nil
 }
 
 // client runs the installed client as the admin.
 func (s *service) client(t *testing.T, password string, succeeds bool, args ...string) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "nsenter", s.in(append([]string{"chroot", s.root, programPath}, args...)...)...)
-	c.Env = []string{"FERRITE_USER=admin", "FERRITE_PASSWORD=" + password}
+	c.Env = []string{servicePath, "FERRITE_USER=admin", "FERRITE_PASSWORD=" + password}
 	if out, err := c.CombinedOutput(); (err == nil) != succeeds {
 		t.Errorf("ferrite %s: %v, success expected: %v\n%s%s", strings.Join(args, " "), err, succeeds, out, s.log.String())
 	}

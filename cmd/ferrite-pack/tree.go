@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -85,7 +86,7 @@ func hostDocs(ctx context.Context, program string) (all []entry, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(tmp)
+	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
 	if out, err := exec.CommandContext(ctx, program, "docs", "--man", tmp).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("man pages: %w: %s", err, out)
 	}

@@ -62,7 +62,7 @@ const (
 )
 
 // lookAtBMCs asks the BMC of every node for its power state. The nodes are those of a copy of the database.
-func lookAtBMCs(ctx context.Context, p patient) []finding {
+func lookAtBMCs(ctx context.Context, p patient) (found []finding) {
 	nodes, err := p.nodes(ctx)
 	if err != nil {
 		return []finding{warn("", "not asked: %v", err)}
@@ -76,7 +76,11 @@ func lookAtBMCs(ctx context.Context, p patient) []finding {
 	if err != nil {
 		return []finding{bad("correct --hardware-types", "%v", err)}
 	}
-	defer drivers.Close()
+	defer func() {
+		if err := drivers.Close(); err != nil {
+			found = append(found, warn("", "sessions of BMCs were not ended: %v", err))
+		}
+	}()
 	ctx, cancel := context.WithTimeout(ctx, bmcPatience)
 	defer cancel()
 	types := hardwareTypes(drivers)
