@@ -142,7 +142,8 @@ func TestShow(t *testing.T) {
 		Sessions: []redfish.OpenSession{{User: "root", Client: "192.0.2.1"}, {User: "ops"},
 			{User: "root", Client: "192.0.2.1"}}, Odd: []string{"a list names itself"}})
 	for _, want := range []string{"TLS 1.1, of CN=idrac, until 1970-01-01", "it has expired", "1.5s (2 requests)",
-		"way around: full-boot-request", "sessions of others: 3\n  root 192.0.2.1, 2 times\n  ops\n", "odd:\n  a list names itself",
+		"way around: full-boot-request", "sessions of others: 3\n  root 192.0.2.1, 2 times\n  ops\n",
+		"odd:\n  a list names itself",
 		"names no maker"} {
 		if err != nil || !strings.Contains(b.String(), want) {
 			t.Errorf("%q is missing of\n%s%v", want, b.String(), err)
