@@ -115,7 +115,7 @@ func (f *Front) forward(w http.ResponseWriter, r *http.Request, to way, epoch in
 			}
 		}
 	}()
-	f.proxy.ServeHTTP(w, r.WithContext(ctx))
+	f.proxy.ServeHTTP(&answering{w, http.NewResponseController(w)}, r.WithContext(ctx))
 }
 
 var errLeaderChanged = errors.New("another conductor leads the group since")

@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // endCleanly has a forwarded answer without an end of its own, such as a watch, end in order when its leader does:
@@ -37,4 +38,24 @@ func (c *cleanEnd) Read(p []byte) (int, error) {
 		err = io.EOF
 	}
 	return n, err
+}
+
+// pieceTime is how long a client may take for a piece of a forwarded answer, however long the whole goes on.
+const pieceTime = 3 * time.Minute
+
+// answering has the time for an answer begin anew with each piece.
+type answering struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+// Unwrap is for http.ResponseController.
+func (a *answering) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// Write answers with one piece.
+func (a *answering) Write(p []byte) (int, error) {
+	if err := a.control.SetWriteDeadline(time.Now().Add(pieceTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, err
+	}
+	return a.ResponseWriter.Write(p)
 }

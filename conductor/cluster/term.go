@@ -121,6 +121,9 @@ func (c *Cluster) lead(ctx context.Context, t *Term) {
 	switch {
 	case !inOrder:
 		log.Warn("this conductor has lost the group: all that was under way was cancelled", "err", l.Check())
+		if c.View().Candidates(l.Group, c.Self.Name) {
+			_ = pause(ctx, retryTime) // they are in better shape
+		}
 	case err != nil && work.Err() == nil:
 		log.Error("this conductor cannot lead the group", "err", err)
 		_ = pause(ctx, retryTime)
