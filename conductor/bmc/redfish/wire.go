@@ -50,15 +50,15 @@ func newWire(o *Options, t *target) (*wire, error) {
 	return &wire{
 		// No proxy: BMCs are on a network of their own. HTTP/1.1: what they know. No compression: with it some
 		// BMCs give weak ETags, or ones that end in -gzip, and refuse them afterwards (sushy, connector.py).
-		next: &http.Transport{DialContext: dialWithin(o.Dialer, min(connect, request)), TLSClientConfig: conf, MaxConnsPerHost: 1,
-			DisableCompression: true, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: maxHeader},
+		next: &http.Transport{DialContext: dialWithin(o.Dialer, min(connect, request)), TLSClientConfig: conf,
+			MaxConnsPerHost: 1, DisableCompression: true, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: maxHeader},
 		base: t.base, root: t.root, timeout: request, again: o.Pause, log: log, traced: o.Trace,
 	}, nil
 }
 
 // dialWithin connects within a time of its own: an address where nothing answers is known long
 // before a slow BMC has answered a request.
-func dialWithin(d dial.Dialer, within time.Duration) func(ctx context.Context, network, address string) (net.Conn, error) {
+func dialWithin(d dial.Dialer, within time.Duration) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		short, cancel := context.WithTimeout(ctx, within)
 		defer cancel()

@@ -134,7 +134,8 @@ const page = 200
 // scheduleAll gives every stored node its turn. What is saved meanwhile has
 // noted itself, under a later revision.
 func (e *Sync) scheduleAll(ctx context.Context) error {
-	err := e.EachNode(ctx, node.Query{ConductorGroup: e.Group, WithChildren: true, Limit: page}, func(n *node.Node) { e.schedulePower(*n) })
+	ours := node.Query{ConductorGroup: e.Group, WithChildren: true, Limit: page}
+	err := e.EachNode(ctx, ours, func(n *node.Node) { e.schedulePower(*n) })
 	if err != nil && ctx.Err() == nil {
 		e.Log.Error("power states are not read yet: the nodes cannot be listed; tried again in a second", "err", err)
 	}
