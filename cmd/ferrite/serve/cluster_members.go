@@ -41,8 +41,9 @@ func (m membersOf) Drain(ctx context.Context, name string, drained bool) error {
 	case !known:
 		return nodeapi.NewFault(http.StatusNotFound, "Conductor %s could not be found.", name)
 	case drained && !view.Candidates(group, name):
-		return nodeapi.NewFault(http.StatusConflict, "No other conductor of the conductor group %q is alive and not drained: "+
-			"nobody would lead it. Start or undrain another one first.", group)
+		return nodeapi.NewFault(http.StatusConflict,
+			"No other conductor of the conductor group %q is alive and not drained: "+
+				"nobody would lead it. Start or undrain another one first.", group)
 	}
 	_, err = m.rows.Drain(ctx, name, drained)
 	return err
