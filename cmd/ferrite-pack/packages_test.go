@@ -21,7 +21,7 @@ import (
 // packed is the folder that `make packages` fills.
 const packed = "../../bin/packages"
 
-// ready is how long a package may take from its installation to an answering API.
+// ready is how long a service may take from the end of its installation to an answering API.
 const ready = 5 * time.Second
 
 // TestPackages: the .deb, installed in a fresh Debian, answers on the loopback within seconds, lets in the admin that
@@ -54,10 +54,12 @@ func TestPackages(t *testing.T) {
 	}
 	sameInRPM(t, rpm, root)
 	sameInImage(t)
+	sizes := fmt.Sprintf("deb %s, rpm %s, tar %s, image of both %s", size(t, deb), size(t, rpm),
+		size(t, only(t, "ferrite-*-linux-amd64.tar.gz")), size(t, only(t, "ferrite-*-oci.tar")))
 	sameTwice(t)
-	fmt.Printf("packages: ok deb %s, rpm %s, tar %s, image of both %s; installed and answering in %.1f s, exposure %s\n",
-		size(t, deb), size(t, rpm), size(t, only(t, "ferrite-*-linux-amd64.tar.gz")), size(t, only(t, "ferrite-*-oci.tar")),
-		took.Seconds(), level[1])
+	if !t.Failed() {
+		fmt.Printf("packages: ok %s; installed and answering in %.1f s, exposure %s\n", sizes, took.Seconds(), level[1])
+	}
 }
 
 // freshDebian is a system with what debootstrap installs at least.
@@ -111,8 +113,8 @@ func installAndRun(t *testing.T, root, deb string) time.Duration {
 	}
 	took := time.Since(began)
 	t.Logf("installed in %s, answering after %s", installed.Round(time.Millisecond), took.Round(time.Millisecond))
-	if took > ready {
-		t.Errorf("installed and answering after %s, expected %s", took, ready)
+	if took-installed > ready {
+		t.Errorf("answering %s after the installation, expected %s", took-installed, ready)
 	}
 	s.client(t, shown[1], true, "node", "list")
 	s.client(t, "wrong", false, "node", "list")

@@ -17,6 +17,9 @@ import (
 // serviceUser stands for the user that systemd makes up for DynamicUser.
 const serviceUser = 64321
 
+// cacheFolder stands for the temporary folder that systemd removes with the service (PrivateTmp).
+const cacheFolder = "XDG_CACHE_HOME=/var/cache/ferrite-test"
+
 // servicePath is systemd's, with the programs that lead into the root.
 const servicePath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -38,16 +41,13 @@ func startService(t *testing.T, root string) *service {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _, _ = s.network.Process.Kill(), s.network.Wait() })
-	for i := 0; ; i++ { // until the namespace is there
-		if exec.CommandContext(t.Context(), "nsenter", s.in("ip", "link", "set", "lo", "up")...).Run() == nil &&
-			!s.sameNetwork(t) {
-			break
-		}
-		if i > 100 {
+	for i := 0; s.sameNetwork(t); i++ { // until unshare has made the namespace
+		if i > 1000 {
 			t.Fatal("no network of its own")
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+	command(t, append([]string{"nsenter"}, s.in("ip", "link", "set", "lo", "up")...)...)
 	state := filepath.Join(root, "var/lib", unit["StateDirectory"])
 	credentials := filepath.Join(root, "run/credentials/ferrite.service")
 	for _, dir := range []string{state, credentials} {
@@ -58,7 +58,6 @@ func startService(t *testing.T, root string) *service {
 			t.Fatal(err)
 		}
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(filepath.Join(root, "run/credentials")) })
 	command(t, "chroot", root, "id", "-u") // the root can run programs
 	group := strings.Split(strings.TrimSpace(command(t, "chroot", root, "getent", "group",
 		unit["SupplementaryGroups"])), ":")
@@ -69,7 +68,7 @@ func startService(t *testing.T, root string) *service {
 		"--inh-caps", caps, "--ambient-caps", caps, "--bounding-set", "-all," + caps, "--no-new-privs", "--"},
 		strings.Fields(unit["ExecStart"])...)
 	s.main = exec.CommandContext(t.Context(), "nsenter", s.in(args...)...)
-	s.main.Env = []string{servicePath, "CREDENTIALS_DIRECTORY=/run/credentials/ferrite.service"}
+	s.main.Env = []string{servicePath, cacheFolder, "CREDENTIALS_DIRECTORY=/run/credentials/ferrite.service"}
 	s.main.Stderr = &s.log
 	if err := s.main.Start(); err != nil {
 		t.Fatal(err)
@@ -107,7 +106,7 @@ func (s *service) answers(t *testing.T) bool {
 func (s *service) client(t *testing.T, password string, succeeds bool, args ...string) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "nsenter", s.in(append([]string{"chroot", s.root, programPath}, args...)...)...)
-	c.Env = []string{servicePath, "FERRITE_USER=admin", "FERRITE_PASSWORD=" + password}
+	c.Env = []string{servicePath, cacheFolder, "FERRITE_USER=admin", "FERRITE_PASSWORD=" + password}
 	if out, err := c.CombinedOutput(); (err == nil) != succeeds {
 		t.Errorf("ferrite %s: %v, success expected: %v\n%s%s", strings.Join(args, " "), err, succeeds, out, s.log.String())
 	}
@@ -121,6 +120,9 @@ func (s *service) stop(t *testing.T) {
 	}
 	if err := s.main.Wait(); err != nil {
 		t.Errorf("the service ends with %v\n%s", err, s.log.String())
+	}
+	if err := os.RemoveAll(filepath.Join(s.root, "run/credentials")); err != nil {
+		t.Error(err)
 	}
 }
 
