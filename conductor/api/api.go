@@ -33,6 +33,8 @@ type Options struct {
 	Boot Boot
 	// BootWatch shows what is asked for on the boot network; nil when none is served.
 	BootWatch BootWatch
+	// Leaders knows who leads the nodes of a group; nil: this conductor has them all.
+	Leaders Leaders
 	// Hosts has the documents that nodes are made of; nil when there are none.
 	Hosts Hosts
 	// Logs has what machines logged; nil when none is kept.
@@ -81,6 +83,9 @@ func New(o Options) *API {
 	if o.LockedInterval == 0 {
 		o.LockedInterval = lockedInterval
 	}
+	if o.Leaders == nil {
+		o.Leaders = onlyLeader{o.Conductor}
+	}
 	if o.Boot == nil {
 		o.Boot = noBoot{}
 	}
@@ -120,7 +125,7 @@ func New(o Options) *API {
 
 // newResources is everything the API answers to, in the order of the document.
 func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []resource {
-	nodes := newNodeResource(at, c, o.CacheBytes)
+	nodes := newNodeResource(at, c, o.Leaders, o.CacheBytes)
 	ports := &portResource{access: at, conductor: c, fields: portTable()}
 	return []resource{
 		&rootResource{access: at},

@@ -15,7 +15,7 @@ const both = rest.Creatable | rest.Patchable
 // what may be done with it, in Ironic's order.
 //
 //nolint:funlen // a table, a row a field
-func nodeTable(rules auth.Rules) *rest.Table[node.Node] {
+func nodeTable(rules auth.Rules, leaders Leaders) *rest.Table[node.Node] {
 	type n = node.Node
 	link := func(name string, since int) rest.Field[n] {
 		return rest.Computed(name, since, rest.FullOnly, func(dst []byte, v *rest.View[n]) []byte {
@@ -32,7 +32,7 @@ func nodeTable(rules auth.Rules) *rest.Table[node.Node] {
 		iface("boot", 31),
 		rest.Text("boot_mode", 75, 0, func(n *n) *string { return &n.BootMode }),
 		stepField("clean_step", 7, "clean"),
-		conductorGroupField(),
+		conductorGroupField(leaders),
 		rest.Flag("console_enabled", 1, 0, false, func(n *n) *bool { return &n.ConsoleEnabled }),
 		iface("console", 31),
 		iface("deploy", 31),

@@ -31,8 +31,7 @@ func (h *nodeResource) answerNodesIn(c *rest.Call, chassis string, detail bool) 
 	if err := h.permitOrder(c, p.SortKey); err != nil {
 		return err
 	}
-	q := nodeQuery{Query: node.Query{Marker: p.Marker, Limit: p.Limit + 1, SortKey: p.SortKey, Desc: p.Desc},
-		host: h.conductor.ConductorName()}
+	q := nodeQuery{Query: node.Query{Marker: p.Marker, Limit: p.Limit + 1, SortKey: p.SortKey, Desc: p.Desc}}
 	if err := rest.Narrow(c, &q, h.nodeFilters(c), rest.PageArgs()...); err != nil {
 		return err
 	}
@@ -59,7 +58,7 @@ func (h *nodeResource) answerNodesIn(c *rest.Call, chassis string, detail bool) 
 			return err
 		}
 	}
-	v := rest.View[node.Node]{Minor: c.Minor, Base: c.BaseURL(), Host: q.host, Caller: c.Caller}
+	v := rest.View[node.Node]{Minor: c.Minor, Base: c.BaseURL(), Caller: c.Caller}
 	holders, err := h.holders(c, chosen, nodes)
 	if err != nil {
 		return err
@@ -67,7 +66,7 @@ func (h *nodeResource) answerNodesIn(c *rest.Call, chassis string, detail bool) 
 	return h.Buffer(c, http.StatusOK, func(dst []byte) []byte {
 		return rest.AppendList(dst, c, p, "nodes", nodes, func(n *node.Node) string { return n.UUID },
 			func(dst []byte, n *node.Node) []byte {
-				v.Of, v.Reserved = n, holders[n.UUID]
+				v.Of, v.Host, v.Reserved = n, h.hostOf(n), holders[n.UUID]
 				if full && atRest(n) && insider(c, n) { // some fields are rendered faster than found
 					return append(dst, h.rendered(chosen, "", &v)...)
 				}
@@ -97,8 +96,7 @@ func (h *nodeResource) holders(c *rest.Call, chosen rest.Selection, nodes []node
 // nodeQuery is a query with what the store does not know of.
 type nodeQuery struct {
 	node.Query
-	host string // this conductor
-	none bool   // nothing can match
+	none bool // nothing can match
 }
 
 // nodeFilters is every filter of the list of nodes.
@@ -116,7 +114,10 @@ func (h *nodeResource) nodeFilters(c *rest.Call) []rest.Filter[nodeQuery] {
 			return err
 		}},
 		{Name: "conductor", Since: 49, Apply: func(q *q, v string) error {
-			q.none = q.none || !strings.EqualFold(v, q.host)
+			group, leads := h.leaders.Led(v)
+			if q.none = q.none || !leads; group != nil {
+				q.ConductorGroup = group
+			}
 			return nil
 		}},
 		{Name: "conductor_group", Since: 46, Apply: func(q *q, v string) error {

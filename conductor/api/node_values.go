@@ -52,18 +52,22 @@ func driverField() rest.Field[node.Node] {
 	return f
 }
 
-// conductorGroupField: a conductor is in the group without a name; nobody
-// would look after a node of another.
-func conductorGroupField() rest.Field[node.Node] {
+// conductorGroupField refuses a group without a conductor: nobody would look after its nodes.
+func conductorGroupField(leaders Leaders) rest.Field[node.Node] {
 	f := rest.Text("conductor_group", 46, both, func(n *node.Node) *string { return &n.ConductorGroup })
 	f.Show = func(dst []byte, v *rest.View[node.Node]) []byte { return rest.AppendString(dst, v.Of.ConductorGroup) }
 	f.Set = func(n *node.Node, value any) error {
 		group, err := rest.ReadText(value, rest.MaxText)
-		if err == nil && group != "" {
-			err = rest.BadRequest("No valid host was found. Reason: No conductor service registered which supports "+
+		if err != nil {
+			return err
+		}
+		group = strings.ToLower(group) // as Ironic does
+		if _, known := leaders.Leader(group); !known {
+			return rest.BadRequest("No valid host was found. Reason: No conductor service registered which supports "+
 				`driver %s for conductor group "%s".`, n.Driver, group)
 		}
-		return err
+		n.ConductorGroup = group
+		return nil
 	}
 	return f
 }

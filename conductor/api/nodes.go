@@ -22,6 +22,7 @@ type nodeResource struct {
 	fields    *rest.Table[node.Node]
 	full      [nodeapi.MaxMinor + 1]rest.Selection // all fields by minor version
 	cache     *rest.Cache
+	leaders   Leaders
 }
 
 // nodeConductor is the part of the conductor that nodeResource needs.
@@ -40,8 +41,9 @@ type nodeConductor interface {
 	Status(ctx context.Context, ref string) (engine.Status, error)
 }
 
-func newNodeResource(at access, c nodeConductor, cacheBytes int) *nodeResource {
-	h := &nodeResource{access: at, conductor: c, fields: nodeTable(at.Rules), cache: rest.NewCache(cacheBytes)}
+func newNodeResource(at access, c nodeConductor, leaders Leaders, cacheBytes int) *nodeResource {
+	h := &nodeResource{access: at, conductor: c, fields: nodeTable(at.Rules, leaders), cache: rest.NewCache(cacheBytes),
+		leaders: leaders}
 	for minor := range h.full {
 		h.full[minor] = h.fields.Full(minor)
 	}
@@ -155,12 +157,18 @@ func (h *nodeResource) answerNode(c *rest.Call, status int, n *node.Node, fields
 	if !atRest(n) {
 		return h.answerBusyNode(c, status, n, chosen, holder)
 	}
-	v := rest.View[node.Node]{Of: n, Minor: c.Minor, Base: c.BaseURL(), Host: h.conductor.ConductorName(),
+	v := rest.View[node.Node]{Of: n, Minor: c.Minor, Base: c.BaseURL(), Host: h.hostOf(n),
 		Reserved: holder, Caller: c.Caller}
 	if !insider(c, n) {
 		return h.Buffer(c, status, func(dst []byte) []byte { return h.fields.Render(dst, chosen, &v) })
 	}
 	return c.RawJSON(status, h.rendered(chosen, fields, &v))
+}
+
+// hostOf is the conductor that leads the group of a node, "" while there is none.
+func (h *nodeResource) hostOf(n *node.Node) string {
+	host, _ := h.leaders.Leader(n.ConductorGroup)
+	return host
 }
 
 // atRest: nothing of such a node's answer is known in memory alone.
@@ -171,7 +179,7 @@ func atRest(n *node.Node) bool { return n.Run == nil && n.ProvisionState.Class()
 // changed.
 func (h *nodeResource) rendered(chosen rest.Selection, fields string, v *rest.View[node.Node]) []byte {
 	key := rest.CacheKey{UUID: v.Of.UUID, Created: v.Of.CreatedAt.UnixMicro(), Revision: v.Of.Revision, Minor: v.Minor,
-		Fields: fields, Base: v.Base, Reserved: v.Reserved}
+		Fields: fields, Base: v.Base, Host: v.Host, Reserved: v.Reserved}
 	if body, ok := h.cache.Get(key); ok {
 		return body
 	}
@@ -189,7 +197,7 @@ func (h *nodeResource) answerBusyNode(c *rest.Call, status int, n *node.Node, ch
 		return err
 	}
 	wire := wireStatus(st)
-	v := rest.View[node.Node]{Of: n, Minor: c.Minor, Base: c.BaseURL(), Host: h.conductor.ConductorName(),
+	v := rest.View[node.Node]{Of: n, Minor: c.Minor, Base: c.BaseURL(), Host: h.hostOf(n),
 		Reserved: holder, Status: &wire, Caller: c.Caller}
 	return h.Buffer(c, status, func(dst []byte) []byte { return h.fields.Render(dst, chosen, &v) })
 }

@@ -94,7 +94,11 @@ func (f *Front) group(r *http.Request) (string, error) {
 	if !f.cluster.View().several() {
 		return "", nil
 	}
-	return groupOf(r, f.groups)
+	group, err := groupOf(r, f.groups)
+	if r.Method == http.MethodPost && !f.cluster.View().Known(group) {
+		return "", err // its leader refuses what nobody would look after
+	}
+	return group, err
 }
 
 // forward hands a request to the leader of its group, until another one leads it.

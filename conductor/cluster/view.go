@@ -59,6 +59,11 @@ func (v *View) GroupOf(name string) (group string, known bool) {
 	return "", false
 }
 
+// Known reports whether a conductor of a group is alive.
+func (v *View) Known(group string) bool {
+	return slices.ContainsFunc(v.Members, func(m store.Member) bool { return m.Group == group && m.Alive })
+}
+
 // Candidates reports whether a living member of a group, other than one, may lead it.
 func (v *View) Candidates(group, but string) bool {
 	return slices.ContainsFunc(v.Members, func(m store.Member) bool {

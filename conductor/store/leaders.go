@@ -33,7 +33,8 @@ func (m *Members) Take(
 
 // Renew prolongs a leadership; ErrSuperseded when it has ended.
 func (m *Members) Renew(ctx context.Context, group string, epoch int64, hold time.Duration) error {
-	ok, err := touchedOne(m.db.ExecContext(ctx, `UPDATE leader SET until = clock_timestamp() + $3 * interval '1 microsecond'
+	ok, err := touchedOne(m.db.ExecContext(ctx, `UPDATE leader
+		SET until = clock_timestamp() + $3 * interval '1 microsecond'
 		WHERE conductor_group = $1 AND epoch = $2 AND until >= clock_timestamp()`, group, epoch, hold.Microseconds()))
 	if err == nil && !ok {
 		err = ErrSuperseded
@@ -44,10 +45,10 @@ func (m *Members) Renew(ctx context.Context, group string, epoch int64, hold tim
 	return nil
 }
 
-// Release gives a group back, if it is led in this epoch still. Writes of the epoch are refused from then on.
+// Release gives a group back, if it is led in this epoch still. It waits for no writes that are under way: Take does.
 func (m *Members) Release(ctx context.Context, group string, epoch int64) error {
-	_, err := m.db.ExecContext(ctx, `UPDATE leader SET epoch = epoch + 1, until = '-infinity', holder = ''
-		WHERE conductor_group = $1 AND epoch = $2`, group, epoch)
+	const release = "UPDATE leader SET until = '-infinity' WHERE conductor_group = $1 AND epoch = $2"
+	_, err := m.db.ExecContext(ctx, release, group, epoch)
 	if err != nil {
 		return fmt.Errorf("give the group %q back: %w", group, err)
 	}

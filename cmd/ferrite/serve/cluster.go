@@ -47,6 +47,9 @@ type member struct {
 	who  *auth.Authenticator
 	cert *certificate.Certificate
 	api  net.Addr
+	all  *cluster.Cluster // since it has joined
+
+	certificates *certificates
 }
 
 // serveCluster runs a conductor that shares its database with others, until ctx ends.
@@ -95,6 +98,9 @@ func (m *member) open(ctx context.Context, key cluster.Key) error {
 		return err
 	}
 	m.lost = m.Init
+	if err := m.shareCertificate(ctx, shared); err != nil {
+		return err
+	}
 	m.who, m.cert, err = m.access(m.log)
 	return err
 }
@@ -145,6 +151,7 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	if m.who != nil { // a nil pointer in an interface would not be nil
 		who = m.who
 	}
+	m.all = all
 	front := cluster.NewFront(all, id, m.rows, api.NewConductors(membersOf{m, all}, m.log, who), api.OfConductors)
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -165,6 +172,7 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	m.announce(m.api, m.log)
 	manager := serviceManagerOf(m.log)
 	manager.tell("READY=1")
+	parts.Go(func() { m.renewCertificate(ctx) })
 	parts.Go(func() { manager.watch(ctx, func(context.Context) error { return nil }) })
 	err = all.Run(ctx)
 	fail(err)
@@ -224,7 +232,8 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 	defer fail(nil)
 	log := m.log.With("group", group, "epoch", t.Lease.Epoch)
 	w, err := c.assemble(ctx, parts{db: db, keys: m.keys, who: m.who, cert: m.cert, api: m.api, ready: t.Lease.Check,
-		fail: fail, group: &group, check: t.Lease.Check}, log)
+		leaders: membersOf{m, m.all},
+		fail:    fail, group: &group, check: t.Lease.Check}, log)
 	if err != nil {
 		return err
 	}

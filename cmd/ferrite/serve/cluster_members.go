@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -30,6 +31,24 @@ func (m membersOf) Members(ctx context.Context) ([]nodeapi.Conductor, error) {
 	return all, nil
 }
 
+// Leader is the conductor that leads a group. A group is known while a conductor of it is alive.
+func (m membersOf) Leader(group string) (host string, known bool) {
+	view := m.cluster.View()
+	leader, _, _ := view.Leader(group)
+	return leader.Name, group == "" || leader.Name != "" || view.Known(group)
+}
+
+// Led is the group that a conductor leads.
+func (m membersOf) Led(host string) (*string, bool) {
+	view := m.cluster.View()
+	for _, one := range view.Members {
+		if strings.EqualFold(one.Name, host) {
+			return &one.Group, view.Leads(one)
+		}
+	}
+	return nil, false
+}
+
 // Drain sets whether a conductor may lead. It refuses to drain the last one of a group.
 func (m membersOf) Drain(ctx context.Context, name string, drained bool) error {
 	view, err := m.cluster.Look(ctx) // what another has just set counts
@@ -41,9 +60,8 @@ func (m membersOf) Drain(ctx context.Context, name string, drained bool) error {
 	case !known:
 		return nodeapi.NewFault(http.StatusNotFound, "Conductor %s could not be found.", name)
 	case drained && !view.Candidates(group, name):
-		return nodeapi.NewFault(http.StatusConflict,
-			"No other conductor of the conductor group %q is alive and not drained: "+
-				"nobody would lead it. Start or undrain another one first.", group)
+		return nodeapi.NewFault(http.StatusConflict, "No other conductor of the conductor group %q is alive and not "+
+			"drained: nobody would lead it. Start or undrain another one first.", group)
 	}
 	_, err = m.rows.Drain(ctx, name, drained)
 	return err

@@ -210,13 +210,14 @@ func (c Config) api(stopping context.Context, ready func() error, eng *engine.En
 	documents *objects.Keeper, owners api.Hosts,
 	eventLog *docevents.Log, changes *changeLog, record *audit.Recorder, logs *bootlog.Keeper,
 	consoles *console.Consoles, boot *bootserver.Server,
-	counters *metrics.Metrics, who *auth.Authenticator,
+	counters *metrics.Metrics, leaders api.Leaders, who *auth.Authenticator,
 	log *slog.Logger) *api.API {
 	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout,
 		BIOSBootloader: c.BIOSBootloader, CallbackPath: c.AgentPath})
 	hosts := kube.Options{Keeper: documents, Events: eventLog, Log: log, Stopping: stopping, Ready: ready}
-	options := api.Options{Conductor: eng, Hosts: owners, Logs: logs, Consoles: consoles, Log: log, Stopping: stopping,
-		Mounts: ramdisks.Handlers(), Answered: counters.Answered}
+	options := api.Options{Conductor: eng, Leaders: leaders, Hosts: owners, Logs: logs, Consoles: consoles, Log: log,
+		Stopping: stopping,
+		Mounts:   ramdisks.Handlers(), Answered: counters.Answered}
 	if record != nil {
 		options.Audit = record
 	}

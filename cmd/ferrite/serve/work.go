@@ -48,15 +48,16 @@ func folderKeys(dir string) (k ownedKeys, err error) {
 
 // parts are what a conductor works with, beside its settings.
 type parts struct {
-	db    Database
-	keys  ownedKeys
-	who   *auth.Authenticator      // nil: anybody may do anything
-	cert  *certificate.Certificate // nil for plain HTTP
-	api   net.Addr                 // where the API is
-	ready func() error             // why the database cannot be used; nil where it always can
-	fail  context.CancelCauseFunc  // ends the conductor's work, for the reason given
-	group *string                  // whose nodes it has; nil for those of all
-	check func() error             // refuses to send anything to a BMC or an agent; nil where it always may
+	db      Database
+	keys    ownedKeys
+	who     *auth.Authenticator      // nil: anybody may do anything
+	cert    *certificate.Certificate // nil for plain HTTP
+	api     net.Addr                 // where the API is
+	ready   func() error             // why the database cannot be used; nil where it always can
+	fail    context.CancelCauseFunc  // ends the conductor's work, for the reason given
+	group   *string                  // whose nodes it has; nil for those of all
+	leaders api.Leaders              // nil without a cluster
+	check   func() error             // refuses to send anything to a BMC or an agent; nil where it always may
 }
 
 // leads says which groups the conductor leads; nil without a cluster.
@@ -169,7 +170,7 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	}
 	consoles := c.consoles(ctx, &w.kept, w.engine, bmcs, logs, log)
 	w.face = c.api(ctx, p.ready, w.engine, documents, hosts, eventLog, changes, record, logs, consoles, w.boot,
-		counters, p.who, log)
+		counters, p.leaders, p.who, log)
 	return w, nil
 }
 

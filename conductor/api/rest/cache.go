@@ -12,6 +12,7 @@ type CacheKey struct {
 	Minor    int
 	Fields   string
 	Base     string
+	Host     string // the node's conductor
 	Reserved string
 }
 

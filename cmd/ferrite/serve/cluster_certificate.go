@@ -1,0 +1,154 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/cluster"
+	"github.com/ferrite-metal/ferrite/conductor/keys"
+)
+
+// The certificate of the API belongs to the cluster: agents know the conductor by it, whoever leads. Each conductor
+// has it in its data folder, where the server reads it again when it has changed.
+const (
+	sharedCertificate = "api certificate"
+	certificateFile   = "cluster-tls.crt"
+	certificateKey    = "cluster-tls.key"
+	certificateEvery  = time.Minute
+)
+
+// pair is a certificate with its private key, in PEM.
+type pair struct {
+	Cert []byte `json:"cert"`
+	Key  []byte `json:"key"`
+}
+
+// begins is when a certificate begins to be valid.
+func (p pair) begins() (time.Time, error) {
+	c, err := tls.X509KeyPair(p.Cert, p.Key)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return c.Leaf.NotBefore, nil
+}
+
+// certificates keeps this conductor's copy of the certificate current, and shares a newer one of the flags.
+type certificates struct {
+	dir, cert, key string // the data folder, and the files of --tls-cert and --tls-key
+	shared         *cluster.Shared
+	number         int64 // of the copy in the data folder
+}
+
+// keep compares the certificate of the flags with that of the cluster. The one that begins later is everybody's. It
+// reports whether there is one.
+func (s *certificates) keep(ctx context.Context) (bool, error) {
+	var stored, own pair
+	text, number, err := s.shared.Get(ctx, sharedCertificate)
+	if err == nil && number > 0 {
+		err = json.Unmarshal(text, &stored)
+	}
+	if err == nil && s.cert != "" {
+		own, err = readPair(s.cert, s.key)
+	}
+	if err != nil {
+		return false, err
+	}
+	if newer, err := own.newerThan(stored); err != nil {
+		return false, err
+	} else if newer {
+		if text, err = json.Marshal(own); err != nil {
+			return false, err
+		}
+		if ok, err := s.shared.Put(ctx, sharedCertificate, number+1, text); err != nil || !ok {
+			return ok, errors.Join(err, ctx.Err())
+		}
+		stored, number = own, number+1
+	}
+	if number == 0 {
+		return false, nil
+	}
+	if number != s.number {
+		if err := stored.write(s.dir); err != nil {
+			return false, err
+		}
+		s.number = number
+	}
+	return true, nil
+}
+
+// newerThan reports whether a certificate takes the place of another one.
+func (p pair) newerThan(stored pair) (bool, error) {
+	if len(p.Cert) == 0 || bytes.Equal(p.Cert, stored.Cert) {
+		return false, nil
+	}
+	own, err := p.begins()
+	if err != nil {
+		return false, fmt.Errorf("TLS certificate and key: %w", err)
+	}
+	if len(stored.Cert) == 0 {
+		return true, nil
+	}
+	theirs, err := stored.begins()
+	if err != nil {
+		return false, fmt.Errorf("the cluster's certificate: %w", err)
+	}
+	return own.After(theirs), nil
+}
+
+func readPair(cert, key string) (p pair, err error) {
+	if p.Cert, err = os.ReadFile(cert); err != nil { //nolint:gosec // the operator's own
+		return p, fmt.Errorf("TLS certificate and key: %w", err)
+	}
+	if p.Key, err = os.ReadFile(key); err != nil { //nolint:gosec // the operator's own
+		return p, fmt.Errorf("TLS certificate and key: %w", err)
+	}
+	return p, nil
+}
+
+func (p pair) write(dir string) error {
+	err := errors.Join(keys.WriteFile(filepath.Join(dir, certificateKey), p.Key),
+		keys.WriteFile(filepath.Join(dir, certificateFile), p.Cert))
+	if err != nil {
+		return fmt.Errorf("--data-dir %s: %w", dir, err)
+	}
+	return nil
+}
+
+// shareCertificate has the API use the certificate of the cluster, if there is one.
+func (m *member) shareCertificate(ctx context.Context, shared *cluster.Shared) error {
+	m.certificates = &certificates{dir: m.DataDir, cert: m.TLSCert, key: m.TLSKey, shared: shared}
+	for range 2 { // another conductor may be faster once
+		found, err := m.certificates.keep(ctx)
+		if err != nil {
+			return err
+		}
+		if found {
+			m.TLSCert, m.TLSKey = filepath.Join(m.DataDir, certificateFile), filepath.Join(m.DataDir, certificateKey)
+			return nil
+		}
+	}
+	return nil
+}
+
+// renewCertificate looks for a newer certificate, of the files or of the cluster, until ctx ends.
+func (m *member) renewCertificate(ctx context.Context) {
+	tick := time.NewTicker(certificateEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if _, err := m.certificates.keep(ctx); err != nil && ctx.Err() == nil {
+			m.log.Warn("the cluster's certificate was not looked at; tried again", "after", certificateEvery, "err", err)
+		}
+	}
+}
