@@ -52,6 +52,14 @@ func (l *Lease) Check() error {
 	return nil
 }
 
+// Left is how long nobody else can lead the group, by the last renewal; 0 once the leadership has ended.
+func (l *Lease) Left() time.Duration {
+	if l.Check() != nil {
+		return 0
+	}
+	return max(holdTime-l.age(), 0)
+}
+
 // End ends the leadership for this conductor.
 func (l *Lease) End(why error) { l.end(why) }
 

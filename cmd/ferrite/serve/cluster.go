@@ -228,6 +228,11 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	leave, err := m.takeBootAddress(ctx, c, t.Lease)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, leave()) }()
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	log := m.log.With("group", group, "epoch", t.Lease.Epoch)
@@ -251,6 +256,9 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 		w.endConsoles(ctx, termConsoles)
 	}
 	stop()
+	if left := leave(); left != nil {
+		log.Warn("the boot address was not given back: it goes by itself", "after", t.Lease.Left(), "err", left)
+	}
 	running.Wait()
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) && t.Lease.Check() == nil {
 		return cause
