@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -54,4 +55,24 @@ func (m *Members) KeysInUse(ctx context.Context) (ids []seal.ID, err error) {
 		return nil, fmt.Errorf("read the ids of the keys: %w", err)
 	}
 	return slices.Collect(maps.Keys(used)), nil
+}
+
+// HasCluster reports whether the conductors of a cluster share the keys of a database. One that has no such table yet
+// has none.
+func HasCluster(ctx context.Context, address string, o PostgresOptions) (has bool, err error) {
+	config, err := postgresConfig(address, o)
+	if err != nil {
+		return false, err
+	}
+	db := postgresPool(config, 1)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var table bool
+	err = db.QueryRowContext(ctx, "SELECT to_regclass('shared_keys') IS NOT NULL").Scan(&table)
+	if err == nil && table {
+		err = db.QueryRowContext(ctx, "SELECT EXISTS (SELECT FROM shared_keys)").Scan(&has)
+	}
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", PostgresName(address), err)
+	}
+	return has, nil
 }

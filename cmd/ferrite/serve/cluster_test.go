@@ -77,6 +77,12 @@ func TestCluster(t *testing.T) {
 	to(first, "manage", "manageable")
 	to(second, "inspect", "manageable")
 
+	rotate := SecretsCommand()
+	rotate.SetArgs([]string{"rotate", "--data-dir", t.TempDir(), "--database", database})
+	rotate.SilenceErrors = true
+	if err := rotate.Execute(); err == nil || !strings.Contains(err.Error(), "share its key") {
+		t.Errorf("secrets rotate ended with %v", err)
+	}
 	short := filepath.Join(t.TempDir(), "short")
 	if err := os.WriteFile(short, []byte("too short"), 0o600); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/seal"
+	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
 // SecretsCommand is `ferrite secrets`: it works on the data folder of a conductor that
@@ -77,6 +79,9 @@ func (r rotation) run(cmd *cobra.Command) (err error) {
 	if _, err := os.Stat(r.path(newFile)); err == nil {
 		return fmt.Errorf("--data-dir %s: the first start of its conductor was cut off: start the conductor once", r.dir)
 	}
+	if err := r.notShared(cmd.Context()); err != nil {
+		return err
+	}
 	before, err := keys.Secrets(r.dir)
 	if err != nil {
 		return fmt.Errorf("--data-dir %s: %w", r.dir, err)
@@ -98,6 +103,19 @@ func (r rotation) run(cmd *cobra.Command) (err error) {
 		}
 	}
 	return r.print(before)
+}
+
+// notShared refuses a database whose key a cluster shares: its conductors would seal with another one.
+func (r rotation) notShared(ctx context.Context) error {
+	if r.server.url == "" {
+		return nil
+	}
+	shared, err := store.HasCluster(ctx, r.server.url, store.PostgresOptions{Password: r.server.password})
+	if err == nil && shared {
+		err = fmt.Errorf("%s: the conductors of a cluster share its key: expected a database of a single conductor; "+
+			"see docs/operate/several-conductors.md", store.PostgresName(r.server.url))
+	}
+	return err
 }
 
 // reseal seals everything with the newest key, and leaves only that one.
