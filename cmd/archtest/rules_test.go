@@ -131,7 +131,8 @@ var rules = []rule{
 		"conductor/store, proto/*"), tests: list("conductor/store/*"),
 		why: "who leads, and who is asked; knows neither nodes nor resources"},
 	{packages: list("conductor/backup, conductor/cacert, conductor/dial, conductor/floating, conductor/keys, " +
-		"conductor/localfile, conductor/outbound, conductor/ratelimit, conductor/reload, conductor/seal"), why: "usable alone"},
+		"conductor/localfile, conductor/outbound, conductor/ratelimit, conductor/reload, conductor/seal"),
+		why: "usable alone"},
 	{packages: list("conductor/audit"), may: list("conductor/fsm, conductor/node, proto/*"),
 		tests: list("conductor/store/*, conductor/store"), why: "writes down requests; decides nothing"},
 	{packages: list("conductor/webhooks"), may: list("conductor/fsm, conductor/node, proto/*"),
