@@ -17,6 +17,7 @@ const (
 	lookEvery = 250 * time.Millisecond // between two looks at the others: an ordered takeover waits for one
 	beatEvery = 2 * time.Second        // between two signs of life
 	askTime   = 1500 * time.Millisecond
+	stuckTime = 15 * time.Second // without a turn; the longest takes two signs of life that get no answer
 )
 
 // Config is what a member is made of.
@@ -34,6 +35,8 @@ type Cluster struct {
 	Config
 	view    atomic.Pointer[View]
 	drained atomic.Bool
+	turned  atomic.Int64 // when the last turn was over, in ns since began
+	began   time.Time
 	beaten  time.Time
 
 	mu      sync.Mutex
@@ -50,7 +53,7 @@ type term struct {
 
 // Join makes the first sign of life, and looks at the others.
 func Join(ctx context.Context, conf Config) (*Cluster, error) {
-	c := &Cluster{Config: conf, changed: make(chan struct{}), terms: map[string]*term{}}
+	c := &Cluster{Config: conf, began: time.Now(), changed: make(chan struct{}), terms: map[string]*term{}}
 	c.view.Store(&View{})
 	if err := c.beat(ctx); err != nil {
 		return nil, err
@@ -70,6 +73,7 @@ func (c *Cluster) Run(ctx context.Context) (err error) {
 	reached := true
 	for {
 		err := c.turn(work)
+		c.turned.Store(int64(time.Since(c.began)))
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -85,6 +89,16 @@ func (c *Cluster) Run(ctx context.Context) (err error) {
 			return nil
 		}
 	}
+}
+
+// Alive is an error when this conductor no longer takes part. A database that cannot be reached is none: each turn ends
+// in a few seconds all the same.
+func (c *Cluster) Alive() error {
+	if idle := time.Since(c.began) - time.Duration(c.turned.Load()); idle > stuckTime {
+		return fmt.Errorf("this conductor has not looked at its cluster for %s, expected at most %s",
+			idle.Round(time.Second), stuckTime)
+	}
+	return nil
 }
 
 // turn shows a sign of life when it is time, looks at the others, and leads what nobody leads.

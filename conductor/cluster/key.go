@@ -45,13 +45,13 @@ func ReadKey(file string, log *slog.Logger) (Key, error) {
 	return key, nil
 }
 
-// NewKey makes a key of the content of its file.
+// NewKey makes a key of the content of its file. The ends of lines after it do not count.
 func NewKey(text []byte) (Key, error) {
+	text = bytes.TrimRight(text, "\r\n")
 	if len(text) < minKey || len(text) > maxKey {
 		return Key{}, fmt.Errorf("expected %d to %d random bytes, found %d: make one with: openssl rand -base64 48", minKey,
 			maxKey, len(text))
 	}
-	text = bytes.TrimRight(text, "\r\n")
 	if bytes.Count(text, text[:1]) == len(text) {
 		return Key{}, errors.New("expected random bytes, found one byte again and again: make a key with: " +
 			"openssl rand -base64 48")

@@ -63,7 +63,7 @@ func (l *Lease) Left() time.Duration {
 // End ends the leadership for this conductor.
 func (l *Lease) End(why error) { l.end(why) }
 
-// Renewed notes a renewal that was asked for at a time.
+// prolong notes a renewal that was asked for at a time.
 func (l *Lease) prolong(asked time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

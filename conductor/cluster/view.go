@@ -39,7 +39,7 @@ func (v *View) free(group, member string) bool {
 	return !led || leader.Name == member
 }
 
-// Several reports whether there is more than one group.
+// several reports whether there is more than one group.
 func (v *View) several() bool {
 	for _, m := range v.Members {
 		if m.Group != "" && m.Alive {

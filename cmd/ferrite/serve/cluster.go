@@ -173,7 +173,7 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	manager := serviceManagerOf(m.log)
 	manager.tell("READY=1")
 	parts.Go(func() { m.renewCertificate(ctx) })
-	parts.Go(func() { manager.watch(ctx, func(context.Context) error { return nil }) })
+	parts.Go(func() { manager.watch(ctx, func(context.Context) error { return all.Alive() }) })
 	err = all.Run(ctx)
 	fail(err)
 	manager.tell("STOPPING=1")
