@@ -64,6 +64,14 @@ func (m *metricsServer) run(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
+// close gives the address back, of a server that does not run: the next term of a cluster opens it again.
+func (m *metricsServer) close() error {
+	if m == nil {
+		return nil
+	}
+	return m.listener.Close()
+}
+
 // bootCounter counts the requests on the boot network.
 type bootCounter struct{ counters *metrics.Metrics }
 

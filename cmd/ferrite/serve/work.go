@@ -108,7 +108,7 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, w.drivers.Close())
+			err = errors.Join(err, w.drivers.Close(), w.scrapes.close())
 		}
 	}()
 	logs, err := bootlog.Open(filepath.Join(c.DataDir, "logs"), bootlog.Limits{})
