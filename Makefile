@@ -94,13 +94,9 @@ interop: interop-deps build ramdisk ## our conductor with an agent like ironic-p
 	go test -count=1 ./lab/e2e/interop
 	@$(E2E) -parallel 1 -tags interop -run '^TestIronic' ./lab/e2e
 
-# Debian starts what it installs, here TFTP and Ironic itself, unless this file forbids it.
-POLICY := /usr/sbin/policy-rc.d
 .PHONY: interop-deps
 interop-deps:
-	@if [ "$$(id -u)" = 0 ] && [ ! -e $(POLICY) ]; then \
-	  trap 'rm -f $(POLICY)' EXIT; printf '#!/bin/sh\nexit 101\n' >$(POLICY); chmod 755 $(POLICY); fi; \
-	$(MAKE) deps PACKAGES="$(PACKAGES) ironic-api ironic-conductor"
+	@$(MAKE) deps PACKAGES="$(PACKAGES) ironic-api ironic-conductor"
 
 .PHONY: bmc-personalities
 bmc-personalities: deps build ramdisk ## the driver over BMCs with every personality, and deploys behind three of them (as root)
@@ -204,11 +200,14 @@ bench: deps build ramdisk ## measure sizes, boot times and speeds
 	@go run ./lab/imagebench
 	@$(E2E) -tags e2e -run '^TestMeasured' -bench . -benchtime 1x ./lab/e2e -solo
 
+# Debian starts the servers that it installs (PostgreSQL, Prometheus, DHCP, Ironic), unless this file forbids it.
+POLICY := /usr/sbin/policy-rc.d
 .PHONY: deps
 deps: ## install what is missing (Debian packages, as root)
 	@missing=$$(for p in $(PACKAGES); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done); \
 	[ -z "$$missing" ] && exit 0; \
 	[ "$$(id -u)" = 0 ] || { echo "these packages are missing, and only root can install them:" $$missing; exit 1; }; \
+	if [ ! -e $(POLICY) ]; then trap 'rm -f $(POLICY)' EXIT; printf '#!/bin/sh\nexit 101\n' >$(POLICY); chmod 755 $(POLICY); fi; \
 	echo "installing:" $$missing; \
 	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null
 
