@@ -233,8 +233,8 @@ func (c *Cluster) leave(ctx context.Context) error {
 // View is the cluster as it was seen last.
 func (c *Cluster) View() *View { return c.view.Load() }
 
-// looked is closed when the cluster was looked at again.
-func (c *Cluster) looked() <-chan struct{} {
+// Looked is closed when the cluster was looked at again.
+func (c *Cluster) Looked() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.changed

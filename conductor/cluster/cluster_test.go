@@ -45,7 +45,12 @@ func (l *led) leader(group string) string {
 // join starts a member. It leads until its lease has ended, as something that cannot be stopped in between does.
 func join(t *testing.T, r *rows, l *led, name, group string) (stop func()) {
 	t.Helper()
-	c, err := Join(t.Context(), Config{Rows: rowsOf{r, name}, Log: quiet(), Self: store.Member{Name: name, Group: group},
+	return joinBy(t, rowsOf{r, name}, l, name, group)
+}
+
+func joinBy(t *testing.T, r Rows, l *led, name, group string) (stop func()) {
+	t.Helper()
+	c, err := Join(t.Context(), Config{Rows: r, Log: quiet(), Self: store.Member{Name: name, Group: group},
 		Lead: func(ctx context.Context, term *Term) error {
 			l.begin(term.Lease.Group, name)
 			<-ctx.Done()

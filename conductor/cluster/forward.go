@@ -107,7 +107,7 @@ func (f *Front) forward(w http.ResponseWriter, r *http.Request, to way, epoch in
 	defer cancel(nil)
 	go func() {
 		for {
-			changed := f.cluster.looked()
+			changed := f.cluster.Looked()
 			if _, now, ok := f.cluster.View().Leader(to.group); ok && now != epoch {
 				cancel(errLeaderChanged)
 				return

@@ -99,6 +99,9 @@ func (l *Lease) renew(rows Rows) {
 		case <-l.ctx.Done():
 			return
 		}
+		if l.Check() != nil { // after a freeze the database may still take a renewal
+			return
+		}
 		asked := time.Now()
 		ctx, cancel := context.WithTimeout(l.ctx, askTime)
 		err := rows.Renew(ctx, l.Group, l.Epoch, holdTime)

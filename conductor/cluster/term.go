@@ -112,9 +112,8 @@ func (c *Cluster) lead(ctx context.Context, t *Term) {
 	}
 	inOrder := l.Check() == nil
 	l.End(errors.New("it was given back"))
-	if inOrder {
-		c.release(ctx, l, log)
-	}
+	// A lost one is given back, too: a renewal without an answer may have prolonged it for others.
+	c.release(ctx, l, log)
 	if late := <-over; err == nil {
 		err = late
 	}

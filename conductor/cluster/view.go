@@ -49,6 +49,18 @@ func (v *View) several() bool {
 	return false
 }
 
+// Size counts the living members and their groups, the default group among them.
+func (v *View) Size() (members, groups int) {
+	names := map[string]bool{"": true}
+	for _, m := range v.Members {
+		if m.Alive {
+			members++
+			names[m.Group] = true
+		}
+	}
+	return members, len(names)
+}
+
 // GroupOf is the group of a member; false when there is no such member.
 func (v *View) GroupOf(name string) (group string, known bool) {
 	for _, m := range v.Members {

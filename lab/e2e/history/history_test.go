@@ -31,6 +31,9 @@ var (
 	nodes    = flag.Int("nodes", 45, "how many nodes: a third has BMCs, a third lives, a third are registers")
 )
 
+// longest is how long a takeover may take.
+const longest = 10 * time.Second
+
 // trouble is what befalls a conductor; cure ends it. lasts is how long it is in trouble.
 type trouble struct {
 	name  string
@@ -47,6 +50,14 @@ func freezing(lasts time.Duration) trouble {
 			m.ready()
 		}, lasts,
 	}
+}
+
+// moment is how long a freeze lasts: short ones, and by chance those at whose end the leadership is about to be over.
+func moment(nth int) time.Duration {
+	if nth%4 == 0 {
+		return time.Duration(200+rand.IntN(1800)) * time.Millisecond
+	}
+	return time.Duration(3500+rand.IntN(4000)) * time.Millisecond
 }
 
 var (
@@ -75,6 +86,7 @@ type world struct {
 	powered   []*powered
 	lived     atomic.Int64
 	takeovers []time.Duration
+	most      int // connections of all conductors at a time
 }
 
 func (w *world) command(statements ...string) {
@@ -228,6 +240,12 @@ func (w *world) disturb(nth int, x trouble, probe string) {
 		w.takeovers = append(w.takeovers, a.took)
 	}
 	w.t.Logf("%3d: %s was %s; writes went on after %.2f s", nth+1, victim.name, x.name, a.took.Seconds())
+	if a.took > longest {
+		w.t.Errorf("expected writes to go on within %s", longest)
+		for _, m := range w.members {
+			w.t.Logf("log of %s:\n%s", m.name, m.tail())
+		}
+	}
 	time.Sleep(time.Duration(rand.IntN(2000)) * time.Millisecond)
 }
 
@@ -237,10 +255,11 @@ func TestHistory(t *testing.T) {
 	w := newWorld(t)
 	probe := w.enroll(map[string]any{"driver": "fake-hardware"})
 	w.begin()
+	w.busy.Go(w.countConnections)
 	for i := range *troubles {
 		x := all[i%len(all)]
 		if *freezes {
-			x = freezing([]time.Duration{300 * time.Millisecond, 7 * time.Second, 2 * time.Second, 9 * time.Second}[i%4])
+			x = freezing(moment(i))
 		}
 		w.disturb(i, x, probe)
 		if t.Failed() {
@@ -253,6 +272,27 @@ func TestHistory(t *testing.T) {
 	for _, m := range w.members {
 		m.signal(syscall.SIGTERM)
 		m.end()
+	}
+}
+
+// roomConnections is how many connections to the database a room has at most.
+const roomConnections = 32
+
+// countConnections counts the connections of all conductors until the end.
+func (w *world) countConnections() {
+	conn, err := pgx.Connect(context.Background(), w.database)
+	for err == nil && !w.stop.Load() {
+		var n int
+		err = conn.QueryRow(context.Background(),
+			"SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'ferrite%'").Scan(&n)
+		w.most = max(w.most, n)
+		time.Sleep(20 * time.Millisecond)
+	}
+	if err == nil {
+		err = conn.Close(context.Background())
+	}
+	if err != nil {
+		w.t.Error(err)
 	}
 }
 
@@ -277,9 +317,12 @@ func (w *world) report() {
 			doubled += extra
 		}
 	}
+	if w.most > roomConnections {
+		w.t.Errorf("the conductors had %d connections to the database at a time, expected %d at most", w.most, roomConnections)
+	}
 	slices.Sort(w.takeovers)
-	w.t.Logf("%d writes to %d registers acknowledged, %d stages lived, %d power requests, %d commands that changed nothing",
-		w.registers.known, len(w.registers.all), w.lived.Load(), requests, late)
+	w.t.Logf("%d writes to %d registers acknowledged, %d stages lived, %d power requests, %d commands that changed nothing, %d connections",
+		w.registers.known, len(w.registers.all), w.lived.Load(), requests, late, w.most)
 	if len(w.takeovers) == 0 {
 		w.t.Error("no leader was in trouble")
 		return
