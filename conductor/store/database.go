@@ -44,8 +44,9 @@ type Database struct {
 	cache     *nodeCache
 	seal      sealer
 	claim     string
-	lead      writeRight // nil for SQLite
-	group     *string    // whose nodes are this conductor's; nil for those of all
+	lead      writeRight            // nil for SQLite
+	group     *string               // whose nodes are this conductor's; nil for those of all
+	resize    func(connections int) // nil for SQLite
 	closers   []func() error
 }
 

@@ -18,6 +18,9 @@ func (m *Members) Take(
 		"INSERT INTO leader (conductor_group, epoch, holder) VALUES ($1, 0, '') ON CONFLICT DO NOTHING", group); err != nil {
 		return 0, false, fmt.Errorf("lead the group %q: %w", group, err)
 	}
+	if err := m.endTerm(ctx, group, member); err != nil {
+		return 0, false, fmt.Errorf("end the last term of the group %q: %w", group, err)
+	}
 	err = m.db.QueryRowContext(ctx, `UPDATE leader SET epoch = epoch + 1, holder = $2,
 		until = clock_timestamp() + $3 * interval '1 microsecond'
 		WHERE conductor_group = $1 AND (until < clock_timestamp() OR holder = $2) RETURNING epoch`,
@@ -29,6 +32,25 @@ func (m *Members) Take(
 		return 0, false, fmt.Errorf("lead the group %q: %w", group, err)
 	}
 	return epoch, true, nil
+}
+
+// endTerm ends the connections of the last leader of a group, if its time is over. A leader that is frozen or cut off
+// keeps them otherwise: with locks that a takeover waits for, and beside those of the next one.
+func (m *Members) endTerm(ctx context.Context, group, member string) error {
+	var epoch int64
+	err := m.db.QueryRowContext(ctx, `SELECT epoch FROM leader WHERE conductor_group = $1
+		AND (until < clock_timestamp() OR holder = $2)`, group, member).Scan(&epoch)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err == nil {
+		_, err = m.db.ExecContext(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+			WHERE datname = current_database() AND application_name = $1`, termName(m.config.RuntimeParams["search_path"], group, epoch))
+	}
+	if sqlState(err) == insufficientPrivilege { // of another role: the timeouts of connections end them
+		return nil
+	}
+	return err
 }
 
 // Renew prolongs a leadership; ErrSuperseded when it has ended.

@@ -12,9 +12,6 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// memberConnections are those of a member that leads nothing, beside the one of its lock.
-const memberConnections = 3
-
 // AliveFor is how long a member counts as alive after its last sign of life.
 const AliveFor = 6 * time.Second
 
@@ -65,7 +62,7 @@ func (m *Members) open(ctx context.Context, config *pgx.ConnConfig, o PostgresOp
 	if err := m.Hold(ctx); err != nil {
 		return err
 	}
-	m.db = postgresPool(m.config, memberConnections)
+	m.db = postgresPool(m.config, memberConnections-1) // one holds the lock
 	if err := migrateAlone(ctx, config); err != nil {
 		return err
 	}

@@ -15,12 +15,6 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// A conductor has at most 32 connections: these, and the one of its lock.
-const (
-	postgresWriters = 16
-	postgresReaders = 12
-)
-
 // oldestPostgres is the oldest version of the server, as server_version_num has it.
 const oldestPostgres = 150000
 
@@ -34,6 +28,8 @@ type PostgresOptions struct {
 	// Connection is called when the database cannot be reached, and with nil when it can be
 	// again. After ErrSuperseded the conductor has to end.
 	Connection func(err error)
+	// Connections is how many it opens at most, the one of its lock apart; 28 when 0. See Share.
+	Connections int
 	// Term is a time for which a cluster has given this conductor a group of nodes; nil for a conductor that has
 	// the database for itself.
 	Term *Term
@@ -127,13 +123,17 @@ func openPostgres(
 	writing := config
 	if o.Term != nil {
 		s.group, s.cache.group = &o.Term.Group, &o.Term.Group
+		config = o.Term.named(config)
 		writing = quickly(config)
 	}
-	write := postgresPool(writing, postgresWriters)
+	writers, readers := divide(cmp.Or(o.Connections, aloneConnections))
+	write := postgresPool(writing, writers)
 	w := &postgresWriter{
 		db: write, cache: s.cache, seal: seal, lead: l, group: s.group, patience: cmp.Or(o.Patience, 30*time.Second),
 	}
-	s.read = newReader(postgresPool(readOnly(config), cmp.Or(o.Readers, postgresReaders)), postgresDialect)
+	read := postgresPool(readOnly(config), cmp.Or(o.Readers, readers))
+	s.read = newReader(read, postgresDialect)
+	s.resize = func(connections int) { resize(connections, write, read) }
 	s.read.patiently = w.patiently
 	documents := newWriter(w.transact, func() error { return nil })
 	s.w, s.documents = w, documents

@@ -12,15 +12,16 @@ import (
 
 // Codes of PostgreSQL's errors (postgresql.org/docs/15/errcodes-appendix.html).
 const (
-	uniqueViolation      = "23505"
-	foreignKeyViolation  = "23503"
-	serializationFailure = "40001"
-	deadlockDetected     = "40P01"
-	diskFull             = "53100"
-	tooManyConnections   = "53300"
-	readOnlyTransaction  = "25006" // on a replica, which may become the primary
-	queryCanceled        = "57014" // by statement_timeout
-	idleInTransaction    = "25P03" // for longer than idle_in_transaction_session_timeout
+	uniqueViolation       = "23505"
+	foreignKeyViolation   = "23503"
+	serializationFailure  = "40001"
+	deadlockDetected      = "40P01"
+	diskFull              = "53100"
+	tooManyConnections    = "53300"
+	readOnlyTransaction   = "25006" // on a replica, which may become the primary
+	insufficientPrivilege = "42501"
+	queryCanceled         = "57014" // by statement_timeout
+	idleInTransaction     = "25P03" // for longer than idle_in_transaction_session_timeout
 )
 
 // ErrUncertain says that the connection was lost while a write was committed, and that the

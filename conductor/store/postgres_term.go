@@ -2,10 +2,12 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -22,6 +24,25 @@ type Term struct {
 	Over context.Context //nolint:containedctx // the term's, not a caller's
 	// Lost is called when the database has refused a write of this epoch.
 	Lost func()
+}
+
+// named gives connections the name of the term: who leads next ends them by it.
+func (t *Term) named(config *pgx.ConnConfig) *pgx.ConnConfig {
+	config = config.Copy()
+	config.RuntimeParams["application_name"] = termName(config.RuntimeParams["search_path"], t.Group, t.Epoch)
+	return config
+}
+
+// longestName is the longest name of a connection that PostgreSQL keeps, in bytes.
+const longestName = 63
+
+// termName is the application_name of connections of a term. Rooms that share a database have a schema each.
+func termName(schemas, group string, epoch int64) string {
+	name := strings.TrimSpace(fmt.Sprintf("ferrite epoch %d %s %s", epoch, group, schemas))
+	if len(name) > longestName {
+		name = fmt.Sprintf("ferrite epoch %d %x", epoch, sha256.Sum256([]byte(group+" "+schemas)))[:longestName]
+	}
+	return name
 }
 
 // frozenTime bounds how long a conductor that is frozen or cut off within a transaction keeps its locks. A takeover

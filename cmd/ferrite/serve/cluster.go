@@ -220,7 +220,7 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 	}
 	db, err := store.OpenPostgres(ctx, c.Database, store.PostgresOptions{
 		Options:  store.Options{Keys: m.ring, DropLost: m.lost, Sealing: loggedSealing(m.log, nil)},
-		Password: c.server().password,
+		Password: c.server().password, Connections: store.Share(m.all.View().Size()),
 		Term: &store.Term{Group: group, Epoch: t.Lease.Epoch, Over: t.Lease.Context(),
 			Lost: func() { t.Lease.End(store.ErrSuperseded) }},
 	})
@@ -228,6 +228,7 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	go m.share(ctx, db)
 	leave, err := m.takeBootAddress(ctx, c, t.Lease)
 	if err != nil {
 		return err
@@ -264,4 +265,20 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 		return cause
 	}
 	return nil
+}
+
+// share has the store of a term open its part of the room's connections, until ctx ends.
+func (m *member) share(ctx context.Context, db *store.Database) {
+	for last := 0; ; {
+		changed := m.all.Looked()
+		if now := store.Share(m.all.View().Size()); now != last {
+			db.Resize(now)
+			last = now
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
 }

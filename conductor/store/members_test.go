@@ -1,0 +1,90 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store"
+	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
+)
+
+// term opens the store of a term.
+func term(t *testing.T, address, group string, epoch int64) *store.Database {
+	t.Helper()
+	over, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	return openPostgres(t, address, store.PostgresOptions{
+		Patience: time.Second, Term: &store.Term{Group: group, Epoch: epoch, Over: over},
+	})
+}
+
+// TestTakeEndsConnections: who takes a group ends the connections of its last leader, and nobody else's.
+func TestTakeEndsConnections(t *testing.T) {
+	address := postgrestest.URL(t)
+	m, err := store.OpenMembers(t.Context(), address, store.PostgresOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	take := func(group, member string) int64 {
+		t.Helper()
+		epoch, ok, err := m.Take(t.Context(), group, member, time.Millisecond)
+		if err != nil || !ok {
+			t.Fatalf("%s takes %q: %t, %v", member, group, ok, err)
+		}
+		time.Sleep(5 * time.Millisecond)
+		return epoch
+	}
+	last, other := take("", "a"), take("rack", "a")
+	terms := map[string]*store.Database{"": term(t, address, "", last), "rack": term(t, address, "rack", other)}
+	conn, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	count := func(group string, epoch int64) (n int) {
+		t.Helper()
+		const text = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1"
+		name := fmt.Sprintf("ferrite epoch %d %s %s", epoch, group, conn.Config().RuntimeParams["search_path"])
+		if err := conn.QueryRow(t.Context(), text, name).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for group, s := range terms {
+		if _, err := s.Commit(t.Context(), node.Change{Insert: &node.Node{UUID: "n-" + group, ConductorGroup: group,
+			ProvisionState: node.Enroll}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if count("", last) == 0 || count("rack", other) == 0 {
+		t.Fatal("the terms have no connections")
+	}
+	take("", "b")
+	for end := time.Now().Add(10 * time.Second); count("", last) > 0; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d connections of the last leader are left", count("", last))
+		}
+	}
+	if count("rack", other) == 0 {
+		t.Error("the connections of another group have ended, too")
+	}
+}
+
+// TestShare: a room has 32 connections, and a leader enough to work with.
+func TestShare(t *testing.T) {
+	for _, tc := range []struct{ members, groups, want int }{{1, 1, 26}, {2, 1, 23}, {3, 1, 20}, {3, 2, 10}, {8, 3, 6}} {
+		if got := store.Share(tc.members, tc.groups); got != tc.want {
+			t.Errorf("%d members, %d groups: %d, want %d", tc.members, tc.groups, got, tc.want)
+		}
+	}
+}
