@@ -61,8 +61,9 @@ func (a alone) Drain(_ context.Context, name string, _ bool) error {
 		"see --cluster-key-file of ferrite serve", name)
 }
 
-// NewConductors answers for the conductors alone, whoever leads. log and who are as in Options.
-func NewConductors(members Members, log *slog.Logger, who rest.Authenticator) http.Handler {
+// NewConductors answers for the conductors and for the metrics of this one alone, whoever leads. metrics, log and who
+// are as in Options.
+func NewConductors(members Members, metrics http.Handler, log *slog.Logger, who rest.Authenticator) http.Handler {
 	h := &conductorResource{members: members}
 	h.Server = rest.NewServer(rest.Options{Log: log, Auth: who, Rules: auth.NewRules(), Fault: faultOf,
 		Rewrite: func(r *http.Request) {
@@ -71,13 +72,13 @@ func NewConductors(members Members, log *slog.Logger, who rest.Authenticator) ht
 			}
 			r.URL.Path = strings.TrimRight(r.URL.Path, "/")
 		}})
-	h.Handle(h.routes())
+	h.Handle(append(h.routes(), (&metricsResource{metrics}).routes()...))
 	return h
 }
 
 // OfConductors reports whether a request is one for NewConductors.
 func OfConductors(r *http.Request) bool {
-	for _, root := range []string{"/conductors", "/v1/conductors", nodeapi.ConductorsPath} {
+	for _, root := range []string{"/conductors", "/v1/conductors", nodeapi.ConductorsPath, metricsPath} {
 		if r.URL.Path == root || strings.HasPrefix(r.URL.Path, root+"/") {
 			return true
 		}

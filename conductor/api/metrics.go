@@ -7,12 +7,14 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
+const metricsPath = "/metrics"
+
 // metricsResource answers scrapes of Prometheus.
 type metricsResource struct{ metrics http.Handler }
 
 func (h *metricsResource) routes() []rest.Route {
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/metrics", Doc: "the counters of this conductor, for Prometheus", Handle: h.scrape,
+		{Method: http.MethodGet, Path: metricsPath, Doc: "the counters of this conductor, for Prometheus", Handle: h.scrape,
 			Wire: rest.Wire{Status: http.StatusOK, Gives: rest.Schema{"type": "string"}, Media: "text/plain"}},
 	}
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -81,6 +82,27 @@ func (v *View) Candidates(group, but string) bool {
 	return slices.ContainsFunc(v.Members, func(m store.Member) bool {
 		return m.Group == group && m.Alive && !m.Drained && m.Name != but
 	})
+}
+
+// Leading are the conductor groups of all members, with the default one; true for those that a member leads.
+func (v *View) Leading(member string) map[string]bool {
+	all := map[string]bool{"": false}
+	for _, m := range v.Members {
+		all[m.Group] = false
+	}
+	for group := range all {
+		leader, _, led := v.Leader(group)
+		all[group] = led && leader.Name == member
+	}
+	return all
+}
+
+// Reached is an error when the database did not answer of late.
+func (v *View) Reached() error {
+	if !v.fresh() {
+		return fmt.Errorf("the database has not answered for %s", validTime)
+	}
+	return nil
 }
 
 // fresh reports whether the view is recent enough to be told as the state of things.

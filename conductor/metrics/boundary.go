@@ -3,6 +3,7 @@ package metrics
 import (
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -22,6 +23,7 @@ type boundary struct {
 	callTimes  *prometheus.HistogramVec
 	boots      *prometheus.CounterVec
 	logins     prometheus.Counter
+	failures   prometheus.Counter
 }
 
 func newBoundary() boundary {
@@ -43,11 +45,14 @@ func newBoundary() boundary {
 				"for no answer (empty: it was answered)."}, []string{"service", "message", "reason"}),
 		logins: prometheus.NewCounter(prometheus.CounterOpts{Name: "ferrite_api_refused_logins_total",
 			Help: "Requests whose sender was not identified (401)."}),
+		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "ferrite_api_failed_requests_total",
+			Help: "Requests that a fault of the conductor has ended (5xx but 503)."}),
 	}
 }
 
 func (b boundary) all() []prometheus.Collector {
-	return []prometheus.Collector{b.requests, b.latencies, b.heartbeats, b.calls, b.callTimes, b.boots, b.logins}
+	return []prometheus.Collector{b.requests, b.latencies, b.heartbeats, b.calls, b.callTimes, b.boots, b.logins,
+		b.failures}
 }
 
 // methods are those that are counted by their names: a client may send any word.
@@ -68,8 +73,11 @@ func (b boundary) Answered(method, route string, status int, took time.Duration)
 	if took < longest {
 		b.latencies.WithLabelValues(method).Observe(took.Seconds())
 	}
-	if status == 401 {
+	switch {
+	case status == http.StatusUnauthorized:
 		b.logins.Inc()
+	case status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable:
+		b.failures.Inc()
 	}
 	if strings.HasPrefix(route, strings.TrimSuffix(agentapi.HeartbeatPath, "/")) {
 		b.heartbeats.WithLabelValues(heartbeatOutcome(status)).Inc()
@@ -88,9 +96,15 @@ func heartbeatOutcome(status int) string {
 
 // Called takes note of a call to a BMC.
 func (b boundary) Called(driver string, took time.Duration, err error) {
+	for _, outcome := range callOutcomes { // an alert needs the zero before the first
+		b.calls.WithLabelValues(driver, outcome)
+	}
 	b.calls.WithLabelValues(driver, callOutcome(err)).Inc()
 	b.callTimes.WithLabelValues(driver).Observe(took.Seconds())
 }
+
+// callOutcomes are the outcomes of calls that are faults.
+var callOutcomes = []string{"timeout", "error", "refused"}
 
 func callOutcome(err error) string {
 	var permanent interface{ Permanent() bool }

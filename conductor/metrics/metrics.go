@@ -18,8 +18,6 @@ type Config struct {
 	Pending func() int
 	// Ready is why the database cannot be used, nil when it can.
 	Ready func() error
-	// Leads are the conductor groups that this conductor leads, and those that it knows of.
-	Leads func() map[string]bool
 	// Sensors has the last readings of machines.
 	Sensors Sensors
 	// SensorSeries bounds the series of sensors in one scrape. Machines beyond it are left out, and counted.
@@ -31,8 +29,9 @@ type Metrics struct {
 	Nodes *Nodes
 	work
 	boundary
-	registry *prometheus.Registry
-	handler  http.Handler
+	registry   *prometheus.Registry
+	registerer prometheus.Registerer // of the registry, with the labels that all metrics have
+	handler    http.Handler          // nil for those of a term
 }
 
 // The limits of a scrape.
@@ -43,15 +42,33 @@ const (
 
 // New makes metrics at zero.
 func New() *Metrics {
-	m := &Metrics{Nodes: newNodes(time.Now), work: newWork(), boundary: newBoundary(), registry: prometheus.NewRegistry()}
-	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		collectors.NewBuildInfoCollector(), m.Nodes)
-	m.registry.MustRegister(m.work.all()...)
-	m.registry.MustRegister(m.boundary.all()...)
-	m.handler = promhttp.InstrumentMetricHandler(m.registry, promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
-		MaxRequestsInFlight: maxScrapes, Timeout: scrapeTimeout, Registry: m.registry,
-	}))
+	m := newMetrics(prometheus.Labels{})
+	registerProgram(m.registry)
+	m.handler = answering(m.registry, m.registry)
 	return m
+}
+
+// newMetrics are those of a conductor that leads, with labels that all of them have.
+func newMetrics(labels prometheus.Labels) *Metrics {
+	m := &Metrics{Nodes: newNodes(time.Now), work: newWork(), boundary: newBoundary(), registry: prometheus.NewRegistry()}
+	m.registerer = prometheus.WrapRegistererWith(labels, m.registry)
+	m.registerer.MustRegister(m.Nodes)
+	m.registerer.MustRegister(m.work.all()...)
+	m.registerer.MustRegister(m.boundary.all()...)
+	return m
+}
+
+// registerProgram adds the metrics of the program itself.
+func registerProgram(r prometheus.Registerer) {
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		collectors.NewBuildInfoCollector())
+}
+
+// answering answers scrapes with what is gathered, and counts them in own.
+func answering(all prometheus.Gatherer, own *prometheus.Registry) http.Handler {
+	return promhttp.InstrumentMetricHandler(own, promhttp.HandlerFor(all, promhttp.HandlerOpts{
+		MaxRequestsInFlight: maxScrapes, Timeout: scrapeTimeout, Registry: own,
+	}))
 }
 
 // Watch adds what is read at a scrape. It is called once.
@@ -61,23 +78,25 @@ func (m *Metrics) Watch(c Config) {
 			func() float64 { return float64(c.Pending()) })
 	}
 	if c.Ready != nil {
-		m.gauge("ferrite_store_ready", "1 while the database can be used, else 0.", func() float64 {
-			if c.Ready() != nil {
-				return 0
-			}
-			return 1
-		})
-	}
-	if c.Leads != nil {
-		m.registry.MustRegister(leaders{c.Leads})
+		registerReady(m.registerer, c.Ready)
 	}
 	if c.Sensors != nil && c.SensorSeries > 0 {
-		m.registry.MustRegister(&sensors{source: c.Sensors, most: c.SensorSeries})
+		m.registerer.MustRegister(&sensors{source: c.Sensors, most: c.SensorSeries})
 	}
 }
 
 func (m *Metrics) gauge(name, help string, read func() float64) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
+	m.registerer.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
+}
+
+func registerReady(r prometheus.Registerer, ready func() error) {
+	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ferrite_store_ready",
+		Help: "1 while the database can be used, else 0."}, func() float64 {
+		if ready() != nil {
+			return 0
+		}
+		return 1
+	}))
 }
 
 // ServeHTTP answers a scrape.

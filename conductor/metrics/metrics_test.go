@@ -3,6 +3,7 @@ package metrics
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -31,7 +32,7 @@ func (r readings) EachSensorReport(visit func(node.Sensed) bool) {
 
 func (r readings) SensorReports() int { return len(r) }
 
-func scrape(t *testing.T, m *Metrics) string {
+func scrape(t *testing.T, m http.Handler) string {
 	t.Helper()
 	w := httptest.NewRecorder()
 	m.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
@@ -79,12 +80,13 @@ func full() *Metrics {
 	m.Committed(time.Millisecond, fmt.Errorf("x: %w", node.ErrStale))
 	m.Answered("GET", "/v1/nodes/:node", 200, time.Millisecond)
 	m.Answered("BREW", "", 401, time.Millisecond)
+	m.Answered("PUT", "/v1/nodes/:node", 500, time.Millisecond)
+	m.Answered("PUT", "/v1/nodes/:node", 503, time.Millisecond)
 	m.Answered("POST", "/v1/heartbeat/*", 202, time.Millisecond)
 	m.Called("redfish", time.Second, context.DeadlineExceeded)
 	m.Booted("dhcp", "DISCOVER", "")
 	m.Booted("tftp", hostile, "no such file")
 	m.Watch(Config{Pending: func() int { return 3 }, Ready: func() error { return nil },
-		Leads: func() map[string]bool { return map[string]bool{"": true, hostile: false} },
 		Sensors: readings{
 			{Node: "u1", Name: hostile, Report: node.SensorReport{At: time.Unix(1700000000, 0), Sensors: []node.Sensor{
 				{Group: node.TemperatureSensor, Name: "CPU 1", ID: "7", Context: "CPU", Reading: reading(40)},
@@ -116,6 +118,8 @@ func TestScrape(t *testing.T) {
 		`ferrite_store_ready 1`,
 		`ferrite_store_commit_duration_seconds_count 1`,
 		`ferrite_store_commit_errors_total{reason="stale"} 1`,
+		`ferrite_store_commit_errors_total{reason="failed"} 0`,
+		`ferrite_api_failed_requests_total 1`,
 		`ferrite_api_requests_total{method="GET",route="/v1/nodes/:node",status="200"} 1`,
 		`ferrite_api_requests_total{method="other",route="none",status="401"} 1`,
 		`ferrite_api_refused_logins_total 1`,
@@ -123,7 +127,6 @@ func TestScrape(t *testing.T) {
 		`ferrite_bmc_calls_total{driver="redfish",outcome="timeout"} 1`,
 		`ferrite_boot_requests_total{message="DISCOVER",reason="",service="dhcp"} 1`,
 		`ferrite_boot_requests_total{message="other",reason="no such file",service="tftp"} 1`,
-		`ferrite_leader{group=""} 1`,
 		`baremetal_temp_cpu_celsius`+fmt.Sprintf(of, "CPU", "7")+` 40`,
 		`baremetal_temp_other_celsius`+fmt.Sprintf(of, shown, shown+"@System")+` 5`,
 		`baremetal_fan_status`+fmt.Sprintf(of, "Chassis", "Fan 1@1")+` 1`,
@@ -143,11 +146,52 @@ func TestPromtool(t *testing.T) {
 	if err != nil {
 		t.Skip("promtool is not installed (Debian's package prometheus)")
 	}
-	cmd := exec.CommandContext(t.Context(), tool, "check", "metrics")
-	cmd.Stdin = strings.NewReader(scrape(t, full()))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v:\n%s", err, out)
+	leading := member()
+	leading.Begin("")
+	leading.Begin(hostile)
+	for name, page := range map[string]string{"alone": scrape(t, full()), "of a cluster": scrape(t, leading)} {
+		cmd := exec.CommandContext(t.Context(), tool, "check", "metrics")
+		cmd.Stdin = strings.NewReader(page)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v:\n%s", name, err, out)
+		}
 	}
+}
+
+// member is one of a cluster with a group of a hostile name, whose database is gone.
+func member() *Member {
+	return NewMember(MemberConfig{Leads: func() map[string]bool { return map[string]bool{"": true, hostile: false} },
+		Ready: func() error { return node.ErrStale }})
+}
+
+// TestMember: a member has its own metrics whether it leads or not, and those of the groups that it leads.
+func TestMember(t *testing.T) {
+	m := member()
+	own := []string{`ferrite_leader{group=""} 1`, `ferrite_leader{group="a\"b\\c ferrite_nodes{state=\"x\"} 9[31m"} 0`,
+		`ferrite_store_ready 0`}
+	text := scrape(t, m)
+	wants(t, text, own...)
+	if strings.Contains(text, "\nferrite_nodes{") || !strings.Contains(text, "go_goroutines ") {
+		t.Errorf("without a term:\n%s", text)
+	}
+	one, other := m.Begin(""), m.Begin("rack")
+	for i, term := range []*Metrics{one, other} {
+		term.Nodes.Saved(machine(i, node.Active, 1), true)
+		term.Watch(Config{Pending: func() int { return i }})
+	}
+	nodes := func(group string) string {
+		return `ferrite_nodes{conductor_group="` + group + `",fault="false",maintenance="false",resource_class="large",` +
+			`state="active"} 1`
+	}
+	wants(t, scrape(t, m), append(own, nodes(""), nodes("rack"), `ferrite_effects_pending{conductor_group="rack"} 1`)...)
+	m.End(one)
+	text = scrape(t, m)
+	wants(t, text, append(own, nodes("rack"))...)
+	if strings.Contains(text, nodes("")) {
+		t.Error("the metrics of a term that is over are shown")
+	}
+	m.Begin("") // the next one of the group
+	wants(t, scrape(t, m), append(own, `ferrite_effects_running{conductor_group=""} 0`)...)
 }
 
 // TestNodes: counts follow the nodes, whatever comes in which order.
@@ -209,7 +253,7 @@ func TestMonitoring(t *testing.T) {
 	m := full()
 	m.EffectBegan("power.request", 1)
 	m.Nodes.Saved(machine(2, node.CleanWait, 2), false)
-	text := scrape(t, m)
+	text := scrape(t, m) + scrape(t, member())
 	for _, file := range []string{"alerts.yml", "dashboard.json"} {
 		raw, err := os.ReadFile(folder + file)
 		if err != nil {

@@ -20,7 +20,7 @@ type work struct {
 }
 
 func newWork() work {
-	return work{
+	w := work{
 		effects: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ferrite_effects_total",
 			Help: "Attempts at effects (calls to BMCs and agents) that have ended, by name and outcome."},
 			[]string{"effect", "outcome"}),
@@ -38,7 +38,14 @@ func newWork() work {
 			Help: "Changes that the database did not take: stale and fenced ones are decided again, failed ones are faults."},
 			[]string{"reason"}),
 	}
+	for _, reason := range []string{"stale", "fenced", "refused", failedCommit} {
+		w.refusals.WithLabelValues(reason) // an alert needs the zero before the first
+	}
+	return w
 }
+
+// failedCommit is the reason of a change that was not taken by a fault of the database.
+const failedCommit = "failed"
 
 func (w work) all() []prometheus.Collector {
 	return []prometheus.Collector{w.effects, w.retries, w.running, w.took, w.commits, w.refusals}
@@ -72,6 +79,6 @@ func (w work) Committed(took time.Duration, err error) {
 	case errors.As(err, &refusal):
 		w.refusals.WithLabelValues("refused").Inc()
 	default:
-		w.refusals.WithLabelValues("failed").Inc()
+		w.refusals.WithLabelValues(failedCommit).Inc()
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
+	"github.com/ferrite-metal/ferrite/conductor/metrics"
 	"github.com/ferrite-metal/ferrite/conductor/seal"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
@@ -48,6 +49,8 @@ type member struct {
 	cert *certificate.Certificate
 	api  net.Addr
 	all  *cluster.Cluster // since it has joined
+
+	counters *metrics.Member
 
 	certificates *certificates
 }
@@ -152,7 +155,19 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 		who = m.who
 	}
 	m.all = all
-	front := cluster.NewFront(all, id, m.rows, api.NewConductors(membersOf{m, all}, m.log, who), api.OfConductors)
+	m.counters = metrics.NewMember(metrics.MemberConfig{
+		Leads: func() map[string]bool { return all.View().Leading(m.Host) },
+		Ready: func() error { return all.View().Reached() },
+	})
+	var shown http.Handler = m.counters
+	scrapes, err := m.listenMetrics(m.counters, m.log)
+	if err != nil {
+		return err
+	}
+	if scrapes != nil {
+		shown = nil // they have an address of their own
+	}
+	front := cluster.NewFront(all, id, m.rows, api.NewConductors(membersOf{m, all}, shown, m.log, who), api.OfConductors)
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))
@@ -173,6 +188,13 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	manager := serviceManagerOf(m.log)
 	manager.tell("READY=1")
 	parts.Go(func() { m.renewCertificate(ctx) })
+	if scrapes != nil {
+		parts.Go(func() {
+			if err := scrapes.run(ctx, m.log); err != nil {
+				fail(err)
+			}
+		})
+	}
 	parts.Go(func() { manager.watch(ctx, func(context.Context) error { return all.Alive() }) })
 	err = all.Run(ctx)
 	fail(err)
@@ -212,8 +234,9 @@ func (m *member) instance() (string, error) {
 // lead is a term: a conductor of the nodes of one group, which begins as one that was restarted does.
 func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 	c, group := m.Config, t.Lease.Group
+	c.Metrics = "" // the member's own
 	if group != c.Group {
-		c.Boot, c.Metrics = false, "" // they are the own group's
+		c.Boot = false // it is the own group's
 	}
 	if group != "" {
 		c.Webhooks = "" // the leader of the default group sends the events of all
@@ -237,9 +260,11 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	log := m.log.With("group", group, "epoch", t.Lease.Epoch)
+	counters := m.counters.Begin(group)
+	defer m.counters.End(counters)
 	w, err := c.assemble(ctx, parts{db: db, keys: m.keys, who: m.who, cert: m.cert, api: m.api, ready: t.Lease.Check,
-		leaders: membersOf{m, m.all},
-		fail:    fail, group: &group, check: t.Lease.Check}, log)
+		leaders: membersOf{m, m.all}, metrics: counters,
+		fail: fail, group: &group, check: t.Lease.Check}, log)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ type metricsServer struct {
 }
 
 // listenMetrics opens the address of the metrics.
-func (c *Config) listenMetrics(counters *metrics.Metrics, log *slog.Logger) (*metricsServer, error) {
+func (c *Config) listenMetrics(counters http.Handler, log *slog.Logger) (*metricsServer, error) {
 	if c.Metrics == "" {
 		return nil, nil
 	}
@@ -64,7 +64,7 @@ func (m *metricsServer) run(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// close gives the address back, of a server that does not run: the next term of a cluster opens it again.
+// close gives the address back, of a server that does not run.
 func (m *metricsServer) close() error {
 	if m == nil {
 		return nil

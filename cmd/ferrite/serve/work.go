@@ -57,15 +57,8 @@ type parts struct {
 	fail    context.CancelCauseFunc  // ends the conductor's work, for the reason given
 	group   *string                  // whose nodes it has; nil for those of all
 	leaders api.Leaders              // nil without a cluster
+	metrics *metrics.Metrics         // of a term; nil for a conductor of its own
 	check   func() error             // refuses to send anything to a BMC or an agent; nil where it always may
-}
-
-// leads says which groups the conductor leads; nil without a cluster.
-func (p parts) leads() func() map[string]bool {
-	if p.group == nil {
-		return nil
-	}
-	return func() map[string]bool { return map[string]bool{*p.group: p.check() == nil} }
 }
 
 // recorder is the name of a chain of the audit record. A conductor may lead two groups, and has a chain for each.
@@ -95,7 +88,10 @@ type work struct {
 // assemble wires the conductor of the nodes in a store, and takes them up where the last one left them. ctx ends its
 // work; close ends what is left.
 func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *work, err error) {
-	counters := metrics.New()
+	counters := p.metrics
+	if counters == nil {
+		counters = metrics.New()
+	}
 	w := &work{conf: c, log: log, fail: p.fail, counters: counters}
 	dialled, calling, err := c.dialling(p.check, log)
 	if err != nil {
@@ -150,8 +146,11 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	})
 	changes.nodes = w.engine.Node
 	w.engine.Follow(counters.Nodes)
-	counters.Watch(metrics.Config{Pending: w.engine.PendingEffects, Ready: p.ready, Sensors: w.engine,
-		SensorSeries: c.SensorSeries, Leads: p.leads()})
+	watched := metrics.Config{Pending: w.engine.PendingEffects, Sensors: w.engine, SensorSeries: c.SensorSeries}
+	if p.group == nil { // a member of a cluster says so whether it leads or not
+		watched.Ready = p.ready
+	}
+	counters.Watch(watched)
 	if err := c.takeUp(ctx, w.engine, logs); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,77 @@
+package metrics
+
+import (
+	"net/http"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// MemberConfig is what the metrics of a member of a cluster are read from at a scrape.
+type MemberConfig struct {
+	// Leads are the conductor groups there are; true for those that this conductor leads.
+	Leads func() map[string]bool
+	// Ready is why the database cannot be used, nil when it can.
+	Ready func() error
+}
+
+// Member is the metrics of one conductor of a cluster, whoever leads: its own, and those of the terms for which it
+// leads. It is safe for concurrent use.
+type Member struct {
+	registry *prometheus.Registry
+
+	mu      sync.Mutex
+	terms   []*Metrics
+	handler http.Handler
+}
+
+// NewMember makes the metrics of a member that leads nothing.
+func NewMember(c MemberConfig) *Member {
+	m := &Member{registry: prometheus.NewRegistry()}
+	registerProgram(m.registry)
+	m.registry.MustRegister(leaders{c.Leads})
+	registerReady(m.registry, c.Ready)
+	m.gather()
+	return m
+}
+
+// gather answers scrapes by the terms there are. The lock is held, or nobody else has m yet.
+func (m *Member) gather() {
+	all := prometheus.Gatherers{m.registry}
+	for _, t := range m.terms {
+		all = append(all, t.registry)
+	}
+	m.handler = answering(all, m.registry)
+}
+
+// Begin adds the metrics of a term, at zero. The label conductor_group tells those of two groups apart.
+func (m *Member) Begin(group string) *Metrics {
+	t := newMetrics(prometheus.Labels{"conductor_group": clean(group)})
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.terms = append(m.terms, t)
+	m.gather()
+	return t
+}
+
+// End takes the metrics of a term away: another conductor has them from then on.
+func (m *Member) End(t *Metrics) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	kept := []*Metrics{}
+	for _, other := range m.terms {
+		if other != t {
+			kept = append(kept, other)
+		}
+	}
+	m.terms = kept
+	m.gather()
+}
+
+// ServeHTTP answers a scrape.
+func (m *Member) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	m.mu.Lock()
+	h := m.handler
+	m.mu.Unlock()
+	h.ServeHTTP(w, r)
+}
