@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -75,7 +76,7 @@ func (r *runner) admit(ext, name string) (*entry, Command, error) {
 		return nil, Command{}, &HTTPError{http.StatusBadRequest, "Invalid command: Unknown command: " + name}
 	}
 	e := &entry{done: make(chan struct{}), result: agentapi.Result{ID: uuid.NewString(), Name: name,
-		Status: agentapi.Running}}
+		Status: agentapi.Running, Began: time.Now().UTC()}}
 	if len(r.entries) == maxResults {
 		r.entries = r.entries[1:]
 	}
@@ -155,6 +156,7 @@ func (r *runner) finish(e *entry, set func(*agentapi.Result)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	set(&e.result)
+	e.result.Ended = time.Now().UTC()
 	close(e.done)
 }
 

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // Paths on the conductor. Ironic serves them without authentication.
@@ -200,6 +201,10 @@ type Result struct {
 	Status Status          `json:"command_status"`
 	Error  *CommandError   `json:"command_error"`
 	Result json.RawMessage `json:"command_result"`
+
+	// Began and Ended are by the agent's clock. Ferrite's agent alone tells them; zero where they are not known.
+	Began time.Time `json:"ferrite_began,omitzero"`
+	Ended time.Time `json:"ferrite_ended,omitzero"`
 }
 
 // CommandError says why a command failed.
