@@ -51,7 +51,8 @@ var rules = []rule{
 		tests: list("conductor/engine, conductor/bmc/*, conductor/store"), why: "acts for host, by the engine's verbs"},
 
 	{packages: list("conductor/engine"), may: list("decisions, conductor/engine/*, proto/*"),
-		tests: list("conductor/agents, conductor/bmc/manual, conductor/store"), why: "puts its parts together"},
+		tests: list("conductor/agents, conductor/bmc/manual, conductor/exchange, conductor/store, conductor/traces"),
+		why:   "puts its parts together"},
 	{packages: list("conductor/engine/lanes"), why: "whose turn it is: counts, and knows no nodes"},
 	{packages: list("conductor/engine/core"), may: list("decisions, conductor/engine/lanes, proto/*"),
 		why: "the only writer of nodes; knows interfaces, not drivers"},
@@ -74,7 +75,8 @@ var rules = []rule{
 		why: "contents and tests for every store"},
 
 	{packages: list("conductor/bmc, conductor/bmc/bmctest"),
-		may: list("conductor/bmc/*, conductor/cacert, conductor/dial, conductor/fsm, conductor/node, proto/*"),
+		may: list("conductor/bmc/*, conductor/cacert, conductor/dial, conductor/exchange, conductor/fsm, " +
+			"conductor/node, proto/*"),
 		why: "puts the drivers together; one suite for all"},
 	{packages: list("conductor/bmc/driverinfo"), may: list("conductor/cacert, conductor/fsm, conductor/node, proto/*"),
 		why: "settings of a node, checked once for all drivers"},
@@ -86,7 +88,8 @@ var rules = []rule{
 		why: "names of makers and of storage controllers"},
 	{packages: list("conductor/bmc/redfish, conductor/bmc/ipmi, conductor/bmc/manual, conductor/bmc/fake"),
 		may: list("conductor/bmc/controller, conductor/bmc/driverinfo, conductor/bmc/sol, conductor/bmc/sshline, " +
-			"conductor/bmc/vendor, conductor/cacert, conductor/dial, conductor/fsm, conductor/node, proto/*"),
+			"conductor/bmc/vendor, conductor/cacert, conductor/dial, conductor/exchange, conductor/fsm, conductor/node, " +
+			"proto/*"),
 		tests: list("conductor/api, conductor/bmc, conductor/engine, conductor/plan, lab/*"),
 		why:   "a driver imports no other driver"},
 
@@ -97,6 +100,7 @@ var rules = []rule{
 		may: list("conductor/bmc/savedtree, conductor/bmc/redfish, conductor/bmc/ipmi, conductor/bmc/controller, " +
 			"conductor/bmc/driverinfo, " +
 			"conductor/bmc/sol, conductor/bmc/sshline, conductor/bmc/vendor, conductor/cacert, conductor/dial, " +
+			"conductor/exchange, " +
 			"conductor/fsm, conductor/node, proto/*"),
 		tests: list("lab/recorded"), why: "the drivers before one BMC, without a conductor"},
 
@@ -110,7 +114,8 @@ var rules = []rule{
 		tests: list("conductor/store"), why: "the Kubernetes API; knows no nodes"},
 
 	{packages: list("conductor/agents"),
-		may:   list("decisions, conductor/engine/*, conductor/ratelimit, conductor/cacert, conductor/dial, proto/*"),
+		may: list("decisions, conductor/engine/*, conductor/ratelimit, conductor/cacert, conductor/dial, " +
+			"conductor/exchange, proto/*"),
 		tests: list("conductor/outbound"), why: "the agent's protocol, before the engine"},
 	{packages: list("conductor/api/rest"), may: list("conductor/auth, conductor/ratelimit, conductor/reload, proto/*"),
 		why: "a REST API over any record; knows no node"},
@@ -141,6 +146,10 @@ var rules = []rule{
 		tests: list("conductor/store, conductor/store/mem"), why: "tells of changes; makes none"},
 	{packages: list("conductor/metrics"), may: list("conductor/fsm, conductor/node, proto/*"),
 		why: "counts; asks nobody for anything that costs"},
+	{packages: list("conductor/exchange"), why: "tells of requests to machines; sends none"},
+	{packages: list("conductor/traces"), may: list("conductor/fsm, conductor/node, conductor/exchange, proto/*"),
+		why: "makes spans of what others say; decides nothing"},
+	{packages: list("conductor/traces/tracestest"), why: "a collector for tests; tests alone"},
 	{packages: list("conductor/console"), why: "shares lines of bytes; knows neither nodes nor protocols"},
 	{packages: list("conductor/bootlog"), may: list("proto/*"), why: "files of text; knows names, not nodes"},
 	{packages: list("conductor/imagesource"), may: list("conductor/fsm, conductor/node, conductor/localfile, proto/*"),

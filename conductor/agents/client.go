@@ -17,6 +17,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/dial"
+	"github.com/ferrite-metal/ferrite/conductor/exchange"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
@@ -121,7 +122,7 @@ func (c *Client) Execute(ctx context.Context, n node.Node, cmd agentapi.Command,
 		return r, fmt.Errorf("agent command %s: %w", cmd.Name, err)
 	}
 	query := url.Values{"wait": {fmt.Sprint(wait)}}
-	if err := c.call(ctx, n, http.MethodPost, query, body, &r); err != nil {
+	if err := c.call(ctx, n, cmd.Name, http.MethodPost, query, body, &r); err != nil {
 		return r, fmt.Errorf("agent command %s: %w", cmd.Name, err)
 	}
 	return r, nil
@@ -130,7 +131,7 @@ func (c *Client) Execute(ctx context.Context, n node.Node, cmd agentapi.Command,
 // Commands lists what the agent of n was given since it started, oldest first.
 func (c *Client) Commands(ctx context.Context, n node.Node) ([]agentapi.Result, error) {
 	var r agentapi.Results
-	if err := c.call(ctx, n, http.MethodGet, url.Values{}, nil, &r); err != nil {
+	if err := c.call(ctx, n, "list commands", http.MethodGet, url.Values{}, nil, &r); err != nil {
 		return nil, fmt.Errorf("list agent commands: %w", err)
 	}
 	return r.Commands, nil
@@ -146,18 +147,27 @@ func (c *Client) Close() {
 	}
 }
 
-// call makes one request to /v1/commands/. The token travels in the query, as
+// commandsPath is where an agent takes commands.
+const commandsPath = "/v1/commands/"
+
+// call makes one request to commandsPath; name is what it asks for. The token travels in the query, as
 // the protocol has it; it is left out of errors.
-func (c *Client) call(ctx context.Context, n node.Node, method string, query url.Values, body []byte,
-	answer any) error {
+func (c *Client) call(ctx context.Context, n node.Node, name, method string, query url.Values, body []byte,
+	answer any) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
+	told := exchange.Exchange{Protocol: exchange.Agent, Name: name, Method: method, Path: commandsPath,
+		Server: strings.TrimRight(n.Agent.URL, "/"), Began: time.Now()}
+	defer func() {
+		told.Err = err
+		exchange.Ended(ctx, told)
+	}()
 	client, err := c.clientFor(n)
 	if err != nil {
 		return err
 	}
 	query.Set("agent_token", n.Agent.Token)
-	target := strings.TrimRight(n.Agent.URL, "/") + "/v1/commands/"
+	target := told.Server + commandsPath
 	req, err := http.NewRequestWithContext(ctx, method, target+"?"+query.Encode(), bytes.NewReader(body))
 	if err != nil {
 		return withoutURL(err)
@@ -168,6 +178,7 @@ func (c *Client) call(ctx context.Context, n node.Node, method string, query url
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", method, target, quoted{withoutURL(err), n.Agent.Token})
 	}
+	told.Status = resp.StatusCode
 	defer resp.Body.Close() // read to its end below
 	b, done, err := c.read(ctx, resp)
 	defer done()

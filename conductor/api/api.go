@@ -49,6 +49,8 @@ type Options struct {
 	Metrics http.Handler
 	// Answered is told of every request: see rest.Options.
 	Answered func(method, route string, status int, took time.Duration)
+	// Follow has what is done for a request belong to it: see rest.Options.
+	Follow func(r *http.Request, id string) (followed *http.Request, end func(route string, status int))
 	// Mounts are handlers by path prefix that are served beside the resources:
 	// what agents call. They are open to strangers, and check for themselves.
 	// Their errors end as the API's own do.
@@ -106,7 +108,7 @@ func New(o Options) *API {
 	}
 	at.Server = rest.NewServer(rest.Options{
 		Audit: record, Log: o.Log, Auth: o.Auth, Rules: rules, Fault: faultOf, Known: at.known, Rewrite: a.rewrite,
-		Stranger: stranger, Answered: o.Answered,
+		Stranger: stranger, Answered: o.Answered, Follow: o.Follow,
 		Identified: func(ctx context.Context, caller *auth.Caller) context.Context {
 			return engine.WithUser(ctx, caller.User, caller.Project)
 		},

@@ -21,6 +21,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
+	"github.com/ferrite-metal/ferrite/conductor/traces"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
@@ -51,9 +52,10 @@ type world struct {
 	powerOff   error  // agents that are told to power off refuse so; nil for never
 	powerFault string // and those that take it fail so, at once or after a while
 	powerSlow  bool
-	proof      core.Proof     // what ramdisks must show
-	readers    int            // power states read at a time; 0 for the default
-	media      core.BootMedia // serves boot media; nil for none
+	proof      core.Proof            // what ramdisks must show
+	readers    int                   // power states read at a time; 0 for the default
+	media      core.BootMedia        // serves boot media; nil for none
+	tracer     func() *traces.Tracer // of the next conductor; nil for none
 	// open opens the database for the next conductor; nil: all have one store, in memory.
 	open func() openedStore
 
@@ -128,14 +130,15 @@ func (w *world) start() {
 		w.ledger.failing = true
 		st = w.faults(life)
 	}
-	e := engine.New(core.Config{
+	conf := core.Config{
 		Store: st, BMCs: map[string]core.BMC{"redfish": bmc, "fake-hardware": w, "manual-management": manual.New()},
 		Agents: agents{w}, Drives: drives{},
 		Images: w.images, Probe: w.probe, BootLogs: w.logs,
 		EraseKey: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)),
 		Settings: w.settings, Log: slog.New(slog.DiscardHandler), PowerWorkers: w.readers, Proof: w.proof, Media: w.media,
 		Now: func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) },
-	})
+	}
+	e := w.traced(&conf)
 	w.mu.Lock()
 	w.e, w.life = e, life
 	w.mu.Unlock()
@@ -149,6 +152,25 @@ func (w *world) start() {
 		defer close(done) // w.done may be the next conductor's by the time this one begins
 		e.Run(ctx)
 	}()
+}
+
+// traced makes the engine, with a tracer that follows it where there is one.
+func (w *world) traced(c *core.Config) *engine.Engine {
+	if w.tracer == nil {
+		return engine.New(*c)
+	}
+	t := w.tracer()
+	c.Traces = t
+	c.Live = func(uuid string, stage *core.BootStage, p *agentapi.Progress) {
+		if stage != nil {
+			t.Staged(uuid, stage.Name, stage.Detail, stage.At)
+			return
+		}
+		t.Progressed(uuid, *p)
+	}
+	e := engine.New(*c)
+	e.Follow(t)
+	return e
 }
 
 func (w *world) end() {

@@ -18,6 +18,8 @@ type Config struct {
 	Pending func() int
 	// Ready is why the database cannot be used, nil when it can.
 	Ready func() error
+	// Traces are how many spans were sent, and how many were dropped.
+	Traces func() (sent, dropped uint64)
 	// Sensors has the last readings of machines.
 	Sensors Sensors
 	// SensorSeries bounds the series of sensors in one scrape. Machines beyond it are left out, and counted.
@@ -79,6 +81,9 @@ func (m *Metrics) Watch(c Config) {
 	}
 	if c.Ready != nil {
 		registerReady(m.registerer, c.Ready)
+	}
+	if c.Traces != nil {
+		m.registerer.MustRegister(spans{c.Traces})
 	}
 	if c.Sensors != nil && c.SensorSeries > 0 {
 		m.registerer.MustRegister(&sensors{source: c.Sensors, most: c.SensorSeries})

@@ -55,6 +55,10 @@ type Config struct {
 	Metrics       string   `koanf:"metrics-address"`
 	SensorSeries  int      `koanf:"metrics-sensor-series"`
 
+	TracesEndpoint string `koanf:"traces-endpoint"`
+	TracesHeaders  string `koanf:"traces-headers-file"`
+	TracesCA       string `koanf:"traces-ca"`
+
 	EventsKeep int           `koanf:"events-keep"`
 	EventsAge  time.Duration `koanf:"events-age"`
 
@@ -136,6 +140,8 @@ type Config struct {
 	Discovery      string `koanf:"discovery"`
 	DiscoveryLimit int    `koanf:"discovery-limit"`
 	BMCCredentials string `koanf:"bmc-credentials"`
+
+	release string // of the program; "" in tests
 }
 
 // read gathers the settings: defaults, file, environment, flags; later ones

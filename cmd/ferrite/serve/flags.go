@@ -107,6 +107,13 @@ func conductorFlags(f *pflag.FlagSet) {
 		"`host:port` of /metrics without a login, for Prometheus; without it, /metrics is at --api-address, for readers")
 	f.Int("metrics-sensor-series", 20000,
 		"number of series of sensors in one answer of /metrics; machines beyond it are left out, and counted; 0 for none")
+	f.String("traces-endpoint", "",
+		"`URL` of an OpenTelemetry collector (OTLP by HTTP, such as http://127.0.0.1:4318) that gets a trace of each "+
+			"activity; without it, none are made")
+	f.String("traces-headers-file", "",
+		"`file` of headers for --traces-endpoint, one a line as \"Name: value\", such as those of a login")
+	f.String("traces-ca", "",
+		"PEM `file` of authorities for --traces-endpoint (default: those of this host)")
 	f.String("advertise-url", "", "`URL` by which ramdisks reach the API (default: --boot-address and the API's port)")
 }
 

@@ -36,6 +36,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/metrics"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
+	"github.com/ferrite-metal/ferrite/conductor/traces"
 	"github.com/ferrite-metal/ferrite/images/bootiso"
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
@@ -56,6 +57,7 @@ func Command() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			conf.release = cmd.Root().Version
 			if conf.Check {
 				return conf.tryOut(cmd.OutOrStdout())
 			}
@@ -210,7 +212,7 @@ func (c Config) api(stopping context.Context, ready func() error, eng *engine.En
 	documents *objects.Keeper, owners api.Hosts,
 	eventLog *docevents.Log, changes *changeLog, record *audit.Recorder, logs *bootlog.Keeper,
 	consoles *console.Consoles, boot *bootserver.Server,
-	counters *metrics.Metrics, leaders api.Leaders, who *auth.Authenticator,
+	counters *metrics.Metrics, tracer *traces.Tracer, leaders api.Leaders, who *auth.Authenticator,
 	log *slog.Logger) *api.API {
 	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout,
 		BIOSBootloader: c.BIOSBootloader, CallbackPath: c.AgentPath})
@@ -220,6 +222,9 @@ func (c Config) api(stopping context.Context, ready func() error, eng *engine.En
 		Mounts:   ramdisks.Handlers(), Answered: counters.Answered}
 	if record != nil {
 		options.Audit = record
+	}
+	if tracer != nil {
+		options.Follow = tracer.Follow
 	}
 	if changes != nil {
 		options.Events = changes

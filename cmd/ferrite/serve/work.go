@@ -28,6 +28,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/host/reconciler"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/metrics"
+	"github.com/ferrite-metal/ferrite/conductor/traces"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
@@ -80,7 +81,8 @@ type work struct {
 	scrapes *metricsServer     // nil without --metrics-address
 
 	counters *metrics.Metrics
-	changes  *changeLog // nil for a group that is not the default one
+	tracer   *traces.Tracer // nil without --traces-endpoint
+	changes  *changeLog     // nil for a group that is not the default one
 	drivers  *bmc.Set
 	kept     sync.WaitGroup // ends with the context of assemble
 }
@@ -131,26 +133,22 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	if err != nil {
 		return nil, err
 	}
-	w.engine = engine.New(engine.Config{
+	if w.tracer, err = c.tracer(log); err != nil {
+		return nil, err
+	}
+	conf := engine.Config{
 		Store: p.db, Group: p.group, BMCs: bmcs, Agents: agents.NewClient(calling), Drives: configdrive.Encoder{},
 		Images:   images,
 		Probe:    c.probe(dialled.registries),
 		EraseKey: p.keys.erase,
 		BootLogs: logs, Settings: c.settings(), Log: log,
 		Workers: c.Workers, PowerWorkers: c.SyncWorkers,
-		Discovery: engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit,
-			BMCUser: c.BMCCredentials == generateCredentials,
-			Redfish: func(ctx context.Context, at netip.Addr) bool { return redfish.Answers(ctx, dialled.toBMCs, at) }},
-		Changed: hosts.NodeChanged, CheckForm: driverinfo.CheckForm, Proof: c.proof(p.keys.secrets),
-		Observer: counters, Told: changes.Wake, Live: changes.happened,
-	})
-	changes.nodes = w.engine.Node
-	w.engine.Follow(counters.Nodes)
-	watched := metrics.Config{Pending: w.engine.PendingEffects, Sensors: w.engine, SensorSeries: c.SensorSeries}
-	if p.group == nil { // a member of a cluster says so whether it leads or not
-		watched.Ready = p.ready
+		Discovery: c.discovery(dialled), Changed: hosts.NodeChanged, CheckForm: driverinfo.CheckForm,
+		Proof:    c.proof(p.keys.secrets),
+		Observer: counters, Told: changes.Wake, Live: tracedBy(w.tracer, changes.happened),
 	}
-	counters.Watch(watched)
+	w.observe(conf, p)
+	changes.nodes = w.engine.Node
 	if err := c.takeUp(ctx, w.engine, logs); err != nil {
 		return nil, err
 	}
@@ -169,20 +167,51 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	}
 	consoles := c.consoles(ctx, &w.kept, w.engine, bmcs, logs, log)
 	w.face = c.api(ctx, p.ready, w.engine, documents, hosts, eventLog, changes, record, logs, consoles, w.boot,
-		counters, p.leaders, p.who, log)
+		counters, w.tracer, p.leaders, p.who, log)
 	return w, nil
+}
+
+// discovery says what becomes of unknown machines.
+func (c Config) discovery(dialled calls) engine.Discovery {
+	return engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit, BMCUser: c.BMCCredentials == generateCredentials,
+		Redfish: func(ctx context.Context, at netip.Addr) bool { return redfish.Answers(ctx, dialled.toBMCs, at) }}
+}
+
+// observe makes the engine, with those who look at it: metrics, and traces where there are any.
+func (w *work) observe(conf engine.Config, p parts) {
+	if w.tracer != nil { // a nil pointer in an interface would not be nil
+		conf.Traces = w.tracer
+	}
+	w.engine = engine.New(conf)
+	w.engine.Follow(w.counters.Nodes)
+	watched := metrics.Config{Pending: w.engine.PendingEffects, Sensors: w.engine, SensorSeries: w.conf.SensorSeries}
+	if p.group == nil { // a member of a cluster says so whether it leads or not
+		watched.Ready = p.ready
+	}
+	if w.tracer != nil {
+		w.engine.Follow(w.tracer)
+		watched.Traces = w.tracer.Counts
+	}
+	w.counters.Watch(watched)
 }
 
 // start starts the engine and the boot service, until ctx ends.
 func (w *work) start(ctx context.Context) *sync.WaitGroup {
 	running := &sync.WaitGroup{}
-	running.Go(func() { w.engine.Run(ctx) })
+	tracing, traced := context.WithCancel(context.WithoutCancel(ctx))
+	running.Go(func() {
+		defer traced()
+		w.engine.Run(ctx)
+	})
 	running.Go(func() {
 		w.conf.searchNodes(ctx, w.engine, w.counters.Nodes.Read, w.log)
 		w.counters.Nodes.AllRead()
 	})
 	if w.changes != nil {
 		running.Go(func() { w.changes.run(ctx) })
+	}
+	if w.tracer != nil {
+		running.Go(func() { w.tracer.Run(tracing) }) // the engine outlives ctx by what it has under way
 	}
 	if w.scrapes != nil {
 		running.Go(func() {

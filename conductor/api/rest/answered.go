@@ -5,12 +5,15 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // answer answers by a row, and tells of it.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	s.audited(w, r, func(r *http.Request) (status int) {
 		seen := &outcome{ResponseWriter: w, began: time.Now()}
+		r, followed := s.follow(w, r)
 		defer func() {
 			if status = seen.status; status == 0 { // it panicked
 				status = http.StatusInternalServerError
@@ -18,6 +21,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 			if s.o.Answered != nil {
 				s.o.Answered(r.Method, seen.route, status, time.Since(seen.began))
 			}
+			followed(seen.route, status)
 		}()
 		s.echo.ServeHTTP(seen, r)
 		if seen.status == 0 {
@@ -25,6 +29,14 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		}
 		return seen.status
 	})
+}
+
+// follow has what is done for a request belong to it, where anybody wants to know.
+func (s *Server) follow(w http.ResponseWriter, r *http.Request) (*http.Request, func(route string, status int)) {
+	if s.o.Follow == nil || s.o.Stranger != nil && s.o.Stranger(r.URL.Path) {
+		return r, func(string, int) {}
+	}
+	return s.o.Follow(r, w.Header().Get(nodeapi.HeaderRequestID))
 }
 
 // outcome is a ResponseWriter that keeps the status of the answer, and the row that gave it.

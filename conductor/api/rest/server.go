@@ -36,6 +36,9 @@ type Options struct {
 	// Answered is told of every request: its method, the path of its row ("" for none), the status of the answer, and the
 	// time that it took. It must not wait. Nil: nobody.
 	Answered func(method, route string, status int, took time.Duration)
+	// Follow has what is done for a request, with this id, belong to it. end is told the path of its row ("" for none) and
+	// the status of the answer. Requests that anybody can send are not followed. It must not wait. Nil: nobody.
+	Follow func(r *http.Request, id string) (followed *http.Request, end func(route string, status int))
 	// Audit keeps record of who asked for what; nil for none.
 	Audit Audit
 	// Stranger reports whether anybody can call a path. Bodies of such requests

@@ -49,7 +49,8 @@ func (l *login) open(ctx context.Context, c cipher, timeout time.Duration) (*ses
 	}
 	ours.WithUDPProxy(w).WithRetry(0).WithTimeout(never).WithCipherSuiteID(c.id).WithMaxPrivilegeLevel(
 		levels[l.account.level])
-	s := &session{client: ours, wire: w, log: l.o.Log.With("bmc", l.address), timeout: timeout, tries: 1}
+	s := &session{client: ours, wire: w, log: l.o.Log.With("bmc", l.address), address: l.address,
+		timeout: timeout, tries: 1}
 	if err := l.handshake(ctx, s); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/bougou/go-ipmi/pkg/client"
 	"github.com/bougou/go-ipmi/pkg/types"
+
+	"github.com/ferrite-metal/ferrite/conductor/exchange"
 )
 
 // session is what a call has to work with: a client that is let in.
@@ -17,6 +19,7 @@ type session struct {
 	client  *client.Client
 	wire    *wire
 	log     *slog.Logger
+	address string        // of the BMC
 	timeout time.Duration // of a command's first try, doubled with each
 	tries   int
 }
@@ -35,7 +38,10 @@ func ask[T any](ctx context.Context, s *session, c types.Command,
 	do func(ctx context.Context) (T, error)) (answer T, err error) {
 	start, timeout := time.Now(), s.timeout
 	for try := 1; ; try++ {
+		began := time.Now()
 		answer, err = once(ctx, s, c, timeout, do)
+		exchange.Ended(ctx, exchange.Exchange{Protocol: exchange.IPMI, Name: c.Name, Server: s.address, Began: began,
+			Err: err})
 		var e *wireError
 		if errors.As(err, &e) {
 			e.took = time.Since(start)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/dial"
+	"github.com/ferrite-metal/ferrite/conductor/exchange"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -132,6 +133,12 @@ func (w *wire) trace(r *http.Request, encoding string) (*http.Response, error) {
 	start := time.Now()
 	answer, err := w.exchange(r)
 	took := time.Since(start)
+	told := exchange.Exchange{Protocol: exchange.Redfish, Name: r.Method + " " + r.URL.Path, Method: r.Method,
+		Path: r.URL.Path, Server: w.base, Began: start, Err: err}
+	if err == nil {
+		told.Status = answer.StatusCode
+	}
+	exchange.Ended(ctx, told)
 	trace := []any{"method", r.Method, "path", r.URL.Path, "ms", took.Milliseconds()}
 	if w.traced != nil {
 		seen := Request{Method: r.Method, Path: r.URL.Path, Took: took}

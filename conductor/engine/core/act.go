@@ -243,12 +243,14 @@ func (e *Core) Commit(ctx context.Context, c node.Change) (node.Node, error) {
 	if err := e.complete(ctx, &c); err != nil {
 		return node.Node{}, err
 	}
-	began := time.Now()
+	began, asked := time.Now(), e.Now()
 	saved, err := e.Store.Commit(ctx, c)
 	e.Observer.Committed(time.Since(began), err)
 	if err != nil {
 		return saved, err
 	}
+	by := userOf(ctx)
+	e.Traces.Decided(ctx, &c, saved, asked, by.name, by.project)
 	trace(ctx, &c, saved)
 	if e.Told != nil && len(c.Events) > 0 {
 		e.Told()

@@ -50,6 +50,7 @@ type Config struct {
 	Changed func(n node.Node)
 
 	Observer Observer // nil: nobody
+	Traces   Tracer   // nil: nobody
 
 	// Told is called after events were committed. It must not wait. Nil for nobody.
 	Told func()
@@ -125,6 +126,9 @@ func New(c Config) *Core {
 	}
 	if c.Observer == nil {
 		c.Observer = noObserver{}
+	}
+	if c.Traces == nil {
+		c.Traces = noTracer{}
 	}
 	if c.Workers == 0 {
 		c.Workers = 64

@@ -1,6 +1,11 @@
 package core
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
 
 // Observer is told how the work goes, for metrics. Its methods must not wait.
 type Observer interface {
@@ -26,3 +31,18 @@ type noObserver struct{}
 func (noObserver) EffectBegan(string, int)                   {}
 func (noObserver) EffectEnded(string, string, time.Duration) {}
 func (noObserver) Committed(time.Duration, error)            {}
+
+// Tracer is told what becomes of nodes, for traces. Its methods must not wait.
+type Tracer interface {
+	// Decided tells of a change that was committed with ctx since began, and for whom: "" for nobody.
+	Decided(ctx context.Context, c *node.Change, saved node.Node, began time.Time, user, project string)
+	// Working tells that an effect of n is being carried out with the context that it returns. end is told how that went.
+	Working(ctx context.Context, n node.Node, ef node.Effect) (working context.Context, end func(result any, err error))
+}
+
+type noTracer struct{}
+
+func (noTracer) Decided(context.Context, *node.Change, node.Node, time.Time, string, string) {}
+func (noTracer) Working(ctx context.Context, _ node.Node, _ node.Effect) (context.Context, func(any, error)) {
+	return ctx, func(any, error) {}
+}

@@ -88,7 +88,10 @@ func (e *Jobs) Perform(ctx context.Context, ef node.Effect, leave func()) (any, 
 		return nil, node.Refuse(node.Invalid, "hardware type %q of node %s is not enabled on %s", n.Driver, n.UUID,
 			e.ConductorName())
 	}
-	return (&job{e, n, bmc, ef, leave}).guard(ctx, do)
+	working, end := e.Traces.Working(ctx, n, ef)
+	result, err := (&job{e, n, bmc, ef, leave}).guard(working, do)
+	end(result, err)
+	return result, err
 }
 
 // guard makes a failure of a panic. What machines answer is read in here: one

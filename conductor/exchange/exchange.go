@@ -1,0 +1,47 @@
+// Package exchange tells whoever has given a call its context of each request that the call sends to a machine: to its
+// BMC or to its agent.
+//
+// It must not hold what is sent or answered, which may be secret.
+package exchange
+
+import (
+	"context"
+	"time"
+)
+
+// The protocols of an Exchange.
+const (
+	Redfish = "redfish"
+	IPMI    = "ipmi"
+	Agent   = "agent"
+)
+
+// Exchange is one request, and how it ended.
+type Exchange struct {
+	Protocol string
+	Name     string // the method and path of Redfish, the command of IPMI or of an agent
+	Method   string // of HTTP; "" for IPMI
+	Path     string // of HTTP, without a query; "" for IPMI
+	Server   string // whom it was sent to, without credentials
+	Status   int    // of HTTP; 0 where no answer came
+	Began    time.Time
+	Ended    time.Time
+	Err      error // nil where an answer came
+}
+
+type watchKey struct{}
+
+// Watch has see told of every exchange that is made with the context, when it has ended. see must not wait.
+func Watch(ctx context.Context, see func(Exchange)) context.Context {
+	return context.WithValue(ctx, watchKey{}, see)
+}
+
+// Ended tells of an exchange that ends now. Nobody may be listening.
+func Ended(ctx context.Context, e Exchange) {
+	see, ok := ctx.Value(watchKey{}).(func(Exchange))
+	if !ok {
+		return
+	}
+	e.Ended = time.Now()
+	see(e)
+}
