@@ -61,6 +61,9 @@ type Options struct {
 	// whatever a node names, which is for tests.
 	Dialer dial.Dialer
 
+	// Sessions remember sessions at BMCs for the next leader of a cluster. Nil: nobody does.
+	Sessions redfish.Sessions
+
 	// Called is told of every call to a BMC by Redfish or IPMI, with the time that it took. It must not wait. Nil: nobody.
 	Called func(driver string, took time.Duration, err error)
 }
@@ -79,6 +82,7 @@ var makers = map[string]func(o Options) Driver{
 	"redfish": func(o Options) Driver {
 		return redfish.New(redfish.Options{Log: o.Log, CAs: o.CAs, Dialer: o.Dialer,
 			ConnectTimeout: o.Patience.Connect, RequestTimeout: o.Patience.Request, Called: o.calledBy("redfish"),
+			Sessions:   o.Sessions,
 			SOLConsole: ipmi.New(ipmi.Options{Log: o.Log, Dialer: o.Dialer}).OpenConsole})
 	},
 	"manual-management": func(Options) Driver { return manual.New() },

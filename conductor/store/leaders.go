@@ -34,6 +34,8 @@ func (m *Members) Take(
 	return epoch, true, nil
 }
 
+const termSessions = " FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1"
+
 // endTerm ends the connections of the last leader of a group, if its time is over. A leader that is frozen or cut off
 // keeps them otherwise: with locks that a takeover waits for, and beside those of the next one.
 func (m *Members) endTerm(ctx context.Context, group, member string) error {
@@ -43,9 +45,14 @@ func (m *Members) endTerm(ctx context.Context, group, member string) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
+	name := termName(m.config.RuntimeParams["search_path"], group, epoch)
 	if err == nil {
-		_, err = m.db.ExecContext(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-			WHERE datname = current_database() AND application_name = $1`, termName(m.config.RuntimeParams["search_path"], group, epoch))
+		_, err = m.db.ExecContext(ctx, "SELECT pg_terminate_backend(pid)"+termSessions, name)
+	}
+	for left := 1; err == nil && left > 0; {
+		if err = pause(ctx, shortestWait); err == nil {
+			err = m.db.QueryRowContext(ctx, "SELECT count(*)"+termSessions, name).Scan(&left)
+		}
 	}
 	if sqlState(err) == insufficientPrivilege { // of another role: the timeouts of connections end them
 		return nil

@@ -23,28 +23,37 @@ func term(t *testing.T, address, group string, epoch int64) *store.Database {
 	})
 }
 
-// TestTakeEndsConnections: who takes a group ends the connections of its last leader, and nobody else's.
-func TestTakeEndsConnections(t *testing.T) {
-	address := postgrestest.URL(t)
+// openMembers opens the rows of a cluster until the end of the test.
+func openMembers(t *testing.T, address string) *store.Members {
+	t.Helper()
 	m, err := store.OpenMembers(t.Context(), address, store.PostgresOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		if err := m.Close(); err != nil {
 			t.Error(err)
 		}
-	}()
-	take := func(group, member string) int64 {
-		t.Helper()
-		epoch, ok, err := m.Take(t.Context(), group, member, time.Millisecond)
-		if err != nil || !ok {
-			t.Fatalf("%s takes %q: %t, %v", member, group, ok, err)
-		}
-		time.Sleep(5 * time.Millisecond)
-		return epoch
+	})
+	return m
+}
+
+// take takes a group for a moment.
+func take(t *testing.T, m *store.Members, group, member string) (epoch int64) {
+	t.Helper()
+	epoch, ok, err := m.Take(t.Context(), group, member, time.Millisecond)
+	if err != nil || !ok {
+		t.Fatalf("%s takes %q: %t, %v", member, group, ok, err)
 	}
-	last, other := take("", "a"), take("rack", "a")
+	time.Sleep(5 * time.Millisecond)
+	return epoch
+}
+
+// TestTakeEndsConnections: who takes a group ends the connections of its last leader, and nobody else's.
+func TestTakeEndsConnections(t *testing.T) {
+	address := postgrestest.URL(t)
+	m := openMembers(t, address)
+	last, other := take(t, m, "", "a"), take(t, m, "rack", "a")
 	terms := map[string]*store.Database{"": term(t, address, "", last), "rack": term(t, address, "rack", other)}
 	conn, err := pgx.Connect(t.Context(), address)
 	if err != nil {
@@ -69,7 +78,7 @@ func TestTakeEndsConnections(t *testing.T) {
 	if count("", last) == 0 || count("rack", other) == 0 {
 		t.Fatal("the terms have no connections")
 	}
-	take("", "b")
+	take(t, m, "", "b")
 	for end := time.Now().Add(10 * time.Second); count("", last) > 0; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d connections of the last leader are left", count("", last))

@@ -157,7 +157,7 @@ func rightToWrite(
 	ctx context.Context, config *pgx.ConnConfig, o PostgresOptions,
 ) (right writeRight, begin func(context.Context) error, err error) {
 	if o.Term != nil {
-		return &termFence{term: o.Term}, func(context.Context) error { return nil }, nil
+		return &termFence{of: o.Term}, func(context.Context) error { return nil }, nil
 	}
 	l, err := lead(ctx, config, o.Connection)
 	if err != nil {

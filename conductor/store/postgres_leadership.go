@@ -203,6 +203,8 @@ func (l *leadership) state() error {
 // condition locks the row of this epoch.
 func (l *leadership) condition() string { return epochOf("", l.epoch) }
 
+func (l *leadership) term() (group string, epoch int64) { return "", l.epoch }
+
 // over never ends: a conductor without a cluster ends by itself.
 func (l *leadership) over() context.Context { return context.Background() }
 

@@ -51,34 +51,36 @@ const frozenTime = 3 * time.Second
 
 // termFence fences the writes of a term. It has no connection: the cluster watches over the database.
 type termFence struct {
-	term *Term
+	of   *Term
 	mu   sync.Mutex
 	lost bool
 }
 
-func (f *termFence) condition() string { return epochOf(f.term.Group, f.term.Epoch) }
+func (f *termFence) condition() string { return epochOf(f.of.Group, f.of.Epoch) }
+
+func (f *termFence) term() (group string, epoch int64) { return f.of.Group, f.of.Epoch }
 
 func (f *termFence) superseded() error {
 	f.mu.Lock()
 	first := !f.lost
 	f.lost = true
 	f.mu.Unlock()
-	if first && f.term.Lost != nil {
-		f.term.Lost()
+	if first && f.of.Lost != nil {
+		f.of.Lost()
 	}
-	return fmt.Errorf("%w; it leads the group %q since the epoch %d ended", ErrSuperseded, f.term.Group, f.term.Epoch)
+	return fmt.Errorf("%w; it leads the group %q since the epoch %d ended", ErrSuperseded, f.of.Group, f.of.Epoch)
 }
 
 func (f *termFence) look() {}
 
 func (f *termFence) state() error {
-	if f.term.Over.Err() != nil {
+	if f.of.Over.Err() != nil {
 		return ErrSuperseded
 	}
 	return nil
 }
 
-func (f *termFence) over() context.Context { return f.term.Over }
+func (f *termFence) over() context.Context { return f.of.Over }
 func (f *termFence) close() error          { return nil }
 
 // quickly has a connection end soon after its peer has: see frozenTime.

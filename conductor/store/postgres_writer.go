@@ -38,6 +38,8 @@ type postgresWriter struct {
 type writeRight interface {
 	// condition is the WHERE by which a transaction locks the row of leader, and finds none once the right has passed.
 	condition() string
+	// term is the group and its epoch; "" for a conductor without a cluster.
+	term() (group string, epoch int64)
 	// superseded is the error of a write that found none.
 	superseded() error
 	look()        // asks for a look at the connection
@@ -78,6 +80,9 @@ func (w *postgresWriter) patiently(ctx context.Context, try func() error) error 
 		}
 		if pause(ctx, rand.N(wait)) != nil { //nolint:gosec // a wait is no secret
 			return fmt.Errorf("%w: %w", ctx.Err(), err)
+		}
+		if w.lead.over().Err() != nil { // whoever leads now has the connections
+			return fmt.Errorf("%w: %w", w.lead.superseded(), err)
 		}
 		wait = min(2*wait, longestWait)
 	}

@@ -260,10 +260,13 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	log := m.log.With("group", group, "epoch", t.Lease.Epoch)
+	if err := db.ForgetOldBMCSessions(ctx, time.Now()); err != nil {
+		return err
+	}
 	counters := m.counters.Begin(group)
 	defer m.counters.End(counters)
 	w, err := c.assemble(ctx, parts{db: db, keys: m.keys, who: m.who, cert: m.cert, api: m.api, ready: t.Lease.Check,
-		leaders: membersOf{m, m.all}, metrics: counters,
+		leaders: membersOf{m, m.all}, metrics: counters, bmcs: bmcSessions{db},
 		fail: fail, group: &group, check: t.Lease.Check}, log)
 	if err != nil {
 		return err

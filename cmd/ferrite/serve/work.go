@@ -59,6 +59,7 @@ type parts struct {
 	group   *string                  // whose nodes it has; nil for those of all
 	leaders api.Leaders              // nil without a cluster
 	metrics *metrics.Metrics         // of a term; nil for a conductor of its own
+	bmcs    redfish.Sessions         // nil without a cluster
 	check   func() error             // refuses to send anything to a BMC or an agent; nil where it always may
 }
 
@@ -101,7 +102,7 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	}
 	if w.drivers, err = bmc.New(c.HardwareTypes,
 		bmc.Options{Log: log, CAs: cacert.Folder(c.CAFolder), Dialer: dialled.toBMCs, Patience: c.patience(),
-			Called: counters.Called}); err != nil {
+			Sessions: p.bmcs, Called: counters.Called}); err != nil {
 		return nil, err
 	}
 	defer func() {

@@ -41,6 +41,8 @@ type Options struct {
 	Quirks         []QuirkRow    // nil: Quirks()
 	Trace          func(Request) // called after each request; nil: nobody
 
+	Sessions Sessions // nil: sessions are remembered in this process alone
+
 	// Called is told of every call, with the time that it took; nil: nobody.
 	Called func(took time.Duration, err error)
 

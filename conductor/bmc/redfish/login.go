@@ -29,6 +29,9 @@ type login struct {
 	client *gofish.APIClient // nil while not logged in
 	basic  bool              // credentials with every request, no session
 	system string            // the only system, once it has been found
+
+	session Session // that Options.Sessions remembers
+	ended   bool    // the sessions of earlier leaders are no more
 }
 
 // refuse says that the credentials are no good.
@@ -114,11 +117,14 @@ func (l *login) connect(ctx context.Context, t *target) error {
 	if l.account.auth == "basic" || l.account.user == "" {
 		return l.open(ctx, true)
 	}
+	l.closed(ctx) // the BMC has forgotten it
+	l.endLeft(ctx)
 	before := l.wire.requests.Load()
 	err := l.open(ctx, false)
 	asked := l.wire.requests.Load() - before // 1: the service root, 2: the session too
 	switch {
 	case err == nil:
+		l.opened(ctx)
 		return nil
 	case ctx.Err() != nil || isWire(err):
 		return err
@@ -164,5 +170,6 @@ func (l *login) Logout(ctx context.Context) error {
 		status(err) != http.StatusNotFound {
 		return describe(err)
 	}
+	l.closed(ctx)
 	return nil
 }
