@@ -3,8 +3,6 @@ package bootmedia
 import (
 	"context"
 	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +11,6 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -88,10 +85,11 @@ func New(c Config) *Server {
 	return s
 }
 
-// MediumURL is where the BMC of n reads the medium of the boot that its run is at. It refuses a node
-// for which no medium can be made: before its machine is switched on.
+// MediumURL is where the BMC of n reads the medium of the boot that its run is at, or of its instance. It refuses a
+// node for which no medium can be made: before its machine is switched on.
 func (s *Server) MediumURL(ctx context.Context, n node.Node) (string, error) {
-	if n.Run == nil {
+	path, ok := s.path(n, bootOf(n))
+	if !ok {
 		return "", node.Refuse(node.Invalid, "node %s boots no medium now", n.UUID)
 	}
 	image, files, err := s.compose(ctx, n, nil)
@@ -99,29 +97,9 @@ func (s *Server) MediumURL(ctx context.Context, n node.Node) (string, error) {
 		return "", node.Refuse(node.Invalid, "the boot medium of node %s cannot be made: %v", n.UUID, err)
 	}
 	files.close()
-	path := s.path(n, n.Run.Index)
 	s.remember(path, n.UUID)
 	s.Log.Debug("boot medium", "node", n.UUID, "bytes", image.Size())
 	return s.URL + path, nil
-}
-
-// path is that of a medium for a boot: it ends with the run, and each boot of a run has its own.
-func (s *Server) path(n node.Node, step int) string {
-	mac := hmac.New(sha256.New, s.Key)
-	fmt.Fprintf(mac, "boot medium\x00%s\x00%d\x00%d", n.UUID, n.Run.Generation, step)
-	return Prefix + base64.RawURLEncoding.EncodeToString(mac.Sum(nil)) + "/" + n.UUID + "-" + strconv.Itoa(step) + ".iso"
-}
-
-// nodeOf reads the node and the step out of a path; the word before them is not checked.
-func nodeOf(path string) (uuid string, step int, ok bool) {
-	_, name, _ := strings.Cut(strings.TrimPrefix(path, Prefix), "/")
-	name, isISO := strings.CutSuffix(name, ".iso")
-	cut := strings.LastIndexByte(name, '-')
-	if !isISO || cut < 0 || len(name) > 64 {
-		return "", 0, false
-	}
-	step, err := strconv.Atoi(name[cut+1:])
-	return name[:cut], step, err == nil
 }
 
 // ServeHTTP serves a medium: GET and HEAD, with ranges.
@@ -156,7 +134,7 @@ const notFound = "there is no such boot medium"
 // reader.
 func (s *Server) admit(r *http.Request) (n node.Node, status int, why string) {
 	path, from := r.URL.Path, remoteOf(r)
-	uuid, step, ok := nodeOf(path)
+	uuid, boot, ok := nodeOf(path)
 	if !ok {
 		return n, http.StatusNotFound, notFound
 	}
@@ -164,9 +142,8 @@ func (s *Server) admit(r *http.Request) (n node.Node, status int, why string) {
 	if err != nil || n.UUID != uuid {
 		return n, http.StatusNotFound, notFound
 	}
-	given := s.given(path)
-	if n.Run == nil || !hmac.Equal([]byte(path), []byte(s.path(n, step))) || plan.MediumOf(n) != plan.MediumRamdisk {
-		if !given {
+	if valid, ok := s.path(n, boot); !ok || !hmac.Equal([]byte(path), []byte(valid)) {
+		if !s.given(path) {
 			s.Log.Debug("boot medium refused", "node", uuid, "from", from, "err", "unknown path")
 			return n, http.StatusNotFound, notFound
 		}
@@ -175,7 +152,7 @@ func (s *Server) admit(r *http.Request) (n node.Node, status int, why string) {
 		return n, http.StatusGone, "the boot of this medium is over"
 	}
 	if by := s.claim(path, n, from); by != from {
-		s.Conductor.MediumRefused(r.Context(), n, from, fmt.Sprintf("%s reads it in this boot", by))
+		s.Conductor.MediumRefused(r.Context(), n, from, fmt.Sprintf("%s reads this medium", by))
 		return n, http.StatusForbidden, "another address reads this boot medium"
 	}
 	return n, http.StatusOK, ""

@@ -179,7 +179,7 @@ func TestRefused(t *testing.T) {
 		"a stranger after the BMC": {func(_ *testing.T, r *rig, path string) string {
 			r.ask(http.MethodHead, path, "192.0.2.7", "")
 			return path
-		}, "198.51.100.9", 403, "198.51.100.9 192.0.2.7 reads it in this boot"},
+		}, "198.51.100.9", 403, "198.51.100.9 192.0.2.7 reads this medium"},
 		"the first address may be another": {func(_ *testing.T, _ *rig, path string) string { return path },
 			"198.51.100.9", 200, ""},
 		"the BMC after another": {func(_ *testing.T, r *rig, path string) string {
@@ -189,7 +189,7 @@ func TestRefused(t *testing.T) {
 		"a second other": {func(_ *testing.T, r *rig, path string) string {
 			r.ask(http.MethodHead, path, "198.51.100.9", "")
 			return path
-		}, "198.51.100.10", 403, "198.51.100.10 198.51.100.9 reads it"},
+		}, "198.51.100.10", 403, "198.51.100.10 198.51.100.9 reads this medium"},
 		"the run is over": {func(_ *testing.T, r *rig, path string) string {
 			r.conductor.change(func(n *node.Node) { n.Run = nil })
 			return path

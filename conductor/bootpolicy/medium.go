@@ -6,14 +6,22 @@ import (
 	"net"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/pxe"
 )
 
-// Medium is what the boot medium of n holds. Its kernel line has this boot's one-time word, until an
-// agent has used it.
+// Medium is what the boot medium of n holds: the kernel and ramdisk of its instance, or those with our agent. The
+// agent's kernel line has this boot's one-time word, until an agent has used it.
 func (p *Policy) Medium(ctx context.Context, n node.Node) (pxe.Boot, error) {
 	if p.Engine.Held() {
 		return pxe.Boot{}, node.Refuse(node.Busy, "This conductor was restored from a backup and boots no machine yet.")
+	}
+	if plan.MediumOf(n) == plan.MediumInstance {
+		own, ok := plan.BootsInstance(n)
+		if !ok || own.ISO != "" {
+			return pxe.Boot{}, node.Refuse(node.Invalid, "node %s has no kernel and ramdisk to boot as its instance", n.UUID)
+		}
+		return instance(own), nil
 	}
 	kernel, initrd, err := p.ramdisk(n)
 	if err != nil {

@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
@@ -28,7 +29,7 @@ const StageMedium = "boot medium read"
 // MediumInstance. It is written before the BMC is asked, and removed when the drive is empty.
 const bootMedium = "boot_medium"
 
-// The boot media of a node: the ramdisk's, and that of an instance which is an ISO.
+// The boot media of a node: the ramdisk's, and that of an instance which lives in memory.
 const (
 	MediumRamdisk  = "ramdisk"
 	MediumInstance = "instance"
@@ -136,14 +137,22 @@ func (d *decision) ejectAfter(before node.Node, e Event) {
 
 // checkBootMedium refuses a run that would boot from a medium which cannot be served.
 func (d *decision) checkBootMedium() error {
-	if !BootsByMedium(d.n) || d.f.Settings.BootMedia || !WantsRamdisk(d.n) {
+	if !BootsByMedium(d.n) || d.f.Settings.BootMedia || !WantsRamdisk(d.n) && !insertsOurs(d.n) {
 		return nil
 	}
 	return fmt.Errorf("node %s has the boot interface %s, and this conductor serves no boot media: start it with --boot "+
 		"(--dhcp off where another server gives addresses), or set boot_interface to ipxe", d.n.UUID, d.n.Interfaces["boot"])
 }
 
-// InstanceMedium is the URL that the BMC reads an instance's medium from.
+// insertsOurs reports whether the run inserts a medium of the instance that this conductor makes.
+func insertsOurs(n node.Node) bool {
+	return text(n.InstanceInfo, "boot_iso") == "" && slices.ContainsFunc(n.Run.Left(), func(s node.Step) bool {
+		return own(s) && s.String() == insertMedium && s.Args["medium"] == MediumInstance
+	})
+}
+
+// InstanceMedium is the URL that the BMC reads an instance's medium from; "" where this conductor makes the medium of
+// the instance's kernel and ramdisk.
 func InstanceMedium(n node.Node) (string, error) {
 	return text(n.InstanceInfo, "boot_iso"), hasRamdisk(n)
 }

@@ -56,10 +56,6 @@ func hintsReadable(n node.Node) error {
 func hasRamdisk(n node.Node) error {
 	keys := []string{"boot_iso"}
 	if text(n.InstanceInfo, "boot_iso") == "" {
-		if BootsByMedium(n) {
-			return node.Refuse(node.Invalid, "node %s cannot be deployed: with boot interface %s, deploy interface "+
-				"ramdisk needs instance_info/boot_iso, the http(s) URL of an ISO image", n.UUID, n.Interfaces["boot"])
-		}
 		keys = []string{"kernel", "ramdisk"}
 	}
 	for _, key := range keys {

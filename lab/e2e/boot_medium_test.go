@@ -158,28 +158,39 @@ func mediumLife(ctx context.Context, b *bed) (err error) {
 	return driveIsEmpty(ctx, s, m)
 }
 
-// liveMedium deploys a machine whose workload is an ISO in its virtual drive. It stays there over a restart, until the
-// node is undeployed.
+// liveMedium deploys machines whose workload is in their virtual drive: an ISO of its own, and one that the conductor
+// makes of a kernel and a ramdisk. It stays there over a restart, until the node is undeployed.
 func liveMedium(ctx context.Context, b *bed) (err error) {
 	if _, err := b.tiny.WriteLive(ctx, filepath.Join(b.images, "live-medium")); err != nil {
 		return err
 	}
-	spec := machine("metal-1", qemu.UEFI)
-	spec.NICs[0].OptionROM = false
-	s, done, err := b.site(ctx, []qemu.Spec{spec})
+	specs := []qemu.Spec{machine("metal-1", qemu.UEFI), machine("metal-2", qemu.BIOS)}
+	for i := range specs {
+		specs[i].NICs[0].OptionROM = false
+	}
+	s, done, err := b.site(ctx, specs)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	m := s.Machines[0]
-	if err := b.lives(ctx, s, m, "--instance-info boot_iso="+s.ImagesURL+"/live-medium/live.iso",
-		"redfish-virtual-media"); err != nil {
-		return err
+	at := s.ImagesURL + "/live-medium/"
+	for i, workload := range []string{
+		"--instance-info boot_iso=" + at + "live.iso",
+		"--instance-info kernel=" + at + "vmlinuz --instance-info ramdisk=" + at +
+			"initramfs --instance-info ramdisk_kernel_arguments=console=ttyS0,115200",
+	} {
+		m := s.Machines[i]
+		if err := b.lives(ctx, s, m, workload, "redfish-virtual-media"); err != nil {
+			return fmt.Errorf("%s: %w", m.Name, err)
+		}
+		if err := b.commands(ctx, s, "node undeploy "+m.Name+" --wait"); err != nil {
+			return err
+		}
+		if err := driveIsEmpty(ctx, s, m); err != nil {
+			return fmt.Errorf("%s: %w", m.Name, err)
+		}
 	}
-	if err := b.commands(ctx, s, "node undeploy "+m.Name+" --wait"); err != nil {
-		return err
-	}
-	return driveIsEmpty(ctx, s, m)
+	return nil
 }
 
 // stick boots a machine from the image of `ferrite image iso` on a USB stick: it is discovered.

@@ -70,7 +70,7 @@ func (c *Config) Ours(n *node.Node) bool { return c.Group == nil || n.ConductorG
 
 // BootMedia serves the images from which machines boot out of a virtual drive.
 type BootMedia interface {
-	// MediumURL is where the BMC of n reads the image for the boot that its run is about to make. It
+	// MediumURL is where the BMC of n reads the image for the boot that its run is about to make, or its instance's. It
 	// refuses a node for which none can be made.
 	MediumURL(ctx context.Context, n node.Node) (string, error)
 }

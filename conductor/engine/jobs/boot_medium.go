@@ -38,7 +38,9 @@ func (j *job) insertBootMedium(ctx context.Context) (any, error) {
 // mediumURL is where the BMC reads the medium.
 func (j *job) mediumURL(ctx context.Context, medium string) (string, error) {
 	if medium == plan.MediumInstance {
-		return plan.InstanceMedium(j.n)
+		if at, err := plan.InstanceMedium(j.n); err != nil || at != "" {
+			return at, err
+		}
 	}
 	if j.Media == nil {
 		return "", node.Refuse(node.Invalid, "this conductor serves no boot media: start it with --boot")
