@@ -96,12 +96,14 @@ func TestWays(t *testing.T) {
 	for _, way := range []struct {
 		mode   server.DHCPMode
 		server string
+		more   string
 	}{
-		{server.DHCPProxy, "dnsmasq"}, {server.DHCPProxy, "kea"}, {server.DHCPProxy, "isc"},
-		{server.DHCPOff, "dnsmasq"}, {server.DHCPOff, "kea"}, {server.DHCPOff, "isc"},
+		{server.DHCPProxy, "dnsmasq", "dhcp-reply-delay=2\n"}, // our answer comes first
+		{server.DHCPProxy, "kea", ""}, {server.DHCPProxy, "isc", ""},
+		{server.DHCPOff, "dnsmasq", ""}, {server.DHCPOff, "kea", ""}, {server.DHCPOff, "isc", ""},
 	} {
 		t.Run(fmt.Sprintf("%s/%s", way.mode, way.server), func(t *testing.T) {
-			more := ""
+			more := way.more
 			if way.mode == server.DHCPOff {
 				var err error
 				if more, err = snippet.Text(way.server, "http://10.77.0.1:8088"); err != nil {
