@@ -36,7 +36,8 @@ func (l *Line) Show(st nodeapi.Status) {
 		l.passRest()
 	}
 	if text := describe(st); text != l.Last {
-		l.Last, l.tenth, l.bytes = text, 0, ""
+		l.Last, l.tenth = text, 0
+		l.set("")
 		if text != st.State || Waiting(st.State) { // the end has a line of its own
 			l.Say(text)
 		}
@@ -113,7 +114,7 @@ func (l *Line) Say(text string) {
 // progress shows bytes: at a terminal at each reading, else every tenth.
 func (l *Line) progress(p nodeapi.Progress) {
 	if l.size.Columns > 0 {
-		l.bytes = bar(p) + ProgressText(p)
+		l.set(bar(p) + ProgressText(p))
 		l.redraw()
 		return
 	}
@@ -138,13 +139,13 @@ func bar(p nodeapi.Progress) string {
 
 // Close ends the line.
 func (l *Line) Close() {
-	l.bytes = ""
+	l.set("")
 	l.redraw()
 }
 
 // finish says that the node is there.
 func (l *Line) finish(text string) {
-	l.bytes = ""
+	l.set("")
 	l.Say(text)
 }
 

@@ -80,6 +80,13 @@ func (s *Screen) draw() {
 	}
 }
 
+// set replaces the bytes of a line: the lines of other nodes are drawn from other goroutines.
+func (l *Line) set(bytes string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.bytes = bytes
+}
+
 // redraw draws the lines anew.
 func (s *Screen) redraw() {
 	s.mu.Lock()
