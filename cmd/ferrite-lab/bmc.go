@@ -59,6 +59,10 @@ standard as a vendor's BMCs do, as far as a recording can.`,
 			if err != nil {
 				return errors.Join(err, l.Close())
 			}
+			if odd := conf.Tree.Odd(); len(odd) > 0 {
+				cmd.PrintErrf("These documents are no JSON objects, and are served as they were recorded: %s\n",
+					strings.Join(odd, ", "))
+			}
 			bmc := recorded.New(conf)
 			if fault != "" {
 				return serve(cmd.Context(), l, recorded.WithFault(bmc, f))
@@ -106,10 +110,10 @@ fails.`,
 				personalities = redfish.Personalities()
 			}
 			found, trees, err := bmccheck.Run(cmd.Context(), args, personalities...)
-			if err != nil {
-				return err
+			if trees > 0 {
+				err = errors.Join(err, bmccheck.Print(cmd.OutOrStdout(), found, trees))
 			}
-			if err := bmccheck.Print(cmd.OutOrStdout(), found, trees); err != nil {
+			if err != nil {
 				return err
 			}
 			if bmccheck.Failed(found) {

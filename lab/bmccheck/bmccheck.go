@@ -57,15 +57,22 @@ func Run(ctx context.Context, paths []string, personalities ...redfishlab.Person
 	if err != nil {
 		return nil, 0, err
 	}
+	var unread []error
+	seen := map[string]bool{}
 	for _, file := range files {
 		tree, err := recorded.Load(file)
 		if err != nil {
-			return all, trees, err
+			unread = append(unread, err)
+			continue
 		}
+		if seen[tree.Name] {
+			tree.Name = file
+		}
+		seen[tree.Name] = true
 		trees++
 		systems := tree.Systems()
 		if len(systems) == 0 {
-			return all, trees, fmt.Errorf("recorded tree %s: it has no computer system", file)
+			all = append(all, none(tree.Name, "it is no server: it lists no computer system")...)
 		}
 		for _, system := range systems {
 			name := tree.Name
@@ -80,7 +87,15 @@ func Run(ctx context.Context, paths []string, personalities ...redfishlab.Person
 			}
 		}
 	}
-	return all, trees, nil
+	return all, trees, errors.Join(unread...)
+}
+
+// none are the results of a tree, or of a system, on which no operation can be tried.
+func none(name, why string) (all []Result) {
+	for _, op := range operations {
+		all = append(all, Result{Tree: name, Operation: op.name, Verdict: NotOffered, Reason: why})
+	}
+	return all
 }
 
 // find lists the trees at the paths, or in the folders there.
@@ -126,14 +141,12 @@ func isTree(folder string) bool {
 // check runs the operations on one system. Each starts with the BMC as it was recorded.
 func check(ctx context.Context, tree *recorded.Tree, system, name string,
 	deviations []redfishlab.Deviation) (all []Result) {
-	machine := tree.Switchable(system)
+	if !tree.Switchable(system) {
+		return none(name, "it is no machine: no reset is offered of it")
+	}
 	for _, op := range operations {
-		r := Result{
-			Tree: name, Operation: op.name, Verdict: NotOffered, Reason: "it is no machine: no reset is offered of it",
-		}
-		if machine {
-			r.Verdict, r.Reason = try(ctx, tree, system, op, deviations)
-		}
+		r := Result{Tree: name, Operation: op.name}
+		r.Verdict, r.Reason = try(ctx, tree, system, op, deviations)
 		all = append(all, r)
 	}
 	return all

@@ -1,6 +1,8 @@
 package bmccheck
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -59,6 +61,16 @@ func TestVerdicts(t *testing.T) {
 		"a boot device once": {func(d map[string]map[string]any) {
 			d[sys]["Boot"].(map[string]any)["BootSourceOverrideEnabled@Redfish.AllowableValues"] = []any{"Disabled", "Once"}
 		}, "boot device", "PATCH /redfish/v1/Systems/1: 400", WorksAround},
+		"a settings object with the boot order alone": {func(d map[string]map[string]any) {
+			d[sys]["Boot"].(map[string]any)["BootSourceOverrideEnabled@Redfish.AllowableValues"] = []any{"Disabled", "Once"}
+			d[sys]["@Redfish.Settings"] = map[string]any{"SettingsObject": map[string]any{"@odata.id": sys + "/Pending"}}
+			d[sys+"/Pending"] = map[string]any{"@odata.id": sys + "/Pending",
+				"Boot": map[string]any{"BootOrder": []any{"Boot0001"}}}
+		}, "boot device", "PATCH /redfish/v1/Systems/1: 400", WorksAround},
+		"no restart": {func(d map[string]map[string]any) {
+			reset := d[sys]["Actions"].(map[string]any)["#ComputerSystem.Reset"].(map[string]any)
+			reset["ResetType@Redfish.AllowableValues"] = []any{"On", "Off", "ForceOff"}
+		}, "power", "", Works},
 		"no list of resets": {func(d map[string]map[string]any) {
 			reset := d[sys]["Actions"].(map[string]any)["#ComputerSystem.Reset"].(map[string]any)
 			delete(reset, "ResetType@Redfish.AllowableValues")
@@ -119,6 +131,32 @@ func TestNoTree(t *testing.T) {
 		if _, _, err := Run(t.Context(), []string{path}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// TestManyTrees: a tree that cannot be read, and one without any system, do not keep the others from being checked, and
+// two of one name are told apart.
+func TestManyTrees(t *testing.T) {
+	shelf := recordedtest.Small()
+	shelf["/redfish/v1/Systems"]["Members"] = []any{}
+	broken := filepath.Join(t.TempDir(), "broken.tar.gz")
+	if err := os.WriteFile(broken, []byte("no archive"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	one, other := recordedtest.Folder(t, recordedtest.Small(), false), recordedtest.Folder(t, shelf, false)
+	all, trees, err := Run(t.Context(), []string{broken, one, other})
+	if err == nil || !strings.Contains(err.Error(), broken) || trees != 2 {
+		t.Errorf("%d trees, %v", trees, err)
+	}
+	of := map[string]int{}
+	for _, r := range all {
+		of[r.Tree]++
+		if r.Tree == other && (r.Verdict != NotOffered || !strings.Contains(r.Reason, "no computer system")) {
+			t.Errorf("%+v", r)
+		}
+	}
+	if len(of) != 2 || of[other] != len(operations) {
+		t.Errorf("results of %v", of)
 	}
 }
 

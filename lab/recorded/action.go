@@ -55,11 +55,10 @@ func offers(doc map[string]any, target string) bool {
 	return false
 }
 
-// resets have the power state that each type of reset leads to; "" for none.
+// resets have the power state that each type of reset leads to; "" for none. Off is HPE Cray's alone.
 var resets = map[string]string{
-	"On": "On", "ForceOn": "On", "ForceOff": "Off", "GracefulShutdown": "Off", "ForceRestart": "On",
-	"GracefulRestart": "On",
-	"PowerCycle":      "On", "FullPowerCycle": "On", "Nmi": "",
+	"On": "On", "ForceOn": "On", "Off": "Off", "ForceOff": "Off", "GracefulShutdown": "Off", "ForceRestart": "On",
+	"GracefulRestart": "On", "PowerCycle": "On", "FullPowerCycle": "On", "Nmi": "",
 }
 
 func (s *Server) reset(of string, body map[string]any) answer {

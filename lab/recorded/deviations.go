@@ -147,7 +147,7 @@ func (s *Server) refuses(r *http.Request, at string, body map[string]any) (answe
 // shown is an answer to a read, as the deviations have it.
 func (s *Server) shown(at string, a answer) answer {
 	for _, d := range s.c.Deviations {
-		if show := deviations[d].show; show != nil && a.status == http.StatusOK {
+		if show := deviations[d].show; show != nil && a.body != nil && a.status == http.StatusOK {
 			a.body = show(s, at, a.body)
 		}
 	}

@@ -58,6 +58,7 @@ func New(c Config) *Server {
 type answer struct {
 	status  int
 	body    map[string]any
+	raw     []byte // instead of body
 	header  http.Header
 	message string
 }
@@ -90,7 +91,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			a = no
 			break
 		}
-		if a = s.shown(at, s.get(at)); r.URL.Query().Has("$skip") && a.status == http.StatusOK {
+		if a = s.shown(at, s.get(at)); r.URL.Query().Has("$skip") && a.body != nil && a.status == http.StatusOK {
 			a.body = merge(a.body, map[string]any{"Members": []any{}}) // later pages were not recorded
 			delete(a.body, "Members@odata.nextLink")
 		}
@@ -169,6 +170,9 @@ func (s *Server) sessionsPath() string {
 }
 
 func (s *Server) get(at string) answer {
+	if text, is := s.c.Tree.raw[at]; is {
+		return answer{status: http.StatusOK, raw: text}
+	}
 	doc, has := s.docs[at]
 	if !has {
 		return refused(http.StatusNotFound, "ResourceMissingAtURI: %s", at)
@@ -226,15 +230,18 @@ func send(w http.ResponseWriter, a answer) {
 		a.body = map[string]any{"error": map[string]any{"code": id, "message": a.message,
 			"@Message.ExtendedInfo": []any{map[string]any{"MessageId": id, "Message": a.message}}}}
 	}
-	if a.body == nil {
+	if a.body == nil && a.raw == nil {
 		w.WriteHeader(a.status)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	text, err := json.Marshal(a.body)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
+	text := a.raw
+	if a.body != nil {
+		var err error
+		if text, err = json.Marshal(a.body); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(a.status)

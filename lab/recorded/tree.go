@@ -34,7 +34,8 @@ const Root = "/redfish/v1"
 type Tree struct {
 	Name  string // of its folder or archive, without the extension
 	docs  map[string]map[string]any
-	spelt map[string]string // paths of docs by the path in small letters
+	raw   map[string][]byte // what is no JSON object, as it was recorded: BMCs answer that, too
+	spelt map[string]string // paths of docs and raw by the path in small letters
 }
 
 // Load reads a tree from a folder, or from an archive: .tar, .tar.gz or .tar.xz. The service root
@@ -160,30 +161,36 @@ func (c *collector) tree() (*Tree, error) {
 			errors.New("there is no service root: expected redfish/v1/index.json, or an index.json whose @odata.id is " +
 				"/redfish/v1")
 	}
-	t := &Tree{docs: map[string]map[string]any{}, spelt: map[string]string{}}
+	t := &Tree{docs: map[string]map[string]any{}, raw: map[string][]byte{}, spelt: map[string]string{}}
 	for _, at := range slices.Sorted(maps.Keys(c.files)) {
 		text := c.files[at]
 		rest, below := strings.CutPrefix(at, top)
 		if !below || rest != "" && rest[0] != '/' && top != "/" {
 			continue
 		}
-		doc, err := decode(text)
-		if err != nil {
-			return nil, fmt.Errorf("%.100s: %w", at, err)
-		}
-		t.add(strings.TrimSuffix(path.Join(Root, rest), "/"), doc)
+		t.add(strings.TrimSuffix(path.Join(Root, rest), "/"), decode(text), text)
 	}
 	t.fillSettings()
 	return t, nil
 }
 
 // add takes a document. HPE's iLO links to its resources in small letters, and shows the same ones below capitals: a
-// recording then has them twice, and a write to one has to show in the other. The first spelling is kept.
-func (t *Tree) add(at string, doc map[string]any) {
-	if _, has := t.spelt[strings.ToLower(at)]; !has {
-		t.spelt[strings.ToLower(at)], t.docs[at] = at, doc
+// recording then has them twice, and a write to one has to show in the other. The first spelling is kept. A nil doc is
+// kept as its text.
+func (t *Tree) add(at string, doc map[string]any, text []byte) {
+	if _, has := t.spelt[strings.ToLower(at)]; has {
+		return
+	}
+	t.spelt[strings.ToLower(at)] = at
+	if doc == nil {
+		t.raw[at] = text
+	} else {
+		t.docs[at] = doc
 	}
 }
+
+// Odd are the paths of documents that are no JSON objects, sorted. They are served as they were recorded.
+func (t *Tree) Odd() []string { return slices.Sorted(maps.Keys(t.raw)) }
 
 // fillSettings makes the settings objects that resources name and the recording lacks: each begins with what is in
 // force, as Redfish has it (DSP0266, 9.10).
@@ -196,7 +203,7 @@ func (t *Tree) fillSettings() {
 		}
 		doc := without(t.docs[at], "@Redfish.Settings")
 		doc["@odata.id"] = object
-		t.add(object, doc)
+		t.add(object, doc, nil)
 	}
 }
 
@@ -211,22 +218,18 @@ func isRoot(text []byte) bool {
 		strings.Contains(root.Type, "ServiceRoot")
 }
 
-// decode reads a document, with numbers as they are written.
-func decode(text []byte) (map[string]any, error) {
+// decode reads a document, with numbers as they are written; nil for one that is no JSON object.
+func decode(text []byte) (doc map[string]any) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	var doc map[string]any
-	if err := d.Decode(&doc); err != nil {
-		return nil, err
+	if d.Decode(&doc) != nil {
+		return nil
 	}
-	if doc == nil {
-		return nil, errors.New("expected an object, found null")
-	}
-	return doc, nil
+	return doc
 }
 
 // Len is how many resources there are.
-func (t *Tree) Len() int { return len(t.docs) }
+func (t *Tree) Len() int { return len(t.docs) + len(t.raw) }
 
 // Systems are the paths of the computer systems, sorted.
 func (t *Tree) Systems() []string {

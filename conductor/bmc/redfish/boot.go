@@ -93,7 +93,12 @@ func (d *Driver) SetBootDevice(ctx context.Context, n node.Node, device string, 
 			if has(FullBootRequest) || has(ModeWithDevice) {
 				o.mode = cmp.Or(sys.Boot.BootSourceOverrideMode, bootModes[n.BootMode], schemas.UEFIBootSourceOverrideMode)
 			}
-			if err := s.aim(o, persistent); err != nil || !has(ModeWithDevice) {
+			err = s.aim(o, persistent)
+			if o.mode != "" && refusesValue(err) { // the mode is not for it to set with the device
+				o.mode = ""
+				err = s.aim(o, persistent)
+			}
+			if err != nil || !has(ModeWithDevice) || o.mode == "" {
 				return err
 			}
 			return s.keepMode(o.mode)
@@ -178,8 +183,8 @@ func (d *Driver) ClearBootDevice(ctx context.Context, n node.Node) error {
 	})
 }
 
-// setBoot changes the system's Boot, or that of its settings resource, where the BMC has one
-// and takes it there alone (AMI's /SD).
+// setBoot changes the system's Boot, or that of its settings resource, where the BMC shows it there and takes it there
+// alone (AMI's /SD). Lenovo's XCC shows the boot order alone in its /Pending: an override would be lost there.
 func (s *session) setBoot(sys *schemas.ComputerSystem, boot map[string]any) error {
 	body := map[string]any{"Boot": boot}
 	err := sys.Patch(sys.ODataID, body)
@@ -189,6 +194,15 @@ func (s *session) setBoot(sys *schemas.ComputerSystem, boot map[string]any) erro
 	if json.Unmarshal(sys.RawData, &l) != nil || l.Settings.SettingsObject.Path == "" ||
 		!refusesValue(err) && status(err) != http.StatusNotFound {
 		return err
+	}
+	var settings struct{ Boot map[string]json.RawMessage }
+	if _, e := s.get(l.Settings.SettingsObject.Path, &settings); e != nil {
+		return err
+	}
+	for property := range boot {
+		if _, shown := settings.Boot[property]; !shown {
+			return err
+		}
 	}
 	if s.patch(l.Settings.SettingsObject.Path, body) != nil {
 		return err

@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -32,6 +33,9 @@ type button struct {
 	arrives         node.PowerState     // where a machine that is there already needs no reset; "" for nowhere
 }
 
+// softOff is what HPE Cray EX235a offers beside ForceOff; DSP0268 does not have it.
+const softOff schemas.ResetType = "Off"
+
 var buttons = map[node.PowerState]button{
 	node.PowerOn: {
 		whenOff: []schemas.ResetType{schemas.OnResetType, schemas.ForceOnResetType, schemas.PushPowerButtonResetType},
@@ -42,7 +46,7 @@ var buttons = map[node.PowerState]button{
 		arrives: node.PowerOff,
 	},
 	node.SoftPowerOff: {
-		whenOn:  []schemas.ResetType{schemas.GracefulShutdownResetType, schemas.PushPowerButtonResetType},
+		whenOn:  []schemas.ResetType{schemas.GracefulShutdownResetType, schemas.PushPowerButtonResetType, softOff},
 		arrives: node.PowerOff,
 	},
 	node.Rebooting: {
@@ -64,8 +68,38 @@ func (d *Driver) SetPower(ctx context.Context, n node.Node, target node.PowerSta
 	}
 	return d.call(ctx, n, fmt.Sprintf("set %q", target), func(s *session) error {
 		err := s.change(func(sys *schemas.ComputerSystem) error { return press(sys, b, target) })
+		if _, missing := errors.AsType[noButton](err); missing && target == node.Rebooting {
+			return s.offAndOn()
+		}
 		return s.unlessThere(b.arrives, err)
 	})
+}
+
+// noButton refuses a target that the BMC offers no reset for.
+type noButton struct{ error }
+
+func (n noButton) Unwrap() error { return n.error }
+
+// offAndOn restarts a machine whose BMC offers no restart (HPE Cray EX235a: On, Off and ForceOff).
+func (s *session) offAndOn() error {
+	turn := func(to node.PowerState) error {
+		return s.change(func(sys *schemas.ComputerSystem) error { return press(sys, buttons[to], to) })
+	}
+	if err := turn(node.PowerOff); err != nil {
+		return err
+	}
+	for {
+		sys, err := s.read()
+		if err == nil && powerStates[sys.PowerState] == node.PowerOff {
+			return turn(node.PowerOn)
+		}
+		if err == nil {
+			err = s.pause()
+		}
+		if err != nil {
+			return fmt.Errorf("wait for the machine to be off before it is switched on again: %w", err)
+		}
+	}
 }
 
 // unlessThere forgives a refusal where the machine is as wanted: BMCs answer 400 or 409 to
@@ -107,7 +141,8 @@ func press(sys *schemas.ComputerSystem, b button, target node.PowerState) error 
 			return err
 		}
 	}
-	return node.Refuse(node.Invalid, "the BMC cannot set %q: it takes %v for a reset, %v is wanted", target, offered, ways)
+	return noButton{node.Refuse(node.Invalid, "the BMC cannot set %q: it takes %v for a reset, %v is wanted", target,
+		offered, ways)}
 }
 
 // InjectNMI presses the button for a non-maskable interrupt.
