@@ -56,7 +56,7 @@ func (s *shelf) has(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, b := range s.boots {
-		if b.name == name {
+		if b.Name == name {
 			return true
 		}
 	}

@@ -1,5 +1,5 @@
 // Package bootlog keeps what machines logged while they ran the ramdisk: per
-// node and per boot, in files, bounded in number and size, so that it can be
+// node and per boot, in files or in a database, bounded in number and size, so that it can be
 // read while it comes in, after the boot and after the conductor's restart. Of
 // an agent that sends no log it takes an archive, and keeps it as one.
 //
@@ -9,11 +9,8 @@
 package bootlog
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"sync"
 )
@@ -26,9 +23,9 @@ type Limits struct {
 
 // Keeper keeps the logs of all nodes. It is safe for several goroutines.
 type Keeper struct {
-	dir    string
-	limits Limits
-	before func(node string) []string
+	storage Storage
+	limits  Limits
+	before  func(node string) []string
 
 	mu      sync.Mutex
 	shelves map[string]*shelf // by node, those that were asked for
@@ -36,16 +33,21 @@ type Keeper struct {
 
 // Open keeps logs in a folder, which is made when it is not there.
 func Open(dir string, l Limits) (*Keeper, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("boot logs: %w", err)
+	}
+	return New(folder(dir), l), nil
+}
+
+// New keeps logs in a storage that nobody else changes meanwhile.
+func New(s Storage, l Limits) *Keeper {
 	if l.Boots == 0 {
 		l.Boots = 5
 	}
 	if l.Bytes == 0 {
 		l.Bytes = 4 << 20
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("boot logs: %w", err)
-	}
-	return &Keeper{dir: dir, limits: l, shelves: map[string]*shelf{}}, nil
+	return &Keeper{storage: s, limits: l, shelves: map[string]*shelf{}}
 }
 
 // BeforeBoot makes the log of every new boot begin with lines of its node: what a console
@@ -85,20 +87,14 @@ func (k *Keeper) Forget(node string) error {
 
 // Nodes are those with a log.
 func (k *Keeper) Nodes() ([]string, error) {
-	entries, err := os.ReadDir(k.dir)
+	nodes, err := k.storage.Nodes()
 	if err != nil {
 		return nil, fmt.Errorf("boot logs: %w", err)
-	}
-	var nodes []string
-	for _, e := range entries {
-		if e.IsDir() && validNode(e.Name()) {
-			nodes = append(nodes, e.Name())
-		}
 	}
 	return nodes, nil
 }
 
-// shelf is the logs of one node, read from the folder the first time.
+// shelf is the logs of one node, read from the storage the first time.
 func (k *Keeper) shelf(node string) (*shelf, error) {
 	if !validNode(node) {
 		return nil, fmt.Errorf("boot log: node %q is not a UUID in lower case", node)
@@ -108,8 +104,8 @@ func (k *Keeper) shelf(node string) (*shelf, error) {
 	if s, known := k.shelves[node]; known {
 		return s, nil
 	}
-	s, err := openShelf(filepath.Join(k.dir, node), k.limits)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	s, err := openShelf(node, k.storage, k.limits)
+	if err != nil {
 		return nil, fmt.Errorf("boot log of %s: %w", node, err)
 	}
 	k.shelves[node] = s

@@ -3,11 +3,8 @@ package bootlog
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -95,7 +92,7 @@ func (s *shelf) reader(q nodeapi.LogQuery) (*reader, error) {
 	if q.Tail <= 0 {
 		return r, nil
 	}
-	text, err := os.ReadFile(r.boot.path)
+	text, err := s.storage.Read(s.node, r.boot.Boot, 0, r.boot.Size)
 	if err != nil {
 		return nil, fmt.Errorf("boot log: %w", err)
 	}
@@ -119,7 +116,7 @@ func (r *reader) next() (piece []byte, changed <-chan struct{}, err error) {
 		return nil, nil, nil
 	}
 	if r.boot != nil {
-		if piece, err = r.boot.read(r.at); err != nil || len(piece) > 0 {
+		if piece, err = s.read(r.boot, r.at); err != nil || len(piece) > 0 {
 			r.at = max(r.at, r.boot.base) + int64(len(piece))
 			return piece, nil, err
 		}
@@ -131,7 +128,7 @@ func (r *reader) next() (piece []byte, changed <-chan struct{}, err error) {
 		r.boot = s.boots[n-1]
 		r.at = r.boot.base
 		if piece == nil {
-			piece, err = r.boot.read(r.at)
+			piece, err = s.read(r.boot, r.at)
 			r.at += int64(len(piece))
 		}
 		return piece, nil, err
@@ -142,20 +139,15 @@ func (r *reader) next() (piece []byte, changed <-chan struct{}, err error) {
 	return nil, s.changed, nil
 }
 
-// read is a piece of the file from a place on. A place that is gone is passed
-// over; the file begins with saying so.
-func (b *boot) read(at int64) ([]byte, error) {
+// read is a piece of a boot's text from a place on. A place that is gone is passed
+// over; the text begins with saying so.
+func (s *shelf) read(b *boot, at int64) ([]byte, error) {
 	from := max(at-b.base, 0)
-	if from >= b.size {
+	if from >= b.Size {
 		return nil, nil
 	}
-	f, err := os.Open(b.path)
+	piece, err := s.storage.Read(s.node, b.Boot, from, min(chunk, b.Size-from))
 	if err != nil {
-		return nil, fmt.Errorf("boot log: %w", err)
-	}
-	defer f.Close() // only read from
-	piece := make([]byte, min(chunk, b.size-from))
-	if _, err := f.ReadAt(piece, from); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("boot log: %w", err)
 	}
 	return piece, nil

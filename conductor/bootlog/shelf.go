@@ -4,19 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"regexp"
-	"strconv"
-	"strings"
 	"sync"
 )
 
 // shelf is the logs of one node, oldest boot first.
 type shelf struct {
-	dir    string
-	limits Limits
+	node    string
+	storage Storage
+	limits  Limits
 
 	mu      sync.Mutex
 	boots   []*boot
@@ -24,41 +19,24 @@ type shelf struct {
 	removed bool
 }
 
-// boot is one file. Places in the log are counted from its beginning, also
-// when the oldest lines are gone from the file: base is how much that is.
+// boot is one text. Places in the log are counted from its beginning, also
+// when the oldest lines are gone from the text: base is how much that is.
 type boot struct {
-	number     int
-	name, path string
-	base, size int64
+	Boot
+
+	base       int64
 	last, next int64 // the line numbers of the batch that came last; next is 0 when none did
 }
 
-// fileName is the number of the boot, which orders them, and its name.
-var fileName = regexp.MustCompile(`^([0-9]{8})-([0-9a-f]{16})\.log$`)
-
-// openShelf reads what there is. The error may be that there is nothing; the
-// shelf is good then.
-func openShelf(dir string, l Limits) (*shelf, error) {
-	s := &shelf{dir: dir, limits: l, changed: make(chan struct{})}
-	entries, err := os.ReadDir(dir) // sorted by name
+// openShelf reads what there is.
+func openShelf(node string, from Storage, l Limits) (*shelf, error) {
+	s := &shelf{node: node, storage: from, limits: l, changed: make(chan struct{})}
+	found, err := from.Boots(node)
 	if err != nil {
-		return s, err
+		return nil, err
 	}
-	for _, e := range entries {
-		parts := fileName.FindStringSubmatch(e.Name())
-		if parts == nil {
-			continue
-		}
-		info, err := e.Info()
-		if err != nil {
-			return s, err
-		}
-		number, err := strconv.Atoi(parts[1])
-		if err != nil {
-			return s, err
-		}
-		s.boots = append(s.boots,
-			&boot{number: number, name: parts[2], path: filepath.Join(dir, e.Name()), size: info.Size()})
+	for _, b := range found {
+		s.boots = append(s.boots, &boot{Boot: b})
 	}
 	return s, nil
 }
@@ -69,7 +47,7 @@ func (s *shelf) add(name string, first int64, lines []string, before func() []st
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.removed {
-		return fmt.Errorf("boot log %s: its node was deleted", s.dir)
+		return fmt.Errorf("boot log of %s: the node was deleted", s.node)
 	}
 	boots := s.lastNumber()
 	b, err := s.boot(name)
@@ -82,7 +60,7 @@ func (s *shelf) add(name string, first int64, lines []string, before func() []st
 		return nil
 	}
 	var text bytes.Buffer
-	if before != nil && b.number > boots {
+	if before != nil && b.Number > boots {
 		for _, line := range before() {
 			text.WriteString(clean("console: "+line) + "\n")
 		}
@@ -90,14 +68,37 @@ func (s *shelf) add(name string, first int64, lines []string, before func() []st
 	for _, line := range lines {
 		text.WriteString(clean(line) + "\n")
 	}
-	if err := b.write(text.Bytes()); err != nil {
-		return err
+	if err := s.storage.Append(s.node, b.Boot, text.Bytes()); err != nil {
+		return fmt.Errorf("boot log: %w", errors.Join(err, s.reload()))
 	}
+	b.Size += int64(text.Len())
 	b.last, b.next = first, end
 	close(s.changed)
 	s.changed = make(chan struct{})
-	if b.size > s.limits.Bytes {
-		return b.shorten(s.limits.Bytes * 3 / 4) // not at every line
+	if b.Size > s.limits.Bytes {
+		return s.shorten(b, s.limits.Bytes*3/4) // not at every line
+	}
+	return nil
+}
+
+// reload learns what the storage has, after a change that may have taken effect or not.
+func (s *shelf) reload() error {
+	found, err := s.storage.Boots(s.node)
+	if err != nil {
+		return err
+	}
+	known := map[string]*boot{}
+	for _, b := range s.boots {
+		known[b.Name] = b
+	}
+	s.boots = nil
+	for _, f := range found {
+		b := known[f.Name]
+		if b == nil {
+			b = &boot{}
+		}
+		b.Boot = f
+		s.boots = append(s.boots, b)
 	}
 	return nil
 }
@@ -107,30 +108,27 @@ func (s *shelf) lastNumber() int {
 	if len(s.boots) == 0 {
 		return 0
 	}
-	return s.boots[len(s.boots)-1].number
+	return s.boots[len(s.boots)-1].Number
 }
 
 // boot finds a boot, or begins one and drops the oldest.
 func (s *shelf) boot(name string) (*boot, error) {
 	number := 1
 	for _, b := range s.boots {
-		if b.name == name {
+		if b.Name == name {
 			return b, nil
 		}
-		number = b.number + 1
+		number = b.Number + 1
 	}
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return nil, fmt.Errorf("boot log: %w", err)
-	}
-	b := &boot{number: number, name: name, path: filepath.Join(s.dir, fmt.Sprintf("%08d-%s.log", number, name))}
-	s.boots = append(s.boots, b)
-	for len(s.boots) > s.limits.Boots {
-		if err := os.Remove(s.boots[0].path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for len(s.boots) >= s.limits.Boots {
+		if err := s.storage.Remove(s.node, s.boots[0].Boot); err != nil {
 			return nil, fmt.Errorf("boot log: %w", err)
 		}
-		s.boots[0].size = 0 // who still reads it has come to its end
+		s.boots[0].Size = 0 // who still reads it has come to its end
 		s.boots = s.boots[1:]
 	}
+	b := &boot{Boot: Boot{Number: number, Name: name}}
+	s.boots = append(s.boots, b)
 	return b, nil
 }
 
@@ -143,43 +141,23 @@ func (b *boot) fresh(first int64, lines []string) []string {
 	return lines[min(b.next-first, int64(len(lines))):]
 }
 
-// write appends to the file, whole or not at all.
-func (b *boot) write(text []byte) error {
-	f, err := os.OpenFile(b.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return fmt.Errorf("boot log: %w", err)
-	}
-	if _, err := f.Write(text); err != nil {
-		return fmt.Errorf("boot log: %w", errors.Join(err, f.Truncate(b.size), f.Close()))
-	}
-	b.size += int64(len(text))
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("boot log: %w", err)
-	}
-	return nil
-}
-
 // shorten drops the oldest lines so that about keep bytes are left, and says
 // so in their place.
-func (b *boot) shorten(keep int64) error {
-	text, err := os.ReadFile(b.path)
+func (s *shelf) shorten(b *boot, keep int64) error {
+	text, err := s.storage.Read(s.node, b.Boot, 0, b.Size)
 	if err != nil {
 		return fmt.Errorf("boot log: %w", err)
 	}
-	cut := int64(len(text)) - keep
+	cut := max(int64(len(text))-keep, 0)
 	if end := bytes.IndexByte(text[cut:], '\n'); end >= 0 {
 		cut += int64(end) + 1
 	}
 	text = append([]byte("(older lines are dropped)\n"), text[cut:]...)
-	temp := strings.TrimSuffix(b.path, ".log") + ".new"
-	if err := os.WriteFile(temp, text, 0o600); err != nil {
-		return fmt.Errorf("boot log: %w", errors.Join(err, os.Remove(temp)))
-	}
-	if err := os.Rename(temp, b.path); err != nil {
+	if err := s.storage.Replace(s.node, b.Boot, text); err != nil {
 		return fmt.Errorf("boot log: %w", err)
 	}
-	b.base += b.size - int64(len(text))
-	b.size = int64(len(text))
+	b.base += b.Size - int64(len(text))
+	b.Size = int64(len(text))
 	return nil
 }
 
@@ -191,7 +169,7 @@ func (s *shelf) remove() error {
 		s.removed, s.boots = true, nil
 		close(s.changed)
 	}
-	if err := os.RemoveAll(s.dir); err != nil {
+	if err := s.storage.RemoveAll(s.node); err != nil {
 		return fmt.Errorf("boot log: %w", err)
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -60,6 +59,7 @@ type parts struct {
 	leaders api.Leaders              // nil without a cluster
 	metrics *metrics.Metrics         // of a term; nil for a conductor of its own
 	bmcs    redfish.Sessions         // nil without a cluster
+	logs    bootlog.Storage          // of a cluster; nil for files in the data folder
 	check   func() error             // refuses to send anything to a BMC or an agent; nil where it always may
 }
 
@@ -110,7 +110,7 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 			err = errors.Join(err, w.drivers.Close(), w.scrapes.close())
 		}
 	}()
-	logs, err := bootlog.Open(filepath.Join(c.DataDir, "logs"), bootlog.Limits{})
+	logs, err := c.logs(p)
 	if err != nil {
 		return nil, err
 	}
