@@ -63,7 +63,7 @@ E2E := go test -count=1 -v -parallel 2 -timeout 6h
 
 .PHONY: e2e
 e2e: deps build ramdisk ## real packets, real QEMU machines, real disks (as root)
-	go test -count=1 -tags e2e -run '^TestE2E' $$(grep -rl '^func TestE2E' --include=*_test.go . | xargs -n1 dirname | sort -u)
+	go test -count=1 -timeout 40m -tags e2e -run '^TestE2E' $$(grep -rl '^func TestE2E' --include=*_test.go . | xargs -n1 dirname | sort -u)
 	@$(E2E) -tags e2e -failfast ./lab/e2e
 
 .PHONY: boot-ways

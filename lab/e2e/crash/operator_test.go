@@ -280,7 +280,7 @@ func (o *operator) diary() (lines []string) {
 }
 
 // postgresSample is every how many a write conductors on PostgreSQL are killed.
-var postgresSample = flag.Int("postgres-sample", 8, "kill conductors on PostgreSQL at every so many a write")
+var postgresSample = flag.Int("postgres-sample", 24, "kill conductors on PostgreSQL at every so many a write")
 
 // checkDatabase looks at what the conductors have left behind.
 func (o *operator) checkDatabase() {
