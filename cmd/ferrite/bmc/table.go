@@ -93,7 +93,7 @@ func operations(all []doctor.Finding) string {
 		}
 		detail := f.Detail
 		if len(f.Quirks) > 0 {
-			detail += "\nway around: " + strings.Join(f.Quirks, ", ")
+			detail += "; way around: " + strings.Join(f.Quirks, ", ")
 		}
 		t.AppendRow(table.Row{f.Operation, f.Need, f.Verdict, took(f), detail})
 	}
