@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/exchange"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
@@ -71,6 +72,25 @@ func TestClientSendsAsRecorded(t *testing.T) {
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("sent\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// TestExchangesTold: whoever gives a call its context learns of each command, and not of the token.
+func TestExchangesTold(t *testing.T) {
+	a := agentAt(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusConflict) })
+	c := NewClient(ClientOptions{})
+	defer c.Close()
+	var told []exchange.Exchange
+	ctx := exchange.Watch(t.Context(), func(e exchange.Exchange) { told = append(told, e) })
+	if _, err := c.Execute(ctx, of(a), command("clean.execute_clean_step"), false); err == nil {
+		t.Fatal("a conflict is no error")
+	}
+	if len(told) != 1 {
+		t.Fatalf("%d exchanges", len(told))
+	}
+	if e := told[0]; e.Protocol != exchange.Agent || e.Name != "clean.execute_clean_step" || e.Method != http.MethodPost ||
+		e.Status != http.StatusConflict || e.Err == nil || e.Server != a.URL || strings.Contains(fmt.Sprint(e), agentToken) {
+		t.Errorf("%+v", e)
 	}
 }
 

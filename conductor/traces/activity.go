@@ -32,6 +32,7 @@ type activity struct {
 	begun     map[string]int // how often steps were begun, by place and name
 	stage     *stage
 	sent      time.Time // when the command under way was sent to the agent
+	answered  time.Time // when the agent had taken it
 	lastEnded string    // the command of the agent whose end was told last
 }
 

@@ -77,24 +77,25 @@ func (t *Tracer) agentSaid(uuid string, a *activity, r agentapi.Result, began ti
 	if t.nodes[uuid] != a {
 		return
 	}
-	if a.sent.IsZero() {
-		a.sent = began
-	}
-	if r.Status == agentapi.Running || r.ID == a.lastEnded {
+	now := t.now()
+	switch {
+	case r.Status == agentapi.Running && a.sent.IsZero():
+		a.sent, a.answered = began, now
 		return
+	case r.Status == agentapi.Running || r.ID == a.lastEnded:
+		return
+	case a.sent.IsZero() && a.resumed && a.step != nil: // an earlier process has sent it
+		a.sent, a.answered = a.step.began, now
+	case a.sent.IsZero():
+		a.sent, a.answered = began, now
 	}
 	name := r.Name
 	if a.step != nil && a.step.InBand {
 		name = a.step.String()
 	}
-	now := t.now()
 	s := span{name: "agent step " + name, kind: trace.SpanKindInternal, parent: a.under(), began: a.sent, ended: now,
 		attrs: texts("ferrite.agent.command", r.Name, "ferrite.agent.status", string(r.Status))}
-	earliest := a.sent
-	if a.step != nil {
-		earliest = a.step.began
-	}
-	s.placed(r, earliest)
+	s.placed(r, a.answered)
 	if r.Error != nil {
 		s.failure = r.Error.Text()
 	}
@@ -102,21 +103,29 @@ func (t *Tracer) agentSaid(uuid string, a *activity, r agentapi.Result, began ti
 	a.lastEnded, a.sent = r.ID, time.Time{}
 }
 
-// placed puts a span where the agent says that its command was. Where its clock differs from ours, as the earliest time
-// that can be shows, the duration counts.
-func (s *span) placed(r agentapi.Result, earliest time.Time) {
+// clockTolerance is how far the clock of an agent may differ from ours, and be right.
+const clockTolerance = time.Second
+
+// placed puts a span where the agent says that its command was. It began between its being sent and the answer to that:
+// where the agent's clock says another time, the span is moved, and has the agent's duration.
+func (s *span) placed(r agentapi.Result, answered time.Time) {
 	took := r.Ended.Sub(r.Began)
 	if r.Began.IsZero() || r.Ended.IsZero() || took < 0 {
 		s.attrs = append(s.attrs, attribute.String("ferrite.clock", "conductor"))
 		return
 	}
-	from, until := s.began, s.ended
-	if !r.Began.Before(earliest.Add(-time.Second)) && !r.Ended.After(until.Add(time.Second)) {
-		s.began, s.ended = r.Began, r.Ended
+	began := r.Began
+	if began.Before(s.began) {
+		began = s.began
+	}
+	if began.After(answered) {
+		began = answered
+	}
+	s.began, s.ended = began, began.Add(min(took, s.ended.Sub(began)))
+	if r.Began.Sub(began).Abs() <= clockTolerance {
 		s.attrs = append(s.attrs, attribute.String("ferrite.clock", "agent"))
 		return
 	}
-	s.began, s.ended = from, from.Add(min(took, until.Sub(from)))
 	s.attrs = append(s.attrs, attribute.String("ferrite.clock", "agent, moved"),
 		attribute.String("ferrite.agent.began", r.Began.UTC().Format(time.RFC3339Nano)))
 }

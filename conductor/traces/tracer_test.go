@@ -112,9 +112,7 @@ func TestAgentClock(t *testing.T) {
 			n.Run.StepSince = now.Add(-9 * time.Second)
 			spans := collected(t, func(tr *traces.Tracer) {
 				tr.Read(n)
-				_, end := tr.Working(context.Background(), n, node.Effect{Node: uuid, Name: "agent.execute_step"})
-				end(agentapi.Result{ID: "1", Name: "execute_deploy_step", Status: agentapi.Running}, nil)
-				_, end = tr.Working(context.Background(), n, node.Effect{Node: uuid, Name: "agent.poll"})
+				_, end := tr.Working(context.Background(), n, node.Effect{Node: uuid, Name: "agent.poll"})
 				end(agentapi.Result{ID: "1", Name: "execute_deploy_step", Status: agentapi.Failed, Began: tc.began, Ended: tc.ended,
 					Error: agentapi.NewCommandError("ImageWriteError", "disk full", "")}, nil)
 				over(tr, n, node.HistoryEntry{Severity: "ERROR", Event: "deploy failed"})
@@ -133,6 +131,35 @@ func TestAgentClock(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAgentBegins: an agent's step begins between its command and the answer to that, whatever the agent's clock says.
+func TestAgentBegins(t *testing.T) {
+	n := writing(time.Now())
+	spans := collected(t, func(tr *traces.Tracer) {
+		tr.Read(n)
+		_, end := tr.Working(context.Background(), n, node.Effect{Node: uuid, Name: "agent.execute_step"})
+		end(agentapi.Result{ID: "1", Status: agentapi.Running}, nil)
+		time.Sleep(20 * time.Millisecond)
+		_, end = tr.Working(context.Background(), n, node.Effect{Node: uuid, Name: "agent.poll"})
+		began := time.Now().Add(300 * time.Millisecond)
+		end(agentapi.Result{ID: "1", Status: agentapi.Succeeded, Began: began, Ended: began.Add(10 * time.Millisecond)}, nil)
+		over(tr, n)
+	})
+	var sent, step tracestest.Span
+	for _, s := range spans {
+		switch s.Name {
+		case "agent.execute_step":
+			sent = s
+		case "agent step deploy.write_image":
+			step = s
+		}
+	}
+	if step.Began.Before(sent.Began) || step.Began.Sub(sent.Ended) > 10*time.Millisecond ||
+		step.Ended.Sub(step.Began) != 10*time.Millisecond || step.Attrs["ferrite.clock"] != "agent" {
+		t.Errorf("sent from %s to %s, done from %s to %s, by %s", sent.Began, sent.Ended, step.Began, step.Ended,
+			step.Attrs["ferrite.clock"])
 	}
 }
 

@@ -182,11 +182,17 @@ func uefiLife(ctx context.Context, b *bed) (err error) {
 
 // firmwareLife is the way of old: each activity, and the installed system, with a start of the firmware.
 func firmwareLife(ctx context.Context, b *bed) (err error) {
-	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.UEFI)}, "--fast-track=false", "--kexec", "never")
+	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.UEFI)}, "--fast-track=false", "--kexec", "never",
+		"--traces-endpoint", "http://"+collectorAt)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
+	spans, end, err := collector(s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, end()) }()
 	start := time.Now()
 	beat, err := readied(ctx, s, s.Machines[0], true)
 	if err != nil {
@@ -205,7 +211,7 @@ func firmwareLife(ctx context.Context, b *bed) (err error) {
 	if starts != 4 {
 		return fmt.Errorf("from enroll to booted the firmware started %d times, expected 4", starts)
 	}
-	return nil
+	return traced(b, spans, "metal-1")
 }
 
 func biosLife(ctx context.Context, b *bed) (err error) {

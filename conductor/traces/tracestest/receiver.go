@@ -85,18 +85,19 @@ func (r *Receiver) Last() (resource map[string]string, headers http.Header, faul
 	return r.resource, r.headers, slices.Clone(r.faults)
 }
 
-// Await waits until the root of a node's activity has come, and returns the spans of its trace.
-func (r *Receiver) Await(within time.Duration, uuid, activity string) ([]Span, error) {
+// Await waits until the root of an activity of a node, by UUID or name, has come. It returns the spans of its trace.
+func (r *Receiver) Await(within time.Duration, node, activity string) ([]Span, error) {
 	for end := time.Now().Add(within); ; time.Sleep(50 * time.Millisecond) {
 		all := r.Spans()
 		for _, s := range all {
-			if s.Parent == "" && s.Name == activity && s.Attrs["ferrite.node.uuid"] == uuid {
+			if s.Parent == "" && s.Name == activity &&
+				(s.Attrs["ferrite.node.uuid"] == node || s.Attrs["ferrite.node.name"] == node) {
 				return slices.DeleteFunc(all, func(other Span) bool { return other.Trace != s.Trace }), nil
 			}
 		}
 		if time.Now().After(end) {
 			_, _, faults := r.Last()
-			return nil, fmt.Errorf("no root of %s of node %s among %d spans after %s; faults: %v", activity, uuid, len(all),
+			return nil, fmt.Errorf("no root of %s of node %s among %d spans after %s; faults: %v", activity, node, len(all),
 				within, faults)
 		}
 	}
