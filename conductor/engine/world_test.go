@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
@@ -55,6 +56,7 @@ type world struct {
 	proof      core.Proof            // what ramdisks must show
 	readers    int                   // power states read at a time; 0 for the default
 	media      core.BootMedia        // serves boot media; nil for none
+	log        *slog.Logger          // of the conductors; nil for none
 	tracer     func() *traces.Tracer // of the next conductor; nil for none
 	// open opens the database for the next conductor; nil: all have one store, in memory.
 	open func() openedStore
@@ -135,7 +137,8 @@ func (w *world) start() {
 		Agents: agents{w}, Drives: drives{},
 		Images: w.images, Probe: w.probe, BootLogs: w.logs,
 		EraseKey: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)),
-		Settings: w.settings, Log: slog.New(slog.DiscardHandler), PowerWorkers: w.readers, Proof: w.proof, Media: w.media,
+		Settings: w.settings, Log: cmp.Or(w.log, slog.New(slog.DiscardHandler)),
+		PowerWorkers: w.readers, Proof: w.proof, Media: w.media,
 		Now: func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) },
 	}
 	e := w.traced(&conf)

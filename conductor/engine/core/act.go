@@ -255,9 +255,7 @@ func (e *Core) Commit(ctx context.Context, c node.Change) (node.Node, error) {
 	if e.Told != nil && len(c.Events) > 0 {
 		e.Told()
 	}
-	for _, m := range c.Moves {
-		e.Log.Info("state", "node", saved.UUID, "name", saved.Name, "from", m.From, "on", m.On, "to", m.To)
-	}
+	e.logMoves(&c, saved, by.name)
 	if c.Insert != nil {
 		e.Memory.forget(saved.UUID) // of a deleted node that had the same UUID
 	}
@@ -292,6 +290,20 @@ func (e *Core) Commit(ctx context.Context, c node.Change) (node.Node, error) {
 		e.Changed(saved)
 	}
 	return saved, nil
+}
+
+// logMoves writes one line for each change of state: what a person wants to know of a decision.
+func (e *Core) logMoves(c *node.Change, saved node.Node, user string) {
+	for _, m := range c.Moves {
+		line := []any{"node", saved.UUID, "name", saved.Name, "from", m.From, "on", m.On, "to", m.To, "why", m.Why}
+		if user != "" {
+			line = append(line, "user", user)
+		}
+		if m.On == node.Fail {
+			line = append(line, "reason", saved.LastError)
+		}
+		e.Log.Info("state", line...)
+	}
 }
 
 func effectChangeOf(c node.Change) effectChange {

@@ -1,0 +1,75 @@
+package engine_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// line is a line of the log about a change of state.
+type line struct {
+	Level, Msg, Node, From, On, To, Why, User, Reason string
+}
+
+// lines is a log that tests read.
+type lines struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+// TestLineOfEachDecision: each change of state is one line that says from, to, why, by whom, and what failed.
+func TestLineOfEachDecision(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		log := &lines{}
+		w.log = slog.New(slog.NewJSONHandler(log, nil))
+		w.start()
+		n := w.create("redfish")
+		w.ask(n.UUID, node.Manage, node.Manageable)
+		w.ask(n.UUID, node.Provide, node.Available)
+		w.mu.Lock()
+		w.broken[n.UUID] = true
+		w.mu.Unlock()
+		w.must(w.e.Provision(core.WithUser(w.ctx, "ada", "engines"), n.UUID, plan.Request{Verb: node.Deploy}))
+		n = w.settled(n.UUID)
+		w.close()
+		var seen []line
+		state := node.Enroll
+		for d := json.NewDecoder(&log.b); d.More(); {
+			var l line
+			if err := d.Decode(&l); err != nil {
+				t.Fatal(err)
+			}
+			if l.Msg != "state" {
+				continue
+			}
+			seen = append(seen, l)
+			row := node.Row(node.State(l.From), node.Event(l.On))
+			if l.Level != "INFO" || l.Node != n.UUID || row == nil || string(row.To) != l.To || row.Why != l.Why ||
+				node.State(l.From) != state {
+				t.Errorf("the line %+v follows state %q", l, state)
+			}
+			state = node.State(l.To)
+		}
+		if len(seen) < 6 || state != n.ProvisionState {
+			t.Fatalf("%d lines, the last to %q; the node is %q", len(seen), state, n.ProvisionState)
+		}
+		last, asked := seen[len(seen)-1], seen[len(seen)-2]
+		if last.Reason != n.LastError || n.LastError == "" || last.User != "" || asked.User != "ada" || asked.Reason != "" {
+			t.Errorf("the last lines are %+v and %+v", asked, last)
+		}
+	})
+}
