@@ -33,6 +33,25 @@ func NewShared(rows KeyRows, k Key) (*Shared, error) {
 // ErrOtherKey refuses a cluster key that is not the one of the cluster.
 var ErrOtherKey = errors.New("--cluster-key-file is not the key of this cluster: give every conductor the same file")
 
+// Resealing opens the keys that members share with the last cluster key, and seals them with the next.
+func Resealing(last, next Key) (func(store.SharedKey) ([]byte, error), error) {
+	from, err := NewShared(nil, last)
+	if err != nil {
+		return nil, err
+	}
+	to, err := NewShared(nil, next)
+	if err != nil {
+		return nil, err
+	}
+	return func(k store.SharedKey) ([]byte, error) {
+		key, err := from.ring.Open("shared key "+k.Name, k.Sealed)
+		if err != nil {
+			return nil, fmt.Errorf("%w (the shared key %s: %w)", ErrOtherKey, k.Name, err)
+		}
+		return to.ring.Seal("shared key "+k.Name, key)
+	}, nil
+}
+
 // Get returns a key and its number; 0 when there is none.
 func (s *Shared) Get(ctx context.Context, name string) (key []byte, number int64, err error) {
 	all, err := s.rows.SharedKeys(ctx)

@@ -50,11 +50,20 @@ func (v *View) several() bool {
 	return false
 }
 
-// Size counts the living members and their groups, the default group among them.
+// goneAfter is how long a member without a sign of life may still have connections: it is frozen, or cut off.
+const goneAfter = 10 * time.Minute
+
+// Size counts the members that may have connections to the database, and their groups, the default group among them.
 func (v *View) Size() (members, groups int) {
+	var newest time.Time
+	for _, m := range v.Members {
+		if m.Seen.After(newest) {
+			newest = m.Seen // by the database's clock, as all are
+		}
+	}
 	names := map[string]bool{"": true}
 	for _, m := range v.Members {
-		if m.Alive {
+		if m.Alive || newest.Sub(m.Seen) < goneAfter {
 			members++
 			names[m.Group] = true
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // SecretsCommand is `ferrite secrets`: it works on the data folder of a conductor that
-// does not run.
+// does not run, or on the database of a cluster that does not.
 func SecretsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "secrets", Short: "Change the key that seals passwords and tokens at rest", SilenceUsage: true,
@@ -49,7 +49,7 @@ Older backups open with the key that was saved beside them.`,
 		"`URL` of a PostgreSQL database, as of ferrite serve")
 	rotate.Flags().StringVar(&passwordFile, "database-password-file", os.Getenv("FERRITE_DATABASE_PASSWORD_FILE"),
 		"`file` with its password")
-	c.AddCommand(rotate)
+	c.AddCommand(rotate, clusterKeyCommand())
 	return c
 }
 
