@@ -115,12 +115,13 @@ postgres-test: deps ## PostgreSQL: the store's suite, the simulation, and conduc
 	go test -count=1 -timeout 30m -run '^TestSimulationOnPostgres$$' ./conductor/engine -sim.postgres 12
 	@go test -count=1 -timeout 3h -tags e2e -run 'OnPostgres$$' ./lab/e2e/crash -postgres-sample 1 -kills 12 && echo "postgres-test: ok"
 
-# Once more with every trouble a freeze of the leader: FREEZES=100.
+# Once more with every trouble a freeze of the leader: FREEZES=100. FIGURES=1 writes the table of the documents.
 .PHONY: cluster-test
 cluster-test: deps ## three conductors on PostgreSQL that are killed, frozen, cut off and stopped, against a ledger
 	@go test -count=1 -v -timeout 3h -tags cluster -run '^TestHistory$$' ./lab/e2e/history \
-	  $(if $(FREEZES),-freezes -troubles $(FREEZES),-troubles 24) | grep -v '^ *=== ' | \
+	  $(if $(FREEZES),-freezes -troubles $(FREEZES),-troubles 24) $(if $(FIGURES),-update) | grep -v '^ *=== ' | \
 	  awk '/^cluster:/ {last = $$0; next} {print} END {if (last) print last}'
+	@$(if $(FIGURES),go test -count=1 -run '^TestTable$$' ./lab/e2e/history -update)
 
 .PHONY: lint
 lint: $(LINT) ## gofmt, vet and the rules of .golangci.yml

@@ -4,8 +4,10 @@ package history
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -36,6 +38,7 @@ const longest = 10 * time.Second
 
 // trouble is what befalls a conductor; cure ends it. lasts is how long it is in trouble.
 type trouble struct {
+	kind  string // of its figure
 	name  string
 	cause func(w *world, m *member)
 	cure  func(w *world, m *member)
@@ -43,8 +46,12 @@ type trouble struct {
 }
 
 func freezing(lasts time.Duration) trouble {
+	kind := "frozen"
+	if lasts < 5*time.Second {
+		kind = "moment"
+	}
 	return trouble{
-		fmt.Sprintf("frozen for %s", lasts),
+		kind, fmt.Sprintf("frozen for %s", lasts),
 		func(_ *world, m *member) { m.signal(syscall.SIGSTOP) }, func(_ *world, m *member) {
 			m.signal(syscall.SIGCONT)
 			m.ready()
@@ -61,10 +68,14 @@ func moment(nth int) time.Duration {
 }
 
 var (
-	killed = trouble{"killed", func(_ *world, m *member) { m.signal(syscall.SIGKILL) }, (*world).again, 2 * time.Second}
-	ended  = trouble{"stopped", func(_ *world, m *member) { m.signal(syscall.SIGTERM) }, (*world).again, 2 * time.Second}
-	cutOff = trouble{
-		"cut off from the database", func(w *world, m *member) {
+	killed = trouble{
+		"killed", "killed", func(_ *world, m *member) { m.signal(syscall.SIGKILL) }, (*world).again, 2 * time.Second,
+	}
+	ended = trouble{
+		"stopped", "stopped", func(_ *world, m *member) { m.signal(syscall.SIGTERM) }, (*world).again, 2 * time.Second,
+	}
+	refused = trouble{
+		"refused", "refused by the database", func(w *world, m *member) {
 			w.command("ALTER ROLE "+m.role+" NOLOGIN",
 				"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = '"+m.role+"'")
 		}, func(w *world, m *member) {
@@ -72,13 +83,35 @@ var (
 			m.ready()
 		}, 10 * time.Second,
 	}
-	all = []trouble{killed, freezing(12 * time.Second), cutOff, ended, freezing(time.Second), freezing(6 * time.Second)}
+	cutOff = trouble{
+		"cut", "cut off from the database", func(_ *world, m *member) { m.network.cut() },
+		func(_ *world, m *member) {
+			m.network.mend()
+			m.ready()
+		}, 10 * time.Second,
+	}
+	restart = trouble{
+		"postgres", "without PostgreSQL", func(w *world, _ *member) {
+			if err := w.server.Stop(syscall.SIGINT); err != nil {
+				w.t.Fatal(err)
+			}
+		}, func(w *world, m *member) {
+			if err := w.server.Start(); err != nil {
+				w.t.Fatal(err)
+			}
+			m.ready()
+		}, 2 * time.Second,
+	}
+	all = []trouble{
+		killed, freezing(12 * time.Second), refused, ended, freezing(time.Second), cutOff, restart, freezing(6 * time.Second),
+	}
 )
 
 // world is a cluster, its nodes, and all that is under way.
 type world struct {
 	*client
 	t         *testing.T
+	server    *postgrestest.Server
 	database  string
 	stop      atomic.Bool
 	busy      sync.WaitGroup
@@ -86,6 +119,7 @@ type world struct {
 	powered   []*powered
 	lived     atomic.Int64
 	takeovers []time.Duration
+	figures   map[string][]float64
 	most      int // connections of all conductors at a time
 }
 
@@ -139,7 +173,7 @@ func newWorld(t *testing.T) *world {
 	if err := os.WriteFile(key, []byte(strings.Repeat("0123456789abcdef", 3)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, database: server.URL(t)}
+	w := &world{t: t, server: server, database: server.URL(t), figures: map[string][]float64{}}
 	var members []*member
 	for _, name := range []string{"a", "b", "c"} {
 		m := newMember(t, name, w.database, key)
@@ -216,7 +250,7 @@ func (w *world) disturb(nth int, x trouble, probe string) {
 	w.t.Helper()
 	leader := w.leader()
 	victim := leader
-	if !*freezes && nth%4 == 3 {
+	if !*freezes && nth%5 == 4 {
 		victim = w.members[rand.IntN(len(w.members))]
 	}
 	x.cause(w, victim)
@@ -236,6 +270,11 @@ func (w *world) disturb(nth int, x trouble, probe string) {
 	if a.err != nil {
 		w.t.Fatalf("after %s was %s: %v", victim.name, x.name, a.err)
 	}
+	kind := x.kind
+	if victim != leader && x.kind != restart.kind {
+		kind = "bystander"
+	}
+	w.figures[kind] = append(w.figures[kind], math.Round(a.took.Seconds()*100)/100)
 	if victim == leader && w.leader() != leader {
 		w.takeovers = append(w.takeovers, a.took)
 	}
@@ -280,16 +319,32 @@ const roomConnections = 32
 
 // countConnections counts the connections of all conductors until the end.
 func (w *world) countConnections() {
-	conn, err := pgx.Connect(context.Background(), w.database)
-	for err == nil && !w.stop.Load() {
-		var n int
-		err = conn.QueryRow(context.Background(),
-			"SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'ferrite%'").Scan(&n)
-		w.most = max(w.most, n)
+	for !w.stop.Load() { // PostgreSQL restarts
+		conn, err := pgx.Connect(context.Background(), w.database)
+		for err == nil && !w.stop.Load() {
+			var n int
+			err = conn.QueryRow(context.Background(),
+				"SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'ferrite%'").Scan(&n)
+			w.most = max(w.most, n)
+			time.Sleep(20 * time.Millisecond)
+		}
+		if conn != nil {
+			_ = conn.Close(context.Background()) // it may be gone
+		}
 		time.Sleep(20 * time.Millisecond)
 	}
+}
+
+// keepFigures writes the figures for the documents.
+func (w *world) keepFigures() {
+	w.t.Helper()
+	figures := map[string]figure{}
+	for kind, seconds := range w.figures {
+		figures[kind] = figureOf(seconds)
+	}
+	raw, err := json.MarshalIndent(figures, "", "  ")
 	if err == nil {
-		err = conn.Close(context.Background())
+		err = os.WriteFile(figuresFile, append(raw, '\n'), 0o644) //nolint:gosec // for all
 	}
 	if err != nil {
 		w.t.Error(err)
@@ -318,10 +373,12 @@ func (w *world) report() {
 		}
 	}
 	if w.most > roomConnections {
-		w.t.Errorf("the conductors had %d connections to the database at a time, expected %d at most", w.most, roomConnections)
+		w.t.Errorf("the conductors had %d connections to the database at a time, expected %d at most", w.most,
+			roomConnections)
 	}
 	slices.Sort(w.takeovers)
-	w.t.Logf("%d writes to %d registers acknowledged, %d stages lived, %d power requests, %d commands that changed nothing, %d connections",
+	w.t.Logf("%d writes to %d registers acknowledged, %d stages lived, %d power requests, %d commands that changed "+
+		"nothing, %d connections",
 		w.registers.known, len(w.registers.all), w.lived.Load(), requests, late, w.most)
 	if len(w.takeovers) == 0 {
 		w.t.Error("no leader was in trouble")
@@ -329,6 +386,9 @@ func (w *world) report() {
 	}
 	if w.t.Failed() {
 		return
+	}
+	if *update {
+		w.keepFigures()
 	}
 	fmt.Printf("cluster: ok %d kills, takeover p50 %.2f s, worst %.2f s, lost %d, doubled %d\n", *troubles,
 		w.takeovers[len(w.takeovers)/2].Seconds(), w.takeovers[len(w.takeovers)-1].Seconds(), len(lost), doubled)

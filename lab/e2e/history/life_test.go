@@ -45,7 +45,8 @@ func (p *powered) toggle() error {
 	}
 	p.on, p.done = !p.on, p.done+1
 	if after, _ := p.machine.changes(); len(after) != len(before)+1 || after[len(after)-1].after != power {
-		p.doubled = append(p.doubled, fmt.Sprintf("node %s: asked for %s after %v: %v", p.node, target, before, after[len(before):]))
+		p.doubled = append(p.doubled,
+			fmt.Sprintf("node %s: asked for %s after %v: %v", p.node, target, before, after[len(before):]))
 	}
 	return nil
 }

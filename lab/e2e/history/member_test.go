@@ -27,6 +27,7 @@ type member struct {
 	address string
 	args    []string
 	log     string
+	network *network
 	process *os.Process
 	over    chan struct{}
 }
@@ -38,7 +39,9 @@ func newMember(t *testing.T, name, database, key string) *member {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &member{t: t, name: name, role: "member_" + name, address: freePort(t), log: filepath.Join(t.TempDir(), name+".log")}
+	m := &member{t: t, name: name, role: "member_" + name, address: freePort(t)}
+	m.log = filepath.Join(t.TempDir(), name+".log")
+	m.network, u = newNetwork(t, u)
 	u.User = url.User(m.role)
 	m.args = []string{
 		"--database", u.String(), "--cluster-key-file", key, "--host", name, "--data-dir", filepath.Join(t.TempDir(), name),
