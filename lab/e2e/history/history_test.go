@@ -4,7 +4,6 @@ package history
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"math"
@@ -35,77 +34,6 @@ var (
 
 // longest is how long a takeover may take.
 const longest = 10 * time.Second
-
-// trouble is what befalls a conductor; cure ends it. lasts is how long it is in trouble.
-type trouble struct {
-	kind  string // of its figure
-	name  string
-	cause func(w *world, m *member)
-	cure  func(w *world, m *member)
-	lasts time.Duration
-}
-
-func freezing(lasts time.Duration) trouble {
-	kind := "frozen"
-	if lasts < 5*time.Second {
-		kind = "moment"
-	}
-	return trouble{
-		kind, fmt.Sprintf("frozen for %s", lasts),
-		func(_ *world, m *member) { m.signal(syscall.SIGSTOP) }, func(_ *world, m *member) {
-			m.signal(syscall.SIGCONT)
-			m.ready()
-		}, lasts,
-	}
-}
-
-// moment is how long a freeze lasts: short ones, and by chance those at whose end the leadership is about to be over.
-func moment(nth int) time.Duration {
-	if nth%4 == 0 {
-		return time.Duration(200+rand.IntN(1800)) * time.Millisecond
-	}
-	return time.Duration(3500+rand.IntN(4000)) * time.Millisecond
-}
-
-var (
-	killed = trouble{
-		"killed", "killed", func(_ *world, m *member) { m.signal(syscall.SIGKILL) }, (*world).again, 2 * time.Second,
-	}
-	ended = trouble{
-		"stopped", "stopped", func(_ *world, m *member) { m.signal(syscall.SIGTERM) }, (*world).again, 2 * time.Second,
-	}
-	refused = trouble{
-		"refused", "refused by the database", func(w *world, m *member) {
-			w.command("ALTER ROLE "+m.role+" NOLOGIN",
-				"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = '"+m.role+"'")
-		}, func(w *world, m *member) {
-			w.command("ALTER ROLE " + m.role + " LOGIN")
-			m.ready()
-		}, 10 * time.Second,
-	}
-	cutOff = trouble{
-		"cut", "cut off from the database", func(_ *world, m *member) { m.network.cut() },
-		func(_ *world, m *member) {
-			m.network.mend()
-			m.ready()
-		}, 10 * time.Second,
-	}
-	restart = trouble{
-		"postgres", "without PostgreSQL", func(w *world, _ *member) {
-			if err := w.server.Stop(syscall.SIGINT); err != nil {
-				w.t.Fatal(err)
-			}
-		}, func(w *world, m *member) {
-			if err := w.server.Start(); err != nil {
-				w.t.Fatal(err)
-			}
-			m.ready()
-		}, 2 * time.Second,
-	}
-	all = []trouble{
-		killed, freezing(12 * time.Second), refused, ended, freezing(time.Second), cutOff, restart, freezing(6 * time.Second),
-	}
-)
 
 // world is a cluster, its nodes, and all that is under way.
 type world struct {
@@ -308,47 +236,6 @@ func TestHistory(t *testing.T) {
 	w.stop.Store(true)
 	w.busy.Wait()
 	w.report()
-	for _, m := range w.members {
-		m.signal(syscall.SIGTERM)
-		m.end()
-	}
-}
-
-// roomConnections is how many connections to the database a room has at most.
-const roomConnections = 32
-
-// countConnections counts the connections of all conductors until the end.
-func (w *world) countConnections() {
-	for !w.stop.Load() { // PostgreSQL restarts
-		conn, err := pgx.Connect(context.Background(), w.database)
-		for err == nil && !w.stop.Load() {
-			var n int
-			err = conn.QueryRow(context.Background(),
-				"SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'ferrite%'").Scan(&n)
-			w.most = max(w.most, n)
-			time.Sleep(20 * time.Millisecond)
-		}
-		if conn != nil {
-			_ = conn.Close(context.Background()) // it may be gone
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-}
-
-// keepFigures writes the figures for the documents.
-func (w *world) keepFigures() {
-	w.t.Helper()
-	figures := map[string]figure{}
-	for kind, seconds := range w.figures {
-		figures[kind] = figureOf(seconds)
-	}
-	raw, err := json.MarshalIndent(figures, "", "  ")
-	if err == nil {
-		err = os.WriteFile(figuresFile, append(raw, '\n'), 0o644) //nolint:gosec // for all
-	}
-	if err != nil {
-		w.t.Error(err)
-	}
 }
 
 func (w *world) report() {
@@ -357,6 +244,11 @@ func (w *world) report() {
 	if err != nil {
 		w.t.Error(err)
 	}
+	for _, m := range w.members {
+		m.signal(syscall.SIGTERM)
+		m.end()
+	}
+	w.checkSessions()
 	for _, r := range lost {
 		w.t.Errorf("%s of node %s behaves like no register: %+v", r.name, r.node, w.registers.all[r])
 	}

@@ -27,6 +27,7 @@ type command struct {
 type machine struct {
 	*redfishtest.Machine
 	server *httptest.Server
+	bmc    *redfish.Server
 
 	mu     sync.Mutex
 	ledger []command
@@ -39,7 +40,7 @@ func newMachine(t *testing.T) *machine {
 		Machine: m, Username: redfishtest.User, Password: redfishtest.Password, MaxSessions: 64,
 		Log: slog.New(slog.DiscardHandler),
 	})
-	m.server = httptest.NewServer(bmc)
+	m.bmc, m.server = bmc, httptest.NewServer(bmc)
 	t.Cleanup(func() {
 		m.server.Close()
 		if err := bmc.Close(); err != nil {

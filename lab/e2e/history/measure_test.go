@@ -1,0 +1,63 @@
+//go:build cluster
+
+package history
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// roomConnections is how many connections to the database a room has at most.
+const roomConnections = 32
+
+// countConnections counts the connections of all conductors until the end.
+func (w *world) countConnections() {
+	for !w.stop.Load() { // PostgreSQL restarts
+		conn, err := pgx.Connect(context.Background(), w.database)
+		for err == nil && !w.stop.Load() {
+			var n int
+			err = conn.QueryRow(context.Background(),
+				"SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'ferrite%'").Scan(&n)
+			w.most = max(w.most, n)
+			time.Sleep(20 * time.Millisecond)
+		}
+		if conn != nil {
+			_ = conn.Close(context.Background()) // it may be gone
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// keepFigures writes the figures for the documents.
+func (w *world) keepFigures() {
+	w.t.Helper()
+	figures := map[string]figure{}
+	for kind, seconds := range w.figures {
+		figures[kind] = figureOf(seconds)
+	}
+	raw, err := json.MarshalIndent(figures, "", "  ")
+	if err == nil {
+		err = os.WriteFile(figuresFile, append(raw, '\n'), 0o644) //nolint:gosec // for all
+	}
+	if err != nil {
+		w.t.Error(err)
+	}
+}
+
+// checkSessions counts the sessions that conductors have left at BMCs, when all have ended. One that was killed between
+// a login and the note of it leaves one.
+func (w *world) checkSessions() {
+	w.t.Helper()
+	left := 0
+	for _, p := range w.powered {
+		left += p.machine.bmc.Counters().Sessions
+	}
+	if most := 1 + *troubles/8; left > most {
+		w.t.Errorf("%d sessions are left at BMCs, expected %d at most", left, most)
+	}
+	w.t.Logf("%d sessions are left at %d BMCs", left, len(w.powered))
+}
