@@ -125,9 +125,9 @@ func TestUnreachable(t *testing.T) {
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	s := newSim(t)
-	strict := newDriver(t, ipmi.Options{RequestTimeout: 50 * time.Millisecond, BackOff: time.Hour, MaxBackOff: time.Hour})
+	strict := newDriver(t, ipmi.Options{RequestTimeout: 250 * time.Millisecond, BackOff: time.Hour, MaxBackOff: time.Hour})
 	eager := newDriver(t,
-		ipmi.Options{RequestTimeout: 50 * time.Millisecond, BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond})
+		ipmi.Options{RequestTimeout: 250 * time.Millisecond, BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond})
 	for _, d := range []*ipmi.Driver{strict, eager} {
 		eventually(t, "it is logged in", func() bool {
 			_, err := d.PowerState(t.Context(), s.node())
