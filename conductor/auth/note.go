@@ -16,6 +16,15 @@ func WithNote(ctx context.Context) (context.Context, *Note) {
 	return context.WithValue(ctx, noteKey{}, n), n
 }
 
+// Noted is who a request was found to come from; nil for nobody, or for what is no request.
+func Noted(ctx context.Context) *Caller {
+	n, ok := ctx.Value(noteKey{}).(*Note)
+	if !ok {
+		return nil
+	}
+	return n.Caller
+}
+
 // note takes note of the outcome of a login.
 func note(ctx context.Context, c *Caller, account string) {
 	n, ok := ctx.Value(noteKey{}).(*Note)

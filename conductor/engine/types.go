@@ -63,6 +63,11 @@ type (
 // Trail gathers what a request changes.
 type Trail = core.Trail
 
+// TraceDocument notes a document that was written with ctx.
+func TraceDocument(ctx context.Context, name string, was, is map[string]any, hidden ...string) {
+	core.TraceDocument(ctx, name, was, is, hidden...)
+}
+
 // WithTrail has a trail follow what is done with ctx.
 func WithTrail(ctx context.Context) (context.Context, *Trail) { return core.WithTrail(ctx) }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
+	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
 // Objects lists documents and returns the newest revision.
@@ -80,8 +81,10 @@ func selectObjects(d dialect, q *objects.Query) *query {
 func (s *Database) WriteObjects(ctx context.Context, writes []objects.Write, done func([]int64)) error {
 	var revisions []int64
 	run := func(t *tx) (err error) {
-		revisions, err = t.writeObjects(writes)
-		return err
+		if revisions, err = t.writeObjects(writes); err != nil {
+			return err
+		}
+		return t.tell(node.Told(ctx))
 	}
 	if err := s.documents.doThen(ctx, run, func() { done(revisions) }); err != nil {
 		return fmt.Errorf("write documents: %w", err)

@@ -16,6 +16,7 @@ type Event struct {
 	Notes    []EventNote       `json:"notes,omitempty"`
 	Ports    map[string]string `json:"ports,omitempty"` // added, changed or dropped, by UUID
 	Record   *EventRecord      `json:"record,omitempty"`
+	Document *EventDocument    `json:"document,omitempty"` // of host and document events
 	Stage    *EventStage       `json:"stage,omitempty"`    // of boot.stage
 	Progress *EventProgress    `json:"progress,omitempty"` // of step.progress
 }
@@ -64,6 +65,17 @@ type EventRecord struct {
 	UUID     string `json:"uuid"`
 	Name     string `json:"name,omitempty"`
 	Revision int64  `json:"revision,omitempty"`
+}
+
+// EventDocument is a document as it is after the change: a BareMetalHost, or one that goes with it.
+type EventDocument struct {
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace,omitempty"`
+	Name       string `json:"name"`
+	UID        string `json:"uid"`
+	Generation int64  `json:"generation,omitempty"`
+	State      string `json:"provisioning_state,omitempty"`
+	Error      string `json:"error,omitempty"`
 }
 
 // EventStage is how far a machine has come on its way into the ramdisk.

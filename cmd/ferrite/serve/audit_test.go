@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -93,4 +97,45 @@ func TestAudit(t *testing.T) {
 		}
 	}
 	g.As(t, func(r *http.Request) { r.Header.Set("X-Auth-Token", g.Token) }, "GET", "/ferrite/v1/audit", 403)
+}
+
+// TestAuditOfDocuments: the fields of hosts as they were and are, and secrets without their values.
+func TestAuditOfDocuments(t *testing.T) {
+	g := startGuarded(t, false)
+	g.Call(t, "POST", servetest.SecretsPath, map[string]any{"kind": "Secret", "apiVersion": "v1",
+		"metadata": map[string]any{"name": "bmc"}, "stringData": map[string]any{"password": "geheim1"}}, 201)
+	g.Call(t, "PATCH", servetest.SecretsPath+"/bmc", servetest.MergePatch{"stringData": map[string]any{
+		"password": "geheim2"}}, 200)
+	g.Call(t, "POST", servetest.HostsPath, map[string]any{"kind": hostapi.KindHost, "apiVersion": hostapi.APIVersion,
+		"metadata": map[string]any{"name": "one"}, "spec": map[string]any{"bootMACAddress": "52:54:00:00:00:01"}}, 201)
+	g.Call(t, "PATCH", servetest.HostPath, servetest.MergePatch{
+		"spec": map[string]any{"online": true, "image": map[string]any{"format": "live-iso",
+			"url": "http://user:geheim3@images.example/os.iso"}},
+		"metadata": map[string]any{"labels": map[string]any{"a": "b"}}}, 200)
+	g.Call(t, "PATCH", servetest.HostPath, servetest.MergePatch{"spec": map[string]any{"online": false}}, 200)
+	g.Call(t, "PATCH", servetest.HostPath+"?dryRun=All", servetest.MergePatch{"spec": map[string]any{"online": true}}, 200)
+	all, raw := auditOf(t, g)
+	var got []string
+	for _, e := range all {
+		line := fmt.Sprintf("%s %s %s %d %s", e.User, e.Method, path.Base(e.Path), e.Status, e.Name)
+		for _, c := range e.Changes {
+			line += fmt.Sprintf(" %s:%s>%s", c.Field, c.Old, c.New)
+		}
+		got = append(got, line)
+	}
+	want := []string{
+		`alice POST secrets 201 Secret metal3/bmc data/password:>"******" type:>"Opaque"`,
+		`alice PATCH bmc 200 Secret metal3/bmc data/password:"******">"******"`,
+		`alice POST baremetalhosts 201 BareMetalHost metal3/one spec/bootMACAddress:>"52:54:00:00:00:01"`,
+		`alice PATCH one 200 BareMetalHost metal3/one metadata/labels/a:>"b" ` +
+			`spec/image/format:>"live-iso" spec/image/url:>"http://******@images.example/os.iso" spec/online:>true`,
+		`alice PATCH one 200 BareMetalHost metal3/one spec/online:true>`,
+		`alice PATCH one 200 `,
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if strings.Contains(raw, "geheim") {
+		t.Errorf("the audit has a secret:\n%s", raw)
+	}
 }

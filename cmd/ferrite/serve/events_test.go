@@ -7,11 +7,14 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -134,5 +137,64 @@ func TestWebhooks(t *testing.T) {
 		case <-time.After(time.Minute):
 			t.Fatalf("the receiver did not get %s:\n%s", want, c.Log.String())
 		}
+	}
+}
+
+// TestDocumentEvents: hosts and what goes with them are told of on the stream of nodes, without any value of theirs.
+func TestDocumentEvents(t *testing.T) {
+	c := start(t, t.TempDir(), "--auth", "none")
+	defer c.End(t)
+	c.Call(t, "POST", servetest.SecretsPath, map[string]any{"kind": "Secret", "apiVersion": "v1",
+		"metadata": map[string]any{"name": "bmc"}, "stringData": map[string]any{"username": "planted-user",
+			"password": "planted-word"}}, http.StatusCreated)
+	c.Call(t, "POST", servetest.HostsPath, map[string]any{"kind": hostapi.KindHost, "apiVersion": hostapi.APIVersion,
+		"metadata": map[string]any{"name": "one"}, "spec": map[string]any{"online": true, "inspectionMode": "fast",
+			"bootMACAddress": "52:54:00:00:00:01",
+			"bmc":            map[string]any{"address": "fake://one", "credentialsName": "bmc"}}}, http.StatusCreated)
+	node := ""
+	for end := time.Now().Add(servetest.Patience); ; time.Sleep(10 * time.Millisecond) {
+		_, text, err := c.Send("GET", servetest.HostPath, nil)
+		var h hostapi.Host
+		if err != nil || json.Unmarshal(text, &h) != nil || time.Now().After(end) {
+			t.Fatalf("%v: %s", err, text)
+		}
+		if node = h.Status.Provisioning.ID; servetest.IsDone(h, hostapi.StateAvailable) {
+			break
+		}
+	}
+	c.Call(t, "PATCH", servetest.HostPath, servetest.MergePatch{"spec": map[string]any{"online": false},
+		"metadata": map[string]any{"labels": map[string]any{"rack": "r7"}}}, http.StatusOK)
+	_, page := fetch(t, c.URL+"/ferrite/v1/events?after=0&type=host,document")
+	var states, types []string
+	for _, e := range eventsOf(t, page) {
+		d := e.Document
+		if d == nil || d.UID == "" || e.At == "" {
+			t.Fatalf("an event without a document: %+v", e)
+		}
+		types = append(types, e.Type+" "+d.Kind+" "+d.Namespace+"/"+d.Name)
+		for _, m := range e.Moves {
+			states = append(states, m.To)
+		}
+		if e.Type == "host.updated" && slices.Contains(e.Changed, "spec.online") {
+			if got := strings.Join(e.Changed, " "); got != "metadata.labels spec.online" {
+				t.Errorf("the PATCH changed %s", got)
+			}
+		}
+	}
+	if got := strings.Join(states, " "); got != "registering inspecting preparing available" {
+		t.Errorf("states %s of\n%s", got, page)
+	}
+	for _, want := range []string{"document.created Secret metal3/bmc", "host.created BareMetalHost metal3/one",
+		"document.created HardwareData metal3/one", "document.updated Secret metal3/bmc"} {
+		if !slices.Contains(types, want) {
+			t.Errorf("no %s in %v", want, types)
+		}
+	}
+	if strings.Contains(page, "planted") || strings.Contains(page, "r7") {
+		t.Errorf("an event has a value:\n%s", page)
+	}
+	_, page = fetch(t, c.URL+"/ferrite/v1/events?after=0&wait=0&node="+node)
+	if !strings.Contains(page, `"type":"host.state"`) || !strings.Contains(page, `"type":"node.state"`) {
+		t.Errorf("the events of the node have not those of its host:\n%s", page)
 	}
 }

@@ -114,7 +114,11 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	if err != nil {
 		return nil, err
 	}
-	documents, err := objects.New(ctx, objects.Config{Store: p.db, Key: p.keys.secrets})
+	changes, err := c.changeLog(ctx, p.db, log)
+	if err != nil {
+		return nil, err
+	}
+	documents, err := objects.New(ctx, objects.Config{Store: p.db, Key: p.keys.secrets, Witness: changes})
 	if err != nil {
 		return nil, err
 	}
@@ -126,10 +130,6 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	hosts := reconciler.New(reconciler.Config{Documents: documents, Log: log, ProvisioningLimit: c.HostLimit,
 		RecordEvents: eventLog.Add})
 	bmcs := hardwareTypes(w.drivers)
-	changes, err := c.changeLog(ctx, p.db, log)
-	if err != nil {
-		return nil, err
-	}
 	record, err := audit.Open(ctx, p.db, p.recorder(c.Host), time.Now)
 	if err != nil {
 		return nil, err

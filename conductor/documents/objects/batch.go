@@ -59,6 +59,7 @@ func (b *batch) commit() error {
 	var writes []Write
 	var events []Event
 	var docs []hostapi.Document
+	var all []Changed
 	for _, c := range b.order {
 		w, e, err := b.k.write(c)
 		if err != nil {
@@ -68,11 +69,12 @@ func (b *batch) commit() error {
 			continue
 		}
 		writes, events, docs = append(writes, w), append(events, e), append(docs, c.new)
+		all = append(all, c.changed())
 	}
 	if len(writes) == 0 {
 		return nil
 	}
-	return b.k.store.WriteObjects(b.ctx, writes, func(revisions []int64) {
+	err := b.k.store.WriteObjects(b.k.witness.Writing(b.ctx, all), writes, func(revisions []int64) {
 		for i, r := range revisions {
 			events[i].Revision = r
 			if docs[i] != nil {
@@ -81,6 +83,10 @@ func (b *batch) commit() error {
 		}
 		b.k.events.add(events)
 	})
+	if err == nil {
+		b.k.witness.Written(b.ctx, all)
+	}
+	return err
 }
 
 // before is a document as it was, in the bytes it would have now.

@@ -31,6 +31,8 @@ type Config struct {
 	// Events and EventBytes bound what is kept for those who follow: 4,096 and
 	// 16 MiB when 0.
 	Events, EventBytes int
+	// Witness learns of writes; nil for nobody.
+	Witness Witness
 }
 
 // Keeper keeps documents. It is safe for concurrent use. There is one at a time over a
@@ -41,6 +43,8 @@ type Keeper struct {
 	now    func() time.Time
 	newUID func() string
 	events *window
+
+	witness Witness
 	// namespaces is held for reading by whoever adds a document to a namespace, so
 	// that none vanishes under it.
 	namespaces sync.RWMutex
@@ -70,8 +74,15 @@ func New(ctx context.Context, c Config) (*Keeper, error) {
 	}
 	k := &Keeper{
 		store: c.Store, keys: keys, now: c.Now, newUID: c.NewUID, events: newWindow(revision, c.Events, c.EventBytes),
+		witness: noWitness{},
 	}
-	return k, k.ensureNamespace(ctx, hostapi.DefaultNamespace)
+	if err := k.ensureNamespace(ctx, hostapi.DefaultNamespace); err != nil {
+		return nil, err
+	}
+	if c.Witness != nil { // a namespace that was always there is no change
+		k.witness = c.Witness
+	}
+	return k, nil
 }
 
 // Get reads a document.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
+	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
 // documents are those of hosts.
@@ -73,6 +74,7 @@ func (s *Store) WriteObjects(ctx context.Context, writes []objects.Write, done f
 		revisions = append(revisions, revision)
 	}
 	s.objects.revision = revision
+	s.told.add(node.Told(ctx)...)
 	done(revisions)
 	return nil
 }

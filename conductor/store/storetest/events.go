@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
@@ -184,5 +185,18 @@ func testEventReaders(t *testing.T, s store.Store) {
 	}
 	if at, known, err := s.EventReader(t.Context(), "c"); at != 0 || known || err != nil {
 		t.Errorf("a new reader: %d, %v, %v", at, known, err)
+	}
+}
+
+// testDocumentEvents: a write of documents commits the events of its context, and one that is refused none.
+func testDocumentEvents(t *testing.T, s store.Store) {
+	for _, kind := range []string{"created", "never"} {
+		err := s.WriteObjects(node.Telling(t.Context(), told(kind)), []objects.Write{document("a", "b")}, func([]int64) {})
+		if refused := kind == "never"; errors.Is(err, objects.ErrStale) != refused {
+			t.Fatalf("%s: %v", kind, err)
+		}
+	}
+	if all := events(t, s, 0); len(all) != 1 || all[0].Type != "created" {
+		t.Errorf("events %+v, want that of the write that was done", all)
 	}
 }

@@ -64,6 +64,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"documents are found", testObjectQueries},
 		{"documents are reported in order", testObjectOrder},
 		{"events are told with their changes", testEvents},
+		{"events are told with their documents", testDocumentEvents},
 		{"the audit is added to", testAudit},
 		{"old events go", testOldEvents},
 		{"readers of events have places", testEventReaders},

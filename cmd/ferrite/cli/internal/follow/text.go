@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -19,8 +20,11 @@ func Text(e nodeapi.Event) string {
 		at = t.Local().Format("15:04:05")
 	}
 	of := "-"
-	if e.Node != nil {
+	switch {
+	case e.Node != nil:
 		of = cmp.Or(e.Node.Name, e.Node.UUID)
+	case e.Document != nil:
+		of = strings.TrimPrefix(e.Document.Namespace+"/"+e.Document.Name, "/")
 	}
 	line := fmt.Sprintf("%s  %-16s %-16s %s", at, of, e.Type, said(e))
 	if e.User != "" {
@@ -33,7 +37,11 @@ func Text(e nodeapi.Event) string {
 func said(e nodeapi.Event) string {
 	var parts []string
 	for _, m := range e.Moves {
-		parts = append(parts, fmt.Sprintf("%s -> %s (%s)", m.From, m.To, m.On))
+		move := cmp.Or(m.From, "new") + " -> " + m.To
+		if m.On != "" { // of a node
+			move += " (" + m.On + ")"
+		}
+		parts = append(parts, move)
 	}
 	if e.Power != nil {
 		parts = append(parts, fmt.Sprintf("%s -> %s", cmp.Or(e.Power.From, "unknown"), cmp.Or(e.Power.To, "unknown")))
@@ -43,6 +51,9 @@ func said(e nodeapi.Event) string {
 	}
 	if e.Record != nil {
 		parts = append(parts, strings.TrimSpace(e.Record.Kind+" "+cmp.Or(e.Record.Name, e.Record.UUID)))
+	}
+	if d := e.Document; d != nil {
+		parts = append(parts, documentSaid(e, *d)...)
 	}
 	for _, id := range slices.Sorted(maps.Keys(e.Ports)) {
 		parts = append(parts, "port "+id+" "+e.Ports[id])
@@ -57,6 +68,19 @@ func said(e nodeapi.Event) string {
 		parts = append(parts, strings.Join(e.Changed, ", "))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// documentSaid is what an event says of a document: which parts differ, and a host's error.
+func documentSaid(e nodeapi.Event, d nodeapi.EventDocument) (parts []string) {
+	if d.Kind != hostapi.KindHost {
+		parts = append(parts, strings.TrimSpace(d.Kind+" "+strings.Join(e.Changed, ", ")))
+	} else if len(e.Moves) == 0 && len(e.Changed) > 0 {
+		parts = append(parts, strings.Join(e.Changed, ", "))
+	}
+	if d.Error != "" {
+		parts = append(parts, d.Error)
+	}
+	return parts
 }
 
 func progress(p nodeapi.EventProgress) string {

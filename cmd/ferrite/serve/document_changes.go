@@ -1,0 +1,63 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/events"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// Writing has the events of changed documents committed with them.
+func (l *changeLog) Writing(ctx context.Context, all []objects.Changed) context.Context {
+	said := nodeapi.Event{Conductor: l.Conductor}
+	if by := auth.Noted(ctx); by != nil {
+		said.User, said.Project = by.User, by.Project
+	}
+	var told []node.ChangeEvent
+	for _, c := range all {
+		e, err := events.Document(said, time.Now(), c.Old, c.New)
+		if err != nil { // documents are plain data: it cannot be
+			l.Log.Log.Error("an event is not written", "document", c.Key.String(), "err", err)
+			continue
+		}
+		told = append(told, e)
+	}
+	return node.Telling(ctx, told...)
+}
+
+// Written wakes those who follow, and notes for the audit what a request has changed.
+func (l *changeLog) Written(ctx context.Context, all []objects.Changed) {
+	l.Wake()
+	for _, c := range all {
+		if c.Kind == hostapi.KindNamespace { // it comes with its first document, and has no fields
+			continue
+		}
+		var hidden []string
+		if c.Kind == hostapi.KindSecret {
+			hidden = []string{"data", "stringData"}
+		}
+		engine.TraceDocument(ctx, c.Key.String(), l.fields(c, c.Old), l.fields(c, c.New), hidden...)
+	}
+}
+
+// fields is a document as JSON has it; nil for none.
+func (l *changeLog) fields(c objects.Changed, d hostapi.Document) (all map[string]any) {
+	if d == nil {
+		return nil
+	}
+	text, err := json.Marshal(d)
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err != nil { // documents are plain data: it cannot be
+		l.Log.Log.Error("a document is not in the audit", "document", c.Key.String(), "err", err)
+	}
+	return all
+}
