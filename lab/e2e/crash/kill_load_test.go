@@ -24,12 +24,19 @@ var kills = flag.Int("kills", 3, "how many conductors TestKillUnderLoad ends")
 // process starts a conductor in a process of its own.
 func process(t *testing.T, dir, database string) (c *servetest.Conductor, p *os.Process) {
 	t.Helper()
+	return processCut(t, cut{moment: never}, dir, database)
+}
+
+// processCut starts a conductor that dies at a write, with more arguments.
+func processCut(t *testing.T, at cut, dir, database string,
+	args ...string,
+) (c *servetest.Conductor, p *os.Process) {
+	t.Helper()
 	c = &servetest.Conductor{Log: &apitest.Log{}, Ended: make(chan error, 1),
 		HTTP: &http.Client{Transport: &http.Transport{}}}
-	cmd := exec.Command(os.Args[0], "--data-dir", dir, "--api-address", servetest.AnyPort, "--hardware-types",
-		"fake-hardware",
-		"--host", "test", "--sync-power-state-interval", "0")
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s", cutVariable, cut{moment: never}), databaseVariable+"="+database)
+	cmd := exec.Command(os.Args[0], append([]string{"--data-dir", dir, "--api-address", servetest.AnyPort,
+		"--hardware-types", "fake-hardware", "--host", "test", "--sync-power-state-interval", "0"}, args...)...)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s", cutVariable, at), databaseVariable+"="+database)
 	cmd.Stderr = c.Log
 	input, err := cmd.StdinPipe()
 	if err != nil {
