@@ -120,6 +120,7 @@ func TestClusterGroups(t *testing.T) {
 			t.Errorf("%s lists %d nodes", c.URL, len(list))
 		}
 	}
+	checkOneStream(t, client, defaults, rack)
 	// Nobody would look after a node of a group without a conductor.
 	status, text, err := defaults.Send(http.MethodPost, "/v1/nodes", map[string]any{"driver": "fake-hardware",
 		"conductor_group": "nowhere"})
