@@ -28,8 +28,9 @@ func Document(said nodeapi.Event, at time.Time, old, now hostapi.Document) (node
 	e := node.ChangeEvent{At: at}
 	if host, ok := is.(*hostapi.Host); ok {
 		said.Type = "host." + what
-		d.State, d.Error, e.Node = string(host.Status.Provisioning.State), host.Status.ErrorMessage, host.Status.Provisioning.ID
-		if was, ok := old.(*hostapi.Host); ok && now != nil && was.Status.Provisioning.State != host.Status.Provisioning.State {
+		state := host.Status.Provisioning
+		d.State, d.Error, e.Node = string(state.State), host.Status.ErrorMessage, state.ID
+		if was, ok := old.(*hostapi.Host); ok && now != nil && was.Status.Provisioning.State != state.State {
 			said.Type = "host.state"
 			said.Moves = []nodeapi.EventMove{{From: string(was.Status.Provisioning.State), To: d.State}}
 		}

@@ -24,7 +24,7 @@ func (l *changeLog) Writing(ctx context.Context, all []objects.Changed) context.
 	for _, c := range all {
 		e, err := events.Document(said, time.Now(), c.Old, c.New)
 		if err != nil { // documents are plain data: it cannot be
-			l.Log.Log.Error("an event is not written", "document", c.Key.String(), "err", err)
+			l.Log.Log.Error("an event is not written", "document", c.String(), "err", err)
 			continue
 		}
 		told = append(told, e)
@@ -43,7 +43,7 @@ func (l *changeLog) Written(ctx context.Context, all []objects.Changed) {
 		if c.Kind == hostapi.KindSecret {
 			hidden = []string{"data", "stringData"}
 		}
-		engine.TraceDocument(ctx, c.Key.String(), l.fields(c, c.Old), l.fields(c, c.New), hidden...)
+		engine.TraceDocument(ctx, c.String(), l.fields(c, c.Old), l.fields(c, c.New), hidden...)
 	}
 }
 
@@ -57,7 +57,7 @@ func (l *changeLog) fields(c objects.Changed, d hostapi.Document) (all map[strin
 		err = json.Unmarshal(text, &all)
 	}
 	if err != nil { // documents are plain data: it cannot be
-		l.Log.Log.Error("a document is not in the audit", "document", c.Key.String(), "err", err)
+		l.Log.Log.Error("a document is not in the audit", "document", c.String(), "err", err)
 	}
 	return all
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// Changed is what becomes of one document by a write. Old is nil of a new document, New is nil of one that goes. Both are
-// to be read only, and Secrets are in clear.
+// Changed is what becomes of one document by a write. Old is nil of a new document, New is nil of one that goes. Both
+// are to be read only, and Secrets are in clear.
 type Changed struct {
 	Key
 	UID      string

@@ -159,6 +159,12 @@ func (i *importing) documents(namespace, name string) (*hostapi.Host, *hostapi.S
 		i.note("it has no root device hints: an image goes onto /dev/sda, unless spec.rootDeviceHints names another disk "+
 			"(ferrite node root-device %s)", i.node.Label())
 	}
+	if !h.Spec.Online {
+		i.note("it is off, so spec.online is false: an image is written only once spec.online is true")
+	}
+	if now := hostapi.NodeName(namespace, name); now != i.node.Name {
+		i.note("once the host has taken the node over, the node is called %s", now)
+	}
 	if secret != nil {
 		secret.Namespace = namespace
 	}

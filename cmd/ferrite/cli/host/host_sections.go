@@ -50,7 +50,11 @@ func hostWanted(h hostapi.Host) section {
 	if spec.BMC.DisableCertificateVerification {
 		s.row("certificate", "of the BMC is not checked")
 	}
-	s.row("power", onOff(spec.Online))
+	power := onOff(spec.Online)
+	if !spec.Online && spec.Image != nil && h.Status.Provisioning.State != hostapi.StateProvisioned {
+		power += ": the image is written once spec.online is true"
+	}
+	s.row("power", power)
 	s.row("boots", strings.TrimSpace(string(spec.BootMode)+" "+spec.BootMACAddress))
 	if spec.ExternallyProvisioned {
 		s.row("provisioned", "by other means")

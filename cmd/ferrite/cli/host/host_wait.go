@@ -95,6 +95,14 @@ func (a awaited) goal() hostapi.State {
 	return hostapi.StateAvailable
 }
 
+// why says why an image that the document asks for is not the goal.
+func (a awaited) why(goal hostapi.State) string {
+	if goal == hostapi.StateAvailable && (a.Spec.Image != nil || a.Spec.CustomDeploy != nil) {
+		return ": spec.online is false, so spec.image is not written"
+	}
+	return ""
+}
+
 // there reports whether a host is in a state, with nothing left to do about its
 // document; the error says why it will never be.
 func (a awaited) there(h hostapi.Host, state hostapi.State) (bool, error) {
@@ -195,7 +203,7 @@ func (w *hostWait) follow(s *client.Session, cmd *cobra.Command, hosts []awaited
 			state = hostapi.State(w.state)
 		}
 		l := &hostLine{Line: screen.Line(name, nodeOfHost(ctx, s, h.Host))}
-		l.Say(fmt.Sprintf("is to be %s", state))
+		l.Say(fmt.Sprintf("is to be %s%s", state, h.why(state)))
 		return checkWaiting(ctx, s, h.Host, l, func(now hostapi.Host) (bool, error) { return h.there(now, state) })
 	})
 }

@@ -7,15 +7,14 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/flags"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 )
@@ -181,7 +180,7 @@ func (c change) request(values map[string]*string) (r partRequest, err error) {
 		case f.flag == "http-method":
 			r.method = strings.ToUpper(value)
 		case f.json:
-			if body, err = objectOf(f.flag, value); err != nil {
+			if body, err = flags.ReadObject(f.flag, value); err != nil {
 				return r, err
 			}
 		case c.method == http.MethodDelete:
@@ -213,20 +212,4 @@ func (r partRequest) send(s *client.Session, cmd *cobra.Command, node string, ar
 		return output.PrintAny(s, cmd.OutOrStdout(), reply, output.Fields(s, reply))
 	}
 	return output.Say(s, cmd, "%s: %s done\n", node, typed(cmd))
-}
-
-// objectOf reads a flag that is an object: JSON in the flag itself, or a file of JSON or YAML.
-func objectOf(flag, value string) (map[string]any, error) {
-	text := []byte(value)
-	if !strings.HasPrefix(strings.TrimSpace(value), "{") {
-		var err error
-		if text, err = os.ReadFile(value); err != nil {
-			return nil, fmt.Errorf("--%s: %q is neither an object in JSON nor a file: %w", flag, value, err)
-		}
-	}
-	var object map[string]any
-	if err := yaml.Unmarshal(text, &object); err != nil || object == nil {
-		return nil, fmt.Errorf("--%s: expected an object in JSON or YAML, such as {\"key\": 1}: %w", flag, err)
-	}
-	return object, nil
 }

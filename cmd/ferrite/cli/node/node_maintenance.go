@@ -1,6 +1,8 @@
 package node
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
@@ -36,7 +38,10 @@ func nodeMaintenance(s *client.Session) *cobra.Command {
 
 func setMaintenance(s *client.Session, cmd *cobra.Command, nodes []string, method string, body any, now string) error {
 	return wait.Each(nodes, func(node string) error {
-		if err := s.Client.Do(cmd.Context(), method, client.NodePath(node, "maintenance"), body, nil); err != nil {
+		err := wait.Unlocked(cmd.Context(), node, func(ctx context.Context, _ string) error {
+			return s.Client.Do(ctx, method, client.NodePath(node, "maintenance"), body, nil)
+		})
+		if err != nil {
 			return refused(cmd.Context(), s, cmd, node, err)
 		}
 		return output.Say(s, cmd, "%s is %s\n", node, now)

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -28,9 +30,11 @@ func nodeBootDevice(s *client.Session) *cobra.Command {
 		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			body := nodeapi.BootDevice{Device: args[1], Persistent: persistent}
-			if err := s.Client.Do(cmd.Context(), "PUT", client.NodePath(args[0], "management", "boot_device"), body,
-				nil); err != nil {
-				return err
+			err := wait.Unlocked(cmd.Context(), args[0], func(ctx context.Context, node string) error {
+				return s.Client.Do(ctx, "PUT", client.NodePath(node, "management", "boot_device"), body, nil)
+			})
+			if err != nil {
+				return refused(cmd.Context(), s, cmd, args[0], err)
 			}
 			return output.Say(s, cmd, "%s boots from %s\n", args[0], args[1])
 		},

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -43,7 +45,7 @@ those that are empty.`,
 				}
 				replies = append(replies, reply)
 				if names != "" {
-					return output.PrintAny(s, cmd.OutOrStdout(), reply, output.Fields(s, reply))
+					return output.PrintAny(s, cmd.OutOrStdout(), reply, output.Named(reply, strings.Split(names, ",")))
 				}
 				m, err := readMachine(cmd.Context(), s, reply)
 				if err != nil {
@@ -63,7 +65,9 @@ those that are empty.`,
 
 // readRecord reads the record of a node. The links that the API always adds are left out where fields are named.
 func readRecord(ctx context.Context, s *client.Session, name, query string) (reply json.RawMessage, err error) {
-	if err := s.Client.Do(ctx, "GET", client.NodePath(name)+query, nil, &reply); err != nil || query == "" {
+	err = s.Client.Do(ctx, "GET", client.NodePath(name)+query, nil, &reply)
+	if values, _ := url.ParseQuery(strings.TrimPrefix(query, "?")); err != nil || query == "" ||
+		slices.Contains(strings.Split(values.Get("fields"), ","), "links") {
 		return reply, err
 	}
 	return withoutLinks(reply)

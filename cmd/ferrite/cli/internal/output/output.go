@@ -133,6 +133,20 @@ func Fields(s *client.Session, reply json.RawMessage) func(t table.Writer) error
 	}
 }
 
+// Named is a table of the fields of one object that were asked for, in that order, also those without a value.
+func Named(reply json.RawMessage, fields []string) func(t table.Writer) error {
+	return func(t table.Writer) error {
+		var object map[string]any
+		if err := json.Unmarshal(reply, &object); err != nil {
+			return fmt.Errorf("the conductor's answer: %w", err)
+		}
+		for _, name := range fields {
+			t.AppendRow(table.Row{name, FieldText(name, object[name])})
+		}
+		return nil
+	}
+}
+
 // Column is a column of a list.
 type Column struct {
 	Field string
