@@ -41,18 +41,19 @@ A machine's life, and the verb for each part of it:
   deploy      ferrite node deploy NODE --image URL --checksum SUM
   undeploy    ferrite node undeploy NODE   end the workload, clean the disks
 
-Is a machine stuck?  ferrite node status NODE  shows the step it is at, its deadline, and the
-next command to try.
+Is a machine stuck?  ferrite node status NODE  shows the step it is at, its
+deadline, and the next command to try.
 
-Or describe the machine in a document, and the conductor keeps it so. The document is Metal3's
-BareMetalHost, so kubectl works with it, too:
+Or describe the machine in a document, and the conductor keeps it so. The
+document is Metal3's BareMetalHost, so kubectl works with it, too:
 
   ferrite apply -f host.yaml --wait
   ferrite get hosts -w
   ferrite describe host NAME
 
-The conductor's URL is --url or FERRITE_URL; its certificate authority is --ca-file or
-FERRITE_CACERT. Log in as FERRITE_USER with FERRITE_PASSWORD, or with FERRITE_TOKEN.`
+The conductor's URL is --url or FERRITE_URL; its certificate authority is
+--ca-file or FERRITE_CACERT. Log in as FERRITE_USER with FERRITE_PASSWORD, or
+with FERRITE_TOKEN.`
 
 // New makes the command. extra are commands that are more than a client: serve,
 // user and image.
@@ -94,6 +95,8 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 		&cobra.Group{ID: "server", Title: "Run a conductor:"}, &cobra.Group{ID: "learn", Title: "Learn more:"})
 	root.SetHelpCommand(helpCommand())
 	root.SetUsageTemplate(usageTemplate)
+	root.SetHelpTemplate(helpTemplate)
+	cobra.AddTemplateFunc("fit", output.ScreenOf(os.Stdout).Wrap)
 	cobra.AddTemplateFunc("flags", flagUsages)
 	cobra.AddTemplateFunc("inherited", inheritedUsages)
 	cobra.AddTemplateFunc("asks", hasCommonFlags)

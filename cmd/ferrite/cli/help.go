@@ -43,6 +43,11 @@ func inheritedUsages(cmd *cobra.Command) string {
 	return strings.TrimRight(group.FlagUsagesWrapped(helpColumns), "\n")
 }
 
+// helpTemplate is the help of a command: its text and its usage, as wide as the screen.
+const helpTemplate = `{{with or .Long .Short}}{{. | trimTrailingWhitespaces | fit}}
+
+{{end}}{{if or .Runnable .HasSubCommands}}{{.UsageString | fit}}{{end}}`
+
 // helpColumns is how wide the help of flags is.
 const helpColumns = 80
 

@@ -45,7 +45,7 @@ Entries are never deleted, and outlive their nodes. ferrite audit verify finds c
 				}
 				text := string(raw)
 				if s.Output != "json" {
-					text = output.Visible(entryText(e))
+					text = output.ScreenOf(cmd.OutOrStdout()).Wrap(output.Visible(entryText(e)))
 				}
 				_, err := fmt.Fprintln(cmd.OutOrStdout(), text)
 				return err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -73,7 +74,7 @@ func (f *follower) once(ctx context.Context) error {
 		}
 		text := lines.Text()
 		if f.session.Output != "json" {
-			text = Text(e)
+			text = output.ScreenOf(f.out).Wrap(Text(e))
 		}
 		if _, err := fmt.Fprintln(f.out, text); err != nil {
 			return err
