@@ -48,8 +48,9 @@ func TestClusterKeyChanges(t *testing.T) {
 	if err != nil || !strings.Contains(out, "2 shared keys are sealed") {
 		t.Fatalf("%q, %v", out, err)
 	}
-	if _, err := command(t.Context(), "--data-dir", t.TempDir(), "--api-address", servetest.AnyPort,
-		"--database", database, "--cluster-key-file", last); err == nil || !strings.Contains(err.Error(), "is not the key of this cluster") {
+	_, err = command(t.Context(), "--data-dir", t.TempDir(), "--api-address", servetest.AnyPort,
+		"--database", database, "--cluster-key-file", last)
+	if err == nil || !strings.Contains(err.Error(), "is not the key of this cluster") {
 		t.Errorf("a conductor with the old key: %v", err)
 	}
 	again := startMember(t, "first", database, next)

@@ -25,11 +25,6 @@ type figure struct {
 	Worst  float64 `json:"worst"`
 }
 
-func figureOf(seconds []float64) figure {
-	slices.Sort(seconds)
-	return figure{len(seconds), seconds[len(seconds)/2], seconds[len(seconds)-1]}
-}
-
 // part is a part that can die: a row of the table, whose kind names its figure.
 type part struct{ kind, what, happens string }
 

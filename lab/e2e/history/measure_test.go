@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -60,4 +61,9 @@ func (w *world) checkSessions() {
 		w.t.Errorf("%d sessions are left at BMCs, expected %d at most", left, most)
 	}
 	w.t.Logf("%d sessions are left at %d BMCs", left, len(w.powered))
+}
+
+func figureOf(seconds []float64) figure {
+	slices.Sort(seconds)
+	return figure{len(seconds), seconds[len(seconds)/2], seconds[len(seconds)-1]}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -51,8 +52,8 @@ func eraseReportList(s *client.Session) *cobra.Command {
 
 func eraseReportShow(s *client.Session) *cobra.Command {
 	return &cobra.Command{
-		Use:   "show UUID",
-		Short: "Show the outcome for each disk in a report, without verifying it",
+		Use:   "show UUID|NODE",
+		Short: "Show the outcome for each disk in a report, or in the last of a node, without verifying it",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			document, err := eraseReport(s, cmd, args[0])
@@ -74,8 +75,8 @@ func eraseReportShow(s *client.Session) *cobra.Command {
 
 func eraseReportSave(s *client.Session) *cobra.Command {
 	return &cobra.Command{
-		Use:   "save UUID FILE",
-		Short: "Save a signed report to a new file",
+		Use:   "save UUID|NODE FILE",
+		Short: "Save a signed report, or the last of a node, to a new file",
 		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			document, err := eraseReport(s, cmd, args[0])
@@ -243,10 +244,33 @@ func diskVerdict(d agentapi.ErasedDisk) string {
 	}
 }
 
-// eraseReport reads a signed report, as it stands.
-func eraseReport(s *client.Session, cmd *cobra.Command, uuid string) (document json.RawMessage, err error) {
-	err = s.Client.Do(cmd.Context(), "GET", eraseReportsPath+"/"+url.PathEscape(uuid), nil, &document)
-	return document, noEraseReports(s, err)
+// eraseReport reads a signed report, as it stands: the one of this UUID, or the last of the node of this name.
+func eraseReport(s *client.Session, cmd *cobra.Command, ref string) (document json.RawMessage, err error) {
+	err = s.Client.Do(cmd.Context(), "GET", eraseReportsPath+"/"+url.PathEscape(ref), nil, &document)
+	if !client.NotFound(err) || client.Unserved(err) {
+		return document, noEraseReports(s, err)
+	}
+	var of struct {
+		EraseReports []struct {
+			UUID     string    `json:"uuid"`
+			SignedAt time.Time `json:"signed_at"`
+		} `json:"erase_reports"`
+	}
+	if s.Client.Do(cmd.Context(), "GET", client.FerritePath(ref, "erase-reports"), nil, &of) != nil {
+		return nil, err
+	}
+	if len(of.EraseReports) == 0 {
+		return nil, exit.Is(exit.NotFound, fmt.Errorf("node %s has no erase report: its disks were not erased by "+
+			"erase_devices", ref))
+	}
+	last := of.EraseReports[0]
+	for _, r := range of.EraseReports[1:] {
+		if r.SignedAt.After(last.SignedAt) {
+			last = r
+		}
+	}
+	err = s.Client.Do(cmd.Context(), "GET", eraseReportsPath+"/"+url.PathEscape(last.UUID), nil, &document)
+	return document, err
 }
 
 func eraseKey(s *client.Session, cmd *cobra.Command) (key nodeapi.EraseKey, err error) {
