@@ -134,7 +134,11 @@ func run(t *testing.T, recorded []string, test func(t *testing.T, b *board, c *c
 		c := console.New(ctx, console.Config{Open: b.Open, Log: slog.New(slog.DiscardHandler),
 			Recorded: func(context.Context) ([]string, error) { return b.list(), nil }})
 		done := make(chan struct{})
-		go func() { defer close(done); c.Run() }()
+		go func() {
+			defer close(done)
+			time.Sleep(time.Millisecond) // what the test sets first is so from the beginning
+			c.Run()
+		}()
 		test(t, b, c, func() { cancel(); <-done })
 		cancel()
 		<-done
