@@ -22,32 +22,21 @@ import (
 // another, and a cursor of another cluster is refused.
 func checkOneStream(t *testing.T, client *http.Client, all ...*conductor) {
 	t.Helper()
-	var first []string
-	middle := ""
+	wanted := []string{"far manageable by rack", "near manageable by main"}
+	first, states := stream(t, all[0])
+	// An event is told once no transaction can come before it any more; other tests have some at the same server.
+	for end := time.Now().Add(servetest.Patience); len(missing(wanted, states)) > 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s does not tell %v, only %v", all[0].URL, missing(wanted, states), states)
+		}
+		first, states = stream(t, all[0])
+	}
+	middle := first[len(first)/2]
 	for _, c := range all {
-		_, text, err := c.Send("GET", "/ferrite/v1/events?after=0&wait=0", nil)
-		if err != nil {
-			t.Fatal(err)
+		if cursors, _ := stream(t, c); !slices.Equal(first, cursors) {
+			t.Errorf("%s tells another order (-first +this):\n%s", c.URL, cmp.Diff(first, cursors))
 		}
-		events := eventsOf(t, string(text))
-		var cursors, groups []string
-		for _, e := range events {
-			cursors = append(cursors, e.Cursor)
-			if e.Node != nil && e.Type == "node.state" {
-				groups = append(groups, e.Node.Name+" by "+e.Conductor)
-			}
-		}
-		for _, want := range []string{"far by rack", "near by main"} {
-			if !slices.Contains(groups, want) {
-				t.Errorf("%s has no change of %s in %v", c.URL, want, groups)
-			}
-		}
-		if first == nil {
-			first, middle = cursors, cursors[len(cursors)/2]
-		} else if d := cmp.Diff(first, cursors); d != "" {
-			t.Errorf("%s tells another order (-first +this):\n%s", c.URL, d)
-		}
-		_, text, err = c.Send("GET", "/ferrite/v1/events?wait=0&after="+middle, nil)
+		_, text, err := c.Send("GET", "/ferrite/v1/events?wait=0&after="+middle, nil)
 		if rest := eventsOf(t, string(text)); err != nil || len(rest) != len(first)-len(first)/2-1 ||
 			rest[0].Cursor != first[len(first)/2+1] {
 			t.Errorf("%s goes on with %d events of %d, %v", c.URL, len(rest), len(first), err)
@@ -60,6 +49,27 @@ func checkOneStream(t *testing.T, client *http.Client, all ...*conductor) {
 	if err != nil || status != http.StatusBadRequest || !strings.Contains(string(text), "of another database") {
 		t.Errorf("a cursor of another cluster: %d %s, %v", status, text, err)
 	}
+}
+
+// stream is the cursors of all that a conductor tells, and which conductor took each node to which state.
+func stream(t *testing.T, c *conductor) (cursors, states []string) {
+	t.Helper()
+	status, text, err := c.Send("GET", "/ferrite/v1/events?after=0&wait=0", nil)
+	if err != nil || status != http.StatusOK {
+		t.Fatalf("%s: %d %s, %v", c.URL, status, text, err)
+	}
+	for _, e := range eventsOf(t, string(text)) {
+		cursors = append(cursors, e.Cursor)
+		if e.Node != nil && e.Type == "node.state" {
+			states = append(states, e.Node.Name+" "+e.Node.State+" by "+e.Conductor)
+		}
+	}
+	return cursors, states
+}
+
+// missing are the wanted that are not there.
+func missing(wanted, there []string) []string {
+	return slices.DeleteFunc(slices.Clone(wanted), func(w string) bool { return slices.Contains(there, w) })
 }
 
 // TestEventsAfterCopy: the events stay in the database that was copied. A cursor of it is refused by the copy, in words

@@ -52,7 +52,7 @@ func eraseReportList(s *client.Session) *cobra.Command {
 
 func eraseReportShow(s *client.Session) *cobra.Command {
 	return &cobra.Command{
-		Use:   "show UUID|NODE",
+		Use:   "show NODE|UUID",
 		Short: "Show the outcome for each disk in a report, or in the last of a node, without verifying it",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -75,7 +75,7 @@ func eraseReportShow(s *client.Session) *cobra.Command {
 
 func eraseReportSave(s *client.Session) *cobra.Command {
 	return &cobra.Command{
-		Use:   "save UUID|NODE FILE",
+		Use:   "save NODE|UUID FILE",
 		Short: "Save a signed report, or the last of a node, to a new file",
 		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {

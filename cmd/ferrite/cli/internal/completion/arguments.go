@@ -53,6 +53,7 @@ func argumentSource(cmd *cobra.Command, word string) source {
 	}
 	return map[string]source{
 		"NODE":       nodes,
+		"NODE|UUID":  nodes,
 		"ALLOCATION": records("allocations", "state"),
 		"CONDUCTOR":  conductors,
 		"CHASSIS":    records("chassis", "description"),

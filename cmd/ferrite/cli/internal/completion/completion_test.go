@@ -16,8 +16,7 @@ import (
 
 // freeArguments are the arguments that a person makes up, and files.
 var freeArguments = map[string][]string{
-	"ferrite erase-report save":   {"UUID", "FILE"},
-	"ferrite erase-report show":   {"UUID"},
+	"ferrite erase-report save":   {"FILE"},
 	"ferrite erase-report verify": {"FILE"},
 	"ferrite lease reserve":       {"IP"},
 	"ferrite port create":         {"MAC"},
