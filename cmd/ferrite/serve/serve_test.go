@@ -47,7 +47,7 @@ func startFor(t testing.TB, c *conductor, dir string, args ...string) *conductor
 // TestContract is what scripts rely on: a node of fake hardware goes through
 // its life, survives a restart, and the data folder is private and locked.
 func TestContract(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"),
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"),
 		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"))
 	defer http.DefaultClient.CloseIdleConnections()
 	dir := filepath.Join(t.TempDir(), "data")
