@@ -2,7 +2,8 @@
 // image is composed for its node as it is read: nothing of it is stored.
 //
 // A BMC has no way to prove who it is. The path of an image therefore cannot be guessed, holds for
-// one boot, and one address reads it: that of the BMC, or else the first that asks.
+// one boot, or as long as a node boots the same workload from it, and one address reads it: that of
+// the BMC, or else the first that asks.
 //
 // What a machine boots is for package bootpolicy to say. This package decides nothing about a node's
 // life.

@@ -191,6 +191,27 @@ func TestPersonalities(t *testing.T) {
 	}
 }
 
+// TestModeRefusedAlong: where the maker wants the boot mode along with the device and its BMC refuses it, the device is
+// set alone.
+func TestModeRefusedAlong(t *testing.T) {
+	t.Parallel()
+	docs := recordedtest.Small()
+	docs["/redfish/v1/Systems/1"]["Manufacturer"] = "Supermicro"
+	p, err := redfishlab.FindPersonality("ilo5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, _, err := Run(t.Context(), []string{recordedtest.Folder(t, docs, false)}, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range all {
+		if r.Operation == "boot device" && r.Verdict != WorksAround {
+			t.Errorf("%s: %s", r.Verdict, r.Reason)
+		}
+	}
+}
+
 // TestPrintReasons: a reason that all operations of a tree have is told once.
 func TestPrintReasons(t *testing.T) {
 	const reason = "it is no machine"

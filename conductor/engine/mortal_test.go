@@ -1,0 +1,79 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store"
+)
+
+// mortal is a store that a dead process cannot reach.
+type mortal struct {
+	store.Store
+	ledger *ledger
+	dead   atomic.Bool
+	gate   atomic.Pointer[chan struct{}] // closed when a frozen process goes on
+	moved  func([]node.Transition)
+	// cut cuts the conductor off its database, heal lets it in again, closed gives it back.
+	cut, heal, closed func()
+}
+
+// wait waits while the process is frozen.
+func (m *mortal) wait() {
+	if gate := m.gate.Load(); gate != nil {
+		<-*gate
+	}
+}
+
+func (m *mortal) frozen() bool {
+	gate := m.gate.Load()
+	if gate == nil {
+		return false
+	}
+	select {
+	case <-*gate:
+		return false
+	default:
+		return true
+	}
+}
+
+var errDead = errors.New("this conductor is dead")
+
+func (m *mortal) Commit(ctx context.Context, c node.Change) (node.Node, error) {
+	m.wait()
+	if m.dead.Load() {
+		return node.Node{}, errDead
+	}
+	n, err := m.ledger.commit(m, c)
+	if err == nil {
+		m.moved(c.Moves)
+	}
+	return n, err
+}
+
+func (m *mortal) Release(ctx context.Context, e node.Effect, at time.Time, why string) error {
+	if m.dead.Load() {
+		return errDead
+	}
+	return m.ledger.release(m, func(d *heldEffect) bool { return d.effect.ID == e.ID },
+		func() error { return m.Store.Release(ctx, e, at, why) })
+}
+
+func (m *mortal) Claim(_ context.Context, owner string, now time.Time, lease time.Duration,
+	nodes []string) ([]node.Effect, error) {
+	if m.dead.Load() {
+		return nil, errDead
+	}
+	return m.ledger.claim(m, owner, now, lease, nodes)
+}
+
+func (m *mortal) Takeover(ctx context.Context, owner string) (n int, err error) {
+	err = m.ledger.release(m, func(*heldEffect) bool {
+		return true
+	}, func() error { n, err = m.Store.Takeover(ctx, owner); return err })
+	return n, err
+}
