@@ -4,8 +4,10 @@ import "strings"
 
 // Leaders knows who leads the conductor groups.
 type Leaders interface {
-	// Leader is the conductor that leads a group, "" while there is none. known says that some conductor is of it.
-	Leader(group string) (host string, known bool)
+	// Leader is the conductor that leads a group, "" while there is none.
+	Leader(group string) string
+	// Known reports whether some conductor of a group is alive.
+	Known(group string) bool
 	// Led is the group that a conductor leads, whatever the case of its name; nil for all groups.
 	Led(host string) (group *string, leads bool)
 }
@@ -16,9 +18,10 @@ type onlyLeader struct {
 }
 
 // Leader is this conductor.
-func (o onlyLeader) Leader(group string) (string, bool) {
-	return o.conductor.ConductorName(), group == ""
-}
+func (o onlyLeader) Leader(string) string { return o.conductor.ConductorName() }
+
+// Known is true for the default group.
+func (o onlyLeader) Known(group string) bool { return group == "" }
 
 // Led is all groups, of this conductor.
 func (o onlyLeader) Led(host string) (*string, bool) {

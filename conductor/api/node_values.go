@@ -62,9 +62,9 @@ func conductorGroupField(leaders Leaders) rest.Field[node.Node] {
 			return err
 		}
 		group = strings.ToLower(group) // as Ironic does
-		if _, known := leaders.Leader(group); !known {
-			return rest.BadRequest("No valid host was found. Reason: No conductor service registered which supports "+
-				`driver %s for conductor group "%s".`, n.Driver, group)
+		if !leaders.Known(group) {
+			return rest.BadRequest("No valid host was found. Reason: No conductor service registered for "+
+				`conductor group "%s".`, group)
 		}
 		n.ConductorGroup = group
 		return nil

@@ -167,8 +167,7 @@ func (h *nodeResource) answerNode(c *rest.Call, status int, n *node.Node, fields
 
 // hostOf is the conductor that leads the group of a node, "" while there is none.
 func (h *nodeResource) hostOf(n *node.Node) string {
-	host, _ := h.leaders.Leader(n.ConductorGroup)
-	return host
+	return h.leaders.Leader(n.ConductorGroup)
 }
 
 // atRest: nothing of such a node's answer is known in memory alone.

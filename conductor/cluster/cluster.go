@@ -240,6 +240,30 @@ func (c *Cluster) Looked() <-chan struct{} {
 	return c.changed
 }
 
+// LookAgain is the cluster as it is seen by a look that begins after now, or the last one when there is none for long.
+func (c *Cluster) LookAgain(ctx context.Context) *View {
+	now := time.Now()
+	within, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	for {
+		changed := c.Looked()
+		if v := c.View(); v.at.After(now) {
+			return v
+		}
+		select {
+		case <-changed:
+		case <-within.Done():
+			return c.View()
+		}
+	}
+}
+
+// Knows reports whether a conductor of a group is alive. A conductor may have joined since the last look: there is
+// another one before a group is called unknown.
+func (c *Cluster) Knows(ctx context.Context, group string) bool {
+	return group == "" || c.View().Known(group) || c.LookAgain(ctx).Known(group)
+}
+
 // local is the term of a group that this conductor leads, nil when there is none.
 func (c *Cluster) local(group string) *Term {
 	c.mu.Lock()

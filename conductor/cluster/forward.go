@@ -82,6 +82,9 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	leader, epoch, ok := f.cluster.View().Leader(group)
+	if !ok { // it may have begun since the last look
+		leader, epoch, ok = f.cluster.LookAgain(r.Context()).Leader(group)
+	}
 	if !ok || leader.Name == f.cluster.Self.Name || leader.Address == "" {
 		unavailable(w, "no conductor leads the conductor group "+strconv.Quote(group)+" at the moment")
 		return
@@ -91,12 +94,12 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // group is the group that a request concerns.
 func (f *Front) group(r *http.Request) (string, error) {
-	if !f.cluster.View().several() {
+	if !f.cluster.View().several() && !makesNode(r) {
 		return "", nil
 	}
 	group, err := groupOf(r, f.groups)
-	if r.Method == http.MethodPost && !f.cluster.View().Known(group) {
-		return "", err // its leader refuses what nobody would look after
+	if r.Method == http.MethodPost && !f.cluster.Knows(r.Context(), group) {
+		return "", err // the leader of the default group refuses what nobody would look after
 	}
 	return group, err
 }

@@ -30,6 +30,12 @@ const mostBody = 1 << 20
 // named are the members of a body that name a node, and the path of what they make.
 var named = regexp.MustCompile(`^(?:/v1)?/(nodes|ports|portgroups|volume/connectors|volume/targets)/?$`)
 
+// makesNode reports whether a request makes a node: its group may be the first beside the default one.
+func makesNode(r *http.Request) bool {
+	made := named.FindStringSubmatch(r.URL.Path)
+	return r.Method == http.MethodPost && made != nil && made[1] == "nodes"
+}
+
 // groupOf finds the group that a request concerns. It may read the body, and puts it back.
 func groupOf(r *http.Request, groups Groups) (string, error) {
 	path := r.URL.Path

@@ -31,12 +31,14 @@ func (m membersOf) Members(ctx context.Context) ([]nodeapi.Conductor, error) {
 	return all, nil
 }
 
-// Leader is the conductor that leads a group. A group is known while a conductor of it is alive.
-func (m membersOf) Leader(group string) (host string, known bool) {
-	view := m.cluster.View()
-	leader, _, _ := view.Leader(group)
-	return leader.Name, group == "" || leader.Name != "" || view.Known(group)
+// Leader is the conductor that leads a group.
+func (m membersOf) Leader(group string) string {
+	leader, _, _ := m.cluster.View().Leader(group)
+	return leader.Name
 }
+
+// Known reports whether a conductor of a group is alive.
+func (m membersOf) Known(group string) bool { return m.cluster.Knows(context.Background(), group) }
 
 // Led is the group that a conductor leads.
 func (m membersOf) Led(host string) (*string, bool) {
