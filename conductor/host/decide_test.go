@@ -387,69 +387,6 @@ func TestFinalizer(t *testing.T) {
 	}
 }
 
-// Failures are further and further apart, and never so far that nobody remembers.
-func TestBackOff(t *testing.T) {
-	for n := range 12 {
-		least, most := time.Minute<<(min(max(n, 1), 9)-1), time.Minute<<min(max(n, 1), 9)
-		if got := backOff(testUID, n); got < least || got > most {
-			t.Errorf("after %d failures %s, want %s to %s", n, got, least, most)
-		}
-	}
-	if backOff("a", 3) == backOff("b", 3) {
-		t.Error("two hosts that failed at once are tried at once")
-	}
-}
-
-// A host that is to be deleted is refused as often as it may fail, and goes on:
-// in between it waits, and what it says while it does is not counted again.
-func TestRefusedToTheEnd(t *testing.T) {
-	facts := newFacts(hostapi.StatePoweringOffBeforeDelete, node.Manageable, deleted)
-	for n := 1; n <= giveUpAfter+1; n++ {
-		facts.Host = Refused(facts, Decide(facts), "not allowed").Host
-		if got := facts.Host.Status.ErrorCount; got != n {
-			t.Fatalf("after %d refusals %d are counted", n, got)
-		}
-		facts.Now = facts.Now.Add(time.Second)
-		if d := Refused(facts, Decision{Fails: hostapi.PowerManagementError}, "not allowed"); d.Host.Status.ErrorCount != n &&
-			n <= giveUpAfter {
-			t.Errorf("the same refusal counts again at once")
-		}
-		facts.Now = facts.Now.Add(deletionPauses[facts.Host.Status.Provisioning.State])
-	}
-	if got := made(t, facts).Host.Status.Provisioning.State; got != hostapi.StateDeleting {
-		t.Errorf("the host stays %q", got)
-	}
-}
-
-// Of a host that is being deleted the last failure is told while the next try lasts.
-func TestLastTryIsTold(t *testing.T) {
-	facts := newFacts(hostapi.StatePoweringOffBeforeDelete, node.Manageable, deleted, lastError(silence),
-		failing(hostapi.PowerManagementError, 2, time.Minute))
-	d := made(t, facts)
-	if st := d.Host.Status; spoken(d) != "power off once" || st.ErrorType != "" || st.ErrorMessage != "it failed" ||
-		st.ErrorCount != 2 {
-		t.Errorf("%s: %+v", spoken(d), st)
-	}
-	facts.Node.PowerState = node.PowerOff
-	if st := made(t, facts).Host.Status; st.ErrorMessage != "" || st.ErrorCount != 0 {
-		t.Errorf("after a success: %+v", st)
-	}
-}
-
-// A refused action was not done: the host is as before, and says why.
-func TestRefused(t *testing.T) {
-	facts := newFacts(hostapi.StateAvailable, node.Manageable, poweredOff)
-	d := Refused(facts, Decide(facts), "not allowed")
-	if got := spoken(d); got != "power management error 1: not allowed" {
-		t.Errorf("got %s", got)
-	}
-	facts.Host, facts.Now = d.Host, testNow.Add(time.Second)
-	if again := Refused(facts, Decision{Fails: hostapi.PowerManagementError},
-		"not allowed"); again.Host.Status.ErrorCount != 1 {
-		t.Error("the same refusal counts again at once")
-	}
-}
-
 // The phases' times are kept, and the last image that was tried.
 func TestHistory(t *testing.T) {
 	facts := newFacts(hostapi.StateProvisioning, node.Active, status(func(st *hostapi.HostStatus) {
