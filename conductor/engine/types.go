@@ -50,6 +50,8 @@ type (
 	Status = core.Status
 	// BootStage is a point on a machine's way into the ramdisk.
 	BootStage = core.BootStage
+	// Sight is what conductors have seen of a machine.
+	Sight = core.Sight
 	// Progress is how far a step is.
 	Progress = core.Progress
 	// RootDevice is a choice of a root device.

@@ -59,13 +59,13 @@ func (d *decision) retryBoot() bool {
 		d.n.Deadline = d.now.Add(5 * time.Second)
 		return true
 	}
-	since, end := r.BootAwaited, r.BootAwaited.Add(d.timeout())
+	since, end, stage := r.BootAwaited, r.BootAwaited.Add(d.timeout()), "" // a stage of before is of another boot
 	if d.f.Boot.At.After(since) {
-		since = d.f.Boot.At
+		since, stage = d.f.Boot.At, d.f.Boot.Stage
 	}
 	retry := since.Add(s.BootRetryAfter)
 	switch {
-	case !slices.Contains(earlyStages, d.f.Boot.Stage) || !d.bootsAgain():
+	case !slices.Contains(earlyStages, stage) || !d.bootsAgain():
 		r.BootLook, d.n.Deadline = false, end
 	case since != r.BootAwaited && retry.After(d.now): // it has come further meanwhile
 		r.BootLook, d.n.Deadline = retry.Before(end), earlier(end, retry)

@@ -12,7 +12,7 @@ import (
 
 // notCopied are the tables of one database alone: who leads it, the version of its schema, and its events, whose
 // positions are its own. Logs of machines stay where they are.
-var notCopied = []string{"goose_db_version", "leader", "members", "shared_keys", "bmc_sessions", "boot_logs",
+var notCopied = []string{"goose_db_version", "leader", "members", "shared_keys", "bmc_sessions", "boot_logs", "sights",
 	"events", "event_log", "event_readers"}
 
 // TestCopiedTables: Copy knows every table of both schemas, and both have the same columns.

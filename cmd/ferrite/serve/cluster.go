@@ -267,7 +267,7 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 	defer m.counters.End(counters)
 	w, err := c.assemble(ctx, parts{db: db, keys: m.keys, who: m.who, cert: m.cert, api: m.api, ready: t.Lease.Check,
 		leaders: membersOf{m, m.all}, metrics: counters, bmcs: bmcSessions{db},
-		logs: sharedLogs{db, t.Lease.Context()},
+		logs: sharedLogs{db, t.Lease.Context()}, sights: newSights(db, log),
 		fail: fail, group: &group, check: t.Lease.Check}, log)
 	if err != nil {
 		return err

@@ -60,6 +60,7 @@ type parts struct {
 	metrics *metrics.Metrics         // of a term; nil for a conductor of its own
 	bmcs    redfish.Sessions         // nil without a cluster
 	logs    bootlog.Storage          // of a cluster; nil for files in the data folder
+	sights  *sights                  // of a cluster; nil for what is forgotten with the process
 	check   func() error             // refuses to send anything to a BMC or an agent; nil where it always may
 }
 
@@ -84,6 +85,7 @@ type work struct {
 	counters *metrics.Metrics
 	tracer   *traces.Tracer // nil without --traces-endpoint
 	changes  *changeLog     // nil for a group that is not the default one
+	sights   *sights        // nil without a cluster
 	drivers  *bmc.Set
 	kept     sync.WaitGroup // ends with the context of assemble
 }
@@ -146,10 +148,12 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 		Workers: c.Workers, PowerWorkers: c.SyncWorkers,
 		Discovery: c.discovery(dialled), Changed: hosts.NodeChanged, CheckForm: driverinfo.CheckForm,
 		Proof:    c.proof(p.keys.secrets),
-		Observer: counters, Told: changes.Wake, Live: tracedBy(w.tracer, changes.happened),
+		Observer: counters, Told: changes.Wake, Live: p.sights.seenBy(tracedBy(w.tracer, changes.happened)),
+		Sights: p.sights.recall(),
 	}
 	w.observe(conf, p)
 	changes.nodes = w.engine.Node
+	w.sights = p.sights.of(w.engine)
 	if err := c.takeUp(ctx, w.engine, logs); err != nil {
 		return nil, err
 	}
@@ -210,6 +214,9 @@ func (w *work) start(ctx context.Context) *sync.WaitGroup {
 	})
 	if w.changes != nil {
 		running.Go(func() { w.changes.run(ctx) })
+	}
+	if w.sights != nil {
+		running.Go(func() { w.sights.run(ctx) })
 	}
 	if w.tracer != nil {
 		running.Go(func() { w.tracer.Run(tracing) }) // the engine outlives ctx by what it has under way

@@ -200,6 +200,11 @@ func (e *Core) facts(ctx context.Context, n node.Node, finish *node.Effect) (pla
 	}
 	f.Offers = e.offers(n)
 	_, f.ReportsHardware = e.BMCs[n.Driver].(HardwareReporter)
+	if n.Run != nil {
+		if err := e.Recall(ctx, n); err != nil {
+			return plan.Facts{}, err
+		}
+	}
 	e.Memory.facts(n.UUID, &f)
 	if f.BootStage == "" && n.Run != nil && e.Started.After(n.Run.Since) {
 		f.BootStage = fmt.Sprintf("none since this conductor started at %s", e.Started.UTC().Format("15:04:05"))

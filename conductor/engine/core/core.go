@@ -57,6 +57,8 @@ type Config struct {
 	// Live is told of what passes and is not stored: a boot stage, or the progress of a step. It must not wait. Nil for
 	// nobody.
 	Live func(uuid string, stage *BootStage, progress *agentapi.Progress)
+	// Sights is what earlier conductors have seen of a node's machine. Nil: nothing.
+	Sights func(ctx context.Context, uuid string) (Sight, error)
 
 	PowerWorkers int // power states read at a time by the power sync; 64 when 0
 

@@ -13,9 +13,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// memory is what a conductor knows and does not write: who called when, how
+// memory is what a conductor knows and does not write with the node: who called when, how
 // far a boot or a step has come. After a restart it is empty, and nothing is
-// lost but sight.
+// lost but sight, which the next conductor of a cluster recalls.
 type memory struct {
 	mu     sync.Mutex
 	live   func(uuid string, stage *BootStage, progress *agentapi.Progress)
@@ -44,6 +44,7 @@ type remembered struct {
 	seen          time.Time
 	pending       *agentapi.Heartbeat // came while an effect was under way
 	stages        []BootStage
+	recalled      bool // what earlier conductors have seen is in stages and progress, or does not matter any more
 	progress
 }
 
@@ -201,7 +202,7 @@ func (m *memory) Stage(uuid string, s BootStage, fresh bool) {
 	defer m.mu.Unlock()
 	r := m.of(uuid)
 	if fresh {
-		r.stages = nil
+		r.stages, r.recalled = nil, true
 	}
 	if k := len(r.stages); k > 0 && r.stages[k-1].Name == s.Name {
 		return

@@ -87,6 +87,9 @@ func (e *Core) Status(ctx context.Context, ref string) (Status, error) {
 	if s.WaitingFor == "" && n.Run == nil && !n.Deadline.IsZero() && n.Agent.URL != "" {
 		s.WaitingFor = "an activity for its agent, which is kept running; then the machine is switched off"
 	}
+	if err := e.Recall(ctx, n); err != nil {
+		return s, err
+	}
 	s.PowerReadAt = e.LastRead(n.UUID)
 	e.Memory.fill(n.UUID, &s)
 	return s, nil

@@ -1,0 +1,168 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+const (
+	sightsEvery = time.Second     // progress is written so often; boot stages at once
+	sightsTime  = 5 * time.Second // bounds a write
+	sightsBatch = 256             // nodes of one write
+)
+
+// sights keep in the database of a cluster what a leader has seen of machines, for the next one. Nil keeps nothing.
+type sights struct {
+	db     *store.Database
+	log    *slog.Logger
+	engine *engine.Engine
+	wake   chan struct{}
+
+	mu    sync.Mutex
+	dirty map[string]bool // nodes to be written; true for at once
+}
+
+func newSights(db *store.Database, log *slog.Logger) *sights {
+	return &sights{db: db, log: log, wake: make(chan struct{}, 1), dirty: map[string]bool{}}
+}
+
+// of sets the engine that sees.
+func (s *sights) of(e *engine.Engine) *sights {
+	if s != nil {
+		s.engine = e
+	}
+	return s
+}
+
+// recall reads what earlier leaders have seen.
+func (s *sights) recall() func(context.Context, string) (engine.Sight, error) {
+	if s == nil {
+		return nil
+	}
+	return func(ctx context.Context, uuid string) (seen engine.Sight, err error) {
+		doc, err := s.db.Sight(ctx, uuid)
+		if err != nil || doc == "" {
+			return seen, err
+		}
+		if err := json.Unmarshal([]byte(doc), &seen); err != nil {
+			return seen, fmt.Errorf("expected an object: %w", err)
+		}
+		return seen, nil
+	}
+}
+
+// seenBy is told of what passes, and tells the next one.
+func (s *sights) seenBy(next func(string, *engine.BootStage, *agentapi.Progress),
+) func(string, *engine.BootStage, *agentapi.Progress) {
+	if s == nil {
+		return next
+	}
+	return func(uuid string, stage *engine.BootStage, p *agentapi.Progress) {
+		next(uuid, stage, p)
+		s.mu.Lock()
+		s.dirty[uuid] = s.dirty[uuid] || stage != nil
+		s.mu.Unlock()
+		if stage != nil {
+			select {
+			case s.wake <- struct{}{}:
+			default: // it will look
+			}
+		}
+	}
+}
+
+// run writes until ctx ends, and what is left then, if the leadership allows.
+func (s *sights) run(ctx context.Context) {
+	tick := time.NewTicker(sightsEvery)
+	defer tick.Stop()
+	for {
+		whole := false
+		select {
+		case <-ctx.Done():
+			s.write(context.WithoutCancel(ctx), true)
+			return
+		case <-tick.C:
+			whole = true
+		case <-s.wake:
+		}
+		s.write(ctx, whole)
+	}
+}
+
+// write writes what is to be written at once, or all.
+func (s *sights) write(ctx context.Context, whole bool) {
+	ctx, cancel := context.WithTimeout(ctx, sightsTime)
+	defer cancel()
+	for {
+		nodes := s.take(whole)
+		if len(nodes) == 0 {
+			return
+		}
+		if err := s.put(ctx, nodes); err != nil {
+			s.again(nodes)
+			if s.db.Ready() == nil && ctx.Err() == nil { // else the leadership is over
+				s.log.Warn("what was seen of machines was not kept; tried again", "nodes", len(nodes), "err", err)
+			}
+			return
+		}
+	}
+}
+
+// take takes nodes out of the dirty ones.
+func (s *sights) take(whole bool) (nodes []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for uuid, now := range s.dirty {
+		if len(nodes) == sightsBatch {
+			break
+		}
+		if whole || now {
+			nodes = append(nodes, uuid)
+			delete(s.dirty, uuid)
+		}
+	}
+	return nodes
+}
+
+// again has nodes written with the next that are not urgent.
+func (s *sights) again(nodes []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, uuid := range nodes {
+		if _, seen := s.dirty[uuid]; !seen {
+			s.dirty[uuid] = false
+		}
+	}
+}
+
+func (s *sights) put(ctx context.Context, nodes []string) error {
+	rows := make([]store.Sight, 0, len(nodes))
+	for _, uuid := range nodes {
+		n, err := s.engine.Node(ctx, uuid)
+		if errors.Is(err, node.ErrNotFound) {
+			continue // it is gone
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.engine.Recall(ctx, n); err != nil { // else what was seen before would be written over
+			return err
+		}
+		doc, err := json.Marshal(s.engine.Sight(uuid))
+		if err != nil {
+			return err
+		}
+		rows = append(rows, store.Sight{Node: uuid, Doc: string(doc)})
+	}
+	return s.db.PutSights(ctx, rows)
+}

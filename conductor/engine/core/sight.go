@@ -1,0 +1,81 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// Sight is what conductors have seen of a machine and do not write with its node: the stages of its latest boot, and
+// the progress of its latest step.
+type Sight struct {
+	Stages   []BootStage    `json:"stages,omitempty"`
+	Progress *SightProgress `json:"progress,omitempty"`
+}
+
+// SightProgress is how far a step has come, with what its rate is reckoned from.
+type SightProgress struct {
+	Last  agentapi.Progress `json:"last"`
+	First int64             `json:"first"` // bytes when the stage was first heard of
+	Since time.Time         `json:"since"`
+	Moved time.Time         `json:"moved"` // when more was done than before
+	At    time.Time         `json:"at"`
+}
+
+// Recall brings back what earlier conductors have seen of a node's machine, once for each node.
+func (e *Core) Recall(ctx context.Context, n node.Node) error {
+	if e.Sights == nil || e.Memory.recalls(n.UUID) {
+		return nil
+	}
+	s, err := e.Sights(ctx, n.UUID)
+	if err != nil {
+		return fmt.Errorf("what was seen of node %s: %w", n.UUID, err)
+	}
+	e.Memory.recall(n, s)
+	return nil
+}
+
+// Sight is what is to be known of a machine by the next conductor.
+func (e *Core) Sight(uuid string) (s Sight) {
+	e.Memory.mu.Lock()
+	defer e.Memory.mu.Unlock()
+	r, ok := e.Memory.nodes[uuid]
+	if !ok {
+		return s
+	}
+	s.Stages = append(s.Stages, r.stages...)
+	if !r.at.IsZero() {
+		s.Progress = &SightProgress{Last: r.last, First: r.first, Since: r.since, Moved: r.moved, At: r.at}
+	}
+	return s
+}
+
+// recalls reports whether nothing more can be brought back.
+func (m *memory) recalls(uuid string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.nodes[uuid]
+	return ok && r.recalled
+}
+
+// recall puts what was seen before in front of what is seen now.
+func (m *memory) recall(n node.Node, s Sight) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of(n.UUID)
+	if r.recalled { // meanwhile
+		return
+	}
+	r.recalled = true
+	if k := len(s.Stages); k > 0 && len(r.stages) > 0 && s.Stages[k-1].Name == r.stages[0].Name {
+		r.stages = r.stages[1:]
+	}
+	all := append(s.Stages, r.stages...)
+	r.stages = all[max(0, len(all)-maxStages):]
+	if p := s.Progress; p != nil && r.at.IsZero() && n.Run != nil && p.At.After(n.Run.Since) {
+		r.progress = progress{last: p.Last, first: p.First, since: p.Since, moved: p.Moved, at: p.At}
+	}
+}

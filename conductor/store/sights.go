@@ -1,0 +1,41 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// Sight is what a conductor has seen of a node's machine, as a JSON object.
+type Sight struct {
+	Node, Doc string
+}
+
+// PutSights keeps what was seen of machines, in one transaction. Nodes that are gone or of another group are passed
+// over. Only databases on a server have any.
+func (s *Database) PutSights(ctx context.Context, all []Sight) error {
+	err := s.w.do(ctx, func(t *tx) error {
+		for _, one := range all {
+			text, args := s.limited("INSERT INTO sights (node_uuid, doc) SELECT uuid, ? FROM nodes WHERE uuid = ?",
+				nodesOfGroup, " FOR KEY SHARE ON CONFLICT (node_uuid) DO UPDATE SET doc = excluded.doc", one.Doc, one.Node)
+			if _, err := t.exec(text, args...); err != nil {
+				return fmt.Errorf("of node %s: %w", one.Node, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("keep what was seen of %d machines: %w", len(all), err)
+	}
+	return nil
+}
+
+// Sight is what was seen of a node's machine; "" when nothing was.
+func (s *Database) Sight(ctx context.Context, nodeUUID string) (doc string, err error) {
+	err = s.read.each(ctx, func(rows *sql.Rows) error { return rows.Scan(&doc) },
+		"SELECT doc FROM sights WHERE node_uuid = ?", nodeUUID)
+	if err != nil {
+		return "", fmt.Errorf("read what was seen of node %s: %w", nodeUUID, err)
+	}
+	return doc, nil
+}
