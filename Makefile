@@ -127,6 +127,12 @@ cluster-test: deps ## three conductors on PostgreSQL that are killed, frozen, cu
 	  awk '/^cluster:/ {last = $$0; next} {print} END {if (last) print last}'
 	@$(if $(FIGURES),go test -count=1 -run '^TestTable$$' ./lab/e2e/history -update)
 
+.PHONY: takeover-test
+takeover-test: deps build ramdisk ## machines, DHCP clients and kubectl whose conductor is killed again and again (as root)
+	@$(MAKE) -s deps PACKAGES="kea-admin"
+	@$(E2E) -parallel 1 -tags takeover -run '^TestTakeover' ./lab/e2e | grep -v '^ *=== ' | \
+	  awk '/^takeover: ok/ {last = $$0; next} {print} END {if (last) print last}'
+
 .PHONY: lint
 lint: $(LINT) ## gofmt, vet and the rules of .golangci.yml
 	$(LINT) run ./...

@@ -82,19 +82,9 @@ func (b *bed) labID() string { return fmt.Sprintf("e2e-%d-%s", os.Getpid(), b.na
 // siteOf brings up a lab with the conductor that c says.
 func (b *bed) siteOf(ctx context.Context, machines []qemu.Spec,
 	c site.Config) (s *site.Site, done func() error, err error) {
-	if err := os.MkdirAll(b.dir, 0o755); err != nil {
-		return nil, nil, err
-	}
-	logFile, err := os.Create(filepath.Join(b.dir, "lab.log"))
+	conf, logFile, err := b.lab(machines)
 	if err != nil {
 		return nil, nil, err
-	}
-	conf := lab.Config{
-		Dir: b.dir, ImagesDir: b.images, ID: b.labID(),
-		Log: slog.New(slog.NewTextHandler(logFile, &slog.HandlerOptions{Level: slog.LevelDebug})),
-	}
-	for _, m := range machines {
-		conf.Machines = append(conf.Machines, lab.MachineConfig{Spec: m, Personality: b.personality})
 	}
 	c.Lab, c.Ferrite = conf, filepath.Join(b.bin, "ferrite")
 	if c.Initrd == "" {
@@ -105,12 +95,35 @@ func (b *bed) siteOf(ctx context.Context, machines []qemu.Spec,
 	}
 	return s, func() error {
 		err := errors.Join(s.Close(), logFile.Close())
-		left, sweepErr := network.Sweep(conf.ID)
-		if len(left) > 0 {
-			sweepErr = errors.Join(sweepErr, fmt.Errorf("the lab left behind: %v", left))
-		}
-		return errors.Join(err, sweepErr)
+		return errors.Join(err, swept(conf.ID))
 	}, nil
+}
+
+// lab is the configuration of this case's lab, which logs to a file.
+func (b *bed) lab(machines []qemu.Spec) (conf lab.Config, logFile *os.File, err error) {
+	if err := os.MkdirAll(b.dir, 0o755); err != nil {
+		return conf, nil, err
+	}
+	if logFile, err = os.Create(filepath.Join(b.dir, "lab.log")); err != nil {
+		return conf, nil, err
+	}
+	conf = lab.Config{
+		Dir: b.dir, ImagesDir: b.images, ID: b.labID(),
+		Log: slog.New(slog.NewTextHandler(logFile, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	for _, m := range machines {
+		conf.Machines = append(conf.Machines, lab.MachineConfig{Spec: m, Personality: b.personality})
+	}
+	return conf, logFile, nil
+}
+
+// swept is an error that names what a lab has left behind.
+func swept(id string) error {
+	left, err := network.Sweep(id)
+	if len(left) > 0 {
+		err = errors.Join(err, fmt.Errorf("the lab left behind: %v", left))
+	}
+	return err
 }
 
 // say prints one line with the time of day, in one write: cases run beside

@@ -20,6 +20,10 @@ type figures struct {
 
 	ways   map[string]time.Duration // power-on to the first that is heard of the ramdisk, by way of booting
 	static int                      // boots from a medium with static addresses
+
+	kills         int           // of leaders
+	worst         time.Duration // without a leader
+	lives, living int           // of machines whose leader was killed: begun, and come to their own OS
 }
 
 // bootWays are the ways of booting that have a figure, in the order of the line that tells them.
@@ -64,6 +68,24 @@ func (f *figures) setStarts(n int) {
 	f.starts = n
 }
 
+// tookOver counts a kill of a leader, and the time until another one answered.
+func (f *figures) tookOver(d time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.kills++
+	f.worst = max(f.worst, d)
+}
+
+// survived counts a machine whose leader was killed, and whether it came to its own OS.
+func (f *figures) survived(booted bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lives++
+	if booted {
+		f.living++
+	}
+}
+
 // lines are the figures of the measured cases that have passed, a line for each kind of run.
 func (f *figures) lines() (lines []string) {
 	f.mu.Lock()
@@ -77,6 +99,10 @@ func (f *figures) lines() (lines []string) {
 	if f.undeploy > 0 {
 		lines = append(lines, fmt.Sprintf("interop: ok inspect %.1f s, clean %.1f s, deploy %.1f s, undeploy %.1f s",
 			f.inspect.Seconds(), f.clean.Seconds(), f.deploy.Seconds(), f.undeploy.Seconds()))
+	}
+	if f.kills > 0 {
+		lines = append(lines, fmt.Sprintf("takeover: ok %d kills, worst %.1f s, booted %d of %d", f.kills, f.worst.Seconds(),
+			f.living, f.lives))
 	}
 	var ways []string
 	for _, name := range bootWays {

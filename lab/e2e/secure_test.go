@@ -75,6 +75,11 @@ func (b *bed) guard(ctx context.Context, s *site.Site, own *certtest.Authority,
 	if err := issue(own, b.dir, s.Network.Gateway.String()); err != nil {
 		return nil, err
 	}
+	return b.passwords(ctx, s, a)
+}
+
+// passwords makes the file of the one who is let in, and says in flags how conductors are guarded.
+func (b *bed) passwords(ctx context.Context, s *site.Site, a site.Access) (flags []string, err error) {
 	secret, htpasswd := filepath.Join(b.dir, "secret"), filepath.Join(b.dir, "htpasswd")
 	if err := os.WriteFile(secret, []byte(a.Password+"\n"), 0o600); err != nil {
 		return nil, err
@@ -116,10 +121,10 @@ const (
 	rootsFile = "roots.pem"
 )
 
-// issue writes a new certificate for a host, with the authority's behind it, its
+// issue writes a new certificate for hosts, with the authority's behind it, its
 // key, and the authority's certificate alone.
-func issue(by *certtest.Authority, dir, host string) error {
-	chain, key, err := by.Issue(host)
+func issue(by *certtest.Authority, dir string, hosts ...string) error {
+	chain, key, err := by.Issue(hosts...)
 	if err != nil {
 		return err
 	}

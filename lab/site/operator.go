@@ -172,6 +172,9 @@ func (s *Site) Until(ctx context.Context, name, state string) (nodeapi.Node, err
 // ended reports whether the conductor is down, as it is while a test has
 // killed it.
 func (s *Site) ended() bool {
+	if s.Conductor == nil { // somebody else's: see Of
+		return false
+	}
 	select {
 	case <-s.Conductor.Done():
 		return true

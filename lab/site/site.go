@@ -74,6 +74,22 @@ type Access struct {
 // Secure has the conductor, from its next start on, spoken to over TLS, and by
 // somebody; more are the flags of `ferrite serve` that ask for it.
 func (s *Site) Secure(a Access, more ...string) error {
+	if err := s.speak(a); err != nil {
+		return err
+	}
+	s.URL = strings.Replace(s.URL, "http://", "https://", 1)
+	s.config.Serve = append(slices.Clone(s.config.Serve), more...)
+	return nil
+}
+
+// Of is a lab whose conductors somebody else starts and ends. The caller sets URL to that of the one to speak to.
+func Of(l *lab.Lab, a Access) (*Site, error) {
+	s := &Site{Lab: l}
+	return s, s.speak(a)
+}
+
+// speak has requests go over TLS, by somebody.
+func (s *Site) speak(a Access) error {
 	raw, err := os.ReadFile(a.Roots)
 	if err != nil {
 		return err
@@ -88,8 +104,7 @@ func (s *Site) Secure(a Access, more ...string) error {
 		return fmt.Errorf("the lab's client has a %T, which takes no certificates", s.http.Transport)
 	}
 	t.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
-	s.access, s.URL = a, strings.Replace(s.URL, "http://", "https://", 1)
-	s.config.Serve = append(slices.Clone(s.config.Serve), more...)
+	s.access = a
 	return nil
 }
 

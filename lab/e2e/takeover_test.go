@@ -1,0 +1,20 @@
+//go:build takeover
+
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
+)
+
+// TestTakeoverMachines: machines whose conductor is killed at every boot stage and at every step of a deploy.
+func TestTakeoverMachines(t *testing.T) {
+	run(t, profileLab, testCase{"takeover", 14 * time.Minute, takenOver(postgrestest.New(t).URL(t))})
+}
+
+// TestTakeoverDHCP: Debian's perfdhcp while the leader is killed.
+func TestTakeoverDHCP(t *testing.T) {
+	run(t, profileLab, testCase{"perfdhcp", 4 * time.Minute, lentOver(postgrestest.New(t).URL(t))})
+}
