@@ -31,6 +31,8 @@ type Options struct {
 	// Boot is the boot service beside this conductor; nil when there is none:
 	// reservations are kept for the next start with one.
 	Boot Boot
+	// Sessions keeps the logins of browsers; nil without Auth.
+	Sessions Sessions
 	// BootWatch shows what is asked for on the boot network; nil when none is served.
 	BootWatch BootWatch
 	// Leaders knows who leads the nodes of a group; nil: this conductor has them all.
@@ -167,6 +169,7 @@ func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []re
 		&logResource{access: at, auth: o.Auth, logs: o.Logs, readers: auth.NewStreams(logShares()), stopping: o.Stopping},
 		&socketResource{access: at, auth: o.Auth, consoles: o.Consoles, viewers: viewers, stopping: o.Stopping},
 		&holdResource{c},
+		&sessionResource{at, o.Sessions},
 		&leaseResource{access: at, conductor: c, boot: o.Boot},
 		&bootWatchResource{access: at, auth: o.Auth, boot: o.BootWatch, readers: auth.NewStreams(bootWatchShares()),
 			stopping: o.Stopping},

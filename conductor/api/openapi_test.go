@@ -231,7 +231,8 @@ func TestDocumentDescribes(t *testing.T) {
 				d.at("paths", path, method, "responses", "2XX") != nil {
 				t.Errorf("what %s %s answers is not said", method, path)
 			}
-			bare := method == "get" || method == "delete" || strings.HasSuffix(path, "/traits/{trait}")
+			bare := method == "get" || method == "delete" || strings.HasSuffix(path, "/traits/{trait}") ||
+				path == nodeapi.SessionPath // a login is in a header
 			if !bare && o["requestBody"] == nil {
 				t.Errorf("what %s %s takes is not said", method, path)
 			}

@@ -54,6 +54,7 @@ type Authenticator struct {
 	homes     *passwordCache                        // the networks from which an account has logged in
 	turns     *turns
 	warnings  *ratelimit.Limiter[struct{}] // lines of the log about all of them
+	sessions  *sessionKeys                 // nil when none are kept
 	log       *slog.Logger
 	now       func() time.Time
 }
@@ -140,6 +141,9 @@ func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (*C
 	note(r.Context(), c, account)
 	if err == nil {
 		connlimit.Known(r)
+	} else if len(w.Header()["Www-Authenticate"]) > 0 && r.Header.Get(nodeapi.HeaderSession) != "" {
+		// The page asks for the password itself. At "Basic" a browser would do so first, and keep it.
+		w.Header().Set("WWW-Authenticate", "Ferrite-Session"+realm)
 	}
 	return c, err
 }
@@ -157,12 +161,16 @@ func (a *Authenticator) caller(w http.ResponseWriter, r *http.Request) (*Caller,
 	case scheme != "":
 		return nil, nodeapi.NewFault(http.StatusBadRequest, "Unsupported authorization type %q", scheme)
 	}
+	if cookie, err := r.Cookie(nodeapi.SessionCookie); err == nil && a.sessions != nil {
+		return a.ofSession(w, r, cookie.Value)
+	}
 	return nil, a.challenge(w, "Authorization required")
 }
 
+const realm = ` realm="Baremetal API"`
+
 // challenge is a 401, and says what would do.
 func (a *Authenticator) challenge(w http.ResponseWriter, why string) error {
-	const realm = ` realm="Baremetal API"`
 	if a.passwords != nil {
 		w.Header().Add("WWW-Authenticate", "Basic"+realm)
 	}

@@ -240,6 +240,8 @@ func ferritePolicy() []Rule {
 		{"ferrite:audit:list", Admin, no, no, no, []string{"GET /ferrite/v1/audit"}},
 		{"ferrite:event:list", Reader, no, no, Reader, []string{"GET /ferrite/v1/events"}},
 		{"ferrite:metrics:get", Reader, no, no, no, []string{"GET /metrics"}},
+		{"ferrite:session:get", Reader, no, no, Reader,
+			[]string{"GET /ferrite/v1/session", "POST /ferrite/v1/session", "DELETE /ferrite/v1/session"}},
 		{"ferrite:hold:get", Reader, no, no, no, []string{"GET /ferrite/v1/hold"}},
 		{"ferrite:hold:end", Admin, no, no, no, []string{"PUT /ferrite/v1/hold"}},
 		{"ferrite:lease:get", Reader, no, no, no, []string{"GET /ferrite/v1/leases"}},

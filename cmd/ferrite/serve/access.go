@@ -57,8 +57,9 @@ func (c *Config) checkAuth() error {
 }
 
 // access opens what decides who gets in: the users, and the API's certificate. Each
-// is nil when there is none.
-func (c *Config) access(log *slog.Logger) (*auth.Authenticator, *certificate.Certificate, error) {
+// is nil when there is none. The logins of browsers are sealed with a key derived from secrets; nil for a trial of the
+// files.
+func (c *Config) access(secrets []byte, log *slog.Logger) (*auth.Authenticator, *certificate.Certificate, error) {
 	var (
 		who  *auth.Authenticator
 		cert *certificate.Certificate
@@ -71,6 +72,9 @@ func (c *Config) access(log *slog.Logger) (*auth.Authenticator, *certificate.Cer
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil,
 				fmt.Errorf("--htpasswd-file, --users-file: %w; make them with: ferrite user set, and ferrite user password", err)
+		}
+		if err == nil && secrets != nil {
+			err = who.KeepSessions(secrets)
 		}
 		if err != nil {
 			return nil, nil, err

@@ -104,7 +104,7 @@ func (m *member) open(ctx context.Context, key cluster.Key) error {
 	if err := m.shareCertificate(ctx, shared); err != nil {
 		return err
 	}
-	m.who, m.cert, err = m.access(m.log)
+	m.who, m.cert, err = m.access(m.keys.secrets, m.log)
 	return err
 }
 

@@ -138,7 +138,7 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	if err != nil {
 		return err
 	}
-	who, cert, err := c.access(log)
+	who, cert, err := c.access(owned.secrets, log)
 	if err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func (c Config) api(stopping context.Context, ready func() error, eng *engine.En
 		options.BootWatch = &bootpolicy.Watch{Log: boot.Watch(), Engine: eng}
 	}
 	if who != nil {
-		options.Auth, hosts.Auth = who, who
+		options.Auth, options.Sessions, hosts.Auth = who, who, who
 	}
 	maps.Copy(options.Mounts, kube.New(hosts).Handlers())
 	return api.New(options)

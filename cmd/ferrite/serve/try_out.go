@@ -19,7 +19,7 @@ func (c *Config) tryOut(out io.Writer) error {
 	if _, err := logger(c.LogLevel, c.LogFormat, io.Discard); err != nil {
 		return err
 	}
-	if _, _, err := c.access(log); err != nil {
+	if _, _, err := c.access(nil, log); err != nil {
 		return err
 	}
 	if _, _, err := c.dialling(nil, log); err != nil {

@@ -1,0 +1,39 @@
+package nodeapi
+
+import "time"
+
+// SessionPath is the login of a browser: POST begins a session, GET tells whose it is, DELETE ends it.
+const SessionPath = FerriteRoot + "/session"
+
+const (
+	// SessionCookie holds a session: the browser sends it, and no script can read it.
+	SessionCookie = "ferrite_session"
+	// HeaderSession is the word of a session. A request that changes something must have it beside the cookie, since
+	// browsers send cookies for pages of other sites, too. With any value, a 401 asks the browser for nothing.
+	HeaderSession = "X-Ferrite-Session"
+)
+
+// Session is who a caller is, and what it may do.
+type Session struct {
+	// User is the caller's name; "" where the conductor asks nobody for one (--auth none).
+	User string `json:"user"`
+	// Role is reader, operator or admin.
+	Role string `json:"role"`
+	// Project is that of the caller, "" for the whole system.
+	Project string `json:"project"`
+	// Word goes into the header X-Ferrite-Session of each request that changes something; "" without a session.
+	Word string `json:"word"`
+	// Ends is when the session does; null without one.
+	Ends *time.Time `json:"ends"`
+	// Rules are the names of the rules of the policy that the caller meets, by how a node concerns it.
+	Rules SessionRules `json:"rules"`
+}
+
+// SessionRules are names of rules, each sorted.
+type SessionRules struct {
+	// Always holds for everything.
+	Always []string `json:"always"`
+	// Owned and Lent hold for nodes that belong, or are lent, to the caller's project.
+	Owned []string `json:"owned"`
+	Lent  []string `json:"lent"`
+}
