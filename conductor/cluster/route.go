@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,20 +16,23 @@ import (
 type Groups interface {
 	GroupOf(ctx context.Context, node string) (group string, found bool, err error)
 	GroupOfPort(ctx context.Context, port string) (group string, found bool, err error)
+	// GroupOfAllocation is that of the node which an allocation has.
+	GroupOfAllocation(ctx context.Context, allocation string) (group string, found bool, err error)
 }
 
 // Paths that name a node or a port. The default group has all others: lists, catalogs and documents are of no group.
 var (
-	ofNode = regexp.MustCompile(`^(?:/v1|/ferrite/v1)?/(?:nodes|heartbeat|agents)/([^/]+)`)
-	ofPort = regexp.MustCompile(`^(?:/v1)?/ports/([^/]+)`)
-	lists  = regexp.MustCompile(`^(?:/v1|/ferrite/v1)?/(?:nodes|ports)/(?:detail|status|validate)/?$`)
+	ofNode       = regexp.MustCompile(`^(?:/v1|/ferrite/v1)?/(?:nodes|heartbeat|agents)/([^/]+)`)
+	ofPort       = regexp.MustCompile(`^(?:/v1)?/ports/([^/]+)`)
+	ofAllocation = regexp.MustCompile(`^(?:/v1)?/allocations/([^/]+)/?$`)
+	lists        = regexp.MustCompile(`^(?:/v1|/ferrite/v1)?/(?:nodes|ports)/(?:detail|status|validate)/?$`)
 )
 
 // mostBody bounds the body that is read to find out whose node a request makes or belongs to.
 const mostBody = 1 << 20
 
 // named are the members of a body that name a node, and the path of what they make.
-var named = regexp.MustCompile(`^(?:/v1)?/(nodes|ports|portgroups|volume/connectors|volume/targets)/?$`)
+var named = regexp.MustCompile(`^(?:/v1)?/(nodes|ports|portgroups|allocations|volume/connectors|volume/targets)/?$`)
 
 // makesNode reports whether a request makes a node: its group may be the first beside the default one.
 func makesNode(r *http.Request) bool {
@@ -47,6 +51,8 @@ func groupOf(r *http.Request, groups Groups) (string, error) {
 		ref = ofNode.FindStringSubmatch(path)[1]
 	case ofPort.MatchString(path):
 		lookUp, ref = groups.GroupOfPort, ofPort.FindStringSubmatch(path)[1]
+	case r.Method == http.MethodDelete && ofAllocation.MatchString(path): // it sets the node free
+		lookUp, ref = groups.GroupOfAllocation, ofAllocation.FindStringSubmatch(path)[1]
 	case strings.HasSuffix(path, "/lookup"):
 		return groupOfMachine(r, groups)
 	case r.Method == http.MethodPost && named.MatchString(path):
@@ -88,14 +94,16 @@ func groupOfBody(r *http.Request, groups Groups) (string, error) {
 	var body struct {
 		Group string `json:"conductor_group"`
 		Node  string `json:"node_uuid"`
+		Has   string `json:"node"` // of an allocation for a node that is in use
 	}
 	if json.Unmarshal(text, &body) != nil { // the API says what is wrong with it
 		return "", nil
 	}
-	if body.Node == "" {
+	ref := cmp.Or(body.Node, body.Has)
+	if ref == "" {
 		return strings.ToLower(body.Group), nil
 	}
-	group, _, err := groups.GroupOf(r.Context(), body.Node)
+	group, _, err := groups.GroupOf(r.Context(), ref)
 	return group, err
 }
 

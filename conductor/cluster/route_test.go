@@ -10,7 +10,7 @@ import (
 // TestGroupOf: whose request it is.
 func TestGroupOf(t *testing.T) {
 	r := newRows()
-	r.groups = map[string]string{"n1": "a", "52:54:00:00:00:01": "b"}
+	r.groups = map[string]string{"n1": "a", "52:54:00:00:00:01": "b", "alloc": "c"}
 	for _, tc := range []struct{ method, path, body, want string }{
 		{"GET", "/v1/nodes", "", ""},
 		{"GET", "/v1/nodes/detail", "", ""},
@@ -28,6 +28,10 @@ func TestGroupOf(t *testing.T) {
 		{"POST", "/v1/nodes", `{"driver`, ""},
 		{"POST", "/v1/ports", `{"node_uuid": "n1"}`, "a"},
 		{"POST", "/v1/volume/targets", `{"node_uuid": "n1"}`, "a"},
+		{"POST", "/v1/allocations", `{"node": "n1"}`, "a"},
+		{"POST", "/v1/allocations", `{"resource_class": "n1"}`, ""},
+		{"DELETE", "/v1/allocations/alloc", "", "c"},
+		{"GET", "/v1/allocations/alloc", "", ""},
 		{"GET", "/apis/metal3.io/v1alpha1/baremetalhosts", "", ""},
 	} {
 		q := httptest.NewRequest(tc.method, tc.path, strings.NewReader(tc.body))

@@ -132,6 +132,12 @@ func (r *rows) GroupOfPort(_ context.Context, ref string) (string, bool, error) 
 	return group, ok, nil
 }
 
+// GroupOfAllocation is the group of the node of an allocation.
+func (r *rows) GroupOfAllocation(_ context.Context, ref string) (string, bool, error) {
+	group, ok := r.groups[ref]
+	return group, ok, nil
+}
+
 func (r *rows) set(change func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -96,6 +96,12 @@ func (m *Members) GroupOfPort(ctx context.Context, ref string) (group string, fo
 		"WHERE p.uuid = $1 OR p.address = $2 LIMIT 1", cleanText(ref), cleanText(strings.ToLower(ref)))
 }
 
+// GroupOfAllocation is the conductor group of the node that an allocation has, by the allocation's UUID or name.
+func (m *Members) GroupOfAllocation(ctx context.Context, ref string) (group string, found bool, err error) {
+	return m.group(ctx, "SELECT n.conductor_group FROM allocations a JOIN nodes n ON n.uuid = a.node_uuid "+
+		"WHERE a.uuid = $1 OR a.name = $1 ORDER BY a.uuid <> $1 LIMIT 1", cleanText(ref))
+}
+
 func (m *Members) group(ctx context.Context, text string, args ...any) (group string, found bool, err error) {
 	err = m.db.QueryRowContext(ctx, text, args...).Scan(&group)
 	if errors.Is(err, sql.ErrNoRows) {

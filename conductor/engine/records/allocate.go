@@ -15,7 +15,8 @@ import (
 // Allocations that are still to be given a node are those in the state
 // allocating: what was under way when a conductor died is found by the next
 // look. Two that look at once do no harm: node and allocation are saved in one
-// change, which is refused when either is no longer as it was read.
+// change, which is refused when either is no longer as it was read. So each leader of
+// a cluster looks for nodes of its group, and that of the default group has the last word.
 
 const (
 	allocatePatience = 10 * time.Second // how long nodes may be reserved before that is the answer
@@ -24,6 +25,9 @@ const (
 	allocatePage     = 1000             // nodes that are read at a time
 	allocateTries    = 30               // looks at an allocation that fail, until it is set aside
 )
+
+// lastWord reports whether this conductor says that an allocation has no node.
+func (e *Records) lastWord() bool { return e.Group == nil || *e.Group == "" }
 
 // Run gives nodes to allocations, until ctx ends.
 func (e *Records) Run(ctx context.Context) {
@@ -48,7 +52,9 @@ func (e *Records) allocate(ctx context.Context, failed map[string]int) (next tim
 	}
 	still = map[string]int{}
 	l := &look{free: map[string][]*node.Node{}, vain: map[string]*plan.Search{}}
-	next = allocateIdle
+	if next = allocateIdle; !e.lastWord() { // others take allocations in
+		next = allocateSoon
+	}
 	for _, a := range waiting {
 		done, err := e.allocateOne(ctx, a, l)
 		if err != nil && ctx.Err() == nil {
@@ -71,7 +77,7 @@ func (e *Records) unprocessed(ctx context.Context, a node.Allocation, nth int, w
 		e.Log.Error("allocation not processed; it is tried again each second", "allocation", a.UUID, "tries",
 			allocateTries, "err", why)
 	}
-	if nth < allocateTries {
+	if nth < allocateTries || !e.lastWord() {
 		return false
 	}
 	if _, err := e.fail(ctx, plan.Unallocable(a, why)); err != nil && nth == allocateTries && ctx.Err() == nil {
@@ -95,7 +101,7 @@ func (l *look) nodes(ctx context.Context, e *Records, class string) ([]*node.Nod
 	}
 	state, no := node.Available, false
 	nodes, err := e.Store.Nodes(ctx,
-		node.Query{ResourceClass: class, ProvisionState: &state, Associated: &no, Maintenance: &no})
+		node.Query{ResourceClass: class, ProvisionState: &state, Associated: &no, Maintenance: &no, ConductorGroup: e.Group})
 	if err = e.Readable(err); err != nil {
 		return nil, err
 	}
@@ -141,6 +147,9 @@ func (e *Records) allocateOne(ctx context.Context, a node.Allocation, l *look) (
 		case given || err != nil:
 			return given, err
 		}
+	}
+	if !e.lastWord() {
+		return false, nil
 	}
 	return e.allocateNone(ctx, a, l, busy)
 }
