@@ -24,6 +24,9 @@ import (
 // takeoverTime bounds the time without a leader: the promise is 10 s, the rest is a busy machine's.
 const takeoverTime = 20 * time.Second
 
+// rootPassword opens the conductors of a room, whose files are gone with it.
+const rootPassword = "let me in, please"
+
 // room is a lab with two conductors, each on a host of its own, that share a database, a boot network and a boot
 // address.
 type room struct {
@@ -74,7 +77,7 @@ func (r *room) open(ctx context.Context, l *lab.Lab, serve []string) (err error)
 		}
 		r.members, hosts = append(r.members, m), append(hosts, at.String())
 	}
-	access := site.Access{Roots: filepath.Join(r.dir, rootsFile), User: "root", Password: "let me in, please"}
+	access := site.Access{Roots: filepath.Join(r.dir, rootsFile), User: "root", Password: rootPassword}
 	own, err := certtest.Make()
 	if err != nil {
 		return err

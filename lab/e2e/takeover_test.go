@@ -18,3 +18,8 @@ func TestTakeoverMachines(t *testing.T) {
 func TestTakeoverDHCP(t *testing.T) {
 	run(t, profileLab, testCase{"perfdhcp", 4 * time.Minute, lentOver(postgrestest.New(t).URL(t))})
 }
+
+// TestTakeoverWatch: Debian's kubectl watches while the leader is killed.
+func TestTakeoverWatch(t *testing.T) {
+	run(t, profileLab, testCase{"kubectl", 4 * time.Minute, watchedOver(postgrestest.New(t).URL(t))})
+}
