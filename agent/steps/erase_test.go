@@ -53,7 +53,7 @@ func TestEraseDevices(t *testing.T) {
 		d[1].Skipped != "in skip_block_devices" || d[1].Serial != "S-/dev/vdb" || report.Machine.Serial != "M-1" {
 		t.Errorf("%+v", report)
 	}
-	if bytes.Contains(b.read(t, "/dev/vda", 0, diskSize), []byte("OLD!")) ||
+	if b.filled(t, "/dev/vda") ||
 		!bytes.Contains(b.read(t, "/dev/vdb", 0, mib), []byte("OLD!")) {
 		t.Error("the wrong disk was erased, or not all of the right one")
 	}
@@ -66,7 +66,7 @@ func TestEraseDevices(t *testing.T) {
 func TestEraseDryRun(t *testing.T) {
 	b := newBench(t, "/dev/vda")
 	b.fill(t, "/dev/vda")
-	before := b.read(t, "/dev/vda", 0, diskSize)
+	before := b.sum(t, "/dev/vda")
 	result, err := clean(t, b, agentapi.CommandNode{UUID: "u"}, "erase_devices", map[string]any{"dry_run": true})
 	plans, ok := result.([]agentapi.ErasePlan)
 	if err != nil || !ok || len(plans) != 1 || !slices.Equal(plans[0].Methods, []string{"overwrite"}) ||
@@ -77,7 +77,7 @@ func TestEraseDryRun(t *testing.T) {
 	if diff := cmp.Diff(plans, again); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
-	if !bytes.Equal(before, b.read(t, "/dev/vda", 0, diskSize)) {
+	if before != b.sum(t, "/dev/vda") {
 		t.Error("a dry run has written")
 	}
 	if _, err := clean(t, b, agentapi.CommandNode{}, "erase_devices", map[string]any{"dry_run": "yes"}); err == nil ||
@@ -104,7 +104,7 @@ func TestEraseFails(t *testing.T) {
 		`1 of 2 disks could not be erased: /dev/vdb (serial "S-/dev/vdb"): held by somebody`) {
 		t.Errorf("%v", err)
 	}
-	if bytes.Contains(b.read(t, "/dev/vda", 0, diskSize), []byte("OLD!")) {
+	if b.filled(t, "/dev/vda") {
 		t.Error("the other disk was not erased")
 	}
 	report, ok := result.(agentapi.EraseReport)
@@ -156,7 +156,7 @@ func TestHangingDisk(t *testing.T) {
 			t.Errorf("one disk that hangs was waited for for %v", waited)
 		}
 		report, _ := result.(agentapi.EraseReport)
-		if bytes.Contains(b.read(t, "/dev/vdc", 0, diskSize), []byte("OLD!")) || len(report.Disks) != 3 ||
+		if b.filled(t, "/dev/vdc") || len(report.Disks) != 3 ||
 			report.Disks[1].Method != "overwrite" {
 			t.Errorf("the other disk was not erased: %+v", report)
 		}
@@ -337,14 +337,13 @@ func TestEraseKeepsVolumes(t *testing.T) {
 			}
 			b.arrays = nil // as after a reboot
 			b.fill(t, "/dev/vdc")
-			before := map[string][]byte{"/dev/vda": b.read(t, "/dev/vda", 0, diskSize),
-				"/dev/vdb": b.read(t, "/dev/vdb", 0, diskSize)}
+			before := map[string]string{"/dev/vda": b.sum(t, "/dev/vda"), "/dev/vdb": b.sum(t, "/dev/vdb")}
 			n.Properties = map[string]any{"skip_block_devices": []any{map[string]any{"volume_name": "data"}}}
 			if _, err := clean(t, b, n, step, nil); err != nil {
 				t.Fatal(err)
 			}
 			for d, content := range before {
-				if !bytes.Equal(content, b.read(t, d, 0, diskSize)) {
+				if content != b.sum(t, d) {
 					t.Errorf("%s was written to, and holds a volume that is kept", d)
 				}
 			}
@@ -369,7 +368,7 @@ func TestEraseAnotherDisk(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, "/dev/vda")
 			b.fill(t, "/dev/vda")
-			before := b.read(t, "/dev/vda", 0, diskSize)
+			before := b.sum(t, "/dev/vda")
 			disks, progress := b.Disks, b.Progress
 			b.Progress = func(p agentapi.Progress) { // the plan is reported
 				b.Disks = func() ([]agentapi.Disk, []agentapi.SkippedDisk) { return []agentapi.Disk{other}, nil }
@@ -382,7 +381,7 @@ func TestEraseAnotherDisk(t *testing.T) {
 					t.Errorf("%s: %v", step, err)
 				}
 			}
-			if !bytes.Equal(before, b.read(t, "/dev/vda", 0, diskSize)) {
+			if before != b.sum(t, "/dev/vda") {
 				t.Error("a disk was written to that the plan was not made for")
 			}
 		})

@@ -28,7 +28,7 @@ func TestAKeptVolumeIsNotMadeAgain(t *testing.T) {
 		if !running {
 			b.arrays = nil // as after a reboot
 		}
-		before := b.read(t, "/dev/sda", 0, diskSize)
+		before := b.sum(t, "/dev/sda")
 		n.Properties = map[string]any{"skip_block_devices": []any{map[string]any{"volume_name": "data"}}}
 		result, err := b.raid(t, Clean, "create_configuration", n, nil)
 		if err != nil {
@@ -38,7 +38,7 @@ func TestAKeptVolumeIsNotMadeAgain(t *testing.T) {
 			t.Error(diff)
 		}
 		if a, runs := b.runningArray("data"); !runs || a.members[0].disk != "/dev/sda" ||
-			!bytes.Equal(before, b.read(t, "/dev/sda", 0, diskSize)) {
+			before != b.sum(t, "/dev/sda") {
 			t.Errorf("the volume that is kept is not what it was: %+v", a)
 		}
 	}
@@ -64,7 +64,7 @@ func TestAKeptVolumeOnWholeDisks(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			before := b.read(t, "/dev/sda", 0, diskSize)
+			before := b.sum(t, "/dev/sda")
 			n := raidNode(volumeOf("MAX", "volume_name", "root"))
 			n.Properties = map[string]any{"skip_block_devices": []any{map[string]any{"volume_name": "data"}}}
 			if _, err := b.raid(t, Clean, "delete_configuration", n, nil); err != nil {
@@ -74,7 +74,7 @@ func TestAKeptVolumeOnWholeDisks(t *testing.T) {
 				!strings.Contains(err.Error(), "0 can be used") {
 				t.Errorf("RAID over a volume that is kept: %v", err)
 			}
-			if !bytes.Equal(before, b.read(t, "/dev/sda", 0, diskSize)) {
+			if before != b.sum(t, "/dev/sda") {
 				t.Error("a disk with a volume that is kept was written to")
 			}
 		})

@@ -181,6 +181,43 @@ func (b *bench) read(t *testing.T, name string, off int64, n int) []byte {
 	return out
 }
 
+// each calls f with the content of a disk, a piece at a time. With whole disks in memory the race detector would take
+// minutes.
+func (b *bench) each(t *testing.T, name string, f func(piece []byte)) {
+	t.Helper()
+	file, err := os.Open(b.files[name])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close() // only read from
+	piece := make([]byte, mib)
+	for {
+		n, err := io.ReadFull(file, piece)
+		f(piece[:n])
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return
+		case err != nil:
+			t.Fatal(err)
+		}
+	}
+}
+
+// sum is a hash of all of a disk.
+func (b *bench) sum(t *testing.T, name string) string {
+	t.Helper()
+	h := sha256.New()
+	b.each(t, name, func(piece []byte) { h.Write(piece) })
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// filled reports whether what fill wrote is anywhere on a disk. It begins at a multiple of its length.
+func (b *bench) filled(t *testing.T, name string) (found bool) {
+	t.Helper()
+	b.each(t, name, func(piece []byte) { found = found || bytes.Contains(piece, []byte("OLD!")) })
+	return found
+}
+
 // fill puts recognisable bytes all over a disk's ends.
 func (b *bench) fill(t *testing.T, name string) {
 	t.Helper()
