@@ -182,8 +182,9 @@ packages: release $(PACKER) ## a .deb, an .rpm, a tar and an OCI image of ferrit
 	@go run ./cmd/ferrite-pack --nfpm $(PACKER)
 
 .PHONY: packages-test
-packages-test: packages ## the packages, installed in a fresh Debian, run and purged; unpacked by rpm and skopeo (as root)
+packages-test: deps packages ## the packages: in a fresh Debian root, in a machine with systemd, by rpm and skopeo (as root)
 	@$(MAKE) -s deps PACKAGES="debootstrap rpm skopeo systemd iproute2 util-linux curl"
+	@go test -count=1 -v -timeout 40m -tags packagestest -run '^TestSystemd$$' ./lab/e2e/installed | grep -v '^ *=== '
 	@go test -count=1 -v -timeout 30m -tags packagestest -run '^TestPackages$$' ./cmd/ferrite-pack | grep -v '^ *=== ' | \
 	  awk '/^packages: ok/ {last = $$0; next} {print} END {if (last) print last}'
 

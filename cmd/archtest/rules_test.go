@@ -179,10 +179,11 @@ var rules = []rule{
 	{packages: list("lab/*"), may: list("lab/*, agent/*, conductor/*, images/*, proto/*, pxe/*"),
 		why: "the machine room and its suites", direct: true},
 
-	{packages: list("lab/e2e/clients, lab/e2e/consoles, lab/e2e/crash, lab/e2e/history, lab/e2e/interop"),
+	{packages: list("lab/e2e/clients, lab/e2e/consoles, lab/e2e/crash, lab/e2e/history, lab/e2e/installed, " +
+		"lab/e2e/interop"),
 		tests: list("cmd/ferrite/cli, cmd/ferrite/serve, conductor/documents/objects, conductor/node, " +
 			"conductor/store, " +
-			"images/ramdisk/buildcache, lab/*, proto/*"),
+			"images/iso, lab/*, proto/*"),
 		why: "suites of the whole program; tests alone"},
 
 	{packages: list("cmd/ferrite/cli/*"),

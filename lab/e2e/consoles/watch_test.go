@@ -21,8 +21,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
-	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
-	"github.com/ferrite-metal/ferrite/lab/osimage"
+	"github.com/ferrite-metal/ferrite/lab/e2e/guest"
 	"github.com/ferrite-metal/ferrite/lab/qemu"
 	"github.com/ferrite-metal/ferrite/lab/redfish"
 	"github.com/ferrite-metal/ferrite/lab/redfish/sshconsole"
@@ -102,35 +101,6 @@ func watch(t *testing.T, c *servetest.Conductor, name string, args ...string) *s
 	}()
 	t.Cleanup(func() { cancel(); typed.Close(); <-done })
 	return s
-}
-
-// machine is Debian on a disk of its own, switched off.
-func machine(t *testing.T) *qemu.Machine {
-	t.Helper()
-	log := slog.New(slog.NewTextHandler(t.Output(), nil))
-	cache, err := buildcache.CacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	image, err := osimage.Debian(t.Context(), cache, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	disk := filepath.Join(dir, "disk.qcow2")
-	if out, err := exec.CommandContext(t.Context(), "qemu-img", "create", "-q", "-f", "qcow2", "-F", "qcow2", "-b",
-		image.Qcow2, disk).CombinedOutput(); err != nil {
-		t.Fatalf("qemu-img: %v %s", err, out)
-	}
-	m, err := qemu.New(qemu.Spec{Name: "watched", Dir: dir, MemoryMB: 1024,
-		ConsoleLog: filepath.Join(dir, "console.log"),
-		Disks:      []qemu.Disk{{Path: disk, Format: "qcow2", SizeMB: image.VirtualSize >> 20}},
-	}, qemu.Options{Start: (*exec.Cmd).Start, Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { m.Close() })
-	return m
 }
 
 // redfishBMC is the lab's, with its SSH server; both answer on loopback.
@@ -250,7 +220,7 @@ func join(s *qemu.Serial, c net.Conn) {
 // TestConsoles: from the power button to a login at which somebody types. The machine has no network card: of the time
 // to the login systemd waits for a network two minutes.
 func TestConsoles(t *testing.T) {
-	m := machine(t)
+	m := guest.Debian(t, qemu.Spec{Name: "watched"})
 	url, port := redfishBMC(t, m), ipmiBMC(t, m)
 	c := servetest.Start(t, serve.Command(), filepath.Join(t.TempDir(), "data"), "--auth", "none", "--boot=false")
 	defer c.End(t)
