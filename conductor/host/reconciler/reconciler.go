@@ -174,14 +174,21 @@ func (r *Reconciler) attempt(ctx context.Context, k key, facts host.Facts,
 	if !errors.As(err, &refusal) {
 		return d, false, fmt.Errorf("%s: %w", actionName(d.Action), err)
 	}
-	if refusal.Kind == node.Locked || refusal.Kind == node.Busy || r.nodeChanged(ctx, facts) {
+	var away *node.OtherGroupError // which does not pass by itself
+	waits := refusal.Kind == node.Locked || refusal.Kind == node.Busy && !errors.As(err, &away)
+	if waits || r.nodeChanged(ctx, facts) {
 		return d, true, nil
 	}
 	return host.Refused(facts, d, r.reasonOf(ctx, refusal, err)), false, nil
 }
 
-// reasonOf is the reason of a refusal. Where another node has the host's machine, it names that node.
+// reasonOf is the reason of a refusal. Where another node has the host's machine, it names that node; where another
+// conductor group has the host's node, it names the group.
 func (r *Reconciler) reasonOf(ctx context.Context, refusal *node.Refusal, err error) string {
+	var away *node.OtherGroupError
+	if errors.As(err, &away) {
+		return away.Error() + ": hosts have nodes of the default group: set the node's conductor_group to \"\""
+	}
 	var taken *node.MachineTakenError
 	if !errors.As(err, &taken) {
 		return refusal.Reason
