@@ -8,10 +8,27 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
+const listLeases = "SELECT mac, subnet, ip, static, expires FROM leases"
+
 // Leases returns all DHCP leases in the order of their MACs.
 func (s *Database) Leases(ctx context.Context) ([]node.Lease, error) {
-	var all []node.Lease
-	err := s.read.each(ctx, func(rows *sql.Rows) error {
+	return s.leases(ctx, newQuery(s.dialect, listLeases))
+}
+
+// LeasesOf lists the leases of MACs, and those of an address: of a large site nobody reads all for one machine.
+func (s *Database) LeasesOf(ctx context.Context, macs []string, ip string) ([]node.Lease, error) {
+	q := newQuery(s.dialect, listLeases)
+	if ip == "" {
+		q.whereAmong("mac", macs)
+	} else {
+		q.where("(mac IN ("+q.among+") OR ip = ?)", q.list(macs), ip)
+	}
+	return s.leases(ctx, q)
+}
+
+func (s *Database) leases(ctx context.Context, q *query) (all []node.Lease, err error) {
+	q.add(" ORDER BY mac")
+	err = s.read.list(ctx, q, func(rows *sql.Rows) error {
 		var l node.Lease
 		var expires int64
 		if err := rows.Scan(&l.MAC, &l.Subnet, &l.IP, &l.Static, &expires); err != nil {
@@ -20,7 +37,7 @@ func (s *Database) Leases(ctx context.Context) ([]node.Lease, error) {
 		l.Expires = fromMicros(expires)
 		all = append(all, l)
 		return nil
-	}, "SELECT mac, subnet, ip, static, expires FROM leases ORDER BY mac")
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list leases: %w", err)
 	}

@@ -105,6 +105,9 @@ type Store interface {
 
 	// Leases returns all DHCP leases, in the order of their MACs.
 	Leases(ctx context.Context) ([]node.Lease, error)
+	// LeasesOf lists the leases of MACs in lower case, and those of an address, in the order of their MACs; "" is no
+	// address.
+	LeasesOf(ctx context.Context, macs []string, ip string) ([]node.Lease, error)
 	// SaveLease inserts or replaces the lease of a MAC; node.ErrConflict when
 	// the address is another's, or when l is lent and the MAC has a reservation:
 	// that one was made while the loan was under way, and is what counts.

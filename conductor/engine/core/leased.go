@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -15,16 +14,16 @@ func (e *Core) Leased(ctx context.Context, uuid string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ports of node %s: %w", uuid, err)
 	}
-	leases, err := e.Store.Leases(ctx)
+	var macs, all []string
+	for _, p := range ports {
+		macs = append(macs, strings.ToLower(p.Address))
+	}
+	leases, err := e.Store.LeasesOf(ctx, macs, "")
 	if err != nil {
 		return nil, err
 	}
-	var all []string
 	for _, l := range leases {
-		if !l.Static && !l.Expires.After(e.Now()) {
-			continue
-		}
-		if slices.ContainsFunc(ports, func(p node.Port) bool { return strings.EqualFold(p.Address, l.MAC) }) {
+		if l.Static || l.Expires.After(e.Now()) {
 			all = append(all, l.IP)
 		}
 	}

@@ -38,6 +38,7 @@ type Store interface {
 	Catalogs() node.Catalogs
 
 	Leases(ctx context.Context) ([]node.Lease, error)
+	LeasesOf(ctx context.Context, macs []string, ip string) ([]node.Lease, error)
 	SaveLease(ctx context.Context, l node.Lease) error
 	EndLease(ctx context.Context, l node.Lease) error
 	DeleteLease(ctx context.Context, mac string) error

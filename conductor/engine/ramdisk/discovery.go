@@ -40,13 +40,21 @@ func (e *Ramdisks) Discover(ctx context.Context, data agentapi.Inspection, raw [
 	if err := e.checkOwnLease(ctx, macs, from); err != nil {
 		return node.Node{}, nil, err
 	}
-	e.discovering.Lock() // of two calls of one machine the second is to find the node of the first
-	defer e.discovering.Unlock()
+	leave, err := e.strangers.enter(ctx, tells(macs, data))
+	if err != nil {
+		return node.Node{}, nil, err
+	}
+	defer leave()
 	n, err := e.discovered(ctx, macs, data)
 	if err != nil {
 		return n, nil, err
 	}
 	if n.UUID == "" {
+		made, ok := e.strangers.room(e.machines.undecided, e.Discovery.Limit)
+		if !ok {
+			return n, nil, e.noRoom(ctx, macs)
+		}
+		defer made()
 		if n, err = e.newDiscovered(data.Inventory); err != nil {
 			return n, nil, err
 		}
@@ -95,11 +103,11 @@ func checkDiscovered(data *agentapi.Inspection, raw []byte) ([]string, error) {
 // checkOwnLease refuses a caller whose address our DHCP gave to a machine with
 // none of these addresses, or that is not where one of them was given one.
 func (e *Ramdisks) checkOwnLease(ctx context.Context, macs []string, from netip.Addr) error {
-	leases, err := e.Store.Leases(ctx)
+	at, own, other := from.Unmap().String(), false, ""
+	leases, err := e.Store.LeasesOf(ctx, macs, at)
 	if err != nil {
 		return err
 	}
-	at, own, other := from.Unmap().String(), false, ""
 	var given []string
 	for _, l := range leases {
 		mine := slices.Contains(macs, strings.ToLower(l.MAC))
@@ -141,8 +149,7 @@ func (e *Ramdisks) discovered(ctx context.Context, macs []string, data agentapi.
 	if err := e.machines.fill(ctx, e.Store); err != nil {
 		return node.Node{}, err
 	}
-	same, undecided := e.machines.like(data)
-	for _, uuid := range same {
+	for _, uuid := range e.machines.like(data) {
 		n, err := e.Store.Node(ctx, uuid)
 		switch {
 		case errors.Is(err, node.ErrNotFound): // deleted just now
@@ -155,13 +162,14 @@ func (e *Ramdisks) discovered(ctx context.Context, macs []string, data agentapi.
 			return node.Node{}, unknownRamdisk()
 		}
 	}
-	if undecided >= e.Discovery.Limit {
-		e.warnOf(ctx, "discovery refused: too many discovered nodes are undecided; manage or delete some", "",
-			"undecided",
-			undecided, "limit", e.Discovery.Limit, "macs", macs)
-		return node.Node{}, node.Refuse(node.Busy, "No room for another unknown machine; try again later")
-	}
 	return node.Node{}, nil
+}
+
+// noRoom refuses another unknown machine.
+func (e *Ramdisks) noRoom(ctx context.Context, macs []string) error {
+	e.warnOf(ctx, "discovery refused: too many discovered nodes are undecided; manage or delete some", "",
+		"undecided", e.machines.undecided(), "limit", e.Discovery.Limit, "macs", macs)
+	return node.Refuse(node.Busy, "No room for another unknown machine; try again later")
 }
 
 // newDiscovered is a new node of the driver that discovered ones get, with the

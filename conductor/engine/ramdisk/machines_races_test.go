@@ -2,6 +2,8 @@ package ramdisk
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -37,7 +39,8 @@ func TestSavesNotedOutOfOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, address := range []string{"10.0.0.1", "10.0.0.2", "10.0.0.3"} {
-			uuids, open := m.like(agentapi.Inspection{Inventory: agentapi.Inventory{BMCAddress: address}})
+			uuids := m.like(agentapi.Inspection{Inventory: agentapi.Inventory{BMCAddress: address}})
+			open := m.undecided()
 			want := 0
 			for _, a := range addresses {
 				if a == address {
@@ -70,4 +73,149 @@ func TestSavesNotedOutOfOrder(t *testing.T) {
 	is("an early save", 1, "10.0.0.3")
 	m.Saved(early, true)
 	is("the making", 1, "10.0.0.3")
+}
+
+// slowStore has something happen between two pages of nodes, and before a node is read.
+type slowStore struct {
+	*mem.Store
+	meanwhile func()
+}
+
+func (s *slowStore) happens() {
+	if do := s.meanwhile; do != nil {
+		s.meanwhile = nil
+		do()
+	}
+}
+
+func (s *slowStore) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
+	nodes, err := s.Store.Nodes(ctx, q)
+	s.happens()
+	return nodes, err
+}
+
+func (s *slowStore) Node(ctx context.Context, ref string) (node.Node, error) {
+	n, err := s.Store.Node(ctx, ref)
+	s.happens()
+	return n, err
+}
+
+// Saves and deletions do not wait while all nodes are read, nor are they missed: those of nodes that were read already,
+// and of those that are read later.
+func TestSavesAmidReading(t *testing.T) {
+	store, ctx, m := &slowStore{Store: mem.New()}, context.Background(), &machines{}
+	uuid := func(i int) string { return fmt.Sprintf("1be26c0b-03f2-4d2e-ae87-%012d", i) }
+	at := func(i int) string { return fmt.Sprintf("10.0.%d.%d", i/250, i%250+1) }
+	const count = machinePage + 20
+	for i := range count {
+		_, err := store.Commit(ctx, node.Change{Insert: &node.Node{UUID: uuid(i), Driver: "ipmi",
+			ProvisionState: node.Active, CreatedAt: time.Unix(int64(i), 0), DriverInfo: map[string]any{"ipmi_address": at(i)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	move := func(i int, address string) {
+		n, err := store.Store.Node(ctx, uuid(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n = n.Clone()
+		n.DriverInfo = map[string]any{"ipmi_address": address}
+		if n, err = store.Commit(ctx, node.Change{Save: &n}); err != nil {
+			t.Fatal(err)
+		}
+		m.Saved(n, false)
+	}
+	remove := func(i int) {
+		if _, err := store.Commit(ctx, node.Change{Delete: uuid(i)}); err != nil {
+			t.Fatal(err)
+		}
+		m.Deleted(uuid(i))
+	}
+	store.meanwhile = func() { // after the first page
+		move(0, "10.9.0.1")
+		move(count-1, "10.9.0.2")
+		remove(1)
+		remove(count - 2)
+		store.meanwhile = nil
+	}
+	fill := func() {
+		t.Helper()
+		if err := m.fill(ctx, store); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill()
+	is := func(address string, want ...string) {
+		t.Helper()
+		if got := m.at(address); !slices.Equal(got, want) {
+			t.Errorf("the BMC %s is that of %v, want %v", address, got, want)
+		}
+	}
+	is("10.9.0.1", uuid(0))
+	is("10.9.0.2", uuid(count-1))
+	for _, i := range []int{0, 1, count - 2, count - 1} {
+		is(at(i))
+	}
+	is(at(2), uuid(2))
+	if len(m.nodes) != count-2 {
+		t.Errorf("%d nodes are known, want %d", len(m.nodes), count-2)
+	}
+
+	n, err := store.Store.Node(ctx, uuid(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Deleted(uuid(3)) // of an earlier node of this UUID, noted late
+	m.Saved(n, false)
+	store.meanwhile = func() { remove(3) } // while it is read
+	fill()
+	is(at(3))
+}
+
+// TestStrangers: calls of one machine wait for each other, those of others do not, and no more nodes are made at a time
+// than there is room for.
+func TestStrangers(t *testing.T) {
+	var s strangers
+	ctx := context.Background()
+	leave, err := s.enter(ctx, []string{"a", "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := s.enter(ctx, []string{"c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, end := context.WithCancel(ctx)
+	end()
+	if _, err := s.enter(gone, []string{"b"}); err == nil {
+		t.Error("two calls of one machine at a time")
+	}
+	entered := make(chan error, 1)
+	go func() {
+		again, err := s.enter(ctx, []string{"c", "b"})
+		if err == nil {
+			again()
+		}
+		entered <- err
+	}()
+	other()
+	select {
+	case <-entered:
+		t.Error("it did not wait for the other call of its machine")
+	case <-time.After(20 * time.Millisecond):
+	}
+	leave()
+	if err := <-entered; err != nil || len(s.busy) > 0 {
+		t.Errorf("%v, busy: %v", err, s.busy)
+	}
+	three := func() int { return 3 }
+	made, ok := s.room(three, 4)
+	if _, again := s.room(three, 4); !ok || again {
+		t.Errorf("room for one: %t, %t", ok, again)
+	}
+	made()
+	if _, ok := s.room(three, 4); !ok {
+		t.Error("no room when the other one is made")
+	}
 }

@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -35,9 +34,9 @@ var (
 // inspection data, and machines that nobody has enrolled.
 type Ramdisks struct {
 	*core.Core
-	discovering sync.Mutex // held while a machine nobody has enrolled is looked for and written
-	machines    machines   // that such a one may be
-	warnings    warnings   // of what strangers do
+	strangers strangers // machines nobody has enrolled that are looked for and written
+	machines  machines  // that such a one may be
+	warnings  warnings  // of what strangers do
 }
 
 // New makes the answers for agents beside a core.

@@ -85,6 +85,11 @@ func (s *Store) Leases(ctx context.Context) ([]node.Lease, error) {
 	return answer(s, "Leases", func() ([]node.Lease, error) { return s.inner.Leases(ctx) })
 }
 
+// LeasesOf lists some DHCP leases, or fails.
+func (s *Store) LeasesOf(ctx context.Context, macs []string, ip string) ([]node.Lease, error) {
+	return answer(s, "LeasesOf", func() ([]node.Lease, error) { return s.inner.LeasesOf(ctx, macs, ip) })
+}
+
 // Renew prolongs a lease, or fails.
 func (s *Store) Renew(ctx context.Context, e node.Effect, until time.Time) error {
 	return nothing(s, "Renew", func() error { return s.inner.Renew(ctx, e, until) })

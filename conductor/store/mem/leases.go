@@ -22,6 +22,14 @@ func (s *Store) Leases(ctx context.Context) ([]node.Lease, error) {
 	return all, nil
 }
 
+// LeasesOf lists the leases of MACs, and those of an address.
+func (s *Store) LeasesOf(ctx context.Context, macs []string, ip string) ([]node.Lease, error) {
+	all, err := s.Leases(ctx)
+	return slices.DeleteFunc(all, func(l node.Lease) bool {
+		return !slices.Contains(macs, l.MAC) && (ip == "" || l.IP != ip)
+	}), err
+}
+
 // SaveLease inserts or replaces the lease of a MAC; a lent one leaves a
 // reservation alone.
 func (s *Store) SaveLease(ctx context.Context, l node.Lease) error {

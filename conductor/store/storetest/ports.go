@@ -157,6 +157,21 @@ func testLeases(t *testing.T, s store.Store) {
 	got, err := s.Leases(t.Context())
 	check(t, err)
 	equal(t, []node.Lease{b, a}, got)
+	for _, of := range []struct {
+		macs []string
+		ip   string
+		want []node.Lease
+	}{
+		{nil, "", nil},
+		{[]string{a.MAC, "52:54:00:00:00:77"}, "", []node.Lease{a}},
+		{[]string{a.MAC, b.MAC}, b.IP, []node.Lease{b, a}},
+		{[]string{"52:54:00:00:00:77"}, a.IP, []node.Lease{a}},
+		{nil, "10.0.0.77", nil},
+	} {
+		got, err := s.LeasesOf(t.Context(), of.macs, of.ip)
+		check(t, err)
+		equal(t, of.want, append([]node.Lease(nil), got...))
+	}
 
 	// The boot service writes after an earlier read: meanwhile the address may have been
 	// reserved, or the lease renewed.

@@ -1,0 +1,88 @@
+package ramdisk
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// strangers are the machines that nobody has enrolled and that are looked for and written now. Calls of one machine
+// wait for each other: the second is to find the node of the first. Those of others do not.
+type strangers struct {
+	mu   sync.Mutex
+	busy map[string]chan struct{} // by what tells a machine; closed when its call is over
+	made int                      // nodes that are being made
+}
+
+// tells are what tells a machine from others: its addresses, its UUID, its BMC.
+func tells(macs []string, data agentapi.Inspection) []string {
+	all := slices.Clone(macs)
+	if key := node.SystemKey(data.SystemUUID); key != "" {
+		all = append(all, "system "+key)
+	}
+	for _, a := range reportedAddresses(data.Inventory) {
+		all = append(all, "BMC "+a.String())
+	}
+	return all
+}
+
+// enter waits until no call of a machine with one of these is under way, and begins one, until leave.
+func (s *strangers) enter(ctx context.Context, tells []string) (leave func(), err error) {
+	over := make(chan struct{})
+	for {
+		other := s.claim(tells, over)
+		if other == nil {
+			break
+		}
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, t := range tells {
+			delete(s.busy, t)
+		}
+		close(over)
+	}, nil
+}
+
+// claim takes all, or returns the end of another's call that has one of them.
+func (s *strangers) claim(tells []string, over chan struct{}) (other chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range tells {
+		if other := s.busy[t]; other != nil {
+			return other
+		}
+	}
+	if s.busy == nil {
+		s.busy = map[string]chan struct{}{}
+	}
+	for _, t := range tells {
+		s.busy[t] = over
+	}
+	return nil
+}
+
+// room notes a node that is to be made, if there are fewer than most with those that undecided counts, until made. A
+// node that has just been made is counted twice for a moment, and never not at all.
+func (s *strangers) room(undecided func() int, most int) (made func(), ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if undecided()+s.made >= most {
+		return nil, false
+	}
+	s.made++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.made--
+	}, true
+}
