@@ -123,7 +123,7 @@ postgres-test: deps ## PostgreSQL: the store's suite, the simulation, and conduc
 .PHONY: cluster-test
 cluster-test: deps ## three conductors on PostgreSQL that are killed, frozen, cut off and stopped, against a ledger
 	@go test -count=1 -v -timeout 3h -tags cluster -run '^TestHistory$$' ./lab/e2e/history \
-	  $(if $(FREEZES),-freezes -troubles $(FREEZES),-troubles 24) $(if $(FIGURES),-update) | grep -v '^ *=== ' | \
+	  -nodes $(or $(NODES),240) $(if $(FREEZES),-freezes -troubles $(FREEZES),-troubles 27) $(if $(FIGURES),-update) | grep -v '^ *=== ' | \
 	  awk '/^cluster:/ {last = $$0; next} {print} END {if (last) print last}'
 	@$(if $(FIGURES),go test -count=1 -run '^TestTable$$' ./lab/e2e/history -update)
 
@@ -211,6 +211,13 @@ bench: deps build ramdisk ## measure sizes, boot times and speeds
 	@go test -run '^$$' -bench . -benchtime 2s ./images/disk ./conductor/store ./conductor/api ./conductor/host/reconciler ./conductor/documents/kube | grep -E '^(Benchmark|ok|FAIL)'
 	@go run ./lab/imagebench
 	@$(E2E) -tags e2e -run '^TestMeasured' -bench . -benchtime 1x ./lab/e2e -solo
+
+# SCALE="-nodes 20000 -machines 2000" measures less. The figures are of docs/benchmarks.md.
+SCALE ?= -nodes 100000 -beat 5m -power 30m -steady 5m -kills 3 -machines 10000 -at-a-time 400 -rate 1000 \
+         -booting 1000 -kernel-size 8200000 -ramdisk-size 27700000
+.PHONY: bench-scale
+bench-scale: deps ## three conductors, PostgreSQL, 100,000 nodes, 10,000 discovered, 1,000 that boot at once (as root)
+	@go test -count=1 -v -timeout 3h -tags e2e -run '^TestE2EScale' ./lab/e2e/scale $(SCALE) | grep -v '^ *=== '
 
 # Debian starts the servers that it installs (PostgreSQL, Prometheus, DHCP, Ironic), unless this file forbids it.
 POLICY := /usr/sbin/policy-rc.d

@@ -174,6 +174,7 @@ var rules = []rule{
 	{packages: list("lab/qemu/*"), may: list("lab/qemu/*"), why: "a machine with a power button; knows no conductor"},
 	{packages: list("lab/redfish/*"), may: list("lab/redfish/*, lab/qemu/*"),
 		why: "a BMC before a machine; knows no conductor"},
+	{packages: list("lab/agenttest"), may: list("proto/*"), why: "agents of simulated machines; knows no conductor"},
 	{packages: list("lab/osimage/*"), may: list("lab/osimage/*, images/*, agent/*, proto/*"),
 		why: "operating systems for machines to boot"},
 	{packages: list("lab/*"), may: list("lab/*, agent/*, conductor/*, images/*, proto/*, pxe/*"),
@@ -185,6 +186,10 @@ var rules = []rule{
 			"conductor/store, " +
 			"images/iso, lab/*, proto/*"),
 		why: "suites of the whole program; tests alone"},
+	{packages: list("lab/e2e/scale"),
+		tests: list("cmd/ferrite/serve, conductor/keys, conductor/node, conductor/seal, conductor/store, lab/agenttest, " +
+			"lab/redfish/*, lab/qemu, proto/*"),
+		why: "fills a database as a conductor does; tests alone"},
 
 	{packages: list("cmd/ferrite/cli/*"),
 		may:   list("cmd/ferrite/cli/*, cmd/ferrite/flaggroup, cmd/ferrite/secret, proto/*"),

@@ -33,6 +33,7 @@ const startTime = time.Minute
 // Server is a server of PostgreSQL.
 type Server struct {
 	bin, dir string
+	settings []string
 	process  *process
 	made     atomic.Int64
 }
@@ -65,10 +66,11 @@ func URL(t testing.TB) string {
 	return shared.URL(t)
 }
 
-// New starts a server that ends with the test, which may stop and start it.
-func New(t testing.TB) *Server {
+// New starts a server that ends with the test, which may stop and start it. Settings, such as fsync=on, replace those
+// that make tests quick.
+func New(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	s, err := start()
+	s, err := start(settings...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +102,7 @@ func (s *Server) address() string {
 }
 
 // start makes a server in a folder of its own.
-func start() (*Server, error) {
+func start(settings ...string) (*Server, error) {
 	bin, err := binaries()
 	if err != nil {
 		return nil, err
@@ -109,7 +111,7 @@ func start() (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{bin: bin, dir: dir}
+	s := &Server{bin: bin, dir: dir, settings: settings}
 	if os.Getuid() == 0 {
 		err = os.Chown(dir, nobody, nobody)
 	}
@@ -174,12 +176,23 @@ type process struct {
 	log     bytes.Buffer
 }
 
+// quick are the settings of servers whose data nobody keeps.
+var quick = []string{
+	"fsync=off", "full_page_writes=off", "max_connections=200", "shared_buffers=32MB", "autovacuum=off",
+	"max_wal_size=256MB", "log_min_messages=fatal",
+}
+
+// PID is the process of the server, whose children do the work.
+func (s *Server) PID() int { return s.process.command.Process.Pid }
+
 // Start starts the server, and waits until it answers.
 func (s *Server) Start() error {
 	p := &process{over: make(chan struct{})}
-	p.command = s.command(context.Background(), "postgres", "-D", s.data(), "-k", s.dir, "-h", "", "-c", "fsync=off",
-		"-c", "full_page_writes=off", "-c", "max_connections=200", "-c", "shared_buffers=32MB", "-c", "autovacuum=off",
-		"-c", "max_wal_size=256MB", "-c", "log_min_messages=fatal")
+	args := []string{"-D", s.data(), "-k", s.dir, "-h", ""}
+	for _, setting := range slices.Concat(quick, s.settings) {
+		args = append(args, "-c", setting)
+	}
+	p.command = s.command(context.Background(), "postgres", args...)
 	p.command.Stdout, p.command.Stderr = &p.log, &p.log
 	began := make(chan error)
 	go func() {
