@@ -300,6 +300,9 @@ func (w *watcher) sawAll(ctx context.Context, hosts int) error {
 			}
 		}
 		w.mu.Unlock()
+		if listed > 2 {
+			return fmt.Errorf("the hosts were listed %d times, expected once, and once more after the kill at most", listed)
+		}
 		if len(missed) == 0 && len(list.Items) == hosts {
 			say("%s: the watch has seen %d hosts to their last revisions, begun %d times, listed %d times", w.name, hosts,
 				begun, listed)
