@@ -35,6 +35,7 @@ type Cluster struct {
 	Config
 	view    atomic.Pointer[View]
 	drained atomic.Bool
+	behind  atomic.Bool  // a newer build has changed the schema
 	turned  atomic.Int64 // when the last turn was over, in ns since began
 	began   time.Time
 	beaten  time.Time
@@ -115,7 +116,7 @@ func (c *Cluster) turn(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for group, t := range c.terms {
-		if c.drained.Load() || group != c.Self.Group && v.Candidates(group, c.Self.Name) {
+		if c.resting() || group != c.Self.Group && v.Candidates(group, c.Self.Name) {
 			t.stop()
 		}
 	}
@@ -130,7 +131,7 @@ func (c *Cluster) turn(ctx context.Context) error {
 // wanted are the groups that this member leads if nobody else does: its own, and the default group where no living
 // member is of that.
 func (c *Cluster) wanted(v *View) (groups []string) {
-	if c.drained.Load() {
+	if c.resting() {
 		return nil
 	}
 	groups = []string{c.Self.Group}
@@ -139,6 +140,9 @@ func (c *Cluster) wanted(v *View) (groups []string) {
 	}
 	return groups
 }
+
+// resting reports whether this member may not lead.
+func (c *Cluster) resting() bool { return c.drained.Load() || c.behind.Load() }
 
 // begin tries to take a group, and leads it. c.mu is held.
 func (c *Cluster) begin(ctx context.Context, group string) {
@@ -185,6 +189,14 @@ func (c *Cluster) beat(ctx context.Context) error {
 	}
 	if c.drained.Swap(drained) != drained {
 		c.Log.Info("whether this conductor may lead was changed", "drained", drained)
+	}
+	behind, err := c.Rows.Behind(within)
+	if err != nil {
+		return err
+	}
+	if behind && !c.behind.Swap(true) {
+		c.Log.Error("a newer build has changed the schema of the database: this conductor forwards, and leads no longer; " +
+			"upgrade it")
 	}
 	c.beaten = time.Now()
 	return nil

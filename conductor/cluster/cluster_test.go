@@ -109,6 +109,34 @@ func TestTakeovers(t *testing.T) {
 	})
 }
 
+// TestBehind: a member that does not know the schema leads no longer, and goes on taking part.
+func TestBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, l := newRows(), &led{t: t, now: map[string]string{}}
+		stopA := join(t, r, l, "a", "")
+		time.Sleep(time.Second)
+		stopB := join(t, r, l, "b", "")
+		time.Sleep(time.Second)
+		if l.leader("") != "a" {
+			t.Errorf("at first %v", l.now)
+		}
+		r.set(func() { r.newer["a"] = true })
+		time.Sleep(beatEvery + time.Second)
+		if l.leader("") != "b" {
+			t.Errorf("once the schema is newer: %v, want b", l.now)
+		}
+		stopB()
+		time.Sleep(time.Minute)
+		if l.leader("") != "" {
+			t.Errorf("alone, and behind: %v leads", l.now)
+		}
+		if seen := r.seen("a"); time.Since(seen) > beatEvery+time.Second {
+			t.Errorf("the last sign of life was %s ago", time.Since(seen))
+		}
+		stopA()
+	})
+}
+
 // TestGroups: a member leads its own group, and the default group only while nobody is of it.
 func TestGroups(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 type Rows interface {
 	Hold(ctx context.Context) error
 	Beat(ctx context.Context, m store.Member) (drained bool, err error)
+	// Behind reports whether the database has the schema of a newer build.
+	Behind(ctx context.Context) (bool, error)
 	Leave(ctx context.Context, name, instance string) error
 	Look(ctx context.Context) ([]store.Member, []store.Leader, error)
 	Take(ctx context.Context, group, member string, hold time.Duration) (epoch int64, ok bool, err error)

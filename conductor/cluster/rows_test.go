@@ -22,12 +22,13 @@ type rows struct {
 	leaders map[string]store.Leader
 	until   map[string]time.Time
 	cut     map[string]bool // members that do not reach the database
+	newer   map[string]bool // members for which the schema is too new
 	groups  map[string]string
 }
 
 func newRows() *rows {
 	return &rows{members: map[string]store.Member{}, leaders: map[string]store.Leader{}, until: map[string]time.Time{},
-		cut: map[string]bool{}, groups: map[string]string{}}
+		cut: map[string]bool{}, newer: map[string]bool{}, groups: map[string]string{}}
 }
 
 // of are the rows as a member reaches them.
@@ -46,6 +47,15 @@ func (r rowsOf) reach() (unlock func(), err error) {
 }
 
 func (r rowsOf) Hold(context.Context) error { return nil }
+
+func (r rowsOf) Behind(context.Context) (bool, error) {
+	unlock, err := r.reach()
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	return r.newer[r.name], nil
+}
 
 func (r rowsOf) Beat(_ context.Context, m store.Member) (bool, error) {
 	unlock, err := r.reach()
@@ -136,6 +146,13 @@ func (r *rows) GroupOfPort(_ context.Context, ref string) (string, bool, error) 
 func (r *rows) GroupOfAllocation(_ context.Context, ref string) (string, bool, error) {
 	group, ok := r.groups[ref]
 	return group, ok, nil
+}
+
+// seen is when a member has shown its last sign of life.
+func (r *rows) seen(name string) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.members[name].Seen
 }
 
 func (r *rows) set(change func()) {

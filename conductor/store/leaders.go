@@ -10,7 +10,8 @@ import (
 )
 
 // Take gives a group to a member for a time, if nobody leads it, or the member itself in an earlier life. It begins an
-// epoch, and waits for writes of the last one that are under way. ok is false when another one leads the group.
+// epoch, and waits for writes of the last one that are under way. ok is false when another one leads the group, or the
+// schema is that of a newer build.
 func (m *Members) Take(
 	ctx context.Context, group, member string, hold time.Duration,
 ) (epoch int64, ok bool, err error) {
@@ -23,8 +24,8 @@ func (m *Members) Take(
 	}
 	err = m.db.QueryRowContext(ctx, `UPDATE leader SET epoch = epoch + 1, holder = $2,
 		until = clock_timestamp() + $3 * interval '1 microsecond'
-		WHERE conductor_group = $1 AND (until < clock_timestamp() OR holder = $2) RETURNING epoch`,
-		group, member, hold.Microseconds()).Scan(&epoch)
+		WHERE conductor_group = $1 AND (until < clock_timestamp() OR holder = $2) AND NOT `+newer+`$4) RETURNING epoch`,
+		group, member, hold.Microseconds(), m.known).Scan(&epoch)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return 0, false, nil
@@ -46,12 +47,17 @@ func (m *Members) endTerm(ctx context.Context, group, member string) error {
 		return nil
 	}
 	name := termName(m.config.RuntimeParams["search_path"], group, epoch)
+	var ended string
 	if err == nil {
-		_, err = m.db.ExecContext(ctx, "SELECT pg_terminate_backend(pid)"+termSessions, name)
+		err = m.db.QueryRowContext(ctx, "SELECT coalesce(string_agg(pid::text, ',') FILTER (WHERE "+
+			"pg_terminate_backend(pid)), '')"+termSessions, name).Scan(&ended)
 	}
+	// Not for those that come after: a leader that does not know yet that its time is over connects again, and again.
 	for left := 1; err == nil && left > 0; {
-		if err = pause(ctx, shortestWait); err == nil {
-			err = m.db.QueryRowContext(ctx, "SELECT count(*)"+termSessions, name).Scan(&left)
+		err = m.db.QueryRowContext(ctx, "SELECT count(*)"+termSessions+
+			" AND pid = ANY (string_to_array($2, ',')::integer[])", name, ended).Scan(&left)
+		if err == nil && left > 0 {
+			err = pause(ctx, shortestWait)
 		}
 	}
 	if sqlState(err) == insufficientPrivilege { // of another role: the timeouts of connections end them
@@ -60,11 +66,12 @@ func (m *Members) endTerm(ctx context.Context, group, member string) error {
 	return err
 }
 
-// Renew prolongs a leadership; ErrSuperseded when it has ended.
+// Renew prolongs a leadership; ErrSuperseded when it has ended, or a newer build has changed the schema.
 func (m *Members) Renew(ctx context.Context, group string, epoch int64, hold time.Duration) error {
 	ok, err := touchedOne(m.db.ExecContext(ctx, `UPDATE leader
 		SET until = clock_timestamp() + $3 * interval '1 microsecond'
-		WHERE conductor_group = $1 AND epoch = $2 AND until >= clock_timestamp()`, group, epoch, hold.Microseconds()))
+		WHERE conductor_group = $1 AND epoch = $2 AND until >= clock_timestamp() AND NOT `+newer+`$4)`,
+		group, epoch, hold.Microseconds(), m.known))
 	if err == nil && !ok {
 		err = ErrSuperseded
 	}

@@ -38,13 +38,14 @@ type Leader struct {
 type Members struct {
 	config *pgx.ConnConfig
 	db     *sql.DB
+	known  int64 // version of the newest schema that this build knows
 
 	mu   sync.Mutex
 	lock *pgx.Conn // holds the lock of conductors together with other members
 }
 
-// OpenMembers opens the database of a cluster, and brings its schema up to date. It refuses one that a conductor
-// without a cluster has (ErrInUse).
+// OpenMembers opens the database of a cluster, and brings its schema up to date: the terms of leaders that know an older
+// one end then. It refuses one that a conductor without a cluster has (ErrInUse), and the schema of a newer build.
 func OpenMembers(ctx context.Context, address string, o PostgresOptions) (*Members, error) {
 	name := PostgresName(address)
 	config, err := postgresConfig(address, o)
@@ -63,12 +64,32 @@ func (m *Members) open(ctx context.Context, config *pgx.ConnConfig, o PostgresOp
 		return err
 	}
 	m.db = postgresPool(m.config, memberConnections-1) // one holds the lock
-	if err := migrateAlone(ctx, config); err != nil {
+	known, err := newestIn(postgresMigrations, "migrations/postgres")
+	if err != nil {
 		return err
 	}
-	// A conductor without a cluster that was cut off must not write from now on.
-	_, err := m.db.ExecContext(ctx, "UPDATE leader SET epoch = epoch + 1, until = '-infinity' WHERE until = 'infinity'")
+	m.known = known
+	before, err := migrateAlone(ctx, config)
+	if err != nil {
+		return err
+	}
+	ended := "until = 'infinity'" // a conductor without a cluster that was cut off must not write from now on
+	if before < known {
+		ended = "true" // nor a leader of an older build: it cannot take a group again
+	}
+	_, err = m.db.ExecContext(ctx, "UPDATE leader SET epoch = epoch + 1, until = '-infinity' WHERE "+ended)
 	return err
+}
+
+// newer is whether the schema is newer than a build knows.
+const newer = "EXISTS (SELECT FROM goose_db_version WHERE is_applied AND version_id > "
+
+// Behind reports whether the schema is newer than this build knows: it may lead no longer.
+func (m *Members) Behind(ctx context.Context) (behind bool, err error) {
+	if err := m.db.QueryRowContext(ctx, "SELECT "+newer+"$1)", m.known).Scan(&behind); err != nil {
+		return false, fmt.Errorf("read the schema's version: %w", err)
+	}
+	return behind, nil
 }
 
 // Hold takes or keeps the lock that keeps conductors without a cluster away.

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -95,5 +96,30 @@ func TestShare(t *testing.T) {
 		if got := store.Share(tc.members, tc.groups); got != tc.want {
 			t.Errorf("%d members, %d groups: %d, want %d", tc.members, tc.groups, got, tc.want)
 		}
+	}
+}
+
+// TestTakeFromABusyLeader: a leader whose time is over, and which does not know it, connects again and again. Nobody
+// waits for that.
+func TestTakeFromABusyLeader(t *testing.T) {
+	address := postgrestest.URL(t)
+	m := openMembers(t, address)
+	last := term(t, address, "", take(t, m, "", "last"))
+	ctx, stop := context.WithCancel(t.Context())
+	var busy sync.WaitGroup
+	for range 4 {
+		busy.Go(func() {
+			for ctx.Err() == nil {
+				_, _ = last.Hold(ctx) // its connection may end meanwhile
+			}
+		})
+	}
+	defer busy.Wait()
+	defer stop()
+	time.Sleep(50 * time.Millisecond)
+	within, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if _, ok, err := m.Take(within, "", "next", time.Millisecond); err != nil || !ok {
+		t.Errorf("the next one takes the group: %t, %v", ok, err)
 	}
 }

@@ -179,12 +179,13 @@ func sealed(ctx context.Context, config *pgx.ConnConfig, seal sealer, o Options)
 	return errors.Join(sealAll(ctx, db, postgresDialect, seal, false, o.DropLost, o.step()), db.Close())
 }
 
-// migrateAlone brings the schema up to date. Seals are the leader's.
-func migrateAlone(ctx context.Context, config *pgx.ConnConfig) error {
-	return alone(ctx, config, func(db *sql.DB) error {
-		_, err := migratePostgres(ctx, db)
+// migrateAlone brings the schema up to date, and returns the version that it had. Seals are the leader's.
+func migrateAlone(ctx context.Context, config *pgx.ConnConfig) (before int64, err error) {
+	err = alone(ctx, config, func(db *sql.DB) (err error) {
+		before, err = migratePostgres(ctx, db)
 		return err
 	})
+	return before, err
 }
 
 // alone does something to a usable database while no other conductor does it.
