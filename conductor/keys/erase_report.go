@@ -67,9 +67,18 @@ func generateEraseReport(path string) (key ed25519.PrivateKey, err error) {
 	if _, key, err = ed25519.GenerateKey(rand.Reader); err != nil {
 		return nil, err
 	}
+	text, err := EraseReportText(key)
+	if err != nil {
+		return nil, err
+	}
+	return key, WriteFile(path, text)
+}
+
+// EraseReportText is the content of the file with a key.
+func EraseReportText(key ed25519.PrivateKey) ([]byte, error) {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		return nil, err
 	}
-	return key, WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
 }

@@ -97,9 +97,13 @@ func newSecretsKey() []byte {
 }
 
 func writeSecrets(dir string, keys ...[]byte) error {
-	var text []byte
+	return WriteFile(filepath.Join(dir, SecretsFile), SecretsText(keys...))
+}
+
+// SecretsText is the content of the file with some keys of SecretsSize bytes.
+func SecretsText(keys ...[]byte) (text []byte) {
 	for _, key := range keys {
 		text = append(text, pem.EncodeToMemory(&pem.Block{Type: secretsBlock, Bytes: key})...)
 	}
-	return WriteFile(filepath.Join(dir, SecretsFile), text)
+	return text
 }

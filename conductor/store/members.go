@@ -44,8 +44,9 @@ type Members struct {
 	lock *pgx.Conn // holds the lock of conductors together with other members
 }
 
-// OpenMembers opens the database of a cluster, and brings its schema up to date: the terms of leaders that know an older
-// one end then. It refuses one that a conductor without a cluster has (ErrInUse), and the schema of a newer build.
+// OpenMembers opens the database of a cluster, and brings its schema up to date: the terms of leaders that know an
+// older one end then. It refuses one that a conductor without a cluster has (ErrInUse), and the schema of a newer
+// build.
 func OpenMembers(ctx context.Context, address string, o PostgresOptions) (*Members, error) {
 	name := PostgresName(address)
 	config, err := postgresConfig(address, o)

@@ -18,9 +18,11 @@ type SharedKey struct {
 	Sealed []byte // with the cluster key
 }
 
+const listSharedKeys = "SELECT name, number, sealed FROM shared_keys ORDER BY name"
+
 // SharedKeys lists the keys by name.
 func (m *Members) SharedKeys(ctx context.Context) (all []SharedKey, err error) {
-	rows, err := m.db.QueryContext(ctx, "SELECT name, number, sealed FROM shared_keys ORDER BY name")
+	rows, err := m.db.QueryContext(ctx, listSharedKeys)
 	if err == nil {
 		err = eachRow(rows, func(rows *sql.Rows) error {
 			var k SharedKey

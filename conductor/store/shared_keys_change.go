@@ -23,7 +23,7 @@ func ChangeSharedKeys(
 	}
 	defer func() { err = errors.Join(err, l.close()) }()
 	err = pgx.BeginFunc(ctx, l.conn, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, "SELECT name, number, sealed FROM shared_keys ORDER BY name FOR UPDATE")
+		rows, err := tx.Query(ctx, listSharedKeys+" FOR UPDATE")
 		if err != nil {
 			return err
 		}

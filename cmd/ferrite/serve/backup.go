@@ -25,6 +25,7 @@ const passphraseVariable = "FERRITE_BACKUP_PASSPHRASE"
 // saved is a backup that is made of a data folder, or read into one.
 type saved struct {
 	dataFolder
+	savedServer
 	file, passphraseFile string
 	release              string
 	logs                 bool
@@ -40,6 +41,7 @@ func (s *saved) flags(c *cobra.Command) {
 	c.Flags().StringVar(&s.dir, "data-dir", dir, "`folder` of the database, also $FERRITE_DATA_DIR")
 	c.Flags().StringVar(&s.passphraseFile, "passphrase-file", "",
 		"`file` whose first line is the passphrase; - is standard input; also $"+passphraseVariable)
+	s.savedServer.flags(c)
 }
 
 // BackupCommand is `ferrite backup`.
@@ -48,13 +50,17 @@ func BackupCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "backup FILE", Short: "Save the database and the keys of a conductor, which may be running",
 		Args: cobra.ExactArgs(1), SilenceUsage: true,
-		Long: `Writes the SQLite database of a data folder, as it is at one moment, and its keys to a new file. The
-conductor may be running; it goes on working. The keys are sealed by a passphrase of 12 characters or
-more; without it, nobody gets the passwords in the database, nor do you. Logs of machines are left
-out without --logs. Keep a copy of /etc/ferrite, too.
+		Long: `Writes the database of a conductor, as it is at one moment, and its keys to a new file. Conductors may
+be running; they go on working. The keys are sealed by a passphrase of 12 characters or more; without
+it, nobody gets the passwords in the database, nor do you. Logs of machines are left out without
+--logs. Keep a copy of /etc/ferrite, too.
 
-A database on PostgreSQL is saved by its own tools; its keys are in the data folder.`,
-		Example: "  ferrite backup /var/backups/ferrite-1.backup --passphrase-file /root/passphrase",
+Without --database it is the SQLite database of the data folder. With it, the keys are those that a
+cluster shares (--cluster-key-file), else those of the data folder. All backups are alike: each can be
+restored into a data folder and into PostgreSQL.`,
+		Example: `  ferrite backup /var/backups/ferrite-1.backup --passphrase-file /root/passphrase
+  ferrite backup /var/backups/ferrite-2.backup --passphrase-file /root/passphrase \
+    --database postgres://ferrite@db.example/ferrite --cluster-key-file /etc/ferrite/cluster-key`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s.file, s.out, s.release = args[0], cmd.OutOrStdout(), cmd.Root().Version
 			passphrase, err := s.passphrase(cmd)
@@ -65,6 +71,8 @@ A database on PostgreSQL is saved by its own tools; its keys are in the data fol
 		},
 	}
 	s.flags(c)
+	c.Flags().StringVar(&s.clusterKey, "cluster-key-file", os.Getenv("FERRITE_CLUSTER_KEY_FILE"),
+		"`file` with the key of a cluster, whose conductors share --database")
 	c.Flags().BoolVar(&s.logs, "logs", false, "save the machines' logs, too: up to 20 MiB for each node")
 	return c
 }
@@ -89,36 +97,21 @@ func (s *saved) save(ctx context.Context, passphrase string) (err error) {
 	if _, err := os.Lstat(s.file); !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(fmt.Errorf("%s is there already: name a new file", s.file), err)
 	}
-	if !s.has(databaseFile) {
-		return fmt.Errorf("--data-dir %s: there is no SQLite database in it: name the folder that ferrite serve is given; "+
-			"a database on PostgreSQL is saved by its own tools", s.dir)
-	}
-	if _, err := os.Stat(s.path(newFile)); err == nil {
-		return fmt.Errorf("--data-dir %s: the first start of its conductor was cut off: start the conductor once", s.dir)
-	}
 	tmp, err := os.MkdirTemp(filepath.Dir(s.file), ".ferrite-backup-") // mode 0700
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
-	before, err := s.keyFiles()
-	if err != nil {
-		return err
-	}
 	taken, copied := s.now().UTC(), filepath.Join(tmp, databaseFile)
-	if err := store.Snapshot(ctx, s.path(databaseFile), copied); err != nil {
-		return err
+	copyIt := s.copyFolder
+	if s.url != "" {
+		copyIt = s.copyServer
 	}
-	after, err := s.keyFiles()
+	keyFiles, err := copyIt(ctx, copied)
 	if err != nil {
 		return err
 	}
-	for name := range before {
-		if !bytes.Equal(before[name], after[name]) {
-			return fmt.Errorf("the key %s was changed meanwhile: nothing was saved; try again", name)
-		}
-	}
-	size, err := s.pack(ctx, filepath.Join(tmp, "backup"), copied, taken, passphrase, after)
+	size, err := s.pack(ctx, filepath.Join(tmp, "backup"), copied, taken, passphrase, keyFiles)
 	if err != nil {
 		return err
 	}
@@ -128,6 +121,34 @@ func (s *saved) save(ctx context.Context, passphrase string) (err error) {
 	_, err = fmt.Fprintf(s.out, "backup: %s, %.1f MB, as of %s; restore it with: ferrite restore %s\n", s.file,
 		float64(size)/1e6, taken.Format(time.RFC3339), s.file)
 	return err
+}
+
+// copyFolder copies the database of the data folder, and returns its keys.
+func (s *saved) copyFolder(ctx context.Context, to string) (map[string][]byte, error) {
+	if !s.has(databaseFile) {
+		return nil, fmt.Errorf("--data-dir %s: there is no SQLite database in it: name the folder that ferrite serve is "+
+			"given, or the URL of a database on PostgreSQL by --database", s.dir)
+	}
+	if _, err := os.Stat(s.path(newFile)); err == nil {
+		return nil, fmt.Errorf("--data-dir %s: the first start of its conductor was cut off: start the conductor once", s.dir)
+	}
+	before, err := s.keyFiles()
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Snapshot(ctx, s.path(databaseFile), to); err != nil {
+		return nil, err
+	}
+	after, err := s.keyFiles()
+	if err != nil {
+		return nil, err
+	}
+	for name := range before {
+		if !bytes.Equal(before[name], after[name]) {
+			return nil, fmt.Errorf("the key %s was changed meanwhile: nothing was saved; try again", name)
+		}
+	}
+	return after, nil
 }
 
 // keyFiles are the keys of the folder.

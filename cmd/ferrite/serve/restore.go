@@ -26,7 +26,8 @@ func RestoreCommand() *cobra.Command {
 		Args: cobra.ExactArgs(1), SilenceUsage: true,
 		Long: `Writes what "ferrite backup" has saved into a data folder that is empty or missing, and brings the
 database up to this build. Everything in the file is checked; a file that was cut off or changed
-leaves the folder empty.
+leaves the folder empty. With --database, the database goes into an empty one of PostgreSQL, and the
+keys into the folder: start the conductor with this folder first, which gives them to its cluster.
 
 The machines have gone on since the backup. So a restored conductor answers, and reads power states,
 but does nothing to any machine, and boots none, until "ferrite resume" has shown what it would do.`,
@@ -91,7 +92,14 @@ func (s *saved) restore(ctx context.Context, passphrase string) (err error) {
 			return err
 		}
 	}
-	return s.hold(ctx, c.Header)
+	said, err := s.hold(ctx, c.Header)
+	if err == nil && s.url != "" {
+		said, err = s.toServer(ctx, said)
+	}
+	if err == nil {
+		_, err = fmt.Fprintf(s.out, "%srestore: start the conductor; it acts on no machine until: ferrite resume\n", said)
+	}
+	return err
 }
 
 // extract writes one file, for this user alone.
@@ -117,12 +125,13 @@ func (s *saved) empty() error {
 	return err
 }
 
-// hold opens the database, which brings its schema up to date and tries its keys, and holds its effects.
-func (s *saved) hold(ctx context.Context, h backup.Header) (err error) {
+// hold opens the database, which brings its schema up to date and tries its keys, and holds its effects. It returns
+// what was restored, for people.
+func (s *saved) hold(ctx context.Context, h backup.Header) (said string, err error) {
 	s.ended = nil
 	db, err := s.open(ctx, slog.New(slog.DiscardHandler), nil)
 	if err != nil {
-		return err
+		return "", err
 	}
 	closed := false
 	end := func() error {
@@ -134,21 +143,16 @@ func (s *saved) hold(ctx context.Context, h backup.Header) (err error) {
 	}
 	defer func() { err = errors.Join(err, end()) }()
 	if err := db.SetHold(ctx, node.RestoreHold{Since: s.now().UTC(), Backup: h.Taken}); err != nil {
-		return err
+		return "", err
 	}
 	nodes, err := db.Nodes(ctx, node.Query{WithChildren: true})
 	if err != nil {
-		return err
+		return "", err
 	}
 	busy, err := db.NodesWithEffects(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if err := end(); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(s.out, "restore: %s holds the backup of %s: nodes %d, at work %d\n"+
-		"restore: start the conductor; it acts on no machine until: ferrite resume\n", s.dir,
-		h.Taken.UTC().Format(time.RFC3339), len(nodes), len(busy))
-	return err
+	return fmt.Sprintf("restore: %s holds the backup of %s: nodes %d, at work %d\n", s.dir,
+		h.Taken.UTC().Format(time.RFC3339), len(nodes), len(busy)), end()
 }
