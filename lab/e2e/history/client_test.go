@@ -28,6 +28,10 @@ func (c *client) ask(but, method, path string, body, answer any) (status int, er
 	for m.name == but {
 		m = c.members[rand.IntN(len(c.members))]
 	}
+	return c.askOne(m, method, path, body, answer)
+}
+
+func (c *client) askOne(m *member, method, path string, body, answer any) (status int, err error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return 0, err
@@ -71,7 +75,7 @@ type shown struct {
 func (c *client) until(id, what string, so func(shown) bool) error {
 	var n shown
 	var err error
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(paced(100 * time.Millisecond)) {
 		n = shown{}
 		if _, err = c.ask("", http.MethodGet, "/v1/nodes/"+id, nil, &n); err == nil && so(n) {
 			return nil

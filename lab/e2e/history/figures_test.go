@@ -35,6 +35,8 @@ var table = []part{
 	{"moment", "the leader freezes for less than 5 s", "it goes on, and leads still or again"},
 	{"refused", "the database refuses the leader", "it stops within 5 s, another one takes over"},
 	{"cut", "the leader's way to the database is cut, without an answer", "the same"},
+	{"apart", "the other conductors do not reach the leader, which reaches the database",
+		"it goes on leading, and its own clients are served; the others answer 503 within this time, until it is over"},
 	{"stopped", "the leader is stopped in order, or drained", "it gives the nodes back at once"},
 	{"bystander", "another conductor, in any of these ways", "its clients go to another address"},
 	{"postgres", "PostgreSQL is stopped for 2 s", "writes wait; longer than 5 s, nobody leads, and `/readyz` is 503"},

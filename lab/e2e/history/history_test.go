@@ -29,8 +29,12 @@ import (
 var (
 	troubles = flag.Int("troubles", 20, "how often a conductor is killed, frozen, cut off or stopped")
 	freezes  = flag.Bool("freezes", false, "freeze the leader every time")
-	nodes    = flag.Int("nodes", 45, "how many nodes: a third has BMCs, a third lives, a third are registers")
+	nodes    = flag.Int("nodes", 48,
+		"how many nodes: a quarter has BMCs, one lives, one is cleaned by agents, one are registers")
 )
+
+// paced is a pause that keeps the load as it is with few nodes.
+func paced(d time.Duration) time.Duration { return d * time.Duration(max(1, *nodes/48)) }
 
 // longest is how long a takeover may take.
 const longest = 10 * time.Second
@@ -45,6 +49,7 @@ type world struct {
 	busy      sync.WaitGroup
 	registers *registers
 	powered   []*powered
+	cleaned   []*cleaned
 	lived     atomic.Int64
 	takeovers []time.Duration
 	figures   map[string][]float64
@@ -127,7 +132,8 @@ func (w *world) enroll(body map[string]any) (id string) {
 // begin starts all that is done to the nodes.
 func (w *world) begin() {
 	w.t.Helper()
-	for range *nodes / 3 {
+	for i := range *nodes / 4 {
+		w.clean(i)
 		m := newMachine(w.t)
 		id := w.enroll(map[string]any{"driver": "redfish", "driver_info": map[string]any{
 			"redfish_address": m.server.URL, "redfish_username": redfishtest.User, "redfish_password": redfishtest.Password,
@@ -137,7 +143,10 @@ func (w *world) begin() {
 		}
 		p := &powered{client: w.client, node: id, machine: m}
 		w.powered = append(w.powered, p)
-		w.repeat(func(int) error { return p.toggle() })
+		w.repeat(func(int) error {
+			time.Sleep(paced(rand.N(100 * time.Millisecond)))
+			return p.toggle()
+		})
 
 		lives := w.enroll(map[string]any{"driver": "fake-hardware", "instance_info": map[string]any{
 			"image_source": "http://images/os.raw",
@@ -147,6 +156,7 @@ func (w *world) begin() {
 				i = 1 + (i-1)%(len(stages)-1)
 			}
 			w.lived.Add(1)
+			time.Sleep(paced(rand.N(100 * time.Millisecond)))
 			return w.live(lives, stages[i].verb, stages[i].from, stages[i].to)
 		})
 
@@ -154,7 +164,7 @@ func (w *world) begin() {
 		for c := range 3 {
 			w.repeat(func(i int) error {
 				w.registers.use(register, c, i)
-				time.Sleep(time.Duration(rand.IntN(600)) * time.Millisecond)
+				time.Sleep(paced(rand.N(600 * time.Millisecond)))
 				return nil
 			})
 		}
@@ -189,6 +199,11 @@ func (w *world) disturb(nth int, x trouble, probe string) {
 	}
 	answered := make(chan answer, 1)
 	go func() {
+		if x.apart && victim == leader {
+			took, err := w.apart(victim, probe, nth)
+			answered <- answer{took, err}
+			return
+		}
 		took, err := w.await(victim.name, probe, nth)
 		answered <- answer{took, err}
 	}()
@@ -264,14 +279,25 @@ func (w *world) report() {
 			doubled += extra
 		}
 	}
+	commands := 0
+	for _, c := range w.cleaned {
+		given, again, repeated := c.ledger()
+		commands, late = commands+given, late+repeated
+		if doubled += again; again > 0 {
+			w.t.Errorf("node %s: %d commands of agents were carried out again: %v", c.node, again, c.agent.Ledger())
+		}
+	}
 	if w.most > roomConnections {
 		w.t.Errorf("the conductors had %d connections to the database at a time, expected %d at most", w.most,
 			roomConnections)
 	}
 	slices.Sort(w.takeovers)
-	w.t.Logf("%d writes to %d registers acknowledged, %d stages lived, %d power requests, %d commands that changed "+
-		"nothing, %d connections",
-		w.registers.known, len(w.registers.all), w.lived.Load(), requests, late, w.most)
+	w.t.Logf("%d writes to %d registers acknowledged, %d stages lived, %d power requests, %d commands of agents, "+
+		"%d commands that changed nothing, %d connections",
+		w.registers.known, len(w.registers.all), w.lived.Load(), requests, commands, late, w.most)
+	if commands == 0 {
+		w.t.Error("no agent was given a command")
+	}
 	if len(w.takeovers) == 0 {
 		w.t.Error("no leader was in trouble")
 		return

@@ -29,6 +29,8 @@ type machine struct {
 	server *httptest.Server
 	bmc    *redfish.Server
 
+	pushed func(on bool) // after each press; may be nil
+
 	mu     sync.Mutex
 	ledger []command
 }
@@ -57,6 +59,9 @@ func (m *machine) Reset(ctx context.Context, kind qemu.ResetType) error {
 	before := m.Power()
 	err := m.Machine.Reset(ctx, kind)
 	m.ledger = append(m.ledger, command{time.Now(), kind, before, m.Power()})
+	if m.pushed != nil && err == nil && (before != m.Power() || kind == qemu.ResetForceRestart) {
+		m.pushed(m.Power() == qemu.On)
+	}
 	return err
 }
 

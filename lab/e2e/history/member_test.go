@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -28,6 +29,7 @@ type member struct {
 	args    []string
 	log     string
 	network *network
+	reached string // where other conductors reach it; nobody else uses this address
 	process *os.Process
 	over    chan struct{}
 }
@@ -40,6 +42,7 @@ func newMember(t *testing.T, name, database, key string) *member {
 		t.Fatal(err)
 	}
 	m := &member{t: t, name: name, role: "member_" + name, address: freePort(t)}
+	m.reached = "127.0.10." + strconv.Itoa(int(name[0]))
 	m.log = filepath.Join(t.TempDir(), name+".log")
 	m.network, u = newNetwork(t, u)
 	u.User = url.User(m.role)
@@ -47,7 +50,7 @@ func newMember(t *testing.T, name, database, key string) *member {
 		"--database", u.String(), "--cluster-key-file", key, "--host", name, "--data-dir", filepath.Join(t.TempDir(), name),
 		"--api-address", m.address, "--auth", "none", "--boot=false", "--hardware-types", "fake-hardware,redfish",
 		"--bmc-allow", "127.0.0.0/8", "--registry-allow", "127.0.0.0/8", "--agent-allow", "127.0.0.0/8",
-		"--sync-power-state-interval", "10s",
+		"--sync-power-state-interval", "10s", "--agent-require-tls=false", "--cluster-address", m.reached + ":6386",
 	}
 	return m
 }

@@ -16,6 +16,7 @@ type trouble struct {
 	cause func(w *world, m *member)
 	cure  func(w *world, m *member)
 	lasts time.Duration
+	apart bool // the leader goes on leading, and its clients are served
 }
 
 func freezing(lasts time.Duration) trouble {
@@ -24,11 +25,11 @@ func freezing(lasts time.Duration) trouble {
 		kind = "moment"
 	}
 	return trouble{
-		kind, fmt.Sprintf("frozen for %s", lasts),
-		func(_ *world, m *member) { m.signal(syscall.SIGSTOP) }, func(_ *world, m *member) {
+		kind: kind, name: fmt.Sprintf("frozen for %s", lasts),
+		cause: func(_ *world, m *member) { m.signal(syscall.SIGSTOP) }, cure: func(_ *world, m *member) {
 			m.signal(syscall.SIGCONT)
 			m.ready()
-		}, lasts,
+		}, lasts: lasts,
 	}
 }
 
@@ -42,40 +43,48 @@ func moment(nth int) time.Duration {
 
 var (
 	killed = trouble{
-		"killed", "killed", func(_ *world, m *member) { m.signal(syscall.SIGKILL) }, (*world).again, 2 * time.Second,
+		kind: "killed", name: "killed", cause: func(_ *world, m *member) { m.signal(syscall.SIGKILL) },
+		cure: (*world).again, lasts: 2 * time.Second,
 	}
 	ended = trouble{
-		"stopped", "stopped", func(_ *world, m *member) { m.signal(syscall.SIGTERM) }, (*world).again, 2 * time.Second,
+		kind: "stopped", name: "stopped", cause: func(_ *world, m *member) { m.signal(syscall.SIGTERM) },
+		cure: (*world).again, lasts: 2 * time.Second,
 	}
 	refused = trouble{
-		"refused", "refused by the database", func(w *world, m *member) {
+		kind: "refused", name: "refused by the database", cause: func(w *world, m *member) {
 			w.command("ALTER ROLE "+m.role+" NOLOGIN",
 				"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = '"+m.role+"'")
-		}, func(w *world, m *member) {
+		}, cure: func(w *world, m *member) {
 			w.command("ALTER ROLE " + m.role + " LOGIN")
 			m.ready()
-		}, 10 * time.Second,
+		}, lasts: 10 * time.Second,
 	}
 	cutOff = trouble{
-		"cut", "cut off from the database", func(_ *world, m *member) { m.network.cut() },
-		func(_ *world, m *member) {
+		kind: "cut", name: "cut off from the database", cause: func(_ *world, m *member) { m.network.cut() },
+		cure: func(_ *world, m *member) {
 			m.network.mend()
 			m.ready()
-		}, 10 * time.Second,
+		}, lasts: 10 * time.Second,
+	}
+	apart = trouble{
+		kind: "apart", name: "cut off from the other conductors",
+		cause: func(w *world, m *member) { w.route("add", m) }, cure: func(w *world, m *member) { w.route("del", m) },
+		lasts: 10 * time.Second, apart: true,
 	}
 	restart = trouble{
-		"postgres", "without PostgreSQL", func(w *world, _ *member) {
+		kind: "postgres", name: "without PostgreSQL", cause: func(w *world, _ *member) {
 			if err := w.server.Stop(syscall.SIGINT); err != nil {
 				w.t.Fatal(err)
 			}
-		}, func(w *world, m *member) {
+		}, cure: func(w *world, m *member) {
 			if err := w.server.Start(); err != nil {
 				w.t.Fatal(err)
 			}
 			m.ready()
-		}, 2 * time.Second,
+		}, lasts: 2 * time.Second,
 	}
 	all = []trouble{
 		killed, freezing(12 * time.Second), refused, ended, freezing(time.Second), cutOff, restart, freezing(6 * time.Second),
+		apart,
 	}
 )
