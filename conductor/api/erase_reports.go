@@ -26,6 +26,7 @@ type eraseReportConductor interface {
 	// EraseReports are the oldest first; also those of a node that is no more, by
 	// its UUID.
 	EraseReports(ctx context.Context, ref string) ([]node.EraseReport, error)
+	ListEraseReports(ctx context.Context, q node.EraseReportQuery) ([]node.EraseReport, error)
 	EraseReport(ctx context.Context, uuid string) (node.EraseReport, error)
 	ErasePublicKey() ed25519.PublicKey
 }
@@ -38,6 +39,9 @@ func (h *eraseReportResource) routes() []rest.Route {
 		{Method: http.MethodGet, Path: root + "/nodes/:node/erase-reports",
 			Doc:    "what was erased of a machine, the oldest first; also of a node that is no more, by its UUID",
 			Handle: h.listEraseReports, Wire: rest.Returns(rest.FormOf(nodeapi.EraseReports{}))},
+		{Method: http.MethodGet, Path: root + "/erase-reports",
+			Doc:    "what was erased of all machines, the oldest first; also of nodes that are no more",
+			Handle: h.listAllEraseReports, Wire: rest.Returns(rest.FormOf(nodeapi.EraseReports{}), eraseReportArgs()...)},
 		{Method: http.MethodGet, Path: root + "/erase-reports/:report",
 			Doc: "what was erased, how, and how that was verified; signed", Handle: h.showEraseReport,
 			Wire: rest.Returns(rest.FormOf(nodeapi.EraseReport{}))},

@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,6 +66,90 @@ func TestEraseReports(t *testing.T) {
 			t.Errorf("%s: %d %s", path, r.status, r.body)
 		}
 	}
+}
+
+// TestAllEraseReports: the reports of all nodes are listed in pages, from either end, also
+// those of nodes that are no more.
+func TestAllEraseReports(t *testing.T) {
+	c := newConductor(t)
+	ids := make([]string, 5)
+	for i, name := range []string{"n1", "n2", "n1", "n2", "n3"} {
+		if i < 2 || name == "n3" {
+			c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"`+name+`"}`)
+		}
+		ids[i] = c.Erased(t, name, i == 1)
+	}
+	n2, err := c.Engine.Node(t.Context(), "n2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.must(http.StatusNoContent, 115, "DELETE", "/v1/nodes/n2", "")
+	for query, want := range map[string][]string{
+		"": ids, "?sort_dir=desc&limit=2": {ids[4], ids[3]}, "?limit=2&marker=" + ids[1]: {ids[2], ids[3]},
+		"?node=n1": {ids[0], ids[2]}, "?node=" + strings.ToUpper(n2.UUID): {ids[1], ids[3]},
+		"?sort_key=signed_at&marker=" + strings.ToUpper(ids[3]): {ids[4]}, "?node=" + ids[0]: {},
+	} {
+		var got nodeapi.EraseReports
+		r := c.must(http.StatusOK, 0, "GET", "/ferrite/v1/erase-reports"+query, "")
+		if err := json.Unmarshal([]byte(r.body), &got); err != nil {
+			t.Fatal(err)
+		}
+		have := []string{}
+		for _, s := range got.EraseReports {
+			have = append(have, s.UUID)
+		}
+		if !slices.Equal(have, want) || (got.Next != "") != strings.Contains(query, "limit=2") {
+			t.Errorf("%q: %s, want %v", query, r.body, want)
+		}
+	}
+	var all []string
+	for next := "/ferrite/v1/erase-reports?limit=2&sort_dir=desc"; next != ""; {
+		var page nodeapi.EraseReports
+		if err := json.Unmarshal([]byte(c.must(http.StatusOK, 0, "GET", next, "").body), &page); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range page.EraseReports {
+			all = append([]string{s.UUID}, all...)
+		}
+		if next = page.Next; next != "" {
+			next = next[strings.Index(next, "/ferrite/"):]
+		}
+	}
+	if !slices.Equal(all, ids) {
+		t.Errorf("page after page: %v, want %v", all, ids)
+	}
+	for query, want := range map[string]int{"limit=x": 400, "limit=0": 400, "marker=x": 400, "sort_key=erased": 400,
+		"sort_dir=up": 400, "marker=" + n2.UUID: 404, "node=n2": 404, "nodes=n1": 400, "node=%00": 400} {
+		if r := c.do(0, "GET", "/ferrite/v1/erase-reports?"+query, ""); r.status != want {
+			t.Errorf("%s: %d %s, want %d", query, r.status, r.body, want)
+		}
+	}
+}
+
+// TestAllEraseReportsOfProjects: a project's people see the reports of its nodes in the list of all, and
+// cannot page after another's.
+func TestAllEraseReportsOfProjects(t *testing.T) {
+	g := newGuardedConductor(t)
+	e := g.estate()
+	id := g.Erased(t, e.node, false)
+	see := func(want ...bool) {
+		t.Helper()
+		for i, project := range []string{"", owner, lessee, other} {
+			r := g.as("reader "+project, "GET", "/ferrite/v1/erase-reports", "")
+			if r.status != http.StatusOK || strings.Contains(r.body, id) != want[i] {
+				t.Errorf("reader of %q: %d %s, want the report: %v", project, r.status, r.body, want[i])
+			}
+			status := map[bool]int{true: http.StatusOK, false: http.StatusNotFound}[want[i]]
+			if r := g.as("reader "+project, "GET", "/ferrite/v1/erase-reports?marker="+id, ""); r.status != status {
+				t.Errorf("reader of %q pages after it: %d %s, want %d", project, r.status, r.body, status)
+			}
+		}
+	}
+	see(true, true, true, false)
+	if err := g.Engine.DeleteNode(t.Context(), e.node); err != nil {
+		t.Fatal(err)
+	}
+	see(true, false, false, false)
 }
 
 // TestEraseReportsOfOthers: a report is as visible as its node; once that is gone,

@@ -235,6 +235,7 @@ func ferritePolicy() []Rule {
 		{"ferrite:openapi:get", Reader, no, no, Reader, []string{"GET /ferrite/v1/openapi.json"}},
 		{"ferrite:erase_report:get", Reader, Reader, Reader, no,
 			[]string{"GET /ferrite/v1/nodes/{}/erase-reports", "GET /ferrite/v1/erase-reports/{}"}},
+		{"ferrite:erase_report:list", Reader, no, no, Reader, []string{"GET /ferrite/v1/erase-reports"}},
 		{"ferrite:erase_key:get", Stranger, Stranger, Stranger, Stranger, []string{"GET /ferrite/v1/erase-key"}},
 		{"ferrite:boot:watch", Reader, no, no, no, []string{"GET /ferrite/v1/boot/watch"}},
 		{"ferrite:audit:list", Admin, no, no, no, []string{"GET /ferrite/v1/audit"}},

@@ -25,6 +25,15 @@ const EraseReportsKept = 200
 // MaxEraseReport bounds one report, in bytes. A disk has some 600.
 const MaxEraseReport = 256 << 10
 
+// EraseReportQuery selects erase reports.
+type EraseReportQuery struct {
+	NodeUUID string // "" for all, also of nodes that are no more
+	Project  string // of the node's owner or lessee; a deleted node has neither
+	Desc     bool   // the newest first
+	Marker   string // UUID of the report after which the page starts
+	Limit    int    // 0 for all
+}
+
 // Kind is what people call it.
 func (*EraseReport) Kind() string { return "erase report" }
 

@@ -356,6 +356,9 @@ func (p *pair) overview(r *rapid.T) {
 	_, _ = both(r, p, func(s store.Store) ([]node.Runbook, error) { return s.Catalogs().Runbooks.List(p.ctx, "") })
 	_, _ = both(r, p, func(s store.Store) ([]node.Allocation, error) { return s.Catalogs().Allocations.List(p.ctx, "") })
 	_, _ = both(r, p, func(s store.Store) ([]node.EraseReport, error) { return s.Catalogs().EraseReports.List(p.ctx, "") })
+	_, _ = both(r, p, func(s store.Store) ([]node.EraseReport, error) {
+		return s.EraseReports(p.ctx, node.EraseReportQuery{Desc: true, Limit: 3})
+	})
 	_, _ = both(r, p, func(s store.Store) ([]node.Allocation, error) {
 		return s.Catalogs().Allocations.List(p.ctx, "state", "active")
 	})

@@ -44,6 +44,8 @@ type Store interface {
 	Port(ctx context.Context, uuid string) (node.Port, error)
 	// Ports lists ports in the order of creation.
 	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
+	// EraseReports lists erase reports in the order of creation.
+	EraseReports(ctx context.Context, q node.EraseReportQuery) ([]node.EraseReport, error)
 
 	// PendingEffect returns the pending effect of a node, nil when there is none.
 	PendingEffect(ctx context.Context, nodeUUID string) (*node.Effect, error)

@@ -43,10 +43,11 @@ type EraseReport struct {
 	Signature string `json:"signature"` // base64 of Ed25519 (RFC 8032) over them
 }
 
-// EraseReports answers GET /ferrite/v1/nodes/{node}/erase-reports: the oldest
-// first.
+// EraseReports answers GET /ferrite/v1/nodes/{node}/erase-reports, and a page of
+// GET /ferrite/v1/erase-reports: the oldest first.
 type EraseReports struct {
 	EraseReports []EraseSummary `json:"erase_reports"`
+	Next         string         `json:"next,omitempty"` // URL of the next page; "" for none
 }
 
 // EraseSummary is a report without its disks; they are counted.

@@ -30,6 +30,11 @@ func (e *Core) EraseReports(ctx context.Context, ref string) ([]node.EraseReport
 	return reports, err
 }
 
+// ListEraseReports returns the erase reports of all nodes that a query selects.
+func (e *Core) ListEraseReports(ctx context.Context, q node.EraseReportQuery) ([]node.EraseReport, error) {
+	return e.Store.EraseReports(ctx, q)
+}
+
 // EraseReport returns one erase report.
 func (e *Core) EraseReport(ctx context.Context, uuid string) (node.EraseReport, error) {
 	return e.Store.Catalogs().EraseReports.Find(ctx, uuid)

@@ -19,6 +19,7 @@ type Store interface {
 	Shards(ctx context.Context) ([]node.Shard, error)
 	Port(ctx context.Context, uuid string) (node.Port, error)
 	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
+	EraseReports(ctx context.Context, q node.EraseReportQuery) ([]node.EraseReport, error)
 	Inspected(ctx context.Context, nodeUUID string) (node.Inspected, error)
 	HardwareReport(ctx context.Context, nodeUUID string) (node.HardwareReport, error)
 	History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error)

@@ -32,6 +32,11 @@ func (s *Store) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error
 	return answer(s, "Ports", func() ([]node.Port, error) { return s.inner.Ports(ctx, q) })
 }
 
+// EraseReports lists erase reports, or fails.
+func (s *Store) EraseReports(ctx context.Context, q node.EraseReportQuery) ([]node.EraseReport, error) {
+	return answer(s, "EraseReports", func() ([]node.EraseReport, error) { return s.inner.EraseReports(ctx, q) })
+}
+
 // PendingEffect reads the pending effect of a node, or fails.
 func (s *Store) PendingEffect(ctx context.Context, nodeUUID string) (*node.Effect, error) {
 	return answer(s, "PendingEffect", func() (*node.Effect, error) { return s.inner.PendingEffect(ctx, nodeUUID) })

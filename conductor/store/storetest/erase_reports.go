@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -53,4 +54,51 @@ func testEraseReports(t *testing.T, s store.Store) {
 	equal(t, uuid(10), all[0].UUID)
 	_, err = kept.Find(t.Context(), another.UUID) // of the node that has one alone
 	check(t, err)
+}
+
+// testEraseReportList pages through the reports of all nodes, of some, and of a project's.
+func testEraseReportList(t *testing.T, s store.Store) {
+	owned, lent := sample(1), sample(2)
+	owned.Owner, owned.Lessee, lent.Owner, lent.Lessee = "blue", "", "red", "blue"
+	a, b, gone := insert(t, s, owned), insert(t, s, lent), insert(t, s, sample(3))
+	for i, of := range []string{a.UUID, b.UUID, gone.UUID, a.UUID, b.UUID} {
+		r := eraseReport(10+i, of)
+		_, err := s.Commit(t.Context(), node.Change{PutEraseReport: &r})
+		check(t, err)
+	}
+	_, err := s.Commit(t.Context(), node.Change{Delete: gone.UUID})
+	check(t, err)
+	for name, c := range map[string]struct {
+		query node.EraseReportQuery
+		want  []int
+	}{
+		"all":                    {node.EraseReportQuery{}, []int{10, 11, 12, 13, 14}},
+		"the newest":             {node.EraseReportQuery{Desc: true, Limit: 2}, []int{14, 13}},
+		"a page":                 {node.EraseReportQuery{Marker: uuid(11), Limit: 2}, []int{12, 13}},
+		"an older page":          {node.EraseReportQuery{Marker: uuid(12), Limit: 9, Desc: true}, []int{11, 10}},
+		"after the last":         {node.EraseReportQuery{Marker: uuid(14)}, nil},
+		"of a node":              {node.EraseReportQuery{NodeUUID: b.UUID}, []int{11, 14}},
+		"of one that is no more": {node.EraseReportQuery{NodeUUID: gone.UUID}, []int{12}},
+		"of none":                {node.EraseReportQuery{NodeUUID: uuid(98)}, nil},
+		"after another's":        {node.EraseReportQuery{NodeUUID: b.UUID, Marker: uuid(12)}, []int{14}},
+		"a project's":            {node.EraseReportQuery{Project: "blue"}, []int{10, 11, 13, 14}},
+		"an owner's alone":       {node.EraseReportQuery{Project: "red"}, []int{11, 14}},
+		"of a project, paged":    {node.EraseReportQuery{Project: "blue", Marker: uuid(11), Limit: 1}, []int{13}},
+		"another project's":      {node.EraseReportQuery{Project: "green"}, nil},
+	} {
+		got, err := s.EraseReports(t.Context(), c.query)
+		check(t, err)
+		var want, have []string
+		for _, n := range c.want {
+			want = append(want, uuid(n))
+		}
+		for _, r := range got {
+			have = append(have, r.UUID)
+		}
+		if !slices.Equal(want, have) {
+			t.Errorf("%s: %v, want %v", name, have, want)
+		}
+	}
+	_, err = s.EraseReports(t.Context(), node.EraseReportQuery{Marker: uuid(99)})
+	wants(t, err, node.ErrNotFound)
 }

@@ -59,6 +59,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"inspection rules", testInspectionRules},
 		{"secrets", testSecrets},
 		{"erase reports outlive their node", testEraseReports},
+		{"erase reports of all nodes", testEraseReportList},
 		{"documents", testObjects},
 		{"documents are written all or none", testObjectsAtomic},
 		{"documents are found", testObjectQueries},

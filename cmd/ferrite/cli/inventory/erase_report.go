@@ -14,6 +14,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -28,26 +29,10 @@ const eraseReportsPath = nodeapi.FerriteRoot + "/erase-reports"
 
 // EraseReportCommand is ferrite erase-report.
 func EraseReportCommand(s *client.Session) *cobra.Command {
-	return client.Group("erase-report", "Signed reports about erased disks", eraseReportHelp,
+	cmd := client.Group("erase-report", "Signed reports about erased disks", eraseReportHelp,
 		eraseReportList(s), eraseReportShow(s), eraseReportSave(s), eraseReportVerify(s), eraseReportKey(s))
-}
-
-func eraseReportList(s *client.Session) *cobra.Command {
-	return &cobra.Command{
-		Use:   "list NODE",
-		Short: "List the erase reports of a node; name a deleted node by its UUID",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var reply struct {
-				EraseReports json.RawMessage `json:"erase_reports"`
-			}
-			if err := s.Client.Do(cmd.Context(), "GET", client.FerritePath(args[0], "erase-reports"), nil, &reply); err != nil {
-				return noEraseReports(s, err)
-			}
-			columns := output.Columns("uuid", "signed_at", "failed", "erased", "skipped", "errors")
-			return output.PrintAny(s, cmd.OutOrStdout(), reply.EraseReports, output.RowsOf(s, reply.EraseReports, columns))
-		},
-	}
+	nodes.Several(s, cmd)
+	return cmd
 }
 
 func eraseReportShow(s *client.Session) *cobra.Command {
@@ -200,7 +185,7 @@ func explainVerdict(s *client.Session, cmd *cobra.Command, statement nodeapi.Era
 			len(report.Disks))
 	}
 	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "good: node %s %s, signed at %s with the key %s\n",
-		output.Visible(statement.NodeName), statement.NodeUUID, statement.SignedAt.UTC().Format(time.RFC3339),
+		output.VisibleLine(statement.NodeName), output.VisibleLine(statement.NodeUUID), statement.SignedAt.UTC().Format(time.RFC3339),
 		statement.KeyID)
 	return err
 }

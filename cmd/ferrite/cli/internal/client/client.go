@@ -87,16 +87,20 @@ func (c *client) Do(ctx context.Context, method, path string, in, out any) error
 // Pages reads a list to its end, or until limit items are there. kind is the
 // path of the list, whose last part is the key it has in answers.
 func (c *client) Pages(ctx context.Context, kind string, q url.Values, limit int) ([]json.RawMessage, error) {
-	key := path.Base(kind)
+	return c.PagesAt(ctx, nodeapi.Root+"/"+kind, path.Base(kind), q, limit)
+}
+
+// PagesAt is Pages for a list at any path, whose items are under a key.
+func (c *client) PagesAt(ctx context.Context, at, key string, q url.Values, limit int) ([]json.RawMessage, error) {
 	items := []json.RawMessage{}
 	for {
 		var page map[string]json.RawMessage
-		if err := c.Do(ctx, "GET", nodeapi.Root+"/"+kind+"?"+q.Encode(), nil, &page); err != nil {
+		if err := c.Do(ctx, "GET", at+"?"+q.Encode(), nil, &page); err != nil {
 			return nil, err
 		}
 		var some []json.RawMessage
 		if err := json.Unmarshal(page[key], &some); err != nil {
-			return nil, fmt.Errorf("list of %s: %w", kind, err)
+			return nil, fmt.Errorf("list of %s: %w", key, err)
 		}
 		items = append(items, some...)
 		if len(page["next"]) == 0 || len(some) == 0 || limit > 0 && len(items) >= limit {
@@ -106,7 +110,7 @@ func (c *client) Pages(ctx context.Context, kind string, q url.Values, limit int
 			UUID string `json:"uuid"`
 		}
 		if err := json.Unmarshal(some[len(some)-1], &last); err != nil || last.UUID == "" {
-			return nil, fmt.Errorf("there are more %s, and the next page needs the field uuid: add it to --fields", kind)
+			return nil, fmt.Errorf("there are more %s, and the next page needs the field uuid: add it to --fields", key)
 		}
 		q.Set("marker", last.UUID)
 	}
@@ -243,6 +247,8 @@ func (c *client) fault(status int, reply []byte) *nodeapi.Fault {
 	if text, ok := statusText(reply); ok {
 		f.Text = text
 	}
+	// further lines of it would look like errors of ours
+	f.Text = strings.ReplaceAll(f.Text, "\n", "\n  ")
 	switch {
 	case status == http.StatusUnauthorized:
 		f.Text += "\n  log in: --user with FERRITE_PASSWORD or --user-password-file, or FERRITE_TOKEN"

@@ -17,7 +17,7 @@ func Several(s *client.Session, cmd *cobra.Command) {
 	for _, below := range cmd.Commands() {
 		Several(s, below)
 	}
-	if strings.Contains(cmd.Use, " NODE...") && cmd.RunE != nil {
+	if (strings.Contains(cmd.Use, " NODE...") || strings.Contains(cmd.Use, " [NODE...]")) && cmd.RunE != nil {
 		bySelector(s, cmd)
 	}
 }
