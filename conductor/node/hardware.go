@@ -1,6 +1,7 @@
 package node
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -105,6 +106,23 @@ func (h HardwareType) Default(kind string) string {
 	}
 	return ""
 }
+
+// WithDefaults is the hardware type with these implementations, by kind, as its defaults. Those that
+// it does not support change nothing.
+func (h HardwareType) WithDefaults(names map[string]string) HardwareType {
+	ordered := make(map[string][]string, len(h.Interfaces))
+	for kind, all := range h.Interfaces {
+		ordered[kind] = all
+		if name := names[kind]; slices.Contains(all, name) {
+			others := slices.DeleteFunc(slices.Clone(all), func(other string) bool { return other == name })
+			ordered[kind] = append([]string{name}, others...)
+		}
+	}
+	return HardwareType{h.Name, ordered}
+}
+
+// InterfaceKinds are the kinds of interfaces that a hardware type has, in the order of the alphabet.
+func InterfaceKinds() []string { return slices.Sorted(maps.Keys(implementations)) }
 
 // Supports reports whether the hardware type can work with an implementation.
 func (h HardwareType) Supports(kind, name string) bool {

@@ -110,27 +110,28 @@ type Facts struct {
 
 // Settings are the operator's choices that decisions depend on.
 type Settings struct {
-	ConductorName    string        // this conductor's name, for history
-	AutomatedClean   bool          // clean between tenants unless the node says otherwise
-	FastTrack        bool          // keep Ferrite's agent running between activities
-	FastTrackAny     bool          // and any other agent
-	FastTrackTimeout time.Duration // an agent heard of within this time counts as running
-	FastTrackIdle    time.Duration // a kept agent's machine is switched off after this time at rest; 0 for never
-	Kexec            bool          // start what was deployed from the ramdisk, where that is right
-	DeployTimeout    time.Duration // silence of the ramdisk that fails a deploy
-	CleanTimeout     time.Duration
-	RescueTimeout    time.Duration
-	ServiceTimeout   time.Duration
-	InspectTimeout   time.Duration
-	BootRetries      int           // how often a machine whose network boot does not go on is started again
-	BootRetryAfter   time.Duration // how long it may go no further; 0 for ever
-	BootMedia        bool          // this conductor serves the images of virtual drives
-	PowerTimeout     time.Duration // how long a power change may take
-	BMC              node.Patience // how long BMCs are waited for, but for Power; zero times are the defaults
-	PersonTimeout    time.Duration // how long one may take that a person makes, of a machine without a BMC
-	CollectLogs      bool          // ask agents that ship no log for theirs when a run has failed
-	StepTimeout      time.Duration // how long a step of agent or BMC may last without measured progress
-	StepLimit        time.Duration // how long it may last in all
+	ConductorName     string            // this conductor's name, for history
+	DefaultInterfaces map[string]string // of nodes that name none, by kind; others have their hardware type's
+	AutomatedClean    bool              // clean between tenants unless the node says otherwise
+	FastTrack         bool              // keep Ferrite's agent running between activities
+	FastTrackAny      bool              // and any other agent
+	FastTrackTimeout  time.Duration     // an agent heard of within this time counts as running
+	FastTrackIdle     time.Duration     // a kept agent's machine is switched off after this time at rest; 0 for never
+	Kexec             bool              // start what was deployed from the ramdisk, where that is right
+	DeployTimeout     time.Duration     // silence of the ramdisk that fails a deploy
+	CleanTimeout      time.Duration
+	RescueTimeout     time.Duration
+	ServiceTimeout    time.Duration
+	InspectTimeout    time.Duration
+	BootRetries       int           // how often a machine whose network boot does not go on is started again
+	BootRetryAfter    time.Duration // how long it may go no further; 0 for ever
+	BootMedia         bool          // this conductor serves the images of virtual drives
+	PowerTimeout      time.Duration // how long a power change may take
+	BMC               node.Patience // how long BMCs are waited for, but for Power; zero times are the defaults
+	PersonTimeout     time.Duration // how long one may take that a person makes, of a machine without a BMC
+	CollectLogs       bool          // ask agents that ship no log for theirs when a run has failed
+	StepTimeout       time.Duration // how long a step of agent or BMC may last without measured progress
+	StepLimit         time.Duration // how long it may last in all
 
 	SoftPowerOffTimeout   time.Duration // how long an operating system may take to shut down
 	RamdiskPowerOff       time.Duration // how long a ramdisk may take to shut down before the BMC cuts the power

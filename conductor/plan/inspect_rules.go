@@ -52,10 +52,22 @@ func (d *decision) applyRules() error {
 	if err != nil {
 		return fmt.Errorf("the plugin data cannot be written after inspection rules: %w", err)
 	}
+	d.fillInterfaces(&out.Node)
 	d.n, d.dirty = out.Node, true
 	d.inspected.PluginData = raw
 	d.takePorts(out.Ports)
 	return d.enqueueCalls(out.Calls)
+}
+
+// fillInterfaces gives the interfaces that rules have emptied their defaults.
+func (d *decision) fillInterfaces(n *node.Node) {
+	hw, _ := node.HardwareTypeByName(n.Driver)
+	hw = hw.WithDefaults(d.f.Settings.DefaultInterfaces)
+	for kind, name := range n.Interfaces {
+		if name == "" {
+			n.Interfaces[kind] = hw.Default(kind)
+		}
+	}
 }
 
 // machineByRules refuses the BMC that rules gave the node where another node has it.

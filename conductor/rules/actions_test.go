@@ -21,7 +21,7 @@ func TestActions(t *testing.T) {
 		`{"op":"set-attribute","args":["retired","yes"]}`:                                `node.retired=true`,
 		`{"op":"set-attribute","args":["automated_clean",false]}`:                        `node.automated_clean=false`,
 		`{"op":"set-attribute","args":["deploy_interface","ramdisk"]}`:                   `node.interfaces.deploy="ramdisk"`,
-		`{"op":"set-attribute","args":["deploy_interface",null]}`:                        ``,
+		`{"op":"set-attribute","args":["deploy_interface",null]}`:                        `node.interfaces.deploy=""`,
 		`{"op":"set-attribute","args":["extra.deep.er.more",[1,"{node.name}"]]}`:         `node.extra.deep.er.more=[1,"n1"]`,
 		`{"op":"set-attribute","args":["instance_info/a/b",1]}`:                          `node.instance_info.a.b=1`,
 		`{"op":"set-attribute","args":["properties",{"{node.name}":2}]}`:                 `node.properties.capabilities=gone node.properties.cpus=gone node.properties.n1=2`,

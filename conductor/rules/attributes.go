@@ -180,10 +180,11 @@ func interfaceAttribute(kind string) attribute[node.Node] {
 			if !ok {
 				return fmt.Errorf("hardware type %s is unknown", n.Driver)
 			}
-			name, ok := v.(string)
 			if v == nil {
-				name, ok = hw.Default(kind), true
+				n.Interfaces[kind] = "" // whoever applies rules gives it the default
+				return nil
 			}
+			name, ok := v.(string)
 			if !ok || !hw.Supports(kind, name) {
 				return fmt.Errorf("%s is no %s interface of %s, which has %v", safe(v), kind, n.Driver, hw.Interfaces[kind])
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
+	"github.com/ferrite-metal/ferrite/conductor/node"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
@@ -31,6 +32,11 @@ func complete(c *cobra.Command) {
 		"log-format":          {"text", "json"},
 	} {
 		register(c, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
+	for _, kind := range node.InterfaceKinds() {
+		fake, _ := node.HardwareTypeByName("fake-hardware") // which takes them all
+		register(c, defaultInterfaceFlag(kind),
+			cobra.FixedCompletions(fake.Interfaces[kind], cobra.ShellCompDirectiveNoFileComp))
 	}
 	register(c, "boot-interface", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var names []string

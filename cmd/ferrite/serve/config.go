@@ -17,6 +17,7 @@ import (
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
 
+	"github.com/ferrite-metal/ferrite/conductor/node"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
@@ -141,6 +142,8 @@ type Config struct {
 	DiscoveryLimit int    `koanf:"discovery-limit"`
 	BMCCredentials string `koanf:"bmc-credentials"`
 
+	DefaultInterfaces map[string]string `koanf:"-"` // by kind; those that are set
+
 	release string // of the program; "" in tests
 }
 
@@ -185,6 +188,12 @@ func read(f *pflag.FlagSet) (Config, error) {
 	}
 	if c.DHCP != "" && c.DHCP != string(bootserver.DHCPFull) {
 		c.OtherDHCP = true
+	}
+	c.DefaultInterfaces = map[string]string{}
+	for _, kind := range node.InterfaceKinds() {
+		if name := k.String(defaultInterfaceFlag(kind)); name != "" {
+			c.DefaultInterfaces[kind] = name
+		}
 	}
 	c.takeCredentials(os.Getenv("CREDENTIALS_DIRECTORY"))
 	return c, c.check()

@@ -34,7 +34,7 @@ func (c *Config) check() error {
 	if len(c.HardwareTypes) == 0 {
 		return errors.New("--hardware-types is empty: name at least one of " + strings.Join(bmc.Names(), ", "))
 	}
-	if err := errors.Join(c.checkCAFolder(), c.checkOutbound(), c.checkAgentCA()); err != nil {
+	if err := errors.Join(c.checkDefaultInterfaces(), c.checkCAFolder(), c.checkOutbound(), c.checkAgentCA()); err != nil {
 		return err
 	}
 	if c.Host == "" {

@@ -3,6 +3,7 @@ package serve
 import (
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -23,6 +24,7 @@ var flagGroups = []struct {
 	{"Configuration and data", dataFlags},
 	{"API, users and TLS", apiFlags},
 	{"Hardware and images", hardwareFlags},
+	{"Default interfaces", interfaceFlags},
 	{"This conductor", conductorFlags},
 	{"Boot service, and discovery", bootFlags},
 	{"Activities and their time limits", activityFlags},
@@ -75,7 +77,8 @@ func apiFlags(f *pflag.FlagSet) {
 }
 
 func hardwareFlags(f *pflag.FlagSet) {
-	f.StringSlice("hardware-types", knownHardware(), "enabled hardware types")
+	f.StringSlice("hardware-types", knownHardware(), "enabled hardware types, of "+strings.Join(knownHardware(), ", "))
+	f.Lookup("hardware-types").DefValue = "all of them"
 	f.StringSlice("bmc-allow", nil,
 		"`networks` (10.0.0.1/32) whose BMCs may be loopback, link-local, multicast or this host's own addresses")
 	f.StringSlice("registry-allow", nil,
@@ -187,7 +190,7 @@ func erasingFlags(f *pflag.FlagSet) {
 func powerFlags(f *pflag.FlagSet) {
 	d := plan.DefaultSettings()
 	for _, s := range node.PatienceSettings() {
-		f.Duration(s.Name, s.Default, fmt.Sprintf("%s; for one node: driver_info/%s, in seconds", s.Help, s.Key()))
+		f.Duration(s.Name, s.Default, fmt.Sprintf("%s; for one node, in seconds: %s in its driver_info", s.Help, s.Key()))
 	}
 	f.Duration("soft-power-off-timeout", d.SoftPowerOffTimeout,
 		"time limit for an operating system to shut down or reboot")

@@ -124,6 +124,9 @@ func TestRefusesToStart(t *testing.T) {
 		"http beside a certificate": {[]string{"--tls-cert", file, "--tls-key", file, "--advertise-url", "http://h"},
 			"plain http"},
 		"unknown hardware type":     {[]string{"--hardware-types", "redfish,abacus"}, "abacus"},
+		"unknown default interface": {[]string{"--default-inspect-interface", "agnet"}, "it is no inspect interface of"},
+		"default of some types": {[]string{"--default-boot-interface", "redfish-virtual-media", "--hardware-types",
+			"redfish,ipmi"}, "it is no boot interface of ipmi; say ipxe or pxe or http or http-ipxe, or leave these out"},
 		"unknown flag":              {[]string{"--hardware"}, "unknown flag"},
 		"boot without an interface": {[]string{"--boot"}, "--boot-interface"},
 		"boot on no such interface": {

@@ -8,7 +8,7 @@ import (
 // settings are what decisions are made by, as the flags say.
 func (c Config) settings() plan.Settings {
 	return plan.Settings{
-		ConductorName: c.Host, AutomatedClean: c.AutomatedClean,
+		ConductorName: c.Host, DefaultInterfaces: c.DefaultInterfaces, AutomatedClean: c.AutomatedClean,
 		EraseDevicesPriority: c.ErasePriority, EraseMetadataPriority: c.MetadataPriority,
 		Erasing: plan.Erasing{
 			ContinueIfSecureEraseFailed: c.EraseContinue, NVMe: c.EraseNVMe, ATA: c.EraseATA, SkipReadOnly: c.EraseSkipReadOnly,

@@ -16,7 +16,7 @@ func (e *Core) FillInterfaces(n *node.Node) error {
 			"No valid host was found. Reason: No conductor service registered which supports driver %s (enabled: %s).", n.Driver,
 			e.driverNames())
 	}
-	hw, ok := node.HardwareTypeByName(n.Driver)
+	hw, ok := e.hardwareType(n.Driver)
 	if !ok {
 		return node.Refuse(node.Invalid, "hardware type %s is unknown", n.Driver)
 	}
@@ -37,6 +37,12 @@ func (e *Core) FillInterfaces(n *node.Node) error {
 		}
 	}
 	return nil
+}
+
+// hardwareType is a hardware type with the defaults that the operator has chosen.
+func (e *Core) hardwareType(name string) (node.HardwareType, bool) {
+	hw, ok := node.HardwareTypeByName(name)
+	return hw.WithDefaults(e.Settings.DefaultInterfaces), ok
 }
 
 // settled are the states in which nothing rests on how a node is driven, on what

@@ -42,7 +42,7 @@ func (e *Core) driverNames() []string { return slices.Sorted(maps.Keys(e.BMCs)) 
 func (e *Core) HardwareTypes() []node.HardwareType {
 	var out []node.HardwareType
 	for _, name := range e.driverNames() {
-		if hw, ok := node.HardwareTypeByName(name); ok {
+		if hw, ok := e.hardwareType(name); ok {
 			out = append(out, hw)
 		}
 	}
