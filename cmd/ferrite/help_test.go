@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/agent/sys"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -52,6 +54,44 @@ func show(t *testing.T, w *strings.Builder, c *cobra.Command) {
 	for _, below := range c.Commands() {
 		if below.IsAvailableCommand() {
 			show(t, w, below)
+		}
+	}
+}
+
+// TestHelpFits: on a terminal of 80 columns, no line of any help is longer.
+func TestHelpFits(t *testing.T) {
+	var linux sys.Linux
+	pty, tty, err := linux.OpenPTY()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = pty.Close(), tty.Close() }()
+	const columns = 80
+	if err := linux.SetWindow(pty, columns, 24); err != nil {
+		t.Fatal(err)
+	}
+	stdout := os.Stdout
+	os.Stdout = tty // which the help is fitted to
+	root := program()
+	os.Stdout = stdout
+	fits(t, root, columns)
+}
+
+// fits checks the help of a command and of those below it.
+func fits(t *testing.T, c *cobra.Command, columns int) {
+	var help strings.Builder
+	c.SetOut(&help)
+	if err := c.Help(); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.SplitSeq(help.String(), "\n") {
+		if n := len([]rune(line)); n > columns {
+			t.Errorf("%s --help: a line of %d columns: %s", c.CommandPath(), n, line)
+		}
+	}
+	for _, below := range c.Commands() {
+		if below.IsAvailableCommand() || below.IsAdditionalHelpTopicCommand() {
+			fits(t, below, columns)
 		}
 	}
 }

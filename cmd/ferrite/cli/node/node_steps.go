@@ -24,9 +24,10 @@ func nodeSteps(s *client.Session) *cobra.Command {
 templates and runbooks. They come from the conductor, the BMC driver and the agent. The
 conductor's can be asked for under any interface. The agent's are those it listed last.
 
-The columns Verify, Clean, Deploy and Service have the priority of a step there: higher
-is earlier, 0 runs only when asked for, - means that there is no such step. Arguments
-with a * are required.`,
+The column "runs in" names the activities that a step can be part of. A number is its
+priority where it runs by itself: higher is earlier. Without one it runs only when it
+is asked for. Arguments with a * are required. -o wide shows who does a step, whether
+it can be aborted, and what its arguments mean.`,
 		Example: "  ferrite node steps m1\n  ferrite node steps m1 -o json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -38,7 +39,7 @@ with a * are required.`,
 			if err != nil {
 				return err
 			}
-			if err := output.PrintAny(s, cmd.OutOrStdout(), raw, stepRows(steps)); err != nil {
+			if err := output.PrintAny(s, cmd.OutOrStdout(), raw, stepRows(steps, s.Wide())); err != nil {
 				return err
 			}
 			if !s.People() {
@@ -65,33 +66,72 @@ func readSteps(s *client.Session, cmd *cobra.Command, node string) (raw json.Raw
 // frameworks are those of a list of steps, in the order of a node's life.
 func frameworks() []string { return []string{"verify", "clean", "deploy", "service"} }
 
-func stepRows(steps nodeapi.NodeSteps) func(t table.Writer) error {
+// stepRows is a row for each step; wide has a column for each of its facts.
+func stepRows(steps nodeapi.NodeSteps, wide bool) func(t table.Writer) error {
 	return func(t table.Writer) error {
-		t.AppendHeader(table.Row{"Step", "By", "Verify", "Clean", "Deploy", "Service", "Abortable", "Arguments"})
+		if wide {
+			t.AppendHeader(table.Row{"Step", "By", "Verify", "Clean", "Deploy", "Service", "Abortable", "Arguments"})
+		} else {
+			t.AppendHeader(table.Row{"Step", "Runs in", "Arguments"})
+		}
 		for _, st := range steps.Steps {
-			row := table.Row{st.Interface + "." + st.Step, st.Source}
-			for _, fw := range frameworks() {
-				if p, ok := st.Priorities[fw]; ok {
-					row = append(row, strconv.Itoa(p))
-				} else {
-					row = append(row, "-")
-				}
+			if wide {
+				t.AppendRow(wideStep(st))
+			} else {
+				t.AppendRow(table.Row{st.Interface + "." + st.Step, runsIn(st.Priorities), argNames(st.Args)})
 			}
-			t.AppendRow(append(row, map[bool]string{true: "yes", false: "no"}[st.Abortable], argsText(st.Args)))
 		}
 		return nil
 	}
+}
+
+func wideStep(st nodeapi.NodeStep) table.Row {
+	row := table.Row{st.Interface + "." + st.Step, st.Source}
+	for _, fw := range frameworks() {
+		if p, ok := st.Priorities[fw]; ok {
+			row = append(row, strconv.Itoa(p))
+		} else {
+			row = append(row, "-")
+		}
+	}
+	return append(row, map[bool]string{true: "yes", false: "no"}[st.Abortable], argsText(st.Args))
+}
+
+// runsIn names the frameworks of a step, with its priority where it has one.
+func runsIn(priorities map[string]int) string {
+	var all []string
+	for _, fw := range frameworks() {
+		switch p, ok := priorities[fw]; {
+		case ok && p > 0:
+			all = append(all, fw+" "+strconv.Itoa(p))
+		case ok:
+			all = append(all, fw)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// argNames are the arguments of a step without their descriptions.
+func argNames(args map[string]nodeapi.StepArg) string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		names = append(names, name+requiredMark(args[name]))
+	}
+	return strings.Join(names, ", ")
+}
+
+func requiredMark(arg nodeapi.StepArg) string {
+	if arg.Required {
+		return "*"
+	}
+	return ""
 }
 
 // argsText is a line for each argument.
 func argsText(args map[string]nodeapi.StepArg) string {
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(args)) {
-		mark := ""
-		if args[name].Required {
-			mark = "*"
-		}
-		lines = append(lines, strings.TrimSuffix(name+mark+": "+args[name].Description, ": "))
+		lines = append(lines, strings.TrimSuffix(name+requiredMark(args[name])+": "+args[name].Description, ": "))
 	}
 	return strings.Join(lines, "\n")
 }
