@@ -54,7 +54,7 @@ func portCreate(s *client.Session) *cobra.Command {
 				}
 			}
 			var reply json.RawMessage
-			if err := s.Client.Do(cmd.Context(), "POST", nodeapi.Root+"/ports", body, &reply); err != nil {
+			if err := wait.Do(cmd.Context(), s, "POST", nodeapi.Root+"/ports", body, &reply); err != nil {
 				return err
 			}
 			return output.PrintAny(s, cmd.OutOrStdout(), reply, output.Fields(s, reply))
@@ -144,7 +144,8 @@ func portDelete(s *client.Session) *cobra.Command {
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return wait.Each(args, func(port string) error {
-				if err := s.Client.Do(cmd.Context(), "DELETE", nodeapi.Root+"/ports/"+url.PathEscape(port), nil, nil); err != nil {
+				path := nodeapi.Root + "/ports/" + url.PathEscape(port)
+				if err := wait.Do(cmd.Context(), s, "DELETE", path, nil, nil); err != nil {
 					return err
 				}
 				return output.Say(s, cmd, "deleted port %s\n", port)

@@ -98,7 +98,7 @@ func (r record) delete() *cobra.Command {
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return wait.Each(args, func(ref string) error {
-				if err := r.session.Client.Do(cmd.Context(), "DELETE", r.path(ref), nil, nil); err != nil {
+				if err := wait.Do(cmd.Context(), r.session, "DELETE", r.path(ref), nil, nil); err != nil {
 					return err
 				}
 				return output.Say(r.session, cmd, "deleted %s %s\n", r.noun, ref)
@@ -142,7 +142,7 @@ func (r record) create(cmd *cobra.Command, f *recordFlags, besides map[string]an
 	}
 	maps.Copy(body, besides)
 	var reply json.RawMessage
-	err = r.session.Client.Do(cmd.Context(), "POST", nodeapi.Root+"/"+r.kind, body, &reply)
+	err = wait.Do(cmd.Context(), r.session, "POST", nodeapi.Root+"/"+r.kind, body, &reply)
 	return reply, err
 }
 

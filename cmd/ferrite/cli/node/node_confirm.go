@@ -23,7 +23,7 @@ func nodeConfirm(s *client.Session) *cobra.Command {
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return wait.Each(args, func(node string) error {
 					body := nodeapi.ConfirmedPower{Confirmed: p.state}
-					if err := s.Client.Do(cmd.Context(), "PUT", client.FerritePath(node, "power"), body, nil); err != nil {
+					if err := wait.Do(cmd.Context(), s, "PUT", client.FerritePath(node, "power"), body, nil); err != nil {
 						return refused(cmd.Context(), s, cmd, node, err)
 					}
 					return output.Say(s, cmd, "%s is taken for %s\n", node, p.state)

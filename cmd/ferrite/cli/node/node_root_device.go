@@ -51,7 +51,7 @@ A hint is a value, or an operator and a value:
 				return nil
 			}
 			ops := []nodeapi.Patch{{Op: "add", Path: "/properties/root_device", Value: query.RootDevice}}
-			if err := s.Client.Do(cmd.Context(), "PATCH", client.NodePath(args[0]), ops, nil); err != nil {
+			if err := wait.Do(cmd.Context(), s, "PATCH", client.NodePath(args[0]), ops, nil); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(cmd.ErrOrStderr(), "properties.root_device of %s is set\n", args[0])

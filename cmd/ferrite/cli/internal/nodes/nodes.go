@@ -69,7 +69,7 @@ func SendPatch(s *client.Session, cmd *cobra.Command, path string, ops []nodeapi
 		return errNothing
 	}
 	var reply json.RawMessage
-	if err := s.Client.Do(cmd.Context(), "PATCH", path, ops, &reply); err != nil {
+	if err := wait.Do(cmd.Context(), s, "PATCH", path, ops, &reply); err != nil {
 		return err
 	}
 	return output.PrintAny(s, cmd.OutOrStdout(), reply, output.Fields(s, reply))

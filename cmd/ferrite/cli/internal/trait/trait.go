@@ -81,7 +81,7 @@ func (t traits) remove() *cobra.Command {
 			case !all:
 				return t.each(cmd, "DELETE", args[0], args[1:], "%s no longer has trait %s\n")
 			}
-			if err := t.session.Client.Do(cmd.Context(), "DELETE", t.path(args[0], "traits"), nil, nil); err != nil {
+			if err := wait.Do(cmd.Context(), t.session, "DELETE", t.path(args[0], "traits"), nil, nil); err != nil {
 				return err
 			}
 			return output.Say(t.session, cmd, "%s has no traits\n", args[0])
@@ -94,8 +94,8 @@ func (t traits) remove() *cobra.Command {
 // each adds or removes traits one by one, and says so.
 func (t traits) each(cmd *cobra.Command, method, ref string, names []string, said string) error {
 	return wait.Each(names, func(name string) error {
-		if err := t.session.Client.Do(cmd.Context(), method, t.path(ref, "traits", url.PathEscape(name)), nil,
-			nil); err != nil {
+		path := t.path(ref, "traits", url.PathEscape(name))
+		if err := wait.Do(cmd.Context(), t.session, method, path, nil, nil); err != nil {
 			return err
 		}
 		return output.Say(t.session, cmd, said, ref, name)

@@ -24,3 +24,11 @@ func Unlocked(ctx context.Context, node string, request func(context.Context, st
 		}
 	}
 }
+
+// Do sends a request that changes a node or a part of one, as the client's Do, again for some seconds while the
+// conductor has the node locked.
+func Do(ctx context.Context, s *client.Session, method, path string, in, out any) error {
+	return Unlocked(ctx, "", func(ctx context.Context, _ string) error {
+		return s.Client.Do(ctx, method, path, in, out)
+	})
+}
