@@ -16,9 +16,9 @@ const width = 120
 
 // row lays the columns of a line out. The last one takes what is left.
 func row(at, who, where, asked, answer string) string {
-	who, where, asked = output.Visible(who), output.Visible(where), output.Visible(asked)
+	who, where, asked = output.VisibleLine(who), output.VisibleLine(where), output.VisibleLine(asked)
 	line := fmt.Sprintf("%-8s %-17s %-15s %-18s %s", at, cut(who, 17), cut(where, 19), cut(asked, 24),
-		output.Visible(answer))
+		output.VisibleLine(answer))
 	return cut(strings.TrimRight(line, " "), width)
 }
 
@@ -79,8 +79,8 @@ func serverText(s nodeapi.BootServer) string {
 		text += ", boot file " + s.BootFile
 	}
 	if s.Expected {
-		return cut(output.Visible(text+"; it is expected"), width)
+		return cut(output.VisibleLine(text+"; it is expected"), width)
 	}
-	return cut(output.Visible(text), width) +
+	return cut(output.VisibleLine(text), width) +
 		"\n  stop it, or start the conductor with --dhcp proxy or off, or --other-dhcp"
 }

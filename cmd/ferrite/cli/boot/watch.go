@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -132,7 +133,7 @@ func (w *watcher) once(ctx context.Context) error {
 
 // print writes one line, as it came or for people.
 func (w *watcher) print(raw []byte, l nodeapi.BootLine) error {
-	text := string(raw)
+	text := output.VisibleJSON(raw)
 	if w.session.Output != "json" {
 		text = lineText(l)
 		if l.Event != nil && !w.titled {

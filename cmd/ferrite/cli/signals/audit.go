@@ -43,9 +43,9 @@ Entries are never deleted, and outlive their nodes. ferrite audit verify finds c
 				if user != "" && e.User != user && e.Account != user {
 					return nil
 				}
-				text := string(raw)
+				text := output.VisibleJSON(raw)
 				if s.Output != "json" {
-					text = output.ScreenOf(cmd.OutOrStdout()).Wrap(output.Visible(entryText(e)))
+					text = output.ScreenOf(cmd.OutOrStdout()).Wrap(output.VisibleLine(entryText(e)))
 				}
 				_, err := fmt.Fprintln(cmd.OutOrStdout(), text)
 				return err
@@ -75,8 +75,8 @@ from the end of the last chain are only found by comparing them.`,
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "ok: %d entries\n", check.Count)
 			for _, end := range check.Ends() {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: entry %d, %s\n", output.Visible(end.Chain), end.Number,
-					output.Visible(end.Hash))
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: entry %d, %s\n", output.VisibleLine(end.Chain), end.Number,
+					output.VisibleLine(end.Hash))
 			}
 			return nil
 		},

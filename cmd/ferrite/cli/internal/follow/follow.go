@@ -72,7 +72,7 @@ func (f *follower) once(ctx context.Context) error {
 		if e.Cursor != "" {
 			f.query.After = e.Cursor
 		}
-		text := lines.Text()
+		text := output.VisibleJSON(lines.Bytes())
 		if f.session.Output != "json" {
 			text = output.ScreenOf(f.out).Wrap(Text(e))
 		}

@@ -30,7 +30,7 @@ func Text(e nodeapi.Event) string {
 	if e.User != "" {
 		line += " (by " + e.User + ")"
 	}
-	return output.Visible(strings.TrimRight(line, " "))
+	return output.VisibleLine(strings.TrimRight(line, " "))
 }
 
 // said is what an event says besides its type.

@@ -76,11 +76,11 @@ func (g *Grid) header(columns []GridColumn) (names []string) {
 
 func (g *Grid) row(columns []GridColumn, r GridRow) (cells []string) {
 	if g.Namespaces {
-		cells = append(cells, r.Object.Metadata.Namespace)
+		cells = append(cells, VisibleLine(r.Object.Metadata.Namespace))
 	}
 	for i, c := range columns {
 		if i < len(r.Cells) && (g.Wide || c.Priority == 0) {
-			cells = append(cells, Cell(r.Cells[i]))
+			cells = append(cells, VisibleLine(Cell(r.Cells[i])))
 		}
 	}
 	return cells

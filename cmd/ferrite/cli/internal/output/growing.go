@@ -43,7 +43,7 @@ func (g *Growing) Show(items []json.RawMessage) error {
 			return fmt.Errorf("the conductor's answer: %w", err)
 		}
 		for _, c := range g.columns {
-			rows[k].Cells = append(rows[k].Cells, Visible(c.text(object)))
+			rows[k].Cells = append(rows[k].Cells, c.text(object))
 		}
 	}
 	return g.grid.Show(g.w, heads, rows)

@@ -22,7 +22,7 @@ func printNames(w io.Writer, reply json.RawMessage) error {
 	for _, item := range list {
 		name, err := nameOf(item)
 		if err == nil {
-			_, err = fmt.Fprintln(w, Visible(name))
+			_, err = fmt.Fprintln(w, VisibleLine(name))
 		}
 		if err != nil {
 			return err

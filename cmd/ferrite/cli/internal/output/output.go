@@ -13,7 +13,6 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 )
 
 // PrintAny writes a reply in the form that was asked for; rows says how it looks
@@ -66,16 +65,13 @@ func Say(s *client.Session, cmd *cobra.Command, format string, args ...any) erro
 
 // printDocument writes a reply as JSON or YAML.
 func printDocument(s *client.Session, w io.Writer, reply json.RawMessage) error {
-	doc, err := plainJSON(reply)
+	write := plainJSON
+	if s.Output == "yaml" {
+		write = plainYAML
+	}
+	doc, err := write(reply)
 	if err != nil {
 		return fmt.Errorf("the conductor's answer: %w", err)
-	}
-	if s.Output == "yaml" {
-		// It takes no control characters, and escapes those that come escaped. Marks
-		// of direction it writes as they are.
-		if doc, err = yaml.JSONToYAML(doc); err != nil {
-			return fmt.Errorf("the conductor's answer as YAML: %w", err)
-		}
 	}
 	_, err = w.Write(doc)
 	return err

@@ -39,7 +39,12 @@ func (t *fitted) AppendRow(row table.Row, _ ...table.RowConfig) { t.rows = appen
 func cells(row table.Row) []string {
 	all := make([]string, len(row))
 	for i, cell := range row {
-		all[i] = strings.TrimRight(Visible(Cell(cell)), "\n")
+		text := strings.TrimRight(Cell(cell), "\n")
+		if i == 0 { // further lines of it would look like rows
+			all[i] = VisibleLine(text)
+		} else {
+			all[i] = Visible(text)
+		}
 	}
 	return all
 }

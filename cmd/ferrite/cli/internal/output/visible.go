@@ -24,6 +24,15 @@ func Visible(s string) string {
 	return b.String()
 }
 
+// VisibleLine is Visible for what must stay on one line, such as a name or a log entry: no text of others can begin
+// a line that looks like one of ours.
+func VisibleLine(s string) string { return lineEnds.Replace(Visible(s)) }
+
+var lineEnds = strings.NewReplacer("\n", `\n`, "\t", `\t`)
+
+// VisibleJSON is a line of JSON as it came, fit for a terminal.
+func VisibleJSON(line []byte) string { return visibleJSON(string(line)) }
+
 // visibleJSON is a document of JSON that is fit for a terminal and says the same:
 // what JSON leaves as it is, DEL and the control characters beyond ASCII, is
 // escaped. Such characters stand in its strings only. Those beyond 16 bits stay:

@@ -54,7 +54,7 @@ func TestPrintObeysNoMachine(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, text := range []string{out.String(), rows.String()} {
-			obeyed := func(r rune) bool { return r != '\n' && (unicode.IsControl(r) || form != "yaml" && !unicode.IsPrint(r)) }
+			obeyed := func(r rune) bool { return r != '\n' && (unicode.IsControl(r) || !unicode.IsPrint(r)) }
 			if at := strings.IndexFunc(text, obeyed); at >= 0 {
 				t.Errorf("%s: %q at %d of %q", form, text[at], at, text)
 			}

@@ -53,7 +53,7 @@ func (s *Screen) print(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.erase()
-	s.ignore(fmt.Fprintln(s.w, s.size.Wrap(output.Visible(text))))
+	s.ignore(fmt.Fprintln(s.w, s.size.Wrap(output.VisibleLine(text))))
 	s.draw()
 }
 
@@ -74,7 +74,7 @@ func (s *Screen) draw() {
 		if l.bytes == "" || s.drawn == mostDrawn {
 			continue
 		}
-		text := []rune(output.Visible(l.node + "  " + l.bytes))
+		text := []rune(output.VisibleLine(l.node + "  " + l.bytes))
 		s.ignore(fmt.Fprintln(s.w, string(text[:min(len(text), max(1, s.size.Columns-1))])))
 		s.drawn++
 	}

@@ -2,6 +2,7 @@ package wait
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
@@ -58,3 +59,6 @@ func BytesText(n int64) string {
 	}
 	return fmt.Sprintf("%.1f %cB", size, "kMGTP"[i])
 }
+
+// indented is a text of a machine within an error of ours: its further lines cannot look like other errors.
+func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n  ") }

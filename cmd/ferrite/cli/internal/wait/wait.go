@@ -112,7 +112,7 @@ type PowerError struct{ nodeapi.Status }
 func (e *PowerError) Error() string {
 	text := fmt.Sprintf("node %s is %s", label(e.Status), cmp.Or(e.Power, "in an unknown power state"))
 	if e.LastError != "" {
-		text += ": " + e.LastError
+		text += ": " + indented(e.LastError)
 	}
 	return text + "\n  try: ferrite node power status " + label(e.Status)
 }
@@ -150,7 +150,7 @@ func (e *LandedError) Error() string {
 		text = fmt.Sprintf("node %s is held: in state %s", label(e.Status), e.State)
 	}
 	if e.LastError != "" {
-		text += ": " + e.LastError
+		text += ": " + indented(e.LastError)
 	}
 	if try := Next(e.Status); try != "" {
 		text += "\n  try: " + try
