@@ -97,7 +97,8 @@ func checkSizes(verdicts []Verdict, need int64) {
 	}
 	for i, v := range verdicts {
 		if v.Why == "" && v.Disk.Size < least {
-			verdicts[i].Why = fmt.Sprintf("too small: %d bytes, expected at least %d", v.Disk.Size, least)
+			verdicts[i].Why = fmt.Sprintf("too small: %s, expected at least %s", gigabytes(v.Disk.Size),
+				gigabytes(least))
 		}
 	}
 }
@@ -173,7 +174,7 @@ func lack(w Wish) string {
 	if len(w.Hints) > 0 {
 		return ": none matches root_device " + w.Hints.String()
 	}
-	return fmt.Sprintf(": none has %d bytes", max(w.Need, 1))
+	return ": none has " + gigabytes(max(w.Need, 1))
 }
 
 // mostSeen bounds how many disks an error lists.
@@ -198,7 +199,7 @@ func seen(verdicts []Verdict) string {
 func describe(d agentapi.Disk) string {
 	var parts []string
 	if d.Size > 0 {
-		parts = append(parts, fmt.Sprintf("%d bytes", d.Size))
+		parts = append(parts, gigabytes(d.Size))
 	}
 	for _, f := range []struct{ name, value string }{{"model", d.Model}, {"serial", d.Serial}, {"wwn", d.WWN}} {
 		if f.value != "" {
@@ -209,4 +210,12 @@ func describe(d agentapi.Disk) string {
 		return d.Name
 	}
 	return d.Name + " (" + strings.Join(parts, ", ") + ")"
+}
+
+// gigabytes is a size as makers of disks count, with its bytes where these are what differs.
+func gigabytes(bytes int64) string {
+	if bytes%1e8 == 0 && bytes > 0 {
+		return fmt.Sprintf("%.1f GB", float64(bytes)/1e9)
+	}
+	return fmt.Sprintf("%.1f GB (%d bytes)", float64(bytes)/1e9, bytes)
 }

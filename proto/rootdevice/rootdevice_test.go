@@ -37,7 +37,7 @@ func TestChoose(t *testing.T) {
 	}{
 		"smallest from 4 GiB, then by name": {"", 0, "/dev/sda"},
 		"big enough for the image":          {"", 500 * oneGiB, "/dev/nvme0n1"},
-		"none is big enough":                {"", 4000 * oneGiB, "!none has 4294967296000 bytes; disks seen: /dev/sdc ("},
+		"none is big enough":                {"", 4000 * oneGiB, "!none has 4295.0 GB (4294967296000 bytes); disks seen: /dev/sdc ("},
 		"by name":                           {`{"name":"/dev/sdb"}`, 0, "/dev/sdb"},
 		"with operator":                     {`{"name":"s== /dev/sdb"}`, 0, "/dev/sdb"},
 		"operator without a blank":          {`{"name":"s==/dev/sdb"}`, 0, "/dev/sdb"},
@@ -92,7 +92,7 @@ func TestChoose(t *testing.T) {
 				"bytes; distinguish them by serial=S45PNA0L or serial=S45PNA0M",
 		},
 		"virtual media is no disk": {
-			`{"name":"/dev/sdv"}`, 0, "!/dev/sdv (8589934592 bytes, model \"Virtual HDISK0\"): virtual media",
+			`{"name":"/dev/sdv"}`, 0, "!/dev/sdv (8.6 GB (8589934592 bytes), model \"Virtual HDISK0\"): virtual media",
 		},
 		"unknown hint":                    {`{"colour":"red"}`, 0, "!hint colour: not known"},
 		"unknown operator":                {`{"size":"~ 5"}`, 0, `!operator "~"`},
@@ -191,7 +191,7 @@ func TestVerdicts(t *testing.T) {
 		want []string
 	}{
 		"without hints": {Wish{Skip: []Hints{{"serial": "keep"}}}, []string{
-			"/dev/sdc: too small: 1073741824 bytes, expected at least 4294967296",
+			"/dev/sdc: too small: 1.1 GB (1073741824 bytes), expected at least 4.3 GB (4294967296 bytes)",
 			"/dev/sde: in skip_block_devices, by {serial=keep}",
 			"/dev/sda taken: the smallest disk that is large enough",
 			"/dev/sdb: as large as /dev/sda, whose name comes first",
