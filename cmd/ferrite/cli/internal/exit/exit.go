@@ -2,6 +2,7 @@
 package exit
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -76,6 +77,8 @@ func Of(err error) Code {
 		return Done
 	case errors.As(err, &known):
 		return known.ExitCode()
+	case errors.Is(err, context.DeadlineExceeded):
+		return TimedOut
 	case !errors.As(err, &fault):
 		return Failed
 	case fault.Status == http.StatusNotFound:
