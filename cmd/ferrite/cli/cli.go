@@ -97,6 +97,7 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 	root.SetUsageTemplate(usageTemplate)
 	root.SetHelpTemplate(helpTemplate)
 	cobra.AddTemplateFunc("fit", output.ScreenOf(os.Stdout).Wrap)
+	cobra.AddTemplateFunc("flow", output.ScreenOf(os.Stdout).Flow)
 	cobra.AddTemplateFunc("flags", flagUsages)
 	cobra.AddTemplateFunc("inherited", inheritedUsages)
 	cobra.AddTemplateFunc("asks", hasCommonFlags)

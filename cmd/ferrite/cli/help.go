@@ -44,7 +44,7 @@ func inheritedUsages(cmd *cobra.Command) string {
 }
 
 // helpTemplate is the help of a command: its text and its usage, as wide as the screen.
-const helpTemplate = `{{with or .Long .Short}}{{. | trimTrailingWhitespaces | fit}}
+const helpTemplate = `{{with or .Long .Short}}{{. | trimTrailingWhitespaces | flow}}
 
 {{end}}{{if or .Runnable .HasSubCommands}}{{.UsageString | fit}}{{end}}`
 

@@ -45,7 +45,8 @@ it can be aborted, and what its arguments mean.`,
 			if !s.People() {
 				return nil
 			}
-			_, err = fmt.Fprint(cmd.ErrOrStderr(), listedText(steps))
+			w := cmd.ErrOrStderr()
+			_, err = fmt.Fprint(w, output.ScreenOf(w).Wrap(listedText(steps)))
 			return err
 		},
 	}

@@ -3,6 +3,7 @@ package output
 import (
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -44,7 +45,11 @@ func (s Screen) Wrap(text string) string {
 		for len([]rune(line)) > s.Columns {
 			at := strings.LastIndex(string([]rune(line)[:s.Columns+1]), " ")
 			if at <= len(begin) { // a long word stays whole
-				break
+				after := strings.IndexByte(strings.TrimLeft(line, " "), ' ')
+				if after < 0 {
+					break
+				}
+				at = len(line) - len(strings.TrimLeft(line, " ")) + after
 			}
 			lines = append(lines, strings.TrimRight(line[:at], " "))
 			line = begin + strings.TrimLeft(line[at:], " ")
@@ -52,6 +57,44 @@ func (s Screen) Wrap(text string) string {
 		lines = append(lines, line)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Flow breaks the paragraphs of a text anew where one has a line that is longer than the screen. Lines that begin with
+// a blank stay lines.
+func (s Screen) Flow(text string) string {
+	if s.Columns == 0 {
+		return text
+	}
+	var lines, paragraph []string
+	end := func() {
+		joined := strings.Join(paragraph, "\n")
+		if slices.ContainsFunc(paragraph, func(l string) bool { return len([]rune(l)) > s.Columns }) {
+			joined = wrapWords(strings.Join(paragraph, " "), s.Columns)
+		}
+		if len(paragraph) > 0 {
+			lines = append(lines, joined)
+		}
+		paragraph = nil
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if line != "" && !strings.HasPrefix(line, " ") {
+			paragraph = append(paragraph, line)
+			continue
+		}
+		end()
+		lines = append(lines, line)
+	}
+	end()
+	return s.Wrap(strings.Join(lines, "\n"))
+}
+
+// Beside breaks a text that stands beside a label, so many columns from the left, and indents what follows.
+func (s Screen) Beside(text string, indent int) string {
+	const least = 20 // a narrower column could not be read
+	if s.Columns >= indent+least {
+		text = wrapWords(text, s.Columns-indent)
+	}
+	return strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", indent))
 }
 
 // coloursOf are the colours of cells, by the name of their column or row. The first text that fits counts.
