@@ -79,6 +79,7 @@ const sectionWidth = 24
 // writeSections writes what is fit for a terminal.
 func writeSections(w io.Writer, all []section) error {
 	var b strings.Builder
+	screen := output.ScreenOf(w)
 	for _, s := range all {
 		if len(s.rows) == 0 {
 			continue
@@ -88,7 +89,7 @@ func writeSections(w io.Writer, all []section) error {
 		}
 		b.WriteString(s.title + "\n")
 		for _, r := range s.rows {
-			value := strings.ReplaceAll(output.Visible(r[1]), "\n", "\n"+strings.Repeat(" ", sectionWidth+3))
+			value := screen.Beside(output.Visible(r[1]), sectionWidth+3)
 			fmt.Fprintf(&b, "  %-*s %s\n", sectionWidth, output.Visible(r[0]), value)
 		}
 	}

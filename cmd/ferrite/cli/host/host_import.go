@@ -58,7 +58,8 @@ func hostImport(s *client.Session) *cobra.Command {
 			return err
 		}
 		for _, text := range i.notes {
-			fmt.Fprintf(cmd.ErrOrStderr(), "note: %s\n", text)
+			w := cmd.ErrOrStderr()
+			fmt.Fprintln(w, output.ScreenOf(w).Wrap("note: "+output.VisibleLine(text)))
 		}
 		return writeImport(s, cmd, secret, h)
 	}

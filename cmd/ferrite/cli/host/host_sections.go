@@ -86,7 +86,11 @@ func hostFound(h hostapi.Host) section {
 	s := section{title: "Found"}
 	s.row("state", orNone(st.Provisioning.State))
 	s.row("status", string(st.OperationalStatus))
-	if st.OperationalStatus != "" {
+	switch {
+	case st.OperationalStatus == "":
+	case st.GoodCredentials.Reference == nil:
+		s.row("power", "not known: the BMC has not accepted the credentials yet")
+	default:
 		s.row("power", onOff(st.PoweredOn))
 	}
 	s.row("image", imageText(st.Provisioning.Image))

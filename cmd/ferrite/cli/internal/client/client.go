@@ -137,6 +137,7 @@ func (c *client) Call(ctx context.Context, r Request) ([]byte, error) {
 		reply, fault, err = c.send(ctx, r)
 	}
 	if err == nil && fault != nil {
+		c.pointToHost(ctx, fault)
 		err = fault
 	}
 	return reply, err

@@ -59,7 +59,7 @@ func Say(s *client.Session, cmd *cobra.Command, format string, args ...any) erro
 	if !s.People() {
 		w = cmd.ErrOrStderr()
 	}
-	_, err := fmt.Fprintf(w, format, args...)
+	_, err := io.WriteString(w, ScreenOf(w).Wrap(Visible(fmt.Sprintf(format, args...))))
 	return err
 }
 
