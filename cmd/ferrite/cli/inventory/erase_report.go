@@ -185,8 +185,8 @@ func explainVerdict(s *client.Session, cmd *cobra.Command, statement nodeapi.Era
 			len(report.Disks))
 	}
 	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "good: node %s %s, signed at %s with the key %s\n",
-		output.VisibleLine(statement.NodeName), output.VisibleLine(statement.NodeUUID), statement.SignedAt.UTC().Format(time.RFC3339),
-		statement.KeyID)
+		output.VisibleLine(statement.NodeName), output.VisibleLine(statement.NodeUUID),
+		statement.SignedAt.UTC().Format(time.RFC3339), output.VisibleLine(statement.KeyID))
 	return err
 }
 

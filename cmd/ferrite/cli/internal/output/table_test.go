@@ -116,7 +116,8 @@ func FuzzTemplate(f *testing.F) {
 // TestFlow: paragraphs with a line that is too long are broken anew, others and indented lines stay.
 func TestFlow(t *testing.T) {
 	const text = "one two three\nfour five\n\nshort\nlines\n\n  an indented line\n  averyverylongword and\nend"
-	want := "one two\nthree four\nfive\n\nshort\nlines\n\n  an\n      indented\n      line\n  averyverylongword\n      and\nend"
+	want := "one two\nthree four\nfive\n\nshort\nlines\n\n" +
+		"  an\n      indented\n      line\n  averyverylongword\n      and\nend"
 	if got := (Screen{Columns: 12}).Flow(text); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
