@@ -204,7 +204,8 @@ func TestDocumentIsTrue(t *testing.T) {
 		"/v1/drivers/{driver}/raid/logical_disk_properties",
 		"/v1/drivers", "/v1/drivers/{driver}", "/v1/drivers/{driver}/properties", "/ferrite/v1/nodes/{node}/status",
 		"/ferrite/v1/leases", "/ferrite/v1/openapi.json",
-		"/ferrite/v1/nodes/{node}/erase-reports", "/ferrite/v1/erase-reports", "/ferrite/v1/erase-reports/{report}", "/ferrite/v1/erase-key",
+		"/ferrite/v1/nodes/{node}/erase-reports", "/ferrite/v1/erase-reports", "/ferrite/v1/erase-reports/{report}",
+		"/ferrite/v1/erase-key",
 	} {
 		if !checked[path] {
 			t.Errorf("no answer of GET %s was checked", path)

@@ -121,7 +121,7 @@ func TestHostileAnswers(t *testing.T) {
 		told := false
 		forms := []string{"wide"}
 		if slices.Contains([]string{"list", "show", "events", "audit", "watch", "hosts", "status"}, args[len(args)-1]) ||
-			args[0] == "node" && args[1] == "show" {
+			len(args) > 2 && args[1] == "show" {
 			forms = []string{"table", "wide", "name", "json", "yaml", "jsonpath={@}"}
 		}
 		for _, form := range forms {

@@ -63,11 +63,12 @@ func TestLockedNode(t *testing.T) {
 		"node power on m1", "node set m1 --description x", "node unset m1 --description",
 		"node trait add m1 CUSTOM_A", "node trait remove m1 CUSTOM_A",
 		"node vmedia insert m1 --image http://10.0.0.1/rescue.iso", "node vmedia eject m1",
-		"node indicator set m1 led@system --state on", `node raid set m1 --config {"logical_disks":[]}`,
+		"node indicator set m1 led@system --state on",
+		`node raid set m1 --config {"logical_disks":[{"size_gb":"MAX","raid_level":"1"}]}`,
 		"node raid unset m1", "node vif attach m1 --id 11111111-2222-4333-8444-555555555555",
 		"node vif detach m1 11111111-2222-4333-8444-555555555555",
 		"node vendor call m1 third_method_sync --arguments {\"bar\":\"meow\"}",
-		"port create 52:54:00:00:00:02 --node m1", "node provide m1", "node undeploy m1 --yes", "node delete m1 --yes",
+		"port create 52:54:00:00:00:02 --node m1", "node provide m1", "node delete m1 --yes",
 	} {
 		lock.mu.Lock()
 		lock.left, lock.refused = 2, 0

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -41,7 +42,7 @@ func TestForwardedTrace(t *testing.T) {
 	checkLeader(t, second, "first") // so that both requests were forwarded
 	first.End(t)
 
-	ready(t, second)
+	checkNode(t, second, node) // as it leads
 	var api atomic.Pointer[string]
 	api.Store(&second.URL)
 	defer servetest.BootRamdisk(t, &api)()
@@ -68,5 +69,19 @@ func TestForwardedTrace(t *testing.T) {
 	}
 	if requests != 1 {
 		t.Errorf("%d spans of requests, want 1: the member that forwards makes none", requests)
+	}
+}
+
+// checkNode waits until a conductor answers for a node.
+func checkNode(t *testing.T, c *conductor, path string) {
+	t.Helper()
+	for end := time.Now().Add(servetest.Patience); ; time.Sleep(20 * time.Millisecond) {
+		status, text, err := c.Send(http.MethodGet, path, nil)
+		if err == nil && status == http.StatusOK {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("GET %s: %d %s %v\n%s", path, status, text, err, c.Log)
+		}
 	}
 }

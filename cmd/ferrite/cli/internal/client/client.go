@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -241,6 +242,9 @@ func (c *client) stepDown(newest string) bool {
 // plainToTLS is what Go's servers answer who speaks plain HTTP to a port of HTTPS.
 const plainToTLS = "Client sent an HTTP request to an HTTPS server"
 
+// lineBegin is a further line of a text that is not indented.
+var lineBegin = regexp.MustCompile(`\n(\S)`)
+
 // fault is what the server says is wrong, and what to try when that is who asks or
 // how.
 func (c *client) fault(status int, reply []byte) *nodeapi.Fault {
@@ -249,7 +253,7 @@ func (c *client) fault(status int, reply []byte) *nodeapi.Fault {
 		f.Text = text
 	}
 	// further lines of it would look like errors of ours
-	f.Text = strings.ReplaceAll(f.Text, "\n", "\n  ")
+	f.Text = lineBegin.ReplaceAllString(f.Text, "\n  $1")
 	switch {
 	case status == http.StatusUnauthorized:
 		f.Text += "\n  log in: --user with FERRITE_PASSWORD or --user-password-file, or FERRITE_TOKEN"

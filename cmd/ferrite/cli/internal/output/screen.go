@@ -45,11 +45,11 @@ func (s Screen) Wrap(text string) string {
 		for len([]rune(line)) > s.Columns {
 			at := strings.LastIndex(string([]rune(line)[:s.Columns+1]), " ")
 			if at <= len(begin) { // a long word stays whole
-				after := strings.IndexByte(strings.TrimLeft(line, " "), ' ')
+				after := strings.IndexByte(line[max(at+1, len(begin)-len(indent)):], ' ')
 				if after < 0 {
 					break
 				}
-				at = len(line) - len(strings.TrimLeft(line, " ")) + after
+				at = max(at+1, len(begin)-len(indent)) + after
 			}
 			lines = append(lines, strings.TrimRight(line[:at], " "))
 			line = begin + strings.TrimLeft(line[at:], " ")

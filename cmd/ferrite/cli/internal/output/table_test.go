@@ -43,7 +43,7 @@ web-2   clean failed   http://images.example.org/very-long-name-of-an-image.qcow
 // TestWrap: texts wrap at blanks, with what follows indented; long words stay whole.
 func TestWrap(t *testing.T) {
 	const text = "m1    0.0 s  service hold: deploy.hold\n  try: http://images.example.org/long word"
-	want := "m1    0.0 s  service\n    hold: deploy.hold\n  try: http://images.example.org/long word"
+	want := "m1    0.0 s  service\n    hold: deploy.hold\n  try: http://images.example.org/long\n      word"
 	if got := (Screen{Columns: 22}).Wrap(text); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
@@ -117,7 +117,7 @@ func FuzzTemplate(f *testing.F) {
 func TestFlow(t *testing.T) {
 	const text = "one two three\nfour five\n\nshort\nlines\n\n  an indented line\n  averyverylongword and\nend"
 	want := "one two\nthree four\nfive\n\nshort\nlines\n\n" +
-		"  an\n      indented\n      line\n  averyverylongword\n      and\nend"
+		"  an indented\n      line\n  averyverylongword\n      and\nend"
 	if got := (Screen{Columns: 12}).Flow(text); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
