@@ -111,7 +111,7 @@ func TestWriteImageFailures(t *testing.T) {
 		"no such image": {info: with(func(i *agentapi.ImageInfo) { i.URLs = []string{missing.URL} }),
 			kind: "ImageDownloadError", text: "404"},
 		"disk too small": {info: with(func(i *agentapi.ImageInfo) { *i = serve(t, huge); i.DiskFormat = "qcow2" }),
-			kind: "DeviceNotFound", text: "none has 1099511627776 bytes"},
+			kind: "DeviceNotFound", text: "none has 1099.5 GB"},
 		"no table in it": {info: serve(t, bytes.Repeat([]byte("data"), mib)), kind: "ImageWriteError",
 			text: "partition table", touched: true},
 		"no checksum": {info: with(func(i *agentapi.ImageInfo) { i.OSHashAlgo, i.OSHashValue = "", "" }),
