@@ -241,6 +241,21 @@ func TestRefusedAndTaken(t *testing.T) {
 	})
 }
 
+// TestRefusedAtOnce: a BMC may refuse before its viewer has been let in, who is told why all the same.
+func TestRefusedAtOnce(t *testing.T) {
+	run(t, nil, func(t *testing.T, b *board, c *console.Consoles, _ func()) {
+		held := errors.New("in use by another session")
+		b.set(held)
+		for i := range 20_000 {
+			v := c.Attach(fmt.Sprint("n", i), "alice", true, false)
+			if _, _, err := seen(t, v); !errors.Is(err, held) {
+				t.Fatalf("viewer %d is refused with %v", i, err)
+			}
+			v.Close()
+		}
+	})
+}
+
 // TestReset: a BMC that resets is connected again, and the viewer is told.
 func TestReset(t *testing.T) {
 	run(t, nil, func(t *testing.T, b *board, c *console.Consoles, _ func()) {

@@ -12,7 +12,8 @@ import (
 // keep holds a line open until ctx ends. The first connection must come about, or the
 // viewers are told why not; a recorded line is tried again, and so is one that broke.
 func (c *Consoles) keep(ctx context.Context, node string, l *line, take bool) {
-	defer l.hub.close(ErrEnded)
+	why := ErrEnded // for a viewer that comes after the end, as the first one may
+	defer func() { l.hub.close(why) }()
 	connected, pause := false, firstPause
 	for ctx.Err() == nil {
 		began := time.Now()
@@ -20,7 +21,8 @@ func (c *Consoles) keep(ctx context.Context, node string, l *line, take bool) {
 		if ctx.Err() != nil {
 			return
 		}
-		if !connected {
+		if why = ErrEnded; !connected {
+			why = err
 			l.hub.end(err)
 		}
 		c.mu.Lock()
