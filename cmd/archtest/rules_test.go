@@ -152,8 +152,6 @@ var rules = []rule{
 	{packages: list("conductor/traces/tracestest"), why: "a collector for tests; tests alone"},
 	{packages: list("conductor/console"), why: "shares lines of bytes; knows neither nodes nor protocols"},
 	{packages: list("conductor/bootlog"), may: list("proto/*"), why: "files of text; knows names, not nodes"},
-	{packages: list("conductor/imagestore"), may: list("images/disk/*"),
-		why: "bytes of images by digest; knows neither names nor nodes"},
 	{packages: list("conductor/imagesource"), may: list("conductor/fsm, conductor/node, conductor/localfile, proto/*"),
 		why: "where images are, not their use"},
 	{packages: list("conductor/configdrive"), may: list("conductor/fsm, conductor/node, images/configdrive, " +
