@@ -22,7 +22,7 @@ type accessConductor interface {
 	// Catalogs is what operators keep beside nodes.
 	Catalogs() engine.Catalogs
 	Node(ctx context.Context, ref string) (node.Node, error)
-	Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
+	NodeUUIDs(ctx context.Context, q node.Query) ([]string, error)
 	// Reserved is the host that works on the node, "" when none does.
 	Reserved(ctx context.Context, uuid string) (string, error)
 	Port(ctx context.Context, ref string) (node.Port, error)
@@ -97,12 +97,12 @@ func (h *access) uuidsOf(c *rest.Call, queries []node.Query) (map[string]bool, e
 	found := map[string]bool{}
 	for _, q := range queries {
 		q.WithChildren = true
-		nodes, err := h.conductor.Nodes(c.Request().Context(), q)
+		uuids, err := h.conductor.NodeUUIDs(c.Request().Context(), q)
 		if err != nil {
 			return nil, err
 		}
-		for i := range nodes {
-			found[nodes[i].UUID] = true
+		for _, uuid := range uuids {
+			found[uuid] = true
 		}
 	}
 	return found, nil

@@ -243,6 +243,7 @@ type Query struct {
 	Associated     *bool
 	Maintenance    *bool
 	Retired        *bool
+	ConsoleEnabled *bool
 	Shards         []string
 	Sharded        *bool
 	ChassisUUID    string

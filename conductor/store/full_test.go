@@ -14,7 +14,7 @@ import (
 // TestFull fills the database, sees that what does not fit is refused by name
 // while what fits is not, and that there is life after making room.
 func TestFull(t *testing.T) {
-	s := open(t, t.TempDir(), store.Options{NoSync: true, MaxPages: 100})
+	s := open(t, t.TempDir(), store.Options{NoSync: true, MaxPages: 120})
 	blob := strings.Repeat("x", 20_000)
 	kept := 0
 	var err error

@@ -42,6 +42,7 @@ func BenchmarkLargeSite(b *testing.B) {
 		{"fault", node.Query{Fault: "power failure"}},
 		{"no-such-fault", node.Query{Fault: "clean failure"}},
 		{"retired", node.Query{Retired: &yes}},
+		{"console", node.Query{ConsoleEnabled: &yes, Driver: "redfish", ConductorGroup: &none}},
 		{"shard", node.Query{Shards: []string{"shard-4", "shard-7"}}},
 		{"no-such-shard", node.Query{Shards: []string{"shard-99"}}},
 		{"unsharded", node.Query{Sharded: &no}},

@@ -3,6 +3,7 @@ package store_test
 import (
 	"database/sql"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
+	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 )
 
 // TestMigratePorts: ports of a time when they could name portgroups that did
@@ -65,5 +67,71 @@ func TestMigratePorts(t *testing.T) {
 	of, err := s.Node(t.Context(), "n1")
 	if err != nil || of.ChassisUUID != "" {
 		t.Errorf("the node is in chassis %q: %v", of.ChassisUUID, err)
+	}
+}
+
+// TestMigrateConsoles: enabled consoles of older records are found.
+func TestMigrateConsoles(t *testing.T) {
+	for driver, c := range map[string]struct {
+		version string
+		address func(t *testing.T) string
+		open    func(t *testing.T, address string) (*store.Database, error)
+	}{
+		"sqlite": {"22", func(t *testing.T) string { return t.TempDir() + "/ferrite.db" },
+			func(t *testing.T, file string) (*store.Database, error) {
+				return store.Open(t.Context(), file, store.Options{})
+			}},
+		"pgx": {"10", func(t *testing.T) string { return postgrestest.URL(t) },
+			func(t *testing.T, url string) (*store.Database, error) {
+				return store.OpenPostgres(t.Context(), url, store.PostgresOptions{})
+			}},
+	} {
+		t.Run(driver, func(t *testing.T) {
+			address, on := c.address(t), true
+			within := func(do func(s *store.Database)) {
+				t.Helper()
+				s, err := c.open(t, address)
+				if err != nil {
+					t.Fatal(err)
+				}
+				do(s)
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			within(func(s *store.Database) {
+				for i := range 4 {
+					n := node.Node{UUID: uuidN(i), ConsoleEnabled: i == 1}
+					if i == 2 {
+						n.Extra = map[string]any{"console_enabled": true}
+					}
+					if _, err := s.Commit(t.Context(), node.Change{Insert: &n}); err != nil {
+						t.Fatal(err)
+					}
+				}
+			})
+			db, err := sql.Open(driver, address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, text := range []string{
+				"DROP INDEX nodes_console_enabled", "ALTER TABLE nodes DROP COLUMN console_enabled",
+				"DELETE FROM goose_db_version WHERE version_id = " + c.version,
+				`UPDATE nodes SET doc = '{"uuid":"' WHERE uuid = '` + uuidN(3) + "'",
+			} {
+				if _, err := db.ExecContext(t.Context(), text); err != nil {
+					t.Fatalf("%s: %v", text, err)
+				}
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			within(func(s *store.Database) {
+				found, err := s.NodeUUIDs(t.Context(), node.Query{ConsoleEnabled: &on})
+				if err != nil || !slices.Equal(found, []string{uuidN(1)}) {
+					t.Errorf("found %v (%v), want the one whose console is enabled", found, err)
+				}
+			})
+		})
 	}
 }

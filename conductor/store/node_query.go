@@ -16,7 +16,7 @@ var sortColumns = map[string]string{
 	"resource_class": "resource_class", "conductor_group": "conductor_group",
 	"instance_uuid": "instance_uuid", "instance_name": "instance_name", "chassis_uuid": "chassis_uuid",
 	"owner": "owner", "lessee": "lessee", "fault": "fault", "shard": "shard", "parent_node": "parent_node",
-	"maintenance": "maintenance", "retired": "retired", "protected": "protected",
+	"maintenance": "maintenance", "retired": "retired", "protected": "protected", "console_enabled": "console_enabled",
 	"created_at": "created_at", "updated_at": "updated_at", "provision_updated_at": "provision_updated_at",
 	"inspection_started_at": "inspection_started_at", "inspection_finished_at": "inspection_finished_at",
 }
@@ -27,7 +27,7 @@ var (
 		"last_error", "maintenance_reason", "boot_mode", "health", "description", "allocation_uuid",
 		"protected_reason", "retired_reason",
 	}
-	sortFlags      = []string{"console_enabled", "disable_power_off", "automated_clean", "secure_boot"}
+	sortFlags      = []string{"disable_power_off", "automated_clean", "secure_boot"}
 	sortInterfaces = []string{
 		"bios", "boot", "console", "deploy", "firmware", "inspect", "management", "network", "power", "raid",
 		"rescue", "storage", "vendor",
@@ -79,8 +79,8 @@ var flags = []struct {
 	{"shard <> ''", func(q *node.Query) *bool { return q.Sharded }},
 }
 
-// selectNodes is the statement for a list of nodes. A marker must exist.
-func selectNodes(d dialect, q *node.Query) (*query, error) {
+// selectNodes is the statement for columns of a list of nodes. A marker must exist.
+func selectNodes(d dialect, columns string, q *node.Query) (*query, error) {
 	by, err := d.sortExpression(q.SortKey)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func selectNodes(d dialect, q *node.Query) (*query, error) {
 	if q.Desc {
 		dir, after = "DESC", "<"
 	}
-	sel := newQuery(d, "SELECT "+nodeRowColumns+" FROM nodes")
+	sel := newQuery(d, "SELECT "+columns+" FROM nodes")
 	sel.whereNodes(q)
 	if q.Marker != "" {
 		sel.where("("+by+", id) "+after+" (SELECT "+by+", id FROM nodes WHERE uuid = ?)", q.Marker)
@@ -112,6 +112,11 @@ func (q *query) whereNodes(want *node.Query) {
 		if v := f.value(want); v != nil {
 			q.where("("+f.condition+") = ?", *v)
 		}
+	}
+	if on := want.ConsoleEnabled; on != nil && *on {
+		q.where("console_enabled")
+	} else if on != nil {
+		q.where("NOT console_enabled")
 	}
 	if p := want.Project; p != "" {
 		q.where("(owner = ? OR lessee = ?)", p, p)

@@ -39,6 +39,7 @@ var nodeColumns = []struct {
 	{"maintenance", true, func(n *node.Node) any { return n.Maintenance }},
 	{"retired", true, func(n *node.Node) any { return n.Retired }},
 	{"protected", true, func(n *node.Node) any { return n.Protected }},
+	{"console_enabled", true, func(n *node.Node) any { return n.ConsoleEnabled }},
 	{"created_at", true, func(n *node.Node) any { return micros(n.CreatedAt) }},
 	{"updated_at", false, func(n *node.Node) any { return microsOf(n.UpdatedAt) }},
 	{"provision_updated_at", false, func(n *node.Node) any { return microsOf(n.ProvisionUpdatedAt) }},
@@ -251,20 +252,7 @@ func (s *Database) Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
 
 // nodeRows reads all rows before any is decoded: there are but a few readers.
 func (s *Database) nodeRows(ctx context.Context, q node.Query) (found []nodeRow, err error) {
-	if q.Marker != "" {
-		exists, err := s.read.texts(ctx, "SELECT uuid FROM nodes WHERE uuid = ?", q.Marker)
-		if err != nil {
-			return nil, fmt.Errorf("read node %s: %w", q.Marker, err)
-		}
-		if len(exists) == 0 {
-			return nil, noNode(q.Marker)
-		}
-	}
-	sel, err := selectNodes(s.dialect, &q)
-	if err != nil {
-		return nil, err
-	}
-	err = s.read.list(ctx, sel, func(rows *sql.Rows) error {
+	err = s.listNodes(ctx, nodeRowColumns, q, func(rows *sql.Rows) error {
 		var r nodeRow
 		if err := rows.Scan(r.places()...); err != nil {
 			return err
@@ -272,8 +260,41 @@ func (s *Database) nodeRows(ctx context.Context, q node.Query) (found []nodeRow,
 		found = append(found, r)
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list nodes: %w", err)
+	return found, err
+}
+
+// NodeUUIDs lists the UUIDs of nodes.
+func (s *Database) NodeUUIDs(ctx context.Context, q node.Query) (uuids []string, err error) {
+	err = s.listNodes(ctx, "uuid", q, func(rows *sql.Rows) error {
+		var uuid string
+		if err := rows.Scan(&uuid); err != nil {
+			return err
+		}
+		uuids = append(uuids, s.dialect.read(uuid))
+		return nil
+	})
+	return uuids, err
+}
+
+// listNodes calls scan for the columns of each node.
+func (s *Database) listNodes(
+	ctx context.Context, columns string, q node.Query, scan func(rows *sql.Rows) error,
+) error {
+	if q.Marker != "" {
+		exists, err := s.read.texts(ctx, "SELECT uuid FROM nodes WHERE uuid = ?", q.Marker)
+		if err != nil {
+			return fmt.Errorf("read node %s: %w", q.Marker, err)
+		}
+		if len(exists) == 0 {
+			return noNode(q.Marker)
+		}
 	}
-	return found, nil
+	sel, err := selectNodes(s.dialect, columns, &q)
+	if err != nil {
+		return err
+	}
+	if err := s.read.list(ctx, sel, scan); err != nil {
+		return fmt.Errorf("list nodes: %w", err)
+	}
+	return nil
 }

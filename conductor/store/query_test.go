@@ -13,12 +13,12 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// TestPostgresText writes the ten busiest statements as PostgreSQL has them: each
+// TestPostgresText writes the busiest statements as PostgreSQL has them: each
 // can be prepared there with psql(1), over the tables of the migrations.
 func TestPostgresText(t *testing.T) {
 	available, far, no := node.Available, "far", false
 	nodes := func(q node.Query) *query {
-		sel, err := selectNodes(postgresDialect, &q)
+		sel, err := selectNodes(postgresDialect, nodeRowColumns, &q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,6 +33,8 @@ func TestPostgresText(t *testing.T) {
 		UUIDs: []string{"u"}, Shards: []string{"s"}, Contains: "x", SortKey: "boot_interface", Desc: true,
 	}).String())
 	prepare("sorted", nodes(node.Query{SortKey: "secure_boot", Fault: "f"}).String())
+	enabled := true
+	prepare("consoles", nodes(node.Query{Driver: "d", ConductorGroup: &far, ConsoleEnabled: &enabled}).String())
 	prepare("ports", selectPorts(postgresDialect, &node.PortQuery{
 		NodeUUID: "n", Shards: []string{"s"}, Project: "p", Marker: "m", Limit: 100, Contains: "x",
 	}).String())

@@ -38,6 +38,8 @@ type Store interface {
 	// themselves, or asks for children. Their contents (maps, the run) may be shared with
 	// other readers: change a Clone instead.
 	Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
+	// NodeUUIDs lists the UUIDs of nodes as Nodes lists the nodes. It reads no document.
+	NodeUUIDs(ctx context.Context, q node.Query) ([]string, error)
 	// Shards counts nodes, children too, by shard; those in none come first.
 	Shards(ctx context.Context) ([]node.Shard, error)
 	// Port finds a port by UUID or name.

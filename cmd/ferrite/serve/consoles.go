@@ -18,24 +18,38 @@ func (c Config) consoles(ctx context.Context, kept *sync.WaitGroup, eng *engine.
 	logs *bootlog.Keeper, log *slog.Logger) *console.Consoles {
 	all := console.New(ctx, console.Config{Open: eng.OpenConsole, Log: log,
 		Recorded: func(ctx context.Context) ([]string, error) {
-			var uuids []string
-			for driver, b := range bmcs {
-				if _, able := b.(core.ConsoleOpener); !able {
-					continue // its nodes need not be read
-				}
-				nodes, err := eng.Nodes(ctx, node.Query{Driver: driver, ConductorGroup: eng.Group})
-				if err != nil {
-					return nil, err
-				}
-				for _, n := range nodes {
-					if c.ConsoleLog || n.ConsoleEnabled {
-						uuids = append(uuids, n.UUID)
-					}
-				}
-			}
-			return uuids, nil
+			return recordedConsoles(ctx, eng, eng.Group, bmcs, c.ConsoleLog)
 		}})
 	logs.BeforeBoot(all.BootLog)
 	kept.Go(all.Run)
 	return all
+}
+
+// nodeLister is the part of the engine that lists nodes.
+type nodeLister interface {
+	NodeUUIDs(ctx context.Context, q node.Query) ([]string, error)
+}
+
+// recordedConsoles lists the nodes of a group whose consoles are kept open: those that are enabled, or all there are.
+// It runs four times a minute, and must not read a large room's nodes.
+func recordedConsoles(
+	ctx context.Context, nodes nodeLister, group *string, bmcs map[string]engine.BMC, all bool,
+) (uuids []string, err error) {
+	q := node.Query{ConductorGroup: group}
+	if !all {
+		enabled := true
+		q.ConsoleEnabled = &enabled
+	}
+	for driver, b := range bmcs {
+		if _, able := b.(core.ConsoleOpener); !able {
+			continue // its nodes need not be read
+		}
+		q.Driver = driver
+		of, err := nodes.NodeUUIDs(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		uuids = append(uuids, of...)
+	}
+	return uuids, nil
 }

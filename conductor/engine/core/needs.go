@@ -16,6 +16,7 @@ type Store interface {
 	Node(ctx context.Context, ref string) (node.Node, error) // UUID or name
 	// may share maps with other readers: Clone to change; with a *node.UnreadableError those that can be decoded
 	Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
+	NodeUUIDs(ctx context.Context, q node.Query) ([]string, error) // of those that Nodes lists
 	Shards(ctx context.Context) ([]node.Shard, error)
 	Port(ctx context.Context, uuid string) (node.Port, error)
 	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)

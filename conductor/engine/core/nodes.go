@@ -58,6 +58,11 @@ func (e *Core) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
 	return nodes, err
 }
 
+// NodeUUIDs lists the UUIDs of those that match, in order, for much less than Nodes costs.
+func (e *Core) NodeUUIDs(ctx context.Context, q node.Query) ([]string, error) {
+	return e.Store.NodeUUIDs(ctx, q)
+}
+
 // Shards counts the nodes of each shard; those in none come first.
 func (e *Core) Shards(ctx context.Context) ([]node.Shard, error) { return e.Store.Shards(ctx) }
 

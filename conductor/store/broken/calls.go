@@ -17,6 +17,11 @@ func (s *Store) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
 	return answer(s, "Nodes", func() ([]node.Node, error) { return s.inner.Nodes(ctx, q) })
 }
 
+// NodeUUIDs lists the UUIDs of nodes, or fails.
+func (s *Store) NodeUUIDs(ctx context.Context, q node.Query) ([]string, error) {
+	return answer(s, "NodeUUIDs", func() ([]string, error) { return s.inner.NodeUUIDs(ctx, q) })
+}
+
 // Shards counts nodes, or fails.
 func (s *Store) Shards(ctx context.Context) ([]node.Shard, error) {
 	return answer(s, "Shards", func() ([]node.Shard, error) { return s.inner.Shards(ctx) })

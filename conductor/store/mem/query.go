@@ -44,6 +44,15 @@ func (s *Store) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
 	return cloneRows(rows, q.Limit), nil
 }
 
+// NodeUUIDs lists the UUIDs of nodes.
+func (s *Store) NodeUUIDs(ctx context.Context, q node.Query) (uuids []string, err error) {
+	nodes, err := s.Nodes(ctx, q)
+	for i := range nodes {
+		uuids = append(uuids, nodes[i].UUID)
+	}
+	return uuids, err
+}
+
 // Shards counts the nodes of each shard, by name; those in none come first.
 func (s *Store) Shards(ctx context.Context) ([]node.Shard, error) {
 	if err := s.lock(ctx); err != nil {
@@ -82,6 +91,7 @@ func matches(q *node.Query, n *node.Node) bool {
 		is(q.Associated, n.InstanceUUID != "") &&
 		is(q.Maintenance, n.Maintenance) &&
 		is(q.Retired, n.Retired) &&
+		is(q.ConsoleEnabled, n.ConsoleEnabled) &&
 		is(q.Sharded, n.Shard != "") &&
 		is(q.ProvisionState, n.ProvisionState) &&
 		is(q.ConductorGroup, n.ConductorGroup) &&

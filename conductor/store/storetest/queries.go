@@ -12,32 +12,35 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// testFilters has one node that differs from the default in one thing for each
-// filter; uuid(0) is the default and uuid(1) a child of it.
+// filterEdits makes nodes that differ from the default in one thing for each filter; the first is the default, and the
+// second a child of it.
+var filterEdits = []func(n *node.Node){
+	func(*node.Node) {},
+	func(n *node.Node) { n.ParentNode = uuid(0) },
+	func(n *node.Node) { n.Driver = "redfish" },
+	func(n *node.Node) { n.ProvisionState = node.Active },
+	func(n *node.Node) { n.ResourceClass = "gold" },
+	func(n *node.Node) { n.ConductorGroup = "g" },
+	func(n *node.Node) { n.InstanceUUID = uuid(77) },
+	func(n *node.Node) { n.Owner = "o" },
+	func(n *node.Node) { n.Lessee = "l" },
+	func(n *node.Node) { n.Fault = "power failure" },
+	func(n *node.Node) { n.Maintenance = true },
+	func(n *node.Node) { n.Retired = true },
+	func(n *node.Node) { n.Shard = "s1" },
+	func(n *node.Node) { n.Shard = "s2" },
+	func(n *node.Node) { n.ChassisUUID = uuid(78) },
+	func(n *node.Node) { n.Description = "Größte 50% Maschine" },
+	func(n *node.Node) { n.InstanceName = "web-1" },
+	func(n *node.Node) { n.ConsoleEnabled = true },
+}
+
+// testFilters has the nodes of filterEdits, and a filter for each.
 func testFilters(t *testing.T, s store.Store) {
-	edits := []func(n *node.Node){
-		func(*node.Node) {},
-		func(n *node.Node) { n.ParentNode = uuid(0) },
-		func(n *node.Node) { n.Driver = "redfish" },
-		func(n *node.Node) { n.ProvisionState = node.Active },
-		func(n *node.Node) { n.ResourceClass = "gold" },
-		func(n *node.Node) { n.ConductorGroup = "g" },
-		func(n *node.Node) { n.InstanceUUID = uuid(77) },
-		func(n *node.Node) { n.Owner = "o" },
-		func(n *node.Node) { n.Lessee = "l" },
-		func(n *node.Node) { n.Fault = "power failure" },
-		func(n *node.Node) { n.Maintenance = true },
-		func(n *node.Node) { n.Retired = true },
-		func(n *node.Node) { n.Shard = "s1" },
-		func(n *node.Node) { n.Shard = "s2" },
-		func(n *node.Node) { n.ChassisUUID = uuid(78) },
-		func(n *node.Node) { n.Description = "Größte 50% Maschine" },
-		func(n *node.Node) { n.InstanceName = "web-1" },
-	}
 	_, err := s.Catalogs().Chassis.Insert(t.Context(), node.Chassis{Record: record(78)})
 	check(t, err)
 	var all []string
-	for i, edit := range edits {
+	for i, edit := range filterEdits {
 		n := sample(i)
 		edit(&n)
 		insert(t, s, n)
@@ -81,6 +84,8 @@ func testFilters(t *testing.T, s store.Store) {
 		"no maintenance":     {node.Query{Maintenance: ptr(false)}, but(10)},
 		"retired":            {node.Query{Retired: ptr(true)}, only(11)},
 		"not retired":        {node.Query{Retired: ptr(false)}, but(11)},
+		"console":            {node.Query{ConsoleEnabled: ptr(true)}, only(17)},
+		"no console":         {node.Query{ConsoleEnabled: ptr(false)}, but(17)},
 		"shards":             {node.Query{Shards: []string{"s1", "s2", "s3"}}, only(12, 13)},
 		"sharded":            {node.Query{Sharded: ptr(true)}, only(12, 13)},
 		"not sharded":        {node.Query{Sharded: ptr(false)}, but(12, 13)},
@@ -94,6 +99,11 @@ func testFilters(t *testing.T, s store.Store) {
 		check(t, err)
 		if !slices.Equal(c.want, uuids(got)) {
 			t.Errorf("%s: got %v, want %v", name, uuids(got), c.want)
+		}
+		listed, err := s.NodeUUIDs(t.Context(), c.q)
+		check(t, err)
+		if !slices.Equal(c.want, listed) {
+			t.Errorf("%s: the UUIDs %v, want %v", name, listed, c.want)
 		}
 	}
 }

@@ -143,11 +143,12 @@ CREATE TABLE nodes (
     inspection_finished_at INTEGER NOT NULL,
     deadline               INTEGER NOT NULL,
     doc                    TEXT    NOT NULL
-, instance_name TEXT NOT NULL DEFAULT '', chassis TEXT GENERATED ALWAYS AS (NULLIF(chassis_uuid, '')) VIRTUAL REFERENCES chassis (uuid), sealed BLOB, machine TEXT NOT NULL DEFAULT '');
+, instance_name TEXT NOT NULL DEFAULT '', chassis TEXT GENERATED ALWAYS AS (NULLIF(chassis_uuid, '')) VIRTUAL REFERENCES chassis (uuid), sealed BLOB, machine TEXT NOT NULL DEFAULT '', console_enabled INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX nodes_associated      ON nodes ((instance_uuid <> ''));
 CREATE INDEX nodes_by_name         ON nodes (name);
 CREATE INDEX nodes_chassis ON nodes (chassis) WHERE chassis IS NOT NULL;
 CREATE INDEX nodes_conductor_group ON nodes (conductor_group) WHERE conductor_group <> '';
+CREATE INDEX nodes_console_enabled ON nodes (conductor_group, driver) WHERE console_enabled;
 CREATE INDEX nodes_created         ON nodes (created_at);
 CREATE INDEX nodes_deadline ON nodes (deadline, id) WHERE deadline > 0;
 CREATE INDEX nodes_driver          ON nodes (driver);
