@@ -28,8 +28,27 @@ func (d *decision) awaitBoot(why string) {
 	r := d.n.Run
 	r.BootAwaited, r.BootLook = d.now, false
 	d.await(why)
+	d.lookLater()
+}
+
+// awaitBootAnew is after a restart of the conductor. The boot that was under way may have failed with it, since it
+// served that boot; how far the machine came meanwhile nobody has seen. One that was in its ramdisk calls by itself.
+func (d *decision) awaitBootAnew() {
+	r := d.n.Run
+	if r.BootAwaited.IsZero() {
+		return
+	}
+	ran := d.f.Boot.At.After(r.BootAwaited) && !slices.Contains(earlyStages, d.f.Boot.Stage)
+	r.BootAwaited, r.BootLook = d.now, false
+	if !ran {
+		d.lookLater()
+	}
+}
+
+// lookLater has the node looked at after BootRetryAfter, if its machine may then be started again.
+func (d *decision) lookLater() {
 	if look := d.now.Add(d.f.Settings.BootRetryAfter); d.bootsAgain() && look.Before(d.n.Deadline) {
-		d.n.Deadline, r.BootLook = look, true
+		d.n.Deadline, d.n.Run.BootLook = look, true
 	}
 }
 

@@ -179,7 +179,7 @@ func (d *decision) restarted() {
 			r.StepMoved = d.now
 		}
 		d.n.Deadline = d.patience()
-		r.BootAwaited, r.BootLook = d.now, false // how far it booted meanwhile nobody has seen
+		d.awaitBootAnew()
 		d.dirty = true
 		if r.Command != "" && d.n.Agent.URL != "" {
 			d.poll()
