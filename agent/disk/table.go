@@ -38,6 +38,8 @@ func ReadTable(d Disk) (*Table, error) {
 	switch {
 	case err == nil:
 		return &Table{GPT: g}, nil
+	case errors.Is(err, ErrLater): // of the backup
+		return nil, err
 	case errors.Is(err, ErrNoTable) && mbrErr == nil:
 		return nil, fmt.Errorf("%w: the MBR says there is a GPT, but there is none", ErrTable)
 	case errors.Is(err, ErrNoTable):

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,7 +17,8 @@ import (
 // openImage opens the first of an image's URLs that answers, the others being
 // mirrors of it, and finds out the checksum to expect.
 func (m *Machine) openImage(ctx context.Context, info agentapi.ImageInfo) (*image.Mirrors, image.Checksum, error) {
-	opts := image.HTTPOptions{Retries: max(m.Download.Retries, 1), Backoff: m.Download.RetryInterval}
+	opts := image.HTTPOptions{Retries: max(m.Download.Retries, 1), Backoff: m.Download.RetryInterval,
+		Retrying: m.reportRetry}
 	if info.RequestAuthorize != "" {
 		value, err := base64.StdEncoding.DecodeString(info.RequestAuthorize)
 		if err != nil {
@@ -38,6 +40,29 @@ func (m *Machine) openImage(ctx context.Context, info agentapi.ImageInfo) (*imag
 		return nil, sum, errors.Join(err, src.Close())
 	}
 	return src, sum, nil
+}
+
+// reportRetry shows operators why a download does not begin or go on.
+func (m *Machine) reportRetry(try, tries int, err error) {
+	m.Log.Warn("image is asked for again", "try", try, "of", tries, "err", err)
+	const most = 200
+	text := []rune(err.Error() + nameHint(err))
+	m.Progress(agentapi.Progress{Step: "write_image",
+		Stage: fmt.Sprintf("try %d of %d failed: %s", try, tries, string(text[:min(len(text), most)]))})
+}
+
+// nameHint explains a failed look-up of a name by a machine that was told of no name server:
+// Go's resolver then asks the loopback.
+func nameHint(err error) string {
+	var dns *net.DNSError
+	if !errors.As(err, &dns) {
+		return ""
+	}
+	host, _, splitErr := net.SplitHostPort(dns.Server)
+	if splitErr != nil || !net.ParseIP(host).IsLoopback() {
+		return ""
+	}
+	return ": the machine has no name server; set --boot-dns of the conductor, or have the URL name an address"
 }
 
 // checksum prefers os_hash_value over checksum, as the stronger of the two. In a
@@ -79,6 +104,9 @@ func invalidImage(err error) error {
 // imageFailure names what went wrong as ironic-python-agent does.
 func imageFailure(err error) error {
 	var status *image.HTTPStatusError
+	if hint := nameHint(err); hint != "" {
+		err = fmt.Errorf("%w%s", err, hint)
+	}
 	switch {
 	case errors.Is(err, image.ErrChecksum):
 		return agentapi.NewCommandError("ImageChecksumError", "Error verifying image checksum", err.Error())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/agent/disk"
 	"github.com/ferrite-metal/ferrite/agent/disk/mkfs"
+	image "github.com/ferrite-metal/ferrite/images/disk"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
@@ -86,10 +87,12 @@ func (d *divided) fill(ctx context.Context, m *Machine, dev Device, w writing) (
 		return nil, err
 	}
 	root := d.division.Parts[disk.RoleRoot]
-	if err := w.to(ctx, m, disk.Within(dev, root)); err != nil {
+	part := disk.Within(dev, root)
+	w.start = func(first []byte) error { return known(noTable(disk.Beginning(part, first, image.SizeHint(w.src)))) }
+	if err := w.to(ctx, m, part); err != nil {
 		return nil, err
 	}
-	if err := noTable(disk.Within(dev, root)); err != nil {
+	if err := noTable(part); err != nil {
 		return nil, err
 	}
 	if err := dev.Flush(); err != nil {

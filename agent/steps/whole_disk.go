@@ -22,19 +22,15 @@ func (d wholeDisk) spoil(dev Device) error { return unboot(dev) }
 
 // fill writes image, partition table and config drive.
 func (d wholeDisk) fill(ctx context.Context, m *Machine, dev Device, w writing) (*written, error) {
+	w.start = func(first []byte) error { return known(hasTable(disk.Beginning(dev, first, d.need))) }
 	if err := w.to(ctx, m, dev); err != nil {
 		return nil, err
 	}
 	if err := disk.FitGPT(dev); err != nil && !errors.Is(err, disk.ErrNoTable) {
 		return nil, fmt.Errorf("move the backup partition table to the disk's end: %w", err)
 	}
-	table, err := disk.ReadTable(dev)
-	if err != nil {
-		return nil, fmt.Errorf("the image must bring a partition table this disk's sectors of %d bytes can have: %w",
-			dev.LogicalSectorSize(), err)
-	}
-	if len(table.Parts()) == 0 {
-		return nil, errors.New("the image's partition table has no partitions")
+	if err := hasTable(dev); err != nil {
+		return nil, err
 	}
 	if d.drive != nil {
 		m.Progress(agentapi.Progress{Step: "write_image", Stage: "config drive", Done: 0, Total: int64(len(d.drive))})
@@ -52,6 +48,28 @@ func (d wholeDisk) fill(ctx context.Context, m *Machine, dev Device, w writing) 
 	}
 	id, err := identifier(dev)
 	return &written{rootUUID: id}, err
+}
+
+// hasTable refuses an image without partitions: nothing would boot from it.
+func hasTable(d disk.Disk) error {
+	table, err := disk.ReadTable(d)
+	if err != nil {
+		return fmt.Errorf("the image must bring a partition table this disk's sectors of %d bytes can have: %w; an image "+
+			"of a root file system alone needs instance_info/image_type=%s", d.LogicalSectorSize(), err,
+			agentapi.PartitionImage)
+	}
+	if len(table.Parts()) == 0 {
+		return errors.New("the image's partition table has no partitions")
+	}
+	return nil
+}
+
+// known leaves out that a check needs bytes of the image that have not come yet.
+func known(err error) error {
+	if errors.Is(err, disk.ErrLater) {
+		return nil
+	}
+	return err
 }
 
 // identifier is the disk's signature in its MBR, which is zero beside a GPT.

@@ -63,7 +63,7 @@ func (m *Machine) PrepareImage(
 	}
 	m.Log.Info("image goes onto disk", "image", info.ID, "disk", root.Name, "model", root.Model, "serial", root.Serial,
 		"size", root.Size)
-	w, err := m.writeTo(ctx, root.Name, what, writing{src, sum, info.DiskFormat})
+	w, err := m.writeTo(ctx, root.Name, what, writing{src: src, sum: sum, format: info.DiskFormat})
 	if err != nil {
 		return "", imageFailure(fmt.Errorf("image %s onto %s: %w", info.ID, root.Name, err))
 	}
@@ -86,12 +86,14 @@ type writing struct {
 	src    image.Source
 	sum    image.Checksum
 	format string
+	start  func(first []byte) error // image.Options.Start
 }
 
 // to writes the image onto a disk or a partition.
 func (w writing) to(ctx context.Context, m *Machine, target image.Target) error {
 	result, err := image.Write(ctx, w.src, target, image.Options{
 		Format: w.format, Checksum: w.sum, AllowMD5: m.Config().AgentMD5ChecksumEnable, Progress: m.reportWrite,
+		Start: w.start,
 	})
 	if err != nil {
 		return err

@@ -2,10 +2,13 @@ package steps
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -158,6 +161,60 @@ func TestWriteImageFailures(t *testing.T) {
 	}
 }
 
+// TestTableIsMissedEarly: that an image is of the wrong kind is known by its first MiB. The
+// server sends four, and then waits: whoever needs more, never gets it.
+func TestTableIsMissedEarly(t *testing.T) {
+	whole := gptImage(t)
+	file := append(make([]byte, 2*mib), bytes.Repeat([]byte("root"), 8*mib/4)...) // a file system without a table
+	for name, tc := range map[string]struct {
+		content []byte
+		change  func(*agentapi.ImageInfo)
+		text    string
+	}{
+		"a whole disk expected": {file, func(*agentapi.ImageInfo) {}, "image_type=partition"},
+		"a partition expected": {whole, func(i *agentapi.ImageInfo) {
+			i.ImageType, i.RootMB, i.DeployBootMode = agentapi.PartitionImage, 16, "bios"
+		}, "the image is of a whole disk, with 1 partitions"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			info := serve(t, tc.content)
+			given := make(chan struct{})
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if from := r.Header.Get("Range"); from != "" && from != "bytes=0-" {
+					http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(tc.content))
+					return
+				}
+				w.Header().Set("Content-Length", fmt.Sprint(len(tc.content)))
+				w.Write(tc.content[:4*mib])
+				select {
+				case <-r.Context().Done():
+					close(given)
+				case <-time.After(20 * time.Second):
+				}
+			}))
+			defer srv.Close()
+			tc.change(&info)
+			info.URLs = []string{srv.URL}
+			b := newBench(t, "/dev/vda")
+			b.config.EnableBIOSBootloaderInstall = true
+			b.fill(t, "/dev/vda")
+			_, err := b.PrepareImage(t.Context(), agentapi.CommandNode{}, agentapi.PrepareImageParams{ImageInfo: info})
+			var ce *agentapi.CommandError
+			if !errors.As(err, &ce) || !strings.Contains(ce.Details, tc.text) {
+				t.Errorf("error %v", err)
+			}
+			select {
+			case <-given:
+			case <-time.After(5 * time.Second):
+				t.Error("the rest of the image was waited for")
+			}
+			if !bytes.Equal(b.read(t, "/dev/vda", 0, mib), make([]byte, mib)) {
+				t.Error("the disk's start is not empty")
+			}
+		})
+	}
+}
+
 func TestSecondURLIsTried(t *testing.T) {
 	dead := httptest.NewServer(http.NotFoundHandler())
 	defer dead.Close()
@@ -207,6 +264,33 @@ func (w *halfWriter) Write(p []byte) (int, error) {
 	}
 	w.left -= len(p)
 	return w.ResponseWriter.Write(p)
+}
+
+// TestDownloadIsTriedAgain: an operator sees why a download does not begin, while it is tried
+// again. A machine without a name server is told so.
+func TestDownloadIsTriedAgain(t *testing.T) {
+	b := newBench(t, "/dev/vda")
+	b.Download = Download{Retries: 1, RetryInterval: time.Millisecond}
+	lookup := &net.DNSError{Err: "connection refused", Name: "images.example", Server: "[::1]:53", IsTemporary: true}
+	b.Client = &http.Client{Transport: &http.Transport{
+		DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, lookup },
+	}}
+	info := agentapi.ImageInfo{ID: "os", URLs: []string{"http://images.example/os.raw"}, OSHashAlgo: "sha256",
+		OSHashValue: strings.Repeat("11", 32)}
+	_, err := b.PrepareImage(t.Context(), agentapi.CommandNode{}, agentapi.PrepareImageParams{ImageInfo: info})
+	var ce *agentapi.CommandError
+	if !errors.As(err, &ce) || !strings.Contains(ce.Details, "given up after 2 tries") ||
+		!strings.Contains(ce.Details, "the machine has no name server; set --boot-dns") {
+		t.Errorf("error %v", err)
+	}
+	shown := ""
+	for _, p := range b.progress {
+		shown += p.Stage + "\n"
+	}
+	if !strings.HasPrefix(shown, "try 1 of 2 failed: ") || !strings.Contains(shown, "lookup images.example") ||
+		strings.Contains(shown, "try 2 of 2") {
+		t.Errorf("progress %q", shown)
+	}
 }
 
 func TestPermittedFormats(t *testing.T) {

@@ -17,6 +17,8 @@ type HTTPOptions struct {
 	Stall   time.Duration // a connection without a byte for this long is broken; 30 s when zero
 	Retries int           // of a broken connection, in a row without progress; 5 when zero
 	Backoff time.Duration // before the first retry, doubled each time up to 10 s; 500 ms when zero
+	// Retrying is told of each failure that is tried again: of which try, of how many. May be nil.
+	Retrying func(try, tries int, err error)
 }
 
 // withDefaults replaces zero values.
@@ -29,6 +31,9 @@ func (o HTTPOptions) withDefaults() HTTPOptions {
 	}
 	if o.Backoff <= 0 {
 		o.Backoff = 500 * time.Millisecond
+	}
+	if o.Retrying == nil {
+		o.Retrying = func(int, int, error) {}
 	}
 	return o
 }

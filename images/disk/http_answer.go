@@ -137,6 +137,7 @@ func (s *HTTPSource) retry(ctx context.Context, do func() error) error {
 		if try == s.opts.Retries {
 			return fmt.Errorf("given up after %d tries: %w", try+1, again.error)
 		}
+		s.opts.Retrying(try+1, s.opts.Retries+1, again.error)
 		if err := s.wait(ctx, try); err != nil {
 			return err
 		}

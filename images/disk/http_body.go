@@ -118,6 +118,7 @@ func (b *httpBody) failed(err error) error {
 		return b.giveUp(again.error)
 	}
 	b.tries++
+	b.src.opts.Retrying(b.tries, b.src.opts.Retries+1, again.error)
 	return b.src.wait(b.ctx, b.tries-1)
 }
 

@@ -44,7 +44,9 @@ type sink struct {
 	sector  int
 	jobs    chan job
 	zeros   []byte
-	start   []byte // the target's first heldBack bytes, written by finish
+	start   []byte                   // the target's first heldBack bytes, written by finish
+	known   atomic.Int64             // how many bytes of start are known
+	look    func(start []byte) error // called once all of start is known; may be nil
 	high    atomic.Int64
 	written atomic.Int64
 	zeroed  atomic.Int64
@@ -115,6 +117,9 @@ func (s *sink) put(data []byte, off int64) error {
 	if off < int64(len(s.start)) {
 		n := copy(s.start[off:], data)
 		data, off = data[n:], off+int64(n)
+		if err := s.learn(n); err != nil {
+			return err
+		}
 	}
 	whole := len(data) - len(data)%s.sector
 	if whole > 0 {
@@ -130,6 +135,15 @@ func (s *sink) put(data []byte, off int64) error {
 		}
 	}
 	return nil
+}
+
+// learn counts n more bytes of the start. Each is put or zeroed once, by any worker; the
+// one that brings the last has all of them looked at.
+func (s *sink) learn(n int) error {
+	if s.look == nil || s.known.Add(int64(n)) != int64(len(s.start)) {
+		return nil
+	}
+	return s.look(s.start)
 }
 
 // raise keeps the end of the image's data so far.
@@ -192,6 +206,13 @@ func (j zeroJob) run(ctx context.Context, w *worker) error {
 	if tail := end % int64(s.sector); tail != 0 {
 		end += int64(s.sector) - tail
 	}
+	if j.off < int64(len(s.start)) {
+		n := min(end, int64(len(s.start))) - j.off
+		s.zeroed.Add(n)
+		if err := s.learn(int(n)); err != nil {
+			return err
+		}
+	}
 	for off := max(j.off, min(end, int64(len(s.start)))); off < end; {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
@@ -202,9 +223,6 @@ func (j zeroJob) run(ctx context.Context, w *worker) error {
 		}
 		off += n
 		s.zeroed.Add(n)
-	}
-	if j.off < int64(len(s.start)) {
-		s.zeroed.Add(min(end, int64(len(s.start))) - j.off)
 	}
 	return nil
 }

@@ -19,6 +19,10 @@ type Options struct {
 	AllowMD5      bool           // MD5 is refused otherwise
 	Progress      func(Progress) // called from one goroutine, once more at the end; may be nil
 	ProgressEvery time.Duration  // 500 ms when zero
+	// Start sees the disk's first 64 KiB as soon as they have come, and its error ends the
+	// write before the rest is fetched. It is not called for a smaller image. It must not
+	// change or keep the bytes. May be nil.
+	Start func(first []byte) error
 }
 
 // Result is the result of Write.
@@ -171,6 +175,7 @@ func (w *write) allot() (workers int) {
 	}
 	w.feed = newFeed(w.src.Size(), newPool(chunks), w.hash)
 	w.sink = newSink(w.dst, workers)
+	w.sink.look = w.opts.Start
 	return workers
 }
 

@@ -116,14 +116,22 @@ func TestWriteFormats(t *testing.T) {
 				}
 				dst := newMemTarget((int64(len(tt.raw))+4095)/4096*4096+1<<20, sector)
 				var last Progress
+				starts := 0
 				res, err := Write(context.Background(), memSource{b: tt.image}, dst, Options{
-					Format: tt.hint, Checksum: sumOf(tt.image),
+					Format: tt.hint, Checksum: sumOf(tt.image), Start: func(first []byte) error {
+						starts++
+						sameDisk(t, first, tt.raw[:heldBack])
+						return nil
+					},
 					Progress: func(p Progress) { last = p }, ProgressEvery: time.Millisecond,
 				})
 				if err != nil {
 					t.Fatal(err)
 				}
 				sameDisk(t, dst.b[:len(tt.raw)], tt.raw)
+				if want := min(len(tt.raw)/heldBack, 1); starts != want {
+					t.Errorf("the start was seen %d times, expected %d", starts, want)
+				}
 				if res.VirtualSize != int64(len(tt.raw)) || res.BytesRead != int64(len(tt.image)) {
 					t.Errorf("result %+v, image %d, disk %d", res, len(tt.image), len(tt.raw))
 				}
