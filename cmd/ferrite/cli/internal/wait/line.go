@@ -18,6 +18,8 @@ type Line struct {
 	shown   time.Time // of the last boot stage that is no news
 	bytes   string    // how far a step is, drawn anew each time
 	tenth   int64     // of the bytes, in the last line
+	stage   string    // of a step without bytes, in the last line
+	warned  []string  // the warnings that were shown
 
 	steps []string // of the activity that was seen last
 	index int      // of its step
@@ -29,6 +31,12 @@ func (l *Line) Show(st nodeapi.Status) {
 		if stage.At.After(l.shown) {
 			l.shown = stage.At
 			l.Say("boot: " + Join(stage.Name, stage.Detail))
+		}
+	}
+	for _, w := range st.Warnings {
+		if !slices.Contains(l.warned, w) {
+			l.warned = append(l.warned, w)
+			l.Say("warning: " + w)
 		}
 	}
 	l.passed(st)
@@ -93,7 +101,7 @@ func describe(st nodeapi.Status) string {
 		text += ", waits for " + st.WaitingFor
 	}
 	if !st.Until.IsZero() {
-		text += ", until " + st.Until.Local().Format(time.TimeOnly)
+		text += ", until " + st.Until.Local().Format("15:04:05 MST")
 	}
 	return text
 }
@@ -113,8 +121,15 @@ func (l *Line) Say(text string) {
 
 // progress shows bytes: at a terminal at each reading, else every tenth.
 func (l *Line) progress(p nodeapi.Progress) {
+	if p.Done == 0 && p.Total == 0 { // nothing to draw: it says why there are no bytes
+		if l.set(""); p.Stage != "" && p.Stage != l.stage {
+			l.stage = p.Stage
+			l.Say(ProgressText(p))
+		}
+		return
+	}
 	if l.size.Columns > 0 {
-		l.set(bar(p) + ProgressText(p))
+		l.set(l.fitting(p))
 		l.redraw()
 		return
 	}
@@ -125,6 +140,18 @@ func (l *Line) progress(p nodeapi.Progress) {
 		l.tenth = tenth
 		l.Say(ProgressText(p))
 	}
+}
+
+// fitting is how far a step is, with as much of it as the screen has room for.
+func (l *Line) fitting(p nodeapi.Progress) string {
+	short := p
+	short.Stage = ""
+	for _, text := range []string{bar(p) + ProgressText(p), bar(p) + ProgressText(short)} {
+		if len([]rune(l.node+"  "+text)) < l.size.Columns {
+			return text
+		}
+	}
+	return ProgressText(short)
 }
 
 // bar is a drawing of how far a step is.

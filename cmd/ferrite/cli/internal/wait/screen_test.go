@@ -64,16 +64,44 @@ func TestBars(t *testing.T) {
 	b.Close()
 	got := strings.NewReplacer("\x1b", "ESC", "\r", "|").Replace(out.String())
 	want := `a     0.0 s  wait call-back: deploy.write_image (1 of 1)
-a  [#####-----] write_image 5.0 MB of 10.0 MB, 50%, 1.0 MB/
+a  write_image 5.0 MB of 10.0 MB, 50%, 1.0 MB/s, 5s left
 ESC[1A|ESC[Jb     0.0 s  wait call-back: deploy.write_image (1 of 1)
-a  [#####-----] write_image 5.0 MB of 10.0 MB, 50%, 1.0 MB/
-ESC[1A|ESC[Ja  [#####-----] write_image 5.0 MB of 10.0 MB, 50%, 1.0 MB/
+a  write_image 5.0 MB of 10.0 MB, 50%, 1.0 MB/s, 5s left
+ESC[1A|ESC[Ja  write_image 5.0 MB of 10.0 MB, 50%, 1.0 MB/s, 5s left
 b  [----------] write_image write 0 B of 10.0 MB, 0%
 ESC[2A|ESC[Ja     0.0 s  wait call-back: power.reboot (2 of 2)
 b  [----------] write_image write 0 B of 10.0 MB, 0%
 ESC[1A|ESC[Ja     0.0 s  a is active
 b  [----------] write_image write 0 B of 10.0 MB, 0%
 ESC[1A|ESC[J`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestWarningsAndTries: doubts about an image come before its step, and failed tries of its download as they come; each
+// once.
+func TestWarningsAndTries(t *testing.T) {
+	var out bytes.Buffer
+	s := &Screen{w: &out, size: output.Screen{Columns: 80}, now: func() time.Time { return time.Unix(0, 0) }}
+	l := s.Line("m1", nodeapi.Status{})
+	st := nodeapi.Status{State: "wait call-back", Activity: "deploy", Step: "deploy.write_image",
+		Steps: []string{"deploy.write_image"}, Warnings: []string{"the image could not be checked: no such host"}}
+	for _, stage := range []string{"", "try 1 of 3 failed: no such host", "try 1 of 3 failed: no such host",
+		"try 2 of 3 failed: no such host"} {
+		st.Progress = &nodeapi.Progress{Step: "write_image", Stage: stage}
+		l.Show(st)
+	}
+	st.Progress = &nodeapi.Progress{Step: "write_image", Stage: "write", Done: 8e6, Total: 39.8e6, Rate: 3.4e6, ETA: 9}
+	l.Show(st)
+	l.Close()
+	want := `m1     0.0 s  warning: the image could not be checked: no such host
+m1     0.0 s  wait call-back: deploy.write_image (1 of 1)
+m1     0.0 s  write_image try 1 of 3 failed: no such host
+m1     0.0 s  write_image try 2 of 3 failed: no such host
+m1  [##--------] write_image write 8.0 MB of 39.8 MB, 20%, 3.4 MB/s, 9s left
+ESC[1A|ESC[J`
+	got := strings.NewReplacer("\x1b", "ESC", "\r", "|").Replace(out.String())
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -26,7 +26,11 @@ func Clock(t time.Time) string {
 
 // ProgressText says how far a step is: bytes, share, rate and time left.
 func ProgressText(p nodeapi.Progress) string {
-	text := Join(p.Step, p.Stage) + " " + BytesText(p.Done)
+	text := Join(p.Step, p.Stage)
+	if p.Done == 0 && p.Total == 0 {
+		return text
+	}
+	text += " " + BytesText(p.Done)
 	if p.Total > 0 {
 		text += fmt.Sprintf(" of %s, %d%%", BytesText(p.Total), p.Done*100/p.Total)
 	}
