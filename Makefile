@@ -166,8 +166,27 @@ build: ## the three programs, static, into bin/
 	@echo "building the three programs (a minute or two the first time)"
 	@$(BUILD) -o bin/ ./cmd/ferrite ./cmd/ferrite-agent ./cmd/ferrite-lab
 
+# The web interface needs Node.js 18 or newer and npm; everything else is built without them. SHOTS=DIR keeps pictures.
+UI := conductor/ui/web
+$(UI)/node_modules/.package-lock.json: $(UI)/package.json $(UI)/package-lock.json
+	@$(MAKE) -s deps PACKAGES="$(if $(shell command -v npm),,nodejs npm)"
+	@cd $(UI) && npm ci --loglevel error
+
+.PHONY: ui
+ui: $(UI)/node_modules/.package-lock.json ## the web interface, which the next `make build` has in it (needs npm)
+	@cd $(UI) && npm run --silent check && npm run --silent build
+
+.PHONY: ui-unit
+ui-unit: $(UI)/node_modules/.package-lock.json ## the web interface's types and unit tests
+	@cd $(UI) && npm run --silent check && npm run --silent test
+
+.PHONY: ui-test
+ui-test: ui-unit ui build ## the web interface in Chromium: every page, width and theme, keys alone, hostile texts (SHOTS=DIR)
+	@$(MAKE) -s deps PACKAGES=chromium
+	@cd $(UI) && SHOTS=$(if $(SHOTS),$(abspath $(SHOTS))) node browser/run.mjs
+
 .PHONY: release
-release: build ## bin/release/ferrite, with agent and console commands inside: it builds ramdisks on any server
+release: ui build ## bin/release/ferrite, with agent and console commands inside: it builds ramdisks on any server
 	@mkdir -p bin/release
 	@go run ./images/ramdisk/bundle/pack bin/ferrite-agent images/ramdisk/bundle/files
 	@$(BUILD) -tags bundled -o bin/release/ ./cmd/ferrite

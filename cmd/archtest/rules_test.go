@@ -146,6 +146,7 @@ var rules = []rule{
 		tests: list("conductor/store, conductor/store/mem"), why: "tells of changes; makes none"},
 	{packages: list("conductor/metrics"), may: list("conductor/fsm, conductor/node, proto/*"),
 		why: "counts; asks nobody for anything that costs"},
+	{packages: list("conductor/ui"), tests: list("conductor/node"), why: "the web interface's files; knows no node"},
 	{packages: list("conductor/exchange"), why: "tells of requests to machines; sends none"},
 	{packages: list("conductor/traces"), may: list("conductor/fsm, conductor/node, conductor/exchange, proto/*"),
 		why: "makes spans of what others say; decides nothing"},

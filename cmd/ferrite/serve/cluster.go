@@ -25,6 +25,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/metrics"
 	"github.com/ferrite-metal/ferrite/conductor/seal"
 	"github.com/ferrite-metal/ferrite/conductor/store"
+	"github.com/ferrite-metal/ferrite/conductor/ui"
 )
 
 // instanceFile has what tells this conductor from another one of its name.
@@ -172,7 +173,7 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	defer fail(nil)
 	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
-	outer, within := api.NewServer(requests, front, m.log), id.Server(requests, front.Inner(), m.log)
+	outer, within := api.NewServer(requests, ui.Before(front), m.log), id.Server(requests, front.Inner(), m.log)
 	var parts sync.WaitGroup
 	for _, s := range []struct {
 		server   *http.Server

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/ui"
 )
 
 // How long the requests under way may take once the conductor stops, and how
@@ -34,7 +35,7 @@ type serving struct {
 func (s serving) run(ctx context.Context) error {
 	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
-	srv := api.NewServer(requests, s.face, s.log)
+	srv := api.NewServer(requests, ui.Before(s.face), s.log)
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 

@@ -1,0 +1,45 @@
+// Every page, in both widths and both themes: axe, no page wider than its window, no error, a picture.
+import { accessible, fits, quiet, settled, shot } from '../lib/checks.mjs'
+
+/** list is the pages, with an address made of the machines of the scene. */
+export const list = [
+  { name: 'room-grid', path: () => '/ui/' },
+  { name: 'room-list', path: () => '/ui/?view=list' },
+  { name: 'room-progress', path: () => '/ui/?view=progress' },
+  { name: 'room-attention', path: () => '/ui/?view=attention' },
+  { name: 'machine-now', path: (ids) => `/ui/machines/${ids.waiting}` },
+  { name: 'machine-failed', path: (ids) => `/ui/machines/${ids.failed}` },
+  { name: 'machine-timeline', path: (ids) => `/ui/machines/${ids.active}?tab=timeline` },
+  { name: 'machine-log', path: (ids) => `/ui/machines/${ids.waiting}?tab=log` },
+  { name: 'machine-console', path: (ids) => `/ui/machines/${ids.active}?tab=console` },
+  { name: 'machine-disks', path: (ids) => `/ui/machines/${ids.inspected}?tab=disks` },
+  { name: 'machine-network', path: (ids) => `/ui/machines/${ids.inspected}?tab=network` },
+  { name: 'machine-firmware', path: (ids) => `/ui/machines/${ids.active}?tab=firmware` },
+  { name: 'machine-bios', path: (ids) => `/ui/machines/${ids.active}?tab=bios` },
+  { name: 'machine-sensors', path: (ids) => `/ui/machines/${ids.active}?tab=sensors` },
+  { name: 'machine-reports', path: (ids) => `/ui/machines/${ids.active}?tab=reports` },
+  { name: 'machine-fields', path: (ids) => `/ui/machines/${ids.inspected}?tab=fields` },
+  { name: 'enroll', path: () => '/ui/enroll' },
+]
+
+export async function pages({ tally, browser, c, ids }) {
+  for (const size of ['wide', 'narrow']) {
+    for (const dark of [false, true]) {
+      const page = await browser.page({ size, dark })
+      await page.goto(`${c.url}/ui/`)
+      for (const { name, path } of list) {
+        tally.pages.add(name)
+        await tally.check(`${name} ${size} ${dark ? 'dark' : 'light'}`, async () => {
+          page.wrong.length = 0
+          await page.goto(c.url + path(ids))
+          await settled(page)
+          await fits(page)
+          await accessible(page)
+          quiet(page)
+          if (dark === (size === 'narrow')) await shot(page, size === 'narrow' ? `${name}-narrow` : name)
+        })
+      }
+      await page.context().close()
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import { Suspense, useEffect, useState } from 'react'
+import { session } from './api/session'
+import { stream } from './api/stream'
+import { Boundary } from './components/boundary'
+import { Layout } from './components/layout'
+import { Login } from './components/login'
+import { Failed } from './components/notice'
+import { useRoute } from './hooks/use-route'
+import { useStore } from './hooks/use-store'
+import { pages } from './pages'
+
+export function App() {
+  const { session: who, asked } = useStore(session)
+  const [error, setError] = useState('')
+  const route = useRoute()
+  const begin = () => {
+    setError('')
+    session.begin().catch((err: unknown) => setError(err instanceof Error ? err.message : String(err)))
+  }
+  useEffect(begin, [])
+  useEffect(() => {
+    if (who) stream.start()
+  }, [who])
+  if (asked && !who) return <Login />
+  if (!who) return <main className="gate">{error !== '' && <Failed error={error} retry={begin} />}</main>
+  const Page = pages[route.page]
+  return (
+    <Layout>
+      <Boundary key={`${route.page}/${route.rest.join('/')}`}>
+        <Suspense fallback={<p className="empty">Loading …</p>}>{Page ? <Page /> : <h1>There is no such page</h1>}</Suspense>
+      </Boundary>
+    </Layout>
+  )
+}

@@ -1,0 +1,119 @@
+import { useEffect, useRef, type ReactNode } from 'react'
+import { session } from '../api/session'
+import { stream } from '../api/stream'
+import { useNow } from '../hooks/use-now'
+import { useRoute } from '../hooks/use-route'
+import { useStore } from '../hooks/use-store'
+import { shortDuration } from '../lib/format'
+import { address } from '../lib/route'
+import { entries } from '../pages'
+import { Dialog } from './dialog'
+import { Link } from './link'
+import { LoginForm } from './login'
+
+/** Layout is what is around every page: the pages, the stream, the user. */
+export function Layout({ children }: { children: ReactNode }) {
+  const { ended, session: who } = useStore(session)
+  return (
+    <>
+      <a className="skip" href="#main">
+        Skip to the content
+      </a>
+      <header className="top">
+        <Link to={address([])} className="brand">
+          Ferrite
+        </Link>
+        <Live />
+        <Menu />
+      </header>
+      <Lost />
+      <div className="frame">
+        <nav className="side" aria-label="Pages">
+          <Pages />
+        </nav>
+        <main id="main" tabIndex={-1}>
+          {children}
+        </main>
+      </div>
+      {ended && (
+        <Dialog title="Your login has ended">
+          <p>Log in again, and the page goes on where it was. What you have typed is kept.</p>
+          <LoginForm user={who?.user ?? ''} />
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+function Pages() {
+  const { page } = useRoute()
+  const here = page === 'machines' ? '' : page
+  return (
+    <ul>
+      {entries
+        .filter((entry) => session.may(entry.rule))
+        .map((entry) => (
+          <li key={entry.page}>
+            <Link to={address(entry.page === '' ? [] : [entry.page])} aria-current={here === entry.page ? 'page' : undefined}>
+              {entry.label}
+            </Link>
+          </li>
+        ))}
+    </ul>
+  )
+}
+
+/** Menu has the user, and on a narrow screen the pages. */
+function Menu() {
+  const { session: who } = useStore(session)
+  const ref = useRef<HTMLDetailsElement>(null)
+  const route = useRoute()
+  useEffect(() => {
+    if (ref.current) ref.current.open = false
+  }, [route])
+  return (
+    <details className="menu" ref={ref} onKeyDown={(event) => event.key === 'Escape' && ref.current && (ref.current.open = false)}>
+      <summary>{who?.user || 'Menu'}</summary>
+      <div className="menu-body">
+        <nav className="narrow" aria-label="Pages, in the menu">
+          <Pages />
+        </nav>
+        {who?.user ? (
+          <>
+            <p>
+              {who.user}, {who.role}
+              {who.project !== '' && ` of ${who.project}`}
+            </p>
+            <button type="button" onClick={() => void session.logout()}>
+              Log out
+            </button>
+          </>
+        ) : (
+          <p>This conductor asks nobody for a login.</p>
+        )}
+      </div>
+    </details>
+  )
+}
+
+function Live() {
+  const { live } = useStore(stream)
+  return (
+    <span className={live ? 'live' : 'live off'} role="status">
+      <span className="dot" aria-hidden="true" />
+      {live ? 'live' : 'not live'}
+    </span>
+  )
+}
+
+/** Lost says that what is shown may be old. */
+function Lost() {
+  const { lost } = useStore(stream)
+  const now = useNow()
+  if (lost === 0 || now - lost < 1000) return null
+  return (
+    <div className="lost" role="alert">
+      The stream of events is lost since {shortDuration((now - lost) / 1000)}: what you see may be old. Trying again.
+    </div>
+  )
+}

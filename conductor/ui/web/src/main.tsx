@@ -1,0 +1,9 @@
+import { createRoot } from 'react-dom/client'
+import { App } from './app'
+import './style/base.css'
+import './style/parts.css'
+import './style/room.css'
+import './style/machine.css'
+
+const root = document.getElementById('root')
+if (root) createRoot(root).render(<App />)

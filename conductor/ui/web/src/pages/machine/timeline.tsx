@@ -1,0 +1,124 @@
+import { useMemo, useState } from 'react'
+import { all, path, send } from '../../api/client'
+import { ferrite } from '../../api/machine'
+import { session } from '../../api/session'
+import type { Event, HistoryEntry } from '../../api/types'
+import { Empty, Failed } from '../../components/notice'
+import { useData } from '../../hooks/use-data'
+import { useEvents } from '../../hooks/use-events'
+import { setQuery, useRoute } from '../../hooks/use-route'
+import { dateOf, timeOfDay, visible } from '../../lib/format'
+import { groups, merge, ofAudit, ofEvent, ofHistory, ofLog, ofStages, type AuditLine, type Entry, type Group } from '../../lib/timeline'
+import type { TabProps } from '../machine'
+
+/** most entries that are shown at once. */
+const page = 300
+
+/** TimeLine is the machine's life out of history, events, boot stages, log and audit. */
+export function TimeLine({ node, status }: TabProps) {
+  const uuid = node.uuid ?? ''
+  const kept = useData((signal) => read(uuid, session.may('ferrite:audit:list'), signal), [uuid])
+  const [live, setLive] = useState<Event[]>([])
+  useEvents(
+    (events) => {
+      const ours = events.filter((e) => e.node?.uuid === uuid)
+      if (ours.length > 0) setLive((before) => [...before, ...ours].slice(-2000))
+    },
+    () => kept.reload(),
+  )
+  const entries = useMemo(
+    () => merge(live.flatMap(ofEvent), kept.data?.entries ?? [], ofStages(status)),
+    [live, kept.data, status],
+  )
+  const { query } = useRoute()
+  const hidden = new Set((query.get('without') ?? '').split(',').filter(Boolean))
+  const words = query.get('find') ?? ''
+  const [most, setMost] = useState(page)
+  const shown = entries.filter((e) => !hidden.has(e.group) && (words === '' || `${e.text} ${e.detail} ${e.by}`.toLowerCase().includes(words.toLowerCase())))
+  const toggle = (group: Group) => {
+    const next = new Set(hidden)
+    if (!next.delete(group)) next.add(group)
+    setQuery({ without: [...next].join(',') })
+  }
+  return (
+    <section aria-label="Time line">
+      <div className="chips" role="group" aria-label="Kinds of entries">
+        {groups
+          .filter(({ group }) => hidden.has(group) || entries.some((e) => e.group === group))
+          .map(({ group, label }) => (
+            <button key={group} type="button" className="chip" aria-pressed={!hidden.has(group)} onClick={() => toggle(group)}>
+              {label} <b>{entries.filter((e) => e.group === group).length}</b>
+            </button>
+          ))}
+        <label className="find">
+          <span className="visually-hidden">Find in the time line</span>
+          <input type="search" placeholder="Find" value={words} onChange={(e) => setQuery({ find: e.target.value })} />
+        </label>
+      </div>
+      <Failed error={kept.error} retry={kept.reload} />
+      {(kept.data?.missing ?? []).map((text) => (
+        <p key={text} className="muted">
+          {visible(text)}
+        </p>
+      ))}
+      {shown.length === 0 && !kept.loading && <Empty>Nothing is kept that the filter lets through.</Empty>}
+      <ol className="timeline">
+        {shown.slice(0, most).map((entry, i) => (
+          <Line key={entry.key} entry={entry} first={i === 0 || dateOf(shown[i - 1]!.at) !== dateOf(entry.at)} />
+        ))}
+      </ol>
+      {shown.length > most && (
+        <button type="button" onClick={() => setMost(most + page)}>
+          Show older ones ({shown.length - most})
+        </button>
+      )}
+    </section>
+  )
+}
+
+const names = Object.fromEntries(groups.map(({ group, one }) => [group, one]))
+
+const Line = ({ entry, first }: { entry: Entry; first: boolean }) => (
+  <li className={`entry entry-${entry.group}`}>
+    {first && <span className="day">{dateOf(entry.at)}</span>}
+    <time dateTime={new Date(entry.at).toISOString()}>{timeOfDay(entry.at)}</time>
+    <span className="group">{names[entry.group]}</span>
+    <span className="text">
+      {visible(entry.text)} {entry.detail !== '' && <span className="muted">{visible(entry.detail)}</span>}
+    </span>
+    {entry.by !== '' && <span className="by">by {visible(entry.by)}</span>}
+  </li>
+)
+
+/** read reads all that is kept; missing says what could not be read. */
+async function read(uuid: string, audit: boolean, signal: AbortSignal): Promise<{ entries: Entry[]; missing: string[] }> {
+  const missing: string[] = []
+  const part = (what: string, entries: Promise<Entry[]>): Promise<Entry[]> =>
+    entries.catch((err: unknown) => {
+      if (signal.aborted) throw err
+      missing.push(`${what}: ${err instanceof Error ? err.message : String(err)}`)
+      return []
+    })
+  const lines = async <T,>(to: string, query: Record<string, string>): Promise<T[]> => {
+    const text = await (await send('GET', to, { query, signal, headers: { Accept: 'application/x-ndjson' } })).text()
+    return text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as T)
+  }
+  const lists = await Promise.all([
+    part('Events', lines<Event>('/ferrite/v1/events', { node: uuid, after: '0', wait: '0' }).then((events) => events.flatMap(ofEvent))),
+    part(
+      'History',
+      all<HistoryEntry>(path('/v1/nodes/{node}/history', uuid), 'history', { detail: 'true' }, signal).then((h) => h.map(ofHistory)),
+    ),
+    part(
+      'Log',
+      send('GET', ferrite(uuid, '/logs'), { query: { tail: '2000' }, signal, headers: { Accept: 'text/plain' } })
+        .then((answer) => answer.text())
+        .then(ofLog, () => []), // there is none before the first boot
+    ),
+    audit ? part('Audit', lines<AuditLine>('/ferrite/v1/audit', { node: uuid }).then((found) => found.map(ofAudit))) : Promise.resolve([]),
+  ])
+  return { entries: lists.flat(), missing }
+}
