@@ -22,17 +22,70 @@ import (
 // reaching the disk. One op is one cycle; "cycles/s" is the figure to watch.
 func BenchmarkCycle(b *testing.B) {
 	for _, nodes := range []int{200, 2000} {
-		b.Run(fmt.Sprintf("%d-nodes", nodes), func(b *testing.B) { cycles(b, open(b, b.TempDir(), store.Options{}), nodes) })
+		b.Run(fmt.Sprintf("%d-nodes", nodes), func(b *testing.B) {
+			cycles(b, open(b, b.TempDir(), store.Options{}), nodes, nil)
+		})
 	}
 }
 
 // BenchmarkCyclePostgres is the same with a server on this machine, which flushes nothing: its share is its own work,
 // and the way there.
 func BenchmarkCyclePostgres(b *testing.B) {
-	cycles(b, openPostgres(b, postgrestest.URL(b), store.PostgresOptions{}), 2000)
+	server := postgrestest.New(b)
+	s := openPostgres(b, server.URL(b), store.PostgresOptions{})
+	cycles(b, s, 2000, server.ProcessorTime)
 }
 
-func cycles(b *testing.B, s *store.Database, nodes int) {
+// BenchmarkWritesPostgres is the cost of a write that changes next to nothing, by so many at a time as there are
+// connections: beginning it, its fence, and its end.
+func BenchmarkWritesPostgres(b *testing.B) {
+	server := postgrestest.New(b)
+	s := openPostgres(b, server.URL(b), store.PostgresOptions{})
+	if err := s.SaveLease(b.Context(), node.Lease{MAC: "m", IP: "i"}); err != nil {
+		b.Fatal(err)
+	}
+	for _, lanes := range []int{1, 4, 16} {
+		b.Run(fmt.Sprint(lanes), func(b *testing.B) {
+			began, ended := processorTime(b), serverTime(b, server.ProcessorTime)
+			var left atomic.Int64
+			left.Store(int64(b.N))
+			var all sync.WaitGroup
+			for range lanes {
+				all.Go(func() {
+					for left.Add(-1) >= 0 {
+						if err := s.EndLease(b.Context(), node.Lease{MAC: "none"}); err != nil {
+							b.Error(err)
+						}
+					}
+				})
+			}
+			all.Wait()
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "writes/s")
+			b.ReportMetric(float64((processorTime(b)-began).Microseconds())/float64(b.N), "cpu-µs/write")
+			ended()
+		})
+	}
+}
+
+// serverTime begins to measure a server; what it returns reports its processor time for each operation.
+func serverTime(b *testing.B, server func() (time.Duration, error)) (ended func()) {
+	b.Helper()
+	if server == nil {
+		return func() {}
+	}
+	used := func() time.Duration {
+		d, err := server()
+		if err != nil {
+			b.Fatal(err)
+		}
+		return d
+	}
+	before := used()
+	return func() { b.ReportMetric(float64((used()-before).Microseconds())/float64(b.N), "server-µs/op") }
+}
+
+// cycles reports the time of a server, too, where there is one.
+func cycles(b *testing.B, s *store.Database, nodes int, server func() (time.Duration, error)) {
 	b.Helper()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for range nodes {
@@ -44,7 +97,7 @@ func cycles(b *testing.B, s *store.Database, nodes int) {
 	queue := make(chan node.Effect, workers)
 	var wg sync.WaitGroup
 	b.ResetTimer()
-	began := processorTime(b)
+	began, ended := processorTime(b), serverTime(b, server)
 	for range workers {
 		wg.Go(func() {
 			for e := range queue {
@@ -68,6 +121,7 @@ func cycles(b *testing.B, s *store.Database, nodes int) {
 	wg.Wait()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "cycles/s")
 	b.ReportMetric(float64((processorTime(b)-began).Microseconds())/float64(b.N), "cpu-µs/cycle")
+	ended()
 }
 
 // processorTime is what this process has used, which other work on the machine hardly changes.

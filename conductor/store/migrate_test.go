@@ -74,14 +74,15 @@ func TestMigratePorts(t *testing.T) {
 func TestMigrateConsoles(t *testing.T) {
 	for driver, c := range map[string]struct {
 		version string
+		later   string // undoes later migrations
 		address func(t *testing.T) string
 		open    func(t *testing.T, address string) (*store.Database, error)
 	}{
-		"sqlite": {"22", func(t *testing.T) string { return t.TempDir() + "/ferrite.db" },
+		"sqlite": {"22", "", func(t *testing.T) string { return t.TempDir() + "/ferrite.db" },
 			func(t *testing.T, file string) (*store.Database, error) {
 				return store.Open(t.Context(), file, store.Options{})
 			}},
-		"pgx": {"10", func(t *testing.T) string { return postgrestest.URL(t) },
+		"pgx": {"10", "DROP FUNCTION leader_epoch CASCADE", func(t *testing.T) string { return postgrestest.URL(t) },
 			func(t *testing.T, url string) (*store.Database, error) {
 				return store.OpenPostgres(t.Context(), url, store.PostgresOptions{})
 			}},
@@ -115,8 +116,8 @@ func TestMigrateConsoles(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, text := range []string{
-				"DROP INDEX nodes_console_enabled", "ALTER TABLE nodes DROP COLUMN console_enabled",
-				"DELETE FROM goose_db_version WHERE version_id = " + c.version,
+				c.later, "DROP INDEX nodes_console_enabled", "ALTER TABLE nodes DROP COLUMN console_enabled",
+				"DELETE FROM goose_db_version WHERE version_id >= " + c.version,
 				`UPDATE nodes SET doc = '{"uuid":"' WHERE uuid = '` + uuidN(3) + "'",
 			} {
 				if _, err := db.ExecContext(t.Context(), text); err != nil {

@@ -16,6 +16,7 @@ const (
 	foreignKeyViolation   = "23503"
 	serializationFailure  = "40001"
 	deadlockDetected      = "40P01"
+	invalidParameter      = "22023" // of a transaction that is still to come, to pg_xact_status
 	diskFull              = "53100"
 	tooManyConnections    = "53300"
 	readOnlyTransaction   = "25006" // on a replica, which may become the primary

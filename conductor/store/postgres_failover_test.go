@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
@@ -151,5 +153,59 @@ func TestCommitLostInFailover(t *testing.T) {
 	c.move(func() string { return c.socket(t, second.Of(t, address)) })
 	if err := <-done; !errors.Is(err, store.ErrUncertain) {
 		t.Errorf("the write ended with %v, want %v", err, store.ErrUncertain)
+	}
+}
+
+// TestCommitLostInCrash: a commit is cut off, and the server crashes before it has written anything of it. Another
+// transaction has its number then. The write is acknowledged only where it is done.
+func TestCommitLostInCrash(t *testing.T) {
+	for name, later := range map[string]string{
+		"the number is free":   "",
+		"the number was given": "DO $$ BEGIN FOR i IN 1..200 LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP; END $$",
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := postgrestest.New(t, "wal_writer_delay=10s")
+			address := server.URL(t)
+			c := &cutter{}
+			s := openPostgres(t, c.listen(t, address), store.PostgresOptions{Patience: time.Minute})
+			n, err := s.Commit(t.Context(), node.Change{Insert: &node.Node{UUID: uuidN(1)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cut := make(chan struct{})
+			var once sync.Once
+			c.move(func() string {
+				once.Do(func() { close(cut) })
+				return "" // nowhere yet
+			})
+			c.before.Store(true)
+			n.Name = "lost"
+			done := make(chan error, 1)
+			go func() {
+				_, err := s.Commit(context.WithoutCancel(t.Context()), node.Change{Save: &n})
+				done <- err
+			}()
+			<-cut
+			if err := errors.Join(server.Stop(syscall.SIGQUIT), server.Start()); err != nil {
+				t.Fatal(err)
+			}
+			if later != "" {
+				conn, err := pgx.Connect(t.Context(), address)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = conn.Exec(t.Context(), later)
+				if err := errors.Join(err, conn.Close(t.Context())); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c.move(func() string { return c.socket(t, address) })
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+			if got, err := s.Node(t.Context(), n.UUID); err != nil || got.Name != "lost" || got.Revision != n.Revision+1 {
+				t.Errorf("acknowledged was the name %q, there is %q of revision %d (%v)", n.Name, got.Name, got.Revision, err)
+			}
+		})
 	}
 }

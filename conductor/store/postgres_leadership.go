@@ -200,9 +200,6 @@ func (l *leadership) state() error {
 	return l.err
 }
 
-// condition locks the row of this epoch.
-func (l *leadership) condition() string { return epochOf("", l.epoch) }
-
 func (l *leadership) term() (group string, epoch int64) { return "", l.epoch }
 
 // over never ends: a conductor without a cluster ends by itself.

@@ -56,8 +56,6 @@ type termFence struct {
 	lost bool
 }
 
-func (f *termFence) condition() string { return epochOf(f.of.Group, f.of.Epoch) }
-
 func (f *termFence) term() (group string, epoch int64) { return f.of.Group, f.of.Epoch }
 
 func (f *termFence) superseded() error {

@@ -6,10 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strconv"
-	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 )
@@ -36,9 +35,8 @@ type postgresWriter struct {
 
 // writeRight is the right to write.
 type writeRight interface {
-	// condition is the WHERE by which a transaction locks the row of leader, and finds none once the right has passed.
-	condition() string
-	// term is the group and its epoch; "" for a conductor without a cluster.
+	// term is the group and its epoch, whose row of leader a write finds until the right has passed; "" for a conductor
+	// without a cluster.
 	term() (group string, epoch int64)
 	// superseded is the error of a write that found none.
 	superseded() error
@@ -46,10 +44,6 @@ type writeRight interface {
 	state() error // why the database cannot be used at the moment
 	over() context.Context
 	close() error
-}
-
-func epochOf(group string, epoch int64) string {
-	return "conductor_group = '" + strings.ReplaceAll(group, "'", "''") + "' AND epoch = " + strconv.FormatInt(epoch, 10)
 }
 
 func (w *postgresWriter) do(ctx context.Context, run func(t *tx) error) error {
@@ -123,27 +117,35 @@ func (w *postgresWriter) once(ctx context.Context, run func(t *tx) error) error 
 	if err == nil || sqlState(err) != "" && !lost(err) {
 		return err
 	}
-	return w.outcome(within, id, err)
+	return w.outcome(within, id, t.nodes, err)
 }
 
-// transaction names a transaction. After a failover another one may get its number, in another timeline.
-type transaction struct{ xid, timeline string }
+// The statements that begin a write. It shares the lock that a new epoch takes alone (migration 11 of PostgreSQL's),
+// and looks at the epoch after that: at READ COMMITTED a statement sees what was committed before it began.
+const (
+	beginWrite = "BEGIN ISOLATION LEVEL READ COMMITTED"
+	shareEpoch = "SELECT pg_advisory_xact_lock_shared('leader'::regclass::bigint << 32 | " +
+		"hashtext($1)::bigint & 4294967295)"
+	checkEpoch = "SELECT pg_current_xact_id()::text, " + timeline + ", " + life +
+		" FROM leader WHERE conductor_group = $1 AND epoch = $2"
+)
 
-// timeline is the first eight digits of the name of a WAL file.
-const timeline = "left(pg_walfile_name(pg_current_wal_lsn()), 8)"
-
-// begin begins a transaction of this leadership.
+// begin begins a transaction of this leadership, in one round trip.
 func (w *postgresWriter) begin(ctx context.Context, conn *sql.Conn) (id transaction, err error) {
-	results, err := simply(ctx, conn, "BEGIN; SELECT pg_current_xact_id(), "+timeline+" FROM leader WHERE "+
-		w.lead.condition()+" FOR KEY SHARE")
-	if err != nil {
-		return id, err
+	group, epoch := w.lead.term()
+	begin := &pgx.Batch{}
+	begin.Queue(beginWrite)
+	begin.Queue(shareEpoch, group)
+	begin.Queue(checkEpoch, group, epoch).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&id.xid, &id.timeline, &id.life)
+	})
+	err = conn.Raw(func(c any) error {
+		return c.(*stdlib.Conn).Conn().SendBatch(ctx, begin).Close() //nolint:forcetypeassert // our pool's
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = w.lead.superseded()
 	}
-	if len(results) != 2 || len(results[1].Rows) != 1 {
-		return id, w.lead.superseded()
-	}
-	row := results[1].Rows[0]
-	return transaction{string(row[0]), string(row[1])}, nil
+	return id, err
 }
 
 var errRolledBack = errors.New("PostgreSQL has rolled the transaction back")
@@ -171,32 +173,4 @@ func simply(ctx context.Context, conn *sql.Conn, text string) (results []*pgconn
 		return err
 	})
 	return results, err
-}
-
-// outcome finds out whether a transaction was committed whose COMMIT got no answer. A server that took over cannot say:
-// where its timeline begins, the transaction may be missing.
-func (w *postgresWriter) outcome(ctx context.Context, id transaction, cause error) error {
-	if errors.Is(cause, errRolledBack) {
-		return cause
-	}
-	began, wait := time.Now(), shortestWait
-	for {
-		var status sql.NullString
-		err := w.db.QueryRowContext(ctx, "SELECT CASE WHEN "+timeline+" = $2 THEN pg_xact_status($1::text::xid8) "+
-			"ELSE 'failover' END", id.xid, id.timeline).Scan(&status)
-		switch {
-		case err == nil && status.String == "committed":
-			return nil
-		case err == nil && status.String == "aborted":
-			return fmt.Errorf("%w: %w", errConnection, cause)
-		case err == nil && status.String == "in progress", lost(err):
-			w.lead.look()
-		default:
-			return fmt.Errorf("%w: %w", ErrUncertain, errors.Join(cause, err))
-		}
-		if time.Since(began) > w.patience || pause(ctx, wait) != nil {
-			return fmt.Errorf("%w: %w", ErrUncertain, cause)
-		}
-		wait = min(2*wait, longestWait)
-	}
 }
