@@ -31,10 +31,15 @@ func TestPowerAmid(t *testing.T) {
 		if err := b.e.SetPower(ctx, n.UUID, node.PowerOff, 0); err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(time.Second)
 		const said = "power off was requested by alice at "
 		st, err := b.e.Status(b.ctx, n.UUID)
 		if err != nil || !strings.Contains(strings.Join(st.Warnings, " "), said) {
 			t.Errorf("the status warns of %q, %v", st.Warnings, err)
+		}
+		if k := len(st.BootStages); k < 2 || st.BootStages[0].Detail != "" ||
+			st.BootStages[k-1].Name != "power off" || st.BootStages[k-1].Detail != "by request" {
+			t.Errorf("boot stages %+v: expected those before the machine went off, and the request", st.BootStages)
 		}
 		all, err := b.e.History(b.ctx, n.UUID)
 		if err != nil {
@@ -50,6 +55,14 @@ func TestPowerAmid(t *testing.T) {
 		}
 		if n := b.node(n.UUID); n.ProvisionState != node.InspectFailed || !strings.Contains(n.LastError, said) {
 			t.Errorf("%s: %s", n.ProvisionState, n.LastError)
+		}
+		if err := b.e.SetPower(ctx, n.UUID, node.PowerOn, 0); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		st, err = b.e.Status(b.ctx, n.UUID)
+		if k := len(st.BootStages); err != nil || k != 1 || st.BootStages[0].Detail != "by request" {
+			t.Errorf("boot stages %+v, %v: expected those of the boot that was requested alone", st.BootStages, err)
 		}
 	})
 }

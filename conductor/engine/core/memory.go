@@ -44,7 +44,8 @@ type remembered struct {
 	seen          time.Time
 	pending       *agentapi.Heartbeat // came while an effect was under way
 	stages        []BootStage
-	recalled      bool // what earlier conductors have seen is in stages and progress, or does not matter any more
+	off           time.Time // when a power off was requested after the stages; zero for not
+	recalled      bool      // what earlier conductors have seen is in stages and progress, or does not matter any more
 	progress
 }
 
@@ -54,6 +55,9 @@ type BootStage struct {
 	Detail string    `json:"detail,omitempty"`
 	At     time.Time `json:"at"`
 }
+
+// ByRequest is the detail of a stage that somebody has asked for.
+const ByRequest = "by request"
 
 // progress is how far the running step has come.
 type progress struct {
@@ -202,13 +206,21 @@ func (m *memory) Stage(uuid string, s BootStage, fresh bool) {
 	defer m.mu.Unlock()
 	r := m.of(uuid)
 	if fresh {
-		r.stages, r.recalled = nil, true
+		r.stages, r.recalled, r.off = nil, true, time.Time{}
 	}
 	if k := len(r.stages); k > 0 && r.stages[k-1].Name == s.Name {
 		return
 	}
 	r.stages = append(r.stages[max(0, len(r.stages)-maxStages+1):], s)
 	m.live(uuid, &s, nil)
+}
+
+// SwitchedOff takes note of a power off that somebody has requested: the stages seen until
+// then are those of a boot that is over.
+func (m *memory) SwitchedOff(uuid string, at time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of(uuid).off = at
 }
 
 // bootFiles are the stages that only firmware and its loader come to, and no system that runs already.

@@ -203,6 +203,9 @@ func (m *memory) fill(uuid string, s *Status) {
 			s.BootStages = append(s.BootStages, st)
 		}
 	}
+	if len(s.BootStages) > 0 && !r.off.IsZero() {
+		s.BootStages = append(s.BootStages, BootStage{Name: "power off", Detail: ByRequest, At: r.off})
+	}
 	s.LastHeartbeat = r.seen
 	if r.at.IsZero() {
 		return

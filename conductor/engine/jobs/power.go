@@ -40,9 +40,7 @@ func (j *job) power(ctx context.Context) (any, error) {
 	if a.GraceSeconds > 0 {
 		failed = j.stayedOn(ctx, core.Seconds(a.GraceSeconds))
 	}
-	if want == node.PowerOn && j.effect.Name != "power.request" {
-		j.Memory.Stage(j.n.UUID, core.BootStage{Name: "power on", At: j.Now()}, true)
-	}
+	j.stage(want)
 	if want == node.PowerOn {
 		j.aimAgain(ctx)
 	}
@@ -61,6 +59,20 @@ func (j *job) power(ctx context.Context) (any, error) {
 			core.Seconds(a.TimeoutSeconds))
 	}
 	return failed, nil
+}
+
+// stage records where a boot begins or ends. A power change that an operator asks for is told as
+// such.
+func (j *job) stage(want node.PowerState) {
+	requested := j.effect.Name == "power.request"
+	switch {
+	case want == node.PowerOn && requested:
+		j.Memory.Stage(j.n.UUID, core.BootStage{Name: "power on", Detail: core.ByRequest, At: j.Now()}, true)
+	case want == node.PowerOn:
+		j.Memory.Stage(j.n.UUID, core.BootStage{Name: "power on", At: j.Now()}, true)
+	case requested:
+		j.Memory.SwitchedOff(j.n.UUID, j.Now())
+	}
 }
 
 // aimAgain sets the boot device of a BMC that keeps it for one boot only. Where that fails
