@@ -108,6 +108,11 @@ func (d *decision) setConditions() {
 	default:
 	}
 	switch {
+	case failing && t.progressing.status == hostapi.True: // the error is shown until the next try succeeds
+		t.progressing = conditionValue{hostapi.False, IsError}
+	default:
+	}
+	switch {
 	case d.held != "":
 		changed := conditionValue{hostapi.False, d.held}
 		t.available, t.provisioned = changed, changed
@@ -121,14 +126,15 @@ func (d *decision) setConditions() {
 	d.setCondition(hostapi.ConditionProvisioned, t.provisioned, "")
 	d.setCondition(hostapi.ConditionReady, ready, "")
 	d.setCondition(hostapi.ConditionProgressing, t.progressing, d.deletionBlocker())
-	d.setCondition(hostapi.ConditionHealthy, d.health(), "")
+	d.setCondition(hostapi.ConditionHealthy, d.health(t.manageable.status == hostapi.True), "")
 }
 
 // changedReasons say of a host that its node was changed, and nothing of the machine's health.
 var changedReasons = map[string]bool{WorkloadLost: true, ForeignWorkload: true}
 
-// health stays as it was while the BMC says nothing of it.
-func (d *decision) health() conditionValue {
+// health stays as it was while the BMC says nothing of it. A machine that cannot be reached is
+// not called healthy.
+func (d *decision) health(reached bool) conditionValue {
 	unknown := conditionValue{hostapi.Unknown, UnknownHealth}
 	switch {
 	case d.held != "":
@@ -139,11 +145,11 @@ func (d *decision) health() conditionValue {
 	if d.facts.Node == nil {
 		return unknown
 	}
-	if s, ok := conditionByHealth[d.facts.Node.Health]; ok {
+	if s, ok := conditionByHealth[d.facts.Node.Health]; ok && (reached || s.status == hostapi.False) {
 		return s
 	}
 	if was := d.condition(hostapi.ConditionHealthy); was != nil && d.facts.Node.Health == "" &&
-		!changedReasons[was.Reason] {
+		!changedReasons[was.Reason] && (reached || was.Status != hostapi.True) {
 		return conditionValue{was.Status, was.Reason}
 	}
 	return unknown

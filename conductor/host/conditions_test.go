@@ -28,7 +28,12 @@ func TestConditions(t *testing.T) {
 		"unregistered": {
 			newFacts(hostapi.StateRegistering, "", noNode, noSecret),
 			"Manageable=False/RegistrationFailed AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned " +
-				"Ready=False/Error Progressing=True/Registering Healthy=Unknown/Unknown",
+				"Ready=False/Error Progressing=False/Error Healthy=Unknown/Unknown",
+		},
+		"wrong password since": {
+			newFacts(hostapi.StateRegistering, node.Enroll, noSecret, nodeIs(func(n *node.Node) { n.Health = "OK" })),
+			"Manageable=False/RegistrationFailed AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned " +
+				"Ready=False/Error Progressing=False/Error Healthy=Unknown/Unknown",
 		},
 		"inspecting": {
 			newFacts(hostapi.StateInspecting, node.InspectWait),

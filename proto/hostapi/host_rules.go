@@ -269,8 +269,10 @@ func checkHostChange(old, next *Host, add report) {
 			Reason: fmt.Sprintf("it can be changed while a host is registering or detached; this one is %s, with %s",
 				state, was)})
 	}
-	if was, is := old.Spec.BootMACAddress, next.Spec.BootMACAddress; was != "" && !strings.EqualFold(was, is) {
-		add(Problem{Path: "spec.bootMACAddress", Value: is, Reason: "it stays what it was, " + was})
+	if was, is := old.Spec.BootMACAddress, next.Spec.BootMACAddress; was != "" && !strings.EqualFold(was, is) &&
+		(is == "" || patterns()["mac"].MatchString(is)) { // any other value is refused for itself
+		add(Problem{Path: "spec.bootMACAddress", Value: is, Reason: "it cannot be changed after the creation of the " +
+			"host, and is " + was + ": delete the host and create it anew"})
 	}
 	free := slices.Contains([]State{StateNone, StateUnmanaged, StateRegistering, StateAvailable}, state.Canonical())
 	if !old.Spec.ExternallyProvisioned && next.Spec.ExternallyProvisioned && !free {

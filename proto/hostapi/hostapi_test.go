@@ -125,7 +125,8 @@ func TestCheckChange(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"bmc":{"address":"redfish://a"},"bootMACAddress":"52:54:00:00:00:01","online":true}`:                ``,
 		`{"bmc":{"address":"redfish://b"},"bootMACAddress":"52:54:00:00:00:01"}`:                              `spec.bmc.address: "redfish://b": it can be changed while`,
-		`{"bmc":{"address":"redfish://a"},"bootMACAddress":"52:54:00:00:00:02"}`:                              `spec.bootMACAddress: "52:54:00:00:00:02": it stays`,
+		`{"bmc":{"address":"redfish://a"},"bootMACAddress":"52:54:00:00:00:02"}`:                              `spec.bootMACAddress: "52:54:00:00:00:02": it cannot be changed`,
+		`{"bmc":{"address":"redfish://a"},"bootMACAddress":"52:54"}`:                                          ``,
 		`{"bmc":{"address":"redfish://a"},"bootMACAddress":"52:54:00:00:00:01","externallyProvisioned":true}`: `spec.externallyProvisioned: "true": it can be set`,
 	} {
 		next := read(t, text)

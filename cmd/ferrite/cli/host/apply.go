@@ -29,7 +29,8 @@ and .json files are applied. Kinds are BareMetalHost, Secret, Namespace, Hardwar
 HostFirmwareSettings, HostFirmwareComponents, HostUpdatePolicy and FirmwareSchema.
 
 Namespaces, Secrets and other documents of a host are applied before the host, in any order
-of the files. If one document is refused, the others are still applied.
+of the files. If one document is refused, the others are still applied, except a host whose Secret
+is refused.
 
 A document with an unknown field is refused, as by kubectl, because the field is usually
 misspelt. --validate=warn drops fields that another release has, with a warning.
@@ -122,8 +123,12 @@ func inOrder(all []manifest, kinds []string) []manifest {
 // all applies one document after the other, and reports all that failed.
 func (a *applying) all(docs []manifest) error {
 	var failed []error
+	refused := map[string]bool{} // Secrets
 	for _, m := range inOrder(docs, applyOrder()) {
 		err := m.placed(a.namespace, a.said)
+		if login := m.login(); err == nil && refused[login] {
+			err = fmt.Errorf("it is not applied without its Secret %s, which was refused", login)
+		}
 		if err == nil {
 			err = filledIn(m)
 		}
@@ -133,11 +138,25 @@ func (a *applying) all(docs []manifest) error {
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", m.label(), err))
 		}
+		if err != nil && m.kind.Kind == hostapi.KindSecret {
+			refused[m.namespace()+"/"+m.name()] = true
+		}
 	}
 	for i := range a.hosts {
 		a.hosts[i].changed = a.changed
 	}
 	return errors.Join(failed...)
+}
+
+// login is the Secret with which a host logs in to its BMC, as namespace/name; "" for none.
+func (m manifest) login() string {
+	spec, _ := m.object["spec"].(map[string]any)
+	bmc, _ := spec["bmc"].(map[string]any)
+	name, _ := bmc["credentialsName"].(string)
+	if m.kind.Kind != hostapi.KindHost || name == "" {
+		return ""
+	}
+	return m.namespace() + "/" + name
 }
 
 // one applies a document. One that somebody makes between our look and our

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/completion"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/suggest"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
@@ -69,7 +70,8 @@ func kindNamed(word string) (hostapi.Kind, error) {
 		}
 	}
 	if is := strings.TrimSuffix(strings.ToLower(word), "s"); is == "node" || is == "machine" { // a record, no document
-		return hostapi.Kind{}, fmt.Errorf("%s is no kind of document\n  try: ferrite node list", word)
+		return hostapi.Kind{}, exit.Is(exit.BadUsage,
+			fmt.Errorf("%s is no kind of document\n  try: ferrite node list", word))
 	}
 	return hostapi.Kind{}, fmt.Errorf("unknown kind %q: expected one of %s%s", word, knownKinds(),
 		suggest.DidYouMean(word, "", kindWords()))

@@ -63,7 +63,7 @@ func hostWanted(h hostapi.Host) section {
 	if spec.CustomDeploy != nil {
 		s.row("deploy step", spec.CustomDeploy.Method)
 	}
-	s.row("root device", hintsText(spec.RootDeviceHints))
+	s.row("root device", rootDeviceText(h))
 	for _, r := range []struct {
 		name string
 		ref  *hostapi.SecretReference
@@ -80,6 +80,14 @@ func hostWanted(h hostapi.Host) section {
 	return s
 }
 
+// rootDeviceText is the disk that an image is written to: as the document says, or by default.
+func rootDeviceText(h hostapi.Host) string {
+	if h.Spec.RootDeviceHints != nil || h.Status.Provisioning.RootDeviceHints == nil {
+		return hintsText(h.Spec.RootDeviceHints)
+	}
+	return hintsText(h.Status.Provisioning.RootDeviceHints) + ", by default; spec.rootDeviceHints names another"
+}
+
 // hostFound is what is so.
 func hostFound(h hostapi.Host) section {
 	st := h.Status
@@ -94,9 +102,8 @@ func hostFound(h hostapi.Host) section {
 		s.row("power", onOff(st.PoweredOn))
 	}
 	s.row("image", imageText(st.Provisioning.Image))
-	s.row("root device", hintsText(st.Provisioning.RootDeviceHints))
 	if c := st.GoodCredentials.Reference; c != nil {
-		s.row("BMC accepted", secretText(c.Name))
+		s.row("logs in with", secretText(c.Name))
 	}
 	if !seen(h, h.Generation) && st.OperationalStatus != "" && !annotated(h, hostapi.AnnotationPaused) {
 		s.row("document", "its newest version is still being acted on")
