@@ -18,6 +18,7 @@ import (
 	"log"
 	"math/big"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
@@ -227,6 +228,21 @@ func TestSpeaksFirst(t *testing.T) {
 			t.Context(), n)
 		if err == nil || !strings.Contains(err.Error(), "the answer is not HTTP") {
 			t.Fatalf("got %v", err)
+		}
+	}
+}
+
+// TestNoServiceRoot: a web server that is no BMC, or a BMC's other port, is told by what it lacks.
+func TestNoServiceRoot(t *testing.T) {
+	other := httptest.NewServer(http.NotFoundHandler())
+	defer other.Close()
+	for _, auth := range []string{"auto", "session", "basic"} {
+		b := newBoard(t)
+		_, err := newDriver(t, redfish.Options{BackOff: time.Millisecond}).PowerState(t.Context(),
+			b.node("redfish_address", other.URL, "redfish_auth_type", auth))
+		if err == nil || !strings.Contains(err.Error(), "the BMC answered 404 Not Found") ||
+			!strings.Contains(err.Error(), "is it a Redfish BMC, and the right port? check redfish_address") {
+			t.Errorf("%s: %v", auth, err)
 		}
 	}
 }

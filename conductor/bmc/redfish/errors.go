@@ -41,7 +41,8 @@ func (e *wireError) Error() string {
 	case errors.Is(e.cause, context.Canceled):
 		return call + " was given up by the caller"
 	case errors.Is(e.cause, context.DeadlineExceeded):
-		return fmt.Sprintf("the BMC did not answer %s within %s", call, e.took.Round(10*time.Millisecond))
+		return fmt.Sprintf("the BMC did not answer %s within %s: check redfish_address, restart a BMC that hangs, or "+
+			"raise --bmc-request-timeout or driver_info bmc_request_timeout", call, e.took.Round(10*time.Millisecond))
 	case errors.Is(e.cause, io.EOF), errors.Is(e.cause, io.ErrUnexpectedEOF):
 		return "the BMC closed the connection in the middle of " + call
 	}

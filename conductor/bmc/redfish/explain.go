@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"syscall"
 
@@ -42,6 +43,17 @@ func explain(err error) string {
 			clip(text, maxWords))
 	}
 	return ""
+}
+
+// noServiceRoot is the error of a BMC without a readable service root. A web server that does not
+// know it is another one, or another port of the BMC.
+func noServiceRoot(err error) error {
+	err = fmt.Errorf("read the service root: %w", err)
+	if status(err) != http.StatusNotFound {
+		return err
+	}
+	return fmt.Errorf("%w: is it a Redfish BMC, and the right port? check redfish_address, and that Redfish is enabled "+
+		"on the BMC", describe(err))
 }
 
 // certified lists the names that a certificate has.

@@ -115,7 +115,11 @@ func (l *login) connect(ctx context.Context, t *target) error {
 		l.wire.budget.begin()
 	}
 	if l.account.auth == "basic" || l.account.user == "" {
-		return l.open(ctx, true)
+		err := l.open(ctx, true)
+		if status(err) == http.StatusNotFound {
+			return noServiceRoot(err)
+		}
+		return err
 	}
 	l.closed(ctx) // the BMC has forgotten it
 	l.endLeft(ctx)
@@ -129,7 +133,7 @@ func (l *login) connect(ctx context.Context, t *target) error {
 	case ctx.Err() != nil || isWire(err):
 		return err
 	case asked < 2 && status(err) != 0:
-		return fmt.Errorf("read the service root: %w", err)
+		return noServiceRoot(err)
 	case badCredentials(err):
 		return l.refuse(err)
 	case l.account.auth == "session":

@@ -65,7 +65,7 @@ func (s *session) rootOffer(o *Offer) error {
 		UpdateService                   reference
 	}
 	if _, err := s.get(defaultRoot, &r); err != nil {
-		return fmt.Errorf("read the service root: %w", err)
+		return noServiceRoot(err)
 	}
 	o.Vendor, o.Product, o.Version = label(r.Vendor), label(r.Product), label(r.RedfishVersion)
 	if r.UpdateService.Path == "" {

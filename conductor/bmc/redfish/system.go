@@ -28,7 +28,7 @@ func (s *session) read() (*schemas.ComputerSystem, error) {
 	}
 	root, err := s.root()
 	if err != nil {
-		return nil, fmt.Errorf("read the service root: %w", err)
+		return nil, noServiceRoot(err)
 	}
 	all, err := s.members(root.Systems.Path)
 	if err != nil {
