@@ -26,7 +26,7 @@ func (t *tour) life(ctx context.Context, img osimage.Image) error {
 	m := t.site.Machines[0]
 	began := time.Now()
 	t.stage("enroll", "%s is off and its disk is empty; its BMC is %s", m.Name, m.URL)
-	if _, err := t.site.Enroll(ctx, m, nil); err != nil {
+	if _, err := t.site.Enroll(ctx, m, rescuable()); err != nil {
 		return fmt.Errorf("enroll: %w", err)
 	}
 	for _, v := range [][2]string{{"manage", "manageable"}, {"inspect", "manageable"}, {"provide", "available"}} {
@@ -53,9 +53,12 @@ func (t *tour) life(ctx context.Context, img osimage.Image) error {
 	}
 	t.stage("booted", "%s reports: hostname %q, from its config drive", m.Name, r.Hostname())
 	t.stage("done", "from enroll to a booted operating system: %.1f s", time.Since(began).Seconds())
-	_, err = t.site.Enroll(ctx, t.site.Machines[1], nil)
+	_, err = t.site.Enroll(ctx, t.site.Machines[1], rescuable())
 	return err
 }
+
+// rescuable has a visitor's ferrite node rescue work, which the driver's default does not.
+func rescuable() map[string]any { return map[string]any{"rescue_interface": "agent"} }
 
 // follow asks for a verb and shows what happens until the node rests.
 func (t *tour) follow(ctx context.Context, name, verb, state string, configDrive any) error {
@@ -109,15 +112,20 @@ func (t *tour) news(old, st nodeapi.Status) {
 	if st.Step != old.Step && st.Step != "" {
 		t.stage("", "  %s", st.Step)
 	}
-	for i, s := range st.BootStages {
-		if i >= len(old.BootStages) || s != old.BootStages[i] {
+	for _, s := range st.BootStages {
+		if s.At.After(t.shown) { // at the end of an activity the stages of those before come back
+			t.shown = s.At
 			t.stage("", "    %s", s.Name)
 		}
 	}
 	p := st.Progress
 	if p != nil && p.Total >= worthShowing && (old.Progress == nil || p.Done != old.Progress.Done) {
-		t.stage("", "    %s: %3.0f %% of %.0f MB, %.0f MB/s", p.Stage, 100*float64(p.Done)/float64(p.Total),
-			float64(p.Total)/1e6, p.Rate/1e6)
+		rate := ""
+		if p.Rate >= 1 { // of the first bytes it is not known
+			rate = fmt.Sprintf(", %.0f MB/s", p.Rate/1e6)
+		}
+		t.stage("", "    %s: %3.0f %% of %.0f MB%s", p.Stage, 100*float64(p.Done)/float64(p.Total),
+			float64(p.Total)/1e6, rate)
 	}
 }
 

@@ -81,6 +81,7 @@ type tour struct {
 	start time.Time
 	site  *site.Site
 	image site.Image // what is deployed
+	shown time.Time  // of the last boot stage
 }
 
 // stage prints what happens, with the seconds since the start.
