@@ -16,7 +16,7 @@ import (
 // manLine is a line of a man page: a request that Man writes, or text whose
 // backslashes begin known escapes.
 var manLine = regexp.MustCompile(
-	`^(\.(TH "[A-Z-]+" 1 .*|SH [A-Z ]+|TP|BR? .*|nf|fi)|([^.'\\]|\\[e&-]|\\\((aq|ga|ha|ti))?([^\\]|\\[e&-]|\\\((aq|ga|ha|ti))*)$`)
+	`^(\.(TH "[A-Z-]+" 1 .*|SH [A-Z ]+|TP|BR? .*|PP|nf|fi)|([^.'\\]|\\[e&-]|\\\((aq|ga|ha|ti))?([^\\]|\\[e&-]|\\\((aq|ga|ha|ti))*)$`)
 
 // TestMan: every command has a man page with its sections, and man reads it without a warning.
 func TestMan(t *testing.T) {
@@ -49,6 +49,18 @@ func TestMan(t *testing.T) {
 		t.Errorf("%d pages of %d commands; expected one each, and more than a hundred", len(pages), commands)
 	}
 	groff(t, pages)
+	filled(t, pages["ferrite-node-deploy.1"])
+}
+
+// filled looks whether sentences fit a terminal, and lists stay lines.
+func filled(t *testing.T, page string) {
+	t.Helper()
+	if verbatim := ".nf\n  a folder with meta_data.json"; !strings.Contains(page, verbatim) {
+		t.Errorf("the list of config drives is not kept as it is:\n%s", page)
+	}
+	if sentence := ".SH DESCRIPTION\nWrite an operating system"; !strings.Contains(page, sentence) {
+		t.Errorf("the first sentence is not filled:\n%s", page)
+	}
 }
 
 // groff reads the pages where it is installed.

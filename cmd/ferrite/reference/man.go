@@ -9,8 +9,8 @@ import (
 )
 
 // Man is the man pages of all commands, by file name. The help texts are laid
-// out by hand, so they stay as they are: cobra's own writer of man pages reads
-// them as Markdown, joins their lines, and needs two modules more.
+// out by hand, so only sentences are filled anew: cobra's own writer of man pages
+// reads them as Markdown, joins their lines, and needs two modules more.
 func Man(root *cobra.Command) map[string]string {
 	pages := map[string]string{}
 	root.InitDefaultHelpCmd()
@@ -44,7 +44,7 @@ func manPage(c *cobra.Command) string {
 		fmt.Fprintf(&b, ".B %s\n%s\n", roff(c.CommandPath()), roff(strings.TrimSpace(usage)))
 	}
 	if c.Long != "" {
-		fmt.Fprintf(&b, ".SH DESCRIPTION\n%s", verbatim(c.Long))
+		fmt.Fprintf(&b, ".SH DESCRIPTION\n%s", described(c.Long))
 	}
 	if c.HasAvailableSubCommands() {
 		b.WriteString(".SH COMMANDS\n")
@@ -86,6 +86,37 @@ func manFlags(b *strings.Builder, title string, set *pflag.FlagSet) {
 		}
 		fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(strings.TrimSpace(flag+" "+name)), roff(usage))
 	})
+}
+
+// manColumns are what a terminal of 80 columns has beside the indent of a man page.
+const manColumns = 71
+
+// described is a text whose paragraphs are filled where a line of one is longer than a
+// terminal has room for. Its other lines stay as they are: lists, commands, examples.
+func described(text string) string {
+	var b strings.Builder
+	for i, part := range strings.Split(strings.Trim(text, "\n"), "\n\n") {
+		if i > 0 {
+			b.WriteString(".PP\n")
+		}
+		if sentences(part) {
+			b.WriteString(roff(part) + "\n")
+		} else {
+			b.WriteString(verbatim(part))
+		}
+	}
+	return b.String()
+}
+
+// sentences reports a paragraph that is too wide, and has no line with an indent.
+func sentences(part string) (wide bool) {
+	for line := range strings.SplitSeq(part, "\n") {
+		if strings.HasPrefix(line, " ") {
+			return false
+		}
+		wide = wide || len([]rune(line)) > manColumns
+	}
+	return wide
 }
 
 // verbatim is a text whose lines stay as they are.
