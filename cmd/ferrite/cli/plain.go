@@ -1,6 +1,9 @@
 package cli
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 // plainWords say in plain words what the API says in Ironic's. Programs that read the API get Ironic's.
 var plainWords = []struct {
@@ -20,13 +23,27 @@ var plainWords = []struct {
 	{regexp.MustCompile(`Schema error for trait: '([^']*)' .*`),
 		"'$1' is no trait: expected CUSTOM_ and capitals, digits and _, or a standard name such as HW_CPU_X86_VMX"},
 	{regexp.MustCompile(`Could not find the following interface in the '(?:ironic\.hardware\.interfaces\.)?(\w+)' ` +
+		`entrypoint: ([\w-]+)\. Valid interfaces are \[([^\]]*)\]\.`), "the driver has no $1 interface $2: expected " + listed},
+	{regexp.MustCompile(`Could not find the following interface in the '(?:ironic\.hardware\.interfaces\.)?(\w+)' ` +
 		`entrypoint: ([\w-]+)\.`), "there is no $1 interface $2."},
+	{regexp.MustCompile(`Node "?([\w.~-]+)"? can not have (\w+) updated unless it is in one of allowed ` +
+		`\(([^)]*)\) states or in maintenance mode\.`), "node $1 keeps its $2 while it is in use: it can be changed in the " +
+		"states $3, or in maintenance\n  try: ferrite node maintenance set $1"},
 }
+
+// listed is $3, words in brackets, as a list.
+const listed = "one of $3"
 
 // plain puts an error into plain words.
 func plain(text string) string {
 	for _, w := range plainWords {
-		text = w.ironic.ReplaceAllString(text, w.plain)
+		text = w.ironic.ReplaceAllStringFunc(text, func(found string) string {
+			said := w.ironic.ReplaceAllString(found, w.plain)
+			if groups := w.ironic.FindStringSubmatch(found); strings.HasSuffix(w.plain, listed) {
+				said = strings.ReplaceAll(said, groups[3], strings.Join(strings.Fields(groups[3]), ", "))
+			}
+			return said
+		})
 	}
 	return text
 }

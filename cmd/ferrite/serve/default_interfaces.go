@@ -15,12 +15,16 @@ func defaultInterfaceFlag(kind string) string { return "default-" + kind + "-int
 
 func interfaceFlags(f *pflag.FlagSet) {
 	for _, kind := range node.InterfaceKinds() {
-		f.String(defaultInterfaceFlag(kind), "", "`"+kind+" interface` of new nodes that name none, such as "+
-			exampleInterface(kind)+"; without it, that of their hardware type")
+		such := ""
+		if example := exampleInterface(kind); example != "" {
+			such = ", such as " + example
+		}
+		f.String(defaultInterfaceFlag(kind), "", kind+" `interface` of new nodes that name none"+such+
+			"; without it, that of their hardware type")
 	}
 }
 
-// exampleInterface is one that most hardware types support beside their default.
+// exampleInterface is one that most hardware types support beside their default; "" for none.
 func exampleInterface(kind string) string {
 	redfish, _ := node.HardwareTypeByName("redfish")
 	if all := redfish.Interfaces[kind]; len(all) > 1 && kind != "console" && kind != "boot" {

@@ -186,7 +186,7 @@ func explainVerdict(s *client.Session, cmd *cobra.Command, statement nodeapi.Era
 	}
 	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "good: node %s %s, signed at %s with the key %s\n",
 		output.VisibleLine(statement.NodeName), output.VisibleLine(statement.NodeUUID),
-		statement.SignedAt.UTC().Format(time.RFC3339), output.VisibleLine(statement.KeyID))
+		output.Time(statement.SignedAt), output.VisibleLine(statement.KeyID))
 	return err
 }
 

@@ -118,7 +118,7 @@ func eraseReportColumns(s *client.Session, withNode bool) []output.Column {
 	signed := output.Column{Field: "signed_at", Head: "signed", Text: func(item map[string]any) string {
 		text := output.Cell(item["signed_at"])
 		if at, err := time.Parse(time.RFC3339, text); err == nil {
-			return at.UTC().Format("2006-01-02 15:04 MST")
+			return at.Local().Format("2006-01-02 15:04 MST")
 		}
 		return text
 	}}

@@ -19,8 +19,8 @@ func nodeErasePlan(s *client.Session) *cobra.Command {
 		Use:   "erase-plan NODE",
 		Short: "Show how erase_devices would erase each disk of the last inspection",
 		Long: `Show the methods that the step erase_devices would try on each disk, in order, and why
-it would not use the others. The plan is from the last inspection; the step itself uses
-the settings of its own time.`,
+it would not use the others; -o wide names those methods. The plan is from the last inspection;
+the step itself uses the settings of its own time.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var reply struct {
@@ -40,16 +40,16 @@ the settings of its own time.`,
 			if err := json.Unmarshal(raw, &plans); err != nil {
 				return fmt.Errorf("ferrite_erase_plan of %s: %w", args[0], err)
 			}
-			return output.PrintAny(s, cmd.OutOrStdout(), raw, planRows(plans))
+			return output.PrintAny(s, cmd.OutOrStdout(), raw, planRows(plans, s.Wide()))
 		},
 	}
 }
 
-func planRows(plans []agentapi.ErasePlan) func(t table.Writer) error {
+func planRows(plans []agentapi.ErasePlan, wide bool) func(t table.Writer) error {
 	return func(t table.Writer) error {
 		t.AppendHeader(table.Row{"Device", "Size", "Model", "Serial", "Would be", "Not by"})
 		for _, p := range plans {
-			t.AppendRow(table.Row{p.Device, wait.SizeText(p.Size), p.Model, p.Serial, wouldBe(p), notBy(p)})
+			t.AppendRow(table.Row{p.Device, wait.SizeText(p.Size), p.Model, p.Serial, wouldBe(p), notBy(p, wide)})
 		}
 		return nil
 	}
@@ -66,10 +66,25 @@ func wouldBe(p agentapi.ErasePlan) string {
 	}
 }
 
-func notBy(p agentapi.ErasePlan) string {
-	lines := make([]string, len(p.NotTaken))
-	for i, n := range p.NotTaken {
-		lines[i] = n.Method + ": " + n.Reason
+// notBy is why other methods are not used: each with its method, or each reason once. Methods of other kinds of disks
+// need no names: the reason has the kind.
+func notBy(p agentapi.ErasePlan, wide bool) string {
+	var lines, reasons []string
+	methods := map[string][]string{}
+	for _, n := range p.NotTaken {
+		lines = append(lines, n.Method+": "+n.Reason)
+		if methods[n.Reason] == nil {
+			reasons = append(reasons, n.Reason)
+		}
+		methods[n.Reason] = append(methods[n.Reason], n.Method)
 	}
-	return strings.Join(lines, "\n")
+	if wide {
+		return strings.Join(lines, "\n")
+	}
+	for i, reason := range reasons {
+		if !strings.HasPrefix(reason, "not a") {
+			reasons[i] = strings.Join(methods[reason], ", ") + ": " + reason
+		}
+	}
+	return strings.Join(reasons, "\n")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -147,9 +148,9 @@ func listedText(steps nodeapi.NodeSteps) string {
 			fmt.Fprintf(&b, "%s: the agent has not listed its steps yet; it does so when it runs for the first time\n", fw)
 		case len(open) > 0:
 			fmt.Fprintf(&b, "%s: the agent listed its steps on %s; its ramdisk may have others by now\n", fw,
-				at.Local().Format("2006-01-02 15:04:05 MST"))
+				output.Time(at))
 		default:
-			fmt.Fprintf(&b, "%s: the agent listed its steps on %s\n", fw, at.Local().Format("2006-01-02 15:04:05 MST"))
+			fmt.Fprintf(&b, "%s: the agent listed its steps on %s\n", fw, output.Time(at))
 		}
 	}
 	return b.String()
@@ -193,5 +194,6 @@ func checkOne(node, framework string, steps nodeapi.NodeSteps, typed nodeapi.Ste
 	if near := nodeapi.Closest(name, names); near != "" {
 		try = fmt.Sprintf("did you mean %s? %s", near, try)
 	}
-	return fmt.Errorf("%s has no %s step %s, and nothing was asked for; %s", node, framework, name, try)
+	return exit.Is(exit.Refused,
+		fmt.Errorf("%s has no %s step %s, and nothing was asked for; %s", node, framework, name, try))
 }

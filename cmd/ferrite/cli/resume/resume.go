@@ -111,7 +111,7 @@ func at(t *time.Time) string {
 	if t == nil {
 		return "an unknown time"
 	}
-	return t.UTC().Format(time.RFC3339)
+	return output.Time(*t)
 }
 
 func name(n nodeapi.HeldNode) string {

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -127,7 +128,11 @@ func entryText(e nodeapi.AuditEntry) string {
 		who = "? as " + e.Account
 	}
 	of := cmp.Or(e.Name, e.Node)
-	line := fmt.Sprintf("%s  %s from %s  %s %s  %d", e.At, who, cmp.Or(e.From, "-"), e.Method, e.Path, e.Status)
+	at := e.At
+	if t, err := time.Parse(time.RFC3339Nano, e.At); err == nil {
+		at = output.Time(t)
+	}
+	line := fmt.Sprintf("%s  %s from %s  %s %s  %d", at, who, cmp.Or(e.From, "-"), e.Method, e.Path, e.Status)
 	if of != "" {
 		line += "  " + of
 	}

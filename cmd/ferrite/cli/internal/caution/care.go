@@ -40,7 +40,11 @@ func (c Care) Add(s *client.Session, cmd *cobra.Command) {
 		if force {
 			cmd.SetContext(client.WithForce(cmd.Context()))
 		}
-		if err := CheckNodes(cmd.Context(), s, names); err != nil || c.Question == nil {
+		check := CheckNodes
+		if c.Question != nil && yes.Asks(cmd) { // nobody is asked about a node that does not exist
+			check = allThere
+		}
+		if err := check(cmd.Context(), s, names); err != nil || c.Question == nil {
 			return err
 		}
 		question, err := c.Question(names)

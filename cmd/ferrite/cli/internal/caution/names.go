@@ -20,6 +20,11 @@ func CheckNodes(ctx context.Context, s *client.Session, names []string) error {
 	if len(names) < 2 {
 		return nil
 	}
+	return allThere(ctx, s, names)
+}
+
+// allThere is CheckNodes, of one node as well.
+func allThere(ctx context.Context, s *client.Session, names []string) error {
 	var mu sync.Mutex
 	missing := map[string]error{}
 	var running errgroup.Group
@@ -46,6 +51,9 @@ func CheckNodes(ctx context.Context, s *client.Session, names []string) error {
 	}
 	if len(all) == 0 {
 		return nil
+	}
+	if len(names) == 1 {
+		return all[0]
 	}
 	return fmt.Errorf("%w\n  nothing was asked of the %d nodes", errors.Join(all...), len(names))
 }

@@ -139,6 +139,7 @@ func (c *client) Call(ctx context.Context, r Request) ([]byte, error) {
 	}
 	if err == nil && fault != nil {
 		c.pointToHost(ctx, fault)
+		asNamed(r, fault)
 		err = fault
 	}
 	return reply, err
@@ -222,7 +223,9 @@ func (c *client) Open(ctx context.Context, r Request) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: the answer ended early: %w", r.Method, r.Path, err)
 	}
-	return nil, c.fault(resp.StatusCode, reply)
+	fault := c.fault(resp.StatusCode, reply)
+	asNamed(r, fault)
+	return nil, fault
 }
 
 // errOlder: the server is older than us; the request is to be sent again.

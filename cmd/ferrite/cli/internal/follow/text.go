@@ -17,7 +17,7 @@ import (
 func Text(e nodeapi.Event) string {
 	at := e.At
 	if t, err := time.Parse(time.RFC3339Nano, e.At); err == nil {
-		at = t.Local().Format("15:04:05")
+		at = output.Time(t)
 	}
 	of := "-"
 	switch {
@@ -26,7 +26,7 @@ func Text(e nodeapi.Event) string {
 	case e.Document != nil:
 		of = strings.TrimPrefix(e.Document.Namespace+"/"+e.Document.Name, "/")
 	}
-	line := fmt.Sprintf("%s  %-16s %-16s %s", at, of, e.Type, said(e))
+	line := fmt.Sprintf("%s  %-10s  %-10s  %s", at, of, e.Type, said(e))
 	if e.User != "" {
 		line += " (by " + e.User + ")"
 	}

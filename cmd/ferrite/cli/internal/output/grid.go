@@ -14,6 +14,7 @@ import (
 type Grid struct {
 	Wide       bool // all columns, not only the important
 	Namespaces bool // the namespace before them
+	Columns    int  // of the terminal, at which lines are cut; 0 for any
 	widths     []int
 	begun      bool
 }
@@ -56,10 +57,19 @@ func (g *Grid) Show(w io.Writer, columns []GridColumn, rows []GridRow) error {
 		for i, text := range l {
 			fmt.Fprintf(&line, "%-*s   ", g.widths[i], text)
 		}
-		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+		b.WriteString(cut(strings.TrimRight(line.String(), " "), g.Columns) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// cut ends a line at a number of columns; 0 for any.
+func cut(line string, columns int) string {
+	letters := []rune(line)
+	if columns <= 3 || len(letters) <= columns {
+		return line
+	}
+	return string(letters[:columns-3]) + "..."
 }
 
 func (g *Grid) header(columns []GridColumn) (names []string) {

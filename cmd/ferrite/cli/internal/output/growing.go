@@ -20,7 +20,11 @@ type Growing struct {
 // NewGrowing begins a list. Columns for -o wide alone are left out without it.
 func NewGrowing(s *client.Session, w io.Writer, columns []Column) *Growing {
 	shown := slices.DeleteFunc(slices.Clone(columns), func(c Column) bool { return c.Wide && !s.Wide() })
-	return &Growing{session: s, w: w, columns: shown}
+	g := &Growing{session: s, w: w, columns: shown}
+	if !s.Wide() { // lines that follow each other are not wrapped
+		g.grid.Columns = ScreenOf(w).Columns
+	}
+	return g
 }
 
 // Show adds rows.

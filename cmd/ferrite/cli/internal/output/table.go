@@ -129,11 +129,25 @@ func (t *fitted) widths(screen int) []int {
 	for i, name := range t.head { // a head is not wrapped
 		least[i] = max(least[i], text.StringWidthWithoutEscSequences(name))
 	}
+	// A word of the last column may be longer than its lines: nothing comes after it.
+	if k := len(least) - 1; k >= 0 {
+		least[k] = min(least[k], max(leastLast, headWidth(t.head, k)))
+	}
 	room := screen - len(gap)*max(0, len(natural)-1)
 	if len(t.head) > 0 && sum(least) > room { // narrowing a list would not make it fit
 		return natural
 	}
 	return narrowed(natural, least, room)
+}
+
+// leastLast is the width that the last column keeps for sentences.
+const leastLast = 30
+
+func headWidth(head []string, column int) int {
+	if column >= len(head) {
+		return 0
+	}
+	return text.StringWidthWithoutEscSequences(head[column])
 }
 
 func sum(all []int) (total int) {

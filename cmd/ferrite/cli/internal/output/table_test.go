@@ -28,6 +28,11 @@ web-2   clean failed   http://images.example.org/very-long-name-of-an-image.qcow
 web-1   active         the disk is too small: 1073741824 bytes
 web-2   clean failed   http://images.example.org/very-long-name-of-an-image.qcow2 is
                        not there`},
+		{Screen{Columns: 60}, `NAME    LAST STATE     PROBLEM
+web-1   active         the disk is too small: 1073741824
+                       bytes
+web-2   clean failed   http://images.example.org/very-long-name-of-an-image.qcow2
+                       is not there`},
 	} {
 		f := &fitted{sparse: true}
 		f.AppendHeader(table.Row{"name", "nothing", "last_state", "problem"})
@@ -41,6 +46,21 @@ web-2   clean failed   http://images.example.org/very-long-name-of-an-image.qcow
 }
 
 // TestWrap: texts wrap at blanks, with what follows indented; long words stay whole.
+// TestGrid: the lines of a list that grows are cut at the edge of a terminal.
+func TestGrid(t *testing.T) {
+	columns := []GridColumn{{Name: "name"}, {Name: "problem"}}
+	row := GridRow{Cells: []any{"web-1", "its disk is too small"}}
+	for width, want := range map[int]string{
+		0:  "NAME    PROBLEM\nweb-1   its disk is too small\n",
+		20: "NAME    PROBLEM\nweb-1   its disk ...\n",
+	} {
+		var got stringWriter
+		if err := (&Grid{Columns: width}).Show(&got, columns, []GridRow{row}); err != nil || string(got) != want {
+			t.Errorf("%d columns: %v\n%s", width, err, got)
+		}
+	}
+}
+
 func TestWrap(t *testing.T) {
 	const text = "m1    0.0 s  service hold: deploy.hold\n  try: http://images.example.org/long word"
 	want := "m1    0.0 s  service\n    hold: deploy.hold\n  try: http://images.example.org/long\n      word"
