@@ -130,6 +130,8 @@ var rules = []rule{
 		why: "gophercloud before the API; tests alone"},
 	{packages: list("conductor/auth"), may: list("conductor/ratelimit, conductor/reload, proto/*"),
 		why: "users, roles and projects; knows no nodes"},
+	{packages: list("conductor/keystone"), may: list("conductor/auth, conductor/ratelimit, conductor/reload, proto/*"),
+		why: "asks Keystone; decides nothing"},
 	{packages: list("conductor/certificate/*"), may: list("conductor/certificate/*, conductor/reload"),
 		why: "TLS; knows no requests"},
 	{packages: list("conductor/cluster"), may: list("decisions, conductor/documents/objects, conductor/seal, " +

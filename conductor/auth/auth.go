@@ -33,7 +33,11 @@ type Options struct {
 	Users string
 	// Tokens says that tokens of the users file are taken.
 	Tokens bool
-	Log    *slog.Logger
+	// Keystone takes tokens of OpenStack; nil when none are taken. An admin of one of AdminProjects, by name in the
+	// domain of Keystone's service user, is an admin of the whole system.
+	Keystone      Keystone
+	AdminProjects []string
+	Log           *slog.Logger
 	// FailureRate is how many logins a second may fail from one address before it
 	// is turned away, FailureBurst how many at once; 1 and 20 when 0.
 	FailureRate, FailureBurst float64
@@ -49,6 +53,7 @@ type Authenticator struct {
 	passwords *reload.Files[*passwords] // nil when none are taken
 	users     *reload.Files[*directory] // nil when there is no such file
 	tokens    bool
+	keystone  Keystone // nil when it is not asked
 	failures  *ratelimit.Limiter[netip.Addr]
 	guesses   *ratelimit.Limiter[[sha256.Size]byte] // of passwords, by the hash of the account's name
 	homes     *passwordCache                        // the networks from which an account has logged in
@@ -57,6 +62,8 @@ type Authenticator struct {
 	sessions  *sessionKeys                 // nil when none are kept
 	log       *slog.Logger
 	now       func() time.Time
+
+	adminProjects []string
 }
 
 // New reads the files.
@@ -71,10 +78,11 @@ func New(o Options) (*Authenticator, error) {
 		o.Now = time.Now
 	}
 	a := &Authenticator{
-		tokens: o.Tokens, failures: ratelimit.New[netip.Addr](o.FailureRate, o.FailureBurst, o.Now),
-		guesses: ratelimit.New[[sha256.Size]byte](o.FailureRate, accountBurst*o.FailureBurst, o.Now),
-		homes:   newMemory(homeFor),
-		turns:   newTurns(maxTurns), warnings: ratelimit.New[struct{}](warnRate, warnBurst, o.Now), log: o.Log, now: o.Now,
+		tokens: o.Tokens, keystone: o.Keystone, adminProjects: o.AdminProjects,
+		failures: ratelimit.New[netip.Addr](o.FailureRate, o.FailureBurst, o.Now),
+		guesses:  ratelimit.New[[sha256.Size]byte](o.FailureRate, accountBurst*o.FailureBurst, o.Now),
+		homes:    newMemory(homeFor),
+		turns:    newTurns(maxTurns), warnings: ratelimit.New[struct{}](warnRate, warnBurst, o.Now), log: o.Log, now: o.Now,
 	}
 	var err error
 	if o.Htpasswd != "" {
@@ -152,11 +160,11 @@ func (a *Authenticator) caller(w http.ResponseWriter, r *http.Request) (*Caller,
 	scheme, value, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	token := r.Header.Get("X-Auth-Token")
 	switch {
-	case a.tokens && strings.EqualFold(scheme, "Bearer"):
+	case (a.tokens || a.keystone != nil) && strings.EqualFold(scheme, "Bearer"):
 		return a.bearer(w, r, strings.TrimSpace(value))
 	case a.passwords != nil && strings.EqualFold(scheme, "Basic"):
 		return a.basic(w, r)
-	case a.tokens && token != "":
+	case (a.tokens || a.keystone != nil) && token != "":
 		return a.bearer(w, r, token)
 	case scheme != "":
 		return nil, nodeapi.NewFault(http.StatusBadRequest, "Unsupported authorization type %q", scheme)
@@ -176,6 +184,9 @@ func (a *Authenticator) challenge(w http.ResponseWriter, why string) error {
 	}
 	if a.tokens {
 		w.Header().Add("WWW-Authenticate", "Bearer"+realm)
+	}
+	if a.keystone != nil { // as keystonemiddleware: clients log in there
+		w.Header().Add("WWW-Authenticate", `Keystone uri="`+a.keystone.URL()+`"`)
 	}
 	return nodeapi.NewFault(http.StatusUnauthorized, "%s", why)
 }
@@ -223,14 +234,26 @@ func (a *Authenticator) named(w http.ResponseWriter, user string) (*Caller, erro
 // tokens.
 func (a *Authenticator) bearer(w http.ResponseWriter, r *http.Request, token string) (*Caller, error) {
 	from := nodeapi.From(r)
-	g, ok := a.users.Get().byToken[sha256.Sum256([]byte(token))]
-	if ok && (g.expires.IsZero() || a.now().Before(g.expires)) {
+	g, ok := a.granted(sha256.Sum256([]byte(token)))
+	switch {
+	case ok:
 		return g.caller, nil
+	case a.keystone != nil:
+		return a.ofKeystone(w, r, token)
 	}
 	if !a.failures.Take(connlimit.Network(from), 1) {
 		return nil, tooMany(w, from)
 	}
 	return nil, a.failed(w, "", from, "The token is unknown or has expired")
+}
+
+// granted is whose token of the users file has this hash, unless it has expired.
+func (a *Authenticator) granted(sum [sha256.Size]byte) (grant, bool) {
+	if !a.tokens {
+		return grant{}, false
+	}
+	g, ok := a.users.Get().byToken[sum]
+	return g, ok && (g.expires.IsZero() || a.now().Before(g.expires))
 }
 
 func (a *Authenticator) failed(w http.ResponseWriter, user string, from netip.Addr, why string) error {

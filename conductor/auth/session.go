@@ -29,9 +29,11 @@ type session struct {
 	User string `json:"u"`
 	// Shown is a hash of the password's line in the htpasswd file, or of the token: a login ends when that is changed or
 	// taken away.
-	Shown []byte    `json:"s"`
-	Token bool      `json:"t,omitempty"`
-	Ends  time.Time `json:"e"`
+	Shown []byte `json:"s"`
+	Token bool   `json:"t,omitempty"`
+	// Keystone is a token of OpenStack, which is asked after again. The cookie is sealed.
+	Keystone string    `json:"k,omitempty"`
+	Ends     time.Time `json:"e"`
 }
 
 // sessionKeys seal sessions, and make the word that a request must repeat.
@@ -84,8 +86,7 @@ func (a *Authenticator) Begin(r *http.Request, c *Caller) (Session, error) {
 	case basic:
 		s.Shown = a.shownPassword(user)
 	case shownToken(r) != "":
-		sum := sha256.Sum256([]byte(shownToken(r)))
-		s.Shown, s.Token = sum[:], true
+		a.keepToken(&s, shownToken(r))
 	default:
 		return Session{}, nodeapi.NewFault(http.StatusBadRequest,
 			"A session begins with a login: send the user's password (basic) or token (bearer) in the header Authorization.")
@@ -95,10 +96,23 @@ func (a *Authenticator) Begin(r *http.Request, c *Caller) (Session, error) {
 		return Session{}, fmt.Errorf("begin a session: %w", err)
 	}
 	if len(text) > maxSession/2 {
-		return Session{}, nodeapi.NewFault(http.StatusBadRequest, "The user's name is too long for a session")
+		return Session{}, nodeapi.NewFault(http.StatusBadRequest, "The user's name, or the token, is too long for a session")
 	}
 	cookie := base64.RawURLEncoding.EncodeToString(a.sessions.seal.Seal(nil, nil, text, nil))
 	return Session{Cookie: cookie, Word: a.sessions.wordOf(cookie), Ends: s.Ends}, nil
+}
+
+// keepToken has a session hold for as long as the token that was shown for it.
+func (a *Authenticator) keepToken(s *session, token string) {
+	sum := sha256.Sum256([]byte(token))
+	s.Shown, s.Token = sum[:], true
+	if _, ok := a.granted(sum); ok || a.keystone == nil {
+		return
+	}
+	s.Keystone = token
+	if who, ok := a.keystone.Known(token, false); ok && who.Expires.Before(s.Ends) {
+		s.Ends = who.Expires.UTC().Truncate(time.Second)
+	}
 }
 
 // shownToken is the token that a request without a password shows, "" for none.
@@ -131,8 +145,11 @@ func (a *Authenticator) ofSession(w http.ResponseWriter, r *http.Request, cookie
 	case !a.now().Before(s.Ends):
 		return nil, a.challenge(w, "The session has ended: log in again")
 	}
-	c := a.holder(s)
-	if c == nil {
+	c, err := a.holder(w, r, s)
+	switch {
+	case err != nil:
+		return nil, err
+	case c == nil:
 		return nil, a.challenge(w, "The session has ended, since the login was changed: log in again")
 	}
 	if !safe(r.Method) && !hmac.Equal([]byte(r.Header.Get(nodeapi.HeaderSession)), []byte(a.sessions.wordOf(cookie))) {
@@ -144,25 +161,31 @@ func (a *Authenticator) ofSession(w http.ResponseWriter, r *http.Request, cookie
 }
 
 // holder is whose session it is, nil when what was shown for it holds no longer.
-func (a *Authenticator) holder(s session) *Caller {
-	if s.Token {
-		if a.users == nil || !a.tokens || len(s.Shown) != sha256.Size {
-			return nil
+func (a *Authenticator) holder(w http.ResponseWriter, r *http.Request, s session) (*Caller, error) {
+	switch {
+	case s.Keystone != "":
+		if a.keystone == nil {
+			return nil, nil
 		}
-		g, ok := a.users.Get().byToken[[sha256.Size]byte(s.Shown)]
-		if !ok || g.caller.User != s.User || !g.expires.IsZero() && !a.now().Before(g.expires) {
-			return nil
+		return a.ofKeystone(w, r, s.Keystone)
+	case s.Token:
+		if len(s.Shown) != sha256.Size {
+			return nil, nil
 		}
-		return g.caller
+		g, ok := a.granted([sha256.Size]byte(s.Shown))
+		if !ok || g.caller.User != s.User {
+			return nil, nil
+		}
+		return g.caller, nil
 	}
 	now := a.shownPassword(s.User)
 	switch {
 	case now == nil || !hmac.Equal(now, s.Shown):
-		return nil
+		return nil, nil
 	case a.users == nil:
-		return &Caller{User: s.User, Role: Admin}
+		return &Caller{User: s.User, Role: Admin}, nil
 	}
-	return a.users.Get().byName[s.User]
+	return a.users.Get().byName[s.User], nil
 }
 
 // shownPassword is a hash of a user's line in the htpasswd file, nil for none.

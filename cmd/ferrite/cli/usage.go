@@ -130,13 +130,5 @@ func nearFlag(cmd *cobra.Command, err error) string {
 			known = append(known, f.Name)
 		}
 	})
-	if near := suggest.DidYouMean(m[1], "--", known); near != "" || !cmd.HasParent() {
-		return near
-	}
-	for _, beside := range cmd.Parent().Commands() { // what is a command, as ferrite node maintenance is
-		if beside.Name() == m[1] && beside.IsAvailableCommand() {
-			return "\n  try: " + beside.CommandPath()
-		}
-	}
-	return ""
+	return suggest.DidYouMean(m[1], "--", known)
 }

@@ -17,15 +17,15 @@ import (
 // machines.
 func (c *Config) checkAuth() error {
 	for _, how := range c.Auth {
-		if !slices.Contains([]string{"none", "basic", "token"}, how) {
-			return fmt.Errorf("--auth %q: expected none, or basic, token or both", how)
+		if !slices.Contains([]string{"none", "basic", "token", "keystone"}, how) {
+			return fmt.Errorf("--auth %q: expected none, or some of basic, token and keystone", how)
 		}
 	}
 	basic, token, none := slices.Contains(c.Auth, "basic"), slices.Contains(c.Auth, "token"),
 		slices.Contains(c.Auth, "none")
 	switch {
-	case len(c.Auth) == 0 || none && (basic || token):
-		return fmt.Errorf("--auth %s: expected none, or basic, token or both", strings.Join(c.Auth, ","))
+	case len(c.Auth) == 0 || none && len(c.Auth) > 1:
+		return fmt.Errorf("--auth %s: expected none, or some of basic, token and keystone", strings.Join(c.Auth, ","))
 	case basic != (c.Htpasswd != ""):
 		return errors.New("--auth basic and --htpasswd-file go together: one of them is missing; make the file with: " +
 			"ferrite user password")
@@ -40,6 +40,9 @@ func (c *Config) checkAuth() error {
 	case c.TLSCert != "" && strings.HasPrefix(c.AdvertiseURL, "http://"):
 		return fmt.Errorf("--advertise-url %s is plain http, but with --tls-cert the API is https: no ramdisk could call it",
 			c.AdvertiseURL)
+	}
+	if err := c.checkKeystone(); err != nil {
+		return err
 	}
 	if !none || c.AllowAnybody {
 		return nil
@@ -66,9 +69,14 @@ func (c *Config) access(secrets []byte, log *slog.Logger) (*auth.Authenticator, 
 		err  error
 	)
 	if !slices.Contains(c.Auth, "none") {
-		who, err = auth.New(auth.Options{
-			Htpasswd: c.Htpasswd, Users: c.Users, Tokens: slices.Contains(c.Auth, "token"), Log: log,
-		})
+		o := auth.Options{Htpasswd: c.Htpasswd, Users: c.Users, Tokens: slices.Contains(c.Auth, "token"), Log: log}
+		if slices.Contains(c.Auth, "keystone") {
+			if o.Keystone, err = c.Keystone.client(); err != nil {
+				return nil, nil, err
+			}
+			o.AdminProjects = c.Keystone.AdminProjects
+		}
+		who, err = auth.New(o)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil,
 				fmt.Errorf("--htpasswd-file, --users-file: %w; make them with: ferrite user set, and ferrite user password", err)

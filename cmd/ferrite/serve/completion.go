@@ -21,7 +21,7 @@ func knownHardware() []string {
 func complete(c *cobra.Command) {
 	types := knownHardware()
 	for flag, values := range map[string][]string{
-		"auth":                {"none", "basic", "token", "basic,token"},
+		"auth":                {"none", "basic", "token", "basic,token", "keystone"},
 		"deploy-logs-collect": collectChoices,
 		"dhcp":                bootserver.DHCPModes(),
 		"discovery":           types,

@@ -56,6 +56,8 @@ type Config struct {
 	Metrics       string   `koanf:"metrics-address"`
 	SensorSeries  int      `koanf:"metrics-sensor-series"`
 
+	Keystone keystoneConfig `koanf:",squash"`
+
 	TracesEndpoint string `koanf:"traces-endpoint"`
 	TracesHeaders  string `koanf:"traces-headers-file"`
 	TracesCA       string `koanf:"traces-ca"`

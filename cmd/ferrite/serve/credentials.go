@@ -13,7 +13,7 @@ func (c *Config) takeCredentials(folder string) {
 	if folder == "" {
 		return
 	}
-	for _, secret := range []*string{&c.TLSKey, &c.PasswordFile} {
+	for _, secret := range []*string{&c.TLSKey, &c.PasswordFile, &c.Keystone.PasswordFile} {
 		if *secret == "" {
 			continue
 		}

@@ -23,6 +23,7 @@ var flagGroups = []struct {
 }{
 	{"Configuration and data", dataFlags},
 	{"API, users and TLS", apiFlags},
+	{"OpenStack", keystoneFlags},
 	{"Hardware and images", hardwareFlags},
 	{"Default interfaces", interfaceFlags},
 	{"This conductor", conductorFlags},
@@ -63,7 +64,7 @@ func dataFlags(f *pflag.FlagSet) {
 
 func apiFlags(f *pflag.FlagSet) {
 	f.String("api-address", "127.0.0.1:6385", "`host:port` of the REST API")
-	f.StringSlice("auth", []string{"none"}, "how operators log in: none, or basic, token or both")
+	f.StringSlice("auth", []string{"none"}, "how operators log in: none, or some of basic, token and keystone")
 	f.String("htpasswd-file", "",
 		"`file` of passwords (bcrypt) for --auth basic, made by: ferrite user password, or htpasswd -B")
 	f.String("users-file", "",

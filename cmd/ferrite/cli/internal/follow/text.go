@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -85,13 +84,9 @@ func documentSaid(e nodeapi.Event, d nodeapi.EventDocument) (parts []string) {
 }
 
 func progress(p nodeapi.EventProgress) string {
-	text := fmt.Sprintf("%s, %s", p.Step, p.Stage)
-	if p.Done == 0 && p.Total == 0 { // a stage without bytes, such as a try that failed
-		return text
-	}
-	text += ": " + wait.BytesText(p.Done)
+	text := fmt.Sprintf("%s, %s: %d bytes", p.Step, p.Stage, p.Done)
 	if p.Total > 0 {
-		text += fmt.Sprintf(" of %s, %d%%", wait.BytesText(p.Total), 100*p.Done/p.Total)
+		text += fmt.Sprintf(" of %d, %d %%", p.Total, 100*p.Done/p.Total)
 	}
 	return text
 }

@@ -1,0 +1,105 @@
+package serve
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ferrite-metal/ferrite/conductor/keystone"
+)
+
+// keystoneConfig is the OpenStack cloud that the conductor is a part of.
+type keystoneConfig struct {
+	URL           string        `koanf:"keystone-url"`
+	User          string        `koanf:"keystone-user"`
+	PasswordFile  string        `koanf:"keystone-password-file"`
+	Project       string        `koanf:"keystone-project"`
+	Domain        string        `koanf:"keystone-domain"`
+	CA            string        `koanf:"keystone-ca-file"`
+	AdminProjects []string      `koanf:"keystone-admin-projects"`
+	Cache         time.Duration `koanf:"keystone-cache"`
+}
+
+func keystoneFlags(f *pflag.FlagSet) {
+	f.String("keystone-url", "", "`URL` of Keystone, as in https://keystone:5000/v3, for --auth keystone")
+	f.String("keystone-user", "ironic", "`user` of Keystone as whom the conductor checks tokens")
+	f.String("keystone-password-file", "", "`file` with the password of --keystone-user, read at each login")
+	f.String("keystone-project", "service", "`project` of --keystone-user; whoever has the role service in it is an admin")
+	f.String("keystone-domain", "Default", "`domain` of --keystone-user and --keystone-project, by name")
+	f.String("keystone-ca-file", "", "PEM `file` of the authorities of Keystone's certificate (default: the system's)")
+	f.StringSlice("keystone-admin-projects", []string{"admin"},
+		"`projects` of --keystone-domain whose admins are admins of all nodes; those of other projects of their own")
+	f.Duration("keystone-cache", time.Minute,
+		"how long an answer of Keystone is believed, and so how long a revoked token is still taken; at most 10m")
+}
+
+// maxKeystoneCache bounds how long a revoked token is taken.
+const maxKeystoneCache = 10 * time.Minute
+
+// checkKeystone refuses settings with which no token could be checked.
+func (c *Config) checkKeystone() error {
+	k := &c.Keystone
+	switch used := slices.Contains(c.Auth, "keystone"); {
+	case !used && k.URL != "":
+		return errors.New("--keystone-url is of no use without --auth keystone")
+	case !used:
+		return nil
+	case k.URL == "" || k.PasswordFile == "":
+		return errors.New("--auth keystone needs --keystone-url, and --keystone-password-file with the password of " +
+			"--keystone-user")
+	case k.Cache < 0 || k.Cache > maxKeystoneCache:
+		return fmt.Errorf("--keystone-cache %s: expected 0s to %s", k.Cache, maxKeystoneCache)
+	}
+	if _, err := k.password(); err != nil {
+		return err
+	}
+	_, err := k.client()
+	return err
+}
+
+// client asks Keystone.
+func (k *keystoneConfig) client() (*keystone.Client, error) {
+	transport, _ := http.DefaultTransport.(*http.Transport)
+	transport = transport.Clone()
+	if k.CA != "" {
+		pem, err := os.ReadFile(k.CA)
+		if err != nil {
+			return nil, fmt.Errorf("--keystone-ca-file: %w", err)
+		}
+		pool := x509.NewCertPool()
+		if !pool.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("--keystone-ca-file %s holds no certificate: expected PEM", k.CA)
+		}
+		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	}
+	c, err := keystone.New(keystone.Options{
+		URL: k.URL, User: k.User, Project: k.Project, Domain: k.Domain, Password: k.password, Lasts: k.Cache,
+		Transport: transport,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("--auth keystone: %w", err)
+	}
+	return c, nil
+}
+
+// password is that of the service user, now.
+func (k *keystoneConfig) password() (string, error) {
+	text, err := os.ReadFile(k.PasswordFile)
+	if err != nil {
+		return "", fmt.Errorf("--keystone-password-file: %w", err)
+	}
+	password := strings.TrimRight(string(text), "\r\n")
+	if password == "" {
+		return "", fmt.Errorf("--keystone-password-file %s is empty: write the password of --keystone-user into it",
+			k.PasswordFile)
+	}
+	return password, nil
+}

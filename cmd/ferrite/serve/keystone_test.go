@@ -1,0 +1,47 @@
+package serve
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestKeystoneSettings: settings with which no token could be checked are refused before anything starts.
+func TestKeystoneSettings(t *testing.T) {
+	password, empty := filepath.Join(t.TempDir(), "password"), filepath.Join(t.TempDir(), "empty")
+	for file, text := range map[string]string{password: "secret\n", empty: "\n"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, tc := range map[string]struct {
+		change func(*Config)
+		want   string // "" where it is taken
+	}{
+		"all is there":   {func(*Config) {}, ""},
+		"besides tokens": {func(c *Config) { c.Auth, c.Users = []string{"keystone", "token"}, password }, ""},
+		"no URL":         {func(c *Config) { c.Keystone.URL = "" }, "--auth keystone needs --keystone-url"},
+		"no login": {func(c *Config) { c.Auth = []string{"token"}; c.Users = password },
+			"--keystone-url is of no use without --auth keystone"},
+		"none besides":   {func(c *Config) { c.Auth = []string{"none", "keystone"} }, "expected none, or some of"},
+		"another URL":    {func(c *Config) { c.Keystone.URL = "keystone:5000" }, "expected http(s)://HOST"},
+		"no password":    {func(c *Config) { c.Keystone.PasswordFile = empty + "x" }, "--keystone-password-file: open"},
+		"empty password": {func(c *Config) { c.Keystone.PasswordFile = empty }, "is empty"},
+		"no authorities": {func(c *Config) { c.Keystone.CA = password }, "holds no certificate"},
+		"no user":        {func(c *Config) { c.Keystone.User = "" }, "its name, password, project or domain is missing"},
+		"long memory":    {func(c *Config) { c.Keystone.Cache = time.Hour }, "expected 0s to 10m0s"},
+		"no time":        {func(c *Config) { c.Keystone.Cache = -1 }, "expected 0s to 10m0s"},
+	} {
+		c := &Config{APIAddress: "127.0.0.1:0", Auth: []string{"keystone"}, Keystone: keystoneConfig{
+			URL: "http://keystone:5000/v3", User: "ironic", Project: "service", Domain: "Default", PasswordFile: password,
+			Cache: time.Minute,
+		}}
+		tc.change(c)
+		err := c.checkAuth()
+		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, expected %q", name, err, tc.want)
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// Keystone knows whose tokens of OpenStack are.
+type Keystone interface {
+	// URL is shown to callers without a token.
+	URL() string
+	// Known is an answer that is still believed, without asking.
+	Known(token string, expired bool) (Identity, bool)
+	// Identify asks. Errors are ErrUnknownToken, or that nobody can be asked.
+	Identify(ctx context.Context, token string, expired bool) (Identity, error)
+	// Project and Domain name the project of services.
+	Project() string
+	Domain() string
+}
+
+// serviceHeader holds the token of a service that passes a user's token on, which may have expired meanwhile
+// (keystonemiddleware's service_token_roles).
+const serviceHeader = "X-Service-Token"
+
+// serviceRole is the role of services in Keystone.
+const serviceRole = "service"
+
+// personas are Keystone's roles as Ironic's secure RBAC has them, the one that may most first. of is the role here of a
+// token for the system, in that of one for a project; a service is an admin in the project of services alone.
+var personas = []struct {
+	name       string
+	of, within Role
+}{
+	{"admin", Admin, Admin},
+	{serviceRole, Admin, Operator},
+	{"manager", Operator, Admin},
+	{"member", Operator, Operator},
+	{"reader", Reader, Reader},
+}
+
+// ofKeystone is the caller of a token of OpenStack.
+func (a *Authenticator) ofKeystone(w http.ResponseWriter, r *http.Request, token string) (*Caller, error) {
+	expired := false
+	if service := r.Header.Get(serviceHeader); service != "" {
+		who, err := a.identity(w, r, service, false)
+		if err != nil {
+			return nil, err
+		}
+		if expired = who.Has(serviceRole); !expired {
+			return nil, a.challenge(w, "The token in the header "+serviceHeader+" has not the role "+serviceRole)
+		}
+	}
+	who, err := a.identity(w, r, token, expired)
+	if err != nil {
+		return nil, err
+	}
+	return a.persona(who)
+}
+
+// identity asks Keystone, unless it has answered of late. A token that is wrong counts as a failed login, before it is
+// asked for: whoever invents tokens does not keep Keystone busy.
+func (a *Authenticator) identity(w http.ResponseWriter, r *http.Request, token string, expired bool,
+) (Identity, error) {
+	if who, ok := a.keystone.Known(token, expired); ok {
+		return who, nil
+	}
+	from := nodeapi.From(r)
+	network := connlimit.Network(from)
+	if !a.failures.Take(network, 1) {
+		return Identity{}, tooMany(w, from)
+	}
+	who, err := a.keystone.Identify(r.Context(), token, expired)
+	switch {
+	case errors.Is(err, ErrUnknownToken):
+		return who, a.failed(w, "", from, "The token is unknown, or has expired or was revoked")
+	case err != nil:
+		a.failures.Return(network, 1)
+		if r.Context().Err() == nil && a.warnings.Take(struct{}{}, 1) {
+			a.log.Warn("a token could not be checked", "from", from, "err", err)
+		}
+		w.Header().Set("Retry-After", "5")
+		return who, nodeapi.NewFault(http.StatusServiceUnavailable,
+			"Keystone cannot be asked whose this token is; try again in a few seconds. The conductor's log says why.")
+	}
+	a.failures.Return(network, 1)
+	return who, nil
+}
+
+// persona is what an identity is here. An admin of one of the projects of administrators is one of the whole system, as
+// with Ironic before it had scopes.
+func (a *Authenticator) persona(who Identity) (*Caller, error) {
+	c := &Caller{User: who.User, Project: who.ProjectID}
+	home := strings.EqualFold(who.ProjectDomain, a.keystone.Domain())
+	if !strings.EqualFold(who.UserDomain, a.keystone.Domain()) {
+		c.User += "@" + who.UserDomain
+	}
+	switch {
+	case who.System:
+		c.Project = ""
+	case who.ProjectID == "":
+		return nil, nodeapi.NewFault(http.StatusForbidden, "Access was denied: the token of %s is for no project and not "+
+			"for the system. Name one when you ask Keystone for it (OS_PROJECT_NAME, or OS_SYSTEM_SCOPE=all).", c.User)
+	case home && who.Has("admin") && slices.Contains(a.adminProjects, who.Project),
+		home && who.Has(serviceRole) && who.Project == a.keystone.Project():
+		c.Project, c.Role = "", Admin
+		return c, nil
+	}
+	for _, p := range personas {
+		switch {
+		case !who.Has(p.name):
+		case who.System:
+			c.Role = max(c.Role, p.of)
+		default:
+			c.Role = max(c.Role, p.within)
+		}
+	}
+	if c.Role == nobody {
+		return nil, nodeapi.NewFault(http.StatusForbidden, "Access was denied: %s has none of the roles reader, member, "+
+			"manager, admin and service there; its roles are %s.", c.User, strings.Join(who.Roles, ", "))
+	}
+	return c, nil
+}
