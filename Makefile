@@ -84,6 +84,11 @@ dhcp-test: deps ## relays, and real firmware beside Debian's dnsmasq, Kea and IS
 clients: deps ## every verb and noun of Ironic's own command line
 	go test -count=1 -tags clients -run '^TestClients' ./lab/e2e/clients && echo "clients: ok"
 
+.PHONY: keystone-test
+keystone-test: deps ## Ironic's own command line through OpenStack's Keystone, and who may do what (as root)
+	@$(MAKE) -s deps PACKAGES="keystone python3-ironicclient"
+	go test -count=1 -timeout 40m -parallel 1 -tags keystone -run '^TestKeystone$$' ./lab/e2e/clients && echo "keystone-test: ok"
+
 .PHONY: network-test
 network-test: deps build ramdisk ## ramdisks at a switch: tagged bonds with LACP, ports that forward late (as root)
 	go test -count=1 -v -tags networks -run '^TestNetworkGuests' ./lab/network/switch && echo "network-test: ok"

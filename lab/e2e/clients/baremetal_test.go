@@ -1,4 +1,4 @@
-//go:build e2e || clients
+//go:build e2e || clients || keystone
 
 package clients
 
@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,8 +45,22 @@ func installed(t *testing.T, path, pkg string) {
 // testdata/baremetal are TestClientsBaremetal's.
 func TestE2EBaremetalClient(t *testing.T) { runScripts(t, "testdata/baremetal/life.txt") }
 
-// runScripts runs scripts of Ironic's CLI, each against a conductor of its own with fake hardware.
+// runScripts runs scripts of Ironic's CLI, each against a conductor of its own with fake hardware, which asks for no
+// login.
 func runScripts(t *testing.T, files ...string) {
+	runScriptsAt(t, login{env: []string{"OS_AUTH_TYPE=none"}}, files...)
+}
+
+// login is how conductors ask for a login, and how their callers log in.
+type login struct {
+	serve []string            // flags
+	sign  func(*http.Request) // of the test's own requests; nil for none
+	env   []string            // of the client
+	// announce, unless nil, tells clients where a conductor is: what it answers with is of their environment, too.
+	announce func(url string) ([]string, error)
+}
+
+func runScriptsAt(t *testing.T, as login, files ...string) {
 	installed(t, ironicClient, "python3-ironicclient")
 	program, err := filepath.Abs("testdata/baremetal.py")
 	if err != nil {
@@ -58,10 +73,16 @@ func runScripts(t *testing.T, files ...string) {
 			if !ok {
 				return fmt.Errorf("%T is no testing.TB", env.T())
 			}
-			c := servetest.Start(tb, serve.Command(), filepath.Join(tb.TempDir(), "data"))
+			c := servetest.StartFor(tb, &servetest.Conductor{Sign: as.sign}, serve.Command(),
+				filepath.Join(tb.TempDir(), "data"), as.serve...)
 			env.Defer(func() { c.End(tb) })
-			client, err := startClient(program, env.WorkDir,
-				append(env.Vars, "OS_AUTH_TYPE=none", "OS_ENDPOINT="+c.URL, "COLUMNS=1000"))
+			said := []string{"OS_ENDPOINT=" + c.URL}
+			if as.announce != nil {
+				if said, err = as.announce(c.URL); err != nil {
+					return err
+				}
+			}
+			client, err := startClient(program, env.WorkDir, slices.Concat(env.Vars, as.env, said, []string{"COLUMNS=1000"}))
 			if err != nil {
 				return err
 			}
