@@ -26,6 +26,8 @@ var plainWords = []struct {
 		`entrypoint: ([\w-]+)\. Valid interfaces are \[([^\]]*)\]\.`), "the driver has no $1 interface $2: expected " + listed},
 	{regexp.MustCompile(`Could not find the following interface in the '(?:ironic\.hardware\.interfaces\.)?(\w+)' ` +
 		`entrypoint: ([\w-]+)\.`), "there is no $1 interface $2."},
+	{regexp.MustCompile(`Node "?([\w.~-]+)"? can not be updated while a state transition is in progress\.`),
+		"node $1 is at work: it can be changed when that is over\n  try: ferrite node status $1"},
 	{regexp.MustCompile(`Node "?([\w.~-]+)"? can not have (\w+) updated unless it is in one of allowed ` +
 		`\(([^)]*)\) states or in maintenance mode\.`), "node $1 keeps its $2 while it is in use: it can be changed in the " +
 		"states $3, or in maintenance\n  try: ferrite node maintenance set $1"},

@@ -149,11 +149,11 @@ func hostAdvice(h hostapi.Host) string {
 	switch h.Status.ErrorType {
 	case hostapi.RegistrationError:
 		if h.Spec.BMC.CredentialsName == "" || h.Status.TriedCredentials.Reference == nil {
-			return "mend what that names: it is tried at once; the BMC has not been asked yet"
+			return "correct what the error names; it is tried again at once. The BMC has not been asked yet"
 		}
 		return fmt.Sprintf("see that spec.bmc.address %s is right and its controller is reached, and that secret %s has "+
 			"its username and password; "+
-			"what is mended is tried at once", h.Spec.BMC.Address, h.Spec.BMC.CredentialsName)
+			"a correction is tried at once", h.Spec.BMC.Address, h.Spec.BMC.CredentialsName)
 	case hostapi.ProvisionedRegistrationError:
 		if reason := healthyReason(h); reason == reasonLost || reason == reasonForeign {
 			return "nothing is erased or written until then; see: ferrite docs hosts/changed-nodes"

@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -285,6 +286,10 @@ func (c *client) unreachable(ctx context.Context, err error) error {
 	if errors.As(err, &untrusted) {
 		return fmt.Errorf("the certificate of %s is not trusted: %w\n  name its authority with --ca-file or FERRITE_CACERT",
 			c.Base, err)
+	}
+	if errors.Is(err, http.ErrSchemeMismatch) { // and will not be another server by waiting
+		return exit.Is(exit.Unreachable, fmt.Errorf("the server at %s speaks plain HTTP: use %s in --url or FERRITE_URL",
+			c.Base, "http://"+strings.TrimPrefix(c.Base, "https://")))
 	}
 	return &lostError{fmt.Errorf("cannot reach a conductor at %s: %w\n  is one running there? start one with: "+
 		"ferrite serve\n"+

@@ -79,6 +79,20 @@ ESC[1A|ESC[J`
 	}
 }
 
+// TestProgressText: bytes are sizes, disks are counted, and a stage without either says so itself.
+func TestProgressText(t *testing.T) {
+	for want, p := range map[string]nodeapi.Progress{
+		"write_image write 1.0 kB of 2.0 kB, 50%, 1.0 kB/s": {Step: "write_image", Stage: "write", Done: 1000, Total: 2000,
+			Rate: 1000},
+		"erase_devices_metadata /dev/vda 0 of 1":       {Step: "erase_devices_metadata", Stage: "/dev/vda", Total: 1},
+		"write_image try 1 of 10 failed: no such host": {Step: "write_image", Stage: "try 1 of 10 failed: no such host"},
+	} {
+		if got := ProgressText(p); got != want {
+			t.Errorf("%q, expected %q", got, want)
+		}
+	}
+}
+
 // TestWarningsAndTries: doubts about an image come before its step, and failed tries of its download as they come; each
 // once.
 func TestWarningsAndTries(t *testing.T) {

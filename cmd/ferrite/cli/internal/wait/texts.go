@@ -24,11 +24,17 @@ func Clock(t time.Time) string {
 	return fmt.Sprintf("%s (in %s)", output.Time(t), d)
 }
 
+// leastBytes are those of a sector. A step of fewer counts other things, such as disks.
+const leastBytes = 512
+
 // ProgressText says how far a step is: bytes, share, rate and time left.
 func ProgressText(p nodeapi.Progress) string {
 	text := Join(p.Step, p.Stage)
 	if p.Done == 0 && p.Total == 0 {
 		return text
+	}
+	if 0 < p.Total && p.Total < leastBytes {
+		return text + fmt.Sprintf(" %d of %d", p.Done, p.Total)
 	}
 	text += " " + BytesText(p.Done)
 	if p.Total > 0 {
