@@ -35,11 +35,13 @@ type Config struct {
 
 // The bounds of what is in memory, and how often the database is looked at.
 const (
-	ringSize   = 4096 // events that were read
-	liveSize   = 1024 // of what passes
-	page       = 256
-	pollEvery  = time.Second
-	shortPause = 20 * time.Millisecond // in which the commits of many are read together
+	ringSize  = 4096 // events that were read
+	liveSize  = 1024 // of what passes
+	page      = 256
+	pollEvery = time.Second
+	// In which the commits of many are read together: while somebody follows, and while nobody does.
+	shortPause = 20 * time.Millisecond
+	longPause  = 250 * time.Millisecond
 	pruneEvery = time.Minute
 )
 
@@ -92,7 +94,7 @@ func (l *Log) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-l.woken:
-			if sleep(ctx, shortPause) != nil {
+			if sleep(ctx, l.pause()) != nil {
 				return
 			}
 		case <-tick.C:
@@ -100,6 +102,14 @@ func (l *Log) Run(ctx context.Context) {
 			l.prune(ctx)
 		}
 	}
+}
+
+// pause is how long commits are gathered.
+func (l *Log) pause() time.Duration {
+	if l.Followed() {
+		return shortPause
+	}
+	return longPause
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

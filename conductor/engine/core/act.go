@@ -280,9 +280,7 @@ func (e *Core) Commit(ctx context.Context, c node.Change) (node.Node, error) {
 			f.Saved(saved, c.Insert != nil)
 		}
 		pending := e.Memory.saved(saved, effectChangeOf(c))
-		if !saved.Deadline.IsZero() {
-			Wake(e.wakeDue)
-		}
+		e.noteDeadline(saved.Deadline)
 		if pending != nil {
 			e.later(saved.UUID, plan.AgentCalled{Heartbeat: *pending})
 		}

@@ -95,6 +95,7 @@ type Core struct {
 	turns     turns
 	wakeRun   chan struct{}
 	wakeDue   chan struct{}
+	looksAt   atomic.Int64 // when deadlines are looked at next, in nanoseconds
 	Started   time.Time
 	aside     setAside // records that cannot be read
 

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -34,6 +35,7 @@ func (e *Core) expire(ctx context.Context, failed overdue) time.Duration {
 	if e.Held() {
 		return PollEvery
 	}
+	e.looksAt.Store(math.MaxInt64) // what is saved from now on may be missed by this look
 	limit := expireAtOnce + len(failed)
 	due, err := e.Store.Expired(ctx, e.Now(), limit)
 	if len(due) < limit && err == nil {
@@ -68,7 +70,16 @@ func (e *Core) expire(ctx context.Context, failed overdue) time.Duration {
 	case err != nil || len(due) > 0:
 		next = PollEvery
 	}
+	e.looksAt.Store(e.Now().Add(next).UnixNano())
 	return next
+}
+
+// noteDeadline has the deadlines looked at where one is earlier than the next look. Most are minutes away, and a look
+// at each save costs the database more than the save.
+func (e *Core) noteDeadline(at time.Time) {
+	if !at.IsZero() && at.UnixNano() < e.looksAt.Load() {
+		Wake(e.wakeDue)
+	}
 }
 
 // keep forgets those that are overdue no more.

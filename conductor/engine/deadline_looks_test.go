@@ -1,0 +1,55 @@
+package engine_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
+)
+
+// looking counts how often the deadlines are looked at.
+type looking struct {
+	core.Store
+	looks atomic.Int64
+}
+
+func (l *looking) NextDeadline(ctx context.Context) (time.Time, bool, error) {
+	l.looks.Add(1)
+	return l.Store.NextDeadline(ctx)
+}
+
+// TestLooksAtDeadlines: a node that waits for long has nobody look at the deadlines each time that it is saved, and one
+// whose deadline is the next to pass does.
+func TestLooksAtDeadlines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, l := newWorld(t, 1), &looking{}
+		w.faults = func(m *mortal) core.Store {
+			l.Store = m
+			return l
+		}
+		n := waiting(t, w)
+		defer w.close()
+		synctest.Wait()
+		if n.Deadline.Before(time.Now().Add(2 * time.Minute)) {
+			t.Fatalf("the node waits until %s only", n.Deadline)
+		}
+		before := l.looks.Load()
+		for i := range 20 {
+			if err := w.e.SetMaintenance(w.ctx, n.UUID, i%2 == 0, "a save"); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		if looks := l.looks.Load() - before; looks > 1 {
+			t.Errorf("%d looks for 20 saves", looks)
+		}
+		time.Sleep(time.Until(n.Deadline) + time.Second)
+		synctest.Wait()
+		if after, err := w.e.Node(w.ctx, n.UUID); err != nil || !after.Deadline.IsZero() && after.Deadline.Equal(n.Deadline) {
+			t.Errorf("the deadline was not taken: %s, %s (%v)", after.ProvisionState, after.Deadline, err)
+		}
+	})
+}
