@@ -26,7 +26,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: lab
-lab: deps build ramdisk ## bring a lab up, take a machine from power-off to its own operating system, stay up (OS=tiny|debian)
+lab: deps $(if $(shell command -v npm),ui) build ramdisk ## bring a lab up, take a machine from power-off to its own operating system, stay up (OS=tiny|debian)
 	@bin/ferrite-lab up --os $(OS)
 
 .PHONY: lab-down
@@ -35,7 +35,7 @@ lab-down: ## end the lab and leave nothing behind
 
 .PHONY: test
 test: deps ## all that a change must pass: lint, race, unit, end to end (as root)
-	@start=$$SECONDS; $(MAKE) lint && $(MAKE) race && $(MAKE) e2e && echo "test: ok $$(( SECONDS - start )).0 s"
+	@start=$$SECONDS; $(MAKE) lint && $(MAKE) race && $(MAKE) ui-smoke && $(MAKE) e2e && echo "test: ok $$(( SECONDS - start )).0 s"
 
 .PHONY: check
 check: ## what every commit must pass: lint, unit tests, documents (no root)
@@ -189,6 +189,17 @@ ui-unit: $(UI)/node_modules/.package-lock.json ## the web interface's types and 
 ui-test: ui-unit ui build ## the web interface in Chromium: every page, width and theme, keys alone, hostile texts (SHOTS=DIR)
 	@$(MAKE) -s deps PACKAGES=chromium
 	@cd $(UI) && SHOTS=$(if $(SHOTS),$(abspath $(SHOTS))) node browser/run.mjs
+
+.PHONY: ui-smoke
+ui-smoke: ui-unit ui build ## half a minute of that, for `make test`; it installs npm and Chromium where they are missing
+	@$(MAKE) -s deps PACKAGES=chromium
+	@cd $(UI) && PAGES=room-list,machine-now ONLY=pages,room node browser/run.mjs
+
+# NODES=100000 takes more of them. The figures are of docs/benchmarks.md.
+.PHONY: ui-bench
+ui-bench: ui build ## the web interface with 10,000 machines: first rows, filters, events on the screen (NODES=N)
+	@$(MAKE) -s deps PACKAGES=chromium
+	@cd $(UI) && NODES=$(or $(NODES),10000) node browser/bench.mjs
 
 .PHONY: release
 release: ui build ## bin/release/ferrite, with agent and console commands inside: it builds ramdisks on any server

@@ -133,9 +133,13 @@ func (t *tour) news(old, st nodeapi.Status) {
 func (t *tour) farewell(url string) {
 	m, ferrite := t.site.Machines[1], filepath.Join(relative(t.Bin), "ferrite")
 	fmt.Fprintf(t.Out, `
-The lab stays up. In another terminal, in this folder:
+The lab stays up. In a browser of this computer, without a login:
 
-  export FERRITE_URL=%s
+  %[1]s/ui/
+
+In another terminal, in this folder:
+
+  export FERRITE_URL=%[1]s
   %[2]s node list
   %[2]s node show metal-1
   %[2]s node manage %[3]s --wait            # the second machine is yours

@@ -5,12 +5,13 @@ import { Tally } from './lib/checks.mjs'
 import { Conductor } from './lib/conductor.mjs'
 import { room as scene } from './lib/scene.mjs'
 import { hostiles } from './checks/hostile.mjs'
+import { life } from './checks/life.mjs'
 import { lost } from './checks/lost.mjs'
 import { pages } from './checks/pages.mjs'
 import { room } from './checks/room.mjs'
 import { sessions } from './checks/session.mjs'
 
-const parts = { pages, room, sessions, hostiles, lost }
+const parts = { pages, room, life, sessions, hostiles, lost }
 const only = process.env.ONLY?.split(',') ?? Object.keys(parts)
 
 const tally = new Tally()

@@ -1,4 +1,5 @@
 import { Suspense, useEffect, useState } from 'react'
+import { room } from './api/room'
 import { session } from './api/session'
 import { stream } from './api/stream'
 import { Boundary } from './components/boundary'
@@ -17,7 +18,10 @@ export function App() {
     setError('')
     session.begin().catch((err: unknown) => setError(err instanceof Error ? err.message : String(err)))
   }
-  useEffect(begin, [])
+  useEffect(() => {
+    begin()
+    if (route.page === '') room.begin() // beside the question who asks: it is most of the wait for the first rows
+  }, [])
   useEffect(() => {
     if (who) stream.start()
   }, [who])

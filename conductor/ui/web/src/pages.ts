@@ -1,14 +1,27 @@
 import { lazy, type ComponentType } from 'react'
+import { rules } from './api/hosts'
 import { RoomPage } from './pages/room'
 
 const named = <K extends string>(load: () => Promise<Record<K, ComponentType>>, name: K) =>
   lazy(() => load().then((module) => ({ default: module[name] })))
+
+const records = named(() => import('./pages/records'), 'RecordsPage')
 
 /** pages are the pages, by the first word of their address. All but the room are loaded when they are opened. */
 export const pages: Record<string, ComponentType> = {
   '': RoomPage,
   machines: named(() => import('./pages/machine'), 'MachinePage'),
   enroll: named(() => import('./pages/enroll'), 'EnrollPage'),
+  discovered: named(() => import('./pages/discovered'), 'DiscoveredPage'),
+  hosts: named(() => import('./pages/hosts'), 'HostsPage'),
+  allocations: records,
+  runbooks: records,
+  templates: records,
+  'inspection-rules': records,
+  leases: named(() => import('./pages/leases'), 'LeasesPage'),
+  'erase-reports': named(() => import('./pages/erase-reports'), 'EraseReportsPage'),
+  conductors: named(() => import('./pages/conductors'), 'ConductorsPage'),
+  audit: named(() => import('./pages/audit'), 'AuditPage'),
 }
 
 export interface Entry {
@@ -19,4 +32,16 @@ export interface Entry {
 }
 
 /** entries are the pages of the menu. */
-export const entries: Entry[] = [{ page: '', label: 'Machines', rule: 'baremetal:node:list' }]
+export const entries: Entry[] = [
+  { page: '', label: 'Machines', rule: 'baremetal:node:list' },
+  { page: 'discovered', label: 'Discovered', rule: 'baremetal:node:list' },
+  { page: 'hosts', label: 'Hosts', rule: rules.read },
+  { page: 'allocations', label: 'Allocations', rule: 'baremetal:allocation:list' },
+  { page: 'runbooks', label: 'Runbooks', rule: 'baremetal:runbook:list' },
+  { page: 'templates', label: 'Deploy templates', rule: 'baremetal:deploy_template:get' },
+  { page: 'inspection-rules', label: 'Inspection rules', rule: 'baremetal:inspection_rule:get' },
+  { page: 'leases', label: 'Leases', rule: 'ferrite:lease:get' },
+  { page: 'erase-reports', label: 'Erase reports', rule: 'ferrite:erase_report:list' },
+  { page: 'conductors', label: 'Conductors', rule: 'baremetal:conductor:get' },
+  { page: 'audit', label: 'Audit', rule: 'ferrite:audit:list' },
+]

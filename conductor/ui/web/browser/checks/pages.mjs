@@ -19,15 +19,28 @@ export const list = [
   { name: 'machine-sensors', path: (ids) => `/ui/machines/${ids.active}?tab=sensors` },
   { name: 'machine-reports', path: (ids) => `/ui/machines/${ids.active}?tab=reports` },
   { name: 'machine-fields', path: (ids) => `/ui/machines/${ids.inspected}?tab=fields` },
+  { name: 'discovered', path: () => '/ui/discovered' },
+  { name: 'hosts', path: () => '/ui/hosts' },
+  { name: 'host', path: () => '/ui/hosts/default/worker-0' },
+  { name: 'allocations', path: () => '/ui/allocations' },
+  { name: 'runbooks', path: () => '/ui/runbooks' },
+  { name: 'templates', path: () => '/ui/templates' },
+  { name: 'inspection-rules', path: () => '/ui/inspection-rules' },
+  { name: 'leases', path: () => '/ui/leases' },
+  { name: 'erase-reports', path: () => '/ui/erase-reports' },
+  { name: 'conductors', path: () => '/ui/conductors' },
+  { name: 'audit', path: () => '/ui/audit' },
   { name: 'enroll', path: () => '/ui/enroll' },
 ]
+
+const some = process.env.PAGES?.split(",")
 
 export async function pages({ tally, browser, c, ids }) {
   for (const size of ['wide', 'narrow']) {
     for (const dark of [false, true]) {
       const page = await browser.page({ size, dark })
       await page.goto(`${c.url}/ui/`)
-      for (const { name, path } of list) {
+      for (const { name, path } of list.filter((p) => !some || some.includes(p.name))) {
         tally.pages.add(name)
         await tally.check(`${name} ${size} ${dark ? 'dark' : 'light'}`, async () => {
           page.wrong.length = 0

@@ -31,6 +31,17 @@ export async function sessions({ tally, browser }) {
       }
     })
 
+    await tally.check('a token in a link logs in, after a click, and leaves the address', async () => {
+      const page = await browser.page()
+      await page.goto(`${c.url}/ui/machines/${uuid}#token=${encodeURIComponent(c.token)}`)
+      await page.getByRole('button', { name: 'Log in' }).click()
+      await page.getByRole('heading', { level: 1, name: 'web-1' }).waitFor()
+      assert.ok(!page.url().includes('token'), page.url())
+      await page.getByText('olga', { exact: true }).waitFor()
+      quiet(page)
+      await page.context().close()
+    })
+
     await tally.check('a reader is offered nothing to change', async () => {
       const page = await browser.page()
       await login(page, c, 'rita')

@@ -26,7 +26,7 @@ export class Browser {
   async page({ size = 'wide', dark = false } = {}) {
     const context = await this.running.newContext({ viewport: sizes[size], colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' })
     const page = await context.newPage()
-    page.setDefaultTimeout(15_000)
+    page.setDefaultTimeout(30_000)
     page.wrong = []
     page.on('pageerror', (err) => page.wrong.push(`error: ${err.message}`))
     page.on('console', (message) => {

@@ -27,6 +27,7 @@ export class Conductor {
       writeFileSync(password, `${passwordOf(name)}\n`)
       execFileSync(program, ['user', 'password', name, '--password-file', password], { env })
     }
+    this.token = execFileSync(program, ['user', 'token', 'olga', '--label', 'link'], { env, encoding: 'utf8' }).trim()
     this.user = 'ada'
     return this
   }
@@ -34,7 +35,7 @@ export class Conductor {
   /** start starts it; a second start has the address and the data of the first. */
   async start(...more) {
     const auth = this.users
-      ? ['--auth', 'basic', '--users-file', join(this.dir, 'users'), '--htpasswd-file', join(this.dir, 'htpasswd')]
+      ? ['--auth', 'basic,token', '--users-file', join(this.dir, 'users'), '--htpasswd-file', join(this.dir, 'htpasswd')]
       : ['--auth', 'none']
     const args = ['serve', '--data-dir', join(this.dir, 'data'), '--api-address', `127.0.0.1:${this.port || 0}`, '--host', 'room-1',
       '--hardware-types', 'fake-hardware,redfish,ipmi,manual-management', '--agent-allow', '127.0.0.0/8', '--bmc-allow', '127.0.0.0/8', ...auth, ...more]
@@ -85,7 +86,7 @@ export class Conductor {
 
   /** until waits for a node's state. */
   async until(node, state) {
-    for (let i = 0; i < 300; i++) {
+    for (let i = 0; i < 1200; i++) {
       const n = await this.call('GET', `/v1/nodes/${node}`)
       if (n.provision_state === state && n.reservation === null) return n
       await new Promise((resolve) => setTimeout(resolve, 50))

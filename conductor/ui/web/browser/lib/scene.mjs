@@ -78,28 +78,62 @@ export async function inspected(c, name, i, more, model = 'ST16000NM004J') {
   return uuid
 }
 
+const metal = '/apis/metal3.io/v1alpha1/namespaces/default/baremetalhosts'
+
+/** hosts are documents: one that becomes a machine, and one whose BMC is not known. */
+async function hosts(c) {
+  await c.call('POST', '/api/v1/namespaces/default/secrets', {
+    apiVersion: 'v1', kind: 'Secret', metadata: { name: 'worker-0-bmc' }, stringData: { username: 'admin', password: 'secret' },
+  })
+  const host = (name, spec) => ({ apiVersion: 'metal3.io/v1alpha1', kind: 'BareMetalHost', metadata: { name }, spec })
+  await c.call('POST', metal, host('worker-0', { online: true, bootMACAddress: '52:54:00:12:34:56', bmc: { address: 'fake://worker-0', credentialsName: 'worker-0-bmc' } }))
+  await c.call('POST', metal, host('worker-1', { online: false, bootMACAddress: '52:54:00:12:34:57' }))
+}
+
+/** records are those beside machines. */
+async function records(c) {
+  await c.call('POST', '/v1/runbooks', { name: 'CUSTOM_WIPE', steps: [{ interface: 'deploy', step: 'erase_devices_metadata', args: {}, order: 1 }] })
+  await c.call('POST', '/v1/deploy_templates', { name: 'CUSTOM_HT', steps: [{ interface: 'bios', step: 'apply_configuration', args: { settings: [] }, priority: 150 }] })
+  await c.call('POST', '/v1/allocations', { name: 'none', resource_class: 'a-class-that-no-machine-has' })
+  await c.call('POST', '/v1/inspection_rules', {
+    description: 'Machines of this maker are compute nodes', conditions: [],
+    actions: [{ op: 'set-attribute', args: { path: '/resource_class', value: 'compute' } }],
+  })
+  await c.call('PUT', '/ferrite/v1/leases/52:54:00:00:00:99', { ip: '10.0.0.99' })
+}
+
+/** fewAtATime keeps below the connections that a conductor lets an address have. */
+async function fewAtATime(jobs) {
+  const worker = async () => {
+    for (let job = jobs.shift(); job; job = jobs.shift()) await job()
+  }
+  await Promise.all(Array.from({ length: 6 }, worker))
+}
+
 /** room makes the machines of the screenshots. */
 export async function room(c) {
   const ids = {}
   ids.inspected = await inspected(c, 'db-1', 1, { description: 'The first database server', properties: { root_device: { size: '> 100' } } })
   const jobs = []
-  for (let i = 1; i <= 14; i++) jobs.push(active(c, `web-${i}`, { owner: i < 4 ? 'blue' : null }))
-  for (let i = 1; i <= 9; i++) jobs.push(available(c, `spare-${i}`, { resource_class: i < 4 ? 'gpu' : 'compute' }))
-  for (let i = 1; i <= 4; i++) jobs.push(enroll(c, `new-${i}`))
-  jobs.push(failed(c, 'rack4-7').then((uuid) => (ids.failed = uuid)))
-  jobs.push(waiting(c, 'rack4-8').then((uuid) => (ids.waiting = uuid)))
-  jobs.push(waiting(c, 'rack4-9'))
-  jobs.push(create(c, 'rack4-10', { driver: 'redfish', driver_info: { redfish_address: 'https://127.0.0.1:1', redfish_username: 'admin', redfish_password: 'x' } }).then((uuid) => {
+  for (let i = 1; i <= 14; i++) jobs.push(() => active(c, `web-${i}`, { owner: i < 4 ? 'blue' : null }))
+  for (let i = 1; i <= 9; i++) jobs.push(() => available(c, `spare-${i}`, { resource_class: i < 4 ? 'gpu' : 'compute' }))
+  for (let i = 1; i <= 4; i++) jobs.push(() => enroll(c, `new-${i}`))
+  jobs.push(() => failed(c, 'rack4-7').then((uuid) => (ids.failed = uuid)))
+  jobs.push(() => waiting(c, 'rack4-8').then((uuid) => (ids.waiting = uuid)))
+  jobs.push(() => waiting(c, 'rack4-9'))
+  jobs.push(() => create(c, 'rack4-10', { driver: 'redfish', driver_info: { redfish_address: 'https://127.0.0.1:1', redfish_username: 'admin', redfish_password: 'x' } }).then((uuid) => {
     ids.unreachable = uuid
     return c.verb(uuid, 'manage')
   }))
-  jobs.push(
-    active(c, 'old-1').then((uuid) => {
+  jobs.push(() => active(c, 'old-1').then((uuid) => {
       ids.maintenance = uuid
       return c.call('PUT', `/v1/nodes/${uuid}/maintenance`, { reason: 'fan 3 is replaced' })
     }),
   )
-  await Promise.all(jobs)
+  jobs.push(() => create(c, undefined, { driver: 'redfish', driver_info: { redfish_address: 'https://10.0.1.6' }, properties: { cpus: 64 } }))
+  jobs.push(() => records(c))
+  jobs.push(() => hosts(c))
+  await fewAtATime(jobs)
   ids.active = (await c.call('GET', '/v1/nodes/web-5')).uuid
   return ids
 }

@@ -67,20 +67,22 @@ async function refusal(answer: Response): Promise<string> {
   return faultText(text) || `${answer.status} ${answer.statusText}`
 }
 
-/** pages reads a collection page by page. */
+/** pages reads a collection page by page; the first one may be shorter, to be there sooner. */
 export async function* pages<T>(
   to: string,
   key: string,
   query: Record<string, string> = {},
   signal?: AbortSignal,
+  first?: number,
 ): AsyncGenerator<T[]> {
   let marker: string | undefined
   for (;;) {
-    const page = await get<Record<string, unknown>>(to, { ...query, marker }, signal)
+    const limit = first && !marker ? String(first) : undefined
+    const page = await get<Record<string, unknown>>(to, { ...query, marker, limit }, signal)
     yield (page[key] ?? []) as T[]
     const next = page['next']
     if (typeof next !== 'string') return
-    marker = new URL(next, location.href).searchParams.get('marker') ?? undefined
+    marker = new URL(next, location.href).searchParams.get('marker') ?? undefined // its limit is that of this page
     if (!marker) return
   }
 }

@@ -21,6 +21,9 @@ export interface RoomState {
 /** quiet is how long changes are collected before they are shown, in milliseconds. */
 const quiet = 100
 
+/** firstPage is enough for a window. */
+const firstPage = 150
+
 class Room extends Store<RoomState> {
   readonly rows = new Map<string, Row>()
   private told = new Set<string>() // by events while pages are read: an event is newer than a page
@@ -47,7 +50,7 @@ class Room extends Store<RoomState> {
     const seen = new Set<string>()
     this.set({ loading: true, error: '' })
     try {
-      for await (const page of pages<Node>('/v1/nodes', 'nodes', { fields }, reading.signal)) {
+      for await (const page of pages<Node>('/v1/nodes', 'nodes', { fields }, reading.signal, firstPage)) {
         for (const node of page) {
           const row = fromNode(node)
           seen.add(row.uuid)

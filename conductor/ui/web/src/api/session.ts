@@ -12,7 +12,8 @@ export interface SessionState {
   ended: boolean
   /** asked: the conductor wants a login. */
   asked: boolean
-  error: string
+  /** token is that of the link by which the page was opened. */
+  token: string
 }
 
 class Keeper extends Store<SessionState> {
@@ -32,18 +33,16 @@ class Keeper extends Store<SessionState> {
     return (owner === s.project && s.rules.owned.includes(rule)) || (lessee === s.project && s.rules.lent.includes(rule))
   }
 
-  /** begin asks who the user is. A token in the address, which a link of the lab has, is a login. */
+  /**
+   * begin asks who the user is. A token behind the # of a link is put into the form, and taken out of the address. It is not
+   * sent without a click: a link of somebody else would make the user work as that one.
+   */
   async begin(): Promise<void> {
     const token = new URLSearchParams(location.hash.slice(1)).get('token')
     if (token) {
       history.replaceState(null, '', location.pathname + location.search)
-      await this.login(`Bearer ${token}`).catch((err: unknown) => this.set({ asked: true, error: String(err) }))
-      return
+      this.set({ token })
     }
-    await this.read()
-  }
-
-  private async read(): Promise<void> {
     const answer = await ask('GET')
     if (answer.status === 401) return this.set({ asked: true })
     if (!answer.ok) throw new Fault(answer.status, `${answer.status} ${answer.statusText}`)
@@ -55,7 +54,7 @@ class Keeper extends Store<SessionState> {
     const answer = await ask('POST', { Authorization: authorization })
     if (answer.status === 401) throw new Fault(401, 'The conductor does not know this login.')
     if (!answer.ok) throw new Fault(answer.status, faultText(await answer.text()) || `${answer.status} ${answer.statusText}`)
-    this.set({ session: (await answer.json()) as Session, asked: false, ended: false, error: '' })
+    this.set({ session: (await answer.json()) as Session, asked: false, ended: false, token: '' })
     for (const go of this.waiting.splice(0)) go()
   }
 
@@ -79,7 +78,7 @@ async function ask(method: string, headers: Record<string, string> = {}): Promis
   }
 }
 
-export const session = new Keeper({ session: null, ended: false, asked: false, error: '' })
+export const session = new Keeper({ session: null, ended: false, asked: false, token: '' })
 
 /** basic is the header of a name and a password. */
 export function basic(user: string, password: string): string {

@@ -4,8 +4,8 @@ import { Notice } from './notice'
 
 /** LoginForm takes a password or a token. The fields are given to nobody but the conductor. */
 export function LoginForm({ user: known = '' }: { user?: string }) {
-  const [how, setHow] = useState<'password' | 'token'>('password')
-  const [error, setError] = useState(session.get().error)
+  const [how, setHow] = useState<'password' | 'token'>(session.get().token === '' ? 'password' : 'token')
+  const [error, setError] = useState('')
   const [busy, setBusy] = useState(false)
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
@@ -35,7 +35,7 @@ export function LoginForm({ user: known = '' }: { user?: string }) {
       ) : (
         <label>
           Token
-          <input name="token" type="password" autoComplete="off" required autoFocus />
+          <input name="token" type="password" autoComplete="off" defaultValue={session.get().token} required autoFocus />
         </label>
       )}
       <div className="row">

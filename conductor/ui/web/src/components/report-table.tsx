@@ -12,7 +12,7 @@ export const ReportTable = ({ reports, nodes }: { reports: EraseReport[]; nodes:
     rows={reports}
     id={(r) => r.uuid}
     columns={[
-      { label: 'Signed', of: (r) => dateTime(r.signed_at) },
+      { label: 'Signed', short: true, of: (r) => dateTime(r.signed_at) },
       ...(nodes
         ? [{ label: 'Machine', of: (r: EraseReport) => <Link to={address(['machines', r.node_uuid])}>{visible(r.node_name || r.node_uuid)}</Link> }]
         : []),

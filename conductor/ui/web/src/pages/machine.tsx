@@ -47,7 +47,13 @@ export function MachinePage() {
   )
   useEffect(() => () => clearTimeout(later.current), [])
   const n = node.data
-  if (!n) return node.error === '' ? <p className="empty">Reading …</p> : <Failed error={node.error} retry={reload} />
+  if (!n)
+    return (
+      <>
+        <h1>{visible(id)}</h1>
+        {node.error === '' ? <p className="empty">Reading …</p> : <Failed error={node.error} retry={reload} />}
+      </>
+    )
   const machine = fromNode(n)
   const name = visible(n.name || n.uuid || '')
   const shown = tabs.filter((t) => t.when(n))

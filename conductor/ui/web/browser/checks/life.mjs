@@ -1,0 +1,123 @@
+// From an empty conductor to a deployed machine, a stuck one and its repair, with the browser alone.
+import { strict as assert } from 'node:assert'
+import { accessible, quiet, settled, shot } from '../lib/checks.mjs'
+import { Conductor } from '../lib/conductor.mjs'
+
+export async function life({ tally, browser }) {
+  const c = await new Conductor().start()
+  try {
+    const page = await browser.page()
+    const state = (text) => page.locator('.heading').getByText(text, { exact: true }).waitFor()
+    const ask = async (label, name, fill = async () => {}) => {
+      await page.getByRole('button', { name: label, exact: true }).click()
+      const dialog = page.getByRole('dialog')
+      await fill(dialog)
+      if (name) await dialog.getByLabel(/^Type /).fill(name)
+      await dialog.getByRole('button', { name: label, exact: true }).click()
+      await dialog.waitFor({ state: 'detached' })
+    }
+    const enroll = async (name) => {
+      await page.goto(`${c.url}/ui/enroll`)
+      await settled(page)
+      await page.getByLabel('Name', { exact: true }).fill(name)
+      await page.getByLabel(/^Driver/).selectOption('fake-hardware')
+      await page.getByRole('button', { name: 'Enroll' }).click()
+      await page.getByRole('heading', { level: 1, name }).waitFor()
+      await state('manageable')
+    }
+
+    await tally.check('an empty conductor says how to begin', async () => {
+      await page.goto(`${c.url}/ui/`)
+      await settled(page)
+      await page.getByText('No machine is known yet').waitFor()
+      await accessible(page)
+      await shot(page, 'room-empty')
+    })
+
+    await tally.check('a machine is enrolled, provided and deployed', async () => {
+      await enroll('web-1')
+      await page.getByRole('link', { name: 'All fields' }).click()
+      await page.getByRole('button', { name: 'Change fields' }).click()
+      const text = page.getByLabel('Fields, as JSON')
+      await text.fill((await text.inputValue()).replace('"description": null', '"description": "The first web server"'))
+      await page.getByText('set /description = The first web server').waitFor()
+      await shot(page, 'machine-change')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      await ask('Provide', 'web-1')
+      await state('available')
+      await ask('Deploy', 'web-1', async (dialog) => {
+        await dialog.getByLabel(/^Image URL/).fill('http://10.0.0.1/debian.qcow2')
+        await dialog.getByLabel(/^Checksum/).fill('abc')
+        await dialog.getByText(/Expected hex of sha256/).waitFor()
+        await dialog.getByLabel(/^Checksum/).fill('0a1b'.repeat(16))
+        await dialog.getByLabel(/^Config drive/).fill('{"meta_data": {"hostname": "web-1"}}')
+        await accessible(page)
+        await shot(page, 'machine-deploy')
+      })
+      await state('active')
+      const info = (await c.call('GET', '/v1/nodes/web-1')).instance_info
+      assert.equal(info.image_source, 'http://10.0.0.1/debian.qcow2')
+      assert.equal(info.image_os_hash_algo, 'sha256')
+    })
+
+    await tally.check('a stuck machine is found, aborted and repaired', async () => {
+      await enroll('web-2')
+      await c.call('PATCH', '/v1/nodes/web-2', [{ op: 'add', path: '/inspect_interface', value: 'agent' }])
+      await ask('Inspect')
+      await state('inspect wait')
+      await page.goto(`${c.url}/ui/?view=progress`)
+      await page.getByText('the inspection data of the ramdisk').waitFor()
+      await page.getByRole('link', { name: 'web-2' }).click()
+      await ask('Abort', 'web-2')
+      await state('inspect failed')
+      await page.goto(`${c.url}/ui/?view=attention`)
+      await page.getByText(/inspect aborted by request/).waitFor()
+      await page.getByText(/Next:/).waitFor()
+      await page.getByRole('link', { name: 'web-2' }).click()
+      await ask('Manage')
+      await state('manageable')
+    })
+
+    await tally.check('a machine is accepted from the inbox', async () => {
+      const found = await c.call('POST', '/v1/nodes', { driver: 'fake-hardware' })
+      await page.goto(`${c.url}/ui/discovered`)
+      await settled(page)
+      await page.getByRole('checkbox', { name: `Choose ${found.uuid}` }).check()
+      await page.getByLabel(/^Name/).fill('not a name')
+      await page.getByText('Letters, digits, dots and dashes alone.').waitFor()
+      await page.getByLabel(/^Name/).fill('web-3')
+      await page.getByRole('button', { name: 'Accept and manage 1 machine' }).click()
+      await page.getByText('All were accepted').waitFor()
+      await c.until('web-3', 'manageable')
+    })
+
+    await tally.check('a host is added and changed, and a wrong document is refused as it is typed', async () => {
+      await page.goto(`${c.url}/ui/hosts`)
+      await settled(page)
+      await page.getByRole('button', { name: 'Add a host' }).click()
+      const text = page.getByLabel('BareMetalHost, as YAML')
+      await text.fill('apiVersion: metal3.io/v1alpha1\nkind: BareMetalHost\nmetadata:\n  name: worker-0\nspec:\n  onlin: true\n')
+      await page.getByText(/onlin/).last().waitFor()
+      await page.locator('#document-check.bad').waitFor()
+      await text.fill('apiVersion: metal3.io/v1alpha1\nkind: BareMetalHost\nmetadata:\n  name: worker-0\nspec:\n  online: false\n')
+      await page.getByText('The conductor would take this document.').waitFor()
+      await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click()
+      await page.getByRole('link', { name: 'worker-0' }).click()
+      const document = page.getByLabel('The document, as YAML')
+      await document.fill((await document.inputValue()).replace('online: false', 'online: true'))
+      await page.getByRole('button', { name: 'Apply' }).click()
+      for (let i = 0; i < 100; i++) {
+        const host = await c.call('GET', '/apis/metal3.io/v1alpha1/namespaces/default/baremetalhosts/worker-0')
+        if (host.spec.online) return
+        await page.waitForTimeout(50)
+      }
+      assert.fail('the document was not stored')
+    })
+
+    await tally.check('no script failed on the way', () => quiet(page))
+    await page.context().close()
+  } finally {
+    await c.stop()
+  }
+}
