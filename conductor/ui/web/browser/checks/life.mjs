@@ -92,6 +92,36 @@ export async function life({ tally, browser }) {
       await c.until('web-3', 'manageable')
     })
 
+    await tally.check('a console is drawn by the rules of the page’s policy, and says why it has none', async () => {
+      await page.goto(`${c.url}/ui/machines/web-1?tab=console`)
+      await page.getByRole('button', { name: 'Open it' }).click()
+      await page.getByText(/has no serial console/).waitFor()
+      await page.locator('.xterm-rows').waitFor()
+      const cell = await page.locator('.xterm-rows > div').first().boundingBox()
+      assert.ok(cell.height > 10 && cell.height < 30, `a row is ${cell.height} pixels high`)
+      quiet(page)
+    })
+
+    await tally.check('a console shows what a line says, and writes by keys', async () => {
+      const typed = []
+      await page.routeWebSocket(/\/console\?/, (socket) => {
+        socket.onMessage((bytes) => typed.push(String(bytes)))
+        socket.send(JSON.stringify({ role: socket.url().includes('write=true') ? 'writer' : 'reader' }))
+        socket.send(Buffer.from('\u001b[32mweb-1 login:\u001b[0m <b>bold</b> '))
+      })
+      await page.reload()
+      await page.getByText('You look on.').waitFor()
+      await page.locator('.xterm-rows').getByText('web-1 login: <b>bold</b>').waitFor()
+      await page.getByRole('button', { name: 'Write', exact: true }).click()
+      await page.getByText('You write.').waitFor()
+      await page.locator('.xterm-helper-textarea').focus()
+      await page.keyboard.type('root')
+      await page.waitForTimeout(300)
+      assert.equal(typed.join(''), 'root')
+      await shot(page, 'machine-console-open')
+      quiet(page)
+    })
+
     await tally.check('a host is added and changed, and a wrong document is refused as it is typed', async () => {
       await page.goto(`${c.url}/ui/hosts`)
       await settled(page)

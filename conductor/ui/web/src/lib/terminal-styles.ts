@@ -1,14 +1,11 @@
 // The terminal writes its styles into <style> elements, which the policy of the page forbids. Sheets that a script makes
-// are allowed: while the terminal is opened, its elements write into such sheets.
+// are allowed: while the terminal is opened, it is given elements that write into such sheets.
 
-/** withSheets calls open, and moves the text of each <style> element made in it, now or later, into a sheet of the page. */
+/** withSheets calls open, and puts sheets of the page in the place of the <style> elements that are made meanwhile. */
 export function withSheets<T>(open: () => T): T {
   const create = document.createElement.bind(document)
-  document.createElement = ((name: string, options?: ElementCreationOptions) => {
-    const element = create(name, options)
-    if (name.toLowerCase() === 'style') asSheet(element)
-    return element
-  }) as typeof document.createElement
+  document.createElement = ((name: string, options?: ElementCreationOptions) =>
+    name.toLowerCase() === 'style' ? sheetElement(create('span')) : create(name, options)) as typeof document.createElement
   try {
     return open()
   } finally {
@@ -16,10 +13,13 @@ export function withSheets<T>(open: () => T): T {
   }
 }
 
-function asSheet(element: HTMLElement): void {
+/** sheetElement makes an element of a hidden one: its text is that of a sheet, which goes with it. */
+function sheetElement(element: HTMLElement): HTMLElement {
   const sheet = new CSSStyleSheet()
   document.adoptedStyleSheets.push(sheet)
   let text = ''
+  element.hidden = true
+  Object.defineProperty(element, 'sheet', { value: sheet })
   Object.defineProperty(element, 'textContent', {
     get: () => text,
     set: (value: string) => {
@@ -32,4 +32,5 @@ function asSheet(element: HTMLElement): void {
     document.adoptedStyleSheets = document.adoptedStyleSheets.filter((other) => other !== sheet)
     remove()
   }
+  return element
 }
