@@ -81,6 +81,13 @@ func NewChecksum(algorithm, sum string) (Checksum, error) {
 	return Checksum{Algorithm: a, Sum: sum}, nil
 }
 
+// Hash computes the sum.
+func (c Checksum) Hash() (hash.Hash, error) { return newHash(c.Algorithm) }
+
+// ParseChecksum reads a sum as operators write it: "sha256:<sum>", or bare hex whose length gives the algorithm. It
+// refuses the URL of a checksum file.
+func ParseChecksum(value string) (Checksum, error) { return parseChecksum(value) }
+
 // parseChecksum reads a bare sum, whose length gives its algorithm, as in Ironic's
 // "checksum" field, or one written "sha256:<sum>".
 func parseChecksum(value string) (Checksum, error) {

@@ -19,6 +19,9 @@ type HTTPOptions struct {
 	Backoff time.Duration // before the first retry, doubled each time up to 10 s; 500 ms when zero
 	// Retrying is told of each failure that is tried again: of which try, of how many. May be nil.
 	Retrying func(try, tries int, err error)
+	// Whole: the first request is for the whole image and not for its start, so that a reader from start to end sends
+	// one request alone. ReadRange then answers ErrNoRange.
+	Whole bool
 }
 
 // withDefaults replaces zero values.
@@ -93,7 +96,11 @@ func OpenHTTPSource(ctx context.Context, client *http.Client, rawURL string, opt
 // server knows no Range.
 func (s *HTTPSource) probe(ctx context.Context) error {
 	return s.retry(ctx, func() error {
-		a, err := s.get(ctx, 0, headSize-1)
+		last := int64(headSize - 1)
+		if s.opts.Whole {
+			last = -1
+		}
+		a, err := s.get(ctx, 0, last)
 		if err != nil {
 			return err
 		}
@@ -106,7 +113,7 @@ func (s *HTTPSource) probe(ctx context.Context) error {
 			a.close()
 			return fmt.Errorf("%w: it is empty", ErrFormat)
 		}
-		want := min(s.size, headSize)
+		want := min(s.size, int64(headSize))
 		s.head, err = io.ReadAll(io.LimitReader(a, headSize))
 		if err == nil && int64(len(s.head)) < want {
 			err = &CutShortError{Want: want, Got: int64(len(s.head))}
@@ -130,6 +137,14 @@ func (s *HTTPSource) Name() string { return s.name }
 
 // Size is the announced size.
 func (s *HTTPSource) Size() int64 { return s.size }
+
+// Version tells the image from others that were at its URL, in words of its server; "" where that has none.
+func (s *HTTPSource) Version() string {
+	if s.validate == (validator{}) {
+		return ""
+	}
+	return s.validate.etag + " " + s.validate.modified
+}
 
 // Head is the image's start.
 func (s *HTTPSource) Head() []byte { return s.head }

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // brokenError marks a failure that another try may mend.
@@ -83,11 +86,27 @@ func (a *answer) accept(resp *http.Response) error {
 	case http.StatusRequestedRangeNotSatisfiable:
 		return fmt.Errorf("%w: server answered %s: the image is empty or shorter than it said", ErrSource, resp.Status)
 	}
-	err := &HTTPStatusError{Status: resp.StatusCode, Text: resp.Status}
+	err := &HTTPStatusError{Status: resp.StatusCode, Text: resp.Status + reason(resp)}
 	if err.temporary() {
 		return brokenError{err}
 	}
 	return err
+}
+
+// maxReason bounds what is read of a refusal.
+const maxReason = 600
+
+// reason is the text that a server gives beside its status, as a conductor does, in one line; "" for none.
+func reason(resp *http.Response) string {
+	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain") {
+		return ""
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxReason))
+	line := strings.Join(strings.FieldsFunc(string(text), func(r rune) bool { return !unicode.IsPrint(r) }), " ")
+	if err != nil || line == "" || strings.HasPrefix(line, strconv.Itoa(resp.StatusCode)) {
+		return ""
+	}
+	return ": " + line
 }
 
 // Read reads the body; each byte that comes starts the stall's clock anew.
@@ -133,6 +152,10 @@ func (s *HTTPSource) retry(ctx context.Context, do func() error) error {
 		var again brokenError
 		if err == nil || !errors.As(err, &again) || ctx.Err() != nil {
 			return err
+		}
+		var lasting interface{ Permanent() bool } // such as an address that must not be dialled
+		if errors.As(err, &lasting) && lasting.Permanent() {
+			return again.error
 		}
 		if try == s.opts.Retries {
 			return fmt.Errorf("given up after %d tries: %w", try+1, again.error)

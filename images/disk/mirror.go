@@ -122,6 +122,9 @@ func (m *Mirrors) Name() string { return m.src.Name() }
 // Size is the size that the first mirror announced.
 func (m *Mirrors) Size() int64 { return m.size }
 
+// Version is that of the mirror read from; see HTTPSource.Version.
+func (m *Mirrors) Version() string { return m.src.Version() }
+
 // Head is the image's start.
 func (m *Mirrors) Head() []byte { return m.head }
 
@@ -145,6 +148,11 @@ func (m *Mirrors) ReadRange(ctx context.Context, p []byte, off int64) error {
 func (m *Mirrors) Body(ctx context.Context) (io.ReadCloser, error) {
 	body, err := m.src.Body(ctx)
 	return &mirrorBody{ctx: ctx, mirrors: m, body: body}, err
+}
+
+// BodyFrom goes on with a download that has come to off, as Body does from the start.
+func (m *Mirrors) BodyFrom(ctx context.Context, off int64) io.ReadCloser {
+	return &mirrorBody{ctx: ctx, mirrors: m, body: m.src.bodyFrom(ctx, off), off: off}
 }
 
 // mirrorBody reads an image from start to end, over as many mirrors as it takes.

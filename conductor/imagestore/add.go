@@ -1,0 +1,264 @@
+package imagestore
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/images/disk"
+)
+
+// uploadPrefix begins the names of uploads under way.
+const uploadPrefix = "upload-"
+
+const (
+	chunk   = 1 << 20  // read and written at a time
+	recheck = 64 << 20 // bytes of unknown size after which the room is looked at again
+)
+
+// Added is an image as it was taken.
+type Added struct {
+	Digest string // sha256:hex
+	Size   int64
+	Kind
+}
+
+// BusyError says that too many images are being taken.
+type BusyError struct{}
+
+func (BusyError) Error() string {
+	return fmt.Sprintf("%d images are being stored already: try again when one of them is done", uploads)
+}
+
+// SizeError says that an image is not of the size it was said to have.
+type SizeError struct{ Want, Got int64 }
+
+func (e *SizeError) Error() string {
+	return fmt.Sprintf("%d bytes came, expected %d: send it again", e.Got, e.Want)
+}
+
+// ErrEmpty is about an image without bytes.
+var ErrEmpty = errors.New("the image is empty: expected a disk, an ISO, a kernel or a ramdisk")
+
+// Add takes an image from r: size bytes, or as many as come for -1. want is the checksum that it must have, or empty.
+// commit enters it into the record; it runs once the bytes are on the disk under their digest, and nothing of them
+// stays if it fails. Add keeps no more than a few buffers in memory.
+func (s *Store) Add(ctx context.Context, r io.Reader, size int64, want disk.Checksum, commit func(Added) error) error {
+	select {
+	case s.turns <- struct{}{}:
+		defer func() { <-s.turns }()
+	default:
+		return BusyError{}
+	}
+	if err := s.disk(max(size, 0)); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Join(s.Dir, partialDir), uploadPrefix)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name()) //nolint:errcheck // it is gone when it was taken
+	added, err := s.receive(ctx, file, r, size, want)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return s.enter(file.Name(), added, commit)
+}
+
+// AddFrom is Add of what is at one of several URLs. came is told how many bytes have come, of how many (-1: not known);
+// its error ends the transfer.
+func (s *Store) AddFrom(ctx context.Context, client *http.Client, urls []string, want disk.Checksum,
+	came func(got, size int64) error, commit func(Added) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	src, err := disk.OpenMirrors(ctx, client, urls, disk.HTTPOptions{Whole: true}, func(error) {})
+	if err != nil {
+		return err
+	}
+	body, err := src.Body(ctx)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	if err := came(0, src.Size()); err != nil {
+		return err
+	}
+	return s.Add(ctx, &told{Reader: body, size: src.Size(), came: came}, src.Size(), want, commit)
+}
+
+// told is a reader that tells how far it is.
+type told struct {
+	io.Reader
+	got, size int64
+	came      func(got, size int64) error
+}
+
+func (t *told) Read(p []byte) (int, error) {
+	n, err := t.Reader.Read(p)
+	t.got += int64(n)
+	if refused := t.came(t.got, t.size); refused != nil {
+		return 0, refused
+	}
+	return n, err
+}
+
+// receive copies an image into a file, and finds out what it is.
+func (s *Store) receive(ctx context.Context, file *os.File, r io.Reader, size int64,
+	want disk.Checksum) (Added, error) {
+	digest := sha256.New()
+	checked, into := digest, io.MultiWriter(file, digest)
+	if want.Sum != "" && want.Algorithm != disk.SHA256 {
+		var err error
+		if checked, err = want.Hash(); err != nil {
+			return Added{}, err
+		}
+		into = io.MultiWriter(file, digest, checked)
+	}
+	n, err := s.copy(ctx, into, r, size)
+	switch {
+	case err != nil:
+		return Added{}, err
+	case size >= 0 && n != size:
+		return Added{}, &SizeError{size, n}
+	case n == 0:
+		return Added{}, ErrEmpty
+	}
+	if got := hex.EncodeToString(checked.Sum(nil)); want.Sum != "" && got != want.Sum {
+		return Added{}, &disk.ChecksumError{Want: want, Got: got}
+	}
+	kind, err := kindOf(file, n)
+	if err != nil {
+		return Added{}, err
+	}
+	return Added{digestPrefix + hex.EncodeToString(digest.Sum(nil)), n, kind}, file.Sync()
+}
+
+// copy copies at most size bytes, or all there are for -1, as long as there is room.
+func (s *Store) copy(ctx context.Context, into io.Writer, r io.Reader, size int64) (n int64, err error) {
+	buffer := make([]byte, chunk)
+	for next := int64(recheck); ; {
+		if ctx.Err() != nil {
+			return n, context.Cause(ctx)
+		}
+		k, err := r.Read(buffer)
+		if n += int64(k); size >= 0 && n > size {
+			return n, &SizeError{size, n}
+		}
+		if _, werr := into.Write(buffer[:k]); werr != nil {
+			return n, werr
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return n, nil
+		case err != nil:
+			return n, err
+		}
+		if size < 0 && n >= next {
+			next = n + recheck
+			if err := s.disk(recheck); err != nil {
+				return n, err
+			}
+		}
+	}
+}
+
+// enter puts a complete file under its digest, together with its record.
+func (s *Store) enter(path string, a Added, commit func(Added) error) error {
+	s.names.Lock()
+	defer s.names.Unlock()
+	key := KeyOf(a.Digest)
+	had := s.Has(key)
+	if !had {
+		if err := s.place(path, key); err != nil {
+			return err
+		}
+	} else if err := os.Chtimes(s.final(key), time.Time{}, time.Now()); err != nil { // no orphan for Sweep
+		return err
+	}
+	err := commit(a)
+	if err != nil && !had {
+		err = errors.Join(err, os.Remove(s.final(key)))
+	}
+	return err
+}
+
+// place moves a complete, synced file to where it is found.
+func (s *Store) place(path, key string) error {
+	final := s.final(key)
+	if err := os.Rename(path, final); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(final))
+}
+
+// Remove removes a stored image together with its record: forget removes that, and reports whether another record
+// names the same bytes. Readers under way read on.
+func (s *Store) Remove(digest string, forget func() (named bool, err error)) error {
+	s.names.Lock()
+	defer s.names.Unlock()
+	named, err := forget()
+	if err != nil || named {
+		return err
+	}
+	if err := os.Remove(s.final(KeyOf(digest))); err != nil && !missing(err) {
+		s.Log.Warn("the bytes of a deleted image stay until the next sweep", "digest", digest, "err", err)
+	}
+	return nil
+}
+
+// sweepAfter is the age of a stored file without a record that is an orphan: the record may be about to be written.
+const sweepAfter = time.Hour
+
+// Sweep removes stored files that no record names: those of images deleted elsewhere, or of a conductor that was
+// killed between the two.
+func (s *Store) Sweep(named map[string]bool, now time.Time) error {
+	s.names.Lock()
+	defer s.names.Unlock()
+	entries, err := os.ReadDir(filepath.Join(s.Dir, storedDir))
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !storedKey.MatchString(e.Name()) || named[digestPrefix+e.Name()] ||
+			now.Sub(info.ModTime()) < sweepAfter {
+			continue
+		}
+		s.Log.Info("bytes of an image that no record names are removed", "digest", digestPrefix+e.Name(),
+			"bytes", info.Size())
+		failed = append(failed, os.Remove(s.final(e.Name())))
+	}
+	return errors.Join(append(failed, s.sweepPartial(now))...)
+}
+
+// sweepPartial removes what is left of transfers of stored images, which another conductor may not have any more.
+func (s *Store) sweepPartial(now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	entries, err := os.ReadDir(filepath.Join(s.Dir, partialDir))
+	failed := []error{err}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && storedKey.MatchString(e.Name()) && s.fetches[e.Name()] == nil &&
+			now.Sub(info.ModTime()) > sweepAfter {
+			failed = append(failed, s.drop(e.Name()))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// head reads the beginning of a file.
+func head(file io.ReaderAt, n int64) ([]byte, error) {
+	var b bytes.Buffer
+	_, err := io.Copy(&b, io.NewSectionReader(file, 0, min(n, headBytes)))
+	return b.Bytes(), err
+}

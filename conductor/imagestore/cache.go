@@ -1,0 +1,172 @@
+package imagestore
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// readCache finds out what the cache holds, and drops what has no room any more.
+func (s *Store) readCache() error {
+	entries, err := os.ReadDir(filepath.Join(s.Dir, cacheDir))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		if info.Mode().IsRegular() && pulledKey.MatchString(e.Name()) {
+			s.kept[e.Name()] = &kept{info.Size(), info.ModTime()}
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.evict(0)
+}
+
+// used notes that an image was opened. The time outlives this process as that of the file. The lock is held.
+func (s *Store) used(key string) {
+	k, now := s.kept[key], time.Now()
+	if k == nil {
+		return
+	}
+	if now.Sub(k.used) > time.Minute {
+		_ = os.Chtimes(s.final(key), time.Time{}, now) // an older one only has it go earlier
+	}
+	k.used = now
+}
+
+// makeRoom has size bytes of an image fit into the cache and onto the file system. Images that nobody reads go, the
+// one that was read longest ago first.
+func (s *Store) makeRoom(key string, size int64, stored bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	have := int64(0) // of the image, on the disk already
+	if info, err := os.Stat(s.partial(key)); err == nil {
+		have = info.Size()
+	}
+	if stored {
+		return s.disk(size - have)
+	}
+	if size > s.Cache {
+		return &NoRoomError{fmt.Sprintf("the image has %d bytes, and all pulled images together may have %d: raise "+
+			"--image-cache", size, s.Cache), true}
+	}
+	if f := s.fetches[key]; f != nil {
+		f.change(func() { f.room = size })
+	}
+	if err := s.evict(size - have); err != nil {
+		return err
+	}
+	return s.disk(size - have)
+}
+
+// evict removes images until the cache has no more than its bound, and the file system need bytes to spare, or there
+// are none that nobody reads. The lock is held.
+func (s *Store) evict(need int64) error {
+	for {
+		over := s.total() - s.Cache
+		if over <= 0 && s.disk(max(need, 0)) == nil {
+			return nil
+		}
+		oldest := ""
+		for key, k := range s.kept {
+			if s.readers[key] == 0 && (oldest == "" || k.used.Before(s.kept[oldest].used)) {
+				oldest = key
+			}
+		}
+		if oldest == "" {
+			return s.evictPartial(over)
+		}
+		s.Log.Info("a pulled image goes, to make room", "file", oldest, "bytes", s.kept[oldest].size)
+		if err := os.Remove(s.final(oldest)); err != nil && !missing(err) {
+			return err
+		}
+		delete(s.kept, oldest)
+	}
+}
+
+// evictPartial removes what is left of transfers that are not under way, where the cache is over its bound.
+func (s *Store) evictPartial(over int64) error {
+	for key, size := range s.left() {
+		if over <= 0 {
+			return nil
+		}
+		if err := s.drop(key); err != nil {
+			return err
+		}
+		over -= size
+	}
+	if over > 0 {
+		return &NoRoomError{What: fmt.Sprintf("the pulled images that are being read have all the room of --image-cache "+
+			"(%d bytes), %d too few: try again later, or raise it", s.Cache, over)}
+	}
+	return nil
+}
+
+// total is what the cache takes, with what is on its way. The lock is held.
+func (s *Store) total() (n int64) {
+	for _, k := range s.kept {
+		n += k.size
+	}
+	for key, f := range s.fetches {
+		if pulledKey.MatchString(key) {
+			f.mu.Lock()
+			n += max(f.room, f.got)
+			f.mu.Unlock()
+		}
+	}
+	for _, size := range s.left() {
+		n += size
+	}
+	return n
+}
+
+// left is the partial files of pulled images whose transfers are not under way, with their sizes. The lock is held.
+func (s *Store) left() map[string]int64 {
+	all := map[string]int64{}
+	entries, err := os.ReadDir(filepath.Join(s.Dir, partialDir))
+	if err != nil {
+		s.Log.Warn("partial images cannot be counted", "err", err)
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if key := e.Name(); err == nil && pulledKey.MatchString(key) && s.fetches[key] == nil {
+			all[key] = info.Size()
+		}
+	}
+	return all
+}
+
+// drop removes a partial file.
+func (s *Store) drop(key string) error {
+	var failed []error
+	for _, path := range []string{s.partial(key), s.notePath(key)} {
+		if err := os.Remove(path); err != nil && !missing(err) {
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// ParseSize reads a number of bytes as people write it: 500M, 20GiB, 0.
+func ParseSize(text string) (int64, error) {
+	upper := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(strings.TrimSpace(text)), "B"), "I")
+	shift := 0
+	if n := len(upper); n > 0 {
+		if i := strings.IndexByte("KMGT", upper[n-1]); i >= 0 {
+			upper, shift = upper[:n-1], 10*(i+1)
+		}
+	}
+	var n int64
+	if _, err := fmt.Sscanf(upper+" end", "%d end", &n); err != nil || n < 0 || n > (1<<62)>>shift {
+		return 0, fmt.Errorf("%q is no size: expected a number of bytes, such as 500M, 20G or 1T (powers of 1024), or 0",
+			text)
+	}
+	return n << shift, nil
+}

@@ -1,0 +1,110 @@
+package imagestore
+
+import (
+	"bytes"
+	"crypto/sha512"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/ferrite-metal/ferrite/images/disk"
+)
+
+// TestCacheIsBounded: the image that was read longest ago goes first, one that is read stays, and one that is larger
+// than all is refused.
+func TestCacheIsBounded(t *testing.T) {
+	const size = 1 << 20
+	s := open(t, Config{Cache: 2*size + size/2})
+	var sources []Source
+	pull := func(i int) (*Content, error) {
+		c, err := s.Pull(t.Context(), sources[i])
+		if err == nil {
+			_, err = io.Copy(io.Discard, c)
+		}
+		s.running.Wait()
+		return c, err
+	}
+	for i := range uint64(4) {
+		sources = append(sources, newOrigin(t, sample(size, i), nil).source())
+	}
+	for _, i := range []int{0, 1, 0, 2} { // 1 is the oldest when 2 comes
+		c, err := pull(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Close()
+	}
+	if s.Has(sources[1].Key()) || !s.Has(sources[0].Key()) || !s.Has(sources[2].Key()) {
+		t.Errorf("files %q", files(t, s))
+	}
+	var open []*Content
+	for _, i := range []int{0, 2} {
+		c, err := s.Open(t.Context(), sources[i].Key())
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, c)
+	}
+	var full *NoRoomError
+	if _, err := pull(3); !errors.As(err, &full) || full.Permanent() {
+		t.Errorf("all are being read: %v", err)
+	}
+	for _, c := range open {
+		_ = c.Close()
+	}
+	if c, err := pull(3); err != nil {
+		t.Errorf("none is being read: %v", err)
+	} else {
+		_ = c.Close()
+	}
+	large := newOrigin(t, sample(3*size, 9), nil).source()
+	if _, err := s.Pull(t.Context(), large); !errors.As(err, &full) || !full.Permanent() {
+		t.Errorf("larger than all: %v", err)
+	}
+	dir := s.Dir
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(Config{Dir: dir, Cache: size, Log: s.Log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if s.total() > size {
+		t.Errorf("%d bytes after a start with a smaller bound", s.total())
+	}
+}
+
+// TestUnknownSize: an origin that does not say how long an image is has it served once all of it is there, and is
+// read no further than the cache has room.
+func TestUnknownSize(t *testing.T) {
+	image := sample(1<<20, 1)
+	endless := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/os.raw" {
+			_, _ = w.Write(image)
+			return
+		}
+		for r.Context().Err() == nil {
+			if _, err := w.Write(image); err != nil {
+				return
+			}
+		}
+	}))
+	defer endless.Close()
+	s := open(t, Config{Cache: 4 << 20})
+	sum := sha512.Sum512(image)
+	src := Source{URLs: []string{endless.URL + "/os.raw"}, Client: endless.Client(),
+		Sum: disk.Checksum{Algorithm: disk.SHA512, Sum: hex.EncodeToString(sum[:])}}
+	got, _, err := get(t.Context(), serve(t, s, src), "")
+	if err != nil || !bytes.Equal(got, image) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	src.URLs = []string{endless.URL + "/endless"}
+	var full *NoRoomError
+	if _, err := s.Pull(t.Context(), src); !errors.As(err, &full) {
+		t.Errorf("an endless image: %v", err)
+	}
+}
