@@ -94,4 +94,5 @@ type Catalogs struct {
 	VolumeTargets    Catalog[VolumeTarget]
 	InspectionRules  Catalog[InspectionRule]
 	EraseReports     Catalog[EraseReport]
+	Images           Catalog[Image]
 }

@@ -24,6 +24,7 @@ func (s *Database) Catalogs() node.Catalogs {
 		VolumeTargets:    catalog[node.VolumeTarget, *node.VolumeTarget]{"volume_targets", s},
 		InspectionRules:  catalog[node.InspectionRule, *node.InspectionRule]{"inspection_rules", s},
 		EraseReports:     catalog[node.EraseReport, *node.EraseReport]{eraseReports, s},
+		Images:           catalog[node.Image, *node.Image]{"images", s},
 	}
 }
 

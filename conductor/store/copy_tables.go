@@ -38,6 +38,7 @@ var copiedTables = []copiedTable{
 	{"allocations", "id", true},
 	{"inspection_rules", "id", true},
 	{"erase_reports", "id", true},
+	{"images", "id", true},
 	{"audit", "id", true},
 	{"objects", "kind, namespace, name", false},
 	{"objects_revision", "revision", false},

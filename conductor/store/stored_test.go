@@ -96,6 +96,7 @@ func TestStoredDocuments(t *testing.T) {
 		{"volume_targets", node.VolumeTarget{}},
 		{"inspection_rules", node.InspectionRule{}},
 		{"erase_reports", node.EraseReport{}},
+		{"images", node.Image{}},
 	} {
 		fmt.Fprintln(&got, d.table)
 		list(&got, reflect.TypeOf(d.of), "", nil)

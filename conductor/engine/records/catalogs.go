@@ -48,6 +48,7 @@ type Catalogs struct {
 	VolumeConnectors Catalog[node.VolumeConnector]
 	VolumeTargets    Catalog[node.VolumeTarget]
 	InspectionRules  Catalog[node.InspectionRule]
+	Images           Catalog[node.Image]
 }
 
 // Catalogs is what operators keep beside nodes.
@@ -66,6 +67,7 @@ func (e *Records) Catalogs() Catalogs {
 			catalog[node.VolumeTarget, *node.VolumeTarget]{kept.VolumeTargets, e},
 		},
 		InspectionRules: catalog[node.InspectionRule, *node.InspectionRule]{kept.InspectionRules, e},
+		Images:          catalog[node.Image, *node.Image]{kept.Images, e},
 	}
 }
 
@@ -80,6 +82,7 @@ func (e *Records) kept() node.Catalogs {
 	c.VolumeConnectors = core.Telling[node.VolumeConnector, *node.VolumeConnector]{Catalog: c.VolumeConnectors, E: e.Core}
 	c.VolumeTargets = core.Telling[node.VolumeTarget, *node.VolumeTarget]{Catalog: c.VolumeTargets, E: e.Core}
 	c.InspectionRules = core.Telling[node.InspectionRule, *node.InspectionRule]{Catalog: c.InspectionRules, E: e.Core}
+	c.Images = core.Telling[node.Image, *node.Image]{Catalog: c.Images, E: e.Core}
 	return c
 }
 

@@ -20,6 +20,7 @@ func (s *Store) Catalogs() node.Catalogs {
 		VolumeTargets:    catalog[node.VolumeTarget]{s, "VolumeTargets", inner.VolumeTargets},
 		InspectionRules:  catalog[node.InspectionRule]{s, "InspectionRules", inner.InspectionRules},
 		EraseReports:     catalog[node.EraseReport]{s, "EraseReports", inner.EraseReports},
+		Images:           catalog[node.Image]{s, "Images", inner.Images},
 	}
 }
 

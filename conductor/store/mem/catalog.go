@@ -24,6 +24,7 @@ func newCatalogs(s *Store) node.Catalogs {
 		VolumeTargets:    newCatalog[node.VolumeTarget](s),
 		InspectionRules:  newCatalog[node.InspectionRule](s),
 		EraseReports:     s.eraseReports,
+		Images:           newCatalog[node.Image](s),
 	}
 }
 

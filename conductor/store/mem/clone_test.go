@@ -82,6 +82,7 @@ func TestRecordsCanBeCloned(t *testing.T) {
 		reflect.TypeFor[node.DeployTemplate](), reflect.TypeFor[node.Runbook](), reflect.TypeFor[node.Allocation](),
 		reflect.TypeFor[node.Chassis](), reflect.TypeFor[node.Portgroup](), reflect.TypeFor[node.VolumeConnector](),
 		reflect.TypeFor[node.VolumeTarget](), reflect.TypeFor[node.InspectionRule](), reflect.TypeFor[node.EraseReport](),
+		reflect.TypeFor[node.Image](),
 	} {
 		look(in.Name(), in)
 	}

@@ -57,6 +57,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"what is named stays", testHolders},
 		{"volumes", testVolumes},
 		{"inspection rules", testInspectionRules},
+		{"images", testImages},
 		{"secrets", testSecrets},
 		{"erase reports outlive their node", testEraseReports},
 		{"erase reports of all nodes", testEraseReportList},

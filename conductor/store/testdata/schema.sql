@@ -93,6 +93,15 @@ CREATE TABLE holds (
     since  INTEGER NOT NULL,
     backup INTEGER NOT NULL
 );
+CREATE TABLE images (
+    id       INTEGER PRIMARY KEY AUTOINCREMENT,
+    uuid     TEXT    NOT NULL UNIQUE,
+    name     TEXT    NOT NULL UNIQUE,
+    digest   TEXT    NOT NULL,
+    revision INTEGER NOT NULL,
+    doc      TEXT    NOT NULL
+);
+CREATE INDEX images_digest ON images (digest);
 CREATE TABLE inspected (
     node_uuid   TEXT PRIMARY KEY REFERENCES nodes (uuid) ON DELETE CASCADE,
     inventory   TEXT NOT NULL,

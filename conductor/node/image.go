@@ -1,0 +1,78 @@
+package node
+
+import (
+	"regexp"
+	"strings"
+)
+
+// ImageScheme begins an image's name where a URL could stand: image:debian-12.
+const ImageScheme = "image:"
+
+// Formats of images.
+const (
+	ImageRaw     = "raw"
+	ImageQCOW2   = "qcow2"
+	ImageISO     = "iso"
+	ImageKernel  = "kernel"
+	ImageRamdisk = "ramdisk"
+)
+
+// Image is an image that operators have given the conductor under a name. Its bytes are in a folder of a conductor.
+type Image struct {
+	Record
+	Name        string `json:"name"`
+	Owner       string `json:"owner,omitempty"`       // the project whose nodes may have it; "" for all nodes
+	Source      string `json:"source,omitempty"`      // URL that it came from, without credentials; "" for an upload
+	Digest      string `json:"digest"`                // sha256:hex of its bytes
+	Checksum    string `json:"checksum,omitempty"`    // that it was verified by, algorithm:hex; "" for none
+	Size        int64  `json:"size"`                  // bytes
+	VirtualSize int64  `json:"virtual_size"`          // bytes that it has on a disk; 0 for unknown
+	Format      string `json:"format"`                // one of the formats above
+	Compression string `json:"compression,omitempty"` // gzip, zstd or xz around it
+	CreatedBy   string `json:"created_by,omitempty"`  // user who added it
+	Conductor   string `json:"conductor"`             // that has its bytes
+}
+
+// Kind is what people call it.
+func (*Image) Kind() string { return "image" }
+
+// Keys are the name, and the digest, which images of several names may have in common.
+func (i *Image) Keys() []Key {
+	return []Key{named("image", i.Name), {Column: "digest", Value: i.Digest}}
+}
+
+// imageName is what an image may be called: a part of paths and URLs, and no URL itself.
+var imageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$`)
+
+// ValidImageName reports whether an image may have a name.
+func ValidImageName(name string) bool { return imageName.MatchString(name) }
+
+// digestForm is the form of a digest.
+var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+// Check refuses an image without a digest, or with a name that nobody could write.
+func (i *Image) Check() error {
+	switch {
+	case !ValidImageName(i.Name):
+		return Refuse(Invalid, "%q cannot be the name of an image: expected 1 to 128 letters, digits, and ._~- after the "+
+			"first.", i.Name)
+	case !digestForm.MatchString(i.Digest):
+		return Refuse(Invalid, "Image %s has the digest %q, expected sha256: and 64 hex digits.", i.Name, i.Digest)
+	}
+	return nil
+}
+
+// NamedImage is the name in the place of a URL; "" for none.
+func NamedImage(source string) string {
+	name, ok := strings.CutPrefix(source, ImageScheme)
+	if !ok || !ValidImageName(name) {
+		return ""
+	}
+	return name
+}
+
+// OnDisk reports whether an image is one of a disk, or of a root file system.
+func (i *Image) OnDisk() bool { return i.Format == ImageRaw || i.Format == ImageQCOW2 }
+
+// For reports whether a node may have the image: its owner, or who it is lent to, has it, or it is for all nodes.
+func (i *Image) For(n Node) bool { return i.Owner == "" || i.Owner == n.Owner || i.Owner == n.Lessee }
