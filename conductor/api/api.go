@@ -43,6 +43,8 @@ type Options struct {
 	Logs Logs
 	// Consoles are the serial consoles of machines; nil when there are none.
 	Consoles *console.Consoles
+	// Images are the images that operators have named; nil when none are kept.
+	Images Images
 	// Audit keeps record of requests; nil for none.
 	Audit Audit
 	// Events lets callers follow changes; nil when none are kept.
@@ -110,7 +112,7 @@ func New(o Options) *API {
 	}
 	at.Server = rest.NewServer(rest.Options{
 		Audit: record, Log: o.Log, Auth: o.Auth, Rules: rules, Fault: faultOf, Known: at.known, Rewrite: a.rewrite,
-		Stranger: stranger, Answered: o.Answered, Follow: o.Follow,
+		Stranger: stranger, Streams: streams, Answered: o.Answered, Follow: o.Follow,
 		Identified: func(ctx context.Context, caller *auth.Caller) context.Context {
 			return engine.WithUser(ctx, caller.User, caller.Project)
 		},
@@ -176,6 +178,7 @@ func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []re
 		&eventStreamResource{access: at, auth: o.Auth, events: o.Events, readers: auth.NewStreams(eventShares()),
 			stopping: o.Stopping},
 		&auditResource{access: at, audit: o.Audit},
+		&imageResource{access: at, images: o.Images},
 		&metricsResource{metrics: o.Metrics},
 	}
 }

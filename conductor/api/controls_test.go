@@ -121,6 +121,8 @@ func taken(row, field string) bool {
 		return true
 	case "POST " + agentapi.AgentsPath + ":node" + agentapi.LogSuffix: // kept cleaned: terminals are driven so
 		return true
+	case "PUT " + nodeapi.ImagesPath + "/:image/file": // bytes of any meaning
+		return true
 	case "POST " + agentapi.HeartbeatPath + ":node":
 		return field == "agent_status_message" // not read
 	}

@@ -9,9 +9,11 @@ import (
 	"testing"
 
 	"github.com/ferrite-metal/ferrite/conductor/agents"
+	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/imagelibrary/librarytest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -27,7 +29,12 @@ func newConductor(t testing.TB) *conductor {
 	t.Helper()
 	return &conductor{t: t, Conductor: apitest.Start(t, mem.New(), func(e *engine.Engine) map[string]rest.Handler {
 		return agents.NewServer(agents.Options{Conductor: e, FailureRate: 1e9, FailureBurst: 1e9}).Handlers()
-	})}
+	}, withImages(t))}
+}
+
+// withImages has a conductor keep images.
+func withImages(t testing.TB) func(*api.Options) {
+	return func(o *api.Options) { o.Images = librarytest.New(t, o.Conductor.Catalogs().Images) }
 }
 
 // reply is an answer, read.

@@ -88,6 +88,7 @@ func newGuardedConductor(t testing.TB, with ...func(*api.Options)) *guardedCondu
 		if o.Auth, err = auth.New(auth.Options{Users: file, Tokens: true, Log: o.Log}); err != nil {
 			t.Fatal(err)
 		}
+		withImages(t)(o)
 		for _, change := range with {
 			change(o)
 		}
@@ -129,7 +130,7 @@ func (g *guardedConductor) provision(ref string, targets ...string) {
 type estate struct {
 	node, port, mac, runbook, template       string
 	portgroup, connector, target, allocation string
-	report                                   string
+	report, image                            string
 }
 
 func (g *guardedConductor) estate() estate {
@@ -188,6 +189,11 @@ func (g *guardedConductor) furnish(e *estate) {
 	}
 	e.portgroup, e.connector, e.target, e.allocation = group.UUID, connector.UUID, target.UUID, allocation.UUID
 	e.report = g.Erased(g.t, e.node, false)
+	e.image = fmt.Sprintf("image-%d", g.estates)
+	if _, err := kept.Images.Create(ctx, node.Image{Name: e.image, Owner: owner, Format: node.ImageRaw, Size: 1 << 20,
+		Digest: fmt.Sprintf("sha256:%064d", g.estates)}); err != nil {
+		g.t.Fatal(err)
+	}
 }
 
 // path is a route about the estate.
@@ -195,7 +201,8 @@ func (e estate) path(route string) string {
 	ids := map[string]string{
 		"portgroups": e.portgroup, "connectors": e.connector, "targets": e.target, "allocations": e.allocation,
 		"nodes": e.node, "ports": e.port, "runbooks": e.runbook, "deploy_templates": e.template,
-		"erase-reports": e.report, "drivers": "fake-hardware", "conductors": "conductor-1", "leases": "52:54:00:aa:bb:cc",
+		"erase-reports": e.report, "images": e.image, "drivers": "fake-hardware",
+		"conductors": "conductor-1", "leases": "52:54:00:aa:bb:cc",
 		"traits": "CUSTOM_X", "history": "none",
 	}
 	parts := strings.Split(route, "/")
@@ -249,6 +256,7 @@ func (e estate) verdict(r reply) string {
 	case r.status == http.StatusNotFound && slices.ContainsFunc([]string{
 		"Node " + e.node, "Port " + e.port, "Portgroup " + e.portgroup, "Volume connector " + e.connector,
 		"Volume target " + e.target, "Allocation " + e.allocation, "Erase report " + e.report,
+		"Image " + e.image,
 	}, func(hidden string) bool { return strings.HasPrefix(text, hidden+" could not be found") }):
 		return "-" // there is none
 	}

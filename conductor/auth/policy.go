@@ -245,6 +245,13 @@ func ferritePolicy() []Rule {
 			[]string{"GET /ferrite/v1/session", "POST /ferrite/v1/session", "DELETE /ferrite/v1/session"}},
 		{"ferrite:hold:get", Reader, no, no, no, []string{"GET /ferrite/v1/hold"}},
 		{"ferrite:hold:end", Admin, no, no, no, []string{"PUT /ferrite/v1/hold"}},
+		{"ferrite:image:list", Reader, no, no, Reader, []string{"GET /ferrite/v1/images"}},
+		{"ferrite:image:get", Reader, no, no, Reader,
+			[]string{"GET /ferrite/v1/images/{}", "GET /ferrite/v1/images/{}/file"}},
+		{"ferrite:image:upload", Operator, no, no, Admin, []string{"PUT /ferrite/v1/images/{}/file"}},
+		// The conductor reaches more than the users of a project do, and would read it for them.
+		{"ferrite:image:fetch", Operator, no, no, no, []string{"POST /ferrite/v1/images"}},
+		{"ferrite:image:delete", Operator, Admin, no, no, []string{"DELETE /ferrite/v1/images/{}"}},
 		{"ferrite:lease:get", Reader, no, no, no, []string{"GET /ferrite/v1/leases"}},
 		{"ferrite:lease:set", Operator, no, no, no, []string{"PUT /ferrite/v1/leases/{}", "DELETE /ferrite/v1/leases/{}"}},
 	}

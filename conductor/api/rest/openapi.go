@@ -113,7 +113,8 @@ func (d *describer) operation(r Route) Schema {
 		o["parameters"] = parameters
 	}
 	if r.Wire.Takes != nil {
-		o["requestBody"] = Schema{"required": true, "content": Schema{jsonType: Schema{"schema": d.keep(r.Wire.Takes)}}}
+		o["requestBody"] = Schema{"required": true, "content": Schema{
+			Or(r.Wire.TakesMedia, jsonType): Schema{"schema": d.keep(r.Wire.Takes)}}}
 	}
 	return o
 }

@@ -44,6 +44,8 @@ type Options struct {
 	// Stranger reports whether anybody can call a path. Bodies of such requests
 	// have a share of memory of their own.
 	Stranger func(path string) bool
+	// Streams reports whether the body of a request goes on as it comes, and takes no memory. Nil: none does.
+	Streams func(r *http.Request) bool
 }
 
 // Handler answers a request, or says why not: a *nodeapi.Fault or
@@ -95,7 +97,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.o.Rewrite != nil {
 		s.o.Rewrite(r)
 	}
-	defer s.bodiesOf(r.URL.Path).bound(r)()
+	if s.o.Streams == nil || !s.o.Streams(r) {
+		defer s.bodiesOf(r.URL.Path).bound(r)()
+	}
 	if r.Method == http.MethodOptions {
 		w.WriteHeader(http.StatusOK)
 		return

@@ -21,6 +21,7 @@ type Wire struct {
 	Query        []Argument // arguments in the query
 	Takes, Gives Schema     // the bodies; nil for none
 	Media        string     // type of what it gives; JSON when ""
+	TakesMedia   string     // type of what it takes; JSON when ""
 }
 
 // Argument is one ?name= and the microversion it came with.

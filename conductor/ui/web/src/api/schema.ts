@@ -749,6 +749,113 @@ export interface Operations {
       held: boolean
     }
   }
+  'GET /ferrite/v1/images': {
+    answer: {
+      images: Array<{
+        checksum?: string
+        compression?: string
+        conductor?: string
+        created_at: string
+        created_by?: string
+        digest?: string
+        error?: string
+        format?: string
+        name: string
+        owner?: string
+        progress?: {
+          done: number
+          total: number
+        } | null
+        size: number
+        source?: string
+        state: string
+        uuid: string
+        virtual_size: number
+      }>
+    }
+    body: undefined
+  }
+  'POST /ferrite/v1/images': {
+    answer: {
+      checksum?: string
+      compression?: string
+      conductor?: string
+      created_at: string
+      created_by?: string
+      digest?: string
+      error?: string
+      format?: string
+      name: string
+      owner?: string
+      progress?: {
+        done: number
+        total: number
+      } | null
+      size: number
+      source?: string
+      state: string
+      uuid: string
+      virtual_size: number
+    }
+    body: {
+      checksum?: string
+      name: string
+      owner?: string
+      url: string
+    }
+  }
+  'GET /ferrite/v1/images/{image}': {
+    answer: {
+      checksum?: string
+      compression?: string
+      conductor?: string
+      created_at: string
+      created_by?: string
+      digest?: string
+      error?: string
+      format?: string
+      name: string
+      owner?: string
+      progress?: {
+        done: number
+        total: number
+      } | null
+      size: number
+      source?: string
+      state: string
+      uuid: string
+      virtual_size: number
+    }
+    body: undefined
+  }
+  'GET /ferrite/v1/images/{image}/file': {
+    answer: string
+    body: undefined
+  }
+  'PUT /ferrite/v1/images/{image}/file': {
+    answer: {
+      checksum?: string
+      compression?: string
+      conductor?: string
+      created_at: string
+      created_by?: string
+      digest?: string
+      error?: string
+      format?: string
+      name: string
+      owner?: string
+      progress?: {
+        done: number
+        total: number
+      } | null
+      size: number
+      source?: string
+      state: string
+      uuid: string
+      virtual_size: number
+    }
+    body: string
+  }
   'GET /ferrite/v1/leases': {
     answer: {
       leases: Array<{

@@ -1,0 +1,128 @@
+package imagelibrary
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"syscall"
+
+	"github.com/ferrite-metal/ferrite/conductor/imagestore"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/images/disk"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// Upload takes an image of size bytes from body; -1 for as many as come. by is the user who sends it.
+func (l *Library) Upload(ctx context.Context, w nodeapi.NewImage, by string, body io.Reader,
+	size int64) (nodeapi.Image, error) {
+	want, err := l.check(ctx, w)
+	if err != nil {
+		return nodeapi.Image{}, err
+	}
+	if size > l.MaxSize {
+		return nodeapi.Image{}, l.tooLarge(size)
+	}
+	var saved node.Image
+	err = l.Bytes.Add(ctx, &bounded{Reader: body, left: l.MaxSize, over: l.tooLarge(-1)}, size, want,
+		l.enter(ctx, node.Image{CreatedBy: by}, w, &saved))
+	if err != nil {
+		return nodeapi.Image{}, faultOf(err)
+	}
+	return l.shown(saved), nil
+}
+
+// check refuses an image that could not be entered, before any of its bytes are read.
+func (l *Library) check(ctx context.Context, w nodeapi.NewImage) (want disk.Checksum, err error) {
+	if !node.ValidImageName(w.Name) {
+		return want, nodeapi.NewFault(http.StatusBadRequest, "%q cannot be the name of an image: expected up to 128 "+
+			"letters, digits, and ._~- after the first.", w.Name)
+	}
+	if w.Checksum != "" {
+		if want, err = disk.ParseChecksum(w.Checksum); err != nil || want.Algorithm == disk.MD5 {
+			return want, nodeapi.NewFault(http.StatusBadRequest, "The checksum %.140q is none: expected sha256: or sha512: and "+
+				"its hex digits; MD5 can be forged.", w.Checksum)
+		}
+	}
+	known, err := l.Records.Find(ctx, w.Name)
+	switch {
+	case errors.Is(err, node.ErrNotFound):
+		return want, nil
+	case err != nil:
+		return want, err
+	case want.Algorithm == disk.SHA256 && "sha256:"+want.Sum != known.Digest:
+		return want, nodeapi.NewFault(http.StatusConflict, "Image %s exists with other bytes: it has %s, and the new one "+
+			"sha256:%s. An image does not change under its name: use another name, or delete it first.", w.Name,
+			known.Digest, want.Sum)
+	}
+	return want, nodeapi.NewFault(http.StatusConflict, "An image with name %s already exists; it has %s. Use another "+
+		"name, or delete it first.", w.Name, known.Digest)
+}
+
+// enter makes the record of an image whose bytes are there.
+func (l *Library) enter(ctx context.Context, i node.Image, w nodeapi.NewImage,
+	saved *node.Image) func(imagestore.Added) error {
+	return func(a imagestore.Added) (err error) {
+		if sum, err := disk.ParseChecksum(w.Checksum); err == nil {
+			i.Checksum = string(sum.Algorithm) + ":" + sum.Sum
+		}
+		i.Name, i.Owner, i.Source, i.Conductor = w.Name, w.Owner, source(w.URL), l.Conductor
+		i.Digest, i.Size, i.VirtualSize, i.Format, i.Compression = a.Digest, a.Size, a.DiskSize, a.Format, a.Compression
+		*saved, err = l.Records.Create(ctx, i)
+		return err
+	}
+}
+
+// source is a URL without credentials.
+func source(rawURL string) string {
+	if rawURL == "" {
+		return ""
+	}
+	return imagestore.Redacted(rawURL)
+}
+
+func (l *Library) tooLarge(size int64) error {
+	if size < 0 {
+		return nodeapi.NewFault(http.StatusRequestEntityTooLarge, "The image has more than %d bytes, the largest that this "+
+			"conductor takes (--image-max-size).", l.MaxSize)
+	}
+	return nodeapi.NewFault(http.StatusRequestEntityTooLarge, "The image has %d bytes, and the largest that this "+
+		"conductor takes is %d (--image-max-size).", size, l.MaxSize)
+}
+
+// bounded refuses what is longer than it may be.
+type bounded struct {
+	io.Reader
+	left int64
+	over error
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, b.over
+	}
+	return n, err
+}
+
+// faultOf makes an error about what a client has sent, or of a full disk, its answer.
+func faultOf(err error) error {
+	var (
+		fault *nodeapi.Fault
+		room  *imagestore.NoRoomError
+		size  *imagestore.SizeError
+		busy  imagestore.BusyError
+	)
+	switch {
+	case err == nil, errors.As(err, &fault):
+		return err
+	case errors.As(err, &room), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return nodeapi.NewFault(http.StatusInsufficientStorage, "The image is not stored: %v.", err)
+	case errors.As(err, &busy):
+		return nodeapi.NewFault(http.StatusServiceUnavailable, "%v.", err)
+	case errors.As(err, &size), errors.Is(err, imagestore.ErrEmpty), errors.Is(err, imagestore.ErrUnknown),
+		errors.Is(err, disk.ErrChecksum):
+		return nodeapi.NewFault(http.StatusBadRequest, "The image is not stored: %v.", err)
+	}
+	return err
+}

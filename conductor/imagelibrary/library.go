@@ -1,0 +1,209 @@
+package imagelibrary
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/imagestore"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// Records are the images in the database.
+type Records interface {
+	List(ctx context.Context, column string, values ...string) ([]node.Image, error)
+	Find(ctx context.Context, ref string) (node.Image, error)
+	Create(ctx context.Context, i node.Image) (node.Image, error)
+	Delete(ctx context.Context, ref string) error
+}
+
+// Peers are the other conductors of a cluster.
+type Peers interface {
+	// Sources are the URLs at which others have the bytes of a digest, those of the conductor first; and the client that
+	// they answer.
+	Sources(conductor, digest string) (urls []string, client *http.Client)
+}
+
+// Config is what a Library is made of. All but Peers is required.
+type Config struct {
+	Records   Records
+	Bytes     *imagestore.Store
+	Client    *http.Client // for images at URLs
+	Peers     Peers        // nil for a conductor that is alone
+	Conductor string       // the name of this one
+	MaxSize   int64        // bytes of an image
+	Log       *slog.Logger
+}
+
+// Library is the images of operators. It is safe for concurrent use.
+type Library struct {
+	Config
+	life context.Context //nolint:containedctx // ends transfers, which outlive the requests that began them
+
+	mu        sync.Mutex
+	transfers map[string]*transfer // by the name of the image
+	running   sync.WaitGroup
+}
+
+// New makes a Library. Its transfers end with ctx; Wait waits for them.
+func New(ctx context.Context, c Config) *Library {
+	return &Library{Config: c, life: ctx, transfers: map[string]*transfer{}}
+}
+
+// Wait waits until all transfers have ended.
+func (l *Library) Wait() { l.running.Wait() }
+
+// List lists all images, those that are on their way and those that were not had behind them.
+func (l *Library) List(ctx context.Context) ([]nodeapi.Image, error) {
+	records, err := l.Records.List(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	all, named := make([]nodeapi.Image, 0, len(records)), map[string]bool{}
+	for _, i := range records {
+		named[i.Name] = true
+		all = append(all, l.shown(i))
+	}
+	for _, t := range l.underWay() {
+		if !named[t.Name] { // it has come meanwhile
+			all = append(all, t)
+		}
+	}
+	return all, nil
+}
+
+// Show is one image, by name or UUID.
+func (l *Library) Show(ctx context.Context, ref string) (nodeapi.Image, error) {
+	i, err := l.Records.Find(ctx, ref)
+	if errors.Is(err, node.ErrNotFound) {
+		if t, ok := l.transferOf(ref); ok {
+			return t.shown(), nil
+		}
+	}
+	return l.shown(i), err
+}
+
+// Find is the record of an image, by name or UUID.
+func (l *Library) Find(ctx context.Context, ref string) (node.Image, error) {
+	return l.Records.Find(ctx, ref)
+}
+
+// Open opens the bytes of an image. Those that another conductor has are fetched from there, and stay.
+func (l *Library) Open(ctx context.Context, i node.Image) (*imagestore.Content, error) {
+	key := imagestore.KeyOf(i.Digest)
+	if l.Bytes.Has(key) {
+		return l.Bytes.Open(ctx, key)
+	}
+	return l.fromPeer(ctx, i)
+}
+
+// Path is the file with all bytes of an image. Those that another conductor has are waited for.
+func (l *Library) Path(ctx context.Context, i node.Image) (string, error) {
+	key := imagestore.KeyOf(i.Digest)
+	if path := l.Bytes.Path(key); path != "" {
+		return path, nil
+	}
+	content, err := l.Open(ctx, i)
+	if err != nil {
+		return "", err
+	}
+	if _, err := io.Copy(io.Discard, content); err != nil {
+		return "", errors.Join(err, content.Close())
+	}
+	return l.Bytes.Path(key), content.Close()
+}
+
+// Serve answers with the bytes of an image: GET and HEAD, with Range.
+func (l *Library) Serve(w http.ResponseWriter, r *http.Request, ref string) error {
+	i, err := l.Records.Find(r.Context(), ref)
+	if err != nil {
+		return err
+	}
+	content, err := l.Open(r.Context(), i)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = content.Close() }() // it was only read
+	content.Serve(w, r)
+	return nil
+}
+
+// shown is a record for people and programs.
+func (l *Library) shown(i node.Image) nodeapi.Image {
+	state := nodeapi.ImageReady
+	if !l.Bytes.Has(imagestore.KeyOf(i.Digest)) && (l.Peers == nil || i.Conductor == l.Conductor) {
+		state = nodeapi.ImageMissing
+	}
+	return nodeapi.Image{
+		UUID: i.UUID, Name: i.Name, State: state, Format: i.Format, Compression: i.Compression, Size: i.Size,
+		VirtualSize: i.VirtualSize, Digest: i.Digest, Checksum: i.Checksum, Source: i.Source, Owner: i.Owner,
+		CreatedBy: i.CreatedBy, CreatedAt: i.CreatedAt, Conductor: i.Conductor,
+	}
+}
+
+// Delete removes an image: its record, and its bytes unless another image has the same. One on its way ends.
+func (l *Library) Delete(ctx context.Context, ref string) error {
+	i, err := l.Records.Find(ctx, ref)
+	if errors.Is(err, node.ErrNotFound) {
+		if t, ok := l.transferOf(ref); ok {
+			l.forget(t)
+			return nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if n := l.Bytes.Readers(imagestore.KeyOf(i.Digest)); n > 0 {
+		return nodeapi.NewFault(http.StatusConflict, "Image %s is being read by %d machines or programs; delete it when "+
+			"they are done.", i.Name, n)
+	}
+	return l.Bytes.Remove(i.Digest, func() (named bool, err error) {
+		if err := l.Records.Delete(ctx, i.UUID); err != nil {
+			return false, err
+		}
+		others, err := l.Records.List(ctx, "digest", i.Digest)
+		if err != nil { // the record is gone: the bytes stay for the next sweep
+			l.Log.Warn("images with the same bytes cannot be listed", "digest", i.Digest, "err", err)
+			return true, nil
+		}
+		return len(others) > 0, nil
+	})
+}
+
+// sweepEvery is how often bytes without a record are looked for.
+const sweepEvery = time.Hour
+
+// Sweep removes bytes that no record names, now and then, until ctx ends.
+func (l *Library) Sweep(ctx context.Context) {
+	for {
+		if err := l.sweep(ctx); err != nil && ctx.Err() == nil {
+			l.Log.Warn("the folder of images is not swept", "err", err)
+		}
+		select {
+		case <-time.After(sweepEvery):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (l *Library) sweep(ctx context.Context) error {
+	records, err := l.Records.List(ctx, "")
+	if err != nil {
+		return err
+	}
+	named := map[string]bool{}
+	for _, i := range records {
+		named[i.Digest] = true
+	}
+	return l.Bytes.Sweep(named, time.Now())
+}
+
+// refOf is a name or UUID as it is compared.
+func refOf(ref string) string { return strings.ToLower(ref) }

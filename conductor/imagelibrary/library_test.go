@@ -1,0 +1,142 @@
+package imagelibrary_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/ferrite-metal/ferrite/conductor/imagelibrary"
+	"github.com/ferrite-metal/ferrite/conductor/imagestore"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store/mem"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// records are those of a store in memory.
+type records struct{ node.Catalog[node.Image] }
+
+func (r records) Create(ctx context.Context, i node.Image) (node.Image, error) {
+	if i.UUID == "" {
+		i.UUID = uuid.NewString()
+	}
+	return r.Insert(ctx, i)
+}
+
+// rig is a library and its folder.
+type rig struct {
+	*imagelibrary.Library
+	dir string
+}
+
+func newRig(t *testing.T, dir string) *rig {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	store, err := imagestore.Open(imagestore.Config{Dir: dir, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	r := &rig{imagelibrary.New(ctx, imagelibrary.Config{Records: records{mem.New().Catalogs().Images}, Bytes: store,
+		Client: http.DefaultClient, Conductor: "c1", MaxSize: 64 << 20, Log: log}), dir}
+	t.Cleanup(func() {
+		stop()
+		r.Wait()
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// files are all files of images in the folder.
+func (r *rig) files(t *testing.T) (names []string) {
+	t.Helper()
+	for _, pattern := range []string{"stored/*", "partial/*", "cache/*"} {
+		found, err := filepath.Glob(filepath.Join(r.dir, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, found...)
+	}
+	return names
+}
+
+func (r *rig) add(t *testing.T, name string, body []byte) (nodeapi.Image, error) {
+	t.Helper()
+	return r.Upload(t.Context(), nodeapi.NewImage{Name: name}, "ada", bytes.NewReader(body), int64(len(body)))
+}
+
+// status is the HTTP status of an error.
+func status(err error) int {
+	var f *nodeapi.Fault
+	if errors.As(err, &f) {
+		return f.Status
+	}
+	return 0
+}
+
+// TestDeleteWhileRead: an image that is read is not deleted; one that is not takes its bytes along.
+func TestDeleteWhileRead(t *testing.T) {
+	r := newRig(t, t.TempDir())
+	i, err := r.add(t, "os", make([]byte, 1<<20))
+	if err != nil || i.CreatedBy != "ada" {
+		t.Fatal(i, err)
+	}
+	record, err := r.Find(t.Context(), "os")
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := r.Open(t.Context(), record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Delete(t.Context(), "os"); status(err) != http.StatusConflict {
+		t.Errorf("deleted while it is read: %v", err)
+	}
+	if _, err := io.Copy(io.Discard, content); err != nil {
+		t.Error(err)
+	}
+	if err := content.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Delete(t.Context(), i.UUID); err != nil || len(r.files(t)) > 0 {
+		t.Errorf("%v, files %q", err, r.files(t))
+	}
+}
+
+// TestMissing: an image whose bytes are gone is shown so, and cannot be read.
+func TestMissing(t *testing.T) {
+	r := newRig(t, t.TempDir())
+	if _, err := r.add(t, "os", make([]byte, 1<<10)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range r.files(t) {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	i, err := r.Show(t.Context(), "os")
+	if err != nil || i.State != nodeapi.ImageMissing {
+		t.Errorf("shown as %+v, %v", i, err)
+	}
+	record, err := r.Find(t.Context(), "os")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Open(t.Context(), record); status(err) != http.StatusServiceUnavailable ||
+		!strings.Contains(err.Error(), "--image-folder") {
+		t.Errorf("opened: %v", err)
+	}
+	if err := r.Delete(t.Context(), "os"); err != nil {
+		t.Error(err)
+	}
+}
