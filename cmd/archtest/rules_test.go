@@ -155,8 +155,14 @@ var rules = []rule{
 	{packages: list("conductor/traces/tracestest"), why: "a collector for tests; tests alone"},
 	{packages: list("conductor/console"), why: "shares lines of bytes; knows neither nodes nor protocols"},
 	{packages: list("conductor/bootlog"), may: list("proto/*"), why: "files of text; knows names, not nodes"},
-	{packages: list("conductor/imagesource"), may: list("conductor/fsm, conductor/node, conductor/localfile, proto/*"),
-		why: "where images are, not their use"},
+	{packages: list("conductor/imagestore"), may: list("images/disk/*"),
+		why: "bytes of images by digest; knows neither names nor nodes"},
+	{packages: list("conductor/imagesource"), may: list("conductor/fsm, conductor/node, conductor/localfile, " +
+		"conductor/imagestore, images/disk/*, proto/*"), why: "where images are, not their use"},
+	{packages: list("conductor/imagelibrary"), may: list("conductor/fsm, conductor/node, conductor/imagestore, " +
+		"images/disk/*, proto/*"), why: "names of images and their bytes; knows no deploys"},
+	{packages: list("conductor/imagelibrary/librarytest"), may: list("conductor/fsm, conductor/node, " +
+		"conductor/imagestore, conductor/imagelibrary, images/disk/*, proto/*"), why: "libraries for tests"},
 	{packages: list("conductor/configdrive"), may: list("conductor/fsm, conductor/node, images/configdrive, " +
 		"images/fat, images/iso"),
 		why: "config drives of nodes"},

@@ -36,6 +36,14 @@ type Policy struct {
 	// Pins names the API's certificate, as SHA-256 in hexadecimal, to agents that
 	// could not know it otherwise; nil when the API has none.
 	Pins func() []string
+	// Images finds what nodes boot by its name; nil where no images are kept.
+	Images NamedImages
+}
+
+// NamedImages finds images by name: the URL of an ISO, or the path of a kernel or ramdisk.
+type NamedImages interface {
+	ISOURL(ctx context.Context, n node.Node, source string) (string, error)
+	BootFile(ctx context.Context, n node.Node, source string) (string, error)
 }
 
 // Boot answers a machine. A machine without a known port is ignored, or inspected where
@@ -65,7 +73,7 @@ func (p *Policy) Boot(ctx context.Context, c pxe.Client) (boot pxe.Boot, err err
 		}
 	}
 	if own, ok := plan.BootsInstance(n); ok {
-		return instance(own), nil
+		return p.instance(ctx, n, own)
 	}
 	if !plan.WantsRamdisk(n) {
 		return pxe.Boot{Action: pxe.Address, Why: pxe.ReasonNotToBoot}, nil
@@ -106,11 +114,24 @@ func (p *Policy) stranger(c pxe.Client) pxe.Boot {
 }
 
 // instance boots what the machine runs as its workload.
-func instance(b plan.InstanceBoot) pxe.Boot {
-	if b.ISO != "" {
-		return pxe.Boot{Action: pxe.Image, ImageURL: b.ISO}
+func (p *Policy) instance(ctx context.Context, n node.Node, b plan.InstanceBoot) (pxe.Boot, error) {
+	for _, part := range []struct {
+		at   *string
+		find func(NamedImages, context.Context, node.Node, string) (string, error)
+	}{{&b.ISO, NamedImages.ISOURL}, {&b.Kernel, NamedImages.BootFile}, {&b.Ramdisk, NamedImages.BootFile}} {
+		if node.NamedImage(*part.at) == "" || p.Images == nil {
+			continue
+		}
+		found, err := part.find(p.Images, ctx, n, *part.at)
+		if err != nil {
+			return pxe.Boot{}, fmt.Errorf("%s of node %s: %w", *part.at, n.UUID, err)
+		}
+		*part.at = found
 	}
-	return pxe.Boot{Action: pxe.Ramdisk, Kernel: b.Kernel, Initrd: b.Ramdisk, Cmdline: b.Cmdline}
+	if b.ISO != "" {
+		return pxe.Boot{Action: pxe.Image, ImageURL: b.ISO}, nil
+	}
+	return pxe.Boot{Action: pxe.Ramdisk, Kernel: b.Kernel, Initrd: b.Ramdisk, Cmdline: b.Cmdline}, nil
 }
 
 // ramdisk prefers what the node names over the conductor's own; a rescue may

@@ -56,6 +56,17 @@ func booting(activity, wait string) node.Node {
 	}
 }
 
+// namedImages finds every image.
+type namedImages struct{}
+
+func (namedImages) ISOURL(_ context.Context, _ node.Node, source string) (string, error) {
+	return "http://here/" + source + ".iso", nil
+}
+
+func (namedImages) BootFile(_ context.Context, _ node.Node, source string) (string, error) {
+	return "/here/" + source, nil
+}
+
 func TestBoot(t *testing.T) {
 	rest := node.Node{ProvisionState: node.Active}
 	wrote := booting("deploy", "agent.wait_for_heartbeat")
@@ -101,6 +112,12 @@ func TestBoot(t *testing.T) {
 			"ramdisk_kernel_arguments": "quiet"}), mac, true, pxe.Boot{
 			Action: pxe.Ramdisk, Kernel: "http://h/k", Initrd: "http://h/r", Cmdline: "quiet",
 		}},
+		"an ISO by name": {live(map[string]any{"boot_iso": "image:live"}), mac, true, pxe.Boot{
+			Action: pxe.Image, ImageURL: "http://here/image:live.iso",
+		}},
+		"a kernel by name": {live(map[string]any{"kernel": "image:vmlinuz", "ramdisk": "http://h/r"}), mac, true, pxe.Boot{
+			Action: pxe.Ramdisk, Kernel: "/here/image:vmlinuz", Initrd: "http://h/r",
+		}},
 		"an instance that names a file of ours": {live(map[string]any{"kernel": "/etc/shadow", "ramdisk": "http://h/r"}), mac,
 			true, pxe.Boot{Action: pxe.Address, Why: pxe.ReasonNotToBoot}},
 		"a rescue with a ramdisk of its own": {rescued, mac, true, pxe.Boot{
@@ -113,7 +130,9 @@ func TestBoot(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := policy(t, tc.n, node.Port{PXEEnabled: tc.pxe}).Boot(t.Context(), pxe.Client{MAC: hw})
+			p := policy(t, tc.n, node.Port{PXEEnabled: tc.pxe})
+			p.Images = namedImages{}
+			got, err := p.Boot(t.Context(), pxe.Client{MAC: hw})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -21,7 +21,7 @@ func (p *Policy) Medium(ctx context.Context, n node.Node) (pxe.Boot, error) {
 		if !ok || own.ISO != "" {
 			return pxe.Boot{}, node.Refuse(node.Invalid, "node %s has no kernel and ramdisk to boot as its instance", n.UUID)
 		}
-		return instance(own), nil
+		return p.instance(ctx, n, own)
 	}
 	kernel, initrd, err := p.ramdisk(n)
 	if err != nil {

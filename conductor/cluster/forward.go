@@ -41,19 +41,27 @@ type Front struct {
 func NewFront(c *Cluster, id Identity, groups Groups, local http.Handler, isLocal func(r *http.Request) bool) *Front {
 	f := &Front{cluster: c, groups: groups, log: c.Log, local: local, isLocal: isLocal}
 	f.proxy = &httputil.ReverseProxy{
-		Rewrite:       rewrite,
-		FlushInterval: -1,
-		Transport: &http.Transport{
-			TLSClientConfig: id.client, TLSHandshakeTimeout: validTime, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute,
-			DialContext:        towardsMembers().DialContext,
-			DisableCompression: true,
-		},
+		Rewrite:        rewrite,
+		FlushInterval:  -1,
+		Transport:      id.transport(),
 		ModifyResponse: endCleanly,
 		ErrorHandler:   f.failed,
 		ErrorLog:       slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
 	}
 	return f
 }
+
+// transport calls other members.
+func (id Identity) transport() *http.Transport {
+	return &http.Transport{
+		TLSClientConfig: id.client, TLSHandshakeTimeout: validTime, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute,
+		DialContext:        towardsMembers().DialContext,
+		DisableCompression: true,
+	}
+}
+
+// Client calls other members at their addresses, by https.
+func (id Identity) Client() *http.Client { return &http.Client{Transport: id.transport()} }
 
 // towardsMembers dials members. A way that is cut ends a connection within seconds: without that, a request under way
 // waits for as long as the kernel sends it again, which is a quarter of an hour.

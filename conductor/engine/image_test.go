@@ -20,10 +20,31 @@ import (
 // finder finds every image at one place, unless it is to fail.
 type finder struct {
 	check, locate error
+	size          int64 // of the image on a disk
+	cached        bool  // a cache has it
 	asked         int
 }
 
-func (f *finder) Check(node.Node, string) error { return f.check }
+func (f *finder) Check(context.Context, node.Node, string) (node.ImageFound, error) {
+	return node.ImageFound{Size: f.size}, f.check
+}
+
+func (f *finder) ISOURL(context.Context, node.Node, string) (string, error) {
+	return "http://here/iso", f.check
+}
+
+func (f *finder) BootFile(context.Context, node.Node, string) (string, error) {
+	return "/here/file", f.check
+}
+
+func (f *finder) Through(_ context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error) {
+	if f.cached {
+		f.asked++
+		info.URLs, info.Checksum = []string{"http://cache/" + n.UUID}, ""
+		info.OSHashAlgo, info.OSHashValue = "sha256", noSum
+	}
+	return info, f.locate
+}
 
 func (f *finder) Locate(_ context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error) {
 	f.asked++
@@ -127,6 +148,74 @@ func TestImageNotFound(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestNamedImage: an image that is known to be larger than every disk is refused before the machine is switched off;
+// one that fits is located as the step is sent.
+func TestNamedImage(t *testing.T) {
+	for name, c := range map[string]struct {
+		size    int64
+		refused string
+	}{
+		"fits": {9_000_000_000, ""}, "unknown": {0, ""},
+		"too large": {9_000_000_001, "and the largest disk of the machine, /dev/sda, has 9.0 GB"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, 1)
+				f := &finder{size: c.size}
+				w.images = f
+				w.start()
+				defer w.close()
+				id := deployable(w, "image:debian-12")
+				n, err := w.e.Node(w.ctx, id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				found := node.Inspected{Inventory: json.RawMessage(`{"disks":[{"name":"/dev/sda","size":9000000000}]}`)}
+				if _, err = w.store.Commit(w.ctx, node.Change{Save: &n, Inspected: &found}); err != nil {
+					t.Fatal(err)
+				}
+				err = w.e.Provision(w.ctx, id, plan.Request{Verb: node.Deploy})
+				if (err == nil) != (c.refused == "") || err != nil && !strings.Contains(err.Error(), c.refused) {
+					t.Fatalf("error %v, expected %q", err, c.refused)
+				}
+				if err != nil {
+					return
+				}
+				n = w.settled(id)
+				if told, _ := w.of(id).image.(map[string]any); n.ProvisionState != node.Active || f.asked != 1 ||
+					told["id"] != "debian-12" {
+					t.Errorf("the node is %s, %v was located %d times", n.ProvisionState, told, f.asked)
+				}
+			})
+		})
+	}
+}
+
+// TestImageThroughCache: an image at a URL is read from a cache where there is one, by its checksum alone.
+func TestImageThroughCache(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		f := &finder{cached: true}
+		w.images = f
+		w.start()
+		defer w.close()
+		id := deployable(w, "http://images/os.raw")
+		if _, err := w.e.UpdateNode(w.ctx, id, func(n *node.Node) error {
+			n.InstanceInfo["image_checksum"] = noSum
+			n.InstanceInfo["image_mirrors"] = []any{"http://mirror/os.raw"}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		w.ask(id, node.Deploy, node.Active)
+		got, _ := w.of(id).image.(map[string]any)
+		if diff := cmp.Diff([]any{"http://cache/" + id}, got["urls"]); diff != "" || got["checksum"] != nil ||
+			got["os_hash_value"] != noSum || f.asked != 1 {
+			t.Errorf("asked %d times, told %v\n%s", f.asked, got, diff)
+		}
+	})
 }
 
 // looker is what a look at each URL finds.

@@ -22,46 +22,57 @@ const Prefix = "/images/"
 const agentName = "agent"
 
 // checkFile refuses a file that cannot be served.
-func (s *Sources) checkFile(_ node.Node, source string) error {
+func (s *Sources) checkFile(_ context.Context, _ node.Node, source string) (found node.ImageFound, err error) {
 	if s.served == "" {
-		return permanent{errors.New("this conductor serves no files: start it with --boot, or give an http(s) URL")}
+		return found, errNotServed
 	}
 	file, info, err := s.files.Open(source)
 	if err != nil {
-		return permanent{fmt.Errorf("%q: %w", source, err)}
+		return found, permanent{fmt.Errorf("%q: %w", source, err)}
 	}
 	if info.Size() == 0 {
 		err = permanent{fmt.Errorf("%q is empty", source)}
 	}
-	return errors.Join(err, file.Close())
+	return found, errors.Join(err, file.Close())
 }
+
+var errNotServed = permanent{errors.New("this conductor serves no files: start it with --boot, or give an http(s) URL")}
 
 // locateFile is where Handler serves a file to the agent of n. A checksum is
 // made for it if the operator gave none.
 func (s *Sources) locateFile(ctx context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error) {
 	source := info.URLs[0]
-	if err := s.checkFile(n, source); err != nil {
+	if _, err := s.checkFile(ctx, n, source); err != nil {
 		return info, err
-	}
-	if n.Agent.Token == "" {
-		return info, permanent{errors.New("the agent has no token by which it could be known")}
 	}
 	path, err := s.files.Find(source)
 	if err != nil {
 		return info, permanent{err}
 	}
-	u, err := url.Parse(s.served)
+	at, err := s.at(n, n.UUID+path, path)
 	if err != nil {
 		return info, err
 	}
-	u.Path = Prefix + n.UUID + path
-	u.User = url.UserPassword(agentName, ticket(n, path)) // where whoever shows URLs hides it
-	info.URLs = []string{u.String()}
+	info.URLs = []string{at}
 	if info.Checksum == "" && info.OSHashValue == "" {
 		info.OSHashAlgo = "sha256"
 		info.OSHashValue, err = s.sum(ctx, path)
 	}
 	return info, err
+}
+
+// at is the URL of a path under Prefix, with the ticket for what is there.
+func (s *Sources) at(n node.Node, path, what string) (string, error) {
+	if n.Agent.Token == "" {
+		return "", permanent{errors.New("the agent has no token by which it could be known")}
+	}
+	u, err := url.Parse(s.served)
+	if err != nil {
+		return "", err
+	}
+	u.Path = Prefix + path
+	u.User = url.UserPassword(agentName, ticket(n, what)) // where whoever shows URLs hides it
+	return u.String(), nil
 }
 
 // ticket lets the agent that runs on a node have a file. It is good as long as
@@ -73,23 +84,40 @@ func ticket(n node.Node, path string) string {
 }
 
 // Handler serves files to the agents that Locate has sent to them: GET and HEAD, with Range.
-// find reads a node by its UUID. Callers without a ticket learn nothing of the files.
-func (s *Sources) Handler(find func(ctx context.Context, uuid string) (node.Node, error),
+// read reads a node by its UUID. Callers without a ticket learn nothing of the files.
+func (s *Sources) Handler(read func(ctx context.Context, uuid string) (node.Node, error),
 	log *slog.Logger) http.Handler {
-	mux := http.NewServeMux()
+	mux, d := http.NewServeMux(), &desk{s, read, log}
 	mux.HandleFunc("GET "+Prefix+"{node}/{path...}", func(w http.ResponseWriter, r *http.Request) {
 		path := "/" + r.PathValue("path")
-		_, shown, _ := r.BasicAuth()
-		n, err := find(r.Context(), r.PathValue("node"))
-		if err != nil || n.Agent.Token == "" || !hmac.Equal([]byte(shown), []byte(ticket(n, path))) {
-			log.Debug("image refused", "from", r.RemoteAddr, "path", r.URL.Path)
-			w.Header().Set("WWW-Authenticate", `Basic realm="images"`)
-			http.Error(w, "no ticket for that", http.StatusUnauthorized)
-			return
+		if _, ok := d.admit(w, r, path); ok {
+			s.serveFile(w, r, path, log)
 		}
-		s.serveFile(w, r, path, log)
 	})
+	mux.HandleFunc("GET "+Prefix+"stored/{node}/{digest}", d.serveStored)
+	mux.HandleFunc("GET "+Prefix+"pulled/{node}/{key}", d.servePulled)
+	mux.HandleFunc("GET "+Prefix+"iso/{node}/{file}", d.serveISO)
 	return mux
+}
+
+// desk serves what agents were sent to.
+type desk struct {
+	*Sources
+	node func(ctx context.Context, uuid string) (node.Node, error)
+	log  *slog.Logger
+}
+
+// admit finds the node whose agent may have what a request asks for, and answers all others.
+func (d *desk) admit(w http.ResponseWriter, r *http.Request, what string) (n node.Node, ok bool) {
+	_, shown, _ := r.BasicAuth()
+	n, err := d.node(r.Context(), r.PathValue("node"))
+	if err == nil && n.Agent.Token != "" && hmac.Equal([]byte(shown), []byte(ticket(n, what))) {
+		return n, true
+	}
+	d.log.Debug("image refused", "from", r.RemoteAddr, "path", r.URL.Path)
+	w.Header().Set("WWW-Authenticate", `Basic realm="images"`)
+	http.Error(w, "no ticket for that", http.StatusUnauthorized)
+	return n, false
 }
 
 func (s *Sources) serveFile(w http.ResponseWriter, r *http.Request, path string, log *slog.Logger) {

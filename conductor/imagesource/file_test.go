@@ -101,7 +101,7 @@ func TestFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, source := range []string{"file://" + s.dir + "/my%20image.raw", "file://" + s.dir + "/latest"} {
-		if err := s.Check(node.Node{}, source); err != nil {
+		if _, err := s.Check(t.Context(), node.Node{}, source); err != nil {
 			t.Fatal(err)
 		}
 		got, err := s.Locate(t.Context(), s.node, info(source))
@@ -182,7 +182,8 @@ func TestFileFailures(t *testing.T) {
 		"file://h\x7f/":              "is no URL",
 	} {
 		_, err := s.Locate(t.Context(), s.node, info(source))
-		for _, err := range []error{err, s.Check(node.Node{}, source)} {
+		_, checked := s.Check(t.Context(), node.Node{}, source)
+		for _, err := range []error{err, checked} {
 			if err == nil || !strings.Contains(err.Error(), text) || !permanently(err) {
 				t.Errorf("%s: error %v, expected %q for good", source, err, text)
 			}
@@ -190,7 +191,7 @@ func TestFileFailures(t *testing.T) {
 	}
 	good := "file://" + s.write(t, "os.raw", "x")
 	unserved := imagesource.New(imagesource.Config{Files: localfile.Folders{s.dir}})
-	if err := unserved.Check(node.Node{}, good); err == nil || !strings.Contains(err.Error(), "--boot") {
+	if _, err := unserved.Check(t.Context(), node.Node{}, good); err == nil || !strings.Contains(err.Error(), "--boot") {
 		t.Errorf("without boot service: %v", err)
 	}
 	if _, err := s.Locate(t.Context(), node.Node{UUID: uuid}, info(good)); err == nil ||

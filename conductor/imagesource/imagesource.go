@@ -1,7 +1,8 @@
 // Package imagesource finds the images of disks that agents cannot fetch by
-// themselves: files of this host, which it serves to the one machine they are for,
-// and artifacts of container registries, of which it finds the blob that is the disk.
-// Agents download from http(s) URLs and know nothing else.
+// themselves: files of this host and named images, which it serves to the one machine
+// they are for, and artifacts of container registries, of which it finds the blob that
+// is the disk. Agents download from http(s) URLs and know nothing else. With a cache
+// it pulls those, too, once for all agents.
 //
 // It must not decide which image a node gets, and keeps no secret anywhere.
 package imagesource
@@ -9,9 +10,12 @@ package imagesource
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
+	"sync"
 
+	"github.com/ferrite-metal/ferrite/conductor/imagestore"
 	"github.com/ferrite-metal/ferrite/conductor/localfile"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
@@ -23,30 +27,53 @@ type Sources struct {
 	served string // base URL of Handler as machines reach it
 	client *http.Client
 	sums   *sums
+	named  Named
+	pulled *imagestore.Store
+	key    []byte
+	media  string
+	log    *slog.Logger
+
+	mu      sync.Mutex
+	origins map[string]imagestore.Source // of pulled images, by key
+}
+
+// Named is the images that operators have named.
+type Named interface {
+	Find(ctx context.Context, name string) (node.Image, error)
+	Open(ctx context.Context, i node.Image) (*imagestore.Content, error)
+	// Path is the file with all of an image's bytes.
+	Path(ctx context.Context, i node.Image) (string, error)
 }
 
 // Config is what images are found with.
 type Config struct {
 	Files  localfile.Folders // that are open to nodes
 	Served string            // base URL under which machines reach Handler, no slash at the end; "" where it is not served
-	Client *http.Client      // for registries; http.DefaultClient when nil
+	Client *http.Client      // for registries, and for images that are pulled; http.DefaultClient when nil
+	Named  Named             // nil: there are none
+	Pulled *imagestore.Store // where images at http(s) URLs are pulled to; nil: agents fetch them by themselves
+	Media  string            // base URL under which BMCs reach Handler; Served when ""
+	Log    *slog.Logger      // nil without Pulled
+	Key    []byte            // makes paths that cannot be guessed; of a conductor that starts again the same
 }
 
 // New makes Sources.
 func New(c Config) *Sources {
-	return &Sources{files: c.Files, served: c.Served, client: c.Client, sums: newSums()}
+	return &Sources{files: c.Files, served: c.Served, client: c.Client, sums: newSums(), named: c.Named,
+		pulled: c.Pulled, key: c.Key, media: c.Media, log: c.Log, origins: map[string]imagestore.Source{}}
 }
 
 // kind is one way to name an image.
 type kind struct {
-	check  func(*Sources, node.Node, string) error
+	check  func(*Sources, context.Context, node.Node, string) (node.ImageFound, error)
 	locate func(*Sources, context.Context, node.Node, agentapi.ImageInfo) (agentapi.ImageInfo, error)
 }
 
 // kinds are the ways, by the scheme of the URL.
 var kinds = map[string]kind{
-	"file": {(*Sources).checkFile, (*Sources).locateFile},
-	"oci":  {(*Sources).checkOCI, (*Sources).locateOCI},
+	"file":  {(*Sources).checkFile, (*Sources).locateFile},
+	"oci":   {(*Sources).checkOCI, (*Sources).locateOCI},
+	"image": {(*Sources).checkNamed, (*Sources).locateNamed},
 }
 
 func kindOf(source string) (kind, error) {
@@ -61,13 +88,13 @@ func kindOf(source string) (kind, error) {
 	return k, nil
 }
 
-// Check refuses a source that is not there, or cannot be right, for n.
-func (s *Sources) Check(n node.Node, source string) error {
+// Check refuses a source that is not there, or cannot be right, for n, and says what is known of it.
+func (s *Sources) Check(ctx context.Context, n node.Node, source string) (node.ImageFound, error) {
 	k, err := kindOf(source)
 	if err != nil {
-		return err
+		return node.ImageFound{}, err
 	}
-	return k.check(s, n, source)
+	return k.check(s, ctx, n, source)
 }
 
 // Locate says where the agent of n gets the image whose source is the first URL

@@ -36,12 +36,12 @@ func parseOCI(source string) (registry.Reference, error) {
 	return ref, nil
 }
 
-func (s *Sources) checkOCI(n node.Node, source string) error {
+func (s *Sources) checkOCI(_ context.Context, n node.Node, source string) (found node.ImageFound, err error) {
 	ref, err := parseOCI(source)
 	if err == nil {
 		_, err = secretFor(n, ref)
 	}
-	return err
+	return found, err
 }
 
 // locateOCI finds the blob that is the disk of n in a container registry (OCI

@@ -157,7 +157,7 @@ func TestOCI(t *testing.T) {
 	}
 	for _, tt := range tests {
 		source := "oci://" + c.host() + "/lab/os" + tt.ref
-		if err := s.Check(node.Node{}, source); err != nil {
+		if _, err := s.Check(t.Context(), node.Node{}, source); err != nil {
 			t.Error(err)
 		}
 		got, err := s.Locate(t.Context(), node.Node{Properties: object{"cpu_arch": tt.arch}},
@@ -254,7 +254,8 @@ func TestOCIFailures(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), text) || text != "" && !permanently(err) {
 			t.Errorf("%s: error %v, expected %q for good", ref, err, text)
 		}
-		if syntax := s.Check(mine, "oci://"+c.host()+ref); (syntax != nil) != strings.HasPrefix(text, "expected") {
+		_, syntax := s.Check(t.Context(), mine, "oci://"+c.host()+ref)
+		if (syntax != nil) != strings.HasPrefix(text, "expected") {
 			t.Errorf("%s: checked as %v", ref, syntax)
 		}
 	}

@@ -44,7 +44,7 @@ func TestOwnersSecret(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			source := "oci://" + tt.host + "/lab/os:1"
-			if err := s.Check(tt.n, source); (err != nil) != tt.early {
+			if _, err := s.Check(t.Context(), tt.n, source); (err != nil) != tt.early {
 				t.Errorf("checked as %v", err)
 			}
 			got, err := s.Locate(t.Context(), tt.n, info(source))

@@ -23,11 +23,12 @@ var imageSources = map[string]imageSource{
 	"https": {true, hasHost},
 	"file":  {false, func(u *url.URL) bool { return u.Host == "" && len(u.Path) > 1 && u.Path[0] == '/' }},
 	"oci":   {false, func(u *url.URL) bool { return hasHost(u) && u.User == nil && len(u.Path) > 1 }},
+	"image": {false, func(u *url.URL) bool { return node.NamedImage(u.String()) != "" }},
 }
 
 // imageForms is imageSources for people.
-const imageForms = "http(s)://host/path, oci://registry/repository:tag or @sha256:digest, or file:///path on " +
-	"the conductor"
+const imageForms = "http(s)://host/path, image:NAME (see: ferrite image list), oci://registry/repository:tag or " +
+	"@sha256:digest, or file:///path on the conductor"
 
 func hasHost(u *url.URL) bool { return u.Host != "" }
 
@@ -63,6 +64,9 @@ const maxImageName = 255
 // imageName is the last segment of the path of an image's URL, which Ironic sends
 // as image_info.id: ironic-python-agent makes it the name of a file in /tmp.
 func imageName(at string) (string, error) {
+	if name := node.NamedImage(at); name != "" {
+		return name, nil
+	}
 	u, err := url.Parse(at)
 	if err != nil {
 		return "", fmt.Errorf("instance_info/image_source is no URL: %w", withoutURL(err))

@@ -63,10 +63,11 @@ func hasRamdisk(n node.Node) error {
 		case at == "":
 			return node.Refuse(node.Invalid,
 				"node %s cannot be deployed: deploy interface ramdisk needs instance_info/boot_iso, or kernel and "+
-					"ramdisk, as http(s) URLs", n.UUID)
+					"ramdisk, as http(s) URLs or image:NAME", n.UUID)
+		case node.NamedImage(at) != "":
 		case !strings.HasPrefix(at, "http://") && !strings.HasPrefix(at, "https://"):
 			return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/%s is %q, expected an "+
-				"http(s) URL", n.UUID, key, at)
+				"http(s) URL or image:NAME", n.UUID, key, at)
 		case WithPassword(at):
 			return node.Refuse(node.Invalid,
 				"node %s cannot be deployed: the URL in instance_info/%s holds a user or password, which the boot "+
@@ -76,10 +77,32 @@ func hasRamdisk(n node.Node) error {
 	return nil
 }
 
+// NamedISO is the ISO image that a node boots by its name, image:NAME; "" for none.
+func NamedISO(n node.Node) string {
+	at := text(n.InstanceInfo, "boot_iso")
+	if n.Interfaces["deploy"] != "ramdisk" || node.NamedImage(at) == "" {
+		return ""
+	}
+	return at
+}
+
+// NamedBootFiles are the kernel and ramdisk that a node boots by their names, as its workload.
+func NamedBootFiles(n node.Node) (named []string) {
+	if n.Interfaces["deploy"] != "ramdisk" || text(n.InstanceInfo, "boot_iso") != "" {
+		return nil
+	}
+	for _, key := range []string{"kernel", "ramdisk"} {
+		if at := text(n.InstanceInfo, key); node.NamedImage(at) != "" {
+			named = append(named, at)
+		}
+	}
+	return named
+}
+
 // InstanceBoot is what a machine boots from the network as its workload.
 type InstanceBoot struct {
-	ISO             string // URL of an ISO, instead of the others
-	Kernel, Ramdisk string // URLs
+	ISO             string // URL or image:NAME of an ISO, instead of the others
+	Kernel, Ramdisk string // the same
 	Cmdline         string
 }
 

@@ -85,8 +85,8 @@ const (
 
 // Image is what is written onto the machine, or booted as LiveISO.
 type Image struct {
-	URL           string       `json:"url" rule:"required" doc:"Where the image is: http, https, file or oci."`
-	Checksum      string       `json:"checksum,omitempty" doc:"Checksum of the image, or a URL of a file with it. Needed but for live-iso and oci images."`
+	URL           string       `json:"url" rule:"required" doc:"Where the image is: http, https, file or oci, or image:NAME for an image of the conductor."`
+	Checksum      string       `json:"checksum,omitempty" doc:"Checksum of the image, or a URL of a file with it. Needed but for live-iso, oci and named images."`
 	ChecksumType  ChecksumType `json:"checksumType,omitempty" rule:"enum=md5/sha256/sha512/auto" doc:"Algorithm of the checksum; derived from its length when left out."`
 	Format        *string      `json:"format,omitempty" rule:"enum=raw/qcow2/vdi/vmdk/live-iso" doc:"Format of the image. A live-iso is booted, not written."`
 	OCIAuthSecret *string      `json:"ociAuthSecretName,omitempty" rule:"form=name" doc:"Secret with the login of a container registry."`

@@ -119,11 +119,15 @@ func checkImage(h *Host, add report) {
 		return
 	}
 	u, err := url.Parse(i.URL)
-	if err != nil || !slices.Contains([]string{"http", "https", "file", "oci"}, u.Scheme) || u.Host == "" && u.Path == "" {
-		add(Problem{Path: "spec.image.url", Value: i.URL, Reason: "expected a URL of http, https, file or oci"})
+	named := err == nil && u.Scheme == "image" && u.Opaque != "" // image:NAME
+	if err != nil || !named && (!slices.Contains([]string{"http", "https", "file", "oci"}, u.Scheme) ||
+		u.Host == "" && u.Path == "") {
+		add(Problem{Path: "spec.image.url", Value: i.URL,
+			Reason: "expected a URL of http, https, file or oci, or image:NAME for an image of the conductor"})
 		return
 	}
 	switch {
+	case named: // the conductor knows its checksum
 	case u.Scheme == "oci" && i.Checksum != "":
 		add(Problem{Path: "spec.image.checksum", Reason: "images of a container registry bring their own", Forbidden: true})
 	case u.Scheme == "oci", i.Format != nil && *i.Format == LiveISO:

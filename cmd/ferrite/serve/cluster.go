@@ -21,6 +21,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
+	"github.com/ferrite-metal/ferrite/conductor/imagestore"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/metrics"
 	"github.com/ferrite-metal/ferrite/conductor/seal"
@@ -51,6 +52,9 @@ type member struct {
 	api  net.Addr
 	all  *cluster.Cluster // since it has joined
 
+	images *imagestore.Store // of all terms
+	peers  peers
+
 	counters *metrics.Member
 
 	certificates *certificates
@@ -68,6 +72,10 @@ func serveCluster(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	m := &member{Config: c, log: log, rows: rows}
+	if m.images, err = c.openImages(log); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.images.Close()) }()
 	if err := m.open(ctx, key); err != nil {
 		return err
 	}
@@ -155,7 +163,7 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	if m.who != nil { // a nil pointer in an interface would not be nil
 		who = m.who
 	}
-	m.all = all
+	m.all, m.peers = all, peers{self: m.Host, cluster: all, client: id.Client()}
 	m.counters = metrics.NewMember(metrics.MemberConfig{
 		Leads: func() map[string]bool { return all.View().Leading(m.Host) },
 		Ready: func() error { return all.View().Reached() },
@@ -173,7 +181,8 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	defer fail(nil)
 	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
-	outer, within := api.NewServer(requests, ui.Before(front), m.log), id.Server(requests, front.Inner(), m.log)
+	outer, within := api.NewServer(requests, ui.Before(front), m.log),
+		id.Server(requests, m.inner(front.Inner()), m.log)
 	var parts sync.WaitGroup
 	for _, s := range []struct {
 		server   *http.Server
@@ -266,7 +275,8 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 	}
 	counters := m.counters.Begin(group)
 	defer m.counters.End(counters)
-	w, err := c.assemble(ctx, parts{db: db, keys: m.keys, who: m.who, cert: m.cert, api: m.api, ready: t.Lease.Check,
+	w, err := c.assemble(ctx, parts{db: db, images: m.images, peers: m.peers, keys: m.keys, who: m.who, cert: m.cert,
+		api: m.api, ready: t.Lease.Check,
 		leaders: membersOf{m, m.all}, metrics: counters, bmcs: bmcSessions{db},
 		logs: sharedLogs{db, t.Lease.Context()}, sights: newSights(db, log),
 		fail: fail, group: &group, check: t.Lease.Check}, log)

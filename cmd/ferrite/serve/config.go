@@ -138,6 +138,10 @@ type Config struct {
 	MediaLoaders  string        `koanf:"media-loaders"`
 	FilePaths     []string      `koanf:"file-url-allowed-paths"`
 
+	ImageFolder  string `koanf:"image-folder"`
+	ImageMaxSize string `koanf:"image-max-size"`
+	ImageCache   string `koanf:"image-cache"`
+
 	ConsoleLog bool `koanf:"console-log"`
 
 	Discovery      string `koanf:"discovery"`

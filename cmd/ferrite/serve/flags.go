@@ -89,6 +89,12 @@ func hardwareFlags(f *pflag.FlagSet) {
 		"ask for an image at an http(s) URL before a machine is switched off for it: refuse a deploy whose image "+
 			"is not there "+
 			"or too large, and warn of one that this host cannot reach")
+	f.String("image-folder", "",
+		"`folder` for the bytes of named images (ferrite image add) and of --image-cache (default: images, in --data-dir)")
+	f.String("image-max-size", largestImage, "largest `size` of a named image, as 500M or 64G (powers of 1024)")
+	f.String("image-cache", "0",
+		"`size` that images at http(s) URLs may take that are pulled once through this conductor, which then serves them to "+
+			"the agents; 0: each agent fetches by itself; needs --boot")
 	f.String("ca-folder", "",
 		"`folder` on this host with certificates (PEM) that nodes may name as redfish_verify_ca and agent_verify_ca; "+
 			"without it, nodes have the PEM itself, true or false")

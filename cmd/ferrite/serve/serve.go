@@ -142,6 +142,11 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	if err != nil {
 		return err
 	}
+	images, err := c.openImages(log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, images.Close()) }()
 	listener, err := c.listen()
 	if err != nil {
 		return err
@@ -150,7 +155,7 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	w, err := c.assemble(ctx, parts{
-		db: db, keys: owned, who: who, cert: cert, api: listener.Addr(), ready: readiness(db), fail: fail,
+		db: db, images: images, keys: owned, who: who, cert: cert, api: listener.Addr(), ready: readiness(db), fail: fail,
 	}, log)
 	if err != nil {
 		return err
@@ -208,7 +213,7 @@ func (c Config) proof(key []byte) engine.Proof {
 }
 
 // api is what is served: for operators, for kubectl, and for ramdisks.
-func (c Config) api(stopping context.Context, ready func() error, eng *engine.Engine,
+func (c Config) api(stopping context.Context, ready func() error, eng *engine.Engine, images api.Images,
 	documents *objects.Keeper, owners api.Hosts,
 	eventLog *docevents.Log, changes *changeLog, record *audit.Recorder, logs *bootlog.Keeper,
 	consoles *console.Consoles, boot *bootserver.Server,
@@ -218,8 +223,8 @@ func (c Config) api(stopping context.Context, ready func() error, eng *engine.En
 		BIOSBootloader: c.BIOSBootloader, CallbackPath: c.AgentPath})
 	hosts := kube.Options{Keeper: documents, Events: eventLog, Log: log, Stopping: stopping, Ready: ready}
 	options := api.Options{Conductor: eng, Leaders: leaders, Hosts: owners, Logs: logs, Consoles: consoles, Log: log,
-		Stopping: stopping,
-		Mounts:   ramdisks.Handlers(), Answered: counters.Answered}
+		Images: images, Stopping: stopping,
+		Mounts: ramdisks.Handlers(), Answered: counters.Answered}
 	if record != nil {
 		options.Audit = record
 	}
@@ -262,19 +267,6 @@ func sweep(ctx context.Context, eng *engine.Engine, logs *bootlog.Keeper) error 
 	return nil
 }
 
-// images finds images; those that are files here are served with the boot service.
-func (c Config) images(registries *outbound.Policy) (*imagesource.Sources, error) {
-	conf := imagesource.Config{Files: c.FilePaths, Client: registries.Client()}
-	if c.Boot {
-		addr, _, err := c.subnet()
-		if err != nil {
-			return nil, err
-		}
-		conf.Served = "http://" + netip.AddrPortFrom(addr, bootserver.DefaultHTTPPort).String()
-	}
-	return imagesource.New(conf), nil
-}
-
 // probe looks at images at http(s) URLs before a deploy; nil when it is not to.
 func (c Config) probe(servers *outbound.Policy) engine.ImageProbe {
 	if !c.CheckImages {
@@ -302,7 +294,7 @@ func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, images *imag
 		url = c.scheme() + net.JoinHostPort(addr.String(), port)
 	}
 	policy := &bootpolicy.Policy{Engine: eng, Log: log, Kernel: c.Kernel, Initrd: c.Initrd, APIURL: url,
-		Append: c.KernelAppend, Local: c.FilePaths}
+		Append: c.KernelAppend, Local: c.FilePaths, Images: images}
 	if p.cert != nil {
 		policy.Pins = p.cert.Pins
 	}

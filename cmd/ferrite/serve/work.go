@@ -25,6 +25,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/host/reconciler"
+	"github.com/ferrite-metal/ferrite/conductor/imagelibrary"
+	"github.com/ferrite-metal/ferrite/conductor/imagestore"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/metrics"
 	"github.com/ferrite-metal/ferrite/conductor/traces"
@@ -53,6 +55,8 @@ type parts struct {
 	who     *auth.Authenticator      // nil: anybody may do anything
 	cert    *certificate.Certificate // nil for plain HTTP
 	api     net.Addr                 // where the API is
+	images  *imagestore.Store        // the bytes of images
+	peers   imagelibrary.Peers       // nil without a cluster
 	ready   func() error             // why the database cannot be used; nil where it always can
 	fail    context.CancelCauseFunc  // ends the conductor's work, for the reason given
 	group   *string                  // whose nodes it has; nil for those of all
@@ -79,6 +83,7 @@ type work struct {
 	fail    context.CancelCauseFunc
 	engine  *engine.Engine
 	face    *api.API
+	images  *imagelibrary.Library
 	boot    *bootserver.Server // nil without --boot
 	scrapes *metricsServer     // nil without --metrics-address
 
@@ -124,7 +129,7 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	if err != nil {
 		return nil, err
 	}
-	images, err := c.images(dialled.registries)
+	images, err := w.findImages(ctx, p, dialled.registries)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +176,7 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 		})
 	}
 	consoles := c.consoles(ctx, &w.kept, w.engine, bmcs, logs, log)
-	w.face = c.api(ctx, p.ready, w.engine, documents, hosts, eventLog, changes, record, logs, consoles, w.boot,
+	w.face = c.api(ctx, p.ready, w.engine, w.images, documents, hosts, eventLog, changes, record, logs, consoles, w.boot,
 		counters, w.tracer, p.leaders, p.who, log)
 	return w, nil
 }
@@ -218,6 +223,12 @@ func (w *work) start(ctx context.Context) *sync.WaitGroup {
 	if w.sights != nil {
 		running.Go(func() { w.sights.run(ctx) })
 	}
+	if w.images != nil {
+		running.Go(func() {
+			w.engine.AwaitResume(ctx) // a restored database may not know images that are there
+			w.images.Sweep(ctx)
+		})
+	}
 	if w.tracer != nil {
 		running.Go(func() { w.tracer.Run(tracing) }) // the engine outlives ctx by what it has under way
 	}
@@ -246,5 +257,6 @@ func (w *work) endConsoles(ctx context.Context, patience time.Duration) {
 // close ends what is left once the context of assemble has ended.
 func (w *work) close() error {
 	w.kept.Wait()
+	w.images.Wait()
 	return w.drivers.Close()
 }

@@ -12,24 +12,49 @@ import (
 // CheckImage refuses a deploy whose image the conductor itself would have to
 // find, and cannot, and one that would not boot as this conductor is set. Where
 // it is not known how a machine boots, its agent finds out, and refuses the same.
-func (e *Core) CheckImage(n node.Node) error {
+func (e *Core) CheckImage(ctx context.Context, n node.Node) (found node.ImageFound, err error) {
 	if plan.IsPartitionImage(n) && plan.BootModeOf(n) == "bios" && !e.Settings.BIOSBootloader {
-		return node.Refuse(node.Invalid,
+		return found, node.Refuse(node.Invalid,
 			"node %s cannot be deployed: its partition image would have to run its own grub-install to boot by BIOS, which "+
 				"agents do only with --enable-bios-bootloader-install; "+
 				"have the machine boot by UEFI (capability boot_mode:uefi), or use a whole-disk image", n.UUID)
 	}
-	source := plan.ImageSource(n)
+	if err := e.checkBootFiles(ctx, n); err != nil {
+		return found, err
+	}
+	key, source := "image_source", plan.ImageSource(n)
+	if iso := plan.NamedISO(n); iso != "" {
+		key, source = "boot_iso", iso
+	}
 	if !plan.FoundByConductor(source) {
-		return nil
+		return found, nil
 	}
 	if e.Images == nil {
-		return node.Refuse(node.Invalid,
-			"node %s cannot be deployed: this conductor takes images from http(s) URLs only, and "+
-				"instance_info/image_source is %q", n.UUID, source)
+		return found, node.Refuse(node.Invalid,
+			"node %s cannot be deployed: this conductor takes images from http(s) URLs only, and instance_info/%s is %q",
+			n.UUID, key, source)
 	}
-	if err := e.Images.Check(n, source); err != nil {
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_source: %v", n.UUID, err)
+	if key == "boot_iso" {
+		_, err = e.Images.ISOURL(ctx, n, source)
+	} else {
+		found, err = e.Images.Check(ctx, n, source)
+	}
+	if err != nil {
+		return found, node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/%s: %v", n.UUID, key, err)
+	}
+	return found, nil
+}
+
+// checkBootFiles refuses a deploy whose kernel or ramdisk is named, and not there.
+func (e *Core) checkBootFiles(ctx context.Context, n node.Node) error {
+	for _, source := range plan.NamedBootFiles(n) {
+		err := node.Refuse(node.Invalid, "this conductor keeps no images")
+		if e.Images != nil {
+			_, err = e.Images.BootFile(ctx, n, source)
+		}
+		if err != nil {
+			return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info: %v", n.UUID, err)
+		}
 	}
 	return nil
 }
@@ -47,8 +72,12 @@ func (e *Core) requestedImage(ctx context.Context, ref string, r plan.Request) (
 	if err != nil || !node.Requestable(n.ProvisionState, r.Verb) {
 		return nil, err
 	}
-	if err := e.CheckImage(n); err != nil {
+	known, err := e.CheckImage(ctx, n)
+	if err != nil {
 		return nil, err
+	}
+	if known.Size > 0 {
+		return &known, nil
 	}
 	urls := plan.ImageURLs(n)
 	if e.Probe == nil || len(urls) == 0 || plan.CheckInstance(n) != nil {
@@ -59,8 +88,8 @@ func (e *Core) requestedImage(ctx context.Context, ref string, r plan.Request) (
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	found := e.lookAt(ctx, urls)
-	return &found, nil
+	seen := e.lookAt(ctx, urls)
+	return &seen, nil
 }
 
 // lookAt looks at an image and, as long as a server refuses it, at its mirrors.

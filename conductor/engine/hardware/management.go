@@ -98,7 +98,7 @@ func (e *Hardware) Validate(ctx context.Context, ref string) (map[string]error, 
 		out["boot"] = plan.CheckSecureBoot(n, n.SecureBoot)
 	}
 	if out["deploy"] = plan.CheckInstance(n); out["deploy"] == nil {
-		out["deploy"] = e.CheckImage(n)
+		_, out["deploy"] = e.CheckImage(ctx, n)
 	}
 	if out["deploy"] == nil {
 		out["deploy"] = plan.CheckInstanceTraits(n)

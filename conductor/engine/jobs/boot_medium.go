@@ -38,7 +38,11 @@ func (j *job) insertBootMedium(ctx context.Context) (any, error) {
 // mediumURL is where the BMC reads the medium.
 func (j *job) mediumURL(ctx context.Context, medium string) (string, error) {
 	if medium == plan.MediumInstance {
-		if at, err := plan.InstanceMedium(j.n); err != nil || at != "" {
+		at, err := plan.InstanceMedium(j.n)
+		if err == nil && plan.NamedISO(j.n) != "" && j.Images != nil {
+			at, err = j.Images.ISOURL(ctx, j.n, at)
+		}
+		if err != nil || at != "" {
 			return at, err
 		}
 	}

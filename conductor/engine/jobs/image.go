@@ -5,35 +5,45 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// locateImage gives the agent the place of an image that it could not find. It is found only
-// as the step is sent: what lets the agent have it does not last long, and is kept nowhere.
+// locateImage gives the agent the place of an image that it could not find, or that a cache has. It is found only as
+// the step is sent: what lets the agent have it does not last long, and is kept nowhere.
 func (j *job) locateImage(ctx context.Context, s *node.Step) error {
 	given, _ := s.Args["image_info"].(map[string]any)
 	urls, _ := given["urls"].([]any)
-	if len(urls) != 1 {
+	if len(urls) == 0 || j.Images == nil {
 		return nil
 	}
 	source, _ := urls[0].(string)
-	if j.Images == nil || !plan.FoundByConductor(source) {
-		return nil
+	locate := j.Images.Through
+	if plan.FoundByConductor(source) {
+		locate = j.Images.Locate
 	}
 	var info agentapi.ImageInfo
 	if err := convert(given, &info); err != nil {
 		return node.Refuse(node.Invalid, "image_info of the step %s: %v", s, err)
 	}
-	info, err := j.Images.Locate(ctx, j.n, info)
+	before := info
+	info, err := locate(ctx, j.n, info)
 	if err != nil {
-		return fmt.Errorf("image %s: %w", source, err)
+		return fmt.Errorf("image %s: %w", nodeapi.MaskText(source), err)
+	}
+	if reflect.DeepEqual(before, info) {
+		return nil
 	}
 	var found map[string]any
 	if err := convert(info, &found); err != nil {
 		return err
+	}
+	if info.Checksum == "" {
+		delete(given, "checksum")
 	}
 	maps.Copy(given, found)
 	return nil

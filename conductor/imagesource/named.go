@@ -1,0 +1,187 @@
+package imagesource
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/imagestore"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// find finds a named image that n may have.
+func (s *Sources) find(ctx context.Context, n node.Node, source string) (node.Image, error) {
+	name := node.NamedImage(source)
+	switch {
+	case name == "":
+		return node.Image{}, permanent{fmt.Errorf("%q is no name of an image: expected image:NAME", source)}
+	case s.named == nil:
+		return node.Image{}, permanent{errors.New("this conductor keeps no images")}
+	case s.served == "":
+		return node.Image{}, errNotServed
+	}
+	i, err := s.named.Find(ctx, name)
+	switch {
+	case errors.Is(err, node.ErrNotFound), err == nil && !i.For(n):
+		return i, permanent{fmt.Errorf("there is no image %s for this node: ferrite image list shows those there are, "+
+			"ferrite image add %s adds one", name, name)}
+	case err != nil:
+		return i, err
+	}
+	return i, nil
+}
+
+// disk finds a named image that can be written to a disk.
+func (s *Sources) disk(ctx context.Context, n node.Node, source string) (node.Image, error) {
+	i, err := s.find(ctx, n, source)
+	if err == nil && !i.OnDisk() {
+		err = permanent{fmt.Errorf("image %s is of the format %s, expected the raw or qcow2 image of a disk", i.Name,
+			i.Format)}
+	}
+	return i, err
+}
+
+// checkNamed refuses an image that is not there for n, or not of a disk.
+func (s *Sources) checkNamed(ctx context.Context, n node.Node, source string) (found node.ImageFound, err error) {
+	i, err := s.disk(ctx, n, source)
+	if err == nil {
+		err = sameSum(i, text(n.InstanceInfo, "image_checksum"), text(n.InstanceInfo, "image_os_hash_algo"),
+			text(n.InstanceInfo, "image_os_hash_value"))
+	}
+	found.Size = i.VirtualSize
+	return found, err
+}
+
+// sameSum refuses an image that is not the one with a checksum that an operator gave. One by another algorithm than
+// ours is left to the agent.
+func sameSum(i node.Image, sum, algo, value string) error {
+	if value == "" {
+		algo, value, _ = strings.Cut(sum, ":")
+		if value == "" && len(algo) == sha256.Size*2 {
+			algo, value = "sha256", algo
+		}
+	}
+	given := strings.ToLower(strings.TrimSpace(algo) + ":" + strings.TrimSpace(value))
+	if !strings.HasPrefix(given, "sha256:") || given == i.Digest {
+		return nil
+	}
+	return permanent{fmt.Errorf("image %s has %s, and instance_info asks for %s: it is another one than was meant, or "+
+		"the checksum is wrong; leave the checksum out to take the image as it is", i.Name, i.Digest, given)}
+}
+
+// locateNamed is where Handler serves a named image to the agent of n. Its digest is the checksum.
+func (s *Sources) locateNamed(ctx context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error) {
+	i, err := s.disk(ctx, n, info.URLs[0])
+	if err != nil {
+		return info, err
+	}
+	if err := sameSum(i, info.Checksum, info.OSHashAlgo, info.OSHashValue); err != nil {
+		return info, err
+	}
+	content, err := s.named.Open(ctx, i) // what another conductor has begins to come
+	if err != nil {
+		return info, err
+	}
+	if err := content.Close(); err != nil {
+		return info, err
+	}
+	at, err := s.at(n, "stored/"+n.UUID+"/"+imagestore.KeyOf(i.Digest), i.Digest)
+	if err != nil {
+		return info, err
+	}
+	info.URLs = []string{at}
+	if info.Checksum == "" && info.OSHashValue == "" {
+		info.OSHashAlgo, info.OSHashValue = "sha256", imagestore.KeyOf(i.Digest)
+	}
+	if info.DiskFormat == "" && i.Compression == "" {
+		info.DiskFormat = i.Format
+	}
+	return info, nil
+}
+
+// serveStored serves the bytes of a named image to an agent.
+func (d *desk) serveStored(w http.ResponseWriter, r *http.Request) {
+	digest := "sha256:" + r.PathValue("digest")
+	n, ok := d.admit(w, r, digest)
+	if !ok {
+		return
+	}
+	i := node.Image{Digest: digest, Name: digest}
+	if named, err := d.named.Find(r.Context(), node.NamedImage(text(n.InstanceInfo, "image_source"))); err == nil &&
+		named.Digest == digest {
+		i = named // it says which conductor has it
+	}
+	d.serveNamed(w, r, i)
+}
+
+func (d *desk) serveNamed(w http.ResponseWriter, r *http.Request, i node.Image) {
+	content, err := d.named.Open(r.Context(), i)
+	if err != nil {
+		d.log.Warn("image not served", "image", i.Name, "err", err)
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	defer func() { _ = content.Close() }() // it was only read
+	content.Serve(w, r)
+}
+
+// ISOURL is where firmware reads the ISO image that n boots by name. Firmware has no credentials: the path cannot be
+// guessed, and holds as long as the node names that image.
+func (s *Sources) ISOURL(ctx context.Context, n node.Node, source string) (string, error) {
+	i, err := s.find(ctx, n, source)
+	switch {
+	case err != nil:
+		return "", err
+	case i.Format != node.ImageISO && i.Format != node.ImageRaw:
+		return "", permanent{fmt.Errorf("image %s is of the format %s, expected an ISO", i.Name, i.Format)}
+	}
+	base := s.served
+	if s.media != "" && n.Implementation("boot") == "redfish-virtual-media" {
+		base = s.media
+	}
+	return base + Prefix + "iso/" + n.UUID + "/" + s.isoFile(n, i), nil
+}
+
+// BootFile is the file of a kernel or ramdisk that n boots by name. The boot service serves it.
+func (s *Sources) BootFile(ctx context.Context, n node.Node, source string) (string, error) {
+	i, err := s.find(ctx, n, source)
+	switch {
+	case err != nil:
+		return "", err
+	case i.Format != node.ImageKernel && i.Format != node.ImageRamdisk:
+		return "", permanent{fmt.Errorf("image %s is of the format %s, expected a kernel or a ramdisk", i.Name, i.Format)}
+	}
+	return s.named.Path(ctx, i)
+}
+
+// isoFile is the name of a file that cannot be guessed. BMCs want it to end so.
+func (s *Sources) isoFile(n node.Node, i node.Image) string {
+	m := hmac.New(sha256.New, s.key)
+	m.Write([]byte("iso " + n.UUID + " " + i.Name + " " + i.Digest))
+	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)) + ".iso"
+}
+
+// serveISO serves an ISO image to firmware.
+func (d *desk) serveISO(w http.ResponseWriter, r *http.Request) {
+	n, err := d.node(r.Context(), r.PathValue("node"))
+	var i node.Image
+	if err == nil {
+		i, err = d.find(r.Context(), n, text(n.InstanceInfo, "boot_iso"))
+	}
+	if err != nil || len(d.key) == 0 || !hmac.Equal([]byte(r.PathValue("file")), []byte(d.isoFile(n, i))) {
+		d.log.Debug("image refused", "from", r.RemoteAddr, "path", r.URL.Path)
+		http.Error(w, "there is no such image", http.StatusNotFound)
+		return
+	}
+	d.serveNamed(w, r, i)
+}
+
+// explain is an error for whoever asked for an image.
+func explain(err error) string { return nodeapi.Printable(nodeapi.MaskText(err.Error())) }
