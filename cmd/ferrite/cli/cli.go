@@ -109,7 +109,7 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 		inventory.VolumeCommand(s), inventory.TemplateCommand(s), inventory.RunbookCommand(s),
 		inventory.InspectionRuleCommand(s), inventory.AllocationCommand(s), inventory.LeaseCommand(s),
 		inventory.EraseReportCommand(s), inventory.DriverCommand(s), inventory.ShardCommand(s),
-		inventory.ConductorCommand(s),
+		inventory.ConductorCommand(s), inventory.ImageCommand(s),
 		boot.Command(s), signals.EventsCommand(s), signals.AuditCommand(s),
 		resume.Command(s), versionCommand(s),
 		host.ApplyCommand(s), host.GetCommand(s), host.DescribeCommand(s), host.DeleteCommand(s), host.Command(s),

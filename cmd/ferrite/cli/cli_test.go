@@ -27,6 +27,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/console"
+	"github.com/ferrite-metal/ferrite/conductor/imagelibrary/librarytest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
@@ -64,7 +65,11 @@ func setUp(env *testscript.Env) error {
 		o.Hosts = allHosts{}
 		o.Consoles = newConsoles(tb)
 		o.BootWatch = bootWatch{}
+		o.Images = librarytest.New(tb, o.Conductor.Catalogs().Images)
 	})
+	if err := os.WriteFile(filepath.Join(env.WorkDir, "disk.raw"), make([]byte, 1<<10), 0o600); err != nil {
+		return err
+	}
 	env.Setenv("FERRITE_URL", c.URL)
 	env.Setenv("TZ", "UTC")
 	env.Setenv("GORACE", "atexit_sleep_ms=0") // else each command sleeps a second under the race detector

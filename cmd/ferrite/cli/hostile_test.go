@@ -97,7 +97,8 @@ func hostileWords(t *testing.T, ids map[string]string) map[string]string {
 	words := map[string]string{"NODE": "m1", "NODE|UUID": "m1", "DRIVER": "fake-hardware", "FILE": file, "MAC": ids["mac"],
 		"IP": "10.0.0.9", "KIND": "hosts", "TYPE": "hosts", "NAME": "a", "DEVICE": "disk", "TRAIT": "CUSTOM_A",
 		"INDICATOR": "led@system", "METHOD": "second_method", "VIF": ids["node"], "CONDUCTOR": "conductor-1", "HOST": "a",
-		"TEMPLATE": "CUSTOM_T", "RUNBOOK": "r1", "ALLOCATION": "a1", "SETTING": "Turbo", "URL": "http://10.0.0.1/x"}
+		"TEMPLATE": "CUSTOM_T", "RUNBOOK": "r1", "ALLOCATION": "a1", "SETTING": "Turbo", "URL": "http://10.0.0.1/x",
+		"FILE|URL": file, "IMAGE": "os"}
 	for word, id := range map[string]string{"PORT": "port", "PORTGROUP": "portgroup", "CHASSIS": "chassis", "RULE": "rule",
 		"CONNECTOR": "connector", "TARGET": "target", "UUID": "report"} {
 		words[word] = ids[id]

@@ -16,9 +16,11 @@ import (
 )
 
 const imageHelp = `The image is a raw or qcow2 disk image. A raw image may be compressed with gzip or zstd.
+It is the name of an image that the conductor keeps (ferrite image list), or a URL.
 
-The checksum is sha256 or sha512 in hex, or the URL of a file of checksums. Its length shows
-the algorithm; "sha512:..." names it. Ferrite refuses md5.
+A URL needs a checksum: sha256 or sha512 in hex, or the URL of a file of checksums. Its
+length shows the algorithm; "sha512:..." names it. Ferrite refuses md5. The conductor
+knows the checksum of its own images.
 
 The config drive is one of these:
 
@@ -57,10 +59,10 @@ func deployCommand(s *client.Session, v verb) *cobra.Command {
 	var drive string
 	var waiting wait.Flag
 	cmd := &cobra.Command{
-		Use:   v.name + " NODE... [--image URL --checksum SUM] [--config-drive DATA]",
+		Use:   v.name + " NODE... [--image NAME|URL] [--checksum SUM] [--config-drive DATA]",
 		Short: v.short,
 		Long:  v.long,
-		Example: "  ferrite node " + v.name +
+		Example: "  ferrite node " + v.name + " m1 --image debian-12 --wait\n  ferrite node " + v.name +
 			" m1 --image http://10.0.0.1/debian.qcow2 --checksum sha256:0a1b... --config-drive ./seed --wait",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -88,7 +90,8 @@ func deployCommand(s *client.Session, v verb) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&img.url, "image", "", "`URL` of the image; image_source of instance_info when left out")
+	f.StringVar(&img.url, "image", "",
+		"`NAME|URL` of the image; image_source of instance_info when left out")
 	f.StringVar(&img.checksum, "checksum", "", "checksum of the image, or the URL of a file of checksums")
 	f.StringVar(&img.format, "image-format", "", "raw or qcow2; detected when left out")
 	f.StringArrayVar(&img.rootDevice, "root-device", nil,
@@ -100,13 +103,21 @@ func deployCommand(s *client.Session, v verb) *cobra.Command {
 	return cmd
 }
 
+// source is the image as instance_info has it: image:NAME for a name.
+func (i image) source() string {
+	if strings.Contains(i.url, ":") {
+		return i.url
+	}
+	return "image:" + i.url
+}
+
 var hexSum = regexp.MustCompile(`^[0-9a-fA-F]+$`)
 
 // patch sets instance_info. A new image takes the old one's checksums and mirrors away.
 func (i image) patch() ([]nodeapi.Patch, error) {
 	info := map[string]any{}
 	if i.url != "" {
-		info["image_source"], info["image_mirrors"] = i.url, nil
+		info["image_source"], info["image_mirrors"] = i.source(), nil
 		info["image_checksum"], info["image_os_hash_algo"], info["image_os_hash_value"] = nil, nil, nil
 	}
 	if i.checksum != "" {

@@ -60,6 +60,7 @@ func argumentSource(cmd *cobra.Command, word string) source {
 		"CONNECTOR":  records("volume/connectors", "connector_id"),
 		"DEVICE":     bootDevices,
 		"DRIVER":     drivers,
+		"IMAGE":      images,
 		"INDICATOR":  ofNode("management/indicators", "indicators", "name"),
 		"KEY=HINT":   hints,
 		"METHOD":     methods,

@@ -18,6 +18,7 @@ import (
 var freeArguments = map[string][]string{
 	"ferrite erase-report save":   {"FILE"},
 	"ferrite erase-report verify": {"FILE"},
+	"ferrite image add":           {"NAME", "FILE|URL"},
 	"ferrite lease reserve":       {"IP"},
 	"ferrite port create":         {"MAC"},
 	"ferrite runbook create":      {"NAME"},
@@ -27,7 +28,7 @@ var freeArguments = map[string][]string{
 // freeFlags are the flags whose values a person makes up.
 var freeFlags = []string{
 	"after",
-	"checksum", "connector-id", "description", "extra", "help", "id", "image", "instance-info", "instance-uuid",
+	"checksum", "connector-id", "description", "extra", "help", "id", "instance-info", "instance-uuid",
 	"marker", "name", "network-data", "physical-network", "port", "protected-reason", "reason", "category", "selector",
 	"step", "url", "user", "uuid", "volume-id", "wait",
 }

@@ -37,6 +37,7 @@ func flagSource(cmd *cobra.Command, flag string) source {
 		"driver-info":     driverInfo,
 		"fault":           values("nodes", "fault"),
 		"fields":          nodeFields(""),
+		"image":           images,
 		"instance":        values("nodes", "instance_uuid"),
 		"lessee":          values("nodes", "lessee"),
 		"mac":             addresses,

@@ -115,6 +115,16 @@ func conductors(r request) (words []string, err error) {
 	return words, err
 }
 
+// images are the named images, with their formats.
+func images(r request) (words []string, err error) {
+	var reply nodeapi.Images
+	err = r.session.Client.Do(r.ctx, "GET", nodeapi.ImagesPath, nil, &reply)
+	for _, i := range reply.Images {
+		words = append(words, described(i.Name, i.Format))
+	}
+	return words, err
+}
+
 // subnets are the named subnets that have leases or reservations.
 func subnets(r request) (words []string, err error) {
 	var reply struct {

@@ -119,6 +119,9 @@ func (l *Line) Say(text string) {
 	l.print(fmt.Sprintf("%s  %6.1f s  %s", l.node, l.now().Sub(l.started).Seconds(), text))
 }
 
+// Bytes shows how far a transfer is that no status tells of.
+func (l *Line) Bytes(p nodeapi.Progress) { l.progress(p) }
+
 // progress shows bytes: at a terminal at each reading, else every tenth.
 func (l *Line) progress(p nodeapi.Progress) {
 	if p.Done == 0 && p.Total == 0 { // nothing to draw: it says why there are no bytes
