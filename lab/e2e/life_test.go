@@ -148,7 +148,7 @@ func readied(ctx context.Context, s *site.Site, m *lab.Machine, inspect bool) (t
 }
 
 func uefiLife(ctx context.Context, b *bed) (err error) {
-	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.UEFI)})
+	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.UEFI)}, "--image-cache", "1G")
 	if err != nil {
 		return err
 	}
@@ -174,10 +174,17 @@ func uefiLife(ctx context.Context, b *bed) (err error) {
 	if starts != 1 {
 		return fmt.Errorf("from enroll to booted the firmware started %d times, expected once: look into `node history`", starts)
 	}
+	if cached, err := s.CachedImages(); err != nil || cached != 1 {
+		return errors.Join(err, fmt.Errorf("%d images came through the conductor (--image-cache), expected the one of the "+
+			"deploy", cached))
+	}
 	if _, err := s.Ask(ctx, m.Name, "deleted", "available"); err != nil {
 		return fmt.Errorf("undeploy: %w", err)
 	}
-	return deploy(ctx, s, m, image(s, b.other, b.other.Qcow2), "second", "host-two")
+	if err := s.AddImage(ctx, "second", b.other.Qcow2); err != nil {
+		return err
+	}
+	return deploy(ctx, s, m, site.Image{URL: "image:second"}, "second", "host-two")
 }
 
 // firmwareLife is the way of old: each activity, and the installed system, with a start of the firmware.
