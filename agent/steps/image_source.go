@@ -46,7 +46,11 @@ func (m *Machine) openImage(ctx context.Context, info agentapi.ImageInfo) (*imag
 func (m *Machine) reportRetry(try, tries int, err error) {
 	m.Log.Warn("image is asked for again", "try", try, "of", tries, "err", err)
 	const most = 200
-	text := []rune(err.Error() + nameHint(err))
+	text := []rune(err.Error())
+	var dns *net.DNSError
+	if hint := nameHint(err); hint != "" && errors.As(err, &dns) { // what to do, rather than the sockets of the look-up
+		text = []rune("lookup " + dns.Name + hint)
+	}
 	m.Progress(agentapi.Progress{Step: "write_image",
 		Stage: fmt.Sprintf("try %d of %d failed: %s", try, tries, string(text[:min(len(text), most)]))})
 }

@@ -287,7 +287,8 @@ func TestDownloadIsTriedAgain(t *testing.T) {
 	for _, p := range b.progress {
 		shown += p.Stage + "\n"
 	}
-	if !strings.HasPrefix(shown, "try 1 of 2 failed: ") || !strings.Contains(shown, "lookup images.example") ||
+	if !strings.HasPrefix(shown, "try 1 of 2 failed: lookup images.example: the machine has no name server; "+
+		"set --boot-dns of the conductor, or have the URL name an address\n") ||
 		strings.Contains(shown, "try 2 of 2") {
 		t.Errorf("progress %q", shown)
 	}
