@@ -13,7 +13,7 @@ import { toggled, type Choice } from './choice'
 const dense = 600
 
 /** RoomGrid shows each machine as a tile. Arrow keys move between them, Space chooses one, Enter opens it. */
-export function RoomGrid({ rows, chosen, choose }: { rows: Row[] } & Choice) {
+export const RoomGrid = memo(function RoomGrid({ rows, chosen, choose }: { rows: Row[] } & Choice) {
   const ref = useRef<HTMLDivElement>(null)
   const width = useWidth(ref)
   const small = rows.length > dense
@@ -79,7 +79,7 @@ export function RoomGrid({ rows, chosen, choose }: { rows: Row[] } & Choice) {
       <p className="muted hint">Arrow keys move, Space chooses, Enter opens.</p>
     </>
   )
-}
+})
 
 interface TileProps {
   row: Row

@@ -23,7 +23,7 @@ const columns: { by: Column; label: string; wide?: boolean }[] = [
 ]
 
 /** RoomList shows each machine as a row; only the rows that the window shows are in the page. */
-export function RoomList({ rows, sort, chosen, choose }: { rows: Row[]; sort: string } & Choice) {
+export const RoomList = memo(function RoomList({ rows, sort, chosen, choose }: { rows: Row[]; sort: string } & Choice) {
   const ref = useRef<HTMLTableSectionElement>(null)
   const span = useVisibleRows(rows.length, height, ref)
   const now = useNow(5000)
@@ -75,7 +75,7 @@ export function RoomList({ rows, sort, chosen, choose }: { rows: Row[]; sort: st
       </tbody>
     </table>
   )
-}
+})
 
 const Space = ({ rows }: { rows: number }) => (
   <tr aria-hidden="true" className="space">

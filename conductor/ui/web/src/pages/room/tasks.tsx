@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { memo, useEffect, useMemo, useRef, useState } from 'react'
 import { readStatuses } from '../../api/machine'
 import type { Row } from '../../api/row'
 import type { Status } from '../../api/types'
@@ -16,7 +16,7 @@ const height = 104
 const narrowHeight = 156
 
 /** RoomTasks shows machines in progress, or those that need somebody, each with the reason and the next step. */
-export function RoomTasks({ rows, of }: { rows: Row[]; of: 'progress' | 'attention' }) {
+export const RoomTasks = memo(function RoomTasks({ rows, of }: { rows: Row[]; of: 'progress' | 'attention' }) {
   const ref = useRef<HTMLUListElement>(null)
   const line = window.innerWidth < 700 ? narrowHeight : height
   const span = useVisibleRows(rows.length, line, ref, 4)
@@ -51,7 +51,7 @@ export function RoomTasks({ rows, of }: { rows: Row[]; of: 'progress' | 'attenti
       ))}
     </ul>
   )
-}
+})
 
 function InProgress({ row, status, now }: { row: Row; status: Status | undefined; now: number }) {
   const p = row.progress ?? (status?.progress ? { ...status.progress, at: Date.parse(status.progress.at) } : null)
