@@ -14,7 +14,7 @@ import (
 type Store interface {
 	Events(ctx context.Context, after int64, limit int) ([]node.ChangeEvent, error)
 	EventLog(ctx context.Context) (node.EventLog, error)
-	SequenceEvents(ctx context.Context) (int, error)
+	SequenceEvents(ctx context.Context) (more bool, err error)
 	PruneEvents(ctx context.Context, keep node.EventRetention) (int, error)
 }
 
@@ -123,13 +123,10 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // read brings the ring up to date. While nobody follows it only gives events their positions.
 func (l *Log) read(ctx context.Context) error {
-	for {
-		count, err := l.Store.SequenceEvents(ctx)
-		if err != nil {
+	for more := true; more; { // those that come meanwhile are the next look's
+		var err error
+		if more, err = l.Store.SequenceEvents(ctx); err != nil {
 			return err
-		}
-		if count == 0 {
-			break
 		}
 	}
 	for {

@@ -69,14 +69,15 @@ func (s *Database) EventLog(ctx context.Context) (node.EventLog, error) {
 // sequenceBatch bounds the events that get their positions in one transaction.
 const sequenceBatch = 1000
 
-// SequenceEvents gives committed events their positions, and reports how many. In SQLite they have them.
-func (s *Database) SequenceEvents(ctx context.Context) (count int, err error) {
+// SequenceEvents gives committed events their positions, and reports whether there may be more. In SQLite they have
+// them.
+func (s *Database) SequenceEvents(ctx context.Context) (more bool, err error) {
 	if s.dialect.position == "id" {
-		return 0, nil
+		return false, nil
 	}
 	waiting, err := s.read.texts(ctx, "SELECT 'x' FROM events WHERE position = 0 LIMIT 1")
 	if err != nil || len(waiting) == 0 {
-		return 0, err
+		return false, err
 	}
 	err = s.w.do(ctx, func(t *tx) error {
 		var last int64
@@ -90,14 +91,14 @@ func (s *Database) SequenceEvents(ctx context.Context) (count int, err error) {
 		if err != nil {
 			return err
 		}
-		count = int(touched)
+		more = touched == sequenceBatch
 		_, err = t.exec("UPDATE event_log SET position = ?", last+touched)
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("give events their positions: %w", err)
+		return false, fmt.Errorf("give events their positions: %w", err)
 	}
-	return count, nil
+	return more, nil
 }
 
 // pruneBatch bounds the events that one transaction deletes.

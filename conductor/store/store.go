@@ -87,8 +87,9 @@ type Store interface {
 	Events(ctx context.Context, after int64, limit int) ([]node.ChangeEvent, error)
 	// EventLog says how far the events reach.
 	EventLog(ctx context.Context) (node.EventLog, error)
-	// SequenceEvents gives committed events their positions, where they have none yet, and reports how many.
-	SequenceEvents(ctx context.Context) (int, error)
+	// SequenceEvents gives committed events their positions, where they have none yet, and reports whether
+	// there may be more.
+	SequenceEvents(ctx context.Context) (more bool, err error)
 	// PruneEvents deletes the oldest events that need not be kept, at most some hundred, and reports how many.
 	PruneEvents(ctx context.Context, keep node.EventRetention) (int, error)
 

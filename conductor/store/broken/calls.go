@@ -146,8 +146,8 @@ func (s *Store) EventLog(ctx context.Context) (node.EventLog, error) {
 }
 
 // SequenceEvents gives events their positions, or fails.
-func (s *Store) SequenceEvents(ctx context.Context) (int, error) {
-	return answer(s, "SequenceEvents", func() (int, error) { return s.inner.SequenceEvents(ctx) })
+func (s *Store) SequenceEvents(ctx context.Context) (bool, error) {
+	return answer(s, "SequenceEvents", func() (bool, error) { return s.inner.SequenceEvents(ctx) })
 }
 
 // PruneEvents deletes old events, or fails.

@@ -70,12 +70,12 @@ func (s *Store) EventLog(ctx context.Context) (node.EventLog, error) {
 }
 
 // SequenceEvents does nothing: events have their positions.
-func (s *Store) SequenceEvents(ctx context.Context) (int, error) {
+func (s *Store) SequenceEvents(ctx context.Context) (bool, error) {
 	if err := s.lock(ctx); err != nil {
-		return 0, err
+		return false, err
 	}
 	defer s.mu.Unlock()
-	return 0, nil
+	return false, nil
 }
 
 // maxPruned is how many events are deleted at a time.
