@@ -84,6 +84,7 @@ describe('deploy', () => {
     const changes = imageChanges({ url: 'http://a/b', checksum: 'a'.repeat(64), format: 'raw' })
     expect(changes).toContainEqual({ op: 'add', path: '/instance_info/image_os_hash_algo', value: 'sha256' })
     expect(changes).toContainEqual({ op: 'remove', path: '/instance_info/image_checksum' })
+    expect(imageChanges({ url: 'debian-12', checksum: '', format: '' })[0]).toMatchObject({ value: 'image:debian-12' })
     expect(imageChanges({ url: '', checksum: 'a', format: '' })).toEqual([])
   })
 })

@@ -47,7 +47,7 @@ export async function life({ tally, browser }) {
       await ask('Provide', 'web-1')
       await state('available')
       await ask('Deploy', 'web-1', async (dialog) => {
-        await dialog.getByLabel(/^Image URL/).fill('http://10.0.0.1/debian.qcow2')
+        await dialog.getByLabel(/^Image: its name/).fill('http://10.0.0.1/debian.qcow2')
         await dialog.getByLabel(/^Checksum/).fill('abc')
         await dialog.getByText(/Expected hex of sha256/).waitFor()
         await dialog.getByLabel(/^Checksum/).fill('0a1b'.repeat(16))

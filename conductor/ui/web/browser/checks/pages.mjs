@@ -22,6 +22,7 @@ export const list = [
   { name: 'discovered', path: () => '/ui/discovered' },
   { name: 'hosts', path: () => '/ui/hosts' },
   { name: 'host', path: () => '/ui/hosts/default/worker-0' },
+  { name: 'images', path: () => '/ui/images' },
   { name: 'allocations', path: () => '/ui/allocations' },
   { name: 'runbooks', path: () => '/ui/runbooks' },
   { name: 'templates', path: () => '/ui/templates' },

@@ -90,8 +90,15 @@ async function hosts(c) {
   await c.call('POST', metal, host('worker-1', { online: false, bootMACAddress: '52:54:00:12:34:57' }))
 }
 
+/** upload keeps an image under a name. */
+async function upload(c, name, content) {
+  const answer = await fetch(`${c.url}/ferrite/v1/images/${name}/file`, { method: 'PUT', headers: { 'Content-Type': 'application/octet-stream' }, body: content })
+  if (!answer.ok) throw new Error(`the image ${name} is refused: ${answer.status} ${await answer.text()}`)
+}
+
 /** records are those beside machines. */
 async function records(c) {
+  await upload(c, 'tiny', Buffer.alloc(1 << 20, 7))
   await c.call('POST', '/v1/runbooks', { name: 'CUSTOM_WIPE', steps: [{ interface: 'deploy', step: 'erase_devices_metadata', args: {}, order: 1 }] })
   await c.call('POST', '/v1/deploy_templates', { name: 'CUSTOM_HT', steps: [{ interface: 'bios', step: 'apply_configuration', args: { settings: [] }, priority: 150 }] })
   await c.call('POST', '/v1/allocations', { name: 'none', resource_class: 'a-class-that-no-machine-has' })

@@ -2,6 +2,7 @@
 import type { Change } from '../api/machine'
 
 export interface Image {
+  /** url is a URL, or the name of an image that the conductor keeps. */
   url: string
   checksum: string
   format: string
@@ -24,11 +25,14 @@ function split(text: string): [string, string] {
   return colon < 0 ? ['', text] : [text.slice(0, colon).toLowerCase(), text.slice(colon + 1)]
 }
 
+/** source is the image as instance_info has it: image:NAME for a name. */
+const source = (typed: string): string => (typed.includes(':') ? typed : `image:${typed}`)
+
 /** imageChanges replace the image of a node, with all that was said of the old one. */
 export function imageChanges(image: Image): Change[] {
   if (image.url === '') return []
   const info: Record<string, string | null> = {
-    image_source: image.url, image_mirrors: null, image_checksum: null, image_os_hash_algo: null, image_os_hash_value: null,
+    image_source: source(image.url), image_mirrors: null, image_checksum: null, image_os_hash_algo: null, image_os_hash_value: null,
   }
   if (image.checksum !== '') {
     const [, sum] = split(image.checksum)

@@ -55,15 +55,15 @@ function ImageFields({ onChange, verb }: Props) {
   return (
     <fieldset>
       <label>
-        Image URL
-        <input value={url} onChange={(e) => setURL(e.target.value)} type="url" placeholder="http://10.0.0.1/debian.qcow2" spellCheck={false} />
+        Image: its name, or a URL
+        <input value={url} onChange={(e) => setURL(e.target.value)} placeholder="debian-12, or http://10.0.0.1/debian.qcow2" spellCheck={false} autoComplete="off" />
         <small>Left empty: the image that the machine’s instance_info names{verb.form === 'rebuild' && ', that of now'}.</small>
       </label>
       <label>
         Checksum
         <input value={checksum} onChange={(e) => setChecksum(e.target.value)} placeholder="sha256:0a1b…" spellCheck={false} aria-invalid={sumError !== ''} aria-describedby="sum-error" />
         <small id="sum-error" className={sumError ? 'bad' : ''}>
-          {sumError || 'sha256 or sha512 in hex, or the URL of a file of checksums.'}
+          {sumError || 'sha256 or sha512 in hex, or the URL of a file of checksums. An image with a name needs none.'}
         </small>
       </label>
       <label>
