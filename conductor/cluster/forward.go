@@ -24,6 +24,14 @@ const (
 	groupHeader  = "Ferrite-Forwarded-Group"
 )
 
+// MemberPaths is where members answer each other alone. No client's request gets there.
+const MemberPaths = "/cluster/"
+
+// Forwarded reports whether a request, which a member has sent, is that of a client.
+func Forwarded(r *http.Request) bool {
+	return r.Header.Get(groupHeader) != "" || r.Header.Get(callerHeader) != ""
+}
+
 // againAfter is what a client is told to wait for when nobody leads a group.
 const againAfter = time.Second
 
@@ -91,6 +99,9 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.Header.Del(h)
 	}
 	switch {
+	case strings.HasPrefix(r.URL.Path, MemberPaths):
+		http.NotFound(w, r)
+		return
 	case r.URL.Path == "/readyz":
 		f.readiness(w)
 		return

@@ -11,8 +11,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
-// memberImages is where members have the bytes of images for each other, by the hex digits of their digest.
-const memberImages = "/cluster/images/"
+// memberImages is where members have the bytes of images for each other, by the hex digits of their digest. A front
+// passes on no request of a client to a path of members.
+const memberImages = cluster.MemberPaths + "images/"
 
 // peers are the other members, which may have the bytes of an image.
 type peers struct {
@@ -40,7 +41,7 @@ func (p peers) Sources(conductor, digest string) (urls []string, client *http.Cl
 func (m *member) inner(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		key, ok := strings.CutPrefix(r.URL.Path, memberImages)
-		if !ok {
+		if !ok || cluster.Forwarded(r) {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -2,6 +2,8 @@ package serve
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -25,6 +27,23 @@ func sendImage(t testing.TB, c *conductor, name string, body []byte) {
 	defer resp.Body.Close()
 	if text, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusCreated {
 		t.Fatalf("image %s: %d %s, %v\n%s", name, resp.StatusCode, text, err, c.Log)
+	}
+}
+
+// stranger: the bytes that members have for each other are for nobody else, at the one that forwards either.
+func stranger(t *testing.T, forwards, leads *conductor, image []byte) {
+	t.Helper()
+	for _, c := range []*conductor{forwards, leads} {
+		for _, path := range []string{"/cluster/images/", "/%63luster/images/"} {
+			resp, err := http.Get(fmt.Sprintf("%s%s%x", c.URL, path, sha256.Sum256(image)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(resp.Body)
+			if closed := resp.Body.Close(); err != nil || closed != nil || resp.StatusCode != http.StatusNotFound {
+				t.Errorf("a stranger is answered %d, %d bytes (%v)", resp.StatusCode, len(text), err)
+			}
+		}
 	}
 }
 
@@ -55,6 +74,7 @@ func TestClusterImages(t *testing.T) {
 			t.Errorf("%d, %d bytes, %v", status, len(body), err)
 		}
 	}
+	stranger(t, first, second, image)
 	first.End(t)
 	if status, body, err := second.Send(http.MethodGet, nodeapi.ImagesPath+"/os/file", nil); err != nil ||
 		status != http.StatusOK || !bytes.Equal(body, image) {
