@@ -276,6 +276,16 @@ func (c *Cluster) Knows(ctx context.Context, group string) bool {
 	return group == "" || c.View().Known(group) || c.LookAgain(ctx).Known(group)
 }
 
+// LeaderOf is the name of the member that leads a group, "" for none. That is this member as soon as its term has
+// begun, which the view is told later.
+func (c *Cluster) LeaderOf(group string) string {
+	if c.local(group) != nil {
+		return c.Self.Name
+	}
+	leader, _, _ := c.View().Leader(group)
+	return leader.Name
+}
+
 // local is the term of a group that this conductor leads, nil when there is none.
 func (c *Cluster) local(group string) *Term {
 	c.mu.Lock()

@@ -32,10 +32,7 @@ func (m membersOf) Members(ctx context.Context) ([]nodeapi.Conductor, error) {
 }
 
 // Leader is the conductor that leads a group.
-func (m membersOf) Leader(group string) string {
-	leader, _, _ := m.cluster.View().Leader(group)
-	return leader.Name
-}
+func (m membersOf) Leader(group string) string { return m.cluster.LeaderOf(group) }
 
 // Known reports whether a conductor of a group is alive.
 func (m membersOf) Known(group string) bool { return m.cluster.Knows(context.Background(), group) }
