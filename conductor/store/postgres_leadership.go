@@ -63,12 +63,27 @@ func lead(ctx context.Context, config *pgx.ConnConfig, tell func(error)) (*leade
 	return l, nil
 }
 
+// lockTime is how long a lock may be held by a connection whose client has ended: the server notices that later.
+const lockTime = 500 * time.Millisecond
+
 func (l *leadership) lock(ctx context.Context) error {
 	const try = "SELECT pg_try_advisory_lock($1, hashtext(current_schema()))"
-	var free bool
-	if err := l.conn.QueryRow(ctx, try, conductorLock).Scan(&free); err != nil || free {
-		return err
+	for end := time.Now().Add(lockTime); ; {
+		var free bool
+		err := l.conn.QueryRow(ctx, try, conductorLock).Scan(&free)
+		switch {
+		case err != nil || free:
+			return err
+		case time.Now().After(end):
+			return l.taken(ctx)
+		}
+		if err := pause(ctx, shortestWait); err != nil {
+			return err
+		}
 	}
+}
+
+func (l *leadership) taken(ctx context.Context) error {
 	return fmt.Errorf("%w: expected its lock to be free, found it held by %s; stop that conductor first", ErrInUse,
 		l.holder(ctx))
 }

@@ -124,8 +124,8 @@ func (w *postgresWriter) once(ctx context.Context, run func(t *tx) error) error 
 // and looks at the epoch after that: at READ COMMITTED a statement sees what was committed before it began.
 const (
 	beginWrite = "BEGIN ISOLATION LEVEL READ COMMITTED"
-	shareEpoch = "SELECT pg_advisory_xact_lock_shared('leader'::regclass::bigint << 32 | " +
-		"hashtext($1)::bigint & 4294967295)"
+	shareEpoch = "SELECT pg_advisory_xact_lock_shared(('leader'::regclass::bigint << 32) | " +
+		"(hashtext($1)::bigint & 4294967295))"
 	checkEpoch = "SELECT pg_current_xact_id()::text, " + timeline + ", " + life +
 		" FROM leader WHERE conductor_group = $1 AND epoch = $2"
 )

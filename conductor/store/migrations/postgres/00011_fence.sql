@@ -5,7 +5,7 @@
 -- +goose StatementBegin
 CREATE FUNCTION leader_epoch() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM pg_advisory_xact_lock(TG_RELID::bigint << 32 | hashtext(OLD.conductor_group)::bigint & 4294967295);
+    PERFORM pg_advisory_xact_lock((TG_RELID::bigint << 32) | (hashtext(OLD.conductor_group)::bigint & 4294967295));
     RETURN NEW;
 END
 $$;
