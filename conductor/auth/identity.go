@@ -11,7 +11,7 @@ var ErrUnknownToken = errors.New("the token is unknown, or it has expired or was
 
 // Identity is whose a token is, and for what it was made.
 type Identity struct {
-	UserID, User, UserDomain string // UserDomain is a name
+	User, UserDomain string // names
 	// ProjectID is "" for a token of no project.
 	ProjectID, Project, ProjectDomain string
 	System                            bool     // the token is for the whole cloud: system_scope:all

@@ -53,7 +53,8 @@ func (a *Authenticator) ofKeystone(w http.ResponseWriter, r *http.Request, token
 			return nil, err
 		}
 		if expired = who.Has(serviceRole); !expired {
-			return nil, a.challenge(w, "The token in the header "+serviceHeader+" has not the role "+serviceRole)
+			return nil, a.challenge(w, "The token in the header "+serviceHeader+" lacks the role "+serviceRole+
+				": give that role to the user of the service")
 		}
 	}
 	who, err := a.identity(w, r, token, expired)
@@ -95,11 +96,9 @@ func (a *Authenticator) identity(w http.ResponseWriter, r *http.Request, token s
 // persona is what an identity is here. An admin of one of the projects of administrators is one of the whole system, as
 // with Ironic before it had scopes.
 func (a *Authenticator) persona(who Identity) (*Caller, error) {
-	c := &Caller{User: who.User, Project: who.ProjectID}
+	// With the domain: a user of the files, or of another domain, may have the same name.
+	c := &Caller{User: who.User + "@" + who.UserDomain, Project: who.ProjectID}
 	home := strings.EqualFold(who.ProjectDomain, a.keystone.Domain())
-	if !strings.EqualFold(who.UserDomain, a.keystone.Domain()) {
-		c.User += "@" + who.UserDomain
-	}
 	switch {
 	case who.System:
 		c.Project = ""
@@ -122,7 +121,8 @@ func (a *Authenticator) persona(who Identity) (*Caller, error) {
 	}
 	if c.Role == nobody {
 		return nil, nodeapi.NewFault(http.StatusForbidden, "Access was denied: %s has none of the roles reader, member, "+
-			"manager, admin and service there; its roles are %s.", c.User, strings.Join(who.Roles, ", "))
+			"manager, admin and service in the project, or system, of the token; its roles are %q. Have one given: "+
+			"openstack role add.", c.User, strings.Join(who.Roles, ", "))
 	}
 	return c, nil
 }

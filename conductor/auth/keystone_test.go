@@ -43,7 +43,7 @@ func (c *cloud) Identify(_ context.Context, token string, expired bool) (Identit
 
 // someone is an identity of the user ann: roles in a project "NAME[@DOMAIN]", "system" or "" for no scope.
 func someone(scope, roles string) Identity {
-	who := Identity{UserID: "1", User: "ann", UserDomain: "Default", Roles: strings.Fields(roles),
+	who := Identity{User: "ann", UserDomain: "Default", Roles: strings.Fields(roles),
 		Expires: time.Unix(2e9, 0)}
 	switch {
 	case scope == "system":
@@ -80,23 +80,23 @@ func (h *house) with(headers ...string) (*Caller, *httptest.ResponseRecorder, er
 func TestPersonas(t *testing.T) {
 	h, c := newCloudHouse(t)
 	for _, row := range []struct{ scope, roles, want string }{
-		{"system", "admin member reader", "ann admin of everything"},
-		{"system", "member reader", "ann operator of everything"},
-		{"system", "reader", "ann reader of everything"},
-		{"system", "service", "ann admin of everything"},
-		{"system", "manager member reader", "ann operator of everything"},
-		{"admin", "admin member reader", "ann admin of everything"},
-		{"admin", "member reader", "ann operator of admin-id"},
-		{"admin@other", "admin", "ann admin of admin-id"},
-		{"service", "service", "ann admin of everything"},
-		{"service@other", "service", "ann operator of service-id"},
-		{"service", "admin", "ann admin of service-id"},
-		{"blue", "service", "ann operator of blue-id"},
-		{"blue", "admin member reader", "ann admin of blue-id"},
-		{"blue", "manager member reader", "ann admin of blue-id"},
-		{"blue", "member reader", "ann operator of blue-id"},
-		{"blue", "reader", "ann reader of blue-id"},
-		{"blue", "swiftoperator reader", "ann reader of blue-id"},
+		{"system", "admin member reader", "ann@Default admin of everything"},
+		{"system", "member reader", "ann@Default operator of everything"},
+		{"system", "reader", "ann@Default reader of everything"},
+		{"system", "service", "ann@Default admin of everything"},
+		{"system", "manager member reader", "ann@Default operator of everything"},
+		{"admin", "admin member reader", "ann@Default admin of everything"},
+		{"admin", "member reader", "ann@Default operator of admin-id"},
+		{"admin@other", "admin", "ann@Default admin of admin-id"},
+		{"service", "service", "ann@Default admin of everything"},
+		{"service@other", "service", "ann@Default operator of service-id"},
+		{"service", "admin", "ann@Default admin of service-id"},
+		{"blue", "service", "ann@Default operator of blue-id"},
+		{"blue", "admin member reader", "ann@Default admin of blue-id"},
+		{"blue", "manager member reader", "ann@Default admin of blue-id"},
+		{"blue", "member reader", "ann@Default operator of blue-id"},
+		{"blue", "reader", "ann@Default reader of blue-id"},
+		{"blue", "swiftoperator reader", "ann@Default reader of blue-id"},
 		{"blue", "swiftoperator", "403"},
 		{"system", "", "403"},
 		{"", "", "403"},
@@ -226,7 +226,7 @@ func TestKeystoneSession(t *testing.T) {
 	}
 	c.tokens["t"] = someone("blue", "member")
 	s := h.logIn("Bearer t")
-	if got := h.show(http.MethodPost, s.Cookie, s.Word); got != "ann operator" {
+	if got := h.show(http.MethodPost, s.Cookie, s.Word); got != "ann@Default operator" {
 		t.Errorf("the session: %s", got)
 	}
 	delete(c.tokens, "t")

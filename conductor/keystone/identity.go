@@ -28,7 +28,7 @@ type named struct {
 }
 
 func (d *described) identity() auth.Identity {
-	i := auth.Identity{UserID: d.User.ID, User: d.User.Name, UserDomain: d.User.Domain.Name, System: d.System.All,
+	i := auth.Identity{User: d.User.Name, UserDomain: d.User.Domain.Name, System: d.System.All,
 		Expires: d.Expires}
 	if d.Project != nil {
 		i.ProjectID, i.Project, i.ProjectDomain = d.Project.ID, d.Project.Name, d.Project.Domain.Name

@@ -121,6 +121,9 @@ func (c *Client) Identify(ctx context.Context, token string, expired bool) (auth
 	done := c.asked.DoChan(string(k[:]), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 		defer cancel()
+		if known, ok := c.Known(token, expired); ok { // answered since the first look
+			return known, nil
+		}
 		return c.ask(ctx, token, expired)
 	})
 	select {
@@ -133,10 +136,11 @@ func (c *Client) Identify(ctx context.Context, token string, expired bool) (auth
 }
 
 func key(token string, expired bool) [sha256.Size]byte {
+	kind := "now "
 	if expired {
-		token += " expired"
+		kind = "ever " // ahead of the token, which may have any characters
 	}
-	return sha256.Sum256([]byte(token))
+	return sha256.Sum256([]byte(kind + token))
 }
 
 func (c *Client) ask(ctx context.Context, token string, expired bool) (auth.Identity, error) {

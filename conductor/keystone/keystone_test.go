@@ -205,8 +205,13 @@ func TestExpired(t *testing.T) {
 	if who, err := k.Identify(t.Context(), "past", true); err != nil || who.User != "past" {
 		t.Errorf("beside a service's token: %+v, %v", who, err)
 	}
-	if _, err := k.Identify(t.Context(), "past", false); !errors.Is(err, auth.ErrUnknownToken) {
-		t.Errorf("alone: %v", err)
+	for _, token := range []string{"past", "past expired", "ever past"} {
+		if _, known := k.Known(token, false); known {
+			t.Errorf("%q alone is known", token)
+		}
+		if _, err := k.Identify(t.Context(), token, false); !errors.Is(err, auth.ErrUnknownToken) {
+			t.Errorf("%q alone: %v", token, err)
+		}
 	}
 }
 
