@@ -40,8 +40,8 @@ func (l *Library) check(ctx context.Context, w nodeapi.NewImage) (want disk.Chec
 	}
 	if w.Checksum != "" {
 		if want, err = disk.ParseChecksum(w.Checksum); err != nil || want.Algorithm == disk.MD5 {
-			return want, nodeapi.NewFault(http.StatusBadRequest, "The checksum %.140q is none: expected sha256: or sha512: and "+
-				"its hex digits; MD5 can be forged.", w.Checksum)
+			return want, nodeapi.NewFault(http.StatusBadRequest, "The checksum %.140q is not valid: expected the hex digits "+
+				"of a sha256 or sha512, with or without its name and a colon before them. MD5 can be forged.", w.Checksum)
 		}
 	}
 	known, err := l.Records.Find(ctx, w.Name)
@@ -50,6 +50,8 @@ func (l *Library) check(ctx context.Context, w nodeapi.NewImage) (want disk.Chec
 		return want, nil
 	case err != nil:
 		return want, err
+	case w.Owner != "" && known.Owner != "" && known.Owner != w.Owner: // which bytes it has is not for that project
+		return want, nodeapi.NewFault(http.StatusConflict, "An image with name %s already exists. Use another name.", w.Name)
 	case want.Algorithm == disk.SHA256 && "sha256:"+want.Sum != known.Digest:
 		return want, nodeapi.NewFault(http.StatusConflict, "Image %s exists with other bytes: it has %s, and the new one "+
 			"sha256:%s. An image does not change under its name: use another name, or delete it first.", w.Name,
@@ -69,6 +71,10 @@ func (l *Library) enter(ctx context.Context, i node.Image, w nodeapi.NewImage,
 		i.Name, i.Owner, i.Source, i.Conductor = w.Name, w.Owner, source(w.URL), l.Conductor
 		i.Digest, i.Size, i.VirtualSize, i.Format, i.Compression = a.Digest, a.Size, a.DiskSize, a.Format, a.Compression
 		*saved, err = l.Records.Create(ctx, i)
+		var refused *node.Refusal
+		if err != nil && !errors.As(err, &refused) {
+			err = errors.Join(imagestore.ErrUncertain, err)
+		}
 		return err
 	}
 }

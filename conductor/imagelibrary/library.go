@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -59,7 +58,7 @@ func New(ctx context.Context, c Config) *Library {
 // Wait waits until all transfers have ended.
 func (l *Library) Wait() { l.running.Wait() }
 
-// List lists all images, those that are on their way and those that were not had behind them.
+// List lists all images, then the transfers that are running or have failed.
 func (l *Library) List(ctx context.Context) ([]nodeapi.Image, error) {
 	records, err := l.Records.List(ctx, "")
 	if err != nil {
@@ -147,7 +146,7 @@ func (l *Library) shown(i node.Image) nodeapi.Image {
 	}
 }
 
-// Delete removes an image: its record, and its bytes unless another image has the same. One on its way ends.
+// Delete removes an image: its record, and its bytes unless another image has the same. A transfer ends.
 func (l *Library) Delete(ctx context.Context, ref string) error {
 	i, err := l.Records.Find(ctx, ref)
 	if errors.Is(err, node.ErrNotFound) {
@@ -204,6 +203,3 @@ func (l *Library) sweep(ctx context.Context) error {
 	}
 	return l.Bytes.Sweep(named, time.Now())
 }
-
-// refOf is a name or UUID as it is compared.
-func refOf(ref string) string { return strings.ToLower(ref) }

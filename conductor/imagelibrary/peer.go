@@ -24,12 +24,12 @@ func (l *Library) fromPeer(ctx context.Context, i node.Image) (*imagestore.Conte
 	content, err := l.Bytes.Pull(ctx, imagestore.Source{URLs: urls, Client: client, Stored: true,
 		Sum: disk.Checksum{Algorithm: disk.SHA256, Sum: imagestore.KeyOf(i.Digest)}})
 	if err != nil {
-		return nil, gone(i, fmt.Sprintf("conductor %s has them, and gives none: %v", i.Conductor, err))
+		return nil, gone(i, fmt.Sprintf("conductor %s has them, and did not send them: %v", i.Conductor, err))
 	}
 	return content, nil
 }
 
 func gone(i node.Image, why string) error {
-	return nodeapi.NewFault(http.StatusServiceUnavailable, "The bytes of image %s cannot be had: %s. Bring them back, or "+
-		"delete the image and add it again.", i.Name, why)
+	return nodeapi.NewFault(http.StatusServiceUnavailable, "The bytes of image %s are not available: %s. Start "+
+		"that conductor, copy the file into its --image-folder, or delete the image and add it again.", i.Name, why)
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,7 +22,7 @@ const (
 	failedFor    = time.Hour // that a failed one is shown
 )
 
-// transfer is an image on its way from a URL, or one that was not had.
+// transfer fetches an image from a URL; a failed one is kept for an hour.
 type transfer struct {
 	wanted nodeapi.NewImage
 	uuid   string
@@ -141,7 +142,7 @@ func (l *Library) transferOf(ref string) (*transfer, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for name, t := range l.transfers {
-		if name == ref || t.uuid == refOf(ref) {
+		if name == ref || strings.EqualFold(t.uuid, ref) {
 			return t, true
 		}
 	}

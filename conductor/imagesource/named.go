@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/imagestore"
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -48,12 +49,29 @@ func (s *Sources) disk(ctx context.Context, n node.Node, source string) (node.Im
 	return i, err
 }
 
+// openTime bounds the look whether the bytes of an image are there, at another conductor too.
+const openTime = 6 * time.Second
+
+// reach refuses an image whose bytes nobody has. Those that another conductor has begin to come.
+func (s *Sources) reach(ctx context.Context, i node.Image) error {
+	ctx, cancel := context.WithTimeout(ctx, openTime)
+	defer cancel()
+	content, err := s.named.Open(ctx, i)
+	if err != nil {
+		return err
+	}
+	return content.Close()
+}
+
 // checkNamed refuses an image that is not there for n, or not of a disk.
 func (s *Sources) checkNamed(ctx context.Context, n node.Node, source string) (found node.ImageFound, err error) {
 	i, err := s.disk(ctx, n, source)
 	if err == nil {
 		err = sameSum(i, text(n.InstanceInfo, "image_checksum"), text(n.InstanceInfo, "image_os_hash_algo"),
 			text(n.InstanceInfo, "image_os_hash_value"))
+	}
+	if err == nil {
+		err = s.reach(ctx, i)
 	}
 	found.Size = i.VirtualSize
 	return found, err
@@ -85,11 +103,7 @@ func (s *Sources) locateNamed(ctx context.Context, n node.Node, info agentapi.Im
 	if err := sameSum(i, info.Checksum, info.OSHashAlgo, info.OSHashValue); err != nil {
 		return info, err
 	}
-	content, err := s.named.Open(ctx, i) // what another conductor has begins to come
-	if err != nil {
-		return info, err
-	}
-	if err := content.Close(); err != nil {
+	if err := s.reach(ctx, i); err != nil {
 		return info, err
 	}
 	at, err := s.at(n, "stored/"+n.UUID+"/"+imagestore.KeyOf(i.Digest), i.Digest)

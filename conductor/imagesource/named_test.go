@@ -174,6 +174,11 @@ func TestNamedRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q for good", name, err, c.text)
 		}
 	}
+	gone := node.Image{Name: "gone", Format: node.ImageRaw, Digest: "sha256:" + wrong}
+	s.images["gone"], s.node.InstanceInfo = gone, nil
+	if _, err := s.Check(t.Context(), s.node, "image:gone"); err == nil {
+		t.Error("an image whose bytes are missing is not refused")
+	}
 	s.conf.Served = ""
 	s.restart()
 	if _, err := s.Check(t.Context(), s.node, "image:os"); err == nil || !strings.Contains(err.Error(), "--boot") {

@@ -21,7 +21,7 @@ const uploadPrefix = "upload-"
 
 const (
 	chunk   = 1 << 20  // read and written at a time
-	recheck = 64 << 20 // bytes of unknown size after which the room is looked at again
+	recheck = 64 << 20 // bytes after which the room is looked at again
 )
 
 // Added is an image as it was taken.
@@ -161,7 +161,7 @@ func (s *Store) copy(ctx context.Context, into io.Writer, r io.Reader, size int6
 		case err != nil:
 			return n, err
 		}
-		if size < 0 && n >= next {
+		if n >= next { // with a known size, too: others may be written at the same time
 			next = n + recheck
 			if err := s.disk(recheck); err != nil {
 				return n, err
@@ -169,6 +169,9 @@ func (s *Store) copy(ctx context.Context, into io.Writer, r io.Reader, size int6
 		}
 	}
 }
+
+// ErrUncertain is of a record that may have been made or not. Its bytes stay; Sweep removes those that nobody names.
+var ErrUncertain = errors.New("it is not known whether the image was entered")
 
 // enter puts a complete file under its digest, together with its record.
 func (s *Store) enter(path string, a Added, commit func(Added) error) error {
@@ -184,7 +187,7 @@ func (s *Store) enter(path string, a Added, commit func(Added) error) error {
 		return err
 	}
 	err := commit(a)
-	if err != nil && !had {
+	if err != nil && !had && !errors.Is(err, ErrUncertain) {
 		err = errors.Join(err, os.Remove(s.final(key)))
 	}
 	return err

@@ -81,7 +81,7 @@ func (s *Store) evict(need int64) error {
 			}
 		}
 		if oldest == "" {
-			return s.evictPartial(over)
+			return s.evictPartial(over, max(need, 0))
 		}
 		s.Log.Info("a pulled image goes, to make room", "file", oldest, "bytes", s.kept[oldest].size)
 		if err := os.Remove(s.final(oldest)); err != nil && !missing(err) {
@@ -91,10 +91,11 @@ func (s *Store) evict(need int64) error {
 	}
 }
 
-// evictPartial removes what is left of transfers that are not under way, where the cache is over its bound.
-func (s *Store) evictPartial(over int64) error {
+// evictPartial removes what is left of transfers that are not under way, until the cache is within its bound and the
+// file system has need bytes to spare.
+func (s *Store) evictPartial(over, need int64) error {
 	for key, size := range s.left() {
-		if over <= 0 {
+		if over <= 0 && s.disk(need) == nil {
 			return nil
 		}
 		if err := s.drop(key); err != nil {
@@ -103,8 +104,8 @@ func (s *Store) evictPartial(over int64) error {
 		over -= size
 	}
 	if over > 0 {
-		return &NoRoomError{What: fmt.Sprintf("the pulled images that are being read have all the room of --image-cache "+
-			"(%d bytes), %d too few: try again later, or raise it", s.Cache, over)}
+		return &NoRoomError{What: fmt.Sprintf("--image-cache (%d bytes) is full of images that machines are reading, and "+
+			"%d bytes more are needed: try again later, or raise it", s.Cache, over)}
 	}
 	return nil
 }

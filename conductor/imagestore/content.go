@@ -188,12 +188,12 @@ func (s *sender) ReadFrom(src io.Reader) (int64, error) {
 	return n, err
 }
 
-// Redacted is a URL without its password and its query, which may be a signature.
+// Redacted is a URL without its user, which may be a token, and its query, which may be a signature.
 func Redacted(rawURL string) string {
 	u, err := url.Parse(rawURL)
 	if err != nil {
 		return "a URL that cannot be read"
 	}
-	u.RawQuery = ""
-	return u.Redacted()
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
 }

@@ -308,15 +308,16 @@ func (p progress) Write(b []byte) (int, error) {
 // name is the first URL without credentials, for people.
 func (src Source) name() string { return Redacted(src.URLs[0]) }
 
-// ChangedError says that an image at a URL is not the one that was asked for.
+// ChangedError says that an image at a URL is not the one that was asked for. It does not say which one it is: whoever
+// deploys may not reach that URL, and could have its bytes with their checksum.
 type ChangedError struct {
 	At  string
 	Sum disk.ChecksumError
 }
 
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("the image at %s is another one than was asked for, or damaged: %v; nobody was given it: correct "+
-		"the checksum, or put the image back", e.At, &e.Sum)
+	return fmt.Sprintf("the image at %s is another one than was asked for, or damaged: it has not the %s %s; nobody was "+
+		"given it: correct the checksum, or put the image back", e.At, e.Sum.Want.Algorithm, e.Sum.Want.Sum)
 }
 
 // Unwrap is the error about the sums.

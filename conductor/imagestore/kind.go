@@ -24,7 +24,7 @@ type Kind struct {
 }
 
 // ErrUnknown is wrapped by the error for bytes that no machine boots or gets written.
-var ErrUnknown = errors.New("the image is of no use to machines")
+var ErrUnknown = errors.New("this is no image for machines")
 
 // headBytes is how much is read of an image: the volume descriptor of an ISO is at 32 KiB (ECMA-119, 8.1).
 const headBytes = 64 << 10
@@ -130,7 +130,7 @@ func qcow2(first []byte) (Kind, error) {
 		return Kind{}, fmt.Errorf("%w: it is a qcow2 whose data is in another file: make it whole with: qemu-img convert "+
 			"-O qcow2", ErrUnknown)
 	case virtual == 0 || virtual > math.MaxInt64:
-		return Kind{}, fmt.Errorf("%w: it is a qcow2 of %d bytes", ErrUnknown, virtual)
+		return Kind{}, fmt.Errorf("%w: its qcow2 header gives a disk of %d bytes: make the image again", ErrUnknown, virtual)
 	}
 	return Kind{Format: "qcow2", DiskSize: int64(virtual)}, nil //nolint:gosec // compared above
 }

@@ -67,7 +67,7 @@ func TestKind(t *testing.T) {
 		"web page":            {[]byte("<!DOCTYPE html>"), Kind{}, "html page"},
 		"short qcow2":         {[]byte("QFI\xfb"), Kind{}, "cut short"},
 		"qcow2 of nothing":    {qcow(0, nil), Kind{}, "0 bytes"},
-		"huge qcow2":          {qcow(1<<63, nil), Kind{}, "qcow2 of 9223372036854775808 bytes"},
+		"huge qcow2":          {qcow(1<<63, nil), Kind{}, "a disk of 9223372036854775808 bytes"},
 		"qcow2 with backing":  {qcow(1<<30, func(b []byte) { b[15] = 104 }), Kind{}, "backing file"},
 		"qcow2 with its data": {qcow(1<<30, func(b []byte) { b[79] = 4 }), Kind{}, "another file"},
 	} {
