@@ -56,12 +56,12 @@ unit: ## the quick part of the tests
 # The packages that take longest come first: beside the last one nothing is left to do.
 UNWATCHED := modernc.org/... github.com/therootcompany/xz/... github.com/klauspost/compress/... golang.org/x/crypto/...
 PLAIN     := ^(TestExplore|TestDocs.*|TestPolicy|TestNoSecretIsShown|TestControlCharactersInEveryBody)$$
-# The detector itself ends a program now and then ("ThreadSanitizer: CHECK failed"). It has found nothing then, and what
-# had no result runs once more: the others are cached.
+# The detector itself ends a program now and then ("ThreadSanitizer: CHECK failed", or a fault in its code). It has found
+# nothing then, and what had no result runs once more: the others are cached.
 RACE      := CGO_ENABLED=1 go test -race $(foreach p,$(UNWATCHED),-gcflags='$(p)=-race=false') -skip '$(PLAIN)' ./images/... ./conductor/... ./...
 .PHONY: race
 race: ## the unit tests under the race detector
-	@log=$$(mktemp); trap 'rm -f $$log' EXIT; $(RACE) 2>&1 | tee $$log || { grep -q '^ThreadSanitizer: CHECK failed' $$log && \
+	@log=$$(mktemp); trap 'rm -f $$log' EXIT; $(RACE) 2>&1 | tee $$log || { grep -q -e '^ThreadSanitizer: CHECK failed' -e '^SIGSEGV: segmentation violation' $$log && \
 	  ! grep -q -e '--- FAIL' -e 'DATA RACE' $$log && $(RACE); }
 	go test -run '$(PLAIN)' ./conductor/plan ./conductor/host ./conductor/api ./cmd/ferrite
 

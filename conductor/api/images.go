@@ -46,13 +46,13 @@ func (h *imageResource) routes() []rest.Route {
 	form := rest.FormOf(nodeapi.Image{})
 	const file = one + "/file"
 	return []rest.Route{
-		{Method: http.MethodGet, Path: many, Doc: "the images that operators have named, and those on their way",
+		{Method: http.MethodGet, Path: many, Doc: "the images that operators have named, and those that are being added",
 			Handle: h.list, Wire: rest.Returns(rest.FormOf(nodeapi.Images{}))},
-		{Method: http.MethodPost, Path: many, Doc: "fetch an image from a URL, under a name; it is on its way until its " +
-			"state is ready or failed",
+		{Method: http.MethodPost, Path: many, Doc: "fetch an image from a URL, under a name; its state is adding, " +
+			"then ready or failed",
 			Handle: h.fetch, Wire: rest.Wire{Status: http.StatusAccepted, Takes: rest.FormOf(nodeapi.NewImage{}), Gives: form}},
 		{Method: http.MethodGet, Path: one, Doc: "one image, by name or UUID", Handle: h.show, Wire: rest.Returns(form)},
-		{Method: http.MethodDelete, Path: one, Doc: "delete an image and its bytes, or end its way here", Handle: h.drop},
+		{Method: http.MethodDelete, Path: one, Doc: "delete an image and its bytes, or cancel its transfer", Handle: h.drop},
 		{Method: http.MethodPut, Path: file, Doc: "upload the bytes of a new image of that name: raw, qcow2, an ISO, a " +
 			"kernel or a ramdisk",
 			Handle: h.upload, Wire: rest.Wire{Status: http.StatusCreated, Takes: bytesForm(), TakesMedia: nodeapi.MediaBytes,

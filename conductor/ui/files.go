@@ -55,7 +55,7 @@ func load(from fs.FS) map[string]*file {
 	return files
 }
 
-// kinds are the media types of the interface's files. Those that the computer knows differ.
+// kinds are the media types of the interface's files. Those of mime.TypeByExtension differ between hosts.
 var kinds = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".svg": "image/svg+xml",

@@ -11,8 +11,8 @@ const MediaBytes = "application/octet-stream"
 // States of an image.
 const (
 	ImageReady   = "ready"
-	ImageAdding  = "adding"  // it is on its way from its source
-	ImageFailed  = "failed"  // it was not had; kept for an hour
+	ImageAdding  = "adding"  // it is being fetched
+	ImageFailed  = "failed"  // the transfer failed; it is shown for an hour
 	ImageMissing = "missing" // its record is there, its bytes are not
 )
 

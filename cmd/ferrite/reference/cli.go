@@ -69,7 +69,7 @@ func flags(b *strings.Builder, set *pflag.FlagSet) {
 		if name != "" {
 			flag += " " + name
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s |\n", flag, cell(usage), value(f.DefValue))
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", strings.ReplaceAll(flag, "|", `\|`), cell(usage), value(f.DefValue))
 	})
 	if rows > 0 {
 		b.WriteString("\n")

@@ -37,7 +37,7 @@ func imagePath(ref string) string { return nodeapi.ImagesPath + "/" + url.PathEs
 func imageList(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List every image, and those on their way",
+		Short: "List images, and those that are being added",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var reply struct {
@@ -80,7 +80,7 @@ func imageShow(s *client.Session) *cobra.Command {
 func imageDelete(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete IMAGE...",
-		Short: "Delete images and their bytes, or end their way to the conductor",
+		Short: "Delete images and their bytes, or cancel their transfer",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return wait.Each(args, func(ref string) error {

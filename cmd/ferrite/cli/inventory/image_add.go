@@ -141,13 +141,13 @@ func (a *addition) fetch(cmd *cobra.Command, at string) (i nodeapi.Image, err er
 	return i, nil
 }
 
-// pollImage is between two looks at an image on its way.
+// pollImage is between two looks at a transfer.
 const pollImage = 500 * time.Millisecond
 
-// lostTransfer explains an image that is neither on its way nor there.
+// lostTransfer explains an image that is neither being added nor there.
 func lostTransfer(name string, err error) error {
 	if client.NotFound(err) && !errors.Is(err, context.Canceled) {
-		return fmt.Errorf("image %s is not on its way any more: it was deleted, or the conductor was restarted; add it "+
+		return fmt.Errorf("the transfer of image %s has ended: it was deleted, or the conductor was restarted; add it "+
 			"again (%w)", name, err)
 	}
 	return err

@@ -91,7 +91,7 @@ func deployCommand(s *client.Session, v verb) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&img.url, "image", "",
-		"`NAME|URL` of the image; image_source of instance_info when left out")
+		"image to deploy, as `NAME|URL`; without it, image_source of instance_info")
 	f.StringVar(&img.checksum, "checksum", "", "checksum of the image, or the URL of a file of checksums")
 	f.StringVar(&img.format, "image-format", "", "raw or qcow2; detected when left out")
 	f.StringArrayVar(&img.rootDevice, "root-device", nil,
@@ -166,9 +166,8 @@ func splitChecksum(s string) (algo, sum string, err error) {
 	byLength := map[int]string{32: "md5", 40: "sha1", 64: "sha256", 96: "sha384", 128: "sha512"}[len(sum)]
 	switch {
 	case !hexSum.MatchString(sum) || byLength == "":
-		return "", "", fmt.Errorf("--checksum %q: expected hex of md5 (32), sha256 (64) or sha512 (128 characters), or the "+
-			"URL of a file of checksums; "+
-			"found %d characters", s, len(sum))
+		return "", "", fmt.Errorf("--checksum %q: expected hex of sha256 (64) or sha512 (128 characters), or the URL of a "+
+			"file of checksums; found %d characters", s, len(sum))
 	case named && algo != byLength:
 		return "", "", fmt.Errorf("--checksum %q: a sum of %d characters is %s, not %s", s, len(sum), byLength, algo)
 	case byLength == "md5":

@@ -81,7 +81,7 @@ export function attention(m: Machine, now: number): string {
   if (m.health === 'Critical' || m.health === 'critical') return 'a part of the machine is in a critical state'
   if (m.power === 'error') return m.error || 'its power state cannot be read'
   if (m.maintenance) return `in maintenance${m.reason ? `: ${m.reason}` : ''}`
-  if (kind === 'waiting' && m.since > 0 && now - m.since > longWait) return 'it has been waited for for a long time'
+  if (kind === 'waiting' && m.since > 0 && now - m.since > longWait) return 'it has been waiting for more than 30 minutes'
   if (m.error && !inProgress(m.state)) return m.error
   if (m.health === 'Warning' || m.health === 'warning') return 'a part of the machine warns'
   return ''

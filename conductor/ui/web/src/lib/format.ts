@@ -70,8 +70,8 @@ export function visible(text: string): string {
 }
 
 /** plural is 1 machine, 2 machines. */
-export const plural = (count: number, noun: string): string =>
-  `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`
+export const plural = (count: number, noun: string, many = `${noun}s`): string =>
+  `${count.toLocaleString('en-US')} ${count === 1 ? noun : many}`
 
 /** asText shows any value of a JSON document on one line. */
 export function asText(value: unknown): string {

@@ -1,8 +1,8 @@
-// What can be asked of a machine: the verbs of its state, and those beside it.
+// The actions that can be requested for a machine: the verbs of its state, and those beside it.
 import { verbs as ofState } from '../api/states'
 import type { Machine } from './classify'
 
-/** Danger is what a verb may destroy, in words for the question before it; '' for nothing. */
+/** Verb is an action that can be requested for a machine; danger is what it may destroy, in words for the question before it. */
 export interface Verb {
   id: string
   label: string

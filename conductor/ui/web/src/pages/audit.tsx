@@ -23,7 +23,7 @@ export function AuditPage() {
         <h1>Audit</h1>
         <p className="muted">{found.data && `${lines.length.toLocaleString('en-US')} of ${found.data.length.toLocaleString('en-US')} entries`}</p>
         <button type="button" className="button" onClick={found.reload}>
-          Read anew
+          Refresh
         </button>
       </div>
       <label className="find long">

@@ -24,7 +24,7 @@ export function ConductorsPage() {
         <h1>Conductors</h1>
         <p className="muted">{found.data && plural(members.length, 'conductor')}</p>
         <button type="button" className="button" onClick={found.reload}>
-          Read anew
+          Refresh
         </button>
       </div>
       <Failed error={found.error} retry={found.reload} />

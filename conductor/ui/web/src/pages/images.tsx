@@ -1,4 +1,4 @@
-import { useState, type FormEvent } from 'react'
+import { useEffect, useState, type FormEvent } from 'react'
 import { call, get, path } from '../api/client'
 import { session } from '../api/session'
 import type { Answer } from '../api/types'
@@ -11,12 +11,22 @@ import { bytes, dateTime, plural, visible } from '../lib/format'
 
 type Image = Answer<'GET /ferrite/v1/images'>['images'][number]
 
+/** progressOf is how much of an image is there; its size is not always known before. */
+const progressOf = (p: { done: number; total: number }): string =>
+  p.total > 0 ? `${bytes(p.done)} of ${bytes(p.total)}` : bytes(p.done)
+
 /** ImagesPage is the images that the conductor keeps: each can be deployed by its name. */
 export function ImagesPage() {
   const found = useData((signal) => get<{ images: Image[] }>('/ferrite/v1/images', undefined, signal), [])
   const [deleting, setDeleting] = useState<Image | null>(null)
   const [error, setError] = useState('')
   const images = found.data?.images ?? []
+  const adding = images.some((i) => i.state === 'adding')
+  useEffect(() => {
+    if (!adding) return
+    const timer = setInterval(found.reload, 2000)
+    return () => clearInterval(timer)
+  }, [adding, found.reload])
   const fetchImage = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
@@ -39,7 +49,7 @@ export function ImagesPage() {
         <h1>Images</h1>
         <p className="muted">{found.data && plural(images.length, 'image')}</p>
         <button type="button" className="button" onClick={found.reload}>
-          Read anew
+          Refresh
         </button>
       </div>
       <Failed error={found.error} retry={found.reload} />
@@ -51,7 +61,7 @@ export function ImagesPage() {
           id={(i) => i.uuid}
           columns={[
             { label: 'Name', of: (i) => visible(i.name) },
-            { label: 'State', of: (i) => (i.error ? <span className="bad">✕ {visible(i.error)}</span> : `${visible(i.state)}${i.progress ? `, ${bytes(i.progress.done)} of ${bytes(i.progress.total)}` : ''}`) },
+            { label: 'State', of: (i) => (i.error ? <span className="bad">✕ {visible(i.error)}</span> : `${visible(i.state)}${i.progress ? `, ${progressOf(i.progress)}` : ''}`) },
             { label: 'Format', of: (i) => visible([i.format, i.compression].filter(Boolean).join(', ')) },
             { label: 'Size', number: true, of: (i) => bytes(i.size) },
             { label: 'On a disk', wide: true, number: true, of: (i) => (i.virtual_size > 0 ? bytes(i.virtual_size) : '') },

@@ -30,7 +30,7 @@ export function LeasesPage() {
     <>
       <div className="heading">
         <h1>Leases</h1>
-        <p className="muted">{found.data && plural(leases.length, 'address').replace('addresss', 'addresses')}</p>
+        <p className="muted">{found.data && plural(leases.length, 'address', 'addresses')}</p>
       </div>
       <Failed error={found.error} retry={found.reload} />
       {error !== '' && <Notice kind="error">{error}</Notice>}

@@ -97,7 +97,7 @@ export function RoomPage() {
           No machine is known yet. Enroll one by its BMC, or switch one on in the boot network: it comes to “Discovered”.
         </Empty>
       ) : shown.length === 0 && !loading ? (
-        <Empty>{text === '' ? nothing[view] : 'No machine has all that the filter says.'}</Empty>
+        <Empty>{text === '' ? nothing[view] : 'No machine matches the filter.'}</Empty>
       ) : view === 'list' ? (
         <RoomList rows={shown} sort={sort} chosen={chosen} choose={setChosen} />
       ) : view === 'grid' ? (
@@ -112,7 +112,7 @@ export function RoomPage() {
 
 const nothing: Record<string, string> = {
   progress: 'Nothing is in progress.',
-  attention: 'No machine needs anybody.',
+  attention: 'No machine needs attention.',
 }
 
 const Count = ({ of }: { of: number }) => (of > 0 ? <span className="count">{of.toLocaleString('en-US')}</span> : null)

@@ -71,7 +71,7 @@ export function HostPage({ namespace, name }: { namespace: string; name: string 
         id={(c) => c.type}
         columns={[
           { label: 'Condition', of: (c) => visible(c.type) },
-          { label: 'Is so', of: (c) => (c.status === 'True' ? <span className="good">✓ yes</span> : c.status === 'False' ? 'no' : 'unknown') },
+          { label: 'Status', of: (c) => (c.status === 'True' ? <span className="good">✓ yes</span> : c.status === 'False' ? 'no' : 'unknown') },
           { label: 'Reason', of: (c) => visible(c.reason ?? '') },
           { label: 'Message', wide: true, of: (c) => visible(c.message ?? '') },
           { label: 'Since', wide: true, of: (c) => dateTime(c.lastTransitionTime) },
@@ -114,7 +114,7 @@ export function HostPage({ namespace, name }: { namespace: string; name: string 
       {may && (
         <p>
           <button type="button" onClick={() => setTurn(turn + 1)}>
-            Read the document anew
+            Reload the document
           </button>
         </p>
       )}

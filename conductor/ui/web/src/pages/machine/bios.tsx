@@ -27,7 +27,7 @@ export function Bios({ node }: TabProps) {
         columns={[
           { label: 'Setting', of: (s) => <code>{asText(s.name)}</code> },
           { label: 'Value', of: (s) => <strong>{asText(s.value)}</strong> },
-          { label: 'May be', wide: true, of: (s) => (Array.isArray(s.allowable_values) ? s.allowable_values.map(asText).join(', ') : range(s.lower_bound, s.upper_bound)) },
+          { label: 'Allowed values', wide: true, of: (s) => (Array.isArray(s.allowable_values) ? s.allowable_values.map(asText).join(', ') : range(s.lower_bound, s.upper_bound)) },
           { label: 'Kind', wide: true, of: (s) => [asText(s.attribute_type), s.read_only === true && 'read only', s.reset_required === true && 'needs a reset'].filter(Boolean).join(', ') },
         ]}
       />

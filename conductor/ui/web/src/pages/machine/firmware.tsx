@@ -19,8 +19,8 @@ export function Firmware({ node }: TabProps) {
       columns={[
         { label: 'Component', of: (c) => asText(c.component) },
         { label: 'Version', of: (c) => <code>{asText(c.current_version)}</code> },
-        { label: 'At first', wide: true, of: (c) => asText(c.initial_version) },
-        { label: 'Flashed last', wide: true, of: (c) => asText(c.last_version_flashed) },
+        { label: 'Initial', wide: true, of: (c) => asText(c.initial_version) },
+        { label: 'Last flashed', wide: true, of: (c) => asText(c.last_version_flashed) },
         { label: 'Model', wide: true, of: (c) => [c.vendor, c.model].map(asText).filter(Boolean).join(' ') },
         { label: 'Read', wide: true, of: (c) => dateTime(c.updated_at ?? c.created_at) },
       ]}

@@ -57,7 +57,7 @@ export function Log({ node }: TabProps) {
         </label>
         {ended && (
           <button type="button" onClick={() => setTurn(turn + 1)}>
-            Read it anew
+            Reconnect
           </button>
         )}
         <a href={ferrite(node.uuid ?? '', '/logs')} download={`${node.name || node.uuid}.log`}>

@@ -26,7 +26,7 @@ export function Sensors({ node }: TabProps) {
       <p className="muted">
         Read {dateTime(at)} by {visible(source)}.{' '}
         <button type="button" onClick={found.reload}>
-          Read anew
+          Refresh
         </button>
       </p>
       {(incomplete ?? []).map((text) => (

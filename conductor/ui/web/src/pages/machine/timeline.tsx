@@ -61,7 +61,7 @@ export function TimeLine({ node, status }: TabProps) {
           {visible(text)}
         </p>
       ))}
-      {shown.length === 0 && !kept.loading && <Empty>Nothing is kept that the filter lets through.</Empty>}
+      {shown.length === 0 && !kept.loading && <Empty>No entry matches the filter.</Empty>}
       <ol className="timeline">
         {shown.slice(0, most).map((entry, i) => (
           <Line key={entry.key} entry={entry} first={i === 0 || dateOf(shown[i - 1]!.at) !== dateOf(entry.at)} />
