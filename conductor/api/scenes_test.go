@@ -3,6 +3,7 @@ package api_test
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
@@ -26,6 +27,10 @@ func scenes() map[string]scene {
 			r.free()
 			r.settle("ipmi1")
 		}},
+		// The heartbeat before it begins a cleaning that fails, and with that the token ends.
+		"25#38": {before: func(t *testing.T, r *replay) {
+			r.becomes(t, r.translate("11111111-0000-4000-8000-000000000040"), node.CleanFailed)
+		}},
 		"14#1": {before: func(_ *testing.T, r *replay) { r.BMC.Break(nil) }},
 	}
 	// The nodes of 91 were made before the recording.
@@ -43,4 +48,17 @@ func scenes() map[string]scene {
 		}}
 	}
 	return all
+}
+
+// becomes waits until a node has a state.
+func (r *replay) becomes(t *testing.T, ref string, want node.State) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		switch n := r.settle(ref); {
+		case n.ProvisionState == want:
+			return
+		case time.Now().After(end):
+			t.Fatalf("node %s is %s, expected %s", ref, n.ProvisionState, want)
+		}
+	}
 }

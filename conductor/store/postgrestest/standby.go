@@ -99,7 +99,7 @@ func (s *Server) await(t testing.TB, query string) {
 // Promote makes a standby the server that writes.
 func (s *Server) Promote(t testing.TB) {
 	t.Helper()
-	s.Run(t, "SELECT pg_promote()")
+	s.Run(t, "SELECT pg_promote(false)") // its snapshot could hold up the recovery that it would wait for
 	s.await(t, "SELECT NOT pg_is_in_recovery()")
 }
 
