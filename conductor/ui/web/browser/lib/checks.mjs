@@ -1,4 +1,4 @@
-// What the checks have in common: a count, and words for what went wrong.
+// Shared by all checks: a count, and words for what went wrong.
 import { strict as assert } from 'node:assert'
 import { mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'

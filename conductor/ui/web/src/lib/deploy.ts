@@ -1,4 +1,4 @@
-// What a deploy says of its image, as changes of instance_info.
+// The image of a deploy, as changes of instance_info.
 import type { Change } from '../api/machine'
 
 export interface Image {
