@@ -140,3 +140,23 @@ func TestMissing(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestTakenName: a name is taken for all projects, but which bytes it has is told to its own alone.
+func TestTakenName(t *testing.T) {
+	r := newRig(t, t.TempDir())
+	upload := func(owner string) (nodeapi.Image, error) {
+		body := make([]byte, 1<<10)
+		return r.Upload(t.Context(), nodeapi.NewImage{Name: "os", Owner: owner}, "ada", bytes.NewReader(body),
+			int64(len(body)))
+	}
+	i, err := upload("blue")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for owner, told := range map[string]bool{"blue": true, "": true, "red": false} {
+		_, err := upload(owner)
+		if status(err) != http.StatusConflict || strings.Contains(err.Error(), i.Digest) != told {
+			t.Errorf("project %q: %v; the digest is told: expected %v", owner, err, told)
+		}
+	}
+}
