@@ -13,7 +13,7 @@ import (
 )
 
 // bill is the SPDX document of a program: the Go modules that it and the agent inside it were built from, as the
-// linker has written them down.
+// linker has written them down, and the npm packages of its web interface.
 func (p packer) bill(program string) ([]byte, error) {
 	sum, err := buildcache.HashFile(program)
 	if err != nil {
@@ -43,6 +43,9 @@ func (p packer) bill(program string) ([]byte, error) {
 			doc.Add("DEPENDS_ON", of.id, spdx.NewPackage(id, m.path, m.version, "").
 				Named("pkg:golang/"+escaped(m.path)+"@"+url.PathEscape(m.version)))
 		}
+	}
+	if err := inBrowser(&doc, main, p.webLock); err != nil {
+		return nil, err
 	}
 	var out bytes.Buffer
 	err = doc.Write(&out)

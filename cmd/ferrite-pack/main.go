@@ -30,6 +30,7 @@ func main() {
 type packer struct {
 	programs string // folder with ARCH/ferrite of each architecture
 	agent    string // the agent that is inside them
+	webLock  string // package-lock.json of the web interface
 	nfpm     string // the tool that writes .deb and .rpm
 	out      string
 	version  string
@@ -43,6 +44,8 @@ func run(ctx context.Context) error {
 	var p packer
 	flag.StringVar(&p.programs, "programs", "bin/packages/programs", "folder with ARCH/ferrite of each architecture")
 	flag.StringVar(&p.agent, "agent", "bin/ferrite-agent", "the agent inside them, to list what it consists of")
+	flag.StringVar(&p.webLock, "web-lock", "conductor/ui/web/package-lock.json",
+		"the web interface's lock file, to list what it consists of")
 	flag.StringVar(&p.nfpm, "nfpm", "nfpm", "path of nfpm")
 	flag.StringVar(&p.out, "out", "bin/packages", "folder of the packages")
 	flag.Parse()
