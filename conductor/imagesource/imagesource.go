@@ -72,7 +72,7 @@ type kind struct {
 // kinds are the ways, by the scheme of the URL.
 var kinds = map[string]kind{
 	"file":  {(*Sources).checkFile, (*Sources).locateFile},
-	"oci":   {(*Sources).checkOCI, (*Sources).locateOCI},
+	"oci":   {(*Sources).checkOCI, (*Sources).pullOCI},
 	"image": {(*Sources).checkNamed, (*Sources).locateNamed},
 }
 

@@ -1,6 +1,7 @@
 package imagesource_test
 
 import (
+	"bytes"
 	stdcmp "cmp"
 	"crypto/sha256"
 	"encoding/base64"
@@ -10,8 +11,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -25,9 +30,12 @@ import (
 type container struct {
 	*httptest.Server
 	manifests map[string][]byte // by tag and digest
+	blobs     map[string][]byte // by digest
+	reads     atomic.Int64      // of blobs
 	auth      string            // scheme that it asks for, "" for none
 	login     string            // user:password that gets a token
 	realm     string            // where tokens are given out, "" for here
+	renewed   string            // end of its tokens; those of another end have run out
 	status    int               // answered to everything, 0 for what is right
 }
 
@@ -51,10 +59,12 @@ func (c *container) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		fmt.Fprintf(w, `{"token": %q}`, token)
+		fmt.Fprintf(w, `{"token": %q}`, token+c.renewed)
 		return
 	}
-	want := map[string]string{"": r.Header.Get("Authorization"), "Bearer": "Bearer " + token, "Basic": basic}[c.auth]
+	want := map[string]string{
+		"": r.Header.Get("Authorization"), "Bearer": "Bearer " + token + c.renewed, "Basic": basic,
+	}[c.auth]
 	if r.Header.Get("Authorization") != want {
 		w.Header().Set("WWW-Authenticate",
 			fmt.Sprintf(`%s realm="%s/token",service="lab",scope="repository:lab/os:pull"`, c.auth, stdcmp.Or(c.realm, c.URL)))
@@ -63,6 +73,11 @@ func (c *container) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if c.status != 0 {
 		w.WriteHeader(c.status)
+		return
+	}
+	if blob := c.blobs[strings.TrimPrefix(r.URL.Path, "/v2/lab/os/blobs/")]; blob != nil {
+		c.reads.Add(1)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(blob))
 		return
 	}
 	name, ok := strings.CutPrefix(r.URL.Path, "/v2/lab/os/manifests/")
@@ -293,4 +308,53 @@ func FuzzManifest(f *testing.F) {
 			t.Errorf("the agent is sent to %s for %s", got.URLs[0], got.OSHashValue)
 		}
 	})
+}
+
+// TestOCIPulled: a disk of a registry is read once for all nodes whose secret the registry takes. One without a secret
+// is not given it, by the URL of the blob either; a token that has run out is asked for again.
+func TestOCIPulled(t *testing.T) {
+	c := newContainer(t)
+	c.auth = "Bearer"
+	body := strings.Repeat("disk", 64<<10)
+	c.blobs = map[string][]byte{digest([]byte(body)): []byte(body)}
+	c.put(t, "1", manifest(object{"mediaType": stream, "digest": digest([]byte(body)), "size": len(body)}))
+	s := newImageSite(t, 1<<30)
+	s.conf.Client = c.Client()
+	s.restart()
+	source := "oci://" + c.host() + "/lab/os:1"
+	s.node.InstanceInfo = object{"image_source": source, "image_pull_secret": "user:hunter2"}
+	var at string
+	for range 2 {
+		got, err := s.Locate(t.Context(), s.node, info(source))
+		if err != nil || !strings.Contains(got.URLs[0], "/images/pulled/") || got.RequestAuthorize != "" {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		at = got.URLs[0]
+		if status, text := get(t, at, ""); status != http.StatusOK || text != body {
+			t.Errorf("%d, %d bytes", status, len(text))
+		}
+	}
+	if n := c.reads.Load(); n != 1 {
+		t.Errorf("the registry was read %d times", n)
+	}
+	without := s.node
+	without.InstanceInfo = object{"image_source": source}
+	if got, err := s.Locate(t.Context(), without, info(source)); err == nil {
+		t.Errorf("without a secret: %+v", got)
+	}
+	blob := c.URL + "/v2/lab/os/blobs/" + digest([]byte(body))
+	known := agentapi.ImageInfo{URLs: []string{blob}, OSHashAlgo: "sha256", OSHashValue: sha(body)}
+	if got, err := s.Through(t.Context(), without, known); err != nil || got.URLs[0] != blob {
+		t.Errorf("by the URL of the blob: %+v, %v", got, err)
+	}
+	c.renewed = "-2" // the token that is remembered runs out, and the image had to go for others
+	if err := os.Remove(s.conf.Pulled.Path(path.Base(at))); err != nil {
+		t.Fatal(err)
+	}
+	if status, text := get(t, at, ""); status != http.StatusBadGateway || !strings.Contains(text, "401") {
+		t.Errorf("by a token that has run out: %d %.300s", status, text)
+	}
+	if status, text := get(t, at, ""); status != http.StatusOK || text != body {
+		t.Errorf("an agent that asks again: %d, %d bytes", status, len(text))
+	}
 }

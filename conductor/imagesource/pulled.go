@@ -51,6 +51,16 @@ func (s *Sources) Through(ctx context.Context, n node.Node, info agentapi.ImageI
 	return info, nil
 }
 
+// pullOCI is locateOCI, and Through for the blob that it finds: the registry is asked for each node, with the node's
+// own secret, before it is given what was pulled for another.
+func (s *Sources) pullOCI(ctx context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error) {
+	found, err := s.locateOCI(ctx, n, info)
+	if err != nil {
+		return info, err
+	}
+	return s.Through(ctx, n, found)
+}
+
 // origin is where an image comes from, and by which checksum it is known.
 func (s *Sources) origin(ctx context.Context, info agentapi.ImageInfo) (src imagestore.Source, err error) {
 	src = imagestore.Source{URLs: info.URLs, Client: s.client, Header: http.Header{}}
@@ -84,6 +94,12 @@ func (s *Sources) remember(src imagestore.Source) {
 		clear(s.origins)
 	}
 	s.origins[src.Key()] = src
+}
+
+func (s *Sources) forget(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.origins, key)
 }
 
 // originOf is the origin of a key that an agent of n was given, maybe before this conductor was restarted.
@@ -139,6 +155,9 @@ func (d *desk) servePulled(w http.ResponseWriter, r *http.Request) {
 	}
 	content, err := d.pulled.Pull(r.Context(), src)
 	if err != nil {
+		if len(src.Header) > 0 {
+			d.forget(key) // a registry's token runs out: whoever asks again has the registry asked for another
+		}
 		d.refused(w, n, err)
 		return
 	}

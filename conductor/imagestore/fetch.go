@@ -30,12 +30,17 @@ type Source struct {
 }
 
 // Key is what the image has here. That of a pulled image includes the URL with its credentials: knowing a checksum is
-// not enough to be given what somebody else was let in for.
+// not enough to be given what somebody else was let in for. An image that was authorized has another key than one of
+// the same URL that was not.
 func (src Source) Key() string {
 	if src.Stored {
 		return src.Sum.Sum
 	}
-	sum := sha256.Sum256([]byte(string(src.Sum.Algorithm) + ":" + src.Sum.Sum + " " + src.URLs[0]))
+	text := string(src.Sum.Algorithm) + ":" + src.Sum.Sum + " " + src.URLs[0]
+	if src.Header.Get("Authorization") != "" {
+		text += " authorized"
+	}
+	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:16])
 }
 
