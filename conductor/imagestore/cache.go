@@ -60,10 +60,37 @@ func (s *Store) makeRoom(key string, size int64, stored bool) error {
 	if f := s.fetches[key]; f != nil {
 		f.change(func() { f.room = size })
 	}
+	if err := s.attainable(size - have); err != nil {
+		return err
+	}
 	if err := s.evict(size - have); err != nil {
 		return err
 	}
 	return s.disk(size - have)
+}
+
+// attainable refuses need more bytes where even the removal of all that nobody reads would not make room for them: no
+// image goes for one that cannot come. The lock is held.
+func (s *Store) attainable(need int64) error {
+	removable := int64(0)
+	for key, k := range s.kept {
+		if s.readers[key] == 0 {
+			removable += k.size
+		}
+	}
+	for _, size := range s.left() {
+		removable += size
+	}
+	if over := s.total() - s.Cache - removable; over > 0 {
+		return s.inUse(over)
+	}
+	return s.diskAfter(removable, need)
+}
+
+// inUse says that the cache lacks over bytes, and nothing in it can go.
+func (s *Store) inUse(over int64) error {
+	return &NoRoomError{What: fmt.Sprintf("--image-cache (%d bytes) is full of images that machines are reading, and "+
+		"%d bytes more are needed: try again later, or raise it", s.Cache, over)}
 }
 
 // evict removes images until the cache has no more than its bound, and the file system need bytes to spare, or there
@@ -104,8 +131,7 @@ func (s *Store) evictPartial(over, need int64) error {
 		over -= size
 	}
 	if over > 0 {
-		return &NoRoomError{What: fmt.Sprintf("--image-cache (%d bytes) is full of images that machines are reading, and "+
-			"%d bytes more are needed: try again later, or raise it", s.Cache, over)}
+		return s.inUse(over)
 	}
 	return nil
 }

@@ -52,9 +52,12 @@ func TestCacheIsBounded(t *testing.T) {
 	if _, err := pull(3); !errors.As(err, &full) || full.Permanent() {
 		t.Errorf("all are being read: %v", err)
 	}
-	for _, c := range open {
-		_ = c.Close()
+	_ = open[0].Close()
+	bigger := newOrigin(t, sample(2*size, 8), nil).source()
+	if _, err := s.Pull(t.Context(), bigger); !errors.As(err, &full) || !s.Has(sources[0].Key()) {
+		t.Errorf("one goes for an image that does not fit all the same: %v, files %q", err, files(t, s))
 	}
+	_ = open[1].Close()
 	if c, err := pull(3); err != nil {
 		t.Errorf("none is being read: %v", err)
 	} else {

@@ -191,12 +191,15 @@ func (e *NoRoomError) Error() string { return e.What }
 func (e *NoRoomError) Permanent() bool { return e.permanent }
 
 // disk refuses n more bytes for which the file system has no room.
-func (s *Store) disk(n int64) error {
+func (s *Store) disk(n int64) error { return s.diskAfter(0, n) }
+
+// diskAfter is disk once removed bytes are removed.
+func (s *Store) diskAfter(removed, n int64) error {
 	free, err := Free(s.Dir)
 	if err != nil {
 		return err
 	}
-	if free-n < s.KeepFree {
+	if free+removed-n < s.KeepFree {
 		return &NoRoomError{What: fmt.Sprintf("the file system of %s has %d bytes free, of which %d stay free; %d more are "+
 			"needed: delete images, or name a larger folder with --image-folder", s.Dir, free, s.KeepFree, n)}
 	}
