@@ -78,7 +78,7 @@ func (p *Policy) Boot(ctx context.Context, c pxe.Client) (boot pxe.Boot, err err
 	if !plan.WantsRamdisk(n) {
 		return pxe.Boot{Action: pxe.Address, Why: pxe.ReasonNotToBoot}, nil
 	}
-	kernel, initrd, err := p.ramdisk(n)
+	kernel, initrd, err := p.ramdisk(ctx, n)
 	if err != nil {
 		return pxe.Boot{}, err
 	}
@@ -136,7 +136,7 @@ func (p *Policy) instance(ctx context.Context, n node.Node, b plan.InstanceBoot)
 
 // ramdisk prefers what the node names over the conductor's own; a rescue may
 // have one to itself.
-func (p *Policy) ramdisk(n node.Node) (kernel, initrd string, err error) {
+func (p *Policy) ramdisk(ctx context.Context, n node.Node) (kernel, initrd string, err error) {
 	if err := plan.CheckBootFiles(n); err != nil {
 		return "", "", err
 	}
@@ -149,21 +149,29 @@ func (p *Policy) ramdisk(n node.Node) (kernel, initrd string, err error) {
 	if k == "" || r == "" {
 		return p.Kernel, p.Initrd, nil
 	}
-	if kernel, err = p.source(n, kind+"_kernel", k); err == nil {
-		initrd, err = p.source(n, kind+"_ramdisk", r)
+	if kernel, err = p.source(ctx, n, kind+"_kernel", k); err == nil {
+		initrd, err = p.source(ctx, n, kind+"_ramdisk", r)
 	}
 	return kernel, initrd, err
 }
 
-// source is where a file is that a node names in driver_info: a URL, or a file
-// that is open to nodes.
-func (p *Policy) source(n node.Node, key, named string) (string, error) {
+// source is where a file is that a node names in driver_info: a URL, a named image, or a
+// file that is open to nodes.
+func (p *Policy) source(ctx context.Context, n node.Node, key, named string) (string, error) {
+	if node.NamedImage(named) != "" && p.Images != nil {
+		file, err := p.Images.BootFile(ctx, n, named)
+		if err != nil {
+			return "", fmt.Errorf("node %s: driver_info/%s: %w", n.UUID, key, err)
+		}
+		return file, nil
+	}
 	if strings.HasPrefix(named, "http://") || strings.HasPrefix(named, "https://") {
 		return named, nil
 	}
 	file, err := p.Local.Find(named)
 	if err != nil {
-		return "", fmt.Errorf("node %s: driver_info/%s is %q: %w; give an http(s) URL, or a file that nodes may name", n.UUID,
+		return "", fmt.Errorf("node %s: driver_info/%s is %q: %w; give an http(s) URL, image:NAME, or a file that nodes may "+
+			"name", n.UUID,
 			key, named, err)
 	}
 	return file, nil

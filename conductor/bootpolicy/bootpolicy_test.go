@@ -71,6 +71,8 @@ func TestBoot(t *testing.T) {
 	rest := node.Node{ProvisionState: node.Active}
 	wrote := booting("deploy", "agent.wait_for_heartbeat")
 	wrote.Run.Index = 2
+	byName := booting("clean", "agent.wait_for_heartbeat")
+	byName.DriverInfo = map[string]any{"deploy_kernel": "image:vmlinuz", "deploy_ramdisk": "http://h/r"}
 	own := booting("clean", "agent.wait_for_heartbeat")
 	own.DriverInfo = map[string]any{"deploy_kernel": "http://h/k", "deploy_ramdisk": "http://h/r",
 		"kernel_append_params": "%default% debug"}
@@ -104,6 +106,10 @@ func TestBoot(t *testing.T) {
 		"a node with a ramdisk of its own": {own, mac, true, pxe.Boot{
 			Action: pxe.Ramdisk, Kernel: "http://h/k", Initrd: "http://h/r",
 			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 quiet debug",
+		}},
+		"a node with a ramdisk of its own by name": {byName, mac, true, pxe.Boot{
+			Action: pxe.Ramdisk, Kernel: "/here/image:vmlinuz", Initrd: "http://h/r",
+			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 quiet",
 		}},
 		"an instance that is an ISO": {live(map[string]any{"boot_iso": "http://h/live.iso"}), mac, true, pxe.Boot{
 			Action: pxe.Image, ImageURL: "http://h/live.iso",

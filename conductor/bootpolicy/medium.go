@@ -23,7 +23,7 @@ func (p *Policy) Medium(ctx context.Context, n node.Node) (pxe.Boot, error) {
 		}
 		return p.instance(ctx, n, own)
 	}
-	kernel, initrd, err := p.ramdisk(n)
+	kernel, initrd, err := p.ramdisk(ctx, n)
 	if err != nil {
 		return pxe.Boot{}, err
 	}

@@ -86,15 +86,20 @@ func NamedISO(n node.Node) string {
 	return at
 }
 
-// NamedBootFiles are the kernel and ramdisk that a node boots by their names, as its workload.
-func NamedBootFiles(n node.Node) (named []string) {
-	if n.Interfaces["deploy"] != "ramdisk" || text(n.InstanceInfo, "boot_iso") != "" {
-		return nil
-	}
-	for _, key := range []string{"kernel", "ramdisk"} {
-		if at := text(n.InstanceInfo, key); node.NamedImage(at) != "" {
-			named = append(named, at)
+// NamedBootFiles are the kernels and ramdisks that a node boots by their names, image:NAME, by the fields that name
+// them: those with an agent, and the workload.
+func NamedBootFiles(n node.Node) map[string]string {
+	named := map[string]string{}
+	add := func(of string, fields map[string]any, keys ...string) {
+		for _, key := range keys {
+			if at := text(fields, key); node.NamedImage(at) != "" {
+				named[of+key] = at
+			}
 		}
+	}
+	add("driver_info/", n.DriverInfo, ramdiskFiles...)
+	if n.Interfaces["deploy"] == "ramdisk" && text(n.InstanceInfo, "boot_iso") == "" {
+		add("instance_info/", n.InstanceInfo, "kernel", "ramdisk")
 	}
 	return named
 }
