@@ -20,8 +20,8 @@ func (l *Library) Upload(ctx context.Context, w nodeapi.NewImage, by string, bod
 	if err != nil {
 		return nodeapi.Image{}, err
 	}
-	if size > l.MaxSize {
-		return nodeapi.Image{}, l.tooLarge(size)
+	if err := l.fits(ctx, w.Owner, max(size, 0)); err != nil {
+		return nodeapi.Image{}, err
 	}
 	var saved node.Image
 	err = l.Bytes.Add(ctx, &bounded{Reader: body, left: l.MaxSize, over: l.tooLarge(-1)}, size, want,
@@ -61,10 +61,39 @@ func (l *Library) check(ctx context.Context, w nodeapi.NewImage) (want disk.Chec
 		"name, or delete it first.", w.Name, known.Digest)
 }
 
+// fits refuses an image of size bytes that is too large, or that its project has no room for.
+func (l *Library) fits(ctx context.Context, owner string, size int64) error {
+	switch {
+	case size > l.MaxSize:
+		return l.tooLarge(size)
+	case owner == "" || l.MaxOwned == 0:
+		return nil
+	}
+	images, err := l.Records.List(ctx, "")
+	if err != nil {
+		return err
+	}
+	has := int64(0)
+	for _, i := range images {
+		if i.Owner == owner {
+			has += i.Size
+		}
+	}
+	if has+size > l.MaxOwned {
+		return nodeapi.NewFault(http.StatusRequestEntityTooLarge, "The images of project %s have %d bytes; with %d more "+
+			"they would have more than %d (--image-project-limit). Delete images of the project, or have the "+
+			"limit raised.", owner, has, size, l.MaxOwned)
+	}
+	return nil
+}
+
 // enter makes the record of an image whose bytes are there.
 func (l *Library) enter(ctx context.Context, i node.Image, w nodeapi.NewImage,
 	saved *node.Image) func(imagestore.Added) error {
 	return func(a imagestore.Added) (err error) {
+		if err := l.fits(ctx, w.Owner, a.Size); err != nil { // another may have come in the meantime
+			return err
+		}
 		if sum, err := disk.ParseChecksum(w.Checksum); err == nil {
 			i.Checksum = string(sum.Algorithm) + ":" + sum.Sum
 		}

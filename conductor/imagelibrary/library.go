@@ -37,6 +37,7 @@ type Config struct {
 	Peers     Peers        // nil for a conductor that is alone
 	Conductor string       // the name of this one
 	MaxSize   int64        // bytes of an image
+	MaxOwned  int64        // bytes of all images of one project; 0: as many as have room
 	Log       *slog.Logger
 }
 
@@ -175,14 +176,27 @@ func (l *Library) Delete(ctx context.Context, ref string) error {
 	})
 }
 
+// Named are the digests of all images.
+func (l *Library) Named(ctx context.Context) (digests []string, err error) {
+	records, err := l.Records.List(ctx, "")
+	for _, i := range records {
+		digests = append(digests, i.Digest)
+	}
+	return digests, err
+}
+
 // sweepEvery is how often bytes without a record are looked for.
 const sweepEvery = time.Hour
 
-// Sweep removes bytes that no record names, now and then, until ctx ends.
-func (l *Library) Sweep(ctx context.Context) {
+// Sweep removes bytes whose digests no record names, now and then, until ctx ends.
+func Sweep(ctx context.Context, bytes *imagestore.Store, named func(context.Context) ([]string, error)) {
 	for {
-		if err := l.sweep(ctx); err != nil && ctx.Err() == nil {
-			l.Log.Warn("the folder of images is not swept", "err", err)
+		digests, err := named(ctx)
+		if err == nil {
+			err = bytes.Sweep(digests, time.Now())
+		}
+		if err != nil && ctx.Err() == nil {
+			bytes.Log.Warn("the folder of images is not swept", "err", err)
 		}
 		select {
 		case <-time.After(sweepEvery):
@@ -190,16 +204,4 @@ func (l *Library) Sweep(ctx context.Context) {
 			return
 		}
 	}
-}
-
-func (l *Library) sweep(ctx context.Context) error {
-	records, err := l.Records.List(ctx, "")
-	if err != nil {
-		return err
-	}
-	named := map[string]bool{}
-	for _, i := range records {
-		named[i.Digest] = true
-	}
-	return l.Bytes.Sweep(named, time.Now())
 }

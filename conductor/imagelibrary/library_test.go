@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -46,7 +50,8 @@ func newRig(t *testing.T, dir string) *rig {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	r := &rig{imagelibrary.New(ctx, imagelibrary.Config{Records: records{mem.New().Catalogs().Images}, Bytes: store,
-		Client: http.DefaultClient, Conductor: "c1", MaxSize: 64 << 20, Log: log}), dir}
+		Client: http.DefaultClient, Conductor: "c1", MaxSize: 64 << 20, MaxOwned: 3 << 10,
+		Log: log}), dir}
 	t.Cleanup(func() {
 		stop()
 		r.Wait()
@@ -159,4 +164,62 @@ func TestTakenName(t *testing.T) {
 			t.Errorf("project %q: %v; the digest is told: expected %v", owner, err, told)
 		}
 	}
+}
+
+// TestProjectLimit: the images of a project take no more than its limit, whatever size an upload says it has. Those of
+// other projects, and of all, do not count.
+func TestProjectLimit(t *testing.T) {
+	r := newRig(t, t.TempDir())
+	origin := httptest.NewServer(http.FileServerFS(fstest.MapFS{"large.raw": {Data: make([]byte, 2<<10)}}))
+	defer origin.Close()
+	for i, tc := range []struct {
+		owner     string
+		announced bool
+		url       string
+		size      int
+		taken     bool
+	}{
+		{"blue", true, "", 2 << 10, true},
+		{"blue", true, "", 2 << 10, false},
+		{"blue", false, "", 2 << 10, false},
+		{"blue", true, origin.URL + "/large.raw", 0, false},
+		{"red", true, "", 2 << 10, true},
+		{"", true, "", 8 << 10, true},
+		{"blue", false, "", 1 << 10, true},
+		{"blue", true, "", 1, false},
+	} {
+		w := nodeapi.NewImage{Name: fmt.Sprint("image-", i), Owner: tc.owner, URL: tc.url}
+		var err error
+		if tc.url == "" {
+			body := bytes.Repeat([]byte{byte(i), 1}, tc.size)[:tc.size]
+			size := int64(tc.size)
+			if !tc.announced {
+				size = -1
+			}
+			_, err = r.Upload(t.Context(), w, "ada", bytes.NewReader(body), size)
+		} else {
+			err = r.fetched(t, w)
+		}
+		refused := err != nil && strings.Contains(err.Error(), "--image-project-limit")
+		if refused == tc.taken || err != nil && !refused {
+			t.Errorf("image %d of %q: taken %v: %v", i, tc.owner, tc.taken, err)
+		}
+	}
+	if n := len(r.files(t)); n != 4 {
+		t.Errorf("%d files, expected the 4 that were taken", n)
+	}
+}
+
+// fetched adds an image from a URL, to its end.
+func (r *rig) fetched(t *testing.T, w nodeapi.NewImage) error {
+	t.Helper()
+	i, err := r.Fetch(t.Context(), w, "ada")
+	for end := time.Now().Add(20 * time.Second); err == nil && i.State == nodeapi.ImageAdding &&
+		time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		i, err = r.Show(t.Context(), w.Name)
+	}
+	if err == nil && i.State != nodeapi.ImageReady {
+		err = errors.New(i.Error)
+	}
+	return err
 }

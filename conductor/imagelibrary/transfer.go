@@ -87,10 +87,14 @@ func (l *Library) carryOut(ctx context.Context, t *transfer, want disk.Checksum)
 	err := faultOf(l.Bytes.AddFrom(ctx, l.Client, []string{t.wanted.URL}, want, func(got, size int64) error {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		if t.got, t.size = got, size; max(got, size) > l.MaxSize {
+		t.got, t.size = got, size
+		switch {
+		case got > l.MaxSize:
 			return l.tooLarge(size)
+		case got > 0:
+			return nil
 		}
-		return nil
+		return l.fits(ctx, t.wanted.Owner, max(size, 0))
 	}, l.enter(ctx, node.Image{Record: node.Record{UUID: t.uuid}, CreatedBy: t.by}, t.wanted, &saved)))
 	t.mu.Lock()
 	t.err, t.ended = err, time.Now()

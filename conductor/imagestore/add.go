@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/images/disk"
@@ -222,7 +223,7 @@ const sweepAfter = time.Hour
 
 // Sweep removes stored files that no record names: those of images deleted elsewhere, or of a conductor that was
 // killed between the two.
-func (s *Store) Sweep(named map[string]bool, now time.Time) error {
+func (s *Store) Sweep(named []string, now time.Time) error {
 	s.names.Lock()
 	defer s.names.Unlock()
 	entries, err := os.ReadDir(filepath.Join(s.Dir, storedDir))
@@ -232,7 +233,7 @@ func (s *Store) Sweep(named map[string]bool, now time.Time) error {
 	var failed []error
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || !storedKey.MatchString(e.Name()) || named[digestPrefix+e.Name()] ||
+		if err != nil || !storedKey.MatchString(e.Name()) || slices.Contains(named, digestPrefix+e.Name()) ||
 			now.Sub(info.ModTime()) < sweepAfter {
 			continue
 		}

@@ -232,7 +232,7 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Sweep(map[string]bool{digests[0]: true}, time.Now()); err != nil {
+	if err := s.Sweep(digests[:1], time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if s.Has(KeyOf(digests[1])) || !s.Has(KeyOf(digests[0])) || !s.Has(KeyOf(digests[2])) {

@@ -2,11 +2,14 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -121,5 +124,29 @@ func TestTakeFromABusyLeader(t *testing.T) {
 	defer cancel()
 	if _, ok, err := m.Take(within, "", "next", time.Millisecond); err != nil || !ok {
 		t.Errorf("the next one takes the group: %t, %v", ok, err)
+	}
+}
+
+// TestImageDigests: a member knows the digests of all images, but none while a restore is held: images that are there
+// may be missing from the backup.
+func TestImageDigests(t *testing.T) {
+	address := postgrestest.URL(t)
+	m := openMembers(t, address)
+	db := term(t, address, "", take(t, m, "", "a"))
+	for i, digest := range []string{"sha256:aa", "sha256:bb", "sha256:aa"} {
+		image := node.Image{Record: node.Record{UUID: uuid.NewString()}, Name: fmt.Sprint("os-", i), Digest: digest}
+		if _, err := db.Catalogs().Images.Insert(t.Context(), image); err != nil {
+			t.Fatal(err)
+		}
+	}
+	digests, err := m.ImageDigests(t.Context())
+	if slices.Sort(digests); err != nil || !slices.Equal(digests, []string{"sha256:aa", "sha256:bb"}) {
+		t.Errorf("%q, %v", digests, err)
+	}
+	if err := db.SetHold(t.Context(), node.RestoreHold{Since: time.Now(), Backup: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	if digests, err := m.ImageDigests(t.Context()); !errors.Is(err, store.ErrHeld) {
+		t.Errorf("held: %q, %v", digests, err)
 	}
 }

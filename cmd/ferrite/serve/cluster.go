@@ -21,6 +21,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
+	"github.com/ferrite-metal/ferrite/conductor/imagelibrary"
 	"github.com/ferrite-metal/ferrite/conductor/imagestore"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/metrics"
@@ -198,6 +199,7 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	manager := serviceManagerOf(m.log)
 	manager.tell("READY=1")
 	parts.Go(func() { m.renewCertificate(ctx) })
+	parts.Go(func() { imagelibrary.Sweep(ctx, m.images, m.rows.ImageDigests) })
 	if scrapes != nil {
 		parts.Go(func() {
 			if err := scrapes.run(ctx, m.log); err != nil {

@@ -138,9 +138,10 @@ type Config struct {
 	MediaLoaders  string        `koanf:"media-loaders"`
 	FilePaths     []string      `koanf:"file-url-allowed-paths"`
 
-	ImageFolder  string `koanf:"image-folder"`
-	ImageMaxSize string `koanf:"image-max-size"`
-	ImageCache   string `koanf:"image-cache"`
+	ImageFolder       string `koanf:"image-folder"`
+	ImageMaxSize      string `koanf:"image-max-size"`
+	ImageProjectLimit string `koanf:"image-project-limit"`
+	ImageCache        string `koanf:"image-cache"`
 
 	ConsoleLog bool `koanf:"console-log"`
 

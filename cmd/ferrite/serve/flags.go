@@ -92,6 +92,8 @@ func hardwareFlags(f *pflag.FlagSet) {
 	f.String("image-folder", "",
 		"`folder` for the bytes of named images (ferrite image add) and of --image-cache (default: images, in --data-dir)")
 	f.String("image-max-size", largestImage, "largest `size` of a named image, as 500M or 64G (powers of 1024)")
+	f.String("image-project-limit", "0",
+		"largest `size` of all named images of one project; 0: as many as have room")
 	f.String("image-cache", "0",
 		"`size` that images at http(s) URLs may take that are pulled once through this conductor, which then serves them to "+
 			"the agents; 0: each agent fetches by itself; needs --boot")

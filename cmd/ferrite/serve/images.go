@@ -29,12 +29,15 @@ const keepFree = 512 << 20
 const largestImage = "64G"
 
 // imageSizes are the sizes of the flags, in bytes.
-type imageSizes struct{ largest, cache int64 }
+type imageSizes struct{ largest, project, cache int64 }
 
 // imageSizes reads the sizes.
 func (c Config) imageSizes() (s imageSizes, err error) {
 	if s.largest, err = imagestore.ParseSize(cmp.Or(c.ImageMaxSize, largestImage)); err != nil {
 		return s, fmt.Errorf("--image-max-size: %w", err)
+	}
+	if s.project, err = imagestore.ParseSize(cmp.Or(c.ImageProjectLimit, "0")); err != nil {
+		return s, fmt.Errorf("--image-project-limit: %w", err)
 	}
 	if s.cache, err = imagestore.ParseSize(cmp.Or(c.ImageCache, "0")); err != nil {
 		return s, fmt.Errorf("--image-cache: %w", err)
@@ -76,7 +79,8 @@ func (w *work) findImages(ctx context.Context, p parts, servers *outbound.Policy
 		return nil, err
 	}
 	w.images = imagelibrary.New(ctx, imagelibrary.Config{Records: records{&w.engine}, Bytes: p.images,
-		Client: servers.Client(), Peers: p.peers, Conductor: c.Host, MaxSize: sizes.largest, Log: w.log})
+		Client: servers.Client(), Peers: p.peers, Conductor: c.Host, MaxSize: sizes.largest,
+		MaxOwned: sizes.project, Log: w.log})
 	conf := imagesource.Config{Files: c.FilePaths, Client: servers.Client(), Named: w.images, Key: p.keys.secrets,
 		Media: strings.TrimSuffix(c.MediaURL, "/"), Log: w.log}
 	if p.images.Caches() {

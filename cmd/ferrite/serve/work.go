@@ -223,10 +223,10 @@ func (w *work) start(ctx context.Context) *sync.WaitGroup {
 	if w.sights != nil {
 		running.Go(func() { w.sights.run(ctx) })
 	}
-	if w.images != nil {
+	if w.conf.ClusterKey == "" { // a member of a cluster does, whether it leads or not
 		running.Go(func() {
 			w.engine.AwaitResume(ctx) // a restored database may not know images that are there
-			w.images.Sweep(ctx)
+			imagelibrary.Sweep(ctx, w.images.Bytes, w.images.Named)
 		})
 	}
 	if w.tracer != nil {
