@@ -49,15 +49,16 @@ func (w *world) keepFigures() {
 	}
 }
 
-// checkSessions counts the sessions that conductors have left at BMCs, when all have ended. One that was killed between
-// a login and the note of it leaves one.
+// checkSessions counts the sessions that conductors have left at BMCs, when all have ended. A leader that is killed or
+// frozen leaves those whose logins were under way: it has not noted them yet. Were the others not ended by the next
+// leader, there would be one of each BMC for each trouble.
 func (w *world) checkSessions() {
 	w.t.Helper()
 	left := 0
 	for _, p := range w.powered {
 		left += p.machine.bmc.Counters().Sessions
 	}
-	if most := 1 + *troubles/8; left > most {
+	if most := 2 + *troubles/4; left > most {
 		w.t.Errorf("%d sessions are left at BMCs, expected %d at most", left, most)
 	}
 	w.t.Logf("%d sessions are left at %d BMCs", left, len(w.powered))
