@@ -20,6 +20,8 @@ type (
 	Discovery = core.Discovery
 	// Images finds images.
 	Images = core.Images
+	// Networks changes the networks of machines.
+	Networks = core.Networks
 	// ImageProbe looks at images before a deploy.
 	ImageProbe = core.ImageProbe
 	// BootLogs keeps the logs of machines.

@@ -43,6 +43,7 @@ type world struct {
 	finalizing func(*machine) error     // an agent that is told to let its machine go may fail so; nil for never
 	system     node.System              // what a BMC tells of its machine
 	images     core.Images              // finds images; nil for none
+	networks   core.Networks            // changes machines' networks; nil for none
 	probe      core.ImageProbe          // looks at images; nil for none
 	logs       core.BootLogs            // keeps what machines log; nil for none
 	logless    bool                     // agents that are asked for their logs cannot collect any
@@ -135,7 +136,7 @@ func (w *world) start() {
 	conf := core.Config{
 		Store: st, BMCs: map[string]core.BMC{"redfish": bmc, "fake-hardware": w, "manual-management": manual.New()},
 		Agents: agents{w}, Drives: drives{},
-		Images: w.images, Probe: w.probe, BootLogs: w.logs,
+		Images: w.images, Networks: w.networks, Probe: w.probe, BootLogs: w.logs,
 		EraseKey: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)),
 		Settings: w.settings, Log: cmp.Or(w.log, slog.New(slog.DiscardHandler)),
 		PowerWorkers: w.readers, Proof: w.proof, Media: w.media,

@@ -121,6 +121,16 @@ func (h HardwareType) WithDefaults(names map[string]string) HardwareType {
 	return HardwareType{h.Name, ordered}
 }
 
+// Also is the hardware type with an implementation more.
+func (h HardwareType) Also(kind, name string) HardwareType {
+	if h.Interfaces[kind] == nil || h.Supports(kind, name) {
+		return h
+	}
+	all := maps.Clone(h.Interfaces)
+	all[kind] = append(slices.Clone(all[kind]), name)
+	return HardwareType{h.Name, all}
+}
+
 // InterfaceKinds are the kinds of interfaces that a hardware type has, in the order of the alphabet.
 func InterfaceKinds() []string { return slices.Sorted(maps.Keys(implementations)) }
 

@@ -1,23 +1,26 @@
 package node
 
+import "slices"
+
 // VIF is a virtual interface that is to be attached to a node: to a certain
 // port or portgroup when one is named, else to the best that is free.
 type VIF struct {
 	ID            string
 	PortUUID      string
 	PortgroupUUID string
+	Physical      []string // physical networks of which it can be in one; none: any
 }
 
 // PlaceVIF chooses what a VIF is attached to, as Ironic does: a portgroup
 // rather than a port, and a port that boots rather than one that does not;
-// among equals the oldest. Either port or group is returned. Physical networks
-// do not come into it: only Neutron knows which of them a VIF can be in.
+// among equals the oldest. Either port or group is returned. A port that is in a
+// physical network is for VIFs that can be in it, and rather than one that says nothing.
 func PlaceVIF(v VIF, ports []Port, groups []Portgroup) (port *Port, group *Portgroup, err error) {
 	members, used := map[string]int{}, map[string]bool{} // by portgroup
 	for i := range ports {
 		p := &ports[i]
 		switch {
-		case v.PortUUID != "" && p.UUID != v.PortUUID, !p.linked():
+		case v.PortUUID != "" && p.UUID != v.PortUUID, !p.linked(), !v.reaches(p):
 			continue
 		case p.VIF() == v.ID:
 			return nil, nil, attached(v.ID, "Port", p.UUID)
@@ -58,16 +61,33 @@ func freePort(v VIF, ports []Port, groups []Portgroup, used map[string]bool) *Po
 	for i := range ports {
 		p, in := &ports[i], ports[i].PortgroupUUID
 		switch {
-		case v.PortgroupUUID != "" || v.PortUUID != "" && p.UUID != v.PortUUID, p.VIF() != "" || !p.linked():
+		case v.PortgroupUUID != "" || v.PortUUID != "" && p.UUID != v.PortUUID, p.VIF() != "" || !p.linked(),
+			!v.reaches(p):
 			continue
 		case in != "" && (taken[in] || !used[in]):
 			continue
 		}
-		if best == nil || p.PXEEnabled && !best.PXEEnabled {
+		if best == nil || v.rank(p) > v.rank(best) {
 			best = p
 		}
 	}
 	return best
+}
+
+// reaches reports whether a port can be in the VIF's network. One that names no physical network may be in any.
+func (v VIF) reaches(p *Port) bool {
+	return len(v.Physical) == 0 || p.PhysicalNetwork == "" || slices.Contains(v.Physical, p.PhysicalNetwork)
+}
+
+// rank is the higher the better a port is for the VIF.
+func (v VIF) rank(p *Port) (rank int) {
+	if slices.Contains(v.Physical, p.PhysicalNetwork) {
+		rank += 2
+	}
+	if p.PXEEnabled {
+		rank++
+	}
+	return rank
 }
 
 // linked: a port says that it is a smart NIC exactly when it is plugged in as

@@ -190,6 +190,13 @@ func CheckPortgroup(n Node, old Portgroup, bond Bond) error {
 	return nil
 }
 
+// Wired reports whether OpenStack's Neutron can be told where a port is plugged in: into which port of which switch,
+// or, of InfiniBand, by its client id.
+func (p *Port) Wired() bool {
+	id, _ := p.Extra["client-id"].(string)
+	return !p.IsSmartNIC && (id != "" || len(p.LocalLinkConnection) > 0)
+}
+
 // smartLink: a smart NIC is plugged into a host, not a switch.
 func (p *Port) smartLink() bool {
 	_, port := p.LocalLinkConnection["port_id"].(string)

@@ -65,7 +65,13 @@ func (d *decision) leaveService() {
 		d.n.Maintenance, d.n.MaintenanceReason, d.n.Fault = false, "", ""
 	}
 	d.fire(node.Abort)
-	if inRamdisk(d.n) {
-		d.beginChore(d.powerChange(node.Rebooting, 0))
+	if !inRamdisk(d.n) {
+		return
 	}
+	restart := d.powerChange(node.Rebooting, 0)
+	if Neutron(d.n) {
+		d.beginChore(leaveNetwork{restart})
+		return
+	}
+	d.beginChore(restart)
 }

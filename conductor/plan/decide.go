@@ -39,7 +39,7 @@ func Decide(n node.Node, f Facts, e Event, now time.Time) (*node.Change, error) 
 	}
 	return &node.Change{
 		Finish: d.overtaken, Save: &d.n, Hurry: d.hurry, Effects: d.effects, History: d.history, Moves: d.moves,
-		AddPorts: d.ports, SavePorts: d.detached.ports, SavePortgroups: d.detached.groups,
+		AddPorts: d.ports, SavePorts: d.rewired.ports, SavePortgroups: d.rewired.groups,
 		Inspected: d.inspected, HardwareReport: d.hardware, PutEraseReport: d.erased, DropAllocation: node.Released(n, d.n),
 	}, nil
 }
@@ -58,7 +58,7 @@ type decision struct {
 	history   []node.HistoryEntry
 	moves     []node.Transition
 	ports     []node.Port
-	detached  plugs
+	rewired   plugs
 	inspected *node.Inspected
 	hardware  *node.HardwareReport
 	erased    *node.EraseReport // to be signed

@@ -13,10 +13,13 @@ import (
 type tearDown struct{}
 
 func (tearDown) steps(d *decision) ([]node.Step, error) {
-	if d.n.DisablePowerOff || !agentDeploy(d.n) {
+	switch {
+	case !agentDeploy(d.n):
 		return nil, nil
+	case d.n.DisablePowerOff:
+		return attachTo(d, NoNetwork), nil
 	}
-	return []node.Step{step("power", "power_off", nil)}, nil
+	return append([]node.Step{step("power", "power_off", nil)}, attachTo(d, NoNetwork)...), nil
 }
 
 func (tearDown) done(d *decision, _ node.Run) {
@@ -40,7 +43,7 @@ func endsInstance(n node.Node, e Event) bool {
 	return n.Networked() && (asked && r.Verb == node.Delete || n.Run != nil && n.Run.Activity == "delete")
 }
 
-// plugs is what VIFs are detached from.
+// plugs are ports and portgroups that are saved with the node.
 type plugs struct {
 	ports  []node.Port
 	groups []node.Portgroup
@@ -57,15 +60,14 @@ func (d *decision) forgetInstance() {
 	for _, p := range d.f.Ports {
 		if p.VIF() != "" {
 			p.SetVIF("")
-			p.UpdatedAt = &now
-			d.detached.ports = append(d.detached.ports, p)
+			d.rewire(p)
 		}
 	}
 	for _, g := range d.f.Bonds {
 		if g.VIF() != "" {
 			g.SetVIF("")
 			g.UpdatedAt = &now
-			d.detached.groups = append(d.detached.groups, g)
+			d.rewired.groups = append(d.rewired.groups, g)
 		}
 	}
 }

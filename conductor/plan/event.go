@@ -126,6 +126,8 @@ type Settings struct {
 	BootRetries       int           // how often a machine whose network boot does not go on is started again
 	BootRetryAfter    time.Duration // how long it may go no further; 0 for ever
 	BootMedia         bool          // this conductor serves the images of virtual drives
+	Neutron           bool          // this conductor attaches the networks of nodes with network interface neutron
+	InspectionNetwork bool          // and there is one for inspections
 	PowerTimeout      time.Duration // how long a power change may take
 	BMC               node.Patience // how long BMCs are waited for, but for Power; zero times are the defaults
 	PersonTimeout     time.Duration // how long one may take that a person makes, of a machine without a BMC

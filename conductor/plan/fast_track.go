@@ -26,6 +26,10 @@ func keepOrPowerOff(d *decision, _ node.Step) bool {
 	return false
 }
 
+// fastTracks reports whether an agent is kept for the next activity. With network interface neutron each activity has a
+// network of its own, which the machine enters while it is off.
+func (d *decision) fastTracks() bool { return d.f.Settings.FastTrack && !Neutron(d.n) }
+
 // agentAtHand reports whether an agent may be given work without a boot. After a
 // restart of the conductor one that has not called yet counts too: it is asked, and
 // the ramdisk is booted if it does not answer.

@@ -21,7 +21,8 @@ const KexecCapability = "kexec"
 
 // plansKexec reports whether a deploy may end with a kexec.
 func (d *decision) plansKexec() bool {
-	return d.f.Settings.Kexec && d.n.Interfaces["deploy"] == "direct" && wantedCapability(d.n, KexecCapability) != "never"
+	return d.f.Settings.Kexec && d.n.Interfaces["deploy"] == "direct" && !Neutron(d.n) && // it changes the network, off
+		wantedCapability(d.n, KexecCapability) != "never"
 }
 
 // againstKexec are the reasons to start the machine through its firmware. What was in

@@ -72,6 +72,7 @@ var settlers = map[string]func(d *decision, result json.RawMessage) error{
 	"inspect.read_system":       systemKnown,
 	readPorts:                   portsKnown,
 	callEffect:                  goOn,
+	attachNetwork:               networkAttached,
 	"agent.get_steps":           stepsKnown,
 	"agent.execute_step":        commandAnswered,
 	"agent.get_partition_uuids": partitionsKnown,

@@ -68,6 +68,9 @@ func (d *decision) request(r Request) error {
 			return err
 		}
 	}
+	if err := CheckNetwork(d.n, d.f.Ports, d.f.Settings, r.Verb); err != nil {
+		return err
+	}
 	if v.act != nil {
 		v.act(d)
 		return d.err

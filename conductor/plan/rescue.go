@@ -2,6 +2,7 @@ package plan
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -19,7 +20,8 @@ func (rescue) steps(d *decision) ([]node.Step, error) {
 	if d.n.Interfaces["rescue"] == "fake" {
 		return nil, nil
 	}
-	return append(bootToAgent(d), step("agent", "finalize_rescue", nil)), nil
+	return slices.Concat(bootToAgent(d), []node.Step{step("agent", "finalize_rescue", nil)},
+		attachTo(d, TenantNetwork)), nil
 }
 
 // Finalized is the result of agent.finalize_rescue. AnswerLost says that it is inferred from

@@ -235,8 +235,12 @@ func (s *scene) set(k, v string) {
 		}
 	case "boot_media":
 		s.f.Settings.BootMedia = v == "true"
+	case "neutron":
+		s.f.Settings.Neutron = v == "true"
+	case "inspection_network":
+		s.f.Settings.InspectionNetwork = v == "true"
 	case "deploy_interface", "boot_interface", "inspect_interface", "rescue_interface", "bios_interface",
-		"firmware_interface",
+		"network_interface", "firmware_interface",
 		"raid_interface":
 		s.n.Interfaces[strings.TrimSuffix(k, "_interface")] = v
 	case "trait":
@@ -258,6 +262,10 @@ func (s *scene) set(k, v string) {
 		s.f.CountByState = map[node.State]int{node.State(v[:at]): count}
 	case "port":
 		s.f.Ports = []node.Port{{UUID: "p1", NodeUUID: s.n.UUID, Address: v}}
+	case "pxe": // of that port
+		s.f.Ports[0].PXEEnabled = v == "true"
+	case "vif": // of that port
+		s.f.Ports[0].SetVIF(v)
 	case "link": // of that port
 		s.parse(v, &s.f.Ports[0].LocalLinkConnection)
 	case "same_system": // the name of the node that has the machine
@@ -337,6 +345,10 @@ func (s *scene) decide(e Event) {
 	}
 	for _, p := range c.AddPorts {
 		s.say("port %s pxe=%v%s", p.Address, p.PXEEnabled, linkOf(s.t, p))
+	}
+	for _, p := range c.SavePorts {
+		s.say("saves port %s: %v", p.Address, p.InternalInfo)
+		s.f.Ports = []node.Port{p}
 	}
 	if c.Inspected != nil {
 		s.say("inventory %s", c.Inspected.Inventory)

@@ -16,9 +16,9 @@ func step(iface, name string, args map[string]any) node.Step {
 // the network, this once. A machine that must not be turned off is reset.
 func bootRamdisk(d *decision) []node.Step {
 	if d.n.DisablePowerOff {
-		return append(aimAtRamdisk(d), step("power", "reboot", nil))
+		return slices.Concat(attachToRamdisk(d), aimAtRamdisk(d), []node.Step{step("power", "reboot", nil)})
 	}
-	return append([]node.Step{step("power", "power_off", nil)}, startRamdisk(d)...)
+	return slices.Concat([]node.Step{step("power", "power_off", nil)}, attachToRamdisk(d), startRamdisk(d))
 }
 
 // startRamdisk turns a machine that is off on, into the ramdisk.
@@ -54,7 +54,7 @@ func networkDevice(n node.Node) string {
 // when an agent is running and may be used (fast track, or a held run whose
 // operator asks for other steps).
 func withAgent(d *decision) []node.Step {
-	if (d.f.Settings.FastTrack || d.held) && d.agentAtHand() {
+	if (d.fastTracks() || d.held) && d.agentAtHand() {
 		return []node.Step{step("agent", "get_steps", nil)}
 	}
 	return append(bootToAgent(d), step("agent", "get_steps", nil))
@@ -74,11 +74,11 @@ func awaitAgentSteps(d *decision) []node.Step {
 func leaveRamdisk(d *decision) []node.Step {
 	switch {
 	case d.n.DisablePowerOff:
-		return nil
-	case d.f.Settings.FastTrack:
+		return attachTo(d, NoNetwork)
+	case d.fastTracks():
 		return []node.Step{step("agent", "keep_or_power_off", nil)}
 	}
-	return []node.Step{step("power", "power_off", nil)}
+	return append([]node.Step{step("power", "power_off", nil)}, attachTo(d, NoNetwork)...)
 }
 
 // bootInstance takes the machine into what it is there for, however it comes:
@@ -89,10 +89,12 @@ func bootInstance(d *decision) []node.Step {
 		device, insert = ramdiskDevice(d.n), insertSteps(d.n, MediumInstance)
 	}
 	aim := append(insert, step("management", "set_boot_device", map[string]any{"device": device, "persistent": true}))
+	tenant := attachTo(d, TenantNetwork)
 	if d.n.DisablePowerOff {
-		return append(aim, step("power", "reboot", nil))
+		return slices.Concat(tenant, aim, []node.Step{step("power", "reboot", nil)})
 	}
-	return slices.Concat([]node.Step{step("power", "power_off", nil)}, aim, []node.Step{step("power", "power_on", nil)})
+	return slices.Concat([]node.Step{step("power", "power_off", nil)}, tenant, aim,
+		[]node.Step{step("power", "power_on", nil)})
 }
 
 // agentDeploy reports whether the deploy interface works through an agent in

@@ -28,6 +28,7 @@ type Config struct {
 	Log      *slog.Logger
 
 	Images   Images           // nil: images are at http(s) URLs only
+	Networks Networks         // nil: no node may have network interface neutron
 	Probe    ImageProbe       // nil: images are not looked at before a deploy
 	BootLogs BootLogs         // nil: none are kept
 	Now      func() time.Time // the clock; time.Now when nil

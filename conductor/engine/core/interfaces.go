@@ -42,6 +42,9 @@ func (e *Core) FillInterfaces(n *node.Node) error {
 // hardwareType is a hardware type with the defaults that the operator has chosen.
 func (e *Core) hardwareType(name string) (node.HardwareType, bool) {
 	hw, ok := node.HardwareTypeByName(name)
+	if e.Settings.Neutron {
+		hw = hw.Also("network", "neutron")
+	}
 	return hw.WithDefaults(e.Settings.DefaultInterfaces), ok
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
@@ -113,4 +114,18 @@ type Images interface {
 	ISOURL(ctx context.Context, n node.Node, source string) (string, error)
 	// BootFile is the path of a kernel or ramdisk that a node boots by its name. It refuses as Check does.
 	BootFile(ctx context.Context, n node.Node, source string) (string, error)
+}
+
+// Networks has the switches forward what a machine's ports are in (network interface neutron). Every call may be
+// repeated. Attach and Plug get all ports and portgroups of the node.
+type Networks interface {
+	// Attach puts the ports into one network and out of all others: one of plan.RamdiskNetworks, plan.TenantNetwork or
+	// plan.NoNetwork.
+	Attach(ctx context.Context, n node.Node, network string, ports []node.Port, groups []node.Portgroup) (
+		plan.Attached, error)
+	// Plug is of a VIF that is attached to the node now, Unplug of one that is not any more.
+	Plug(ctx context.Context, n node.Node, vif string, ports []node.Port, groups []node.Portgroup) error
+	Unplug(ctx context.Context, vif string) error
+	// PhysicalNetworks are those that a VIF can be in; none: any.
+	PhysicalNetworks(ctx context.Context, vif string) ([]string, error)
 }

@@ -97,6 +97,11 @@ func (e *Hardware) Validate(ctx context.Context, ref string) (map[string]error, 
 	if out["boot"] = plan.CheckBootFiles(n); out["boot"] == nil {
 		out["boot"] = plan.CheckSecureBoot(n, n.SecureBoot)
 	}
+	ports, err := e.Store.Ports(ctx, node.PortQuery{NodeUUID: n.UUID})
+	if err != nil {
+		return nil, err
+	}
+	out["network"] = plan.CheckNetwork(n, ports, e.Settings, node.Deploy)
 	if out["deploy"] = plan.CheckInstance(n); out["deploy"] == nil {
 		_, out["deploy"] = e.CheckImage(ctx, n)
 	}

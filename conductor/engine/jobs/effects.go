@@ -68,6 +68,8 @@ var jobs = map[string]func(*job, context.Context) (any, error){
 	"children.execute_step":           (*job).childrenStep,
 	"agent.poll":                      (*job).poll,
 	"agent.collect_logs":              (*job).collectLogs,
+	"network.attach":                  (*job).attachNetwork,
+	"network.restore":                 (*job).restoreNetwork,
 }
 
 // Perform carries out one effect.

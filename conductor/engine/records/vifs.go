@@ -7,6 +7,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
 // VIFs lists the virtual interfaces that are attached to a node, those of its
@@ -44,7 +45,11 @@ func (e *Records) plugs(ctx context.Context, uuid string) ([]node.Port, []node.P
 // that is not reserved. noop takes any, and keeps none.
 func (e *Records) AttachVIF(ctx context.Context, ref string, v node.VIF) error {
 	return e.rewire(ctx, ref,
-		func(ports []node.Port, groups []node.Portgroup, _ node.Node) (*node.Port, *node.Portgroup, error) {
+		func(ports []node.Port, groups []node.Portgroup, n node.Node) (*node.Port, *node.Portgroup, error) {
+			var err error
+			if v.Physical, err = e.physical(ctx, n, v.ID, ports); err != nil {
+				return nil, nil, err
+			}
 			port, group, err := node.PlaceVIF(v, ports, groups)
 			if port != nil {
 				port.SetVIF(v.ID)
@@ -52,8 +57,35 @@ func (e *Records) AttachVIF(ctx context.Context, ref string, v node.VIF) error {
 			if group != nil {
 				group.SetVIF(v.ID)
 			}
+			if err == nil && e.Neutron(n) {
+				err = unplugged(e.Networks.Plug(ctx, n, v.ID, ports, groups))
+			}
 			return port, group, err
 		})
+}
+
+// Neutron reports whether Neutron is told of a node's VIFs.
+func (e *Records) Neutron(n node.Node) bool { return plan.Neutron(n) && e.Networks != nil }
+
+// physical are the physical networks that a VIF can be in, where any port says in which it is.
+func (e *Records) physical(ctx context.Context, n node.Node, vif string, ports []node.Port) ([]string, error) {
+	if !e.Neutron(n) || !slices.ContainsFunc(ports, func(p node.Port) bool { return p.PhysicalNetwork != "" }) {
+		return nil, nil
+	}
+	names, err := e.Networks.PhysicalNetworks(ctx, vif)
+	return names, unplugged(err)
+}
+
+// unplugged is an error of Neutron's for whoever asked.
+func unplugged(err error) error {
+	var lasting interface{ Permanent() bool }
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &lasting) && lasting.Permanent():
+		return node.Refuse(node.Invalid, "%v", err)
+	}
+	return node.Refuse(node.Busy, "%v", err)
 }
 
 // DetachVIF takes a virtual interface off a node that is not reserved.
@@ -63,18 +95,26 @@ func (e *Records) DetachVIF(ctx context.Context, ref, id string) error {
 			for i := range groups {
 				if groups[i].VIF() == id {
 					groups[i].SetVIF("")
-					return nil, &groups[i], nil
+					return nil, &groups[i], e.unplug(ctx, n, id)
 				}
 			}
 			for i := range ports {
 				if ports[i].VIF() == id {
 					ports[i].SetVIF("")
-					return &ports[i], nil, nil
+					return &ports[i], nil, e.unplug(ctx, n, id)
 				}
 			}
 			return nil, nil, node.Refuse(node.Invalid, "Unable to detach VIF %s from node %s because it is not attached to it.",
 				id, n.UUID)
 		})
+}
+
+// unplug takes a VIF off the machine, which it is bound to while the machine runs its owner's system.
+func (e *Records) unplug(ctx context.Context, n node.Node, vif string) error {
+	if !e.Neutron(n) || n.ProvisionState != node.Active && n.ProvisionState != node.Deleting {
+		return nil
+	}
+	return unplugged(e.Networks.Unplug(ctx, vif))
 }
 
 // plugging changes one of a node's ports or portgroups, and returns it.

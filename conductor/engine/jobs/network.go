@@ -1,0 +1,55 @@
+package jobs
+
+import (
+	"context"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// attachNetwork puts the machine's ports into a network.
+func (j *job) attachNetwork(ctx context.Context) (any, error) {
+	var a plan.NetworkArgs
+	if err := j.args(&a); err != nil {
+		return nil, err
+	}
+	return j.attachTo(ctx, a.Network)
+}
+
+func (j *job) attachTo(ctx context.Context, network string) (a plan.Attached, err error) {
+	if j.Networks == nil {
+		return a, node.Refuse(node.Invalid, "this conductor knows no Neutron: start it with --neutron-networks")
+	}
+	j.leave() // the drivers of switches take their time
+	ports, err := j.Store.Ports(ctx, node.PortQuery{NodeUUID: j.n.UUID})
+	if err != nil {
+		return a, err
+	}
+	groups, err := j.Store.Catalogs().Portgroups.List(ctx, "node_uuid", j.n.UUID)
+	if err != nil {
+		return a, err
+	}
+	return j.Networks.Attach(ctx, j.n, network, ports, groups)
+}
+
+// restoreNetwork restarts the machine in the network of its owner, which it enters while it is off.
+func (j *job) restoreNetwork(ctx context.Context) (any, error) {
+	change := func(name string) error {
+		power := *j
+		power.effect.Name, power.effect.Args = name, []byte("null")
+		_, err := power.power(ctx)
+		return err
+	}
+	if !j.n.DisablePowerOff {
+		if err := change("power.power_off"); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := j.attachTo(ctx, plan.TenantNetwork); err != nil {
+		return nil, err
+	}
+	if j.n.DisablePowerOff {
+		return nil, change("power.reboot")
+	}
+	return nil, change("power.power_on")
+}

@@ -1,0 +1,152 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// switches are networks that note who was attached to them, and whether the machine was on meanwhile.
+type switches struct {
+	core.Networks
+	w    *world
+	said []string
+	fail error // of the next call
+}
+
+func (s *switches) note(format string, args ...any) error {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	s.said = append(s.said, fmt.Sprintf(format, args...))
+	err := s.fail
+	s.fail = nil
+	return err
+}
+
+// Attach notes the network, and is of a ramdisk's port.
+func (s *switches) Attach(_ context.Context, n node.Node, network string, ports []node.Port, _ []node.Portgroup) (
+	a plan.Attached, err error) {
+	s.w.mu.Lock()
+	power := s.w.of(n.UUID).power
+	s.w.mu.Unlock()
+	a.Network = network
+	if network != plan.NoNetwork && network != plan.TenantNetwork {
+		a.Ports = map[string]string{ports[0].UUID: "port-" + network}
+	}
+	return a, s.note("%s, power %s, VIF %q", network, strings.TrimPrefix(string(power), "power "), ports[0].VIF())
+}
+
+// Plug notes a VIF.
+func (s *switches) Plug(_ context.Context, _ node.Node, vif string, ports []node.Port, _ []node.Portgroup) error {
+	return s.note("plug %s at %s", vif, ports[0].VIF())
+}
+
+// Unplug notes a VIF.
+func (s *switches) Unplug(_ context.Context, vif string) error { return s.note("unplug %s", vif) }
+
+// PhysicalNetworks knows one of each VIF.
+func (s *switches) PhysicalNetworks(context.Context, string) ([]string, error) {
+	return []string{"physnet1"}, nil
+}
+
+// TestNetworks: a machine with network interface neutron is in a network of its own for each activity, which it enters
+// while it is off. Its ports say which Neutron ports are theirs, and a tear-down takes its VIF.
+func TestNetworks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		s := &switches{w: w}
+		w.settings.Neutron, w.networks = true, s
+		w.start()
+		defer w.close()
+		n, err := w.e.CreateNode(w.ctx, node.Node{Driver: "redfish", Interfaces: map[string]string{"deploy": "direct",
+			"inspect": "agent", "rescue": "agent", "network": "neutron"}, InstanceInfo: map[string]any{
+			"image_source": "http://images/os.raw", "image_checksum": noSum, "tenant": 0}})
+		w.must(err)
+		port, err := w.e.CreatePort(w.ctx, node.Port{NodeUUID: n.UUID, Address: macOf(n.UUID), PXEEnabled: true,
+			PhysicalNetwork: "physnet1", LocalLinkConnection: map[string]any{"switch_id": "02:00:00:00:00:01", "port_id": "e1"}})
+		w.must(err)
+		w.ask(n.UUID, node.Manage, node.Manageable)
+		w.reach(n.UUID, plan.Request{Verb: node.Provide}, node.Available)
+		w.must(w.e.AttachVIF(w.ctx, n.UUID, node.VIF{ID: "v1"}))
+		for _, step := range []struct {
+			request plan.Request
+			want    node.State
+		}{
+			{plan.Request{Verb: node.Deploy}, node.Active},
+			{servicing("burnin_cpu"), node.Active},
+			{plan.Request{Verb: node.RescueIt, RescuePassword: "open, please"}, node.Rescue},
+			{plan.Request{Verb: node.Unrescue}, node.Active},
+		} {
+			w.reach(n.UUID, step.request, step.want)
+		}
+		w.must(w.e.DetachVIF(w.ctx, n.UUID, "v1"))
+		w.must(w.e.AttachVIF(w.ctx, n.UUID, node.VIF{ID: "v2"}))
+		w.reach(n.UUID, plan.Request{Verb: node.Delete}, node.Available)
+		want := []string{
+			`cleaning, power off, VIF ""`, `none, power off, VIF ""`, "plug v1 at v1",
+			`provisioning, power off, VIF "v1"`, `tenant, power off, VIF "v1"`,
+			`servicing, power off, VIF "v1"`, `tenant, power off, VIF "v1"`,
+			`rescuing, power off, VIF "v1"`, `tenant, power on, VIF "v1"`, `tenant, power off, VIF "v1"`,
+			"unplug v1", "plug v2 at v2",
+			`none, power off, VIF "v2"`, `cleaning, power off, VIF ""`, `none, power off, VIF ""`,
+		}
+		if !slices.Equal(s.said, want) {
+			t.Errorf("the switches heard\n%s\nexpected\n%s", strings.Join(s.said, "\n"), strings.Join(want, "\n"))
+		}
+		if p, err := w.e.Port(w.ctx, port.UUID); err != nil || len(p.InternalInfo) > 0 {
+			t.Errorf("the port keeps %v, %v", p.InternalInfo, err)
+		}
+	})
+}
+
+// TestNetworkFails: a machine whose network cannot be changed is not started in another one, and says why. A VIF that
+// Neutron refuses is not attached.
+func TestNetworkFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		s := &switches{w: w}
+		w.settings.Neutron, w.networks = true, s
+		w.start()
+		defer w.close()
+		n, err := w.e.CreateNode(w.ctx, node.Node{Driver: "redfish", Interfaces: map[string]string{"deploy": "direct",
+			"network": "neutron"}})
+		w.must(err)
+		_, err = w.e.CreatePort(w.ctx, node.Port{NodeUUID: n.UUID, Address: macOf(n.UUID), PXEEnabled: true,
+			LocalLinkConnection: map[string]any{"port_id": "e1"}})
+		w.must(err)
+		w.ask(n.UUID, node.Manage, node.Manageable)
+		s.fail = node.Refuse(node.Invalid, "Neutron has no such network")
+		w.reach(n.UUID, plan.Request{Verb: node.Provide}, node.CleanFailed)
+		n, err = w.e.Node(w.ctx, n.UUID)
+		if err != nil || !strings.Contains(n.LastError, "network.attach: Neutron has no such network") ||
+			n.PowerState != node.PowerOff {
+			t.Errorf("power %q, %s, %v", n.PowerState, n.LastError, err)
+		}
+		w.reach(n.UUID, plan.Request{Verb: node.Manage}, node.Manageable)
+		s.fail = errors.New("no answer")
+		var refused *node.Refusal
+		if err := w.e.AttachVIF(w.ctx, n.UUID, node.VIF{ID: "v1"}); !errors.As(err, &refused) || refused.Kind != node.Busy {
+			t.Errorf("a VIF without an answer: %v", err)
+		}
+		if vifs, err := w.e.VIFs(w.ctx, n.UUID); err != nil || len(vifs) > 0 {
+			t.Errorf("attached are %q, %v", vifs, err)
+		}
+	})
+}
+
+// reach asks for a verb, and fails unless the node settles in a state.
+func (w *world) reach(uuid string, r plan.Request, want node.State) {
+	w.t.Helper()
+	w.must(w.e.Provision(w.ctx, uuid, r))
+	if n := w.settled(uuid); n.ProvisionState != want {
+		w.t.Fatalf("%s: node is %q: %s", r.Verb, n.ProvisionState, n.LastError)
+	}
+}
