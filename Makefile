@@ -94,6 +94,11 @@ keystone-test: deps ## Ironic's own command line through OpenStack's Keystone, a
 	@$(MAKE) -s deps PACKAGES="keystone python3-ironicclient"
 	go test -count=1 -timeout 40m -parallel 1 -tags keystone -run '^TestKeystone$$' ./lab/e2e/clients && echo "keystone-test: ok"
 
+.PHONY: neutron-test
+neutron-test: deps ## a machine through its networks, by OpenStack's Neutron (as root)
+	@$(MAKE) -s deps PACKAGES="neutron-server"
+	go test -count=1 -timeout 20m -tags neutron -run '^TestDebian$$' ./conductor/neutron && echo "neutron-test: ok"
+
 .PHONY: network-test
 network-test: deps build ramdisk ## ramdisks at a switch: tagged bonds with LACP, ports that forward late (as root)
 	go test -count=1 -v -tags networks -run '^TestNetworkGuests' ./lab/network/switch && echo "network-test: ok"

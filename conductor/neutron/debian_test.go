@@ -1,0 +1,23 @@
+//go:build neutron
+
+package neutron_test
+
+import (
+	"testing"
+
+	"github.com/ferrite-metal/ferrite/lab/openstack"
+)
+
+// TestDebian: a machine's life in networks, by Debian's own Neutron.
+func TestDebian(t *testing.T) {
+	n, err := openstack.StartNeutron(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := n.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	life(t, n.URL)
+}
