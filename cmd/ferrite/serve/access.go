@@ -41,7 +41,7 @@ func (c *Config) checkAuth() error {
 		return fmt.Errorf("--advertise-url %s is plain http, but with --tls-cert the API is https: no ramdisk could call it",
 			c.AdvertiseURL)
 	}
-	if err := c.checkKeystone(); err != nil {
+	if err := errors.Join(c.checkKeystone(), c.checkNeutron()); err != nil {
 		return err
 	}
 	if !none || c.AllowAnybody {

@@ -57,6 +57,7 @@ type Config struct {
 	SensorSeries  int      `koanf:"metrics-sensor-series"`
 
 	Keystone keystoneConfig `koanf:",squash"`
+	Neutron  neutronConfig  `koanf:",squash"`
 
 	TracesEndpoint string `koanf:"traces-endpoint"`
 	TracesHeaders  string `koanf:"traces-headers-file"`

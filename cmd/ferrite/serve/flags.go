@@ -23,7 +23,7 @@ var flagGroups = []struct {
 }{
 	{"Configuration and data", dataFlags},
 	{"API, users and TLS", apiFlags},
-	{"OpenStack", keystoneFlags},
+	{"OpenStack", openstackFlags},
 	{"Hardware and images", hardwareFlags},
 	{"Default interfaces", interfaceFlags},
 	{"This conductor", conductorFlags},

@@ -147,6 +147,7 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	conf := engine.Config{
 		Store: p.db, Group: p.group, BMCs: bmcs, Agents: agents.NewClient(calling), Drives: configdrive.Encoder{},
 		Images:   images,
+		Networks: c.attaching(),
 		Probe:    c.probe(dialled.registries),
 		EraseKey: p.keys.erase,
 		BootLogs: logs, Settings: c.settings(), Log: log,
