@@ -3,10 +3,16 @@ package redfish_test
 import (
 	"context"
 	"errors"
+	"net"
+	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/dial"
+	lab "github.com/ferrite-metal/ferrite/lab/redfish"
 	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
 )
 
@@ -85,5 +91,62 @@ func TestSessionsThatCannotBeRemembered(t *testing.T) {
 	_, err = newDriver(t, redfish.Options{Sessions: r}).PowerState(t.Context(), b.node(redfishtest.Password))
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSessionMadeTooLate: a BMC that makes a session when its answer is not waited for any longer does not keep it.
+func TestSessionMadeTooLate(t *testing.T) {
+	b := newBench(t)
+	err := b.SetFault(lab.Fault{Kind: lab.Slow, Delay: 400 * time.Millisecond, Times: 1, Method: http.MethodPost,
+		PathPrefix: "/redfish/v1/SessionService/Sessions"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDriver(t, redfish.Options{})
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if p, err := d.PowerState(ctx, b.node(redfishtest.Password)); err == nil {
+		t.Errorf("the machine is %s, expected no answer in time", p)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	if c := b.Counters(); c.Logins != 1 || c.Sessions != 0 {
+		t.Errorf("%+v, expected one login and no session", c)
+	}
+}
+
+// TestSessionOfNoLeader: a session that could not be remembered, since its leader leads no more, is ended by that
+// leader itself, which may send nothing else. One that is remembered is left to the next.
+func TestSessionOfNoLeader(t *testing.T) {
+	superseded := errors.New("another leads")
+	for name, tc := range map[string]struct {
+		remember error
+		left     int
+	}{"remembered": {nil, 1}, "not remembered": {superseded, 0}} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			var leads atomic.Bool
+			leads.Store(true)
+			check := func() error {
+				if !leads.Load() {
+					return superseded
+				}
+				return nil
+			}
+			r := &remembered{open: map[redfish.Session]int{}, err: tc.remember}
+			d := newDriver(t, redfish.Options{Sessions: r, Dialer: dial.Checked(&net.Dialer{}, check)})
+			if _, err := d.PowerState(t.Context(), b.node(redfishtest.Password)); err != nil {
+				t.Fatal(err)
+			}
+			leads.Store(false)
+			before := b.Counters().Requests
+			if err := d.Close(); err != nil {
+				t.Error(err)
+			}
+			if c := b.Counters(); c.Sessions != tc.left || c.Requests-before != 1-tc.left {
+				t.Errorf("%+v after %d requests, expected %d sessions", c, before, tc.left)
+			}
+		})
 	}
 }

@@ -56,12 +56,10 @@ func (l *login) end(ctx context.Context, s Session) (answered bool, err error) {
 		return false, err
 	}
 	defer answer.Body.Close()
-	switch answer.StatusCode {
-	case http.StatusOK, http.StatusAccepted, http.StatusNoContent, http.StatusUnauthorized, http.StatusNotFound:
-		return true, nil
-	default:
+	if !ended(answer.StatusCode) {
 		return true, &endError{answer.Status}
 	}
+	return true, nil
 }
 
 // endError is a BMC's refusal to end a session.
@@ -79,7 +77,9 @@ func (l *login) opened(ctx context.Context) {
 		return // basic authentication has none
 	}
 	l.session = Session{s.ID, s.Token}
-	l.note("remembered", l.o.Sessions.Opened(ctx, l.base, l.account.user, l.session))
+	err = l.o.Sessions.Opened(ctx, l.base, l.account.user, l.session)
+	l.unknown = err != nil
+	l.note("remembered", err)
 }
 
 // closed forgets the session, which has ended.
@@ -88,7 +88,7 @@ func (l *login) closed(ctx context.Context) {
 		return
 	}
 	l.note("forgotten", l.o.Sessions.Closed(ctx, l.base, l.account.user, l.session))
-	l.session = Session{}
+	l.session, l.unknown = Session{}, false
 }
 
 // note says that a session could not be remembered or forgotten: its user can go on without.

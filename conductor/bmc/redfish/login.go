@@ -31,6 +31,7 @@ type login struct {
 	system string            // the only system, once it has been found
 
 	session Session // that Options.Sessions remembers
+	unknown bool    // it could not be: the next leader does not know the session
 	ended   bool    // the sessions of earlier leaders are no more
 }
 
@@ -159,6 +160,9 @@ func (l *login) open(ctx context.Context, basic bool) error {
 
 // Logout gives the session back.
 func (l *login) Logout(ctx context.Context) error {
+	if l.wire != nil {
+		defer l.wire.awaitLate(ctx)
+	}
 	if l.client == nil {
 		return nil
 	}
@@ -170,8 +174,11 @@ func (l *login) Logout(ctx context.Context) error {
 	if err != nil {
 		return nil // there is none with basic authentication
 	}
-	if err := client.Service.DeleteSession(s.ID); err != nil && status(err) != http.StatusUnauthorized &&
-		status(err) != http.StatusNotFound {
+	err = client.Service.DeleteSession(s.ID)
+	if isWire(err) && l.unknown {
+		err = l.wire.farewell(ctx, l.session)
+	}
+	if err != nil && status(err) != http.StatusUnauthorized && status(err) != http.StatusNotFound {
 		return describe(err)
 	}
 	l.closed(ctx)

@@ -36,6 +36,8 @@ type wire struct {
 	tags     tagForm    // the ETags that this BMC takes
 	requests atomic.Int64
 	traced   func(Request)
+	dialer   dial.Dialer
+	late     sync.WaitGroup // of logins that nobody waits for
 }
 
 func newWire(o *Options, t *target) (*wire, error) {
@@ -54,6 +56,7 @@ func newWire(o *Options, t *target) (*wire, error) {
 		next: &http.Transport{DialContext: dialWithin(o.Dialer, min(connect, request)), TLSClientConfig: conf,
 			MaxConnsPerHost: 1, DisableCompression: true, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: maxHeader},
 		base: t.base, root: t.root, timeout: request, again: o.Pause, log: log, traced: o.Trace,
+		dialer: o.Dialer,
 	}, nil
 }
 
@@ -164,7 +167,11 @@ func (w *wire) exchange(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, err := w.next.RoundTrip(r)
+	send := w.next.RoundTrip
+	if makesSession(r) {
+		send = w.logIn
+	}
+	answer, err := send(r)
 	if err != nil {
 		return nil, err
 	}
