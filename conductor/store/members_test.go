@@ -102,6 +102,26 @@ func TestShare(t *testing.T) {
 	}
 }
 
+// TestTermOverConnectsNoMore: a leader whose time is over, and which knows it, opens no connection.
+func TestTermOverConnectsNoMore(t *testing.T) {
+	address := postgrestest.URL(t)
+	m := openMembers(t, address)
+	epoch := take(t, m, "", "last")
+	over, end := context.WithCancel(t.Context())
+	defer end()
+	last := openPostgres(t, address, store.PostgresOptions{
+		Patience: time.Second, Term: &store.Term{Epoch: epoch, Over: over},
+	})
+	if _, err := last.Hold(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	end()
+	take(t, m, "", "next") // ends its connections
+	if _, err := last.Hold(t.Context()); !errors.Is(err, store.ErrSuperseded) {
+		t.Errorf("it reads with %v, expected that it is superseded", err)
+	}
+}
+
 // TestTakeFromABusyLeader: a leader whose time is over, and which does not know it, connects again and again. Nobody
 // waits for that.
 func TestTakeFromABusyLeader(t *testing.T) {

@@ -124,7 +124,8 @@ func openPostgres(
 	if o.Term != nil {
 		s.group, s.cache.group = &o.Term.Group, &o.Term.Group
 		config = o.Term.named(config)
-		writing = quickly(config)
+		writing = o.Term.during(quickly(config))
+		config = o.Term.during(config)
 	}
 	writers, readers := divide(cmp.Or(o.Connections, aloneConnections))
 	write := postgresPool(writing, writers)

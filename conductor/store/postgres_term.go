@@ -33,6 +33,20 @@ func (t *Term) named(config *pgx.ConnConfig) *pgx.ConnConfig {
 	return config
 }
 
+// during has nobody connect when the term is over: a leader that was stopped for a while would open its connections
+// again beside those of the next one.
+func (t *Term) during(config *pgx.ConnConfig) *pgx.ConnConfig {
+	config = config.Copy()
+	dial := config.DialFunc
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if t.Over.Err() != nil {
+			return nil, ErrSuperseded
+		}
+		return dial(ctx, network, address)
+	}
+	return config
+}
+
 // longestName is the longest name of a connection that PostgreSQL keeps, in bytes.
 const longestName = 63
 

@@ -31,7 +31,7 @@ func (w *wire) logIn(r *http.Request) (*http.Response, error) {
 	}
 	answered := make(chan result, 1)
 	go func() {
-		answer, err := w.next.RoundTrip(r.Clone(ctx))
+		answer, err := w.next.RoundTrip(r.Clone(ctx)) //nolint:bodyclose // whoever gets the answer closes it
 		answered <- result{answer, err}
 	}()
 	select {
