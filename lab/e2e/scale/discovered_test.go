@@ -136,22 +136,21 @@ func (o *operator) take(nth int) error {
 	if err := o.ask(http.MethodPatch, path, base, nil); err != nil {
 		return err
 	}
-	if err := o.reach(path, "manage", "manageable"); err != nil {
+	if err := o.reach(path, "manage", "enroll", "manageable"); err != nil {
 		return err
 	}
 	stage("managed")
-	if err := o.reach(path, "provide", "available"); err != nil {
+	if err := o.reach(path, "provide", "manageable", "available"); err != nil {
 		return err
 	}
 	stage("available")
 	return nil
 }
 
-// reach asks for a verb, and waits until the node is where that leads.
-func (o *operator) reach(path, verb, goal string) error {
-	if err := o.ask(http.MethodPut, path+"/states/provision", map[string]string{"target": verb}, nil); err != nil {
-		return err
-	}
+// reach asks for a verb, and waits until the node is where that leads. A verb that was done though its answer got lost is
+// refused when it is asked for again: the node has left the state in which it is possible.
+func (o *operator) reach(path, verb, from, goal string) error {
+	refused := o.ask(http.MethodPut, path+"/states/provision", map[string]string{"target": verb}, nil)
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(lookEvery) {
 		var n struct {
 			State string `json:"provision_state"`
@@ -163,6 +162,8 @@ func (o *operator) reach(path, verb, goal string) error {
 		switch {
 		case n.State == goal:
 			return nil
+		case n.State == from && refused != nil:
+			return refused
 		case n.Error != "":
 			return fmt.Errorf("%s: %s: %s", verb, n.State, n.Error)
 		}
