@@ -147,8 +147,8 @@ func (o *operator) take(nth int) error {
 	return nil
 }
 
-// reach asks for a verb, and waits until the node is where that leads. A verb that was done though its answer got lost is
-// refused when it is asked for again: the node has left the state in which it is possible.
+// reach asks for a verb, and waits until the node is where that leads. A verb that was done, and whose answer got lost,
+// is refused when it is asked for again: the node has left the state in which it is possible.
 func (o *operator) reach(path, verb, from, goal string) error {
 	refused := o.ask(http.MethodPut, path+"/states/provision", map[string]string{"target": verb}, nil)
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(lookEvery) {
