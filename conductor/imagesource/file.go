@@ -87,7 +87,7 @@ func ticket(n node.Node, path string) string {
 // read reads a node by its UUID. Callers without a ticket learn nothing of the files.
 func (s *Sources) Handler(read func(ctx context.Context, uuid string) (node.Node, error),
 	log *slog.Logger) http.Handler {
-	mux, d := http.NewServeMux(), &desk{s, read, log}
+	mux, d := http.NewServeMux(), &agentServer{s, read, log}
 	mux.HandleFunc("GET "+Prefix+"{node}/{path...}", func(w http.ResponseWriter, r *http.Request) {
 		path := "/" + r.PathValue("path")
 		if _, ok := d.admit(w, r, path); ok {
@@ -100,15 +100,15 @@ func (s *Sources) Handler(read func(ctx context.Context, uuid string) (node.Node
 	return mux
 }
 
-// desk serves what agents were sent to.
-type desk struct {
+// agentServer serves images and files to agents.
+type agentServer struct {
 	*Sources
 	node func(ctx context.Context, uuid string) (node.Node, error)
 	log  *slog.Logger
 }
 
 // admit finds the node whose agent may have what a request asks for, and answers all others.
-func (d *desk) admit(w http.ResponseWriter, r *http.Request, what string) (n node.Node, ok bool) {
+func (d *agentServer) admit(w http.ResponseWriter, r *http.Request, what string) (n node.Node, ok bool) {
 	_, shown, _ := r.BasicAuth()
 	n, err := d.node(r.Context(), r.PathValue("node"))
 	if err == nil && n.Agent.Token != "" && hmac.Equal([]byte(shown), []byte(ticket(n, what))) {

@@ -121,7 +121,7 @@ func (s *Sources) locateNamed(ctx context.Context, n node.Node, info agentapi.Im
 }
 
 // serveStored serves the bytes of a named image to an agent.
-func (d *desk) serveStored(w http.ResponseWriter, r *http.Request) {
+func (d *agentServer) serveStored(w http.ResponseWriter, r *http.Request) {
 	digest := "sha256:" + r.PathValue("digest")
 	n, ok := d.admit(w, r, digest)
 	if !ok {
@@ -135,7 +135,7 @@ func (d *desk) serveStored(w http.ResponseWriter, r *http.Request) {
 	d.serveNamed(w, r, i)
 }
 
-func (d *desk) serveNamed(w http.ResponseWriter, r *http.Request, i node.Image) {
+func (d *agentServer) serveNamed(w http.ResponseWriter, r *http.Request, i node.Image) {
 	content, err := d.named.Open(r.Context(), i)
 	if err != nil {
 		d.log.Warn("image not served", "image", i.Name, "err", err)
@@ -183,7 +183,7 @@ func (s *Sources) isoFile(n node.Node, i node.Image) string {
 }
 
 // serveISO serves an ISO image to firmware.
-func (d *desk) serveISO(w http.ResponseWriter, r *http.Request) {
+func (d *agentServer) serveISO(w http.ResponseWriter, r *http.Request) {
 	n, err := d.node(r.Context(), r.PathValue("node"))
 	var i node.Image
 	if err == nil {

@@ -142,7 +142,7 @@ func (s *Sources) asked(ctx context.Context, n node.Node) (agentapi.ImageInfo, e
 }
 
 // servePulled serves an image to an agent while it comes.
-func (d *desk) servePulled(w http.ResponseWriter, r *http.Request) {
+func (d *agentServer) servePulled(w http.ResponseWriter, r *http.Request) {
 	key := r.PathValue("key")
 	n, ok := d.admit(w, r, key)
 	if !ok {
@@ -166,7 +166,7 @@ func (d *desk) servePulled(w http.ResponseWriter, r *http.Request) {
 }
 
 // refused answers for an image that cannot be pulled. Agents ask again after a status of a server.
-func (d *desk) refused(w http.ResponseWriter, n node.Node, err error) {
+func (d *agentServer) refused(w http.ResponseWriter, n node.Node, err error) {
 	d.log.Warn("image not served", "node", n.UUID, "err", explain(err))
 	status := http.StatusBadGateway
 	var lasting interface{ Permanent() bool }

@@ -92,17 +92,17 @@ func (s *Store) AddFrom(ctx context.Context, client *http.Client, urls []string,
 	if err := came(0, src.Size()); err != nil {
 		return err
 	}
-	return s.Add(ctx, &told{Reader: body, size: src.Size(), came: came}, src.Size(), want, commit)
+	return s.Add(ctx, &countingReader{Reader: body, size: src.Size(), came: came}, src.Size(), want, commit)
 }
 
-// told is a reader that tells how far it is.
-type told struct {
+// countingReader reports how many bytes were read.
+type countingReader struct {
 	io.Reader
 	got, size int64
 	came      func(got, size int64) error
 }
 
-func (t *told) Read(p []byte) (int, error) {
+func (t *countingReader) Read(p []byte) (int, error) {
 	n, err := t.Reader.Read(p)
 	t.got += int64(n)
 	if refused := t.came(t.got, t.size); refused != nil {
