@@ -152,6 +152,8 @@ var rules = []rule{
 		why: "counts; asks nobody for anything that costs"},
 	{packages: list("conductor/ui"), tests: list("conductor/node"), why: "the web interface's files; knows no node"},
 	{packages: list("conductor/exchange"), why: "tells of requests to machines; sends none"},
+	{packages: list("conductor/exchangelog"), may: list("conductor/fsm, conductor/node, conductor/exchange, proto/*"),
+		why: "remembers requests to machines; sends none"},
 	{packages: list("conductor/traces"), may: list("conductor/fsm, conductor/node, conductor/exchange, proto/*"),
 		why: "makes spans of what others say; decides nothing"},
 	{packages: list("conductor/traces/tracestest"), why: "a collector for tests; tests alone"},
@@ -197,6 +199,8 @@ var rules = []rule{
 			"conductor/store, " +
 			"images/iso, lab/*, proto/*"),
 		why: "suites of the whole program; tests alone"},
+	{packages: list("lab/e2e/browser"), tests: list("images/ramdisk/buildcache, lab/*"),
+		why: "a machine's life in a browser; tests alone"},
 	{packages: list("lab/e2e/scale"),
 		tests: list("cmd/ferrite/serve, conductor/keys, conductor/node, conductor/seal, conductor/store, lab/agenttest, " +
 			"lab/redfish/*, lab/qemu, proto/*"),

@@ -33,6 +33,10 @@ type Options struct {
 	Boot Boot
 	// Sessions keeps the logins of browsers; nil without Auth.
 	Sessions Sessions
+	// Users knows whom the conductor knows; nil without Auth.
+	Users Users
+	// Calls remembers requests to machines; nil when none are remembered.
+	Calls Calls
 	// BootWatch shows what is asked for on the boot network; nil when none is served.
 	BootWatch BootWatch
 	// Leaders knows who leads the nodes of a group; nil: this conductor has them all.
@@ -172,6 +176,8 @@ func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []re
 		&socketResource{access: at, auth: o.Auth, consoles: o.Consoles, viewers: viewers, stopping: o.Stopping},
 		&holdResource{c},
 		&sessionResource{at, o.Sessions},
+		&userResource{at, o.Users},
+		&callResource{at, o.Calls},
 		&leaseResource{access: at, conductor: c, boot: o.Boot},
 		&bootWatchResource{access: at, auth: o.Auth, boot: o.BootWatch, readers: auth.NewStreams(bootWatchShares()),
 			stopping: o.Stopping},

@@ -27,7 +27,8 @@ func (h *sessionResource) routes() []rest.Route {
 		{Method: http.MethodGet, Path: nodeapi.SessionPath, Doc: "who the caller is, and what it may do",
 			Handle: h.show, Wire: answer},
 		{Method: http.MethodPost, Path: nodeapi.SessionPath,
-			Doc:    "log in with a browser: the answer sets a cookie that holds for eight hours",
+			Doc: "log in with a browser, by password, token or one-time link: the answer sets a cookie that holds for " +
+				"eight hours",
 			Handle: h.begin, Wire: answer},
 		{Method: http.MethodDelete, Path: nodeapi.SessionPath, Doc: "log out: the answer removes the cookie",
 			Handle: h.end, Wire: rest.Wire{Status: http.StatusNoContent}},

@@ -60,6 +60,7 @@ type Authenticator struct {
 	turns     *turns
 	warnings  *ratelimit.Limiter[struct{}] // lines of the log about all of them
 	sessions  *sessionKeys                 // nil when none are kept
+	links     links
 	log       *slog.Logger
 	now       func() time.Time
 
@@ -83,6 +84,7 @@ func New(o Options) (*Authenticator, error) {
 		guesses:  ratelimit.New[[sha256.Size]byte](o.FailureRate, accountBurst*o.FailureBurst, o.Now),
 		homes:    newMemory(homeFor),
 		turns:    newTurns(maxTurns), warnings: ratelimit.New[struct{}](warnRate, warnBurst, o.Now), log: o.Log, now: o.Now,
+		links: links{started: o.Now(), used: map[[sha256.Size]byte]time.Time{}},
 	}
 	var err error
 	if o.Htpasswd != "" {
@@ -104,6 +106,8 @@ func New(o Options) (*Authenticator, error) {
 type directory struct {
 	byName  map[string]*Caller
 	byToken map[[sha256.Size]byte]grant
+	byLink  map[[sha256.Size]byte]invitation
+	listed  []User
 }
 
 // grant is whose a token is, and until when; never ends when zero.
@@ -117,7 +121,8 @@ func parseDirectory(raw []byte) (*directory, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &directory{byName: map[string]*Caller{}, byToken: map[[sha256.Size]byte]grant{}}
+	d := &directory{byName: map[string]*Caller{}, byToken: map[[sha256.Size]byte]grant{},
+		byLink: map[[sha256.Size]byte]invitation{}, listed: u.Users}
 	for _, user := range u.Users {
 		role, err := ParseRole(user.Role)
 		if err != nil {
@@ -135,6 +140,13 @@ func parseDirectory(raw []byte) (*directory, error) {
 				g.expires = *t.Expires
 			}
 			d.byToken[sum] = g
+		}
+		for _, l := range user.Links {
+			var sum [sha256.Size]byte
+			if _, err := hex.Decode(sum[:], []byte(l.SHA256)); err != nil {
+				return nil, fmt.Errorf("user %s, link: %w", user.Name, err)
+			}
+			d.byLink[sum] = invitation{caller: c, made: l.Made, expires: l.Expires}
 		}
 	}
 	return d, nil
@@ -164,6 +176,8 @@ func (a *Authenticator) caller(w http.ResponseWriter, r *http.Request) (*Caller,
 		return a.bearer(w, r, strings.TrimSpace(value))
 	case a.passwords != nil && strings.EqualFold(scheme, "Basic"):
 		return a.basic(w, r)
+	case a.users != nil && strings.EqualFold(scheme, nodeapi.LinkScheme):
+		return a.link(w, r, strings.TrimSpace(value))
 	case (a.tokens || a.keystone != nil) && token != "":
 		return a.bearer(w, r, token)
 	case scheme != "":

@@ -237,6 +237,8 @@ func ferritePolicy() []Rule {
 			[]string{"GET /ferrite/v1/nodes/{}/erase-reports", "GET /ferrite/v1/erase-reports/{}"}},
 		{"ferrite:erase_report:list", Reader, no, no, Reader, []string{"GET /ferrite/v1/erase-reports"}},
 		{"ferrite:erase_key:get", Stranger, Stranger, Stranger, Stranger, []string{"GET /ferrite/v1/erase-key"}},
+		{"ferrite:call:list", Reader, Reader, no, no, []string{"GET /ferrite/v1/nodes/{}/calls"}},
+		{"ferrite:user:list", Admin, no, no, no, []string{"GET /ferrite/v1/users"}},
 		{"ferrite:boot:watch", Reader, no, no, no, []string{"GET /ferrite/v1/boot/watch"}},
 		{"ferrite:audit:list", Admin, no, no, no, []string{"GET /ferrite/v1/audit"}},
 		{"ferrite:event:list", Reader, no, no, Reader, []string{"GET /ferrite/v1/events"}},

@@ -24,6 +24,7 @@ type User struct {
 	Role    string  `json:"role"`
 	Project string  `json:"project,omitempty"`
 	Tokens  []Token `json:"tokens,omitempty"`
+	Links   []Link  `json:"links,omitempty"`
 }
 
 // Token is what is kept of a token: enough to know it by, not to use it.
@@ -68,6 +69,15 @@ func (u Users) Check() error {
 				return fmt.Errorf("user %s, token %q: the same token is there twice", user.Name, t.Label)
 			}
 			labels[t.Label], sums[strings.ToLower(t.SHA256)] = true, true
+		}
+		for _, l := range user.Links {
+			if err := l.check(); err != nil {
+				return fmt.Errorf("user %s: %w", user.Name, err)
+			}
+			if sums[strings.ToLower(l.SHA256)] {
+				return fmt.Errorf("user %s: the same link is there twice", user.Name)
+			}
+			sums[strings.ToLower(l.SHA256)] = true
 		}
 	}
 	return nil

@@ -31,8 +31,16 @@ type Exchange struct {
 
 type watchKey struct{}
 
-// Watch has see told of every exchange that is made with the context, when it has ended. see must not wait.
+// Watch has see told of every exchange that is made with the context, when it has ended, after those that watch the
+// context already. see must not wait.
 func Watch(ctx context.Context, see func(Exchange)) context.Context {
+	if before, ok := ctx.Value(watchKey{}).(func(Exchange)); ok {
+		last := see
+		see = func(e Exchange) {
+			before(e)
+			last(e)
+		}
+	}
 	return context.WithValue(ctx, watchKey{}, see)
 }
 

@@ -11,6 +11,11 @@ const (
 	// HeaderSession is the word of a session. A request that changes something must have it beside the cookie, since
 	// browsers send cookies for pages of other sites, too. With any value, a 401 asks the browser for nothing.
 	HeaderSession = "X-Ferrite-Session"
+	// LinkScheme is the scheme of the header Authorization by which a link of `ferrite user link` begins a session. The
+	// secret is behind the # of the link, which browsers send to nobody.
+	LinkScheme = "Ferrite-Link"
+	// LinkFragment begins what is behind the #.
+	LinkFragment = "link="
 )
 
 // Session is who a caller is, and what it may do.

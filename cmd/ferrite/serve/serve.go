@@ -32,6 +32,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/documents/kube"
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/exchangelog"
 	"github.com/ferrite-metal/ferrite/conductor/imagesource"
 	"github.com/ferrite-metal/ferrite/conductor/metrics"
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -217,13 +218,13 @@ func (c Config) api(stopping context.Context, ready func() error, eng *engine.En
 	documents *objects.Keeper, owners api.Hosts,
 	eventLog *docevents.Log, changes *changeLog, record *audit.Recorder, logs *bootlog.Keeper,
 	consoles *console.Consoles, boot *bootserver.Server,
-	counters *metrics.Metrics, tracer *traces.Tracer, leaders api.Leaders, who *auth.Authenticator,
-	log *slog.Logger) *api.API {
+	counters *metrics.Metrics, tracer *traces.Tracer, called *exchangelog.Log, leaders api.Leaders,
+	who *auth.Authenticator, log *slog.Logger) *api.API {
 	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout,
 		BIOSBootloader: c.BIOSBootloader, CallbackPath: c.AgentPath})
 	hosts := kube.Options{Keeper: documents, Events: eventLog, Log: log, Stopping: stopping, Ready: ready}
 	options := api.Options{Conductor: eng, Leaders: leaders, Hosts: owners, Logs: logs, Consoles: consoles, Log: log,
-		Images: images, Stopping: stopping,
+		Images: images, Stopping: stopping, Calls: called,
 		Mounts: ramdisks.Handlers(), Answered: counters.Answered}
 	if record != nil {
 		options.Audit = record
@@ -242,7 +243,7 @@ func (c Config) api(stopping context.Context, ready func() error, eng *engine.En
 		options.BootWatch = &bootpolicy.Watch{Log: boot.Watch(), Engine: eng}
 	}
 	if who != nil {
-		options.Auth, options.Sessions, hosts.Auth = who, who, who
+		options.Auth, options.Sessions, options.Users, hosts.Auth = who, who, who, who
 	}
 	maps.Copy(options.Mounts, kube.New(hosts).Handlers())
 	return api.New(options)

@@ -24,6 +24,7 @@ import (
 	docevents "github.com/ferrite-metal/ferrite/conductor/documents/events"
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/exchangelog"
 	"github.com/ferrite-metal/ferrite/conductor/host/reconciler"
 	"github.com/ferrite-metal/ferrite/conductor/imagelibrary"
 	"github.com/ferrite-metal/ferrite/conductor/imagestore"
@@ -89,8 +90,9 @@ type work struct {
 
 	counters *metrics.Metrics
 	tracer   *traces.Tracer // nil without --traces-endpoint
-	changes  *changeLog     // nil for a group that is not the default one
-	sights   *sights        // nil without a cluster
+	calls    *exchangelog.Log
+	changes  *changeLog // nil for a group that is not the default one
+	sights   *sights    // nil without a cluster
 	drivers  *bmc.Set
 	kept     sync.WaitGroup // ends with the context of assemble
 }
@@ -178,7 +180,7 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	}
 	consoles := c.consoles(ctx, &w.kept, w.engine, bmcs, logs, log)
 	w.face = c.api(ctx, p.ready, w.engine, w.images, documents, hosts, eventLog, changes, record, logs, consoles, w.boot,
-		counters, w.tracer, p.leaders, p.who, log)
+		counters, w.tracer, w.calls, p.leaders, p.who, log)
 	return w, nil
 }
 
@@ -190,9 +192,11 @@ func (c Config) discovery(dialled calls) engine.Discovery {
 
 // observe makes the engine, with those who look at it: metrics, and traces where there are any.
 func (w *work) observe(conf engine.Config, p parts) {
+	w.calls = exchangelog.New(nil)
 	if w.tracer != nil { // a nil pointer in an interface would not be nil
-		conf.Traces = w.tracer
+		w.calls = exchangelog.New(w.tracer)
 	}
+	conf.Traces = w.calls
 	w.engine = engine.New(conf)
 	w.engine.Follow(w.counters.Nodes)
 	watched := metrics.Config{Pending: w.engine.PendingEffects, Sensors: w.engine, SensorSeries: w.conf.SensorSeries}

@@ -34,14 +34,15 @@ owner or lessee is that project, their parts, and the project's allocations.
 
   ferrite user set alice --role admin
   ferrite user password alice
-  ferrite user token ci --expires 720h`,
+  ferrite user token ci --expires 720h
+  ferrite user link alice`,
 	}
 	var f files
 	c.PersistentFlags().StringVar(&f.users, "users-file", os.Getenv("FERRITE_USERS_FILE"),
 		"`file` of users, also $FERRITE_USERS_FILE")
 	c.PersistentFlags().StringVar(&f.htpasswd, "htpasswd-file", os.Getenv("FERRITE_HTPASSWD_FILE"),
 		"`file` of passwords, also $FERRITE_HTPASSWD_FILE")
-	c.AddCommand(list(&f), set(&f), password(&f), token(&f), remove(&f))
+	c.AddCommand(list(&f), set(&f), password(&f), token(&f), link(&f), remove(&f))
 	for _, below := range c.Commands() {
 		below.ValidArgsFunction = f.complete
 	}

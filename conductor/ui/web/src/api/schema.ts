@@ -925,6 +925,23 @@ export interface Operations {
     }
     body: undefined
   }
+  'GET /ferrite/v1/nodes/{node}/calls': {
+    answer: {
+      calls: Array<{
+        at: string
+        effect: string
+        error?: string
+        id: number
+        name: string
+        protocol: string
+        seconds: number
+        server: string
+        status?: number
+      }>
+      node: string
+    }
+    body: undefined
+  }
   'GET /ferrite/v1/nodes/{node}/erase-reports': {
     answer: {
       erase_reports: Array<{
@@ -1083,6 +1100,24 @@ export interface Operations {
       }
       user: string
       word: string
+    }
+    body: undefined
+  }
+  'GET /ferrite/v1/users': {
+    answer: {
+      roles: boolean
+      users: Array<{
+        name: string
+        password: boolean
+        project: string
+        role: string
+        tokens: Array<{
+          expired: boolean
+          expires: string | null
+          label: string
+        }>
+      }>
+      ways: Array<string>
     }
     body: undefined
   }

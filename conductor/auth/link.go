@@ -1,0 +1,120 @@
+package auth
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// MaxLinkTime is the longest that a link may hold: it is pasted into chats, and stays in the history of browsers.
+const MaxLinkTime = time.Hour
+
+// maxClockSkew is how much later than the conductor's a clock may be that a link was made by.
+const maxClockSkew = time.Minute
+
+// Link is what is kept of a link that logs its user in once.
+type Link struct {
+	SHA256  string    `json:"sha256"`
+	Made    time.Time `json:"made"`
+	Expires time.Time `json:"expires"`
+}
+
+// NewLink makes the secret of a link that holds for a while, and what is kept of it.
+func NewLink(now time.Time, lasts time.Duration) (secret string, kept Link, err error) {
+	if lasts <= 0 || lasts > MaxLinkTime {
+		return "", kept, fmt.Errorf("a link that holds for %s: expected a time of at most %s", lasts, MaxLinkTime)
+	}
+	var raw [32]byte
+	_, _ = rand.Read(raw[:]) // never fails
+	secret = base64.RawURLEncoding.EncodeToString(raw[:])
+	sum := sha256.Sum256([]byte(secret))
+	return secret, Link{SHA256: hex.EncodeToString(sum[:]), Made: now.UTC(), Expires: now.Add(lasts).UTC()}, nil
+}
+
+// check refuses a link that nobody made by NewLink.
+func (l Link) check() error {
+	sum, err := hex.DecodeString(l.SHA256)
+	switch {
+	case err != nil || len(sum) != sha256.Size:
+		return errors.New("a link whose sha256 is not 64 hexadecimal digits")
+	case l.Made.IsZero() || !l.Expires.After(l.Made) || l.Expires.Sub(l.Made) > MaxLinkTime:
+		return fmt.Errorf("a link from %s to %s: expected at most %s", l.Made, l.Expires, MaxLinkTime)
+	}
+	return nil
+}
+
+// invitation is whom a link logs in, and when.
+type invitation struct {
+	caller        *Caller
+	made, expires time.Time
+}
+
+// links are those that were used since the conductor has started. Of those before nothing is known, so that a link that
+// was made before is refused: no link is used twice, and nothing is written.
+type links struct {
+	started time.Time
+	mu      sync.Mutex
+	used    map[[sha256.Size]byte]time.Time // until they expire
+}
+
+// use uses a link up; false when it was.
+func (l *links) use(sum [sha256.Size]byte, expires, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for other, ends := range l.used {
+		if now.After(ends) {
+			delete(l.used, other)
+		}
+	}
+	if _, was := l.used[sum]; was {
+		return false
+	}
+	l.used[sum] = expires
+	return true
+}
+
+// linkRefused is the text of every refusal: it does not say which links there are.
+const linkRefused = "The link is not known here, has expired, was used, or was made before this conductor started: " +
+	"make another with: ferrite user link"
+
+// link is the caller whom a link logs in. It is for a session alone, and is used up by it.
+func (a *Authenticator) link(w http.ResponseWriter, r *http.Request, secret string) (*Caller, error) {
+	if r.Method != http.MethodPost || r.URL.Path != nodeapi.SessionPath || a.sessions == nil {
+		return nil, nodeapi.NewFault(http.StatusBadRequest, "A link begins a session, by POST %s, and nothing else.",
+			nodeapi.SessionPath)
+	}
+	from := nodeapi.From(r)
+	if !a.failures.Take(connlimit.Network(from), 1) {
+		return nil, tooMany(w, from)
+	}
+	sum := sha256.Sum256([]byte(secret))
+	i, ok := a.users.Get().byLink[sum]
+	now := a.now()
+	switch {
+	case !ok, !now.Before(i.expires), i.made.Before(a.links.started), i.made.After(now.Add(maxClockSkew)):
+		return nil, a.failed(w, "", from, linkRefused)
+	case !a.links.use(sum, i.expires, now):
+		return nil, a.failed(w, i.caller.User, from, linkRefused)
+	}
+	a.failures.Return(connlimit.Network(from), 1)
+	return i.caller, nil
+}
+
+// shownLink is the link that a request shows, "" for none.
+func shownLink(r *http.Request) string {
+	scheme, value, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, nodeapi.LinkScheme) {
+		return ""
+	}
+	return strings.TrimSpace(value)
+}
