@@ -203,7 +203,14 @@ ui-test: ui-unit ui build ## the web interface in Chromium: every page, width an
 .PHONY: ui-smoke
 ui-smoke: ui-unit ui build ## half a minute of that, for `make test`; it installs npm and Chromium where they are missing
 	@$(MAKE) -s deps PACKAGES=chromium
-	@cd $(UI) && PAGES=room-list,machine-now ONLY=pages,room node browser/run.mjs
+	@cd $(UI) && PAGES=machines-list,machine-now ONLY=pages,machines node browser/run.mjs
+
+# HANDS=mouse or HANDS=keyboard walks once.
+.PHONY: ui-machine
+ui-machine: deps ui build ramdisk ## a QEMU machine from an empty conductor to its system and back, in Chromium (as root, SHOTS=DIR)
+	@$(MAKE) -s deps PACKAGES=chromium
+	@SHOTS=$(if $(SHOTS),$(abspath $(SHOTS))) go test -count=1 -v -timeout 2h -tags uimachine -run '^TestMachineInBrowser$$' \
+	  ./lab/e2e/browser | grep -v '^ *=== '
 
 # NODES=100000 takes more of them. The figures are of docs/benchmarks.md.
 .PHONY: ui-bench

@@ -1,17 +1,18 @@
 // Tries the web interface in Chromium, before a real conductor: `make ui-test`. SHOTS=DIR keeps pictures of the pages;
-// ONLY=pages,room,… runs some of the checks.
+// ONLY=pages,machines,… runs some of the checks.
 import { Browser } from './lib/browser.mjs'
 import { Tally } from './lib/checks.mjs'
 import { Conductor } from './lib/conductor.mjs'
-import { room as scene } from './lib/scene.mjs'
+import { scene } from './lib/scene.mjs'
 import { hostiles } from './checks/hostile.mjs'
+import { images } from './checks/images.mjs'
 import { life } from './checks/life.mjs'
 import { lost } from './checks/lost.mjs'
 import { pages } from './checks/pages.mjs'
-import { room } from './checks/room.mjs'
+import { machines } from './checks/machines.mjs'
 import { sessions } from './checks/session.mjs'
 
-const parts = { pages, room, life, sessions, hostiles, lost }
+const parts = { pages, machines, life, images, sessions, hostiles, lost }
 const only = process.env.ONLY?.split(',') ?? Object.keys(parts)
 
 const tally = new Tally()

@@ -1,5 +1,6 @@
 import { Suspense, useEffect, useState } from 'react'
-import { room } from './api/room'
+import { errorText } from './api/fault'
+import { machineStore } from './api/machine-store'
 import { session } from './api/session'
 import { stream } from './api/stream'
 import { Boundary } from './components/boundary'
@@ -16,11 +17,11 @@ export function App() {
   const route = useRoute()
   const begin = () => {
     setError('')
-    session.begin().catch((err: unknown) => setError(err instanceof Error ? err.message : String(err)))
+    session.begin().catch((err: unknown) => setError(errorText(err)))
   }
   useEffect(() => {
     begin()
-    if (route.page === '') room.begin() // beside the question who asks: it is most of the wait for the first rows
+    if (route.page === '') machineStore.begin() // beside the question who asks: it is most of the wait for the first rows
   }, [])
   useEffect(() => {
     if (who) stream.start()

@@ -2,7 +2,7 @@ import { createRoot } from 'react-dom/client'
 import { App } from './app'
 import './style/base.css'
 import './style/parts.css'
-import './style/room.css'
+import './style/machines.css'
 import './style/machine.css'
 
 const root = document.getElementById('root')

@@ -1,15 +1,15 @@
 import { lazy, type ComponentType } from 'react'
 import { rules } from './api/hosts'
-import { RoomPage } from './pages/room'
+import { MachinesPage } from './pages/machines'
 
 const named = <K extends string>(load: () => Promise<Record<K, ComponentType>>, name: K) =>
   lazy(() => load().then((module) => ({ default: module[name] })))
 
 const records = named(() => import('./pages/records'), 'RecordsPage')
 
-/** pages are the pages, by the first word of their address. All but the room are loaded when they are opened. */
+/** pages are the pages, by the first word of their address. All but the machines are loaded when they are opened. */
 export const pages: Record<string, ComponentType> = {
-  '': RoomPage,
+  '': MachinesPage,
   machines: named(() => import('./pages/machine'), 'MachinePage'),
   enroll: named(() => import('./pages/enroll'), 'EnrollPage'),
   discovered: named(() => import('./pages/discovered'), 'DiscoveredPage'),
@@ -22,6 +22,7 @@ export const pages: Record<string, ComponentType> = {
   leases: named(() => import('./pages/leases'), 'LeasesPage'),
   'erase-reports': named(() => import('./pages/erase-reports'), 'EraseReportsPage'),
   conductors: named(() => import('./pages/conductors'), 'ConductorsPage'),
+  users: named(() => import('./pages/users'), 'UsersPage'),
   audit: named(() => import('./pages/audit'), 'AuditPage'),
 }
 
@@ -45,5 +46,6 @@ export const entries: Entry[] = [
   { page: 'leases', label: 'Leases', rule: 'ferrite:lease:get' },
   { page: 'erase-reports', label: 'Erase reports', rule: 'ferrite:erase_report:list' },
   { page: 'conductors', label: 'Conductors', rule: 'baremetal:conductor:get' },
+  { page: 'users', label: 'Users', rule: 'ferrite:user:list' },
   { page: 'audit', label: 'Audit', rule: 'ferrite:audit:list' },
 ]

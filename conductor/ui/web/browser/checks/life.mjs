@@ -31,7 +31,7 @@ export async function life({ tally, browser }) {
       await settled(page)
       await page.getByText('No machine is known yet').waitFor()
       await accessible(page)
-      await shot(page, 'room-empty')
+      await shot(page, 'machines-empty')
     })
 
     await tally.check('a machine is enrolled, provided and deployed', async () => {
@@ -94,7 +94,7 @@ export async function life({ tally, browser }) {
 
     await tally.check('a console is drawn by the rules of the page’s policy, and says why it has none', async () => {
       await page.goto(`${c.url}/ui/machines/web-1?tab=console`)
-      await page.getByRole('button', { name: 'Open it' }).click()
+      await page.getByRole('button', { name: 'Enable console' }).click()
       await page.getByText(/has no serial console/).waitFor()
       await page.locator('.xterm-rows').waitFor()
       const cell = await page.locator('.xterm-rows > div').first().boundingBox()
@@ -110,10 +110,10 @@ export async function life({ tally, browser }) {
         socket.send(Buffer.from('\u001b[32mweb-1 login:\u001b[0m <b>bold</b> '))
       })
       await page.reload()
-      await page.getByText('You look on.').waitFor()
+      await page.getByText('Read only.').waitFor()
       await page.locator('.xterm-rows').getByText('web-1 login: <b>bold</b>').waitFor()
-      await page.getByRole('button', { name: 'Write', exact: true }).click()
-      await page.getByText('You write.').waitFor()
+      await page.getByRole('button', { name: 'Request write access', exact: true }).click()
+      await page.getByText('Read and write.').waitFor()
       await page.locator('.xterm-helper-textarea').focus()
       await page.keyboard.type('root')
       await page.waitForTimeout(300)

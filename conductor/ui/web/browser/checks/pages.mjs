@@ -3,10 +3,10 @@ import { accessible, fits, quiet, settled, shot } from '../lib/checks.mjs'
 
 /** list is the pages, with an address made of the machines of the scene. */
 export const list = [
-  { name: 'room-grid', path: () => '/ui/' },
-  { name: 'room-list', path: () => '/ui/?view=list' },
-  { name: 'room-progress', path: () => '/ui/?view=progress' },
-  { name: 'room-attention', path: () => '/ui/?view=attention' },
+  { name: 'machines-grid', path: () => '/ui/' },
+  { name: 'machines-list', path: () => '/ui/?view=list' },
+  { name: 'machines-progress', path: () => '/ui/?view=progress' },
+  { name: 'machines-attention', path: () => '/ui/?view=attention' },
   { name: 'machine-now', path: (ids) => `/ui/machines/${ids.waiting}` },
   { name: 'machine-failed', path: (ids) => `/ui/machines/${ids.failed}` },
   { name: 'machine-timeline', path: (ids) => `/ui/machines/${ids.active}?tab=timeline` },
@@ -30,6 +30,7 @@ export const list = [
   { name: 'leases', path: () => '/ui/leases' },
   { name: 'erase-reports', path: () => '/ui/erase-reports' },
   { name: 'conductors', path: () => '/ui/conductors' },
+  { name: 'users', path: () => '/ui/users' },
   { name: 'audit', path: () => '/ui/audit' },
   { name: 'enroll', path: () => '/ui/enroll' },
 ]

@@ -1,7 +1,7 @@
 // Logins: roles, an end in the middle of a form, log out.
 import { strict as assert } from 'node:assert'
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { accessible, fits, login, quiet, settled, shot } from '../lib/checks.mjs'
 import { Conductor, program } from '../lib/conductor.mjs'
@@ -40,6 +40,62 @@ export async function sessions({ tally, browser }) {
       await page.getByText('olga', { exact: true }).waitFor()
       quiet(page)
       await page.context().close()
+    })
+
+    await tally.check('a one-time link logs in once, after a click, and leaves the address', async () => {
+      const link = c.command('user', 'link', 'rita', '--url', c.url)
+      assert.match(link, /\/ui\/#link=[\w-]{43}$/)
+      const secret = link.slice(link.indexOf('=') + 1)
+      for (const works of [true, false]) {
+        const page = await browser.page()
+        const asked = []
+        page.on('request', (request) => asked.push(request.url(), request.headers()['referer'] ?? ''))
+        await page.goto(link)
+        await page.getByText('This link logs you in once.').waitFor()
+        assert.ok(!page.url().includes(secret), page.url())
+        if (works) await shot(page, 'login-link')
+        await accessible(page)
+        await page.getByRole('button', { name: 'Log in' }).click()
+        if (works) await page.getByText('rita', { exact: true }).waitFor()
+        else await page.getByText(/was used, .* ferrite user link/).waitFor()
+        if (!works) await page.getByLabel('User').waitFor()
+        assert.ok(!asked.some((text) => text.includes(secret)), 'a URL or a referrer has the secret')
+        quiet(page)
+        await page.context().close()
+      }
+      assert.ok(!c.log.includes(secret), 'the log has the secret')
+      const forged = await fetch(`${c.url}/ferrite/v1/session`, { method: 'POST', headers: { Authorization: `Ferrite-Link ${'A'.repeat(43)}` } })
+      assert.equal(forged.status, 401)
+      const other = await new Conductor().withUsers().start()
+      try {
+        const foreign = c.command('user', 'link', 'ada', '--url', c.url).split('=')[1]
+        const answer = await fetch(`${other.url}/ferrite/v1/session`, { method: 'POST', headers: { Authorization: `Ferrite-Link ${foreign}` } })
+        assert.equal(answer.status, 401)
+      } finally {
+        await other.stop()
+      }
+    })
+
+    await tally.check('an admin sees users and tokens, and how to change them; an operator does not', async () => {
+      const page = await browser.page()
+      await login(page, c, 'ada', '/ui/users')
+      await settled(page)
+      await page.getByRole('button', { name: 'Commands for olga' }).click()
+      await page.getByText('link does not expire').waitFor()
+      await page.getByText('ferrite user delete olga --token link').waitFor()
+      await fits(page)
+      await accessible(page)
+      await shot(page, 'users-commands')
+      const hashes = readFileSync(join(c.dir, 'users'), 'utf8').match(/[0-9a-f]{64}/g)
+      const text = await page.content()
+      assert.ok(hashes.length > 0 && !hashes.some((hash) => text.includes(hash)), 'the page has a hash')
+      quiet(page)
+      await page.context().close()
+      const other = await browser.page()
+      await login(other, c, 'olga')
+      await settled(other)
+      assert.equal(await other.getByRole('link', { name: 'Users', exact: true }).count(), 0)
+      await other.context().close()
     })
 
     await tally.check('a reader is offered nothing to change', async () => {

@@ -16,18 +16,23 @@ export class Conductor {
     this.user = ''
   }
 
+  /** command runs `ferrite` on the files of the conductor's users. */
+  command(...args) {
+    const env = { ...process.env, FERRITE_USERS_FILE: join(this.dir, 'users'), FERRITE_HTPASSWD_FILE: join(this.dir, 'htpasswd') }
+    return execFileSync(program, args, { env, encoding: 'utf8' }).trim()
+  }
+
   /** withUsers makes ada (admin), olga (operator), rita (reader) and bela (an operator of the project blue). */
   withUsers() {
     this.users = { ada: 'admin', olga: 'operator', rita: 'reader', bela: 'operator' }
-    const env = { ...process.env, FERRITE_USERS_FILE: join(this.dir, 'users'), FERRITE_HTPASSWD_FILE: join(this.dir, 'htpasswd') }
     for (const [name, role] of Object.entries(this.users)) {
       const project = name === 'bela' ? ['--project', 'blue'] : []
-      execFileSync(program, ['user', 'set', name, '--role', role, ...project], { env })
+      this.command('user', 'set', name, '--role', role, ...project)
       const password = join(this.dir, 'password')
       writeFileSync(password, `${passwordOf(name)}\n`)
-      execFileSync(program, ['user', 'password', name, '--password-file', password], { env })
+      this.command('user', 'password', name, '--password-file', password)
     }
-    this.token = execFileSync(program, ['user', 'token', 'olga', '--label', 'link'], { env, encoding: 'utf8' }).trim()
+    this.token = this.command('user', 'token', 'olga', '--label', 'link')
     this.user = 'ada'
     return this
   }
@@ -37,7 +42,7 @@ export class Conductor {
     const auth = this.users
       ? ['--auth', 'basic,token', '--users-file', join(this.dir, 'users'), '--htpasswd-file', join(this.dir, 'htpasswd')]
       : ['--auth', 'none']
-    const args = ['serve', '--data-dir', join(this.dir, 'data'), '--api-address', `127.0.0.1:${this.port || 0}`, '--host', 'room-1',
+    const args = ['serve', '--data-dir', join(this.dir, 'data'), '--api-address', `127.0.0.1:${this.port || 0}`, '--host', 'conductor-1',
       '--hardware-types', 'fake-hardware,redfish,ipmi,manual-management', '--agent-allow', '127.0.0.0/8', '--bmc-allow', '127.0.0.0/8', ...auth, ...more]
     this.process = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] })
     this.ended = new Promise((resolve) => this.process.once('exit', resolve))

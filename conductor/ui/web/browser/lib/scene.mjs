@@ -1,4 +1,4 @@
-// Machines in states that a room has: made with requests alone, so that each state is a real one.
+// Machines in states that real ones have: made with requests alone, so that each state is a real one.
 export const macOf = (i) => `52:54:00:00:${String(i >> 8).padStart(2, '0')}:${(i & 255).toString(16).padStart(2, '0')}`
 
 /** hostile is text that would run, break out or hide, if a page let it. */
@@ -117,8 +117,8 @@ async function fewAtATime(jobs) {
   await Promise.all(Array.from({ length: 6 }, worker))
 }
 
-/** room makes the machines of the screenshots. */
-export async function room(c) {
+/** scene makes the machines of the screenshots. */
+export async function scene(c) {
   const ids = {}
   ids.inspected = await inspected(c, 'db-1', 1, { description: 'The first database server', properties: { root_device: { size: '> 100' } } })
   const jobs = []

@@ -11,6 +11,9 @@ export class Fault extends Error {
 /** unreachable is the status of a Fault without an answer. */
 export const unreachable = 0
 
+/** errorText is an error as a user reads it. */
+export const errorText = (err: unknown): string => (err instanceof Error ? err.message : String(err))
+
 /** faultText is the text of a fault: Ironic's, twice encoded in older forms, or that of Kubernetes. */
 export function faultText(text: string): string {
   try {

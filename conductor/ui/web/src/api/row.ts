@@ -1,4 +1,4 @@
-// A machine of the room, out of what the API and its events say.
+// A machine of the list, out of what the API and its events say.
 import type { Event, Node } from './types'
 import { haystack } from '../lib/filter'
 import type { Machine } from '../lib/classify'

@@ -5,6 +5,9 @@ import { Store } from '../lib/store'
 
 const where = '/ferrite/v1/session'
 
+/** linkScheme is the scheme of the header Authorization for a link that logs in once. */
+export const linkScheme = 'Ferrite-Link'
+
 export interface SessionState {
   /** session is null before it is known. */
   session: Session | null
@@ -14,9 +17,11 @@ export interface SessionState {
   asked: boolean
   /** token is that of the link by which the page was opened. */
   token: string
+  /** link is the secret of a link that logs its user in once. */
+  link: string
 }
 
-class Keeper extends Store<SessionState> {
+class SessionStore extends Store<SessionState> {
   private waiting: (() => void)[] = []
 
   word(): string {
@@ -34,14 +39,15 @@ class Keeper extends Store<SessionState> {
   }
 
   /**
-   * begin asks who the user is. A token behind the # of a link is put into the form, and taken out of the address. It is not
-   * sent without a click: a link of somebody else would make the user work as that one.
+   * begin asks who the user is. A token or one-time secret behind the # of a link is put into the form, and taken out of the
+   * address. It is not sent without a click: a link of somebody else would make the user work as that one.
    */
   async begin(): Promise<void> {
-    const token = new URLSearchParams(location.hash.slice(1)).get('token')
-    if (token) {
+    const given = new URLSearchParams(location.hash.slice(1))
+    const [token, link] = [given.get('token') ?? '', given.get('link') ?? '']
+    if (token || link) {
       history.replaceState(null, '', location.pathname + location.search)
-      this.set({ token })
+      this.set({ token, link })
     }
     const answer = await ask('GET')
     if (answer.status === 401) return this.set({ asked: true })
@@ -52,9 +58,13 @@ class Keeper extends Store<SessionState> {
   /** login begins a session; authorization is the value of the header. */
   async login(authorization: string): Promise<void> {
     const answer = await ask('POST', { Authorization: authorization })
-    if (answer.status === 401) throw new Fault(401, 'The conductor does not know this login.')
+    if (answer.status === 401) {
+      const byLink = authorization.startsWith(`${linkScheme} `)
+      if (byLink) this.set({ link: '' }) // it will not be taken later, either
+      throw new Fault(401, byLink ? faultText(await answer.text()) : 'The conductor does not know this login.')
+    }
     if (!answer.ok) throw new Fault(answer.status, faultText(await answer.text()) || `${answer.status} ${answer.statusText}`)
-    this.set({ session: (await answer.json()) as Session, asked: false, ended: false, token: '' })
+    this.set({ session: (await answer.json()) as Session, asked: false, ended: false, token: '', link: '' })
     for (const go of this.waiting.splice(0)) go()
   }
 
@@ -78,7 +88,7 @@ async function ask(method: string, headers: Record<string, string> = {}): Promis
   }
 }
 
-export const session = new Keeper({ session: null, ended: false, asked: false, token: '' })
+export const session = new SessionStore({ session: null, ended: false, asked: false, token: '', link: '' })
 
 /** basic is the header of a name and a password. */
 export function basic(user: string, password: string): string {

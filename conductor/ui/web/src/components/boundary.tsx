@@ -1,4 +1,5 @@
 import { Component, type ReactNode } from 'react'
+import { errorText } from '../api/fault'
 import { visible } from '../lib/format'
 
 /** Boundary shows that a part of the page has failed, in its place. */
@@ -6,7 +7,7 @@ export class Boundary extends Component<{ children: ReactNode }, { error: string
   override state = { error: '' }
 
   static getDerivedStateFromError(err: unknown): { error: string } {
-    return { error: err instanceof Error ? err.message : String(err) }
+    return { error: errorText(err) }
   }
 
   override render(): ReactNode {

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import { errorText } from '../api/fault'
 import { visible } from '../lib/format'
 import { Notice } from './notice'
 
@@ -27,7 +28,7 @@ export function DocumentEditor({ label, text: before, check, save, saved, button
     const wait = setTimeout(() => {
       check(text, end.signal).then(
         () => setWrong(''),
-        (err: unknown) => !end.signal.aborted && setWrong(err instanceof Error ? err.message : String(err)),
+        (err: unknown) => !end.signal.aborted && setWrong(errorText(err)),
       )
     }, 800)
     return () => {
@@ -39,7 +40,7 @@ export function DocumentEditor({ label, text: before, check, save, saved, button
     setBusy(true)
     setError('')
     save(text)
-      .then(saved, (err: unknown) => setError(err instanceof Error ? err.message : String(err)))
+      .then(saved, (err: unknown) => setError(errorText(err)))
       .finally(() => setBusy(false))
   }
   return (

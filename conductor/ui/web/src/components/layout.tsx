@@ -113,7 +113,7 @@ function Lost() {
   if (lost === 0 || now - lost < 1000) return null
   return (
     <div className="lost" role="alert">
-      The stream of events is lost since {shortDuration((now - lost) / 1000)}: what you see may be old. Trying again.
+      Connection to the event stream lost {shortDuration((now - lost) / 1000)} ago. This page may be out of date. Reconnecting …
     </div>
   )
 }

@@ -1,10 +1,13 @@
 import { useState, type FormEvent } from 'react'
-import { basic, session } from '../api/session'
+import { errorText } from '../api/fault'
+import { basic, linkScheme, session } from '../api/session'
+import { useStore } from '../hooks/use-store'
 import { Notice } from './notice'
 
-/** LoginForm takes a password or a token. The fields are given to nobody but the conductor. */
+/** LoginForm takes a password, a token, or the link by which the page was opened. The fields are given to nobody but the conductor. */
 export function LoginForm({ user: known = '' }: { user?: string }) {
   const [how, setHow] = useState<'password' | 'token'>(session.get().token === '' ? 'password' : 'token')
+  const { link } = useStore(session)
   const [error, setError] = useState('')
   const [busy, setBusy] = useState(false)
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -14,14 +17,16 @@ export function LoginForm({ user: known = '' }: { user?: string }) {
     setBusy(true)
     setError('')
     session
-      .login(how === 'password' ? basic(text('user'), text('password')) : `Bearer ${text('token').trim()}`)
-      .catch((err: unknown) => setError(err instanceof Error ? err.message : String(err)))
+      .login(link !== '' ? `${linkScheme} ${link}` : how === 'password' ? basic(text('user'), text('password')) : `Bearer ${text('token').trim()}`)
+      .catch((err: unknown) => setError(errorText(err)))
       .finally(() => setBusy(false))
   }
   return (
     <form className="login" onSubmit={submit}>
       {error !== '' && <Notice kind="error">{error}</Notice>}
-      {how === 'password' ? (
+      {link !== '' ? (
+        <p>This link logs you in once.</p>
+      ) : how === 'password' ? (
         <>
           <label>
             User
@@ -42,9 +47,11 @@ export function LoginForm({ user: known = '' }: { user?: string }) {
         <button className="primary" disabled={busy}>
           Log in
         </button>
-        <button type="button" className="quiet" onClick={() => setHow(how === 'password' ? 'token' : 'password')}>
-          {how === 'password' ? 'Use a token' : 'Use a password'}
-        </button>
+        {link === '' && (
+          <button type="button" className="quiet" onClick={() => setHow(how === 'password' ? 'token' : 'password')}>
+            {how === 'password' ? 'Use a token' : 'Use a password'}
+          </button>
+        )}
       </div>
     </form>
   )

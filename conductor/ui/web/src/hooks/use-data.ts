@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState } from 'react'
+import { errorText } from '../api/fault'
 
 export interface Loaded<T> {
   data: T | undefined
@@ -19,7 +20,7 @@ export function useData<T>(read: (signal: AbortSignal) => Promise<T>, keys: read
     read(end.signal).then(
       (data) => !end.signal.aborted && setState({ data, error: '', loading: false }),
       (err: unknown) => {
-        if (!end.signal.aborted) setState((s) => ({ ...s, error: err instanceof Error ? err.message : String(err), loading: false }))
+        if (!end.signal.aborted) setState((s) => ({ ...s, error: errorText(err), loading: false }))
       },
     )
     return () => end.abort()

@@ -44,7 +44,7 @@ export function inProgress(state: string): boolean {
   return kind === 'working' || kind === 'waiting'
 }
 
-/** Machine is a row of the room. */
+/** Machine is a row of the list of machines. */
 export interface Machine {
   uuid: string
   name: string

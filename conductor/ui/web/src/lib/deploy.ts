@@ -28,6 +28,16 @@ function split(text: string): [string, string] {
 /** source is the image as instance_info has it: image:NAME for a name. */
 const source = (typed: string): string => (typed.includes(':') ? typed : `image:${typed}`)
 
+/** imageOf is the image that a node has already, as it is typed. */
+export function imageOf(info: Record<string, unknown> | null | undefined): Image {
+  const text = (key: string) => (typeof info?.[key] === 'string' ? (info[key] as string) : '')
+  return {
+    url: text('image_source').replace(/^image:/, ''),
+    checksum: text('image_os_hash_value') || text('image_checksum'),
+    format: ['raw', 'qcow2'].includes(text('image_disk_format')) ? text('image_disk_format') : '',
+  }
+}
+
 /** imageChanges replace the image of a node, with all that was said of the old one. */
 export function imageChanges(image: Image): Change[] {
   if (image.url === '') return []

@@ -1,13 +1,16 @@
 // One time line of a machine's life, out of what is kept of it in several places.
-import type { Event, HistoryEntry, Status } from '../api/types'
-import { bytes } from './format'
+import type { Answer, Event, HistoryEntry, Status } from '../api/types'
+import { plainState } from './classify'
+import { bytes, duration } from './format'
 
-export type Group = 'request' | 'state' | 'power' | 'boot' | 'step' | 'error' | 'change' | 'log'
+export type Group = 'request' | 'state' | 'power' | 'call' | 'network' | 'boot' | 'step' | 'error' | 'change' | 'log'
 
 export const groups: { group: Group; label: string; one: string }[] = [
   { group: 'state', label: 'States', one: 'state' },
   { group: 'request', label: 'Requests', one: 'request' },
   { group: 'power', label: 'Power', one: 'power' },
+  { group: 'call', label: 'BMC and agent calls', one: 'call' },
+  { group: 'network', label: 'DHCP and boot files', one: 'network' },
   { group: 'boot', label: 'Boot', one: 'boot' },
   { group: 'step', label: 'Steps', one: 'step' },
   { group: 'error', label: 'Errors', one: 'error' },
@@ -39,7 +42,7 @@ export function ofEvent(e: Event, index: number): Entry[] {
   const by = who(e.user, e.project)
   const found: Entry[] = []
   const add = (group: Group, text: string, detail = '') => found.push({ key: `${key}/${found.length}`, at, group, text, detail, by })
-  for (const move of e.moves ?? []) add(move.on === 'fail' ? 'error' : 'state', `${move.from} → ${move.to}`, move.on)
+  for (const move of e.moves ?? []) add(move.on === 'fail' ? 'error' : 'state', `${plainState(move.from)} → ${plainState(move.to)}`, move.on)
   if (e.power_change) add('power', `${e.power_change.from || 'unknown'} → ${e.power_change.to || 'unknown'}`)
   for (const note of e.notes ?? []) add(note.severity === 'ERROR' ? 'error' : 'state', note.text, note.activity ?? '')
   if (e.stage) add('boot', e.stage.name, e.stage.detail ?? '')
@@ -62,7 +65,7 @@ export function ofEvent(e: Event, index: number): Entry[] {
       if (step && changed.some((field) => field.endsWith('_step'))) add('step', step)
       else if (changed.length > 0) add('change', `changed: ${changed.join(', ')}`)
       else if (e.ports) add('change', `ports: ${[...new Set(Object.values(e.ports))].join(', ')}`)
-      else add('change', e.type)
+      else if (e.type !== 'node.updated') add('change', e.type) // that an update changed nothing to see is no news
     }
   }
   return found
@@ -94,6 +97,31 @@ export function ofAudit(line: AuditLine): Entry {
   }
 }
 
+export type Call = Answer<'GET /ferrite/v1/nodes/{node}/calls'>['calls'][number]
+
+/** ofCall is a request to the BMC or the agent. */
+export function ofCall(c: Call): Entry {
+  const took = c.seconds < 1 ? `${Math.round(c.seconds * 1000)} ms` : duration(c.seconds)
+  const answer = c.error || (c.status ? String(c.status) : 'answered')
+  return {
+    key: `call/${c.id}`, at: Date.parse(c.at), group: 'call', text: `${c.protocol} ${c.name}: ${answer}`,
+    detail: [c.server, took, c.effect && `for ${c.effect}`].filter(Boolean).join(', '), by: '',
+  }
+}
+
+export type BootLine = Answer<'GET /ferrite/v1/boot/watch'>
+
+/** ofBoot is an exchange on the boot network: what was asked, and the answer or the reason for none. */
+export function ofBoot(line: BootLine): Entry[] {
+  const e = line.event
+  if (!e) return []
+  const times = e.times > 1 ? `, ${e.times} times` : ''
+  return [{
+    key: `network/${e.id}`, at: Date.parse(e.at), group: 'network', text: `${e.service}: ${e.asked}${times}`,
+    detail: [e.answer || e.why || e.reason, e.ip, e.detail, e.try && `Next: ${e.try}`].filter(Boolean).join(', '), by: '',
+  }]
+}
+
 const logged = /^(\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d))\s+(.*)$/
 
 /** ofLog are the lines of a log that begin with a time; the others go with the one before them. */
@@ -108,6 +136,9 @@ export function ofLog(text: string): Entry[] {
   return found
 }
 
+/** repeated are groups in which the same text twice is two entries. */
+const repeated = new Set<Group>(['log', 'call', 'network'])
+
 /** merge puts entries in order, the newest first, each once: an error of the history is often that of an event, too. */
 export function merge(...lists: Entry[][]): Entry[] {
   const kept: Entry[] = []
@@ -116,7 +147,7 @@ export function merge(...lists: Entry[][]): Entry[] {
     if (Number.isNaN(entry.at)) continue
     const same = `${entry.group}/${entry.text}/${Math.round(entry.at / 2000)}`
     const near = `${entry.group}/${entry.text}/${Math.round(entry.at / 2000) - 1}`
-    if (seen.has(entry.key) || (entry.group !== 'log' && (seen.has(same) || seen.has(near)))) continue
+    if (seen.has(entry.key) || (!repeated.has(entry.group) && (seen.has(same) || seen.has(near)))) continue
     seen.add(entry.key)
     seen.add(same)
     kept.push(entry)

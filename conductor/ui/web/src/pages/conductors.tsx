@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { call, get, path } from '../api/client'
+import { errorText } from '../api/fault'
 import { session } from '../api/session'
 import type { Member } from '../api/types'
 import { Failed, Notice } from '../components/notice'
@@ -16,7 +17,7 @@ export function ConductorsPage() {
   const may = session.may('ferrite:conductor:drain') && members.length > 1
   const drain = (m: Member) =>
     void call('PUT', path('/ferrite/v1/conductors/{host}/drained', m.name), { body: { drained: !m.drained } }).then(found.reload, (err: unknown) =>
-      setError(err instanceof Error ? err.message : String(err)),
+      setError(errorText(err)),
     )
   return (
     <>

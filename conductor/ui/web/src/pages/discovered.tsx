@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'react'
 import { all } from '../api/client'
+import { errorText } from '../api/fault'
 import { readInventory } from '../api/inventory'
 import { ask, patchNode } from '../api/machine'
 import { session } from '../api/session'
@@ -43,7 +44,7 @@ export function DiscoveredPage() {
         .then(() => ask(verb('manage')!, uuid))
         .then(
           () => '',
-          (err: unknown) => (err instanceof Error ? err.message : String(err)),
+          (err: unknown) => (errorText(err)),
         )
       setResults((before) => ({ ...before, [uuid]: said }))
     })

@@ -1,24 +1,20 @@
 import { useState, type FormEvent } from 'react'
 import { call, get } from '../api/client'
+import { errorText } from '../api/fault'
 import { ask } from '../api/machine'
 import type { Node } from '../api/types'
 import { Link } from '../components/link'
 import { Failed, Notice } from '../components/notice'
 import { useData } from '../hooks/use-data'
 import { go } from '../hooks/use-route'
+import { choices, common, type Choice, type Driver } from '../lib/enroll'
 import { visible } from '../lib/format'
 import { address } from '../lib/route'
 import { verb } from '../lib/verbs'
 
-/** common are the settings of a BMC that nearly every machine of a driver has, in the order of the form. */
-const common: Record<string, string[]> = {
-  redfish: ['redfish_address', 'redfish_username', 'redfish_password', 'redfish_system_id', 'redfish_verify_ca'],
-  ipmi: ['ipmi_address', 'ipmi_username', 'ipmi_password', 'ipmi_port'],
-}
-
 /** EnrollPage makes a node of a machine, by the address and the login of its BMC. */
 export function EnrollPage() {
-  const drivers = useData((signal) => get<{ drivers: { name: string }[] }>('/v1/drivers', undefined, signal), [])
+  const drivers = useData((signal) => get<{ drivers: Driver[] }>('/v1/drivers', { detail: 'true' }, signal), [])
   const names = (drivers.data?.drivers ?? []).map((d) => d.name)
   const [chosen, setChosen] = useState('')
   const driver = chosen || (names.includes('redfish') ? 'redfish' : (names[0] ?? ''))
@@ -29,8 +25,9 @@ export function EnrollPage() {
   const [error, setError] = useState('')
   const [busy, setBusy] = useState(false)
   const known = properties.data ?? {}
-  const first = (common[driver] ?? []).filter((key) => key in known)
-  const others = Object.keys(known).filter((key) => !first.includes(key)).sort()
+  const first = (common[driver] ?? []).filter(({ key }) => key in known)
+  const others = Object.keys(known).filter((key) => !first.some((s) => s.key === key)).sort()
+  const interfaces = choices(drivers.data?.drivers.find((d) => d.name === driver))
 
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
@@ -39,13 +36,13 @@ export function EnrollPage() {
     const info: Record<string, string> = {}
     for (const key of Object.keys(known)) if (text(`info/${key}`) !== '') info[key] = text(`info/${key}`)
     const body: Record<string, unknown> = { driver, driver_info: info }
-    for (const key of ['name', 'resource_class', 'owner', 'description']) if (text(key) !== '') body[key] = text(key)
+    for (const key of ['name', 'resource_class', 'owner', 'description', ...interfaces.map((i) => i.field)]) if (text(key) !== '') body[key] = text(key)
     setBusy(true)
     setError('')
     void enroll(body, text('mac'), form.get('manage') !== null).then(
       (uuid) => go(address(['machines', uuid])),
       (err: unknown) => {
-        setError(err instanceof Error ? err.message : String(err))
+        setError(errorText(err))
         setBusy(false)
       },
     )
@@ -70,8 +67,8 @@ export function EnrollPage() {
             ))}
           </select>
         </label>
-        {first.map((key) => (
-          <Setting key={key} name={key} means={known[key] ?? ''} />
+        {first.map(({ key, label }) => (
+          <Setting key={key} name={key} label={label} means={known[key] ?? ''} />
         ))}
         {others.length > 0 && (
           <details>
@@ -84,8 +81,23 @@ export function EnrollPage() {
         <label>
           MAC address it boots from
           <input name="mac" placeholder="52:54:00:12:34:56" spellCheck={false} autoComplete="off" />
-          <small>Left empty: inspection finds the ports, where the BMC tells of them.</small>
+          <small>Inspection by the ramdisk needs it. Left empty: the ports are those that inspection by the BMC finds.</small>
         </label>
+        {interfaces
+          .filter((choice) => choice.usual)
+          .map((choice) => (
+            <Interface key={driver + choice.field} of={choice} />
+          ))}
+        {interfaces.some((choice) => !choice.usual) && (
+          <details>
+            <summary>More interfaces</summary>
+            {interfaces
+              .filter((choice) => !choice.usual)
+              .map((choice) => (
+                <Interface key={driver + choice.field} of={choice} />
+              ))}
+          </details>
+        )}
         <label>
           Resource class
           <input name="resource_class" maxLength={80} spellCheck={false} />
@@ -113,11 +125,28 @@ export function EnrollPage() {
   )
 }
 
-const Setting = ({ name, means }: { name: string; means: string }) => (
+const Setting = ({ name, label, means }: { name: string; label?: string; means: string }) => (
   <label>
-    {name}
-    <input name={`info/${name}`} type={/password|secret/.test(name) ? 'password' : 'text'} autoComplete="off" spellCheck={false} />
-    <small>{visible(means)}</small>
+    {label ?? name}
+    <input name={`info/${name}`} type={/password|secret/.test(name) ? 'password' : 'text'} autoComplete={/password/.test(name) ? 'new-password' : 'off'} spellCheck={false} />
+    <small>
+      {label && <code>{name}</code>} {visible(means)}
+    </small>
+  </label>
+)
+
+const Interface = ({ of }: { of: Choice }) => (
+  <label>
+    {of.label}
+    <select name={of.field} defaultValue="">
+      <option value="">{`${of.default} (the default)`}</option>
+      {of.options
+        .filter((option) => option !== of.default)
+        .map((option) => (
+          <option key={option}>{option}</option>
+        ))}
+    </select>
+    {of.means !== '' && <small>{of.means}</small>}
   </label>
 )
 

@@ -1,13 +1,14 @@
 import { useEffect, useState, type FormEvent } from 'react'
 import { call, get, path } from '../api/client'
+import { errorText } from '../api/fault'
 import { session } from '../api/session'
 import type { Answer } from '../api/types'
-import { Confirm } from '../components/confirm'
-import { Dialog } from '../components/dialog'
+import { DeleteDialog } from '../components/delete-dialog'
 import { Empty, Failed, Notice } from '../components/notice'
 import { Table } from '../components/table'
 import { useData } from '../hooks/use-data'
 import { bytes, dateTime, plural, visible } from '../lib/format'
+import { UploadForm } from './images/upload-form'
 
 type Image = Answer<'GET /ferrite/v1/images'>['images'][number]
 
@@ -40,7 +41,7 @@ export function ImagesPage() {
         setError('')
         found.reload()
       },
-      (err: unknown) => setError(err instanceof Error ? err.message : String(err)),
+      (err: unknown) => setError(errorText(err)),
     )
   }
   return (
@@ -53,7 +54,7 @@ export function ImagesPage() {
         </button>
       </div>
       <Failed error={found.error} retry={found.reload} />
-      {found.data && images.length === 0 && <Empty>The conductor keeps no image. Fetch one from a URL here, or upload a file: ferrite image add NAME FILE.</Empty>}
+      {found.data && images.length === 0 && <Empty>The conductor keeps no image. Upload a file, or have the conductor fetch one from a URL.</Empty>}
       {images.length > 0 && (
         <Table
           label="Images"
@@ -79,9 +80,10 @@ export function ImagesPage() {
           ]}
         />
       )}
+      {session.may('ferrite:image:upload') && <UploadForm taken={images.map((i) => i.name)} uploaded={found.reload} />}
       {session.may('ferrite:image:fetch') && (
         <form className="form" onSubmit={fetchImage}>
-          <h2>Fetch an image</h2>
+          <h2>Fetch an image from a URL</h2>
           <label>
             Name
             <input name="name" required autoComplete="off" spellCheck={false} />
@@ -101,41 +103,15 @@ export function ImagesPage() {
           </div>
         </form>
       )}
-      {deleting && <DeleteDialog image={deleting} onClose={() => setDeleting(null)} deleted={found.reload} />}
+      {deleting && (
+        <DeleteDialog
+          name={deleting.name}
+          danger="Its bytes are deleted. Machines that name it cannot be deployed or rebuilt."
+          send={() => call('DELETE', path('/ferrite/v1/images/{image}', deleting.uuid))}
+          onClose={() => setDeleting(null)}
+          deleted={found.reload}
+        />
+      )}
     </>
-  )
-}
-
-function DeleteDialog({ image, onClose, deleted }: { image: Image; onClose: () => void; deleted: () => void }) {
-  const [typed, setTyped] = useState('')
-  const [error, setError] = useState('')
-  const send = () =>
-    void call('DELETE', path('/ferrite/v1/images/{image}', image.uuid)).then(
-      () => {
-        deleted()
-        onClose()
-      },
-      (err: unknown) => setError(err instanceof Error ? err.message : String(err)),
-    )
-  return (
-    <Dialog title={`Delete ${visible(image.name)}`} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          send()
-        }}
-      >
-        <Confirm danger="Its bytes are deleted. Machines that name it cannot be deployed or rebuilt." text={image.name} value={typed} onChange={setTyped} />
-        {error !== '' && <Notice kind="error">{error}</Notice>}
-        <div className="row">
-          <button className="danger" disabled={typed !== image.name}>
-            Delete
-          </button>
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-        </div>
-      </form>
-    </Dialog>
   )
 }

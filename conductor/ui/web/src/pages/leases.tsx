@@ -1,5 +1,6 @@
 import { useState, type FormEvent } from 'react'
 import { call, get, path } from '../api/client'
+import { errorText } from '../api/fault'
 import { session } from '../api/session'
 import type { Lease } from '../api/types'
 import { Empty, Failed, Notice } from '../components/notice'
@@ -7,7 +8,7 @@ import { Table } from '../components/table'
 import { useData } from '../hooks/use-data'
 import { dateTime, plural, visible } from '../lib/format'
 
-/** LeasesPage is the addresses that the boot service has lent, or keeps for a machine. */
+/** LeasesPage is the addresses that the boot service has assigned, or reserves for a machine. */
 export function LeasesPage() {
   const found = useData((signal) => get<{ leases: Lease[] }>('/ferrite/v1/leases', undefined, signal), [])
   const [error, setError] = useState('')
@@ -18,7 +19,7 @@ export function LeasesPage() {
         setError('')
         found.reload()
       },
-      (err: unknown) => setError(err instanceof Error ? err.message : String(err)),
+      (err: unknown) => setError(errorText(err)),
     )
   const reserve = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
@@ -34,7 +35,7 @@ export function LeasesPage() {
       </div>
       <Failed error={found.error} retry={found.reload} />
       {error !== '' && <Notice kind="error">{error}</Notice>}
-      {found.data && leases.length === 0 && <Empty>No address is lent or reserved. The boot service lends them to machines that boot.</Empty>}
+      {found.data && leases.length === 0 && <Empty>No address is assigned or reserved. The boot service assigns them to machines that boot.</Empty>}
       {leases.length > 0 && (
         <Table
           label="Leases"
@@ -43,15 +44,15 @@ export function LeasesPage() {
           columns={[
             { label: 'MAC address', of: (l) => <code>{visible(l.mac)}</code> },
             { label: 'Address', of: (l) => <code>{visible(l.ip)}</code> },
-            { label: 'Kind', of: (l) => (l.static ? 'reserved' : 'lent') },
-            { label: 'Until', wide: true, of: (l) => (l.static ? '' : dateTime(l.expires)) },
+            { label: 'Type', of: (l) => (l.static ? 'reserved' : 'assigned') },
+            { label: 'Expires', wide: true, of: (l) => (l.static ? '' : dateTime(l.expires)) },
             { label: 'Subnet', wide: true, of: (l) => visible(l.subnet ?? '') },
             {
-              label: 'Forget',
+              label: 'Release',
               of: (l) =>
                 may && (
-                  <button type="button" aria-label={`Forget ${visible(l.mac)}`} onClick={() => act(call('DELETE', path('/ferrite/v1/leases/{mac}', l.mac)))}>
-                    Forget
+                  <button type="button" aria-label={`Release ${visible(l.mac)}`} onClick={() => act(call('DELETE', path('/ferrite/v1/leases/{mac}', l.mac)))}>
+                    Release
                   </button>
                 ),
             },

@@ -1,6 +1,8 @@
 import { useState } from 'react'
 import { all, call, path } from '../api/client'
+import { errorText } from '../api/fault'
 import { session } from '../api/session'
+import { DeleteDialog } from '../components/delete-dialog'
 import { Dialog } from '../components/dialog'
 import { Link } from '../components/link'
 import { Empty, Failed, Notice } from '../components/notice'
@@ -59,7 +61,14 @@ function Records({ kind }: { kind: Kind }) {
       {found.data && rows.length === 0 && <Empty>There are none. {kind.means}</Empty>}
       {rows.length > 0 && <Table label={kind.title} rows={rows} id={(r) => r.uuid} columns={columns} />}
       {making && <AddDialog kind={kind} onClose={() => setMaking(false)} added={found.reload} />}
-      {deleting && <DeleteDialog kind={kind} record={deleting} onClose={() => setDeleting(null)} deleted={found.reload} />}
+      {deleting && (
+        <DeleteDialog
+          name={nameOf(deleting)}
+          send={() => call('DELETE', path(`${kind.path}/{record}`, deleting.uuid))}
+          onClose={() => setDeleting(null)}
+          deleted={found.reload}
+        />
+      )}
     </>
   )
 }
@@ -92,7 +101,7 @@ function AddDialog({ kind, onClose, added }: { kind: Kind; onClose: () => void; 
         added()
         onClose()
       },
-      (err: unknown) => setError(err instanceof Error ? err.message : String(err)),
+      (err: unknown) => setError(errorText(err)),
     )
   return (
     <Dialog title={`Add: ${kind.noun}`} onClose={onClose} wide>
@@ -120,32 +129,6 @@ function AddDialog({ kind, onClose, added }: { kind: Kind; onClose: () => void; 
           </button>
         </div>
       </form>
-    </Dialog>
-  )
-}
-
-function DeleteDialog({ kind, record, onClose, deleted }: { kind: Kind; record: Record_; onClose: () => void; deleted: () => void }) {
-  const [error, setError] = useState('')
-  const send = () =>
-    void call('DELETE', path(`${kind.path}/{record}`, record.uuid)).then(
-      () => {
-        deleted()
-        onClose()
-      },
-      (err: unknown) => setError(err instanceof Error ? err.message : String(err)),
-    )
-  return (
-    <Dialog title={`Delete ${nameOf(record)}`} onClose={onClose}>
-      <p>It cannot be taken back.</p>
-      {error !== '' && <Notice kind="error">{error}</Notice>}
-      <div className="row">
-        <button type="button" className="danger" onClick={send}>
-          Delete
-        </button>
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-      </div>
     </Dialog>
   )
 }

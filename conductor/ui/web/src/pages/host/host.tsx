@@ -1,12 +1,11 @@
 import { useState } from 'react'
 import { readHost, readHostEvents, readText, remove, rules, writeText } from '../../api/hosts'
 import { session } from '../../api/session'
-import { Confirm } from '../../components/confirm'
-import { Dialog } from '../../components/dialog'
+import { DeleteDialog } from '../../components/delete-dialog'
 import { DocumentEditor } from '../../components/document-editor'
 import { Facts } from '../../components/facts'
 import { Link } from '../../components/link'
-import { Failed, Notice } from '../../components/notice'
+import { Failed } from '../../components/notice'
 import { Table } from '../../components/table'
 import { useData } from '../../hooks/use-data'
 import { useEvents } from '../../hooks/use-events'
@@ -22,8 +21,8 @@ export function HostPage({ namespace, name }: { namespace: string; name: string 
   const text = useData((signal) => readText(namespace, name, signal), [namespace, name, turn])
   const [deleting, setDeleting] = useState(false)
   useEvents(
-    (told) => {
-      if (!told.some((e) => e.document?.name === name)) return
+    (found) => {
+      if (!found.some((e) => e.document?.name === name)) return
       host.reload()
       events.reload()
     },
@@ -118,38 +117,15 @@ export function HostPage({ namespace, name }: { namespace: string; name: string 
           </button>
         </p>
       )}
-      {deleting && <DeleteDialog namespace={namespace} name={name} onClose={() => setDeleting(false)} />}
+      {deleting && (
+        <DeleteDialog
+          name={name}
+          danger="A provisioned machine is deprovisioned: its workload ends, and its disks are cleaned as the document says."
+          send={() => remove(namespace, name)}
+          onClose={() => setDeleting(false)}
+          deleted={() => go(address(['hosts']))}
+        />
+      )}
     </>
-  )
-}
-
-function DeleteDialog({ namespace, name, onClose }: { namespace: string; name: string; onClose: () => void }) {
-  const [typed, setTyped] = useState('')
-  const [error, setError] = useState('')
-  const send = () =>
-    void remove(namespace, name).then(
-      () => go(address(['hosts'])),
-      (err: unknown) => setError(err instanceof Error ? err.message : String(err)),
-    )
-  return (
-    <Dialog title={`Delete ${visible(name)}`} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          send()
-        }}
-      >
-        <Confirm danger="A provisioned machine is deprovisioned: its workload ends, and its disks are cleaned as the document says." text={name} value={typed} onChange={setTyped} />
-        {error !== '' && <Notice kind="error">{error}</Notice>}
-        <div className="row">
-          <button className="danger" disabled={typed !== name}>
-            Delete
-          </button>
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-        </div>
-      </form>
-    </Dialog>
   )
 }

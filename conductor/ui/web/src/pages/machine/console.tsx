@@ -2,31 +2,35 @@ import { useEffect, useRef, useState } from 'react'
 import { FitAddon } from '@xterm/addon-fit'
 import { Terminal } from '@xterm/xterm'
 import '@xterm/xterm/css/xterm.css'
+import { errorText } from '../../api/fault'
 import { ferrite } from '../../api/machine'
 import { call, path } from '../../api/client'
 import { Notice } from '../../components/notice'
 import { withSheets } from '../../lib/terminal-styles'
 import type { TabProps } from '../machine'
 
-interface Told {
+/** Control is a message of the console beside its bytes. */
+interface Control {
   role?: string
   holder?: string
   text?: string
   error?: string
 }
 
-/** Console is the serial console: one writes, and all may look on. */
+/** Console is the serial console: one session has write access, all others are read only. */
 export function Console({ node, reload }: TabProps) {
   const uuid = node.uuid ?? ''
-  const [told, setTold] = useState('')
+  const [message, setMessage] = useState('')
   const [error, setError] = useState('')
   const [writes, setWrites] = useState(false)
   const [open, setOpen] = useState(false)
   const [turn, setTurn] = useState<{ write: boolean; take: boolean; count: number }>({ write: false, take: false, count: 0 })
   const screen = useRef<HTMLDivElement>(null)
+  const buttons = useRef<HTMLDivElement>(null)
   useEffect(() => {
     if (!node.console_enabled || !screen.current) return
-    const terminal = new Terminal({ convertEol: false, scrollback: 5000, fontFamily: 'ui-monospace, monospace', fontSize: 13, screenReaderMode: true })
+    const terminal = new Terminal({ convertEol: false, scrollback: 5000, fontFamily: 'ui-monospace, monospace', fontSize: 13, screenReaderMode: true,
+      theme: { background: '#000000', black: '#000000' } }) // firmware paints its background black
     const fit = new FitAddon()
     terminal.loadAddon(fit)
     withSheets(() => terminal.open(screen.current!))
@@ -40,19 +44,28 @@ export function Console({ node, reload }: TabProps) {
     const socket = new WebSocket(where, 'console.v1.ferrite')
     socket.binaryType = 'arraybuffer'
     let writing = false
+    // A reader's Tab key goes on through the page; a writer's goes to the machine, and F6 leaves the terminal.
+    terminal.attachCustomKeyEventHandler((event) => {
+      if (event.key === 'F6') {
+        event.preventDefault()
+        if (event.type === 'keydown') buttons.current?.querySelector('button')?.focus()
+        return false
+      }
+      return event.key !== 'Tab' || writing
+    })
     socket.onopen = () => {
       setOpen(true)
       setError('')
     }
     socket.onmessage = (event: MessageEvent<ArrayBuffer | string>) => {
       if (typeof event.data !== 'string') return terminal.write(new Uint8Array(event.data))
-      const e = JSON.parse(event.data) as Told
+      const e = JSON.parse(event.data) as Control
       if (e.role) {
         writing = e.role === 'writer'
         setWrites(writing)
       }
       if (e.error) setError(e.error)
-      else setTold(e.text ?? (e.holder ? `${e.holder} writes.` : ''))
+      else setMessage(e.text ?? (e.holder ? `${e.holder} has write access.` : ''))
     }
     socket.onclose = (event) => {
       setOpen(false)
@@ -71,7 +84,7 @@ export function Console({ node, reload }: TabProps) {
   const enable = (enabled: boolean) =>
     void call('PUT', path('/v1/nodes/{node}/states/console', uuid), { body: { enabled } }).then(
       () => setTimeout(reload, 500),
-      (err: unknown) => setError(err instanceof Error ? err.message : String(err)),
+      (err: unknown) => setError(errorText(err)),
     )
   const again = (write: boolean, take = false) => {
     setError('')
@@ -82,40 +95,41 @@ export function Console({ node, reload }: TabProps) {
       {error !== '' && <Notice kind="error">{error}</Notice>}
       {!node.console_enabled ? (
         <p>
-          The console is closed.{' '}
+          The console is disabled.{' '}
           <button type="button" onClick={() => enable(true)}>
-            Open it
+            Enable console
           </button>
         </p>
       ) : (
         <>
           <p role="status" className="muted">
-            {open ? (writes ? 'You write.' : 'You look on.') : 'Not connected.'} {told}
+            {open ? (writes ? 'Read and write.' : 'Read only.') : 'Not connected.'} {message}
           </p>
           <div className="terminal" ref={screen} />
-          <div className="row">
+          <p className="muted">Press F6 to leave the terminal: Tab goes to the machine.</p>
+          <div className="row" ref={buttons}>
             {!writes && (
               <button type="button" onClick={() => again(true)}>
-                Write
+                Request write access
               </button>
             )}
             {!writes && (
               <button type="button" onClick={() => again(true, true)}>
-                Take it from whoever writes
+                Take over write access
               </button>
             )}
             {writes && (
               <button type="button" onClick={() => again(false)}>
-                Only look on
+                Give up write access
               </button>
             )}
             {!open && (
               <button type="button" onClick={() => again(false)}>
-                Connect again
+                Reconnect
               </button>
             )}
             <button type="button" onClick={() => enable(false)}>
-              Close the console
+              Disable console
             </button>
           </div>
         </>

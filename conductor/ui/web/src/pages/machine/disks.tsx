@@ -30,7 +30,12 @@ export function Disks({ node }: TabProps) {
           ) : (
             <strong>{visible(verdict.data.refusal ?? '')}</strong>
           )}{' '}
-          <span className="muted">Hints: {asText(verdict.data.root_device) || 'none'}</span>
+          <span className="muted">Root device hints: {hints(verdict.data.root_device) || 'none'}.</span>
+        </p>
+      )}
+      {!found.data.disks.some((d) => d.name.startsWith('/dev/')) && (
+        <p className="notice notice-info">
+          These are the disks that the BMC reports. The ramdisk may see others, and decides at the deploy: inspect with inspect_interface agent to see its choice.
         </p>
       )}
       <Table
@@ -54,4 +59,9 @@ export function Disks({ node }: TabProps) {
       />
     </section>
   )
+}
+
+/** hints are root device hints in words; "" for none. */
+function hints(value: unknown): string {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0 ? '' : asText(value)
 }

@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { errorText } from '../../api/fault'
 import { patchNode } from '../../api/machine'
 import { session } from '../../api/session'
 import type { Node } from '../../api/types'
@@ -58,7 +59,7 @@ function EditDialog({ node, onClose, changed }: { node: Node; onClose: () => voi
         onClose()
       },
       (err: unknown) => {
-        setError(err instanceof Error ? err.message : String(err))
+        setError(errorText(err))
         setBusy(false)
       },
     )

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import { send } from '../../api/client'
+import { errorText } from '../../api/fault'
 import { ferrite } from '../../api/machine'
 import { Empty, Failed } from '../../components/notice'
 import { visible } from '../../lib/format'
@@ -24,7 +25,7 @@ export function Log({ node }: TabProps) {
     setEnded(false)
     void follow(node.uuid ?? '', end.signal, (piece) => setText((before) => (before + piece).slice(-most))).then(
       () => setEnded(true),
-      (err: unknown) => !end.signal.aborted && setError(err instanceof Error ? err.message : String(err)),
+      (err: unknown) => !end.signal.aborted && setError(errorText(err)),
     )
     return () => end.abort()
   }, [node.uuid, turn])

@@ -18,7 +18,11 @@ export function Now({ node, status: s }: TabProps) {
           <h2 id="now-heading" className="visually-hidden">
             Now
           </h2>
-          {s.last_error && <p className="notice notice-error">{visible(s.last_error)}</p>}
+          {s.last_error && (
+            <p className="notice notice-error">
+              <strong>Last error:</strong> {visible(s.last_error)}
+            </p>
+          )}
           {s.fault && <p className="notice notice-error">Taken out of service by the conductor: {visible(s.fault)}</p>}
           {s.maintenance_reason && !s.fault && <p className="notice notice-info">In maintenance: {visible(s.maintenance_reason)}</p>}
           {(s.warnings ?? []).map((warning) => (

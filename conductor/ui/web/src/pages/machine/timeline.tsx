@@ -1,34 +1,43 @@
-import { useMemo, useState } from 'react'
-import { all, path, send } from '../../api/client'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { all, get, path, send } from '../../api/client'
+import { errorText } from '../../api/fault'
 import { ferrite } from '../../api/machine'
 import { session } from '../../api/session'
-import type { Event, HistoryEntry } from '../../api/types'
+import type { Event, HistoryEntry, Node } from '../../api/types'
 import { Empty, Failed } from '../../components/notice'
 import { useData } from '../../hooks/use-data'
 import { useEvents } from '../../hooks/use-events'
 import { setQuery, useRoute } from '../../hooks/use-route'
 import { dateOf, timeOfDay, visible } from '../../lib/format'
-import { groups, merge, ofAudit, ofEvent, ofHistory, ofLog, ofStages, type AuditLine, type Entry, type Group } from '../../lib/timeline'
+import { groups, merge, ofAudit, ofBoot, ofCall, ofEvent, ofHistory, ofLog, ofStages, type AuditLine, type BootLine, type Call, type Entry, type Group } from '../../lib/timeline'
 import type { TabProps } from '../machine'
 
 /** most entries that are shown at once. */
 const page = 300
 
-/** TimeLine is the machine's life out of history, events, boot stages, log and audit. */
+/** TimeLine is the machine's life out of history, events, calls, boot network, boot stages, log and audit. */
 export function TimeLine({ node, status }: TabProps) {
   const uuid = node.uuid ?? ''
   const kept = useData((signal) => read(uuid, session.may('ferrite:audit:list'), signal), [uuid])
+  const exchanges = useData((signal) => readExchanges(uuid, node, signal), [uuid])
+  const later = useRef(0)
+  useEffect(() => () => clearTimeout(later.current), [])
   const [live, setLive] = useState<Event[]>([])
   useEvents(
     (events) => {
       const ours = events.filter((e) => e.node?.uuid === uuid)
-      if (ours.length > 0) setLive((before) => [...before, ...ours].slice(-2000))
+      if (ours.length === 0) return
+      setLive((before) => [...before, ...ours].slice(-2000))
+      later.current ||= window.setTimeout(() => {
+        later.current = 0
+        exchanges.reload()
+      }, 1000)
     },
     () => kept.reload(),
   )
   const entries = useMemo(
-    () => merge(live.flatMap(ofEvent), kept.data?.entries ?? [], ofStages(status)),
-    [live, kept.data, status],
+    () => merge(live.flatMap(ofEvent), kept.data?.entries ?? [], exchanges.data ?? [], ofStages(status)),
+    [live, kept.data, exchanges.data, status],
   )
   const { query } = useRoute()
   const hidden = new Set((query.get('without') ?? '').split(',').filter(Boolean))
@@ -90,13 +99,30 @@ const Line = ({ entry, first }: { entry: Entry; first: boolean }) => (
   </li>
 )
 
+/** readExchanges reads what comes without events: calls to BMC and agent, and the boot network, where there is one. */
+async function readExchanges(uuid: string, node: Node, signal: AbortSignal): Promise<Entry[]> {
+  const none = (err: unknown): Entry[] => {
+    if (signal.aborted) throw err
+    return [] // the conductor that has them may be another, or may serve no boot network
+  }
+  const lists = await Promise.all([
+    session.may('ferrite:call:list', node.owner ?? '', node.lessee ?? '') ? get<{ calls: Call[] }>(ferrite(uuid, '/calls'), undefined, signal).then((found) => found.calls.map(ofCall), none) : [],
+    session.may('ferrite:boot:watch')
+      ? send('GET', '/ferrite/v1/boot/watch', { query: { node: uuid, since: '24h' }, signal, headers: { Accept: 'application/x-ndjson' } })
+          .then((answer) => answer.text())
+          .then((text) => text.split('\n').filter((line) => line !== '').flatMap((line) => ofBoot(JSON.parse(line) as BootLine)), none)
+      : [],
+  ])
+  return lists.flat()
+}
+
 /** read reads all that is kept; missing says what could not be read. */
 async function read(uuid: string, audit: boolean, signal: AbortSignal): Promise<{ entries: Entry[]; missing: string[] }> {
   const missing: string[] = []
   const part = (what: string, entries: Promise<Entry[]>): Promise<Entry[]> =>
     entries.catch((err: unknown) => {
       if (signal.aborted) throw err
-      missing.push(`${what}: ${err instanceof Error ? err.message : String(err)}`)
+      missing.push(`${what}: ${errorText(err)}`)
       return []
     })
   const lines = async <T,>(to: string, query: Record<string, string>): Promise<T[]> => {

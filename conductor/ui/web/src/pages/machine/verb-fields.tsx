@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import type { Arguments } from '../../api/machine'
-import { checksumError } from '../../lib/deploy'
+import { checksumError, type Image } from '../../lib/deploy'
 import { parseSteps } from '../../lib/steps'
 import type { Verb } from '../../lib/verbs'
 
@@ -8,6 +8,8 @@ interface Props {
   verb: Verb
   /** onChange is told the arguments; null while they cannot be sent. */
   onChange: (args: Arguments | null) => void
+  /** image is that of the machine's last deploy, which may need a correction only; undefined for several machines. */
+  image?: Image
   /** steps are offered in a form of steps. */
   steps?: string[]
 }
@@ -41,23 +43,24 @@ function configDrive(text: string): Pick<Arguments, 'configdrive'> | string {
   }
 }
 
-function ImageFields({ onChange, verb }: Props) {
-  const [url, setURL] = useState('')
-  const [checksum, setChecksum] = useState('')
-  const [format, setFormat] = useState('')
+function ImageFields({ onChange, image }: Props) {
+  const [url, setURL] = useState(image?.url ?? '')
+  const [checksum, setChecksum] = useState(image?.checksum ?? '')
+  const [format, setFormat] = useState(image?.format ?? '')
   const [drive, setDrive] = useState('')
   const sumError = checksumError(checksum.trim())
   const given = configDrive(drive)
   const driveError = typeof given === 'string' ? given : ''
+  const orphan = url.trim() === '' && checksum.trim() !== ''
   useEffect(() => {
-    onChange(sumError || typeof given === 'string' ? null : { image: { url: url.trim(), checksum: checksum.trim(), format }, ...given })
+    onChange(orphan || sumError || typeof given === 'string' ? null : { image: { url: url.trim(), checksum: checksum.trim(), format }, ...given })
   }, [url, checksum, format, drive])
   return (
     <fieldset>
       <label>
         Image: its name, or a URL
         <input value={url} onChange={(e) => setURL(e.target.value)} placeholder="debian-12, or http://10.0.0.1/debian.qcow2" spellCheck={false} autoComplete="off" />
-        <small>Left empty: the image that the machine’s instance_info names{verb.form === 'rebuild' && ', that of now'}.</small>
+        <small className={orphan ? 'bad' : ''}>{orphan ? 'A checksum needs its image.' : image ? 'The images with a name are on the page Images.' : 'Left empty: the image that each machine has.'}</small>
       </label>
       <label>
         Checksum
@@ -69,7 +72,7 @@ function ImageFields({ onChange, verb }: Props) {
       <label>
         Format
         <select value={format} onChange={(e) => setFormat(e.target.value)}>
-          <option value="">found out</option>
+          <option value="">detected</option>
           <option value="raw">raw</option>
           <option value="qcow2">qcow2</option>
         </select>

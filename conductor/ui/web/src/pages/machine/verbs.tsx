@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { errorText } from '../../api/fault'
 import { ask, ferrite, type Arguments } from '../../api/machine'
 import { get } from '../../api/client'
 import { session } from '../../api/session'
@@ -9,6 +10,7 @@ import { Notice } from '../../components/notice'
 import { useData } from '../../hooks/use-data'
 import { go } from '../../hooks/use-route'
 import type { Machine } from '../../lib/classify'
+import { imageOf } from '../../lib/deploy'
 import { visible } from '../../lib/format'
 import { label } from '../../lib/order'
 import { address } from '../../lib/route'
@@ -33,7 +35,7 @@ export function Verbs({ machine, node, changed }: { machine: Machine; node: Node
           <Button key={v.id} verb={v} machine={machine} open={setOpen} />
         ))}
       </div>
-      {open && <VerbDialog verb={open} machine={machine} onClose={() => setOpen(null)} changed={changed} />}
+      {open && <VerbDialog verb={open} machine={machine} node={node} onClose={() => setOpen(null)} changed={changed} />}
     </div>
   )
 }
@@ -45,7 +47,7 @@ const Button = ({ verb: v, machine, open }: { verb: Verb; machine: Machine; open
 )
 
 /** VerbDialog asks for the arguments of a verb, and for the machine's name where something is destroyed. */
-function VerbDialog({ verb: v, machine, onClose, changed }: { verb: Verb; machine: Machine; onClose: () => void; changed: () => void }) {
+function VerbDialog({ verb: v, machine, node, onClose, changed }: { verb: Verb; machine: Machine; node: Node; onClose: () => void; changed: () => void }) {
   const [args, setArgs] = useState<Arguments | null>(v.form === 'rescue' || v.form === 'steps' ? null : {})
   const [typed, setTyped] = useState('')
   const [error, setError] = useState('')
@@ -66,7 +68,7 @@ function VerbDialog({ verb: v, machine, onClose, changed }: { verb: Verb; machin
         else changed()
       },
       (err: unknown) => {
-        setError(err instanceof Error ? err.message : String(err))
+        setError(errorText(err))
         setBusy(false)
       },
     )
@@ -80,7 +82,7 @@ function VerbDialog({ verb: v, machine, onClose, changed }: { verb: Verb; machin
         }}
       >
         <p>{sentence(reason(v, machine))}</p>
-        <VerbFields verb={v} onChange={setArgs} steps={steps.data ?? []} />
+        <VerbFields verb={v} onChange={setArgs} steps={steps.data ?? []} image={imageOf(node.instance_info)} />
         {v.danger !== '' && <Confirm danger={v.danger} text={name} value={typed} onChange={setTyped} />}
         {error !== '' && <Notice kind="error">{error}</Notice>}
         <div className="row">

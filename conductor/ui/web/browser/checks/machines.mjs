@@ -1,8 +1,8 @@
-// The room: live, its filter, its keys, several machines at once.
+// The page of all machines: live, its filter, its keys, several machines at once.
 import { strict as assert } from 'node:assert'
 import { quiet, settled, shot } from '../lib/checks.mjs'
 
-export async function room({ tally, browser, c, ids }) {
+export async function machines({ tally, browser, c, ids }) {
   const page = await browser.page()
   await page.goto(`${c.url}/ui/?view=list`)
   await settled(page)
@@ -41,7 +41,7 @@ export async function room({ tally, browser, c, ids }) {
     const dialog = page.getByRole('dialog')
     await dialog.getByText('4 machines', { exact: true }).waitFor()
     await dialog.getByText('will not be asked: not in the state available').waitFor()
-    await shot(page, 'room-plan')
+    await shot(page, 'machines-plan')
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('combobox', { name: 'What to do with them' }).selectOption('Provide')
     const send = dialog.getByRole('button', { name: 'Provide 4 machines' })
@@ -88,7 +88,7 @@ export async function room({ tally, browser, c, ids }) {
     await page.locator('.heading').getByText('off', { exact: true }).waitFor()
   })
 
-  await tally.check('scripts of the room failed nowhere', () => quiet(page))
+  await tally.check('scripts of the page of all machines failed nowhere', () => quiet(page))
   await page.context().close()
 }
 

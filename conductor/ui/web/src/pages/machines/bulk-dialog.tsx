@@ -1,4 +1,5 @@
 import { useMemo, useRef, useState } from 'react'
+import { errorText } from '../../api/fault'
 import { ask, type Arguments } from '../../api/machine'
 import type { Row } from '../../api/row'
 import { session } from '../../api/session'
@@ -33,7 +34,7 @@ export function BulkDialog({ verb: v, machines, onClose }: { verb: Verb; machine
       if (end.current) return
       const result = await ask(v, m.uuid, args ?? {}).then(
         () => '',
-        (err: unknown) => (err instanceof Error ? err.message : String(err)),
+        (err: unknown) => (errorText(err)),
       )
       setResults((now) => new Map(now).set(m.uuid, result))
     })

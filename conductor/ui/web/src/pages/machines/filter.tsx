@@ -2,8 +2,8 @@ import { useEffect, useState } from 'react'
 import { setQuery } from '../../hooks/use-route'
 import { fields, parse, withTerm } from '../../lib/filter'
 
-/** RoomFilter is the field of the filter. The address has what it says, so that it can be passed on. */
-export function RoomFilter({ text }: { text: string }) {
+/** MachineFilter is the field of the filter. The address has what it says, so that it can be passed on. */
+export function MachineFilter({ text }: { text: string }) {
   const [typed, setTyped] = useState(text)
   useEffect(() => setTyped((now) => (now.trim() === text ? now : text)), [text])
   const change = (value: string) => {

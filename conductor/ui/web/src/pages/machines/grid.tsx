@@ -12,8 +12,8 @@ import { toggled, type Choice } from './choice'
 /** From this many machines on, a tile is a mark without a name. */
 const dense = 600
 
-/** RoomGrid shows each machine as a tile. Arrow keys move between them, Space chooses one, Enter opens it. */
-export const RoomGrid = memo(function RoomGrid({ rows, chosen, choose }: { rows: Row[] } & Choice) {
+/** MachineGrid shows each machine as a tile. Arrow keys move between them, Space chooses one, Enter opens it. */
+export const MachineGrid = memo(function MachineGrid({ rows, chosen, choose }: { rows: Row[] } & Choice) {
   const ref = useRef<HTMLDivElement>(null)
   const width = useWidth(ref)
   const small = rows.length > dense

@@ -1,5 +1,5 @@
 import { useDeferredValue, useEffect, useMemo, useState } from 'react'
-import { room } from '../api/room'
+import { machineStore } from '../api/machine-store'
 import type { Row } from '../api/row'
 import { session } from '../api/session'
 import { Failed, Empty } from '../components/notice'
@@ -11,11 +11,11 @@ import { matches, parse, valueOf, withTerm } from '../lib/filter'
 import { plural } from '../lib/format'
 import { needing, sorted, underWay } from '../lib/order'
 import { address } from '../lib/route'
-import { Bulk } from './room/bulk'
-import { RoomFilter } from './room/filter'
-import { RoomGrid } from './room/grid'
-import { RoomList } from './room/list'
-import { RoomTasks } from './room/tasks'
+import { Bulk } from './machines/bulk'
+import { MachineFilter } from './machines/filter'
+import { MachineGrid } from './machines/grid'
+import { MachineList } from './machines/list'
+import { MachineTasks } from './machines/tasks'
 
 const views = [
   { view: 'grid', label: 'Grid' },
@@ -24,10 +24,10 @@ const views = [
   { view: 'attention', label: 'Needs attention' },
 ]
 
-/** RoomPage is all machines: as a grid, as a list, those in progress, and those that need somebody. */
-export function RoomPage() {
-  useEffect(() => room.begin(), [])
-  const { version, loading, error } = useStore(room)
+/** MachinesPage is all machines: as a grid, as a list, those in progress, and those that need somebody. */
+export function MachinesPage() {
+  useEffect(() => machineStore.begin(), [])
+  const { version, loading, error } = useStore(machineStore)
   const { query } = useRoute()
   const view = query.get('view') ?? 'grid'
   const sort = query.get('sort') ?? 'name'
@@ -35,7 +35,7 @@ export function RoomPage() {
   const filter = useDeferredValue(text)
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
 
-  const rows = useMemo(() => [...room.rows.values()], [version])
+  const rows = useMemo(() => [...machineStore.rows.values()], [version])
   const counts = useMemo(() => count(rows), [rows])
   const shown = useMemo(() => {
     const terms = parse(filter)
@@ -60,7 +60,7 @@ export function RoomPage() {
           </Link>
         )}
       </div>
-      <Failed error={error} retry={() => void room.read()} />
+      <Failed error={error} retry={() => void machineStore.read()} />
       <div className="chips" role="group" aria-label="Groups of states">
         {kinds
           .filter((k) => counts.kinds[k.kind] || kind === k.kind)
@@ -78,7 +78,7 @@ export function RoomPage() {
             </button>
           ))}
       </div>
-      <RoomFilter text={text} />
+      <MachineFilter text={text} />
       <nav className="tabs" aria-label="Views">
         {views.map((v) => (
           <Link
@@ -99,11 +99,11 @@ export function RoomPage() {
       ) : shown.length === 0 && !loading ? (
         <Empty>{text === '' ? nothing[view] : 'No machine matches the filter.'}</Empty>
       ) : view === 'list' ? (
-        <RoomList rows={shown} sort={sort} chosen={chosen} choose={setChosen} />
+        <MachineList rows={shown} sort={sort} chosen={chosen} choose={setChosen} />
       ) : view === 'grid' ? (
-        <RoomGrid rows={shown} chosen={chosen} choose={setChosen} />
+        <MachineGrid rows={shown} chosen={chosen} choose={setChosen} />
       ) : (
-        <RoomTasks rows={shown} of={view === 'progress' ? 'progress' : 'attention'} />
+        <MachineTasks rows={shown} of={view === 'progress' ? 'progress' : 'attention'} />
       )}
       <Bulk shown={shown} chosen={chosen} choose={setChosen} />
     </>

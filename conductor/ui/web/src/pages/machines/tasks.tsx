@@ -12,11 +12,11 @@ import { duration, secondsSince, visible } from '../../lib/format'
 import { label } from '../../lib/order'
 import { address } from '../../lib/route'
 
-const height = 104
+const height = 124
 const narrowHeight = 156
 
-/** RoomTasks shows machines in progress, or those that need somebody, each with the reason and the next step. */
-export const RoomTasks = memo(function RoomTasks({ rows, of }: { rows: Row[]; of: 'progress' | 'attention' }) {
+/** MachineTasks shows machines in progress, or those that need somebody, each with the reason and the next step. */
+export const MachineTasks = memo(function MachineTasks({ rows, of }: { rows: Row[]; of: 'progress' | 'attention' }) {
   const ref = useRef<HTMLUListElement>(null)
   const line = window.innerWidth < 700 ? narrowHeight : height
   const span = useVisibleRows(rows.length, line, ref, 4)

@@ -22,8 +22,8 @@ const columns: { by: Column; label: string; wide?: boolean }[] = [
   { by: 'driver', label: 'Driver', wide: true },
 ]
 
-/** RoomList shows each machine as a row; only the rows that the window shows are in the page. */
-export const RoomList = memo(function RoomList({ rows, sort, chosen, choose }: { rows: Row[]; sort: string } & Choice) {
+/** MachineList shows each machine as a row; only the rows that the window shows are in the page. */
+export const MachineList = memo(function MachineList({ rows, sort, chosen, choose }: { rows: Row[]; sort: string } & Choice) {
   const ref = useRef<HTMLTableSectionElement>(null)
   const span = useVisibleRows(rows.length, height, ref)
   const now = useNow(5000)

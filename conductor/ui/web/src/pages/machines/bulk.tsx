@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { room } from '../../api/room'
+import { machineStore } from '../../api/machine-store'
 import type { Row } from '../../api/row'
 import { session } from '../../api/session'
 import { plural } from '../../lib/format'
@@ -12,7 +12,7 @@ export function Bulk({ shown, chosen, choose }: { shown: Row[] } & Choice) {
   const [asked, setAsked] = useState('')
   const offered = all.filter((v) => session.may(v.rule))
   if (offered.length === 0 || (chosen.size === 0 && shown.length === 0)) return null
-  const machines = [...chosen].map((uuid) => room.rows.get(uuid)).filter((row): row is Row => row !== undefined)
+  const machines = [...chosen].map((uuid) => machineStore.rows.get(uuid)).filter((row): row is Row => row !== undefined)
   const v = verb(asked)
   return (
     <>

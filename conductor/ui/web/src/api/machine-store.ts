@@ -1,4 +1,5 @@
 // All machines of the conductor, kept current by its events.
+import { errorText } from './fault'
 import type { Event, Node } from './types'
 import { pages } from './client'
 import { stream } from './stream'
@@ -10,7 +11,7 @@ const fields = [
   'last_error', 'resource_class', 'driver', 'conductor_group', 'provision_updated_at', 'owner', 'health', 'retired',
 ].join(',')
 
-export interface RoomState {
+export interface MachineStoreState {
   /** version changes with every change of the rows. */
   version: number
   /** loading: pages are still to come. */
@@ -24,9 +25,9 @@ const quiet = 100
 /** firstPage is enough for a window. */
 const firstPage = 150
 
-class Room extends Store<RoomState> {
+class MachineStore extends Store<MachineStoreState> {
   readonly rows = new Map<string, Row>()
-  private told = new Set<string>() // by events while pages are read: an event is newer than a page
+  private changedByEvent = new Set<string>() // by events while pages are read: an event is newer than a page
   private begun = false
   private timer = 0
   private reading: AbortController | null = null
@@ -46,7 +47,7 @@ class Room extends Store<RoomState> {
     this.reading?.abort()
     const reading = new AbortController()
     this.reading = reading
-    this.told = new Set()
+    this.changedByEvent = new Set()
     const seen = new Set<string>()
     this.set({ loading: true, error: '' })
     try {
@@ -54,15 +55,15 @@ class Room extends Store<RoomState> {
         for (const node of page) {
           const row = fromNode(node)
           seen.add(row.uuid)
-          if (!this.told.has(row.uuid)) this.rows.set(row.uuid, row)
+          if (!this.changedByEvent.has(row.uuid)) this.rows.set(row.uuid, row)
         }
         this.changed()
       }
-      for (const uuid of this.rows.keys()) if (!seen.has(uuid) && !this.told.has(uuid)) this.rows.delete(uuid)
+      for (const uuid of this.rows.keys()) if (!seen.has(uuid) && !this.changedByEvent.has(uuid)) this.rows.delete(uuid)
       this.set({ loading: false })
     } catch (err) {
       if (reading.signal.aborted) return
-      this.set({ loading: false, error: err instanceof Error ? err.message : String(err) })
+      this.set({ loading: false, error: errorText(err) })
     }
     this.changed()
   }
@@ -75,12 +76,12 @@ class Room extends Store<RoomState> {
       changed = true
       if (event.type === 'node.deleted') {
         this.rows.delete(uuid)
-        this.told.add(uuid)
+        this.changedByEvent.add(uuid)
         continue
       }
       const next = apply(this.rows.get(uuid), event)
       if (next) this.rows.set(uuid, next)
-      if (event.cursor) this.told.add(uuid)
+      if (event.cursor) this.changedByEvent.add(uuid)
     }
     if (changed) this.changed()
   }
@@ -94,4 +95,4 @@ class Room extends Store<RoomState> {
   }
 }
 
-export const room = new Room({ version: 0, loading: true, error: '' })
+export const machineStore = new MachineStore({ version: 0, loading: true, error: '' })
