@@ -16,7 +16,7 @@ type Dialer interface {
 // Checked makes connections over which nothing is sent unless check allows it at that moment.
 func Checked(d Dialer, check func() error) Dialer { return checked{d, check} }
 
-// Unchecked is d without its check: for the end of what is its user's own, which does nobody harm.
+// Unchecked is d without its check: to end the caller's own sessions, which does nobody harm.
 func Unchecked(d Dialer) Dialer {
 	if c, ok := d.(checked); ok {
 		return c.next

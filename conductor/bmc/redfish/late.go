@@ -2,9 +2,12 @@ package redfish
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/dial"
@@ -12,7 +15,7 @@ import (
 
 // A BMC may make a session and answer only when nobody waits for it any longer: it is slow, or this conductor was
 // stopped for a while and leads no more. BMCs have room for some 16 sessions, and keep one for half an hour or more
-// after its last use. So the answer to a login is waited for in any case, and a session that nobody wants is ended.
+// after its last use. So the answer to a login is waited for a while longer, and a session that nobody wants is ended.
 
 // lateLogin bounds the wait for the answer to a login that nobody waits for.
 const lateLogin = 2 * time.Minute
@@ -22,8 +25,46 @@ func makesSession(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.HasSuffix(strings.TrimRight(r.URL.Path, "/"), "/Sessions")
 }
 
-// logIn sends a login, and ends the session of an answer that comes too late.
+// lateLogins are those that nobody waits for.
+type lateLogins struct {
+	mu    sync.Mutex
+	ended []<-chan struct{}
+}
+
+// begin does something that await waits for.
+func (l *lateLogins) begin(do func()) {
+	done := make(chan struct{})
+	l.mu.Lock()
+	l.ended = append(l.ended, done)
+	l.mu.Unlock()
+	go func() {
+		defer close(done)
+		do()
+	}()
+}
+
+// await waits until those that were begun have ended, or ctx has.
+func (l *lateLogins) await(ctx context.Context) {
+	l.mu.Lock()
+	ended := l.ended
+	l.ended = nil
+	l.mu.Unlock()
+	for _, done := range ended {
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// logIn sends a login, and ends the session of an answer that comes too late. The requests that follow have another
+// connection then.
 func (w *wire) logIn(r *http.Request) (*http.Response, error) {
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	transport := w.next
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), max(lateLogin, w.timeout))
 	type result struct {
 		answer *http.Response
@@ -31,7 +72,7 @@ func (w *wire) logIn(r *http.Request) (*http.Response, error) {
 	}
 	answered := make(chan result, 1)
 	go func() {
-		answer, err := w.next.RoundTrip(r.Clone(ctx)) //nolint:bodyclose // whoever gets the answer closes it
+		answer, err := transport.RoundTrip(r.Clone(ctx)) //nolint:bodyclose // whoever gets the answer closes it
 		answered <- result{answer, err}
 	}()
 	select {
@@ -40,24 +81,31 @@ func (w *wire) logIn(r *http.Request) (*http.Response, error) {
 			cancel()
 			return nil, got.err
 		}
-		got.answer.Body = &cancelling{got.answer.Body, cancel}
+		stop := context.AfterFunc(r.Context(), cancel) // from here on the session is known
+		got.answer.Body = &cancelling{got.answer.Body, func() { stop(); cancel() }}
 		return got.answer, nil
 	case <-r.Context().Done():
-		w.late.Go(func() {
+		w.next = w.form.Clone()
+		w.late.begin(func() {
 			defer cancel()
+			defer transport.CloseIdleConnections()
 			if got := <-answered; got.err == nil {
-				_ = got.answer.Body.Close() // the session is in the headers
-				w.endLate(ctx, got.answer)
+				body, err := io.ReadAll(io.LimitReader(got.answer.Body, maxLate))
+				_ = errors.Join(err, got.answer.Body.Close()) // the session is in the headers of most
+				w.endUnwanted(got.answer, body)
 			}
 		})
 		return nil, r.Context().Err()
 	}
 }
 
+// maxLate bounds what is read of an answer that came too late.
+const maxLate = 64 << 10
+
 // cancelling is a body whose request is cancelled with its end.
 type cancelling struct {
 	io.ReadCloser
-	cancel context.CancelFunc
+	cancel func()
 }
 
 // Close closes the body.
@@ -66,18 +114,32 @@ func (c *cancelling) Close() error {
 	return c.ReadCloser.Close()
 }
 
-// endLate ends the session of an answer that came too late.
-func (w *wire) endLate(ctx context.Context, answer *http.Response) {
-	at, err := answer.Location()
+// endUnwanted ends the session of an answer to a login that nobody can use: it came too late, or cannot be read.
+func (w *wire) endUnwanted(answer *http.Response, body []byte) {
 	token := answer.Header.Get("X-Auth-Token")
-	if answer.StatusCode >= http.StatusBadRequest || err != nil || token == "" || origin(at) != w.base {
+	if answer.StatusCode >= http.StatusBadRequest || token == "" {
+		return // there is none
+	}
+	path := ""
+	if at, err := answer.Location(); err == nil {
+		path = at.RequestURI() // the BMC may name another host, or port
+	}
+	if path == "" {
+		var made struct {
+			ID string `json:"@odata.id"`
+		}
+		_ = json.Unmarshal(body, &made) // of an answer that is none there is no path
+		path = made.ID
+	}
+	if !strings.HasPrefix(path, "/") {
+		w.log.Warn("a session that nobody can use was not ended: the BMC does not say where it is")
 		return
 	}
-	if err := w.farewell(ctx, Session{Path: at.Path, Token: token}); err != nil {
-		w.log.Warn("a session that the BMC has made too late was not ended, it will run out by itself", "err", err)
+	if err := w.farewell(context.Background(), Session{Path: path, Token: token}); err != nil {
+		w.log.Warn("a session that nobody can use was not ended, it will run out by itself", "err", err)
 		return
 	}
-	w.log.Info("a session that the BMC has made too late was ended")
+	w.log.Info("a session that nobody can use was ended")
 }
 
 // farewell ends a session of our own by a connection of its own. It is sent by a conductor that leads no more, too: no
@@ -90,7 +152,7 @@ func (w *wire) farewell(ctx context.Context, s Session) error {
 		return err
 	}
 	r.Header.Set("X-Auth-Token", s.Token)
-	transport := w.next.Clone()
+	transport := w.form.Clone()
 	transport.DialContext = dialWithin(dial.Unchecked(w.dialer), w.timeout)
 	transport.DisableKeepAlives = true
 	answer, err := transport.RoundTrip(r)
@@ -111,17 +173,4 @@ func ended(status int) bool {
 		return true
 	}
 	return false
-}
-
-// awaitLate waits until the logins that nobody waits for have ended, or ctx has.
-func (w *wire) awaitLate(ctx context.Context) {
-	done := make(chan struct{})
-	go func() {
-		w.late.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-	case <-ctx.Done():
-	}
 }

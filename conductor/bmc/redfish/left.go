@@ -78,7 +78,7 @@ func (l *login) opened(ctx context.Context) {
 	}
 	l.session = Session{s.ID, s.Token}
 	err = l.o.Sessions.Opened(ctx, l.base, l.account.user, l.session)
-	l.unknown = err != nil
+	l.unrecorded = err != nil
 	l.note("remembered", err)
 }
 
@@ -88,7 +88,7 @@ func (l *login) closed(ctx context.Context) {
 		return
 	}
 	l.note("forgotten", l.o.Sessions.Closed(ctx, l.base, l.account.user, l.session))
-	l.session, l.unknown = Session{}, false
+	l.session, l.unrecorded = Session{}, false
 }
 
 // note says that a session could not be remembered or forgotten: its user can go on without.

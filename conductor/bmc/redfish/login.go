@@ -30,9 +30,9 @@ type login struct {
 	basic  bool              // credentials with every request, no session
 	system string            // the only system, once it has been found
 
-	session Session // that Options.Sessions remembers
-	unknown bool    // it could not be: the next leader does not know the session
-	ended   bool    // the sessions of earlier leaders are no more
+	session    Session // that Options.Sessions remembers
+	unrecorded bool    // it could not be remembered: the next leader does not know the session
+	ended      bool    // the sessions of earlier leaders are no more
 }
 
 // refuse says that the credentials are no good.
@@ -161,7 +161,7 @@ func (l *login) open(ctx context.Context, basic bool) error {
 // Logout gives the session back.
 func (l *login) Logout(ctx context.Context) error {
 	if l.wire != nil {
-		defer l.wire.awaitLate(ctx)
+		defer l.wire.late.await(ctx)
 	}
 	if l.client == nil {
 		return nil
@@ -175,7 +175,7 @@ func (l *login) Logout(ctx context.Context) error {
 		return nil // there is none with basic authentication
 	}
 	err = client.Service.DeleteSession(s.ID)
-	if isWire(err) && l.unknown {
+	if isWire(err) && l.unrecorded {
 		err = l.wire.farewell(ctx, l.session)
 	}
 	if err != nil && status(err) != http.StatusUnauthorized && status(err) != http.StatusNotFound {

@@ -26,6 +26,7 @@ import (
 // sent to the last received, each with a deadline and a trace.
 type wire struct {
 	next     *http.Transport
+	form     *http.Transport // what next was made from; it sends nothing
 	budget   budget
 	base     string // scheme://host[:port]
 	root     string
@@ -37,7 +38,7 @@ type wire struct {
 	requests atomic.Int64
 	traced   func(Request)
 	dialer   dial.Dialer
-	late     sync.WaitGroup // of logins that nobody waits for
+	late     lateLogins
 }
 
 func newWire(o *Options, t *target) (*wire, error) {
@@ -50,14 +51,12 @@ func newWire(o *Options, t *target) (*wire, error) {
 		log.Warn("the BMC is spoken to by outdated TLS (redfish_tls: legacy): whoever is on its network may read passwords")
 	}
 	request, connect := cmp.Or(t.request, o.RequestTimeout), cmp.Or(t.connect, o.ConnectTimeout)
-	return &wire{
-		// No proxy: BMCs are on a network of their own. HTTP/1.1: what they know. No compression: with it some
-		// BMCs give weak ETags, or ones that end in -gzip, and refuse them afterwards (sushy, connector.py).
-		next: &http.Transport{DialContext: dialWithin(o.Dialer, min(connect, request)), TLSClientConfig: conf,
-			MaxConnsPerHost: 1, DisableCompression: true, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: maxHeader},
-		base: t.base, root: t.root, timeout: request, again: o.Pause, log: log, traced: o.Trace,
-		dialer: o.Dialer,
-	}, nil
+	// No proxy: BMCs are on a network of their own. HTTP/1.1: what they know. No compression: with it some
+	// BMCs give weak ETags, or ones that end in -gzip, and refuse them afterwards (sushy, connector.py).
+	form := &http.Transport{DialContext: dialWithin(o.Dialer, min(connect, request)), TLSClientConfig: conf,
+		MaxConnsPerHost: 1, DisableCompression: true, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: maxHeader}
+	return &wire{next: form.Clone(), form: form, base: t.base, root: t.root, timeout: request, again: o.Pause, log: log,
+		traced: o.Trace, dialer: o.Dialer}, nil
 }
 
 // dialWithin connects within a time of its own: an address where nothing answers is known long
@@ -175,15 +174,12 @@ func (w *wire) exchange(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := readBody(answer, most)
-	if err = errors.Join(err, answer.Body.Close()); err != nil {
-		return nil, fmt.Errorf("read the answer: %w", err)
-	}
-	if err := errors.Join(w.budget.spend(len(body)), checkAnswer(r.Method, answer, body)); err != nil {
+	body, err := w.accept(r, answer, most)
+	if err != nil {
+		if makesSession(r) {
+			w.late.begin(func() { w.endUnwanted(answer, body) })
+		}
 		return nil, err
-	}
-	if _, err := answer.Location(); err != nil && !errors.Is(err, http.ErrNoLocation) {
-		return nil, errors.New("the answer's Location is no URL")
 	}
 	if answer.StatusCode == http.StatusBadRequest && r.URL.Scheme == "http" && bytes.Contains(body, []byte("HTTPS")) &&
 		!isRedfishError(body) {
@@ -199,6 +195,21 @@ func (w *wire) exchange(r *http.Request) (*http.Response, error) {
 	}
 	answer.Body = io.NopCloser(bytes.NewReader(body))
 	return answer, nil
+}
+
+// accept reads an answer, and refuses one that cannot be right.
+func (w *wire) accept(r *http.Request, answer *http.Response, most int) ([]byte, error) {
+	body, err := readBody(answer, most)
+	if err = errors.Join(err, answer.Body.Close()); err != nil {
+		return body, fmt.Errorf("read the answer: %w", err)
+	}
+	if err := errors.Join(w.budget.spend(len(body)), checkAnswer(r.Method, answer, body)); err != nil {
+		return body, err
+	}
+	if _, err := answer.Location(); err != nil && !errors.Is(err, http.ErrNoLocation) {
+		return body, errors.New("the answer's Location is no URL")
+	}
+	return body, nil
 }
 
 // readBody reads one byte more than an answer may have. Some BMCs compress unasked.
