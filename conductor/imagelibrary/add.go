@@ -20,11 +20,15 @@ func (l *Library) Upload(ctx context.Context, w nodeapi.NewImage, by string, bod
 	if err != nil {
 		return nodeapi.Image{}, err
 	}
-	if err := l.fits(ctx, w.Owner, max(size, 0)); err != nil {
+	most, err := l.room(ctx, w.Owner)
+	if err == nil {
+		err = most.fits(max(size, 0))
+	}
+	if err != nil {
 		return nodeapi.Image{}, err
 	}
 	var saved node.Image
-	err = l.Bytes.Add(ctx, &bounded{Reader: body, left: l.MaxSize, over: l.tooLarge(-1)}, size, want,
+	err = l.Bytes.Add(ctx, &bounded{Reader: body, most: most}, size, want,
 		l.enter(ctx, node.Image{CreatedBy: by}, w, &saved))
 	if err != nil {
 		return nodeapi.Image{}, faultOf(err)
@@ -61,17 +65,29 @@ func (l *Library) check(ctx context.Context, w nodeapi.NewImage) (want disk.Chec
 		"name, or delete it first.", w.Name, known.Digest)
 }
 
-// fits refuses an image of size bytes that is too large, or that its project has no room for.
-func (l *Library) fits(ctx context.Context, owner string, size int64) error {
-	switch {
-	case size > l.MaxSize:
-		return l.tooLarge(size)
-	case owner == "" || l.MaxOwned == 0:
-		return nil
+// room is how large an image of a project may be.
+type room struct {
+	bytes int64
+	over  func(size int64) error // -1: larger than bytes
+}
+
+// fits refuses an image of size bytes.
+func (r room) fits(size int64) error {
+	if size > r.bytes {
+		return r.over(size)
+	}
+	return nil
+}
+
+// room is how large an image may be, and is not to be larger than its project has room for.
+func (l *Library) room(ctx context.Context, owner string) (room, error) {
+	all := room{l.MaxSize, l.tooLarge}
+	if owner == "" || l.MaxOwned == 0 {
+		return all, nil
 	}
 	images, err := l.Records.List(ctx, "")
 	if err != nil {
-		return err
+		return all, err
 	}
 	has := int64(0)
 	for _, i := range images {
@@ -79,19 +95,26 @@ func (l *Library) fits(ctx context.Context, owner string, size int64) error {
 			has += i.Size
 		}
 	}
-	if has+size > l.MaxOwned {
-		return nodeapi.NewFault(http.StatusRequestEntityTooLarge, "The images of project %s have %d bytes; with %d more "+
-			"they would have more than %d (--image-project-limit). Delete images of the project, or have the "+
-			"limit raised.", owner, has, size, l.MaxOwned)
+	left := max(l.MaxOwned-has, 0)
+	if left >= l.MaxSize {
+		return all, nil
 	}
-	return nil
+	return room{left, func(int64) error {
+		return nodeapi.NewFault(http.StatusRequestEntityTooLarge, "The images of project %s have %d bytes, and may have %d "+
+			"(--image-project-limit): there is no room for this one. Delete images of the project, or have the limit "+
+			"raised.", owner, has, l.MaxOwned)
+	}}, nil
 }
 
 // enter makes the record of an image whose bytes are there.
 func (l *Library) enter(ctx context.Context, i node.Image, w nodeapi.NewImage,
 	saved *node.Image) func(imagestore.Added) error {
 	return func(a imagestore.Added) (err error) {
-		if err := l.fits(ctx, w.Owner, a.Size); err != nil { // another may have come in the meantime
+		most, err := l.room(ctx, w.Owner) // another may have come in the meantime
+		if err == nil {
+			err = most.fits(a.Size)
+		}
+		if err != nil {
 			return err
 		}
 		if sum, err := disk.ParseChecksum(w.Checksum); err == nil {
@@ -128,14 +151,14 @@ func (l *Library) tooLarge(size int64) error {
 // bounded refuses what is longer than it may be.
 type bounded struct {
 	io.Reader
-	left int64
-	over error
+	most room
+	read int64
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
-	if b.left -= int64(n); b.left < 0 {
-		return 0, b.over
+	if b.read += int64(n); b.read > b.most.bytes {
+		return 0, b.most.over(-1)
 	}
 	return n, err
 }

@@ -84,18 +84,15 @@ func (l *Library) begin(t *transfer) error {
 // carryOut fetches an image to its end. A failure stays to be seen.
 func (l *Library) carryOut(ctx context.Context, t *transfer, want disk.Checksum) {
 	var saved node.Image
-	err := faultOf(l.Bytes.AddFrom(ctx, l.Client, []string{t.wanted.URL}, want, func(got, size int64) error {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.got, t.size = got, size
-		switch {
-		case got > l.MaxSize:
-			return l.tooLarge(size)
-		case got > 0:
-			return nil
-		}
-		return l.fits(ctx, t.wanted.Owner, max(size, 0))
-	}, l.enter(ctx, node.Image{Record: node.Record{UUID: t.uuid}, CreatedBy: t.by}, t.wanted, &saved)))
+	most, err := l.room(ctx, t.wanted.Owner)
+	if err == nil {
+		err = faultOf(l.Bytes.AddFrom(ctx, l.Client, []string{t.wanted.URL}, want, func(got, size int64) error {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.got, t.size = got, size
+			return most.fits(max(got, size))
+		}, l.enter(ctx, node.Image{Record: node.Record{UUID: t.uuid}, CreatedBy: t.by}, t.wanted, &saved)))
+	}
 	t.mu.Lock()
 	t.err, t.ended = err, time.Now()
 	t.mu.Unlock()
