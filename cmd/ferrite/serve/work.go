@@ -149,7 +149,7 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	conf := engine.Config{
 		Store: p.db, Group: p.group, BMCs: bmcs, Agents: agents.NewClient(calling), Drives: configdrive.Encoder{},
 		Images:   images,
-		Networks: c.attaching(),
+		Networks: dialled.networks,
 		Probe:    c.probe(dialled.registries),
 		EraseKey: p.keys.erase,
 		BootLogs: logs, Settings: c.settings(), Log: log,
@@ -228,7 +228,7 @@ func (w *work) start(ctx context.Context) *sync.WaitGroup {
 	if w.sights != nil {
 		running.Go(func() { w.sights.run(ctx) })
 	}
-	if w.conf.ClusterKey == "" { // a member of a cluster does, whether it leads or not
+	if w.images != nil && w.conf.ClusterKey == "" { // a member of a cluster does, whether it leads or not
 		running.Go(func() {
 			w.engine.AwaitResume(ctx) // a restored database may not know images that are there
 			imagelibrary.Sweep(ctx, w.images.Bytes, w.images.Named)
