@@ -75,7 +75,7 @@ func (h *vifResource) attachVIF(c *rest.Call) error {
 	if err := checkIdent("id", id); err != nil {
 		return err
 	}
-	v := node.VIF{ID: id}
+	v := node.VIF{ID: id, Project: c.Project()}
 	if v.PortUUID, err = rest.ReadUUID("port_uuid", body["port_uuid"]); err != nil {
 		return rest.SchemaFault("vif", err)
 	}

@@ -52,9 +52,9 @@ func (s *switches) Plug(_ context.Context, _ node.Node, vif string, ports []node
 // Unplug notes a VIF.
 func (s *switches) Unplug(_ context.Context, vif string) error { return s.note("unplug %s", vif) }
 
-// PhysicalNetworks knows one of each VIF.
-func (s *switches) PhysicalNetworks(context.Context, string) ([]string, error) {
-	return []string{"physnet1"}, nil
+// VIF is of a project, in one physical network.
+func (s *switches) VIF(context.Context, string) (string, []string, error) {
+	return "blue", []string{"physnet1"}, nil
 }
 
 // TestNetworks: a machine with network interface neutron is in a network of its own for each activity, which it enters
@@ -131,6 +131,10 @@ func TestNetworkFails(t *testing.T) {
 			t.Errorf("power %q, %s, %v", n.PowerState, n.LastError, err)
 		}
 		w.reach(n.UUID, plan.Request{Verb: node.Manage}, node.Manageable)
+		if err := w.e.AttachVIF(w.ctx, n.UUID, node.VIF{ID: "v1", Project: "red"}); err == nil ||
+			!strings.Contains(err.Error(), "no such port") {
+			t.Errorf("a VIF of another project: %v", err)
+		}
 		s.fail = errors.New("no answer")
 		var refused *node.Refusal
 		if err := w.e.AttachVIF(w.ctx, n.UUID, node.VIF{ID: "v1"}); !errors.As(err, &refused) || refused.Kind != node.Busy {

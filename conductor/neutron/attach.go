@@ -2,9 +2,12 @@ package neutron
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -13,8 +16,7 @@ import (
 )
 
 // Attach puts a machine's ports into one network and out of all others: the VIFs of its owner, one of the ramdisks', or
-// none. It returns the Neutron ports that it has for the ramdisk, by the UUIDs of the node's ports, and doubts that
-// fail nothing.
+// none. It returns the Neutron ports that it has for the ramdisk, by the UUIDs of the node's ports, and warnings.
 func (c *Client) Attach(ctx context.Context, n node.Node, to string, ports []node.Port,
 	groups []node.Portgroup) (a plan.Attached, err error) {
 	a.Network = to
@@ -26,39 +28,47 @@ func (c *Client) Attach(ctx context.Context, n node.Node, to string, ports []nod
 			}
 		}
 	}
-	target, networks, err := c.networks(ctx, n, to)
+	target, networks, err := c.networks(ctx, to, &a)
 	if err != nil {
 		return a, err
 	}
-	there, err := c.clear(ctx, n, target, networks, ports)
+	wanted := map[string]binding{} // by MAC address
+	if target != "" {
+		for _, p := range ports {
+			if p.PXEEnabled && p.Wired() {
+				wanted[strings.ToLower(p.Address)] = ramdiskPort(n, target, p)
+			}
+		}
+		if len(wanted) == 0 {
+			return a, node.Refuse(node.Invalid, "no port of the node has pxe_enabled and local_link_connection: nothing tells "+
+				"Neutron where the machine is plugged in")
+		}
+	}
+	kept, err := c.clear(ctx, wanted, networks, ports, plugs)
 	if err != nil {
 		return a, err
 	}
-	switch to {
-	case plan.NoNetwork:
-	case plan.TenantNetwork:
-		return a, c.bindAll(ctx, n, plugs, &a)
-	default:
-		err = c.create(ctx, n, target, ports, there, &a)
+	if to == plan.TenantNetwork {
+		err = c.bindAll(ctx, n, plugs, &a)
+		return a, err
 	}
+	err = c.create(ctx, wanted, ports, kept, &a)
 	return a, err
 }
 
-// networks are the UUID of the network to go into, "" for none, and those of all networks of ramdisks.
-func (c *Client) networks(ctx context.Context, n node.Node, to string) (target string, all []string, err error) {
+// networks are the UUID of the ramdisk's network to go into, "" for none, and those of all networks of ramdisks. One
+// that cannot be found, and is not gone into, is a warning.
+func (c *Client) networks(ctx context.Context, to string, a *plan.Attached) (target string, all []string, err error) {
 	for _, kind := range slices.Sorted(maps.Keys(c.Networks)) {
-		named := c.Networks[kind]
-		if own, _ := n.DriverInfo[kind+"_network"].(string); own != "" {
-			named = own
-		}
-		if named == "" {
+		id, err := c.network(ctx, c.Networks[kind])
+		var refused *node.Refusal
+		switch {
+		case errors.As(err, &refused) && kind != to:
+			a.Warnings = append(a.Warnings, fmt.Sprintf("the network %s: %v", kind, err))
 			continue
-		}
-		id, err := c.network(ctx, named)
-		if err != nil {
+		case err != nil:
 			return "", nil, err
-		}
-		if kind == to {
+		case kind == to:
 			target = id
 		}
 		if !slices.Contains(all, id) {
@@ -66,26 +76,53 @@ func (c *Client) networks(ctx context.Context, n node.Node, to string) (target s
 		}
 	}
 	if target == "" && to != plan.TenantNetwork && to != plan.NoNetwork {
-		return "", nil, node.Refuse(node.Invalid, "no %[1]s network is known: name one with --neutron-networks %[1]s=NAME, "+
-			"or in driver_info/%[1]s_network", to)
+		return "", nil, node.Refuse(node.Invalid, "no %[1]s network is known: name one with --neutron-networks %[1]s=NAME",
+			to)
 	}
 	return target, all, nil
 }
 
-// clear removes the ports of ramdisks of a machine, but for those in the network to go into, which it returns by MAC
-// address.
-func (c *Client) clear(ctx context.Context, n node.Node, target string, networks []string,
-	ports []node.Port) (there map[string]port, err error) {
-	there = map[string]port{}
-	query := url.Values{}
+// clear removes the ports of ramdisks of a machine, but for those that are wanted as they are, which it returns by MAC
+// address. Ports of others with the same address are left alone.
+func (c *Client) clear(ctx context.Context, wanted map[string]binding, networks []string, ports []node.Port,
+	plugs []plug) (kept map[string]port, err error) {
+	found, err := c.ramdiskPorts(ctx, networks, ports)
+	if err != nil {
+		return nil, err
+	}
+	kept = map[string]port{}
+	for _, p := range found {
+		mac := strings.ToLower(p.MAC)
+		switch {
+		case p.Owner != ramdiskOwner || slices.ContainsFunc(plugs, func(one plug) bool { return one.vif == p.ID }):
+			continue
+		case kept[mac].ID == "" && wanted[mac].is(p):
+			kept[mac] = p
+			continue
+		}
+		if err := c.call(ctx, http.MethodDelete, "ports/"+p.ID, nil, nil, nil); err != nil && !gone(err) {
+			return nil, err
+		}
+	}
+	return kept, nil
+}
+
+// ramdiskPorts are the ports in the networks of ramdisks with the addresses of a machine, and those that its ports
+// name: a network may have been another one then.
+func (c *Client) ramdiskPorts(ctx context.Context, networks []string, ports []node.Port) (all []port, err error) {
+	query, named := url.Values{}, []string{}
 	for _, p := range ports {
-		if p.PXEEnabled {
-			query.Add("mac_address", p.Address)
+		query.Add("mac_address", p.Address)
+		for _, kind := range plan.RamdiskNetworks() {
+			if id, _ := p.InternalInfo[kind+"_vif_port_id"].(string); id != "" {
+				named = append(named, id)
+			}
 		}
 	}
 	if len(query) == 0 {
-		return there, nil
+		return nil, nil
 	}
+	known := map[string]bool{}
 	for _, network := range networks {
 		query.Set("network_id", network)
 		var found struct {
@@ -95,64 +132,74 @@ func (c *Client) clear(ctx context.Context, n node.Node, target string, networks
 			return nil, err
 		}
 		for _, p := range found.Ports {
-			if mac := strings.ToLower(p.MAC); network == target && p.Host == n.UUID && p.Bound != bindingFailed &&
-				there[mac].ID == "" {
-				there[mac] = p
-				continue
-			}
-			if err := c.call(ctx, http.MethodDelete, "ports/"+p.ID, nil, nil, nil); err != nil && !gone(err) {
-				return nil, err
-			}
+			known[p.ID] = true
+			all = append(all, p)
 		}
 	}
-	return there, nil
+	for _, id := range named {
+		if known[id] {
+			continue
+		}
+		p, err := c.port(ctx, id)
+		switch {
+		case gone(err):
+		case err != nil:
+			return nil, err
+		default:
+			all = append(all, p)
+		}
+	}
+	return all, nil
 }
 
 // create makes the ports of a ramdisk that are not there yet.
-func (c *Client) create(ctx context.Context, n node.Node, network string, ports []node.Port, there map[string]port,
+func (c *Client) create(ctx context.Context, wanted map[string]binding, ports []node.Port, kept map[string]port,
 	a *plan.Attached) error {
 	a.Ports = map[string]string{}
 	for _, p := range ports {
-		if !p.PXEEnabled || !p.Wired() {
+		mac := strings.ToLower(p.Address)
+		want := wanted[mac]
+		if want == nil {
 			continue
 		}
-		made, ok := there[strings.ToLower(p.Address)]
+		made, ok := kept[mac]
 		if !ok {
 			var answer struct {
 				Port port `json:"port"`
 			}
-			if err := c.call(ctx, http.MethodPost, "ports", nil, map[string]any{"port": ramdiskPort(n, network, p)},
-				&answer); err != nil {
+			if err := c.call(ctx, http.MethodPost, "ports", nil, map[string]any{"port": want}, &answer); err != nil {
 				return err
 			}
 			made = answer.Port
 		}
 		a.Ports[p.UUID] = made.ID
-		doubt(made, p.Address, a)
-	}
-	if len(a.Ports) == 0 {
-		return node.Refuse(node.Invalid, "no port of the node has pxe_enabled and local_link_connection: nothing tells "+
-			"Neutron where the machine is plugged in")
+		warn(made, a)
 	}
 	return nil
 }
 
-// doubt notes a port of which no switch was told.
-func doubt(p port, mac string, a *plan.Attached) {
-	if p.Bound == bindingFailed {
-		a.Doubts = append(a.Doubts, "Neutron has told no switch of the port "+p.ID+" of "+mac+
-			" (binding_failed): no mechanism driver has taken it")
+// warn notes a port of which no switch was told.
+func warn(p port, a *plan.Attached) {
+	if p.VIFType == bindingFailed {
+		a.Warnings = append(a.Warnings, "Neutron has told no switch of its port "+p.ID+" (binding_failed): no mechanism "+
+			"driver has taken it")
 	}
 }
 
 // ramdiskPort is a new port, as Ironic makes it.
-func ramdiskPort(n node.Node, network string, p node.Port) map[string]any {
+func ramdiskPort(n node.Node, network string, p node.Port) binding {
 	device := n.InstanceUUID
 	if device == "" {
 		device = n.UUID
 	}
-	is := bound(n, plug{links: []map[string]any{p.LocalLinkConnection}, mac: p.Address, client: clientID(p)})
-	maps.Copy(is, map[string]any{"network_id": network, "admin_state_up": true, "device_owner": "baremetal:none",
+	new := bindingOf(n, plug{links: []map[string]any{p.LocalLinkConnection}, mac: p.Address, client: clientID(p)})
+	maps.Copy(new, binding{"network_id": network, "admin_state_up": true, "device_owner": ramdiskOwner,
 		"device_id": device})
-	return is
+	return new
+}
+
+// is reports whether a port is as it is wanted. One that no switch was told of is made anew.
+func (b binding) is(p port) bool {
+	return b != nil && b["network_id"] == p.NetworkID && b["binding:host_id"] == p.Host && p.VIFType != bindingFailed &&
+		reflect.DeepEqual(plain(b["binding:profile"]), plain(p.Profile))
 }

@@ -49,12 +49,18 @@ func At(rawURL string, transport http.RoundTripper) (func(context.Context) (*gop
 
 // port is a port of Neutron's, in the fields that are read here.
 type port struct {
-	ID        string `json:"id"`
-	NetworkID string `json:"network_id"`
-	MAC       string `json:"mac_address"`
-	Host      string `json:"binding:host_id"`
-	Bound     string `json:"binding:vif_type"`
+	ID        string         `json:"id"`
+	NetworkID string         `json:"network_id"`
+	Project   string         `json:"project_id"`
+	Owner     string         `json:"device_owner"`
+	MAC       string         `json:"mac_address"`
+	Host      string         `json:"binding:host_id"`
+	Profile   map[string]any `json:"binding:profile"`
+	VIFType   string         `json:"binding:vif_type"`
 }
+
+// ramdiskOwner is the device_owner of the ports of ramdisks, as Ironic's have it.
+const ramdiskOwner = "baremetal:none"
 
 // bindingFailed is the binding:vif_type of a port of which no driver has told a switch.
 const bindingFailed = "binding_failed"
@@ -112,7 +118,7 @@ func (e *Error) Permanent() bool {
 	return false
 }
 
-// maxWords bounds what is quoted of an answer.
+// maxWords bounds what is quoted of an answer, in bytes.
 const maxWords = 400
 
 func (e *Error) reason() string {
@@ -127,7 +133,7 @@ func (e *Error) reason() string {
 	}
 	said := ""
 	if json.Unmarshal(code.Body, &body) == nil && body.Error.Message != "" {
-		said = ": " + nodeapi.Printable(body.Error.Message[:min(len(body.Error.Message), maxWords)])
+		said = ": " + strings.ToValidUTF8(nodeapi.Printable(body.Error.Message[:min(len(body.Error.Message), maxWords)]), "")
 	}
 	return fmt.Sprintf("%d %s%s", code.Actual, http.StatusText(code.Actual), said)
 }

@@ -198,24 +198,22 @@ func TestRefusals(t *testing.T) {
 	wired := []node.Port{{UUID: "p1", Address: mac, PXEEnabled: true, LocalLinkConnection: object{"port_id": "e1"}}}
 	gone := "33333333-2222-4333-8444-555555555555"
 	for name, tc := range map[string]struct {
-		cleaning string // the network of that name, as it is configured
-		own      string // the same in the node's driver_info
+		cleaning string // the network for it, as it is configured
 		to       string
 		ports    []node.Port
 		status   int
 		lasting  bool
 		says     string
 	}{
-		"no such name":         {"none", "", "cleaning", wired, 0, true, `0 networks with the name "none"`},
-		"two of a name":        {"twice", "", "cleaning", wired, 0, true, "2 networks"},
-		"no such network":      {gone, "", "cleaning", wired, 0, true, "POST /v2.0/ports: 404 Not Found: Network could not"},
-		"of the node, missing": {"one", "own", "cleaning", wired, 0, true, `"own"`},
-		"not configured":       {"one", "", "inspection", wired, 0, true, "--neutron-networks inspection=NAME"},
-		"no port":              {"one", "", "cleaning", nil, 0, true, "local_link_connection"},
-		"no VIF":               {"one", "", plan.TenantNetwork, wired, 0, true, "no VIF is attached"},
-		"Neutron is ill":       {"one", "", "cleaning", wired, 500, false, "Neutron: GET /v2.0/networks: 500"},
-		"its token has ended":  {"one", "", "cleaning", wired, 401, false, "401"},
-		"it may not":           {"one", "", "cleaning", wired, 403, true, "403"},
+		"no such name":        {"none", "cleaning", wired, 0, true, `0 networks with the name "none"`},
+		"two of a name":       {"twice", "cleaning", wired, 0, true, "2 networks"},
+		"no such network":     {gone, "cleaning", wired, 0, true, "POST /v2.0/ports: 404 Not Found: Network could not"},
+		"not configured":      {"one", "inspection", wired, 0, true, "--neutron-networks inspection=NAME"},
+		"no port":             {"one", "cleaning", nil, 0, true, "local_link_connection"},
+		"no VIF":              {"one", plan.TenantNetwork, wired, 0, true, "no VIF is attached"},
+		"Neutron is ill":      {"one", "cleaning", wired, 500, false, "Neutron: GET /v2.0/networks: 500"},
+		"its token has ended": {"one", "cleaning", wired, 401, false, "401"},
+		"it may not":          {"one", "cleaning", wired, 403, true, "403"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t)
@@ -224,7 +222,7 @@ func TestRefusals(t *testing.T) {
 			c.network("twice")
 			c.network("twice")
 			s.refuse = tc.status
-			n := node.Node{UUID: nodeUUID, DriverInfo: object{"cleaning_network": tc.own}}
+			n := node.Node{UUID: nodeUUID}
 			is := client(t, s.URL, map[string]string{"cleaning": tc.cleaning})
 			_, err := is.Attach(t.Context(), n, tc.to, tc.ports, nil)
 			var lasting interface{ Permanent() bool }
@@ -237,6 +235,53 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestReplugged: a port whose cable was moved is made anew; one that was left in a network of before is removed.
+func TestReplugged(t *testing.T) {
+	s := newServer(t)
+	c := cloud{t, s.URL}
+	before, now := c.network("before"), c.network("now")
+	ports := []node.Port{{UUID: "p1", Address: mac, PXEEnabled: true, LocalLinkConnection: object{"port_id": "e1"}}}
+	n := node.Node{UUID: nodeUUID}
+	attach := func(network string) string {
+		t.Helper()
+		is := client(t, s.URL, map[string]string{"cleaning": network, "rescuing": "nowhere"})
+		a, err := is.Attach(t.Context(), n, "cleaning", ports, nil)
+		if err != nil || len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0], "nowhere") {
+			t.Fatalf("%+v, %v", a, err)
+		}
+		return a.Ports["p1"]
+	}
+	first := attach("before")
+	ports[0].InternalInfo = object{"cleaning_vif_port_id": first}
+	ports[0].LocalLinkConnection = object{"port_id": "e2"}
+	second := attach("before")
+	if second == first || len(c.in(before)) != 1 {
+		t.Errorf("the port stays at the switch port of before: %v", c.in(before))
+	}
+	ports[0].InternalInfo = object{"cleaning_vif_port_id": second}
+	if attach("now"); len(c.in(before)) != 0 || len(c.in(now)) != 1 {
+		t.Errorf("before %v, now %v", c.in(before), c.in(now))
+	}
+}
+
+// TestSharedNetwork: a VIF in a network that is also one of ramdisks stays, though it has the machine's address.
+func TestSharedNetwork(t *testing.T) {
+	s := newServer(t)
+	c := cloud{t, s.URL}
+	network := c.network("one")
+	ports := []node.Port{{UUID: "p1", Address: mac, PXEEnabled: true, LocalLinkConnection: object{"port_id": "e1"}}}
+	ports[0].SetVIF(c.vif(network))
+	is := client(t, s.URL, map[string]string{"cleaning": "one", "provisioning": "one"})
+	for _, to := range []string{plan.TenantNetwork, plan.TenantNetwork, "cleaning", plan.TenantNetwork} {
+		if _, err := is.Attach(t.Context(), node.Node{UUID: nodeUUID}, to, ports, nil); err != nil {
+			t.Fatalf("%s: %v", to, err)
+		}
+	}
+	if there := c.in(network); len(there) != 1 || there[0]["id"] != ports[0].VIF() || there[0]["mac_address"] != mac {
+		t.Errorf("%v", there)
+	}
+}
+
 // TestUnboundSwitch: a port of which no switch was told is a warning, and is made anew when it is asked for again.
 func TestUnboundSwitch(t *testing.T) {
 	s := newServer(t)
@@ -246,7 +291,7 @@ func TestUnboundSwitch(t *testing.T) {
 	is := client(t, s.URL, map[string]string{"cleaning": "one", "provisioning": "one"})
 	for range 2 {
 		a, err := is.Attach(t.Context(), node.Node{UUID: nodeUUID}, "cleaning", ports, nil)
-		if err != nil || len(a.Doubts) != 1 || !strings.Contains(a.Doubts[0], "binding_failed") {
+		if err != nil || len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0], "binding_failed") {
 			t.Errorf("%+v, %v", a, err)
 		}
 	}
@@ -256,8 +301,8 @@ func TestUnboundSwitch(t *testing.T) {
 	}
 }
 
-// TestPhysicalNetworks: those of all segments of the VIF's network.
-func TestPhysicalNetworks(t *testing.T) {
+// TestVIF: the physical networks are those of all segments of the VIF's network.
+func TestVIF(t *testing.T) {
 	s := newServer(t)
 	c := cloud{t, s.URL}
 	for want, network := range map[string]object{
@@ -269,7 +314,7 @@ func TestPhysicalNetworks(t *testing.T) {
 	} {
 		id := c.do(http.MethodPost, "networks", object{"network": network})["network"].(object)["id"]
 		vif := c.vif(id)
-		got, err := client(t, s.URL, nil).PhysicalNetworks(t.Context(), vif)
+		_, got, err := client(t, s.URL, nil).VIF(t.Context(), vif)
 		if err != nil || fmt.Sprint(got) != want {
 			t.Errorf("%v: %v, %v", network, got, err)
 		}

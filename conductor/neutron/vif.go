@@ -2,7 +2,9 @@ package neutron
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -24,13 +26,12 @@ func clientID(p node.Port) string {
 	return id
 }
 
-// plugsOf are the ports and portgroups that have a VIF.
+// plugsOf are the ports and portgroups that have a VIF. A port of a portgroup may have one of its own.
 func plugsOf(ports []node.Port, groups []node.Portgroup) (all []plug) {
 	for i := range ports {
-		if p := &ports[i]; p.PortgroupUUID == "" {
-			all = append(all, plug{vif: p.VIF(), mac: p.Address, links: []map[string]any{p.LocalLinkConnection},
-				client: clientID(*p)})
-		}
+		p := &ports[i]
+		all = append(all, plug{vif: p.VIF(), mac: p.Address, links: []map[string]any{p.LocalLinkConnection},
+			client: clientID(*p)})
 	}
 	for i := range groups {
 		g := &groups[i]
@@ -57,20 +58,35 @@ func groupOf(g *node.Portgroup) map[string]any {
 	return map[string]any{"id": g.UUID, "name": g.Name, "bond_mode": g.Mode, "bond_properties": properties}
 }
 
-// bound is a port's binding to a machine.
-func bound(n node.Node, p plug) map[string]any {
+// binding is fields of a port of Neutron's.
+type binding map[string]any
+
+// bindingOf is a port's binding to a machine.
+func bindingOf(n node.Node, p plug) binding {
 	profile := map[string]any{"local_link_information": p.links}
 	if p.group != nil {
 		profile["local_group_information"] = p.group
 	}
-	is := map[string]any{"binding:vnic_type": "baremetal", "binding:host_id": n.UUID, "binding:profile": profile}
+	fields := binding{"binding:vnic_type": "baremetal", "binding:host_id": n.UUID, "binding:profile": profile}
 	if p.mac != "" {
-		is["mac_address"] = p.mac
+		fields["mac_address"] = p.mac
 	}
 	if p.client != "" {
-		is["extra_dhcp_opts"] = []map[string]any{{"opt_name": "61", "opt_value": p.client}} // RFC 2132, 9.14
+		fields["extra_dhcp_opts"] = []map[string]any{{"opt_name": "61", "opt_value": p.client}} // RFC 2132, 9.14
 	}
-	return is
+	return fields
+}
+
+// plain is a value as it comes out of JSON.
+func plain(v any) (out any) {
+	text, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		return nil
+	}
+	return out
 }
 
 // bindAll binds the VIFs of a node to where its machine is plugged in.
@@ -80,11 +96,11 @@ func (c *Client) bindAll(ctx context.Context, n node.Node, plugs []plug, a *plan
 			"or set another network_interface", n.UUID)
 	}
 	for _, p := range plugs {
-		made, err := c.update(ctx, p.vif, bound(n, p))
+		made, err := c.update(ctx, p.vif, bindingOf(n, p))
 		if err != nil {
 			return err
 		}
-		doubt(made, p.mac, a)
+		warn(made, a)
 	}
 	return nil
 }
@@ -92,9 +108,9 @@ func (c *Client) bindAll(ctx context.Context, n node.Node, plugs []plug, a *plan
 // unbind takes a VIF off the machine. With ownMAC its MAC address becomes one of Neutron's again, in a request of its
 // own: Neutron changes none of a port that is bound. A VIF that is no more needs nothing.
 func (c *Client) unbind(ctx context.Context, vif string, ownMAC bool) error {
-	_, err := c.update(ctx, vif, map[string]any{"binding:host_id": "", "binding:profile": map[string]any{}})
+	_, err := c.update(ctx, vif, binding{"binding:host_id": "", "binding:profile": map[string]any{}})
 	if err == nil && ownMAC {
-		_, err = c.update(ctx, vif, map[string]any{"mac_address": nil})
+		_, err = c.update(ctx, vif, binding{"mac_address": nil})
 	}
 	if gone(err) {
 		return nil
@@ -102,11 +118,11 @@ func (c *Client) unbind(ctx context.Context, vif string, ownMAC bool) error {
 	return err
 }
 
-func (c *Client) update(ctx context.Context, vif string, to map[string]any) (port, error) {
+func (c *Client) update(ctx context.Context, vif string, to binding) (port, error) {
 	var answer struct {
 		Port port `json:"port"`
 	}
-	err := c.call(ctx, http.MethodPut, "ports/"+vif, nil, map[string]any{"port": to}, &answer)
+	err := c.call(ctx, http.MethodPut, "ports/"+url.PathEscape(vif), nil, map[string]any{"port": to}, &answer)
 	return answer.Port, err
 }
 
@@ -119,27 +135,25 @@ func (c *Client) Plug(ctx context.Context, n node.Node, vif string, ports []node
 		return nil
 	}
 	if n.ProvisionState == node.Active {
-		_, err := c.update(ctx, vif, bound(n, all[i]))
+		_, err := c.update(ctx, vif, bindingOf(n, all[i]))
 		return err
 	}
 	if all[i].mac == "" {
 		return nil
 	}
-	var found struct {
-		Port port `json:"port"`
-	}
-	if err := c.call(ctx, http.MethodGet, "ports/"+vif, nil, nil, &found); err != nil {
+	found, err := c.port(ctx, vif)
+	if err != nil {
 		return err
 	}
-	if strings.EqualFold(found.Port.MAC, all[i].mac) {
+	if strings.EqualFold(found.MAC, all[i].mac) {
 		return nil
 	}
-	if found.Port.Host != "" { // by what it was attached to before
+	if found.Host != "" { // by what it was attached to before
 		if err := c.unbind(ctx, vif, false); err != nil {
 			return err
 		}
 	}
-	_, err := c.update(ctx, vif, map[string]any{"mac_address": all[i].mac})
+	_, err = c.update(ctx, vif, binding{"mac_address": all[i].mac})
 	return err
 }
 
@@ -148,13 +162,21 @@ func (c *Client) Unplug(ctx context.Context, vif string) error {
 	return c.unbind(ctx, vif, true)
 }
 
-// PhysicalNetworks are the physical networks of a VIF's network; none where it has none, and any port will do.
-func (c *Client) PhysicalNetworks(ctx context.Context, vif string) (names []string, err error) {
+// port reads a port.
+func (c *Client) port(ctx context.Context, id string) (port, error) {
 	var found struct {
 		Port port `json:"port"`
 	}
-	if err := c.call(ctx, http.MethodGet, "ports/"+vif, nil, nil, &found); err != nil {
-		return nil, err
+	err := c.call(ctx, http.MethodGet, "ports/"+url.PathEscape(id), nil, nil, &found)
+	return found.Port, err
+}
+
+// VIF is the project that has a VIF, and the physical networks of its network; none where it has none, and any port
+// will do.
+func (c *Client) VIF(ctx context.Context, vif string) (project string, physical []string, err error) {
+	found, err := c.port(ctx, vif)
+	if err != nil {
+		return "", nil, err
 	}
 	type segment struct {
 		Physical string `json:"provider:physical_network"`
@@ -165,13 +187,13 @@ func (c *Client) PhysicalNetworks(ctx context.Context, vif string) (names []stri
 			Segments []segment `json:"segments"`
 		} `json:"network"`
 	}
-	if err := c.call(ctx, http.MethodGet, "networks/"+found.Port.NetworkID, nil, nil, &network); err != nil {
-		return nil, err
+	if err := c.call(ctx, http.MethodGet, "networks/"+found.NetworkID, nil, nil, &network); err != nil {
+		return "", nil, err
 	}
 	for _, s := range append(network.Network.Segments, network.Network.segment) {
 		if s.Physical != "" {
-			names = append(names, s.Physical)
+			physical = append(physical, s.Physical)
 		}
 	}
-	return names, nil
+	return found.Project, physical, nil
 }

@@ -45,7 +45,7 @@ var hardwareTypes = slices.Concat([]HardwareType{
 		"firmware":   {"no-firmware"},
 		"inspect":    {"no-inspect", "agent"},
 		"management": {"ipmitool", "noop"},
-		"network":    {"noop", "flat"},
+		"network":    {"noop", "flat", "neutron"},
 		"power":      {"ipmitool"},
 		"raid":       {"no-raid", "agent"},
 		"rescue":     {"no-rescue", "agent"},
@@ -60,7 +60,7 @@ var hardwareTypes = slices.Concat([]HardwareType{
 		"firmware":   {"no-firmware"},
 		"inspect":    {"agent", "no-inspect"},
 		"management": {"noop"},
-		"network":    {"noop", "flat"},
+		"network":    {"noop", "flat", "neutron"},
 		"power":      {"agent"},
 		"raid":       {"no-raid", "agent"},
 		"rescue":     {"no-rescue", "agent"},
@@ -78,7 +78,7 @@ var redfishHardware = HardwareType{"redfish", map[string][]string{
 	"firmware":   {"redfish", "no-firmware"},
 	"inspect":    {"redfish", "agent", "no-inspect"},
 	"management": {"redfish", "noop"},
-	"network":    {"noop", "flat"},
+	"network":    {"noop", "flat", "neutron"},
 	"power":      {"redfish"},
 	"raid":       {"redfish", "agent", "no-raid"},
 	"rescue":     {"no-rescue", "agent"},
@@ -121,13 +121,10 @@ func (h HardwareType) WithDefaults(names map[string]string) HardwareType {
 	return HardwareType{h.Name, ordered}
 }
 
-// Also is the hardware type with an implementation more.
-func (h HardwareType) Also(kind, name string) HardwareType {
-	if h.Interfaces[kind] == nil || h.Supports(kind, name) {
-		return h
-	}
+// Without is the hardware type without an implementation.
+func (h HardwareType) Without(kind, name string) HardwareType {
 	all := maps.Clone(h.Interfaces)
-	all[kind] = append(slices.Clone(all[kind]), name)
+	all[kind] = slices.DeleteFunc(slices.Clone(all[kind]), func(one string) bool { return one == name })
 	return HardwareType{h.Name, all}
 }
 

@@ -9,9 +9,11 @@ type VIF struct {
 	PortUUID      string
 	PortgroupUUID string
 	Physical      []string // physical networks of which it can be in one; none: any
+	Wired         bool     // it is for ports of which a switch can be told, alone
+	Project       string   // that asks; "" for one of the whole system
 }
 
-// PlaceVIF chooses what a VIF is attached to, as Ironic does: a portgroup
+// PlaceVIF chooses what a VIF is attached to, much as Ironic does: a portgroup
 // rather than a port, and a port that boots rather than one that does not;
 // among equals the oldest. Either port or group is returned. A port that is in a
 // physical network is for VIFs that can be in it, and rather than one that says nothing.
@@ -74,8 +76,11 @@ func freePort(v VIF, ports []Port, groups []Portgroup, used map[string]bool) *Po
 	return best
 }
 
-// reaches reports whether a port can be in the VIF's network. One that names no physical network may be in any.
+// reaches reports whether a port can be in the VIF's network. One that names no physical network can be in any.
 func (v VIF) reaches(p *Port) bool {
+	if v.Wired && !p.Wired() {
+		return false
+	}
 	return len(v.Physical) == 0 || p.PhysicalNetwork == "" || slices.Contains(v.Physical, p.PhysicalNetwork)
 }
 

@@ -65,13 +65,7 @@ func (d *decision) leaveService() {
 		d.n.Maintenance, d.n.MaintenanceReason, d.n.Fault = false, "", ""
 	}
 	d.fire(node.Abort)
-	if !inRamdisk(d.n) {
-		return
+	if inRamdisk(d.n) || d.inRamdiskNetwork() {
+		d.beginChore(d.restart(d.powerChange(node.Rebooting, 0)))
 	}
-	restart := d.powerChange(node.Rebooting, 0)
-	if Neutron(d.n) {
-		d.beginChore(leaveNetwork{restart})
-		return
-	}
-	d.beginChore(restart)
 }

@@ -13,13 +13,10 @@ var intoRamdisk = map[node.Event]bool{
 	node.Service: true,
 }
 
-// ramdiskFiles are the fields of driver_info by which a node has a ramdisk of its own.
-var ramdiskFiles = []string{"deploy_kernel", "deploy_ramdisk", "rescue_kernel", "rescue_ramdisk"}
-
 // CheckBootFiles refuses a ramdisk of the node's own whose URL holds a password: iPXE would
 // receive it over the machine's network, in the clear.
 func CheckBootFiles(n node.Node) error {
-	for _, key := range ramdiskFiles {
+	for _, key := range []string{"deploy_kernel", "deploy_ramdisk", "rescue_kernel", "rescue_ramdisk"} {
 		if WithPassword(text(n.DriverInfo, key)) {
 			return node.Refuse(node.Invalid,
 				"node %s: the URL in driver_info/%s holds a user or password, which the machine's network and console would "+

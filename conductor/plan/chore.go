@@ -36,7 +36,7 @@ func (plain) done(*decision)        {}
 var chores = map[string]func(json.RawMessage) (chore, error){
 	changePower:                  readChore[powerChange],
 	ShutDown:                     readChore[powerChange],
-	restoreNetwork:               readChore[leaveNetwork],
+	returnEffect:                 readChore[returnToTenant],
 	BootModeRequest{}.effect():   readChore[BootModeRequest],
 	SecureBootRequest{}.effect(): readChore[SecureBootRequest],
 	AttachRequest{}.effect():     readChore[AttachRequest],

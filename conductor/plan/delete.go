@@ -13,24 +13,29 @@ import (
 type tearDown struct{}
 
 func (tearDown) steps(d *decision) ([]node.Step, error) {
-	switch {
-	case !agentDeploy(d.n):
+	switch off := !d.n.DisablePowerOff && agentDeploy(d.n); {
+	case !off && d.f.Settings.Neutron:
+		return attachTo(d, NoNetwork), nil // of VIFs that were attached while the machine ran
+	case !off:
 		return nil, nil
-	case d.n.DisablePowerOff:
-		return attachTo(d, NoNetwork), nil
 	}
 	return append([]node.Step{step("power", "power_off", nil)}, attachTo(d, NoNetwork)...), nil
 }
 
 func (tearDown) done(d *decision, _ node.Run) {
 	d.forgetInstance()
+	d.forgetVIFs()
 	d.forgetAgent() // of a machine that was left on: one that a tenant had at hand is not believed that it has wiped
 	d.fire(node.Clean)
 	d.start("clean")
 }
 
+// fail keeps the VIFs that Neutron may still have bound to the machine: the next tear-down unbinds them.
 func (tearDown) fail(d *decision, _ node.Run, _ string) {
 	d.forgetInstance()
+	if !Neutron(d.n) {
+		d.forgetVIFs()
+	}
 	d.fire(node.Fail)
 }
 
@@ -49,10 +54,14 @@ type plugs struct {
 	groups []node.Portgroup
 }
 
-// forgetInstance ends the instance: its settings, its allocation and its VIFs.
+// forgetInstance ends the instance: its settings and its allocation.
 func (d *decision) forgetInstance() {
 	d.n.InstanceInfo, d.n.InstanceUUID, d.n.InstanceName, d.n.AllocationUUID = nil, "", "", ""
 	d.forgetPartitions()
+}
+
+// forgetVIFs detaches the VIFs of an instance that has ended.
+func (d *decision) forgetVIFs() {
 	if !d.n.Networked() {
 		return
 	}

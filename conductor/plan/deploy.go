@@ -83,14 +83,12 @@ func leaveForDisk(d *decision) []node.Step {
 	if d.plansKexec() {
 		leave = append(leave, step("agent", "kexec", map[string]any{"target_boot_mode": BootModeOf(d.n)}))
 	}
-	tenant := attachTo(d, TenantNetwork)
 	if d.n.DisablePowerOff {
-		start := append(tenant, step("power", "reboot", nil))
-		return append(prioritised(atLeaving, leave...), prioritised(atInstance, start...)...)
+		return append(prioritised(atLeaving, leave...), prioritised(atInstance, step("power", "reboot", nil))...)
 	}
 	leave = append(leave, step("agent", "power_off", nil),
 		step("power", "power_off", map[string]any{"grace_seconds": d.f.Settings.RamdiskPowerOff.Seconds()}))
-	leave = append(leave, tenant...)
+	leave = append(leave, attachTo(d, TenantNetwork)...)
 	return append(prioritised(atLeaving, leave...), prioritised(atInstance, step("power", "power_on", nil))...)
 }
 

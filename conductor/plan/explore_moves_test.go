@@ -20,11 +20,23 @@ func results(w world, works bool) []outcome {
 	if r, ok := special[w.pending.Name]; ok {
 		good = r
 	}
+	if w.pending.Name == attachNetwork {
+		good = attached(w)
+	}
 	bad := outcome{"fails", "", "it does not work"}
 	if !works {
 		return append([]outcome{bad}, good...)
 	}
 	return append(good, bad)
+}
+
+// attached is the outcome of a change of network: a ramdisk's has a port.
+func attached(w world) []outcome {
+	var a NetworkArgs
+	if json.Unmarshal(w.pending.Args, &a) != nil || a.Network == TenantNetwork || a.Network == NoNetwork {
+		return []outcome{{"attached", `{}`, ""}}
+	}
+	return []outcome{{"attached", `{"network":"` + a.Network + `","ports":{"p1":"n1"}}`, ""}}
 }
 
 // outcome is how the pending effect ends in a mood.

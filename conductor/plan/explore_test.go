@@ -48,7 +48,8 @@ func TestExplore(t *testing.T) {
 				level = next
 			}
 			for chore := range chores {
-				if chore == (ejectBootMedium{}).effect() && base.interfaces["boot"] != "redfish-virtual-media" {
+				if chore == (ejectBootMedium{}).effect() && base.interfaces["boot"] != "redfish-virtual-media" ||
+					chore == returnEffect && base.interfaces["network"] != "neutron" {
 					continue
 				}
 				if !x.chores[chore] {
@@ -72,6 +73,8 @@ var explored = []struct {
 		"bios": "redfish", "firmware": "redfish"}, true},
 	{"boot medium", map[string]string{"deploy": "direct", "inspect": "agent", "rescue": "agent",
 		"boot": "redfish-virtual-media", "bios": "redfish", "firmware": "redfish"}, false},
+	{"neutron", map[string]string{"deploy": "direct", "inspect": "agent", "rescue": "agent", "boot": "ipxe",
+		"network": "neutron"}, true},
 	{"fake", map[string]string{"deploy": "fake", "inspect": "fake", "rescue": "fake", "boot": "fake", "bios": "fake",
 		"firmware": "fake"}, false},
 }
@@ -86,6 +89,8 @@ type world struct {
 	trail   []string
 
 	fastTrack bool // agents are kept, and deploys end with kexec
+
+	network string // of a ramdisk, that Neutron has the machine's port in, as far as is known; "" for none
 }
 
 var exploreNow = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -116,7 +121,44 @@ func (w world) facts(now time.Time) Facts {
 	if w.seen {
 		f.AgentSeen = now
 	}
+	if Neutron(w.n) {
+		f.Settings.Neutron, f.Settings.InspectionNetwork = true, true
+		f.Ports = []node.Port{w.port()}
+	}
 	return f
+}
+
+// port is the machine's, with a VIF.
+func (w world) port() node.Port {
+	p := node.Port{UUID: "p1", NodeUUID: w.n.UUID, Address: "52:54:00:00:00:01", PXEEnabled: true,
+		LocalLinkConnection: map[string]any{"port_id": "e1"}, InternalInfo: map[string]any{}}
+	if w.network != "" {
+		p.InternalInfo[w.network+"_vif_port_id"] = "n1"
+	}
+	p.SetVIF("v1")
+	return p
+}
+
+// inNetwork is the network of a ramdisk that a port says it is in.
+func inNetwork(p node.Port) string {
+	for _, network := range RamdiskNetworks() {
+		if p.InternalInfo[network+"_vif_port_id"] != nil {
+			return network
+		}
+	}
+	return ""
+}
+
+// startsSystem reports whether the pending effect starts what is on the machine's disk.
+func (w world) startsSystem() bool {
+	switch w.pending.Name {
+	case "power.power_on", "power.reboot":
+		return !WantsRamdisk(w.n)
+	case changePower:
+		var a PowerArgs
+		return json.Unmarshal(w.pending.Args, &a) == nil && powerAfter[a.Target] == node.PowerOn && w.n.Run == nil
+	}
+	return false
 }
 
 // key is the situation without what makes no difference.
@@ -125,7 +167,7 @@ func (w world) key() string {
 	n := w.n
 	fmt.Fprintln(&b, n.ProvisionState, n.TargetProvisionState, n.PowerState, n.TargetPowerState, n.Maintenance, n.Fault,
 		n.Agent.URL != "", n.Agent.Doubted,
-		n.Deadline.IsZero(), w.seen, w.dirty, len(n.InstanceInfo))
+		n.Deadline.IsZero(), w.seen, w.dirty, len(n.InstanceInfo), w.network)
 	if r := n.Run; r != nil {
 		fmt.Fprintln(&b, r.Activity, r.Command != "", r.Task, r.Relisted, r.Rebooted, r.ByHand, r.NoRamdisk, r.AbortAfter,
 			len(r.Listed), r.FirmwareStarts > 0, len(r.Versions) > 0)
@@ -188,8 +230,14 @@ func (x *explorer) step(w world, name string, e Event, finish bool) (world, bool
 	}
 	next.n = *c.Save
 	next.n.Revision++
+	for _, p := range c.SavePorts {
+		next.network = inNetwork(p)
+	}
 	if len(c.Effects) == 1 {
 		next.pending = &c.Effects[0]
+	}
+	if next.network != "" && len(c.Effects) == 1 && next.startsSystem() {
+		x.complain(next, "the machine's own system is started in the network %s", next.network)
 	}
 	if cut(c.Effects) && w.interrupted() {
 		x.complain(next, "power is cut during a step that must not be cut off")

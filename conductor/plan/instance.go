@@ -86,18 +86,22 @@ func NamedISO(n node.Node) string {
 	return at
 }
 
-// NamedBootFiles are the kernels and ramdisks that a node boots by their names, image:NAME, by the fields that name
-// them: those with an agent, and the workload.
-func NamedBootFiles(n node.Node) map[string]string {
-	named := map[string]string{}
+// NamedFile is a kernel or ramdisk by its name, image:NAME, and the field that names it.
+type NamedFile struct{ Field, Source string }
+
+// NamedBootFiles are the kernels and ramdisks that a deploy of a node boots by their names: those with the agent, and
+// the workload.
+func NamedBootFiles(n node.Node) (named []NamedFile) {
 	add := func(of string, fields map[string]any, keys ...string) {
 		for _, key := range keys {
 			if at := text(fields, key); node.NamedImage(at) != "" {
-				named[of+key] = at
+				named = append(named, NamedFile{of + key, at})
 			}
 		}
 	}
-	add("driver_info/", n.DriverInfo, ramdiskFiles...)
+	if text(n.DriverInfo, "deploy_kernel") != "" && text(n.DriverInfo, "deploy_ramdisk") != "" {
+		add("driver_info/", n.DriverInfo, "deploy_kernel", "deploy_ramdisk")
+	}
 	if n.Interfaces["deploy"] == "ramdisk" && text(n.InstanceInfo, "boot_iso") == "" {
 		add("instance_info/", n.InstanceInfo, "kernel", "ramdisk")
 	}

@@ -28,7 +28,8 @@ const inspectionNetwork = "inspection"
 // RamdiskNetworks are the networks of ramdisks, in the order of the alphabet.
 func RamdiskNetworks() []string { return slices.Sorted(maps.Values(ramdiskNetworks)) }
 
-// Neutron reports whether OpenStack's Neutron has the switches forward what the node's ports are in.
+// Neutron reports whether the node has network interface neutron: OpenStack's Neutron tells the switches which network
+// its ports are in.
 func Neutron(n node.Node) bool { return n.Interfaces["network"] == "neutron" }
 
 // NetworkArgs are the arguments of network.attach.
@@ -40,7 +41,8 @@ type NetworkArgs struct {
 type Attached struct {
 	Network string            `json:"network"`
 	Ports   map[string]string `json:"ports,omitempty"`
-	Doubts  []string          `json:"doubts,omitempty"` // warnings for the history
+	// Warnings are for the history
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // attachTo is the step that changes the network, where the node has such networks.
@@ -71,8 +73,8 @@ func networkAttached(d *decision, result json.RawMessage) error {
 		return err
 	}
 	d.noteRamdiskPorts(a)
-	for _, doubt := range a.Doubts {
-		d.note("WARNING", Clip(doubt))
+	for _, warning := range a.Warnings {
+		d.note("WARNING", Clip(warning))
 	}
 	d.next()
 	return nil
@@ -112,14 +114,19 @@ func (d *decision) rewire(p node.Port) {
 // CheckNetwork refuses a verb that leads into a network which this conductor cannot attach, or of which no switch could
 // be told.
 func CheckNetwork(n node.Node, ports []node.Port, s Settings, verb node.Event) error {
-	managed := intoRamdisk[verb] && (verb != node.Inspect || s.InspectionNetwork)
 	switch {
-	case !Neutron(n) || !managed:
+	case !Neutron(n) || !agentDeploy(n) || !intoRamdisk[verb]:
+		return nil
+	case verb == node.Inspect && (!s.InspectionNetwork || n.Implementation("inspect") != "agent"):
 		return nil
 	case !s.Neutron:
 		return node.Refuse(node.Invalid,
 			"node %s has network interface neutron, and this conductor knows no Neutron: start it with "+
 				"--neutron-networks, or set another network_interface", n.UUID)
+	case n.DisablePowerOff:
+		return node.Refuse(node.Invalid,
+			"node %s has network interface neutron, and disable_power_off: a machine changes its network while it is "+
+				"off; set disable_power_off to false, or another network_interface", n.UUID)
 	case !slices.ContainsFunc(ports, func(p node.Port) bool { return p.PXEEnabled && p.Wired() }):
 		return node.Refuse(node.Invalid,
 			"node %s has network interface neutron, and no port with pxe_enabled and local_link_connection: inspect the "+
@@ -129,16 +136,62 @@ func CheckNetwork(n node.Node, ports []node.Port, s Settings, verb node.Event) e
 	return nil
 }
 
-// leaveNetwork is the chore that takes the machine of a service that was given up out of the ramdisk's network, and
-// restarts it in its owner's.
-type leaveNetwork struct{ powerChange }
+// checkVIFs refuses a deploy of a node that would have no network at its end. Portgroups may have VIFs, too: those are
+// seen as the machine enters the network.
+func (d *decision) checkVIFs(verb node.Event) error {
+	if verb != node.Deploy && verb != node.Rebuild || !Neutron(d.n) || !agentDeploy(d.n) {
+		return nil
+	}
+	if slices.ContainsFunc(d.f.Ports, func(p node.Port) bool { return p.VIF() != "" || p.PortgroupUUID != "" }) {
+		return nil
+	}
+	return node.Refuse(node.Invalid,
+		"node %s has network interface neutron, and no VIF: its system would have no network; attach one (openstack "+
+			"baremetal node vif attach), or set another network_interface", d.n.UUID)
+}
 
-// restoreNetwork is its effect.
-const restoreNetwork = "network.restore"
+// inRamdiskNetwork reports whether the machine's ports are in the network of a ramdisk, or may be.
+func (d *decision) inRamdiskNetwork() bool {
+	return Neutron(d.n) && slices.ContainsFunc(d.f.Ports, func(p node.Port) bool {
+		return slices.ContainsFunc(RamdiskNetworks(), func(network string) bool {
+			return p.InternalInfo[network+"_vif_port_id"] != nil
+		})
+	})
+}
 
-func (leaveNetwork) effect() string { return restoreNetwork }
+// checkPowerOn refuses to start what is on the disk in the network of a ramdisk that has failed. In active the machine
+// goes back into its owner's network first.
+func (d *decision) checkPowerOn(p powerChange) error {
+	if powerAfter[p.Target] != node.PowerOn || d.n.Run != nil || d.n.ProvisionState == node.Active ||
+		!d.inRamdiskNetwork() {
+		return nil
+	}
+	return node.Refuse(node.InvalidState,
+		"node %s is %q, and its machine is in the network of a ramdisk: what is on its disk must not start there; end "+
+			"the activity first (abort, unrescue, rebuild, manage or delete)", d.n.UUID, d.n.ProvisionState)
+}
 
-func (l leaveNetwork) done(d *decision) {
+// returnToTenant is the chore that takes a machine out of the network of a ramdisk, and starts it in its owner's.
+type returnToTenant struct{ powerChange }
+
+// returnEffect is its effect.
+const returnEffect = "network.return_to_tenant"
+
+func (returnToTenant) effect() string { return returnEffect }
+
+func (r returnToTenant) done(d *decision) {
 	d.noteRamdiskPorts(Attached{})
-	l.powerChange.done(d)
+	r.powerChange.done(d)
+}
+
+func (returnToTenant) failure() string {
+	return "the machine was not started in the network of its VIFs (power on tries it again)"
+}
+
+// restart is a power change that leads into a machine's own system, by way of its owner's network where that is needed.
+func (d *decision) restart(p powerChange) chore {
+	if powerAfter[p.Target] == node.PowerOn && d.n.Run == nil && d.inRamdiskNetwork() {
+		return returnToTenant{p}
+	}
+	return p
 }

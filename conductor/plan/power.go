@@ -44,7 +44,7 @@ func (d *decision) requestPower(r PowerRequest) error {
 	if r.Overtake && r.Target == node.PowerOff {
 		d.overtake()
 	}
-	if err := d.requestChore(change); err != nil {
+	if err := d.requestChore(d.restart(change)); err != nil {
 		return err
 	}
 	d.recordSwitch(r)
@@ -152,7 +152,7 @@ func (p powerChange) check(d *decision) error {
 			"Failed to set node power state to %s. Node %s has disable_power_off set: it may be powered on and rebooted only.",
 			p.Target, d.n.UUID)
 	}
-	return nil
+	return d.checkPowerOn(p)
 }
 
 // begin forgets the agent at once, as in Ironic: a change that is not seen to

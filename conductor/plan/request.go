@@ -71,6 +71,9 @@ func (d *decision) request(r Request) error {
 	if err := CheckNetwork(d.n, d.f.Ports, d.f.Settings, r.Verb); err != nil {
 		return err
 	}
+	if err := d.checkVIFs(r.Verb); err != nil {
+		return err
+	}
 	if v.act != nil {
 		v.act(d)
 		return d.err

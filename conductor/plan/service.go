@@ -14,7 +14,8 @@ type service struct{}
 
 func (service) steps(d *decision) ([]node.Step, error) {
 	steps, err := d.byHand(node.ServiceSteps, endService)
-	if d.n.Run.NoRamdisk && inRamdisk(d.n) && !slices.ContainsFunc(steps, bootsAnew) { // since an earlier try, or a hold
+	since := inRamdisk(d.n) || d.inRamdiskNetwork()
+	if d.n.Run.NoRamdisk && since && !slices.ContainsFunc(steps, bootsAnew) { // since an earlier try, or a hold
 		steps = append(steps, bootInstance(d)...)
 	}
 	return steps, err

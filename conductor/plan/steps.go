@@ -16,9 +16,11 @@ func step(iface, name string, args map[string]any) node.Step {
 // the network, this once. A machine that must not be turned off is reset.
 func bootRamdisk(d *decision) []node.Step {
 	if d.n.DisablePowerOff {
-		return slices.Concat(attachToRamdisk(d), aimAtRamdisk(d), []node.Step{step("power", "reboot", nil)})
+		return append(aimAtRamdisk(d), step("power", "reboot", nil))
 	}
-	return slices.Concat([]node.Step{step("power", "power_off", nil)}, attachToRamdisk(d), startRamdisk(d))
+	// To set the boot mode may start the machine, which then boots by its own order: not in the ramdisk's network yet.
+	return slices.Concat([]node.Step{step("power", "power_off", nil)}, setBootMode(d), attachToRamdisk(d), bootDevice(d),
+		[]node.Step{step("power", "power_on", nil)})
 }
 
 // startRamdisk turns a machine that is off on, into the ramdisk.
@@ -27,8 +29,11 @@ func startRamdisk(d *decision) []node.Step {
 }
 
 // aimAtRamdisk makes the next boot one into the ramdisk.
-func aimAtRamdisk(d *decision) []node.Step {
-	return append(append(setBootMode(d), insertSteps(d.n, MediumRamdisk)...),
+func aimAtRamdisk(d *decision) []node.Step { return append(setBootMode(d), bootDevice(d)...) }
+
+// bootDevice makes the ramdisk what the machine boots next.
+func bootDevice(d *decision) []node.Step {
+	return append(insertSteps(d.n, MediumRamdisk),
 		step("management", "set_boot_device", map[string]any{"device": ramdiskDevice(d.n), "persistent": false}))
 }
 
@@ -74,11 +79,15 @@ func awaitAgentSteps(d *decision) []node.Step {
 func leaveRamdisk(d *decision) []node.Step {
 	switch {
 	case d.n.DisablePowerOff:
-		return attachTo(d, NoNetwork)
+		return nil
 	case d.fastTracks():
 		return []node.Step{step("agent", "keep_or_power_off", nil)}
 	}
-	return append([]node.Step{step("power", "power_off", nil)}, attachTo(d, NoNetwork)...)
+	off := []node.Step{step("power", "power_off", nil)}
+	if attachToRamdisk(d) == nil {
+		return off
+	}
+	return append(off, attachTo(d, NoNetwork)...)
 }
 
 // bootInstance takes the machine into what it is there for, however it comes:
@@ -89,11 +98,10 @@ func bootInstance(d *decision) []node.Step {
 		device, insert = ramdiskDevice(d.n), insertSteps(d.n, MediumInstance)
 	}
 	aim := append(insert, step("management", "set_boot_device", map[string]any{"device": device, "persistent": true}))
-	tenant := attachTo(d, TenantNetwork)
 	if d.n.DisablePowerOff {
-		return slices.Concat(tenant, aim, []node.Step{step("power", "reboot", nil)})
+		return append(aim, step("power", "reboot", nil))
 	}
-	return slices.Concat([]node.Step{step("power", "power_off", nil)}, tenant, aim,
+	return slices.Concat([]node.Step{step("power", "power_off", nil)}, attachTo(d, TenantNetwork), aim,
 		[]node.Step{step("power", "power_on", nil)})
 }
 

@@ -71,7 +71,7 @@ func (c *Config) access(secrets []byte, log *slog.Logger) (*auth.Authenticator, 
 	if !slices.Contains(c.Auth, "none") {
 		o := auth.Options{Htpasswd: c.Htpasswd, Users: c.Users, Tokens: slices.Contains(c.Auth, "token"), Log: log}
 		if slices.Contains(c.Auth, "keystone") {
-			if o.Keystone, err = c.Keystone.client(); err != nil {
+			if o.Keystone, err = c.Keystone.client(nil); err != nil {
 				return nil, nil, err
 			}
 			o.AdminProjects = c.Keystone.AdminProjects

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -47,6 +48,8 @@ func (c *Config) dialling(check func() error, log *slog.Logger) (calls, agents.C
 	if err != nil {
 		return calls{}, agents.ClientOptions{}, err
 	}
+	networks, nerr := c.networks(check)
+	dialled.networks = networks
 	roots, err := c.agentRoots()
 	if !c.AgentTLS {
 		log.Warn("agents may be called by http, since --agent-require-tls is false: their tokens, config drives and " +
@@ -59,5 +62,5 @@ func (c *Config) dialling(check func() error, log *slog.Logger) (calls, agents.C
 	return dialled, agents.ClientOptions{
 		Dialer: toAgents, CAs: cacert.Folder(c.CAFolder), Roots: roots, PlainHTTP: !c.AgentTLS,
 		VerifyCA: func(n node.Node) (string, error) { return driverinfo.Authorities(n, "agent_verify_ca") },
-	}, err
+	}, errors.Join(err, nerr)
 }

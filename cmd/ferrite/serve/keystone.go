@@ -61,14 +61,16 @@ func (c *Config) checkKeystone() error {
 	if _, err := k.password(); err != nil {
 		return err
 	}
-	_, err := k.client()
+	_, err := k.client(nil)
 	return err
 }
 
-// client asks Keystone.
-func (k *keystoneConfig) client() (*keystone.Client, error) {
+// client asks Keystone, and the services that it names. Nothing is sent unless check allows it at that moment; nil
+// always does.
+func (k *keystoneConfig) client(check func() error) (*keystone.Client, error) {
 	transport, _ := http.DefaultTransport.(*http.Transport)
 	transport = transport.Clone()
+	transport.DialContext = checkedDial(check)
 	if k.CA != "" {
 		pem, err := os.ReadFile(k.CA)
 		if err != nil {

@@ -1,14 +1,18 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
+	"github.com/ferrite-metal/ferrite/conductor/dial"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/neutron"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
@@ -27,9 +31,9 @@ func openstackFlags(f *pflag.FlagSet) {
 }
 
 func neutronFlags(f *pflag.FlagSet) {
-	f.StringSlice("neutron-networks", nil, "`networks` of OpenStack's Neutron for ramdisks, as "+
-		"provisioning=NAME,cleaning=NAME; also rescuing and servicing (default: that of provisioning) and inspection "+
-		"(default: none); nodes may then have network_interface neutron")
+	f.StringSlice("neutron-networks", nil, "`networks` of OpenStack's Neutron for ramdisks, each as "+
+		"PURPOSE=NAME: provisioning and cleaning, and if they are others rescuing, servicing (default: that of "+
+		"provisioning) and inspection (default: none); nodes may then have network_interface neutron")
 	f.String("neutron-url", "", "`URL` of a Neutron that asks for no token; without it, that of Keystone's catalogue, "+
 		"asked as --keystone-user")
 }
@@ -75,35 +79,45 @@ func (c *Config) checkNeutron() error {
 	case networks != nil && c.Neutron.URL == "" && !slices.Contains(c.Auth, "keystone"):
 		return errors.New("--neutron-networks needs --auth keystone, whose service user asks Neutron, or --neutron-url")
 	}
-	_, err = c.neutron()
+	if networks == nil && c.DefaultInterfaces["network"] == "neutron" {
+		return errors.New("--default-network-interface neutron needs --neutron-networks")
+	}
+	_, err = c.networks(nil)
 	return err
 }
 
-// attaching has Neutron change the networks of machines; nil without one. The settings were checked.
-func (c *Config) attaching() engine.Networks {
-	is, err := c.neutron()
-	if is == nil || err != nil {
-		return nil // no client in an interface would not be nil
-	}
-	return is
-}
-
-// neutron is the client of Neutron; nil without one.
-func (c *Config) neutron() (*neutron.Client, error) {
+// networks changes the networks of machines by Neutron; nil without one. Nothing is sent unless check allows it at that
+// moment; nil always does.
+func (c *Config) networks(check func() error) (engine.Networks, error) {
 	networks, err := c.Neutron.networks()
 	if err != nil || networks == nil {
 		return nil, err
 	}
-	if c.Neutron.URL != "" {
-		service, err := neutron.At(c.Neutron.URL, http.DefaultTransport)
+	if c.Neutron.URL == "" {
+		keystone, err := c.Keystone.client(check)
 		if err != nil {
-			return nil, fmt.Errorf("--neutron-url: %w", err)
+			return nil, err
 		}
-		return neutron.New(neutron.Config{Service: service, Networks: networks}), nil
+		return neutron.New(neutron.Config{Networks: networks, Service: neutron.By(keystone.Service)}), nil
 	}
-	keystone, err := c.Keystone.client()
+	transport, _ := http.DefaultTransport.(*http.Transport)
+	transport = transport.Clone()
+	transport.DialContext = checkedDial(check)
+	service, err := neutron.At(c.Neutron.URL, transport)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--neutron-url: %w", err)
 	}
-	return neutron.New(neutron.Config{Networks: networks, Service: neutron.By(keystone.Service)}), nil
+	return neutron.New(neutron.Config{Service: service, Networks: networks}), nil
+}
+
+// dialTime bounds a connection to a service of OpenStack.
+const dialTime = 30 * time.Second
+
+// checkedDial makes connections over which nothing is sent unless check allows it; nil always does.
+func checkedDial(check func() error) func(ctx context.Context, network, address string) (net.Conn, error) {
+	d := &net.Dialer{Timeout: dialTime}
+	if check == nil {
+		return d.DialContext
+	}
+	return dial.Checked(d, check).DialContext
 }

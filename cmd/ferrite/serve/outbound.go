@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/ferrite-metal/ferrite/conductor/dial"
+	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
 )
 
@@ -11,6 +12,7 @@ import (
 type calls struct {
 	bmcs, registries, agents *outbound.Policy
 	toBMCs                   dial.Dialer
+	networks                 engine.Networks // of machines; nil without Neutron
 }
 
 func (c *Config) outbound() (calls, error) {

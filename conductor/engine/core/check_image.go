@@ -47,13 +47,13 @@ func (e *Core) CheckImage(ctx context.Context, n node.Node) (found node.ImageFou
 
 // checkBootFiles refuses a deploy whose kernel or ramdisk is named, and not there.
 func (e *Core) checkBootFiles(ctx context.Context, n node.Node) error {
-	for field, source := range plan.NamedBootFiles(n) {
+	for _, file := range plan.NamedBootFiles(n) {
 		err := node.Refuse(node.Invalid, "this conductor keeps no images")
 		if e.Images != nil {
-			_, err = e.Images.BootFile(ctx, n, source)
+			_, err = e.Images.BootFile(ctx, n, file.Source)
 		}
 		if err != nil {
-			return node.Refuse(node.Invalid, "node %s cannot be deployed: %s: %v", n.UUID, field, err)
+			return node.Refuse(node.Invalid, "node %s cannot be deployed: %s: %v", n.UUID, file.Field, err)
 		}
 	}
 	return nil

@@ -42,8 +42,8 @@ func (e *Core) FillInterfaces(n *node.Node) error {
 // hardwareType is a hardware type with the defaults that the operator has chosen.
 func (e *Core) hardwareType(name string) (node.HardwareType, bool) {
 	hw, ok := node.HardwareTypeByName(name)
-	if e.Settings.Neutron {
-		hw = hw.Also("network", "neutron")
+	if !e.Settings.Neutron && name != "fake-hardware" {
+		hw = hw.Without("network", "neutron")
 	}
 	return hw.WithDefaults(e.Settings.DefaultInterfaces), ok
 }

@@ -116,16 +116,16 @@ type Images interface {
 	BootFile(ctx context.Context, n node.Node, source string) (string, error)
 }
 
-// Networks has the switches forward what a machine's ports are in (network interface neutron). Every call may be
-// repeated. Attach and Plug get all ports and portgroups of the node.
+// Networks puts the ports of machines into networks (network interface neutron). Every call may be repeated. Attach and
+// Plug get all ports and portgroups of the node.
 type Networks interface {
 	// Attach puts the ports into one network and out of all others: one of plan.RamdiskNetworks, plan.TenantNetwork or
 	// plan.NoNetwork.
 	Attach(ctx context.Context, n node.Node, network string, ports []node.Port, groups []node.Portgroup) (
 		plan.Attached, error)
-	// Plug is of a VIF that is attached to the node now, Unplug of one that is not any more.
+	// Plug connects a VIF that was just attached to the node; Unplug disconnects one that is detached.
 	Plug(ctx context.Context, n node.Node, vif string, ports []node.Port, groups []node.Portgroup) error
 	Unplug(ctx context.Context, vif string) error
-	// PhysicalNetworks are those that a VIF can be in; none: any.
-	PhysicalNetworks(ctx context.Context, vif string) ([]string, error)
+	// VIF is the project that has a VIF, and the physical networks that it can be in; none: any.
+	VIF(ctx context.Context, vif string) (project string, physical []string, err error)
 }

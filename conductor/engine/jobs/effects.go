@@ -69,7 +69,7 @@ var jobs = map[string]func(*job, context.Context) (any, error){
 	"agent.poll":                      (*job).poll,
 	"agent.collect_logs":              (*job).collectLogs,
 	"network.attach":                  (*job).attachNetwork,
-	"network.restore":                 (*job).restoreNetwork,
+	"network.return_to_tenant":        (*job).returnToTenant,
 }
 
 // Perform carries out one effect.

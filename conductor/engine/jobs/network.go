@@ -32,24 +32,19 @@ func (j *job) attachTo(ctx context.Context, network string) (a plan.Attached, er
 	return j.Networks.Attach(ctx, j.n, network, ports, groups)
 }
 
-// restoreNetwork restarts the machine in the network of its owner, which it enters while it is off.
-func (j *job) restoreNetwork(ctx context.Context) (any, error) {
+// returnToTenant starts the machine in the network of its owner, which it enters while it is off.
+func (j *job) returnToTenant(ctx context.Context) (any, error) {
 	change := func(name string) error {
 		power := *j
 		power.effect.Name, power.effect.Args = name, []byte("null")
 		_, err := power.power(ctx)
 		return err
 	}
-	if !j.n.DisablePowerOff {
-		if err := change("power.power_off"); err != nil {
-			return nil, err
-		}
+	if err := change("power.power_off"); err != nil {
+		return nil, err
 	}
 	if _, err := j.attachTo(ctx, plan.TenantNetwork); err != nil {
 		return nil, err
-	}
-	if j.n.DisablePowerOff {
-		return nil, change("power.reboot")
 	}
 	return nil, change("power.power_on")
 }

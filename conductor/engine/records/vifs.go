@@ -42,14 +42,19 @@ func (e *Records) plugs(ctx context.Context, uuid string) ([]node.Port, []node.P
 }
 
 // AttachVIF attaches a virtual interface to a free port or portgroup of a node
-// that is not reserved. noop takes any, and keeps none.
+// that is not reserved. noop takes any, and keeps none; neutron connects it.
 func (e *Records) AttachVIF(ctx context.Context, ref string, v node.VIF) error {
-	return e.rewire(ctx, ref,
-		func(ports []node.Port, groups []node.Portgroup, n node.Node) (*node.Port, *node.Portgroup, error) {
-			var err error
-			if v.Physical, err = e.physical(ctx, n, v.ID, ports); err != nil {
-				return nil, nil, err
-			}
+	n, err := e.Node(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if e.connects(n) {
+		if v, err = e.visible(ctx, v); err != nil {
+			return err
+		}
+	}
+	err = e.rewire(ctx, n.UUID,
+		func(ports []node.Port, groups []node.Portgroup, _ node.Node) (*node.Port, *node.Portgroup, error) {
 			port, group, err := node.PlaceVIF(v, ports, groups)
 			if port != nil {
 				port.SetVIF(v.ID)
@@ -57,32 +62,42 @@ func (e *Records) AttachVIF(ctx context.Context, ref string, v node.VIF) error {
 			if group != nil {
 				group.SetVIF(v.ID)
 			}
-			if err == nil && e.Neutron(n) {
-				err = unplugged(e.Networks.Plug(ctx, n, v.ID, ports, groups))
-			}
 			return port, group, err
 		})
-}
-
-// Neutron reports whether Neutron is told of a node's VIFs.
-func (e *Records) Neutron(n node.Node) bool { return plan.Neutron(n) && e.Networks != nil }
-
-// physical are the physical networks that a VIF can be in, where any port says in which it is.
-func (e *Records) physical(ctx context.Context, n node.Node, vif string, ports []node.Port) ([]string, error) {
-	if !e.Neutron(n) || !slices.ContainsFunc(ports, func(p node.Port) bool { return p.PhysicalNetwork != "" }) {
-		return nil, nil
+	if err != nil || !e.connects(n) {
+		return err
 	}
-	names, err := e.Networks.PhysicalNetworks(ctx, vif)
-	return names, unplugged(err)
+	ports, groups, err := e.plugs(ctx, n.UUID)
+	if err == nil {
+		err = e.Networks.Plug(ctx, n, v.ID, ports, groups)
+	}
+	if err != nil { // the record says nothing that is not so
+		return errors.Join(refusalOf(err), e.rewire(ctx, n.UUID, detaching(v.ID)))
+	}
+	return nil
 }
 
-// unplugged is an error of Neutron's for whoever asked.
-func unplugged(err error) error {
+// connects reports whether a node's VIFs are connected by this conductor.
+func (e *Records) connects(n node.Node) bool { return plan.Neutron(n) && e.Networks != nil }
+
+// visible looks at a VIF, as its project may: the service user sees those of all projects.
+func (e *Records) visible(ctx context.Context, v node.VIF) (node.VIF, error) {
+	project, physical, err := e.Networks.VIF(ctx, v.ID)
+	if err != nil {
+		return v, refusalOf(err)
+	}
+	if v.Project != "" && project != v.Project {
+		return v, node.Refuse(node.Invalid, "Unable to attach VIF %s: project %s has no such port in Neutron.", v.ID,
+			v.Project)
+	}
+	v.Physical, v.Wired = physical, true
+	return v, nil
+}
+
+// refusalOf is an error of Neutron's for whoever asked.
+func refusalOf(err error) error {
 	var lasting interface{ Permanent() bool }
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &lasting) && lasting.Permanent():
+	if errors.As(err, &lasting) && lasting.Permanent() {
 		return node.Refuse(node.Invalid, "%v", err)
 	}
 	return node.Refuse(node.Busy, "%v", err)
@@ -90,31 +105,43 @@ func unplugged(err error) error {
 
 // DetachVIF takes a virtual interface off a node that is not reserved.
 func (e *Records) DetachVIF(ctx context.Context, ref, id string) error {
-	return e.rewire(ctx, ref,
-		func(ports []node.Port, groups []node.Portgroup, n node.Node) (*node.Port, *node.Portgroup, error) {
-			for i := range groups {
-				if groups[i].VIF() == id {
-					groups[i].SetVIF("")
-					return nil, &groups[i], e.unplug(ctx, n, id)
-				}
-			}
-			for i := range ports {
-				if ports[i].VIF() == id {
-					ports[i].SetVIF("")
-					return &ports[i], nil, e.unplug(ctx, n, id)
-				}
-			}
-			return nil, nil, node.Refuse(node.Invalid, "Unable to detach VIF %s from node %s because it is not attached to it.",
-				id, n.UUID)
-		})
+	n, err := e.Free(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if e.connects(n) && !unconnected[n.ProvisionState] {
+		vifs, err := e.VIFs(ctx, n.UUID)
+		if err == nil && slices.Contains(vifs, id) {
+			err = e.Networks.Unplug(ctx, id)
+		}
+		if err != nil {
+			return refusalOf(err)
+		}
+	}
+	return e.rewire(ctx, n.UUID, detaching(id))
 }
 
-// unplug takes a VIF off the machine, which it is bound to while the machine runs its owner's system.
-func (e *Records) unplug(ctx context.Context, n node.Node, vif string) error {
-	if !e.Neutron(n) || n.ProvisionState != node.Active && n.ProvisionState != node.Deleting {
-		return nil
+// unconnected are the states in which no VIF is bound to the machine.
+var unconnected = map[node.State]bool{node.Enroll: true, node.Manageable: true, node.Available: true}
+
+// detaching takes a VIF off whatever has it.
+func detaching(id string) plugging {
+	return func(ports []node.Port, groups []node.Portgroup, n node.Node) (*node.Port, *node.Portgroup, error) {
+		for i := range groups {
+			if groups[i].VIF() == id {
+				groups[i].SetVIF("")
+				return nil, &groups[i], nil
+			}
+		}
+		for i := range ports {
+			if ports[i].VIF() == id {
+				ports[i].SetVIF("")
+				return &ports[i], nil, nil
+			}
+		}
+		return nil, nil, node.Refuse(node.Invalid, "Unable to detach VIF %s from node %s because it is not attached to it.",
+			id, n.UUID)
 	}
-	return unplugged(e.Networks.Unplug(ctx, vif))
 }
 
 // plugging changes one of a node's ports or portgroups, and returns it.
