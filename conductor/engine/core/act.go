@@ -33,6 +33,9 @@ func (e *Core) decide(ctx context.Context, ref string, ev plan.Event, finish *no
 	var taken *node.MachineTakenError
 	for range MaxTries {
 		n, err := e.Node(ctx, ref)
+		if err == nil {
+			err = node.CheckRevision(ctx, &n)
+		}
 		if err != nil {
 			return n, err
 		}

@@ -143,6 +143,9 @@ func (e *Core) Edit(ctx context.Context, ref string, change func(*node.Node) err
 // Free returns a node that no effect holds.
 func (e *Core) Free(ctx context.Context, ref string) (node.Node, error) {
 	n, err := e.Node(ctx, ref)
+	if err == nil {
+		err = node.CheckRevision(ctx, &n)
+	}
 	if err != nil {
 		return n, err
 	}
