@@ -286,6 +286,18 @@ func (c *Cluster) LeaderOf(group string) string {
 	return leader.Name
 }
 
+// Led reports whether a group has a leader.
+func (c *Cluster) Led(group string) bool {
+	if c.local(group) != nil {
+		return true
+	}
+	_, _, led := c.View().Leader(group)
+	return led
+}
+
+// Groups are the conductor groups of all members but the default one, in order.
+func (c *Cluster) Groups() []string { return c.View().Groups() }
+
 // local is the term of a group that this conductor leads, nil when there is none.
 func (c *Cluster) local(group string) *Term {
 	c.mu.Lock()

@@ -143,22 +143,8 @@ func (f *Front) group(r *http.Request) (string, error) {
 
 // forward hands a request to the leader of its group, until another one leads it.
 func (f *Front) forward(w http.ResponseWriter, r *http.Request, to way, epoch int64) {
-	ctx, cancel := context.WithCancelCause(context.WithValue(r.Context(), wayKey{}, to))
+	ctx, cancel := f.cluster.while(context.WithValue(r.Context(), wayKey{}, to), to.group, epoch)
 	defer cancel(nil)
-	go func() {
-		for {
-			changed := f.cluster.Looked()
-			if _, now, ok := f.cluster.View().Leader(to.group); ok && now != epoch {
-				cancel(errLeaderChanged)
-				return
-			}
-			select {
-			case <-changed:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
 	f.proxy.ServeHTTP(&answering{w, http.NewResponseController(w)}, r.WithContext(ctx))
 }
 

@@ -93,6 +93,17 @@ func (v *View) Candidates(group, but string) bool {
 	})
 }
 
+// Groups are the conductor groups of all members but the default one, in order.
+func (v *View) Groups() (all []string) {
+	for _, m := range v.Members {
+		if m.Group != "" && !slices.Contains(all, m.Group) {
+			all = append(all, m.Group)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
 // Leading are the conductor groups of all members, with the default one; true for those that a member leads.
 func (v *View) Leading(member string) map[string]bool {
 	all := map[string]bool{"": false}

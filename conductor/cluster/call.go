@@ -1,0 +1,111 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// leaderHeader has the epoch and the group of the leader that calls another one: "7 rack-a.".
+const leaderHeader = "Ferrite-Leader"
+
+// maxCall bounds what one leader asks of another, and the answer.
+const maxCall = 16 << 20
+
+// Caller has a leader call the leaders of other groups.
+type Caller struct {
+	cluster *Cluster
+	client  *http.Client
+}
+
+// NewCaller makes a caller.
+func NewCaller(c *Cluster, id Identity) *Caller { return &Caller{c, id.Client()} }
+
+// Call posts a body to a path below MemberPaths of the leader of a group, for the leader that holds a lease. It ends
+// when another one leads either group. An error does not mean that nothing was done.
+func (c *Caller) Call(ctx context.Context, from *Lease, group, path string, body []byte) (answer []byte, err error) {
+	leader, epoch, ok := c.cluster.View().Leader(group)
+	if !ok { // it may have begun since the last look
+		leader, epoch, ok = c.cluster.LookAgain(ctx).Leader(group)
+	}
+	if !ok || leader.Address == "" {
+		return nil, fmt.Errorf("no conductor leads the conductor group %q", group)
+	}
+	ctx, cancel := c.cluster.while(ctx, group, epoch)
+	defer cancel(nil)
+	defer context.AfterFunc(from.Context(), func() { cancel(ErrNotLeading) })()
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+leader.Address+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	q.Header.Set(groupHeader, group+".")                                             // an empty header would be none
+	q.Header.Set(leaderHeader, strconv.FormatInt(from.Epoch, 10)+" "+from.Group+".") // a blank at the end would be lost
+	if err := from.Check(); err != nil {
+		return nil, err
+	}
+	answer, err = c.post(q)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	if err != nil {
+		return nil, fmt.Errorf("conductor %s, which leads the conductor group %q: %w", leader.Name, group, err)
+	}
+	return answer, nil
+}
+
+func (c *Caller) post(q *http.Request) (answer []byte, err error) {
+	res, err := c.client.Do(q)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, res.Body.Close()) }()
+	answer, err = io.ReadAll(io.LimitReader(res.Body, maxCall))
+	if err == nil && res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", res.Status, bytes.TrimSpace(answer[:min(len(answer), 1000)]))
+	}
+	return answer, err
+}
+
+// CalledBy reads a call. It refuses one of a conductor that does not lead the group which it calls for (any longer).
+func (c *Cluster) CalledBy(r *http.Request, group string) (body []byte, err error) {
+	epoch, of, ok := strings.Cut(r.Header.Get(leaderHeader), " ")
+	if !ok || of != group+"." {
+		return nil, fmt.Errorf("the call is not that of the leader of the conductor group %q", group)
+	}
+	if body, err = io.ReadAll(io.LimitReader(r.Body, maxCall)); err != nil {
+		return nil, err
+	}
+	now, err := c.Look(r.Context()) // after the body: it may have been on its way for long
+	if err != nil {
+		return nil, err
+	}
+	if _, is, led := now.Leader(group); !led || strconv.FormatInt(is, 10) != epoch {
+		return nil, fmt.Errorf("%w %q", ErrNotLeading, group)
+	}
+	return body, nil
+}
+
+// while is a context that ends, too, when another member leads a group than in an epoch.
+func (c *Cluster) while(ctx context.Context, group string, epoch int64) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		for {
+			changed := c.Looked()
+			if _, now, ok := c.View().Leader(group); ok && now != epoch {
+				cancel(errLeaderChanged)
+				return
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ctx, cancel
+}
