@@ -49,6 +49,10 @@ var rules = []rule{
 		may: list("decisions, conductor/host/*, conductor/documents/objects, conductor/documents/yamljson, " +
 			"conductor/seal, proto/*"),
 		tests: list("conductor/engine, conductor/bmc/*, conductor/store"), why: "acts for host, by the engine's verbs"},
+	{packages: list("conductor/host/remote"),
+		may: list("decisions, conductor/host/*, conductor/documents/objects, conductor/documents/yamljson, " +
+			"conductor/seal, proto/*"),
+		why: "has other leaders act for host; knows no cluster"},
 
 	{packages: list("conductor/engine"), may: list("decisions, conductor/engine/*, proto/*"),
 		tests: list("conductor/agents, conductor/bmc/manual, conductor/exchange, conductor/store, conductor/traces"),

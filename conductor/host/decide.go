@@ -20,6 +20,8 @@ type Facts struct {
 	Node     *node.Node                // the node behind the host; nil for none
 	// why the node that was found is not behind the host; "" for none or for Node
 	Foreign        string
+	Away           string              // why no conductor can act on Node, or make one; "" where one can
+	CanMove        bool                // a conductor leads the group that the host's annotation names
 	DataImage      *hostapi.DataImage  // of the host's name; nil for none
 	Media          *Media              // of Node, asked for where AsksMedia says so; nil for not asked
 	Ports          []node.Port         // of Node
@@ -132,6 +134,7 @@ func (d *decision) decide() {
 // gates are asked in this order; each answers whether the next may be.
 var gates = []func(*decision) bool{
 	(*decision).addFinalizer,
+	(*decision).checkGroup,
 	(*decision).checkPowerChange,
 	(*decision).checkDelayedHost,
 	(*decision).checkInitiateDelete,

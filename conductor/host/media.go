@@ -30,7 +30,7 @@ func (m Media) cdDrive() (there, loaded bool) {
 // and its BMC may be asked.
 func AsksMedia(facts Facts) bool {
 	d, n := begin(facts), facts.Node
-	if facts.DataImage == nil || n == nil || d.paused() || d.detachAsked() != nil {
+	if facts.DataImage == nil || n == nil || facts.Away != "" || d.paused() || d.detachAsked() != nil {
 		return false
 	}
 	if n.ProvisionState == node.Enroll || engaged(*n) || n.Chore != "" || n.TargetPowerState != "" {

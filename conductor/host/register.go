@@ -47,7 +47,9 @@ func (d *decision) ensureRegistered() (registered bool) {
 	spec := translate.NodeSpec{Access: a, Login: l, Preboot: preboot}
 	if d.facts.Node == nil {
 		d.recordTriedCredentials()
-		d.do(CreateNode{d.source().NewNode(spec)}, hostapi.RegistrationError)
+		n := d.source().NewNode(spec)
+		n.ConductorGroup = NodeGroup(d.h, nil)
+		d.do(CreateNode{n}, hostapi.RegistrationError)
 		return false
 	}
 	return d.ensureNodeMatches(spec) && d.ensureVerified() && d.completeRegistration()
@@ -104,7 +106,10 @@ func (d *decision) ensureNodeMatches(w translate.NodeSpec) (aligned bool) {
 	if class := n.ProvisionState.Class(); class != node.Stable && class != node.Failed {
 		return true
 	}
-	if a, differs := d.edit(func(n *node.Node) { d.source().Configure(n, w) }); differs {
+	if a, differs := d.edit(func(n *node.Node) {
+		d.source().Configure(n, w)
+		d.setGroup(n)
+	}); differs {
 		d.doKeepingError(a, hostapi.RegistrationError)
 		return false
 	}

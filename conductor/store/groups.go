@@ -1,6 +1,13 @@
 package store
 
-import "github.com/ferrite-metal/ferrite/conductor/node"
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
 
 // ours reports whether nodes of a group are written by this conductor.
 func (t *tx) ours(group string) bool { return t.group == nil || group == *t.group }
@@ -33,4 +40,23 @@ func (s *Database) limited(text, limit, rest string, args ...any) (string, []any
 		return text + rest, args
 	}
 	return text + limit + rest, append(args, *s.group)
+}
+
+// CountAway is how many nodes of other groups than this conductor's are in one of some states.
+func (s *Database) CountAway(ctx context.Context, in map[node.State]bool) (count int, err error) {
+	if s.group == nil {
+		return 0, nil
+	}
+	args := []any{*s.group}
+	for state, counts := range in {
+		if counts {
+			args = append(args, string(state))
+		}
+	}
+	text := "SELECT count(*) FROM nodes WHERE conductor_group <> ? AND provision_state IN (" +
+		strings.TrimSuffix(strings.Repeat("?, ", len(args)-1), ", ") + ")"
+	if err = s.read.each(ctx, func(rows *sql.Rows) error { return rows.Scan(&count) }, text, args...); err != nil {
+		err = fmt.Errorf("count the nodes of other groups: %w", err)
+	}
+	return count, err
 }

@@ -70,6 +70,9 @@ const (
 	// AnnotationReprovision asks to erase a machine whose node was changed outside of its host, and to write the image
 	// again. It is taken away as soon as it is read, and does nothing to a machine that runs its workload.
 	AnnotationReprovision = "ferrite/reprovision"
+	// AnnotationGroup names the conductor group of the host's node. Without it, a new node is of the default group, and
+	// one that is there keeps its group.
+	AnnotationGroup = "ferrite/conductor-group"
 )
 
 // Reboot is the value of a reboot annotation.

@@ -55,6 +55,7 @@ type member struct {
 
 	images *imagestore.Store // of all terms
 	peers  peers
+	calls  *cluster.Caller
 
 	counters *metrics.Member
 
@@ -165,6 +166,7 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 		who = m.who
 	}
 	m.all, m.peers = all, peers{self: m.Host, cluster: all, client: id.Client()}
+	m.calls = cluster.NewCaller(all, id)
 	m.counters = metrics.NewMember(metrics.MemberConfig{
 		Leads: func() map[string]bool { return all.View().Leading(m.Host) },
 		Ready: func() error { return all.View().Reached() },
@@ -281,7 +283,8 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 		api: m.api, ready: t.Lease.Check,
 		leaders: membersOf{m, m.all}, metrics: counters, bmcs: bmcSessions{db},
 		logs: sharedLogs{db, t.Lease.Context()}, sights: newSights(db, log),
-		fail: fail, group: &group, check: t.Lease.Check}, log)
+		hosts: m.hostsOfGroups(t, db),
+		fail:  fail, group: &group, check: t.Lease.Check}, log)
 	if err != nil {
 		return err
 	}
@@ -291,7 +294,7 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 	defer stop()
 	defer context.AfterFunc(t.Lease.Context(), stop)()
 	running := w.start(work)
-	t.Serve(w.face)
+	t.Serve(w.answering())
 	log.Info("the nodes of the group were taken up")
 	<-ctx.Done()
 	t.Finish(termRequests)

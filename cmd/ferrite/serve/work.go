@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 	"sync"
 	"time"
@@ -66,6 +67,7 @@ type parts struct {
 	bmcs    redfish.Sessions         // nil without a cluster
 	logs    bootlog.Storage          // of a cluster; nil for files in the data folder
 	sights  *sights                  // of a cluster; nil for what is forgotten with the process
+	hosts   *groupHosts              // nil without a cluster
 	check   func() error             // refuses to send anything to a BMC or an agent; nil where it always may
 }
 
@@ -91,8 +93,9 @@ type work struct {
 	counters *metrics.Metrics
 	tracer   *traces.Tracer // nil without --traces-endpoint
 	calls    *exchangelog.Log
-	changes  *changeLog // nil for a group that is not the default one
-	sights   *sights    // nil without a cluster
+	changes  *changeLog   // nil for a group that is not the default one
+	sights   *sights      // nil without a cluster
+	between  http.Handler // the calls of other leaders; nil without a cluster
 	drivers  *bmc.Set
 	kept     sync.WaitGroup // ends with the context of assemble
 }
@@ -137,7 +140,7 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	}
 	eventLog := docevents.New(time.Now)
 	hosts := reconciler.New(reconciler.Config{Documents: documents, Log: log, ProvisioningLimit: c.HostLimit,
-		RecordEvents: eventLog.Add})
+		RecordEvents: eventLog.Add, Groups: p.hosts.groups()})
 	bmcs := hardwareTypes(w.drivers)
 	record, err := audit.Open(ctx, p.db, p.recorder(c.Host), time.Now)
 	if err != nil {
@@ -154,7 +157,7 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 		EraseKey: p.keys.erase,
 		BootLogs: logs, Settings: c.settings(), Log: log,
 		Workers: c.Workers, PowerWorkers: c.SyncWorkers,
-		Discovery: c.discovery(dialled), Changed: hosts.NodeChanged, CheckForm: driverinfo.CheckForm,
+		Discovery: c.discovery(dialled), Changed: p.hosts.changed(hosts), CheckForm: driverinfo.CheckForm,
 		Proof:    c.proof(p.keys.secrets),
 		Observer: counters, Told: changes.Wake, Live: p.sights.seenBy(tracedBy(w.tracer, changes.happened)),
 		Sights: p.sights.recall(),
@@ -173,15 +176,24 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	}
 	if p.group == nil || *p.group == "" { // documents and events are of no group
 		w.changes = changes
-		w.kept.Go(func() {
-			w.engine.AwaitResume(ctx) // hosts act, too
-			hosts.Run(ctx, w.engine)
-		})
 	}
+	w.beginHosts(ctx, p, hosts)
 	consoles := c.consoles(ctx, &w.kept, w.engine, bmcs, logs, log)
 	w.face = c.api(ctx, p.ready, w.engine, w.images, documents, hosts, eventLog, changes, record, logs, consoles, w.boot,
 		counters, w.tracer, w.calls, p.leaders, p.who, log)
 	return w, nil
+}
+
+// beginHosts reconciles hosts until ctx ends, where documents are this conductor's, and has it work with other leaders.
+func (w *work) beginHosts(ctx context.Context, p parts, hosts *reconciler.Reconciler) {
+	w.between = p.hosts.begin(ctx, &w.kept, w.engine, hosts)
+	if w.changes == nil {
+		return
+	}
+	w.kept.Go(func() {
+		w.engine.AwaitResume(ctx) // hosts act, too
+		hosts.Run(ctx, w.engine)
+	})
 }
 
 // discovery says what becomes of unknown machines.

@@ -12,43 +12,24 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// act has the engine do what was decided.
+// act has what was decided done: by the own engine, or by the leader of the node's group.
 func (r *Reconciler) act(ctx context.Context, k key, facts host.Facts, a host.Action) error {
-	if create, ok := a.(host.CreateNode); ok {
-		n, err := r.engine.CreateNode(ctx, create.Node)
-		if err == nil {
-			r.known.bind(n.UUID, k)
-		}
-		return err
+	n := facts.Node
+	created, ok := a.(host.CreateNode)
+	if ok {
+		n = &created.Node
 	}
-	uuid := facts.Node.UUID
-	switch a := a.(type) {
-	case host.UpdateNode:
-		_, err := r.engine.UpdateNode(ctx, uuid, a.Apply)
-		return err
-	case host.CreatePort:
-		_, err := r.engine.CreatePort(ctx, a.Port)
-		return err
-	case host.Provision:
-		return r.engine.Provision(ctx, uuid, a.Request)
-	case host.SetPower:
-		if a.Once {
-			return r.engine.TryPower(ctx, uuid, a.Target)
-		}
-		return r.engine.SetPower(ctx, uuid, a.Target, a.Timeout)
-	case host.SetMaintenance:
-		return r.engine.SetMaintenance(ctx, uuid, a.On, a.Reason)
-	case host.SetRAID:
-		return r.engine.SetTargetRAIDConfig(ctx, uuid, a.Config)
-	case host.AttachMedium:
-		return r.engine.AttachMedium(ctx, uuid, a.Medium)
-	case host.DetachMedia:
-		return r.engine.DetachMedia(ctx, uuid, a.Devices)
-	case host.DeleteNode:
-		return r.engine.DeleteNode(ctx, uuid)
-	default:
-		return fmt.Errorf("reconciler: there is no code for %T", a)
+	var uuid string
+	var err error
+	if r.Groups == nil || n.ConductorGroup == "" {
+		uuid, err = Act(ctx, r.engine, n.UUID, a)
+	} else {
+		uuid, err = r.Groups.Act(ctx, n.ConductorGroup, *n, a)
 	}
+	if ok && err == nil {
+		r.known.bind(uuid, k)
+	}
+	return err
 }
 
 // actionName is an action in a word, for the log.

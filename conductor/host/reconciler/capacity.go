@@ -1,6 +1,8 @@
 package reconciler
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -16,27 +18,39 @@ type capacity struct {
 	waiting  []key // in the order in which they came
 }
 
-// busy is how many nodes are inspected, cleaned, deployed or deleted.
-func (r *Reconciler) busy() (n int) {
+// busy is how many nodes of all conductor groups are inspected, cleaned, deployed or deleted.
+func (r *Reconciler) busy(ctx context.Context) (n int, err error) {
 	for state, count := range r.engine.CountByState() {
 		if host.BusyStates[state] {
 			n += count
 		}
 	}
-	return n
+	if r.Groups == nil || r.ProvisioningLimit <= 0 {
+		return n, nil
+	}
+	others, err := r.Groups.CountNodes(ctx, host.BusyStates)
+	if err != nil {
+		return 0, fmt.Errorf("count the nodes of other conductor groups: %w", err)
+	}
+	return n + others, nil
 }
 
 // ensureCapacity lets a decision through, or has it made again as one that has to wait:
 // several hosts may have seen the same room. leave is to be called once the
 // decision has been carried out. The facts are those of the admitted decision.
-func (r *Reconciler) ensureCapacity(facts *host.Facts, d host.Decision) (admitted host.Decision, release func()) {
+func (r *Reconciler) ensureCapacity(ctx context.Context, facts *host.Facts, d host.Decision) (admitted host.Decision,
+	release func(), err error) {
 	if r.ProvisioningLimit <= 0 || !d.Occupies() || host.BusyStates[facts.Node.ProvisionState] {
-		return d, func() {}
+		return d, func() {}, nil
 	}
 	r.capacity.mu.Lock()
 	defer r.capacity.mu.Unlock()
-	if facts.BusyNodes = r.busy() + r.capacity.starting; facts.BusyNodes >= r.ProvisioningLimit {
-		return host.Decide(*facts), func() {}
+	busy, err := r.busy(ctx)
+	if err != nil {
+		return d, nil, err
+	}
+	if facts.BusyNodes = busy + r.capacity.starting; facts.BusyNodes >= r.ProvisioningLimit {
+		return host.Decide(*facts), func() {}, nil
 	}
 	r.capacity.starting++
 	return d, func() {
@@ -44,7 +58,7 @@ func (r *Reconciler) ensureCapacity(facts *host.Facts, d host.Decision) (admitte
 		r.capacity.starting--
 		r.capacity.mu.Unlock()
 		r.queue.wakeUp()
-	}
+	}, nil
 }
 
 // delayed records whether a host waits for capacity. A host that is delayed although
@@ -62,11 +76,14 @@ func (m *capacity) delayed(k key, facts host.Facts, is hostapi.HostStatus) {
 }
 
 // admitDelayed has as many of those that wait looked at as there is room for.
-func (r *Reconciler) admitDelayed() {
+func (r *Reconciler) admitDelayed(ctx context.Context) {
 	r.capacity.mu.Lock()
 	free := 0
 	if len(r.capacity.waiting) > 0 {
-		free = max(0, r.ProvisioningLimit-r.busy()-r.capacity.starting)
+		busy, err := r.busy(ctx)
+		if err == nil { // else each host is looked at when its own time comes
+			free = max(0, r.ProvisioningLimit-busy-r.capacity.starting)
+		}
 	}
 	next := slices.Clone(r.capacity.waiting[:min(free, len(r.capacity.waiting))])
 	r.capacity.waiting = r.capacity.waiting[len(next):]

@@ -22,7 +22,7 @@ func (r *Reconciler) gatherImage(ctx context.Context, facts *host.Facts) (err er
 	if !host.AsksMedia(*facts) {
 		return nil
 	}
-	slots, err := r.engine.MediaSlots(ctx, facts.Node.UUID)
+	slots, err := r.mediaSlots(ctx, facts.Node)
 	var refusal *node.Refusal
 	switch {
 	case err == nil:

@@ -17,7 +17,10 @@ import (
 // gather finds out all that is to be known of a host.
 func (r *Reconciler) gather(ctx context.Context, h hostapi.Host) (facts host.Facts, err error) {
 	facts = host.Facts{Host: h, Secrets: map[string]hostapi.Secret{}, ProvisioningLimit: r.ProvisioningLimit, Now: r.Now(),
-		BusyNodes: r.busy(), Conflicts: r.known.conflicts(keyOf(h))}
+		Conflicts: r.known.conflicts(keyOf(h))}
+	if facts.BusyNodes, err = r.busy(ctx); err != nil {
+		return facts, err
+	}
 	for _, name := range translate.SecretNames(h) {
 		secret, err := r.claim(ctx, h, name)
 		switch {
@@ -37,6 +40,8 @@ func (r *Reconciler) gather(ctx context.Context, h hostapi.Host) (facts host.Fac
 	if facts.Node, facts.Foreign, err = r.ownNode(ctx, h); err != nil {
 		return facts, err
 	}
+	r.known.setGroups(keyOf(h), host.Groups(h, facts.Node))
+	facts.Away, facts.CanMove = r.away(&facts), r.canMove(&facts)
 	if facts.Node != nil {
 		if err := r.gatherNode(ctx, &facts); err != nil {
 			return facts, err

@@ -16,7 +16,8 @@ import (
 type index struct {
 	mu       sync.Mutex
 	hosts    map[key]*entry
-	nodes    map[string]key // by the UUID of the node behind the host
+	nodes    map[string]key   // by the UUID of the node behind the host
+	groups   map[key][]string // conductor groups of their nodes, without those of the default one alone
 	claims   map[string]map[key]claim
 	lastTurn int // claims noted so far
 }
@@ -40,7 +41,8 @@ type entry struct {
 type claim struct{ turn int }
 
 func newIndex() *index {
-	return &index{hosts: map[key]*entry{}, nodes: map[string]key{}, claims: map[string]map[key]claim{}}
+	return &index{hosts: map[key]*entry{}, nodes: map[string]key{}, groups: map[key][]string{},
+		claims: map[string]map[key]claim{}}
 }
 
 func keyOf(h hostapi.Host) key { return key{h.Namespace, h.Name} }
@@ -115,6 +117,7 @@ func (x *index) remove(k key) (freed []key) {
 		return nil
 	}
 	delete(x.hosts, k)
+	delete(x.groups, k)
 	maps.DeleteFunc(x.nodes, func(_ string, of key) bool { return of == k })
 	return x.releaseClaims(k, e.claims, nil)
 }
@@ -155,6 +158,29 @@ func (x *index) hostOf(uuid string) (k key, ok bool) {
 	defer x.mu.Unlock()
 	k, ok = x.nodes[uuid]
 	return k, ok
+}
+
+// setGroups takes note of the conductor groups that concern a host.
+func (x *index) setGroups(k key, groups []string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(groups) == 1 && groups[0] == "" || x.hosts[k] == nil {
+		delete(x.groups, k)
+		return
+	}
+	x.groups[k] = groups
+}
+
+// inGroup are the hosts that a conductor group concerns.
+func (x *index) inGroup(group string) (all []key) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for k, groups := range x.groups {
+		if slices.Contains(groups, group) {
+			all = append(all, k)
+		}
+	}
+	return all
 }
 
 // hostsNaming are the hosts that name a secret.

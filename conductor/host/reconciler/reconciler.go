@@ -13,12 +13,12 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/host"
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// Engine is what is done to nodes: the verbs of the operators' API.
+// Engine is what is asked of nodes, and done to them.
 type Engine interface {
+	Verbs
 	Node(ctx context.Context, ref string) (node.Node, error)
 	// NodesAt are the nodes whose BMC is at a host, a name or an address.
 	NodesAt(ctx context.Context, host string) ([]node.Node, error)
@@ -27,18 +27,6 @@ type Engine interface {
 	// History is what has happened to a node, oldest first.
 	History(ctx context.Context, ref string) ([]node.HistoryEntry, error)
 	HardwareReport(ctx context.Context, ref string) (node.HardwareReport, error)
-	CreateNode(ctx context.Context, n node.Node) (node.Node, error)
-	UpdateNode(ctx context.Context, ref string, edit func(*node.Node) error) (node.Node, error)
-	CreatePort(ctx context.Context, p node.Port) (node.Port, error)
-	Provision(ctx context.Context, ref string, r plan.Request) error
-	SetPower(ctx context.Context, ref string, target node.PowerState, timeout time.Duration) error
-	TryPower(ctx context.Context, ref string, target node.PowerState) error
-	SetMaintenance(ctx context.Context, ref string, on bool, reason string) error
-	SetTargetRAIDConfig(ctx context.Context, ref string, config map[string]any) error
-	MediaSlots(ctx context.Context, ref string) ([]node.MediaSlot, error)
-	AttachMedium(ctx context.Context, ref string, m node.Medium) error
-	DetachMedia(ctx context.Context, ref string, devices []string) error
-	DeleteNode(ctx context.Context, ref string) error
 	// CountByState is how many nodes are in each state, of those at work or waiting.
 	CountByState() map[node.State]int
 }
@@ -52,6 +40,7 @@ type Config struct {
 	Now               func() time.Time // the clock; time.Now when nil
 	// RecordEvents records events of a document; nil for none.
 	RecordEvents func(of hostapi.Document, all []hostapi.Event)
+	Groups       Groups // nil for a conductor without a cluster, which acts on all nodes
 }
 
 // Reconciler reconciles hosts with their machines. It is safe for concurrent use.
@@ -103,7 +92,7 @@ func (r *Reconciler) Run(ctx context.Context, e Engine) {
 			}
 		})
 	}
-	r.queue.serve(ctx, work, r.Now, r.admitDelayed)
+	r.queue.serve(ctx, work, r.Now, func() { r.admitDelayed(ctx) })
 	close(work)
 	parts.Wait()
 }
@@ -117,9 +106,12 @@ func (r *Reconciler) reconcileSafely(ctx context.Context, k key) (requeueAt time
 		}
 	}()
 	requeueAt, err := r.reconcile(ctx, k)
+	var away *AwayError
 	switch {
 	case err == nil:
 		r.failures.reset(k)
+	case errors.As(err, &away): // which Groups says in the host's status, should it last
+		requeueAt = r.Now().Add(lockedPause)
 	case ctx.Err() == nil:
 		requeueAt = r.afterFailure(k, err)
 	}
@@ -147,7 +139,10 @@ func (r *Reconciler) reconcile(ctx context.Context, k key) (requeueAt time.Time,
 	case err != nil:
 		return time.Time{}, err
 	}
-	d, release := r.ensureCapacity(&facts, host.Decide(facts))
+	d, release, err := r.ensureCapacity(ctx, &facts, host.Decide(facts))
+	if err != nil {
+		return time.Time{}, err
+	}
 	defer release()
 	if d.Err != nil {
 		return time.Time{}, d.Err
@@ -174,21 +169,15 @@ func (r *Reconciler) attempt(ctx context.Context, k key, facts host.Facts,
 	if !errors.As(err, &refusal) {
 		return d, false, fmt.Errorf("%s: %w", actionName(d.Action), err)
 	}
-	var away *node.OtherGroupError // which does not pass by itself
-	waits := refusal.Kind == node.Locked || refusal.Kind == node.Busy && !errors.As(err, &away)
+	waits := refusal.Kind == node.Locked || refusal.Kind == node.Busy
 	if waits || r.nodeChanged(ctx, facts) {
 		return d, true, nil
 	}
 	return host.Refused(facts, d, r.reasonOf(ctx, refusal, err)), false, nil
 }
 
-// reasonOf is the reason of a refusal. Where another node has the host's machine, it names that node; where another
-// conductor group has the host's node, it names the group.
+// reasonOf is the reason of a refusal. Where another node has the host's machine, it names that node.
 func (r *Reconciler) reasonOf(ctx context.Context, refusal *node.Refusal, err error) string {
-	var away *node.OtherGroupError
-	if errors.As(err, &away) {
-		return away.Error() + ": hosts have nodes of the default group: set the node's conductor_group to \"\""
-	}
 	var taken *node.MachineTakenError
 	if !errors.As(err, &taken) {
 		return refusal.Reason

@@ -37,6 +37,7 @@ type world struct {
 	store    database
 	machines *machines
 	limit    int
+	groups   reconciler.Groups
 	glance   func(node.Node) // between the sight of a node and what follows; nil for nothing
 
 	most atomic.Int64 // nodes that were busy at a time
@@ -64,7 +65,8 @@ func (w *world) start() {
 	if err != nil {
 		w.tb.Fatal(err)
 	}
-	rec := reconciler.New(reconciler.Config{Documents: docs, Log: log, ProvisioningLimit: w.limit, RecordEvents: w.tell})
+	rec := reconciler.New(reconciler.Config{Documents: docs, Log: log, ProvisioningLimit: w.limit, RecordEvents: w.tell,
+		Groups: w.groups})
 	settings := plan.DefaultSettings()
 	settings.ConductorName = "test"
 	var eng *engine.Engine

@@ -86,6 +86,7 @@ type importedNode struct {
 	AutomatedClean  *bool          `json:"automated_clean"`
 	DisablePowerOff bool           `json:"disable_power_off"`
 	NetworkData     map[string]any `json:"network_data"`
+	ConductorGroup  string         `json:"conductor_group"`
 }
 
 type importedPort struct {
@@ -148,6 +149,9 @@ func (i *importing) documents(namespace, name string) (*hostapi.Host, *hostapi.S
 			Description: i.node.Description, Architecture: textOf(i.node.Properties["cpu_arch"]),
 			ExternallyProvisioned: i.node.ProvisionState == "active",
 		},
+	}
+	if group := i.node.ConductorGroup; group != "" {
+		h.Annotations = map[string]string{hostapi.AnnotationGroup: group}
 	}
 	if clean := i.node.AutomatedClean; clean != nil && !*clean {
 		h.Spec.AutomatedCleaningMode = hostapi.CleaningDisabled

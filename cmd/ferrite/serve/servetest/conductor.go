@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -54,15 +55,22 @@ func (c *Conductor) Begin(cmd *cobra.Command, dir string, args ...string) error 
 	ctx, stop := context.WithCancel(context.Background())
 	c.Log, c.Stop, c.Ended = &apitest.Log{}, stop, make(chan error, 1)
 	if !c.Far {
-		args = append([]string{"--bmc-allow", "127.0.0.0/8", "--registry-allow", "127.0.0.0/8", "--agent-allow",
-			"127.0.0.0/8"}, args...)
+		args = slices.Concat(near, args)
 	}
-	cmd.SetArgs(append([]string{"--data-dir", dir, "--api-address", AnyPort, "--hardware-types",
-		"fake-hardware,redfish,ipmi", "--host", "test"}, args...))
+	cmd.SetArgs(serveArgs(dir, args))
 	cmd.SetErr(c.Log)
 	cmd.SilenceErrors = true
 	go func() { c.Ended <- cmd.ExecuteContext(ctx) }()
 	return c.Ready()
+}
+
+// near lets a conductor call services on the loopback.
+var near = []string{"--bmc-allow", "127.0.0.0/8", "--registry-allow", "127.0.0.0/8", "--agent-allow", "127.0.0.0/8"}
+
+// serveArgs are those of every conductor, before its own.
+func serveArgs(dir string, args []string) []string {
+	return append([]string{"--data-dir", dir, "--api-address", AnyPort, "--hardware-types",
+		"fake-hardware,redfish,ipmi", "--host", "test"}, args...)
 }
 
 // Ready waits until the conductor logs its address; an error says that it never will.

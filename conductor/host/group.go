@@ -1,0 +1,74 @@
+package host
+
+import (
+	"strings"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// awayRequeue is when a host is looked at again whose node no conductor can act on.
+const awayRequeue = 10 * time.Second
+
+// NodeGroup is the conductor group whose leader acts on a host's node, and makes it where there is none.
+func NodeGroup(h hostapi.Host, n *node.Node) string {
+	if n != nil {
+		return n.ConductorGroup
+	}
+	group, _ := wantedGroup(h)
+	return group
+}
+
+// MovesTo is the conductor group that a node is to be moved to; false for none.
+func MovesTo(h hostapi.Host, n *node.Node) (group string, moves bool) {
+	group, named := wantedGroup(h)
+	return group, named && n != nil && n.ConductorGroup != group && h.DeletionTimestamp == nil
+}
+
+// Groups are the conductor groups that a host needs a leader of: that of its node, and the one that the node is to be
+// moved to.
+func Groups(h hostapi.Host, n *node.Node) []string {
+	all := []string{NodeGroup(h, n)}
+	if to, moves := MovesTo(h, n); moves {
+		all = append(all, to)
+	}
+	return all
+}
+
+// wantedGroup is the conductor group that a host's annotation names, in the form that nodes have it.
+func wantedGroup(h hostapi.Host) (group string, named bool) {
+	group, named = h.Annotations[hostapi.AnnotationGroup]
+	return strings.ToLower(strings.TrimSpace(group)), named
+}
+
+// setGroup moves a node into the group that the document names, if somebody leads that: else it could not be moved
+// again. The node of a host that is deleted stays where it is.
+func (d *decision) setGroup(n *node.Node) {
+	if group, moves := MovesTo(d.h, n); moves && d.facts.CanMove {
+		n.ConductorGroup = group
+	}
+}
+
+// checkGroup leaves a host alone, with the reason, for as long as no conductor can act on its node. That is no failure
+// of the machine: it is not counted, and gives no deletion up.
+func (d *decision) checkGroup() bool {
+	if d.facts.Away == "" || d.facts.Node == nil && !d.needsNode() {
+		return true
+	}
+	st := &d.h.Status
+	st.OperationalStatus, st.ErrorType = hostapi.StatusError, hostapi.RegistrationError
+	st.ErrorMessage = d.facts.Away
+	d.RequeueAt = d.facts.Now.Add(awayRequeue)
+	return false
+}
+
+// needsNode reports whether a host without a node is to have one.
+func (d *decision) needsNode() bool {
+	switch d.state().Canonical() {
+	case hostapi.StateNone, hostapi.StateUnmanaged, hostapi.StateDeleting:
+		return false
+	default:
+		return d.detachAsked() == nil && d.h.Status.OperationalStatus != hostapi.StatusDetached
+	}
+}

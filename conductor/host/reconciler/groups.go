@@ -1,0 +1,71 @@
+package reconciler
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/ferrite-metal/ferrite/conductor/host"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Groups are the conductor groups of a cluster beside the default one, whose leader reconciles the hosts of all. Nodes
+// of all groups are read from the database; only their leaders act on them.
+type Groups interface {
+	// Act has the leader of a group do one thing to a node that is still at its revision, or make it, and returns its
+	// UUID. The error is a refusal of the engine there, or an *AwayError.
+	Act(ctx context.Context, group string, n node.Node, a host.Action) (uuid string, err error)
+	// MediaSlots has the leader of a group ask a BMC, with the same errors.
+	MediaSlots(ctx context.Context, group, uuid string) ([]node.MediaSlot, error)
+	// Led reports whether a conductor leads a group at the moment.
+	Led(group string) bool
+	// Away says why no conductor can act on the nodes of a group, for longer than a takeover takes; "" when one can.
+	Away(group string) string
+	// CountNodes is how many nodes of these groups are in one of some states.
+	CountNodes(ctx context.Context, in map[node.State]bool) (int, error)
+}
+
+// AwayError says that the leader of a group was not asked, or that its answer is not known.
+type AwayError struct {
+	Group string
+	Err   error
+}
+
+func (e *AwayError) Error() string {
+	return fmt.Sprintf("the nodes of the conductor group %q cannot be acted on: %v", e.Group, e.Err)
+}
+
+// Unwrap is why.
+func (e *AwayError) Unwrap() error { return e.Err }
+
+// canMove reports whether the group that a node is to be moved to has a leader.
+func (r *Reconciler) canMove(facts *host.Facts) bool {
+	to, moves := host.MovesTo(facts.Host, facts.Node)
+	return moves && (to == "" || r.Groups != nil && r.Groups.Led(to))
+}
+
+// away says why no conductor can act on a host's node, as far as the groups concern it; "" when one can.
+func (r *Reconciler) away(facts *host.Facts) (why string) {
+	for _, group := range host.Groups(facts.Host, facts.Node) {
+		switch {
+		case group == "":
+		case r.Groups != nil:
+			why = cmp.Or(why, r.Groups.Away(group))
+		case facts.Node == nil || facts.Node.ConductorGroup != group: // else it was in a cluster once
+			why = fmt.Sprintf("the host's annotation names the conductor group %q, and this conductor is in no cluster, "+
+				"which alone has groups: remove the annotation", group)
+		}
+	}
+	return why
+}
+
+// mediaSlots has the leader of a node's group ask the BMC for its virtual drives.
+func (r *Reconciler) mediaSlots(ctx context.Context, n *node.Node) ([]node.MediaSlot, error) {
+	if r.Groups == nil || n.ConductorGroup == "" {
+		return r.engine.MediaSlots(ctx, n.UUID)
+	}
+	return r.Groups.MediaSlots(ctx, n.ConductorGroup, n.UUID)
+}
+
+// GroupChanged has all hosts with a node of a group looked at: the group has another leader, or none.
+func (r *Reconciler) GroupChanged(group string) { r.enqueue(r.known.inGroup(group)...) }

@@ -1,0 +1,100 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/host/reconciler"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Read reads a call. It refuses one of a conductor that does not lead a group (any longer).
+type Read func(r *http.Request, group string) (body []byte, err error)
+
+// Server does to the nodes of a group what the leader of the default group asks for. Its paths are below prefix.
+func Server(prefix string, read Read, verbs reconciler.Verbs) http.Handler {
+	mux := http.NewServeMux()
+	for path, do := range map[string]func(ctx context.Context, o order) (answer, error){
+		actPath: func(ctx context.Context, o order) (is answer, err error) {
+			a, err := o.action()
+			if err != nil {
+				return is, err
+			}
+			if o.Node != "" {
+				ctx = node.AtRevision(ctx, o.Revision)
+			}
+			is.Node, err = reconciler.Act(ctx, verbs, o.Node, a)
+			return is, err
+		},
+		mediaPath: func(ctx context.Context, o order) (is answer, err error) {
+			is.Slots, err = verbs.MediaSlots(ctx, o.Node)
+			return is, err
+		},
+	} {
+		mux.HandleFunc("POST "+prefix+path, func(w http.ResponseWriter, r *http.Request) {
+			var o order
+			if !understood(w, r, read, Default, &o) {
+				return
+			}
+			is, err := do(r.Context(), o)
+			if is.Refused = refusalOf(err); err != nil && is.Refused == nil {
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+				return
+			}
+			reply(w, is)
+		})
+	}
+	return mux
+}
+
+// Hosts is who looks at hosts when their nodes change.
+type Hosts interface {
+	NodeChanged(n node.Node)
+	GroupChanged(group string)
+}
+
+// Listener takes in which nodes of other groups have changed.
+func Listener(prefix string, read Read, hosts Hosts) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST "+prefix+changedPath, func(w http.ResponseWriter, r *http.Request) {
+		var n news
+		group := r.URL.Query().Get("group")
+		if !understood(w, r, read, group, &n) {
+			return
+		}
+		if n.All {
+			hosts.GroupChanged(n.Group)
+		}
+		for _, c := range n.Nodes {
+			hosts.NodeChanged(node.Node{UUID: c.UUID, ProvisionState: c.State, ConductorGroup: n.Group})
+		}
+		reply(w, answer{})
+	})
+	return mux
+}
+
+// understood reads a call of the leader of a group into a value, or answers why that cannot be.
+func understood(w http.ResponseWriter, r *http.Request, read Read, group string, into any) bool {
+	body, err := read(r, group)
+	if err == nil {
+		err = json.Unmarshal(body, into)
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusForbidden)
+	}
+	return err == nil
+}
+
+func reply(w http.ResponseWriter, is answer) {
+	w.Header().Set("Content-Type", "application/json")
+	err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(replyTime))
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return
+	}
+	_ = json.NewEncoder(w).Encode(is) // a caller that has gone asks again
+}
+
+const replyTime = time.Minute

@@ -1,0 +1,126 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+const (
+	gatherTime = 20 * time.Millisecond // for changes that are told together
+	tellAgain  = 500 * time.Millisecond
+	tellTime   = 10 * time.Second
+	mostTold   = 1000 // nodes at a time
+)
+
+// Teller tells the leader of the default group which nodes of a group have changed. It forgets none until that has
+// answered: a leader that follows it looks at all hosts anyway.
+type Teller struct {
+	group string
+	call  Call
+	log   *slog.Logger
+	wake  chan struct{}
+
+	mu      sync.Mutex
+	all     bool
+	changed map[string]node.State
+}
+
+// NewTeller makes a teller for a leader that has just begun: any node may have changed.
+func NewTeller(group string, call Call, log *slog.Logger) *Teller {
+	return &Teller{group: group, call: call, log: log, wake: make(chan struct{}, 1), all: true,
+		changed: map[string]node.State{}}
+}
+
+// NodeChanged takes note of a change. It does not block.
+func (t *Teller) NodeChanged(n node.Node) {
+	t.mu.Lock()
+	t.changed[n.UUID] = n.ProvisionState
+	t.mu.Unlock()
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run tells until ctx ends.
+func (t *Teller) Run(ctx context.Context) {
+	failing := false
+	for {
+		err := t.tell(ctx)
+		if err != nil && !failing && ctx.Err() == nil {
+			t.log.Info("the leader of the default group is not told of changed nodes; tried again", "err", err)
+		}
+		wait := gatherTime
+		if failing = err != nil; failing {
+			wait = tellAgain
+		} else if t.idle() {
+			select {
+			case <-t.wake:
+			case <-ctx.Done():
+				return
+			}
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (t *Teller) idle() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return !t.all && len(t.changed) == 0
+}
+
+// tell tells of what has changed, a part at a time.
+func (t *Teller) tell(ctx context.Context) error {
+	n := t.take()
+	if !n.All && len(n.Nodes) == 0 {
+		return nil
+	}
+	body, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	within, cancel := context.WithTimeout(ctx, tellTime)
+	defer cancel()
+	if _, err = t.call(within, Default, changedPath+"?group="+url.QueryEscape(t.group), body); err != nil {
+		t.putBack(n)
+	}
+	return err
+}
+
+func (t *Teller) take() news {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := news{Group: t.group, All: t.all}
+	t.all = false
+	for uuid, state := range t.changed {
+		if len(n.Nodes) == mostTold {
+			break
+		}
+		n.Nodes = append(n.Nodes, changed{uuid, state})
+		delete(t.changed, uuid)
+	}
+	return n
+}
+
+// putBack takes note again of what was not told, unless it has changed since.
+func (t *Teller) putBack(n news) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.all = t.all || n.All
+	for _, c := range n.Nodes {
+		if _, since := t.changed[c.UUID]; !since {
+			t.changed[c.UUID] = c.State
+		}
+	}
+}
