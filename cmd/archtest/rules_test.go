@@ -60,8 +60,8 @@ var rules = []rule{
 	{packages: list("conductor/engine/lanes"), why: "whose turn it is: counts, and knows no nodes"},
 	{packages: list("conductor/engine/core"), may: list("decisions, conductor/engine/lanes, proto/*"),
 		why: "the only writer of nodes; knows interfaces, not drivers"},
-	{packages: list("conductor/engine/hardware, conductor/engine/jobs, conductor/engine/powersync, " +
-		"conductor/engine/ramdisk, conductor/engine/records"),
+	{packages: list("conductor/engine/hardware, conductor/engine/imports, conductor/engine/jobs, " +
+		"conductor/engine/powersync, conductor/engine/ramdisk, conductor/engine/records"),
 		may: list("decisions, conductor/engine/core, conductor/engine/lanes, proto/*"),
 		why: "parts that rest on the core, and on no other part"},
 

@@ -175,6 +175,7 @@ func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []re
 		&logResource{access: at, auth: o.Auth, logs: o.Logs, readers: auth.NewStreams(logShares()), stopping: o.Stopping},
 		&socketResource{access: at, auth: o.Auth, consoles: o.Consoles, viewers: viewers, stopping: o.Stopping},
 		&holdResource{c},
+		&importResource{access: at, conductor: c, nodes: nodes},
 		&sessionResource{at, o.Sessions},
 		&userResource{at, o.Users},
 		&callResource{at, o.Calls},

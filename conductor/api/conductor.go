@@ -24,6 +24,7 @@ type Conductor interface {
 	firmwareModeConductor
 	indicatorConductor
 	holdConductor
+	importConductor
 	leaseConductor
 	managementConductor
 	nodeConductor

@@ -273,8 +273,8 @@ func TestDocumentForce(t *testing.T) {
 		}
 	}
 	slices.Sort(named)
-	want := []string{"delete /v1/nodes/{node}", "patch /v1/nodes/{node}", "post /v1/nodes",
-		"put /v1/nodes/{node}/states/provision"}
+	want := []string{"delete /v1/nodes/{node}", "patch /v1/nodes/{node}", "post /ferrite/v1/import",
+		"post /v1/nodes", "put /v1/nodes/{node}/states/provision"}
 	if !slices.Equal(named, want) {
 		t.Errorf("the document names it for %v, want %v", named, want)
 	}

@@ -246,6 +246,7 @@ func ferritePolicy() []Rule {
 		{"ferrite:session:get", Reader, no, no, Reader,
 			[]string{"GET /ferrite/v1/session", "POST /ferrite/v1/session", "DELETE /ferrite/v1/session"}},
 		{"ferrite:hold:get", Reader, no, no, no, []string{"GET /ferrite/v1/hold"}},
+		{"ferrite:import", Admin, no, no, no, []string{"POST /ferrite/v1/import"}},
 		{"ferrite:hold:end", Admin, no, no, no, []string{"PUT /ferrite/v1/hold"}},
 		{"ferrite:image:list", Reader, no, no, Reader, []string{"GET /ferrite/v1/images"}},
 		{"ferrite:image:get", Reader, no, no, Reader,

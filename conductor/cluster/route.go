@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // Groups finds the conductor group of what a request names.
@@ -36,6 +38,9 @@ var named = regexp.MustCompile(`^(?:/v1)?/(nodes|ports|portgroups|allocations|vo
 
 // makesNode reports whether a request makes a node: its group may be the first beside the default one.
 func makesNode(r *http.Request) bool {
+	if r.URL.Path == nodeapi.ImportPath {
+		return r.Method == http.MethodPost
+	}
 	made := named.FindStringSubmatch(r.URL.Path)
 	return r.Method == http.MethodPost && made != nil && made[1] == "nodes"
 }
@@ -53,6 +58,8 @@ func groupOf(r *http.Request, groups Groups) (string, error) {
 		lookUp, ref = groups.GroupOfPort, ofPort.FindStringSubmatch(path)[1]
 	case r.Method == http.MethodDelete && ofAllocation.MatchString(path): // it sets the node free
 		lookUp, ref = groups.GroupOfAllocation, ofAllocation.FindStringSubmatch(path)[1]
+	case path == nodeapi.ImportPath: // its body may be large
+		return strings.ToLower(r.URL.Query().Get(nodeapi.ImportGroup)), nil
 	case strings.HasSuffix(path, "/lookup"):
 		return groupOfMachine(r, groups)
 	case r.Method == http.MethodPost && named.MatchString(path):

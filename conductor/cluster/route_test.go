@@ -26,6 +26,8 @@ func TestGroupOf(t *testing.T) {
 		{"POST", "/v1/nodes", `{"conductor_group": "Rack-B", "driver": "redfish"}`, "rack-b"},
 		{"POST", "/v1/nodes", `{"driver": "redfish"}`, ""},
 		{"POST", "/v1/nodes", `{"driver`, ""},
+		{"POST", "/ferrite/v1/import?conductor_group=Rack-B", `{"node": {}}`, "rack-b"},
+		{"POST", "/ferrite/v1/import", `{"node": {}}`, ""},
 		{"POST", "/v1/ports", `{"node_uuid": "n1"}`, "a"},
 		{"POST", "/v1/volume/targets", `{"node_uuid": "n1"}`, "a"},
 		{"POST", "/v1/allocations", `{"node": "n1"}`, "a"},

@@ -70,6 +70,8 @@ type Node struct {
 	CreatedAt            time.Time  `json:"created_at"`
 	UpdatedAt            *time.Time `json:"updated_at,omitempty"`
 
+	Import *Import `json:"import,omitempty"` // nil of a node that was not imported
+
 	Run      *Run      `json:"run,omitempty"`     // the activity under way
 	Child    *ChildRun `json:"child,omitempty"`   // the last step done for the parent node
 	Chore    string    `json:"chore,omitempty"`   // the pending effect that belongs to no run
@@ -211,12 +213,22 @@ type Change struct {
 	// of none when none is saved (else ErrStale); one that is gone already is
 	// no error.
 	DropAllocation string
-	// SavePortgroups are stored before their ports are. Their Revision must be the
-	// stored one (ErrStale), and is stored plus one.
+	// SavePortgroups are stored before their ports are: inserted when their Revision is 0 (ErrConflict on a taken
+	// key); else that must be the stored one (ErrStale), and is stored plus one.
 	SavePortgroups []Portgroup
+	DropPortgroups []string // UUIDs, after the ports; a Refusal when one is gone, or still has ports
+	Volumes        VolumeChange
 	// PutEraseReport is inserted (ErrConflict on a taken UUID); of a node's others
 	// the newest stay, EraseReportsKept in all.
 	PutEraseReport *EraseReport
+}
+
+// VolumeChange is what a change writes of volumes. Records are inserted or saved by their Revision, as SavePortgroups.
+// Drops come first.
+type VolumeChange struct {
+	DropConnectors, DropTargets []string // UUIDs; a Refusal when one is gone
+	Connectors                  []VolumeConnector
+	Targets                     []VolumeTarget
 }
 
 // Shard is how many nodes have a shard; the name is "" for those in none.

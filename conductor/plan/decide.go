@@ -30,6 +30,7 @@ func Decide(n node.Node, f Facts, e Event, now time.Time) (*node.Change, error) 
 		d.collectAfter(n.Run, e)
 		d.ejectAfter(n, e)
 		d.setIdleDeadline()
+		d.takeOver()
 	}
 	if d.err != nil {
 		return nil, d.err
@@ -42,6 +43,16 @@ func Decide(n node.Node, f Facts, e Event, now time.Time) (*node.Change, error) 
 		AddPorts: d.ports, SavePorts: d.rewired.ports, SavePortgroups: d.rewired.groups,
 		Inspected: d.inspected, HardwareReport: d.hardware, PutEraseReport: d.erased, DropAllocation: node.Released(n, d.n),
 	}, nil
+}
+
+// takeOver ends that the record of an imported node follows its machine: from the first work on it, the machine is
+// this conductor's.
+func (d *decision) takeOver() {
+	if d.n.FollowsPower() && (d.n.Run != nil || d.n.Chore != "") {
+		from := *d.n.Import
+		from.FollowPower = false
+		d.n.Import, d.dirty = &from, true
+	}
 }
 
 // decision is the scratch pad of one Decide.

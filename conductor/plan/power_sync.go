@@ -115,7 +115,7 @@ func (e PowerRead) meaning(n node.Node, s Settings) func(*decision, PowerRead) {
 		return (*decision).powerLearnt
 	case e.Differs < confirmations:
 		return nil
-	case !s.ForcePowerState || n.DisablePowerOff:
+	case !s.ForcePowerState || n.DisablePowerOff || n.FollowsPower():
 		return (*decision).powerFound
 	case e.Differs-confirmations < s.PowerSyncRetries:
 		return (*decision).forcePower

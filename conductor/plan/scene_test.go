@@ -293,6 +293,8 @@ func (s *scene) set(k, v string) {
 		s.f.ReportsHardware = v == "true"
 	case "health":
 		s.health = v
+	case "imported":
+		s.n.Import = &node.Import{Source: "http://ironic", FollowPower: v == "true"}
 	case "force":
 		s.f.Settings.ForcePowerState = v == "true"
 	case "recovery":

@@ -21,11 +21,7 @@ func (t *tx) applyAllocation(c *node.Change, nodeUUID string) error {
 		return nil
 	}
 	v := *c.PutAllocation
-	v.Revision++
-	if v.Revision == 1 {
-		return allocations.insert(t, &v)
-	}
-	return allocations.save(t, &v)
+	return allocations.putAt(t, &v)
 }
 
 // dropAllocation drops an allocation of a node, or of none for "".

@@ -20,8 +20,8 @@ func (s *Database) Catalogs() node.Catalogs {
 		Allocations:      catalog[node.Allocation, *node.Allocation]{allocations, s},
 		Chassis:          catalog[node.Chassis, *node.Chassis]{"chassis", s},
 		Portgroups:       catalog[node.Portgroup, *node.Portgroup]{portgroups, s},
-		VolumeConnectors: catalog[node.VolumeConnector, *node.VolumeConnector]{"volume_connectors", s},
-		VolumeTargets:    catalog[node.VolumeTarget, *node.VolumeTarget]{"volume_targets", s},
+		VolumeConnectors: catalog[node.VolumeConnector, *node.VolumeConnector]{connectors, s},
+		VolumeTargets:    catalog[node.VolumeTarget, *node.VolumeTarget]{targets, s},
 		InspectionRules:  catalog[node.InspectionRule, *node.InspectionRule]{"inspection_rules", s},
 		EraseReports:     catalog[node.EraseReport, *node.EraseReport]{eraseReports, s},
 		Images:           catalog[node.Image, *node.Image]{"images", s},
@@ -143,6 +143,15 @@ func (c catalog[T, P]) Insert(ctx context.Context, v T) (T, error) {
 	return c.write(ctx, v, c.insert)
 }
 
+// putAt inserts a record of revision 0, and saves any other.
+func (c table[T, P]) putAt(t *tx, v P) error {
+	head := v.Head()
+	if head.Revision++; head.Revision == 1 {
+		return c.insert(t, v)
+	}
+	return c.save(t, v)
+}
+
 func (c table[T, P]) insert(t *tx, v P) error {
 	doc, envelope, err := c.encode(t.seal, v)
 	if err != nil {
@@ -226,17 +235,21 @@ func (c catalog[T, P]) write(ctx context.Context, v T, run func(*tx, P) error) (
 // Delete removes a record.
 func (c catalog[T, P]) Delete(ctx context.Context, uuid string) error {
 	return c.s.w.do(ctx, func(t *tx) error {
-		touched, err := t.exec("DELETE FROM "+string(c.table)+" WHERE uuid = ?", uuid)
-		if holder, ok := any(P(new(T))).(node.Holder); ok && orphan(err) {
-			return node.Refuse(node.Invalid, "Cannot complete the requested action because %s %s contains %s.", c.kind(), uuid,
-				holder.Holds())
-		}
-		if err == nil && touched == 0 {
-			return c.missing(uuid)
-		}
-		if err != nil {
+		if err := c.drop(t, uuid); err != nil {
 			return err
 		}
 		return t.tell(node.Told(ctx))
 	})
+}
+
+func (c table[T, P]) drop(t *tx, uuid string) error {
+	touched, err := t.exec("DELETE FROM "+string(c)+" WHERE uuid = ?", uuid)
+	if holder, ok := any(P(new(T))).(node.Holder); ok && orphan(err) {
+		return node.Refuse(node.Invalid, "Cannot complete the requested action because %s %s contains %s.", c.kind(), uuid,
+			holder.Holds())
+	}
+	if err == nil && touched == 0 {
+		return c.missing(uuid)
+	}
+	return err
 }

@@ -42,6 +42,9 @@ func (t *tx) apply(c *node.Change, saved *node.Node) error {
 	if err := t.applyPorts(c); err != nil {
 		return err
 	}
+	if err := t.applyVolumes(c); err != nil {
+		return err
+	}
 	if c.Inspected != nil {
 		if err := t.putInspected(saved.UUID, c.Inspected); err != nil {
 			return err

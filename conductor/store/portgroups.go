@@ -7,6 +7,5 @@ const portgroups table[node.Portgroup, *node.Portgroup] = "portgroups"
 
 // savePortgroup writes a portgroup as a part of a change.
 func (t *tx) savePortgroup(g node.Portgroup) error {
-	g.Revision++
-	return portgroups.save(t, &g)
+	return portgroups.putAt(t, &g)
 }

@@ -27,7 +27,7 @@ type Store interface {
 	// Commit writes a change and returns the node as saved, with its new
 	// revision; the zero Node when the change saves none. Parts are applied in
 	// the order Finish, Insert/Save/Delete, DropAllocation, PutAllocation,
-	// SavePortgroups, DropPorts, SavePorts, AddPorts, Inspected, HardwareReport,
+	// SavePortgroups, DropPorts, SavePorts, AddPorts, DropPortgroups, Volumes, Inspected, HardwareReport,
 	// PutEraseReport, Hurry, Effects, History, Events. ID, Owner, Attempt and LeaseUntil of new effects are the
 	// store's and are ignored; Finish needs only ID, Owner and Attempt.
 	Commit(ctx context.Context, c node.Change) (node.Node, error)

@@ -167,10 +167,28 @@ func (t *Table[T]) Known(minor int, names []string) error {
 	return nil
 }
 
+// Replace puts another field in the place of the one of its name.
+func (t *Table[T]) Replace(f Field[T]) { t.fields[t.ByName[f.Name]] = f }
+
 // Fill sets the fields of a POST on a new resource.
 func (t *Table[T]) Fill(minor int, body map[string]any, of *T) error {
+	return t.FillMore(minor, body, of, nil)
+}
+
+// FillMore is Fill that takes more fields than a POST may set: those named, by a function of their own, or by the
+// table's where that is nil.
+func (t *Table[T]) FillMore(minor int, body map[string]any, of *T, more map[string]func(*T, any) error) error {
 	for _, name := range SortedKeys(body) {
 		i, ok := t.ByName[name]
+		if set, extra := more[name]; extra {
+			if set == nil {
+				set = t.fields[i].Set
+			}
+			if err := set(of, body[name]); err != nil {
+				return t.SchemaFault(err)
+			}
+			continue
+		}
 		if !ok || t.fields[i].Use&Creatable == 0 {
 			return BadRequest("Schema error for %s: %s", t.Kind, Additional(name))
 		}

@@ -24,16 +24,25 @@ func (e *Core) CreateNode(ctx context.Context, n node.Node) (node.Node, error) {
 		n.ProvisionState = node.Enroll
 	}
 	n.CreatedAt, n.ProvisionUpdatedAt, n.UpdatedAt = e.Now(), nil, nil
-	if err := e.FillInterfaces(&n); err != nil {
-		return n, err
-	}
-	if err := e.checkForm(node.Node{}, n); err != nil {
-		return n, err
-	}
-	if err := e.checkParent(ctx, n); err != nil {
+	if err := e.CheckImported(ctx, nil, &n); err != nil {
 		return n, err
 	}
 	return e.Commit(ctx, node.Change{Insert: &n})
+}
+
+// CheckImported holds a node that is written as a whole to the rules of every new one, and fills in its interfaces. old
+// is the node before, nil for none.
+func (e *Core) CheckImported(ctx context.Context, old, n *node.Node) error {
+	if err := e.FillInterfaces(n); err != nil {
+		return err
+	}
+	if old == nil {
+		old = &node.Node{}
+	}
+	if err := e.checkForm(*old, *n); err != nil {
+		return err
+	}
+	return e.checkParent(ctx, *n)
 }
 
 func (e *Core) driverNames() []string { return slices.Sorted(maps.Keys(e.BMCs)) }

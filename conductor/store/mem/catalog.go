@@ -14,14 +14,15 @@ import (
 func newCatalogs(s *Store) node.Catalogs {
 	s.allocations, s.portgroups = newCatalog[node.Allocation](s), newCatalog[node.Portgroup](s)
 	s.eraseReports = newCatalog[node.EraseReport](s)
+	s.connectors, s.targets = newCatalog[node.VolumeConnector](s), newCatalog[node.VolumeTarget](s)
 	return node.Catalogs{
 		DeployTemplates:  newCatalog[node.DeployTemplate](s),
 		Runbooks:         newCatalog[node.Runbook](s),
 		Allocations:      s.allocations,
 		Chassis:          newCatalog[node.Chassis](s),
 		Portgroups:       s.portgroups,
-		VolumeConnectors: newCatalog[node.VolumeConnector](s),
-		VolumeTargets:    newCatalog[node.VolumeTarget](s),
+		VolumeConnectors: s.connectors,
+		VolumeTargets:    s.targets,
 		InspectionRules:  newCatalog[node.InspectionRule](s),
 		EraseReports:     s.eraseReports,
 		Images:           newCatalog[node.Image](s),
@@ -168,16 +169,31 @@ func (c *catalog[T, P]) Delete(ctx context.Context, uuid string) error {
 		return err
 	}
 	defer c.s.mu.Unlock()
-	if c.rows[uuid] == nil {
-		return c.missing(uuid)
+	if _, err := c.remove(uuid); err != nil {
+		return err
 	}
-	if holder, ok := any(P(new(T))).(node.Holder); ok && c.s.named(holder.Holds(), uuid) {
-		return node.Refuse(node.Invalid, "Cannot complete the requested action because %s %s contains %s.", P(new(T)).Kind(),
-			uuid, holder.Holds())
-	}
-	c.drop(uuid)
 	c.s.told.add(node.Told(ctx)...)
 	return nil
+}
+
+// remove forgets a record that exists and is named by no other.
+func (c *catalog[T, P]) remove(uuid string) (undo func(), err error) {
+	if c.rows[uuid] == nil {
+		return nil, c.missing(uuid)
+	}
+	if holder, ok := any(P(new(T))).(node.Holder); ok && c.s.named(holder.Holds(), uuid) {
+		return nil, node.Refuse(node.Invalid, "Cannot complete the requested action because %s %s contains %s.",
+			P(new(T)).Kind(), uuid, holder.Holds())
+	}
+	return c.drop(uuid), nil
+}
+
+// putAt inserts a record of revision 0, and saves any other. v is a copy of the caller's.
+func (c *catalog[T, P]) putAt(v T) (undo func(), err error) {
+	if P(&v).Head().Revision == 0 {
+		return c.insert(&v)
+	}
+	return c.save(&v)
 }
 
 // dropOf forgets the records of a node, and returns how to undo that.

@@ -56,12 +56,13 @@ func (c *change) apply(n *node.Change) (node.Node, error) {
 	if err := c.allocation(n, saved.UUID); err != nil {
 		return saved, err
 	}
-	for _, g := range n.SavePortgroups {
-		if err := c.portgroup(g); err != nil {
-			return saved, err
-		}
+	if err := putAll(c, c.s.portgroups, n.SavePortgroups...); err != nil {
+		return saved, err
 	}
 	if err := c.ports(n); err != nil {
+		return saved, err
+	}
+	if err := c.volumes(n); err != nil {
 		return saved, err
 	}
 	if n.Inspected != nil {
@@ -204,24 +205,7 @@ func (c *change) allocation(n *node.Change, nodeUUID string) error {
 	if n.PutAllocation == nil {
 		return nil
 	}
-	write, v := kept.save, *n.PutAllocation
-	if v.Revision == 0 {
-		write = kept.insert
-	}
-	undo, err := write(&v)
-	if err == nil {
-		c.did(undo)
-	}
-	return err
-}
-
-// portgroup saves a portgroup; nil is none.
-func (c *change) portgroup(g node.Portgroup) error {
-	undo, err := c.s.portgroups.save(&g)
-	if err == nil {
-		c.did(undo)
-	}
-	return err
+	return putAll(c, kept, *n.PutAllocation)
 }
 
 // eraseReport keeps a report, and the newest others of its node; nil is none.

@@ -43,6 +43,8 @@ type Store struct {
 
 	// The catalogs that changes write as well.
 	allocations  *catalog[node.Allocation, *node.Allocation]
+	connectors   *catalog[node.VolumeConnector, *node.VolumeConnector]
+	targets      *catalog[node.VolumeTarget, *node.VolumeTarget]
 	portgroups   *catalog[node.Portgroup, *node.Portgroup]
 	eraseReports *catalog[node.EraseReport, *node.EraseReport]
 }

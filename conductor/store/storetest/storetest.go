@@ -56,6 +56,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"portgroups are saved with their ports", testPortgroupMoves},
 		{"what is named stays", testHolders},
 		{"volumes", testVolumes},
+		{"a node comes with all that belongs to it", testBundles},
 		{"inspection rules", testInspectionRules},
 		{"images", testImages},
 		{"secrets", testSecrets},

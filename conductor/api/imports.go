@@ -1,0 +1,157 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// importResource takes over records of another program.
+type importResource struct {
+	access
+	conductor importConductor
+	nodes     *nodeResource
+}
+
+// importConductor is the part of the conductor that importResource needs.
+type importConductor interface {
+	catalogs
+	ImportNode(ctx context.Context, r engine.Import) (engine.Imported, error)
+	Node(ctx context.Context, ref string) (node.Node, error)
+}
+
+func (h *importResource) routes() []rest.Route {
+	return []rest.Route{{
+		Method: http.MethodPost, Path: nodeapi.ImportPath,
+		Doc: "take over a node of another program with all its records, in one transaction and without any effect; or a " +
+			"chassis, a deploy template or a runbook. The same again changes nothing",
+		Handle: h.take, Forcible: forceMachine,
+		Wire: rest.Wire{Status: http.StatusOK, Takes: rest.FormOf(nodeapi.Import{}), Gives: rest.FormOf(nodeapi.Imported{}),
+			Query: rest.ArgumentsNamed([]string{nodeapi.ImportGroup})},
+	}}
+}
+
+// importOptions are the members of a body beside its records.
+var importOptions = []string{"dry_run", "overwrite", "source"}
+
+// importedKind is one kind of record that a body can bring, with the members that go along.
+type importedKind struct {
+	name   string
+	beside []string
+	take   func(h *importResource, c *rest.Call, body rest.Args, o engine.Import) (engine.Imported, error)
+}
+
+func importedKinds() []importedKind {
+	return []importedKind{
+		{"node", []string{"allocation", "connectors", "inventory", "portgroups", "ports", "targets"},
+			(*importResource).takeNode},
+		{"chassis", nil, func(h *importResource, c *rest.Call, body rest.Args, o engine.Import) (engine.Imported, error) {
+			return importRecord(c, body, o, "chassis", chassisTable(), h.conductor.Catalogs().Chassis)
+		}},
+		{"deploy_template", nil,
+			func(h *importResource, c *rest.Call, body rest.Args, o engine.Import) (engine.Imported, error) {
+				return importRecord(c, body, o, "deploy_template", templateTable(), h.conductor.Catalogs().DeployTemplates)
+			}},
+		{"runbook", nil, func(h *importResource, c *rest.Call, body rest.Args, o engine.Import) (engine.Imported, error) {
+			return importRecord(c, body, o, "runbook", importedRunbooks(), h.conductor.Catalogs().Runbooks)
+		}},
+	}
+}
+
+func (h *importResource) take(c *rest.Call) error {
+	if err := rest.Unexpected(rest.SortedKeys(c.QueryParams()), []string{nodeapi.ImportGroup}); err != nil {
+		return err
+	}
+	v, _, err := c.Body(nodeapi.ProvisionLimit)
+	if err != nil {
+		return err
+	}
+	body, ok := v.(map[string]any)
+	if !ok {
+		return rest.BadRequest("Schema error for import: %s is not of type 'object'", rest.Python(v))
+	}
+	var kind *importedKind
+	for _, k := range importedKinds() {
+		if body[k.name] == nil {
+			continue
+		}
+		if kind != nil {
+			return rest.BadRequest("An import brings one record at a time: %s or %s, not both.", kind.name, k.name)
+		}
+		kind = &k
+	}
+	if kind == nil {
+		return rest.BadRequest("An import brings a node, a chassis, a deploy_template or a runbook; the body has none.")
+	}
+	known := append(append([]string{kind.name}, kind.beside...), importOptions...)
+	if err := rest.Unexpected(rest.SortedKeys(body), known); err != nil {
+		return err
+	}
+	args, o := rest.Args(body), engine.Import{}
+	if o.Source, err = args.Need("source"); err != nil {
+		return err
+	}
+	if o.Source == "" || len(o.Source) > rest.MaxText {
+		return rest.BadRequest("source has %d characters; expected a URL of at most %d.", len(o.Source), rest.MaxText)
+	}
+	if o.DryRun, err = truth(args, "dry_run"); err != nil {
+		return err
+	}
+	if o.Overwrite, err = truth(args, "overwrite"); err != nil {
+		return err
+	}
+	done, err := kind.take(h, c, args, o)
+	if err != nil {
+		return h.nodes.nameMachine(c, err)
+	}
+	return c.Marshal(http.StatusOK, nodeapi.Imported{Outcome: string(done.Outcome), UUID: done.UUID,
+		Changes: wireDifferences(done.Changes), Kept: wireDifferences(done.Kept), Conflicts: wireDifferences(done.Conflicts)})
+}
+
+// truth is a flag that may be absent.
+func truth(a rest.Args, name string) (bool, error) {
+	if a[name] == nil {
+		return false, nil
+	}
+	return a.NeedTruth(name)
+}
+
+func wireDifferences(all []engine.Difference) []nodeapi.Difference {
+	out := make([]nodeapi.Difference, len(all))
+	for i, d := range all {
+		out[i] = nodeapi.Difference(d)
+	}
+	return out
+}
+
+// takeNode imports a node with all its records.
+func (h *importResource) takeNode(c *rest.Call, body rest.Args, o engine.Import) (engine.Imported, error) {
+	b, err := readBundle(h.nodes.fields, body)
+	if err != nil {
+		return engine.Imported{}, err
+	}
+	if b.Node.SharesMachine = c.Forced; !c.Forced {
+		if err := h.refuseMachine(c, b.Node); err != nil {
+			return engine.Imported{}, err
+		}
+	}
+	o.Bundle = b
+	return h.conductor.ImportNode(c.Request().Context(), o)
+}
+
+// refuseMachine refuses the machine of another node, unless it was this node's already.
+func (h *importResource) refuseMachine(c *rest.Call, n node.Node) error {
+	old, err := h.conductor.Node(c.Request().Context(), n.UUID)
+	if err != nil && !isNotFound(err) {
+		return err
+	}
+	was, _ := old.Machine()
+	if is, _ := n.Machine(); err == nil && is == was {
+		return nil
+	}
+	return h.nodes.refuseSameMachine(c, n)
+}
