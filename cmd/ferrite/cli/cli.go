@@ -20,6 +20,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/boot"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/host"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/importing"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/completion"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
@@ -111,7 +112,7 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 		inventory.EraseReportCommand(s), inventory.DriverCommand(s), inventory.ShardCommand(s),
 		inventory.ConductorCommand(s), inventory.ImageCommand(s),
 		boot.Command(s), signals.EventsCommand(s), signals.AuditCommand(s),
-		resume.Command(s), versionCommand(s),
+		resume.Command(s), importing.Command(s), importing.ExportCommand(s), versionCommand(s),
 		host.ApplyCommand(s), host.GetCommand(s), host.DescribeCommand(s), host.DeleteCommand(s), host.Command(s),
 	} {
 		c.GroupID = "client"

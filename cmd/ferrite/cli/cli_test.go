@@ -80,6 +80,10 @@ func setUp(env *testscript.Env) error {
 	ancient := httptest.NewServer(http.HandlerFunc(ancient))
 	env.Defer(ancient.Close)
 	env.Setenv("ANCIENT_URL", ancient.URL)
+	env.Setenv("IRONIC_URL", newRecordedIronic(tb).URL)
+	if strings.HasSuffix(tb.Name(), "/export") {
+		env.Setenv("OTHER_URL", apitest.Start(tb, mem.New(), nil).URL)
+	}
 	return guard(env, c.Config.Handler)
 }
 

@@ -18,7 +18,10 @@ import (
 var freeArguments = map[string][]string{
 	"ferrite erase-report save":   {"FILE"},
 	"ferrite erase-report verify": {"FILE"},
+	"ferrite export ironic":       {"URL"},
 	"ferrite image add":           {"NAME", "FILE|URL"},
+	"ferrite import ironic":       {"URL"},
+	"ferrite import metal3":       {"FILE|-"},
 	"ferrite lease reserve":       {"IP"},
 	"ferrite port create":         {"MAC"},
 	"ferrite runbook create":      {"NAME"},
@@ -28,7 +31,8 @@ var freeArguments = map[string][]string{
 // freeFlags are the flags whose values a person makes up.
 var freeFlags = []string{
 	"after",
-	"checksum", "connector-id", "description", "extra", "help", "id", "instance-info", "instance-uuid",
+	"checksum", "connector-id", "description", "extra", "help", "id", "instance-info", "instance-uuid", "ironic-user",
+	"os-auth-url", "os-project-domain-name", "os-project-name", "os-user-domain-name", "os-username",
 	"marker", "name", "network-data", "physical-network", "port", "protected-reason", "reason", "category", "selector",
 	"step", "url", "user", "uuid", "volume-id", "wait",
 }

@@ -1,0 +1,204 @@
+package importing
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/importing/ironic"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/importing/translate"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
+)
+
+const ironicHelp = `Take over nodes of an Ironic: with their interfaces, ports, portgroups, volumes, traits, allocations, owners,
+maintenance and reasons, UUIDs, states and instances; and chassis, deploy templates and runbooks. Everything
+is read before anything is written. Each node is written whole, or not at all.
+
+Ironic's API masks passwords. They come from its database (--ironic-database) or from a file (--secrets).
+
+A node that Ironic is deploying, cleaning or inspecting is left out; import it again when that has ended.
+Drivers and interfaces that are not here are replaced by others that do the same, and the report says so.`
+
+// fromIronic is one import of an Ironic.
+type fromIronic struct {
+	session   *client.Session
+	conf      ironic.Config
+	dry       bool
+	overwrite bool
+	keep      bool
+	selected  []string
+	replaced  []string
+	database  string
+	secrets   string
+}
+
+func ironicCommand(s *client.Session) *cobra.Command {
+	i := &fromIronic{session: s}
+	cmd := &cobra.Command{
+		Use: "ironic URL", Short: "Take over the nodes of an Ironic", Long: ironicHelp, Args: cobra.ExactArgs(1),
+		Example: `  ferrite import ironic http://ironic:6385 --dry-run
+  ferrite import ironic https://ironic:6385 --ironic-database sqlite:////var/lib/ironic/ironic.sqlite
+  ferrite import ironic http://ironic:6385 --select owner=blue --select 'name=rack-7-*' --secrets bmc.csv`,
+		RunE: func(cmd *cobra.Command, args []string) error { return i.run(cmd, args[0]) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&i.dry, "dry-run", false, "only show what would be taken over or changed")
+	f.BoolVar(&i.overwrite, "overwrite", false, "take over, too, what was changed here since the last import")
+	f.StringArrayVar(&i.selected, "select", nil,
+		"only these nodes: a `NODE` or FIELD=PATTERN; repeat it: one of each field's must match")
+	f.StringArrayVar(&i.replaced, "replace", nil, "put a name in the place of another, as `FIELD:OLD=NEW`: of a driver, an "+
+		"interface, a conductor_group, an owner or a lessee; repeat it")
+	f.BoolVar(&i.keep, "keep-ramdisks", false, "keep the kernels and ramdisks that driver_info names")
+	f.StringVar(&i.database, "ironic-database", os.Getenv("IRONIC_DATABASE"),
+		"read passwords from Ironic's database, a `URL` (sqlite, postgresql) or a file of SQLite, also $IRONIC_DATABASE")
+	f.Lookup("ironic-database").DefValue = ""
+	f.StringVar(&i.secrets, "secrets", "", "read passwords from a `FILE`: .yaml, .json, .csv, or .tsv of MySQL's client")
+	i.addAccess(f)
+	client.Must(cmd.MarkFlagFilename("secrets", secretFiles...))
+	client.Must(cmd.MarkFlagFilename("ironic-database"))
+	return cmd
+}
+
+// secretFiles are the ends of names of files with secrets.
+var secretFiles = []string{"yaml", "yml", "json", "csv", "tsv"}
+
+// addAccess declares the flags of a login to Ironic.
+func (i *fromIronic) addAccess(f *pflag.FlagSet) {
+	f.StringVar(&i.conf.CAFile, "ironic-ca-file", os.Getenv("OS_CACERT"), "PEM `file` of certificates to trust for Ironic, "+
+		"also $OS_CACERT")
+	f.Lookup("ironic-ca-file").DefValue = ""
+	f.BoolVar(&i.conf.Insecure, "ironic-insecure", false, "do not check the certificate of Ironic")
+	i.conf.Login.Add(f, os.Getenv)
+}
+
+func (i *fromIronic) run(cmd *cobra.Command, url string) error {
+	ctx := cmd.Context()
+	selection, err := translate.ParseSelection(i.selected)
+	if err != nil {
+		return exit.Usage(err)
+	}
+	options := translate.Options{KeepRamdisks: i.keep}
+	if options.Replace, err = translate.ParseReplacements(i.replaced); err != nil {
+		return exit.Usage(err)
+	}
+	if options.Secrets, err = i.readSecrets(ctx); err != nil {
+		return err
+	}
+	if options.Drivers, err = drivers(ctx, i.session); err != nil {
+		return err
+	}
+	from, err := i.open(cmd, url)
+	if err != nil {
+		return err
+	}
+	all, err := from.ReadAll(ctx)
+	if err != nil {
+		return fmt.Errorf("nothing was imported: %w", err)
+	}
+	options.Source = from.URL()
+	nodes := translate.Nodes(translate.Records{
+		Nodes: selection.Nodes(all.Nodes), Ports: all.Ports, Portgroups: all.Portgroups, Connectors: all.Connectors,
+		Targets: all.Targets, Allocations: all.Allocations,
+	}, options)
+	if len(nodes) == 0 && len(i.selected) > 0 {
+		return fmt.Errorf("no node of %s is selected", from.URL())
+	}
+	for n := range nodes {
+		if nodes[n].Skip != "" {
+			continue
+		}
+		if nodes[n].Import.Inventory, err = from.Inventory(ctx, nodes[n].UUID); err != nil {
+			return fmt.Errorf("nothing was imported: %w", err)
+		}
+	}
+	t := &taking{session: i.session, source: from.URL(), dry: i.dry, overwrite: i.overwrite}
+	used := usedChassis(nodes)
+	for _, c := range all.Chassis {
+		if id, _ := c["uuid"].(string); len(i.selected) == 0 || used[id] {
+			t.record(ctx, "chassis", translate.Chassis(c))
+		}
+	}
+	if len(i.selected) == 0 {
+		for _, r := range all.DeployTemplates {
+			t.record(ctx, "deploy_template", translate.DeployTemplate(r))
+		}
+		for _, r := range all.Runbooks {
+			t.record(ctx, "runbook", translate.Runbook(r))
+		}
+	}
+	for n := range nodes {
+		t.node(ctx, &nodes[n])
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return t.report(cmd)
+}
+
+// usedChassis are those of the nodes.
+func usedChassis(nodes []translate.Node) map[string]bool {
+	used := map[string]bool{}
+	for _, n := range nodes {
+		if id, ok := n.Import.Node["chassis_uuid"].(string); ok {
+			used[id] = true
+		}
+	}
+	return used
+}
+
+// readSecrets gathers what the API masks.
+func (i *fromIronic) readSecrets(ctx context.Context) (translate.Secrets, error) {
+	all := translate.Secrets{}
+	if i.database != "" {
+		if err := readDatabase(ctx, i.database, all); err != nil {
+			return nil, err
+		}
+	}
+	if i.secrets == "" {
+		return all, nil
+	}
+	raw, err := os.ReadFile(i.secrets)
+	if err != nil {
+		return nil, fmt.Errorf("--secrets: %w", err)
+	}
+	of, err := translate.ParseSecrets(i.secrets, raw)
+	if err != nil {
+		return nil, fmt.Errorf("--secrets %s: %w", i.secrets, err)
+	}
+	for id, fields := range of {
+		for field, values := range fields {
+			all.Merge(id, field, values)
+		}
+	}
+	return all, nil
+}
+
+// drivers asks the conductor for its hardware types and their interfaces.
+func drivers(ctx context.Context, s *client.Session) (translate.Drivers, error) {
+	var answer struct {
+		Drivers []map[string]json.RawMessage
+	}
+	if err := s.Client.Do(ctx, http.MethodGet, "/v1/drivers?detail=True", nil, &answer); err != nil {
+		return nil, err
+	}
+	return driversOf(answer.Drivers)
+}
+
+func driversOf(answer []map[string]json.RawMessage) (translate.Drivers, error) {
+	all := translate.Drivers{}
+	for _, d := range answer {
+		var name string
+		if json.Unmarshal(d["name"], &name) != nil {
+			return nil, errors.New("the list of drivers has one without a name")
+		}
+		all[name] = translate.Interfaces(d)
+	}
+	return all, nil
+}

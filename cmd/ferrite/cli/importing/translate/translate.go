@@ -1,0 +1,217 @@
+// Package translate turns records of Ironic into imports of a Ferrite: plain data in, plain data out.
+//
+// It asks nobody, and leaves nothing out without a note.
+package translate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// Record is one record as Ironic shows it.
+type Record = map[string]any
+
+// Records are those of an Ironic, as far as they belong to nodes.
+type Records struct {
+	Nodes, Ports, Portgroups, Connectors, Targets, Allocations []Record
+}
+
+// Options is how nodes become those of the other side.
+type Options struct {
+	Source       string
+	Drivers      Drivers
+	Replace      Replacements
+	KeepRamdisks bool // leave driver_info's own kernel and ramdisk
+	Secrets      Secrets
+}
+
+// Node is a node on its way.
+type Node struct {
+	UUID, Name, State string
+	Import            nodeapi.Import
+	Skip              string   // why it is left out; "" for not
+	Notes             []string // what is other than in Ironic
+}
+
+// Label is how people know it.
+func (n *Node) Label() string {
+	if n.Name != "" {
+		return n.Name
+	}
+	return n.UUID
+}
+
+func (n *Node) note(format string, args ...any) {
+	n.Notes = append(n.Notes, fmt.Sprintf(format, args...))
+}
+
+// Nodes translates all nodes, parents before their children.
+func Nodes(r Records, o Options) []Node {
+	ports, groups := byNode(r.Ports), byNode(r.Portgroups)
+	connectors, targets, allocations := byNode(r.Connectors), byNode(r.Targets), byNode(r.Allocations)
+	all := make([]Node, 0, len(r.Nodes))
+	for _, record := range parentsFirst(r.Nodes) {
+		n := Node{UUID: text(record, "uuid"), Name: text(record, "name"), State: text(record, "provision_state")}
+		if n.Skip = atWork(record); n.Skip == "" {
+			n.Import.Source = o.Source
+			n.Import.Node = n.fields(record, o)
+			n.Import.Ports = n.records("port", ports[n.UUID], portFields)
+			n.Import.Portgroups = n.records("portgroup", groups[n.UUID], portgroupFields)
+			n.Import.Connectors = n.records("connector", connectors[n.UUID], connectorFields)
+			n.Import.Targets = n.records("target", targets[n.UUID], targetFields)
+			n.allocation(record, allocations[n.UUID])
+			n.unmask(o.Secrets)
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+func text(r Record, key string) string {
+	s, _ := r[key].(string)
+	return s
+}
+
+func byNode(records []Record) map[string][]Record {
+	all := map[string][]Record{}
+	for _, r := range records {
+		id := text(r, "node_uuid")
+		all[id] = append(all[id], r)
+	}
+	return all
+}
+
+// parentsFirst orders nodes so that none comes before its parent. Those of a circle stay where they are: they are
+// refused when they are imported.
+func parentsFirst(nodes []Record) []Record {
+	depth := map[string]int{}
+	parents := map[string]string{}
+	for _, n := range nodes {
+		parents[text(n, "uuid")] = text(n, "parent_node")
+	}
+	for id := range parents {
+		for at := parents[id]; at != "" && depth[id] < len(nodes); at = parents[at] {
+			depth[id]++
+		}
+	}
+	out := slices.Clone(nodes)
+	slices.SortStableFunc(out, func(a, b Record) int { return depth[text(a, "uuid")] - depth[text(b, "uuid")] })
+	return out
+}
+
+// rest are the states in which nothing is done to a machine: those that are stable, and those in which a person has to
+// look at a failure.
+var rest = []string{"enroll", "manageable", "available", "active", "rescue", "error", "inspect failed", "adopt failed",
+	"clean failed", "deploy failed", "service failed", "rescue failed", "unrescue failed"}
+
+// atWork says why a node is left out: Ironic is amid something with it.
+func atWork(n Record) string {
+	state := text(n, "provision_state")
+	switch {
+	case n["provision_state"] == nil: // of 1.1, for available
+		return "it has no provision_state"
+	case !slices.Contains(rest, state):
+		return fmt.Sprintf("Ironic is at work on it (%s): import it again when that has ended", state)
+	case text(n, "reservation") != "":
+		return fmt.Sprintf("the Ironic conductor %s has it reserved: import it again in a minute", text(n, "reservation"))
+	case text(n, "target_power_state") != "":
+		return fmt.Sprintf("its power is being changed to %q: import it again in a minute", text(n, "target_power_state"))
+	}
+	return ""
+}
+
+// nodeFields are the fields that are taken as they are.
+var nodeFields = []string{
+	"uuid", "name", "driver_info", "properties", "extra", "instance_info", "instance_uuid", "instance_name",
+	"chassis_uuid",
+	"created_at", "updated_at", "provision_updated_at", "provision_state", "target_provision_state", "last_error",
+	"maintenance", "maintenance_reason", "fault", "inspection_started_at", "inspection_finished_at", "raid_config",
+	"target_raid_config", "resource_class", "traits", "conductor_group", "owner", "lessee", "description", "protected",
+	"protected_reason", "retired", "retired_reason", "automated_clean", "network_data", "boot_mode", "secure_boot",
+	"shard", "parent_node", "disable_power_off",
+}
+
+// elsewhere are the fields that are taken in another way, or that are the running Ironic's own.
+var elsewhere = []string{
+	"driver", "power_state", "console_enabled", "driver_internal_info", "reservation", "target_power_state", "conductor",
+	"allocation_uuid", "clean_step", "deploy_step", "service_step", "links", "ports", "portgroups", "states", "volume",
+	"health",
+}
+
+// fields are those of the node itself.
+func (n *Node) fields(r Record, o Options) Record {
+	out := Record{}
+	for _, key := range nodeFields {
+		if v := r[key]; v != nil {
+			out[key] = v
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(r)) {
+		known := slices.Contains(nodeFields, key) || slices.Contains(elsewhere, key) || strings.HasSuffix(key, "_interface")
+		if !known && !empty(r[key]) {
+			n.note("field %s is not known here and is left out", key)
+		}
+	}
+	if power := text(r, "power_state"); power == "power on" || power == "power off" {
+		out["power_state"] = power
+	}
+	if r["console_enabled"] == true {
+		n.note("its console was enabled: enable it here with: ferrite node console enable")
+	}
+	for _, key := range []string{"conductor_group", "owner", "lessee"} {
+		if is, ok := out[key].(string); ok {
+			if to, replaced := o.Replace.of(key, is); replaced {
+				out[key] = to
+			}
+		}
+	}
+	n.driver(r, out, o)
+	n.ramdisks(out, o)
+	return out
+}
+
+func empty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case bool:
+		return !v
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return false
+}
+
+// ownRamdisk are the settings that name Ironic's own ramdisk.
+var ownRamdisk = []string{"deploy_kernel", "deploy_ramdisk", "rescue_kernel", "rescue_ramdisk", "deploy_iso",
+	"rescue_iso",
+	"deploy_kernel_by_arch", "deploy_ramdisk_by_arch", "rescue_kernel_by_arch", "rescue_ramdisk_by_arch", "bootloader",
+	"bootloader_by_arch"}
+
+// ramdisks leaves out the ramdisk of the other Ironic, which its own HTTP server serves.
+func (n *Node) ramdisks(out Record, o Options) {
+	info, ok := out["driver_info"].(map[string]any)
+	if !ok || o.KeepRamdisks {
+		return
+	}
+	info = maps.Clone(info)
+	var gone []string
+	for _, key := range ownRamdisk {
+		if info[key] != nil {
+			gone = append(gone, key)
+			delete(info, key)
+		}
+	}
+	if out["driver_info"] = info; gone != nil {
+		n.note("driver_info %s left out: the conductor boots its own ramdisk (--keep-ramdisks keeps them)",
+			strings.Join(gone, ", "))
+	}
+}
