@@ -138,6 +138,7 @@ var rules = []rule{
 		why: "asks Keystone; decides nothing"},
 	{packages: list("conductor/neutron"), may: list("decisions, proto/*"), tests: list("lab/openstack"),
 		why: "has Neutron change networks; decides nothing"},
+	{packages: list("conductor/glance"), why: "asks Glance; decides nothing"},
 	{packages: list("conductor/certificate/*"), may: list("conductor/certificate/*, conductor/reload"),
 		why: "TLS; knows no requests"},
 	{packages: list("conductor/cluster"), may: list("decisions, conductor/documents/objects, conductor/seal, " +
@@ -150,6 +151,8 @@ var rules = []rule{
 		tests: list("conductor/store/*, conductor/store"), why: "writes down requests; decides nothing"},
 	{packages: list("conductor/webhooks"), may: list("conductor/fsm, conductor/node, proto/*"),
 		tests: list("conductor/store/mem, conductor/outbound"), why: "passes events on; makes none"},
+	{packages: list("conductor/nova"), may: list("conductor/fsm, conductor/node, proto/*"),
+		why: "passes power changes on; makes none"},
 	{packages: list("conductor/events"), may: list("conductor/fsm, conductor/node, proto/*"),
 		tests: list("conductor/store, conductor/store/mem"), why: "tells of changes; makes none"},
 	{packages: list("conductor/metrics"), may: list("conductor/fsm, conductor/node, proto/*"),
@@ -166,7 +169,7 @@ var rules = []rule{
 	{packages: list("conductor/imagestore"), may: list("images/disk/*"),
 		why: "bytes of images by digest; knows neither names nor nodes"},
 	{packages: list("conductor/imagesource"), may: list("conductor/fsm, conductor/node, conductor/localfile, " +
-		"conductor/imagestore, images/disk/*, proto/*"), why: "where images are, not their use"},
+		"conductor/glance, conductor/imagestore, images/disk/*, proto/*"), why: "where images are, not their use"},
 	{packages: list("conductor/imagelibrary"), may: list("conductor/fsm, conductor/node, conductor/imagestore, " +
 		"images/disk/*, proto/*"), why: "names of images and their bytes; knows no deploys"},
 	{packages: list("conductor/imagelibrary/librarytest"), may: list("conductor/fsm, conductor/node, " +

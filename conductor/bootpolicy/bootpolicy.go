@@ -119,7 +119,7 @@ func (p *Policy) instance(ctx context.Context, n node.Node, b plan.InstanceBoot)
 		at   *string
 		find func(NamedImages, context.Context, node.Node, string) (string, error)
 	}{{&b.ISO, NamedImages.ISOURL}, {&b.Kernel, NamedImages.BootFile}, {&b.Ramdisk, NamedImages.BootFile}} {
-		if node.NamedImage(*part.at) == "" || p.Images == nil {
+		if !node.KeptImage(*part.at) || p.Images == nil {
 			continue
 		}
 		found, err := part.find(p.Images, ctx, n, *part.at)
@@ -155,10 +155,10 @@ func (p *Policy) ramdisk(ctx context.Context, n node.Node) (kernel, initrd strin
 	return kernel, initrd, err
 }
 
-// source is where a file is that a node names in driver_info: a URL, a named image, or a
-// file that is open to nodes.
+// source is where a file is that a node names in driver_info: a URL, a named image, one of
+// Glance, or a file that is open to nodes.
 func (p *Policy) source(ctx context.Context, n node.Node, key, named string) (string, error) {
-	if node.NamedImage(named) != "" && p.Images != nil {
+	if node.KeptImage(named) && p.Images != nil {
 		file, err := p.Images.BootFile(ctx, n, named)
 		if err != nil {
 			return "", fmt.Errorf("node %s: driver_info/%s: %w", n.UUID, key, err)

@@ -33,6 +33,8 @@ func (f *finder) ISOURL(context.Context, node.Node, string) (string, error) {
 	return "http://here/iso", f.check
 }
 
+func (f *finder) CheckBootFile(context.Context, node.Node, string) error { return f.check }
+
 func (f *finder) BootFile(context.Context, node.Node, string) (string, error) {
 	return "/here/file", f.check
 }

@@ -96,6 +96,7 @@ func (s *Sources) Handler(read func(ctx context.Context, uuid string) (node.Node
 	})
 	mux.HandleFunc("GET "+Prefix+"stored/{node}/{digest}", d.serveStored)
 	mux.HandleFunc("GET "+Prefix+"pulled/{node}/{key}", d.servePulled)
+	mux.HandleFunc("GET "+Prefix+"glance/{node}/{image}", d.serveGlance)
 	mux.HandleFunc("GET "+Prefix+"iso/{node}/{file}", d.serveISO)
 	return mux
 }

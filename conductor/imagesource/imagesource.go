@@ -1,5 +1,5 @@
 // Package imagesource finds the images of disks that agents cannot fetch by
-// themselves: files of this host and named images, which it serves to the one machine
+// themselves: files of this host, named images and images of OpenStack's Glance, which it serves to the one machine
 // they are for, and artifacts of container registries, of which it finds the blob that
 // is the disk. Agents download from http(s) URLs and know nothing else. With a cache
 // it pulls those, too, once for all agents.
@@ -18,6 +18,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/imagestore"
 	"github.com/ferrite-metal/ferrite/conductor/localfile"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/images/disk"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
@@ -32,6 +33,9 @@ type Sources struct {
 	key    []byte
 	media  string
 	log    *slog.Logger
+	glance Glance
+	retry  disk.HTTPOptions
+	read   descriptions
 
 	mu      sync.Mutex
 	origins map[string]imagestore.Source // of pulled images, by key
@@ -54,13 +58,16 @@ type Config struct {
 	Pulled *imagestore.Store // where images at http(s) URLs are pulled to; nil: agents fetch them by themselves
 	Media  string            // base URL under which BMCs reach Handler; Served when ""
 	Log    *slog.Logger      // nil without Pulled
+	Glance Glance            // nil: this conductor knows none
+	Retry  disk.HTTPOptions  // of images that are read from Glance for one agent
 	Key    []byte            // makes paths that cannot be guessed; of a conductor that starts again the same
 }
 
 // New makes Sources.
 func New(c Config) *Sources {
 	return &Sources{files: c.Files, served: c.Served, client: c.Client, sums: newSums(), named: c.Named,
-		pulled: c.Pulled, key: c.Key, media: c.Media, log: c.Log, origins: map[string]imagestore.Source{}}
+		pulled: c.Pulled, key: c.Key, media: c.Media, log: c.Log, glance: c.Glance,
+		retry: c.Retry, read: descriptions{kept: map[string]description{}}, origins: map[string]imagestore.Source{}}
 }
 
 // kind is one way to name an image.
@@ -69,14 +76,18 @@ type kind struct {
 	locate func(*Sources, context.Context, node.Node, agentapi.ImageInfo) (agentapi.ImageInfo, error)
 }
 
-// kinds are the ways, by the scheme of the URL.
+// kinds are the ways, by the scheme of the URL. A UUID without a scheme is one of Glance's.
 var kinds = map[string]kind{
-	"file":  {(*Sources).checkFile, (*Sources).locateFile},
-	"oci":   {(*Sources).checkOCI, (*Sources).pullOCI},
-	"image": {(*Sources).checkNamed, (*Sources).locateNamed},
+	"file":   {(*Sources).checkFile, (*Sources).locateFile},
+	"oci":    {(*Sources).checkOCI, (*Sources).pullOCI},
+	"image":  {(*Sources).checkNamed, (*Sources).locateNamed},
+	"glance": {(*Sources).checkGlance, (*Sources).locateGlance},
 }
 
 func kindOf(source string) (kind, error) {
+	if node.GlanceImage(source) != "" {
+		return kinds["glance"], nil
+	}
 	u, err := url.Parse(source)
 	if err != nil {
 		return kind{}, permanent{fmt.Errorf("%q is no URL", source)}

@@ -163,8 +163,12 @@ func (s *Sources) ISOURL(ctx context.Context, n node.Node, source string) (strin
 	return base + Prefix + "iso/" + n.UUID + "/" + s.isoFile(n, i), nil
 }
 
-// BootFile is the file of a kernel or ramdisk that n boots by name. The boot service serves it.
+// BootFile is the file of a kernel or ramdisk that n boots by name, or by its UUID in Glance. The boot service serves
+// it.
 func (s *Sources) BootFile(ctx context.Context, n node.Node, source string) (string, error) {
+	if node.GlanceImage(source) != "" {
+		return s.pulledFile(ctx, n, source)
+	}
 	i, err := s.find(ctx, n, source)
 	switch {
 	case err != nil:

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/glance"
 	"github.com/ferrite-metal/ferrite/conductor/imagestore"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/images/disk"
@@ -111,7 +112,17 @@ func (s *Sources) originOf(ctx context.Context, n node.Node, key string) (images
 		return src, nil
 	}
 	info, err := s.asked(ctx, n)
-	if err == nil {
+	switch {
+	case err != nil:
+	case node.GlanceImage(info.URLs[0]) != "":
+		var (
+			i   glance.Image
+			sum disk.Checksum
+		)
+		if i, sum, err = s.diskInGlance(ctx, n, info.URLs[0], info.Checksum, info.OSHashAlgo, info.OSHashValue); err == nil {
+			src, err = s.originInGlance(ctx, i, sum)
+		}
+	default:
 		src, err = s.origin(ctx, info)
 	}
 	if err == nil && src.Key() != key {

@@ -24,6 +24,7 @@ type Source struct {
 	Header http.Header // for the host of the first URL
 	Client *http.Client
 	Sum    disk.Checksum
+	Size   int64 // bytes that it must have; 0 for any
 	// Stored: it is an operator's image, which another conductor has. It is kept until it is removed; its checksum is
 	// its sha256.
 	Stored bool
@@ -231,6 +232,9 @@ func (s *Store) begin(ctx context.Context, f *fetch, src Source, sum hash.Hash) 
 			err = errors.Join(err, open.Close())
 		}
 	}()
+	if src.Size > 0 && open.Size() >= 0 && open.Size() != src.Size {
+		return p, &OtherSizeError{At: src.name(), Want: src.Size, Got: open.Size()}
+	}
 	now := note{open.Size(), open.Version()}
 	goesOn := known && had == now && now.Version != ""
 	if !goesOn { // a new file: readers of the one before have that until they have ended
@@ -312,6 +316,20 @@ func (p progress) Write(b []byte) (int, error) {
 
 // name is the first URL without credentials, for people.
 func (src Source) name() string { return Redacted(src.URLs[0]) }
+
+// OtherSizeError says that an image at a URL has another size than it must have.
+type OtherSizeError struct {
+	At        string
+	Want, Got int64
+}
+
+func (e *OtherSizeError) Error() string {
+	return fmt.Sprintf("the image at %s has %d bytes, expected %d: it is another one than was asked for", e.At, e.Got,
+		e.Want)
+}
+
+// Permanent says that trying again does not help.
+func (*OtherSizeError) Permanent() bool { return true }
 
 // ChangedError says that an image at a URL is not the one that was asked for. It does not say which one it is: whoever
 // deploys may not reach that URL, and could have its bytes with their checksum.

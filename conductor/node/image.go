@@ -71,6 +71,25 @@ func NamedImage(source string) string {
 	return name
 }
 
+// GlanceScheme may begin an image of OpenStack's Glance; Nova writes its UUID alone.
+const GlanceScheme = "glance://"
+
+// glanceID is a UUID as OpenStack writes it.
+var glanceID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// GlanceImage is the UUID of an image of Glance in the place of a URL; "" for none.
+func GlanceImage(source string) string {
+	id := strings.ToLower(strings.TrimPrefix(source, GlanceScheme))
+	if !glanceID.MatchString(id) {
+		return ""
+	}
+	return id
+}
+
+// KeptImage reports whether an image in the place of a URL is one that the conductor has, or gets: by the name that
+// operators gave it, or by its UUID in Glance.
+func KeptImage(source string) bool { return NamedImage(source) != "" || GlanceImage(source) != "" }
+
 // OnDisk reports whether an image is one of a disk, or of a root file system.
 func (i *Image) OnDisk() bool { return i.Format == ImageRaw || i.Format == ImageQCOW2 }
 

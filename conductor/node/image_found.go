@@ -5,4 +5,5 @@ type ImageFound struct {
 	Gone  string // the server's refusal, which agents would get as well, and what to do; "" for none
 	Doubt string // why the image could not be seen, or not all of it; "" for nothing
 	Size  int64  // bytes it has on a disk, unpacked; 0 when unknown
+	Type  string // whole-disk or partition, where a catalogue says so; "" for unknown
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -26,14 +27,20 @@ var imageSources = map[string]imageSource{
 	"image": {false, func(u *url.URL) bool { return node.NamedImage(u.String()) != "" }},
 }
 
+// glanceSource is an image by its UUID, which is no URL.
+var glanceSource = imageSource{formed: func(*url.URL) bool { return true }}
+
 // imageForms is imageSources for people.
-const imageForms = "http(s)://host/path, image:NAME (see: ferrite image list), oci://registry/repository:tag or " +
-	"@sha256:digest, or file:///path on the conductor"
+const imageForms = "http(s)://host/path, image:NAME (see: ferrite image list), the UUID of an image of Glance, " +
+	"oci://registry/repository:tag or @sha256:digest, or file:///path on the conductor"
 
 func hasHost(u *url.URL) bool { return u.Host != "" }
 
 // sourceOf reads an image's URL; ok is false for what is none.
 func sourceOf(rawURL string) (s imageSource, ok bool) {
+	if node.GlanceImage(rawURL) != "" {
+		return glanceSource, true
+	}
 	u, err := url.Parse(rawURL)
 	if err != nil {
 		return s, false
@@ -43,7 +50,7 @@ func sourceOf(rawURL string) (s imageSource, ok bool) {
 }
 
 // FoundByConductor reports whether an image is where agents cannot fetch it by
-// themselves: in a file of the conductor's, or in a container registry.
+// themselves: in a file of the conductor's, in Glance, or in a container registry.
 func FoundByConductor(rawURL string) bool {
 	s, ok := sourceOf(rawURL)
 	return ok && !s.direct
@@ -64,7 +71,7 @@ const maxImageName = 255
 // imageName is the last segment of the path of an image's URL, which Ironic sends
 // as image_info.id: ironic-python-agent makes it the name of a file in /tmp.
 func imageName(at string) (string, error) {
-	if name := node.NamedImage(at); name != "" {
+	if name := cmp.Or(node.NamedImage(at), node.GlanceImage(at)); name != "" {
 		return name, nil
 	}
 	u, err := url.Parse(at)

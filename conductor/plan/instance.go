@@ -65,6 +65,7 @@ func hasRamdisk(n node.Node) error {
 				"node %s cannot be deployed: deploy interface ramdisk needs instance_info/boot_iso, or kernel and "+
 					"ramdisk, as http(s) URLs or image:NAME", n.UUID)
 		case node.NamedImage(at) != "":
+		case node.GlanceImage(at) != "" && key != "boot_iso":
 		case !strings.HasPrefix(at, "http://") && !strings.HasPrefix(at, "https://"):
 			return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/%s is %q, expected an "+
 				"http(s) URL or image:NAME", n.UUID, key, at)
@@ -86,7 +87,7 @@ func NamedISO(n node.Node) string {
 	return at
 }
 
-// NamedFile is a kernel or ramdisk by its name, image:NAME, and the field that names it.
+// NamedFile is a kernel or ramdisk by its name, image:NAME, or UUID in Glance, and the field that names it.
 type NamedFile struct{ Field, Source string }
 
 // NamedBootFiles are the kernels and ramdisks that a deploy of a node boots by their names: those with the agent, and
@@ -94,7 +95,7 @@ type NamedFile struct{ Field, Source string }
 func NamedBootFiles(n node.Node) (named []NamedFile) {
 	add := func(of string, fields map[string]any, keys ...string) {
 		for _, key := range keys {
-			if at := text(fields, key); node.NamedImage(at) != "" {
+			if at := text(fields, key); node.KeptImage(at) {
 				named = append(named, NamedFile{of + key, at})
 			}
 		}

@@ -32,10 +32,26 @@ func IsPartitionImage(n node.Node) bool {
 	case agentapi.PartitionImage:
 		return true
 	case "":
+		if whole, known := n.DriverInternalInfo[isWholeDisk].(bool); known && node.GlanceImage(ImageSource(n)) != "" {
+			return !whole
+		}
 		beside := text(n.InstanceInfo, "kernel") != "" || text(n.InstanceInfo, "ramdisk") != ""
 		return beside && !strings.HasPrefix(ImageSource(n), "oci:") // whose artifacts are whole disks
 	}
 	return false
+}
+
+// WithImage notes the type of an image that only its catalogue says, until the instance ends.
+func WithImage(n node.Node, found node.ImageFound) node.Node {
+	if found.Type == "" {
+		return n
+	}
+	n.DriverInternalInfo = maps.Clone(n.DriverInternalInfo)
+	if n.DriverInternalInfo == nil {
+		n.DriverInternalInfo = map[string]any{}
+	}
+	n.DriverInternalInfo[isWholeDisk] = found.Type == agentapi.WholeDisk
+	return n
 }
 
 // layoutField is a size of instance_info.

@@ -48,6 +48,9 @@ func (d *decision) request(r Request) error {
 			return err
 		}
 	}
+	if r.Image != nil {
+		d.n = WithImage(d.n, *r.Image)
+	}
 	v := verbs[r.Verb]
 	if v.check != nil {
 		if err := v.check(d.n, r); err != nil {

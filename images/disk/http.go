@@ -69,6 +69,7 @@ type HTTPSource struct {
 	ranges   bool
 	head     []byte
 	validate validator
+	unasked  bool      // nothing was asked of the server yet
 	first    *httpBody // the answer to the first request, when it was the whole image
 }
 
@@ -90,6 +91,17 @@ func OpenHTTPSource(ctx context.Context, client *http.Client, rawURL string, opt
 		return nil, fmt.Errorf("image %s: %w", s.name, err)
 	}
 	return s, nil
+}
+
+// KnownHTTPSource is an image of a size that is known: nothing is asked of the server before it is read. An answer of
+// another size is an error.
+func KnownHTTPSource(client *http.Client, rawURL string, size int64, opts HTTPOptions) *HTTPSource {
+	name := clip(rawURL)
+	if u, err := url.Parse(rawURL); err == nil {
+		name = u.Redacted()
+	}
+	return &HTTPSource{client: client, url: rawURL, name: name, opts: opts.withDefaults(), size: size, ranges: true,
+		unasked: true}
 }
 
 // probe makes the first request: for the first 4 KiB, or for all where the
@@ -168,6 +180,11 @@ func (s *HTTPSource) Body(ctx context.Context) (io.ReadCloser, error) {
 	return s.bodyFrom(ctx, 0), nil
 }
 
+// BodyFrom starts the download at off. Reading it ends with ctx.
+func (s *HTTPSource) BodyFrom(ctx context.Context, off int64) io.ReadCloser {
+	return s.bodyFrom(ctx, off)
+}
+
 // bodyFrom goes on with a download that has come to off.
 func (s *HTTPSource) bodyFrom(ctx context.Context, off int64) io.ReadCloser {
 	return &httpBody{ctx: ctx, src: s, off: off, good: off}
@@ -184,6 +201,9 @@ func (s *HTTPSource) ReadRange(ctx context.Context, p []byte, off int64) error {
 			return err
 		}
 		defer a.close()
+		if s.unasked && !a.partial {
+			return ErrNoRange
+		}
 		if !a.partial || a.from != off {
 			return fmt.Errorf("%w: it answered a Range request before, now it does not", ErrSource)
 		}
@@ -199,6 +219,12 @@ func (s *HTTPSource) ReadRange(ctx context.Context, p []byte, off int64) error {
 
 // same refuses an answer of another image than the first one.
 func (s *HTTPSource) same(a *answer) error {
+	if s.unasked && (a.size < 0 || a.size == s.size) {
+		s.unasked, s.validate = false, a.validate
+	}
+	if s.unasked {
+		return fmt.Errorf("%w: it has %d bytes on the server, expected %d", ErrSource, a.size, s.size)
+	}
 	if a.validate != s.validate || a.size >= 0 && s.size >= 0 && a.size != s.size {
 		return fmt.Errorf("%w: the image was changed on the server during the transfer", ErrSource)
 	}

@@ -4,17 +4,8 @@ package openstack
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
-	"io/fs"
-	"net"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"syscall"
-	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
 	gopher "github.com/gophercloud/gophercloud/v2/openstack"
@@ -24,34 +15,26 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/roles"
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/services"
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/users"
-	_ "modernc.org/sqlite" // the driver
 )
 
 // AdminPassword is that of the user admin of a Keystone, of the project admin in the domain Default.
 const AdminPassword = "admin-password"
 
-// startTime bounds the start of a service on a busy machine.
-const startTime = 3 * time.Minute
-
 // Keystone is Debian's package keystone.
 type Keystone struct {
+	service
 	URL string // with the version
-	dir string
-	cmd *exec.Cmd
 }
 
 // StartKeystone makes a Keystone in a folder, with the roles of its bootstrap (admin, manager, member, reader) and
 // service, and starts it. It takes some ten seconds, most of them for the tables.
 func StartKeystone(ctx context.Context, dir string) (*Keystone, error) {
-	if _, err := os.Stat("/usr/bin/keystone-manage"); errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("/usr/bin/keystone-manage is missing: install Debian's package keystone")
-	}
-	address, err := freeAddress()
+	s, err := newService("keystone", "keystone-manage", dir)
 	if err != nil {
 		return nil, err
 	}
-	k := &Keystone{URL: "http://" + address + "/v3", dir: dir}
-	if err := k.configure(); err != nil {
+	k := &Keystone{service: s, URL: "http://" + s.address + "/v3"}
+	if err := k.configure(fmt.Sprintf(keystoneConf, dir)); err != nil {
 		return nil, err
 	}
 	for _, args := range [][]string{
@@ -59,27 +42,26 @@ func StartKeystone(ctx context.Context, dir string) (*Keystone, error) {
 		{"fernet_setup", "--keystone-user", "root", "--keystone-group", "root"},
 		{"credential_setup", "--keystone-user", "root", "--keystone-group", "root"},
 		{"bootstrap", "--bootstrap-password", AdminPassword, "--bootstrap-public-url", k.URL,
-			"--bootstrap-region-id", "RegionOne"},
+			"--bootstrap-internal-url", k.URL, "--bootstrap-region-id", "RegionOne"},
 	} {
-		cmd := k.command(ctx, "keystone-manage", append([]string{"--config-file", k.config()}, args...)...)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("keystone-manage %s: %w\n%s", args[0], err, out)
+		if err := k.run(ctx, "keystone-manage", args...); err != nil {
+			return nil, err
 		}
 	}
-	if err := k.writeAhead(ctx); err != nil {
+	if err := k.writeAhead(ctx, "keystone.sqlite"); err != nil {
 		return nil, err
 	}
-	host, port, _ := net.SplitHostPort(address)
-	if err := k.start(ctx, host, port); err != nil {
+	// The WSGI server of Python's library, which needs no other program.
+	host, port := k.hostPort()
+	if err := k.start(ctx, "keystone-wsgi-public", "--host", host, "--port", port, "--", "--config-file",
+		k.config()); err != nil {
 		return nil, err
 	}
 	return k, nil
 }
 
-func (k *Keystone) config() string { return filepath.Join(k.dir, "keystone.conf") }
-
-func (k *Keystone) configure() error {
-	text := fmt.Sprintf(`[DEFAULT]
+// keystoneConf is its configuration, of a folder.
+const keystoneConf = `[DEFAULT]
 log_file = %[1]s/keystone.log
 [database]
 connection = sqlite:////%[1]s/keystone.sqlite
@@ -91,73 +73,7 @@ key_repository = %[1]s/credential
 enabled = false
 [identity]
 password_hash_rounds = 4
-`, k.dir)
-	if err := os.WriteFile(k.config(), []byte(text), 0o600); err != nil {
-		return fmt.Errorf("configure Keystone: %w", err)
-	}
-	return nil
-}
-
-// writeAhead has SQLite let readers and a writer work side by side: without it Keystone answers 500, "database is
-// locked".
-func (k *Keystone) writeAhead(ctx context.Context) error {
-	db, err := sql.Open("sqlite", filepath.Join(k.dir, "keystone.sqlite"))
-	if err != nil {
-		return fmt.Errorf("open Keystone's database: %w", err)
-	}
-	_, err = db.ExecContext(ctx, "PRAGMA journal_mode=WAL")
-	if err = errors.Join(err, db.Close()); err != nil {
-		return fmt.Errorf("journal of Keystone's database: %w", err)
-	}
-	return nil
-}
-
-// command is a program of Keystone's. It ends when the test is killed.
-func (k *Keystone) command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, filepath.Join("/usr/bin", name), args...) //nolint:gosec // Keystone's own
-	cmd.Dir, cmd.Env = k.dir, []string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "HOME=" + k.dir, "LC_ALL=C.UTF-8"}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	return cmd
-}
-
-// start runs Keystone's API with the WSGI server of Python's library.
-func (k *Keystone) start(ctx context.Context, host, port string) error {
-	log, err := os.Create(filepath.Join(k.dir, "api.log"))
-	if err != nil {
-		return fmt.Errorf("start Keystone: %w", err)
-	}
-	defer log.Close()
-	k.cmd = k.command(context.WithoutCancel(ctx), "keystone-wsgi-public", "--host", host, "--port", port, "--",
-		"--config-file", k.config())
-	k.cmd.Stdout, k.cmd.Stderr = log, log
-	if err := k.cmd.Start(); err != nil {
-		return fmt.Errorf("start Keystone: %w", err)
-	}
-	for end := time.Now().Add(startTime); ; time.Sleep(100 * time.Millisecond) {
-		resp, err := http.Get(k.URL) //nolint:noctx // bounded by the loop
-		if err == nil {
-			_ = resp.Body.Close()
-			return nil
-		}
-		if time.Now().After(end) || ctx.Err() != nil {
-			text, _ := os.ReadFile(log.Name())
-			return errors.Join(fmt.Errorf("no Keystone answers at %s: %w\n%s", k.URL, err, text), k.Stop())
-		}
-	}
-}
-
-// Stop ends it; its folder stays.
-func (k *Keystone) Stop() error {
-	if k.cmd == nil || k.cmd.Process == nil {
-		return nil
-	}
-	if err := k.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("stop Keystone: %w", err)
-	}
-	_ = k.cmd.Wait() // it was killed
-	k.cmd = nil
-	return nil
-}
+`
 
 // Admin is a client of the identity API, as admin of the project admin.
 func (k *Keystone) Admin(ctx context.Context) (*gophercloud.ServiceClient, error) {
@@ -252,12 +168,13 @@ func (k *Keystone) project(ctx context.Context, admin *gophercloud.ServiceClient
 	return all[0].ID, nil
 }
 
-// Endpoint puts the URL of a service into the catalogue, as the public one of a region of its own.
+// Endpoint puts the URL of a service into the catalogue, as the public one of a region.
 func (k *Keystone) Endpoint(ctx context.Context, admin *gophercloud.ServiceClient, kind, region, url string) error {
-	if _, err := regions.Create(ctx, admin, regions.CreateOpts{ID: region}).Extract(); err != nil {
+	if _, err := regions.Create(ctx, admin, regions.CreateOpts{ID: region}).Extract(); err != nil &&
+		!gophercloud.ResponseCodeIs(err, http.StatusConflict) {
 		return fmt.Errorf("region %s: %w", region, err)
 	}
-	id, err := k.service(ctx, admin, kind)
+	id, err := k.serviceOf(ctx, admin, kind)
 	if err != nil {
 		return err
 	}
@@ -270,8 +187,8 @@ func (k *Keystone) Endpoint(ctx context.Context, admin *gophercloud.ServiceClien
 	return nil
 }
 
-// service finds a service by its type, or makes it.
-func (k *Keystone) service(ctx context.Context, admin *gophercloud.ServiceClient, kind string) (string, error) {
+// serviceOf finds a service by its type, or makes it.
+func (k *Keystone) serviceOf(ctx context.Context, admin *gophercloud.ServiceClient, kind string) (string, error) {
 	pages, err := services.List(admin, services.ListOpts{ServiceType: kind}).AllPages(ctx)
 	if err != nil {
 		return "", fmt.Errorf("service %s: %w", kind, err)
@@ -291,12 +208,18 @@ func (k *Keystone) service(ctx context.Context, admin *gophercloud.ServiceClient
 	return made.ID, nil
 }
 
-// freeAddress is one of the loopback that nobody listens at.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("find a port: %w", err)
-	}
-	defer l.Close()
-	return l.Addr().String(), nil
+// tokens is the part of a service's configuration by which it checks tokens, as a user in the project service.
+func (k *Keystone) tokens(user string) string {
+	return fmt.Sprintf(`[keystone_authtoken]
+www_authenticate_uri = %[1]s
+auth_url = %[1]s
+auth_type = password
+project_domain_name = Default
+user_domain_name = Default
+project_name = service
+username = %[2]s
+password = %[3]s
+service_token_roles = service
+service_token_roles_required = true
+`, k.URL, user, servicePassword)
 }

@@ -58,6 +58,7 @@ type Config struct {
 
 	Keystone keystoneConfig `koanf:",squash"`
 	Neutron  neutronConfig  `koanf:",squash"`
+	Glance   glanceConfig   `koanf:",squash"`
 
 	TracesEndpoint string `koanf:"traces-endpoint"`
 	TracesHeaders  string `koanf:"traces-headers-file"`

@@ -28,7 +28,8 @@ func (c *Config) check() error {
 	if _, _, err := net.SplitHostPort(c.APIAddress); err != nil {
 		return fmt.Errorf("--api-address %q is not host:port: %w", c.APIAddress, err)
 	}
-	if err := errors.Join(c.checkAuth(), c.checkMetrics(), c.checkEvents(), c.checkTraces(), c.checkImages()); err != nil {
+	if err := errors.Join(c.checkAuth(), c.checkMetrics(), c.checkEvents(), c.checkTraces(), c.checkImages(),
+		c.checkGlance()); err != nil {
 		return err
 	}
 	if len(c.HardwareTypes) == 0 {

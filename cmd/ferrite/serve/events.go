@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/events"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/nova"
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
 	"github.com/ferrite-metal/ferrite/conductor/webhooks"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
@@ -58,6 +60,7 @@ const maxPassing = 256
 type changeLog struct {
 	*events.Log
 	hooks   *webhooks.Sender
+	nova    *nova.Notifier // nil where nobody is told
 	nodes   func(ctx context.Context, ref string) (node.Node, error)
 	passing chan passing
 }
@@ -76,7 +79,23 @@ func (c *Config) changeLog(ctx context.Context, db eventStore, log *slog.Logger)
 	}
 	l, err := events.New(ctx, events.Config{Store: db, Log: log, Keep: c.EventsKeep, Age: c.EventsAge, Conductor: c.Host,
 		Needed: hooks.Needed})
-	return &changeLog{Log: l, hooks: hooks, passing: make(chan passing, maxPassing)}, err
+	if err != nil {
+		return nil, err
+	}
+	told, err := c.nova(db, log)
+	return &changeLog{Log: l, hooks: hooks, nova: told, passing: make(chan passing, maxPassing)}, err
+}
+
+// nova tells Nova of power changes; nil where there is none, or it is not to know.
+func (c *Config) nova(db nova.Store, log *slog.Logger) (*nova.Notifier, error) {
+	if !c.Keystone.TellNova || !slices.Contains(c.Auth, "keystone") {
+		return nil, nil
+	}
+	cloud, err := c.Keystone.client(nil)
+	if err != nil {
+		return nil, err
+	}
+	return nova.New(nova.Config{Store: db, Cloud: cloud, Log: log}), nil
 }
 
 // eventStore has events, and the places of their readers.
@@ -109,6 +128,9 @@ func (l *changeLog) run(ctx context.Context) {
 	defer sent.Wait()
 	sent.Go(func() { l.Run(ctx) })
 	sent.Go(func() { l.hooks.Run(ctx) })
+	if l.nova != nil {
+		sent.Go(func() { l.nova.Run(ctx) })
+	}
 	for {
 		select {
 		case <-ctx.Done():

@@ -1,11 +1,8 @@
 package serve
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -26,6 +23,7 @@ type keystoneConfig struct {
 	CA            string        `koanf:"keystone-ca-file"`
 	AdminProjects []string      `koanf:"keystone-admin-projects"`
 	Cache         time.Duration `koanf:"keystone-cache"`
+	TellNova      bool          `koanf:"nova-power-notifications"`
 }
 
 func keystoneFlags(f *pflag.FlagSet) {
@@ -37,6 +35,8 @@ func keystoneFlags(f *pflag.FlagSet) {
 	f.String("keystone-ca-file", "", "PEM `file` of the authorities of Keystone's certificate (default: the system's)")
 	f.StringSlice("keystone-admin-projects", []string{"admin"},
 		"`projects` of --keystone-domain whose admins are admins of all nodes; those of other projects of their own")
+	f.Bool("nova-power-notifications", true,
+		"with --auth keystone: tell Nova when the power of a machine with an instance changes (power-update)")
 	f.Duration("keystone-cache", time.Minute,
 		"how long an answer of Keystone is believed, and so how long a revoked token is still taken; at most 10m")
 }
@@ -68,20 +68,11 @@ func (c *Config) checkKeystone() error {
 // client asks Keystone, and the services that it names. Nothing is sent unless check allows it at that moment; nil
 // always does.
 func (k *keystoneConfig) client(check func() error) (*keystone.Client, error) {
-	transport, _ := http.DefaultTransport.(*http.Transport)
-	transport = transport.Clone()
-	transport.DialContext = checkedDial(check)
-	if k.CA != "" {
-		pem, err := os.ReadFile(k.CA)
-		if err != nil {
-			return nil, fmt.Errorf("--keystone-ca-file: %w", err)
-		}
-		pool := x509.NewCertPool()
-		if !pool.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("--keystone-ca-file %s holds no certificate: expected PEM", k.CA)
-		}
-		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	transport, err := transportTo("keystone-ca-file", k.CA)
+	if err != nil {
+		return nil, err
 	}
+	transport.DialContext = checkedDial(check)
 	c, err := keystone.New(keystone.Options{
 		URL: k.URL, User: k.User, Project: k.Project, Domain: k.Domain, Password: k.password, Lasts: k.Cache,
 		Transport: transport,

@@ -27,6 +27,7 @@ type neutronConfig struct {
 // openstackFlags are the settings of the cloud that the conductor is a part of.
 func openstackFlags(f *pflag.FlagSet) {
 	keystoneFlags(f)
+	glanceFlags(f)
 	neutronFlags(f)
 }
 

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -13,11 +14,8 @@ import (
 // find, and cannot, and one that would not boot as this conductor is set. Where
 // it is not known how a machine boots, its agent finds out, and refuses the same.
 func (e *Core) CheckImage(ctx context.Context, n node.Node) (found node.ImageFound, err error) {
-	if plan.IsPartitionImage(n) && plan.BootModeOf(n) == "bios" && !e.Settings.BIOSBootloader {
-		return found, node.Refuse(node.Invalid,
-			"node %s cannot be deployed: its partition image would have to run its own grub-install to boot by BIOS, which "+
-				"agents do only with --enable-bios-bootloader-install; "+
-				"have the machine boot by UEFI (capability boot_mode:uefi), or use a whole-disk image", n.UUID)
+	if err := e.checkBootMode(n); err != nil {
+		return found, err
 	}
 	if err := e.checkBootFiles(ctx, n); err != nil {
 		return found, err
@@ -42,7 +40,22 @@ func (e *Core) CheckImage(ctx context.Context, n node.Node) (found node.ImageFou
 	if err != nil {
 		return found, node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/%s: %v", n.UUID, key, err)
 	}
-	return found, nil
+	if found.Type != "" { // of which there are more checks than by the node alone
+		n = plan.WithImage(n, found)
+		err = cmp.Or(plan.CheckInstance(n), e.checkBootMode(n))
+	}
+	return found, err
+}
+
+// checkBootMode refuses a partition image whose boot loader this conductor lets nobody install.
+func (e *Core) checkBootMode(n node.Node) error {
+	if !plan.IsPartitionImage(n) || plan.BootModeOf(n) != "bios" || e.Settings.BIOSBootloader {
+		return nil
+	}
+	return node.Refuse(node.Invalid,
+		"node %s cannot be deployed: its partition image would have to run its own grub-install to boot by BIOS, which "+
+			"agents do only with --enable-bios-bootloader-install; "+
+			"have the machine boot by UEFI (capability boot_mode:uefi), or use a whole-disk image", n.UUID)
 }
 
 // checkBootFiles refuses a deploy whose kernel or ramdisk is named, and not there.
@@ -50,7 +63,7 @@ func (e *Core) checkBootFiles(ctx context.Context, n node.Node) error {
 	for _, file := range plan.NamedBootFiles(n) {
 		err := node.Refuse(node.Invalid, "this conductor keeps no images")
 		if e.Images != nil {
-			_, err = e.Images.BootFile(ctx, n, file.Source)
+			err = e.Images.CheckBootFile(ctx, n, file.Source)
 		}
 		if err != nil {
 			return node.Refuse(node.Invalid, "node %s cannot be deployed: %s: %v", n.UUID, file.Field, err)
@@ -76,7 +89,7 @@ func (e *Core) requestedImage(ctx context.Context, ref string, r plan.Request) (
 	if err != nil {
 		return nil, err
 	}
-	if known.Size > 0 {
+	if known != (node.ImageFound{}) {
 		return &known, nil
 	}
 	urls := plan.ImageURLs(n)

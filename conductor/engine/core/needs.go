@@ -103,7 +103,7 @@ type ConfigDrives interface {
 // plan.FoundByConductor).
 type Images interface {
 	// Check refuses a source that cannot be right for a node, before anything is
-	// changed, and says what is known of it. It asks no other machine.
+	// changed, and says what is known of it. It asks nobody but other conductors and OpenStack.
 	Check(ctx context.Context, n node.Node, source string) (node.ImageFound, error)
 	// Locate fills in what a node's agent is to be told of the image whose source is
 	// the only URL of info: where it gets it, how it shows that it may, the checksum.
@@ -112,6 +112,8 @@ type Images interface {
 	Through(ctx context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error)
 	// ISOURL is where firmware reads the ISO image that a node boots by its name. It refuses as Check does.
 	ISOURL(ctx context.Context, n node.Node, source string) (string, error)
+	// CheckBootFile is Check for a kernel or ramdisk.
+	CheckBootFile(ctx context.Context, n node.Node, source string) error
 	// BootFile is the path of a kernel or ramdisk that a node boots by its name. It refuses as Check does.
 	BootFile(ctx context.Context, n node.Node, source string) (string, error)
 }

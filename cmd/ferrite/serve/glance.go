@@ -1,0 +1,88 @@
+package serve
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ferrite-metal/ferrite/conductor/glance"
+	"github.com/ferrite-metal/ferrite/conductor/imagesource"
+)
+
+// glanceConfig is where images of OpenStack are.
+type glanceConfig struct {
+	URL string `koanf:"glance-url"`
+	CA  string `koanf:"glance-ca-file"`
+}
+
+func glanceFlags(f *pflag.FlagSet) {
+	f.String("glance-url", "",
+		"`URL` of Glance, as in https://glance:9292, for images by UUID (default: that of the catalogue, with --auth "+
+			"keystone); without --auth keystone it is shown no token")
+	f.String("glance-ca-file", "",
+		"PEM `file` of the authorities of Glance's certificate (default: those of --keystone-ca-file)")
+}
+
+// checkGlance refuses settings with which no image could be found.
+func (c *Config) checkGlance() error {
+	if c.Glance.URL == "" && c.Glance.CA != "" && !slices.Contains(c.Auth, "keystone") {
+		return errors.New("--glance-ca-file is of no use without --glance-url or --auth keystone")
+	}
+	_, err := c.glance()
+	return err
+}
+
+// glance is the cloud's catalogue of images; nil for a conductor that is in no cloud.
+func (c *Config) glance() (imagesource.Glance, error) {
+	o := glance.Options{URL: c.Glance.URL}
+	inCloud := slices.Contains(c.Auth, "keystone")
+	if o.URL == "" && !inCloud {
+		return nil, nil
+	}
+	ca, flag := c.Glance.CA, "glance-ca-file"
+	if inCloud {
+		cloud, err := c.Keystone.client(nil)
+		if err != nil {
+			return nil, err
+		}
+		o.Cloud = cloud
+		if ca == "" {
+			ca, flag = c.Keystone.CA, "keystone-ca-file"
+		}
+	}
+	transport, err := transportTo(flag, ca)
+	if err != nil {
+		return nil, err
+	}
+	o.Transport = transport
+	g, err := glance.New(o)
+	if err != nil {
+		return nil, fmt.Errorf("--glance-url: %w", err)
+	}
+	return g, nil
+}
+
+// transportTo sends requests to a server whose certificate is of the authorities in a file, those of this host for "".
+func transportTo(flag, file string) (*http.Transport, error) {
+	transport, _ := http.DefaultTransport.(*http.Transport)
+	transport = transport.Clone()
+	if file == "" {
+		return transport, nil
+	}
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %w", flag, err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("--%s %s holds no certificate: expected PEM", flag, file)
+	}
+	transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	return transport, nil
+}

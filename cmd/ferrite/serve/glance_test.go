@@ -1,0 +1,44 @@
+package serve
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestGlanceSettings: settings by which no image could be found are refused; a conductor in no cloud knows no Glance.
+func TestGlanceSettings(t *testing.T) {
+	password := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(password, []byte("secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in := keystoneConfig{URL: "http://keystone:5000/v3", User: "ironic", Project: "service", Domain: "Default",
+		PasswordFile: password, Cache: time.Minute}
+	none, keystone := []string{"none"}, []string{"keystone"}
+	for name, tc := range map[string]struct {
+		c     Config
+		knows bool
+		want  string // "" where it is taken
+	}{
+		"no cloud":    {Config{Auth: none}, false, ""},
+		"by the flag": {Config{Auth: none, Glance: glanceConfig{URL: "http://glance:9292"}}, true, ""},
+		"by Keystone": {Config{Auth: keystone, Keystone: in}, true, ""},
+		"by both":     {Config{Auth: keystone, Keystone: in, Glance: glanceConfig{URL: "http://g"}}, true, ""},
+		"another URL": {Config{Auth: none, Glance: glanceConfig{URL: "glance:9292"}}, false, "expected http(s)://HOST"},
+		"no authorities": {Config{Auth: none, Glance: glanceConfig{URL: "https://g", CA: password}}, false,
+			"--glance-ca-file"},
+		"for nothing": {Config{Auth: none, Glance: glanceConfig{CA: password}}, false, "of no use without"},
+		"authorities too": {Config{Auth: keystone, Keystone: in, Glance: glanceConfig{CA: password + "x"}}, false,
+			"no such file"},
+	} {
+		err := tc.c.checkGlance()
+		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, expected %q", name, err, tc.want)
+		}
+		if found, _ := tc.c.glance(); (found != nil) != tc.knows && tc.want != "of no use without" {
+			t.Errorf("%s: knows Glance %t", name, found != nil)
+		}
+	}
+}

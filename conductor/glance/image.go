@@ -1,0 +1,32 @@
+package glance
+
+// Image is an image as Glance describes it.
+type Image struct {
+	ID              string `json:"id"`
+	Name            string `json:"name"`
+	Status          string `json:"status"`
+	DiskFormat      string `json:"disk_format"`
+	ContainerFormat string `json:"container_format"`
+	Size            int64  `json:"size"`         // bytes; 0 where there are none yet
+	VirtualSize     int64  `json:"virtual_size"` // bytes on a disk; 0 for unknown
+	HashAlgo        string `json:"os_hash_algo"`
+	HashValue       string `json:"os_hash_value"`
+	Checksum        string `json:"checksum"` // MD5
+	Owner           string `json:"owner"`    // a project
+	Visibility      string `json:"visibility"`
+
+	// The properties that Ironic reads.
+	KernelID  string `json:"kernel_id"`
+	RamdiskID string `json:"ramdisk_id"`
+	Type      string `json:"img_type"` // partition or whole-disk
+}
+
+// Active is the status of an image whose bytes are there.
+const Active = "active"
+
+// Public and its likes are visibilities of images.
+const (
+	Public    = "public"
+	Community = "community"
+	Shared    = "shared"
+)

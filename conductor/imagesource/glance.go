@@ -1,0 +1,284 @@
+package imagesource
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/glance"
+	"github.com/ferrite-metal/ferrite/conductor/imagestore"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/images/disk"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// Glance is OpenStack's catalogue of images.
+type Glance interface {
+	Image(ctx context.Context, id string) (glance.Image, error)
+	// Member reports whether a project may have an image that is shared.
+	Member(ctx context.Context, id, project string) (bool, error)
+	// Data is the URL of an image's bytes, which the client of HTTP may read.
+	Data(ctx context.Context, id string) (string, error)
+	HTTP() *http.Client
+}
+
+// notActive is what to do about an image without bytes, by its status (Image API v2, image statuses).
+var notActive = map[string]string{
+	"queued":         "nothing was uploaded: openstack image create --file, or stage and import it",
+	"saving":         "its bytes are on their way: try again when openstack image show says active",
+	"uploading":      "its bytes are on their way: try again when openstack image show says active",
+	"importing":      "its bytes are on their way: try again when openstack image show says active",
+	"deactivated":    "an admin has taken it out of use: openstack image set --activate",
+	"killed":         "its upload has failed: upload it again",
+	"deleted":        "name another image",
+	"pending_delete": "name another image",
+}
+
+// diskFormats are the formats of disks that agents write, under the names they know them by. An ami is the root file
+// system of Amazon's form.
+var diskFormats = map[string]string{"raw": "raw", "qcow2": "qcow2", "ami": "raw"}
+
+// bootFormats are the formats of kernels and ramdisks.
+var bootFormats = []string{"aki", "ari", "raw"}
+
+// containers are the container formats without anything around the image.
+var containers = []string{"", "bare", "ami", "aki", "ari"}
+
+// inGlance finds an image that n may have, and whose bytes are there.
+func (s *Sources) inGlance(ctx context.Context, n node.Node, source string) (i glance.Image, err error) {
+	id := node.GlanceImage(source)
+	switch {
+	case id == "":
+		return i, permanent{fmt.Errorf("%q is no image of Glance: expected a UUID", source)}
+	case s.glance == nil:
+		return i, permanent{errors.New("this conductor knows no Glance: start it with --auth keystone and an image " +
+			"service in the catalogue, or with --glance-url")}
+	case s.served == "":
+		return i, errNotServed
+	}
+	if i, err = s.glance.Image(ctx, id); err != nil {
+		return i, err
+	}
+	if err = s.lentTo(ctx, n, i); err != nil {
+		return i, err
+	}
+	switch {
+	case i.Status != glance.Active:
+		return i, permanent{fmt.Errorf("image %s of Glance is %.20q, expected %q: %s", id, i.Status, glance.Active,
+			cmp.Or(notActive[i.Status], "see openstack image show"))}
+	case i.Size <= 0:
+		return i, permanent{fmt.Errorf("image %s of Glance has %d bytes: upload it again", id, i.Size)}
+	case !slices.Contains(containers, i.ContainerFormat):
+		return i, permanent{fmt.Errorf("image %s of Glance has the container format %.20q, expected bare: unpack it, and "+
+			"upload what is in it", id, i.ContainerFormat)}
+	}
+	return i, nil
+}
+
+// lentTo refuses an image of somebody else's project. The conductor's user sees all images, whoever may change a node
+// of an owner or a lessee does not. Other nodes are changed by users of the whole system alone.
+func (s *Sources) lentTo(ctx context.Context, n node.Node, i glance.Image) error {
+	if n.Owner == "" && n.Lessee == "" || i.Visibility == glance.Public || i.Visibility == glance.Community {
+		return nil
+	}
+	for _, project := range []string{n.Owner, n.Lessee} {
+		if project == "" {
+			continue
+		}
+		if project == i.Owner {
+			return nil
+		}
+		if i.Visibility != glance.Shared {
+			continue
+		}
+		if in, err := s.glance.Member(ctx, i.ID, project); in || err != nil {
+			return err
+		}
+	}
+	return permanent{fmt.Errorf("image %s of Glance is not for this node: neither its owner nor its lessee has it; make "+
+		"it public, or share it: openstack image add project", i.ID)}
+}
+
+// diskInGlance is inGlance for an image of a disk, with its checksum.
+func (s *Sources) diskInGlance(ctx context.Context, n node.Node, source, given, algo, value string,
+) (i glance.Image, sum disk.Checksum, err error) {
+	if i, err = s.inGlance(ctx, n, source); err != nil {
+		return i, sum, err
+	}
+	if diskFormats[i.DiskFormat] == "" {
+		return i, sum, permanent{fmt.Errorf("image %s of Glance has the disk format %.20q, expected raw or qcow2: convert "+
+			"it with qemu-img convert -O qcow2", i.ID, i.DiskFormat)}
+	}
+	sum, err = sumInGlance(i, given, algo, value)
+	return i, sum, err
+}
+
+// sumInGlance is the checksum by which an image is known: Glance's, which must be the one that an operator gave.
+func sumInGlance(i glance.Image, given, algo, value string) (sum disk.Checksum, err error) {
+	var asked disk.Checksum
+	switch {
+	case value != "":
+		asked, err = disk.NewChecksum(algo, value)
+	case given != "":
+		asked, err = disk.ParseChecksum(given)
+	}
+	if err != nil {
+		return sum, permanent{fmt.Errorf("the checksum in instance_info: %w", err)}
+	}
+	if i.HashValue != "" {
+		sum, err = disk.NewChecksum(i.HashAlgo, i.HashValue)
+	}
+	switch {
+	case err != nil, sum.Algorithm == disk.MD5:
+		return sum, permanent{fmt.Errorf("image %s of Glance has the os_hash_algo %.20q and os_hash_value %.140q, expected "+
+			"a sha256 or sha512: set hashing_algorithm of Glance, and upload the image again", i.ID, i.HashAlgo, i.HashValue)}
+	case sum.Sum == "" && asked.Sum != "":
+		return asked, nil
+	case sum.Sum == "":
+		return sum, permanent{fmt.Errorf("image %s of Glance has no os_hash_value (its checksum is MD5, which can be forged)"+
+			": upload it again with Glance 17 (Rocky) or newer, or set instance_info/image_os_hash_algo and "+
+			"image_os_hash_value", i.ID)}
+	case asked.Algorithm == sum.Algorithm && asked.Sum != sum.Sum:
+		return sum, permanent{fmt.Errorf("image %s of Glance has the %s %s, and instance_info asks for %s: it is another "+
+			"one than was meant, or the checksum is wrong; leave the checksum out to take the image as it is", i.ID,
+			sum.Algorithm, sum.Sum, asked.Sum)}
+	}
+	return sum, nil
+}
+
+// checkGlance refuses an image that is not there for n, or that nobody could verify.
+func (s *Sources) checkGlance(ctx context.Context, n node.Node, source string) (found node.ImageFound, err error) {
+	i, _, err := s.diskInGlance(ctx, n, source, text(n.InstanceInfo, "image_checksum"),
+		text(n.InstanceInfo, "image_os_hash_algo"), text(n.InstanceInfo, "image_os_hash_value"))
+	if err != nil {
+		return found, err
+	}
+	found = node.ImageFound{Size: i.VirtualSize, Type: typeOf(i)}
+	if diskFormats[i.DiskFormat] == "raw" {
+		found.Size = i.Size
+	}
+	return found, nil
+}
+
+// typeOf says whether an image is of a whole disk, as Ironic finds it out (glance_utils.is_whole_disk_image).
+func typeOf(i glance.Image) string {
+	switch {
+	case i.Type == agentapi.PartitionImage || i.Type == agentapi.WholeDisk:
+		return i.Type
+	case i.KernelID != "" || i.RamdiskID != "":
+		return agentapi.PartitionImage
+	}
+	return agentapi.WholeDisk
+}
+
+// locateGlance is where Handler serves an image of Glance's to the agent of n: from the cache, or as it is read.
+func (s *Sources) locateGlance(ctx context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error) {
+	i, sum, err := s.diskInGlance(ctx, n, info.URLs[0], info.Checksum, info.OSHashAlgo, info.OSHashValue)
+	if err != nil {
+		return info, err
+	}
+	path, what := "glance/"+n.UUID+"/"+i.ID, "glance "+i.ID
+	if s.pulled != nil {
+		src, err := s.originInGlance(ctx, i, sum)
+		if err != nil {
+			return info, err
+		}
+		switch err := s.begin(ctx, src); {
+		case err == nil:
+			path, what = "pulled/"+n.UUID+"/"+src.Key(), src.Key()
+			s.remember(src)
+		case !noRoom(err):
+			return info, err
+		default:
+			s.log.Warn("an image of Glance is not kept: each agent has it read anew", "node", n.UUID, "image", i.ID, "err", err)
+		}
+	}
+	at, err := s.at(n, path, what)
+	if err != nil {
+		return info, err
+	}
+	info.URLs, info.RequestAuthorize = []string{at}, ""
+	if info.Checksum == "" && info.OSHashValue == "" {
+		info.OSHashAlgo, info.OSHashValue = string(sum.Algorithm), sum.Sum
+	}
+	info.DiskFormat = cmp.Or(info.DiskFormat, diskFormats[i.DiskFormat])
+	return info, nil
+}
+
+// originInGlance is where the bytes of an image come from.
+func (s *Sources) originInGlance(ctx context.Context, i glance.Image, sum disk.Checksum) (imagestore.Source, error) {
+	at, err := s.glance.Data(ctx, i.ID)
+	return imagestore.Source{URLs: []string{at}, Client: s.glance.HTTP(), Sum: sum, Size: i.Size}, err
+}
+
+// begin has an image pulled.
+func (s *Sources) begin(ctx context.Context, src imagestore.Source) error {
+	content, err := s.pulled.Pull(ctx, src)
+	if err != nil {
+		return err
+	}
+	return content.Close()
+}
+
+func noRoom(err error) bool {
+	var full *imagestore.NoRoomError
+	return errors.As(err, &full)
+}
+
+// bootFileInGlance is inGlance for a kernel or a ramdisk, which the boot service serves from a file.
+func (s *Sources) bootFileInGlance(ctx context.Context, n node.Node, source string) (i glance.Image, err error) {
+	if i, err = s.inGlance(ctx, n, source); err != nil {
+		return i, err
+	}
+	switch {
+	case !slices.Contains(bootFormats, i.DiskFormat):
+		err = permanent{fmt.Errorf("image %s of Glance has the disk format %.20q, expected a kernel or a ramdisk (%s)", i.ID,
+			i.DiskFormat, strings.Join(bootFormats, ", "))}
+	case s.pulled == nil:
+		err = permanent{errors.New("kernels and ramdisks of Glance need --image-cache: machines boot from files of this " +
+			"host")}
+	}
+	return i, err
+}
+
+// CheckBootFile refuses a kernel or a ramdisk that is not there for n.
+func (s *Sources) CheckBootFile(ctx context.Context, n node.Node, source string) error {
+	if node.GlanceImage(source) == "" {
+		_, err := s.BootFile(ctx, n, source)
+		return err
+	}
+	i, err := s.bootFileInGlance(ctx, n, source)
+	if err == nil {
+		_, err = sumInGlance(i, "", "", "")
+	}
+	return err
+}
+
+// pulledFile is the file of a kernel or ramdisk of Glance's. It waits until all of it has come.
+func (s *Sources) pulledFile(ctx context.Context, n node.Node, source string) (string, error) {
+	i, err := s.bootFileInGlance(ctx, n, source)
+	if err != nil {
+		return "", err
+	}
+	sum, err := sumInGlance(i, "", "", "")
+	if err != nil {
+		return "", err
+	}
+	src, err := s.originInGlance(ctx, i, sum)
+	if err != nil {
+		return "", err
+	}
+	content, err := s.pulled.Pull(ctx, src)
+	if err != nil {
+		return "", err
+	}
+	if _, err := io.Copy(io.Discard, content); err != nil {
+		return "", errors.Join(err, content.Close())
+	}
+	return s.pulled.Path(src.Key()), content.Close()
+}
