@@ -17,3 +17,8 @@ func TestIronic(t *testing.T) {
 func TestIronicMedium(t *testing.T) {
 	beside(t, profileLab, testCase{"ironic-medium", 20 * time.Minute, ironicMedium})
 }
+
+// TestImport: two machines that Ironic has deployed are taken over while they run, and worked on.
+func TestImport(t *testing.T) {
+	measured(t, profileLab, testCase{"import", 40 * time.Minute, importLife})
+}

@@ -61,6 +61,8 @@ type Site struct {
 	Conductor *lab.Child
 
 	config Config
+	port   int    // of the API
+	data   string // the conductor's data folder in the lab's
 	access Access
 	http   *http.Client
 }
@@ -84,7 +86,7 @@ func (s *Site) Secure(a Access, more ...string) error {
 
 // Of is a lab whose conductors somebody else starts and ends. The caller sets URL to that of the one to speak to.
 func Of(l *lab.Lab, a Access) (*Site, error) {
-	s := &Site{Lab: l}
+	s := &Site{Lab: l, port: APIPort, data: conductorDir}
 	return s, s.speak(a)
 }
 
@@ -128,11 +130,23 @@ func New(ctx context.Context, c Config) (*Site, error) {
 	if err := os.RemoveAll(filepath.Join(c.Lab.Dir, conductorDir)); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	s := &Site{Lab: l, config: c, http: l.HTTPClient(), URL: fmt.Sprintf("http://%s:%d", l.Network.Gateway, APIPort)}
+	s := &Site{Lab: l, config: c, http: l.HTTPClient(), port: APIPort, data: conductorDir}
+	s.URL = s.baseURL()
 	if err := s.StartConductor(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// baseURL is where the conductor's API is, inside the lab's network.
+func (s *Site) baseURL() string { return fmt.Sprintf("http://%s:%d", s.Network.Gateway, s.port) }
+
+// Beside starts `ferrite serve` beside the conductor that is there, for the same machines, with an API at another port.
+// The two must not both serve boots. The lab's end ends it.
+func (s *Site) Beside(ctx context.Context, port int) (*Site, error) {
+	o := &Site{Lab: s.Lab, config: s.config, http: s.http, port: port, data: fmt.Sprintf("%s-%d", conductorDir, port)}
+	o.config.Peer, o.URL = nil, o.baseURL()
+	return o, o.StartConductor(ctx)
 }
 
 // StartConductor starts `ferrite serve` on the site's data, or the peer in its
@@ -146,7 +160,7 @@ func (s *Site) StartConductor(ctx context.Context) error {
 		}
 		patience = peerReadyTime
 	}
-	child, err := s.Start("conductor", cmd)
+	child, err := s.Start(s.data, cmd)
 	if err != nil {
 		return fmt.Errorf("conductor: %w", err)
 	}
@@ -169,9 +183,9 @@ func (s *Site) StartConductor(ctx context.Context) error {
 // serve is `ferrite serve` for the site.
 func (s *Site) serve() *exec.Cmd {
 	args := append([]string{
-		"serve", "--host", "lab", "--data-dir", filepath.Join(s.config.Lab.Dir, conductorDir),
+		"serve", "--host", "lab", "--data-dir", filepath.Join(s.config.Lab.Dir, s.data),
 		// who is in the namespace is in the lab
-		"--api-address", fmt.Sprintf("%s:%d", s.Network.Gateway, APIPort), "--allow-anybody",
+		"--api-address", fmt.Sprintf("%s:%d", s.Network.Gateway, s.port), "--allow-anybody",
 		"--boot", "--boot-interface", network.BridgeName,
 		"--boot-address", fmt.Sprintf("%s/%d", s.Network.Gateway, s.Network.Subnet.Bits()),
 		"--ramdisk-kernel", s.config.Kernel, "--ramdisk-initrd", s.config.Initrd,
