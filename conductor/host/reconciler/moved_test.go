@@ -9,9 +9,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// TestMovedHost: a provisioned host that comes with its status, as an import from another Metal3 brings it, is adopted,
+// TestAdoptedHost: a provisioned host that comes with its status, as an import from another Metal3 brings it, is adopted,
 // and nothing is done to its machine.
-func TestMovedHost(t *testing.T) {
+func TestAdoptedHost(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.apply("a", withImage("http://images/a"))
 		h := w.until("a", "provisioned and on", func(h hostapi.Host) bool {
