@@ -9,8 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// TestAdoptedHost: a provisioned host that comes with its status, as an import from another Metal3 brings it, is adopted,
-// and nothing is done to its machine.
+// TestAdoptedHost: a provisioned host that comes with its status, as an import from another Metal3 brings it, is
+// adopted, and nothing is done to its machine.
 func TestAdoptedHost(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.apply("a", withImage("http://images/a"))
