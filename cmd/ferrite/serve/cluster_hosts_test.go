@@ -244,8 +244,9 @@ func TestHostsOutliveLeaders(t *testing.T) {
 	}
 	alive := map[string]*servetest.Process{}
 	groups := map[string]string{"near1": "", "near2": "", "rack1": "rack-a", "rack2": "rack-a"}
-	for name, group := range groups {
-		alive[name] = begin(name, group)
+	for _, name := range []string{"near1", "near2", "rack1", "rack2"} { // or one of the rack led the default group first
+		alive[name] = begin(name, groups[name])
+		ready(t, &alive[name].Conductor)
 	}
 	all := func() (some []*conductor) {
 		for _, p := range alive {
@@ -260,9 +261,6 @@ func TestHostsOutliveLeaders(t *testing.T) {
 			}
 		}
 	})
-	for _, c := range all() {
-		ready(t, c)
-	}
 	killLeader := func(group string) {
 		t.Helper()
 		name := leaderOf(t, group, all()...)
