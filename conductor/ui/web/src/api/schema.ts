@@ -856,6 +856,48 @@ export interface Operations {
     }
     body: string
   }
+  'POST /ferrite/v1/import': {
+    answer: {
+      changes: Array<{
+        here: unknown
+        item: string
+        secret?: boolean
+        there: unknown
+      }>
+      conflicts: Array<{
+        here: unknown
+        item: string
+        secret?: boolean
+        there: unknown
+      }>
+      kept: Array<{
+        here: unknown
+        item: string
+        secret?: boolean
+        there: unknown
+      }>
+      outcome: string
+      uuid: string
+    }
+    body: {
+      allocation?: Record<string, unknown>
+      chassis?: Record<string, unknown>
+      connectors?: Array<Record<string, unknown>>
+      deploy_template?: Record<string, unknown>
+      dry_run?: boolean
+      inventory?: {
+        inventory: unknown
+        plugin_data: unknown
+      } | null
+      node?: Record<string, unknown>
+      overwrite?: boolean
+      portgroups?: Array<Record<string, unknown>>
+      ports?: Array<Record<string, unknown>>
+      runbook?: Record<string, unknown>
+      source: string
+      targets?: Array<Record<string, unknown>>
+    }
+  }
   'GET /ferrite/v1/leases': {
     answer: {
       leases: Array<{
