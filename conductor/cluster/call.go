@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // leaderHeader has the epoch and the group of the leader that calls another one: "7 rack-a.".
@@ -26,9 +27,17 @@ type Caller struct {
 // NewCaller makes a caller.
 func NewCaller(c *Cluster, id Identity) *Caller { return &Caller{c, id.Client()} }
 
+// readTime is how long the body of a call may be on its way.
+const readTime = 10 * time.Second
+
 // Call posts a body to a path below MemberPaths of the leader of a group, for the leader that holds a lease. It ends
-// when another one leads either group. An error does not mean that nothing was done.
+// when another one leads either group, or nobody does. An error does not mean that nothing was done, but for an
+// *http.MaxBytesError: such a body is not sent.
 func (c *Caller) Call(ctx context.Context, from *Lease, group, path string, body []byte) (answer []byte, err error) {
+	if len(body) > maxCall {
+		return nil, fmt.Errorf("a call of %d bytes, expected %d at most: %w", len(body), maxCall,
+			&http.MaxBytesError{Limit: maxCall})
+	}
 	leader, epoch, ok := c.cluster.View().Leader(group)
 	if !ok { // it may have begun since the last look
 		leader, epoch, ok = c.cluster.LookAgain(ctx).Leader(group)
@@ -36,7 +45,7 @@ func (c *Caller) Call(ctx context.Context, from *Lease, group, path string, body
 	if !ok || leader.Address == "" {
 		return nil, fmt.Errorf("no conductor leads the conductor group %q", group)
 	}
-	ctx, cancel := c.cluster.while(ctx, group, epoch)
+	ctx, cancel := c.cluster.while(ctx, group, epoch, errNotLed)
 	defer cancel(nil)
 	defer context.AfterFunc(from.Context(), func() { cancel(ErrNotLeading) })()
 	q, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+leader.Address+path, bytes.NewReader(body))
@@ -64,7 +73,7 @@ func (c *Caller) post(q *http.Request) (answer []byte, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, res.Body.Close()) }()
-	answer, err = io.ReadAll(io.LimitReader(res.Body, maxCall))
+	answer, err = io.ReadAll(http.MaxBytesReader(nil, res.Body, maxCall))
 	if err == nil && res.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%s: %s", res.Status, bytes.TrimSpace(answer[:min(len(answer), 1000)]))
 	}
@@ -72,13 +81,13 @@ func (c *Caller) post(q *http.Request) (answer []byte, err error) {
 }
 
 // CalledBy reads a call. It refuses one of a conductor that does not lead the group which it calls for (any longer).
-func (c *Cluster) CalledBy(r *http.Request, group string) (body []byte, err error) {
+func (c *Cluster) CalledBy(w http.ResponseWriter, r *http.Request, group string) (body []byte, err error) {
 	epoch, of, ok := strings.Cut(r.Header.Get(leaderHeader), " ")
 	if !ok || of != group+"." {
 		return nil, fmt.Errorf("the call is not that of the leader of the conductor group %q", group)
 	}
-	if body, err = io.ReadAll(io.LimitReader(r.Body, maxCall)); err != nil {
-		return nil, err
+	if body, err = readCall(w, r); err != nil {
+		return nil, fmt.Errorf("the body of the call: %w", err)
 	}
 	now, err := c.Look(r.Context()) // after the body: it may have been on its way for long
 	if err != nil {
@@ -90,14 +99,36 @@ func (c *Cluster) CalledBy(r *http.Request, group string) (body []byte, err erro
 	return body, nil
 }
 
-// while is a context that ends, too, when another member leads a group than in an epoch.
-func (c *Cluster) while(ctx context.Context, group string, epoch int64) (context.Context, context.CancelCauseFunc) {
+// readCall reads the body of a call, and does not wait for ever for one that stops midway.
+func readCall(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	control := http.NewResponseController(w)
+	if err := control.SetReadDeadline(time.Now().Add(readTime)); err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxCall))
+	if err != nil {
+		return nil, err
+	}
+	return body, control.SetReadDeadline(time.Time{}) // else the call would end with it
+}
+
+// errNotLed ends a call: its answer may never come.
+var errNotLed = errors.New("nobody leads the group any longer")
+
+// while is a context that ends, too, when another member leads a group than in an epoch and, with an error for that,
+// when nobody does.
+func (c *Cluster) while(ctx context.Context, group string, epoch int64, notLed error) (context.Context,
+	context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		for {
 			changed := c.Looked()
-			if _, now, ok := c.View().Leader(group); ok && now != epoch {
+			switch _, now, ok := c.View().Leader(group); {
+			case ok && now != epoch:
 				cancel(errLeaderChanged)
+				return
+			case !ok && notLed != nil:
+				cancel(notLed)
 				return
 			}
 			select {

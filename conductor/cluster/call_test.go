@@ -1,8 +1,11 @@
 package cluster
 
 import (
+	"bytes"
+	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -24,11 +27,15 @@ func TestCall(t *testing.T) {
 		answer, err := calls.Call(t.Context(), lease, "", "/cluster/hosts", []byte("body"))
 		return string(answer), err
 	}
+	var large *http.MaxBytesError
+	if _, err := calls.Call(t.Context(), lease, "", "/cluster/hosts", make([]byte, maxCall+1)); !errors.As(err, &large) {
+		t.Errorf("a body that is too large: %v", err)
+	}
 	if _, err := call(); err == nil || !strings.Contains(err.Error(), "no conductor leads") {
 		t.Errorf("without a leader: %v", err)
 	}
 	called.leads(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := called.CalledBy(r, "rack-a")
+		body, err := called.CalledBy(w, r, "rack-a")
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusForbidden)
 			return
@@ -52,7 +59,7 @@ func TestCall(t *testing.T) {
 	if _, err := call(); err == nil || !strings.Contains(err.Error(), ErrNotLeading.Error()) {
 		t.Errorf("by an older leader: %v", err)
 	}
-	if _, err := called.CalledBy(&http.Request{Header: http.Header{}}, "rack-a"); err == nil {
+	if _, err := called.CalledBy(nil, &http.Request{Header: http.Header{}}, "rack-a"); err == nil {
 		t.Error("a call of nobody is read")
 	}
 	leads(7)
@@ -62,8 +69,21 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestCallEnds: a call ends when another conductor leads the group that was called.
+// TestCallEnds: a call ends when another conductor leads the group that was called, or nobody does.
 func TestCallEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(caller *member, address string)
+		want   error
+	}{
+		"another leader": {func(m *member, address string) { m.sees("next", address, 2) }, errLeaderChanged},
+		"no leader":      {func(m *member, address string) { m.seesLeft("called", address, 1, 0) }, errNotLed},
+	} {
+		t.Run(name, func(t *testing.T) { checkCallEnds(t, c.change, c.want) })
+	}
+}
+
+func checkCallEnds(t *testing.T, change func(caller *member, address string), want error) {
+	t.Helper()
 	k := testKey(t, "k1")
 	called, inner := newMember(t, "called", k)
 	caller, _ := newMember(t, "caller", k)
@@ -84,8 +104,36 @@ func TestCallEnds(t *testing.T) {
 		ended <- err
 	}()
 	<-came
-	caller.sees("next", inner, 2)
-	if err := <-ended; err == nil || !strings.Contains(err.Error(), errLeaderChanged.Error()) {
+	change(caller, inner)
+	if err := <-ended; !errors.Is(err, want) {
 		t.Errorf("the call ended with %v", err)
+	}
+}
+
+// deadlines are those of the reading of a request.
+type deadlines struct {
+	http.ResponseWriter
+	set []time.Time
+}
+
+func (d *deadlines) SetReadDeadline(t time.Time) error {
+	d.set = append(d.set, t)
+	return nil
+}
+
+// TestReadCall: the body of a call is bounded in size and time.
+func TestReadCall(t *testing.T) {
+	for size, fits := range map[int]bool{0: true, maxCall: true, maxCall + 1: false} {
+		w := &deadlines{ResponseWriter: httptest.NewRecorder()}
+		body, err := readCall(w, httptest.NewRequest(http.MethodPost, "/cluster/x", bytes.NewReader(make([]byte, size))))
+		if fits != (err == nil) || fits && len(body) != size {
+			t.Errorf("%d bytes: read %d, %v", size, len(body), err)
+		}
+		if len(w.set) == 0 || time.Until(w.set[0]) <= 0 || time.Until(w.set[0]) > readTime {
+			t.Errorf("%d bytes: deadlines %v", size, w.set)
+		}
+		if fits && (len(w.set) != 2 || !w.set[1].IsZero()) {
+			t.Errorf("%d bytes: the deadline stays: %v", size, w.set)
+		}
 	}
 }

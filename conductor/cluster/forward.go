@@ -95,7 +95,7 @@ type wayKey struct{}
 
 // ServeHTTP answers a request of a client.
 func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	for _, h := range []string{callerHeader, schemeHeader, groupHeader} {
+	for _, h := range []string{callerHeader, schemeHeader, groupHeader, leaderHeader} {
 		r.Header.Del(h)
 	}
 	switch {
@@ -143,7 +143,7 @@ func (f *Front) group(r *http.Request) (string, error) {
 
 // forward hands a request to the leader of its group, until another one leads it.
 func (f *Front) forward(w http.ResponseWriter, r *http.Request, to way, epoch int64) {
-	ctx, cancel := f.cluster.while(context.WithValue(r.Context(), wayKey{}, to), to.group, epoch)
+	ctx, cancel := f.cluster.while(context.WithValue(r.Context(), wayKey{}, to), to.group, epoch, nil)
 	defer cancel(nil)
 	f.proxy.ServeHTTP(&answering{w, http.NewResponseController(w)}, r.WithContext(ctx))
 }

@@ -57,8 +57,13 @@ func newMember(t *testing.T, name string, k Key) (m *member, inner string) {
 
 // sees shows a member who leads.
 func (m *member) sees(leader, address string, epoch int64) {
+	m.seesLeft(leader, address, epoch, time.Minute)
+}
+
+// seesLeft is sees of a leader with so much left of its time.
+func (m *member) seesLeft(leader, address string, epoch int64, left time.Duration) {
 	m.view.Store(&View{at: time.Now(), Members: []store.Member{{Name: leader, Address: address, Alive: true}},
-		leaders: []store.Leader{{Holder: leader, Epoch: epoch, Left: time.Minute}}})
+		leaders: []store.Leader{{Holder: leader, Epoch: epoch, Left: left}}})
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	close(m.changed)
@@ -105,11 +110,12 @@ func TestForward(t *testing.T) {
 	}
 	term := leader.leads(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, _ := net.SplitHostPort(r.RemoteAddr)
-		fmt.Fprint(w, r.Host, " ", host, " ", r.TLS == nil, " ", r.URL, " ", r.Header.Get(callerHeader))
+		fmt.Fprint(w, r.Host, " ", host, " ", r.TLS == nil, " ", r.URL, " ", r.Header.Get(callerHeader),
+			r.Header.Get(leaderHeader))
 	}))
 	other.sees("leader", inner, 1)
 	want := strings.TrimPrefix(other.outer.URL, "http://") + " 127.0.0.1 true /v1/nodes?a=b;c "
-	_, text, err := get(t, other.outer.URL+"/v1/nodes?a=b;c", callerHeader, "192.0.2.1:1")
+	_, text, err := get(t, other.outer.URL+"/v1/nodes?a=b;c", callerHeader, "192.0.2.1:1", leaderHeader, "1 .")
 	if err != nil || text != want {
 		t.Errorf("forwarded: %q, %v, want %q", text, err, want)
 	}

@@ -124,7 +124,7 @@ func (d *decision) setConditions() {
 	d.setCondition(hostapi.ConditionManageable, t.manageable, "")
 	d.setCondition(hostapi.ConditionAvailable, t.available, d.noRootDisk())
 	d.setCondition(hostapi.ConditionProvisioned, t.provisioned, "")
-	d.setCondition(hostapi.ConditionReady, ready, "")
+	d.setCondition(hostapi.ConditionReady, ready, d.facts.CannotMove)
 	d.setCondition(hostapi.ConditionProgressing, t.progressing, d.deletionBlocker())
 	d.setCondition(hostapi.ConditionHealthy, d.health(t.manageable.status == hostapi.True), "")
 }
@@ -166,7 +166,7 @@ func (d *decision) condition(kind string) *hostapi.Condition {
 // setCondition sets one condition; message is for people, "" for nothing more to say.
 func (d *decision) setCondition(kind string, s conditionValue, message string) {
 	generation := d.h.Generation
-	if d.Action != nil {
+	if d.Action != nil || d.away {
 		generation = 0
 		if was := d.condition(kind); was != nil {
 			generation = was.ObservedGeneration

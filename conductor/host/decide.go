@@ -22,6 +22,7 @@ type Facts struct {
 	Foreign        string
 	Away           string              // why no conductor can act on Node, or make one; "" where one can
 	CanMove        bool                // a conductor leads the group that the host's annotation names
+	CannotMove     string              // why Node is not moved to the group that the annotation names; "" where it can be
 	DataImage      *hostapi.DataImage  // of the host's name; nil for none
 	Media          *Media              // of Node, asked for where AsksMedia says so; nil for not asked
 	Ports          []node.Port         // of Node
@@ -100,6 +101,8 @@ type decision struct {
 	h     hostapi.Host // as it becomes
 	Decision
 
+	shown hostapi.HostStatus // as it was, with what awayStatus adds; facts has it without
+	away  bool               // no conductor can act on the node
 	base  hostapi.HostStatus // what a host goes back to that has to wait for others
 	image dataImage          // for the machine's virtual drive
 
@@ -108,12 +111,15 @@ type decision struct {
 }
 
 func begin(facts Facts) *decision {
-	return &decision{facts: facts, h: clone(facts.Host), image: dataImageOf(facts.DataImage)}
+	shown := facts.Host.Status
+	facts.Host.Status = withoutAway(shown)
+	return &decision{facts: facts, shown: shown, h: clone(facts.Host), image: dataImageOf(facts.DataImage)}
 }
 
 // decide goes through what every host has to pass before its state is asked.
 func (d *decision) decide() {
 	if d.paused() || d.released() {
+		d.facts.Host.Status, d.h.Status = d.shown, d.shown
 		return
 	}
 	d.trackImage()
@@ -167,7 +173,10 @@ func (d *decision) end() Decision {
 	if !d.released() && !d.paused() {
 		d.setConditions()
 	}
-	if !reflect.DeepEqual(d.h.Status, d.facts.Host.Status) {
+	switch {
+	case d.away: // LastUpdated is since when an earlier error waits for its next try
+		d.h.Status.ErrorMessage = awayMessage(d.facts.Away, d.h.Status.ErrorMessage)
+	case !reflect.DeepEqual(d.h.Status, d.facts.Host.Status):
 		at := hostapi.At(d.facts.Now)
 		d.h.Status.LastUpdated = &at
 	}

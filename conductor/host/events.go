@@ -114,6 +114,9 @@ func (d *decision) events() (all []hostapi.Event) {
 	if why := c.noRootDisk(); why != "" {
 		all = append(all, hostapi.Event{Type: hostapi.EventWarning, Reason: "NoRootDevice", Message: why})
 	}
+	if d.away && !strings.HasPrefix(d.shown.ErrorMessage, awayMark) {
+		all = append(all, hostapi.Event{Type: hostapi.EventWarning, Reason: "NoConductor", Message: d.facts.Away})
+	}
 	if st := c.is; st.ErrorType != "" && (st.ErrorType != c.was.ErrorType || st.ErrorCount > c.was.ErrorCount) {
 		var reason strings.Builder
 		for word := range strings.FieldsSeq(string(st.ErrorType)) {

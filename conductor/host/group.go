@@ -51,20 +51,53 @@ func (d *decision) setGroup(n *node.Node) {
 }
 
 // checkGroup leaves a host alone, with the reason, for as long as no conductor can act on its node. That is no failure
-// of the machine: it is not counted, and gives no deletion up.
+// of the machine: it is not counted, gives no deletion up, and leaves an earlier error as it is.
 func (d *decision) checkGroup() bool {
 	if d.facts.Away == "" || d.facts.Node == nil && !d.needsNode() {
 		return true
 	}
-	st := &d.h.Status
-	st.OperationalStatus, st.ErrorType = hostapi.StatusError, hostapi.RegistrationError
-	st.ErrorMessage = d.facts.Away
+	d.away = true
+	switch st := &d.h.Status; st.OperationalStatus {
+	case hostapi.StatusDetached, hostapi.StatusServicing:
+	default:
+		st.OperationalStatus = hostapi.StatusError
+	}
 	d.RequeueAt = d.facts.Now.Add(awayRequeue)
 	return false
 }
 
+// Parts of the message of a host whose node no conductor can act on. It has no error type: Metal3 has none for that.
+const (
+	awayMark   = "waits for its conductor group: "
+	beforeMark = "; before that: " // begins the earlier message
+)
+
+// awayMessage is why a host waits, and its earlier message.
+func awayMessage(why, before string) string {
+	if before != "" {
+		before = beforeMark + before
+	}
+	return awayMark + why + before
+}
+
+// withoutAway is the status of a host as it was before it had to wait for its conductor group.
+func withoutAway(st hostapi.HostStatus) hostapi.HostStatus {
+	text, waits := strings.CutPrefix(st.ErrorMessage, awayMark)
+	if !waits {
+		return st
+	}
+	_, st.ErrorMessage, _ = strings.Cut(text, beforeMark)
+	if st.OperationalStatus == hostapi.StatusError && st.ErrorType == "" {
+		st.OperationalStatus = hostapi.StatusOK
+	}
+	return st
+}
+
 // needsNode reports whether a host without a node is to have one.
 func (d *decision) needsNode() bool {
+	if d.beingDeleted() {
+		return false
+	}
 	switch d.state().Canonical() {
 	case hostapi.StateNone, hostapi.StateUnmanaged, hostapi.StateDeleting:
 		return false

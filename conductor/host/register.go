@@ -29,6 +29,8 @@ func (d *decision) ensureRegistered() (registered bool) {
 	// what our document says now would reach the machine of another
 	case (len(d.facts.Conflicts) > 0 || d.facts.Foreign != "") && d.beingDeleted():
 		return true
+	case d.facts.Away != "" && d.facts.Node == nil && d.beingDeleted(): // nobody can make one
+		return true
 	}
 	if d.state() != hostapi.StateRegistering &&
 		(d.h.Status.ErrorType == hostapi.RegistrationError || !d.credentialsAccepted()) {

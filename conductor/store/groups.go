@@ -42,21 +42,27 @@ func (s *Database) limited(text, limit, rest string, args ...any) (string, []any
 	return text + limit + rest, append(args, *s.group)
 }
 
-// CountAway is how many nodes of other groups than this conductor's are in one of some states.
-func (s *Database) CountAway(ctx context.Context, in map[node.State]bool) (count int, err error) {
-	if s.group == nil {
-		return 0, nil
+// CountInGroups is how many nodes of some groups are in one of some states.
+func (s *Database) CountInGroups(ctx context.Context, groups []string, in map[node.State]bool) (count int, err error) {
+	var args []any
+	for _, group := range groups {
+		args = append(args, group)
 	}
-	args := []any{*s.group}
 	for state, counts := range in {
 		if counts {
 			args = append(args, string(state))
 		}
 	}
-	text := "SELECT count(*) FROM nodes WHERE conductor_group <> ? AND provision_state IN (" +
-		strings.TrimSuffix(strings.Repeat("?, ", len(args)-1), ", ") + ")"
+	if len(groups) == 0 || len(args) == len(groups) {
+		return 0, nil
+	}
+	text := "SELECT count(*) FROM nodes WHERE conductor_group IN (" + marks(len(groups)) + ") AND provision_state IN (" +
+		marks(len(args)-len(groups)) + ")"
 	if err = s.read.each(ctx, func(rows *sql.Rows) error { return rows.Scan(&count) }, text, args...); err != nil {
 		err = fmt.Errorf("count the nodes of other groups: %w", err)
 	}
 	return count, err
 }
+
+// marks stand for n arguments of a statement.
+func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }

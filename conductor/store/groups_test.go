@@ -7,8 +7,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// TestCountAway: the leader of a group counts the nodes of the others.
-func TestCountAway(t *testing.T) {
+// TestCountInGroups: nodes are counted by group and state.
+func TestCountInGroups(t *testing.T) {
 	f := newRoom(t)
 	s := f.term(t)
 	for i, state := range []node.State{node.Deploying, node.Deploying, node.Cleaning, node.Active, node.Deploying} {
@@ -20,15 +20,19 @@ func TestCountAway(t *testing.T) {
 	f.exec(t, "UPDATE nodes SET conductor_group = '' WHERE uuid IN ('n0', 'n3')")
 	f.exec(t, "UPDATE nodes SET conductor_group = 'other' WHERE uuid IN ('n1', 'n2')")
 	for _, c := range []struct {
-		in   map[node.State]bool
-		want int
+		groups []string
+		in     map[node.State]bool
+		want   int
 	}{
-		{map[node.State]bool{node.Deploying: true}, 2},
-		{map[node.State]bool{node.Deploying: true, node.Cleaning: true, node.Active: false}, 3},
-		{map[node.State]bool{node.CleanWait: true}, 0},
+		{[]string{"rack", "other"}, map[node.State]bool{node.Deploying: true}, 2},
+		{[]string{"other", "rack"}, map[node.State]bool{node.Deploying: true, node.Cleaning: true, node.Active: false}, 3},
+		{[]string{"other"}, map[node.State]bool{node.Deploying: true}, 1},
+		{[]string{"other"}, map[node.State]bool{node.CleanWait: true}, 0},
+		{[]string{"other"}, map[node.State]bool{node.Deploying: false}, 0},
+		{nil, map[node.State]bool{node.Deploying: true}, 0},
 	} {
-		if count, err := s.CountAway(t.Context(), c.in); count != c.want || err != nil {
-			t.Errorf("%v: %d, %v, want %d", c.in, count, err, c.want)
+		if count, err := s.CountInGroups(t.Context(), c.groups, c.in); count != c.want || err != nil {
+			t.Errorf("%v of %v: %d, %v, want %d", c.in, c.groups, count, err, c.want)
 		}
 	}
 }

@@ -28,7 +28,8 @@ func (m *member) hostsOfGroups(t *cluster.Term, db *store.Database) *groupHosts 
 	}
 	h := &groupHosts{read: m.all.CalledBy}
 	if t.Lease.Group == remote.Default {
-		h.caller = remote.NewCaller(remote.Config{Call: call, Room: m.all, Count: db.CountAway, Log: m.log})
+		h.caller = remote.NewCaller(remote.Config{Call: call, Room: m.all, Count: db.CountInGroups,
+			Patience: m.patience(), Log: m.log})
 	} else {
 		h.teller = remote.NewTeller(t.Lease.Group, call, m.log)
 	}

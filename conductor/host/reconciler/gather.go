@@ -41,7 +41,7 @@ func (r *Reconciler) gather(ctx context.Context, h hostapi.Host) (facts host.Fac
 		return facts, err
 	}
 	r.known.setGroups(keyOf(h), host.Groups(h, facts.Node))
-	facts.Away, facts.CanMove = r.away(&facts), r.canMove(&facts)
+	facts.Away, facts.CanMove, facts.CannotMove = r.away(&facts), r.canMove(&facts), r.cannotMove(&facts)
 	if facts.Node != nil {
 		if err := r.gatherNode(ctx, &facts); err != nil {
 			return facts, err

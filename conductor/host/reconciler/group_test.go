@@ -44,8 +44,8 @@ func (r *rooms) Act(ctx context.Context, group string, n node.Node, a host.Actio
 	return uuid, err
 }
 
-func (r *rooms) MediaSlots(ctx context.Context, _, uuid string) ([]node.MediaSlot, error) {
-	return r.w.eng.MediaSlots(ctx, uuid)
+func (r *rooms) MediaSlots(ctx context.Context, _ string, n node.Node) ([]node.MediaSlot, error) {
+	return r.w.eng.MediaSlots(ctx, n.UUID)
 }
 
 func (r *rooms) Led(group string) bool { return group == "rack-a" && r.Away(group) == "" }
@@ -101,8 +101,8 @@ func TestHostOfAnotherGroup(t *testing.T) {
 		r.leaderless("no conductor leads rack-a")
 		w.edit("a", withImage("http://images/a"))
 		h := w.until("a", "in error", func(h hostapi.Host) bool { return h.Status.ErrorMessage != "" })
-		if st := h.Status; st.ErrorMessage != "no conductor leads rack-a" || st.ErrorCount != 0 ||
-			st.OperationalStatus != hostapi.StatusError || st.ErrorType != hostapi.RegistrationError {
+		if st := h.Status; !strings.HasSuffix(st.ErrorMessage, ": no conductor leads rack-a") ||
+			st.ErrorCount != 0 || st.OperationalStatus != hostapi.StatusError || st.ErrorType != "" {
 			t.Errorf("the status is %+v", st)
 		}
 		r.leaderless("")
@@ -138,19 +138,40 @@ func TestLostAnswers(t *testing.T) {
 	})
 }
 
+// notMoved is why a host's node stays where it is.
+func notMoved(h hostapi.Host) string {
+	for _, c := range h.Status.Conditions {
+		if c.Type == hostapi.ConditionReady {
+			return c.Message
+		}
+	}
+	return ""
+}
+
+// A host that was never made, in a group that does not exist, can be deleted.
+func TestDeletedHostOfNoGroup(t *testing.T) {
+	inGroups(t, func(t *testing.T, w *world, _ *rooms) {
+		w.apply("a", func(h *hostapi.Host) { h.Annotations = map[string]string{hostapi.AnnotationGroup: "rack-x"} })
+		w.until("a", "in error", func(h hostapi.Host) bool { return h.Status.ErrorMessage != "" })
+		w.remove("a")
+		w.gone("a")
+	})
+}
+
 // A node is moved to a group that a conductor leads, and to no other.
 func TestMovedHost(t *testing.T) {
 	inGroups(t, func(t *testing.T, w *world, _ *rooms) {
 		w.apply("a", nil)
 		w.becomes("a", hostapi.StateAvailable)
 		w.edit("a", annotate(hostapi.AnnotationGroup, "rack-x"))
-		h := w.until("a", "in error", func(h hostapi.Host) bool { return h.Status.ErrorMessage != "" })
-		if n := w.node("a"); n.ConductorGroup != "" || !strings.Contains(h.Status.ErrorMessage, "rack-x") {
-			t.Errorf("the node is in %q, the error is %q", n.ConductorGroup, h.Status.ErrorMessage)
+		h := w.until("a", "told that it does not move", func(h hostapi.Host) bool { return notMoved(h) != "" })
+		if n := w.node("a"); n.ConductorGroup != "" || !strings.Contains(notMoved(h), "rack-x") ||
+			h.Status.OperationalStatus != hostapi.StatusOK {
+			t.Errorf("the node is in %q, the status is %+v", n.ConductorGroup, h.Status)
 		}
 		w.edit("a", annotate(hostapi.AnnotationGroup, "rack-a"))
 		w.until("a", "moved", func(h hostapi.Host) bool {
-			return w.node("a").ConductorGroup == "rack-a" && h.Status.ErrorMessage == ""
+			return w.node("a").ConductorGroup == "rack-a" && notMoved(h) == ""
 		})
 		w.edit("a", unannotate(hostapi.AnnotationGroup))
 		w.edit("a", withImage("http://images/a"))
@@ -176,7 +197,7 @@ func TestLimitOfAllGroups(t *testing.T) {
 func TestGroupWithoutCluster(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.apply("a", inRack)
-		h := w.fails("a", hostapi.RegistrationError)
+		h := w.until("a", "in error", func(h hostapi.Host) bool { return h.Status.ErrorMessage != "" })
 		if !strings.Contains(h.Status.ErrorMessage, "in no cluster") {
 			t.Errorf("the error is %q", h.Status.ErrorMessage)
 		}

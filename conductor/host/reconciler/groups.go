@@ -1,7 +1,6 @@
 package reconciler
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -13,15 +12,15 @@ import (
 // of all groups are read from the database; only their leaders act on them.
 type Groups interface {
 	// Act has the leader of a group do one thing to a node that is still at its revision, or make it, and returns its
-	// UUID. The error is a refusal of the engine there, or an *AwayError.
+	// UUID. The error is a refusal of the engine there, an *AwayError, or a failure of that node alone.
 	Act(ctx context.Context, group string, n node.Node, a host.Action) (uuid string, err error)
 	// MediaSlots has the leader of a group ask a BMC, with the same errors.
-	MediaSlots(ctx context.Context, group, uuid string) ([]node.MediaSlot, error)
+	MediaSlots(ctx context.Context, group string, n node.Node) ([]node.MediaSlot, error)
 	// Led reports whether a conductor leads a group at the moment.
 	Led(group string) bool
 	// Away says why no conductor can act on the nodes of a group, for longer than a takeover takes; "" when one can.
 	Away(group string) string
-	// CountNodes is how many nodes of these groups are in one of some states.
+	// CountNodes is how many nodes of these groups are in one of some states, of the groups that a conductor leads.
 	CountNodes(ctx context.Context, in map[node.State]bool) (int, error)
 }
 
@@ -44,19 +43,32 @@ func (r *Reconciler) canMove(facts *host.Facts) bool {
 	return moves && (to == "" || r.Groups != nil && r.Groups.Led(to))
 }
 
-// away says why no conductor can act on a host's node, as far as the groups concern it; "" when one can.
-func (r *Reconciler) away(facts *host.Facts) (why string) {
-	for _, group := range host.Groups(facts.Host, facts.Node) {
-		switch {
-		case group == "":
-		case r.Groups != nil:
-			why = cmp.Or(why, r.Groups.Away(group))
-		case facts.Node == nil || facts.Node.ConductorGroup != group: // else it was in a cluster once
-			why = fmt.Sprintf("the host's annotation names the conductor group %q, and this conductor is in no cluster, "+
-				"which alone has groups: remove the annotation", group)
-		}
+// away says why no conductor can act on a host's node; "" when one can.
+func (r *Reconciler) away(facts *host.Facts) string {
+	if r.Groups == nil && facts.Node != nil { // it was in a cluster once
+		return ""
 	}
-	return why
+	return r.awayOf(host.NodeGroup(facts.Host, facts.Node))
+}
+
+// cannotMove says why a host's node does not move to the group that it is to be in; "" when it can.
+func (r *Reconciler) cannotMove(facts *host.Facts) string {
+	to, moves := host.MovesTo(facts.Host, facts.Node)
+	if !moves {
+		return ""
+	}
+	return r.awayOf(to)
+}
+
+func (r *Reconciler) awayOf(group string) string {
+	switch {
+	case group == "":
+		return ""
+	case r.Groups != nil:
+		return r.Groups.Away(group)
+	}
+	return fmt.Sprintf("the host's annotation names the conductor group %q, and this conductor is in no cluster, which "+
+		"alone has groups: remove the annotation", group)
 }
 
 // mediaSlots has the leader of a node's group ask the BMC for its virtual drives.
@@ -64,7 +76,7 @@ func (r *Reconciler) mediaSlots(ctx context.Context, n *node.Node) ([]node.Media
 	if r.Groups == nil || n.ConductorGroup == "" {
 		return r.engine.MediaSlots(ctx, n.UUID)
 	}
-	return r.Groups.MediaSlots(ctx, n.ConductorGroup, n.UUID)
+	return r.Groups.MediaSlots(ctx, n.ConductorGroup, *n)
 }
 
 // GroupChanged has all hosts with a node of a group looked at: the group has another leader, or none.

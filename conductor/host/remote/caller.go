@@ -3,7 +3,10 @@ package remote
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
+	"net/http"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/host"
 	"github.com/ferrite-metal/ferrite/conductor/host/reconciler"
@@ -17,22 +20,27 @@ type Call func(ctx context.Context, group, path string, body []byte) (answer []b
 type Config struct {
 	Call Call
 	Room Room
-	// Count is how many nodes of other groups than the default one are in one of some states.
-	Count func(ctx context.Context, in map[node.State]bool) (int, error)
-	Log   *slog.Logger
+	// Count is how many nodes of some groups are in one of some states.
+	Count    func(ctx context.Context, groups []string, in map[node.State]bool) (int, error)
+	Patience node.Patience // with BMCs, of nodes that have none of their own
+	Log      *slog.Logger
 }
+
+// actTime is how long an act may take, which is a write to the database. An answer that comes later is lost: the next
+// look at the host finds what was done.
+const actTime = 30 * time.Second
 
 // Caller is the conductor groups of a cluster, for the reconciler of the leader of the default group.
 type Caller struct {
 	Config
-	reach reach
+	reach *reach
 }
 
 var _ reconciler.Groups = (*Caller)(nil)
 
 // NewCaller makes a caller.
 func NewCaller(c Config) *Caller {
-	return &Caller{Config: c, reach: reach{room: c.Room, log: c.Log, groups: map[string]*trouble{}}}
+	return &Caller{Config: c, reach: newReach(c.Room, c.Log)}
 }
 
 // Act has the leader of a group do one thing to a node.
@@ -41,35 +49,50 @@ func (c *Caller) Act(ctx context.Context, group string, n node.Node, a host.Acti
 	if err != nil {
 		return "", err
 	}
-	is, err := c.ask(ctx, group, actPath, o)
+	is, err := c.ask(ctx, group, actPath, o, actTime)
 	return is.Node, err
 }
 
 // MediaSlots has the leader of a group ask a BMC for its virtual drives.
-func (c *Caller) MediaSlots(ctx context.Context, group, uuid string) ([]node.MediaSlot, error) {
-	is, err := c.ask(ctx, group, mediaPath, order{Node: uuid})
+func (c *Caller) MediaSlots(ctx context.Context, group string, n node.Node) ([]node.MediaSlot, error) {
+	p, err := n.Patience(c.Patience)
+	if err != nil {
+		p = c.Patience // its leader refuses it
+	}
+	is, err := c.ask(ctx, group, mediaPath, order{Node: n.UUID}, p.Call+actTime)
 	return is.Slots, err
 }
 
-// ask sends an order. All that keeps it from being answered passes.
-func (c *Caller) ask(ctx context.Context, group, path string, o order) (is answer, err error) {
+// ask sends an order. It waits for the answer no longer than a limit, since the reconciler's workers are those of the
+// hosts of all groups. All that keeps it from being answered passes.
+func (c *Caller) ask(ctx context.Context, group, path string, o order, limit time.Duration) (is answer, err error) {
 	body, err := json.Marshal(o)
 	if err != nil {
 		return is, err
 	}
-	text, err := c.Call(ctx, group, path, body)
+	began := time.Now()
+	within, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	text, err := c.Call(within, group, path, body)
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return is, err
+	}
 	if err == nil {
 		err = json.Unmarshal(text, &is)
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			c.reach.failed(group, err)
+			c.reach.failed(group, began, err)
 		}
 		return is, &reconciler.AwayError{Group: group, Err: err}
 	}
 	c.reach.answered(group)
-	if is.Refused != nil {
+	switch {
+	case is.Refused != nil:
 		err = is.Refused.err()
+	case is.Failed != "":
+		err = errors.New(is.Failed)
 	}
 	return is, err
 }
@@ -80,12 +103,19 @@ func (c *Caller) Led(group string) bool { return c.Room.Led(group) }
 // Away says why the nodes of a group cannot be acted on.
 func (c *Caller) Away(group string) string { return c.reach.away(group) }
 
-// CountNodes is how many nodes of other groups are in one of some states.
+// CountNodes is how many nodes of other groups are in one of some states. Those of a group that nobody leads do not go
+// on: they would be busy for ever.
 func (c *Caller) CountNodes(ctx context.Context, in map[node.State]bool) (int, error) {
-	if len(c.Room.Groups()) == 0 {
+	var groups []string
+	for _, group := range c.Room.Groups() {
+		if c.reach.goesOn(group) {
+			groups = append(groups, group)
+		}
+	}
+	if len(groups) == 0 {
 		return 0, nil
 	}
-	return c.Count(ctx, in)
+	return c.Count(ctx, groups, in)
 }
 
 // Watch calls changed with each group whose leader was found, or missed for longer than a takeover takes, until ctx

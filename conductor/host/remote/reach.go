@@ -25,6 +25,7 @@ type Room interface {
 const (
 	patience = 12 * time.Second // for a group without a leader: takeovers take up to 10 s
 	tryAgain = 5 * time.Second  // after a call that failed, while the group has a leader
+	unasked  = time.Minute      // after which a group that has no conductor, and no host, is forgotten
 )
 
 // reach knows since when the leaders of groups cannot be asked.
@@ -34,33 +35,53 @@ type reach struct {
 
 	mu     sync.Mutex
 	groups map[string]*trouble
+	heard  map[string]time.Time // when each group last answered
+}
+
+// newReach makes a reach.
+func newReach(room Room, log *slog.Logger) *reach {
+	return &reach{room: room, log: log, groups: map[string]*trouble{}, heard: map[string]time.Time{}}
 }
 
 // trouble is that of a group.
 type trouble struct {
 	since  time.Time
-	failed string    // why the last call was not answered; "" when none was made
+	failed bool      // the last call was not answered
 	tried  time.Time // when that was
+	asked  time.Time // when somebody last wanted to know of the group
 	told   bool      // that the group is away
 }
 
-// failed takes note of a call that was not answered.
-func (r *reach) failed(group string, why error) {
+// stale reports whether a call that was not answered says nothing any more: there was none since for long.
+func (t *trouble) stale(now time.Time) bool {
+	return t.failed && !t.told && now.Sub(t.tried) > patience
+}
+
+// failed takes note of a call that was begun then, and not answered.
+func (r *reach) failed(group string, began time.Time, why error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := r.trouble(group)
-	if t.failed == "" {
+	if !t.failed {
 		r.log.Warn("a host's node was not acted on; tried again until its group's leader answers", "group", group, "err", why)
 	}
-	t.failed, t.tried = why.Error(), time.Now()
+	if !t.failed && r.room.Led(group) || t.stale(began) {
+		t.since = began
+		if heard := r.heard[group]; heard.After(began) { // it was this call alone
+			t.since = heard
+		}
+	}
+	t.failed, t.tried = true, time.Now()
+	t.asked = t.tried
 }
 
 // answered takes note of a call that was answered.
 func (r *reach) answered(group string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.heard[group] = time.Now()
 	if t := r.groups[group]; t != nil { // watch tells of it where its end is told
-		t.failed, t.since = "", time.Now()
+		t.failed, t.since = false, time.Now()
 		if !t.told {
 			delete(r.groups, group)
 		}
@@ -71,7 +92,7 @@ func (r *reach) answered(group string) {
 func (r *reach) trouble(group string) *trouble {
 	t := r.groups[group]
 	if t == nil {
-		t = &trouble{since: time.Now()}
+		t = &trouble{since: time.Now(), asked: time.Now()}
 		r.groups[group] = t
 	}
 	return t
@@ -81,8 +102,15 @@ func (r *reach) trouble(group string) *trouble {
 func (r *reach) away(group string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.awayLocked(group)
+	why := r.awayLocked(group)
+	if t := r.groups[group]; t != nil {
+		t.asked = time.Now()
+	}
+	return why
 }
+
+// goesOn reports whether a group has a leader, or had one until just now.
+func (r *reach) goesOn(group string) bool { return r.room.Led(group) || r.away(group) == "" }
 
 func (r *reach) awayLocked(group string) string {
 	led := r.room.Led(group)
@@ -95,11 +123,11 @@ func (r *reach) awayLocked(group string) string {
 		return ""
 	case !led:
 		return r.leaderless(group)
-	case t.failed == "" || time.Since(t.tried) >= tryAgain:
+	case !t.failed || time.Since(t.tried) >= tryAgain:
 		return ""
 	}
-	return fmt.Sprintf("the conductor that leads the conductor group %q does not answer the leader of the default group "+
-		"(%s): see whether the two reach each other at their --cluster-address", group, t.failed)
+	return fmt.Sprintf("the conductor that leads the conductor group %q does not answer the leader of the default group, "+
+		"whose log says why: see whether the two reach each other at their --cluster-address", group)
 }
 
 // leaderless says that nobody leads a group, and what to do.
@@ -132,21 +160,24 @@ func (r *reach) watch(ctx context.Context, changed func(group string)) {
 	}
 }
 
-// changes are the groups that came to be away, or are no longer.
+// changes are the groups that came to be away, or are no longer. What nobody asks about any more is forgotten.
 func (r *reach) changes() (all []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, group := range r.room.Groups() {
+	known := r.room.Groups()
+	for _, group := range known {
 		r.awayLocked(group)
 	}
+	now := time.Now()
 	for group, t := range r.groups {
 		why := r.awayLocked(group)
-		if away := why != ""; away != t.told && (away || t.failed == "") {
+		if away := why != ""; away != t.told && (away || !t.failed || now.Sub(t.tried) > unasked) {
 			t.told = away
 			all = append(all, group)
 			r.tell(group, why)
 		}
-		if !t.told && t.failed == "" && r.room.Led(group) {
+		over := !t.told && !t.failed || t.stale(now)
+		if over && r.room.Led(group) || now.Sub(t.asked) > unasked && !slices.Contains(known, group) {
 			delete(r.groups, group)
 		}
 	}

@@ -109,6 +109,7 @@ func TestActions(t *testing.T) {
 // leader is a conductor that acts, or refuses to.
 type leader struct {
 	refuses error
+	panics  bool
 	at      []int64 // revisions that were expected
 }
 
@@ -150,7 +151,12 @@ func (l *leader) MediaSlots(ctx context.Context, _ string) ([]node.MediaSlot, er
 }
 func (l *leader) AttachMedium(ctx context.Context, _ string, _ node.Medium) error { return l.act(ctx) }
 func (l *leader) DetachMedia(ctx context.Context, _ string, _ []string) error     { return l.act(ctx) }
-func (l *leader) DeleteNode(ctx context.Context, _ string) error                  { return l.act(ctx) }
+func (l *leader) DeleteNode(ctx context.Context, _ string) error {
+	if l.panics {
+		panic("a planted fault")
+	}
+	return l.act(ctx)
+}
 
 // room is a cluster with the groups of its map, some of which have a leader.
 type room map[string]bool
@@ -166,8 +172,8 @@ func (r room) Looked() <-chan struct{} { return nil }
 
 // wired is a caller before a handler.
 func wired(h http.Handler) *Caller {
-	return NewCaller(Config{Log: quiet, Room: room{"rack-a": true},
-		Count: func(context.Context, map[node.State]bool) (int, error) { return 3, nil },
+	return NewCaller(Config{Log: quiet, Room: room{"rack-a": true}, Patience: node.DefaultPatience(),
+		Count: func(_ context.Context, groups []string, _ map[node.State]bool) (int, error) { return len(groups), nil },
 		Call: func(ctx context.Context, _, path string, body []byte) ([]byte, error) {
 			q := httptest.NewRequestWithContext(ctx, http.MethodPost, "/cluster/"+path, strings.NewReader(string(body)))
 			w := httptest.NewRecorder()
@@ -179,10 +185,12 @@ func wired(h http.Handler) *Caller {
 		}})
 }
 
-func plainly(r *http.Request, _ string) ([]byte, error) { return io.ReadAll(r.Body) }
+func plainly(_ http.ResponseWriter, r *http.Request, _ string) ([]byte, error) {
+	return io.ReadAll(r.Body)
+}
 
-// TestAct: a leader acts at the revision that was decided on; its refusals arrive as they were, and all else is called
-// away.
+// TestAct: a leader acts at the revision that was decided on; its refusals arrive as they were, and its failures are
+// those of a node alone. A call that is not read is called away.
 func TestAct(t *testing.T) {
 	l := &leader{}
 	c := wired(Server("/cluster/", plainly, l))
@@ -196,7 +204,7 @@ func TestAct(t *testing.T) {
 	if diff := cmp.Diff([]int64{7, 0}, l.at); diff != "" {
 		t.Errorf("revisions (-want +got):\n%s", diff)
 	}
-	if slots, err := c.MediaSlots(t.Context(), "rack-a", "n1"); err != nil || len(slots) != 1 {
+	if slots, err := c.MediaSlots(t.Context(), "rack-a", n); err != nil || len(slots) != 1 {
 		t.Errorf("slots %v, %v", slots, err)
 	}
 	for _, want := range []error{
@@ -217,18 +225,67 @@ func TestAct(t *testing.T) {
 	}
 	var away *reconciler.AwayError
 	l.refuses = errors.New("the disk is full")
-	if _, err := c.Act(t.Context(), "rack-a", n, host.DeleteNode{}); !errors.As(err, &away) ||
-		!strings.Contains(err.Error(), "the disk is full") {
-		t.Errorf("a failure arrives as %v", err)
+	for _, want := range []string{"the disk is full", "a planted fault"} {
+		if _, err := c.Act(t.Context(), "rack-a", n, host.DeleteNode{}); err == nil || errors.As(err, &away) ||
+			!strings.Contains(err.Error(), want) || len(c.reach.groups) > 0 {
+			t.Errorf("a failure arrives as %v, expected %s", err, want)
+		}
+		l.panics = true
 	}
-	c = wired(Server("/cluster/", func(*http.Request, string) ([]byte, error) { return nil, errors.New("late") }, l))
+	c = wired(Server("/cluster/", func(http.ResponseWriter, *http.Request, string) ([]byte, error) {
+		return nil, errors.New("late")
+	}, l))
 	if _, err := c.Act(t.Context(), "rack-a", n, host.DeleteNode{}); !errors.As(err, &away) ||
 		!strings.Contains(err.Error(), "late") {
 		t.Errorf("a late call: %v", err)
 	}
-	if count, err := c.CountNodes(t.Context(), nil); count != 3 || err != nil {
-		t.Errorf("counted %d, %v", count, err)
+	c.Call = func(context.Context, string, string, []byte) ([]byte, error) {
+		return nil, &http.MaxBytesError{Limit: 1}
 	}
+	if _, err := c.Act(t.Context(), "rack-a", n, host.DeleteNode{}); err == nil || errors.As(err, &away) {
+		t.Errorf("an order that is too large: %v", err)
+	}
+}
+
+// TestNoAnswer: a call to a leader that is frozen ends, however long a BMC may take.
+func TestNoAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		frozen := func(ctx context.Context, _, _ string, _ []byte) ([]byte, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		c := NewCaller(Config{Log: quiet, Room: room{"rack-a": true}, Call: frozen, Patience: node.DefaultPatience()})
+		n := node.Node{UUID: "n1", DriverInfo: map[string]any{"bmc_call_timeout": 200}}
+		var away *reconciler.AwayError
+		began := time.Now()
+		if _, err := c.Act(t.Context(), "rack-a", n, host.DeleteNode{}); !errors.As(err, &away) ||
+			time.Since(began) != actTime {
+			t.Errorf("an act ended after %s with %v", time.Since(began), err)
+		}
+		if why := c.Away("rack-a"); !strings.Contains(why, "does not answer") {
+			t.Errorf("away for %q", why)
+		}
+		began = time.Now()
+		if _, err := c.MediaSlots(t.Context(), "rack-a", n); !errors.As(err, &away) ||
+			time.Since(began) != 200*time.Second+actTime {
+			t.Errorf("a question ended after %s with %v", time.Since(began), err)
+		}
+	})
+}
+
+// TestCountNodes: nodes of groups that nobody leads are not at work, but for those whose leader has just ended.
+func TestCountNodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := wired(nil)
+		c.Room = room{"rack-a": true, "rack-b": false}
+		c.reach.room = c.Room
+		for _, want := range []int{2, 1} {
+			if count, err := c.CountNodes(t.Context(), nil); count != want || err != nil {
+				t.Errorf("counted those of %d groups, %v, want %d", count, err, want)
+			}
+			time.Sleep(patience)
+		}
+	})
 }
 
 // TestReach: a group without a leader is away after a while, an unknown one too; a leader that does not answer is tried
@@ -236,17 +293,18 @@ func TestAct(t *testing.T) {
 func TestReach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		of := room{"led": true, "dead": false}
-		r := reach{room: of, log: quiet, groups: map[string]*trouble{}}
+		r := newReach(of, quiet)
 		if changed := r.changes(); len(changed) > 0 || r.away("dead") != "" || r.away("unknown") != "" {
 			t.Errorf("away at once: %v", changed)
 		}
-		r.failed("led", errors.New("cut off"))
+		fail := func() { r.failed("led", time.Now(), errors.New("cut off")) }
+		fail()
 		time.Sleep(patience)
 		if r.away("led") != "" {
 			t.Error("a call that failed long ago is not tried again")
 		}
-		r.failed("led", errors.New("cut off"))
-		for group, want := range map[string]string{"led": "cut off", "dead": "start or undrain",
+		fail()
+		for group, want := range map[string]string{"led": "does not answer", "dead": "start or undrain",
 			"unknown": hostapi.AnnotationGroup} {
 			if got := r.away(group); !strings.Contains(got, want) || !strings.Contains(got, group) {
 				t.Errorf("%s is away for %q", group, got)
@@ -270,6 +328,43 @@ func TestReach(t *testing.T) {
 	})
 }
 
+// TestForgottenTrouble: a call that failed long ago says nothing of the next one, and what nobody asks about is
+// forgotten.
+func TestForgottenTrouble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newReach(room{"led": true}, quiet)
+		fail := func() { r.failed("led", time.Now(), errors.New("cut off")) }
+		began := time.Now()
+		time.Sleep(time.Minute)
+		r.answered("led")
+		if r.failed("led", began, errors.New("too late")); r.away("led") != "" {
+			t.Error("away for a call that was slower than others")
+		}
+		time.Sleep(patience + time.Second)
+		fail()
+		if why := r.away("led"); why != "" {
+			t.Errorf("away at once for %q", why)
+		}
+		time.Sleep(patience + time.Second)
+		if r.changes(); len(r.groups) > 0 {
+			t.Errorf("an old failure is kept: %v", r.groups)
+		}
+		for range 2 {
+			fail()
+			time.Sleep(patience)
+		}
+		fail()
+		r.away("unknown")
+		if changed := r.changes(); len(changed) != 1 {
+			t.Errorf("changed: %v", changed)
+		}
+		time.Sleep(unasked + time.Second)
+		if r.changes(); len(r.groups) > 0 {
+			t.Errorf("trouble is kept that nobody asks about: %v", r.groups)
+		}
+	})
+}
+
 // hosts are who looks at hosts.
 type hosts struct{ heard []string }
 
@@ -282,7 +377,7 @@ func (h *hosts) GroupChanged(group string) { h.heard = append(h.heard, "all of "
 func TestTeller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hosts{}
-		listener := Listener("/cluster/", func(r *http.Request, group string) ([]byte, error) {
+		listener := Listener("/cluster/", func(_ http.ResponseWriter, r *http.Request, group string) ([]byte, error) {
 			if group != "rack-a" {
 				return nil, errors.New("another group")
 			}

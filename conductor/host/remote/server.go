@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"runtime/debug"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/host/reconciler"
@@ -12,7 +14,7 @@ import (
 )
 
 // Read reads a call. It refuses one of a conductor that does not lead a group (any longer).
-type Read func(r *http.Request, group string) (body []byte, err error)
+type Read func(w http.ResponseWriter, r *http.Request, group string) (body []byte, err error)
 
 // Server does to the nodes of a group what the leader of the default group asks for. Its paths are below prefix.
 func Server(prefix string, read Read, verbs reconciler.Verbs) http.Handler {
@@ -35,19 +37,34 @@ func Server(prefix string, read Read, verbs reconciler.Verbs) http.Handler {
 		},
 	} {
 		mux.HandleFunc("POST "+prefix+path, func(w http.ResponseWriter, r *http.Request) {
-			var o order
-			if !understood(w, r, read, Default, &o) {
+			body, err := read(w, r, Default)
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusForbidden)
 				return
 			}
-			is, err := do(r.Context(), o)
-			if is.Refused = refusalOf(err); err != nil && is.Refused == nil {
-				http.Error(w, err.Error(), http.StatusInternalServerError)
-				return
-			}
-			reply(w, is)
+			reply(w, answerOf(r.Context(), body, do))
 		})
 	}
 	return mux
+}
+
+// answerOf carries an order out. Whatever comes of it is an answer: the sender takes a call without one for a sign that
+// nobody of the group can be asked, and the failure is that of one node alone.
+func answerOf(ctx context.Context, body []byte, do func(ctx context.Context, o order) (answer, error)) (is answer) {
+	defer func() {
+		if p := recover(); p != nil {
+			is = answer{Failed: fmt.Sprintf("a fault in this program; please report it: %v: %s", p, debug.Stack())}
+		}
+	}()
+	var o order
+	err := json.Unmarshal(body, &o)
+	if err == nil {
+		is, err = do(ctx, o)
+	}
+	if is.Refused = refusalOf(err); err != nil && is.Refused == nil {
+		is.Failed = err.Error()
+	}
+	return is
 }
 
 // Hosts is who looks at hosts when their nodes change.
@@ -62,30 +79,23 @@ func Listener(prefix string, read Read, hosts Hosts) http.Handler {
 	mux.HandleFunc("POST "+prefix+changedPath, func(w http.ResponseWriter, r *http.Request) {
 		var n news
 		group := r.URL.Query().Get("group")
-		if !understood(w, r, read, group, &n) {
+		body, err := read(w, r, group)
+		if err == nil {
+			err = json.Unmarshal(body, &n)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusForbidden)
 			return
 		}
 		if n.All {
-			hosts.GroupChanged(n.Group)
+			hosts.GroupChanged(group) // of which read knows that the sender leads it
 		}
 		for _, c := range n.Nodes {
-			hosts.NodeChanged(node.Node{UUID: c.UUID, ProvisionState: c.State, ConductorGroup: n.Group})
+			hosts.NodeChanged(node.Node{UUID: c.UUID, ProvisionState: c.State, ConductorGroup: group})
 		}
 		reply(w, answer{})
 	})
 	return mux
-}
-
-// understood reads a call of the leader of a group into a value, or answers why that cannot be.
-func understood(w http.ResponseWriter, r *http.Request, read Read, group string, into any) bool {
-	body, err := read(r, group)
-	if err == nil {
-		err = json.Unmarshal(body, into)
-	}
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusForbidden)
-	}
-	return err == nil
 }
 
 func reply(w http.ResponseWriter, is answer) {

@@ -68,6 +68,7 @@ type answer struct {
 	Node    string           `json:"node,omitempty"`
 	Slots   []node.MediaSlot `json:"slots,omitempty"`
 	Refused *refusal         `json:"refused,omitempty"`
+	Failed  string           `json:"failed,omitempty"` // why else it was not done; of this node alone
 }
 
 // refusal is a refusal of the engine, with all that its reader looks for in it.

@@ -40,6 +40,9 @@ func hostText(h hostapi.Host) string {
 	case hostapi.StatusDelayed:
 		text += ", delayed: as many other hosts are at work as may be"
 	case hostapi.StatusError:
+		if st.ErrorType == "" { // it waits for a conductor
+			return text + ", " + st.ErrorMessage
+		}
 		text += fmt.Sprintf(", %s: %s", st.ErrorType, st.ErrorMessage)
 	default:
 		text += ", " + string(st.OperationalStatus)

@@ -144,13 +144,16 @@ func hostNode(h hostapi.Host, st nodeapi.Status) section {
 func hostErrors(h hostapi.Host) section {
 	s := section{title: "Trouble"}
 	st := h.Status
-	if st.ErrorType != "" {
+	switch {
+	case st.ErrorType != "":
 		s.row(string(st.ErrorType), st.ErrorMessage)
 		if st.ErrorCount > 1 {
 			s.row("", fmt.Sprintf("%d times in a row", st.ErrorCount))
 		}
 		s.row("try", hostAdvice(h))
-	} else {
+	case st.OperationalStatus == hostapi.StatusError:
+		s.row("error", st.ErrorMessage)
+	default:
 		s.row("last try", st.ErrorMessage) // of a deletion, while the next is under way
 	}
 	if annotated(h, hostapi.AnnotationPaused) {
