@@ -82,3 +82,16 @@ func (p *Process) Kill() {
 	case <-time.After(Patience):
 	}
 }
+
+// Freeze stops the conductor where it is, until Thaw. Its connections stay.
+func (p *Process) Freeze(t testing.TB) { p.signal(t, syscall.SIGSTOP) }
+
+// Thaw lets a frozen conductor go on.
+func (p *Process) Thaw(t testing.TB) { p.signal(t, syscall.SIGCONT) }
+
+func (p *Process) signal(t testing.TB, s syscall.Signal) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}
