@@ -100,7 +100,7 @@ func (h *stateResource) wrongVerb(c *rest.Call, n *node.Node, target string) err
 
 // provisionRequest checks the arguments a verb came with.
 func provisionRequest(c *rest.Call, v node.Event, a rest.Args) (plan.Request, error) {
-	r := plan.Request{Verb: v}
+	r := plan.Request{Verb: v, Project: c.Project()}
 	checks := []func(*rest.Call, node.Event, rest.Args, *plan.Request) error{readConfigDrive, readSteps,
 		readPassword, readRamdisk}
 	for _, check := range checks {

@@ -23,9 +23,17 @@ type finder struct {
 	size          int64 // of the image on a disk
 	cached        bool  // a cache has it
 	asked         int
+	deploys       []string // project and image of the deploys that images were looked for
 }
 
-func (f *finder) Check(context.Context, node.Node, string) (node.ImageFound, error) {
+func (f *finder) note(n node.Node) {
+	if n.Run != nil {
+		f.deploys = append(f.deploys, n.Run.Activity+" "+n.Run.Project+" "+n.Run.Image)
+	}
+}
+
+func (f *finder) Check(_ context.Context, n node.Node, _ string) (node.ImageFound, error) {
+	f.note(n)
 	return node.ImageFound{Size: f.size}, f.check
 }
 
@@ -50,6 +58,7 @@ func (f *finder) Through(_ context.Context, n node.Node, info agentapi.ImageInfo
 
 func (f *finder) Locate(_ context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error) {
 	f.asked++
+	f.note(n)
 	info.URLs, info.RequestAuthorize = []string{"http://here/" + n.UUID}, "dGlja2V0"
 	info.OSHashAlgo, info.OSHashValue = "sha256", "00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff"
 	return info, f.locate
@@ -104,6 +113,38 @@ func TestImageIsLocated(t *testing.T) {
 			t.Errorf("the node keeps %s, %v", text, err)
 		}
 	})
+}
+
+// TestImageIsForWhoAsks: images are looked for on behalf of the project that asks, from the check to the agent.
+func TestImageIsForWhoAsks(t *testing.T) {
+	const image = "7ed467d4-83b0-41a7-bc15-c404edccff98"
+	for _, project := range []string{"", "blue"} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, 1)
+			f := &finder{}
+			w.images = f
+			w.start()
+			defer w.close()
+			id := deployable(w, "glance://"+image)
+			if _, err := w.e.Validate(core.WithUser(w.ctx, "ada", "red"), id); err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range []node.Event{node.Deploy, node.Rebuild} {
+				w.must(w.e.Provision(w.ctx, id, plan.Request{Verb: v, Project: project}))
+				if n := w.settled(id); n.ProvisionState != node.Active {
+					t.Fatalf("the node is %s: %s", n.ProvisionState, n.LastError)
+				}
+			}
+			for i, got := range f.deploys {
+				if want := "deploy " + map[bool]string{true: "red", false: project}[i == 0] + " " + image; got != want {
+					t.Errorf("%d: looked for the %q, expected %q", i, got, want)
+				}
+			}
+			if len(f.deploys) != 5 {
+				t.Errorf("looked for %q, expected a validation, and two looks for each deploy", f.deploys)
+			}
+		})
+	}
 }
 
 // TestImageNotFound: what is known to be wrong is refused before anything is

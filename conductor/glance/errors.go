@@ -7,14 +7,14 @@ import (
 )
 
 // StatusError is an answer of Glance that is not the one asked for. Its body is left out: a stranger may have written
-// it.
+// it. Its URL is left out, too, and is in the log: whoever deploys an image has no business there.
 type StatusError struct {
-	URL    string
+	For    string // the question
 	Status int
 }
 
 func (e *StatusError) Error() string {
-	return fmt.Sprintf("Glance answered %d %s to %s%s", e.Status, http.StatusText(e.Status), e.URL, remedies[e.Status])
+	return fmt.Sprintf("Glance answered %d %s for %s%s", e.Status, http.StatusText(e.Status), e.For, remedies[e.Status])
 }
 
 // remedies are what to do about a status.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -28,6 +29,7 @@ type Options struct {
 	Cloud     Cloud             // nil: requests show no token
 	Transport http.RoundTripper // http.DefaultTransport when nil
 	Timeout   time.Duration     // of a question about an image, a login included; 10 s when zero
+	Log       *slog.Logger      // of failures with the URLs, which errors do not have; nil: none
 }
 
 const (
@@ -59,6 +61,9 @@ func New(o Options) (*Client, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = defaultTimeout
 	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	c := &Client{o: o}
 	c.http = &http.Client{Transport: signer{c}, CheckRedirect: refuseRedirect}
 	return c, nil
@@ -88,7 +93,7 @@ func (c *Client) base(ctx context.Context) (string, error) {
 
 // Image is what Glance says of an image.
 func (c *Client) Image(ctx context.Context, id string) (i Image, err error) {
-	err = c.ask(ctx, "images/"+url.PathEscape(id), &i)
+	err = c.ask(ctx, "image "+id, "images/"+url.PathEscape(id), &i)
 	switch {
 	case status(err) == http.StatusNotFound, status(err) == http.StatusForbidden:
 		return i, refused(fmt.Errorf("there is no image %s in Glance for the conductor's user: openstack image list shows "+
@@ -106,43 +111,55 @@ func (c *Client) Member(ctx context.Context, id, project string) (bool, error) {
 	var m struct {
 		Status string `json:"status"`
 	}
-	err := c.ask(ctx, "images/"+url.PathEscape(id)+"/members/"+url.PathEscape(project), &m)
+	err := c.ask(ctx, "image "+id, "images/"+url.PathEscape(id)+"/members/"+url.PathEscape(project), &m)
 	if s := status(err); s == http.StatusNotFound || s == http.StatusForbidden {
 		return false, nil
 	}
 	return err == nil && m.Status != "rejected", err
 }
 
-// ask reads a document of Glance's.
-func (c *Client) ask(ctx context.Context, path string, into any) error {
+// ask reads a document of Glance's about something. Failures are logged with its URL.
+func (c *Client) ask(ctx context.Context, about, path string, into any) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.o.Timeout, fmt.Errorf("no answer within %s", c.o.Timeout))
 	defer cancel()
 	base, err := c.base(ctx)
 	if err != nil {
 		return late(ctx, err)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+path, nil)
+	err = c.read(ctx, about, base+path, into)
+	if s := status(err); err != nil && s != http.StatusNotFound && s != http.StatusForbidden {
+		c.o.Log.Warn("Glance does not tell of an image", "url", base+path, "err", err)
+	}
+	return err
+}
+
+func (c *Client) read(ctx context.Context, about, at string, into any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
 		return fmt.Errorf("ask Glance: %w", err)
 	}
 	req.Header.Set("Accept", "application/json")
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return fmt.Errorf("ask Glance: %w", late(ctx, err))
+		var sent *url.Error
+		if errors.As(err, &sent) {
+			err = sent.Err
+		}
+		return fmt.Errorf("ask Glance for %s: %w", about, late(ctx, err))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return &StatusError{URL: base + path, Status: resp.StatusCode}
+		return &StatusError{For: about, Status: resp.StatusCode}
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return fmt.Errorf("answer of Glance at %s: %w", base, late(ctx, err))
+		return fmt.Errorf("answer of Glance for %s: %w", about, late(ctx, err))
 	case len(text) > maxAnswer:
-		return refused(fmt.Errorf("the answer of Glance at %s is longer than %d MiB", base, maxAnswer>>20))
+		return refused(fmt.Errorf("the answer of Glance for %s is longer than %d MiB", about, maxAnswer>>20))
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return refused(fmt.Errorf("the answer of Glance at %s is no image: is it Glance's URL? %w", base, err))
+		return refused(fmt.Errorf("the answer of Glance for %s is no image: is it Glance's URL? %w", about, err))
 	}
 	return nil
 }

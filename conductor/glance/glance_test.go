@@ -1,10 +1,12 @@
 package glance_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -129,7 +131,7 @@ func TestAnswers(t *testing.T) {
 	}{
 		"unknown":      {status(404), "there is no image " + id, true},
 		"somebody's":   {status(403), "there is no image " + id, true},
-		"away":         {status(503), "Glance answered 503 Service Unavailable", false},
+		"away":         {status(503), "Glance answered 503 Service Unavailable for image " + id, false},
 		"no token":     {status(401), "see --auth keystone", true},
 		"not Glance":   {says("<html>hello</html>"), "is it Glance's URL?", true},
 		"another":      {says(`{"id": "x"}`), `describes "x"`, true},
@@ -142,7 +144,8 @@ func TestAnswers(t *testing.T) {
 			"Glance sends requests on to elsewhere", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := glance.Options{URL: serve(t, tc.do)}
+			var log bytes.Buffer
+			o := glance.Options{URL: serve(t, tc.do), Log: slog.New(slog.NewTextHandler(&log, nil))}
 			if strings.HasPrefix(name, "slow") {
 				o.Timeout = 50 * time.Millisecond
 			}
@@ -151,8 +154,12 @@ func TestAnswers(t *testing.T) {
 			var lasting interface{ Permanent() bool }
 			is := errors.As(err, &lasting) && lasting.Permanent()
 			if err == nil || !strings.Contains(err.Error(), tc.want) || is != tc.lasting ||
-				strings.Contains(err.Error(), "html") {
+				strings.Contains(err.Error(), "html") || strings.Contains(err.Error(), o.URL) {
 				t.Errorf("%v, permanent %t", err, is)
+			}
+			if unknown := strings.Contains(tc.want, "no image"); strings.Contains(log.String(), o.URL) == unknown &&
+				name != "another" {
+				t.Errorf("the log has %q", log.String())
 			}
 		})
 	}

@@ -80,28 +80,50 @@ func (s *Sources) inGlance(ctx context.Context, n node.Node, source string) (i g
 	return i, nil
 }
 
-// lentTo refuses an image of somebody else's project. The conductor's user sees all images, whoever may change a node
-// of an owner or a lessee does not. Other nodes are changed by users of the whole system alone.
+// lentTo refuses an image that those who ask for it may not have. The conductor's user sees all images, so that it is
+// looked which projects have it.
 func (s *Sources) lentTo(ctx context.Context, n node.Node, i glance.Image) error {
-	if n.Owner == "" && n.Lessee == "" || i.Visibility == glance.Public || i.Visibility == glance.Community {
+	if i.Visibility == glance.Public || i.Visibility == glance.Community {
 		return nil
 	}
-	for _, project := range []string{n.Owner, n.Lessee} {
-		if project == "" {
-			continue
-		}
+	for _, project := range borrowers(n, i.ID) {
 		if project == i.Owner {
-			return nil
-		}
-		if i.Visibility != glance.Shared {
 			continue
 		}
-		if in, err := s.glance.Member(ctx, i.ID, project); in || err != nil {
-			return err
+		var in bool
+		if i.Visibility == glance.Shared {
+			var err error
+			if in, err = s.glance.Member(ctx, i.ID, project); err != nil {
+				return err
+			}
+		}
+		if !in {
+			return permanent{fmt.Errorf("image %s of Glance is not for project %s: make it public, or share it: openstack "+
+				"image add project", i.ID, project)}
 		}
 	}
-	return permanent{fmt.Errorf("image %s of Glance is not for this node: neither its owner nor its lessee has it; make "+
-		"it public, or share it: openstack image add project", i.ID)}
+	return nil
+}
+
+// borrowers are the projects that must all have an image, none for a user of the whole system, as Nova is: such a user
+// has asked for the image that the deploy began with. A user of a project has asked for that project alone: an owner
+// may call anybody the lessee. Other images nobody has asked for now: who owns or rents the node may have named them
+// before.
+func borrowers(n node.Node, image string) (projects []string) {
+	if run := n.Run; run != nil && run.Activity == "deploy" {
+		switch {
+		case run.Project != "":
+			return []string{run.Project}
+		case strings.EqualFold(run.Image, image):
+			return nil
+		}
+	}
+	for _, project := range []string{n.Owner, n.Lessee} {
+		if project != "" {
+			projects = append(projects, project)
+		}
+	}
+	return projects
 }
 
 // diskInGlance is inGlance for an image of a disk, with its checksum.
@@ -213,7 +235,8 @@ func (s *Sources) locateGlance(ctx context.Context, n node.Node, info agentapi.I
 // originInGlance is where the bytes of an image come from.
 func (s *Sources) originInGlance(ctx context.Context, i glance.Image, sum disk.Checksum) (imagestore.Source, error) {
 	at, err := s.glance.Data(ctx, i.ID)
-	return imagestore.Source{URLs: []string{at}, Client: s.glance.HTTP(), Sum: sum, Size: i.Size}, err
+	return imagestore.Source{URLs: []string{at}, Client: s.glance.HTTP(), Authorized: true, Called: "glance://" + i.ID,
+		Sum: sum, Size: i.Size}, err
 }
 
 // begin has an image pulled.
@@ -246,30 +269,41 @@ func (s *Sources) bootFileInGlance(ctx context.Context, n node.Node, source stri
 	return i, err
 }
 
-// CheckBootFile refuses a kernel or a ramdisk that is not there for n.
+// CheckBootFile refuses a kernel or a ramdisk that is not there for n. One of Glance's begins to come: the firmware of
+// a machine does not wait long.
 func (s *Sources) CheckBootFile(ctx context.Context, n node.Node, source string) error {
 	if node.GlanceImage(source) == "" {
 		_, err := s.BootFile(ctx, n, source)
 		return err
 	}
-	i, err := s.bootFileInGlance(ctx, n, source)
-	if err == nil {
-		_, err = sumInGlance(i, "", "", "")
+	src, err := s.bootFileSource(ctx, n, source)
+	if err != nil {
+		return err
+	}
+	short, cancel := context.WithTimeout(ctx, openTime)
+	defer cancel()
+	if err = s.begin(short, src); err != nil && errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil // it goes on to come
 	}
 	return err
 }
 
-// pulledFile is the file of a kernel or ramdisk of Glance's. It waits until all of it has come.
-func (s *Sources) pulledFile(ctx context.Context, n node.Node, source string) (string, error) {
+// bootFileSource is where the bytes of a kernel or a ramdisk come from.
+func (s *Sources) bootFileSource(ctx context.Context, n node.Node, source string) (src imagestore.Source, err error) {
 	i, err := s.bootFileInGlance(ctx, n, source)
 	if err != nil {
-		return "", err
+		return src, err
 	}
 	sum, err := sumInGlance(i, "", "", "")
 	if err != nil {
-		return "", err
+		return src, err
 	}
-	src, err := s.originInGlance(ctx, i, sum)
+	return s.originInGlance(ctx, i, sum)
+}
+
+// pulledFile is the file of a kernel or ramdisk of Glance's. It waits until all of it has come.
+func (s *Sources) pulledFile(ctx context.Context, n node.Node, source string) (string, error) {
+	src, err := s.bootFileSource(ctx, n, source)
 	if err != nil {
 		return "", err
 	}

@@ -247,15 +247,27 @@ func TestGlanceRefuses(t *testing.T) {
 		"cut hash": {one(with("os_hash_value", "abc")), "expected a sha256 or sha512"},
 		"another given": {one(info("image_os_hash_algo", "sha512", "image_os_hash_value", sha2(nil))),
 			"it is another one than was meant"},
-		"same given":    {one(func(s *cloudSite) { s.node.InstanceInfo["image_checksum"] = "sha512:" + sha2(s.body) }), ""},
-		"empty":         {one(with("size", 0)), "has 0 bytes"},
-		"vmdk":          {one(with("disk_format", "vmdk")), "qemu-img convert -O qcow2"},
-		"ova":           {one(with("container_format", "ova")), "expected bare"},
-		"theirs":        {one(owned("red", "")), "neither its owner nor its lessee has it"},
-		"the owner's":   {one(owned("blue", "red")), ""},
-		"the lessee's":  {one(owned("red", "blue")), ""},
+		"same given": {one(func(s *cloudSite) {
+			s.node.InstanceInfo["image_checksum"] = "sha512:" + sha2(s.body)
+		}), ""},
+		"empty":                          {one(with("size", 0)), "has 0 bytes"},
+		"vmdk":                           {one(with("disk_format", "vmdk")), "qemu-img convert -O qcow2"},
+		"ova":                            {one(with("container_format", "ova")), "expected bare"},
+		"theirs":                         {one(owned("red", "")), "is not for project red"},
+		"the owner's":                    {one(owned("blue", "")), ""},
+		"the lessee's":                   {one(owned("", "blue")), ""},
+		"not the lessee's":               {one(owned("blue", "red")), "is not for project red"},
+		"not the owner's":                {one(owned("red", "blue")), "is not for project red"},
+		"the tenant's, deployed by Nova": {one(owned("red", "red"), deployed("", imageID)), ""},
+		"another than Nova's":            {one(owned("red", ""), deployed("", other)), "is not for project red"},
+		"the caller's":                   {one(owned("red", "red"), deployed("blue", imageID)), ""},
+		"not the caller's":               {one(owned("red", "blue"), deployed("red", imageID)), "is not for project red"},
+		"shared with the caller": {one(owned("red", "red"), with("visibility", "shared"),
+			deployed("green", imageID)), ""},
+		"cleaned":       {one(owned("red", ""), ran("clean", "", imageID)), "is not for project red"},
 		"public":        {one(owned("red", ""), with("visibility", "public")), ""},
-		"shared":        {one(owned("green", ""), with("visibility", "shared")), ""},
+		"community":     {one(owned("red", ""), with("visibility", "community")), ""},
+		"shared":        {one(owned("green", "green"), with("visibility", "shared")), ""},
 		"not with them": {one(owned("red", ""), with("visibility", "shared")), "share it"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -285,6 +297,16 @@ func one(changes ...func(*cloudSite)) []func(*cloudSite) { return changes }
 func owned(owner, lessee string) func(*cloudSite) {
 	return func(s *cloudSite) { s.node.Owner, s.node.Lessee = owner, lessee }
 }
+
+// other is another image.
+const other = "11111111-83b0-41a7-bc15-c404edccff98"
+
+// ran is a run that a project has asked for with an image.
+func ran(activity, project, image string) func(*cloudSite) {
+	return func(s *cloudSite) { s.node.Run = &node.Run{Activity: activity, Project: project, Image: image} }
+}
+
+func deployed(project, image string) func(*cloudSite) { return ran("deploy", project, image) }
 
 // refused compares an error that no other try mends.
 func refused(t *testing.T, err error, want string) {
@@ -423,12 +445,24 @@ func TestGlanceBootFile(t *testing.T) {
 	if err := s.CheckBootFile(t.Context(), s.node, imageID); err != nil {
 		t.Fatal(err)
 	}
+	s.change(func() {
+		if s.reads != 1 {
+			t.Errorf("a check has %d reads begin, expected 1", s.reads)
+		}
+	})
 	path, err := s.BootFile(t.Context(), s.node, imageID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if body, err := os.ReadFile(path); err != nil || !bytes.Equal(body, s.body) {
 		t.Errorf("%d bytes, %v", len(body), err)
+	}
+	owned("red", "")(s)
+	deployed("", other)(s) // Nova asks for an image; the kernel was named by the owner
+	refused(t, s.CheckBootFile(t.Context(), s.node, imageID), "is not for project red")
+	deployed("blue", other)(s)
+	if err := s.CheckBootFile(t.Context(), s.node, imageID); err != nil {
+		t.Error(err)
 	}
 	_, err = s.Check(t.Context(), s.node, imageID)
 	refused(t, err, "expected raw or qcow2")
@@ -448,7 +482,7 @@ func textInfo(n node.Node) agentapi.ImageInfo {
 	return i
 }
 
-// read reads all that is at a URL.
+// read reads all of an image that is at a URL.
 func read(t *testing.T, rawURL string) ([]byte, error) {
 	t.Helper()
 	resp, err := http.Get(rawURL) //nolint:noctx // a test
@@ -456,5 +490,9 @@ func read(t *testing.T, rawURL string) ([]byte, error) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	return io.ReadAll(resp.Body)
+	body, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK { // the transfer had failed already
+		err = fmt.Errorf("%s: %s", resp.Status, body)
+	}
+	return body, err
 }

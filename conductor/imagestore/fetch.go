@@ -1,6 +1,7 @@
 package imagestore
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -24,7 +25,10 @@ type Source struct {
 	Header http.Header // for the host of the first URL
 	Client *http.Client
 	Sum    disk.Checksum
-	Size   int64 // bytes that it must have; 0 for any
+	Size   int64  // bytes that it must have; 0 for any
+	Called string // its name in errors, where the URL is not for everybody; "" for the URL
+	// Authorized: Client shows credentials that Header does not have.
+	Authorized bool
 	// Stored: it is an operator's image, which another conductor has. It is kept until it is removed; its checksum is
 	// its sha256.
 	Stored bool
@@ -38,7 +42,7 @@ func (src Source) Key() string {
 		return src.Sum.Sum
 	}
 	text := string(src.Sum.Algorithm) + ":" + src.Sum.Sum + " " + src.URLs[0]
-	if src.Header.Get("Authorization") != "" {
+	if src.Authorized || src.Header.Get("Authorization") != "" {
 		text += " authorized"
 	}
 	sum := sha256.Sum256([]byte(text))
@@ -196,7 +200,7 @@ func (s *Store) transfer(f *fetch, src Source) (err error) {
 		return err
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != src.Sum.Sum {
-		return errors.Join(&ChangedError{At: src.name(), Sum: disk.ChecksumError{Want: src.Sum, Got: got}}, s.drop(f.key))
+		return errors.Join(&ChangedError{At: src.called(), Sum: disk.ChecksumError{Want: src.Sum, Got: got}}, s.drop(f.key))
 	}
 	if err := p.file.Sync(); err != nil {
 		return err
@@ -233,7 +237,7 @@ func (s *Store) begin(ctx context.Context, f *fetch, src Source, sum hash.Hash) 
 		}
 	}()
 	if src.Size > 0 && open.Size() >= 0 && open.Size() != src.Size {
-		return p, &OtherSizeError{At: src.name(), Want: src.Size, Got: open.Size()}
+		return p, &OtherSizeError{At: src.called(), Want: src.Size, Got: open.Size()}
 	}
 	now := note{open.Size(), open.Version()}
 	goesOn := known && had == now && now.Version != ""
@@ -317,6 +321,9 @@ func (p progress) Write(b []byte) (int, error) {
 // name is the first URL without credentials, for people.
 func (src Source) name() string { return Redacted(src.URLs[0]) }
 
+// called is the name of the image in errors, which others than operators read.
+func (src Source) called() string { return cmp.Or(src.Called, src.name()) }
+
 // OtherSizeError says that an image at a URL has another size than it must have.
 type OtherSizeError struct {
 	At        string
@@ -339,8 +346,8 @@ type ChangedError struct {
 }
 
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("the image at %s is another one than was asked for, or damaged: it has not the %s %s; nobody was "+
-		"given it: correct the checksum, or put the image back", e.At, e.Sum.Want.Algorithm, e.Sum.Want.Sum)
+	return fmt.Sprintf("the image at %s is another one than was asked for, or damaged: its %s is not %s; nobody was given"+
+		" it; restore the image, or correct the checksum", e.At, e.Sum.Want.Algorithm, e.Sum.Want.Sum)
 }
 
 // Unwrap is the error about the sums.

@@ -313,3 +313,14 @@ func TestStoredFromPeer(t *testing.T) {
 		t.Errorf("files %q", files(t, s))
 	}
 }
+
+// TestKeyOfAuthorized: knowing the URL and the sum of an image that needs credentials is not enough to have it.
+func TestKeyOfAuthorized(t *testing.T) {
+	public := Source{URLs: []string{"http://glance/v2/images/1/file"}, Sum: sumOf([]byte("x"))}
+	byClient, byHeader := public, public
+	byClient.Authorized = true
+	byHeader.Header = http.Header{"Authorization": {"Bearer x"}}
+	if public.Key() == byClient.Key() || public.Key() == byHeader.Key() {
+		t.Errorf("the keys are %s, %s by the client and %s by the header", public.Key(), byClient.Key(), byHeader.Key())
+	}
+}

@@ -41,6 +41,11 @@ type Run struct {
 	NoRamdisk  bool   `json:"no_ramdisk,omitempty"`  // the machine is not booted into a ramdisk for it
 	AbortAfter bool   `json:"abort_after,omitempty"` // to be aborted once the step under way is over
 
+	// Project is that of the user who has asked for a deploy, "" for the whole system. Image is the UUID of the image of
+	// Glance that the deploy began with: amid it others may name another one.
+	Project string `json:"project,omitempty"`
+	Image   string `json:"image,omitempty"`
+
 	Doubts []string `json:"doubts,omitempty"` // warnings from before the run, for people
 }
 

@@ -25,6 +25,7 @@ type Request struct {
 	RescuePassword string        // in clear, never stored: the engine makes RescueHash of it
 	RescueHash     string        // hashed as crypt(3) does
 	DisableRamdisk bool
+	Project        string           // of the user who asks, and gets its images alone; "" for the whole system
 	Image          *node.ImageFound // what is known of the image of a deploy; nil when nobody has looked
 }
 

@@ -86,10 +86,20 @@ func (d *decision) request(r Request) error {
 	d.n.LastError, d.n.Run = "", nil
 	d.fire(r.Verb)
 	if d.n.ProvisionState.Class() == node.Working {
-		d.startRun(node.Run{Activity: v.activity, ByHand: r.Verb == node.Clean, Listed: d.asked(v.activity, r),
-			NoRamdisk: r.noRamdisk(), Doubts: d.doubts})
+		run := node.Run{Activity: v.activity}
+		if r.Verb == node.Deploy || r.Verb == node.Rebuild {
+			run = DeployFor(d.n, r.Project)
+		}
+		run.ByHand, run.Listed, run.NoRamdisk, run.Doubts = r.Verb == node.Clean, d.asked(v.activity, r), r.noRamdisk(),
+			d.doubts
+		d.startRun(run)
 	}
 	return d.err
+}
+
+// DeployFor is the run of a deploy that a user of a project asks for; "" is the whole system.
+func DeployFor(n node.Node, project string) node.Run {
+	return node.Run{Activity: "deploy", Project: project, Image: node.GlanceImage(ImageSource(n))}
 }
 
 // abortsDriverStep: a driver at a long step is asked after again and again, so

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"slices"
@@ -34,13 +35,13 @@ func (c *Config) checkGlance() error {
 	if c.Glance.URL == "" && c.Glance.CA != "" && !slices.Contains(c.Auth, "keystone") {
 		return errors.New("--glance-ca-file is of no use without --glance-url or --auth keystone")
 	}
-	_, err := c.glance()
+	_, err := c.glance(nil)
 	return err
 }
 
 // glance is the cloud's catalogue of images; nil for a conductor that is in no cloud.
-func (c *Config) glance() (imagesource.Glance, error) {
-	o := glance.Options{URL: c.Glance.URL}
+func (c *Config) glance(log *slog.Logger) (imagesource.Glance, error) {
+	o := glance.Options{URL: c.Glance.URL, Log: log}
 	inCloud := slices.Contains(c.Auth, "keystone")
 	if o.URL == "" && !inCloud {
 		return nil, nil

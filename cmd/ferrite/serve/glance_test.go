@@ -37,7 +37,7 @@ func TestGlanceSettings(t *testing.T) {
 		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, expected %q", name, err, tc.want)
 		}
-		if found, _ := tc.c.glance(); (found != nil) != tc.knows && tc.want != "of no use without" {
+		if found, _ := tc.c.glance(nil); (found != nil) != tc.knows && tc.want != "of no use without" {
 			t.Errorf("%s: knows Glance %t", name, found != nil)
 		}
 	}

@@ -83,7 +83,7 @@ func (w *work) findImages(ctx context.Context, p parts, servers *outbound.Policy
 		MaxOwned: sizes.project, Log: w.log})
 	conf := imagesource.Config{Files: c.FilePaths, Client: servers.Client(), Named: w.images, Key: p.keys.secrets,
 		Media: strings.TrimSuffix(c.MediaURL, "/"), Log: w.log}
-	if conf.Glance, err = c.glance(); err != nil {
+	if conf.Glance, err = c.glance(w.log); err != nil {
 		return nil, err
 	}
 	if p.images.Caches() {

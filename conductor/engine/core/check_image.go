@@ -47,6 +47,13 @@ func (e *Core) CheckImage(ctx context.Context, n node.Node) (found node.ImageFou
 	return found, err
 }
 
+// CheckImageFor is CheckImage for a deploy that a user of a project asks for; "" is the whole system.
+func (e *Core) CheckImageFor(ctx context.Context, n node.Node, project string) (node.ImageFound, error) {
+	run := plan.DeployFor(n, project)
+	n.Run = &run
+	return e.CheckImage(ctx, n)
+}
+
 // checkBootMode refuses a partition image whose boot loader this conductor lets nobody install.
 func (e *Core) checkBootMode(n node.Node) error {
 	if !plan.IsPartitionImage(n) || plan.BootModeOf(n) != "bios" || e.Settings.BIOSBootloader {
@@ -85,7 +92,7 @@ func (e *Core) requestedImage(ctx context.Context, ref string, r plan.Request) (
 	if err != nil || !node.Requestable(n.ProvisionState, r.Verb) {
 		return nil, err
 	}
-	known, err := e.CheckImage(ctx, n)
+	known, err := e.CheckImageFor(ctx, n, r.Project)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,9 @@ func WithUser(ctx context.Context, name, project string) context.Context {
 	return context.WithValue(ctx, userKey{}, user{name, project})
 }
 
+// ProjectOf is the project of that user; "" for none.
+func ProjectOf(ctx context.Context) string { return userOf(ctx).project }
+
 func userOf(ctx context.Context) user {
 	u, _ := ctx.Value(userKey{}).(user)
 	return u

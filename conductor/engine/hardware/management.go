@@ -103,7 +103,7 @@ func (e *Hardware) Validate(ctx context.Context, ref string) (map[string]error, 
 	}
 	out["network"] = plan.CheckNetwork(n, ports, e.Settings, node.Deploy)
 	if out["deploy"] = plan.CheckInstance(n); out["deploy"] == nil {
-		_, out["deploy"] = e.CheckImage(ctx, n)
+		_, out["deploy"] = e.CheckImageFor(ctx, n, core.ProjectOf(ctx))
 	}
 	if out["deploy"] == nil {
 		out["deploy"] = plan.CheckInstanceTraits(n)
