@@ -210,7 +210,7 @@ func TestImportRefused(t *testing.T) {
 	}{
 		{set("provision_state", "wait call-back"), 400, "only nodes at rest can be imported"},
 		{set("provision_state", "clean hold"), 400, "only nodes at rest can be imported"},
-		{set("provision_state", "sleeping"), 400, "is none: expected one of Ironic's states"},
+		{set("provision_state", "sleeping"), 400, "is not a state of Ironic"},
 		{set("power_state", "rebooting"), 400, "power_state"},
 		{set("driver", "ilo"), 400, "ilo"},
 		{set("deploy_interface", "ansible"), 400, "ansible"},

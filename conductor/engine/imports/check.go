@@ -57,7 +57,7 @@ func checkAtRest(n node.Node) error {
 	info, known := node.States[n.ProvisionState]
 	switch {
 	case !known:
-		return node.Refuse(node.Invalid, "provision_state %q of node %s is none: expected one of Ironic's states",
+		return node.Refuse(node.Invalid, "provision_state %q of node %s is not a state of Ironic",
 			n.ProvisionState, n.UUID)
 	case info.Class != node.Stable && info.Class != node.Failed:
 		return node.Refuse(node.InvalidState,
@@ -76,8 +76,8 @@ func checkAtRest(n node.Node) error {
 func (e *Imports) check(ctx context.Context, b *node.Bundle, old *node.Node) error {
 	n := &b.Node
 	if at := Masked(b); at != "" {
-		return node.Refuse(node.Invalid, "%s of node %s is %s, which stands for a secret and is none: give the secret itself",
-			at[1:], n.UUID, nodeapi.Masked)
+		return node.Refuse(node.Invalid, "%s of node %s is %s, a mask, not the secret: send the secret", at[1:], n.UUID,
+			nodeapi.Masked)
 	}
 	slices.Sort(n.Traits)
 	n.Traits = slices.Compact(n.Traits)

@@ -3,6 +3,7 @@ package host
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -114,6 +115,7 @@ func (f *fromMetal3) host(m *manifest) (leftOut string) {
 	plainDocument(m.object)
 	delete(m.object, "status")
 	annotations := annotationsOf(m.object)
+	f.dropRequests(*m, annotations)
 	if _, paused := annotations[hostapi.AnnotationPaused]; paused && f.unpause {
 		delete(annotations, hostapi.AnnotationPaused)
 	} else if paused {
@@ -128,6 +130,20 @@ func (f *fromMetal3) host(m *manifest) (leftOut string) {
 			"switched, as Metal3 would", placeOf(*m), h.Spec.Online))
 	}
 	return restoredStatus(h, annotations)
+}
+
+// dropRequests leaves out what somebody has asked Metal3 for, which it may have done since: an import does nothing to a
+// machine.
+func (f *fromMetal3) dropRequests(m manifest, annotations map[string]any) {
+	for _, name := range slices.Sorted(maps.Keys(annotations)) {
+		reboot := name == hostapi.AnnotationReboot || strings.HasPrefix(name, hostapi.AnnotationReboot+"/")
+		if !reboot && (name != hostapi.AnnotationInspect || annotations[name] == hostapi.InspectDisabled) {
+			continue
+		}
+		delete(annotations, name)
+		f.notes = append(f.notes, fmt.Sprintf("host %s: its annotation %s is left out: it would reboot or inspect the "+
+			"machine; set it here if that is still to be done", placeOf(m), name))
+	}
 }
 
 func detached(annotations map[string]any) bool {

@@ -10,8 +10,8 @@ import (
 )
 
 const importHelp = `Take over the machines of another program, with the states they are in. Nothing is done to any machine:
-no power change, no reboot, no cleaning. The same import can be run again at any time: it takes over what
-has changed there, and leaves what was changed here.`
+no power change (unless spec.online of a Metal3 host says so), no reboot, no cleaning. The same import can be
+run again at any time: it takes over what has changed there, and leaves what was changed here.`
 
 // Command is ferrite import.
 func Command(s *client.Session) *cobra.Command {

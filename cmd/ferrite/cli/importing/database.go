@@ -3,6 +3,7 @@ package importing
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -12,6 +13,7 @@ import (
 	_ "modernc.org/sqlite"             // the driver sqlite
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/importing/translate"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // mysqlWay is the way to the secrets of a MySQL or MariaDB.
@@ -60,6 +62,10 @@ func databaseOf(where string) (driver, source string, err error) {
 	}
 	head := make([]byte, 15)
 	f, err := os.Open(where)
+	if err != nil && !isURL && strings.Contains(where, "@") { // half a URL: an error would have its password
+		return "", "", errors.New("--ironic-database: the value is neither a file nor a URL: expected " +
+			"postgresql://USER:PASSWORD@HOST/NAME, sqlite:///FILE, or a file of SQLite")
+	}
 	if err != nil {
 		return "", "", fmt.Errorf("--ironic-database: %w", err)
 	}
@@ -72,14 +78,20 @@ func databaseOf(where string) (driver, source string, err error) {
 
 // withoutPassword keeps what a URL names out of errors.
 func withoutPassword(err error, where string) error {
-	u, bad := url.Parse(where)
-	if bad != nil || u.User == nil {
+	_, rest, _ := strings.Cut(where, "://")
+	user := rest[:max(0, strings.LastIndex(rest, "@"))]
+	_, password, _ := strings.Cut(user, ":")
+	if password == "" {
 		return err
 	}
-	if password, ok := u.User.Password(); ok && password != "" && strings.Contains(err.Error(), password) {
-		return fmt.Errorf("%s", strings.ReplaceAll(err.Error(), password, "***"))
+	text := strings.ReplaceAll(err.Error(), password, nodeapi.Masked)
+	if plain, bad := url.PathUnescape(password); bad == nil {
+		text = strings.ReplaceAll(text, plain, nodeapi.Masked)
 	}
-	return err
+	if text == err.Error() {
+		return err
+	}
+	return errors.New(text)
 }
 
 func readTable(ctx context.Context, tx *sql.Tx, table string, fields []string, into translate.Secrets) error {

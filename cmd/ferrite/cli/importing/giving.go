@@ -208,18 +208,20 @@ func (g *giving) reach(ctx context.Context, node, verb, state string) error {
 	if err := g.to.Do(ctx, http.MethodPut, node+"/states/provision", translate.Record{"target": verb}, nil); err != nil {
 		return err
 	}
-	var n struct {
-		State string `json:"provision_state"`
-		To    string `json:"target_provision_state"`
-		Error string `json:"last_error"`
-	}
+	last := ""
 	for range looks {
+		var n struct { // anew: a null leaves a field as it is
+			State string `json:"provision_state"`
+			To    string `json:"target_provision_state"`
+			Error string `json:"last_error"`
+		}
 		if err := g.to.Get(ctx, node, &n); err != nil {
 			return err
 		}
 		if n.State == state {
 			return nil
 		}
+		last = n.State
 		if n.Error != "" && (n.To == "" || strings.HasSuffix(n.State, "failed")) {
 			return fmt.Errorf("%s: it is %s: %s", verb, n.State, n.Error)
 		}
@@ -229,5 +231,5 @@ func (g *giving) reach(ctx context.Context, node, verb, state string) error {
 		case <-time.After(g.every):
 		}
 	}
-	return fmt.Errorf("%s: it is %s still, expected %s", verb, n.State, state)
+	return fmt.Errorf("%s: it is %s still, expected %s", verb, last, state)
 }

@@ -21,7 +21,8 @@ const ironicHelp = `Take over nodes of an Ironic: with their interfaces, ports, 
 maintenance and reasons, UUIDs, states and instances; and chassis, deploy templates and runbooks. Everything
 is read before anything is written. Each node is written whole, or not at all.
 
-Ironic's API masks passwords. They come from its database (--ironic-database) or from a file (--secrets).
+Ironic's API masks passwords. They come from its database ($IRONIC_DATABASE, or --ironic-database
+where its URL has no password) or from a file (--secrets).
 
 A node that Ironic is deploying, cleaning or inspecting is left out; import it again when that has ended.
 Drivers and interfaces that are not here are replaced by others that do the same, and the report says so.`
@@ -57,7 +58,8 @@ func ironicCommand(s *client.Session) *cobra.Command {
 		"interface, a conductor_group, an owner or a lessee; repeat it")
 	f.BoolVar(&i.keep, "keep-ramdisks", false, "keep the kernels and ramdisks that driver_info names")
 	f.StringVar(&i.database, "ironic-database", os.Getenv("IRONIC_DATABASE"),
-		"read passwords from Ironic's database, a `URL` (sqlite, postgresql) or a file of SQLite, also $IRONIC_DATABASE")
+		"read passwords from Ironic's database, a `URL` (sqlite, postgresql) or a file of SQLite; a URL with a password "+
+			"belongs into $IRONIC_DATABASE, since everybody on this host sees command lines")
 	f.Lookup("ironic-database").DefValue = ""
 	f.StringVar(&i.secrets, "secrets", "", "read passwords from a `FILE`: .yaml, .json, .csv, or .tsv of MySQL's client")
 	i.addAccess(f)

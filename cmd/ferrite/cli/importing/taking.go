@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -69,12 +70,13 @@ func (t *taking) node(ctx context.Context, n *translate.Node) {
 	group, _ := n.Import.Node["conductor_group"].(string)
 	n.Import.Source, n.Import.DryRun, n.Import.Overwrite = t.source, t.dry, t.overwrite
 	l = t.send(ctx, n.Import, group, l)
-	if l.Outcome == refused && n.DropConfigDrive() { // the conductor knows none that the mask could stand for
+	// The conductor may know no config drive that the mask could stand for.
+	if l.Outcome == refused && strings.Contains(l.Reason, nodeapi.Masked) && n.DropConfigDrive() {
 		l.Notes = n.Notes
 		l = t.send(ctx, n.Import, group, l)
 	}
 	if masked := n.Masked(); l.Outcome == refused && len(masked) > 0 && strings.Contains(l.Reason, nodeapi.Masked) {
-		l.Reason = fmt.Sprintf("Ironic's API masks %s: give --ironic-database or --secrets", strings.Join(masked, ", "))
+		l.Reason = fmt.Sprintf("Ironic's API masks %s: set IRONIC_DATABASE, or give --secrets", strings.Join(masked, ", "))
 	}
 	t.lines = append(t.lines, l)
 }
@@ -98,6 +100,10 @@ func (t *taking) send(ctx context.Context, body any, group string, l line) line 
 		l.Outcome, l.Reason = refused, err.Error()
 	case done.Outcome == "conflict":
 		l.Reason = "changed here and there; nothing of it was taken over: --overwrite takes what is there"
+		if slices.ContainsFunc(done.Conflicts, func(d nodeapi.Difference) bool { return d.Secret }) {
+			l.Reason = "nothing of it was taken over. A secret differs, and it is not known which side has changed it: " +
+				"--overwrite takes Ironic's; import without --secrets keeps yours"
+		}
 	}
 	return l
 }
@@ -120,12 +126,13 @@ func (t *taking) report(cmd *cobra.Command) error {
 		}
 	}
 	verb := cmp.Or(t.verb, "imported from")
+	participle, _, _ := strings.Cut(verb, " ")
 	if t.dry {
 		verb = "would be " + verb
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s %s: %d created, %d changed, %d unchanged; not: %d conflicts, %d refused, "+
-		"%d left out\n", verb, output.VisibleLine(t.source), count["created"], count["changed"], count["unchanged"],
-		count["conflict"], count[refused]+count[incomplete], count[leftOut])
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s %s: %d created, %d changed, %d unchanged; not %s: %d conflicts, "+
+		"%d refused, %d left out\n", verb, output.VisibleLine(t.source), count["created"], count["changed"],
+		count["unchanged"], participle, count["conflict"], count[refused]+count[incomplete], count[leftOut])
 	if failed > 0 {
 		return exit.Is(exit.Refused, fmt.Errorf("%d of %d records are not there as they should be: see the report", failed,
 			len(t.lines)))

@@ -58,7 +58,8 @@ type Client struct {
 func Open(ctx context.Context, conf Config) (*Client, error) {
 	u, err := url.Parse(conf.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.User != nil {
-		return nil, fmt.Errorf("the URL of Ironic is %q: expected http://HOST:PORT or https://HOST:PORT", conf.URL)
+		return nil, fmt.Errorf("the URL of Ironic is %q: expected http://HOST:PORT or https://HOST:PORT, without a "+
+			"user", nodeapi.MaskText(conf.URL))
 	}
 	transport, err := conf.transport()
 	if err != nil {

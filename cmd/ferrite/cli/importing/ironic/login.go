@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/secret"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // Login is who the caller is to Ironic: nobody, a name with a password (HTTP Basic), a token, or a user of Keystone. It
@@ -100,8 +101,9 @@ func (l *Login) begin(ctx context.Context, client *http.Client) error {
 		return nil
 	}
 	u, err := url.Parse(l.authURL)
-	if err != nil || u.Host == "" {
-		return fmt.Errorf("--os-auth-url %q: expected http(s)://HOST:PORT/v3", l.authURL)
+	if err != nil || u.Host == "" || u.User != nil {
+		return fmt.Errorf("--os-auth-url %q: expected http(s)://HOST:PORT/v3, without a user",
+			nodeapi.MaskText(l.authURL))
 	}
 	base := strings.TrimRight(l.authURL, "/")
 	if !strings.HasSuffix(base, "/v3") {

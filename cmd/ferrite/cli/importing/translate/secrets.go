@@ -40,7 +40,7 @@ func (n *Node) DropConfigDrive() bool {
 		return false
 	}
 	delete(info, "configdrive")
-	n.note("its config drive is masked and is left out: a rebuild must be given it again (--ironic-database has it)")
+	n.note("its config drive is masked and is left out: a rebuild must be given it again (Ironic's database has it)")
 	return true
 }
 
