@@ -19,9 +19,6 @@ import (
 // MaxLinkTime is the longest that a link may hold: it is pasted into chats, and stays in the history of browsers.
 const MaxLinkTime = time.Hour
 
-// maxClockSkew is how much later than the conductor's a clock may be that a link was made by.
-const maxClockSkew = time.Minute
-
 // Link is what is kept of a link that logs its user in once.
 type Link struct {
 	SHA256  string    `json:"sha256"`
@@ -60,7 +57,8 @@ type invitation struct {
 }
 
 // links are those that were used since the conductor has started. Of those before nothing is known, so that a link that
-// was made before is refused: no link is used twice, and nothing is written.
+// was made before is refused: no link is used twice, and nothing is written. Links are made on the conductor's host:
+// one of the future is refused, since it could be used before a restart and after it.
 type links struct {
 	started time.Time
 	mu      sync.Mutex
@@ -101,7 +99,7 @@ func (a *Authenticator) link(w http.ResponseWriter, r *http.Request, secret stri
 	i, ok := a.users.Get().byLink[sum]
 	now := a.now()
 	switch {
-	case !ok, !now.Before(i.expires), i.made.Before(a.links.started), i.made.After(now.Add(maxClockSkew)):
+	case !ok, !now.Before(i.expires), i.made.Before(a.links.started), i.made.After(now):
 		return nil, a.failed(w, "", from, linkRefused)
 	case !a.links.use(sum, i.expires, now):
 		return nil, a.failed(w, i.caller.User, from, linkRefused)

@@ -84,9 +84,9 @@ func TestLinkIsRefused(t *testing.T) {
 	h.now = h.now.Add(2 * time.Minute)
 	h.reopen() // a conductor does not know which links one before it has seen used
 	good := h.invite(0, time.Hour)
-	h.now = h.now.Add(10 * time.Minute)
+	h.now = h.now.Add(time.Second)
 	early = h.invite(0, time.Hour)
-	h.now = h.now.Add(-10 * time.Minute)
+	h.now = h.now.Add(-time.Second)
 	h.writeUsers()
 	sum := h.users.Users[0].Links[2].SHA256
 	for name, secret := range map[string]string{

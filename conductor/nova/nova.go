@@ -143,12 +143,23 @@ func (t *Notifier) tell(ctx context.Context, changes []change) {
 		var lasting interface{ Permanent() bool }
 		if try == tries || errors.As(err, &lasting) && lasting.Permanent() {
 			t.Log.Warn("Nova was not told of power changes; it finds them by itself within minutes", "count", len(changes),
-				"node", changes[0].node, "try", try, "err", err)
+				"nodes", nodesOf(changes), "try", try, "err", err)
 			return
 		}
 		sleep(ctx, pause)
 		pause *= 2
 	}
+}
+
+// maxNamed is how many nodes a line of the log names.
+const maxNamed = 10
+
+// nodesOf names the first nodes of changes.
+func nodesOf(changes []change) (nodes []string) {
+	for _, c := range changes[:min(len(changes), maxNamed)] {
+		nodes = append(nodes, c.node)
+	}
+	return nodes
 }
 
 // post sends changes as one request.

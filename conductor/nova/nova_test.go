@@ -35,6 +35,8 @@ type site struct {
 	got     []string
 	headers http.Header
 	log     bytes.Buffer
+	begun   int // how often it was asked for the newest event
+	logins  int
 	p       *gophercloud.ProviderClient
 	url     string
 }
@@ -48,12 +50,14 @@ func (s *site) Events(_ context.Context, after int64, limit int) ([]node.ChangeE
 func (s *site) EventLog(context.Context) (node.EventLog, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.begun++
 	return node.EventLog{Newest: int64(len(s.events))}, s.broken
 }
 
 func (s *site) Service(_ context.Context, kind string) (*gophercloud.ServiceClient, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.logins++
 	return &gophercloud.ServiceClient{ProviderClient: s.p, Endpoint: s.url + "/v2.1/", Type: kind}, s.away
 }
 
@@ -126,7 +130,7 @@ func (s *site) run(t *testing.T, times int, do func()) []string {
 		defer close(ended)
 		n.Run(ctx)
 	}()
-	time.Sleep(20 * time.Millisecond) // it begins with the newest event
+	s.until(func() bool { return s.begun > 0 }) // it begins with the newest event
 	do()
 	for end := time.Now().Add(5 * time.Second); s.told() < times && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
@@ -135,6 +139,18 @@ func (s *site) run(t *testing.T, times int, do func()) []string {
 	cancel()
 	<-ended
 	return s.got
+}
+
+// until waits for something, not for ever.
+func (s *site) until(is func() bool) {
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		s.mu.Lock()
+		ok := is()
+		s.mu.Unlock()
+		if ok {
+			return
+		}
+	}
 }
 
 func (s *site) told() int {
@@ -236,8 +252,12 @@ func TestLastOfEach(t *testing.T) {
 func TestKeystoneAway(t *testing.T) {
 	s := newSite(t, http.StatusOK)
 	s.away = errors.New("Keystone is away")
-	s.run(t, 0, func() { s.happens("i1", to("power off"), 0) })
-	if n := strings.Count(s.log.String(), "Keystone is away"); n != 1 || s.told() != 0 {
+	s.run(t, 0, func() {
+		s.happens("i1", to("power off"), 0)
+		s.until(func() bool { return s.logins == 4 }) // as often as it tries
+	})
+	if n := strings.Count(s.log.String(), "Keystone is away"); n != 1 || s.told() != 0 ||
+		!strings.Contains(s.log.String(), "nodes=[n-i1]") {
 		t.Errorf("said %d times, told %d: %s", n, s.told(), s.log.String())
 	}
 }
