@@ -204,7 +204,7 @@ func (c *cloud) refuses(t *testing.T, id string) {
 		id, want string
 	}{
 		"queued": {c.node, empty, "nothing was uploaded"}, "deactivated": {c.node, id, "openstack image set --activate"},
-		"unknown": {c.node, c.node.UUID, "there is no image"}, "another's": {leased, id, "is not for this node"},
+		"unknown": {c.node, c.node.UUID, "there is no image"}, "another's": {leased, id, "is not for project somebody"},
 	} {
 		if _, err := c.Check(t.Context(), tc.n, tc.id); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v", name, err)

@@ -57,7 +57,7 @@ func (s *service) configure(text string) error {
 func (s *service) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(programs, name), args...) //nolint:gosec // Debian's own
 	cmd.Dir, cmd.Env = s.dir, []string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "HOME=" + s.dir, "LC_ALL=C.UTF-8"}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	return cmd
 }
 
@@ -112,12 +112,12 @@ func (s *service) start(ctx context.Context, name string, args ...string) error 
 	}
 }
 
-// Stop ends it; its folder stays.
+// Stop ends it, with the workers that it may have; its folder stays.
 func (s *service) Stop() error {
 	if s.cmd == nil || s.cmd.Process == nil {
 		return nil
 	}
-	if err := s.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	if err := syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("stop %s: %w", s.name, err)
 	}
 	_ = s.cmd.Wait() // it was killed
