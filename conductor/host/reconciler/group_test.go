@@ -117,7 +117,7 @@ func TestHostOfAnotherGroup(t *testing.T) {
 	})
 }
 
-// What was done is not done again when its answer is lost.
+// No act is done again when its answer is lost.
 func TestLostAnswers(t *testing.T) {
 	inGroups(t, func(t *testing.T, w *world, r *rooms) {
 		life := func(name string) (acts int) {
