@@ -105,10 +105,9 @@ func (s *Sources) lentTo(ctx context.Context, n node.Node, i glance.Image) error
 	return nil
 }
 
-// borrowers are the projects that must all have an image, none for a user of the whole system, as Nova is: such a user
-// has asked for the image that the deploy began with. A user of a project has asked for that project alone: an owner
-// may call anybody the lessee. Other images nobody has asked for now: who owns or rents the node may have named them
-// before.
+// borrowers are the projects that must all have an image; none for the image with which a user of the whole system, as
+// Nova is, has begun a deploy. In a deploy that a user of a project has begun it is that project alone: an owner may
+// name any project as the lessee. Every other image must be for both owner and lessee, since either may have named it.
 func borrowers(n node.Node, image string) (projects []string) {
 	if run := n.Run; run != nil && run.Activity == "deploy" {
 		switch {
