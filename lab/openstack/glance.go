@@ -20,8 +20,8 @@ type Glance struct {
 const servicePassword = "service-password"
 
 // StartGlance makes a Glance in a folder, puts it into the catalogue of a Keystone, and starts it.
-func StartGlance(ctx context.Context, dir string, k *Keystone) (*Glance, error) {
-	s, err := newService("glance-api", "glance-api", dir)
+func StartGlance(ctx context.Context, at Place, dir string, k *Keystone) (*Glance, error) {
+	s, err := newService(at, "glance-api", "glance-api", dir)
 	if err != nil {
 		return nil, err
 	}

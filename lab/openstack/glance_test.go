@@ -76,12 +76,12 @@ func (c *cloud) start(t *testing.T, cache int64) {
 
 // TestGlance: images of Debian's Glance, as agents get them.
 func TestGlance(t *testing.T) {
-	k, err := openstack.StartKeystone(t.Context(), t.TempDir())
+	k, err := openstack.StartKeystone(t.Context(), openstack.Here, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stop(t, k)
-	g, err := openstack.StartGlance(t.Context(), t.TempDir(), k)
+	g, err := openstack.StartGlance(t.Context(), openstack.Here, t.TempDir(), k)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,8 +28,8 @@ type Keystone struct {
 
 // StartKeystone makes a Keystone in a folder, with the roles of its bootstrap (admin, manager, member, reader) and
 // service, and starts it. It takes some ten seconds, most of them for the tables.
-func StartKeystone(ctx context.Context, dir string) (*Keystone, error) {
-	s, err := newService("keystone", "keystone-manage", dir)
+func StartKeystone(ctx context.Context, at Place, dir string) (*Keystone, error) {
+	s, err := newService(at, "keystone", "keystone-manage", dir)
 	if err != nil {
 		return nil, err
 	}
@@ -77,14 +77,28 @@ password_hash_rounds = 4
 
 // Admin is a client of the identity API, as admin of the project admin.
 func (k *Keystone) Admin(ctx context.Context) (*gophercloud.ServiceClient, error) {
-	p, err := gopher.AuthenticatedClient(ctx, gophercloud.AuthOptions{
-		IdentityEndpoint: k.URL, Username: "admin", Password: AdminPassword, DomainName: "Default", AllowReauth: true,
-		Scope: &gophercloud.AuthScope{ProjectName: "admin", DomainName: "Default"},
-	})
+	p, err := k.LogIn(ctx, "admin", AdminPassword, "admin")
 	if err != nil {
-		return nil, fmt.Errorf("log in as admin: %w", err)
+		return nil, err
 	}
 	return gopher.NewIdentityV3(p, gophercloud.EndpointOpts{}) //nolint:wrapcheck // says what it is
+}
+
+// LogIn logs a user of the domain Default in, for a project of it.
+func (k *Keystone) LogIn(ctx context.Context, user, password, project string) (*gophercloud.ProviderClient, error) {
+	p, err := gopher.NewClient(k.URL)
+	if err != nil {
+		return nil, fmt.Errorf("log in as %s: %w", user, err)
+	}
+	p.HTTPClient = *client(k.at)
+	err = gopher.Authenticate(ctx, p, gophercloud.AuthOptions{
+		IdentityEndpoint: k.URL, Username: user, Password: password, DomainName: "Default", AllowReauth: true,
+		Scope: &gophercloud.AuthScope{ProjectName: project, DomainName: "Default"},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("log in as %s: %w", user, err)
+	}
+	return p, nil
 }
 
 // Grant makes a user, a project and a role in the domain Default unless they are there, and gives the user the role in

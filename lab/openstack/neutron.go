@@ -13,8 +13,8 @@ type Neutron struct {
 }
 
 // StartNeutron makes a Neutron in a folder, and starts it. It takes some ten seconds, half of them for the tables.
-func StartNeutron(ctx context.Context, dir string) (*Neutron, error) {
-	s, err := newService("neutron-server", "neutron-server", dir)
+func StartNeutron(ctx context.Context, at Place, dir string) (*Neutron, error) {
+	s, err := newService(at, "neutron-server", "neutron-server", dir)
 	if err != nil {
 		return nil, err
 	}
@@ -23,9 +23,8 @@ func StartNeutron(ctx context.Context, dir string) (*Neutron, error) {
 	if err := n.configure(fmt.Sprintf(neutronConf, dir, host, port)); err != nil {
 		return nil, err
 	}
-	cmd := n.command(ctx, "python3", "-c", neutronTables, n.file("neutron.sqlite"))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("tables of Neutron: %w\n%s", err, out)
+	if err := n.finish(n.command(ctx, "python3", "-c", neutronTables, n.file("neutron.sqlite"))); err != nil {
+		return nil, fmt.Errorf("tables of Neutron: %w", err)
 	}
 	if err := n.writeAhead(ctx, "neutron.sqlite"); err != nil {
 		return nil, err

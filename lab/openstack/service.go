@@ -1,13 +1,13 @@
 package openstack
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,25 +21,40 @@ import (
 // startTime bounds the start of a service on a busy machine.
 const startTime = 3 * time.Minute
 
-// service is a program of OpenStack's with a folder of its own.
+// service is a program of a Debian package, with a folder of its own.
 type service struct {
 	name    string // of Debian's package
+	at      Place
 	dir     string
-	address string // host:port where it listens; "" for none
+	address string   // host:port where it listens; "" for none
+	env     []string // more of the environment of its programs
 	cmd     *exec.Cmd
 }
 
 // newService makes a service of a package that has a program.
-func newService(name, program, dir string) (service, error) {
-	if _, err := os.Stat(filepath.Join(programs, program)); errors.Is(err, fs.ErrNotExist) {
-		return service{}, fmt.Errorf("%s/%s is missing: install Debian's package %s", programs, program, name)
+func newService(at Place, name, program, dir string) (service, error) {
+	s := service{name: name, at: at, dir: dir}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return s, fmt.Errorf("folder of %s: %w", name, err)
 	}
-	address, err := freeAddress()
-	return service{name: name, dir: dir, address: address}, err
+	if _, err := os.Stat(executable(program)); errors.Is(err, fs.ErrNotExist) {
+		return s, fmt.Errorf("%s is missing: install Debian's package %s", executable(program), name)
+	}
+	var err error
+	s.address, err = s.freeAddress()
+	return s, err
 }
 
-// programs is where Debian has them.
+// programs is where Debian has most of them.
 const programs = "/usr/bin"
+
+// executable is the path of a program, which is named by it or by its name in programs.
+func executable(program string) string {
+	if filepath.IsAbs(program) {
+		return program
+	}
+	return filepath.Join(programs, program)
+}
 
 func (s *service) file(name string) string { return filepath.Join(s.dir, name) }
 
@@ -55,17 +70,28 @@ func (s *service) configure(text string) error {
 
 // command is a program of the service's. It ends when the test is killed.
 func (s *service) command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, filepath.Join(programs, name), args...) //nolint:gosec // Debian's own
-	cmd.Dir, cmd.Env = s.dir, []string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "HOME=" + s.dir, "LC_ALL=C.UTF-8"}
+	cmd := exec.CommandContext(ctx, executable(name), args...) //nolint:gosec // Debian's own
+	cmd.Dir = s.dir
+	cmd.Env = append([]string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "HOME=" + s.dir, "LC_ALL=C.UTF-8"}, s.env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	return cmd
 }
 
 // run runs a program with the service's configuration to its end.
 func (s *service) run(ctx context.Context, name string, args ...string) error {
-	cmd := s.command(ctx, name, append([]string{"--config-file", s.config()}, args...)...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, out)
+	return s.finish(s.command(ctx, name, append([]string{"--config-file", s.config()}, args...)...))
+}
+
+// finish runs a command to its end.
+func (s *service) finish(cmd *exec.Cmd) error {
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := s.at.Start(cmd)
+	if err == nil {
+		err = cmd.Wait()
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, out.Bytes())
 	}
 	return nil
 }
@@ -84,30 +110,38 @@ func (s *service) writeAhead(ctx context.Context, file string) error {
 	return nil
 }
 
-// start runs a program, and waits until it answers at the service's address.
+// start runs a program, and waits until it answers HTTP at the service's address.
 func (s *service) start(ctx context.Context, name string, args ...string) error {
-	log, err := os.OpenFile(s.file(s.name+".out"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	client := client(s.at)
+	return s.startUntil(ctx, func() error {
+		resp, err := client.Get("http://" + s.address) //nolint:noctx // bounded by startUntil
+		if err != nil {
+			return err //nolint:wrapcheck // startUntil says more
+		}
+		return resp.Body.Close() //nolint:wrapcheck // as above
+	}, name, args...)
+}
+
+// startUntil runs a program, and waits until it is ready.
+func (s *service) startUntil(ctx context.Context, ready func() error, name string, args ...string) error {
+	log, err := os.OpenFile(s.file(filepath.Base(name)+".out"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("start %s: %w", s.name, err)
 	}
 	defer log.Close()
 	s.cmd = s.command(context.WithoutCancel(ctx), name, args...)
 	s.cmd.Stdout, s.cmd.Stderr = log, log
-	if err := s.cmd.Start(); err != nil {
+	if err := s.at.Start(s.cmd); err != nil {
 		return fmt.Errorf("start %s: %w", s.name, err)
 	}
-	if s.address == "" {
-		return nil
-	}
 	for end := time.Now().Add(startTime); ; time.Sleep(100 * time.Millisecond) {
-		resp, err := http.Get("http://" + s.address) //nolint:noctx // bounded by the loop
+		err := ready()
 		if err == nil {
-			_ = resp.Body.Close()
 			return nil
 		}
 		if time.Now().After(end) || ctx.Err() != nil {
 			text, _ := os.ReadFile(log.Name())
-			return errors.Join(fmt.Errorf("no %s answers at %s: %w\n%s", s.name, s.address, err, text), s.Stop())
+			return errors.Join(fmt.Errorf("%s is not ready: %w\n%s", name, err, text), s.Stop())
 		}
 	}
 }
@@ -132,10 +166,10 @@ func (s *service) hostPort() (host, port string) {
 }
 
 // freeAddress is one of the loopback that nobody listens at.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func (s *service) freeAddress() (string, error) {
+	l, err := s.at.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return "", fmt.Errorf("find a port: %w", err)
+		return "", fmt.Errorf("find a port for %s: %w", s.name, err)
 	}
 	defer l.Close()
 	return l.Addr().String(), nil

@@ -22,7 +22,7 @@ import (
 // TestKeystone: Ironic's CLI, unmodified, through Debian's Keystone; who may what; tokens that end.
 func TestKeystone(t *testing.T) {
 	installed(t, ironicClient, "python3-ironicclient")
-	k, err := openstack.StartKeystone(t.Context(), t.TempDir())
+	k, err := openstack.StartKeystone(t.Context(), openstack.Here, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
