@@ -24,7 +24,7 @@ func (r *Reconciler) act(ctx context.Context, k key, facts host.Facts, a host.Ac
 	if r.Groups == nil || n.ConductorGroup == "" {
 		uuid, err = Act(ctx, r.engine, n.UUID, a)
 	} else {
-		uuid, err = r.Groups.Act(ctx, n.ConductorGroup, *n, a)
+		r.outside(func() { uuid, err = r.Groups.Act(ctx, n.ConductorGroup, *n, a) })
 	}
 	if ok && err == nil {
 		r.known.bind(uuid, k)

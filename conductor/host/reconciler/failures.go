@@ -20,6 +20,9 @@ const (
 // to be decided on anew.
 var errOvertaken = errors.New("another writer was faster")
 
+// errOtherGroup: the host waits for a place of another conductor group.
+var errOtherGroup = errors.New("the node is in another conductor group than was known")
+
 // failureCounts counts how often in a row each host could not be dealt with.
 type failureCounts struct {
 	mu    sync.Mutex

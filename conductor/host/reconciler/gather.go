@@ -14,8 +14,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// gather finds out all that is to be known of a host.
-func (r *Reconciler) gather(ctx context.Context, h hostapi.Host) (facts host.Facts, err error) {
+// gather finds out all that is to be known of a host. It ends before anybody is waited for when the node is in another
+// group than the one whose place the host has.
+func (r *Reconciler) gather(ctx context.Context, h hostapi.Host, place string) (facts host.Facts, err error) {
 	facts = host.Facts{Host: h, Secrets: map[string]hostapi.Secret{}, ProvisioningLimit: r.ProvisioningLimit, Now: r.Now(),
 		Conflicts: r.known.conflicts(keyOf(h))}
 	if facts.BusyNodes, err = r.busy(ctx); err != nil {
@@ -41,6 +42,9 @@ func (r *Reconciler) gather(ctx context.Context, h hostapi.Host) (facts host.Fac
 		return facts, err
 	}
 	r.known.setGroups(keyOf(h), host.Groups(h, facts.Node))
+	if host.NodeGroup(h, facts.Node) != place {
+		return facts, errOtherGroup
+	}
 	facts.Away, facts.CanMove, facts.CannotMove = r.away(&facts), r.canMove(&facts), r.cannotMove(&facts)
 	if facts.Node != nil {
 		if err := r.gatherNode(ctx, &facts); err != nil {

@@ -72,11 +72,23 @@ func (r *Reconciler) awayOf(group string) string {
 }
 
 // mediaSlots has the leader of a node's group ask the BMC for its virtual drives.
-func (r *Reconciler) mediaSlots(ctx context.Context, n *node.Node) ([]node.MediaSlot, error) {
-	if r.Groups == nil || n.ConductorGroup == "" {
-		return r.engine.MediaSlots(ctx, n.UUID)
-	}
-	return r.Groups.MediaSlots(ctx, n.ConductorGroup, *n)
+func (r *Reconciler) mediaSlots(ctx context.Context, n *node.Node) (slots []node.MediaSlot, err error) {
+	r.outside(func() {
+		if r.Groups == nil || n.ConductorGroup == "" {
+			slots, err = r.engine.MediaSlots(ctx, n.UUID)
+		} else {
+			slots, err = r.Groups.MediaSlots(ctx, n.ConductorGroup, *n)
+		}
+	})
+	return slots, err
+}
+
+// outside has others do something that may take long, and lends the worker to another host meanwhile. How many hosts of
+// a group wait so is for the queue's places to bound.
+func (r *Reconciler) outside(do func()) {
+	<-r.workers
+	defer func() { r.workers <- struct{}{} }()
+	do()
 }
 
 // GroupChanged has all hosts with a node of a group looked at: the group has another leader, or none.

@@ -171,6 +171,16 @@ func (x *index) setGroups(k key, groups []string) {
 	x.groups[k] = groups
 }
 
+// groupOf is the conductor group of a host's node, as it was at the last look.
+func (x *index) groupOf(k key) string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if groups := x.groups[k]; len(groups) > 0 {
+		return groups[0]
+	}
+	return ""
+}
+
 // inGroup are the hosts that a conductor group concerns.
 func (x *index) inGroup(group string) (all []key) {
 	x.mu.Lock()

@@ -12,25 +12,40 @@ type key struct{ namespace, name string }
 
 func (k key) String() string { return k.namespace + "/" + k.name }
 
-// queue is the hosts to be looked at, each once, when it is due. A host that is
-// being looked at is given to nobody else meanwhile; what happens to it then is
-// looked at afterwards.
+// queue is the hosts to be looked at, each once, when it is due. A host that is being looked at is given to nobody else
+// meanwhile; what happens to it then is looked at afterwards.
+//
+// Each conductor group has as many places as any other: hosts that wait for the leader of their group keep those of
+// other groups from nothing.
 type queue struct {
-	mu    sync.Mutex
-	items map[key]*item
-	due   dueHeap
-	wake  chan struct{}
+	places  int // hosts of one group that are looked at at a time
+	groupOf func(key) string
+
+	mu     sync.Mutex
+	items  map[key]*item
+	groups map[string]*groupQueue // those with an item
+	wake   chan struct{}
+}
+
+// groupQueue is the hosts of a conductor group.
+type groupQueue struct {
+	due  dueHeap
+	busy int // places in use
 }
 
 type item struct {
 	key       key
+	group     string // whose place it has, or waits for
 	due       time.Time
 	position  int       // in the heap; -1 while it is being looked at
 	requeueAt time.Time // when to look again, by what has happened meanwhile
 	requeued  bool      // requeueAt is set
 }
 
-func newQueue() *queue { return &queue{items: map[key]*item{}, wake: make(chan struct{}, 1)} }
+func newQueue(places int, groupOf func(key) string) *queue {
+	return &queue{places: places, groupOf: groupOf, items: map[key]*item{}, groups: map[string]*groupQueue{},
+		wake: make(chan struct{}, 1)}
+}
 
 // add has a host looked at, at this time or before.
 func (q *queue) add(k key, at time.Time) {
@@ -39,12 +54,15 @@ func (q *queue) add(k key, at time.Time) {
 	i, ok := q.items[k]
 	switch {
 	case !ok:
-		i = &item{key: k, due: at}
+		i = &item{key: k, group: q.groupOf(k), due: at}
 		q.items[k] = i
-		heap.Push(&q.due, i)
+		if q.groups[i.group] == nil {
+			q.groups[i.group] = &groupQueue{}
+		}
+		heap.Push(&q.groups[i.group].due, i)
 	case i.position >= 0 && at.Before(i.due):
 		i.due = at
-		heap.Fix(&q.due, i.position)
+		heap.Fix(&q.groups[i.group].due, i.position)
 	case i.position < 0 && (!i.requeued || at.Before(i.requeueAt)):
 		i.requeueAt, i.requeued = at, true
 	}
@@ -59,19 +77,28 @@ func (q *queue) wakeUp() {
 	}
 }
 
-// next takes the first host that is due, or says how long there is none.
-func (q *queue) next(now time.Time) (k key, wait time.Duration, ok bool) {
+// next takes the first host that is due and has a place, and the group whose place it is, or says how long there is
+// none.
+func (q *queue) next(now time.Time) (k key, group string, wait time.Duration, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.due) == 0 {
-		return key{}, time.Hour, false
+	var first *item
+	for _, g := range q.groups {
+		if g.busy < q.places && len(g.due) > 0 && (first == nil || g.due[0].due.Before(first.due)) {
+			first = g.due[0]
+		}
 	}
-	if wait := q.due[0].due.Sub(now); wait > 0 {
-		return key{}, wait, false
+	if first == nil {
+		return key{}, "", time.Hour, false
 	}
-	i, _ := heap.Pop(&q.due).(*item)
-	i.position = -1
-	return i.key, 0, true
+	if wait := first.due.Sub(now); wait > 0 {
+		return key{}, "", wait, false
+	}
+	g := q.groups[first.group]
+	heap.Pop(&g.due)
+	g.busy++
+	first.position = -1
+	return first.key, first.group, 0, true
 }
 
 // done gives a host back, to be looked at again then, or before if something has
@@ -80,6 +107,13 @@ func (q *queue) done(k key, requeueAt time.Time) {
 	q.mu.Lock()
 	i := q.items[k]
 	delete(q.items, k)
+	g := q.groups[i.group]
+	if g.busy == q.places { // others may wait for the place
+		q.wakeUp()
+	}
+	if g.busy--; g.busy == 0 && len(g.due) == 0 {
+		delete(q.groups, i.group)
+	}
 	q.mu.Unlock()
 	if i.requeued {
 		q.add(k, i.requeueAt)
@@ -89,20 +123,16 @@ func (q *queue) done(k key, requeueAt time.Time) {
 	}
 }
 
-// serve hands out what is due until ctx ends. woken is called whenever
+// serve begins with what is due until ctx ends. woken is called whenever
 // something has happened.
-func (q *queue) serve(ctx context.Context, work chan<- key, now func() time.Time, woken func()) {
+func (q *queue) serve(ctx context.Context, begin func(k key, group string), now func() time.Time, woken func()) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for {
-		k, wait, ok := q.next(now())
+	for ctx.Err() == nil {
+		k, group, wait, ok := q.next(now())
 		if ok {
-			select {
-			case work <- k:
-				continue
-			case <-ctx.Done():
-				return
-			}
+			begin(k, group)
+			continue
 		}
 		timer.Reset(wait)
 		select {
@@ -110,7 +140,6 @@ func (q *queue) serve(ctx context.Context, work chan<- key, now func() time.Time
 			woken()
 		case <-timer.C:
 		case <-ctx.Done():
-			return
 		}
 	}
 }

@@ -36,7 +36,7 @@ type Config struct {
 	Documents         *objects.Keeper
 	Log               *slog.Logger
 	ProvisioningLimit int              // how many nodes may be busy at a time; 0 for any number
-	Workers           int              // hosts looked at at a time; 8 when 0
+	Workers           int              // hosts looked at at a time, and of one conductor group; 8 when 0
 	Now               func() time.Time // the clock; time.Now when nil
 	// RecordEvents records events of a document; nil for none.
 	RecordEvents func(of hostapi.Document, all []hostapi.Event)
@@ -48,6 +48,7 @@ type Reconciler struct {
 	Config
 	engine   Engine
 	queue    *queue
+	workers  chan struct{} // one for each host that is looked at, but for those that wait for a leader or a BMC
 	known    *index
 	capacity capacity
 
@@ -63,7 +64,9 @@ func New(c Config) *Reconciler {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Reconciler{Config: c, queue: newQueue(), known: newIndex()}
+	known := newIndex()
+	return &Reconciler{Config: c, queue: newQueue(c.Workers, known.groupOf), workers: make(chan struct{}, c.Workers),
+		known: known}
 }
 
 // NodeChanged is called after every write to a node. It does not block.
@@ -82,34 +85,31 @@ func (r *Reconciler) NodeChanged(n node.Node) {
 // Run reconciles hosts until ctx ends, and returns once the work under way has ended.
 func (r *Reconciler) Run(ctx context.Context, e Engine) {
 	r.engine = e
-	work := make(chan key)
 	var parts sync.WaitGroup
 	parts.Go(func() { r.watch(ctx) })
-	for range r.Workers {
-		parts.Go(func() {
-			for k := range work {
-				r.queue.done(k, r.reconcileSafely(ctx, k))
-			}
-		})
-	}
-	r.queue.serve(ctx, work, r.Now, func() { r.admitDelayed(ctx) })
-	close(work)
+	r.queue.serve(ctx, func(k key, group string) {
+		parts.Go(func() { r.queue.done(k, r.reconcileSafely(ctx, k, group)) })
+	}, r.Now, func() { r.admitDelayed(ctx) })
 	parts.Wait()
 }
 
 // reconcileSafely makes a line in the log of a panic: one host must not end the
 // conductor of all the others.
-func (r *Reconciler) reconcileSafely(ctx context.Context, k key) (requeueAt time.Time) {
+func (r *Reconciler) reconcileSafely(ctx context.Context, k key, group string) (requeueAt time.Time) {
+	r.workers <- struct{}{}
+	defer func() { <-r.workers }()
 	defer func() {
 		if p := recover(); p != nil {
 			requeueAt = r.afterFailure(k, fmt.Errorf("a fault in this program; please report it: %v: %s", p, debug.Stack()))
 		}
 	}()
-	requeueAt, err := r.reconcile(ctx, k)
+	requeueAt, err := r.reconcile(ctx, k, group)
 	var away *AwayError
 	switch {
 	case err == nil:
 		r.failures.reset(k)
+	case errors.Is(err, errOtherGroup):
+		requeueAt = r.Now()
 	case errors.As(err, &away): // which Groups says in the host's status, should it last
 		requeueAt = r.Now().Add(lockedPause)
 	case ctx.Err() == nil:
@@ -119,8 +119,8 @@ func (r *Reconciler) reconcileSafely(ctx context.Context, k key) (requeueAt time
 }
 
 // reconcile does the next thing for one host, and says when to look again; the zero
-// time for not before something changes.
-func (r *Reconciler) reconcile(ctx context.Context, k key) (requeueAt time.Time, err error) {
+// time for not before something changes. group is the one whose place the host has.
+func (r *Reconciler) reconcile(ctx context.Context, k key, group string) (requeueAt time.Time, err error) {
 	h, err := objects.Get[hostapi.Host](ctx, r.Documents, k.namespace, k.name)
 	if errors.Is(err, objects.ErrNotFound) {
 		return r.releaseImage(ctx, k)
@@ -128,7 +128,7 @@ func (r *Reconciler) reconcile(ctx context.Context, k key) (requeueAt time.Time,
 	if err != nil || !r.known.current(h) { // what it says now is on its way to us: then it is looked at
 		return time.Time{}, err
 	}
-	facts, err := r.gather(ctx, h)
+	facts, err := r.gather(ctx, h, group)
 	if err != nil {
 		return time.Time{}, err
 	}

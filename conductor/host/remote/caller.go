@@ -26,9 +26,9 @@ type Config struct {
 	Log      *slog.Logger
 }
 
-// actTime is how long an act may take, which is a write to the database. An answer that comes later is lost: the next
-// look at the host finds what was done.
-const actTime = 30 * time.Second
+// actTime is how long an act may take, which is a write to the database: a leader whose writes take half as long leads
+// no longer. An answer that comes later is lost: the next look at the host finds what was done.
+const actTime = 10 * time.Second
 
 // Caller is the conductor groups of a cluster, for the reconciler of the leader of the default group.
 type Caller struct {
@@ -63,13 +63,18 @@ func (c *Caller) MediaSlots(ctx context.Context, group string, n node.Node) ([]n
 	return is.Slots, err
 }
 
-// ask sends an order. It waits for the answer no longer than a limit, since the reconciler's workers are those of the
-// hosts of all groups. All that keeps it from being answered passes.
+// ask sends an order, and waits for the answer no longer than a limit. Where the leader has just not answered, only a
+// probe is sent. All that keeps an order from being answered passes.
 func (c *Caller) ask(ctx context.Context, group, path string, o order, limit time.Duration) (is answer, err error) {
 	body, err := json.Marshal(o)
 	if err != nil {
 		return is, err
 	}
+	end, err := c.reach.begin(group)
+	if err != nil {
+		return is, &reconciler.AwayError{Group: group, Err: err}
+	}
+	defer end()
 	began := time.Now()
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

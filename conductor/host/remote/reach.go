@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -24,11 +25,10 @@ type Room interface {
 
 const (
 	patience = 12 * time.Second // for a group without a leader: takeovers take up to 10 s
-	tryAgain = 5 * time.Second  // after a call that failed, while the group has a leader
 	unasked  = time.Minute      // after which a group that has no conductor, and no host, is forgotten
 )
 
-// reach knows since when the leaders of groups cannot be asked.
+// reach knows since when the leaders of groups cannot be asked, and which calls are made meanwhile.
 type reach struct {
 	room Room
 	log  *slog.Logger
@@ -45,34 +45,63 @@ func newReach(room Room, log *slog.Logger) *reach {
 
 // trouble is that of a group.
 type trouble struct {
-	since  time.Time
-	failed bool      // the last call was not answered
-	tried  time.Time // when that was
-	asked  time.Time // when somebody last wanted to know of the group
-	told   bool      // that the group is away
+	gate
+	since time.Time
+	asked time.Time // when somebody last wanted to know of the group
+	told  bool      // that the group is away
 }
 
 // stale reports whether a call that was not answered says nothing any more: there was none since for long.
 func (t *trouble) stale(now time.Time) bool {
-	return t.failed && !t.told && now.Sub(t.tried) > patience
+	return t.silent && !t.told && !t.probing && now.Sub(t.tried) > patience
 }
 
-// failed takes note of a call that was begun then, and not answered.
+// errSilent is why a call is not made.
+var errSilent = errors.New("its leader has just not answered, and is asked again by one call at a time")
+
+// begin admits a call to a group, or refuses it. end is to be called once the call has ended.
+func (r *reach) begin(group string) (end func(), err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.groups[group]
+	if t == nil {
+		return func() {}, nil
+	}
+	switch t.admit(time.Now()) {
+	case refused:
+		return nil, errSilent
+	case probe:
+		return func() {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			t.probed()
+		}, nil
+	default:
+		return func() {}, nil
+	}
+}
+
+// failed takes note of a call that was begun then, and not answered. Where another was answered since, it says nothing
+// of the group.
 func (r *reach) failed(group string, began time.Time, why error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.heard[group].After(began) {
+		r.log.Warn("a host's node was not acted on, while those of others were; tried again", "group", group, "err", why)
+		return
+	}
 	t := r.trouble(group)
-	if !t.failed {
+	t.asked = time.Now()
+	if !r.room.Led(group) { // nobody is silent
+		return
+	}
+	if !t.silent {
 		r.log.Warn("a host's node was not acted on; tried again until its group's leader answers", "group", group, "err", why)
 	}
-	if !t.failed && r.room.Led(group) || t.stale(began) {
+	if !t.silent || t.stale(began) {
 		t.since = began
-		if heard := r.heard[group]; heard.After(began) { // it was this call alone
-			t.since = heard
-		}
 	}
-	t.failed, t.tried = true, time.Now()
-	t.asked = t.tried
+	t.failed(time.Now())
 }
 
 // answered takes note of a call that was answered.
@@ -81,7 +110,8 @@ func (r *reach) answered(group string) {
 	defer r.mu.Unlock()
 	r.heard[group] = time.Now()
 	if t := r.groups[group]; t != nil { // watch tells of it where its end is told
-		t.failed, t.since = false, time.Now()
+		t.answered()
+		t.since = time.Now()
 		if !t.told {
 			delete(r.groups, group)
 		}
@@ -123,7 +153,7 @@ func (r *reach) awayLocked(group string) string {
 		return ""
 	case !led:
 		return r.leaderless(group)
-	case !t.failed || time.Since(t.tried) >= tryAgain:
+	case t.admits(time.Now()) != refused: // a host's own call finds out
 		return ""
 	}
 	return fmt.Sprintf("the conductor that leads the conductor group %q does not answer the leader of the default group, "+
@@ -171,12 +201,12 @@ func (r *reach) changes() (all []string) {
 	now := time.Now()
 	for group, t := range r.groups {
 		why := r.awayLocked(group)
-		if away := why != ""; away != t.told && (away || !t.failed || now.Sub(t.tried) > unasked) {
+		if away := why != ""; away != t.told && (away || !t.silent || now.Sub(t.tried) > unasked) {
 			t.told = away
 			all = append(all, group)
 			r.tell(group, why)
 		}
-		over := !t.told && !t.failed || t.stale(now)
+		over := !t.told && !t.silent || t.stale(now)
 		if over && r.room.Led(group) || now.Sub(t.asked) > unasked && !slices.Contains(known, group) {
 			delete(r.groups, group)
 		}

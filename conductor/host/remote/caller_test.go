@@ -2,14 +2,14 @@ package remote
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"reflect"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -21,90 +21,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/host/reconciler"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
-	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
 var quiet = slog.New(slog.DiscardHandler)
-
-// filled sets every field of a value that can be.
-func filled(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Struct:
-		if at, ok := v.Addr().Interface().(*time.Time); ok {
-			*at = time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
-			return
-		}
-		for i := range v.NumField() {
-			if v.Field(i).CanSet() {
-				filled(v.Field(i))
-			}
-		}
-	case reflect.Pointer:
-		if v.Type().Elem() == v.Type() {
-			return
-		}
-		v.Set(reflect.New(v.Type().Elem()))
-		filled(v.Elem())
-	case reflect.Slice:
-		if v.Type() == reflect.TypeFor[json.RawMessage]() {
-			v.Set(reflect.ValueOf(json.RawMessage(`{"raw":1}`)))
-			return
-		}
-		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
-		filled(v.Index(0))
-	case reflect.Map:
-		v.Set(reflect.MakeMap(v.Type()))
-		of := reflect.New(v.Type().Elem()).Elem()
-		filled(of)
-		v.SetMapIndex(reflect.ValueOf("key").Convert(v.Type().Key()), of)
-	case reflect.Interface:
-		v.Set(reflect.ValueOf(map[string]any{"text": "a", "list": []any{1.5, true, nil}}))
-	case reflect.String:
-		v.SetString("text")
-	case reflect.Bool:
-		v.SetBool(true)
-	case reflect.Int, reflect.Int64, reflect.Int32:
-		v.SetInt(7)
-	case reflect.Uint64, reflect.Uint8, reflect.Uint32:
-		v.SetUint(7)
-	case reflect.Float64:
-		v.SetFloat(1.5)
-	default:
-		panic("a field of kind " + v.Kind().String())
-	}
-}
-
-// TestActions: every action reaches the other side as it was, with every field.
-func TestActions(t *testing.T) {
-	for name, of := range actions {
-		sent := reflect.New(of)
-		filled(sent.Elem())
-		a, _ := sent.Elem().Interface().(host.Action)
-		o, err := orderOf(node.Node{UUID: "n1", Revision: 7}, a)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := json.Marshal(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var read order
-		if err := json.Unmarshal(text, &read); err != nil {
-			t.Fatal(err)
-		}
-		got, err := read.action()
-		if diff := cmp.Diff(a, got); diff != "" || err != nil || read.Node != "n1" || read.Revision != 7 {
-			t.Errorf("%s: %v (-sent +got):\n%s", name, err, diff)
-		}
-		_, err = reconciler.Act(t.Context(), &leader{}, "n1", got)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if _, err := (&order{Action: "Explode"}).action(); err == nil || !strings.Contains(err.Error(), "upgrade") {
-		t.Errorf("an unknown action: %v", err)
-	}
-}
 
 // leader is a conductor that acts, or refuses to.
 type leader struct {
@@ -239,6 +158,7 @@ func TestAct(t *testing.T) {
 		!strings.Contains(err.Error(), "late") {
 		t.Errorf("a late call: %v", err)
 	}
+	c = wired(nil)
 	c.Call = func(context.Context, string, string, []byte) ([]byte, error) {
 		return nil, &http.MaxBytesError{Limit: 1}
 	}
@@ -247,28 +167,70 @@ func TestAct(t *testing.T) {
 	}
 }
 
-// TestNoAnswer: a call to a leader that is frozen ends, however long a BMC may take.
+// TestNoAnswer: calls to a leader that is frozen end, however long a BMC may take. While it is frozen, one call at a
+// time asks it, and the others are refused at once. The next one that is answered is the last that is alone.
 func TestNoAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		thaw := make(chan struct{})
+		var waiting, most atomic.Int64
 		frozen := func(ctx context.Context, _, _ string, _ []byte) ([]byte, error) {
-			<-ctx.Done()
-			return nil, ctx.Err()
+			most.Store(max(most.Load(), waiting.Add(1)))
+			defer waiting.Add(-1)
+			select {
+			case <-thaw:
+				return []byte(`{"node":"n1"}`), nil
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
 		}
 		c := NewCaller(Config{Log: quiet, Room: room{"rack-a": true}, Call: frozen, Patience: node.DefaultPatience()})
 		n := node.Node{UUID: "n1", DriverInfo: map[string]any{"bmc_call_timeout": 200}}
-		var away *reconciler.AwayError
+		// many acts at a time, and how long each takes to be away; 0 for those that were answered
+		acts := func() (took []time.Duration) {
+			took = make([]time.Duration, 10)
+			var all sync.WaitGroup
+			for i := range took {
+				all.Go(func() {
+					began := time.Now()
+					_, err := c.Act(t.Context(), "rack-a", n, host.DeleteNode{})
+					var away *reconciler.AwayError
+					if err != nil && !errors.As(err, &away) {
+						t.Errorf("an act ends with %v", err)
+					}
+					if took[i] = time.Since(began); err != nil && took[i] == 0 {
+						took[i] = time.Nanosecond
+					}
+				})
+			}
+			all.Wait()
+			slices.Sort(took)
+			return took
+		}
+		if took := acts(); took[0] != actTime || most.Load() != 10 {
+			t.Errorf("the first acts, %d at a time, ended after %s", most.Load(), took)
+		}
+		time.Sleep(tryAgain)
+		for range 3 {
+			most.Store(0)
+			if took := acts(); took[8] != time.Nanosecond || took[9] != actTime || most.Load() != 1 {
+				t.Errorf("acts on a silent leader, %d at a time, ended after %s", most.Load(), took)
+			}
+			if why := c.Away("rack-a"); !strings.Contains(why, "does not answer") {
+				t.Errorf("away for %q", why)
+			}
+			time.Sleep(tryAgain)
+		}
 		began := time.Now()
-		if _, err := c.Act(t.Context(), "rack-a", n, host.DeleteNode{}); !errors.As(err, &away) ||
-			time.Since(began) != actTime {
-			t.Errorf("an act ended after %s with %v", time.Since(began), err)
-		}
-		if why := c.Away("rack-a"); !strings.Contains(why, "does not answer") {
-			t.Errorf("away for %q", why)
-		}
-		began = time.Now()
+		var away *reconciler.AwayError
 		if _, err := c.MediaSlots(t.Context(), "rack-a", n); !errors.As(err, &away) ||
 			time.Since(began) != 200*time.Second+actTime {
 			t.Errorf("a question ended after %s with %v", time.Since(began), err)
+		}
+		time.Sleep(tryAgain)
+		close(thaw)
+		acts()
+		if took := acts(); took[9] != 0 || c.Away("rack-a") != "" {
+			t.Errorf("acts on a leader that answers again ended after %s, away for %q", took, c.Away("rack-a"))
 		}
 	})
 }
@@ -284,136 +246,6 @@ func TestCountNodes(t *testing.T) {
 				t.Errorf("counted those of %d groups, %v, want %d", count, err, want)
 			}
 			time.Sleep(patience)
-		}
-	})
-}
-
-// TestReach: a group without a leader is away after a while, an unknown one too; a leader that does not answer is tried
-// again all the same.
-func TestReach(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		of := room{"led": true, "dead": false}
-		r := newReach(of, quiet)
-		if changed := r.changes(); len(changed) > 0 || r.away("dead") != "" || r.away("unknown") != "" {
-			t.Errorf("away at once: %v", changed)
-		}
-		fail := func() { r.failed("led", time.Now(), errors.New("cut off")) }
-		fail()
-		time.Sleep(patience)
-		if r.away("led") != "" {
-			t.Error("a call that failed long ago is not tried again")
-		}
-		fail()
-		for group, want := range map[string]string{"led": "does not answer", "dead": "start or undrain",
-			"unknown": hostapi.AnnotationGroup} {
-			if got := r.away(group); !strings.Contains(got, want) || !strings.Contains(got, group) {
-				t.Errorf("%s is away for %q", group, got)
-			}
-		}
-		if changed := r.changes(); len(changed) != 3 {
-			t.Errorf("changed: %v", changed)
-		}
-		of["dead"] = true
-		r.answered("led")
-		if r.away("led") != "" || r.away("dead") != "" {
-			t.Error("still away")
-		}
-		if changed := r.changes(); len(changed) != 2 {
-			t.Errorf("changed: %v", changed)
-		}
-		of["dead"] = false
-		if r.away("dead") != "" {
-			t.Error("away at once again")
-		}
-	})
-}
-
-// TestForgottenTrouble: a call that failed long ago says nothing of the next one, and what nobody asks about is
-// forgotten.
-func TestForgottenTrouble(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newReach(room{"led": true}, quiet)
-		fail := func() { r.failed("led", time.Now(), errors.New("cut off")) }
-		began := time.Now()
-		time.Sleep(time.Minute)
-		r.answered("led")
-		if r.failed("led", began, errors.New("too late")); r.away("led") != "" {
-			t.Error("away for a call that was slower than others")
-		}
-		time.Sleep(patience + time.Second)
-		fail()
-		if why := r.away("led"); why != "" {
-			t.Errorf("away at once for %q", why)
-		}
-		time.Sleep(patience + time.Second)
-		if r.changes(); len(r.groups) > 0 {
-			t.Errorf("an old failure is kept: %v", r.groups)
-		}
-		for range 2 {
-			fail()
-			time.Sleep(patience)
-		}
-		fail()
-		r.away("unknown")
-		if changed := r.changes(); len(changed) != 1 {
-			t.Errorf("changed: %v", changed)
-		}
-		time.Sleep(unasked + time.Second)
-		if r.changes(); len(r.groups) > 0 {
-			t.Errorf("trouble is kept that nobody asks about: %v", r.groups)
-		}
-	})
-}
-
-// hosts are who looks at hosts.
-type hosts struct{ heard []string }
-
-func (h *hosts) NodeChanged(n node.Node) {
-	h.heard = append(h.heard, n.UUID+" "+string(n.ProvisionState))
-}
-func (h *hosts) GroupChanged(group string) { h.heard = append(h.heard, "all of "+group) }
-
-// TestTeller: the leader of the default group is told of all that has changed, in the end.
-func TestTeller(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := &hosts{}
-		listener := Listener("/cluster/", func(_ http.ResponseWriter, r *http.Request, group string) ([]byte, error) {
-			if group != "rack-a" {
-				return nil, errors.New("another group")
-			}
-			return io.ReadAll(r.Body)
-		}, h)
-		var cut atomic.Bool
-		cut.Store(true)
-		caller := wired(listener)
-		teller := NewTeller("rack-a", func(ctx context.Context, group, path string, body []byte) ([]byte, error) {
-			if cut.Load() || group != Default {
-				return nil, errors.New("cut off")
-			}
-			return caller.Call(ctx, group, path, body)
-		}, quiet)
-		ctx, stop := context.WithCancel(t.Context())
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			teller.Run(ctx)
-		}()
-		teller.NodeChanged(node.Node{UUID: "n1", ProvisionState: node.Deploying})
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		if len(h.heard) > 0 {
-			t.Errorf("heard %v while cut off", h.heard)
-		}
-		teller.NodeChanged(node.Node{UUID: "n1", ProvisionState: node.Active})
-		cut.Store(false)
-		time.Sleep(time.Second)
-		synctest.Wait()
-		teller.NodeChanged(node.Node{UUID: "n2"})
-		time.Sleep(time.Second)
-		stop()
-		<-done
-		if diff := cmp.Diff([]string{"all of rack-a", "n1 active", "n2 "}, h.heard); diff != "" {
-			t.Errorf("heard (-want +got):\n%s", diff)
 		}
 	})
 }

@@ -1,0 +1,69 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// hosts are who looks at hosts.
+type hosts struct{ heard []string }
+
+func (h *hosts) NodeChanged(n node.Node) {
+	h.heard = append(h.heard, n.UUID+" "+string(n.ProvisionState))
+}
+func (h *hosts) GroupChanged(group string) { h.heard = append(h.heard, "all of "+group) }
+
+// TestTeller: the leader of the default group is told of all that has changed, in the end.
+func TestTeller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hosts{}
+		listener := Listener("/cluster/", func(_ http.ResponseWriter, r *http.Request, group string) ([]byte, error) {
+			if group != "rack-a" {
+				return nil, errors.New("another group")
+			}
+			return io.ReadAll(r.Body)
+		}, h)
+		var cut atomic.Bool
+		cut.Store(true)
+		caller := wired(listener)
+		teller := NewTeller("rack-a", func(ctx context.Context, group, path string, body []byte) ([]byte, error) {
+			if cut.Load() || group != Default {
+				return nil, errors.New("cut off")
+			}
+			return caller.Call(ctx, group, path, body)
+		}, quiet)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			teller.Run(ctx)
+		}()
+		teller.NodeChanged(node.Node{UUID: "n1", ProvisionState: node.Deploying})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if len(h.heard) > 0 {
+			t.Errorf("heard %v while cut off", h.heard)
+		}
+		teller.NodeChanged(node.Node{UUID: "n1", ProvisionState: node.Active})
+		cut.Store(false)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		teller.NodeChanged(node.Node{UUID: "n2"})
+		time.Sleep(time.Second)
+		stop()
+		<-done
+		if diff := cmp.Diff([]string{"all of rack-a", "n1 active", "n2 "}, h.heard); diff != "" {
+			t.Errorf("heard (-want +got):\n%s", diff)
+		}
+	})
+}
