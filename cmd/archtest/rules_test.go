@@ -144,6 +144,9 @@ var rules = []rule{
 	{packages: list("conductor/cluster"), may: list("decisions, conductor/documents/objects, conductor/seal, " +
 		"conductor/store, proto/*"), tests: list("conductor/store/*"),
 		why: "who leads, and who is asked; knows neither nodes nor resources"},
+	{packages: list("conductor/handover"), may: list("decisions, conductor/engine/*, conductor/bootlog, " +
+		"conductor/store, conductor/documents/objects, conductor/seal, proto/*"),
+		why: "what a leader has seen, for the next one; decides nothing"},
 	{packages: list("conductor/backup, conductor/cacert, conductor/dial, conductor/floating, conductor/keys, " +
 		"conductor/localfile, conductor/outbound, conductor/ratelimit, conductor/reload, conductor/seal"),
 		why: "usable alone"},

@@ -21,6 +21,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
+	"github.com/ferrite-metal/ferrite/conductor/handover"
 	"github.com/ferrite-metal/ferrite/conductor/imagelibrary"
 	"github.com/ferrite-metal/ferrite/conductor/imagestore"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
@@ -282,7 +283,7 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 	w, err := c.assemble(ctx, parts{db: db, images: m.images, peers: m.peers, keys: m.keys, who: m.who, cert: m.cert,
 		api: m.api, ready: t.Lease.Check,
 		leaders: membersOf{m, m.all}, metrics: counters, bmcs: bmcSessions{db},
-		logs: sharedLogs{db, t.Lease.Context()}, sights: newSights(db, log),
+		logs: handover.NewLogs(t.Lease.Context(), db), sights: handover.NewSights(db, log),
 		hosts: m.hostsOfGroups(t, db),
 		fail:  fail, group: &group, check: t.Lease.Check}, log)
 	if err != nil {

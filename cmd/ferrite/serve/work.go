@@ -26,6 +26,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/exchangelog"
+	"github.com/ferrite-metal/ferrite/conductor/handover"
 	"github.com/ferrite-metal/ferrite/conductor/host/reconciler"
 	"github.com/ferrite-metal/ferrite/conductor/imagelibrary"
 	"github.com/ferrite-metal/ferrite/conductor/imagestore"
@@ -66,7 +67,7 @@ type parts struct {
 	metrics *metrics.Metrics         // of a term; nil for a conductor of its own
 	bmcs    redfish.Sessions         // nil without a cluster
 	logs    bootlog.Storage          // of a cluster; nil for files in the data folder
-	sights  *sights                  // of a cluster; nil for what is forgotten with the process
+	sights  *handover.Sights         // of a cluster; nil for what is forgotten with the process
 	hosts   *groupHosts              // nil without a cluster
 	check   func() error             // refuses to send anything to a BMC or an agent; nil where it always may
 }
@@ -93,9 +94,9 @@ type work struct {
 	counters *metrics.Metrics
 	tracer   *traces.Tracer // nil without --traces-endpoint
 	calls    *exchangelog.Log
-	changes  *changeLog   // nil for a group that is not the default one
-	sights   *sights      // nil without a cluster
-	between  http.Handler // the calls of other leaders; nil without a cluster
+	changes  *changeLog       // nil for a group that is not the default one
+	sights   *handover.Sights // nil without a cluster
+	between  http.Handler     // the calls of other leaders; nil without a cluster
 	drivers  *bmc.Set
 	kept     sync.WaitGroup // ends with the context of assemble
 }
@@ -159,12 +160,12 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 		Workers: c.Workers, PowerWorkers: c.SyncWorkers,
 		Discovery: c.discovery(dialled), Changed: p.hosts.changed(hosts), CheckForm: driverinfo.CheckForm,
 		Proof:    c.proof(p.keys.secrets),
-		Observer: counters, Told: changes.Wake, Live: p.sights.seenBy(tracedBy(w.tracer, changes.happened)),
-		Sights: p.sights.recall(),
+		Observer: counters, Told: changes.Wake, Live: p.sights.SeenBy(tracedBy(w.tracer, changes.happened)),
+		Sights: p.sights.Recall(),
 	}
 	w.observe(conf, p)
 	changes.nodes = w.engine.Node
-	w.sights = p.sights.of(w.engine)
+	w.sights = p.sights.Of(w.engine)
 	if err := c.takeUp(ctx, w.engine, logs); err != nil {
 		return nil, err
 	}
@@ -238,7 +239,7 @@ func (w *work) start(ctx context.Context) *sync.WaitGroup {
 		running.Go(func() { w.changes.run(ctx) })
 	}
 	if w.sights != nil {
-		running.Go(func() { w.sights.run(ctx) })
+		running.Go(func() { w.sights.Run(ctx) })
 	}
 	if w.images != nil && w.conf.ClusterKey == "" { // a member of a cluster does, whether it leads or not
 		running.Go(func() {

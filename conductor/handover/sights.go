@@ -1,4 +1,4 @@
-package serve
+package handover
 
 import (
 	"context"
@@ -21,8 +21,8 @@ const (
 	sightsBatch = 256             // nodes of one write
 )
 
-// sights keep in the database of a cluster what a leader has seen of machines, for the next one. Nil keeps nothing.
-type sights struct {
+// Sights keep in the database of a cluster what a leader has seen of machines, for the next one. Nil keeps nothing.
+type Sights struct {
 	db     *store.Database
 	log    *slog.Logger
 	engine *engine.Engine
@@ -32,20 +32,21 @@ type sights struct {
 	dirty map[string]bool // nodes to be written; true for at once
 }
 
-func newSights(db *store.Database, log *slog.Logger) *sights {
-	return &sights{db: db, log: log, wake: make(chan struct{}, 1), dirty: map[string]bool{}}
+// NewSights makes the sights of a term.
+func NewSights(db *store.Database, log *slog.Logger) *Sights {
+	return &Sights{db: db, log: log, wake: make(chan struct{}, 1), dirty: map[string]bool{}}
 }
 
-// of sets the engine that sees.
-func (s *sights) of(e *engine.Engine) *sights {
+// Of sets the engine that sees.
+func (s *Sights) Of(e *engine.Engine) *Sights {
 	if s != nil {
 		s.engine = e
 	}
 	return s
 }
 
-// recall reads what earlier leaders have seen.
-func (s *sights) recall() func(context.Context, string) (engine.Sight, error) {
+// Recall reads what earlier leaders have seen.
+func (s *Sights) Recall() func(context.Context, string) (engine.Sight, error) {
 	if s == nil {
 		return nil
 	}
@@ -61,8 +62,8 @@ func (s *sights) recall() func(context.Context, string) (engine.Sight, error) {
 	}
 }
 
-// seenBy is told of what passes, and tells the next one.
-func (s *sights) seenBy(next func(string, *engine.BootStage, *agentapi.Progress),
+// SeenBy is told of what passes, and tells the next one.
+func (s *Sights) SeenBy(next func(string, *engine.BootStage, *agentapi.Progress),
 ) func(string, *engine.BootStage, *agentapi.Progress) {
 	if s == nil {
 		return next
@@ -81,8 +82,8 @@ func (s *sights) seenBy(next func(string, *engine.BootStage, *agentapi.Progress)
 	}
 }
 
-// run writes until ctx ends, and what is left then, if the leadership allows.
-func (s *sights) run(ctx context.Context) {
+// Run writes until ctx ends, and what is left then, if the leadership allows.
+func (s *Sights) Run(ctx context.Context) {
 	tick := time.NewTicker(sightsEvery)
 	defer tick.Stop()
 	for {
@@ -100,7 +101,7 @@ func (s *sights) run(ctx context.Context) {
 }
 
 // write writes what is to be written at once, or all.
-func (s *sights) write(ctx context.Context, whole bool) {
+func (s *Sights) write(ctx context.Context, whole bool) {
 	ctx, cancel := context.WithTimeout(ctx, sightsTime)
 	defer cancel()
 	for {
@@ -119,7 +120,7 @@ func (s *sights) write(ctx context.Context, whole bool) {
 }
 
 // take takes nodes out of the dirty ones.
-func (s *sights) take(whole bool) (nodes []string) {
+func (s *Sights) take(whole bool) (nodes []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for uuid, now := range s.dirty {
@@ -135,7 +136,7 @@ func (s *sights) take(whole bool) (nodes []string) {
 }
 
 // again has nodes written with the next that are not urgent.
-func (s *sights) again(nodes []string) {
+func (s *Sights) again(nodes []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, uuid := range nodes {
@@ -145,7 +146,7 @@ func (s *sights) again(nodes []string) {
 	}
 }
 
-func (s *sights) put(ctx context.Context, nodes []string) error {
+func (s *Sights) put(ctx context.Context, nodes []string) error {
 	rows := make([]store.Sight, 0, len(nodes))
 	for _, uuid := range nodes {
 		n, err := s.engine.Node(ctx, uuid)

@@ -1,4 +1,4 @@
-package serve
+package handover
 
 import (
 	"context"
@@ -35,7 +35,7 @@ func logTerm(t *testing.T, rows *store.Members, address, name string) (*store.Da
 			t.Error(err)
 		}
 	})
-	return db, bootlog.New(sharedLogs{db, over}, bootlog.Limits{Boots: 2, Bytes: 100 << 10})
+	return db, bootlog.New(NewLogs(over, db), bootlog.Limits{Boots: 2, Bytes: 100 << 10})
 }
 
 // TestSharedLogs: what machines logged to one leader is read from the next, bounded as in files, and goes with its

@@ -1,4 +1,4 @@
-package serve
+package handover
 
 import (
 	"context"
@@ -18,16 +18,16 @@ import (
 func sightTerm(t *testing.T, rows *store.Members, address, name string) (*store.Database, *engine.Engine, func()) {
 	t.Helper()
 	db, _ := logTerm(t, rows, address, name)
-	s := newSights(db, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	s := NewSights(db, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	group := ""
-	e := engine.New(engine.Config{Store: db, Group: &group, Log: slog.New(slog.DiscardHandler), Sights: s.recall(),
-		Live: s.seenBy(func(string, *engine.BootStage, *agentapi.Progress) {})})
-	s.of(e)
+	e := engine.New(engine.Config{Store: db, Group: &group, Log: slog.New(slog.DiscardHandler), Sights: s.Recall(),
+		Live: s.SeenBy(func(string, *engine.BootStage, *agentapi.Progress) {})})
+	s.Of(e)
 	ctx, end := context.WithCancel(t.Context())
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		s.run(ctx)
+		s.Run(ctx)
 	}()
 	stop := func() {
 		end()
