@@ -147,6 +147,9 @@ var rules = []rule{
 	{packages: list("conductor/handover"), may: list("decisions, conductor/engine/*, conductor/bootlog, " +
 		"conductor/store, conductor/documents/objects, conductor/seal, proto/*"),
 		why: "what a leader has seen, for the next one; decides nothing"},
+	{packages: list("conductor/datafolder"), may: list("decisions, conductor/keys, conductor/store, " +
+		"conductor/documents/objects, conductor/seal, proto/*"),
+		why: "files and locks of a conductor, and how its database is opened; knows no settings"},
 	{packages: list("conductor/backup, conductor/cacert, conductor/dial, conductor/floating, conductor/keys, " +
 		"conductor/localfile, conductor/outbound, conductor/ratelimit, conductor/reload, conductor/seal"),
 		why: "usable alone"},

@@ -23,6 +23,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
@@ -111,7 +112,7 @@ func (f *faulty) begin(t *testing.T, dir string, prepare func(Database), args ..
 			if err != nil {
 				return nil, nil, err
 			}
-			db, err := store.Open(ctx, filepath.Join(dir, databaseFile), store.Options{NoSync: true, Keys: keys})
+			db, err := store.Open(ctx, filepath.Join(dir, datafolder.DatabaseFile), store.Options{NoSync: true, Keys: keys})
 			if err != nil {
 				return nil, nil, err
 			}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/secret"
 	"github.com/ferrite-metal/ferrite/conductor/backup"
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
@@ -24,7 +25,7 @@ const passphraseVariable = "FERRITE_BACKUP_PASSPHRASE"
 
 // saved is a backup that is made of a data folder, or read into one.
 type saved struct {
-	dataFolder
+	datafolder.Folder
 	savedServer
 	file, passphraseFile string
 	release              string
@@ -36,9 +37,9 @@ type saved struct {
 func (s *saved) flags(c *cobra.Command) {
 	dir := os.Getenv("FERRITE_DATA_DIR")
 	if dir == "" {
-		dir = defaultDataDir
+		dir = datafolder.Default
 	}
-	c.Flags().StringVar(&s.dir, "data-dir", dir, "`folder` of the database, also $FERRITE_DATA_DIR")
+	c.Flags().StringVar(&s.Dir, "data-dir", dir, "`folder` of the database, also $FERRITE_DATA_DIR")
 	c.Flags().StringVar(&s.passphraseFile, "passphrase-file", "",
 		"`file` whose first line is the passphrase; - is standard input; also $"+passphraseVariable)
 	s.savedServer.flags(c)
@@ -102,7 +103,7 @@ func (s *saved) save(ctx context.Context, passphrase string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
-	taken, copied := s.now().UTC(), filepath.Join(tmp, databaseFile)
+	taken, copied := s.now().UTC(), filepath.Join(tmp, datafolder.DatabaseFile)
 	copyIt := s.copyFolder
 	if s.url != "" {
 		copyIt = s.copyServer
@@ -125,18 +126,18 @@ func (s *saved) save(ctx context.Context, passphrase string) (err error) {
 
 // copyFolder copies the database of the data folder, and returns its keys.
 func (s *saved) copyFolder(ctx context.Context, to string) (map[string][]byte, error) {
-	if !s.has(databaseFile) {
+	if !s.Has(datafolder.DatabaseFile) {
 		return nil, fmt.Errorf("--data-dir %s: there is no SQLite database in it: name the folder that ferrite serve is "+
-			"given, or the URL of a database on PostgreSQL by --database", s.dir)
+			"given, or the URL of a database on PostgreSQL by --database", s.Dir)
 	}
-	if _, err := os.Stat(s.path(newFile)); err == nil {
-		return nil, fmt.Errorf("--data-dir %s: the first start of its conductor was cut off: start the conductor once", s.dir)
+	if _, err := os.Stat(s.Path(datafolder.NewFile)); err == nil {
+		return nil, fmt.Errorf("--data-dir %s: the first start of its conductor was cut off: start the conductor once", s.Dir)
 	}
 	before, err := s.keyFiles()
 	if err != nil {
 		return nil, err
 	}
-	if err := store.Snapshot(ctx, s.path(databaseFile), to); err != nil {
+	if err := store.Snapshot(ctx, s.Path(datafolder.DatabaseFile), to); err != nil {
 		return nil, err
 	}
 	after, err := s.keyFiles()
@@ -155,9 +156,9 @@ func (s *saved) copyFolder(ctx context.Context, to string) (map[string][]byte, e
 func (s *saved) keyFiles() (map[string][]byte, error) {
 	all := map[string][]byte{}
 	for _, name := range []string{keys.EraseReportFile, keys.SecretsFile} {
-		text, err := os.ReadFile(s.path(name))
+		text, err := os.ReadFile(s.Path(name))
 		if err != nil {
-			return nil, fmt.Errorf("key of --data-dir %s: %w: a database without its keys is no backup", s.dir, err)
+			return nil, fmt.Errorf("key of --data-dir %s: %w: a database without its keys is no backup", s.Dir, err)
 		}
 		all[name] = text
 	}
@@ -181,7 +182,7 @@ func (s *saved) pack(
 	if err != nil {
 		return 0, err
 	}
-	if err := add(w, databaseFile, copied); err != nil {
+	if err := add(w, datafolder.DatabaseFile, copied); err != nil {
 		return 0, err
 	}
 	if s.logs {
@@ -197,7 +198,7 @@ func (s *saved) pack(
 
 // addLogs adds what machines have logged. A log that grows is saved as long as it was; one that goes is left out.
 func (s *saved) addLogs(w *backup.Writer) error {
-	root := s.path("logs")
+	root := s.Path("logs")
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !d.Type().IsRegular() {
 			return nil
@@ -205,7 +206,7 @@ func (s *saved) addLogs(w *backup.Writer) error {
 		if err != nil {
 			return err
 		}
-		name, err := filepath.Rel(s.dir, path)
+		name, err := filepath.Rel(s.Dir, path)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/seal"
 	"github.com/ferrite-metal/ferrite/conductor/store"
@@ -30,8 +31,8 @@ func (s *savedServer) flags(c *cobra.Command) {
 
 // place is where the database is.
 func (s *savedServer) place() (store.Place, error) {
-	server, err := databaseServerOf(s.url, s.passwordFile)
-	return store.Place{Address: server.url, Password: server.password}, err
+	server, err := datafolder.ReadServer(s.url, s.passwordFile)
+	return store.Place{Address: server.URL, Password: server.Password}, err
 }
 
 // copyServer copies the database of the server, and returns the keys that open it.
@@ -48,13 +49,13 @@ func (s *saved) copyServer(ctx context.Context, to string) (files map[string][]b
 		case s.clusterKey != "":
 			files, ring, err = s.sharedKeyFiles(ctx, shared)
 			return ring, err
-		case len(shared) > 0 && !s.has(keys.SecretsFile):
+		case len(shared) > 0 && !s.Has(keys.SecretsFile):
 			return nil, errors.New("a cluster uses it, whose keys --cluster-key-file opens: name that file")
 		}
 		if files, err = s.keyFiles(); err != nil {
 			return nil, err
 		}
-		return secretsRing(s.dir)
+		return datafolder.Ring(s.Dir)
 	})
 	if errors.Is(err, store.ErrKeys) {
 		err = fmt.Errorf("%w; a database without its keys is no backup: name the --data-dir of its conductor, or the "+
@@ -123,16 +124,17 @@ func (s *saved) toServer(ctx context.Context, said string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	ring, err := secretsRing(s.dir)
+	ring, err := datafolder.Ring(s.Dir)
 	if err != nil {
 		return "", err
 	}
-	all, err := store.Copy(ctx, store.Place{File: s.path(databaseFile)}, to, store.CopyOptions{Keys: ring})
+	all, err := store.Copy(ctx, store.Place{File: s.Path(datafolder.DatabaseFile)}, to, store.CopyOptions{Keys: ring})
 	if err != nil {
 		return "", err
 	}
-	for _, name := range []string{databaseFile, walFile, databaseFile + "-shm", runningFile} {
-		if err := os.Remove(s.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, name := range []string{datafolder.DatabaseFile, datafolder.WALFile, datafolder.DatabaseFile + "-shm",
+		datafolder.RunningFile} {
+		if err := os.Remove(s.Path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}
 	}
@@ -141,5 +143,5 @@ func (s *saved) toServer(ctx context.Context, said string) (string, error) {
 		rows += c.Rows
 	}
 	return fmt.Sprintf("%srestore: moved %d rows to %s; %s has its keys: of a cluster, start the conductor with this "+
-		"folder first\n", said, rows, to, s.dir), nil
+		"folder first\n", said, rows, to, s.Dir), nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
@@ -72,8 +73,9 @@ func TestBackupOfACluster(t *testing.T) {
 	if err != nil || !strings.Contains(said, "ferrite resume") {
 		t.Fatal(said, err)
 	}
-	for name, want := range map[string]bool{databaseFile: false, keys.SecretsFile: true, keys.EraseReportFile: true} {
-		if (dataFolder{dir: dir}).has(name) != want {
+	for name, want := range map[string]bool{datafolder.DatabaseFile: false, keys.SecretsFile: true,
+		keys.EraseReportFile: true} {
+		if (datafolder.Folder{Dir: dir}).Has(name) != want {
 			t.Errorf("%s is in the folder: %t", name, !want)
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/handover"
 	"github.com/ferrite-metal/ferrite/conductor/imagelibrary"
 	"github.com/ferrite-metal/ferrite/conductor/imagestore"
@@ -46,7 +47,7 @@ type member struct {
 	Config
 	log  *slog.Logger
 	rows *store.Members
-	keys ownedKeys
+	keys datafolder.Keys
 	ring *seal.Ring
 	lost bool // values of lost keys are dropped by the first term
 	who  *auth.Authenticator
@@ -69,7 +70,7 @@ func serveCluster(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	rows, err := store.OpenMembers(ctx, c.Database, store.PostgresOptions{Password: c.server().password})
+	rows, err := store.OpenMembers(ctx, c.Database, store.PostgresOptions{Password: c.server().Password})
 	if err != nil {
 		return err
 	}
@@ -109,14 +110,14 @@ func (m *member) open(ctx context.Context, key cluster.Key) error {
 	if m.keys, err = m.sharedKeys(ctx, shared, used, m.log); err != nil {
 		return err
 	}
-	if m.ring, err = seal.NewRing(m.keys.secrets); err != nil {
+	if m.ring, err = seal.NewRing(m.keys.Secrets); err != nil {
 		return err
 	}
 	m.lost = m.Init
 	if err := m.shareCertificate(ctx, shared); err != nil {
 		return err
 	}
-	m.who, m.cert, err = m.access(m.keys.secrets, m.log)
+	m.who, m.cert, err = m.access(m.keys.Secrets, m.log)
 	return err
 }
 
@@ -257,8 +258,8 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 		c.Webhooks = "" // the leader of the default group sends the events of all
 	}
 	db, err := store.OpenPostgres(ctx, c.Database, store.PostgresOptions{
-		Options:  store.Options{Keys: m.ring, DropLost: m.lost, Sealing: loggedSealing(m.log, nil)},
-		Password: c.server().password, Connections: store.Share(m.all.View().Size()),
+		Options:  store.Options{Keys: m.ring, DropLost: m.lost, Sealing: datafolder.LoggedSealing(m.log, nil)},
+		Password: c.server().Password, Connections: store.Share(m.all.View().Size()),
 		Term: &store.Term{Group: group, Epoch: t.Lease.Epoch, Over: t.Lease.Context(),
 			Lost: func() { t.Lease.End(store.ErrSuperseded) }},
 	})

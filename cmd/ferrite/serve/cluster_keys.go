@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/seal"
 )
@@ -25,8 +26,8 @@ const (
 // sharedKeys are the keys of the cluster. The first conductor gives it those of its data folder.
 func (c Config) sharedKeys(
 	ctx context.Context, shared *cluster.Shared, used []seal.ID, log *slog.Logger,
-) (k ownedKeys, err error) {
-	k.secrets, err = shared.GetOrMake(ctx, sharedSecrets, func() ([]byte, error) { return c.firstSecrets(used, log) })
+) (k datafolder.Keys, err error) {
+	k.Secrets, err = shared.GetOrMake(ctx, sharedSecrets, func() ([]byte, error) { return c.firstSecrets(used, log) })
 	if err != nil {
 		return k, err
 	}
@@ -34,10 +35,10 @@ func (c Config) sharedKeys(
 	if err != nil {
 		return k, err
 	}
-	if len(k.secrets) != keys.SecretsSize || len(seed) != ed25519.SeedSize {
+	if len(k.Secrets) != keys.SecretsSize || len(seed) != ed25519.SeedSize {
 		return k, errors.New("the shared keys in the database are of another length than this build's: use the newer build")
 	}
-	k.erase = ed25519.NewKeyFromSeed(seed)
+	k.Erase = ed25519.NewKeyFromSeed(seed)
 	return k, nil
 }
 
@@ -67,7 +68,7 @@ func (c Config) firstSecrets(used []seal.ID, log *slog.Logger) ([]byte, error) {
 
 // firstErase is the seed of the data folder's key of erase reports, or of a new one.
 func (c Config) firstErase(log *slog.Logger) ([]byte, error) {
-	if !(dataFolder{dir: c.DataDir}).has(keys.EraseReportFile) {
+	if !(datafolder.Folder{Dir: c.DataDir}).Has(keys.EraseReportFile) {
 		seed := make([]byte, ed25519.SeedSize)
 		rand.Read(seed) // never fails
 		return seed, nil

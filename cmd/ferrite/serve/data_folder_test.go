@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
 )
 
@@ -43,19 +44,21 @@ func TestLoss(t *testing.T) {
 		init bool // --init starts it
 	}{
 		"no database": {
-			os.Remove, databaseFile, "ferrite.db is missing or empty, but ferrite.db-wal, erase-key.pem, secrets-key.pem, logs",
-			true,
+			os.Remove, datafolder.DatabaseFile,
+			"ferrite.db is missing or empty, but ferrite.db-wal, erase-key.pem, secrets-key.pem, logs", true,
 		},
-		"empty database":    {empty, databaseFile, "ferrite.db is missing or empty, but ferrite.db-wal", true},
+		"empty database":    {empty, datafolder.DatabaseFile, "ferrite.db is missing or empty, but ferrite.db-wal", true},
 		"no erase key":      {os.Remove, keys.EraseReportFile, "erase-key.pem is missing", true},
 		"no secrets key":    {os.Remove, keys.SecretsFile, "secrets-key.pem is missing", true},
-		"no WAL after kill": {os.Remove, walFile, "ferrite.db-wal is not there", true},
-		"database cut":      {func(path string) error { return os.Truncate(path, 40_960) }, databaseFile, "cut short", false},
+		"no WAL after kill": {os.Remove, datafolder.WALFile, "ferrite.db-wal is not there", true},
+		"database cut": {
+			func(path string) error { return os.Truncate(path, 40_960) }, datafolder.DatabaseFile, "cut short", false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := unpackRecorded(t, archive)
-			if err := os.WriteFile(filepath.Join(dir, runningFile), nil, 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, datafolder.RunningFile), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			if err := c.lose(filepath.Join(dir, c.file)); err != nil {
@@ -83,14 +86,14 @@ func TestFirstStart(t *testing.T) {
 	dir := t.TempDir()
 	start(t, dir).End(t)
 	for name := range contents(t, dir) {
-		if name == newFile || name == runningFile {
+		if name == datafolder.NewFile || name == datafolder.RunningFile {
 			t.Errorf("%s is left", name)
 		}
 	}
 	if err := os.Remove(filepath.Join(dir, keys.SecretsFile)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, newFile), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, datafolder.NewFile), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	start(t, dir).End(t)

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 )
@@ -36,7 +37,7 @@ func TestContractOnPostgres(t *testing.T) {
 	}
 	to("manage", "manageable")
 	to("inspect", "manageable")
-	if _, err := os.Stat(filepath.Join(dir, databaseFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, datafolder.DatabaseFile)); err == nil {
 		t.Error("there is a SQLite database, too")
 	}
 	if _, err := command(t.Context(), "--data-dir", t.TempDir(), "--api-address", servetest.AnyPort, "--database",
@@ -168,8 +169,9 @@ func TestDatabaseFlags(t *testing.T) {
 	if err := os.WriteFile(word, []byte("from-file\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := databaseServerOf("postgres://ferrite@db.example/ferrite", word)
-	if want := (databaseServer{"postgres://ferrite@db.example/ferrite", "from-file"}); err != nil || got != want {
+	got, err := datafolder.ReadServer("postgres://ferrite@db.example/ferrite", word)
+	want := datafolder.Server{URL: "postgres://ferrite@db.example/ferrite", Password: "from-file"}
+	if err != nil || got != want {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
 	nowhere := "postgres://ferrite:planted-word@/ferrite?" + url.Values{"host": {t.TempDir()}}.Encode()

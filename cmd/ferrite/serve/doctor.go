@@ -12,6 +12,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 )
 
 // Grades of a finding.
@@ -132,7 +134,7 @@ func (p *patient) read(config string) ([]finding, error) {
 		return nil, err
 	}
 	if _, err := os.Stat(p.conf.DataDir); err == nil {
-		unlock, err := lockToRead(p.conf.DataDir)
+		unlock, err := datafolder.LockToRead(p.conf.DataDir)
 		if p.running = err != nil; !p.running {
 			if err := unlock(); err != nil {
 				return nil, err

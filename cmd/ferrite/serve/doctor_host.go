@@ -16,30 +16,31 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
 // lookAtData says whether a conductor would take the folder up.
 func lookAtData(ctx context.Context, p patient) []finding {
-	d := dataFolder{dir: p.conf.DataDir, server: p.conf.server()}
+	d := datafolder.Folder{Dir: p.conf.DataDir, Server: p.conf.server()}
 	switch {
-	case d.server.url != "":
-		return []finding{good("the database is on a server: %s", store.PostgresName(d.server.url))}
-	case !d.has(databaseFile):
-		if err := d.lostDatabase(); err != nil {
+	case d.Server.URL != "":
+		return []finding{good("the database is on a server: %s", store.PostgresName(d.Server.URL))}
+	case !d.Has(datafolder.DatabaseFile):
+		if err := d.LostDatabase(); err != nil {
 			return []finding{bad("ferrite docs data-folder", "%v", err)}
 		}
-		return []finding{good("%s is empty: the first start makes a database", d.dir)}
+		return []finding{good("%s is empty: the first start makes a database", d.Dir)}
 	}
-	schema, err := store.SchemaVersion(ctx, d.path(databaseFile))
+	schema, err := store.SchemaVersion(ctx, d.Path(datafolder.DatabaseFile))
 	if err != nil {
 		return []finding{bad("ferrite store check", "%v", err)}
 	}
-	if missing := d.missingKeys(schema); len(missing) > 0 {
+	if missing := d.MissingKeys(schema); len(missing) > 0 {
 		return []finding{bad("ferrite docs data-folder", "%v", missing[0])}
 	}
-	return []finding{good("database and keys are in %s, schema version %d", d.dir, schema)}
+	return []finding{good("database and keys are in %s, schema version %d", d.Dir, schema)}
 }
 
 // How little room is too little: for a few hours of writes, and for the rewrite of a database.

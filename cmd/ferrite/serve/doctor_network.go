@@ -18,6 +18,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
 	"github.com/ferrite-metal/ferrite/conductor/cacert"
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
@@ -118,15 +119,15 @@ func lookAtBMCs(ctx context.Context, p patient) (found []finding) {
 
 // nodes are those of the database as it is now.
 func (p patient) nodes(ctx context.Context) (nodes []node.Node, err error) {
-	d := dataFolder{dir: p.conf.DataDir, server: p.conf.server()}
-	if d.server.url != "" {
+	d := datafolder.Folder{Dir: p.conf.DataDir, Server: p.conf.server()}
+	if d.Server.URL != "" {
 		return nil, errors.New("the nodes are on a database server; ask the conductor: " +
 			"ferrite node list --fault power_failure")
 	}
-	if !d.has(databaseFile) {
+	if !d.Has(datafolder.DatabaseFile) {
 		return nil, nil
 	}
-	ring, err := secretsRing(d.dir)
+	ring, err := datafolder.Ring(d.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -135,8 +136,8 @@ func (p patient) nodes(ctx context.Context) (nodes []node.Node, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
-	copied := filepath.Join(tmp, databaseFile)
-	if err := store.Snapshot(ctx, d.path(databaseFile), copied); err != nil {
+	copied := filepath.Join(tmp, datafolder.DatabaseFile)
+	if err := store.Snapshot(ctx, d.Path(datafolder.DatabaseFile), copied); err != nil {
 		return nil, err
 	}
 	db, err := store.Open(ctx, copied, store.Options{Keys: ring, NoSync: true})

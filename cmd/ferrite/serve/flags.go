@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/flaggroup"
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/host"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
@@ -44,7 +45,7 @@ func flags(f *pflag.FlagSet) {
 
 func dataFlags(f *pflag.FlagSet) {
 	f.String("config", "", "YAML `file` of settings; flags beat FERRITE_* variables, which beat the file")
-	f.String("data-dir", defaultDataDir,
+	f.String("data-dir", datafolder.Default,
 		"`folder` of the database and the machines' logs; created if missing, mode 0700, locked while running")
 	f.String("database", "",
 		"`URL` of a PostgreSQL database: postgres://user@host/name; without it, a SQLite file in --data-dir")

@@ -81,7 +81,7 @@ func (w *work) findImages(ctx context.Context, p parts, servers *outbound.Policy
 	w.images = imagelibrary.New(ctx, imagelibrary.Config{Records: records{&w.engine}, Bytes: p.images,
 		Client: servers.Client(), Peers: p.peers, Conductor: c.Host, MaxSize: sizes.largest,
 		MaxOwned: sizes.project, Log: w.log})
-	conf := imagesource.Config{Files: c.FilePaths, Client: servers.Client(), Named: w.images, Key: p.keys.secrets,
+	conf := imagesource.Config{Files: c.FilePaths, Client: servers.Client(), Named: w.images, Key: p.keys.Secrets,
 		Media: strings.TrimSuffix(c.MediaURL, "/"), Log: w.log}
 	if conf.Glance, err = c.glance(w.log); err != nil {
 		return nil, err

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 )
 
 // TestNewerSchema: the data folder of a newer build is refused in words that say so, and stays as it is: by a start, by
@@ -15,7 +17,7 @@ import (
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	dir := recordedDataFolder(t)
-	path := filepath.Join(dir, databaseFile)
+	path := filepath.Join(dir, datafolder.DatabaseFile)
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +40,7 @@ func TestNewerSchema(t *testing.T) {
 			t.Errorf("%s has changed the database, %v", by, err)
 		}
 	}
-	_, err = dataFolder{dir: dir}.open(t.Context(), slog.New(slog.DiscardHandler), nil)
+	_, err = datafolder.Folder{Dir: dir}.Open(t.Context(), slog.New(slog.DiscardHandler), nil)
 	refused("a start", err)
 
 	file, phrase := filepath.Join(t.TempDir(), "ferrite.backup"), passphraseFile(t, testPassphrase)

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/conductor/backup"
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
@@ -50,14 +51,14 @@ but does nothing to any machine, and boots none, until "ferrite resume" has show
 
 // refuseUsed refuses a folder that has anything in it.
 func (s *saved) refuseUsed() error {
-	entries, err := os.ReadDir(s.dir)
+	entries, err := os.ReadDir(s.Dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
 		return fmt.Errorf("--data-dir: %w", err)
 	case len(entries) > 0:
-		return fmt.Errorf("--data-dir %s is not empty (%s): move what is in it away, or name an empty folder", s.dir,
+		return fmt.Errorf("--data-dir %s is not empty (%s): move what is in it away, or name an empty folder", s.Dir,
 			entries[0].Name())
 	}
 	return nil
@@ -70,7 +71,7 @@ func (s *saved) restore(ctx context.Context, passphrase string) (err error) {
 		return err
 	}
 	defer f.Close()
-	unlock, err := lock(s.dir)
+	unlock, err := datafolder.Lock(s.Dir)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (s *saved) restore(ctx context.Context, passphrase string) (err error) {
 		if name != keys.EraseReportFile && name != keys.SecretsFile {
 			return fmt.Errorf("%s: it has a key %q, which this build does not know", s.file, name)
 		}
-		if err := keys.WriteFile(s.path(name), text); err != nil {
+		if err := keys.WriteFile(s.Path(name), text); err != nil {
 			return err
 		}
 	}
@@ -104,7 +105,7 @@ func (s *saved) restore(ctx context.Context, passphrase string) (err error) {
 
 // extract writes one file, for this user alone.
 func (s *saved) extract(name string, size int64, r io.Reader) (err error) {
-	path := s.path(name)
+	path := s.Path(name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -118,9 +119,9 @@ func (s *saved) extract(name string, size int64, r io.Reader) (err error) {
 
 // empty takes everything out of the folder, which was empty before.
 func (s *saved) empty() error {
-	entries, err := os.ReadDir(s.dir)
+	entries, err := os.ReadDir(s.Dir)
 	for _, e := range entries {
-		err = errors.Join(err, os.RemoveAll(s.path(e.Name())))
+		err = errors.Join(err, os.RemoveAll(s.Path(e.Name())))
 	}
 	return err
 }
@@ -128,8 +129,8 @@ func (s *saved) empty() error {
 // hold opens the database, which brings its schema up to date and tries its keys, and holds its effects. It returns
 // what was restored, for people.
 func (s *saved) hold(ctx context.Context, h backup.Header) (said string, err error) {
-	s.ended = nil
-	db, err := s.open(ctx, slog.New(slog.DiscardHandler), nil)
+	s.Ended = nil
+	db, err := s.Open(ctx, slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		return "", err
 	}
@@ -139,7 +140,7 @@ func (s *saved) hold(ctx context.Context, h backup.Header) (said string, err err
 			return nil
 		}
 		closed = true
-		return errors.Join(s.closing(), db.Close())
+		return errors.Join(s.Closing(), db.Close())
 	}
 	defer func() { err = errors.Join(err, end()) }()
 	if err := db.SetHold(ctx, node.RestoreHold{Since: s.now().UTC(), Backup: h.Taken}); err != nil {
@@ -153,6 +154,6 @@ func (s *saved) hold(ctx context.Context, h backup.Header) (said string, err err
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("restore: %s holds the backup of %s: nodes %d, at work %d\n", s.dir,
+	return fmt.Sprintf("restore: %s holds the backup of %s: nodes %d, at work %d\n", s.Dir,
 		h.Taken.UTC().Format(time.RFC3339), len(nodes), len(busy)), end()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/seal"
 )
@@ -17,7 +18,7 @@ func Keys(dir string) (*seal.Ring, error) {
 	if _, err := keys.OpenSecrets(dir); err != nil {
 		return nil, err
 	}
-	return secretsRing(dir)
+	return datafolder.Ring(dir)
 }
 
 // RunWithStore is `ferrite serve` with args on a store of the caller's, until ctx ends. It locks the data folder, and
@@ -35,7 +36,7 @@ func RunWithStore(ctx context.Context, args []string, stderr io.Writer, open Ope
 	if err != nil {
 		return err
 	}
-	unlock, err := lock(conf.DataDir)
+	unlock, err := datafolder.Lock(conf.DataDir)
 	if err != nil {
 		return err
 	}

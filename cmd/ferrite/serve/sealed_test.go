@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
@@ -30,7 +31,7 @@ var plantedWords = []string{
 // plainWords are the planted words that the files of a database hold in plain.
 func plainWords(t *testing.T, dir string) (words []string) {
 	t.Helper()
-	for _, name := range []string{databaseFile, walFile} {
+	for _, name := range []string{datafolder.DatabaseFile, datafolder.WALFile} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.Error(err)
@@ -134,7 +135,7 @@ func TestSealedAtRest(t *testing.T) {
 	if words := plainWords(t, killed); words != nil {
 		t.Errorf("in plain after a kill: %q", words)
 	}
-	if info, err := os.Stat(filepath.Join(killed, walFile)); err != nil || info.Size() == 0 {
+	if info, err := os.Stat(filepath.Join(killed, datafolder.WALFile)); err != nil || info.Size() == 0 {
 		t.Errorf("a killed conductor leaves no WAL: %v", err)
 	}
 	c.End(t)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
@@ -23,8 +24,8 @@ them, or none. No conductor may run. Start all of them with the new file then: w
     --cluster-key-file /etc/ferrite/cluster-key --new-cluster-key-file /etc/ferrite/cluster-key.new`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-			server, err := databaseServerOf(url, passwordFile)
-			if err == nil && server.url == "" {
+			server, err := datafolder.ReadServer(url, passwordFile)
+			if err == nil && server.URL == "" {
 				err = errors.New("--database: expected the URL of the cluster's database, found none")
 			}
 			if err != nil {
@@ -42,7 +43,7 @@ them, or none. No conductor may run. Start all of them with the new file then: w
 			if err != nil {
 				return err
 			}
-			n, err := store.ChangeSharedKeys(cmd.Context(), server.url, store.PostgresOptions{Password: server.password}, reseal)
+			n, err := store.ChangeSharedKeys(cmd.Context(), server.URL, store.PostgresOptions{Password: server.Password}, reseal)
 			if err != nil {
 				return err
 			}

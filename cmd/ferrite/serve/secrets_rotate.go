@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/seal"
 	"github.com/ferrite-metal/ferrite/conductor/store"
@@ -25,7 +26,7 @@ func SecretsCommand() *cobra.Command {
 	}
 	dir := os.Getenv("FERRITE_DATA_DIR")
 	if dir == "" {
-		dir = defaultDataDir
+		dir = datafolder.Default
 	}
 	var url, passwordFile string
 	rotate := &cobra.Command{
@@ -37,11 +38,11 @@ If it is killed, the file has both keys. Run it again, or start the conductor: e
 Older backups open with the key that was saved beside them.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-			server, err := databaseServerOf(url, passwordFile)
+			server, err := datafolder.ReadServer(url, passwordFile)
 			if err != nil {
 				return err
 			}
-			return rotation{dataFolder{dir: dir, server: server}, cmd.OutOrStdout(), log, nil}.run(cmd)
+			return rotation{datafolder.Folder{Dir: dir, Server: server}, cmd.OutOrStdout(), log, nil}.run(cmd)
 		},
 	}
 	rotate.Flags().StringVar(&dir, "data-dir", dir, "`folder` of the database, also $FERRITE_DATA_DIR")
@@ -55,7 +56,7 @@ Older backups open with the key that was saved beside them.`,
 
 // rotation is one change of the key.
 type rotation struct {
-	dataFolder
+	datafolder.Folder
 	out io.Writer
 	log *slog.Logger
 	// killed is called after each step; its error ends the rotation there. For tests; may
@@ -64,27 +65,27 @@ type rotation struct {
 }
 
 func (r rotation) run(cmd *cobra.Command) (err error) {
-	if !r.has(databaseFile) && r.server.url == "" {
-		if err := r.lostDatabase(); err != nil {
+	if !r.Has(datafolder.DatabaseFile) && r.Server.URL == "" {
+		if err := r.LostDatabase(); err != nil {
 			return err
 		}
 		return fmt.Errorf("--data-dir %s: there is no database in it, and nothing else of a conductor: name the folder "+
-			"that ferrite serve is given", r.dir)
+			"that ferrite serve is given", r.Dir)
 	}
-	unlock, err := lock(r.dir)
+	unlock, err := datafolder.Lock(r.Dir)
 	if err != nil {
 		return fmt.Errorf("%w: stop it first", err)
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	if _, err := os.Stat(r.path(newFile)); err == nil {
-		return fmt.Errorf("--data-dir %s: the first start of its conductor was cut off: start the conductor once", r.dir)
+	if _, err := os.Stat(r.Path(datafolder.NewFile)); err == nil {
+		return fmt.Errorf("--data-dir %s: the first start of its conductor was cut off: start the conductor once", r.Dir)
 	}
 	if err := r.notShared(cmd.Context()); err != nil {
 		return err
 	}
-	before, err := keys.Secrets(r.dir)
+	before, err := keys.Secrets(r.Dir)
 	if err != nil {
-		return fmt.Errorf("--data-dir %s: %w", r.dir, err)
+		return fmt.Errorf("--data-dir %s: %w", r.Dir, err)
 	}
 	// With the keys as they are: it refuses a key of another database before one is added,
 	// and finishes a rotation that was cut off.
@@ -92,8 +93,8 @@ func (r rotation) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	if len(before) == 1 {
-		if err := keys.AddSecrets(r.dir); err != nil {
-			return fmt.Errorf("--data-dir %s: %w", r.dir, err)
+		if err := keys.AddSecrets(r.Dir); err != nil {
+			return fmt.Errorf("--data-dir %s: %w", r.Dir, err)
 		}
 		if err := r.step("add a key"); err != nil {
 			return err
@@ -107,25 +108,25 @@ func (r rotation) run(cmd *cobra.Command) (err error) {
 
 // notShared refuses a database whose key a cluster shares: its conductors would seal with another one.
 func (r rotation) notShared(ctx context.Context) error {
-	if r.server.url == "" {
+	if r.Server.URL == "" {
 		return nil
 	}
-	shared, err := store.HasCluster(ctx, r.server.url, store.PostgresOptions{Password: r.server.password})
+	shared, err := store.HasCluster(ctx, r.Server.URL, store.PostgresOptions{Password: r.Server.Password})
 	if err == nil && shared {
 		err = fmt.Errorf("%s: the conductors of a cluster share its key: expected a database of a single conductor; "+
-			"see docs/operate/several-conductors.md", store.PostgresName(r.server.url))
+			"see docs/operate/several-conductors.md", store.PostgresName(r.Server.URL))
 	}
 	return err
 }
 
 // reseal seals everything with the newest key, and leaves only that one.
 func (r rotation) reseal(cmd *cobra.Command) error {
-	db, err := r.open(cmd.Context(), r.log, r.killed)
+	db, err := r.Open(cmd.Context(), r.log, r.killed)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(r.closing(), db.Close()); err != nil {
-		return fmt.Errorf("--data-dir %s: %w", r.dir, err)
+	if err := errors.Join(r.Closing(), db.Close()); err != nil {
+		return fmt.Errorf("--data-dir %s: %w", r.Dir, err)
 	}
 	return nil
 }
@@ -138,9 +139,9 @@ func (r rotation) step(name string) error {
 }
 
 func (r rotation) print(before [][]byte) error {
-	now, err := keys.Secrets(r.dir)
+	now, err := keys.Secrets(r.Dir)
 	if err != nil {
-		return fmt.Errorf("--data-dir %s: %w", r.dir, err)
+		return fmt.Errorf("--data-dir %s: %w", r.Dir, err)
 	}
 	if len(before) > 1 {
 		fmt.Fprintln(r.out, "secrets: finished a rotation that was cut off")

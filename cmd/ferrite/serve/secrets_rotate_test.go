@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -63,7 +64,7 @@ func secretsIn(t *testing.T, dir string) [][]byte {
 // envelopesOf counts the envelopes of a key in a database file.
 func envelopesOf(t *testing.T, dir string, key []byte) int {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, databaseFile))
+	text, err := os.ReadFile(filepath.Join(dir, datafolder.DatabaseFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func private(t *testing.T, dir string) {
 func killedRotation(t *testing.T, dir string, n int, steps *[]string) bool {
 	t.Helper()
 	killed := errors.New("killed")
-	r := rotation{dataFolder{dir: dir}, io.Discard, slog.New(slog.DiscardHandler), func(step string) error {
+	r := rotation{datafolder.Folder{Dir: dir}, io.Discard, slog.New(slog.DiscardHandler), func(step string) error {
 		if *steps = append(*steps, step); len(*steps) == n {
 			return killed
 		}
@@ -191,14 +192,14 @@ func TestRotateRefused(t *testing.T) {
 			}
 		}, "the key secrets-key.pem does not open the database"},
 		"a running conductor": {func(t *testing.T, dir string) {
-			unlock, err := lock(dir)
+			unlock, err := datafolder.Lock(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = unlock() })
 		}, "stop it first"},
 		"a first start that was cut off": {func(t *testing.T, dir string) {
-			if err := os.WriteFile(filepath.Join(dir, newFile), nil, 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, datafolder.NewFile), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}, "start the conductor once"},
@@ -212,7 +213,7 @@ func TestRotateRefused(t *testing.T) {
 				t.Errorf("%v, want %q: %s", err, c.want, out)
 			}
 			if after := contents(t, dir); len(after) != len(before) || after[keys.SecretsFile] != before[keys.SecretsFile] ||
-				after[databaseFile] != before[databaseFile] {
+				after[datafolder.DatabaseFile] != before[datafolder.DatabaseFile] {
 				t.Error("the folder was changed")
 			}
 		})

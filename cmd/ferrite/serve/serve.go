@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
@@ -28,6 +27,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/conductor/console"
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	docevents "github.com/ferrite-metal/ferrite/conductor/documents/events"
 	"github.com/ferrite-metal/ferrite/conductor/documents/kube"
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
@@ -106,7 +106,7 @@ func run(ctx context.Context, c Config, stderr io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	unlock, err := lock(c.DataDir)
+	unlock, err := datafolder.Lock(c.DataDir)
 	if err != nil {
 		return err
 	}
@@ -116,12 +116,12 @@ func run(ctx context.Context, c Config, stderr io.Writer) (err error) {
 	}
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	folder := dataFolder{dir: c.DataDir, init: c.Init, server: c.server(), ended: fail}
-	db, err := folder.open(ctx, log, nil)
+	folder := datafolder.Folder{Dir: c.DataDir, Init: c.Init, Server: c.server(), Ended: fail}
+	db, err := folder.Open(ctx, log, nil)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, folder.closing(), db.Close()) }()
+	defer func() { err = errors.Join(err, folder.Closing(), db.Close()) }()
 	return conduct(ctx, c, db, log)
 }
 
@@ -135,11 +135,11 @@ type Database interface {
 
 // conduct runs a conductor that has a store for itself, until ctx ends.
 func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err error) {
-	owned, err := folderKeys(c.DataDir)
+	owned, err := datafolder.OpenKeys(c.DataDir)
 	if err != nil {
 		return err
 	}
-	who, cert, err := c.access(owned.secrets, log)
+	who, cert, err := c.access(owned.Secrets, log)
 	if err != nil {
 		return err
 	}
@@ -299,7 +299,7 @@ func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, images *imag
 	if p.cert != nil {
 		policy.Pins = p.cert.Pins
 	}
-	media := c.media(eng, policy, addr, dialled, p.keys.secrets, log)
+	media := c.media(eng, policy, addr, dialled, p.keys.Secrets, log)
 	eng.Media = media
 	return bootserver.Listen(ctx, bootserver.Config{
 		Interface: c.BootInterface, Address: addr, Subnets: subnets, LoaderDir: c.LoaderDir,
@@ -322,22 +322,4 @@ func (c Config) media(eng *engine.Engine, policy *bootpolicy.Policy, at netip.Ad
 	}
 	return bootmedia.New(bootmedia.Config{Conductor: eng, Content: policy.Medium, URL: url, Loaders: loaders, Key: key,
 		Client: servers.Client(), Log: log})
-}
-
-// lock makes the data folder and keeps a second conductor out of it.
-func lock(dir string) (unlock func() error, err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("--data-dir: %w", err)
-	}
-	if err := os.Chmod(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("--data-dir: %w", err)
-	}
-	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("--data-dir: %w", err)
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil, errors.Join(fmt.Errorf("--data-dir %s is in use by another conductor: %w", dir, err), f.Close())
-	}
-	return f.Close, nil
 }

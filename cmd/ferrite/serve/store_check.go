@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -28,7 +27,7 @@ func StoreCommand() *cobra.Command {
 	}
 	dir := os.Getenv("FERRITE_DATA_DIR")
 	if dir == "" {
-		dir = defaultDataDir
+		dir = datafolder.Default
 	}
 	c.AddCommand(storeCheckCommand(dir), storeCopyCommand())
 	return c
@@ -48,11 +47,11 @@ in its data folder. pg_amcheck checks pages and indexes of PostgreSQL.
 Prints the number of rows of each table, then "store: ok". Each fault is a line instead, and
 the exit status is 1.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			server, err := databaseServerOf(url, passwordFile)
+			server, err := datafolder.ReadServer(url, passwordFile)
 			if err != nil {
 				return err
 			}
-			return storeCheck{dataFolder{dir: dir, server: server}, cmd.OutOrStdout()}.run(cmd)
+			return storeCheck{datafolder.Folder{Dir: dir, Server: server}, cmd.OutOrStdout()}.run(cmd)
 		},
 	}
 	check.Flags().StringVar(&dir, "data-dir", dir, "`folder` of the database, also $FERRITE_DATA_DIR")
@@ -65,28 +64,28 @@ the exit status is 1.`,
 
 // storeCheck is one check of a data folder.
 type storeCheck struct {
-	dataFolder
+	datafolder.Folder
 	out io.Writer
 }
 
 func (s storeCheck) run(cmd *cobra.Command) (err error) {
-	if s.server.url != "" {
-		return s.check(cmd, store.Place{Address: s.server.url, Password: s.server.password},
+	if s.Server.URL != "" {
+		return s.check(cmd, store.Place{Address: s.Server.URL, Password: s.Server.Password},
 			func() error { return nil })
 	}
-	unlock, err := lockToRead(s.dir)
+	unlock, err := datafolder.LockToRead(s.Dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	if !s.has(databaseFile) {
-		if err := s.lostDatabase(); err != nil {
+	if !s.Has(datafolder.DatabaseFile) {
+		if err := s.LostDatabase(); err != nil {
 			return err
 		}
 		return fmt.Errorf("--data-dir %s: there is no database in it, and nothing else of a conductor: name the folder "+
-			"that ferrite serve is given", s.dir)
+			"that ferrite serve is given", s.Dir)
 	}
-	return s.check(cmd, store.Place{File: s.path(databaseFile)}, s.checkWAL)
+	return s.check(cmd, store.Place{File: s.Path(datafolder.DatabaseFile)}, s.CheckWAL)
 }
 
 // check checks the database, and the keys of its folder. whole is what else must be so.
@@ -102,10 +101,10 @@ func (s storeCheck) check(cmd *cobra.Command, place store.Place, whole func() er
 		faults = append(faults, err.Error())
 	}
 	schema := found.Schema
-	if s.server.url != "" {
-		schema = newestKey
+	if s.Server.URL != "" {
+		schema = datafolder.NewestKey
 	}
-	for _, missing := range s.missingKeys(schema) {
+	for _, missing := range s.MissingKeys(schema) {
 		faults = append(faults, missing.Error())
 	}
 	for _, f := range found.Faults {
@@ -136,26 +135,6 @@ func (s storeCheck) print(found store.Checked, faults []string, place store.Plac
 		len(faults))
 }
 
-// lockToRead keeps a conductor from starting while its folder is read. It makes no
-// lock where there is none.
-func lockToRead(dir string) (unlock func() error, err error) {
-	f, err := os.Open(filepath.Join(filepath.Clean(dir), lockFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return func() error { return nil }, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("--data-dir: %w", err)
-	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = fmt.Errorf("--data-dir %s: a conductor is running in it: stop it first, or check a copy of the folder", dir)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f.Close, nil
-}
-
 // checkKeys are the keys of a folder; nil for one that cannot be read.
 type checkKeys struct {
 	secrets *seal.Ring
@@ -166,13 +145,13 @@ type checkKeys struct {
 // should not be, the schema tells.
 func (s storeCheck) keys() (k checkKeys, faults []string) {
 	var err error
-	if _, missing := os.Stat(s.path(keys.SecretsFile)); missing == nil {
-		if k.secrets, err = secretsRing(s.dir); err != nil {
+	if _, missing := os.Stat(s.Path(keys.SecretsFile)); missing == nil {
+		if k.secrets, err = datafolder.Ring(s.Dir); err != nil {
 			faults = append(faults, err.Error())
 		}
 	}
-	if _, missing := os.Stat(s.path(keys.EraseReportFile)); missing == nil {
-		if k.erase, err = keys.OpenEraseReport(s.dir); err != nil {
+	if _, missing := os.Stat(s.Path(keys.EraseReportFile)); missing == nil {
+		if k.erase, err = keys.OpenEraseReport(s.Dir); err != nil {
 			faults = append(faults, err.Error())
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
@@ -66,7 +67,7 @@ func migrated(t *testing.T) string {
 
 func changeRows(t *testing.T, dir, statement string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(dir, databaseFile))
+	db, err := sql.Open("sqlite", filepath.Join(dir, datafolder.DatabaseFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +205,7 @@ func TestStoreCheckFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "there is no database in it, and nothing else of a conductor"},
-		"no database":    {remove(databaseFile), "ferrite.db is missing or empty, but "},
+		"no database":    {remove(datafolder.DatabaseFile), "ferrite.db is missing or empty, but "},
 		"no secrets key": {remove(keys.SecretsFile), "the key secrets-key.pem is missing"},
 		"no erase key":   {remove(keys.EraseReportFile), "the key erase-key.pem is missing"},
 		"another key": {func(t *testing.T, dir string) {
@@ -223,15 +224,15 @@ func TestStoreCheckFiles(t *testing.T) {
 		"not looked into": {remove(keys.SecretsFile),
 			"sealed values were not looked into, for want of their key: "},
 		"no WAL of a running conductor": {func(t *testing.T, dir string) {
-			if err := os.WriteFile(filepath.Join(dir, runningFile), nil, 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, datafolder.RunningFile), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}, "ferrite.db-wal is not there"},
-		"cut short": {func(t *testing.T, dir string) { _ = os.Truncate(filepath.Join(dir, databaseFile), 40_960) },
+		"cut short": {func(t *testing.T, dir string) { _ = os.Truncate(filepath.Join(dir, datafolder.DatabaseFile), 40_960) },
 			"cut short"},
 		"flipped pages": {flipPages, "fault: the file: expected whole pages and indexes, found "},
 		"in use": {func(t *testing.T, dir string) {
-			unlock, err := lock(dir)
+			unlock, err := datafolder.Lock(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -253,7 +254,7 @@ func TestStoreCheckFiles(t *testing.T) {
 // flipPages inverts the last quarter of a database, as a bad disk may.
 func flipPages(t *testing.T, dir string) {
 	t.Helper()
-	path := filepath.Join(dir, databaseFile)
+	path := filepath.Join(dir, datafolder.DatabaseFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

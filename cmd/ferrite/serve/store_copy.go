@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/seal"
 	"github.com/ferrite-metal/ferrite/conductor/store"
@@ -52,12 +53,12 @@ func (s storeCopy) run(cmd *cobra.Command, from, to string) (err error) {
 			return errors.New("FROM and TO are the same database")
 		}
 	}
-	source, closeSource, err := s.place(from, dataFolder.source)
+	source, closeSource, err := s.place(from, datafolder.Folder.CheckSource)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeSource()) }()
-	target, closeTarget, err := s.place(to, dataFolder.target)
+	target, closeTarget, err := s.place(to, datafolder.Folder.CheckTarget)
 	if err != nil {
 		return err
 	}
@@ -90,7 +91,7 @@ func (s storeCopy) next(from, to string) string {
 	switch {
 	case !store.IsPostgres(from):
 		return fmt.Sprintf("store: start ferrite serve --data-dir %s with --database and this URL: keys and logs stay in "+
-			"the folder; then move %s away, which grows old", from, filepath.Join(from, databaseFile))
+			"the folder; then move %s away, which grows old", from, filepath.Join(from, datafolder.DatabaseFile))
 	case !store.IsPostgres(to):
 		return fmt.Sprintf("store: start ferrite serve --data-dir %s without --database", to)
 	default:
@@ -100,58 +101,30 @@ func (s storeCopy) next(from, to string) string {
 
 // place is FROM or TO, locked if it is a folder.
 func (s storeCopy) place(
-	name string, check func(dataFolder) error,
+	name string, check func(datafolder.Folder) error,
 ) (p store.Place, unlock func() error, err error) {
 	if store.IsPostgres(name) {
-		server, err := databaseServerOf(name, s.passwordFile)
-		return store.Place{Address: server.url, Password: server.password}, func() error { return nil }, err
+		server, err := datafolder.ReadServer(name, s.passwordFile)
+		return store.Place{Address: server.URL, Password: server.Password}, func() error { return nil }, err
 	}
-	d := dataFolder{dir: name}
+	d := datafolder.Folder{Dir: name}
 	if _, err := os.Stat(name); err != nil {
 		return p, nil, fmt.Errorf("expected a data folder or a URL as postgres://user@host/name: %w", err)
 	}
-	if unlock, err = lock(name); err != nil {
+	if unlock, err = datafolder.Lock(name); err != nil {
 		return p, nil, fmt.Errorf("%w: stop it first", err)
 	}
 	if err := check(d); err != nil {
 		return p, nil, errors.Join(err, unlock())
 	}
-	return store.Place{File: d.path(databaseFile)}, unlock, nil
-}
-
-// source refuses a folder that lacks something of its conductor's.
-func (d dataFolder) source() error {
-	if !d.has(databaseFile) {
-		return fmt.Errorf("%s: there is no %s in it: name the folder that ferrite serve is given", d.dir, databaseFile)
-	}
-	if err := d.checkWAL(); err != nil {
-		return err
-	}
-	return errors.Join(d.missingKeys(newestKey)...)
-}
-
-// target refuses a folder that has a database, or whose keys are still to come.
-func (d dataFolder) target() error {
-	for _, name := range []string{databaseFile, walFile, newFile} {
-		if _, err := os.Stat(d.path(name)); err == nil {
-			return fmt.Errorf("%s: expected no database in it, found %s: move it away, or name another folder", d.dir, name)
-		}
-	}
-	for _, name := range []string{keys.SecretsFile, keys.EraseReportFile} {
-		if !d.has(name) {
-			return fmt.Errorf("%s: expected the key %s in it, found none: copy %s and %s from the data folder of the "+
-				"conductor that used the database, and logs, if you keep them", d.dir, name, keys.SecretsFile,
-				keys.EraseReportFile)
-		}
-	}
-	return nil
+	return store.Place{File: d.Path(datafolder.DatabaseFile)}, unlock, nil
 }
 
 // ringOfEither is the keys of the side that is a folder; nil when none is.
 func ringOfEither(from, to string) (*seal.Ring, error) {
 	for _, name := range []string{from, to} {
 		if !store.IsPostgres(name) {
-			return secretsRing(name)
+			return datafolder.Ring(name)
 		}
 	}
 	return nil, nil

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"crypto/ed25519"
 	"errors"
 	"log/slog"
 	"net"
@@ -22,6 +21,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/conductor/configdrive"
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	docevents "github.com/ferrite-metal/ferrite/conductor/documents/events"
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
@@ -30,31 +30,15 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/host/reconciler"
 	"github.com/ferrite-metal/ferrite/conductor/imagelibrary"
 	"github.com/ferrite-metal/ferrite/conductor/imagestore"
-	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/metrics"
 	"github.com/ferrite-metal/ferrite/conductor/traces"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
-// ownedKeys are the keys of a conductor, or of a cluster.
-type ownedKeys struct {
-	secrets []byte // seals, and proves what ramdisks show
-	erase   ed25519.PrivateKey
-}
-
-// folderKeys are those of a data folder. Each is made where there is none.
-func folderKeys(dir string) (k ownedKeys, err error) {
-	if k.erase, err = keys.OpenEraseReport(dir); err != nil {
-		return k, err
-	}
-	k.secrets, err = keys.OpenSecrets(dir)
-	return k, err
-}
-
 // parts are what a conductor works with, beside its settings.
 type parts struct {
 	db      Database
-	keys    ownedKeys
+	keys    datafolder.Keys
 	who     *auth.Authenticator      // nil: anybody may do anything
 	cert    *certificate.Certificate // nil for plain HTTP
 	api     net.Addr                 // where the API is
@@ -131,7 +115,7 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	if err != nil {
 		return nil, err
 	}
-	documents, err := objects.New(ctx, objects.Config{Store: p.db, Key: p.keys.secrets, Witness: changes})
+	documents, err := objects.New(ctx, objects.Config{Store: p.db, Key: p.keys.Secrets, Witness: changes})
 	if err != nil {
 		return nil, err
 	}
@@ -155,11 +139,11 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 		Images:   images,
 		Networks: dialled.networks,
 		Probe:    c.probe(dialled.registries),
-		EraseKey: p.keys.erase,
+		EraseKey: p.keys.Erase,
 		BootLogs: logs, Settings: c.settings(), Log: log,
 		Workers: c.Workers, PowerWorkers: c.SyncWorkers,
 		Discovery: c.discovery(dialled), Changed: p.hosts.changed(hosts), CheckForm: driverinfo.CheckForm,
-		Proof:    c.proof(p.keys.secrets),
+		Proof:    c.proof(p.keys.Secrets),
 		Observer: counters, Told: changes.Wake, Live: p.sights.SeenBy(tracedBy(w.tracer, changes.happened)),
 		Sights: p.sights.Recall(),
 	}
