@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -51,6 +52,16 @@ func (s *switches) Plug(_ context.Context, _ node.Node, vif string, ports []node
 
 // Unplug notes a VIF.
 func (s *switches) Unplug(_ context.Context, vif string) error { return s.note("unplug %s", vif) }
+
+// Readdress notes a VIF.
+func (s *switches) Readdress(_ context.Context, vif, mac string) error {
+	return s.note("%s has %s", vif, mac)
+}
+
+// Leave notes it.
+func (s *switches) Leave(context.Context, node.Node, []node.Port, []node.Portgroup) error {
+	return s.note("leave")
+}
 
 // VIF is of a project, in one physical network.
 func (s *switches) VIF(context.Context, string) (string, []string, error) {
@@ -142,6 +153,112 @@ func TestNetworkFails(t *testing.T) {
 		}
 		if vifs, err := w.e.VIFs(w.ctx, n.UUID); err != nil || len(vifs) > 0 {
 			t.Errorf("attached are %q, %v", vifs, err)
+		}
+	})
+}
+
+// TestNetworkLeft: a machine that nobody looks at any more leaves the network of its ramdisk: with manage, and before
+// its node is deleted. Where Neutron does not do it, the node says so, and stays.
+func TestNetworkLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		s := &switches{w: w}
+		w.settings.Neutron, w.networks = true, s
+		w.start()
+		defer w.close()
+		n, err := w.e.CreateNode(w.ctx, node.Node{Driver: "redfish", Interfaces: map[string]string{"deploy": "direct",
+			"network": "neutron"}})
+		w.must(err)
+		_, err = w.e.CreatePort(w.ctx, node.Port{NodeUUID: n.UUID, Address: macOf(n.UUID), PXEEnabled: true,
+			LocalLinkConnection: map[string]any{"port_id": "e1"}})
+		w.must(err)
+		w.ask(n.UUID, node.Manage, node.Manageable)
+		fails := func() { // and begins anew
+			t.Helper()
+			w.mute[n.UUID] = true
+			w.must(w.e.Provision(w.ctx, n.UUID, plan.Request{Verb: node.Provide}))
+			time.Sleep(time.Minute)
+			w.reach(n.UUID, plan.Request{Verb: node.Abort}, node.CleanFailed)
+			s.said = nil
+		}
+		fails()
+		w.reach(n.UUID, plan.Request{Verb: node.Manage}, node.Manageable)
+		w.must(w.e.SetPower(w.ctx, n.UUID, node.PowerOn, 0))
+		if w.settled(n.UUID); !slices.Equal(s.said, []string{"leave"}) {
+			t.Errorf("the switches heard %q", s.said)
+		}
+		fails()
+		s.fail = node.Refuse(node.Invalid, "Neutron has no such network")
+		w.reach(n.UUID, plan.Request{Verb: node.Manage}, node.Manageable)
+		if n, err := w.e.Node(w.ctx, n.UUID); err != nil || !strings.Contains(n.LastError, "no such network") {
+			t.Errorf("last_error is %q, %v", n.LastError, err)
+		}
+		var refused *node.Refusal
+		if err := w.e.SetPower(w.ctx, n.UUID, node.PowerOn, 0); !errors.As(err, &refused) {
+			t.Errorf("a start in the network of the ramdisk: %v", err)
+		}
+		s.fail = errors.New("no answer")
+		if err := w.e.DeleteNode(w.ctx, n.UUID); !errors.As(err, &refused) || refused.Kind != node.Busy {
+			t.Errorf("deleted while Neutron is away: %v", err)
+		}
+		s.said = nil
+		w.must(w.e.DeleteNode(w.ctx, n.UUID))
+		if !slices.Equal(s.said, []string{"leave"}) {
+			t.Errorf("the switches heard %q", s.said)
+		}
+	})
+}
+
+// TestReaddressed: the VIF of a port and of a portgroup gets their new address. One that Neutron refuses is not kept.
+func TestReaddressed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		s := &switches{w: w}
+		w.settings.Neutron, w.networks = true, s
+		w.start()
+		defer w.close()
+		n, err := w.e.CreateNode(w.ctx, node.Node{Driver: "redfish", Interfaces: map[string]string{"network": "neutron"}})
+		w.must(err)
+		port, err := w.e.CreatePort(w.ctx, node.Port{NodeUUID: n.UUID, Address: macOf(n.UUID), PXEEnabled: true,
+			PhysicalNetwork: "physnet1", LocalLinkConnection: map[string]any{"port_id": "e1"}})
+		w.must(err)
+		group, err := w.e.Catalogs().Portgroups.Create(w.ctx, node.Portgroup{NodeUUID: n.UUID, Address: "52:54:00:00:00:0b",
+			Record: node.Record{}, StandalonePorts: true})
+		w.must(err)
+		address := func(mac string) error {
+			_, err := w.e.UpdatePort(w.ctx, port.UUID, func(p *node.Port) error {
+				p.Address = mac
+				return nil
+			})
+			return err
+		}
+		w.must(address("52:54:00:00:00:01")) // has no VIF yet
+		w.must(w.e.AttachVIF(w.ctx, n.UUID, node.VIF{ID: "v1"}))
+		s.said = nil
+		w.must(address("52:54:00:00:00:02"))
+		w.must(address("52:54:00:00:00:02"))
+		s.fail = errors.New("no answer")
+		var refused *node.Refusal
+		if err := address("52:54:00:00:00:03"); !errors.As(err, &refused) || refused.Kind != node.Busy {
+			t.Errorf("Neutron is away: %v", err)
+		}
+		if p, err := w.e.Port(w.ctx, port.UUID); err != nil || p.Address != "52:54:00:00:00:02" {
+			t.Errorf("the port has %s, %v", p.Address, err)
+		}
+		change := func(edit func(*node.Portgroup)) {
+			t.Helper()
+			_, err := w.e.Catalogs().Portgroups.Update(w.ctx, group.UUID, func(g *node.Portgroup) error {
+				edit(g)
+				return nil
+			})
+			w.must(err)
+		}
+		change(func(g *node.Portgroup) { g.SetVIF("v2") })
+		change(func(g *node.Portgroup) { g.Address = "52:54:00:00:00:0c" })
+		change(func(g *node.Portgroup) { g.Address = "" })
+		want := []string{"v1 has 52:54:00:00:00:02", "v1 has 52:54:00:00:00:03", "v2 has 52:54:00:00:00:0c"}
+		if !slices.Equal(s.said, want) {
+			t.Errorf("the switches heard %q, expected %q", s.said, want)
 		}
 	})
 }

@@ -33,6 +33,9 @@ func (w *world) SetPower(ctx context.Context, n node.Node, target node.PowerStat
 	return w.toBMC(ctx, n, func(m *machine) {
 		m.boot++
 		m.power = plan.PowerAfter(target)
+		if w.pressed != nil {
+			w.pressed(m.power)
+		}
 		m.token, m.commands, m.writing, m.letGo = "", nil, 0, false
 		m.bios = m.pending
 		m.mode = cmp.Or(m.nextMode, m.mode)

@@ -44,6 +44,7 @@ type world struct {
 	system     node.System              // what a BMC tells of its machine
 	images     core.Images              // finds images; nil for none
 	networks   core.Networks            // changes machines' networks; nil for none
+	pressed    func(node.PowerState)    // is told of what a BMC is asked for; nil for nobody
 	probe      core.ImageProbe          // looks at images; nil for none
 	logs       core.BootLogs            // keeps what machines log; nil for none
 	logless    bool                     // agents that are asked for their logs cannot collect any

@@ -1,6 +1,7 @@
 package neutron
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,21 +29,13 @@ func (c *Client) Attach(ctx context.Context, n node.Node, to string, ports []nod
 			}
 		}
 	}
-	target, networks, err := c.networks(ctx, to, &a)
+	target, networks, err := c.networks(ctx, n, to, &a)
 	if err != nil {
 		return a, err
 	}
-	wanted := map[string]binding{} // by MAC address
-	if target != "" {
-		for _, p := range ports {
-			if p.PXEEnabled && p.Wired() {
-				wanted[strings.ToLower(p.Address)] = ramdiskPort(n, target, p)
-			}
-		}
-		if len(wanted) == 0 {
-			return a, node.Refuse(node.Invalid, "no port of the node has pxe_enabled and local_link_connection: nothing tells "+
-				"Neutron where the machine is plugged in")
-		}
+	wanted, err := c.wanted(ctx, n, to, target, ports)
+	if err != nil {
+		return a, err
 	}
 	kept, err := c.clear(ctx, wanted, networks, ports, plugs)
 	if err != nil {
@@ -56,15 +49,64 @@ func (c *Client) Attach(ctx context.Context, n node.Node, to string, ports []nod
 	return a, err
 }
 
+// Leave takes the ports of ramdisks out of all networks. VIFs stay as they are: their owner's system may run.
+func (c *Client) Leave(ctx context.Context, n node.Node, ports []node.Port, groups []node.Portgroup) error {
+	_, networks, err := c.networks(ctx, n, plan.NoNetwork, &plan.Attached{})
+	if err == nil {
+		_, err = c.clear(ctx, nil, networks, ports, plugsOf(ports, groups))
+	}
+	return err
+}
+
+// wanted are the ports of a ramdisk in its network, by MAC address; none where there is no network to go into.
+func (c *Client) wanted(ctx context.Context, n node.Node, to, network string, ports []node.Port) (
+	map[string]binding, error) {
+	if network == "" {
+		return nil, nil //nolint:nilnil // none
+	}
+	var groups []string
+	for _, named := range c.SecurityGroups[to] {
+		id, err := c.find(ctx, "security-groups", named)
+		if err != nil {
+			return nil, fmt.Errorf("security group of ramdisks: %w", err)
+		}
+		groups = append(groups, id)
+	}
+	all := map[string]binding{}
+	for _, p := range ports {
+		if p.PXEEnabled && p.Wired() {
+			all[strings.ToLower(p.Address)] = ramdiskPort(n, network, groups, p)
+		}
+	}
+	if len(all) == 0 {
+		return nil, node.Refuse(node.Invalid, "no port of the node has pxe_enabled and local_link_connection: nothing tells "+
+			"Neutron where the machine is plugged in")
+	}
+	return all, nil
+}
+
 // networks are the UUID of the ramdisk's network to go into, "" for none, and those of all networks of ramdisks. One
 // that cannot be found, and is not gone into, is a warning.
-func (c *Client) networks(ctx context.Context, to string, a *plan.Attached) (target string, all []string, err error) {
-	for _, kind := range slices.Sorted(maps.Keys(c.Networks)) {
-		id, err := c.network(ctx, c.Networks[kind])
+func (c *Client) networks(ctx context.Context, n node.Node, to string, a *plan.Attached) (target string, all []string,
+	err error) {
+	named := maps.Clone(c.Networks)
+	for _, kind := range plan.RamdiskNetworks() {
+		own, err := plan.OwnNetwork(n, kind, c.NodeNetworks)
+		switch {
+		case err != nil && kind == to:
+			return "", nil, err
+		case own != "" && kind == to:
+			named[kind], named["default of "+kind] = own, cmp.Or(named[kind], own)
+		case own != "":
+			named["own "+kind] = own
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(named)) {
+		id, err := c.find(ctx, "networks", named[kind])
 		var refused *node.Refusal
 		switch {
 		case errors.As(err, &refused) && kind != to:
-			a.Warnings = append(a.Warnings, fmt.Sprintf("the network %s: %v", kind, err))
+			a.Warnings = append(a.Warnings, fmt.Sprintf("the network of ramdisks (%s): %v", kind, err))
 			continue
 		case err != nil:
 			return "", nil, err
@@ -123,8 +165,7 @@ func (c *Client) ramdiskPorts(ctx context.Context, networks []string, ports []no
 		return nil, nil
 	}
 	known := map[string]bool{}
-	for _, network := range networks {
-		query.Set("network_id", network)
+	if query["network_id"] = networks; len(networks) > 0 {
 		var found struct {
 			Ports []port `json:"ports"`
 		}
@@ -187,7 +228,7 @@ func warn(p port, a *plan.Attached) {
 }
 
 // ramdiskPort is a new port, as Ironic makes it.
-func ramdiskPort(n node.Node, network string, p node.Port) binding {
+func ramdiskPort(n node.Node, network string, groups []string, p node.Port) binding {
 	device := n.InstanceUUID
 	if device == "" {
 		device = n.UUID
@@ -195,11 +236,16 @@ func ramdiskPort(n node.Node, network string, p node.Port) binding {
 	new := bindingOf(n, plug{links: []map[string]any{p.LocalLinkConnection}, mac: p.Address, client: clientID(p)})
 	maps.Copy(new, binding{"network_id": network, "admin_state_up": true, "device_owner": ramdiskOwner,
 		"device_id": device})
+	if groups != nil {
+		new["security_groups"] = groups
+	}
 	return new
 }
 
 // is reports whether a port is as it is wanted. One that no switch was told of is made anew.
 func (b binding) is(p port) bool {
+	groups, given := b["security_groups"].([]string)
 	return b != nil && b["network_id"] == p.NetworkID && b["binding:host_id"] == p.Host && p.VIFType != bindingFailed &&
-		reflect.DeepEqual(plain(b["binding:profile"]), plain(p.Profile))
+		reflect.DeepEqual(plain(b["binding:profile"]), plain(p.Profile)) &&
+		(!given || slices.Equal(slices.Sorted(slices.Values(groups)), slices.Sorted(slices.Values(p.Groups))))
 }

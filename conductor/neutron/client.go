@@ -20,12 +20,16 @@ import (
 // requestTime bounds a request to Neutron, which has the drivers of switches at work before it answers.
 const requestTime = 60 * time.Second
 
-// Config is what a Client is made of. Both are required.
+// Config is what a Client is made of. Service and Networks are required.
 type Config struct {
 	// Service is Neutron as the service user reaches it.
 	Service func(context.Context) (*gophercloud.ServiceClient, error)
 	// Networks are the names or UUIDs of the ramdisks' networks, by plan.RamdiskNetworks.
 	Networks map[string]string
+	// NodeNetworks are the networks that a node may name instead, in its driver_info.
+	NodeNetworks []string
+	// SecurityGroups are names or UUIDs of those of the ramdisks' ports, by plan.RamdiskNetworks; none: Neutron's default.
+	SecurityGroups map[string][]string
 }
 
 // Client is a core.Networks over Neutron. It is safe for concurrent use.
@@ -57,6 +61,7 @@ type port struct {
 	Host      string         `json:"binding:host_id"`
 	Profile   map[string]any `json:"binding:profile"`
 	VIFType   string         `json:"binding:vif_type"`
+	Groups    []string       `json:"security_groups"`
 }
 
 // ramdiskOwner is the device_owner of the ports of ramdisks, as Ironic's have it.
@@ -144,25 +149,24 @@ func gone(err error) bool {
 	return errors.As(err, &e) && e.status() == http.StatusNotFound
 }
 
-// network is the UUID of a network that is named by its name or UUID.
-func (c *Client) network(ctx context.Context, named string) (string, error) {
+// find is the UUID of what is named by its name or UUID: one of the networks or security-groups.
+func (c *Client) find(ctx context.Context, kind, named string) (string, error) {
 	if uuid.Validate(named) == nil {
 		return named, nil
 	}
-	var found struct {
-		Networks []struct {
-			ID string `json:"id"`
-		} `json:"networks"`
-	}
+	found := map[string][]struct {
+		ID string `json:"id"`
+	}{}
 	query := url.Values{"name": {named}, "fields": {"id"}}
-	if err := c.call(ctx, http.MethodGet, "networks", query, nil, &found); err != nil {
+	if err := c.call(ctx, http.MethodGet, kind, query, nil, &found); err != nil {
 		return "", err
 	}
-	if n := len(found.Networks); n != 1 {
-		return "", node.Refuse(node.Invalid, "Neutron has %d networks with the name %q, expected one: name it by its UUID", n,
-			named)
+	all := found[strings.ReplaceAll(kind, "-", "_")]
+	if n := len(all); n != 1 {
+		return "", node.Refuse(node.Invalid, "Neutron has %d %s with the name %q, expected one: name it by its UUID", n,
+			strings.ReplaceAll(kind, "-", " "), named)
 	}
-	return found.Networks[0].ID, nil
+	return all[0].ID, nil
 }
 
 // By is the Neutron that a cloud's catalogue names, for Config.Service.

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ferrite-metal/ferrite/conductor/neutron"
+	"github.com/ferrite-metal/ferrite/conductor/neutron/neutrontest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
@@ -20,6 +22,22 @@ const (
 	nodeUUID = "11111111-2222-4333-8444-555555555555"
 	mac      = "52:54:00:00:00:01"
 )
+
+type object = neutrontest.Object
+
+// server is a Neutron in memory, which listens.
+type server struct {
+	*neutrontest.Server
+	URL string
+}
+
+func newServer(t *testing.T) *server {
+	t.Helper()
+	s := neutrontest.New()
+	listener := httptest.NewServer(s)
+	t.Cleanup(listener.Close)
+	return &server{s, listener.URL}
+}
 
 // cloud is a Neutron, asked as its administrator would.
 type cloud struct {
@@ -138,9 +156,33 @@ func life(t *testing.T, url string) {
 		t.Errorf("after the tear-down the tenant's port is %v", p)
 	}
 	c.plug(is, n, vif, ports)
+	c.grouped(is, n, ports)
 	c.do(http.MethodDelete, "ports/"+vif, nil)
 	if _, err := is.Attach(t.Context(), n, plan.NoNetwork, ports, nil); err != nil {
 		t.Errorf("the VIF is no more: %v", err)
+	}
+}
+
+// grouped has a ramdisk's port in a security group, and takes it out of all networks.
+func (c cloud) grouped(is *neutron.Client, n node.Node, ports []node.Port) {
+	t := c.t
+	t.Helper()
+	made := c.do(http.MethodPost, "security-groups", object{"security_group": object{"name": "ramdisks"}})
+	is.SecurityGroups = map[string][]string{"cleaning": {"ramdisks"}}
+	first := ""
+	for range 2 {
+		a, err := is.Attach(t.Context(), n, "cleaning", ports, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first = a.Ports["p1"]
+	}
+	if got, want := fmt.Sprint(c.port(first)["security_groups"]), made["security_group"].(object)["id"]; got !=
+		fmt.Sprintf("[%s]", want) {
+		t.Errorf("the groups are %s, expected %s", got, want)
+	}
+	if err := is.Leave(t.Context(), n, ports, nil); err != nil || len(c.in(is.Networks["cleaning"])) > 0 {
+		t.Errorf("%v, left is %v", err, c.in(is.Networks["cleaning"]))
 	}
 }
 
@@ -156,6 +198,11 @@ func (c cloud) plug(is *neutron.Client, n node.Node, vif string, ports []node.Po
 	n.ProvisionState = node.Active
 	if err := is.Plug(t.Context(), n, vif, ports, nil); err != nil || c.port(vif)["binding:host_id"] != nodeUUID {
 		t.Errorf("attached to an active node: %v, %v", c.port(vif), err)
+	}
+	const other = "52:54:00:00:00:09"
+	if err := is.Readdress(t.Context(), vif, other); err != nil || c.port(vif)["mac_address"] != other ||
+		c.port(vif)["binding:host_id"] != nodeUUID {
+		t.Errorf("with another address: %v, %v", c.port(vif), err)
 	}
 	if err := is.Unplug(t.Context(), vif); err != nil || c.port(vif)["binding:host_id"] != "" ||
 		c.port(vif)["mac_address"] == mac {
@@ -221,7 +268,7 @@ func TestRefusals(t *testing.T) {
 			c.network("one")
 			c.network("twice")
 			c.network("twice")
-			s.refuse = tc.status
+			s.Refuse = tc.status
 			n := node.Node{UUID: nodeUUID}
 			is := client(t, s.URL, map[string]string{"cleaning": tc.cleaning})
 			_, err := is.Attach(t.Context(), n, tc.to, tc.ports, nil)
@@ -285,7 +332,7 @@ func TestSharedNetwork(t *testing.T) {
 // TestUnboundSwitch: a port of which no switch was told is a warning, and is made anew when it is asked for again.
 func TestUnboundSwitch(t *testing.T) {
 	s := newServer(t)
-	s.bound = "binding_failed"
+	s.Bound = "binding_failed"
 	cloud{t, s.URL}.network("one")
 	ports := []node.Port{{UUID: "p1", Address: mac, PXEEnabled: true, LocalLinkConnection: object{"port_id": "e1"}}}
 	is := client(t, s.URL, map[string]string{"cleaning": "one", "provisioning": "one"})
@@ -295,9 +342,9 @@ func TestUnboundSwitch(t *testing.T) {
 			t.Errorf("%+v, %v", a, err)
 		}
 	}
-	if made := len(slices.DeleteFunc(s.requests, func(r string) bool { return r != "POST ports" })); made != 2 ||
-		len(s.ports) != 1 {
-		t.Errorf("%d ports were made, %d are there", made, len(s.ports))
+	others := func(r neutrontest.Request) bool { return r.String() != "POST ports" }
+	if made := len(slices.DeleteFunc(s.Requests(), others)); made != 2 || s.Ports() != 1 {
+		t.Errorf("%d ports were made, %d are there", made, s.Ports())
 	}
 }
 

@@ -162,6 +162,25 @@ func (c *Client) Unplug(ctx context.Context, vif string) error {
 	return c.unbind(ctx, vif, true)
 }
 
+// Readdress gives a VIF another MAC address. Neutron changes none of a port that is bound, so one that is bound is
+// unbound for it, and bound again as it was.
+func (c *Client) Readdress(ctx context.Context, vif, mac string) error {
+	found, err := c.port(ctx, vif)
+	if err != nil || strings.EqualFold(found.MAC, mac) {
+		return err
+	}
+	if found.Host != "" {
+		if err := c.unbind(ctx, vif, false); err != nil {
+			return err
+		}
+	}
+	if _, err := c.update(ctx, vif, binding{"mac_address": mac}); err != nil || found.Host == "" {
+		return err
+	}
+	_, err = c.update(ctx, vif, binding{"binding:host_id": found.Host, "binding:profile": found.Profile})
+	return err
+}
+
 // port reads a port.
 func (c *Client) port(ctx context.Context, id string) (port, error) {
 	var found struct {

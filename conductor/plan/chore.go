@@ -37,6 +37,7 @@ var chores = map[string]func(json.RawMessage) (chore, error){
 	changePower:                  readChore[powerChange],
 	ShutDown:                     readChore[powerChange],
 	returnEffect:                 readChore[returnToTenant],
+	leaveEffect:                  readChore[leaveNetwork],
 	BootModeRequest{}.effect():   readChore[BootModeRequest],
 	SecureBootRequest{}.effect(): readChore[SecureBootRequest],
 	AttachRequest{}.effect():     readChore[AttachRequest],

@@ -129,6 +129,7 @@ type Settings struct {
 	BootMedia         bool          // this conductor serves the images of virtual drives
 	Neutron           bool          // this conductor attaches the networks of nodes with network interface neutron
 	InspectionNetwork bool          // and there is one for inspections
+	NodeNetworks      []string      // networks of ramdisks that a node may name in its driver_info
 	PowerTimeout      time.Duration // how long a power change may take
 	BMC               node.Patience // how long BMCs are waited for, but for Power; zero times are the defaults
 	PersonTimeout     time.Duration // how long one may take that a person makes, of a machine without a BMC

@@ -1,9 +1,12 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
@@ -60,7 +63,7 @@ func attachToRamdisk(d *decision) []node.Step {
 		return nil
 	}
 	network := ramdiskNetworks[d.n.Run.Activity]
-	if network == "" || network == inspectionNetwork && !d.f.Settings.InspectionNetwork {
+	if network == "" || network == inspectionNetwork && !inspectionNetworked(d.n, d.f.Settings) {
 		return nil
 	}
 	return attachTo(d, network)
@@ -117,7 +120,7 @@ func CheckNetwork(n node.Node, ports []node.Port, s Settings, verb node.Event) e
 	switch {
 	case !Neutron(n) || !agentDeploy(n) || !intoRamdisk[verb]:
 		return nil
-	case verb == node.Inspect && (!s.InspectionNetwork || n.Implementation("inspect") != "agent"):
+	case verb == node.Inspect && (!inspectionNetworked(n, s) || n.Implementation("inspect") != "agent"):
 		return nil
 	case !s.Neutron:
 		return node.Refuse(node.Invalid,
@@ -133,7 +136,32 @@ func CheckNetwork(n node.Node, ports []node.Port, s Settings, verb node.Event) e
 				"node where its switches send LLDP, or set it (ferrite port set PORT --local-link-connection port_id=NAME "+
 				"--local-link-connection switch_id=MAC)", n.UUID)
 	}
-	return nil
+	_, err := OwnNetwork(n, ramdiskNetworks[verbs[verb].activity], s.NodeNetworks)
+	return err
+}
+
+// ownNetwork is the key of driver_info under which a node names a ramdisk's network of its own, as in Ironic.
+func ownNetwork(kind string) string { return kind + "_network" }
+
+// OwnNetwork is the network of a ramdisk that a node names for itself, "" for none. Users of a project may be allowed
+// to change driver_info, so it must be one of those that the operator lists.
+func OwnNetwork(n node.Node, kind string, listed []string) (string, error) {
+	own, named := n.DriverInfo[ownNetwork(kind)]
+	text, _ := own.(string)
+	switch {
+	case !named || own == nil:
+		return "", nil
+	case !slices.Contains(listed, text):
+		return "", node.Refuse(node.Invalid, "driver_info/%s of node %s is %q, which is none of the networks that nodes may "+
+			"name (--neutron-node-networks: %s); name one of those, or remove it", ownNetwork(kind), n.UUID, fmt.Sprint(own),
+			cmp.Or(strings.Join(listed, ", "), "none"))
+	}
+	return text, nil
+}
+
+// inspectionNetworked reports whether the node has a network for inspections.
+func inspectionNetworked(n node.Node, s Settings) bool {
+	return s.InspectionNetwork || n.DriverInfo[ownNetwork(inspectionNetwork)] != nil
 }
 
 // checkVIFs refuses a deploy of a node that would have no network at its end. Portgroups may have VIFs, too: those are
@@ -151,8 +179,11 @@ func (d *decision) checkVIFs(verb node.Event) error {
 }
 
 // inRamdiskNetwork reports whether the machine's ports are in the network of a ramdisk, or may be.
-func (d *decision) inRamdiskNetwork() bool {
-	return Neutron(d.n) && slices.ContainsFunc(d.f.Ports, func(p node.Port) bool {
+func (d *decision) inRamdiskNetwork() bool { return InRamdiskNetwork(d.n, d.f.Ports) }
+
+// InRamdiskNetwork reports whether a node's ports are in the network of a ramdisk, or may be.
+func InRamdiskNetwork(n node.Node, ports []node.Port) bool {
+	return Neutron(n) && slices.ContainsFunc(ports, func(p node.Port) bool {
 		return slices.ContainsFunc(RamdiskNetworks(), func(network string) bool {
 			return p.InternalInfo[network+"_vif_port_id"] != nil
 		})
@@ -168,7 +199,30 @@ func (d *decision) checkPowerOn(p powerChange) error {
 	}
 	return node.Refuse(node.InvalidState,
 		"node %s is %q, and its machine is in the network of a ramdisk: what is on its disk must not start there; end "+
-			"the activity first (abort, unrescue, rebuild, manage or delete)", d.n.UUID, d.n.ProvisionState)
+			"the activity first (abort, unrescue, rebuild, manage or delete; in manageable: clean or provide)", d.n.UUID,
+		d.n.ProvisionState)
+}
+
+// leaveNetwork is the chore that removes the ports of a ramdisk whose activity has failed, and which nobody looks at
+// any more. The power stays as it is.
+type leaveNetwork struct{ plain }
+
+// leaveEffect is its effect.
+const leaveEffect = "network.leave"
+
+func (leaveNetwork) effect() string { return leaveEffect }
+
+func (leaveNetwork) done(d *decision) { d.noteRamdiskPorts(Attached{}) }
+
+func (leaveNetwork) failure() string {
+	return "the machine was not taken out of the ramdisk's network (the next activity, or delete, does it)"
+}
+
+// leaveRamdiskNetwork follows a verb that only moves the node, out of a failure.
+func (d *decision) leaveRamdiskNetwork() {
+	if d.f.Settings.Neutron && d.inRamdiskNetwork() {
+		d.beginChore(leaveNetwork{})
+	}
 }
 
 // returnToTenant is the chore that takes a machine out of the network of a ramdisk, and starts it in its owner's.

@@ -93,7 +93,9 @@ func (d *decision) request(r Request) error {
 		run.ByHand, run.Listed, run.NoRamdisk, run.Doubts = r.Verb == node.Clean, d.asked(v.activity, r), r.noRamdisk(),
 			d.doubts
 		d.startRun(run)
+		return d.err
 	}
+	d.leaveRamdiskNetwork()
 	return d.err
 }
 

@@ -237,6 +237,11 @@ func (s *scene) set(k, v string) {
 		s.f.Settings.BootMedia = v == "true"
 	case "neutron":
 		s.f.Settings.Neutron = v == "true"
+	case "driver_info": // an object
+		s.n.DriverInfo = nil
+		s.parse(v, &s.n.DriverInfo)
+	case "node_network":
+		s.f.Settings.NodeNetworks = []string{v}
 	case "inspection_network":
 		s.f.Settings.InspectionNetwork = v == "true"
 	case "deploy_interface", "boot_interface", "inspect_interface", "rescue_interface", "bios_interface",

@@ -20,8 +20,10 @@ import (
 
 // neutronConfig is the Neutron that knows the machines' switches.
 type neutronConfig struct {
-	Networks []string `koanf:"neutron-networks"`
-	URL      string   `koanf:"neutron-url"`
+	Networks       []string `koanf:"neutron-networks"`
+	NodeNetworks   []string `koanf:"neutron-node-networks"`
+	SecurityGroups []string `koanf:"neutron-security-groups"`
+	URL            string   `koanf:"neutron-url"`
 }
 
 // openstackFlags are the settings of the cloud that the conductor is a part of.
@@ -35,6 +37,10 @@ func neutronFlags(f *pflag.FlagSet) {
 	f.StringSlice("neutron-networks", nil, "`networks` of OpenStack's Neutron for ramdisks, each as "+
 		"PURPOSE=NAME: provisioning and cleaning, and if they are others rescuing, servicing (default: that of "+
 		"provisioning) and inspection (default: none); nodes may then have network_interface neutron")
+	f.StringSlice("neutron-node-networks", nil, "`networks` of OpenStack's Neutron, by name or UUID, that a node may "+
+		"name for its ramdisk instead of those, as in driver_info/cleaning_network")
+	f.StringSlice("neutron-security-groups", nil, "`groups` of OpenStack's Neutron for the ports of ramdisks, each as "+
+		"PURPOSE=NAME with the purposes of --neutron-networks; several may have the same purpose (default: Neutron's own)")
 	f.String("neutron-url", "", "`URL` of a Neutron that asks for no token; without it, that of Keystone's catalogue, "+
 		"asked as --keystone-user")
 }
@@ -44,12 +50,11 @@ func (c *neutronConfig) networks() (map[string]string, error) {
 	if len(c.Networks) == 0 {
 		return nil, nil
 	}
-	known, named := plan.RamdiskNetworks(), map[string]string{}
+	named := map[string]string{}
 	for _, one := range c.Networks {
-		purpose, name, ok := strings.Cut(one, "=")
-		if !ok || name == "" || !slices.Contains(known, purpose) {
-			return nil, fmt.Errorf("--neutron-networks %q: expected PURPOSE=NAME, with one of %s", one,
-				strings.Join(known, ", "))
+		purpose, name, err := ofPurpose("networks", one)
+		if err != nil {
+			return nil, err
 		}
 		named[purpose] = name
 	}
@@ -58,6 +63,36 @@ func (c *neutronConfig) networks() (map[string]string, error) {
 	}
 	for _, purpose := range []string{"rescuing", "servicing"} {
 		if named[purpose] == "" {
+			named[purpose] = named["provisioning"]
+		}
+	}
+	return named, nil
+}
+
+// ofPurpose reads PURPOSE=NAME.
+func ofPurpose(flag, one string) (purpose, name string, err error) {
+	purpose, name, ok := strings.Cut(one, "=")
+	if known := plan.RamdiskNetworks(); !ok || name == "" || !slices.Contains(known, purpose) {
+		return "", "", fmt.Errorf("--neutron-%s %q: expected PURPOSE=NAME, with one of %s", flag, one,
+			strings.Join(known, ", "))
+	}
+	return purpose, name, nil
+}
+
+// groups are the security groups of ramdisks by what they are for. An activity in the network for provisioning has its
+// groups.
+func (c *neutronConfig) groups() (map[string][]string, error) {
+	named := map[string][]string{}
+	for _, one := range c.SecurityGroups {
+		purpose, name, err := ofPurpose("security-groups", one)
+		if err != nil {
+			return nil, err
+		}
+		named[purpose] = append(named[purpose], name)
+	}
+	for _, purpose := range []string{"rescuing", "servicing"} {
+		own := func(one string) bool { return strings.HasPrefix(one, purpose+"=") }
+		if named[purpose] == nil && !slices.ContainsFunc(c.Networks, own) {
 			named[purpose] = named["provisioning"]
 		}
 	}
@@ -75,8 +110,9 @@ func (c *Config) checkNeutron() error {
 	switch {
 	case err != nil:
 		return err
-	case networks == nil && c.Neutron.URL != "":
-		return errors.New("--neutron-url is of no use without --neutron-networks")
+	case networks == nil && (c.Neutron.URL != "" || len(c.Neutron.NodeNetworks)+len(c.Neutron.SecurityGroups) > 0):
+		return errors.New("--neutron-url, --neutron-node-networks and --neutron-security-groups are of no use without " +
+			"--neutron-networks")
 	case networks != nil && c.Neutron.URL == "" && !slices.Contains(c.Auth, "keystone"):
 		return errors.New("--neutron-networks needs --auth keystone, whose service user asks Neutron, or --neutron-url")
 	}
@@ -94,21 +130,26 @@ func (c *Config) networks(check func() error) (engine.Networks, error) {
 	if err != nil || networks == nil {
 		return nil, err
 	}
+	groups, err := c.Neutron.groups()
+	if err != nil {
+		return nil, err
+	}
+	conf := neutron.Config{Networks: networks, NodeNetworks: c.Neutron.NodeNetworks, SecurityGroups: groups}
 	if c.Neutron.URL == "" {
 		keystone, err := c.Keystone.client(check)
 		if err != nil {
 			return nil, err
 		}
-		return neutron.New(neutron.Config{Networks: networks, Service: neutron.By(keystone.Service)}), nil
+		conf.Service = neutron.By(keystone.Service)
+		return neutron.New(conf), nil
 	}
 	transport, _ := http.DefaultTransport.(*http.Transport)
 	transport = transport.Clone()
 	transport.DialContext = checkedDial(check)
-	service, err := neutron.At(c.Neutron.URL, transport)
-	if err != nil {
+	if conf.Service, err = neutron.At(c.Neutron.URL, transport); err != nil {
 		return nil, fmt.Errorf("--neutron-url: %w", err)
 	}
-	return neutron.New(neutron.Config{Service: service, Networks: networks}), nil
+	return neutron.New(conf), nil
 }
 
 // dialTime bounds a connection to a service of OpenStack.

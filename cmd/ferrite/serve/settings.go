@@ -28,6 +28,7 @@ func (c Config) settings() plan.Settings {
 		MaxConcurrentDeploy: c.MaxConcurrentDeploy, MaxConcurrentClean: c.MaxConcurrentClean,
 		BIOSBootloader: c.BIOSBootloader,
 		Neutron:        len(c.Neutron.Networks) > 0, InspectionNetwork: c.Neutron.inspects(),
+		NodeNetworks: c.Neutron.NodeNetworks,
 	}
 }
 

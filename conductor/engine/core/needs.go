@@ -128,6 +128,10 @@ type Networks interface {
 	// Plug connects a VIF that was just attached to the node; Unplug disconnects one that is detached.
 	Plug(ctx context.Context, n node.Node, vif string, ports []node.Port, groups []node.Portgroup) error
 	Unplug(ctx context.Context, vif string) error
+	// Readdress gives a VIF that is attached to a node another MAC address, and leaves it bound if it was.
+	Readdress(ctx context.Context, vif, mac string) error
+	// Leave takes the ports of ramdisks out of all networks, and leaves VIFs as they are.
+	Leave(ctx context.Context, n node.Node, ports []node.Port, groups []node.Portgroup) error
 	// VIF is the project that has a VIF, and the physical networks that it can be in; none: any.
 	VIF(ctx context.Context, vif string) (project string, physical []string, err error)
 }

@@ -198,6 +198,9 @@ func (e *Core) DeleteNode(ctx context.Context, ref string) error {
 			err = checkDeletable(n)
 		}
 		if err == nil {
+			err = NetworkRefusal(e.LeaveNetworks(ctx, n))
+		}
+		if err == nil {
 			err = e.remove(ctx, n)
 		}
 		return n.UUID, err

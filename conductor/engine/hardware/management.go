@@ -1,6 +1,7 @@
 package hardware
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
@@ -101,7 +102,8 @@ func (e *Hardware) Validate(ctx context.Context, ref string) (map[string]error, 
 	if err != nil {
 		return nil, err
 	}
-	out["network"] = plan.CheckNetwork(n, ports, e.Settings, node.Deploy)
+	out["network"] = cmp.Or(plan.CheckNetwork(n, ports, e.Settings, node.Deploy),
+		plan.CheckNetwork(n, ports, e.Settings, node.Clean))
 	if out["deploy"] = plan.CheckInstance(n); out["deploy"] == nil {
 		_, out["deploy"] = e.CheckImageFor(ctx, n, core.ProjectOf(ctx))
 	}

@@ -69,6 +69,7 @@ var jobs = map[string]func(*job, context.Context) (any, error){
 	"agent.poll":                      (*job).poll,
 	"agent.collect_logs":              (*job).collectLogs,
 	"network.attach":                  (*job).attachNetwork,
+	"network.leave":                   (*job).leaveNetwork,
 	"network.return_to_tenant":        (*job).returnToTenant,
 }
 

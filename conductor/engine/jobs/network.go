@@ -21,15 +21,17 @@ func (j *job) attachTo(ctx context.Context, network string) (a plan.Attached, er
 		return a, node.Refuse(node.Invalid, "this conductor knows no Neutron: start it with --neutron-networks")
 	}
 	j.leave() // the drivers of switches take their time
-	ports, err := j.Store.Ports(ctx, node.PortQuery{NodeUUID: j.n.UUID})
-	if err != nil {
-		return a, err
-	}
-	groups, err := j.Store.Catalogs().Portgroups.List(ctx, "node_uuid", j.n.UUID)
+	ports, groups, err := j.Plugs(ctx, j.n.UUID)
 	if err != nil {
 		return a, err
 	}
 	return j.Networks.Attach(ctx, j.n, network, ports, groups)
+}
+
+// leaveNetwork removes the ports of a ramdisk.
+func (j *job) leaveNetwork(ctx context.Context) (any, error) {
+	j.leave()
+	return nil, j.LeaveNetworks(ctx, j.n)
 }
 
 // returnToTenant starts the machine in the network of its owner, which it enters while it is off.

@@ -19,8 +19,27 @@ func (c portgroups) Create(ctx context.Context, g node.Portgroup) (node.Portgrou
 }
 
 // Update edits a portgroup of a node that is not reserved, and takes its ports
-// along into another physical network.
+// along into another physical network. Its VIF gets its new address.
 func (c portgroups) Update(ctx context.Context, ref string, edit func(*node.Portgroup) error) (node.Portgroup, error) {
+	var was string
+	g, err := c.change(ctx, ref, func(g *node.Portgroup) error {
+		was = g.Address
+		return edit(g)
+	})
+	if err != nil {
+		return g, err
+	}
+	return g, c.e.readdress(ctx, g.NodeUUID, g.VIF(), was, g.Address, func() error {
+		_, err := c.change(ctx, g.UUID, func(g *node.Portgroup) error {
+			g.Address = was
+			return nil
+		})
+		return err
+	})
+}
+
+// change edits the record of a portgroup.
+func (c portgroups) change(ctx context.Context, ref string, edit func(*node.Portgroup) error) (node.Portgroup, error) {
 	c.e.wiring.Lock()
 	defer c.e.wiring.Unlock()
 	return core.Again(func() (node.Portgroup, error) { return c.update(ctx, ref, edit) })

@@ -84,8 +84,27 @@ func (e *Records) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, err
 }
 
 // UpdatePort edits a port, by UUID or name, of a node that is not reserved.
-// edit may run more than once and may answer a Refusal.
+// edit may run more than once and may answer a Refusal. The VIF of a port gets its new address.
 func (e *Records) UpdatePort(ctx context.Context, ref string, edit func(*node.Port) error) (node.Port, error) {
+	var was string
+	p, err := e.editPort(ctx, ref, func(p *node.Port) error {
+		was = p.Address
+		return edit(p)
+	})
+	if err != nil {
+		return p, err
+	}
+	return p, e.readdress(ctx, p.NodeUUID, p.VIF(), was, p.Address, func() error {
+		_, err := e.editPort(ctx, p.UUID, func(p *node.Port) error {
+			p.Address = was
+			return nil
+		})
+		return err
+	})
+}
+
+// editPort changes the record of a port.
+func (e *Records) editPort(ctx context.Context, ref string, edit func(*node.Port) error) (node.Port, error) {
 	e.wiring.Lock()
 	defer e.wiring.Unlock()
 	for range core.MaxTries {

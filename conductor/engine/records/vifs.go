@@ -17,7 +17,7 @@ func (e *Records) VIFs(ctx context.Context, ref string) ([]string, error) {
 	if err != nil || !n.Networked() {
 		return nil, err
 	}
-	ports, groups, err := e.plugs(ctx, n.UUID)
+	ports, groups, err := e.Plugs(ctx, n.UUID)
 	if err != nil {
 		return nil, err
 	}
@@ -29,16 +29,6 @@ func (e *Records) VIFs(ctx context.Context, ref string) ([]string, error) {
 		vifs = append(vifs, groups[i].VIF())
 	}
 	return slices.DeleteFunc(vifs, func(id string) bool { return id == "" }), nil
-}
-
-// plugs is all of a node that a virtual interface could be attached to.
-func (e *Records) plugs(ctx context.Context, uuid string) ([]node.Port, []node.Portgroup, error) {
-	ports, err := e.Store.Ports(ctx, node.PortQuery{NodeUUID: uuid})
-	if err != nil {
-		return nil, nil, err
-	}
-	groups, err := e.Store.Catalogs().Portgroups.List(ctx, "node_uuid", uuid)
-	return ports, groups, err
 }
 
 // AttachVIF attaches a virtual interface to a free port or portgroup of a node
@@ -67,12 +57,12 @@ func (e *Records) AttachVIF(ctx context.Context, ref string, v node.VIF) error {
 	if err != nil || !e.connects(n) {
 		return err
 	}
-	ports, groups, err := e.plugs(ctx, n.UUID)
+	ports, groups, err := e.Plugs(ctx, n.UUID)
 	if err == nil {
 		err = e.Networks.Plug(ctx, n, v.ID, ports, groups)
 	}
 	if err != nil { // the record says nothing that is not so
-		return errors.Join(refusalOf(err), e.rewire(ctx, n.UUID, detaching(v.ID)))
+		return errors.Join(core.NetworkRefusal(err), e.rewire(ctx, n.UUID, detaching(v.ID)))
 	}
 	return nil
 }
@@ -84,7 +74,7 @@ func (e *Records) connects(n node.Node) bool { return plan.Neutron(n) && e.Netwo
 func (e *Records) visible(ctx context.Context, v node.VIF) (node.VIF, error) {
 	project, physical, err := e.Networks.VIF(ctx, v.ID)
 	if err != nil {
-		return v, refusalOf(err)
+		return v, core.NetworkRefusal(err)
 	}
 	if v.Project != "" && project != v.Project {
 		return v, node.Refuse(node.Invalid, "Unable to attach VIF %s: project %s has no such port in Neutron.", v.ID,
@@ -94,13 +84,20 @@ func (e *Records) visible(ctx context.Context, v node.VIF) (node.VIF, error) {
 	return v, nil
 }
 
-// refusalOf is an error of Neutron's for whoever asked.
-func refusalOf(err error) error {
-	var lasting interface{ Permanent() bool }
-	if errors.As(err, &lasting) && lasting.Permanent() {
-		return node.Refuse(node.Invalid, "%v", err)
+// readdress has Neutron know the new address of a port or portgroup that has a VIF. Where it does not, undo puts the
+// old one back on record.
+func (e *Records) readdress(ctx context.Context, ref, vif, was, is string, undo func() error) error {
+	if vif == "" || is == "" || was == is {
+		return nil
 	}
-	return node.Refuse(node.Busy, "%v", err)
+	n, err := e.Node(ctx, ref)
+	if err != nil || !e.connects(n) {
+		return err
+	}
+	if err := e.Networks.Readdress(ctx, vif, is); err != nil {
+		return errors.Join(core.NetworkRefusal(err), undo())
+	}
+	return nil
 }
 
 // DetachVIF takes a virtual interface off a node that is not reserved.
@@ -115,7 +112,7 @@ func (e *Records) DetachVIF(ctx context.Context, ref, id string) error {
 			err = e.Networks.Unplug(ctx, id)
 		}
 		if err != nil {
-			return refusalOf(err)
+			return core.NetworkRefusal(err)
 		}
 	}
 	return e.rewire(ctx, n.UUID, detaching(id))
@@ -156,7 +153,7 @@ func (e *Records) rewire(ctx context.Context, ref string, change plugging) error
 		if err != nil || !n.Networked() {
 			return none, err
 		}
-		ports, groups, err := e.plugs(ctx, n.UUID)
+		ports, groups, err := e.Plugs(ctx, n.UUID)
 		if err != nil {
 			return none, err
 		}
