@@ -153,6 +153,9 @@ var rules = []rule{
 	{packages: list("conductor/datafolder"), may: list("decisions, conductor/keys, conductor/store, " +
 		"conductor/documents/objects, conductor/seal, proto/*"),
 		why: "files and locks of a conductor, and how its database is opened; knows no settings"},
+	{packages: list("conductor/doctor"), may: list("decisions, conductor/datafolder, conductor/keys, " +
+		"conductor/store, conductor/documents/objects, conductor/seal, proto/*"),
+		why: "looks at a conductor's host; knows interfaces, not drivers"},
 	{packages: list("conductor/backup, conductor/cacert, conductor/dial, conductor/floating, conductor/keys, " +
 		"conductor/localfile, conductor/outbound, conductor/ratelimit, conductor/reload, conductor/seal"),
 		why: "usable alone"},

@@ -7,61 +7,19 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/netip"
 	"os"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/conductor/bmc"
+	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/datafolder"
+	"github.com/ferrite-metal/ferrite/conductor/doctor"
+	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
-
-// Grades of a finding.
-const (
-	gradeGood = "ok"
-	gradeWarn = "warn"
-	gradeBad  = "bad"
-)
-
-// finding is what one look at this host has shown.
-type finding struct {
-	Check string `json:"check"`
-	Grade string `json:"grade"`
-	Found string `json:"found"`
-	Try   string `json:"try,omitempty"` // what to do about it
-}
-
-func good(format string, args ...any) finding {
-	return finding{Grade: gradeGood, Found: fmt.Sprintf(format, args...)}
-}
-
-func warn(try, format string, args ...any) finding {
-	return finding{Grade: gradeWarn, Found: fmt.Sprintf(format, args...), Try: try}
-}
-
-func bad(try, format string, args ...any) finding {
-	return finding{Grade: gradeBad, Found: fmt.Sprintf(format, args...), Try: try}
-}
-
-// patient is one host that is looked at.
-type patient struct {
-	conf    Config
-	running bool // a conductor has the data folder
-	now     func() time.Time
-	log     *slog.Logger
-}
-
-// checkup is one look. A check whose subject is switched off has no findings.
-type checkup struct {
-	name string
-	look func(ctx context.Context, p patient) []finding
-}
-
-var checkups = []checkup{
-	{"data folder", lookAtData}, {"disk", lookAtDisk}, {"ports", lookAtPorts}, {"API", lookAtAPI},
-	{"interface", lookAtInterface}, {"other DHCP", lookForDHCP}, {"ramdisk", lookAtRamdisk},
-	{"certificate", lookAtCertificate}, {"clock", lookAtClock}, {"BMCs", lookAtBMCs},
-}
 
 // DoctorCommand is `ferrite doctor`.
 func DoctorCommand() *cobra.Command {
@@ -93,60 +51,88 @@ The exit status is 1 if something is bad. For one BMC in detail: ferrite bmc doc
 var errBad = errors.New("something on this host keeps machines from being provisioned: see the lines that are bad")
 
 func examine(ctx context.Context, config, format string, out io.Writer) error {
-	p := patient{now: time.Now, log: slog.New(slog.DiscardHandler)}
-	all, err := p.read(config)
+	configured, host, err := hostOf(config)
 	if err != nil {
 		return err
 	}
-	for _, c := range checkups {
-		if len(all) > 0 && all[0].Grade == gradeBad {
-			break // of a configuration that is refused nothing follows
-		}
-		for _, f := range c.look(ctx, p) {
-			f.Check = c.name
-			all = append(all, f)
-		}
+	all := []doctor.Finding{configured}
+	if configured.Grade != doctor.GradeBad { // of a configuration that is refused nothing follows
+		all = append(all, host.Look(ctx)...)
 	}
 	if err := show(all, format, out); err != nil {
 		return err
 	}
 	for _, f := range all {
-		if f.Grade == gradeBad {
+		if f.Grade == doctor.GradeBad {
 			return errBad
 		}
 	}
 	return nil
 }
 
-// read takes the configuration, and says whether it is accepted.
-func (p *patient) read(config string) ([]finding, error) {
-	said, err := CheckFile(config)
-	if err != nil {
-		f := bad("change it, or make one with: ferrite setup", "%v", err)
-		f.Check = "configuration"
-		return []finding{f}, nil
+// hostOf takes the configuration of a host, and says whether it is accepted.
+func hostOf(config string) (f doctor.Finding, h doctor.Host, err error) {
+	f = doctor.Finding{Check: "configuration", Grade: doctor.GradeGood}
+	if f.Found, err = CheckFile(config); err != nil {
+		f.Grade, f.Found, f.Try = doctor.GradeBad, err.Error(), "change it, or make one with: ferrite setup"
+		return f, h, nil
 	}
 	cmd := Command()
 	if err := cmd.ParseFlags([]string{"--config", config}); err != nil {
-		return nil, err
+		return f, h, err
 	}
-	if p.conf, err = read(cmd.Flags()); err != nil {
-		return nil, err
+	conf, err := read(cmd.Flags())
+	if err != nil {
+		return f, h, err
 	}
-	if _, err := os.Stat(p.conf.DataDir); err == nil {
-		unlock, err := datafolder.LockToRead(p.conf.DataDir)
-		if p.running = err != nil; !p.running {
+	h = conf.examined()
+	if _, err := os.Stat(conf.DataDir); err == nil {
+		unlock, err := datafolder.LockToRead(conf.DataDir)
+		if h.Running = err != nil; !h.Running {
 			if err := unlock(); err != nil {
-				return nil, err
+				return f, h, err
 			}
 		}
 	}
-	f := good("%s", said)
-	f.Check = "configuration"
-	return []finding{f}, nil
+	return f, h, nil
 }
 
-func show(all []finding, format string, out io.Writer) error {
+// examined is what the settings say of their host.
+func (c Config) examined() doctor.Host {
+	h := doctor.Host{Folder: datafolder.Folder{Dir: c.DataDir, Server: c.server()}, APIAddress: c.APIAddress,
+		APIURL: c.scheme() + c.APIAddress, TLSCert: c.TLSCert, TLSKey: c.TLSKey, BMCs: c.examinedBMCs, Now: time.Now}
+	if !c.Boot {
+		return h
+	}
+	h.Boot = &doctor.Boot{Interface: c.BootInterface, HTTPPort: bootserver.DefaultHTTPPort, OtherDHCP: c.OtherDHCP,
+		Kernel: c.Kernel, Initrd: c.Initrd, LoaderDir: c.LoaderDir,
+		Address: func() (netip.Addr, netip.Prefix, error) {
+			at, own, err := c.subnet()
+			return at, own.Prefix, err
+		}}
+	return h
+}
+
+// examinedBMCs are the drivers of a conductor with these settings.
+func (c Config) examinedBMCs() (doctor.BMCs, error) {
+	log := slog.New(slog.DiscardHandler)
+	dialled, _, err := c.dialling(nil, log)
+	if err != nil {
+		return doctor.BMCs{}, err
+	}
+	drivers, err := bmc.New(c.HardwareTypes, bmc.Options{Log: log, CAs: cacert.Folder(c.CAFolder),
+		Dialer: dialled.bmcs.Dialer(), Patience: c.patience()})
+	if err != nil {
+		return doctor.BMCs{}, fmt.Errorf("--hardware-types: %w", err)
+	}
+	all := map[string]doctor.BMC{}
+	for name, d := range drivers.Types() {
+		all[name] = d
+	}
+	return doctor.BMCs{Drivers: all, Close: drivers.Close}, nil
+}
+
+func show(all []doctor.Finding, format string, out io.Writer) error {
 	if format == "json" {
 		enc := json.NewEncoder(out)
 		enc.SetIndent("", "  ")

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/certificate/certtest"
+	"github.com/ferrite-metal/ferrite/conductor/doctor"
 )
 
 // doctorSays runs `ferrite doctor`, and returns its findings as "grade found", by check.
@@ -29,14 +29,14 @@ func doctorSays(t *testing.T, config string) (map[string]string, error) {
 	c.SilenceErrors = true
 	c.SetArgs([]string{"--config", path, "-o", "json"})
 	runErr := c.ExecuteContext(t.Context())
-	var all []finding
+	var all []doctor.Finding
 	if err := json.Unmarshal(out.Bytes(), &all); err != nil {
 		t.Fatal(err, out.String())
 	}
 	said := map[string]string{}
 	for _, f := range all {
 		said[f.Check] += f.Grade + " " + f.Found + "; "
-		if f.Grade == gradeBad && f.Try == "" {
+		if f.Grade == doctor.GradeBad && f.Try == "" {
 			t.Errorf("%s is bad, and nothing is said of what to do: %s", f.Check, f.Found)
 		}
 	}
@@ -112,24 +112,4 @@ func TestDoctorBesideConductor(t *testing.T) {
 	}
 	wantSaid(t, said, map[string]string{"ports": "ok a conductor runs", "API": "ok http",
 		"data folder": "ok database and keys", "BMCs": "warn BMCs that answer: 0 of 1; not:\nsilent (http://127.0.0.1:1)"})
-}
-
-// TestCertificateEnds: a certificate is warned of before it ends.
-func TestCertificateEnds(t *testing.T) {
-	dir := t.TempDir()
-	chain, key := certtest.New(t).Server("127.0.0.1")
-	p := patient{}
-	p.conf.TLSCert, p.conf.TLSKey = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	for path, text := range map[string][]byte{p.conf.TLSCert: chain, p.conf.TLSKey: key} {
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for after, want := range map[time.Duration]string{-100 * 365 * 24 * time.Hour: "bad", 0: "ok warn",
-		100 * 365 * 24 * time.Hour: "bad"} {
-		p.now = func() time.Time { return time.Now().Add(after) }
-		if all := lookAtCertificate(t.Context(), p); len(all) != 1 || !strings.Contains(want, all[0].Grade) {
-			t.Errorf("after %s: %v, expected %s", after, all, want)
-		}
-	}
 }

@@ -1,4 +1,4 @@
-package serve
+package doctor
 
 import (
 	"context"
@@ -16,8 +16,6 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4/nclient4"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/ferrite-metal/ferrite/conductor/bmc"
-	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
@@ -27,32 +25,32 @@ import (
 const dhcpPatience = 3 * time.Second
 
 // lookForDHCP asks for an address as a machine that nobody knows. A conductor without discovery does not answer it.
-func lookForDHCP(ctx context.Context, p patient) []finding {
-	if !p.conf.Boot {
+func lookForDHCP(ctx context.Context, h Host) []Finding {
+	if h.Boot == nil {
 		return nil
 	}
 	mac := make(net.HardwareAddr, 6)
 	rand.Read(mac)             // never fails
 	mac[0] = mac[0]&0xfe | 0x2 // locally administered, one host's
-	c, err := nclient4.New(p.conf.BootInterface, nclient4.WithTimeout(dhcpPatience), nclient4.WithRetry(1),
+	c, err := nclient4.New(h.Boot.Interface, nclient4.WithTimeout(dhcpPatience), nclient4.WithRetry(1),
 		nclient4.WithHWAddr(mac))
 	if err != nil {
-		return []finding{warn("run as root", "not looked for: %v", err)}
+		return []Finding{warn("run as root", "not looked for: %v", err)}
 	}
 	offer, err := c.DiscoverOffer(ctx)
 	if err := errors.Join(err, c.Close()); err != nil || offer == nil {
-		return []finding{good("no other DHCP server answered on %s in %s", p.conf.BootInterface, dhcpPatience)}
+		return []Finding{good("no other DHCP server answered on %s in %s", h.Boot.Interface, dhcpPatience)}
 	}
 	server := offer.ServerIdentifier()
-	at, _, err := p.conf.subnet()
+	at, _, err := h.Boot.Address()
 	switch {
 	case err == nil && server.Equal(at.AsSlice()):
-		return []finding{good("only this conductor answers on %s", p.conf.BootInterface)}
-	case p.conf.OtherDHCP:
-		return []finding{good("%s lends addresses on %s, as --other-dhcp says", server, p.conf.BootInterface)}
+		return []Finding{good("only this conductor answers on %s", h.Boot.Interface)}
+	case h.Boot.OtherDHCP:
+		return []Finding{good("%s lends addresses on %s, as --other-dhcp says", server, h.Boot.Interface)}
 	}
-	return []finding{bad("stop that server, or set --dhcp proxy, --dhcp off or --other-dhcp: ferrite docs boot-networks",
-		"%s lends addresses on %s, too", server, p.conf.BootInterface)}
+	return []Finding{bad("stop that server, or set --dhcp proxy, --dhcp off or --other-dhcp: ferrite docs boot-networks",
+		"%s lends addresses on %s, too", server, h.Boot.Interface)}
 }
 
 // How long all BMCs may take, and how many are asked at a time.
@@ -63,35 +61,29 @@ const (
 )
 
 // lookAtBMCs asks the BMC of every node for its power state. The nodes are those of a copy of the database.
-func lookAtBMCs(ctx context.Context, p patient) (found []finding) {
-	nodes, err := p.nodes(ctx)
+func lookAtBMCs(ctx context.Context, h Host) (found []Finding) {
+	nodes, err := h.nodes(ctx)
 	if err != nil {
-		return []finding{warn("", "not asked: %v", err)}
+		return []Finding{warn("", "not asked: %v", err)}
 	}
-	dialled, _, err := p.conf.dialling(nil, p.log)
+	bmcs, err := h.BMCs()
 	if err != nil {
-		return []finding{bad("correct the setting", "%v", err)}
-	}
-	drivers, err := bmc.New(p.conf.HardwareTypes, bmc.Options{Log: p.log, CAs: cacert.Folder(p.conf.CAFolder),
-		Dialer: dialled.bmcs.Dialer(), Patience: p.conf.patience()})
-	if err != nil {
-		return []finding{bad("correct --hardware-types", "%v", err)}
+		return []Finding{bad("correct the setting", "%v", err)}
 	}
 	defer func() {
-		if err := drivers.Close(); err != nil {
+		if err := bmcs.Close(); err != nil {
 			found = append(found, warn("", "sessions of BMCs were not ended: %v", err))
 		}
 	}()
 	ctx, cancel := context.WithTimeout(ctx, bmcPatience)
 	defer cancel()
-	types := hardwareTypes(drivers)
 	var mu sync.Mutex
 	var asked int
 	var silent []string
 	var asking errgroup.Group
 	asking.SetLimit(bmcsAtOnce)
 	for _, n := range nodes {
-		b := types[n.Driver]
+		b := bmcs.Drivers[n.Driver]
 		if b == nil || len(n.BMCAddresses()) == 0 || b.Validate(n) != nil {
 			continue
 		}
@@ -108,18 +100,18 @@ func lookAtBMCs(ctx context.Context, p patient) (found []finding) {
 	_ = asking.Wait() // none fails
 	slices.Sort(silent)
 	if len(silent) == 0 {
-		return []finding{good("BMCs that answer: %d of %d", asked, asked)}
+		return []Finding{good("BMCs that answer: %d of %d", asked, asked)}
 	}
 	text := fmt.Sprintf("BMCs that answer: %d of %d", asked-len(silent), asked)
 	if more := len(silent) - bmcsNamed; more > 0 {
 		silent = append(silent[:bmcsNamed], fmt.Sprintf("and %d more", more))
 	}
-	return []finding{warn("ferrite bmc doctor ADDRESS", "%s; not:\n%s", text, strings.Join(silent, "\n"))}
+	return []Finding{warn("ferrite bmc doctor ADDRESS", "%s; not:\n%s", text, strings.Join(silent, "\n"))}
 }
 
 // nodes are those of the database as it is now.
-func (p patient) nodes(ctx context.Context) (nodes []node.Node, err error) {
-	d := datafolder.Folder{Dir: p.conf.DataDir, Server: p.conf.server()}
+func (h Host) nodes(ctx context.Context) (nodes []node.Node, err error) {
+	d := h.Folder
 	if d.Server.URL != "" {
 		return nil, errors.New("the nodes are on a database server; ask the conductor: " +
 			"ferrite node list --fault power_failure")

@@ -1,4 +1,4 @@
-package serve
+package doctor
 
 import (
 	"context"
@@ -18,29 +18,28 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/store"
-	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
 // lookAtData says whether a conductor would take the folder up.
-func lookAtData(ctx context.Context, p patient) []finding {
-	d := datafolder.Folder{Dir: p.conf.DataDir, Server: p.conf.server()}
+func lookAtData(ctx context.Context, h Host) []Finding {
+	d := h.Folder
 	switch {
 	case d.Server.URL != "":
-		return []finding{good("the database is on a server: %s", store.PostgresName(d.Server.URL))}
+		return []Finding{good("the database is on a server: %s", store.PostgresName(d.Server.URL))}
 	case !d.Has(datafolder.DatabaseFile):
 		if err := d.LostDatabase(); err != nil {
-			return []finding{bad("ferrite docs data-folder", "%v", err)}
+			return []Finding{bad("ferrite docs data-folder", "%v", err)}
 		}
-		return []finding{good("%s is empty: the first start makes a database", d.Dir)}
+		return []Finding{good("%s is empty: the first start makes a database", d.Dir)}
 	}
 	schema, err := store.SchemaVersion(ctx, d.Path(datafolder.DatabaseFile))
 	if err != nil {
-		return []finding{bad("ferrite store check", "%v", err)}
+		return []Finding{bad("ferrite store check", "%v", err)}
 	}
 	if missing := d.MissingKeys(schema); len(missing) > 0 {
-		return []finding{bad("ferrite docs data-folder", "%v", missing[0])}
+		return []Finding{bad("ferrite docs data-folder", "%v", missing[0])}
 	}
-	return []finding{good("database and keys are in %s, schema version %d", d.Dir, schema)}
+	return []Finding{good("database and keys are in %s, schema version %d", d.Dir, schema)}
 }
 
 // How little room is too little: for a few hours of writes, and for the rewrite of a database.
@@ -49,8 +48,8 @@ const (
 	tooFew = 100 << 20
 )
 
-func lookAtDisk(_ context.Context, p patient) []finding {
-	dir := p.conf.DataDir
+func lookAtDisk(_ context.Context, h Host) []Finding {
+	dir := h.Folder.Dir
 	var s unix.Statfs_t
 	err := unix.Statfs(dir, &s)
 	for errors.Is(err, unix.ENOENT) && dir != filepath.Dir(dir) { // the first start makes it
@@ -58,31 +57,31 @@ func lookAtDisk(_ context.Context, p patient) []finding {
 		err = unix.Statfs(dir, &s)
 	}
 	if err != nil {
-		return []finding{bad("mount it", "%s: %v", dir, err)}
+		return []Finding{bad("mount it", "%s: %v", dir, err)}
 	}
 	free := int64(s.Bavail) * s.Bsize
 	const try = "make room: a full disk refuses writes"
 	switch text := fmt.Sprintf("%.1f GB free at %s", float64(free)/1e9, dir); {
 	case free < tooFew:
-		return []finding{bad(try, "%s", text)}
+		return []Finding{bad(try, "%s", text)}
 	case free < scarce:
-		return []finding{warn(try, "%s", text)}
+		return []Finding{warn(try, "%s", text)}
 	default:
-		return []finding{good("%s", text)}
+		return []Finding{good("%s", text)}
 	}
 }
 
 // lookAtPorts binds what a conductor would; those of a running one are in use as they should be.
-func lookAtPorts(ctx context.Context, p patient) (all []finding) {
-	if p.running {
-		return []finding{good("a conductor runs, and has its ports")}
+func lookAtPorts(ctx context.Context, h Host) (all []Finding) {
+	if h.Running {
+		return []Finding{good("a conductor runs, and has its ports")}
 	}
-	wanted := []struct{ network, address string }{{"tcp", p.conf.APIAddress}}
-	if p.conf.Boot {
-		if at, _, err := p.conf.subnet(); err == nil {
+	wanted := []struct{ network, address string }{{"tcp", h.APIAddress}}
+	if h.Boot != nil {
+		if at, _, err := h.Boot.Address(); err == nil {
 			wanted = append(wanted, struct{ network, address string }{"udp4", ":67"},
 				struct{ network, address string }{"udp4", net.JoinHostPort(at.String(), "69")},
-				struct{ network, address string }{"tcp", fmt.Sprintf("%s:%d", at, bootserver.DefaultHTTPPort)})
+				struct{ network, address string }{"tcp", fmt.Sprintf("%s:%d", at, h.Boot.HTTPPort)})
 		}
 	}
 	var conf net.ListenConfig
@@ -114,109 +113,109 @@ func lookAtPorts(ctx context.Context, p patient) (all []finding) {
 }
 
 // lookAtAPI asks a running conductor whether it can serve.
-func lookAtAPI(ctx context.Context, p patient) []finding {
-	if !p.running {
-		return []finding{warn("systemctl start ferrite, or: ferrite serve", "no conductor runs in %s", p.conf.DataDir)}
+func lookAtAPI(ctx context.Context, h Host) []Finding {
+	if !h.Running {
+		return []Finding{warn("systemctl start ferrite, or: ferrite serve", "no conductor runs in %s", h.Folder.Dir)}
 	}
-	url := p.conf.scheme() + p.conf.APIAddress + "/readyz"
+	url := h.APIURL + "/readyz"
 	// Whether the certificate is good is another look; this is the conductor of this host's configuration.
 	client := http.Client{Timeout: 5 * time.Second,
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // see above
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return []finding{bad("correct --api-address", "%v", err)}
+		return []Finding{bad("correct --api-address", "%v", err)}
 	}
 	answer, err := client.Do(req)
 	if err != nil {
-		return []finding{bad("journalctl -u ferrite", "%v", err)}
+		return []Finding{bad("journalctl -u ferrite", "%v", err)}
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return []finding{bad("journalctl -u ferrite", "%s answers %s", url, answer.Status)}
+		return []Finding{bad("journalctl -u ferrite", "%s answers %s", url, answer.Status)}
 	}
-	return []finding{good("%s answers", url)}
+	return []Finding{good("%s answers", url)}
 }
 
-func lookAtInterface(_ context.Context, p patient) []finding {
-	if !p.conf.Boot {
+func lookAtInterface(_ context.Context, h Host) []Finding {
+	if h.Boot == nil {
 		return nil
 	}
-	name := p.conf.BootInterface
+	name := h.Boot.Interface
 	i, err := net.InterfaceByName(name)
 	if err != nil {
-		return []finding{bad("ip link; ferrite setup --overwrite", "%s: %v", name, err)}
+		return []Finding{bad("ip link; ferrite setup --overwrite", "%s: %v", name, err)}
 	}
 	if i.Flags&net.FlagUp == 0 {
-		return []finding{bad("ip link set "+name+" up", "%s is down", name)}
+		return []Finding{bad("ip link set "+name+" up", "%s is down", name)}
 	}
 	if i.Flags&net.FlagRunning == 0 {
-		return []finding{bad("look at cable and switch", "%s has no link", name)}
+		return []Finding{bad("look at cable and switch", "%s has no link", name)}
 	}
-	at, own, err := p.conf.subnet()
+	at, own, err := h.Boot.Address()
 	if err != nil {
-		return []finding{bad("ip address", "%v", err)}
+		return []Finding{bad("ip address", "%v", err)}
 	}
-	return []finding{good("%s is up, %s, %s", name, at, own.Prefix)}
+	return []Finding{good("%s is up, %s, %s", name, at, own)}
 }
 
 // lookAtRamdisk looks for what machines boot.
-func lookAtRamdisk(_ context.Context, p patient) (all []finding) {
-	if !p.conf.Boot {
+func lookAtRamdisk(_ context.Context, h Host) (all []Finding) {
+	if h.Boot == nil {
 		return nil
 	}
-	if p.conf.Kernel == "" {
+	if h.Boot.Kernel == "" {
 		all = append(all, bad("ferrite image build --profile metal --out /srv/ferrite, then set --ramdisk-kernel and "+
 			"--ramdisk-initrd", "no ramdisk is configured: machines boot nothing"))
 	} else {
-		all = append(all, good("%s and %s are there", p.conf.Kernel, p.conf.Initrd))
+		all = append(all, good("%s and %s are there", h.Boot.Kernel, h.Boot.Initrd))
 	}
 	for _, loader := range []string{"undionly.kpxe", "snponly.efi"} {
-		if _, err := os.Stat(filepath.Join(p.conf.LoaderDir, loader)); errors.Is(err, fs.ErrNotExist) {
-			return append(all, bad("apt-get install ipxe, or set --loader-dir", "%s is not in %s", loader, p.conf.LoaderDir))
+		if _, err := os.Stat(filepath.Join(h.Boot.LoaderDir, loader)); errors.Is(err, fs.ErrNotExist) {
+			return append(all, bad("apt-get install ipxe, or set --loader-dir", "%s is not in %s", loader, h.Boot.LoaderDir))
 		}
 	}
-	return append(all, good("boot loaders are in %s", p.conf.LoaderDir))
+	return append(all, good("boot loaders are in %s", h.Boot.LoaderDir))
 }
 
 // expiresSoon is when a certificate is to be renewed.
 const expiresSoon = 30 * 24 * time.Hour
 
-func lookAtCertificate(_ context.Context, p patient) []finding {
-	if p.conf.TLSCert == "" {
+func lookAtCertificate(_ context.Context, h Host) []Finding {
+	if h.TLSCert == "" {
 		return nil
 	}
-	pair, err := tls.LoadX509KeyPair(p.conf.TLSCert, p.conf.TLSKey)
+	pair, err := tls.LoadX509KeyPair(h.TLSCert, h.TLSKey)
 	if err != nil {
-		return []finding{bad("ferrite docs tls", "%v", err)}
+		return []Finding{bad("ferrite docs tls", "%v", err)}
 	}
 	cert, err := x509.ParseCertificate(pair.Certificate[0])
 	if err != nil {
-		return []finding{bad("ferrite docs tls", "%s: %v", p.conf.TLSCert, err)}
+		return []Finding{bad("ferrite docs tls", "%s: %v", h.TLSCert, err)}
 	}
-	left, until := cert.NotAfter.Sub(p.now()), cert.NotAfter.UTC().Format(time.DateOnly)
+	left, until := cert.NotAfter.Sub(h.Now()), cert.NotAfter.UTC().Format(time.DateOnly)
 	const try = "renew it: ferrite docs tls"
 	switch {
 	case left <= 0:
-		return []finding{bad(try, "%s ended on %s", p.conf.TLSCert, until)}
-	case p.now().Before(cert.NotBefore):
-		return []finding{bad("set the clock", "%s begins on %s", p.conf.TLSCert, cert.NotBefore.UTC().Format(time.DateOnly))}
+		return []Finding{bad(try, "%s ended on %s", h.TLSCert, until)}
+	case h.Now().Before(cert.NotBefore):
+		return []Finding{bad("set the clock", "%s begins on %s", h.TLSCert, cert.NotBefore.UTC().Format(time.DateOnly))}
 	case left < expiresSoon:
-		return []finding{warn(try, "%s ends on %s", p.conf.TLSCert, until)}
+		return []Finding{warn(try, "%s ends on %s", h.TLSCert, until)}
 	}
-	return []finding{good("%s is valid until %s", p.conf.TLSCert, until)}
+	return []Finding{good("%s is valid until %s", h.TLSCert, until)}
 }
 
 // lookAtClock asks the kernel whether something keeps its clock (adjtimex(2)).
-func lookAtClock(_ context.Context, p patient) []finding {
+func lookAtClock(_ context.Context, h Host) []Finding {
 	var t unix.Timex
 	state, err := unix.Adjtimex(&t)
-	now := p.now().UTC().Format(time.RFC3339)
+	now := h.Now().UTC().Format(time.RFC3339)
 	switch {
 	case err != nil:
-		return []finding{warn("run as root", "the clock says %s; whether it is kept is not known: %v", now, err)}
+		return []Finding{warn("run as root", "the clock says %s; whether it is kept is not known: %v", now, err)}
 	case state == unix.TIME_ERROR || t.Status&unix.STA_UNSYNC != 0:
-		return []finding{warn("timedatectl set-ntp true, or install chrony",
+		return []Finding{warn("timedatectl set-ntp true, or install chrony",
 			"the clock says %s, and nothing keeps it right", now)}
 	}
-	return []finding{good("the clock says %s, and is kept right", now)}
+	return []Finding{good("the clock says %s, and is kept right", now)}
 }
