@@ -147,6 +147,10 @@ var rules = []rule{
 	{packages: list("conductor/cluster"), may: list("decisions, conductor/documents/objects, conductor/seal, " +
 		"conductor/store, proto/*"), tests: list("conductor/store/*"),
 		why: "who leads, and who is asked; knows neither nodes nor resources"},
+	{packages: list("conductor/cluster/sharing"), may: list("decisions, conductor/cluster, conductor/datafolder, " +
+		"conductor/documents/objects, conductor/imagestore, conductor/keys, conductor/seal, conductor/store, " +
+		"images/disk/*, proto/*"),
+		why: "keys, certificate and images of all members; knows neither nodes nor settings"},
 	{packages: list("conductor/handover"), may: list("decisions, conductor/engine/*, conductor/bootlog, " +
 		"conductor/store, conductor/documents/objects, conductor/seal, proto/*"),
 		why: "what a leader has seen, for the next one; decides nothing"},

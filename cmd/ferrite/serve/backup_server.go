@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
+	"github.com/ferrite-metal/ferrite/conductor/cluster/sharing"
 	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/seal"
@@ -87,28 +87,16 @@ func (s *saved) sharedKeyFiles(
 	if err != nil {
 		return nil, nil, err
 	}
-	get := func(name string, size int) ([]byte, error) {
-		text, number, err := shared.Get(ctx, name)
-		if err == nil && (number == 0 || len(text) != size) {
-			err = fmt.Errorf("expected a shared key %q of %d bytes in the database, found %d bytes: start the conductors of "+
-				"the cluster once", name, size, len(text))
-		}
-		return text, err
-	}
-	secrets, err := get(sharedSecrets, keys.SecretsSize)
+	k, err := sharing.ReadKeys(ctx, shared)
 	if err != nil {
 		return nil, nil, err
 	}
-	seed, err := get(sharedErase, ed25519.SeedSize)
+	erase, err := keys.EraseReportText(k.Erase)
 	if err != nil {
 		return nil, nil, err
 	}
-	erase, err := keys.EraseReportText(ed25519.NewKeyFromSeed(seed))
-	if err != nil {
-		return nil, nil, err
-	}
-	ring, err = seal.NewRing(secrets)
-	return map[string][]byte{keys.SecretsFile: keys.SecretsText(secrets), keys.EraseReportFile: erase}, ring, err
+	ring, err = seal.NewRing(k.Secrets)
+	return map[string][]byte{keys.SecretsFile: keys.SecretsText(k.Secrets), keys.EraseReportFile: erase}, ring, err
 }
 
 // toServer moves the restored database from the folder to the server. The keys stay in the folder.

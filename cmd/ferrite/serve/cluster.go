@@ -21,6 +21,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
+	"github.com/ferrite-metal/ferrite/conductor/cluster/sharing"
 	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/handover"
 	"github.com/ferrite-metal/ferrite/conductor/imagelibrary"
@@ -56,12 +57,12 @@ type member struct {
 	all  *cluster.Cluster // since it has joined
 
 	images *imagestore.Store // of all terms
-	peers  peers
+	peers  sharing.Peers
 	calls  *cluster.Caller
 
 	counters *metrics.Member
 
-	certificates *certificates
+	shared *sharing.Certificate // of the API
 }
 
 // serveCluster runs a conductor that shares its database with others, until ctx ends.
@@ -107,15 +108,20 @@ func (m *member) open(ctx context.Context, key cluster.Key) error {
 	if err != nil {
 		return err
 	}
-	if m.keys, err = m.sharedKeys(ctx, shared, used, m.log); err != nil {
+	first := sharing.First{Dir: m.DataDir, Init: m.Init, Log: m.log}
+	if m.keys, err = first.Keys(ctx, shared, used); err != nil {
 		return err
 	}
 	if m.ring, err = seal.NewRing(m.keys.Secrets); err != nil {
 		return err
 	}
 	m.lost = m.Init
-	if err := m.shareCertificate(ctx, shared); err != nil {
+	m.shared = &sharing.Certificate{Dir: m.DataDir, Cert: m.TLSCert, Key: m.TLSKey, Shared: shared}
+	switch cert, key, err := m.shared.Open(ctx); {
+	case err != nil:
 		return err
+	case cert != "":
+		m.TLSCert, m.TLSKey = cert, key
 	}
 	m.who, m.cert, err = m.access(m.keys.Secrets, m.log)
 	return err
@@ -167,7 +173,7 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	if m.who != nil { // a nil pointer in an interface would not be nil
 		who = m.who
 	}
-	m.all, m.peers = all, peers{self: m.Host, cluster: all, client: id.Client()}
+	m.all, m.peers = all, sharing.Peers{Self: m.Host, Cluster: all, Client: id.Client()}
 	m.calls = cluster.NewCaller(all, id)
 	m.counters = metrics.NewMember(metrics.MemberConfig{
 		Leads: func() map[string]bool { return all.View().Leading(m.Host) },
@@ -187,7 +193,7 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
 	outer, within := api.NewServer(requests, ui.Before(front), m.log),
-		id.Server(requests, m.inner(front.Inner()), m.log)
+		id.Server(requests, sharing.Images(m.images, front.Inner()), m.log)
 	var parts sync.WaitGroup
 	for _, s := range []struct {
 		server   *http.Server
@@ -202,7 +208,7 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	m.announce(m.api, m.log)
 	manager := serviceManagerOf(m.log)
 	manager.tell("READY=1")
-	parts.Go(func() { m.renewCertificate(ctx) })
+	parts.Go(func() { m.shared.Renew(ctx, m.log) })
 	parts.Go(func() { imagelibrary.Sweep(ctx, m.images, m.rows.ImageDigests) })
 	if scrapes != nil {
 		parts.Go(func() {

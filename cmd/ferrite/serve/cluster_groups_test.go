@@ -1,11 +1,8 @@
 package serve
 
 import (
-	"bytes"
-	"context"
 	"crypto/tls"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,66 +10,8 @@ import (
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 	"github.com/ferrite-metal/ferrite/conductor/certificate/certtest"
-	"github.com/ferrite-metal/ferrite/conductor/cluster"
-	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 )
-
-// sharedRows are the keys of a cluster in memory.
-type sharedRows struct{ all []store.SharedKey }
-
-func (r *sharedRows) SharedKeys(context.Context) ([]store.SharedKey, error) { return r.all, nil }
-
-func (r *sharedRows) PutSharedKey(_ context.Context, k store.SharedKey) (bool, error) {
-	if int64(len(r.all)) != k.Number-1 {
-		return false, nil
-	}
-	if k.Number > 1 {
-		r.all = nil // one key is all that these tests have
-	}
-	r.all = append(r.all, k)
-	return true, nil
-}
-
-// TestSharedCertificate: the newest certificate of any conductor is everybody's, sealed in the database.
-func TestSharedCertificate(t *testing.T) {
-	key, err := cluster.NewKey([]byte(strings.Repeat("k1", 32)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := &sharedRows{}
-	shared, err := cluster.NewShared(rows, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	chain, private := certtest.New(t).Server("127.0.0.1")
-	cert, keyFile := certtest.Write(t, dir, chain, private)
-	none := &certificates{dir: t.TempDir(), shared: shared}
-	if found, err := none.keep(t.Context()); found || err != nil {
-		t.Errorf("before there is one: %t, %v", found, err)
-	}
-	owner := &certificates{dir: t.TempDir(), cert: cert, key: keyFile, shared: shared}
-	for name, s := range map[string]*certificates{"the owner": owner, "another": none} {
-		if name == "another" {
-			if _, err := owner.keep(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		found, err := s.keep(t.Context())
-		if got, _ := os.ReadFile(filepath.Join(s.dir, certificateFile)); !found || err != nil || !bytes.Equal(got, chain) {
-			t.Errorf("%s: %t, %v, %q", name, found, err, got)
-		}
-	}
-	if bytes.Contains(rows.all[0].Sealed, private) || bytes.Contains(rows.all[0].Sealed, []byte("PRIVATE KEY")) {
-		t.Error("the private key is in the database in clear")
-	}
-	other, _ := certtest.New(t).Server("127.0.0.1") // with a key that is not its own
-	wrong, _ := certtest.Write(t, t.TempDir(), other, private)
-	if _, err := (&certificates{dir: dir, cert: wrong, key: keyFile, shared: shared}).keep(t.Context()); err == nil {
-		t.Error("a certificate with another key was shared")
-	}
-}
 
 // TestClusterGroups: each group has its leader, any conductor answers for all, and a conductor that has no
 // certificate of its own has the cluster's.

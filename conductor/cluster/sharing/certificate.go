@@ -1,4 +1,4 @@
-package serve
+package sharing
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -18,10 +19,10 @@ import (
 // The certificate of the API belongs to the cluster: agents know the conductor by it, whoever leads. Each conductor
 // has it in its data folder, where the server reads it again when it has changed.
 const (
-	sharedCertificate = "api certificate"
-	certificateFile   = "cluster-tls.crt"
-	certificateKey    = "cluster-tls.key"
-	certificateEvery  = time.Minute
+	certificateName  = "api certificate"
+	certificateFile  = "cluster-tls.crt"
+	certificateKey   = "cluster-tls.key"
+	certificateEvery = time.Minute
 )
 
 // pair is a certificate with its private key, in PEM.
@@ -39,23 +40,24 @@ func (p pair) begins() (time.Time, error) {
 	return c.Leaf.NotBefore, nil
 }
 
-// certificates keeps this conductor's copy of the certificate current, and shares a newer one of the flags.
-type certificates struct {
-	dir, cert, key string // the data folder, and the files of --tls-cert and --tls-key
-	shared         *cluster.Shared
-	number         int64 // of the copy in the data folder
+// Certificate keeps this conductor's copy of the certificate current, and shares a newer one of its files.
+type Certificate struct {
+	Dir       string // the data folder
+	Cert, Key string // files of the operator; "" for none
+	Shared    *cluster.Shared
+	number    int64 // of the copy in the data folder
 }
 
-// keep compares the certificate of the flags with that of the cluster. The one that begins later is everybody's. It
+// keep compares the certificate of the files with that of the cluster. The one that begins later is everybody's. It
 // reports whether there is one.
-func (s *certificates) keep(ctx context.Context) (bool, error) {
+func (s *Certificate) keep(ctx context.Context) (bool, error) {
 	var stored, own pair
-	text, number, err := s.shared.Get(ctx, sharedCertificate)
+	text, number, err := s.Shared.Get(ctx, certificateName)
 	if err == nil && number > 0 {
 		err = json.Unmarshal(text, &stored)
 	}
-	if err == nil && s.cert != "" {
-		own, err = readPair(s.cert, s.key)
+	if err == nil && s.Cert != "" {
+		own, err = readPair(s.Cert, s.Key)
 	}
 	if err != nil {
 		return false, err
@@ -66,7 +68,7 @@ func (s *certificates) keep(ctx context.Context) (bool, error) {
 		if text, err = json.Marshal(own); err != nil {
 			return false, err
 		}
-		if ok, err := s.shared.Put(ctx, sharedCertificate, number+1, text); err != nil || !ok {
+		if ok, err := s.Shared.Put(ctx, certificateName, number+1, text); err != nil || !ok {
 			return ok, errors.Join(err, ctx.Err())
 		}
 		stored, number = own, number+1
@@ -75,7 +77,7 @@ func (s *certificates) keep(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	if number != s.number {
-		if err := stored.write(s.dir); err != nil {
+		if err := stored.write(s.Dir); err != nil {
 			return false, err
 		}
 		s.number = number
@@ -121,24 +123,22 @@ func (p pair) write(dir string) error {
 	return nil
 }
 
-// shareCertificate has the API use the certificate of the cluster, if there is one.
-func (m *member) shareCertificate(ctx context.Context, shared *cluster.Shared) error {
-	m.certificates = &certificates{dir: m.DataDir, cert: m.TLSCert, key: m.TLSKey, shared: shared}
+// Open makes the files of the cluster's certificate, and names them; "" where there is none.
+func (s *Certificate) Open(ctx context.Context) (cert, key string, err error) {
 	for range 2 { // another conductor may be faster once
-		found, err := m.certificates.keep(ctx)
+		found, err := s.keep(ctx)
 		if err != nil {
-			return err
+			return "", "", err
 		}
 		if found {
-			m.TLSCert, m.TLSKey = filepath.Join(m.DataDir, certificateFile), filepath.Join(m.DataDir, certificateKey)
-			return nil
+			return filepath.Join(s.Dir, certificateFile), filepath.Join(s.Dir, certificateKey), nil
 		}
 	}
-	return nil
+	return "", "", nil
 }
 
-// renewCertificate looks for a newer certificate, of the files or of the cluster, until ctx ends.
-func (m *member) renewCertificate(ctx context.Context) {
+// Renew looks for a newer certificate, of the files or of the cluster, until ctx ends.
+func (s *Certificate) Renew(ctx context.Context, log *slog.Logger) {
 	tick := time.NewTicker(certificateEvery)
 	defer tick.Stop()
 	for {
@@ -147,8 +147,8 @@ func (m *member) renewCertificate(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if _, err := m.certificates.keep(ctx); err != nil && ctx.Err() == nil {
-			m.log.Warn("the cluster's certificate was not looked at; tried again", "after", certificateEvery, "err", err)
+		if _, err := s.keep(ctx); err != nil && ctx.Err() == nil {
+			log.Warn("the cluster's certificate was not looked at; tried again", "after", certificateEvery, "err", err)
 		}
 	}
 }
