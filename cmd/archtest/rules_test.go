@@ -160,7 +160,11 @@ var rules = []rule{
 	{packages: list("conductor/doctor"), may: list("decisions, conductor/datafolder, conductor/keys, " +
 		"conductor/store, conductor/documents/objects, conductor/seal, proto/*"),
 		why: "looks at a conductor's host; knows interfaces, not drivers"},
-	{packages: list("conductor/backup, conductor/cacert, conductor/dial, conductor/floating, conductor/keys, " +
+	{packages: list("conductor/backup"), may: list("decisions, conductor/backup/format, conductor/cluster, " +
+		"conductor/cluster/sharing, conductor/datafolder, conductor/documents/objects, conductor/imagestore, " +
+		"conductor/keys, conductor/seal, conductor/store, images/disk/*, proto/*"),
+		why: "saves and restores what a conductor keeps; knows no settings"},
+	{packages: list("conductor/backup/format, conductor/cacert, conductor/dial, conductor/floating, conductor/keys, " +
 		"conductor/localfile, conductor/outbound, conductor/ratelimit, conductor/reload, conductor/seal"),
 		why: "usable alone"},
 	{packages: list("conductor/audit"), may: list("conductor/fsm, conductor/node, proto/*"),

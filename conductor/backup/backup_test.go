@@ -1,146 +1,102 @@
 package backup
 
 import (
-	"bytes"
+	"context"
 	"errors"
-	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/klauspost/compress/zstd"
+	"github.com/ferrite-metal/ferrite/conductor/datafolder"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
-const passphrase = "correct horse battery"
+const phrase = "correct horse battery"
 
-// made is a backup of two files.
-func made(t testing.TB) []byte {
+// in opens the database of a folder for a moment.
+func in(t *testing.T, dir string, do func(ctx context.Context, db *store.Database) error) {
 	t.Helper()
-	var out bytes.Buffer
-	h := Header{Release: "1.2.3", Taken: time.Unix(1_800_000_000, 0).UTC(), Schema: 17}
-	w, err := newWriter(&out, h, 1<<14, passphrase, map[string][]byte{"secrets-key.pem": []byte("a key")})
+	d := datafolder.Folder{Dir: dir}
+	db, err := d.Open(t.Context(), slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"ferrite.db": strings.Repeat("pages", 1000), "logs/a/1": "booted"} {
-		if err := w.Add(name, int64(len(text)), strings.NewReader(text)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
+	if err := errors.Join(do(t.Context(), db), d.Closing(), db.Close()); err != nil {
 		t.Fatal(err)
 	}
-	return out.Bytes()
 }
 
-func read(text []byte, with string) (Contents, map[string]string, error) {
-	files := map[string]string{}
-	c, err := Read(bytes.NewReader(text), with, func(name string, _ int64, r io.Reader) error {
-		all, err := io.ReadAll(r)
-		files[name] = string(all)
+// TestRoundTrip: a backup of a folder, restored into another one, has its nodes, secrets and logs, and is held. A wrong
+// passphrase, and a file that was changed, leave the folder empty.
+func TestRoundTrip(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	clock := func() time.Time { return now }
+	s := Source{Dir: t.TempDir(), Logs: true, Release: "v1", Now: clock}
+	in(t, s.Dir, func(ctx context.Context, db *store.Database) error {
+		_, err := db.Commit(ctx, node.Change{Insert: &node.Node{UUID: "11111111-2222-4333-8444-555555555555", Name: "n1",
+			ProvisionState: node.Enroll, DriverInfo: map[string]any{"redfish_password": "planted-word"}}})
 		return err
 	})
-	return c, files, err
-}
-
-func TestBackup(t *testing.T) {
-	text := made(t)
-	c, files, err := read(text, passphrase)
+	log := filepath.Join("logs", "n1", "boot.log")
+	if err := errors.Join(os.MkdirAll(filepath.Join(s.Dir, "logs", "n1"), 0o700),
+		os.WriteFile(filepath.Join(s.Dir, log), []byte("hello\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	out := t.TempDir()
+	file := filepath.Join(out, "a.backup")
+	made, err := s.To(t.Context(), file, phrase)
+	if info, statErr := os.Stat(file); err != nil || statErr != nil || info.Size() != made.Size || !made.Taken.Equal(now) {
+		t.Fatal(made, err, statErr)
+	}
+	if _, err := s.To(t.Context(), file, phrase); err == nil || !strings.Contains(err.Error(), "is there already") {
+		t.Errorf("written over a backup: %v", err)
+	}
+	if _, err := s.To(t.Context(), file+"2", "short"); err == nil || !strings.Contains(err.Error(), "expected 12") {
+		t.Errorf("a short passphrase: %v", err)
+	}
+	if left, err := os.ReadDir(out); err != nil || len(left) != 1 {
+		t.Errorf("left beside the backup: %v, %v", left, err)
+	}
+	whole, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"ferrite.db": strings.Repeat("pages", 1000), "logs/a/1": "booted"}
-	if diff := cmp.Diff(want, files); diff != "" || string(c.Keys["secrets-key.pem"]) != "a key" || c.Header.Schema != 17 {
-		t.Errorf("%s, %+v", diff, c)
-	}
-	h, err := ReadHeader(bytes.NewReader(text))
-	if err != nil || h.Release != "1.2.3" {
-		t.Errorf("header %+v, %v", h, err)
-	}
-	plain, err := zstd.NewReader(bytes.NewReader(text))
-	if err != nil {
+	cut := filepath.Join(out, "cut.backup")
+	if err := os.WriteFile(cut, whole[:len(whole)-100], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	defer plain.Close()
-	if all, err := io.ReadAll(plain); err != nil || bytes.Contains(all, []byte("a key")) {
-		t.Errorf("the key is in the file in clear (%v)", err)
-	}
-}
-
-// TestRefused: whatever is not the backup as it was made is refused, and a passphrase that can be guessed.
-func TestRefused(t *testing.T) {
-	text := made(t)
-	if _, _, err := read(text, passphrase+"!"); !errors.Is(err, ErrPassphrase) {
-		t.Errorf("another passphrase: %v", err)
-	}
-	for _, cut := range []int{0, 10, len(text) / 2, len(text) - 40} {
-		if _, _, err := read(text[:cut], passphrase); err == nil {
-			t.Errorf("cut off after %d of %d bytes, and accepted", cut, len(text))
+	to := Target{Dir: filepath.Join(t.TempDir(), "data"), Now: clock}
+	for _, bad := range []struct{ file, phrase string }{{file, "another passphrase"}, {cut, phrase}} {
+		if _, err := to.From(t.Context(), bad.file, bad.phrase); err == nil {
+			t.Errorf("%s is restored with %q", bad.file, bad.phrase)
+		}
+		if err := to.RefuseUsed(); err != nil {
+			t.Errorf("after a restore that failed: %v", err)
 		}
 	}
-	if _, err := NewWriter(io.Discard, Header{}, "short", nil); err == nil {
-		t.Error("a short passphrase is accepted")
+	done, err := to.From(t.Context(), file, phrase)
+	if want := (Restored{Taken: now, Nodes: 1}); err != nil || done != want {
+		t.Fatalf("%+v, %v, want %+v", done, err, want)
 	}
-	for _, name := range []string{"../out", "/etc/passwd", "a/../b", ""} {
-		if err := checkName(name); !errors.Is(err, ErrDamaged) {
-			t.Errorf("the name %q: %v", name, err)
+	if err := to.RefuseUsed(); err == nil {
+		t.Error("a folder that is in use is to be filled")
+	}
+	if text, err := os.ReadFile(filepath.Join(to.Dir, log)); err != nil || string(text) != "hello\n" {
+		t.Errorf("the log is %q, %v", text, err)
+	}
+	in(t, to.Dir, func(ctx context.Context, db *store.Database) error {
+		n, err := db.Node(ctx, "n1")
+		if n.DriverInfo["redfish_password"] != "planted-word" {
+			t.Errorf("the secret is %v", n.DriverInfo)
 		}
-	}
-}
-
-// TestChanged: a changed file is noticed by its sum, which only the passphrase could have sealed.
-func TestChanged(t *testing.T) {
-	plain, err := zstd.NewReader(bytes.NewReader(made(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer plain.Close()
-	all, err := io.ReadAll(plain)
-	if err != nil {
-		t.Fatal(err)
-	}
-	packer, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer packer.Close()
-	for was, is := range map[string]string{"booted": "boosts", "1.2.3": "1.2.4"} {
-		changed := bytes.Replace(all, []byte(was), []byte(is), 1)
-		if _, _, err := read(packer.EncodeAll(changed, nil), passphrase); err == nil {
-			t.Errorf("%q became %q, and nobody noticed", was, is)
+		hold, holdErr := db.Hold(ctx)
+		if !hold.Backup.Equal(now) {
+			t.Errorf("it is held by %+v", hold)
 		}
-	}
-}
-
-// FuzzRead: no bytes make a reader fail otherwise than by an error, nor give out a path that leads elsewhere.
-func FuzzRead(f *testing.F) {
-	plain, err := zstd.NewReader(bytes.NewReader(made(f)))
-	if err != nil {
-		f.Fatal(err)
-	}
-	defer plain.Close()
-	seed, err := io.ReadAll(plain)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(seed)
-	f.Add(seed[:600])
-	packer, err := zstd.NewWriter(nil)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		each := func(name string, _ int64, r io.Reader) error {
-			if checkName(name) != nil {
-				t.Errorf("given out: %q", name)
-			}
-			_, err := io.Copy(io.Discard, r)
-			return err
-		}
-		_, err := Read(bytes.NewReader(packer.EncodeAll(text, nil)), passphrase, each)
-		if err == nil && !bytes.HasPrefix(text, seed[:100]) {
-			t.Errorf("accepted %d bytes that nobody sealed", len(text))
-		}
+		return errors.Join(err, holdErr)
 	})
 }

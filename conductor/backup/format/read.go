@@ -1,4 +1,4 @@
-package backup
+package format
 
 import (
 	"archive/tar"
@@ -87,9 +87,9 @@ func open(r io.Reader) (b *reader, end func(), err error) {
 	if err := json.Unmarshal(b.raw, &b.header); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w; %w", headerName, err, ErrDamaged)
 	}
-	if b.header.Format != format {
+	if b.header.Format != version {
 		return nil, nil, fmt.Errorf("the backup has format %d, and this build knows %d: use the ferrite that made it, "+
-			"release %s", b.header.Format, format, b.header.Release)
+			"release %s", b.header.Format, version, b.header.Release)
 	}
 	return b, plain.Close, nil
 }

@@ -1,9 +1,9 @@
-// Package backup is the file of a backup: a compressed tar of what a conductor keeps, with its keys sealed by a
+// Package format is the file of a backup: a compressed tar of what a conductor keeps, with its keys sealed by a
 // passphrase.
 //
 // It knows no database: bytes in, bytes out. In the file come, in this order, a header, the sealed keys, the files, and
 // the sealed sums of all files; so a wrong passphrase is noticed first, and a file that was cut off or changed last.
-package backup
+package format
 
 import (
 	"archive/tar"
@@ -33,7 +33,7 @@ var (
 // LeastPassphrase is how short a passphrase may be, in bytes: a thief of the file can try as many as there are.
 const LeastPassphrase = 12
 
-const format = 1
+const version = 1
 
 // The entries that are no file of a conductor.
 const (
@@ -99,7 +99,7 @@ func newWriter(w io.Writer, h Header, n int, passphrase string, keys map[string]
 	if len(passphrase) < LeastPassphrase {
 		return nil, fmt.Errorf("the passphrase has %d bytes: expected %d or more", len(passphrase), LeastPassphrase)
 	}
-	h.Format, h.KDF = format, kdf{N: n, R: scryptR, P: scryptP, Salt: make([]byte, 32)}
+	h.Format, h.KDF = version, kdf{N: n, R: scryptR, P: scryptP, Salt: make([]byte, 32)}
 	rand.Read(h.KDF.Salt) // never fails
 	aead, err := h.KDF.aead(passphrase)
 	if err != nil {

@@ -1,0 +1,146 @@
+package format
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+)
+
+const passphrase = "correct horse battery"
+
+// made is a backup of two files.
+func made(t testing.TB) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	h := Header{Release: "1.2.3", Taken: time.Unix(1_800_000_000, 0).UTC(), Schema: 17}
+	w, err := newWriter(&out, h, 1<<14, passphrase, map[string][]byte{"secrets-key.pem": []byte("a key")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"ferrite.db": strings.Repeat("pages", 1000), "logs/a/1": "booted"} {
+		if err := w.Add(name, int64(len(text)), strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func read(text []byte, with string) (Contents, map[string]string, error) {
+	files := map[string]string{}
+	c, err := Read(bytes.NewReader(text), with, func(name string, _ int64, r io.Reader) error {
+		all, err := io.ReadAll(r)
+		files[name] = string(all)
+		return err
+	})
+	return c, files, err
+}
+
+func TestBackup(t *testing.T) {
+	text := made(t)
+	c, files, err := read(text, passphrase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"ferrite.db": strings.Repeat("pages", 1000), "logs/a/1": "booted"}
+	if diff := cmp.Diff(want, files); diff != "" || string(c.Keys["secrets-key.pem"]) != "a key" || c.Header.Schema != 17 {
+		t.Errorf("%s, %+v", diff, c)
+	}
+	h, err := ReadHeader(bytes.NewReader(text))
+	if err != nil || h.Release != "1.2.3" {
+		t.Errorf("header %+v, %v", h, err)
+	}
+	plain, err := zstd.NewReader(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	if all, err := io.ReadAll(plain); err != nil || bytes.Contains(all, []byte("a key")) {
+		t.Errorf("the key is in the file in clear (%v)", err)
+	}
+}
+
+// TestRefused: whatever is not the backup as it was made is refused, and a passphrase that can be guessed.
+func TestRefused(t *testing.T) {
+	text := made(t)
+	if _, _, err := read(text, passphrase+"!"); !errors.Is(err, ErrPassphrase) {
+		t.Errorf("another passphrase: %v", err)
+	}
+	for _, cut := range []int{0, 10, len(text) / 2, len(text) - 40} {
+		if _, _, err := read(text[:cut], passphrase); err == nil {
+			t.Errorf("cut off after %d of %d bytes, and accepted", cut, len(text))
+		}
+	}
+	if _, err := NewWriter(io.Discard, Header{}, "short", nil); err == nil {
+		t.Error("a short passphrase is accepted")
+	}
+	for _, name := range []string{"../out", "/etc/passwd", "a/../b", ""} {
+		if err := checkName(name); !errors.Is(err, ErrDamaged) {
+			t.Errorf("the name %q: %v", name, err)
+		}
+	}
+}
+
+// TestChanged: a changed file is noticed by its sum, which only the passphrase could have sealed.
+func TestChanged(t *testing.T) {
+	plain, err := zstd.NewReader(bytes.NewReader(made(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	all, err := io.ReadAll(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packer, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packer.Close()
+	for was, is := range map[string]string{"booted": "boosts", "1.2.3": "1.2.4"} {
+		changed := bytes.Replace(all, []byte(was), []byte(is), 1)
+		if _, _, err := read(packer.EncodeAll(changed, nil), passphrase); err == nil {
+			t.Errorf("%q became %q, and nobody noticed", was, is)
+		}
+	}
+}
+
+// FuzzRead: no bytes make a reader fail otherwise than by an error, nor give out a path that leads elsewhere.
+func FuzzRead(f *testing.F) {
+	plain, err := zstd.NewReader(bytes.NewReader(made(f)))
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer plain.Close()
+	seed, err := io.ReadAll(plain)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(seed)
+	f.Add(seed[:600])
+	packer, err := zstd.NewWriter(nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		each := func(name string, _ int64, r io.Reader) error {
+			if checkName(name) != nil {
+				t.Errorf("given out: %q", name)
+			}
+			_, err := io.Copy(io.Discard, r)
+			return err
+		}
+		_, err := Read(bytes.NewReader(packer.EncodeAll(text, nil)), passphrase, each)
+		if err == nil && !bytes.HasPrefix(text, seed[:100]) {
+			t.Errorf("accepted %d bytes that nobody sealed", len(text))
+		}
+	})
+}
