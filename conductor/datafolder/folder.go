@@ -121,6 +121,18 @@ func (d Folder) LostDatabase() error {
 	return nil
 }
 
+// CheckUsed refuses a folder without a database.
+func (d Folder) CheckUsed() error {
+	if d.Has(DatabaseFile) {
+		return nil
+	}
+	if err := d.LostDatabase(); err != nil {
+		return err
+	}
+	return fmt.Errorf("--data-dir %s: there is no database in it, and nothing else of a conductor: name the folder "+
+		"that ferrite serve is given", d.Dir)
+}
+
 // checkKeys: a database has the keys that its schema came with.
 func (d Folder) checkKeys(ctx context.Context) error {
 	schema, err := store.SchemaVersion(ctx, d.Path(DatabaseFile))

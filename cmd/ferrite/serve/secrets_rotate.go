@@ -1,10 +1,7 @@
 package serve
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 
@@ -12,8 +9,6 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
-	"github.com/ferrite-metal/ferrite/conductor/seal"
-	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
 // SecretsCommand is `ferrite secrets`: it works on the data folder of a conductor that
@@ -42,7 +37,17 @@ Older backups open with the key that was saved beside them.`,
 			if err != nil {
 				return err
 			}
-			return rotation{datafolder.Folder{Dir: dir, Server: server}, cmd.OutOrStdout(), log, nil}.run(cmd)
+			done, err := datafolder.Rotation{Folder: datafolder.Folder{Dir: dir, Server: server}, Log: log}.Run(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if done.Finished {
+				fmt.Fprintln(cmd.OutOrStdout(), "secrets: finished a rotation that was cut off")
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "secrets: sealed with the new key %s, and the key %s is deleted\n"+
+				"secrets: back up the folder now; older backups need the %s beside them\n", done.Key, done.Deleted,
+				keys.SecretsFile)
+			return nil
 		},
 	}
 	rotate.Flags().StringVar(&dir, "data-dir", dir, "`folder` of the database, also $FERRITE_DATA_DIR")
@@ -52,102 +57,4 @@ Older backups open with the key that was saved beside them.`,
 		"`file` with its password")
 	c.AddCommand(rotate, clusterKeyCommand())
 	return c
-}
-
-// rotation is one change of the key.
-type rotation struct {
-	datafolder.Folder
-	out io.Writer
-	log *slog.Logger
-	// killed is called after each step; its error ends the rotation there. For tests; may
-	// be nil.
-	killed func(step string) error
-}
-
-func (r rotation) run(cmd *cobra.Command) (err error) {
-	if !r.Has(datafolder.DatabaseFile) && r.Server.URL == "" {
-		if err := r.LostDatabase(); err != nil {
-			return err
-		}
-		return fmt.Errorf("--data-dir %s: there is no database in it, and nothing else of a conductor: name the folder "+
-			"that ferrite serve is given", r.Dir)
-	}
-	unlock, err := datafolder.Lock(r.Dir)
-	if err != nil {
-		return fmt.Errorf("%w: stop it first", err)
-	}
-	defer func() { err = errors.Join(err, unlock()) }()
-	if _, err := os.Stat(r.Path(datafolder.NewFile)); err == nil {
-		return fmt.Errorf("--data-dir %s: the first start of its conductor was cut off: start the conductor once", r.Dir)
-	}
-	if err := r.notShared(cmd.Context()); err != nil {
-		return err
-	}
-	before, err := keys.Secrets(r.Dir)
-	if err != nil {
-		return fmt.Errorf("--data-dir %s: %w", r.Dir, err)
-	}
-	// With the keys as they are: it refuses a key of another database before one is added,
-	// and finishes a rotation that was cut off.
-	if err := r.reseal(cmd); err != nil {
-		return err
-	}
-	if len(before) == 1 {
-		if err := keys.AddSecrets(r.Dir); err != nil {
-			return fmt.Errorf("--data-dir %s: %w", r.Dir, err)
-		}
-		if err := r.step("add a key"); err != nil {
-			return err
-		}
-		if err := r.reseal(cmd); err != nil {
-			return err
-		}
-	}
-	return r.print(before)
-}
-
-// notShared refuses a database whose key a cluster shares: its conductors would seal with another one.
-func (r rotation) notShared(ctx context.Context) error {
-	if r.Server.URL == "" {
-		return nil
-	}
-	shared, err := store.HasCluster(ctx, r.Server.URL, store.PostgresOptions{Password: r.Server.Password})
-	if err == nil && shared {
-		err = fmt.Errorf("%s: the conductors of a cluster share its key: expected a database of a single conductor; "+
-			"see docs/operate/several-conductors.md", store.PostgresName(r.Server.URL))
-	}
-	return err
-}
-
-// reseal seals everything with the newest key, and leaves only that one.
-func (r rotation) reseal(cmd *cobra.Command) error {
-	db, err := r.Open(cmd.Context(), r.log, r.killed)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(r.Closing(), db.Close()); err != nil {
-		return fmt.Errorf("--data-dir %s: %w", r.Dir, err)
-	}
-	return nil
-}
-
-func (r rotation) step(name string) error {
-	if r.killed == nil {
-		return nil
-	}
-	return r.killed(name)
-}
-
-func (r rotation) print(before [][]byte) error {
-	now, err := keys.Secrets(r.Dir)
-	if err != nil {
-		return fmt.Errorf("--data-dir %s: %w", r.Dir, err)
-	}
-	if len(before) > 1 {
-		fmt.Fprintln(r.out, "secrets: finished a rotation that was cut off")
-	}
-	fmt.Fprintf(r.out, "secrets: sealed with the new key %s, and the key %s is deleted\n"+
-		"secrets: back up the folder now; older backups need the %s beside them\n",
-		seal.IDOf(now[0]), seal.IDOf(before[len(before)-1]), keys.SecretsFile)
-	return nil
 }

@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
@@ -151,15 +148,14 @@ func private(t *testing.T, dir string) {
 func killedRotation(t *testing.T, dir string, n int, steps *[]string) bool {
 	t.Helper()
 	killed := errors.New("killed")
-	r := rotation{datafolder.Folder{Dir: dir}, io.Discard, slog.New(slog.DiscardHandler), func(step string) error {
-		if *steps = append(*steps, step); len(*steps) == n {
-			return killed
-		}
-		return nil
-	}}
-	c := &cobra.Command{}
-	c.SetContext(t.Context())
-	err := r.run(c)
+	r := datafolder.Rotation{Folder: datafolder.Folder{Dir: dir}, Log: slog.New(slog.DiscardHandler),
+		Step: func(step string) error {
+			if *steps = append(*steps, step); len(*steps) == n {
+				return killed
+			}
+			return nil
+		}}
+	_, err := r.Run(t.Context())
 	if err != nil && !errors.Is(err, killed) {
 		t.Fatalf("after %q: %v", *steps, err)
 	}
