@@ -173,6 +173,10 @@ var rules = []rule{
 		tests: list("conductor/store/mem, conductor/outbound"), why: "passes events on; makes none"},
 	{packages: list("conductor/nova"), may: list("conductor/fsm, conductor/node, proto/*"),
 		why: "passes power changes on; makes none"},
+	{packages: list("conductor/changes"), may: list("decisions, conductor/engine/*, conductor/auth, " +
+		"conductor/documents/objects, conductor/events, conductor/nova, conductor/ratelimit, conductor/reload, " +
+		"conductor/seal, conductor/webhooks, proto/*"),
+		why: "has all who want to know told of changes; makes none"},
 	{packages: list("conductor/events"), may: list("conductor/fsm, conductor/node, proto/*"),
 		tests: list("conductor/store, conductor/store/mem"), why: "tells of changes; makes none"},
 	{packages: list("conductor/metrics"), may: list("conductor/fsm, conductor/node, proto/*"),

@@ -5,17 +5,13 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/changes"
 	"github.com/ferrite-metal/ferrite/conductor/events"
-	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/nova"
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
 	"github.com/ferrite-metal/ferrite/conductor/webhooks"
-	"github.com/ferrite-metal/ferrite/proto/agentapi"
-	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // checkEvents refuses a retention that keeps nothing.
@@ -53,26 +49,8 @@ func (c *Config) webhooks(ctx context.Context, db webhooks.Store, log *slog.Logg
 	return s, s.Open(ctx)
 }
 
-// maxPassing is how many boot stages and reports of progress wait to be sent; more are dropped.
-const maxPassing = 256
-
-// changeLog lets clients follow the changes of nodes, and what passes.
-type changeLog struct {
-	*events.Log
-	hooks   *webhooks.Sender
-	nova    *nova.Notifier // nil where nobody is told
-	nodes   func(ctx context.Context, ref string) (node.Node, error)
-	passing chan passing
-}
-
-// passing is a boot stage or the progress of a node.
-type passing struct {
-	node  string
-	event nodeapi.Event
-}
-
 // changeLog opens the events of a database.
-func (c *Config) changeLog(ctx context.Context, db eventStore, log *slog.Logger) (*changeLog, error) {
+func (c *Config) changeLog(ctx context.Context, db eventStore, log *slog.Logger) (*changes.Log, error) {
 	hooks, err := c.webhooks(ctx, db, log)
 	if err != nil {
 		return nil, err
@@ -83,7 +61,10 @@ func (c *Config) changeLog(ctx context.Context, db eventStore, log *slog.Logger)
 		return nil, err
 	}
 	told, err := c.nova(db, log)
-	return &changeLog{Log: l, hooks: hooks, nova: told, passing: make(chan passing, maxPassing)}, err
+	if err != nil {
+		return nil, err
+	}
+	return changes.New(changes.Config{Events: l, Hooks: hooks, Nova: told}), nil
 }
 
 // nova tells Nova of power changes; nil where there is none, or it is not to know.
@@ -102,43 +83,4 @@ func (c *Config) nova(db nova.Store, log *slog.Logger) (*nova.Notifier, error) {
 type eventStore interface {
 	events.Store
 	webhooks.Store
-}
-
-// happened takes in a boot stage or progress, for those who follow now.
-func (l *changeLog) happened(uuid string, stage *engine.BootStage, progress *agentapi.Progress) {
-	if !l.Followed() {
-		return
-	}
-	p := passing{node: uuid, event: nodeapi.Event{Type: "step.progress"}}
-	if stage != nil {
-		p.event = nodeapi.Event{Type: "boot.stage", Stage: &nodeapi.EventStage{Name: stage.Name, Detail: stage.Detail}}
-	} else {
-		p.event.Progress = &nodeapi.EventProgress{Step: progress.Step, Stage: progress.Stage, Done: progress.Done,
-			Total: progress.Total}
-	}
-	select {
-	case l.passing <- p:
-	default: // nobody can follow as fast as that
-	}
-}
-
-// run sends what passes, and what is committed, until ctx ends.
-func (l *changeLog) run(ctx context.Context) {
-	var sent sync.WaitGroup
-	defer sent.Wait()
-	sent.Go(func() { l.Run(ctx) })
-	sent.Go(func() { l.hooks.Run(ctx) })
-	if l.nova != nil {
-		sent.Go(func() { l.nova.Run(ctx) })
-	}
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case p := <-l.passing:
-			if n, err := l.nodes(ctx, p.node); err == nil { // else it is deleted, or the conductor ends
-				l.Happened(n, p.event)
-			}
-		}
-	}
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bootmedia"
 	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
+	"github.com/ferrite-metal/ferrite/conductor/changes"
 	"github.com/ferrite-metal/ferrite/conductor/console"
 	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	docevents "github.com/ferrite-metal/ferrite/conductor/documents/events"
@@ -216,7 +217,7 @@ func (c Config) proof(key []byte) engine.Proof {
 // api is what is served: for operators, for kubectl, and for ramdisks.
 func (c Config) api(stopping context.Context, ready func() error, eng *engine.Engine, images api.Images,
 	documents *objects.Keeper, owners api.Hosts,
-	eventLog *docevents.Log, changes *changeLog, record *audit.Recorder, logs *bootlog.Keeper,
+	eventLog *docevents.Log, told *changes.Log, record *audit.Recorder, logs *bootlog.Keeper,
 	consoles *console.Consoles, boot *bootserver.Server,
 	counters *metrics.Metrics, tracer *traces.Tracer, called *exchangelog.Log, leaders api.Leaders,
 	who *auth.Authenticator, log *slog.Logger) *api.API {
@@ -232,8 +233,8 @@ func (c Config) api(stopping context.Context, ready func() error, eng *engine.En
 	if tracer != nil {
 		options.Follow = tracer.Follow
 	}
-	if changes != nil {
-		options.Events = changes
+	if told != nil {
+		options.Events = told
 	}
 	if c.Metrics == "" {
 		options.Metrics = counters

@@ -20,6 +20,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bootlog"
 	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
+	"github.com/ferrite-metal/ferrite/conductor/changes"
 	"github.com/ferrite-metal/ferrite/conductor/configdrive"
 	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	docevents "github.com/ferrite-metal/ferrite/conductor/documents/events"
@@ -78,7 +79,7 @@ type work struct {
 	counters *metrics.Metrics
 	tracer   *traces.Tracer // nil without --traces-endpoint
 	calls    *exchangelog.Log
-	changes  *changeLog       // nil for a group that is not the default one
+	changes  *changes.Log     // nil for a group that is not the default one
 	sights   *handover.Sights // nil without a cluster
 	between  http.Handler     // the calls of other leaders; nil without a cluster
 	drivers  *bmc.Set
@@ -111,11 +112,11 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	if err != nil {
 		return nil, err
 	}
-	changes, err := c.changeLog(ctx, p.db, log)
+	told, err := c.changeLog(ctx, p.db, log)
 	if err != nil {
 		return nil, err
 	}
-	documents, err := objects.New(ctx, objects.Config{Store: p.db, Key: p.keys.Secrets, Witness: changes})
+	documents, err := objects.New(ctx, objects.Config{Store: p.db, Key: p.keys.Secrets, Witness: told})
 	if err != nil {
 		return nil, err
 	}
@@ -144,11 +145,11 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 		Workers: c.Workers, PowerWorkers: c.SyncWorkers,
 		Discovery: c.discovery(dialled), Changed: p.hosts.changed(hosts), CheckForm: driverinfo.CheckForm,
 		Proof:    c.proof(p.keys.Secrets),
-		Observer: counters, Told: changes.Wake, Live: p.sights.SeenBy(tracedBy(w.tracer, changes.happened)),
+		Observer: counters, Told: told.Wake, Live: p.sights.SeenBy(tracedBy(w.tracer, told.Passed)),
 		Sights: p.sights.Recall(),
 	}
 	w.observe(conf, p)
-	changes.nodes = w.engine.Node
+	told.Of(w.engine.Node)
 	w.sights = p.sights.Of(w.engine)
 	if err := c.takeUp(ctx, w.engine, logs); err != nil {
 		return nil, err
@@ -160,11 +161,11 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 		return nil, err
 	}
 	if p.group == nil || *p.group == "" { // documents and events are of no group
-		w.changes = changes
+		w.changes = told
 	}
 	w.beginHosts(ctx, p, hosts)
 	consoles := c.consoles(ctx, &w.kept, w.engine, bmcs, logs, log)
-	w.face = c.api(ctx, p.ready, w.engine, w.images, documents, hosts, eventLog, changes, record, logs, consoles, w.boot,
+	w.face = c.api(ctx, p.ready, w.engine, w.images, documents, hosts, eventLog, told, record, logs, consoles, w.boot,
 		counters, w.tracer, w.calls, p.leaders, p.who, log)
 	return w, nil
 }
@@ -220,7 +221,7 @@ func (w *work) start(ctx context.Context) *sync.WaitGroup {
 		w.counters.Nodes.AllRead()
 	})
 	if w.changes != nil {
-		running.Go(func() { w.changes.run(ctx) })
+		running.Go(func() { w.changes.Run(ctx) })
 	}
 	if w.sights != nil {
 		running.Go(func() { w.sights.Run(ctx) })

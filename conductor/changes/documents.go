@@ -1,4 +1,4 @@
-package serve
+package changes
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 )
 
 // Writing has the events of changed documents committed with them.
-func (l *changeLog) Writing(ctx context.Context, all []objects.Changed) context.Context {
+func (l *Log) Writing(ctx context.Context, all []objects.Changed) context.Context {
 	said := nodeapi.Event{Conductor: l.Conductor}
 	if by := auth.Noted(ctx); by != nil {
 		said.User, said.Project = by.User, by.Project
@@ -33,7 +33,7 @@ func (l *changeLog) Writing(ctx context.Context, all []objects.Changed) context.
 }
 
 // Written wakes those who follow, and notes for the audit what a request has changed.
-func (l *changeLog) Written(ctx context.Context, all []objects.Changed) {
+func (l *Log) Written(ctx context.Context, all []objects.Changed) {
 	l.Wake()
 	for _, c := range all {
 		if c.Kind == hostapi.KindNamespace { // it comes with its first document, and has no fields
@@ -48,7 +48,7 @@ func (l *changeLog) Written(ctx context.Context, all []objects.Changed) {
 }
 
 // fields is a document as JSON has it; nil for none.
-func (l *changeLog) fields(c objects.Changed, d hostapi.Document) (all map[string]any) {
+func (l *Log) fields(c objects.Changed, d hostapi.Document) (all map[string]any) {
 	if d == nil {
 		return nil
 	}
