@@ -99,6 +99,11 @@ neutron-test: deps ## a machine through its networks, by OpenStack's Neutron (as
 	@$(MAKE) -s deps PACKAGES="neutron-server"
 	go test -count=1 -timeout 20m -tags neutron -run '^TestDebian$$' ./conductor/neutron && echo "neutron-test: ok"
 
+.PHONY: import-test
+import-test: deps ## nodes of OpenStack's Ironic behind its Keystone, with MariaDB and PostgreSQL, tokens that end (as root)
+	@$(MAKE) -s deps PACKAGES="keystone ironic-api ironic-conductor mariadb-server-core mariadb-client-core python3-psycopg2 python3-pymysql"
+	go test -count=1 -timeout 20m -tags keystone -run '^TestImport$$' ./lab/e2e/clients && echo "import-test: ok"
+
 .PHONY: glance-test
 glance-test: deps ## images of OpenStack's Glance that break off, lie and are taken away while agents read them (as root)
 	@$(MAKE) -s deps PACKAGES="keystone glance-api"

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/gophercloud/gophercloud/v2"
 	gopher "github.com/gophercloud/gophercloud/v2/openstack"
@@ -34,7 +35,7 @@ func StartKeystone(ctx context.Context, at Place, dir string) (*Keystone, error)
 		return nil, err
 	}
 	k := &Keystone{service: s, URL: "http://" + s.address + "/v3"}
-	if err := k.configure(fmt.Sprintf(keystoneConf, dir)); err != nil {
+	if err := k.set(nil); err != nil {
 		return nil, err
 	}
 	for _, args := range [][]string{
@@ -51,13 +52,29 @@ func StartKeystone(ctx context.Context, at Place, dir string) (*Keystone, error)
 	if err := k.writeAhead(ctx, "keystone.sqlite"); err != nil {
 		return nil, err
 	}
-	// The WSGI server of Python's library, which needs no other program.
+	return k, k.serve(ctx)
+}
+
+// set writes the configuration, with more lines at its end.
+func (k *Keystone) set(more []string) error {
+	return k.configure(fmt.Sprintf(keystoneConf, k.dir) + strings.Join(more, "\n") + "\n")
+}
+
+// serve runs the WSGI server of Python's library, which needs no other program.
+func (k *Keystone) serve(ctx context.Context) error {
 	host, port := k.hostPort()
-	if err := k.start(ctx, "keystone-wsgi-public", "--host", host, "--port", port, "--", "--config-file",
-		k.config()); err != nil {
-		return nil, err
+	return k.start(ctx, "keystone-wsgi-public", "--host", host, "--port", port, "--", "--config-file", k.config())
+}
+
+// Restart ends it, and starts it with more lines in its configuration.
+func (k *Keystone) Restart(ctx context.Context, more ...string) error {
+	if err := k.Stop(); err != nil {
+		return err
 	}
-	return k, nil
+	if err := k.set(more); err != nil {
+		return err
+	}
+	return k.serve(ctx)
 }
 
 // keystoneConf is its configuration, of a folder.

@@ -43,6 +43,18 @@ func newRecordedIronic(tb testing.TB) *httptest.Server {
 	return s
 }
 
+// ending is the same conductor, whose caller's token has ended when it sends a second import.
+func ending(h http.Handler) http.Handler {
+	var seen atomic.Int32
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == nodeapi.ImportPath && seen.Add(1) > 1 {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
 // recordedPage is how many records a page has.
 const recordedPage = 2
 

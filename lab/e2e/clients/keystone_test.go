@@ -73,7 +73,8 @@ func TestKeystone(t *testing.T) {
 		}, files...)
 	})
 	t.Run("callers", func(t *testing.T) {
-		c := servetest.Start(t, serve.Command(), filepath.Join(t.TempDir(), "data"), append(settings, "--keystone-cache", "0s")...)
+		c := servetest.Start(t, serve.Command(), filepath.Join(t.TempDir(), "data"),
+			append(settings, "--keystone-cache", "0s")...)
 		defer c.End(t)
 		callers(t, c, k, projects["blue"])
 		revoked(t, c, k)

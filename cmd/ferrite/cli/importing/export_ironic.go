@@ -51,7 +51,7 @@ func exportIronicCommand(s *client.Session) *cobra.Command {
 		"only these nodes: a `NODE` or FIELD=PATTERN; repeat it: one of each field's must match")
 	f.StringArrayVar(&e.replaced, "replace", nil, "put a name in the place of another, as `FIELD:OLD=NEW`: of a driver, an "+
 		"interface, a conductor_group, an owner or a lessee; repeat it")
-	f.StringVar(&e.secrets, "secrets", "", "read passwords from a `FILE`: .yaml, .json or .csv")
+	f.StringVar(&e.secrets, "secrets", "", "read passwords from a `FILE`: .yaml, .json, .csv, or .tsv of MySQL's client")
 	e.addAccess(f)
 	client.Must(cmd.MarkFlagFilename("secrets", secretFiles...))
 	return cmd
@@ -67,7 +67,7 @@ func (e *toIronic) run(cmd *cobra.Command, where string) error {
 	if options.Replace, err = translate.ParseReplacements(e.replaced); err != nil {
 		return exit.Usage(err)
 	}
-	if options.Secrets, err = e.readSecrets(ctx); err != nil {
+	if options.Secrets, err = e.readSecrets(ctx, cmd.InOrStdin()); err != nil {
 		return err
 	}
 	to, err := e.open(cmd, where)

@@ -5,16 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/importing/database"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/importing/ironic"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/importing/translate"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/secret"
 )
 
 const ironicHelp = `Take over nodes of an Ironic: with their interfaces, ports, portgroups, volumes, traits, allocations, owners,
@@ -22,7 +25,7 @@ maintenance and reasons, UUIDs, states and instances; and chassis, deploy templa
 is read before anything is written. Each node is written whole, or not at all.
 
 Ironic's API masks passwords. They come from its database ($IRONIC_DATABASE, or --ironic-database
-where its URL has no password) or from a file (--secrets).
+where its URL has no password), of which two tables are read, or from a file (--secrets).
 
 A node that Ironic is deploying, cleaning or inspecting is left out; import it again when that has ended.
 Drivers and interfaces that are not here are replaced by others that do the same, and the report says so.`
@@ -36,8 +39,10 @@ type fromIronic struct {
 	keep      bool
 	selected  []string
 	replaced  []string
-	database  string
-	secrets   string
+	database  database.Config
+	// databasePassword is the file of a password.
+	databasePassword string
+	secrets          string
 }
 
 func ironicCommand(s *client.Session) *cobra.Command {
@@ -45,7 +50,7 @@ func ironicCommand(s *client.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ironic URL", Short: "Take over the nodes of an Ironic", Long: ironicHelp, Args: cobra.ExactArgs(1),
 		Example: `  ferrite import ironic http://ironic:6385 --dry-run
-  ferrite import ironic https://ironic:6385 --ironic-database sqlite:////var/lib/ironic/ironic.sqlite
+  ferrite import ironic http://ironic:6385 --ironic-database mysql://ironic@db/ironic --ironic-database-password-file pw
   ferrite import ironic http://ironic:6385 --select owner=blue --select 'name=rack-7-*' --secrets bmc.csv`,
 		RunE: func(cmd *cobra.Command, args []string) error { return i.run(cmd, args[0]) },
 	}
@@ -57,10 +62,12 @@ func ironicCommand(s *client.Session) *cobra.Command {
 	f.StringArrayVar(&i.replaced, "replace", nil, "put a name in the place of another, as `FIELD:OLD=NEW`: of a driver, an "+
 		"interface, a conductor_group, an owner or a lessee; repeat it")
 	f.BoolVar(&i.keep, "keep-ramdisks", false, "keep the kernels and ramdisks that driver_info names")
-	f.StringVar(&i.database, "ironic-database", os.Getenv("IRONIC_DATABASE"),
-		"read passwords from Ironic's database, a `URL` (sqlite, postgresql) or a file of SQLite; a URL with a password "+
-			"belongs into $IRONIC_DATABASE, since everybody on this host sees command lines")
+	f.StringVar(&i.database.URL, "ironic-database", os.Getenv("IRONIC_DATABASE"),
+		"read passwords from Ironic's database, a `URL` (mysql, postgresql, sqlite) as ironic.conf has it, or a file of "+
+			"SQLite; a URL with a password belongs into $IRONIC_DATABASE, since everybody on this host sees command lines")
 	f.Lookup("ironic-database").DefValue = ""
+	f.StringVar(&i.databasePassword, "ironic-database-password-file", "", "`file` whose first line is the password of "+
+		"Ironic's database; $IRONIC_DATABASE_PASSWORD is the password itself")
 	f.StringVar(&i.secrets, "secrets", "", "read passwords from a `FILE`: .yaml, .json, .csv, or .tsv of MySQL's client")
 	i.addAccess(f)
 	client.Must(cmd.MarkFlagFilename("secrets", secretFiles...))
@@ -90,7 +97,7 @@ func (i *fromIronic) run(cmd *cobra.Command, url string) error {
 	if options.Replace, err = translate.ParseReplacements(i.replaced); err != nil {
 		return exit.Usage(err)
 	}
-	if options.Secrets, err = i.readSecrets(ctx); err != nil {
+	if options.Secrets, err = i.readSecrets(ctx, cmd.InOrStdin()); err != nil {
 		return err
 	}
 	if options.Drivers, err = drivers(ctx, i.session); err != nil {
@@ -156,11 +163,11 @@ func usedChassis(nodes []translate.Node) map[string]bool {
 }
 
 // readSecrets gathers what the API masks.
-func (i *fromIronic) readSecrets(ctx context.Context) (translate.Secrets, error) {
+func (i *fromIronic) readSecrets(ctx context.Context, stdin io.Reader) (translate.Secrets, error) {
 	all := translate.Secrets{}
-	if i.database != "" {
-		if err := readDatabase(ctx, i.database, all); err != nil {
-			return nil, err
+	if i.database.URL != "" {
+		if err := i.readDatabase(ctx, stdin, all); err != nil {
+			return nil, fmt.Errorf("--ironic-database: %w", err)
 		}
 	}
 	if i.secrets == "" {
@@ -180,6 +187,18 @@ func (i *fromIronic) readSecrets(ctx context.Context) (translate.Secrets, error)
 		}
 	}
 	return all, nil
+}
+
+// readDatabase reads the secrets in Ironic's database.
+func (i *fromIronic) readDatabase(ctx context.Context, stdin io.Reader, into translate.Secrets) (err error) {
+	i.database.Timeout, i.database.Password = i.session.Timeout, os.Getenv("IRONIC_DATABASE_PASSWORD")
+	if i.databasePassword != "" {
+		const flag = "--ironic-database-password-file"
+		if i.database.Password, err = secret.FirstLine(stdin, flag, i.databasePassword); err != nil {
+			return err
+		}
+	}
+	return database.Read(ctx, i.database, into)
 }
 
 // drivers asks the conductor for its hardware types and their interfaces.

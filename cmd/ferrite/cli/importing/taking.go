@@ -48,6 +48,7 @@ type taking struct {
 	dry, overwrite bool
 	lines          []line
 	verb           string // of the summary
+	stopped        string // why no more is sent; "" while it is
 }
 
 // record takes over a chassis, a deploy template or a runbook.
@@ -81,8 +82,13 @@ func (t *taking) node(ctx context.Context, n *translate.Node) {
 	t.lines = append(t.lines, l)
 }
 
-// send sends one record. Where the conductor refuses it, the others go on.
+// send sends one record. Where the conductor refuses it, the others go on; where it is away, or the login has ended,
+// they are left out.
 func (t *taking) send(ctx context.Context, body any, group string, l line) line {
+	if t.stopped != "" {
+		l.Outcome, l.Reason = leftOut, t.stopped
+		return l
+	}
 	path := nodeapi.ImportPath
 	if group != "" {
 		path += "?" + url.Values{nodeapi.ImportGroup: {group}}.Encode()
@@ -96,13 +102,17 @@ func (t *taking) send(ctx context.Context, body any, group string, l line) line 
 		l.Outcome, l.Reason = refused, "this conductor takes no imports: it is older than this command, or no Ferrite"
 	case errors.As(err, &fault):
 		l.Outcome, l.Reason = refused, fault.Text
+		if fault.Status == http.StatusUnauthorized {
+			t.stopped = "the login at this conductor has ended: log in again, and import again"
+		}
 	case err != nil:
 		l.Outcome, l.Reason = refused, err.Error()
+		t.stopped = "this conductor does not answer: import again when it does"
 	case done.Outcome == "conflict":
 		l.Reason = "changed here and there; nothing of it was taken over: --overwrite takes what is there"
 		if slices.ContainsFunc(done.Conflicts, func(d nodeapi.Difference) bool { return d.Secret }) {
 			l.Reason = "nothing of it was taken over. A secret differs, and it is not known which side has changed it: " +
-				"--overwrite takes Ironic's; import without --secrets keeps yours"
+				"--overwrite takes Ironic's; import without --secrets and IRONIC_DATABASE keeps yours"
 		}
 	}
 	return l
@@ -157,8 +167,8 @@ func (t *taking) rows(w table.Writer) error {
 
 // what is said of a record, a line each.
 func (l line) what() (all []string) {
-	if l.Reason != "" {
-		all = append(all, output.VisibleLine(l.Reason))
+	for text := range strings.Lines(l.Reason) {
+		all = append(all, output.VisibleLine(strings.TrimRight(text, "\n")))
 	}
 	for _, d := range l.Conflicts {
 		all = append(all, "conflict: "+difference(d))

@@ -212,13 +212,15 @@ type answer struct {
 
 // send repeats what only reads when a connection breaks off, and logs in again when a token has ended.
 func (c *Client) send(ctx context.Context, method, path string, body []byte) (answer, error) {
+	renewed := false
 	for try := 1; ; try++ {
 		a, err := c.once(ctx, method, path, body)
 		var fault *nodeapi.Fault
 		switch {
 		case err == nil:
 			return a, nil
-		case errors.As(err, &fault) && fault.Status == http.StatusUnauthorized && try == 1 && c.login.renews():
+		case errors.As(err, &fault) && fault.Status == http.StatusUnauthorized && !renewed && c.login.renews():
+			renewed = true
 			if err := c.login.begin(ctx, c.http); err != nil {
 				return a, err
 			}

@@ -15,7 +15,8 @@ import (
 // ParseSecrets reads a file of secrets. The end of its name tells its form:
 //
 //   - .csv: a first line node,KEY,KEY and a line for each node, with values of driver_info
-//   - .tsv: UUID, driver_info and instance_info as a client of MySQL writes them
+//   - .tsv: UUID, driver_info, instance_info and, of volume targets, properties as a client of MySQL writes them; the
+//     last may be missing
 //   - .yaml, .json: NODE: {KEY: VALUE}, or NODE: {driver_info: {...}, instance_info: {...}}
 func ParseSecrets(name string, raw []byte) (Secrets, error) {
 	switch {
@@ -107,13 +108,14 @@ func secretsTSV(raw []byte) (Secrets, error) {
 	s := Secrets{}
 	for i, line := range strings.Split(strings.TrimRight(string(raw), "\n"), "\n") {
 		fields := strings.Split(strings.TrimSuffix(line, "\r"), "\t")
-		if len(fields) != 3 {
-			return nil, fmt.Errorf("line %d has %d fields, expected uuid, driver_info and instance_info", i+1, len(fields))
+		if len(fields) != 3 && len(fields) != 4 {
+			return nil, fmt.Errorf("line %d has %d fields, expected uuid, driver_info, instance_info and properties", i+1,
+				len(fields))
 		}
 		if fields[0] == "uuid" {
 			continue
 		}
-		for at, name := range []string{"driver_info", "instance_info"} {
+		for at, name := range []string{"driver_info", "instance_info", "properties"}[:len(fields)-1] {
 			if document := unescapeTSV.Replace(fields[at+1]); document != "NULL" {
 				if err := s.Add(fields[0], name, []byte(document)); err != nil {
 					return nil, fmt.Errorf("line %d: %w", i+1, err)

@@ -206,6 +206,11 @@ func TestParseSecrets(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, err, d)
 		}
 	}
+	volume := Secrets{"v1": {"properties": {"p": "x"}}}
+	got, err := ParseSecrets("a.tsv", []byte("v1\tNULL\tNULL\t{\"p\": \"x\"}\n"))
+	if d := cmp.Diff(volume, got); err != nil || d != "" {
+		t.Errorf("of a volume: %v\n%s", err, d)
+	}
 	for name, text := range map[string]string{
 		"a.yaml": "- n", "a.csv": "", "a.tsv": "x", "b.tsv": "n\t{\tNULL", "c.csv": "node,a\nn\n",
 	} {
