@@ -24,6 +24,8 @@ type finder struct {
 	cached        bool  // a cache has it
 	asked         int
 	deploys       []string // project and image of the deploys that images were looked for
+	names         node.ImageFound
+	files         []string // kernels and ramdisks that were looked for, with the same
 }
 
 func (f *finder) note(n node.Node) {
@@ -34,6 +36,9 @@ func (f *finder) note(n node.Node) {
 
 func (f *finder) Check(_ context.Context, n node.Node, _ string) (node.ImageFound, error) {
 	f.note(n)
+	if f.names != (node.ImageFound{}) {
+		return f.names, f.check
+	}
 	return node.ImageFound{Size: f.size}, f.check
 }
 
@@ -41,7 +46,10 @@ func (f *finder) ISOURL(context.Context, node.Node, string) (string, error) {
 	return "http://here/iso", f.check
 }
 
-func (f *finder) CheckBootFile(context.Context, node.Node, string) error { return f.check }
+func (f *finder) CheckBootFile(_ context.Context, n node.Node, source string) error {
+	f.files = append(f.files, source+" for "+n.Run.Project)
+	return f.check
+}
 
 func (f *finder) BootFile(context.Context, node.Node, string) (string, error) {
 	return "/here/file", f.check
@@ -145,6 +153,40 @@ func TestImageIsForWhoAsks(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRamdiskOfImage: the kernel and the ramdisk that the properties of an image of Glance's name have to be there
+// before a deploy by the interface ramdisk, for the project that asks; the node boots them until its instance ends.
+func TestRamdiskOfImage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const image = "7ed467d4-83b0-41a7-bc15-c404edccff98"
+		w := newWorld(t, 1)
+		f := &finder{names: node.ImageFound{Kernel: "11111111-2222-4333-8444-000000000001",
+			Ramdisk: "11111111-2222-4333-8444-000000000002"}}
+		w.images = f
+		w.start()
+		defer w.close()
+		id := deployable(w, image)
+		if _, err := w.e.UpdateNode(w.ctx, id, func(n *node.Node) error {
+			n.Interfaces["deploy"] = "ramdisk"
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		w.must(w.e.Provision(w.ctx, id, plan.Request{Verb: node.Deploy, Project: "blue"}))
+		n := w.settled(id)
+		boot, ok := plan.BootsInstance(n)
+		if want := (plan.InstanceBoot{Kernel: f.names.Kernel, Ramdisk: f.names.Ramdisk}); !ok || boot != want {
+			t.Errorf("%s boots %+v, expected %+v; %s", n.ProvisionState, boot, want, n.LastError)
+		}
+		want := []string{f.names.Kernel + " for blue", f.names.Ramdisk + " for blue"}
+		if diff := cmp.Diff(want, f.files); diff != "" {
+			t.Errorf("looked for (-want +got)\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"deploy blue " + image}, f.deploys); diff != "" {
+			t.Errorf("looked for the image (-want +got)\n%s", diff)
+		}
+	})
 }
 
 // TestImageNotFound: what is known to be wrong is refused before anything is

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -42,9 +41,6 @@ var notActive = map[string]string{
 // diskFormats are the formats of disks that agents write, under the names they know them by. An ami is the root file
 // system of Amazon's form.
 var diskFormats = map[string]string{"raw": "raw", "qcow2": "qcow2", "ami": "raw"}
-
-// bootFormats are the formats of kernels and ramdisks.
-var bootFormats = []string{"aki", "ari", "raw"}
 
 // containers are the container formats without anything around the image.
 var containers = []string{"", "bare", "ami", "aki", "ari"}
@@ -174,6 +170,9 @@ func sumInGlance(i glance.Image, given, algo, value string) (sum disk.Checksum, 
 
 // checkGlance refuses an image that is not there for n, or that nobody could verify.
 func (s *Sources) checkGlance(ctx context.Context, n node.Node, source string) (found node.ImageFound, err error) {
+	if n.Interfaces["deploy"] == "ramdisk" {
+		return s.ramdiskInGlance(ctx, n, source)
+	}
 	i, _, err := s.diskInGlance(ctx, n, source, text(n.InstanceInfo, "image_checksum"),
 		text(n.InstanceInfo, "image_os_hash_algo"), text(n.InstanceInfo, "image_os_hash_value"))
 	if err != nil {
@@ -250,68 +249,4 @@ func (s *Sources) begin(ctx context.Context, src imagestore.Source) error {
 func noRoom(err error) bool {
 	var full *imagestore.NoRoomError
 	return errors.As(err, &full)
-}
-
-// bootFileInGlance is inGlance for a kernel or a ramdisk, which the boot service serves from a file.
-func (s *Sources) bootFileInGlance(ctx context.Context, n node.Node, source string) (i glance.Image, err error) {
-	if i, err = s.inGlance(ctx, n, source); err != nil {
-		return i, err
-	}
-	switch {
-	case !slices.Contains(bootFormats, i.DiskFormat):
-		err = permanent{fmt.Errorf("image %s of Glance has the disk format %.20q, expected a kernel or a ramdisk (%s)", i.ID,
-			i.DiskFormat, strings.Join(bootFormats, ", "))}
-	case s.pulled == nil:
-		err = permanent{errors.New("kernels and ramdisks of Glance need --image-cache: machines boot from files of this " +
-			"host")}
-	}
-	return i, err
-}
-
-// CheckBootFile refuses a kernel or a ramdisk that is not there for n. One of Glance's begins to come: the firmware of
-// a machine does not wait long.
-func (s *Sources) CheckBootFile(ctx context.Context, n node.Node, source string) error {
-	if node.GlanceImage(source) == "" {
-		_, err := s.BootFile(ctx, n, source)
-		return err
-	}
-	src, err := s.bootFileSource(ctx, n, source)
-	if err != nil {
-		return err
-	}
-	short, cancel := context.WithTimeout(ctx, openTime)
-	defer cancel()
-	if err = s.begin(short, src); err != nil && errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return nil // it goes on to come
-	}
-	return err
-}
-
-// bootFileSource is where the bytes of a kernel or a ramdisk come from.
-func (s *Sources) bootFileSource(ctx context.Context, n node.Node, source string) (src imagestore.Source, err error) {
-	i, err := s.bootFileInGlance(ctx, n, source)
-	if err != nil {
-		return src, err
-	}
-	sum, err := sumInGlance(i, "", "", "")
-	if err != nil {
-		return src, err
-	}
-	return s.originInGlance(ctx, i, sum)
-}
-
-// pulledFile is the file of a kernel or ramdisk of Glance's. It waits until all of it has come.
-func (s *Sources) pulledFile(ctx context.Context, n node.Node, source string) (string, error) {
-	src, err := s.bootFileSource(ctx, n, source)
-	if err != nil {
-		return "", err
-	}
-	content, err := s.pulled.Pull(ctx, src)
-	if err != nil {
-		return "", err
-	}
-	if _, err := io.Copy(io.Discard, content); err != nil {
-		return "", errors.Join(err, content.Close())
-	}
-	return s.pulled.Path(src.Key()), content.Close()
 }

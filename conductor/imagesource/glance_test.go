@@ -119,7 +119,7 @@ func newCloudSite(t *testing.T, cache int64) *cloudSite {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := imagesource.Config{Glance: catalogue, Log: log,
+	c := imagesource.Config{Glance: catalogue, Log: log, Key: []byte("of this test"),
 		Retry: disk.HTTPOptions{Stall: 100 * time.Millisecond, Retries: 4, Backoff: time.Millisecond}}
 	if cache > 0 {
 		if c.Pulled, err = imagestore.Open(imagestore.Config{Dir: t.TempDir(), Cache: cache, Log: log}); err != nil {

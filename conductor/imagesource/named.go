@@ -146,22 +146,34 @@ func (d *agentServer) serveNamed(w http.ResponseWriter, r *http.Request, i node.
 	content.Serve(w, r)
 }
 
-// ISOURL is where firmware reads the ISO image that n boots by name. Firmware has no credentials: the path cannot be
-// guessed, and holds as long as the node names that image.
+// ISOURL is where firmware reads the ISO image that n boots by name, or by its UUID in Glance. Firmware has no
+// credentials: the path cannot be guessed, and holds as long as the node names that image.
 func (s *Sources) ISOURL(ctx context.Context, n node.Node, source string) (string, error) {
-	i, err := s.find(ctx, n, source)
-	switch {
-	case err != nil:
+	what, err := s.iso(ctx, n, source)
+	if err != nil {
 		return "", err
-	case i.Format != node.ImageISO && i.Format != node.ImageRaw:
-		return "", permanent{fmt.Errorf("image %s is of the format %s, expected an ISO", i.Name, i.Format)}
 	}
 	base := s.served
 	if s.media != "" && n.Implementation("boot") == "redfish-virtual-media" {
 		base = s.media
 	}
-	return base + Prefix + "iso/" + n.UUID + "/" + s.isoFile(n, i), nil
+	return base + Prefix + "iso/" + n.UUID + "/" + s.isoFile(n, what), nil
 }
+
+// iso finds an ISO image, and says what it is called in its path.
+func (s *Sources) iso(ctx context.Context, n node.Node, source string) (what string, err error) {
+	if id := node.GlanceImage(source); id != "" {
+		return isoOfGlance(id), s.isoInGlance(ctx, n, source)
+	}
+	i, err := s.find(ctx, n, source)
+	if err == nil && i.Format != node.ImageISO && i.Format != node.ImageRaw {
+		err = permanent{fmt.Errorf("image %s is of the format %s, expected an ISO", i.Name, i.Format)}
+	}
+	return i.Name + " " + i.Digest, err
+}
+
+// isoOfGlance is what an ISO image of Glance's is called in its path: no name of an image begins so.
+func isoOfGlance(id string) string { return node.GlanceScheme + id }
 
 // BootFile is the file of a kernel or ramdisk that n boots by name, or by its UUID in Glance. The boot service serves
 // it.
@@ -180,9 +192,9 @@ func (s *Sources) BootFile(ctx context.Context, n node.Node, source string) (str
 }
 
 // isoFile is the name of a file that cannot be guessed. BMCs want it to end so.
-func (s *Sources) isoFile(n node.Node, i node.Image) string {
+func (s *Sources) isoFile(n node.Node, what string) string {
 	m := hmac.New(sha256.New, s.key)
-	m.Write([]byte("iso " + n.UUID + " " + i.Name + " " + i.Digest))
+	m.Write([]byte("iso " + n.UUID + " " + what))
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)) + ".iso"
 }
 
@@ -190,15 +202,22 @@ func (s *Sources) isoFile(n node.Node, i node.Image) string {
 func (d *agentServer) serveISO(w http.ResponseWriter, r *http.Request) {
 	n, err := d.node(r.Context(), r.PathValue("node"))
 	var i node.Image
-	if err == nil {
-		i, err = d.find(r.Context(), n, text(n.InstanceInfo, "boot_iso"))
+	source := text(n.InstanceInfo, "boot_iso")
+	id := node.GlanceImage(source)
+	what := isoOfGlance(id)
+	if err == nil && id == "" {
+		i, err = d.find(r.Context(), n, source)
+		what = i.Name + " " + i.Digest
 	}
-	if err != nil || len(d.key) == 0 || !hmac.Equal([]byte(r.PathValue("file")), []byte(d.isoFile(n, i))) {
+	switch {
+	case err != nil || len(d.key) == 0 || !hmac.Equal([]byte(r.PathValue("file")), []byte(d.isoFile(n, what))):
 		d.log.Debug("image refused", "from", r.RemoteAddr, "path", r.URL.Path)
 		http.Error(w, "there is no such image", http.StatusNotFound)
-		return
+	case id != "":
+		d.serveGlanceISO(w, r, n, id)
+	default:
+		d.serveNamed(w, r, i)
 	}
-	d.serveNamed(w, r, i)
 }
 
 // explain is an error for whoever asked for an image.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/glance"
+	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/images/disk"
 )
 
@@ -141,19 +142,24 @@ func (d *agentServer) serveGlance(w http.ResponseWriter, r *http.Request) {
 		d.refused(w, n, err)
 		return
 	}
+	d.relay(w, r, n, i, at)
+}
+
+// relay serves an image of Glance's as it is read.
+func (d *agentServer) relay(w http.ResponseWriter, r *http.Request, n node.Node, i glance.Image, at string) {
 	body := &relay{ctx: r.Context(), src: disk.KnownHTTPSource(d.glance.HTTP(), at, i.Size, d.retry)}
 	defer func() { _ = body.Close() }() // it was only read
 	if r.Method == http.MethodGet {
 		if err := body.ahead(span(r)); err != nil {
-			d.refused(w, n, fmt.Errorf("image %s of Glance: %w", id, err))
+			d.refused(w, n, fmt.Errorf("image %s of Glance: %w", i.ID, err))
 			return
 		}
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
-	w.Header().Set("ETag", `"`+id+`"`) // the bytes under a UUID never change
+	w.Header().Set("ETag", `"`+i.ID+`"`) // the bytes under a UUID never change
 	http.ServeContent(w, r, "", time.Time{}, body)
 	if body.failed != nil && r.Context().Err() == nil {
-		d.log.Warn("image breaks off", "node", n.UUID, "image", id, "err", explain(body.failed))
+		d.log.Warn("image breaks off", "node", n.UUID, "image", i.ID, "err", explain(body.failed))
 	}
 }
 

@@ -6,4 +6,6 @@ type ImageFound struct {
 	Doubt string // why the image could not be seen, or not all of it; "" for nothing
 	Size  int64  // bytes it has on a disk, unpacked; 0 when unknown
 	Type  string // whole-disk or partition, where a catalogue says so; "" for unknown
+
+	Kernel, Ramdisk string // UUIDs in Glance of what a machine boots, where the properties of the image name them
 }

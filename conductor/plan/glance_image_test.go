@@ -45,3 +45,54 @@ func TestGlanceImage(t *testing.T) {
 		t.Error("an image at a URL has the type of the one before")
 	}
 }
+
+// TestGlanceRamdisk: what the deploy interface ramdisk boots of Glance's: an ISO, or the kernel and the ramdisk that
+// the properties of an image name, unless instance_info has both.
+func TestGlanceRamdisk(t *testing.T) {
+	const kernel, ramdisk = "11111111-2222-4333-8444-000000000001", "11111111-2222-4333-8444-000000000002"
+	found := node.ImageFound{Kernel: kernel, Ramdisk: ramdisk}
+	for name, tc := range map[string]struct {
+		info  map[string]any
+		asked string // UUID that the deploy is judged by
+		boot  plan.InstanceBoot
+		files int // that have to be there
+	}{
+		"ISO": {map[string]any{"boot_iso": glanceID}, glanceID, plan.InstanceBoot{ISO: glanceID}, 0},
+		"ISO before all": {map[string]any{"boot_iso": "glance://" + glanceID, "image_source": kernel, "kernel": kernel},
+			glanceID, plan.InstanceBoot{ISO: "glance://" + glanceID}, 0},
+		"properties": {map[string]any{"image_source": glanceID}, glanceID,
+			plan.InstanceBoot{Kernel: kernel, Ramdisk: ramdisk}, 2},
+		"one of both": {map[string]any{"image_source": glanceID, "kernel": "http://h/k"}, glanceID,
+			plan.InstanceBoot{Kernel: kernel, Ramdisk: ramdisk}, 2},
+		"both": {map[string]any{"image_source": glanceID, "kernel": ramdisk, "ramdisk": "http://h/r"}, "",
+			plan.InstanceBoot{Kernel: ramdisk, Ramdisk: "http://h/r"}, 1},
+	} {
+		n := node.Node{UUID: "n", ProvisionState: node.Active, Interfaces: map[string]string{"deploy": "ramdisk"},
+			InstanceInfo: tc.info}
+		if err := plan.CheckInstance(n); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := plan.DeployFor(n, "blue"); got.Image != tc.asked {
+			t.Errorf("%s: judged by %q, expected %q", name, got.Image, tc.asked)
+		}
+		n = plan.WithImage(n, found)
+		if boot, ok := plan.BootsInstance(n); !ok || boot != tc.boot {
+			t.Errorf("%s: %+v, %t; expected %+v", name, boot, ok, tc.boot)
+		}
+		if files := plan.NamedBootFiles(n); len(files) != tc.files {
+			t.Errorf("%s: %v have to be there", name, files)
+		}
+	}
+	n := plan.WithImage(node.Node{UUID: "n", ProvisionState: node.Active, InstanceInfo: map[string]any{
+		"image_source": glanceID}, Interfaces: map[string]string{"deploy": "ramdisk"}}, found)
+	n.InstanceInfo = map[string]any{"image_source": kernel}
+	if boot, ok := plan.BootsInstance(n); ok {
+		t.Errorf("of an image that nobody has found: %+v", boot)
+	}
+	for _, source := range []string{"http://h/i", "image:a"} {
+		n.InstanceInfo = map[string]any{"image_source": source}
+		if err := plan.CheckInstance(n); err == nil || !strings.Contains(err.Error(), "kernel_id and ramdisk_id") {
+			t.Errorf("%s: %v", source, err)
+		}
+	}
+}

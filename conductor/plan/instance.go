@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -58,17 +59,20 @@ func hasRamdisk(n node.Node) error {
 	if text(n.InstanceInfo, "boot_iso") == "" {
 		keys = []string{"kernel", "ramdisk"}
 	}
+	if RamdiskSource(n) != "" {
+		return nil
+	}
 	for _, key := range keys {
 		switch at := text(n.InstanceInfo, key); {
 		case at == "":
 			return node.Refuse(node.Invalid,
 				"node %s cannot be deployed: deploy interface ramdisk needs instance_info/boot_iso, or kernel and "+
-					"ramdisk, as http(s) URLs or image:NAME", n.UUID)
-		case node.NamedImage(at) != "":
-		case node.GlanceImage(at) != "" && key != "boot_iso":
+					"ramdisk, as http(s) URLs, image:NAME or UUIDs of Glance, or image_source, an image of Glance with the "+
+					"properties kernel_id and ramdisk_id", n.UUID)
+		case node.KeptImage(at):
 		case !strings.HasPrefix(at, "http://") && !strings.HasPrefix(at, "https://"):
 			return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/%s is %q, expected an "+
-				"http(s) URL or image:NAME", n.UUID, key, at)
+				"http(s) URL, image:NAME or the UUID of an image of Glance", n.UUID, key, at)
 		case WithPassword(at):
 			return node.Refuse(node.Invalid,
 				"node %s cannot be deployed: the URL in instance_info/%s holds a user or password, which the boot "+
@@ -78,10 +82,43 @@ func hasRamdisk(n node.Node) error {
 	return nil
 }
 
-// NamedISO is the ISO image that a node boots by its name, image:NAME; "" for none.
+// RamdiskSource is the image of Glance whose properties name the kernel and the ramdisk that a node boots; "" for none.
+// As for Ironic they count unless instance_info has both.
+func RamdiskSource(n node.Node) string {
+	at := text(n.InstanceInfo, "image_source")
+	if n.Interfaces["deploy"] != "ramdisk" || text(n.InstanceInfo, "boot_iso") != "" || node.GlanceImage(at) == "" ||
+		text(n.InstanceInfo, "kernel") != "" && text(n.InstanceInfo, "ramdisk") != "" {
+		return ""
+	}
+	return at
+}
+
+// askedImage is the image that a deploy of a node is asked for with; "" for none.
+func askedImage(n node.Node) string {
+	return cmp.Or(ImageSource(n), NamedISO(n), RamdiskSource(n))
+}
+
+// imageBootFiles is where driver_internal_info keeps the kernel and the ramdisk that the properties of an image name,
+// as long as there is the instance.
+const imageBootFiles = "image_boot_files"
+
+// bootFiles are the kernel and the ramdisk that a node boots, those that the properties of its image name among them.
+func bootFiles(n node.Node) (kernel, ramdisk string) {
+	source := node.GlanceImage(RamdiskSource(n))
+	if source == "" {
+		return text(n.InstanceInfo, "kernel"), text(n.InstanceInfo, "ramdisk")
+	}
+	noted, _ := n.DriverInternalInfo[imageBootFiles].(map[string]any)
+	if text(noted, "image") != source { // it may have been edited since
+		return "", ""
+	}
+	return text(noted, "kernel"), text(noted, "ramdisk")
+}
+
+// NamedISO is the ISO image that a node boots by its name, image:NAME, or UUID in Glance; "" for none.
 func NamedISO(n node.Node) string {
 	at := text(n.InstanceInfo, "boot_iso")
-	if n.Interfaces["deploy"] != "ramdisk" || node.NamedImage(at) == "" {
+	if n.Interfaces["deploy"] != "ramdisk" || !node.KeptImage(at) {
 		return ""
 	}
 	return at
@@ -93,25 +130,30 @@ type NamedFile struct{ Field, Source string }
 // NamedBootFiles are the kernels and ramdisks that a deploy of a node boots by their names: those with the agent, and
 // the workload.
 func NamedBootFiles(n node.Node) (named []NamedFile) {
-	add := func(of string, fields map[string]any, keys ...string) {
-		for _, key := range keys {
-			if at := text(fields, key); node.KeptImage(at) {
-				named = append(named, NamedFile{of + key, at})
-			}
+	add := func(field, at string) {
+		if node.KeptImage(at) {
+			named = append(named, NamedFile{field, at})
 		}
 	}
 	if text(n.DriverInfo, "deploy_kernel") != "" && text(n.DriverInfo, "deploy_ramdisk") != "" {
-		add("driver_info/", n.DriverInfo, "deploy_kernel", "deploy_ramdisk")
+		add("driver_info/deploy_kernel", text(n.DriverInfo, "deploy_kernel"))
+		add("driver_info/deploy_ramdisk", text(n.DriverInfo, "deploy_ramdisk"))
 	}
 	if n.Interfaces["deploy"] == "ramdisk" && text(n.InstanceInfo, "boot_iso") == "" {
-		add("instance_info/", n.InstanceInfo, "kernel", "ramdisk")
+		of, suffix := "instance_info/", ""
+		if RamdiskSource(n) != "" {
+			of, suffix = "instance_info/image_source, its property ", "_id"
+		}
+		kernel, ramdisk := bootFiles(n)
+		add(of+"kernel"+suffix, kernel)
+		add(of+"ramdisk"+suffix, ramdisk)
 	}
 	return named
 }
 
 // InstanceBoot is what a machine boots from the network as its workload.
 type InstanceBoot struct {
-	ISO             string // URL or image:NAME of an ISO, instead of the others
+	ISO             string // URL, image:NAME or UUID in Glance of an ISO, instead of the others
 	Kernel, Ramdisk string // the same
 	Cmdline         string
 }
@@ -128,9 +170,9 @@ func BootsInstance(n node.Node) (boot InstanceBoot, ok bool) {
 	default:
 		return boot, false
 	}
-	return InstanceBoot{
-		ISO: text(n.InstanceInfo, "boot_iso"), Kernel: text(n.InstanceInfo, "kernel"),
-		Ramdisk: text(n.InstanceInfo, "ramdisk"),
-		Cmdline: text(n.InstanceInfo, "ramdisk_kernel_arguments"),
-	}, true
+	boot = InstanceBoot{ISO: text(n.InstanceInfo, "boot_iso"), Cmdline: text(n.InstanceInfo, "ramdisk_kernel_arguments")}
+	if boot.ISO == "" {
+		boot.Kernel, boot.Ramdisk = bootFiles(n)
+	}
+	return boot, boot.ISO != "" || boot.Kernel != ""
 }

@@ -41,16 +41,23 @@ func IsPartitionImage(n node.Node) bool {
 	return false
 }
 
-// WithImage notes the type of an image that only its catalogue says, until the instance ends.
+// WithImage notes of an image what only its catalogue says, until the instance ends: its type, or the kernel and the
+// ramdisk that it names.
 func WithImage(n node.Node, found node.ImageFound) node.Node {
-	if found.Type == "" {
+	if found.Type == "" && found.Kernel == "" {
 		return n
 	}
 	n.DriverInternalInfo = maps.Clone(n.DriverInternalInfo)
 	if n.DriverInternalInfo == nil {
 		n.DriverInternalInfo = map[string]any{}
 	}
-	n.DriverInternalInfo[isWholeDisk] = found.Type == agentapi.WholeDisk
+	if found.Type != "" {
+		n.DriverInternalInfo[isWholeDisk] = found.Type == agentapi.WholeDisk
+	}
+	if found.Kernel != "" {
+		n.DriverInternalInfo[imageBootFiles] = map[string]any{"image": node.GlanceImage(RamdiskSource(n)),
+			"kernel": found.Kernel, "ramdisk": found.Ramdisk}
+	}
 	return n
 }
 

@@ -101,7 +101,7 @@ func (d *decision) request(r Request) error {
 
 // DeployFor is the run of a deploy that a user of a project asks for; "" is the whole system.
 func DeployFor(n node.Node, project string) node.Run {
-	return node.Run{Activity: "deploy", Project: project, Image: node.GlanceImage(ImageSource(n))}
+	return node.Run{Activity: "deploy", Project: project, Image: node.GlanceImage(askedImage(n))}
 }
 
 // abortsDriverStep: a driver at a long step is asked after again and again, so

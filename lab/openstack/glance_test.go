@@ -10,8 +10,10 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +50,8 @@ func (c *cloud) start(t *testing.T, cache int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conf := imagesource.Config{Glance: catalogue, Log: log, Retry: disk.HTTPOptions{Retries: 20}}
+	conf := imagesource.Config{Glance: catalogue, Log: log, Key: []byte("of this test"),
+		Retry: disk.HTTPOptions{Retries: 20}}
 	if cache > 0 {
 		if conf.Pulled, err = imagestore.Open(imagestore.Config{Dir: t.TempDir(), Cache: cache, Log: log}); err != nil {
 			t.Fatal(err)
@@ -115,6 +118,7 @@ func TestGlance(t *testing.T) {
 			c.survives(t, id, body)
 		})
 	}
+	t.Run("boots", func(t *testing.T) { c.boots(t, body[:1<<20]) })
 	t.Run("refused", func(t *testing.T) { c.refuses(t, id) })
 }
 
@@ -141,21 +145,91 @@ func (c *cloud) reads(t *testing.T, id string, body []byte) {
 	for span, want := range map[string][]byte{
 		"": body, "bytes=1000-1999": body[1000:2000], "bytes=60000000-": body[60_000_000:],
 	} {
-		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, at, nil)
-		if span != "" {
-			req.Header.Set("Range", span)
-		}
-		resp, err := http.DefaultClient.Do(req)
+		c.has(t, at, span, want)
+	}
+}
+
+// has reads a part of what is at a URL; "" is all.
+func (c *cloud) has(t *testing.T, at, span string, want []byte) {
+	t.Helper()
+	req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, at, nil)
+	if span != "" {
+		req.Header.Set("Range", span)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%q: %s, %d bytes, expected %d, %v", span, resp.Status, len(got), len(want), err)
+	}
+}
+
+// boots: an ISO image at a path for firmware, and the kernel and the ramdisk that the properties of an image name.
+func (c *cloud) boots(t *testing.T, body []byte) {
+	create := func(format, container string, more map[string]any) string {
+		t.Helper()
+		fields := map[string]any{"name": format, "disk_format": format, "container_format": container,
+			"visibility": "private"}
+		maps.Copy(fields, more)
+		id, err := c.glance.Create(t.Context(), fields, append([]byte(format), body...))
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := io.ReadAll(resp.Body)
-		_ = resp.Body.Close()
-		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%q: %s, %d bytes, expected %d, %v", span, resp.Status, len(got), len(want), err)
+		return id
+	}
+	iso, kernel, ramdisk := create("iso", "bare", nil), create("aki", "aki", nil), create("ari", "ari", nil)
+	image := create("ami", "ami", map[string]any{"kernel_id": kernel, "ramdisk_id": ramdisk})
+	n := c.node
+	n.Interfaces = map[string]string{"deploy": "ramdisk"}
+	defer func(before node.Node) { c.node = before }(c.node)
+	for name, cache := range map[string]int64{"relayed": 0, "kept": 2 * imageSize} {
+		c.start(t, cache)
+		n.InstanceInfo = map[string]any{"boot_iso": iso}
+		c.node = n
+		at, err := c.ISOURL(t.Context(), n, iso)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for span, want := range map[string][]byte{"": append([]byte("iso"), body...), "bytes=3-1002": body[:1000]} {
+			c.has(t, at, span, want)
+		}
+		found, err := c.Check(t.Context(), n, image)
+		if err != nil || found != (node.ImageFound{Kernel: kernel, Ramdisk: ramdisk}) {
+			t.Errorf("%s: %+v, %v", name, found, err)
+		}
+		for id, format := range map[string]string{kernel: "aki", ramdisk: "ari"} {
+			if cache == 0 {
+				if err := c.CheckBootFile(t.Context(), n, id); err == nil || !strings.Contains(err.Error(), "--image-cache") {
+					t.Errorf("%s without a cache: %v", format, err)
+				}
+				continue
+			}
+			path, err := c.BootFile(t.Context(), n, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, append([]byte(format), body...)) {
+				t.Errorf("%s: %d bytes, %v", format, len(got), err)
+			}
+		}
+	}
+	asked := n
+	asked.Run = &node.Run{Activity: "deploy", Project: "somebody"}
+	for name, err := range map[string]error{
+		"iso":    second(c.ISOURL(t.Context(), asked, iso)),
+		"image":  second(c.Check(t.Context(), asked, image)),
+		"kernel": c.CheckBootFile(t.Context(), asked, kernel),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "is not for project somebody") {
+			t.Errorf("the %s of another project: %v", name, err)
 		}
 	}
 }
+
+func second[T any](_ T, err error) error { return err }
 
 // survives: Glance ends while an agent reads, and the conductor's token is revoked; it goes on when Glance is back.
 func (c *cloud) survives(t *testing.T, id string, body []byte) {

@@ -17,16 +17,25 @@ func (e *Core) CheckImage(ctx context.Context, n node.Node) (found node.ImageFou
 	if err := e.checkBootMode(n); err != nil {
 		return found, err
 	}
-	if err := e.checkBootFiles(ctx, n); err != nil {
-		return found, err
-	}
-	key, source := "image_source", plan.ImageSource(n)
+	key, source := "image_source", cmp.Or(plan.ImageSource(n), plan.RamdiskSource(n))
 	if iso := plan.NamedISO(n); iso != "" {
 		key, source = "boot_iso", iso
 	}
-	if !plan.FoundByConductor(source) {
-		return found, nil
+	if plan.FoundByConductor(source) {
+		if found, err = e.findImage(ctx, n, key, source); err != nil {
+			return found, err
+		}
+		if n = plan.WithImage(n, found); found.Type != "" { // of which there are more checks than by the node alone
+			if err := cmp.Or(plan.CheckInstance(n), e.checkBootMode(n)); err != nil {
+				return found, err
+			}
+		}
 	}
+	return found, e.checkBootFiles(ctx, n)
+}
+
+// findImage has an image found that agents or firmware cannot find by themselves.
+func (e *Core) findImage(ctx context.Context, n node.Node, key, source string) (found node.ImageFound, err error) {
 	if e.Images == nil {
 		return found, node.Refuse(node.Invalid,
 			"node %s cannot be deployed: this conductor takes images from http(s) URLs only, and instance_info/%s is %q",
@@ -40,11 +49,7 @@ func (e *Core) CheckImage(ctx context.Context, n node.Node) (found node.ImageFou
 	if err != nil {
 		return found, node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/%s: %v", n.UUID, key, err)
 	}
-	if found.Type != "" { // of which there are more checks than by the node alone
-		n = plan.WithImage(n, found)
-		err = cmp.Or(plan.CheckInstance(n), e.checkBootMode(n))
-	}
-	return found, err
+	return found, nil
 }
 
 // CheckImageFor is CheckImage for a deploy that a user of a project asks for; "" is the whole system.

@@ -1,0 +1,168 @@
+package imagesource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/glance"
+	"github.com/ferrite-metal/ferrite/conductor/imagestore"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// bootFormats are the formats of kernels and ramdisks.
+var bootFormats = []string{"aki", "ari", "raw"}
+
+// isoFormats are the formats of ISO images.
+var isoFormats = []string{"iso", "raw"}
+
+// ramdiskInGlance finds the kernel and the ramdisk that the properties of an image name (deploy interface ramdisk).
+func (s *Sources) ramdiskInGlance(ctx context.Context, n node.Node, source string) (found node.ImageFound, err error) {
+	i, err := s.inGlance(ctx, n, source)
+	if err != nil {
+		return found, err
+	}
+	found.Kernel, found.Ramdisk = node.GlanceImage(i.KernelID), node.GlanceImage(i.RamdiskID)
+	for _, p := range []struct{ name, id, value string }{
+		{"kernel_id", found.Kernel, i.KernelID}, {"ramdisk_id", found.Ramdisk, i.RamdiskID}} {
+		if p.id == "" {
+			return node.ImageFound{}, permanent{fmt.Errorf("the property %s of image %s of Glance is %.40q, expected the UUID "+
+				"of an image: openstack image set --property %s=UUID, or set instance_info/kernel and ramdisk", p.name, i.ID,
+				p.value, p.name)}
+		}
+	}
+	return found, nil
+}
+
+// isoInGlance is inGlance for an ISO image. It begins to come, where there is a cache: firmware does not wait long.
+func (s *Sources) isoInGlance(ctx context.Context, n node.Node, source string) error {
+	i, err := s.inGlance(ctx, n, source)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(isoFormats, i.DiskFormat) {
+		return permanent{fmt.Errorf("image %s of Glance has the disk format %.20q, expected an ISO (%s)", i.ID, i.DiskFormat,
+			strings.Join(isoFormats, ", "))}
+	}
+	sum, err := sumInGlance(i, "", "", "")
+	if err != nil || s.pulled == nil {
+		return err
+	}
+	src, err := s.originInGlance(ctx, i, sum)
+	if err == nil {
+		err = s.beginSoon(ctx, src)
+	}
+	if noRoom(err) {
+		return nil // it is relayed
+	}
+	return err
+}
+
+// serveGlanceISO serves an ISO image to firmware: from the cache, or as it is read.
+func (d *agentServer) serveGlanceISO(w http.ResponseWriter, r *http.Request, n node.Node, id string) {
+	i, at, err := d.described(r.Context(), id)
+	if err != nil {
+		d.refused(w, n, err)
+		return
+	}
+	if d.pulled == nil {
+		d.relay(w, r, n, i, at)
+		return
+	}
+	content, err := d.pulledISO(r.Context(), i)
+	switch {
+	case noRoom(err):
+		d.relay(w, r, n, i, at)
+	case err != nil:
+		d.refused(w, n, err)
+	default:
+		defer func() { _ = content.Close() }() // it was only read
+		content.Serve(w, r)
+	}
+}
+
+func (d *agentServer) pulledISO(ctx context.Context, i glance.Image) (*imagestore.Content, error) {
+	sum, err := sumInGlance(i, "", "", "")
+	if err != nil {
+		return nil, err
+	}
+	src, err := d.originInGlance(ctx, i, sum)
+	if err != nil {
+		return nil, err
+	}
+	return d.pulled.Pull(ctx, src)
+}
+
+// bootFileInGlance is inGlance for a kernel or a ramdisk, which the boot service serves from a file.
+func (s *Sources) bootFileInGlance(ctx context.Context, n node.Node, source string) (i glance.Image, err error) {
+	if i, err = s.inGlance(ctx, n, source); err != nil {
+		return i, err
+	}
+	switch {
+	case !slices.Contains(bootFormats, i.DiskFormat):
+		err = permanent{fmt.Errorf("image %s of Glance has the disk format %.20q, expected a kernel or a ramdisk (%s)", i.ID,
+			i.DiskFormat, strings.Join(bootFormats, ", "))}
+	case s.pulled == nil:
+		err = permanent{errors.New("kernels and ramdisks of Glance need --image-cache: machines boot from files of this " +
+			"host")}
+	}
+	return i, err
+}
+
+// CheckBootFile refuses a kernel or a ramdisk that is not there for n. One of Glance's begins to come: the firmware of
+// a machine does not wait long.
+func (s *Sources) CheckBootFile(ctx context.Context, n node.Node, source string) error {
+	if node.GlanceImage(source) == "" {
+		_, err := s.BootFile(ctx, n, source)
+		return err
+	}
+	src, err := s.bootFileSource(ctx, n, source)
+	if err != nil {
+		return err
+	}
+	return s.beginSoon(ctx, src)
+}
+
+// beginSoon has an image pulled. It waits a moment for its first bytes, which go on to come.
+func (s *Sources) beginSoon(ctx context.Context, src imagestore.Source) error {
+	short, cancel := context.WithTimeout(ctx, openTime)
+	defer cancel()
+	err := s.begin(short, src)
+	if err != nil && errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil
+	}
+	return err
+}
+
+// bootFileSource is where the bytes of a kernel or a ramdisk come from.
+func (s *Sources) bootFileSource(ctx context.Context, n node.Node, source string) (src imagestore.Source, err error) {
+	i, err := s.bootFileInGlance(ctx, n, source)
+	if err != nil {
+		return src, err
+	}
+	sum, err := sumInGlance(i, "", "", "")
+	if err != nil {
+		return src, err
+	}
+	return s.originInGlance(ctx, i, sum)
+}
+
+// pulledFile is the file of a kernel or ramdisk of Glance's. It waits until all of it has come.
+func (s *Sources) pulledFile(ctx context.Context, n node.Node, source string) (string, error) {
+	src, err := s.bootFileSource(ctx, n, source)
+	if err != nil {
+		return "", err
+	}
+	content, err := s.pulled.Pull(ctx, src)
+	if err != nil {
+		return "", err
+	}
+	if _, err := io.Copy(io.Discard, content); err != nil {
+		return "", errors.Join(err, content.Close())
+	}
+	return s.pulled.Path(src.Key()), content.Close()
+}
