@@ -1,4 +1,4 @@
-package serve
+package dhcp
 
 import (
 	"encoding/hex"
@@ -9,40 +9,38 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/ferrite-metal/ferrite/pxe/dhcp"
 )
 
 // subnetKeys are the settings of one of boot-subnets, each with how it is read.
-var subnetKeys = map[string]func(s *dhcp.Subnet, value string) error{
-	"subnet": func(s *dhcp.Subnet, v string) (err error) {
+var subnetKeys = map[string]func(s *Subnet, value string) error{
+	"subnet": func(s *Subnet, v string) (err error) {
 		s.Prefix, err = netip.ParsePrefix(v)
 		return err
 	},
-	"name": func(s *dhcp.Subnet, v string) error {
+	"name": func(s *Subnet, v string) error {
 		s.Name = v
 		return nil
 	},
-	"pool": func(s *dhcp.Subnet, v string) (err error) {
+	"pool": func(s *Subnet, v string) (err error) {
 		if v == "none" {
 			s.First, s.Last = netip.Addr{}, netip.Addr{}
 			return nil
 		}
-		s.First, s.Last, err = addressRange(v)
+		s.First, s.Last, err = ParseRange(v)
 		return err
 	},
-	"router": func(s *dhcp.Subnet, v string) (err error) {
+	"router": func(s *Subnet, v string) (err error) {
 		s.Router, err = netip.ParseAddr(v)
 		return err
 	},
-	"dns":   func(s *dhcp.Subnet, v string) (err error) { s.DNS, err = addresses(v); return err },
-	"ntp":   func(s *dhcp.Subnet, v string) (err error) { s.NTP, err = addresses(v); return err },
-	"relay": func(s *dhcp.Subnet, v string) (err error) { s.Relays, err = addresses(v); return err },
-	"domain": func(s *dhcp.Subnet, v string) error {
+	"dns":   func(s *Subnet, v string) (err error) { s.DNS, err = addresses(v); return err },
+	"ntp":   func(s *Subnet, v string) (err error) { s.NTP, err = addresses(v); return err },
+	"relay": func(s *Subnet, v string) (err error) { s.Relays, err = addresses(v); return err },
+	"domain": func(s *Subnet, v string) error {
 		s.Domain = v
 		return nil
 	},
-	"lease": func(s *dhcp.Subnet, v string) (err error) {
+	"lease": func(s *Subnet, v string) (err error) {
 		s.Lease, err = time.ParseDuration(v)
 		return err
 	},
@@ -60,8 +58,8 @@ func addresses(text string) (all []netip.Addr, err error) {
 	return all, nil
 }
 
-// addressRange reads first-last.
-func addressRange(text string) (first, last netip.Addr, err error) {
+// ParseRange reads first-last.
+func ParseRange(text string) (first, last netip.Addr, err error) {
 	a, b, ok := strings.Cut(text, "-")
 	first, err = netip.ParseAddr(strings.TrimSpace(a))
 	if err == nil {
@@ -73,10 +71,10 @@ func addressRange(text string) (first, last netip.Addr, err error) {
 	return first, last, nil
 }
 
-// parseSubnet reads one of boot-subnets: in a configuration file a map, elsewhere a line such as
+// ParseSubnet reads a subnet as people write it: in a configuration file a map, elsewhere a line such as
 // "10.2.0.0/24 pool=10.2.0.100-10.2.0.199 router=10.2.0.1". A subnet without a pool has one in its
 // upper half.
-func parseSubnet(entry any, lease time.Duration) (s dhcp.Subnet, err error) {
+func ParseSubnet(entry any, lease time.Duration) (s Subnet, err error) {
 	fields := map[string]string{}
 	switch e := entry.(type) {
 	case string:
@@ -117,7 +115,7 @@ func parseSubnet(entry any, lease time.Duration) (s dhcp.Subnet, err error) {
 				"pool=none",
 				s.Prefix)
 		}
-		s.First, s.Last = dhcp.UpperHalf(s.Prefix)
+		s.First, s.Last = UpperHalf(s.Prefix)
 	}
 	return s, nil
 }
@@ -135,7 +133,7 @@ func plainText(value any) string {
 }
 
 // addOption adds a DHCP option whose value is in hexadecimal, as it goes over the wire.
-func addOption(s *dhcp.Subnet, code, value string) error {
+func addOption(s *Subnet, code, value string) error {
 	n, err := strconv.ParseUint(code, 10, 8)
 	if err != nil {
 		return fmt.Errorf("%q is no code of an option: expected 1 to 254", code)

@@ -1,7 +1,6 @@
-package serve
+package dhcp
 
 import (
-	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -9,14 +8,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
-	"github.com/ferrite-metal/ferrite/pxe/dhcp"
 )
 
-// TestSubnets: a subnet may be written as a line or as a map, and says what is wrong with it.
-func TestSubnets(t *testing.T) {
+// TestParseSubnet: a subnet may be written as a line or as a map, and says what is wrong with it.
+func TestParseSubnet(t *testing.T) {
 	at := netip.MustParseAddr
-	rack := dhcp.Subnet{Name: "rack-2", Prefix: netip.MustParsePrefix("10.2.0.0/24"), First: at("10.2.0.100"),
+	rack := Subnet{Name: "rack-2", Prefix: netip.MustParsePrefix("10.2.0.0/24"), First: at("10.2.0.100"),
 		Last:   at("10.2.0.199"),
 		Router: at("10.2.0.1"), DNS: []netip.Addr{at("10.0.0.53"), at("10.0.0.54")},
 		NTP:    []netip.Addr{at("10.0.0.123")},
@@ -24,7 +21,7 @@ func TestSubnets(t *testing.T) {
 		Options: map[uint8][]byte{26: {0x05, 0xdc}}}
 	for name, tc := range map[string]struct {
 		entry any
-		want  dhcp.Subnet
+		want  Subnet
 		err   string
 	}{
 		"a line": {entry: "10.2.0.0/24 pool=10.2.0.100-10.2.0.199 router=10.2.0.1 dns=10.0.0.53,10.0.0.54 " +
@@ -33,10 +30,10 @@ func TestSubnets(t *testing.T) {
 		"a map": {entry: map[string]any{"subnet": "10.2.0.0/24", "pool": "10.2.0.100-10.2.0.199", "router": "10.2.0.1",
 			"dns": []any{"10.0.0.53", "10.0.0.54"}, "ntp": "10.0.0.123", "domain": "rack2.example", "lease": "30m",
 			"relay": []any{"192.0.2.2"}, "option-26": "05dc", "name": "rack-2"}, want: rack},
-		"a pool of its own": {entry: "10.3.0.0/24", want: dhcp.Subnet{Prefix: netip.MustParsePrefix("10.3.0.0/24"),
+		"a pool of its own": {entry: "10.3.0.0/24", want: Subnet{Prefix: netip.MustParsePrefix("10.3.0.0/24"),
 			First: at("10.3.0.128"), Last: at("10.3.0.254"), Lease: time.Hour}},
 		"no pool": {
-			entry: "10.3.0.0/30 pool=none", want: dhcp.Subnet{Prefix: netip.MustParsePrefix("10.3.0.0/30"),
+			entry: "10.3.0.0/30 pool=none", want: Subnet{Prefix: netip.MustParsePrefix("10.3.0.0/30"),
 				Lease: time.Hour},
 		},
 		"too small":    {entry: "10.3.0.0/30", err: "too small for a pool"},
@@ -52,7 +49,7 @@ func TestSubnets(t *testing.T) {
 		"no hexadecimal": {entry: "10.2.0.0/24 option-26=1500x", err: "expected the value in hexadecimal"},
 		"no code":        {entry: "10.2.0.0/24 option-mtu=05dc", err: "no code of an option"},
 	} {
-		got, err := parseSubnet(tc.entry, time.Hour)
+		got, err := ParseSubnet(tc.entry, time.Hour)
 		if tc.err != "" {
 			if err == nil || !strings.Contains(err.Error(), tc.err) {
 				t.Errorf("%s: %v, want %q", name, err, tc.err)
@@ -62,38 +59,6 @@ func TestSubnets(t *testing.T) {
 		if diff := cmp.Diff(tc.want, got, cmpopts.EquateComparable(netip.Addr{}, netip.Prefix{})); err != nil ||
 			diff != "" {
 			t.Errorf("%s: %v\n%s", name, err, diff)
-		}
-	}
-}
-
-// TestBootNetworks: boot-subnets are served beside the boot network, or describe it.
-func TestBootNetworks(t *testing.T) {
-	for name, tc := range map[string]struct {
-		c    Config
-		want string
-	}{
-		"alone": {Config{BootAddress: "10.0.0.1/24"}, "[10.0.0.0/24 10.0.0.128]"},
-		"two": {Config{BootAddress: "10.0.0.1/24", BootSubnets: []any{"10.2.0.0/24"}},
-			"[10.0.0.0/24 10.0.0.128 10.2.0.0/24 10.2.0.128]"},
-		"its own": {Config{BootAddress: "10.0.0.1/24", BootSubnets: []any{"10.0.0.0/24 pool=10.0.0.9-10.0.0.20"}},
-			"[10.0.0.0/24 10.0.0.9]"},
-		"twice": {Config{BootAddress: "10.0.0.1/24", BootPool: "10.0.0.5-10.0.0.9",
-			BootSubnets: []any{"10.0.0.0/24 pool=10.0.0.9-10.0.0.20"}}, "use one of the two"},
-		"overlap": {Config{BootAddress: "10.0.0.1/24", BootSubnets: []any{"10.0.0.0/16"}}, "overlap"},
-		"a pool outside": {Config{BootAddress: "10.0.0.1/24",
-			BootSubnets: []any{"10.2.0.0/24 pool=10.3.0.1-10.3.0.9"}}, "is not a host address of it"},
-	} {
-		_, all, err := tc.c.subnets()
-		got := fmt.Sprint(err)
-		if err == nil {
-			var words []string
-			for _, s := range all {
-				words = append(words, s.Prefix.String(), s.First.String())
-			}
-			got = fmt.Sprint(words)
-		}
-		if !strings.Contains(got, tc.want) {
-			t.Errorf("%s: %s, want %s", name, got, tc.want)
 		}
 	}
 }
