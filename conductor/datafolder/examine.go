@@ -50,7 +50,7 @@ func (d Folder) examine(ctx context.Context, place store.Place, whole func() err
 		return e, err
 	}
 	e.Faults = faults
-	// One that lacks something is not started; the keys have been looked at.
+	// A conductor is not started without its WAL or a key; here the fault is listed with the others.
 	if whole != nil {
 		if err := whole(); err != nil {
 			e.Faults = append(e.Faults, err.Error())

@@ -59,9 +59,8 @@ func (c *Config) checkAuth() error {
 	return nil
 }
 
-// access opens what decides who gets in: the users, and the API's certificate. Each
-// is nil when there is none. The logins of browsers are sealed with a key derived from secrets; nil for a trial of the
-// files.
+// access opens the users and the certificate of the API. Each is nil when there is none. The logins of browsers are
+// sealed with a key derived from secrets; nil for a trial of the files.
 func (c *Config) access(secrets []byte, log *slog.Logger) (*auth.Authenticator, *certificate.Certificate, error) {
 	var (
 		who  *auth.Authenticator

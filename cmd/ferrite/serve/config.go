@@ -1,7 +1,3 @@
-// Package serve is `ferrite serve`: it reads the configuration, wires store,
-// drivers, engine, API and boot service together, and ends them in order.
-//
-// It is wiring: whatever could be tested without it belongs elsewhere.
 package serve
 
 import (

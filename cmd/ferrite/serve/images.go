@@ -99,6 +99,14 @@ func (w *work) findImages(ctx context.Context, p parts, servers *outbound.Policy
 	return imagesource.New(conf), nil
 }
 
+// probe looks at images at http(s) URLs before a deploy; nil when it is not to.
+func (c Config) probe(servers *outbound.Policy) engine.ImageProbe {
+	if !c.CheckImages {
+		return nil
+	}
+	return imagesource.NewProber(servers.Client())
+}
+
 // records are the images of an engine, which is made after those who read them.
 type records struct{ engine **engine.Engine }
 

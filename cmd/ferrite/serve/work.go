@@ -182,6 +182,15 @@ func (w *work) beginHosts(ctx context.Context, p parts, hosts *reconciler.Reconc
 	})
 }
 
+// hardwareTypes is the drivers as the engine knows them.
+func hardwareTypes(drivers *bmc.Set) map[string]engine.BMC {
+	bmcs := map[string]engine.BMC{}
+	for name, d := range drivers.Types() {
+		bmcs[name] = d
+	}
+	return bmcs
+}
+
 // discovery says what becomes of unknown machines.
 func (c Config) discovery(dialled calls) engine.Discovery {
 	return engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit, BMCUser: c.BMCCredentials == generateCredentials,

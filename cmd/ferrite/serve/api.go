@@ -1,0 +1,95 @@
+package serve
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"net/netip"
+
+	"github.com/ferrite-metal/ferrite/conductor/agents"
+	"github.com/ferrite-metal/ferrite/conductor/api"
+	"github.com/ferrite-metal/ferrite/conductor/audit"
+	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/conductor/bootlog"
+	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
+	"github.com/ferrite-metal/ferrite/conductor/certificate"
+	"github.com/ferrite-metal/ferrite/conductor/changes"
+	"github.com/ferrite-metal/ferrite/conductor/console"
+	docevents "github.com/ferrite-metal/ferrite/conductor/documents/events"
+	"github.com/ferrite-metal/ferrite/conductor/documents/kube"
+	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/exchangelog"
+	"github.com/ferrite-metal/ferrite/conductor/metrics"
+	"github.com/ferrite-metal/ferrite/conductor/traces"
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
+	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
+)
+
+// How many connections the API serves at a time, in all and of one address: one
+// that does nothing costs 20 KB, is cut off after some seconds, and before that
+// gives way to others.
+const (
+	maxConnections = 1024
+	maxEach        = 64
+)
+
+// listen opens the port of the API.
+func (c Config) listen() (net.Listener, error) {
+	listener, err := net.Listen("tcp", c.APIAddress)
+	if err != nil {
+		return nil, fmt.Errorf("api: %w; is another conductor running? choose another --api-address", err)
+	}
+	return listener, nil
+}
+
+// limited bounds the connections of strangers, and speaks TLS where there is a certificate.
+func limited(listener net.Listener, cert *certificate.Certificate, log *slog.Logger) net.Listener {
+	listener = connlimit.LimitAnd(listener, maxConnections, maxEach, func(from netip.Addr, each int) {
+		log.Warn("connections refused: an address has as many as it may; its clients should send several requests over one",
+			"address", from, "connections", each)
+	})
+	if cert != nil {
+		listener = tls.NewListener(listener, cert.TLS())
+	}
+	return listener
+}
+
+// api is what is served: for operators, for kubectl, and for ramdisks.
+func (c Config) api(stopping context.Context, ready func() error, eng *engine.Engine, images api.Images,
+	documents *objects.Keeper, owners api.Hosts,
+	eventLog *docevents.Log, told *changes.Log, record *audit.Recorder, logs *bootlog.Keeper,
+	consoles *console.Consoles, boot *bootserver.Server,
+	counters *metrics.Metrics, tracer *traces.Tracer, called *exchangelog.Log, leaders api.Leaders,
+	who *auth.Authenticator, log *slog.Logger) *api.API {
+	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout,
+		BIOSBootloader: c.BIOSBootloader, CallbackPath: c.AgentPath})
+	hosts := kube.Options{Keeper: documents, Events: eventLog, Log: log, Stopping: stopping, Ready: ready}
+	options := api.Options{Conductor: eng, Leaders: leaders, Hosts: owners, Logs: logs, Consoles: consoles, Log: log,
+		Images: images, Stopping: stopping, Calls: called,
+		Mounts: ramdisks.Handlers(), Answered: counters.Answered}
+	if record != nil {
+		options.Audit = record
+	}
+	if tracer != nil {
+		options.Follow = tracer.Follow
+	}
+	if told != nil {
+		options.Events = told
+	}
+	if c.Metrics == "" {
+		options.Metrics = counters
+	}
+	if boot != nil { // a nil pointer in an interface would not be nil
+		options.Boot = boot
+		options.BootWatch = &bootpolicy.Watch{Log: boot.Watch(), Engine: eng}
+	}
+	if who != nil {
+		options.Auth, options.Sessions, options.Users, hosts.Auth = who, who, who, who
+	}
+	maps.Copy(options.Mounts, kube.New(hosts).Handlers())
+	return api.New(options)
+}

@@ -1,0 +1,41 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ferrite-metal/ferrite/conductor/bootlog"
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// takeUp goes on with the nodes of the last run, before anybody can ask for more.
+func (c Config) takeUp(ctx context.Context, eng *engine.Engine, logs *bootlog.Keeper) error {
+	if err := eng.Recover(ctx); err != nil {
+		return fmt.Errorf("take up the nodes of the last run: %w", err)
+	}
+	if err := sweep(ctx, eng, logs); err != nil {
+		return fmt.Errorf("logs of deleted nodes: %w", err)
+	}
+	return nil
+}
+
+// sweep removes the logs of nodes that were deleted while nobody could.
+func sweep(ctx context.Context, eng *engine.Engine, logs *bootlog.Keeper) error {
+	nodes, err := logs.Nodes()
+	if err != nil {
+		return err
+	}
+	for _, uuid := range nodes {
+		_, err := eng.Node(ctx, uuid)
+		var refusal *node.Refusal
+		if errors.As(err, &refusal) && refusal.Kind == node.NotFound {
+			err = logs.Forget(uuid)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
