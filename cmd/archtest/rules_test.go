@@ -157,6 +157,8 @@ var rules = []rule{
 	{packages: list("conductor/datafolder"), may: list("decisions, conductor/keys, conductor/store, " +
 		"conductor/documents/objects, conductor/seal, proto/*"),
 		why: "files and locks of a conductor, and how its database is opened; knows no settings"},
+	{packages: list("conductor/nodecheck"), may: list("conductor/fsm, conductor/node, conductor/cacert, " +
+		"conductor/bmc/driverinfo, proto/*"), why: "names nodes that are refused today; changes none"},
 	{packages: list("conductor/doctor"), may: list("decisions, conductor/datafolder, conductor/keys, " +
 		"conductor/store, conductor/documents/objects, conductor/seal, proto/*"),
 		why: "looks at a conductor's host; knows interfaces, not drivers"},

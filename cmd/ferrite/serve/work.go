@@ -32,6 +32,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/imagelibrary"
 	"github.com/ferrite-metal/ferrite/conductor/imagestore"
 	"github.com/ferrite-metal/ferrite/conductor/metrics"
+	"github.com/ferrite-metal/ferrite/conductor/nodecheck"
 	"github.com/ferrite-metal/ferrite/conductor/traces"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
@@ -226,7 +227,7 @@ func (w *work) start(ctx context.Context) *sync.WaitGroup {
 		w.engine.Run(ctx)
 	})
 	running.Go(func() {
-		w.conf.searchNodes(ctx, w.engine, w.counters.Nodes.Read, w.log)
+		nodecheck.Search(ctx, w.engine, cacert.Folder(w.conf.CAFolder), w.counters.Nodes.Read, w.log)
 		w.counters.Nodes.AllRead()
 	})
 	if w.changes != nil {

@@ -1,12 +1,17 @@
-package serve
+// Package nodecheck names, once at a start, the nodes that an earlier release allowed and this one would refuse. It
+// changes none: they keep their state, and a person decides.
+package nodecheck
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/maphash"
 	"log/slog"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
+	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -37,20 +42,22 @@ func (f *findings) warn(log *slog.Logger, text string) {
 	log.Warn(text, "count", f.count, "nodes", strings.Join(f.named, ", ")+more)
 }
 
-// searchNodes names the nodes that an earlier release allowed and this one would refuse: with CA certificates that are
-// not open to nodes, or with the BMC and system of another node. They keep their state. It reads all nodes, a page at a
-// time, beside everything else: a start does not wait for it. read is given each.
-func (c *Config) searchNodes(ctx context.Context, nodes interface {
+// Lister lists nodes, a page at a time.
+type Lister interface {
 	EachNode(ctx context.Context, q node.Query, visit func(*node.Node)) error
-}, read func(node.Node), log *slog.Logger) {
+}
+
+// Search logs the nodes with CA certificates that are not open to nodes, or with the BMC and system of another node. It
+// reads all nodes beside everything else: a start does not wait for it. read is given each.
+func Search(ctx context.Context, nodes Lister, open cacert.Folder, read func(node.Node), log *slog.Logger) {
 	var closed, twice findings
 	believed := map[string]bool{} // by setting: many nodes name the same file
 	machines := map[uint64]bool{} // by hash: 100,000 addresses would take some 20 MB
 	seed := maphash.MakeSeed()
 	err := nodes.EachNode(ctx, node.Query{WithChildren: true, Limit: 200}, func(n *node.Node) {
 		read(*n)
-		for _, key := range c.closedAuthorities(*n, believed) {
-			closed.add(fmt.Sprintf("%s (%s)", nodeName(*n), key))
+		for _, key := range closedAuthorities(*n, open, believed) {
+			closed.add(fmt.Sprintf("%s (%s)", cmp.Or(n.Name, n.UUID), key))
 		}
 		m, ok := n.Machine()
 		if !ok || n.ParentNode != "" { // a child may be reached by its parent's BMC
@@ -58,7 +65,7 @@ func (c *Config) searchNodes(ctx context.Context, nodes interface {
 		}
 		hash := maphash.Comparable(seed, m)
 		if machines[hash] {
-			twice.add(fmt.Sprintf("%s (%s %s)", nodeName(*n), m.Endpoint, m.System))
+			twice.add(fmt.Sprintf("%s (%s %s)", cmp.Or(n.Name, n.UUID), m.Endpoint, m.System))
 		}
 		machines[hash] = true
 	})
@@ -73,9 +80,27 @@ func (c *Config) searchNodes(ctx context.Context, nodes interface {
 		"one of the two, or correct its address")
 }
 
-func nodeName(n node.Node) string {
-	if n.Name != "" {
-		return n.Name
+// closedAuthorities are the settings of a node that name certificates which are not open to nodes, as releases before
+// --ca-folder allowed. Only the next call to its BMC is refused.
+func closedAuthorities(n node.Node, open cacert.Folder, seen map[string]bool) (keys []string) {
+	for _, key := range driverinfo.AuthorityKeys() {
+		if !believed(open, n, key, seen) {
+			keys = append(keys, key)
+		}
 	}
-	return n.UUID
+	return keys
+}
+
+// believed reports whether a setting can be used.
+func believed(folder cacert.Folder, n node.Node, key string, seen map[string]bool) bool {
+	setting, err := driverinfo.Authorities(n, key)
+	if err != nil || setting == "true" || setting == "false" {
+		return err == nil
+	}
+	ok, known := seen[setting]
+	if !known {
+		_, err = folder.Pool(setting)
+		ok, seen[setting] = err == nil, err == nil
+	}
+	return ok
 }
