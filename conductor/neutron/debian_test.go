@@ -10,7 +10,7 @@ import (
 
 // TestDebian: a machine's life in networks, by Debian's own Neutron.
 func TestDebian(t *testing.T) {
-	n, err := openstack.StartNeutron(t.Context(), openstack.Here, t.TempDir())
+	n, err := openstack.StartNeutron(t.Context(), openstack.Here, t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

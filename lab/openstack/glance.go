@@ -16,9 +16,6 @@ type Glance struct {
 	admin *gophercloud.ServiceClient
 }
 
-// servicePassword is that of the users of services in a Keystone of ours.
-const servicePassword = "service-password"
-
 // StartGlance makes a Glance in a folder, puts it into the catalogue of a Keystone, and starts it.
 func StartGlance(ctx context.Context, at Place, dir string, k *Keystone) (*Glance, error) {
 	s, err := newService(at, "glance-api", "glance-api", dir)
@@ -26,16 +23,11 @@ func StartGlance(ctx context.Context, at Place, dir string, k *Keystone) (*Glanc
 		return nil, err
 	}
 	g := &Glance{service: s, URL: "http://" + s.address}
-	identity, err := k.Admin(ctx)
-	if err != nil {
+	if _, err := k.Announce(ctx, "glance", "image", g.URL); err != nil {
 		return nil, err
 	}
-	for _, role := range []string{"service", "admin"} {
-		if _, err := k.Grant(ctx, identity, "glance", servicePassword, "service", role); err != nil {
-			return nil, err
-		}
-	}
-	if err := k.Endpoint(ctx, identity, "image", "RegionOne", g.URL); err != nil {
+	identity, err := k.Admin(ctx)
+	if err != nil {
 		return nil, err
 	}
 	g.admin = &gophercloud.ServiceClient{ProviderClient: identity.ProviderClient, Endpoint: g.URL + "/v2/", Type: "image"}

@@ -3,7 +3,6 @@ package openstack
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 )
@@ -25,14 +24,8 @@ func StartIronic(ctx context.Context, at Place, dir string, k *Keystone, databas
 	i := &Ironic{service: s, URL: "http://" + s.address}
 	auth, tokens := "noauth", ""
 	if k != nil {
-		identity, err := k.Admin(ctx)
-		if err != nil {
+		if err := k.employ(ctx, "ironic"); err != nil {
 			return nil, err
-		}
-		for _, role := range []string{"service", "admin"} {
-			if _, err := k.Grant(ctx, identity, "ironic", servicePassword, "service", role); err != nil {
-				return nil, err
-			}
 		}
 		auth, tokens = "keystone", k.tokens("ironic")+"token_cache_time = -1\n" // a revoked token is refused at once
 	}
@@ -52,15 +45,6 @@ func StartIronic(ctx context.Context, at Place, dir string, k *Keystone, databas
 		return nil, err
 	}
 	return i, i.start(ctx, "ironic", "--config-file", i.config())
-}
-
-// Database is the URL of a database of the server for Ironic, whose user may do everything with it.
-func (m *MariaDB) Database(ctx context.Context, name, user, password string) (string, error) {
-	err := m.Run(ctx, "CREATE DATABASE "+name+" CHARACTER SET utf8mb3",
-		fmt.Sprintf("CREATE USER '%s'@'%%' IDENTIFIED BY '%s'", user, password),
-		fmt.Sprintf("GRANT ALL ON %s.* TO '%s'@'%%'", name, user))
-	u := url.URL{Scheme: "mysql+pymysql", User: url.UserPassword(user, password), Host: m.Address, Path: "/" + name}
-	return u.String(), err
 }
 
 // ironicConf is its configuration, of a folder, host, port, auth_strategy, database, and tokens.

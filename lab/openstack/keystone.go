@@ -239,18 +239,54 @@ func (k *Keystone) serviceOf(ctx context.Context, admin *gophercloud.ServiceClie
 	return made.ID, nil
 }
 
-// tokens is the part of a service's configuration by which it checks tokens, as a user in the project service.
-func (k *Keystone) tokens(user string) string {
-	return fmt.Sprintf(`[keystone_authtoken]
-www_authenticate_uri = %[1]s
+// servicePassword is that of the users of services in a Keystone of ours.
+const servicePassword = "service-password"
+
+// Announce makes the user of a service, with the roles service and admin in the project service, and puts the service's
+// URL into the catalogue. It answers with the user's password.
+func (k *Keystone) Announce(ctx context.Context, user, kind, url string) (password string, err error) {
+	if err := k.employ(ctx, user); err != nil {
+		return "", err
+	}
+	admin, err := k.Admin(ctx)
+	if err != nil {
+		return "", err
+	}
+	return servicePassword, k.Endpoint(ctx, admin, kind, "RegionOne", url)
+}
+
+// employ makes the user of a service, with the roles service and admin in the project service.
+func (k *Keystone) employ(ctx context.Context, user string) error {
+	admin, err := k.Admin(ctx)
+	if err != nil {
+		return err
+	}
+	for _, role := range []string{"service", "admin"} {
+		if _, err := k.Grant(ctx, admin, user, servicePassword, "service", role); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// login is the part of a service's configuration by which it speaks to another one, as its user.
+func (k *Keystone) login(section, user string) string {
+	return fmt.Sprintf(`[%[3]s]
 auth_url = %[1]s
 auth_type = password
 project_domain_name = Default
 user_domain_name = Default
 project_name = service
 username = %[2]s
-password = %[3]s
+password = %[4]s
+region_name = RegionOne
+`, k.URL, user, section, servicePassword)
+}
+
+// tokens is the part of a service's configuration by which it checks tokens, as a user in the project service.
+func (k *Keystone) tokens(user string) string {
+	return k.login("keystone_authtoken", user) + fmt.Sprintf(`www_authenticate_uri = %s
 service_token_roles = service
 service_token_roles_required = true
-`, k.URL, user, servicePassword)
+`, k.URL)
 }

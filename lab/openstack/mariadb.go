@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 
 	"github.com/go-sql-driver/mysql"
 )
@@ -54,6 +55,16 @@ func (m *MariaDB) Log() string { return m.file("statements") }
 // Run runs statements as the administrator does.
 func (m *MariaDB) Run(ctx context.Context, statements ...string) error {
 	return m.exec(ctx, m.Password, statements...)
+}
+
+// Database makes a database of the server, whose user may do everything with it, and answers with its URL for
+// SQLAlchemy.
+func (m *MariaDB) Database(ctx context.Context, name, user, password string) (string, error) {
+	err := m.Run(ctx, "CREATE DATABASE "+name+" CHARACTER SET utf8mb3",
+		fmt.Sprintf("CREATE USER '%s'@'%%' IDENTIFIED BY '%s'", user, password),
+		fmt.Sprintf("GRANT ALL ON %s.* TO '%s'@'%%'", name, user))
+	u := url.URL{Scheme: "mysql+pymysql", User: url.UserPassword(user, password), Host: m.Address, Path: "/" + name}
+	return u.String(), err
 }
 
 func (m *MariaDB) exec(ctx context.Context, password string, statements ...string) error {

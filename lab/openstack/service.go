@@ -68,6 +68,15 @@ func (s *service) configure(text string) error {
 	return nil
 }
 
+// connects reports whether something takes connections at the service's address.
+func (s *service) connects() error {
+	c, err := s.at.Dial(context.Background(), "tcp", s.address)
+	if err != nil {
+		return err //nolint:wrapcheck // startUntil says more
+	}
+	return c.Close() //nolint:wrapcheck // as above
+}
+
 // command is a program of the service's. It ends when the test is killed.
 func (s *service) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, executable(name), args...) //nolint:gosec // Debian's own
