@@ -27,9 +27,7 @@ func (s *Site) AddImage(ctx context.Context, name, file string) error {
 		return err
 	}
 	r.ContentLength = info.Size()
-	if s.access.User != "" {
-		r.SetBasicAuth(s.access.User, s.access.Password)
-	}
+	s.access.sign(r)
 	res, err := s.http.Do(r)
 	if err != nil {
 		return err

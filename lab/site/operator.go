@@ -36,9 +36,7 @@ func (s *Site) Call(ctx context.Context, method, path string, in, out any) error
 	}
 	r.Header.Set(nodeapi.HeaderVersion, "latest")
 	r.Header.Set("Content-Type", "application/json")
-	if s.access.User != "" {
-		r.SetBasicAuth(s.access.User, s.access.Password)
-	}
+	s.access.sign(r)
 	res, err := s.http.Do(r)
 	if err != nil {
 		return err

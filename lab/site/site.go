@@ -49,6 +49,8 @@ type Config struct {
 	Initrd  string   // of the ramdisk
 	Serve   []string // more flags of `ferrite serve`
 	Env     []string // more of its environment, as KEY=value
+	// Before, unless nil, starts what the conductor is to find, and answers with more flags of `ferrite serve`.
+	Before func(ctx context.Context, l *lab.Lab) (serve []string, access Access, err error)
 	// Peer makes the command of another conductor that is to stand in the place
 	// of `ferrite serve`: it listens on the API's port of the bridge's address.
 	Peer func(ctx context.Context, l *lab.Lab) (*exec.Cmd, error)
@@ -71,6 +73,17 @@ type Site struct {
 type Access struct {
 	Roots          string // PEM file of who has signed its certificate
 	User, Password string
+	Token          func() string // of Keystone, instead of a user; nil for none
+}
+
+// sign has a request be made by whom the conductor takes orders from.
+func (a Access) sign(r *http.Request) {
+	switch {
+	case a.Token != nil:
+		r.Header.Set("X-Auth-Token", a.Token())
+	case a.User != "":
+		r.SetBasicAuth(a.User, a.Password)
+	}
 }
 
 // Secure has the conductor, from its next start on, spoken to over TLS, and by
@@ -113,6 +126,9 @@ func (s *Site) speak(a Access) error {
 // Env is the environment by which the command line finds the conductor.
 func (s *Site) Env() []string {
 	env := []string{"FERRITE_URL=" + s.URL}
+	if s.access.Token != nil {
+		env = append(env, "FERRITE_TOKEN="+s.access.Token())
+	}
 	if s.access.User != "" {
 		env = append(env, "FERRITE_CACERT="+s.access.Roots, "FERRITE_USER="+s.access.User,
 			"FERRITE_PASSWORD="+s.access.Password)
@@ -132,10 +148,22 @@ func New(ctx context.Context, c Config) (*Site, error) {
 	}
 	s := &Site{Lab: l, config: c, http: l.HTTPClient(), port: APIPort, data: conductorDir}
 	s.URL = s.baseURL()
-	if err := s.StartConductor(ctx); err != nil {
+	if err := s.start(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// start starts the conductor, after what it is to find.
+func (s *Site) start(ctx context.Context) error {
+	if s.config.Before != nil {
+		more, access, err := s.config.Before(ctx, s.Lab)
+		if err != nil {
+			return err
+		}
+		s.access, s.config.Serve = access, append(slices.Clone(s.config.Serve), more...)
+	}
+	return s.StartConductor(ctx)
 }
 
 // baseURL is where the conductor's API is, inside the lab's network.
