@@ -123,6 +123,12 @@ interop: interop-deps build ramdisk ## our conductor with an agent like ironic-p
 	go test -count=1 ./lab/e2e/interop
 	@$(E2E) -parallel 1 -tags interop -run '^TestIronic' ./lab/e2e
 
+.PHONY: interop-nova
+interop-nova: deps build ramdisk ## OpenStack's Nova boots, rebuilds, rescues and deletes a machine through our conductor (as root)
+	@$(MAKE) -s deps PACKAGES="keystone glance-api neutron-server placement-api nova-api nova-conductor nova-scheduler nova-compute-ironic mariadb-server-core rabbitmq-server"
+	@$(E2E) -parallel 1 -tags interop -run '^TestNova$$' ./lab/e2e | \
+	  awk '/^interop-nova:/ {last = $$0; next} {print; fflush()} END {if (last) print last}'
+
 .PHONY: interop-import
 interop-import: interop-deps build ramdisk ## OpenStack Ironic deploys two machines, our conductor takes them over while they run (as root)
 	@$(E2E) -parallel 1 -tags interop -run '^TestImport$$' ./lab/e2e | \

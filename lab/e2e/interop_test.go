@@ -22,3 +22,8 @@ func TestIronicMedium(t *testing.T) {
 func TestImport(t *testing.T) {
 	measured(t, profileLab, testCase{"import", 40 * time.Minute, importLife})
 }
+
+// TestNova: a machine that OpenStack's Nova boots, has rebuilt, rescued and deleted.
+func TestNova(t *testing.T) {
+	measured(t, profileLab, testCase{"nova", 15 * time.Minute, novaLife})
+}
