@@ -81,9 +81,11 @@ func setUp(env *testscript.Env) error {
 	env.Defer(ancient.Close)
 	env.Setenv("ANCIENT_URL", ancient.URL)
 	env.Setenv("IRONIC_URL", newRecordedIronic(tb).URL)
-	end := httptest.NewServer(ending(c.Config.Handler))
-	env.Defer(end.Close)
-	env.Setenv("ENDING_URL", end.URL)
+	for name, end := range endings {
+		s := httptest.NewServer(ending(c.Config.Handler, end))
+		env.Defer(s.Close)
+		env.Setenv(name, s.URL)
+	}
 	if strings.HasSuffix(tb.Name(), "/export") {
 		env.Setenv("OTHER_URL", apitest.Start(tb, mem.New(), nil).URL)
 	}

@@ -43,16 +43,22 @@ func newRecordedIronic(tb testing.TB) *httptest.Server {
 	return s
 }
 
-// ending is the same conductor, whose caller's token has ended when it sends a second import.
-func ending(h http.Handler) http.Handler {
+// ending is the same conductor until it is sent a second import, which ends in another way.
+func ending(h http.Handler, end func(http.ResponseWriter)) http.Handler {
 	var seen atomic.Int32
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == nodeapi.ImportPath && seen.Add(1) > 1 {
-			w.WriteHeader(http.StatusUnauthorized)
+			end(w)
 			return
 		}
 		h.ServeHTTP(w, r)
 	})
+}
+
+// endings are the ways, by the variable with the URL of such a conductor.
+var endings = map[string]func(http.ResponseWriter){
+	"ENDING_URL": func(w http.ResponseWriter) { w.WriteHeader(http.StatusUnauthorized) },
+	"DYING_URL":  func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
 }
 
 // recordedPage is how many records a page has.
