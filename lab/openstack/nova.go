@@ -83,7 +83,7 @@ func (n *Nova) conf(with NovaNeeds, urls map[string]string) string {
 	host, port := n.api.hostPort()
 	text := fmt.Sprintf(novaConf, n.api.dir, host, port, with.Bus.URL(), urls["nova_api"], urls["nova"],
 		with.Glance.URL)
-	for _, section := range []string{"placement", "neutron", "ironic", "service_user"} {
+	for _, section := range []string{"placement", "neutron", "ironic"} {
 		text += k.login(section, "nova")
 	}
 	return text + k.tokens("nova")
