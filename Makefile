@@ -94,6 +94,12 @@ keystone-test: deps ## Ironic's own command line through OpenStack's Keystone, a
 	@$(MAKE) -s deps PACKAGES="keystone python3-ironicclient"
 	go test -count=1 -timeout 40m -parallel 1 -tags keystone -run '^TestKeystone$$' ./lab/e2e/clients && echo "keystone-test: ok"
 
+.PHONY: neutron-machine
+neutron-machine: deps build ramdisk ## a machine's life at a switch that follows OpenStack's Neutron (as root)
+	@$(MAKE) -s deps PACKAGES="neutron-server dnsmasq-base"
+	@$(E2E) -tags neutron -run '^TestNeutronMachine$$' ./lab/e2e | \
+	  awk '/^neutron-machine:/ {last = $$0; next} {print; fflush()} END {if (last) print last}'
+
 .PHONY: neutron-test
 neutron-test: deps ## a machine through its networks, by OpenStack's Neutron (as root)
 	@$(MAKE) -s deps PACKAGES="neutron-server"

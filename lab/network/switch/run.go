@@ -66,6 +66,13 @@ func (r *Running) Bundled(group int) []string {
 	return r.core.Bundled(group)
 }
 
+// SetAccess is that of the Switch.
+func (r *Running) SetAccess(name string, vlan int) (heard bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.core.SetAccess(name, vlan)
+}
+
 func (r *Running) receive(port int, w io.Reader) {
 	b := make([]byte, largestFrame)
 	for {

@@ -228,6 +228,24 @@ func hash(f frame) uint32 {
 	return h.Sum32()
 }
 
+// SetAccess puts a port that is in no group into another VLAN, for its untagged frames; 0: into none. It forgets which
+// addresses are there, and returns whether any was heard of since the change before.
+func (s *Switch) SetAccess(name string, vlan int) (heard bool, err error) {
+	port := slices.IndexFunc(s.ports, func(p Port) bool { return p.Name == name })
+	if port < 0 || s.ports[port].Group != 0 || vlan < 0 || vlan > maxVLAN || slices.Contains(s.ports[port].Tagged, vlan) {
+		return false, fmt.Errorf("port %q into VLAN %d: expected a port in no group, and a VLAN of 0 to %d that is not "+
+			"tagged there", name, vlan, maxVLAN)
+	}
+	for at, l := range s.learned {
+		if l.port == port {
+			heard = true
+			delete(s.learned, at)
+		}
+	}
+	s.ports[port].Access = vlan
+	return heard, nil
+}
+
 // Bundled lists the ports of a group that carry frames.
 func (s *Switch) Bundled(group int) []string {
 	var names []string

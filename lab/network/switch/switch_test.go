@@ -302,3 +302,30 @@ func FuzzReceive(f *testing.F) {
 		}
 	})
 }
+
+// TestSetAccess: a port that is put into another VLAN is heard there alone, and what was at it is forgotten.
+func TestSetAccess(t *testing.T) {
+	s := sw(t, Port{Name: "a", Access: 5}, Port{Name: "five", Access: 5}, Port{Name: "six", Access: 6},
+		Port{Name: "member", Group: 1}, Port{Name: "trunk", Tagged: []int{7}})
+	all := mac{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
+	for _, tc := range []struct {
+		vlan  int
+		heard bool
+		to    int // the port that a broadcast goes to, -1 for none
+	}{{5, false, 1}, {6, true, 2}, {0, true, -1}, {5, false, 1}} {
+		heard, err := s.SetAccess("a", tc.vlan)
+		if err != nil || heard != tc.heard {
+			t.Errorf("into VLAN %d: %v, %v", tc.vlan, heard, err)
+		}
+		sent := s.Receive(start, 0, data(all, host(1), 0))
+		if tc.to < 0 && len(sent) == 0 || tc.to >= 0 && len(sent) == 1 && sent[0].Port == tc.to {
+			continue
+		}
+		t.Errorf("in VLAN %d a broadcast goes to %v", tc.vlan, sent)
+	}
+	for name, vlan := range map[string]int{"b": 5, "member": 5, "a": 4095, "trunk": 7} {
+		if _, err := s.SetAccess(name, vlan); err == nil {
+			t.Errorf("%s into VLAN %d: no error", name, vlan)
+		}
+	}
+}
