@@ -100,3 +100,30 @@ func TestRoundTrip(t *testing.T) {
 		return errors.Join(err, holdErr)
 	})
 }
+
+// TestSaveErrors: an error names what could not be read or be written, and nothing is left.
+func TestSaveErrors(t *testing.T) {
+	s := Source{Dir: t.TempDir(), Logs: true, Now: time.Now}
+	in(t, s.Dir, func(context.Context, *store.Database) error { return nil })
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "a.backup")
+	database := filepath.Join(s.Dir, datafolder.DatabaseFile)
+	_, err = s.pack(t.Context(), output{full, file}, database, time.Now(), phrase, nil)
+	if want := "write " + file + ": no space left on device"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("on a full disk: %v, want %s", err, want)
+	}
+	if err := errors.Join(os.Mkdir(filepath.Join(s.Dir, "logs"), 0o700),
+		os.WriteFile(filepath.Join(s.Dir, "logs", `a\b`), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.To(t.Context(), file, phrase)
+	if err == nil || !strings.HasPrefix(err.Error(), `"logs/a\\b" is not the path`) || strings.Contains(err.Error(), file) {
+		t.Errorf("with a log that cannot be saved: %v", err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}

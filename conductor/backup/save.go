@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -63,8 +62,12 @@ func (s Source) To(ctx context.Context, file, passphrase string) (made Made, err
 	if err != nil {
 		return made, err
 	}
-	if made.Size, err = s.pack(ctx, whole, copied, made.Taken, passphrase, keyFiles); err != nil {
-		return made, fmt.Errorf("write %s: %w", file, err)
+	out, err := create(whole, file)
+	if err != nil {
+		return made, err
+	}
+	if made.Size, err = s.pack(ctx, out, copied, made.Taken, passphrase, keyFiles); err != nil {
+		return made, err
 	}
 	return made, os.Rename(whole, file)
 }
@@ -110,20 +113,16 @@ func (s Source) keyFiles() (map[string][]byte, error) {
 	return all, nil
 }
 
-// pack writes the file. It returns its size.
+// pack writes the file, and closes it. It returns its size.
 func (s Source) pack(
-	ctx context.Context, to, copied string, taken time.Time, passphrase string, keyFiles map[string][]byte,
+	ctx context.Context, out output, copied string, taken time.Time, passphrase string, keyFiles map[string][]byte,
 ) (size int64, err error) {
+	defer func() { err = errors.Join(err, out.close()) }()
 	schema, err := store.SchemaVersion(ctx, copied)
 	if err != nil {
 		return 0, err
 	}
-	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	w, err := format.NewWriter(f, format.Header{Release: s.Release, Taken: taken, Schema: schema}, passphrase, keyFiles)
+	w, err := format.NewWriter(out, format.Header{Release: s.Release, Taken: taken, Schema: schema}, passphrase, keyFiles)
 	if err != nil {
 		return 0, err
 	}
@@ -135,10 +134,10 @@ func (s Source) pack(
 			return 0, err
 		}
 	}
-	if err := errors.Join(w.Close(), f.Sync()); err != nil {
+	if err := w.Close(); err != nil {
 		return 0, err
 	}
-	return f.Seek(0, io.SeekCurrent)
+	return out.sync()
 }
 
 // addLogs adds what machines have logged. A log that grows is saved as long as it was; one that goes is left out.

@@ -50,14 +50,15 @@ restored into a data folder and into PostgreSQL.`,
   ferrite backup /var/backups/ferrite-2.backup --passphrase-file /root/passphrase \
     --database postgres://ferrite@db.example/ferrite --cluster-key-file /etc/ferrite/cluster-key`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			server, err := b.server()
+			if err != nil {
+				return err
+			}
 			passphrase, err := b.passphrase(cmd)
 			if err != nil {
 				return err
 			}
-			if s.Server, err = datafolder.ReadServer(b.url, b.passwordFile); err != nil {
-				return err
-			}
-			s.Dir, s.Release = b.dir, cmd.Root().Version
+			s.Server, s.Dir, s.Release = server, b.dir, cmd.Root().Version
 			made, err := s.To(cmd.Context(), args[0], passphrase)
 			if err != nil {
 				return err
@@ -72,6 +73,15 @@ restored into a data folder and into PostgreSQL.`,
 		"`file` with the key of a cluster, whose conductors share --database")
 	c.Flags().BoolVar(&s.Logs, "logs", false, "save the machines' logs, too: up to 20 MiB for each node")
 	return c
+}
+
+// server is the database of the flags. Without a URL it is that of the data folder, and a password is not read: cron
+// jobs that are the same on all hosts set the file of a password for those with PostgreSQL.
+func (b *backupFlags) server() (datafolder.Server, error) {
+	if b.url == "" {
+		return datafolder.Server{}, nil
+	}
+	return datafolder.ReadServer(b.url, b.passwordFile)
 }
 
 // passphrase is that of the flag, the variable or the terminal, in this order.

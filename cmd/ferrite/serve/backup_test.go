@@ -166,6 +166,29 @@ func TestBackupRefused(t *testing.T) {
 	}
 }
 
+// TestPasswordOfNoDatabase: the file of a password, which cron jobs of all hosts may have, is of no matter without a
+// database on a server, and read for one.
+func TestPasswordOfNoDatabase(t *testing.T) {
+	t.Setenv("FERRITE_DATABASE", "")
+	t.Setenv("FERRITE_DATABASE_PASSWORD_FILE", filepath.Join(t.TempDir(), "no-such-file"))
+	file, phrase := filepath.Join(t.TempDir(), "ferrite.backup"), passphraseFile(t, testPassphrase)
+	from, to := recordedDataFolder(t), t.TempDir()
+	said, err := saving(t, BackupCommand(), file, "--data-dir", from, "--passphrase-file", phrase)
+	if err != nil {
+		t.Fatal(said, err)
+	}
+	if said, err := saving(t, RestoreCommand(), file, "--data-dir", to, "--passphrase-file", phrase); err != nil {
+		t.Fatal(said, err)
+	}
+	const url = "postgres://ferrite@127.0.0.1:1/ferrite"
+	for _, c := range []*cobra.Command{BackupCommand(), RestoreCommand()} {
+		_, err := saving(t, c, file, "--data-dir", t.TempDir(), "--passphrase-file", phrase, "--database", url)
+		if err == nil || !strings.Contains(err.Error(), "--database-password-file: ") {
+			t.Errorf("%s with a database: %v", c.Name(), err)
+		}
+	}
+}
+
 // restoredFolder is a data folder with nodes in every state, restored.
 func restoredFolder(t *testing.T) string {
 	t.Helper()

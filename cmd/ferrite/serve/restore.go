@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/conductor/backup"
-	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
@@ -26,7 +25,7 @@ The machines have gone on since the backup. So a restored conductor answers, and
 but does nothing to any machine, and boots none, until "ferrite resume" has shown what it would do.`,
 		Example: "  ferrite restore /var/backups/ferrite-1.backup --passphrase-file /root/passphrase",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			server, err := datafolder.ReadServer(b.url, b.passwordFile)
+			server, err := b.server()
 			if err != nil {
 				return err
 			}
