@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// subnetKeys are the settings of one of boot-subnets, each with how it is read.
+// subnetKeys are the settings of a subnet, each with how it is read.
 var subnetKeys = map[string]func(s *Subnet, value string) error{
 	"subnet": func(s *Subnet, v string) (err error) {
 		s.Prefix, err = netip.ParsePrefix(v)
@@ -90,7 +90,7 @@ func ParseSubnet(entry any, lease time.Duration) (s Subnet, err error) {
 			fields[key] = plainText(value)
 		}
 	default:
-		return s, fmt.Errorf("boot-subnets: expected a map or a line for each subnet, found %v", entry)
+		return s, fmt.Errorf("expected a map or a line for each subnet, found %v", entry)
 	}
 	s.Lease = lease
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
@@ -103,17 +103,15 @@ func ParseSubnet(entry any, lease time.Duration) (s Subnet, err error) {
 				strings.Join(slices.Sorted(maps.Keys(subnetKeys)), ", "))
 		}
 		if err != nil {
-			return s, fmt.Errorf("boot-subnets: %s: %s: %w", fields["subnet"], key, err)
+			return s, fmt.Errorf("%s: %s: %w", fields["subnet"], key, err)
 		}
 	}
 	if !s.Prefix.IsValid() || !s.Prefix.Addr().Is4() {
-		return s, fmt.Errorf("boot-subnets: %v: expected an IPv4 subnet, as 10.2.0.0/24", entry)
+		return s, fmt.Errorf("%v: expected an IPv4 subnet, as 10.2.0.0/24", entry)
 	}
 	if _, set := fields["pool"]; !set {
 		if s.Prefix.Bits() > 29 {
-			return s, fmt.Errorf("boot-subnets: %s is too small for a pool of its own: say pool=first-last, or "+
-				"pool=none",
-				s.Prefix)
+			return s, fmt.Errorf("%s is too small for a pool of its own: say pool=first-last, or pool=none", s.Prefix)
 		}
 		s.First, s.Last = UpperHalf(s.Prefix)
 	}

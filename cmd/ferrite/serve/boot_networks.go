@@ -17,7 +17,7 @@ func (c *Config) subnets() (netip.Addr, []dhcp.Subnet, error) {
 	}
 	all := []dhcp.Subnet{own}
 	for _, entry := range c.BootSubnets {
-		s, err := dhcp.ParseSubnet(entry, c.BootLease)
+		s, err := c.bootSubnet(entry)
 		if err != nil {
 			return address, nil, err
 		}
@@ -33,6 +33,15 @@ func (c *Config) subnets() (netip.Addr, []dhcp.Subnet, error) {
 	}
 	_, err = dhcp.NewPool(all, []netip.Addr{address}, nil) // refuses subnets that overlap, and more
 	return address, all, err
+}
+
+// bootSubnet reads one of boot-subnets.
+func (c *Config) bootSubnet(entry any) (dhcp.Subnet, error) {
+	s, err := dhcp.ParseSubnet(entry, c.BootLease)
+	if err != nil {
+		return s, fmt.Errorf("boot-subnets: %w", err)
+	}
+	return s, nil
 }
 
 // subnet describes the boot network.

@@ -22,6 +22,8 @@ func TestBootNetworks(t *testing.T) {
 		"overlap": {Config{BootAddress: "10.0.0.1/24", BootSubnets: []any{"10.0.0.0/16"}}, "overlap"},
 		"a pool outside": {Config{BootAddress: "10.0.0.1/24",
 			BootSubnets: []any{"10.2.0.0/24 pool=10.3.0.1-10.3.0.9"}}, "is not a host address of it"},
+		"no subnet": {Config{BootAddress: "10.0.0.1/24", BootSubnets: []any{"10.2.0.0/24 gateway=10.2.0.1"}},
+			"boot-subnets: 10.2.0.0/24: gateway: is unknown"},
 	} {
 		_, all, err := tc.c.subnets()
 		got := fmt.Sprint(err)

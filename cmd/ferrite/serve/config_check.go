@@ -13,7 +13,6 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/pxe/dhcp"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
@@ -94,7 +93,7 @@ func (c *Config) check() error {
 // checkBoot refuses a boot service that could not begin, or that nobody could use.
 func (c *Config) checkBoot() error {
 	for _, entry := range c.BootSubnets {
-		if _, err := dhcp.ParseSubnet(entry, c.BootLease); err != nil {
+		if _, err := c.bootSubnet(entry); err != nil {
 			return err
 		}
 	}
