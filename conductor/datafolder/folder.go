@@ -1,8 +1,9 @@
 // Package datafolder is the data folder of a conductor: its files, the lock that keeps a second conductor out, which of
 // the files must be there, and how its database is opened with its keys, in the folder or on a server. It refuses a
-// folder that has lost something before anything is made in it.
+// folder that has lost something before anything is made in it. It examines a database (Examine), and gives it a new
+// key (Rotation).
 //
-// It knows neither nodes nor settings. Errors name flags of ferrite serve, since operators read them.
+// It knows no settings. Errors name flags of ferrite serve, since operators read them.
 package datafolder
 
 import (

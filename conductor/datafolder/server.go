@@ -36,7 +36,7 @@ func ReadServer(url, passwordFile string) (Server, error) {
 	return Server{url, strings.TrimRight(string(text), "\r\n")}, nil
 }
 
-// openServer is open for a database on a server. The keys are in the folder.
+// openServer is Open for a database on a server. The keys are in the folder.
 func (d Folder) openServer(
 	ctx context.Context, log *slog.Logger, sealing func(step string) error,
 ) (*store.Database, error) {
