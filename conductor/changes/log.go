@@ -17,8 +17,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// maxPassing is how many boot stages and reports of progress wait to be sent; more are dropped.
-const maxPassing = 256
+// maxReports is how many boot stages and reports of progress wait to be sent; more are dropped.
+const maxReports = 256
 
 // Config is what a log of changes is made of.
 type Config struct {
@@ -27,51 +27,51 @@ type Config struct {
 	Nova   *nova.Notifier // nil where nobody is told
 }
 
-// Log lets clients follow the changes of nodes, and what passes.
+// Log lets clients follow the changes of nodes, and their boot stages and progress.
 type Log struct {
 	*events.Log
 	hooks   *webhooks.Sender
 	nova    *nova.Notifier
 	nodes   Nodes
-	passing chan passing
+	reports chan report
 }
 
 // Nodes reads a node.
 type Nodes func(ctx context.Context, ref string) (node.Node, error)
 
-// passing is a boot stage or the progress of a node.
-type passing struct {
+// report is a boot stage or the progress of a node.
+type report struct {
 	node  string
 	event nodeapi.Event
 }
 
 // New makes a log of changes.
 func New(c Config) *Log {
-	return &Log{Log: c.Events, hooks: c.Hooks, nova: c.Nova, passing: make(chan passing, maxPassing)}
+	return &Log{Log: c.Events, hooks: c.Hooks, nova: c.Nova, reports: make(chan report, maxReports)}
 }
 
-// Of sets whose nodes they are, before Run: an engine is made after those whom it tells.
-func (l *Log) Of(nodes Nodes) { l.nodes = nodes }
+// SetNodes sets where nodes are read, before Run: an engine is made after its log of changes.
+func (l *Log) SetNodes(nodes Nodes) { l.nodes = nodes }
 
-// Passed takes in a boot stage or progress, for those who follow now.
-func (l *Log) Passed(uuid string, stage *engine.BootStage, progress *agentapi.Progress) {
+// Report takes in a boot stage or progress, for those who follow now. It never waits.
+func (l *Log) Report(uuid string, stage *engine.BootStage, progress *agentapi.Progress) {
 	if !l.Followed() {
 		return
 	}
-	p := passing{node: uuid, event: nodeapi.Event{Type: "step.progress"}}
+	r := report{node: uuid, event: nodeapi.Event{Type: "step.progress"}}
 	if stage != nil {
-		p.event = nodeapi.Event{Type: "boot.stage", Stage: &nodeapi.EventStage{Name: stage.Name, Detail: stage.Detail}}
+		r.event = nodeapi.Event{Type: "boot.stage", Stage: &nodeapi.EventStage{Name: stage.Name, Detail: stage.Detail}}
 	} else {
-		p.event.Progress = &nodeapi.EventProgress{Step: progress.Step, Stage: progress.Stage, Done: progress.Done,
+		r.event.Progress = &nodeapi.EventProgress{Step: progress.Step, Stage: progress.Stage, Done: progress.Done,
 			Total: progress.Total}
 	}
 	select {
-	case l.passing <- p:
+	case l.reports <- r:
 	default: // nobody can follow as fast as that
 	}
 }
 
-// Run sends what passes, and what is committed, until ctx ends.
+// Run sends reports, and changes that were committed, until ctx ends.
 func (l *Log) Run(ctx context.Context) {
 	var sent sync.WaitGroup
 	defer sent.Wait()
@@ -84,9 +84,9 @@ func (l *Log) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case p := <-l.passing:
-			if n, err := l.nodes(ctx, p.node); err == nil { // else it is deleted, or the conductor ends
-				l.Happened(n, p.event)
+		case r := <-l.reports:
+			if n, err := l.nodes(ctx, r.node); err == nil { // else it is deleted, or the conductor ends
+				l.Happened(n, r.event)
 			}
 		}
 	}

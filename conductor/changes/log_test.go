@@ -33,7 +33,7 @@ func logOf(t *testing.T, s *mem.Store) *Log {
 	}
 	hooks := webhooks.New(webhooks.Config{Store: s, Client: &http.Client{}, Log: quiet})
 	all := New(Config{Events: l, Hooks: hooks})
-	all.Of(func(_ context.Context, ref string) (node.Node, error) {
+	all.SetNodes(func(_ context.Context, ref string) (node.Node, error) {
 		if ref != "n1" {
 			return node.Node{}, node.ErrNotFound
 		}
@@ -42,9 +42,9 @@ func logOf(t *testing.T, s *mem.Store) *Log {
 	return all
 }
 
-// TestPassed: a boot stage and progress reach those who follow at the moment. Those of a node that is gone, and those
+// TestReport: a boot stage and progress reach those who follow at the moment. Those of a node that is gone, and those
 // that nobody follows, are dropped.
-func TestPassed(t *testing.T) {
+func TestReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := logOf(t, mem.New())
 		ctx, stop := context.WithCancel(t.Context())
@@ -53,7 +53,7 @@ func TestPassed(t *testing.T) {
 			defer close(ran)
 			l.Run(ctx)
 		}()
-		l.Passed("n1", &engine.BootStage{Name: "nobody follows"}, nil)
+		l.Report("n1", &engine.BootStage{Name: "nobody follows"}, nil)
 		var lines []string
 		followed := make(chan error)
 		go func() {
@@ -65,9 +65,9 @@ func TestPassed(t *testing.T) {
 			})
 		}()
 		synctest.Wait()
-		l.Passed("gone", &engine.BootStage{Name: "kernel"}, nil)
-		l.Passed("n1", &engine.BootStage{Name: "kernel"}, nil)
-		l.Passed("n1", nil, &agentapi.Progress{Step: "write_image", Done: 3, Total: 9})
+		l.Report("gone", &engine.BootStage{Name: "kernel"}, nil)
+		l.Report("n1", &engine.BootStage{Name: "kernel"}, nil)
+		l.Report("n1", nil, &agentapi.Progress{Step: "write_image", Done: 3, Total: 9})
 		synctest.Wait()
 		stop()
 		if err := <-followed; !errors.Is(err, context.Canceled) {

@@ -37,12 +37,11 @@ func NewSights(db *store.Database, log *slog.Logger) *Sights {
 	return &Sights{db: db, log: log, wake: make(chan struct{}, 1), dirty: map[string]bool{}}
 }
 
-// Of sets the engine that sees.
-func (s *Sights) Of(e *engine.Engine) *Sights {
+// SetEngine sets the engine whose sights they are, before Run: an engine is made after those whom it tells.
+func (s *Sights) SetEngine(e *engine.Engine) {
 	if s != nil {
 		s.engine = e
 	}
-	return s
 }
 
 // Recall reads what earlier leaders have seen.
@@ -62,8 +61,8 @@ func (s *Sights) Recall() func(context.Context, string) (engine.Sight, error) {
 	}
 }
 
-// SeenBy is told of what passes, and tells the next one.
-func (s *Sights) SeenBy(next func(string, *engine.BootStage, *agentapi.Progress),
+// Wrap returns an engine's Live that calls next, and has the sight of the node written.
+func (s *Sights) Wrap(next func(string, *engine.BootStage, *agentapi.Progress),
 ) func(string, *engine.BootStage, *agentapi.Progress) {
 	if s == nil {
 		return next

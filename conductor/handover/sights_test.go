@@ -21,8 +21,8 @@ func sightTerm(t *testing.T, rows *store.Members, address, name string) (*store.
 	s := NewSights(db, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	group := ""
 	e := engine.New(engine.Config{Store: db, Group: &group, Log: slog.New(slog.DiscardHandler), Sights: s.Recall(),
-		Live: s.SeenBy(func(string, *engine.BootStage, *agentapi.Progress) {})})
-	s.Of(e)
+		Live: s.Wrap(func(string, *engine.BootStage, *agentapi.Progress) {})})
+	s.SetEngine(e)
 	ctx, end := context.WithCancel(t.Context())
 	over := make(chan struct{})
 	go func() {

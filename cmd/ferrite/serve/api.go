@@ -61,7 +61,7 @@ func limited(listener net.Listener, cert *certificate.Certificate, log *slog.Log
 // api is what is served: for operators, for kubectl, and for ramdisks.
 func (c Config) api(stopping context.Context, ready func() error, eng *engine.Engine, images api.Images,
 	documents *objects.Keeper, owners api.Hosts,
-	eventLog *docevents.Log, told *changes.Log, record *audit.Recorder, logs *bootlog.Keeper,
+	eventLog *docevents.Log, changeLog *changes.Log, record *audit.Recorder, logs *bootlog.Keeper,
 	consoles *console.Consoles, boot *bootserver.Server,
 	counters *metrics.Metrics, tracer *traces.Tracer, called *exchangelog.Log, leaders api.Leaders,
 	who *auth.Authenticator, log *slog.Logger) *api.API {
@@ -77,8 +77,8 @@ func (c Config) api(stopping context.Context, ready func() error, eng *engine.En
 	if tracer != nil {
 		options.Follow = tracer.Follow
 	}
-	if told != nil {
-		options.Events = told
+	if changeLog != nil {
+		options.Events = changeLog
 	}
 	if c.Metrics == "" {
 		options.Metrics = counters

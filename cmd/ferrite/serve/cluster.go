@@ -108,8 +108,8 @@ func (m *member) open(ctx context.Context, key cluster.Key) error {
 	if err != nil {
 		return err
 	}
-	first := sharing.First{Dir: m.DataDir, Init: m.Init, Log: m.log}
-	if m.keys, err = first.Keys(ctx, shared, used); err != nil {
+	source := sharing.KeySource{Dir: m.DataDir, Init: m.Init, Log: m.log}
+	if m.keys, err = source.Keys(ctx, shared, used); err != nil {
 		return err
 	}
 	if m.ring, err = seal.NewRing(m.keys.Secrets); err != nil {

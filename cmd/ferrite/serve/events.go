@@ -60,11 +60,11 @@ func (c *Config) changeLog(ctx context.Context, db eventStore, log *slog.Logger)
 	if err != nil {
 		return nil, err
 	}
-	told, err := c.nova(db, log)
+	notifier, err := c.nova(db, log)
 	if err != nil {
 		return nil, err
 	}
-	return changes.New(changes.Config{Events: l, Hooks: hooks, Nova: told}), nil
+	return changes.New(changes.Config{Events: l, Hooks: hooks, Nova: notifier}), nil
 }
 
 // nova tells Nova of power changes; nil where there is none, or it is not to know.

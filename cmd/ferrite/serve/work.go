@@ -113,11 +113,11 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	if err != nil {
 		return nil, err
 	}
-	told, err := c.changeLog(ctx, p.db, log)
+	changeLog, err := c.changeLog(ctx, p.db, log)
 	if err != nil {
 		return nil, err
 	}
-	documents, err := objects.New(ctx, objects.Config{Store: p.db, Key: p.keys.Secrets, Witness: told})
+	documents, err := objects.New(ctx, objects.Config{Store: p.db, Key: p.keys.Secrets, Witness: changeLog})
 	if err != nil {
 		return nil, err
 	}
@@ -146,12 +146,13 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 		Workers: c.Workers, PowerWorkers: c.SyncWorkers,
 		Discovery: c.discovery(dialled), Changed: p.hosts.changed(hosts), CheckForm: driverinfo.CheckForm,
 		Proof:    c.proof(p.keys.Secrets),
-		Observer: counters, Told: told.Wake, Live: p.sights.SeenBy(tracedBy(w.tracer, told.Passed)),
+		Observer: counters, Told: changeLog.Wake, Live: p.sights.Wrap(tracedBy(w.tracer, changeLog.Report)),
 		Sights: p.sights.Recall(),
 	}
 	w.observe(conf, p)
-	told.Of(w.engine.Node)
-	w.sights = p.sights.Of(w.engine)
+	changeLog.SetNodes(w.engine.Node)
+	p.sights.SetEngine(w.engine)
+	w.sights = p.sights
 	if err := c.takeUp(ctx, w.engine, logs); err != nil {
 		return nil, err
 	}
@@ -162,11 +163,11 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 		return nil, err
 	}
 	if p.group == nil || *p.group == "" { // documents and events are of no group
-		w.changes = told
+		w.changes = changeLog
 	}
 	w.beginHosts(ctx, p, hosts)
 	consoles := c.consoles(ctx, &w.kept, w.engine, bmcs, logs, log)
-	w.face = c.api(ctx, p.ready, w.engine, w.images, documents, hosts, eventLog, told, record, logs, consoles, w.boot,
+	w.face = c.api(ctx, p.ready, w.engine, w.images, documents, hosts, eventLog, changeLog, record, logs, consoles, w.boot,
 		counters, w.tracer, w.calls, p.leaders, p.who, log)
 	return w, nil
 }

@@ -23,8 +23,8 @@ const (
 	eraseName   = "erase reports"
 )
 
-// First is the data folder of a conductor, whose keys become those of a cluster that has none.
-type First struct {
+// KeySource is the data folder of a conductor, whose keys a cluster takes if it has none.
+type KeySource struct {
 	Dir  string
 	Init bool // a key that does not open the database is given up
 	Log  *slog.Logger
@@ -32,12 +32,12 @@ type First struct {
 
 // Keys are the keys of a cluster. The first conductor gives it those of its data folder. used are the keys that the
 // database is sealed with.
-func (f First) Keys(ctx context.Context, shared *cluster.Shared, used []seal.ID) (k datafolder.Keys, err error) {
-	k.Secrets, err = shared.GetOrMake(ctx, secretsName, func() ([]byte, error) { return f.secrets(used) })
+func (s KeySource) Keys(ctx context.Context, shared *cluster.Shared, used []seal.ID) (k datafolder.Keys, err error) {
+	k.Secrets, err = shared.GetOrMake(ctx, secretsName, func() ([]byte, error) { return s.secrets(used) })
 	if err != nil {
 		return k, err
 	}
-	seed, err := shared.GetOrMake(ctx, eraseName, f.erase)
+	seed, err := shared.GetOrMake(ctx, eraseName, s.erase)
 	if err != nil {
 		return k, err
 	}
@@ -70,45 +70,45 @@ func ReadKeys(ctx context.Context, shared *cluster.Shared) (k datafolder.Keys, e
 }
 
 // secrets is the key of the data folder, or a new one. It refuses a key that does not open the database.
-func (f First) secrets(used []seal.ID) ([]byte, error) {
+func (s KeySource) secrets(used []seal.ID) ([]byte, error) {
 	key := make([]byte, keys.SecretsSize)
 	rand.Read(key) // never fails
-	switch all, err := keys.Secrets(f.Dir); {
+	switch all, err := keys.Secrets(s.Dir); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return nil, fmt.Errorf("--data-dir %s: %w", f.Dir, err)
+		return nil, fmt.Errorf("--data-dir %s: %w", s.Dir, err)
 	case len(all) > 1:
 		return nil, fmt.Errorf("--data-dir %s: a rotation of %s was cut off: finish it first by: ferrite secrets rotate",
-			f.Dir, keys.SecretsFile)
+			s.Dir, keys.SecretsFile)
 	default:
 		key = all[0]
-		f.moved(keys.SecretsFile)
+		s.moved(keys.SecretsFile)
 	}
-	if len(used) > 0 && !slices.Contains(used, seal.IDOf(key)) && !f.Init {
+	if len(used) > 0 && !slices.Contains(used, seal.IDOf(key)) && !s.Init {
 		return nil, fmt.Errorf("the secrets in the database are sealed with the key %s, found in --data-dir %s: %s. "+
 			"Start first, with --cluster-key-file, the conductor whose folder has that key; it shares the key with all. If it "+
-			"is lost, start once with --init: the passwords and tokens in the database are dropped", used[0], f.Dir,
+			"is lost, start once with --init: the passwords and tokens in the database are dropped", used[0], s.Dir,
 			seal.IDOf(key))
 	}
 	return key, nil
 }
 
 // erase is the seed of the data folder's key of erase reports, or of a new one.
-func (f First) erase() ([]byte, error) {
-	if !(datafolder.Folder{Dir: f.Dir}).Has(keys.EraseReportFile) {
+func (s KeySource) erase() ([]byte, error) {
+	if !(datafolder.Folder{Dir: s.Dir}).Has(keys.EraseReportFile) {
 		seed := make([]byte, ed25519.SeedSize)
 		rand.Read(seed) // never fails
 		return seed, nil
 	}
-	key, err := keys.OpenEraseReport(f.Dir)
+	key, err := keys.OpenEraseReport(s.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("--data-dir %s: %w", f.Dir, err)
+		return nil, fmt.Errorf("--data-dir %s: %w", s.Dir, err)
 	}
-	f.moved(keys.EraseReportFile)
+	s.moved(keys.EraseReportFile)
 	return key.Seed(), nil
 }
 
-func (f First) moved(file string) {
-	f.Log.Info("a key of the data folder is shared with the cluster: it is in the database, sealed with the cluster key",
-		"file", filepath.Join(f.Dir, file))
+func (s KeySource) moved(file string) {
+	s.Log.Info("a key of the data folder is shared with the cluster: it is in the database, sealed with the cluster key",
+		"file", filepath.Join(s.Dir, file))
 }

@@ -48,17 +48,17 @@ func TestKeys(t *testing.T) {
 	if _, err := ReadKeys(t.Context(), shared); err == nil || !strings.Contains(err.Error(), "start the conductors") {
 		t.Errorf("keys of a cluster that has none: %v", err)
 	}
-	first := First{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}
+	first := KeySource{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}
 	own, err := datafolder.OpenKeys(first.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	another := First{Dir: t.TempDir(), Log: first.Log}
+	another := KeySource{Dir: t.TempDir(), Log: first.Log}
 	_, err = another.Keys(t.Context(), shared, []seal.ID{seal.IDOf(own.Secrets)})
 	if err == nil || !strings.Contains(err.Error(), "Start first") || len(rows) > 0 {
 		t.Errorf("a conductor without the key of the database has shared its own: %v", err)
 	}
-	for name, f := range map[string]First{"the first": first, "another": another} {
+	for name, f := range map[string]KeySource{"the first": first, "another": another} {
 		if name == "another" {
 			if _, err := first.Keys(t.Context(), shared, nil); err != nil {
 				t.Fatal(err)
