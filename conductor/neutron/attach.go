@@ -22,6 +22,9 @@ func (c *Client) Attach(ctx context.Context, n node.Node, to string, ports []nod
 	groups []node.Portgroup) (a plan.Attached, err error) {
 	a.Network = to
 	plugs := plugsOf(ports, groups)
+	if plan.Flat(n) {
+		return a, c.bindFlat(ctx, n, to, plugs, &a)
+	}
 	if to != plan.TenantNetwork {
 		for _, p := range plugs {
 			if err := c.unbind(ctx, p.vif, p.mac != ""); err != nil {
@@ -47,6 +50,20 @@ func (c *Client) Attach(ctx context.Context, n node.Node, to string, ports []nod
 	}
 	err = c.create(ctx, wanted, ports, kept, &a)
 	return a, err
+}
+
+// bindFlat binds the VIFs of a node with network interface flat to its machine, or to none. No switch changes, and a
+// machine without VIFs is one that Neutron has no address for.
+func (c *Client) bindFlat(ctx context.Context, n node.Node, to string, plugs []plug, a *plan.Attached) error {
+	if to == plan.TenantNetwork && len(plugs) > 0 {
+		return c.bindAll(ctx, n, plugs, a)
+	}
+	for _, p := range plugs {
+		if err := c.unbind(ctx, p.vif, p.mac != ""); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Leave takes the ports of ramdisks out of all networks. VIFs stay as they are: their owner's system may run.

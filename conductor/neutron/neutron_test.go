@@ -155,6 +155,7 @@ func life(t *testing.T, url string) {
 	if p := c.port(vif); p["mac_address"] == mac || p["binding:host_id"] != "" {
 		t.Errorf("after the tear-down the tenant's port is %v", p)
 	}
+	c.flat(is, n, vif, ports)
 	c.plug(is, n, vif, ports)
 	c.grouped(is, n, ports)
 	c.do(http.MethodDelete, "ports/"+vif, nil)
@@ -183,6 +184,29 @@ func (c cloud) grouped(is *neutron.Client, n node.Node, ports []node.Port) {
 	}
 	if err := is.Leave(t.Context(), n, ports, nil); err != nil || len(c.in(is.Networks["cleaning"])) > 0 {
 		t.Errorf("%v, left is %v", err, c.in(is.Networks["cleaning"]))
+	}
+}
+
+// flat binds a VIF where no switch is told of it, and leaves a node without one alone.
+func (c cloud) flat(is *neutron.Client, n node.Node, vif string, ports []node.Port) {
+	t := c.t
+	t.Helper()
+	n.Interfaces = map[string]string{"network": "flat"}
+	for range 2 {
+		if _, err := is.Attach(t.Context(), n, plan.TenantNetwork, ports, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p := c.port(vif); p["mac_address"] != mac || p["binding:host_id"] != nodeUUID ||
+		p["binding:vnic_type"] != "baremetal" || strings.Contains(fmt.Sprint(p["binding:profile"]), "e1") {
+		t.Errorf("bound by flat: %v", p)
+	}
+	_, err := is.Attach(t.Context(), n, plan.NoNetwork, ports, nil)
+	if p := c.port(vif); err != nil || p["binding:host_id"] != "" || p["mac_address"] == mac {
+		t.Errorf("unbound by flat: %v, %v", p, err)
+	}
+	if _, err := is.Attach(t.Context(), n, plan.TenantNetwork, nil, nil); err != nil {
+		t.Errorf("without a VIF: %v", err)
 	}
 }
 

@@ -61,13 +61,16 @@ func groupOf(g *node.Portgroup) map[string]any {
 // binding is fields of a port of Neutron's.
 type binding map[string]any
 
-// bindingOf is a port's binding to a machine.
+// bindingOf is a port's binding to a machine. With network interface flat no switch is told of it, as in Ironic.
 func bindingOf(n node.Node, p plug) binding {
-	profile := map[string]any{"local_link_information": p.links}
-	if p.group != nil {
-		profile["local_group_information"] = p.group
+	fields := binding{"binding:vnic_type": "baremetal", "binding:host_id": n.UUID}
+	if !plan.Flat(n) {
+		profile := map[string]any{"local_link_information": p.links}
+		if p.group != nil {
+			profile["local_group_information"] = p.group
+		}
+		fields["binding:profile"] = profile
 	}
-	fields := binding{"binding:vnic_type": "baremetal", "binding:host_id": n.UUID, "binding:profile": profile}
 	if p.mac != "" {
 		fields["mac_address"] = p.mac
 	}

@@ -13,13 +13,14 @@ import (
 type tearDown struct{}
 
 func (tearDown) steps(d *decision) ([]node.Step, error) {
+	unbind := append(attachTo(d, NoNetwork), bindFlat(d, NoNetwork)...)
 	switch off := !d.n.DisablePowerOff && agentDeploy(d.n); {
 	case !off && d.f.Settings.Neutron:
-		return attachTo(d, NoNetwork), nil // of VIFs that were attached while the machine ran
+		return unbind, nil // VIFs that were attached while the machine ran
 	case !off:
 		return nil, nil
 	}
-	return append([]node.Step{step("power", "power_off", nil)}, attachTo(d, NoNetwork)...), nil
+	return append([]node.Step{step("power", "power_off", nil)}, unbind...), nil
 }
 
 func (tearDown) done(d *decision, _ node.Run) {
@@ -33,7 +34,7 @@ func (tearDown) done(d *decision, _ node.Run) {
 // fail keeps the VIFs that Neutron may still have bound to the machine: the next tear-down unbinds them.
 func (tearDown) fail(d *decision, _ node.Run, _ string) {
 	d.forgetInstance()
-	if !Neutron(d.n) {
+	if !Neutron(d.n) && bindFlat(d, NoNetwork) == nil {
 		d.forgetVIFs()
 	}
 	d.fire(node.Fail)

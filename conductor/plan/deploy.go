@@ -37,7 +37,7 @@ func (deploy) steps(d *decision) ([]node.Step, error) {
 			return nil, err
 		}
 	}
-	own := deployPlans[d.n.Interfaces["deploy"]](d)
+	own := append(prioritised(atRamdisk, bindFlat(d, TenantNetwork)...), deployPlans[d.n.Interfaces["deploy"]](d)...)
 	if slices.ContainsFunc(own, func(s node.Step) bool { return s.String() == getSteps }) {
 		early, err := d.deploySteps(nil, func(priority int) bool { return priority > atRamdisk })
 		return append(early, own...), err // the others are placed when the agent's are known

@@ -70,7 +70,7 @@ var explored = []struct {
 	{"ramdisk", map[string]string{"deploy": "direct", "inspect": "agent", "rescue": "agent", "boot": "ipxe",
 		"bios": "redfish", "firmware": "redfish"}, false},
 	{"fast track", map[string]string{"deploy": "direct", "inspect": "agent", "rescue": "agent", "boot": "ipxe",
-		"bios": "redfish", "firmware": "redfish"}, true},
+		"bios": "redfish", "firmware": "redfish", "network": "flat"}, true},
 	{"boot medium", map[string]string{"deploy": "direct", "inspect": "agent", "rescue": "agent",
 		"boot": "redfish-virtual-media", "bios": "redfish", "firmware": "redfish"}, false},
 	{"neutron", map[string]string{"deploy": "direct", "inspect": "agent", "rescue": "agent", "boot": "ipxe",
@@ -121,7 +121,7 @@ func (w world) facts(now time.Time) Facts {
 	if w.seen {
 		f.AgentSeen = now
 	}
-	if Neutron(w.n) {
+	if Neutron(w.n) || Flat(w.n) {
 		f.Settings.Neutron, f.Settings.InspectionNetwork = true, true
 		f.Ports = []node.Port{w.port()}
 	}

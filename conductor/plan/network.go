@@ -35,6 +35,10 @@ func RamdiskNetworks() []string { return slices.Sorted(maps.Values(ramdiskNetwor
 // its ports are in.
 func Neutron(n node.Node) bool { return n.Interfaces["network"] == "neutron" }
 
+// Flat reports whether the node has network interface flat: its VIFs are bound to its machine, for Neutron to serve the
+// address, and the switches stay as they are. Without a Neutron the VIFs are kept on record alone.
+func Flat(n node.Node) bool { return n.Interfaces["network"] == "flat" }
+
 // NetworkArgs are the arguments of network.attach.
 type NetworkArgs struct {
 	Network string `json:"network"` // one of RamdiskNetworks, TenantNetwork or NoNetwork
@@ -51,6 +55,15 @@ type Attached struct {
 // attachTo is the step that changes the network, where the node has such networks.
 func attachTo(d *decision, network string) []node.Step {
 	if !Neutron(d.n) {
+		return nil
+	}
+	return []node.Step{step("network", "attach", map[string]any{"network": network})}
+}
+
+// bindFlat is the step that binds the VIFs of a node with network interface flat to its machine, or to none. Neutron then
+// serves the machine's address. As in Ironic they are bound from the deploy on, ramdisk included.
+func bindFlat(d *decision, network string) []node.Step {
+	if !Flat(d.n) || !d.f.Settings.Neutron {
 		return nil
 	}
 	return []node.Step{step("network", "attach", map[string]any{"network": network})}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
 
+	"github.com/ferrite-metal/ferrite/lab/openstack"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -60,7 +61,34 @@ func (n *tenancy) bootInNetwork(ctx context.Context) error {
 	if len(vifs.VIFs) != 1 {
 		return fmt.Errorf("the node has the VIFs %v, expected one", vifs.VIFs)
 	}
+	return n.bound(ctx)
+}
+
+// bound wants Neutron to know the tenant's port as the machine's.
+func (n *tenancy) bound(ctx context.Context) error {
+	node, err := n.site.Node(ctx, n.machine.Name)
+	if err != nil {
+		return err
+	}
+	p, err := n.tenantPort(ctx)
+	if err != nil {
+		return err
+	}
+	if p.Host != node.UUID || p.VNIC != "baremetal" || p.Device != n.server || p.MAC != n.machine.Spec().NICs[0].MAC {
+		return fmt.Errorf("the tenant's port is %+v, expected that of server %s and node %s", p, n.server, node.UUID)
+	}
 	return nil
+}
+
+func (n *tenancy) tenantPort(ctx context.Context) (p openstack.Port, err error) {
+	ports, err := n.cloud.Neutron.Ports(ctx, n.admin, n.networks["tenant"])
+	if err == nil && len(ports) != 1 {
+		err = fmt.Errorf("the tenant's network has the ports %+v, expected one", ports)
+	}
+	if err != nil {
+		return p, err
+	}
+	return ports[0], nil
 }
 
 // plugIn says where the machine is plugged in.
@@ -92,22 +120,12 @@ func (n *tenancy) bootAtSwitch(ctx context.Context) error {
 	if err := n.bootInNetwork(ctx); err != nil {
 		return err
 	}
-	node, err := n.site.Node(ctx, n.machine.Name)
+	p, err := n.tenantPort(ctx)
 	if err != nil {
 		return err
 	}
-	ports, err := n.cloud.Neutron.Ports(ctx, n.admin, n.networks["tenant"])
-	if err != nil {
-		return err
-	}
-	if len(ports) != 1 {
-		return fmt.Errorf("the tenant's network has the ports %+v, expected one", ports)
-	}
-	p := ports[0]
-	if p.Host != node.UUID || p.VNIC != "baremetal" || p.Device != n.server || p.MAC != n.machine.Spec().NICs[0].MAC ||
-		len(p.Profile.Links) != 1 || p.Profile.Links[0]["port_id"] != switchPort {
-		return fmt.Errorf("the tenant's port is %+v, expected that of server %s and node %s at %s", p, n.server, node.UUID,
-			switchPort)
+	if len(p.Profile.Links) != 1 || p.Profile.Links[0]["port_id"] != switchPort {
+		return fmt.Errorf("the tenant's port is %+v, expected it at %s", p, switchPort)
 	}
 	return n.portless(ctx, "provisioning", "cleaning")
 }

@@ -32,14 +32,15 @@ func (e *Records) VIFs(ctx context.Context, ref string) ([]string, error) {
 }
 
 // AttachVIF attaches a virtual interface to a free port or portgroup of a node
-// that is not reserved. noop takes any, and keeps none; neutron connects it.
+// that is not reserved. noop takes any, and keeps none; neutron connects it, and flat, where
+// the conductor knows Neutron.
 func (e *Records) AttachVIF(ctx context.Context, ref string, v node.VIF) error {
 	n, err := e.Node(ctx, ref)
 	if err != nil {
 		return err
 	}
 	if e.connects(n) {
-		if v, err = e.visible(ctx, v); err != nil {
+		if v, err = e.visible(ctx, n, v); err != nil {
 			return err
 		}
 	}
@@ -68,10 +69,12 @@ func (e *Records) AttachVIF(ctx context.Context, ref string, v node.VIF) error {
 }
 
 // connects reports whether a node's VIFs are connected by this conductor.
-func (e *Records) connects(n node.Node) bool { return plan.Neutron(n) && e.Networks != nil }
+func (e *Records) connects(n node.Node) bool {
+	return (plan.Neutron(n) || plan.Flat(n)) && e.Networks != nil
+}
 
 // visible looks at a VIF, as its project may: the service user sees those of all projects.
-func (e *Records) visible(ctx context.Context, v node.VIF) (node.VIF, error) {
+func (e *Records) visible(ctx context.Context, n node.Node, v node.VIF) (node.VIF, error) {
 	project, physical, err := e.Networks.VIF(ctx, v.ID)
 	if err != nil {
 		return v, core.NetworkRefusal(err)
@@ -80,7 +83,7 @@ func (e *Records) visible(ctx context.Context, v node.VIF) (node.VIF, error) {
 		return v, node.Refuse(node.Invalid, "Unable to attach VIF %s: project %s has no such port in Neutron.", v.ID,
 			v.Project)
 	}
-	v.Physical, v.Wired = physical, true
+	v.Physical, v.Wired = physical, plan.Neutron(n)
 	return v, nil
 }
 

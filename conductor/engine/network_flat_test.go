@@ -1,0 +1,41 @@
+package engine_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// TestFlatNetwork: the VIFs of a node with network interface flat are bound to its machine while it has an instance.
+// No ramdisk has a network of its own, and the port needs no link to a switch.
+func TestFlatNetwork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		s := &switches{w: w}
+		w.settings.Neutron, w.networks = true, s
+		w.start()
+		defer w.close()
+		n, err := w.e.CreateNode(w.ctx, node.Node{Driver: "redfish", Interfaces: map[string]string{"deploy": "direct",
+			"network": "flat"}, InstanceInfo: map[string]any{"image_source": "http://images/os.raw",
+			"image_checksum": noSum, "tenant": 0}})
+		w.must(err)
+		_, err = w.e.CreatePort(w.ctx, node.Port{NodeUUID: n.UUID, Address: macOf(n.UUID), PXEEnabled: true})
+		w.must(err)
+		w.ask(n.UUID, node.Manage, node.Manageable)
+		w.reach(n.UUID, plan.Request{Verb: node.Provide}, node.Available)
+		w.must(w.e.AttachVIF(w.ctx, n.UUID, node.VIF{ID: "v1"}))
+		w.reach(n.UUID, plan.Request{Verb: node.Deploy}, node.Active)
+		w.must(w.e.DetachVIF(w.ctx, n.UUID, "v1"))
+		w.must(w.e.AttachVIF(w.ctx, n.UUID, node.VIF{ID: "v2"}))
+		w.reach(n.UUID, plan.Request{Verb: node.Delete}, node.Available)
+		want := []string{"plug v1 at v1", `tenant, power off, VIF "v1"`, "unplug v1", "plug v2 at v2",
+			`none, power off, VIF "v2"`}
+		if !slices.Equal(s.said, want) {
+			t.Errorf("Neutron heard\n%s\nexpected\n%s", strings.Join(s.said, "\n"), strings.Join(want, "\n"))
+		}
+	})
+}
