@@ -18,8 +18,8 @@ const (
 	switchPort = "Ethernet1/1"
 )
 
-// interfaces has the node get its networks in another way, and waits until Nova offers it again.
-func (n *tenancy) interfaces(ctx context.Context, network string) error {
+// setNetworkInterface has the node get its networks in another way, and waits until Nova offers it again.
+func (n *tenancy) setNetworkInterface(ctx context.Context, network string) error {
 	err := n.site.Call(ctx, http.MethodPatch, "/v1/nodes/"+n.machine.Name,
 		[]nodeapi.Patch{{Op: "replace", Path: "/network_interface", Value: network}}, nil)
 	if err != nil {
@@ -28,13 +28,13 @@ func (n *tenancy) interfaces(ctx context.Context, network string) error {
 	return n.offered(ctx)
 }
 
-// flat has the node take ports of Neutron, which change no switch.
-func (n *tenancy) flat(ctx context.Context) (err error) {
+// useFlat has the node take ports of Neutron, which change no switch.
+func (n *tenancy) useFlat(ctx context.Context) (err error) {
 	n.networks["tenant"], err = n.cloud.Neutron.Network(ctx, n.tenant.ProviderClient, "tenant", n.site.Network.Subnet)
 	if err != nil {
 		return err
 	}
-	return n.interfaces(ctx, "flat")
+	return n.setNetworkInterface(ctx, "flat")
 }
 
 // bootInNetwork is boot with a network of the tenant's, whose port the node has then, and with a config drive, by which
@@ -51,7 +51,7 @@ func (n *tenancy) bootInNetwork(ctx context.Context) error {
 	if err := booted(ctx, n.site, n.machine, n.tiny.ID, serverName, asked); err != nil {
 		return err
 	}
-	n.since("boot", asked)
+	n.noteSlowest("boot", asked)
 	var vifs struct {
 		VIFs []any `json:"vifs"`
 	}
@@ -91,8 +91,8 @@ func (n *tenancy) tenantPort(ctx context.Context) (p openstack.Port, err error) 
 	return ports[0], nil
 }
 
-// plugIn says where the machine is plugged in.
-func (n *tenancy) plugIn(ctx context.Context) error {
+// recordSwitchPort tells the conductor where the machine is plugged in.
+func (n *tenancy) recordSwitchPort(ctx context.Context) error {
 	var all struct {
 		Ports []struct {
 			UUID string `json:"uuid"`
@@ -111,8 +111,8 @@ func (n *tenancy) plugIn(ctx context.Context) error {
 	return nil
 }
 
-// switched has Neutron tell the machine's switch of its networks.
-func (n *tenancy) switched(ctx context.Context) error { return n.interfaces(ctx, "neutron") }
+// useNeutron has Neutron tell the machine's switch of its networks.
+func (n *tenancy) useNeutron(ctx context.Context) error { return n.setNetworkInterface(ctx, "neutron") }
 
 // bootAtSwitch is bootInNetwork, after which Neutron has the tenant's port at the machine's port of the switch, and the
 // ramdisk's ports are gone.
@@ -130,8 +130,8 @@ func (n *tenancy) bootAtSwitch(ctx context.Context) error {
 	return n.portless(ctx, "provisioning", "cleaning")
 }
 
-// unplugged wants no port to be left in any network.
-func (n *tenancy) unplugged(ctx context.Context) error {
+// checkNoPorts checks that no port is left in any network.
+func (n *tenancy) checkNoPorts(ctx context.Context) error {
 	return n.portless(ctx, "tenant", "provisioning", "cleaning")
 }
 

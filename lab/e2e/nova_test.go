@@ -28,7 +28,7 @@ type tenancy struct {
 	admin    *gophercloud.ProviderClient // of the whole cloud
 	tenant   *gophercloud.ServiceClient  // of Nova, as a user of a project
 	flavor   string
-	image    map[string]string // UUIDs of Glance by the images' IDs
+	images   map[string]string // UUIDs of Glance by the images' IDs
 	server   string            // UUID of the instance
 	took     map[string]time.Duration
 }
@@ -42,7 +42,7 @@ const (
 // novaLife: a user of a cloud boots a machine by Nova, has it rebuilt, rescued and deleted, first without a network of
 // Neutron, then with one.
 func novaLife(ctx context.Context, b *bed) (err error) {
-	n := &tenancy{bed: b, image: map[string]string{}, networks: map[string]string{}, took: map[string]time.Duration{}}
+	n := &tenancy{bed: b, images: map[string]string{}, networks: map[string]string{}, took: map[string]time.Duration{}}
 	spec := machine("metal-1", qemu.UEFI)
 	s, done, err := b.siteOf(ctx, []qemu.Spec{spec}, site.Config{Serve: []string{"--log-level", "debug"}, Before: n.start})
 	if err != nil {
@@ -54,12 +54,12 @@ func novaLife(ctx context.Context, b *bed) (err error) {
 		name string
 		run  func(context.Context) error
 	}{
-		{"enroll", n.enroll}, {"upload", n.upload}, {"scheduled", n.scheduled},
+		{"enroll", n.enroll}, {"upload", n.upload}, {"prepare the tenant", n.prepareTenant},
 		{"boot without a network", n.bootAlone}, {"power", n.power}, {"delete without a network", n.undeploy},
-		{"flat", n.flat}, {"boot", n.bootInNetwork}, {"reboot", n.reboot}, {"rebuild", n.rebuild},
+		{"flat", n.useFlat}, {"boot", n.bootInNetwork}, {"reboot", n.reboot}, {"rebuild", n.rebuild},
 		{"rescue", n.rescue}, {"unrescue", n.unrescue}, {"delete", n.undeploy},
-		{"neutron", n.switched}, {"boot at a switch", n.bootAtSwitch}, {"delete at a switch", n.undeploy},
-		{"offer", n.offered}, {"delete amid a boot", n.deleteAmidBoot}, {"unplugged", n.unplugged},
+		{"neutron", n.useNeutron}, {"boot at a switch", n.bootAtSwitch}, {"delete at a switch", n.undeploy},
+		{"offer", n.offered}, {"delete amid a boot", n.deleteAmidBoot}, {"check ports", n.checkNoPorts},
 	} {
 		if err := part.run(ctx); err != nil {
 			return fmt.Errorf("%s: %w", part.name, err)
@@ -78,7 +78,7 @@ func (n *tenancy) start(ctx context.Context, l *lab.Lab) (serve []string, access
 	}
 	k := n.cloud.Keystone
 	url := fmt.Sprintf("http://%s:%d", l.Network.Gateway, site.APIPort)
-	password, err := k.Announce(ctx, "ironic", "baremetal", url)
+	password, err := k.Register(ctx, "ironic", "baremetal", url)
 	if err != nil {
 		return nil, access, err
 	}
@@ -106,7 +106,7 @@ func (n *tenancy) enroll(ctx context.Context) error {
 	if _, err := n.site.Enroll(ctx, n.machine, more); err != nil {
 		return err
 	}
-	if err := n.plugIn(ctx); err != nil {
+	if err := n.recordSwitchPort(ctx); err != nil {
 		return err
 	}
 	for _, verb := range [][2]string{{"manage", "manageable"}, {"inspect", "manageable"}, {"provide", "available"}} {
@@ -126,7 +126,7 @@ func (n *tenancy) upload(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		n.image[of.id], err = n.cloud.Glance.Create(ctx, map[string]any{"name": of.id, "disk_format": format,
+		n.images[of.id], err = n.cloud.Glance.Create(ctx, map[string]any{"name": of.id, "disk_format": format,
 			"container_format": "bare", "visibility": "public"}, body)
 		if err != nil {
 			return err
@@ -135,8 +135,8 @@ func (n *tenancy) upload(ctx context.Context) error {
 	return nil
 }
 
-// scheduled waits until Nova knows the machine, and has a flavor and a user for it.
-func (n *tenancy) scheduled(ctx context.Context) error {
+// prepareTenant makes a flavor for the machine and a user, and waits until Nova offers the machine.
+func (n *tenancy) prepareTenant(ctx context.Context) error {
 	k := n.cloud.Keystone
 	var err error
 	if n.flavor, err = n.cloud.Nova.Flavor(ctx, n.admin, "metal", resourceClass); err != nil {
@@ -169,7 +169,7 @@ func (n *tenancy) boot(ctx context.Context, opts servers.CreateOpts) error {
 }
 
 func (n *tenancy) create(ctx context.Context, opts servers.CreateOpts) error {
-	opts.Name, opts.ImageRef, opts.FlavorRef = serverName, n.image[n.tiny.ID], n.flavor
+	opts.Name, opts.ImageRef, opts.FlavorRef = serverName, n.images[n.tiny.ID], n.flavor
 	made, err := servers.Create(ctx, n.tenant, opts, nil).Extract()
 	if err != nil {
 		return err
@@ -188,7 +188,7 @@ func (n *tenancy) bootAlone(ctx context.Context) error {
 	if err := osIsUp(ctx, n.machine, 0); err != nil {
 		return err
 	}
-	n.since("boot", asked)
+	n.noteSlowest("boot", asked)
 	return nil
 }
 
@@ -228,7 +228,7 @@ func (n *tenancy) reboot(ctx context.Context) error {
 
 func (n *tenancy) rebuild(ctx context.Context) error {
 	asked := time.Now()
-	_, err := servers.Rebuild(ctx, n.tenant, n.server, servers.RebuildOpts{ImageRef: n.image[n.other.ID]}).Extract()
+	_, err := servers.Rebuild(ctx, n.tenant, n.server, servers.RebuildOpts{ImageRef: n.images[n.other.ID]}).Extract()
 	if err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func (n *tenancy) rebuild(ctx context.Context) error {
 	if err := booted(ctx, n.site, n.machine, n.other.ID, serverName, asked); err != nil {
 		return err
 	}
-	n.since("rebuild", asked)
+	n.noteSlowest("rebuild", asked)
 	return nil
 }
 
@@ -258,7 +258,7 @@ func (n *tenancy) rescue(ctx context.Context) error {
 	if _, err := logsIn(ctx, n.site, address, password); err != nil {
 		return err
 	}
-	n.since("rescue", asked)
+	n.noteSlowest("rescue", asked)
 	return nil
 }
 
@@ -291,7 +291,7 @@ func (n *tenancy) undeploy(ctx context.Context) error {
 	if _, err := n.site.Until(ctx, n.machine.Name, "available"); err != nil {
 		return err
 	}
-	n.since("delete", asked)
+	n.noteSlowest("delete", asked)
 	var node struct {
 		Instance     string         `json:"instance_uuid"`
 		InstanceInfo map[string]any `json:"instance_info"`
@@ -332,8 +332,8 @@ func (n *tenancy) deleteAmidBoot(ctx context.Context) error {
 	}
 }
 
-// since notes how long a part took, if it is the slowest of its kind.
-func (n *tenancy) since(part string, asked time.Time) {
+// noteSlowest notes how long a part took, if it is the slowest of its kind.
+func (n *tenancy) noteSlowest(part string, asked time.Time) {
 	n.took[part] = max(n.took[part], time.Since(asked))
 }
 

@@ -18,19 +18,19 @@ type Glance struct {
 
 // StartGlance makes a Glance in a folder, puts it into the catalogue of a Keystone, and starts it.
 func StartGlance(ctx context.Context, at Place, dir string, k *Keystone) (*Glance, error) {
-	s, err := newService(at, "glance-api", "glance-api", dir)
+	s, err := newService(at, "glance-api", "glance-api", "glance-api", dir)
 	if err != nil {
 		return nil, err
 	}
 	g := &Glance{service: s, URL: "http://" + s.address}
-	if _, err := k.Announce(ctx, "glance", "image", g.URL); err != nil {
+	if _, err := k.Register(ctx, "glance", "image", g.URL); err != nil {
 		return nil, err
 	}
 	identity, err := k.Admin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	g.admin = &gophercloud.ServiceClient{ProviderClient: identity.ProviderClient, Endpoint: g.URL + "/v2/", Type: "image"}
+	g.admin = serviceClient(identity.ProviderClient, "image", g.URL+"/v2")
 	host, port := g.hostPort()
 	if err := g.configure(fmt.Sprintf(glanceConf, dir, host, port, k.tokens("glance"))); err != nil {
 		return nil, err

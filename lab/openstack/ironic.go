@@ -17,14 +17,14 @@ type Ironic struct {
 // StartIronic makes an Ironic in a folder, and starts it. It takes callers with a token of a Keystone, or all if there
 // is none. Its database is one of SQLAlchemy's URLs; "" is SQLite.
 func StartIronic(ctx context.Context, at Place, dir string, k *Keystone, database string) (*Ironic, error) {
-	s, err := newService(at, "ironic-conductor", "ironic", dir)
+	s, err := newService(at, "ironic", "ironic-conductor", "ironic", dir)
 	if err != nil {
 		return nil, err
 	}
 	i := &Ironic{service: s, URL: "http://" + s.address}
 	auth, tokens := "noauth", ""
 	if k != nil {
-		if err := k.employ(ctx, "ironic"); err != nil {
+		if err := k.makeServiceUser(ctx, "ironic"); err != nil {
 			return nil, err
 		}
 		auth, tokens = "keystone", k.tokens("ironic")+"token_cache_time = -1\n" // a revoked token is refused at once

@@ -1,21 +1,20 @@
-// Package openstack runs services of OpenStack for tests: Debian's packages, unmodified, each in a folder of its own
-// with SQLite, on the loopback.
 package openstack
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/gophercloud/gophercloud/v2"
 	gopher "github.com/gophercloud/gophercloud/v2/openstack"
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/endpoints"
-	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/projects"
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/regions"
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/roles"
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/services"
-	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/users"
 )
 
 // AdminPassword is that of the user admin of a Keystone, of the project admin in the domain Default.
@@ -30,7 +29,7 @@ type Keystone struct {
 // StartKeystone makes a Keystone in a folder, with the roles of its bootstrap (admin, manager, member, reader) and
 // service, and starts it. It takes some ten seconds, most of them for the tables.
 func StartKeystone(ctx context.Context, at Place, dir string) (*Keystone, error) {
-	s, err := newService(at, "keystone", "keystone-manage", dir)
+	s, err := newService(at, "keystone", "keystone", "keystone-manage", dir)
 	if err != nil {
 		return nil, err
 	}
@@ -122,11 +121,11 @@ func (k *Keystone) LogIn(ctx context.Context, user, password, project string) (*
 // the project; "" is the system. It answers with the project's UUID.
 func (k *Keystone) Grant(ctx context.Context, admin *gophercloud.ServiceClient, user, password, project, role string,
 ) (id string, err error) {
-	roleID, err := k.role(ctx, admin, role)
+	roleID, err := k.makeOnce(ctx, admin, "role", role, nil)
 	if err != nil {
 		return "", err
 	}
-	userID, err := k.user(ctx, admin, user, password)
+	userID, err := k.makeOnce(ctx, admin, "user", user, map[string]any{"domain_id": "default", "password": password})
 	if err != nil {
 		return "", err
 	}
@@ -136,67 +135,42 @@ func (k *Keystone) Grant(ctx context.Context, admin *gophercloud.ServiceClient, 
 			&gophercloud.RequestOpts{OkCodes: []int{http.StatusNoContent}})
 		return "", err //nolint:wrapcheck // says what it is
 	}
-	if id, err = k.project(ctx, admin, project); err != nil {
+	if id, err = k.makeOnce(ctx, admin, "project", project, map[string]any{"domain_id": "default"}); err != nil {
 		return "", err
 	}
 	return id, roles.Assign(ctx, admin, roleID, roles.AssignOpts{UserID: userID, ProjectID: id}).ExtractErr()
 }
 
-func (k *Keystone) role(ctx context.Context, admin *gophercloud.ServiceClient, name string) (string, error) {
-	made, err := roles.Create(ctx, admin, roles.CreateOpts{Name: name}).Extract()
+// makeOnce makes a role, user or project of a name, unless it is there, and answers with its UUID. More are its other
+// fields.
+func (k *Keystone) makeOnce(ctx context.Context, admin *gophercloud.ServiceClient, kind, name string,
+	more map[string]any) (id string, err error) {
+	type record struct {
+		ID string `json:"id"`
+	}
+	fields, at := map[string]any{"name": name}, admin.ServiceURL(kind+"s")
+	maps.Copy(fields, more)
+	var made map[string]record
+	_, err = admin.Post(ctx, at, map[string]any{kind: fields}, &made, nil) //nolint:bodyclose // gophercloud closes it
 	switch {
 	case err == nil:
-		return made.ID, nil
+		return made[kind].ID, nil
 	case !gophercloud.ResponseCodeIs(err, http.StatusConflict):
-		return "", fmt.Errorf("make the role %s: %w", name, err)
+		return "", fmt.Errorf("make the %s %s: %w", kind, name, err)
 	}
-	pages, err := roles.List(admin, roles.ListOpts{Name: name}).AllPages(ctx)
+	var answer map[string]json.RawMessage
+	_, err = admin.Get(ctx, at+"?name="+url.QueryEscape(name), &answer, nil) //nolint:bodyclose // as above
 	if err != nil {
-		return "", fmt.Errorf("role %s: %w", name, err)
+		return "", fmt.Errorf("find the %s %s: %w", kind, name, err)
 	}
-	all, err := roles.ExtractRoles(pages)
-	if err != nil || len(all) != 1 {
-		return "", fmt.Errorf("role %s: %d found, %w", name, len(all), err)
+	var found []record
+	if err := json.Unmarshal(answer[kind+"s"], &found); err != nil {
+		return "", fmt.Errorf("find the %s %s: %w", kind, name, err)
 	}
-	return all[0].ID, nil
-}
-
-func (k *Keystone) user(ctx context.Context, admin *gophercloud.ServiceClient, name, password string) (string, error) {
-	made, err := users.Create(ctx, admin, users.CreateOpts{Name: name, Password: password, DomainID: "default"}).Extract()
-	switch {
-	case err == nil:
-		return made.ID, nil
-	case !gophercloud.ResponseCodeIs(err, http.StatusConflict):
-		return "", fmt.Errorf("make the user %s: %w", name, err)
+	if len(found) != 1 {
+		return "", fmt.Errorf("find the %s %s: Keystone has %d of that name, expected 1", kind, name, len(found))
 	}
-	pages, err := users.List(admin, users.ListOpts{Name: name}).AllPages(ctx)
-	if err != nil {
-		return "", fmt.Errorf("user %s: %w", name, err)
-	}
-	all, err := users.ExtractUsers(pages)
-	if err != nil || len(all) != 1 {
-		return "", fmt.Errorf("user %s: %d found, %w", name, len(all), err)
-	}
-	return all[0].ID, nil
-}
-
-func (k *Keystone) project(ctx context.Context, admin *gophercloud.ServiceClient, name string) (string, error) {
-	made, err := projects.Create(ctx, admin, projects.CreateOpts{Name: name, DomainID: "default"}).Extract()
-	switch {
-	case err == nil:
-		return made.ID, nil
-	case !gophercloud.ResponseCodeIs(err, http.StatusConflict):
-		return "", fmt.Errorf("make the project %s: %w", name, err)
-	}
-	pages, err := projects.List(admin, projects.ListOpts{Name: name}).AllPages(ctx)
-	if err != nil {
-		return "", fmt.Errorf("project %s: %w", name, err)
-	}
-	all, err := projects.ExtractProjects(pages)
-	if err != nil || len(all) != 1 {
-		return "", fmt.Errorf("project %s: %d found, %w", name, len(all), err)
-	}
-	return all[0].ID, nil
+	return found[0].ID, nil
 }
 
 // Endpoint puts the URL of a service into the catalogue, as the public one of a region.
@@ -242,10 +216,10 @@ func (k *Keystone) serviceOf(ctx context.Context, admin *gophercloud.ServiceClie
 // servicePassword is that of the users of services in a Keystone of ours.
 const servicePassword = "service-password"
 
-// Announce makes the user of a service, with the roles service and admin in the project service, and puts the service's
+// Register makes the user of a service, with the roles service and admin in the project service, and puts the service's
 // URL into the catalogue. It answers with the user's password.
-func (k *Keystone) Announce(ctx context.Context, user, kind, url string) (password string, err error) {
-	if err := k.employ(ctx, user); err != nil {
+func (k *Keystone) Register(ctx context.Context, user, kind, url string) (password string, err error) {
+	if err := k.makeServiceUser(ctx, user); err != nil {
 		return "", err
 	}
 	admin, err := k.Admin(ctx)
@@ -255,8 +229,8 @@ func (k *Keystone) Announce(ctx context.Context, user, kind, url string) (passwo
 	return servicePassword, k.Endpoint(ctx, admin, kind, "RegionOne", url)
 }
 
-// employ makes the user of a service, with the roles service and admin in the project service.
-func (k *Keystone) employ(ctx context.Context, user string) error {
+// makeServiceUser makes the user of a service, with the roles service and admin in the project service.
+func (k *Keystone) makeServiceUser(ctx context.Context, user string) error {
 	admin, err := k.Admin(ctx)
 	if err != nil {
 		return err

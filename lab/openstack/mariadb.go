@@ -26,10 +26,10 @@ const (
 	mariadbd        = "/usr/sbin/mariadbd"
 )
 
-// StartMariaDB makes a server in a folder and starts it; settings are more arguments of it. Who asks for TLS gets it if
-// the settings have a certificate.
+// StartMariaDB makes a server in a folder and starts it; settings are more arguments of it. A client that asks for
+// TLS gets it if the settings have a certificate.
 func StartMariaDB(ctx context.Context, at Place, dir string, settings ...string) (*MariaDB, error) {
-	s, err := newService(at, "mariadb-server-core", mariadbd, dir)
+	s, err := newService(at, "mariadb", "mariadb-server-core", mariadbd, dir)
 	if err != nil {
 		return nil, err
 	}

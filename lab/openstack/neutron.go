@@ -19,9 +19,9 @@ type Neutron struct {
 }
 
 // StartNeutron makes a Neutron in a folder, puts it into the catalogue of a Keystone, and starts it. Without a Keystone
-// whoever asks is an administrator. It takes some ten seconds, half of them for the tables.
+// every caller is an administrator. It takes some ten seconds, half of them for the tables.
 func StartNeutron(ctx context.Context, at Place, dir string, k *Keystone) (*Neutron, error) {
-	s, err := newService(at, "neutron-server", "neutron-server", dir)
+	s, err := newService(at, "neutron-server", "neutron-server", "neutron-server", dir)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func StartNeutron(ctx context.Context, at Place, dir string, k *Keystone) (*Neut
 	strategy, tokens := "noauth", ""
 	if k != nil {
 		strategy, tokens = "keystone", k.tokens("neutron")
-		if _, err := k.Announce(ctx, "neutron", "network", n.URL); err != nil {
+		if _, err := k.Register(ctx, "neutron", "network", n.URL); err != nil {
 			return nil, err
 		}
 	}
@@ -46,7 +46,7 @@ func StartNeutron(ctx context.Context, at Place, dir string, k *Keystone) (*Neut
 	return n, n.start(ctx, "neutron-server", "--config-file", n.config())
 }
 
-// Network makes a network with a subnet, whose gateway is its first address, for somebody who is logged in. It answers
+// Network makes a network with a subnet, whose gateway is its first address, as a user who is logged in. It answers
 // with the network's UUID.
 func (n *Neutron) Network(ctx context.Context, of *gophercloud.ProviderClient, name string, subnet netip.Prefix,
 ) (id string, err error) {
@@ -89,7 +89,7 @@ func (n *Neutron) Ports(ctx context.Context, admin *gophercloud.ProviderClient, 
 }
 
 func (n *Neutron) client(of *gophercloud.ProviderClient) *gophercloud.ServiceClient {
-	return &gophercloud.ServiceClient{ProviderClient: of, Endpoint: n.URL + "/v2.0/", Type: "network"}
+	return serviceClient(of, "network", n.URL+"/v2.0")
 }
 
 // neutronTables makes the tables in a file. The migrations of Debian's package change constraints, which SQLite cannot;

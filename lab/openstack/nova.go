@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/flavors"
@@ -22,8 +21,10 @@ type Nova struct {
 	placement *Placement
 }
 
-// novaPrograms are those beside the API.
-var novaPrograms = []string{"nova-conductor", "nova-scheduler", "nova-compute"}
+// novaPrograms are those beside the API, each with its package of Debian's.
+var novaPrograms = []struct{ debian, program string }{
+	{"nova-conductor", "nova-conductor"}, {"nova-scheduler", "nova-scheduler"}, {"nova-compute-ironic", "nova-compute"},
+}
 
 // NovaNeeds is what a Nova works with.
 type NovaNeeds struct {
@@ -37,11 +38,16 @@ type NovaNeeds struct {
 // StartNova makes a Nova in a folder, puts it into the catalogue of a Keystone, and starts it.
 func StartNova(ctx context.Context, at Place, dir string, with NovaNeeds) (n *Nova, err error) {
 	n = &Nova{placement: with.Placement}
-	if n.api, err = newService(at, "nova-api", "nova-api", dir); err != nil {
+	for _, p := range novaPrograms {
+		if err := installed(p.debian, p.program); err != nil {
+			return nil, err
+		}
+	}
+	if n.api, err = newService(at, "nova-api", "nova-api", "nova-api", dir); err != nil {
 		return nil, err
 	}
 	n.URL = "http://" + n.api.address + "/v2.1"
-	if _, err := with.Keystone.Announce(ctx, "nova", "compute", n.URL); err != nil {
+	if _, err := with.Keystone.Register(ctx, "nova", "compute", n.URL); err != nil {
 		return nil, err
 	}
 	urls := map[string]string{}
@@ -63,13 +69,12 @@ func StartNova(ctx context.Context, at Place, dir string, with NovaNeeds) (n *No
 			return nil, err
 		}
 	}
-	for _, program := range novaPrograms {
-		s := n.api
-		s.name, s.address, s.cmd = program, "", nil
-		if err := s.startUntil(ctx, func() error { return nil }, program, "--config-file", n.api.config()); err != nil {
+	for _, p := range novaPrograms {
+		s := &service{name: p.program, at: at, dir: dir}
+		if err := s.startUntil(ctx, func() error { return nil }, p.program, "--config-file", n.api.config()); err != nil {
 			return nil, errors.Join(err, n.Stop())
 		}
-		n.beside = append(n.beside, &s)
+		n.beside = append(n.beside, s)
 	}
 	if err := n.api.start(ctx, "nova-api", "--config-file", n.api.config()); err != nil {
 		return nil, errors.Join(err, n.Stop())
@@ -127,10 +132,11 @@ lock_path = %[1]s/locks
 // has none.
 const novaMicroversion = "2.87"
 
-// Client is a client of the compute API, of somebody who is logged in.
+// Client is a client of the compute API, of a user who is logged in.
 func (n *Nova) Client(of *gophercloud.ProviderClient) *gophercloud.ServiceClient {
-	return &gophercloud.ServiceClient{ProviderClient: of, Endpoint: n.URL + "/", Type: "compute",
-		Microversion: novaMicroversion}
+	c := serviceClient(of, "compute", n.URL)
+	c.Microversion = novaMicroversion
+	return c
 }
 
 // Flavor makes a flavor for machines of a resource class, and answers with its UUID.
@@ -152,17 +158,11 @@ func (n *Nova) Flavor(ctx context.Context, admin *gophercloud.ProviderClient, na
 
 // Offered waits until a machine of a resource class may be had.
 func (n *Nova) Offered(ctx context.Context, admin *gophercloud.ProviderClient, class string) error {
-	for {
-		known, err := n.offered(ctx, admin, class)
-		if known || err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("Nova offers no machine of the class %s: %w", class, ctx.Err())
-		case <-time.After(time.Second):
-		}
+	err := gophercloud.WaitFor(ctx, func(ctx context.Context) (bool, error) { return n.offered(ctx, admin, class) })
+	if err != nil {
+		return fmt.Errorf("Nova offers no machine of the class %s: %w", class, err)
 	}
+	return nil
 }
 
 func (n *Nova) offered(ctx context.Context, admin *gophercloud.ProviderClient, class string) (bool, error) {

@@ -17,12 +17,12 @@ type Placement struct {
 // StartPlacement makes a Placement in a folder and a database, puts it into the catalogue of a Keystone, and
 // starts it.
 func StartPlacement(ctx context.Context, at Place, dir string, database *MariaDB, k *Keystone) (*Placement, error) {
-	s, err := newService(at, "placement", "placement-api", dir)
+	s, err := newService(at, "placement", "placement-api", "placement-api", dir)
 	if err != nil {
 		return nil, err
 	}
 	p := &Placement{service: s, URL: "http://" + s.address}
-	if _, err := k.Announce(ctx, "placement", "placement", p.URL); err != nil {
+	if _, err := k.Register(ctx, "placement", "placement", p.URL); err != nil {
 		return nil, err
 	}
 	url, err := database.Database(ctx, "placement", "placement", servicePassword)
@@ -52,7 +52,7 @@ connection = %[1]s
 
 // candidates is how many providers have a unit of a resource class to give.
 func (p *Placement) candidates(ctx context.Context, admin *gophercloud.ProviderClient, class string) (int, error) {
-	c := &gophercloud.ServiceClient{ProviderClient: admin, Endpoint: p.URL + "/", Type: "placement"}
+	c := serviceClient(admin, "placement", p.URL)
 	var all struct {
 		Providers map[string]any `json:"provider_summaries"`
 	}

@@ -16,14 +16,17 @@ type RabbitMQ struct {
 // rabbitUser is the user that RabbitMQ has from the first, with the same password, for the loopback alone.
 const rabbitUser = "guest"
 
+// rabbitServer is the server itself: the rabbitmq-server of /usr/sbin changes to a user of its own first.
+const rabbitServer = "/usr/lib/rabbitmq/bin/rabbitmq-server"
+
 // StartRabbitMQ makes a RabbitMQ in a folder, and starts it.
 func StartRabbitMQ(ctx context.Context, at Place, dir string) (*RabbitMQ, error) {
 	r := &RabbitMQ{}
 	var err error
-	if r.mapper, err = newService(at, "erlang-base", "epmd", dir); err != nil {
+	if r.mapper, err = newService(at, "epmd", "erlang-base", "epmd", dir); err != nil {
 		return nil, err
 	}
-	if r.service, err = newService(at, "rabbitmq-server", "/usr/lib/rabbitmq/bin/rabbitmq-server", dir); err != nil {
+	if r.service, err = newService(at, "rabbitmq", "rabbitmq-server", rabbitServer, dir); err != nil {
 		return nil, err
 	}
 	distribution, err := r.freeAddress()
@@ -45,7 +48,7 @@ func StartRabbitMQ(ctx context.Context, at Place, dir string) (*RabbitMQ, error)
 		"RABBITMQ_CONF_ENV_FILE=/dev/null", "RABBITMQ_CONFIG_FILE=" + r.file("rabbitmq"),
 		"RABBITMQ_ENABLED_PLUGINS_FILE=" + r.file("plugins"), "RABBITMQ_PID_FILE=" + r.file("pid"),
 	}
-	if err := r.startUntil(ctx, r.connects, "/usr/lib/rabbitmq/bin/rabbitmq-server"); err != nil {
+	if err := r.startUntil(ctx, r.connects, rabbitServer); err != nil {
 		return nil, errors.Join(err, r.mapper.Stop())
 	}
 	return r, nil

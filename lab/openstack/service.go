@@ -23,7 +23,7 @@ const startTime = 3 * time.Minute
 
 // service is a program of a Debian package, with a folder of its own.
 type service struct {
-	name    string // of Debian's package
+	name    string // in errors, and of its configuration file without the .conf
 	at      Place
 	dir     string
 	address string   // host:port where it listens; "" for none
@@ -31,18 +31,26 @@ type service struct {
 	cmd     *exec.Cmd
 }
 
-// newService makes a service of a package that has a program.
-func newService(at Place, name, program, dir string) (service, error) {
+// newService makes a service in a folder, with an address of its own. A package of Debian's has its program.
+func newService(at Place, name, debian, program, dir string) (service, error) {
 	s := service{name: name, at: at, dir: dir}
+	if err := installed(debian, program); err != nil {
+		return s, err
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return s, fmt.Errorf("folder of %s: %w", name, err)
-	}
-	if _, err := os.Stat(executable(program)); errors.Is(err, fs.ErrNotExist) {
-		return s, fmt.Errorf("%s is missing: install Debian's package %s", executable(program), name)
 	}
 	var err error
 	s.address, err = s.freeAddress()
 	return s, err
+}
+
+// installed checks that a program of a package of Debian's is there.
+func installed(debian, program string) error {
+	if _, err := os.Stat(executable(program)); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s is missing: install Debian's package %s", executable(program), debian)
+	}
+	return nil
 }
 
 // programs is where Debian has most of them.
