@@ -123,16 +123,7 @@ func (s *Site) Status(ctx context.Context, name string) (st nodeapi.Status, err 
 	return st, err
 }
 
-// resting are the states that nothing leaves by itself.
-var resting = []string{
-	"enroll", "manageable", "available", "active", "rescue", "error",
-	"inspect failed", "adopt failed", "clean failed", "deploy failed", "service failed", "rescue failed",
-	"unrescue failed",
-	"clean hold", "deploy hold", "service hold",
-}
-
-// How often a node is looked at while waiting for it: ours, and a peer's, whom
-// each look costs time.
+// How often a node is read while waiting for it: one of our conductor, and one of a peer, which is slow to answer.
 const (
 	pollEvery     = 100 * time.Millisecond
 	peerPollEvery = 500 * time.Millisecond
@@ -150,7 +141,7 @@ func (s *Site) pollEvery() time.Duration {
 func (s *Site) Until(ctx context.Context, name, state string) (nodeapi.Node, error) {
 	for {
 		n, err := s.Node(ctx, name)
-		if err == nil && n.Reservation == "" && slices.Contains(resting, n.ProvisionState) {
+		if err == nil && n.Reservation == "" && slices.Contains(nodeapi.RestingStates(), n.ProvisionState) {
 			if n.ProvisionState == state {
 				return n, nil
 			}
@@ -170,7 +161,7 @@ func (s *Site) Until(ctx context.Context, name, state string) (nodeapi.Node, err
 // ended reports whether the conductor is down, as it is while a test has
 // killed it.
 func (s *Site) ended() bool {
-	if s.Conductor == nil { // somebody else's: see Of
+	if s.Conductor == nil { // the caller's: see Of
 		return false
 	}
 	select {

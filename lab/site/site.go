@@ -1,9 +1,9 @@
-// Package site is a lab with a conductor in it, and an operator's hands: start
-// and kill the conductor, enroll machines, ask for verbs, wait for states. The
-// tour of `make lab` and the end-to-end tests both work on a site.
+// Package site is a lab with a conductor in it, and has calls for all that an operator does: start and kill the
+// conductor, enroll machines, ask for verbs, wait for states. The tour of `make lab` and the end-to-end tests both work
+// on a site.
 //
-// It knows the programs by their paths and speaks to them over HTTP, as
-// anybody would; it must not reach into a conductor.
+// It knows the programs by their paths and sends them HTTP requests, as any client does; it must not reach into a
+// conductor.
 package site
 
 import (
@@ -69,14 +69,14 @@ type Site struct {
 	http   *http.Client
 }
 
-// Access is how a conductor is spoken to that does not take orders from anybody.
+// Access is the login at a conductor that takes no anonymous requests, and the trust in its certificate.
 type Access struct {
-	Roots          string // PEM file of who has signed its certificate
+	Roots          string // PEM file of the authority that signed its certificate
 	User, Password string
 	Token          func() string // of Keystone, instead of a user; nil for none
 }
 
-// sign has a request be made by whom the conductor takes orders from.
+// sign adds the login to a request.
 func (a Access) sign(r *http.Request) {
 	switch {
 	case a.Token != nil:
@@ -86,10 +86,10 @@ func (a Access) sign(r *http.Request) {
 	}
 }
 
-// Secure has the conductor, from its next start on, spoken to over TLS, and by
-// somebody; more are the flags of `ferrite serve` that ask for it.
+// Secure has the site use TLS and a login, from the conductor's next start on; more are the flags of `ferrite serve`
+// that ask for both.
 func (s *Site) Secure(a Access, more ...string) error {
-	if err := s.speak(a); err != nil {
+	if err := s.useTLS(a); err != nil {
 		return err
 	}
 	s.URL = strings.Replace(s.URL, "http://", "https://", 1)
@@ -97,14 +97,15 @@ func (s *Site) Secure(a Access, more ...string) error {
 	return nil
 }
 
-// Of is a lab whose conductors somebody else starts and ends. The caller sets URL to that of the one to speak to.
+// Of is a site in a lab whose conductors the caller starts and ends. The caller sets URL to that of the conductor to
+// use.
 func Of(l *lab.Lab, a Access) (*Site, error) {
 	s := &Site{Lab: l, port: APIPort, data: conductorDir}
-	return s, s.speak(a)
+	return s, s.useTLS(a)
 }
 
-// speak has requests go over TLS, by somebody.
-func (s *Site) speak(a Access) error {
+// useTLS has requests go over TLS, with a login.
+func (s *Site) useTLS(a Access) error {
 	raw, err := os.ReadFile(a.Roots)
 	if err != nil {
 		return err
@@ -212,7 +213,7 @@ func (s *Site) StartConductor(ctx context.Context) error {
 func (s *Site) serve() *exec.Cmd {
 	args := append([]string{
 		"serve", "--host", "lab", "--data-dir", filepath.Join(s.config.Lab.Dir, s.data),
-		// who is in the namespace is in the lab
+		// only the lab is in the namespace
 		"--api-address", fmt.Sprintf("%s:%d", s.Network.Gateway, s.port), "--allow-anybody",
 		"--boot", "--boot-interface", network.BridgeName,
 		"--boot-address", fmt.Sprintf("%s/%d", s.Network.Gateway, s.Network.Subnet.Bits()),

@@ -14,3 +14,15 @@ func ProvisionStates() []string {
 		"deleting", "error",
 	}
 }
+
+// RestingStates are the provision states that a node leaves only on a request: the stable ones, those after a failure,
+// and the holds.
+func RestingStates() []string {
+	return []string{
+		"enroll", "manageable", "inspect failed", "adopt failed",
+		"clean hold", "clean failed",
+		"available", "deploy hold", "deploy failed", "active",
+		"service hold", "service failed",
+		"rescue", "rescue failed", "unrescue failed", "error",
+	}
+}

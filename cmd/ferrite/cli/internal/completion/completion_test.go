@@ -73,16 +73,22 @@ func walk(cmd *cobra.Command, do func(*cobra.Command)) {
 	}
 }
 
-// TestStates: the states offered are those that the conductor knows.
+// TestStates: the states offered are those that the conductor knows; the resting ones wait for a person.
 func TestStates(t *testing.T) {
-	var want []string
-	for state := range node.States {
-		want = append(want, string(state))
+	var all, resting []string
+	for state, info := range node.States {
+		all = append(all, string(state))
+		if info.Class != node.Working && info.Class != node.Waiting {
+			resting = append(resting, string(state))
+		}
 	}
-	got := nodeapi.ProvisionStates()
-	slices.Sort(want)
-	slices.Sort(got)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	for name, lists := range map[string]struct{ want, got []string }{
+		"all": {all, nodeapi.ProvisionStates()}, "resting": {resting, nodeapi.RestingStates()},
+	} {
+		slices.Sort(lists.want)
+		slices.Sort(lists.got)
+		if diff := cmp.Diff(lists.want, lists.got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
