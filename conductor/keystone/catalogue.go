@@ -1,6 +1,7 @@
 package keystone
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -14,8 +15,8 @@ import (
 // interfaces are asked for in this order: what is meant for services first.
 var interfaces = []string{"internal", "public"}
 
-// endpoint is the URL of a service by its type, with a slash at its end.
-func endpoint(p *gophercloud.ProviderClient, kind string) (string, error) {
+// endpoint is the URL of a service by its type, with a slash at its end. With a region it is one of that region alone.
+func endpoint(p *gophercloud.ProviderClient, kind, region string) (string, error) {
 	result, ok := p.GetAuthResult().(tokens.CreateResult)
 	if !ok {
 		return "", errors.New("the login has none")
@@ -24,21 +25,36 @@ func endpoint(p *gophercloud.ProviderClient, kind string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read it: %w", err)
 	}
+	var elsewhere []string // the regions with such a service
 	for _, with := range interfaces {
-		for _, entry := range catalogue.Entries {
-			if entry.Type != kind {
+		for _, e := range endpointsOf(catalogue, kind, with) {
+			if in := cmp.Or(e.RegionID, e.Region); region != "" && in != region {
+				elsewhere = append(elsewhere, in)
 				continue
 			}
-			at := slices.IndexFunc(entry.Endpoints, func(e tokens.Endpoint) bool { return e.Interface == with })
-			if at < 0 {
-				continue
-			}
-			u, err := url.Parse(entry.Endpoints[at].URL)
+			u, err := url.Parse(e.URL)
 			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
-				return "", fmt.Errorf("the %s endpoint of %s is %q: expected http(s)://HOST", with, kind, entry.Endpoints[at].URL)
+				return "", fmt.Errorf("the %s endpoint of %s is %q: expected http(s)://HOST", with, kind, e.URL)
 			}
 			return strings.TrimRight(u.String(), "/") + "/", nil
 		}
 	}
+	if len(elsewhere) > 0 {
+		slices.Sort(elsewhere)
+		return "", fmt.Errorf("it has no service of the type %s in the region %q: correct --keystone-region; "+
+			"there are %q", kind, region, slices.Compact(elsewhere))
+	}
 	return "", fmt.Errorf("it has no service of the type %s", kind)
+}
+
+// endpointsOf are those of a service by its type, for callers of a kind, in the catalogue's order.
+func endpointsOf(catalogue *tokens.ServiceCatalog, kind, with string) (all []tokens.Endpoint) {
+	for _, entry := range catalogue.Entries {
+		for _, e := range entry.Endpoints {
+			if entry.Type == kind && e.Interface == with {
+				all = append(all, e)
+			}
+		}
+	}
+	return all
 }

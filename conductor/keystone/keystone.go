@@ -28,6 +28,8 @@ type Options struct {
 	URL string
 	// User, Password and Project are of the service user that asks; Domain is the name of the domain of both.
 	User, Project, Domain string
+	// Region is the one whose services are asked; "" takes the first of the catalogue.
+	Region string
 	// Password is read at each login, so that a new one needs no restart.
 	Password func() (string, error)
 	// Lasts is how long an answer is believed without asking again, and so how long a revoked token is still taken.
@@ -196,7 +198,7 @@ func (c *Client) Service(ctx context.Context, kind string) (*gophercloud.Service
 	if kind == "" {
 		return &gophercloud.ServiceClient{ProviderClient: p, Endpoint: c.o.URL + "/", Type: "identity"}, nil
 	}
-	at, err := endpoint(p, kind)
+	at, err := endpoint(p, kind, c.o.Region)
 	if err != nil {
 		return nil, fmt.Errorf("catalogue of Keystone at %s: %w", c.o.URL, err)
 	}

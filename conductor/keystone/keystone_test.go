@@ -61,6 +61,10 @@ func (c *cloud) serve(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusCreated)
 		fmt.Fprint(w, `{"token": {"catalog": [
 			{"type": "image", "endpoints": [{"interface": "public", "url": "http://glance:9292"}]},
+			{"type": "compute", "endpoints": [
+				{"interface": "public", "region_id": "north", "region": "north", "url": "http://north:8774"},
+				{"interface": "public", "region_id": "south", "region": "south", "url": "http://south:8774"},
+				{"interface": "internal", "region_id": "south", "region": "south", "url": "http://inner-south:8774"}]},
 			{"type": "odd", "endpoints": [{"interface": "public", "url": "file:///etc"}]}]}}`)
 	default:
 		if hold != nil {
@@ -301,6 +305,29 @@ func TestService(t *testing.T) {
 		if _, err := k.Service(t.Context(), kind); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; expected %q", kind, err, want)
 		}
+	}
+}
+
+// TestRegion: of a service that is in several regions, the chosen one's is asked, and no other's in its place.
+func TestRegion(t *testing.T) {
+	for region, want := range map[string]string{
+		"":      "http://inner-south:8774/",
+		"south": "http://inner-south:8774/",
+		"north": "http://north:8774/",
+		"South": `no service of the type compute in the region "South": correct --keystone-region; there are ["north" "south"]`,
+	} {
+		k := newCloud(t).client(t, func(o *keystone.Options) { o.Region = region })
+		s, err := k.Service(t.Context(), "compute")
+		if err == nil && s.Endpoint != want || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("region %q: %+v, %v; expected %s", region, s, err, want)
+		}
+	}
+	k := newCloud(t).client(t, func(o *keystone.Options) { o.Region = "south" })
+	if _, err := k.Service(t.Context(), "network"); err == nil || strings.Contains(err.Error(), "region") {
+		t.Errorf("a service that is in no region: %v", err)
+	}
+	if s, err := k.Service(t.Context(), ""); err != nil || !strings.HasSuffix(s.Endpoint, "/v3/") {
+		t.Errorf("Keystone itself: %+v, %v", s, err)
 	}
 }
 

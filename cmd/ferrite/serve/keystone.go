@@ -20,6 +20,7 @@ type keystoneConfig struct {
 	PasswordFile  string        `koanf:"keystone-password-file"`
 	Project       string        `koanf:"keystone-project"`
 	Domain        string        `koanf:"keystone-domain"`
+	Region        string        `koanf:"keystone-region"`
 	CA            string        `koanf:"keystone-ca-file"`
 	AdminProjects []string      `koanf:"keystone-admin-projects"`
 	Cache         time.Duration `koanf:"keystone-cache"`
@@ -32,6 +33,8 @@ func keystoneFlags(f *pflag.FlagSet) {
 	f.String("keystone-password-file", "", "`file` with the password of --keystone-user, read at each login")
 	f.String("keystone-project", "service", "`project` of --keystone-user; whoever has the role service in it is an admin")
 	f.String("keystone-domain", "Default", "`domain` of --keystone-user and --keystone-project, by name")
+	f.String("keystone-region", "", "`region` of the catalogue whose Glance, Neutron and Nova the conductor asks "+
+		"(default: the first in the catalogue)")
 	f.String("keystone-ca-file", "", "PEM `file` of the authorities of Keystone's certificate (default: the system's)")
 	f.StringSlice("keystone-admin-projects", []string{"admin"},
 		"`projects` of --keystone-domain whose admins are admins of all nodes; those of other projects of their own")
@@ -74,8 +77,8 @@ func (k *keystoneConfig) client(check func() error) (*keystone.Client, error) {
 	}
 	transport.DialContext = checkedDial(check)
 	c, err := keystone.New(keystone.Options{
-		URL: k.URL, User: k.User, Project: k.Project, Domain: k.Domain, Password: k.password, Lasts: k.Cache,
-		Transport: transport,
+		URL: k.URL, User: k.User, Project: k.Project, Domain: k.Domain, Region: k.Region, Password: k.password,
+		Lasts: k.Cache, Transport: transport,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("--auth keystone: %w", err)
