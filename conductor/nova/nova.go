@@ -213,7 +213,7 @@ func (e *statusError) Error() string {
 
 // remedies are what to do about a status.
 var remedies = map[int]string{
-	http.StatusForbidden: ": give the conductor's user the role service or admin in its project",
+	http.StatusForbidden: ": give the conductor's user the role admin in its project",
 	http.StatusNotFound:  ": none of the instances is known; or it is no Nova",
 }
 

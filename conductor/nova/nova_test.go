@@ -194,7 +194,7 @@ func TestTries(t *testing.T) {
 	}{
 		"comes back":   {[]int{503, 500, 200}, 3, ""},
 		"stays away":   {[]int{503}, 4, "Nova answered 503"},
-		"refuses":      {[]int{403}, 1, "role service or admin"},
+		"refuses":      {[]int{403}, 1, "the role admin"},
 		"knows it not": {[]int{404}, 1, "none of the instances is known"},
 		"in part":      {[]int{207}, 1, "status=422"},
 	} {

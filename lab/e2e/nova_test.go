@@ -193,7 +193,7 @@ func (n *tenancy) bootAlone(ctx context.Context) error {
 }
 
 // power is switched by an operator, and Nova takes it over from our conductor's word: by itself it would look in ten
-// minutes, and switch the machine on again.
+// minutes, and stop the server.
 func (n *tenancy) power(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()

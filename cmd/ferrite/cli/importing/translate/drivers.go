@@ -163,7 +163,7 @@ func consequence(kind, name string) string {
 	case "deploy anaconda", "deploy ansible", "deploy bootc":
 		return ": its next deploy needs a disk image"
 	case "network neutron":
-		return ": Neutron is told nothing of its ports"
+		return ": Neutron changes no switch for it; start the conductor with --neutron-networks, and import again"
 	}
 	return ""
 }

@@ -69,7 +69,8 @@ func TestNodes(t *testing.T) {
 				"deploy_interface": "direct", "console_interface": "no-console"}`,
 			notes: []string{"bios_interface redfish is left out: there is no such kind of interface here",
 				"deploy_interface ansible becomes direct: its next deploy needs a disk image",
-				"network_interface neutron becomes flat: Neutron is told nothing of its ports",
+				"network_interface neutron becomes flat: Neutron changes no switch for it; start the conductor " +
+					"with --neutron-networks, and import again",
 				"raid_interface agent is not there and becomes the default (there are: redfish, no-raid)",
 				"storage_interface cinder becomes noop: it cannot boot from its volumes here"}},
 		{name: "ramdisks", node: `{"driver": "ipmi", "driver_info": {"deploy_kernel": "glance", "ipmi_port": 1}}`,
