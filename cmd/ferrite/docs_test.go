@@ -59,8 +59,8 @@ func blocks(page string) []block {
 			cur = nil
 		case cur != nil:
 			cur.script += line + "\n"
-		case strings.HasPrefix(line, "```"):
-			cur, end = &block{line: i + 2, info: strings.TrimPrefix(line, "```")}, "```"
+		case strings.HasPrefix(strings.TrimSpace(line), "```"): // a list's are indented
+			cur, end = &block{line: i + 2, info: strings.TrimPrefix(strings.TrimSpace(line), "```")}, "```"
 		case line == "<!-- run":
 			cur, end = &block{line: i + 2, info: "sh run"}, "-->"
 		}
