@@ -172,11 +172,8 @@ func (c *Client) ramdiskPorts(ctx context.Context, networks []string, ports []no
 	query, named := url.Values{}, []string{}
 	for _, p := range ports {
 		query.Add("mac_address", p.Address)
-		for _, kind := range plan.RamdiskNetworks() {
-			if id, _ := p.InternalInfo[kind+"_vif_port_id"].(string); id != "" {
-				named = append(named, id)
-			}
-		}
+		ids, _ := plan.RamdiskPorts(p)
+		named = append(named, ids...)
 	}
 	if len(query) == 0 {
 		return nil, nil

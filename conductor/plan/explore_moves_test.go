@@ -95,7 +95,11 @@ func (x *explorer) settle(w world, o outcome) (world, bool) {
 		e.Result = json.RawMessage(o.result)
 	}
 	ours := w.n.Run != nil && w.n.Run.Generation == w.pending.Generation
-	next, ok := x.step(w, w.pending.Name+" "+o.name, e, true)
+	before := w
+	if _, leaves := w.moves(); leaves && o.failure == "" {
+		before.entered = false
+	}
+	next, ok := x.step(before, w.pending.Name+" "+o.name, e, true)
 	if ours && done != nil && done.InBand && strings.Contains(o.result, "SUCCEEDED") {
 		switch done.Step {
 		case "write_image":

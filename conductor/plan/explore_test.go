@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +92,7 @@ type world struct {
 	fastTrack bool // agents are kept, and deploys end with kexec
 
 	network string // of a ramdisk, that Neutron has the machine's port in, as far as is known; "" for none
+	entered bool   // a ramdisk's network was asked for, and not left since: an attach that fails may have done it
 }
 
 var exploreNow = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -133,20 +135,35 @@ func (w world) port() node.Port {
 	p := node.Port{UUID: "p1", NodeUUID: w.n.UUID, Address: "52:54:00:00:00:01", PXEEnabled: true,
 		LocalLinkConnection: map[string]any{"port_id": "e1"}, InternalInfo: map[string]any{}}
 	if w.network != "" {
-		p.InternalInfo[w.network+"_vif_port_id"] = "n1"
+		for network := range strings.FieldsSeq(w.network) {
+			p.InternalInfo[ramdiskPort(network)] = "n1"
+		}
 	}
 	p.SetVIF("v1")
 	return p
 }
 
-// inNetwork is the network of a ramdisk that a port says it is in.
+// inNetwork is the networks of ramdisks that a port says it is in, or may be in.
 func inNetwork(p node.Port) string {
-	for _, network := range RamdiskNetworks() {
-		if p.InternalInfo[network+"_vif_port_id"] != nil {
-			return network
+	return strings.Join(slices.DeleteFunc(RamdiskNetworks(), func(network string) bool {
+		return p.InternalInfo[ramdiskPort(network)] == nil
+	}), " ")
+}
+
+// moves reports whether the pending effect is to put the machine into the network of a ramdisk, and whether it
+// takes it out of all of them.
+func (w world) moves() (enters, leaves bool) {
+	switch w.pending.Name {
+	case leaveEffect, returnEffect:
+		return false, true
+	case attachNetwork:
+		var a NetworkArgs
+		if json.Unmarshal(w.pending.Args, &a) == nil {
+			enters = slices.Contains(RamdiskNetworks(), a.Network)
+			return enters, !enters
 		}
 	}
-	return ""
+	return false, false
 }
 
 // startsSystem reports whether the pending effect starts what is on the machine's disk.
@@ -167,7 +184,7 @@ func (w world) key() string {
 	n := w.n
 	fmt.Fprintln(&b, n.ProvisionState, n.TargetProvisionState, n.PowerState, n.TargetPowerState, n.Maintenance, n.Fault,
 		n.Agent.URL != "", n.Agent.Doubted,
-		n.Deadline.IsZero(), w.seen, w.dirty, len(n.InstanceInfo), w.network)
+		n.Deadline.IsZero(), w.seen, w.dirty, len(n.InstanceInfo), w.network, w.entered)
 	if r := n.Run; r != nil {
 		fmt.Fprintln(&b, r.Activity, r.Command != "", r.Task, r.Relisted, r.Rebooted, r.ByHand, r.NoRamdisk, r.AbortAfter,
 			len(r.Listed), r.FirmwareStarts > 0, len(r.Versions) > 0)
@@ -236,8 +253,12 @@ func (x *explorer) step(w world, name string, e Event, finish bool) (world, bool
 	if len(c.Effects) == 1 {
 		next.pending = &c.Effects[0]
 	}
-	if next.network != "" && len(c.Effects) == 1 && next.startsSystem() {
-		x.complain(next, "the machine's own system is started in the network %s", next.network)
+	if (next.network != "" || next.entered) && len(c.Effects) == 1 && next.startsSystem() {
+		x.complain(next, "the machine's own system is started in the network %q (entered: %v)", next.network, next.entered)
+	}
+	if len(c.Effects) == 1 {
+		enters, _ := next.moves()
+		next.entered = next.entered || enters
 	}
 	if cut(c.Effects) && w.interrupted() {
 		x.complain(next, "power is cut during a step that must not be cut off")

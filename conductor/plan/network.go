@@ -88,12 +88,48 @@ func networkAttached(d *decision, result json.RawMessage) error {
 	if err := read(result, &a); err != nil {
 		return err
 	}
-	d.noteRamdiskPorts(a)
+	if Neutron(d.n) { // flat leaves the ports of ramdisks as they are
+		d.noteRamdiskPorts(a)
+	}
 	for _, warning := range a.Warnings {
 		d.note("WARNING", Clip(warning))
 	}
 	d.next()
 	return nil
+}
+
+// ramdiskPort is the key under which a port notes the Neutron port of a ramdisk in a network of a kind. It is Ironic's.
+func ramdiskPort(kind string) string { return kind + "_vif_port_id" }
+
+// entersNetwork notes, before anything is done, that the machine's ports may be in the network of a ramdisk from now on:
+// a change of network that fails half-way, or whose run has ended meanwhile, may have made ports, too. "" stands for a
+// Neutron port that is not known yet.
+func (d *decision) entersNetwork(s node.Step) {
+	kind, _ := s.Args["network"].(string)
+	if !slices.Contains(RamdiskNetworks(), kind) {
+		return
+	}
+	for _, p := range d.f.Ports {
+		if p.PXEEnabled && p.Wired() && p.InternalInfo[ramdiskPort(kind)] == nil {
+			info := map[string]any{ramdiskPort(kind): ""}
+			maps.Copy(info, p.InternalInfo)
+			p.InternalInfo = info
+			d.rewire(p)
+		}
+	}
+}
+
+// RamdiskPorts are the Neutron ports of ramdisks that a port of a node notes, and whether it may have any: one that was
+// asked for, and of which no answer is known, is not among them.
+func RamdiskPorts(p node.Port) (ids []string, may bool) {
+	for _, kind := range RamdiskNetworks() {
+		noted := p.InternalInfo[ramdiskPort(kind)]
+		if id, _ := noted.(string); id != "" {
+			ids = append(ids, id)
+		}
+		may = may || noted != nil
+	}
+	return ids, may
 }
 
 func (d *decision) noteRamdiskPorts(a Attached) {
@@ -103,10 +139,10 @@ func (d *decision) noteRamdiskPorts(a Attached) {
 			info = map[string]any{}
 		}
 		for _, network := range ramdiskNetworks {
-			delete(info, network+"_vif_port_id")
+			delete(info, ramdiskPort(network))
 		}
 		if vif := a.Ports[p.UUID]; vif != "" {
-			info[a.Network+"_vif_port_id"] = vif
+			info[ramdiskPort(a.Network)] = vif
 		}
 		if !maps.Equal(info, p.InternalInfo) {
 			p.InternalInfo = info
@@ -191,29 +227,55 @@ func (d *decision) checkVIFs(verb node.Event) error {
 			"baremetal node vif attach), or set another network_interface", d.n.UUID)
 }
 
-// inRamdiskNetwork reports whether the machine's ports are in the network of a ramdisk, or may be.
-func (d *decision) inRamdiskNetwork() bool { return InRamdiskNetwork(d.n, d.f.Ports) }
+// inRamdiskNetwork reports whether the machine's ports are in the network of a ramdisk, or may be, and it is taken out
+// of it on its way into its owner's.
+func (d *decision) inRamdiskNetwork() bool { return Neutron(d.n) && InRamdiskNetwork(d.f.Ports) }
 
-// InRamdiskNetwork reports whether a node's ports are in the network of a ramdisk, or may be.
-func InRamdiskNetwork(n node.Node, ports []node.Port) bool {
-	return Neutron(n) && slices.ContainsFunc(ports, func(p node.Port) bool {
-		return slices.ContainsFunc(RamdiskNetworks(), func(network string) bool {
-			return p.InternalInfo[network+"_vif_port_id"] != nil
-		})
+// InRamdiskNetwork reports whether ports are in the network of a ramdisk, or may be: whatever network interface their
+// node has by now.
+func InRamdiskNetwork(ports []node.Port) bool {
+	return slices.ContainsFunc(ports, func(p node.Port) bool {
+		_, may := RamdiskPorts(p)
+		return may
 	})
 }
 
 // checkPowerOn refuses to start what is on the disk in the network of a ramdisk that has failed. In active the machine
 // goes back into its owner's network first.
 func (d *decision) checkPowerOn(p powerChange) error {
-	if powerAfter[p.Target] != node.PowerOn || d.n.Run != nil || d.n.ProvisionState == node.Active ||
-		!d.inRamdiskNetwork() {
+	if powerAfter[p.Target] != node.PowerOn || d.n.Run != nil || !InRamdiskNetwork(d.f.Ports) {
+		return nil
+	}
+	if !Neutron(d.n) {
+		return d.stranded()
+	}
+	if d.n.ProvisionState == node.Active {
 		return nil
 	}
 	return node.Refuse(node.InvalidState,
 		"node %s is %q, and its machine is in the network of a ramdisk: what is on its disk must not start there; end "+
 			"the activity first (abort, unrescue, rebuild, manage or delete; in manageable: clean or provide)", d.n.UUID,
 		d.n.ProvisionState)
+}
+
+// ownersVerbs lead to what is the owner's: the system on the disk, or a ramdisk that its user logs in to.
+var ownersVerbs = map[node.Event]bool{node.Deploy: true, node.Rebuild: true, node.Service: true, node.RescueIt: true,
+	node.Unrescue: true}
+
+// checkStranded refuses verbs that would start what is the owner's in the network of a ramdisk. Network interface
+// neutron takes the machine out of it; the node had it, and has another one by now.
+func (d *decision) checkStranded(verb node.Event) error {
+	if Neutron(d.n) || !InRamdiskNetwork(d.f.Ports) || !ownersVerbs[verb] && (verb != node.Abort || d.n.Run != nil) {
+		return nil
+	}
+	return d.stranded()
+}
+
+func (d *decision) stranded() error {
+	return node.Refuse(node.InvalidState,
+		"node %s has network interface %s, and its machine is still in the network of a ramdisk, since it had neutron: "+
+			"what is its owner's must not start there; set network_interface neutron again, and end the activity (manage; "+
+			"in manageable: clean or provide; in active: power on)", d.n.UUID, d.n.Implementation("network"))
 }
 
 // leaveNetwork is the chore that removes the ports of a ramdisk whose activity has failed, and which nobody looks at
@@ -233,7 +295,7 @@ func (leaveNetwork) failure() string {
 
 // leaveRamdiskNetwork follows a verb that only moves the node, out of a failure.
 func (d *decision) leaveRamdiskNetwork() {
-	if d.f.Settings.Neutron && d.inRamdiskNetwork() {
+	if d.f.Settings.Neutron && InRamdiskNetwork(d.f.Ports) {
 		d.beginChore(leaveNetwork{})
 	}
 }

@@ -77,6 +77,9 @@ func (d *decision) request(r Request) error {
 	if err := d.checkVIFs(r.Verb); err != nil {
 		return err
 	}
+	if err := d.checkStranded(r.Verb); err != nil {
+		return err
+	}
 	if v.act != nil {
 		v.act(d)
 		return d.err

@@ -131,6 +131,9 @@ func (d *decision) begin(s node.Step) {
 		if bootsAnew(s) {
 			d.n.Agent.Since = d.now
 		}
+		if s.String() == attachNetwork {
+			d.entersNetwork(s)
+		}
 		d.mediumEnters(s)
 		d.enqueue(s.String(), s.Args)
 	}

@@ -21,7 +21,7 @@ func (e *Core) Plugs(ctx context.Context, uuid string) ([]node.Port, []node.Port
 // LeaveNetworks removes the ports that a ramdisk of the node may have left in its network.
 func (e *Core) LeaveNetworks(ctx context.Context, n node.Node) error {
 	ports, groups, err := e.Plugs(ctx, n.UUID)
-	if err != nil || !plan.InRamdiskNetwork(n, ports) {
+	if err != nil || !plan.InRamdiskNetwork(ports) {
 		return err
 	}
 	if e.Networks == nil {

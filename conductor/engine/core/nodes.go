@@ -197,7 +197,7 @@ func (e *Core) DeleteNode(ctx context.Context, ref string) error {
 		if err == nil {
 			err = checkDeletable(n)
 		}
-		if err == nil {
+		if err == nil && plan.Neutron(n) { // another network interface is the way out where Neutron is gone for good
 			err = NetworkRefusal(e.LeaveNetworks(ctx, n))
 		}
 		if err == nil {

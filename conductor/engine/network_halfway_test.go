@@ -1,0 +1,83 @@
+package engine_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// halfway is a node in clean failed: Neutron has answered nothing more as the machine was to enter its ramdisk's
+// network, and may have made the port all the same.
+func halfway(t *testing.T) (w *world, s *switches, n node.Node, port node.Port) {
+	t.Helper()
+	w = newWorld(t, 1)
+	s = &switches{w: w}
+	w.settings.Neutron, w.networks = true, s
+	w.start()
+	n, err := w.e.CreateNode(w.ctx, node.Node{Driver: "redfish", Interfaces: map[string]string{"deploy": "direct",
+		"network": "neutron"}})
+	w.must(err)
+	port, err = w.e.CreatePort(w.ctx, node.Port{NodeUUID: n.UUID, Address: macOf(n.UUID), PXEEnabled: true,
+		LocalLinkConnection: map[string]any{"port_id": "e1"}})
+	w.must(err)
+	w.ask(n.UUID, node.Manage, node.Manageable)
+	w.failClean(s, n)
+	return w, s, n, port
+}
+
+// failClean has the attach of a clean fail.
+func (w *world) failClean(s *switches, n node.Node) {
+	w.t.Helper()
+	s.fail = node.Refuse(node.Invalid, "the second port is refused")
+	w.reach(n.UUID, plan.Request{Verb: node.Provide}, node.CleanFailed)
+	s.said = nil
+}
+
+// other gives a node in maintenance another network interface.
+func (w *world) other(n node.Node, network string) {
+	w.t.Helper()
+	w.must(w.e.SetMaintenance(w.ctx, n.UUID, true, "of the test"))
+	_, err := w.e.UpdateNode(w.ctx, n.UUID, func(n *node.Node) error {
+		n.Interfaces["network"] = network
+		return nil
+	})
+	w.must(err)
+}
+
+// TestNetworkHalfway: a machine that may have entered the network of a ramdisk is taken out of it, whatever network
+// interface its node has by then, and is not started there.
+func TestNetworkHalfway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, s, n, _ := halfway(t)
+		defer w.close()
+		var refused *node.Refusal
+		if err := w.e.SetPower(w.ctx, n.UUID, node.PowerOn, 0); !errors.As(err, &refused) {
+			t.Errorf("a start in what may be the network of the ramdisk: %v", err)
+		}
+		w.reach(n.UUID, plan.Request{Verb: node.Manage}, node.Manageable)
+		w.failClean(s, n)
+		w.other(n, "noop")
+		if err := w.e.SetPower(w.ctx, n.UUID, node.PowerOn, 0); !errors.As(err, &refused) ||
+			!strings.Contains(err.Error(), "network interface noop") {
+			t.Errorf("a start with network interface noop: %v", err)
+		}
+		w.reach(n.UUID, plan.Request{Verb: node.Manage}, node.Manageable)
+		if !slices.Equal(s.said, []string{"leave"}) {
+			t.Errorf("with noop the switches heard %q", s.said)
+		}
+		w.must(w.e.SetPower(w.ctx, n.UUID, node.PowerOn, 0))
+		w.settled(n.UUID)
+		w.other(n, "neutron")
+		w.failClean(s, n)
+		w.must(w.e.SetMaintenance(w.ctx, n.UUID, true, "of the test"))
+		w.must(w.e.DeleteNode(w.ctx, n.UUID))
+		if !slices.Equal(s.said, []string{"leave"}) {
+			t.Errorf("before the node went the switches heard %q", s.said)
+		}
+	})
+}
