@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -78,6 +79,49 @@ func TestNetworkHalfway(t *testing.T) {
 		w.must(w.e.DeleteNode(w.ctx, n.UUID))
 		if !slices.Equal(s.said, []string{"leave"}) {
 			t.Errorf("before the node went the switches heard %q", s.said)
+		}
+	})
+}
+
+// TestNetworkAlone: a client that goes away in the middle leaves nothing half done: the VIF is changed in Neutron and
+// on record, or in neither.
+func TestNetworkAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, s, n, port := halfway(t)
+		defer w.close()
+		w.reach(n.UUID, plan.Request{Verb: node.Manage}, node.Manageable)
+		s.said = nil
+		for _, fails := range []bool{false, true} {
+			gone := func() context.Context { // as Neutron is asked
+				ctx, leave := context.WithCancel(w.ctx)
+				s.heard = leave
+				if fails {
+					s.fail = errors.New("no answer")
+				}
+				return ctx
+			}
+			err := w.e.AttachVIF(gone(), n.UUID, node.VIF{ID: "v1"})
+			vifs, _ := w.e.VIFs(w.ctx, n.UUID)
+			if (err != nil) != fails || (len(vifs) > 0) == fails {
+				t.Errorf("attach: %v, attached are %q", err, vifs)
+			}
+			s.heard = nil
+			if fails {
+				w.must(w.e.AttachVIF(w.ctx, n.UUID, node.VIF{ID: "v1"}))
+			}
+			before, err := w.e.Port(w.ctx, port.UUID)
+			w.must(err)
+			to := map[bool]string{false: "52:54:00:00:00:0b", true: "52:54:00:00:00:0c"}[fails]
+			_, err = w.e.UpdatePort(gone(), port.UUID, func(p *node.Port) error {
+				p.Address = to
+				return nil
+			})
+			is, _ := w.e.Port(w.ctx, port.UUID)
+			if (err != nil) != fails || (is.Address == to) == fails || (is.Address == before.Address) != fails {
+				t.Errorf("address: %v, the port has %s", err, is.Address)
+			}
+			s.heard = nil
+			w.must(w.e.DetachVIF(w.ctx, n.UUID, "v1"))
 		}
 	})
 }

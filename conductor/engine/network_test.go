@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,9 +19,10 @@ import (
 // switches are networks that note who was attached to them, and whether the machine was on meanwhile.
 type switches struct {
 	core.Networks
-	w    *world
-	said []string
-	fail error // of the next call
+	w     *world
+	said  []string
+	fail  error  // of the next call
+	heard func() // of every call; nil for nobody
 }
 
 func (s *switches) note(format string, args ...any) error {
@@ -29,6 +31,9 @@ func (s *switches) note(format string, args ...any) error {
 	s.said = append(s.said, fmt.Sprintf(format, args...))
 	err := s.fail
 	s.fail = nil
+	if s.heard != nil {
+		s.heard()
+	}
 	return err
 }
 
@@ -46,16 +51,30 @@ func (s *switches) Attach(_ context.Context, n node.Node, network string, ports 
 }
 
 // Plug notes a VIF.
-func (s *switches) Plug(_ context.Context, _ node.Node, vif string, ports []node.Port, _ []node.Portgroup) error {
-	return s.note("plug %s at %s", vif, ports[0].VIF())
+func (s *switches) Plug(ctx context.Context, _ node.Node, vif string, ports []node.Port, _ []node.Portgroup) error {
+	return cmp.Or(s.note("plug %s at %s", vif, ports[0].VIF()), ctx.Err())
 }
 
 // Unplug notes a VIF.
-func (s *switches) Unplug(_ context.Context, vif string) error { return s.note("unplug %s", vif) }
+func (s *switches) Unplug(ctx context.Context, vif string) error {
+	return cmp.Or(s.note("unplug %s", vif), ctx.Err())
+}
 
 // Readdress notes a VIF.
-func (s *switches) Readdress(_ context.Context, vif, mac string) error {
-	return s.note("%s has %s", vif, mac)
+func (s *switches) Readdress(ctx context.Context, _ node.Node, vif string, ports []node.Port,
+	groups []node.Portgroup) error {
+	mac := ""
+	for _, p := range ports {
+		if p.VIF() == vif {
+			mac = p.Address
+		}
+	}
+	for _, g := range groups {
+		if g.VIF() == vif {
+			mac = g.Address
+		}
+	}
+	return cmp.Or(s.note("%s has %s", vif, mac), ctx.Err())
 }
 
 // Leave notes it.

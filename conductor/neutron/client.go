@@ -149,6 +149,14 @@ func gone(err error) bool {
 	return errors.As(err, &e) && e.status() == http.StatusNotFound
 }
 
+// refused reports whether Neutron has answered that it does not do a request. Without an answer, or with one of its own
+// failure or of a proxy's, it may have done it.
+func refused(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.status() >= http.StatusBadRequest && e.status() < http.StatusInternalServerError &&
+		e.status() != http.StatusRequestTimeout
+}
+
 // find is the UUID of what is named by its name or UUID: one of the networks or security-groups.
 func (c *Client) find(ctx context.Context, kind, named string) (string, error) {
 	if uuid.Validate(named) == nil {

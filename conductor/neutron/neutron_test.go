@@ -224,7 +224,9 @@ func (c cloud) plug(is *neutron.Client, n node.Node, vif string, ports []node.Po
 		t.Errorf("attached to an active node: %v, %v", c.port(vif), err)
 	}
 	const other = "52:54:00:00:00:09"
-	if err := is.Readdress(t.Context(), vif, other); err != nil || c.port(vif)["mac_address"] != other ||
+	ports = slices.Clone(ports)
+	ports[0].Address = other
+	if err := is.Readdress(t.Context(), n, vif, ports, nil); err != nil || c.port(vif)["mac_address"] != other ||
 		c.port(vif)["binding:host_id"] != nodeUUID {
 		t.Errorf("with another address: %v, %v", c.port(vif), err)
 	}

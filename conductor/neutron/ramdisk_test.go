@@ -24,8 +24,10 @@ func TestReaddress(t *testing.T) {
 	}
 	before := c.port(bound)
 	const other = "52:54:00:00:00:09"
+	ports[0].Address = other
 	for _, vif := range []string{bound, free, bound} {
-		if err := is.Readdress(t.Context(), vif, other); err != nil {
+		ports[0].SetVIF(vif)
+		if err := is.Readdress(t.Context(), node.Node{UUID: nodeUUID}, vif, ports, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -33,8 +35,13 @@ func TestReaddress(t *testing.T) {
 	if got := c.port(bound); !reflect.DeepEqual(got, before) || c.port(free)["mac_address"] != other {
 		t.Errorf("the bound one is %v, the other %v", got, c.port(free))
 	}
-	if err := is.Readdress(t.Context(), nodeUUID, other); err == nil || !strings.Contains(err.Error(), "404") {
+	ports[0].SetVIF(nodeUUID)
+	if err := is.Readdress(t.Context(), node.Node{UUID: nodeUUID}, nodeUUID, ports, nil); err == nil ||
+		!strings.Contains(err.Error(), "404") {
 		t.Errorf("one that is no more: %v", err)
+	}
+	if err := is.Readdress(t.Context(), node.Node{UUID: nodeUUID}, free, ports, nil); err != nil {
+		t.Errorf("one that is detached by now: %v", err)
 	}
 }
 

@@ -3,6 +3,8 @@ package neutron
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -130,25 +132,27 @@ func (c *Client) update(ctx context.Context, vif string, to binding) (port, erro
 }
 
 // Plug makes a VIF that was attached to a node have the address of its port, and binds it where the machine runs its
-// owner's system.
+// owner's system. One that Neutron may have bound without an answer is unbound.
 func (c *Client) Plug(ctx context.Context, n node.Node, vif string, ports []node.Port, groups []node.Portgroup) error {
-	all := plugsOf(ports, groups)
-	i := slices.IndexFunc(all, func(p plug) bool { return p.vif == vif })
-	if i < 0 {
+	p, ok := plugOf(vif, ports, groups)
+	if !ok {
 		return nil
 	}
 	if n.ProvisionState == node.Active {
-		_, err := c.update(ctx, vif, bindingOf(n, all[i]))
+		_, err := c.update(ctx, vif, bindingOf(n, p))
+		if err != nil && !refused(err) {
+			err = errors.Join(err, c.release(context.WithoutCancel(ctx), n, vif))
+		}
 		return err
 	}
-	if all[i].mac == "" {
+	if p.mac == "" {
 		return nil
 	}
 	found, err := c.port(ctx, vif)
 	if err != nil {
 		return err
 	}
-	if strings.EqualFold(found.MAC, all[i].mac) {
+	if strings.EqualFold(found.MAC, p.mac) {
 		return nil
 	}
 	if found.Host != "" { // by what it was attached to before
@@ -156,8 +160,32 @@ func (c *Client) Plug(ctx context.Context, n node.Node, vif string, ports []node
 			return err
 		}
 	}
-	_, err = c.update(ctx, vif, binding{"mac_address": all[i].mac})
+	_, err = c.update(ctx, vif, binding{"mac_address": p.mac})
 	return err
+}
+
+// plugOf is the port or portgroup that has a VIF.
+func plugOf(vif string, ports []node.Port, groups []node.Portgroup) (plug, bool) {
+	all := plugsOf(ports, groups)
+	i := slices.IndexFunc(all, func(p plug) bool { return p.vif == vif })
+	if i < 0 {
+		return plug{}, false
+	}
+	return all[i], true
+}
+
+// release unbinds a VIF from a node's machine. One at another machine is left there.
+func (c *Client) release(ctx context.Context, n node.Node, vif string) error {
+	found, err := c.port(ctx, vif)
+	switch {
+	case gone(err):
+		return nil
+	case err != nil:
+		return err
+	case found.Host != "" && found.Host != n.UUID:
+		return nil
+	}
+	return c.unbind(ctx, vif, true)
 }
 
 // Unplug takes a VIF off the machine that it was detached from.
@@ -165,22 +193,42 @@ func (c *Client) Unplug(ctx context.Context, vif string) error {
 	return c.unbind(ctx, vif, true)
 }
 
-// Readdress gives a VIF another MAC address. Neutron changes none of a port that is bound, so one that is bound is
-// unbound for it, and bound again as it was.
-func (c *Client) Readdress(ctx context.Context, vif, mac string) error {
+// Readdress gives a VIF the MAC address of its port. Neutron changes none of a port that is bound, so one that is bound
+// is unbound for it, and bound again as it was; also where something of that fails. One that should be bound and is
+// not, since an earlier try has failed, is bound.
+func (c *Client) Readdress(ctx context.Context, n node.Node, vif string, ports []node.Port,
+	groups []node.Portgroup) error {
+	p, ok := plugOf(vif, ports, groups)
+	if !ok {
+		return nil
+	}
 	found, err := c.port(ctx, vif)
-	if err != nil || strings.EqualFold(found.MAC, mac) {
+	switch {
+	case err != nil:
+		return err
+	case found.Host == "" && n.ProvisionState == node.Active:
+		_, err = c.update(ctx, vif, bindingOf(n, p))
+		return err
+	case strings.EqualFold(found.MAC, p.mac):
+		return nil
+	case found.Host == "":
+		_, err = c.update(ctx, vif, binding{"mac_address": p.mac})
 		return err
 	}
-	if found.Host != "" {
-		if err := c.unbind(ctx, vif, false); err != nil {
-			return err
-		}
+	was := binding{"binding:host_id": found.Host, "binding:profile": found.Profile}
+	if err = c.unbind(ctx, vif, false); err == nil {
+		_, err = c.update(ctx, vif, binding{"mac_address": p.mac})
 	}
-	if _, err := c.update(ctx, vif, binding{"mac_address": mac}); err != nil || found.Host == "" {
-		return err
+	if err == nil {
+		_, err = c.update(ctx, vif, was)
 	}
-	_, err = c.update(ctx, vif, binding{"binding:host_id": found.Host, "binding:profile": found.Profile})
+	if err == nil {
+		return nil
+	}
+	was["mac_address"] = found.MAC
+	if _, again := c.update(context.WithoutCancel(ctx), vif, was); again != nil {
+		return fmt.Errorf("%w; and the VIF %s may be unbound now, as it was not bound again: %w", err, vif, again)
+	}
 	return err
 }
 

@@ -60,8 +60,8 @@ func attachTo(d *decision, network string) []node.Step {
 	return []node.Step{step("network", "attach", map[string]any{"network": network})}
 }
 
-// bindFlat is the step that binds the VIFs of a node with network interface flat to its machine, or to none. Neutron then
-// serves the machine's address. As in Ironic they are bound from the deploy on, ramdisk included.
+// bindFlat is the step that binds the VIFs of a node with network interface flat to its machine, or to none. Neutron
+// then serves the machine's address. As in Ironic they are bound from the deploy on, ramdisk included.
 func bindFlat(d *decision, network string) []node.Step {
 	if !Flat(d.n) || !d.f.Settings.Neutron {
 		return nil
@@ -101,8 +101,8 @@ func networkAttached(d *decision, result json.RawMessage) error {
 // ramdiskPort is the key under which a port notes the Neutron port of a ramdisk in a network of a kind. It is Ironic's.
 func ramdiskPort(kind string) string { return kind + "_vif_port_id" }
 
-// entersNetwork notes, before anything is done, that the machine's ports may be in the network of a ramdisk from now on:
-// a change of network that fails half-way, or whose run has ended meanwhile, may have made ports, too. "" stands for a
+// entersNetwork notes that the machine's ports may be in the network of a ramdisk, before Neutron is asked for it: a
+// change of network that fails half-way, or whose run has ended meanwhile, may have made ports, too. "" stands for a
 // Neutron port that is not known yet.
 func (d *decision) entersNetwork(s node.Step) {
 	kind, _ := s.Args["network"].(string)

@@ -125,11 +125,12 @@ type Networks interface {
 	// plan.NoNetwork.
 	Attach(ctx context.Context, n node.Node, network string, ports []node.Port, groups []node.Portgroup) (
 		plan.Attached, error)
-	// Plug connects a VIF that was just attached to the node; Unplug disconnects one that is detached.
+	// Plug connects a VIF that was just attached to the node, and leaves none connected where it fails; Unplug disconnects
+	// one that is detached.
 	Plug(ctx context.Context, n node.Node, vif string, ports []node.Port, groups []node.Portgroup) error
 	Unplug(ctx context.Context, vif string) error
-	// Readdress gives a VIF that is attached to a node another MAC address, and leaves it bound if it was.
-	Readdress(ctx context.Context, vif, mac string) error
+	// Readdress gives a VIF that is attached to a node the MAC address of its port, and leaves it bound if it was.
+	Readdress(ctx context.Context, n node.Node, vif string, ports []node.Port, groups []node.Portgroup) error
 	// Leave takes the ports of ramdisks out of all networks, and leaves VIFs as they are.
 	Leave(ctx context.Context, n node.Node, ports []node.Port, groups []node.Portgroup) error
 	// VIF is the project that has a VIF, and the physical networks that it can be in; none: any.

@@ -29,7 +29,7 @@ func (c portgroups) Update(ctx context.Context, ref string, edit func(*node.Port
 	if err != nil {
 		return g, err
 	}
-	return g, c.e.readdress(ctx, g.NodeUUID, g.VIF(), was, g.Address, func() error {
+	return g, c.e.readdress(ctx, g.NodeUUID, g.VIF(), was, g.Address, func(ctx context.Context) error {
 		_, err := c.change(ctx, g.UUID, func(g *node.Portgroup) error {
 			g.Address = was
 			return nil

@@ -94,7 +94,7 @@ func (e *Records) UpdatePort(ctx context.Context, ref string, edit func(*node.Po
 	if err != nil {
 		return p, err
 	}
-	return p, e.readdress(ctx, p.NodeUUID, p.VIF(), was, p.Address, func() error {
+	return p, e.readdress(ctx, p.NodeUUID, p.VIF(), was, p.Address, func(ctx context.Context) error {
 		_, err := e.editPort(ctx, p.UUID, func(p *node.Port) error {
 			p.Address = was
 			return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -58,6 +59,8 @@ func (e *Records) AttachVIF(ctx context.Context, ref string, v node.VIF) error {
 	if err != nil || !e.connects(n) {
 		return err
 	}
+	ctx, done := toEnd(ctx)
+	defer done()
 	ports, groups, err := e.Plugs(ctx, n.UUID)
 	if err == nil {
 		err = e.Networks.Plug(ctx, n, v.ID, ports, groups)
@@ -66,6 +69,15 @@ func (e *Records) AttachVIF(ctx context.Context, ref string, v node.VIF) error {
 		return errors.Join(core.NetworkRefusal(err), e.rewire(ctx, n.UUID, detaching(v.ID)))
 	}
 	return nil
+}
+
+// wiringTime bounds a change at Neutron that is brought to its end: a few requests, each of which has its own limit.
+const wiringTime = 10 * time.Minute
+
+// toEnd is a context for what must not stay half done when the client goes away: a change of a VIF in Neutron, the
+// record of it, and what undoes both.
+func toEnd(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), wiringTime)
 }
 
 // connects reports whether a node's VIFs are connected by this conductor.
@@ -89,16 +101,22 @@ func (e *Records) visible(ctx context.Context, n node.Node, v node.VIF) (node.VI
 
 // readdress has Neutron know the new address of a port or portgroup that has a VIF. Where it does not, undo puts the
 // old one back on record.
-func (e *Records) readdress(ctx context.Context, ref, vif, was, is string, undo func() error) error {
+func (e *Records) readdress(ctx context.Context, ref, vif, was, is string, undo func(context.Context) error) error {
 	if vif == "" || is == "" || was == is {
 		return nil
 	}
+	ctx, done := toEnd(ctx)
+	defer done()
 	n, err := e.Node(ctx, ref)
 	if err != nil || !e.connects(n) {
 		return err
 	}
-	if err := e.Networks.Readdress(ctx, vif, is); err != nil {
-		return errors.Join(core.NetworkRefusal(err), undo())
+	ports, groups, err := e.Plugs(ctx, n.UUID)
+	if err == nil {
+		err = e.Networks.Readdress(ctx, n, vif, ports, groups)
+	}
+	if err != nil {
+		return errors.Join(core.NetworkRefusal(err), undo(ctx))
 	}
 	return nil
 }
@@ -109,6 +127,8 @@ func (e *Records) DetachVIF(ctx context.Context, ref, id string) error {
 	if err != nil {
 		return err
 	}
+	ctx, done := toEnd(ctx)
+	defer done()
 	if e.connects(n) && !unconnected[n.ProvisionState] {
 		vifs, err := e.VIFs(ctx, n.UUID)
 		if err == nil && slices.Contains(vifs, id) {
