@@ -120,7 +120,8 @@ func (m *importers) fromPostgreSQL(t *testing.T) {
 	m.runs(t, i.URL, []string{"--ironic-database", where}, again)
 	m.runs(t, i.URL, []string{"--ironic-database", strings.Replace(where, "/postgres?", "/other?", 1)},
 		`database "other" does not exist`, "ironic.conf has its name")
-	m.runs(t, i.URL, []string{"--ironic-database", where + "&search_path=pg_catalog"}, "not the database of an Ironic")
+	m.runs(t, i.URL, []string{"--ironic-database", where + "&options=-csearch_path%3Dpg_catalog"},
+		"not the database of an Ironic")
 }
 
 // before is a server before another one: do sees each request first.

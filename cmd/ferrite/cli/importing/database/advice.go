@@ -17,7 +17,7 @@ var advices = []struct {
 	text  string
 }{
 	{[]string{"1045", "1698", "28P01", "28000"}, "check the user, and its password in $IRONIC_DATABASE_PASSWORD or " +
-		"--ironic-database-password-file"},
+		"--ironic-database-password-file; ironic.conf writes $ as $$: give it once here"},
 	{[]string{"1044", "1142", "42501"}, "the user needs SELECT on the tables nodes and volume_targets"},
 	{[]string{"1049", "3D000"}, "[database] connection of ironic.conf has its name"},
 	{[]string{"1054", "1146", "42703", "42P01"}, "it is not the database of an Ironic, or that Ironic is too old"},

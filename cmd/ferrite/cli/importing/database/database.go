@@ -49,7 +49,7 @@ func Read(ctx context.Context, conf Config, into translate.Secrets) error {
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
 	if err := read(ctx, u, conf.Timeout, into); err != nil {
-		return hidden(fmt.Errorf("%s: %w%s", u, err, advice(err)), u.Password)
+		return hidden(fmt.Errorf("%s: %w%s", u, err, advice(err)), u.secrets())
 	}
 	return nil
 }
@@ -114,12 +114,16 @@ func readTable(ctx context.Context, tx *sql.Tx, table string, fields []string, i
 	return rows.Err()
 }
 
-// hidden keeps a password out of an error, as it is and as URLs have it.
-func hidden(err error, password string) error {
-	if password == "" {
+// hidden keeps secrets out of an error, as they are and as URLs have them.
+func hidden(err error, secrets []string) error {
+	if len(secrets) == 0 {
 		return err
 	}
-	return &hiddenError{err, strings.NewReplacer(password, nodeapi.Masked, escaped(password), nodeapi.Masked)}
+	var pairs []string
+	for _, s := range secrets {
+		pairs = append(pairs, s, nodeapi.Masked, escaped(s), nodeapi.Masked)
+	}
+	return &hiddenError{err, strings.NewReplacer(pairs...)}
 }
 
 type hiddenError struct {

@@ -16,23 +16,33 @@ import (
 
 // TestTLSMode: options of the Python drivers, and those of MySQL's client.
 func TestTLSMode(t *testing.T) {
-	for query, want := range map[string]string{
-		"":                                    preferred,
-		"charset=utf8":                        preferred,
-		"ssl_mode=disabled":                   disabled,
-		"ssl_mode=VERIFY_CA&ssl_ca=a":         verifyCA,
-		"ssl_disabled=true&ssl_ca=a":          disabled,
-		"ssl=false":                           disabled,
-		"ssl=true":                            required,
-		"ssl_cert=a&ssl_key=b":                required,
-		"ssl_ca=a":                            verifyIdentity,
-		"ssl_ca=a&ssl_cert=b&ssl_key=c":       verifyIdentity,
-		"ssl_ca=a&ssl_check_hostname=false":   verifyCA,
-		"ssl_ca=a&ssl_verify_identity=0":      verifyCA,
-		"ssl_ca=a&ssl_verify_cert=false":      required,
-		"ssl_verify_cert=true":                verifyIdentity,
-		"ssl_verify_identity=true":            verifyIdentity,
-		"ssl_check_hostname=false&ssl_cert=a": required,
+	for query, want := range map[string]mode{
+		"":                            preferred,
+		"charset=utf8":                preferred,
+		"ssl_mode=disabled":           disabled,
+		"ssl_mode=VERIFY_CA&ssl_ca=a": verifyCA,
+		"ssl_disabled=true":           disabled,
+		"ssl_disabled=true&ssl_verify_identity=no": disabled,
+		"ssl=false":                                            disabled,
+		"ssl=true":                                             required,
+		"ssl_cert=a&ssl_key=b":                                 required,
+		"ssl_ca=a":                                             verifyIdentity,
+		"ssl_ca=a&ssl_cert=b&ssl_key=c":                        verifyIdentity,
+		"ssl_ca=a&ssl_check_hostname=false":                    verifyCA,
+		"ssl_ca=a&ssl_verify_identity=0":                       verifyCA,
+		"ssl_verify_cert=false":                                required,
+		"ssl_mode=REQUIRED&ssl_ca=a":                           verifyCA,
+		"ssl_mode=PREFERRED&ssl_ca=a":                          verifyCA,
+		"ssl_mode=VERIFY_IDENTITY&ssl_ca=a":                    verifyIdentity,
+		"ssl_mode=VERIFY_CA&ssl_verify_identity=true":          verifyIdentity,
+		"ssl_mode=PREFERRED&ssl_verify_cert=true&ssl_ca=a":     verifyCA,
+		"ssl_mode=REQUIRED&ssl_check_hostname=true":            verifyIdentity,
+		"ssl_mode=REQUIRED&ssl_ca=a&ssl_check_hostname=false":  verifyCA,
+		"ssl_disabled=false&ssl_ca=a&ssl_verify_identity=true": verifyIdentity,
+		"ssl_disabled=false":                                   preferred,
+		"ssl_verify_cert=true":                                 verifyIdentity,
+		"ssl_verify_identity=true":                             verifyIdentity,
+		"ssl_check_hostname=false&ssl_cert=a":                  required,
 	} {
 		options, err := url.ParseQuery(query)
 		if err != nil {
@@ -40,6 +50,30 @@ func TestTLSMode(t *testing.T) {
 		}
 		if got, err := tlsMode(options); got != want || err != nil {
 			t.Errorf("%s: %s, %v; expected %s", query, got, err, want)
+		}
+	}
+}
+
+// TestTLSContradictions: an option that another one would take the effect of is refused.
+func TestTLSContradictions(t *testing.T) {
+	for query, want := range map[string]string{
+		"ssl_verify_cert=false&ssl_verify_identity=true":   "ssl_verify_identity=true contradicts ssl_verify_cert=false",
+		"ssl_verify_cert=0&ssl_check_hostname=1":           "ssl_check_hostname=1 contradicts ssl_verify_cert=0",
+		"ssl_ca=a&ssl_verify_cert=false":                   "ssl_ca=a contradicts ssl_verify_cert=false",
+		"ssl_verify_identity=1&ssl_check_hostname=0":       "ssl_verify_identity=1 contradicts ssl_check_hostname=0",
+		"ssl_disabled=true&ssl_ca=a":                       "ssl_ca=a contradicts ssl_disabled=true",
+		"ssl=false&ssl_cert=a&ssl_key=b":                   "ssl_cert=a contradicts ssl=false",
+		"ssl_mode=DISABLED&ssl_ca=a":                       "ssl_ca=a contradicts ssl_mode=DISABLED",
+		"ssl_mode=disabled&ssl=true":                       "ssl=true contradicts ssl_mode=disabled",
+		"ssl_mode=VERIFY_CA&ssl_verify_cert=false":         "ssl_mode=VERIFY_CA contradicts ssl_verify_cert=false",
+		"ssl_mode=VERIFY_IDENTITY&ssl_verify_identity=off": "ssl_mode=VERIFY_IDENTITY contradicts ssl_verify_identity=off",
+	} {
+		options, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := tlsMode(options); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %s, %v; expected that %s", query, got, err, want)
 		}
 	}
 }
@@ -55,7 +89,7 @@ func TestMySQLConfig(t *testing.T) {
 		"mysql://u@[::1]/i?ssl_mode=VERIFY_IDENTITY":    {"tcp", "[::1]:3306", "::1", true, false},
 		"mysql://u@/i":                                  {"tcp", "localhost:3306", "localhost", true, true},
 		"mysql://u@/i?unix_socket=/run/mysql.s":         {"unix", "/run/mysql.s", "", false, false},
-		"mysql://u@/i?unix_socket=/run/mysql.s&ssl=yes": {"unix", "/run/mysql.s", "", true, false},
+		"mysql://u@/i?unix_socket=/run/mysql.s&ssl=yes": {"unix", "/run/mysql.s", "localhost", true, false},
 	} {
 		u, err := Parse(where)
 		if err != nil {
@@ -98,6 +132,7 @@ func TestSilence(t *testing.T) {
 func TestAdvice(t *testing.T) {
 	for want, err := range map[string]error{
 		"check the user, and its password": &mysql.MySQLError{Number: 1045},
+		"ironic.conf writes $ as $$":       &pgconn.PgError{Code: "28P01"},
 		"ironic.conf has its name":         &pgconn.PgError{Code: "3D000"},
 		"not the database of an Ironic":    &mysql.MySQLError{Number: 1146},
 		"needs SELECT on":                  &pgconn.PgError{Code: "42501"},
