@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/importing/ironic"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/importing/translate"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
 )
 
 const exportHelp = `Give nodes back to an Ironic, by its API: they are made there with their UUIDs, ports, portgroups, volumes,
@@ -32,45 +30,32 @@ func ExportCommand(s *client.Session) *cobra.Command {
 		exportIronicCommand(s))
 }
 
-// toIronic is one export.
-type toIronic struct {
-	fromIronic
-}
+// ironicExport is one export to an Ironic.
+type ironicExport struct{ peer }
 
 func exportIronicCommand(s *client.Session) *cobra.Command {
-	e := &toIronic{fromIronic{session: s}}
+	e := &ironicExport{peer{session: s}}
 	cmd := &cobra.Command{
 		Use: "ironic URL", Short: "Give nodes back to an Ironic", Long: exportHelp, Args: cobra.ExactArgs(1),
 		Example: `  ferrite export ironic http://ironic:6385 --secrets secrets.yaml --dry-run
   ferrite export ironic http://ironic:6385 --secrets secrets.yaml --select owner=blue`,
 		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd, args[0]) },
 	}
-	f := cmd.Flags()
-	f.BoolVar(&e.dry, "dry-run", false, "only show what would be made")
-	f.StringArrayVar(&e.selected, "select", nil,
-		"only these nodes: a `NODE` or FIELD=PATTERN; repeat it: one of each field's must match")
-	f.StringArrayVar(&e.replaced, "replace", nil, "put a name in the place of another, as `FIELD:OLD=NEW`: of a driver, an "+
-		"interface, a conductor_group, an owner or a lessee; repeat it")
-	f.StringVar(&e.secrets, "secrets", "", "read passwords from a `FILE`: .yaml, .json, .csv, or .tsv of MySQL's client")
-	e.addAccess(f)
-	client.Must(cmd.MarkFlagFilename("secrets", secretFiles...))
+	e.flags(cmd, "only show what would be made")
 	return cmd
 }
 
-func (e *toIronic) run(cmd *cobra.Command, where string) error {
+func (e *ironicExport) run(cmd *cobra.Command, url string) error {
 	ctx := cmd.Context()
-	selection, err := translate.ParseSelection(e.selected)
+	selection, options, err := e.options()
 	if err != nil {
-		return exit.Usage(err)
-	}
-	options := translate.Options{KeepRamdisks: true}
-	if options.Replace, err = translate.ParseReplacements(e.replaced); err != nil {
-		return exit.Usage(err)
-	}
-	if options.Secrets, err = e.readSecrets(ctx, cmd.InOrStdin()); err != nil {
 		return err
 	}
-	to, err := e.open(cmd, where)
+	options.KeepRamdisks = true
+	if err := e.readSecrets(options.Secrets); err != nil {
+		return err
+	}
+	to, err := e.open(cmd, url)
 	if err != nil {
 		return err
 	}
@@ -88,31 +73,30 @@ func (e *toIronic) run(cmd *cobra.Command, where string) error {
 	if len(nodes) == 0 {
 		return errors.New("no node of this conductor is selected")
 	}
-	g := &giving{to: to, dry: e.dry, every: time.Second}
+	x := &exporter{to: to, every: time.Second, report: report{source: to.URL(), verb: "exported to", dry: e.dry}}
 	used := usedChassis(nodes)
 	for _, c := range here.Chassis {
 		if id, _ := c["uuid"].(string); used[id] {
-			g.record(ctx, "chassis", "chassis", translate.Chassis(c))
+			x.record(ctx, "chassis", "chassis", translate.Chassis(c))
 		}
 	}
 	if len(e.selected) == 0 {
 		for _, r := range here.DeployTemplates {
-			g.record(ctx, "deploy template", "deploy_templates", translate.DeployTemplate(r))
+			x.record(ctx, "deploy template", "deploy_templates", translate.DeployTemplate(r))
 		}
 		for _, r := range here.Runbooks {
 			r = translate.Runbook(r)
 			delete(r, "traits")
-			g.record(ctx, "runbook", "runbooks", r)
+			x.record(ctx, "runbook", "runbooks", r)
 		}
 	}
 	for i := range nodes {
-		g.node(ctx, &nodes[i])
+		x.node(ctx, &nodes[i])
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	t := &taking{session: e.session, source: to.URL(), dry: e.dry, lines: g.lines, verb: "exported to"}
-	return t.report(cmd)
+	return x.print(cmd, e.session)
 }
 
 // driversThere asks an Ironic for its hardware types and their interfaces.
@@ -150,13 +134,4 @@ func readHere(ctx context.Context, s *client.Session, minor int) (*ironic.Everyt
 		}
 	}
 	return e, nil
-}
-
-// open logs in to an Ironic.
-func (i *fromIronic) open(cmd *cobra.Command, where string) (*ironic.Client, error) {
-	if err := i.conf.Login.Read(cmd.InOrStdin(), os.Getenv); err != nil {
-		return nil, exit.Usage(err)
-	}
-	i.conf.URL, i.conf.Timeout, i.conf.Agent = where, i.session.Timeout, "ferrite/"+i.session.Release
-	return ironic.Open(cmd.Context(), i.conf)
 }

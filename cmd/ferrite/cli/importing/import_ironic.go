@@ -10,13 +10,10 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/importing/database"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/importing/ironic"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/importing/translate"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/secret"
 )
 
@@ -30,23 +27,18 @@ where its URL has no password), of which two tables are read, or from a file (--
 A node that Ironic is deploying, cleaning or inspecting is left out; import it again when that has ended.
 Drivers and interfaces that are not here are replaced by others that do the same, and the report says so.`
 
-// fromIronic is one import of an Ironic.
-type fromIronic struct {
-	session   *client.Session
-	conf      ironic.Config
-	dry       bool
+// ironicImport is one import of an Ironic.
+type ironicImport struct {
+	peer
 	overwrite bool
 	keep      bool
-	selected  []string
-	replaced  []string
 	database  database.Config
 	// databasePassword is the file of a password.
 	databasePassword string
-	secrets          string
 }
 
 func ironicCommand(s *client.Session) *cobra.Command {
-	i := &fromIronic{session: s}
+	i := &ironicImport{peer: peer{session: s}}
 	cmd := &cobra.Command{
 		Use: "ironic URL", Short: "Take over the nodes of an Ironic", Long: ironicHelp, Args: cobra.ExactArgs(1),
 		Example: `  ferrite import ironic http://ironic:6385 --dry-run
@@ -54,13 +46,9 @@ func ironicCommand(s *client.Session) *cobra.Command {
   ferrite import ironic http://ironic:6385 --select owner=blue --select 'name=rack-7-*' --secrets bmc.csv`,
 		RunE: func(cmd *cobra.Command, args []string) error { return i.run(cmd, args[0]) },
 	}
+	i.flags(cmd, "only show what would be taken over or changed")
 	f := cmd.Flags()
-	f.BoolVar(&i.dry, "dry-run", false, "only show what would be taken over or changed")
 	f.BoolVar(&i.overwrite, "overwrite", false, "take over, too, what was changed here since the last import")
-	f.StringArrayVar(&i.selected, "select", nil,
-		"only these nodes: a `NODE` or FIELD=PATTERN; repeat it: one of each field's must match")
-	f.StringArrayVar(&i.replaced, "replace", nil, "put a name in the place of another, as `FIELD:OLD=NEW`: of a driver, an "+
-		"interface, a conductor_group, an owner or a lessee; repeat it")
 	f.BoolVar(&i.keep, "keep-ramdisks", false, "keep the kernels and ramdisks that driver_info names")
 	f.StringVar(&i.database.URL, "ironic-database", os.Getenv("IRONIC_DATABASE"),
 		"read passwords from Ironic's database, a `URL` (mysql, postgresql, sqlite) as ironic.conf has it, or a file of "+
@@ -68,36 +56,21 @@ func ironicCommand(s *client.Session) *cobra.Command {
 	f.Lookup("ironic-database").DefValue = ""
 	f.StringVar(&i.databasePassword, "ironic-database-password-file", "", "`file` whose first line is the password of "+
 		"Ironic's database; $IRONIC_DATABASE_PASSWORD is the password itself")
-	f.StringVar(&i.secrets, "secrets", "", "read passwords from a `FILE`: .yaml, .json, .csv, or .tsv of MySQL's client")
-	i.addAccess(f)
-	client.Must(cmd.MarkFlagFilename("secrets", secretFiles...))
 	client.Must(cmd.MarkFlagFilename("ironic-database"))
 	return cmd
 }
 
-// secretFiles are the ends of names of files with secrets.
-var secretFiles = []string{"yaml", "yml", "json", "csv", "tsv"}
-
-// addAccess declares the flags of a login to Ironic.
-func (i *fromIronic) addAccess(f *pflag.FlagSet) {
-	f.StringVar(&i.conf.CAFile, "ironic-ca-file", os.Getenv("OS_CACERT"), "PEM `file` of certificates to trust for Ironic, "+
-		"also $OS_CACERT")
-	f.Lookup("ironic-ca-file").DefValue = ""
-	f.BoolVar(&i.conf.Insecure, "ironic-insecure", false, "do not check the certificate of Ironic")
-	i.conf.Login.Add(f, os.Getenv)
-}
-
-func (i *fromIronic) run(cmd *cobra.Command, url string) error {
+func (i *ironicImport) run(cmd *cobra.Command, url string) error {
 	ctx := cmd.Context()
-	selection, err := translate.ParseSelection(i.selected)
+	selection, options, err := i.options()
 	if err != nil {
-		return exit.Usage(err)
+		return err
 	}
-	options := translate.Options{KeepRamdisks: i.keep}
-	if options.Replace, err = translate.ParseReplacements(i.replaced); err != nil {
-		return exit.Usage(err)
+	options.KeepRamdisks = i.keep
+	if err := i.readDatabase(ctx, cmd.InOrStdin(), options.Secrets); err != nil {
+		return fmt.Errorf("--ironic-database: %w", err)
 	}
-	if options.Secrets, err = i.readSecrets(ctx, cmd.InOrStdin()); err != nil {
+	if err := i.readSecrets(options.Secrets); err != nil {
 		return err
 	}
 	if options.Drivers, err = drivers(ctx, i.session); err != nil {
@@ -127,7 +100,8 @@ func (i *fromIronic) run(cmd *cobra.Command, url string) error {
 			return fmt.Errorf("nothing was imported: %w", err)
 		}
 	}
-	t := &taking{session: i.session, source: from.URL(), dry: i.dry, overwrite: i.overwrite}
+	t := &importer{session: i.session, overwrite: i.overwrite,
+		report: report{source: from.URL(), verb: "imported from", dry: i.dry}}
 	used := usedChassis(nodes)
 	for _, c := range all.Chassis {
 		if id, _ := c["uuid"].(string); len(i.selected) == 0 || used[id] {
@@ -148,7 +122,7 @@ func (i *fromIronic) run(cmd *cobra.Command, url string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return t.report(cmd)
+	return t.print(cmd, i.session)
 }
 
 // usedChassis are those of the nodes.
@@ -162,35 +136,11 @@ func usedChassis(nodes []translate.Node) map[string]bool {
 	return used
 }
 
-// readSecrets gathers what the API masks.
-func (i *fromIronic) readSecrets(ctx context.Context, stdin io.Reader) (translate.Secrets, error) {
-	all := translate.Secrets{}
-	if i.database.URL != "" {
-		if err := i.readDatabase(ctx, stdin, all); err != nil {
-			return nil, fmt.Errorf("--ironic-database: %w", err)
-		}
+// readDatabase reads the secrets in Ironic's database, if there is a URL of it.
+func (i *ironicImport) readDatabase(ctx context.Context, stdin io.Reader, into translate.Secrets) (err error) {
+	if i.database.URL == "" {
+		return nil
 	}
-	if i.secrets == "" {
-		return all, nil
-	}
-	raw, err := os.ReadFile(i.secrets)
-	if err != nil {
-		return nil, fmt.Errorf("--secrets: %w", err)
-	}
-	of, err := translate.ParseSecrets(i.secrets, raw)
-	if err != nil {
-		return nil, fmt.Errorf("--secrets %s: %w", i.secrets, err)
-	}
-	for id, fields := range of {
-		for field, values := range fields {
-			all.Merge(id, field, values)
-		}
-	}
-	return all, nil
-}
-
-// readDatabase reads the secrets in Ironic's database.
-func (i *fromIronic) readDatabase(ctx context.Context, stdin io.Reader, into translate.Secrets) (err error) {
 	i.database.Timeout, i.database.Password = i.session.Timeout, os.Getenv("IRONIC_DATABASE_PASSWORD")
 	if i.databasePassword != "" {
 		const flag = "--ironic-database-password-file"

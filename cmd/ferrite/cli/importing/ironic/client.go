@@ -122,8 +122,8 @@ func (c *Client) negotiate(ctx context.Context) error {
 		return fmt.Errorf("the newest microversion of %s is %q: expected 1.N", c.base, newest)
 	}
 	if minor < Oldest {
-		return fmt.Errorf("the Ironic at %s knows microversions up to 1.%d, and an import needs 1.%d (Train, 2019): upgrade "+
-			"that Ironic first", c.base, minor, Oldest)
+		return fmt.Errorf("the Ironic at %s knows microversions up to 1.%d, and this command needs 1.%d (Train, 2019): "+
+			"upgrade that Ironic first", c.base, minor, Oldest)
 	}
 	c.minor = min(minor, nodeapi.MaxMinor)
 	return nil

@@ -37,14 +37,6 @@ type Node struct {
 	Notes             []string // what is other than in Ironic
 }
 
-// Label is how people know it.
-func (n *Node) Label() string {
-	if n.Name != "" {
-		return n.Name
-	}
-	return n.UUID
-}
-
 func (n *Node) note(format string, args ...any) {
 	n.Notes = append(n.Notes, fmt.Sprintf(format, args...))
 }
@@ -103,10 +95,9 @@ func parentsFirst(nodes []Record) []Record {
 	return out
 }
 
-// rest are the states in which nothing is done to a machine: those that are stable, and those in which a person has to
-// look at a failure.
-var rest = []string{"enroll", "manageable", "available", "active", "rescue", "error", "inspect failed", "adopt failed",
-	"clean failed", "deploy failed", "service failed", "rescue failed", "unrescue failed"}
+// atRest are the states in which nothing is done to a machine. The holds are not among them: the run of a node in a
+// hold goes on in the Ironic that knows its steps.
+var atRest = slices.DeleteFunc(nodeapi.RestingStates(), func(s string) bool { return strings.HasSuffix(s, " hold") })
 
 // atWork says why a node is left out: Ironic is amid something with it.
 func atWork(n Record) string {
@@ -114,7 +105,7 @@ func atWork(n Record) string {
 	switch {
 	case n["provision_state"] == nil: // of 1.1, for available
 		return "it has no provision_state"
-	case !slices.Contains(rest, state):
+	case !slices.Contains(atRest, state):
 		return fmt.Sprintf("Ironic is at work on it (%s): import it again when that has ended", state)
 	case text(n, "reservation") != "":
 		return fmt.Sprintf("the Ironic conductor %s has it reserved: import it again in a minute", text(n, "reservation"))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 	"time"
 
@@ -14,25 +15,22 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// giving is one export: it makes records in an Ironic, by the API that operators have.
-type giving struct {
+// exporter is one run: it makes records in an Ironic, by the API that operators have, and reports what has become of
+// each.
+type exporter struct {
 	to    *ironic.Client
-	dry   bool
-	lines []line
-	every time.Duration // between two looks at a node
+	every time.Duration // between two polls of a node
+	report
 }
 
-// incomplete is the outcome of a node that was made, and is not all that it is here.
-const incomplete = "incomplete"
-
-// way is how a node gets into its state without anything being done to its machine.
-type way struct {
+// route is how a node gets into its state without anything being done to its machine.
+type route struct {
 	verbs []string // each with the state it leads to
 	note  string
 }
 
-// ways is THE table of states. Ironic makes no node available without cleaning it, unless cleaning is switched off.
-var ways = map[string]way{
+// routes is THE table of states. Ironic makes no node available without cleaning it, unless cleaning is switched off.
+var routes = map[string]route{
 	"enroll":       {},
 	"adopt failed": {note: "it is enroll there"},
 	"manageable":   {verbs: []string{"manage manageable"}},
@@ -42,27 +40,27 @@ var ways = map[string]way{
 }
 
 // record makes a chassis, a deploy template or a runbook.
-func (g *giving) record(ctx context.Context, kind, path string, r translate.Record) {
+func (x *exporter) record(ctx context.Context, kind, path string, r translate.Record) {
 	uuid, _ := r["uuid"].(string)
 	name, _ := r["name"].(string)
-	l := line{Kind: kind, UUID: uuid, Name: name, Outcome: "created"}
-	there, err := g.exists(ctx, path+"/"+uuid)
+	l := line{Kind: kind, UUID: uuid, Name: name, Outcome: created}
+	there, err := x.exists(ctx, path+"/"+uuid)
 	switch {
 	case err != nil:
 		l.Outcome, l.Reason = refused, err.Error()
 	case there:
-		l.Outcome = "unchanged"
-	case !g.dry:
-		if err := g.to.Do(ctx, http.MethodPost, "/v1/"+path, r, nil); err != nil {
+		l.Outcome = unchanged
+	case !x.dry:
+		if err := x.to.Do(ctx, http.MethodPost, "/v1/"+path, r, nil); err != nil {
 			l.Outcome, l.Reason = refused, err.Error()
 		}
 	}
-	g.lines = append(g.lines, l)
+	x.add(l)
 }
 
-func (g *giving) exists(ctx context.Context, path string) (bool, error) {
+func (x *exporter) exists(ctx context.Context, path string) (bool, error) {
 	var out any
-	err := g.to.Get(ctx, "/v1/"+path, &out)
+	err := x.to.Get(ctx, "/v1/"+path, &out)
 	var fault *nodeapi.Fault
 	if errors.As(err, &fault) && fault.Status == http.StatusNotFound {
 		return false, nil
@@ -71,45 +69,45 @@ func (g *giving) exists(ctx context.Context, path string) (bool, error) {
 }
 
 // node makes a node with all its records, and takes it to its state.
-func (g *giving) node(ctx context.Context, n *translate.Node) {
+func (x *exporter) node(ctx context.Context, n *translate.Node) {
 	l := line{Kind: "node", UUID: n.UUID, Name: n.Name, State: n.State}
-	l.Outcome, l.Reason = g.give(ctx, n)
+	l.Outcome, l.Reason = x.give(ctx, n)
 	l.Notes = n.Notes
-	g.lines = append(g.lines, l)
+	x.add(l)
 }
 
-func (g *giving) give(ctx context.Context, n *translate.Node) (outcome, reason string) {
+func (x *exporter) give(ctx context.Context, n *translate.Node) (outcome, reason string) {
 	if n.Skip != "" {
 		return leftOut, n.Skip
 	}
-	there, err := g.exists(ctx, "nodes/"+n.UUID)
+	there, err := x.exists(ctx, "nodes/"+n.UUID)
 	switch {
 	case err != nil:
 		return refused, err.Error()
 	case there:
-		return "unchanged", "it is there already, and is left as it is there"
+		return unchanged, "it is there already, and is left as it is there"
 	}
 	n.DropConfigDrive()
 	if masked := n.Masked(); len(masked) > 0 {
 		return refused, "the conductor masks " + strings.Join(masked, ", ") + ": give --secrets"
 	}
-	w, known := ways[n.State]
+	via, known := routes[n.State]
 	if !known {
-		w = way{verbs: []string{"manage manageable"}, note: fmt.Sprintf("it is %s here, and manageable there", n.State)}
+		via = route{verbs: []string{"manage manageable"}, note: fmt.Sprintf("it is %s here, and manageable there", n.State)}
 	}
-	if w.note != "" {
-		n.Notes = append(n.Notes, w.note)
+	if via.note != "" {
+		n.Notes = append(n.Notes, via.note)
 	}
-	if g.dry {
-		return "created", ""
+	if x.dry {
+		return created, ""
 	}
-	if err := g.to.Do(ctx, http.MethodPost, "/v1/nodes", newNode(n.Import.Node), nil); err != nil {
+	if err := x.to.Do(ctx, http.MethodPost, "/v1/nodes", newNode(n.Import.Node), nil); err != nil {
 		return refused, err.Error()
 	}
-	if err := g.rest(ctx, n, w); err != nil {
+	if err := x.addRecords(ctx, n, via); err != nil {
 		return incomplete, "it is made there, and not yet as it is here: " + err.Error()
 	}
-	return "created", ""
+	return created, ""
 }
 
 // afterwards are the fields that Ironic does not take with a new node.
@@ -129,8 +127,8 @@ func newNode(fields translate.Record) translate.Record {
 	return out
 }
 
-// rest is all after the making of the node.
-func (g *giving) rest(ctx context.Context, n *translate.Node, w way) error {
+// addRecords adds what belongs to the node that was made, and takes it to its state.
+func (x *exporter) addRecords(ctx context.Context, n *translate.Node, via route) error {
 	node := "/v1/nodes/" + url.PathEscape(n.UUID)
 	for _, list := range []struct {
 		path    string
@@ -146,23 +144,23 @@ func (g *giving) rest(ctx context.Context, n *translate.Node, w way) error {
 					body[key] = value
 				}
 			}
-			if err := g.to.Do(ctx, http.MethodPost, "/v1/"+list.path, body, nil); err != nil {
+			if err := x.to.Do(ctx, http.MethodPost, "/v1/"+list.path, body, nil); err != nil {
 				return err
 			}
 		}
 	}
 	f := n.Import.Node
 	if traits, _ := f["traits"].([]any); len(traits) > 0 {
-		if err := g.to.Do(ctx, http.MethodPut, node+"/traits", translate.Record{"traits": traits}, nil); err != nil {
+		if err := x.to.Do(ctx, http.MethodPut, node+"/traits", translate.Record{"traits": traits}, nil); err != nil {
 			return err
 		}
 	}
-	if err := g.patch(ctx, node, f, "instance_uuid", "instance_name"); err != nil {
+	if err := x.patch(ctx, node, f, "instance_uuid", "instance_name"); err != nil {
 		return err
 	}
-	for _, step := range w.verbs {
+	for _, step := range via.verbs {
 		verb, state, _ := strings.Cut(step, " ")
-		if err := g.reach(ctx, node, verb, state); err != nil {
+		if err := x.reach(ctx, node, verb, state); err != nil {
 			return err
 		}
 	}
@@ -173,21 +171,21 @@ func (g *giving) rest(ctx context.Context, n *translate.Node, w way) error {
 				body[key] = a[key]
 			}
 		}
-		if err := g.to.Do(ctx, http.MethodPost, "/v1/allocations", body, nil); err != nil {
+		if err := x.to.Do(ctx, http.MethodPost, "/v1/allocations", body, nil); err != nil {
 			return err
 		}
 	}
-	if err := g.patch(ctx, node, f, "protected", "protected_reason"); err != nil {
+	if err := x.patch(ctx, node, f, "protected", "protected_reason"); err != nil {
 		return err
 	}
 	if f["maintenance"] == true {
-		return g.to.Do(ctx, http.MethodPut, node+"/maintenance", translate.Record{"reason": f["maintenance_reason"]}, nil)
+		return x.to.Do(ctx, http.MethodPut, node+"/maintenance", translate.Record{"reason": f["maintenance_reason"]}, nil)
 	}
 	return nil
 }
 
 // patch sets the fields that have a value.
-func (g *giving) patch(ctx context.Context, node string, f translate.Record, names ...string) error {
+func (x *exporter) patch(ctx context.Context, node string, f translate.Record, names ...string) error {
 	var ops []nodeapi.Patch
 	for _, name := range names {
 		if v := f[name]; v != nil && v != "" && v != false {
@@ -197,25 +195,25 @@ func (g *giving) patch(ctx context.Context, node string, f translate.Record, nam
 	if ops == nil {
 		return nil
 	}
-	return g.to.Do(ctx, http.MethodPatch, node, ops, nil)
+	return x.to.Do(ctx, http.MethodPatch, node, ops, nil)
 }
 
-// looks is how often a node is looked at before it counts as stuck.
-const looks = 120
+// maxPolls is how often a node is read before it counts as stuck.
+const maxPolls = 120
 
 // reach asks for a verb and waits for its state.
-func (g *giving) reach(ctx context.Context, node, verb, state string) error {
-	if err := g.to.Do(ctx, http.MethodPut, node+"/states/provision", translate.Record{"target": verb}, nil); err != nil {
+func (x *exporter) reach(ctx context.Context, node, verb, state string) error {
+	if err := x.to.Do(ctx, http.MethodPut, node+"/states/provision", translate.Record{"target": verb}, nil); err != nil {
 		return err
 	}
 	last := ""
-	for range looks {
+	for range maxPolls {
 		var n struct { // anew: a null leaves a field as it is
 			State string `json:"provision_state"`
 			To    string `json:"target_provision_state"`
 			Error string `json:"last_error"`
 		}
-		if err := g.to.Get(ctx, node, &n); err != nil {
+		if err := x.to.Get(ctx, node, &n); err != nil {
 			return err
 		}
 		if n.State == state {
@@ -228,8 +226,9 @@ func (g *giving) reach(ctx context.Context, node, verb, state string) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(g.every):
+		case <-time.After(x.every):
 		}
 	}
-	return fmt.Errorf("%s: it is %s still, expected %s", verb, last, state)
+	return fmt.Errorf("%s: it is %s still, expected %s: see why there with baremetal node show %s; then delete it there, "+
+		"and export it again", verb, last, state, path.Base(node))
 }
