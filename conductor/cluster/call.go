@@ -75,9 +75,22 @@ func (c *Caller) post(q *http.Request) (answer []byte, err error) {
 	defer func() { err = errors.Join(err, res.Body.Close()) }()
 	answer, err = io.ReadAll(http.MaxBytesReader(nil, res.Body, maxCall))
 	if err == nil && res.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s", res.Status, bytes.TrimSpace(answer[:min(len(answer), 1000)]))
+		err = &statusError{res.Status, string(bytes.TrimSpace(answer[:min(len(answer), 1000)]))}
 	}
 	return answer, err
+}
+
+// statusError is an answer to a call other than 200: the member does not lead the group (yet), or refuses the call.
+type statusError struct{ status, text string }
+
+func (e *statusError) Error() string { return e.status + ": " + e.text }
+
+// Unserved reports whether the error of a call says that the leader is there, or was until just now: it answered, or
+// the leadership of either group ended meanwhile.
+func Unserved(err error) bool {
+	var status *statusError
+	return errors.As(err, &status) || errors.Is(err, errLeaderChanged) || errors.Is(err, errNotLed) ||
+		errors.Is(err, ErrNotLeading)
 }
 
 // CalledBy reads a call. It refuses one of a conductor that does not lead the group which it calls for (any longer).

@@ -56,13 +56,16 @@ func TestCall(t *testing.T) {
 		t.Errorf("answered %q, %v", answer, err)
 	}
 	leads(8)
-	if _, err := call(); err == nil || !strings.Contains(err.Error(), ErrNotLeading.Error()) {
+	if _, err := call(); !Unserved(err) || !strings.Contains(err.Error(), ErrNotLeading.Error()) {
 		t.Errorf("by an older leader: %v", err)
 	}
 	if _, err := called.CalledBy(nil, &http.Request{Header: http.Header{}}, "rack-a"); err == nil {
 		t.Error("a call of nobody is read")
 	}
 	leads(7)
+	if Unserved(nil) || Unserved(io.ErrUnexpectedEOF) {
+		t.Error("a connection that was cut is taken for an answer")
+	}
 	lease.End(errTooLate)
 	if _, err := call(); err == nil || !strings.Contains(err.Error(), ErrNotLeading.Error()) {
 		t.Errorf("after the own leadership: %v", err)
@@ -105,7 +108,7 @@ func checkCallEnds(t *testing.T, change func(caller *member, address string), wa
 	}()
 	<-came
 	change(caller, inner)
-	if err := <-ended; !errors.Is(err, want) {
+	if err := <-ended; !errors.Is(err, want) || !Unserved(err) {
 		t.Errorf("the call ended with %v", err)
 	}
 }

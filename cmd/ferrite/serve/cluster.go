@@ -285,13 +285,14 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 	if err := db.ForgetOldBMCSessions(ctx, time.Now()); err != nil {
 		return err
 	}
+	hosts := m.hostsOfGroups(t, db)
 	counters := m.counters.Begin(group)
 	defer m.counters.End(counters)
 	w, err := c.assemble(ctx, parts{db: db, images: m.images, peers: m.peers, keys: m.keys, who: m.who, cert: m.cert,
 		api: m.api, ready: t.Lease.Check,
 		leaders: membersOf{m, m.all}, metrics: counters, bmcs: bmcSessions{db},
 		logs: handover.NewLogs(t.Lease.Context(), db), sights: handover.NewSights(db, log),
-		hosts: m.hostsOfGroups(t, db),
+		hosts: hosts,
 		fail:  fail, group: &group, check: t.Lease.Check}, log)
 	if err != nil {
 		return err
@@ -303,6 +304,7 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 	defer context.AfterFunc(t.Lease.Context(), stop)()
 	running := w.start(work)
 	t.Serve(w.answering())
+	hosts.tell(ctx, &w.kept)
 	log.Info("the nodes of the group were taken up")
 	<-ctx.Done()
 	t.Finish(termRequests)

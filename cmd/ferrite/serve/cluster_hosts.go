@@ -24,7 +24,11 @@ type groupHosts struct {
 
 func (m *member) hostsOfGroups(t *cluster.Term, db *store.Database) *groupHosts {
 	call := func(ctx context.Context, group, path string, body []byte) ([]byte, error) {
-		return m.calls.Call(ctx, t.Lease, group, cluster.MemberPaths+path, body)
+		answer, err := m.calls.Call(ctx, t.Lease, group, cluster.MemberPaths+path, body)
+		if cluster.Unserved(err) {
+			err = &remote.UnservedError{Err: err}
+		}
+		return answer, err
 	}
 	h := &groupHosts{read: m.all.CalledBy}
 	if t.Lease.Group == remote.Default {
@@ -52,18 +56,25 @@ func (h *groupHosts) changed(hosts *reconciler.Reconciler) func(node.Node) {
 	return h.teller.NodeChanged
 }
 
-// begin has both sides work until ctx ends, and answers the calls of other leaders.
+// begin has the leader of the default group watch the others until ctx ends, and answers the calls of other leaders.
 func (h *groupHosts) begin(ctx context.Context, kept *sync.WaitGroup, e *engine.Engine,
 	hosts *reconciler.Reconciler) http.Handler {
 	switch {
 	case h == nil:
 		return nil
 	case h.teller != nil:
-		kept.Go(func() { h.teller.Run(ctx) })
 		return remote.Server(cluster.MemberPaths, h.read, e)
 	default:
 		kept.Go(func() { h.caller.Watch(ctx, hosts.GroupChanged) })
-		return remote.Listener(cluster.MemberPaths, h.read, hosts)
+		return h.caller.Listener(cluster.MemberPaths, h.read, hosts)
+	}
+}
+
+// tell has the leader of another group tell of its nodes until ctx ends. It begins once calls are answered: the first
+// news is that of a new leader, which all its hosts turn to at once.
+func (h *groupHosts) tell(ctx context.Context, kept *sync.WaitGroup) {
+	if h.teller != nil {
+		kept.Go(func() { h.teller.Run(ctx) })
 	}
 }
 

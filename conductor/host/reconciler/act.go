@@ -21,11 +21,13 @@ func (r *Reconciler) act(ctx context.Context, k key, facts host.Facts, a host.Ac
 	}
 	var uuid string
 	var err error
-	if r.Groups == nil || n.ConductorGroup == "" {
-		uuid, err = Act(ctx, r.engine, n.UUID, a)
-	} else {
-		r.outside(func() { uuid, err = r.Groups.Act(ctx, n.ConductorGroup, *n, a) })
-	}
+	r.withoutWorker(n.ConductorGroup, func() {
+		if r.isOwn(n.ConductorGroup) {
+			uuid, err = Act(ctx, r.engine, n.UUID, a)
+		} else {
+			uuid, err = r.Groups.Act(ctx, n.ConductorGroup, *n, a)
+		}
+	})
 	if ok && err == nil {
 		r.known.bind(uuid, k)
 	}

@@ -15,7 +15,22 @@ import (
 type capacity struct {
 	mu       sync.Mutex
 	starting int
-	waiting  []key // in the order in which they came
+	waiting  []key                    // in the order in which they came
+	starts   map[string]chan struct{} // of other conductor groups, one for each host that is about to be busy
+}
+
+// startsOf bounds the hosts of another conductor group that are about to be busy at a time: an eighth of the limit, so
+// that leaders which do not answer leave capacity to others. Groups that have no leader are not among them.
+func (m *capacity) startsOf(group string, limit int) chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.starts == nil {
+		m.starts = map[string]chan struct{}{}
+	}
+	if m.starts[group] == nil {
+		m.starts[group] = make(chan struct{}, (limit+7)/8)
+	}
+	return m.starts[group]
 }
 
 // busy is how many nodes of all conductor groups are inspected, cleaned, deployed or deleted.
@@ -43,22 +58,50 @@ func (r *Reconciler) ensureCapacity(ctx context.Context, facts *host.Facts, d ho
 	if r.ProvisioningLimit <= 0 || !d.Occupies() || host.BusyStates[facts.Node.ProvisionState] {
 		return d, func() {}, nil
 	}
+	counts, leave, err := r.awaitStart(ctx, facts.Node.ConductorGroup)
+	if err != nil {
+		return d, nil, err
+	}
 	r.capacity.mu.Lock()
 	defer r.capacity.mu.Unlock()
 	busy, err := r.busy(ctx)
 	if err != nil {
+		leave()
 		return d, nil, err
 	}
 	if facts.BusyNodes = busy + r.capacity.starting; facts.BusyNodes >= r.ProvisioningLimit {
+		leave()
 		return host.Decide(*facts), func() {}, nil
 	}
-	r.capacity.starting++
+	r.capacity.starting += counts
 	return d, func() {
 		r.capacity.mu.Lock()
-		r.capacity.starting--
+		r.capacity.starting -= counts
 		r.capacity.mu.Unlock()
+		leave()
 		r.queue.wakeUp()
 	}, nil
+}
+
+// awaitStart waits until few hosts of a conductor group are about to be busy, and says for how many nodes this one
+// counts. One that finds out whether a silent leader answers again may take long and counts for none: after a silence
+// the limit may be exceeded by one node of the group.
+func (r *Reconciler) awaitStart(ctx context.Context, group string) (counts int, leave func(), err error) {
+	switch {
+	case r.isOwn(group) || !r.Groups.Led(group):
+		return 1, func() {}, nil
+	case r.Groups.Silent(group):
+		return 0, func() {}, nil
+	}
+	starts := r.capacity.startsOf(group, r.ProvisioningLimit)
+	r.withoutWorker(group, func() {
+		select {
+		case starts <- struct{}{}:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	})
+	return 1, func() { <-starts }, err
 }
 
 // delayed records whether a host waits for capacity. A host that is delayed although

@@ -50,6 +50,8 @@ func (r *rooms) MediaSlots(ctx context.Context, _ string, n node.Node) ([]node.M
 
 func (r *rooms) Led(group string) bool { return group == "rack-a" && r.Away(group) == "" }
 
+func (r *rooms) Silent(string) bool { return false }
+
 func (r *rooms) Away(group string) string {
 	if group != "rack-a" {
 		return "there is no conductor of " + group

@@ -18,6 +18,8 @@ type Groups interface {
 	MediaSlots(ctx context.Context, group string, n node.Node) ([]node.MediaSlot, error)
 	// Led reports whether a conductor leads a group at the moment.
 	Led(group string) bool
+	// Silent reports whether the leader of a group has just not answered, and is asked by one call at a time.
+	Silent(group string) bool
 	// Away says why no conductor can act on the nodes of a group, for longer than a takeover takes; "" when one can.
 	Away(group string) string
 	// CountNodes is how many nodes of these groups are in one of some states, of the groups that a conductor leads.
@@ -73,8 +75,8 @@ func (r *Reconciler) awayOf(group string) string {
 
 // mediaSlots has the leader of a node's group ask the BMC for its virtual drives.
 func (r *Reconciler) mediaSlots(ctx context.Context, n *node.Node) (slots []node.MediaSlot, err error) {
-	r.outside(func() {
-		if r.Groups == nil || n.ConductorGroup == "" {
+	r.withoutWorker(n.ConductorGroup, func() {
+		if r.isOwn(n.ConductorGroup) {
 			slots, err = r.engine.MediaSlots(ctx, n.UUID)
 		} else {
 			slots, err = r.Groups.MediaSlots(ctx, n.ConductorGroup, *n)
@@ -83,9 +85,17 @@ func (r *Reconciler) mediaSlots(ctx context.Context, n *node.Node) (slots []node
 	return slots, err
 }
 
-// outside has others do something that may take long, and lends the worker to another host meanwhile. How many hosts of
-// a group wait so is for the queue's places to bound.
-func (r *Reconciler) outside(do func()) {
+// isOwn reports whether this conductor acts on the nodes of a group itself.
+func (r *Reconciler) isOwn(group string) bool { return r.Groups == nil || group == "" }
+
+// withoutWorker waits for the leader of a group, or for others that this conductor asks, and lends the worker to
+// another host meanwhile. The queue's places bound how many hosts of a group do so. A group without a leader refuses at
+// once, and any name in a host's annotation makes one: its hosts keep their workers.
+func (r *Reconciler) withoutWorker(group string, do func()) {
+	if !r.isOwn(group) && !r.Groups.Led(group) {
+		do()
+		return
+	}
 	<-r.workers
 	defer func() { r.workers <- struct{}{} }()
 	do()

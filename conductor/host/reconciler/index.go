@@ -17,7 +17,7 @@ type index struct {
 	mu       sync.Mutex
 	hosts    map[key]*entry
 	nodes    map[string]key   // by the UUID of the node behind the host
-	groups   map[key][]string // conductor groups of their nodes, without those of the default one alone
+	groups   map[key][]string // conductor groups of their nodes, without hosts that name none and have the default one
 	claims   map[string]map[key]claim
 	lastTurn int // claims noted so far
 }
@@ -27,6 +27,7 @@ type entry struct {
 	generation   int64
 	beingDeleted bool
 	annotations  map[string]string
+	group        string // of the node that is made for it
 	finalizers   []string
 	secrets      []string // that it names
 	holds        []string // and that stay for it
@@ -55,6 +56,7 @@ func (x *index) update(h hostapi.Host) (userChanged bool, freed []key) {
 	k, was := keyOf(h), x.hosts[keyOf(h)]
 	is := &entry{
 		generation: h.Generation, beingDeleted: h.DeletionTimestamp != nil, annotations: h.Annotations,
+		group:      host.NodeGroup(h, nil),
 		finalizers: h.Finalizers,
 		secrets:    translate.SecretNames(h), holds: host.HeldSecrets(h), claims: host.Claims(h), uid: h.UID,
 		created:    h.CreationTimestamp,
@@ -164,19 +166,24 @@ func (x *index) hostOf(uuid string) (k key, ok bool) {
 func (x *index) setGroups(k key, groups []string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if len(groups) == 1 && groups[0] == "" || x.hosts[k] == nil {
+	e := x.hosts[k]
+	if e == nil || len(groups) == 1 && groups[0] == "" && e.group == "" {
 		delete(x.groups, k)
 		return
 	}
 	x.groups[k] = groups
 }
 
-// groupOf is the conductor group of a host's node, as it was at the last look.
+// groupOf is the conductor group of a host's node as it was at the last look, and before that the one that the host's
+// annotation names.
 func (x *index) groupOf(k key) string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if groups := x.groups[k]; len(groups) > 0 {
 		return groups[0]
+	}
+	if e := x.hosts[k]; e != nil {
+		return e.group
 	}
 	return ""
 }

@@ -15,8 +15,8 @@ func (k key) String() string { return k.namespace + "/" + k.name }
 // queue is the hosts to be looked at, each once, when it is due. A host that is being looked at is given to nobody else
 // meanwhile; what happens to it then is looked at afterwards.
 //
-// Each conductor group has as many places as any other: hosts that wait for the leader of their group keep those of
-// other groups from nothing.
+// Each conductor group has as many places as any other: hosts that wait for the leader of their group do not delay
+// hosts of other groups.
 type queue struct {
 	places  int // hosts of one group that are looked at at a time
 	groupOf func(key) string
@@ -25,6 +25,7 @@ type queue struct {
 	items  map[key]*item
 	groups map[string]*groupQueue // those with an item
 	wake   chan struct{}
+	freed  chan struct{} // a place of a group that had none
 }
 
 // groupQueue is the hosts of a conductor group.
@@ -44,35 +45,54 @@ type item struct {
 
 func newQueue(places int, groupOf func(key) string) *queue {
 	return &queue{places: places, groupOf: groupOf, items: map[key]*item{}, groups: map[string]*groupQueue{},
-		wake: make(chan struct{}, 1)}
+		wake: make(chan struct{}, 1), freed: make(chan struct{}, 1)}
 }
 
 // add has a host looked at, at this time or before.
 func (q *queue) add(k key, at time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	i, ok := q.items[k]
-	switch {
+	switch i, ok := q.items[k]; {
 	case !ok:
-		i = &item{key: k, group: q.groupOf(k), due: at}
+		i = &item{key: k, due: at}
 		q.items[k] = i
-		if q.groups[i.group] == nil {
-			q.groups[i.group] = &groupQueue{}
+		q.wait(i)
+	case i.position >= 0: // its group may be another now
+		heap.Remove(&q.groups[i.group].due, i.position)
+		q.leave(i.group)
+		if at.Before(i.due) {
+			i.due = at
 		}
-		heap.Push(&q.groups[i.group].due, i)
-	case i.position >= 0 && at.Before(i.due):
-		i.due = at
-		heap.Fix(&q.groups[i.group].due, i.position)
-	case i.position < 0 && (!i.requeued || at.Before(i.requeueAt)):
+		q.wait(i)
+	case !i.requeued || at.Before(i.requeueAt):
 		i.requeueAt, i.requeued = at, true
 	}
 	q.wakeUp()
 }
 
-// wakeUp has serve look anew at what is due.
-func (q *queue) wakeUp() {
+// wait puts an item among those that wait for a place of its group.
+func (q *queue) wait(i *item) {
+	i.group = q.groupOf(i.key)
+	if q.groups[i.group] == nil {
+		q.groups[i.group] = &groupQueue{}
+	}
+	heap.Push(&q.groups[i.group].due, i)
+}
+
+// leave forgets a group without an item.
+func (q *queue) leave(group string) {
+	if g := q.groups[group]; g.busy == 0 && len(g.due) == 0 {
+		delete(q.groups, group)
+	}
+}
+
+// wakeUp has serve look anew at what is due, and at the hosts that wait for capacity.
+func (q *queue) wakeUp() { signal(q.wake) }
+
+// signal leaves word that something has happened, unless there is some already.
+func signal(to chan<- struct{}) {
 	select {
-	case q.wake <- struct{}{}:
+	case to <- struct{}{}:
 	default:
 	}
 }
@@ -109,11 +129,10 @@ func (q *queue) done(k key, requeueAt time.Time) {
 	delete(q.items, k)
 	g := q.groups[i.group]
 	if g.busy == q.places { // others may wait for the place
-		q.wakeUp()
+		signal(q.freed)
 	}
-	if g.busy--; g.busy == 0 && len(g.due) == 0 {
-		delete(q.groups, i.group)
-	}
+	g.busy--
+	q.leave(i.group)
 	q.mu.Unlock()
 	if i.requeued {
 		q.add(k, i.requeueAt)
@@ -123,8 +142,8 @@ func (q *queue) done(k key, requeueAt time.Time) {
 	}
 }
 
-// serve begins with what is due until ctx ends. woken is called whenever
-// something has happened.
+// serve begins with what is due until ctx ends. begin may wait. woken is called whenever something has happened that
+// may make capacity.
 func (q *queue) serve(ctx context.Context, begin func(k key, group string), now func() time.Time, woken func()) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -138,6 +157,7 @@ func (q *queue) serve(ctx context.Context, begin func(k key, group string), now 
 		select {
 		case <-q.wake:
 			woken()
+		case <-q.freed:
 		case <-timer.C:
 		case <-ctx.Done():
 		}

@@ -48,7 +48,7 @@ type Reconciler struct {
 	Config
 	engine   Engine
 	queue    *queue
-	workers  chan struct{} // one for each host that is looked at, but for those that wait for a leader or a BMC
+	workers  chan struct{} // one for each host that is looked at, except those in withoutWorker
 	known    *index
 	capacity capacity
 
@@ -88,7 +88,15 @@ func (r *Reconciler) Run(ctx context.Context, e Engine) {
 	var parts sync.WaitGroup
 	parts.Go(func() { r.watch(ctx) })
 	r.queue.serve(ctx, func(k key, group string) {
-		parts.Go(func() { r.queue.done(k, r.reconcileSafely(ctx, k, group)) })
+		select {
+		case r.workers <- struct{}{}: // before the goroutine: a goroutine for each group would be any number
+		case <-ctx.Done():
+			return
+		}
+		parts.Go(func() {
+			defer func() { <-r.workers }()
+			r.queue.done(k, r.reconcileSafely(ctx, k, group))
+		})
 	}, r.Now, func() { r.admitDelayed(ctx) })
 	parts.Wait()
 }
@@ -96,8 +104,6 @@ func (r *Reconciler) Run(ctx context.Context, e Engine) {
 // reconcileSafely makes a line in the log of a panic: one host must not end the
 // conductor of all the others.
 func (r *Reconciler) reconcileSafely(ctx context.Context, k key, group string) (requeueAt time.Time) {
-	r.workers <- struct{}{}
-	defer func() { <-r.workers }()
 	defer func() {
 		if p := recover(); p != nil {
 			requeueAt = r.afterFailure(k, fmt.Errorf("a fault in this program; please report it: %v: %s", p, debug.Stack()))

@@ -2,22 +2,25 @@ package reconciler_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/host/remote"
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
@@ -56,7 +59,7 @@ func leads(w *world) *http.Handler {
 // manyHosts makes more hosts in a group than may wait for it at a time.
 func manyHosts(w *world, group string) (names []string) {
 	for i := range 12 {
-		names = append(names, fmt.Sprintf("%s-%d", group, i))
+		names = append(names, fmt.Sprintf("%s-%d", cmp.Or(group, "own"), i))
 		w.apply(names[i], inGroup(group))
 	}
 	return names
@@ -84,7 +87,7 @@ func TestSilentLeaders(t *testing.T) {
 			(*leader.Load()).ServeHTTP(answer, q)
 			return answer.Body.Bytes(), nil
 		})
-		w.groups, w.limit = groups, 100
+		w.groups = groups
 		w.start()
 		leader.Store(leads(w))
 		began := time.Now()
@@ -134,71 +137,174 @@ func TestSilentLeaders(t *testing.T) {
 	})
 }
 
+// pipes are a listener for connections within this process, so that time passes only once all have come to rest.
+type pipes struct {
+	to     chan net.Conn
+	closed chan struct{}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.to:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error {
+	close(p.closed)
+	return nil
+}
+
+func (*pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes"} }
+
+func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	near, far := net.Pipe()
+	select {
+	case p.to <- far:
+		return near, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// served serves HTTP over pipes until the end of the test.
+func served(t *testing.T, h http.HandlerFunc) *http.Client {
+	t.Helper()
+	p := &pipes{make(chan net.Conn), make(chan struct{})}
+	server, way := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}, &http.Transport{DialContext: p.dial}
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = server.Serve(p) })
+	t.Cleanup(func() {
+		way.CloseIdleConnections()
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+		serving.Wait()
+	})
+	return &http.Client{Transport: way}
+}
+
 // One of two leaders, behind HTTP, takes connections and requests, and answers none. More hosts wait for it than there
 // are workers; one of the other group is available before any wait ends.
 func TestSilentServer(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, mem.New())
+	in(t, func(t *testing.T, w *world) {
+		w.stop()
+		var leader atomic.Pointer[http.Handler]
+		thaw := make(chan struct{})
+		var waiting atomic.Int64
+		serve := func(before func()) *http.Client {
+			return served(t, func(to http.ResponseWriter, r *http.Request) {
+				before()
+				(*leader.Load()).ServeHTTP(to, r)
+			})
+		}
+		at := map[string]*http.Client{
+			"rack-a": serve(func() {}),
+			"rack-b": serve(func() {
+				waiting.Add(1)
+				<-thaw
+			}),
+		}
+		w.groups = called(func(ctx context.Context, group, path string, body []byte) ([]byte, error) {
+			q, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://leader/"+path, bytes.NewReader(body))
+			if err != nil {
+				return nil, err
+			}
+			answer, err := at[group].Do(q)
+			if err != nil {
+				return nil, err
+			}
+			body, err = io.ReadAll(answer.Body)
+			return body, errors.Join(err, answer.Body.Close())
+		})
+		w.start()
+		leader.Store(leads(w))
+		began := time.Now()
+		silent := manyHosts(w, "rack-b")
+		synctest.Wait()
+		if waiting.Load() != 8 {
+			t.Errorf("%d calls wait for one leader", waiting.Load())
+		}
+		w.apply("healthy", inGroup("rack-a"))
+		w.apply("own", nil)
+		w.becomes("healthy", hostapi.StateAvailable)
+		w.becomes("own", hostapi.StateAvailable)
+		if took := time.Since(began); took >= 10*time.Second || waiting.Load() != 8 {
+			t.Errorf("hosts of other groups are available after %s; %d calls wait for the silent leader", took,
+				waiting.Load())
+		}
+		close(thaw)
+		for _, name := range silent {
+			w.becomes(name, hostapi.StateAvailable)
+		}
+	})
+}
+
+// Leaders of three groups do not answer while their hosts are to be deployed. Hosts of others are deployed all the
+// same, whatever the limit of busy ones, which is kept.
+func TestSilentStarts(t *testing.T) {
+	for limit, after := range map[int]time.Duration{
+		20: time.Second,     // before any call ends
+		2:  2 * time.Minute, // while each leader is asked by one call
+	} {
+		t.Run(fmt.Sprintf("limit %d", limit), func(t *testing.T) {
+			in(t, func(t *testing.T, w *world) { checkSilentStarts(t, w, limit, after) })
+		})
+	}
+}
+
+func checkSilentStarts(t *testing.T, w *world, limit int, after time.Duration) {
+	t.Helper()
+	w.stop()
 	var leader atomic.Pointer[http.Handler]
+	var freezes, frozen atomic.Bool // for verbs, and for all
 	thaw := make(chan struct{})
-	var waiting atomic.Int64
-	serve := func(before func()) *httptest.Server {
-		s := httptest.NewServer(http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
-			before()
-			(*leader.Load()).ServeHTTP(to, r)
-		}))
-		t.Cleanup(s.Close)
-		return s
-	}
-	at := map[string]*httptest.Server{
-		"rack-a": serve(func() {}),
-		"rack-b": serve(func() {
-			waiting.Add(1)
-			<-thaw
-		}),
-	}
-	answerAgain := sync.OnceFunc(func() { close(thaw) })
-	t.Cleanup(answerAgain) // before the servers' end, which waits for their answers
-	w.groups = called(func(ctx context.Context, group, path string, body []byte) ([]byte, error) {
-		q, err := http.NewRequestWithContext(ctx, http.MethodPost, at[group].URL+"/"+path, bytes.NewReader(body))
-		if err != nil {
-			return nil, err
+	w.limit, w.groups = limit, called(func(ctx context.Context, group, path string, body []byte) ([]byte, error) {
+		if group != "rack-a" && (frozen.Load() || freezes.Load() && bytes.Contains(body, []byte(`"Provision"`))) {
+			select {
+			case <-thaw:
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
 		}
-		answer, err := at[group].Client().Do(q)
-		if err != nil {
-			return nil, err
-		}
-		body, err = io.ReadAll(answer.Body)
-		return body, errors.Join(err, answer.Body.Close())
+		q := httptest.NewRequestWithContext(ctx, http.MethodPost, "/"+path, bytes.NewReader(body))
+		answer := httptest.NewRecorder()
+		(*leader.Load()).ServeHTTP(answer, q)
+		return answer.Body.Bytes(), nil
 	})
 	w.start()
 	leader.Store(leads(w))
-	defer func() { w.stop() }()
-	w.secret("bmc", "right")
-	soon := func(name string, within time.Duration) {
-		t.Helper()
-		began := time.Now()
-		for w.host(name).Status.Provisioning.State != hostapi.StateAvailable {
-			if time.Since(began) > within {
-				t.Fatalf("after %s the host %s is %+v", within, name, w.host(name).Status)
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		t.Logf("%s is available after %s", name, time.Since(began))
-	}
-	silent := manyHosts(w, "rack-b")
-	for waiting.Load() < 8 {
-		time.Sleep(time.Millisecond)
-	}
+	silent := slices.Concat(manyHosts(w, "rack-b"), manyHosts(w, "rack-c"), manyHosts(w, "rack-d"))
 	w.apply("healthy", inGroup("rack-a"))
 	w.apply("own", nil)
-	soon("healthy", 8*time.Second)
-	soon("own", 8*time.Second)
-	if waiting.Load() != 8 {
-		t.Errorf("%d calls wait for one leader", waiting.Load())
+	all := append(slices.Clone(silent), "healthy", "own")
+	for _, name := range all {
+		w.becomes(name, hostapi.StateAvailable)
 	}
-	answerAgain()
+	freezes.Store(true)
 	for _, name := range silent {
-		soon(name, 30*time.Second)
+		w.edit(name, withImage("http://images/a"))
+	}
+	time.Sleep(time.Second)
+	frozen.Store(true)
+	time.Sleep(after)
+	began := time.Now()
+	for _, name := range []string{"healthy", "own"} {
+		w.edit(name, withImage("http://images/a"))
+		w.becomes(name, hostapi.StateProvisioned)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("hosts of other groups are deployed after %s", took)
+	}
+	freezes.Store(false)
+	frozen.Store(false)
+	close(thaw)
+	for _, name := range silent {
+		w.becomes(name, hostapi.StateProvisioned)
+	}
+	if most := w.most.Load(); most > int64(limit)+3 { // one more for each silent leader
+		t.Errorf("%d nodes were busy at a time, of %d that may be", most, limit)
 	}
 }

@@ -38,7 +38,8 @@ type world struct {
 	machines *machines
 	limit    int
 	groups   reconciler.Groups
-	glance   func(node.Node) // between the sight of a node and what follows; nil for nothing
+	glance   func(node.Node)  // between the sight of a node and what follows; nil for nothing
+	slow     func(node.Event) // before the own engine takes a verb; nil for nothing
 
 	most atomic.Int64 // nodes that were busy at a time
 	mu   sync.Mutex
@@ -86,7 +87,7 @@ func (w *world) start() {
 	}
 	var parts sync.WaitGroup
 	parts.Go(func() { eng.Run(ctx) })
-	parts.Go(func() { rec.Run(ctx, glancing{eng, w.glance}) })
+	parts.Go(func() { rec.Run(ctx, glancing{eng, w.glance, w.slow}) })
 	w.docs, w.eng, w.rec, w.stop = docs, eng, rec, func() {
 		cancel()
 		parts.Wait()
@@ -97,6 +98,14 @@ func (w *world) start() {
 type glancing struct {
 	*engine.Engine
 	glance func(node.Node)
+	slow   func(node.Event)
+}
+
+func (g glancing) Provision(ctx context.Context, ref string, r plan.Request) error {
+	if g.slow != nil {
+		g.slow(r.Verb)
+	}
+	return g.Engine.Provision(ctx, ref, r)
 }
 
 func (g glancing) Node(ctx context.Context, ref string) (node.Node, error) {

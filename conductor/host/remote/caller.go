@@ -13,7 +13,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Call posts a body to a path of the leader of a group.
+// Call posts a body to a path of the leader of a group. Where the leader is there, and does not take it, the error is
+// an *UnservedError.
 type Call func(ctx context.Context, group, path string, body []byte) (answer []byte, err error)
 
 // Config is what a caller is made of.
@@ -25,10 +26,6 @@ type Config struct {
 	Patience node.Patience // with BMCs, of nodes that have none of their own
 	Log      *slog.Logger
 }
-
-// actTime is how long an act may take, which is a write to the database: a leader whose writes take half as long leads
-// no longer. An answer that comes later is lost: the next look at the host finds what was done.
-const actTime = 10 * time.Second
 
 // Caller is the conductor groups of a cluster, for the reconciler of the leader of the default group.
 type Caller struct {
@@ -49,7 +46,7 @@ func (c *Caller) Act(ctx context.Context, group string, n node.Node, a host.Acti
 	if err != nil {
 		return "", err
 	}
-	is, err := c.ask(ctx, group, actPath, o, actTime)
+	is, err := c.ask(ctx, group, actPath, o, answeredWithin(a))
 	return is.Node, err
 }
 
@@ -62,6 +59,15 @@ func (c *Caller) MediaSlots(ctx context.Context, group string, n node.Node) ([]n
 	is, err := c.ask(ctx, group, mediaPath, order{Node: n.UUID}, p.Call+actTime)
 	return is.Slots, err
 }
+
+// UnservedError is why a call was not carried out although its leader is not silent: it answered that it does not serve
+// (yet), or another one leads the group since.
+type UnservedError struct{ Err error }
+
+func (e *UnservedError) Error() string { return e.Err.Error() }
+
+// Unwrap is the error of the call.
+func (e *UnservedError) Unwrap() error { return e.Err }
 
 // ask sends an order, and waits for the answer no longer than a limit. Where the leader has just not answered, only a
 // probe is sent. All that keeps an order from being answered passes.
@@ -104,6 +110,9 @@ func (c *Caller) ask(ctx context.Context, group, path string, o order, limit tim
 
 // Led reports whether a conductor leads a group at the moment.
 func (c *Caller) Led(group string) bool { return c.Room.Led(group) }
+
+// Silent reports whether the leader of a group has just not answered.
+func (c *Caller) Silent(group string) bool { return c.reach.silent(group) }
 
 // Away says why the nodes of a group cannot be acted on.
 func (c *Caller) Away(group string) string { return c.reach.away(group) }

@@ -7,10 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -165,74 +162,6 @@ func TestAct(t *testing.T) {
 	if _, err := c.Act(t.Context(), "rack-a", n, host.DeleteNode{}); err == nil || errors.As(err, &away) {
 		t.Errorf("an order that is too large: %v", err)
 	}
-}
-
-// TestNoAnswer: calls to a leader that is frozen end, however long a BMC may take. While it is frozen, one call at a
-// time asks it, and the others are refused at once. The next one that is answered is the last that is alone.
-func TestNoAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		thaw := make(chan struct{})
-		var waiting, most atomic.Int64
-		frozen := func(ctx context.Context, _, _ string, _ []byte) ([]byte, error) {
-			most.Store(max(most.Load(), waiting.Add(1)))
-			defer waiting.Add(-1)
-			select {
-			case <-thaw:
-				return []byte(`{"node":"n1"}`), nil
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			}
-		}
-		c := NewCaller(Config{Log: quiet, Room: room{"rack-a": true}, Call: frozen, Patience: node.DefaultPatience()})
-		n := node.Node{UUID: "n1", DriverInfo: map[string]any{"bmc_call_timeout": 200}}
-		// many acts at a time, and how long each takes to be away; 0 for those that were answered
-		acts := func() (took []time.Duration) {
-			took = make([]time.Duration, 10)
-			var all sync.WaitGroup
-			for i := range took {
-				all.Go(func() {
-					began := time.Now()
-					_, err := c.Act(t.Context(), "rack-a", n, host.DeleteNode{})
-					var away *reconciler.AwayError
-					if err != nil && !errors.As(err, &away) {
-						t.Errorf("an act ends with %v", err)
-					}
-					if took[i] = time.Since(began); err != nil && took[i] == 0 {
-						took[i] = time.Nanosecond
-					}
-				})
-			}
-			all.Wait()
-			slices.Sort(took)
-			return took
-		}
-		if took := acts(); took[0] != actTime || most.Load() != 10 {
-			t.Errorf("the first acts, %d at a time, ended after %s", most.Load(), took)
-		}
-		time.Sleep(tryAgain)
-		for range 3 {
-			most.Store(0)
-			if took := acts(); took[8] != time.Nanosecond || took[9] != actTime || most.Load() != 1 {
-				t.Errorf("acts on a silent leader, %d at a time, ended after %s", most.Load(), took)
-			}
-			if why := c.Away("rack-a"); !strings.Contains(why, "does not answer") {
-				t.Errorf("away for %q", why)
-			}
-			time.Sleep(tryAgain)
-		}
-		began := time.Now()
-		var away *reconciler.AwayError
-		if _, err := c.MediaSlots(t.Context(), "rack-a", n); !errors.As(err, &away) ||
-			time.Since(began) != 200*time.Second+actTime {
-			t.Errorf("a question ended after %s with %v", time.Since(began), err)
-		}
-		time.Sleep(tryAgain)
-		close(thaw)
-		acts()
-		if took := acts(); took[9] != 0 || c.Away("rack-a") != "" {
-			t.Errorf("acts on a leader that answers again ended after %s, away for %q", took, c.Away("rack-a"))
-		}
-	})
 }
 
 // TestCountNodes: nodes of groups that nobody leads are not at work, but for those whose leader has just ended.

@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// TestGate: a silent leader is asked by one call at a time, each a while after the last one that was not answered.
+// TestGate: a silent leader is asked by one call at a time, each a while after the last one that was not answered. A
+// probe that is slow keeps others from it for a while only.
 func TestGate(t *testing.T) {
 	var g gate
-	var now time.Time
+	var now, begun time.Time // begun: when the last probe was
 	for i, step := range []struct {
 		after  time.Duration
 		event  func()
@@ -19,19 +20,25 @@ func TestGate(t *testing.T) {
 		{0, func() { g.failed(now) }, refused},
 		{tryAgain - 1, func() {}, refused},
 		{1, func() {}, probe},
-		{time.Hour, func() {}, refused}, // it is under way
-		{0, func() { g.failed(now); g.probed() }, refused},
+		{probeTime - 1, func() {}, refused}, // it is under way
+		{0, func() { g.failed(now); g.probed(begun) }, refused},
 		{tryAgain, func() { g.failed(now) }, refused}, // a call from before
 		{tryAgain, func() {}, probe},
-		{0, g.probed, probe}, // the last one was given up
-		{0, func() { g.answered(); g.probed() }, free},
+		{0, func() { g.probed(begun) }, probe},                             // the last one was given up
+		{probeTime, func() {}, probe},                                      // the last one is slow
+		{time.Second, func() { g.probed(begun.Add(-probeTime)) }, refused}, // its end is not that of the next
+		{0, func() { g.answered(); g.probed(begun) }, free},
 		{0, func() { g.failed(now) }, refused},
 		{0, g.answered, free}, // a call from before
 	} {
 		now = now.Add(step.after)
 		step.event()
-		if foreseen, got := g.admits(now), g.admit(now); got != step.admits || foreseen != got {
+		foreseen, got := g.admits(now), g.admit(now)
+		if got != step.admits || foreseen != got {
 			t.Errorf("step %d: %d, foreseen %d, expected %d", i, got, foreseen, step.admits)
+		}
+		if got == probe {
+			begun = now
 		}
 	}
 }

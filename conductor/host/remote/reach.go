@@ -47,13 +47,14 @@ func newReach(room Room, log *slog.Logger) *reach {
 type trouble struct {
 	gate
 	since time.Time
+	last  time.Time // when a call last failed; zero for none since the last answer
 	asked time.Time // when somebody last wanted to know of the group
 	told  bool      // that the group is away
 }
 
-// stale reports whether a call that was not answered says nothing any more: there was none since for long.
+// stale reports whether calls that failed say nothing any more: there was none for long.
 func (t *trouble) stale(now time.Time) bool {
-	return t.silent && !t.told && !t.probing && now.Sub(t.tried) > patience
+	return !t.told && t.probe.IsZero() && now.Sub(t.last) > patience
 }
 
 // errSilent is why a call is not made.
@@ -67,22 +68,23 @@ func (r *reach) begin(group string) (end func(), err error) {
 	if t == nil {
 		return func() {}, nil
 	}
-	switch t.admit(time.Now()) {
+	now := time.Now()
+	switch t.admit(now) {
 	case refused:
 		return nil, errSilent
 	case probe:
 		return func() {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			t.probed()
+			t.probed(now)
 		}, nil
 	default:
 		return func() {}, nil
 	}
 }
 
-// failed takes note of a call that was begun then, and not answered. Where another was answered since, it says nothing
-// of the group.
+// failed takes note of a call that was begun then, and failed. Where another was answered since, it says nothing of the
+// group. A leader that answered, and does not serve, is asked by all hosts until it takes longer than a takeover.
 func (r *reach) failed(group string, began time.Time, why error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,28 +92,35 @@ func (r *reach) failed(group string, began time.Time, why error) {
 		r.log.Warn("a host's node was not acted on, while those of others were; tried again", "group", group, "err", why)
 		return
 	}
-	t := r.trouble(group)
-	t.asked = time.Now()
+	now, t := time.Now(), r.trouble(group)
+	t.asked = now
 	if !r.room.Led(group) { // nobody is silent
 		return
 	}
-	if !t.silent {
-		r.log.Warn("a host's node was not acted on; tried again until its group's leader answers", "group", group, "err", why)
-	}
-	if !t.silent || t.stale(began) {
+	first := t.last.IsZero() || t.stale(began)
+	if first {
 		t.since = began
 	}
-	t.failed(time.Now())
+	t.last = now
+	var unserved *UnservedError
+	closes := !errors.As(why, &unserved) || now.Sub(t.since) >= patience
+	if first || closes && !t.silent {
+		r.log.Warn("a host's node was not acted on; tried again until its group's leader answers", "group", group, "err", why)
+	}
+	if closes {
+		t.failed(now)
+	}
 }
 
-// answered takes note of a call that was answered.
+// answered takes note of a call that was answered, or of a leader that has just begun: calls that began before say
+// nothing of the group any longer.
 func (r *reach) answered(group string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.heard[group] = time.Now()
 	if t := r.groups[group]; t != nil { // watch tells of it where its end is told
 		t.answered()
-		t.since = time.Now()
+		t.since, t.last = time.Now(), time.Time{}
 		if !t.told {
 			delete(r.groups, group)
 		}
@@ -126,6 +135,14 @@ func (r *reach) trouble(group string) *trouble {
 		r.groups[group] = t
 	}
 	return t
+}
+
+// silent reports whether the leader of a group has just not answered.
+func (r *reach) silent(group string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.groups[group]
+	return t != nil && t.silent
 }
 
 // away says why a group cannot be asked for longer than a takeover takes.
@@ -206,7 +223,7 @@ func (r *reach) changes() (all []string) {
 			all = append(all, group)
 			r.tell(group, why)
 		}
-		over := !t.told && !t.silent || t.stale(now)
+		over := !t.told && t.last.IsZero() || t.stale(now)
 		if over && r.room.Led(group) || now.Sub(t.asked) > unasked && !slices.Contains(known, group) {
 			delete(r.groups, group)
 		}

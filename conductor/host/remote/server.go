@@ -28,7 +28,9 @@ func Server(prefix string, read Read, verbs reconciler.Verbs) http.Handler {
 			if o.Node != "" {
 				ctx = node.AtRevision(ctx, o.Revision)
 			}
-			is.Node, err = reconciler.Act(ctx, verbs, o.Node, a)
+			is.Node, err = inTime(ctx, a, func(ctx context.Context) (string, error) {
+				return reconciler.Act(ctx, verbs, o.Node, a)
+			})
 			return is, err
 		},
 		mediaPath: func(ctx context.Context, o order) (is answer, err error) {
@@ -73,8 +75,9 @@ type Hosts interface {
 	GroupChanged(group string)
 }
 
-// Listener takes in which nodes of other groups have changed.
-func Listener(prefix string, read Read, hosts Hosts) http.Handler {
+// Listener takes in which nodes of other groups have changed, and which groups have another leader: that one is asked,
+// whatever became of calls to the one before it.
+func (c *Caller) Listener(prefix string, read Read, hosts Hosts) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+prefix+changedPath, func(w http.ResponseWriter, r *http.Request) {
 		var n news
@@ -88,10 +91,11 @@ func Listener(prefix string, read Read, hosts Hosts) http.Handler {
 			return
 		}
 		if n.All {
+			c.reach.answered(group)
 			hosts.GroupChanged(group) // of which read knows that the sender leads it
 		}
-		for _, c := range n.Nodes {
-			hosts.NodeChanged(node.Node{UUID: c.UUID, ProvisionState: c.State, ConductorGroup: group})
+		for _, of := range n.Nodes {
+			hosts.NodeChanged(node.Node{UUID: of.UUID, ProvisionState: of.State, ConductorGroup: group})
 		}
 		reply(w, answer{})
 	})

@@ -27,12 +27,13 @@ func (h *hosts) GroupChanged(group string) { h.heard = append(h.heard, "all of "
 func TestTeller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hosts{}
-		listener := Listener("/cluster/", func(_ http.ResponseWriter, r *http.Request, group string) ([]byte, error) {
+		read := func(_ http.ResponseWriter, r *http.Request, group string) ([]byte, error) {
 			if group != "rack-a" {
 				return nil, errors.New("another group")
 			}
 			return io.ReadAll(r.Body)
-		}, h)
+		}
+		listener := calling(nil).Listener("/cluster/", read, h)
 		var cut atomic.Bool
 		cut.Store(true)
 		caller := wired(listener)
