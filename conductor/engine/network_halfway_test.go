@@ -125,3 +125,30 @@ func TestNetworkAlone(t *testing.T) {
 		}
 	})
 }
+
+// TestNetworkPortDeleted: the record of a port that may be in the network of a ramdisk is not deleted before Neutron's
+// port is.
+func TestNetworkPortDeleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, s, n, port := halfway(t)
+		defer w.close()
+		stays := func(kind node.Kind, says string) {
+			t.Helper()
+			var refused *node.Refusal
+			if err := w.e.DeletePort(w.ctx, port.UUID); !errors.As(err, &refused) || refused.Kind != kind ||
+				!strings.Contains(err.Error(), says) {
+				t.Errorf("%v, expected %q", err, says)
+			}
+			_, err := w.e.Port(w.ctx, port.UUID)
+			w.must(err)
+		}
+		stays(node.Conflict, "manage")
+		w.must(w.e.SetMaintenance(w.ctx, n.UUID, true, "of the test"))
+		s.fail = errors.New("no answer")
+		stays(node.Busy, "no answer")
+		w.must(w.e.DeletePort(w.ctx, port.UUID))
+		if !slices.Equal(s.said, []string{"leave", "leave"}) {
+			t.Errorf("the switches heard %q", s.said)
+		}
+	})
+}

@@ -144,7 +144,7 @@ func (e *Records) updatePort(ctx context.Context, ref string, edit func(*node.Po
 	return p, e.putPort(ctx, n, &old, p)
 }
 
-// DeletePort removes a port, by UUID or name. One that a tenant uses stays,
+// DeletePort removes a port, by UUID or name. One that a tenant or a ramdisk uses stays,
 // unless its node is in maintenance.
 func (e *Records) DeletePort(ctx context.Context, ref string) error {
 	p, err := e.Port(ctx, ref)
@@ -161,6 +161,9 @@ func (e *Records) DeletePort(ctx context.Context, ref string) error {
 		}
 		if vif := p.VIF(); vif != "" && !n.Maintenance {
 			return node.Refuse(node.Conflict, "Cannot delete the port %s as it is bound to VIF %s for use.", p.UUID, vif)
+		}
+		if err := e.leaveByPort(ctx, n, p); err != nil {
+			return err
 		}
 		_, err = e.Commit(ctx, node.Change{Save: &n, DropPorts: []string{p.UUID}})
 		if !errors.Is(err, node.ErrStale) {

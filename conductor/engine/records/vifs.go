@@ -141,6 +141,30 @@ func (e *Records) DetachVIF(ctx context.Context, ref, id string) error {
 	return e.rewire(ctx, n.UUID, detaching(id))
 }
 
+// leaveByPort removes the Neutron port of a ramdisk that a node's port notes, or may have: without the port on record
+// nobody would know of it.
+func (e *Records) leaveByPort(ctx context.Context, n node.Node, p node.Port) error {
+	_, may := plan.RamdiskPorts(p)
+	switch {
+	case !may:
+		return nil
+	case !n.Maintenance:
+		return node.Refuse(node.Conflict, "Cannot delete the port %s: it is in the network of a ramdisk, or may be; have "+
+			"node %s leave that first (manage; in manageable: clean or provide; in active: power on), or put the node into "+
+			"maintenance", p.UUID, n.UUID)
+	case e.Networks == nil && plan.Neutron(n):
+		return node.Refuse(node.Invalid, "port %s is in the network of a ramdisk, or may be, and this conductor knows no "+
+			"Neutron: start it with --neutron-networks, or set another network_interface", p.UUID)
+	case e.Networks == nil: // gone for good
+		return nil
+	}
+	_, groups, err := e.Plugs(ctx, n.UUID)
+	if err != nil {
+		return err
+	}
+	return core.NetworkRefusal(e.Networks.Leave(ctx, n, []node.Port{p}, groups))
+}
+
 // unconnected are the states in which no VIF is bound to the machine.
 var unconnected = map[node.State]bool{node.Enroll: true, node.Manageable: true, node.Available: true}
 
