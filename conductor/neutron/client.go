@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/gophercloud/gophercloud/v2"
+	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -157,24 +159,52 @@ func refused(err error) bool {
 		e.status() != http.StatusRequestTimeout
 }
 
-// find is the UUID of what is named by its name or UUID: one of the networks or security-groups.
+// find is the UUID of what is named by its name or UUID: one of the networks or security-groups. Of several with the
+// same name it is the one of the service user's project: others may give theirs any name.
 func (c *Client) find(ctx context.Context, kind, named string) (string, error) {
 	if uuid.Validate(named) == nil {
 		return named, nil
 	}
-	found := map[string][]struct {
-		ID string `json:"id"`
-	}{}
-	query := url.Values{"name": {named}, "fields": {"id"}}
+	type candidate struct {
+		ID      string `json:"id"`
+		Project string `json:"project_id"`
+	}
+	found := map[string][]candidate{}
+	query := url.Values{"name": {named}, "fields": {"id", "project_id"}}
 	if err := c.call(ctx, http.MethodGet, kind, query, nil, &found); err != nil {
 		return "", err
 	}
 	all := found[strings.ReplaceAll(kind, "-", "_")]
-	if n := len(all); n != 1 {
-		return "", node.Refuse(node.Invalid, "Neutron has %d %s with the name %q, expected one: name it by its UUID", n,
-			strings.ReplaceAll(kind, "-", " "), named)
+	there := len(all)
+	if there > 1 {
+		own, err := c.project(ctx)
+		if err != nil {
+			return "", err
+		}
+		all = slices.DeleteFunc(all, func(one candidate) bool { return own == "" || one.Project != own })
+	}
+	if len(all) != 1 {
+		return "", node.Refuse(node.Invalid, "Neutron has %d %s with the name %q, expected one, or one in the project of "+
+			"the service user: name it by its UUID", there, strings.ReplaceAll(kind, "-", " "), named)
 	}
 	return all[0].ID, nil
+}
+
+// project is that of the service user, "" where Neutron asks for no token.
+func (c *Client) project(ctx context.Context) (string, error) {
+	s, err := c.Service(ctx)
+	if err != nil {
+		return "", fmt.Errorf("network service: %w", err)
+	}
+	token, ok := s.GetAuthResult().(tokens.CreateResult)
+	if !ok {
+		return "", nil
+	}
+	of, err := token.ExtractProject()
+	if err != nil || of == nil {
+		return "", err
+	}
+	return of.ID, nil
 }
 
 // By is the Neutron that a cloud's catalogue names, for Config.Service.
