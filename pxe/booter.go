@@ -52,6 +52,7 @@ type Client struct {
 	Detail   string     // what was asked for: a file name, a vendor class; for people
 	Lent     time.Time  // when it was last given IP; zero when that is not known
 	Script   bool       // it asks for its boot script, at an address that is its own
+	Files    bool       // it asks for its boot script, kernel or ramdisk: only then is it found out where these are
 }
 
 // Action is what a machine gets.
@@ -72,15 +73,15 @@ func (a Action) Boots() bool { return a == Ramdisk || a == Image }
 // Boot is the answer to one Client.
 type Boot struct {
 	Action  Action
-	Kernel  string // absolute local path, or an http(s) URL
-	Initrd  string // absolute local path, or an http(s) URL
+	Kernel  string // absolute local path, or an http(s) URL; that only in the answer to a Client with Files
+	Initrd  string // the same
 	Cmdline string // kernel command line, without initrd=; whole only in the answer to who asks for the script
 
 	// Overlay is a cpio archive (newc) of files for this machine's ramdisk, a multiple of 4
 	// bytes long; "" for none. The kernel unpacks it before Initrd.
 	Overlay string
 
-	ImageURL string // http(s) URL of what Image boots; its server must answer Range
+	ImageURL string // http(s) URL of what Image boots, as Kernel; its server must answer Range
 
 	Stranger bool // nobody has enrolled the machine: it must take no address from one that somebody has
 

@@ -72,6 +72,9 @@ func (p *Policy) Boot(ctx context.Context, c pxe.Client) (boot pxe.Boot, err err
 			return pxe.Boot{}, fmt.Errorf("take note of this boot: %w", err)
 		}
 	}
+	if !c.Files && p.Images != nil {
+		p = p.unfetched()
+	}
 	if own, ok := plan.BootsInstance(n); ok {
 		return p.instance(ctx, n, own)
 	}

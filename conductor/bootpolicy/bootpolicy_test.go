@@ -138,7 +138,7 @@ func TestBoot(t *testing.T) {
 			}
 			p := policy(t, tc.n, node.Port{PXEEnabled: tc.pxe})
 			p.Images = namedImages{}
-			got, err := p.Boot(t.Context(), pxe.Client{MAC: hw})
+			got, err := p.Boot(t.Context(), pxe.Client{MAC: hw, Files: true})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -26,6 +26,7 @@ type finder struct {
 	deploys       []string // project and image of the deploys that images were looked for
 	names         node.ImageFound
 	files         []string // kernels and ramdisks that were looked for, with the same
+	begun         []bool   // whether boot files and ISO images were to begin to come
 }
 
 func (f *finder) note(n node.Node) {
@@ -46,8 +47,13 @@ func (f *finder) ISOURL(context.Context, node.Node, string) (string, error) {
 	return "http://here/iso", f.check
 }
 
-func (f *finder) CheckBootFile(_ context.Context, n node.Node, source string) error {
-	f.files = append(f.files, source+" for "+n.Run.Project)
+func (f *finder) CheckISO(_ context.Context, n node.Node, source string, begin bool) error {
+	f.begun = append(f.begun, begin)
+	return f.check
+}
+
+func (f *finder) CheckBootFile(_ context.Context, n node.Node, source string, begin bool) error {
+	f.files, f.begun = append(f.files, source+" for "+n.Run.Project), append(f.begun, begin)
 	return f.check
 }
 
@@ -185,6 +191,21 @@ func TestRamdiskOfImage(t *testing.T) {
 		}
 		if diff := cmp.Diff([]string{"deploy blue " + image}, f.deploys); diff != "" {
 			t.Errorf("looked for the image (-want +got)\n%s", diff)
+		}
+		if valid, err := w.e.Validate(w.ctx, id); err != nil || valid["deploy"] != nil {
+			t.Errorf("validate says %v, %v", valid, err)
+		}
+		if _, err := w.e.UpdateNode(w.ctx, id, func(n *node.Node) error {
+			n.InstanceInfo = map[string]any{"boot_iso": image}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if valid, err := w.e.Validate(w.ctx, id); err != nil || valid["deploy"] != nil {
+			t.Errorf("validate says %v, %v", valid, err)
+		}
+		if diff := cmp.Diff([]bool{true, true, false, false, false}, f.begun); diff != "" {
+			t.Errorf("images begin to come for a deploy, and for no look (-want +got)\n%s", diff)
 		}
 	})
 }

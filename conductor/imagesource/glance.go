@@ -45,8 +45,8 @@ var diskFormats = map[string]string{"raw": "raw", "qcow2": "qcow2", "ami": "raw"
 // containers are the container formats without anything around the image.
 var containers = []string{"", "bare", "ami", "aki", "ari"}
 
-// inGlance finds an image that n may have, and whose bytes are there.
-func (s *Sources) inGlance(ctx context.Context, n node.Node, source string) (i glance.Image, err error) {
+// inGlance finds an image that n may have, and whose bytes are there. It asks from, which is Glance or the recent one.
+func (s *Sources) inGlance(ctx context.Context, from Glance, n node.Node, source string) (i glance.Image, err error) {
 	id := node.GlanceImage(source)
 	switch {
 	case id == "":
@@ -57,10 +57,10 @@ func (s *Sources) inGlance(ctx context.Context, n node.Node, source string) (i g
 	case s.served == "":
 		return i, errNotServed
 	}
-	if i, err = s.glance.Image(ctx, id); err != nil {
+	if i, err = from.Image(ctx, id); err != nil {
 		return i, err
 	}
-	if err = s.lentTo(ctx, n, i); err != nil {
+	if err = lentTo(ctx, from, n, i); err != nil {
 		return i, err
 	}
 	switch {
@@ -78,7 +78,7 @@ func (s *Sources) inGlance(ctx context.Context, n node.Node, source string) (i g
 
 // lentTo refuses an image that those who ask for it may not have. The conductor's user sees all images, so that it is
 // looked which projects have it.
-func (s *Sources) lentTo(ctx context.Context, n node.Node, i glance.Image) error {
+func lentTo(ctx context.Context, from Glance, n node.Node, i glance.Image) error {
 	if i.Visibility == glance.Public || i.Visibility == glance.Community {
 		return nil
 	}
@@ -89,7 +89,7 @@ func (s *Sources) lentTo(ctx context.Context, n node.Node, i glance.Image) error
 		var in bool
 		if i.Visibility == glance.Shared {
 			var err error
-			if in, err = s.glance.Member(ctx, i.ID, project); err != nil {
+			if in, err = from.Member(ctx, i.ID, project); err != nil {
 				return err
 			}
 		}
@@ -124,7 +124,7 @@ func borrowers(n node.Node, image string) (projects []string) {
 // diskInGlance is inGlance for an image of a disk, with its checksum.
 func (s *Sources) diskInGlance(ctx context.Context, n node.Node, source, given, algo, value string,
 ) (i glance.Image, sum disk.Checksum, err error) {
-	if i, err = s.inGlance(ctx, n, source); err != nil {
+	if i, err = s.inGlance(ctx, s.glance, n, source); err != nil {
 		return i, sum, err
 	}
 	if diskFormats[i.DiskFormat] == "" {

@@ -22,7 +22,7 @@ var isoFormats = []string{"iso", "raw"}
 
 // ramdiskInGlance finds the kernel and the ramdisk that the properties of an image name (deploy interface ramdisk).
 func (s *Sources) ramdiskInGlance(ctx context.Context, n node.Node, source string) (found node.ImageFound, err error) {
-	i, err := s.inGlance(ctx, n, source)
+	i, err := s.inGlance(ctx, s.glance, n, source)
 	if err != nil {
 		return found, err
 	}
@@ -38,21 +38,32 @@ func (s *Sources) ramdiskInGlance(ctx context.Context, n node.Node, source strin
 	return found, nil
 }
 
-// isoInGlance is inGlance for an ISO image. It begins to come, where there is a cache: firmware does not wait long.
-func (s *Sources) isoInGlance(ctx context.Context, n node.Node, source string) error {
-	i, err := s.inGlance(ctx, n, source)
+// isoInGlance is inGlance for an ISO image.
+func (s *Sources) isoInGlance(ctx context.Context, from Glance, n node.Node, source string) (glance.Image, error) {
+	i, err := s.inGlance(ctx, from, n, source)
 	if err != nil {
-		return err
+		return i, err
 	}
 	if !slices.Contains(isoFormats, i.DiskFormat) {
-		return permanent{fmt.Errorf("image %s of Glance has the disk format %.20q, expected an ISO (%s)", i.ID, i.DiskFormat,
-			strings.Join(isoFormats, ", "))}
+		return i, permanent{fmt.Errorf("image %s of Glance has the disk format %.20q, expected an ISO (%s)", i.ID,
+			i.DiskFormat, strings.Join(isoFormats, ", "))}
 	}
-	sum, err := sumInGlance(i, "", "", "")
-	if err != nil || s.pulled == nil {
+	_, err = sumInGlance(i, "", "", "")
+	return i, err
+}
+
+// CheckISO refuses an ISO image that is not there for n. With begin one of Glance's begins to come, where there is a
+// cache: firmware does not wait long.
+func (s *Sources) CheckISO(ctx context.Context, n node.Node, source string, begin bool) error {
+	if node.GlanceImage(source) == "" {
+		_, err := s.namedISO(ctx, n, source)
 		return err
 	}
-	src, err := s.originInGlance(ctx, i, sum)
+	i, err := s.isoInGlance(ctx, s.glance, n, source)
+	if err != nil || s.pulled == nil || !begin {
+		return err
+	}
+	src, err := s.knownOrigin(ctx, i)
 	if err == nil {
 		err = s.beginSoon(ctx, src)
 	}
@@ -86,21 +97,29 @@ func (d *agentServer) serveGlanceISO(w http.ResponseWriter, r *http.Request, n n
 }
 
 func (d *agentServer) pulledISO(ctx context.Context, i glance.Image) (*imagestore.Content, error) {
-	sum, err := sumInGlance(i, "", "", "")
-	if err != nil {
-		return nil, err
-	}
-	src, err := d.originInGlance(ctx, i, sum)
+	src, err := d.knownOrigin(ctx, i)
 	if err != nil {
 		return nil, err
 	}
 	return d.pulled.Pull(ctx, src)
 }
 
-// bootFileInGlance is inGlance for a kernel or a ramdisk, which the boot service serves from a file.
-func (s *Sources) bootFileInGlance(ctx context.Context, n node.Node, source string) (i glance.Image, err error) {
-	if i, err = s.inGlance(ctx, n, source); err != nil {
-		return i, err
+// knownOrigin is originInGlance for an image that is known by the checksum of Glance's alone.
+func (s *Sources) knownOrigin(ctx context.Context, i glance.Image) (imagestore.Source, error) {
+	sum, err := sumInGlance(i, "", "", "")
+	if err != nil {
+		return imagestore.Source{}, err
+	}
+	return s.originInGlance(ctx, i, sum)
+}
+
+// bootFileInGlance is inGlance for a kernel or a ramdisk, which the boot service serves from a file. It says where the
+// bytes come from.
+func (s *Sources) bootFileInGlance(ctx context.Context, from Glance, n node.Node, source string) (src imagestore.Source,
+	err error) {
+	i, err := s.inGlance(ctx, from, n, source)
+	if err != nil {
+		return src, err
 	}
 	switch {
 	case !slices.Contains(bootFormats, i.DiskFormat):
@@ -110,18 +129,21 @@ func (s *Sources) bootFileInGlance(ctx context.Context, n node.Node, source stri
 		err = permanent{errors.New("kernels and ramdisks of Glance need --image-cache: machines boot from files of this " +
 			"host")}
 	}
-	return i, err
+	if err != nil {
+		return src, err
+	}
+	return s.knownOrigin(ctx, i)
 }
 
-// CheckBootFile refuses a kernel or a ramdisk that is not there for n. One of Glance's begins to come: the firmware of
-// a machine does not wait long.
-func (s *Sources) CheckBootFile(ctx context.Context, n node.Node, source string) error {
+// CheckBootFile refuses a kernel or a ramdisk that is not there for n. With begin one of Glance's begins to come: the
+// firmware of a machine does not wait long.
+func (s *Sources) CheckBootFile(ctx context.Context, n node.Node, source string, begin bool) error {
 	if node.GlanceImage(source) == "" {
 		_, err := s.BootFile(ctx, n, source)
 		return err
 	}
-	src, err := s.bootFileSource(ctx, n, source)
-	if err != nil {
+	src, err := s.bootFileInGlance(ctx, s.glance, n, source)
+	if err != nil || !begin {
 		return err
 	}
 	return s.beginSoon(ctx, src)
@@ -138,28 +160,18 @@ func (s *Sources) beginSoon(ctx context.Context, src imagestore.Source) error {
 	return err
 }
 
-// bootFileSource is where the bytes of a kernel or a ramdisk come from.
-func (s *Sources) bootFileSource(ctx context.Context, n node.Node, source string) (src imagestore.Source, err error) {
-	i, err := s.bootFileInGlance(ctx, n, source)
-	if err != nil {
-		return src, err
-	}
-	sum, err := sumInGlance(i, "", "", "")
-	if err != nil {
-		return src, err
-	}
-	return s.originInGlance(ctx, i, sum)
-}
-
 // pulledFile is the file of a kernel or ramdisk of Glance's. It waits until all of it has come.
 func (s *Sources) pulledFile(ctx context.Context, n node.Node, source string) (string, error) {
-	src, err := s.bootFileSource(ctx, n, source)
+	src, err := s.bootFileInGlance(ctx, s.recent, n, source)
 	if err != nil {
 		return "", err
 	}
-	content, err := s.pulled.Pull(ctx, src)
+	content, err := s.pulled.Pull(ctx, src) // it is also marked as used
 	if err != nil {
 		return "", err
+	}
+	if path := s.pulled.Path(src.Key()); path != "" { // its bytes were found right when they came
+		return path, content.Close()
 	}
 	if _, err := io.Copy(io.Discard, content); err != nil {
 		return "", errors.Join(err, content.Close())

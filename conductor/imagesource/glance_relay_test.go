@@ -111,14 +111,16 @@ func TestGlanceShrinks(t *testing.T) {
 func TestGlanceBootFile(t *testing.T) {
 	s := newCloudSite(t, 1<<20)
 	s.image["disk_format"], s.image["container_format"] = "aki", "aki"
-	if err := s.CheckBootFile(t.Context(), s.node, imageID); err != nil {
-		t.Fatal(err)
-	}
-	s.change(func() {
-		if s.reads != 1 {
-			t.Errorf("a check has %d reads begin, expected 1", s.reads)
+	for want, begin := range []bool{false, true} {
+		if err := s.CheckBootFile(t.Context(), s.node, imageID, begin); err != nil {
+			t.Fatal(err)
 		}
-	})
+		s.change(func() {
+			if s.asked != want {
+				t.Errorf("a check that is to begin (%t) has %d reads begin", begin, s.asked)
+			}
+		})
+	}
 	path, err := s.BootFile(t.Context(), s.node, imageID)
 	if err != nil {
 		t.Fatal(err)
@@ -128,17 +130,17 @@ func TestGlanceBootFile(t *testing.T) {
 	}
 	owned("red", "")(s)
 	deployed("", other)(s) // Nova asks for an image; the kernel was named by the owner
-	refused(t, s.CheckBootFile(t.Context(), s.node, imageID), "is not for project red")
+	refused(t, s.CheckBootFile(t.Context(), s.node, imageID, true), "is not for project red")
 	deployed("blue", other)(s)
-	if err := s.CheckBootFile(t.Context(), s.node, imageID); err != nil {
+	if err := s.CheckBootFile(t.Context(), s.node, imageID, true); err != nil {
 		t.Error(err)
 	}
 	_, err = s.Check(t.Context(), s.node, imageID)
 	refused(t, err, "expected raw or qcow2")
 	s.image["disk_format"], s.image["container_format"] = "qcow2", "bare"
-	refused(t, s.CheckBootFile(t.Context(), s.node, imageID), "expected a kernel or a ramdisk")
+	refused(t, s.CheckBootFile(t.Context(), s.node, imageID, true), "expected a kernel or a ramdisk")
 	s = newCloudSite(t, 0)
-	refused(t, s.CheckBootFile(t.Context(), s.node, imageID), "--image-cache")
+	refused(t, s.CheckBootFile(t.Context(), s.node, imageID, true), "--image-cache")
 }
 
 // textInfo is what an agent would be told of a node's image, before it is found.

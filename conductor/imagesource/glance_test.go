@@ -38,6 +38,8 @@ type catalogue struct {
 	mute   bool           // bytes do not come
 	reads  int            // answers with bytes from the first on
 	asked  int            // requests for bytes
+
+	questions int // requests about images
 }
 
 func (c *catalogue) change(do func()) {
@@ -51,6 +53,8 @@ func (c *catalogue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	image, body, breaks, token, mute := c.image, c.body, c.breaks, c.token, c.mute
 	if strings.HasSuffix(r.URL.Path, "/file") {
 		c.asked++
+	} else {
+		c.questions++
 	}
 	c.mu.Unlock()
 	switch {

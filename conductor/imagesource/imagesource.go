@@ -35,7 +35,7 @@ type Sources struct {
 	log    *slog.Logger
 	glance Glance
 	retry  disk.HTTPOptions
-	read   descriptions
+	recent *recent // Glance, for boots and reads
 
 	mu      sync.Mutex
 	origins map[string]imagestore.Source // of pulled images, by key
@@ -67,7 +67,7 @@ type Config struct {
 func New(c Config) *Sources {
 	return &Sources{files: c.Files, served: c.Served, client: c.Client, sums: newSums(), named: c.Named,
 		pulled: c.Pulled, key: c.Key, media: c.Media, log: c.Log, glance: c.Glance,
-		retry: c.Retry, read: descriptions{kept: map[string]description{}}, origins: map[string]imagestore.Source{}}
+		retry: c.Retry, recent: &recent{Glance: c.Glance}, origins: map[string]imagestore.Source{}}
 }
 
 // kind is one way to name an image.

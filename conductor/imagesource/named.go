@@ -163,13 +163,20 @@ func (s *Sources) ISOURL(ctx context.Context, n node.Node, source string) (strin
 // iso finds an ISO image, and says what it is called in its path.
 func (s *Sources) iso(ctx context.Context, n node.Node, source string) (what string, err error) {
 	if id := node.GlanceImage(source); id != "" {
-		return isoOfGlance(id), s.isoInGlance(ctx, n, source)
+		_, err := s.isoInGlance(ctx, s.recent, n, source)
+		return isoOfGlance(id), err
 	}
+	i, err := s.namedISO(ctx, n, source)
+	return i.Name + " " + i.Digest, err
+}
+
+// namedISO finds a named image that is an ISO.
+func (s *Sources) namedISO(ctx context.Context, n node.Node, source string) (node.Image, error) {
 	i, err := s.find(ctx, n, source)
 	if err == nil && i.Format != node.ImageISO && i.Format != node.ImageRaw {
 		err = permanent{fmt.Errorf("image %s is of the format %s, expected an ISO", i.Name, i.Format)}
 	}
-	return i.Name + " " + i.Digest, err
+	return i, err
 }
 
 // isoOfGlance is what an ISO image of Glance's is called in its path: no name of an image begins so.

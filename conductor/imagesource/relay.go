@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/glance"
@@ -163,42 +162,12 @@ func (d *agentServer) relay(w http.ResponseWriter, r *http.Request, n node.Node,
 	}
 }
 
-// describedFor is how long the description of an image is believed while agents read it.
-const describedFor = time.Minute
-
-// descriptions are what Glance has said of images that are being read.
-type descriptions struct {
-	mu   sync.Mutex
-	kept map[string]description
-}
-
-type description struct {
-	image glance.Image
-	at    string
-	until time.Time
-}
-
-// described is what Glance says of an image, and the URL of its bytes.
+// described is what Glance says of an image, or said within a minute, and the URL of its bytes.
 func (s *Sources) described(ctx context.Context, id string) (glance.Image, string, error) {
-	s.read.mu.Lock()
-	d, known := s.read.kept[id]
-	s.read.mu.Unlock()
-	if known && time.Now().Before(d.until) {
-		return d.image, d.at, nil
-	}
-	i, err := s.glance.Image(ctx, id)
+	i, err := s.recent.Image(ctx, id)
 	if err != nil {
 		return i, "", err
 	}
 	at, err := s.glance.Data(ctx, id)
-	if err != nil {
-		return i, "", err
-	}
-	s.read.mu.Lock()
-	defer s.read.mu.Unlock()
-	if len(s.read.kept) >= maxOrigins {
-		clear(s.read.kept)
-	}
-	s.read.kept[id] = description{i, at, time.Now().Add(describedFor)}
-	return i, at, nil
+	return i, at, err
 }

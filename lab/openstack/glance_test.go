@@ -202,7 +202,7 @@ func (c *cloud) boots(t *testing.T, body []byte) {
 		}
 		for id, format := range map[string]string{kernel: "aki", ramdisk: "ari"} {
 			if cache == 0 {
-				if err := c.CheckBootFile(t.Context(), n, id); err == nil || !strings.Contains(err.Error(), "--image-cache") {
+				if err := c.CheckBootFile(t.Context(), n, id, true); err == nil || !strings.Contains(err.Error(), "--image-cache") {
 					t.Errorf("%s without a cache: %v", format, err)
 				}
 				continue
@@ -221,7 +221,7 @@ func (c *cloud) boots(t *testing.T, body []byte) {
 	for name, err := range map[string]error{
 		"iso":    second(c.ISOURL(t.Context(), asked, iso)),
 		"image":  second(c.Check(t.Context(), asked, image)),
-		"kernel": c.CheckBootFile(t.Context(), asked, kernel),
+		"kernel": c.CheckBootFile(t.Context(), asked, kernel, false),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "is not for project somebody") {
 			t.Errorf("the %s of another project: %v", name, err)

@@ -51,11 +51,11 @@ func New(c Config) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+pxe.LoaderPath("{file...}"), h.loader)
 	mux.HandleFunc("GET "+pxe.StartPath(), h.start)
-	mux.HandleFunc("GET /ipxe/{mac}", h.machine(h.script, true))
-	mux.HandleFunc("GET /boot/{mac}/kernel", h.machine(h.kernel, false))
-	mux.HandleFunc("GET /boot/{mac}/initrd", h.machine(h.initrd, false))
-	mux.HandleFunc("GET /boot/{mac}/overlay", h.machine(h.overlay, false))
-	mux.HandleFunc("GET /boot/{mac}/failed", h.machine(h.failed, false))
+	mux.HandleFunc("GET /ipxe/{mac}", h.machine(h.script, pxe.Client{Script: true, Files: true}))
+	mux.HandleFunc("GET /boot/{mac}/kernel", h.machine(h.kernel, pxe.Client{Files: true}))
+	mux.HandleFunc("GET /boot/{mac}/initrd", h.machine(h.initrd, pxe.Client{Files: true}))
+	mux.HandleFunc("GET /boot/{mac}/overlay", h.machine(h.overlay, pxe.Client{}))
+	mux.HandleFunc("GET /boot/{mac}/failed", h.machine(h.failed, pxe.Client{}))
 	for prefix, extra := range c.Extra {
 		mux.Handle(prefix, h.recorded(prefix, extra))
 	}
@@ -66,7 +66,7 @@ func New(c Config) http.Handler {
 // and answers 404 with the reason when that is nothing. A boot script holds the
 // boot's one-time word: only the address that DHCP lent to the machine gets it.
 func (h *handler) machine(serve func(http.ResponseWriter, *http.Request, pxe.Client, pxe.Boot),
-	script bool) http.HandlerFunc {
+	asks pxe.Client) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		mac, err := net.ParseMAC(r.PathValue("mac"))
 		if err != nil || len(mac) != 6 {
@@ -87,7 +87,7 @@ func (h *handler) machine(serve func(http.ResponseWriter, *http.Request, pxe.Cli
 					"start the conductor with --other-dhcp", c.IP, mac), http.StatusForbidden)
 			return
 		}
-		c.Script = script
+		c.Script, c.Files = asks.Script, asks.Files
 		ctx, cancel := context.WithTimeout(r.Context(), askTimeout)
 		defer cancel()
 		boot, err := h.Booter.Boot(ctx, c)

@@ -12,8 +12,9 @@ import (
 
 // CheckImage refuses a deploy whose image the conductor itself would have to
 // find, and cannot, and one that would not boot as this conductor is set. Where
-// it is not known how a machine boots, its agent finds out, and refuses the same.
-func (e *Core) CheckImage(ctx context.Context, n node.Node) (found node.ImageFound, err error) {
+// it is not known how a machine boots, its agent finds out, and refuses the same. With begin the images that the
+// conductor needs itself begin to come.
+func (e *Core) CheckImage(ctx context.Context, n node.Node, begin bool) (found node.ImageFound, err error) {
 	if err := e.checkBootMode(n); err != nil {
 		return found, err
 	}
@@ -22,7 +23,7 @@ func (e *Core) CheckImage(ctx context.Context, n node.Node) (found node.ImageFou
 		key, source = "boot_iso", iso
 	}
 	if plan.FoundByConductor(source) {
-		if found, err = e.findImage(ctx, n, key, source); err != nil {
+		if found, err = e.findImage(ctx, n, key, source, begin); err != nil {
 			return found, err
 		}
 		if n = plan.WithImage(n, found); found.Type != "" { // of which there are more checks than by the node alone
@@ -31,18 +32,19 @@ func (e *Core) CheckImage(ctx context.Context, n node.Node) (found node.ImageFou
 			}
 		}
 	}
-	return found, e.checkBootFiles(ctx, n)
+	return found, e.checkBootFiles(ctx, n, begin)
 }
 
 // findImage has an image found that agents or firmware cannot find by themselves.
-func (e *Core) findImage(ctx context.Context, n node.Node, key, source string) (found node.ImageFound, err error) {
+func (e *Core) findImage(ctx context.Context, n node.Node, key, source string, begin bool) (found node.ImageFound,
+	err error) {
 	if e.Images == nil {
 		return found, node.Refuse(node.Invalid,
 			"node %s cannot be deployed: this conductor takes images from http(s) URLs only, and instance_info/%s is %q",
 			n.UUID, key, source)
 	}
 	if key == "boot_iso" {
-		_, err = e.Images.ISOURL(ctx, n, source)
+		err = e.Images.CheckISO(ctx, n, source, begin)
 	} else {
 		found, err = e.Images.Check(ctx, n, source)
 	}
@@ -53,10 +55,10 @@ func (e *Core) findImage(ctx context.Context, n node.Node, key, source string) (
 }
 
 // CheckImageFor is CheckImage for a deploy that a user of a project asks for; "" is the whole system.
-func (e *Core) CheckImageFor(ctx context.Context, n node.Node, project string) (node.ImageFound, error) {
+func (e *Core) CheckImageFor(ctx context.Context, n node.Node, project string, begin bool) (node.ImageFound, error) {
 	run := plan.DeployFor(n, project)
 	n.Run = &run
-	return e.CheckImage(ctx, n)
+	return e.CheckImage(ctx, n, begin)
 }
 
 // checkBootMode refuses a partition image whose boot loader this conductor lets nobody install.
@@ -71,11 +73,11 @@ func (e *Core) checkBootMode(n node.Node) error {
 }
 
 // checkBootFiles refuses a deploy whose kernel or ramdisk is named, and not there.
-func (e *Core) checkBootFiles(ctx context.Context, n node.Node) error {
+func (e *Core) checkBootFiles(ctx context.Context, n node.Node, begin bool) error {
 	for _, file := range plan.NamedBootFiles(n) {
 		err := node.Refuse(node.Invalid, "this conductor keeps no images")
 		if e.Images != nil {
-			err = e.Images.CheckBootFile(ctx, n, file.Source)
+			err = e.Images.CheckBootFile(ctx, n, file.Source, begin)
 		}
 		if err != nil {
 			return node.Refuse(node.Invalid, "node %s cannot be deployed: %s: %v", n.UUID, file.Field, err)
@@ -97,7 +99,7 @@ func (e *Core) requestedImage(ctx context.Context, ref string, r plan.Request) (
 	if err != nil || !node.Requestable(n.ProvisionState, r.Verb) {
 		return nil, err
 	}
-	known, err := e.CheckImageFor(ctx, n, r.Project)
+	known, err := e.CheckImageFor(ctx, n, r.Project, true)
 	if err != nil {
 		return nil, err
 	}

@@ -110,10 +110,12 @@ type Images interface {
 	Locate(ctx context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error)
 	// Through is Locate for an image that agents could fetch by themselves: from a cache, where there is one.
 	Through(ctx context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error)
+	// CheckISO is Check for an ISO image; with begin the image begins to come, where the conductor needs it itself.
+	CheckISO(ctx context.Context, n node.Node, source string, begin bool) error
+	// CheckBootFile is CheckISO for a kernel or ramdisk.
+	CheckBootFile(ctx context.Context, n node.Node, source string, begin bool) error
 	// ISOURL is where firmware reads the ISO image that a node boots by its name. It refuses as Check does.
 	ISOURL(ctx context.Context, n node.Node, source string) (string, error)
-	// CheckBootFile is Check for a kernel or ramdisk.
-	CheckBootFile(ctx context.Context, n node.Node, source string) error
 	// BootFile is the path of a kernel or ramdisk that a node boots by its name. It refuses as Check does.
 	BootFile(ctx context.Context, n node.Node, source string) (string, error)
 }

@@ -105,7 +105,7 @@ func (e *Hardware) Validate(ctx context.Context, ref string) (map[string]error, 
 	out["network"] = cmp.Or(plan.CheckNetwork(n, ports, e.Settings, node.Deploy),
 		plan.CheckNetwork(n, ports, e.Settings, node.Clean))
 	if out["deploy"] = plan.CheckInstance(n); out["deploy"] == nil {
-		_, out["deploy"] = e.CheckImageFor(ctx, n, core.ProjectOf(ctx))
+		_, out["deploy"] = e.CheckImageFor(ctx, n, core.ProjectOf(ctx), false) // whoever may look has no image fetched
 	}
 	if out["deploy"] == nil {
 		out["deploy"] = plan.CheckInstanceTraits(n)
