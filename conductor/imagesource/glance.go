@@ -82,12 +82,16 @@ func lentTo(ctx context.Context, from Glance, n node.Node, i glance.Image) error
 	if i.Visibility == glance.Public || i.Visibility == glance.Community {
 		return nil
 	}
-	for _, project := range borrowers(n, i.ID) {
+	projects := borrowers(n, i.ID)
+	if owner, named := n.ImageNamer(i.ID); named { // everybody may write any UUID into the properties of an image
+		projects = append(projects, owner)
+	}
+	for _, project := range projects {
 		if project == i.Owner {
 			continue
 		}
 		var in bool
-		if i.Visibility == glance.Shared {
+		if i.Visibility == glance.Shared && project != "" {
 			var err error
 			if in, err = from.Member(ctx, i.ID, project); err != nil {
 				return err
@@ -103,7 +107,8 @@ func lentTo(ctx context.Context, from Glance, n node.Node, i glance.Image) error
 
 // borrowers are the projects that must all have an image; none for the image with which a user of the whole system, as
 // Nova is, has begun a deploy. In a deploy that a user of a project has begun it is that project alone: an owner may
-// name any project as the lessee. Every other image must be for both owner and lessee, since either may have named it.
+// name any project as the lessee, and the images that it began with are that project's until the instance ends. Every
+// other image must be for both owner and lessee, since either may have named it.
 func borrowers(n node.Node, image string) (projects []string) {
 	if run := n.Run; run != nil && run.Activity == "deploy" {
 		switch {
@@ -112,6 +117,9 @@ func borrowers(n node.Node, image string) (projects []string) {
 		case strings.EqualFold(run.Image, image):
 			return nil
 		}
+	}
+	if project := n.ImageDeployer(image); project != "" {
+		return []string{project}
 	}
 	for _, project := range []string{n.Owner, n.Lessee} {
 		if project != "" {

@@ -26,7 +26,7 @@ func (s *Sources) ramdiskInGlance(ctx context.Context, n node.Node, source strin
 	if err != nil {
 		return found, err
 	}
-	found.Kernel, found.Ramdisk = node.GlanceImage(i.KernelID), node.GlanceImage(i.RamdiskID)
+	found.Kernel, found.Ramdisk, found.Owner = node.GlanceImage(i.KernelID), node.GlanceImage(i.RamdiskID), i.Owner
 	for _, p := range []struct{ name, id, value string }{
 		{"kernel_id", found.Kernel, i.KernelID}, {"ramdisk_id", found.Ramdisk, i.RamdiskID}} {
 		if p.id == "" {
@@ -73,9 +73,13 @@ func (s *Sources) CheckISO(ctx context.Context, n node.Node, source string, begi
 	return err
 }
 
-// serveGlanceISO serves an ISO image to firmware: from the cache, or as it is read.
+// serveGlanceISO serves an ISO image to firmware: from the cache, or as it is read. It is judged as at a boot.
 func (d *agentServer) serveGlanceISO(w http.ResponseWriter, r *http.Request, n node.Node, id string) {
-	i, at, err := d.described(r.Context(), id)
+	i, err := d.isoInGlance(r.Context(), d.recent, n, id)
+	at := ""
+	if err == nil {
+		at, err = d.glance.Data(r.Context(), i.ID)
+	}
 	if err != nil {
 		d.refused(w, n, err)
 		return

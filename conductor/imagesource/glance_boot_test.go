@@ -16,6 +16,7 @@ func TestGlanceISO(t *testing.T) {
 			s := newCloudSite(t, cache)
 			s.image["disk_format"] = "iso"
 			s.node.InstanceInfo = map[string]any{"boot_iso": imageID}
+			s.node.Interfaces, s.node.ProvisionState = map[string]string{"deploy": "ramdisk"}, node.Active
 			at, err := s.ISOURL(t.Context(), s.node, imageID)
 			if err != nil || !strings.HasSuffix(at, ".iso") || strings.Contains(at, imageID) {
 				t.Fatalf("%s, %v", at, err)
@@ -63,9 +64,110 @@ func TestGlanceISORefused(t *testing.T) {
 	s := newCloudSite(t, 0)
 	s.image["disk_format"] = "iso"
 	owned("red", "green")(s)
-	deployed("", imageID)(s) // the whole system asks
-	if _, err := s.ISOURL(t.Context(), s.node, imageID); err != nil {
-		t.Error(err)
+	deployed("", "")(s) // the whole system asks: boot_iso may be the owner's word
+	_, err := s.ISOURL(t.Context(), s.node, imageID)
+	refused(t, err, "is not for project red")
+	refused(t, s.CheckISO(t.Context(), s.node, imageID, true), "is not for project red")
+}
+
+// TestGlanceISOEnds: the path of an ISO holds as long as the machine may run from it; another deploy has another path,
+// and an image that is taken away is served no more.
+func TestGlanceISOEnds(t *testing.T) {
+	s := newCloudSite(t, 0)
+	s.image["disk_format"] = "iso"
+	s.node.InstanceInfo = map[string]any{"boot_iso": imageID}
+	since := func(at string) string {
+		s.node.DriverInternalInfo = map[string]any{node.InstanceImages: map[string]any{"since": at}}
+		path, err := s.ISOURL(t.Context(), s.node, imageID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	s.node.Interfaces = map[string]string{"deploy": "ramdisk"}
+	first := since("2026-01-02T03:04:05Z")
+	for state, want := range map[node.State]int{
+		node.Active: 200, node.Deploying: 200, node.ServiceWait: 200, node.Deleting: 200, node.Available: 404,
+		node.Cleaning: 404, node.Manageable: 404, node.Rescue: 404, node.DeployFailed: 404, node.Error: 404,
+	} {
+		s.node.ProvisionState = state
+		if status, _ := get(t, first, ""); status != want {
+			t.Errorf("%s: %d, expected %d", state, status, want)
+		}
+	}
+	s.node.ProvisionState, s.node.Interfaces["deploy"] = node.Active, "direct"
+	if status, _ := get(t, first, ""); status != 404 {
+		t.Errorf("of a node that boots its disk: %d", status)
+	}
+	s.node.Interfaces["deploy"] = "ramdisk"
+	second := since("2026-01-03T03:04:05Z")
+	if status, _ := get(t, first, ""); status != 404 || first == second {
+		t.Errorf("the path of an earlier deploy: %d", status)
+	}
+	owned("red", "")(s)
+	if status, body := get(t, second, ""); status != 409 || !strings.Contains(body, "is not for project red") {
+		t.Errorf("an image that the node's new owner has not: %d %s", status, body)
+	}
+}
+
+// TestGlanceRamdiskNamed: an image lends nobody the kernel and the ramdisk that its properties name: its project must
+// have them, too.
+func TestGlanceRamdiskNamed(t *testing.T) {
+	for name, tc := range map[string]struct {
+		owner      any
+		visibility string
+		want       string
+	}{
+		"its own": {"blue", "private", ""}, "shared": {"green", "shared", ""}, "everybody's": {"red", "public", ""},
+		"another's": {"red", "private", "is not for project red"}, "not shared": {"red", "shared", "is not for project red"},
+		"nobody's": {"", "shared", "is not for project"}, "older release": {nil, "private", ""},
+	} {
+		s := newCloudSite(t, 1<<20)
+		s.image["visibility"] = tc.visibility
+		noted := map[string]any{"image": other, "kernel": "another", "ramdisk": imageID}
+		if tc.owner != nil {
+			noted["owner"] = tc.owner
+		}
+		s.node.DriverInternalInfo = map[string]any{node.ImageBootFiles: noted}
+		for _, begin := range []func(*cloudSite){deployed("", other), func(s *cloudSite) { s.node.Run = nil }} {
+			begin(s)
+			err := s.CheckBootFile(t.Context(), s.node, imageID, false)
+			if refused(t, err, tc.want); t.Failed() {
+				t.Fatal(name)
+			}
+			_, err = s.BootFile(t.Context(), s.node, imageID)
+			refused(t, err, tc.want)
+		}
+		noted["ramdisk"] = other
+		refused(t, s.CheckBootFile(t.Context(), s.node, imageID, false), "")
+	}
+}
+
+// TestGlanceBootsDeployed: the images of an instance are judged at its later boots as in its deploy.
+func TestGlanceBootsDeployed(t *testing.T) {
+	for name, tc := range map[string]struct {
+		noted map[string]any
+		want  string
+	}{
+		"lessee": {map[string]any{"project": "blue", "images": []any{other, imageID}}, ""},
+		"another image since": {map[string]any{"project": "blue", "images": []any{other}},
+			"is not for project red"},
+		"another project":  {map[string]any{"project": "red", "images": []any{imageID}}, "is not for project red"},
+		"the whole system": {map[string]any{"project": "", "images": []any{imageID}}, "is not for project red"},
+		"older release":    {nil, "is not for project red"},
+	} {
+		s := newCloudSite(t, 1<<20)
+		owned("red", "blue")(s)
+		s.node.DriverInternalInfo = map[string]any{node.InstanceImages: tc.noted}
+		_, err := s.BootFile(t.Context(), s.node, imageID)
+		refused(t, err, tc.want)
+		_, err = s.ISOURL(t.Context(), s.node, imageID)
+		if refused(t, err, tc.want); t.Failed() {
+			t.Fatal(name)
+		}
+		ran("service", "", "")(s)
+		_, err = s.BootFile(t.Context(), s.node, imageID)
+		refused(t, err, tc.want)
 	}
 }
 
@@ -93,7 +195,7 @@ func TestGlanceRamdisk(t *testing.T) {
 			refused(t, err, tc.want)
 			continue
 		}
-		if err != nil || found != (node.ImageFound{Kernel: kernel, Ramdisk: ramdisk}) {
+		if err != nil || found != (node.ImageFound{Kernel: kernel, Ramdisk: ramdisk, Owner: "blue"}) {
 			t.Errorf("%s: %+v, %v", name, found, err)
 		}
 	}

@@ -147,7 +147,8 @@ func (d *agentServer) serveNamed(w http.ResponseWriter, r *http.Request, i node.
 }
 
 // ISOURL is where firmware reads the ISO image that n boots by name, or by its UUID in Glance. Firmware has no
-// credentials: the path cannot be guessed, and holds as long as the node names that image.
+// credentials: the path cannot be guessed, is another one after each deploy, and holds as long as the node names that
+// image and may run from it.
 func (s *Sources) ISOURL(ctx context.Context, n node.Node, source string) (string, error) {
 	what, err := s.iso(ctx, n, source)
 	if err != nil {
@@ -202,7 +203,19 @@ func (s *Sources) BootFile(ctx context.Context, n node.Node, source string) (str
 func (s *Sources) isoFile(n node.Node, what string) string {
 	m := hmac.New(sha256.New, s.key)
 	m.Write([]byte("iso " + n.UUID + " " + what))
+	if since := n.ImagesSince(); since != "" {
+		m.Write([]byte(" " + since))
+	}
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)) + ".iso"
+}
+
+// runsISO are the states in which a machine may run from the ISO image of its instance, or begins to.
+var runsISO = map[node.State]bool{
+	node.Deploying: true, node.DeployWait: true, node.DeployHold: true, node.Active: true,
+	// Not every service boots the agent.
+	node.Servicing: true, node.ServiceWait: true, node.ServiceHold: true, node.ServiceFailed: true,
+	node.Rescuing: true, node.RescueFailed: true, node.Unrescuing: true, node.UnrescueFailed: true,
+	node.Deleting: true, // until it is switched off
 }
 
 // serveISO serves an ISO image to firmware.
@@ -212,12 +225,13 @@ func (d *agentServer) serveISO(w http.ResponseWriter, r *http.Request) {
 	source := text(n.InstanceInfo, "boot_iso")
 	id := node.GlanceImage(source)
 	what := isoOfGlance(id)
-	if err == nil && id == "" {
+	runs := n.Interfaces["deploy"] == "ramdisk" && runsISO[n.ProvisionState]
+	if err == nil && runs && id == "" {
 		i, err = d.find(r.Context(), n, source)
 		what = i.Name + " " + i.Digest
 	}
 	switch {
-	case err != nil || len(d.key) == 0 || !hmac.Equal([]byte(r.PathValue("file")), []byte(d.isoFile(n, what))):
+	case err != nil || !runs || len(d.key) == 0 || !hmac.Equal([]byte(r.PathValue("file")), []byte(d.isoFile(n, what))):
 		d.log.Debug("image refused", "from", r.RemoteAddr, "path", r.URL.Path)
 		http.Error(w, "there is no such image", http.StatusNotFound)
 	case id != "":

@@ -203,6 +203,7 @@ func TestNamedISO(t *testing.T) {
 		t.Errorf("a qcow2: %v", err)
 	}
 	s.node.InstanceInfo["boot_iso"] = "image:live"
+	s.node.Interfaces, s.node.ProvisionState = map[string]string{"deploy": "ramdisk"}, node.Active
 	at, err := s.ISOURL(t.Context(), s.node, "image:live")
 	if err != nil || !strings.HasSuffix(at, ".iso") || strings.Contains(at, "@") {
 		t.Fatalf("%s, %v", at, err)

@@ -8,4 +8,6 @@ type ImageFound struct {
 	Type  string // whole-disk or partition, where a catalogue says so; "" for unknown
 
 	Kernel, Ramdisk string // UUIDs in Glance of what a machine boots, where the properties of the image name them
+	Owner           string // project of the image that names them; it must have them, too
+	Source          string // UUID in Glance of the image that was looked for; "" for none
 }

@@ -58,7 +58,8 @@ type plugs struct {
 // forgetInstance ends the instance: its settings and its allocation.
 func (d *decision) forgetInstance() {
 	d.n.InstanceInfo, d.n.InstanceUUID, d.n.InstanceName, d.n.AllocationUUID = nil, "", "", ""
-	delete(d.n.DriverInternalInfo, imageBootFiles)
+	delete(d.n.DriverInternalInfo, node.ImageBootFiles)
+	delete(d.n.DriverInternalInfo, node.InstanceImages)
 	d.forgetPartitions()
 }
 

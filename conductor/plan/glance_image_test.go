@@ -57,9 +57,9 @@ func TestGlanceRamdisk(t *testing.T) {
 		boot  plan.InstanceBoot
 		files int // that have to be there
 	}{
-		"ISO": {map[string]any{"boot_iso": glanceID}, glanceID, plan.InstanceBoot{ISO: glanceID}, 0},
+		"ISO": {map[string]any{"boot_iso": glanceID}, "", plan.InstanceBoot{ISO: glanceID}, 0},
 		"ISO before all": {map[string]any{"boot_iso": "glance://" + glanceID, "image_source": kernel, "kernel": kernel},
-			glanceID, plan.InstanceBoot{ISO: "glance://" + glanceID}, 0},
+			"", plan.InstanceBoot{ISO: "glance://" + glanceID}, 0},
 		"properties": {map[string]any{"image_source": glanceID}, glanceID,
 			plan.InstanceBoot{Kernel: kernel, Ramdisk: ramdisk}, 2},
 		"one of both": {map[string]any{"image_source": glanceID, "kernel": "http://h/k"}, glanceID,

@@ -2,7 +2,10 @@ package plan
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/rootdevice"
@@ -93,14 +96,52 @@ func RamdiskSource(n node.Node) string {
 	return at
 }
 
-// askedImage is the image that a deploy of a node is asked for with; "" for none.
+// askedImage is the image that a deploy of a node is asked for with; "" for none. It is that of image_source, which
+// Nova writes: a user of the whole system deploys any image, and boot_iso, kernel and ramdisk may be an owner's words.
 func askedImage(n node.Node) string {
-	return cmp.Or(ImageSource(n), NamedISO(n), RamdiskSource(n))
+	return cmp.Or(ImageSource(n), RamdiskSource(n))
 }
 
-// imageBootFiles is where driver_internal_info keeps the kernel and the ramdisk that the properties of an image name,
-// as long as there is the instance.
-const imageBootFiles = "image_boot_files"
+// sameImage refuses a deploy with another image of Glance than was looked for: somebody has written it since, and it
+// might be one that a user of the whole system has and that somebody has not.
+func sameImage(n node.Node, r Request) error {
+	asked := node.GlanceImage(askedImage(n))
+	if r.Image == nil || r.Image.Source == asked {
+		return nil
+	}
+	return node.Refuse(node.Conflict, "node %s is not deployed: its image was %q when the deploy was asked for, and "+
+		"is %q now: look at instance_info, and ask again", n.UUID, r.Image.Source, asked)
+}
+
+// noteImages keeps for which project's deploy the images of Glance that an instance boots were judged, and when it
+// began, for later boots.
+func noteImages(n node.Node, project string, now time.Time) node.Node {
+	n.DriverInternalInfo = maps.Clone(n.DriverInternalInfo)
+	delete(n.DriverInternalInfo, node.InstanceImages)
+	if n.Interfaces["deploy"] != "ramdisk" {
+		return n
+	}
+	sources := []string{text(n.InstanceInfo, "boot_iso")}
+	if sources[0] == "" {
+		kernel, ramdisk := bootFiles(n)
+		sources = []string{kernel, ramdisk}
+	}
+	if !slices.ContainsFunc(sources, node.KeptImage) {
+		return n
+	}
+	images := []any{}
+	for _, source := range sources {
+		if id := node.GlanceImage(source); id != "" {
+			images = append(images, id)
+		}
+	}
+	if n.DriverInternalInfo == nil {
+		n.DriverInternalInfo = map[string]any{}
+	}
+	n.DriverInternalInfo[node.InstanceImages] = map[string]any{"project": project, "images": images,
+		"since": now.UTC().Format(time.RFC3339Nano)}
+	return n
+}
 
 // bootFiles are the kernel and the ramdisk that a node boots, those that the properties of its image name among them.
 func bootFiles(n node.Node) (kernel, ramdisk string) {
@@ -108,7 +149,7 @@ func bootFiles(n node.Node) (kernel, ramdisk string) {
 	if source == "" {
 		return text(n.InstanceInfo, "kernel"), text(n.InstanceInfo, "ramdisk")
 	}
-	noted, _ := n.DriverInternalInfo[imageBootFiles].(map[string]any)
+	noted, _ := n.DriverInternalInfo[node.ImageBootFiles].(map[string]any)
 	if text(noted, "image") != source { // it may have been edited since
 		return "", ""
 	}

@@ -55,8 +55,8 @@ func WithImage(n node.Node, found node.ImageFound) node.Node {
 		n.DriverInternalInfo[isWholeDisk] = found.Type == agentapi.WholeDisk
 	}
 	if found.Kernel != "" {
-		n.DriverInternalInfo[imageBootFiles] = map[string]any{"image": node.GlanceImage(RamdiskSource(n)),
-			"kernel": found.Kernel, "ramdisk": found.Ramdisk}
+		n.DriverInternalInfo[node.ImageBootFiles] = map[string]any{"image": node.GlanceImage(RamdiskSource(n)),
+			"kernel": found.Kernel, "ramdisk": found.Ramdisk, "owner": found.Owner}
 	}
 	return n
 }

@@ -48,8 +48,8 @@ func (d *decision) request(r Request) error {
 			return err
 		}
 	}
-	if r.Image != nil {
-		d.n = WithImage(d.n, *r.Image)
+	if err := d.noteImage(r); err != nil {
+		return err
 	}
 	v := verbs[r.Verb]
 	if v.check != nil {
@@ -100,6 +100,21 @@ func (d *decision) request(r Request) error {
 	}
 	d.leaveRamdiskNetwork()
 	return d.err
+}
+
+// noteImage notes of a deploy's images what is known of them.
+func (d *decision) noteImage(r Request) error {
+	if r.Verb != node.Deploy && r.Verb != node.Rebuild {
+		return nil
+	}
+	if err := sameImage(d.n, r); err != nil {
+		return err
+	}
+	if r.Image != nil {
+		d.n = WithImage(d.n, *r.Image)
+	}
+	d.n = noteImages(d.n, r.Project, d.now)
+	return nil
 }
 
 // DeployFor is the run of a deploy that a user of a project asks for; "" is the whole system.

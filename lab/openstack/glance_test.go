@@ -183,7 +183,7 @@ func (c *cloud) boots(t *testing.T, body []byte) {
 	iso, kernel, ramdisk := create("iso", "bare", nil), create("aki", "aki", nil), create("ari", "ari", nil)
 	image := create("ami", "ami", map[string]any{"kernel_id": kernel, "ramdisk_id": ramdisk})
 	n := c.node
-	n.Interfaces = map[string]string{"deploy": "ramdisk"}
+	n.Interfaces, n.ProvisionState = map[string]string{"deploy": "ramdisk"}, node.Active
 	defer func(before node.Node) { c.node = before }(c.node)
 	for name, cache := range map[string]int64{"relayed": 0, "kept": 2 * imageSize} {
 		c.start(t, cache)
@@ -197,7 +197,7 @@ func (c *cloud) boots(t *testing.T, body []byte) {
 			c.has(t, at, span, want)
 		}
 		found, err := c.Check(t.Context(), n, image)
-		if err != nil || found != (node.ImageFound{Kernel: kernel, Ramdisk: ramdisk}) {
+		if err != nil || found.Kernel != kernel || found.Ramdisk != ramdisk || found.Owner == "" {
 			t.Errorf("%s: %+v, %v", name, found, err)
 		}
 		for id, format := range map[string]string{kernel: "aki", ramdisk: "ari"} {

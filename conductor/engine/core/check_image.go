@@ -58,7 +58,9 @@ func (e *Core) findImage(ctx context.Context, n node.Node, key, source string, b
 func (e *Core) CheckImageFor(ctx context.Context, n node.Node, project string, begin bool) (node.ImageFound, error) {
 	run := plan.DeployFor(n, project)
 	n.Run = &run
-	return e.CheckImage(ctx, n, begin)
+	found, err := e.CheckImage(ctx, n, begin)
+	found.Source = run.Image
+	return found, err
 }
 
 // checkBootMode refuses a partition image whose boot loader this conductor lets nobody install.
@@ -90,14 +92,15 @@ func (e *Core) checkBootFiles(ctx context.Context, n node.Node, begin bool) erro
 const lookTime = 6 * time.Second
 
 // requestedImage is CheckImage for a request that would be taken otherwise, and a look at
-// the image, where agents fetch it by themselves.
+// the image, where agents fetch it by themselves. Its answer for a deploy is never nil: the decision sees whether the
+// image was changed since.
 func (e *Core) requestedImage(ctx context.Context, ref string, r plan.Request) (*node.ImageFound, error) {
 	if r.Verb != node.Deploy && r.Verb != node.Rebuild {
 		return nil, nil
 	}
 	n, err := e.Node(ctx, ref)
 	if err != nil || !node.Requestable(n.ProvisionState, r.Verb) {
-		return nil, err
+		return &node.ImageFound{}, err
 	}
 	known, err := e.CheckImageFor(ctx, n, r.Project, true)
 	if err != nil {
@@ -108,10 +111,10 @@ func (e *Core) requestedImage(ctx context.Context, ref string, r plan.Request) (
 	}
 	urls := plan.ImageURLs(n)
 	if e.Probe == nil || len(urls) == 0 || plan.CheckInstance(n) != nil {
-		return nil, nil
+		return &known, nil
 	}
 	if holder, err := e.Reserved(ctx, n.UUID); err != nil || holder != "" {
-		return nil, err // refused as locked, without a wait
+		return &known, err // refused as locked, without a wait
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
