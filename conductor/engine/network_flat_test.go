@@ -14,18 +14,8 @@ import (
 // No ramdisk has a network of its own, and the port needs no link to a switch.
 func TestFlatNetwork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		s := &switches{w: w}
-		w.settings.Neutron, w.networks = true, s
-		w.start()
+		w, s, n, _ := networked(t, "flat")
 		defer w.close()
-		n, err := w.e.CreateNode(w.ctx, node.Node{Driver: "redfish", Interfaces: map[string]string{"deploy": "direct",
-			"network": "flat"}, InstanceInfo: map[string]any{"image_source": "http://images/os.raw",
-			"image_checksum": noSum, "tenant": 0}})
-		w.must(err)
-		_, err = w.e.CreatePort(w.ctx, node.Port{NodeUUID: n.UUID, Address: macOf(n.UUID), PXEEnabled: true})
-		w.must(err)
-		w.ask(n.UUID, node.Manage, node.Manageable)
 		w.reach(n.UUID, plan.Request{Verb: node.Provide}, node.Available)
 		w.must(w.e.AttachVIF(w.ctx, n.UUID, node.VIF{ID: "v1"}))
 		w.reach(n.UUID, plan.Request{Verb: node.Deploy}, node.Active)

@@ -16,17 +16,7 @@ import (
 // network, and may have made the port all the same.
 func halfway(t *testing.T) (w *world, s *switches, n node.Node, port node.Port) {
 	t.Helper()
-	w = newWorld(t, 1)
-	s = &switches{w: w}
-	w.settings.Neutron, w.networks = true, s
-	w.start()
-	n, err := w.e.CreateNode(w.ctx, node.Node{Driver: "redfish", Interfaces: map[string]string{"deploy": "direct",
-		"network": "neutron"}})
-	w.must(err)
-	port, err = w.e.CreatePort(w.ctx, node.Port{NodeUUID: n.UUID, Address: macOf(n.UUID), PXEEnabled: true,
-		LocalLinkConnection: map[string]any{"port_id": "e1"}})
-	w.must(err)
-	w.ask(n.UUID, node.Manage, node.Manageable)
+	w, s, n, port = networked(t, "neutron")
 	w.failClean(s, n)
 	return w, s, n, port
 }

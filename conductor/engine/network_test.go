@@ -87,23 +87,34 @@ func (s *switches) VIF(context.Context, string) (string, []string, error) {
 	return "blue", []string{"physnet1"}, nil
 }
 
+// networked is a conductor that knows Neutron, and a manageable node with a network interface. Its port is at a switch,
+// unless that is flat.
+func networked(t *testing.T, network string) (w *world, s *switches, n node.Node, port node.Port) {
+	t.Helper()
+	w = newWorld(t, 1)
+	s = &switches{w: w}
+	w.settings.Neutron, w.networks = true, s
+	w.start()
+	n, err := w.e.CreateNode(w.ctx, node.Node{Driver: "redfish", Interfaces: map[string]string{"deploy": "direct",
+		"inspect": "agent", "rescue": "agent", "network": network}, InstanceInfo: map[string]any{
+		"image_source": "http://images/os.raw", "image_checksum": noSum, "tenant": 0}})
+	w.must(err)
+	port = node.Port{NodeUUID: n.UUID, Address: macOf(n.UUID), PXEEnabled: true, PhysicalNetwork: "physnet1"}
+	if network != "flat" {
+		port.LocalLinkConnection = map[string]any{"switch_id": "02:00:00:00:00:01", "port_id": "e1"}
+	}
+	port, err = w.e.CreatePort(w.ctx, port)
+	w.must(err)
+	w.ask(n.UUID, node.Manage, node.Manageable)
+	return w, s, n, port
+}
+
 // TestNetworks: a machine with network interface neutron is in a network of its own for each activity, which it enters
 // while it is off. Its ports say which Neutron ports are theirs, and a tear-down takes its VIF.
 func TestNetworks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		s := &switches{w: w}
-		w.settings.Neutron, w.networks = true, s
-		w.start()
+		w, s, n, port := networked(t, "neutron")
 		defer w.close()
-		n, err := w.e.CreateNode(w.ctx, node.Node{Driver: "redfish", Interfaces: map[string]string{"deploy": "direct",
-			"inspect": "agent", "rescue": "agent", "network": "neutron"}, InstanceInfo: map[string]any{
-			"image_source": "http://images/os.raw", "image_checksum": noSum, "tenant": 0}})
-		w.must(err)
-		port, err := w.e.CreatePort(w.ctx, node.Port{NodeUUID: n.UUID, Address: macOf(n.UUID), PXEEnabled: true,
-			PhysicalNetwork: "physnet1", LocalLinkConnection: map[string]any{"switch_id": "02:00:00:00:00:01", "port_id": "e1"}})
-		w.must(err)
-		w.ask(n.UUID, node.Manage, node.Manageable)
 		w.reach(n.UUID, plan.Request{Verb: node.Provide}, node.Available)
 		w.must(w.e.AttachVIF(w.ctx, n.UUID, node.VIF{ID: "v1"}))
 		for _, step := range []struct {
@@ -141,21 +152,11 @@ func TestNetworks(t *testing.T) {
 // Neutron refuses is not attached.
 func TestNetworkFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		s := &switches{w: w}
-		w.settings.Neutron, w.networks = true, s
-		w.start()
+		w, s, n, _ := networked(t, "neutron")
 		defer w.close()
-		n, err := w.e.CreateNode(w.ctx, node.Node{Driver: "redfish", Interfaces: map[string]string{"deploy": "direct",
-			"network": "neutron"}})
-		w.must(err)
-		_, err = w.e.CreatePort(w.ctx, node.Port{NodeUUID: n.UUID, Address: macOf(n.UUID), PXEEnabled: true,
-			LocalLinkConnection: map[string]any{"port_id": "e1"}})
-		w.must(err)
-		w.ask(n.UUID, node.Manage, node.Manageable)
 		s.fail = node.Refuse(node.Invalid, "Neutron has no such network")
 		w.reach(n.UUID, plan.Request{Verb: node.Provide}, node.CleanFailed)
-		n, err = w.e.Node(w.ctx, n.UUID)
+		n, err := w.e.Node(w.ctx, n.UUID)
 		if err != nil || !strings.Contains(n.LastError, "network.attach: Neutron has no such network") ||
 			n.PowerState != node.PowerOff {
 			t.Errorf("power %q, %s, %v", n.PowerState, n.LastError, err)
@@ -180,18 +181,8 @@ func TestNetworkFails(t *testing.T) {
 // its node is deleted. Where Neutron does not do it, the node says so, and stays.
 func TestNetworkLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		s := &switches{w: w}
-		w.settings.Neutron, w.networks = true, s
-		w.start()
+		w, s, n, _ := networked(t, "neutron")
 		defer w.close()
-		n, err := w.e.CreateNode(w.ctx, node.Node{Driver: "redfish", Interfaces: map[string]string{"deploy": "direct",
-			"network": "neutron"}})
-		w.must(err)
-		_, err = w.e.CreatePort(w.ctx, node.Port{NodeUUID: n.UUID, Address: macOf(n.UUID), PXEEnabled: true,
-			LocalLinkConnection: map[string]any{"port_id": "e1"}})
-		w.must(err)
-		w.ask(n.UUID, node.Manage, node.Manageable)
 		fails := func() { // and begins anew
 			t.Helper()
 			w.mute[n.UUID] = true
@@ -231,16 +222,8 @@ func TestNetworkLeft(t *testing.T) {
 // TestReaddressed: the VIF of a port and of a portgroup gets their new address. One that Neutron refuses is not kept.
 func TestReaddressed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		s := &switches{w: w}
-		w.settings.Neutron, w.networks = true, s
-		w.start()
+		w, s, n, port := networked(t, "neutron")
 		defer w.close()
-		n, err := w.e.CreateNode(w.ctx, node.Node{Driver: "redfish", Interfaces: map[string]string{"network": "neutron"}})
-		w.must(err)
-		port, err := w.e.CreatePort(w.ctx, node.Port{NodeUUID: n.UUID, Address: macOf(n.UUID), PXEEnabled: true,
-			PhysicalNetwork: "physnet1", LocalLinkConnection: map[string]any{"port_id": "e1"}})
-		w.must(err)
 		group, err := w.e.Catalogs().Portgroups.Create(w.ctx, node.Portgroup{NodeUUID: n.UUID, Address: "52:54:00:00:00:0b",
 			Record: node.Record{}, StandalonePorts: true})
 		w.must(err)
