@@ -45,12 +45,12 @@ func (m *importers) fromMariaDB(t *testing.T, i *openstack.Ironic, db *openstack
 	for u, want := range map[string]string{
 		"mysql://reader@" + db.Address + "/ironic?ssl_mode=DISABLED": "Access denied for user 'reader'@'127.0.0.1' (using " +
 			"password: YES)\n  check the user",
-		"mysql://reader@" + db.Address + "/other":                       "to database 'other'\n  the user needs SELECT on",
-		"mysql://reader@" + db.Address + "/ironic?ssl_mode=VERIFY_CA":   "certificate signed by unknown authority",
-		"mysql://reader@" + db.Address + "/ironic?ssl_ca=" + ca:         "certificate",
-		"mysql://reader@" + db.Address + "/ironic?ssl_ca=" + file:       "expected a certificate in PEM, found none",
-		"mysql://reader@/ironic?unix_socket=" + db.Socket:               "volume_targets: Error 1142",
-		"mysql://reader@/ironic?unix_socket=" + db.Socket + "&plugin=x": "the option plugin is not known here",
+		"mysql://reader@" + db.Address + "/other":                      "to database 'other'\n  the user needs SELECT on",
+		"mysql://reader@" + db.Address + "/ironic?ssl_mode=VERIFY_CA":  "certificate signed by unknown authority",
+		"mysql://reader@" + db.Address + "/ironic?ssl_ca=" + ca:        "certificate",
+		"mysql://reader@" + db.Address + "/ironic?ssl_ca=" + file:      "expected a certificate in PEM, found none",
+		"mysql://reader@/ironic?unix_socket=" + db.Socket:              "volume_targets: Error 1142",
+		"mysql://reader@/ironic?unix_socket=" + db.Socket + "&color=x": "the option color is not known here",
 	} {
 		m.runs(t, i.URL, from(u, given...), want)
 	}
