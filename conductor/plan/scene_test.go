@@ -4,10 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -212,112 +210,6 @@ func inspection(t *testing.T, body string) (i agentapi.Inspection) {
 		t.Fatal(err)
 	}
 	return i
-}
-
-func (s *scene) set(k, v string) {
-	switch k {
-	case "boot_retries":
-		s.f.Settings.BootRetries, _ = strconv.Atoi(v)
-	case "fast_track":
-		s.f.Settings.FastTrack, s.f.Settings.FastTrackAny = v == "true", v == "true"
-	case "fast_track_own":
-		s.f.Settings.FastTrack = v == "true"
-	case "kexec":
-		s.f.Settings.Kexec = v == "true"
-	case "lessee":
-		s.n.Lessee = v
-	case "automated_clean":
-		s.f.Settings.AutomatedClean = v == "true"
-	case "erase_devices":
-		s.f.Settings.EraseDevicesPriority = 0
-		if v == "true" {
-			s.f.Settings.EraseDevicesPriority = 10
-		}
-	case "boot_media":
-		s.f.Settings.BootMedia = v == "true"
-	case "neutron":
-		s.f.Settings.Neutron = v == "true"
-	case "driver_info": // an object
-		s.n.DriverInfo = nil
-		s.parse(v, &s.n.DriverInfo)
-	case "node_network":
-		s.f.Settings.NodeNetworks = []string{v}
-	case "inspection_network":
-		s.f.Settings.InspectionNetwork = v == "true"
-	case "deploy_interface", "boot_interface", "inspect_interface", "rescue_interface", "bios_interface",
-		"network_interface", "firmware_interface",
-		"raid_interface":
-		s.n.Interfaces[strings.TrimSuffix(k, "_interface")] = v
-	case "trait":
-		s.n.Traits = []string{v}
-	case "state":
-		s.n.ProvisionState = node.State(v)
-	case "maintenance":
-		s.n.Maintenance = v == "true"
-	case "protected":
-		s.n.Protected = v == "true"
-	case "name_taken":
-		s.f.NameTaken = v
-	case "crowd": // state and number
-		at := strings.LastIndex(v, " ")
-		count, err := strconv.Atoi(v[at+1:])
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		s.f.CountByState = map[node.State]int{node.State(v[:at]): count}
-	case "port":
-		s.f.Ports = []node.Port{{UUID: "p1", NodeUUID: s.n.UUID, Address: v}}
-	case "pxe": // of that port
-		s.f.Ports[0].PXEEnabled = v == "true"
-	case "vif": // of that port
-		s.f.Ports[0].SetVIF(v)
-	case "link": // of that port
-		s.parse(v, &s.f.Ports[0].LocalLinkConnection)
-	case "same_system": // the name of the node that has the machine
-		s.f.SameSystem = []node.Node{{UUID: "other", Name: v, ProvisionState: node.Active}}
-	case "taken":
-		s.f.Taken = map[string]bool{v: true}
-	case "leased":
-		s.f.Leased, s.f.OwnDHCP = strings.Fields(v), v != ""
-	case "retired":
-		s.n.Retired = v == "true"
-	case "disable_power_off":
-		s.n.DisablePowerOff = v == "true"
-	case "image_source", "image_checksum", "boot_iso":
-		s.n.InstanceInfo[k] = v
-	case "instance_info": // an object; its keys are set, or with null taken away
-		var info map[string]any
-		s.parse(v, &info)
-		maps.Copy(s.n.InstanceInfo, info)
-		maps.DeleteFunc(s.n.InstanceInfo, func(_ string, v any) bool { return v == nil })
-	case "image_mirrors":
-		var list any
-		s.parse(v, &list)
-		s.n.InstanceInfo[k] = list
-	case "tells":
-		s.f.ReportsHardware = v == "true"
-	case "health":
-		s.health = v
-	case "imported":
-		s.n.Import = &node.Import{Source: "http://ironic", FollowPower: v == "true"}
-	case "force":
-		s.f.Settings.ForcePowerState = v == "true"
-	case "recovery":
-		var err error
-		if s.f.Settings.PowerRecoveryInterval, err = time.ParseDuration(v); err != nil {
-			s.t.Fatal(err)
-		}
-	case "last_error":
-		s.n.LastError = v
-	case "power_interface":
-		s.n.Interfaces["power"] = v
-	case "power_state":
-		s.n.PowerState = node.PowerState(v)
-	case "capabilities":
-		s.n.Properties = map[string]any{"capabilities": v}
-	default:
-		s.t.Fatalf("script: cannot set %q", k)
-	}
 }
 
 func (s *scene) say(format string, args ...any) {
