@@ -150,3 +150,34 @@ func TestShow(t *testing.T) {
 		}
 	}
 }
+
+// TestReport plants private values in documents, and in an error of the BMC: none is in the file.
+func TestReport(t *testing.T) {
+	const serial, host = "CN7016AB12345", "db-primary.corp.example"
+	file := filepath.Join(t.TempDir(), "anvil.json")
+	out, err := run(t, func(docs map[string]map[string]any) {
+		const at = "/redfish/v1/Systems/1"
+		docs[at]["SerialNumber"], docs[at]["HostName"] = serial, host
+		docs[at]["Model"] = "A1 of " + host + " at https://10.44.7.19/x and 10.44.7.20:443"
+	}, "--report", file)
+	if err != nil || !strings.Contains(out, "the verdict is in "+file) {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, private := range []string{serial, host, "10.44.7", "127.0.0.1"} {
+		if bytes.Contains(raw, []byte(private)) {
+			t.Errorf("the report has %q:\n%s", private, raw)
+		}
+	}
+	var s doctor.Shared
+	if err := json.Unmarshal(raw, &s); err != nil || !s.Usable || !strings.HasPrefix(s.Machine, "Anvil A1 of ") ||
+		len(s.Findings) < 10 {
+		t.Errorf("%v: %+v", err, s)
+	}
+	if out, err := run(t, nil, "--report", file); err == nil || strings.Contains(out, "machine ") {
+		t.Errorf("a file that is there was replaced: %v\n%s", err, out)
+	}
+}

@@ -21,7 +21,7 @@ import (
 type settings struct {
 	username, passwordFile, system, verify, tls string
 	insecure, exercise, power                   bool
-	medium, save, output                        string
+	medium, save, report, output                string
 	connect, request                            time.Duration
 }
 
@@ -40,7 +40,8 @@ the first line of --password-file, or $FERRITE_BMC_PASSWORD.
 The exit status is 1 if a machine behind this BMC could not be deployed.`,
 		Example: `  ferrite bmc doctor 10.0.0.1 --username admin
   ferrite bmc doctor https://bmc7.example --username admin --password-file pw --insecure -o json
-  ferrite bmc doctor ipmi://10.0.0.1 --username admin --exercise`,
+  ferrite bmc doctor ipmi://10.0.0.1 --username admin --exercise
+  ferrite bmc doctor 10.0.0.1 --username admin --report r750.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return examine(cmd, args[0], s) },
 	}
@@ -58,6 +59,8 @@ The exit status is 1 if a machine behind this BMC could not be deployed.`,
 	f.StringVar(&s.medium, "exercise-medium", "", "also insert the image at this `URL` into the virtual CD, and eject it")
 	f.StringVar(&s.save, "save", "",
 		"also write all documents into a new `file` (.tar.gz), without what belongs to one machine")
+	f.StringVar(&s.report, "report", "",
+		"also write the verdict into a new `file` (.json), without addresses, serial numbers and secrets")
 	f.StringVarP(&s.output, "output", "o", "table", "table or json")
 	return c
 }
@@ -76,9 +79,14 @@ func examine(cmd *cobra.Command, address string, s settings) error {
 	if err != nil {
 		return err
 	}
-	if s.save != "" {
-		if err := savedtree.Check(s.save); err != nil {
-			return fmt.Errorf("--save: %w", err)
+	for _, file := range []struct{ flag, name, suffix string }{
+		{"--save", s.save, savedtree.Suffix}, {"--report", s.report, ".json"},
+	} {
+		if file.name == "" {
+			continue
+		}
+		if err := savedtree.Check(file.name, file.suffix); err != nil {
+			return fmt.Errorf("%s: %w", file.flag, err)
 		}
 	}
 	o := doctor.Options{ConnectTimeout: s.connect, RequestTimeout: s.request,
@@ -97,6 +105,9 @@ func examine(cmd *cobra.Command, address string, s settings) error {
 	} else {
 		err = show(cmd.OutOrStdout(), r)
 	}
+	if err == nil && s.report != "" {
+		err = s.share(cmd, r)
+	}
 	if err == nil && s.save != "" {
 		err = s.write(cmd, n, o)
 	}
@@ -106,6 +117,19 @@ func examine(cmd *cobra.Command, address string, s settings) error {
 	if err == nil && !r.Usable() {
 		err = errUnusable
 	}
+	return err
+}
+
+// share writes the report that others may see.
+func (s settings) share(cmd *cobra.Command, r doctor.Report) error {
+	shared, err := r.Share(cmd.Root().Version)
+	if err == nil {
+		err = shared.Save(s.report)
+	}
+	if err != nil {
+		return fmt.Errorf("--report: %w", err)
+	}
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "the verdict is in %s; look through it before you send it\n", s.report)
 	return err
 }
 

@@ -26,7 +26,7 @@ type Options struct {
 func Examine(ctx context.Context, n node.Node, o Options) (Report, error) {
 	v := &visit{node: n, exercise: o.Exercise, pause: cmp.Or(o.Pause, 3*time.Second)}
 	log := slog.New(notes{v})
-	r := Report{}
+	r := Report{private: private(n.DriverInfo)}
 	table := redfishOperations
 	if n.Driver == "ipmi" {
 		d := ipmi.New(ipmi.Options{Log: log})
@@ -36,7 +36,7 @@ func Examine(ctx context.Context, n node.Node, o Options) (Report, error) {
 		r.Address, r.Protocol, table = fmt.Sprint(n.DriverInfo["ipmi_address"]), "IPMI 2.0", ipmiOperations
 		v.driver = d
 	} else {
-		d := redfish.New(redfish.Options{Log: log, Trace: v.saw, ConnectTimeout: o.ConnectTimeout,
+		d := redfish.New(redfish.Options{Log: log, Trace: v.saw, Shown: v.read, ConnectTimeout: o.ConnectTimeout,
 			RequestTimeout: o.RequestTimeout, Pause: o.Pause})
 		if err := d.Validate(n); err != nil {
 			return r, err
@@ -56,6 +56,7 @@ func Examine(ctx context.Context, n node.Node, o Options) (Report, error) {
 		}
 	}
 	v.describe(ctx, &r)
+	r.read = v.tree
 	if err := v.driver.Close(); err != nil {
 		r.Odd = append(r.Odd, fmt.Sprintf("our session could not be ended: %v", err))
 	}

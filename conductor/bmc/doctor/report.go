@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/savedtree"
 )
 
 // Need says how much Ferrite depends on an operation.
@@ -60,6 +61,9 @@ type Report struct {
 	Findings    []Finding             `json:"findings"`
 	Sessions    []redfish.OpenSession `json:"sessions,omitempty"` // of others
 	Odd         []string              `json:"odd,omitempty"`      // what the driver noted while it read
+
+	read    savedtree.Tree // the documents behind the findings: Share removes their values
+	private []string       // further values for Share to remove
 }
 
 // Usable reports whether a machine behind this BMC can be deployed: all it must have works.

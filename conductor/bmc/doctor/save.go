@@ -22,7 +22,7 @@ func Save(ctx context.Context, n node.Node, o Options, file string) (s Saved, er
 	if n.Driver == "ipmi" {
 		return s, errors.New("only documents of Redfish can be saved: name the BMC by its https address")
 	}
-	if err := savedtree.Check(file); err != nil {
+	if err := savedtree.Check(file, savedtree.Suffix); err != nil {
 		return s, err
 	}
 	d := redfish.New(redfish.Options{Log: slog.New(slog.DiscardHandler), ConnectTimeout: o.ConnectTimeout,

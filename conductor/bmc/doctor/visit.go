@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/savedtree"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -39,6 +41,7 @@ type visit struct {
 	mu       sync.Mutex // over what follows, which the driver's requests and log write
 	requests []redfish.Request
 	odd      []string
+	tree     savedtree.Tree // all documents that were read
 }
 
 // saw notes a request.
@@ -46,6 +49,17 @@ func (v *visit) saw(r redfish.Request) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.requests = append(v.requests, r)
+}
+
+// read keeps a document. One that is no object holds no property whose value is private.
+func (v *visit) read(path string, document []byte) {
+	var doc map[string]any
+	if json.Unmarshal(document, &doc) != nil {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.tree.Add(path, doc)
 }
 
 // note keeps what an operation found odd, each a part and a reason. A reason that the driver's log has told is known.

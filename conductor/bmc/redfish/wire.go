@@ -37,6 +37,7 @@ type wire struct {
 	tags     tagForm    // the ETags that this BMC takes
 	requests atomic.Int64
 	traced   func(Request)
+	shown    func(path string, document []byte)
 	dialer   dial.Dialer
 	late     lateLogins
 }
@@ -56,7 +57,7 @@ func newWire(o *Options, t *target) (*wire, error) {
 	form := &http.Transport{DialContext: dialWithin(o.Dialer, min(connect, request)), TLSClientConfig: conf,
 		MaxConnsPerHost: 1, DisableCompression: true, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: maxHeader}
 	return &wire{next: form.Clone(), form: form, base: t.base, root: t.root, timeout: request, again: o.Pause, log: log,
-		traced: o.Trace, dialer: o.Dialer}, nil
+		traced: o.Trace, shown: o.Shown, dialer: o.Dialer}, nil
 }
 
 // dialWithin connects within a time of its own: an address where nothing answers is known long
@@ -192,6 +193,9 @@ func (w *wire) exchange(r *http.Request) (*http.Response, error) {
 	body = nodeapi.CleanJSON(body)
 	if r.Method == http.MethodGet && strings.TrimRight(r.URL.Path, "/") == strings.TrimRight(w.root, "/") {
 		body = mendRoot(body)
+	}
+	if w.shown != nil && r.Method == http.MethodGet && answer.StatusCode == http.StatusOK {
+		w.shown(r.URL.Path, body)
 	}
 	answer.Body = io.NopCloser(bytes.NewReader(body))
 	return answer, nil

@@ -2,7 +2,9 @@ package savedtree
 
 import (
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
+	"io"
 	"net/netip"
 	"slices"
 	"strings"
@@ -18,6 +20,12 @@ type redactor struct {
 	key   []byte
 	known map[string]string // replacements by value
 	order []string          // of the known that are long enough, the longest first
+}
+
+func newRedactor() (*redactor, error) {
+	r := &redactor{key: make([]byte, 32), known: map[string]string{}}
+	_, err := io.ReadFull(rand.Reader, r.key)
+	return r, err
 }
 
 // learn finds the values of a document that are to be replaced.

@@ -3,7 +3,6 @@ package savedtree
 import (
 	"archive/tar"
 	"compress/gzip"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,8 +30,8 @@ func (t *Tree) Len() int { return len(t.docs) }
 
 // Redacted is a copy without what belongs to one machine. Two copies have different replacements.
 func (t *Tree) Redacted() (*Tree, error) {
-	r := &redactor{key: make([]byte, 32), known: map[string]string{}}
-	if _, err := io.ReadFull(rand.Reader, r.key); err != nil {
+	r, err := newRedactor()
+	if err != nil {
 		return nil, err
 	}
 	for _, path := range slices.Sorted(maps.Keys(t.docs)) {
@@ -67,10 +66,13 @@ func (t *Tree) Write(w io.Writer, name string) error {
 	return errors.Join(archive.Close(), packed.Close())
 }
 
-// Check refuses a file name before anything is read for it.
-func Check(file string) error {
-	if !strings.HasSuffix(file, ".tar.gz") {
-		return fmt.Errorf("%s: expected a name that ends in .tar.gz", file)
+// Suffix ends the name of an archive.
+const Suffix = ".tar.gz"
+
+// Check refuses a file name before anything is read for it: one that does not end in suffix, or that is taken.
+func Check(file, suffix string) error {
+	if !strings.HasSuffix(file, suffix) {
+		return fmt.Errorf("%s: expected a name that ends in %s", file, suffix)
 	}
 	if _, err := os.Lstat(file); err == nil {
 		return fmt.Errorf("%s is there already: name another file, or remove it", file)
@@ -80,18 +82,22 @@ func Check(file string) error {
 	return nil
 }
 
-// Save writes the documents into a new file, which only its owner may read. It is whole, or not there.
+// Save writes the documents into a new file.
 func (t *Tree) Save(file string) error {
-	if err := Check(file); err != nil {
+	if err := Check(file, Suffix); err != nil {
 		return err
 	}
+	return WriteNew(file, func(w io.Writer) error { return t.Write(w, strings.TrimSuffix(filepath.Base(file), Suffix)) })
+}
+
+// WriteNew makes a file that only its owner may read. It is whole, or not there, and replaces no other.
+func WriteNew(file string, write func(io.Writer) error) error {
 	part, err := os.CreateTemp(filepath.Dir(file), ".saved-*")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(part.Name()) }()
-	err = t.Write(part, strings.TrimSuffix(filepath.Base(file), ".tar.gz"))
-	if err = errors.Join(err, part.Sync(), part.Close()); err != nil {
+	if err = errors.Join(write(part), part.Sync(), part.Close()); err != nil {
 		return fmt.Errorf("write %s: %w", file, err)
 	}
 	return os.Link(part.Name(), file) // unlike a rename it replaces nothing
