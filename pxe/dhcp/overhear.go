@@ -111,7 +111,7 @@ func overheard(b []byte, own netip.Addr) (pxe.Event, bool) {
 	if !ok {
 		return pxe.Event{}, false
 	}
-	p, err := dhcpv4.FromBytes(payload)
+	p, err := decode(payload)
 	if err != nil || p.OpCode != dhcpv4.OpcodeBootReply || len(p.ClientHWAddr) != len(hwaddr{}) {
 		return pxe.Event{}, false
 	}

@@ -20,7 +20,7 @@ func parse(b []byte) (*dhcpv4.DHCPv4, error) {
 	if len(b) > maxPacket {
 		return nil, fmt.Errorf("dhcp packet of more than %d bytes", maxPacket)
 	}
-	p, err := dhcpv4.FromBytes(b)
+	p, err := decode(b)
 	if err != nil {
 		return nil, fmt.Errorf("malformed dhcp packet of %d bytes: %w", len(b), err)
 	}
@@ -37,11 +37,6 @@ func parse(b []byte) (*dhcpv4.DHCPv4, error) {
 		return nil, fmt.Errorf("dhcp hardware address %v is not one of a single machine", p.ClientHWAddr)
 	case p.HopCount > maxHops:
 		return nil, fmt.Errorf("dhcp packet went through %d relays", p.HopCount)
-	}
-	for _, code := range echoed() {
-		if n := len(p.Options.Get(code)); n > 255 {
-			return nil, fmt.Errorf("dhcp option %d is %d bytes long, at most 255 are echoed", code.Code(), n)
-		}
 	}
 	switch t := p.MessageType(); t {
 	case dhcpv4.MessageTypeDiscover, dhcpv4.MessageTypeRequest, dhcpv4.MessageTypeDecline,

@@ -101,7 +101,7 @@ func (p *Proxy) handle(ctx context.Context, req *dhcpv4.DHCPv4, peer netip.AddrP
 	}
 	p.conf.Booter.Reached(ctx, c, stage) // before the reply is out, so that stages are reported in their order
 	r := proxyDestination(reply, peer, bootPort, p.ports)
-	if err := w.send(reply.ToBytes(), r, peer); err != nil {
+	if err := w.send(p.bytesOf(req, reply), r, peer); err != nil {
 		e.Answer, e.Reason, e.Detail = "", pxe.ReasonNotSent, err.Error()
 		p.complain("proxyDHCP reply not sent", "mac", c.MAC.String(), "to", r.to, "err", err)
 		return

@@ -62,7 +62,7 @@ func TestReplyGolden(t *testing.T) {
 			if reply == nil {
 				t.Fatal("no reply")
 			}
-			b := reply.ToBytes()
+			b, _ := encode(reply, messageSize(req))
 			got := fmt.Sprintf("%s\n%s", reply.Summary(), hex.Dump(b))
 			pxetest.Golden(t, filepath.Join("replies", tc.name+".txt"), got)
 		})
@@ -182,23 +182,22 @@ func TestParseRefuses(t *testing.T) {
 		return p
 	}
 	for name, b := range map[string][]byte{
-		"nothing":              nil,
-		"a header cut short":   good[:200],
-		"options cut short":    good[:245],
-		"no end of options":    good[:243],
-		"a reply":              patch(0, 2),
-		"not Ethernet":         patch(1, 32),
-		"a long address":       patch(2, 16),
-		"a longer address":     patch(2, 255),
-		"no address":           patch(28, 0, 0, 0, 0, 0, 0),
-		"a multicast address":  patch(28, 1),
-		"17 hops":              patch(3, 17),
-		"no cookie":            patch(236, 0),
-		"more than a frame":    append(append([]byte(nil), good...), make([]byte, 1500)...),
-		"an answer's type":     request(dhcpv4.MessageTypeOffer).ToBytes(),
-		"no type (BOOTP)":      request(dhcpv4.MessageTypeDiscover, option(53)).ToBytes(),
-		"an unknown type":      request(dhcpv4.MessageTypeDiscover, option(53, 200)).ToBytes(),
-		"an endless client id": request(dhcpv4.MessageTypeDiscover, option(61, make([]byte, 600)...)).ToBytes(),
+		"nothing":             nil,
+		"a header cut short":  good[:200],
+		"options cut short":   good[:245],
+		"no end of options":   good[:243],
+		"a reply":             patch(0, 2),
+		"not Ethernet":        patch(1, 32),
+		"a long address":      patch(2, 16),
+		"a longer address":    patch(2, 255),
+		"no address":          patch(28, 0, 0, 0, 0, 0, 0),
+		"a multicast address": patch(28, 1),
+		"17 hops":             patch(3, 17),
+		"no cookie":           patch(236, 0),
+		"more than a frame":   append(append([]byte(nil), good...), make([]byte, 1500)...),
+		"an answer's type":    request(dhcpv4.MessageTypeOffer).ToBytes(),
+		"no type (BOOTP)":     request(dhcpv4.MessageTypeDiscover, option(53)).ToBytes(),
+		"an unknown type":     request(dhcpv4.MessageTypeDiscover, option(53, 200)).ToBytes(),
 	} {
 		if _, err := parse(b); err == nil {
 			t.Errorf("%s: no error", name)

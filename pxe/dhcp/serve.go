@@ -178,7 +178,7 @@ func (s *Server) handle(ctx context.Context, req *dhcpv4.DHCPv4, peer netip.Addr
 		s.conf.Booter.Reached(ctx, c, stage)
 	}
 	r := destination(reply, ports{server: s.conf.Port, client: s.conf.ClientPort})
-	if err := s.wire.send(reply.ToBytes(), r, peer); err != nil {
+	if err := s.wire.send(s.bytesOf(req, reply), r, peer); err != nil {
 		e.Answer, e.Reason, e.Detail = "", pxe.ReasonNotSent, err.Error()
 		// a request names its relay, which may be anything
 		s.complain("dhcp reply not sent", "mac", c.MAC.String(), "to", r.to, "err", err)

@@ -39,7 +39,7 @@ type Subnet struct {
 
 // ownOptions are the options of RFC 2132 that the server sets by itself, or that belong to the
 // client or the relay.
-var ownOptions = []uint8{0, 1, 3, 6, 15, 28, 42, 43, 50, 51, 53, 54, 55, 57, 60, 61, 66, 67, 77, 82, 93, 97, 255}
+var ownOptions = []uint8{0, 1, 3, 6, 15, 28, 42, 43, 50, 51, 52, 53, 54, 55, 57, 60, 61, 66, 67, 77, 82, 93, 97, 255}
 
 // maxName bounds the name of a subnet.
 const maxName = 64

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/pxe"
@@ -65,11 +66,28 @@ func host(text string) string {
 // unserved records requests for paths that nothing is at.
 func (h *handler) unserved(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r = plainPath(r)
 		if _, pattern := mux.Handler(r); pattern == "" {
 			h.record(r, pxe.Event{Reason: pxe.ReasonBadPath})
 		}
 		mux.ServeHTTP(w, r)
 	})
+}
+
+// plainPath is a request whose path has no doubled slashes, dots and backslashes. Mux would send the client
+// to the plain path, and not all firmware follows a redirection.
+func plainPath(r *http.Request) *http.Request {
+	plain := path.Clean("/" + strings.ReplaceAll(r.URL.Path, `\`, "/"))
+	if strings.HasSuffix(r.URL.Path, "/") && plain != "/" {
+		plain += "/"
+	}
+	if plain == r.URL.Path {
+		return r
+	}
+	at, with := *r.URL, *r
+	at.Path, at.RawPath = plain, ""
+	with.URL = &at
+	return &with
 }
 
 // recorded records the requests that another handler answers. Its status is the reason. The event

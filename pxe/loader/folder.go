@@ -16,36 +16,57 @@ const maxName = 255
 // ErrName means that a requested name is not a path below the folder.
 var ErrName = errors.New("not a file name below the boot loader folder")
 
-// clean turns the name a firmware asks for into a slash-separated path below
-// the folder. Leading slashes and DOS backslashes are how some firmwares
-// write a plain name; anything that climbs is refused, not resolved.
-func clean(name string) (string, error) {
+// segments are the parts of a name that a firmware asks for. DOS backslashes, leading and doubled slashes and "./" are
+// how some firmwares write a plain name; anything that climbs is refused, not resolved.
+func segments(name string) (parts []string, err error) {
 	if len(name) > maxName {
-		return "", fmt.Errorf("%w: %d bytes long", ErrName, len(name))
+		return nil, fmt.Errorf("%w: %d bytes long", ErrName, len(name))
 	}
-	path := strings.TrimLeft(strings.ReplaceAll(name, `\`, "/"), "/")
-	if path == "." || !fs.ValidPath(path) || strings.ContainsFunc(path, isControl) {
-		return "", fmt.Errorf("%w: %q", ErrName, name)
+	for part := range strings.SplitSeq(strings.ReplaceAll(name, `\`, "/"), "/") {
+		switch part {
+		case "", ".":
+		case "..":
+			return nil, fmt.Errorf("%w: %q", ErrName, name)
+		default:
+			parts = append(parts, part)
+		}
 	}
-	return path, nil
+	if len(parts) == 0 {
+		return nil, fmt.Errorf("%w: %q", ErrName, name)
+	}
+	return parts, nil
 }
-
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 // Folder is the path of the folder of boot loaders. Its owner is trusted:
 // symbolic links in it are followed, as Debian's ipxe.efi is one.
 type Folder string
 
 // Open opens a regular file of the folder for reading, by the name a
-// firmware asked for. The error matches ErrName or fs.ErrNotExist when the
-// client is to blame. The caller closes the file.
+// firmware asked for; if there is none of that name, the one that it means. The error matches ErrName or
+// fs.ErrNotExist when the client is to blame. The caller closes the file.
 func (f Folder) Open(name string) (*os.File, fs.FileInfo, error) {
-	path, err := clean(name)
+	parts, err := segments(name)
 	if err != nil {
 		return nil, nil, err
 	}
+	path := filepath.Join(parts...)
+	if strings.ContainsFunc(path, unprintable) {
+		err = fs.ErrNotExist
+	} else if file, info, openErr := f.open(path); !errors.Is(openErr, fs.ErrNotExist) {
+		return file, info, openErr
+	}
+	if path, err = f.meant(parts); err != nil {
+		return nil, nil, err
+	}
+	return f.open(path)
+}
+
+func (f Folder) open(path string) (*os.File, fs.FileInfo, error) {
 	// Without O_NONBLOCK opening a pipe would wait for its writer.
-	file, err := os.OpenFile(filepath.Join(string(f), filepath.FromSlash(path)), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, err := os.OpenFile(filepath.Join(string(f), path), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, syscall.ENOTDIR) {
+		err = fmt.Errorf("%w: %w", fs.ErrNotExist, err)
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("open boot loader: %w", err)
 	}

@@ -11,41 +11,70 @@ import (
 	"testing"
 )
 
-func TestClean(t *testing.T) {
-	for _, tc := range []struct {
-		in, want string // want "": refused
-	}{
-		{"snponly.efi", "snponly.efi"},
-		{"/snponly.efi", "snponly.efi"},
-		{"///snponly.efi", "snponly.efi"},
-		{`\snponly.efi`, "snponly.efi"},
-		{`sub\snponly.efi`, "sub/snponly.efi"},
-		{"sub/snponly.efi", "sub/snponly.efi"},
-		{"..x", "..x"},
-		{"", ""},
-		{"/", ""},
-		{".", ""},
-		{"..", ""},
-		{"../etc/passwd", ""},
-		{"/../etc/passwd", ""},
-		{`..\..\etc\passwd`, ""},
-		{"sub/../../x", ""},
-		{"sub/./x", ""},
-		{"sub//x", ""},
-		{"sub/", ""},
-		{"a\x00b", ""},
-		{"a\nb", ""},
-		{"a\xff", ""},
-		{strings.Repeat("x", 256), ""},
-	} {
-		got, err := clean(tc.in)
-		if got != tc.want || (err != nil) != (tc.want == "") {
-			t.Errorf("%q: got %q, %v; want %q", tc.in, got, err, tc.want)
-		}
-		if err != nil && !errors.Is(err, ErrName) {
-			t.Errorf("%q: %v is not ErrName", tc.in, err)
+// TestMeant: the names that firmware makes of a loader's open it, and no name leaves the folder.
+func TestMeant(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "loaders")
+	if err := os.MkdirAll(filepath.Join(dir, "Sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []string{"snponly.efi", "snponly.efi.sig", "Sub/b.efi", "undionly.kpxe", "..x", "../secret"} {
+		if err := os.WriteFile(filepath.Join(dir, f), []byte(f), 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
+	for name, want := range map[string]string{ // want "": refused, as ErrName or as no file
+		"snponly.efi": "snponly.efi", "/snponly.efi": "snponly.efi", "///snponly.efi": "snponly.efi",
+		`\snponly.efi`: "snponly.efi", "./snponly.efi": "snponly.efi", `.\\snponly.efi`: "snponly.efi",
+		"SNPONLY.EFI": "snponly.efi", "SnpOnly.efi.SIG": "snponly.efi.sig",
+		"snponly.efi\xff": "snponly.efi", "snponly.efia\x11": "snponly.efi", "snponly.efi\xff\xff": "snponly.efi",
+		"/snponly.efi ": "snponly.efi", "snponly.efi\r\n": "snponly.efi", "snponly.efi\x00": "snponly.efi",
+		"UNDIONLY.KPXE\xff": "undionly.kpxe", "snponly.efi.sig\xff": "snponly.efi.sig",
+		`sub\b.efi`: "Sub/b.efi", "sub/./b.efi": "Sub/b.efi", "Sub//b.efi": "Sub/b.efi", "..x": "..x",
+		"": "", "/": "", ".": "", "..": "", "../secret": "", "/../secret": "", `..\..\secret`: "", "Sub/../../secret": "",
+		"Sub/": "", "Sub": "", "../secret\xff": "", "\xff": "", " ": "", "snponly.efix": "", "snponly.ef": "",
+		"snponly.efi.old": "", "nothing.efi\xff": "", "snponly.efi/x": "", "snponly.efi\xff/x": "",
+		strings.Repeat("x", 256): "",
+	} {
+		file, _, err := Folder(dir).Open(name)
+		if err != nil {
+			if want != "" || !errors.Is(err, ErrName) && !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%q: %v, want %q", name, err, want)
+			}
+			continue
+		}
+		b, err := io.ReadAll(file)
+		if err := errors.Join(err, file.Close()); err != nil || string(b) != want {
+			t.Errorf("%q: got %q, %v; want %q", name, b, err, want)
+		}
+	}
+}
+
+// FuzzOpen: whatever a name is, no file outside the folder is opened.
+func FuzzOpen(f *testing.F) {
+	root := f.TempDir()
+	dir := filepath.Join(root, "loaders")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		f.Fatal(err)
+	}
+	for path, text := range map[string]string{"loaders/a.efi": "in", "secret": "out", "a.efi": "out"} {
+		if err := os.WriteFile(filepath.Join(root, path), []byte(text), 0o600); err != nil {
+			f.Fatal(err)
+		}
+	}
+	for _, name := range []string{"a.efi", "A.EFI\xff", "../secret", `..\a.efi`, "./a.efia\x11", "/./../secret\xff"} {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		file, _, err := Folder(dir).Open(name)
+		if err != nil {
+			return
+		}
+		b, err := io.ReadAll(file)
+		if err := errors.Join(err, file.Close()); err != nil || string(b) != "in" {
+			t.Errorf("%q opens %q, %v", name, b, err)
+		}
+	})
 }
 
 func TestFolderOpen(t *testing.T) {

@@ -101,3 +101,23 @@ func FuzzTFTPPath(f *testing.F) {
 		}
 	})
 }
+
+// TestNameWithoutEnd: ROMs that read option 67 past its end get the loader that they mean, with and without a window.
+func TestNameWithoutEnd(t *testing.T) {
+	r := serve(t, nil)
+	want := r.file(t, "snponly.efi", 500)
+	for _, name := range []string{"snponly.efia\x11", "SNPONLY.EFI\xff", `\snponly.efi `} {
+		for _, fields := range [][]string{{name, "octet"}, {name, "octet", "windowsize", "4"}} {
+			c := r.dial(t)
+			c.sendTo(r.Addr(), rrq(fields...))
+			if len(fields) > 2 {
+				c.next(longWait)
+				c.ack(0)
+			}
+			if got := c.block(1); string(got) != string(want) {
+				t.Errorf("%q gets %d bytes, want %d", fields, len(got), len(want))
+			}
+			c.ack(1)
+		}
+	}
+}

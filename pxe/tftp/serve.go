@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -138,8 +139,12 @@ func (s *Server) handle(ctx context.Context, b []byte, peer netip.AddrPort) {
 		s.refuseFile(log, peer, req.name, err)
 		return
 	}
-	s.reached(ctx, peer.Addr(), req.name)
-	s.record(peer, pxe.Event{File: req.name, Answer: fmt.Sprintf("%d bytes", info.Size())})
+	s.reached(ctx, peer.Addr(), info.Name())
+	answer := fmt.Sprintf("%d bytes", info.Size())
+	if !strings.HasSuffix(req.name, info.Name()) {
+		answer += " of " + info.Name()
+	}
+	s.record(peer, pxe.Event{File: req.name, Answer: answer})
 	t := &transfer{conf: s.conf, log: log, peer: peer, req: req, file: file, size: info.Size(),
 		onAck: func() { mine.acked.Store(true) }}
 	s.wg.Go(func() {
