@@ -40,7 +40,8 @@ const (
 	StageScript  Stage = "ipxe script"
 	StageKernel  Stage = "kernel"
 	StageRamdisk Stage = "ramdisk"
-	StageFailed  Stage = "boot failed" // iPXE could not load or start what it was told to
+	StageNone    Stage = "no boot loader for it" // the machine is to boot, and there is no loader of its architecture
+	StageFailed  Stage = "boot failed"           // iPXE could not load or start what it was told to
 )
 
 // Client is a machine as the wire shows it.

@@ -48,8 +48,10 @@ type Event struct {
 
 // archNames are the architectures of DHCP option 93 (RFC 4578 section 2.1 and IANA's registry).
 var archNames = map[uint16]string{
-	6: "IA32", 7: "x64", 9: "x64", 10: "arm32", 11: "arm64", 15: "IA32", 16: "x64", 18: "arm32", 19: "arm64",
-	25: "riscv32", 27: "riscv64",
+	2: "Itanium", 6: "IA32", 7: "x64", 9: "x64", 10: "arm32", 11: "arm64", 14: "POWER OPAL", 15: "IA32", 16: "x64",
+	18: "arm32", 19: "arm64", 20: "BIOS", 21: "arm32 U-Boot", 22: "arm64 U-Boot", 23: "arm32 U-Boot", 24: "arm64 U-Boot",
+	25: "riscv32", 26: "riscv32", 27: "riscv64", 28: "riscv64", 29: "riscv128", 30: "riscv128",
+	37: "loongarch32", 38: "loongarch32", 39: "loongarch64", 40: "loongarch64", 41: "Raspberry Pi",
 }
 
 // Machine is the firmware and the architecture in words: "UEFI x64".

@@ -15,7 +15,7 @@ import (
 // earlyStages are the boot stages of package pxe before the ramdisk runs. A machine at one of them,
 // or at none, may as well start again.
 var earlyStages = []string{"", "power on", "dhcp offer", "dhcp ack", "tftp boot file", "http boot file", "ipxe script",
-	"kernel", "boot failed", StageMedium}
+	"kernel", "boot failed", "no boot loader for it", StageMedium}
 
 // Boot is the last boot stage that was seen of a machine; the zero value is none.
 type Boot struct {

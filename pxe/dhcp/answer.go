@@ -49,7 +49,6 @@ func (s *Server) answer(ctx context.Context, req *dhcpv4.DHCPv4) (pxe.Client, *d
 	s.mu.Lock()
 	s.pool.Note(c)
 	s.mu.Unlock()
-	s.warnNoLoader(c, boot)
 	answered(&e, a.reply, a.reason, bootless(c, boot, s.conf.URL))
 	if a.reason == pxe.ReasonOtherServer && s.conf.OtherDHCP {
 		e.Answer, e.Reason = leftToOther, ""
@@ -151,16 +150,5 @@ func (s *Server) giveBack(req *dhcpv4.DHCPv4) {
 	s.mu.Unlock()
 	if declined {
 		s.complain("machine found its address in use by another", "mac", req.ClientHWAddr.String(), "ip", ip)
-	}
-}
-
-// warnNoLoader says why a machine that should boot will not.
-func (s *Server) warnNoLoader(c pxe.Client, boot pxe.Boot) {
-	if !boot.Action.Boots() || c.Firmware == pxe.System {
-		return
-	}
-	if _, ok := bootFile(c, boot, s.conf.URL); !ok {
-		s.complain("no boot loader for this machine's architecture", "mac", c.MAC.String(),
-			"arch", c.Arch, "firmware", c.Firmware, "detail", c.Detail)
 	}
 }

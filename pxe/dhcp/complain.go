@@ -1,9 +1,14 @@
 package dhcp
 
 import (
+	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/pxe"
+	"github.com/ferrite-metal/ferrite/pxe/loader"
 )
 
 // complainGap is the time between two warnings of one text: strangers can cause them.
@@ -16,6 +21,15 @@ type complainer struct {
 
 	mu   sync.Mutex
 	last map[string]time.Time // by text, of which there are a few
+}
+
+// noLoader warns that a machine that is to boot will not, and returns the reason in words.
+func (c *complainer) noLoader(m pxe.Client) string {
+	why := fmt.Sprintf("%s (DHCP option 93 is %d) asks for a boot loader, and there is none for it: expected one of %s",
+		pxe.Event{Firmware: m.Firmware, Arch: m.Arch}.Machine(), m.Arch, strings.Join(loader.Machines(), ", "))
+	c.complain("no boot loader for this machine's architecture", "mac", m.MAC.String(), "arch", m.Arch, "firmware",
+		m.Firmware, "why", why)
+	return why
 }
 
 func newComplainer(c Config) *complainer {

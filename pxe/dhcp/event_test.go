@@ -183,3 +183,42 @@ func TestNeighboursWarnedOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestNoLoaderIsSaid: a machine that is to boot, and that there is no loader for, has that as its boot stage, with the
+// architecture it asked with.
+func TestNoLoaderIsSaid(t *testing.T) {
+	booter := &pxetest.Booter{}
+	booter.Set(mac(1), pxe.Boot{Action: pxe.Ramdisk})
+	conf := Config{Server: netip.MustParseAddr("127.0.77.9"), Port: 6767, Booter: booter, Leases: &pxetest.Leases{},
+		Subnets: []Subnet{{Prefix: netip.MustParsePrefix("127.0.77.0/24"), First: ip("127.0.77.100"),
+			Last: ip("127.0.77.110")}}, Log: slog.New(slog.DiscardHandler)}
+	s, err := Listen(t.Context(), conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	conf.Port = 6768
+	p, err := ListenProxy(t.Context(), conf, 6411)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	from := netip.MustParseAddrPort("127.0.0.1:9")
+	for code, want := range map[uint16]string{10: "UEFI arm32 (DHCP option 93 is 10)", 11: "UEFI arm64",
+		27: "UEFI riscv64", 777: "UEFI arch 777", 19: "HTTP arm64"} {
+		class := word(60, "PXEClient")
+		if strings.HasPrefix(want, "HTTP") {
+			class = word(60, "HTTPClient:Arch:00019")
+		}
+		req := request(dhcpv4.MessageTypeDiscover, biosROM, class, arch(code))
+		s.handle(t.Context(), req, from)
+		p.handle(t.Context(), req, from, false, p.wires[0])
+		all := booter.Stages()
+		for _, got := range all[len(all)-2:] {
+			if got.Stage != pxe.StageNone || !strings.HasPrefix(got.Client.Detail, want) ||
+				!strings.HasSuffix(got.Client.Detail, "expected one of BIOS, UEFI x64, HTTP x64") {
+				t.Errorf("arch %d: stage %q, %s", code, got.Stage, got.Client.Detail)
+			}
+		}
+	}
+}

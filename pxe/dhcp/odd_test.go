@@ -32,14 +32,15 @@ func TestOddRequests(t *testing.T) {
 		id   string
 		file string
 	}{
-		"no END":                          {b: odd([]byte{53, 1, 1})},
-		"padding and no END":              {b: odd([]byte{0, 0, 53, 1, 1, 0, 0})},
-		"the last option runs past":       {b: odd([]byte{53, 1, 1, 12, 20, 'n'})},
-		"a code alone at the end":         {b: odd([]byte{53, 1, 1, 12})},
-		"type in file":                    {b: odd([]byte{52, 1, 1, 255}, at(fileAt, 53, 1, 1, 255))},
-		"type in file, which has no END":  {b: odd([]byte{52, 1, 1}, at(fileAt, 53, 1, 1))},
-		"type in sname":                   {b: odd([]byte{52, 1, 2, 255}, at(snameAt, 53, 1, 1, 255))},
-		"type in sname, identifier there": {b: odd([]byte{52, 1, 3, 255}, at(snameAt, 53, 1, 1, 255), at(fileAt, 61, 1, 'f', 255)), id: "f"},
+		"no END":                         {b: odd([]byte{53, 1, 1})},
+		"padding and no END":             {b: odd([]byte{0, 0, 53, 1, 1, 0, 0})},
+		"the last option runs past":      {b: odd([]byte{53, 1, 1, 12, 20, 'n'})},
+		"a code alone at the end":        {b: odd([]byte{53, 1, 1, 12})},
+		"type in file":                   {b: odd([]byte{52, 1, 1, 255}, at(fileAt, 53, 1, 1, 255))},
+		"type in file, which has no END": {b: odd([]byte{52, 1, 1}, at(fileAt, 53, 1, 1))},
+		"type in sname":                  {b: odd([]byte{52, 1, 2, 255}, at(snameAt, 53, 1, 1, 255))},
+		"type in sname, identifier in file": {b: odd([]byte{52, 1, 3, 255}, at(snameAt, 53, 1, 1, 255),
+			at(fileAt, 61, 1, 'f', 255)), id: "f"},
 		"an identifier split over fields": {b: odd([]byte{61, 1, 'a', 52, 1, 3, 53, 1, 1, 255}, at(snameAt, 61, 1, 'c', 255),
 			at(fileAt, 61, 1, 'b', 255)), id: "abc"},
 		"a name in file, and no overload": {b: odd([]byte{52, 1, 9, 53, 1, 1, 255}, at(fileAt, 'x')), file: "x"},

@@ -128,8 +128,8 @@ func (p *Proxy) answer(ctx context.Context, req *dhcpv4.DHCPv4, c pxe.Client, bo
 	e.Known = boot.Action != pxe.Ignore && !boot.Stranger
 	reply, reason := ProxyReply(req, boot, Answer{Server: p.conf.Server, URL: p.conf.URL}, bootPort)
 	if reason == pxe.ReasonNoLoader {
-		p.complain("no boot loader for this machine's architecture", "mac", c.MAC.String(), "arch", c.Arch, "firmware",
-			c.Firmware, "detail", c.Detail)
+		c.Detail = p.noLoader(c)
+		p.conf.Booter.Reached(ctx, c, pxe.StageNone)
 	}
 	answered(e, reply, reason, "")
 	if reason == pxe.ReasonOtherServer { // as it should be: that one gives the addresses

@@ -175,6 +175,9 @@ func (s *Server) handle(ctx context.Context, req *dhcpv4.DHCPv4, peer netip.Addr
 	// Before the reply is out, so that stages are reported in their order. An
 	// operating system's DHCP is no step of a network boot.
 	if stage, ok := stageOf(reply); ok && c.Firmware != pxe.System {
+		if e.Reason == pxe.ReasonNoLoader {
+			stage, c.Detail = pxe.StageNone, s.noLoader(c)
+		}
 		s.conf.Booter.Reached(ctx, c, stage)
 	}
 	r := destination(reply, ports{server: s.conf.Port, client: s.conf.ClientPort})

@@ -50,10 +50,10 @@ func (f Folder) Open(name string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	path := filepath.Join(parts...)
-	if strings.ContainsFunc(path, unprintable) {
-		err = fs.ErrNotExist
-	} else if file, info, openErr := f.open(path); !errors.Is(openErr, fs.ErrNotExist) {
-		return file, info, openErr
+	if !strings.ContainsFunc(path, unprintable) {
+		if file, info, err := f.open(path); !errors.Is(err, fs.ErrNotExist) {
+			return file, info, err
+		}
 	}
 	if path, err = f.meant(parts); err != nil {
 		return nil, nil, err

@@ -6,7 +6,11 @@
 // It must not decide whether a machine boots, and it never writes.
 package loader
 
-import "github.com/ferrite-metal/ferrite/pxe"
+import (
+	"slices"
+
+	"github.com/ferrite-metal/ferrite/pxe"
+)
 
 // The client architectures served, as DHCP option 93 numbers them (RFC 4578
 // section 2.1 and the IANA registry it opened).
@@ -47,13 +51,20 @@ func For(f pxe.Firmware, arch uint16) (string, bool) {
 
 // Files lists every boot loader For can name, each once.
 func Files() []string {
-	seen := map[string]bool{}
-	var files []string
+	return each(func(c choice) string { return c.file })
+}
+
+// Machines lists the kinds of machine that there is a loader for, in words.
+func Machines() []string {
+	return each(func(c choice) string { return pxe.Event{Firmware: c.firmware, Arch: c.arch}.Machine() })
+}
+
+// each lists what the choices have, once.
+func each(of func(choice) string) (all []string) {
 	for _, c := range choices() {
-		if !seen[c.file] {
-			seen[c.file] = true
-			files = append(files, c.file)
+		if word := of(c); !slices.Contains(all, word) {
+			all = append(all, word)
 		}
 	}
-	return files
+	return all
 }
