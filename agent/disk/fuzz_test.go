@@ -60,6 +60,24 @@ func FuzzMBR(f *testing.F) {
 	})
 }
 
+func FuzzFormerParts(f *testing.F) {
+	f.Add(twoParts(f, 16*mib, 512).b[:64<<10])
+	f.Add(sfdisk(f, 16*mib, "start=2048, size=8192, type=5\nstart=4096, size=2048, type=83\n").b[:64<<10])
+	f.Fuzz(func(t *testing.T, start []byte) {
+		d := newDisk(t, 16*mib, 512)
+		copy(d.b, start[:min(len(start), mib)])
+		resum(d.b)
+		for _, p := range formerParts(d) {
+			if p.Start <= 0 || p.Size <= 0 || p.Start+p.Size > d.Size() {
+				t.Fatalf("%+v", p)
+			}
+		}
+		if _, err := WipeMetadata(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 func FuzzLoadOption(f *testing.F) {
 	f.Add(LoadOption{Attributes: 1, Label: "debian", DevicePath: []byte{0x7f, 0xff, 4, 0}, Options: []byte("x")}.Bytes())
 	f.Add([]byte{1, 0, 0, 0, 4, 0, 0, 0})

@@ -27,6 +27,7 @@ type GPT struct {
 
 	sector     int
 	entriesLBA int64 // of the primary table
+	alternate  int64 // sector of the other header
 	entrySize  int
 	entries    []byte
 }
@@ -91,12 +92,20 @@ func parseGPTHeader(b []byte, lba int64) (gptHeader, error) {
 	return h, nil
 }
 
-// ReadGPT reads the primary table, or the backup at the disk's end when the
-// primary is damaged. ErrNoTable means that neither is there.
+// ReadGPT reads the primary table. When that is damaged, it reads the backup at the
+// disk's end, which counts only behind a protective MBR: else it is of an earlier system
+// (UEFI specification, section 5.2.3). ErrNoTable means that neither is there.
 func ReadGPT(d Disk) (*GPT, error) {
 	g, err := readGPTAt(d, 1)
 	if err == nil {
 		return g, nil
+	}
+	if is, mbrErr := protected(d); mbrErr != nil {
+		return nil, mbrErr
+	} else if !is && errors.Is(err, ErrNoTable) {
+		return nil, otherSectorSize(d)
+	} else if !is {
+		return nil, err
 	}
 	last := d.Size()/int64(d.LogicalSectorSize()) - 1
 	backup, backupErr := readGPTAt(d, last)
@@ -154,7 +163,7 @@ func readGPTAt(d Disk, lba int64) (*GPT, error) {
 		return nil, fmt.Errorf("%w: GPT entries' checksum is %08x, expected %08x", ErrTable, got, h.entriesCRC)
 	}
 	g := &GPT{DiskID: h.id, FirstUsable: h.first, LastUsable: h.last, sector: int(sector), entriesLBA: h.entriesLBA,
-		entrySize: h.size, entries: entries}
+		alternate: h.alternate, entrySize: h.size, entries: entries}
 	if lba != 1 {
 		g.entriesLBA = 2
 	}

@@ -86,7 +86,19 @@ func TestFitGPT(t *testing.T) {
 		{"sound", func(*memDisk) {}, nil},
 		{"no protective MBR", func(d *memDisk) { clear(d.b[:512]) }, nil},
 		{"boot code stays", func(d *memDisk) { copy(d.b, "boot code") }, nil},
-		{"primary damaged, disk of the same size", func(d *memDisk) { d.b = d.b[:16<<20]; d.b[600] ^= 1 }, nil},
+		{"primary damaged, disk of the same size", func(d *memDisk) { d.b = d.b[:16<<20]; d.b[600] ^= 1 }, ErrTable},
+		{"MBR of an image, backup of an earlier system", func(d *memDisk) {
+			old := bytes.Clone(d.b[:16<<20])
+			clear(d.b)
+			copy(d.b, sfdisk(t, 4<<20, "start=2048, size=2048, type=83, bootable\n").b)
+			copy(d.b[8<<20:], old[:16<<20])
+		}, ErrNoTable},
+		{"MBR of an image, whole table of an earlier system", func(d *memDisk) {
+			copy(d.b, sfdisk(t, 4<<20, "start=2048, size=2048, type=83, bootable\n").b[:512])
+		}, ErrNoTable},
+		{"MBR that reaches beyond the disk, table of an earlier system", func(d *memDisk) {
+			copy(d.b, sfdisk(t, 64<<20, "start=2048, size=102400, type=83\n").b[:512])
+		}, ErrTable},
 		{"both damaged", func(d *memDisk) { d.b = d.b[:16<<20]; d.b[600] ^= 1; d.b[len(d.b)-500] ^= 1 }, ErrTable},
 		{"entries damaged", func(d *memDisk) { d.b[1024] ^= 1 }, ErrTable},
 		{"no table", func(d *memDisk) { clear(d.b) }, ErrNoTable},
@@ -97,12 +109,15 @@ func TestFitGPT(t *testing.T) {
 			d := newDisk(t, 24<<20, 512)
 			copy(d.b, twoParts(t, 16<<20, 512).b)
 			tt.damage(d)
-			boot := bytes.Clone(d.b[:440])
+			boot, writes := bytes.Clone(d.b[:440]), d.writes
 			err := FitGPT(d)
 			if !errors.Is(err, tt.fail) {
 				t.Fatalf("error is %v, expected %v", err, tt.fail)
 			}
 			if err != nil {
+				if d.writes != writes && tt.name != "too small" {
+					t.Errorf("%d writes", d.writes-writes)
+				}
 				return
 			}
 			onFile(t, d, func(path string) {

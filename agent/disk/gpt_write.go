@@ -17,15 +17,22 @@ func (g *GPT) Fit(d Disk) {
 
 // FitGPT moves an image's backup table from where the image ended to the end
 // of the disk and gives the disk's whole room to the table, so that firmware
-// and partition tools find nothing wrong. A disk without a GPT is left alone,
-// with ErrNoTable.
+// and partition tools find nothing wrong. A disk without a GPT, or with an MBR that is
+// not protective, is left alone, with ErrNoTable. A table of which only the backup is
+// good is refused: nothing says that the image has written it.
 func FitGPT(d Disk) error {
-	g, err := ReadGPT(d)
-	if err != nil {
+	t, err := ReadTable(d)
+	switch {
+	case err != nil:
 		return err
+	case t.GPT == nil:
+		return fmt.Errorf("%w: the partition table is an MBR's", ErrNoTable)
+	case t.GPT.FromBackup:
+		return fmt.Errorf("%w: the GPT at the disk's start is damaged, only the backup at its end is good: "+
+			"make the image anew", ErrTable)
 	}
-	g.Fit(d)
-	return g.Write(d)
+	t.GPT.Fit(d)
+	return t.GPT.Write(d)
 }
 
 // Write puts both tables and the protective MBR on d: the backup first, so

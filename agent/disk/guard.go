@@ -14,21 +14,13 @@ var ErrProtected = errors.New("protected from erasing")
 // filesystem (IPA's guard_special_filesystems). An operator who means it
 // switches the guard off; callers then do not call this.
 func Guard(d Disk) error {
-	whole := section{d, 0, d.Size()}
-	sections := map[string]section{"disk": whole}
-	t, err := ReadTable(d)
-	switch {
-	case err == nil:
-		for _, p := range t.Parts() {
-			if kind := protectedType(p.Type); kind != "" {
-				return fmt.Errorf("%w: partition %d is of %s, which other machines may share", ErrProtected, p.Number, kind)
-			}
-			sections[fmt.Sprintf("partition %d", p.Number)] = section{d, p.Start, p.Size}
+	parts := formerParts(d)
+	for _, p := range parts {
+		if kind := protectedType(p.Type); kind != "" {
+			return fmt.Errorf("%w: partition %d is of %s, which other machines may share", ErrProtected, p.Number, kind)
 		}
-	case !errors.Is(err, ErrNoTable) && !errors.Is(err, ErrTable):
-		return err
 	}
-	for name, s := range sections {
+	for _, s := range sections(d, parts) {
 		for _, sig := range signatures() {
 			if sig.name != "gfs2" && !strings.HasPrefix(sig.name, "vmfs") {
 				continue
@@ -38,7 +30,7 @@ func Guard(d Disk) error {
 				return err
 			}
 			if has {
-				return fmt.Errorf("%w: %s has a %s filesystem, which other machines may share", ErrProtected, name, sig.name)
+				return fmt.Errorf("%w: %s has a %s filesystem, which other machines may share", ErrProtected, s.name, sig.name)
 			}
 		}
 	}

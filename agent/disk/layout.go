@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -192,21 +193,38 @@ func (v *Division) takeOver(old *Table, p Part) error {
 	return nil
 }
 
-// Write wipes the remains of earlier file systems at the edges of the partitions,
-// except in one that is kept, and writes the table. The caller then has the kernel
-// read it.
-func (v *Division) Write(d Disk) error {
+// Write wipes the metadata of earlier systems, at the edges of the new partitions too,
+// and writes the table. A partition that is kept is not touched, and the table with its
+// place is there until the new one is. The caller then has the kernel read it.
+func (v *Division) Write(ctx context.Context, d Disk) error {
 	w := &wiper{d: d}
+	parts := formerParts(d)
 	for role, p := range v.Parts {
 		if role == v.kept {
-			continue
+			w.kept = append(v.table.places(d), p)
 		}
-		s := named{section{d, p.Start, p.Size}, fmt.Sprintf("partition %d for %s", p.Number, role)}
-		if err := errors.Join(w.wipe(s), w.verify(s)); err != nil {
-			return fmt.Errorf("wipe %s: %w", s.name, err)
-		}
+		parts = append(parts, p)
 	}
-	return v.table.write(d)
+	if err := w.all(ctx, sections(d, parts)...); err != nil {
+		return err
+	}
+	if v.table.MBR != nil {
+		return errors.Join(writeAt(d, v.table.MBR.boot, 0), d.Flush())
+	}
+	if err := d.Zero(0, int64(d.LogicalSectorSize())); err != nil { // boot code, entries of a hybrid MBR
+		return fmt.Errorf("zero the boot sector: %w", err)
+	}
+	return v.table.GPT.Write(d)
+}
+
+// places are where a table lies on d.
+func (t *Table) places(d Disk) []Part {
+	sector := int64(d.LogicalSectorSize())
+	if t.MBR != nil {
+		return []Part{{Size: sector}}
+	}
+	end := (t.GPT.LastUsable + 1) * sector
+	return []Part{{Size: t.GPT.FirstUsable * sector}, {Start: end, Size: d.Size() - end}}
 }
 
 // PartUUID is what Linux calls a partition by (PARTUUID): the GUID of its

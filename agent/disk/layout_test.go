@@ -54,7 +54,7 @@ dos
 				copy(d.b[p.Start:], bytes.Repeat([]byte{0xda}, mib))
 				copy(d.b[p.Start+p.Size-mib:], bytes.Repeat([]byte{0xda}, mib))
 			}
-			if err := v.Write(d); err != nil {
+			if err := v.Write(t.Context(), d); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(strings.TrimSpace(tc.want), tableText(t, d)); diff != "" {
@@ -178,7 +178,7 @@ func TestKeep(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := first.Write(d); err != nil {
+			if err := first.Write(t.Context(), d); err != nil {
 				t.Fatal(err)
 			}
 			if p, ok := first.Parts[RoleEphemeral]; ok {
@@ -202,7 +202,7 @@ func TestKeep(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := v.Write(d); err != nil {
+			if err := v.Write(t.Context(), d); err != nil {
 				t.Fatal(err)
 			}
 			p := first.Parts[RoleEphemeral]

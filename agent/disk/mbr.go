@@ -137,6 +137,16 @@ func (m *MBR) Protective() bool {
 	return false
 }
 
+// protected reports whether a disk has a protective MBR.
+func protected(d Disk) (bool, error) {
+	b, err := readAt(d, 0, 512)
+	if err != nil {
+		return false, err
+	}
+	m, err := parseMBR(b)
+	return err == nil && m.Protective(), nil
+}
+
 // NewMBR makes an empty table for d, without boot code.
 func NewMBR(d Disk, signature uint32) *MBR {
 	m := &MBR{boot: make([]byte, 512), sector: d.LogicalSectorSize()}
@@ -180,8 +190,12 @@ func (m *MBR) AddLast(d Disk, size int64, kind byte) (MBRPartition, error) {
 	first := (end - need) / align * align
 	used := map[int]bool{}
 	floor := align
+	for n := 1; n <= 4; n++ { // an ISO image's own range may be of type 0 (xorriso's isohybrid)
+		p, _ := parseMBREntry(m.boot[446+16*(n-1):], n)
+		used[n] = p.Sectors > 0
+		floor = max(floor, p.First+p.Sectors)
+	}
 	for _, p := range m.Partitions {
-		used[p.Number] = true
 		floor = max(floor, p.First+p.Sectors)
 	}
 	if first < floor {

@@ -2,6 +2,7 @@ package disk
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -83,10 +84,8 @@ func WriteMember(d Disk, p Part, a Array, number int, random io.Reader) error {
 	if _, err := io.ReadFull(random, m.ID[:]); err != nil {
 		return fmt.Errorf("make a member's UUID: %w", err)
 	}
-	w := &wiper{d: d}
-	part := named{section{d, p.Start, p.Size}, fmt.Sprintf("partition %d", p.Number)}
-	if err := errors.Join(w.wipe(part), w.verify(part)); err != nil {
-		return fmt.Errorf("wipe %s: %w", part.name, err)
+	if err := (&wiper{d: d}).all(context.Background(), partSection(d, p)); err != nil {
+		return err
 	}
 	at := mdEnd(p.Size)
 	block := m.superblock(uint64(at / mdSectorSize))
@@ -216,13 +215,8 @@ func parseMember(b []byte) (Member, error) {
 // RAIDTraces names the signatures of software and firmware RAID on a disk and
 // its partitions, such as "partition 2: md 1.0".
 func RAIDTraces(d Disk) ([]string, error) {
-	w := &wiper{d: d}
-	sections, err := w.sections()
-	if err != nil {
-		return nil, err
-	}
 	var found []string
-	for _, s := range sections {
+	for _, s := range sections(d, formerParts(d)) {
 		signatures, err := s.find()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.name, err)

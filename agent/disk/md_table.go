@@ -1,7 +1,7 @@
 package disk
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"io"
 )
@@ -44,10 +44,8 @@ func WriteMemberTable(d Disk, uefi bool, sizes []int64, random io.Reader) ([]Par
 		}
 	}
 	parts := (&Table{GPT: g}).Parts()
-	w := &wiper{d: d}
-	boot := named{section{d, parts[0].Start, parts[0].Size}, parts[0].Name}
-	if err := errors.Join(w.wipe(boot), w.verify(boot)); err != nil {
-		return nil, fmt.Errorf("wipe %s: %w", boot.name, err)
+	if err := (&wiper{d: d}).all(context.Background(), partSection(d, parts[0])); err != nil {
+		return nil, err
 	}
 	return parts[1:], g.Write(d)
 }

@@ -54,6 +54,7 @@ func signatures() []signature {
 		{"btrfs", 256*gib + 64, 0, "_BHRfS_M"},
 		{"bcache", 4096 + 24, 0, "\xc6\x85\x73\xf6\x4e\x1a\x45\xca"},
 		{"bcachefs", 4096 + 24, 0, "\xc6\x85\x73\xf6\x66\xce\x90\xa9"},
+		{"bcachefs", 2*mib + 24, 0, "\xc6\x85\x73\xf6\x66\xce\x90\xa9"},
 		{"f2fs", 1024, 0, "\x10\x20\xf5\xf2"},
 		{"squashfs", 0, 0, "hsqs"},
 		{"ntfs", 3, 0, "NTFS    "},
@@ -69,6 +70,8 @@ func signatures() []signature {
 		{"md 1.2", 4 * kib, 0, mdMagic},
 		{"ddf", -512, 512, "\xde\x11\xde\x11"},
 		{"imsm", -1024, 512, "Intel Raid ISM Cfg Sig. "},
+		{"imsm", -8192, 4096, "Intel Raid ISM Cfg Sig. "}, // of sectors of 4096 bytes
+		{"promise", -3087 * 512, 512, "Promise Technology, Inc."},
 		{"vmfs", mib, 0, "\x0d\xd0\x01\xc0"},
 		{"vmfs lvm", 2 * mib, 0, "\x0d\xd0\x01\xc0"},
 	}

@@ -33,12 +33,12 @@ func TestBeginning(t *testing.T) {
 		"MBR, partition outside": {
 			as(sfdisk(t, 2*size, "label: dos\nstart=2048, size=40960, type=83\n").b[:size], 512), 0, ErrTable,
 		},
-		"nothing":                 {as(make([]byte, size), 512), 6 * mib, ErrNoTable},
-		"nothing, size unknown":   {as(make([]byte, size), 512), 0, ErrNoTable},
-		"nothing, backup unseen":  {as(make([]byte, size), 512), size, ErrLater},
-		"text":                    {as(append([]byte("hello"), make([]byte, size-5)...), 512), mib, ErrNoTable},
-		"protective MBR, no GPT":  {gpt(512, func(b []byte) { clear(b[512:1024]) }), 6 * mib, ErrTable},
-		"protective MBR, unknown": {gpt(512, func(b []byte) { clear(b[512:1024]) }), size, ErrLater},
+		"nothing":                   {as(make([]byte, size), 512), 6 * mib, ErrNoTable},
+		"nothing, size unknown":     {as(make([]byte, size), 512), 0, ErrNoTable},
+		"nothing, size of the disk": {as(make([]byte, size), 512), size, ErrNoTable},
+		"text":                      {as(append([]byte("hello"), make([]byte, size-5)...), 512), mib, ErrNoTable},
+		"protective MBR, no GPT":    {gpt(512, func(b []byte) { clear(b[512:1024]) }), 6 * mib, ErrTable},
+		"protective MBR, unknown":   {gpt(512, func(b []byte) { clear(b[512:1024]) }), size, ErrLater},
 	} {
 		t.Run(name, func(t *testing.T) {
 			table, err := ReadTable(Beginning(tc.disk, tc.disk.b[:64<<10], tc.image))

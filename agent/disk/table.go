@@ -30,8 +30,15 @@ const legacyBoot = 1 << 2
 // ReadTable reads the table firmware and Linux would use: a GPT where the MBR
 // is protective or absent, else the MBR. ErrNoTable means there is none.
 func ReadTable(d Disk) (*Table, error) {
+	protective, err := protected(d)
+	if err != nil {
+		return nil, err
+	}
 	m, mbrErr := ReadMBR(d)
-	if mbrErr == nil && !m.Protective() {
+	if !protective && !errors.Is(mbrErr, ErrNoTable) {
+		if mbrErr != nil {
+			return nil, mbrErr
+		}
 		return &Table{MBR: m}, nil
 	}
 	g, err := ReadGPT(d)
@@ -40,10 +47,8 @@ func ReadTable(d Disk) (*Table, error) {
 		return &Table{GPT: g}, nil
 	case errors.Is(err, ErrLater): // of the backup
 		return nil, err
-	case errors.Is(err, ErrNoTable) && mbrErr == nil:
+	case errors.Is(err, ErrNoTable) && protective:
 		return nil, fmt.Errorf("%w: the MBR says there is a GPT, but there is none", ErrTable)
-	case errors.Is(err, ErrNoTable):
-		return nil, mbrErr
 	}
 	return nil, err
 }

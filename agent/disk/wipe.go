@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 const (
@@ -22,38 +23,43 @@ type WipeReport struct {
 }
 
 // WipeMetadata makes a disk look new. It zeroes the signatures of partition tables,
-// filesystems, RAID, LVM and encryption, first in every partition, then on the disk,
-// and reads them back. User data elsewhere stays: this is Ironic's
-// erase_devices_metadata, not a secure erase.
+// filesystems, RAID, LVM and encryption, first in every partition that any table on it
+// names, then on the disk, and reads them back. User data elsewhere stays: this is
+// Ironic's erase_devices_metadata, not a secure erase. It is also the first act of every
+// write of an image, so that nothing of an earlier system is taken for the image's own.
 func WipeMetadata(ctx context.Context, d Disk) (WipeReport, error) {
 	w := &wiper{d: d}
-	sections, err := w.sections()
-	if err != nil {
-		return w.report, err
-	}
-	for _, s := range sections {
-		if err := ctx.Err(); err != nil {
-			return w.report, err
-		}
-		if err := w.wipe(s); err != nil {
-			return w.report, fmt.Errorf("wipe %s: %w", s.name, err)
-		}
-	}
-	if err := d.Flush(); err != nil {
-		return w.report, fmt.Errorf("flush: %w", err)
-	}
-	for _, s := range sections {
-		if err := w.verify(s); err != nil {
-			return w.report, fmt.Errorf("verify %s: %w", s.name, err)
-		}
-	}
-	return w.report, nil
+	parts := formerParts(d)
+	w.report.Partitions = len(parts)
+	return w.report, w.all(ctx, sections(d, parts)...)
 }
 
 // wiper is one wipe.
 type wiper struct {
 	d      Disk
+	kept   []Part // not to be touched; whole sectors
 	report WipeReport
+}
+
+// all wipes sections, and reads them back.
+func (w *wiper) all(ctx context.Context, sections ...named) error {
+	for _, s := range sections {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := w.wipe(s); err != nil {
+			return fmt.Errorf("wipe %s: %w", s.name, err)
+		}
+	}
+	if err := w.d.Flush(); err != nil {
+		return fmt.Errorf("flush: %w", err)
+	}
+	for _, s := range sections {
+		if err := w.verify(s); err != nil {
+			return fmt.Errorf("verify %s: %w", s.name, err)
+		}
+	}
+	return nil
 }
 
 // named is a section and its name for errors.
@@ -62,33 +68,38 @@ type named struct {
 	name string
 }
 
-// sections are the partitions in falling order, then the disk itself: should
-// the wipe be cut off, the table still says where the rest is.
-func (w *wiper) sections() ([]named, error) {
-	var all []named
-	t, err := ReadTable(w.d)
-	switch {
-	case err == nil:
-		parts := t.Parts()
-		w.report.Partitions = len(parts)
-		for i := len(parts) - 1; i >= 0; i-- {
-			p := parts[i]
-			all = append(all, named{section{w.d, p.Start, p.Size}, fmt.Sprintf("partition %d", p.Number)})
-		}
-	case !errors.Is(err, ErrNoTable) && !errors.Is(err, ErrTable):
-		return nil, err // the disk cannot be read; a damaged table is only one more thing to wipe
+// partSection is the section of a partition.
+func partSection(d Disk, p Part) named {
+	name := p.Name
+	if p.Number > 0 {
+		name = fmt.Sprintf("partition %d", p.Number)
 	}
-	return append(all, named{section{w.d, 0, w.d.Size()}, "disk"}), nil
+	return named{section{d, p.Start, p.Size}, name}
 }
 
-// wipe zeroes a section's edges and what signatures lie between them.
-func (w *wiper) wipe(s named) error {
-	found, err := s.find()
-	if err != nil {
-		return err
+// sections are the partitions in falling order, then the disk itself: should
+// the wipe be cut off, the table still says where the rest is.
+func sections(d Disk, parts []Part) []named {
+	var all []named
+	for _, p := range slices.Backward(parts) {
+		all = append(all, partSection(d, p))
 	}
-	for _, sig := range found {
-		w.report.Found = append(w.report.Found, s.name+": "+sig.name)
+	return append(all, named{section{d, 0, d.Size()}, "disk"})
+}
+
+// wipe zeroes a section's edges and the signatures between them. The place of a signature
+// that cannot be read is zeroed too: a drive replaces a bad sector when it is written.
+func (w *wiper) wipe(s named) error {
+	for _, sig := range signatures() {
+		has, err := s.has(sig)
+		if !has && err == nil {
+			continue
+		}
+		name := s.name + ": " + sig.name
+		if err != nil {
+			name += " (unreadable)"
+		}
+		w.report.Found = append(w.report.Found, name)
 		at := sig.at(s.len)
 		if at < wipeEdge || at >= s.len-wipeEdge {
 			continue
@@ -103,36 +114,65 @@ func (w *wiper) wipe(s named) error {
 	return w.zero(s.start, min(s.len, wipeEdge))
 }
 
-// zero zeroes the sectors that off..off+n touches.
+// zero zeroes the sectors that off..off+n touches, but for those that are kept.
 func (w *wiper) zero(off, n int64) error {
 	sector := int64(w.d.LogicalSectorSize())
 	end := min((off+n+sector-1)/sector*sector, w.d.Size())
-	off = off / sector * sector
-	if err := w.d.Zero(off, end-off); err != nil {
-		return fmt.Errorf("zero %d bytes at %d: %w", end-off, off, err)
+	for _, r := range w.free(off/sector*sector, end) {
+		if err := w.d.Zero(r.Start, r.Size); err != nil {
+			return fmt.Errorf("zero %d bytes at %d: %w", r.Size, r.Start, err)
+		}
+		w.report.Zeroed += r.Size
 	}
-	w.report.Zeroed += end - off
 	return nil
+}
+
+// free are the parts of off..end that are not kept.
+func (w *wiper) free(off, end int64) []Part {
+	parts := []Part{{Start: off, Size: end - off}}
+	for _, k := range w.kept {
+		var rest []Part
+		for _, p := range parts {
+			before, behind := k.Start-p.Start, p.Start+p.Size-(k.Start+k.Size)
+			if before >= p.Size || behind >= p.Size { // they do not touch
+				rest = append(rest, p)
+				continue
+			}
+			if before > 0 {
+				rest = append(rest, Part{Start: p.Start, Size: before})
+			}
+			if behind > 0 {
+				rest = append(rest, Part{Start: k.Start + k.Size, Size: behind})
+			}
+		}
+		parts = rest
+	}
+	return parts
 }
 
 // verify reads a section back.
 func (w *wiper) verify(s named) error {
 	edge := min(s.len, wipeEdge)
 	for _, off := range []int64{0, s.len - edge} {
-		b, err := readAt(w.d, s.start+off, int(edge))
-		if err != nil {
-			return err
-		}
-		if !isZero(b) {
-			return fmt.Errorf("%w: expected zeroes in the %d bytes at %d", ErrNotWiped, edge, s.start+off)
+		for _, r := range w.free(s.start+off, s.start+off+edge) {
+			b, err := readAt(w.d, r.Start, int(r.Size))
+			if err != nil {
+				return err
+			}
+			if !isZero(b) {
+				return fmt.Errorf("%w: expected zeroes in the %d bytes at %d", ErrNotWiped, r.Size, r.Start)
+			}
 		}
 	}
 	found, err := s.find()
 	if err != nil {
 		return err
 	}
-	if len(found) > 0 {
-		return fmt.Errorf("%w: found %s at %d", ErrNotWiped, found[0].name, found[0].at(s.len))
+	for _, sig := range found {
+		at := s.start + sig.at(s.len)
+		if len(w.free(at, at+int64(len(sig.magic)))) > 0 {
+			return fmt.Errorf("%w: found %s at %d", ErrNotWiped, sig.name, at)
+		}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -151,5 +152,102 @@ func TestUnreadableDisk(t *testing.T) {
 	}
 	if _, err := WipeMetadata(context.Background(), d); !errors.Is(err, os.ErrPermission) {
 		t.Errorf("wipe: %v", err)
+	}
+}
+
+// TestWipeEveryTable: the partitions of all tables are wiped, also where one of them is impossible.
+func TestWipeEveryTable(t *testing.T) {
+	const size = 64 * mib
+	gpt := func(sector int, change func(d *memDisk, g *GPT)) *memDisk {
+		d := twoParts(t, size, sector)
+		g, err := ReadGPT(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(d, g)
+		return d
+	}
+	overlap := func(d *memDisk, g *GPT) { // a third partition from within the second to far beyond the disk
+		p := g.Partitions()[1]
+		p.Number, p.First, p.Last = 3, p.First+int64(mib/d.sector), 1<<40
+		if err := g.set(p); err != nil {
+			t.Fatal(err)
+		}
+		copy(d.b[2*d.sector:], g.entries)
+		copy(d.b[d.sector:], g.header(1, size/int64(d.sector)-1, 2))
+	}
+	boot := func(script string) func(*memDisk, *GPT) {
+		return func(d *memDisk, _ *GPT) {
+			m := sfdisk(t, size, script)
+			copy(d.b, m.b[:512])
+			copy(d.b[40*mib:], m.b[40*mib:60*mib])
+		}
+	}
+	grown := newDisk(t, size, 512)
+	copy(grown.b, twoParts(t, 32*mib, 512).b)
+	for name, tc := range map[string]struct {
+		disk *memDisk
+		at   []int64 // where file systems are
+	}{
+		"overlap":           {gpt(512, overlap), []int64{mib, 5 * mib, 6 * mib}},
+		"overlap, 4Kn":      {gpt(4096, overlap), []int64{mib, 5 * mib, 6 * mib}},
+		"backup alone":      {gpt(512, func(d *memDisk, _ *GPT) { clear(d.b[:mib]) }), []int64{mib, 5 * mib}},
+		"MBR over a GPT":    {gpt(512, boot("start=24576, size=8192, type=83\n")), []int64{mib, 5 * mib, 12 * mib}},
+		"partition outside": {gpt(512, boot("start=24576, size=106496, type=83\n")), []int64{12 * mib}},
+		"broken chain": {gpt(512, func(d *memDisk, g *GPT) {
+			boot("start=81920, size=40960, type=5\nstart=83968, size=2048, type=83\nstart=88064, size=2048\n")(d, g)
+			copy(d.b[42*mib+446+16:], "\x00\x00\x00\x05\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff")
+		}), []int64{41 * mib, 43 * mib, mib}},
+		"a volume that has grown": {grown, []int64{32*mib - 512}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, at := range tc.at {
+				if tc.disk != grown {
+					copy(tc.disk.b[at:], "XFSB")
+				}
+			}
+			if _, err := WipeMetadata(t.Context(), tc.disk); err != nil {
+				t.Fatal(err)
+			}
+			for _, at := range tc.at {
+				if !isZero(tc.disk.b[at : at+4]) {
+					t.Errorf("%q is still there at %d", tc.disk.b[at:at+4], at)
+				}
+			}
+		})
+	}
+}
+
+// badSector is a disk with a sector that cannot be read until it is written.
+type badSector struct {
+	*memDisk
+	at    int64
+	stays bool
+}
+
+func (d *badSector) ReadAt(p []byte, off int64) (int, error) {
+	if d.at > 0 && off < d.at+512 && off+int64(len(p)) > d.at {
+		return 0, syscall.EIO
+	}
+	return d.memDisk.ReadAt(p, off)
+}
+
+func (d *badSector) Zero(off, n int64) error {
+	if !d.stays && off <= d.at && d.at < off+n {
+		d.at = 0
+	}
+	return d.memDisk.Zero(off, n)
+}
+
+// TestWipeBadSector: a sector that a drive replaces when it is written keeps no disk from being wiped; any other does.
+func TestWipeBadSector(t *testing.T) {
+	for _, at := range []int64{512, 5*mib + 1024, 64 * mib, 80*mib - 512} {
+		for _, stays := range []bool{false, true} {
+			d := &badSector{twoParts(t, 80*mib, 512), at, stays}
+			_, err := WipeMetadata(t.Context(), d)
+			if stays != errors.Is(err, syscall.EIO) {
+				t.Errorf("bad sector at %d that stays: %v; error %v", at, stays, err)
+			}
+		}
 	}
 }

@@ -74,13 +74,13 @@ func (d *divided) fill(ctx context.Context, m *Machine, dev Device, w writing) (
 	}
 	if d.keep {
 		err = d.division.Keep(dev, disk.RoleEphemeral)
-	} else if err = d.fits(dev); err == nil {
-		_, err = disk.WipeMetadata(ctx, dev)
+	} else {
+		err = d.fits(dev)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := d.division.Write(dev); err != nil {
+	if err := d.division.Write(ctx, dev); err != nil {
 		return nil, err
 	}
 	if err := d.beside(dev); err != nil {

@@ -20,8 +20,18 @@ type wholeDisk struct {
 func (d wholeDisk) size() int64            { return d.need }
 func (d wholeDisk) spoil(dev Device) error { return unboot(dev) }
 
-// fill writes image, partition table and config drive.
+// fill writes image, partition table and config drive. The metadata of earlier systems go
+// first: many lie where no image reaches, and would be believed beside it. Cleaning may
+// have been switched off, and a rebuild has none.
 func (d wholeDisk) fill(ctx context.Context, m *Machine, dev Device, w writing) (*written, error) {
+	w.before = func(ctx context.Context) error {
+		report, err := disk.WipeMetadata(ctx, dev)
+		if err != nil {
+			return fmt.Errorf("remove the metadata of earlier systems: %w", err)
+		}
+		m.Log.Info("disk metadata erased", "found", report.Found, "partitions", report.Partitions)
+		return nil
+	}
 	w.start = func(first []byte) error { return known(hasTable(disk.Beginning(dev, first, d.need))) }
 	if err := w.to(ctx, m, dev); err != nil {
 		return nil, err

@@ -86,14 +86,15 @@ type writing struct {
 	src    image.Source
 	sum    image.Checksum
 	format string
-	start  func(first []byte) error // image.Options.Start
+	before func(ctx context.Context) error // image.Options.Before
+	start  func(first []byte) error        // image.Options.Start
 }
 
 // to writes the image onto a disk or a partition.
 func (w writing) to(ctx context.Context, m *Machine, target image.Target) error {
 	result, err := image.Write(ctx, w.src, target, image.Options{
 		Format: w.format, Checksum: w.sum, AllowMD5: m.Config().AgentMD5ChecksumEnable, Progress: m.reportWrite,
-		Start: w.start,
+		Before: w.before, Start: w.start,
 	})
 	if err != nil {
 		return err

@@ -19,6 +19,9 @@ type Options struct {
 	AllowMD5      bool           // MD5 is refused otherwise
 	Progress      func(Progress) // called from one goroutine, once more at the end; may be nil
 	ProgressEvery time.Duration  // 500 ms when zero
+	// Before is called right before the first byte is written. An error ends the write. May
+	// be nil.
+	Before func(ctx context.Context) error
 	// Start sees the disk's first 64 KiB as soon as they have come, and its error ends the
 	// write before the rest is fetched. It is not called for a smaller image. It must not
 	// change or keep the bytes. May be nil.
@@ -75,6 +78,11 @@ func (w *write) run(ctx context.Context) error {
 	}
 	defer body.Close()
 	workers := w.allot()
+	if w.opts.Before != nil {
+		if err := w.opts.Before(ctx); err != nil {
+			return err
+		}
+	}
 	if err := w.sink.clear(); err != nil {
 		return err
 	}
