@@ -7,6 +7,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/ferrite-metal/ferrite/proto/placeholder"
 )
 
 // bmcNICs are the network cards BMCs show to their machine over USB, by vendor
@@ -97,9 +99,5 @@ func macAt(s structure, at int) string {
 	if len(s.data) < at+6 {
 		return ""
 	}
-	mac := net.HardwareAddr(s.data[at : at+6]).String()
-	if mac == "00:00:00:00:00:00" || mac == "ff:ff:ff:ff:ff:ff" {
-		return ""
-	}
-	return mac
+	return placeholder.MAC(net.HardwareAddr(s.data[at : at+6]).String())
 }

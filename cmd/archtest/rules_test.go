@@ -249,7 +249,7 @@ var rules = []rule{
 
 // pure packages do no I/O, keep no time and share nothing.
 var pure = list("conductor/fsm, conductor/node, conductor/rules, conductor/plan, conductor/host, " +
-	"conductor/host/firmware, conductor/host/translate, proto/rootdevice, proto/netconfig")
+	"conductor/host/firmware, conductor/host/translate, proto/rootdevice, proto/netconfig, proto/placeholder")
 
 // refusal names packages of others that ours do not import.
 type refusal struct {
