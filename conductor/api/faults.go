@@ -21,7 +21,7 @@ func statusOf(k node.Kind) int {
 		return http.StatusForbidden
 	case node.Busy:
 		return http.StatusServiceUnavailable
-	case node.Invalid, node.InvalidState:
+	case node.Invalid, node.InvalidState, node.Lacking:
 		return http.StatusBadRequest
 	case node.BMCFailed:
 		return http.StatusInternalServerError // Ironic's; 502 would speak of a proxy to its clients

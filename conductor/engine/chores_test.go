@@ -133,6 +133,8 @@ func TestChangeOfFirmware(t *testing.T) {
 		},
 		"never": {never: true, from: node.PowerOn, want: []node.PowerState{node.Rebooting},
 			fails: "the firmware had not taken it 15m0s later"},
+		"never, from off": {never: true, from: node.PowerOff, want: []node.PowerState{node.Rebooting, node.PowerOff},
+			fails: "the firmware had not taken it 15m0s later"},
 	} {
 		for what, ask := range map[string]func(a *able, id string) error{
 			"boot mode":   func(a *able, id string) error { return a.e.ChangeBootMode(a.ctx, id, "bios") },

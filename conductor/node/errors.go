@@ -29,6 +29,7 @@ const (
 	Forbidden                // 403: protected
 	Busy                     // 503: no worker
 	BMCFailed                // 500: the BMC did not do it, or did not answer
+	Lacking                  // 400: the BMC has no such ability: a run goes on without it where it can
 )
 
 // Refusal is a request that was refused before anything was changed.

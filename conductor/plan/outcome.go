@@ -180,6 +180,12 @@ func bootModeSet(d *decision, result json.RawMessage) error {
 			return err
 		}
 	}
+	if r.Note != "" {
+		d.note("WARNING", Clip("the boot mode stays as it is, and the machine must boot by "+wantedBootMode(d.n)+
+			": "+r.Note))
+		d.next()
+		return nil
+	}
 	if r.Restarted {
 		d.n.Run.FirmwareStarts++
 		d.note("INFO", "the machine was started once for its firmware to take the boot mode "+wantedBootMode(d.n))

@@ -38,7 +38,7 @@ var redfishOperations = []operation{
 	{name: "parts", need: May, look: parts},
 	{name: "power", need: Must, look: power, exercise: exercisePower},
 	{name: "boot device", need: Must, look: bootDevice, exercise: exerciseBootDevice,
-		quirk: []redfish.Quirk{redfish.FullBootRequest, redfish.ModeWithDevice, redfish.VirtualCDIsUSB}},
+		quirk: []redfish.Quirk{redfish.FullBootRequest, redfish.VirtualCDIsUSB}},
 	{name: "boot mode", need: Should, look: bootMode},
 	{name: "health", need: Should, look: health},
 	{name: "sensors", need: May, look: sensors},

@@ -1,10 +1,8 @@
 package redfish
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 
@@ -56,11 +54,12 @@ func (d *Driver) SupportedBootDevices(node.Node) []string {
 func (d *Driver) BootDevice(ctx context.Context, n node.Node) (device string, persistent bool, err error) {
 	err = d.call(ctx, n, "read the boot device", func(s *session) error {
 		sys, err := s.read()
-		if err != nil || sys.Boot.BootSourceOverrideEnabled == schemas.DisabledBootSourceOverrideEnabled {
+		if err != nil {
 			return err
 		}
-		if device = deviceOf(sys.Boot.BootSourceOverrideTarget); device != "" {
-			persistent = sys.Boot.BootSourceOverrideEnabled == schemas.ContinuousBootSourceOverrideEnabled
+		shown := s.overrideShown(sys)
+		if device = shown.device(); device != "" {
+			persistent = shown.Enabled == schemas.ContinuousBootSourceOverrideEnabled
 		}
 		return nil
 	})
@@ -80,29 +79,7 @@ func (d *Driver) SetBootDevice(ctx context.Context, n node.Node, device string, 
 		return node.Refuse(node.Invalid, "Invalid boot device %s specified.", device)
 	}
 	return d.call(ctx, n, "set the boot device to "+device, func(s *session) error {
-		return s.change(func(sys *schemas.ComputerSystem) error {
-			has, err := s.quirks(sys)
-			if err != nil {
-				return err
-			}
-			source, err := offeredSource(sys, source, has(VirtualCDIsUSB))
-			if err != nil {
-				return err
-			}
-			o := override{sys: sys, source: source}
-			if has(FullBootRequest) || has(ModeWithDevice) {
-				o.mode = cmp.Or(sys.Boot.BootSourceOverrideMode, bootModes[n.BootMode], schemas.UEFIBootSourceOverrideMode)
-			}
-			err = s.aim(o, persistent)
-			if o.mode != "" && refusesValue(err) { // the mode is not for it to set with the device
-				o.mode = ""
-				err = s.aim(o, persistent)
-			}
-			if err != nil || !has(ModeWithDevice) || o.mode == "" {
-				return err
-			}
-			return s.keepMode(o.mode)
-		})
+		return s.setDevice(n, source, persistent)
 	})
 }
 
@@ -208,27 +185,4 @@ func (s *session) setBoot(sys *schemas.ComputerSystem, boot map[string]any) erro
 		return err
 	}
 	return nil
-}
-
-// keepMode reads the boot mode back after a change of the device, and sets it again where the
-// BMC has set it back.
-func (s *session) keepMode(want schemas.BootSourceOverrideMode) error {
-	for try := 1; ; try++ {
-		sys, err := s.read()
-		is := schemas.BootSourceOverrideMode("")
-		if err == nil {
-			is = sys.Boot.BootSourceOverrideMode
-		}
-		switch {
-		case err != nil || is == want || is == "":
-			return err
-		case try == changes:
-			return broken("the BMC sets the boot mode to %s with the boot device, and does not take %s again: set the mode in "+
-				"the firmware's setup, or update the BMC's firmware", is, want)
-		}
-		o := override{sys: sys, source: sys.Boot.BootSourceOverrideTarget, mode: want}
-		if err := s.setBoot(sys, o.body(sys.Boot.BootSourceOverrideEnabled)); err != nil {
-			return fmt.Errorf("set the boot mode %s again: %w", want, err)
-		}
-	}
 }

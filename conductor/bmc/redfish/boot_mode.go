@@ -38,7 +38,8 @@ func (d *Driver) BootMode(ctx context.Context, n node.Node) (mode string, err er
 }
 
 // SetBootMode chooses the firmware interface. A mode that is set already is not set again:
-// many BMCs can report it and not change it.
+// many BMCs can report it and not change it. A BMC that neither shows nor takes one lacks it, which is no fault:
+// BootSourceOverrideMode is optional (ironcore-dev/metal-operator#982: Supermicro X10; Ironic's set_boot_mode: HPE Gen9).
 func (d *Driver) SetBootMode(ctx context.Context, n node.Node, mode string) error {
 	want, ok := bootModes[mode]
 	if !ok {
@@ -58,7 +59,11 @@ func (d *Driver) SetBootMode(ctx context.Context, n node.Node, mode string) erro
 				o := override{sys, wholeSource(sys), want}
 				boot = o.body(cmp.Or(sys.Boot.BootSourceOverrideEnabled, schemas.OnceBootSourceOverrideEnabled))
 			}
-			if err := s.setBoot(sys, boot); err != nil {
+			err = s.setBoot(sys, boot)
+			if sys.Boot.BootSourceOverrideMode == "" && refusesValue(err) {
+				return node.Refuse(node.Lacking, "the BMC neither shows the boot mode nor takes %s: %v", want, describe(err))
+			}
+			if err != nil {
 				return fmt.Errorf("from %q: %w", sys.Boot.BootSourceOverrideMode, err)
 			}
 			return nil

@@ -17,9 +17,6 @@ type Quirk string
 const (
 	// FullBootRequest is a BMC that takes a boot override only whole: device, how long, and mode.
 	FullBootRequest Quirk = "full-boot-request"
-	// ModeWithDevice is a BMC that sets the boot mode back when it is not sent with the
-	// device. It is sent along, and read back.
-	ModeWithDevice Quirk = "mode-with-device"
 	// VirtualCDIsUSB is a BMC whose virtual CD is the boot source UsbCd; Cd is a real drive.
 	VirtualCDIsUSB Quirk = "virtual-cd-is-usb"
 )
@@ -38,7 +35,6 @@ type QuirkRow struct {
 func Quirks() []QuirkRow {
 	const (
 		full    = "ironic redfish/management.py, VENDORS_REQUIRING_FULL_BOOT_REQUEST"
-		mode    = "ironic redfish/management.py, storyboard 2008547 and 2008712; DMTF Redfishtool 106"
 		usbDisc = "sushy resources/system/system.py: X11 and X12 show virtual media as a USB CD"
 	)
 	return []QuirkRow{
@@ -46,8 +42,6 @@ func Quirks() []QuirkRow {
 		{Manufacturer: "ami", Quirk: FullBootRequest, Source: full},
 		{Manufacturer: "asrockrack*", Quirk: FullBootRequest, Source: full},
 		{Manufacturer: "asrock rack*", Quirk: FullBootRequest, Source: full},
-		{Manufacturer: "supermicro*", Quirk: ModeWithDevice, Source: mode},
-		{Manufacturer: "super micro*", Quirk: ModeWithDevice, Source: mode},
 		{Manufacturer: "supermicro*", Except: "ars-111gl-nhr*", Quirk: VirtualCDIsUSB, Source: usbDisc},
 		{Manufacturer: "super micro*", Except: "ars-111gl-nhr*", Quirk: VirtualCDIsUSB, Source: usbDisc},
 	}

@@ -16,7 +16,6 @@ const quirkPage = "../../../docs/bmc-quirks.md"
 // quirkWords say what each quirk is, for the page.
 var quirkWords = map[redfish.Quirk]string{
 	redfish.FullBootRequest: "a boot override is taken only whole: device, how long, and mode together",
-	redfish.ModeWithDevice:  "the boot mode falls back when it is not sent with the device; it is sent and read back",
 	redfish.VirtualCDIsUSB:  "a virtual CD is the boot source UsbCd",
 }
 

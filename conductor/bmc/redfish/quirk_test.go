@@ -2,10 +2,12 @@ package redfish_test
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -52,20 +54,6 @@ var odd = map[redfish.Quirk]struct {
 			device, mode := d.SetBootDevice(t.Context(), n, "pxe", false), d.SetBootMode(t.Context(), n, "bios")
 			return device == nil && mode == nil && b.boot["BootSourceOverrideTarget"] == "Pxe" &&
 				b.boot["BootSourceOverrideMode"] == "Legacy"
-		},
-	},
-	redfish.ModeWithDevice: {
-		func(b *board) {
-			patches(b, func(boot map[string]string) (int, string) {
-				if boot["BootSourceOverrideMode"] == "" {
-					boot["BootSourceOverrideMode"] = "Legacy"
-				}
-				return 0, ""
-			})
-		},
-		func(t *testing.T, d *redfish.Driver, b *board, n node.Node) bool {
-			err := d.SetBootDevice(t.Context(), n, "pxe", false)
-			return err == nil && b.boot["BootSourceOverrideMode"] == "UEFI"
 		},
 	},
 	redfish.VirtualCDIsUSB: {
@@ -211,13 +199,96 @@ func TestBootDeviceFallsBack(t *testing.T) {
 	}
 }
 
-// A BMC that never keeps the mode is an error that says so.
-func TestModeNotKept(t *testing.T) {
+// TestOverrideKept: what is answered 200 is read back, asked for again with the boot mode, and an error where the BMC
+// does not keep it.
+func TestOverrideKept(t *testing.T) {
+	for name, c := range map[string]struct {
+		take func(boot map[string]string) (int, string)
+		mode string // the machine's before
+		want string // in the error; "" for none
+	}{
+		"the target alone is kept": {func(boot map[string]string) (int, string) { // bmc-toolbox/bmclib#459
+			delete(boot, "BootSourceOverrideEnabled")
+			delete(boot, "BootSourceOverrideMode")
+			return 0, ""
+		}, "Legacy", "accepts the boot device Pxe with the boot mode Legacy and does not keep it: it shows Pxe, Disabled"},
+		"kept with the mode alone": {func(boot map[string]string) (int, string) {
+			if boot["BootSourceOverrideMode"] == "" {
+				clear(boot)
+			}
+			return 0, ""
+		}, "UEFI", ""},
+		"the mode falls back always": {func(boot map[string]string) (int, string) {
+			boot["BootSourceOverrideMode"] = "Legacy"
+			return 0, ""
+		}, "UEFI", "it shows Pxe, Once, boot mode Legacy"},
+		"the mode falls back where it is not sent": {func(boot map[string]string) (int, string) {
+			if boot["BootSourceOverrideMode"] == "" {
+				boot["BootSourceOverrideMode"] = "Legacy"
+			}
+			return 0, ""
+		}, "UEFI", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBoard(t)
+			b.boot["BootSourceOverrideMode"] = c.mode
+			patches(b, c.take)
+			d := newDriver(t, redfish.Options{Pause: time.Millisecond})
+			err := d.SetBootDevice(t.Context(), b.node(), "pxe", false)
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v", err)
+			}
+			if device, _, _ := d.BootDevice(t.Context(), b.node()); c.want == "" && (device != "pxe" ||
+				b.boot["BootSourceOverrideMode"] != c.mode) {
+				t.Errorf("the device is %q, the board has %v", device, b.boot)
+			}
+		})
+	}
+}
+
+// TestOverrideShownLate: the BMC shows what it has taken only some time later, and is asked for it once.
+func TestOverrideShownLate(t *testing.T) {
+	b, asked := newBoard(t), 0
+	patches(b, func(boot map[string]string) (int, string) {
+		asked++
+		late := map[string]string{}
+		for key := range boot {
+			late[key] = boot[key]
+		}
+		time.AfterFunc(30*time.Millisecond, func() {
+			b.set(func() {
+				for key := range late {
+					b.boot[key] = late[key]
+				}
+			})
+		})
+		clear(boot)
+		return 0, ""
+	})
+	err := newDriver(t, redfish.Options{Pause: 40 * time.Millisecond}).SetBootDevice(t.Context(), b.node(), "pxe", false)
+	if err != nil || asked != 1 {
+		t.Errorf("asked %d times: %v", asked, err)
+	}
+}
+
+// TestNoBootMode: BootSourceOverrideMode is optional. The boot device does without it, and a mode that is refused is an
+// ability that the BMC lacks.
+func TestNoBootMode(t *testing.T) {
 	b := newBoard(t)
+	delete(b.boot, "BootSourceOverrideMode")
 	b.extra = map[string]any{"Manufacturer": "Supermicro"}
-	patches(b, func(boot map[string]string) (int, string) { boot["BootSourceOverrideMode"] = "Legacy"; return 0, "" })
-	err := newDriver(t, redfish.Options{}).SetBootDevice(t.Context(), b.node(), "pxe", false)
-	if err == nil || !strings.Contains(err.Error(), "sets the boot mode to Legacy with the boot device") {
-		t.Errorf("got %v", err)
+	patches(b, func(boot map[string]string) (int, string) {
+		if boot["BootSourceOverrideMode"] != "" {
+			return 400, "PropertyUnknown"
+		}
+		return 0, ""
+	})
+	d := newDriver(t, redfish.Options{Pause: time.Millisecond})
+	if err := d.SetBootDevice(t.Context(), b.node(), "pxe", false); err != nil {
+		t.Errorf("the boot device: %v", err)
+	}
+	var lacks *node.Refusal
+	if err := d.SetBootMode(t.Context(), b.node(), "uefi"); !errors.As(err, &lacks) || lacks.Kind != node.Lacking {
+		t.Errorf("the boot mode: %v", err)
 	}
 }

@@ -54,7 +54,7 @@ const (
 
 // change sets something of the firmware. Where it has not come true at once,
 // the machine is started anew, since some firmware takes it only then (Dell's,
-// as a job of the BMC), and turned off again where it was off. Done again after
+// as a job of the BMC), and turned off again where it was off, also if it fails. Done again after
 // a crash it begins anew: what has come true meanwhile costs no second start.
 func (j *job) change(ctx context.Context, set func(context.Context) error,
 	is func(context.Context) (bool, error)) (any, error) {
@@ -71,27 +71,42 @@ func (j *job) change(ctx context.Context, set func(context.Context) error,
 		return nil, fmt.Errorf("start the machine for it: %w", err)
 	}
 	j.leave()
+	err = j.firmwareTakes(ctx, is)
+	if j.n.PowerState == node.PowerOff && !j.n.DisablePowerOff && ctx.Err() == nil {
+		if off := j.offAgain(ctx); err == nil {
+			err = off
+		} else if off != nil {
+			err = fmt.Errorf("%w; the machine, which was off before, is on: %v", err, off) //nolint:errorlint // the first decides
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return plan.ChoreDone{Restarted: true}, nil
+}
+
+// firmwareTakes waits until a machine that was started has taken a change.
+func (j *job) firmwareTakes(ctx context.Context, is func(context.Context) (bool, error)) error {
 	limit := j.Patience(j.n).BootMode
-	for end := j.Now().Add(limit); !there; {
+	for end := j.Now().Add(limit); ; {
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return ctx.Err()
 		case <-time.After(firmwarePoll):
 		}
-		if there, err = j.look(ctx, is); there || j.Now().Before(end) {
-			continue // a BMC may be silent while the firmware is at work
+		there, err := j.look(ctx, is)
+		switch {
+		case there:
+			return nil
+		case j.Now().Before(end): // a BMC may be silent while the firmware is at work
+		case err != nil:
+			return err
+		default:
+			return node.Refuse(node.Conflict,
+				"the BMC accepted it and the machine was started, but the firmware had not taken it %s later: look into "+
+					"the BMC's log, or raise --boot-mode-timeout", limit)
 		}
-		if err != nil {
-			return nil, err
-		}
-		return nil, node.Refuse(node.Conflict,
-			"the BMC accepted it and the machine was started, but the firmware had not taken it %s later: look into "+
-				"the BMC's log, or raise --boot-mode-timeout", limit)
 	}
-	if j.n.PowerState == node.PowerOff && !j.n.DisablePowerOff {
-		err = j.offAgain(ctx)
-	}
-	return plan.ChoreDone{Restarted: true}, err
 }
 
 // offAgain turns the machine off and waits until it is: a step that turns it on next must

@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime/debug"
 
@@ -194,7 +195,11 @@ func (j *job) setBootMode(ctx context.Context) (any, error) {
 	if err := j.args(&a); err != nil || j.n.Idle("management") {
 		return nil, err
 	}
-	return j.changeMode(ctx, a.Mode)
+	done, err := j.changeMode(ctx, a.Mode)
+	if lacks := (*node.Refusal)(nil); errors.As(err, &lacks) && lacks.Kind == node.Lacking {
+		return plan.ChoreDone{Note: lacks.Reason}, nil // as Ironic, which deploys on
+	}
+	return done, err
 }
 
 // readMachine reads the system, and what it is made of where the driver knows how.
