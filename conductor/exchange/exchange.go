@@ -26,7 +26,8 @@ type Exchange struct {
 	Status   int    // of HTTP; 0 where no answer came
 	Began    time.Time
 	Ended    time.Time
-	Err      error // nil where an answer came
+	Err      error  // nil where an answer came
+	Note     string // of what was odd about the answer, without its values; "" for nothing
 }
 
 type watchKey struct{}

@@ -69,7 +69,8 @@ func (l *Log) Working(ctx context.Context, n node.Node,
 
 func (l *Log) add(uuid, effect string, e exchange.Exchange) {
 	c := nodeapi.Call{At: e.Began.UTC(), Seconds: e.Ended.Sub(e.Began).Seconds(), Protocol: e.Protocol,
-		Name: shortened(e.Name), Server: e.Server, Status: e.Status, Effect: effect}
+		Name: shortened(e.Name), Server: e.Server, Status: e.Status, Effect: effect,
+		Note: shortened(e.Note)}
 	if e.Err != nil {
 		c.Error = shortened(e.Err.Error())
 	}

@@ -57,7 +57,7 @@ func exchanged(e exchange.Exchange, parent trace.SpanID) span {
 		s.name = "agent " + e.Name
 	}
 	s.attrs = texts("ferrite.protocol", e.Protocol, "http.request.method", e.Method, "url.path", e.Path,
-		"server.address", e.Server)
+		"server.address", e.Server, "ferrite.note", e.Note)
 	if e.Protocol == exchange.IPMI {
 		s.attrs = append(s.attrs, texts("ferrite.ipmi.command", e.Name)...)
 	}

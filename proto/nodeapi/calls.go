@@ -19,5 +19,6 @@ type Call struct {
 	Server   string    `json:"server"`
 	Status   int       `json:"status,omitempty"` // of HTTP; 0 where no answer came, and for IPMI
 	Error    string    `json:"error,omitempty"`
-	Effect   string    `json:"effect"` // for which it was sent, as power.power_off
+	Note     string    `json:"note,omitempty"` // of what was odd about the answer
+	Effect   string    `json:"effect"`         // for which it was sent, as power.power_off
 }

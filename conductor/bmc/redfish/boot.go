@@ -168,7 +168,7 @@ func (s *session) setBoot(sys *schemas.ComputerSystem, boot map[string]any) erro
 	var l struct {
 		Settings struct{ SettingsObject reference } `json:"@Redfish.Settings"`
 	}
-	if json.Unmarshal(sys.RawData, &l) != nil || l.Settings.SettingsObject.Path == "" ||
+	if s.reread(sys, &l) != nil || l.Settings.SettingsObject.Path == "" ||
 		!refusesValue(err) && status(err) != http.StatusNotFound {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 
@@ -68,21 +69,27 @@ func checkShape(body []byte) error {
 	return nil
 }
 
+// isADocument reports an answer that has to be one.
+func isADocument(method string, answer *http.Response) bool {
+	return method == http.MethodGet && answer.StatusCode == http.StatusOK
+}
+
 // checkAnswer refuses what nothing should be made of. Errors need not be JSON:
 // many BMCs answer them with a web page.
-func checkAnswer(method string, answer *http.Response, body []byte) error {
-	mustBe := method == http.MethodGet && answer.StatusCode == http.StatusOK
-	if !mustBe && !looksLikeJSON(body) {
+func checkAnswer(r *http.Request, answer *http.Response, body []byte) error {
+	if isADocument(r.Method, answer) {
+		switch err := checkShape(body); {
+		case err != nil:
+			return &documentError{r.URL.Path, err.Error()}
+		case !json.Valid(body):
+			return &documentError{r.URL.Path, "the answer is not JSON, but " + kindOf(answer, body)}
+		}
 		return nil
 	}
-	if err := checkShape(body); err != nil {
-		return err
+	if !looksLikeJSON(body) {
+		return nil
 	}
-	if mustBe && !json.Valid(body) {
-		return fmt.Errorf("the answer is not JSON, but %s: look whether redfish_address is that of a Redfish service",
-			kindOf(answer, body))
-	}
-	return nil
+	return checkShape(body)
 }
 
 func looksLikeJSON(body []byte) bool {
@@ -113,8 +120,14 @@ func checkLink(path string) error {
 	if len(path) > maxLink {
 		return broken("the BMC names a resource by a path of %d bytes, at most %d are taken", len(path), maxLink)
 	}
-	if !strings.HasPrefix(path, "/") {
-		return broken("the BMC names a resource by %.100q, which is no path on its own host", path)
+	switch u, err := url.Parse(path); {
+	case strings.HasPrefix(path, "/"):
+		return nil
+	case path == "":
+		return broken("the BMC names a resource without a path: update its firmware")
+	case err == nil && u.Host != "":
+		return broken("the BMC names a resource on another host, by %.100q, which is not followed: set redfish_address to "+
+			"that host, or correct the host name that is set on the BMC", path)
 	}
-	return nil
+	return broken("the BMC names a resource by %.100q, which is no path: update its firmware", path)
 }

@@ -3,7 +3,6 @@ package redfish
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -90,8 +89,8 @@ func (s *session) consoleFacts() (f consoleFacts, err error) {
 		SerialConsole struct{ SSH, IPMI consoleProtocol }
 		Links         struct{ ManagedBy []reference }
 	}
-	if err := tolerant(json.Unmarshal(sys.RawData, &system)); err != nil {
-		return f, fmt.Errorf("read %s: %w", *s.system, err)
+	if err := s.reread(sys, &system); err != nil {
+		return f, err
 	}
 	f.SSH, f.IPMI, f.Manufacturer = system.SerialConsole.SSH, system.SerialConsole.IPMI, label(system.Manufacturer)
 	if len(system.Links.ManagedBy) == 0 {
@@ -105,7 +104,7 @@ func (s *session) consoleFacts() (f consoleFacts, err error) {
 		}
 		NetworkProtocol reference
 	}
-	if _, err := s.get(system.Links.ManagedBy[0].Path, &m); tolerant(err) != nil {
+	if _, err := s.get(system.Links.ManagedBy[0].Path, &m); err != nil {
 		return f, s.optional("the manager", err)
 	}
 	f.Manufacturer, f.Model = cmp.Or(f.Manufacturer, label(m.Manufacturer)), label(m.Model)
@@ -116,20 +115,11 @@ func (s *session) consoleFacts() (f consoleFacts, err error) {
 		return f, nil
 	}
 	var p struct{ SSH, IPMI networkProtocol }
-	if _, err := s.get(m.NetworkProtocol.Path, &p); tolerant(err) != nil {
+	if _, err := s.get(m.NetworkProtocol.Path, &p); err != nil {
 		return f, s.optional("the manager's network services", err)
 	}
 	f.NetworkSSH, f.NetworkIPMI = p.SSH, p.IPMI
 	return f, nil
-}
-
-// tolerant passes over a property of another type than the standard's: encoding/json reads the others all the same.
-func tolerant(err error) error {
-	var odd *json.UnmarshalTypeError
-	if errors.As(err, &odd) {
-		return nil
-	}
-	return err
 }
 
 // hostKey is the key that the BMC is known by at an address: the one an operator has set, else the one of its first

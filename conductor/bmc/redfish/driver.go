@@ -42,6 +42,7 @@ type Options struct {
 	Trace          func(Request) // called after each request; nil: nobody
 	// Shown is called with each document that a BMC answers, which it must not keep or change; nil: nobody.
 	Shown func(path string, document []byte)
+	Odd   func(Oddity) // told once of each oddity of a BMC; it must not wait; nil: nobody
 
 	Sessions Sessions // nil: sessions are remembered in this process alone
 
@@ -121,7 +122,9 @@ func (d *Driver) call(ctx context.Context, n node.Node, what string, do func(s *
 // system it is about.
 type session struct {
 	client *gofish.APIClient
+	wire   *wire
 	system *string // path, "" while not known
+	chosen bool    // driver_info names the system
 	log    *slog.Logger
 	rows   []QuirkRow
 	pause  func() error // between two tries; an error at the end of the call

@@ -62,6 +62,23 @@ func isWire(err error) bool {
 	return errors.As(err, &e)
 }
 
+// documentError is an answer of 200 to a question for a document that holds none: no JSON, half of it, nothing, or more
+// than is read. The BMC answers, and its other documents may be well.
+type documentError struct{ path, what string }
+
+func (e *documentError) Error() string {
+	text := fmt.Sprintf("GET %s: %s", quote([]string{e.path}), e.what)
+	if e.path+"/" == defaultRoot || e.path == defaultRoot {
+		return text + ": look whether redfish_address is that of a Redfish service"
+	}
+	return text + ": if it stays so, restart the BMC, or update its firmware"
+}
+
+func isDocument(err error) bool {
+	_, ok := errors.AsType[*documentError](err)
+	return ok
+}
+
 // status is the HTTP status of a refusal, 0 for any other error.
 func status(err error) int {
 	var e *schemas.Error
@@ -74,7 +91,7 @@ func status(err error) int {
 // failure reports an error that speaks of a BMC in trouble: one that does not
 // answer, answers nonsense or says so itself.
 func failure(err error) bool {
-	return isWire(err) || status(err) >= http.StatusInternalServerError
+	return isWire(err) || isDocument(err) || status(err) >= http.StatusInternalServerError
 }
 
 // badCredentials reports an answer to a login that speaks of the credentials:
@@ -138,7 +155,8 @@ func reworded(err error) error {
 	var form *json.UnmarshalTypeError
 	if errors.As(err, &form) { // its text has a whole structure of gofish
 		kind, _, _ := strings.Cut(form.Value, " ")
-		return reword(err, form, fmt.Errorf("the answer is JSON of another form: %q is of the kind %s", form.Field, kind))
+		field := strings.ReplaceAll(form.Field, "temp.", "") // gofish's, within its decoders
+		return reword(err, form, fmt.Errorf("the answer is JSON of another form: %q is of the kind %s", field, kind))
 	}
 	return err
 }

@@ -86,10 +86,10 @@ func TestHostile(t *testing.T) {
 			w.Header().Set("X-A", strings.Repeat("a", 1<<20))
 		}, "response headers exceeded 262144 bytes"},
 		{"another host as a page", func(w http.ResponseWriter, _ *http.Request) { page(w, 1, other.URL) },
-			"which is no path on its own host"},
+			"on another host, by \"" + other.URL + "\", which is not followed"},
 		{"another host by @", func(w http.ResponseWriter, _ *http.Request) {
 			page(w, 1, "@"+strings.TrimPrefix(other.URL, "http://")+"/")
-		}, "which is no path on its own host"},
+		}, "which is no path"},
 		{"a redirect elsewhere", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, other.URL+"/", http.StatusTemporaryRedirect)
 		}, "which is not followed"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 
@@ -88,8 +89,8 @@ func (l *login) once(ctx context.Context, t *target, do func(s *session) error) 
 	if t.system != "" {
 		path = &t.system
 	}
-	return do(&session{client: l.client.WithContext(ctx), system: path, log: l.o.Log.With("bmc", l.base), rows: l.o.Quirks,
-		pause: func() error { return pause(ctx, l.o.Pause) }})
+	return do(&session{client: l.client.WithContext(ctx), wire: l.wire, system: path, chosen: t.system != "",
+		log: l.o.Log.With("bmc", l.base), rows: l.o.Quirks, pause: func() error { return pause(ctx, l.o.Pause) }})
 }
 
 func pause(ctx context.Context, d time.Duration) error {
@@ -146,6 +147,7 @@ func (l *login) connect(ctx context.Context, t *target) error {
 }
 
 func (l *login) open(ctx context.Context, basic bool) error {
+	l.wire.expect(reflect.TypeFor[gofish.Service]())
 	client, err := gofish.ConnectContext(ctx, gofish.ClientConfig{
 		Endpoint: l.base, Username: l.account.user, Password: l.account.password, BasicAuth: basic,
 		HTTPClient: &http.Client{Transport: l.wire, CheckRedirect: sameHost}, NoModifyTransport: true,

@@ -3,25 +3,239 @@ package redfish
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
 )
 
-// mendRoot takes out of a service root what gofish gives up on, and with it on the whole BMC: ExpandQuery of another
-// kind than an object (DSP0268), as false for a service that cannot expand. Nothing here expands.
-func mendRoot(body []byte) []byte {
-	const features, expand = "ProtocolFeaturesSupported", "ExpandQuery"
-	var root, supported map[string]json.RawMessage
-	if json.Unmarshal(body, &root) != nil || json.Unmarshal(root[features], &supported) != nil ||
-		len(supported[expand]) == 0 || bytes.HasPrefix(supported[expand], []byte("{")) {
-		return body
+// mend brings a document to the kinds that the Go types into expect. encoding/json, and with it gofish, gives up a
+// whole document for one number that is text (stmcginnis/gofish#99, #409, #532, #545). Each type is asked by decoding:
+// a part of the document that it refuses is halved until the odd property is found, which is brought to another kind,
+// or left out. So a type needs no description, and those within gofish's own decoders are found too. A document that is
+// no object stays as it is.
+func mend(path string, body []byte, into ...reflect.Type) (mended []byte, odd []Oddity) {
+	for _, t := range into {
+		m := mender{path: path, into: t, left: maxDecodings}
+		if m.decodes(body) {
+			continue
+		}
+		decoder := json.NewDecoder(bytes.NewReader(body))
+		decoder.UseNumber() // a size in bytes keeps its digits
+		var doc map[string]any
+		if decoder.Decode(&doc) != nil || doc == nil {
+			return body, odd
+		}
+		m.members(nil, doc)
+		if text, err := json.Marshal(doc); err == nil {
+			body, odd = text, append(odd, m.odd...)
+		}
 	}
-	delete(supported, expand)
-	text, err := json.Marshal(supported)
-	if err != nil {
-		return body
+	return body, odd
+}
+
+// maxDecodings bounds the decodings of one document, which a hostile BMC may fill with odd values.
+const maxDecodings = 20000
+
+// mender brings a document to one type.
+type mender struct {
+	path string
+	into reflect.Type
+	left int
+	odd  []Oddity
+}
+
+func (m *mender) decodes(body []byte) bool {
+	return json.Unmarshal(body, reflect.New(m.into).Interface()) == nil
+}
+
+// place is where in a document a value is: names of properties, and whole numbers for items of lists.
+type place []any
+
+func (p place) to(step any) place { return append(slices.Clip(p), step) }
+
+func (p place) String() string {
+	var text strings.Builder
+	for i, step := range p {
+		switch name, ok := step.(string); {
+		case !ok:
+			fmt.Fprintf(&text, "[%d]", step)
+		case i == 0:
+			text.WriteString(name)
+		default:
+			text.WriteString("." + name)
+		}
 	}
-	root[features] = text
-	if text, err = json.Marshal(root); err != nil {
-		return body
+	return text.String()
+}
+
+// takes reports whether the type takes a document with nothing but v at a place.
+func (m *mender) takes(at place, v any) bool {
+	if m.left--; m.left < 0 {
+		return false
 	}
-	return text
+	for _, step := range slices.Backward(at) {
+		if name, ok := step.(string); ok {
+			v = map[string]any{name: v}
+		} else {
+			v = []any{v}
+		}
+	}
+	text, err := json.Marshal(v)
+	return err == nil && m.decodes(text)
+}
+
+// members mends the properties of an object.
+func (m *mender) members(at place, doc map[string]any) {
+	halve(slices.Sorted(maps.Keys(doc)), func(names []string) bool {
+		part := map[string]any{}
+		for _, name := range names {
+			part[name] = doc[name]
+		}
+		return m.takes(at, part)
+	}, func(name string) {
+		if v, ok := m.value(at.to(name), doc[name]); ok {
+			doc[name] = v
+		} else {
+			delete(doc, name)
+		}
+	})
+}
+
+// items mends the items of a list; those that are left out make it shorter.
+func (m *mender) items(at place, list []any) []any {
+	out := map[int]bool{}
+	numbers := make([]int, len(list))
+	for i := range numbers {
+		numbers[i] = i
+	}
+	halve(numbers, func(some []int) bool { return m.takes(at, list[some[0]:some[0]+len(some)]) }, func(i int) {
+		var ok bool
+		if list[i], ok = m.value(at.to(i), list[i]); !ok {
+			out[i] = true
+		}
+	})
+	kept := []any{}
+	for i, v := range list {
+		if !out[i] {
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}
+
+// halve finds those of all that are not good, and mends each.
+func halve[T any](all []T, good func([]T) bool, mend func(T)) {
+	switch half := len(all) / 2; {
+	case len(all) == 0 || good(all):
+	case len(all) == 1:
+		mend(all[0])
+	default:
+		halve(all[:half], good, mend)
+		halve(all[half:], good, mend)
+	}
+}
+
+// value is v, or what comes of it, as the type takes it; ok is false where it takes nothing of it.
+func (m *mender) value(at place, v any) (mended any, ok bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		if m.takes(at, map[string]any{}) {
+			m.members(at, v)
+			return v, true
+		}
+	case []any:
+		if m.takes(at, []any{}) {
+			return m.items(at, v), true
+		}
+	}
+	done := "left out"
+	for _, r := range forms(v) {
+		if ok = m.takes(at, r.value); ok {
+			mended, done = r.value, "read as "+r.kind
+			break
+		}
+	}
+	if len(m.odd) < maxOddities {
+		m.odd = append(m.odd, Oddity{Path: m.path, Field: at.String(), Kind: kindOfJSON(v), Done: done})
+	}
+	return mended, ok
+}
+
+// form is a value in another kind.
+type form struct {
+	value any
+	kind  string
+}
+
+// forms are the other kinds in which BMCs write a value, the likeliest first.
+func forms(v any) (all []form) {
+	switch v := v.(type) {
+	case string:
+		text := strings.TrimSpace(v)
+		all = append(all, numbers(text)...)
+		switch strings.ToLower(text) {
+		case "true", "yes", "enabled":
+			all = append(all, form{true, "true"})
+		case "false", "no", "disabled":
+			all = append(all, form{false, "false"})
+		}
+		if strings.HasPrefix(text, "/") {
+			all = append(all, form{map[string]any{"@odata.id": text}, "a link"})
+		}
+	case json.Number:
+		all = append(all, form{v.String(), "text"})
+		all = append(append(all, numbers(v.String())...), form{strings.Trim(v.String(), "0.") != "", "true or false"})
+	case bool:
+		all = append(all, form{fmt.Sprint(v), "text"})
+	case []any:
+		if len(v) == 1 {
+			return append(all, form{v[0], "its only item"})
+		}
+		return nil
+	case map[string]any:
+		if link, ok := v["@odata.id"].(string); ok {
+			all = append(all, form{link, "the text of its link"})
+		}
+	}
+	if v == nil {
+		return nil
+	}
+	return append(all, form{[]any{v}, "a list of it"})
+}
+
+// numbers are the number that a text is: as it is, and without its fraction.
+func numbers(text string) (all []form) {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsInf(n, 0) || math.IsNaN(n) {
+		return nil
+	}
+	if json.Valid([]byte(text)) { // its digits, which n may lack
+		all = append(all, form{json.Number(text), "a number"})
+	}
+	all = append(all, form{n, "a number"})
+	if math.Abs(n) < 1<<53 {
+		all = append(all, form{int64(n), "a whole number"})
+	}
+	return all
+}
+
+// kindOfJSON is what a value is, in words.
+func kindOfJSON(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "text"
+	case bool:
+		return "true or false"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	}
+	return "a number"
 }

@@ -1,25 +1,101 @@
 package redfish
 
 import (
-	"strings"
+	"encoding/json"
+	"reflect"
+	"slices"
 	"testing"
+
+	"github.com/stmcginnis/gofish"
+	"github.com/stmcginnis/gofish/schemas"
 )
 
-// EXPAND and FEATURES stand for the names of properties.
-func TestMendRoot(t *testing.T) {
-	names := strings.NewReplacer("EXPAND", `"ExpandQuery"`, "FEATURES", `"ProtocolFeaturesSupported"`)
-	for given, want := range map[string]string{
-		`{FEATURES: {EXPAND: false, "Filter": true}}`: `{FEATURES:{"Filter":true}}`,
-		`{"Id": 1, FEATURES: {EXPAND: "no"}}`:         `{"Id":1,FEATURES:{}}`,
-		`{FEATURES: {EXPAND: {"All": true}}}`:         `{FEATURES: {EXPAND: {"All": true}}}`,
-		`{FEATURES: false}`:                           `{FEATURES: false}`,
-		`{FEATURES: {}}`:                              `{FEATURES: {}}`,
-		`[]`:                                          `[]`,
-		`{`:                                           `{`,
-		``:                                            ``,
+// TestMend: each value becomes what the type takes, or is left out, and its neighbours stay.
+func TestMend(t *testing.T) {
+	type inner struct {
+		Text  string
+		Count *uint
+	}
+	type doc struct {
+		Text  string
+		Count *uint
+		Size  int64
+		GiB   *float64
+		On    bool
+		Link  reference
+		Links []reference
+		Names []string
+		Inner inner
+		List  []inner
+	}
+	for _, c := range []struct {
+		given, want string
+		odd         []string
+	}{
+		{`{"Text": "a", "Size": 1}`, `{"Text": "a", "Size": 1}`, nil},
+		{`{"Text": 12345678901234567, "Size": 1}`, `{"Size":1,"Text":"12345678901234567"}`, []string{"/d Text is a number, read as text"}},
+		{`{"Text": true}`, `{"Text":"true"}`, []string{"/d Text is true or false, read as text"}},
+		{`{"Text": ["a"]}`, `{"Text":"a"}`, []string{"/d Text is a list, read as its only item"}},
+		{`{"Text": {"@odata.id": "/x"}}`, `{"Text":"/x"}`, []string{"/d Text is an object, read as the text of its link"}},
+		{`{"Text": {"a": 1}, "Size": 2}`, `{"Size":2}`, []string{"/d Text is an object, left out"}},
+		{`{"Count": "2"}`, `{"Count":2}`, []string{"/d Count is text, read as a number"}},
+		{`{"Count": " 2.0 "}`, `{"Count":2}`, []string{"/d Count is text, read as a number"}},
+		{`{"Count": 2.5}`, `{"Count":2}`, []string{"/d Count is a number, read as a whole number"}},
+		{`{"Count": "N/A"}`, `{}`, []string{"/d Count is text, left out"}},
+		{`{"Count": -1}`, `{}`, []string{"/d Count is a number, left out"}},
+		{`{"Count": "1e999"}`, `{}`, []string{"/d Count is text, left out"}},
+		{`{"Size": "9007199254740993"}`, `{"Size":9007199254740993}`, []string{"/d Size is text, read as a number"}},
+		{`{"GiB": "64.5"}`, `{"GiB":64.5}`, []string{"/d GiB is text, read as a number"}},
+		{`{"On": "Enabled"}`, `{"On":true}`, []string{"/d On is text, read as true"}},
+		{`{"On": "FALSE"}`, `{"On":false}`, []string{"/d On is text, read as false"}},
+		{`{"On": 0}`, `{"On":false}`, []string{"/d On is a number, read as true or false"}},
+		{`{"On": null, "Text": 1}`, `{"On":null,"Text":"1"}`, []string{"/d Text is a number, read as text"}},
+		{`{"Link": "/a"}`, `{"Link":{"@odata.id":"/a"}}`, []string{"/d Link is text, read as a link"}},
+		{`{"Link": "N/A"}`, `{}`, []string{"/d Link is text, left out"}},
+		{`{"Links": {"@odata.id": "/a"}}`, `{"Links":[{"@odata.id":"/a"}]}`, []string{"/d Links is an object, read as a list of it"}},
+		{`{"Links": [{"@odata.id": "/a"}, "b", 3, "/c"]}`, `{"Links":[{"@odata.id":"/a"},{"@odata.id":"/c"}]}`,
+			[]string{"/d Links[1] is text, left out", "/d Links[2] is a number, left out",
+				"/d Links[3] is text, read as a link"}},
+		{`{"Names": "a"}`, `{"Names":["a"]}`, []string{"/d Names is text, read as a list of it"}},
+		{`{"Inner": {"Text": 1, "Count": 1}}`, `{"Inner":{"Count":1,"Text":"1"}}`, []string{"/d Inner.Text is a number, read as text"}},
+		{`{"Inner": "x", "Text": "a"}`, `{"Text":"a"}`, []string{"/d Inner is text, left out"}},
+		{`{"List": [{"Count": "1"}, {"Count": 2}]}`, `{"List":[{"Count":1},{"Count":2}]}`,
+			[]string{"/d List[0].Count is text, read as a number"}},
+		{`{"text": 5, "TEXT": "a"}`, `{"TEXT":"a","text":"5"}`, []string{"/d text is a number, read as text"}},
+		{`["a"]`, `["a"]`, nil},
+		{`null`, `null`, nil},
+		{`{`, `{`, nil},
 	} {
-		if got := string(mendRoot([]byte(names.Replace(given)))); got != names.Replace(want) {
-			t.Errorf("%s became %s, want %s", given, got, want)
+		body, odd := mend("/d", []byte(c.given), reflect.TypeFor[doc]())
+		var said []string
+		for _, o := range odd {
+			said = append(said, o.String())
 		}
+		if string(body) != c.want || !slices.Equal(said, c.odd) {
+			t.Errorf("%s became %s, %q\nwant %s, %q", c.given, body, said, c.want, c.odd)
+		}
+	}
+}
+
+// TestMendGofish: oddities within gofish's own decoders are found, too.
+func TestMendGofish(t *testing.T) {
+	body, odd := mend("/d", []byte(`{"@odata.etag": 87422082150, "SerialNumber": 1, "Boot": {"BootNext": 0, "BootOrder": ["a", 1],
+		"BootSourceOverrideTarget": "Pxe"}, "MemorySummary": {"TotalSystemMemoryGiB": "64"}, "PCIeDevices@odata.count": "3",
+		"Actions": {"#ComputerSystem.Reset": {"target": "/r", "ResetType@Redfish.AllowableValues": "On"}}}`),
+		reflect.TypeFor[schemas.ComputerSystem]())
+	var sys schemas.ComputerSystem
+	if err := json.Unmarshal(body, &sys); err != nil || len(odd) != 7 {
+		t.Fatalf("%v, %d oddities: %v", err, len(odd), odd)
+	}
+	resets, err := sys.GetSupportedResetTypes()
+	if err != nil || len(resets) != 1 || sys.ODataEtag != "87422082150" ||
+		sys.Boot.BootNext != "0" || *sys.MemorySummary.TotalSystemMemoryGiB != 64 ||
+		sys.Boot.BootSourceOverrideTarget != "Pxe" || len(sys.Boot.BootOrder) != 2 || sys.PCIeDevicesCount != 3 {
+		t.Errorf("%v, %v, read as %+v", err, resets, sys)
+	}
+	body, odd = mend("/", []byte(`{"ProtocolFeaturesSupported": {"ExpandQuery": false, "FilterQuery": true}}`), reflect.TypeFor[gofish.Service]())
+	var root gofish.Service
+	if err := json.Unmarshal(body, &root); err != nil || !root.ProtocolFeaturesSupported.FilterQuery || len(odd) != 1 {
+		t.Errorf("%v, %v, %+v", err, odd, root.ProtocolFeaturesSupported)
 	}
 }

@@ -3,7 +3,6 @@ package redfish
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/stmcginnis/gofish/schemas"
@@ -94,8 +93,8 @@ func (s *session) systemOffer(sys *schemas.ComputerSystem, o *Offer) error {
 		}
 		Bios reference
 	}
-	if err := json.Unmarshal(sys.RawData, &doc); err != nil {
-		return fmt.Errorf("read %s: %w", sys.ODataID, err)
+	if err := s.reread(sys, &doc); err != nil {
+		return err
 	}
 	o.System, o.Manufacturer, o.Model = label(sys.ODataID), label(sys.Manufacturer), label(sys.Model)
 	o.BootDevices, o.BootLasts, o.BootModes = labels(doc.Boot.Devices), labels(doc.Boot.Lasts), labels(doc.Boot.Modes)

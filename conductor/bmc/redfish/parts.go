@@ -63,8 +63,8 @@ func (d *Driver) Parts(ctx context.Context, n node.Node) (out node.Parts, err er
 			return err
 		}
 		p := &parts{session: s, now: time.Now, within: slowPart}
-		if err := json.Unmarshal(sys.RawData, &p.links); err != nil {
-			p.missed("links", fmt.Errorf("read %s: %w", *s.system, err)) // one may be of another form: the rest is there
+		if err := s.reread(sys, &p.links); err != nil {
+			p.missed("links", err)
 		}
 		for _, r := range partReaders {
 			p.begin()

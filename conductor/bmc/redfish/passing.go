@@ -44,3 +44,6 @@ func (e *answerError) Patience() bool {
 
 // Patience is true: a BMC that restarts is silent for minutes.
 func (e *wireError) Patience() bool { return true }
+
+// Patience is true: a BMC that starts has no documents for minutes.
+func (e *documentError) Patience() bool { return true }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 
 	"github.com/stmcginnis/gofish/schemas"
@@ -67,7 +68,7 @@ func (d *Driver) SetPower(ctx context.Context, n node.Node, target node.PowerSta
 		return node.Refuse(node.Invalid, "redfish cannot set the power state %q", target)
 	}
 	return d.call(ctx, n, fmt.Sprintf("set %q", target), func(s *session) error {
-		err := s.change(func(sys *schemas.ComputerSystem) error { return press(sys, b, target) })
+		err := s.change(func(sys *schemas.ComputerSystem) error { return s.press(sys, b, target) })
 		if _, missing := errors.AsType[noButton](err); missing && target == node.Rebooting {
 			return s.offAndOn()
 		}
@@ -83,7 +84,7 @@ func (n noButton) Unwrap() error { return n.error }
 // offAndOn restarts a machine whose BMC offers no restart (HPE Cray EX235a: On, Off and ForceOff).
 func (s *session) offAndOn() error {
 	turn := func(to node.PowerState) error {
-		return s.change(func(sys *schemas.ComputerSystem) error { return press(sys, buttons[to], to) })
+		return s.change(func(sys *schemas.ComputerSystem) error { return s.press(sys, buttons[to], to) })
 	}
 	if err := turn(node.PowerOff); err != nil {
 		return err
@@ -117,7 +118,7 @@ func (s *session) unlessThere(want node.PowerState, refusal error) error {
 	return nil
 }
 
-func press(sys *schemas.ComputerSystem, b button, target node.PowerState) error {
+func (s *session) press(sys *schemas.ComputerSystem, b button, target node.PowerState) error {
 	ways := b.whenOn
 	if sys.PowerState == schemas.OffPowerState {
 		ways = b.whenOff
@@ -128,12 +129,15 @@ func press(sys *schemas.ComputerSystem, b button, target node.PowerState) error 
 	if len(ways) == 0 {
 		return nil
 	}
-	if err := switchable(sys); err != nil {
+	if err := s.switchable(sys); err != nil {
 		return err
 	}
+	s.wire.expect(reflect.TypeFor[schemas.ActionInfo]())
 	offered, err := sys.GetSupportedResetTypes()
-	if err != nil && status(err) != http.StatusNotFound { // a list that is not there: the standard's resets are tried
-		return fmt.Errorf("read the reset types of %s: %w", sys.ODataID, err)
+	if err != nil { // without a list the standard's resets are tried
+		if err := s.optional("reset types", err); err != nil {
+			return err
+		}
 	}
 	for _, way := range ways {
 		if len(offered) == 0 || slices.Contains(offered, way) {
@@ -153,7 +157,7 @@ func (d *Driver) InjectNMI(ctx context.Context, n node.Node) error {
 			if sys.PowerState == schemas.OffPowerState {
 				return node.Refuse(node.Conflict, "node %s is powered off: there is nothing to interrupt", n.UUID)
 			}
-			return press(sys, nmi, "an NMI")
+			return s.press(sys, nmi, "an NMI")
 		})
 	})
 }

@@ -1,7 +1,6 @@
 package redfish
 
 import (
-	"encoding/json"
 	"path"
 	"slices"
 	"strings"
@@ -101,7 +100,7 @@ func (s *session) quirks(sys *schemas.ComputerSystem) (func(Quirk) bool, error) 
 // or one that cannot be read.
 func (s *session) managerOf(sys *schemas.ComputerSystem) (m manager, err error) {
 	var l systemLinks
-	if err := json.Unmarshal(sys.RawData, &l); err != nil || len(l.Links.ManagedBy) == 0 {
+	if err := s.reread(sys, &l); err != nil || len(l.Links.ManagedBy) == 0 {
 		return m, nil
 	}
 	if _, err := s.get(l.Links.ManagedBy[0].Path, &m); err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 
 	"github.com/stmcginnis/gofish/schemas"
 )
@@ -47,13 +48,11 @@ type systemLinks struct {
 }
 
 func (s *session) systemLinks() (l systemLinks, err error) {
-	if *s.system == "" {
-		if _, err := s.read(); err != nil {
-			return l, err
-		}
+	sys, err := s.read()
+	if err != nil {
+		return l, err
 	}
-	_, err = s.get(*s.system, &l)
-	return l, err
+	return l, s.reread(sys, &l)
 }
 
 // get reads a resource into v, and answers its ETag, "" where there is none.
@@ -61,6 +60,7 @@ func (s *session) get(path string, v any) (etag string, err error) {
 	if err := checkLink(path); err != nil {
 		return "", err
 	}
+	s.wire.expect(reflect.TypeOf(v).Elem())
 	answer, err := s.client.Get(path)
 	if err != nil {
 		return "", err
@@ -73,9 +73,11 @@ func (s *session) get(path string, v any) (etag string, err error) {
 }
 
 // members lists what is in a collection. gofish's own lists are not used: they
-// follow pages without end, and decode each member whole.
+// follow pages without end, and decode each member whole. A member that is no link
+// is left out and noted, unless there is no other.
 func (s *session) members(path string) ([]string, error) {
 	var all []string
+	var bad error
 	seen := map[string]bool{}
 	for path != "" {
 		if seen[path] {
@@ -91,9 +93,20 @@ func (s *session) members(path string) ([]string, error) {
 		if _, err := s.get(path, &c); err != nil {
 			return nil, err
 		}
-		if all, path = append(all, paths(c.Members)...), c.Next; len(all) > maxMembers {
+		for i, member := range paths(c.Members) {
+			if err := checkLink(member); err != nil {
+				bad = err
+				s.wire.odd.note(Oddity{path, fmt.Sprintf("Members[%d]", i), "no link", "left out"})
+			} else {
+				all = append(all, member)
+			}
+		}
+		if path = c.Next; len(all) > maxMembers {
 			return nil, broken("the BMC's collection has more than %d members", maxMembers)
 		}
+	}
+	if len(all) == 0 {
+		return nil, bad
 	}
 	return all, nil
 }

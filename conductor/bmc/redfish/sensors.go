@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stmcginnis/gofish/schemas"
+
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -27,11 +29,11 @@ func (d *Driver) Sensors(ctx context.Context, n node.Node) (out node.SensorRepor
 			return err
 		}
 		p := &parts{session: s, now: time.Now, within: slowSensors}
-		if err := json.Unmarshal(sys.RawData, &p.links); err != nil {
+		if err := s.reread(sys, &p.links); err != nil {
 			p.missed("links", err)
 		}
 		r := &sensors{parts: p, seen: map[string]bool{}}
-		if err := r.readAll(sys.RawData); err != nil {
+		if err := r.readAll(sys); err != nil {
 			return err
 		}
 		out = r.report
@@ -55,7 +57,7 @@ type sensors struct {
 // readAll goes through the sources until temperatures and power are known: Thermal and Power cost
 // two requests a chassis, a metric report one, and Sensors one for each. Of a later source only the
 // groups are taken that are missing.
-func (r *sensors) readAll(system []byte) error {
+func (r *sensors) readAll(system *schemas.ComputerSystem) error {
 	chassis := r.chassis()
 	for _, source := range []struct {
 		name string
@@ -133,11 +135,11 @@ func (m *measured) UnmarshalJSON(b []byte) error {
 }
 
 // health has the health of drives, and of memory and processors as sums; of a sum that is not OK, the parts.
-func (r *sensors) health(system []byte) error {
+func (r *sensors) health(system *schemas.ComputerSystem) error {
 	var sums struct {
 		MemorySummary, ProcessorSummary struct{ Status rollup }
 	}
-	if err := json.Unmarshal(system, &sums); err != nil {
+	if err := r.reread(system, &sums); err != nil {
 		r.missed("summaries", err)
 	}
 	if err := r.drives(); err != nil {

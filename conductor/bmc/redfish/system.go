@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -16,15 +18,20 @@ import (
 )
 
 // read gets the system a call is about, finding it first when it is the only
-// one and nobody has named it.
+// one and nobody has named it. One that was found and is gone is found again: new
+// firmware of a BMC may number its systems anew.
 func (s *session) read() (*schemas.ComputerSystem, error) {
 	if *s.system != "" {
-		sys, err := schemas.GetComputerSystem(s.client, *s.system)
-		if status(err) == http.StatusNotFound {
+		sys, err := s.systemAt(*s.system)
+		gone := status(err) == http.StatusNotFound || status(err) == http.StatusGone
+		if gone && s.chosen {
 			return nil, driverinfo.Wrong("redfish_system_id", "is %s, which the BMC does not have (%v)", *s.system,
 				describe(err))
 		}
-		return sys, err
+		if !gone {
+			return sys, err
+		}
+		*s.system = ""
 	}
 	root, err := s.root()
 	if err != nil {
@@ -43,14 +50,39 @@ func (s *session) read() (*schemas.ComputerSystem, error) {
 		return nil, driverinfo.Wrong("redfish_system_id", "is missing, and the BMC has %d systems: choose from %s", len(all),
 			strings.Join(all[:min(len(all), 20)], ", "))
 	}
-	if err := checkLink(all[0]); err != nil {
+	sys, err := s.systemAt(all[0])
+	if err != nil {
+		return nil, fmt.Errorf("read %s, the only system that the BMC lists: %w", all[0], err)
+	}
+	*s.system = all[0]
+	return sys, nil
+}
+
+// systemAt reads the system at a path, which is where changes of it go.
+func (s *session) systemAt(path string) (*schemas.ComputerSystem, error) {
+	if err := checkLink(path); err != nil {
 		return nil, err
 	}
-	sys, err := schemas.GetComputerSystem(s.client, all[0])
-	if err == nil {
-		*s.system = all[0]
+	s.wire.expect(reflect.TypeFor[schemas.ComputerSystem]())
+	sys, err := schemas.GetComputerSystem(s.client, path)
+	if err == nil && strings.TrimRight(sys.ODataID, "/") != strings.TrimRight(path, "/") {
+		sys.ODataID = path // not every BMC says it, or says it right
 	}
 	return sys, err
+}
+
+// reread decodes the document of a system into another type than gofish's.
+func (s *session) reread(sys *schemas.ComputerSystem, v any) error {
+	if json.Unmarshal(sys.RawData, v) == nil {
+		return nil
+	}
+	reflect.ValueOf(v).Elem().SetZero()
+	body, odd := mend(sys.ODataID, sys.RawData, reflect.TypeOf(v).Elem())
+	s.wire.odd.note(odd...)
+	if err := json.Unmarshal(body, v); err != nil {
+		return fmt.Errorf("read %s: %w", sys.ODataID, err)
+	}
+	return nil
 }
 
 // System reads the BMC's description of the machine.
@@ -62,8 +94,8 @@ func (d *Driver) System(ctx context.Context, n node.Node) (out node.System, err 
 		}
 		out = basics(sys)
 		var links systemLinks
-		if err := json.Unmarshal(sys.RawData, &links); err != nil {
-			return fmt.Errorf("read %s: %w", *s.system, err)
+		if err := s.reread(sys, &links); err != nil {
+			return err
 		}
 		var threads int
 		if out.Architecture, threads, err = s.processors(links.Processors.Path); err != nil {
@@ -151,8 +183,11 @@ func byNumber(a, b string) int {
 // optional lets a BMC lack a resource, or have one it cannot show: that a part
 // is not known is no reason to fail the whole.
 func (s *session) optional(what string, err error) error {
-	if failure(err) && status(err) == 0 || status(err) == http.StatusUnauthorized {
+	if isWire(err) || status(err) == http.StatusUnauthorized {
 		return fmt.Errorf("list the %s: %w", what, err)
+	}
+	if d, ok := errors.AsType[*documentError](err); ok {
+		s.wire.odd.note(Oddity{Path: d.path, Kind: "no document", Done: "left out"})
 	}
 	s.log.Warn("the BMC does not report a part of the machine", "part", what, "err", describe(err))
 	return nil

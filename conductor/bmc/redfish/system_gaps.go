@@ -1,7 +1,6 @@
 package redfish
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -126,7 +125,7 @@ func withColons(digits string) string {
 
 // switchable refuses a system that no reset is offered of: a board of accelerators has no power
 // button of its own.
-func switchable(sys *schemas.ComputerSystem) error {
+func (s *session) switchable(sys *schemas.ComputerSystem) error {
 	var has struct {
 		Actions struct {
 			Reset *struct {
@@ -134,8 +133,8 @@ func switchable(sys *schemas.ComputerSystem) error {
 			} `json:"#ComputerSystem.Reset"`
 		}
 	}
-	if err := json.Unmarshal(sys.RawData, &has); err != nil {
-		return fmt.Errorf("read the actions of %s: %w", sys.ODataID, err)
+	if err := s.reread(sys, &has); err != nil {
+		return err
 	}
 	if has.Actions.Reset == nil || has.Actions.Reset.Target == "" {
 		return node.Refuse(node.Invalid,

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -40,6 +41,8 @@ type wire struct {
 	shown    func(path string, document []byte)
 	dialer   dial.Dialer
 	late     lateLogins
+	expected []reflect.Type // into which the next document is decoded
+	odd      oddities
 }
 
 func newWire(o *Options, t *target) (*wire, error) {
@@ -57,8 +60,11 @@ func newWire(o *Options, t *target) (*wire, error) {
 	form := &http.Transport{DialContext: dialWithin(o.Dialer, min(connect, request)), TLSClientConfig: conf,
 		MaxConnsPerHost: 1, DisableCompression: true, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: maxHeader}
 	return &wire{next: form.Clone(), form: form, base: t.base, root: t.root, timeout: request, again: o.Pause, log: log,
-		traced: o.Trace, shown: o.Shown, dialer: o.Dialer}, nil
+		traced: o.Trace, shown: o.Shown, dialer: o.Dialer, odd: oddities{log: log, tell: o.Odd}}, nil
 }
+
+// expect names the types into which the next document that is asked for is decoded.
+func (w *wire) expect(into ...reflect.Type) { w.expected = into }
 
 // dialWithin connects within a time of its own: an address where nothing answers is known long
 // before a slow BMC has answered a request.
@@ -134,12 +140,12 @@ func (w *wire) trace(r *http.Request, encoding string) (*http.Response, error) {
 	r = r.Clone(ctx)
 	r.Header.Set("Accept-Encoding", encoding)
 	start := time.Now()
-	answer, err := w.exchange(r)
+	answer, odd, err := w.exchange(r)
 	took := time.Since(start)
 	told := exchange.Exchange{Protocol: exchange.Redfish, Name: r.Method + " " + r.URL.Path, Method: r.Method,
 		Path: r.URL.Path, Server: w.base, Began: start, Err: err}
 	if err == nil {
-		told.Status = answer.StatusCode
+		told.Status, told.Note = answer.StatusCode, noteOf(odd)
 	}
 	exchange.Ended(ctx, told)
 	trace := []any{"method", r.Method, "path", r.URL.Path, "ms", took.Milliseconds()}
@@ -152,6 +158,9 @@ func (w *wire) trace(r *http.Request, encoding string) (*http.Response, error) {
 	}
 	if err != nil {
 		w.log.Debug("redfish call", append(trace, "err", err)...)
+		if isDocument(err) {
+			return nil, err
+		}
 		return nil, &wireError{r.Method, r.URL.Path, took, err}
 	}
 	w.log.Debug("redfish call", append(trace, "status", answer.StatusCode)...)
@@ -159,13 +168,13 @@ func (w *wire) trace(r *http.Request, encoding string) (*http.Response, error) {
 }
 
 // exchange does the work of RoundTrip. The answer it returns is in memory.
-func (w *wire) exchange(r *http.Request) (*http.Response, error) {
+func (w *wire) exchange(r *http.Request) (*http.Response, []Oddity, error) {
 	if r.URL.User != nil || origin(r.URL) != w.base {
-		return nil, errors.New("the BMC links to another host, which is not followed")
+		return nil, nil, errors.New("the BMC links to another host, which is not followed")
 	}
 	most, err := w.budget.ask()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	send := w.next.RoundTrip
 	if makesSession(r) {
@@ -173,41 +182,51 @@ func (w *wire) exchange(r *http.Request) (*http.Response, error) {
 	}
 	answer, err := send(r)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	body, err := w.accept(r, answer, most)
 	if err != nil {
 		if makesSession(r) {
 			w.late.begin(func() { w.endUnwanted(answer, body) })
 		}
-		return nil, err
+		return nil, nil, err
 	}
 	if answer.StatusCode == http.StatusBadRequest && r.URL.Scheme == "http" && bytes.Contains(body, []byte("HTTPS")) &&
 		!isRedfishError(body) {
-		return nil, errors.New("the port speaks TLS: begin redfish_address with https://")
+		return nil, nil, errors.New("the port speaks TLS: begin redfish_address with https://")
 	}
 	if answer.StatusCode >= http.StatusBadRequest && !isRedfishError(body) {
 		body = foreignError(kindOf(answer, body))
 	}
 	// Strings of firmware are padded with NUL, and go to the store and to terminals.
 	body = nodeapi.CleanJSON(body)
-	if r.Method == http.MethodGet && strings.TrimRight(r.URL.Path, "/") == strings.TrimRight(w.root, "/") {
-		body = mendRoot(body)
-	}
-	if w.shown != nil && r.Method == http.MethodGet && answer.StatusCode == http.StatusOK {
-		w.shown(r.URL.Path, body)
+	var odd []Oddity
+	if isADocument(r.Method, answer) {
+		if w.shown != nil {
+			w.shown(r.URL.Path, body)
+		}
+		body, odd = mend(r.URL.Path, ownLinks(body, w.base), w.expected...)
+		w.odd.note(odd...)
+		w.expected = nil
 	}
 	answer.Body = io.NopCloser(bytes.NewReader(body))
-	return answer, nil
+	return answer, odd, nil
 }
 
 // accept reads an answer, and refuses one that cannot be right.
 func (w *wire) accept(r *http.Request, answer *http.Response, most int) ([]byte, error) {
 	body, err := readBody(answer, most)
 	if err = errors.Join(err, answer.Body.Close()); err != nil {
-		return body, fmt.Errorf("read the answer: %w", err)
+		err = fmt.Errorf("read the answer: %w", err)
+		if isADocument(r.Method, answer) && r.Context().Err() == nil {
+			err = &documentError{r.URL.Path, "the BMC closed the connection in the middle of the answer"}
+		}
+		return body, err
 	}
-	if err := errors.Join(w.budget.spend(len(body)), checkAnswer(r.Method, answer, body)); err != nil {
+	if err := w.budget.spend(len(body)); err != nil {
+		return body, err
+	}
+	if err := checkAnswer(r, answer, body); err != nil {
 		return body, err
 	}
 	if _, err := answer.Location(); err != nil && !errors.Is(err, http.ErrNoLocation) {

@@ -1,0 +1,65 @@
+package redfish
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+)
+
+// Oddity is a departure of a BMC's document from what the standard says of it, with which the driver goes on.
+type Oddity struct {
+	Path  string // of the document, as /redfish/v1/Systems/1
+	Field string // as MemorySummary.TotalSystemMemoryGiB, or Members[2]; "" for the document as a whole
+	Kind  string // found there: text, number, true or false, list, object, null, or words for a whole document
+	Done  string // by Ferrite: "read as a number", "left out"
+}
+
+// String is the oddity on one line; it holds no value of the BMC.
+func (o Oddity) String() string {
+	at := o.Path
+	if o.Field != "" {
+		at += " " + o.Field
+	}
+	return fmt.Sprintf("%s is %s, %s", at, o.Kind, o.Done)
+}
+
+// maxOddities bounds those of one document, and those that are remembered of one BMC.
+const maxOddities = 200
+
+// oddities are those of one BMC. Each is told once.
+type oddities struct {
+	log  *slog.Logger
+	tell func(Oddity) // nil: nobody
+
+	mu    sync.Mutex
+	known map[Oddity]bool
+}
+
+// note takes what was found in a document.
+func (o *oddities) note(found ...Oddity) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, one := range found {
+		one.Path, one.Field = label(one.Path), label(one.Field)
+		if o.known[one] || len(o.known) >= maxOddities {
+			continue
+		}
+		if o.known == nil {
+			o.known = map[Oddity]bool{}
+		}
+		o.known[one] = true
+		o.log.Info("the BMC departs from the standard", "odd", one.String())
+		if o.tell != nil {
+			o.tell(one)
+		}
+	}
+}
+
+// noteOf is what the record of an exchange says of its answer.
+func noteOf(all []Oddity) string {
+	var notes []string
+	for _, one := range all {
+		notes = append(notes, one.String())
+	}
+	return quote(notes)
+}
