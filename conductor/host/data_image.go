@@ -229,7 +229,7 @@ func (d *decision) imageRetryDue(attempt string) bool {
 		return true
 	}
 	at := d.image.Status.LastReconciled
-	if at == nil || at.After(d.facts.Now) { // by a clock that has been set back
+	if at == nil || at.After(d.facts.Now) || d.changedSince(at) { // After: by a clock that has been set back
 		return true
 	}
 	if again := at.Add(backOff(d.image.UID, e.Count)); d.facts.Now.Before(again) {

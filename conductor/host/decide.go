@@ -37,6 +37,9 @@ type Facts struct {
 	BusyNodes         int        // other nodes that are inspected, cleaned, deployed or deleted
 	ProvisioningLimit int        // how many may be at a time; 0 for any number
 	Now               time.Time
+	// ChangedAt is when something beside the document changed that an earlier failure may have waited for: a secret, an
+	// image, the conductor's own flags. Zero for never.
+	ChangedAt time.Time
 }
 
 // FirmwareFacts is all of the facts that the documents about firmware rest on.

@@ -113,9 +113,15 @@ func (d *decision) failUntilChanged(t hostapi.ErrorType, format string, args ...
 // awaitRetry leaves a host that has failed alone until it is time.
 func (d *decision) awaitRetry() { d.RequeueAt = d.retryAt() }
 
-// retryDue: the time to try again has come, or somebody has changed the document
-// since it failed.
-func (d *decision) retryDue() bool { return d.specChanged() || !d.facts.Now.Before(d.retryAt()) }
+// retryDue: the time to try again has come, or somebody has changed the document, or what it rests on, since it failed.
+func (d *decision) retryDue() bool {
+	return d.specChanged() || d.changedSince(d.facts.Host.Status.LastUpdated) || !d.facts.Now.Before(d.retryAt())
+}
+
+// changedSince: what a failure of then asked for may be done. Counted tries keep their pauses: those are for the BMC.
+func (d *decision) changedSince(failed *hostapi.Time) bool {
+	return failed != nil && d.facts.ChangedAt.After(failed.Time) && !d.triesCounted()
+}
 
 // retryAt is when to try again: at once after a failure that is still to come,
 // which is one of a clock that has been set back.

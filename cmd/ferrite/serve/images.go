@@ -78,7 +78,7 @@ func (w *work) findImages(ctx context.Context, p parts, servers *outbound.Policy
 	if err != nil {
 		return nil, err
 	}
-	w.images = imagelibrary.New(ctx, imagelibrary.Config{Records: records{&w.engine}, Bytes: p.images,
+	w.images = imagelibrary.New(ctx, imagelibrary.Config{Records: records{w}, Bytes: p.images,
 		Client: servers.Client(), Peers: p.peers, Conductor: c.Host, MaxSize: sizes.largest,
 		MaxOwned: sizes.project, Log: w.log})
 	conf := imagesource.Config{Files: c.FilePaths, Client: servers.Client(), Named: w.images, Key: p.keys.Secrets,
@@ -108,9 +108,9 @@ func (c Config) probe(servers *outbound.Policy) engine.ImageProbe {
 }
 
 // records are the images of an engine, which is made after those who read them.
-type records struct{ engine **engine.Engine }
+type records struct{ *work }
 
-func (r records) kept() engine.Catalog[node.Image] { return (*r.engine).Catalogs().Images }
+func (r records) kept() engine.Catalog[node.Image] { return r.engine.Catalogs().Images }
 
 // List lists images.
 func (r records) List(ctx context.Context, column string, values ...string) ([]node.Image, error) {
@@ -124,7 +124,11 @@ func (r records) Find(ctx context.Context, ref string) (node.Image, error) {
 
 // Create stores a new image.
 func (r records) Create(ctx context.Context, i node.Image) (node.Image, error) {
-	return r.kept().Create(ctx, i)
+	saved, err := r.kept().Create(ctx, i)
+	if err == nil {
+		r.hosts.ImageAdded(saved.Name)
+	}
+	return saved, err
 }
 
 // Delete removes an image.

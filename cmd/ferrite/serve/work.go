@@ -72,6 +72,7 @@ type work struct {
 	log     *slog.Logger
 	fail    context.CancelCauseFunc
 	engine  *engine.Engine
+	hosts   *reconciler.Reconciler
 	face    *api.API
 	images  *imagelibrary.Library
 	boot    *bootserver.Server // nil without --boot
@@ -126,7 +127,7 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 		return nil, err
 	}
 	eventLog := docevents.New(time.Now)
-	hosts := reconciler.New(reconciler.Config{Documents: documents, Log: log, ProvisioningLimit: c.HostLimit,
+	w.hosts = reconciler.New(reconciler.Config{Documents: documents, Log: log, ProvisioningLimit: c.HostLimit,
 		RecordEvents: eventLog.Add, Groups: p.hosts.groups()})
 	bmcs := hardwareTypes(w.drivers)
 	record, err := audit.Open(ctx, p.db, p.recorder(c.Host), time.Now)
@@ -144,7 +145,7 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 		EraseKey: p.keys.Erase,
 		BootLogs: logs, Settings: c.settings(), Log: log,
 		Workers: c.Workers, PowerWorkers: c.SyncWorkers,
-		Discovery: c.discovery(dialled), Changed: p.hosts.changed(hosts), CheckForm: driverinfo.CheckForm,
+		Discovery: c.discovery(dialled), Changed: p.hosts.changed(w.hosts), CheckForm: driverinfo.CheckForm,
 		Proof:    c.proof(p.keys.Secrets),
 		Observer: counters, Told: changeLog.Wake, Live: p.sights.Wrap(tracedBy(w.tracer, changeLog.Report)),
 		Sights: p.sights.Recall(),
@@ -165,22 +166,22 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	if p.group == nil || *p.group == "" { // documents and events are of no group
 		w.changes = changeLog
 	}
-	w.beginHosts(ctx, p, hosts)
+	w.beginHosts(ctx, p)
 	consoles := c.consoles(ctx, &w.kept, w.engine, bmcs, logs, log)
-	w.face = c.api(ctx, p.ready, w.engine, w.images, documents, hosts, eventLog, changeLog, record, logs, consoles, w.boot,
+	w.face = c.api(ctx, p.ready, w.engine, w.images, documents, w.hosts, eventLog, changeLog, record, logs, consoles, w.boot,
 		counters, w.tracer, w.calls, p.leaders, p.who, log)
 	return w, nil
 }
 
 // beginHosts reconciles hosts until ctx ends, where documents are this conductor's, and has it work with other leaders.
-func (w *work) beginHosts(ctx context.Context, p parts, hosts *reconciler.Reconciler) {
-	w.between = p.hosts.begin(ctx, &w.kept, w.engine, hosts)
+func (w *work) beginHosts(ctx context.Context, p parts) {
+	w.between = p.hosts.begin(ctx, &w.kept, w.engine, w.hosts)
 	if w.changes == nil {
 		return
 	}
 	w.kept.Go(func() {
 		w.engine.AwaitResume(ctx) // hosts act, too
-		hosts.Run(ctx, w.engine)
+		w.hosts.Run(ctx, w.engine)
 	})
 }
 

@@ -18,7 +18,7 @@ import (
 // group than the one whose place the host has.
 func (r *Reconciler) gather(ctx context.Context, h hostapi.Host, place string) (facts host.Facts, err error) {
 	facts = host.Facts{Host: h, Secrets: map[string]hostapi.Secret{}, ProvisioningLimit: r.ProvisioningLimit, Now: r.Now(),
-		Conflicts: r.known.conflicts(keyOf(h))}
+		Conflicts: r.known.conflicts(keyOf(h)), ChangedAt: r.changedAt(keyOf(h))}
 	if facts.BusyNodes, err = r.busy(ctx); err != nil {
 		return facts, err
 	}
@@ -73,6 +73,7 @@ func (r *Reconciler) nodeWithBMC(ctx context.Context, facts host.Facts) (name st
 	}
 	for _, n := range nodes {
 		if translate.SameMachine(facts.Host, n) {
+			r.awaitNode(keyOf(facts.Host), n.UUID)
 			return cmp.Or(n.Name, n.UUID), nil
 		}
 	}
@@ -107,6 +108,7 @@ func (r *Reconciler) ownNode(ctx context.Context, h hostapi.Host) (n *node.Node,
 			return nil, "", err
 		}
 		if foreign = host.Foreign(h, *n); foreign != "" {
+			r.awaitNode(keyOf(h), n.UUID)
 			return nil, foreign, nil
 		}
 		switch owner, known := r.known.bind(n.UUID, keyOf(h)); {
@@ -203,6 +205,7 @@ func (r *Reconciler) takenAddresses(ctx context.Context, facts host.Facts) (map[
 		if n == nil || facts.Node != nil && n.UUID == facts.Node.UUID {
 			continue
 		}
+		r.awaitNode(keyOf(facts.Host), n.UUID)
 		taken[address] = n.UUID
 		if n.Name != "" {
 			taken[address] = n.Name

@@ -29,6 +29,7 @@ type entry struct {
 	annotations  map[string]string
 	group        string // of the node that is made for it
 	finalizers   []string
+	image        string   // that it names; "" for none
 	secrets      []string // that it names
 	holds        []string // and that stay for it
 	claims       []string
@@ -57,8 +58,8 @@ func (x *index) update(h hostapi.Host) (userChanged bool, freed []key) {
 	is := &entry{
 		generation: h.Generation, beingDeleted: h.DeletionTimestamp != nil, annotations: h.Annotations,
 		group:      host.NodeGroup(h, nil),
-		finalizers: h.Finalizers,
-		secrets:    translate.SecretNames(h), holds: host.HeldSecrets(h), claims: host.Claims(h), uid: h.UID,
+		finalizers: h.Finalizers, image: translate.ImageURL(h.Spec.Image),
+		secrets: translate.SecretNames(h), holds: host.HeldSecrets(h), claims: host.Claims(h), uid: h.UID,
 		created:    h.CreationTimestamp,
 		registered: h.Status.Provisioning.ID != "",
 		accepted:   h.Status.Provisioning.ID != "" && h.Status.ErrorType != hostapi.RegistrationError,
@@ -200,12 +201,12 @@ func (x *index) inGroup(group string) (all []key) {
 	return all
 }
 
-// hostsNaming are the hosts that name a secret.
-func (x *index) hostsNaming(namespace, secret string) (all []key) {
+// hostsWith are the hosts for which is holds.
+func (x *index) hostsWith(is func(key, *entry) bool) (all []key) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for k, e := range x.hosts {
-		if k.namespace == namespace && slices.Contains(e.secrets, secret) {
+		if is(k, e) {
 			all = append(all, k)
 		}
 	}

@@ -50,7 +50,9 @@ type Reconciler struct {
 	queue    *queue
 	workers  chan struct{} // one for each host that is looked at, except those in withoutWorker
 	known    *index
+	waits    waits
 	capacity capacity
+	started  time.Time
 
 	failures failureCounts
 }
@@ -79,12 +81,13 @@ func (r *Reconciler) NodeChanged(n node.Node) {
 	if key, ok := r.known.hostOf(n.UUID); ok {
 		r.queue.add(key, r.Now())
 	}
+	r.enqueue(r.waits.endOf(n.UUID)...)
 	r.queue.wakeUp()
 }
 
 // Run reconciles hosts until ctx ends, and returns once the work under way has ended.
 func (r *Reconciler) Run(ctx context.Context, e Engine) {
-	r.engine = e
+	r.engine, r.started = e, r.Now()
 	var parts sync.WaitGroup
 	parts.Go(func() { r.watch(ctx) })
 	r.queue.serve(ctx, func(k key, group string) {
@@ -179,15 +182,16 @@ func (r *Reconciler) attempt(ctx context.Context, k key, facts host.Facts,
 	if waits || r.nodeChanged(ctx, facts) {
 		return d, true, nil
 	}
-	return host.Refused(facts, d, r.reasonOf(ctx, refusal, err)), false, nil
+	return host.Refused(facts, d, r.reasonOf(ctx, k, refusal, err)), false, nil
 }
 
 // reasonOf is the reason of a refusal. Where another node has the host's machine, it names that node.
-func (r *Reconciler) reasonOf(ctx context.Context, refusal *node.Refusal, err error) string {
+func (r *Reconciler) reasonOf(ctx context.Context, k key, refusal *node.Refusal, err error) string {
 	var taken *node.MachineTakenError
 	if !errors.As(err, &taken) {
 		return refusal.Reason
 	}
+	r.awaitNode(k, taken.Other)
 	name := taken.Other
 	if n, err := r.engine.Node(ctx, taken.Other); err == nil {
 		name = cmp.Or(n.Name, n.UUID)

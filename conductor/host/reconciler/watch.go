@@ -90,7 +90,9 @@ func (r *Reconciler) enqueue(keys ...key) {
 func (r *Reconciler) handleEvent(ctx context.Context, e objects.Event) error {
 	k := key{e.Key.Namespace, e.Key.Name}
 	if e.Key.Kind == hostapi.KindSecret {
-		r.enqueue(r.known.hostsNaming(k.namespace, k.name)...)
+		if err := r.secretChanged(k, e); err != nil {
+			return err
+		}
 		return r.unclaim(ctx, k.namespace, k.name, key{})
 	}
 	held := r.known.heldSecrets(k)
@@ -125,6 +127,7 @@ func (r *Reconciler) handleDocument(k key, e objects.Event) error {
 		}
 	case e.Key.Kind != hostapi.KindHost:
 	case e.Type == objects.Deleted:
+		r.waits.forget(k)
 		r.enqueue(append(r.known.remove(k), k)...) // the host too: it may leave an image behind
 	default:
 		d, err := e.Document()
