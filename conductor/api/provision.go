@@ -111,12 +111,20 @@ func provisionRequest(c *rest.Call, v node.Event, a rest.Args) (plan.Request, er
 	return r, nil
 }
 
+// readConfigDrive reads the config drive. An empty one is none, in every version and with every verb, as
+// check_allow_configdrive of Ironic has it.
 func readConfigDrive(c *rest.Call, v node.Event, a rest.Args, r *plan.Request) error {
 	switch drive := a["configdrive"].(type) {
 	case nil:
 		return nil
 	case string:
+		if drive == "" {
+			return nil
+		}
 	case map[string]any:
+		if len(drive) == 0 {
+			return nil
+		}
 		if c.Minor < 56 {
 			return rest.BadRequest("Providing a JSON object for configdrive is only supported starting with API version 1.56")
 		}

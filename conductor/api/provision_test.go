@@ -10,6 +10,22 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
+// TestEmptyConfigDrive: an empty config drive is none, with any verb and version (check_allow_configdrive of Ironic).
+func TestEmptyConfigDrive(t *testing.T) {
+	c := newConductor(t)
+	id := managed(t, c, `{"name":"n1","driver":"fake-hardware"}`)
+	c.provision(id, "provide")
+	for _, drive := range []string{`""`, `{}`} {
+		for _, target := range []string{"active", "deleted"} {
+			c.must(http.StatusAccepted, 34, "PUT", "/v1/nodes/n1/states/provision",
+				`{"target":"`+target+`","configdrive":`+drive+`}`)
+			if n := c.settle(id); n.InstanceInfo["configdrive"] != nil || n.LastError != "" {
+				t.Errorf("%s with configdrive %s leaves %v, %q", target, drive, n.InstanceInfo, n.LastError)
+			}
+		}
+	}
+}
+
 // asked refuses every verb, and remembers for whom it was.
 type asked struct {
 	oneHost

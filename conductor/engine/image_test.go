@@ -129,6 +129,32 @@ func TestImageIsLocated(t *testing.T) {
 	})
 }
 
+// TestEmptyConfigDrive: an empty config drive is none, as Ironic has it.
+func TestEmptyConfigDrive(t *testing.T) {
+	for _, drive := range []any{"", nil, "http://drives/1"} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, 1)
+			w.images = &finder{}
+			w.start()
+			defer w.close()
+			id := deployable(w, "file:///srv/os.raw")
+			_, err := w.e.UpdateNode(w.ctx, id, func(n *node.Node) error {
+				n.InstanceInfo["configdrive"] = drive
+				return nil
+			})
+			w.must(err)
+			w.ask(id, node.Deploy, node.Active)
+			want := drive
+			if drive == "" {
+				want = nil
+			}
+			if got := w.of(id).drive; got != want {
+				t.Errorf("of %#v the agent is told %#v", drive, got)
+			}
+		})
+	}
+}
+
 // TestImageIsForWhoAsks: images are looked for on behalf of the project that asks, from the check to the agent.
 func TestImageIsForWhoAsks(t *testing.T) {
 	const image = "7ed467d4-83b0-41a7-bc15-c404edccff98"

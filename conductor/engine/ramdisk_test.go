@@ -46,6 +46,26 @@ func waiting(t *testing.T, w *world) node.Node {
 	return n
 }
 
+// TestAddressOfNobody: a port may have an address that no interface has, as Ironic takes it. No machine is known by it.
+func TestAddressOfNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		n := waiting(t, w)
+		defer w.close()
+		for _, mac := range []string{"00:00:00:00:00:00", "ff:ff:ff:ff:ff:ff", "01:00:5e:00:00:01"} {
+			_, err := w.e.CreatePort(w.ctx, node.Port{NodeUUID: n.UUID, Address: mac})
+			w.must(err)
+			if _, token, err := w.e.Lookup(w.ctx, []string{mac}, "", node.Caller{}); token != "" ||
+				refused(t, err) != node.NotFound {
+				t.Errorf("a machine of %s: %q, %v", mac, token, err)
+			}
+			if _, _, err := w.e.NodeByMAC(w.ctx, mac); !errors.Is(err, node.ErrNotFound) {
+				t.Errorf("the node of %s: %v", mac, err)
+			}
+		}
+	})
+}
+
 func TestLookupGivesTheTokenOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)

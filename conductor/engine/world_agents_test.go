@@ -151,7 +151,7 @@ func (a agents) work(uuid string, boot, i int, cmd agentapi.Command) {
 			m.wiped, m.tenant = false, tenant
 			m.writing--
 			info := p.Step.Args["image_info"].(map[string]any)
-			m.disk, m.image = fmt.Sprint(info["id"]), info
+			m.disk, m.image, m.drive = fmt.Sprint(info["id"]), info, p.Step.Args["configdrive"]
 		}
 	})
 	if ok {

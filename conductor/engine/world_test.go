@@ -93,6 +93,7 @@ type machine struct {
 	letGo    bool   // the agent has ended its service: the machine is in rescue
 	writing  int    // write_image steps at work: never more than one
 	image    any    // image_info of the last of them
+	drive    any    // and its configdrive
 	boots    any    // parameters of the last install_bootloader
 	bios     string // settings in force
 	pending  string // settings for the next boot

@@ -145,7 +145,17 @@ func TestDecisions(t *testing.T) {
 		{registering, "", []edit{portTaken},
 			"registration error 1: the MAC address 52:54:00:00:00:01 of spec.bootMACAddress is that of node other already"},
 		{registering, node.Enroll, nil, "manage"},
+		{registering, "", []edit{noNode, spec(func(s *hostapi.HostSpec) { s.BootMACAddress = "ff:ff:ff:ff:ff:ff" })},
+			"CreateNode"},
+		{registering, "", []edit{noNode, spec(func(s *hostapi.HostSpec) {
+			s.BootMACAddress, s.InspectionMode = "00:00:00:00:00:00", hostapi.InspectionDisabled
+		})}, "registration error 1: spec.bootMACAddress 00:00:00:00:00:00 is no address of a network interface: a host that " +
+			"is not inspected needs it"},
 		{registering, node.Enroll, []edit{func(facts *Facts) { facts.Ports = nil }}, "port 52:54:00:00:00:01 true"},
+		{registering, node.Enroll, []edit{func(facts *Facts) { facts.Ports = nil },
+			spec(func(s *hostapi.HostSpec) { s.BootMACAddress = "01:00:5e:00:00:01" })}, "manage"},
+		{registering, node.Enroll, []edit{lastError("not allowed"), failing(hostapi.RegistrationError, 5, time.Minute),
+			changedElsewhere}, "manage"},
 		{registering, node.Enroll, []edit{lastError("no such user")}, "registration error 1: no such user"},
 		{registering, node.Enroll, []edit{lastError("no such user"), failing(hostapi.RegistrationError, 1, time.Second)},
 			"registration error 1: it failed"},

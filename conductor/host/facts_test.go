@@ -122,6 +122,9 @@ func failing(t hostapi.ErrorType, count int, ago time.Duration) edit {
 	})
 }
 
+// changedElsewhere: something that an error may wait for has changed just now.
+func changedElsewhere(facts *Facts) { facts.ChangedAt = facts.Now }
+
 func lastError(text string) edit { return nodeIs(func(n *node.Node) { n.LastError = text }) }
 
 func imageIs(url string) edit {

@@ -3,11 +3,11 @@ package host
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
+	"github.com/ferrite-metal/ferrite/proto/placeholder"
 )
 
 // ensureRegistered sees to it, in every state in which there ought to be a node, that
@@ -77,16 +77,23 @@ func (d *decision) accessToBMC() (a translate.Access, why string) {
 			" does not: choose agent"
 	case translate.BootMode(d.h.Spec) == hostapi.UEFISecureBoot && !a.SecureBoot:
 		return a, "spec.bootMode UEFISecureBoot cannot be set through " + a.Scheme + ": choose UEFI or legacy"
-	case d.h.Spec.BootMACAddress == "" && a.NeedsMAC:
-		return a, "spec.bootMACAddress is missing: a host with a BMC address of " + a.Scheme + " needs it"
-	case d.h.Spec.BootMACAddress == "" && d.inspectionDisabled():
-		return a, "spec.bootMACAddress is missing: a host that is not inspected needs it"
+	case mac(d.h.Spec.BootMACAddress) == "" && a.NeedsMAC:
+		return a, d.noBootMAC() + ": a host with a BMC address of " + a.Scheme + " needs it"
+	case mac(d.h.Spec.BootMACAddress) == "" && d.inspectionDisabled():
+		return a, d.noBootMAC() + ": a host that is not inspected needs it"
 	}
 	if other, taken := d.facts.TakenAddresses[mac(d.h.Spec.BootMACAddress)]; taken {
 		return a, "the MAC address " + d.h.Spec.BootMACAddress + " of spec.bootMACAddress is that of node " +
 			other + " already"
 	}
 	return a, ""
+}
+
+func (d *decision) noBootMAC() string {
+	if said := d.h.Spec.BootMACAddress; said != "" {
+		return "spec.bootMACAddress " + said + " is no address of a network interface"
+	}
+	return "spec.bootMACAddress is missing"
 }
 
 // prebootNetwork is the network data of the ramdisk. A missing secret does not
@@ -125,21 +132,22 @@ func (d *decision) ensureNodeMatches(w translate.NodeSpec) (aligned bool) {
 // Addresses are those that a host's machine has, as far as its document and an
 // earlier inspection say, in lower case.
 func Addresses(h hostapi.Host, hardware *hostapi.Hardware) (macs []string) {
-	if h.Spec.BootMACAddress != "" {
-		macs = append(macs, mac(h.Spec.BootMACAddress))
+	said := []string{h.Spec.BootMACAddress}
+	if hardware != nil {
+		for _, nic := range hardware.NIC {
+			said = append(said, nic.MAC)
+		}
 	}
-	if hardware == nil {
-		return macs
-	}
-	for _, nic := range hardware.NIC {
-		if nic.MAC != "" && !slices.Contains(macs, mac(nic.MAC)) {
-			macs = append(macs, mac(nic.MAC))
+	for _, s := range said {
+		if m := mac(s); m != "" && !slices.Contains(macs, m) {
+			macs = append(macs, m)
 		}
 	}
 	return macs
 }
 
-func mac(s string) string { return strings.ToLower(s) }
+// mac is an address in lower case; "" for one that no interface has, as documents give it where they have none.
+func mac(s string) string { return placeholder.MAC(s) }
 
 // matchHardwareProfile settles the profile, and with it the hints.
 func (d *decision) matchHardwareProfile() error {

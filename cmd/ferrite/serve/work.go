@@ -168,8 +168,8 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	}
 	w.beginHosts(ctx, p)
 	consoles := c.consoles(ctx, &w.kept, w.engine, bmcs, logs, log)
-	w.face = c.api(ctx, p.ready, w.engine, w.images, documents, w.hosts, eventLog, changeLog, record, logs, consoles, w.boot,
-		counters, w.tracer, w.calls, p.leaders, p.who, log)
+	w.face = c.api(ctx, p.ready, w.engine, w.images, documents, w.hosts, eventLog, changeLog, record, logs, consoles,
+		w.boot, counters, w.tracer, w.calls, p.leaders, p.who, log)
 	return w, nil
 }
 

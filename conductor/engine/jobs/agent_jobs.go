@@ -133,8 +133,8 @@ func (j *job) completeImage(ctx context.Context, kind string, s *node.Step) erro
 
 // addConfigDrive puts the config drive where ironic-python-agent looks for it.
 func (j *job) addConfigDrive(s *node.Step) error {
-	drive, ok := j.n.InstanceInfo["configdrive"]
-	if !ok || drive == nil {
+	drive := j.n.InstanceInfo["configdrive"]
+	if drive == nil || drive == "" { // Ironic takes an empty one for none
 		return nil
 	}
 	encoded, err := j.Drives.Encode(drive, j.n)

@@ -4,17 +4,26 @@ import (
 	"context"
 	"errors"
 	"net/netip"
-	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+	"github.com/ferrite-metal/ferrite/proto/placeholder"
 )
+
+// portsAt are the ports that identify a machine by an address. A port may be given one that no interface has, as Ironic
+// takes it; nobody is known by that: any machine may claim 00:00:00:00:00:00.
+func (e *Ramdisks) portsAt(ctx context.Context, address string) ([]node.Port, error) {
+	if address = placeholder.MAC(address); address == "" {
+		return nil, nil
+	}
+	return e.Store.Ports(ctx, node.PortQuery{Address: address})
+}
 
 // NodeByMAC returns the node that has a port with this address;
 // node.ErrNotFound when none has.
 func (e *Ramdisks) NodeByMAC(ctx context.Context, mac string) (node.Node, node.Port, error) {
-	ports, err := e.Store.Ports(ctx, node.PortQuery{Address: strings.ToLower(mac)})
+	ports, err := e.portsAt(ctx, mac)
 	if err != nil {
 		return node.Node{}, node.Port{}, err
 	}

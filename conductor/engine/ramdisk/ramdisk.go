@@ -10,7 +10,6 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -95,7 +94,7 @@ func (e *Ramdisks) Find(ctx context.Context, macs []string, uuid string, from ne
 // nodeOf finds a node by its ports' addresses, or else by UUID.
 func (e *Ramdisks) nodeOf(ctx context.Context, macs []string, uuid string) (node.Node, error) {
 	for _, mac := range macs {
-		ports, err := e.Store.Ports(ctx, node.PortQuery{Address: strings.ToLower(mac)})
+		ports, err := e.portsAt(ctx, mac)
 		if err != nil {
 			return node.Node{}, err
 		}

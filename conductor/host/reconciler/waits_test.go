@@ -10,8 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// TestAskedForIsDone: an error that asks for a change elsewhere ends within seconds of that change, however far away the
-// next turn by back-off is.
+// TestAskedForIsDone: an error that asks for a change elsewhere ends within seconds of that change, however far away
+// the next turn by back-off is.
 func TestAskedForIsDone(t *testing.T) {
 	ctx := context.Background()
 	aNode := func(w *world, name string, info map[string]any) node.Node {
