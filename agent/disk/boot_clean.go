@@ -10,8 +10,8 @@ import (
 
 // CleanBootEntries deletes the boot entries that lead to an unwanted path, in the text
 // form of device paths, and verifies that they are gone. It returns them, as "Boot0003
-// debian: HD(1,GPT,...)/File(...)". Entries that cannot be parsed are not ours and
-// stay.
+// debian: HD(1,GPT,...)/File(...)". Entries that cannot be read or parsed are not ours
+// and stay. One that cannot be deleted keeps no other from being deleted.
 func CleanBootEntries(vars EFIVars, unwanted func(path string) bool) ([]string, error) {
 	numbers, err := bootNumbers(vars)
 	if err != nil {
@@ -19,10 +19,12 @@ func CleanBootEntries(vars EFIVars, unwanted func(path string) bool) ([]string, 
 	}
 	var deleted []string
 	var gone []uint16
+	var errs []error
 	for _, n := range numbers {
 		b, err := vars.Get(bootName(n))
 		if err != nil {
-			return deleted, err
+			setAside(vars, err)
+			continue
 		}
 		o, err := ParseLoadOption(b)
 		if err != nil {
@@ -33,17 +35,19 @@ func CleanBootEntries(vars EFIVars, unwanted func(path string) bool) ([]string, 
 			continue
 		}
 		if err := vars.Delete(bootName(n)); err != nil {
-			return deleted, err
+			errs = append(errs, err)
+			continue
 		}
 		if _, err := vars.Get(bootName(n)); !errors.Is(err, fs.ErrNotExist) {
-			return deleted, fmt.Errorf("EFI variable %s: deleted, but it is still there: %w", bootName(n), err)
+			errs = append(errs, fmt.Errorf("EFI variable %s: deleted, but it is still there", bootName(n)), err)
+			continue
 		}
 		deleted, gone = append(deleted, fmt.Sprintf("%s %s: %s", bootName(n), o.Label, path)), append(gone, n)
 	}
-	if len(gone) == 0 {
-		return nil, nil
+	if len(gone) > 0 {
+		errs = append(errs, dropFromOrder(vars, gone))
 	}
-	return deleted, dropFromOrder(vars, gone)
+	return deleted, errors.Join(errs...)
 }
 
 // dropFromOrder takes entries out of BootOrder.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 	"strconv"
+	"syscall"
 )
 
 // BootEntry is an entry to be made in the firmware's boot menu.
@@ -18,7 +19,8 @@ type BootEntry struct {
 
 // SetBootEntry makes the firmware boot the loader on partition p of a disk with table
 // t first. It removes other entries of the same label, left by earlier deployments,
-// and reads back its own. It returns the number of the entry.
+// and reads back its own. It returns the number of the entry. Entries that cannot be read
+// are set aside: firmware has some of its own (rhboot/efibootmgr#85).
 func SetBootEntry(vars EFIVars, t *Table, p Part, sector int, e BootEntry) (uint16, error) {
 	want := LoadOption{Attributes: loadActive, Label: e.Label, DevicePath: diskPath(t, p, int64(sector), e.Loader.Path)}
 	if e.Loader.Options != "" {
@@ -32,17 +34,27 @@ func SetBootEntry(vars EFIVars, t *Table, p Part, sector int, e BootEntry) (uint
 	if err != nil {
 		return 0, err
 	}
-	if err := setVerified(vars, bootName(number), want.Bytes()); err != nil {
-		return 0, err
-	}
-	if err := orderFirst(vars, number, stale); err != nil {
-		return 0, err
-	}
-	for _, n := range stale {
-		if err := vars.Delete(bootName(n)); err != nil {
-			return 0, err
+	remove := func() {
+		for _, n := range stale {
+			if err := vars.Delete(bootName(n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				setAside(vars, err)
+			}
 		}
 	}
+	set := func() error {
+		if err := setVerified(vars, bootName(number), want.Bytes()); err != nil {
+			return err
+		}
+		return orderFirst(vars, numbers, number, stale)
+	}
+	if err = set(); errors.Is(err, syscall.ENOSPC) && len(stale) > 0 { // they make room
+		remove()
+		err = set()
+	}
+	if err != nil {
+		return 0, err
+	}
+	remove()
 	return number, nil
 }
 
@@ -75,7 +87,8 @@ func place(vars EFIVars, numbers []uint16, want LoadOption) (number uint16, stal
 	for _, n := range numbers {
 		b, err := vars.Get(bootName(n))
 		if err != nil {
-			return 0, nil, err
+			setAside(vars, err)
+			continue
 		}
 		o, err := ParseLoadOption(b)
 		if err != nil || o.Label != want.Label {
@@ -101,12 +114,8 @@ func place(vars EFIVars, numbers []uint16, want LoadOption) (number uint16, stal
 // setVerified writes a variable unless it is so already (each write wears the
 // flash), and reads it back.
 func setVerified(vars EFIVars, name string, value []byte) error {
-	old, err := vars.Get(name)
-	if err == nil && bytes.Equal(old, value) {
+	if old, err := vars.Get(name); err == nil && bytes.Equal(old, value) {
 		return nil
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
 	}
 	if err := vars.Set(name, value); err != nil {
 		return err
@@ -121,13 +130,17 @@ func setVerified(vars EFIVars, name string, value []byte) error {
 	return nil
 }
 
-// orderFirst puts number at the head of BootOrder and drops stale entries.
-func orderFirst(vars EFIVars, number uint16, stale []uint16) error {
+// orderFirst puts number at the head of BootOrder and drops stale entries. An order that
+// cannot be read is made anew of all the entries there are.
+func orderFirst(vars EFIVars, all []uint16, number uint16, stale []uint16) error {
+	le := binary.LittleEndian
 	old, err := vars.Get("BootOrder")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		setAside(vars, err)
+		for _, n := range all {
+			old = le.AppendUint16(old, n)
+		}
 	}
-	le := binary.LittleEndian
 	order := le.AppendUint16(nil, number)
 	for ; len(old) >= 2; old = old[2:] {
 		if n := le.Uint16(old); n != number && !slices.Contains(stale, n) {

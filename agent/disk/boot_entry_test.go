@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,12 +20,17 @@ import (
 type memVars struct {
 	m      map[string][]byte
 	writes int
-	lossy  bool // firmware that loses writes
+	lossy  bool            // firmware that loses writes
+	sick   map[string]bool // variables that can be neither read nor deleted
+	room   int             // for how many variables there is room; 0 for any number
 }
 
 func (v *memVars) Names() ([]string, error) { return slices.Sorted(maps.Keys(v.m)), nil }
 func (v *memVars) Get(name string) ([]byte, error) {
 	b, ok := v.m[name]
+	if v.sick[name] {
+		return nil, fmt.Errorf("EFI variable %s: %w", name, syscall.EIO)
+	}
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 	}
@@ -32,6 +38,10 @@ func (v *memVars) Get(name string) ([]byte, error) {
 }
 func (v *memVars) Set(name string, b []byte) error {
 	v.writes++
+	if v.m[name] == nil && v.room > 0 && len(v.m) >= v.room {
+		return fmt.Errorf("EFI variable %s: %w", name, syscall.ENOSPC)
+	}
+	delete(v.sick, name)
 	if !v.lossy {
 		v.m[name] = b
 	} else if v.m[name] == nil {
@@ -39,7 +49,13 @@ func (v *memVars) Set(name string, b []byte) error {
 	}
 	return nil
 }
-func (v *memVars) Delete(name string) error { delete(v.m, name); return nil }
+func (v *memVars) Delete(name string) error {
+	if v.sick[name] {
+		return fmt.Errorf("EFI variable %s: %w", name, syscall.EIO)
+	}
+	delete(v.m, name)
+	return nil
+}
 
 // option is an entry of another system.
 func option(label string) []byte {
@@ -102,6 +118,86 @@ func TestSetBootEntry(t *testing.T) {
 		!strings.Contains(err.Error(), "does not read back") {
 		t.Errorf("firmware that forgets: %v", err)
 	}
+}
+
+// TestSickVariables: variables that cannot be read, deleted or made room for keep no entry from being made.
+func TestSickVariables(t *testing.T) {
+	d := twoParts(t, 16<<20, 512)
+	tb, err := ReadTable(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	esp, _ := tb.ESP()
+	entry := BootEntry{Label: "debian", Loader: Loader{Path: `\EFI\debian\shimx64.efi`}}
+	three := map[string][]byte{"Boot0000": option("a"), "Boot0001": option("debian"), "Boot0005": option("debian"),
+		"BootOrder": order(5, 1, 0)}
+	for _, tc := range []struct {
+		name  string
+		sick  string
+		room  int
+		want  error
+		order []byte
+		noted string
+	}{
+		{"an entry of firmware's", "Boot0000", 0, nil, order(1, 0), "[EFI variable Boot0000: input/output error]"},
+		{"our own entry", "Boot0001", 0, nil, order(5, 1, 0), "[EFI variable Boot0001: input/output error]"},
+		{"a stale entry of ours", "Boot0005", 0, nil, order(1, 5, 0), "[EFI variable Boot0005: input/output error]"},
+		{"all are well", "", 4, nil, order(1, 0), "[]"},
+		{"order", "BootOrder", 0, nil, order(1, 0), "[EFI variable BootOrder: input/output error]"},
+		{"no room", "Boot0001", 3, syscall.ENOSPC, nil, "[EFI variable Boot0001: input/output error]"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			v := &memVars{m: maps.Clone(three), sick: map[string]bool{tc.sick: true}, room: tc.room}
+			if tc.name == "no room" {
+				delete(v.m, "Boot0005") // which would be made use of
+			}
+			var noted []error
+			_, err := SetBootEntry(Noted(v, func(err error) { noted = append(noted, err) }), tb, esp, 512, entry)
+			if !errors.Is(err, tc.want) {
+				t.Fatalf("error %v, expected %v", err, tc.want)
+			}
+			if diff := cmp.Diff(tc.order, v.m["BootOrder"]); tc.order != nil && diff != "" {
+				t.Error(diff)
+			}
+			if text := fmt.Sprint(noted); text != tc.noted {
+				t.Errorf("noted %s", text)
+			}
+		})
+	}
+	order := maps.Clone(three)
+	order["Boot0000"] = option("debian")
+	delete(order, "BootOrder")
+	v := &memVars{m: order, room: 3}
+	if _, err := SetBootEntry(v, tb, esp, 512, entry); err != nil || len(v.m) != 2 {
+		t.Errorf("full, with stale entries of ours: %v, %v", err, v.m)
+	}
+}
+
+// TestCleanSickVariables: one that cannot be read stays, and one that cannot be deleted is an error at the end.
+func TestCleanSickVariables(t *testing.T) {
+	v := &memVars{m: map[string][]byte{"Boot0000": option("a"), "Boot0001": option("b"), "BootOrder": order(1, 0)},
+		sick: map[string]bool{"Boot0000": true}}
+	all := func(string) bool { return true }
+	deleted, err := CleanBootEntries(v, all)
+	if diff := cmp.Diff([]string{"Boot0001 b: "}, deleted); err != nil || diff != "" || len(v.m) != 2 {
+		t.Errorf("%v, %v, %s", v.m, err, diff)
+	}
+	stuck := stuckVars{&memVars{m: map[string][]byte{"Boot0000": option("a"), "Boot0001": option("b")}}}
+	deleted, err = CleanBootEntries(stuck, all)
+	if diff := cmp.Diff([]string{"Boot0001 b: "}, deleted); err == nil || diff != "" ||
+		!strings.Contains(err.Error(), "Boot0000: deleted, but it is still there") {
+		t.Errorf("%v, %s", err, diff)
+	}
+}
+
+// stuckVars keep Boot0000.
+type stuckVars struct{ *memVars }
+
+func (v stuckVars) Delete(name string) error {
+	if name != "Boot0000" {
+		return v.memVars.Delete(name)
+	}
+	return nil
 }
 
 func TestLoadOptionGolden(t *testing.T) {

@@ -33,6 +33,22 @@ type EFIVars interface {
 	Delete(name string) error
 }
 
+// Noted are vars that pass to note what is set aside of them: variables of others that
+// cannot be read, or not be deleted.
+func Noted(vars EFIVars, note func(error)) EFIVars { return noted{vars, note} }
+
+type noted struct {
+	EFIVars
+	note func(error)
+}
+
+// setAside passes an error to the owner of vars, if that wants to know.
+func setAside(vars EFIVars, err error) {
+	if n, ok := vars.(noted); ok {
+		n.note(err)
+	}
+}
+
 // EFIVarFS reads and writes variables through efivarfs, mounted at its value,
 // usually /sys/firmware/efi/efivars.
 type EFIVarFS string
@@ -69,17 +85,23 @@ func (dir EFIVarFS) Get(name string) ([]byte, error) {
 	return b[4:], nil
 }
 
-// Set writes a variable in one write, as efivarfs asks for.
+// Set writes a variable in one write, as efivarfs asks for. A new one that the firmware
+// does not take leaves no empty file, as older kernels do.
 func (dir EFIVarFS) Set(name string, value []byte) error {
 	if err := dir.unlock(name); err != nil {
 		return err
 	}
+	_, err := os.Lstat(dir.path(name))
+	fresh := errors.Is(err, fs.ErrNotExist)
 	f, err := os.OpenFile(dir.path(name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
 		return fmt.Errorf("EFI variable %s: %w", name, err)
 	}
 	_, err = f.Write(append([]byte{efiAttributes, 0, 0, 0}, value...))
 	if err := errors.Join(err, f.Close()); err != nil {
+		if fresh {
+			_ = os.Remove(dir.path(name)) // newer kernels have removed it
+		}
 		return fmt.Errorf("EFI variable %s of %d bytes: %w", name, len(value), err)
 	}
 	return nil

@@ -1,11 +1,11 @@
 package disk
 
-// formerParts lists the partitions that a disk has had, as far as any table on it still
+// FormerParts lists the partitions that a disk has had, as far as any table on it still
 // says so: the MBR, the primary GPT, a backup GPT. It passes over tables that no program
 // would believe, and over nothing else: of a table with an impossible partition it lists
 // the others. A header of a GPT that lies elsewhere than at the disk's end, as on a
 // volume that has grown, is listed as a partition of one sector.
-func formerParts(d Disk) []Part {
+func FormerParts(d Disk) []Part {
 	var all []Part
 	seen := map[[2]int64]bool{}
 	add := func(parts ...Part) {

@@ -67,7 +67,7 @@ func FuzzFormerParts(f *testing.F) {
 		d := newDisk(t, 16*mib, 512)
 		copy(d.b, start[:min(len(start), mib)])
 		resum(d.b)
-		for _, p := range formerParts(d) {
+		for _, p := range FormerParts(d) {
 			if p.Start <= 0 || p.Size <= 0 || p.Start+p.Size > d.Size() {
 				t.Fatalf("%+v", p)
 			}

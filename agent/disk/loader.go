@@ -21,9 +21,10 @@ const maxCSV = 64 << 10
 
 // Loader is what to boot on an EFI system partition.
 type Loader struct {
-	Path    string // as firmware writes it: \EFI\debian\shimx64.efi
-	Label   string // the operating system's own name; empty when it gives none
-	Options string // for the loader; mostly empty
+	Path    string  // as firmware writes it: \EFI\debian\shimx64.efi
+	Label   string  // the operating system's own name; empty when it gives none
+	Options string  // for the loader; mostly empty
+	Passed  []error // why folders and partitions before it were passed over
 }
 
 // loaderNames are the names of the two files to look for, by GOARCH (UEFI
@@ -52,21 +53,47 @@ func FindLoader(f *fat.Reader, arch string) (Loader, error) {
 		return Loader{}, err
 	}
 	sort.Slice(dirs, func(i, j int) bool { return strings.ToLower(dirs[i].Name) < strings.ToLower(dirs[j].Name) })
+	var passed []error
 	for _, d := range dirs {
 		if !d.IsDir {
 			continue
 		}
 		l, err := loaderOfCSV(f, path.Join("EFI", d.Name), csv)
-		if err == nil || !errors.Is(err, fs.ErrNotExist) {
-			return l, err
+		if err == nil {
+			l.Passed = passed
+			return l, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			passed = append(passed, fmt.Errorf("EFI/%s: %w", d.Name, err))
 		}
 	}
 	e, err := f.Find("EFI/BOOT/" + fallback)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && e.IsDir:
-		return Loader{}, fmt.Errorf("%w: it has neither EFI/*/%s nor EFI/BOOT/%s", ErrNoLoader, csv, fallback)
-	case err != nil:
+	if err == nil && !e.IsDir {
+		return Loader{Path: `\EFI\BOOT\` + fallback, Passed: passed}, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		passed = append(passed, err)
+	}
+	if len(passed) > 0 { // not ErrNoLoader: there may be one in what cannot be read
+		return Loader{}, errors.Join(passed...)
+	}
+	return Loader{}, fmt.Errorf("%w: it has neither EFI/*/%s nor EFI/BOOT/%s", ErrNoLoader, csv, fallback)
+}
+
+// Removable is the loader that firmware boots from the EFI system partition p without a
+// boot entry, if it is there (UEFI specification, section 3.5.1.1).
+func Removable(d Disk, p Part, arch string) (Loader, error) {
+	_, fallback, err := loaderNames(arch)
+	if err != nil {
 		return Loader{}, err
+	}
+	f, err := fat.Open(section{d, p.Start, p.Size})
+	if err != nil {
+		return Loader{}, err
+	}
+	name := "EFI/BOOT/" + fallback
+	if e, err := f.Find(name); err != nil || e.IsDir {
+		return Loader{}, fmt.Errorf("%w without a boot entry: it has no %s", ErrNoLoader, name)
 	}
 	return Loader{Path: `\EFI\BOOT\` + fallback}, nil
 }
@@ -126,19 +153,31 @@ func csvText(b []byte) string {
 	return strings.TrimRight(string(utf16.Decode(u)), "\x00")
 }
 
-// BootLoader finds the EFI system partition of a disk and what to boot on it.
+// BootLoader finds the EFI system partition of a disk and what to boot on it. Of several
+// such partitions the first with a loader counts; without any, the first.
 func BootLoader(d Disk, t *Table, arch string) (Part, Loader, error) {
-	p, ok := t.ESP()
-	if !ok {
+	var first Part
+	var passed []error
+	for _, p := range t.ofType(espTypes()...) {
+		l, err := loaderOn(d, p, arch)
+		if err == nil {
+			l.Passed = append(passed, l.Passed...)
+			return p, l, nil
+		}
+		if passed = append(passed, fmt.Errorf("EFI system partition %d: %w", p.Number, err)); len(passed) == 1 {
+			first = p
+		}
+	}
+	if len(passed) == 0 {
 		return Part{}, Loader{}, fmt.Errorf("%w: the partition table has none", ErrNoLoader)
 	}
+	return first, Loader{}, errors.Join(passed...)
+}
+
+func loaderOn(d Disk, p Part, arch string) (Loader, error) {
 	f, err := fat.Open(section{d, p.Start, p.Size})
 	if err != nil {
-		return p, Loader{}, fmt.Errorf("EFI system partition %d: %w", p.Number, err)
+		return Loader{}, err
 	}
-	l, err := FindLoader(f, arch)
-	if err != nil {
-		return p, l, fmt.Errorf("EFI system partition %d: %w", p.Number, err)
-	}
-	return p, l, nil
+	return FindLoader(f, arch)
 }

@@ -60,6 +60,9 @@ func TestBootLoader(t *testing.T) {
 		{"csv that leads out", map[string]string{"EFI/debian/BOOTX64.CSV": utf16CSV("../../x.efi,bad"), "x.efi": "x",
 			"EFI/BOOT/BOOTX64.EFI": "x"}, Loader{Path: `\EFI\BOOT\BOOTX64.EFI`}, ""},
 		{"fallback only", map[string]string{"EFI/BOOT/bootx64.efi": "x"}, Loader{Path: `\EFI\BOOT\BOOTX64.EFI`}, ""},
+		{"a folder with a file that cannot be", map[string]string{"EFI/a/BOOTX64.CSV": strings.Repeat("x", maxCSV+1),
+			"EFI/debian/BOOTX64.CSV": debian, "EFI/debian/shimx64.efi": "x"},
+			Loader{Path: `\EFI\debian\shimx64.efi`, Label: "debian"}, ""},
 		{"another architecture", map[string]string{"EFI/BOOT/BOOTAA64.EFI": "x"}, Loader{},
 			"neither EFI/*/BOOTX64.CSV nor EFI/BOOT/BOOTX64.EFI"},
 		{"empty", map[string]string{}, Loader{}, "no folder EFI"},
@@ -76,8 +79,37 @@ func TestBootLoader(t *testing.T) {
 			if (tt.fail != "") != errors.Is(err, ErrNoLoader) || err != nil && !strings.Contains(err.Error(), tt.fail) {
 				t.Fatalf("error is %v, expected %q", err, tt.fail)
 			}
+			if strings.Contains(tt.name, "cannot be") != (len(l.Passed) == 1) {
+				t.Errorf("passed over: %v", l.Passed)
+			}
+			l.Passed = nil
 			if diff := cmp.Diff(tt.want, l); diff != "" || p.Number != 1 {
 				t.Error(p, diff)
+			}
+		})
+	}
+}
+
+// TestSecondESP: an EFI system partition without a file system, or without a loader, keeps no other from being booted.
+func TestSecondESP(t *testing.T) {
+	empty := makeFAT(t, mib, []string{"-F", "12"}, nil).b
+	for name, first := range map[string][]byte{"no file system": nil, "no loader": empty} {
+		t.Run(name, func(t *testing.T) {
+			d := twoParts(t, 16<<20, 512)
+			g, err := ReadGPT(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			second := g.Partitions()[1]
+			second.Type = guid(t, typeESP)
+			if err := errors.Join(g.set(second), g.Write(d)); err != nil {
+				t.Fatal(err)
+			}
+			copy(d.b[mib:], first)
+			copy(d.b[5*mib:], makeFAT(t, 4<<20, []string{"-F", "12"}, map[string]string{"EFI/BOOT/BOOTX64.EFI": "x"}).b)
+			p, l, err := BootLoader(d, &Table{GPT: g}, "amd64")
+			if err != nil || p.Number != 2 || len(l.Passed) != 1 {
+				t.Errorf("partition %d, %+v, %v", p.Number, l, err)
 			}
 		})
 	}

@@ -31,6 +31,10 @@ type Member struct {
 // ErrNoMember says that a partition belongs to no array that we know.
 var ErrNoMember = errors.New("no RAID superblock of version 1")
 
+// ErrDamagedMember is wrapped when a superblock is there, but not as it was written. Its
+// name may be right all the same.
+var ErrDamagedMember = errors.New("damaged RAID superblock")
+
 // Places of a superblock of version 1, and what is in it (Linux,
 // include/uapi/linux/raid/md_p.h).
 const (
@@ -181,22 +185,26 @@ func parseMember(b []byte) (Member, error) {
 	if len(b) < 4*kib || string(b[:4]) != mdMagic || le.Uint32(b[4:]) != 1 {
 		return Member{}, ErrNoMember
 	}
+	name, _, _ := strings.Cut(string(b[32:32+mdNameSize]), "\x00")
+	damaged := func(format string, args ...any) (Member, error) {
+		err := fmt.Errorf("%w: %s", ErrDamagedMember, fmt.Sprintf(format, args...))
+		return Member{Array: Array{Name: name}, Number: -1}, err
+	}
 	roles := int(min(le.Uint32(b[220:]), mdMaxRoles+1))
 	if roles > mdMaxRoles {
-		return Member{}, fmt.Errorf("RAID superblock with room for more than %d members", mdMaxRoles)
+		return damaged("it has room for more than %d members", mdMaxRoles)
 	}
 	if got, want := mdChecksum(b[:mdSize+2*roles]), le.Uint32(b[216:]); got != want {
-		return Member{}, fmt.Errorf("RAID superblock's checksum is %08x, expected %08x", got, want)
+		return damaged("its checksum is %08x, expected %08x", got, want)
 	}
 	slot := le.Uint32(b[160:])
 	if slot >= uint32(roles) {
-		return Member{}, fmt.Errorf("RAID superblock of member %d has %d roles", slot, roles)
+		return damaged("member %d has %d roles", slot, roles)
 	}
 	size := le.Uint64(b[80:])
 	if size > math.MaxInt64/mdSectorSize {
-		return Member{}, fmt.Errorf("RAID superblock of an array of %d sectors", size)
+		return damaged("an array of %d sectors", size)
 	}
-	name, _, _ := strings.Cut(string(b[32:32+mdNameSize]), "\x00")
 	m := Member{
 		Array: Array{
 			Name: name, Members: int(le.Uint32(b[92:]) & math.MaxInt32), Size: int64(size) * mdSectorSize,
@@ -216,7 +224,7 @@ func parseMember(b []byte) (Member, error) {
 // its partitions, such as "partition 2: md 1.0".
 func RAIDTraces(d Disk) ([]string, error) {
 	var found []string
-	for _, s := range sections(d, formerParts(d)) {
+	for _, s := range sections(d, FormerParts(d)) {
 		signatures, err := s.find()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.name, err)

@@ -77,19 +77,24 @@ func (t *Table) Parts() []Part {
 // mbrType is a type byte as Part has it.
 func mbrType(b byte) string { return fmt.Sprintf("0x%02x", b) }
 
-// ESP finds the EFI system partition.
-func (t *Table) ESP() (Part, bool) { return t.ofType(typeESP, mbrType(mbrESP)) }
+// espTypes are the types of an EFI system partition.
+func espTypes() []string { return []string{typeESP, mbrType(mbrESP)} }
+
+// ESP finds the first EFI system partition.
+func (t *Table) ESP() (Part, bool) { return first(t.ofType(espTypes()...)) }
 
 // BIOSBoot finds the partition into which boot loaders for BIOS put their second
 // stage on a GPT. In an MBR it goes before the first partition.
-func (t *Table) BIOSBoot() (Part, bool) { return t.ofType(typeBIOSBoot) }
+func (t *Table) BIOSBoot() (Part, bool) { return first(t.ofType(typeBIOSBoot)) }
 
-// ofType finds the first partition of one of some types.
-func (t *Table) ofType(types ...string) (Part, bool) {
-	for _, p := range t.Parts() {
-		if slices.Contains(types, p.Type) {
-			return p, true
-		}
+// ofType lists the partitions of some types.
+func (t *Table) ofType(types ...string) []Part {
+	return slices.DeleteFunc(t.Parts(), func(p Part) bool { return !slices.Contains(types, p.Type) })
+}
+
+func first(parts []Part) (Part, bool) {
+	if len(parts) == 0 {
+		return Part{}, false
 	}
-	return Part{}, false
+	return parts[0], true
 }

@@ -29,7 +29,7 @@ type WipeReport struct {
 // write of an image, so that nothing of an earlier system is taken for the image's own.
 func WipeMetadata(ctx context.Context, d Disk) (WipeReport, error) {
 	w := &wiper{d: d}
-	parts := formerParts(d)
+	parts := FormerParts(d)
 	w.report.Partitions = len(parts)
 	return w.report, w.all(ctx, sections(d, parts)...)
 }

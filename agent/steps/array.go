@@ -29,6 +29,7 @@ type arrayMember struct {
 	table  *disk.Table
 	part   disk.Part
 	sector int
+	broken error // of a damaged superblock, of which the name alone is known
 }
 
 // membersOn reads which members of arrays a disk holds.
@@ -40,9 +41,12 @@ func (m *Machine) membersOn(ctx context.Context, d agentapi.Disk) ([]arrayMember
 	defer dev.Close()                        //nolint:errcheck // only read from
 	parts := []disk.Part{{Size: dev.Size()}} // the disk itself, which may have the table of the array in it
 	table, err := disk.ReadTable(dev)
-	if err == nil {
+	switch {
+	case err == nil:
 		parts = append(parts, table.Parts()...)
-	} else if !errors.Is(err, disk.ErrNoTable) && !errors.Is(err, disk.ErrTable) {
+	case errors.Is(err, disk.ErrNoTable), errors.Is(err, disk.ErrTable):
+		parts = append(parts, disk.FormerParts(dev)...) // of members that nothing can run any more
+	default:
 		return nil, fmt.Errorf("%s: %w", d.Name, err)
 	}
 	var found []arrayMember
@@ -52,9 +56,12 @@ func (m *Machine) membersOn(ctx context.Context, d agentapi.Disk) ([]arrayMember
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", d.Name, err)
+			err = fmt.Errorf("%s: %w", d.Name, err)
 		}
-		f := arrayMember{member, d.Name, table, p, dev.LogicalSectorSize()}
+		if err != nil && !errors.Is(err, disk.ErrDamagedMember) {
+			return nil, err
+		}
+		f := arrayMember{member, d.Name, table, p, dev.LogicalSectorSize(), err}
 		if p.Number == 0 {
 			f.table = nil
 		}
@@ -90,22 +97,26 @@ func (m *Machine) assemble(ctx context.Context, n agentapi.CommandNode, logical 
 		return err
 	}
 	byName := map[string][]arrayMember{}
+	var aside []error // disks and members that may be of other arrays
 	for _, d := range disks {
 		found, err := m.membersOn(ctx, d)
-		if err != nil {
-			return err
-		}
+		aside = append(aside, err)
 		for _, f := range found {
-			if f.table == nil {
-				continue // none of the arrays we make
+			switch {
+			case f.broken != nil:
+				aside = append(aside, f.broken)
+			case f.table != nil: // else none of the arrays we make
+				byName[plainName(f.Name)] = append(byName[plainName(f.Name)], f)
 			}
-			byName[plainName(f.Name)] = append(byName[plainName(f.Name)], f)
 		}
 	}
 	for _, l := range missing {
 		if err := m.run(l.VolumeName, byName[l.VolumeName], skipped); err != nil {
-			return err
+			return errors.Join(append([]error{err}, aside...)...)
 		}
+	}
+	if err := errors.Join(aside...); err != nil {
+		m.Log.Warn("set aside in the search for members of RAID volumes", "err", err)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func (m *Machine) InstallBootloader(ctx context.Context, n agentapi.CommandNode,
 }
 
 func (m *Machine) makeBootable(ctx context.Context, n agentapi.CommandNode, p agentapi.BootloaderParams) error {
-	vars := m.EFIVars()
+	vars := m.notedVars()
 	uefi := p.TargetBootMode == "uefi" || p.TargetBootMode == "" && vars != nil
 	var err error
 	if isFileSystem(p.RootUUID) {
@@ -84,6 +84,9 @@ func (m *Machine) makeBootEntry(ctx context.Context, n agentapi.CommandNode, var
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
+	for _, err := range loader.Passed {
+		m.Log.Warn("passed over in the search for a boot loader", "disk", path, "err", err)
+	}
 	entry := disk.BootEntry{Label: loader.Label, Loader: loader}
 	if entry.Label == "" {
 		entry.Label = defaultLabel
@@ -91,13 +94,40 @@ func (m *Machine) makeBootEntry(ctx context.Context, n agentapi.CommandNode, var
 	if a, is := m.runningArray(path); is {
 		return m.bootMembers(ctx, vars, a, dev, part, entry)
 	}
-	number, err := disk.SetBootEntry(vars, table, part, dev.LogicalSectorSize(), entry)
-	if err != nil {
-		return fmt.Errorf("boot entry for %s on %s: %w", loader.Path, path, err)
+	return m.setBootEntry(dev, part, path, entry, func() (uint16, error) {
+		return disk.SetBootEntry(vars, table, part, dev.LogicalSectorSize(), entry)
+	})
+}
+
+// setBootEntry makes an entry for a loader on a partition of dev. Where the firmware does
+// not take it, as with a full NVRAM, the loader of removable media is as good: firmware
+// boots it from any disk. Without that one, nothing would boot.
+func (m *Machine) setBootEntry(
+	dev disk.Disk, esp disk.Part, path string, entry disk.BootEntry, set func() (uint16, error),
+) error {
+	number, err := set()
+	if err == nil {
+		m.Log.Info("boot entry made", "number", fmt.Sprintf("Boot%04X", number), "label", entry.Label, "loader",
+			entry.Loader.Path, "disk", path)
+		return nil
 	}
-	m.Log.Info("boot entry made", "number", fmt.Sprintf("Boot%04X", number), "label", entry.Label, "loader", loader.Path,
-		"disk", path)
+	fallback, none := disk.Removable(dev, esp, m.Arch)
+	if none != nil {
+		return fmt.Errorf("boot entry for %s on %s: %w; %w; make room in the firmware's NVRAM by the clean steps "+
+			"clean_uefi_nvram and erase_pstore", entry.Loader.Path, path, err, none)
+	}
+	m.Log.Warn("no boot entry made: the firmware is to boot the loader of removable media", "loader", fallback.Path,
+		"disk", path, "err", err)
 	return nil
+}
+
+// notedVars are the EFI variables, or nil. The log names those that are set aside.
+func (m *Machine) notedVars() disk.EFIVars {
+	vars := m.EFIVars()
+	if vars == nil {
+		return nil
+	}
+	return disk.Noted(vars, func(err error) { m.Log.Warn("EFI variable set aside", "err", err) })
 }
 
 // bootMembers makes each member of an array bootable by itself, since
@@ -133,13 +163,9 @@ func (m *Machine) bootMember(
 		return err
 	}
 	entry.Label = fmt.Sprintf("%s (RAID, part%d)", entry.Label, member.Number) // as ironic-python-agent calls them
-	number, err := disk.SetBootEntry(vars, member.table, own, member.sector, entry)
-	if err != nil {
-		return err
-	}
-	m.Log.Info("boot entry made", "number", fmt.Sprintf("Boot%04X", number), "label", entry.Label, "loader",
-		entry.Loader.Path, "disk", member.disk)
-	return nil
+	return m.setBootEntry(to, disk.Part{Size: to.Size()}, member.disk, entry, func() (uint16, error) {
+		return disk.SetBootEntry(vars, member.table, own, member.sector, entry)
+	})
 }
 
 // installedDisk is the disk that was written or, if the agent was restarted since, the

@@ -33,7 +33,7 @@ func cleanNVRAM(_ context.Context, m *Machine, r Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	vars := m.EFIVars()
+	vars := m.notedVars()
 	if vars == nil {
 		m.Log.Info("no boot entries to clean: the machine was not started by UEFI")
 		return nil, nil

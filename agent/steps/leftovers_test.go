@@ -51,7 +51,8 @@ func isoImage(t *testing.T) []byte {
 	}
 	out := filepath.Join(dir, "iso")
 	text, err := exec.Command("xorriso", "-as", "mkisofs", "-quiet", "-o", out, "-isohybrid-mbr", boot,
-		"-partition_offset", "0", "-eltorito-alt-boot", "-e", "efi.img", "-no-emul-boot", "-isohybrid-gpt-basdat", tree).CombinedOutput()
+		"-partition_offset", "0", "-eltorito-alt-boot", "-e", "efi.img", "-no-emul-boot", "-isohybrid-gpt-basdat",
+		tree).CombinedOutput()
 	if err != nil {
 		t.Fatalf("xorriso: %v\n%s", err, text)
 	}

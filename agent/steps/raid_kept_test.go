@@ -3,12 +3,14 @@ package steps
 import (
 	"bytes"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ferrite-metal/ferrite/agent/disk"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
 // TestAKeptVolumeIsNotMadeAgain: target_raid_config names what is to be there in
@@ -78,5 +80,77 @@ func TestAKeptVolumeOnWholeDisks(t *testing.T) {
 				t.Error("a disk with a volume that is kept was written to")
 			}
 		})
+	}
+}
+
+// TestADamagedDiskOfAVolume: a volume that is kept is found behind a lost table and a damaged superblock, and a damaged
+// superblock of another keeps nothing from being erased or run.
+func TestADamagedDiskOfAVolume(t *testing.T) {
+	pair := func(x, y string) []any {
+		return []any{map[string]any{"name": "/dev/" + x}, map[string]any{"name": "/dev/" + y}}
+	}
+	for name, tc := range map[string]struct {
+		at, size int64 // what is lost
+		keep     string
+		kept     bool
+	}{
+		"table lost":                  {0, mib, "data", true},
+		"superblock damaged":          {-mib - 8192 + 100, 8, "data", true},
+		"superblock damaged, another": {-mib - 8192 + 100, 8, "other", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, "/dev/sda", "/dev/sdb", "/dev/sdc", "/dev/sdd")
+			n := raidNode(volumeOf("MAX", "volume_name", "data", "physical_disks", pair("sda", "sdb")),
+				volumeOf("MAX", "volume_name", "root", "is_root_volume", true, "physical_disks", pair("sdc", "sdd")))
+			made, err := b.raid(t, Clean, "create_configuration", n, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			members, err := b.membersOn(t.Context(), b.disk("/dev/sda"))
+			if err != nil || len(members) != 1 {
+				t.Fatal(members, err)
+			}
+			if tc.at < 0 {
+				p := members[0].part
+				tc.at = p.Start + (p.Size-8192)/4096*4096 + 100
+			}
+			b.spoil(t, "/dev/sda", tc.at, tc.size)
+			b.arrays = nil // as after a reboot
+			n.RAIDConfig, _ = made.(map[string]any)
+			if d, err := b.RootDisk(t.Context(), rootOnly(n), 0); err != nil || d.Name != "/dev/md0" {
+				t.Errorf("root disk %+v, %v", d, err)
+			}
+			before := b.sum(t, "/dev/sda")
+			n.Properties = map[string]any{"skip_block_devices": []any{map[string]any{"volume_name": tc.keep}}}
+			if _, err := b.raid(t, Clean, "delete_configuration", n, nil); err != nil {
+				t.Error(err)
+			}
+			if kept := before == b.sum(t, "/dev/sda"); kept != tc.kept {
+				t.Errorf("kept %v, expected %v", kept, tc.kept)
+			}
+		})
+	}
+}
+
+// rootOnly is a node that is known to have its root volume alone.
+func rootOnly(n agentapi.CommandNode) agentapi.CommandNode {
+	logical, _ := n.RAIDConfig["logical_disks"].([]any)
+	n.RAIDConfig = map[string]any{"logical_disks": logical[1:]}
+	return n
+}
+
+// disk is one of the machine's.
+func (b *bench) disk(name string) agentapi.Disk { return agentapi.Disk{Name: name, Size: b.size} }
+
+// spoil overwrites some of a disk.
+func (b *bench) spoil(t *testing.T, name string, at, size int64) {
+	t.Helper()
+	f, err := os.OpenFile(b.files[name], os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteAt(bytes.Repeat([]byte{0x5a}, int(size)), at)
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -45,8 +45,8 @@ func (m *Machine) volumes(ctx context.Context, path string) ([]volume, error) {
 	var all []volume
 	for _, p := range table.Parts() {
 		v, err := disk.ReadVolume(dev, p)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+		if err != nil { // it is not the one that is looked for, or that is said then
+			m.Log.Warn("partition set aside", "disk", path, "err", err)
 		}
 		all = append(all, volume{p, v, partitionPath(path, p.Number), table.PartUUID(p)})
 	}
