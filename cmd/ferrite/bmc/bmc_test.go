@@ -140,10 +140,11 @@ func TestShow(t *testing.T) {
 		Findings: []doctor.Finding{{Operation: "login", Need: doctor.Must, Verdict: doctor.Works, Requests: 2,
 			Took: 1500 * time.Millisecond, Quirks: []string{"full-boot-request"}, Detail: "by session"}},
 		Sessions: []redfish.OpenSession{{User: "root", Client: "192.0.2.1"}, {User: "ops"},
-			{User: "root", Client: "192.0.2.1"}}, Odd: []string{"a list names itself"}})
+			{User: "root", Client: "192.0.2.1"}}, Notes: []string{"a list names itself"},
+		Odd: []redfish.Oddity{{Path: "/redfish/v1/Systems/1", Field: "SKU", Kind: "a number", Done: "read as text"}}})
 	for _, want := range []string{"TLS 1.1, of CN=idrac, until 1970-01-01", "it has expired", "1.5s (2 requests)",
 		"way around: full-boot-request", "sessions of others: 3\n  root 192.0.2.1, 2 times\n  ops\n",
-		"odd:\n  a list names itself",
+		"odd:\n  /redfish/v1/Systems/1 SKU is a number, read as text\n", "notes:\n  a list names itself",
 		"names no maker"} {
 		if err != nil || !strings.Contains(b.String(), want) {
 			t.Errorf("%q is missing of\n%s%v", want, b.String(), err)

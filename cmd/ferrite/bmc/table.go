@@ -56,6 +56,12 @@ func show(w io.Writer, r doctor.Report) error {
 			fmt.Fprintf(&b, "  %s\n", o)
 		}
 	}
+	if len(r.Notes) > 0 {
+		b.WriteString("\nnotes:\n")
+		for _, note := range r.Notes {
+			fmt.Fprintf(&b, "  %s\n", note)
+		}
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/lab/recorded"
 	"github.com/ferrite-metal/ferrite/lab/recorded/recordedtest"
@@ -59,7 +61,7 @@ func examine(t *testing.T, n node.Node, e Exercise) map[string]Finding {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string]Finding{"": {Detail: strings.Join(r.Odd, "; ")}}
+	all := map[string]Finding{"": {Detail: strings.Join(r.Notes, "; ")}}
 	for _, f := range r.Findings {
 		all[f.Operation] = f
 	}
@@ -291,5 +293,30 @@ func TestWrongSettings(t *testing.T) {
 		if _, err := Examine(t.Context(), n, Options{}); err == nil {
 			t.Errorf("%s: no error for %v", n.Driver, slices.Collect(maps.Keys(n.DriverInfo)))
 		}
+	}
+}
+
+// TestOdd: each oddity of a BMC is named with what Ferrite does about it, and the BMC stays usable.
+func TestOdd(t *testing.T) {
+	docs := recordedtest.Small()
+	docs[system]["SerialNumber"] = 4711
+	delete(docs[system]["Boot"].(map[string]any), "BootSourceOverrideMode")
+	docs[system+"/EthernetInterfaces/1"]["MACAddress"] = "00:00:00:00:00:00"
+	address, _ := serve(t, docs)
+	r, err := Examine(t.Context(), nodeAt(address), Options{Pause: time.Millisecond})
+	if err != nil || !r.Usable() {
+		t.Fatalf("%v: %+v", err, r.Findings)
+	}
+	var odd []string
+	for _, o := range r.Odd {
+		odd = append(odd, o.String())
+	}
+	want := []string{
+		system + " SerialNumber is a number, read as text",
+		system + " Boot.BootSourceOverrideMode is missing, the boot mode stays as it is, and a deployment goes on",
+		system + "/EthernetInterfaces/1 MACAddress is \"00:00:00:00:00:00\", PermanentMACAddress is taken, or none",
+	}
+	if diff := cmp.Diff(want, odd); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

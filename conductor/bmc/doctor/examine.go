@@ -36,7 +36,7 @@ func Examine(ctx context.Context, n node.Node, o Options) (Report, error) {
 		r.Address, r.Protocol, table = fmt.Sprint(n.DriverInfo["ipmi_address"]), "IPMI 2.0", ipmiOperations
 		v.driver = d
 	} else {
-		d := redfish.New(redfish.Options{Log: log, Trace: v.saw, Shown: v.read, ConnectTimeout: o.ConnectTimeout,
+		d := redfish.New(redfish.Options{Log: log, Trace: v.saw, Shown: v.read, Odd: v.oddity, ConnectTimeout: o.ConnectTimeout,
 			RequestTimeout: o.RequestTimeout, Pause: o.Pause})
 		if err := d.Validate(n); err != nil {
 			return r, err
@@ -58,7 +58,7 @@ func Examine(ctx context.Context, n node.Node, o Options) (Report, error) {
 	v.describe(ctx, &r)
 	r.read = v.tree
 	if err := v.driver.Close(); err != nil {
-		r.Odd = append(r.Odd, fmt.Sprintf("our session could not be ended: %v", err))
+		r.Notes = append(r.Notes, fmt.Sprintf("our session could not be ended: %v", err))
 	}
 	return r, ctx.Err()
 }
@@ -76,10 +76,11 @@ func (v *visit) describe(ctx context.Context, r *Report) {
 	if v.redfish != nil && r.Findings[0].Verdict == Works {
 		var err error
 		if r.Sessions, err = v.redfish.OpenSessions(ctx, v.node); err != nil {
-			r.Odd = append(r.Odd, fmt.Sprintf("the sessions of others cannot be listed: %v", err))
+			r.Notes = append(r.Notes, fmt.Sprintf("the sessions of others cannot be listed: %v", err))
 		}
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	r.Odd = append(r.Odd, v.odd...)
+	r.Notes = append(r.Notes, v.notes...)
+	r.Odd = append(v.odd, signsIn(v.tree.Documents(), v.offer.System)...)
 }

@@ -60,7 +60,8 @@ type Report struct {
 	Certificate *Certificate          `json:"certificate,omitempty"` // nil without TLS
 	Findings    []Finding             `json:"findings"`
 	Sessions    []redfish.OpenSession `json:"sessions,omitempty"` // of others
-	Odd         []string              `json:"odd,omitempty"`      // what the driver noted while it read
+	Odd         []redfish.Oddity      `json:"odd,omitempty"`      // departures from the standard, with what the driver does
+	Notes       []string              `json:"notes,omitempty"`    // of the driver, while it read
 
 	read    savedtree.Tree // the documents behind the findings: Share removes their values
 	private []string       // further values for Share to remove

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/savedtree"
 )
 
@@ -15,17 +16,18 @@ const sharedFormat = 1
 // Shared is a report that others may see: without addresses, serial numbers, names of users and hosts, and secrets. It
 // is made to be attached to a bug report. The documents' page of BMCs is made of such files.
 type Shared struct {
-	Format      int       `json:"format"`
-	Ferrite     string    `json:"ferrite"`  // the release that wrote it
-	Protocol    string    `json:"protocol"` // Redfish 1.17.0, or IPMI 2.0
-	Machine     string    `json:"machine"`  // maker and model
-	BMC         string    `json:"bmc"`      // maker, model and firmware
-	TLS         string    `json:"tls,omitempty"`
-	Certificate []string  `json:"certificate_problems,omitempty"`
-	Usable      bool      `json:"usable"`
-	Findings    []Finding `json:"findings"`
-	Sessions    int       `json:"sessions_of_others"`
-	Odd         []string  `json:"odd,omitempty"`
+	Format      int              `json:"format"`
+	Ferrite     string           `json:"ferrite"`  // the release that wrote it
+	Protocol    string           `json:"protocol"` // Redfish 1.17.0, or IPMI 2.0
+	Machine     string           `json:"machine"`  // maker and model
+	BMC         string           `json:"bmc"`      // maker, model and firmware
+	TLS         string           `json:"tls,omitempty"`
+	Certificate []string         `json:"certificate_problems,omitempty"`
+	Usable      bool             `json:"usable"`
+	Findings    []Finding        `json:"findings"`
+	Sessions    int              `json:"sessions_of_others"`
+	Odd         []redfish.Oddity `json:"odd,omitempty"`
+	Notes       []string         `json:"notes,omitempty"`
 }
 
 // Share is the report for others, written by a release of Ferrite. It removes the values of all documents that were
@@ -43,7 +45,11 @@ func (r Report) Share(release string) (Shared, error) {
 	if r.Certificate != nil {
 		s.TLS, s.Certificate = r.Certificate.TLS, redacted(texts, r.Certificate.Problems)
 	}
-	s.Odd = redacted(texts, r.Odd)
+	for _, o := range r.Odd {
+		o.Path, o.Kind = texts.Redact(o.Path), texts.Redact(o.Kind)
+		s.Odd = append(s.Odd, o)
+	}
+	s.Notes = redacted(texts, r.Notes)
 	return s, nil
 }
 

@@ -40,7 +40,8 @@ type visit struct {
 
 	mu       sync.Mutex // over what follows, which the driver's requests and log write
 	requests []redfish.Request
-	odd      []string
+	odd      []redfish.Oddity
+	notes    []string
 	tree     savedtree.Tree // all documents that were read
 }
 
@@ -49,6 +50,13 @@ func (v *visit) saw(r redfish.Request) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.requests = append(v.requests, r)
+}
+
+// oddity keeps a departure from the standard that the driver has met.
+func (v *visit) oddity(o redfish.Oddity) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.odd = append(v.odd, o)
 }
 
 // read keeps a document. One that is no object holds no property whose value is private.
@@ -66,10 +74,10 @@ func (v *visit) read(path string, document []byte) {
 func (v *visit) note(texts []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for _, text := range texts[:min(len(texts), maxOdd)] {
+	for _, text := range texts[:min(len(texts), maxNotes)] {
 		_, reason, _ := strings.Cut(text, ": ")
-		if !slices.ContainsFunc(v.odd, func(known string) bool { return strings.HasSuffix(known, reason) }) {
-			v.odd = append(v.odd, text)
+		if !slices.ContainsFunc(v.notes, func(known string) bool { return strings.HasSuffix(known, reason) }) {
+			v.notes = append(v.notes, text)
 		}
 	}
 }
@@ -138,8 +146,8 @@ func (v *visit) change(ctx context.Context, op operation, f *Finding) {
 	}
 }
 
-// maxOdd bounds the notes that are kept.
-const maxOdd = 100
+// maxNotes bounds the notes that are kept.
+const maxNotes = 100
 
 // notes is a log that keeps what the driver finds odd: its warnings, and the ways around that it takes.
 type notes struct{ v *visit }
@@ -148,10 +156,12 @@ func (n notes) Enabled(_ context.Context, level slog.Level) bool { return level 
 
 func (n notes) Handle(_ context.Context, r slog.Record) error {
 	var about []string
-	reason := ""
+	reason, isOddity := "", false
 	r.Attrs(func(a slog.Attr) bool {
 		switch a.Key {
 		case "bmc":
+		case "odd":
+			isOddity = true // told by redfish.Options.Odd, too
 		case "err":
 			reason = ": " + a.Value.String()
 		default:
@@ -159,6 +169,9 @@ func (n notes) Handle(_ context.Context, r slog.Record) error {
 		}
 		return true
 	})
+	if isOddity {
+		return nil
+	}
 	text := r.Message
 	if len(about) > 0 {
 		text += " (" + strings.Join(about, ", ") + ")"
@@ -166,8 +179,8 @@ func (n notes) Handle(_ context.Context, r slog.Record) error {
 	text += reason
 	n.v.mu.Lock()
 	defer n.v.mu.Unlock()
-	if len(n.v.odd) < maxOdd && !slices.Contains(n.v.odd, text) {
-		n.v.odd = append(n.v.odd, text)
+	if len(n.v.notes) < maxNotes && !slices.Contains(n.v.notes, text) {
+		n.v.notes = append(n.v.notes, text)
 	}
 	return nil
 }

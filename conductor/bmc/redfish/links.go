@@ -8,22 +8,22 @@ import (
 )
 
 // ownLinks makes paths of the links of a document that name the BMC's own host: DSP0266 has paths alone in @odata.id,
-// and some BMCs write whole URLs.
-func ownLinks(body []byte, base string) []byte {
+// and some BMCs write whole URLs, which whole reports.
+func ownLinks(body []byte, base string) (paths []byte, whole bool) {
 	own, err := url.Parse(base)
 	if err != nil || !bytes.Contains(bytes.ToLower(body), []byte(strings.ToLower(own.Hostname()))) {
-		return body
+		return body, false
 	}
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
 	var doc any
 	if decoder.Decode(&doc) != nil || !shorten(doc, own) {
-		return body
+		return body, false
 	}
 	if text, err := json.Marshal(doc); err == nil {
-		return text
+		return text, true
 	}
-	return body
+	return body, false
 }
 
 // isLink reports the properties that hold a link: @odata.id, Members@odata.nextLink, target, @Redfish.ActionInfo, Uri.

@@ -8,10 +8,10 @@ import (
 
 // Oddity is a departure of a BMC's document from what the standard says of it, with which the driver goes on.
 type Oddity struct {
-	Path  string // of the document, as /redfish/v1/Systems/1
-	Field string // as MemorySummary.TotalSystemMemoryGiB, or Members[2]; "" for the document as a whole
-	Kind  string // found there: text, number, true or false, list, object, null, or words for a whole document
-	Done  string // by Ferrite: "read as a number", "left out"
+	Path  string `json:"path"`            // of the document, as /redfish/v1/Systems/1
+	Field string `json:"field,omitempty"` // as MemorySummary.TotalSystemMemoryGiB, or Members[2]; "" for the document as a whole
+	Kind  string `json:"found"`           // there: text, number, true or false, list, object, null, or words for a whole document
+	Done  string `json:"done"`            // by Ferrite: "read as a number", "left out"
 }
 
 // String is the oddity on one line; it holds no value of the BMC.

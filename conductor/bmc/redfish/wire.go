@@ -205,7 +205,11 @@ func (w *wire) exchange(r *http.Request) (*http.Response, []Oddity, error) {
 		if w.shown != nil {
 			w.shown(r.URL.Path, body)
 		}
-		body, odd = mend(r.URL.Path, ownLinks(body, w.base), w.expected...)
+		paths, whole := ownLinks(body, w.base)
+		body, odd = mend(r.URL.Path, paths, w.expected...)
+		if whole {
+			odd = append(odd, Oddity{r.URL.Path, "@odata.id", "a whole URL", "followed by its path"})
+		}
 		w.odd.note(odd...)
 		w.expected = nil
 	}

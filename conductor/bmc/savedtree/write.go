@@ -25,6 +25,9 @@ func (t *Tree) Add(path string, doc map[string]any) {
 	t.docs[path] = doc
 }
 
+// Documents are those that were added, by their paths.
+func (t *Tree) Documents() map[string]map[string]any { return t.docs }
+
 // Len is the number of documents.
 func (t *Tree) Len() int { return len(t.docs) }
 
