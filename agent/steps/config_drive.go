@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -46,20 +47,23 @@ func (m *Machine) configDrive(ctx context.Context, p agentapi.PrepareImageParams
 	return unpackDrive(drive)
 }
 
-// unpackDrive takes base64 of a gzipped image, base64 of an image, or the
-// bytes of either, as a server may send them.
+// unpackDrive takes base64 of an image, gzipped or not, the bytes of either, as a server may
+// send them, or any of these as a server compresses them unasked.
 func unpackDrive(s string) ([]byte, error) {
-	raw, err := io.ReadAll(base64.NewDecoder(base64.StdEncoding, strings.NewReader(strings.TrimSpace(s))))
-	if err != nil { // not base64, so perhaps the thing itself
-		raw = []byte(s)
+	image, err := configdrive.Decode(s)
+	if err == nil {
+		return image, nil
 	}
-	packed := base64.StdEncoding.EncodeToString(raw)
-	if len(raw) < 2 || raw[0] != 0x1f || raw[1] != 0x8b {
-		if packed, err = configdrive.Encode(raw); err != nil {
-			return nil, err
+	if image, err := configdrive.Decode(base64.StdEncoding.EncodeToString([]byte(s))); err == nil {
+		return image, nil
+	}
+	if z, zipErr := gzip.NewReader(strings.NewReader(s)); zipErr == nil {
+		text, zipErr := io.ReadAll(io.LimitReader(z, maxDriveBytes))
+		if zipErr == nil && !strings.HasPrefix(string(text), "\x1f\x8b") {
+			return configdrive.Decode(string(text))
 		}
 	}
-	return configdrive.Decode(packed)
+	return nil, err
 }
 
 // fetchDrive downloads a config drive.

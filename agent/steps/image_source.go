@@ -36,7 +36,7 @@ func (m *Machine) openImage(ctx context.Context, info agentapi.ImageInfo) (*imag
 	if err != nil {
 		return nil, sum, err
 	}
-	if err := m.permit(src.Head()); err != nil {
+	if err := m.permit(image.Uncoded(src).Head()); err != nil {
 		return nil, sum, errors.Join(err, src.Close())
 	}
 	return src, sum, nil

@@ -168,6 +168,10 @@ func TestInjectedOwnerByName(t *testing.T) {
 func TestInjectFilesRefusals(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	defer gone.Close()
+	coded := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+	}))
+	defer coded.Close()
 	const ok = "aGVsbG8="
 	for name, tc := range map[string]struct {
 		file map[string]any
@@ -195,6 +199,8 @@ func TestInjectFilesRefusals(t *testing.T) {
 			"InvalidCommandParamsError", "mode"},
 		"half a user": {map[string]any{"path": "/etc/a", "content": ok, "owner": 1.5}, "InvalidCommandParamsError",
 			"is no id"},
+		"compressed by its server": {map[string]any{"path": "/etc/a", "content": coded.URL}, "CommandExecutionError",
+			"nobody asked for"},
 		"unknown user": {map[string]any{"path": "/etc/a", "content": ok, "owner": "nobody"}, "CommandExecutionError",
 			`has no "nobody"`},
 		"user without id": {map[string]any{"path": "/etc/a", "content": ok, "owner": "odd"}, "CommandExecutionError",

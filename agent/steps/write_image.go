@@ -48,11 +48,12 @@ func (m *Machine) PrepareImage(
 	if err != nil {
 		return "", invalidImage(err)
 	}
-	src, sum, err := m.openImage(ctx, info)
+	mirrors, sum, err := m.openImage(ctx, info)
 	if err != nil {
 		return "", imageFailure(err)
 	}
-	defer src.Close() //nolint:errcheck // only read from
+	defer mirrors.Close() //nolint:errcheck // only read from
+	src := image.Uncoded(mirrors)
 	what, err := m.contentOf(info, src, drive)
 	if err != nil {
 		return "", err

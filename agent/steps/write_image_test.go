@@ -2,6 +2,7 @@ package steps
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
@@ -317,8 +318,10 @@ func TestConfigDriveForms(t *testing.T) {
 	url := func(content []byte) string { return serve(t, content).URLs[0] }
 	for name, drive := range map[string]string{
 		"gzip in base64": packed, "wrapped lines": packed[:76] + "\n" + packed[76:],
-		"ISO in base64": base64.StdEncoding.EncodeToString(want),
-		"URL of base64": url([]byte(packed)), "URL of gzip": url(gz), "URL of ISO": url(want),
+		"ISO in base64":                           base64.StdEncoding.EncodeToString(want),
+		"YAML's folded lines":                     packed[:76] + " " + packed[76:152] + "\r\n\t" + packed[152:] + "\n",
+		"URL of base64, compressed by the server": url(pack(t, []byte(packed))),
+		"URL of base64":                           url([]byte(packed)), "URL of gzip": url(gz), "URL of ISO": url(want),
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -338,4 +341,17 @@ func TestConfigDriveForms(t *testing.T) {
 		agentapi.PrepareImageParams{ImageInfo: agentapi.ImageInfo{ConfigDrive: 5}}); err == nil {
 		t.Error("a number was taken for a config drive")
 	}
+}
+
+func pack(t *testing.T, b []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	if _, err := z.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
 }

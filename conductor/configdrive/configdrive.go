@@ -24,7 +24,14 @@ func (Encoder) Encode(drive any, n node.Node) (string, error) {
 		if strings.HasPrefix(d, "http://") || strings.HasPrefix(d, "https://") {
 			return d, nil
 		}
-		return d, configdrive.Check(d)
+		if configdrive.Packed(d) {
+			return d, configdrive.Check(d)
+		}
+		image, err := configdrive.Decode(d) // ironic-python-agent takes gzip alone
+		if err != nil {
+			return "", err
+		}
+		return configdrive.Encode(image)
 	case map[string]any:
 		return build(d, n)
 	default:

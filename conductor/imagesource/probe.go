@@ -70,7 +70,10 @@ func (p *Prober) lookAt(ctx context.Context, rawURL string) node.ImageFound {
 	if n == 0 {
 		return node.ImageFound{Gone: masked(rawURL) + ": the image is empty; put all of it there"}
 	}
-	if total := totalOf(got); total >= 0 {
+	switch total := totalOf(got); {
+	case got.Header.Get("Content-Encoding") != "": // unasked: the size may be that of other bytes than the image's
+		size = -1
+	case total >= 0:
 		size = total
 	}
 	found := node.ImageFound{Size: sizeOnDisk(first[:n], got.Request.URL.Path, size)}

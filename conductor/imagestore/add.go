@@ -53,6 +53,12 @@ var ErrEmpty = errors.New("the image is empty: expected a disk, an ISO, a kernel
 // commit enters it into the record; it runs once the bytes are on the disk under their digest, and nothing of them
 // stays if it fails. Add keeps no more than a few buffers in memory.
 func (s *Store) Add(ctx context.Context, r io.Reader, size int64, want disk.Checksum, commit func(Added) error) error {
+	return s.add(ctx, r, size, want, func(_ string, err error) (Added, error) { return Added{}, err }, commit)
+}
+
+// add is Add, where inside has another try at a file in which err was found.
+func (s *Store) add(ctx context.Context, r io.Reader, size int64, want disk.Checksum,
+	inside func(path string, err error) (Added, error), commit func(Added) error) error {
 	select {
 	case s.turns <- struct{}{}:
 		defer func() { <-s.turns }()
@@ -68,6 +74,9 @@ func (s *Store) Add(ctx context.Context, r io.Reader, size int64, want disk.Chec
 	}
 	defer os.Remove(file.Name()) //nolint:errcheck // it is gone when it was taken
 	added, err := s.receive(ctx, file, r, size, want)
+	if errors.As(err, new(*disk.ChecksumError)) {
+		added, err = inside(file.Name(), err)
+	}
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
@@ -89,10 +98,27 @@ func (s *Store) AddFrom(ctx context.Context, client *http.Client, urls []string,
 		return err
 	}
 	defer body.Close()
+	coding := src.Coding()
+	if coding != "" && want.Sum == "" {
+		return &CodedError{Redacted(urls[0]), coding}
+	}
 	if err := came(0, src.Size()); err != nil {
 		return err
 	}
-	return s.Add(ctx, &countingReader{Reader: body, size: src.Size(), came: came}, src.Size(), want, commit)
+	counted := func(r io.Reader, size int64) io.Reader { return &countingReader{Reader: r, size: size, came: came} }
+	inside := func(path string, err error) (Added, error) {
+		if coding == "" {
+			return Added{}, err
+		}
+		added, insideErr := s.inside(ctx, path, want, func(r io.Reader) io.Reader { return counted(r, -1) })
+		if insideErr != nil {
+			err = fmt.Errorf("%w; the server sent it with Content-Encoding %.40q, which nobody asked for; inside: %w", err,
+				coding, insideErr)
+			return added, err
+		}
+		return added, nil
+	}
+	return s.add(ctx, counted(body, src.Size()), src.Size(), want, inside, commit)
 }
 
 // countingReader reports how many bytes were read.

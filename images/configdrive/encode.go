@@ -1,6 +1,7 @@
 package configdrive
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
@@ -32,6 +33,8 @@ func Encode(image []byte) (string, error) {
 
 // Decode turns Ironic's string form into the image: ISO 9660 or VFAT of at most
 // MaxSize bytes. It refuses any other content, which no operating system could mount.
+// Base64 of an image that is not compressed is taken as well, and so is base64 with white
+// space in it, as base64(1) and YAML break lines.
 func Decode(s string) ([]byte, error) {
 	var image bytes.Buffer
 	if err := unpack(s, &image); err != nil {
@@ -45,15 +48,20 @@ func Decode(s string) ([]byte, error) {
 func Check(s string) error { return unpack(s, io.Discard) }
 
 func unpack(s string, to io.Writer) error {
-	// A decoder that skips white space: people paste the output of base64(1).
-	z, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(s)))
-	if err != nil {
-		return fmt.Errorf("%w: expected base64 of gzip: %w", ErrInvalid, err)
+	if strings.ContainsAny(s, " \t") { // the decoder itself skips the ends of lines
+		s = strings.Join(strings.Fields(s), "")
+	}
+	in := bufio.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(s)))
+	from := io.Reader(in)
+	if magic, err := in.Peek(2); err == nil && string(magic) == gzipMagic {
+		if from, err = gzip.NewReader(in); err != nil {
+			return notPacked(err)
+		}
 	}
 	var start prefix
-	n, err := io.Copy(io.MultiWriter(&start, to), io.LimitReader(z, MaxSize+1))
+	n, err := io.Copy(io.MultiWriter(&start, to), io.LimitReader(from, MaxSize+1))
 	if err != nil {
-		return fmt.Errorf("%w: expected base64 of gzip: %w", ErrInvalid, err)
+		return notPacked(err)
 	}
 	if n > MaxSize {
 		return tooLarge(int(n))
@@ -62,6 +70,19 @@ func unpack(s string, to io.Writer) error {
 		return fmt.Errorf("%w: the %d bytes inside are neither ISO 9660 nor VFAT", ErrInvalid, n)
 	}
 	return nil
+}
+
+// Packed reports whether the string form holds gzip, as ironic-python-agent expects it, or the image itself.
+func Packed(s string) bool {
+	b := make([]byte, 2)
+	_, err := io.ReadFull(base64.NewDecoder(base64.StdEncoding, strings.NewReader(strings.TrimSpace(s))), b)
+	return err == nil && string(b) == gzipMagic
+}
+
+const gzipMagic = "\x1f\x8b"
+
+func notPacked(err error) error {
+	return fmt.Errorf("%w: expected base64 of a gzipped ISO 9660 or VFAT image: %w", ErrInvalid, err)
 }
 
 // prefix keeps the start of the bytes written to it: enough to detect the format.

@@ -1,8 +1,6 @@
 package disk
 
 import (
-	"bufio"
-	"bytes"
 	"crypto/md5" // old image catalogues still publish nothing else; refused unless asked for
 	"crypto/sha256"
 	"crypto/sha512"
@@ -10,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"path"
-	"slices"
 	"strings"
 )
 
@@ -70,6 +66,12 @@ func newHash(a Algorithm) (hash.Hash, error) {
 // os_hash_value) and returns it in lower case.
 func NewChecksum(algorithm, sum string) (Checksum, error) {
 	a := Algorithm(strings.ToLower(strings.TrimSpace(algorithm)))
+	switch a { // as OpenSSL 3 and RFC 6234 write them
+	case "sha2-256", "sha-256":
+		a = SHA256
+	case "sha2-512", "sha-512":
+		a = SHA512
+	}
 	want, known := hexLength()[a]
 	if !known {
 		return Checksum{}, fmt.Errorf("%w: algorithm %q is not one of sha256, sha512, md5", ErrChecksum, algorithm)
@@ -108,75 +110,6 @@ func parseChecksum(value string) (Checksum, error) {
 func isChecksumURL(value string) bool {
 	v := strings.ToLower(value)
 	return strings.HasPrefix(v, "http://") || strings.HasPrefix(v, "https://")
-}
-
-// checksumLine is one sum found in a checksum file; name is empty for a bare sum.
-type checksumLine struct {
-	sum  Checksum
-	name string
-}
-
-// parseChecksumFile finds the sum of the image called name in the text of a
-// checksum file: a bare sum, lines of "sum  name" (coreutils) or of
-// "SHA256 (name) = sum" (BSD), signed or not. When an image has several sums
-// the strongest is taken.
-func parseChecksumFile(text []byte, name string) (Checksum, error) {
-	lines, err := checksumLines(text)
-	if err != nil {
-		return Checksum{}, err
-	}
-	var found []Checksum
-	for _, l := range lines {
-		if path.Base(l.name) == path.Base(name) || len(lines) == 1 && l.name == "" {
-			found = append(found, l.sum)
-		}
-	}
-	if len(found) == 0 {
-		return Checksum{}, fmt.Errorf("%w: file has %d sums but none for %q", ErrChecksum, len(lines), clip(path.Base(name)))
-	}
-	return slices.MaxFunc(found, func(a, b Checksum) int { return len(a.Sum) - len(b.Sum) }), nil
-}
-
-// checksumLines reads every sum of a checksum file; lines of other kinds
-// (signatures, comments, other algorithms) are passed over.
-func checksumLines(text []byte) ([]checksumLine, error) {
-	var lines []checksumLine
-	s := bufio.NewScanner(bytes.NewReader(text))
-	for s.Scan() {
-		if l, ok := parseChecksumLine(strings.TrimSpace(s.Text())); ok {
-			lines = append(lines, l)
-		}
-	}
-	if err := s.Err(); err != nil {
-		return nil, fmt.Errorf("%w: file is not text: %w", ErrChecksum, err)
-	}
-	return lines, nil
-}
-
-// parseChecksumLine reads one line in any of the forms.
-func parseChecksumLine(line string) (checksumLine, bool) {
-	if head, sum, ok := cutLast(line, "="); ok && strings.HasSuffix(strings.TrimSpace(head), ")") {
-		if algorithm, name, ok := strings.Cut(strings.TrimSpace(head), "("); ok {
-			c, err := NewChecksum(algorithm, sum)
-			return checksumLine{c, strings.TrimSuffix(name, ")")}, err == nil
-		}
-	}
-	line = strings.TrimPrefix(line, `\`) // coreutils' mark of a name with odd characters
-	sum, name := line, ""
-	if i := strings.IndexAny(line, " \t"); i >= 0 {
-		sum, name = line[:i], strings.TrimPrefix(strings.TrimSpace(line[i:]), "*")
-	}
-	c, err := parseChecksum(sum)
-	return checksumLine{c, name}, err == nil
-}
-
-// cutLast cuts s around the last sep.
-func cutLast(s, sep string) (before, after string, ok bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(sep):], true
 }
 
 // clip shortens a server's text for an error.

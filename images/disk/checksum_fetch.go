@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -31,6 +32,9 @@ func FetchChecksum(
 	}
 	defer body.Close()
 	text, err := io.ReadAll(io.LimitReader(body, maxChecksumFile+1))
+	if z, isPacked := Decoder(bytes.NewReader(text)); err == nil && isPacked == nil { // by the server, unasked
+		text, err = io.ReadAll(io.LimitReader(z, maxChecksumFile+1))
+	}
 	if err != nil {
 		return Checksum{}, fmt.Errorf("checksum file %s: %w", src.Name(), err)
 	}

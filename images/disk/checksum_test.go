@@ -1,9 +1,11 @@
 package disk
 
 import (
+	"encoding/binary"
 	"errors"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -65,6 +67,37 @@ func TestParseChecksumFile(t *testing.T) {
 		{"one of another name", sumA + "  other.raw\n", "disk.raw", Checksum{}, "none for"},
 		{"two bare", sumA + "\n" + sumB + "\n", "disk.raw", Checksum{}, "none for"},
 		{"html", "<html>not found</html>", "disk.raw", Checksum{}, "0 sums"},
+		{"UTF-8 with BOM", "\ufeff" + sumA + "  disk.raw\r\n", "disk.raw", Checksum{SHA256, sumA}, ""},
+		{"UTF-16 LE of PowerShell", utf16Text(binary.LittleEndian, sumA+"  disk.raw\r\n"+sumB+"  other\r\n"), "disk.raw",
+			Checksum{SHA256, sumA}, ""},
+		{"UTF-16 BE", utf16Text(binary.BigEndian, sumA+"\n"), "disk.raw", Checksum{SHA256, sumA}, ""},
+		{"OpenSSL 3", "SHA2-256(disk.raw)= " + sumA + "\nSHA2-256(b.raw)= " + sumB, "disk.raw", Checksum{SHA256, sumA}, ""},
+		{"OpenSSL 1.1", "SHA512(./disk.raw)= " + sumC, "disk.raw", Checksum{SHA512, sumC}, ""},
+		{"OpenSSL of a pipe", "(stdin)= " + sumA, "disk.raw", Checksum{SHA256, sumA}, ""},
+		{"OpenSSL, SHA-512/256", "SHA2-512/256(disk.raw)= " + sumA, "disk.raw", Checksum{}, "0 sums"},
+		{"HMAC", "HMAC-SHA2-256(disk.raw)= " + sumA, "disk.raw", Checksum{}, "0 sums"},
+		{"name with parentheses", "SHA256 (disk (1).raw) = " + sumA, "disk (1).raw", Checksum{SHA256, sumA}, ""},
+		{"Get-FileHash", "\nAlgorithm  Hash   Path\n---------  ----   ----\nSHA256     " + strings.ToUpper(sumA) +
+			`   C:\images\disk.raw` + "\n\n", "disk.raw", Checksum{SHA256, sumA}, ""},
+		{"Get-FileHash, SHA1", "SHA1  " + strings.Repeat("a", 40) + "  disk.raw", "disk.raw", Checksum{}, "0 sums"},
+		{"certutil", "SHA256 hash of disk.raw:\n" + sumA + "\nCertUtil: -hashfile command completed.\n", "disk.raw",
+			Checksum{SHA256, sumA}, ""},
+		{"Windows path", sumA + ` *C:\images\disk.raw`, "disk.raw", Checksum{SHA256, sumA}, ""},
+		{"tab", sumA + "\tdisk.raw", "disk.raw", Checksum{SHA256, sumA}, ""},
+		{"name in quotes", sumA + `  "disk.raw"`, "disk.raw", Checksum{SHA256, sumA}, ""},
+		{"size before the name", " " + sumA + "  1234 main/disk.raw\n " + sumB + " 1234 main/other", "disk.raw",
+			Checksum{SHA256, sumA}, ""},
+		{"name before the sum", "disk.raw: " + sumA + "\nother.raw: " + sumB, "disk.raw", Checksum{SHA256, sumA}, ""},
+		{"algorithm before the sum", "sha256:" + sumA + "  disk.raw\n", "disk.raw", Checksum{SHA256, sumA}, ""},
+		{"comment", "# " + sumB + "  disk.raw\n# disk.raw " + sumB + "\n\n" + sumA + "  disk.raw", "disk.raw",
+			Checksum{SHA256, sumA}, ""},
+		{"end of another name", sumB + "  old disk.raw\n" + sumA + "  disk.raw", "disk.raw", Checksum{SHA256, sumA}, ""},
+		{"the same twice", sumA + "  disk.raw\n" + sumA + " *./disk.raw", "disk.raw", Checksum{SHA256, sumA}, ""},
+		{"two sums", sumA + "  disk.raw\n" + sumB + "  ./disk.raw", "disk.raw", Checksum{}, "two different sha256 sums"},
+		{"two folders", sumA + "  arm64/disk.raw\n" + sumB + "  amd64/disk.raw", "/img/amd64/disk.raw",
+			Checksum{SHA256, sumB}, ""},
+		{"two folders, neither of them ours", sumA + "  a/disk.raw\n" + sumB + "  b/disk.raw", "/img/disk.raw", Checksum{},
+			"two different sha256 sums"},
 		{"binary", strings.Repeat("\x00", 70000), "disk.raw", Checksum{}, "not text"},
 	}
 	for _, tt := range tests {
@@ -78,4 +111,13 @@ func TestParseChecksumFile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// utf16Text is a text as Windows writes it, with its byte order mark.
+func utf16Text(order binary.AppendByteOrder, text string) string {
+	b := order.AppendUint16(nil, 0xfeff)
+	for _, u := range utf16.Encode([]rune(text)) {
+		b = order.AppendUint16(b, u)
+	}
+	return string(b)
 }

@@ -1,6 +1,9 @@
 package disk
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // feedReader presents a feed as the byte stream a decompressor reads.
 type feedReader struct {
@@ -38,4 +41,13 @@ func (r *feedReader) ReadByte() (byte, error) {
 	}
 	_, err := r.Read(b[:])
 	return b[0], err
+}
+
+// UnreadByte gives the byte back that ReadByte read last.
+func (r *feedReader) UnreadByte() error {
+	if r.cur == nil || len(r.rest) == r.cur.n {
+		return errors.New("no byte was read of this chunk")
+	}
+	r.rest = r.cur.bytes()[r.cur.n-len(r.rest)-1:]
+	return nil
 }

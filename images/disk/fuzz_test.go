@@ -165,6 +165,9 @@ func FuzzXzBlock(f *testing.F) {
 func FuzzChecksumFile(f *testing.F) {
 	f.Add([]byte(sumA+"  disk.raw\n"), "disk.raw")
 	f.Add([]byte("SHA512 (disk.raw) = "+sumC), "disk.raw")
+	f.Add([]byte("SHA2-256(disk.raw)= "+sumA), "disk.raw")
+	f.Add([]byte("SHA256  "+sumA+`  C:\images\disk.raw`), "a/disk.raw")
+	f.Add([]byte(utf16Text(binary.LittleEndian, sumA+"  12 a/disk.raw\n"+sumB+"  b/disk.raw")), "a/disk.raw")
 	f.Fuzz(func(t *testing.T, text []byte, name string) {
 		c, err := parseChecksumFile(text, name)
 		if err != nil {

@@ -69,6 +69,7 @@ type HTTPSource struct {
 	ranges   bool
 	head     []byte
 	validate validator
+	coding   string    // Content-Encoding, which nobody asked for
 	unasked  bool      // nothing was asked of the server yet
 	first    *httpBody // the answer to the first request, when it was the whole image
 }
@@ -120,7 +121,7 @@ func (s *HTTPSource) probe(ctx context.Context) error {
 			a.close()
 			return fmt.Errorf("%w: asked for bytes from 0, was sent bytes from %d", ErrSource, a.from)
 		}
-		s.size, s.ranges, s.validate = a.size, a.partial, a.validate
+		s.size, s.ranges, s.validate, s.coding = a.size, a.partial, a.validate, a.coding
 		if s.size == 0 {
 			a.close()
 			return fmt.Errorf("%w: it is empty", ErrFormat)
@@ -157,6 +158,10 @@ func (s *HTTPSource) Version() string {
 	}
 	return s.validate.etag + " " + s.validate.modified
 }
+
+// Coding is the Content-Encoding that the server names although none was asked for; "" for none. Size, Head and Body
+// are of the bytes as they come.
+func (s *HTTPSource) Coding() string { return s.coding }
 
 // Head is the image's start.
 func (s *HTTPSource) Head() []byte { return s.head }
@@ -219,8 +224,12 @@ func (s *HTTPSource) ReadRange(ctx context.Context, p []byte, off int64) error {
 
 // same refuses an answer of another image than the first one.
 func (s *HTTPSource) same(a *answer) error {
-	if s.unasked && (a.size < 0 || a.size == s.size) {
-		s.unasked, s.validate = false, a.validate
+	if s.unasked && (a.size < 0 && a.coding == "" || a.size == s.size) {
+		s.unasked, s.validate, s.coding = false, a.validate, a.coding
+	}
+	if a.coding != s.coding {
+		return fmt.Errorf("%w: the server sends it with Content-Encoding %q, expected %q as before", ErrSource,
+			clip(a.coding), clip(s.coding))
 	}
 	if s.unasked {
 		return fmt.Errorf("%w: it has %d bytes on the server, expected %d", ErrSource, a.size, s.size)

@@ -24,9 +24,10 @@ var errStalled = errors.New("no bytes within the time allowed")
 // answer is a response being read, watched for stalls.
 type answer struct {
 	body     io.ReadCloser
-	from     int64 // offset of the first byte in the image
-	size     int64 // of the whole image, -1 unknown
-	partial  bool  // it is an answer to a Range request
+	from     int64  // offset of the first byte in the image
+	size     int64  // of the whole image, -1 unknown
+	partial  bool   // it is an answer to a Range request
+	coding   string // Content-Encoding, "" for none
 	validate validator
 	ctx      context.Context // carries the cause of a stall
 	cancel   context.CancelFunc
@@ -47,12 +48,12 @@ func (s *HTTPSource) get(ctx context.Context, first, last int64) (*answer, error
 	for k, v := range s.opts.Header {
 		req.Header[k] = v
 	}
-	// Bytes are counted and hashed as they are stored, so no encoding on the way.
+	// Bytes are counted and hashed as they are stored, so no encoding on the way is asked for.
 	req.Header.Set("Accept-Encoding", "identity")
 	switch {
 	case last >= 0:
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", first, last))
-	case first > 0:
+	case first > 0 || s.ranges && !s.unasked: // some servers compress whole answers, and never parts
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", first))
 	}
 	resp, err := s.client.Do(req) //nolint:bodyclose // the answer keeps the body and closes it
@@ -71,8 +72,8 @@ func (s *HTTPSource) get(ctx context.Context, first, last int64) (*answer, error
 // accept reads an answer's status and headers.
 func (a *answer) accept(resp *http.Response) error {
 	a.validate = validator{resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")}
-	if e := resp.Header.Get("Content-Encoding"); e != "" && e != "identity" {
-		return fmt.Errorf("%w: server sends it with Content-Encoding %s, expected none", ErrSource, clip(e))
+	if e := strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding"))); e != "identity" {
+		a.coding = e
 	}
 	switch resp.StatusCode {
 	case http.StatusOK:

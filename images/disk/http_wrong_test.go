@@ -16,7 +16,7 @@ func resuming(image []byte, again func(w http.ResponseWriter, r *http.Request, o
 	return func(w http.ResponseWriter, r *http.Request) {
 		var off int
 		switch asked := r.Header.Get("Range"); {
-		case asked == "":
+		case asked == "", asked == "bytes=0-":
 			cutting(content(image), 1<<20)(w, r)
 		case strings.HasSuffix(asked, "-"):
 			if _, err := fmt.Sscanf(asked, "bytes=%d-", &off); err != nil {

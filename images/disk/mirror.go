@@ -125,6 +125,9 @@ func (m *Mirrors) Size() int64 { return m.size }
 // Version is that of the mirror read from; see HTTPSource.Version.
 func (m *Mirrors) Version() string { return m.src.Version() }
 
+// Coding is that of the mirror read from; see HTTPSource.Coding.
+func (m *Mirrors) Coding() string { return m.src.Coding() }
+
 // Head is the image's start.
 func (m *Mirrors) Head() []byte { return m.head }
 

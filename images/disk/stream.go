@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/therootcompany/xz"
 )
@@ -95,16 +95,17 @@ func copyRaw(ctx context.Context, f *feed, s *sink) error {
 // stream is the compression of a raw image.
 type stream struct {
 	format   Format
-	memory   int64 // that its window or dictionary may take, bytes
-	cpus     int   // of this machine
-	decoders int   // of runs of it at once, each with as much memory
+	memory   int64     // that its window or dictionary may take, bytes
+	cpus     int       // of this machine
+	decoders int       // of runs of it at once, each with as much memory
+	sum      hash.Hash // over the decompressed bytes; nil when nobody asks
 }
 
 // open starts to decompress what r reads.
-func (s stream) open(r io.Reader) (d io.Reader, closeIt func(), err error) {
+func (s stream) open(r byteScanner) (d io.Reader, closeIt func(), err error) {
 	switch s.format {
 	case Gzip:
-		d, err = gzip.NewReader(r)
+		d, err = newGzipMembers(r)
 	case Zstd:
 		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(zstdBlocks(s.cpus)),
 			zstd.WithDecoderMaxWindow(uint64(s.memory)))
@@ -130,15 +131,19 @@ func zstdBlocks(cpus int) int {
 	return min(cpus, mostWorkers)
 }
 
-// copyCompressed writes the raw image inside a gz or zst stream.
-func copyCompressed(ctx context.Context, f *feed, s *sink, packed stream, out pool) error {
-	in := &feedReader{ctx: ctx, feed: f}
-	d, closeIt, err := packed.open(in)
+// copyCompressed writes the raw image inside a gz or zst stream, and reports whether bytes follow it that are
+// no part of it.
+func copyCompressed(ctx context.Context, f *feed, s *sink, packed stream, out pool) (rubbish bool, err error) {
+	d, closeIt, err := packed.open(&feedReader{ctx: ctx, feed: f})
 	if err != nil {
-		return packed.broken(0, err)
+		return false, packed.broken(0, err)
 	}
 	defer closeIt()
-	return packed.unpack(ctx, d, newSplitter(s), 0, out)
+	err = packed.unpack(ctx, d, newSplitter(s), 0, out)
+	if g, ok := d.(*gzipMembers); ok {
+		rubbish = g.rubbish
+	}
+	return rubbish, err
 }
 
 // unpack writes what d decompresses, which belongs at off. Output is bounded by
@@ -153,6 +158,9 @@ func (s stream) unpack(ctx context.Context, d io.Reader, z *splitter, off int64,
 		off += int64(c.n) // now: once released, the chunk may be another decoder's
 		if err != nil {
 			return s.broken(off, err)
+		}
+		if s.sum != nil {
+			s.sum.Write(c.bytes())
 		}
 		if err := takeInner(ctx, z, c); err != nil {
 			return err

@@ -64,6 +64,8 @@ type write struct {
 	sink     *sink
 	packed   stream // when the image is one
 	unpacked pool   // for what comes out of it
+	coding   string // that the server named unasked
+	rubbish  bool   // other bytes follow a gz stream
 }
 
 // run goes through the whole write.
@@ -103,6 +105,7 @@ func (w *write) run(ctx context.Context) error {
 // prepare refuses what can be refused before anything is written.
 func (w *write) prepare(ctx context.Context) error {
 	var err error
+	w.coding = codingOf(w.src)
 	if w.result.Format, err = choose(w.src.Head(), w.opts.Format); err != nil {
 		return err
 	}
@@ -158,7 +161,10 @@ func (w *write) prepareHash() error {
 		}
 	}
 	var err error
-	w.hash, err = newHash(c.Algorithm)
+	if w.hash, err = newHash(c.Algorithm); err == nil && w.coding != "" &&
+		(w.result.Format == Gzip || w.result.Format == Zstd) {
+		w.packed.sum, err = newHash(c.Algorithm)
+	}
 	return err
 }
 
@@ -173,7 +179,7 @@ func (w *write) allot() (workers int) {
 			decoders, packed = spread(w.need, cpus)
 		}
 		workers, chunks = share(int64(decoders)*w.need+int64(packed)*chunkSize, 0, cpus)
-		w.packed = stream{format: w.result.Format, memory: w.need, cpus: cpus, decoders: decoders}
+		w.packed = stream{format: w.result.Format, memory: w.need, cpus: cpus, decoders: decoders, sum: w.packed.sum}
 		w.unpacked = newPool(chunks)
 		chunks = packed
 	case QCOW2:
@@ -193,7 +199,9 @@ func (w *write) copy(ctx context.Context) error {
 	case QCOW2:
 		return copyQcow2(ctx, w.feed, w.sink, w.qcow2)
 	case Gzip, Zstd:
-		return copyCompressed(ctx, w.feed, w.sink, w.packed, w.unpacked)
+		var err error
+		w.rubbish, err = copyCompressed(ctx, w.feed, w.sink, w.packed, w.unpacked)
+		return err
 	case XZ:
 		return copyXZ(ctx, w.feed, w.sink, w.packed, w.unpacked)
 	default:
@@ -208,16 +216,41 @@ func (w *write) complete() error {
 	if w.result.VirtualSize < 0 {
 		w.result.VirtualSize = w.sink.high.Load()
 	}
-	if w.hash != nil {
-		w.result.Sum = hex.EncodeToString(w.hash.Sum(nil))
-		if want := w.opts.Checksum; want.Sum != "" && want.Sum != w.result.Sum {
-			return &ChecksumError{Want: want, Got: w.result.Sum}
-		}
+	if err := w.compare(); err != nil {
+		return err
 	}
 	if w.sink.high.Load() == 0 {
 		return fmt.Errorf("%w: there is no disk in it", ErrFormat)
 	}
 	return w.sink.finish()
+}
+
+// compare judges the bytes by their checksum. Of a coded image it may be that of the bytes as they came or as they
+// were written: both describe the same disk.
+func (w *write) compare() error {
+	want, proven := w.opts.Checksum, false
+	if w.hash != nil {
+		w.result.Sum = hex.EncodeToString(w.hash.Sum(nil))
+		proven = want.Sum == w.result.Sum
+	}
+	if want.Sum != "" && !proven {
+		wrong := &ChecksumError{Want: want, Got: w.result.Sum}
+		if w.coding == "" {
+			return wrong
+		}
+		if sum := w.packed.sum; sum == nil || hex.EncodeToString(sum.Sum(nil)) != want.Sum {
+			return codedError{wrong, w.coding}
+		}
+		w.result.Sum = want.Sum
+	}
+	switch {
+	case w.rubbish && !proven:
+		return errRubbish
+	case w.rubbish:
+		w.result.Warnings = append(w.result.Warnings, "other bytes follow its gz stream: they were left out, as gzip does; "+
+			"the checksum of the whole file is right")
+	}
+	return nil
 }
 
 // startProgress reports until the returned function is called, which reports
