@@ -72,6 +72,48 @@ func TestNetworkData(t *testing.T) {
 	}
 }
 
+// TestNetworkDataIsLenient: values of other kinds that mean the same, as templates, Nova and cloud-init write them.
+func TestNetworkDataIsLenient(t *testing.T) {
+	want, err := NetworkData([]byte(rack))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct{ old, new string }{
+		{`"vlan_id":7`, `"vlan_id":"7"`},
+		{`"mtu":9000`, `"mtu":"9000"`},
+		{`"mtu":1400`, `"mtu":1400.0`},
+		{`"mtu":null`, `"mtu":""`},
+		{`"bond_mode":"802.3ad"`, `"bond_mode":4`},
+		{`"bond_mode":"802.3ad"`, `"bond_mode":"4","bond_miimon":"100"`},
+		{`"netmask":"255.255.255.0"`, `"netmask":"24"`},
+		{`"netmask":"255.255.255.0"`, `"netmask":24`},
+		{`"ip_address":"10.7.0.9","netmask":"255.255.255.0"`, `"ip_address":"10.7.0.9/24","netmask":null`},
+		{`"netmask":"ffff:ffff:ffff:ffff::"`, `"netmask":"64"`},
+		{`"2001:db8::9","netmask":"ffff:ffff:ffff:ffff::"`, `"2001:db8::9/64"`},
+		{`"link":"spare","network_id":"x"`, `"link":"spare","network_id":null,"routes":null,"services":null,"gateway":null`},
+		{`"id":"n1"`, `"id":"n0"`}, // nobody names a network by its id
+		{`"type":"phy","ethernet_mac_address":"52:54:00:00:00:03"`,
+			`"type":"phy","vif_id":null,"name":null,"ethernet_mac_address":"52:54:00:00:00:03"`},
+	} {
+		if !strings.Contains(rack, tc.old) {
+			t.Fatalf("there is no %s to replace", tc.old)
+		}
+		got, err := NetworkData([]byte(strings.Replace(rack, tc.old, tc.new, 1)))
+		if err != nil {
+			t.Errorf("%s: %v", tc.new, err)
+		} else if diff := cmp.Diff(described(want), described(got)); diff != "" {
+			t.Errorf("%s: %s", tc.new, diff)
+		}
+	}
+	for _, without := range []string{`"ethernet_mac_address":"52:54:00:00:00:01","bond_mode"`,
+		`"vlan_mac_address":"52:54:00:00:00:01",`} {
+		text := strings.Replace(rack, without, strings.TrimPrefix(without, without[:strings.Index(without, ",")+1]), 1)
+		if _, err := NetworkData([]byte(text)); err != nil {
+			t.Errorf("without %s: %v", without, err)
+		}
+	}
+}
+
 func TestNetworkDataRefuses(t *testing.T) {
 	for _, tc := range []struct{ old, new, want string }{
 		{`"vlan_id":7`, `"vlan_id":4095`, `link "tagged": VLAN 4095: expected 1 to 4094`},
@@ -101,6 +143,16 @@ func TestNetworkDataRefuses(t *testing.T) {
 		{`"gateway":"fe80::1"`, `"gateway":"10.7.0.1"`, `both IPv4 or both IPv6`},
 		{`"ipv4_dhcp"`, `"ipv6_dhcp"`, `the ramdisk has no DHCPv6`},
 		{`"mtu":1400`, `"mtu":1400.5`, `links: 4 ("spare"): mtu: 1400.5 is no whole number`},
+		{`"mtu":1400`, `"mtu":"large"`, `network_data: links.mtu: expected a number, found "large"`},
+		{`"vlan_id":7`, `"vlan_id":[7]`, `network_data: links.vlan_id: expected a number, found [7]`},
+		{`"vlan_id":7`, `"vlan_id":7.5`, `links: 0 ("tagged"): vlan_id: 7.5 is no whole number`},
+		{`"vlan_id":7`, `"vlan_id":"NaN"`, `vlan_id: NaN is no whole number`},
+		{`["left","right"]`, `"left"`, `network_data: links.bond_links: expected a list, found string`},
+		{`"id":"spare"`, `"id":5`, `network_data: links.id: expected text, found number`},
+		{`"802.3ad"`, `["4"]`, `network_data: links.bond_mode: expected text, found ["4"]`},
+		{`"netmask":"255.255.255.0"`, `"netmask":"33"`, `netmask: "33"`},
+		{`,"gateway":"10.7.0.1"`, ``, `networks: 0 ("n0"): routes: 0: gateway: "" is no address`},
+		{`"52:54:00:00:00:03"`, `null`, `links: 4 ("spare"): ethernet_mac_address: "" is no MAC address`},
 		{`"mtu":1400`, `"mtu":99`, `link "spare": mtu 99: expected 576 to 65535`},
 		{`"type":"dns","address":"2001`, `"type":"ntp","address":"2001`, `services: 0: type: "ntp" is unknown`},
 		{`"netmask":"ffff:ffff:ffff:ffff::"`, `"netmask":""`, `"2001:db8::9" has no netmask`},
@@ -197,6 +249,8 @@ func sound(t *testing.T, p Plan) {
 func FuzzNetworkData(f *testing.F) {
 	f.Add([]byte(rack))
 	f.Add([]byte(`{"links":[],"networks":[],"services":[]}`))
+	f.Add([]byte(`{"links":[{"id":"a","type":"bond","bond_mode":4,"mtu":"1e3","bond_links":null},{"id":"b","type":"vlan",` +
+		`"vlan_id":"7","vlan_link":"a"}],"networks":[{"link":"b","type":"ipv4","ip_address":"10.0.0.2","netmask":24}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if p, err := NetworkData(text); err == nil {
 			sound(t, p)

@@ -1,12 +1,14 @@
 package netconfig
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/bits"
 	"net"
 	"net/netip"
+	"strconv"
 	"strings"
 )
 
@@ -28,17 +30,17 @@ type dataLink struct {
 	ID   string  `json:"id"`
 	Type string  `json:"type"`
 	MAC  string  `json:"ethernet_mac_address"`
-	MTU  float64 `json:"mtu"`
+	MTU  numeral `json:"mtu"`
 
-	BondMode       string   `json:"bond_mode"`
+	BondMode       word     `json:"bond_mode"`
 	BondLinks      []string `json:"bond_links"`
-	BondMonitor    int      `json:"bond_miimon"`           // Nova's, as the next
+	BondMonitor    numeral  `json:"bond_miimon"`           // Nova's, as the next
 	BondHashPolicy string   `json:"bond_xmit_hash_policy"` //
-	BondLACPRate   string   `json:"bond_lacp_rate"`        // cloud-init's
+	BondLACPRate   word     `json:"bond_lacp_rate"`        // cloud-init's
 
-	VLANLink string `json:"vlan_link"`
-	VLANID   int    `json:"vlan_id"`
-	VLANMAC  string `json:"vlan_mac_address"`
+	VLANLink string  `json:"vlan_link"`
+	VLANID   numeral `json:"vlan_id"`
+	VLANMAC  string  `json:"vlan_mac_address"`
 }
 
 type dataNetwork struct {
@@ -46,7 +48,7 @@ type dataNetwork struct {
 	Type     string        `json:"type"`
 	Link     string        `json:"link"`
 	Address  string        `json:"ip_address"`
-	Netmask  string        `json:"netmask"`
+	Netmask  word          `json:"netmask"`
 	Gateway  string        `json:"gateway"` // Nova's
 	Routes   []dataRoute   `json:"routes"`
 	Services []dataService `json:"services"`
@@ -54,7 +56,7 @@ type dataNetwork struct {
 
 type dataRoute struct {
 	Network  string        `json:"network"`
-	Netmask  string        `json:"netmask"`
+	Netmask  word          `json:"netmask"`
 	Gateway  string        `json:"gateway"`
 	Services []dataService `json:"services"`
 }
@@ -72,7 +74,7 @@ func NetworkData(text []byte) (Plan, error) {
 	}
 	var in networkData
 	if err := json.Unmarshal(text, &in); err != nil {
-		return Plan{}, fmt.Errorf("network_data: %w", err)
+		return Plan{}, fmt.Errorf("network_data: %w", formError(err))
 	}
 	var p Plan
 	for i, l := range in.Links {
@@ -96,29 +98,31 @@ func NetworkData(text []byte) (Plan, error) {
 }
 
 func (l dataLink) link(i int) (Link, error) {
-	out := Link{ID: l.ID, MTU: int(l.MTU)}
-	if float64(out.MTU) != l.MTU {
-		return Link{}, fmt.Errorf("mtu: %v is no whole number", l.MTU)
+	out := Link{ID: l.ID}
+	var err error
+	if out.MTU, err = l.MTU.whole("mtu"); err != nil {
+		return Link{}, err
 	}
 	key, mac := "ethernet_mac_address", l.MAC
 	switch l.Type {
 	case "bond":
 		out.Kind = Bond
-		out.Bonding = Bonding{Mode: l.BondMode, Members: l.BondLinks, MIIMonitor: l.BondMonitor,
-			HashPolicy: l.BondHashPolicy, LACPRate: l.BondLACPRate}
-		if out.Bonding.Mode == "802.1ad" { // as Ironic's schema has it, by mistake
-			out.Bonding.Mode = lacp
-		}
-		if out.Bonding.MIIMonitor == 0 {
-			out.Bonding.MIIMonitor = defaultMonitor
+		if out.Bonding, err = l.bonding(); err != nil {
+			return Link{}, err
 		}
 	case "vlan":
-		out.Kind, out.Parent, out.Tag = VLAN, l.VLANLink, l.VLANID
+		out.Kind, out.Parent = VLAN, l.VLANLink
+		if out.Tag, err = l.VLANID.whole("vlan_id"); err != nil {
+			return Link{}, err
+		}
 		key, mac = "vlan_mac_address", l.VLANMAC
 	case "":
 		return Link{}, errors.New("type is missing")
 	default: // phy, and the kinds of a hypervisor's ports: a card to the machine
 		out.Kind = Card
+	}
+	if mac == "" && out.Kind != Card { // it gets that of its first member or of its parent
+		return out, nil
 	}
 	hw, err := net.ParseMAC(mac)
 	if err != nil || len(hw) != 6 {
@@ -126,6 +130,22 @@ func (l dataLink) link(i int) (Link, error) {
 	}
 	out.MAC = hw
 	return out, nil
+}
+
+// bonding reads the options of a bond. Modes and rates may be the kernel's numbers.
+func (l dataLink) bonding() (Bonding, error) {
+	b := Bonding{Members: l.BondLinks, HashPolicy: l.BondHashPolicy}
+	monitor, err := l.BondMonitor.whole("bond_miimon")
+	b.MIIMonitor = cmp.Or(monitor, defaultMonitor)
+	for _, o := range []struct{ key, value string }{{"mode", string(l.BondMode)}, {"lacp_rate", string(l.BondLACPRate)}} {
+		if err == nil && o.value != "" {
+			err = bondOption(&b, o.key+"="+o.value)
+		}
+	}
+	if b.Mode == "802.1ad" { // as Ironic's schema has it, by mistake
+		b.Mode = lacp
+	}
+	return b, err
 }
 
 // nameLinks names the interfaces of bonds and VLANs: the ids of network_data may be long,
@@ -173,7 +193,7 @@ func (n dataNetwork) addTo(p *Plan) error {
 	case "ipv4_dhcp":
 		link.DHCP = true
 		return nil // its routes come with it
-	case "ipv6_slaac":
+	case "ipv6_slaac", "ipv6_dhcpv6-stateless":
 		return nil // the kernel does it on every link
 	case "ipv6_dhcp":
 		return errors.New("type: ipv6_dhcp: the ramdisk has no DHCPv6; expected ipv4, ipv4_dhcp, ipv6 or ipv6_slaac")
@@ -181,7 +201,7 @@ func (n dataNetwork) addTo(p *Plan) error {
 	default:
 		return fmt.Errorf("type: %.40q is unknown: expected ipv4, ipv4_dhcp, ipv6 or ipv6_slaac", n.Type)
 	}
-	address, err := prefixOf(n.Address, n.Netmask, n.Type == "ipv4")
+	address, err := prefixOf(n.Address, string(n.Netmask), n.Type == "ipv4")
 	if err != nil {
 		return fmt.Errorf("ip_address: %w", err)
 	}
@@ -191,7 +211,7 @@ func (n dataNetwork) addTo(p *Plan) error {
 			dataRoute{Network: netip.PrefixFrom(zero(address.Addr()), 0).String(), Gateway: n.Gateway})
 	}
 	for i, r := range n.Routes {
-		to, err := prefixOf(r.Network, r.Netmask, n.Type == "ipv4")
+		to, err := prefixOf(r.Network, string(r.Netmask), n.Type == "ipv4")
 		if err != nil {
 			return fmt.Errorf("routes: %d: network: %w", i, err)
 		}
@@ -262,8 +282,11 @@ func family(four bool) string {
 	return "IPv6"
 }
 
-// maskBits counts the ones in front of a mask, which are all it has.
+// maskBits counts the ones in front of a mask, which are all it has. It may be their number.
 func maskBits(mask string, four bool) (int, error) {
+	if n, err := strconv.Atoi(mask); err == nil && n >= 0 && n <= 128 && (!four || n <= 32) {
+		return n, nil
+	}
 	m, err := netip.ParseAddr(mask)
 	if err != nil || m.Is4() != four || m.Zone() != "" {
 		return 0, fmt.Errorf("netmask: %.60q is no %s network mask", mask, family(four))

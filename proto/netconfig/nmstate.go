@@ -28,7 +28,7 @@ type stateInterface struct {
 	Type  string  `json:"type"`
 	State string  `json:"state"`
 	MAC   string  `json:"mac-address"`
-	MTU   float64 `json:"mtu"`
+	MTU   numeral `json:"mtu"`
 	IPv4  stateIP `json:"ipv4"`
 	IPv6  stateIP `json:"ipv6"`
 	Bond  struct {
@@ -39,8 +39,8 @@ type stateInterface struct {
 		Options map[string]any `json:"options"`
 	} `json:"link-aggregation"`
 	VLAN struct {
-		Base string `json:"base-iface"`
-		ID   int    `json:"id"`
+		Base string  `json:"base-iface"`
+		ID   numeral `json:"id"`
 	} `json:"vlan"`
 }
 
@@ -49,8 +49,8 @@ type stateIP struct {
 	DHCP     bool `json:"dhcp"`
 	Autoconf bool `json:"autoconf"`
 	Address  []struct {
-		IP     string `json:"ip"`
-		Length int    `json:"prefix-length"`
+		IP     string  `json:"ip"`
+		Length numeral `json:"prefix-length"`
 	} `json:"address"`
 }
 
@@ -75,7 +75,7 @@ func NMState(text []byte) (networkData []byte, err error) {
 	}
 	var s desiredState
 	if err := json.Unmarshal(text, &s); err != nil {
-		return nil, fmt.Errorf("nmstate: %w", err)
+		return nil, fmt.Errorf("nmstate: %w", formError(err))
 	}
 	s.Interfaces = slices.DeleteFunc(s.Interfaces, func(i stateInterface) bool {
 		return i.Name == "lo" || i.State == "absent" || i.State == "down" || i.State == "ignore"
@@ -202,11 +202,12 @@ func (i stateInterface) networks() ([]member, error) {
 		}
 		for at, a := range f.is.Address {
 			ip, err := netip.ParseAddr(a.IP)
-			if err != nil || ip.Is4() != (f.name == "ipv4") || !netip.PrefixFrom(ip, a.Length).IsValid() {
-				return nil, fmt.Errorf("%s.address[%d]: %.60q with prefix-length %d is no address", f.name, at, a.IP, a.Length)
+			length, wrong := a.Length.whole("prefix-length")
+			if err != nil || wrong != nil || ip.Is4() != (f.name == "ipv4") || !netip.PrefixFrom(ip, length).IsValid() {
+				return nil, fmt.Errorf("%s.address[%d]: %.60q with prefix-length %v is no address", f.name, at, a.IP, a.Length)
 			}
 			if !ip.IsLinkLocalUnicast() { // the kernel makes those by itself
-				add(f.name, member{"ip_address": netip.PrefixFrom(ip, a.Length).String()})
+				add(f.name, member{"ip_address": netip.PrefixFrom(ip, length).String()})
 			}
 		}
 	}
