@@ -172,7 +172,7 @@ func TestParse(t *testing.T) {
 		{"nulls", `{"user_data":null}`, Data{}, ""},
 		{"not an object", `["x"]`, Data{}, "expected an object of"},
 		{"unknown", `{"metadata":{}}`, Data{}, "metadata"},
-		{"meta_data a string", `{"meta_data":"x"}`, Data{}, "meta_data.json: expected an object"},
+		{"meta_data a string", `{"meta_data":"x"}`, Data{}, "meta_data.json: expected an object, found string"},
 		{"user_data a number", `{"user_data":1}`, Data{}, "user_data: expected a string"},
 	}
 	for _, tt := range tests {
@@ -218,6 +218,12 @@ func TestEncodeDecode(t *testing.T) {
 	got, err := Decode(wrapped)
 	if err != nil || !bytes.Equal(got, image) {
 		t.Fatalf("not the same after a round trip: %v", err)
+	}
+	for name, form := range map[string]string{"of YAML": strings.ReplaceAll(wrapped, "\n", "\n \t"),
+		"not compressed": base64.StdEncoding.EncodeToString(image)} {
+		if got, err := Decode(form); err != nil || !bytes.Equal(got, image) || Packed(form) == (name == "not compressed") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 	other, err := Encode([]byte("no filesystem"))
 	if err != nil {

@@ -78,10 +78,11 @@ func isObject(raw json.RawMessage) error {
 		return nil
 	}
 	var m map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &m); err != nil {
-		return fmt.Errorf("expected an object: %w", err)
+	err := json.Unmarshal(raw, &m)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("expected an object, found %s", wrong.Value)
 	}
-	return nil
+	return err
 }
 
 // document is a file of the drive.

@@ -127,6 +127,39 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestReadTricks: names that lead elsewhere, and links, are refused and not followed (CVE-2026-48681 is of that kind).
+func TestReadTricks(t *testing.T) {
+	dir := t.TempDir()
+	tree, image := filepath.Join(dir, "tree"), filepath.Join(dir, "x.iso")
+	if err := errors.Join(os.Mkdir(tree, 0o700), os.WriteFile(filepath.Join(tree, "innocentname"), []byte("x"), 0o600),
+		os.Mkdir(filepath.Join(tree, "innocentdirs"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	made := func() []byte {
+		command(t, "xorriso", "-as", "mkisofs", "-quiet", "-V", Label, "-R", "-o", image, tree)
+		b, err := os.ReadFile(image)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	for name, text := range map[string]string{"../../passwd": "a file called", "/etc/passwd_": "a file called",
+		"a/../../../b": "a file called", "nul\x00in a name": "a file called"} {
+		for _, old := range []string{"innocentname", "innocentdirs"} {
+			b := bytes.ReplaceAll(made(), []byte(old), []byte(name[:12]))
+			if _, err := read(b); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), text) {
+				t.Errorf("%s for %s: error is %v, expected %q", name, old, err, text)
+			}
+		}
+	}
+	if err := os.Symlink("/etc/shadow", filepath.Join(tree, "user_data")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read(made()); err == nil || !strings.Contains(err.Error(), "user_data is a symbolic link") {
+		t.Errorf("a link: error is %v", err)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	b, err := example().ISO()
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"path"
 	"strings"
 	"unicode/utf16"
@@ -106,6 +107,10 @@ func (r *reader) record(b []byte, dir string, depth int) error {
 		return fmt.Errorf("%w: a file called %q", ErrInvalid, base)
 	}
 	name := path.Join(dir, base)
+	if !r.joliet && systemUse(b, "SL") {
+		return fmt.Errorf("%w: %s is a symbolic link, which VFAT does not have: put a copy of the file there", ErrInvalid,
+			name)
+	}
 	if b[25]&2 != 0 {
 		return r.dir(b, name, depth+1)
 	}
@@ -129,8 +134,7 @@ func (r *reader) name(b []byte) string {
 		}
 		name = string(utf16.Decode(u))
 	default:
-		system := min(len(b), 33+len(id)+1-len(id)%2)
-		if long := rockRidgeName(b[system:]); long != "" {
+		if long := rockRidgeName(b); long != "" {
 			return long
 		}
 		name = strings.ToLower(string(id))
@@ -139,15 +143,34 @@ func (r *reader) name(b []byte) string {
 	return strings.TrimSuffix(name, ".")
 }
 
-// rockRidgeName looks for the NM entries among a record's system use (SUSP
-// section 5, RRIP 4.1.4).
-func rockRidgeName(b []byte) string {
-	var name strings.Builder
-	for len(b) >= 4 && int(b[2]) >= 4 && int(b[2]) <= len(b) {
-		if b[0] == 'N' && b[1] == 'M' && b[2] > 5 {
-			name.Write(b[5:b[2]])
+// entries are the parts of a record's system use (SUSP, section 4.1), each with its two letters first.
+func entries(record []byte) iter.Seq[[]byte] {
+	id := int(record[32])
+	b := record[min(len(record), 33+id+1-id%2):]
+	return func(yield func([]byte) bool) {
+		for len(b) >= 4 && int(b[2]) >= 4 && int(b[2]) <= len(b) && yield(b[:b[2]]) {
+			b = b[b[2]:]
 		}
-		b = b[b[2]:]
+	}
+}
+
+// systemUse reports whether a record has an entry of a kind.
+func systemUse(record []byte, kind string) bool {
+	for e := range entries(record) {
+		if string(e[:2]) == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// rockRidgeName joins the NM entries of a record (RRIP, 4.1.4); "" for none.
+func rockRidgeName(record []byte) string {
+	var name strings.Builder
+	for e := range entries(record) {
+		if string(e[:2]) == "NM" && len(e) > 5 {
+			name.Write(e[5:])
+		}
 	}
 	return name.String()
 }

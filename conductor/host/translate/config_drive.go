@@ -1,9 +1,14 @@
 package translate
 
 import (
+	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 	"github.com/ferrite-metal/ferrite/proto/netconfig"
@@ -18,6 +23,9 @@ func (s Source) ConfigDrive() (map[string]any, error) {
 	}
 	drive := map[string]any{}
 	user, err := s.text("spec.userData", s.Host.Spec.UserData, "userData", false)
+	if err == nil {
+		user, err = plainUserData(user)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +55,33 @@ func (s Source) ConfigDrive() (map[string]any, error) {
 	drive["meta_data"] = meta
 	return drive, nil
 }
+
+// plainUserData is user data as text: the drive's documents are JSON, which has no bytes that are not UTF-8. cloud-init
+// takes gzip, which Terraform's base64gzip makes, and unpacks it before anything else.
+func plainUserData(user string) (string, error) {
+	if strings.HasPrefix(user, "\x1f\x8b") {
+		z, err := gzip.NewReader(strings.NewReader(user))
+		if err != nil {
+			return "", fmt.Errorf("spec.userData begins as gzip and is none: %w", err)
+		}
+		text, err := io.ReadAll(io.LimitReader(z, maxUserData+1))
+		if err != nil {
+			return "", fmt.Errorf("spec.userData is damaged gzip: %w", err)
+		}
+		if len(text) > maxUserData {
+			return "", fmt.Errorf("spec.userData is gzip of more than %d bytes", maxUserData)
+		}
+		user = string(text)
+	}
+	if !utf8.ValidString(user) {
+		return "", errors.New("spec.userData is no UTF-8 text: expected cloud-config, a script, MIME or Ignition's JSON, " +
+			"or gzip of one")
+	}
+	return user, nil
+}
+
+// maxUserData bounds what gzip holds, in bytes: a config drive has 64 MiB.
+const maxUserData = 16 << 20
 
 // networkData is that of the instance or, where nothing is said of it, that of
 // the ramdisk.

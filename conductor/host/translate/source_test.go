@@ -1,6 +1,8 @@
 package translate
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -147,6 +149,11 @@ func TestConfigDrive(t *testing.T) {
 	data := func(key, value string) hostapi.Secret {
 		return hostapi.Secret{Data: map[string][]byte{key: []byte(value)}}
 	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write([]byte("#cloud-config")); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
 	meta := document{"uuid": sourceUID, "metal3-namespace": "default", "metal3-name": "a", "local-hostname": "a",
 		"local_hostname": "a", "name": "a"}
 	for name, c := range map[string]struct {
@@ -169,6 +176,13 @@ func TestConfigDrive(t *testing.T) {
 			func(s *hostapi.HostSpec) { s.NetworkData = ref("n") }, map[string]hostapi.Secret{"n": data("other", "{}")},
 			document{"meta_data": meta}, "",
 		},
+		"gzip": {func(s *hostapi.HostSpec) { s.UserData = ref("u") },
+			map[string]hostapi.Secret{"u": data("userData", packed.String())},
+			document{"user_data": "#cloud-config", "meta_data": meta}, ""},
+		"damaged gzip": {func(s *hostapi.HostSpec) { s.UserData = ref("u") },
+			map[string]hostapi.Secret{"u": data("userData", packed.String()[:20])}, nil, "spec.userData is damaged gzip"},
+		"no text": {func(s *hostapi.HostSpec) { s.UserData = ref("u") },
+			map[string]hostapi.Secret{"u": data("userData", "\xff\xfeM\x00")}, nil, "spec.userData is no UTF-8 text"},
 		"live": {
 			func(s *hostapi.HostSpec) { iso := hostapi.LiveISO; s.Image.Format, s.UserData = &iso, ref("u") }, nil, nil, "",
 		},
