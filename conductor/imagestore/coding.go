@@ -20,12 +20,12 @@ func (s *Store) inside(ctx context.Context, path string, want disk.Checksum,
 	if err != nil {
 		return a, err
 	}
-	defer packed.Close() //nolint:errcheck // only read from
+	defer packed.Close()
 	plain, err := disk.Decoder(packed)
 	if err != nil {
 		return a, err
 	}
-	defer plain.Close() //nolint:errcheck // of memory
+	defer plain.Close()
 	file, err := os.CreateTemp(filepath.Join(s.Dir, partialDir), uploadPrefix)
 	if err != nil {
 		return a, err
@@ -41,8 +41,8 @@ func (s *Store) inside(ctx context.Context, path string, want disk.Checksum,
 type CodedError struct{ At, Coding string }
 
 func (e *CodedError) Error() string {
-	return fmt.Sprintf("the server sends %s with Content-Encoding %.40q, which nobody asked for: give the checksum of the "+
-		"image, by which it is seen whether these bytes are the image or those inside them", e.At, e.Coding)
+	return fmt.Sprintf("the server sends %s with Content-Encoding %.40q, which nobody asked for: give the checksum of "+
+		"the image, by which it is seen whether these bytes are the image or those inside them", e.At, e.Coding)
 }
 
 // Permanent says that trying again does not help.

@@ -66,11 +66,10 @@ func newHash(a Algorithm) (hash.Hash, error) {
 // os_hash_value) and returns it in lower case.
 func NewChecksum(algorithm, sum string) (Checksum, error) {
 	a := Algorithm(strings.ToLower(strings.TrimSpace(algorithm)))
-	switch a { // as OpenSSL 3 and RFC 6234 write them
-	case "sha2-256", "sha-256":
-		a = SHA256
-	case "sha2-512", "sha-512":
-		a = SHA512
+	for _, other := range []string{"sha2-", "sha-"} { // as OpenSSL 3 and RFC 6234 write them
+		if bits, ok := strings.CutPrefix(string(a), other); ok {
+			a = Algorithm("sha" + bits)
+		}
 	}
 	want, known := hexLength()[a]
 	if !known {

@@ -89,8 +89,8 @@ func notEOF(err error) error {
 }
 
 // errRubbish is about bytes that no checksum accounts for.
-var errRubbish = fmt.Errorf("%w: other bytes follow its gz stream: cut them off, or give the checksum of the whole file",
-	ErrFormat)
+var errRubbish = fmt.Errorf("%w: other bytes follow its gz stream: cut them off, or give the checksum of the whole "+
+	"file", ErrFormat)
 
 // strictGzip refuses rubbish.
 type strictGzip struct{ *gzipMembers }
