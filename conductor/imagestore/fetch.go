@@ -204,7 +204,7 @@ func (s *Store) transfer(f *fetch, src Source) (err error) {
 		bounded := func(r io.Reader) io.Reader { return io.LimitReader(r, s.Cache+1) }
 		a, err := s.inside(ctx, p.file.Name(), src.Sum, bounded)
 		s.Log.Info("an image came with a Content-Encoding that nobody asked for, and is not the image itself", "url",
-			src.name(), "coding", p.coding, "err", err)
+			src.name(), "err", err)
 		if err == nil {
 			got = src.Sum.Sum
 			f.change(func() { f.got = a.Size })
