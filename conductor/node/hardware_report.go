@@ -1,7 +1,7 @@
 package node
 
 import (
-	"fmt"
+	"encoding/json"
 	"reflect"
 	"slices"
 	"strconv"
@@ -66,7 +66,11 @@ func SettingValue(value any) *string {
 	case float64:
 		text = strconv.FormatFloat(v, 'f', -1, 64)
 	default:
-		text = fmt.Sprint(v)
+		raw, err := json.Marshal(v) // a list, or an object
+		if err != nil {
+			return nil
+		}
+		text = string(raw)
 	}
 	return &text
 }

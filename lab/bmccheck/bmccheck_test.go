@@ -196,7 +196,7 @@ func TestPersonalities(t *testing.T) {
 func TestModeRefusedAlong(t *testing.T) {
 	t.Parallel()
 	docs := recordedtest.Small()
-	docs["/redfish/v1/Systems/1"]["Manufacturer"] = "Supermicro"
+	docs["/redfish/v1/Systems/1"]["Manufacturer"] = "AMI"
 	p, err := redfishlab.FindPersonality("ilo5")
 	if err != nil {
 		t.Fatal(err)

@@ -261,7 +261,7 @@ func biosSettings(ctx context.Context, v *visit) (string, error) {
 	}
 	detail := fmt.Sprintf("%d settings; the BMC says of %d which values they take", len(r.BIOS), described)
 	if !v.offer.BIOSWritable {
-		return lacks("%s; the BMC has no settings object to change them", detail)
+		detail += "; the BMC has no settings object: changes are sent to the settings that it shows"
 	}
 	return detail, nil
 }

@@ -1,11 +1,9 @@
 package redfish
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"reflect"
 	"slices"
 	"strconv"
@@ -15,7 +13,7 @@ import (
 // bios is Bios: the settings in force, and where their future is written.
 type bios struct {
 	AttributeRegistry          string
-	Attributes                 map[string]any
+	Attributes                 attributeValues
 	ResetBiosToDefaultsPending bool
 	Settings                   struct {
 		SettingsObject      reference
@@ -27,7 +25,35 @@ type bios struct {
 			Target string `json:"target"`
 		} `json:"#Bios.ResetBios"`
 	}
+	path    string
 	pending map[string]any
+}
+
+// attributeValues are the values of settings by name.
+type attributeValues map[string]any
+
+// UnmarshalJSON takes the values out of settings that are shown as objects, with what else there is to know of each (HPE
+// Cray EX235a). A setting without a value has none that could be compared: it is nil. Anything but an object is none.
+func (a *attributeValues) UnmarshalJSON(b []byte) error {
+	all := map[string]any{}
+	if json.Unmarshal(b, &all) != nil {
+		return nil
+	}
+	for name, v := range all {
+		object, is := v.(map[string]any)
+		if !is {
+			continue
+		}
+		all[name] = nil
+		for key, value := range object {
+			switch strings.ReplaceAll(strings.ToLower(key), "_", "") {
+			case "currentvalue", "value":
+				all[name] = value
+			}
+		}
+	}
+	*a = all
+	return nil
 }
 
 // bios reads the settings and what of them is pending. A settings object that
@@ -43,10 +69,11 @@ func (s *session) bios() (b bios, err error) {
 	if _, err := s.get(l.Bios.Path, &b); err != nil {
 		return b, err
 	}
+	b.path = l.Bios.Path
 	if b.Settings.SettingsObject.Path == "" {
 		return b, nil
 	}
-	var future struct{ Attributes map[string]any }
+	var future struct{ Attributes attributeValues }
 	if _, err := s.get(b.Settings.SettingsObject.Path, &future); err != nil {
 		return b, err
 	}
@@ -103,67 +130,6 @@ type attribute struct {
 	ResetRequired          *bool
 	IsSystemUniqueProperty *bool
 	Value                  []struct{ ValueName string }
-}
-
-// attributes reads the registry of the settings, nil where the BMC has none, or names one that it does not have: the
-// settings' values then show their types.
-func (s *session) attributes(b bios) (map[string]attribute, error) {
-	r, err := s.root()
-	if err != nil || b.AttributeRegistry == "" || r.Registries.Path == "" {
-		return nil, err
-	}
-	files, err := s.members(r.Registries.Path)
-	if status(err) == http.StatusNotFound {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	// The one that is called so first: there are many, and they are large.
-	slices.SortStableFunc(files, func(x, y string) int {
-		return cmp.Compare(strings.Count(y, b.AttributeRegistry), strings.Count(x, b.AttributeRegistry))
-	})
-	for _, path := range files {
-		var file struct {
-			ID       string `json:"Id"`
-			Registry string
-			Location []struct {
-				Language string
-				URI      string `json:"Uri"`
-			}
-		}
-		if _, err := s.get(path, &file); status(err) == http.StatusNotFound {
-			continue
-		} else if err != nil {
-			return nil, err
-		}
-		if file.ID != b.AttributeRegistry && file.Registry != b.AttributeRegistry || len(file.Location) == 0 {
-			continue
-		}
-		uri := file.Location[0].URI
-		for _, l := range file.Location {
-			if l.Language == "en" {
-				uri = l.URI
-			}
-		}
-		return s.registry(uri)
-	}
-	return nil, nil
-}
-
-func (s *session) registry(path string) (map[string]attribute, error) {
-	var doc struct {
-		RegistryEntries struct{ Attributes []attribute }
-	}
-	_, err := s.get(path, &doc)
-	if status(err) == http.StatusNotFound || err == nil && len(doc.RegistryEntries.Attributes) == 0 {
-		return nil, nil // some BMCs only name it
-	}
-	all := map[string]attribute{}
-	for _, a := range doc.RegistryEntries.Attributes {
-		all[a.AttributeName] = a
-	}
-	return all, err
 }
 
 // convert checks a value an operator wants and gives it the setting's type:

@@ -1,6 +1,7 @@
 package redfish
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -110,16 +111,19 @@ func (b bios) hint(name string) string {
 	return "; it has " + strings.Join(names, ", ")
 }
 
-// write notes in the settings object what the next start is to take.
+// write notes in the settings object what the next start is to take. Where there is none the settings are written where
+// they are shown, as DSP0266, 9.10, has it for resources without one (Cisco's CIMC, HPE Cray EX235a).
 func (r *stepCall) write(b bios, wanted map[string]any) error {
-	if b.Settings.SettingsObject.Path == "" {
-		return broken("the BMC shows BIOS settings and has no settings object to change them: change them by hand")
-	}
 	body := map[string]any{"Attributes": wanted}
 	if slices.Contains(b.Settings.SupportedApplyTimes, "OnReset") {
 		body["@Redfish.SettingsApplyTime"] = map[string]string{
 			"@odata.type": "#Settings.v1_1_0.PreferredApplyTime", "ApplyTime": "OnReset",
 		}
 	}
-	return r.patch(b.Settings.SettingsObject.Path, body)
+	err := r.patch(cmp.Or(b.Settings.SettingsObject.Path, b.path), body)
+	if b.Settings.SettingsObject.Path == "" && refusesValue(err) {
+		return broken("the BMC shows BIOS settings, has no settings object to change them and refuses a change of those "+
+			"it shows: change them by hand (%v)", describe(err))
+	}
+	return err
 }

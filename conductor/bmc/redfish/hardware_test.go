@@ -43,10 +43,32 @@ func (b *board) resources(docs map[string]string, accept func(call string) int) 
 
 func taken(string) int { return http.StatusNoContent }
 
+// registryDocs are BIOS settings that name a registry, and a registry with an id and a name of its own: Dell, Supermicro
+// and NVIDIA's GH200 use others than the settings do.
+func registryDocs(named, attributes, id, name string) map[string]string {
+	const registries = "/redfish/v1/Registries"
+	return map[string]string{
+		"/redfish/v1":                `{"Registries": {"@odata.id": "` + registries + `"}}`,
+		"/redfish/v1/Systems/1":      `{"Bios": {"@odata.id": "/redfish/v1/Systems/1/Bios"}}`,
+		"/redfish/v1/Systems/1/Bios": `{"Attributes": {` + attributes + `}, "AttributeRegistry": "` + named + `"}`,
+		registries: `{"Members": [{"@odata.id": "` + registries + `/BaseMessages"}, {"@odata.id": "` + registries +
+			`/NetworkAttributesRegistry_NIC.1"}, {"@odata.id": "` + registries + `/` + id + `"}]}`,
+		registries + "/BaseMessages": `{"Id": "BaseMessages", "Location": [{"Uri": "/no.json"}]}`,
+		registries + "/NetworkAttributesRegistry_NIC.1": `{"Id": "NetworkAttributesRegistry_NIC.1", "Registry": ` +
+			`"NetworkAttributesRegistry_NIC.1", "Location": [{"Uri": "/no.json"}]}`,
+		registries + "/" + id: `{"Id": "` + id + `", "Registry": "` + name + `", "Location": [{"Language": "ja", "Uri": ` +
+			`"/no.json"}, {"Language": "en-US", "Uri": "/r.json"}]}`,
+		"/no.json": `{"RegistryEntries": {"Attributes": []}}`,
+		"/r.json":  `{"RegistryEntries": {"Attributes": [{"AttributeName": "Cores", "Type": "Integer"}]}}`,
+	}
+}
+
 // Parts that a board lacks are left out. Passwords that it shows are not kept.
 func TestTellOfOddBoards(t *testing.T) {
 	on, off := "1", "False"
-	yes, no := true, false
+	yes, no, list := true, false, `["a",1]`
+	described := node.HardwareReport{BIOS: []node.BIOSSetting{{Name: "Cores", Value: &on, AttributeType: "Integer",
+		ReadOnly: &no}}}
 	for name, c := range map[string]struct {
 		docs map[string]string
 		want node.HardwareReport
@@ -77,6 +99,15 @@ func TestTellOfOddBoards(t *testing.T) {
 			node.HardwareReport{
 				BIOS: []node.BIOSSetting{{Name: "Key", AttributeType: "Password", ReadOnly: &no, Unique: &yes}},
 			}},
+		"a registry of another version, between registries of others": {registryDocs("BiosAttributeRegistry.v1_0_3",
+			`"Cores": 1`, "BiosAttributeRegistry.v1_0_0", "BiosAttributeRegistry1.0"), described},
+		"a registry that the settings do not name": {registryDocs("", `"Cores": 1`, "BiosAttributeRegistry",
+			"BiosAttributeRegistry.1.0.0"), described},
+		"a registry of other settings": {registryDocs("BiosAttributeRegistry.v1_0_3", `"Turbo": 1`,
+			"BiosAttributeRegistry.v1_0_0", ""), node.HardwareReport{BIOS: []node.BIOSSetting{{Name: "Turbo", Value: &on}}}},
+		"settings that are objects": {registryDocs("", `"Cores": {"AllowableValues": [1, 2], "current_value": 1}, `+
+			`"Turbo": {"DataType": "string"}, "Order": ["a", 1]`, "", ""), node.HardwareReport{BIOS: []node.BIOSSetting{
+			{Name: "Cores", Value: &on}, {Name: "Order", Value: &list}, {Name: "Turbo"}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBoard(t)
