@@ -1,5 +1,10 @@
 package disk
 
+import (
+	"encoding/binary"
+	"math"
+)
+
 // FormerParts lists the partitions that a disk has had, as far as any table on it still
 // says so: the MBR, the primary GPT, a backup GPT. It passes over tables that no program
 // would believe, and over nothing else: of a table with an impossible partition it lists
@@ -45,4 +50,35 @@ func FormerParts(d Disk) []Part {
 	}
 	add((&Table{MBR: m}).Parts()...)
 	return all
+}
+
+// formerContents are FormerParts, and behind them the contents of software RAID of which
+// they, or the disk itself, are members: a later array of the same layout would show what
+// is on it, and nothing else tells where that is (nix-community/disko#1247).
+func formerContents(d Disk) []Part {
+	parts := FormerParts(d)
+	for _, p := range append([]Part{{Size: d.Size()}}, parts...) {
+		for _, at := range mdPlaces(p.Size) {
+			b, err := readAt(d, p.Start+at, 4*kib)
+			if err != nil {
+				continue
+			}
+			m, err := parseMember(b)
+			if err != nil {
+				continue
+			}
+			offset, size := binary.LittleEndian.Uint64(b[128:]), binary.LittleEndian.Uint64(b[136:])
+			if offset >= uint64(p.Size/mdSectorSize) {
+				continue
+			}
+			data := Part{Name: "content of RAID volume " + m.Name, Start: p.Start + int64(offset)*mdSectorSize}
+			data.Size = min(int64(min(size, math.MaxInt64/mdSectorSize))*mdSectorSize, p.Start+p.Size-data.Start)
+			parts = append(parts, data)
+			for _, inner := range FormerParts(Within(d, data)) {
+				inner.Start += data.Start
+				parts = append(parts, inner)
+			}
+		}
+	}
+	return parts
 }

@@ -14,7 +14,7 @@ var ErrProtected = errors.New("protected from erasing")
 // filesystem (IPA's guard_special_filesystems). An operator who means it
 // switches the guard off; callers then do not call this.
 func Guard(d Disk) error {
-	parts := FormerParts(d)
+	parts := formerContents(d)
 	for _, p := range parts {
 		if kind := protectedType(p.Type); kind != "" {
 			return fmt.Errorf("%w: partition %d is of %s, which other machines may share", ErrProtected, p.Number, kind)

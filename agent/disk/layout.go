@@ -198,7 +198,7 @@ func (v *Division) takeOver(old *Table, p Part) error {
 // place is there until the new one is. The caller then has the kernel read it.
 func (v *Division) Write(ctx context.Context, d Disk) error {
 	w := &wiper{d: d}
-	parts := FormerParts(d)
+	parts := formerContents(d)
 	for role, p := range v.Parts {
 		if role == v.kept {
 			w.kept = append(v.table.places(d), p)

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -110,6 +111,11 @@ func TestSecondESP(t *testing.T) {
 			p, l, err := BootLoader(d, &Table{GPT: g}, "amd64")
 			if err != nil || p.Number != 2 || len(l.Passed) != 1 {
 				t.Errorf("partition %d, %+v, %v", p.Number, l, err)
+			}
+			v := &memVars{m: map[string][]byte{}}
+			_, err = SetBootEntry(v, &Table{GPT: g}, p, 512, BootEntry{Label: "second", Loader: l})
+			if path := v.m["Boot0000"]; err != nil || !bytes.Contains(path, []byte{4, 1, 42, 0, 2, 0, 0, 0}) {
+				t.Errorf("the entry is not for partition 2: % x, %v", path, err)
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -49,6 +50,11 @@ const (
 // mdEnd is where a superblock of version 1.0 begins: 8 KiB before the end,
 // rounded down to 4 KiB.
 func mdEnd(size int64) int64 { return (size - 8*kib) / (4 * kib) * (4 * kib) }
+
+// mdPlaces are where a superblock of version 1 may be in size bytes.
+func mdPlaces(size int64) []int64 {
+	return slices.DeleteFunc([]int64{mdEnd(size), 0, 4 * kib}, func(at int64) bool { return at < 0 || at+4*kib > size })
+}
 
 // MemberSize is how much of a partition of size bytes an array can use. The
 // superblock lies behind it, with at least some of a MiB to spare, where an
@@ -160,10 +166,7 @@ func mdChecksum(b []byte) uint32 {
 // places of version 1 its superblock is in. The error wraps ErrNoMember when
 // there is none.
 func ReadMember(d Disk, p Part) (Member, error) {
-	for _, at := range []int64{mdEnd(p.Size), 0, 4 * kib} {
-		if at < 0 || at+4*kib > p.Size {
-			continue
-		}
+	for _, at := range mdPlaces(p.Size) {
 		b, err := readAt(d, p.Start+at, 4*kib)
 		if err != nil {
 			return Member{}, fmt.Errorf("partition %d: %w", p.Number, err)

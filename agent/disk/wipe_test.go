@@ -2,6 +2,7 @@ package disk
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -89,10 +90,12 @@ func TestWipeFailures(t *testing.T) {
 	if _, err := WipeMetadata(ctx, twoParts(t, 16<<20, 512)); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	small := newDisk(t, 512, 512)
-	small.b[510], small.b[511] = 0x55, 0xaa
-	if _, err := WipeMetadata(context.Background(), small); err != nil || !isZero(small.b) {
-		t.Errorf("a disk of one sector: %v", err)
+	for _, sector := range []int{512, 4096} {
+		small := newDisk(t, int64(sector), sector)
+		small.b[510], small.b[511] = 0x55, 0xaa
+		if _, err := WipeMetadata(context.Background(), small); err != nil || !isZero(small.b) {
+			t.Errorf("a disk of one sector: %v", err)
+		}
 	}
 	broken := twoParts(t, 16<<20, 512)
 	broken.b[600] ^= 1
@@ -248,6 +251,45 @@ func TestWipeBadSector(t *testing.T) {
 			if stays != errors.Is(err, syscall.EIO) {
 				t.Errorf("bad sector at %d that stays: %v; error %v", at, stays, err)
 			}
+		}
+	}
+}
+
+// TestWipeContentOfRAID: a file system, LVM and a table on RAID of a partition are gone with the RAID, wherever mdadm
+// has put its data.
+func TestWipeContentOfRAID(t *testing.T) {
+	const offset = 2 * mib // of the data, as mdadm has it with version 1.2
+	d := twoParts(t, 80*mib, 512)
+	g, err := ReadGPT(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := g.Partitions()[1]
+	p.Last = 79*mib/512 - 1
+	if err := errors.Join(g.set(p), g.Write(d)); err != nil {
+		t.Fatal(err)
+	}
+	member := Part{Number: 2, Start: 5 * mib, Size: 74 * mib}
+	data := Part{Start: member.Start + offset, Size: 70 * mib}
+	b := Member{Array: mirror(t, 70*mib)}.superblock(8)
+	binary.LittleEndian.PutUint64(b[128:], offset/512)
+	binary.LittleEndian.PutUint64(b[136:], 70*mib/512)
+	binary.LittleEndian.PutUint32(b[216:], mdChecksum(b[:mdSize+2*mdRoles]))
+	copy(d.b[member.Start+4*kib:], b)
+	inner := sfdisk(t, 70*mib, "start=8192, size=40960, type=83\n")
+	copy(d.b[data.Start:], inner.b[:512])
+	left := map[string]int64{"LABELONE": data.Start + 512, "_BHRfS_M": data.Start + 64*mib + 64,
+		"XFSB": data.Start + 4*mib}
+	for magic, at := range left {
+		copy(d.b[at:], magic)
+	}
+	report, err := WipeMetadata(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for magic, at := range left {
+		if !isZero(d.b[at : at+4]) {
+			t.Errorf("%s is still there; found %v", magic, report.Found)
 		}
 	}
 }
