@@ -70,6 +70,7 @@ type HTTPSource struct {
 	head     []byte
 	validate validator
 	coding   string    // Content-Encoding, which nobody asked for
+	noRange  bool      // its answers to Range requests cannot be used
 	unasked  bool      // nothing was asked of the server yet
 	first    *httpBody // the answer to the first request, when it was the whole image
 }
@@ -119,7 +120,7 @@ func (s *HTTPSource) probe(ctx context.Context) error {
 		}
 		if a.from != 0 {
 			a.close()
-			return fmt.Errorf("%w: asked for bytes from 0, was sent bytes from %d", ErrSource, a.from)
+			return rangeError{fmt.Errorf("%w: asked for bytes from 0, was sent bytes from %d", ErrSource, a.from)}
 		}
 		s.size, s.ranges, s.validate, s.coding = a.size, a.partial, a.validate, a.coding
 		if s.size == 0 {
@@ -197,10 +198,10 @@ func (s *HTTPSource) bodyFrom(ctx context.Context, off int64) io.ReadCloser {
 
 // ReadRange reads part of the image.
 func (s *HTTPSource) ReadRange(ctx context.Context, p []byte, off int64) error {
-	if !s.ranges {
-		return ErrNoRange
-	}
 	return s.retry(ctx, func() error {
+		if !s.ranges {
+			return ErrNoRange
+		}
 		a, err := s.get(ctx, off, off+int64(len(p))-1)
 		if err != nil {
 			return err
@@ -209,11 +210,14 @@ func (s *HTTPSource) ReadRange(ctx context.Context, p []byte, off int64) error {
 		if s.unasked && !a.partial {
 			return ErrNoRange
 		}
-		if !a.partial || a.from != off {
+		if !a.partial || a.from > off {
 			return fmt.Errorf("%w: it answered a Range request before, now it does not", ErrSource)
 		}
 		if err := s.same(a); err != nil {
 			return err
+		}
+		if _, err := io.CopyN(io.Discard, a, off-a.from); err != nil {
+			return brokenError{fmt.Errorf("%w: before byte %d: %w", ErrSource, off, err)}
 		}
 		if n, err := io.ReadFull(a, p); err != nil {
 			return brokenError{fmt.Errorf("%w: %d of %d bytes from %d: %w", ErrSource, n, len(p), off, err)}
@@ -242,7 +246,7 @@ func (s *HTTPSource) same(a *answer) error {
 
 // contentRange parses "bytes 0-4095/10000"; the size is -1 for "*".
 func contentRange(v string) (from, size int64, err error) {
-	wrong := fmt.Errorf("%w: Content-Range is %q, expected bytes FIRST-LAST/SIZE", ErrSource, clip(v))
+	wrong := rangeError{fmt.Errorf("%w: Content-Range is %q, expected bytes FIRST-LAST/SIZE", ErrSource, clip(v))}
 	span, total, ok := strings.Cut(strings.TrimPrefix(v, "bytes "), "/")
 	first, last, dash := strings.Cut(span, "-")
 	from, err = strconv.ParseInt(first, 10, 64)

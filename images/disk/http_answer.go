@@ -18,6 +18,21 @@ type brokenError struct{ error }
 // Unwrap gives the failure.
 func (e brokenError) Unwrap() error { return e.error }
 
+// rangeError is about an answer to a Range request that cannot be used. The image is then asked for as a whole.
+type rangeError struct{ error }
+
+// Unwrap gives the failure.
+func (e rangeError) Unwrap() error { return e.error }
+
+// forgo has no more Range requests sent, if err is about one.
+func (s *HTTPSource) forgo(err error) bool {
+	if s.noRange || !errors.As(err, new(rangeError)) {
+		return false
+	}
+	s.noRange, s.ranges = true, false
+	return true
+}
+
 // errStalled is the cause of a request given up for want of bytes.
 var errStalled = errors.New("no bytes within the time allowed")
 
@@ -51,6 +66,7 @@ func (s *HTTPSource) get(ctx context.Context, first, last int64) (*answer, error
 	// Bytes are counted and hashed as they are stored, so no encoding on the way is asked for.
 	req.Header.Set("Accept-Encoding", "identity")
 	switch {
+	case s.noRange:
 	case last >= 0:
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", first, last))
 	case first > 0 || s.ranges && !s.unasked: // some servers compress whole answers, and never parts
@@ -75,16 +91,17 @@ func (a *answer) accept(resp *http.Response) error {
 	if e := strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding"))); e != "identity" {
 		a.coding = e
 	}
-	switch resp.StatusCode {
-	case http.StatusOK:
+	switch {
+	case resp.StatusCode == http.StatusOK,
+		resp.StatusCode == http.StatusPartialContent && resp.Request.Header.Get("Range") == "": // some always say so
 		a.size = resp.ContentLength
 		return nil
-	case http.StatusPartialContent:
+	case resp.StatusCode == http.StatusPartialContent:
 		a.partial = true
 		var err error
 		a.from, a.size, err = contentRange(resp.Header.Get("Content-Range"))
 		return err
-	case http.StatusRequestedRangeNotSatisfiable:
+	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable:
 		return fmt.Errorf("%w: server answered %s: the image is empty or shorter than it said", ErrSource, resp.Status)
 	}
 	err := &HTTPStatusError{Status: resp.StatusCode, Text: resp.Status + reason(resp)}
@@ -150,6 +167,10 @@ func (a *answer) close() {
 func (s *HTTPSource) retry(ctx context.Context, do func() error) error {
 	for try := 0; ; try++ {
 		err := do()
+		if s.forgo(err) {
+			try--
+			continue
+		}
 		var again brokenError
 		if err == nil || !errors.As(err, &again) || ctx.Err() != nil {
 			return err

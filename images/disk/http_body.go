@@ -39,6 +39,9 @@ func (b *httpBody) Read(p []byte) (int, error) {
 		}
 		if b.answer == nil {
 			if err := b.connect(); err != nil {
+				if b.src.forgo(err) {
+					continue
+				}
 				if err := b.failed(err); err != nil {
 					return 0, err
 				}
@@ -93,8 +96,8 @@ func (b *httpBody) connect() error {
 		return err
 	}
 	err = b.src.same(a)
-	if err == nil && a.partial && a.from != b.off {
-		err = fmt.Errorf("%w: asked for bytes from %d, was sent bytes from %d", ErrSource, b.off, a.from)
+	if err == nil && a.from > b.off { // some caches begin with a block of theirs, before what was asked for
+		err = rangeError{fmt.Errorf("%w: asked for bytes from %d, was sent bytes from %d", ErrSource, b.off, a.from)}
 	}
 	if err != nil {
 		a.close()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -97,6 +98,22 @@ func TestHTTPWrite(t *testing.T) {
 		image []byte
 	}{
 		{"raw", content(raw), raw},
+		{"raw under no Accept-Ranges", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Accept-Ranges", "none") // but there are (yannforget/landsatxplore#40)
+			content(raw)(w, r)
+		}, raw},
+		{"raw under a wrong Content-Range", func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Range") == "" {
+				plain(raw)(w, r)
+				return
+			}
+			partial(w, "-0.99999998516848", raw) // diversen/http-send-file#4
+		}, raw},
+		{"raw with 206 for everything", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", strconv.Itoa(len(raw)))
+			w.WriteHeader(http.StatusPartialContent)
+			w.Write(raw)
+		}, raw},
 		{"raw without range", plain(raw), raw},
 		{"raw of unknown size", func(w http.ResponseWriter, _ *http.Request) {
 			io.Copy(flushing{w}, bytes.NewReader(raw))

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -13,15 +14,19 @@ import (
 // resuming serves the image but breaks off after a MiB; how it goes on is up to
 // again, which gets the offset asked for.
 func resuming(image []byte, again func(w http.ResponseWriter, r *http.Request, off int)) http.HandlerFunc {
+	var gone atomic.Bool
 	return func(w http.ResponseWriter, r *http.Request) {
 		var off int
 		switch asked := r.Header.Get("Range"); {
+		case asked == "" && gone.Load():
+			plain(image)(w, r)
 		case asked == "", asked == "bytes=0-":
 			cutting(content(image), 1<<20)(w, r)
 		case strings.HasSuffix(asked, "-"):
 			if _, err := fmt.Sscanf(asked, "bytes=%d-", &off); err != nil {
 				panic(err)
 			}
+			gone.Store(true)
 			again(w, r, off)
 		default:
 			content(image)(w, r)
@@ -73,10 +78,10 @@ func TestHTTPResumes(t *testing.T) {
 		}, "changed on the server"},
 		{"a byte before", func(w http.ResponseWriter, _ *http.Request, off int) {
 			partial(w, fmt.Sprintf("bytes %d-%d/%d", off-1, size-1, size), raw[off-1:])
-		}, "was sent bytes from"},
+		}, ""},
 		{"a byte after", func(w http.ResponseWriter, _ *http.Request, off int) {
 			partial(w, fmt.Sprintf("bytes %d-%d/%d", off+1, size-1, size), raw[off+1:])
-		}, "was sent bytes from"},
+		}, ""},
 		{"in parts shorter than asked", func(w http.ResponseWriter, _ *http.Request, off int) {
 			end := min(off+1<<20, size)
 			partial(w, fmt.Sprintf("bytes %d-%d/%d", off, end-1, size), raw[off:end])
@@ -89,12 +94,11 @@ func TestHTTPResumes(t *testing.T) {
 		}, "changed on the server"},
 		{"with a range that ends before it begins", func(w http.ResponseWriter, _ *http.Request, off int) {
 			partial(w, fmt.Sprintf("bytes %d-%d/%d", off, off-1, size), nil)
-		}, "Content-Range is"},
+		}, ""},
 		{"with a range that ends after the image", func(w http.ResponseWriter, _ *http.Request, off int) {
 			partial(w, fmt.Sprintf("bytes %d-%d/%d", off, size, size), raw[off:])
-		}, "Content-Range is"},
-		{"without saying which", func(w http.ResponseWriter, _ *http.Request, off int) { partial(w, "", raw[off:]) },
-			"Content-Range is"},
+		}, ""},
+		{"without saying which", func(w http.ResponseWriter, _ *http.Request, off int) { partial(w, "", raw[off:]) }, ""},
 		{"416", func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(416) }, "shorter than it said"},
 		{"404", func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(404) }, "server answered 404"},
 		{"another weak ETag", func(w http.ResponseWriter, r *http.Request, _ int) {
@@ -165,7 +169,7 @@ func TestHTTPTables(t *testing.T) {
 	}{
 		{"another place", func(w http.ResponseWriter, _ *http.Request) {
 			partial(w, fmt.Sprintf("bytes 0-65535/%d", size), qcow[:65536])
-		}, "now it does not"},
+		}, "before byte"},
 		{"shorter", func(w http.ResponseWriter, r *http.Request) {
 			var first, last int
 			fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &first, &last)
