@@ -60,13 +60,11 @@ func (f *feed) pump(ctx context.Context, body io.Reader) error {
 		if err != nil {
 			return err
 		}
-		n, err := io.ReadFull(body, c.buf)
-		ended := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-		if err != nil && !ended {
+		ended, err := fill(body, c, off) // an unexpected end of the connection is none of the image
+		if err != nil {
 			return err
 		}
-		c.n, c.off = n, off
-		off += int64(n)
+		off += int64(c.n)
 		f.read.Store(off)
 		if err := f.send(ctx, c); err != nil {
 			return err

@@ -191,6 +191,12 @@ func TestHTTPFailures(t *testing.T) {
 			w.Header().Set("Content-Length", "3145728")
 			w.Write(raw[:1<<20])
 		}, 0, "cut short: expected 3145728 bytes, got 1048576"},
+		{"cut short for good, of unknown size", func(w http.ResponseWriter, _ *http.Request) {
+			w.(http.Flusher).Flush()
+			w.Write(raw[:1<<20])
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		}, 0, "given up after 4 tries: unexpected EOF"},
 		{"cut short at the same place", func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasPrefix(r.Header.Get("Range"), "bytes=1048576-") {
 				w.Header().Set("Etag", `"v1"`)
