@@ -116,9 +116,10 @@ func (l dataLink) link(i int) (Link, error) {
 			return Link{}, err
 		}
 		key, mac = "vlan_mac_address", l.VLANMAC
-	case "":
-		return Link{}, errors.New("type is missing")
-	default: // phy, and the kinds of a hypervisor's ports: a card to the machine
+	default: // phy, null, and the kinds of a hypervisor's ports: a card to the machine
+		if l.Type == "" && (l.VLANLink != "" || len(l.BondLinks) > 0) {
+			return Link{}, errors.New("type is missing: expected vlan or bond")
+		}
 		out.Kind = Card
 	}
 	if mac == "" && out.Kind != Card { // it gets that of its first member or of its parent
