@@ -109,14 +109,26 @@ type Lease struct {
 	Expires time.Time
 }
 
+// Decline is an address that a machine was lent and found in use by another: nobody is offered it until then.
+type Decline struct {
+	MAC      net.HardwareAddr
+	Subnet   string // as a lease has it
+	IP       netip.Addr
+	Stranger bool // nobody had enrolled the machine
+	Until    time.Time
+}
+
 // Leases remembers addresses across restarts. Operators reserve addresses there
 // at any moment, so what is asked for here rests on books that may be old:
 // SaveLease inserts or replaces the one of that MAC, but a lease that is not
 // Static never takes the place of a reservation, and an address never stands
 // twice in one subnet: both answer an error. EndLease deletes l as long as it is on record as
-// it was read, and leaves alone a reservation or a lease renewed since.
+// it was read, and leaves alone a reservation or a lease renewed since. SaveDecline also
+// ends the machine's lease.
 type Leases interface {
 	Leases(ctx context.Context) ([]Lease, error)
 	SaveLease(ctx context.Context, l Lease) error
 	EndLease(ctx context.Context, l Lease) error
+	Declines(ctx context.Context) ([]Decline, error)
+	SaveDecline(ctx context.Context, d Decline) error
 }

@@ -38,6 +38,7 @@ var checkedTables = []checkedTable{
 	})},
 	{"inspected", 1, []string{"node_uuid", "inventory", "plugin_data"}, checkInspected},
 	{"leases", 1, []string{"mac", "ip"}, checkLease},
+	{"declines", 24, []string{"mac", "ip"}, checkLease},
 	{"deploy_templates", 2, recordColumns("name", "sealed"), checkRecord[node.DeployTemplate]},
 	{"runbooks", 2, recordColumns("name", "sealed"), checkRecord[node.Runbook]},
 	{"told", 4, []string{"node_uuid", "doc"}, columnsOf(func(*node.HardwareReport) map[string]any { return nil })},

@@ -31,6 +31,7 @@ var copiedTables = []copiedTable{
 	{"inspected", "node_uuid", false},
 	{"told", "node_uuid", false},
 	{"leases", "mac", false},
+	{"declines", "subnet, ip", false},
 	{"deploy_templates", "id", true},
 	{"runbooks", "id", true},
 	{"volume_connectors", "id", true},

@@ -117,7 +117,7 @@ func TestMigrateConsoles(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, text := range []string{
-				c.later, "DROP INDEX nodes_console_enabled", "ALTER TABLE nodes DROP COLUMN console_enabled",
+				c.later, "DROP TABLE declines", "DROP INDEX nodes_console_enabled", "ALTER TABLE nodes DROP COLUMN console_enabled",
 				"DELETE FROM goose_db_version WHERE version_id >= " + c.version,
 				`UPDATE nodes SET doc = '{"uuid":"' WHERE uuid = '` + uuidN(3) + "'",
 			} {

@@ -120,6 +120,11 @@ type Store interface {
 	// EndLease removes l if it is on record still: lent, and not renewed since
 	// it was read. Otherwise it changes nothing.
 	EndLease(ctx context.Context, l node.Lease) error
+	// Declines returns the addresses that machines found in use by others, in their order.
+	Declines(ctx context.Context) ([]node.Decline, error)
+	// SaveDecline sets an address aside, ends the lease that its machine had of it, and forgets what was set aside
+	// until now.
+	SaveDecline(ctx context.Context, d node.Decline, now time.Time) error
 	// DeleteLease removes the lease of a MAC; node.ErrNotFound when it has none.
 	DeleteLease(ctx context.Context, mac string) error
 

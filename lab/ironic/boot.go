@@ -128,6 +128,14 @@ func (a *Addresses) SaveLease(_ context.Context, l pxe.Lease) error {
 	return nil
 }
 
+// Declines implements pxe.Leases.
+func (a *Addresses) Declines(context.Context) ([]pxe.Decline, error) { return nil, nil }
+
+// SaveDecline implements pxe.Leases.
+func (a *Addresses) SaveDecline(_ context.Context, d pxe.Decline) error {
+	return a.EndLease(context.Background(), pxe.Lease{MAC: d.MAC})
+}
+
 // EndLease implements pxe.Leases.
 func (a *Addresses) EndLease(_ context.Context, l pxe.Lease) error {
 	a.mu.Lock()

@@ -40,6 +40,7 @@ func (p *Pool) Grant(mac net.HardwareAddr, s Subnet, ip netip.Addr, now time.Tim
 		return Grant{}, nil
 	}
 	e.bound, e.expires = true, now.Add(s.Lease)
+	p.file(e.place)
 	g := Grant{
 		Save:  e.stored.Before(e.expires),
 		Lease: pxe.Lease{MAC: mac, Subnet: s.Name, IP: ip, Expires: e.expires.Add(s.Lease / 4)},
@@ -72,7 +73,7 @@ func (p *Pool) Unsaved(g Grant, now time.Time) {
 	hw := hwaddr(g.Lease.MAC)
 	if e := p.entries[hw]; e != nil && e.place == placeOf(g.Lease) && !e.static {
 		p.drop(hw)
-		p.refused[e.place] = refusal{until: now.Add(offerHold)}
+		p.refuse(e.place, refusal{until: now.Add(offerHold)})
 	}
 }
 
@@ -86,50 +87,73 @@ func (p *Pool) Use(ip netip.Addr, mac net.HardwareAddr, now time.Time) {
 	}
 }
 
+// Releases reports whether mac has ip to release, and what to put on record before Release; a lease without an address
+// where nothing is on record.
+func (p *Pool) Releases(mac net.HardwareAddr, ip netip.Addr, now time.Time) (l pxe.Lease, ok bool) {
+	e := p.entries[hwaddr(mac)]
+	if e == nil || e.ip != ip || e.static || e.used {
+		return l, false
+	}
+	if !e.stored.IsZero() {
+		l = pxe.Lease{MAC: mac, Subnet: e.subnet, IP: ip, Expires: now}
+	}
+	return l, true
+}
+
 // Release ends mac's lease of ip at once (RFC 2131 section 4.3.4). The
 // address is remembered, so that the machine most likely gets it again.
 func (p *Pool) Release(mac net.HardwareAddr, ip netip.Addr, now time.Time) bool {
-	e := p.entries[hwaddr(mac)]
-	if e == nil || e.ip != ip || e.static || e.used {
+	if _, ok := p.Releases(mac, ip, now); !ok {
 		return false
 	}
+	e := p.entries[hwaddr(mac)]
 	e.expires = now
+	p.file(e.place)
 	return true
+}
+
+// Declines reports whether ip is mac's to decline, and what to put on record before Decline; without an address
+// where nothing is to be: a reservation stays with its machine, its owner has to find the other one.
+func (p *Pool) Declines(mac net.HardwareAddr, ip netip.Addr, now time.Time) (d pxe.Decline, ok bool) {
+	e := p.entries[hwaddr(mac)]
+	if e == nil || e.ip != ip || e.used {
+		return d, false
+	}
+	p.ageRefusals(now)
+	if !e.static {
+		d = pxe.Decline{MAC: mac, Subnet: e.subnet, IP: ip, Stranger: e.stranger, Until: now}
+		if p.declines[hwaddr(mac)] < maxDeclines {
+			d.Until = now.Add(declineHold)
+		}
+	}
+	return d, true
 }
 
 // Decline notes that mac found ip in use by somebody else (RFC 2131 section
 // 4.3.3): nobody gets it for an hour, unless mac said so of several others before.
-// A reservation stays with its machine, its owner has to find the other one. It answers
-// false when ip is not mac's to decline.
+// It answers false when ip is not mac's to decline.
 func (p *Pool) Decline(mac net.HardwareAddr, ip netip.Addr, now time.Time) bool {
-	hw := hwaddr(mac)
-	e := p.entries[hw]
-	if e == nil || e.ip != ip || e.used {
-		return false
+	d, ok := p.Declines(mac, ip, now)
+	if ok && d.IP.IsValid() {
+		p.drop(hwaddr(mac))
+		p.SetAside(d, now)
 	}
-	if e.static {
-		return true
-	}
-	p.drop(hw)
-	if p.declinedBy(hw, now) < maxDeclines {
-		p.refused[e.place] = refusal{until: now.Add(declineHold), by: hw, strangers: e.stranger}
-	}
-	return true
+	return ok
 }
 
-// declinedBy counts the addresses left alone on one machine's word.
-func (p *Pool) declinedBy(hw hwaddr, now time.Time) (n int) {
-	for _, r := range p.refused {
-		if r.by == hw && r.until.After(now) {
-			n++
-		}
+// SetAside leaves a declined address alone, as long as it is to be.
+func (p *Pool) SetAside(d pxe.Decline, now time.Time) {
+	if d.Until.After(now) {
+		p.refuse(place{d.Subnet, d.IP}, refusal{until: d.Until, by: hwaddr(d.MAC), strangers: d.Stranger})
 	}
-	return n
 }
 
 func (p *Pool) drop(hw hwaddr) {
-	delete(p.holder, p.entries[hw].place)
+	e := p.entries[hw]
+	e.leave()
 	delete(p.entries, hw)
+	delete(p.holder, e.place)
+	p.file(e.place)
 }
 
 // Note remembers how a machine that has an address looked on the wire.

@@ -23,7 +23,7 @@ const (
 
 // standing checks an address for hw, which may be unknown.
 func (p *Pool) standing(a place, hw hwaddr, stranger bool, now time.Time) standing {
-	if p.taken[a.ip] || p.refused[a].until.After(now) {
+	if p.taken[a.ip] || p.refused[a].against(hw, now) {
 		return unavailable
 	}
 	other, held := p.holder[a]
@@ -44,53 +44,34 @@ func (p *Pool) standing(a place, hw hwaddr, stranger bool, now time.Time) standi
 // pick finds an address for hw: the wish if no enrolled machine remembers it, else
 // the one that stands lowest, of these the one that ran out longest ago, so that
 // machines tend to keep theirs.
-func (p *Pool) pick(hw hwaddr, s Subnet, wish netip.Addr, stranger bool, now time.Time) (netip.Addr, error) {
-	if stranger && p.full(s, now) {
-		return netip.Addr{}, &ExhaustedError{Subnet: s, Stranger: true}
+func (p *Pool) pick(hw hwaddr, st *stock, wish netip.Addr, stranger bool, now time.Time) (netip.Addr, error) {
+	p.age(st, now)
+	if stranger && p.full(st, now) {
+		return netip.Addr{}, &ExhaustedError{Subnet: st.Subnet, Stranger: true}
 	}
-	if s.inRange(wish) && p.standing(s.place(wish), hw, stranger, now) <= strangersOver {
+	if st.inRange(wish) && p.standing(st.place(wish), hw, stranger, now) <= strangersOver &&
+		(!p.probing || st.fresh(wish, now)) {
 		return wish, nil
 	}
-	var best netip.Addr
-	var since time.Time
-	lowest := unavailable
-	for a := s.First; s.inRange(a); a = a.Next() {
-		at := p.standing(s.place(a), hw, stranger, now)
-		if at == unheld {
-			return a, nil
-		}
-		if at == unavailable || at > lowest {
-			continue
-		}
-		if e := p.entries[p.holder[s.place(a)]]; at < lowest || e.expires.Before(since) {
-			best, since, lowest = a, e.expires, at
+	if a, ok := st.lowest(p.probing, now); ok {
+		return a, nil
+	}
+	for _, q := range []queue{st.strangersOver, st.offers, st.enrolledOver} {
+		if len(q) > 0 && p.standing(q[0].place, hw, stranger, now) != unavailable {
+			return q[0].ip, nil
 		}
 	}
-	if lowest == unavailable {
-		return best, &ExhaustedError{Subnet: s}
-	}
-	return best, nil
+	return netip.Addr{}, &ExhaustedError{Subnet: st.Subnet}
 }
 
 // full reports whether strangers hold their half of a pool. Declined addresses count: the
 // decline may be invented.
-func (p *Pool) full(s Subnet, now time.Time) bool {
-	if !s.First.IsValid() {
+func (p *Pool) full(st *stock, now time.Time) bool {
+	if !st.First.IsValid() {
 		return true
 	}
-	n := 0
-	for _, e := range p.entries {
-		if e.stranger && e.live(now) && s.lends(e.place) {
-			n++
-		}
-	}
-	for a, r := range p.refused {
-		if r.strangers && r.until.After(now) && s.lends(a) {
-			n++
-		}
-	}
-	half := (int(number(s.Last)-number(s.First)) + 1) / 2
-	return n >= max(1, half)
+	p.age(st, now)
+	return len(st.strangers)+len(st.offers)+st.aside >= st.half()
 }
 
 // leased is the machines that have, or had, an address for a time.
@@ -105,7 +86,8 @@ func (p *Pool) leased() (all []pxe.Client) {
 
 // mark notes whether a machine is a stranger.
 func (p *Pool) mark(mac net.HardwareAddr, stranger bool) {
-	if e := p.entries[hwaddr(mac)]; e != nil {
+	if e := p.entries[hwaddr(mac)]; e != nil && e.stranger != (stranger && !e.static) {
 		e.stranger = stranger && !e.static
+		p.file(e.place)
 	}
 }

@@ -51,6 +51,9 @@ type entry struct {
 	lent     time.Time  // acknowledged last; zero: not since the pool was made
 	used     bool       // since then the machine has fetched something with it
 	client   pxe.Client // as last seen in a DHCP request
+
+	in *queue // of its stock that the lease is in; nil: in none
+	at int    // there
 }
 
 func (e *entry) live(now time.Time) bool { return e.static || e.expires.After(now) }
@@ -67,15 +70,14 @@ type Pool struct {
 	holder  map[place]hwaddr
 	stored  map[place]pxe.Lease // what pxe.Leases has on record, by address
 	records map[hwaddr]place    // the same, by machine
-	refused map[place]refusal
-	began   time.Time // leases on record were given before; when exactly is not kept
-}
+	stocks  []*stock            // of the subnets
+	probing bool                // addresses are probed before they are offered: see probes
 
-// refusal sets an address aside: it is in use, by whomever.
-type refusal struct {
-	until     time.Time
-	by        hwaddr // the machine that declined it; zero: the pool found out itself
-	strangers bool   // it was a stranger's
+	refused  map[place]refusal
+	declines map[hwaddr]int // refusals by machine
+	aside    asideUntil
+
+	began time.Time // leases on record were given before; when exactly is not kept
 }
 
 // ExhaustedError means that every address of a subnet's pool is held, or every one
@@ -100,7 +102,8 @@ func (e *ExhaustedError) Error() string {
 // NewPool returns a pool over subnets, of which none may overlap another (but see Subnet.Name), that knows
 // leases and never gives out an address of own (the server's).
 func NewPool(subnets []Subnet, own []netip.Addr, leases []pxe.Lease) (*Pool, error) {
-	p := &Pool{taken: map[netip.Addr]bool{}, refused: map[place]refusal{}, names: []string{""}}
+	p := &Pool{taken: map[netip.Addr]bool{}, refused: map[place]refusal{},
+		declines: map[hwaddr]int{}, names: []string{""}}
 	for _, a := range own {
 		p.taken[a] = true
 	}
@@ -117,7 +120,7 @@ func NewPool(subnets []Subnet, own []netip.Addr, leases []pxe.Lease) (*Pool, err
 		if s.Router.IsValid() {
 			p.taken[s.Router] = true
 		}
-		p.subnets = append(p.subnets, s)
+		p.subnets, p.stocks = append(p.subnets, s), append(p.stocks, newStock(s))
 		if s.Name != "" {
 			p.names = append(p.names, s.Name)
 		}
@@ -150,7 +153,32 @@ func (p *Pool) load(leases []pxe.Lease) error {
 		holder[at], stored[at], records[hw] = hw, l, at
 	}
 	p.entries, p.holder, p.stored, p.records = entries, holder, stored, records
+	p.fileAll()
 	return nil
+}
+
+// fileAll files every address anew.
+func (p *Pool) fileAll() {
+	for i, st := range p.stocks {
+		anew := newStock(st.Subnet)
+		anew.aside, anew.probed = st.aside, st.probed
+		p.stocks[i] = anew
+		for i := range anew.free.size {
+			anew.free.set(i, true)
+		}
+		for a := range p.taken {
+			if anew.inRange(a) {
+				anew.free.set(anew.index(a), false)
+			}
+		}
+	}
+	for at := range p.refused {
+		p.file(at)
+	}
+	for at, hw := range p.holder {
+		p.entries[hw].in = nil
+		p.file(at)
+	}
 }
 
 // Reload takes over leases, what is on record now, and keeps the offers and
@@ -174,9 +202,10 @@ func (p *Pool) Reload(leases []pxe.Lease) error {
 			e.stored = time.Time{}
 			p.entries[hw], p.holder[e.place] = e, hw
 		case e.bound && !e.static:
-			p.refused[e.place] = refusal{until: e.expires}
+			p.refuse(e.place, refusal{until: e.expires})
 		}
 	}
+	p.fileAll()
 	return nil
 }
 
@@ -253,28 +282,36 @@ func (p *Pool) SubnetOf(relay, link netip.Addr, mac net.HardwareAddr) (Subnet, b
 func (p *Pool) Offer(mac net.HardwareAddr, s Subnet, wish netip.Addr, stranger bool,
 	now time.Time) (netip.Addr, error) {
 	hw := hwaddr(mac)
+	st := p.stock(s)
 	if e := p.entries[hw]; e != nil {
 		if e.static && (e.subnet != s.Name || !s.host(e.ip) || p.taken[e.ip]) {
 			return netip.Addr{}, because(pxe.ReasonReservation, fmt.Errorf("the reservation of %v for %v is no free "+
 				"host address of subnet %v, where it asks: correct the reservation", e.ip, hw, s))
 		}
-		e.stranger = stranger && !e.static
-		if stranger && !e.live(now) && p.full(s, now) {
+		p.mark(mac, stranger)
+		if stranger && !e.live(now) && p.full(st, now) {
 			return netip.Addr{}, &ExhaustedError{Subnet: s, Stranger: true}
 		}
 		if e.static || (s.lends(e.place) && p.free(e.place, hw, now)) {
 			e.bound = e.bound && e.live(now)
 			e.hold(now)
+			p.file(e.place)
 			return e.ip, nil
 		}
 	}
-	ip, err := p.pick(hw, s, wish, stranger, now)
+	ip, err := p.pick(hw, st, wish, stranger, now)
 	if err != nil {
 		return ip, err
 	}
 	p.assign(hw, s.place(ip), stranger)
 	p.entries[hw].hold(now)
+	p.file(s.place(ip))
 	return ip, nil
+}
+
+// stock is that of a subnet.
+func (p *Pool) stock(s Subnet) *stock {
+	return p.stocks[slices.IndexFunc(p.subnets, func(o Subnet) bool { return o.Name == s.Name && o.Prefix == s.Prefix })]
 }
 
 func (e *entry) hold(now time.Time) {
@@ -285,7 +322,7 @@ func (e *entry) hold(now time.Time) {
 
 // free reports whether hw may have an address: nobody else holds it and nobody declined it.
 func (p *Pool) free(at place, hw hwaddr, now time.Time) bool {
-	if p.taken[at.ip] || p.refused[at].until.After(now) {
+	if p.taken[at.ip] || p.refused[at].against(hw, now) {
 		return false
 	}
 	other, held := p.holder[at]
@@ -294,13 +331,14 @@ func (p *Pool) free(at place, hw hwaddr, now time.Time) bool {
 
 // assign makes hw the holder of an address and of nothing else.
 func (p *Pool) assign(hw hwaddr, at place, stranger bool) {
-	if other, held := p.holder[at]; held {
-		delete(p.entries, other)
-	}
 	e := &entry{place: at, stranger: stranger}
+	if other, held := p.holder[at]; held {
+		p.drop(other)
+	}
 	if was := p.entries[hw]; was != nil {
-		delete(p.holder, was.place)
+		p.drop(hw)
 		e.client = was.client
 	}
 	p.entries[hw], p.holder[at] = e, hw
+	p.file(at)
 }

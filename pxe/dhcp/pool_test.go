@@ -79,7 +79,7 @@ func TestPoolOffer(t *testing.T) {
 			}
 			p := newPool(t, s, tc.leases...)
 			if tc.refused != "" {
-				p.refused[p.subnets[0].place(ip(tc.refused))] = refusal{until: now.Add(time.Minute)}
+				p.refuse(p.subnets[0].place(ip(tc.refused)), refusal{until: now.Add(time.Minute)})
 			}
 			var wish netip.Addr
 			if tc.wish != "" {
@@ -346,6 +346,7 @@ func TestPoolNeverTwice(t *testing.T) {
 				}
 			}
 			checkBooks(t, p)
+			checkStocks(t, p, now)
 			strangers := map[string]int{}
 			for hw, e := range p.entries {
 				if e.stranger != stranger(hw[:]) {

@@ -2,6 +2,7 @@ package dhcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -45,8 +46,10 @@ type Server struct {
 	conf       Config
 	wire       *wire
 	neighbours *neighbours
+	prober     *prober // nil: addresses are not probed
 
-	books sync.RWMutex // held while a lease goes on record, and alone while all of them are read
+	turns [1024]sync.Mutex // of a machine: its requests are answered one after the other; taken before books
+	books sync.RWMutex     // held while a lease goes on record, and alone while all of them are read
 
 	mu   sync.Mutex // over what follows; taken after books
 	pool *Pool
@@ -79,6 +82,13 @@ func Listen(ctx context.Context, c Config) (*Server, error) {
 		return nil, fmt.Errorf("dhcp: %w", err)
 	}
 	pool.began = c.Now()
+	aside, err := c.Leases.Declines(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("dhcp: read the declined addresses on record: %w", err)
+	}
+	for _, d := range aside {
+		pool.SetAside(d, pool.began)
+	}
 	w, err := openWire(ctx, c.Interface, c.Server, c.Port, false)
 	if err != nil {
 		return nil, err
@@ -86,7 +96,14 @@ func Listen(ctx context.Context, c Config) (*Server, error) {
 	if err := socket.Queue(w.udp); err != nil {
 		c.Log.Warn("dhcp has a short queue", "err", err)
 	}
-	return &Server{complainer: newComplainer(c), conf: c, wire: w, pool: pool, neighbours: newNeighbours(c)}, nil
+	s := &Server{complainer: newComplainer(c), conf: c, wire: w, pool: pool, neighbours: newNeighbours(c)}
+	if c.Interface != "" {
+		if s.prober, err = newProber(c); err != nil {
+			c.Log.Warn("dhcp does not look whether an address is in use before it offers it", "err", err)
+		}
+		pool.probing = s.prober != nil
+	}
+	return s, nil
 }
 
 // Addr is where the server listens.
@@ -127,6 +144,10 @@ func (s *Server) Serve(ctx context.Context) error {
 	defer stop()
 	var wg sync.WaitGroup
 	wg.Go(func() { s.logStrangers(ctx) })
+	if s.prober != nil {
+		s.probeRound(ctx, true) // requests wait for it in the kernel's queue
+		wg.Go(func() { s.probe(ctx) })
+	}
 	for range workers {
 		wg.Go(func() {
 			s.wire.requests(ctx, s.complainer, s.conf.Recorder, func(req *dhcpv4.DHCPv4, peer netip.AddrPort) {
@@ -135,7 +156,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		})
 	}
 	wg.Wait()
-	return s.wire.close()
+	return s.Close()
 }
 
 // logStrangers asks of every lease that was on record whether its machine is still
@@ -160,11 +181,14 @@ func (s *Server) logStrangers(ctx context.Context) {
 }
 
 // Close frees the sockets of a server that was never served.
-func (s *Server) Close() error { return s.wire.close() }
+func (s *Server) Close() error { return errors.Join(s.wire.close(), s.prober.close()) }
 
 // handle answers one request and reports how far its machine got.
 func (s *Server) handle(ctx context.Context, req *dhcpv4.DHCPv4, peer netip.AddrPort) {
+	turn := &s.turns[(int(req.ClientHWAddr[4])<<8|int(req.ClientHWAddr[5]))%len(s.turns)]
+	turn.Lock()
 	c, reply, e := s.answer(ctx, req)
+	turn.Unlock()
 	defer func() { s.conf.Recorder.Record(e) }()
 	s.neighbours.noted(e, "named in a "+e.Message)
 	log := s.conf.Log.With("mac", c.MAC.String(), "firmware", c.Firmware, "request", req.MessageType().String())

@@ -31,7 +31,7 @@ func settle(p *Pool, req *dhcpv4.DHCPv4, s Subnet, server netip.Addr, stranger b
 // strangers reports whether a stranger may take an address that is free without it
 // having been offered.
 func (p *Pool) strangers(a netip.Addr, hw hwaddr, s Subnet, now time.Time) bool {
-	return !p.full(s, now) && p.standing(s.place(a), hw, true, now) <= strangersOver
+	return !p.full(p.stock(s), now) && p.standing(s.place(a), hw, true, now) <= strangersOver
 }
 
 // claim returns the lease that decides a REQUEST for want: mac's own, else that of whoever
@@ -39,7 +39,7 @@ func (p *Pool) strangers(a netip.Addr, hw hwaddr, s Subnet, now time.Time) bool 
 func (p *Pool) claim(mac net.HardwareAddr, s Subnet, want netip.Addr, adopt, stranger bool, now time.Time) pxe.Lease {
 	hw := hwaddr(mac)
 	if e := p.entries[hw]; e != nil && e.live(now) {
-		e.stranger = stranger && !e.static
+		p.mark(mac, stranger)
 		return pxe.Lease{MAC: mac, Subnet: e.subnet, IP: e.ip}
 	}
 	if other, held := p.holder[s.place(want)]; held && other != hw && p.entries[other].live(now) {
@@ -55,5 +55,6 @@ func (p *Pool) claim(mac net.HardwareAddr, s Subnet, want netip.Addr, adopt, str
 	}
 	p.entries[hw].stranger = stranger
 	p.entries[hw].hold(now)
+	p.file(s.place(want))
 	return pxe.Lease{MAC: mac, Subnet: s.Name, IP: want}
 }

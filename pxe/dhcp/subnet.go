@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// maxRange bounds one pool, so that a search for a free address stays short.
-const maxRange = 1 << 16
+// maxRange bounds one pool, and so the memory for it: half a megabyte, and what is lent.
+const maxRange = 1 << 22
 
 // DefaultLease is how long an address is lent when a Subnet does not say.
 const DefaultLease = time.Hour

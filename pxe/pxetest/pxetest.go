@@ -21,6 +21,7 @@ import (
 type Leases struct {
 	mu     sync.Mutex
 	all    []pxe.Lease
+	aside  []pxe.Decline
 	writes int
 }
 
@@ -59,6 +60,25 @@ func (l *Leases) EndLease(_ context.Context, n pxe.Lease) error {
 		return bytes.Equal(o.MAC, n.MAC) && o.IP == n.IP && o.Subnet == n.Subnet && !o.Static &&
 			!o.Expires.After(n.Expires)
 	})
+	return nil
+}
+
+// Declines lists the addresses that were declined.
+func (l *Leases) Declines(context.Context) ([]pxe.Decline, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.aside), nil
+}
+
+// SaveDecline sets an address aside, and ends the machine's lease.
+func (l *Leases) SaveDecline(_ context.Context, d pxe.Decline) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.writes++
+	l.all = slices.DeleteFunc(l.all, func(o pxe.Lease) bool {
+		return bytes.Equal(o.MAC, d.MAC) && o.IP == d.IP && o.Subnet == d.Subnet && !o.Static
+	})
+	l.aside = append(l.aside, d)
 	return nil
 }
 

@@ -44,6 +44,8 @@ type Store interface {
 	LeasesOf(ctx context.Context, macs []string, ip string) ([]node.Lease, error)
 	SaveLease(ctx context.Context, l node.Lease) error
 	EndLease(ctx context.Context, l node.Lease) error
+	Declines(ctx context.Context) ([]node.Decline, error)
+	SaveDecline(ctx context.Context, d node.Decline, now time.Time) error
 	DeleteLease(ctx context.Context, mac string) error
 
 	Hold(ctx context.Context) (node.RestoreHold, error)

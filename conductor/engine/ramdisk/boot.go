@@ -72,6 +72,16 @@ func (e *Ramdisks) SaveLease(ctx context.Context, l node.Lease) error {
 // renewed since.
 func (e *Ramdisks) EndLease(ctx context.Context, l node.Lease) error { return e.Store.EndLease(ctx, l) }
 
+// Declines lists the addresses that machines found in use by others.
+func (e *Ramdisks) Declines(ctx context.Context) ([]node.Decline, error) {
+	return e.Store.Declines(ctx)
+}
+
+// SaveDecline sets an address aside.
+func (e *Ramdisks) SaveDecline(ctx context.Context, d node.Decline) error {
+	return e.Store.SaveDecline(ctx, d, e.Now())
+}
+
 // DeleteLease forgets the lease or reservation of a MAC.
 func (e *Ramdisks) DeleteLease(ctx context.Context, mac string) error {
 	return e.Store.DeleteLease(ctx, mac)

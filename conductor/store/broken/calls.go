@@ -110,6 +110,16 @@ func (s *Store) Release(ctx context.Context, e node.Effect, runAt time.Time, why
 	return nothing(s, "Release", func() error { return s.inner.Release(ctx, e, runAt, why) })
 }
 
+// Declines lists declined addresses, or fails.
+func (s *Store) Declines(ctx context.Context) ([]node.Decline, error) {
+	return answer(s, "Declines", func() ([]node.Decline, error) { return s.inner.Declines(ctx) })
+}
+
+// SaveDecline sets an address aside, or fails.
+func (s *Store) SaveDecline(ctx context.Context, d node.Decline, now time.Time) error {
+	return nothing(s, "SaveDecline", func() error { return s.inner.SaveDecline(ctx, d, now) })
+}
+
 // SaveLease saves a DHCP lease, or fails.
 func (s *Store) SaveLease(ctx context.Context, l node.Lease) error {
 	return nothing(s, "SaveLease", func() error { return s.inner.SaveLease(ctx, l) })

@@ -32,6 +32,7 @@ type Store struct {
 	found    map[string]node.Inspected
 	hardware map[string]node.HardwareReport
 	leases   map[string]node.Lease
+	declines []node.Decline
 	onHold   node.RestoreHold
 	objects  documents
 	told     told

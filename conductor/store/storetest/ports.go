@@ -190,6 +190,23 @@ func testLeases(t *testing.T, s store.Store) {
 	check(t, err)
 	equal(t, []node.Lease{b}, got)
 
+	check(t, s.SaveLease(t.Context(), a))
+	declined := node.Decline{MAC: a.MAC, IP: a.IP, Subnet: a.Subnet, Stranger: true, Until: at(200)}
+	elsewhere := node.Decline{MAC: b.MAC, IP: b.IP, Subnet: "rack-1", Until: at(100)}
+	check(t, s.SaveDecline(t.Context(), elsewhere, at(50)))
+	check(t, s.SaveDecline(t.Context(), declined, at(99)))
+	got, err = s.Leases(t.Context())
+	check(t, err)
+	equal(t, []node.Lease{b}, got) // the decliner's lease is over, a reservation stays
+	aside, err := s.Declines(t.Context())
+	check(t, err)
+	equal(t, []node.Decline{declined, elsewhere}, aside)
+	declined.Until = at(300)
+	check(t, s.SaveDecline(t.Context(), declined, at(100)))
+	aside, err = s.Declines(t.Context())
+	check(t, err)
+	equal(t, []node.Decline{declined}, aside)
+
 	check(t, s.DeleteLease(t.Context(), b.MAC))
 	wants(t, s.DeleteLease(t.Context(), b.MAC), node.ErrNotFound)
 	check(t, s.SaveLease(t.Context(), node.Lease{MAC: "52:54:00:00:00:03", IP: b.IP}))

@@ -29,6 +29,14 @@ CREATE TABLE chassis (
     revision INTEGER NOT NULL,
     doc      TEXT    NOT NULL
 );
+CREATE TABLE declines (
+    subnet   TEXT    NOT NULL,
+    ip       TEXT    NOT NULL,
+    mac      TEXT    NOT NULL,
+    stranger INTEGER NOT NULL,
+    until    INTEGER NOT NULL,
+    PRIMARY KEY (subnet, ip)
+);
 CREATE TABLE deploy_templates (
     id       INTEGER PRIMARY KEY AUTOINCREMENT,
     uuid     TEXT    NOT NULL UNIQUE,

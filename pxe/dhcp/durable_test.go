@@ -1,0 +1,103 @@
+package dhcp
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"testing"
+
+	"github.com/insomniacslk/dhcp/dhcpv4"
+
+	"github.com/ferrite-metal/ferrite/pxe"
+	"github.com/ferrite-metal/ferrite/pxe/pxetest"
+)
+
+// started is a server with two addresses that nobody serves yet: what it keeps in memory ends with it, as by kill -9.
+func started(t *testing.T, leases pxe.Leases) *Server {
+	t.Helper()
+	booter := &pxetest.Booter{}
+	for n := range 3 {
+		booter.Set(mac(n+1), pxe.Boot{Action: pxe.Address})
+	}
+	s, err := Listen(t.Context(), Config{Server: loopback(), Port: 6770, Booter: booter, Leases: leases,
+		Subnets: []Subnet{{Prefix: netip.MustParsePrefix("127.0.77.0/24"), First: ip("127.0.77.100"),
+			Last: ip("127.0.77.101")}}, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// from is machine n.
+func from(n int) change { return func(p *dhcpv4.DHCPv4) { p.ClientHWAddr = mac(n) } }
+
+// lends has machine n get an address, and returns it.
+func (s *Server) lends(t *testing.T, n int) netip.Addr {
+	t.Helper()
+	_, offer, _ := s.answer(t.Context(), request(dhcpv4.MessageTypeDiscover, from(n)))
+	if offer == nil {
+		return netip.Addr{}
+	}
+	_, ack, _ := s.answer(t.Context(), request(dhcpv4.MessageTypeRequest, from(n), address(optServer, "127.0.77.1"),
+		address(optRequested, offer.YourIPAddr.String())))
+	if ack == nil || ack.MessageType() != dhcpv4.MessageTypeAck {
+		t.Fatalf("machine %d: %v", n, ack)
+	}
+	return addr(ack.YourIPAddr)
+}
+
+// TestGivenBackIsDurable: RELEASE and DECLINE count after the conductor was killed.
+func TestGivenBackIsDurable(t *testing.T) {
+	leases := &pxetest.Leases{}
+	s := started(t, leases)
+	first, second := s.lends(t, 1), s.lends(t, 2)
+	s.answer(t.Context(), request(dhcpv4.MessageTypeDecline, from(1), address(optRequested, first.String()),
+		address(optServer, "127.0.77.1")))
+	s.answer(t.Context(), request(dhcpv4.MessageTypeRelease, from(2), ciaddr(second.String())))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = started(t, leases)
+	defer s.Close()
+	if got := s.lends(t, 1); got != second {
+		t.Errorf("the decliner of %v gets %v, want the released %v", first, got, second)
+	}
+	if got := s.lends(t, 3); got.IsValid() {
+		t.Errorf("another machine gets %v", got)
+	}
+}
+
+// fullLeases cannot be written to.
+type fullLeases struct{ books }
+
+// books are embedded by another name than their method Leases has.
+type books interface{ pxe.Leases }
+
+func (*fullLeases) SaveLease(context.Context, pxe.Lease) error { return errors.New("no space left") }
+func (*fullLeases) SaveDecline(context.Context, pxe.Decline) error {
+	return errors.New("no space left")
+}
+
+// TestGivenBackUnsaved: a RELEASE that cannot be put on record leaves the lease as it was, and a DECLINE is heeded as
+// long as the conductor runs; the event has the reason.
+func TestGivenBackUnsaved(t *testing.T) {
+	leases := &fullLeases{&pxetest.Leases{}}
+	for n, a := range map[int]string{1: "127.0.77.100", 2: "127.0.77.101"} {
+		if err := leases.books.SaveLease(t.Context(), pxe.Lease{MAC: mac(n), IP: ip(a),
+			Expires: epoch().AddDate(90, 0, 0)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := started(t, leases)
+	defer s.Close()
+	for _, req := range []*dhcpv4.DHCPv4{request(dhcpv4.MessageTypeRelease, from(1), ciaddr("127.0.77.100")),
+		request(dhcpv4.MessageTypeDecline, from(2), address(optRequested, "127.0.77.101"))} {
+		if _, _, e := s.answer(t.Context(), req); e.Reason != pxe.ReasonNotSaved || e.Answer != "" {
+			t.Errorf("%s: %q, %q", e.Message, e.Answer, e.Reason)
+		}
+	}
+	if _, offer, _ := s.answer(t.Context(), request(dhcpv4.MessageTypeDiscover, from(3))); offer != nil {
+		t.Errorf("another machine is offered %v", offer.YourIPAddr)
+	}
+}

@@ -1,0 +1,151 @@
+package dhcp
+
+import (
+	"container/heap"
+	"math/bits"
+	"net/netip"
+	"time"
+)
+
+// stock is the addresses of one subnet's pool, in the order in which they are given away. No operation takes longer
+// with many leases than with few.
+type stock struct {
+	Subnet
+	free *bitmap // that nobody remembers, and that nothing keeps from being given away
+
+	// Leases for a time, of addresses that nothing else sets aside. Those that run move to those that ran out in age.
+	strangers, offers, enrolled queue // that run; offers are strangers' who have not asked for theirs
+	strangersOver, enrolledOver queue // that ran out
+
+	aside  int                      // addresses set aside on strangers' words
+	probed map[netip.Addr]time.Time // when nobody answered there; see probes
+}
+
+func newStock(s Subnet) *stock {
+	n := 0
+	if s.First.IsValid() {
+		n = int(number(s.Last)-number(s.First)) + 1
+	}
+	return &stock{Subnet: s, free: newBitmap(n), probed: map[netip.Addr]time.Time{}}
+}
+
+// lapse moves the leases that ran out.
+func (st *stock) lapse(now time.Time) {
+	for _, move := range []struct{ from, to *queue }{{&st.strangers, &st.strangersOver}, {&st.offers, &st.strangersOver},
+		{&st.enrolled, &st.enrolledOver}} {
+		for len(*move.from) > 0 && !(*move.from)[0].live(now) {
+			e := (*move.from)[0]
+			e.leave()
+			e.enter(move.to)
+		}
+	}
+}
+
+// half is as many addresses as strangers may have.
+func (st *stock) half() int { return max(1, st.free.size/2) }
+
+// lowest is the lowest free address, of the first of them that were probed if there are such.
+func (st *stock) lowest(probing bool, now time.Time) (found netip.Addr, ok bool) {
+	for i, seen := st.free.next(0), 0; i >= 0 && seen < probedAhead; i, seen = st.free.next(i+1), seen+1 {
+		a := st.address(i)
+		if !probing || st.fresh(a, now) {
+			return a, true
+		}
+		if seen == 0 {
+			found, ok = a, true
+		}
+	}
+	return found, ok
+}
+
+func (st *stock) address(i int) netip.Addr { return fromNumber(number(st.First) + uint32(i)) }
+
+func (st *stock) index(a netip.Addr) int { return int(number(a) - number(st.First)) }
+
+// queue is leases in the order of their end, as a heap.
+type queue []*entry
+
+// Len is how many there are.
+func (q queue) Len() int { return len(q) }
+
+// Less compares two.
+func (q queue) Less(i, j int) bool {
+	if !q[i].expires.Equal(q[j].expires) {
+		return q[i].expires.Before(q[j].expires)
+	}
+	return q[i].ip.Less(q[j].ip)
+}
+
+// Swap exchanges two.
+func (q queue) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].at, q[j].at = i, j
+}
+
+// Push adds an entry.
+func (q *queue) Push(e any) {
+	one := e.(*entry) //nolint:forcetypeassert // of enter alone
+	one.at = len(*q)
+	*q = append(*q, one)
+}
+
+// Pop takes the last one out.
+func (q *queue) Pop() any {
+	last := len(*q) - 1
+	e := (*q)[last]
+	(*q)[last] = nil
+	*q = (*q)[:last]
+	return e
+}
+
+func (e *entry) enter(q *queue) {
+	e.in = q
+	heap.Push(q, e)
+}
+
+func (e *entry) leave() {
+	if e.in != nil {
+		heap.Remove(e.in, e.at)
+		e.in = nil
+	}
+}
+
+// bitmap is a set of small numbers that finds its lowest one quickly.
+type bitmap struct {
+	words []uint64
+	size  int
+	low   int // no word before this one has a bit
+}
+
+func newBitmap(size int) *bitmap { return &bitmap{words: make([]uint64, (size+63)/64), size: size} }
+
+func (b *bitmap) set(i int, in bool) {
+	if !in {
+		b.words[i/64] &^= 1 << (i % 64)
+		return
+	}
+	b.words[i/64] |= 1 << (i % 64)
+	b.low = min(b.low, i/64)
+}
+
+func (b *bitmap) has(i int) bool { return b.words[i/64]&(1<<(i%64)) != 0 }
+
+// next is the lowest number from i on; -1 when there is none.
+func (b *bitmap) next(i int) int {
+	for b.low < len(b.words) && b.words[b.low] == 0 {
+		b.low++
+	}
+	if i < b.low*64 {
+		i = b.low * 64
+	}
+	for w := i / 64; w < len(b.words); w++ {
+		word := b.words[w]
+		if w == i/64 {
+			word &= ^uint64(0) << (i % 64)
+		}
+		if word != 0 {
+			return w*64 + bits.TrailingZeros64(word)
+		}
+	}
+	return -1
+}
