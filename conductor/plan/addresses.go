@@ -2,9 +2,9 @@ package plan
 
 import (
 	"encoding/json"
-	"net"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/placeholder"
 )
 
 // NewAddresses are the MAC addresses, as ports have them, that an event may
@@ -23,7 +23,9 @@ func NewAddresses(e Event) []string {
 		if e.Effect.Name != "inspect.read_system" && e.Effect.Name != readPorts || json.Unmarshal(e.Result, &s) != nil {
 			return nil // what cannot be read fails the run
 		}
-		found = s.MACs
+		for _, c := range cardsOf(s) {
+			found = append(found, c.MACAddress)
+		}
 	}
 	for _, mac := range found {
 		if mac, ok := ethernet(mac); ok {
@@ -34,8 +36,8 @@ func NewAddresses(e Event) []string {
 }
 
 // ethernet writes a MAC address as ports have it; other hardware's addresses
-// (InfiniBand's) are longer, and nothing boots from them.
+// (InfiniBand's) are longer, and nothing boots from them. Zeros and groups are no machine's.
 func ethernet(s string) (mac string, ok bool) {
-	hw, err := net.ParseMAC(s)
-	return hw.String(), err == nil && len(hw) == 6
+	mac = placeholder.MAC(s)
+	return mac, mac != ""
 }

@@ -31,7 +31,7 @@ func portsKnown(d *decision, result json.RawMessage) error {
 	if err := d.knowSystem(s.UUID); err != nil {
 		return err
 	}
-	d.addPorts(agentapi.Inspection{Inventory: agentapi.Inventory{Interfaces: interfacesOf(s)}})
+	d.addPorts(agentapi.Inspection{Inventory: agentapi.Inventory{Interfaces: linked(cardsOf(s))}})
 	if len(d.allPorts()) == 0 {
 		return fmt.Errorf("%w; its BMC reports no network interface that could be made a port", d.withoutPorts())
 	}
@@ -40,15 +40,6 @@ func portsKnown(d *decision, result json.RawMessage) error {
 	}
 	d.next()
 	return nil
-}
-
-// interfacesOf is the interfaces a BMC reports, in the form in which a ramdisk reports those
-// with carrier.
-func interfacesOf(s node.System) (all []agentapi.Interface) {
-	for _, mac := range s.MACs {
-		all = append(all, agentapi.Interface{MACAddress: mac, HasCarrier: true})
-	}
-	return all
 }
 
 // checkBootPort refuses a run that would wait in vain: a ramdisk proves by the one-time

@@ -29,7 +29,7 @@ func (d *decision) systemRead(s node.System) {
 		d.setInternal(inspectedBootMode, d.n.BootMode)
 	}
 	ports := data
-	ports.Inventory.Interfaces = interfacesOf(s)
+	ports.Inventory.Interfaces = linked(data.Inventory.Interfaces)
 	d.addPorts(ports)
 	raw, err := json.Marshal(data.Inventory)
 	if err != nil {
@@ -73,12 +73,12 @@ func (d *decision) inspectionOf(s node.System) agentapi.Inspection {
 	return out
 }
 
-// cardsOf is all network cards, those that the system names first. One whose link the BMC does not tell counts as
-// linked, as one does that only has an address: Ironic makes a port of each.
+// cardsOf is all network cards of the machine, those that the system names first: its interfaces and its ports. One
+// whose link the BMC does not tell counts as linked, as one does that only has an address.
 func cardsOf(s node.System) (all []agentapi.Interface) {
-	known := map[string]bool{}
+	known, named := map[string]bool{}, map[string]bool{}
 	for _, c := range s.Parts.Cards {
-		known[c.MAC] = true
+		known[c.MAC], named[c.Name] = true, true
 		link := slices.Contains(s.MACs, c.MAC)
 		if c.Link != nil {
 			link = *c.Link
@@ -87,11 +87,26 @@ func cardsOf(s node.System) (all []agentapi.Interface) {
 			Product: c.Description})
 	}
 	for i, mac := range s.MACs {
-		if !known[mac] {
-			all = append(all, agentapi.Interface{Name: fmt.Sprintf("nic%d", i+1), MACAddress: mac, HasCarrier: true})
+		if known[mac] {
+			continue
 		}
+		name := fmt.Sprintf("nic%d", i+1)
+		for i := len(s.MACs) + 1; named[name]; i++ {
+			name = fmt.Sprintf("nic%d", i)
+		}
+		known[mac], named[name] = true, true
+		all = append(all, agentapi.Interface{Name: name, MACAddress: mac, HasCarrier: true})
 	}
 	return all
+}
+
+// linked are interfaces that become ports without carrier, too: Ironic makes a port of each that a BMC reports.
+func linked(all []agentapi.Interface) []agentapi.Interface {
+	out := slices.Clone(all)
+	for i := range out {
+		out[i].HasCarrier = true
+	}
+	return out
 }
 
 func disksOf(p node.Parts) []agentapi.Disk {

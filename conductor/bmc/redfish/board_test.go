@@ -93,6 +93,8 @@ func (b *board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (b *board) answer(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimSuffix(r.URL.Path, "/")
 	switch call := r.Method + " " + path; {
+	case call == "GET /redfish/v1" && b.extra[path] != nil:
+		reply(w, 200, b.extra[path])
 	case call == "GET /redfish/v1":
 		reply(w, 200, map[string]any{"Id": "RootService", "Systems": link("/redfish/v1/Systems"),
 			"Links": map[string]any{"Sessions": link("/redfish/v1/SessionService/Sessions")}})
@@ -184,7 +186,7 @@ func (b *board) other(w http.ResponseWriter, r *http.Request, path string) {
 			return
 		}
 	}
-	reply(w, 200, resource)
+	reply(w, 200, b.extra[path])
 }
 
 func (b *board) tag() string { return fmt.Sprintf("%q", fmt.Sprint(b.etag)) }

@@ -228,7 +228,10 @@ func (r *stepCall) version(component string) (string, error) {
 	switch component {
 	case "bios":
 		l, err := r.systemLinks()
-		return l.BiosVersion, err
+		if err != nil {
+			return "", err
+		}
+		return r.biosVersion(l.BiosVersion)
 	case "bmc":
 		m, err := r.manager()
 		return m.FirmwareVersion, err

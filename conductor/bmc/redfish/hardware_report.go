@@ -123,8 +123,12 @@ func whole(bound *float64) *int64 {
 // and the network cards of the system's first enclosure.
 func (s *session) components(l systemLinks) ([]node.FirmwareComponent, error) {
 	var all []node.FirmwareComponent
-	if l.BiosVersion != "" {
-		all = append(all, node.FirmwareComponent{Component: "bios", CurrentVersion: label(l.BiosVersion)})
+	version, err := s.biosVersion(l.BiosVersion)
+	if err != nil {
+		return nil, err
+	}
+	if version != "" {
+		all = append(all, node.FirmwareComponent{Component: "bios", CurrentVersion: label(version)})
 	}
 	if len(l.Links.ManagedBy) > 0 {
 		var m manager

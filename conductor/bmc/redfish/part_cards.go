@@ -41,35 +41,6 @@ type networkFunction struct {
 	Ethernet struct{ MACAddress, PermanentMACAddress looseText }
 }
 
-// readCards reads the system's Ethernet interfaces, and the adapters of its chassis: some BMCs have only one of them,
-// and only adapters have makers and the speeds of HPE's ports.
-func (p *parts) readCards() error {
-	all, err := p.members(p.links.EthernetInterfaces.Path)
-	if err != nil {
-		p.missed("Ethernet interfaces", err)
-	}
-	if err := each(p, "Ethernet interfaces", all, p.takeInterface); err != nil {
-		return err
-	}
-	for _, chassis := range paths(p.links.Links.Chassis) {
-		if err := p.readAdapters(chassis); err != nil {
-			return err
-		}
-	}
-	p.nameCards()
-	return nil
-}
-
-func (p *parts) takeInterface(path string, e ethernetInterface) {
-	mac := ethernetMAC(cmp.Or(e.PermanentMACAddress, e.MACAddress))
-	if mac == "" || e.Status.absent() {
-		return
-	}
-	c := p.card(mac)
-	c.Name = interfaceName(e)
-	c.learn(int(e.SpeedMbps), e.LinkStatus)
-}
-
 // interfaceName is the name that a person knows a port by: NIC.Embedded.1-1-1 of Dell is an Id, OnBoard LAN 1 of
 // Supermicro a Name; HPE has neither.
 func interfaceName(e ethernetInterface) string {
@@ -89,16 +60,6 @@ func nicName(id looseText) string {
 }
 
 func numbered(id string) bool { return strings.Trim(id, "0123456789") == "" }
-
-// card is the card of an address, made where it is new.
-func (p *parts) card(mac string) *cardFound {
-	i := slices.IndexFunc(p.out.Cards, func(c node.Card) bool { return c.MAC == mac })
-	if i < 0 {
-		i = len(p.out.Cards)
-		p.out.Cards = append(p.out.Cards, node.Card{MAC: mac})
-	}
-	return (*cardFound)(&p.out.Cards[i])
-}
 
 // cardFound is a card while it is learned of.
 type cardFound node.Card
@@ -138,8 +99,7 @@ func (p *parts) readFunctions(path, description string) {
 	paths, err := p.members(path)
 	if err == nil {
 		err = each(p, "network functions", paths, func(_ string, f networkFunction) {
-			if mac := ethernetMAC(cmp.Or(f.Ethernet.PermanentMACAddress, f.Ethernet.MACAddress)); mac != "" {
-				c := p.card(mac)
+			if c := p.card(f.Ethernet.MACAddress, f.Ethernet.PermanentMACAddress); c != nil {
 				c.Name, c.Description = cmp.Or(c.Name, nicName(f.ID)), cmp.Or(c.Description, description)
 			}
 		})
@@ -155,11 +115,10 @@ func (p *parts) readPorts(path, description string) {
 	if err == nil {
 		err = each(p, "network ports", paths, func(_ string, port networkPort) {
 			for _, address := range slices.Concat(port.AssociatedNetworkAddresses, port.Ethernet.AssociatedMACAddresses) {
-				mac := ethernetMAC(looseText(address))
-				if mac == "" {
+				c := p.card(looseText(address), "")
+				if c == nil {
 					continue
 				}
-				c := p.card(mac)
 				c.Name, c.Description = cmp.Or(c.Name, nicName(port.ID)), cmp.Or(c.Description, description)
 				c.learn(max(int(port.CurrentLinkSpeedMbps), 1000*int(port.CurrentSpeedGbps)), port.LinkStatus)
 			}
@@ -178,18 +137,4 @@ func (p *parts) nameCards() {
 		c.Name = unique(cmp.Or(c.Name, "nic"), func(s string) bool { return named[s] })
 		named[c.Name] = true
 	}
-}
-
-// ethernetMAC is an address of six bytes in lower case; "" for any other, and for none: BMCs write zeros for it.
-func ethernetMAC(t looseText) string {
-	digits := strings.Map(func(r rune) rune {
-		if r == ':' || r == '-' {
-			return -1
-		}
-		return r
-	}, strings.ToLower(string(t)))
-	if len(digits) != 12 || strings.Trim(digits, "0123456789abcdef") != "" || strings.Trim(digits, "0") == "" {
-		return ""
-	}
-	return withColons(digits)
 }

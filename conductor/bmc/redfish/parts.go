@@ -22,6 +22,7 @@ const (
 type partLinks struct {
 	Processors, Memory, Storage, SimpleStorage, EthernetInterfaces reference
 	PCIeDevices                                                    []reference
+	Boot                                                           struct{ BootOptions reference }
 	Links                                                          struct{ Chassis []reference }
 	Oem                                                            struct {
 		Hpe struct {
@@ -33,11 +34,13 @@ type partLinks struct {
 // parts is one reading of them.
 type parts struct {
 	*session
-	links  partLinks
-	out    node.Parts
-	within time.Duration // for each kind
-	until  time.Time     // the end of the time for the kind that is read
-	now    func() time.Time
+	links   partLinks
+	out     node.Parts
+	within  time.Duration     // for each kind
+	brief   bool              // cards are wanted for their addresses alone
+	burntIn map[string]string // cards' addresses in use, by those that are not
+	until   time.Time         // the end of the time for the kind that is read
+	now     func() time.Time
 }
 
 // begin starts the time for a kind.

@@ -132,7 +132,20 @@ func TestCards(t *testing.T) {
 		"a name of its own": {func(d map[string]map[string]any) {
 			d[partsSystem+"/EthernetInterfaces/1"] = document{"Id": "1", "Name": "OnBoard LAN 1", "LinkStatus": "LinkDown",
 				"PermanentMACAddress": "02:50:a1:00:00:09", "MACAddress": "02:50:a1:00:00:01", "SpeedMbps": nil}
-		}, []node.Card{{Name: "OnBoard LAN 1", MAC: "02:50:a1:00:00:09", Link: &no}}},
+		}, []node.Card{{Name: "OnBoard LAN 1", MAC: "02:50:a1:00:00:01", Link: &no}}},
+		"one card by two addresses": {func(d map[string]map[string]any) {
+			adapters(d)
+			d[partsSystem+"/EthernetInterfaces/1"] = document{"Id": "1", "MACAddress": "02:50:a1:00:00:09",
+				"PermanentMACAddress": "02:50:a1:00:00:01"}
+		}, []node.Card{{Name: "nic1", MAC: "02:50:a1:00:00:09", Description: "Anvil 25G"},
+			{Name: "NIC.2", MAC: "02:50:a1:00:00:02", Description: "Anvil 25G"}}},
+		"words for none": {func(d map[string]map[string]any) {
+			d[partsSystem+"/EthernetInterfaces"] = members(partsSystem+"/EthernetInterfaces/1",
+				partsSystem+"/EthernetInterfaces/2")
+			d[partsSystem+"/EthernetInterfaces/1"] = document{"Id": "1", "MACAddress": "Not Available"}
+			d[partsSystem+"/EthernetInterfaces/2"] = document{"Id": "2", "MACAddress": "N/A",
+				"PermanentMACAddress": "02:50:a1:00:00:02"}
+		}, []node.Card{{Name: "nic2", MAC: "02:50:a1:00:00:02"}}},
 		"addresses that are none": {func(d map[string]map[string]any) {
 			d[partsSystem+"/EthernetInterfaces"] = members(partsSystem+"/EthernetInterfaces/1",
 				partsSystem+"/EthernetInterfaces/2")

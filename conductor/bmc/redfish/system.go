@@ -101,7 +101,8 @@ func (d *Driver) System(ctx context.Context, n node.Node) (out node.System, err 
 		if out.Architecture, threads, err = s.processors(links.Processors.Path); err != nil {
 			return err
 		}
-		if out.MACs, err = s.macs(links.EthernetInterfaces.Path); err != nil {
+		out.Architecture = cmp.Or(out.Architecture, architectureOf("", label(sys.ProcessorSummary.Model)))
+		if out.MACs, err = s.addresses(sys); err != nil {
 			return err
 		}
 		return s.fillGaps(&out, links, sys.ProcessorSummary.LogicalProcessorCount != nil, threads)
@@ -139,39 +140,6 @@ func basics(sys *schemas.ComputerSystem) node.System {
 		out.CPUs = int(*p.Count)
 	}
 	return out
-}
-
-// architectures are the kernel's names for Redfish's instruction sets.
-var architectures = map[schemas.InstructionSet]string{
-	schemas.X8664InstructionSet: "x86_64", schemas.X86InstructionSet: "i686",
-	schemas.ARMA64InstructionSet: "aarch64", schemas.ARMA32InstructionSet: "armv7l",
-}
-
-// maxCards bounds the Ethernet interfaces of a machine; those with many network
-// cards have some thirty.
-const maxCards = 256
-
-func (s *session) macs(path string) ([]string, error) {
-	all, err := s.members(path)
-	if err != nil {
-		return nil, s.optional("Ethernet interfaces", err)
-	}
-	if len(all) > maxCards {
-		return nil, broken("the BMC reports %d Ethernet interfaces, at most %d are taken: each becomes a port",
-			len(all), maxCards)
-	}
-	slices.SortFunc(all, byNumber)
-	var macs []string
-	for _, path := range all {
-		var nic struct{ MACAddress, PermanentMACAddress string }
-		if _, err := s.get(path, &nic); err != nil {
-			return nil, s.optional("Ethernet interfaces", fmt.Errorf("%s: %w", path, err))
-		}
-		if mac := cmp.Or(nic.MACAddress, nic.PermanentMACAddress); mac != "" {
-			macs = append(macs, strings.ToLower(label(mac)))
-		}
-	}
-	return macs, nil
 }
 
 // byNumber orders paths as a person would, 2 before 10: gofish reads the

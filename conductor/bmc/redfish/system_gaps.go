@@ -2,7 +2,6 @@ package redfish
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,9 +38,9 @@ func (s *session) processors(path string) (architecture string, threads int, err
 	slices.SortFunc(all, byNumber)
 	for _, path := range all[:min(len(all), maxProcessors)] {
 		var p struct {
-			ProcessorType            string
-			InstructionSet           schemas.InstructionSet
-			TotalThreads, TotalCores looseNumber
+			ProcessorType, ProcessorArchitecture, Model looseText
+			InstructionSet                              schemas.InstructionSet
+			TotalThreads, TotalCores                    looseNumber
 		}
 		if _, err := s.get(path, &p); err != nil {
 			if err := s.optional("processors", fmt.Errorf("%s: %w", path, err)); err != nil {
@@ -53,7 +52,7 @@ func (s *session) processors(path string) (architecture string, threads int, err
 			continue
 		}
 		if architecture == "" {
-			architecture = architectures[p.InstructionSet]
+			architecture = architectureOf(p.InstructionSet, string(p.ProcessorArchitecture+" "+p.Model))
 		}
 		threads += int(max(p.TotalThreads, p.TotalCores))
 	}
@@ -75,52 +74,9 @@ func (s *session) fillGaps(out *node.System, links systemLinks, logical bool, th
 			out.Serial = label(c.SerialNumber)
 		}
 	}
-	if len(out.MACs) > 0 {
-		return nil
-	}
 	var err error
-	out.MACs, err = s.bootOptionMACs(links.Boot.BootOptions.Path)
+	out.BIOSVersion, err = s.biosVersion(out.BIOSVersion)
 	return err
-}
-
-// cardInPath finds the network card in a UEFI device path (UEFI 2.10, section 10.6.1.2), behind
-// what connects it.
-var cardInPath = regexp.MustCompile(`/([A-Za-z]+)\([^)]*\)/MAC\(([0-9A-Fa-f]{12}),`)
-
-// bootOptionMACs finds the machine's network cards in its boot options, where the BMC lists no
-// Ethernet interfaces: OpenBMC of NVIDIA GH200. A card on USB is the BMC's own.
-func (s *session) bootOptionMACs(path string) (macs []string, err error) {
-	all, err := s.members(path)
-	if err != nil {
-		return nil, s.optional("boot options", err)
-	}
-	slices.SortFunc(all, byNumber)
-	for _, path := range all[:min(len(all), maxCards)] {
-		var option struct{ UefiDevicePath string }
-		if _, err := s.get(path, &option); err != nil {
-			if err := s.optional("boot options", fmt.Errorf("%s: %w", path, err)); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		card := cardInPath.FindStringSubmatch(option.UefiDevicePath)
-		if card == nil || card[1] == "USB" {
-			continue
-		}
-		if mac := withColons(card[2]); !slices.Contains(macs, mac) {
-			macs = append(macs, mac)
-		}
-	}
-	return macs, nil
-}
-
-// withColons writes 12 hexadecimal digits as a MAC address.
-func withColons(digits string) string {
-	var parts []string
-	for d := strings.ToLower(digits); len(d) >= 2; d = d[2:] {
-		parts = append(parts, d[:2])
-	}
-	return strings.Join(parts, ":")
 }
 
 // switchable refuses a system that no reset is offered of: a board of accelerators has no power

@@ -1,0 +1,33 @@
+package plan
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// TestNewAddresses: the addresses that may become ports are those of the inventory's interfaces, wherever the BMC shows
+// them, and none that is no machine's.
+func TestNewAddresses(t *testing.T) {
+	s := node.System{MACs: []string{"52:54:00:cc:00:01", "n/a", "00:00:00:00:00:00", "52:54:00:cc:00:03"}, Parts: node.Parts{
+		Cards: []node.Card{{Name: "nic4", MAC: "52:54:00:cc:00:01"}, {Name: "port 1", MAC: "52:54:00:cc:00:02"}}}}
+	result, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"52:54:00:cc:00:01", "52:54:00:cc:00:02", "52:54:00:cc:00:03"}
+	got := NewAddresses(Outcome{Effect: node.Effect{Name: "inspect.read_system"}, Result: result})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	names := map[string]bool{}
+	for _, i := range linked(cardsOf(s)) {
+		if names[i.Name] || !i.HasCarrier {
+			t.Errorf("%+v: a name that is there twice, or no port", i)
+		}
+		names[i.Name] = true
+	}
+}
