@@ -75,7 +75,7 @@ func (m *Machine) checksum(
 	ctx context.Context, info agentapi.ImageInfo, opts image.HTTPOptions,
 ) (image.Checksum, error) {
 	if info.OSHashValue != "" {
-		return image.NewChecksum(info.OSHashAlgo, info.OSHashValue)
+		return image.FetchHash(ctx, m.Client, info.OSHashAlgo, info.OSHashValue, info.URLs[0], opts)
 	}
 	return image.FetchChecksum(ctx, m.Client, info.Checksum, info.URLs[0], opts)
 }

@@ -72,11 +72,11 @@ func (s *Sources) origin(ctx context.Context, info agentapi.ImageInfo) (src imag
 		}
 		src.Header.Set("Authorization", string(header))
 	}
+	ctx, cancel := context.WithTimeout(ctx, sumTime)
+	defer cancel()
 	if info.OSHashValue != "" {
-		src.Sum, err = disk.NewChecksum(info.OSHashAlgo, info.OSHashValue)
+		src.Sum, err = disk.FetchHash(ctx, s.client, info.OSHashAlgo, info.OSHashValue, info.URLs[0], disk.HTTPOptions{})
 	} else {
-		ctx, cancel := context.WithTimeout(ctx, sumTime)
-		defer cancel()
 		src.Sum, err = disk.FetchChecksum(ctx, s.client, info.Checksum, info.URLs[0], disk.HTTPOptions{})
 	}
 	if err == nil && src.Sum.Algorithm == disk.MD5 {

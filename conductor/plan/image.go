@@ -142,7 +142,7 @@ func checksumFits(n node.Node, at string, src imageSource) error {
 				"its sha256 or sha512", n.UUID, at)
 	case value != "":
 		return sumFormed(n, "image_os_hash_value", algo, value)
-	case sum == "" || strings.HasPrefix(sum, "http://") || strings.HasPrefix(sum, "https://"):
+	case sum == "" || sumsFile(sum):
 		return nil
 	}
 	algo, hex, found := strings.Cut(sum, ":")
@@ -152,23 +152,25 @@ func checksumFits(n node.Node, at string, src imageSource) error {
 	return sumFormed(n, "image_checksum", algo, hex)
 }
 
+// sumsFile: a checksum is the URL of a file that has it.
+func sumsFile(sum string) bool {
+	sum = strings.ToLower(strings.TrimSpace(sum))
+	return strings.HasPrefix(sum, "http://") || strings.HasPrefix(sum, "https://")
+}
+
 // sumFormed refuses a checksum that no image can have: it would be found out after the
 // machine was booted for it.
 func sumFormed(n node.Node, key, algo, sum string) error {
 	form, known := hexSums[strings.ToLower(strings.TrimSpace(algo))]
-	orElse := ""
-	if key == "image_checksum" {
-		orElse = ", or the URL of a file of checksums"
-	}
 	switch {
 	case !known:
 		return node.Refuse(node.Invalid,
 			"node %s cannot be deployed: the algorithm of instance_info/%s is %.40q, expected sha256 or sha512",
 			n.UUID, key, algo)
-	case !form.MatchString(strings.TrimSpace(sum)):
+	case !form.MatchString(strings.TrimSpace(sum)) && !sumsFile(sum):
 		return node.Refuse(node.Invalid,
 			"node %s cannot be deployed: instance_info/%s is %.140q (%d characters), expected the hex digits of a sha256 "+
-				"(64) or a sha512 (128)%s", n.UUID, key, sum, len(sum), orElse)
+				"(64) or a sha512 (128), or the URL of a file of checksums", n.UUID, key, sum, len(sum))
 	}
 	return nil
 }

@@ -12,6 +12,16 @@ import (
 // maxChecksumFile bounds the download of a checksum file, bytes.
 const maxChecksumFile = 1 << 20
 
+// FetchHash is the sum that os_hash_algo and os_hash_value name. As in Ironic the value may be the URL of a checksum
+// file too, which Metal3's checksumType beside a URL comes to; the file's algorithm is then the one that counts.
+func FetchHash(ctx context.Context, client *http.Client, algorithm, value, imageURL string, opts HTTPOptions,
+) (Checksum, error) {
+	if isChecksumURL(value) {
+		return FetchChecksum(ctx, client, value, imageURL, opts)
+	}
+	return NewChecksum(algorithm, value)
+}
+
 // FetchChecksum turns what an operator gave as a checksum into a sum: value is
 // a sum, or the URL of a checksum file, which is fetched and searched for the
 // name of the image at imageURL.

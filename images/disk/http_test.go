@@ -308,5 +308,10 @@ func TestFetchChecksum(t *testing.T) {
 		if got != tt.want || (err != nil) != (tt.fail != "") || err != nil && !strings.Contains(err.Error(), tt.fail) {
 			t.Errorf("%s: %v %v, expected %v %q", tt.value, got, err, tt.want, tt.fail)
 		}
+		// as os_hash_value: sums keep to the algorithm, a file says its own
+		if hash, err := FetchHash(context.Background(), http.DefaultClient, "sha256", tt.value, u+"?token=1",
+			fast()); hash != got || (err != nil) != (tt.fail != "") {
+			t.Errorf("%s as a hash: %v %v, expected %v", tt.value, hash, err, got)
+		}
 	}
 }
