@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -66,9 +67,12 @@ func live(t *testing.T, c *conductor, cmdline string) (*machine, string, func() 
 			"sys/class/net/eth0/address": text(nodeMAC), "sys/class/net/eth0/type": text("1"),
 			"sys/class/net/eth0/device/vendor": text("0x1af4"),
 			"sys/class/net/eth0/carrier":       text("1"), "sys/block/vda/size": text("262144"),
+			"sys/block/vda/device": link("../../devices/virtio0"), "sys/devices/virtio0/subsystem": link("../../bus/virtio"),
 			"proc/meminfo":       text("MemTotal: 481284 kB"),
-			"sys/block/sr0/size": text("8"), "sys/class/dmi/id/product_uuid": text("4C4C4544-0043-4A10-8052-B4C04F4D3432"),
-			"sys/class/dmi/id/sys_vendor": text("QEMU"), "sys/class/dmi/id/product_serial": text("S-1"),
+			"sys/block/sr0/size": text("8"), "sys/block/sr0/device": link("../../devices/scsi0"),
+			"sys/devices/scsi0/subsystem": link("../../bus/scsi"), "sys/devices/scsi0/type": text("5"),
+			"sys/class/dmi/id/product_uuid": text("4C4C4544-0043-4A10-8052-B4C04F4D3432"),
+			"sys/class/dmi/id/sys_vendor":   text("QEMU"), "sys/class/dmi/id/product_serial": text("S-1"),
 		},
 		Open: func(context.Context, string) (steps.Device, error) {
 			f, err := disktest.CreateFileTarget(file, 128*mib)
@@ -357,4 +361,9 @@ func TestWrongPin(t *testing.T) {
 	if len(c.lookups) != 0 || len(c.beats) != 0 {
 		t.Errorf("lookups %v", c.lookups)
 	}
+}
+
+// link is a symbolic link in a tree.
+func link(to string) *fstest.MapFile {
+	return &fstest.MapFile{Mode: fs.ModeSymlink, Data: []byte(to)}
 }

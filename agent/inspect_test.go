@@ -37,6 +37,7 @@ func TestCollectors(t *testing.T) {
 		"sys/class/net/eth0/carrier":       text("1"), "sys/class/net/eth1/address": text("52:54:00:77:00:07"),
 		"sys/class/net/eth1/type":          text("1"),
 		"sys/class/net/eth1/device/vendor": text("0x1af4"), "sys/block/vda/size": text("262144"),
+		"sys/block/vda/device": link("../../devices/virtio0"), "sys/devices/virtio0/subsystem": link("../../bus/virtio"),
 		"sys/devices/system/node/node0/meminfo":   text("Node 0 MemTotal: 481284 kB"),
 		"sys/bus/pci/devices/0000:00:01.0/vendor": text("0x1af4"),
 		"sys/bus/usb/devices/1-1/idVendor":        text("1234"),

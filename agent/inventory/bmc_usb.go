@@ -28,7 +28,7 @@ func bmcNICs() map[[2]string]string {
 // the virtual hub of ASPEED's BMC chips ("Linux 5.4.62 with aspeed_vhub").
 func bmcName(u usb) string {
 	return regexp.MustCompile(
-		`(?i)\bidrac|\bilo\b|\bxclarity|\bxcc\b|openbmc|megarac|\bbmc\b|american megatrends|aspeed|ast_vhub|` +
+		`(?i)\bidrac|\bilo\b|\bxclarity|\bxcc\b|openbmc|megarac|\bbmc\b|american megatrends|\baten\b|aspeed|ast_vhub|` +
 			`virtual (nic|ethernet|media|cdrom|hdisk|floppy|disk)`).
 		FindString(u.vendor + " " + u.product)
 }

@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"fmt"
 	"io/fs"
 	"path"
 	"regexp"
@@ -14,9 +15,8 @@ import (
 const sectorSize = 512
 
 // Disks lists the whole disks by name. A disk with several paths is listed once, by
-// the best of them. Devices that are no disks are left out with the reason: memory,
-// loops, optical and floppy drives, the BMC's virtual media, mappings, members of
-// arrays, further paths.
+// the best of them. Everything that asks what to erase or to install on asks this
+// function. Other block devices are left out with the reason.
 func Disks(fsys fs.FS) (disks []agentapi.Disk, skipped []agentapi.SkippedDisk) {
 	var paths []diskPath
 	for _, name := range names(fsys, "sys/block") {
@@ -30,51 +30,79 @@ func Disks(fsys fs.FS) (disks []agentapi.Disk, skipped []agentapi.SkippedDisk) {
 	return disks, append(skipped, left...)
 }
 
-// notADisk says why a block device is left out; "" when it is not.
+// diskBuses are the buses and classes, by their names in sysfs, on which machines have
+// their disks. A block device elsewhere is none: flash chips (mtd), floppy drives
+// (platform), Ceph's images (rbd), an eMMC's boot areas (block: they hang on a disk).
+var diskBuses = []string{
+	"scsi", "nvme", "nvme-subsystem", "virtio", "mmc", "ide", "xen", "vio", "cciss", "memstick",
+	"pci",        // drivers without a bus of their own: mtip32xx, rsxx, skd
+	"nd",         // persistent memory, which keeps its contents
+	"ccw", "scm", // IBM Z
+}
+
+// scsiDisks are the SCSI device types that Linux has the disk driver for: disks, optical
+// memory, simple disks (RBC), zoned disks (SPC-4, table 151).
+var scsiDisks = []string{"0", "7", "14", "20"}
+
+// notADisk says why a block device is left out; "" for a disk. It goes by what is
+// beneath the device, never by its name, since new drivers bring new names. Devices with
+// nothing of the machine beneath are loops, memory, and what programs and networks serve
+// (zram, nbd, zd, ublkb, drbd).
 func notADisk(fsys fs.FS, name string) string {
 	folder := path.Join("sys/block", name)
-	kinds := []struct {
-		pattern *regexp.Regexp
-		reason  string
-	}{
-		{notHardware(), agentapi.NotHardware},
-		{regexp.MustCompile(`^(sr|scd)\d`), "optical drive"},
-		{regexp.MustCompile(`^fd\d`), "floppy drive"},
-		{regexp.MustCompile(`^dm-\d`), "mapping onto other disks"},
-		{regexp.MustCompile(`^md(\d|_)`), "array of other disks"},
-		{regexp.MustCompile(`^mmcblk\d+(boot\d+|rpmb|gp\d+)$`), "special area of an eMMC"},
-	}
-	for _, k := range kinds {
-		if k.pattern.MatchString(name) {
-			return k.reason
-		}
-	}
+	device := linkOf(fsys, folder, "device")
+	bus, kind := path.Base(linkOf(fsys, folder, "device/subsystem")), text(fsys, folder, "device/type")
 	switch {
+	case exists(fsys, folder, "md"):
+		return "array of other disks"
+	case exists(fsys, folder, "dm"), len(names(fsys, folder, "slaves")) > 0: // bcache, drbd
+		return "mapping onto other disks"
+	case device == "":
+		return agentapi.NotHardware
 	case text(fsys, folder, "hidden") == "1":
 		return "path of a multipath disk"
+	case bus == "block":
+		return "special area of " + path.Base(device)
+	case !slices.Contains(diskBuses, bus):
+		reason := fmt.Sprintf("no disk: it is on the bus %q", bus)
+		if driver := linkOf(fsys, folder, "device/driver"); driver != "" {
+			reason += fmt.Sprintf(", with the driver %q", path.Base(driver))
+		}
+		return reason
+	case bus == "scsi" && (kind == "4" || kind == "5"):
+		return "optical drive"
+	case bus == "scsi" && !slices.Contains(scsiDisks, kind):
+		return fmt.Sprintf("no disk: a SCSI device of type %q", kind)
 	case number(fsys, folder, "size") == 0:
 		return "no medium"
 	case virtualMedia(fsys, folder):
 		return "virtual media"
+	case readOnly(fsys, folder) && text(fsys, folder, "removable") == "1":
+		return "read-only medium"
 	}
 	return ""
 }
 
-// notHardware are block devices that there is no machine part behind.
-func notHardware() *regexp.Regexp { return regexp.MustCompile(`^(loop|ram|zram|nbd)\d`) }
+// readOnly reports whether the kernel refuses to write to a device.
+func readOnly(fsys fs.FS, folder string) bool { return text(fsys, folder, "ro") == "1" }
 
 // virtualMedia recognises the drives that BMCs show over USB, as seen on iDRAC
 // ("Virtual CD", "Virtual Floppy"; its own card is "LCDRIVE" of an "iDRAC"), AMI
-// MegaRAC ("Virtual HDISK0"), iLO ("Virtual Media", "Virtual DVD-ROM") and XCC, and
-// devices whose names mention a BMC.
+// MegaRAC ("Virtual HDISK0"), iLO ("Virtual Media", "Virtual DVD-ROM", of the vendor "iLO"
+// and the model "LUN 00 Media 0"), Supermicro ("ATEN", "Virtual CDROM"), Cisco CIMC
+// ("KVM-Mapped vHDD") and XCC, and devices whose names mention a BMC.
 func virtualMedia(fsys fs.FS, folder string) bool {
 	link := linkOf(fsys, folder)
 	if transport(fsys, link) != "usb" {
 		return false
 	}
 	u, _ := usbBehind(fsys, "sys/block", link)
-	return strings.Contains(strings.ToLower(text(fsys, folder, "device/model")), "virtual") || bmcName(u) != ""
+	drive := usb{vendor: text(fsys, folder, "device/vendor"), product: text(fsys, folder, "device/model")}
+	return bmcMedium.MatchString(drive.product) || bmcName(drive) != "" || bmcName(u) != ""
 }
+
+// bmcMedium is how BMCs call the media that they show.
+var bmcMedium = regexp.MustCompile(`(?i)virtual|mapped.v(hdd|dvd|fdd|cd)`)
 
 // memberOf is the Linux RAID array a disk or one of its partitions belongs
 // to.
@@ -83,7 +111,7 @@ func memberOf(fsys fs.FS, folder string) string {
 		func(s string) bool { return !strings.HasPrefix(s, path.Base(folder)) })
 	for _, sub := range append(parts, ".") {
 		for _, holder := range names(fsys, folder, sub, "holders") {
-			if strings.HasPrefix(holder, "md") {
+			if exists(fsys, folder, sub, "holders", holder, "md") {
 				return holder
 			}
 		}
@@ -106,6 +134,7 @@ func disk(fsys fs.FS, name string) agentapi.Disk {
 		LogicalSectors:  int(number(fsys, folder, "queue/logical_block_size")),
 		PhysicalSectors: int(number(fsys, folder, "queue/physical_block_size")),
 		Transport:       transport(fsys, link),
+		ReadOnly:        readOnly(fsys, folder),
 	}
 	d.WWN, d.WWNVendorExtension, d.WWNWithExtension = wwn(wwid(fsys, folder))
 	if p := byPath(fsys, link); p != "" {

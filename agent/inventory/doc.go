@@ -36,7 +36,11 @@ type Host struct {
 func (h Host) Collect(ctx context.Context) agentapi.Inventory {
 	disks, left := Disks(h.FS)
 	for _, s := range left {
-		h.Log.Debug("disk left out", "disk", s.Name, "reason", s.Reason)
+		level := slog.LevelInfo
+		if s.Reason == agentapi.NotHardware { // loops and the like, by the dozen
+			level = slog.LevelDebug
+		}
+		h.Log.Log(ctx, level, "disk left out", "disk", s.Name, "reason", s.Reason)
 	}
 	interfaces, skipped := Interfaces(h.FS, h.Addresses)
 	for _, s := range skipped {

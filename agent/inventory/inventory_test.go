@@ -68,55 +68,6 @@ func TestMachines(t *testing.T) {
 	}
 }
 
-// block makes a block device in a tree.
-func block(tree fstest.MapFS, name string, files map[string]string) {
-	for file, content := range files {
-		tree["sys/block/"+name+"/"+file] = &fstest.MapFile{Data: []byte(content + "\n")}
-	}
-}
-
-func TestWhatIsNoDisk(t *testing.T) {
-	tree := fstest.MapFS{}
-	for _, name := range []string{"loop0", "ram1", "zram0", "nbd3", "sr0", "fd0", "dm-1", "md127", "mmcblk0boot0",
-		"mmcblk0rpmb"} {
-		block(tree, name, map[string]string{"size": "100"})
-	}
-	block(tree, "nvme0c0n1", map[string]string{"size": "100", "hidden": "1"})
-	block(tree, "sdx", map[string]string{"size": "0"})
-	block(tree, "sdm", map[string]string{"size": "100", "sdm/holders": ""})
-	tree["sys/block/sdm/sdm1/holders/md127/size"] = &fstest.MapFile{}
-	tree["sys/block/sdn/holders/md0/size"] = &fstest.MapFile{}
-	block(tree, "sdn", map[string]string{"size": "100"})
-	tree["sys/block/sdv"] = &fstest.MapFile{Mode: fs.ModeSymlink,
-		Data: []byte("../devices/pci0000:00/0000:00:14.0/usb1/1-3/1-3:1.0/host9/target9:0:0/9:0:0:0/block/sdv")}
-	const virtual = "sys/devices/pci0000:00/0000:00:14.0/usb1/1-3/1-3:1.0/host9/target9:0:0/9:0:0:0/block/sdv/"
-	tree[virtual+"size"] = &fstest.MapFile{Data: []byte("100\n")}
-	tree[virtual+"device/model"] = &fstest.MapFile{Data: []byte("Virtual HDISK0\n")}
-	block(tree, "mmcblk0", map[string]string{"size": "100"})
-	block(tree, "cciss!c0d0", map[string]string{"size": "200"})
-
-	disks, skipped := Disks(tree)
-	var names []string
-	for _, d := range disks {
-		names = append(names, d.Name)
-	}
-	if diff := cmp.Diff([]string{"/dev/cciss/c0d0", "/dev/mmcblk0"}, names); diff != "" {
-		t.Error(diff)
-	}
-	reasons := map[string]string{}
-	for _, s := range skipped {
-		reasons[s.Name] = s.Reason
-	}
-	for name, want := range map[string]string{
-		"/dev/loop0": "not hardware", "/dev/sdm": "member of md127", "/dev/sdn": "member of md0", "/dev/sdv": "virtual media",
-		"/dev/sdx": "no medium", "/dev/nvme0c0n1": "path of a multipath disk",
-	} {
-		if reasons[name] != want {
-			t.Errorf("%s: %q, want %q", name, reasons[name], want)
-		}
-	}
-}
-
 func TestWWN(t *testing.T) {
 	for id, want := range map[string][3]string{
 		"":                     {},

@@ -17,6 +17,7 @@ func onSAS(t *testing.T, tree fstest.MapFS, name, port, wwid string, files strin
 	fill(t, tree, "sys/block/"+name+" -> ../devices/pci0000:00/0000:03:00.0/host0/port-0:"+port+"/end_device-0:"+port+
 		"/target0:0:"+port+"/0:0:"+port+":0/block/"+name+"\n"+
 		device+"block/"+name+"/device -> ../../../0:0:"+port+":0\n"+
+		device+"subsystem -> /sys/bus/scsi\n"+device+"type = \"0\\n\"\n"+
 		device+"block/"+name+"/size = \"2048\\n\"\n"+device+"model = \"ST1200MM0009\\n\"\n"+device+"wwid = \""+wwid+"\\n\"\n"+
 		device+"vpd_pg80 = \"\\x00\\x80\\x00\\x04WFK1\"\n")
 	if files != "" {
@@ -44,7 +45,7 @@ func TestMultipath(t *testing.T) {
 			[]string{"/dev/sdb"}, map[string]string{"/dev/sda": "another path to /dev/sdb"}},
 		"the first stands by": {`access_state = "standby\n"`, `access_state = "active/non-optimized\n"`, drive,
 			[]string{"/dev/sdb"}, map[string]string{"/dev/sda": "another path to /dev/sdb"}},
-		"in use by the second": {"", `block/sdb/holders/md0/size = ""`, drive, nil,
+		"in use by the second": {"", `block/sdb/holders/md0/md/level = "raid1\n"`, drive, nil,
 			map[string]string{"/dev/sda": "another path to /dev/sdb", "/dev/sdb": "member of md0"}},
 		"two disks": {"", "", other, []string{"/dev/sda", "/dev/sdb"}, map[string]string{}},
 	} {

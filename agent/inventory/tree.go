@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
 // read has the paths that the collectors read, as patterns. A collector that reads a
@@ -20,7 +22,8 @@ func read() []string {
 	}
 	return slices.Concat(
 		under("proc", "cpuinfo", "meminfo"),
-		under("sys/block/*", "size", "serial", "wwid", "nsid", "hidden", "device/model", "device/vendor", "device/serial",
+		under("sys/block/*", "size", "serial", "wwid", "nsid", "hidden", "ro", "removable", "md/level", "dm/name", "slaves/*",
+			"device/subsystem", "device/driver", "device/type", "device/model", "device/vendor", "device/serial",
 			"device/wwid", "device/vpd_pg80", "device/state", "device/access_state", "device/raid_level",
 			"queue/rotational", "queue/logical_block_size", "queue/physical_block_size", "holders/*", "*/holders/*"),
 		under("sys/bus/pci/devices/*", "vendor", "device", "class", "revision", "numa_node", "index", "acpi_index",
@@ -59,7 +62,8 @@ func Tree(fsys fs.FS) []byte {
 			continue // only for a pattern that is none
 		}
 		for _, m := range matches {
-			if name, disk := strings.CutPrefix(m, "sys/block/"); !disk || notHardware().FindString(name) == "" {
+			if name, disk := strings.CutPrefix(m, "sys/block/"); !disk || notADisk(fsys, strings.Split(name, "/")[0]) !=
+				agentapi.NotHardware {
 				record(fsys, m, entries)
 			}
 		}

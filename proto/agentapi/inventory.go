@@ -151,6 +151,8 @@ type Disk struct {
 	LogicalSectors     int    `json:"logical_sectors,omitempty"`
 	PhysicalSectors    int    `json:"physical_sectors,omitempty"`
 	Transport          string `json:"tran,omitempty"`
+	// ReadOnly is Ferrite's own: the kernel refuses to write, as to a worn-out SSD.
+	ReadOnly bool `json:"ferrite_read_only,omitempty"`
 	// Paths are the other names of a disk that is reached by several ways, which
 	// ironic-python-agent leaves to multipathd.
 	Paths []DiskPath `json:"paths,omitempty"`

@@ -54,7 +54,7 @@ func Choose(disks []agentapi.Disk, left []agentapi.SkippedDisk, w Wish) (agentap
 	verdicts := make([]Verdict, len(sorted))
 	for i, d := range sorted {
 		verdicts[i].Disk = d
-		if verdicts[i].Why, err = unfit(d, tests, w.Skip); err != nil {
+		if verdicts[i].Why, err = unfit(d, tests, w); err != nil {
 			return agentapi.Disk{}, nil, err
 		}
 	}
@@ -75,11 +75,17 @@ func Choose(disks []agentapi.Disk, left []agentapi.SkippedDisk, w Wish) (agentap
 }
 
 // unfit says why a disk cannot be meant; "" when it can.
-func unfit(d agentapi.Disk, tests []test, skip []Hints) (string, error) {
+func unfit(d agentapi.Disk, tests []test, w Wish) (string, error) {
 	if strings.Contains(strings.ToLower(d.Model), "virtual") && d.Transport == "usb" {
 		return "virtual media", nil // which ironic-python-agent lists among the disks
 	}
-	by, err := KeptBy(skip, d)
+	if d.ReadOnly {
+		return "read-only", nil
+	}
+	if _, named := w.Hints["name"]; !named && strings.HasPrefix(d.Name, "/dev/pmem") { // its only name in Linux
+		return "persistent memory, which is taken only when root_device names it", nil
+	}
+	by, err := KeptBy(w.Skip, d)
 	if err != nil {
 		return "", err
 	}

@@ -337,3 +337,20 @@ func TestPathsAreOneDisk(t *testing.T) {
 		})
 	}
 }
+
+// TestUnlikelyRoots: persistent memory is taken when it is named alone, a disk that takes no writes never.
+func TestUnlikelyRoots(t *testing.T) {
+	disks := []agentapi.Disk{{Name: "/dev/pmem0", Size: 8 * oneGiB}, {Name: "/dev/sda", Size: 9 * oneGiB, ReadOnly: true},
+		{Name: "/dev/sdb", Size: 10 * oneGiB}}
+	for _, c := range []struct {
+		hints Hints
+		want  string
+	}{
+		{nil, "/dev/sdb"}, {Hints{"size": ">= 4"}, "/dev/sdb"}, {Hints{"name": "/dev/pmem0"}, "/dev/pmem0"},
+		{Hints{"name": "/dev/sda"}, ""},
+	} {
+		if d, verdicts, err := Choose(disks, nil, Wish{Hints: c.hints}); d.Name != c.want || (c.want == "") != (err != nil) {
+			t.Errorf("%v: %q, %v, %+v", c.hints, d.Name, err, verdicts)
+		}
+	}
+}
