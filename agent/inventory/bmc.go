@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/netip"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/proto/placeholder"
 )
 
 // IPMI sends a command to the machine's own BMC and returns the answer after
@@ -80,7 +82,7 @@ func lanAddress(k IPMI, channel byte) (BMC, error) {
 		b.IPv4 = a.String()
 	}
 	if mac, err := lanParam(k, channel, paramMAC, 6); err == nil {
-		b.MAC = net.HardwareAddr(mac).String()
+		b.MAC = placeholder.MAC(net.HardwareAddr(mac[:6]).String())
 	}
 	for _, param := range []byte{paramIPv6Static, paramIPv6Dynamic} {
 		// Set selector, source and enable bits, the address, its prefix, status.

@@ -58,7 +58,8 @@ func bmcNIC(fsys fs.FS, folder, mac string, hosts []hostInterface) string {
 // the machine's own.
 func BMCCard(fsys fs.FS, name string) string {
 	folder := path.Join("sys/class/net", name)
-	return bmcNIC(fsys, folder, strings.ToLower(text(fsys, folder, "address")), hostInterfaces(smbios(fsys)))
+	table, _ := smbios(fsys)
+	return bmcNIC(fsys, folder, strings.ToLower(text(fsys, folder, "address")), hostInterfaces(table))
 }
 
 // hostInterface is a way to the BMC's Redfish service (DSP0270 1.3, 8.2 and 8.3).

@@ -13,7 +13,7 @@ import (
 // (a processor's family, signature and flags). Collector dmi-decode; nil on a machine
 // without SMBIOS.
 func DMI(fsys fs.FS) *agentapi.DMI {
-	if table := smbios(fsys); len(table) > 0 {
+	if table, _ := smbios(fsys); len(table) > 0 {
 		return dmiOf(table)
 	}
 	return nil

@@ -35,17 +35,10 @@ type Host struct {
 // out.
 func (h Host) Collect(ctx context.Context) agentapi.Inventory {
 	disks, left := Disks(h.FS)
-	for _, s := range left {
-		level := slog.LevelInfo
-		if s.Reason == agentapi.NotHardware { // loops and the like, by the dozen
-			level = slog.LevelDebug
-		}
-		h.Log.Log(ctx, level, "disk left out", "disk", s.Name, "reason", s.Reason)
-	}
 	interfaces, skipped := Interfaces(h.FS, h.Addresses)
-	for _, s := range skipped {
-		h.Log.Info("interface left out", "interface", s.Name, "reason", s.Reason)
-	}
+	h.noteSkipped(ctx, map[string][]Skipped{
+		"disk": left, "interface": skipped, "address": withoutAddress(interfaces), "SMBIOS": damaged(h.FS),
+	})
 	bmc := FindBMC(ctx, h.IPMI, h.Log)
 	return agentapi.Inventory{
 		Interfaces:   interfaces,

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -101,8 +102,73 @@ func TestMemoryOfSMBIOS(t *testing.T) {
 	} {
 		table = append(table, m...)
 	}
-	if got := fittedMB(structures(table)); got != 16384+65536+2 {
-		t.Errorf("%d MB", got)
+	if list, damage := structures(table); fittedMB(list) != 16384+65536+2 || damage != "" {
+		t.Errorf("%d MB, %s", fittedMB(list), damage)
+	}
+}
+
+// TestDamagedSMBIOS: what comes before the damage is there, and the damage is named.
+func TestDamagedSMBIOS(t *testing.T) {
+	bios := "\x00\x06\x00\x00\x01\x02" + "Maker\x00V\xfc1\x00\x00"
+	for name, c := range map[string]struct {
+		table   string
+		kinds   int
+		version string
+		damage  string
+	}{
+		"whole":              {bios + "\x7f\x04\x01\x00\x00\x00", 2, "V?1", ""},
+		"no end":             {bios, 1, "V?1", ""},
+		"zeros behind":       {bios + strings.Repeat("\x00", 30), 1, "V?1", ""},
+		"cut in the texts":   {bios[:len(bios)-4], 1, "V", ""},
+		"cut behind":         {bios + "\x11\x28\x02", 1, "V?1", "damaged at byte 17 of 20, after structure 1"},
+		"cut in a structure": {bios + "\x11\x28\x02\x00\x01", 1, "V?1", "damaged at byte 17 of 22, after structure 1"},
+		"a length below 4":   {bios + "\x11\x01\x02\x00" + bios, 1, "V?1", "damaged at byte 17 of 38, after structure 1"},
+		"nothing":            {"", 0, "", ""},
+	} {
+		list, damage := structures([]byte(c.table))
+		version := ""
+		if len(list) > 0 {
+			version = list[0].text(5)
+		}
+		if len(list) != c.kinds || version != c.version || damage != c.damage {
+			t.Errorf("%s: %d structures, version %q, %q", name, len(list), version, damage)
+		}
+	}
+}
+
+// TestOddItems: no item of a list fails the list, and each is named with a reason.
+func TestOddItems(t *testing.T) {
+	text := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
+	tree := fstest.MapFS{
+		"sys/firmware/dmi/tables/DMI": text("\x00\x04\x00\x00\x00\x00\x04\x02"),
+		"sys/block/mtdblock0/size":    text("8\n"), "sys/block/mtdblock0/device/subsystem/x": text(""),
+		"sys/class/dmi/id/product_serial": text("To be filled by O.E.M.\n"),
+		"sys/class/dmi/id/product_name":   text("R\xe4ck\n"),
+	}
+	for name, address := range map[string]string{"eth0": "52:54:00:00:00:01", "eth1": "00:00:00:00:00:00", "eth2": "",
+		"eth3": "ff:ff:ff:ff:ff:ff", "eth4": "52:54:00:00:00:02"} {
+		tree["sys/class/net/"+name+"/address"], tree["sys/class/net/"+name+"/type"] = text(address+"\n"), text("1\n")
+		tree["sys/class/net/"+name+"/device/vendor"] = text("0x8086\n")
+	}
+	var log strings.Builder
+	h := Host{FS: tree, IPMI: noBMC{}, Addresses: func(string) []netip.Addr { return nil },
+		Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	found := agentapi.Inspection{Inventory: h.Collect(t.Context())}
+	if err := found.Validate(); err != nil {
+		t.Error(err)
+	}
+	if want := []string{"52:54:00:00:00:01", "52:54:00:00:00:02"}; !slices.Equal(found.Inventory.MACs(), want) ||
+		!slices.Equal(MACs(tree), want) || len(found.Inventory.Interfaces) != 5 {
+		t.Errorf("addresses %v, %v of %d interfaces", found.Inventory.MACs(), MACs(tree), len(found.Inventory.Interfaces))
+	}
+	if serial := found.Inventory.SystemVendor.SerialNumber; serial != "To be filled by O.E.M." {
+		t.Errorf("serial number %q: Ironic shows it as it is", serial)
+	}
+	for _, named := range []string{"kind=disk name=/dev/mtdblock0", "kind=address name=eth1", "kind=address name=eth2",
+		"kind=address name=eth3", "kind=SMBIOS", "damaged at byte 6 of 8"} {
+		if !strings.Contains(log.String(), named) {
+			t.Errorf("%q is not named in:\n%s", named, log.String())
+		}
 	}
 }
 
@@ -111,7 +177,7 @@ func FuzzSMBIOS(f *testing.F) {
 		f.Add(captured(f, machine)["sys/firmware/dmi/tables/DMI"].Data)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		table := structures(b)
+		table, _ := structures(b)
 		if fittedMB(table) < 0 {
 			t.Error("negative memory")
 		}
@@ -123,7 +189,7 @@ func FuzzSMBIOS(f *testing.F) {
 }
 
 // lanBMC answers as a BMC with a LAN channel 1.
-type lanBMC struct{ v6 bool }
+type lanBMC struct{ v6, noMAC bool }
 
 func (b lanBMC) IPMI(netfn, cmd byte, data []byte, _ time.Duration) ([]byte, error) {
 	switch {
@@ -131,6 +197,8 @@ func (b lanBMC) IPMI(netfn, cmd byte, data []byte, _ time.Duration) ([]byte, err
 		return []byte{1, mediumLAN, 1, 0x80}, nil
 	case netfn == netfnTransport && cmd == getLANParams && data[1] == paramIP:
 		return []byte{0x11, 10, 0, 0, 9}, nil
+	case netfn == netfnTransport && cmd == getLANParams && data[1] == paramMAC && b.noMAC:
+		return make([]byte, 7), nil
 	case netfn == netfnTransport && cmd == getLANParams && data[1] == paramMAC:
 		return []byte{0x11, 0x52, 0x54, 0, 1, 2, 3}, nil
 	case netfn == netfnTransport && cmd == getLANParams && data[1] == paramIPv6Dynamic && b.v6:
@@ -148,6 +216,7 @@ func TestFindBMC(t *testing.T) {
 	}{
 		{noBMC{}, BMC{}},
 		{lanBMC{}, BMC{IPv4: "10.0.0.9", MAC: "52:54:00:01:02:03", Channel: 1}},
+		{lanBMC{noMAC: true}, BMC{IPv4: "10.0.0.9", Channel: 1}},
 		{lanBMC{v6: true}, BMC{IPv4: "10.0.0.9", IPv6: "2001:db8::9", MAC: "52:54:00:01:02:03", Channel: 1}},
 	} {
 		if got := FindBMC(t.Context(), tc.bmc, log); got != tc.want {

@@ -68,9 +68,12 @@ func nextLLDPDU(ctx context.Context, in io.ReadCloser, log *slog.Logger) []lldp.
 			return nil
 		}
 		tlvs, err := lldp.Frame(buf[:n])
-		if err != nil {
-			log.Debug("frame passed over", "err", err)
+		if tlvs == nil {
+			log.Info("LLDP frame passed over", "err", err)
 			continue
+		}
+		if err != nil {
+			log.Warn("LLDP frame is damaged; what comes before the damage is taken", "err", err)
 		}
 		log.Info("LLDP frame received", "statements", len(tlvs))
 		return tlvs

@@ -20,7 +20,8 @@ func Memory(fsys fs.FS) agentapi.Memory {
 			}
 		}
 	}
-	m.PhysicalMB = fittedMB(smbios(fsys))
+	table, _ := smbios(fsys)
+	m.PhysicalMB = fittedMB(table)
 	if m.PhysicalMB == 0 {
 		m.PhysicalMB = m.Total >> 20
 	}

@@ -17,9 +17,6 @@ const (
 	infinibandType = 32
 )
 
-// Skipped is a network interface that is none of the machine's own, and why.
-type Skipped struct{ Name, Reason string }
-
 // Interfaces lists the machine's own network interfaces: each has a device. Bridges,
 // tunnels, loopback and the BMC's interface are left out.
 func Interfaces(fsys fs.FS, addresses func(name string) []netip.Addr) (list []agentapi.Interface, skipped []Skipped) {
@@ -58,7 +55,8 @@ func macAddress(fsys fs.FS, folder string) string {
 
 // ownInterfaces are the names of the machine's own interfaces.
 func ownInterfaces(fsys fs.FS) (own []string, skipped []Skipped) {
-	hosts := hostInterfaces(smbios(fsys))
+	table, _ := smbios(fsys)
+	hosts := hostInterfaces(table)
 	for _, name := range names(fsys, "sys/class/net") {
 		folder := path.Join("sys/class/net", name)
 		kind := number(fsys, folder, "type")
@@ -66,7 +64,7 @@ func ownInterfaces(fsys fs.FS) (own []string, skipped []Skipped) {
 			continue
 		}
 		if reason := bmcNIC(fsys, folder, strings.ToLower(text(fsys, folder, "address")), hosts); reason != "" {
-			skipped = append(skipped, Skipped{name, reason})
+			skipped = append(skipped, Skipped{Name: name, Reason: reason})
 			continue
 		}
 		own = append(own, name)
@@ -88,12 +86,8 @@ func Wired(fsys fs.FS) []string {
 
 // MACs are the addresses a lookup is made with.
 func MACs(fsys fs.FS) []string {
-	var macs []string
 	list, _ := Interfaces(fsys, func(string) []netip.Addr { return nil })
-	for _, i := range list {
-		macs = append(macs, i.MACAddress)
-	}
-	return macs
+	return agentapi.Inventory{Interfaces: list}.MACs()
 }
 
 // bestAddresses picks one of each kind: a global one before a link-local one.

@@ -3,6 +3,8 @@ package inventory
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 )
@@ -26,46 +28,48 @@ type structure struct {
 	texts  []string
 }
 
-// smbios reads the machine's SMBIOS table; nothing where there is none.
-func smbios(fsys fs.FS) []structure {
+// smbios reads the machine's SMBIOS table; nothing where there is none. damage says where
+// it cannot be read any more, and why; "" for a whole table.
+func smbios(fsys fs.FS) (list []structure, damage string) {
 	table, err := fs.ReadFile(fsys, "sys/firmware/dmi/tables/DMI")
-	if err != nil {
-		return nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err.Error()
 	}
 	return structures(table)
 }
 
-// structures splits a table into its structures, up to the first damage.
-func structures(table []byte) []structure {
-	var list []structure
-	for len(table) >= 4 {
-		length := int(table[1])
-		if length < 4 || length > len(table) {
+// structures splits a table into its structures, up to the first damage: where the next
+// one begins, only a whole one says. Of a table that is cut off in the last texts these
+// are taken. Zeros behind the last structure are room that the firmware did not use.
+func structures(table []byte) (list []structure, damage string) {
+	size := len(table)
+	for len(table) > 0 {
+		if len(table) < 4 || table[1] < 4 || int(table[1]) > len(table) {
+			if len(bytes.Trim(table, "\x00")) > 0 {
+				damage = fmt.Sprintf("damaged at byte %d of %d, after structure %d", size-len(table), size, len(list))
+			}
 			break
 		}
-		s := structure{kind: table[0], handle: binary.LittleEndian.Uint16(table[2:]), data: table[:length]}
-		s.texts, table = textsOf(table[length:])
+		s := structure{kind: table[0], handle: binary.LittleEndian.Uint16(table[2:]), data: table[:table[1]]}
+		s.texts, table = textsOf(table[table[1]:])
 		list = append(list, s)
 		if s.kind == smbiosEnd {
 			break
 		}
 	}
-	return list
+	return list, damage
 }
 
 // textsOf reads the texts behind a structure, each ended by a zero byte and all
 // by another, and what follows them.
 func textsOf(b []byte) (texts []string, rest []byte) {
-	end := bytes.Index(b, []byte{0, 0})
-	if end < 0 {
-		return nil, nil
-	}
-	if end > 0 {
-		for t := range bytes.SplitSeq(b[:end], []byte{0}) {
+	own, rest, _ := bytes.Cut(b, []byte{0, 0})
+	if len(own) > 0 {
+		for t := range bytes.SplitSeq(bytes.TrimSuffix(own, []byte{0}), []byte{0}) {
 			texts = append(texts, strings.TrimSpace(strings.ToValidUTF8(string(t), "?")))
 		}
 	}
-	return texts, b[end+2:]
+	return texts, rest
 }
 
 // u8, u16, u32 and u64 read a field; ok is false where an older SMBIOS has none.

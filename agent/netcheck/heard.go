@@ -86,8 +86,8 @@ func (h *Heard) arp(b []byte, tag int) {
 
 // announced keeps the VLANs that an LLDP frame names.
 func (h *Heard) announced(frame []byte) {
-	tlvs, err := lldp.Frame(frame)
-	if err != nil {
+	tlvs, _ := lldp.Frame(frame) // what comes before damage counts
+	if tlvs == nil {
 		return
 	}
 	n, _ := lldp.Read(tlvs) // unreadable parts are passed over

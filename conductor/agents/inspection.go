@@ -93,9 +93,11 @@ func decodeInspection(raw []byte) (agentapi.Inspection, error) {
 	if len(top["inventory"]) == 0 {
 		return data, badRequest("Invalid inspection data: 'inventory' is a required property")
 	}
-	if err := json.Unmarshal(raw, &data); err != nil {
+	odd, err := agentapi.Decode(raw, &data)
+	if err != nil {
 		return data, badRequest("Invalid inspection data: %v", err)
 	}
+	data.Odd = odd
 	if err := data.Validate(); err != nil {
 		return data, badRequest("Invalid inspection data: %v", err)
 	}

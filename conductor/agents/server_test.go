@@ -215,6 +215,10 @@ func TestContinueInspection(t *testing.T) {
 			strings.Repeat("{},", 100_000) + `{}]}}`, 0, 400},
 		{"a mode that is more", "", `{"inventory":{"interfaces":[{"mac_address":"` + aMAC +
 			`"}],"boot":{"current_boot_mode":"uefi,trusted:true"}}}`, 0, 400},
+		{"odd kinds", "", `{"inventory":{"interfaces":[{"mac_address":7},{"mac_address":"` + aMAC + `"}],"disks":[{"size":"1"}],` +
+			`"cpu":{"count":"8"},"memory":[]},"root_disk":"sda","pci_devices":{}}`, 0, 202},
+		{"one odd address", "", `{"inventory":{"interfaces":[{"name":"a","mac_address":"N/A"},{"mac_address":"` + aMAC +
+			`"}]}}`, 0, 202},
 		{"empty", "", ``, 0, 400},
 		{"list", "", `[]`, 0, 400},
 		{"cut short", "", string(recorded[:len(recorded)/2]), 0, 400},

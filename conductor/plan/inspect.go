@@ -57,6 +57,9 @@ func (d *decision) dataReceived(e Inspected) error {
 		d.failRun(err.Error())
 		return nil
 	}
+	if e.Data.Odd != "" {
+		d.note("WARNING", Clip("inspection data have a value that is left out: "+e.Data.Odd))
+	}
 	d.learn(e.Data)
 	if managers := e.Data.Managers(); checkVersions(managers) == nil {
 		d.n.Run.Versions = managers

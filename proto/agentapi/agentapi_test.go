@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -189,7 +190,8 @@ func TestValidateRefuses(t *testing.T) {
 		"inspection mode": {inspected(func(i *Inventory) { i.Boot.CurrentBootMode = "uefi,trusted:true" }),
 			"neither bios nor uefi"},
 		"heartbeat no url": {Heartbeat{AgentToken: "t", AgentVersion: "v", CallbackURL: "ftp://x"}, "not an http(s) URL"},
-		"inspection mac":   {Inspection{Inventory: Inventory{Interfaces: []Interface{{MACAddress: "zz"}}}}, "not a MAC"},
+		"inspection mac": {Inspection{Inventory: Inventory{Interfaces: []Interface{{MACAddress: "zz"}}}},
+			"has a MAC address"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -216,4 +218,19 @@ func FuzzCommand(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestDecode: an odd value costs itself alone.
+func TestDecode(t *testing.T) {
+	var i Inspection
+	odd, err := Decode([]byte(`{"inventory":{"interfaces":[{"mac_address":7},{"mac_address":"52-54-00-00-00-01"},`+
+		`{"mac_address":"N/A"}],"cpu":{"count":"8","architecture":"x86_64"},"disks":[{"name":"/dev/sda","size":"1"}]}}`), &i)
+	if err != nil || !strings.Contains(odd, "mac_address") || i.Validate() != nil ||
+		!slices.Equal(i.Inventory.MACs(), []string{"52:54:00:00:00:01"}) ||
+		i.Inventory.CPU.Architecture != "x86_64" || len(i.Inventory.Disks) != 1 {
+		t.Errorf("%q, %v, %+v", odd, err, i)
+	}
+	if _, err := Decode([]byte(`{"inventory":`), &i); err == nil {
+		t.Error("half a document is taken")
+	}
 }

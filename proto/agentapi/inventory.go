@@ -1,8 +1,11 @@
 package agentapi
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
-	"net"
+
+	"github.com/ferrite-metal/ferrite/proto/placeholder"
 )
 
 // Inspection is the body of POST /v1/continue_inspection.
@@ -28,6 +31,8 @@ type Inspection struct {
 	ErasePlan []ErasePlan `json:"ferrite_erase_plan,omitempty"`
 	// Clock is Ferrite's own: the machine's clocks as the agent found them.
 	Clock *Clock `json:"ferrite_clock,omitempty"`
+	// Odd is what Decode has left out of the body; "" for nothing.
+	Odd string `json:"-"`
 }
 
 // Clock is the clocks of a machine at the start of its agent, and the conductor's time at
@@ -39,6 +44,16 @@ type Clock struct {
 	Pinned    bool   `json:"pinned,omitempty"` // the conductor's certificate is pinned: its time is taken
 	Set       string `json:"set,omitempty"`    // the time that the system's clock was set to last
 	RTCSet    bool   `json:"rtc_set,omitempty"`
+}
+
+// Decode reads inspection data, or a part of them. A value of another kind than v has is left out, and odd names the
+// first: hardware managers of operators add to the data, and one odd value must not cost the rest.
+func Decode(raw []byte, v any) (odd string, err error) {
+	err = json.Unmarshal(raw, v)
+	if other, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && other.Field != "" {
+		return fmt.Sprintf("%s, which is of the kind %s", other.Field, other.Value), nil
+	}
+	return "", err
 }
 
 // SkippedDisk is a block device that is no disk to work on, and why.
@@ -62,11 +77,11 @@ func (i Inspection) Validate() error {
 	if n := len(i.Inventory.Interfaces); n > maxInterfaces {
 		return fmt.Errorf("inspection data: inventory.interfaces has %d entries, at most %d are taken", n, maxInterfaces)
 	}
+	if len(i.Inventory.MACs()) == 0 {
+		return fmt.Errorf("inspection data: none of the %d entries of inventory.interfaces has a MAC address; "+
+			"mac_address of the first is %.40q", len(i.Inventory.Interfaces), i.Inventory.Interfaces[0].MACAddress)
+	}
 	for n, f := range i.Inventory.Interfaces {
-		if _, err := net.ParseMAC(f.MACAddress); err != nil {
-			return fmt.Errorf("inspection data: inventory.interfaces[%d].mac_address %.40q is not a MAC address", n,
-				f.MACAddress)
-		}
 		if len(f.Name) > maxText {
 			return fmt.Errorf("inspection data: inventory.interfaces[%d].name has %d characters, at most %d are taken", n,
 				len(f.Name), maxText)
@@ -96,6 +111,18 @@ type Inventory struct {
 	Boot         BootInfo     `json:"boot"`
 	Hostname     string       `json:"hostname"`
 	TPM          *TPM         `json:"tpm,omitempty"` // ours: ironic-python-agent does not tell
+}
+
+// MACs are the addresses that a machine is known by: those of its interfaces, in small
+// letters, without what firmware writes for none. An interface without one stays in the
+// inventory, and stands for nothing.
+func (i Inventory) MACs() (macs []string) {
+	for _, f := range i.Interfaces {
+		if mac := placeholder.MAC(f.MACAddress); mac != "" {
+			macs = append(macs, mac)
+		}
+	}
+	return macs
 }
 
 // Interface is one network interface. Vendor and Product are PCI ids "0x..."; of a card that a BMC reports, Product is

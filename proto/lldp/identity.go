@@ -1,10 +1,12 @@
 package lldp
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
+	"strings"
 )
 
 // chassisMAC is the subtype of a chassis identity that is a MAC address.
@@ -14,20 +16,19 @@ const chassisMAC = 4
 // table 8-2).
 func chassisIDs() map[byte]func([]byte) (string, error) {
 	return map[byte]func([]byte) (string, error){
-		1: text, 2: text, 3: text, chassisMAC: macAddress, 5: networkAddress, 6: text, 7: text,
+		1: name, 2: name, 3: name, chassisMAC: macAddress, 5: networkAddress, 6: name, 7: name,
 	}
 }
 
-// portIDs is the same for a port (table 8-3). An agent circuit ID (6) is bytes
-// that mean nothing to anybody else.
+// portIDs is the same for a port (table 8-3).
 func portIDs() map[byte]func([]byte) (string, error) {
 	return map[byte]func([]byte) (string, error){
-		1: text, 2: text, 3: macAddress, 4: networkAddress, 5: text, 7: text,
+		1: name, 2: name, 3: macAddress, 4: networkAddress, 5: name, 6: name, 7: name,
 	}
 }
 
 // identity reads who a chassis or a port is.
-func identity(name string, forms map[byte]func([]byte) (string, error)) func(Neighbor, []byte) error {
+func identity(key string, forms map[byte]func([]byte) (string, error)) func(Neighbor, []byte) error {
 	return func(n Neighbor, b []byte) error {
 		if len(b) < 2 {
 			return errShort
@@ -38,15 +39,29 @@ func identity(name string, forms map[byte]func([]byte) (string, error)) func(Nei
 		}
 		id, err := form(b[1:])
 		if err == nil {
-			n.say(name, id)
+			n.say(key, id)
 		}
 		return err
 	}
 }
 
+// name is text, or bytes that are none as digits: switches write their number for a port,
+// or a MAC address, where a text is allowed.
+func name(b []byte) (string, error) {
+	if s, err := text(b); err == nil && s != "" {
+		return s, nil
+	}
+	return hex.EncodeToString(b), nil
+}
+
+// macAddress is six bytes, or text: some switches write it out.
 func macAddress(b []byte) (string, error) {
 	if len(b) != 6 {
-		return "", fmt.Errorf("a MAC address of %d bytes", len(b))
+		written, err := net.ParseMAC(strings.TrimRight(string(b), "\x00"))
+		if err != nil {
+			return "", fmt.Errorf("a MAC address of %d bytes", len(b))
+		}
+		b = written
 	}
 	return net.HardwareAddr(b).String(), nil
 }

@@ -52,9 +52,9 @@ type TLV struct {
 	Value []byte
 }
 
-// Frame reads an Ethernet frame with an LLDPDU. It refuses one without the
-// three TLVs that must come first, one that is cut off, and a farewell (time to
-// live 0), which says nothing of what is there.
+// Frame reads an Ethernet frame with an LLDPDU. It refuses one that names no chassis or
+// no port, and a farewell (time to live 0), which says nothing of what is there. An error
+// that comes with TLVs says where the frame is damaged: these TLVs come before.
 func Frame(b []byte) ([]TLV, error) {
 	if len(b) < addressesAndType {
 		return nil, fmt.Errorf("LLDP: frame of %d bytes, expected at least %d", len(b), addressesAndType)
@@ -71,32 +71,35 @@ func Frame(b []byte) ([]TLV, error) {
 }
 
 // split takes an LLDPDU apart, to its end TLV or, where a sender has left that
-// out, to the end of the frame.
-func split(b []byte) ([]TLV, error) {
-	var tlvs []TLV
-	for len(b) >= 2 {
+// out, to the end of the frame. The three TLVs that must come first (802.1AB 8.2) may
+// be in any order, and the time to live may be missing.
+func split(b []byte) (tlvs []TLV, damage error) {
+	first := map[int][]byte{}
+	for len(b) >= 2 && damage == nil {
 		header := binary.BigEndian.Uint16(b)
 		t := TLV{Type: int(header >> 9)}
 		length := int(header & maxValue)
 		if len(b) < 2+length {
-			return nil, fmt.Errorf("LLDP: TLV %d of type %d has %d bytes, of which %d came", len(tlvs)+1, t.Type,
+			damage = fmt.Errorf("LLDP: TLV %d of type %d has %d bytes, of which %d came", len(tlvs)+1, t.Type,
 				length, len(b)-2)
+			break
 		}
 		t.Value, b = b[2:2+length], b[2+length:]
 		tlvs = append(tlvs, t)
+		if _, seen := first[t.Type]; !seen {
+			first[t.Type] = t.Value
+		}
 		if t.Type == typeEnd {
 			break
 		}
 	}
-	for i, want := range []int{typeChassisID, typePortID, typeTTL} {
-		if len(tlvs) <= i || tlvs[i].Type != want {
-			return nil, fmt.Errorf("LLDP: TLV %d is not of type %d, as it must be", i+1, want)
-		}
+	if first[typeChassisID] == nil || first[typePortID] == nil {
+		return nil, errors.Join(errors.New("LLDP: the frame lacks the TLV of the chassis or of the port"), damage)
 	}
-	if ttl := tlvs[2].Value; len(ttl) < 2 || binary.BigEndian.Uint16(ttl) == 0 {
+	if ttl, said := first[typeTTL]; said && len(ttl) >= 2 && binary.BigEndian.Uint16(ttl) == 0 {
 		return nil, errors.New("LLDP: a farewell")
 	}
-	return tlvs, nil
+	return tlvs, damage
 }
 
 // Wire is the form TLVs have in inspection data: [type, "hex"].

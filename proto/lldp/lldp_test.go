@@ -88,12 +88,18 @@ func TestIdentities(t *testing.T) {
 		{typeChassisID, "\x04\x02\x00\x00\x00", ""},
 		{typeChassisID, "\x08what", ""},
 		{typeChassisID, "\x05\x01\x0a\x01", ""},
-		{typeChassisID, "\x07\xff\xfe", ""},
+		{typeChassisID, "\x07\xff\xfe", "ÿþ"},
+		{typeChassisID, "\x07B\xfcro-1", "Büro-1"},
+		{typeChassisID, "\x07\x00\x1c\x73\x00\x00\x01", "001c73000001"},
+		{typeChassisID, "\x04" + "02:00:00:00:00:01", "02:00:00:00:00:01"},
 		{typeChassisID, "\x07", ""},
 		{typePortID, "\x03\x02\x00\x00\x00\x00\xaa", "02:00:00:00:00:aa"},
 		{typePortID, "\x01uplink", "uplink"},
 		{typePortID, "\x04\x06\x02\x00\x00\x00\x00\xab", "02:00:00:00:00:ab"},
-		{typePortID, "\x06\x01\x02", ""},
+		{typePortID, "\x06\x01\x02\x80", "010280"},
+		{typePortID, "\x06Gi1/0/7", "Gi1/0/7"},
+		{typePortID, "\x07\x00\x00\x02\x0a", "0000020a"},
+		{typePortID, "\x05Eth1\x00\xff\xff", "Eth1"},
 		{typePortID, "\x04", ""},
 	} {
 		n, problems := Read([]TLV{{tc.kind, []byte(tc.value)}})
@@ -112,10 +118,8 @@ func TestFrameRefuses(t *testing.T) {
 	for name, frame := range map[string]string{
 		"short":          ethernet[:13],
 		"another type":   ethernet[:12] + "\x08\x00" + chassis + port + alive,
-		"no TTL":         ethernet + chassis + port + tlv(typeEnd, ""),
-		"port first":     ethernet + port + chassis + alive,
+		"no port":        ethernet + chassis + alive + tlv(typeEnd, ""),
 		"farewell":       ethernet + chassis + port + "\x06\x02\x00\x00",
-		"cut off":        ethernet + chassis + port + alive + "\x0a\x20leaf",
 		"nothing at all": ethernet,
 	} {
 		if tlvs, err := Frame([]byte(frame)); err == nil {
@@ -125,6 +129,42 @@ func TestFrameRefuses(t *testing.T) {
 	tagged := ethernet[:12] + "\x81\x00\xe0\x00" + ethernet[12:] + chassis + port + alive
 	if tlvs, err := Frame([]byte(tagged)); err != nil || len(tlvs) != 3 {
 		t.Errorf("with a priority tag, without an end: %v, %v", tlvs, err)
+	}
+}
+
+// TestOddFrames: what can be read of a frame is taken, and damage is named.
+func TestOddFrames(t *testing.T) {
+	for name, c := range map[string]struct {
+		frame   string
+		tlvs    int
+		damaged bool
+	}{
+		"no TTL":         {chassis + port + tlv(typeEnd, ""), 3, false},
+		"an empty TTL":   {chassis + port + tlv(typeTTL, "") + tlv(typeEnd, ""), 4, false},
+		"port first":     {port + chassis + alive, 3, false},
+		"cut off":        {chassis + port + alive + "\x0a\x20leaf", 3, true},
+		"cut before TTL": {chassis + port + "\x06\x02\x00", 2, true},
+	} {
+		if tlvs, err := Frame([]byte(ethernet + c.frame)); len(tlvs) != c.tlvs || (err != nil) != c.damaged {
+			t.Errorf("%s: %v, %v", name, tlvs, err)
+		}
+	}
+}
+
+// TestOddTLVs: each is read as far as it goes, and the others are not lost.
+func TestOddTLVs(t *testing.T) {
+	n, problems := Read([]TLV{
+		{typeSystemName, []byte("B\xfcro")}, {typeSystemDesc, []byte("OS\x00\xff\xfe")}, {typePortDesc, []byte("\x81\x82")},
+		{typeCapabilities, []byte("\x00\x14\x00\x04\x00")}, {typeOrganization, []byte("\x00\x80")},
+		{typeOrganization, []byte(ieee8021 + "\x03\x00\x65\x04V\xe4th")},
+		{typeMgmtAddress, []byte("\x05\x01\x0a")}, {typeMgmtAddress, []byte("\x05\x01\x0a\x00\x00\x01")},
+	})
+	want := Neighbor{"switch_system_name": "Büro", "switch_system_description": "OS",
+		"switch_capabilities_support": []any{"Bridge", "Router"}, "switch_capabilities_enabled": []any{"Bridge"},
+		"switch_port_vlans":     []any{map[string]any{"id": 101, "name": "Väth"}},
+		"switch_mgmt_addresses": []any{"10.0.0.1"}}
+	if diff := cmp.Diff(want, n); diff != "" || len(problems) != 3 {
+		t.Error(diff, problems)
 	}
 }
 
@@ -159,11 +199,9 @@ func FuzzFrame(f *testing.F) {
 	f.Add([]byte(rack()))
 	f.Add([]byte(ethernet + chassis + port + alive))
 	f.Add([]byte(ethernet[:12] + "\x81\x00\xe0\x00" + ethernet[12:] + chassis + port + alive))
+	f.Add([]byte(ethernet + port + chassis + "\x0a\x20B\xfcro"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		tlvs, err := Frame(b)
-		if err != nil {
-			return
-		}
+		tlvs, _ := Frame(b)
 		n, _ := Read(tlvs)
 		if _, err := json.Marshal(n); err != nil {
 			t.Error(err)

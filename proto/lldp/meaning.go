@@ -1,6 +1,7 @@
 package lldp
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -114,17 +115,26 @@ func number(name string) func(Neighbor, []byte) error {
 	}
 }
 
-// text is UTF-8; some switches end it with a zero byte, as in C.
+// text is UTF-8, to its first zero byte: some switches end it as in C, with anything behind. Texts of other switches
+// are ISO 8859-1, in which each byte is a letter but for two ranges of control characters.
 func text(b []byte) (string, error) {
-	if !utf8.Valid(b) {
-		return "", fmt.Errorf("% x is not UTF-8", b[:min(len(b), 16)])
+	b, _, _ = bytes.Cut(b, []byte{0})
+	if utf8.Valid(b) {
+		return string(b), nil
 	}
-	return strings.TrimRight(string(b), "\x00"), nil
+	letters := make([]rune, len(b))
+	for i, c := range b {
+		letters[i] = rune(c)
+		if c < ' ' && !strings.ContainsRune("\t\r\n", rune(c)) || c >= 0x7f && c < 0xa0 {
+			return "", fmt.Errorf("% x is neither UTF-8 nor ISO 8859-1", b[:min(len(b), 16)])
+		}
+	}
+	return string(letters), nil
 }
 
 // capabilities reads what the neighbor can be and what it is (8.5.8).
 func capabilities(n Neighbor, b []byte) error {
-	if len(b) != 4 {
+	if len(b) < 4 {
 		return errShort
 	}
 	names := []string{"Repeater", "Bridge", "WLAN", "Router", "Telephone", "DOCSIS cable device", "Station only", "C-Vlan",
@@ -157,7 +167,7 @@ func mgmtAddress(n Neighbor, b []byte) error {
 
 // protocolVLAN reads a port and protocol VLAN (802.1Q D.2.2).
 func protocolVLAN(n Neighbor, b []byte) error {
-	if len(b) != 3 {
+	if len(b) < 3 {
 		return errShort
 	}
 	n.say("switch_port_protocol_vlan_enabled", b[0]&4 != 0)
@@ -190,7 +200,7 @@ func protocolIdentity(n Neighbor, b []byte) error {
 // linkAggregation reads whether the port is one of several taken together
 // (802.1AX F.2, formerly 802.3 79.3.3).
 func linkAggregation(n Neighbor, b []byte) error {
-	if len(b) != 5 {
+	if len(b) < 5 {
 		return errShort
 	}
 	n.say("switch_port_link_aggregation_enabled", b[0]&2 != 0)
@@ -202,7 +212,7 @@ func linkAggregation(n Neighbor, b []byte) error {
 // macPHY reads how the port negotiates (802.3 79.3.1). A kind of medium younger
 // than the table leaves only its own name out.
 func macPHY(n Neighbor, b []byte) error {
-	if len(b) != 5 {
+	if len(b) < 5 {
 		return errShort
 	}
 	n.say("switch_port_autonegotiation_enabled", b[0]&2 != 0)

@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"crypto/ed25519"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -57,8 +56,10 @@ func (e *Core) InventoryOf(ctx context.Context, uuid string) (inv agentapi.Inven
 	if errors.Is(err, node.ErrNotFound) {
 		return inv, nil
 	}
-	if err == nil && json.Unmarshal(found.Inventory, &inv) != nil {
-		inv = agentapi.Inventory{}
+	if err == nil {
+		if _, bad := agentapi.Decode(found.Inventory, &inv); bad != nil {
+			inv = agentapi.Inventory{}
+		}
 	}
 	return inv, err
 }

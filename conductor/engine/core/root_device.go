@@ -61,7 +61,7 @@ func (e *Core) disksOf(ctx context.Context, n node.Node) ([]agentapi.Disk, []age
 	}
 	var plugin map[string]json.RawMessage
 	var left []agentapi.SkippedDisk
-	if err := json.Unmarshal(found.Inventory, &inventory); err != nil {
+	if _, err := agentapi.Decode(found.Inventory, &inventory); err != nil {
 		return nil, nil, fmt.Errorf("inventory of node %s: %w", n.UUID, err)
 	}
 	if json.Unmarshal(found.PluginData, &plugin) == nil && plugin[plan.SkippedDisks] != nil {

@@ -232,11 +232,7 @@ func (e *Ramdisks) ContinueInspection(ctx context.Context, uuid string, data age
 	if err := data.Validate(); err != nil {
 		return node.Node{}, node.Refuse(node.Invalid, "%v", err)
 	}
-	var macs []string
-	for _, i := range data.Inventory.Interfaces {
-		macs = append(macs, i.MACAddress)
-	}
-	n, err := e.nodeOf(ctx, macs, uuid)
+	n, err := e.nodeOf(ctx, data.Inventory.MACs(), uuid)
 	if err != nil {
 		n, err = e.waitingByBMC(ctx, data.Inventory)
 	}

@@ -39,7 +39,7 @@ func Hardware(found *node.Inspected) (*hostapi.Hardware, error) {
 		return &hostapi.Hardware{}, nil
 	}
 	var inv agentapi.Inventory
-	if err := json.Unmarshal(found.Inventory, &inv); err != nil {
+	if _, err := agentapi.Decode(found.Inventory, &inv); err != nil {
 		return nil, fmt.Errorf("inventory: %w", err)
 	}
 	var beside plugins
