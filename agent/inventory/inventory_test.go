@@ -172,6 +172,35 @@ func TestOddItems(t *testing.T) {
 	}
 }
 
+// TestMemoryOfOddFirmware: flash is no memory, and firmware that lists too few modules does not lessen it.
+func TestMemoryOfOddFirmware(t *testing.T) {
+	array := func(handle, use byte) string {
+		return "\x10\x0f" + string([]byte{handle}) + "\x00\x03" + string([]byte{use}) + strings.Repeat("\x00", 9) + "\x00\x00"
+	}
+	module := func(array byte, mb string) string {
+		return "\x11\x15\x50\x00" + string([]byte{array}) + strings.Repeat("\x00", 7) + mb +
+			strings.Repeat("\x00", 7) + "\x00\x00"
+	}
+	for name, c := range map[string]struct {
+		table  string
+		kernel string // KiB
+		want   int64
+	}{
+		"flash beside memory": {array(1, 3) + array(2, 5) + module(1, "\x00\x04") + module(1, "\x00\x04") +
+			module(2, "\x04\x00"),
+			"2000000", 2048},
+		"half of the modules": {array(1, 3) + module(1, "\x00\x04"), "4000000", 3906},
+		"no modules":          {array(1, 3), "4000000", 3906},
+		"no array":            {module(9, "\x00\x10"), "4000000", 4096},
+	} {
+		got := Memory(fstest.MapFS{"sys/firmware/dmi/tables/DMI": {Data: []byte(c.table)},
+			"proc/meminfo": {Data: []byte("MemTotal: " + c.kernel + " kB\n")}})
+		if got.PhysicalMB != c.want {
+			t.Errorf("%s: %d MB, want %d", name, got.PhysicalMB, c.want)
+		}
+	}
+}
+
 func FuzzSMBIOS(f *testing.F) {
 	for _, machine := range machines(f) {
 		f.Add(captured(f, machine)["sys/firmware/dmi/tables/DMI"].Data)

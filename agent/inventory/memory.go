@@ -8,8 +8,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Memory is the kernel's memory and the installed one. If the firmware does not list
-// its modules, the kernel's memory counts for both.
+// Memory is the kernel's memory and the installed one. If the firmware lists none of its
+// modules, or fewer than the kernel has (glpi-project/glpi-agent#750: those of one of two
+// processors), the kernel's memory counts for both.
 func Memory(fsys fs.FS) agentapi.Memory {
 	var m agentapi.Memory
 	for line := range strings.Lines(text(fsys, "proc/meminfo")) {
@@ -21,18 +22,24 @@ func Memory(fsys fs.FS) agentapi.Memory {
 		}
 	}
 	table, _ := smbios(fsys)
-	m.PhysicalMB = fittedMB(table)
-	if m.PhysicalMB == 0 {
-		m.PhysicalMB = m.Total >> 20
-	}
+	m.PhysicalMB = max(fittedMB(table), m.Total>>20)
 	return m
 }
 
-// fittedMB adds up the memory modules of a SMBIOS table.
+// fittedMB adds up the memory modules of a SMBIOS table, without those of arrays for
+// something else: video memory, flash, NVRAM, caches (DSP0134 7.17.2).
 func fittedMB(table []structure) int64 {
+	const useAt, arrayAt, systemMemory = 0x05, 0x04, 3
 	var total int64
+	other := map[uint16]bool{}
 	for _, s := range table {
-		if s.kind == smbiosMemoryDevice {
+		if use, ok := s.u8(useAt); s.kind == smbiosMemoryArray && ok && use > systemMemory {
+			other[s.handle] = true
+		}
+	}
+	for _, s := range table {
+		array, _ := s.u16(arrayAt)
+		if s.kind == smbiosMemoryDevice && !other[array] {
 			total += moduleKB(s) >> 10
 		}
 	}

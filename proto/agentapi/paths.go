@@ -1,6 +1,11 @@
 package agentapi
 
-import "slices"
+import (
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/proto/placeholder"
+)
 
 // DiskPath is one more way to a disk: another port of the drive, or of an
 // array's controller. The kernel shows each as a disk of its own unless
@@ -51,7 +56,10 @@ func (d Disk) identity() (id diskIdentity, certain bool) {
 	if wwn == "" {
 		wwn = d.WWN
 	}
-	certain = wwn != "" && d.Serial != "" && d.Vendor != "ATA" &&
+	// The kernel makes an NVMe name of maker, serial number and model where the drive has none, so that clones share it
+	// (VirtualBox/virtualbox#828).
+	named := placeholder.Text(strings.TrimPrefix(wwn, "eui.")) != "" && !strings.HasPrefix(wwn, "nvme.")
+	certain = named && placeholder.Text(d.Serial) != "" && d.Vendor != "ATA" &&
 		slices.Contains([]string{"", "sas", "fc", "iscsi", "nvme"}, d.Transport)
 	return diskIdentity{wwn, d.Serial, d.Model, d.Vendor, d.Transport, d.Size}, certain
 }

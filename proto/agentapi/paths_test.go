@@ -45,6 +45,16 @@ func TestMergePaths(t *testing.T) {
 			t.Errorf("%+v: %+v, left %+v", c, merged, left)
 		}
 	}
+	for name, c := range map[string]func(d *Disk){
+		"serial numbers that say nothing":  func(d *Disk) { d.Serial = "0000000000" },
+		"world-wide names of zeros":        func(d *Disk) { d.WWN, d.WWNWithExtension = "eui.0000000000000000", "" },
+		"names that the kernel has made":   func(d *Disk) { d.WWN, d.WWNWithExtension = "nvme.80ee-5642-00000001", "" },
+		"world-wide names of zeros at SAS": func(d *Disk) { d.WWN, d.WWNWithExtension = "0x0000000000000000", "" },
+	} {
+		if merged, left := MergePaths([]Disk{disk("/dev/sda", c), disk("/dev/sdb", c)}); len(merged) != 2 || left != nil {
+			t.Errorf("%s: %+v, left %+v", name, merged, left)
+		}
+	}
 	nothing := func(d *Disk) { d.Serial, d.WWN, d.WWNWithExtension = "", "", "" }
 	if merged, _ := MergePaths([]Disk{disk("/dev/sda", nothing), disk("/dev/sdb", nothing)}); len(merged) != 2 {
 		t.Errorf("disks that say nothing are one: %+v", merged)

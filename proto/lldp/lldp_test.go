@@ -151,6 +151,38 @@ func TestOddFrames(t *testing.T) {
 	}
 }
 
+// TestFramesOfTheField: facts of frames that others reported (chall32/LDWin#6, andkrau/LinkSkippy#1).
+func TestFramesOfTheField(t *testing.T) {
+	const ubiquiti, netgear = "\x04\xfc\xec\xda\x4e\x3f\xa4", "\x04\x2c\xb0\x5d\xa1\xac\xfd"
+	for name, c := range map[string]struct {
+		frame string
+		want  map[string]string
+	}{
+		"no name, a management address with an OID": {
+			tlv(typeChassisID, netgear) + tlv(typePortID, "\x07g1") + alive +
+				tlv(typeMgmtAddress, "\x05\x01\xc0\xa8\x01\xfd\x02\x00\x00\x00\x0d\x08broadcom") +
+				tlv(typeEnd, "") + strings.Repeat("\x00", 14),
+			map[string]string{"switch_id": "2c:b0:5d:a1:ac:fd", "port_id": "g1"}},
+		"LLDP-MED": {
+			tlv(typeChassisID, ubiquiti) + tlv(typePortID, "\x07Port 7") + alive + tlv(typePortDesc, "DESKTOP") +
+				tlv(typeSystemName, "switch-upstairs") + org(ieee8023, 1, "\x03\x00\x01\x00\x00") +
+				org("\x00\x12\xbb", 1, "\x00\x33\x04") +
+				tlv(typeEnd, ""),
+			map[string]string{"switch_id": "fc:ec:da:4e:3f:a4", "port_id": "Port 7", "switch_info": "switch-upstairs"}},
+	} {
+		tlvs, err := Frame([]byte(ethernet + c.frame))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, problems := Read(tlvs); problems != nil {
+			t.Errorf("%s: %v", name, problems)
+		}
+		if diff := cmp.Diff(c.want, Link(tlvs)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
 // TestOddTLVs: each is read as far as it goes, and the others are not lost.
 func TestOddTLVs(t *testing.T) {
 	n, problems := Read([]TLV{
