@@ -87,7 +87,7 @@ func TCP(ctx context.Context, what, iface string, at netip.AddrPort) (net.Listen
 	return l, nil
 }
 
-// control sets flags and binds to the interface before the port is bound:
+// control sets flags, has packets sent without "don't fragment", and binds to the interface before the port is bound:
 // only then do two services on different interfaces not collide.
 func control(iface string, flags ...int) func(string, string, syscall.RawConn) error {
 	return func(_, _ string, raw syscall.RawConn) error {
@@ -97,6 +97,10 @@ func control(iface string, flags ...int) func(string, string, syscall.RawConn) e
 				if err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, flag, 1); err != nil {
 					return
 				}
+			}
+			// A path may carry less than a frame and say so to nobody (ipxe/ipxe#288): routers may cut what is sent.
+			if err = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DONT); err != nil {
+				return
 			}
 			if iface != "" {
 				err = unix.BindToDevice(int(fd), iface)
