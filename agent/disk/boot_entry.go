@@ -124,10 +124,25 @@ func setVerified(vars EFIVars, name string, value []byte) error {
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(back, value) {
+	if !sameValue(name, back, value) {
 		return fmt.Errorf("EFI variable %s does not read back as written: expected %x, found %x", name, value, back)
 	}
 	return nil
+}
+
+// sameValue reports whether a variable is as it was written. A load option may have a mark
+// of the firmware's own behind it: optional data such as "BO" of AMI's Aptio.
+func sameValue(name string, got, want []byte) bool {
+	if bytes.Equal(got, want) {
+		return true
+	}
+	g, err := ParseLoadOption(got)
+	if err != nil || name == "BootOrder" {
+		return false
+	}
+	w, err := ParseLoadOption(want)
+	return err == nil && g.Attributes == w.Attributes && g.Label == w.Label && bytes.Equal(g.DevicePath, w.DevicePath) &&
+		len(w.Options) == 0
 }
 
 // orderFirst puts number at the head of BootOrder and drops stale entries. An order that

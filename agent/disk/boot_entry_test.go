@@ -21,6 +21,7 @@ type memVars struct {
 	m      map[string][]byte
 	writes int
 	lossy  bool            // firmware that loses writes
+	mark   string          // of the firmware's own, behind load options
 	sick   map[string]bool // variables that can be neither read nor deleted
 	room   int             // for how many variables there is room; 0 for any number
 }
@@ -42,7 +43,9 @@ func (v *memVars) Set(name string, b []byte) error {
 		return fmt.Errorf("EFI variable %s: %w", name, syscall.ENOSPC)
 	}
 	delete(v.sick, name)
-	if !v.lossy {
+	if !v.lossy && len(name) == 8 {
+		v.m[name] = append(b, v.mark...)
+	} else if !v.lossy {
 		v.m[name] = b
 	} else if v.m[name] == nil {
 		v.m[name] = []byte{}
@@ -163,6 +166,12 @@ func TestSickVariables(t *testing.T) {
 				t.Errorf("noted %s", text)
 			}
 		})
+	}
+	marked := &memVars{m: map[string][]byte{"Boot0000": option("a")}, mark: "AMBO"}
+	for range 2 {
+		if n, err := SetBootEntry(marked, tb, esp, 512, entry); err != nil || n != 1 {
+			t.Errorf("firmware that marks entries: number %d, %v", n, err)
+		}
 	}
 	order := maps.Clone(three)
 	order["Boot0000"] = option("debian")
