@@ -87,6 +87,7 @@ func TestFitGPT(t *testing.T) {
 		{"no protective MBR", func(d *memDisk) { clear(d.b[:512]) }, nil},
 		{"boot code stays", func(d *memDisk) { copy(d.b, "boot code") }, nil},
 		{"primary damaged, disk of the same size", func(d *memDisk) { d.b = d.b[:16<<20]; d.b[600] ^= 1 }, ErrTable},
+		{"cut off behind the last partition", func(d *memDisk) { clear(d.b[9<<20:]) }, nil},
 		{"MBR of an image, backup of an earlier system", func(d *memDisk) {
 			old := bytes.Clone(d.b[:16<<20])
 			clear(d.b)
