@@ -76,13 +76,17 @@ func isADocument(method string, answer *http.Response) bool {
 
 // checkAnswer refuses what nothing should be made of. Errors need not be JSON:
 // many BMCs answer them with a web page.
-func checkAnswer(r *http.Request, answer *http.Response, body []byte) error {
+func checkAnswer(r *http.Request, answer *http.Response, body []byte, root string) error {
 	if isADocument(r.Method, answer) {
 		switch err := checkShape(body); {
 		case err != nil:
 			return &documentError{r.URL.Path, err.Error()}
 		case !json.Valid(body):
-			return &documentError{r.URL.Path, "the answer is not JSON, but " + kindOf(answer, body)}
+			what := "the answer is not JSON, but " + kindOf(answer, body)
+			if strings.TrimRight(r.URL.Path, "/") == strings.TrimRight(root, "/") {
+				return &documentError{r.URL.Path, what + ": look whether redfish_address is that of a Redfish service"}
+			}
+			return &documentError{r.URL.Path, what + ": if it stays so, restart the BMC, or update its firmware"}
 		}
 		return nil
 	}

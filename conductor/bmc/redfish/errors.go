@@ -67,11 +67,7 @@ func isWire(err error) bool {
 type documentError struct{ path, what string }
 
 func (e *documentError) Error() string {
-	text := fmt.Sprintf("GET %s: %s", quote([]string{e.path}), e.what)
-	if e.path+"/" == defaultRoot || e.path == defaultRoot {
-		return text + ": look whether redfish_address is that of a Redfish service"
-	}
-	return text + ": if it stays so, restart the BMC, or update its firmware"
+	return fmt.Sprintf("GET %s: %s", quote([]string{e.path}), e.what)
 }
 
 func isDocument(err error) bool {

@@ -99,3 +99,36 @@ func TestMendGofish(t *testing.T) {
 		t.Errorf("%v, %v, %+v", err, odd, root.ProtocolFeaturesSupported)
 	}
 }
+
+// FuzzMend: a document of anything is decoded once it is mended, if it is an object. Mending it again changes nothing.
+func FuzzMend(f *testing.F) {
+	for _, seed := range []string{
+		`{"Boot": {"BootNext": 0}, "MemorySummary": {"TotalSystemMemoryGiB": "64"}, "Actions": [{}]}`,
+		`{"ProtocolFeaturesSupported": {"ExpandQuery": false}, "Links": "/x"}`,
+		`{"Parameters": {"AllowableValues": "On"}, "Members": [1, "/a", {"@odata.id": {}}], "Attributes": []}`,
+		`{"a": "1e400", "Id": -0.0, "PCIeDevices@odata.count": "0x10", "Status": null}`, `[]`, `{`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if checkShape(body) != nil || len(body) > 1<<16 {
+			return
+		}
+		var doc map[string]any
+		object := json.Unmarshal(body, &doc) == nil && doc != nil
+		for _, at := range []string{"/redfish/v1", "/redfish/v1/Systems/1", "/redfish/v1/Systems/1/ActionInfo", "/x"} {
+			for _, into := range typesFor(at) {
+				once, odd := mend(at, body, into)
+				if !object && len(odd) > 0 {
+					t.Errorf("%v of what is no object", odd)
+				}
+				if object && json.Unmarshal(once, reflect.New(into).Interface()) != nil {
+					t.Errorf("%s does not take %s", into, once)
+				}
+				if twice, odd := mend(at, once, into); object && (string(twice) != string(once) || len(odd) > 0) {
+					t.Errorf("%s became %s, %v", once, twice, odd)
+				}
+			}
+		}
+	})
+}

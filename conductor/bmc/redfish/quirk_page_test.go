@@ -58,6 +58,22 @@ The manufacturer is that of the ComputerSystem, or of the Manager where the syst
 	for _, a := range redfish.Adaptations() {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", a.Sign, a.Way, a.Seen, a.Source)
 	}
+	b.WriteString(`
+## Odd documents
+
+A property of another kind than the standard's is read as what it means where that is clear: text that is a number, a
+number or true for text, a link as text, one item in the place of a list. Anything else is left out, and all others are
+read. The log says so once for each BMC (key ` + "`odd`" + `), and each trace. A document that is no JSON is left out. A
+member that is no link is left out. URLs of the BMC's own host are taken as paths, other hosts are not followed.
+
+These properties are demanded. All others may be missing.
+
+| document | property | since | needed for |
+|---|---|---|---|
+`)
+	for _, d := range redfish.Demands() {
+		fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", d.Document, d.Property, d.Since, d.For)
+	}
 	if *update {
 		if err := os.WriteFile(quirkPage, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)

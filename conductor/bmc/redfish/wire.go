@@ -170,7 +170,7 @@ func (w *wire) trace(r *http.Request, encoding string) (*http.Response, error) {
 // exchange does the work of RoundTrip. The answer it returns is in memory.
 func (w *wire) exchange(r *http.Request) (*http.Response, []Oddity, error) {
 	if r.URL.User != nil || origin(r.URL) != w.base {
-		return nil, nil, errors.New("the BMC links to another host, which is not followed")
+		return nil, nil, &documentError{r.URL.Path, "the BMC links to another host, which is not followed"}
 	}
 	most, err := w.budget.ask()
 	if err != nil {
@@ -230,7 +230,7 @@ func (w *wire) accept(r *http.Request, answer *http.Response, most int) ([]byte,
 	if err := w.budget.spend(len(body)); err != nil {
 		return body, err
 	}
-	if err := checkAnswer(r, answer, body); err != nil {
+	if err := checkAnswer(r, answer, body, w.root); err != nil {
 		return body, err
 	}
 	if _, err := answer.Location(); err != nil && !errors.Is(err, http.ErrNoLocation) {
