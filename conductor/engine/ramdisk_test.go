@@ -245,6 +245,44 @@ func TestInspectionFindsItsNode(t *testing.T) {
 	})
 }
 
+// TestSharedAddress: a network card that the BMCs of two machines show, with the same address in both, is a port of the
+// first. The second is found all the same, whichever of its addresses comes first.
+func TestSharedAddress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.start()
+		defer w.close()
+		const shared = "52:54:00:5a:5a:5a"
+		first, second := w.create("redfish"), w.create("redfish")
+		if _, err := w.e.CreatePort(w.ctx, node.Port{NodeUUID: first.UUID, Address: shared, PXEEnabled: true}); err != nil {
+			t.Fatal(err)
+		}
+		data := agentapi.Inspection{Inventory: agentapi.Inventory{Interfaces: []agentapi.Interface{
+			{Name: "usb0", MACAddress: shared}, {Name: "eth0", MACAddress: macOf(second.UUID), HasCarrier: true}}}}
+		raw, err := json.Marshal(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.ask(first.UUID, node.Manage, node.Manageable)
+		w.ask(second.UUID, node.Manage, node.Manageable)
+		for _, both := range []bool{false, true} { // the first waits too: the word tells them apart
+			for _, n := range []node.Node{first, second} {
+				if n.UUID == second.UUID || both {
+					if err := w.e.Provision(w.ctx, n.UUID, plan.Request{Verb: node.Inspect}); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			time.Sleep(3 * time.Second)
+			got, err := w.e.ContinueInspection(w.ctx, "", data, raw, node.Caller{Word: w.word(second.UUID)})
+			if err != nil || got.UUID != second.UUID {
+				t.Errorf("first waits %v: node %q, %v; want %s", both, got.UUID, err, second.UUID)
+			}
+			w.settled(second.UUID)
+		}
+	})
+}
+
 // TestStrangersAreNotTheMachine: whoever knows a node's UUID, and has a machine
 // with a lease of its own, is given neither its token nor taken data from; and
 // the token alone sends this conductor nowhere but to the machine.

@@ -56,7 +56,7 @@ func unknownRamdisk() error {
 // boot, in clear once. c is what it shows of itself.
 func (e *Ramdisks) Lookup(ctx context.Context, macs []string, uuid string,
 	c node.Caller) (agentapi.LookupNode, string, error) {
-	n, err := e.nodeOf(ctx, macs, uuid)
+	n, err := e.nodeOf(ctx, macs, uuid, c.Word)
 	if err != nil {
 		return agentapi.LookupNode{}, "", err
 	}
@@ -77,7 +77,7 @@ func (e *Ramdisks) Lookup(ctx context.Context, macs []string, uuid string,
 // Find finds the node of a ramdisk at from that is too old for tokens. It gives out
 // nothing, so it asks for no word.
 func (e *Ramdisks) Find(ctx context.Context, macs []string, uuid string, from netip.Addr) (node.Node, error) {
-	n, err := e.nodeOf(ctx, macs, uuid)
+	n, err := e.nodeOf(ctx, macs, uuid, "")
 	if err != nil {
 		return node.Node{}, err
 	}
@@ -91,16 +91,30 @@ func (e *Ramdisks) Find(ctx context.Context, macs []string, uuid string, from ne
 	return n, nil
 }
 
-// nodeOf finds a node by its ports' addresses, or else by UUID.
-func (e *Ramdisks) nodeOf(ctx context.Context, macs []string, uuid string) (node.Node, error) {
+// nodeOf finds a node by its ports' addresses, or else by UUID. Of several nodes that is the one whose boot the caller
+// knows the word of, else the first that an agent is expected of, else the first: BMCs show every machine a network
+// card of the same address (metal3-io/metal3-docs#595).
+func (e *Ramdisks) nodeOf(ctx context.Context, macs []string, uuid, word string) (node.Node, error) {
+	var found, expected []node.Node
 	for _, mac := range macs {
 		ports, err := e.portsAt(ctx, mac)
 		if err != nil {
 			return node.Node{}, err
 		}
-		if len(ports) > 0 && (uuid == "" || ports[0].NodeUUID == uuid) {
-			return e.Node(ctx, ports[0].NodeUUID)
+		if len(ports) == 0 || uuid != "" && ports[0].NodeUUID != uuid {
+			continue
 		}
+		n, err := e.Node(ctx, ports[0].NodeUUID)
+		if err != nil || n.Agent.IsWord(word) {
+			return n, err
+		}
+		found = append(found, n)
+		if class := n.ProvisionState.Class(); class == node.Working || class == node.Waiting {
+			expected = append(expected, n)
+		}
+	}
+	if all := append(expected, found...); len(all) > 0 {
+		return all[0], nil
 	}
 	if uuid == "" {
 		return node.Node{}, unknownRamdisk()
@@ -232,7 +246,7 @@ func (e *Ramdisks) ContinueInspection(ctx context.Context, uuid string, data age
 	if err := data.Validate(); err != nil {
 		return node.Node{}, node.Refuse(node.Invalid, "%v", err)
 	}
-	n, err := e.nodeOf(ctx, data.Inventory.MACs(), uuid)
+	n, err := e.nodeOf(ctx, data.Inventory.MACs(), uuid, c.Word)
 	if err != nil {
 		n, err = e.waitingByBMC(ctx, data.Inventory)
 	}
