@@ -172,17 +172,37 @@ func mountAt(m ChrootMount, at string, attributes int) error {
 	return errors.Join(moveMount(fd, at), unix.Close(fd))
 }
 
-// moveMount puts a mount where it belongs, making the folder if there is none. An
-// image's links are followed: it is the root by now.
+// moveMount puts a mount where it belongs, making the folder if there is none.
 func moveMount(fd int, at string) error {
-	if err := os.MkdirAll(at, 0o755); err != nil {
-		return err
-	}
-	if err := unix.MoveMount(fd, "", unix.AT_FDCWD, at,
-		unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_SYMLINKS); err != nil {
+	folder, err := openFolder(at)
+	if err != nil {
 		return fmt.Errorf("mount on %s: %w", at, err)
 	}
-	return nil
+	err = unix.MoveMount(fd, "", folder, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH)
+	if err != nil {
+		err = fmt.Errorf("mount on %s: %w", at, err)
+	}
+	return errors.Join(err, unix.Close(folder))
+}
+
+// openFolder opens a folder by an absolute path, and makes what is missing of it. An image's links are followed, since
+// it is the root by now, but not the kernel's links in /proc, which lead out of any root: an image may have /run point
+// to /proc/1/root.
+func openFolder(at string) (fd int, err error) {
+	how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_MAGICLINKS}
+	fd, err = unix.Openat2(unix.AT_FDCWD, at, how)
+	if !errors.Is(err, unix.ENOENT) || at == "/" {
+		return fd, err
+	}
+	above, err := openFolder(filepath.Dir(at))
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(above) //nolint:errcheck // only a path
+	if err := unix.Mkdirat(above, filepath.Base(at), 0o755); err != nil {
+		return -1, err
+	}
+	return unix.Openat2(above, filepath.Base(at), how)
 }
 
 func unmount(at string, flags int) error {
