@@ -12,8 +12,8 @@ import (
 // TestNewAddresses: the addresses that may become ports are those of the inventory's interfaces, wherever the BMC shows
 // them, and none that is no machine's.
 func TestNewAddresses(t *testing.T) {
-	s := node.System{MACs: []string{"52:54:00:cc:00:01", "n/a", "00:00:00:00:00:00", "52:54:00:cc:00:03"}, Parts: node.Parts{
-		Cards: []node.Card{{Name: "nic4", MAC: "52:54:00:cc:00:01"}, {Name: "port 1", MAC: "52:54:00:cc:00:02"}}}}
+	s := node.System{MACs: []string{"52:54:00:cc:00:01", "n/a", "00:00:00:00:00:00", "52:54:00:cc:00:03"},
+		Parts: node.Parts{Cards: []node.Card{{Name: "nic4", MAC: "52:54:00:cc:00:01"}, {Name: "port 1", MAC: "52:54:00:cc:00:02"}}}}
 	result, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,8 @@ const (
 	CdIsADrive        Deviation = "cd-is-a-drive"
 	BootInSettings    Deviation = "boot-in-settings"
 	ModeByJob         Deviation = "mode-by-job"
+	ModeMissing       Deviation = "mode-missing"
+	TargetAloneKept   Deviation = "target-alone-kept"
 	BiosByJob         Deviation = "bios-by-job"
 )
 
@@ -95,6 +97,10 @@ var bootDeviations = []DeviationRow{
 		"AMI MegaRAC, ASRock Rack", "Ironic redfish/management.py, VENDORS_REQUIRING_FULL_BOOT_REQUEST"},
 	{ModeRefusedAlong, "A boot mode that is sent together with a boot target is refused with 400.",
 		"HPE iLO", "ansible community.general #3509"},
+	{ModeMissing, "There is no boot mode: BootSourceOverrideMode is not shown, and refused with 400.",
+		"Supermicro X10, HPE Gen9", "ironcore-dev metal-operator #982; Ironic conductor/utils.py, node_set_boot_mode"},
+	{TargetAloneKept, "A change of the boot override is answered 204, and its target alone is kept.",
+		"Supermicro AS-1015CS", "bmc-toolbox bmclib #459"},
 	{NoContinuous, "A boot override lasts for one boot: Continuous is not in the list and refused with 400.",
 		"iLO 6 and later", "libredfish #76; Ironic redfish/management.py, _set_boot_device"},
 	{ContinuousRefused, "Continuous is in the list, or there is no list, and it is refused with 400 all the same.",

@@ -60,6 +60,7 @@ func (s *Server) bootRefusal(p bootPatch, path string) error {
 			problem(lockedInPOST)},
 		{FullBootRequest, p.Target == nil || p.Enabled == nil || p.Mode == nil, problem(propertyMissing, mode).about(
 			"#/Boot/" + mode)},
+		{ModeMissing, p.Mode != nil, problem(propertyUnknown, mode).about("#/Boot/" + mode)},
 		{ModeRefusedAlong, p.Mode != nil && (p.Target != nil || p.Enabled != nil), problem(valueConflict, mode, target).about(
 			"#/Boot/" + mode)},
 		{NoContinuous, continuous, problem(valueNotInList, string(qemu.Continuous), enabled).about("#/Boot/" + enabled)},
@@ -83,6 +84,10 @@ func (s *Server) bend(p bootPatch) bootPatch {
 		if target, renamed := meant[*p.Target]; renamed {
 			p.Target = &target
 		}
+	}
+	if s.personality.has(TargetAloneKept) {
+		now := s.machine.Boot()
+		p.Enabled, p.Mode = &now.Enabled, nil
 	}
 	onlyUEFI := p.Target != nil && *p.Target == qemu.TargetUefiHTTP
 	if p.Mode == nil && !onlyUEFI && s.personality.has(ModeFallsBack) {

@@ -50,6 +50,19 @@ var wireTests = map[Deviation]func(t *testing.T, b *bench){
 		b.Send(t, patch, systemPath, oncePXE, 204)
 		b.Send(t, patch, systemPath, legacyMode, 204)
 	},
+	ModeMissing: func(t *testing.T, b *bench) {
+		b.Send(t, patch, systemPath, onceFull, 400)
+		b.Send(t, patch, systemPath, oncePXE, 204)
+		if _, shown := b.Read(t, systemPath)["Boot"].(map[string]any)["BootSourceOverrideMode"]; shown {
+			t.Error("a mode is shown")
+		}
+	},
+	TargetAloneKept: func(t *testing.T, b *bench) {
+		b.Send(t, patch, systemPath, onceFull, 204)
+		if boot := b.Read(t, systemPath)["Boot"].(map[string]any); boot["BootSourceOverrideEnabled"] != "Disabled" {
+			t.Errorf("kept: %v", boot)
+		}
+	},
 	NoContinuous: func(t *testing.T, b *bench) {
 		b.Send(t, patch, systemPath, alwaysDisk, 400)
 		b.Send(t, patch, systemPath, oncePXE, 204)

@@ -37,8 +37,8 @@ type computerSystem struct {
 type bootBody struct {
 	Enabled      qemu.Enabled   `json:"BootSourceOverrideEnabled"`
 	EnabledOneOf []qemu.Enabled `json:"BootSourceOverrideEnabled@Redfish.AllowableValues"`
-	Mode         bootMode       `json:"BootSourceOverrideMode"`
-	ModeOneOf    []bootMode     `json:"BootSourceOverrideMode@Redfish.AllowableValues"`
+	Mode         bootMode       `json:"BootSourceOverrideMode,omitempty"`
+	ModeOneOf    []bootMode     `json:"BootSourceOverrideMode@Redfish.AllowableValues,omitempty"`
 	Target       qemu.Target    `json:"BootSourceOverrideTarget"`
 	TargetOneOf  []qemu.Target  `json:"BootSourceOverrideTarget@Redfish.AllowableValues"`
 }
@@ -111,11 +111,15 @@ type resetBody struct {
 
 func (s *Server) bootBody() bootBody {
 	boot := s.machine.Boot()
-	return bootBody{
+	body := bootBody{
 		Enabled: boot.Enabled, EnabledOneOf: s.allowedEnabled(),
 		Mode: modeOf(boot.Firmware), ModeOneOf: allowedModes(),
 		Target: s.shownTarget(boot), TargetOneOf: s.allowedTargets(boot.Firmware),
 	}
+	if s.personality.has(ModeMissing) {
+		body.Mode, body.ModeOneOf = "", nil
+	}
+	return body
 }
 
 func (s *Server) getSystem(*http.Request) (reply, error) {

@@ -41,23 +41,29 @@ const bootFlagsSize = 5
 // flags reads the boot flags that the BMC passes to the firmware. A BMC without the
 // parameter, or with none set, has none.
 func (s *session) flags(ctx context.Context) (flags types.BootOptionParam_BootFlags, err error) {
+	flags, _, err = s.readFlags(ctx)
+	return flags, err
+}
+
+// readFlags reads the boot flags; known is false for a BMC that does not report them.
+func (s *session) readFlags(ctx context.Context) (flags types.BootOptionParam_BootFlags, known bool, err error) {
 	c := types.CommandGetSystemBootOptions
 	answer, err := ask(ctx, s, c, func(ctx context.Context) (*chassis.GetSystemBootOptionsParamResponse, error) {
 		return s.client.GetSystemBootOptionsParam(ctx, types.BootOptionParamSelector_BootFlags, 0, 0)
 	})
 	if unsupported(err) {
 		s.log.Warn("the BMC does not report the machine's boot device", "err", err)
-		return flags, nil
+		return flags, false, nil
 	}
 	if err != nil {
-		return flags, err
+		return flags, false, err
 	}
 	if len(answer.ParamData) < bootFlagsSize {
-		return flags, &garbledError{
+		return flags, false, &garbledError{
 			c.Name, fmt.Sprintf("the boot flags are %d bytes long, expected %d", len(answer.ParamData), bootFlagsSize),
 		}
 	}
-	return flags, flags.Unpack(answer.ParamData[:bootFlagsSize])
+	return flags, true, flags.Unpack(answer.ParamData[:bootFlagsSize])
 }
 
 func (s *session) setParam(ctx context.Context, selector types.BootOptionParamSelector, data []byte) error {
@@ -116,8 +122,31 @@ func (d *Driver) SetBootDevice(ctx context.Context, n node.Node, device string, 
 		flags := types.BootOptionParam_BootFlags{
 			BootFlagsValid: true, Persist: persistent, BIOSBootType: bootTypes[mode], BootDeviceSelector: selector,
 		}
-		return s.setParam(ctx, types.BootOptionParamSelector_BootFlags, flags.Pack())
+		return s.setFlags(ctx, flags)
 	})
+}
+
+// setFlags sets the boot flags and reads the device back: some BMCs answer that they took it and keep what was set
+// before. It is set once more then, and not believed after that. A BMC that does not report flags is believed.
+func (s *session) setFlags(ctx context.Context, want types.BootOptionParam_BootFlags) error {
+	const tries = 2
+	for try := 1; ; try++ {
+		if err := s.setParam(ctx, types.BootOptionParamSelector_BootFlags, want.Pack()); err != nil {
+			return err
+		}
+		is, known, err := s.readFlags(ctx)
+		if err != nil {
+			return fmt.Errorf("the BMC took the boot device, which cannot be read back: %w", err)
+		}
+		if !known || is.BootDeviceSelector == want.BootDeviceSelector {
+			return nil
+		}
+		if try == tries {
+			return node.Refuse(node.BMCFailed, "the BMC accepts the boot device %s and does not keep it: it shows %s; restart "+
+				"the BMC, update its firmware, or set the boot order by hand and management_interface to noop",
+				want.BootDeviceSelector, is.BootDeviceSelector)
+		}
+	}
 }
 
 // keepFlags has the BMC keep the boot flags longer than the minute after which

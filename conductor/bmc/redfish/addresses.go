@@ -112,8 +112,8 @@ func (p *parts) card(used, burnt looseText) *cardFound {
 // what connects it.
 var cardInPath = regexp.MustCompile(`/([A-Za-z]+)\([^)]*\)/MAC\(([0-9A-Fa-f]{12}),`)
 
-// readBootOptions finds cards in the boot options, where the BMC lists them nowhere else: OpenBMC of NVIDIA GH200. A card
-// on USB is the BMC's own.
+// readBootOptions finds cards in the boot options, where the BMC lists them nowhere else: OpenBMC of NVIDIA GH200. A
+// card on USB is the BMC's own.
 func (p *parts) readBootOptions() error {
 	all, err := p.members(p.links.Boot.BootOptions.Path)
 	if err != nil {

@@ -32,8 +32,9 @@ type bios struct {
 // attributeValues are the values of settings by name.
 type attributeValues map[string]any
 
-// UnmarshalJSON takes the values out of settings that are shown as objects, with what else there is to know of each (HPE
-// Cray EX235a). A setting without a value has none that could be compared: it is nil. Anything but an object is none.
+// UnmarshalJSON takes the values out of settings that are shown as objects, with what else there is to know of each
+// (HPE Cray EX235a). A setting without a value has none that could be compared: it is nil. Anything but an object is
+// none.
 func (a *attributeValues) UnmarshalJSON(b []byte) error {
 	all := map[string]any{}
 	if json.Unmarshal(b, &all) != nil {

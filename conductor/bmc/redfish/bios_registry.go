@@ -36,9 +36,9 @@ var registryVersion = regexp.MustCompile(`[._-]?v?\d+([._-]\d+)*(\.json)?$`)
 // biosRegistryName is the name of BIOS registries of several makers, looked for where the Bios names none (GH200).
 const biosRegistryName = "BiosAttributeRegistry"
 
-// registryMatch is how well a registry's name fits the one that a Bios names: 2 for the same, 1 for the same but for the
-// version, 0 for another. Dell's Bios names v1_0_3 of a registry that the file calls v1_0_0; Supermicro's X13 differs
-// likewise.
+// registryMatch is how well a registry's name fits the one that a Bios names: 2 for the same, 1 for the same but for
+// the version, 0 for another. Dell's Bios names v1_0_3 of a registry that the file calls v1_0_0; Supermicro's X13
+// differs likewise.
 func registryMatch(named, wanted string) int {
 	plain := func(s string) string { return registryVersion.ReplaceAllString(strings.ToLower(s), "") }
 	switch a, b := plain(named), plain(cmp.Or(wanted, biosRegistryName)); {

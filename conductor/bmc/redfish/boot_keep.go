@@ -14,9 +14,9 @@ import (
 // seconds after their answer.
 const keepLooks = 3
 
-// setDevice asks for an override until the BMC keeps it. Some answer 200 and keep the target alone, or set the boot mode
-// to Legacy where it is not sent along (bmc-toolbox/bmclib#459: Supermicro AS-1015CS; DMTF/Redfishtool#106; Ironic stories
-// 2008547, 2008712). It is sent from the second try on: others, HPE's, refuse it together with a device.
+// setDevice asks for an override until the BMC keeps it. Some answer 200 and keep the target alone, or set the boot
+// mode to Legacy where it is not sent along (bmc-toolbox/bmclib#459: Supermicro AS-1015CS; DMTF/Redfishtool#106; Ironic
+// stories 2008547, 2008712). It is sent from the second try on: others, HPE's, refuse it together with a device.
 func (s *session) setDevice(n node.Node, source schemas.BootSource, persistent bool) error {
 	var mode schemas.BootSourceOverrideMode // that was shown before
 	shown := shownOverride{}
@@ -51,8 +51,8 @@ func (s *session) setDevice(n node.Node, source schemas.BootSource, persistent b
 		s.log.Warn("the BMC has not kept the boot device that it accepted, which is asked for again with the boot mode",
 			"device", source, "given", shown.String())
 	}
-	return broken("the BMC accepts the boot device %s with the boot mode %s and does not keep it: it shows %s; set both in "+
-		"the firmware's setup, or update the BMC's firmware", source, cmp.Or(mode, "as it is"), shown)
+	return broken("the BMC accepts the boot device %s with the boot mode %s and does not keep it: it shows %s; set both "+
+		"in the firmware's setup, or update the BMC's firmware", source, cmp.Or(mode, "as it is"), shown)
 }
 
 // awaitOverride reads the override back until it is as asked for, or does not become so.

@@ -37,9 +37,9 @@ func (d *Driver) BootMode(ctx context.Context, n node.Node) (mode string, err er
 	return mode, err
 }
 
-// SetBootMode chooses the firmware interface. A mode that is set already is not set again:
-// many BMCs can report it and not change it. A BMC that neither shows nor takes one lacks it, which is no fault:
-// BootSourceOverrideMode is optional (ironcore-dev/metal-operator#982: Supermicro X10; Ironic's set_boot_mode: HPE Gen9).
+// SetBootMode chooses the firmware interface. A mode that is set already is not set again: many BMCs can report it and
+// not change it. A BMC that neither shows nor takes one lacks it, which is no fault: BootSourceOverrideMode is optional
+// (ironcore-dev/metal-operator#982: Supermicro X10; Ironic's set_boot_mode: HPE Gen9).
 func (d *Driver) SetBootMode(ctx context.Context, n node.Node, mode string) error {
 	want, ok := bootModes[mode]
 	if !ok {

@@ -43,8 +43,8 @@ func (b *board) resources(docs map[string]string, accept func(call string) int) 
 
 func taken(string) int { return http.StatusNoContent }
 
-// registryDocs are BIOS settings that name a registry, and a registry with an id and a name of its own: Dell, Supermicro
-// and NVIDIA's GH200 use others than the settings do.
+// registryDocs are BIOS settings that name a registry, and a registry with an id and a name of its own: Dell,
+// Supermicro and NVIDIA's GH200 use others than the settings do.
 func registryDocs(named, attributes, id, name string) map[string]string {
 	const registries = "/redfish/v1/Registries"
 	return map[string]string{

@@ -187,6 +187,19 @@ func (d *Driver) SetIndicatorState(ctx context.Context, n node.Node, component, 
 			return node.Refuse(node.Invalid, "The indicator %s of component %s shows one of %v, not %q", name, component,
 				l.states(), state)
 		}
-		return s.patch(l.Path, l.change(state))
+		if err := s.patch(l.Path, l.change(state)); err != nil {
+			return err
+		}
+		for look := 1; ; look++ {
+			if l, err = s.light(l.Path); err != nil || !l.lit() || l.state() == state {
+				return err
+			}
+			if look == keepLooks {
+				return broken("the BMC accepts the indicator %q and does not show it: it shows %q", state, l.state())
+			}
+			if err := s.pause(); err != nil {
+				return err
+			}
+		}
 	})
 }

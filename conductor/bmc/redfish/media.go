@@ -134,13 +134,43 @@ func (d *Driver) AttachMedium(ctx context.Context, n node.Node, m node.Medium) e
 		failed := node.Refuse(node.Invalid, "No suitable virtual media device found: the BMC has no %s for a %s",
 			strings.Join(mediaTypes[m.Device], " or "), m.Device)
 		for _, v := range fit {
-			if failed = s.insert(v, m); failed == nil || !refusesDrive(failed) {
+			failed = s.insert(v, m)
+			if failed == nil {
+				failed = s.awaitInsertion(v)
+			}
+			if failed == nil || !refusesDrive(failed) {
 				return failed
 			}
 			s.log.Info("a virtual drive does not take an image, the next is tried", "drive", v.Path, "err", describe(failed))
 		}
 		return failed
 	})
+}
+
+// awaitInsertion waits until a drive shows the image that it was given. Some answer before they have it, and some
+// answer 200 and have nothing in the end (HewlettPackard/python-ilorest-library#7): the URL is one that the BMC cannot
+// reach, or it has no licence. A drive that does not say whether it is empty is believed.
+func (s *session) awaitInsertion(v virtualDrive) error {
+	for look := 1; ; look++ {
+		var now struct {
+			Inserted *bool
+			Image    *string
+		}
+		_, err := s.get(v.Path, &now)
+		if err == nil && (now.Inserted == nil || *now.Inserted || now.Image != nil && *now.Image != "") {
+			return nil
+		}
+		if look == ejectTries {
+			if err != nil {
+				return fmt.Errorf("the BMC took the image, and does not say what is in its drive: %w", err)
+			}
+			return broken("the BMC accepted the image, and %s is empty: look whether the BMC reaches the image's URL, and "+
+				"into its log", v.Path)
+		}
+		if err := s.pause(); err != nil {
+			return err
+		}
+	}
 }
 
 // refusesDrive reports an answer after which another drive may do: some are

@@ -292,3 +292,42 @@ func TestNoBootMode(t *testing.T) {
 		t.Errorf("the boot mode: %v", err)
 	}
 }
+
+// TestOverrideInSettings: AMI's BMCs refuse an override of the system, take it in /SD, and show it there alone until
+// the machine starts (DMTF/Redfish-Tacklebox#144: ASRock WRX80).
+func TestOverrideInSettings(t *testing.T) {
+	const settings = "/redfish/v1/Systems/1/SD"
+	b := newBoard(t)
+	next := map[string]any{"BootSourceOverrideEnabled": "Disabled", "BootSourceOverrideTarget": "None",
+		"BootSourceOverrideMode": "UEFI"}
+	b.extra = map[string]any{"@Redfish.Settings": map[string]any{"SettingsObject": link(settings)},
+		settings: map[string]any{"Boot": next}}
+	patched := b.answer
+	b.hook = func(w http.ResponseWriter, r *http.Request, _ int) bool {
+		switch {
+		case r.Method != http.MethodPatch:
+			return false
+		case r.URL.Path != settings:
+			refuse(w, 400, "OperationSupportedInFutureStateURI", "moved to FutureState URI")
+		default:
+			b.set(func() { patched(w, r) })
+		}
+		return true
+	}
+	d := newDriver(t, redfish.Options{Pause: time.Millisecond})
+	err := d.SetBootDevice(t.Context(), b.node(), "pxe", false)
+	if device, _, readErr := d.BootDevice(t.Context(), b.node()); err != nil || readErr != nil || device != "pxe" {
+		t.Errorf("%v; %q is read back, %v", err, device, readErr)
+	}
+}
+
+// TestOverrideRefused: iLO 6 refuses any override as an operation that it does not support: the error has its words,
+// and is no reason to ask again (dsx-ai-factory/libredfish#76).
+func TestOverrideRefused(t *testing.T) {
+	b, asked := newBoard(t), 0
+	patches(b, func(map[string]string) (int, string) { asked++; return 400, "UnsupportedOperation" })
+	err := newDriver(t, redfish.Options{}).SetBootDevice(t.Context(), b.node(), "pxe", false)
+	if err == nil || !strings.Contains(err.Error(), "the BMC answered 400") || asked != 1 {
+		t.Errorf("asked %d times: %v", asked, err)
+	}
+}

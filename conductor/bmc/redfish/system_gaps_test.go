@@ -74,7 +74,8 @@ func TestSystemGaps(t *testing.T) {
 					"Links":         map[string]any{"Sessions": link("/redfish/v1/SessionService/Sessions")},
 					"UpdateService": link("/redfish/v1/UpdateService")},
 				"/redfish/v1/UpdateService": map[string]any{"FirmwareInventory": link("/redfish/v1/Firmware")},
-				"/redfish/v1/Firmware":      map[string]any{"Members": []any{link("/redfish/v1/Firmware/FW_BMC_0"), link("/redfish/v1/Firmware/UEFI")}},
+				"/redfish/v1/Firmware": map[string]any{"Members": []any{link("/redfish/v1/Firmware/FW_BMC_0"),
+					link("/redfish/v1/Firmware/UEFI")}},
 				"/redfish/v1/Firmware/UEFI": map[string]any{"Version": "02.04.12"}},
 			func(s node.System) any { return s.Architecture + " " + s.BIOSVersion }, "aarch64 02.04.12"},
 	} {

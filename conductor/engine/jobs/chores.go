@@ -76,7 +76,7 @@ func (j *job) change(ctx context.Context, set func(context.Context) error,
 		if off := j.offAgain(ctx); err == nil {
 			err = off
 		} else if off != nil {
-			err = fmt.Errorf("%w; the machine, which was off before, is on: %v", err, off) //nolint:errorlint // the first decides
+			err = fmt.Errorf("%w; the machine, which was off, is on: %v", err, off) //nolint:errorlint // the first decides
 		}
 	}
 	if err != nil {
