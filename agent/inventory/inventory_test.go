@@ -254,6 +254,22 @@ func TestFindBMC(t *testing.T) {
 	}
 }
 
+// anyBMC answers every command with the same bytes.
+type anyBMC []byte
+
+func (b anyBMC) IPMI(byte, byte, []byte, time.Duration) ([]byte, error) { return b, nil }
+
+func FuzzBMC(f *testing.F) {
+	f.Add([]byte{1, mediumLAN, 1, 0x80})
+	f.Add([]byte("\x11\x04\x00\x00\x09\x00\x00"))
+	f.Add([]byte("\x11\x04\x01\x20\x01\x0d\xb8\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x09\x40\x00"))
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		if b := FindBMC(t.Context(), anyBMC(answer), slog.New(slog.DiscardHandler)); b.MAC == "00:00:00:00:00:00" {
+			t.Error("zeros are taken for an address")
+		}
+	})
+}
+
 func TestCPUOfARM(t *testing.T) {
 	tree := fstest.MapFS{
 		"proc/cpuinfo": {Data: []byte("processor\t: 0\nFeatures\t: fp asimd\n\nprocessor\t: 1\nFeatures\t: fp asimd\n")},

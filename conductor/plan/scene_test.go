@@ -206,9 +206,11 @@ func (s *scene) read(answer string) {
 }
 
 func inspection(t *testing.T, body string) (i agentapi.Inspection) {
-	if err := json.Unmarshal([]byte(body), &i); err != nil {
+	odd, err := agentapi.Decode([]byte(body), &i)
+	if err != nil {
 		t.Fatal(err)
 	}
+	i.Odd = odd
 	return i
 }
 
