@@ -236,6 +236,8 @@ func TestDecisions(t *testing.T) {
 		{provisioning, node.Available,
 			[]edit{ready, spec(func(s *hostapi.HostSpec) { s.UserData = &hostapi.SecretReference{Name: "user"} })},
 			"provisioning error 1: config drive: the secret default/user of spec.userData does not exist"},
+		// refused before anything was done: asked again at every look, and not taken away
+		{provisioning, node.Available, []edit{ready, failing(hostapi.ProvisioningError, 9, time.Second)}, "deploy"},
 		{provisioning, node.DeployWait, nil, "OK"},
 		{provisioning, node.DeployWait, []edit{annotate(hostapi.AnnotationReboot, `{"force":true}`)}, "delete"},
 		{provisioning, node.DeployFailed, []edit{ready, lastError("no suitable disk")},

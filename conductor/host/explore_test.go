@@ -149,8 +149,7 @@ func (m model) key() string {
 	fmt.Fprintln(&b, "|", st.Provisioning.State, st.OperationalStatus, st.ErrorType, min(st.ErrorCount, giveUpAfter+1),
 		min(st.ProvisioningFailCount, 1), st.PoweredOn, translate.ImageURL(st.Provisioning.Image),
 		st.Provisioning.ID != "", st.Provisioning.RAID != nil, st.Provisioning.RootDeviceHints != nil,
-		st.GoodCredentials.Version, strings.HasPrefix(st.ErrorMessage, configDrivePrefix),
-		translate.ImageURL(st.LastAttemptedImage), len(st.Conditions) > 0 &&
+		st.GoodCredentials.Version, translate.ImageURL(st.LastAttemptedImage), len(st.Conditions) > 0 &&
 			st.Conditions[0].ObservedGeneration == m.h.Generation)
 	fmt.Fprintln(&b, begin(m.situation()).drifted(), m.disk, m.drive.key(), "|", m.speed, m.steps, m.wishes())
 	if n := m.n; n != nil {

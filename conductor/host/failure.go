@@ -99,15 +99,18 @@ func (d *decision) failOrRetry(t hostapi.ErrorType, message string) (retry bool)
 }
 
 // failUntilChanged records a failure that ends with a change by an operator. It is
-// checked again from time to time, since not every change is noticed.
+// checked again from time to time, since not every change is noticed: a file on a web server is not.
 func (d *decision) failUntilChanged(t hostapi.ErrorType, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
 	was, _, _ := strings.Cut(d.h.Status.ErrorMessage, triesMark)
 	if d.h.Status.ErrorType == t && was == message && !d.retryDue() {
 		d.awaitRetry()
-		return
+	} else {
+		d.fail(t, message)
 	}
-	d.fail(t, message)
+	if latest := d.facts.Now.Add(waitRequeue); d.RequeueAt.After(latest) {
+		d.RequeueAt = latest
+	}
 }
 
 // awaitRetry leaves a host that has failed alone until it is time.

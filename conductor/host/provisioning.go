@@ -3,7 +3,6 @@ package host
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -73,13 +72,11 @@ func (d *decision) abandonTry() {
 	d.fire(Failed)
 }
 
-// configDrivePrefix begins what is said of a try that has not begun, since what the
-// machine is to be told about itself is not there: nothing has to be taken away.
-const configDrivePrefix = "config drive: "
-
+// notBegun: a deploy was refused before anything was done to the machine, for an image or a secret that is not there.
+// Nothing has to be taken away, and to ask again costs nothing.
 func (d *decision) notBegun() bool {
-	return d.h.Status.ErrorType == hostapi.ProvisioningError &&
-		strings.HasPrefix(d.h.Status.ErrorMessage, configDrivePrefix)
+	n := d.facts.Node
+	return d.h.Status.ErrorType == hostapi.ProvisioningError && n.ProvisionState == node.Available && n.LastError == ""
 }
 
 // sameInstance: the node already has this very image as its instance.
@@ -121,12 +118,12 @@ func (d *decision) deploy() {
 		err = plan.CheckInstance(*d.facts.Node)
 	}
 	if err != nil {
-		d.fail(hostapi.ProvisioningError, err.Error())
+		d.failUntilChanged(hostapi.ProvisioningError, "%v", err)
 		return
 	}
 	drive, err := d.source().ConfigDrive()
 	if err != nil {
-		d.failUntilChanged(hostapi.ProvisioningError, configDrivePrefix+"%v", err)
+		d.failUntilChanged(hostapi.ProvisioningError, "config drive: %v", err)
 		return
 	}
 	if differs {
