@@ -17,12 +17,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ferrite-metal/ferrite/agent/disk"
+	"github.com/ferrite-metal/ferrite/agent/sys"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
 // TestMain lets this program stand for those of an image: it is static, and reports
 // what it finds.
 func TestMain(m *testing.M) {
+	if err := sys.Inside(os.Args); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
 	if name := filepath.Base(os.Args[0]); strings.HasPrefix(name, "grub-") {
 		if err := imageProgram(name); err != nil {
 			fmt.Println(err)
@@ -40,8 +45,9 @@ type seen struct {
 	Mounts []string
 	Cards  []string
 	PID    int
-	Disk   string // the first bytes of the disk it was given
-	Root   string // the device with the root's UUID
+	Disk   string   // the first bytes of the disk it was given
+	Root   string   // the device with the root's UUID
+	Others []string // processes beside itself
 }
 
 // imageProgram is a program of an image: it writes down what it finds and, where
@@ -64,6 +70,15 @@ func imageProgram(name string) error {
 	}
 	for _, c := range cards {
 		s.Cards = append(s.Cards, c.Name)
+	}
+	processes, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return err
+	}
+	for _, p := range processes {
+		if p != "/proc/1" {
+			s.Others = append(s.Others, p)
+		}
 	}
 	if s.Root, err = os.Readlink("/dev/disk/by-uuid/" + rootUUID); err != nil {
 		return err
@@ -261,6 +276,9 @@ func (b *bench) checkProgram(t *testing.T, root, name string, args, mounts []str
 	}
 	if s.PID != 1 || len(s.Cards) != 1 || s.Cards[0] != "lo" {
 		t.Errorf("%s was process %d with network cards %v, expected 1 and lo", name, s.PID, s.Cards)
+	}
+	if len(s.Others) > 0 {
+		t.Errorf("%s sees processes outside: %v", name, s.Others)
 	}
 	if s.Root != root {
 		t.Errorf("%s finds its root by UUID at %q, expected %q", name, s.Root, root)

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -43,8 +42,9 @@ const chrootOutput = 4 << 10
 // machine's devices at their usual places. do then runs programs of it, one after the
 // other, by their absolute paths. The mounts are in a namespace of their own: nothing
 // else sees them, and they end with it even where unmounting fails. Programs have no
-// network and cannot outlive the first process, and their output is returned. They are
-// root all the same, with access to the machine's disks: this is no sandbox.
+// network, see no process but their own (Inside), and cannot outlive the first; their
+// output is returned. They are root all the same, with access to the machine's disks:
+// this is no sandbox.
 func (Linux) InChroot(
 	ctx context.Context, c Chroot, do func(run func(argv ...string) (output string, err error)) error,
 ) error {
@@ -215,11 +215,9 @@ func unmount(at string, flags int) error {
 // run runs one program to its end.
 func (c Chroot) run(ctx context.Context, argv []string) (string, error) {
 	out := &tail{}
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd := exec.CommandContext(ctx, argv[0])
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = c.Env, "/", out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS,
-	}
+	inside(cmd, argv)
 	if err := c.Start(cmd); err != nil {
 		return out.String(), fmt.Errorf("%s: %w: %s", strings.Join(append([]string{filepath.Base(argv[0])}, argv[1:]...),
 			" "), err, out)

@@ -9,6 +9,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -37,6 +38,10 @@ const memoryLimit = 84 << 20
 const listen = ":9999"
 
 func main() {
+	if err := sys.Inside(os.Args); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	if os.Getpid() == 1 {
 		first() // never returns: the kernel panics when process 1 ends
 	}
