@@ -2,6 +2,7 @@ package ipmi_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,5 +55,23 @@ func TestNoSensors(t *testing.T) {
 	r, err := newDriver(t, ipmi.Options{}).Sensors(t.Context(), newSim(t).node())
 	if err != nil || len(r.Sensors) > 0 {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestBadRecord: a description that cannot be read is named, and costs no other.
+func TestBadRecord(t *testing.T) {
+	s := startSim(t, &sim{extra: simSensor(1, 1, 1, "CPU Temp", 45) + "main_sdr_add 0x20 2 0 0x51 0x01 4 1 2 3 4\n" +
+		simSensor(3, 4, 18, "FAN1", 70)})
+	r, err := newDriver(t, ipmi.Options{}).Sensors(t.Context(), s.node())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, sensor := range r.Sensors {
+		names = append(names, sensor.Name)
+	}
+	if diff := cmp.Diff([]string{"CPU Temp", "FAN1"}, names); diff != "" || len(r.Incomplete) != 1 ||
+		!strings.HasPrefix(r.Incomplete[0], "record 0x0002: ") {
+		t.Errorf("%v (-want +got):\n%s", r.Incomplete, diff)
 	}
 }
