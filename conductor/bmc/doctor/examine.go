@@ -36,8 +36,8 @@ func Examine(ctx context.Context, n node.Node, o Options) (Report, error) {
 		r.Address, r.Protocol, table = fmt.Sprint(n.DriverInfo["ipmi_address"]), "IPMI 2.0", ipmiOperations
 		v.driver = d
 	} else {
-		d := redfish.New(redfish.Options{Log: log, Trace: v.saw, Shown: v.read, Odd: v.oddity, ConnectTimeout: o.ConnectTimeout,
-			RequestTimeout: o.RequestTimeout, Pause: o.Pause})
+		d := redfish.New(redfish.Options{Log: log, Trace: v.saw, Shown: v.read, Odd: v.oddity,
+			ConnectTimeout: o.ConnectTimeout, RequestTimeout: o.RequestTimeout, Pause: o.Pause})
 		if err := d.Validate(n); err != nil {
 			return r, err
 		}
