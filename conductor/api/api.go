@@ -70,6 +70,8 @@ type Options struct {
 	// ends with it, and answers without an end of their own, such as a followed
 	// log. Never when nil.
 	Stopping context.Context
+	// PublicURL is the URL by which clients reach the API: see rest.Options.
+	PublicURL string
 	// CacheBytes bounds the rendered answers that are kept; 8 MiB when 0.
 	CacheBytes int
 }
@@ -117,6 +119,7 @@ func New(o Options) *API {
 	at.Server = rest.NewServer(rest.Options{
 		Audit: record, Log: o.Log, Auth: o.Auth, Rules: rules, Fault: faultOf, Known: at.known, Rewrite: a.rewrite,
 		Stranger: stranger, Streams: streams, Answered: o.Answered, Follow: o.Follow,
+		PublicURL: o.PublicURL,
 		Identified: func(ctx context.Context, caller *auth.Caller) context.Context {
 			return engine.WithUser(ctx, caller.User, caller.Project)
 		},
@@ -173,7 +176,8 @@ func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []re
 		&sensorResource{access: at, conductor: c},
 		&eraseReportResource{access: at, conductor: c},
 		&logResource{access: at, auth: o.Auth, logs: o.Logs, readers: auth.NewStreams(logShares()), stopping: o.Stopping},
-		&socketResource{access: at, auth: o.Auth, consoles: o.Consoles, viewers: viewers, stopping: o.Stopping},
+		&socketResource{access: at, auth: o.Auth, consoles: o.Consoles, viewers: viewers, stopping: o.Stopping,
+			origins: rest.Origins(o.PublicURL)},
 		&holdResource{c},
 		&importResource{access: at, conductor: c, nodes: nodes},
 		&sessionResource{at, o.Sessions},

@@ -136,6 +136,9 @@ func TestBootWatchFlows(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
+	if resp.Header.Get("X-Accel-Buffering") != "no" {
+		t.Error("nginx would hold the lines back")
+	}
 	lines := bufio.NewScanner(resp.Body)
 	for _, want := range []string{"lost", "event"} {
 		var got map[string]any

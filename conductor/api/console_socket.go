@@ -32,6 +32,7 @@ type socketResource struct {
 	consoles *console.Consoles // nil: the conductor has none
 	viewers  *auth.Streams
 	stopping context.Context //nolint:containedctx // ends all consoles
+	origins  []string        // of Options.PublicURL
 }
 
 func (h *socketResource) routes() []rest.Route {
@@ -76,9 +77,9 @@ func (h *socketResource) view(c *rest.Call) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(h.stopping, cancel)()
-	// Accept refuses pages of other sites: Origin must be this host.
+	// Accept refuses pages of other sites: Origin must be this host, or the public one.
 	socket, err := websocket.Accept(c.Response(), c.Request(),
-		&websocket.AcceptOptions{Subprotocols: []string{nodeapi.ConsoleProtocol}})
+		&websocket.AcceptOptions{Subprotocols: []string{nodeapi.ConsoleProtocol}, OriginPatterns: h.origins})
 	if err != nil {
 		h.Log.Info("console refused", "node", n.UUID, "err", err)
 		return nil //nolint:nilerr // Accept has answered

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // liveAnswer is an answer that is sent in pieces, as they come. The server's limits on a whole
@@ -31,6 +32,7 @@ func (a *liveAnswer) begin() {
 	}
 	r.Header().Set("Content-Type", a.media)
 	r.Header().Set("X-Content-Type-Options", "nosniff") // what machines say is no page
+	nodeapi.Unbuffered(r.Header())
 	r.WriteHeader(http.StatusOK)
 }
 

@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 )
@@ -40,6 +42,10 @@ func (c *Config) checkAuth() error {
 	case c.TLSCert != "" && strings.HasPrefix(c.AdvertiseURL, "http://"):
 		return fmt.Errorf("--advertise-url %s is plain http, but with --tls-cert the API is https: no ramdisk could call it",
 			c.AdvertiseURL)
+	}
+	if u, err := url.Parse(c.PublicURL); c.PublicURL != "" && (err != nil || len(rest.Origins(c.PublicURL)) == 0 ||
+		u.User != nil || u.RawQuery != "" || u.Fragment != "") {
+		return fmt.Errorf("--public-url %q: expected a URL such as https://cloud.example/metal", c.PublicURL)
 	}
 	if err := errors.Join(c.checkKeystone(), c.checkNeutron()); err != nil {
 		return err

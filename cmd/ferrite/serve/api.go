@@ -70,7 +70,7 @@ func (c Config) api(stopping context.Context, ready func() error, eng *engine.En
 	hosts := kube.Options{Keeper: documents, Events: eventLog, Log: log, Stopping: stopping, Ready: ready}
 	options := api.Options{Conductor: eng, Leaders: leaders, Hosts: owners, Logs: logs, Consoles: consoles, Log: log,
 		Images: images, Stopping: stopping, Calls: called,
-		Mounts: ramdisks.Handlers(), Answered: counters.Answered}
+		Mounts: ramdisks.Handlers(), Answered: counters.Answered, PublicURL: c.PublicURL}
 	if record != nil {
 		options.Audit = record
 	}

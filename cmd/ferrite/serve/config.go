@@ -67,6 +67,7 @@ type Config struct {
 	WebhookAllow []string `koanf:"webhook-allow"`
 	WebhookKeep  int      `koanf:"webhook-keep"`
 	AdvertiseURL string   `koanf:"advertise-url"`
+	PublicURL    string   `koanf:"public-url"`
 
 	AutomatedClean   bool          `koanf:"automated-clean"`
 	FastTrack        bool          `koanf:"fast-track"`

@@ -128,6 +128,8 @@ func conductorFlags(f *pflag.FlagSet) {
 	f.String("traces-ca", "",
 		"PEM `file` of authorities for --traces-endpoint (default: those of this host)")
 	f.String("advertise-url", "", "`URL` by which ramdisks reach the API (default: --boot-address and the API's port)")
+	f.String("public-url", "",
+		"`URL` by which clients reach the API through a proxy, for links in answers (default: the Host of each request)")
 }
 
 func activityFlags(f *pflag.FlagSet) {

@@ -38,10 +38,15 @@ type Call struct {
 	Rule   *auth.Rule
 	// Forced: the header X-Ferrite-Force says true, and the route reads it.
 	Forced bool
+
+	public string // Options.PublicURL
 }
 
-// BaseURL is the URL the client reached us by, for links.
+// BaseURL is the URL by which the client reaches us, for links, without a slash at its end.
 func (c *Call) BaseURL() string {
+	if c.public != "" {
+		return c.public
+	}
 	if c.Request().TLS != nil {
 		return "https://" + c.Request().Host
 	}

@@ -2,9 +2,19 @@ package rest
 
 import (
 	"net/http"
+	"net/url"
 
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
+
+// Origins is the origin of a URL as browsers send it (RFC 6454, 6.2); none without a scheme and a host.
+func Origins(address string) []string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme == "" || u.Host == "" {
+		return nil
+	}
+	return []string{u.Scheme + "://" + u.Host}
+}
 
 // foreign refuses a request that changes something and that a browser sends for a
 // page of another site: browsers add credentials of basic authentication by

@@ -46,6 +46,9 @@ type Options struct {
 	Stranger func(path string) bool
 	// Streams reports whether the body of a request goes on as it comes, and takes no memory. Nil: none does.
 	Streams func(r *http.Request) bool
+	// PublicURL is the URL by which clients reach the API, as they see it before a proxy: https://cloud.example/metal. Links
+	// in answers begin with it, and pages of its origin may send requests. "": links begin with the Host of each request.
+	PublicURL string
 }
 
 // Handler answers a request, or says why not: a *nodeapi.Fault or
@@ -64,6 +67,7 @@ type Server struct {
 	answers   *bodies                // that their readers have yet to take
 	document  func() ([]byte, error) // of the API, made when it is first asked for
 	origins   *http.CrossOriginProtection
+	public    string // Options.PublicURL without a slash at its end
 }
 
 // NewServer makes a Server without routes.
@@ -71,7 +75,10 @@ func NewServer(o Options) *Server {
 	s := &Server{
 		o: o, Log: o.Log, Rules: o.Rules, echo: echo.New(), origins: http.NewCrossOriginProtection(),
 		bodies: newBodies(bodiesEach, bodiesAll), strangers: newStrangers(strangersEach, strangersAll),
-		answers: newBodies(answersEach, answersAll),
+		answers: newBodies(answersEach, answersAll), public: strings.TrimRight(o.PublicURL, "/"),
+	}
+	for _, origin := range Origins(o.PublicURL) {
+		_ = s.origins.AddTrustedOrigin(origin) // which has a scheme and a host
 	}
 	s.buffers.New = func() any { b := make([]byte, 0, 4<<10); return &b }
 	s.echo.HTTPErrorHandler = s.answerError
@@ -157,7 +164,7 @@ func (s *Server) adapt(r Route) echo.HandlerFunc {
 	}
 	versioned := len(r.Path) >= 3 && r.Path[:3] == nodeapi.Root
 	return func(ec echo.Context) error {
-		c := &Call{Context: ec, Minor: nodeapi.MaxMinor, Rule: rule}
+		c := &Call{Context: ec, Minor: nodeapi.MaxMinor, Rule: rule, public: s.public}
 		if err := s.identify(c); err != nil {
 			return err
 		}

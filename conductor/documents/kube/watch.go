@@ -11,6 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // How long a watch lasts that says nothing of it, how often one that wants to know is asked
@@ -89,6 +90,7 @@ func (w *watching) answer(follow func(context.Context) error) error {
 	}
 	defer end()
 	w.c.w.Header().Set("Content-Type", "application/json")
+	nodeapi.Unbuffered(w.c.w.Header())
 	w.c.w.WriteHeader(http.StatusOK)
 	if err := follow(ctx); err != nil { // the answer has begun
 		w.s.log.Debug("watch ended", "path", w.c.URL.Path, "err", err)
