@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// a rack or ten at once; those that wait for their peers give way, others wait in the kernel's queue
-	maxConnections = 512
-	maxEach        = 32               // of one address: a machine needs two, and some sit behind one address
+	// a room at once; those that wait for their peers give way, others wait in the kernel's queue
+	maxConnections = 1024
+	maxEach        = 512              // of one address: a machine needs two, and racks sit behind one address
 	headerTimeout  = 10 * time.Second // for a request's header
 	idleTimeout    = time.Minute
 	maxHeader      = 16 << 10

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -64,5 +66,54 @@ func TestHalfHeadersShutNobodyOut(t *testing.T) {
 	}
 	for _, c := range half {
 		_ = c.Close() // the server's end would wait for them
+	}
+}
+
+// TestRackBehindOneAddress: two hundred machines behind a relay or translator, each with a kernel to fetch, all get it.
+func TestRackBehindOneAddress(t *testing.T) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const machines = 200
+	all := make(chan struct{}) // closed when every machine's request is being answered
+	var asked atomic.Int64
+	pxetest.Serve(t, func(ctx context.Context) error {
+		return Serve(ctx, l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if asked.Add(1) == machines {
+				close(all)
+			}
+			select {
+			case <-all:
+			case <-time.After(headerTimeout):
+			}
+			_, _ = w.Write(make([]byte, 64<<10))
+		}), slog.New(slog.DiscardHandler))
+	})
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 3, 1)}}
+	client := &http.Client{Transport: &http.Transport{DialContext: d.DialContext, DisableKeepAlives: true}}
+	var got atomic.Int64
+	var wg sync.WaitGroup
+	for range machines {
+		wg.Go(func() {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+l.Addr().String()+"/", nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			resp, err := client.Do(req)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer resp.Body.Close()
+			if n, err := io.Copy(io.Discard, resp.Body); err == nil && n == 64<<10 && resp.StatusCode == http.StatusOK {
+				got.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if got.Load() != machines {
+		t.Errorf("%d of %d got their file", got.Load(), machines)
 	}
 }

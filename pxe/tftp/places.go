@@ -1,88 +1,148 @@
 package tftp
 
 import (
+	"container/list"
 	"context"
 	"net/netip"
 	"sync/atomic"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/pxe"
+)
+
+const (
+	// defaultTransfers are under way at a time, each of some 20 KiB. Half of them are for addresses that DHCP has lent.
+	defaultTransfers = 1024
+	maxEach          = 64               // of them to one address: a rack may be behind a translator
+	maxWaiting       = 2048             // requests for a place
+	patience         = 30 * time.Second // a client that waits and has not asked again for so long is gone
+	// silentTime is how long a client may say nothing before others come first. Anybody can begin a transfer in
+	// another's name, but not acknowledge it.
+	silentTime = 2 * time.Second
 )
 
 // place is a transfer under way.
 type place struct {
 	request string // as it came in
 	cancel  context.CancelFunc
-	turn    uint64
+	began   time.Time
 	known   bool        // DHCP has lent the address
 	acked   atomic.Bool // the client has acknowledged something: its address is not forged
 }
 
-// begin takes a place for peer; nil means there is none, and busy that none is free. A client repeats its
-// request from the same port when an answer is late, which must not start a second transfer;
-// a different request from that port means that the client is through with the first.
-func (s *Server) begin(ctx context.Context, peer netip.AddrPort,
-	request string) (_ context.Context, _ *place, busy bool) {
-	known := false
-	if s.conf.Client != nil {
-		_, known = s.conf.Client(peer.Addr())
-	}
+// waiter is a request for which there is no place yet.
+type waiter struct {
+	peer    netip.AddrPort
+	request string
+	parsed  request
+	asked   time.Time // last
+}
+
+// places are the transfers and who waits for one, under the server's lock.
+type places struct {
+	active    map[netip.AddrPort]*place
+	each      map[netip.Addr]int // transfers by address
+	strangers int                // transfers to addresses that DHCP has not lent
+	waiting   map[netip.AddrPort]*list.Element
+	queue     *list.List    // of *waiter, the first comes first
+	freed     chan struct{} // holds a token when there may be a place for who waits
+}
+
+func newPlaces() places {
+	return places{active: map[netip.AddrPort]*place{}, each: map[netip.Addr]int{},
+		waiting: map[netip.AddrPort]*list.Element{}, queue: list.New(), freed: make(chan struct{}, 1)}
+}
+
+// begin takes a place for a request; nil means that there is none. A client repeats its request from the same port when
+// an answer is late, which must not start a second transfer, nor wait twice; a different request from that port means
+// that the client is through with the first.
+func (s *Server) begin(ctx context.Context, peer netip.AddrPort, text string, r request) (context.Context, *place) {
+	known := s.known(peer.Addr())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	old := s.active[peer]
-	switch {
-	case old != nil && old.request == request:
-		return ctx, nil, false
-	case old != nil:
-		old.cancel()
-	case !s.room(peer, known):
-		return ctx, nil, true
+	if old := s.active[peer]; old != nil {
+		if old.request == text {
+			return ctx, nil
+		}
+		s.remove(peer)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	s.begun++
-	s.active[peer] = &place{request: request, cancel: cancel, turn: s.begun, known: known}
-	return ctx, s.active[peer], false
+	if e := s.waiting[peer]; e != nil {
+		e.Value = &waiter{peer, text, r, time.Now()}
+		return ctx, nil
+	}
+	if in, p := s.take(ctx, peer, text, known); p != nil {
+		return in, p
+	}
+	if s.queue.Len() >= maxWaiting {
+		s.forget(s.queue.Front())
+	}
+	s.waiting[peer] = s.queue.PushBack(&waiter{peer, text, r, time.Now()})
+	s.record(peer, pxe.Event{File: r.name, Reason: pxe.ReasonBusy})
+	return ctx, nil
 }
 
-// room makes room for a transfer if there is none, and reports whether there is.
-// The lock is held.
-func (s *Server) room(to netip.AddrPort, known bool) bool {
-	all := map[netip.Addr]int{}
-	for peer := range s.active {
-		all[peer.Addr()]++
-	}
-	mine := all[to.Addr()]
-	if mine < maxEach && len(s.active) < s.conf.Transfers {
-		return true
-	}
-	var out netip.AddrPort
-	for peer, p := range s.active {
-		switch {
-		case mine >= maxEach && peer.Addr() != to.Addr():
-		case p.acked.Load() && (mine >= maxEach || p.known == known && all[peer.Addr()] <= mine+1 || p.known && !known):
-		case !out.IsValid() || s.before(peer, out, all):
-			out = peer
-		}
-	}
-	if !out.IsValid() {
+func (s *Server) known(a netip.Addr) bool {
+	if s.conf.Client == nil {
 		return false
 	}
-	s.active[out].cancel()
-	delete(s.active, out)
-	return true
+	_, known := s.conf.Client(a)
+	return known
 }
 
-// before reports whether a is to make room rather than b: one that was never heard
-// of, which a stranger can begin in anybody's name; one that DHCP does not know; of
-// the address that has most; the oldest.
-func (s *Server) before(a, b netip.AddrPort, all map[netip.Addr]int) bool {
-	x, y := s.active[a], s.active[b]
-	switch acked := x.acked.Load(); {
-	case acked != y.acked.Load():
-		return !acked
-	case x.known != y.known:
-		return !x.known
-	case all[a.Addr()] != all[b.Addr()]:
-		return all[a.Addr()] > all[b.Addr()]
+// take takes a place if there is one, or one that makes room. The lock is held.
+func (s *Server) take(ctx context.Context, peer netip.AddrPort, text string, known bool) (context.Context, *place) {
+	if !s.room(peer.Addr(), known) {
+		out, silent := s.silent(peer.Addr(), known)
+		if !silent {
+			return ctx, nil
+		}
+		s.remove(out)
+		if !s.room(peer.Addr(), known) {
+			return ctx, nil
+		}
 	}
-	return x.turn < y.turn
+	ctx, cancel := context.WithCancel(ctx)
+	p := &place{request: text, cancel: cancel, began: time.Now(), known: known}
+	s.active[peer] = p
+	s.each[peer.Addr()]++
+	if !known {
+		s.strangers++
+	}
+	return ctx, p
+}
+
+// room reports whether there is a place. The lock is held.
+func (s *Server) room(to netip.Addr, known bool) bool {
+	return len(s.active) < s.conf.Transfers && s.each[to] < maxEach && (known || !s.strangersFull())
+}
+
+func (s *Server) strangersFull() bool { return s.strangers >= max(1, s.conf.Transfers/2) }
+
+// silent finds the oldest transfer whose client has said nothing, of those whose end makes room. The lock is held.
+func (s *Server) silent(to netip.Addr, known bool) (out netip.AddrPort, found bool) {
+	full := s.each[to] >= maxEach
+	for peer, p := range s.active {
+		switch {
+		case p.acked.Load() || time.Since(p.began) < silentTime:
+		case full && peer.Addr() != to || !known && p.known && s.strangersFull():
+		case !found || p.began.Before(s.active[out].began):
+			out, found = peer, true
+		}
+	}
+	return out, found
+}
+
+// remove ends a transfer. The lock is held.
+func (s *Server) remove(peer netip.AddrPort) {
+	p := s.active[peer]
+	p.cancel()
+	delete(s.active, peer)
+	if s.each[peer.Addr()]--; s.each[peer.Addr()] == 0 {
+		delete(s.each, peer.Addr())
+	}
+	if !p.known {
+		s.strangers--
+	}
 }
 
 func (s *Server) end(peer netip.AddrPort, p *place) {
@@ -90,6 +150,65 @@ func (s *Server) end(peer netip.AddrPort, p *place) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.active[peer] == p {
-		delete(s.active, peer)
+		s.remove(peer)
 	}
+	if s.queue.Len() == 0 {
+		return
+	}
+	select {
+	case s.freed <- struct{}{}:
+	default: // told already
+	}
+}
+
+func (s *Server) forget(e *list.Element) {
+	if w, ok := s.queue.Remove(e).(*waiter); ok {
+		delete(s.waiting, w.peer)
+	}
+}
+
+// admit starts those who wait as soon as there is a place, until ctx ends.
+func (s *Server) admit(ctx context.Context) {
+	tick := time.NewTicker(silentTime / 4) // clients fall silent without an event
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.freed:
+		case <-tick.C:
+		}
+		for {
+			in, p, w := s.next(ctx)
+			if p == nil {
+				break
+			}
+			s.start(in, w.peer, w.parsed, p)
+		}
+	}
+}
+
+// next takes a place for the first of those who wait that may have one.
+func (s *Server) next(ctx context.Context) (context.Context, *place, *waiter) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	tried := map[netip.Addr]bool{} // some may be behind one address that has its share
+	for e := s.queue.Front(); e != nil; {
+		at := e
+		e = e.Next()
+		w, ok := at.Value.(*waiter)
+		if !ok || time.Since(w.asked) > patience {
+			s.forget(at)
+			continue
+		}
+		if tried[w.peer.Addr()] {
+			continue
+		}
+		if in, p := s.take(ctx, w.peer, w.request, s.known(w.peer.Addr())); p != nil {
+			s.forget(at)
+			return in, p, w
+		}
+		tried[w.peer.Addr()] = true
+	}
+	return ctx, nil, nil
 }

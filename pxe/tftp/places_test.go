@@ -2,11 +2,14 @@ package tftp
 
 import (
 	"bytes"
-	"context"
+	"encoding/binary"
 	"fmt"
 	"net"
 	"net/netip"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	pintftp "github.com/pin/tftp/v3"
 )
@@ -14,11 +17,11 @@ import (
 // TestForgedRequests: requests in the names of many, whose transfers nobody
 // acknowledges, keep no machine out; not in the machine's own name either.
 func TestForgedRequests(t *testing.T) {
-	r := serve(t, nil)
+	r := serve(t, func(c *Config) { c.Transfers = 2 * maxEach })
 	want := r.file(t, "f", 5000)
-	for i := range 2 * defaultTransfers {
-		from := fmt.Sprintf("127.0.76.%d", i+1)
-		if i >= defaultTransfers {
+	for i := range 2*maxEach + 10 {
+		from := fmt.Sprintf("127.0.76.%d", i%250+1)
+		if i >= 2*maxEach {
 			from = "127.0.0.1" // the machine's
 		}
 		c, err := net.DialUDP("udp4", &net.UDPAddr{IP: net.ParseIP(from)}, net.UDPAddrFromAddrPort(r.Addr()))
@@ -35,6 +38,7 @@ func TestForgedRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.SetRetries(0)
+	c.SetTimeout(longWait)
 	wt, err := c.Receive("f", "octet")
 	if err != nil {
 		t.Fatal(err)
@@ -45,63 +49,127 @@ func TestForgedRequests(t *testing.T) {
 	}
 }
 
-// TestRoom: whose transfer makes room for whose.
+// TestRoom: who finds a place, and whose transfer makes room for whose.
 func TestRoom(t *testing.T) {
 	type active struct {
-		from         string
-		known, acked bool
+		from          string
+		known, silent bool
 	}
+	halfStrangers := []active{{"10.0.0.1:1", false, false}, {"10.0.0.2:1", false, false}}
 	for name, tc := range map[string]struct {
-		active []active // four are all there may be
+		active []active // four are all there may be, two of strangers
 		from   string
 		known  bool
-		out    string // "" means that there is no room
+		out    string // "" means nobody's
+		in     bool
 	}{
-		"not heard of before heard of": {
-			[]active{{"10.0.0.1:1", true, true}, {"10.0.0.2:1", true, false}, {"10.0.0.3:1", true, false},
-				{"10.0.0.4:1", false, true}}, "10.0.0.9:1", false, "10.0.0.2:1",
-		},
-		"a stranger's for a machine's": {
-			[]active{{"10.0.0.1:1", true, true}, {"10.0.0.2:1", false, true}, {"10.0.0.3:1", false, true},
-				{"10.0.0.4:1", true, true}}, "10.0.0.9:1", true, "10.0.0.2:1",
-		},
-		"not heard of before a stranger's": {
-			[]active{{"10.0.0.1:1", false, true}, {"10.0.0.2:1", true, true}, {"10.0.0.3:1", true, true},
-				{"10.0.0.4:1", true, false}}, "10.0.0.9:1", true, "10.0.0.4:1",
-		},
-		"of two not heard of a stranger's": {
-			[]active{{"10.0.0.1:1", true, false}, {"10.0.0.2:1", true, true}, {"10.0.0.3:1", true, true},
-				{"10.0.0.4:1", false, false}}, "10.0.0.9:1", true, "10.0.0.4:1",
-		},
-		"a machine's for no stranger's": {
-			[]active{{"10.0.0.1:1", true, true}, {"10.0.0.2:1", true, true}, {"10.0.0.2:2", true, true},
-				{"10.0.0.2:3", true, true}}, "10.0.0.9:1", false, "",
-		},
-		"of the one that has most": {
-			[]active{{"10.0.0.1:1", true, true}, {"10.0.0.2:1", true, true}, {"10.0.0.2:2", true, true},
-				{"10.0.0.2:3", true, true}}, "10.0.0.9:1", true, "10.0.0.2:1",
-		},
-		"none of one that has as many": {
-			[]active{{"10.0.0.1:1", true, true}, {"10.0.0.2:1", true, true}, {"10.0.0.3:1", true, true},
-				{"10.0.0.4:1", true, true}}, "10.0.0.9:1", true, "",
-		},
-		"one each, and the new one's more": {
-			[]active{{"10.0.0.1:1", true, true}, {"10.0.0.2:1", true, true}, {"10.0.0.3:1", true, true},
-				{"10.0.0.9:1", true, true}}, "10.0.0.9:2", true, "",
-		},
+		"there is room":                  {[]active{{"10.0.0.1:1", true, false}}, "10.0.0.9:1", false, "", true},
+		"strangers leave half":           {halfStrangers, "10.0.0.9:1", false, "", false},
+		"a machine finds the other half": {halfStrangers, "10.0.0.9:1", true, "", true},
+		"a silent stranger's for one": {[]active{{"10.0.0.1:1", false, false}, {"10.0.0.2:1", false, true}}, "10.0.0.9:1",
+			false, "10.0.0.2:1", true},
+		"no silent machine's for strangers": {[]active{{"10.0.0.1:1", false, false}, {"10.0.0.2:1", false, false},
+			{"10.0.0.3:1", true, true}}, "10.0.0.9:1", false, "", false},
+		"the silent one's, who began first": {[]active{{"10.0.0.1:1", true, false}, {"10.0.0.2:1", true, true},
+			{"10.0.0.3:1", true, true}, {"10.0.0.4:1", true, false}}, "10.0.0.9:1", true, "10.0.0.2:1", true},
+		"nobody's who has been heard": {[]active{{"10.0.0.1:1", false, false}, {"10.0.0.2:1", false, false},
+			{"10.0.0.3:1", true, false}, {"10.0.0.4:1", true, false}}, "10.0.0.9:1", true, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &Server{conf: Config{Transfers: 4}, active: map[netip.AddrPort]*place{}}
+			s := &Server{conf: Config{Transfers: 4}, places: newPlaces()}
 			var ended string
 			for i, a := range tc.active {
-				p := &place{turn: uint64(i), known: a.known, cancel: context.CancelFunc(func() { ended = a.from })}
-				p.acked.Store(a.acked)
-				s.active[netip.MustParseAddrPort(a.from)] = p
+				began := time.Now().Add(time.Duration(i)*time.Millisecond - silentTime)
+				if !a.silent {
+					began = time.Now()
+				}
+				at := netip.MustParseAddrPort(a.from)
+				s.active[at] = &place{began: began.Add(-time.Second), known: a.known, cancel: func() { ended = a.from }}
+				s.active[at].acked.Store(!a.silent)
+				s.each[at.Addr()]++
+				if !a.known {
+					s.strangers++
+				}
 			}
-			got := s.room(netip.MustParseAddrPort(tc.from), tc.known)
-			if got != (tc.out != "") || ended != tc.out {
-				t.Errorf("room: %t, ended %q, want %q", got, ended, tc.out)
+			_, p := s.take(t.Context(), netip.MustParseAddrPort(tc.from), "", tc.known)
+			if (p != nil) != tc.in || ended != tc.out {
+				t.Errorf("place: %t, ended %q, want %t, %q", p != nil, ended, tc.in, tc.out)
 			}
 		})
+	}
+}
+
+// TestRoomful: two hundred machines that fetch a loader at once, and a rack behind one address
+// that has places for fewer, all get it; none is turned away, and no more are under way than may be.
+func TestRoomful(t *testing.T) {
+	for name, tc := range map[string]struct {
+		machines, transfers int
+		from                func(i int) net.IP
+	}{
+		"each at its own address": {200, 50, func(i int) net.IP { return net.IPv4(127, 0, 78, byte(i+1)) }},
+		"behind one address":      {maxEach + 20, 500, func(int) net.IP { return net.IPv4(127, 0, 78, 1) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := serve(t, func(c *Config) { c.Transfers = tc.transfers })
+			want := r.file(t, "f", 256<<10)
+			var wg sync.WaitGroup
+			var got, most atomic.Int64
+			for i := range tc.machines {
+				wg.Go(func() {
+					if bytes.Equal(fetchFrom(t, tc.from(i), r.Addr()), want) {
+						got.Add(1)
+					}
+					r.mu.Lock()
+					defer r.mu.Unlock()
+					most.Store(max(most.Load(), int64(len(r.active))))
+				})
+			}
+			wg.Wait()
+			if int(got.Load()) != tc.machines || int(most.Load()) > min(tc.transfers, tc.machines) {
+				t.Errorf("%d of %d have the file, up to %d at a time", got.Load(), tc.machines, most.Load())
+			}
+		})
+	}
+}
+
+// fetchFrom gets file f as firmware does: it asks again, from the same port, until it is answered.
+func fetchFrom(t *testing.T, from net.IP, at netip.AddrPort) (got []byte) {
+	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: from})
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	defer c.Close()
+	last := rrq("f", "octet", "tsize", "0", "blksize", "1468", "windowsize", "8")
+	to, buf, block, heard := at, make([]byte, 1600), uint16(0), time.Now()
+	send := func(b []byte) { last = b; _, _ = c.WriteToUDPAddrPort(b, to) }
+	send(last)
+	for in := 0; ; {
+		_ = c.SetReadDeadline(time.Now().Add(time.Second))
+		n, peer, err := c.ReadFromUDPAddrPort(buf)
+		switch {
+		case err != nil && time.Since(heard) > longWait:
+			return nil
+		case err != nil:
+			send(last)
+			in = 0
+			continue
+		case buf[1] == opError:
+			t.Errorf("%q", buf[4:n])
+			return nil
+		}
+		to, heard = peer, time.Now()
+		if buf[1] == opData && binary.BigEndian.Uint16(buf[2:]) == block+1 {
+			block++
+			in++
+			got = append(got, buf[4:n]...)
+		}
+		if buf[1] == opOACK || in == 8 || n < 4+1468 {
+			in = 0
+			send(binary.BigEndian.AppendUint16([]byte{0, opAck}, block))
+		}
+		if buf[1] == opData && n < 4+1468 {
+			return got
+		}
 	}
 }

@@ -38,7 +38,6 @@ type request struct {
 	block  int  // blksize
 	window int  // windowsize
 	size   bool // tsize: the client wants to know the length
-	octet  bool // the other mode is netascii
 }
 
 // requestError is a request that gets an ERROR packet rather than silence.
@@ -68,9 +67,7 @@ func parseRequest(b []byte) (request, error) {
 	}
 	r := request{name: string(fields[0])}
 	switch mode := strings.ToLower(string(fields[1])); mode {
-	case "octet":
-		r.octet = true
-	case "netascii":
+	case "octet", "netascii": // a loader is no text: it is sent as it is
 	default:
 		return request{}, &requestError{codeIllegal, "unknown transfer mode"}
 	}
@@ -97,27 +94,6 @@ func (r *request) option(name, value string) {
 	case "tsize":
 		r.size = n == 0
 	}
-}
-
-// encode writes the request anew, for pin/tftp: names in lower case, only
-// options that are understood there, no more than limit bytes to a block.
-func (r request) encode(limit int) []byte {
-	b := []byte{0, opRead}
-	mode := "netascii"
-	if r.octet {
-		mode = "octet"
-	}
-	fields := []string{r.name, mode}
-	if r.block >= defaultBlock {
-		fields = append(fields, "blksize", strconv.Itoa(min(r.block, limit)))
-	}
-	if r.size {
-		fields = append(fields, "tsize", "0")
-	}
-	for _, f := range fields {
-		b = append(append(b, f...), 0)
-	}
-	return b
 }
 
 // errorPacket is the answer that says why a client gets nothing.

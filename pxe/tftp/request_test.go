@@ -24,15 +24,15 @@ func TestParseRequest(t *testing.T) {
 		want request
 		code int // of the ERROR; -1: silence
 	}{
-		{name: "plain", in: rrq("a.efi", "octet"), want: request{name: "a.efi", octet: true}},
-		{name: "mode in capitals", in: rrq("a.efi", "OCTET"), want: request{name: "a.efi", octet: true}},
+		{name: "plain", in: rrq("a.efi", "octet"), want: request{name: "a.efi"}},
+		{name: "mode in capitals", in: rrq("a.efi", "OCTET"), want: request{name: "a.efi"}},
 		{name: "netascii", in: rrq("a", "netascii"), want: request{name: "a"}},
 		{name: "options", in: rrq("a", "octet", "tsize", "0", "BLKSIZE", "1468", "windowsize", "4"),
-			want: request{name: "a", octet: true, size: true, block: 1468, window: 4}},
+			want: request{name: "a", size: true, block: 1468, window: 4}},
 		{name: "too wide a window", in: rrq("a", "octet", "windowsize", "65535"),
-			want: request{name: "a", octet: true, window: maxWindow}},
+			want: request{name: "a", window: maxWindow}},
 		{name: "senseless options", in: rrq("a", "octet", "blksize", "7", "windowsize", "0", "tsize", "x", "timeout", "1",
-			"odd"), want: request{name: "a", octet: true}},
+			"odd"), want: request{name: "a"}},
 		{name: "no last NUL", in: []byte("\x00\x01a\x00octet"), code: -1},
 		{name: "no mode", in: rrq("a"), code: -1},
 		{name: "nothing", in: nil, code: -1},
@@ -61,7 +61,7 @@ func TestParseRequest(t *testing.T) {
 }
 
 // FuzzTFTPPath asks for whatever the fuzzer thinks up. Nothing may panic, no
-// file outside the folder may come out, and what pin/tftp is given must mean the same.
+// file outside the folder may come out.
 func FuzzTFTPPath(f *testing.F) {
 	root := f.TempDir()
 	dir := filepath.Join(root, "loaders")
@@ -82,11 +82,6 @@ func FuzzTFTPPath(f *testing.F) {
 		req, err := parseRequest(b)
 		if err != nil {
 			return
-		}
-		again, err := parseRequest(req.encode(maxBlock))
-		if err != nil || again.name != req.name || again.octet != req.octet || again.size != req.size ||
-			again.block > maxBlock {
-			t.Fatalf("%+v became %+v, %v", req, again, err)
 		}
 		file, _, err := loader.Folder(dir).Open(req.name)
 		if err != nil {

@@ -1,7 +1,6 @@
 // Package tftp serves the boot loaders of one folder to boot ROMs, read-only
 // (RFC 1350, with blksize, tsize and windowsize: RFC 2347, 2348, 2349, 7440).
-// Transfers block by block are pin/tftp's; those with a window, which it does
-// not know, are sent by window.go.
+// Who finds no place waits for one, and is not turned away: see places.go.
 //
 // It must not accept writes, leave the folder, or serve anything that depends on who asks.
 package tftp
@@ -24,13 +23,11 @@ import (
 )
 
 const (
-	defaultPort      = 69
-	defaultTransfers = 64              // at a time; a machine that finds none asks again by itself
-	maxEach          = 8               // of them to one address, so that one client leaves room for others
-	transferTime     = 5 * time.Minute // for a whole file: loaders are under 1 MB
-	blockTime        = time.Second     // until a block is sent again
-	blockTries       = 6
-	maxBlock         = 1468 // what fits an Ethernet frame: fragments get lost where boot ROMs live
+	defaultPort  = 69
+	transferTime = 5 * time.Minute // for a whole file: loaders are under 1 MB
+	blockTime    = time.Second     // until a block is sent again
+	blockTries   = 6
+	maxBlock     = 1468 // what fits an Ethernet frame: fragments get lost where boot ROMs live
 )
 
 // Config is what a server needs. Server, Loaders, Booter and Log are required.
@@ -41,7 +38,7 @@ type Config struct {
 	Loaders   loader.Folder
 	Booter    pxe.Booter                          // receives StageTFTP, is never asked
 	Client    func(netip.Addr) (pxe.Client, bool) // who has an address; nil: nobody is known
-	Transfers int                                 // at a time; 0: 64
+	Transfers int                                 // at a time; 0: 1024
 	Recorder  pxe.Recorder                        // of all requests; nil: none
 	Log       *slog.Logger
 }
@@ -51,10 +48,9 @@ type Server struct {
 	conf Config
 	udp  *net.UDPConn
 
-	mu     sync.Mutex
-	active map[netip.AddrPort]*place
-	begun  uint64 // transfers, to tell which is the oldest
-	wg     sync.WaitGroup
+	wg sync.WaitGroup
+	mu sync.Mutex // over what follows
+	places
 }
 
 // Listen opens the port. Serve must follow.
@@ -75,7 +71,7 @@ func Listen(ctx context.Context, c Config) (*Server, error) {
 	if err := socket.Queue(udp); err != nil {
 		c.Log.Warn("tftp has a short queue", "err", err)
 	}
-	return &Server{conf: c, udp: udp, active: map[netip.AddrPort]*place{}}, nil
+	return &Server{conf: c, udp: udp, places: newPlaces()}, nil
 }
 
 // Addr is where the server listens.
@@ -89,6 +85,7 @@ func (s *Server) Close() error { return s.udp.Close() }
 func (s *Server) Serve(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { _ = s.udp.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
+	s.wg.Go(func() { s.admit(ctx) })
 	buf := make([]byte, maxRequest+1)
 	for ctx.Err() == nil {
 		n, peer, err := s.udp.ReadFromUDPAddrPort(buf)
@@ -108,8 +105,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	return s.udp.Close()
 }
 
-// handle answers one request: with an ERROR, with a transfer, or, when there
-// is no room or it is a repetition, not at all.
+// handle answers one request: with an ERROR, with a transfer, or, when it has to wait or is a repetition, not at all.
 func (s *Server) handle(ctx context.Context, b []byte, peer netip.AddrPort) {
 	log := s.conf.Log.With("from", peer)
 	req, err := parseRequest(b)
@@ -124,15 +120,20 @@ func (s *Server) handle(ctx context.Context, b []byte, peer netip.AddrPort) {
 		log.Debug("tftp packet ignored", "err", err)
 		return
 	}
-	log = log.With("file", req.name)
-	ctx, mine, busy := s.begin(ctx, peer, string(b))
-	if mine == nil {
-		if busy {
-			s.record(peer, pxe.Event{File: req.name, Reason: pxe.ReasonBusy})
-		}
-		log.Debug("tftp request dropped: it is under way already, or too many are", "limit", s.conf.Transfers)
+	file, _, err := s.conf.Loaders.Open(req.name)
+	if err != nil { // no place is needed to say so
+		s.refuseFile(log.With("file", req.name), peer, req.name, err)
 		return
 	}
+	_ = file.Close() // nothing was written
+	if ctx, mine := s.begin(ctx, peer, string(b), req); mine != nil {
+		s.start(ctx, peer, req, mine)
+	}
+}
+
+// start begins a transfer that has its place.
+func (s *Server) start(ctx context.Context, peer netip.AddrPort, req request, mine *place) {
+	log := s.conf.Log.With("from", peer, "file", req.name)
 	file, info, err := s.conf.Loaders.Open(req.name)
 	if err != nil {
 		s.end(peer, mine)
@@ -145,8 +146,8 @@ func (s *Server) handle(ctx context.Context, b []byte, peer netip.AddrPort) {
 		answer += " of " + info.Name()
 	}
 	s.record(peer, pxe.Event{File: req.name, Answer: answer})
-	t := &transfer{conf: s.conf, log: log, peer: peer, req: req, file: file, size: info.Size(),
-		onAck: func() { mine.acked.Store(true) }}
+	t := newTransfer(s.conf, log, peer, req, file, info.Size())
+	t.onAck = func() { mine.acked.Store(true) }
 	s.wg.Go(func() {
 		defer s.end(peer, mine)
 		t.run(ctx)
