@@ -62,6 +62,7 @@ type change struct {
 	at    []any // names, and whole numbers of items
 	value any
 	gone  bool
+	raw   func(w http.ResponseWriter) // answers instead; nil: the document
 }
 
 // field is the place as in Boot.BootOrder[0].
@@ -79,7 +80,7 @@ func (c change) field() string {
 
 // in makes the change in a document, or in a part of one.
 func (c change) in(doc any) any {
-	step, rest := c.at[0], change{c.at[1:], c.value, c.gone}
+	step, rest := c.at[0], change{at: c.at[1:], value: c.value, gone: c.gone}
 	switch doc := doc.(type) {
 	case map[string]any:
 		name, _ := step.(string)
@@ -110,10 +111,10 @@ func changes(at []any, doc any) (all []change) {
 	in := func(step, inner any, item bool) {
 		place := append(slices.Clip(at), step)
 		for _, v := range kinds {
-			all = append(all, change{place, v, false})
+			all = append(all, change{at: place, value: v})
 		}
 		if !item {
-			all = append(all, change{place, nil, true})
+			all = append(all, change{at: place, gone: true})
 		}
 		all = append(all, changes(place, inner)...)
 	}
@@ -160,6 +161,10 @@ func (s *spoilt) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	if at != s.at {
 		s.bmc.ServeHTTP(w, r)
+		return
+	}
+	if s.c.raw != nil {
+		s.c.raw(w)
 		return
 	}
 	as := httptest.NewRecorder()
