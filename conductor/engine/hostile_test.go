@@ -58,6 +58,11 @@ func (f *flaky) Release(ctx context.Context, e node.Effect, at time.Time, why st
 	return err
 }
 
+func (f *flaky) Note(ctx context.Context, e node.Effect) error {
+	_, err := lossy(f, func() (struct{}, error) { return struct{}{}, f.mortal.Note(ctx, e) })
+	return err
+}
+
 func (f *flaky) Renew(ctx context.Context, e node.Effect, until time.Time) error {
 	_, err := lossy(f, func() (struct{}, error) { return struct{}{}, f.mortal.Renew(ctx, e, until) })
 	return err

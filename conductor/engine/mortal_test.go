@@ -63,6 +63,14 @@ func (m *mortal) Release(ctx context.Context, e node.Effect, at time.Time, why s
 		func() error { return m.Store.Release(ctx, e, at, why) })
 }
 
+func (m *mortal) Note(ctx context.Context, e node.Effect) error {
+	m.wait()
+	if m.dead.Load() {
+		return errDead
+	}
+	return m.Store.Note(ctx, e)
+}
+
 func (m *mortal) Claim(_ context.Context, owner string, now time.Time, lease time.Duration,
 	nodes []string) ([]node.Effect, error) {
 	if m.dead.Load() {

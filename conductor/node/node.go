@@ -142,7 +142,9 @@ type Effect struct {
 	Owner      string // the conductor that holds the lease
 	Attempt    int    // grows with every claim: with ID and Owner it is the fence
 	LeaseUntil time.Time
-	Error      string // what the last attempt died of
+	Error      string // what the last attempt died of, or has read last
+	// Accepted is when the peer took each of the effect's actions, by their names: those are not asked for again.
+	Accepted map[string]time.Time
 }
 
 // HistoryEntry is one line of a node's history.

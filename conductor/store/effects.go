@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,7 +13,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-const effectColumns = "id, node, generation, name, args, run_at, owner, attempt, lease_until, error, sealed"
+const effectColumns = "id, node, generation, name, args, run_at, owner, attempt, lease_until, error, sealed, " +
+	"accepted"
 
 // fence finds an effect only while it is held by this very attempt.
 const fence = " WHERE id = ? AND owner = ? AND attempt = ?"
@@ -58,14 +60,14 @@ func (t *tx) hurry(nodeUUID string) error {
 // effectRow has a place for every column of effectColumns.
 type effectRow struct {
 	e                 node.Effect
-	args              string
+	args, accepted    string
 	sealed            []byte // its arguments, where one of them is secret
 	runAt, leaseUntil int64
 }
 
 func (r *effectRow) places() []any {
 	return []any{&r.e.ID, &r.e.Node, &r.e.Generation, &r.e.Name, &r.args, &r.runAt, &r.e.Owner, &r.e.Attempt,
-		&r.leaseUntil, &r.e.Error, &r.sealed}
+		&r.leaseUntil, &r.e.Error, &r.sealed, &r.accepted}
 }
 
 // effectKey binds sealed arguments to their effect, which has no id when they are sealed.
@@ -78,6 +80,12 @@ func effectKey(e *node.Effect) string {
 func (r *effectRow) effect(seal sealer, d dialect) node.Effect {
 	r.e.Error = d.read(r.e.Error)
 	r.e.RunAt, r.e.LeaseUntil, r.e.Args = fromMicros(r.runAt), fromMicros(r.leaseUntil), raw(r.args)
+	if r.accepted != "" {
+		if err := json.Unmarshal([]byte(r.accepted), &r.e.Accepted); err != nil {
+			r.e.Args, r.e.Error = nil, "which actions were accepted cannot be read: "+err.Error()
+			return r.e
+		}
+	}
 	if len(r.sealed) > 0 {
 		args, err := seal.openBytes("effects", effectKey(&r.e), r.sealed)
 		if r.e.Args = args; err != nil {
@@ -176,6 +184,17 @@ func (s *Database) Claim(
 func (s *Database) Renew(ctx context.Context, e node.Effect, until time.Time) error {
 	return s.w.do(ctx, func(t *tx) error {
 		return t.held(&e, "UPDATE effects SET lease_until = ?", micros(until))
+	})
+}
+
+// Note keeps what of an effect was accepted, and what it waits for.
+func (s *Database) Note(ctx context.Context, e node.Effect) error {
+	accepted, err := json.Marshal(e.Accepted)
+	if err != nil {
+		return fmt.Errorf("keep what of %s was accepted: %w", e.Name, err)
+	}
+	return s.w.do(ctx, func(t *tx) error {
+		return t.held(&e, "UPDATE effects SET accepted = ?, error = ?", string(accepted), e.Error)
 	})
 }
 

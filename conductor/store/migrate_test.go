@@ -78,11 +78,12 @@ func TestMigrateConsoles(t *testing.T) {
 		address func(t *testing.T) string
 		open    func(t *testing.T, address string) (*store.Database, error)
 	}{
-		"sqlite": {"22", "DROP TABLE images", func(t *testing.T) string { return t.TempDir() + "/ferrite.db" },
+		"sqlite": {"22", "DROP TABLE images; ALTER TABLE effects DROP COLUMN accepted",
+			func(t *testing.T) string { return t.TempDir() + "/ferrite.db" },
 			func(t *testing.T, file string) (*store.Database, error) {
 				return store.Open(t.Context(), file, store.Options{})
 			}},
-		"pgx": {"10", "DROP TABLE images; DROP FUNCTION leader_epoch CASCADE",
+		"pgx": {"10", "DROP TABLE images; DROP FUNCTION leader_epoch CASCADE; ALTER TABLE effects DROP COLUMN accepted",
 			func(t *testing.T) string { return postgrestest.URL(t) },
 			func(t *testing.T, url string) (*store.Database, error) {
 				return store.OpenPostgres(t.Context(), url, store.PostgresOptions{})

@@ -61,6 +61,8 @@ type Store interface {
 	Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, nodes []string) ([]node.Effect, error)
 	// Renew prolongs a lease; node.ErrFenced when it is no longer e's.
 	Renew(ctx context.Context, e node.Effect, until time.Time) error
+	// Note keeps what of an effect was accepted, and e.Error; node.ErrFenced when it is no longer e's.
+	Note(ctx context.Context, e node.Effect) error
 	// Release gives an effect back, not to be claimed before runAt, noting why;
 	// node.ErrFenced when it is no longer e's.
 	Release(ctx context.Context, e node.Effect, runAt time.Time, why string) error

@@ -33,6 +33,7 @@ type Store interface {
 	Unclaimed(ctx context.Context, now time.Time) ([]node.Effect, error)
 	Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, nodes []string) ([]node.Effect, error)
 	Renew(ctx context.Context, e node.Effect, until time.Time) error
+	Note(ctx context.Context, e node.Effect) error // what of it was accepted, and its Error
 	Release(ctx context.Context, e node.Effect, runAt time.Time, why string) error
 	Takeover(ctx context.Context, owner string) (int, error)
 	Expired(ctx context.Context, now time.Time, limit int) ([]string, error)

@@ -105,6 +105,11 @@ func (s *Store) Renew(ctx context.Context, e node.Effect, until time.Time) error
 	return nothing(s, "Renew", func() error { return s.inner.Renew(ctx, e, until) })
 }
 
+// Note keeps what of an effect was accepted, or fails.
+func (s *Store) Note(ctx context.Context, e node.Effect) error {
+	return nothing(s, "Note", func() error { return s.inner.Note(ctx, e) })
+}
+
 // Release gives an effect back, or fails.
 func (s *Store) Release(ctx context.Context, e node.Effect, runAt time.Time, why string) error {
 	return nothing(s, "Release", func() error { return s.inner.Release(ctx, e, runAt, why) })

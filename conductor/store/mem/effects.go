@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -90,7 +91,7 @@ func (s *Store) NodesWithEffects(ctx context.Context) ([]string, error) {
 
 func copyEffect(e *node.Effect) node.Effect {
 	c := *e
-	c.Args = rawCopy(e.Args)
+	c.Args, c.Accepted = rawCopy(e.Args), maps.Clone(e.Accepted)
 	return c
 }
 
@@ -151,6 +152,20 @@ func (s *Store) Renew(ctx context.Context, e node.Effect, until time.Time) error
 		return err
 	}
 	h.LeaseUntil = micro(until)
+	return nil
+}
+
+// Note keeps what of an effect was accepted, and what it waits for.
+func (s *Store) Note(ctx context.Context, e node.Effect) error {
+	if err := s.lock(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	h, err := s.held(&e)
+	if err != nil {
+		return err
+	}
+	h.Accepted, h.Error = maps.Clone(e.Accepted), e.Error
 	return nil
 }
 

@@ -77,6 +77,7 @@ func testFence(t *testing.T, s store.Store) {
 	wants(t, err, node.ErrFenced)
 	wants(t, s.Renew(t.Context(), zombie, at(99)), node.ErrFenced)
 	wants(t, s.Release(t.Context(), zombie, at(99), "late"), node.ErrFenced)
+	wants(t, s.Note(t.Context(), zombie), node.ErrFenced)
 
 	n.Name = "by the heir"
 	n, err = s.Commit(t.Context(), node.Change{Finish: &heir, Save: &n, Effects: []node.Effect{effect(1, "y", at(0))}})
@@ -107,11 +108,19 @@ func testLease(t *testing.T, s store.Store) {
 	equal(t, at(100), pending.LeaseUntil)
 	equal(t, []string{"b", "c"}, names(claim(t, s, "third", at(50), 9)))
 
+	noted := mine[0]
+	noted.Accepted, noted.Error = map[string]time.Time{"reboot": at(3)}, "no state"
+	check(t, s.Note(t.Context(), noted))
+	pending, err = s.PendingEffect(t.Context(), uuid(0))
+	check(t, err)
+	equal(t, noted.Accepted, pending.Accepted)
+	equal(t, noted.Error, pending.Error)
+
 	check(t, s.Release(t.Context(), mine[0], at(70), "no answer"))
 	pending, err = s.PendingEffect(t.Context(), uuid(0))
 	check(t, err)
 	want := effect(0, "a", at(70))
-	want.ID, want.Attempt, want.Error = mine[0].ID, 1, "no answer"
+	want.ID, want.Attempt, want.Error, want.Accepted = mine[0].ID, 1, "no answer", noted.Accepted
 	equal(t, &want, pending)
 	equal(t, 0, len(claim(t, s, "me", at(69), 9)))
 

@@ -24,7 +24,7 @@ PREPARE expired AS
 SELECT uuid FROM nodes WHERE deadline > 0 AND deadline <= $1 ORDER BY deadline, id LIMIT $2;
 
 PREPARE claim AS
-UPDATE effects SET owner = $1, attempt = attempt + 1, lease_until = $2 WHERE run_at <= $3 AND lease_until <= $4 AND node IN (SELECT unnest($5::text[])) RETURNING id, node, generation, name, args, run_at, owner, attempt, lease_until, error, sealed;
+UPDATE effects SET owner = $1, attempt = attempt + 1, lease_until = $2 WHERE run_at <= $3 AND lease_until <= $4 AND node IN (SELECT unnest($5::text[])) RETURNING id, node, generation, name, args, run_at, owner, attempt, lease_until, error, sealed, accepted;
 
 PREPARE save_often AS
 UPDATE nodes SET provision_state = $3, target_provision_state = $4, power_state = $5, target_power_state = $6, updated_at = $23, provision_updated_at = $24, inspection_started_at = $25, inspection_finished_at = $26, deadline = $27, doc = $29, sealed = $30, revision = $31 WHERE uuid = $32 AND revision = $31 - 1 AND name = $1 AND driver = $2 AND resource_class = $7 AND conductor_group = $8 AND instance_uuid = $9 AND instance_name = $10 AND chassis_uuid = $11 AND owner = $12 AND lessee = $13 AND fault = $14 AND shard = $15 AND parent_node = $16 AND description_lower = $17 AND maintenance = $18 AND retired = $19 AND protected = $20 AND console_enabled = $21 AND created_at = $22 AND machine = $28;

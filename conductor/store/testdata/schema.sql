@@ -55,7 +55,7 @@ CREATE TABLE effects (
     attempt     INTEGER NOT NULL DEFAULT 0,
     lease_until INTEGER NOT NULL DEFAULT 0,
     error       TEXT    NOT NULL DEFAULT ''
-, sealed BLOB);
+, sealed BLOB, accepted TEXT NOT NULL DEFAULT '');
 CREATE INDEX effects_due ON effects (run_at, id);
 CREATE UNIQUE INDEX effects_one_per_node ON effects (node);
 CREATE TABLE erase_reports (
