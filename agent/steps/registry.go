@@ -3,6 +3,8 @@ package steps
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
@@ -72,6 +74,24 @@ func Registry() []Step {
 	}
 }
 
+// checkArgs refuses arguments that would be without effect. write_image has those that conductors of every kind send.
+func (s Step) checkArgs(args map[string]any) error {
+	if s.Name == "write_image" {
+		return nil
+	}
+	known := map[string]any{}
+	if s.ArgsInfo != nil {
+		known = s.ArgsInfo()
+	}
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if known[name] == nil {
+			return invalidStep("step %s.%s has no argument %s; it has %v", s.Interface, s.Name, name,
+				slices.Sorted(maps.Keys(known)))
+		}
+	}
+	return nil
+}
+
 // List is the steps of a kind as the conductor wants to see them for a node, those of the
 // site last. Steps of a deploy may have got another priority on the kernel line.
 func (m *Machine) List(
@@ -109,6 +129,9 @@ func (m *Machine) List(
 func Execute(ctx context.Context, m *Machine, kind Kind, r Request) (any, error) {
 	for _, s := range Registry() {
 		if s.Kind == kind && s.Name == r.Step.Step && (r.Step.Interface == "" || r.Step.Interface == s.Interface) {
+			if err := s.checkArgs(r.Step.Args); err != nil {
+				return nil, err
+			}
 			return s.Run(ctx, m, r)
 		}
 	}

@@ -73,11 +73,13 @@ func (d *decision) askAgain(report node.StepReport) error {
 		return err
 	}
 	why := cmp.Or(report.Note, fmt.Sprintf("the BMC to finish %s", r.Current()))
-	if r.Waiting != why || moved || d.n.Deadline.IsZero() {
-		d.await(why)
+	again := d.now.Add(max(report.After, time.Second))
+	if r.Waiting != why || moved || d.n.Deadline.Before(again) { // a driver that waits for an hour is not silent for it
+		d.awaitUntil(why, d.beforeStepEnd(again.Add(d.timeout())))
 	}
 	r.Task = report.Task
 	d.enqueue(driverEffect, DriverArgs{Step: *r.Current(), Task: r.Task})
-	d.effects[len(d.effects)-1].RunAt = d.now.Add(max(report.After, time.Second))
+	// Sooner, where a restart of the conductor would end the wait before it: that gives it one timeout.
+	d.effects[len(d.effects)-1].RunAt = earlier(again, d.now.Add(d.timeout()/2))
 	return nil
 }

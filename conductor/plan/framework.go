@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
@@ -101,7 +103,7 @@ func (d *decision) whoDoes(fw node.Framework, s node.Step, agent byAgent) (done 
 		if s.Step != "hold" && s.Step != "wait" {
 			s.Interface = "power"
 		}
-		return s, true, checkReserved(d.n, s)
+		return s, true, checkReserved(d.n, s, d.f.Settings.StepLimit)
 	}
 	for _, o := range d.offers(fw) {
 		if o.Interface == s.Interface && o.Step == s.Step {
@@ -120,18 +122,30 @@ func (d *decision) whoDoes(fw node.Framework, s node.Step, agent byAgent) (done 
 	return s, false, nil
 }
 
-// checkReserved refuses a reserved step that the node is not to do. Arguments
+// checkReserved refuses a reserved step that the node is not to do, and a wait longer than limit. Arguments
 // would reach the power effects, which have some of their own.
-func checkReserved(n node.Node, s node.Step) error {
+func checkReserved(n node.Node, s node.Step, limit time.Duration) error {
+	args := slices.DeleteFunc(slices.Sorted(maps.Keys(s.Args)), func(name string) bool {
+		return s.Step == "wait" && name == waitSeconds
+	})
 	switch {
-	case s.Step == "hold" || s.Step == "wait":
-		return nil
-	case len(s.Args) > 0:
-		return node.Refuse(node.Invalid, "step %s takes no arguments, but was given %v: leave them out", s.Step,
-			slices.Sorted(maps.Keys(s.Args)))
+	case len(args) > 0 && s.Step == "wait":
+		return node.Refuse(node.Invalid, "step wait has no argument %s; it has: %s", strings.Join(args, ", "), waitSeconds)
+	case len(args) > 0:
+		return node.Refuse(node.Invalid, "step %s takes no arguments, but was given %v: leave them out", s.Step, args)
 	case s.Step == "power_off" && n.DisablePowerOff:
 		return node.Refuse(node.Invalid,
 			"step power_off cannot be done on node %s, which has disable_power_off set: use reboot", n.UUID)
+	case s.Step != "wait":
+		return nil
+	}
+	span, _, err := waitSpan(s)
+	switch {
+	case err != nil:
+		return node.Refuse(node.Invalid, "%v", err)
+	case limit > 0 && span > limit:
+		return node.Refuse(node.Invalid, "step wait: seconds is %v, expected at most %.0f: no step may take longer than %s "+
+			"(--step-limit)", s.Args[waitSeconds], limit.Seconds(), limit)
 	}
 	return nil
 }

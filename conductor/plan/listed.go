@@ -2,13 +2,14 @@ package plan
 
 import (
 	"slices"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
 // checkListed refuses steps that cannot be meant as they are listed, whoever
 // has them. checkSteps refuses those that nobody has.
-func checkListed(n node.Node, r Request) error {
+func checkListed(n node.Node, r Request, limit time.Duration) error {
 	steps := r.steps()
 	if len(steps) > maxSteps {
 		return node.Refuse(node.Invalid, "%d steps are listed for node %s; at most %d are taken: do them in several goes",
@@ -26,18 +27,16 @@ func checkListed(n node.Node, r Request) error {
 			return node.Refuse(node.Invalid,
 				"step %s names child nodes in limit_child_node_execution, but does not say execute_on_child_nodes", s)
 		}
-		if reserved[s.Step] && !s.OnChildren {
-			if err := checkReserved(n, s); err != nil {
+		if reserved[s.Step] && (!s.OnChildren || s.Step == "wait") {
+			if err := checkReserved(n, s, limit); err != nil {
 				return err
 			}
 		}
 		if s.Step != "wait" {
 			continue
 		}
-		_, timed, err := waitSpan(s)
+		_, timed, _ := waitSpan(s) // it is checked
 		switch {
-		case err != nil:
-			return node.Refuse(node.Invalid, "%v", err)
 		case !timed && s.OnChildren:
 			return node.Refuse(node.Invalid, "step wait on child nodes needs the argument seconds: no agent of theirs calls")
 		case !timed && (r.noRamdisk() || !agentDeploy(n)):

@@ -83,9 +83,6 @@ func bootsAnew(s node.Step) bool {
 	return own(s) && s.Interface == "power" && (s.Step == "power_off" || s.Step == "reboot")
 }
 
-// maxWait bounds a wait in seconds, as Ironic's max_conductor_wait_step_seconds does.
-const maxWait = 30 * time.Second
-
 // wait lets some seconds pass, or without a number waits for the next
 // heartbeat.
 func wait(d *decision, s node.Step) bool {
@@ -101,10 +98,16 @@ func wait(d *decision, s node.Step) bool {
 	return true
 }
 
+// longestSpan is beyond every limit: longer ones do not fit a time.Duration.
+const longestSpan = 100 * 365 * 24 * time.Hour
+
+// waitSeconds is the argument of a wait.
+const waitSeconds = "seconds"
+
 // waitSpan is how long a wait lasts; timed is false for one that ends with a
 // heartbeat.
 func waitSpan(s node.Step) (span time.Duration, timed bool, err error) {
-	v, ok := s.Args["seconds"]
+	v, ok := s.Args[waitSeconds]
 	if !ok {
 		return 0, false, nil
 	}
@@ -120,7 +123,7 @@ func waitSpan(s node.Step) (span time.Duration, timed bool, err error) {
 	if !(seconds >= 0) { // NaN too
 		return 0, false, fmt.Errorf("step wait: seconds is %v, expected 0 or more", seconds)
 	}
-	return time.Duration(min(seconds, maxWait.Seconds()) * float64(time.Second)), true, nil
+	return time.Duration(min(seconds, longestSpan.Seconds()) * float64(time.Second)), true, nil
 }
 
 // endsWithHeartbeat reports whether s is a wait for the agent's next call.

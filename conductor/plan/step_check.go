@@ -57,7 +57,7 @@ func checkStep(n node.Node, table StepTable, fw node.Framework, s node.Step, age
 	case s.OnChildren: // the children find out
 		return nil
 	case reserved[s.Step]:
-		return checkReserved(n, s)
+		return checkReserved(n, s, table.limit)
 	}
 	row, ok := table.find(fw, s, agent)
 	switch {

@@ -38,6 +38,8 @@ type StepTable struct {
 	// Open names the interfaces that may have further steps in a framework: those
 	// of an agent that has not listed them.
 	Open map[node.Framework][]string
+
+	limit time.Duration // of one step
 }
 
 // agentInterfaces are those whose steps an agent may do beside the BMC driver. The
@@ -50,7 +52,8 @@ var requested = []node.Framework{node.CleanSteps, node.DeploySteps, node.Service
 // StepsOf is the steps of a node: offers are the BMC driver's, listed the agent's.
 func StepsOf(n node.Node, offers []node.StepOffer, listed map[node.Framework]node.AgentSteps, s Settings) StepTable {
 	d := &decision{n: n, f: Facts{Offers: offers, Settings: s}}
-	t := StepTable{Steps: reservedSteps(), Listed: map[node.Framework]time.Time{}, Open: map[node.Framework][]string{}}
+	t := StepTable{Steps: reservedSteps(), Listed: map[node.Framework]time.Time{}, Open: map[node.Framework][]string{},
+		limit: s.StepLimit}
 	for _, o := range offers {
 		if driven(&n, o.Interface) {
 			t.Steps = append(t.Steps, StepInfo{Interface: o.Interface, Step: o.Step, Source: ByBMC,
@@ -88,8 +91,8 @@ func reservedSteps() (all []StepInfo) {
 			s.Interface = "deploy"
 		case "wait":
 			s.Interface = "deploy"
-			s.Args = map[string]node.StepArg{"seconds": {
-				Description: "How long to wait, at most 30; until the agent's next heartbeat if left out"}}
+			s.Args = map[string]node.StepArg{waitSeconds: {
+				Description: "How long to wait, at most --step-limit; until the agent's next heartbeat if left out"}}
 		}
 		all = append(all, s)
 	}

@@ -4,19 +4,20 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // CheckTemplate refuses a deploy template with steps that no node could do. offers is
-// what all drivers offer together; an agent's steps are not known.
-func CheckTemplate(t node.DeployTemplate, offers []node.StepOffer) error {
+// what all drivers offer together, limit is that of one step; an agent's steps are not known.
+func CheckTemplate(t node.DeployTemplate, offers []node.StepOffer, limit time.Duration) error {
 	for _, s := range t.Steps {
 		if s.Priority == 0 { // it only takes a step away
 			continue
 		}
-		if err := checkWritten(s, offers, node.DeploySteps); err != nil {
+		if err := checkWritten(s, offers, limit, node.DeploySteps); err != nil {
 			return node.Refuse(node.Invalid, "Deploy template %s: %v", t.Name, err)
 		}
 	}
@@ -25,9 +26,9 @@ func CheckTemplate(t node.DeployTemplate, offers []node.StepOffer) error {
 
 // CheckRunbook refuses a runbook with steps that no node could do when it is cleaned or
 // serviced with it.
-func CheckRunbook(r node.Runbook, offers []node.StepOffer) error {
+func CheckRunbook(r node.Runbook, offers []node.StepOffer, limit time.Duration) error {
 	for _, s := range r.Steps {
-		if err := checkWritten(s.Step, offers, node.CleanSteps, node.ServiceSteps); err != nil {
+		if err := checkWritten(s.Step, offers, limit, node.CleanSteps, node.ServiceSteps); err != nil {
 			return node.Refuse(node.Invalid, "Runbook %s: %v", r.Name, err)
 		}
 	}
@@ -36,13 +37,9 @@ func CheckRunbook(r node.Runbook, offers []node.StepOffer) error {
 
 // checkWritten refuses one step. It passes when one driver can do it in one of the
 // frameworks.
-func checkWritten(s node.Step, offers []node.StepOffer, frameworks ...node.Framework) error {
+func checkWritten(s node.Step, offers []node.StepOffer, limit time.Duration, frameworks ...node.Framework) error {
 	if reserved[s.Step] {
-		if s.Step == "wait" {
-			_, _, err := waitSpan(s)
-			return err
-		}
-		return checkReserved(node.Node{}, s)
+		return checkReserved(node.Node{}, s, limit)
 	}
 	var first error
 	var names []string

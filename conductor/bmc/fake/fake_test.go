@@ -130,11 +130,13 @@ func TestSettings(t *testing.T) {
 		len(r.HardwareReport.BIOS) != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if r, err = do("firmware", "update", map[string]any{"component": "bmc"}); err != nil || !r.Done ||
+	if r, err = do("firmware", "update", map[string]any{"component": "bmc", "url": "http://a/b"}); err != nil || !r.Done ||
 		r.HardwareReport != nil {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if _, err = do("bios", "apply_configuration", "Cores"); err == nil {
-		t.Error("a setting without a name is taken")
+	for kind, name := range map[string]string{"bios": "apply_configuration", "firmware": "update"} {
+		if _, err = do(kind, name, "Cores"); err == nil {
+			t.Errorf("%s.%s takes a setting without a name", kind, name)
+		}
 	}
 }

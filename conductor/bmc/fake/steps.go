@@ -35,21 +35,32 @@ func (d *Driver) DoStep(ctx context.Context, n node.Node, s node.Step, _ string)
 }
 
 // settings are those of the BIOS after a step; nil for a step that leaves them
-// alone.
+// alone. Whatever cannot be right is refused, as a real BMC's driver does.
 func settings(s node.Step) (*node.HardwareReport, error) {
 	report := &node.HardwareReport{BIOS: []node.BIOSSetting{}}
 	switch s.String() {
 	case "bios.factory_reset":
 		return report, nil
 	case "bios.apply_configuration":
+	case "firmware.update":
+		report = nil
 	default:
 		return nil, nil
 	}
-	list, _ := s.Args["settings"].([]any)
+	list, ok := s.Args["settings"].([]any)
+	if !ok {
+		return nil, node.Refuse(node.Invalid, "settings of step %s: expected a list, found %v", s, s.Args["settings"])
+	}
 	for _, item := range list {
 		wanted, _ := item.(map[string]any)
 		name, _ := wanted["name"].(string)
-		if name == "" {
+		component, _ := wanted["component"].(string)
+		switch {
+		case report == nil && (component == "" || wanted["url"] == nil):
+			return nil, node.Refuse(node.Invalid, "settings of step %s: %v is no object with a component and a url", s, item)
+		case report == nil:
+			continue
+		case name == "":
 			return nil, node.Refuse(node.Invalid, "settings of step %s: %v is no object with a name and a value", s, item)
 		}
 		report.BIOS = append(report.BIOS, node.BIOSSetting{Name: name, Value: node.SettingValue(wanted["value"])})

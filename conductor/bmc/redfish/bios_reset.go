@@ -11,6 +11,9 @@ import (
 // resetBIOS does bios.factory_reset: ResetBios, a start, and a look at what became of it.
 // Where a registry has the defaults, settings that have them already cost no restart.
 func resetBIOS(r *stepCall) (node.StepReport, error) {
+	if err := r.arguments(&struct{}{}); err != nil {
+		return node.StepReport{}, err
+	}
 	b, err := r.bios()
 	if err != nil {
 		return node.StepReport{}, err

@@ -61,7 +61,7 @@ func (e *Records) deployTemplates(kept node.Catalog[node.DeployTemplate]) Catalo
 	return stepped[node.DeployTemplate, *node.DeployTemplate]{
 		catalog: catalog[node.DeployTemplate, *node.DeployTemplate]{kept, e},
 		steps:   func(t *node.DeployTemplate) any { return t.Steps },
-		check:   func(t node.DeployTemplate) error { return plan.CheckTemplate(t, e.AllOffers()) },
+		check:   func(t node.DeployTemplate) error { return plan.CheckTemplate(t, e.AllOffers(), e.Settings.StepLimit) },
 	}
 }
 
@@ -69,6 +69,6 @@ func (e *Records) runbooks(kept node.Catalog[node.Runbook]) Catalog[node.Runbook
 	return stepped[node.Runbook, *node.Runbook]{
 		catalog: catalog[node.Runbook, *node.Runbook]{kept, e},
 		steps:   func(r *node.Runbook) any { return r.Steps },
-		check:   func(r node.Runbook) error { return plan.CheckRunbook(r, e.AllOffers()) },
+		check:   func(r node.Runbook) error { return plan.CheckRunbook(r, e.AllOffers(), e.Settings.StepLimit) },
 	}
 }
