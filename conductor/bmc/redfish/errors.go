@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/stmcginnis/gofish/schemas"
@@ -56,6 +57,12 @@ func (e *wireError) Error() string {
 }
 
 func (e *wireError) Unwrap() error { return e.cause }
+
+// AnswerLost reports a request that changes something, and may have reached the BMC.
+func (e *wireError) AnswerLost() bool {
+	_, unreached := errors.AsType[*connectError](e.cause)
+	return e.method != http.MethodGet && !unreached && !errors.Is(e.cause, syscall.ECONNREFUSED)
+}
 
 func isWire(err error) bool {
 	var e *wireError

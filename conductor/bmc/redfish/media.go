@@ -314,15 +314,19 @@ func (s *session) eject(v virtualDrive) error {
 			return err
 		}
 	}
+	var unread error
 	for range ejectTries {
-		if inserted, err := s.inserted(v); err != nil || !inserted {
-			return err
+		inserted, err := s.inserted(v)
+		if err == nil && !inserted {
+			return nil
 		}
+		unread = err
 		if err := s.pause(); err != nil {
 			return err
 		}
 	}
-	s.log.Warn("a virtual drive still shows the image that it has ejected", "drive", v.Path)
+	s.log.Warn("a virtual drive still shows the image that it has ejected, or cannot be read", "drive", v.Path,
+		"err", unread)
 	return nil
 }
 

@@ -83,16 +83,49 @@ func TestAlreadyThere(t *testing.T) {
 	}
 }
 
-// A machine that powers on is on; one that powers off is on until it is off.
-func TestPowerOnTheWay(t *testing.T) {
-	b := newBoard(t)
-	d := newDriver(t, redfish.Options{})
-	for state, want := range map[string]node.PowerState{"On": node.PowerOn, "PoweringOn": node.PowerOn,
-		"Off":         node.PowerOff,
-		"PoweringOff": node.PowerOn, "Paused": node.PowerOn} {
+// A word that says nothing of how the machine is has no power state, and is no error. Asked for a change all the same,
+// the machine gets what reaches it from either state.
+func TestPowerWithoutState(t *testing.T) {
+	const on, off = node.PowerOn, node.PowerOff
+	for state, tc := range map[string]struct {
+		is, becomes   node.PowerState
+		on, off, boot string // what is pressed for power on, power off, and rebooting
+	}{
+		"On":          {is: on, off: "reset ForceOff", boot: "reset ForceRestart"},
+		"Off":         {is: off, on: "reset On", boot: "reset On"},
+		"PoweringOn":  {becomes: on, off: "reset ForceOff", boot: "reset ForceRestart"},
+		"PoweringOff": {becomes: off, on: "reset On", off: "reset ForceOff", boot: "reset ForceRestart"},
+		"Paused":      {on: "reset On", off: "reset ForceOff", boot: "reset ForceRestart"},
+		"Reset":       {on: "reset On", off: "reset ForceOff", boot: "reset ForceRestart"},
+		"":            {on: "reset On", off: "reset ForceOff", boot: "reset ForceRestart"},
+	} {
+		b := newBoard(t)
 		b.set(func() { b.power = state })
-		if got, err := d.PowerState(t.Context(), b.node()); err != nil || got != want {
-			t.Errorf("%s: got %q, %v", state, got, err)
+		d := newDriver(t, redfish.Options{})
+		said := state
+		if tc.is != "" {
+			said = ""
+		}
+		if got, err := d.Vitals(t.Context(), b.node()); err != nil || got.Power != tc.is || got.Becomes != tc.becomes ||
+			got.Said != said {
+			t.Errorf("%s: got %+v, %v", state, got, err)
+		}
+		for target, want := range map[node.PowerState]string{on: tc.on, off: tc.off, node.Rebooting: tc.boot} {
+			b.set(func() { b.power = state })
+			before := 0
+			b.set(func() { before = len(b.calls) })
+			if err := d.SetPower(t.Context(), b.node(), target); err != nil {
+				t.Errorf("%s, %s: %v", state, target, err)
+			}
+			got := ""
+			for _, call := range b.calls[before:] {
+				if strings.HasPrefix(call, "reset") {
+					got += call
+				}
+			}
+			if got != want {
+				t.Errorf("%q, %s: pressed %q, want %q", state, target, got, want)
+			}
 		}
 	}
 }

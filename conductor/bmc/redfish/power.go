@@ -13,13 +13,15 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// powerStates: a machine that powers on counts as on, as in Ironic: large ones stay so for
-// minutes. One that powers off is on until it is off, because whoever waits for that must
-// not go on before.
+// powerStates are the words that say how a machine is. Any other says nothing for now, like a PowerState that is null
+// or missing (dsx-ai-factory/infra-controller#5418, device-management-toolkit/console#1051).
 var powerStates = map[schemas.PowerState]node.PowerState{
-	schemas.OnPowerState: node.PowerOn, schemas.PoweringOnPowerState: node.PowerOn,
-	schemas.PoweringOffPowerState: node.PowerOn, schemas.PausedPowerState: node.PowerOn,
-	schemas.OffPowerState: node.PowerOff,
+	schemas.OnPowerState: node.PowerOn, schemas.OffPowerState: node.PowerOff,
+}
+
+// becoming are the words for a machine on its way.
+var becoming = map[schemas.PowerState]node.PowerState{
+	schemas.PoweringOnPowerState: node.PowerOn, schemas.PoweringOffPowerState: node.PowerOff,
 }
 
 // PowerState reads whether the machine is on.
@@ -111,7 +113,7 @@ func (s *session) unlessThere(want node.PowerState, refusal error) error {
 		return refusal
 	}
 	sys, err := s.read()
-	if err != nil || powerStates[sys.PowerState] != want {
+	if err != nil || powerStates[sys.PowerState] != want && (want != node.PowerOn || becoming[sys.PowerState] != want) {
 		return refusal
 	}
 	s.log.Info("the BMC refused what the machine is already", "power", want, "err", describe(refusal))
@@ -123,7 +125,7 @@ func (s *session) press(sys *schemas.ComputerSystem, b button, target node.Power
 	if sys.PowerState == schemas.OffPowerState {
 		ways = b.whenOff
 	}
-	if sys.PowerState == schemas.PoweringOffPowerState {
+	if powerStates[sys.PowerState] == "" && becoming[sys.PowerState] != node.PowerOn {
 		ways = append(slices.Clone(b.whenOn), b.whenOff...) // it may be off by now
 	}
 	if len(ways) == 0 {

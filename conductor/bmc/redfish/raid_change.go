@@ -121,6 +121,7 @@ func asWanted(all []raidController) (node.StepReport, error) {
 // pursue asks for what is left of a plan and nobody works on, and waits.
 func (r *stepCall) pursue(p raidPlan, tasks []bmcTask, onReset bool) (node.StepReport, error) {
 	var open []string
+	asked := false
 	for _, q := range p.requests() {
 		if slices.ContainsFunc(tasks, func(t bmcTask) bool { same, known := t.asks(q); return same || !known }) {
 			continue
@@ -129,9 +130,14 @@ func (r *stepCall) pursue(p raidPlan, tasks []bmcTask, onReset bool) (node.StepR
 			open = append(open, q.name)
 			continue
 		}
-		if _, err := r.ask(q.method, q.path, q.body); err != nil {
+		_, err := r.ask(q.method, q.path, q.body)
+		if err != nil && asked {
+			break // what was accepted is kept first; this one is asked for again at the next call
+		}
+		if err != nil {
 			return node.StepReport{}, fmt.Errorf("%s: %w", q.name, err)
 		}
+		asked = true
 		r.enter("change")
 		r.memory.Asked = append(r.memory.Asked, q.name)
 		open = append(open, q.name)

@@ -35,10 +35,13 @@ func resetBMC(r *stepCall) (node.StepReport, error) {
 		if offered := m.Actions.Reset.OneOf; len(offered) > 0 && !slices.Contains(offered, kind) {
 			kind = "ForceRestart"
 		}
-		if _, err := r.ask(http.MethodPost, m.Actions.Reset.Target, map[string]any{"ResetType": kind}); err != nil {
+		_, err := r.ask(http.MethodPost, m.Actions.Reset.Target, map[string]any{"ResetType": kind})
+		if err == nil || isWire(err) { // some restart before they have answered
+			r.enter("wait")
+		}
+		if err != nil {
 			return node.StepReport{}, err
 		}
-		r.enter("wait")
 	case m.LastResetTime == "" && r.now.Sub(r.memory.Since) > leaving:
 		return done("the BMC was asked to reset and answers")
 	case r.overdue():

@@ -46,17 +46,19 @@ func (d *Driver) DoStep(ctx context.Context, n node.Node, s node.Step,
 		if err != nil {
 			return node.StepReport{}, err
 		}
+		kept := m // what of the call is kept where it fails: an action that was accepted is not asked for again
 		err = d.call(ctx, n, "do the step "+name, func(sess *session) error {
 			r := &stepCall{session: sess, node: n, args: s.Args, memory: m, now: time.Now(), patience: d.patience}
 			r.memory.Silent = time.Time{}
-			if report, err = known.do(r); err == nil && report.Done {
+			report, err = known.do(r)
+			if kept.Asked, kept.Stage, kept.Since = r.memory.Asked, r.memory.Stage, r.memory.Since; err == nil && report.Done {
 				report.HardwareReport = r.reportAfter(s.Interface)
 			}
 			report.Note = clip(report.Note, maxError)
 			return err
 		})
 		if err != nil {
-			return d.bear(m, err)
+			return d.bear(kept, err)
 		}
 		return report, nil
 	}

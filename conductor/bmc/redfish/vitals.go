@@ -2,7 +2,6 @@ package redfish
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/stmcginnis/gofish/schemas"
@@ -18,9 +17,8 @@ func (d *Driver) Vitals(ctx context.Context, n node.Node) (v node.Vitals, err er
 		if err != nil {
 			return err
 		}
-		var ok bool
-		if v.Power, ok = powerStates[sys.PowerState]; !ok {
-			return fmt.Errorf("%s reports the power state %.40q, expected On or Off", *s.system, sys.PowerState)
+		if v.Power = powerStates[sys.PowerState]; v.Power == "" {
+			v.Said, v.Becomes = label(string(sys.PowerState)), becoming[sys.PowerState]
 		}
 		v.Health = health(sys)
 		return nil
