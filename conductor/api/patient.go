@@ -86,11 +86,6 @@ func (p patient) SetPower(ctx context.Context, ref string, target node.PowerStat
 	return p.do(ctx, func() error { return p.Conductor.SetPower(ctx, ref, target, timeout) })
 }
 
-// SetMaintenance waits for the node.
-func (p patient) SetMaintenance(ctx context.Context, ref string, on bool, reason string) error {
-	return p.do(ctx, func() error { return p.Conductor.SetMaintenance(ctx, ref, on, reason) })
-}
-
 // SetBootDevice waits for the node.
 func (p patient) SetBootDevice(ctx context.Context, ref, device string, persistent bool) error {
 	return p.do(ctx, func() error { return p.Conductor.SetBootDevice(ctx, ref, device, persistent) })

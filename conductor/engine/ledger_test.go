@@ -14,7 +14,7 @@ import (
 //   - an effect is finished once, by the conductor that holds it, and is never
 //     lost on the way (a soft power-off may be overtaken by any);
 //   - a node at rest has no pending effect but a chore (an aborted one the answer of its
-//     driver, too), a working one has a pending effect, a waiting one has something that
+//     driver or agent, too), a working one has a pending effect, a waiting one has something that
 //     ends its wait; and who owes a chore, and nobody else, has it on record;
 //   - an effect is not tried, nor a run asked after, for ever;
 //   - no working or waiting state lasts for ever.
@@ -163,8 +163,9 @@ func (l *ledger) check(n node.Node, e *node.Effect) {
 		switch {
 		case n.Run != nil || !n.Deadline.IsZero() && !keepsAgent[n.ProvisionState]:
 			wrong = "rests, with a run or a deadline"
-		case e != nil && e.Name == "driver.execute_step" && n.ProvisionState.Class() == node.Failed:
-			// The driver was being asked when its run was aborted; the answer is dropped.
+		case e != nil && (e.Name == "driver.execute_step" || e.Name == "agent.poll") &&
+			n.ProvisionState.Class() == node.Failed:
+			// Driver or agent were being asked when their run was aborted; the answer is dropped.
 		case e != nil && e.Name != n.Chore:
 			wrong = "rests, with an effect in flight"
 		}

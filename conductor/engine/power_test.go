@@ -83,19 +83,19 @@ func TestPowerRequest(t *testing.T) {
 	}
 }
 
-// A BMC that does not answer is asked four times for what an operator wants, and once for a
+// A BMC that does not answer is asked for what an operator wants until the limit, and once for a
 // caller that makes its own tries.
 func TestTries(t *testing.T) {
 	for name, tc := range map[string]struct {
-		ask   func(*engine.Engine, context.Context, string) error
-		asked int
+		ask         func(*engine.Engine, context.Context, string) error
+		least, most int // readings
 	}{
 		"request": {func(e *engine.Engine, ctx context.Context, id string) error {
 			return e.SetPower(ctx, id, node.PowerOff, 0)
-		}, 4},
+		}, 8, 12},
 		"try": {func(e *engine.Engine, ctx context.Context, id string) error {
 			return e.TryPower(ctx, id, node.PowerOff)
-		}, 1},
+		}, 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -111,9 +111,9 @@ func TestTries(t *testing.T) {
 					t.Fatal(err)
 				}
 				n = b.settled(n.UUID)
-				if asked := b.readings(n.UUID) - before; asked != tc.asked || !plan.PowerChangeFailed(n) ||
+				if asked := b.readings(n.UUID) - before; asked < tc.least || asked > tc.most || !plan.PowerChangeFailed(n) ||
 					n.PowerState != node.PowerOn {
-					t.Errorf("asked %d times, want %d; %q, and %q", asked, tc.asked, n.PowerState, n.LastError)
+					t.Errorf("asked %d times, want %d to %d; %q, and %q", asked, tc.least, tc.most, n.PowerState, n.LastError)
 				}
 			})
 		})

@@ -65,7 +65,7 @@ func (d *decision) leaveService() {
 		d.n.Maintenance, d.n.MaintenanceReason, d.n.Fault = false, "", ""
 	}
 	d.fire(node.Abort)
-	if inRamdisk(d.n) || d.inRamdiskNetwork() {
+	if !d.f.EffectPending && (inRamdisk(d.n) || d.inRamdiskNetwork()) {
 		d.beginChore(d.restart(d.powerChange(node.Rebooting, 0)))
 	}
 }

@@ -135,6 +135,11 @@ func (p powerChange) effect() string {
 	return changePower
 }
 
+// changesPower reports whether a chore switches the machine.
+func changesPower(chore string) bool {
+	return chore == changePower || chore == ShutDown || chore == returnEffect
+}
+
 // check refuses what Ironic refuses while cleaning, where a power cut could
 // leave a disk half wiped.
 func (p powerChange) check(d *decision) error {
@@ -180,6 +185,18 @@ const powerFailed = "power change to "
 // PowerChangeFailed reports whether the last thing that went wrong with a node is
 // a power change.
 func PowerChangeFailed(n node.Node) bool { return strings.HasPrefix(n.LastError, powerFailed) }
+
+// FailedPower is the word of the command for the power change that failed last, on or soft-off for example; "" where
+// the last thing that went wrong is another.
+func FailedPower(n node.Node) string {
+	for target, word := range map[node.PowerState]string{node.PowerOn: "on", node.PowerOff: "off",
+		node.SoftPowerOff: "soft-off", node.Rebooting: "reboot", node.SoftRebooting: "soft-reboot"} {
+		if strings.HasPrefix(n.LastError, powerChange{PowerArgs: PowerArgs{Target: target}}.failure()) {
+			return word
+		}
+	}
+	return ""
+}
 
 // uninterruptible reports whether the machine is at a step of a framework in
 // which steps say whether they may be cut off, and this one did not.

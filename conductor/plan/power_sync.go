@@ -48,6 +48,8 @@ func (t *PowerTally) Count(n node.Node, v node.Vitals, failure string, now time.
 		t.Failures, t.Since = 1, now
 	case failure != "":
 		t.Failures++
+	case n.Chore != "": // it may be what changes the power
+		t.Failures, t.Since = 0, time.Time{}
 	default:
 		t.Failures, t.Since = 0, time.Time{}
 		if t.Differs++; v.Power == "" || v.Power == t.record {
@@ -67,12 +69,13 @@ func (PowerRead) event() {}
 var unread = map[node.State]bool{node.Enroll: true, node.AdoptFailed: true}
 
 // PowerPoll is how often the power of n is to be read now; 0 for not at all.
-// A node that is being worked on is left alone, so is one in maintenance,
-// except where the power sync has put it there.
+// A node that a run works on is left alone, so is one in maintenance,
+// except where the power sync has put it there. While a chore is under way the
+// readings count, and change nothing.
 func PowerPoll(n node.Node, s Settings) time.Duration {
 	class := n.ProvisionState.Class()
 	switch {
-	case n.Run != nil || n.Chore != "":
+	case n.Run != nil:
 		return 0
 	case unread[n.ProvisionState] || class != node.Stable && class != node.Failed:
 		return 0
@@ -95,13 +98,13 @@ func PowerNews(n node.Node, e PowerRead, s Settings) bool {
 // healthNews reports whether a reading has another health than is on record. A BMC that is
 // silent says nothing of its machine's.
 func (e PowerRead) healthNews(n node.Node, s Settings) bool {
-	return e.Failure == "" && e.Health != n.Health && e.Revision == n.Revision && PowerPoll(n, s) > 0
+	return e.Failure == "" && e.Health != n.Health && e.Revision == n.Revision && PowerPoll(n, s) > 0 && n.Chore == ""
 }
 
 // meaning says what follows from a reading; nil when there is nothing to write.
 func (e PowerRead) meaning(n node.Node, s Settings) func(*decision, PowerRead) {
 	switch {
-	case e.Revision != n.Revision || PowerPoll(n, s) == 0:
+	case e.Revision != n.Revision || PowerPoll(n, s) == 0 || n.Chore != "":
 		return nil
 	case e.Failure != "" && (n.Maintenance || e.Failures <= s.PowerSyncRetries):
 		return nil

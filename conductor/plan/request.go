@@ -32,7 +32,7 @@ var verbs = map[node.Event]verb{
 
 // request takes an operator's verb: refused with a reason, or begun.
 func (d *decision) request(r Request) error {
-	if d.f.EffectPending && !d.abortsDriverStep(r) || d.childBusy() {
+	if d.f.EffectPending && !d.abortsAmid(r) || d.childBusy() {
 		return d.locked()
 	}
 	if !node.Requestable(d.n.ProvisionState, r.Verb) {
@@ -57,7 +57,7 @@ func (d *decision) request(r Request) error {
 			return err
 		}
 	}
-	if err := checkListed(d.n, r); err != nil {
+	if err := checkListed(d.n, r, d.f.Settings.StepLimit); err != nil {
 		return err
 	}
 	if err := d.checkSteps(r); err != nil {
@@ -122,12 +122,10 @@ func DeployFor(n node.Node, project string) node.Run {
 	return node.Run{Activity: "deploy", Project: project, Image: node.GlanceImage(askedImage(n))}
 }
 
-// abortsDriverStep: a driver at a long step is asked after again and again, so
-// its node is always reserved; that it is to end after the step can be asked
-// for all the same.
-func (d *decision) abortsDriverStep(r Request) bool {
-	s := d.n.Run.Current()
-	return r.Verb == node.Abort && s != nil && s.Driver && d.waiting()
+// abortsAmid reports an abort, which an operator may ask for whatever is pending: the answer of an aborted run's effect
+// is dropped, and a chore goes on. From service failed it needs the machine restarted, which a power change has begun.
+func (d *decision) abortsAmid(r Request) bool {
+	return r.Verb == node.Abort && (d.n.Run != nil || changesPower(d.n.Chore))
 }
 
 // keepInstance keeps what a verb brings for the instance.

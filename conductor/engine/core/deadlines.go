@@ -56,8 +56,8 @@ func (e *Core) expire(ctx context.Context, failed overdue) time.Duration {
 			break
 		}
 		times := failed[id].times + 1
-		failed[id] = setback{times, e.Now().Add(pause(times))}
-		e.Log.Error("deadline not taken; it is tried again", "node", id, "after", pause(times), "err", err)
+		failed[id] = setback{times, e.Now().Add(Pause(times))}
+		e.Log.Error("deadline not taken; it is tried again", "node", id, "after", Pause(times), "err", err)
 	}
 	next := time.Minute
 	if at, ok, err2 := e.Store.NextDeadline(ctx); err2 == nil && ok {

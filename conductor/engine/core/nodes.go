@@ -130,8 +130,14 @@ func inTransition(uuid string) error {
 
 // Edit changes a node outside of plan: what operators write, never its state.
 func (e *Core) Edit(ctx context.Context, ref string, change func(*node.Node) error) (node.Node, error) {
+	return e.edit(ctx, ref, e.Free, change)
+}
+
+// edit changes a node as read has it.
+func (e *Core) edit(ctx context.Context, ref string, read func(context.Context, string) (node.Node, error),
+	change func(*node.Node) error) (node.Node, error) {
 	for range MaxTries {
-		old, err := e.Free(ctx, ref)
+		old, err := read(ctx, ref)
 		if err != nil {
 			return old, err
 		}
@@ -149,12 +155,18 @@ func (e *Core) Edit(ctx context.Context, ref string, change func(*node.Node) err
 	return node.Node{}, e.Locked(ref)
 }
 
-// Free returns a node that no effect holds.
-func (e *Core) Free(ctx context.Context, ref string) (node.Node, error) {
+// any returns a node, whatever effect holds it.
+func (e *Core) any(ctx context.Context, ref string) (node.Node, error) {
 	n, err := e.Node(ctx, ref)
 	if err == nil {
 		err = node.CheckRevision(ctx, &n)
 	}
+	return n, err
+}
+
+// Free returns a node that no effect holds.
+func (e *Core) Free(ctx context.Context, ref string) (node.Node, error) {
+	n, err := e.any(ctx, ref)
 	if err != nil {
 		return n, err
 	}
@@ -285,9 +297,10 @@ func (e *Core) TryPower(ctx context.Context, ref string, target node.PowerState)
 
 // SetMaintenance takes a node out of service or back into it, which also
 // clears its fault. A power failure is cleared either way: maintenance that an
-// operator has asked for does not end by itself.
+// operator has asked for does not end by itself. A node that is reserved takes it all the same: a BMC that hangs must
+// not keep its operator out.
 func (e *Core) SetMaintenance(ctx context.Context, ref string, on bool, reason string) error {
-	_, err := e.Edit(ctx, ref, func(n *node.Node) error {
+	_, err := e.edit(ctx, ref, e.any, func(n *node.Node) error {
 		n.Maintenance, n.MaintenanceReason = on, ""
 		if on {
 			n.MaintenanceReason = reason

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -76,7 +77,7 @@ func (e *Core) Status(ctx context.Context, ref string) (Status, error) {
 			s.Warnings = append(slices.Clone(s.Warnings), n.Run.Switched)
 		}
 	}
-	if s.WaitingFor == "" && (n.ProvisionState.Class() == node.Working || n.TargetPowerState != "") {
+	if s.WaitingFor == "" && (n.ProvisionState.Class() == node.Working || n.TargetPowerState != "" || n.Chore != "") {
 		if s.WaitingFor, err = e.pendingText(ctx, n.UUID); err != nil {
 			return s, err
 		}
@@ -117,8 +118,11 @@ func (e *Core) pendingText(ctx context.Context, uuid string) (string, error) {
 	if soft := softPower(*pending); soft != "" {
 		text = soft
 	}
+	for _, action := range slices.Sorted(maps.Keys(pending.Accepted)) {
+		text += fmt.Sprintf("; %s was accepted at %s", action, pending.Accepted[action].Format("15:04:05 MST"))
+	}
 	if pending.Error != "" {
-		text += fmt.Sprintf("; attempt %d failed: %s", pending.Attempt, pending.Error)
+		text += fmt.Sprintf("; attempt %d: %s", pending.Attempt, pending.Error)
 	}
 	return text, nil
 }
@@ -162,8 +166,14 @@ func softPower(pending node.Effect) string {
 // advice is what to try next: by class of state, with the verbs that lead out
 // of it.
 func advice(n node.Node) string {
-	if n.Run != nil && n.Run.AbortAfter {
+	switch last := plan.FailedPower(n); {
+	case n.Run != nil && n.Run.AbortAfter:
 		return "nothing: the step under way ends first, then the abort takes effect"
+	case n.Run == nil && n.Chore != "":
+		return "nothing: it succeeds or fails by its limit; maintenance can be set meanwhile"
+	case last != "" && n.ProvisionState.Class() != node.Failed:
+		return fmt.Sprintf("correct the cause in last_error (ferrite bmc doctor ADDRESS looks at a BMC), then: "+
+			"ferrite node power %s %s", last, cmp.Or(n.Name, n.UUID))
 	}
 	var verbs []string
 	for _, v := range node.Verbs(n.ProvisionState) {

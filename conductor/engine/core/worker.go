@@ -69,7 +69,7 @@ func (e *Core) carryOut(ctx context.Context, c claimed, leave func()) error {
 	case err != nil && Passing(err) && ef.Attempt < e.tries(ef, err):
 		outcome = EffectPassing
 		log.Info("effect failed and is tried again", "err", err)
-		e.giveBack(c, err, pause(ef.Attempt))
+		e.giveBack(c, err, Pause(ef.Attempt))
 	default:
 		if err != nil {
 			outcome = EffectFailed
@@ -130,7 +130,7 @@ func (e *Core) settle(ctx context.Context, c claimed, result any, failure error)
 		e.refresh(ctx, ef.Node)
 	default:
 		e.Log.Error("outcome not saved; the effect stays pending", "node", ef.Node, "effect", ef.Name, "err", err)
-		e.giveBack(c, err, max(2*time.Second, pause(ef.Attempt)))
+		e.giveBack(c, err, max(2*time.Second, Pause(ef.Attempt)))
 	}
 }
 
@@ -199,8 +199,8 @@ func patient(err error) bool {
 	return errors.As(err, &p) && p.Patience()
 }
 
-// pause grows with every try of an effect, to half a minute.
-func pause(attempt int) time.Duration {
+// Pause grows with every try of an effect, to half a minute.
+func Pause(attempt int) time.Duration {
 	return min(time.Second<<min(attempt-1, 10), 30*time.Second)
 }
 

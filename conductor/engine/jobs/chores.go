@@ -45,33 +45,37 @@ func (j *job) changeSecureBoot(ctx context.Context) (any, error) {
 		})
 }
 
-// How long firmware may take for a change it makes as the machine starts, and
-// how often it is looked for (Ironic's boot_mode_config_timeout and interval,
-// all but).
-const (
-	firmwarePoll = 10 * time.Second
-)
-
-// change sets something of the firmware. Where it has not come true at once,
-// the machine is started anew, since some firmware takes it only then (Dell's,
-// as a job of the BMC), and turned off again where it was off, also if it fails. Done again after
-// a crash it begins anew: what has come true meanwhile costs no second start.
+// change sets something of the firmware. Where it has not come true at once, the machine is started anew, since some
+// firmware takes it only then (Dell's, as a job of the BMC). A machine that was off is off again after it, and after a
+// change that failed.
 func (j *job) change(ctx context.Context, set func(context.Context) error,
 	is func(context.Context) (bool, error)) (any, error) {
-	if err := j.callBMC(ctx, set); err != nil {
+	if err := j.once(ctx, "set", set); err != nil {
 		return nil, err
 	}
-	there, err := j.look(ctx, is)
-	if err != nil || there {
-		return plan.ChoreDone{}, err
-	}
-	if err := j.callBMC(ctx, func(ctx context.Context) error {
-		return j.bmc.SetPower(ctx, j.n, node.Rebooting)
-	}); err != nil {
-		return nil, fmt.Errorf("start the machine for it: %w", err)
+	if !j.accepted("restart") {
+		there := false
+		_, err := j.settle(ctx, j.since("set").Add(j.Patience(j.n).Call), func(ctx context.Context) (read bool, err error) {
+			there, err = is(ctx)
+			return err == nil, err
+		})
+		if err != nil || there {
+			return plan.ChoreDone{}, err
+		}
+		if err := j.once(ctx, "restart", func(ctx context.Context) error {
+			return j.bmc.SetPower(ctx, j.n, node.Rebooting)
+		}); err != nil {
+			return nil, fmt.Errorf("start the machine for it: %w", err)
+		}
 	}
 	j.leave()
-	err = j.firmwareTakes(ctx, is)
+	limit := j.Patience(j.n).BootMode
+	there, err := j.settle(ctx, j.since("restart").Add(limit), is) // a BMC may be silent while the firmware is at work
+	if !there && err == nil {
+		err = node.Refuse(node.Conflict,
+			"the BMC accepted it and the machine was started, but the firmware had not taken it %s later: look into "+
+				"the BMC's log, or raise --boot-mode-timeout", limit)
+	}
 	if j.n.PowerState == node.PowerOff && !j.n.DisablePowerOff && ctx.Err() == nil {
 		if off := j.offAgain(ctx); err == nil {
 			err = off
@@ -85,40 +89,16 @@ func (j *job) change(ctx context.Context, set func(context.Context) error,
 	return plan.ChoreDone{Restarted: true}, nil
 }
 
-// firmwareTakes waits until a machine that was started has taken a change.
-func (j *job) firmwareTakes(ctx context.Context, is func(context.Context) (bool, error)) error {
-	limit := j.Patience(j.n).BootMode
-	for end := j.Now().Add(limit); ; {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(firmwarePoll):
-		}
-		there, err := j.look(ctx, is)
-		switch {
-		case there:
-			return nil
-		case j.Now().Before(end): // a BMC may be silent while the firmware is at work
-		case err != nil:
-			return err
-		default:
-			return node.Refuse(node.Conflict,
-				"the BMC accepted it and the machine was started, but the firmware had not taken it %s later: look into "+
-					"the BMC's log, or raise --boot-mode-timeout", limit)
-		}
-	}
-}
-
 // offAgain turns the machine off and waits until it is: a step that turns it on next must
 // not find it on still.
 func (j *job) offAgain(ctx context.Context) error {
-	if err := j.callBMC(ctx, func(ctx context.Context) error {
+	if err := j.once(ctx, "off again", func(ctx context.Context) error {
 		return j.bmc.SetPower(ctx, j.n, node.PowerOff)
 	}); err != nil {
-		return err
+		return fmt.Errorf("turn the machine off again: %w", err)
 	}
 	limit := j.Patience(j.n).Power
-	off, err := j.powerBecomes(ctx, node.PowerOff, limit)
+	off, err := j.settle(ctx, j.since("off again").Add(limit), j.powerIs(node.PowerOff))
 	if err == nil && !off {
 		err = fmt.Errorf("the machine was not off again within %s", limit)
 	}
@@ -127,15 +107,11 @@ func (j *job) offAgain(ctx context.Context) error {
 
 // callBMC does one call to the BMC, within the time one may take.
 func (j *job) callBMC(ctx context.Context, call func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, j.Patience(j.n).Call)
+	within := j.Patience(j.n).Call
+	if !j.until.IsZero() {
+		within = min(within, max(j.until.Sub(j.Now()), time.Millisecond))
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	return call(ctx)
-}
-
-func (j *job) look(ctx context.Context, is func(context.Context) (bool, error)) (there bool, err error) {
-	err = j.callBMC(ctx, func(ctx context.Context) error {
-		there, err = is(ctx)
-		return err
-	})
-	return there && err == nil, err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -29,7 +30,8 @@ type job struct {
 	n      node.Node
 	bmc    core.BMC
 	effect node.Effect
-	leave  func() // the slot: see carryOut
+	leave  func()    // the slot: see carryOut
+	until  time.Time // no call of a BMC lasts beyond it; zero for none
 }
 
 // jobs says, by effect, how it is carried out. What each returns goes to
@@ -93,7 +95,10 @@ func (e *Jobs) Perform(ctx context.Context, ef node.Effect, leave func()) (any, 
 			e.ConductorName())
 	}
 	working, end := e.Traces.Working(ctx, n, ef)
-	result, err := (&job{e, n, bmc, ef, leave}).guard(working, do)
+	if ef.Accepted == nil {
+		ef.Accepted = map[string]time.Time{}
+	}
+	result, err := (&job{Jobs: e, n: n, bmc: bmc, effect: ef, leave: leave}).guard(working, do)
 	end(result, err)
 	return result, err
 }

@@ -42,11 +42,16 @@ func (j *job) returnToTenant(ctx context.Context) (any, error) {
 		_, err := power.power(ctx)
 		return err
 	}
-	if err := change("power.power_off"); err != nil {
-		return nil, err
-	}
-	if _, err := j.attachTo(ctx, plan.TenantNetwork); err != nil {
-		return nil, err
+	if !j.accepted(plan.TenantNetwork) { // else the owner's system may run by now
+		if err := change("power.power_off"); err != nil {
+			return nil, err
+		}
+		if _, err := j.attachTo(ctx, plan.TenantNetwork); err != nil {
+			return nil, err
+		}
+		if err := j.accept(ctx, plan.TenantNetwork); err != nil {
+			return nil, err
+		}
 	}
 	return nil, change("power.power_on")
 }

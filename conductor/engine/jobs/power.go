@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -18,47 +19,118 @@ const (
 	powerPollPart  = 60
 )
 
-// power brings the machine to a power state. On and off are asked for only when the machine
-// is not there yet, so doing it twice is harmless; a reset after a crash is sent again,
-// since no BMC reports whether one has happened.
+// power brings the machine to a power state. On and off are asked for only when the machine is not there yet. What an
+// operator asks for ends by its limit, and nothing is done to the machine after that; a step of a run is tried as
+// often as any effect.
 func (j *job) power(ctx context.Context) (any, error) {
 	a := plan.PowerArgs{Target: powerTarget[j.effect.Name], TimeoutSeconds: plan.PowerTimeoutOf(j.n, j.Settings).Seconds()}
 	if err := j.args(&a); err != nil {
 		return nil, err
 	}
-	want := plan.PowerAfter(a.Target)
 	if hand, ok := j.bmc.(core.ByHand); ok {
 		return nil, j.byHand(ctx, hand, a)
 	}
-	if a.Target == node.PowerOn || want == node.PowerOff {
-		there, err := j.powerBecomes(ctx, want, core.Seconds(a.GraceSeconds))
-		if err != nil || there {
+	if !requested(j.effect.Name) {
+		return j.changePower(ctx, a)
+	}
+	j.until = j.Now().Add(core.Seconds(a.TimeoutSeconds))
+	for try := 1; ; try++ {
+		failed, err := j.changePower(ctx, a)
+		if err == nil || ctx.Err() != nil || !core.Passing(err) || a.Once {
+			return failed, err
+		}
+		j.leave()
+		left := j.until.Sub(j.Now())
+		if left < time.Second || answerLost(err) && !readable(a.Target) { // to press twice restarts twice
+			return nil, j.late(a, err)
+		}
+		if err := j.tell(ctx, err); err != nil {
+			return nil, err
+		}
+		if err := pauseFor(ctx, min(core.Pause(try), left/2)); err != nil {
 			return nil, err
 		}
 	}
-	var failed any
-	if a.GraceSeconds > 0 {
-		failed = j.stayedOn(ctx, core.Seconds(a.GraceSeconds))
-	}
-	j.stage(want)
-	if want == node.PowerOn {
-		j.aimAgain(ctx)
-	}
-	call, cancel := context.WithTimeout(ctx, j.Patience(j.n).Call)
-	defer cancel()
-	if err := j.bmc.SetPower(call, j.n, a.Target); err != nil {
-		return nil, err
+}
+
+// requested reports whether an operator has asked for a power change, or the power sync in the operator's place.
+func requested(effect string) bool { return effect == "power.request" || effect == plan.ShutDown }
+
+// readable reports whether the machine's power state shows that a target was reached: of a reset it never does.
+func readable(target node.PowerState) bool {
+	return target == node.PowerOn || plan.PowerAfter(target) == node.PowerOff
+}
+
+// answerLost reports an error of a request that may have reached the BMC.
+func answerLost(err error) bool {
+	var lost interface{ AnswerLost() bool }
+	return errors.As(err, &lost) && lost.AnswerLost()
+}
+
+// changePower presses the button once, where that is needed, and reads until the machine is as wanted.
+func (j *job) changePower(ctx context.Context, a plan.PowerArgs) (failed any, err error) {
+	want, action := plan.PowerAfter(a.Target), string(a.Target)
+	if !j.accepted(action) {
+		if readable(a.Target) {
+			there, err := j.settle(ctx, j.Now().Add(core.Seconds(a.GraceSeconds)), j.powerIs(want))
+			if _, unknown := errors.AsType[*noState](err); there || err != nil && !unknown {
+				return nil, err
+			}
+		}
+		if a.GraceSeconds > 0 {
+			failed = j.stayedOn(ctx, core.Seconds(a.GraceSeconds))
+		}
+		j.stage(want)
+		if want == node.PowerOn {
+			j.aimAgain(ctx)
+		}
+		if err := j.once(ctx, action, func(ctx context.Context) error {
+			return j.bmc.SetPower(ctx, j.n, a.Target)
+		}); err != nil {
+			return nil, err
+		}
 	}
 	j.leave() // an operating system may take ten minutes to shut down
-	there, err := j.powerBecomes(ctx, want, core.Seconds(a.TimeoutSeconds))
-	if err != nil {
-		return nil, err
+	end := j.until
+	if end.IsZero() {
+		end = j.since(action).Add(core.Seconds(a.TimeoutSeconds))
 	}
-	if !there {
-		return nil, node.Refuse(node.Conflict, "the BMC accepted %q, but the machine was not %q within %s", a.Target, want,
-			core.Seconds(a.TimeoutSeconds))
+	return failed, j.arrives(ctx, a, end)
+}
+
+// arrives waits until the machine has gone where an accepted change leads.
+func (j *job) arrives(ctx context.Context, a plan.PowerArgs, end time.Time) error {
+	want := plan.PowerAfter(a.Target)
+	there, err := j.settle(ctx, end, j.powerIs(want))
+	odd, unknown := errors.AsType[*noState](err)
+	switch {
+	case there || unknown && odd.becomes == want: // large machines power on for minutes, and count as on (Ironic)
+		return nil
+	case err != nil && ctx.Err() == nil && requested(j.effect.Name):
+		return j.late(a, err)
+	case err != nil:
+		return err
 	}
-	return failed, nil
+	hint := "look at its console and into the BMC's log; where it takes longer, raise --power-timeout or driver_info " +
+		"power_timeout"
+	if a.Target == node.SoftPowerOff || a.Target == node.SoftRebooting {
+		hint = "its operating system may not heed the power button: ask for power off, which cuts the power"
+	}
+	return node.Refuse(node.Conflict, "the BMC accepted %q, but the machine was not %q within %s; %s", a.Target, want,
+		core.Seconds(a.TimeoutSeconds), hint)
+}
+
+// late is the end of a request at its limit: it names what was done and what was read last.
+func (j *job) late(a plan.PowerArgs, cause error) error {
+	done := "nothing was done to the machine"
+	if at := j.effect.Accepted[string(a.Target)]; !at.IsZero() {
+		done = fmt.Sprintf("the BMC accepted it at %s, and has not shown since what became of it", at.Format("15:04:05 MST"))
+	} else if answerLost(cause) {
+		done = "the BMC did not answer the request, and may carry it out all the same"
+	}
+	limit := core.Seconds(a.TimeoutSeconds)
+	return &lateError{fmt.Sprintf("given up after %s of %s (--power-timeout, or the request's own): %s: %v",
+		(limit - j.until.Sub(j.Now())).Round(time.Second), limit, done, cause), cause}
 }
 
 // stage records where a boot begins or ends. A power change that an operator asks for is told as
@@ -94,29 +166,4 @@ var powerTarget = map[string]node.PowerState{
 	"power.power_on":  node.PowerOn,
 	"power.power_off": node.PowerOff,
 	"power.reboot":    node.Rebooting,
-}
-
-// powerBecomes asks at least once, and again until the machine is as wanted
-// or the time is over.
-func (j *job) powerBecomes(ctx context.Context, want node.PowerState, within time.Duration) (bool, error) {
-	end := j.Now().Add(within)
-	for wait := powerPollFirst; ; wait = min(2*wait, max(powerPollMost, within/powerPollPart)) {
-		call, cancel := context.WithTimeout(ctx, j.Patience(j.n).Call)
-		is, err := j.Vitals.ReadVitals(call, j.bmc, j.n)
-		cancel()
-		if err != nil {
-			return false, fmt.Errorf("read the power state: %w", err)
-		}
-		if is.Power == want {
-			return true, nil
-		}
-		if !j.Now().Before(end) {
-			return false, nil
-		}
-		select {
-		case <-ctx.Done():
-			return false, ctx.Err()
-		case <-time.After(wait):
-		}
-	}
 }

@@ -239,6 +239,8 @@ func (e *Sync) ReadVitals(ctx context.Context, bmc core.BMC, n node.Node) (v nod
 		return node.Vitals{}, fmt.Errorf("the BMC of node %s answers %q for the power state, expected %q or %q", n.UUID,
 			v.Power, node.PowerOn, node.PowerOff)
 	}
-	e.schedule.seen(n.UUID, e.Now())
+	if v.Power != "" {
+		e.schedule.seen(n.UUID, e.Now())
+	}
 	return v, nil
 }

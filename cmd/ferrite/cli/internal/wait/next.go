@@ -40,7 +40,7 @@ const (
 func Next(st nodeapi.Status) string {
 	text, ok := next[st.State]
 	switch {
-	case strings.HasPrefix(st.Try, "nothing"), strings.HasPrefix(st.Try, "ferrite node confirm"), !ok:
+	case strings.HasPrefix(st.Try, "nothing"), strings.Contains(st.Try, "ferrite node "), !ok:
 		return st.Try
 	case st.State == "enroll" && st.LastError != "":
 		text = "correct the cause of the last error, then: " + text

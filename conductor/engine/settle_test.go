@@ -1,0 +1,332 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// vague is a BMC that reads badly for a while after each button, and for ever where it is told so.
+type vague struct {
+	*able
+	say   func() (node.Vitals, error) // instead of the power state; nil for what is so
+	after int                         // readings that are bad after a button, at most
+	bad   int                         // of them are left
+}
+
+func newVague(t *testing.T) *vague {
+	v := &vague{able: newAble(t)}
+	v.drive = func(core.BMC) core.BMC { return v }
+	return v
+}
+
+// badly reports whether a reading is a bad one.
+func (v *vague) badly() (say func() (node.Vitals, error)) {
+	v.boards.mu.Lock()
+	defer v.boards.mu.Unlock()
+	if v.bad == 0 {
+		return nil
+	}
+	v.bad--
+	return v.say
+}
+
+func (v *vague) SetPower(ctx context.Context, n node.Node, target node.PowerState) error {
+	err := v.able.SetPower(ctx, n, target)
+	v.set(func() { v.bad = v.after })
+	return err
+}
+
+func (v *vague) Vitals(ctx context.Context, n node.Node) (node.Vitals, error) {
+	if say := v.badly(); say != nil {
+		return say()
+	}
+	p, err := v.PowerState(ctx, n)
+	return node.Vitals{Power: p}, err
+}
+
+func (v *vague) BootMode(ctx context.Context, n node.Node) (string, error) {
+	if say := v.badly(); say != nil {
+		_, err := say()
+		return "uefi", err
+	}
+	return v.able.BootMode(ctx, n)
+}
+
+func (v *vague) SecureBoot(ctx context.Context, n node.Node) (*bool, error) {
+	if say := v.badly(); say != nil {
+		off := false
+		_, err := say()
+		return &off, err
+	}
+	return v.able.SecureBoot(ctx, n)
+}
+
+// SetBootMode and SetSecureBoot are actions, too, after which reading fails.
+func (v *vague) SetBootMode(ctx context.Context, n node.Node, mode string) error {
+	v.set(func() { v.bad, v.sets = v.after, append(v.sets, "boot mode") })
+	return v.able.SetBootMode(ctx, n, mode)
+}
+
+func (v *vague) SetSecureBoot(ctx context.Context, n node.Node, on bool) error {
+	v.set(func() { v.bad, v.sets = v.after, append(v.sets, "secure boot") })
+	return v.able.SetSecureBoot(ctx, n, on)
+}
+
+// accepted is how many actions of a pending effect were accepted, as the store has it.
+func (v *vague) accepted(uuid string) int {
+	ef, err := v.store.PendingEffect(v.ctx, uuid)
+	v.must(err)
+	if ef == nil {
+		return 0
+	}
+	return len(ef.Accepted)
+}
+
+// badReadings are ways in which a BMC says nothing.
+var badReadings = map[string]func() (node.Vitals, error){
+	"null":    func() (node.Vitals, error) { return node.Vitals{}, nil },
+	"Reset":   func() (node.Vitals, error) { return node.Vitals{Said: "Reset"}, nil },
+	"error":   func() (node.Vitals, error) { return node.Vitals{}, errSilent },
+	"refusal": func() (node.Vitals, error) { return node.Vitals{}, node.Refuse(node.Invalid, "not allowed") },
+}
+
+// TestActOnce: whatever the first five readings after an accepted action are like, and even where the conductor is
+// killed as soon as the action was accepted, no effect that acts and then reads acts again.
+func TestActOnce(t *testing.T) {
+	request := func(p node.PowerState) func(v *vague, id string) error {
+		return func(v *vague, id string) error { return v.e.SetPower(v.ctx, id, p, 0) }
+	}
+	const on, off, reboot = node.PowerOn, node.PowerOff, node.Rebooting
+	for action, tc := range map[string]struct {
+		from node.PowerState
+		late time.Duration // of firmware, after a start
+		ask  func(v *vague, id string) error
+		want []node.PowerState
+	}{
+		"power on":       {from: off, ask: request(on), want: []node.PowerState{on}},
+		"power off":      {from: on, ask: request(off), want: []node.PowerState{off}},
+		"soft power off": {from: on, ask: request(node.SoftPowerOff), want: []node.PowerState{node.SoftPowerOff}},
+		"reboot":         {from: on, ask: request(reboot), want: []node.PowerState{reboot}},
+		"soft reboot":    {from: on, ask: request(node.SoftRebooting), want: []node.PowerState{node.SoftRebooting}},
+		"boot mode": {from: off, late: time.Minute, want: []node.PowerState{"boot mode", reboot, off},
+			ask: func(v *vague, id string) error { return v.e.ChangeBootMode(v.ctx, id, "bios") }},
+		"secure boot": {from: on, late: time.Minute, want: []node.PowerState{"secure boot", reboot},
+			ask: func(v *vague, id string) error { return v.e.ChangeSecureBoot(v.ctx, id, true) }},
+		"steps of a run": {from: off, want: []node.PowerState{on, reboot, off}, ask: func(v *vague, id string) error {
+			steps := []node.Step{{Interface: "power", Step: "power_on"}, {Interface: "power", Step: "reboot"},
+				{Interface: "power", Step: "power_off"}}
+			return v.e.Provision(v.ctx, id, plan.Request{Verb: node.Clean, CleanSteps: steps, DisableRamdisk: true})
+		}},
+	} {
+		for name, say := range badReadings {
+			for killed := range 3 { // so many actions have been accepted then; 0: never
+				if _, err := say(); killed == 2 && tc.late == 0 || killed == 1 && tc.late > 0 && err == nil {
+					continue // there is no second action; the first is read at once, and the second begun
+				}
+				t.Run(fmt.Sprintf("%s, %s, killed after %d", action, name, killed), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						v := newVague(t)
+						v.late, v.say, v.after = tc.late, say, 5
+						v.start()
+						defer v.close()
+						n := v.create("redfish")
+						v.push(n.UUID, tc.from)
+						v.ask(n.UUID, node.Manage, node.Manageable)
+						if err := tc.ask(v, n.UUID); err != nil {
+							t.Fatal(err)
+						}
+						if killed > 0 {
+							for v.accepted(n.UUID) < killed {
+								time.Sleep(10 * time.Millisecond)
+							}
+							v.crash()
+							v.start()
+						}
+						if n = v.settled(n.UUID); n.LastError != "" || n.ProvisionState != node.Manageable {
+							t.Errorf("%s, last error %q", n.ProvisionState, n.LastError)
+						}
+						if diff := cmp.Diff(tc.want, v.pressed()); diff != "" {
+							t.Errorf("actions (-want +got):\n%s", diff)
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+// TestRequestEndsByLimit: a power request ends by its limit where reading is what fails, also where its button was
+// pressed; its status says what is happening meanwhile; nothing is done to the machine afterwards; and the node obeys
+// its operator all the time.
+func TestRequestEndsByLimit(t *testing.T) {
+	for name, tc := range map[string]struct {
+		say    func() (node.Vitals, error)
+		target node.PowerState
+		bad    bool // from the beginning, or after the button
+		want   []node.PowerState
+		says   []string // last_error
+		try    string
+	}{
+		"off, never read": {say: badReadings["error"], target: node.PowerOff, bad: true, try: "ferrite node power off ",
+			says: []string{"of 1m0s", "nothing was done to the machine", errSilent.Error()}},
+		"off, not read after it": {say: badReadings["error"], target: node.PowerOff, try: "ferrite node power off ",
+			want: []node.PowerState{node.PowerOff}, says: []string{"of 1m0s", "the BMC accepted it at", errSilent.Error()}},
+		"reboot, no state after it": {say: badReadings["Reset"], target: node.Rebooting, try: "ferrite node power reboot ",
+			want: []node.PowerState{node.Rebooting}, says: []string{"the BMC accepted it at", `power state "Reset"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				v := newVague(t)
+				v.say, v.after = tc.say, 1_000_000
+				v.start()
+				defer v.close()
+				n := v.create("redfish")
+				v.push(n.UUID, node.PowerOn)
+				v.ask(n.UUID, node.Manage, node.Manageable)
+				if tc.bad {
+					v.set(func() { v.bad = v.after })
+				}
+				began := time.Now()
+				v.must(v.e.SetPower(v.ctx, n.UUID, tc.target, 0))
+				time.Sleep(30 * time.Second)
+				st, err := v.e.Status(v.ctx, n.UUID)
+				if said := tc.says[len(tc.says)-1]; err != nil || !strings.Contains(st.WaitingFor, said) ||
+					!strings.HasPrefix(st.Try, "nothing: it succeeds or fails by its limit") {
+					t.Errorf("%v: it waits for %q, try %q", err, st.WaitingFor, st.Try)
+				}
+				var locked *node.Refusal
+				if err := v.e.SetPower(v.ctx, n.UUID, node.PowerOn, 0); !errors.As(err, &locked) || locked.Kind != node.Locked {
+					t.Errorf("a second request: %v", err)
+				}
+				v.must(v.e.SetMaintenance(v.ctx, n.UUID, true, "its BMC"))
+				v.must(v.e.SetMaintenance(v.ctx, n.UUID, false, ""))
+				n = v.settled(n.UUID)
+				if took := time.Since(began); took > 61*time.Second || took < 58*time.Second {
+					t.Errorf("took %s", took)
+				}
+				for _, says := range tc.says {
+					if !strings.Contains(n.LastError, says) || !plan.PowerChangeFailed(n) {
+						t.Errorf("last error %q, expected %q in it", n.LastError, says)
+					}
+				}
+				if st, err = v.e.Status(v.ctx, n.UUID); err != nil || !strings.Contains(st.Try, tc.try) {
+					t.Errorf("%v: try %q", err, st.Try)
+				}
+				v.set(func() { v.bad = 0 })
+				time.Sleep(time.Hour)
+				if diff := cmp.Diff(tc.want, v.pressed()); diff != "" {
+					t.Errorf("actions (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// TestPowerComesLate: a machine that obeys after minutes, or never, fails the request at its limit with words for the
+// cause, and the record follows the machine once it has obeyed.
+func TestPowerComesLate(t *testing.T) {
+	for target, hint := range map[node.PowerState]string{
+		node.PowerOff:     "raise --power-timeout or driver_info power_timeout",
+		node.SoftPowerOff: "ask for power off, which cuts the power",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBoards(t)
+			b.start()
+			defer b.close()
+			n := b.create("redfish")
+			b.push(n.UUID, node.PowerOn)
+			b.ask(n.UUID, node.Manage, node.Manageable)
+			b.set(func() { b.deaf = true })
+			b.must(b.e.SetPower(b.ctx, n.UUID, target, 0))
+			if n = b.settled(n.UUID); !strings.Contains(n.LastError, hint) || n.PowerState != node.PowerOn {
+				t.Errorf("%s: %q, last error %q", target, n.PowerState, n.LastError)
+			}
+			b.push(n.UUID, node.PowerOff)
+			time.Sleep(5 * time.Minute)
+			if n = b.node(n.UUID); n.PowerState != node.PowerOff {
+				t.Errorf("%s: the record is %q when the machine is off at last", target, n.PowerState)
+			}
+		})
+	}
+}
+
+// TestPowersOnForLong: a machine that says for longer than the limit that it powers on counts as on, as in Ironic.
+func TestPowersOnForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVague(t)
+		v.say = func() (node.Vitals, error) { return node.Vitals{Said: "PoweringOn", Becomes: node.PowerOn}, nil }
+		v.after = 1_000_000
+		v.start()
+		defer v.close()
+		n := v.ask(v.create("redfish").UUID, node.Manage, node.Manageable)
+		v.must(v.e.SetPower(v.ctx, n.UUID, node.PowerOn, 0))
+		if n = v.settled(n.UUID); n.LastError != "" || n.PowerState != node.PowerOn {
+			t.Errorf("%q, last error %q", n.PowerState, n.LastError)
+		}
+	})
+}
+
+// TestSyncDuringChore: the power sync reads on while a power change is under way, and changes nothing.
+func TestSyncDuringChore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBoards(t)
+		b.start()
+		defer b.close()
+		n := b.managed()
+		b.push(n.UUID, node.PowerOn)
+		time.Sleep(5 * time.Minute)
+		b.set(func() { b.awake = true })
+		b.must(b.e.SetPower(b.ctx, n.UUID, node.SoftPowerOff, 30*time.Minute))
+		time.Sleep(time.Minute)
+		b.wrote(b.commits.Load(), "so far")
+		b.set(func() { b.silent = func(int) bool { return true } })
+		time.Sleep(10 * time.Minute)
+		if n := b.node(n.UUID); n.Maintenance || n.Chore == "" {
+			t.Errorf("maintenance %v, chore %q", n.Maintenance, n.Chore)
+		}
+		b.wrote(0, "while it is under way")
+		b.settled(n.UUID)
+		time.Sleep(10 * time.Minute)
+		if n := b.node(n.UUID); !n.Maintenance || !strings.Contains(n.MaintenanceReason, "no answer of the BMC") {
+			t.Errorf("maintenance %v: %q", n.Maintenance, n.MaintenanceReason)
+		}
+	})
+}
+
+// TestAbortAmidPowerChange: an activity that waits is aborted at once, whatever its machine's BMC is being asked.
+func TestAbortAmidPowerChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVague(t)
+		v.say, v.after = badReadings["error"], 1_000_000
+		v.start()
+		defer v.close()
+		n := v.ask(v.create("redfish").UUID, node.Manage, node.Manageable)
+		v.set(func() { v.after = 0 })
+		v.must(v.e.Provision(v.ctx, n.UUID, plan.Request{Verb: node.Inspect}))
+		for v.node(n.UUID).ProvisionState != node.InspectWait {
+			time.Sleep(time.Second)
+		}
+		v.set(func() { v.bad = 1_000_000 })
+		v.must(v.e.SetPower(v.ctx, n.UUID, node.PowerOff, 0))
+		time.Sleep(20 * time.Second)
+		v.must(v.e.Provision(v.ctx, n.UUID, plan.Request{Verb: node.Abort}))
+		if n = v.node(n.UUID); n.ProvisionState != node.InspectFailed || n.Chore == "" {
+			t.Errorf("after the abort it is %s, chore %q", n.ProvisionState, n.Chore)
+		}
+		time.Sleep(time.Minute)
+		if n = v.node(n.UUID); n.Chore != "" || n.Run != nil || !plan.PowerChangeFailed(n) {
+			t.Errorf("chore %q, run %+v, last error %q", n.Chore, n.Run, n.LastError)
+		}
+	})
+}
