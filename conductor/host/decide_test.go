@@ -149,8 +149,8 @@ func TestDecisions(t *testing.T) {
 			"CreateNode"},
 		{registering, "", []edit{noNode, spec(func(s *hostapi.HostSpec) {
 			s.BootMACAddress, s.InspectionMode = "00:00:00:00:00:00", hostapi.InspectionDisabled
-		})}, "registration error 1: spec.bootMACAddress 00:00:00:00:00:00 is no address of a network interface: a host that " +
-			"is not inspected needs it"},
+		})}, "registration error 1: spec.bootMACAddress 00:00:00:00:00:00 is no address of a network interface: a host " +
+			"that is not inspected needs it"},
 		{registering, node.Enroll, []edit{func(facts *Facts) { facts.Ports = nil }}, "port 52:54:00:00:00:01 true"},
 		{registering, node.Enroll, []edit{func(facts *Facts) { facts.Ports = nil },
 			spec(func(s *hostapi.HostSpec) { s.BootMACAddress = "01:00:5e:00:00:01" })}, "manage"},
