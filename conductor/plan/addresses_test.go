@@ -13,7 +13,8 @@ import (
 // them, and none that is no machine's.
 func TestNewAddresses(t *testing.T) {
 	s := node.System{MACs: []string{"52:54:00:cc:00:01", "n/a", "00:00:00:00:00:00", "52:54:00:cc:00:03"},
-		Parts: node.Parts{Cards: []node.Card{{Name: "nic4", MAC: "52:54:00:cc:00:01"}, {Name: "port 1", MAC: "52:54:00:cc:00:02"}}}}
+		Parts: node.Parts{Cards: []node.Card{{Name: "nic4", MAC: "52:54:00:cc:00:01"},
+			{Name: "port 1", MAC: "52:54:00:cc:00:02"}}}}
 	result, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)
