@@ -65,6 +65,7 @@ const (
 const (
 	ExpandFalse       Deviation = "expand-false"
 	CoresAsText       Deviation = "cores-as-text"
+	KindsMixed        Deviation = "kinds-mixed"
 	ProcessorsMissing Deviation = "processors-missing"
 	MemberMissing     Deviation = "member-missing"
 	VendorEmpty       Deviation = "vendor-empty"
@@ -182,6 +183,8 @@ var documentDeviations = []DeviationRow{
 		"not named", "DSP0268, ServiceRoot"},
 	{CoresAsText, "The numbers of cores and threads are strings.", "not named",
 		"gofish #99 (a speed as a string)"},
+	{KindsMixed, "Of the system AssetTag, BootNext and the ETag in the document are numbers, the memory's size is text.",
+		"iDRAC 9, Cisco, ZTE", "gofish #99, #409, #532, #545"},
 	{ProcessorsMissing, "A system has no link to its processors.", "OpenBMC", "DSP0268, ComputerSystem"},
 	{MemberMissing, "Collections list a member that answers 404.", "Dell iDRAC, Supermicro",
 		"Ironic release note fix-dell-bmc-404-race-condition"},

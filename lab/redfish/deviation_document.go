@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strconv"
 )
@@ -24,6 +25,15 @@ var documentEdits = []struct {
 			if n, ok := doc[key].(float64); ok {
 				doc[key] = strconv.Itoa(int(n))
 			}
+		}
+	}},
+	{KindsMixed, systemPath, func(doc map[string]any) {
+		doc["AssetTag"], doc["@odata.etag"] = 12345, 87422082150
+		if boot, ok := doc["Boot"].(map[string]any); ok {
+			boot["BootNext"] = 0
+		}
+		if memory, ok := doc["MemorySummary"].(map[string]any); ok {
+			memory["TotalSystemMemoryGiB"] = fmt.Sprint(memory["TotalSystemMemoryGiB"])
 		}
 	}},
 	{ProcessorsMissing, systemPath, func(doc map[string]any) { delete(doc, "Processors") }},

@@ -333,6 +333,13 @@ var wireTests = map[Deviation]func(t *testing.T, b *bench){
 			t.Errorf("%v", doc)
 		}
 	},
+	KindsMixed: func(t *testing.T, b *bench) {
+		doc := b.Read(t, systemPath)
+		memory, _ := doc["MemorySummary"].(map[string]any)
+		if size, is := memory["TotalSystemMemoryGiB"].(string); doc["AssetTag"] != 12345.0 || !is || size == "" {
+			t.Errorf("%v", doc)
+		}
+	},
 	ProcessorsMissing: func(t *testing.T, b *bench) {
 		if doc := b.Read(t, systemPath); doc["Processors"] != nil || doc["Memory"] == nil {
 			t.Errorf("%v", doc)
