@@ -294,13 +294,14 @@ func TestBootDeviceKept(t *testing.T) {
 	for lost, want := range map[int]string{0: "", 1: "", 2: "does not keep it"} {
 		b := newBoard(t)
 		left := lost
-		b.hook = func(c types.Command, req []byte) ([]byte, types.CompletionCode, bool) {
+		hook := func(c types.Command, req []byte) ([]byte, types.CompletionCode, bool) {
 			if c.Name != types.CommandSetSystemBootOptions.Name || req[0] != 5 || left == 0 {
 				return nil, 0, false
 			}
 			left--
 			return nil, types.CodeOK, true
 		}
+		b.set(func() { b.hook = hook })
 		err := newDriver(t, ipmi.Options{}).SetBootDevice(t.Context(), b.node(), "pxe", false)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%d lost: %v", lost, err)
@@ -311,13 +312,16 @@ func TestBootDeviceKept(t *testing.T) {
 // TestBootDeviceNotShown: a BMC that takes boot flags and reports none is believed (kubevirtbmc/kubevirtbmc#234).
 func TestBootDeviceNotShown(t *testing.T) {
 	b := newBoard(t)
-	b.hook = func(c types.Command, _ []byte) ([]byte, types.CompletionCode, bool) {
+	hook := func(c types.Command, _ []byte) ([]byte, types.CompletionCode, bool) {
 		return nil, types.CodeParameterNotSupported, c.Name == types.CommandGetSystemBootOptions.Name
 	}
+	b.set(func() { b.hook = hook })
 	d := newDriver(t, ipmi.Options{})
 	err := d.SetBootDevice(t.Context(), b.node(), "pxe", false)
 	device, _, readErr := d.BootDevice(t.Context(), b.node())
-	if err != nil || readErr != nil || device != "" || b.flags[1] == 0 {
-		t.Errorf("%v, %q, %v, flags % x", err, device, readErr, b.flags)
-	}
+	b.set(func() {
+		if err != nil || readErr != nil || device != "" || b.flags[1] == 0 {
+			t.Errorf("%v, %q, %v, flags % x", err, device, readErr, b.flags)
+		}
+	})
 }
