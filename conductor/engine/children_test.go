@@ -121,3 +121,25 @@ func TestParentAndFateOfChildren(t *testing.T) {
 		})
 	}
 }
+
+// TestChildThatCannotBegin: where one child cannot begin a step, the others do it all the same, and the parent names the
+// one that did not.
+func TestChildThatCannotBegin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBoards(t)
+		b.start()
+		defer b.close()
+		parent, children := b.family(2)
+		busy, free := children[0], children[1]
+		b.set(func() { b.awake = true })
+		b.push(busy, node.PowerOn)
+		b.must(b.e.SetPower(b.ctx, busy, node.SoftPowerOff, time.Hour))
+		b.onChildren(parent, node.Step{Interface: "power", Step: "power_on"})
+		if n := b.settled(parent); !strings.Contains(n.LastError, busy) || strings.Contains(n.LastError, free) {
+			t.Errorf("%s: %q", n.ProvisionState, n.LastError)
+		}
+		if n := b.node(free); n.PowerState != node.PowerOn {
+			t.Errorf("the child that is free is %q", n.PowerState)
+		}
+	})
+}

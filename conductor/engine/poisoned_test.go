@@ -112,6 +112,8 @@ func TestPoisonedRows(t *testing.T) {
 				node.Effect{Node: "owes-" + name, Name: name, Args: []byte(args)})
 		}
 		put(node.Node{UUID: "contrary", ProvisionState: node.CleanWait, Deadline: past}) // at work at nothing
+		put(node.Node{UUID: "torn", ProvisionState: node.Verifying,                      // where nothing can be held
+			Run: &node.Run{Activity: "verify", Steps: []node.Step{{Interface: "deploy", Step: "hold"}}}})
 		put(node.Node{UUID: "free", ProvisionState: node.Available, ResourceClass: "c", PowerState: node.PowerOff})
 		log := &strings.Builder{}
 		e := engine.New(core.Config{

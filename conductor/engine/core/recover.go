@@ -45,9 +45,14 @@ func (e *Core) goOn(ctx context.Context) error {
 	for _, uuid := range nodes {
 		restarts.Go(func() error {
 			var undecidable *undecidableError
+			var contradicts *node.InvalidEventError
 			_, err := e.Act(ctx, uuid, plan.Restarted{})
-			if errors.As(err, &undecidable) {
+			switch {
+			case errors.As(err, &undecidable):
 				return nil // set aside, with a line in the log
+			case errors.As(err, &contradicts):
+				e.Log.Error("a node does not go on: its row contradicts itself; the others do", "node", uuid, "err", err)
+				return nil
 			}
 			return err
 		})

@@ -33,13 +33,16 @@ func (j *job) childrenStep(ctx context.Context) (any, error) {
 	j.leave() // the children need slots to get done
 	event := plan.ChildStep{Step: s, Token: fmt.Sprintf("%s/%d/%d", j.n.UUID, j.effect.Generation, j.n.Run.Index)}
 	patience := j.Now().Add(childPatience)
+	var failed []error
+	var begun []string // of one that cannot begin, the others do the step all the same
 	for _, child := range children {
 		if err := j.beginOnChild(ctx, child, event, patience); err != nil {
-			return nil, fmt.Errorf("child node %s: %w", child, err)
+			failed = append(failed, fmt.Errorf("child node %s: %w", child, err))
+			continue
 		}
+		begun = append(begun, child)
 	}
-	var failed []error
-	for _, child := range children {
+	for _, child := range begun {
 		if err := j.childDone(ctx, child, event.Token); err != nil {
 			failed = append(failed, fmt.Errorf("child node %s: %w", child, err))
 		}
