@@ -330,3 +330,36 @@ func TestAbortAmidPowerChange(t *testing.T) {
 		}
 	})
 }
+
+// TestReturnToTenantOnce: a machine that was started in its owner's network is not switched off again because its BMC
+// is silent for a while after it.
+func TestReturnToTenantOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _, n, _ := networked(t, "neutron")
+		defer w.close()
+		w.reach(n.UUID, plan.Request{Verb: node.Provide}, node.Available)
+		w.must(w.e.AttachVIF(w.ctx, n.UUID, node.VIF{ID: "v1"}))
+		w.reach(n.UUID, plan.Request{Verb: node.Deploy}, node.Active)
+		w.must(w.e.Provision(w.ctx, n.UUID, servicing("burnin_cpu", "hold")))
+		for n.ProvisionState != node.ServiceHold {
+			time.Sleep(time.Second)
+			n, _ = w.e.Node(w.ctx, n.UUID)
+		}
+		w.reach(n.UUID, plan.Request{Verb: node.Abort}, node.ServiceFailed)
+		var pressed []node.PowerState
+		w.mu.Lock()
+		w.pressed = func(to node.PowerState) { // who has w.mu
+			pressed = append(pressed, to)
+			if to == node.PowerOn { // for longer than one attempt lasts
+				w.lost[n.UUID] = true
+				time.AfterFunc(62*time.Second, func() { w.turn(w.lost, n.UUID) })
+			}
+		}
+		w.mu.Unlock()
+		w.must(w.e.Provision(w.ctx, n.UUID, plan.Request{Verb: node.Abort}))
+		n = w.settled(n.UUID)
+		if diff := cmp.Diff([]node.PowerState{node.PowerOff, node.PowerOn}, pressed); diff != "" || n.LastError != "" {
+			t.Errorf("last error %q, buttons (-want +got):\n%s", n.LastError, diff)
+		}
+	})
+}
