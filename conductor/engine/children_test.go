@@ -122,8 +122,8 @@ func TestParentAndFateOfChildren(t *testing.T) {
 	}
 }
 
-// TestChildThatCannotBegin: where one child cannot begin a step, the others do it all the same, and the parent names the
-// one that did not.
+// TestChildThatCannotBegin: where one child cannot begin a step, the others do it all the same, and the parent names
+// the one that did not.
 func TestChildThatCannotBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoards(t)
