@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/localfile"
@@ -38,6 +39,8 @@ type Policy struct {
 	Pins func() []string
 	// Images finds what nodes boot by its name; nil where no images are kept.
 	Images NamedImages
+
+	missed unenrolled
 }
 
 // NamedImages finds images by name: the URL of an ISO, or the path of a kernel or ramdisk.
@@ -52,8 +55,12 @@ func (p *Policy) Boot(ctx context.Context, c pxe.Client) (boot pxe.Boot, err err
 	if p.Engine.Held() { // a ramdisk, or a workload, of a time that is past
 		return pxe.Boot{Action: pxe.Address, Why: pxe.ReasonHeld, Stranger: true}, nil
 	}
+	if !c.Script && !c.Files && p.missed.lately(c.MAC.String(), time.Now()) {
+		return p.stranger(c), nil
+	}
 	n, port, err := p.Engine.NodeByMAC(ctx, c.MAC.String())
 	if errors.Is(err, node.ErrNotFound) {
+		p.missed.note(c.MAC.String(), time.Now())
 		return p.stranger(c), nil
 	}
 	if err != nil {
@@ -228,8 +235,14 @@ const otherPort = "boot asked for by another port"
 // Reached takes note of a boot stage.
 func (p *Policy) Reached(ctx context.Context, c pxe.Client, s pxe.Stage) {
 	name, detail := string(s), c.Detail
+	if p.missed.lately(c.MAC.String(), time.Now()) {
+		return
+	}
 	if c.Firmware != pxe.System {
 		n, port, err := p.Engine.NodeByMAC(ctx, c.MAC.String())
+		if errors.Is(err, node.ErrNotFound) { // nobody has enrolled it
+			return
+		}
 		if err == nil && !port.PXEEnabled && plan.WantsRamdisk(n) {
 			name, detail = otherPort,
 				fmt.Sprintf("%s, whose pxe_enabled is false: set it true, or have the firmware boot from a port of which it is",

@@ -10,9 +10,8 @@ import (
 // looked for: everybody can send such a request with the MAC of a machine, and a running system keeps its address when
 // an image, or Glance, is away.
 func (p *Policy) unfetched() *Policy {
-	without := *p
-	without.Images = anyImage{}
-	return &without
+	return &Policy{Engine: p.Engine, Log: p.Log, Kernel: p.Kernel, Initrd: p.Initrd, APIURL: p.APIURL, Append: p.Append,
+		Local: p.Local, Pins: p.Pins, Images: anyImage{}}
 }
 
 // anyImage finds every image at its own name.

@@ -21,6 +21,9 @@ var needed = []uint8{53, 54, 51, 1, 60, 43, 67, 97, 61, 175, 3, 66, 6, 28}
 // garybowers/bootimus#117): a pad follows.
 var zeroEnded = []uint8{66, 67}
 
+// relayed is the option of the relay.
+const relayed = 82
+
 // messageSize is how long a reply to req may be (RFC 2132, section 9.10, which counts the headers before it). A client
 // that names no size takes a frame: Kea answers so too.
 func messageSize(req *dhcpv4.DHCPv4) int {
@@ -42,18 +45,24 @@ type field struct {
 // are empty; shed lists those that fit nowhere. The relay takes its own option out, so that one does not count
 // (RFC 3046, section 2.1).
 func encode(p *dhcpv4.DHCPv4, size int) (b []byte, shed []uint8) {
-	fields := []*field{{room: size - headerSize - 1}}
-	if length(p.Options) > fields[0].room {
-		fields[0].room -= 3 // option 52
-		fields = append(fields, &field{at: snameAt, room: fileAt - snameAt - 1, bit: inSname})
-		if p.BootFileName == "" {
-			fields = append(fields, &field{at: fileAt, room: fileEnd - fileAt - 1, bit: inFile})
-		}
-	}
-	shed = spread(p.Options, fields)
 	head := *p
 	head.Options = nil
 	b = head.ToBytes()[:headerSize]
+	room := size - headerSize - 1
+	all := options(p.Options)
+	n := len(all)
+	if value, is := p.Options[relayed]; is {
+		n -= len(appendOption(nil, relayed, value))
+	}
+	if n <= room {
+		return filled(append(b, all...)), nil
+	}
+	fields := []*field{{room: room - 3}, // without option 52
+		{at: snameAt, room: fileAt - snameAt - 1, bit: inSname}}
+	if p.BootFileName == "" {
+		fields = append(fields, &field{at: fileAt, room: fileEnd - fileAt - 1, bit: inFile})
+	}
+	shed = spread(p.Options, fields)
 	var overload byte
 	for _, f := range fields[1:] {
 		if len(f.options) > 0 {
@@ -64,8 +73,13 @@ func encode(p *dhcpv4.DHCPv4, size int) (b []byte, shed []uint8) {
 	if overload != 0 {
 		fields[0].options[overloadOf] = []byte{overload}
 	}
-	b = append(append(b, options(fields[0].options)...), optionEnd)
-	return append(b, make([]byte, max(0, leastPayload-len(b)))...), shed
+	return filled(append(b, options(fields[0].options)...)), shed
+}
+
+// filled ends a message, and makes it as long as the least one.
+func filled(b []byte) []byte {
+	b = append(b, optionEnd)
+	return append(b, make([]byte, max(0, leastPayload-len(b)))...)
 }
 
 // spread gives every option to the first field that has room for it.
@@ -78,8 +92,11 @@ func spread(all dhcpv4.Options, fields []*field) (shed []uint8) {
 			continue
 		}
 		given[code] = true
-		one := dhcpv4.Options{code: value}
-		i := slices.IndexFunc(fields, func(f *field) bool { return length(one) <= f.room })
+		n := len(options(dhcpv4.Options{code: value}))
+		if code == relayed {
+			n = 0
+		}
+		i := slices.IndexFunc(fields, func(f *field) bool { return n <= f.room })
 		if i < 0 {
 			shed = append(shed, code)
 			continue
@@ -89,35 +106,38 @@ func spread(all dhcpv4.Options, fields []*field) (shed []uint8) {
 			f.options = dhcpv4.Options{}
 		}
 		f.options[code] = value
-		f.room -= length(one)
+		f.room -= n
 	}
 	return shed
 }
 
-// length is the bytes of options that count for the size of a message.
-func length(all dhcpv4.Options) (n int) {
-	for code, value := range all {
-		if code != dhcpv4.OptionRelayAgentInformation.Code() {
-			n += len(options(dhcpv4.Options{code: value}))
-		}
-	}
-	return n
-}
-
 // options writes options in the order of their codes, that of the relay last (RFC 3046).
 func options(all dhcpv4.Options) (b []byte) {
-	last := dhcpv4.OptionRelayAgentInformation.Code()
-	codes := slices.SortedFunc(maps.Keys(all), func(x, y uint8) int {
-		if (x == last) != (y == last) {
-			return compare(x == last, y == last)
-		}
-		return int(x) - int(y)
-	})
+	codes := make([]uint8, 0, len(all))
+	for code := range all {
+		codes = append(codes, code)
+	}
+	slices.Sort(codes)
 	for _, code := range codes {
-		b = append(b, dhcpv4.Options{code: all[code]}.ToBytes()...)
-		if slices.Contains(zeroEnded, code) {
-			b = append(b, optionPad)
+		if code != relayed {
+			b = appendOption(b, code, all[code])
 		}
+	}
+	if value, is := all[relayed]; is {
+		b = appendOption(b, relayed, value)
+	}
+	return b
+}
+
+// appendOption writes an option, in several parts if it is long (RFC 3396).
+func appendOption(b []byte, code uint8, value []byte) []byte {
+	for first := true; first || len(value) > 0; first = false {
+		n := min(len(value), 255)
+		b = append(append(b, code, byte(n)), value[:n]...)
+		value = value[n:]
+	}
+	if slices.Contains(zeroEnded, code) {
+		b = append(b, optionPad)
 	}
 	return b
 }

@@ -109,6 +109,9 @@ func (p *Pool) file(at place) {
 	_, refused := p.refused[at]
 	kept := refused || p.taken[at.ip]
 	st.free.set(st.index(at.ip), !held && !kept)
+	if held || kept {
+		delete(st.probed, at.ip)
+	}
 	switch {
 	case !held || kept || e.static:
 	case !e.stranger:

@@ -17,8 +17,8 @@ import (
 
 const (
 	// workers are the requests answered at a time; the kernel queues the rest and drops what is too much. Most of an
-	// answer is the flush of its lease, which those at a time share: four made a thousand machines wait.
-	workers    = 16
+	// answer is the flush of its lease, which those at a time share: sixteen had them wait for each other.
+	workers    = 256
 	askTimeout = 3 * time.Second // for one question to the Booter or write to the Leases
 )
 

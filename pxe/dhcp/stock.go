@@ -48,7 +48,7 @@ func (st *stock) half() int { return max(1, st.free.size/2) }
 func (st *stock) lowest(probing bool, now time.Time) (found netip.Addr, ok bool) {
 	for i, seen := st.free.next(0), 0; i >= 0 && seen < probedAhead; i, seen = st.free.next(i+1), seen+1 {
 		a := st.address(i)
-		if !probing || st.fresh(a, now) {
+		if !probing || len(st.probed) == 0 || st.fresh(a, now) {
 			return a, true
 		}
 		if seen == 0 {

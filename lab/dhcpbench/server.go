@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// The link. The pool has room for all clients of a run, half of it for those that nobody has enrolled.
+const (
+	ours, theirs = "10.0.0.2", "10.0.0.1" // the relay's and the server's
+	prefix       = "/12"
+	first, last  = "10.1.0.0", "10.14.255.255"
+	linkOurs     = "ours"
+	linkTheirs   = "theirs"
+)
+
+// server is a DHCP server to be measured.
+type server struct {
+	name string
+	// command writes what the server needs into a folder, and returns how it is started.
+	command func(dir string) ([]string, error)
+}
+
+func ferrite(program string) server {
+	return server{name: "ferrite", command: func(dir string) ([]string, error) {
+		for _, file := range []string{"kernel", "initrd"} { // nobody fetches them
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(file), 0o600); err != nil {
+				return nil, err
+			}
+		}
+		program, err := filepath.Abs(program)
+		return []string{program, "serve", "--data-dir", filepath.Join(dir, "data"), "--init",
+			"--api-address", theirs + ":6385", "--auth", "none", "--allow-anybody", "--boot", "--boot-interface", linkTheirs,
+			"--boot-address", theirs + prefix,
+			"--boot-pool", first + "-" + last, "--ramdisk-kernel", filepath.Join(dir, "kernel"),
+			"--ramdisk-initrd", filepath.Join(dir, "initrd"), "--discovery", "redfish"}, err
+	}}
+}
+
+const keaConf = `{"Dhcp4": {"interfaces-config": {"interfaces": ["` + linkTheirs + `"]},
+"lease-database": {"type": "memfile", "persist": true, "name": "%[1]s/leases.csv", "lfc-interval": 0},
+"valid-lifetime": 3600, "subnet4": [{"subnet": "10.0.0.0` + prefix + `", "pools": [{"pool": "` + first + " - " + last + `"}]}],
+"loggers": [{"name": "kea-dhcp4", "severity": "ERROR", "output_options": [{"output": "%[1]s/log"}]}]}}`
+
+func kea() server {
+	return server{name: "kea", command: func(dir string) ([]string, error) {
+		conf := filepath.Join(dir, "kea.conf")
+		return []string{"env", "KEA_PIDFILE_DIR=" + dir, "KEA_LOCKFILE_DIR=" + dir, "kea-dhcp4", "-c", conf},
+			os.WriteFile(conf, fmt.Appendf(nil, keaConf, dir), 0o600)
+	}}
+}
+
+// start starts a server in a network namespace of its own, with a link to this one.
+func (s server) start(ctx context.Context, dir string) (func(), error) {
+	words, err := s.command(dir)
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.Create(filepath.Join(dir, "output"))
+	if err != nil {
+		return nil, err
+	}
+	// It waits until the link is there.
+	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", "read go && ip link set lo up && ip addr add " + theirs +
+		prefix + " dev " + linkTheirs + " && ip link set " + linkTheirs + ` up && exec "$@"`, "sh"}, words...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
+	cmd.Stdout, cmd.Stderr = log, log
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	end := func() {
+		_ = cmd.Process.Kill() // the folder goes too
+		_ = cmd.Wait()
+		_ = log.Close()
+		_ = ip(context.WithoutCancel(ctx), "link del "+linkOurs) // it went with the other end, perhaps
+	}
+	for _, args := range []string{"link set lo up", "link add " + linkOurs + " type veth peer " + linkTheirs + " netns " +
+		strconv.Itoa(cmd.Process.Pid), "addr add " + ours + prefix + " dev " + linkOurs, "link set " + linkOurs + " up"} {
+		if err := ip(ctx, args); err != nil {
+			end()
+			return nil, err
+		}
+	}
+	if _, err := in.Write([]byte("go\n")); err != nil {
+		end()
+		return nil, err
+	}
+	return func() {
+		text, _ := os.ReadFile(log.Name()) // for people
+		end()
+		if lines := strings.Split(strings.TrimSpace(string(text)), "\n"); os.Getenv("DHCPBENCH_LOG") != "" {
+			fmt.Fprintln(os.Stderr, strings.Join(lines[max(0, len(lines)-20):], "\n"))
+		}
+	}, nil
+}
+
+func ip(ctx context.Context, args string) error {
+	out, err := exec.CommandContext(ctx, "ip", strings.Fields(args)...).CombinedOutput()
+	if err != nil {
+		return errors.Join(fmt.Errorf("ip %s: %s", args, strings.TrimSpace(string(out))), err)
+	}
+	return nil
+}
