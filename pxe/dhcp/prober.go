@@ -20,6 +20,8 @@ const (
 	probeWait = 300 * time.Millisecond
 	// probePause is between two rounds.
 	probePause = time.Second
+	// maxStale is how many packets are passed over before a round.
+	maxStale = 4096
 )
 
 // prober asks whether somebody uses an address: by ARP on the server's own link (RFC 5227, section 2.1.1), and by ICMP
@@ -67,11 +69,17 @@ func (p *prober) close() error {
 // ask probes addresses, and returns those where somebody answered, with the MAC where that is known.
 func (p *prober) ask(ctx context.Context, local bool, all []netip.Addr) map[netip.Addr]hwaddr {
 	asked, found := make(map[netip.Addr]bool, len(all)), map[netip.Addr]hwaddr{}
-	until := time.Now().Add(probeWait)
 	hear := p.hearEcho
 	if local {
 		hear = p.hearARP
 	}
+	buf := make([]byte, maxPacket)
+	for range maxStale { // what the link said since the last round would leave no room for answers
+		if _, _, err := hear(buf, time.Now().Add(time.Millisecond)); err != nil {
+			break
+		}
+	}
+	until := time.Now().Add(probeWait)
 	for _, a := range all {
 		asked[a] = true
 		if local {
@@ -80,7 +88,7 @@ func (p *prober) ask(ctx context.Context, local bool, all []netip.Addr) map[neti
 			_, _ = p.icmp.WriteToIP(echoRequest(p.id), &net.IPAddr{IP: a.AsSlice()})
 		}
 	}
-	for buf := make([]byte, maxPacket); ctx.Err() == nil; {
+	for ctx.Err() == nil {
 		a, by, err := hear(buf, until)
 		if err != nil { // time is up, or the interface is down
 			return found
