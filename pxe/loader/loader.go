@@ -12,13 +12,11 @@ import (
 	"github.com/ferrite-metal/ferrite/pxe"
 )
 
-// The client architectures served, as DHCP option 93 numbers them (RFC 4578
-// section 2.1 and the IANA registry it opened).
+// The client architectures that stand for all that boot the same file, as DHCP option 93 numbers them (RFC 4578 section
+// 2.1 and the IANA registry it opened).
 const (
-	archBIOS     = 0
-	archX64      = 7
-	archX64Other = 9 // listed as "EFI BC", used by x86-64 firmware since an erratum of RFC 4578
-	archX64HTTP  = 16
+	archBIOS = 0
+	archX64  = 7
 )
 
 type choice struct {
@@ -33,16 +31,18 @@ func choices() []choice {
 	return []choice{
 		{pxe.BIOS, archBIOS, "undionly.kpxe"},
 		{pxe.UEFI, archX64, "snponly.efi"},
-		{pxe.UEFI, archX64Other, "snponly.efi"},
-		{pxe.UEFIHTTP, archX64HTTP, "snponly.efi"},
+		{pxe.UEFIHTTP, archX64, "snponly.efi"},
 	}
 }
 
+func machine(f pxe.Firmware, arch uint16) string { return pxe.Event{Firmware: f, Arch: arch}.Machine() }
+
 // For names the boot loader of a firmware on an architecture. It answers
 // false when there is none: iPXE needs none, and others we have none for.
+// One machine has several numbers (x64: 7, 9 and, by HTTP, 16), and some firmware says that of the other way to boot.
 func For(f pxe.Firmware, arch uint16) (string, bool) {
 	for _, c := range choices() {
-		if c.firmware == f && c.arch == arch {
+		if c.firmware == f && machine(c.firmware, c.arch) == machine(f, arch) {
 			return c.file, true
 		}
 	}
@@ -56,7 +56,7 @@ func Files() []string {
 
 // Machines lists the kinds of machine that there is a loader for, in words.
 func Machines() []string {
-	return each(func(c choice) string { return pxe.Event{Firmware: c.firmware, Arch: c.arch}.Machine() })
+	return each(func(c choice) string { return machine(c.firmware, c.arch) })
 }
 
 // each lists what the choices have, once.
