@@ -83,6 +83,8 @@ func TestParseChecksumFile(t *testing.T) {
 		{"certutil", "SHA256 hash of disk.raw:\n" + sumA + "\nCertUtil: -hashfile command completed.\n", "disk.raw",
 			Checksum{SHA256, sumA}, ""},
 		{"Windows path", sumA + ` *C:\images\disk.raw`, "disk.raw", Checksum{SHA256, sumA}, ""},
+		{"binary mode below text mode", sumB + "  other.raw\n" + sumA + " *disk.raw\n", "disk.raw", Checksum{SHA256, sumA}, ""},
+		{"tabs", sumB + "\tother.raw\n" + sumA + "\t*disk.raw\n", "disk.raw", Checksum{SHA256, sumA}, ""},
 		{"tab", sumA + "\tdisk.raw", "disk.raw", Checksum{SHA256, sumA}, ""},
 		{"name in quotes", sumA + `  "disk.raw"`, "disk.raw", Checksum{SHA256, sumA}, ""},
 		{"size before the name", " " + sumA + "  1234 main/disk.raw\n " + sumB + " 1234 main/other", "disk.raw",

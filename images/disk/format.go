@@ -53,6 +53,8 @@ func signatures() []signature {
 		{"vhd", 0, []byte("conectix"), ""},
 		{"vdi", 64, []byte{0x7f, 0x10, 0xda, 0xbe}, ""},
 		{"qed", 0, []byte("QED\x00"), ""},
+		{"parallels", 0, []byte("WithoutFreeSpace"), ""},
+		{"parallels", 0, []byte("WithouFreSpacExt"), ""},
 		{"luks", 0, []byte("LUKS\xba\xbe"), ""},
 		{"tar", 257, []byte("ustar"), ""},
 		{"html page", 0, []byte("<!DOCTYPE"), ""},

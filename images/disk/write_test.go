@@ -204,6 +204,7 @@ func TestRefusals(t *testing.T) {
 		{"hint raw, is qcow2", memSource{b: q}, size, 512, Options{Format: "raw"}, ErrFormat, "disk_format says raw"},
 		{"hint qcow2, is raw", memSource{b: raw}, size, 512, Options{Format: "qcow2"}, ErrFormat, "disk_format says qcow2"},
 		{"hint vmdk", memSource{b: raw}, size, 512, Options{Format: "vmdk"}, ErrFormat, "vmdk"},
+		{"parallels", memSource{b: convert(t, raw, "-O", "parallels")}, size, 512, Options{}, ErrFormat, "it is parallels"},
 		{"bzip2", memSource{b: append([]byte("BZh9"), raw...)}, size, 512, Options{}, ErrFormat, "it is bzip2"},
 		{"xz too large", memSource{b: xzOf(t, raw, "-T2")}, size - 4096, 512, Options{}, ErrTooSmall, "at least 2097152"},
 		{"xz with a large dictionary", memSource{b: xzOf(t, raw, "--lzma2=dict=96MiB")}, size, 512, Options{}, ErrFormat,
