@@ -38,6 +38,10 @@ var departures = []departure{
 		why:  "as above"},
 	{part: "a life: attach VIF2", ironic: []string{`address of VIF2: "52:54:00:00:00:02"`}, ours: nil,
 		why: "the binding that follows has the address, too"},
+	{part: "a life: active", ironic: []string{"unbind VIF"}, ours: nil, why: "it is bound to nothing yet"},
+	{part: "a bond: active", ironic: []string{"unbind VIFB"}, ours: nil, why: "as above"},
+	{part: "a life: unrescue", ironic: []string{"power off", "bind VIF " + lifeBound, "power on"},
+		ours: []string{"power off", "power on"}, why: "it is bound so since the rescue; no switch is told twice"},
 	{part: "an abort: abort", ironic: []string{"power off", "delete special-1"}, ours: nil,
 		why: "an aborted machine stays as it is, for a look at it"},
 	{part: "an abort: manage", ironic: nil, ours: []string{"delete special-1"},
@@ -51,6 +55,8 @@ var departures = []departure{
 const (
 	link1        = `{"local_link_information":[{"port_id":"e1","switch_id":"02:00:00:00:00:01"}]}`
 	lifeAsBefore = `{"binding:host_id":"NODE","binding:profile":` + link1 + `}`
+	lifeBound    = `{"binding:host_id":"NODE","binding:profile":` + link1 + `,"binding:vnic_type":"baremetal",` +
+		`"mac_address":"52:54:00:00:00:01"}`
 	bondAsBefore = `{"binding:host_id":"NODE","binding:profile":{"local_group_information":{"bond_mode":"802.3ad",` +
 		`"bond_properties":{"bond_miimon":100,"bond_xmit_hash_policy":"layer3+4"},"id":"PORTGROUP","name":"bond0"},` +
 		`"local_link_information":[{"port_id":"e3","switch_id":"02:00:00:00:00:01"},` +

@@ -27,7 +27,7 @@ func (c *Client) Attach(ctx context.Context, n node.Node, to string, ports []nod
 	}
 	if to != plan.TenantNetwork {
 		for _, p := range plugs {
-			if err := c.unbind(ctx, p.vif, p.mac != ""); err != nil {
+			if err := c.unbind(ctx, p.vif, p.mac); err != nil {
 				return a, err
 			}
 		}
@@ -59,7 +59,7 @@ func (c *Client) bindFlat(ctx context.Context, n node.Node, to string, plugs []p
 		return c.bindAll(ctx, n, plugs, a)
 	}
 	for _, p := range plugs {
-		if err := c.unbind(ctx, p.vif, p.mac != ""); err != nil {
+		if err := c.unbind(ctx, p.vif, p.mac); err != nil {
 			return err
 		}
 	}
@@ -247,7 +247,8 @@ func ramdiskPort(n node.Node, network string, groups []string, p node.Port) bind
 	if device == "" {
 		device = n.UUID
 	}
-	new := bindingOf(n, plug{links: []map[string]any{p.LocalLinkConnection}, mac: p.Address, client: clientID(p)})
+	new := bindingOf(n, plug{links: []map[string]any{p.LocalLinkConnection}, mac: p.Address,
+		fabric: p.PhysicalNetwork, client: clientID(p)})
 	maps.Copy(new, binding{"network_id": network, "admin_state_up": true, "device_owner": ramdiskOwner,
 		"device_id": device})
 	if groups != nil {
@@ -259,7 +260,12 @@ func ramdiskPort(n node.Node, network string, groups []string, p node.Port) bind
 // is reports whether a port is as it is wanted. One that no switch was told of is made anew.
 func (b binding) is(p port) bool {
 	groups, given := b["security_groups"].([]string)
-	return b != nil && b["network_id"] == p.NetworkID && b["binding:host_id"] == p.Host && p.VIFType != bindingFailed &&
-		reflect.DeepEqual(plain(b["binding:profile"]), plain(p.Profile)) &&
+	has := func(key, value string) bool {
+		want, asked := b[key].(string)
+		return !asked || strings.EqualFold(want, value)
+	}
+	return b != nil && has("network_id", p.NetworkID) && has("mac_address", p.MAC) && has("binding:host_id", p.Host) &&
+		has("binding:vnic_type", p.VNIC) && p.VIFType != bindingFailed &&
+		(b["binding:profile"] == nil || reflect.DeepEqual(plain(b["binding:profile"]), plain(p.Profile))) &&
 		(!given || slices.Equal(slices.Sorted(slices.Values(groups)), slices.Sorted(slices.Values(p.Groups))))
 }

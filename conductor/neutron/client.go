@@ -63,6 +63,7 @@ type port struct {
 	Host      string         `json:"binding:host_id"`
 	Profile   map[string]any `json:"binding:profile"`
 	VIFType   string         `json:"binding:vif_type"`
+	VNIC      string         `json:"binding:vnic_type"`
 	Groups    []string       `json:"security_groups"`
 }
 

@@ -3,11 +3,15 @@ package neutron_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ferrite-metal/ferrite/conductor/neutron"
+	"github.com/ferrite-metal/ferrite/conductor/neutron/neutrontest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
@@ -126,5 +130,52 @@ func TestPlugFails(t *testing.T) {
 				t.Errorf("%v, %v", err, c.port(vif))
 			}
 		})
+	}
+}
+
+// unread does each request, and gives no whole answer to those that change something.
+type unread struct{}
+
+func (unread) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err == nil && r.Method != http.MethodGet && resp.StatusCode != http.StatusNoContent {
+		_ = resp.Body.Close()
+		resp.Body = io.NopCloser(strings.NewReader(`{"port": {"id": "`))
+	}
+	return resp, err
+}
+
+// TestUnread: a change that Neutron has made is not asked for again because its answer could not be read: the drivers
+// of switches would be at work twice.
+func TestUnread(t *testing.T) {
+	s := newServer(t)
+	c := cloud{t, s.URL}
+	c.network("one")
+	service, err := neutron.At(s.URL, unread{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := neutron.New(neutron.Config{Service: service, Networks: map[string]string{"cleaning": "one"}})
+	ports := []node.Port{{UUID: "p1", Address: mac, PXEEnabled: true, LocalLinkConnection: object{"port_id": "e1"}}}
+	ports[0].SetVIF(c.vif(c.network("tenant")))
+	for _, step := range []struct {
+		to   string
+		want string
+	}{
+		{"cleaning", "[POST ports]"},
+		{plan.TenantNetwork, "[DELETE ports PUT ports]"},
+		{plan.NoNetwork, "[PUT ports PUT ports]"}, // unbound, then with an address of its own
+	} {
+		before := len(s.Requests())
+		for try := 1; ; try++ {
+			if _, err = is.Attach(t.Context(), node.Node{UUID: nodeUUID}, step.to, ports, nil); err == nil || try == 4 {
+				break
+			}
+		}
+		reads := func(r neutrontest.Request) bool { return r.Method == http.MethodGet }
+		did := slices.DeleteFunc(s.Requests()[before:], reads)
+		if fmt.Sprint(did) != step.want || err != nil {
+			t.Errorf("into %s: %v, expected %s; %v", step.to, did, step.want, err)
+		}
 	}
 }

@@ -29,7 +29,8 @@ func life(t *testing.T, url string) {
 	n := node.Node{UUID: nodeUUID, ProvisionState: node.Deploying}
 	const leaf = "02:00:00:00:00:01"
 	ports := []node.Port{
-		{UUID: "p1", Address: mac, PXEEnabled: true, LocalLinkConnection: object{"switch_id": leaf, "port_id": "e1"}},
+		{UUID: "p1", Address: mac, PXEEnabled: true, PhysicalNetwork: "leaf1",
+			LocalLinkConnection: object{"switch_id": leaf, "port_id": "e1"}},
 		{UUID: "p2", Address: "52:54:00:00:00:02", LocalLinkConnection: object{"switch_id": leaf, "port_id": "e2"}},
 	}
 	ports[0].SetVIF(vif)
@@ -50,7 +51,8 @@ func life(t *testing.T, url string) {
 		there := c.in(to.network)
 		if len(there) != 1 || len(a.Ports) != 1 || a.Ports["p1"] != there[0]["id"] || there[0]["mac_address"] != mac ||
 			there[0]["binding:host_id"] != nodeUUID || there[0]["device_owner"] != "baremetal:none" ||
-			!strings.Contains(fmt.Sprint(there[0]["binding:profile"]), "port_id:e1") {
+			!strings.Contains(fmt.Sprint(there[0]["binding:profile"]), "port_id:e1") ||
+			!strings.Contains(fmt.Sprint(there[0]["binding:profile"]), "physical_network:leaf1") {
 			t.Errorf("%s: %v, ports %v", to.name, a, there)
 		}
 	}
@@ -150,7 +152,8 @@ func (c cloud) plug(is *neutron.Client, n node.Node, vif string, ports []node.Po
 // TestAttach: a machine's life in networks.
 func TestAttach(t *testing.T) { life(t, newServer(t).URL) }
 
-// TestBond: a portgroup's VIF is bound to the ports of all its members, and the switch is told of the bond.
+// TestBond: a portgroup's VIF is bound to the ports of all its members, and the switch is told of the bond and of the
+// physical network, as Ironic 34 tells it.
 func TestBond(t *testing.T) {
 	s := newServer(t)
 	c := cloud{t, s.URL}
@@ -159,7 +162,8 @@ func TestBond(t *testing.T) {
 		Properties: object{"miimon": 100, "bond_xmit_hash_policy": "layer3+4"}}
 	group.SetVIF(vif)
 	ports := []node.Port{
-		{UUID: "p1", PortgroupUUID: "g1", Address: mac, LocalLinkConnection: object{"port_id": "e1"}},
+		{UUID: "p1", PortgroupUUID: "g1", Address: mac, LocalLinkConnection: object{"port_id": "e1"},
+			PhysicalNetwork: "leaf1"},
 		{UUID: "p2", PortgroupUUID: "g1", Address: "52:54:00:00:00:02", LocalLinkConnection: object{"port_id": "e2"}},
 	}
 	c.network("p")
@@ -171,7 +175,7 @@ func TestBond(t *testing.T) {
 	got, err := json.Marshal(c.port(vif)["binding:profile"])
 	const want = `{"local_group_information":{"bond_mode":"802.3ad","bond_properties":{"bond_miimon":100,` +
 		`"bond_xmit_hash_policy":"layer3+4"},"id":"g1","name":"bond0"},` +
-		`"local_link_information":[{"port_id":"e1"},{"port_id":"e2"}]}`
+		`"local_link_information":[{"port_id":"e1"},{"port_id":"e2"}],"physical_network":"leaf1"}`
 	if err != nil || string(got) != want {
 		t.Errorf("the profile is\n%s, expected\n%s", got, want)
 	}

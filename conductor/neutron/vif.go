@@ -1,6 +1,7 @@
 package neutron
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,7 @@ type plug struct {
 	vif    string
 	mac    string // "" for a portgroup without
 	links  []map[string]any
+	fabric string         // the physical network, "" for none
 	group  map[string]any // of a portgroup
 	client string         // of InfiniBand
 }
@@ -33,14 +35,14 @@ func plugsOf(ports []node.Port, groups []node.Portgroup) (all []plug) {
 	for i := range ports {
 		p := &ports[i]
 		all = append(all, plug{vif: p.VIF(), mac: p.Address, links: []map[string]any{p.LocalLinkConnection},
-			client: clientID(*p)})
+			fabric: p.PhysicalNetwork, client: clientID(*p)})
 	}
 	for i := range groups {
 		g := &groups[i]
-		one := plug{vif: g.VIF(), mac: g.Address, group: groupOf(g)}
+		one := plug{vif: g.VIF(), mac: g.Address, fabric: g.PhysicalNetwork, group: groupOf(g)}
 		for _, p := range ports {
 			if p.PortgroupUUID == g.UUID {
-				one.links = append(one.links, p.LocalLinkConnection)
+				one.links, one.fabric = append(one.links, p.LocalLinkConnection), cmp.Or(one.fabric, p.PhysicalNetwork)
 			}
 		}
 		all = append(all, one)
@@ -70,6 +72,9 @@ func bindingOf(n node.Node, p plug) binding {
 		profile := map[string]any{"local_link_information": p.links}
 		if p.group != nil {
 			profile["local_group_information"] = p.group
+		}
+		if p.fabric != "" { // by it drivers choose the segment: rackerlabs/understack#2145
+			profile["physical_network"] = p.fabric
 		}
 		fields["binding:profile"] = profile
 	}
@@ -101,7 +106,7 @@ func (c *Client) bindAll(ctx context.Context, n node.Node, plugs []plug, a *plan
 			"or set another network_interface", n.UUID)
 	}
 	for _, p := range plugs {
-		made, err := c.update(ctx, p.vif, bindingOf(n, p))
+		made, err := c.bind(ctx, p.vif, bindingOf(n, p))
 		if err != nil {
 			return err
 		}
@@ -110,17 +115,30 @@ func (c *Client) bindAll(ctx context.Context, n node.Node, plugs []plug, a *plan
 	return nil
 }
 
-// unbind takes a VIF off the machine. With ownMAC its MAC address becomes one of Neutron's again, in a request of its
-// own: Neutron changes none of a port that is bound. A VIF that is no more needs nothing.
-func (c *Client) unbind(ctx context.Context, vif string, ownMAC bool) error {
-	_, err := c.update(ctx, vif, binding{"binding:host_id": "", "binding:profile": map[string]any{}})
-	if err == nil && ownMAC {
+// anyMAC has unbind take whatever MAC address a VIF has from it.
+const anyMAC = "any"
+
+// unbind takes a VIF off the machine. Where it has the machine's MAC address, that becomes one of Neutron's again, in a
+// request of its own: Neutron changes none of a port that is bound. A VIF that is no more needs nothing.
+func (c *Client) unbind(ctx context.Context, vif, mac string) error {
+	is, err := c.bind(ctx, vif, binding{"binding:host_id": "", "binding:profile": map[string]any{}})
+	if err == nil && (mac == anyMAC || mac != "" && strings.EqualFold(is.MAC, mac)) {
 		_, err = c.update(ctx, vif, binding{"mac_address": nil})
 	}
 	if gone(err) {
 		return nil
 	}
 	return err
+}
+
+// bind changes a VIF, but for one that is so already: it was changed by a request whose answer nobody could read, and
+// the drivers of switches would be told of it again.
+func (c *Client) bind(ctx context.Context, vif string, to binding) (port, error) {
+	is, err := c.port(ctx, vif)
+	if err != nil || to.is(is) {
+		return is, err
+	}
+	return c.update(ctx, vif, to)
 }
 
 func (c *Client) update(ctx context.Context, vif string, to binding) (port, error) {
@@ -156,7 +174,7 @@ func (c *Client) Plug(ctx context.Context, n node.Node, vif string, ports []node
 		return nil
 	}
 	if found.Host != "" { // by what it was attached to before
-		if err := c.unbind(ctx, vif, false); err != nil {
+		if err := c.unbind(ctx, vif, ""); err != nil {
 			return err
 		}
 	}
@@ -185,12 +203,12 @@ func (c *Client) release(ctx context.Context, n node.Node, vif string) error {
 	case found.Host != "" && found.Host != n.UUID:
 		return nil
 	}
-	return c.unbind(ctx, vif, true)
+	return c.unbind(ctx, vif, anyMAC)
 }
 
 // Unplug takes a VIF off the machine that it was detached from.
 func (c *Client) Unplug(ctx context.Context, vif string) error {
-	return c.unbind(ctx, vif, true)
+	return c.unbind(ctx, vif, anyMAC)
 }
 
 // Readdress gives a VIF the MAC address of its port. Neutron changes none of a port that is bound, so one that is bound
@@ -216,7 +234,7 @@ func (c *Client) Readdress(ctx context.Context, n node.Node, vif string, ports [
 		return err
 	}
 	was := binding{"binding:host_id": found.Host, "binding:profile": found.Profile}
-	if err = c.unbind(ctx, vif, false); err == nil {
+	if err = c.unbind(ctx, vif, ""); err == nil {
 		_, err = c.update(ctx, vif, binding{"mac_address": p.mac})
 	}
 	if err == nil {

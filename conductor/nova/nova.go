@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"time"
@@ -174,17 +175,12 @@ func (t *Notifier) post(ctx context.Context, changes []change) error {
 	for _, c := range changes {
 		events = append(events, map[string]string{"name": "power-update", "server_uuid": c.instance, "tag": c.tag})
 	}
-	var answer struct {
-		Events []struct {
-			Server string `json:"server_uuid"`
-			Code   int    `json:"code"`
-		} `json:"events"`
-	}
-	_, err = compute.Post(ctx, compute.ServiceURL("os-server-external-events"), //nolint:bodyclose // gophercloud closes it
-		map[string]any{"events": events}, &answer, &gophercloud.RequestOpts{
+	resp, err := compute.Post(ctx, compute.ServiceURL("os-server-external-events"),
+		map[string]any{"events": events}, nil, &gophercloud.RequestOpts{
 			OkCodes: []int{http.StatusOK, http.StatusMultiStatus},
 			MoreHeaders: map[string]string{"OpenStack-API-Version": "compute " + microversion,
 				"X-OpenStack-Nova-API-Version": microversion},
+			KeepResponseBody: true,
 		})
 	var code gophercloud.ErrUnexpectedResponseCode
 	if errors.As(err, &code) {
@@ -193,12 +189,31 @@ func (t *Notifier) post(ctx context.Context, changes []change) error {
 	if err != nil {
 		return fmt.Errorf("ask Nova: %w", err)
 	}
+	defer resp.Body.Close()
+	t.note(resp.Body)
+	return nil
+}
+
+// maxAnswer bounds an answer of Nova, which has some hundred bytes for each event.
+const maxAnswer = 1 << 20
+
+// note logs the events that Nova did not take. It has taken the others: an answer that cannot be read has none of them
+// sent again.
+func (t *Notifier) note(body io.Reader) {
+	var answer struct {
+		Events []struct {
+			Server string `json:"server_uuid"`
+			Code   int    `json:"code"`
+		} `json:"events"`
+	}
+	if err := json.NewDecoder(io.LimitReader(body, maxAnswer)).Decode(&answer); err != nil {
+		t.Log.Info("Nova took power changes, and its answer cannot be read", "err", err)
+	}
 	for _, e := range answer.Events {
 		if e.Code != http.StatusOK { // an instance that is gone, or on its way
 			t.Log.Info("Nova takes no power change of an instance", "instance", e.Server, "status", e.Code)
 		}
 	}
-	return nil
 }
 
 // statusError is an answer of Nova. Its body is left out: a stranger may have written it.

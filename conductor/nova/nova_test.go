@@ -29,9 +29,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type site struct {
 	mu      sync.Mutex
 	events  []node.ChangeEvent
-	broken  error // of the database
-	away    error // of Keystone
-	answers []int // of Nova, the last one again and again
+	broken  error  // of the database
+	away    error  // of Keystone
+	answers []int  // of Nova, the last one again and again
+	page    string // answered instead of JSON
 	got     []string
 	headers http.Header
 	log     bytes.Buffer
@@ -87,9 +88,12 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.answers = s.answers[1:]
 	}
 	w.WriteHeader(status)
-	if status == http.StatusMultiStatus {
+	switch {
+	case s.page != "":
+		fmt.Fprint(w, s.page)
+	case status == http.StatusMultiStatus:
 		fmt.Fprintf(w, `{"events": [{"server_uuid": "i1", "name": "power-update", "code": 422, "status": "failed"}]}`)
-	} else {
+	default:
 		fmt.Fprint(w, `{"events": []}`)
 	}
 }
@@ -218,6 +222,18 @@ func TestTries(t *testing.T) {
 				t.Errorf("log %q", s.log.String())
 			}
 		})
+	}
+}
+
+// TestUnread: changes that Nova has taken are told once, though its answer cannot be read.
+func TestUnread(t *testing.T) {
+	for _, page := range []string{"<html>", `{"events": [{"server_`, " ", `[]`, `{"events": {}}`} {
+		s := newSite(t, http.StatusOK)
+		s.page = page
+		if got := s.run(t, 1, func() { s.happens("i1", to("power off"), 0) }); len(got) != 1 ||
+			!strings.Contains(s.log.String(), "its answer cannot be read") {
+			t.Errorf("%q: told %v, log %q", page, got, s.log.String())
+		}
 	}
 }
 

@@ -144,6 +144,9 @@ func (s *Server) change(is, to Object) {
 	if is["mac_address"] == nil {
 		is["mac_address"] = "fa:16:3e:00:00:01"
 	}
+	if is["binding:profile"] == nil {
+		is["binding:profile"] = Object{}
+	}
 	is["binding:vif_type"] = "unbound"
 	if host, _ := is["binding:host_id"].(string); host != "" {
 		is["binding:vif_type"] = s.Bound
