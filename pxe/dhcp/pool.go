@@ -75,7 +75,7 @@ type Pool struct {
 
 	refused  map[place]refusal
 	declines map[hwaddr]int // refusals by machine
-	aside    asideUntil
+	due      time.Time      // when a refusal is over next; zero: none is
 
 	began time.Time // leases on record were given before; when exactly is not kept
 }

@@ -1,9 +1,6 @@
 package dhcp
 
-import (
-	"container/heap"
-	"time"
-)
+import "time"
 
 // refusal sets an address aside: it is in use, by whomever.
 type refusal struct {
@@ -16,37 +13,6 @@ type refusal struct {
 // against reports whether the refusal keeps an address from a machine.
 func (r refusal) against(hw hwaddr, now time.Time) bool { return r.until.After(now) && r.owner != hw }
 
-// asideUntil is the refusals in the order of their end, as a heap. Those that were replaced stay until then.
-type asideUntil []struct {
-	place
-	until time.Time
-}
-
-// Len is how many there are.
-func (a asideUntil) Len() int { return len(a) }
-
-// Less compares two.
-func (a asideUntil) Less(i, j int) bool { return a[i].until.Before(a[j].until) }
-
-// Swap exchanges two.
-func (a asideUntil) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
-
-// Push adds one.
-func (a *asideUntil) Push(one any) {
-	*a = append(*a, one.(struct { //nolint:forcetypeassert // of refuse alone
-		place
-		until time.Time
-	}))
-}
-
-// Pop takes the last one out.
-func (a *asideUntil) Pop() any {
-	last := len(*a) - 1
-	one := (*a)[last]
-	*a = (*a)[:last]
-	return one
-}
-
 // refuse sets an address aside.
 func (p *Pool) refuse(at place, r refusal) {
 	p.readmit(at)
@@ -55,10 +21,9 @@ func (p *Pool) refuse(at place, r refusal) {
 	if st := p.stockOf(at); st != nil && r.strangers {
 		st.aside++
 	}
-	heap.Push(&p.aside, struct {
-		place
-		until time.Time
-	}{at, r.until})
+	if p.due.IsZero() || r.until.Before(p.due) {
+		p.due = r.until
+	}
 	p.file(at)
 }
 
@@ -84,13 +49,21 @@ func (p *Pool) age(st *stock, now time.Time) {
 	st.lapse(now)
 }
 
+// ageRefusals looks through the refusals once a second at most, and only when one is over.
 func (p *Pool) ageRefusals(now time.Time) {
-	for len(p.aside) > 0 && !p.aside[0].until.After(now) {
-		at := p.aside[0].place
-		heap.Pop(&p.aside)
-		if r, is := p.refused[at]; is && !r.until.After(now) {
+	if p.due.IsZero() || p.due.After(now) {
+		return
+	}
+	p.due = time.Time{}
+	for at, r := range p.refused {
+		if !r.until.After(now) {
 			p.readmit(at)
+		} else if p.due.IsZero() || r.until.Before(p.due) {
+			p.due = r.until
 		}
+	}
+	if soon := now.Add(time.Second); !p.due.IsZero() && p.due.Before(soon) {
+		p.due = soon
 	}
 }
 

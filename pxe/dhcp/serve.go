@@ -48,8 +48,8 @@ type Server struct {
 	neighbours *neighbours
 	prober     *prober // nil: addresses are not probed
 
-	turns [1024]sync.Mutex // of a machine: its requests are answered one after the other; taken before books
-	books sync.RWMutex     // held while a lease goes on record, and alone while all of them are read
+	turns [1 << 14]sync.Mutex // of a machine: its requests are answered one after the other; taken before books
+	books sync.RWMutex        // held while a lease goes on record, and alone while all of them are read
 
 	mu   sync.Mutex // over what follows; taken after books
 	pool *Pool

@@ -1,4 +1,6 @@
-package main
+//go:build dhcpbench
+
+package dhcpbench
 
 import (
 	"context"
