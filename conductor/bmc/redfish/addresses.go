@@ -85,8 +85,8 @@ func (p *parts) takeInterface(_ string, e ethernetInterface) {
 // card is the card of an address, made where it is new: the address in use, with which it boots, else the burnt-in one.
 // By either a card that is known is found again, since other documents name only one of them. nil where both say
 // nothing, as for a disabled interface, all zeros or "Not Available".
-func (p *parts) card(used, burnt looseText) *cardFound {
-	inUse, burntIn := placeholder.MAC(string(used)), placeholder.MAC(string(burnt))
+func (p *parts) card(used, burnt string) *cardFound {
+	inUse, burntIn := placeholder.MAC(used), placeholder.MAC(burnt)
 	mac := cmp.Or(inUse, burntIn)
 	if mac == "" {
 		return nil
@@ -120,9 +120,9 @@ func (p *parts) readBootOptions() error {
 		p.missed("boot options", err)
 		return p.optional("boot options", err)
 	}
-	return each(p, "boot options", all, func(_ string, option struct{ UefiDevicePath looseText }) {
-		if card := cardInPath.FindStringSubmatch(string(option.UefiDevicePath)); card != nil && card[1] != "USB" {
-			p.card(looseText(card[2]), "")
+	return each(p, "boot options", all, func(_ string, option struct{ UefiDevicePath string }) {
+		if card := cardInPath.FindStringSubmatch(option.UefiDevicePath); card != nil && card[1] != "USB" {
+			p.card(card[2], "")
 		}
 	})
 }

@@ -57,11 +57,11 @@ func (s *session) biosVersion(shown string) (string, error) {
 	for _, path := range all {
 		switch id := strings.ToLower(path[strings.LastIndex(path, "/")+1:]); id {
 		case "uefi", "bios", "bios_active", "hgx_fw_uefi":
-			var firmware struct{ Version looseText }
+			var firmware struct{ Version string }
 			if _, err := s.get(path, &firmware); err != nil && status(err) != http.StatusNotFound {
 				return "", s.optional("firmware of the system", err)
 			}
-			if v := firmware.Version.tidy(); v != "" {
+			if v := tidy(firmware.Version); v != "" {
 				return v, nil
 			}
 		}

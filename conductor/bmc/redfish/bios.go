@@ -33,12 +33,11 @@ type bios struct {
 type attributeValues map[string]any
 
 // UnmarshalJSON takes the values out of settings that are shown as objects, with what else there is to know of each
-// (HPE Cray EX235a). A setting without a value has none that could be compared: it is nil. Anything but an object is
-// none.
+// (HPE Cray EX235a). A setting without a value has none that could be compared: it is nil.
 func (a *attributeValues) UnmarshalJSON(b []byte) error {
 	all := map[string]any{}
-	if json.Unmarshal(b, &all) != nil {
-		return nil
+	if err := json.Unmarshal(b, &all); err != nil {
+		return err
 	}
 	for name, v := range all {
 		object, is := v.(map[string]any)

@@ -11,21 +11,21 @@ import (
 
 // registryFile is MessageRegistryFile: where a registry is, by language.
 type registryFile struct {
-	ID       looseText `json:"Id"`
-	Registry looseText
+	ID       string `json:"Id"`
+	Registry string
 	Location []struct {
-		Language looseText
-		URI      looseText `json:"Uri"`
+		Language string
+		URI      string `json:"Uri"`
 	}
 }
 
 // uri is where the registry is in English (en, en-US), else in the first language; "" for nowhere.
 func (f registryFile) uri() (uri string) {
 	for _, l := range f.Location {
-		if strings.HasPrefix(strings.ToLower(string(l.Language)), "en") && l.URI != "" {
-			return string(l.URI)
+		if strings.HasPrefix(strings.ToLower(l.Language), "en") && l.URI != "" {
+			return l.URI
 		}
-		uri = cmp.Or(uri, string(l.URI))
+		uri = cmp.Or(uri, l.URI)
 	}
 	return uri
 }
@@ -78,7 +78,7 @@ func (s *session) attributes(b bios) (map[string]attribute, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		switch max(registryMatch(string(file.ID), b.AttributeRegistry), registryMatch(string(file.Registry),
+		switch max(registryMatch(file.ID, b.AttributeRegistry), registryMatch(file.Registry,
 			b.AttributeRegistry)) {
 		case 2:
 			kin = slices.Insert(kin, 0, file.uri())

@@ -2,7 +2,6 @@ package redfish
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 
 	"github.com/stmcginnis/gofish/schemas"
@@ -26,18 +25,6 @@ type Offer struct {
 
 	BIOSWritable bool   // there is a settings object
 	Update       string // path of SimpleUpdate
-}
-
-// texts are the values that an action or a property takes.
-type texts []string
-
-// UnmarshalJSON takes a list of texts; anything else is none.
-func (t *texts) UnmarshalJSON(b []byte) error {
-	var all []string
-	if json.Unmarshal(b, &all) == nil {
-		*t = all
-	}
-	return nil
 }
 
 // Offer reads which operations a BMC has. It changes nothing.
@@ -87,9 +74,9 @@ func (s *session) rootOffer(o *Offer) error {
 func (s *session) systemOffer(sys *schemas.ComputerSystem, o *Offer) error {
 	var doc struct {
 		Boot struct {
-			Devices texts `json:"BootSourceOverrideTarget@Redfish.AllowableValues"`
-			Lasts   texts `json:"BootSourceOverrideEnabled@Redfish.AllowableValues"`
-			Modes   texts `json:"BootSourceOverrideMode@Redfish.AllowableValues"`
+			Devices []string `json:"BootSourceOverrideTarget@Redfish.AllowableValues"`
+			Lasts   []string `json:"BootSourceOverrideEnabled@Redfish.AllowableValues"`
+			Modes   []string `json:"BootSourceOverrideMode@Redfish.AllowableValues"`
 		}
 		Bios reference
 	}
@@ -134,7 +121,7 @@ func (s *session) managerOffer(sys *schemas.ComputerSystem, o *Offer) error {
 // maxTexts bounds the values that are repeated of one list.
 const maxTexts = 64
 
-func labels(all texts) (out []string) {
+func labels(all []string) (out []string) {
 	for _, t := range all[:min(len(all), maxTexts)] {
 		out = append(out, label(t))
 	}

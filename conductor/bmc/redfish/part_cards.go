@@ -10,53 +10,53 @@ import (
 
 // ethernetInterface is EthernetInterface of a system.
 type ethernetInterface struct {
-	ID                              looseText `json:"Id"`
-	Name                            looseText
-	MACAddress, PermanentMACAddress looseText
-	SpeedMbps                       looseNumber
-	LinkStatus                      looseText
-	Status                          presence
+	ID                              string `json:"Id"`
+	Name                            string
+	MACAddress, PermanentMACAddress string
+	SpeedMbps                       int32
+	LinkStatus                      string
+	Status                          resourceStatus
 }
 
 // adapterDoc is NetworkAdapter of a chassis. Older BMCs have NetworkPorts, newer ones Ports.
 type adapterDoc struct {
-	Manufacturer, Model                         looseText
+	Manufacturer, Model                         string
 	NetworkPorts, Ports, NetworkDeviceFunctions reference
-	Status                                      presence
+	Status                                      resourceStatus
 }
 
 // networkPort is NetworkPort, or Port of a NetworkAdapter.
 type networkPort struct {
-	ID                         looseText `json:"Id"`
-	AssociatedNetworkAddresses texts
-	Ethernet                   struct{ AssociatedMACAddresses texts }
-	CurrentLinkSpeedMbps       looseNumber
-	CurrentSpeedGbps           looseNumber
-	LinkStatus                 looseText
+	ID                         string `json:"Id"`
+	AssociatedNetworkAddresses []string
+	Ethernet                   struct{ AssociatedMACAddresses []string }
+	CurrentLinkSpeedMbps       int32
+	CurrentSpeedGbps           int32
+	LinkStatus                 string
 }
 
 // networkFunction is NetworkDeviceFunction.
 type networkFunction struct {
-	ID       looseText `json:"Id"`
-	Ethernet struct{ MACAddress, PermanentMACAddress looseText }
+	ID       string `json:"Id"`
+	Ethernet struct{ MACAddress, PermanentMACAddress string }
 }
 
 // interfaceName is the name that a person knows a port by: NIC.Embedded.1-1-1 of Dell is an Id, OnBoard LAN 1 of
 // Supermicro a Name; HPE has neither.
 func interfaceName(e ethernetInterface) string {
-	name := e.Name.tidy()
-	if numbered(e.ID.tidy()) && name != "" && !strings.Contains(name, "Ethernet Interface") {
+	name := tidy(e.Name)
+	if numbered(tidy(e.ID)) && name != "" && !strings.Contains(name, "Ethernet Interface") {
 		return name
 	}
 	return nicName(e.ID)
 }
 
 // nicName is an Id, with a word before one that is a number alone.
-func nicName(id looseText) string {
-	if name := id.tidy(); !numbered(name) {
+func nicName(id string) string {
+	if name := tidy(id); !numbered(name) {
 		return name
 	}
-	return "nic" + id.tidy()
+	return "nic" + tidy(id)
 }
 
 func numbered(id string) bool { return strings.Trim(id, "0123456789") == "" }
@@ -65,9 +65,9 @@ func numbered(id string) bool { return strings.Trim(id, "0123456789") == "" }
 type cardFound node.Card
 
 // learn takes a speed, and the state of a link in the words of EthernetInterface, NetworkPort or Port.
-func (c *cardFound) learn(mbps int, link looseText) {
+func (c *cardFound) learn(mbps int, link string) {
 	c.SpeedMbps = max(c.SpeedMbps, mbps)
-	up, down := strings.HasSuffix(string(link), "Up"), strings.HasSuffix(string(link), "Down") || link == "NoLink"
+	up, down := strings.HasSuffix(link, "Up"), strings.HasSuffix(link, "Down") || link == "NoLink"
 	if up || down {
 		c.Link = &up
 	}
@@ -87,7 +87,7 @@ func (p *parts) readAdapters(chassis string) error {
 		if a.Status.absent() {
 			return
 		}
-		description := strings.TrimSpace(a.Manufacturer.tidy() + " " + a.Model.tidy())
+		description := strings.TrimSpace(tidy(a.Manufacturer) + " " + tidy(a.Model))
 		p.readFunctions(a.NetworkDeviceFunctions.Path, description)
 		p.readPorts(a.NetworkPorts.Path, description)
 		p.readPorts(a.Ports.Path, description)
@@ -115,7 +115,7 @@ func (p *parts) readPorts(path, description string) {
 	if err == nil {
 		err = each(p, "network ports", paths, func(_ string, port networkPort) {
 			for _, address := range slices.Concat(port.AssociatedNetworkAddresses, port.Ethernet.AssociatedMACAddresses) {
-				c := p.card(looseText(address), "")
+				c := p.card(address, "")
 				if c == nil {
 					continue
 				}

@@ -11,23 +11,23 @@ import (
 
 // driveDoc is Drive, and HpeSmartStorageDiskDrive, whose size is CapacityMiB or CapacityGB.
 type driveDoc struct {
-	ID                                     looseText `json:"Id"`
-	Name, Model, Manufacturer              looseText
-	SerialNumber, MediaType, Protocol      looseText
-	InterfaceType                          looseText // of HPE
-	CapacityBytes, CapacityMiB, CapacityGB bigNumber
+	ID                                     string `json:"Id"`
+	Name, Model, Manufacturer              string
+	SerialNumber, MediaType, Protocol      string
+	InterfaceType                          string // of HPE
+	CapacityBytes, CapacityMiB, CapacityGB int64
 	Identifiers                            identifiers
-	Status                                 presence
+	Status                                 resourceStatus
 }
 
 // bytes is the size: a GB of HPE's is a decimal one.
 func (d driveDoc) bytes() int64 {
-	return cmp.Or(int64(d.CapacityBytes), int64(d.CapacityMiB)<<20, int64(d.CapacityGB)*1_000_000_000)
+	return cmp.Or(d.CapacityBytes, d.CapacityMiB<<20, d.CapacityGB*1_000_000_000)
 }
 
 // storageDoc is Storage.
 type storageDoc struct {
-	Drives  looseReferences
+	Drives  []reference
 	Volumes reference
 }
 
@@ -70,23 +70,23 @@ func (p *parts) fromStorage() error {
 
 // takeDrive takes a drive that is there: slots without one are listed too.
 func (p *parts) takeDrive(at string, d driveDoc) {
-	if d.Status.absent() || d.bytes() <= 0 || strings.HasPrefix(string(d.Model), "Virtual ") { // AMI lists its media
+	if d.Status.absent() || d.bytes() <= 0 || strings.HasPrefix(d.Model, "Virtual ") { // AMI lists its media
 		return
 	}
-	name := cmp.Or(d.Name.tidy(), d.ID.tidy(), path.Base(at))
+	name := cmp.Or(tidy(d.Name), tidy(d.ID), path.Base(at))
 	has := func(s string) bool {
 		return slices.ContainsFunc(p.out.Disks, func(d node.Disk) bool { return d.Name == s })
 	}
 	p.out.Disks = append(p.out.Disks, node.Disk{
-		Name: unique(name, has), Model: d.Model.tidy(), Vendor: d.Manufacturer.tidy(), Serial: d.SerialNumber.tidy(),
+		Name: unique(name, has), Model: tidy(d.Model), Vendor: tidy(d.Manufacturer), Serial: tidy(d.SerialNumber),
 		Bytes: d.bytes(), Rotational: d.MediaType == "HDD", Transport: transportOf(cmp.Or(d.Protocol, d.InterfaceType)),
 		WWN: d.Identifiers.wwn(), Health: label(d.Status.Health),
 	})
 }
 
 // transportOf is the kernel's word for a drive's protocol; Dell's NVMe drives are on PCIe.
-func transportOf(protocol looseText) string {
-	word := strings.ToLower(protocol.tidy())
+func transportOf(protocol string) string {
+	word := strings.ToLower(tidy(protocol))
 	switch {
 	case word == "pcie", strings.HasPrefix(word, "nvme"):
 		return "nvme"
@@ -97,12 +97,12 @@ func transportOf(protocol looseText) string {
 }
 
 // identifiers are the names of a drive that last (DSP0268, Identifier).
-type identifiers []struct{ DurableName, DurableNameFormat looseText }
+type identifiers []struct{ DurableName, DurableNameFormat string }
 
 // wwn is the one that the kernel shows: a NAA with 0x, or an EUI.
 func (all identifiers) wwn() string {
 	for _, i := range all {
-		name := strings.ToLower(strings.TrimPrefix(i.DurableName.tidy(), "0x"))
+		name := strings.ToLower(strings.TrimPrefix(tidy(i.DurableName), "0x"))
 		switch {
 		case name == "":
 		case i.DurableNameFormat == "NAA":
@@ -116,11 +116,11 @@ func (all identifiers) wwn() string {
 
 // volumeDoc is Volume.
 type volumeDoc struct {
-	ID, Name, RAIDType looseText
-	CapacityBytes      bigNumber
-	VolumeType         looseText
-	Links              struct{ Drives looseReferences }
-	Status             presence
+	ID, Name, RAIDType string
+	CapacityBytes      int64
+	VolumeType         string
+	Links              struct{ Drives []reference }
+	Status             resourceStatus
 }
 
 // takeVolume takes what a controller makes of drives; Dell shows a drive of its own as a volume too.
@@ -129,8 +129,8 @@ func (p *parts) takeVolume(at string, v volumeDoc) {
 		return
 	}
 	p.out.Volumes = append(p.out.Volumes,
-		node.Volume{Name: cmp.Or(v.Name.tidy(), path.Base(at)), RAIDType: v.RAIDType.tidy(),
-			Bytes: int64(v.CapacityBytes), Drives: len(v.Links.Drives)})
+		node.Volume{Name: cmp.Or(tidy(v.Name), path.Base(at)), RAIDType: label(v.RAIDType),
+			Bytes: v.CapacityBytes, Drives: len(v.Links.Drives)})
 }
 
 func (p *parts) fromSimpleStorage() error {

@@ -2,25 +2,11 @@ package redfish
 
 import (
 	"cmp"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
-
-// bigNumber is a size, which may be text, and null or anything else for 0.
-type bigNumber int64
-
-// UnmarshalJSON takes a number, or text that is one.
-func (n *bigNumber) UnmarshalJSON(b []byte) error {
-	v, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
-	if err == nil && v >= 0 && v < math.MaxInt64/2 {
-		*n = bigNumber(v)
-	}
-	return nil
-}
 
 // readProcessors reads the model, the clock and the number of the processors; a GPU counts as one too, and is none.
 func (p *parts) readProcessors() error {
@@ -29,16 +15,16 @@ func (p *parts) readProcessors() error {
 		return err
 	}
 	type processor struct {
-		ProcessorType, Model  looseText
-		MaxSpeedMHz, SpeedMHz looseNumber // the second is the older name
-		Status                presence
+		ProcessorType, Model  string
+		MaxSpeedMHz, SpeedMHz int32 // the second is the older name
+		Status                resourceStatus
 	}
 	return each(p, "processors", paths, func(_ string, c processor) {
 		if c.Status.absent() || c.ProcessorType != "" && c.ProcessorType != "CPU" {
 			return
 		}
 		p.out.Sockets++
-		p.out.CPUModel = cmp.Or(p.out.CPUModel, c.Model.tidy())
+		p.out.CPUModel = cmp.Or(p.out.CPUModel, tidy(c.Model))
 		p.out.CPUMHz = max(p.out.CPUMHz, int(c.MaxSpeedMHz), int(c.SpeedMHz))
 	})
 }
@@ -50,24 +36,24 @@ func (p *parts) readMemory() error {
 		return err
 	}
 	type module struct {
-		ID                       looseText `json:"Id"`
-		DeviceLocator            looseText
-		CapacityMiB              bigNumber
-		OperatingSpeedMhz        looseNumber
-		MemoryDeviceType         looseText
-		MemoryType               looseText // GPU memory and the like have another than DRAM
-		Manufacturer, PartNumber looseText
-		SerialNumber             looseText
-		Status                   presence
+		ID                       string `json:"Id"`
+		DeviceLocator            string
+		CapacityMiB              int64
+		OperatingSpeedMhz        int32
+		MemoryDeviceType         string
+		MemoryType               string // GPU memory and the like have another than DRAM
+		Manufacturer, PartNumber string
+		SerialNumber             string
+		Status                   resourceStatus
 	}
 	return each(p, "memory modules", paths, func(_ string, m module) {
 		if m.Status.absent() || m.CapacityMiB <= 0 {
 			return
 		}
 		p.out.Memory = append(p.out.Memory, node.MemoryModule{
-			Slot: cmp.Or(m.DeviceLocator.tidy(), m.ID.tidy()), MB: int64(m.CapacityMiB), SpeedMHz: int(m.OperatingSpeedMhz),
-			Type: m.MemoryDeviceType.tidy(), Manufacturer: m.Manufacturer.tidy(), PartNumber: m.PartNumber.tidy(),
-			Serial: m.SerialNumber.tidy(),
+			Slot: cmp.Or(tidy(m.DeviceLocator), tidy(m.ID)), MB: m.CapacityMiB, SpeedMHz: max(0, int(m.OperatingSpeedMhz)),
+			Type: tidy(m.MemoryDeviceType), Manufacturer: tidy(m.Manufacturer), PartNumber: tidy(m.PartNumber),
+			Serial: tidy(m.SerialNumber),
 		})
 	})
 }
@@ -75,17 +61,17 @@ func (p *parts) readMemory() error {
 // readPCI reads the functions of the PCI devices that the system names.
 func (p *parts) readPCI() error {
 	type device struct {
-		PCIeFunctions looseReferences
-		Links         struct{ PCIeFunctions looseReferences }
-		Status        presence
+		PCIeFunctions reference // a collection; older BMCs list them in Links
+		Links         struct{ PCIeFunctions []reference }
+		Status        resourceStatus
 	}
 	type function struct {
-		ID         looseText `json:"Id"`
-		VendorID   looseText `json:"VendorId"`
-		DeviceID   looseText `json:"DeviceId"`
-		RevisionID looseText `json:"RevisionId"`
-		ClassCode  looseText
-		Status     presence
+		ID         string `json:"Id"`
+		VendorID   string `json:"VendorId"`
+		DeviceID   string `json:"DeviceId"`
+		RevisionID string `json:"RevisionId"`
+		ClassCode  string
+		Status     resourceStatus
 	}
 	var functions []string
 	devices, err := p.pciDevices()
@@ -94,10 +80,8 @@ func (p *parts) readPCI() error {
 	}
 	err = each(p, "PCI devices", devices, func(_ string, d device) {
 		found := paths(d.Links.PCIeFunctions)
-		for _, collection := range paths(d.PCIeFunctions) {
-			if of, err := p.members(collection); err == nil && len(found) == 0 {
-				found = of
-			}
+		if of, err := p.members(d.PCIeFunctions.Path); err == nil && len(found) == 0 {
+			found = of
 		}
 		functions = append(functions, found...)
 	})
@@ -107,7 +91,7 @@ func (p *parts) readPCI() error {
 	return each(p, "PCI functions", functions, func(_ string, f function) {
 		if vendor := hexadecimal(f.VendorID); vendor != "" && !f.Status.absent() {
 			p.out.PCI = append(p.out.PCI, node.PCIFunction{Vendor: vendor, Product: hexadecimal(f.DeviceID),
-				Class: hexadecimal(f.ClassCode), Revision: hexadecimal(f.RevisionID), Bus: f.ID.tidy()})
+				Class: hexadecimal(f.ClassCode), Revision: hexadecimal(f.RevisionID), Bus: tidy(f.ID)})
 		}
 	})
 }
@@ -134,8 +118,8 @@ func (p *parts) pciDevices() ([]string, error) {
 }
 
 // hexadecimal is an id without 0x, in lower case; "" for anything else.
-func hexadecimal(t looseText) string {
-	digits := strings.TrimPrefix(strings.ToLower(t.tidy()), "0x")
+func hexadecimal(id string) string {
+	digits := strings.TrimPrefix(strings.ToLower(strings.TrimSpace(id)), "0x")
 	if strings.Trim(digits, "0123456789abcdef") != "" {
 		return ""
 	}

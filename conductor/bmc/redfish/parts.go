@@ -2,13 +2,13 @@ package redfish
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/placeholder"
 )
 
 // Bounds on the parts of a machine. Large servers have 32 modules, 36 drives, and 150 PCI devices.
@@ -116,59 +116,19 @@ func each[T any](p *parts, kind string, all []string, take func(path string, doc
 	return nil
 }
 
-// presence is the part of Status that tells an empty slot.
-type presence struct {
-	State, Health string
-}
+// resourceStatus is Status of a resource, which tells an empty slot too.
+type resourceStatus struct{ State, Health, HealthRollup string }
 
-// UnmarshalJSON takes an object; anything else is none.
-func (s *presence) UnmarshalJSON(b []byte) error {
-	var doc struct{ State, Health looseText }
-	if json.Unmarshal(b, &doc) == nil {
-		s.State, s.Health = string(doc.State), string(doc.Health)
-	}
-	return nil
-}
+func (s resourceStatus) absent() bool { return s.State == "Absent" }
 
-func (s presence) absent() bool { return s.State == "Absent" }
-
-// looseText is a text that some BMCs write as a number, or leave null.
-type looseText string
-
-// UnmarshalJSON takes a text or a number; anything else is "".
-func (t *looseText) UnmarshalJSON(b []byte) error {
-	var s string
-	if json.Unmarshal(b, &s) == nil {
-		*t = looseText(s)
-	} else if text := string(b); strings.Trim(text, "0123456789.-") == "" {
-		*t = looseText(text)
-	}
-	return nil
-}
-
-// tidy is the text on one line without spaces at its ends, with which some BMCs fill up to a length; "" for what stands
-// for nothing.
-func (t looseText) tidy() string {
-	text := label(strings.Join(strings.Fields(string(t)), " "))
-	if text == "N/A" || text == "NA" || text == "Unknown" {
+// tidy is a text on one line without spaces at its ends, with which some BMCs fill up to a length; "" for a
+// placeholder. A number is none: 0 is the Id of the first part.
+func tidy(said string) string {
+	text := label(strings.Join(strings.Fields(said), " "))
+	if placeholder.Text(text) == "" && !numbered(text) {
 		return ""
 	}
 	return text
-}
-
-// looseReferences are links, where some BMCs have a collection's link in the place of a list.
-type looseReferences []reference
-
-// UnmarshalJSON takes a list of links, or one; anything else is none.
-func (r *looseReferences) UnmarshalJSON(b []byte) error {
-	var all []reference
-	var one reference
-	if json.Unmarshal(b, &all) == nil {
-		*r = all
-	} else if json.Unmarshal(b, &one) == nil && one.Path != "" {
-		*r = looseReferences{one}
-	}
-	return nil
 }
 
 // unique is a name that no other part has: inventories are keyed by it.

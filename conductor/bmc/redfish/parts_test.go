@@ -138,7 +138,7 @@ func TestCards(t *testing.T) {
 			d[partsSystem+"/EthernetInterfaces/1"] = document{"Id": "1", "MACAddress": "02:50:a1:00:00:09",
 				"PermanentMACAddress": "02:50:a1:00:00:01"}
 		}, []node.Card{{Name: "nic1", MAC: "02:50:a1:00:00:09", Description: "Anvil 25G"},
-			{Name: "NIC.2", MAC: "02:50:a1:00:00:02", Description: "Anvil 25G"}}},
+			{Name: "NIC.2", MAC: "02:50:a1:00:00:02", SpeedMbps: 25000, Link: &yes, Description: "Anvil 25G"}}},
 		"words for none": {func(d map[string]map[string]any) {
 			d[partsSystem+"/EthernetInterfaces"] = members(partsSystem+"/EthernetInterfaces/1",
 				partsSystem+"/EthernetInterfaces/2")
@@ -154,7 +154,7 @@ func TestCards(t *testing.T) {
 		}, nil},
 		"adapters": {adapters, []node.Card{
 			{Name: "nic1", MAC: "02:50:a1:00:00:01", SpeedMbps: 1000, Link: &yes, Description: "Anvil 25G"},
-			{Name: "NIC.2", MAC: "02:50:a1:00:00:02", Description: "Anvil 25G"}}},
+			{Name: "NIC.2", MAC: "02:50:a1:00:00:02", SpeedMbps: 25000, Link: &yes, Description: "Anvil 25G"}}},
 	} {
 		p := readParts(t, tc.change)
 		if diff := cmp.Diff(tc.want, p.Cards); diff != "" {

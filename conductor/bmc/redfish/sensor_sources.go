@@ -2,7 +2,9 @@ package redfish
 
 import (
 	"cmp"
+	"math"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -10,16 +12,16 @@ import (
 
 // reading is an entry of Thermal or Power. Temperatures, fans and voltages call their value by another name each.
 type reading struct {
-	MemberID                             looseText `json:"MemberId"`
-	Name, FanName                        looseText
-	ReadingCelsius, Reading              measured
-	ReadingVolts                         measured
-	PowerConsumedWatts, PowerOutputWatts measured
-	PowerInputWatts                      measured
-	LastPowerOutput                      measured `json:"LastPowerOutputWatts"`
-	UpperThresholdCritical               measured
-	ReadingUnits, PhysicalContext        looseText
-	Status                               presence
+	MemberID                             string `json:"MemberId"`
+	Name, FanName                        string
+	ReadingCelsius, Reading              *float64
+	ReadingVolts                         *float64
+	PowerConsumedWatts, PowerOutputWatts *float64
+	PowerInputWatts                      *float64
+	LastPowerOutput                      *float64 `json:"LastPowerOutputWatts"`
+	UpperThresholdCritical               *float64
+	ReadingUnits, PhysicalContext        string
+	Status                               resourceStatus
 }
 
 // thermalAndPower reads the older resources (DSP0268: deprecated, and still what most BMCs have).
@@ -61,8 +63,8 @@ func (r *sensors) power(at, of string) {
 	}
 	for _, x := range p.PowerSupplies {
 		watts := x.PowerOutputWatts
-		for _, other := range []measured{x.LastPowerOutput, x.PowerInputWatts} {
-			if watts.value == nil {
+		for _, other := range []*float64{x.LastPowerOutput, x.PowerInputWatts} {
+			if watts == nil {
 				watts = other
 			}
 		}
@@ -74,30 +76,30 @@ func (r *sensors) power(at, of string) {
 }
 
 // fanUnit is RPM, or % for a fan that is measured in parts of its most, as HPE's.
-func fanUnit(t looseText) string {
+func fanUnit(t string) string {
 	if t == "Percent" {
 		return "%"
 	}
-	return t.tidy()
+	return tidy(t)
 }
 
-func (x reading) sensor(group, of string, value measured, unit string) node.Sensor {
-	return node.Sensor{Group: group, Name: cmp.Or(x.Name, x.FanName).tidy(), ID: x.MemberID.tidy(), Of: of,
-		Context: x.PhysicalContext.tidy(), Reading: value.value, Unit: unit, Critical: x.UpperThresholdCritical.value,
+func (x reading) sensor(group, of string, value *float64, unit string) node.Sensor {
+	return node.Sensor{Group: group, Name: tidy(cmp.Or(x.Name, x.FanName)), ID: tidy(x.MemberID), Of: of,
+		Context: tidy(x.PhysicalContext), Reading: value, Unit: unit, Critical: x.UpperThresholdCritical,
 		State: label(x.Status.State), Health: knownHealth(x.Status.Health)}
 }
 
 // sensorDoc is Sensor (since 2019).
 type sensorDoc struct {
-	Path            string    `json:"@odata.id"`
-	ID              looseText `json:"Id"`
-	Name            looseText
-	Reading         measured
-	ReadingType     looseText
-	ReadingUnits    looseText
-	PhysicalContext looseText
-	Status          presence
-	Thresholds      struct{ UpperCritical struct{ Reading measured } }
+	Path            string `json:"@odata.id"`
+	ID              string `json:"Id"`
+	Name            string
+	Reading         *float64
+	ReadingType     string
+	ReadingUnits    string
+	PhysicalContext string
+	Status          resourceStatus
+	Thresholds      struct{ UpperCritical struct{ Reading *float64 } }
 }
 
 // groups are the groups of Sensor's ReadingType and, for metric reports, of units.
@@ -105,7 +107,7 @@ var groups = map[string]string{"Temperature": node.TemperatureSensor, "Rotationa
 	"Power":   node.PowerSensor,
 	"Voltage": node.VoltageSensor}
 
-func groupOf(kind looseText) string { return cmp.Or(groups[string(kind)], node.OtherSensor) }
+func groupOf(kind string) string { return cmp.Or(groups[kind], node.OtherSensor) }
 
 // sensorCollections reads the Sensors of each chassis: whole, where the BMC expands the list, else one by one.
 func (r *sensors) sensorCollections(chassis []string) error {
@@ -116,9 +118,9 @@ func (r *sensors) sensorCollections(chassis []string) error {
 		}
 		of := label(path.Base(at))
 		take := func(_ string, s sensorDoc) {
-			r.add(node.Sensor{Group: groupOf(s.ReadingType), Name: s.Name.tidy(), ID: s.ID.tidy(), Of: of,
-				Context: s.PhysicalContext.tidy(), Reading: s.Reading.value, Unit: s.ReadingUnits.tidy(),
-				Critical: s.Thresholds.UpperCritical.Reading.value, State: label(s.Status.State),
+			r.add(node.Sensor{Group: groupOf(s.ReadingType), Name: tidy(s.Name), ID: tidy(s.ID), Of: of,
+				Context: tidy(s.PhysicalContext), Reading: s.Reading, Unit: tidy(s.ReadingUnits),
+				Critical: s.Thresholds.UpperCritical.Reading, State: label(s.Status.State),
 				Health: knownHealth(s.Status.Health)})
 		}
 		if all := r.expanded(c.Sensors.Path); len(all) > 0 {
@@ -174,7 +176,7 @@ func (r *sensors) metricReports([]string) error {
 	return each(r.parts, "metric reports", reports, func(_ string, report struct {
 		MetricValues []struct {
 			MetricProperty string
-			MetricValue    measured
+			MetricValue    string
 		}
 	}) {
 		for _, v := range report.MetricValues[:min(len(report.MetricValues), 4*node.MaxSensors)] {
@@ -187,10 +189,11 @@ func (r *sensors) metricReports([]string) error {
 
 // metric is the sensor that a metric is of, by the property it names: /redfish/v1/Chassis/C/Sensors/S#/Reading. Its
 // group shows in its name alone.
-func metric(property string, value measured) (node.Sensor, bool) {
+func metric(property, said string) (node.Sensor, bool) {
+	value, err := strconv.ParseFloat(said, 64) // DSP0268 has a text here
 	before, name, is := strings.Cut(property, "/Sensors/")
 	name, _, _ = strings.Cut(strings.TrimSuffix(name, "/Reading"), "#")
-	if !is || name == "" || value.value == nil {
+	if !is || name == "" || err != nil || math.IsInf(value, 0) || math.IsNaN(value) {
 		return node.Sensor{}, false
 	}
 	group, unit := node.OtherSensor, ""
@@ -204,6 +207,5 @@ func metric(property string, value measured) (node.Sensor, bool) {
 		}
 	}
 	return node.Sensor{Group: group, Name: label(name), ID: label(name), Of: label(path.Base(before)),
-		Reading: value.value,
-		Unit:    unit}, true
+		Reading: &value, Unit: unit}, true
 }

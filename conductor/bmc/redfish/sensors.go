@@ -3,9 +3,7 @@ package redfish
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"path"
-	"strconv"
 	"strings"
 	"time"
 
@@ -122,22 +120,10 @@ func (r *sensors) add(s node.Sensor) {
 	r.report.Sensors = append(r.report.Sensors, s)
 }
 
-// measured is a number that may be text; nil for none.
-type measured struct{ value *float64 }
-
-// UnmarshalJSON takes a number, or text that is one.
-func (m *measured) UnmarshalJSON(b []byte) error {
-	v, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
-	if err == nil && v-v == 0 { // neither infinite nor no number
-		m.value = &v
-	}
-	return nil
-}
-
 // health has the health of drives, and of memory and processors as sums; of a sum that is not OK, the parts.
 func (r *sensors) health(system *schemas.ComputerSystem) error {
 	var sums struct {
-		MemorySummary, ProcessorSummary struct{ Status rollup }
+		MemorySummary, ProcessorSummary struct{ Status resourceStatus }
 	}
 	if err := r.reread(system, &sums); err != nil {
 		r.missed("summaries", err)
@@ -147,7 +133,7 @@ func (r *sensors) health(system *schemas.ComputerSystem) error {
 	}
 	for _, sum := range []struct {
 		group, path string
-		status      rollup
+		status      resourceStatus
 	}{
 		{node.MemorySensor, r.links.Memory.Path, sums.MemorySummary.Status},
 		{node.ProcessorSensor, r.links.Processors.Path, sums.ProcessorSummary.Status},
@@ -163,10 +149,10 @@ func (r *sensors) health(system *schemas.ComputerSystem) error {
 			continue
 		}
 		err = each(r.parts, sum.group, members, func(at string, m struct {
-			ID     looseText `json:"Id"`
-			Status presence
+			ID     string `json:"Id"`
+			Status resourceStatus
 		}) {
-			r.add(node.Sensor{Group: sum.group, Name: cmp.Or(m.ID.tidy(), path.Base(at)), State: label(m.Status.State),
+			r.add(node.Sensor{Group: sum.group, Name: cmp.Or(tidy(m.ID), path.Base(at)), State: label(m.Status.State),
 				Health: knownHealth(m.Status.Health)})
 		})
 		if err != nil {
@@ -188,27 +174,15 @@ func (r *sensors) drives() error {
 		return err
 	}
 	return each(r.parts, "drives", all, func(at string, d driveDoc) {
-		r.add(node.Sensor{Group: node.DriveSensor, Name: cmp.Or(d.Name.tidy(), d.ID.tidy(), path.Base(at)), ID: d.ID.tidy(),
+		r.add(node.Sensor{Group: node.DriveSensor, Name: cmp.Or(tidy(d.Name), tidy(d.ID), path.Base(at)), ID: tidy(d.ID),
 			State: label(d.Status.State), Health: knownHealth(d.Status.Health)})
 	})
 }
 
-// rollup is a Status with the health of what is below.
-type rollup struct{ Health, HealthRollup looseText }
-
-// UnmarshalJSON takes an object; anything else is none.
-func (s *rollup) UnmarshalJSON(b []byte) error {
-	type plain rollup
-	var doc plain
-	if json.Unmarshal(b, &doc) == nil {
-		*s = rollup(doc)
-	}
-	return nil
-}
-
-func (s rollup) worst() string {
+// worst is the health of a resource and of what is below it; "" for none of Redfish's words.
+func (s resourceStatus) worst() string {
 	for _, h := range []string{"Critical", "Warning", "OK"} {
-		if string(s.Health) == h || string(s.HealthRollup) == h {
+		if s.Health == h || s.HealthRollup == h {
 			return h
 		}
 	}
@@ -216,4 +190,4 @@ func (s rollup) worst() string {
 }
 
 // knownHealth is one of Redfish's words; "" for any other.
-func knownHealth(h string) string { return rollup{Health: looseText(h)}.worst() }
+func knownHealth(h string) string { return resourceStatus{Health: h}.worst() }

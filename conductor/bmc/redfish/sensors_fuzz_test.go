@@ -3,6 +3,7 @@ package redfish
 import (
 	"encoding/json"
 	"math"
+	"reflect"
 	"testing"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -18,19 +19,17 @@ func FuzzSensors(f *testing.F) {
 		r := &sensors{parts: &parts{}, seen: map[string]bool{}}
 		for range min(max(times, 1), 3) {
 			var x reading
-			if json.Unmarshal(b, &x) == nil {
+			var s sensorDoc
+			mended, _ := mend("", b, reflect.TypeOf(x), reflect.TypeOf(s))
+			if json.Unmarshal(mended, &x) == nil {
 				r.add(x.sensor(node.FanSensor, "1", x.Reading, fanUnit(x.ReadingUnits)))
 				r.add(x.sensor(node.TemperatureSensor, "1", x.ReadingCelsius, "Cel"))
 			}
-			var s sensorDoc
-			if json.Unmarshal(b, &s) == nil {
-				r.add(node.Sensor{Group: groupOf(s.ReadingType), Name: s.Name.tidy(), Reading: s.Reading.value})
+			if json.Unmarshal(mended, &s) == nil {
+				r.add(node.Sensor{Group: groupOf(s.ReadingType), Name: tidy(s.Name), Reading: s.Reading})
 			}
-			var v measured
-			if json.Unmarshal(b, &v) == nil {
-				if s, is := metric(property, v); is {
-					r.add(s)
-				}
+			if s, is := metric(property, string(b)); is {
+				r.add(s)
 			}
 		}
 		seen := map[string]bool{}

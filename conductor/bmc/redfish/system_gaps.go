@@ -3,8 +3,6 @@ package redfish
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/stmcginnis/gofish/schemas"
 
@@ -13,17 +11,6 @@ import (
 
 // A system may leave out what other resources of its BMC report: who made it, how many threads it
 // has, which cards.
-
-// looseNumber is a number that some BMCs write as text.
-type looseNumber int
-
-// UnmarshalJSON takes a number, text that is one, and null or anything else for 0.
-func (n *looseNumber) UnmarshalJSON(b []byte) error {
-	if v, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64); err == nil && v >= 0 && v < 1<<31 {
-		*n = looseNumber(v)
-	}
-	return nil
-}
 
 // maxProcessors bounds the processors that are read of a machine; a GPU counts as one too.
 const maxProcessors = 64
@@ -38,9 +25,9 @@ func (s *session) processors(path string) (architecture string, threads int, err
 	slices.SortFunc(all, byNumber)
 	for _, path := range all[:min(len(all), maxProcessors)] {
 		var p struct {
-			ProcessorType, ProcessorArchitecture, Model looseText
+			ProcessorType, ProcessorArchitecture, Model string
 			InstructionSet                              schemas.InstructionSet
-			TotalThreads, TotalCores                    looseNumber
+			TotalThreads, TotalCores                    int32
 		}
 		if _, err := s.get(path, &p); err != nil {
 			if err := s.optional("processors", fmt.Errorf("%s: %w", path, err)); err != nil {
@@ -52,7 +39,7 @@ func (s *session) processors(path string) (architecture string, threads int, err
 			continue
 		}
 		if architecture == "" {
-			architecture = architectureOf(p.InstructionSet, string(p.ProcessorArchitecture+" "+p.Model))
+			architecture = architectureOf(p.InstructionSet, p.ProcessorArchitecture+" "+p.Model)
 		}
 		threads += int(max(p.TotalThreads, p.TotalCores))
 	}
