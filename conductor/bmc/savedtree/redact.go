@@ -46,7 +46,7 @@ func (r *redactor) learn(property string, v any) {
 
 // value notes what stands for one value.
 func (r *redactor) value(property, text string) {
-	if _, known := r.known[text]; known || empty.MatchString(strings.TrimSpace(text)) {
+	if _, known := r.known[text]; known || impersonal(text) {
 		return
 	}
 	switch kindOf(property) {
@@ -191,7 +191,7 @@ func (r *redactor) text(property, text string) string {
 			if bare, is := strings.CutPrefix(found, "MAC("); is {
 				return "MAC(" + r.shape(bare, true)
 			}
-			if empty.MatchString(found) || strings.Contains(found, "@odata.") || strings.Contains(found, "@Redfish.") {
+			if impersonal(found) || strings.Contains(found, "@odata.") || strings.Contains(found, "@Redfish.") {
 				return found
 			}
 			return r.shape(found, p.kind == hexed)

@@ -2,7 +2,10 @@ package savedtree
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/ferrite-metal/ferrite/proto/placeholder"
 )
 
 // kind says how a value is replaced.
@@ -64,6 +67,7 @@ var patterns = []struct {
 	{regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.-]+`), shaped},
 }
 
-// empty are values that stand for none in many machines: to replace them would make them look like some.
-var empty = regexp.MustCompile(`(?i)^(|n/?a|none|null|unknown|default( string)?|not (available|specified|present).*|` +
-	`to be filled by o\.?e\.?m\.?|0+|f+|(00[:-]){5,7}00|0\.0\.0\.0|::|[0:.-]*|empty|absent|system|true|false)$`)
+// impersonal reports values that many machines have: to replace them would make them look like some.
+func impersonal(text string) bool {
+	return placeholder.Text(text) == "" || slices.Contains([]string{"system", "true", "false"}, strings.ToLower(text))
+}
