@@ -24,9 +24,9 @@ type WipeReport struct {
 
 // WipeMetadata makes a disk look new. It zeroes the signatures of partition tables,
 // filesystems, RAID, LVM and encryption, first in every partition that any table on it
-// names, and in RAID of them, then on the disk, and reads them back. User data elsewhere stays: this is
-// Ironic's erase_devices_metadata, not a secure erase. It is also the first act of every
-// write of an image, so that nothing of an earlier system is taken for the image's own.
+// names, and in RAID of them, then on the disk, and reads them back. User data elsewhere
+// stays: this is Ironic's erase_devices_metadata, not a secure erase. It is also the first
+// act of every write of an image: nothing of an earlier system is taken for the image's own.
 func WipeMetadata(ctx context.Context, d Disk) (WipeReport, error) {
 	w := &wiper{d: d}
 	parts := formerContents(d)

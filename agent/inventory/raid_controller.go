@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/placeholder"
 )
 
 // hiding is how a driver of RAID controllers hides physical disks.
@@ -43,8 +44,7 @@ func logicalVolume(fsys fs.FS, folder string) bool {
 
 // raidLevel recognises a volume by the attribute of hpsa and smartpqi, which physical disks have as "N/A".
 func raidLevel(fsys fs.FS, folder string) bool {
-	level := text(fsys, folder, "device/raid_level")
-	return level != "" && level != "N/A"
+	return placeholder.Text(text(fsys, folder, "device/raid_level")) != ""
 }
 
 // HiddenDisks names the RAID controllers behind which there may be physical disks that nothing on this machine can
