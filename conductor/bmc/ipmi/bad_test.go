@@ -97,6 +97,16 @@ func TestPrivilegeLevel(t *testing.T) {
 	}
 }
 
+// TestCipherSuites: one of the suites that Ferrite knows is enough (ateodorescu/home-assistant-ipmi#22: 17 alone).
+func TestCipherSuites(t *testing.T) {
+	for _, suites := range [][]types.CipherSuiteID{{17}, {3}, {3, 17}} {
+		b := newBoard(t, bmc.WithCipherSuites(suites))
+		if _, err := newDriver(t, ipmi.Options{}).PowerState(t.Context(), b.node()); err != nil {
+			t.Errorf("%v: %v", suites, err)
+		}
+	}
+}
+
 func TestBMCKey(t *testing.T) {
 	b := newBoard(t, bmc.WithKG([]byte("a-key-of-twenty-byte")))
 	_, err := newDriver(t, ipmi.Options{}).PowerState(t.Context(), b.node())

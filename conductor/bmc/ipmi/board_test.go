@@ -64,6 +64,9 @@ func newBoard(t testing.TB, options ...bmc.Option) *board {
 		types.CommandGetSystemBootOptions: b.bootOptions,
 		types.CommandSetSystemBootOptions: b.setBootOptions,
 		types.CommandGetSystemGUID:        b.guid,
+		types.CommandGetSDR:               lacking, // a hook answers these
+		types.CommandGetSensorReading:     lacking,
+		types.CommandGetSensorThresholds:  lacking,
 	} {
 		r.RegisterFunc(c,
 			func(_ context.Context, _ *handlers.HandlerContext, req []byte) ([]byte, types.CompletionCode, error) {
@@ -178,6 +181,8 @@ func (b *board) setBootOptions(req []byte) ([]byte, types.CompletionCode) {
 	}
 	return nil, types.CodeOK
 }
+
+func lacking([]byte) ([]byte, types.CompletionCode) { return nil, types.CodeInvalidCommand }
 
 func (b *board) guid([]byte) ([]byte, types.CompletionCode) { return b.bmc.GUID[:], types.CodeOK }
 

@@ -2,9 +2,11 @@ package ipmi_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/bougou/go-ipmi/pkg/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/ipmi"
@@ -74,4 +76,55 @@ func TestBadRecord(t *testing.T) {
 		!strings.HasPrefix(r.Incomplete[0], "record 0x0002: ") {
 		t.Errorf("%v (-want +got):\n%s", r.Incomplete, diff)
 	}
+}
+
+// TestSensorsSetAside: a sensor without a reading costs no other. Some BMCs say so by the flags of the answer
+// (facebook/OpenBIC#296), some by a completion code (facebook/OpenBIC#90); names and types need not be unique or known
+// (ateodorescu/home-assistant-ipmi#27, prometheus-community/ipmi_exporter#31).
+func TestSensorsSetAside(t *testing.T) {
+	records := [][]byte{record(1, 1, 1, "unavailable"), record(2, 1, 1, "not scanned"), record(3, 1, 1, "DIMM B"),
+		record(4, 3, 1, "Current"), record(5, 3, 1, "Current"), record(6, 0xc0, 0x70, "CPU1 Temp"),
+		record(7, 0xc0, 1, "OEM")}
+	b := newBoard(t)
+	b.hook = func(c types.Command, req []byte) ([]byte, types.CompletionCode, bool) {
+		switch c.Name {
+		case types.CommandGetSDR.Name:
+			id := max(int(req[2]), 1)
+			next := []byte{byte(id + 1), 0}
+			if id == len(records) {
+				next = []byte{0xff, 0xff}
+			}
+			r := records[id-1][req[4]:]
+			return append(next, r[:min(len(r), int(req[5]))]...), types.CodeOK, true
+		case types.CommandGetSensorReading.Name:
+			switch req[0] {
+			case 1:
+				return []byte{0, 0xe0, 0xc0}, types.CodeOK, true
+			case 2:
+				return []byte{77, 0x80, 0xc0}, types.CodeOK, true
+			case 3:
+				return nil, types.CodeNodeBusy, true
+			}
+			return []byte{40 + req[0], 0xc0, 0xc0}, types.CodeOK, true
+		}
+		return nil, 0, false
+	}
+	r, err := newDriver(t, ipmi.Options{}).Sensors(t.Context(), b.node())
+	var names []string
+	for _, s := range r.Sensors {
+		names = append(names, s.Group+" "+s.Name)
+	}
+	if err != nil || !slices.Equal(names, []string{"Power Current", "Power Current-2", "Other OEM"}) ||
+		len(r.Incomplete) != 1 || !strings.Contains(r.Incomplete[0], "DIMM B") {
+		t.Errorf("%v, %q, %q", err, names, r.Incomplete)
+	}
+}
+
+// record is a full sensor record (IPMI 2.0, 43.1) of a number, a type and a type of readings.
+func record(number, kind, reading byte, name string) []byte {
+	r := append([]byte{number, 0, 0x51, 1, 0, 0x20, 0, number, 3, 1, 0x7f, 0x47, kind, reading}, make([]byte, 34)...)
+	r[24], r[47] = 1, 0xc0|byte(len(name)) // M is 1, the name is in Latin-1
+	r = append(r, name...)
+	r[4] = byte(len(r) - 5)
+	return r
 }

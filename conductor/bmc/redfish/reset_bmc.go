@@ -36,6 +36,9 @@ func resetBMC(r *stepCall) (node.StepReport, error) {
 			kind = "ForceRestart"
 		}
 		_, err := r.ask(http.MethodPost, m.Actions.Reset.Target, map[string]any{"ResetType": kind})
+		if refusesValue(err) { // ResetType is optional (DSP2046), and iLO 5 knows no parameter from 2.10 on
+			_, err = r.ask(http.MethodPost, m.Actions.Reset.Target, map[string]any{})
+		}
 		if err == nil || isWire(err) { // some restart before they have answered
 			r.enter("wait")
 		}
