@@ -55,7 +55,7 @@ func secretFor(n node.Node, ref registry.Reference) (pullSecret, error) {
 }
 
 func secretOf(secret, in string, ref registry.Reference, hosts []string) pullSecret {
-	hosts = append(hosts, ref.Registry, ref.Host())
+	hosts = slices.Compact(append(hosts, ref.Registry, ref.Host()))
 	if service := tokenServices[ref.Registry]; service != "" {
 		hosts = append(hosts, service)
 	}
