@@ -96,8 +96,8 @@ func TestSecretElsewhere(t *testing.T) {
 			"driver_info/image_pull_secret is not sent to https://" + host},
 		"the owner's, named": {node.Node{DriverInfo: in(own.host() + "," + host)}, elsewhere.URL, ""},
 		"the instance's": {node.Node{InstanceInfo: in("")}, elsewhere.URL,
-			"instance_info/image_pull_secret is not sent to https://" + host + ", where the registry has its tokens given out: " +
-				"expected https and one of " + own.host() + ";"},
+			"instance_info/image_pull_secret is not sent to https://" + host + ", where the registry has its tokens " +
+				"given out: expected https and one of " + own.host() + ";"},
 		"the instance's, another port": {node.Node{InstanceInfo: in("127.0.0.1:1")}, elsewhere.URL, "is not sent to"},
 		"the instance's, in clear": {node.Node{InstanceInfo: in(strings.TrimPrefix(plain.URL, "http://"))}, plain.URL,
 			"uses http but registry was contacted over https"},

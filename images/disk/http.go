@@ -88,7 +88,7 @@ func OpenHTTPSource(ctx context.Context, client *http.Client, rawURL string, opt
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, fmt.Errorf("image URL %q: expected http://host/path or https://host/path", clip(rawURL))
 	}
-	s := &HTTPSource{client: client, url: rawURL, name: u.Redacted(), opts: opts.withDefaults(), size: -1}
+	s := &HTTPSource{client: ownOrigin(client), url: rawURL, name: u.Redacted(), opts: opts.withDefaults(), size: -1}
 	if err := s.probe(ctx); err != nil {
 		return nil, fmt.Errorf("image %s: %w", s.name, err)
 	}
@@ -102,8 +102,8 @@ func KnownHTTPSource(client *http.Client, rawURL string, size int64, opts HTTPOp
 	if u, err := url.Parse(rawURL); err == nil {
 		name = u.Redacted()
 	}
-	return &HTTPSource{client: client, url: rawURL, name: name, opts: opts.withDefaults(), size: size, ranges: true,
-		unasked: true}
+	return &HTTPSource{client: ownOrigin(client), url: rawURL, name: name, opts: opts.withDefaults(), size: size,
+		ranges: true, unasked: true}
 }
 
 // probe makes the first request: for the first 4 KiB, or for all where the
