@@ -21,12 +21,12 @@ type checksumLine struct {
 var checksumForms = []*regexp.Regexp{
 	// BSD and coreutils --tag: "SHA256 (name) = sum"; OpenSSL: "SHA2-256(name)= sum", of a pipe "(stdin)= sum".
 	regexp.MustCompile(`^\\?(?P<algorithm>[\w/-]*) ?\((?P<name>.+)\) ?= ?(?P<sum>[[:xdigit:]]+)$`),
-	// coreutils: "sum  name", "sum *name"; Debian's Release: "sum size name"; a bare sum; "sha256:sum name".
-	regexp.MustCompile(`^\\?(?:(?P<algorithm>[\w-]+):)?(?P<sum>[[:xdigit:]]{32,})(?:\s+[*?^]?(?P<name>.+))?$`),
+	// coreutils: "sum  name", "sum *name"; Debian's Release: "sum size name"; a bare sum; "sha256:sum name"; "sum;name".
+	regexp.MustCompile(`^\\?(?:(?P<algorithm>[\w-]+):)?(?P<sum>[[:xdigit:]]{32,})(?:[\s;,]+[*?^]?(?P<name>.+))?$`),
 	// PowerShell's Get-FileHash: "SHA256  SUM  C:\folder\name".
 	regexp.MustCompile(`^(?P<algorithm>[\w-]+)\s+(?P<sum>[[:xdigit:]]{32,})\s+(?P<name>.+)$`),
-	// Lists made by hand: "name sum", "name: sum".
-	regexp.MustCompile(`^(?P<name>[^#;].*?):?\s+(?P<sum>[[:xdigit:]]{32,})$`),
+	// Lists made by hand: "name sum", "name: sum", "name,sum".
+	regexp.MustCompile(`^(?P<name>[^#;].*?)(?::?\s|[;,])\s*(?P<sum>[[:xdigit:]]{32,})$`),
 }
 
 // parseChecksumFile finds the sum of the image at a path in the text of a checksum file, signed or not. A file that
@@ -61,8 +61,8 @@ func parseChecksumFile(text []byte, image string) (Checksum, error) {
 		}
 	}
 	if strongest.Sum == "" {
-		return Checksum{}, fmt.Errorf("%w: file has %d sums but none for %q", ErrChecksum, len(lines),
-			clip(path.Base(image)))
+		return Checksum{}, fmt.Errorf("%w: file has %d sums but none for %q: expected a line with "+
+			"sum and name, as of sha256sum; else give the sum itself", ErrChecksum, len(lines), clip(path.Base(image)))
 	}
 	return strongest, nil
 }
