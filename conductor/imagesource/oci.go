@@ -65,7 +65,7 @@ func (s *Sources) locateOCI(ctx context.Context, n node.Node, info agentapi.Imag
 	}}
 	disk, err := (&artifact{repo, text(n.Properties, "cpu_arch")}).disk(ctx)
 	if err != nil {
-		return info, lasting(err)
+		return info, lasting(secret.explain(err, ref))
 	}
 	algo, sum := disk.layer.Digest.Algorithm().String(), disk.layer.Digest.Encoded()
 	if given := info.OSHashValue; given != "" && (info.OSHashAlgo != algo || !strings.EqualFold(given, sum)) {

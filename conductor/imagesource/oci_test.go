@@ -196,22 +196,25 @@ func TestOCILogin(t *testing.T) {
 		auth, login string
 		node        node.Node
 		header      string // "" for refused
+		says        string // of a refusal
 	}{
 		"user and password": {"Bearer", "user:hunter2", node.Node{InstanceInfo: object{"image_pull_secret": "user:hunter2"}},
-			"Bearer " + token},
+			"Bearer " + token, ""},
 		"base64 of them": {"Bearer", "user:hunter2", node.Node{InstanceInfo: object{"image_pull_secret": secret}},
-			"Bearer " + token},
+			"Bearer " + token, ""},
 		"a registry's token": {"Bearer", ":hunter2", node.Node{InstanceInfo: object{"image_pull_secret": "hunter2"}},
-			"Bearer " + token},
+			"Bearer " + token, ""},
 		"basic": {"Basic", "user:hunter2", node.Node{InstanceInfo: object{"image_pull_secret": "user:hunter2"}},
-			"Basic " + secret},
+			"Basic " + secret, ""},
 		"wrong": {
 			"Bearer", "user:other", node.Node{InstanceInfo: object{"image_pull_secret": "user:hunter2"}}, "",
+			"refuses instance_info/image_pull_secret: check user and password, and that they may read lab/os",
 		},
 		"wrong basic": {
 			"Basic", "user:other", node.Node{InstanceInfo: object{"image_pull_secret": "user:hunter2"}}, "",
+			"refuses instance_info/image_pull_secret: check user and password, and that they may read lab/os",
 		},
-		"none": {"Bearer", "user:hunter2", node.Node{}, ""},
+		"none": {"Bearer", "user:hunter2", node.Node{}, "", "set instance_info/image_pull_secret to"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newContainer(t)
@@ -221,7 +224,7 @@ func TestOCILogin(t *testing.T) {
 				info("oci://"+c.host()+"/lab/os:1"))
 			if tt.header == "" {
 				if err == nil || !permanently(err) || strings.Contains(err.Error(), "hunter2") ||
-					strings.Contains(err.Error(), secret) {
+					strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), tt.says) {
 					t.Errorf("error %v", err)
 				}
 				return

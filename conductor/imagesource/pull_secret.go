@@ -2,6 +2,7 @@ package imagesource
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"oras.land/oras-go/v2/registry"
 	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/errcode"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
@@ -60,6 +62,22 @@ func secretOf(secret, in string, ref registry.Reference, hosts []string) pullSec
 		hosts = append(hosts, service)
 	}
 	return pullSecret{Credential: credentialOf(secret), in: in, hosts: hosts}
+}
+
+// explain adds to a registry's refusal which secret it refuses, or that it was shown none. A registry says no more than
+// "authentication required" to both (apple/container#1538).
+func (s pullSecret) explain(err error, ref registry.Reference) error {
+	var answer *errcode.ErrorResponse
+	if !errors.As(err, &answer) ||
+		answer.StatusCode != http.StatusUnauthorized && answer.StatusCode != http.StatusForbidden {
+		return err
+	}
+	if s.Credential == auth.EmptyCredential {
+		return fmt.Errorf("%w; no secret is sent to %s: set instance_info/%s to user:password or a token", err, ref.Registry,
+			pullSecretKey)
+	}
+	return fmt.Errorf("%w; %s refuses %s/%s: check user and password, and that they may read %s", err, ref.Registry, s.in,
+		pullSecretKey, ref.Repository)
 }
 
 // hostsIn reads a list of hosts, separated by commas or spaces.
