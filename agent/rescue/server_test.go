@@ -216,8 +216,9 @@ func TestTerminal(t *testing.T) {
 	if err := session.WindowChange(50, 132); err != nil {
 		t.Fatal(err)
 	}
-	say("stty size\n")
-	until(t, out, "50 132")
+	// The size and what is typed take two ways: a busy machine may read the line first.
+	say("until stty size | grep '50 132'; do sleep 0.1; done; echo si''zed\n")
+	until(t, out, "sized")
 	say("sh -c 'echo run\"\"ning; exec sleep 1000'\n") // what is typed is echoed before anything runs
 	until(t, out, "running")
 	say("\x03")
