@@ -96,6 +96,7 @@ func TestNetworkDataIsLenient(t *testing.T) {
 		{`"type":"phy","ethernet_mac_address":"52:54:00:00:00:03"`,
 			`"type":"dvs-port","ethernet_mac_address":"52:54:00:00:00:03"`},
 		{`"network":"::","netmask":"::"`, `"network":"::/0"`},
+		{`"gateway":"10.7.0.1"},`, `"gateway":"10.7.0.1"},{"network":"0.0.0.0/0","gateway":"10.7.0.1"},`}, // with each address
 		{`"id":"n1"`, `"id":"n0"`}, // nobody names a network by its id
 		{`"type":"phy","ethernet_mac_address":"52:54:00:00:00:03"`,
 			`"type":"phy","vif_id":null,"name":null,"ethernet_mac_address":"52:54:00:00:00:03"`},
@@ -126,7 +127,6 @@ func TestNetworkDataRefuses(t *testing.T) {
 		{`"10.7.0.9"`, `"10.7.0.0"`, `10.7.0.0/24 is the first or last address of its network, 10.7.0.0 to 10.7.0.255`},
 		{`"10.7.0.9"`, `"10.7.0.255"`, `10.7.0.255/24 is the first or last address of its network`},
 		{`"10.7.0.9"`, `"10.7.0.1"`, `route to 0.0.0.0/0: gateway 10.7.0.1 is the link's own address`},
-		{`"10.7.0.2"`, `"10.7.0.1"`, `route to 0.0.0.0/0 by 10.7.0.1 is there twice`},
 		{`"10.7.0.9"`, `"10.8.0.9"`, `gateway 10.7.0.1 is in none of the link's networks`},
 		{`"vlan_link":"both"`, `"vlan_link":"left"`, `"tagged": it is a VLAN of link "left", a member of bond "both"`},
 		{`"vlan_link":"both"`, `"vlan_link":"tagged"`, `it is a VLAN of VLAN "tagged"`},
@@ -170,6 +170,20 @@ func TestNetworkDataRefuses(t *testing.T) {
 		_, err := NetworkData([]byte(strings.ReplaceAll(rack, tc.old, tc.new)))
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: found %v, want %q", tc.new, err, tc.want)
+		}
+	}
+	for form, found := range map[string]string{ // coreos/afterburn#1238
+		`{"version":2,"ethernets":{"eth0":{"dhcp4":true}}}`: "ethernets, version", `{"network":{"version":2}}`: "network",
+		`{"version":1,"config":[]}`: "config, version",
+	} {
+		_, err := NetworkData([]byte(form))
+		if err == nil || !strings.HasSuffix(err.Error(), "as OpenStack has them; found "+found) {
+			t.Errorf("%s: %v", form, err)
+		}
+	}
+	for _, none := range []string{`{}`, `{"links":null,"x":1}`} {
+		if _, err := NetworkData([]byte(none)); err != nil {
+			t.Errorf("%s: %v", none, err)
 		}
 	}
 	if _, err := NetworkData(make([]byte, MaxNetworkData+1)); err == nil {

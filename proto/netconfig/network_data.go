@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/bits"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -76,6 +78,9 @@ func NetworkData(text []byte) (Plan, error) {
 	if err := json.Unmarshal(text, &in); err != nil {
 		return Plan{}, fmt.Errorf("network_data: %w", formError(err))
 	}
+	if err := checkForm(text); err != nil {
+		return Plan{}, err
+	}
 	var p Plan
 	for i, l := range in.Links {
 		link, err := l.link(i)
@@ -95,6 +100,21 @@ func NetworkData(text []byte) (Plan, error) {
 	}
 	p.number()
 	return p, p.Check()
+}
+
+// checkForm refuses a document of another form, such as netplan's: nobody would follow it (coreos/afterburn#1238).
+func checkForm(text []byte) error {
+	var members map[string]any
+	if json.Unmarshal(text, &members) != nil || len(members) == 0 {
+		return nil
+	}
+	for _, key := range []string{"links", "networks", "services"} {
+		if _, is := members[key]; is {
+			return nil
+		}
+	}
+	return fmt.Errorf("network_data: expected links, networks and services, as OpenStack has them; found %.100s",
+		strings.Join(slices.Sorted(maps.Keys(members)), ", "))
 }
 
 func (l dataLink) link(i int) (Link, error) {
@@ -220,7 +240,10 @@ func (n dataNetwork) addTo(p *Plan) error {
 		if err != nil {
 			return fmt.Errorf("routes: %d: gateway: %.60q is no address", i, r.Gateway)
 		}
-		link.Routes = append(link.Routes, Route{To: to, Gateway: gateway})
+		// Two addresses of one subnet bring its routes twice: Nova describes each address as a network of its own.
+		if route := (Route{To: to, Gateway: gateway}); !slices.Contains(link.Routes, route) {
+			link.Routes = append(link.Routes, route)
+		}
 	}
 	return nil
 }
