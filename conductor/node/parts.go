@@ -49,6 +49,7 @@ type MemoryModule struct {
 	Manufacturer string `json:"manufacturer,omitempty"`
 	PartNumber   string `json:"part_number,omitempty"`
 	Serial       string `json:"serial_number,omitempty"`
+	Disabled     bool   `json:"disabled,omitempty"` // the machine does without it
 }
 
 // PCIFunction is a function of a PCI device; ids are hexadecimal, without 0x.

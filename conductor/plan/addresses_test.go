@@ -32,3 +32,12 @@ func TestNewAddresses(t *testing.T) {
 		names[i.Name] = true
 	}
 }
+
+// TestDisabledMemory: a module that the machine does without is listed, and counts for nothing.
+func TestDisabledMemory(t *testing.T) {
+	s := node.System{Parts: node.Parts{Memory: []node.MemoryModule{{Slot: "A1", MB: 16384},
+		{Slot: "A2", MB: 16384, Disabled: true}}}}
+	if got := (&decision{}).inspectionOf(s).Inventory.Memory.PhysicalMB; got != 16384 {
+		t.Errorf("found %d MB, want those of A1", got)
+	}
+}

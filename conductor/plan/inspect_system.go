@@ -52,7 +52,7 @@ func (d *decision) inspectionOf(s node.System) agentapi.Inspection {
 	p := s.Parts
 	memory := s.MemoryMB
 	for i := range p.Memory {
-		if s.MemoryMB == 0 {
+		if s.MemoryMB == 0 && !p.Memory[i].Disabled {
 			memory += p.Memory[i].MB
 		}
 	}

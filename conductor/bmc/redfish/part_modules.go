@@ -9,6 +9,7 @@ import (
 )
 
 // readProcessors reads the model, the clock and the number of the processors; a GPU counts as one too, and is none.
+// Disabled ones count only where all are.
 func (p *parts) readProcessors() error {
 	paths, err := p.members(p.links.Processors.Path)
 	if err != nil {
@@ -19,14 +20,21 @@ func (p *parts) readProcessors() error {
 		MaxSpeedMHz, SpeedMHz int32 // the second is the older name
 		Status                resourceStatus
 	}
-	return each(p, "processors", paths, func(_ string, c processor) {
+	disabled := 0
+	err = each(p, "processors", paths, func(_ string, c processor) {
 		if c.Status.absent() || c.ProcessorType != "" && c.ProcessorType != "CPU" {
 			return
 		}
-		p.out.Sockets++
+		if c.Status.disabled() {
+			disabled++
+		} else {
+			p.out.Sockets++
+		}
 		p.out.CPUModel = cmp.Or(p.out.CPUModel, tidy(c.Model))
 		p.out.CPUMHz = max(p.out.CPUMHz, int(c.MaxSpeedMHz), int(c.SpeedMHz))
 	})
+	p.out.Sockets = cmp.Or(p.out.Sockets, disabled)
+	return err
 }
 
 // readMemory reads the modules; an empty slot has a capacity of 0, or is absent.
@@ -53,7 +61,7 @@ func (p *parts) readMemory() error {
 		p.out.Memory = append(p.out.Memory, node.MemoryModule{
 			Slot: cmp.Or(tidy(m.DeviceLocator), tidy(m.ID)), MB: m.CapacityMiB, SpeedMHz: max(0, int(m.OperatingSpeedMhz)),
 			Type: tidy(m.MemoryDeviceType), Manufacturer: tidy(m.Manufacturer), PartNumber: tidy(m.PartNumber),
-			Serial: tidy(m.SerialNumber),
+			Serial: tidy(m.SerialNumber), Disabled: m.Status.disabled(),
 		})
 	})
 }

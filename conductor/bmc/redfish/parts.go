@@ -121,6 +121,10 @@ type resourceStatus struct{ State, Health, HealthRollup string }
 
 func (s resourceStatus) absent() bool { return s.State == "Absent" }
 
+// disabled reports a part that is there and that the machine does without, as of its firmware's settings or since it
+// failed. A machine that is off has StandbyOffline.
+func (s resourceStatus) disabled() bool { return s.State == "Disabled" }
+
 // tidy is a text on one line without spaces at its ends, with which some BMCs fill up to a length; "" for a
 // placeholder. A number is none: 0 is the Id of the first part.
 func tidy(said string) string {

@@ -171,15 +171,17 @@ func TestModules(t *testing.T) {
 	p := readParts(t, func(d map[string]map[string]any) {
 		d[partsSystem]["Processors"] = link(partsSystem + "/Processors")
 		d[partsSystem+"/Processors"] = members(partsSystem+"/Processors/0", partsSystem+"/Processors/1",
-			partsSystem+"/Processors/2")
+			partsSystem+"/Processors/2", partsSystem+"/Processors/3")
 		d[partsSystem+"/Processors/0"] = document{"ProcessorType": "CPU", "Model": "Anvil 9000", "MaxSpeedMHz": 3500}
 		d[partsSystem+"/Processors/1"] = document{"ProcessorType": "GPU", "Model": "Forge"}
 		d[partsSystem+"/Processors/2"] = document{"ProcessorType": "CPU", "Status": document{"State": "Absent"}}
-		d[partsSystem+"/Memory"] = members(partsSystem+"/Memory/A1", partsSystem+"/Memory/A2")
+		d[partsSystem+"/Processors/3"] = document{"ProcessorType": "CPU", "Status": document{"State": "Disabled"}}
+		d[partsSystem+"/Memory"] = members(partsSystem+"/Memory/A1", partsSystem+"/Memory/A2", partsSystem+"/Memory/A3")
+		d[partsSystem+"/Memory/A3"] = document{"Id": "A3", "CapacityMiB": 16384, "Status": document{"State": "Disabled"}}
 		d[partsSystem+"/Memory/A2"] = document{"Id": "A2", "CapacityMiB": 0}
 	})
 	want := node.Parts{CPUModel: "Anvil 9000", CPUMHz: 3500, Sockets: 1,
-		Memory: []node.MemoryModule{{Slot: "DIMM A1", MB: 16384, Type: "DDR4"}},
+		Memory: []node.MemoryModule{{Slot: "DIMM A1", MB: 16384, Type: "DDR4"}, {Slot: "A3", MB: 16384, Disabled: true}},
 		PCI:    []node.PCIFunction{{Vendor: "8086", Product: "15b7", Class: "020000", Bus: "0-1f-2"}}}
 	p.Cards, p.Disks = nil, nil
 	if diff := cmp.Diff(want, p); diff != "" {

@@ -1,6 +1,7 @@
 package redfish
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -16,18 +17,20 @@ import (
 const maxProcessors = 64
 
 // processors reads the kernel's name for the instruction set of the first processor, and the
-// threads of all; "" and 0 where the BMC does not report them.
+// threads of all; "" and 0 where the BMC does not report them. Disabled ones count only where all are.
 func (s *session) processors(path string) (architecture string, threads int, err error) {
 	all, err := s.members(path)
 	if err != nil {
 		return "", 0, s.optional("processors", err)
 	}
 	slices.SortFunc(all, byNumber)
+	disabled := 0
 	for _, path := range all[:min(len(all), maxProcessors)] {
 		var p struct {
 			ProcessorType, ProcessorArchitecture, Model string
 			InstructionSet                              schemas.InstructionSet
 			TotalThreads, TotalCores                    int32
+			Status                                      resourceStatus
 		}
 		if _, err := s.get(path, &p); err != nil {
 			if err := s.optional("processors", fmt.Errorf("%s: %w", path, err)); err != nil {
@@ -35,15 +38,19 @@ func (s *session) processors(path string) (architecture string, threads int, err
 			}
 			continue
 		}
-		if p.ProcessorType != "" && p.ProcessorType != "CPU" {
+		if p.Status.absent() || p.ProcessorType != "" && p.ProcessorType != "CPU" {
 			continue
 		}
 		if architecture == "" {
 			architecture = architectureOf(p.InstructionSet, p.ProcessorArchitecture+" "+p.Model)
 		}
-		threads += int(max(p.TotalThreads, p.TotalCores))
+		if n := int(max(p.TotalThreads, p.TotalCores)); p.Status.disabled() {
+			disabled += n
+		} else {
+			threads += n
+		}
 	}
-	return architecture, threads, nil
+	return architecture, cmp.Or(threads, disabled), nil
 }
 
 // fillGaps completes what the system itself says of the machine.
