@@ -146,7 +146,8 @@ func sameValue(name string, got, want []byte) bool {
 }
 
 // orderFirst puts number at the head of BootOrder and drops stale entries. An order that
-// cannot be read is made anew of all the entries there are.
+// cannot be read is made anew of all the entries there are. Numbers that are there twice are
+// listed once: some firmware resets without end at them (rhboot/shim#22).
 func orderFirst(vars EFIVars, all []uint16, number uint16, stale []uint16) error {
 	le := binary.LittleEndian
 	old, err := vars.Get("BootOrder")
@@ -156,10 +157,10 @@ func orderFirst(vars EFIVars, all []uint16, number uint16, stale []uint16) error
 			old = le.AppendUint16(old, n)
 		}
 	}
-	order := le.AppendUint16(nil, number)
+	order, left := le.AppendUint16(nil, number), append(slices.Clone(stale), number)
 	for ; len(old) >= 2; old = old[2:] {
-		if n := le.Uint16(old); n != number && !slices.Contains(stale, n) {
-			order = le.AppendUint16(order, n)
+		if n := le.Uint16(old); !slices.Contains(left, n) {
+			order, left = le.AppendUint16(order, n), append(left, n)
 		}
 	}
 	return setVerified(vars, "BootOrder", order)
