@@ -169,6 +169,13 @@ func TestFramesOfTheField(t *testing.T) {
 				org("\x00\x12\xbb", 1, "\x00\x33\x04") +
 				tlv(typeEnd, ""),
 			map[string]string{"switch_id": "fc:ec:da:4e:3f:a4", "port_id": "Port 7", "switch_info": "switch-upstairs"}},
+		"a port named by its address, sonic-net/sonic-buildimage#1457": {
+			tlv(typeChassisID, netgear) + tlv(typePortID, "\x03\x2c\xb0\x5d\xa1\xac\xfe") + alive +
+				tlv(typePortDesc, "Ethernet104") + tlv(typeEnd, ""),
+			map[string]string{"switch_id": "2c:b0:5d:a1:ac:fd", "port_id": "2c:b0:5d:a1:ac:fe"}},
+		"a port named by its number, dainok/netdoc#116": {
+			tlv(typeChassisID, netgear) + tlv(typePortID, "\x07136") + alive + tlv(typePortDesc, "1/E8") + tlv(typeEnd, ""),
+			map[string]string{"switch_id": "2c:b0:5d:a1:ac:fd", "port_id": "136"}},
 	} {
 		tlvs, err := Frame([]byte(ethernet + c.frame))
 		if err != nil {
