@@ -11,6 +11,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // keep is how much of the log is held in memory, in bytes.
@@ -53,7 +55,8 @@ func (b *Book) Tail() []byte {
 }
 
 // Logger logs into the book. Lines start with the machine's uptime instead of
-// the time of day, which is wrong on many a machine that was just switched on.
+// the time of day, which is wrong on many a machine that was just switched on. The signature of an image's URL is left
+// out: consoles and the conductor's folder of logs have the lines, too.
 func (b *Book) Logger(debug bool, uptime func() time.Duration) *slog.Logger {
 	level := slog.LevelInfo
 	if debug {
@@ -65,7 +68,7 @@ func (b *Book) Logger(debug bool, uptime func() time.Duration) *slog.Logger {
 			if a.Key == slog.TimeKey && len(groups) == 0 {
 				return slog.String("up", uptime().Round(time.Millisecond).String())
 			}
-			return a
+			return nodeapi.MaskAttr(groups, a)
 		},
 	}))
 }

@@ -26,7 +26,9 @@ func TestBookKeepsAndCopies(t *testing.T) {
 	log := b.Logger(false, func() time.Duration { return 1500 * time.Millisecond })
 	log.Info("lookup done", "node", "u")
 	log.Debug("not shown")
-	want := "up=1.5s level=INFO msg=\"lookup done\" node=u\n"
+	log.Warn("image http://h/i?temp_url_sig=abc fails", "err", errors.New("GET http://u:pw@h/i?sig=abc: 401"))
+	want := "up=1.5s level=INFO msg=\"lookup done\" node=u\n" +
+		"up=1.5s level=WARN msg=\"image http://h/i?temp_url_sig=****** fails\" err=\"GET http://******@h/i?sig=****** 401\"\n"
 	if out.String() != want || string(b.Tail()) != want {
 		t.Errorf("out %q, tail %q", out.String(), b.Tail())
 	}

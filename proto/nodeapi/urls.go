@@ -1,6 +1,7 @@
 package nodeapi
 
 import (
+	"log/slog"
 	"regexp"
 	"strings"
 )
@@ -39,4 +40,15 @@ func MaskText(text string) string {
 		}
 		return found[:1] + name + "=" + Masked
 	})
+}
+
+// MaskAttr is a slog.HandlerOptions.ReplaceAttr that keeps the credentials in URLs out of a log, whoever writes to it.
+func MaskAttr(_ []string, a slog.Attr) slog.Attr {
+	switch v := a.Value.Any().(type) {
+	case string:
+		a.Value = slog.StringValue(MaskText(v))
+	case error:
+		a.Value = slog.StringValue(MaskText(v.Error()))
+	}
+	return a
 }

@@ -14,7 +14,7 @@ func logger(level, format string, w io.Writer) (*slog.Logger, error) {
 	if err := l.UnmarshalText([]byte(level)); err != nil {
 		return nil, fmt.Errorf("--log-level %q: it is one of debug, info, warn, error", level)
 	}
-	o := &slog.HandlerOptions{Level: l, ReplaceAttr: masked}
+	o := &slog.HandlerOptions{Level: l, ReplaceAttr: nodeapi.MaskAttr}
 	switch format {
 	case "text":
 		return slog.New(slog.NewTextHandler(w, o)), nil
@@ -22,15 +22,4 @@ func logger(level, format string, w io.Writer) (*slog.Logger, error) {
 		return slog.New(slog.NewJSONHandler(w, o)), nil
 	}
 	return nil, fmt.Errorf("--log-format %q: it is text or json", format)
-}
-
-// masked keeps the credentials in URLs out of the log, whoever writes to it.
-func masked(_ []string, a slog.Attr) slog.Attr {
-	switch v := a.Value.Any().(type) {
-	case string:
-		a.Value = slog.StringValue(nodeapi.MaskText(v))
-	case error:
-		a.Value = slog.StringValue(nodeapi.MaskText(v.Error()))
-	}
-	return a
 }
