@@ -12,6 +12,7 @@ const (
 	ContinuousRefused Deviation = "continuous-refused"
 	UsbCd             Deviation = "usb-cd"
 	CdIsADrive        Deviation = "cd-is-a-drive"
+	CdByAttribute     Deviation = "cd-by-attribute"
 	BootInSettings    Deviation = "boot-in-settings"
 	ModeByJob         Deviation = "mode-by-job"
 	ModeMissing       Deviation = "mode-missing"
@@ -110,6 +111,8 @@ var bootDeviations = []DeviationRow{
 		"Supermicro X13", "sushy system.py, set_system_boot_options"},
 	{CdIsADrive, "The virtual CD is booted as UsbCd; Cd is offered too, for a drive of the machine that is empty.",
 		"Supermicro X11, X12", "sushy system.py, set_system_boot_options"},
+	{CdByAttribute, "The virtual CD is booted by an attribute of the BMC; Cd is a drive of the machine that is empty.",
+		"iDRAC before 6.00.00.00", "ansible community.general #3423; dell iDRAC-Redfish-Scripting #90"},
 	{BootInSettings, "The boot override is written to the settings object; the system itself answers 405.",
 		"AMI MegaRAC, NVIDIA", "sushy system.py, set_system_boot_options; gofish ComputerSystem.SetBoot"},
 	{ModeByJob,

@@ -77,7 +77,7 @@ func (s *Server) bootRefusal(p bootPatch, path string) error {
 
 // bend changes a boot patch as this controller understands it.
 func (s *Server) bend(p bootPatch) bootPatch {
-	if p.Target != nil && s.personality.hasAny(UsbCd, CdIsADrive) {
+	if p.Target != nil && s.personality.hasAny(UsbCd, CdIsADrive, CdByAttribute) {
 		s.emptyDriveAsked.Store(*p.Target == qemu.TargetCd)
 		// Nothing boots from an empty drive.
 		meant := map[qemu.Target]qemu.Target{qemu.TargetCd: qemu.TargetNone, targetUsbCd: qemu.TargetCd}

@@ -89,6 +89,17 @@ var wireTests = map[Deviation]func(t *testing.T, b *bench){
 			}
 		}
 	},
+	CdByAttribute: func(t *testing.T, b *bench) {
+		b.Send(t, patch, systemPath, strings.Replace(oncePXE, "Pxe", "Cd", 1), 204)
+		if b.machine.Boot().Target != qemu.TargetNone {
+			t.Errorf("Cd boots %+v", b.machine.Boot())
+		}
+		const attributes = `{"Attributes": {"ServerBoot.1.BootOnce": "Enabled", "ServerBoot.1.FirstBootDevice": "VCD-DVD"}}`
+		b.Send(t, patch, attributesPath, attributes, 204)
+		if b.machine.Boot().Target != qemu.TargetCd {
+			t.Errorf("the attribute boots %+v", b.machine.Boot())
+		}
+	},
 	BootInSettings: func(t *testing.T, b *bench) {
 		b.Send(t, patch, systemPath, oncePXE, 405)
 		b.Send(t, patch, systemSettingsPath, oncePXE, 204)

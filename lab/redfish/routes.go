@@ -34,8 +34,9 @@ func (s *Server) deviantRoutes() []route {
 	rows := map[Deviation][]route{
 		BootInSettings: {{get, systemSettingsPath, closed, s.getSystemSettings},
 			{patch, systemSettingsPath, closed, s.patchSystem}},
-		MediaByPatch: {{patch, mediaPath, closed, s.patchMedia}},
-		TwoSystems:   {{get, otherSystemPath, closed, s.getBaseboard}},
+		CdByAttribute: {{get, attributesPath, closed, s.getAttributes}, {patch, attributesPath, closed, s.patchAttributes}},
+		MediaByPatch:  {{patch, mediaPath, closed, s.patchMedia}},
+		TwoSystems:    {{get, otherSystemPath, closed, s.getBaseboard}},
 	}
 	var all []route
 	for _, d := range s.personality.Deviations {

@@ -27,6 +27,9 @@ func (s *session) setDevice(n node.Node, source schemas.BootSource, persistent b
 			if err != nil {
 				return err
 			}
+			if source == schemas.CdBootSource && has(VirtualCDIsAttribute) {
+				return s.bootVirtualCD(sys, persistent)
+			}
 			source, err := offeredSource(sys, source, has(VirtualCDIsUSB))
 			if err != nil {
 				return err
@@ -42,7 +45,7 @@ func (s *session) setDevice(n node.Node, source schemas.BootSource, persistent b
 			}
 			return err
 		})
-		if err != nil {
+		if err != nil || o.sys == nil {
 			return err
 		}
 		if shown, err = s.awaitOverride(o); err != nil || shown.keeps(o, mode) {

@@ -18,6 +18,8 @@ const (
 	FullBootRequest Quirk = "full-boot-request"
 	// VirtualCDIsUSB is a BMC whose virtual CD is the boot source UsbCd; Cd is a real drive.
 	VirtualCDIsUSB Quirk = "virtual-cd-is-usb"
+	// VirtualCDIsAttribute is a BMC that boots a virtual CD only by an attribute of its own; Cd is a real drive.
+	VirtualCDIsAttribute Quirk = "virtual-cd-is-attribute"
 )
 
 // QuirkRow says which machines have a quirk. Patterns are those of path.Match, in lower
@@ -35,6 +37,7 @@ func Quirks() []QuirkRow {
 	const (
 		full    = "ironic redfish/management.py, VENDORS_REQUIRING_FULL_BOOT_REQUEST"
 		usbDisc = "sushy resources/system/system.py: X11 and X12 show virtual media as a USB CD"
+		idrac   = "community.general 3423; dell/iDRAC-Redfish-Scripting 90; ironic redfish/boot.py: from 6.00.00.00 on, Cd"
 	)
 	return []QuirkRow{
 		{Manufacturer: "american megatrends*", Quirk: FullBootRequest, Source: full},
@@ -43,6 +46,7 @@ func Quirks() []QuirkRow {
 		{Manufacturer: "asrock rack*", Quirk: FullBootRequest, Source: full},
 		{Manufacturer: "supermicro*", Except: "ars-111gl-nhr*", Quirk: VirtualCDIsUSB, Source: usbDisc},
 		{Manufacturer: "super micro*", Except: "ars-111gl-nhr*", Quirk: VirtualCDIsUSB, Source: usbDisc},
+		{Manufacturer: "dell*", Firmware: "[3-5].*", Quirk: VirtualCDIsAttribute, Source: idrac},
 	}
 }
 

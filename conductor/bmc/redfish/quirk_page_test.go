@@ -17,6 +17,8 @@ const quirkPage = "../../../docs/bmc-quirks.md"
 var quirkWords = map[redfish.Quirk]string{
 	redfish.FullBootRequest: "a boot override is taken only whole: device, how long, and mode together",
 	redfish.VirtualCDIsUSB:  "a virtual CD is the boot source UsbCd",
+	redfish.VirtualCDIsAttribute: "Cd is a drive of the machine; a virtual CD is booted by the attribute " +
+		"ServerBoot.1.FirstBootDevice",
 }
 
 // The page of the manual is the two tables, as they are in the program.

@@ -64,6 +64,18 @@ var odd = map[redfish.Quirk]struct {
 			return err == nil && readErr == nil && b.boot["BootSourceOverrideTarget"] == "UsbCd" && device == "cdrom"
 		},
 	},
+	redfish.VirtualCDIsAttribute: {
+		func(b *board) {
+			b.extra["/redfish/v1/Managers/1/Attributes"] = map[string]any{"Attributes": map[string]any{}}
+		},
+		func(t *testing.T, d *redfish.Driver, b *board, n node.Node) bool {
+			err := d.SetBootDevice(t.Context(), n, "cdrom", false)
+			at, _ := b.extra["/redfish/v1/Managers/1/Attributes"].(map[string]any)
+			set, _ := at["Attributes"].(map[string]any)
+			return err == nil && b.boot["BootSourceOverrideTarget"] != "Cd" &&
+				set["ServerBoot.1.FirstBootDevice"] == "VCD-DVD" && set["ServerBoot.1.BootOnce"] == "Enabled"
+		},
+	},
 }
 
 // Each row of the table is needed: the BMC it is of is driven with it, and not without it.
@@ -91,13 +103,46 @@ func TestQuirkRows(t *testing.T) {
 			b := newBoard(t)
 			b.mu.Lock()
 			b.extra = map[string]any{"Manufacturer": strings.ToUpper(strings.TrimSuffix(row.Manufacturer, "*")) + " ",
-				"Model": c.model}
+				"Model": c.model, "Links": map[string]any{"ManagedBy": []any{link("/redfish/v1/Managers/1")}},
+				"/redfish/v1/Managers/1": map[string]any{"FirmwareVersion": oneOf(row.Firmware)}}
 			b.mu.Unlock()
 			b.offers("None", "Pxe", "Cd", "UsbCd", "Hdd")
 			kind.make(b)
 			if got := kind.try(t, newDriver(t, redfish.Options{Quirks: c.rows}), b, b.node()); got != c.want {
 				t.Errorf("%s of %s, %s the row: driven is %t, %t is wanted", row.Quirk, row.Manufacturer, c.name, got, c.want)
 			}
+		}
+	}
+}
+
+// oneOf is a text that a pattern without ranges but [3-5] matches.
+func oneOf(pattern string) string {
+	return strings.NewReplacer("[3-5]", "4", "*", "22.00.00").Replace(pattern)
+}
+
+// TestNewerIDRAC: Cd boots the virtual CD from firmware 6.00.00.00 on, and of iDRAC 10; an older one that takes no
+// attribute is no success that boots the disk.
+func TestNewerIDRAC(t *testing.T) {
+	for _, c := range []struct{ model, firmware, target, fails string }{
+		{"PowerEdge R740", "6.10.30.00", "Cd", ""}, {"PowerEdge R670", "1.20.25.00", "Cd", ""},
+		{"PowerEdge R740", "3.15.15.15", "None", "update it to iDRAC firmware 6.00.00.00 or newer, or boot over the network"},
+	} {
+		b := newBoard(t)
+		b.offers("None", "Pxe", "Cd", "Hdd")
+		b.extra = map[string]any{"Manufacturer": "Dell Inc.", "Model": c.model,
+			"Links":                  map[string]any{"ManagedBy": []any{link("/redfish/v1/Managers/1")}},
+			"/redfish/v1/Managers/1": map[string]any{"FirmwareVersion": c.firmware}}
+		b.hook = func(w http.ResponseWriter, r *http.Request, _ int) bool {
+			missing := strings.HasSuffix(r.URL.Path, "/Attributes")
+			if missing {
+				refuse(w, 404, "ResourceMissingAtURI", r.URL.Path)
+			}
+			return missing
+		}
+		err := newDriver(t, redfish.Options{}).SetBootDevice(t.Context(), b.node(), "cdrom", false)
+		if (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) ||
+			b.boot["BootSourceOverrideTarget"] != c.target {
+			t.Errorf("%s, %s: %v, %v", c.model, c.firmware, err, b.boot)
 		}
 	}
 }
