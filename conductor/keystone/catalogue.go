@@ -16,6 +16,7 @@ import (
 var interfaces = []string{"internal", "public"}
 
 // endpoint is the URL of a service by its type, with a slash at its end. With a region it is one of that region alone.
+// One whose URL cannot be used is passed over where there is another.
 func endpoint(p *gophercloud.ProviderClient, kind, region string) (string, error) {
 	result, ok := p.GetAuthResult().(tokens.CreateResult)
 	if !ok {
@@ -25,7 +26,10 @@ func endpoint(p *gophercloud.ProviderClient, kind, region string) (string, error
 	if err != nil {
 		return "", fmt.Errorf("read it: %w", err)
 	}
-	var elsewhere []string // the regions with such a service
+	var (
+		elsewhere []string // the regions with such a service
+		odd       error
+	)
 	for _, with := range interfaces {
 		for _, e := range endpointsOf(catalogue, kind, with) {
 			if in := cmp.Or(e.RegionID, e.Region); region != "" && in != region {
@@ -34,12 +38,16 @@ func endpoint(p *gophercloud.ProviderClient, kind, region string) (string, error
 			}
 			u, err := url.Parse(e.URL)
 			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
-				return "", fmt.Errorf("the %s endpoint of %s is %q: expected http(s)://HOST", with, kind, e.URL)
+				odd = fmt.Errorf("the %s endpoint of %s is %q: expected http(s)://HOST", with, kind, e.URL)
+				continue
 			}
 			return strings.TrimRight(u.String(), "/") + "/", nil
 		}
 	}
-	if len(elsewhere) > 0 {
+	switch {
+	case odd != nil:
+		return "", odd
+	case len(elsewhere) > 0:
 		slices.Sort(elsewhere)
 		return "", fmt.Errorf("it has no service of the type %s in the region %q: correct --keystone-region; "+
 			"there are %q", kind, region, slices.Compact(elsewhere))

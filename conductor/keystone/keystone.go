@@ -24,7 +24,7 @@ import (
 
 // Options is what a Client is made of.
 type Options struct {
-	// URL is Keystone's, with or without the version: http(s)://host[:port][/path][/v3].
+	// URL is Keystone's, with or without the version: http(s)://host[:port][/path][/v3]. Files of before 2017 name /v2.0.
 	URL string
 	// User, Password and Project are of the service user that asks; Domain is the name of the domain of both.
 	User, Project, Domain string
@@ -76,7 +76,11 @@ func New(o Options) (*Client, error) {
 	case o.User == "" || o.Project == "" || o.Domain == "" || o.Password == nil:
 		return nil, errors.New("the service user of Keystone: its name, password, project or domain is missing")
 	}
-	o.URL = strings.TrimSuffix(strings.TrimRight(o.URL, "/"), "/v3") + "/v3"
+	o.URL = strings.TrimRight(o.URL, "/")
+	for _, end := range []string{"/v3/auth/tokens", "/v2.0/tokens", "/v3", "/v2.0"} {
+		o.URL = strings.TrimSuffix(o.URL, end)
+	}
+	o.URL += "/v3"
 	if o.Transport == nil {
 		o.Transport = http.DefaultTransport
 	}

@@ -60,7 +60,8 @@ func (c *cloud) serve(w http.ResponseWriter, r *http.Request) {
 		c.mu.Unlock()
 		w.WriteHeader(http.StatusCreated)
 		fmt.Fprint(w, `{"token": {"catalog": [
-			{"type": "image", "endpoints": [{"interface": "public", "url": "http://glance:9292"}]},
+			{"type": "image", "endpoints": [{"interface": "internal", "url": null},
+				{"interface": "public", "url": "http://glance:9292"}]},
 			{"type": "compute", "endpoints": [
 				{"interface": "public", "region_id": "north", "region": "north", "url": "http://north:8774"},
 				{"interface": "public", "region_id": "south", "region": "south", "url": "http://south:8774"},
@@ -339,7 +340,8 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%q was taken", at)
 		}
 	}
-	for _, at := range []string{c.URL, c.URL + "/", c.URL + "/v3", c.URL + "/v3/"} {
+	for _, at := range []string{c.URL, c.URL + "/", c.URL + "/v3", c.URL + "/v3/", c.URL + "/v2.0",
+		c.URL + "/v2.0/tokens", c.URL + "/v3/auth/tokens/"} {
 		if k := c.client(t, func(o *keystone.Options) { o.URL = at }); k.URL() != c.URL+"/v3" {
 			t.Errorf("%s becomes %s", at, k.URL())
 		}
