@@ -288,3 +288,16 @@ func TestMACs(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// FuzzSerial: a page of vital product data, which the disk wrote, is text without padding, or nothing.
+func FuzzSerial(f *testing.F) {
+	for _, seed := range []string{"\x00\x80\x00\x04WFK1", "\x00\x80\x00\x08  WFK1\x00\x00", "\x00\x80", "", "\x00\x80\xff\xffA"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, page []byte) {
+		found := serial(fstest.MapFS{"sys/block/sda/device/vpd_pg80": &fstest.MapFile{Data: page}}, "sys/block/sda")
+		if found != strings.TrimSpace(found) || len(found) > len(page) {
+			t.Errorf("%q of %q", found, page)
+		}
+	})
+}
