@@ -13,9 +13,7 @@ import (
 const (
 	// defaultTransfers are under way at a time, each of some 20 KiB. Half of them are for addresses that DHCP has lent.
 	defaultTransfers = 1024
-	maxEach          = 64               // of them to one address: a rack may be behind a translator
-	maxWaiting       = 2048             // requests for a place
-	patience         = 30 * time.Second // a client that waits and has not asked again for so long is gone
+	maxEach          = 64 // of them to one address: a rack may be behind a translator
 	// silentTime is how long a client may say nothing before others come first. Anybody can begin a transfer in
 	// another's name, but not acknowledge it.
 	silentTime = 2 * time.Second
@@ -28,14 +26,6 @@ type place struct {
 	began   time.Time
 	known   bool        // DHCP has lent the address
 	acked   atomic.Bool // the client has acknowledged something: its address is not forged
-}
-
-// waiter is a request for which there is no place yet.
-type waiter struct {
-	peer    netip.AddrPort
-	request string
-	parsed  request
-	asked   time.Time // last
 }
 
 // places are the transfers and who waits for one, under the server's lock.
@@ -159,56 +149,4 @@ func (s *Server) end(peer netip.AddrPort, p *place) {
 	case s.freed <- struct{}{}:
 	default: // told already
 	}
-}
-
-func (s *Server) forget(e *list.Element) {
-	if w, ok := s.queue.Remove(e).(*waiter); ok {
-		delete(s.waiting, w.peer)
-	}
-}
-
-// admit starts those who wait as soon as there is a place, until ctx ends.
-func (s *Server) admit(ctx context.Context) {
-	tick := time.NewTicker(silentTime / 4) // clients fall silent without an event
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-s.freed:
-		case <-tick.C:
-		}
-		for {
-			in, p, w := s.next(ctx)
-			if p == nil {
-				break
-			}
-			s.start(in, w.peer, w.parsed, p)
-		}
-	}
-}
-
-// next takes a place for the first of those who wait that may have one.
-func (s *Server) next(ctx context.Context) (context.Context, *place, *waiter) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	tried := map[netip.Addr]bool{} // some may be behind one address that has its share
-	for e := s.queue.Front(); e != nil; {
-		at := e
-		e = e.Next()
-		w, ok := at.Value.(*waiter)
-		if !ok || time.Since(w.asked) > patience {
-			s.forget(at)
-			continue
-		}
-		if tried[w.peer.Addr()] {
-			continue
-		}
-		if in, p := s.take(ctx, w.peer, w.request, s.known(w.peer.Addr())); p != nil {
-			s.forget(at)
-			return in, p, w
-		}
-		tried[w.peer.Addr()] = true
-	}
-	return ctx, nil, nil
 }

@@ -1,6 +1,6 @@
 // Package tftp serves the boot loaders of one folder to boot ROMs, read-only
 // (RFC 1350, with blksize, tsize and windowsize: RFC 2347, 2348, 2349, 7440).
-// Who finds no place waits for one, and is not turned away: see places.go.
+// A request without a place waits for one, and is not turned away: see waiting.go.
 //
 // It must not accept writes, leave the folder, or serve anything that depends on who asks.
 package tftp

@@ -142,7 +142,7 @@ func (t *transfer) oack() []byte {
 	return b
 }
 
-// write sends a packet. One that cannot be sent is as good as lost.
+// write sends a packet. A packet that cannot be sent is as good as lost.
 func (t *transfer) write(b []byte) error {
 	if _, err := t.udp.WriteToUDPAddrPort(b, t.peer); errors.Is(err, net.ErrClosed) {
 		return err
