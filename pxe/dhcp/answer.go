@@ -136,7 +136,7 @@ func (s *Server) save(ctx context.Context, g Grant) error {
 }
 
 // giveBack handles RELEASE and DECLINE, which get no answer. The pool believes only the machine that has the address.
-// What it says is on record before it counts: a machine says it once, and a conductor may end at any moment.
+// Its word is on record before it counts: a machine says it once, and a conductor may end at any moment.
 func (s *Server) giveBack(ctx context.Context, req *dhcpv4.DHCPv4) error {
 	if id := addr(req.ServerIdentifier()); id.IsValid() && id != s.conf.Server {
 		return nil

@@ -9,12 +9,11 @@ import (
 const (
 	// probedAhead is how many addresses of a pool are probed before somebody asks for one.
 	probedAhead = 256
-	// probeFresh is how long nobody is expected at an address where nobody answered, and how long one is set aside
-	// where somebody did.
+	// probeFresh is how long an address counts as free after a probe without an answer, and as used after one with.
 	probeFresh = 10 * time.Minute
 )
 
-// fresh reports whether nobody answered at an address lately.
+// fresh reports whether a probe of an address has got no answer lately.
 func (st *stock) fresh(a netip.Addr, now time.Time) bool { return now.Sub(st.probed[a]) < probeFresh }
 
 // probes lists the addresses of a subnet that are given away next and were not probed lately.
@@ -46,10 +45,10 @@ func (p *Pool) probes(st *stock, now time.Time) (all []netip.Addr) {
 	return all
 }
 
-// silent notes that nobody answered at an address.
+// silent notes that a probe of an address got no answer.
 func (p *Pool) silent(st *stock, a netip.Addr, now time.Time) { st.probed[a] = now }
 
-// answered notes that somebody answered at an address: it is set aside. One that was lent meanwhile is its machine's. A
+// answered notes that a host answered at an address: it is set aside. An address that was lent meanwhile stays lent. A
 // machine that still uses what it was lent before keeps that; by is zero where the machine is not known.
 func (p *Pool) answered(st *stock, a netip.Addr, by hwaddr, now time.Time) bool {
 	at := st.place(a)

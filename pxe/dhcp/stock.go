@@ -11,14 +11,14 @@ import (
 // with many leases than with few.
 type stock struct {
 	Subnet
-	free *bitmap // that nobody remembers, and that nothing keeps from being given away
+	free *bitmap // neither held nor remembered nor set aside
 
-	// Leases for a time, of addresses that nothing else sets aside. Those that run move to those that ran out in age.
+	// Leases for a time, of addresses that nothing else sets aside. age moves them once they ran out.
 	strangers, offers, enrolled queue // that run; offers are strangers' who have not asked for theirs
 	strangersOver, enrolledOver queue // that ran out
 
 	aside  int                      // addresses set aside on strangers' words
-	probed map[netip.Addr]time.Time // when nobody answered there; see probes
+	probed map[netip.Addr]time.Time // when a probe got no answer; see probes
 }
 
 func newStock(s Subnet) *stock {
