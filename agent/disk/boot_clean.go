@@ -11,7 +11,8 @@ import (
 // CleanBootEntries deletes the boot entries that lead to an unwanted path, in the text
 // form of device paths, and verifies that they are gone. It returns them, as "Boot0003
 // debian: HD(1,GPT,...)/File(...)". Entries that cannot be read or parsed are not ours
-// and stay. One that cannot be deleted keeps no other from being deleted.
+// and stay. The others are deleted where
+// one cannot be.
 func CleanBootEntries(vars EFIVars, unwanted func(path string) bool) ([]string, error) {
 	numbers, err := bootNumbers(vars)
 	if err != nil {

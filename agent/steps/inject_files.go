@@ -159,7 +159,7 @@ func (m *Machine) content(ctx context.Context, f injection) (io.ReadCloser, erro
 		return nil, errors.Join(fmt.Errorf("%s: server answered %s", f.url, resp.Status), resp.Body.Close())
 	}
 	if coding := resp.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return nil, errors.Join(fmt.Errorf("%s: its server names Content-Encoding %q, which nobody asked for, and no "+
+		return nil, errors.Join(fmt.Errorf("%s: its server names Content-Encoding %q, which was not asked for, and no "+
 			"checksum says which bytes are the file: have it served as it is stored", f.url, coding), resp.Body.Close())
 	}
 	return resp.Body, nil

@@ -200,7 +200,7 @@ func TestInjectFilesRefusals(t *testing.T) {
 		"half a user": {map[string]any{"path": "/etc/a", "content": ok, "owner": 1.5}, "InvalidCommandParamsError",
 			"is no id"},
 		"compressed by its server": {map[string]any{"path": "/etc/a", "content": coded.URL}, "CommandExecutionError",
-			"nobody asked for"},
+			"not asked for"},
 		"unknown user": {map[string]any{"path": "/etc/a", "content": ok, "owner": "nobody"}, "CommandExecutionError",
 			`has no "nobody"`},
 		"user without id": {map[string]any{"path": "/etc/a", "content": ok, "owner": "odd"}, "CommandExecutionError",

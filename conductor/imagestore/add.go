@@ -112,7 +112,7 @@ func (s *Store) AddFrom(ctx context.Context, client *http.Client, urls []string,
 		}
 		added, insideErr := s.inside(ctx, path, want, func(r io.Reader) io.Reader { return counted(r, -1) })
 		if insideErr != nil {
-			err = fmt.Errorf("%w; the server sent it with Content-Encoding %.40q, which nobody asked for; inside: %w", err,
+			err = fmt.Errorf("%w; the server sent it with Content-Encoding %.40q, which was not asked for; inside: %w", err,
 				coding, insideErr)
 			return added, err
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // inside puts in the place of a file what is compressed in it, if that has the checksum: the file came under a
-// Content-Encoding that nobody had asked for, and is not the image itself (disk.Coded). The image is fetched once.
+// Content-Encoding that was not asked for, and is not the image itself (disk.Coded). The image is fetched once.
 // within bounds what is read.
 func (s *Store) inside(ctx context.Context, path string, want disk.Checksum,
 	within func(io.Reader) io.Reader) (a Added, err error) {
@@ -37,11 +37,11 @@ func (s *Store) inside(ctx context.Context, path string, want disk.Checksum,
 	return a, errors.Join(err, os.Remove(file.Name()))
 }
 
-// CodedError says that an image came under a Content-Encoding that nobody asked for, with no checksum to judge by.
+// CodedError says that an image came under a Content-Encoding that was not asked for, with no checksum to judge by.
 type CodedError struct{ At, Coding string }
 
 func (e *CodedError) Error() string {
-	return fmt.Sprintf("the server sends %s with Content-Encoding %.40q, which nobody asked for: give the checksum of "+
+	return fmt.Sprintf("the server sends %s with Content-Encoding %.40q, which was not asked for: give the checksum of "+
 		"the image, by which it is seen whether these bytes are the image or those inside them", e.At, e.Coding)
 }
 

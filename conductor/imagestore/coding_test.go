@@ -13,7 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/images/disk"
 )
 
-// TestContentEncoding: of an image that comes under a Content-Encoding that nobody asked for, the bytes that have the
+// TestContentEncoding: of an image that comes under a Content-Encoding that was not asked for, the bytes that have the
 // checksum are kept and served, and it is fetched once.
 func TestContentEncoding(t *testing.T) {
 	image := bytes.Repeat([]byte("a disk "), 100_000)

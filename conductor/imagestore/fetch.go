@@ -203,7 +203,7 @@ func (s *Store) transfer(f *fetch, src Source) (err error) {
 	if got != src.Sum.Sum && p.coding != "" {
 		bounded := func(r io.Reader) io.Reader { return io.LimitReader(r, s.Cache+1) }
 		a, err := s.inside(ctx, p.file.Name(), src.Sum, bounded)
-		s.Log.Info("an image came with a Content-Encoding that nobody asked for, and is not the image itself", "url",
+		s.Log.Info("an image came with a Content-Encoding that was not asked for, and is not the image itself", "url",
 			src.name(), "err", err)
 		if err == nil {
 			got = src.Sum.Sum
@@ -230,7 +230,7 @@ type part struct {
 	file *os.File
 	from int64 // bytes that it has
 	body io.ReadCloser
-	// coding is the Content-Encoding that nobody asked for: only at its end it is known which bytes are the image.
+	// coding is the Content-Encoding that was not asked for: only at its end it is known which bytes are the image.
 	coding string
 }
 

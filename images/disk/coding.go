@@ -117,7 +117,7 @@ type codedError struct {
 
 // Error names the coding.
 func (e codedError) Error() string {
-	return fmt.Sprintf("%s; the server sends it with Content-Encoding %s, which nobody asked for, and neither these "+
+	return fmt.Sprintf("%s; the server sends it with Content-Encoding %s, which was not asked for, and neither these "+
 		"bytes nor those inside them have that checksum: have it served as it is stored", e.wrong, clip(e.coding))
 }
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// named serves an image and names a Content-Encoding that nobody asked for.
+// named serves an image and names a Content-Encoding that was not asked for.
 func named(coding string, h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Encoding", coding)
@@ -29,7 +29,7 @@ func squeezing(image []byte) http.HandlerFunc {
 	})
 }
 
-// TestContentEncoding: the checksum decides whether a coding that nobody asked for is part of the file
+// TestContentEncoding: the checksum decides whether a coding that was not asked for is part of the file
 // (rpm-software-management/librepo#253, conan-io/conan#6996).
 func TestContentEncoding(t *testing.T) {
 	t.Parallel()
@@ -70,7 +70,7 @@ func TestContentEncoding(t *testing.T) {
 		{"upload's way of signing", named("aws-chunked", content(raw)), sumOf(raw), ""},
 		{"unknown", named("br", plain(pattern(1<<20, 22))), sumOf(raw), "Content-Encoding br"},
 		{"neither", squeezing(raw), otherwise, "Content-Encoding gzip"},
-		{"neither, stored", named("gzip", content(packed)), otherwise, "nobody asked"},
+		{"neither, stored", named("gzip", content(packed)), otherwise, "not asked for"},
 		{"nothing's sum", named("br", content(raw)), sumOf(nil), "Content-Encoding br"},
 		{"rubbish behind it", named("gzip", plain(append(gz(t, raw), "rubbish"...))), sumOf(raw), "other bytes follow"},
 		{"qcow2 compressed on the way", squeezing(convert(t, raw, "-O", "qcow2")), otherwise, "Range requests and sizes"},

@@ -69,7 +69,7 @@ type HTTPSource struct {
 	ranges   bool
 	head     []byte
 	validate validator
-	coding   string    // Content-Encoding, which nobody asked for
+	coding   string    // Content-Encoding, which was not asked for
 	noRange  bool      // its answers to Range requests cannot be used
 	unasked  bool      // nothing was asked of the server yet
 	first    *httpBody // the answer to the first request, when it was the whole image
