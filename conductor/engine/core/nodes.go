@@ -133,7 +133,7 @@ func (e *Core) Edit(ctx context.Context, ref string, change func(*node.Node) err
 	return e.edit(ctx, ref, e.Free, change)
 }
 
-// edit changes a node as read has it.
+// edit changes a node that read returns, and tries again when it was saved meanwhile.
 func (e *Core) edit(ctx context.Context, ref string, read func(context.Context, string) (node.Node, error),
 	change func(*node.Node) error) (node.Node, error) {
 	for range MaxTries {
@@ -155,8 +155,8 @@ func (e *Core) edit(ctx context.Context, ref string, read func(context.Context, 
 	return node.Node{}, e.Locked(ref)
 }
 
-// any returns a node, whatever effect holds it.
-func (e *Core) any(ctx context.Context, ref string) (node.Node, error) {
+// atRevision returns a node at the revision that the caller asks for, also while an effect holds it.
+func (e *Core) atRevision(ctx context.Context, ref string) (node.Node, error) {
 	n, err := e.Node(ctx, ref)
 	if err == nil {
 		err = node.CheckRevision(ctx, &n)
@@ -166,7 +166,7 @@ func (e *Core) any(ctx context.Context, ref string) (node.Node, error) {
 
 // Free returns a node that no effect holds.
 func (e *Core) Free(ctx context.Context, ref string) (node.Node, error) {
-	n, err := e.any(ctx, ref)
+	n, err := e.atRevision(ctx, ref)
 	if err != nil {
 		return n, err
 	}
@@ -300,7 +300,7 @@ func (e *Core) TryPower(ctx context.Context, ref string, target node.PowerState)
 // operator has asked for does not end by itself. A node that is reserved takes it all the same: a BMC that hangs must
 // not keep its operator out.
 func (e *Core) SetMaintenance(ctx context.Context, ref string, on bool, reason string) error {
-	_, err := e.edit(ctx, ref, e.any, func(n *node.Node) error {
+	_, err := e.edit(ctx, ref, e.atRevision, func(n *node.Node) error {
 		n.Maintenance, n.MaintenanceReason = on, ""
 		if on {
 			n.MaintenanceReason = reason

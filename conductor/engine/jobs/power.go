@@ -19,8 +19,8 @@ const (
 	powerPollPart  = 60
 )
 
-// power brings the machine to a power state. On and off are asked for only when the machine is not there yet. What an
-// operator asks for ends by its limit, and nothing is done to the machine after that; a step of a run is tried as
+// power brings the machine to a power state. On and off are asked for only when the machine is not there yet. An
+// operator's request ends by its limit, and nothing is done to the machine after that; a step of a run is tried as
 // often as any effect.
 func (j *job) power(ctx context.Context) (any, error) {
 	a := plan.PowerArgs{Target: powerTarget[j.effect.Name], TimeoutSeconds: plan.PowerTimeoutOf(j.n, j.Settings).Seconds()}

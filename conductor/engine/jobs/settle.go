@@ -49,8 +49,8 @@ func (j *job) accept(ctx context.Context, action string) error {
 	}
 }
 
-// since is when an action was accepted, or when this conductor started where that is later: what nobody has watched
-// has its full time again.
+// since is when an action was accepted, or when this conductor started where that is later: an action that no conductor
+// has watched has its full time again.
 func (j *job) since(action string) time.Time {
 	at := j.effect.Accepted[action]
 	if j.Started.After(at) {
