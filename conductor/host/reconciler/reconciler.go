@@ -81,7 +81,7 @@ func (r *Reconciler) NodeChanged(n node.Node) {
 	if key, ok := r.known.hostOf(n.UUID); ok {
 		r.queue.add(key, r.Now())
 	}
-	r.enqueue(r.waits.endOf(n.UUID)...)
+	r.enqueue(r.waits.take(n.UUID)...)
 	r.queue.wakeUp()
 }
 

@@ -37,8 +37,9 @@ func (w *waits) await(k key, uuid string) (isNew bool) {
 	return isNew
 }
 
-// endOf are the hosts that a changed node was in the way of. Should it still be, the next look notes it again.
-func (w *waits) endOf(uuid string) (all []key) {
+// take removes and returns the hosts that a changed node was in the way of. If it still is, the next look notes it
+// again.
+func (w *waits) take(uuid string) (all []key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for k := range w.nodes[uuid] {
@@ -72,9 +73,9 @@ func (w *waits) note(at time.Time, hosts []key) {
 	}
 }
 
-// secretIs remembers the contents of a secret, and reports whether they were others before: the marks of those who hold
-// it are no change.
-func (w *waits) secretIs(k key, sum [sha256.Size]byte) (differs bool) {
+// secretDiffers remembers the contents of a secret, and reports whether they were others before. The marks of those who
+// hold it are no change.
+func (w *waits) secretDiffers(k key, sum [sha256.Size]byte) (differs bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.secrets == nil {
@@ -135,7 +136,7 @@ func (r *Reconciler) secretChanged(k key, e objects.Event) error {
 	hosts := r.known.hostsWith(func(h key, e *entry) bool {
 		return h.namespace == k.namespace && slices.Contains(e.secrets, k.name)
 	})
-	if r.waits.secretIs(k, sha256.Sum256(text)) {
+	if r.waits.secretDiffers(k, sha256.Sum256(text)) {
 		r.waits.note(r.Now(), hosts)
 	}
 	r.enqueue(hosts...)
