@@ -59,7 +59,7 @@ func (v *visit) oddity(o redfish.Oddity) {
 	v.odd = append(v.odd, o)
 }
 
-// read keeps a document. One that is no object holds no property whose value is private.
+// read keeps a document. A document that is no object holds no property whose value is private.
 func (v *visit) read(path string, document []byte) {
 	var doc map[string]any
 	if json.Unmarshal(document, &doc) != nil {

@@ -35,7 +35,7 @@ func (d *Driver) DoStep(ctx context.Context, n node.Node, s node.Step, _ string)
 }
 
 // settings are those of the BIOS after a step; nil for a step that leaves them
-// alone. Whatever cannot be right is refused, as a real BMC's driver does.
+// alone. A value that cannot be right is refused, as a real BMC's driver does.
 func settings(s node.Step) (*node.HardwareReport, error) {
 	report := &node.HardwareReport{BIOS: []node.BIOSSetting{}}
 	switch s.String() {

@@ -15,8 +15,8 @@ import (
 // mend brings a document to the kinds that the Go types into expect. encoding/json, and with it gofish, gives up a
 // whole document for one number that is text (stmcginnis/gofish#99, #409, #532, #545). Each type is asked by decoding:
 // a part of the document that it refuses is halved until the odd property is found, which is brought to another kind,
-// or left out. So a type needs no description, and those within gofish's own decoders are found too. Counts in our
-// types are int32: 4294967295, which some BMCs write for none, is left out. A document that is no object stays as it is.
+// or left out. So a type needs no description, and those within gofish's own decoders are found too. Our types have
+// int32 for counts: 4294967295, which some BMCs write for none, is left out. A document that is no object stays.
 func mend(path string, body []byte, into ...reflect.Type) (mended []byte, odd []Oddity) {
 	for _, t := range into {
 		m := mender{path: path, into: t, left: maxDecodings}
