@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -31,7 +32,7 @@ type networkPort struct {
 	AssociatedNetworkAddresses []string
 	Ethernet                   struct{ AssociatedMACAddresses []string }
 	CurrentLinkSpeedMbps       int32
-	CurrentSpeedGbps           int32
+	CurrentSpeedGbps           float64
 	LinkStatus                 string
 }
 
@@ -120,7 +121,7 @@ func (p *parts) readPorts(path, description string) {
 					continue
 				}
 				c.Name, c.Description = cmp.Or(c.Name, nicName(port.ID)), cmp.Or(c.Description, description)
-				c.learn(max(int(port.CurrentLinkSpeedMbps), 1000*int(port.CurrentSpeedGbps)), port.LinkStatus)
+				c.learn(max(int(port.CurrentLinkSpeedMbps), int(1000*min(port.CurrentSpeedGbps, math.MaxInt32))), port.LinkStatus)
 			}
 		})
 	}

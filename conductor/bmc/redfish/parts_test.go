@@ -152,6 +152,12 @@ func TestCards(t *testing.T) {
 			d[partsSystem+"/EthernetInterfaces/1"]["MACAddress"] = "00:00:00:00:00:00"
 			d[partsSystem+"/EthernetInterfaces/2"] = document{"Id": "2", "MACAddress": "80:00:02:08:fe:80:00:00"}
 		}, nil},
+		"a speed with a fraction": {func(d map[string]map[string]any) {
+			adapters(d)
+			d[adapter+"/P/0"] = document{"AssociatedNetworkAddresses": []any{"0250A1000002"}, "CurrentSpeedGbps": 2.5}
+		}, []node.Card{
+			{Name: "nic1", MAC: "02:50:a1:00:00:01", SpeedMbps: 1000, Link: &yes, Description: "Anvil 25G"},
+			{Name: "NIC.2", MAC: "02:50:a1:00:00:02", SpeedMbps: 2500, Description: "Anvil 25G"}}},
 		"adapters": {adapters, []node.Card{
 			{Name: "nic1", MAC: "02:50:a1:00:00:01", SpeedMbps: 1000, Link: &yes, Description: "Anvil 25G"},
 			{Name: "NIC.2", MAC: "02:50:a1:00:00:02", SpeedMbps: 25000, Link: &yes, Description: "Anvil 25G"}}},
