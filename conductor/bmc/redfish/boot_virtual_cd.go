@@ -14,8 +14,8 @@ const (
 	virtualCD       = "VCD-DVD"
 )
 
-// bootVirtualCD has an iDRAC boot its virtual CD, once or until further notice. Before firmware 6.00.00.00 it has no boot source for it: with
-// Cd it boots a drive of the machine, or the disk where there is none.
+// bootVirtualCD has an iDRAC boot its virtual CD, once or until further notice. Before firmware 6.00.00.00 it has no
+// boot source for it: with Cd it boots a drive of the machine, or the disk where there is none.
 func (s *session) bootVirtualCD(sys *schemas.ComputerSystem, persistent bool) error {
 	var l systemLinks
 	if err := s.reread(sys, &l); err != nil {

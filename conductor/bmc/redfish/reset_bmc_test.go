@@ -17,7 +17,8 @@ func TestResetWithoutParameter(t *testing.T) {
 		b := newBoard(t)
 		const reset = "/redfish/v1/Managers/1/reset"
 		b.extra = map[string]any{"Links": map[string]any{"ManagedBy": []any{link("/redfish/v1/Managers/1")}},
-			"/redfish/v1/Managers/1": map[string]any{"Actions": map[string]any{"#Manager.Reset": map[string]any{"target": reset}}}}
+			"/redfish/v1/Managers/1": map[string]any{"Actions": map[string]any{
+				"#Manager.Reset": map[string]any{"target": reset}}}}
 		sent := 0
 		b.hook = func(w http.ResponseWriter, r *http.Request, _ int) bool {
 			if r.URL.Path != reset {
