@@ -174,3 +174,33 @@ func (s *Server) getSystemSettings(*http.Request) (reply, error) {
 		common: head(systemSettingsPath, "ComputerSystem.v1_20_0.ComputerSystem", "Pending settings"), Boot: s.bootBody(),
 	})
 }
+
+// attributesPath is where iDRACs have the attributes of their own.
+const attributesPath = managerPath + "/Attributes"
+
+const firstBootDevice, virtualCD = "ServerBoot.1.FirstBootDevice", "VCD-DVD"
+
+func (s *Server) getAttributes(*http.Request) (reply, error) {
+	device := map[bool]string{true: virtualCD, false: "Normal"}[s.machine.Boot().Target == qemu.TargetCd]
+	return ok(map[string]any{"@odata.id": attributesPath, "Attributes": map[string]string{firstBootDevice: device}})
+}
+
+// patchAttributes takes the virtual CD, and nothing else.
+func (s *Server) patchAttributes(r *http.Request) (reply, error) {
+	var p struct{ Attributes map[string]string }
+	if err := decode(r, &p); err != nil {
+		return reply{}, err
+	}
+	if p.Attributes[firstBootDevice] != virtualCD {
+		return reply{}, problem(valueNotInList, p.Attributes[firstBootDevice], firstBootDevice)
+	}
+	boot := s.machine.Boot()
+	boot.Target, boot.Enabled = qemu.TargetCd, qemu.Once
+	if p.Attributes["ServerBoot.1.BootOnce"] == "Disabled" {
+		boot.Enabled = qemu.Continuous
+	}
+	if err := s.machine.SetBoot(boot); err != nil {
+		return reply{}, err
+	}
+	return noContent()
+}
