@@ -86,7 +86,7 @@ func TestSensorsSetAside(t *testing.T) {
 		record(4, 3, 1, "Current"), record(5, 3, 1, "Current"), record(6, 0xc0, 0x70, "CPU1 Temp"),
 		record(7, 0xc0, 1, "OEM")}
 	b := newBoard(t)
-	b.hook = func(c types.Command, req []byte) ([]byte, types.CompletionCode, bool) {
+	hook := func(c types.Command, req []byte) ([]byte, types.CompletionCode, bool) {
 		switch c.Name {
 		case types.CommandGetSDR.Name:
 			id := max(int(req[2]), 1)
@@ -109,6 +109,7 @@ func TestSensorsSetAside(t *testing.T) {
 		}
 		return nil, 0, false
 	}
+	b.set(func() { b.hook = hook })
 	r, err := newDriver(t, ipmi.Options{}).Sensors(t.Context(), b.node())
 	var names []string
 	for _, s := range r.Sensors {
