@@ -87,9 +87,9 @@ func (p *Pool) Use(ip netip.Addr, mac net.HardwareAddr, now time.Time) {
 	}
 }
 
-// Releases reports whether mac has ip to release, and what to put on record before Release; a lease without an address
+// ToRelease reports whether mac has ip to release, and what to put on record before Release; a lease without an address
 // where nothing is on record.
-func (p *Pool) Releases(mac net.HardwareAddr, ip netip.Addr, now time.Time) (l pxe.Lease, ok bool) {
+func (p *Pool) ToRelease(mac net.HardwareAddr, ip netip.Addr, now time.Time) (l pxe.Lease, ok bool) {
 	e := p.entries[hwaddr(mac)]
 	if e == nil || e.ip != ip || e.static || e.used {
 		return l, false
@@ -103,7 +103,7 @@ func (p *Pool) Releases(mac net.HardwareAddr, ip netip.Addr, now time.Time) (l p
 // Release ends mac's lease of ip at once (RFC 2131 section 4.3.4). The
 // address is remembered, so that the machine most likely gets it again.
 func (p *Pool) Release(mac net.HardwareAddr, ip netip.Addr, now time.Time) bool {
-	if _, ok := p.Releases(mac, ip, now); !ok {
+	if _, ok := p.ToRelease(mac, ip, now); !ok {
 		return false
 	}
 	e := p.entries[hwaddr(mac)]
@@ -112,9 +112,9 @@ func (p *Pool) Release(mac net.HardwareAddr, ip netip.Addr, now time.Time) bool 
 	return true
 }
 
-// Declines reports whether ip is mac's to decline, and what to put on record before Decline; without an address
+// ToDecline reports whether ip is mac's to decline, and what to put on record before Decline; without an address
 // where nothing is to be: a reservation stays with its machine, its owner has to find the other one.
-func (p *Pool) Declines(mac net.HardwareAddr, ip netip.Addr, now time.Time) (d pxe.Decline, ok bool) {
+func (p *Pool) ToDecline(mac net.HardwareAddr, ip netip.Addr, now time.Time) (d pxe.Decline, ok bool) {
 	e := p.entries[hwaddr(mac)]
 	if e == nil || e.ip != ip || e.used {
 		return d, false
@@ -133,7 +133,7 @@ func (p *Pool) Declines(mac net.HardwareAddr, ip netip.Addr, now time.Time) (d p
 // 4.3.3): nobody gets it for an hour, unless mac said so of several others before.
 // It answers false when ip is not mac's to decline.
 func (p *Pool) Decline(mac net.HardwareAddr, ip netip.Addr, now time.Time) bool {
-	d, ok := p.Declines(mac, ip, now)
+	d, ok := p.ToDecline(mac, ip, now)
 	if ok && d.IP.IsValid() {
 		p.drop(hwaddr(mac))
 		p.SetAside(d, now)
