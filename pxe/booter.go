@@ -109,12 +109,12 @@ type Lease struct {
 	Expires time.Time
 }
 
-// Decline is an address that a machine was lent and found in use by another: nobody is offered it until then.
+// Decline is an address that a machine was lent and found in use by another: it is not offered until then.
 type Decline struct {
 	MAC      net.HardwareAddr
 	Subnet   string // as a lease has it
 	IP       netip.Addr
-	Stranger bool // nobody had enrolled the machine
+	Stranger bool // the machine was not enrolled
 	Until    time.Time
 }
 

@@ -163,13 +163,13 @@ type HistoryEntry struct {
 	Duration  *int64    `json:"duration_seconds,omitempty"` // how long the node had been in State; nil when not known
 }
 
-// Decline is an address that a machine was lent and found in use by another (DHCPDECLINE): nobody is offered it until
+// Decline is an address that a machine was lent and found in use by another (DHCPDECLINE): it is not offered until
 // then. MAC is lower case.
 type Decline struct {
 	MAC      string
 	Subnet   string // as a lease has it
 	IP       string
-	Stranger bool // nobody had enrolled the machine
+	Stranger bool // the machine was not enrolled
 	Until    time.Time
 }
 

@@ -98,7 +98,7 @@ type stream struct {
 	memory   int64     // that its window or dictionary may take, bytes
 	cpus     int       // of this machine
 	decoders int       // of runs of it at once, each with as much memory
-	sum      hash.Hash // over the decompressed bytes; nil when nobody asks
+	sum      hash.Hash // over the decompressed bytes; nil when it is not asked for
 }
 
 // open starts to decompress what r reads.

@@ -130,7 +130,7 @@ func (p *Pool) ToDecline(mac net.HardwareAddr, ip netip.Addr, now time.Time) (d 
 }
 
 // Decline notes that mac found ip in use by somebody else (RFC 2131 section
-// 4.3.3): nobody gets it for an hour, unless mac said so of several others before.
+// 4.3.3): it is not given away for an hour, unless mac said so of several others before.
 // It answers false when ip is not mac's to decline.
 func (p *Pool) Decline(mac net.HardwareAddr, ip netip.Addr, now time.Time) bool {
 	d, ok := p.ToDecline(mac, ip, now)

@@ -84,7 +84,7 @@ func (p *prober) ask(ctx context.Context, local bool, all []netip.Addr) map[neti
 		asked[a] = true
 		if local {
 			p.sendARP(a)
-		} else { // one that cannot be reached answers nobody
+		} else { // a probe that is not sent gets no answer
 			_, _ = p.icmp.WriteToIP(echoRequest(p.id), &net.IPAddr{IP: a.AsSlice()})
 		}
 	}

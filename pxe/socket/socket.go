@@ -98,7 +98,7 @@ func control(iface string, flags ...int) func(string, string, syscall.RawConn) e
 					return
 				}
 			}
-			// A path may carry less than a frame and say so to nobody (ipxe/ipxe#288): routers may cut what is sent.
+			// A path may carry less than a frame without a word (ipxe/ipxe#288): routers may cut what is sent.
 			if err = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DONT); err != nil {
 				return
 			}

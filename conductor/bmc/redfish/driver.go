@@ -40,9 +40,9 @@ type Options struct {
 	Pause          time.Duration // between two tries of what a BMC is not done with, 3 s
 	Quirks         []QuirkRow    // nil: Quirks()
 	Trace          func(Request) // called after each request; nil: nobody
-	// Shown is called with each document that a BMC answers, which it must not keep or change; nil: nobody.
+	// Shown is called with each document that a BMC answers, which it must not keep or change; may be nil.
 	Shown func(path string, document []byte)
-	Odd   func(Oddity) // told once of each oddity of a BMC; it must not wait; nil: nobody
+	Odd   func(Oddity) // told once of each oddity of a BMC; it must not wait; may be nil
 
 	Sessions Sessions // nil: sessions are remembered in this process alone
 

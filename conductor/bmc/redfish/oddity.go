@@ -29,7 +29,7 @@ const maxOddities = 200
 // oddities are those of one BMC. Each is told once.
 type oddities struct {
 	log  *slog.Logger
-	tell func(Oddity) // nil: nobody
+	tell func(Oddity) // may be nil
 
 	mu    sync.Mutex
 	known map[Oddity]bool

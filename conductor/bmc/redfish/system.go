@@ -18,7 +18,7 @@ import (
 )
 
 // read gets the system a call is about, finding it first when it is the only
-// one and nobody has named it. A system that is gone is found again: new
+// one and none is named. A system that is gone is found again: new
 // firmware of a BMC may number its systems anew.
 func (s *session) read() (*schemas.ComputerSystem, error) {
 	if *s.system != "" {

@@ -12,7 +12,7 @@ import (
 )
 
 // portsAt are the ports that identify a machine by an address. A port may be given one that no interface has, as Ironic
-// takes it; nobody is known by that: any machine may claim 00:00:00:00:00:00.
+// takes it; no machine is known by that: any machine may claim 00:00:00:00:00:00.
 func (e *Ramdisks) portsAt(ctx context.Context, address string) ([]node.Port, error) {
 	if address = placeholder.MAC(address); address == "" {
 		return nil, nil
