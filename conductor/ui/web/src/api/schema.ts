@@ -975,6 +975,7 @@ export interface Operations {
         error?: string
         id: number
         name: string
+        note?: string
         protocol: string
         seconds: number
         server: string
