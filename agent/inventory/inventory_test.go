@@ -291,7 +291,9 @@ func TestMACs(t *testing.T) {
 
 // FuzzSerial: a page of vital product data, which the disk wrote, is text without padding, or nothing.
 func FuzzSerial(f *testing.F) {
-	for _, seed := range []string{"\x00\x80\x00\x04WFK1", "\x00\x80\x00\x08  WFK1\x00\x00", "\x00\x80", "", "\x00\x80\xff\xffA"} {
+	for _, seed := range []string{
+		"\x00\x80\x00\x04WFK1", "\x00\x80\x00\x08  WFK1\x00\x00", "\x00\x80", "", "\x00\x80\xff\xffA",
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, page []byte) {

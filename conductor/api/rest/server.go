@@ -46,8 +46,9 @@ type Options struct {
 	Stranger func(path string) bool
 	// Streams reports whether the body of a request goes on as it comes, and takes no memory. Nil: none does.
 	Streams func(r *http.Request) bool
-	// PublicURL is the URL by which clients reach the API, as they see it before a proxy: https://cloud.example/metal. Links
-	// in answers begin with it, and pages of its origin may send requests. "": links begin with the Host of each request.
+	// PublicURL is the URL by which clients reach the API, as they see it before a proxy: https://cloud.example/metal.
+	// Links in answers begin with it, and pages of its origin may send requests. "": links begin with the Host of each
+	// request.
 	PublicURL string
 }
 
