@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"log/slog"
@@ -48,7 +49,8 @@ func ListenLLDP(ctx context.Context, l Listener, interfaces []string, log *slog.
 	return found
 }
 
-// nextLLDPDU waits for one that can be read; none when ctx ends before.
+// nextLLDPDU waits for one that can be read; none when ctx ends before. A damaged one counts when the next is damaged,
+// too, or does not come.
 func nextLLDPDU(ctx context.Context, in io.ReadCloser, log *slog.Logger) []lldp.TLV {
 	stop := context.AfterFunc(ctx, func() { in.Close() }) // which wakes Read
 	defer func() {
@@ -57,25 +59,27 @@ func nextLLDPDU(ctx context.Context, in io.ReadCloser, log *slog.Logger) []lldp.
 		}
 	}()
 	buf := make([]byte, largestFrame)
+	var damaged []lldp.TLV
 	for {
 		n, err := in.Read(buf)
 		if err != nil {
 			if ctx.Err() == nil {
 				log.Warn("LLDP cannot be listened to any more", "err", err)
 			} else {
-				log.Info("no LLDP frame received")
+				log.Info("no LLDP frame received", "damaged", damaged != nil)
 			}
-			return nil
+			return damaged
 		}
-		tlvs, err := lldp.Frame(buf[:n])
-		if tlvs == nil {
+		tlvs, err := lldp.Frame(bytes.Clone(buf[:n]))
+		switch {
+		case tlvs == nil:
 			log.Info("LLDP frame passed over", "err", err)
-			continue
+		case err != nil && damaged == nil:
+			log.Warn("LLDP frame is damaged; what comes before the damage is taken if no better one comes", "err", err)
+			damaged = tlvs
+		default:
+			log.Info("LLDP frame received", "statements", len(tlvs), "damage", err)
+			return tlvs
 		}
-		if err != nil {
-			log.Warn("LLDP frame is damaged; what comes before the damage is taken", "err", err)
-		}
-		log.Info("LLDP frame received", "statements", len(tlvs))
-		return tlvs
 	}
 }
