@@ -2,8 +2,10 @@ package store_test
 
 import (
 	"database/sql"
+	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -136,5 +138,23 @@ func TestMigrateConsoles(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestMigrationNumbers: two changes that were made side by side may have taken one number.
+func TestMigrationNumbers(t *testing.T) {
+	for _, folder := range []string{"migrations", "migrations/postgres"} {
+		names, err := fs.Glob(os.DirFS(folder), "*.sql")
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: %v, %d migrations", folder, err, len(names))
+		}
+		seen := map[string]string{}
+		for _, name := range names {
+			number, _, _ := strings.Cut(name, "_")
+			if other := seen[number]; other != "" {
+				t.Errorf("%s and %s have one number: give the later one the next", other, name)
+			}
+			seen[number] = name
+		}
 	}
 }

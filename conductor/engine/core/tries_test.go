@@ -31,7 +31,9 @@ func TestTries(t *testing.T) {
 		{"management.set_boot_mode", "{}", busy(true), 12},
 		{"management.validate", "{}", busy(true), 2},
 		{"agent.execute_step", "{}", busy(true), 4},
-		{"driver.execute_step", "{}", errors.New("400"), 12},
+		{"driver.execute_step", "{}", errors.New("cut off"), 12},
+		{"driver.execute_step", "{}", busy(true), 12},
+		{"driver.execute_step", "{}", fmt.Errorf("redfish: %w", busy(false)), 4}, // 405 to a volume's POST
 	} {
 		if got := e.tries(node.Effect{Name: c.effect, Args: []byte(c.args)}, c.err); got != c.want {
 			t.Errorf("%s after %v: %d tries, want %d", c.effect, c.err, got, c.want)

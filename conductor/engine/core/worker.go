@@ -183,20 +183,27 @@ func (e *Core) tries(ef node.Effect, failure error) int {
 		return min(2, e.Retries)
 	case name == "vendor.call", name == "agent.collect_logs":
 		return 1
-	case name == "agent.poll", name == "driver.execute_step":
-		return 3 * e.Retries // minutes: a short outage must not end a long write, nor a BMC's own restart a step
+	case name == "agent.poll":
+		return 3 * e.Retries // minutes: a short outage must not end a long write
+	case name == "driver.execute_step":
+		if patient, said := patience(failure); patient || !said {
+			return 3 * e.Retries // a BMC's own restart must not end a step; a refusal (405) may
+		}
 	case strings.HasPrefix(name, "power."), strings.HasPrefix(name, "management."):
-		if patient(failure) {
+		if patient, _ := patience(failure); patient {
 			return 3 * e.Retries // a machine in POST, a BMC that restarts
 		}
 	}
 	return e.Retries
 }
 
-// patient reports an error whose cause may last for minutes: its type says so.
-func patient(err error) bool {
+// patience reports an error whose cause may last for minutes, and whether its type says so or not.
+func patience(err error) (patient, said bool) {
 	var p interface{ Patience() bool }
-	return errors.As(err, &p) && p.Patience()
+	if !errors.As(err, &p) {
+		return false, false
+	}
+	return p.Patience(), true
 }
 
 // Pause grows with every try of an effect, to half a minute.
