@@ -70,6 +70,9 @@ func answerLost(err error) bool {
 // changePower presses the button once, where that is needed, and reads until the machine is as wanted.
 func (j *job) changePower(ctx context.Context, a plan.PowerArgs) (failed any, err error) {
 	want, action := plan.PowerAfter(a.Target), string(a.Target)
+	if j.lost(ctx, action, want) {
+		delete(j.effect.Accepted, action)
+	}
 	if !j.accepted(action) {
 		if readable(a.Target) {
 			there, err := j.settle(ctx, j.Now().Add(core.Seconds(a.GraceSeconds)), j.powerIs(want))
@@ -96,6 +99,17 @@ func (j *job) changePower(ctx context.Context, a plan.PowerArgs) (failed any, er
 		end = j.since(action).Add(core.Seconds(a.TimeoutSeconds))
 	}
 	return failed, j.arrives(ctx, a, end)
+}
+
+// lost reports a change that an earlier conductor had accepted and whose contrary the BMC shows now: a BMC that has
+// restarted may have forgotten it. To ask again does no harm: the machine is off where it should be on, so that nothing
+// is reset, or on where it should be off.
+func (j *job) lost(ctx context.Context, action string, want node.PowerState) bool {
+	if !j.accepted(action) || !j.effect.Accepted[action].Before(j.Started) {
+		return false
+	}
+	there, err := j.look(ctx, j.powerIs(want))
+	return err == nil && !there
 }
 
 // arrives waits until the machine has gone where an accepted change leads.
