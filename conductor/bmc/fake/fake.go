@@ -189,3 +189,6 @@ func (d *Driver) System(ctx context.Context, n node.Node) (s node.System, err er
 
 // Close forgets nothing and frees nothing.
 func (d *Driver) Close() error { return nil }
+
+// Volatile is true: a new process has new machines, as the store knows them.
+func (d *Driver) Volatile() bool { return true }

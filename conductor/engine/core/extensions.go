@@ -48,6 +48,11 @@ type SystemNamer interface {
 	SystemUUID(ctx context.Context, n node.Node) (string, error)
 }
 
+// Volatile is a driver whose machines live in this process: what an earlier one had them do is forgotten.
+type Volatile interface {
+	Volatile() bool
+}
+
 // ByHand stands for a BMC where there is none: SetPower asks a person, and PowerState is as they confirmed it.
 type ByHand interface {
 	// Awaited is the target of a SetPower that nobody has confirmed yet; "" for none.

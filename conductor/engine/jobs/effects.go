@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"time"
 
@@ -97,6 +98,11 @@ func (e *Jobs) Perform(ctx context.Context, ef node.Effect, leave func()) (any, 
 	working, end := e.Traces.Working(ctx, n, ef)
 	if ef.Accepted == nil {
 		ef.Accepted = map[string]time.Time{}
+	}
+	if v, ok := bmc.(core.Volatile); ok && v.Volatile() {
+		maps.DeleteFunc(ef.Accepted, func(action string, at time.Time) bool {
+			return at.Before(e.Started) && action != plan.TenantNetwork // which is no machine's
+		})
 	}
 	result, err := (&job{Jobs: e, n: n, bmc: bmc, effect: ef, leave: leave}).guard(working, do)
 	end(result, err)
