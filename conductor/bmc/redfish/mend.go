@@ -24,7 +24,7 @@ func mend(path string, body []byte, into ...reflect.Type) (mended []byte, odd []
 		decoder := json.NewDecoder(bytes.NewReader(body))
 		decoder.UseNumber() // a size in bytes keeps its digits
 		var doc map[string]any
-		if decoder.Decode(&doc) != nil || doc == nil {
+		if !json.Valid(body) || decoder.Decode(&doc) != nil || doc == nil { // a decoder reads one value of several
 			return body, odd
 		}
 		m.members(nil, doc)

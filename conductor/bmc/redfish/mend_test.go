@@ -106,7 +106,7 @@ func FuzzMend(f *testing.F) {
 		`{"Boot": {"BootNext": 0}, "MemorySummary": {"TotalSystemMemoryGiB": "64"}, "Actions": [{}]}`,
 		`{"ProtocolFeaturesSupported": {"ExpandQuery": false}, "Links": "/x"}`,
 		`{"Parameters": {"AllowableValues": "On"}, "Members": [1, "/a", {"@odata.id": {}}], "Attributes": []}`,
-		`{"a": "1e400", "Id": -0.0, "PCIeDevices@odata.count": "0x10", "Status": null}`, `[]`, `{`,
+		`{"a": "1e400", "Id": -0.0, "PCIeDevices@odata.count": "0x10", "Status": null}`, `[]`, `{`, `{"Boot": {"BootNext": 0}},`,
 	} {
 		f.Add([]byte(seed))
 	}
