@@ -152,7 +152,7 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// TestReport plants private values in documents, and in an error of the BMC: none is in the file.
+// TestReport plants private values in documents, of which the model is shown: none is in the file.
 func TestReport(t *testing.T) {
 	const serial, host = "CN7016AB12345", "db-primary.corp.example"
 	file := filepath.Join(t.TempDir(), "anvil.json")
