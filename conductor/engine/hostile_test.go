@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -213,7 +214,7 @@ func (s slowCommit) Commit(ctx context.Context, c node.Change) (node.Node, error
 	return n, err
 }
 
-// Of lookups at the same time one gets a token, and it stays the right one.
+// Of lookups at the same time one gets a token, and it stays the right one for those that come later.
 func TestLookupsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
@@ -237,8 +238,8 @@ func TestLookupsAtOnce(t *testing.T) {
 				real = append(real, token)
 			}
 		}
-		if len(real) != 1 {
-			t.Fatalf("%d tokens were given out", len(real))
+		if slices.Sort(real); len(real) == 0 || len(slices.Compact(real)) != 1 {
+			t.Fatalf("the tokens given out are %q, expected one", real)
 		}
 		hb := agentapi.Heartbeat{CallbackURL: "https://10.0.0.5:9999", AgentToken: real[0], AgentVersion: "1"}
 		if err := w.e.Heartbeat(w.ctx, n.UUID, hb); err != nil {

@@ -174,7 +174,7 @@ func (l *ledger) check(n node.Node, e *node.Effect) {
 			wrong = "works, and owes nothing"
 		}
 	case node.Waiting:
-		if e == nil && n.Deadline.IsZero() {
+		if n.Deadline.IsZero() { // whatever is pending: it may never be carried out
 			wrong = "waits, and nothing ends it"
 		}
 	case node.Held:

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/netip"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -66,7 +67,7 @@ func TestAddressOfNobody(t *testing.T) {
 	})
 }
 
-func TestLookupGivesTheTokenOnce(t *testing.T) {
+func TestLookupGivesTheTokenToOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
 		w.proof.Leases = true
@@ -90,26 +91,25 @@ func TestLookupGivesTheTokenOnce(t *testing.T) {
 		if err != nil || len(first) < 32 {
 			t.Fatalf("token %q, %v", first, err)
 		}
-		if _, again, err := w.e.Lookup(w.ctx, mac, "", node.Caller{From: leased, Word: word}); again != "" ||
+		// The answer may have been lost on its way, with a member that forwarded the request.
+		if _, again, err := w.e.Lookup(w.ctx, mac, "", node.Caller{From: leased, Word: word}); again != first || err != nil {
+			t.Errorf("a caller that has its answer not is told %q, %v", again, err)
+		}
+		if _, again, err := w.e.Lookup(w.ctx, mac, "", node.Caller{From: leased, Word: "guessed"}); again != "" ||
 			refused(t, err) != node.NotFound {
-			t.Errorf("the token is given out twice: %q", again)
+			t.Errorf("the token is given to a caller from there without the word: %q, %v", again, err)
 		}
 		if _, again, err := w.e.Lookup(w.ctx, mac, "",
 			node.Caller{From: leased, Word: first}); again != agentapi.MaskedToken {
 			t.Errorf("an agent that holds the token is told %q, %v", again, err)
 		}
-		// A conductor that died before it answered may give another one.
+		// The conductor may have died before it answered. The same token it is, since an answer may still be on its way.
 		w.crash()
 		w.start()
-		_, fresh, err := w.e.Lookup(w.ctx, mac, "", node.Caller{From: leased, Word: word})
-		if err != nil || fresh == first || len(fresh) < 32 {
-			t.Fatalf("token after a crash %q, %v", fresh, err)
+		if _, again, err := w.e.Lookup(w.ctx, mac, "", node.Caller{From: leased, Word: word}); again != first || err != nil {
+			t.Fatalf("token after a crash %q, %v", again, err)
 		}
 		hb := agentapi.Heartbeat{CallbackURL: "https://10.0.0.5:9999", AgentToken: first, AgentVersion: "1"}
-		if err := w.e.Heartbeat(w.ctx, n.UUID, hb); refused(t, err) != node.Invalid {
-			t.Errorf("heartbeat with a token that was replaced: %v", err)
-		}
-		hb.AgentToken = fresh
 		if err := w.e.Heartbeat(w.ctx, n.UUID, hb); err != nil {
 			t.Error(err)
 		}
@@ -117,7 +117,11 @@ func TestLookupGivesTheTokenOnce(t *testing.T) {
 		if err := w.e.Heartbeat(w.ctx, n.UUID, hb); refused(t, err) != node.Invalid {
 			t.Errorf("heartbeat from elsewhere: %v", err)
 		}
-		// Once an agent has used it, no crash makes it be given out again.
+		// Once an agent has used it, it is given out to nobody, not even after a crash.
+		if _, again, err := w.e.Lookup(w.ctx, mac, "",
+			node.Caller{From: leased, Word: word}); again != agentapi.MaskedToken || err != nil {
+			t.Errorf("the token in use is given out: %q, %v", again, err)
+		}
 		w.crash()
 		w.start()
 		if _, again, err := w.e.Lookup(w.ctx, mac, "",
@@ -175,9 +179,16 @@ func TestStatusAndProgress(t *testing.T) {
 			}
 			time.Sleep(5 * time.Second)
 		}
+		hb := agentapi.Heartbeat{CallbackURL: "https://10.0.0.5:9999", AgentToken: "guess", AgentVersion: "1"}
+		if err := w.e.Heartbeat(w.ctx, n.UUID, hb); refused(t, err) != node.Invalid {
+			t.Errorf("heartbeat with a guessed token: %v", err)
+		}
 		s, err := w.e.Status(w.ctx, n.UUID)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "a heartbeat was refused at ") {
+			t.Errorf("the status warns of %q", s.Warnings)
 		}
 		var names []string
 		for _, b := range s.BootStages {
@@ -198,6 +209,13 @@ func TestStatusAndProgress(t *testing.T) {
 			ETA: 5 * time.Second, At: s.Progress.At}
 		if diff := cmp.Diff(want, s.Progress); diff != "" {
 			t.Errorf("progress (-want +got):\n%s", diff)
+		}
+		hb.AgentToken = token
+		if err := w.e.Heartbeat(w.ctx, n.UUID, hb); err != nil {
+			t.Fatal(err)
+		}
+		if s, err = w.e.Status(w.ctx, n.UUID); err != nil || len(s.Warnings) > 0 {
+			t.Errorf("after a heartbeat that was taken the status warns of %q, %v", s.Warnings, err)
 		}
 	})
 }

@@ -249,7 +249,7 @@ func (x *explorer) check(w world) {
 			x.complain(w, "works, and owes nothing: stuck")
 		}
 	case node.Waiting:
-		if n.Deadline.IsZero() && w.pending == nil && !fresh {
+		if n.Deadline.IsZero() && !fresh { // a pending effect too: it may never be carried out
 			x.complain(w, "waits without a deadline")
 		}
 	case node.Held:

@@ -6,8 +6,10 @@ package agenttest
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -47,6 +49,7 @@ type Machine struct {
 	boots  int
 	agent  *agent // nil while it is off
 	ledger []Command
+	calls  []string // the last of them
 }
 
 // agent is one boot; the machine's mutex guards it.
@@ -84,6 +87,26 @@ func (m *Machine) Ledger() []Command {
 	return append([]Command(nil), m.ledger...)
 }
 
+// mostCalls is how many calls a machine remembers.
+const mostCalls = 50
+
+// call calls the conductor, and remembers what became of that.
+func (a *agent) call(method, path string, body, answer any) error {
+	_, err := a.Call(method, path, body, answer)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.calls = append(a.calls[max(0, len(a.calls)-mostCalls+1):],
+		fmt.Sprintf("%s boot %d: %s %s: %v", time.Now().Format(time.StampMilli), a.boot, method, path, err))
+	return err
+}
+
+// Calls are the last calls of the machine's agents, with their errors.
+func (m *Machine) Calls() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.calls)
+}
+
 // live is the life of an agent: it looks itself up, and calls.
 func (a *agent) live() {
 	if !a.pause(a.Boot/2 + rand.N(a.Boot+1)) { //nolint:gosec // a wait is no secret
@@ -91,7 +114,7 @@ func (a *agent) live() {
 	}
 	for {
 		var reply agentapi.LookupReply
-		if _, err := a.Call(http.MethodGet, agentapi.LookupPath+"?addresses="+a.MAC, nil, &reply); err == nil {
+		if err := a.call(http.MethodGet, agentapi.LookupPath+"?addresses="+a.MAC, nil, &reply); err == nil {
 			a.mu.Lock()
 			a.node, a.token = reply.Node.UUID, reply.Config.AgentToken
 			a.mu.Unlock()
@@ -112,7 +135,7 @@ func (a *agent) beat() bool {
 	said := map[string]string{"callback_url": a.URL, "agent_token": a.token, "agent_version": Version}
 	a.mu.Unlock()
 	for {
-		if _, err := a.Call(http.MethodPost, path, said, nil); err == nil {
+		if err := a.call(http.MethodPost, path, said, nil); err == nil {
 			return true
 		}
 		if !a.pause(time.Second) {

@@ -42,6 +42,7 @@ type remembered struct {
 	issuing       bool            // it is being given out right now
 	refused       map[string]bool // what was refused in this boot, and why
 	seen          time.Time
+	beatRefused   time.Time           // of the last heartbeat, if it was
 	pending       *agentapi.Heartbeat // came while an effect was under way
 	stages        []BootStage
 	off           time.Time // when a power off was requested after the stages; zero for not
@@ -132,7 +133,7 @@ func (e *Core) CountByState() map[node.State]int { return e.Memory.countByState(
 func (r *remembered) take(n node.Node) {
 	adopts := r.agent.Token == "" && r.agent.WordHash != "" && r.agent.WordHash == n.Agent.WordHash && n.Agent.URL != ""
 	if (n.Agent.Token != r.agent.Token || n.Agent.Token == "") && !adopts { // another boot
-		r.seen, r.pending, r.progress = time.Time{}, nil, progress{}
+		r.seen, r.beatRefused, r.pending, r.progress = time.Time{}, time.Time{}, nil, progress{}
 		if n.Agent.Token == "" {
 			r.issued = false
 		}
@@ -158,12 +159,13 @@ func (m *memory) Beat(uuid string, hb agentapi.Heartbeat, now time.Time) (known,
 	}
 	if word := r.agent.Token == "" && r.agent.IsWord(hb.AgentToken); !word &&
 		(r.agent.Token == "" || !SameToken(r.agent.Token, hb.AgentToken)) {
+		r.beatRefused = now // no boot stage: anybody can send one
 		return true, false, node.Refuse(node.Invalid, "Invalid or missing agent token received.")
 	}
 	if r.agent.URL != "" && r.agent.URL != hb.CallbackURL {
 		return true, true, nil // the engine says what is wrong with it
 	}
-	r.seen = now
+	r.seen, r.beatRefused = now, time.Time{}
 	if r.effectPending {
 		r.pending = &hb
 		return true, false, nil

@@ -77,10 +77,13 @@ func (e *Core) Status(ctx context.Context, ref string) (Status, error) {
 			s.Warnings = append(slices.Clone(s.Warnings), n.Run.Switched)
 		}
 	}
-	if s.WaitingFor == "" && (n.ProvisionState.Class() == node.Working || n.TargetPowerState != "" || n.Chore != "") {
-		if s.WaitingFor, err = e.pendingText(ctx, n.UUID); err != nil {
+	waits := n.ProvisionState.Class() == node.Waiting
+	if waits || s.WaitingFor == "" && (n.ProvisionState.Class() == node.Working || n.TargetPowerState != "" || n.Chore != "") {
+		pending, err := e.pendingText(ctx, n.UUID)
+		if err != nil {
 			return s, err
 		}
+		s.WaitingFor = strings.Join(slices.DeleteFunc([]string{s.WaitingFor, pending}, func(t string) bool { return t == "" }), "; ")
 	}
 	if text := e.byHandText(n); text != "" {
 		s.WaitingFor, s.Try = text, "what it waits for; without that it fails after --manual-power-timeout"
@@ -217,6 +220,10 @@ func (m *memory) fill(uuid string, s *Status) {
 		s.BootStages = append(s.BootStages, BootStage{Name: "power off", Detail: ByRequest, At: r.off})
 	}
 	s.LastHeartbeat = r.seen
+	if !r.beatRefused.IsZero() {
+		s.Warnings = append(slices.Clone(s.Warnings), fmt.Sprintf("a heartbeat was refused at %s, since its token is not that "+
+			"of this boot: the ramdisk is of an earlier boot, or another machine calls", r.beatRefused.UTC().Format("15:04:05 MST")))
+	}
 	if r.at.IsZero() {
 		return
 	}

@@ -99,7 +99,7 @@ func (e *Ramdisks) verdictOnLookup(n node.Node, c node.Caller) (verdict, string)
 	switch {
 	case a.Token != "" && core.SameToken(a.Token, c.Word):
 		return acquaint, ""
-	case a.TokenSent && (a.URL != "" || e.Memory.WasIssued(n.UUID)):
+	case a.TokenSent && (a.URL != "" || e.Memory.WasIssued(n.UUID) && !heldBy(a, c)):
 		if calledFrom(a, c.From) { // ironic-python-agent does so before it writes an image
 			return acquaint, ""
 		}
@@ -116,6 +116,13 @@ func (e *Ramdisks) verdictOnLookup(n node.Node, c node.Caller) (verdict, string)
 		return acquaint, ""
 	}
 	return refuse, wrongWord
+}
+
+// heldBy reports whether a caller comes from where this boot's token was given out, and no agent has used it yet. The
+// answer may have been lost with whichever conductor or proxy passed it on, while the leader lives. It is given again:
+// without it the machine asks until its run times out. The word that a caller must know is asked for all the same.
+func heldBy(a node.Agent, c node.Caller) bool {
+	return a.Token != "" && a.URL == "" && a.Caller == c.From.Unmap().String()
 }
 
 // verdictOnData decides on who sends inspection data.

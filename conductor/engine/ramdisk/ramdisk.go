@@ -155,8 +155,8 @@ func calledFrom(a node.Agent, from netip.Addr) bool {
 	return at == u.Hostname() || at == a.Caller
 }
 
-// answerLookup gives out this boot's token once. A conductor that died between
-// writing it and answering may give another as long as no agent has used it.
+// answerLookup gives out this boot's token to one caller, and to that one again until an agent has used it. A conductor
+// that died between writing it and answering may give a caller from elsewhere another.
 // Of two lookups at a time one is told to come again: otherwise both would get
 // a token, and the first of the two would be worth nothing.
 func (e *Ramdisks) answerLookup(ctx context.Context, uuid string, c node.Caller) (token string, err error) {
@@ -178,6 +178,10 @@ func (e *Ramdisks) answerLookup(ctx context.Context, uuid string, c node.Caller)
 			e.Memory.Stage(uuid, core.BootStage{Name: "lookup", At: e.Now()}, false)
 			return agentapi.MaskedToken, nil
 		case issue:
+		}
+		if out = heldBy(n.Agent, c); out {
+			e.Memory.Stage(uuid, core.BootStage{Name: "lookup again", At: e.Now()}, false)
+			return n.Agent.Token, nil
 		}
 		n = n.Clone()
 		n.Agent.Token, n.Agent.TokenSent, n.Agent.Caller = newToken(), true, c.From.Unmap().String()

@@ -27,10 +27,12 @@ var cleaning = []struct{ from, verb, to string }{
 func (w *world) clean(nth int) {
 	w.t.Helper()
 	mac := fmt.Sprintf("52:54:00:00:%02x:%02x", nth>>8, nth&255)
-	c := &cleaned{}
+	c, operator, machine := &cleaned{}, w.another(), w.another()
 	server := httptest.NewUnstartedServer(nil)
 	c.agent = agenttest.New(agenttest.Config{MAC: mac, URL: "http://" + server.Listener.Addr().String(),
-		Call: func(method, path string, body, answer any) (int, error) { return w.ask("", method, path, body, answer) },
+		Call: func(method, path string, body, answer any) (int, error) {
+			return machine.ask("", method, path, body, answer)
+		},
 		Boot: 2 * time.Second, Step: time.Second, Beat: 20 * time.Second})
 	server.Config.Handler = c.agent
 	server.Start()
@@ -49,12 +51,12 @@ func (w *world) clean(nth int) {
 		w.t.Fatal(err)
 	}
 	w.cleaned = append(w.cleaned, c)
-	w.repeat(func(i int) error {
+	w.repeat(c.node, func(i int) error {
 		if i > 0 {
 			i = 1 + (i-1)%(len(cleaning)-1)
 		}
 		s := cleaning[i]
-		return w.live(c.node, s.verb, s.from, s.to)
+		return operator.live(c.node, s.verb, s.from, s.to)
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"time"
 )
@@ -18,8 +19,12 @@ type client struct {
 	http    *http.Client
 }
 
-func newClient(members []*member) *client {
-	return &client{members, &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+// another is a client at an address of its own, as those of a site are: a conductor has 64 connections for each.
+func (w *world) another() *client {
+	nth := w.clients.Add(1)
+	from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 1, byte(nth>>8), byte(nth))}}
+	return &client{w.members, &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{
+		MaxIdleConnsPerHost: 4, DialContext: from.DialContext}}}
 }
 
 // ask asks any conductor but the one of a name.

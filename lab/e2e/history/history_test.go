@@ -31,6 +31,7 @@ var (
 	freezes  = flag.Bool("freezes", false, "freeze the leader every time")
 	nodes    = flag.Int("nodes", 48,
 		"how many nodes: a quarter has BMCs, one lives, one is cleaned by agents, one are registers")
+	seed = flag.Uint64("seed", 0, "which conductors are in trouble, and when; 0 for any")
 )
 
 // paced is a pause that keeps the load as it is with few nodes.
@@ -42,6 +43,8 @@ const longest = 10 * time.Second
 // world is a cluster, its nodes, and all that is under way.
 type world struct {
 	*client
+	members   []*member
+	clients   atomic.Uint32
 	t         *testing.T
 	server    *postgrestest.Server
 	database  string
@@ -50,6 +53,8 @@ type world struct {
 	registers *registers
 	powered   []*powered
 	cleaned   []*cleaned
+	kept      kept
+	chance    *rand.Rand // of the troubles
 	lived     atomic.Int64
 	takeovers []time.Duration
 	figures   map[string][]float64
@@ -106,15 +111,16 @@ func newWorld(t *testing.T, settings ...string) *world {
 	if err := os.WriteFile(key, []byte(strings.Repeat("0123456789abcdef", 3)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, server: server, database: server.URL(t), figures: map[string][]float64{}}
-	var members []*member
+	w := &world{t: t, server: server, database: server.URL(t), figures: map[string][]float64{},
+		chance: rand.New(rand.NewPCG(*seed, 0))}
+	t.Cleanup(w.keep)
 	for _, name := range []string{"a", "b", "c"} {
 		m := newMember(t, name, w.database, key)
 		w.command("CREATE ROLE " + m.role + " SUPERUSER LOGIN")
 		m.start()
-		members = append(members, m)
+		w.members = append(w.members, m)
 	}
-	w.client = newClient(members)
+	w.client = w.another()
 	w.registers = &registers{client: w.client, began: time.Now(), all: map[register][]porcupine.Operation{}}
 	return w
 }
@@ -141,9 +147,9 @@ func (w *world) begin() {
 		if err := w.live(id, "manage", "enroll", "manageable"); err != nil {
 			w.t.Fatal(err)
 		}
-		p := &powered{client: w.client, node: id, machine: m}
+		p := &powered{client: w.another(), node: id, machine: m}
 		w.powered = append(w.powered, p)
-		w.repeat(func(int) error {
+		w.repeat(id, func(int) error {
 			time.Sleep(paced(rand.N(100 * time.Millisecond)))
 			return p.toggle()
 		})
@@ -151,19 +157,21 @@ func (w *world) begin() {
 		lives := w.enroll(map[string]any{"driver": "fake-hardware", "instance_info": map[string]any{
 			"image_source": "http://images/os.raw",
 		}})
-		w.repeat(func(i int) error {
+		operator := w.another()
+		w.repeat(lives, func(i int) error {
 			if i > 0 {
 				i = 1 + (i-1)%(len(stages)-1)
 			}
 			w.lived.Add(1)
 			time.Sleep(paced(rand.N(100 * time.Millisecond)))
-			return w.live(lives, stages[i].verb, stages[i].from, stages[i].to)
+			return operator.live(lives, stages[i].verb, stages[i].from, stages[i].to)
 		})
 
 		register := w.enroll(map[string]any{"driver": "fake-hardware"})
 		for c := range 3 {
-			w.repeat(func(i int) error {
-				w.registers.use(register, c, i)
+			reader := w.another()
+			w.repeat(register, func(i int) error {
+				w.registers.use(reader, register, c, i)
 				time.Sleep(paced(rand.N(600 * time.Millisecond)))
 				return nil
 			})
@@ -171,12 +179,13 @@ func (w *world) begin() {
 	}
 }
 
-// repeat does something until the end, or until it goes wrong.
-func (w *world) repeat(do func(nth int) error) {
+// repeat does something to a node until the end, or until it goes wrong.
+func (w *world) repeat(id string, do func(nth int) error) {
 	w.busy.Go(func() {
 		for i := 0; !w.stop.Load(); i++ {
 			if err := do(i); err != nil {
-				w.t.Error(err)
+				w.t.Error(time.Now().Format(time.StampMilli), err)
+				w.keepNode(id)
 				return
 			}
 		}
@@ -189,7 +198,7 @@ func (w *world) disturb(nth int, x trouble, probe string) {
 	leader := w.leader()
 	victim := leader
 	if !*freezes && nth%5 == 4 {
-		victim = w.members[rand.IntN(len(w.members))]
+		victim = w.members[w.chance.IntN(len(w.members))]
 	}
 	x.cause(w, victim)
 	began := time.Now()
@@ -228,20 +237,24 @@ func (w *world) disturb(nth int, x trouble, probe string) {
 			w.t.Logf("log of %s:\n%s", m.name, m.tail())
 		}
 	}
-	time.Sleep(time.Duration(rand.IntN(2000)) * time.Millisecond)
+	time.Sleep(time.Duration(w.chance.IntN(2000)) * time.Millisecond)
 }
 
 // TestHistory: conductors are killed, frozen, cut off and stopped. Every acknowledged write is there, registers behave
 // like one, no node fails, and each power request changes its machine's power once.
 func TestHistory(t *testing.T) {
+	if *seed == 0 {
+		*seed = rand.Uint64()
+	}
 	w := newWorld(t)
+	t.Logf("seed %d", *seed)
 	probe := w.enroll(map[string]any{"driver": "fake-hardware"})
 	w.begin()
 	w.busy.Go(w.countConnections)
 	for i := range *troubles {
 		x := all[i%len(all)]
 		if *freezes {
-			x = freezing(moment(i))
+			x = freezing(w.moment(i))
 		}
 		w.disturb(i, x, probe)
 		if t.Failed() {
@@ -308,6 +321,6 @@ func (w *world) report() {
 	if *update {
 		w.keepFigures()
 	}
-	fmt.Printf("cluster: ok %d kills, takeover p50 %.2f s, worst %.2f s, lost %d, doubled %d\n", *troubles,
-		w.takeovers[len(w.takeovers)/2].Seconds(), w.takeovers[len(w.takeovers)-1].Seconds(), len(lost), doubled)
+	fmt.Printf("cluster: ok %d kills, takeover p50 %.2f s, worst %.2f s, lost %d, doubled %d, seed %d\n", *troubles,
+		w.takeovers[len(w.takeovers)/2].Seconds(), w.takeovers[len(w.takeovers)-1].Seconds(), len(lost), doubled, *seed)
 }

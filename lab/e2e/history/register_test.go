@@ -49,14 +49,14 @@ var model = porcupine.Model{
 	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v: %v", input, output) },
 }
 
-// use writes or reads a register.
-func (r *registers) use(node string, client, nth int) {
+// use writes or reads a register, as the nth client of its node.
+func (r *registers) use(by *client, node string, client, nth int) {
 	at := register{node, fmt.Sprintf("value%d", nth/uses)}
 	in, call := access{write: rand.IntN(2) == 0, value: fmt.Sprintf("%d-%d", client, nth)}, r.now()
 	op := porcupine.Operation{ClientId: client, Call: call}
 	if in.write {
 		patch := []map[string]any{{"op": "add", "path": "/extra/" + at.name, "value": in.value}}
-		_, err := r.ask("", http.MethodPatch, "/v1/nodes/"+node, patch, nil)
+		_, err := by.ask("", http.MethodPatch, "/v1/nodes/"+node, patch, nil)
 		op.Input, op.Return = in, r.now()
 		if err != nil { // it may have been written, or may still be
 			op.Return = math.MaxInt64
@@ -65,7 +65,7 @@ func (r *registers) use(node string, client, nth int) {
 		return
 	}
 	var n shown
-	if _, err := r.ask("", http.MethodGet, "/v1/nodes/"+node+"?fields=uuid,extra", nil, &n); err == nil {
+	if _, err := by.ask("", http.MethodGet, "/v1/nodes/"+node+"?fields=uuid,extra", nil, &n); err == nil {
 		op.Input, op.Output, op.Return = access{}, n.Extra[at.name], r.now()
 		r.note(at, op, false)
 	}

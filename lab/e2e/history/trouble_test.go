@@ -4,7 +4,6 @@ package history
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"syscall"
 	"time"
 )
@@ -34,11 +33,11 @@ func freezing(lasts time.Duration) trouble {
 }
 
 // moment is how long a freeze lasts: short ones, and by chance those at whose end the leadership is about to be over.
-func moment(nth int) time.Duration {
+func (w *world) moment(nth int) time.Duration {
 	if nth%4 == 0 {
-		return time.Duration(200+rand.IntN(1800)) * time.Millisecond
+		return time.Duration(200+w.chance.IntN(1800)) * time.Millisecond
 	}
-	return time.Duration(3500+rand.IntN(4000)) * time.Millisecond
+	return time.Duration(3500+w.chance.IntN(4000)) * time.Millisecond
 }
 
 var (
