@@ -72,18 +72,13 @@ func (e *Core) Status(ctx context.Context, ref string) (Status, error) {
 		if cur := n.Run.Current(); cur != nil {
 			s.Step = cur.String()
 		}
-		s.WaitingFor, s.WaitingSince, s.Warnings = n.Run.Waiting, waitingSince(n), n.Run.Doubts
+		s.WaitingSince, s.Warnings = waitingSince(n), n.Run.Doubts
 		if n.Run.Switched != "" {
 			s.Warnings = append(slices.Clone(s.Warnings), n.Run.Switched)
 		}
 	}
-	waits := n.ProvisionState.Class() == node.Waiting
-	if waits || s.WaitingFor == "" && (n.ProvisionState.Class() == node.Working || n.TargetPowerState != "" || n.Chore != "") {
-		pending, err := e.pendingText(ctx, n.UUID)
-		if err != nil {
-			return s, err
-		}
-		s.WaitingFor = strings.Join(slices.DeleteFunc([]string{s.WaitingFor, pending}, func(t string) bool { return t == "" }), "; ")
+	if s.WaitingFor, err = e.waitingFor(ctx, n); err != nil {
+		return s, err
 	}
 	if text := e.byHandText(n); text != "" {
 		s.WaitingFor, s.Try = text, "what it waits for; without that it fails after --manual-power-timeout"
@@ -109,6 +104,23 @@ func waitingSince(n node.Node) time.Time {
 		return *n.ProvisionUpdatedAt
 	}
 	return time.Time{}
+}
+
+// waitingFor is what the next move of a node needs: somebody else's, and what the conductor itself is busy with.
+func (e *Core) waitingFor(ctx context.Context, n node.Node) (string, error) {
+	said, class := "", n.ProvisionState.Class()
+	if n.Run != nil {
+		said = n.Run.Waiting
+	}
+	busy := class == node.Working || n.TargetPowerState != "" || n.Chore != ""
+	if class != node.Waiting && (said != "" || !busy) {
+		return said, nil
+	}
+	pending, err := e.pendingText(ctx, n.UUID)
+	if said != "" && pending != "" {
+		said += "; "
+	}
+	return said + pending, err
 }
 
 // pendingText says what the conductor itself is busy with.
@@ -221,8 +233,9 @@ func (m *memory) fill(uuid string, s *Status) {
 	}
 	s.LastHeartbeat = r.seen
 	if !r.beatRefused.IsZero() {
-		s.Warnings = append(slices.Clone(s.Warnings), fmt.Sprintf("a heartbeat was refused at %s, since its token is not that "+
-			"of this boot: the ramdisk is of an earlier boot, or another machine calls", r.beatRefused.UTC().Format("15:04:05 MST")))
+		s.Warnings = append(slices.Clone(s.Warnings), fmt.Sprintf("a heartbeat was refused at %s, since its token is not "+
+			"that of this boot: the ramdisk is of an earlier boot, or another machine calls",
+			r.beatRefused.UTC().Format("15:04:05 MST")))
 	}
 	if r.at.IsZero() {
 		return
