@@ -37,9 +37,6 @@ var (
 // paced is a pause that keeps the load as it is with few nodes.
 func paced(d time.Duration) time.Duration { return d * time.Duration(max(1, *nodes/48)) }
 
-// longest is how long a takeover may take.
-const longest = 10 * time.Second
-
 // world is a cluster, its nodes, and all that is under way.
 type world struct {
 	*client
@@ -231,7 +228,7 @@ func (w *world) disturb(nth int, x trouble, probe string) {
 		w.takeovers = append(w.takeovers, a.took)
 	}
 	w.t.Logf("%3d: %s was %s; writes went on after %.2f s", nth+1, victim.name, x.name, a.took.Seconds())
-	if a.took > longest {
+	if longest := w.longest(); a.took > longest {
 		w.t.Errorf("expected writes to go on within %s", longest)
 		for _, m := range w.members {
 			w.t.Logf("log of %s:\n%s", m.name, m.tail())
