@@ -42,6 +42,7 @@ type Database struct {
 	documents *writer // of documents, whose revisions are in the order of their commits
 	read      *reader
 	cache     *nodeCache
+	addresses *portAddresses // nil for PostgreSQL, where other conductors write some
 	seal      sealer
 	claim     string
 	lead      writeRight            // nil for SQLite
@@ -55,6 +56,8 @@ type Database struct {
 // is never uncertain.
 type writes interface {
 	do(ctx context.Context, run func(t *tx) error) error
+	// one is do for a run that writes by one statement.
+	one(ctx context.Context, run func(t *tx) error) error
 }
 
 func newDatabase(name string, d dialect, seal sealer, o Options) *Database {

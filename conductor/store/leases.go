@@ -47,7 +47,7 @@ func (s *Database) leases(ctx context.Context, q *query) (all []node.Lease, err 
 // SaveLease inserts or replaces the lease of a MAC; a lent one leaves a
 // reservation alone.
 func (s *Database) SaveLease(ctx context.Context, l node.Lease) error {
-	err := s.w.do(ctx, func(t *tx) error {
+	err := s.w.one(ctx, func(t *tx) error {
 		touched, err := t.exec(`INSERT INTO leases (mac, subnet, ip, static, expires) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (mac) DO UPDATE SET subnet = excluded.subnet, ip = excluded.ip, static = excluded.static,
 				expires = excluded.expires

@@ -46,6 +46,7 @@ func (t *tx) writePort(statement string, p *node.Port) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("encode port %s: %w", p.UUID, err)
 	}
+	t.addresses.add(p.Address)
 	touched, err := t.exec(statement, p.NodeUUID, p.Address, strings.ToLower(p.Description), string(doc), p.UUID)
 	if col, ok := taken(err); ok {
 		return 0, portTaken(p, col)
@@ -126,6 +127,9 @@ func (s *Database) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, er
 		if len(known) == 0 {
 			return nil, noPort(q.Marker)
 		}
+	}
+	if q.Address != "" && s.addresses.lack(ctx, s.read, q.Address) {
+		return nil, nil
 	}
 	sel := selectPorts(s.dialect, &q)
 	docs, err := s.read.texts(ctx, sel.String(), sel.values...)

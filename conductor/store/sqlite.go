@@ -47,7 +47,8 @@ func open(ctx context.Context, path string, o Options) (*Database, error) {
 	if s.read, err = openReaders(path, o); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
-	w, err := newSQLiteWriter(ctx, write, path, s.cache, seal)
+	s.addresses = newPortAddresses()
+	w, err := newSQLiteWriter(ctx, write, path, s)
 	if err != nil {
 		return nil, errors.Join(err, s.read.close(), write.Close())
 	}

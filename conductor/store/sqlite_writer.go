@@ -14,7 +14,7 @@ type sqliteWriter struct {
 	files *present
 }
 
-func newSQLiteWriter(ctx context.Context, db *sql.DB, path string, cache *nodeCache, seal sealer) (*writer, error) {
+func newSQLiteWriter(ctx context.Context, db *sql.DB, path string, s *Database) (*writer, error) {
 	files := newPresent(path)
 	if err := files.check(); err != nil {
 		return nil, err
@@ -24,8 +24,8 @@ func newSQLiteWriter(ctx context.Context, db *sql.DB, path string, cache *nodeCa
 		return nil, err
 	}
 	t := &tx{dialect: sqliteDialect, ctx: context.WithoutCancel(ctx), conn: conn, prepared: map[string]*sql.Stmt{},
-		seal: seal}
-	w := &sqliteWriter{tx: t, cache: cache, files: files}
+		seal: s.seal, addresses: s.addresses}
+	w := &sqliteWriter{tx: t, cache: s.cache, files: files}
 	return newWriter(w.transact, t.close), nil
 }
 

@@ -17,6 +17,8 @@ type tx struct {
 	nodes    []written // since the transaction began
 	seal     sealer
 	group    *string // of the nodes that it may write; nil for all
+
+	addresses *portAddresses // takes note of those that are written; nil where nobody asks
 }
 
 // The statements run without the context of a caller: its deadline must not interrupt a
@@ -98,6 +100,12 @@ func (t *tx) savepoints(jobs []*writeRequest) error {
 // savepoint runs one job inside the transaction and undoes it alone when it
 // fails. It returns an error only when the whole transaction is beyond use.
 func (t *tx) savepoint(j *writeRequest) error {
+	if j.single && t.prepared != nil {
+		if j.err = j.run(t); j.err != nil && fatal(j.err) {
+			return j.err
+		}
+		return nil
+	}
 	before := len(t.nodes)
 	if _, err := t.exec("SAVEPOINT job"); err != nil {
 		return err

@@ -19,8 +19,10 @@ type writeRequest struct {
 	ctx  context.Context
 	run  func(t *tx) error
 	then func() // when it is safe, in the order of writing; may be nil
-	err  error
-	done chan struct{}
+	// single: run writes by one statement alone, which SQLite undoes by itself.
+	single bool
+	err    error
+	done   chan struct{}
 }
 
 // writer writes one transaction at a time. Writes that arrive while the disk is
@@ -55,13 +57,22 @@ func (w *writer) do(ctx context.Context, run func(t *tx) error) error { return w
 // doThen is do, and calls then as soon as the write is on the disk. Of several
 // writes the first one's comes first.
 func (w *writer) doThen(ctx context.Context, run func(t *tx) error, then func()) error {
-	j := &writeRequest{ctx: ctx, run: run, then: then, done: make(chan struct{})}
+	return w.wait(&writeRequest{ctx: ctx, run: run, then: then})
+}
+
+// one is do for a run that writes by one statement: it costs no savepoint.
+func (w *writer) one(ctx context.Context, run func(t *tx) error) error {
+	return w.wait(&writeRequest{ctx: ctx, run: run, single: true})
+}
+
+func (w *writer) wait(j *writeRequest) error {
+	j.done = make(chan struct{})
 	select {
 	case w.jobs <- j:
 	case <-w.stop:
 		return errClosed
-	case <-ctx.Done():
-		return ctx.Err()
+	case <-j.ctx.Done():
+		return j.ctx.Err()
 	}
 	<-j.done
 	return j.err
