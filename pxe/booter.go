@@ -76,7 +76,7 @@ type Boot struct {
 	Action  Action
 	Kernel  string // absolute local path, or an http(s) URL; that only in the answer to a Client with Files
 	Initrd  string // the same
-	Cmdline string // kernel command line, without initrd=; whole only in the answer to who asks for the script
+	Cmdline string // kernel command line, without initrd=; whole only in the answer to a Client with Script
 
 	// Overlay is a cpio archive (newc) of files for this machine's ramdisk, a multiple of 4
 	// bytes long; "" for none. The kernel unpacks it before Initrd.

@@ -28,7 +28,7 @@ const Prefix = "/media/"
 // Conductor is the part of the engine that is needed here.
 type Conductor interface {
 	Node(ctx context.Context, ref string) (node.Node, error)
-	MediumRead(uuid, stage, detail string)
+	BootStage(uuid, stage, detail string)
 	MediumRefused(ctx context.Context, n node.Node, from netip.Addr, why string)
 }
 
@@ -235,7 +235,7 @@ func (s *Server) watch(path, uuid string) func(bootiso.Part) {
 		}
 		s.mutex.Unlock()
 		if first {
-			s.Conductor.MediumRead(uuid, stages[p], "boot medium")
+			s.Conductor.BootStage(uuid, stages[p], "boot medium")
 		}
 	}
 }

@@ -42,7 +42,7 @@ func (c *conductor) Node(_ context.Context, ref string) (node.Node, error) {
 	return c.n.Clone(), nil
 }
 
-func (c *conductor) MediumRead(_, stage, _ string) {
+func (c *conductor) BootStage(_, stage, _ string) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	c.stages = append(c.stages, stage)

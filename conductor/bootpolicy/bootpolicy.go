@@ -8,12 +8,10 @@ package bootpolicy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"strings"
-	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/localfile"
@@ -40,7 +38,7 @@ type Policy struct {
 	// Images finds what nodes boot by its name; nil where no images are kept.
 	Images NamedImages
 
-	missed unenrolled
+	looked lookUps
 }
 
 // NamedImages finds images by name: the URL of an ISO, or the path of a kernel or ramdisk.
@@ -55,17 +53,12 @@ func (p *Policy) Boot(ctx context.Context, c pxe.Client) (boot pxe.Boot, err err
 	if p.Engine.Held() { // a ramdisk, or a workload, of a time that is past
 		return pxe.Boot{Action: pxe.Address, Why: pxe.ReasonHeld, Stranger: true}, nil
 	}
-	if !c.Script && !c.Files && p.missed.lately(c.MAC.String(), time.Now()) {
-		return p.stranger(c), nil
-	}
-	n, port, err := p.Engine.NodeByMAC(ctx, c.MAC.String())
-	if errors.Is(err, node.ErrNotFound) {
-		p.missed.note(c.MAC.String(), time.Now())
-		return p.stranger(c), nil
-	}
-	if err != nil {
-		return pxe.Boot{}, err
-	}
+	l, err := p.lookUp(ctx, c)
+	return l.boot, err
+}
+
+// boot answers the machine of a node.
+func (p *Policy) boot(ctx context.Context, c pxe.Client, n node.Node, port node.Port) (boot pxe.Boot, err error) {
 	// Anybody can have such a node made, with ports of any name.
 	defer func() { boot.Stranger = plan.Undecided(n) }()
 	switch {
@@ -118,9 +111,12 @@ func (p *Policy) stranger(c pxe.Client) pxe.Boot {
 	case p.Kernel == "" || p.Initrd == "":
 		return pxe.Boot{Action: pxe.Ignore, Why: pxe.ReasonNoRamdisk}
 	}
-	words := append([]string{"BOOTIF=" + c.MAC.String()}, p.inspection("")...)
-	return pxe.Boot{Action: pxe.Ramdisk, Kernel: p.Kernel, Initrd: p.Initrd, Cmdline: p.finish(words, p.Append),
-		Stranger: true}
+	boot := pxe.Boot{Action: pxe.Ramdisk, Kernel: p.Kernel, Initrd: p.Initrd, Stranger: true}
+	if c.Script {
+		words := append([]string{"BOOTIF=" + c.MAC.String()}, p.inspection("")...)
+		boot.Cmdline = p.finish(words, p.Append)
+	}
+	return boot
 }
 
 // instance boots what the machine runs as its workload.
@@ -235,21 +231,17 @@ const otherPort = "boot asked for by another port"
 // Reached takes note of a boot stage.
 func (p *Policy) Reached(ctx context.Context, c pxe.Client, s pxe.Stage) {
 	name, detail := string(s), c.Detail
-	if p.missed.lately(c.MAC.String(), time.Now()) {
+	l, err := p.lookUp(ctx, pxe.Client{MAC: c.MAC})
+	if l.node == "" { // nobody has enrolled it
+		if err != nil {
+			p.Log.Warn("boot stage not noted", "mac", c.MAC.String(), "stage", s, "err", err)
+		}
 		return
 	}
-	if c.Firmware != pxe.System {
-		n, port, err := p.Engine.NodeByMAC(ctx, c.MAC.String())
-		if errors.Is(err, node.ErrNotFound) { // nobody has enrolled it
-			return
-		}
-		if err == nil && !port.PXEEnabled && plan.WantsRamdisk(n) {
-			name, detail = otherPort,
-				fmt.Sprintf("%s, whose pxe_enabled is false: set it true, or have the firmware boot from a port of which it is",
-					c.MAC)
-		}
+	if l.otherPort && c.Firmware != pxe.System {
+		name, detail = otherPort,
+			fmt.Sprintf("%s, whose pxe_enabled is false: set it true, or have the firmware boot from a port of which it is",
+				c.MAC)
 	}
-	if err := p.Engine.BootStage(ctx, c.MAC.String(), name, detail); err != nil {
-		p.Log.Warn("boot stage not noted", "mac", c.MAC.String(), "stage", s, "err", err)
-	}
+	p.Engine.BootStage(l.node, name, detail)
 }

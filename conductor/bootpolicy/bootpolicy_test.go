@@ -186,7 +186,7 @@ func TestStranger(t *testing.T) {
 			"ipa-inspection-collectors=default,pci-devices ferrite-api-sha256=aa quiet",
 		Stranger: true,
 	}
-	got, err := p.Boot(t.Context(), pxe.Client{MAC: hw})
+	got, err := p.Boot(t.Context(), pxe.Client{MAC: hw, Script: true})
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v, boot (-want +got):\n%s", err, diff)
 	}
@@ -203,7 +203,7 @@ func TestPins(t *testing.T) {
 	hw, _ := net.ParseMAC(mac)
 	for _, pins := range [][]string{{"aa"}, {"bb", "cc"}} {
 		p.Pins = func() []string { return pins }
-		got, err := p.Boot(t.Context(), pxe.Client{MAC: hw})
+		got, err := p.Boot(t.Context(), pxe.Client{MAC: hw, Script: true})
 		if want := " ferrite-api-sha256=" + strings.Join(pins, ",") + " "; err != nil ||
 			!strings.Contains(got.Cmdline, want) {
 			t.Errorf("command line %q (%v), want it to say%s", got.Cmdline, err, want)

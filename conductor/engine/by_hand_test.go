@@ -72,7 +72,7 @@ func TestByHand(t *testing.T) {
 					t.Errorf("it waits for %q (%v), want %q", st.WaitingFor, err, tc.asks)
 				}
 				if tc.stage != "" {
-					w.must(w.e.BootStage(w.ctx, macOf(n.UUID), tc.stage, ""))
+					w.e.BootStage(n.UUID, tc.stage, "")
 				}
 				if tc.word != "" {
 					var r *node.Refusal

@@ -2,7 +2,6 @@ package ramdisk
 
 import (
 	"context"
-	"errors"
 	"net/netip"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
@@ -20,36 +19,32 @@ func (e *Ramdisks) portsAt(ctx context.Context, address string) ([]node.Port, er
 	return e.Store.Ports(ctx, node.PortQuery{Address: address})
 }
 
+// PortByMAC returns the port with this address; node.ErrNotFound when there is none.
+func (e *Ramdisks) PortByMAC(ctx context.Context, mac string) (node.Port, error) {
+	ports, err := e.portsAt(ctx, mac)
+	if err != nil {
+		return node.Port{}, err
+	}
+	if len(ports) == 0 {
+		return node.Port{}, node.ErrNotFound
+	}
+	return ports[0], nil
+}
+
 // NodeByMAC returns the node that has a port with this address;
 // node.ErrNotFound when none has.
 func (e *Ramdisks) NodeByMAC(ctx context.Context, mac string) (node.Node, node.Port, error) {
-	ports, err := e.portsAt(ctx, mac)
+	port, err := e.PortByMAC(ctx, mac)
 	if err != nil {
-		return node.Node{}, node.Port{}, err
+		return node.Node{}, port, err
 	}
-	if len(ports) == 0 {
-		return node.Node{}, node.Port{}, node.ErrNotFound
-	}
-	n, err := e.Store.Node(ctx, ports[0].NodeUUID)
-	return n, ports[0], err
+	n, err := e.Store.Node(ctx, port.NodeUUID)
+	return n, port, err
 }
 
-// BootStage takes note of how far a known machine has come. It is kept in
+// BootStage takes note of how far the machine of a node has come. It is kept in
 // memory: a flood of boot requests writes nothing.
-func (e *Ramdisks) BootStage(ctx context.Context, mac, name, detail string) error {
-	n, _, err := e.NodeByMAC(ctx, mac)
-	if errors.Is(err, node.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	e.Memory.Stage(n.UUID, core.BootStage{Name: name, Detail: nodeapi.MaskText(detail), At: e.Now()}, false)
-	return nil
-}
-
-// MediumRead takes note of how far a machine has come that boots from a medium.
-func (e *Ramdisks) MediumRead(uuid, name, detail string) {
+func (e *Ramdisks) BootStage(uuid, name, detail string) {
 	e.Memory.Stage(uuid, core.BootStage{Name: name, Detail: nodeapi.MaskText(detail), At: e.Now()}, false)
 }
 

@@ -1,0 +1,78 @@
+package bootpolicy
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/pxe"
+)
+
+const (
+	// lookUpFor is how long the answer to a machine is taken for what it was: a machine asks DHCP twice within
+	// milliseconds, and each answer is a boot stage. For its script and files it is looked for anew.
+	lookUpFor  = 250 * time.Millisecond
+	maxLookUps = 2048
+)
+
+// lookUp is what a machine gets that asks for an address.
+type lookUp struct {
+	at        time.Time
+	node      string // its UUID; "" for one that nobody has enrolled
+	otherPort bool   // the node waits for a ramdisk, and this port is not for booting
+	boot      pxe.Boot
+}
+
+// lookUps are the machines that were looked for a moment ago: queries are most of the cost of an answer. The zero value
+// is ready.
+type lookUps struct {
+	mu    sync.Mutex
+	of    map[string]lookUp // by MAC
+	older map[string]lookUp // of before
+}
+
+// note remembers what was found.
+func (u *lookUps) note(mac string, l lookUp) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.of == nil || len(u.of) >= maxLookUps {
+		u.older, u.of = u.of, map[string]lookUp{}
+	}
+	u.of[mac] = l
+}
+
+func (u *lookUps) lately(mac string, now time.Time) (lookUp, bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	l, seen := u.of[mac]
+	if !seen {
+		l, seen = u.older[mac]
+	}
+	return l, seen && now.Sub(l.at) < lookUpFor
+}
+
+// lookUp finds the node of a machine and what that boots. With the error of the latter it still tells the node.
+func (p *Policy) lookUp(ctx context.Context, c pxe.Client) (lookUp, error) {
+	mac, now, toBoot := c.MAC.String(), time.Now(), c.Script || c.Files
+	if l, known := p.looked.lately(mac, now); known && !toBoot {
+		return l, nil
+	}
+	l := lookUp{at: now}
+	n, port, err := p.Engine.NodeByMAC(ctx, mac)
+	switch {
+	case errors.Is(err, node.ErrNotFound):
+		l.boot, err = p.stranger(c), nil
+	case err == nil:
+		l.node, l.otherPort = n.UUID, !port.PXEEnabled && plan.WantsRamdisk(n)
+		l.boot, err = p.boot(ctx, c, n, port)
+	}
+	if err == nil && !toBoot {
+		kept := l
+		kept.boot.Overlay, kept.boot.Cmdline = "", "" // nobody reads them before the script
+		p.looked.note(mac, kept)
+	}
+	return l, err
+}

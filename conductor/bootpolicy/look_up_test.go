@@ -1,0 +1,33 @@
+package bootpolicy
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// TestLookUps: a machine that was looked for is remembered for a moment, and of many who ask a bounded number.
+func TestLookUps(t *testing.T) {
+	var u lookUps
+	now := time.Unix(0, 0)
+	lately := func(mac string, at time.Time) bool {
+		_, is := u.lately(mac, at)
+		return is
+	}
+	if lately("a", now) {
+		t.Error("one that nobody looked for is remembered")
+	}
+	u.note("a", lookUp{at: now})
+	if !lately("a", now.Add(lookUpFor-1)) || lately("a", now.Add(lookUpFor)) || lately("b", now) {
+		t.Error("one that was looked for is not remembered as long as it should be")
+	}
+	for i := range 3 * maxLookUps {
+		u.note(fmt.Sprint(i), lookUp{at: now})
+		if i > 0 && !lately(fmt.Sprint(i-1), now) {
+			t.Fatal("many who ask have the last one forgotten")
+		}
+	}
+	if n := len(u.of) + len(u.older); n > 2*maxLookUps {
+		t.Errorf("%d are remembered", n)
+	}
+}
