@@ -45,8 +45,12 @@ func (p *Pool) probes(st *stock, now time.Time) (all []netip.Addr) {
 	return all
 }
 
-// silent notes that a probe of an address got no answer.
-func (p *Pool) silent(st *stock, a netip.Addr, now time.Time) { st.probed[a] = now }
+// silent notes that a probe of an address got no answer, unless it was lent meanwhile.
+func (p *Pool) silent(st *stock, a netip.Addr, now time.Time) {
+	if hw, held := p.holder[st.place(a)]; !held || !p.entries[hw].live(now) {
+		st.probed[a] = now
+	}
+}
 
 // answered notes that a host answered at an address: it is set aside. An address that was lent meanwhile stays lent. A
 // machine that still uses what it was lent before keeps that; by is zero where the machine is not known.

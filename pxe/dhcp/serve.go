@@ -191,9 +191,12 @@ func (s *Server) handle(ctx context.Context, req *dhcpv4.DHCPv4, peer netip.Addr
 	turn.Unlock()
 	defer func() { s.conf.Recorder.Record(e) }()
 	s.neighbours.noted(e, "named in a "+e.Message)
-	log := s.conf.Log.With("mac", c.MAC.String(), "firmware", c.Firmware, "request", req.MessageType().String())
+	debug := s.conf.Log.Enabled(ctx, slog.LevelDebug) // a line's words cost more than an answer's
 	if reply == nil {
-		log.Debug("dhcp request not answered", "detail", c.Detail, "from", peer)
+		if debug {
+			s.conf.Log.Debug("dhcp request not answered", "mac", c.MAC.String(), "firmware", c.Firmware, "request", e.Message,
+				"detail", c.Detail, "from", peer)
+		}
 		return
 	}
 	// Before the reply is out, so that stages are reported in their order. An
@@ -211,8 +214,10 @@ func (s *Server) handle(ctx context.Context, req *dhcpv4.DHCPv4, peer netip.Addr
 		s.complain("dhcp reply not sent", "mac", c.MAC.String(), "to", r.to, "err", err)
 		return
 	}
-	log.Debug("dhcp reply", "reply", reply.MessageType().String(), "ip", c.IP, "file",
-		reply.BootFileNameOption(), "to", r.to)
+	if debug {
+		s.conf.Log.Debug("dhcp reply", "mac", c.MAC.String(), "firmware", c.Firmware, "request", e.Message,
+			"reply", reply.MessageType().String(), "ip", c.IP, "file", reply.BootFileNameOption(), "to", r.to)
+	}
 }
 
 func stageOf(reply *dhcpv4.DHCPv4) (pxe.Stage, bool) {

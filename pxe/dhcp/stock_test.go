@@ -116,6 +116,9 @@ func TestProbedFirst(t *testing.T) {
 	if p.answered(st, ip("10.77.0.100"), hwaddr{2}, now) {
 		t.Error("an address that was lent meanwhile is set aside")
 	}
+	if p.silent(st, ip("10.77.0.100"), now); len(st.probed) != 0 {
+		t.Error("an address that was lent meanwhile counts as a free one: every request would look for such")
+	}
 	if !p.answered(st, ip("10.77.0.101"), hwaddr{2}, now) || !p.answered(st, ip("10.77.0.103"), hwaddr(mac(9)), now) {
 		t.Error("an address in use is not set aside")
 	}

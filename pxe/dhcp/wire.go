@@ -8,7 +8,6 @@ import (
 	"net/netip"
 
 	"github.com/ferrite-metal/ferrite/pxe/socket"
-	"golang.org/x/net/ipv4"
 	"golang.org/x/sys/unix"
 )
 
@@ -16,9 +15,9 @@ import (
 // a packet socket for clients that have no address yet.
 type wire struct {
 	udp   *net.UDPConn
-	out   *ipv4.PacketConn
-	raw   int // packet socket; negative: none
-	index int // of the interface; 0: none
+	oob   []byte // has the kernel send from the server identifier, also when the interface has other addresses
+	raw   int    // packet socket; negative: none
+	index int    // of the interface; 0: none
 	from  netip.AddrPort
 }
 
@@ -44,7 +43,8 @@ func openWire(ctx context.Context, iface string, server netip.Addr, port uint16,
 	if err != nil {
 		return nil, err
 	}
-	w.udp, w.out = udp, ipv4.NewPacketConn(udp)
+	w.udp = udp
+	w.oob = unix.PktInfo4(&unix.Inet4Pktinfo{Ifindex: int32(w.index), Spec_dst: server.As4()})
 	if iface == "" {
 		return w, nil
 	}
@@ -69,9 +69,7 @@ func (w *wire) send(b []byte, r route, peer netip.AddrPort) error {
 		copy(to.Addr[:], r.mac)
 		return unix.Sendto(w.raw, datagram(w.from, r.to, b), 0, to)
 	default:
-		// The source must be the server identifier, also when the interface has other addresses.
-		cm := &ipv4.ControlMessage{Src: w.from.Addr().AsSlice(), IfIndex: w.index}
-		_, err := w.out.WriteTo(b, cm, net.UDPAddrFromAddrPort(r.to))
+		_, _, err := w.udp.WriteMsgUDPAddrPort(b, w.oob, r.to)
 		return err
 	}
 }
