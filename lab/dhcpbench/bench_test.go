@@ -15,8 +15,9 @@ import (
 
 var (
 	program = flag.String("ferrite", "bin/ferrite", "the conductor's program")
-	only    = flag.String("only", "", "measure this server alone: ferrite or kea")
+	only    = flag.String("only", "", "measure this server alone: ferrite, enrolled (its machines are) or kea")
 	leases  = flag.Int("leases", 60000, "leases on record before the second measurement")
+	rounds  = flag.Int("rounds", 1, "how often all are measured, one after the other")
 	atATime = flag.Int("at-a-time", 256, "clients that ask at a time")
 	during  = flag.Duration("time", 10*time.Second, "time of a measurement")
 )
@@ -35,23 +36,25 @@ func TestMeasuredDHCP(t *testing.T) {
 		}
 		return
 	}
-	for _, s := range []server{ferrite(*program), kea()} {
-		if *only != "" && *only != s.name {
-			continue
-		}
-		if err := measure(t.Context(), t.TempDir(), s); err != nil {
-			t.Errorf("%s: %v", s.name, err)
+	for range *rounds {
+		for _, s := range []server{ferrite("ferrite", *program, 0), kea(), ferrite("enrolled", *program, 2**leases)} {
+			if *only != "" && *only != s.name {
+				continue
+			}
+			if err := measure(t.Context(), t.TempDir(), s); err != nil {
+				t.Errorf("%s: %v", s.name, err)
+			}
 		}
 	}
 }
 
 // measure starts a server on an empty store, and asks it with none and with many leases on record.
 func measure(ctx context.Context, dir string, s server) error {
-	end, err := s.start(ctx, dir)
+	r, err := s.start(ctx, dir)
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer r.end()
 	l, err := newLoad()
 	if err != nil {
 		return err
@@ -60,17 +63,30 @@ func measure(ctx context.Context, dir string, s server) error {
 	if err := l.await(ctx); err != nil {
 		return err
 	}
-	show := func(before int, r result) {
-		fmt.Printf("%-8s %6d leases before: %6.0f clients/s, %.2f %% without an address, median %v, 99 %% within %v\n",
-			s.name, before, float64(r.done)/r.took.Seconds(), 100*float64(r.lost)/float64(max(1, r.done+r.lost)), r.at(50),
-			r.at(99))
+	if err := s.show(ctx, r, l); err != nil {
+		return err
 	}
-	before := l.done
-	show(before, l.ask(ctx, *atATime, *during, 0))
 	if more := *leases - l.done; more > 0 {
 		l.ask(ctx, *atATime, time.Hour, more)
 	}
-	before = l.done
-	show(before, l.ask(ctx, *atATime, *during, 0))
+	return s.show(ctx, r, l)
+}
+
+// show measures once, and prints the result.
+func (s server) show(ctx context.Context, r *running, l *load) error {
+	before := l.done
+	used, err := r.cpu()
+	if err != nil {
+		return err
+	}
+	got := l.ask(ctx, *atATime, *during, 0)
+	now, err := r.cpu()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%-8s %6d leases before: %6.0f clients/s, %.2f %% without an address, median %v, 99 %% within %v, "+
+		"%v of a processor each\n", s.name, before, float64(got.done)/got.took.Seconds(),
+		100*float64(got.lost)/float64(max(1, got.done+got.lost)), got.at(50), got.at(99),
+		((now - used) / time.Duration(max(1, got.done))).Round(time.Microsecond))
 	return ctx.Err()
 }

@@ -176,9 +176,12 @@ func (l *load) exchange(req *dhcpv4.DHCPv4, want dhcpv4.MessageType, answers cha
 	return nil
 }
 
+func macOf(n uint32) net.HardwareAddr {
+	return net.HardwareAddr{2, 0xfe, byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}
+}
+
 func request(n uint32, t dhcpv4.MessageType) *dhcpv4.DHCPv4 {
-	mac := net.HardwareAddr{2, 0xfe, byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}
-	p, err := dhcpv4.New(dhcpv4.WithMessageType(t), dhcpv4.WithHwAddr(mac), dhcpv4.WithRelay(net.ParseIP(ours)),
+	p, err := dhcpv4.New(dhcpv4.WithMessageType(t), dhcpv4.WithHwAddr(macOf(n)), dhcpv4.WithRelay(net.ParseIP(ours)),
 		dhcpv4.WithOption(dhcpv4.OptClassIdentifier("PXEClient:Arch:00007:UNDI:003016")))
 	if err != nil { // no random numbers
 		panic(fmt.Sprint("dhcpbench: ", err))

@@ -3,6 +3,7 @@
 package dhcpbench
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // The link. The pool has room for all clients of a run, half of it for those that nobody has enrolled.
@@ -27,11 +29,17 @@ const (
 type server struct {
 	name string
 	// command writes what the server needs into a folder, and returns how it is started.
-	command func(dir string) ([]string, error)
+	command func(ctx context.Context, dir string) ([]string, error)
 }
 
-func ferrite(program string) server {
-	return server{name: "ferrite", command: func(dir string) ([]string, error) {
+// ferrite is the conductor, with as many enrolled machines.
+func ferrite(name, program string, enrolled int) server {
+	return server{name: name, command: func(ctx context.Context, dir string) ([]string, error) {
+		if enrolled > 0 {
+			if err := enroll(ctx, filepath.Join(dir, "data"), enrolled); err != nil {
+				return nil, err
+			}
+		}
 		for _, file := range []string{"kernel", "initrd"} { // nobody fetches them
 			if err := os.WriteFile(filepath.Join(dir, file), []byte(file), 0o600); err != nil {
 				return nil, err
@@ -52,7 +60,7 @@ const keaConf = `{"Dhcp4": {"interfaces-config": {"interfaces": ["` + linkTheirs
 "loggers": [{"name": "kea-dhcp4", "severity": "ERROR", "output_options": [{"output": "%[1]s/log"}]}]}}`
 
 func kea() server {
-	return server{name: "kea", command: func(dir string) ([]string, error) {
+	return server{name: "kea", command: func(_ context.Context, dir string) ([]string, error) {
 		conf := filepath.Join(dir, "kea.conf")
 		return []string{"env", "KEA_PIDFILE_DIR=" + dir, "KEA_LOCKFILE_DIR=" + dir, "kea-dhcp4", "-c", conf},
 			os.WriteFile(conf, fmt.Appendf(nil, keaConf, dir), 0o600)
@@ -60,8 +68,8 @@ func kea() server {
 }
 
 // start starts a server in a network namespace of its own, with a link to this one.
-func (s server) start(ctx context.Context, dir string) (func(), error) {
-	words, err := s.command(dir)
+func (s server) start(ctx context.Context, dir string) (*running, error) {
+	words, err := s.command(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -98,13 +106,37 @@ func (s server) start(ctx context.Context, dir string) (func(), error) {
 		end()
 		return nil, err
 	}
-	return func() {
+	return &running{pid: cmd.Process.Pid, end: func() {
 		text, _ := os.ReadFile(log.Name()) // for people
 		end()
 		if lines := strings.Split(strings.TrimSpace(string(text)), "\n"); os.Getenv("DHCPBENCH_LOG") != "" {
 			fmt.Fprintln(os.Stderr, strings.Join(lines[max(0, len(lines)-20):], "\n"))
 		}
-	}, nil
+	}}, nil
+}
+
+// running is a server's process, which replaced the shell that waited for its link.
+type running struct {
+	pid int
+	end func()
+}
+
+// cpu is the time that the process had on processors, of its own and in the kernel: proc(5), fields 14 and 15 of stat.
+func (r *running) cpu() (all time.Duration, err error) {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(r.pid), "stat"))
+	if err != nil {
+		return 0, err
+	}
+	const user, system, tick = 11, 12, 10 * time.Millisecond // behind the name, which may hold anything
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+2:]))
+	for _, i := range []int{user, system} {
+		n, err := strconv.Atoi(fields[i])
+		if err != nil {
+			return 0, err
+		}
+		all += time.Duration(n) * tick
+	}
+	return all, nil
 }
 
 func ip(ctx context.Context, args string) error {

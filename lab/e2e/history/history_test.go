@@ -101,9 +101,9 @@ func (w *world) again(m *member) {
 	m.start()
 }
 
-func newWorld(t *testing.T, settings ...string) *world {
+func newWorld(t *testing.T) *world {
 	t.Helper()
-	server := postgrestest.New(t, settings...)
+	server := postgrestest.New(t)
 	key := filepath.Join(t.TempDir(), "cluster-key")
 	if err := os.WriteFile(key, []byte(strings.Repeat("0123456789abcdef", 3)), 0o600); err != nil {
 		t.Fatal(err)
