@@ -92,12 +92,12 @@ type Server struct {
 	logged   *ratelimit.Limiter[string] // bytes, by node
 }
 
-// maxRequests bounds the requests of agents, and of whoever calls as they do, at a
-// time, so that operators find room among the connections to the API; maxEach
-// those of one address, which may be a router with a rack behind it.
+// MostRequests bounds the requests of agents, and of whoever calls as they do, at a
+// time, so that others find room among the connections to the API; maxEach those of
+// one address, which may be a router with a rack behind it.
 const (
-	maxRequests = 768
-	maxEach     = 64
+	MostRequests = 384
+	maxEach      = 64
 )
 
 // maxDecoding bounds the inspections taken in at a time: each is up to 16 MiB of
@@ -135,7 +135,7 @@ func NewServer(o Options) *Server {
 	}
 	return &Server{
 		conductor: o.Conductor, heartbeat: o.HeartbeatTimeout, biosBootloader: o.BIOSBootloader, callbackPath: o.CallbackPath,
-		share:    connlimit.NewShare(maxRequests, maxEach),
+		share:    connlimit.NewShare(MostRequests, maxEach),
 		failures: ratelimit.New[netip.Addr](o.FailureRate, o.FailureBurst, o.Now), decoding: make(chan struct{}, maxDecoding),
 		unknown: ratelimit.New[netip.Addr](unknownRate, unknownBurst, o.Now),
 		logs:    o.Logs, logged: ratelimit.New[string](o.LogRate, o.LogBurst, o.Now),

@@ -19,6 +19,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/console"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -70,6 +71,8 @@ type Options struct {
 	// ends with it, and answers without an end of their own, such as a followed
 	// log. Never when nil.
 	Stopping context.Context
+	// Streams is the pool of the places for answers without an end; nil for no bounds.
+	Streams *connlimit.Streams
 	// PublicURL is the URL by which clients reach the API: see rest.Options.
 	PublicURL string
 	// CacheBytes bounds the rendered answers that are kept; 8 MiB when 0.
@@ -108,7 +111,7 @@ func New(o Options) *API {
 		o.Stopping = context.Background()
 	}
 	rules := auth.NewRules()
-	a := &API{top: resources(), viewers: auth.NewStreams(consoleShares())}
+	a := &API{top: resources(), viewers: auth.NewStreams("consoles", o.Streams)}
 	at := access{conductor: patient{o.Conductor, o.LockedInterval, o.Stopping.Done()}, hosts: o.Hosts}
 	var record rest.Audit
 	var auditing *auditor
@@ -175,7 +178,8 @@ func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []re
 		&stepResource{access: at, conductor: c},
 		&sensorResource{access: at, conductor: c},
 		&eraseReportResource{access: at, conductor: c},
-		&logResource{access: at, auth: o.Auth, logs: o.Logs, readers: auth.NewStreams(logShares()), stopping: o.Stopping},
+		&logResource{access: at, auth: o.Auth, logs: o.Logs, readers: auth.NewStreams("logs", o.Streams),
+			stopping: o.Stopping},
 		&socketResource{access: at, auth: o.Auth, consoles: o.Consoles, viewers: viewers, stopping: o.Stopping,
 			origins: rest.Origins(o.PublicURL)},
 		&holdResource{c},
@@ -184,9 +188,9 @@ func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []re
 		&userResource{at, o.Users},
 		&callResource{at, o.Calls},
 		&leaseResource{access: at, conductor: c, boot: o.Boot},
-		&bootWatchResource{access: at, auth: o.Auth, boot: o.BootWatch, readers: auth.NewStreams(bootWatchShares()),
+		&bootWatchResource{access: at, auth: o.Auth, boot: o.BootWatch, readers: auth.NewStreams("boot watches", o.Streams),
 			stopping: o.Stopping},
-		&eventStreamResource{access: at, auth: o.Auth, events: o.Events, readers: auth.NewStreams(eventShares()),
+		&eventStreamResource{access: at, auth: o.Auth, events: o.Events, readers: auth.NewStreams("events", o.Streams),
 			stopping: o.Stopping},
 		&auditResource{access: at, audit: o.Audit},
 		&imageResource{access: at, images: o.Images},

@@ -20,9 +20,6 @@ type bootWatchResource struct {
 	stopping context.Context //nolint:containedctx // ends all streams
 }
 
-// bootWatchShares is who may watch how often at a time.
-func bootWatchShares() auth.Shares { return auth.Shares{All: 32, User: 4} }
-
 func (h *bootWatchResource) routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/boot/watch",
@@ -53,7 +50,7 @@ func (h *bootWatchResource) watch(c *rest.Call) error {
 	}
 	open, cancel := context.WithTimeout(c.Request().Context(), followTime)
 	defer cancel()
-	ctx, end, err := h.readers.Open(open, c.Caller, func(context.Context) error {
+	ctx, end, err := h.readers.Open(open, c.Response(), c.Request(), c.Caller, func(context.Context) error {
 		return auth.Same(h.auth, c.Request(), c.Caller)
 	})
 	if err != nil {
@@ -78,6 +75,6 @@ func (h *bootWatchResource) watch(c *rest.Call) error {
 	if err != nil && (ctx.Err() == nil || !c.Response().Committed) {
 		return err
 	}
-	out.begin() // at its end the text so far is whole: readers follow on by another request
+	out.ends(ctx) // at its end the text so far is whole: readers follow on by another request
 	return nil
 }

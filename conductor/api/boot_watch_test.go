@@ -14,6 +14,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -93,7 +94,10 @@ func TestBootWatchEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				users := &revocable{}
-				w := newAtWork(t, func(o *api.Options) { o.Auth, o.BootWatch = users, bootWatch{} })
+				w := newAtWork(t, func(o *api.Options) {
+					o.Auth, o.BootWatch = users, bootWatch{}
+					o.Streams = connlimit.NewStreams(connlimit.StreamLimits{User: 4}, nil)
+				})
 				began := time.Now()
 				ended := make(chan time.Duration, 4)
 				for range 4 {

@@ -22,9 +22,6 @@ const (
 	consoleWrite = 30 * time.Second // for one message
 )
 
-// consoleShares is who may view how many consoles at a time.
-func consoleShares() auth.Shares { return auth.Shares{All: 1024, Project: 512, User: 256} }
-
 // socketResource is the serial consoles of nodes.
 type socketResource struct {
 	access
@@ -63,13 +60,14 @@ func (h *socketResource) view(c *rest.Call) error {
 		return nodeapi.NewFault(http.StatusUpgradeRequired,
 			"A console is a WebSocket with the subprotocol %s: use ferrite node console %s", nodeapi.ConsoleProtocol, n.UUID)
 	}
-	ctx, end, err := h.viewers.Open(context.WithoutCancel(c.Request().Context()), c.Caller, func(context.Context) error {
-		if err := auth.Same(h.auth, c.Request(), c.Caller); err != nil {
+	ctx, end, err := h.viewers.Open(context.WithoutCancel(c.Request().Context()), c.Response(), c.Request(), c.Caller,
+		func(context.Context) error {
+			if err := auth.Same(h.auth, c.Request(), c.Caller); err != nil {
+				return err
+			}
+			_, err := h.node(c)
 			return err
-		}
-		_, err := h.node(c)
-		return err
-	})
+		})
 	if err != nil {
 		return err
 	}
@@ -173,6 +171,9 @@ func serveConsole(ctx context.Context, cancel func(), stopping context.Context, 
 		case auth.Revoked(ctx):
 			_ = socket.Close(websocket.StatusPolicyViolation, "the right to this console has ended")
 			return
+		case auth.GaveWay(ctx) != nil:
+			_ = socket.Close(websocket.StatusTryAgainLater, closeText(auth.GaveWay(ctx).Error()))
+			return
 		case ctx.Err() != nil: // the client has gone
 			_ = socket.Close(websocket.StatusNormalClosure, "")
 			return
@@ -193,6 +194,9 @@ func serveConsole(ctx context.Context, cancel func(), stopping context.Context, 
 		}
 	}
 }
+
+// closeText is the beginning of a text that a close frame has room for (RFC 6455, 5.5).
+func closeText(text string) string { return strings.ToValidUTF8(text[:min(len(text), 123)], "") }
 
 func sendEvent(ctx context.Context, socket *websocket.Conn, e nodeapi.ConsoleEvent) error {
 	text, err := json.Marshal(e)

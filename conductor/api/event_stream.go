@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -28,9 +29,6 @@ type eventStreamResource struct {
 	readers  *auth.Streams
 	stopping context.Context //nolint:containedctx // ends all streams
 }
-
-// eventShares is who may follow how often at a time.
-func eventShares() auth.Shares { return auth.Shares{All: 1000, Project: 200, User: 1000} }
 
 // The times of a stream.
 const (
@@ -86,7 +84,7 @@ func (h *eventStreamResource) stream(c *rest.Call) error {
 	q.See = visibleEvents(c, asked)
 	open, cancel := context.WithTimeout(c.Request().Context(), followTime)
 	defer cancel()
-	ctx, end, err := h.readers.Open(open, c.Caller, func(context.Context) error {
+	ctx, end, err := h.readers.Open(open, c.Response(), c.Request(), c.Caller, func(context.Context) error {
 		return auth.Same(h.auth, c.Request(), c.Caller)
 	})
 	if err != nil {
@@ -144,11 +142,22 @@ func (h *eventStreamResource) send(ctx context.Context, c *rest.Call, q events.Q
 		}
 		return emit(written(found, sse))
 	})
+	if way := auth.GaveWay(ctx); way != nil && c.Response().Committed {
+		return emit(written([]events.Event{lastEvent(way)}, sse))
+	}
 	if err == nil || ctx.Err() != nil && c.Response().Committed {
 		out.begin()
 		return nil // the text so far is whole: readers follow on by another request
 	}
 	return cursorFault(err)
+}
+
+// lastEvent says why a stream ends before its time. It has no cursor: readers go on after the one before.
+func lastEvent(why error) events.Event {
+	e := events.Event{Type: nodeapi.EventStreamEnded}
+	e.Line, _ = json.Marshal(nodeapi.Event{Type: e.Type, At: time.Now().UTC().Format(time.RFC3339Nano),
+		Notes: []nodeapi.EventNote{{Severity: "WARNING", Text: why.Error()}}}) // strings always encode
+	return e
 }
 
 // cursorFault is the answer for a cursor that nothing follows.

@@ -1,10 +1,13 @@
 package api
 
 import (
+	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // Routes is the route table, as the policy names its rows.
@@ -42,4 +45,15 @@ func (a *API) Unrouted(mounts map[string]rest.Handler) (prefixes []string) {
 		}
 	}
 	return prefixes
+}
+
+// Endless is the paths of the routes that answer without an end.
+func (a *API) Endless() (paths []string) {
+	for _, r := range a.routes() {
+		follows := slices.ContainsFunc(r.Wire.Query, func(q rest.Argument) bool { return q.Name == "follow" })
+		if follows || r.Wire.Status == http.StatusSwitchingProtocols || r.Wire.Media == nodeapi.MediaEvents {
+			paths = append(paths, r.Path)
+		}
+	}
+	return paths
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -39,7 +40,7 @@ func (withDeadlines) SetReadDeadline(time.Time) error  { return nil }
 func (withDeadlines) SetWriteDeadline(time.Time) error { return nil }
 
 // TestFollowedLogEnds: a followed log ends with the right to it, when the
-// conductor stops, and after half an hour in any case; a user has four.
+// conductor stops, and after half an hour in any case.
 func TestFollowedLogEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		end   func(*atWork, *revocable)
@@ -52,7 +53,10 @@ func TestFollowedLogEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				users := &revocable{}
-				w := newAtWork(t, func(o *api.Options) { o.Auth, o.Logs = users, quietLogs{} })
+				w := newAtWork(t, func(o *api.Options) {
+					o.Auth, o.Logs = users, quietLogs{}
+					o.Streams = connlimit.NewStreams(connlimit.StreamLimits{User: 4}, nil)
+				})
 				began := time.Now()
 				follow := func() (code int, took time.Duration) {
 					r := httptest.NewRequestWithContext(t.Context(), http.MethodGet,

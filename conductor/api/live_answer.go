@@ -1,10 +1,12 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
+	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -34,6 +36,17 @@ func (a *liveAnswer) begin() {
 	r.Header().Set("X-Content-Type-Options", "nosniff") // what machines say is no page
 	nodeapi.Unbuffered(r.Header())
 	r.WriteHeader(http.StatusOK)
+}
+
+// endedTrailer says why an answer ended before its time, where its media type has no word for it.
+const endedTrailer = http.TrailerPrefix + "Ferrite-Ended"
+
+// ends is the end of an answer that is whole so far.
+func (a *liveAnswer) ends(ctx context.Context) {
+	a.begin()
+	if err := auth.GaveWay(ctx); err != nil {
+		a.c.Response().Header().Set(endedTrailer, err.Error())
+	}
 }
 
 // emit sends a piece, or the header alone.

@@ -26,9 +26,6 @@ type logResource struct {
 	stopping context.Context //nolint:containedctx // ends all streams
 }
 
-// logShares is who may read how many logs at a time.
-func logShares() auth.Shares { return auth.Shares{All: 64, Project: 16, User: 4} }
-
 func (h *logResource) routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/nodes/:node/logs",
@@ -53,7 +50,7 @@ func (h *logResource) readLog(c *rest.Call) error {
 	}
 	open, cancel := context.WithTimeout(c.Request().Context(), followTime)
 	defer cancel()
-	ctx, end, err := h.readers.Open(open, c.Caller, func(context.Context) error {
+	ctx, end, err := h.readers.Open(open, c.Response(), c.Request(), c.Caller, func(context.Context) error {
 		if err := auth.Same(h.auth, c.Request(), c.Caller); err != nil {
 			return err
 		}
@@ -78,6 +75,6 @@ func (h *logResource) readLog(c *rest.Call) error {
 	if err != nil && (ctx.Err() == nil || !c.Response().Committed) {
 		return err
 	}
-	out.begin() // at its end the text so far is whole: readers follow on by another request
+	out.ends(ctx) // at its end the text so far is whole: readers follow on by another request
 	return nil
 }

@@ -7,50 +7,48 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
-
-// Shares bounds the answers without an end of their own, such as watches and
-// followed logs, that are given at a time: in all, to the users of one project,
-// and to one user. 0 is no bound.
-type Shares struct{ All, Project, User int }
 
 // CheckEvery is how long a stream may outlast the right to it.
 const CheckEvery = 5 * time.Second
 
-// Streams keeps count of such answers, and ends them with the right to them. It
-// is safe for concurrent use.
-type Streams struct {
-	shares Shares
+// streamAgain is when a client that found no place is to ask again, seconds.
+const streamAgain = "5"
 
-	mu       sync.Mutex
-	all      int
-	waiting  chan struct{} // closed when the last place is given back; nil: nobody waits
-	projects map[string]int
-	users    map[string]int
+// Streams are the answers of one kind without an end of their own, such as watches. They have places of the pool of all
+// kinds, and end with the right to them. It is safe for concurrent use.
+type Streams struct {
+	kind string
+	pool *connlimit.Streams
+
+	mu      sync.Mutex
+	all     int
+	waiting chan struct{} // closed when the last place is given back; nil: nobody waits
 }
 
-// NewStreams makes a Streams in which nobody has a place.
-func NewStreams(s Shares) *Streams {
-	return &Streams{shares: s, projects: map[string]int{}, users: map[string]int{}}
+// NewStreams makes the streams of a kind, which counts in the pool of all; without bounds when that is nil.
+func NewStreams(kind string, pool *connlimit.Streams) *Streams {
+	return &Streams{kind: kind, pool: pool}
 }
 
 // errRevoked ends a stream whose caller has lost the right to it.
 var errRevoked = errors.New("the right to this has ended")
 
-// Open gives a caller, nil where nobody is asked, a place for one answer: a
-// context that ends with ctx, or when allowed, which is asked every CheckEvery,
-// returns an error. Without a place it is a *nodeapi.Fault, 503, that names the
-// share. end gives the place back.
-func (s *Streams) Open(ctx context.Context, c *Caller,
+// Open gives a caller, nil where nobody is asked, a place for the answer to a request: a context that ends with ctx,
+// when allowed, which is asked every CheckEvery, returns an error, or when another reader gets the place (see GaveWay).
+// Without a place it is a *nodeapi.Fault, 503, that names the share. end gives the place back.
+func (s *Streams) Open(ctx context.Context, w http.ResponseWriter, r *http.Request, c *Caller,
 	allowed func(context.Context) error) (_ context.Context, end func(), err error) {
-	if c == nil {
-		c = &Caller{}
-	}
-	if err := s.take(c); err != nil {
-		return nil, nil, err
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
+	leave, err := s.pool.Open(s.reader(r, c), cancel)
+	if err != nil {
+		cancel(nil)
+		w.Header().Set("Retry-After", streamAgain)
+		return nil, nil, nodeapi.NewFault(http.StatusServiceUnavailable, "%v", err)
+	}
+	s.count(1)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -68,48 +66,36 @@ func (s *Streams) Open(ctx context.Context, c *Caller,
 			}
 		}
 	}()
-	return ctx, func() { cancel(nil); <-done; s.give(c) }, nil
+	return ctx, func() { cancel(nil); <-done; leave(); s.count(-1) }, nil
+}
+
+// reader is whose stream a request begins. Where nobody says who it is, that is its address.
+func (s *Streams) reader(r *http.Request, c *Caller) connlimit.Reader {
+	from := nodeapi.From(r)
+	if c == nil {
+		c = &Caller{User: connlimit.Network(from).String()}
+	}
+	return connlimit.Reader{User: c.User, Project: c.Project, Kind: s.kind, Local: from.IsLoopback()}
 }
 
 // Revoked reports whether a stream's context ended with the right to it.
 func Revoked(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errRevoked) }
 
-func (s *Streams) take(c *Caller) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	full := func(have, limit int) bool { return limit > 0 && have >= limit }
-	refuse := func(whose string, limit int) error {
-		return nodeapi.NewFault(http.StatusServiceUnavailable,
-			"%s already %d answers of this kind open: end one, and try again", whose, limit)
+// GaveWay is why a stream's context ended for another reader, nil when it did not.
+func GaveWay(ctx context.Context) error {
+	var way *connlimit.GaveWayError
+	if errors.As(context.Cause(ctx), &way) {
+		return way
 	}
-	switch {
-	case c.User != "" && full(s.users[c.User], s.shares.User):
-		return refuse("User "+c.User+" has", s.shares.User)
-	case c.Project != "" && full(s.projects[c.Project], s.shares.Project):
-		return refuse("Project "+c.Project+" has", s.shares.Project)
-	case full(s.all, s.shares.All):
-		return refuse("The conductor's clients have", s.shares.All)
-	}
-	s.all++
-	s.users[c.User]++
-	s.projects[c.Project]++
 	return nil
 }
 
-func (s *Streams) give(c *Caller) {
+func (s *Streams) count(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.all--; s.all == 0 && s.waiting != nil {
+	if s.all += n; s.all == 0 && s.waiting != nil {
 		close(s.waiting)
 		s.waiting = nil
-	}
-	for _, of := range []struct {
-		counts map[string]int
-		key    string
-	}{{s.users, c.User}, {s.projects, c.Project}} {
-		if of.counts[of.key]--; of.counts[of.key] == 0 {
-			delete(of.counts, of.key)
-		}
 	}
 }
 

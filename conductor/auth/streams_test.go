@@ -4,61 +4,64 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// TestStreamShares: neither a user nor a project takes the places of others, and a
-// place that is given back is there again.
-func TestStreamShares(t *testing.T) {
-	s := auth.NewStreams(auth.Shares{All: 5, Project: 3, User: 2})
-	always := func(context.Context) error { return nil }
-	var ends []func()
-	open := func(user, project, full string) {
+// TestStreamPlaces: streams of all kinds share one pool, by users, or by addresses where nobody says who it is, and the
+// loopback beside it. One that gives way learns why.
+func TestStreamPlaces(t *testing.T) {
+	pool := connlimit.NewStreams(connlimit.StreamLimits{All: 3, User: 2, Loopback: 1}, nil)
+	events, watches := auth.NewStreams("events", pool), auth.NewStreams("watches", pool)
+	open := func(s *auth.Streams, from string, c *auth.Caller, full string) context.Context {
 		t.Helper()
-		_, end, err := s.Open(t.Context(), &auth.Caller{User: user, Project: project}, always)
+		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		r.RemoteAddr = from + ":1"
+		ctx, end, err := s.Open(t.Context(), w, r, c, func(context.Context) error { return nil })
 		var fault *nodeapi.Fault
 		switch {
 		case full == "" && err != nil:
-			t.Fatalf("%s of %s: %v", user, project, err)
+			t.Fatalf("%s: %v", from, err)
 		case full == "":
-			ends = append(ends, end)
-		case !errors.As(err, &fault) || fault.Status != http.StatusServiceUnavailable || !strings.HasPrefix(fault.Text, full):
-			t.Fatalf("%s of %s: %v, want 503 with %q", user, project, err, full)
+			t.Cleanup(end)
+		case !errors.As(err, &fault) || fault.Status != http.StatusServiceUnavailable ||
+			!strings.HasPrefix(fault.Text, full) || w.Header().Get("Retry-After") == "":
+			t.Fatalf("%s: %v, %v, want 503 with %q", from, err, w.Header(), full)
 		}
+		return ctx
 	}
-	open("ann", "blue", "")
-	open("ann", "blue", "")
-	open("ann", "blue", "User ann has already 2")
-	open("bob", "blue", "")
-	open("cid", "blue", "Project blue has already 3")
-	open("dot", "red", "")
-	open("eve", "", "")
-	open("fay", "green", "The conductor's clients have already 5")
-	ends[0]()
-	open("fay", "green", "")
-	for _, end := range ends[1:] {
-		end()
+	ann := &auth.Caller{User: "ann"}
+	first := open(events, "10.0.0.1", ann, "")
+	open(watches, "10.0.0.2", ann, "")
+	open(watches, "10.0.0.2", ann, "user ann: 2")
+	open(watches, "2001:db8::1", nil, "")
+	open(watches, "127.0.0.1", ann, "")
+	open(events, "127.0.0.1", nil, "the loopback: 1")
+	if err := auth.GaveWay(first); err != nil {
+		t.Fatal(err)
 	}
-	for range 2 {
-		open("ann", "blue", "")
+	open(events, "10.0.0.3", &auth.Caller{User: "bob"}, "")
+	if err := auth.GaveWay(first); first.Err() == nil || err == nil || auth.Revoked(first) ||
+		!strings.Contains(err.Error(), "user ann had most, 2") {
+		t.Errorf("the oldest stream of the one with most ends with %v", err)
 	}
-	ends[len(ends)-1]()
-	ends[len(ends)-2]()
 }
 
 // TestStreamEndsWithItsRight: a stream ends soon after the right to it, and not
 // before.
 func TestStreamEndsWithItsRight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := auth.NewStreams(auth.Shares{})
+		s := auth.NewStreams("events", nil)
 		began := time.Now()
-		ctx, end, err := s.Open(t.Context(), nil, func(context.Context) error {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		ctx, end, err := s.Open(t.Context(), nil, r, nil, func(context.Context) error {
 			if time.Since(began) > time.Hour {
 				return errors.New("the user is gone")
 			}

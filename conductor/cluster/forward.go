@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -43,11 +44,14 @@ type Front struct {
 	proxy   *httputil.ReverseProxy
 	local   http.Handler // answers what every member can; nil for nothing
 	isLocal func(r *http.Request) bool
+	streams *connlimit.Streams
 }
 
-// NewFront makes a front. Requests that isLocal picks are answered by local, whoever leads.
-func NewFront(c *Cluster, id Identity, groups Groups, local http.Handler, isLocal func(r *http.Request) bool) *Front {
-	f := &Front{cluster: c, groups: groups, log: c.Log, local: local, isLocal: isLocal}
+// NewFront makes a front. Requests that isLocal picks are answered by local, whoever leads. streams is the pool of the
+// places for answers without an end; nil for no bounds.
+func NewFront(c *Cluster, id Identity, groups Groups, streams *connlimit.Streams, local http.Handler,
+	isLocal func(r *http.Request) bool) *Front {
+	f := &Front{cluster: c, groups: groups, log: c.Log, streams: streams, local: local, isLocal: isLocal}
 	f.proxy = &httputil.ReverseProxy{
 		Rewrite:        rewrite,
 		FlushInterval:  -1,
@@ -145,6 +149,15 @@ func (f *Front) group(r *http.Request) (string, error) {
 func (f *Front) forward(w http.ResponseWriter, r *http.Request, to way, epoch int64) {
 	ctx, cancel := f.cluster.while(context.WithValue(r.Context(), wayKey{}, to), to.group, epoch, nil)
 	defer cancel(nil)
+	if asksEndless(r) { // its leader knows whose it is; here it takes a connection
+		leave, err := f.streams.Open(connlimit.Reader{User: connlimit.Network(nodeapi.From(r)).String(), Kind: "forwarded",
+			Local: nodeapi.From(r).IsLoopback()}, cancel)
+		if err != nil {
+			unavailable(w, err.Error())
+			return
+		}
+		defer leave()
+	}
 	f.proxy.ServeHTTP(&answering{w, http.NewResponseController(w)}, r.WithContext(ctx))
 }
 

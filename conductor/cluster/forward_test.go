@@ -42,7 +42,7 @@ func newMember(t *testing.T, name string, k Key) (m *member, inner string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m = &member{Cluster: c, front: NewFront(c, id, r, nil, nil)}
+	m = &member{Cluster: c, front: NewFront(c, id, r, nil, nil, nil)}
 	m.outer = httptest.NewServer(m.front)
 	t.Cleanup(m.outer.Close)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

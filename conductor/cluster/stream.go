@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // endCleanly has a forwarded answer without an end of its own, such as a watch, end in order when its leader does:
@@ -22,11 +24,17 @@ func endless(answer *http.Response) bool {
 	if answer.ContentLength >= 0 || answer.StatusCode != http.StatusOK || answer.Request == nil {
 		return false
 	}
-	q := answer.Request.URL.Query()
-	watch, follow := q.Get("watch"), q.Get("follow")
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
-	return watch == "1" || watch == "true" || follow == "1" || follow == "true" || kind == "text/event-stream" ||
-		strings.HasPrefix(answer.Request.URL.Path, "/api") && strings.Contains(answer.Request.URL.Path, "/watch/")
+	return asksEndless(answer.Request) || kind == nodeapi.MediaEvents
+}
+
+// asksEndless reports whether a request is one for an answer without an end: a watch, a stream, a console.
+func asksEndless(r *http.Request) bool {
+	q := r.URL.Query()
+	watch, follow := q.Get("watch"), q.Get("follow")
+	return watch == "1" || watch == "true" || follow == "1" || follow == "true" || r.Header.Get("Upgrade") != "" ||
+		strings.Contains(r.Header.Get("Accept"), nodeapi.MediaEvents) ||
+		strings.HasPrefix(r.URL.Path, "/api") && strings.Contains(r.URL.Path, "/watch/")
 }
 
 // cleanEnd is a body whose every end is in order.

@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 )
 
 // MemberConfig is what the metrics of a member of a cluster are read from at a scrape.
@@ -13,6 +15,8 @@ type MemberConfig struct {
 	Leads func() map[string]bool
 	// Ready is why the database cannot be used, nil when it can.
 	Ready func() error
+	// Streams counts the answers without an end; nil for none.
+	Streams func() connlimit.StreamCounts
 }
 
 // Member is the metrics of one conductor of a cluster, whoever leads: its own, and those of the terms for which it
@@ -31,6 +35,9 @@ func NewMember(c MemberConfig) *Member {
 	registerProgram(m.registry)
 	m.registry.MustRegister(leaders{c.Leads})
 	registerReady(m.registry, c.Ready)
+	if c.Streams != nil {
+		m.registry.MustRegister(streams{c.Streams})
+	}
 	m.gather()
 	return m
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -18,6 +19,8 @@ type Config struct {
 	Pending func() int
 	// Ready is why the database cannot be used, nil when it can.
 	Ready func() error
+	// Streams counts the answers without an end.
+	Streams func() connlimit.StreamCounts
 	// Traces are how many spans were sent, and how many were dropped.
 	Traces func() (sent, dropped uint64)
 	// Sensors has the last readings of machines.
@@ -81,6 +84,9 @@ func (m *Metrics) Watch(c Config) {
 	}
 	if c.Ready != nil {
 		registerReady(m.registerer, c.Ready)
+	}
+	if c.Streams != nil {
+		m.registerer.MustRegister(streams{c.Streams})
 	}
 	if c.Traces != nil {
 		m.registerer.MustRegister(spans{c.Traces})

@@ -1,6 +1,7 @@
 package connlimit
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/netip"
@@ -11,7 +12,7 @@ import (
 // Limit bounds the connections of l: total of them at a time, each from one
 // address. Once there are total, a new connection takes the place of one that waits
 // for its peer, of those who hold most; when none does, the new one waits until one
-// ends. An address that has its share gives up one of its own that waits, or is
+// ends, beside those that come after it. An address that has its share gives up one of its own that waits, or is
 // refused: its request is answered 503, see Track. The loopback has a few places more than total.
 //
 // Track the http.Server that serves l: without it every connection counts as
@@ -21,18 +22,20 @@ func Limit(l net.Listener, total, each int) net.Listener { return LimitAnd(l, to
 // LimitAnd is Limit that reports the addresses it refuses connections of, each once a minute at most. refused must not
 // wait; nil for nobody.
 func LimitAnd(l net.Listener, total, each int, refused func(from netip.Addr, each int)) net.Listener {
-	return &limited{Listener: l, pool: newPool(total, each), closed: make(chan struct{}), refused: refused,
-		reported: map[netip.Addr]time.Time{}}
+	return &limited{Listener: l, pool: newPool(total, each), closed: make(chan struct{}), ready: make(chan accepted),
+		refused: refused, reported: map[netip.Addr]time.Time{}}
 }
 
 type limited struct {
 	net.Listener
 	pool    *pool
 	closed  chan struct{}
-	once    sync.Once
+	begin   sync.Once
+	end     sync.Once
+	ready   chan accepted
 	refused func(from netip.Addr, each int)
 
-	// of Accept alone
+	// of admit alone
 	reported map[netip.Addr]time.Time
 }
 
@@ -56,12 +59,34 @@ func (l *limited) report(from netip.Addr) {
 	l.refused(from, l.pool.each)
 }
 
-// Accept waits for a connection, and makes or waits for room for it.
+// accepted is what Accept returns.
+type accepted struct {
+	conn net.Conn
+	err  error
+}
+
+// Accept waits for a connection that has a place.
 func (l *limited) Accept() (net.Conn, error) {
+	l.begin.Do(func() { go l.admit() })
+	select {
+	case a := <-l.ready:
+		return a.conn, a.err
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// admit finds places for connections. One that finds none waits by itself, so that it is in nobody's way: the loopback
+// has places of its own.
+func (l *limited) admit() {
 	for {
 		c, err := l.Listener.Accept()
 		if err != nil {
-			return nil, err
+			l.give(accepted{err: err})
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			continue
 		}
 		t := l.pool.enter(peer(c), func() { _ = c.Close() }) // its peer was late
 		if t == nil {
@@ -71,19 +96,43 @@ func (l *limited) Accept() (net.Conn, error) {
 				continue
 			}
 			time.AfterFunc(refusalTime, func() { _ = c.Close() }) // net/http sets deadlines of its own
-			return hold(c, t), nil
+			l.give(accepted{conn: hold(c, t)})
+			continue
 		}
-		if !l.pool.place(t, l.closed) {
-			_ = c.Close()
-			return nil, net.ErrClosed
+		if l.pool.now(t) {
+			l.give(accepted{conn: hold(c, t)})
+			continue
 		}
-		return hold(c, t), nil
+		if out := l.pool.queue(t); out != nil {
+			out.end()
+		}
+		go l.place(c, t)
+	}
+}
+
+// place gives a connection its place, and then to Accept.
+func (l *limited) place(c net.Conn, t *ticket) {
+	if !l.pool.place(t, l.closed) {
+		_ = c.Close()
+		return
+	}
+	l.give(accepted{conn: hold(c, t)})
+}
+
+// give hands a connection to Accept, or closes it when there is no Accept any more.
+func (l *limited) give(a accepted) {
+	select {
+	case l.ready <- a:
+	case <-l.closed:
+		if a.conn != nil {
+			_ = a.conn.Close()
+		}
 	}
 }
 
 // Close closes the listener; connections that are open stay so.
 func (l *limited) Close() error {
-	l.once.Do(func() { close(l.closed) })
+	l.end.Do(func() { close(l.closed) })
 	return l.Listener.Close()
 }
 

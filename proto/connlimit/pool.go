@@ -15,6 +15,11 @@ const (
 	stalled     = 15 * time.Second
 	stalledMany = 2 * time.Second
 	manyTimes   = 4
+	// kept is the part of the places that those with few keep for themselves: agents and operators get through when
+	// all others are taken by requests under way, of which none can be ended.
+	kept = 16
+	// queued is the part of the places that as many may wait for at a time.
+	queued = 8
 	// lingering is how long a request that has been handled takes to be answered.
 	lingering = time.Second
 	// look is how often a newcomer looks for a place that no one has given back:
@@ -37,6 +42,7 @@ type pool struct {
 	held     map[*ticket]struct{}
 	hosts    map[netip.Addr]int // tickets of each, with or without a place
 	networks map[netip.Addr]int
+	waiting  map[*ticket]struct{} // for a place
 	turn     uint64
 	refusals int // connections that are open for an answer of 503
 }
@@ -44,7 +50,8 @@ type pool struct {
 func newPool(total, each int) *pool {
 	return &pool{
 		total: total, each: each, spare: total / 32, began: time.Now(), freed: make(chan struct{}, 1),
-		held: map[*ticket]struct{}{}, hosts: map[netip.Addr]int{}, networks: map[netip.Addr]int{},
+		held: map[*ticket]struct{}{}, waiting: map[*ticket]struct{}{},
+		hosts: map[netip.Addr]int{}, networks: map[netip.Addr]int{},
 	}
 }
 
@@ -110,17 +117,33 @@ func (p *pool) ownVictim(host netip.Addr) *ticket {
 	return most
 }
 
-// place gives t a place; false when stop is closed before there is one.
+// queue has t wait for a place. out gives way when too many do, perhaps t itself: nobody's newcomer may be kept from
+// those that find room.
+func (p *pool) queue(t *ticket) (out *ticket) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiting[t] = struct{}{}
+	if len(p.waiting) <= max(1, p.total/queued) {
+		return nil
+	}
+	for other := range p.waiting {
+		if out == nil || p.before(other, out) {
+			out = other
+		}
+	}
+	p.remove(out)
+	return out
+}
+
+// place gives t a place; false when stop is closed before there is one, or t has given way to others that wait.
 func (p *pool) place(t *ticket, stop <-chan struct{}) bool {
 	var again *time.Timer
 	for {
-		ok, victim := p.try(t)
-		if ok {
+		if p.now(t) {
 			return true
 		}
-		if victim != nil {
-			victim.end()
-			continue
+		if t.lost() {
+			return false
 		}
 		if again == nil {
 			again = time.NewTimer(look)
@@ -138,16 +161,34 @@ func (p *pool) place(t *ticket, stop <-chan struct{}) bool {
 	}
 }
 
+// now gives t a place if there is one, or one that another can lose.
+func (p *pool) now(t *ticket) bool {
+	for {
+		ok, victim := p.try(t)
+		if victim == nil {
+			return ok
+		}
+		victim.end()
+	}
+}
+
 // try gives t a place if there is one, and otherwise takes one from a victim,
 // which the caller has to end.
 func (p *pool) try(t *ticket) (ok bool, victim *ticket) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	room := p.total
+	if p.networks[t.network] > few {
+		room -= p.total / kept
+	}
 	if t.host.IsLoopback() {
 		room += p.spare
 	}
+	if t.gone {
+		return false, nil
+	}
 	if len(p.held) < room {
+		delete(p.waiting, t)
 		p.held[t] = struct{}{}
 		t.markIdle()
 		return true, nil
@@ -200,6 +241,7 @@ func (p *pool) remove(t *ticket) {
 		return
 	}
 	delete(p.held, t)
+	delete(p.waiting, t)
 	for m, of := range map[*map[netip.Addr]int]netip.Addr{&p.hosts: t.host, &p.networks: t.network} {
 		if (*m)[of]--; (*m)[of] == 0 {
 			delete(*m, of)

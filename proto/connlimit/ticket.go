@@ -37,6 +37,12 @@ func (t *ticket) leave() {
 	t.pool.remove(t)
 }
 
+// lost reports whether the place, or the wait for one, is over.
+func (t *ticket) lost() (gone bool) {
+	t.change(func() { gone = t.gone })
+	return gone
+}
+
 // begin notes that a request is being handled. last reports that it should be the
 // last one of its connection, whose peer did not wait for the answer to the one
 // before.

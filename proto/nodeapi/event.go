@@ -92,5 +92,8 @@ type EventProgress struct {
 	Total int64  `json:"total"`
 }
 
+// EventStreamEnded is the type of the last event of a stream whose place another reader got. Its note says whose.
+const EventStreamEnded = "stream.ended"
+
 // MediaEvents is the media type of server-sent events.
 const MediaEvents = "text/event-stream"

@@ -2,12 +2,10 @@ package serve
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"maps"
 	"net"
-	"net/netip"
 
 	"github.com/ferrite-metal/ferrite/conductor/agents"
 	"github.com/ferrite-metal/ferrite/conductor/api"
@@ -15,7 +13,6 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/bootlog"
 	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
-	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/conductor/changes"
 	"github.com/ferrite-metal/ferrite/conductor/console"
 	docevents "github.com/ferrite-metal/ferrite/conductor/documents/events"
@@ -29,14 +26,6 @@ import (
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
-// How many connections the API serves at a time, in all and of one address: one
-// that does nothing costs 20 KB, is cut off after some seconds, and before that
-// gives way to others.
-const (
-	maxConnections = 1024
-	maxEach        = 64
-)
-
 // listen opens the port of the API.
 func (c Config) listen() (net.Listener, error) {
 	listener, err := net.Listen("tcp", c.APIAddress)
@@ -46,30 +35,19 @@ func (c Config) listen() (net.Listener, error) {
 	return listener, nil
 }
 
-// limited bounds the connections of strangers, and speaks TLS where there is a certificate.
-func limited(listener net.Listener, cert *certificate.Certificate, log *slog.Logger) net.Listener {
-	listener = connlimit.LimitAnd(listener, maxConnections, maxEach, func(from netip.Addr, each int) {
-		log.Warn("connections refused: an address has as many as it may; its clients should send several requests over one",
-			"address", from, "connections", each)
-	})
-	if cert != nil {
-		listener = tls.NewListener(listener, cert.TLS())
-	}
-	return listener
-}
-
 // api is what is served: for operators, for kubectl, and for ramdisks.
 func (c Config) api(stopping context.Context, ready func() error, eng *engine.Engine, images api.Images,
 	documents *objects.Keeper, owners api.Hosts,
 	eventLog *docevents.Log, changeLog *changes.Log, record *audit.Recorder, logs *bootlog.Keeper,
 	consoles *console.Consoles, boot *bootserver.Server,
 	counters *metrics.Metrics, tracer *traces.Tracer, called *exchangelog.Log, leaders api.Leaders,
-	who *auth.Authenticator, log *slog.Logger) *api.API {
+	streams *connlimit.Streams, who *auth.Authenticator, log *slog.Logger) *api.API {
 	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout,
 		BIOSBootloader: c.BIOSBootloader, CallbackPath: c.AgentPath})
-	hosts := kube.Options{Keeper: documents, Events: eventLog, Log: log, Stopping: stopping, Ready: ready}
+	hosts := kube.Options{Keeper: documents, Events: eventLog, Log: log, Stopping: stopping, Ready: ready,
+		Streams: streams}
 	options := api.Options{Conductor: eng, Leaders: leaders, Hosts: owners, Logs: logs, Consoles: consoles, Log: log,
-		Images: images, Stopping: stopping, Calls: called,
+		Images: images, Stopping: stopping, Calls: called, Streams: streams,
 		Mounts: ramdisks.Handlers(), Answered: counters.Answered, PublicURL: c.PublicURL}
 	if record != nil {
 		options.Audit = record

@@ -31,6 +31,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/seal"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/conductor/ui"
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 )
 
 // instanceFile has what tells this conductor from another one of its name.
@@ -61,6 +62,7 @@ type member struct {
 	calls  *cluster.Caller
 
 	counters *metrics.Member
+	streams  *connlimit.Streams
 
 	shared *sharing.Certificate // of the API
 }
@@ -76,7 +78,7 @@ func serveCluster(ctx context.Context, c Config, log *slog.Logger) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	m := &member{Config: c, log: log, rows: rows}
+	m := &member{Config: c, log: log, rows: rows, streams: newStreams(log)}
 	if m.images, err = c.openImages(log); err != nil {
 		return err
 	}
@@ -177,7 +179,7 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	m.calls = cluster.NewCaller(all, id)
 	m.counters = metrics.NewMember(metrics.MemberConfig{
 		Leads: func() map[string]bool { return all.View().Leading(m.Host) },
-		Ready: func() error { return all.View().Reached() },
+		Ready: func() error { return all.View().Reached() }, Streams: m.streams.Counts,
 	})
 	var shown http.Handler = m.counters
 	scrapes, err := m.listenMetrics(m.counters, m.log)
@@ -187,7 +189,8 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	if scrapes != nil {
 		shown = nil // they have an address of their own
 	}
-	front := cluster.NewFront(all, id, m.rows, api.NewConductors(membersOf{m, all}, shown, m.log, who), api.OfConductors)
+	front := cluster.NewFront(all, id, m.rows, m.streams, api.NewConductors(membersOf{m, all}, shown, m.log, who),
+		api.OfConductors)
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))
@@ -292,8 +295,8 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 		api: m.api, ready: t.Lease.Check,
 		leaders: membersOf{m, m.all}, metrics: counters, bmcs: bmcSessions{db},
 		logs: handover.NewLogs(t.Lease.Context(), db), sights: handover.NewSights(db, log),
-		hosts: hosts,
-		fail:  fail, group: &group, check: t.Lease.Check}, log)
+		hosts: hosts, streams: m.streams,
+		fail: fail, group: &group, check: t.Lease.Check}, log)
 	if err != nil {
 		return err
 	}

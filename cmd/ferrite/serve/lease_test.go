@@ -79,7 +79,7 @@ func startBoot(t *testing.T) (*conductor, *bootserver.Server) {
 	parts := serving{
 		work: &work{conf: conf, fail: fail, engine: eng, boot: boot, log: log, counters: counters,
 			face: conf.api(ctx, nil, eng, nil, nil, nil, nil, nil, nil, logs, nil, boot, counters, nil, nil, nil, nil,
-				log)},
+				nil, log)},
 		listener: l,
 	}
 	go func() { c.Ended <- parts.run(ctx) }()

@@ -122,6 +122,7 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	defer fail(nil)
 	w, err := c.assemble(ctx, parts{
 		db: db, images: images, keys: owned, who: who, cert: cert, api: listener.Addr(), ready: readiness(db), fail: fail,
+		streams: newStreams(log),
 	}, log)
 	if err != nil {
 		return err

@@ -34,6 +34,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/metrics"
 	"github.com/ferrite-metal/ferrite/conductor/nodecheck"
 	"github.com/ferrite-metal/ferrite/conductor/traces"
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
@@ -50,6 +51,7 @@ type parts struct {
 	fail    context.CancelCauseFunc  // ends the conductor's work, for the reason given
 	group   *string                  // whose nodes it has; nil for those of all
 	leaders api.Leaders              // nil without a cluster
+	streams *connlimit.Streams       // of the process
 	metrics *metrics.Metrics         // of a term; nil for a conductor of its own
 	bmcs    redfish.Sessions         // nil without a cluster
 	logs    bootlog.Storage          // of a cluster; nil for files in the data folder
@@ -169,7 +171,7 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	w.beginHosts(ctx, p)
 	consoles := c.consoles(ctx, &w.kept, w.engine, bmcs, logs, log)
 	w.face = c.api(ctx, p.ready, w.engine, w.images, documents, w.hosts, eventLog, changeLog, record, logs, consoles,
-		w.boot, counters, w.tracer, w.calls, p.leaders, p.who, log)
+		w.boot, counters, w.tracer, w.calls, p.leaders, p.streams, p.who, log)
 	return w, nil
 }
 
@@ -211,7 +213,7 @@ func (w *work) observe(conf engine.Config, p parts) {
 	w.engine.Follow(w.counters.Nodes)
 	watched := metrics.Config{Pending: w.engine.PendingEffects, Sensors: w.engine, SensorSeries: w.conf.SensorSeries}
 	if p.group == nil { // a member of a cluster says so whether it leads or not
-		watched.Ready = p.ready
+		watched.Ready, watched.Streams = p.ready, p.streams.Counts
 	}
 	if w.tracer != nil {
 		w.engine.Follow(w.tracer)

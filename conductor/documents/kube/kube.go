@@ -16,6 +16,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
@@ -36,6 +37,8 @@ type Options struct {
 	// Stopping ends when the conductor begins to stop, and watches with it. Never
 	// when nil.
 	Stopping context.Context
+	// Streams is the pool of the places for answers without an end; nil for no bounds.
+	Streams *connlimit.Streams
 	// Now is time.Now when nil.
 	Now func() time.Time
 	// Ready is why requests cannot be served at the moment; always can when nil.
@@ -70,7 +73,7 @@ func New(o Options) *Server {
 	if o.Stopping == nil {
 		o.Stopping = context.Background()
 	}
-	return &Server{keeper: o.Keeper, stopping: o.Stopping, watches: auth.NewStreams(auth.Shares{User: watchShare}),
+	return &Server{keeper: o.Keeper, stopping: o.Stopping, watches: auth.NewStreams("watches", o.Streams),
 		auth: o.Auth, log: o.Log, kept: o.Events, now: o.Now, lines: newLines(), ready: o.Ready,
 		schema: sync.OnceValues(newOpenAPI)}
 }

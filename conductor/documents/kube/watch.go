@@ -22,10 +22,6 @@ const (
 	readPatience  = 30 * time.Second
 )
 
-// watchShare is how many watches a user may have at a time: a controller has one
-// of each kind.
-const watchShare = 256
-
 // watching is one watch.
 type watching struct {
 	s        *Server
@@ -82,21 +78,29 @@ func (w *watching) answer(follow func(context.Context) error) error {
 	lasts, cancel := context.WithTimeout(w.c.Context(), w.lasts)
 	defer cancel()
 	defer context.AfterFunc(w.s.stopping, cancel)()
-	ctx, end, err := w.s.watches.Open(lasts, w.c.caller, func(context.Context) error {
+	ctx, end, err := w.s.watches.Open(lasts, w.c.w, w.c.Request, w.c.caller, func(context.Context) error {
 		return auth.Same(w.s.auth, w.c.Request, w.c.caller)
 	})
 	if err != nil {
-		return err
+		return busy(err)
 	}
 	defer end()
 	w.c.w.Header().Set("Content-Type", "application/json")
 	nodeapi.Unbuffered(w.c.w.Header())
 	w.c.w.WriteHeader(http.StatusOK)
-	if err := follow(ctx); err != nil { // the answer has begun
+	err = follow(ctx)
+	if way := auth.GaveWay(ctx); way != nil {
+		err = errors.Join(err, w.line(watchEvent{"ERROR", busy(way).Status}))
+	}
+	if err != nil { // the answer has begun
 		w.s.log.Debug("watch ended", "path", w.c.URL.Path, "err", err)
 	}
 	return nil
 }
+
+// busy says that there is no place for a watch. At this status client-go waits for longer each time, and then watches
+// on from where it was; at 410 it would list anew.
+func busy(err error) *failure { return failed(http.StatusTooManyRequests, tooManyRequests, "%v", err) }
 
 // since is the revision that a watch goes on from; said is false where there is
 // none, and the client is to be told first of what there is.

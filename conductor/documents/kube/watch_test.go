@@ -11,6 +11,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/documents/kube"
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 )
 
 // watcher reads a watch over a real connection.
@@ -145,6 +146,31 @@ func TestWatchExpires(t *testing.T) {
 	again := s.watch(t, "resourceVersion="+l.Metadata.ResourceVersion, nil)
 	s.ok(http.StatusOK, "DELETE "+hosts+"/n0", "")
 	again.wants("DELETED n0 8")
+}
+
+// TestWatchGivesWay: a watch whose place another reader gets ends with a 429, at which client-go waits, and then
+// watches on; so is one answered that finds no place.
+func TestWatchGivesWay(t *testing.T) {
+	for _, path := range []string{hosts, "/api/v1/events"} {
+		pool := connlimit.NewStreams(connlimit.StreamLimits{Loopback: 2}, nil)
+		s := start(t, func(o *kube.Options, _ *objects.Config) { o.Streams = pool })
+		w := s.watchAt(t, path, "resourceVersion=1", nil)
+		s.watchAt(t, path, "resourceVersion=1", nil)
+		if _, err := pool.Open(connlimit.Reader{User: "bob", Local: true}, func(error) {}); err != nil {
+			t.Fatal(err)
+		}
+		w.wants("ERROR 429")
+		if got, _, ok := w.next(); ok {
+			t.Errorf("%s: more: %s", path, got)
+		}
+		full := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path+"?watch=true&resourceVersion=1", nil)
+		full.RemoteAddr = "127.0.0.1:1"
+		answer := httptest.NewRecorder()
+		s.mux.ServeHTTP(answer, full)
+		if answer.Code != http.StatusTooManyRequests || answer.Header().Get("Retry-After") == "" {
+			t.Errorf("%s: one more watch: %d %v %s", path, answer.Code, answer.Header(), answer.Body)
+		}
+	}
 }
 
 // TestWatchAhead: one that knows more than the database, which has been restored

@@ -112,6 +112,8 @@ func showConsole(ctx context.Context, cmd *cobra.Command, socket *websocket.Conn
 			return "", nil
 		case websocket.CloseStatus(err) == websocket.StatusGoingAway:
 			return "The conductor is stopping.", nil
+		case websocket.CloseStatus(err) == websocket.StatusTryAgainLater:
+			return "Too many are connected: another user got this place.", nil
 		case websocket.CloseStatus(err) == websocket.StatusPolicyViolation:
 			return "", errors.New("the conductor has ended the console: your right to it has ended")
 		case err != nil:

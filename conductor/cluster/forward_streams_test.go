@@ -1,0 +1,61 @@
+package cluster
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
+)
+
+// TestForwardedStreamsHavePlaces: an answer without an end that a member passes on takes one of its connections, and so
+// one of its places: it is refused when there is none, and ends in order for another reader.
+func TestForwardedStreamsHavePlaces(t *testing.T) {
+	k := testKey(t, "k1")
+	leader, inner := newMember(t, "leader", k)
+	other, _ := newMember(t, "other", k)
+	other.front.streams = connlimit.NewStreams(connlimit.StreamLimits{Loopback: 2}, nil)
+	leader.leads(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "begun\n")
+		_ = http.NewResponseController(w).Flush()
+		if r.URL.RawQuery != "" {
+			select {
+			case <-r.Context().Done():
+			case <-time.After(time.Minute):
+				t.Error("the leader goes on")
+			}
+		}
+	}))
+	other.sees("leader", inner, 1)
+	ended := make(chan string, 1)
+	go func() {
+		_, text, err := get(t, other.outer.URL+"/ferrite/v1/events?follow=true")
+		if err != nil {
+			text = err.Error()
+		}
+		ended <- text
+	}()
+	for end := time.Now().Add(10 * time.Second); other.front.streams.Counts().Open["forwarded"] == 0; {
+		if time.Now().After(end) {
+			t.Fatal("a forwarded stream has no place")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	for _, user := range []string{"127.0.0.1", "bob"} {
+		if _, err := other.front.streams.Open(connlimit.Reader{User: user, Local: true}, func(error) {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text := <-ended; text != "begun\n" {
+		t.Errorf("it ends with %q", text)
+	}
+	answer, text, err := get(t, other.outer.URL+"/apis/x?watch=true")
+	if err != nil || answer.StatusCode != http.StatusServiceUnavailable || !strings.Contains(text, "the loopback: 2") {
+		t.Errorf("one more: %s %s, %v", answer.Status, text, err)
+	}
+	if answer, text, err := get(t, other.outer.URL+"/v1/nodes"); err != nil || text != "begun\n" {
+		t.Errorf("an answer with an end: %s %s, %v", answer.Status, text, err)
+	}
+}

@@ -1,0 +1,230 @@
+package connlimit
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// StreamLimits is how many answers without an end there may be at a time: event streams, followed logs, watches,
+// consoles. A request of this kind keeps its connection for as long as its reader likes, so that connections cannot be
+// taken from those who wait, as Limit does. 0 is no bound.
+type StreamLimits struct {
+	All, Project, User int
+	Kinds              map[string]int // of a kind that costs more than a connection
+	// Loopback is for readers on the server's own host. Their places are beside all others, so that an operator there
+	// can always work.
+	Loopback int
+}
+
+// Reader is whose stream it is.
+type Reader struct {
+	User    string
+	Project string // "" for none
+	Kind    string
+	Local   bool // on the server's own host
+}
+
+// holder is by whom places are compared first: a project's users stand for one another.
+func (r Reader) holder() string {
+	if r.Project != "" {
+		return "project " + r.Project
+	}
+	return r.user()
+}
+
+func (r Reader) user() string { return "user " + r.User }
+
+// FullError says that there is no place for one more stream.
+type FullError struct {
+	Share  string // whose places are used up: "user ada", "project blue", "all readers"
+	Places int
+	Most   string // who has most of them
+	Open   int    // how many
+}
+
+func (e *FullError) Error() string {
+	most := ""
+	if e.Most != e.Share {
+		most = fmt.Sprintf(", of which %s has most, %d", e.Most, e.Open)
+	}
+	return fmt.Sprintf("%s: %d streams, watches and consoles are open, as many as may be%s: end one, and try again in a "+
+		"few seconds", e.Share, e.Places, most)
+}
+
+// GaveWayError ends a stream whose place another reader got.
+type GaveWayError struct{ FullError }
+
+func (e *GaveWayError) Error() string {
+	return fmt.Sprintf("%s: all %d places for streams were in use, and %s had most, %d: another reader got the place of "+
+		"this one, the oldest; go on in a few seconds", e.Share, e.Places, e.Most, e.Open)
+}
+
+// Streams gives places to answers without an end. Of a full share, who has most gives way to who has at least two less:
+// the oldest stream of that reader ends. It is safe for concurrent use; nil has no bounds.
+type Streams struct {
+	limits StreamLimits
+	full   func(error)
+
+	mu       sync.Mutex
+	open     []*stream // in the order of their begin
+	reported map[string]time.Time
+	gaveWay  uint64
+	refused  uint64
+}
+
+type stream struct {
+	Reader
+	end func(error)
+}
+
+// NewStreams makes a Streams in which nobody has a place. full is told of each used up share, once a minute at most: a
+// *FullError, or a *GaveWayError. It must not wait; nil for nobody.
+func NewStreams(l StreamLimits, full func(error)) *Streams {
+	return &Streams{limits: l, full: full, reported: map[string]time.Time{}}
+}
+
+// Open gives a stream its place until leave is called, or answers a *FullError. end is called with a *GaveWayError when
+// another reader gets the place, and must not wait.
+func (s *Streams) Open(r Reader, end func(error)) (leave func(), err error) {
+	if s == nil {
+		return func() {}, nil
+	}
+	t := &stream{r, end}
+	gone, err := s.take(t)
+	for victim, why := range gone {
+		victim.end(why)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.remove(t)
+	}, nil
+}
+
+// scope is a share of the places.
+type scope struct {
+	name string
+	most int
+	of   func(*stream) bool
+}
+
+// scopes are the shares that a stream counts in, the narrowest first.
+func (s *Streams) scopes(r Reader) []scope {
+	if r.Local {
+		return []scope{{"the loopback", s.limits.Loopback, func(o *stream) bool { return o.Local }}}
+	}
+	all := []scope{
+		{r.user(), s.limits.User, func(o *stream) bool { return !o.Local && o.User == r.User }},
+		{"all " + r.Kind, s.limits.Kinds[r.Kind], func(o *stream) bool { return !o.Local && o.Kind == r.Kind }},
+		{"all readers", s.limits.All, func(o *stream) bool { return !o.Local }},
+	}
+	if r.Project != "" {
+		all = slices.Insert(all, 1, scope{r.holder(), s.limits.Project,
+			func(o *stream) bool { return !o.Local && o.Project == r.Project }})
+	}
+	return all
+}
+
+// take gives t its place, and those who give way for it.
+func (s *Streams) take(t *stream) (gone map[*stream]error, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	gone = map[*stream]error{}
+	for _, c := range s.scopes(t.Reader) {
+		var in []*stream
+		for _, o := range s.open {
+			if _, left := gone[o]; !left && c.of(o) {
+				in = append(in, o)
+			}
+		}
+		if c.most == 0 || len(in) < c.most {
+			continue
+		}
+		victim, most, n := givesWay(in, t.Reader)
+		full := FullError{c.name, c.most, most, n}
+		if victim == nil {
+			s.refused++
+			s.report(&full, c.name)
+			return nil, &full
+		}
+		gone[victim] = &GaveWayError{full}
+		s.report(gone[victim], c.name)
+	}
+	for victim := range gone {
+		s.gaveWay++
+		s.remove(victim)
+	}
+	s.open = append(s.open, t)
+	return gone, nil
+}
+
+// givesWay is the stream that ends for a newcomer, nil for none, and who has most. A difference of one place decides
+// nothing: two readers would take it from each other for ever.
+func givesWay(in []*stream, newcomer Reader) (victim *stream, most string, n int) {
+	most, n, mine := heaviest(in, Reader.holder, newcomer)
+	in = slices.DeleteFunc(in, func(o *stream) bool { return o.holder() != most })
+	user, users, own := heaviest(in, Reader.user, newcomer)
+	if most == newcomer.holder() {
+		most, n, mine = user, users, own
+	}
+	if n <= mine+1 {
+		return nil, most, n
+	}
+	return in[slices.IndexFunc(in, func(o *stream) bool { return o.user() == user })], most, n
+}
+
+// heaviest is who has most of some streams, the one with the oldest if several have, and how many a newcomer has.
+func heaviest(in []*stream, by func(Reader) string, newcomer Reader) (most string, n, mine int) {
+	counts := map[string]int{}
+	for _, o := range in {
+		counts[by(o.Reader)]++
+	}
+	for _, o := range in {
+		if k := by(o.Reader); counts[k] > n {
+			most, n = k, counts[k]
+		}
+	}
+	return most, n, counts[by(newcomer)]
+}
+
+// report reports a used up share. The lock is held.
+func (s *Streams) report(err error, share string) {
+	now := time.Now()
+	if s.full == nil || now.Sub(s.reported[share]) < reportAgain {
+		return
+	}
+	if len(s.reported) >= maxReported {
+		clear(s.reported)
+	}
+	s.reported[share] = now
+	s.full(err)
+}
+
+func (s *Streams) remove(t *stream) {
+	if i := slices.Index(s.open, t); i >= 0 {
+		s.open = slices.Delete(s.open, i, i+1)
+	}
+}
+
+// StreamCounts are what there is, and what there was.
+type StreamCounts struct {
+	Open    map[string]int // by kind
+	GaveWay uint64
+	Refused uint64
+}
+
+// Counts counts streams.
+func (s *Streams) Counts() StreamCounts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := StreamCounts{Open: map[string]int{}, GaveWay: s.gaveWay, Refused: s.refused}
+	for _, o := range s.open {
+		c.Open[o.Kind]++
+	}
+	return c
+}

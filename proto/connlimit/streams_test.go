@@ -1,0 +1,104 @@
+package connlimit
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// readers are those who follow.
+type readers struct {
+	t *testing.T
+	*Streams
+	reports []string
+	ended   []string
+	leave   []func()
+}
+
+func newReaders(t *testing.T, l StreamLimits) *readers {
+	r := &readers{t: t}
+	r.Streams = NewStreams(l, func(err error) { r.reports = append(r.reports, err.Error()) })
+	return r
+}
+
+// opens opens n streams, which must find places; those that end for them are users.
+func (r *readers) opens(n int, of Reader, gaveWay ...string) {
+	r.t.Helper()
+	for range n {
+		leave, err := r.Open(of, func(error) { r.ended = append(r.ended, of.User) })
+		if err != nil {
+			r.t.Fatalf("%+v: %v", of, err)
+		}
+		r.leave = append(r.leave, leave)
+	}
+	if !slices.Equal(r.ended, gaveWay) {
+		r.t.Fatalf("for %+v the streams of %v end, want %v", of, r.ended, gaveWay)
+	}
+	r.ended = nil
+}
+
+func (r *readers) refused(of Reader, share string) {
+	r.t.Helper()
+	var full *FullError
+	if _, err := r.Open(of, nil); !errors.As(err, &full) || full.Share != share {
+		r.t.Fatalf("%+v: %v, want that %s is full", of, err, share)
+	}
+}
+
+// TestStreamsShares: users and projects have no more than their share, kinds that cost more neither, and the loopback
+// is outside of all.
+func TestStreamsShares(t *testing.T) {
+	r := newReaders(t, StreamLimits{All: 8, Project: 5, User: 3, Kinds: map[string]int{"logs": 2}, Loopback: 2})
+	ann, bob, cid := Reader{User: "ann", Project: "blue"}, Reader{User: "bob", Project: "blue"}, Reader{User: "cid",
+		Project: "blue"}
+	r.opens(3, ann)
+	r.refused(ann, "user ann")
+	r.opens(2, bob)
+	r.opens(1, cid, "ann") // of their project's share
+	r.refused(bob, "project blue")
+	r.opens(2, Reader{User: "root", Kind: "logs"})
+	r.opens(1, Reader{User: "eve", Kind: "logs"}, "root")
+	r.refused(Reader{User: "fay", Kind: "logs"}, "all logs")
+	r.opens(1, Reader{User: "root"})
+	local := Reader{User: "root", Local: true}
+	r.opens(2, local)
+	r.refused(local, "the loopback")
+	if got := fmt.Sprint(r.Counts()); got != "{map[:8 logs:2] 2 4}" {
+		t.Error(got)
+	}
+	for _, leave := range r.leave {
+		leave()
+	}
+	if got := fmt.Sprint(r.Counts()); got != "{map[] 2 4}" {
+		t.Error(got)
+	}
+}
+
+// TestStreamsGiveWay: of a full pool the oldest stream ends of who has most, until all have the same; then nobody takes
+// anything from anybody, however often they ask. Once a minute it is told who fills it.
+func TestStreamsGiveWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newReaders(t, StreamLimits{All: 8})
+		ann, bob := Reader{User: "ann", Project: "blue"}, Reader{User: "bob", Project: "blue"}
+		r.opens(2, ann)
+		r.opens(4, bob)
+		r.opens(2, Reader{User: "root"})
+		r.opens(3, Reader{User: "new"}, "bob", "bob", "ann") // blue has most, and of it bob, then ann has the oldest
+		for range 100 {
+			r.refused(ann, "all readers")
+		}
+		if len(r.reports) != 1 || !strings.Contains(r.reports[0], "all 8 places") || !strings.Contains(r.reports[0],
+			"project blue had most, 6") {
+			t.Errorf("reported: %v", r.reports)
+		}
+		time.Sleep(reportAgain)
+		r.refused(ann, "all readers")
+		if len(r.reports) != 2 {
+			t.Errorf("reported a minute later: %v", r.reports)
+		}
+	})
+}
