@@ -15,11 +15,11 @@ BUILD    := go build -trimpath -buildvcs=false -ldflags '-s -w'
 FUZZTIME ?= 10s
 OS       ?= tiny
 
-# What the lab and the tests need beside Go, as Debian packages.
-PACKAGES := qemu-system-x86 qemu-utils ovmf seabios ipxe ipxe-qemu debootstrap mtools dosfstools xorriso syslinux \
-            zstd xz-utils curl kmod fdisk gdisk systemd-boot-efi binutils iproute2 syslinux-common python3-sushy openipmi ipmitool \
-            gcc libc6-dev ca-certificates python3-ironicclient python3-openstacksdk xfsprogs btrfs-progs e2fsprogs mdadm \
-            qemu-block-extra dnsmasq-base postgresql prometheus $(if $(wildcard /usr/bin/kubectl),,kubernetes-client)
+# What each suite needs beside Go, as Debian packages: a line of the table that the suites read, too. Of npm and kubectl
+# any will do.
+packages = $(filter-out $(if $(shell command -v npm),nodejs npm) $(if $(wildcard /usr/bin/kubectl),kubernetes-client),\
+           $(shell awk -F ': *' '$$1 == "$(1)" {print $$2}' lab/suitetest/suites.txt))
+PACKAGES := $(call packages,base)
 
 .PHONY: help
 help: ## list the targets
@@ -77,12 +77,12 @@ e2e: deps build ramdisk ## real packets, real QEMU machines, real disks (as root
 
 .PHONY: boot-ways
 boot-ways: deps build ramdisk ## machines that boot by relay, proxyDHCP, media without DHCP, the firmware's PXE and HTTP (as root)
-	@$(MAKE) -s deps PACKAGES=dnsmasq-base
+	@$(MAKE) -s deps PACKAGES="$(call packages,boot-ways)"
 	@$(E2E) -tags bootways -run '^TestBootWays' ./lab/e2e
 
 .PHONY: dhcp-test
 dhcp-test: deps ## relays, and real firmware beside Debian's dnsmasq, Kea and ISC dhcpd: proxyDHCP, and our settings for them (as root)
-	@$(MAKE) -s deps PACKAGES="dnsmasq-base kea-dhcp4-server isc-dhcp-server"
+	@$(MAKE) -s deps PACKAGES="$(call packages,dhcp-test)"
 	go test -count=1 -v -timeout 45m -tags "e2e ways" -run '^(TestE2ERelays|TestWays)$$' ./pxe/server && echo "dhcp-test: ok"
 
 .PHONY: clients
@@ -91,28 +91,28 @@ clients: deps ## every verb and noun of Ironic's own command line
 
 .PHONY: keystone-test
 keystone-test: deps ## Ironic's own command line through OpenStack's Keystone, and who may do what (as root)
-	@$(MAKE) -s deps PACKAGES="keystone python3-ironicclient"
+	@$(MAKE) -s deps PACKAGES="$(call packages,keystone-test)"
 	go test -count=1 -timeout 40m -parallel 1 -tags keystone -run '^TestKeystone$$' ./lab/e2e/clients && echo "keystone-test: ok"
 
 .PHONY: neutron-machine
 neutron-machine: deps build ramdisk ## a machine's life at a switch that follows OpenStack's Neutron (as root)
-	@$(MAKE) -s deps PACKAGES="neutron-server dnsmasq-base"
+	@$(MAKE) -s deps PACKAGES="$(call packages,neutron-machine)"
 	@$(E2E) -tags neutron -run '^TestNeutronMachine$$' ./lab/e2e | \
 	  awk '/^neutron-machine:/ {last = $$0; next} {print; fflush()} END {if (last) print last}'
 
 .PHONY: neutron-test
 neutron-test: deps ## a machine through its networks, by OpenStack's Neutron (as root)
-	@$(MAKE) -s deps PACKAGES="neutron-server"
+	@$(MAKE) -s deps PACKAGES="$(call packages,neutron-test)"
 	go test -count=1 -timeout 20m -tags neutron -run '^TestDebian$$' ./conductor/neutron && echo "neutron-test: ok"
 
 .PHONY: import-test
 import-test: deps ## nodes of OpenStack's Ironic behind its Keystone, with MariaDB and PostgreSQL, tokens that end (as root)
-	@$(MAKE) -s deps PACKAGES="keystone ironic-api ironic-conductor mariadb-server-core mariadb-client-core python3-psycopg2 python3-pymysql"
+	@$(MAKE) -s deps PACKAGES="$(call packages,import-test)"
 	go test -count=1 -timeout 20m -tags keystone -run '^TestImport$$' ./lab/e2e/clients && echo "import-test: ok"
 
 .PHONY: glance-test
 glance-test: deps ## images of OpenStack's Glance that break off, lie and are taken away while agents read them (as root)
-	@$(MAKE) -s deps PACKAGES="keystone glance-api"
+	@$(MAKE) -s deps PACKAGES="$(call packages,glance-test)"
 	go test -count=1 -timeout 20m -tags keystone -run '^TestGlance$$' ./lab/openstack && echo "glance-test: ok"
 
 .PHONY: network-test
@@ -131,7 +131,7 @@ interop: interop-deps build ramdisk ## our conductor with an agent like ironic-p
 
 .PHONY: interop-nova
 interop-nova: deps build ramdisk ## OpenStack's Nova boots, rebuilds, rescues and deletes a machine through our conductor (as root)
-	@$(MAKE) -s deps PACKAGES="keystone glance-api neutron-server placement-api nova-api nova-conductor nova-scheduler nova-compute-ironic mariadb-server-core rabbitmq-server"
+	@$(MAKE) -s deps PACKAGES="$(call packages,interop-nova)"
 	@$(E2E) -parallel 1 -tags interop -run '^TestNova$$' ./lab/e2e | \
 	  awk '/^interop-nova:/ {last = $$0; next} {print; fflush()} END {if (last) print last}'
 
@@ -142,7 +142,7 @@ interop-import: interop-deps build ramdisk ## OpenStack Ironic deploys two machi
 
 .PHONY: interop-deps
 interop-deps:
-	@$(MAKE) deps PACKAGES="$(PACKAGES) ironic-api ironic-conductor"
+	@$(MAKE) deps PACKAGES="$(PACKAGES) $(call packages,interop)"
 
 .PHONY: bmc-personalities
 bmc-personalities: deps build ramdisk ## the driver over BMCs with every personality, and deploys behind three of them (as root)
@@ -171,7 +171,7 @@ cluster-test: deps ## three conductors on PostgreSQL that are killed, frozen, cu
 
 .PHONY: takeover-test
 takeover-test: deps build ramdisk ## machines, DHCP clients and kubectl whose conductor is killed again and again (as root)
-	@$(MAKE) -s deps PACKAGES="kea-admin"
+	@$(MAKE) -s deps PACKAGES="$(call packages,takeover-test)"
 	@$(E2E) -parallel 1 -tags takeover -run '^TestTakeover' ./lab/e2e | grep -v '^ *=== ' | \
 	  awk '/^takeover: ok/ {last = $$0; next} {print} END {if (last) print last}'
 
@@ -211,7 +211,7 @@ build: ## the three programs, static, into bin/
 # The web interface needs Node.js 18 or newer and npm; everything else is built without them. SHOTS=DIR keeps pictures.
 UI := conductor/ui/web
 $(UI)/node_modules/.package-lock.json: $(UI)/package.json $(UI)/package-lock.json
-	@$(MAKE) -s deps PACKAGES="$(if $(shell command -v npm),,nodejs npm)"
+	@$(MAKE) -s deps PACKAGES="$(call packages,npm)"
 	@cd $(UI) && npm ci --loglevel error
 
 .PHONY: ui
@@ -224,25 +224,25 @@ ui-unit: $(UI)/node_modules/.package-lock.json ## the web interface's types and 
 
 .PHONY: ui-test
 ui-test: ui-unit ui build ## the web interface in Chromium: every page, width and theme, keys alone, hostile texts (SHOTS=DIR)
-	@$(MAKE) -s deps PACKAGES=chromium
+	@$(MAKE) -s deps PACKAGES="$(call packages,ui-test)"
 	@cd $(UI) && SHOTS=$(if $(SHOTS),$(abspath $(SHOTS))) node browser/run.mjs
 
 .PHONY: ui-smoke
 ui-smoke: ui-unit ui build ## half a minute of that, for `make test`; it installs npm and Chromium where they are missing
-	@$(MAKE) -s deps PACKAGES=chromium
+	@$(MAKE) -s deps PACKAGES="$(call packages,ui-test)"
 	@cd $(UI) && PAGES=machines-list,machine-now ONLY=pages,machines node browser/run.mjs
 
 # HANDS=mouse or HANDS=keyboard walks once.
 .PHONY: ui-machine
 ui-machine: deps ui build ramdisk ## a QEMU machine from an empty conductor to its system and back, in Chromium (as root, SHOTS=DIR)
-	@$(MAKE) -s deps PACKAGES=chromium
+	@$(MAKE) -s deps PACKAGES="$(call packages,ui-test)"
 	@SHOTS=$(if $(SHOTS),$(abspath $(SHOTS))) go test -count=1 -v -timeout 2h -tags uimachine -run '^TestMachineInBrowser$$' \
 	  ./lab/e2e/browser | grep -v '^ *=== '
 
 # NODES=100000 takes more of them. The figures are of docs/benchmarks.md.
 .PHONY: ui-bench
 ui-bench: ui build ## the web interface with 10,000 machines: first rows, filters, events on the screen (NODES=N)
-	@$(MAKE) -s deps PACKAGES=chromium
+	@$(MAKE) -s deps PACKAGES="$(call packages,ui-test)"
 	@cd $(UI) && NODES=$(or $(NODES),10000) node browser/bench.mjs
 
 .PHONY: release
@@ -262,7 +262,7 @@ packages: release $(PACKER) ## a .deb, an .rpm, a tar and an OCI image of ferrit
 
 .PHONY: packages-test
 packages-test: deps packages ## the packages: in a fresh Debian root, in a machine with systemd, by rpm and skopeo (as root)
-	@$(MAKE) -s deps PACKAGES="debootstrap rpm skopeo systemd iproute2 util-linux curl"
+	@$(MAKE) -s deps PACKAGES="$(call packages,packages-test)"
 	@go test -count=1 -v -timeout 40m -tags packagestest -run '^TestSystemd$$' ./lab/e2e/installed | grep -v '^ *=== '
 	@go test -count=1 -v -timeout 30m -tags packagestest -run '^TestPackages$$' ./cmd/ferrite-pack | grep -v '^ *=== ' | \
 	  awk '/^packages: ok/ {last = $$0; next} {print} END {if (last) print last}'
@@ -293,7 +293,7 @@ bench: deps build ramdisk ## measure sizes, boot times and speeds
 
 .PHONY: bench-dhcp
 bench-dhcp: deps build ## new clients a second, with no lease and with 60,000, beside Debian's Kea (as root)
-	@$(MAKE) -s deps PACKAGES=kea-dhcp4-server
+	@$(MAKE) -s deps PACKAGES="$(call packages,bench-dhcp)"
 	@go test -count=1 -timeout 30m -tags dhcpbench -run '^TestMeasuredDHCP$$' -v ./lab/dhcpbench -ferrite $(CURDIR)/bin/ferrite | grep clients/s
 
 # SCALE="-nodes 20000 -machines 2000" measures less. The figures are of docs/benchmarks.md.

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/lab/suitetest"
 )
 
 // packed is the folder that `make packages` fills.
@@ -28,6 +30,7 @@ const ready = 5 * time.Second
 // it has shown, and leaves nothing but data when it is purged. The .rpm and the image hold the same program. It needs
 // root, and a mirror of Debian for debootstrap.
 func TestPackages(t *testing.T) {
+	suitetest.Need(t, "packages-test")
 	deb, rpm := only(t, "ferrite_*_amd64.deb"), only(t, "ferrite-*.x86_64.rpm")
 	unit := "files/ferrite.service"
 	exposure := command(t, "systemd-analyze", "security", "--offline=true", "--no-pager", unit)

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/lab/suitetest"
 )
 
 var (
@@ -27,6 +29,7 @@ const inside = "FERRITE_DHCPBENCH"
 
 // TestMeasuredDHCP prints the rates of both servers.
 func TestMeasuredDHCP(t *testing.T) {
+	suitetest.Need(t, "bench-dhcp")
 	if os.Getenv(inside) == "" {
 		cmd := exec.CommandContext(t.Context(), "/proc/self/exe", os.Args[1:]...)
 		cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), inside+"=1"), os.Stdout, os.Stderr

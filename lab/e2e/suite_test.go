@@ -14,6 +14,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 	"github.com/ferrite-metal/ferrite/lab/osimage"
+	"github.com/ferrite-metal/ferrite/lab/suitetest"
 )
 
 // The ramdisks by their profiles: of the lab, and of real servers.
@@ -44,6 +45,7 @@ var suites = struct {
 // suiteOf prepares what cases share, the first time it is asked for.
 func suiteOf(t testing.TB, profile string) *shared {
 	t.Helper()
+	suitetest.Need(t, "")
 	if os.Geteuid() != 0 {
 		t.Fatal("network namespaces need root: run the test as root")
 	}

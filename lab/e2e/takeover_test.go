@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
+	"github.com/ferrite-metal/ferrite/lab/suitetest"
 )
 
 // TestTakeoverMachines: machines whose conductor is killed at every boot stage and at every step of a deploy.
@@ -16,6 +17,7 @@ func TestTakeoverMachines(t *testing.T) {
 
 // TestTakeoverDHCP: Debian's perfdhcp while the leader is killed.
 func TestTakeoverDHCP(t *testing.T) {
+	suitetest.Need(t, "takeover-test")
 	run(t, profileLab, testCase{"perfdhcp", 4 * time.Minute, lentOver(postgrestest.New(t).URL(t))})
 }
 

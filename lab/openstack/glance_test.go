@@ -27,6 +27,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/images/disk"
 	"github.com/ferrite-metal/ferrite/lab/openstack"
+	"github.com/ferrite-metal/ferrite/lab/suitetest"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
@@ -79,6 +80,7 @@ func (c *cloud) start(t *testing.T, cache int64) {
 
 // TestGlance: images of Debian's Glance, as agents get them.
 func TestGlance(t *testing.T) {
+	suitetest.Need(t, "glance-test")
 	k, err := openstack.StartKeystone(t.Context(), openstack.Here, t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/lab/suitetest"
 	"github.com/ferrite-metal/ferrite/pxe"
 	"github.com/ferrite-metal/ferrite/pxe/pxetest"
 	"github.com/ferrite-metal/ferrite/pxe/server"
@@ -76,6 +77,7 @@ func startWay(t *testing.T, w *watcher, mode server.DHCPMode) {
 // TestWays boots real firmware beside real DHCP servers: with proxyDHCP, and with the settings
 // that we print for them. It ends with the longest time from power-on to the ramdisk of each.
 func TestWays(t *testing.T) {
+	suitetest.Need(t, "dhcp-test")
 	if !inOwnNetwork(t) {
 		return
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/insomniacslk/dhcp/iana"
 	"golang.org/x/sys/unix"
 
+	"github.com/ferrite-metal/ferrite/lab/suitetest"
 	"github.com/ferrite-metal/ferrite/pxe"
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
 	"github.com/ferrite-metal/ferrite/pxe/pxetest"
@@ -171,6 +172,7 @@ func listen(t *testing.T, c server.Config) *server.Server {
 // rack has the same addresses. One behind a relay that nobody has named gets no answer, and a pool within another's
 // subnet keeps the service from starting.
 func TestE2ERelays(t *testing.T) {
+	suitetest.Need(t, "boot-ways")
 	t.Setenv(kernelFile, os.DevNull) // it boots nothing
 	if !inOwnNetwork(t) {
 		return

@@ -21,6 +21,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 	"github.com/ferrite-metal/ferrite/conductor/certificate/certtest"
 	"github.com/ferrite-metal/ferrite/lab/openstack"
+	"github.com/ferrite-metal/ferrite/lab/suitetest"
 )
 
 // lifetime is that of short tokens.
@@ -38,6 +39,7 @@ type importers struct {
 
 // TestImport: the nodes of Debian's Ironic behind Debian's Keystone, with their secrets in Debian's MariaDB.
 func TestImport(t *testing.T) {
+	suitetest.Need(t, "import-test")
 	began := time.Now()
 	k, err := openstack.StartKeystone(t.Context(), openstack.Here, t.TempDir())
 	if err != nil {

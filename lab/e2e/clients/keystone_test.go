@@ -17,10 +17,12 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 	"github.com/ferrite-metal/ferrite/lab/openstack"
+	"github.com/ferrite-metal/ferrite/lab/suitetest"
 )
 
 // TestKeystone: Ironic's CLI, unmodified, through Debian's Keystone; who may what; tokens that end.
 func TestKeystone(t *testing.T) {
+	suitetest.Need(t, "keystone-test")
 	installed(t, ironicClient, "python3-ironicclient")
 	k, err := openstack.StartKeystone(t.Context(), openstack.Here, t.TempDir())
 	if err != nil {

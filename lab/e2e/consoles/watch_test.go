@@ -25,6 +25,7 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/qemu"
 	"github.com/ferrite-metal/ferrite/lab/redfish"
 	"github.com/ferrite-metal/ferrite/lab/redfish/sshconsole"
+	"github.com/ferrite-metal/ferrite/lab/suitetest"
 )
 
 const (
@@ -220,6 +221,7 @@ func join(s *qemu.Serial, c net.Conn) {
 // TestConsoles: from the power button to a login at which somebody types. The machine has no network card: of the time
 // to the login systemd waits for a network two minutes.
 func TestConsoles(t *testing.T) {
+	suitetest.Need(t, "")
 	m := guest.Debian(t, qemu.Spec{Name: "watched"})
 	url, port := redfishBMC(t, m), ipmiBMC(t, m)
 	c := servetest.Start(t, serve.Command(), filepath.Join(t.TempDir(), "data"), "--auth", "none", "--boot=false")

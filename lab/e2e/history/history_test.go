@@ -24,6 +24,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
+	"github.com/ferrite-metal/ferrite/lab/suitetest"
 )
 
 var (
@@ -240,6 +241,7 @@ func (w *world) disturb(nth int, x trouble, probe string) {
 // TestHistory: conductors are killed, frozen, cut off and stopped. Every acknowledged write is there, registers behave
 // like one, no node fails, and each power request changes its machine's power once.
 func TestHistory(t *testing.T) {
+	suitetest.Need(t, "")
 	if *seed == 0 {
 		*seed = rand.Uint64()
 	}

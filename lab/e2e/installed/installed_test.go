@@ -18,6 +18,7 @@ import (
 	"github.com/ferrite-metal/ferrite/images/iso"
 	"github.com/ferrite-metal/ferrite/lab/e2e/guest"
 	"github.com/ferrite-metal/ferrite/lab/qemu"
+	"github.com/ferrite-metal/ferrite/lab/suitetest"
 )
 
 //go:embed testdata/checks.sh
@@ -36,6 +37,7 @@ var wanted = strings.Fields("install node state user capabilities setup boot key
 // TestSystemd: installed in a Debian with systemd, the service runs as the unit says, is set up, comes back when it is
 // killed or frozen, and is purged.
 func TestSystemd(t *testing.T) {
+	suitetest.Need(t, "packages-test")
 	dir := t.TempDir()
 	wire := filepath.Join(dir, "wire")
 	neighbour, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: wire, Net: "unixgram"})

@@ -23,6 +23,8 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"github.com/ferrite-metal/ferrite/lab/suitetest"
 )
 
 // The MAC addresses of the guest's two cards.
@@ -31,6 +33,7 @@ const left, right = "52:54:00:07:00:01", "52:54:00:07:00:02"
 // TestNetworkGuests: a ramdisk reaches a conductor over networks that a bridge and DHCP cannot
 // give: each case is a machine with two cards at a switch.
 func TestNetworkGuests(t *testing.T) {
+	suitetest.Need(t, "")
 	const names = "ifname=left:" + left + " ifname=right:" + right + " "
 	bundle := func(delay time.Duration) []Port {
 		return []Port{{Name: "left", Tagged: []int{100}, Group: 1, Delay: delay},

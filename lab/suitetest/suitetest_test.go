@@ -1,0 +1,191 @@
+package suitetest
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+// others are programs of tests that no package of Debian's has: Go itself, ours, and what is made to be missing.
+var others = []string{"go", "/ferrite", "/nonexistent", "/no/such/program", "/proc/self/exe", "../../bin/release/ferrite"}
+
+// TestPrograms: each program that a test or the lab runs is in a package of the table, and that one is in a suite, or is
+// one that every Debian has.
+func TestPrograms(t *testing.T) {
+	all, in := table(suites), table(programs)
+	known, suited := map[string]bool{}, slices.Concat(slices.Collect(maps.Values(all))...)
+	for p, has := range in {
+		for _, program := range has {
+			known[filepath.Base(program)] = true
+		}
+		if len(has) == 0 {
+			t.Errorf("package %s has no program in programs.txt", p)
+		}
+	}
+	found := 0
+	for program, where := range executed(t) {
+		found++
+		if !known[filepath.Base(program)] && !slices.Contains(others, program) {
+			t.Errorf("%s is run by %s, and in no package of programs.txt", program, where)
+		}
+	}
+	if found < 30 {
+		t.Errorf("%d programs are found in the sources: does the search still work?", found)
+	}
+	for _, p := range []string{"mariadb-client-core", "kea-admin", "erlang-base", "isc-dhcp-server"} {
+		if !slices.Contains(suited, p) || in[p] == nil {
+			t.Errorf("%s is in no suite, or has no program", p)
+		}
+	}
+	for p := range in {
+		if !slices.Contains(suited, p) {
+			t.Errorf("%s has programs that tests run, and is in no suite", p)
+		}
+	}
+}
+
+// executed are the programs that tests and the lab run by a name that stands in the source, and where.
+func executed(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "node_modules" || d.Name() == "testdata" || d.Name() == ".git") {
+			return filepath.SkipDir
+		}
+		inLab := strings.HasPrefix(path, filepath.Join(root, "lab"))
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || !inLab && !strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		return programsOf(path, all)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// runners are the functions that run a program, with the place of its name among their arguments.
+var runners = map[string]int{"exec.Command": 0, "exec.CommandContext": 1, "exec.LookPath": 0, "Command": 1}
+
+// serviceRunners are those of lab/openstack.
+var serviceRunners = map[string]int{"run": 1, "start": 1, "command": 1, "startUntil": 2, "newService": 3}
+
+func programsOf(path string, all map[string]string) error {
+	source, err := os.ReadFile(path)
+	ofService := strings.Contains(path, "lab/openstack/")
+	if err != nil || !ofService && !bytes.Contains(source, []byte("Command")) && !bytes.Contains(source, []byte("LookPath")) {
+		return err
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), path, source, 0)
+	if err != nil {
+		return err
+	}
+	texts := map[string]string{} // constants of the file
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ValueSpec:
+			for i, name := range n.Names {
+				if i < len(n.Values) {
+					texts[name.Name] = text(n.Values[i], nil)
+				}
+			}
+		case *ast.CallExpr:
+			name := called(n)
+			at, is := runners[name]
+			if _, method, _ := strings.Cut(name, "."); !is {
+				at, is = runners[method]
+			}
+			if !is && ofService {
+				_, method, _ := strings.Cut("."+name, ".")
+				at, is = serviceRunners[method[strings.LastIndex(method, ".")+1:]]
+			}
+			if is && at < len(n.Args) {
+				if program := text(n.Args[at], texts); program != "" {
+					all[program] = path
+				}
+			}
+		}
+		return true
+	})
+	return nil
+}
+
+// called is the name of a function that is called, with what is before its last point if that is a name.
+func called(c *ast.CallExpr) string {
+	switch f := c.Fun.(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		if of, is := f.X.(*ast.Ident); is {
+			return of.Name + "." + f.Sel.Name
+		}
+		return "." + f.Sel.Name
+	}
+	return ""
+}
+
+func text(e ast.Expr, constants map[string]string) string {
+	switch v := e.(type) {
+	case *ast.BasicLit:
+		s, _ := strconv.Unquote(v.Value)
+		return s
+	case *ast.Ident:
+		return constants[v.Name]
+	}
+	return ""
+}
+
+// TestMakefile: no target names packages by itself, and each that asks for a line of the table finds one.
+func TestMakefile(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, asked := table(suites), map[string]bool{"everywhere": true}
+	for _, m := range regexp.MustCompile(`call packages,([a-z-]+)`).FindAllStringSubmatch(string(b), -1) {
+		asked[m[1]] = true
+		if all[m[1]] == nil {
+			t.Errorf("the Makefile asks for packages of %s, which has no line in suites.txt", m[1])
+		}
+	}
+	for suite := range all {
+		if !asked[suite] {
+			t.Errorf("the Makefile does not install the packages of %s", suite)
+		}
+	}
+	for line := range strings.Lines(string(b)) {
+		if strings.Contains(line, "PACKAGES=") && !strings.Contains(line, "$(call packages,") {
+			t.Errorf("this line names packages by itself: %s", line)
+		}
+	}
+}
+
+// TestMissing: a program that is missing is named with its package and the target that installs it.
+func TestMissing(t *testing.T) {
+	err := check("interop-nova", func(program string) bool { return program != "my_print_defaults" })
+	if want := "my_print_defaults is missing: install Debian's mariadb-client-core, as `make interop-nova` does"; err == nil ||
+		err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if err := check("interop-nova", func(string) bool { return true }); err != nil {
+		t.Error(err)
+	}
+	if check("of no name", func(string) bool { return true }) == nil {
+		t.Error("a suite without a line is taken")
+	}
+}
