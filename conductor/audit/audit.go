@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -143,7 +144,7 @@ func (r *Recorder) chained(batch []*pending) (entries []node.AuditEntry, err err
 		hash = nodeapi.AuditHash(hash, r.chain, number, doc)
 		entries = append(entries, node.AuditEntry{At: r.now(), Writer: r.conductor, Chain: r.chain, Number: number,
 			Hash: hash,
-			Node: p.node, Doc: doc})
+			Node: p.node, Doc: doc, Done: p.entry.Status < http.StatusBadRequest})
 	}
 	return entries, nil
 }

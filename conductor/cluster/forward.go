@@ -231,8 +231,12 @@ func (f *Front) NotReady() string {
 		return "the database cannot be reached"
 	}
 	for _, group := range []string{"", f.cluster.Self.Group} {
-		if t := f.cluster.local(group); t != nil && t.serving() {
-			continue
+		if t := f.cluster.local(group); t != nil {
+			if serving, err := t.serving(); err != nil {
+				return err.Error()
+			} else if serving {
+				continue
+			}
 		}
 		leader, _, ok := v.Leader(group)
 		if !ok || leader.Name == f.cluster.Self.Name || !leader.Alive {

@@ -73,7 +73,7 @@ func (m *member) seesLeft(leader, address string, epoch int64, left time.Duratio
 // leads has a member answer for the default group.
 func (m *member) leads(h http.Handler) *Term {
 	t := newTerm(newLease("", 1, time.Now()))
-	t.Serve(h)
+	t.Serve(h, nil)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.terms[""] = &term{Term: t}

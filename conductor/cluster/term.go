@@ -15,6 +15,7 @@ type Term struct {
 
 	mu       sync.Mutex
 	handler  http.Handler // nil while it answers nothing
+	ready    func() error
 	requests sync.WaitGroup
 	cut      context.Context //nolint:containedctx // ends the requests under way
 	cutOff   context.CancelFunc
@@ -26,11 +27,12 @@ func newTerm(l *Lease) *Term {
 	return t
 }
 
-// Serve has requests for the group answered by h, until Finish or the end of the leadership.
-func (t *Term) Serve(h http.Handler) {
+// Serve has requests for the group answered by h, until Finish or the end of the leadership. ready is why they cannot
+// be at the moment; it may be nil.
+func (t *Term) Serve(h http.Handler, ready func() error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.handler = h
+	t.handler, t.ready = h, ready
 }
 
 // Finish takes no more requests, and waits for those under way: some time in order, then they are cut off.
@@ -72,10 +74,16 @@ func (t *Term) answer(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-func (t *Term) serving() bool {
+func (t *Term) serving() (yes bool, notReady error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.handler != nil && t.Lease.Check() == nil
+	if t.handler == nil || t.Lease.Check() != nil {
+		return false, nil
+	}
+	if t.ready != nil {
+		notReady = t.ready()
+	}
+	return true, notReady
 }
 
 // Times of the end of a term.

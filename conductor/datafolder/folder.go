@@ -40,6 +40,8 @@ type Folder struct {
 	Dir    string
 	Init   bool   // what is missing was lost, and is to be made anew
 	Server Server // where the database is; the zero value is the folder
+	// Reserve is the room in bytes that is kept for what makes room on a full disk; 0 for none. A server keeps none.
+	Reserve int64
 	// Ended is called when the database is another conductor's from then on; it may be nil.
 	Ended func(cause error)
 }

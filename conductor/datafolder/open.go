@@ -35,7 +35,8 @@ func (d Folder) Open(
 		return nil, fmt.Errorf("--data-dir %s: %w", d.Dir, err)
 	}
 	db, err := store.Open(ctx, d.Path(DatabaseFile),
-		store.Options{Keys: ring, DropLost: lost, Sealing: LoggedSealing(log, sealing)})
+		store.Options{Keys: ring, DropLost: lost, Sealing: LoggedSealing(log, sealing), Reserve: d.Reserve,
+			Room: loggedRoom(log)})
 	if err != nil {
 		return nil, d.wrongKey(err)
 	}
@@ -43,6 +44,16 @@ func (d Folder) Open(
 		return nil, errors.Join(fmt.Errorf("--data-dir %s: %w", d.Dir, err), db.Close())
 	}
 	return db, nil
+}
+
+func loggedRoom(log *slog.Logger) func(error) {
+	return func(full error) {
+		if full == nil {
+			log.Info("there is room on the disk of the database again")
+			return
+		}
+		log.Error("the disk of the database is full: /readyz is 503, and only what makes room is served", "err", full)
+	}
 }
 
 // LoggedSealing logs each step of sealing.

@@ -21,6 +21,8 @@ type Config struct {
 	Ready func() error
 	// Streams counts the answers without an end.
 	Streams func() connlimit.StreamCounts
+	// Free is the part of the data folder's disk that is free.
+	Free func() float64
 	// Traces are how many spans were sent, and how many were dropped.
 	Traces func() (sent, dropped uint64)
 	// Sensors has the last readings of machines.
@@ -87,6 +89,9 @@ func (m *Metrics) Watch(c Config) {
 	}
 	if c.Streams != nil {
 		m.registerer.MustRegister(streams{c.Streams})
+	}
+	if c.Free != nil {
+		m.gauge("ferrite_data_free_ratio", "The part of the data folder's disk that is free.", c.Free)
 	}
 	if c.Traces != nil {
 		m.registerer.MustRegister(spans{c.Traces})

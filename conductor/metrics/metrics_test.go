@@ -87,6 +87,7 @@ func full() *Metrics {
 	m.Booted("dhcp", "DISCOVER", "")
 	m.Booted("tftp", hostile, "no such file")
 	m.Watch(Config{Pending: func() int { return 3 }, Ready: func() error { return nil },
+		Free: func() float64 { return .25 },
 		Sensors: readings{
 			{Node: "u1", Name: hostile, Report: node.SensorReport{At: time.Unix(1700000000, 0), Sensors: []node.Sensor{
 				{Group: node.TemperatureSensor, Name: "CPU 1", ID: "7", Context: "CPU", Reading: reading(40)},
@@ -116,6 +117,7 @@ func TestScrape(t *testing.T) {
 		`ferrite_effects_running 0`,
 		`ferrite_effects_pending 3`,
 		`ferrite_store_ready 1`,
+		`ferrite_data_free_ratio 0.25`,
 		`ferrite_store_commit_duration_seconds_count 1`,
 		`ferrite_store_commit_errors_total{reason="stale"} 1`,
 		`ferrite_store_commit_errors_total{reason="failed"} 0`,

@@ -15,4 +15,5 @@ type AuditEntry struct {
 	Hash   string // over the one before and this one
 	Node   string // UUID; "" for none
 	Doc    json.RawMessage
+	Done   bool // the request was not refused; not stored
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -13,6 +14,9 @@ const auditColumns = "id, at, writer, chain, number, hash, node_uuid, doc"
 
 // AppendAudit adds entries to the audit, all or none. A number that a chain has already is node.ErrConflict.
 func (s *Database) AppendAudit(ctx context.Context, entries []node.AuditEntry) error {
+	if slices.ContainsFunc(entries, func(e node.AuditEntry) bool { return e.Done }) {
+		ctx = freeing(ctx) // on a full disk nothing else is done
+	}
 	return s.w.do(ctx, func(t *tx) error {
 		for i := range entries {
 			e := &entries[i]

@@ -234,7 +234,7 @@ func (c catalog[T, P]) write(ctx context.Context, v T, run func(*tx, P) error) (
 
 // Delete removes a record.
 func (c catalog[T, P]) Delete(ctx context.Context, uuid string) error {
-	return c.s.w.do(ctx, func(t *tx) error {
+	return c.s.w.do(freeing(ctx), func(t *tx) error {
 		if err := c.drop(t, uuid); err != nil {
 			return err
 		}

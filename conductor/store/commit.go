@@ -11,6 +11,9 @@ import (
 // the change.
 func (s *Database) Commit(ctx context.Context, c node.Change) (node.Node, error) {
 	var saved node.Node
+	if c.Frees() {
+		ctx = freeing(ctx)
+	}
 	err := s.w.do(ctx, func(t *tx) error {
 		saved = node.Node{}
 		return t.apply(&c, &saved)

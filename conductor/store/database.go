@@ -17,6 +17,10 @@ type Options struct {
 	Readers int
 	// MaxPages bounds SQLite's file, in pages of 4096 bytes; 0 for no bound.
 	MaxPages int
+	// Reserve is the room in bytes that a file beside SQLite's keeps for writes that make room on a full disk; 0 for none.
+	Reserve int64
+	// Room is called with ErrFull when a write finds no room, and with nil when there is room again; it may be nil.
+	Room func(full error)
 	// NoSync leaves flushing to the operating system: a loss of power can then
 	// undo the newest writes. For tests.
 	NoSync bool
@@ -46,6 +50,7 @@ type Database struct {
 	seal      sealer
 	claim     string
 	lead      writeRight            // nil for SQLite
+	full      func() error          // why a write finds no room
 	group     *string               // whose nodes are this conductor's; nil for those of all
 	resize    func(connections int) // nil for SQLite
 	closers   []func() error
@@ -89,9 +94,9 @@ func (o *Options) step() func(string) error {
 // Ready is why the database cannot be used at the moment, nil when it can.
 func (s *Database) Ready() error {
 	if s.lead == nil {
-		return nil
+		return s.full()
 	}
-	return s.lead.state()
+	return errors.Join(s.lead.state(), s.full())
 }
 
 // Close waits for the writes under way and closes the database. Writes after it

@@ -155,7 +155,7 @@ func (s *Database) Claim(
 		return nil, nil
 	}
 	var got []node.Effect
-	err := s.w.do(ctx, func(t *tx) error {
+	err := s.w.do(freeing(ctx), func(t *tx) error {
 		got = nil
 		return t.query(func(scan func(...any) error) error {
 			var r effectRow
@@ -182,7 +182,7 @@ func (s *Database) Claim(
 
 // Renew prolongs a lease.
 func (s *Database) Renew(ctx context.Context, e node.Effect, until time.Time) error {
-	return s.w.do(ctx, func(t *tx) error {
+	return s.w.do(freeing(ctx), func(t *tx) error {
 		return t.held(&e, "UPDATE effects SET lease_until = ?", micros(until))
 	})
 }
@@ -193,14 +193,14 @@ func (s *Database) Note(ctx context.Context, e node.Effect) error {
 	if err != nil {
 		return fmt.Errorf("keep what of %s was accepted: %w", e.Name, err)
 	}
-	return s.w.do(ctx, func(t *tx) error {
+	return s.w.do(freeing(ctx), func(t *tx) error {
 		return t.held(&e, "UPDATE effects SET accepted = ?, error = ?", string(accepted), e.Error)
 	})
 }
 
 // Release gives an effect back.
 func (s *Database) Release(ctx context.Context, e node.Effect, runAt time.Time, why string) error {
-	return s.w.do(ctx, func(t *tx) error {
+	return s.w.do(freeing(ctx), func(t *tx) error {
 		return t.held(&e, "UPDATE effects SET owner = '', lease_until = 0, run_at = ?, error = ?", micros(runAt), why)
 	})
 }
@@ -213,7 +213,7 @@ func (s *Database) Takeover(ctx context.Context, owner string) (int, error) {
 	if s.group != nil {
 		text, args = void+effectsOfGroup, []any{*s.group}
 	}
-	err := s.w.do(ctx, func(t *tx) (err error) {
+	err := s.w.do(freeing(ctx), func(t *tx) (err error) {
 		n, err = t.exec(text, args...)
 		return err
 	})

@@ -126,7 +126,7 @@ func (s *Database) PruneEvents(ctx context.Context, keep node.EventRetention) (i
 		return 0, nil
 	}
 	var touched int64
-	err = s.w.do(ctx, func(t *tx) error {
+	err = s.w.do(freeing(ctx), func(t *tx) error {
 		position := t.position
 		if touched, err = t.exec("DELETE FROM events WHERE "+position+" > 0 AND "+position+" <= ?", cut); err != nil {
 			return err

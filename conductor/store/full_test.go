@@ -7,8 +7,11 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
+	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 )
 
 // TestFull fills the database, sees that what does not fit is refused by name
@@ -60,4 +63,29 @@ func TestFull(t *testing.T) {
 func big(i int, blob string) node.Node {
 	return node.Node{UUID: fmt.Sprintf("11111111-0000-4000-8000-%012d", i), Description: "big",
 		Extra: map[string]any{"blob": blob}}
+}
+
+// TestPostgresFull: a server without room makes a conductor not ready, until some time has passed without such an
+// answer.
+func TestPostgresFull(t *testing.T) {
+	address := postgrestest.URL(t)
+	s := openPostgres(t, address, store.PostgresOptions{})
+	conn, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	_, err = conn.Exec(t.Context(), `CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$;
+		CREATE TRIGGER no_room BEFORE INSERT ON nodes EXECUTE FUNCTION no_room()`)
+	n := big(1, "")
+	if err = errors.Join(err, s.Ready()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Commit(t.Context(), node.Change{Insert: &n}); !errors.Is(err, store.ErrFull) {
+		t.Errorf("a write answers %v", err)
+	}
+	if err := s.Ready(); !errors.Is(err, store.ErrFull) {
+		t.Errorf("it is ready: %v", err)
+	}
 }

@@ -47,7 +47,7 @@ func (s *Database) leases(ctx context.Context, q *query) (all []node.Lease, err 
 // SaveLease inserts or replaces the lease of a MAC; a lent one leaves a
 // reservation alone.
 func (s *Database) SaveLease(ctx context.Context, l node.Lease) error {
-	err := s.w.one(ctx, func(t *tx) error {
+	err := s.w.one(freeing(ctx), func(t *tx) error {
 		touched, err := t.exec(`INSERT INTO leases (mac, subnet, ip, static, expires) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (mac) DO UPDATE SET subnet = excluded.subnet, ip = excluded.ip, static = excluded.static,
 				expires = excluded.expires
@@ -69,7 +69,7 @@ func (s *Database) SaveLease(ctx context.Context, l node.Lease) error {
 
 // EndLease removes a lease that is on record as it was read.
 func (s *Database) EndLease(ctx context.Context, l node.Lease) error {
-	err := s.w.do(ctx, func(t *tx) error {
+	err := s.w.do(freeing(ctx), func(t *tx) error {
 		_, err := t.exec("DELETE FROM leases WHERE mac = ? AND subnet = ? AND ip = ? AND NOT static AND expires <= "+
 			"?", l.MAC,
 			l.Subnet, l.IP, micros(l.Expires))
@@ -83,7 +83,7 @@ func (s *Database) EndLease(ctx context.Context, l node.Lease) error {
 
 // DeleteLease removes the lease of a MAC.
 func (s *Database) DeleteLease(ctx context.Context, mac string) error {
-	return s.w.do(ctx, func(t *tx) error {
+	return s.w.do(freeing(ctx), func(t *tx) error {
 		touched, err := t.exec("DELETE FROM leases WHERE mac = ?", mac)
 		if err == nil && touched == 0 {
 			return node.Refuse(node.NotFound, "There is no lease of %s.", mac)

@@ -1,10 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
@@ -85,6 +87,11 @@ func (s *Database) WriteObjects(ctx context.Context, writes []objects.Write, don
 			return err
 		}
 		return t.tell(node.Told(ctx))
+	}
+	if !slices.ContainsFunc(writes, func(w objects.Write) bool {
+		return !w.Delete && !bytes.Contains(w.Doc, []byte(`"deletionTimestamp":"`))
+	}) {
+		ctx = freeing(ctx)
 	}
 	if err := s.documents.doThen(ctx, run, func() { done(revisions) }); err != nil {
 		return fmt.Errorf("write documents: %w", err)

@@ -135,7 +135,7 @@ func openPostgres(
 	read := postgresPool(readOnly(config), cmp.Or(o.Readers, readers))
 	s.read = newReader(read, postgresDialect)
 	s.resize = func(connections int) { resize(connections, write, read) }
-	s.read.patiently = w.patiently
+	s.read.patiently, s.full = w.patiently, w.full
 	documents := newWriter(w.transact, func() error { return nil })
 	s.w, s.documents = w, documents
 	s.closers = []func() error{s.read.close, documents.close, write.Close, l.close}

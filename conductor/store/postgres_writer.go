@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,6 +32,17 @@ type postgresWriter struct {
 	lead     writeRight
 	patience time.Duration
 	group    *string // whose nodes are written, nil for those of all
+	fullAt   atomic.Int64
+}
+
+// fullTime is how long a server counts as full after a write that found no room.
+const fullTime = 15 * time.Second
+
+func (w *postgresWriter) full() error {
+	if at := w.fullAt.Load(); at != 0 && time.Since(time.Unix(0, at)) < fullTime {
+		return ErrFull
+	}
+	return nil
 }
 
 // writeRight is the right to write.
@@ -47,7 +59,11 @@ type writeRight interface {
 }
 
 func (w *postgresWriter) do(ctx context.Context, run func(t *tx) error) error {
-	return w.patiently(ctx, func() error { return w.once(ctx, run) })
+	err := w.patiently(ctx, func() error { return w.once(ctx, run) })
+	if errors.Is(err, ErrFull) {
+		w.fullAt.Store(time.Now().UnixNano())
+	}
+	return err
 }
 
 func (w *postgresWriter) one(ctx context.Context, run func(t *tx) error) error { return w.do(ctx, run) }

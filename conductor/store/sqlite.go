@@ -11,19 +11,18 @@ import (
 	"strconv"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Open opens or creates the database at path, mode 0600 because it holds passwords and
 // tokens, and brings its schema up to date. A file that is no whole database of ours is
 // ErrDamaged, and stays as it is.
 func Open(ctx context.Context, path string, o Options) (*Database, error) {
-	if err := inspect(ctx, path); err != nil {
-		return nil, fmt.Errorf("database %s: %w", path, err)
-	}
-	if err := private(path); err != nil {
-		return nil, fmt.Errorf("database %s: %w", path, err)
-	}
 	s, err := open(ctx, path, o)
+	if c := code(err) & 0xff; (c == sqlite3.SQLITE_FULL || c == sqlite3.SQLITE_IOERR) && // which a full disk is, too
+		os.Truncate(path+reserveSuffix, 0) == nil {
+		s, err = open(ctx, path, o)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("database %s: %w", path, full(err))
 	}
@@ -31,6 +30,12 @@ func Open(ctx context.Context, path string, o Options) (*Database, error) {
 }
 
 func open(ctx context.Context, path string, o Options) (*Database, error) {
+	if err := inspect(ctx, path); err != nil {
+		return nil, err
+	}
+	if err := private(path); err != nil {
+		return nil, err
+	}
 	write, err := sql.Open("sqlite", writerDSN(path, o))
 	if err != nil {
 		return nil, err
@@ -48,7 +53,7 @@ func open(ctx context.Context, path string, o Options) (*Database, error) {
 		return nil, errors.Join(err, write.Close())
 	}
 	s.addresses = newPortAddresses()
-	w, err := newSQLiteWriter(ctx, write, path, s)
+	w, err := newSQLiteWriter(ctx, write, path, s, o)
 	if err != nil {
 		return nil, errors.Join(err, s.read.close(), write.Close())
 	}

@@ -14,7 +14,7 @@ type sqliteWriter struct {
 	files *present
 }
 
-func newSQLiteWriter(ctx context.Context, db *sql.DB, path string, s *Database) (*writer, error) {
+func newSQLiteWriter(ctx context.Context, db *sql.DB, path string, s *Database, o Options) (*writer, error) {
 	files := newPresent(path)
 	if err := files.check(); err != nil {
 		return nil, err
@@ -25,8 +25,12 @@ func newSQLiteWriter(ctx context.Context, db *sql.DB, path string, s *Database) 
 	}
 	t := &tx{dialect: sqliteDialect, ctx: context.WithoutCancel(ctx), conn: conn, prepared: map[string]*sql.Stmt{},
 		seal: s.seal, addresses: s.addresses}
-	w := &sqliteWriter{tx: t, cache: s.cache, files: files}
-	return newWriter(w.transact, t.close), nil
+	kept, err := newReserve(&sqliteWriter{tx: t, cache: s.cache, files: files}, path+reserveSuffix, o)
+	if err != nil {
+		return nil, errors.Join(err, t.close())
+	}
+	s.full = kept.ready
+	return newWriter(kept.transact, kept.close), nil
 }
 
 // transact leaves each job's own error in it, and returns what befell the

@@ -6,10 +6,12 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
@@ -46,6 +48,11 @@ func (c *Config) checkAuth() error {
 	if u, err := url.Parse(c.PublicURL); c.PublicURL != "" && (err != nil || len(rest.Origins(c.PublicURL)) == 0 ||
 		u.User != nil || u.RawQuery != "" || u.Fragment != "") {
 		return fmt.Errorf("--public-url %q: expected a URL such as https://cloud.example/metal", c.PublicURL)
+	}
+	for _, name := range c.AllowedHosts {
+		if u, err := url.Parse("//" + name); err != nil || name == "" || u.Host != name || u.Port() != "" {
+			return fmt.Errorf("--allowed-host %q: expected a name such as metal.example, without scheme and port", name)
+		}
 	}
 	if err := errors.Join(c.checkKeystone(), c.checkNeutron()); err != nil {
 		return err
@@ -99,6 +106,20 @@ func (c *Config) access(secrets []byte, log *slog.Logger) (*auth.Authenticator, 
 		}
 	}
 	return who, cert, nil
+}
+
+// onlyHosts has h answer to names of this conductor alone, where no login keeps out what a browser sends for others.
+func (c *Config) onlyHosts(h http.Handler, log *slog.Logger) http.Handler {
+	if !slices.Contains(c.Auth, "none") {
+		return h
+	}
+	names := slices.Clone(c.AllowedHosts)
+	for _, address := range []string{c.AdvertiseURL, c.PublicURL} {
+		if u, err := url.Parse(address); err == nil && u.Host != "" {
+			names = append(names, u.Host)
+		}
+	}
+	return api.OnlyHosts(names, h, log)
 }
 
 // scheme is that of the API's URLs.

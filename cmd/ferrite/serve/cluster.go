@@ -195,7 +195,7 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	defer fail(nil)
 	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
-	outer, within := api.NewServer(requests, ui.Before(front), m.log),
+	outer, within := api.NewServer(requests, m.onlyHosts(ui.Before(front), m.log), m.log),
 		id.Server(requests, sharing.Images(m.images, front.Inner()), m.log)
 	var parts sync.WaitGroup
 	for _, s := range []struct {
@@ -306,7 +306,7 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 	defer stop()
 	defer context.AfterFunc(t.Lease.Context(), stop)()
 	running := w.start(work)
-	t.Serve(w.answering())
+	t.Serve(w.answering(), db.Ready)
 	hosts.tell(ctx, &w.kept)
 	log.Info("the nodes of the group were taken up")
 	<-ctx.Done()

@@ -21,6 +21,7 @@ import (
 // the command line; FERRITE_ variables use underscores.
 type Config struct {
 	DataDir      string `koanf:"data-dir"`
+	DiskReserve  int    `koanf:"disk-reserve"`
 	Init         bool   `koanf:"init"`
 	Database     string `koanf:"database"`
 	PasswordFile string `koanf:"database-password-file"`
@@ -35,6 +36,7 @@ type Config struct {
 	Htpasswd      string   `koanf:"htpasswd-file"`
 	Users         string   `koanf:"users-file"`
 	AllowAnybody  bool     `koanf:"allow-anybody"`
+	AllowedHosts  []string `koanf:"allowed-host"`
 	TLSCert       string   `koanf:"tls-cert"`
 	TLSKey        string   `koanf:"tls-key"`
 	HardwareTypes []string `koanf:"hardware-types"`

@@ -21,6 +21,10 @@ func (c *Config) check() error {
 	if c.DataDir == "" {
 		return errors.New("--data-dir is empty: name the folder of the database")
 	}
+	if c.DiskReserve != 0 && (c.DiskReserve < 16 || c.DiskReserve > 1<<20) {
+		return fmt.Errorf("--disk-reserve %d: say 16 or more MiB, for the writes between two checkpoints, or 0 for none",
+			c.DiskReserve)
+	}
 	if err := c.checkDatabase(); err != nil {
 		return err
 	}

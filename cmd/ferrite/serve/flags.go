@@ -47,6 +47,9 @@ func dataFlags(f *pflag.FlagSet) {
 	f.String("config", "", "YAML `file` of settings; flags beat FERRITE_* variables, which beat the file")
 	f.String("data-dir", datafolder.Default,
 		"`folder` of the database and the machines' logs; created if missing, mode 0700, locked while running")
+	f.Int("disk-reserve", 64,
+		"`MiB` of a file in --data-dir whose room a full disk gives to deletes, undeploys and their audit; 16 or more, 0 "+
+			"for none; a quarter of the disk at most")
 	f.String("database", "",
 		"`URL` of a PostgreSQL database: postgres://user@host/name; without it, a SQLite file in --data-dir")
 	f.String("database-password-file", "",
@@ -73,6 +76,9 @@ func apiFlags(f *pflag.FlagSet) {
 			"--htpasswd-file is an admin")
 	f.Bool("allow-anybody", false,
 		"with --auth none: accept requests from anybody who reaches --api-address, although it is not the loopback")
+	f.StringSlice("allowed-host", nil,
+		"with --auth none: `names` by which clients reach the API, beside IP addresses, localhost and the hosts of "+
+			"--advertise-url and --public-url; requests for others are refused, since a web page could have sent them")
 	f.String("tls-cert", "",
 		"PEM `file` of the API's certificate and its authorities: the API uses https, and agents trust these certificates")
 	f.String("tls-key", "", "PEM `file` of the private key of --tls-cert")

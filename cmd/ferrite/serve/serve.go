@@ -81,7 +81,8 @@ func run(ctx context.Context, c Config, stderr io.Writer) (err error) {
 	}
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	folder := datafolder.Folder{Dir: c.DataDir, Init: c.Init, Server: c.server(), Ended: fail}
+	folder := datafolder.Folder{Dir: c.DataDir, Init: c.Init, Server: c.server(), Ended: fail,
+		Reserve: int64(c.DiskReserve) << 20}
 	db, err := folder.Open(ctx, log, nil)
 	if err != nil {
 		return err

@@ -59,6 +59,13 @@ func TestContract(t *testing.T) {
 		!strings.Contains(err.Error(), "in use") {
 		t.Errorf("a second conductor on the same data: %v", err)
 	}
+	c.Sign = func(r *http.Request) { // a page whose name was made to mean this computer
+		r.Host = "evil.example:25010"
+		r.Header.Set("Origin", "http://evil.example:25010")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+	}
+	c.Call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware"}, http.StatusMisdirectedRequest)
+	c.Sign = nil
 	n := c.Call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware", "name": "n1"}, 201)
 	id := fmt.Sprint(n["uuid"])
 	for _, step := range [][2]string{{"manage", "manageable"}, {"inspect", "manageable"}, {"provide", "available"},

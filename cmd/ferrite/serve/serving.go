@@ -35,7 +35,7 @@ type serving struct {
 func (s serving) run(ctx context.Context) error {
 	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
-	srv := api.NewServer(requests, ui.Before(s.face), s.log)
+	srv := api.NewServer(requests, s.conf.onlyHosts(ui.Before(s.face), s.log), s.log)
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 

@@ -211,7 +211,8 @@ func (w *work) observe(conf engine.Config, p parts) {
 	conf.Traces = w.calls
 	w.engine = engine.New(conf)
 	w.engine.Follow(w.counters.Nodes)
-	watched := metrics.Config{Pending: w.engine.PendingEffects, Sensors: w.engine, SensorSeries: w.conf.SensorSeries}
+	watched := metrics.Config{Pending: w.engine.PendingEffects, Sensors: w.engine, SensorSeries: w.conf.SensorSeries,
+		Free: func() float64 { return freeRoom(w.conf.DataDir) }}
 	if p.group == nil { // a member of a cluster says so whether it leads or not
 		watched.Ready, watched.Streams = p.ready, p.streams.Counts
 	}
@@ -234,6 +235,7 @@ func (w *work) start(ctx context.Context) *sync.WaitGroup {
 		nodecheck.Search(ctx, w.engine, cacert.Folder(w.conf.CAFolder), w.counters.Nodes.Read, w.log)
 		w.counters.Nodes.AllRead()
 	})
+	running.Go(func() { watchDisk(ctx, w.conf.DataDir, w.log) })
 	if w.changes != nil {
 		running.Go(func() { w.changes.Run(ctx) })
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // Authenticator identifies the sender of a request, or answers a *nodeapi.Fault and sets the
@@ -148,9 +149,12 @@ func (s *Server) public(c *call, what string) error {
 	case "healthz", "livez", "readyz":
 		c.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		text := "ok"
-		if what == "readyz" && s.ready() != nil {
+		if why := s.ready(); what == "readyz" && why != nil {
 			c.w.WriteHeader(http.StatusServiceUnavailable)
 			text = "the database cannot be reached; the conductor's log says why"
+			if nodeapi.OutOfSpace(why) != nil {
+				text = "the disk under the database is full: only requests that make room are served"
+			}
 		}
 		_, err := c.w.Write([]byte(text))
 		return err

@@ -70,7 +70,7 @@ var near = []string{"--bmc-allow", "127.0.0.0/8", "--registry-allow", "127.0.0.0
 // serveArgs are those of every conductor, before its own.
 func serveArgs(dir string, args []string) []string {
 	return append([]string{"--data-dir", dir, "--api-address", AnyPort, "--hardware-types",
-		"fake-hardware,redfish,ipmi", "--host", "test"}, args...)
+		"fake-hardware,redfish,ipmi", "--host", "test", "--disk-reserve", "0"}, args...)
 }
 
 // Ready waits until the conductor logs its address; an error says that it never will.

@@ -1,0 +1,43 @@
+package api
+
+import (
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// OnlyHosts answers 421 (RFC 9110, 15.5.20) to requests for a Host that is neither an IP address nor localhost nor one of
+// names. The page of a site whose name is made to mean this computer (DNS rebinding) has the site's Host, and its browser
+// takes both for one site: a conductor without logins would be its. Clients without a Host (HTTP/1.0) are no browsers.
+func OnlyHosts(names []string, next http.Handler, log *slog.Logger) http.Handler {
+	allowed := []string{"", "localhost"}
+	for _, n := range names {
+		allowed = append(allowed, hostName(n))
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := hostName(r.Host)
+		if _, err := netip.ParseAddr(name); err == nil || slices.Contains(allowed, name) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		log.Info("request for a Host that is not allowed refused", "host", name, "from", nodeapi.From(r).String())
+		w.Header().Set("Connection", "close")
+		_ = nodeapi.NewFault(http.StatusMisdirectedRequest, "With --auth none this conductor answers to IP addresses, to "+
+			"localhost and to the names that it was told, not to %.100q. If that is its name, start it with --allowed-host, "+
+			"--advertise-url or --public-url; or have operators log in.", name).Write(w) // a client that has gone
+	})
+}
+
+// hostName is the host of an authority (name, name:port, [::1]:port), in lower case and without the dot of the root.
+func hostName(authority string) string {
+	host, _, err := net.SplitHostPort(authority)
+	if err != nil {
+		host = strings.TrimSuffix(strings.TrimPrefix(authority, "["), "]")
+	}
+	return strings.TrimSuffix(strings.ToLower(host), ".")
+}
