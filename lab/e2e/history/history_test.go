@@ -75,20 +75,32 @@ func (w *world) command(statements ...string) {
 	}
 }
 
-// leader is the conductor that leads the default group, as the database says.
+// leads is the conductor that leads the default group, as the database says; nil for none.
+func (w *world) leads() (*member, error) {
+	conn, err := pgx.Connect(context.Background(), w.database)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = conn.Close(context.Background()) }() // nothing was written
+	var name string
+	err = conn.QueryRow(context.Background(),
+		"SELECT holder FROM leader WHERE conductor_group = '' AND until > clock_timestamp()").Scan(&name)
+	if i := slices.IndexFunc(w.members, func(m *member) bool { return m.name == name }); err == nil && i >= 0 {
+		return w.members[i], nil
+	}
+	return nil, nil
+}
+
+// leader waits for a conductor that leads.
 func (w *world) leader() *member {
 	w.t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		conn, err := pgx.Connect(context.Background(), w.database)
+		m, err := w.leads()
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		var name string
-		err = conn.QueryRow(context.Background(),
-			"SELECT holder FROM leader WHERE conductor_group = '' AND until > clock_timestamp()").Scan(&name)
-		_ = conn.Close(context.Background())
-		if i := slices.IndexFunc(w.members, func(m *member) bool { return m.name == name }); err == nil && i >= 0 {
-			return w.members[i]
+		if m != nil {
+			return m
 		}
 	}
 	w.t.Fatal("nobody leads")
