@@ -19,6 +19,7 @@ import (
 // TestForeignAgents: an agent that announces no certificate, speaks http, has a path
 // or runs on this host is commanded where the operator said so, and nowhere else.
 func TestForeignAgents(t *testing.T) {
+	t.Parallel()
 	const here, path = "--agent-allow=127.0.0.0/8", "/agents/web-1"
 	ca := filepath.Join(t.TempDir(), "ca.pem")
 	_, other := newAgent(t, true, nil)

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -132,13 +131,12 @@ var metricsAt = regexp.MustCompile(`url=(http://\S+/metrics)`)
 // metricsURL is where a conductor's log says that its metrics are.
 func metricsURL(t *testing.T, c *conductor) string {
 	t.Helper()
-	for end := time.Now().Add(servetest.Patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if own := metricsAt.FindStringSubmatch(c.Log.String()); own != nil {
-			return own[1]
-		}
+	c.Says(t, "/metrics")
+	own := metricsAt.FindStringSubmatch(c.Log.String())
+	if own == nil {
+		t.Fatalf("the log does not say where the metrics are:\n%s", c.Log)
 	}
-	t.Fatalf("the log does not say where the metrics are:\n%s", c.Log)
-	return ""
+	return own[1]
 }
 
 // node makes one, and has it do what is asked for.
@@ -202,6 +200,9 @@ func TestAlertsFire(t *testing.T) {
 	f.node(t, "broken", map[string]any{}, manage)
 	f.node(t, "lone", map[string]any{"deploy_interface": "direct"}, manage)
 	f.node(t, "hung", map[string]any{"deploy_interface": "direct"}, manage, [2]string{"provide", "clean wait"})
+	port := silence(t)
+	f.node(t, "hangs", map[string]any{"driver": "redfish", "driver_info": map[string]any{
+		"redfish_address": "http://127.1.9.9:" + port}})
 	f.node(t, "tenant", map[string]any{"resource_class": "gold"}, manage, [2]string{"adopt", "active"})
 	told.scrape(10)
 	told.firing(10)
@@ -218,12 +219,14 @@ func TestAlertsFire(t *testing.T) {
 	told.scrape(5)
 	told.firing(5, alert("FerriteDown"))
 
-	f.begin(t, dir, func(db Database) { age(t, db, "hung", 4*time.Hour) }, args...)
+	f.begin(t, dir, func(db Database) {
+		age(t, db, "hung", 4*time.Hour)
+		hang(t, db, "hangs", port, 560)
+	}, args...)
 	hot.fanFell.Store(true)
 	f.Call(t, "PUT", "/v1/nodes/broken/states/provision", map[string]any{"target": "clean",
 		"clean_steps": []any{map[string]any{"interface": "deploy", "step": "nobody"}}}, http.StatusAccepted)
 	f.Call(t, "PUT", "/v1/nodes/lone/states/provision", map[string]any{"target": "provide"}, http.StatusAccepted)
-	hang(t, f, 560)
 	told.scrape(20)
 	guess(t, f.URL, 60)
 	f.db.refusals.Store(5)
@@ -257,28 +260,34 @@ func age(t *testing.T, db Database, name string, by time.Duration) {
 	}
 }
 
-// hang enrols nodes whose BMCs take a connection, and never answer.
-func hang(t *testing.T, f *faulty, count int) {
+// silence is a port where BMCs take a connection, and never answer.
+func silence(t *testing.T) (port string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "0.0.0.0:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	var all sync.WaitGroup
-	for part := range 8 {
-		all.Go(func() {
-			for i := part; i < count; i += 8 {
-				name := fmt.Sprint("hangs-", i)
-				f.Call(t, "POST", "/v1/nodes", map[string]any{"driver": "redfish", "name": name,
-					"driver_info": map[string]any{"redfish_address": fmt.Sprintf("http://127.1.%d.%d:%s", i/250, i%250+1, port)}},
-					http.StatusCreated)
-				f.Call(t, "PUT", "/v1/nodes/"+name+"/states/provision", map[string]any{"target": "manage"}, http.StatusAccepted)
-			}
-		})
+	_, port, _ = net.SplitHostPort(l.Addr().String())
+	return port
+}
+
+// hang has many nodes be verified that are as one is, but at other addresses.
+func hang(t *testing.T, db Database, name, port string, count int) {
+	like, err := db.Node(t.Context(), name)
+	for i := 0; i < count && err == nil; i++ {
+		n := like.Clone()
+		n.UUID, n.Name = fmt.Sprintf("6f000000-0000-4000-8000-%012x", i), fmt.Sprint(name, "-", i)
+		n.DriverInfo["redfish_address"] = fmt.Sprintf("http://127.1.%d.%d:%s", i/250, i%250+1, port)
+		n.ProvisionState, n.TargetProvisionState = node.Verifying, node.Manageable
+		n.Run = &node.Run{Activity: "verify", Generation: 1, Since: n.CreatedAt,
+			Steps: []node.Step{{Interface: "power", Step: "validate"}}}
+		_, err = db.Commit(t.Context(), node.Change{Insert: &n, Effects: []node.Effect{{Node: n.UUID, Generation: 1,
+			Name: "power.validate", RunAt: n.CreatedAt}}})
 	}
-	all.Wait()
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 // guess tries passwords from several addresses.

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/certificate/certtest"
@@ -54,12 +53,7 @@ func TestAuthorities(t *testing.T) {
 	defer c.End(t)
 	for _, want := range []string{"nodes name CA certificates that cannot be read", "count=4",
 		"inside (redfish_verify_ca)", "zero (redfish_verify_ca)"} {
-		for end := time.Now().Add(time.Minute); !strings.Contains(c.Log.String(), want) && time.Now().Before(end); {
-			time.Sleep(10 * time.Millisecond) // it is said beside the start
-		}
-		if !strings.Contains(c.Log.String(), want) {
-			t.Errorf("the log does not say %q:\n%s", want, c.Log)
-		}
+		c.Says(t, want) // beside the start
 	}
 	edit := []map[string]any{{"op": "add", "path": "/extra/a", "value": 1}}
 	if n := c.Call(t, "PATCH", "/v1/nodes/inside", edit, 200); n["provision_state"] != "enroll" ||
@@ -94,10 +88,8 @@ func TestTwoNodesOfOneBMC(t *testing.T) {
 	c = start(t, dir)
 	defer c.End(t)
 	want := "nodes name the BMC and system of another node"
-	for end := time.Now().Add(time.Minute); !strings.Contains(c.Log.String(), want) && time.Now().Before(end); {
-		time.Sleep(10 * time.Millisecond)
-	}
-	if log := c.Log.String(); !strings.Contains(log, want) || !strings.Contains(log, "count=1") ||
+	c.Says(t, want)
+	if log := c.Log.String(); !strings.Contains(log, "count=1") ||
 		strings.Contains(log, "other (") {
 		t.Errorf("the log says:\n%s", log)
 	}

@@ -20,8 +20,8 @@ import (
 // TestBackupOfACluster: the backup of a cluster at work is restored into a data folder, and into PostgreSQL for another
 // cluster, with its secrets. Each conductor of that holds still, whoever leads, until one of them is asked to resume.
 func TestBackupOfACluster(t *testing.T) {
-	server := postgrestest.New(t)
-	database, key := server.URL(t), clusterKey(t, "0123456789")
+	t.Parallel()
+	database, key := postgrestest.URL(t), clusterKey(t, "0123456789")
 	file, phrase := filepath.Join(t.TempDir(), "ferrite.backup"), passphraseFile(t, testPassphrase)
 	first := startMember(t, "first", database, key)
 	ready(t, first)
@@ -67,7 +67,7 @@ func TestBackupOfACluster(t *testing.T) {
 	})
 	checked(t, folder)
 
-	another := server.URL(t)
+	another := postgrestest.URL(t)
 	dir := filepath.Join(t.TempDir(), "third")
 	said, err = saving(t, RestoreCommand(), file, "--database", another, "--data-dir", dir, "--passphrase-file", phrase)
 	if err != nil || !strings.Contains(said, "ferrite resume") {

@@ -12,6 +12,7 @@ import (
 // TestAllocationsOfGroups: an allocation has a node of any conductor group, and is answered by any conductor. One that
 // no node suits fails at once; none is failed by the leader of a group that has no node for it.
 func TestAllocationsOfGroups(t *testing.T) {
+	t.Parallel()
 	database, key := postgrestest.URL(t), clusterKey(t, "0123456789")
 	near := startMember(t, "near", database, key)
 	ready(t, near)

@@ -16,7 +16,8 @@ import (
 // TestClusterGroups: each group has its leader, any conductor answers for all, and a conductor that has no
 // certificate of its own has the cluster's.
 func TestClusterGroups(t *testing.T) {
-	database, key := postgrestest.New(t).URL(t), clusterKey(t, "0123456789")
+	t.Parallel()
+	database, key := postgrestest.URL(t), clusterKey(t, "0123456789")
 	chain, private := certtest.New(t).Server("127.0.0.1")
 	cert, keyFile := certtest.Write(t, t.TempDir(), chain, private)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // 127.0.0.1

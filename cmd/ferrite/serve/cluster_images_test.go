@@ -50,7 +50,8 @@ func stranger(t *testing.T, forwards, leads *conductor, image []byte) {
 // TestClusterImages: an image is uploaded by any member and kept by the leader. The next leader fetches it from that
 // member, keeps it, and says so where the member is no more.
 func TestClusterImages(t *testing.T) {
-	database, key := postgrestest.New(t).URL(t), clusterKey(t, "0123456789")
+	t.Parallel()
+	database, key := postgrestest.URL(t), clusterKey(t, "0123456789")
 	first := startMember(t, "first", database, key)
 	ready(t, first)
 	second := startMember(t, "second", database, key)

@@ -18,11 +18,11 @@ import (
 // TestForwardedTrace: a request that a member forwards to the leader is one span in the trace of what it began, and
 // links to its sender's. The trace stays one when the member takes over.
 func TestForwardedTrace(t *testing.T) {
-	server := postgrestest.New(t)
+	t.Parallel()
 	collector := &tracestest.Receiver{}
 	receiver := httptest.NewServer(collector)
 	defer receiver.Close()
-	database, key := server.URL(t), clusterKey(t, "0123456789")
+	database, key := postgrestest.URL(t), clusterKey(t, "0123456789")
 	first := startMember(t, "first", database, key, "--traces-endpoint", receiver.URL)
 	ready(t, first)
 	second := startMember(t, "second", database, key, "--traces-endpoint", receiver.URL)

@@ -24,6 +24,7 @@ import (
 // TestContractOnPostgres: a node of fake hardware goes through its life, while the conductor and the server are ended
 // and started again.
 func TestContractOnPostgres(t *testing.T) {
+	t.Parallel()
 	server := postgrestest.New(t)
 	dir, address := filepath.Join(t.TempDir(), "data"), server.URL(t)
 	c := start(t, dir, "--database", address)
@@ -109,7 +110,8 @@ func checkSealed(t *testing.T, address string) {
 
 // TestConductorSuperseded: a conductor ends when another one has taken its database.
 func TestConductorSuperseded(t *testing.T) {
-	address := postgrestest.New(t).URL(t)
+	t.Parallel()
+	address := postgrestest.URL(t)
 	c := start(t, filepath.Join(t.TempDir(), "data"), "--database", address)
 	conn, err := pgx.Connect(t.Context(), address)
 	if err != nil {
@@ -131,7 +133,8 @@ func TestConductorSuperseded(t *testing.T) {
 
 // TestRotateOnPostgres: the key is changed, and the conductor opens what the new one seals.
 func TestRotateOnPostgres(t *testing.T) {
-	dir, address := filepath.Join(t.TempDir(), "data"), postgrestest.New(t).URL(t)
+	t.Parallel()
+	dir, address := filepath.Join(t.TempDir(), "data"), postgrestest.URL(t)
 	c := start(t, dir, "--database", address)
 	c.Call(t, "POST", "/v1/nodes", map[string]any{"driver": "ipmi", "name": "n1",
 		"driver_info": map[string]any{"ipmi_password": "planted-word"}}, 201)

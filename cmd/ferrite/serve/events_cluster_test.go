@@ -75,7 +75,8 @@ func missing(wanted, there []string) []string {
 // TestEventsAfterCopy: the events stay in the database that was copied. A cursor of it is refused by the copy, in words
 // that say how to go on.
 func TestEventsAfterCopy(t *testing.T) {
-	dir, address := t.TempDir(), postgrestest.New(t).URL(t)
+	t.Parallel()
+	dir, address := t.TempDir(), postgrestest.URL(t)
 	c := start(t, dir, "--auth", "none")
 	c.Call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware", "name": "n1"}, http.StatusCreated)
 	_, page := fetch(t, c.URL+"/ferrite/v1/events?after=0&wait=0")

@@ -25,7 +25,8 @@ func changeClusterKey(t *testing.T, database, last, next string) (string, error)
 // TestClusterKeyChanges: the cluster key is changed while no conductor runs. All that was sealed opens after it, and
 // the old key is refused.
 func TestClusterKeyChanges(t *testing.T) {
-	database := postgrestest.New(t).URL(t)
+	t.Parallel()
+	database := postgrestest.URL(t)
 	last, next := clusterKey(t, "0123456789"), clusterKey(t, "abcdefghij")
 	c := startMember(t, "first", database, last)
 	ready(t, c)

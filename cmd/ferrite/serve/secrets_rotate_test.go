@@ -99,6 +99,7 @@ func TestRotate(t *testing.T) {
 // TestRotateKilled: a rotation can be killed after each step. The conductor starts then
 // and finishes it, and so does a second rotation.
 func TestRotateKilled(t *testing.T) {
+	t.Parallel()
 	template := migrated(t)
 	for n, more := 1, true; more; n++ {
 		for _, finish := range []string{"start", "rotate"} {

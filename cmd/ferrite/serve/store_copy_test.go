@@ -33,7 +33,8 @@ var tableLine = regexp.MustCompile(`(?m)^[a-z_]+ +\d+ [0-9a-f]{64}$`)
 
 // TestStoreCopy: a recorded folder goes to PostgreSQL, where a conductor finds its nodes, and comes back.
 func TestStoreCopy(t *testing.T) {
-	dir, address := migrated(t), postgrestest.New(t).URL(t)
+	t.Parallel()
+	dir, address := migrated(t), postgrestest.URL(t)
 	back := withKeys(t, dir)
 	out, err := storeOf(t, "copy", dir, address)
 	if err != nil {
@@ -111,7 +112,8 @@ func TestStoreCopyRefused(t *testing.T) {
 
 // TestStoreCheckServer: faults in PostgreSQL are named as those of a file are.
 func TestStoreCheckServer(t *testing.T) {
-	dir, address := migrated(t), postgrestest.New(t).URL(t)
+	t.Parallel()
+	dir, address := migrated(t), postgrestest.URL(t)
 	if out, err := storeOf(t, "copy", dir, address); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

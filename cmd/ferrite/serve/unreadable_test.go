@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestUnreadableNode: a conductor starts with a node whose row cannot be read, says so,
@@ -25,9 +24,7 @@ func TestUnreadableNode(t *testing.T) {
 		c.Call(t, "GET", "/v1/nodes/"+name, nil, http.StatusOK)
 	}
 	const want = "a record of the database cannot be read"
-	for end := time.Now().Add(time.Minute); !strings.Contains(c.Log.String(), want) && time.Now().Before(end); {
-		time.Sleep(10 * time.Millisecond)
-	}
+	c.Says(t, want)
 	if log := c.Log.String(); strings.Count(log, want) != 1 {
 		t.Errorf("the log says %d times %q, want once:\n%s", strings.Count(log, want), want, log)
 	}

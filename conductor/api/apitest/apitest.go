@@ -64,13 +64,28 @@ func Start(t testing.TB, store engine.Store, mounts func(*engine.Engine) map[str
 type Log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
+	more chan struct{} // closed by the next write; nil while nobody waits
 }
 
 // Write takes what is logged.
 func (l *Log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.more != nil {
+		close(l.more)
+		l.more = nil
+	}
 	return l.text.Write(p)
+}
+
+// More is closed when the next line is logged. Take it before String, so that no line is missed.
+func (l *Log) More() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.more == nil {
+		l.more = make(chan struct{})
+	}
+	return l.more
 }
 
 // String is all that was logged.

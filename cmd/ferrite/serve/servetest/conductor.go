@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -75,19 +74,36 @@ func serveArgs(dir string, args []string) []string {
 
 // Ready waits until the conductor logs its address; an error says that it never will.
 func (c *Conductor) Ready() error {
-	for end := time.Now().Add(Patience); time.Now().Before(end); {
-		if _, rest, ready := strings.Cut(c.Log.String(), "msg=ready api="); ready {
-			c.URL, _, _ = strings.Cut(rest, " ")
-			return nil
+	rest, err := c.said("msg=ready api=")
+	c.URL, _, _ = strings.Cut(rest, " ")
+	return err
+}
+
+// said waits until the log has a text, and returns what follows that.
+func (c *Conductor) said(text string) (rest string, err error) {
+	late := time.After(Patience)
+	for {
+		more := c.Log.More()
+		if _, rest, there := strings.Cut(c.Log.String(), text); there {
+			return rest, nil
 		}
 		select {
 		case err := <-c.Ended:
 			c.Ended <- err // for end, too
-			return fmt.Errorf("it ended: %w", err)
-		case <-time.After(5 * time.Millisecond):
+			return "", fmt.Errorf("it ended: %w", err)
+		case <-late:
+			return "", fmt.Errorf("the log does not say %q", text)
+		case <-more:
 		}
 	}
-	return errors.New("it is not ready")
+}
+
+// Says waits until the log has a text.
+func (c *Conductor) Says(t testing.TB, text string) {
+	t.Helper()
+	if _, err := c.said(text); err != nil {
+		t.Fatalf("%v\n%s", err, c.Log)
+	}
 }
 
 // End stops the conductor; an error of it fails the test.
