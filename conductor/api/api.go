@@ -75,6 +75,8 @@ type Options struct {
 	Streams *connlimit.Streams
 	// PublicURL is the URL by which clients reach the API: see rest.Options.
 	PublicURL string
+	// Now is the clock of leases; time.Now when nil.
+	Now func() time.Time
 	// CacheBytes bounds the rendered answers that are kept; 8 MiB when 0.
 	CacheBytes int
 }
@@ -94,6 +96,9 @@ type resource interface{ routes() []rest.Route }
 func New(o Options) *API {
 	if o.CacheBytes == 0 {
 		o.CacheBytes = 8 << 20
+	}
+	if o.Now == nil {
+		o.Now = time.Now
 	}
 	if o.LockedInterval == 0 {
 		o.LockedInterval = lockedInterval
@@ -187,7 +192,7 @@ func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []re
 		&sessionResource{at, o.Sessions},
 		&userResource{at, o.Users},
 		&callResource{at, o.Calls},
-		&leaseResource{access: at, conductor: c, boot: o.Boot},
+		&leaseResource{access: at, conductor: c, boot: o.Boot, now: o.Now},
 		&bootWatchResource{access: at, auth: o.Auth, boot: o.BootWatch, readers: auth.NewStreams("boot watches", o.Streams),
 			stopping: o.Stopping},
 		&eventStreamResource{access: at, auth: o.Auth, events: o.Events, readers: auth.NewStreams("events", o.Streams),

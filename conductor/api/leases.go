@@ -19,6 +19,7 @@ type leaseResource struct {
 	access
 	conductor leaseConductor
 	boot      Boot
+	now       func() time.Time
 }
 
 // leaseConductor is the part of the conductor that leaseResource needs.
@@ -116,7 +117,7 @@ func (h *leaseResource) makeRoom(ctx context.Context, l node.Lease) error {
 			return nodeapi.NewFault(http.StatusConflict, "The address %s is reserved for %s; delete that reservation "+
 				"first.",
 				l.Where(), other.MAC)
-		case other.Expires.After(time.Now()):
+		case other.Expires.After(h.now()):
 			return nodeapi.NewFault(http.StatusConflict,
 				"The address %s is lent to %s until %s; reserve another one, or delete that lease first.",
 				l.Where(), other.MAC, other.Expires.UTC().Format(time.RFC3339))

@@ -211,7 +211,9 @@ func (c *Cluster) Look(ctx context.Context) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &View{Members: members, leaders: leaders, at: asked}, nil
+	v := &View{Members: members, leaders: leaders, at: asked}
+	v.goOnFrom(c.View())
+	return v, nil
 }
 
 // look looks at the others.

@@ -28,6 +28,23 @@ func (v *View) Leader(group string) (store.Member, int64, bool) {
 	return store.Member{}, 0, false
 }
 
+// goOnFrom takes over from an earlier view how long leaderships last that were not renewed since: by the time that has
+// passed, as the database's clock may have been set. None lasts longer than it was taken for.
+func (v *View) goOnFrom(last *View) {
+	for i := range v.leaders {
+		l := &v.leaders[i]
+		l.Left = min(l.Left, holdTime)
+		if last == nil || last.at.IsZero() || l.Until == "" {
+			continue
+		}
+		for _, was := range last.leaders {
+			if was.Group == l.Group && was.Epoch == l.Epoch && was.Until == l.Until {
+				l.Left = was.Left - v.at.Sub(last.at)
+			}
+		}
+	}
+}
+
 // Leads reports whether a member leads its group.
 func (v *View) Leads(m store.Member) bool {
 	leader, _, ok := v.Leader(m.Group)

@@ -22,3 +22,29 @@ func TestSize(t *testing.T) {
 		t.Errorf("of nothing: %d members, %d groups", members, groups)
 	}
 }
+
+// TestDatabaseClockSet: how long a leadership lasts that was not renewed goes by the time that passes, whatever the
+// database's clock shows. One that was renewed, taken or given back is looked at anew.
+func TestDatabaseClockSet(t *testing.T) {
+	const days = 8 * 24 * time.Hour
+	now := time.Now()
+	for name, tc := range map[string]struct {
+		until string
+		left  time.Duration
+		want  time.Duration
+	}{
+		"nothing happens":                       {"1", 3 * time.Second, 3 * time.Second},
+		"set forward":                           {"1", 3*time.Second - days, 3 * time.Second},
+		"set back":                              {"1", 3*time.Second + days, 3 * time.Second},
+		"renewed":                               {"2", 5 * time.Second, 5 * time.Second},
+		"renewed, and set back before the look": {"2", 5*time.Second + days, holdTime},
+		"given back":                            {"-infinity", 0, 0},
+	} {
+		last := &View{at: now.Add(-time.Second), leaders: []store.Leader{{Epoch: 7, Until: "1", Left: 4 * time.Second}}}
+		v := &View{at: now, leaders: []store.Leader{{Epoch: 7, Until: tc.until, Left: tc.left}}}
+		v.goOnFrom(last)
+		if got := v.leaders[0].Left; got != tc.want {
+			t.Errorf("%s: it lasts %s, expected %s", name, got, tc.want)
+		}
+	}
+}

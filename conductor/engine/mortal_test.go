@@ -79,9 +79,9 @@ func (m *mortal) Claim(_ context.Context, owner string, now time.Time, lease tim
 	return m.ledger.claim(m, owner, now, lease, nodes)
 }
 
-func (m *mortal) Takeover(ctx context.Context, owner string) (n int, err error) {
+func (m *mortal) Takeover(ctx context.Context, owner string, now time.Time) (n int, err error) {
 	err = m.ledger.release(m, func(*heldEffect) bool {
 		return true
-	}, func() error { n, err = m.Store.Takeover(ctx, owner); return err })
+	}, func() error { n, err = m.Store.Takeover(ctx, owner, now); return err })
 	return n, err
 }

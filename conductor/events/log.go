@@ -58,6 +58,8 @@ type Log struct {
 	live      []Event // what passed, oldest first
 	passed    uint64  // how many passed in all
 	changed   chan struct{}
+
+	aged time.Time // from when on events are deleted for their age
 }
 
 // New makes a Log of the events in a store.
@@ -69,8 +71,22 @@ func New(ctx context.Context, c Config) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Log{Config: c, id: found.ID, last: found.Newest, woken: make(chan struct{}, 1),
-		changed: make(chan struct{})}, nil
+	l := &Log{Config: c, id: found.ID, last: found.Newest, woken: make(chan struct{}, 1), changed: make(chan struct{})}
+	return l, l.doubt(ctx)
+}
+
+// doubt gives events one full age more if the newest of them is of long ago, or of a time to come: the conductor was
+// away for long, or its clock was set.
+func (l *Log) doubt(ctx context.Context) error {
+	newest, err := l.Store.Events(ctx, l.last-1, 1)
+	if err != nil || len(newest) == 0 {
+		return err
+	}
+	now := l.Now()
+	if age := now.Sub(newest[0].At); age < -time.Minute || age > l.Age/8 {
+		l.aged = now.Add(l.Age)
+	}
+	return nil
 }
 
 // Wake has the log look for events at once.
@@ -198,7 +214,10 @@ func (l *Log) join(ctx context.Context) (leave func(), err error) {
 
 // prune deletes what need not be kept.
 func (l *Log) prune(ctx context.Context) {
-	keep := node.EventRetention{Count: l.Keep, Since: l.Now().Add(-l.Age), Needed: -1}
+	keep := node.EventRetention{Count: l.Keep, Needed: -1}
+	if now := l.Now(); !now.Before(l.aged) {
+		keep.Since = now.Add(-l.Age)
+	}
 	if l.Needed != nil {
 		found, err := l.Store.EventLog(ctx)
 		if err != nil {

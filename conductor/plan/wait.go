@@ -173,10 +173,14 @@ func (d *decision) restarted() {
 	case !Restarts(d.n, d.f.EffectPending):
 	case d.n.ProvisionState.Class() == node.Waiting:
 		if timed, _ := waitsFor(r); timed {
-			return // the clock has gone on
+			d.goOnPausing()
+			return
 		}
 		if !r.StepSince.IsZero() { // how far it came meanwhile nobody has seen
 			r.StepMoved = d.now
+			if age := d.now.Sub(r.StepSince); age < 0 || age >= d.f.Settings.StepLimit { // the clock was set, maybe
+				r.StepSince = d.now
+			}
 		}
 		d.n.Deadline = d.patience()
 		d.awaitBootAnew()
@@ -186,6 +190,15 @@ func (d *decision) restarted() {
 		}
 	default:
 		d.advance()
+	}
+}
+
+// goOnPausing lets a pause last as long as it was to last. One that is over, or that would last longer than it was
+// asked to, has its full time again: the conductor was away for long, or its clock was set.
+func (d *decision) goOnPausing() {
+	span, _, err := waitSpan(*d.n.Run.Current())
+	if left := d.n.Deadline.Sub(d.now); err == nil && (left <= 0 || left > span) {
+		d.n.Deadline, d.dirty = d.now.Add(span), true
 	}
 }
 

@@ -205,16 +205,23 @@ func (s *Database) Release(ctx context.Context, e node.Effect, runAt time.Time, 
 	})
 }
 
+// FurthestDue is how long after a takeover an effect may be due at most.
+const FurthestDue = time.Hour
+
 // Takeover voids every lease of owner; in a term those of all owners, since nobody else leads the group.
-func (s *Database) Takeover(ctx context.Context, owner string) (int, error) {
+func (s *Database) Takeover(ctx context.Context, owner string, now time.Time) (int, error) {
 	var n int64
 	const void = "UPDATE effects SET owner = '', lease_until = 0 WHERE owner <> ''"
 	text, args := void+" AND owner = ?", []any{owner}
 	if s.group != nil {
 		text, args = void+effectsOfGroup, []any{*s.group}
 	}
+	forward, due := s.limited("UPDATE effects SET run_at = ? WHERE run_at > ?", effectsOfGroup, "", micros(now),
+		micros(now.Add(FurthestDue)))
 	err := s.w.do(freeing(ctx), func(t *tx) (err error) {
-		n, err = t.exec(text, args...)
+		if n, err = t.exec(text, args...); err == nil {
+			_, err = t.exec(forward, due...)
+		}
 		return err
 	})
 	if err != nil {

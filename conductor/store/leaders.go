@@ -9,6 +9,10 @@ import (
 	"time"
 )
 
+// over is whether the time of a leadership has passed, by the database's clock. It lasts seconds: one that would last
+// for more than a minute was taken or renewed before that clock was set back.
+const over = "(until < clock_timestamp() OR isfinite(until) AND until > clock_timestamp() + interval '1 minute')"
+
 // Take gives a group to a member for a time, if nobody leads it, or the member itself in an earlier life. It begins an
 // epoch, and waits for writes of the last one that are under way. ok is false when another one leads the group, or the
 // schema is that of a newer build.
@@ -24,7 +28,7 @@ func (m *Members) Take(
 	}
 	err = m.db.QueryRowContext(ctx, `UPDATE leader SET epoch = epoch + 1, holder = $2,
 		until = clock_timestamp() + $3 * interval '1 microsecond'
-		WHERE conductor_group = $1 AND (until < clock_timestamp() OR holder = $2) AND NOT `+newer+`$4) RETURNING epoch`,
+		WHERE conductor_group = $1 AND (`+over+` OR holder = $2) AND NOT `+newer+`$4) RETURNING epoch`,
 		group, member, hold.Microseconds(), m.known).Scan(&epoch)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -42,7 +46,7 @@ const termSessions = " FROM pg_stat_activity WHERE datname = current_database() 
 func (m *Members) endTerm(ctx context.Context, group, member string) error {
 	var epoch int64
 	err := m.db.QueryRowContext(ctx, `SELECT epoch FROM leader WHERE conductor_group = $1
-		AND (until < clock_timestamp() OR holder = $2)`, group, member).Scan(&epoch)
+		AND (`+over+` OR holder = $2)`, group, member).Scan(&epoch)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -66,11 +70,12 @@ func (m *Members) endTerm(ctx context.Context, group, member string) error {
 	return err
 }
 
-// Renew prolongs a leadership; ErrSuperseded when it has ended, or a newer build has changed the schema.
+// Renew prolongs a leadership; ErrSuperseded when it was given back or taken, or a newer build has changed the schema.
+// That its time has passed by the database's clock alone does not end it: that clock may have been set.
 func (m *Members) Renew(ctx context.Context, group string, epoch int64, hold time.Duration) error {
 	ok, err := touchedOne(m.db.ExecContext(ctx, `UPDATE leader
 		SET until = clock_timestamp() + $3 * interval '1 microsecond'
-		WHERE conductor_group = $1 AND epoch = $2 AND until >= clock_timestamp() AND NOT `+newer+`$4)`,
+		WHERE conductor_group = $1 AND epoch = $2 AND until > '-infinity' AND NOT `+newer+`$4)`,
 		group, epoch, hold.Microseconds(), m.known))
 	if err == nil && !ok {
 		err = ErrSuperseded

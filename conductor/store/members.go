@@ -32,6 +32,7 @@ type Leader struct {
 	Group, Holder string
 	Epoch         int64
 	Left          time.Duration // until it can be taken; at most 0: now
+	Until         string        // the end on record, which a renewal changes
 }
 
 // Members are the tables by which the conductors of a cluster know each other. Every call is one short transaction.
@@ -124,16 +125,19 @@ func (m *Members) Hold(ctx context.Context) error {
 // ErrNameTaken refuses a member whose name another living conductor has.
 var ErrNameTaken = errors.New("another conductor of that name is alive")
 
+// alive is whether a member was seen of late, by the database's clock. One that was seen in a time to come was seen
+// before that clock was set back.
+var alive = fmt.Sprintf("members.seen BETWEEN clock_timestamp() - interval '%[1]d seconds' AND "+
+	"clock_timestamp() + interval '%[1]d seconds'", AliveFor/time.Second)
+
 // Beat notes that a member is alive, and returns whether it is drained.
 func (m *Members) Beat(ctx context.Context, member Member) (drained bool, err error) {
 	err = m.db.QueryRowContext(ctx, `INSERT INTO members (name, instance, conductor_group, address, hardware_types)
 		VALUES ($1, $2, $3, $4, $5) ON CONFLICT (name) DO UPDATE SET instance = excluded.instance,
 			conductor_group = excluded.conductor_group, address = excluded.address,
 			hardware_types = excluded.hardware_types, seen = clock_timestamp()
-		WHERE members.instance = excluded.instance OR members.seen < clock_timestamp() - $6 * interval '1 microsecond'
-		RETURNING drained`,
-		member.Name, member.Instance, member.Group, member.Address, joined(member.HardwareTypes),
-		AliveFor.Microseconds()).Scan(&drained)
+		WHERE members.instance = excluded.instance OR NOT `+alive+` RETURNING drained`,
+		member.Name, member.Instance, member.Group, member.Address, joined(member.HardwareTypes)).Scan(&drained)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, fmt.Errorf("%w: %s; give each conductor a --host of its own", ErrNameTaken, member.Name)
 	}
@@ -155,8 +159,7 @@ func (m *Members) Drain(ctx context.Context, name string, drained bool) (found b
 // Look lists the members by name, and the leaders by group.
 func (m *Members) Look(ctx context.Context) (members []Member, leaders []Leader, err error) {
 	rows, err := m.db.QueryContext(ctx, `SELECT name, instance, conductor_group, address, hardware_types, drained, created,
-		greatest(seen, created), seen > clock_timestamp() - $1 * interval '1 microsecond' FROM members ORDER BY name`,
-		AliveFor.Microseconds())
+		greatest(seen, created), `+alive+` FROM members ORDER BY name`)
 	if err == nil {
 		err = eachRow(rows, func(rows *sql.Rows) error {
 			var r Member
@@ -170,13 +173,13 @@ func (m *Members) Look(ctx context.Context) (members []Member, leaders []Leader,
 	if err != nil {
 		return nil, nil, fmt.Errorf("list the conductors: %w", err)
 	}
-	rows, err = m.db.QueryContext(ctx, `SELECT conductor_group, epoch, holder, CASE WHEN isfinite(until) THEN
+	rows, err = m.db.QueryContext(ctx, `SELECT conductor_group, epoch, holder, until::text, CASE WHEN isfinite(until) THEN
 		(extract(epoch FROM until - clock_timestamp()) * 1000000)::bigint ELSE 0 END FROM leader ORDER BY conductor_group`)
 	if err == nil {
 		err = eachRow(rows, func(rows *sql.Rows) error {
 			var l Leader
 			var left int64
-			err := rows.Scan(&l.Group, &l.Epoch, &l.Holder, &left)
+			err := rows.Scan(&l.Group, &l.Epoch, &l.Holder, &l.Until, &left)
 			l.Left = time.Duration(left) * time.Microsecond
 			leaders = append(leaders, l)
 			return err

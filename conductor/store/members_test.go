@@ -170,3 +170,51 @@ func TestImageDigests(t *testing.T) {
 		t.Errorf("held: %q, %v", digests, err)
 	}
 }
+
+// TestDatabaseClockSet: the database's clock is set by eight days. A leader that lives is not superseded; one that died
+// is followed, and a conductor that died starts again under its name.
+func TestDatabaseClockSet(t *testing.T) {
+	for _, jump := range []string{"- interval '8 days'", "+ interval '8 days'"} { // rows are older or newer than they were
+		address := postgrestest.URL(t)
+		m := openMembers(t, address)
+		set := func() {
+			t.Helper()
+			conn, err := pgx.Connect(t.Context(), address)
+			if err == nil {
+				_, err = conn.Exec(t.Context(), "UPDATE leader SET until = until "+jump+"; UPDATE members SET seen = seen "+jump)
+			}
+			if err == nil {
+				err = conn.Close(t.Context())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		const hold = 6 * time.Second
+		epoch, ok, err := m.Take(t.Context(), "", "a", hold)
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		if _, err := m.Beat(t.Context(), store.Member{Name: "a", Instance: "1"}); err != nil {
+			t.Fatal(err)
+		}
+		set()
+		if err := m.Renew(t.Context(), "", epoch, hold); err != nil {
+			t.Errorf("rows %s: the leader lives, and is superseded: %v", jump, err)
+		}
+		if _, ok, err := m.Take(t.Context(), "", "b", hold); err != nil || ok {
+			t.Errorf("rows %s: the leader lives, and is followed: %v", jump, err)
+		}
+		set() // and it dies
+		if _, err := m.Beat(t.Context(), store.Member{Name: "a", Instance: "2"}); err != nil {
+			t.Errorf("rows %s: it cannot start again: %v", jump, err)
+		}
+		next, ok, err := m.Take(t.Context(), "", "b", hold)
+		if err != nil || !ok || next != epoch+1 {
+			t.Errorf("rows %s: a leader that died is not followed: %d, %t, %v", jump, next, ok, err)
+		}
+		if err := m.Renew(t.Context(), "", epoch, hold); !errors.Is(err, store.ErrSuperseded) {
+			t.Errorf("rows %s: it was followed, and renews its lease: %v", jump, err)
+		}
+	}
+}

@@ -237,7 +237,7 @@ func (p *pair) effects(r *rapid.T) {
 		case 1:
 			return 0, s.Release(p.ctx, e, at, "why")
 		}
-		return s.Takeover(p.ctx, owner)
+		return s.Takeover(p.ctx, owner, at)
 	})
 }
 

@@ -66,8 +66,9 @@ type Store interface {
 	// Release gives an effect back, not to be claimed before runAt, noting why;
 	// node.ErrFenced when it is no longer e's.
 	Release(ctx context.Context, e node.Effect, runAt time.Time, why string) error
-	// Takeover voids every lease of owner and says how many there were.
-	Takeover(ctx context.Context, owner string) (int, error)
+	// Takeover voids every lease of owner and says how many there were. Effects that are due more than FurthestDue after
+	// now are due now: the clock was set back meanwhile.
+	Takeover(ctx context.Context, owner string, now time.Time) (int, error)
 
 	// Expired returns the UUIDs of at most limit nodes whose deadline is at or
 	// before now, the oldest first.

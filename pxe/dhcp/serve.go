@@ -77,7 +77,7 @@ func Listen(ctx context.Context, c Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dhcp: read the leases on record: %w", err)
 	}
-	pool, err := NewPool(c.Subnets, []netip.Addr{c.Server}, leases)
+	pool, err := NewPool(c.Subnets, []netip.Addr{c.Server}, resume(ctx, c, leases))
 	if err != nil {
 		return nil, fmt.Errorf("dhcp: %w", err)
 	}

@@ -49,6 +49,7 @@ type Config struct {
 	Foreign   bool         // machines may have their addresses from another DHCP server: boot HTTP serves them at any
 	Recorder  pxe.Recorder // takes note of every request, besides the watch; nil: nobody
 	Log       *slog.Logger
+	Now       func() time.Time // the clock of leases; nil: time.Now
 
 	DHCPPort       uint16 // 67, DHCPClientPort 68, TFTPPort 69: others are for tests
 	DHCPClientPort uint16
@@ -172,7 +173,7 @@ func (s *Server) dhcpConfig() dhcp.Config {
 	return dhcp.Config{
 		Interface: c.Interface, Server: c.Address, URL: s.url, Subnets: c.Subnets,
 		Port: c.DHCPPort, ClientPort: c.DHCPClientPort, Booter: c.Booter, Leases: c.Leases,
-		OtherDHCP: c.Foreign, Recorder: s.recorder(), Log: c.Log,
+		OtherDHCP: c.Foreign, Recorder: s.recorder(), Log: c.Log, Now: c.Now,
 	}
 }
 

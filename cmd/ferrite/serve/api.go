@@ -47,7 +47,7 @@ func (c Config) api(stopping context.Context, ready func() error, eng *engine.En
 	hosts := kube.Options{Keeper: documents, Events: eventLog, Log: log, Stopping: stopping, Ready: ready,
 		Streams: streams}
 	options := api.Options{Conductor: eng, Leaders: leaders, Hosts: owners, Logs: logs, Consoles: consoles, Log: log,
-		Images: images, Stopping: stopping, Calls: called, Streams: streams,
+		Images: images, Stopping: stopping, Calls: called, Streams: streams, Now: eng.Now,
 		Mounts: ramdisks.Handlers(), Answered: counters.Answered, PublicURL: c.PublicURL}
 	if record != nil {
 		options.Audit = record

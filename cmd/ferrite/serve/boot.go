@@ -52,6 +52,7 @@ func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, images *imag
 	return bootserver.Listen(ctx, bootserver.Config{
 		Interface: c.BootInterface, Address: addr, Subnets: subnets, LoaderDir: c.LoaderDir,
 		Booter: policy, Leases: policy, DHCP: bootserver.DHCPMode(c.DHCP), Foreign: c.OtherDHCP, Log: log,
+		Now:      eng.Now,
 		Recorder: bootCounter{counters},
 		Extra:    map[string]http.Handler{imagesource.Prefix: images.Handler(eng.Node, log), bootmedia.Prefix: media},
 	})

@@ -50,17 +50,19 @@ func (c *Config) webhooks(ctx context.Context, db webhooks.Store, log *slog.Logg
 }
 
 // changeLog opens the events of a database.
-func (c *Config) changeLog(ctx context.Context, db eventStore, log *slog.Logger) (*changes.Log, error) {
+func (c *Config) changeLog(
+	ctx context.Context, db eventStore, now func() time.Time, log *slog.Logger,
+) (*changes.Log, error) {
 	hooks, err := c.webhooks(ctx, db, log)
 	if err != nil {
 		return nil, err
 	}
 	l, err := events.New(ctx, events.Config{Store: db, Log: log, Keep: c.EventsKeep, Age: c.EventsAge, Conductor: c.Host,
-		Needed: hooks.Needed})
+		Needed: hooks.Needed, Now: now})
 	if err != nil {
 		return nil, err
 	}
-	notifier, err := c.nova(db, log)
+	notifier, err := c.nova(db, now, log)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +70,7 @@ func (c *Config) changeLog(ctx context.Context, db eventStore, log *slog.Logger)
 }
 
 // nova tells Nova of power changes; nil where there is none, or it is not to know.
-func (c *Config) nova(db nova.Store, log *slog.Logger) (*nova.Notifier, error) {
+func (c *Config) nova(db nova.Store, now func() time.Time, log *slog.Logger) (*nova.Notifier, error) {
 	if !c.Keystone.TellNova || !slices.Contains(c.Auth, "keystone") {
 		return nil, nil
 	}
@@ -76,7 +78,7 @@ func (c *Config) nova(db nova.Store, log *slog.Logger) (*nova.Notifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nova.New(nova.Config{Store: db, Cloud: cloud, Log: log}), nil
+	return nova.New(nova.Config{Store: db, Cloud: cloud, Log: log, Now: now}), nil
 }
 
 // eventStore has events, and the places of their readers.

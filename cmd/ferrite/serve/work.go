@@ -21,6 +21,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/conductor/changes"
+	"github.com/ferrite-metal/ferrite/conductor/clock"
 	"github.com/ferrite-metal/ferrite/conductor/configdrive"
 	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	docevents "github.com/ferrite-metal/ferrite/conductor/documents/events"
@@ -60,6 +61,14 @@ type parts struct {
 	check   func() error             // refuses to send anything to a BMC or an agent; nil where it always may
 }
 
+// counters are the metrics of a term, or of a conductor of its own.
+func (p parts) counters() *metrics.Metrics {
+	if p.metrics == nil {
+		return metrics.New()
+	}
+	return p.metrics
+}
+
 // recorder is the name of a chain of the audit record. A conductor may lead two groups, and has a chain for each.
 func (p parts) recorder(host string) string {
 	if p.group == nil || *p.group == "" {
@@ -93,10 +102,8 @@ type work struct {
 // assemble wires the conductor of the nodes in a store, and takes them up where the last one left them. ctx ends its
 // work; close ends what is left.
 func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *work, err error) {
-	counters := p.metrics
-	if counters == nil {
-		counters = metrics.New()
-	}
+	now := clock.New(log).Now
+	counters := p.counters()
 	w := &work{conf: c, log: log, fail: p.fail, counters: counters}
 	dialled, calling, err := c.dialling(p.check, log)
 	if err != nil {
@@ -116,11 +123,11 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	if err != nil {
 		return nil, err
 	}
-	changeLog, err := c.changeLog(ctx, p.db, log)
+	changeLog, err := c.changeLog(ctx, p.db, now, log)
 	if err != nil {
 		return nil, err
 	}
-	documents, err := objects.New(ctx, objects.Config{Store: p.db, Key: p.keys.Secrets, Witness: changeLog})
+	documents, err := objects.New(ctx, objects.Config{Store: p.db, Key: p.keys.Secrets, Witness: changeLog, Now: now})
 	if err != nil {
 		return nil, err
 	}
@@ -128,9 +135,9 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	if err != nil {
 		return nil, err
 	}
-	eventLog := docevents.New(time.Now)
+	eventLog := docevents.New(now)
 	w.hosts = reconciler.New(reconciler.Config{Documents: documents, Log: log, ProvisioningLimit: c.HostLimit,
-		RecordEvents: eventLog.Add, Groups: p.hosts.groups()})
+		RecordEvents: eventLog.Add, Groups: p.hosts.groups(), Now: now})
 	bmcs := hardwareTypes(w.drivers)
 	record, err := audit.Open(ctx, p.db, p.recorder(c.Host), time.Now)
 	if err != nil {
@@ -140,7 +147,7 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 		return nil, err
 	}
 	conf := engine.Config{
-		Store: p.db, Group: p.group, BMCs: bmcs, Agents: agents.NewClient(calling), Drives: configdrive.Encoder{},
+		Now: now, Store: p.db, Group: p.group, BMCs: bmcs, Agents: agents.NewClient(calling), Drives: configdrive.Encoder{},
 		Images:   images,
 		Networks: dialled.networks,
 		Probe:    c.probe(dialled.registries),

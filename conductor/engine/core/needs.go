@@ -35,7 +35,7 @@ type Store interface {
 	Renew(ctx context.Context, e node.Effect, until time.Time) error
 	Note(ctx context.Context, e node.Effect) error // what of it was accepted, and its Error
 	Release(ctx context.Context, e node.Effect, runAt time.Time, why string) error
-	Takeover(ctx context.Context, owner string) (int, error)
+	Takeover(ctx context.Context, owner string, now time.Time) (int, error)
 	Expired(ctx context.Context, now time.Time, limit int) ([]string, error)
 	NextDeadline(ctx context.Context) (time.Time, bool, error)
 

@@ -14,7 +14,7 @@ import (
 // waiting node its time again. It is called once, before Run and before the
 // first request. A conductor that is held goes on with none.
 func (e *Core) Recover(ctx context.Context) error {
-	n, err := e.Store.Takeover(ctx, e.ConductorName())
+	n, err := e.Store.Takeover(ctx, e.ConductorName(), e.Now())
 	if err != nil {
 		return err
 	}

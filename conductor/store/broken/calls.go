@@ -65,8 +65,8 @@ func (s *Store) Claim(
 }
 
 // Takeover voids leases, or fails.
-func (s *Store) Takeover(ctx context.Context, owner string) (int, error) {
-	return answer(s, "Takeover", func() (int, error) { return s.inner.Takeover(ctx, owner) })
+func (s *Store) Takeover(ctx context.Context, owner string, now time.Time) (int, error) {
+	return answer(s, "Takeover", func() (int, error) { return s.inner.Takeover(ctx, owner, now) })
 }
 
 // Expired lists nodes past their deadline, or fails.

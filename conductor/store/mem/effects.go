@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
 // held finds the effect e while it is held by this very attempt.
@@ -184,7 +185,7 @@ func (s *Store) Release(ctx context.Context, e node.Effect, runAt time.Time, why
 }
 
 // Takeover voids every lease of owner.
-func (s *Store) Takeover(ctx context.Context, owner string) (int, error) {
+func (s *Store) Takeover(ctx context.Context, owner string, now time.Time) (int, error) {
 	if err := s.lock(ctx); err != nil {
 		return 0, err
 	}
@@ -194,6 +195,9 @@ func (s *Store) Takeover(ctx context.Context, owner string) (int, error) {
 		if e.Owner == owner && owner != "" {
 			e.Owner, e.LeaseUntil = "", time.Time{}
 			n++
+		}
+		if e.RunAt.After(micro(now.Add(store.FurthestDue))) {
+			e.RunAt = micro(now)
 		}
 	}
 	return n, nil

@@ -124,10 +124,10 @@ func testLease(t *testing.T, s store.Store) {
 	equal(t, &want, pending)
 	equal(t, 0, len(claim(t, s, "me", at(69), 9)))
 
-	n, err := s.Takeover(t.Context(), "third")
+	n, err := s.Takeover(t.Context(), "third", at(50))
 	check(t, err)
 	equal(t, 2, n)
-	n, err = s.Takeover(t.Context(), "")
+	n, err = s.Takeover(t.Context(), "", at(50))
 	check(t, err)
 	equal(t, 0, n)
 	wants(t, s.Renew(t.Context(), others[0], at(99)), node.ErrFenced)
@@ -135,6 +135,13 @@ func testLease(t *testing.T, s store.Store) {
 	equal(t, []string{"b", "c"}, names(got))
 	equal(t, 3, got[0].Attempt)
 	equal(t, []string{"a"}, names(claim(t, s, "me", at(70), 1)))
+
+	// The clock was set back by days: what is due in days is due at once, and what is due soon is not.
+	insert(t, s, sample(5), effect(5, "soon", at(100)))
+	insert(t, s, sample(6), effect(6, "in days", at(8*24*3600)))
+	_, err = s.Takeover(t.Context(), "third", at(60))
+	check(t, err)
+	equal(t, []string{"b", "c", "in days"}, names(claim(t, s, "me", at(60), 9)))
 }
 
 // testHurry brings forward what nobody is at, of the node that is saved.

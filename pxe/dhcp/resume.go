@@ -1,0 +1,49 @@
+package dhcp
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ferrite-metal/ferrite/pxe"
+)
+
+// savedAtOnce is how many leases are put on record together: they share the disk's flushes.
+const savedAtOnce = 64
+
+// resume gives leases on record one full time again in the subnets where all ran out some time ago, as far as they ran
+// together with the one that ended last. The server was away for long, or its clock was set forward: then their
+// machines have them still. One that was given back just now is free. It returns all leases, and puts those on record
+// that it prolonged.
+func resume(ctx context.Context, c Config, leases []pxe.Lease) []pxe.Lease {
+	now := c.Now()
+	var saves errgroup.Group
+	saves.SetLimit(savedAtOnce)
+	for _, s := range c.Subnets {
+		lends := func(l pxe.Lease) bool { return !l.Static && l.Subnet == s.Name && s.Prefix.Contains(l.IP) }
+		var newest time.Time
+		for _, l := range leases {
+			if lends(l) && l.Expires.After(newest) {
+				newest = l.Expires
+			}
+		}
+		lease := s.Lease
+		if lease == 0 {
+			lease = DefaultLease
+		}
+		for i := range leases {
+			l := &leases[i]
+			if newest.After(now.Add(-lease/4)) || !lends(*l) || !l.Expires.After(newest.Add(-lease-lease/4)) {
+				continue
+			}
+			l.Expires = now.Add(lease)
+			one := *l
+			saves.Go(func() error { return c.Leases.SaveLease(ctx, one) })
+		}
+	}
+	if err := saves.Wait(); err != nil {
+		c.Log.Warn("leases that have run out are kept for one more time, though not on record", "err", err)
+	}
+	return leases
+}
