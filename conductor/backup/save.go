@@ -27,6 +27,7 @@ type Source struct {
 	ClusterKey string            // file of the cluster's key; "" for the keys of the folder
 	Logs       bool              // with what machines have logged
 	Release    string            // of this program
+	ScryptN    int               // how costly the passphrase is to guess; 0 for the format's own
 	Now        func() time.Time
 }
 
@@ -122,7 +123,9 @@ func (s Source) pack(
 	if err != nil {
 		return 0, err
 	}
-	w, err := format.NewWriter(out, format.Header{Release: s.Release, Taken: taken, Schema: schema}, passphrase, keyFiles)
+	header := format.Header{Release: s.Release, Taken: taken, Schema: schema}
+	header.KDF.N = s.ScryptN
+	w, err := format.NewWriter(out, header, passphrase, keyFiles)
 	if err != nil {
 		return 0, err
 	}

@@ -32,9 +32,10 @@ func (b *backupFlags) add(c *cobra.Command) {
 }
 
 // BackupCommand is `ferrite backup`.
-func BackupCommand() *cobra.Command {
+func BackupCommand() *cobra.Command { return backupCommand(backup.Source{Now: time.Now}) }
+
+func backupCommand(s backup.Source) *cobra.Command {
 	var b backupFlags
-	s := backup.Source{Now: time.Now}
 	c := &cobra.Command{
 		Use: "backup FILE", Short: "Save the database and the keys of a conductor, which may be running",
 		Args: cobra.ExactArgs(1), SilenceUsage: true,

@@ -38,12 +38,12 @@ func TestBackupOfACluster(t *testing.T) {
 		{[]string{"--cluster-key-file", clusterKey(t, "another one")}, "not the key of this cluster"},
 		{[]string{"--cluster-key-file", key, "--logs"}, "--logs"},
 	} {
-		said, err := saving(t, BackupCommand(), append(append([]string{file}, args...), tc.more...)...)
+		said, err := saving(t, quickBackup(), append(append([]string{file}, args...), tc.more...)...)
 		if _, there := os.Stat(file); err == nil || !strings.Contains(err.Error(), tc.want) || there == nil {
 			t.Errorf("%v: %v, want %s: %s", tc.more, err, tc.want, said)
 		}
 	}
-	said, err := saving(t, BackupCommand(), append([]string{file, "--cluster-key-file", key}, args...)...)
+	said, err := saving(t, quickBackup(), append([]string{file, "--cluster-key-file", key}, args...)...)
 	if err != nil {
 		t.Fatal(said, err)
 	}

@@ -16,11 +16,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/conductor/backup"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
 const testPassphrase = "correct horse battery"
+
+// quickBackup is BackupCommand with a passphrase that is quick to guess.
+func quickBackup() *cobra.Command {
+	return backupCommand(backup.Source{Now: time.Now, ScryptN: 1 << 14})
+}
 
 // saving runs `ferrite backup` or `ferrite restore`.
 func saving(t *testing.T, c *cobra.Command, args ...string) (string, error) {
@@ -121,7 +127,7 @@ func TestBackupRefused(t *testing.T) {
 	dir := recordedDataFolder(t)
 	phrase, out := passphraseFile(t, testPassphrase), t.TempDir()
 	file := filepath.Join(out, "ferrite.backup")
-	said, err := saving(t, BackupCommand(), file, "--data-dir", dir, "--passphrase-file", phrase, "--logs")
+	said, err := saving(t, quickBackup(), file, "--data-dir", dir, "--passphrase-file", phrase, "--logs")
 	if err != nil {
 		t.Fatal(said, err)
 	}
@@ -173,7 +179,7 @@ func TestPasswordOfNoDatabase(t *testing.T) {
 	t.Setenv("FERRITE_DATABASE_PASSWORD_FILE", filepath.Join(t.TempDir(), "no-such-file"))
 	file, phrase := filepath.Join(t.TempDir(), "ferrite.backup"), passphraseFile(t, testPassphrase)
 	from, to := recordedDataFolder(t), t.TempDir()
-	said, err := saving(t, BackupCommand(), file, "--data-dir", from, "--passphrase-file", phrase)
+	said, err := saving(t, quickBackup(), file, "--data-dir", from, "--passphrase-file", phrase)
 	if err != nil {
 		t.Fatal(said, err)
 	}
@@ -194,7 +200,7 @@ func restoredFolder(t *testing.T) string {
 	t.Helper()
 	file, phrase := filepath.Join(t.TempDir(), "ferrite.backup"), passphraseFile(t, testPassphrase)
 	from, to := recordedDataFolder(t), t.TempDir()
-	said, err := saving(t, BackupCommand(), file, "--data-dir", from, "--passphrase-file", phrase, "--logs")
+	said, err := saving(t, quickBackup(), file, "--data-dir", from, "--passphrase-file", phrase, "--logs")
 	if err != nil {
 		t.Fatal(said, err)
 	}

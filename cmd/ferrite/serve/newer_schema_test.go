@@ -44,7 +44,7 @@ func TestNewerSchema(t *testing.T) {
 	refused("a start", err)
 
 	file, phrase := filepath.Join(t.TempDir(), "ferrite.backup"), passphraseFile(t, testPassphrase)
-	if said, err := saving(t, BackupCommand(), file, "--data-dir", dir, "--passphrase-file", phrase); err != nil {
+	if said, err := saving(t, quickBackup(), file, "--data-dir", dir, "--passphrase-file", phrase); err != nil {
 		t.Fatal(said, err)
 	}
 	to := t.TempDir()

@@ -18,8 +18,8 @@ const passphrase = "correct horse battery"
 func made(t testing.TB) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	h := Header{Release: "1.2.3", Taken: time.Unix(1_800_000_000, 0).UTC(), Schema: 17}
-	w, err := newWriter(&out, h, 1<<14, passphrase, map[string][]byte{"secrets-key.pem": []byte("a key")})
+	h := Header{Release: "1.2.3", Taken: time.Unix(1_800_000_000, 0).UTC(), Schema: 17, KDF: kdf{N: 1 << 14}}
+	w, err := NewWriter(&out, h, passphrase, map[string][]byte{"secrets-key.pem": []byte("a key")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ package format
 
 import (
 	"archive/tar"
+	"cmp"
 	"crypto/cipher"
 	"crypto/rand"
 	"crypto/sha256"
@@ -90,16 +91,12 @@ type Writer struct {
 	sums   map[string]string
 }
 
-// NewWriter begins a backup; keys are files by name.
+// NewWriter begins a backup; keys are files by name. The header may name the n of scrypt, which is 131072 else.
 func NewWriter(w io.Writer, h Header, passphrase string, keys map[string][]byte) (*Writer, error) {
-	return newWriter(w, h, scryptN, passphrase, keys)
-}
-
-func newWriter(w io.Writer, h Header, n int, passphrase string, keys map[string][]byte) (*Writer, error) {
 	if len(passphrase) < LeastPassphrase {
 		return nil, fmt.Errorf("the passphrase has %d bytes: expected %d or more", len(passphrase), LeastPassphrase)
 	}
-	h.Format, h.KDF = version, kdf{N: n, R: scryptR, P: scryptP, Salt: make([]byte, 32)}
+	h.Format, h.KDF = version, kdf{N: cmp.Or(h.KDF.N, scryptN), R: scryptR, P: scryptP, Salt: make([]byte, 32)}
 	rand.Read(h.KDF.Salt) // never fails
 	aead, err := h.KDF.aead(passphrase)
 	if err != nil {
