@@ -30,8 +30,8 @@ var (
 // bootTogether is how long the slowest of them may take.
 const bootTogether = 10 * time.Minute
 
-// TestE2EScaleBoot: machines ask for an address, the boot script, the kernel and the ramdisk at the same moment, with
-// real packets. All are served.
+// TestE2EScaleBoot: machines boot at the same moment as their firmware does, with real packets: an address, the loader by
+// TFTP, an address once more for iPXE, the boot script, the kernel and the ramdisk. All are served.
 func TestE2EScaleBoot(t *testing.T) {
 	dir := t.TempDir()
 	for name, size := range map[string]int64{"kernel": *kernelSize, "initrd": *initrdSize} {
@@ -68,8 +68,8 @@ func TestE2EScaleBoot(t *testing.T) {
 	leader.signal(syscall.SIGUSR1)
 	fmt.Printf("scale: %d machines ask at once: all served after %.1f s, %.0f MB/s, %d DHCP requests repeated\n", *booting,
 		took.Seconds(), float64(all.bytes)/1e6/took.Seconds(), l.again)
-	for i, stage := range []string{"an address", "the script", "the kernel", "the ramdisk"} {
-		fmt.Printf("scale: %-11s half of them after %.1f s, all after %.1f s\n", stage, all.at[i].of(0.5)/1e3,
+	for i, stage := range bootStages {
+		fmt.Printf("scale: %-19s half of them after %.1f s, all after %.1f s\n", stage, all.at[i].of(0.5)/1e3,
 			all.at[i].of(1)/1e3)
 	}
 	fmt.Printf("scale: processors: %s; %s leads\n", c.usage().since(used, took), leader.name)
@@ -94,12 +94,16 @@ func seen(c *cluster, m *member, nth int) string {
 	return string(text[max(0, len(text)-3000):])
 }
 
+// bootStages are what a machine gets, one after the other.
+var bootStages = [...]string{"an address", "the loader by TFTP", "an address for iPXE", "the script", "the kernel",
+	"the ramdisk"}
+
 // boots are the boots of all machines.
 type boots struct {
 	*room
 	leases *leases
 	mu     sync.Mutex
-	at     [4]times // since all began
+	at     [len(bootStages)]times // since all began
 	bytes  int64
 }
 
@@ -112,19 +116,27 @@ func (b *boots) reached(stage int, began time.Time, bytes int64) {
 
 // boot is the network boot of one machine.
 func (b *boots) boot(ctx context.Context, nth int, began time.Time) error {
-	ack, err := b.leases.lend(ctx, nth)
+	from, file, server, err := b.lent(ctx, nth, false)
 	if err != nil {
 		return err
 	}
 	b.reached(0, began, 0)
-	from, ok := netip.AddrFromSlice(ack.YourIPAddr.To4())
-	file := cmp.Or(strings.TrimRight(ack.BootFileName, "\x00"), ack.BootFileNameOption())
-	if !ok || file == "" {
-		return fmt.Errorf("expected an address and a boot file, found %s", ack.Summary())
-	}
 	if err := b.address(from); err != nil {
 		return err
 	}
+	size, err := b.fetchTFTP(ctx, from, server, file)
+	if err != nil {
+		return fmt.Errorf("%s by TFTP: %w", file, err)
+	}
+	b.reached(1, began, size)
+	again, file, _, err := b.lent(ctx, nth, true)
+	if err != nil {
+		return err
+	}
+	if again != from {
+		return fmt.Errorf("iPXE gets %v, its firmware got %v", again, from)
+	}
+	b.reached(2, began, 0)
 	transport := &http.Transport{DialContext: b.dial(from)}
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport}
@@ -132,7 +144,7 @@ func (b *boots) boot(ctx context.Context, nth int, began time.Time) error {
 	if err != nil {
 		return err
 	}
-	b.reached(1, began, int64(len(script)))
+	b.reached(3, began, int64(len(script)))
 	for i, f := range []struct {
 		word string
 		size int64
@@ -148,9 +160,24 @@ func (b *boots) boot(ctx context.Context, nth int, began time.Time) error {
 		if int64(size) != f.size {
 			return fmt.Errorf("%s has %d bytes, expected %d", f.word, size, f.size)
 		}
-		b.reached(2+i, began, int64(size))
+		b.reached(4+i, began, int64(size))
 	}
 	return nil
+}
+
+// lent is the address and the boot file of a machine, and the server that has the file.
+func (b *boots) lent(ctx context.Context, nth int, iPXE bool) (from netip.Addr, file string, at netip.Addr, err error) {
+	ack, err := b.leases.lend(ctx, nth, iPXE)
+	if err != nil {
+		return from, "", at, err
+	}
+	from, lent := netip.AddrFromSlice(ack.YourIPAddr.To4())
+	at, served := netip.AddrFromSlice(ack.ServerIPAddr.To4())
+	file = cmp.Or(strings.TrimRight(ack.BootFileName, "\x00"), ack.BootFileNameOption())
+	if !lent || !served || file == "" {
+		err = fmt.Errorf("expected an address and a boot file, found %s", ack.Summary())
+	}
+	return from, file, at, err
 }
 
 // counter counts bytes.

@@ -137,16 +137,19 @@ func (l *leases) exchange(ctx context.Context, q *dhcpv4.DHCPv4, kind dhcpv4.Mes
 	return nil, fmt.Errorf("%s: %s is not answered", q.ClientHWAddr, q.MessageType())
 }
 
-// lend gets an address and a boot file for the nth machine, which says that it is iPXE on UEFI.
-func (l *leases) lend(ctx context.Context, nth int) (*dhcpv4.DHCPv4, error) {
+// lend gets an address and a boot file for the nth machine, which says that it is UEFI firmware, or iPXE on that.
+func (l *leases) lend(ctx context.Context, nth int, iPXE bool) (*dhcpv4.DHCPv4, error) {
 	mac, err := net.ParseMAC(macOf(nth))
 	if err != nil {
 		return nil, err
 	}
 	firmware := []dhcpv4.Modifier{
-		dhcpv4.WithBroadcast(true), dhcpv4.WithOption(dhcpv4.OptGeneric(dhcpv4.OptionUserClassInformation, []byte("iPXE"))),
-		dhcpv4.WithOption(dhcpv4.OptGeneric(dhcpv4.OptionClientSystemArchitectureType, []byte{0, 7})),
+		dhcpv4.WithBroadcast(true), dhcpv4.WithOption(dhcpv4.OptGeneric(dhcpv4.OptionClientSystemArchitectureType, []byte{0, 7})),
 		dhcpv4.WithOption(dhcpv4.OptClassIdentifier("PXEClient:Arch:00007:UNDI:003016")),
+	}
+	if iPXE {
+		firmware = append(firmware,
+			dhcpv4.WithOption(dhcpv4.OptGeneric(dhcpv4.OptionUserClassInformation, []byte("iPXE"))))
 	}
 	q, err := dhcpv4.NewDiscovery(mac, firmware...)
 	if err != nil {
