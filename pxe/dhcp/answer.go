@@ -2,6 +2,7 @@ package dhcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 
@@ -80,7 +81,7 @@ func (s *Server) lend(ctx context.Context, req *dhcpv4.DHCPv4, boot pxe.Boot) (l
 	}
 	if err := s.save(ctx, a.grant); err != nil {
 		s.mu.Lock()
-		s.pool.Unsaved(a.grant, s.conf.Now())
+		s.pool.Unsaved(a.grant, errors.Is(err, context.DeadlineExceeded), s.conf.Now())
 		s.mu.Unlock()
 		a.reply = nil
 		return a, because(pxe.ReasonNotSaved, err)

@@ -3,6 +3,7 @@ package dhcp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/netip"
 	"testing"
@@ -99,5 +100,37 @@ func TestGivenBackUnsaved(t *testing.T) {
 	}
 	if _, offer, _ := s.answer(t.Context(), request(dhcpv4.MessageTypeDiscover, from(3))); offer != nil {
 		t.Errorf("another machine is offered %v", offer.YourIPAddr)
+	}
+}
+
+// lateLeases have no time for the first lease.
+type lateLeases struct {
+	books
+	asked int
+}
+
+func (l *lateLeases) SaveLease(ctx context.Context, lease pxe.Lease) error {
+	if l.asked++; l.asked == 1 {
+		return fmt.Errorf("save it: %w", context.DeadlineExceeded)
+	}
+	return l.books.SaveLease(ctx, lease)
+}
+
+// TestSavedLate: a machine that gets no answer, since its lease was not written in time, gets the address when it
+// repeats its REQUEST (in a storm of a thousand boots 24 were refused); nobody else gets that address meanwhile.
+func TestSavedLate(t *testing.T) {
+	s := started(t, &lateLeases{books: &pxetest.Leases{}})
+	defer s.Close()
+	_, offer, _ := s.answer(t.Context(), request(dhcpv4.MessageTypeDiscover, from(1)))
+	ask := request(dhcpv4.MessageTypeRequest, from(1), address(optServer, "127.0.77.1"),
+		address(optRequested, offer.YourIPAddr.String()))
+	if _, reply, e := s.answer(t.Context(), ask); reply != nil || e.Reason != pxe.ReasonNotSaved {
+		t.Fatalf("a lease that is not on record is acknowledged: %v, %q", reply, e.Reason)
+	}
+	if other := s.lends(t, 2); other == addr(offer.YourIPAddr) {
+		t.Errorf("%v is lent to another machine", other)
+	}
+	if _, reply, _ := s.answer(t.Context(), ask); reply == nil || reply.MessageType() != dhcpv4.MessageTypeAck {
+		t.Errorf("the repeated REQUEST is answered %v", reply)
 	}
 }

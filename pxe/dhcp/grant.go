@@ -68,12 +68,17 @@ func (p *Pool) Saved(g Grant) {
 }
 
 // Unsaved takes a grant back whose lease could not be put on record: the
-// address is left alone for a while, since somebody else may have it there.
-func (p *Pool) Unsaved(g Grant, now time.Time) {
+// address is left alone for a while, since somebody else may have it there. Where there was no time to write, late, the
+// machine itself may have it: it repeats its REQUEST, and a refusal would have its firmware begin again.
+func (p *Pool) Unsaved(g Grant, late bool, now time.Time) {
 	hw := hwaddr(g.Lease.MAC)
 	if e := p.entries[hw]; e != nil && e.place == placeOf(g.Lease) && !e.static {
 		p.drop(hw)
-		p.refuse(e.place, refusal{until: now.Add(offerHold)})
+		r := refusal{until: now.Add(offerHold)}
+		if late {
+			r.owner = hw
+		}
+		p.refuse(e.place, r)
 	}
 }
 
