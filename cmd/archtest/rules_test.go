@@ -213,7 +213,7 @@ var rules = []rule{
 		may: list("decisions, proto/*, pxe, images/bootiso, images/fat, images/iso"),
 		why: "images of virtual drives, composed as they are read"},
 
-	{packages: list("pxe/*"), may: list("pxe/*, proto/connlimit"), why: "boot knows nothing of nodes"},
+	{packages: list("pxe/*"), may: list("pxe/*, proto/clientaddr, proto/connlimit"), why: "boot knows nothing of nodes"},
 	{packages: list("agent/*"), may: list("agent/*, proto/*, images/disk/*, images/configdrive, images/fat, " +
 		"images/iso"),
 		why: "a small ramdisk"},

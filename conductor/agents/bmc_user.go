@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -25,7 +26,7 @@ func (s *Server) bmcUser(w http.ResponseWriter, r *http.Request, uuid string) er
 	if err := u.Validate(); err != nil {
 		return badRequest("%v", err)
 	}
-	if err := s.conductor.TakeBMCUser(r.Context(), uuid, u, nodeapi.From(r)); err != nil {
+	if err := s.conductor.TakeBMCUser(r.Context(), uuid, u, clientaddr.Of(r)); err != nil {
 		return hide(err)
 	}
 	w.WriteHeader(http.StatusAccepted)

@@ -6,14 +6,14 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
-	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 )
 
 // callerOf is what a ramdisk shows of itself. Ours names its boot's one-time word
 // in a header; ironic-python-agent knows only the URL that it is to send its
 // inspection data to, which holds it.
 func callerOf(r *http.Request) node.Caller {
-	c := node.Caller{From: nodeapi.From(r), Word: r.Header.Get(agentapi.BootWordHeader),
+	c := node.Caller{From: clientaddr.Of(r), Word: r.Header.Get(agentapi.BootWordHeader),
 		BootMode: r.Header.Get(agentapi.BootModeHeader)}
 	if c.Word == "" {
 		c.Word = r.URL.Query().Get(agentapi.BootWordParameter)

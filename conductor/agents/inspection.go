@@ -8,6 +8,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -72,7 +73,7 @@ func (s *Server) takeIn(r *http.Request, uuid string, raw []byte) (node.Node, *a
 // its address sends too much of that.
 func (s *Server) discover(r *http.Request, data agentapi.Inspection,
 	raw []byte) (node.Node, *agentapi.BMCUserRequest, error) {
-	from := nodeapi.From(r)
+	from := clientaddr.Of(r)
 	if !s.unknown.Allowed(from, 1) {
 		return node.Node{}, nil, nodeapi.NewFault(http.StatusServiceUnavailable,
 			"Too many unknown machines at %s; try again in a minute", from)

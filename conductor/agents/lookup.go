@@ -8,6 +8,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -79,7 +80,7 @@ func lookupArgs(r *http.Request) (macs []string, uuid string, err error) {
 // answers no more than the UUID, because an agent that old cannot go on and anybody else has
 // no business here.
 func (s *Server) find(r *http.Request, macs []string, uuid string) (agentapi.LookupNode, error) {
-	n, err := s.conductor.Find(r.Context(), macs, uuid, nodeapi.From(r))
+	n, err := s.conductor.Find(r.Context(), macs, uuid, clientaddr.Of(r))
 	return agentapi.LookupNode{UUID: n.UUID}, err
 }
 

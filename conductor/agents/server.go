@@ -21,6 +21,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/ratelimit"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -163,7 +164,7 @@ func (s *Server) limited(method string, h Handler) Handler {
 		if r.Method != method {
 			return nodeapi.Routing(http.StatusMethodNotAllowed, "")
 		}
-		from := nodeapi.From(r)
+		from := clientaddr.Of(r)
 		if !s.failures.Allowed(from, 1) {
 			w.Header().Set("Retry-After", "5")
 			return nodeapi.NewFault(http.StatusServiceUnavailable,

@@ -20,6 +20,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/ratelimit"
 	"github.com/ferrite-metal/ferrite/conductor/reload"
+	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -214,7 +215,7 @@ func (a *Authenticator) basic(w http.ResponseWriter, r *http.Request) (*Caller, 
 	if passwords.known.has(user, password, a.now()) {
 		return a.named(w, user)
 	}
-	from := nodeapi.From(r)
+	from := clientaddr.Of(r)
 	giveBack, err := a.attempt(w, user, from)
 	if err != nil {
 		return nil, err
@@ -247,7 +248,7 @@ func (a *Authenticator) named(w http.ResponseWriter, user string) (*Caller, erro
 // bearer finds a token by its hash, so that the time of a look-up reveals nothing of the
 // tokens.
 func (a *Authenticator) bearer(w http.ResponseWriter, r *http.Request, token string) (*Caller, error) {
-	from := nodeapi.From(r)
+	from := clientaddr.Of(r)
 	g, ok := a.granted(sha256.Sum256([]byte(token)))
 	switch {
 	case ok:

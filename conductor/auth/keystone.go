@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -71,7 +72,7 @@ func (a *Authenticator) identity(w http.ResponseWriter, r *http.Request, token s
 	if who, ok := a.keystone.Known(token, expired); ok {
 		return who, nil
 	}
-	from := nodeapi.From(r)
+	from := clientaddr.Of(r)
 	network := connlimit.Network(from)
 	if !a.failures.Take(network, 1) {
 		return Identity{}, tooMany(w, from)

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -91,7 +92,7 @@ func (a *Authenticator) link(w http.ResponseWriter, r *http.Request, secret stri
 		return nil, nodeapi.NewFault(http.StatusBadRequest, "A link begins a session, by POST %s, and nothing else.",
 			nodeapi.SessionPath)
 	}
-	from := nodeapi.From(r)
+	from := clientaddr.Of(r)
 	if !a.failures.Take(connlimit.Network(from), 1) {
 		return nil, tooMany(w, from)
 	}

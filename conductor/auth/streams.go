@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -71,7 +72,7 @@ func (s *Streams) Open(ctx context.Context, w http.ResponseWriter, r *http.Reque
 
 // reader is whose stream a request begins. Where nobody says who it is, that is its address.
 func (s *Streams) reader(r *http.Request, c *Caller) connlimit.Reader {
-	from := nodeapi.From(r)
+	from := clientaddr.Of(r)
 	if c == nil {
 		c = &Caller{User: connlimit.Network(from).String()}
 	}

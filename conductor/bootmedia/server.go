@@ -19,6 +19,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/images/bootiso"
 	"github.com/ferrite-metal/ferrite/images/iso"
+	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 	"github.com/ferrite-metal/ferrite/pxe"
 )
 
@@ -133,7 +134,7 @@ const notFound = "there is no such boot medium"
 // admit finds the node whose medium is asked for, and refuses a path whose boot is over and a second
 // reader.
 func (s *Server) admit(r *http.Request) (n node.Node, status int, why string) {
-	path, from := r.URL.Path, remoteOf(r)
+	path, from := r.URL.Path, clientaddr.Of(r)
 	uuid, boot, ok := nodeOf(path)
 	if !ok {
 		return n, http.StatusNotFound, notFound
@@ -300,12 +301,4 @@ func (s *Server) content(ctx context.Context, from string) (iso.Content, io.Clos
 		return iso.Content{}, nil, errors.Join(err, f.Close())
 	}
 	return iso.Content{At: f, Size: info.Size()}, f, nil
-}
-
-func remoteOf(r *http.Request) netip.Addr {
-	at, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil { // not a TCP connection, as in tests
-		return netip.Addr{}
-	}
-	return at.Addr().Unmap()
 }

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -150,8 +151,8 @@ func (f *Front) forward(w http.ResponseWriter, r *http.Request, to way, epoch in
 	ctx, cancel := f.cluster.while(context.WithValue(r.Context(), wayKey{}, to), to.group, epoch, nil)
 	defer cancel(nil)
 	if asksEndless(r) { // its leader knows whose it is; here it takes a connection
-		leave, err := f.streams.Open(connlimit.Reader{User: connlimit.Network(nodeapi.From(r)).String(), Kind: "forwarded",
-			Local: nodeapi.From(r).IsLoopback()}, cancel)
+		leave, err := f.streams.Open(connlimit.Reader{User: connlimit.Network(clientaddr.Of(r)).String(), Kind: "forwarded",
+			Local: clientaddr.Of(r).IsLoopback()}, cancel)
 		if err != nil {
 			unavailable(w, err.Error())
 			return
@@ -167,14 +168,9 @@ func rewrite(p *httputil.ProxyRequest) {
 	to, _ := p.In.Context().Value(wayKey{}).(way)
 	p.Out.URL.Scheme, p.Out.URL.Host = "https", to.address
 	p.Out.Host = p.In.Host
-	p.Out.Header.Set(callerHeader, p.In.RemoteAddr)
-	p.Out.Header.Set(groupHeader, to.group+".") // an empty header would be none
+	p.Out.Header.Set(callerHeader, p.In.RemoteAddr) // the member has judged what proxies say of it
+	p.Out.Header.Set(groupHeader, to.group+".")     // an empty header would be none
 	p.Out.Header.Set(schemeHeader, scheme(p.In))
-	for _, h := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
-		if v, ok := p.In.Header[h]; ok { // as it came: the leader judges it as the member would
-			p.Out.Header[h] = v
-		}
-	}
 	p.Out.URL.RawQuery = p.In.URL.RawQuery
 	if p.In.Method == http.MethodGet || p.In.Method == http.MethodHead { // the server has let go of a body by then
 		p.Out.Body, p.Out.ContentLength = http.NoBody, 0

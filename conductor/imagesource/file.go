@@ -13,6 +13,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 )
 
 // Prefix is the path under which Handler is to be served.
@@ -115,7 +116,7 @@ func (d *agentServer) admit(w http.ResponseWriter, r *http.Request, what string)
 	if err == nil && n.Agent.Token != "" && hmac.Equal([]byte(shown), []byte(ticket(n, what))) {
 		return n, true
 	}
-	d.log.Debug("image refused", "from", r.RemoteAddr, "path", r.URL.Path)
+	d.log.Debug("image refused", "from", clientaddr.Of(r), "path", r.URL.Path)
 	w.Header().Set("WWW-Authenticate", `Basic realm="images"`)
 	http.Error(w, "no ticket for that", http.StatusUnauthorized)
 	return n, false

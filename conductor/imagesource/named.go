@@ -14,6 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/imagestore"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -232,7 +233,7 @@ func (d *agentServer) serveISO(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case err != nil || !runs || len(d.key) == 0 || !hmac.Equal([]byte(r.PathValue("file")), []byte(d.isoFile(n, what))):
-		d.log.Debug("image refused", "from", r.RemoteAddr, "path", r.URL.Path)
+		d.log.Debug("image refused", "from", clientaddr.Of(r), "path", r.URL.Path)
 		http.Error(w, "there is no such image", http.StatusNotFound)
 	case id != "":
 		d.serveGlanceISO(w, r, n, id)

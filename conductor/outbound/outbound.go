@@ -27,8 +27,16 @@ type Policy struct {
 
 // New makes a policy with exceptions, as the flag of that name gives them.
 func New(flag string, allow []string) (*Policy, error) {
-	p := &Policy{flag: flag, own: net.InterfaceAddrs}
-	for _, text := range allow {
+	allowed, err := Networks(flag, allow)
+	if err != nil {
+		return nil, err
+	}
+	return &Policy{flag: flag, own: net.InterfaceAddrs, allow: allowed}, nil
+}
+
+// Networks are the networks and addresses that a flag of that name gives.
+func Networks(flag string, texts []string) (all []netip.Prefix, err error) {
+	for _, text := range texts {
 		prefix, err := netip.ParsePrefix(text)
 		if err != nil {
 			a, failed := netip.ParseAddr(text)
@@ -37,9 +45,9 @@ func New(flag string, allow []string) (*Policy, error) {
 			}
 			prefix = netip.PrefixFrom(a, a.BitLen())
 		}
-		p.allow = append(p.allow, prefix.Masked())
+		all = append(all, prefix.Masked())
 	}
-	return p, nil
+	return all, nil
 }
 
 // Refused is an address that is not dialled.

@@ -1,13 +1,23 @@
 package connlimit
 
 import (
+	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
 	"sync"
 	"time"
 )
+
+// ShareError says that an address has as many connections as it may.
+type ShareError struct{ Each int }
+
+func (e *ShareError) Error() string {
+	return fmt.Sprintf("an address may have %d at a time, and all are in use; end some, or send several requests over "+
+		"one", e.Each)
+}
 
 // Limit bounds the connections of l: total of them at a time, each from one
 // address. Once there are total, a new connection takes the place of one that waits
@@ -17,12 +27,15 @@ import (
 //
 // Track the http.Server that serves l: without it every connection counts as
 // waiting, whatever it does.
-func Limit(l net.Listener, total, each int) net.Listener { return LimitAnd(l, total, each, nil) }
+func Limit(l net.Listener, total, each int) net.Listener { return LimitAnd(l, total, each, nil, nil) }
 
-// LimitAnd is Limit that reports the addresses it refuses connections of, each once a minute at most. refused must not
-// wait; nil for nobody.
-func LimitAnd(l net.Listener, total, each int, refused func(from netip.Addr, each int)) net.Listener {
-	return &limited{Listener: l, pool: newPool(total, each), closed: make(chan struct{}), ready: make(chan accepted),
+// LimitAnd is Limit that reports the addresses it refuses connections of, each once a minute at most, with a *ShareError
+// or an error of proxies. An address that proxies trust has no share of its own: its connections and requests are
+// counted for the clients that it names. refused must not wait. Both may be nil.
+func LimitAnd(l net.Listener, total, each int, proxies Proxies, refused func(from netip.Addr, err error)) net.Listener {
+	p := newPool(total, each)
+	p.proxies = proxies
+	return &limited{Listener: l, pool: p, closed: make(chan struct{}), ready: make(chan accepted),
 		refused: refused, reported: map[netip.Addr]time.Time{}}
 }
 
@@ -33,9 +46,9 @@ type limited struct {
 	begin   sync.Once
 	end     sync.Once
 	ready   chan accepted
-	refused func(from netip.Addr, each int)
+	refused func(from netip.Addr, err error)
 
-	// of admit alone
+	mu       sync.Mutex
 	reported map[netip.Addr]time.Time
 }
 
@@ -47,7 +60,9 @@ const (
 )
 
 // report reports an address that is refused a connection.
-func (l *limited) report(from netip.Addr) {
+func (l *limited) report(from netip.Addr, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	now := time.Now()
 	if l.refused == nil || now.Sub(l.reported[from]) < reportAgain {
 		return
@@ -56,7 +71,7 @@ func (l *limited) report(from netip.Addr) {
 		clear(l.reported)
 	}
 	l.reported[from] = now
-	l.refused(from, l.pool.each)
+	l.refused(from, err)
 }
 
 // accepted is what Accept returns.
@@ -88,19 +103,16 @@ func (l *limited) admit() {
 			}
 			continue
 		}
-		t := l.pool.enter(peer(c), func() { _ = c.Close() }) // its peer was late
+		from, end := peer(c.RemoteAddr().String()), func() { _ = c.Close() } // its peer was late
+		t := l.pool.enter(from, end)
 		if t == nil {
-			l.report(peer(c))
-			if t = l.pool.refuse(peer(c)); t == nil {
-				_ = c.Close() // there are many such
-				continue
+			if t = (&ticket{pool: l.pool, end: end, gone: true}); l.refuse(t, from) {
+				l.give(accepted{conn: l.hold(c, t)})
 			}
-			time.AfterFunc(refusalTime, func() { _ = c.Close() }) // net/http sets deadlines of its own
-			l.give(accepted{conn: hold(c, t)})
 			continue
 		}
 		if l.pool.now(t) {
-			l.give(accepted{conn: hold(c, t)})
+			l.give(accepted{conn: l.hold(c, t)})
 			continue
 		}
 		if out := l.pool.queue(t); out != nil {
@@ -110,13 +122,24 @@ func (l *limited) admit() {
 	}
 }
 
+// refuse has the connection of t told that its address has its share; false when there are many such, and it is closed.
+func (l *limited) refuse(t *ticket, from netip.Addr) bool {
+	l.report(from, &ShareError{l.pool.each})
+	if !l.pool.refuse(t) {
+		t.end()
+		return false
+	}
+	time.AfterFunc(refusalTime, t.end) // net/http sets deadlines of its own
+	return true
+}
+
 // place gives a connection its place, and then to Accept.
 func (l *limited) place(c net.Conn, t *ticket) {
 	if !l.pool.place(t, l.closed) {
 		_ = c.Close()
 		return
 	}
-	l.give(accepted{conn: hold(c, t)})
+	l.give(accepted{conn: l.hold(c, t)})
 }
 
 // give hands a connection to Accept, or closes it when there is no Accept any more.
@@ -138,8 +161,11 @@ func (l *limited) Close() error {
 
 // hold gives the place back once c is closed. A TCP connection stays one that
 // the kernel can send files over.
-func hold(c net.Conn, t *ticket) net.Conn {
+func (l *limited) hold(c net.Conn, t *ticket) net.Conn {
 	h := &held{Conn: c, ticket: t}
+	if !t.refused && l.pool.trusts(t.host) {
+		h.first = &first{Reader: bufio.NewReaderSize(c, firstSize), conn: c, ticket: t, of: l}
+	}
 	if tcp, ok := c.(*net.TCPConn); ok {
 		return &heldTCP{tcp, h}
 	}
@@ -150,6 +176,7 @@ func hold(c net.Conn, t *ticket) net.Conn {
 type held struct {
 	net.Conn
 	ticket *ticket
+	first  *first // of a proxy's connection; nil otherwise
 }
 
 // piece is as much as must get out for an answer not to have stalled. It bounds
@@ -158,7 +185,11 @@ const piece = 64 << 10
 
 // Read hears the peer.
 func (h *held) Read(p []byte) (int, error) {
-	n, err := h.Conn.Read(p)
+	from := h.Conn.Read
+	if h.first != nil {
+		from = h.first.Read
+	}
+	n, err := from(p)
 	if n > 0 {
 		h.ticket.receive()
 	}
@@ -220,11 +251,11 @@ func (c *heldTCP) ReadFrom(r io.Reader) (int64, error) {
 	return total, nil
 }
 
-// peer is the address a connection comes from; those without one count together.
-func peer(c net.Conn) netip.Addr {
-	at, err := netip.ParseAddrPort(c.RemoteAddr().String())
+// peer is the address of a host and port; those that are none count together.
+func peer(at string) netip.Addr {
+	parsed, err := netip.ParseAddrPort(at)
 	if err != nil {
 		return netip.Addr{}
 	}
-	return at.Addr().Unmap()
+	return parsed.Addr().Unmap()
 }

@@ -27,9 +27,15 @@ type served struct {
 	errs chan error // of bodies
 
 	refused chan string // addresses that were reported
+	pool    *pool
 }
 
 func serve(t *testing.T, total, each int) *served {
+	t.Helper()
+	return serveProxied(t, total, each, nil)
+}
+
+func serveProxied(t *testing.T, total, each int, proxies Proxies) *served {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -40,9 +46,9 @@ func serve(t *testing.T, total, each int) *served {
 	srv := &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
 	Track(srv)
 	ended := make(chan error, 1)
-	go func() {
-		ended <- srv.Serve(LimitAnd(l, total, each, func(from netip.Addr, _ int) { s.refused <- from.String() }))
-	}()
+	bounded := LimitAnd(l, total, each, proxies, func(from netip.Addr, _ error) { s.refused <- from.String() })
+	s.pool = bounded.(*limited).pool
+	go func() { ended <- srv.Serve(bounded) }()
 	t.Cleanup(func() {
 		close(s.on)
 		_ = srv.Close() // seen below
@@ -65,6 +71,10 @@ func (s *served) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.URL.Path == "/stream" {
 		_ = http.NewResponseController(w).Flush()
+	}
+	if r.URL.Path == "/who" {
+		_, _ = io.WriteString(w, r.RemoteAddr)
+		return
 	}
 	if r.URL.Path != "/" {
 		s.busy <- struct{}{}

@@ -38,6 +38,8 @@ type pool struct {
 	began time.Time
 	freed chan struct{} // holds a token when a place may be free
 
+	proxies Proxies // whose addresses have no share of their own; nil for none
+
 	mu       sync.Mutex
 	held     map[*ticket]struct{}
 	hosts    map[netip.Addr]int // tickets of each, with or without a place
@@ -79,30 +81,76 @@ const (
 	refusalTime = 3 * time.Second
 )
 
-// refuse makes a ticket of a connection that has no place, to be told so; nil when there are many.
-func (p *pool) refuse(from netip.Addr) *ticket {
+// refuse takes the place of t away, if it has one, and counts t among those that are told so; false when these are
+// many.
+func (p *pool) refuse(t *ticket) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.remove(t)
 	if p.refusals >= maxRefusals {
-		return nil
+		return false
 	}
 	p.refusals++
-	return &ticket{pool: p, host: from, refused: true, end: func() {}}
+	t.gone, t.refused = false, true
+	return true
 }
 
 // register counts t, in place of another one of its host if that has its share.
 func (p *pool) register(t *ticket) (own *ticket, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.hosts[t.host] >= p.each {
-		if own = p.ownVictim(t.host); own == nil {
-			return nil, false
-		}
-		p.remove(own)
+	if own, ok = p.room(t.host); ok {
+		p.count(t, t.host)
 	}
+	return own, ok
+}
+
+// room makes room for one more of a host within its share.
+func (p *pool) room(host netip.Addr) (own *ticket, ok bool) {
+	if p.hosts[host] < p.each || p.trusts(host) {
+		return nil, true
+	}
+	if own = p.ownVictim(host); own == nil {
+		return nil, false
+	}
+	p.remove(own)
+	return own, true
+}
+
+// trusts reports whether a host speaks for others.
+func (p *pool) trusts(host netip.Addr) bool { return p.proxies != nil && p.proxies.Trusts(host) }
+
+// move counts t for another host from now on. When that has its share, nothing changes.
+func (p *pool) move(t *ticket, host netip.Addr) (ok bool) {
+	p.mu.Lock()
+	if t.gone || t.host == host {
+		p.mu.Unlock()
+		return true
+	}
+	own, ok := p.room(host)
+	if ok {
+		p.uncount(t)
+		p.count(t, host)
+	}
+	p.mu.Unlock()
+	if own != nil {
+		own.end()
+	}
+	return ok
+}
+
+func (p *pool) count(t *ticket, host netip.Addr) {
+	t.host, t.network = host, Network(host)
 	p.hosts[t.host]++
 	p.networks[t.network]++
-	return own, true
+}
+
+func (p *pool) uncount(t *ticket) {
+	for m, of := range map[*map[netip.Addr]int]netip.Addr{&p.hosts: t.host, &p.networks: t.network} {
+		if (*m)[of]--; (*m)[of] == 0 {
+			delete(*m, of)
+		}
+	}
 }
 
 // ownVictim is whose place a newcomer of the same host gets: many machines can be
@@ -181,7 +229,7 @@ func (p *pool) try(t *ticket) (ok bool, victim *ticket) {
 	if p.networks[t.network] > few {
 		room -= p.total / kept
 	}
-	if t.host.IsLoopback() {
+	if t.host.IsLoopback() && !p.trusts(t.host) {
 		room += p.spare
 	}
 	if t.gone {
@@ -242,11 +290,7 @@ func (p *pool) remove(t *ticket) {
 	}
 	delete(p.held, t)
 	delete(p.waiting, t)
-	for m, of := range map[*map[netip.Addr]int]netip.Addr{&p.hosts: t.host, &p.networks: t.network} {
-		if (*m)[of]--; (*m)[of] == 0 {
-			delete(*m, of)
-		}
-	}
+	p.uncount(t)
 	p.wake()
 }
 

@@ -2,14 +2,14 @@ package connlimit
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/http"
 )
 
 // Track has srv report to the listener of Limit which connections wait for their peers, answer
 // 503 to what comes over a connection without a place, and bound the time that a request's body
-// may take (see body). Call it once, when srv has its handler and before it serves.
+// may take (see body). Requests that Proxies pass on reach the handler as their clients sent them: RemoteAddr is the
+// client's, and TLS is that before the proxy. Call it once, when srv has its handler and before it serves.
 func Track(srv *http.Server) {
 	next, contextOf, changed := srv.Handler, srv.ConnContext, srv.ConnState
 	srv.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handle(w, r, next) })
@@ -67,13 +67,17 @@ func ticketOf(c net.Conn) *ticket {
 	}
 }
 
+// tooMany answers a client that has its share.
+func tooMany(w http.ResponseWriter, err error) {
+	w.Header().Set("Retry-After", "1")
+	http.Error(w, "too many connections: "+err.Error(), http.StatusServiceUnavailable)
+}
+
 func handle(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	t := of(r)
 	if t != nil && t.refused {
 		w.Header().Set("Connection", "close")
-		w.Header().Set("Retry-After", "1")
-		http.Error(w, fmt.Sprintf("too many connections: an address may have %d at a time, and all are in use; end some, or "+
-			"send several requests over one", t.pool.each), http.StatusServiceUnavailable)
+		tooMany(w, &ShareError{t.pool.each})
 		return
 	}
 	if t.begin() {
@@ -82,6 +86,17 @@ func handle(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		w.Header().Set("Connection", "close")
 	}
 	defer t.done()
+	r, err := t.sent(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	uncount, err := t.count(peer(r.RemoteAddr))
+	if err != nil {
+		tooMany(w, err)
+		return
+	}
+	defer uncount()
 	if r.Body == nil || r.Body == http.NoBody {
 		next.ServeHTTP(w, r)
 		return

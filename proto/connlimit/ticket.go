@@ -13,6 +13,7 @@ type ticket struct {
 	host, network netip.Addr
 	end           func()
 	refused       bool         // it has no place, and is answered 503
+	client        string       // address and port that a proxy names for the whole connection; "" for its peer's
 	writing       atomic.Int64 // when a piece of an answer began to go out; 0 between two
 
 	// Under the lock of pool.
@@ -60,6 +61,22 @@ func (t *ticket) receive() {
 		t.received = true
 		t.piped = t.piped || t.requests > 0 && t.reading == 0
 	})
+}
+
+// count has the connection count for the client of a request until done; when that has its share, the error says so.
+// A proxy sends requests of many clients over one connection, and is to keep it.
+func (t *ticket) count(client netip.Addr) (done func(), err error) {
+	if t == nil || client == t.host {
+		return func() {}, nil
+	}
+	proxy := t.host
+	if !t.pool.move(t, client) {
+		return nil, &ShareError{t.pool.each}
+	}
+	return func() {
+		t.change(func() { t.known = false })
+		t.pool.move(t, proxy)
+	}, nil
 }
 
 // done notes that a request has been handled; its answer may still be on its way.

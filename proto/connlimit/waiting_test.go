@@ -45,7 +45,7 @@ func TestWaitingIsInNobodysWay(t *testing.T) {
 		t.Helper()
 		select {
 		case c := <-placed:
-			if got := peer(c).String(); !soon || got != host {
+			if got := peer(c.RemoteAddr().String()).String(); !soon || got != host {
 				t.Fatalf("%s has a place, want %s soon: %t", got, host, soon)
 			}
 		case <-time.After(map[bool]time.Duration{true: patience, false: 30 * time.Millisecond}[soon]):

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/netip"
 )
 
 // Limits on JSON bodies: bytes and levels of nesting, which are Ironic's own,
@@ -17,16 +16,6 @@ const (
 	maxDepth        = 25
 	maxValues       = 100_000
 )
-
-// From is the address a request came from, the zero Addr where that is not TCP.
-// Headers that claim another are not believed.
-func From(r *http.Request) netip.Addr {
-	at, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Addr{}
-	}
-	return at.Addr().Unmap()
-}
 
 // ReadBody reads the JSON body of a request, whatever its content type says,
 // as Ironic does. It returns nil when there is none; errors are Faults, the

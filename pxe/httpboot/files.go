@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 	"github.com/ferrite-metal/ferrite/pxe"
 	"github.com/ferrite-metal/ferrite/pxe/ipxe"
 	"github.com/ferrite-metal/ferrite/pxe/loader"
@@ -32,7 +33,7 @@ func (h *handler) loader(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer file.Close()
-	if c, ok := h.known(remote(r), nil); ok {
+	if c, ok := h.known(clientaddr.Of(r), nil); ok {
 		c.Detail = name
 		h.reached(r, c, pxe.StageHTTP)
 	}

@@ -14,6 +14,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 	"github.com/ferrite-metal/ferrite/pxe"
 	"github.com/ferrite-metal/ferrite/pxe/loader"
 )
@@ -108,7 +109,7 @@ func (h *handler) machine(serve func(http.ResponseWriter, *http.Request, pxe.Cli
 
 // client is the machine mac as DHCP last saw it, at the address that asks now.
 func (h *handler) client(r *http.Request, mac net.HardwareAddr) pxe.Client {
-	c := pxe.Client{MAC: mac, Firmware: pxe.IPXE, IP: remote(r), Detail: r.UserAgent()}
+	c := pxe.Client{MAC: mac, Firmware: pxe.IPXE, IP: clientaddr.Of(r), Detail: r.UserAgent()}
 	if known, ok := h.known(c.IP, mac); ok && known.MAC.String() == mac.String() {
 		c.Arch, c.Lent = known.Arch, known.Lent
 	}
@@ -123,7 +124,7 @@ func (h *handler) known(ip netip.Addr, mac net.HardwareAddr) (pxe.Client, bool) 
 }
 
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
-	h.Log.Debug("boot http request refused", "from", r.RemoteAddr, "path", r.URL.Path, "status", status, "why", why)
+	h.Log.Debug("boot http request refused", "from", clientaddr.Of(r), "path", r.URL.Path, "status", status, "why", why)
 	http.Error(w, why, status)
 }
 
@@ -135,12 +136,4 @@ func (h *handler) reached(r *http.Request, c pxe.Client, s pxe.Stage) {
 	}
 	h.Log.Debug("boot http", "mac", c.MAC.String(), "ip", c.IP, "path", r.URL.Path)
 	h.Booter.Reached(r.Context(), c, s)
-}
-
-func remote(r *http.Request) netip.Addr {
-	at, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil { // not a TCP connection, as in tests
-		return netip.Addr{}
-	}
-	return at.Addr().Unmap()
 }

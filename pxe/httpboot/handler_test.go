@@ -244,7 +244,7 @@ func TestServe(t *testing.T) {
 	}
 	r.booter.Set(mac(9), pxe.Boot{Action: pxe.Ramdisk, Kernel: big, Initrd: big})
 	pxetest.Serve(t, func(ctx context.Context) error {
-		return Serve(ctx, l, r, slog.New(slog.NewTextHandler(io.Discard, nil)))
+		return Serve(ctx, l, r, nil, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	})
 
 	for name, tc := range map[string]struct{ send, want string }{

@@ -10,6 +10,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 	"github.com/ferrite-metal/ferrite/pxe"
 )
 
@@ -25,7 +26,7 @@ func (h *handler) record(r *http.Request, e pxe.Event) {
 	if !begins(r) {
 		return
 	}
-	e.Service, e.Message, e.IP = pxe.HTTP, r.Method, remote(r)
+	e.Service, e.Message, e.IP = pxe.HTTP, r.Method, clientaddr.Of(r)
 	e.File = cmp.Or(e.File, r.URL.Path)
 	if c, ok := h.known(e.IP, e.MAC); ok && e.MAC == nil {
 		e.MAC, e.Arch = c.MAC, c.Arch

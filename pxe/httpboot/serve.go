@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
@@ -23,8 +24,8 @@ const (
 )
 
 // Serve answers on l until ctx ends, then closes l and every connection. It
-// returns nil when ctx ended it.
-func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
+// returns nil when ctx ended it. proxies may be nil.
+func Serve(ctx context.Context, l net.Listener, h http.Handler, proxies connlimit.Proxies, log *slog.Logger) error {
 	srv := &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: headerTimeout,
@@ -43,7 +44,9 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 		done <- err
 	})
 	connlimit.Track(srv)
-	err := srv.Serve(connlimit.Limit(l, maxConnections, maxEach))
+	err := srv.Serve(connlimit.LimitAnd(l, maxConnections, maxEach, proxies, func(from netip.Addr, err error) {
+		log.Warn("boot connections refused", "address", from, "err", err)
+	}))
 	if stop() { // nobody asked it to end
 		return fmt.Errorf("boot http on %v: %w", l.Addr(), err)
 	}

@@ -26,7 +26,7 @@ func TestHalfHeadersShutNobodyOut(t *testing.T) {
 	r := newRig(t)
 	var half []net.Conn
 	pxetest.Serve(t, func(ctx context.Context) error {
-		return Serve(ctx, l, r, slog.New(slog.NewTextHandler(io.Discard, nil)))
+		return Serve(ctx, l, r, nil, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	})
 	connect := func(from, text string) net.Conn {
 		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
@@ -88,7 +88,7 @@ func TestRackBehindOneAddress(t *testing.T) {
 			case <-time.After(headerTimeout):
 			}
 			_, _ = w.Write(make([]byte, 64<<10))
-		}), slog.New(slog.DiscardHandler))
+		}), nil, slog.New(slog.DiscardHandler))
 	})
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 3, 1)}}
 	client := &http.Client{Transport: &http.Transport{DialContext: d.DialContext, DisableKeepAlives: true}}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 	"github.com/ferrite-metal/ferrite/pxe"
 )
 
@@ -30,7 +31,7 @@ func TestRefusalsDoNotFloodTheLog(t *testing.T) {
 	}
 
 	var w warnings
-	now, from := time.Unix(0, 0).Add(time.Hour), remote(&http.Request{RemoteAddr: "10.0.0.1:1"})
+	now, from := time.Unix(0, 0).Add(time.Hour), clientaddr.Of(&http.Request{RemoteAddr: "10.0.0.1:1"})
 	for i, want := range []slog.Level{slog.LevelWarn, slog.LevelDebug, slog.LevelWarn} {
 		if got := w.level(from, now.Add(time.Duration(i)*warnGap/2)); got != want {
 			t.Errorf("refusal %d is logged at %v, want %v", i, got, want)

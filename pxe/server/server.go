@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/pxe"
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
 	"github.com/ferrite-metal/ferrite/pxe/httpboot"
@@ -49,7 +50,8 @@ type Config struct {
 	Foreign   bool         // machines may have their addresses from another DHCP server: boot HTTP serves them at any
 	Recorder  pxe.Recorder // takes note of every request, besides the watch; nil: nobody
 	Log       *slog.Logger
-	Now       func() time.Time // the clock of leases; nil: time.Now
+	Now       func() time.Time  // the clock of leases; nil: time.Now
+	Proxies   connlimit.Proxies // before boot HTTP; nil for none
 
 	DHCPPort       uint16 // 67, DHCPClientPort 68, TFTPPort 69: others are for tests
 	DHCPClientPort uint16
@@ -251,7 +253,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	})
 	parts := []func(context.Context) error{
 		s.tftp.Serve,
-		func(ctx context.Context) error { return httpboot.Serve(ctx, s.web, web, s.conf.Log) },
+		func(ctx context.Context) error { return httpboot.Serve(ctx, s.web, web, s.conf.Proxies, s.conf.Log) },
 	}
 	if s.dhcp != nil {
 		parts = append(parts, s.dhcp.Serve)

@@ -53,8 +53,8 @@ func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, images *imag
 		Interface: c.BootInterface, Address: addr, Subnets: subnets, LoaderDir: c.LoaderDir,
 		Booter: policy, Leases: policy, DHCP: bootserver.DHCPMode(c.DHCP), Foreign: c.OtherDHCP, Log: log,
 		Now:      eng.Now,
-		Recorder: bootCounter{counters},
-		Extra:    map[string]http.Handler{imagesource.Prefix: images.Handler(eng.Node, log), bootmedia.Prefix: media},
+		Recorder: bootCounter{counters}, Proxies: c.proxies,
+		Extra: map[string]http.Handler{imagesource.Prefix: images.Handler(eng.Node, log), bootmedia.Prefix: media},
 	})
 }
 

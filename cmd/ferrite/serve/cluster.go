@@ -97,7 +97,7 @@ func serveCluster(ctx context.Context, c Config, log *slog.Logger) (err error) {
 		return err
 	}
 	defer inner.Close()
-	return m.run(ctx, key, limited(listener, m.cert, log), inner)
+	return m.run(ctx, key, c.limited(listener, m.cert, log), inner)
 }
 
 // open reads what the members share.

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
@@ -70,6 +71,8 @@ type Config struct {
 	WebhookKeep  int      `koanf:"webhook-keep"`
 	AdvertiseURL string   `koanf:"advertise-url"`
 	PublicURL    string   `koanf:"public-url"`
+
+	TrustedProxies []string `koanf:"trusted-proxies"`
 
 	AutomatedClean   bool          `koanf:"automated-clean"`
 	FastTrack        bool          `koanf:"fast-track"`
@@ -152,7 +155,8 @@ type Config struct {
 
 	DefaultInterfaces map[string]string `koanf:"-"` // by kind; those that are set
 
-	release string // of the program; "" in tests
+	release string             // of the program; "" in tests
+	proxies clientaddr.Proxies // TrustedProxies, by check
 }
 
 // read gathers the settings: defaults, file, environment, flags; later ones
@@ -204,5 +208,6 @@ func read(f *pflag.FlagSet) (Config, error) {
 		}
 	}
 	c.takeCredentials(os.Getenv("CREDENTIALS_DIRECTORY"))
-	return c, c.check()
+	err := c.check() // which completes c
+	return c, err
 }

@@ -32,7 +32,7 @@ func (c *Config) check() error {
 		return fmt.Errorf("--api-address %q is not host:port: %w", c.APIAddress, err)
 	}
 	if err := errors.Join(c.checkAuth(), c.checkMetrics(), c.checkEvents(), c.checkTraces(), c.checkImages(),
-		c.checkGlance()); err != nil {
+		c.checkGlance(), c.checkProxies()); err != nil {
 		return err
 	}
 	if len(c.HardwareTypes) == 0 {

@@ -134,6 +134,9 @@ func conductorFlags(f *pflag.FlagSet) {
 	f.String("traces-ca", "",
 		"PEM `file` of authorities for --traces-endpoint (default: those of this host)")
 	f.String("advertise-url", "", "`URL` by which ramdisks reach the API (default: --boot-address and the API's port)")
+	f.StringSlice("trusted-proxies", nil,
+		"`networks` (10.0.0.1/32) of proxies before the API and boot HTTP: the client is the one that they name, by the PROXY "+
+			"protocol, Forwarded or X-Forwarded-For")
 	f.String("public-url", "",
 		"`URL` by which clients reach the API through a proxy, for links in answers (default: the Host of each request)")
 }

@@ -34,10 +34,9 @@ func newStreams(log *slog.Logger) *connlimit.Streams {
 }
 
 // limited bounds the connections of strangers, and speaks TLS where there is a certificate.
-func limited(listener net.Listener, cert *certificate.Certificate, log *slog.Logger) net.Listener {
-	listener = connlimit.LimitAnd(listener, maxConnections, maxEach, func(from netip.Addr, each int) {
-		log.Warn("connections refused: an address has as many as it may; its clients should send several requests over one",
-			"address", from, "connections", each)
+func (c Config) limited(listener net.Listener, cert *certificate.Certificate, log *slog.Logger) net.Listener {
+	listener = connlimit.LimitAnd(listener, maxConnections, maxEach, c.proxies, func(from netip.Addr, err error) {
+		log.Warn("connections refused", "address", from, "err", err)
 	})
 	if cert != nil {
 		listener = tls.NewListener(listener, cert.TLS())

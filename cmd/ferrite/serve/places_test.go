@@ -56,7 +56,7 @@ func TestSharesFitTheConnections(t *testing.T) {
 	slices.Sort(found)
 	if want := []string{"agent/command_server.go connlimit.Limit", // of the machine's own
 		"cmd/ferrite/serve/places.go connlimit.LimitAnd", "cmd/ferrite/serve/places.go connlimit.NewStreams",
-		"conductor/agents/server.go connlimit.NewShare", "pxe/httpboot/serve.go connlimit.Limit", // of its own port
+		"conductor/agents/server.go connlimit.NewShare", "pxe/httpboot/serve.go connlimit.LimitAnd", // of its own port
 	}; !slices.Equal(found, want) {
 		t.Errorf("shares are made in %v, and added up here are those of %v", found, want)
 	}

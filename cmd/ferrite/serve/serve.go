@@ -130,5 +130,5 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
 	defer fail(nil)
-	return serving{work: w, listener: limited(listener, cert, log), manager: serviceManagerOf(log)}.run(ctx)
+	return serving{work: w, listener: c.limited(listener, cert, log), manager: serviceManagerOf(log)}.run(ctx)
 }

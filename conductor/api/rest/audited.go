@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -36,7 +37,7 @@ func (s *Server) audited(w http.ResponseWriter, r *http.Request, answer func(*ht
 	if reads && status != http.StatusUnauthorized && status != http.StatusForbidden {
 		return
 	}
-	s.o.Audit.Asked(ctx, Asked{Method: r.Method, Path: r.URL.Path, From: nodeapi.From(r).String(), Status: status,
+	s.o.Audit.Asked(ctx, Asked{Method: r.Method, Path: r.URL.Path, From: clientaddr.Of(r).String(), Status: status,
 		Who:     *who,
 		Request: w.Header().Get(nodeapi.HeaderRequestID)})
 }

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"sync"
 
+	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -57,7 +58,7 @@ func (b *bodies) bound(r *http.Request) (end func()) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return func() {}
 	}
-	c := &counted{ReadCloser: r.Body, bodies: b, from: nodeapi.From(r), off: func() { connlimit.Cut(r) }}
+	c := &counted{ReadCloser: r.Body, bodies: b, from: clientaddr.Of(r), off: func() { connlimit.Cut(r) }}
 	if b.cut != nil {
 		c.from = connlimit.Network(c.from)
 	}
@@ -123,7 +124,7 @@ func (b *bodies) take(from netip.Addr, n int64) bool {
 // 503 Fault. One that is longer than all answers of an address may be is given as
 // long as it is the only one: nothing that is kept is too long to be read.
 func (b *bodies) hold(r *http.Request, n int64) (end func(), err error) {
-	from := nodeapi.From(r)
+	from := clientaddr.Of(r)
 	if n = min(n-freeBody, b.maxEach); n <= 0 {
 		return func() {}, nil
 	}

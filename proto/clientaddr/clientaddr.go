@@ -1,0 +1,18 @@
+// Package clientaddr answers which client a request is from: the peer of its connection, or the one that a trusted
+// proxy names. Nothing else reads a request's RemoteAddr.
+package clientaddr
+
+import (
+	"net/http"
+	"net/netip"
+)
+
+// Of is the address of a request's client, the zero Addr where that is not TCP. Behind connlimit.LimitAnd with proxies
+// it is the client's that these name.
+func Of(r *http.Request) netip.Addr {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return at.Addr().Unmap()
+}

@@ -1,0 +1,84 @@
+package connlimit
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+)
+
+// Proxies know which addresses speak for others, and how. An implementation must be safe for concurrent use.
+type Proxies interface {
+	// Trusts reports whether an address speaks for others.
+	Trusts(from netip.Addr) bool
+	// Connection is whose a connection of such an address is, by its first bytes (PROXY protocol), of which it takes
+	// these alone from r. The zero AddrPort: they do not say.
+	Connection(r *bufio.Reader) (netip.AddrPort, error)
+	// Request is a request as its client sent it to a proxy, by its headers. It is r itself where its RemoteAddr is no
+	// proxy's.
+	Request(r *http.Request) (*http.Request, error)
+}
+
+// firstSize is how much is read ahead of a proxy's connection. Version 1 of the protocol is a line of 107 bytes at
+// most, which comes at once.
+const firstSize = 256
+
+// first reads a proxy's connection. It has no time limit of its own: net/http sets one for the handshake of TLS, and
+// for the header of a request.
+type first struct {
+	*bufio.Reader
+	conn   net.Conn
+	ticket *ticket
+	of     *limited
+	begun  bool
+	err    error
+}
+
+// Read learns whose the connection is, and then reads what follows.
+func (f *first) Read(p []byte) (int, error) {
+	if !f.begun {
+		f.begun, f.err = true, f.begin()
+	}
+	switch {
+	case f.err != nil:
+		return 0, f.err
+	case f.Buffered() > 0:
+		return f.Reader.Read(p)
+	}
+	return f.conn.Read(p)
+}
+
+func (f *first) begin() error {
+	client, err := f.of.pool.proxies.Connection(f.Reader)
+	var network net.Error
+	if errors.As(err, &network) { // nothing came, or not all, before the peer left or its time was over
+		return err
+	}
+	if err != nil {
+		err = fmt.Errorf("the first bytes of a proxy's connection: %w", err)
+		f.of.report(f.ticket.host, err)
+		return err
+	}
+	if client.IsValid() {
+		f.ticket.client = client.String()
+		if !f.of.pool.move(f.ticket, client.Addr()) && !f.of.refuse(f.ticket, client.Addr()) {
+			return net.ErrClosed
+		}
+	}
+	return nil
+}
+
+// sent is a request as its client sent it, by what proxies say of the connection and in its headers.
+func (t *ticket) sent(r *http.Request) (*http.Request, error) {
+	if t == nil || t.pool.proxies == nil {
+		return r, nil
+	}
+	if t.client != "" {
+		with := *r
+		with.RemoteAddr = t.client
+		r = &with
+	}
+	return t.pool.proxies.Request(r)
+}
