@@ -147,7 +147,12 @@ func openPostgres(
 func readOnly(config *pgx.ConnConfig) *pgx.ConnConfig {
 	config = config.Copy()
 	config.AfterConnect = func(ctx context.Context, conn *pgconn.PgConn) error {
-		return conn.Exec(ctx, "SET default_transaction_read_only = on").Close()
+		const text = "SET default_transaction_read_only = on; SELECT pg_is_in_recovery()"
+		results, err := conn.Exec(ctx, text).ReadAll()
+		if err == nil && string(results[1].Rows[0][0]) == "t" {
+			err = fmt.Errorf("%w: expected the primary server, found a replica, which may lag", errConnection)
+		}
+		return err
 	}
 	return config
 }

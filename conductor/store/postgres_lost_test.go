@@ -100,6 +100,7 @@ func TestPostgresStaysAway(t *testing.T) {
 type cutter struct {
 	server       atomic.Pointer[func() string] // the socket; "" for none
 	before, then atomic.Bool
+	late         func() (hold time.Duration, cut bool) // what befalls an answer; nil for nothing
 }
 
 // move has new connections go to another socket.
@@ -149,7 +150,7 @@ func (c *cutter) pass(client net.Conn) {
 		return
 	}
 	defer server.Close()
-	go func() { _, _ = io.Copy(client, server) }()
+	go c.answer(client, server)
 	buffer := make([]byte, 1<<16)
 	for {
 		n, err := client.Read(buffer)
@@ -167,6 +168,30 @@ func (c *cutter) pass(client net.Conn) {
 			return
 		}
 		if _, err := server.Write(buffer[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// answer passes what the server says.
+func (c *cutter) answer(client, server net.Conn) {
+	if c.late == nil {
+		_, _ = io.Copy(client, server)
+		return
+	}
+	buffer := make([]byte, 1<<16)
+	for {
+		n, err := server.Read(buffer)
+		if err != nil {
+			_ = client.Close()
+			return
+		}
+		hold, cut := c.late()
+		time.Sleep(hold)
+		if cut {
+			_ = client.Close()
+		}
+		if _, err := client.Write(buffer[:n]); err != nil {
 			return
 		}
 	}

@@ -103,6 +103,12 @@ func (s *Server) Promote(t testing.TB) {
 	s.await(t, "SELECT NOT pg_is_in_recovery()")
 }
 
+// AwaitStandby waits until the standby of this server has everything that is written.
+func (s *Server) AwaitStandby(t testing.TB) {
+	t.Helper()
+	s.await(t, "SELECT coalesce(bool_and(replay_lsn >= pg_current_wal_lsn()), false) FROM pg_stat_replication")
+}
+
 // StopFollowing keeps a standby from what its server writes from now on.
 func (s *Server) StopFollowing(t testing.TB) {
 	t.Helper()
