@@ -30,8 +30,8 @@ var (
 // bootTogether is how long the slowest of them may take.
 const bootTogether = 10 * time.Minute
 
-// TestE2EScaleBoot: machines boot at the same moment as their firmware does, with real packets: an address, the loader by
-// TFTP, an address once more for iPXE, the boot script, the kernel and the ramdisk. All are served.
+// TestE2EScaleBoot: machines boot at the same moment as their firmware does, with real packets: an address, the loader
+// by TFTP, an address once more for iPXE, the boot script, the kernel and the ramdisk. All are served.
 func TestE2EScaleBoot(t *testing.T) {
 	dir := t.TempDir()
 	for name, size := range map[string]int64{"kernel": *kernelSize, "initrd": *initrdSize} {

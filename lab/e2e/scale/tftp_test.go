@@ -30,8 +30,8 @@ func (b *boots) fetchTFTP(ctx context.Context, from, server netip.Addr, file str
 	}
 	defer c.Close()
 	to := netip.AddrPortFrom(server, 69)
-	last := fmt.Appendf([]byte{0, 1}, "%s\x00octet\x00tsize\x000\x00blksize\x00%d\x00windowsize\x00%d\x00", file, tftpBlock,
-		tftpWindow)
+	last := fmt.Appendf([]byte{0, 1}, "%s\x00octet\x00tsize\x000\x00blksize\x00%d\x00windowsize\x00%d\x00",
+		file, tftpBlock, tftpWindow)
 	buf, block, in := make([]byte, tftpBlock+4), uint16(0), 0
 	for repeats := 0; ctx.Err() == nil; {
 		if last != nil {
