@@ -34,8 +34,8 @@ func deviations() map[string]deviation {
 
 		"20#7": {why: "our drivers read other keys of driver_info", shape: true},
 
-		"25#16": {why: "a second lookup of a token that was given out is refused: another may be in the machine's place",
-			status: 404},
+		"25#16": {why: "a second lookup from where a token was given out is told it again, until an agent has used it; " +
+			"Ironic masks it, and an agent whose answer was lost waits for ever", shape: true},
 
 		"30#5": {why: "states/provision cannot be read: 405, not 500", status: 405},
 	}
