@@ -169,6 +169,11 @@ cluster-test: deps ## three conductors on PostgreSQL that are killed, frozen, cu
 	  awk '/^cluster:/ {last = $$0; next} {print} END {if (last) print last}'
 	@$(if $(FIGURES),go test -count=1 -run '^TestTable$$' ./lab/e2e/history -update)
 
+.PHONY: soak
+soak: deps ## an hour of 200 lives a minute on three conductors that are killed: nothing lost, nothing grows; SOAK=5m
+	@go test -count=1 -v -timeout 12h -tags cluster -run '^TestSoak$$' ./lab/e2e/history -nodes 240 -soak $(or $(SOAK),1h) | \
+	  grep -v '^ *=== ' | awk '/^soak:/ {last = $$0; next} {print} END {if (last) print last}'
+
 .PHONY: takeover-test
 takeover-test: deps build ramdisk ## machines, DHCP clients and kubectl whose conductor is killed again and again (as root)
 	@$(MAKE) -s deps PACKAGES="$(call packages,takeover-test)"

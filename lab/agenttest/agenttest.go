@@ -1,5 +1,5 @@
 // Package agenttest has the agents of simulated machines: they look themselves up, call, and carry out the commands of
-// cleaning, over HTTP. All that an agent is told is in a ledger.
+// cleaning and deploys, over HTTP. All that an agent is told is in a ledger.
 //
 // It knows no conductor: it calls what it is given.
 package agenttest
@@ -28,6 +28,8 @@ type Config struct {
 	// Boot is how long it takes to the first call, a half more or less; Step how long a step of cleaning does; Beat how
 	// long an agent without anything to tell is silent.
 	Boot, Step, Beat time.Duration
+	// Off turns the machine off, as its agent is told to; it may be nil.
+	Off func()
 }
 
 // Command is one command that an agent was given.
@@ -154,11 +156,12 @@ func (a *agent) pause(d time.Duration) bool {
 	}
 }
 
-// done ends a step, and calls.
-func (a *agent) done(nth int, step json.RawMessage) {
+// done ends a step of a kind, such as clean, and calls.
+func (a *agent) done(nth int, kind string, step json.RawMessage) {
 	a.mu.Lock()
 	c := &a.commands[nth]
-	c.Status, c.Result = agentapi.Succeeded, json.RawMessage(`{"clean_result": null, "clean_step": `+string(step)+`}`)
+	c.Status = agentapi.Succeeded
+	c.Result = json.RawMessage(`{"` + kind + `_result": null, "` + kind + `_step": ` + string(step) + `}`)
 	a.mu.Unlock()
 	a.beat()
 }

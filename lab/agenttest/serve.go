@@ -14,10 +14,17 @@ import (
 // mostCommand bounds a command in bytes.
 const mostCommand = 1 << 20
 
-// steps are what an agent offers: the step that automated cleaning takes by default.
-const steps = `{"clean_steps": {"GenericHardwareManager": [{"step": "erase_devices_metadata", "priority": 99,
-	"interface": "deploy", "reboot_requested": false, "abortable": true}]},
-	"hardware_manager_version": {"generic_hardware_manager": "1.1"}}`
+// steps are what an agent offers by kind: the step that automated cleaning takes by default, and the one that writes an
+// image.
+var steps = map[string]string{"clean": "erase_devices_metadata", "deploy": "write_image"}
+
+// stepsOf lists the steps of a kind. A priority of 0 leaves it to the conductor when a step is taken.
+func stepsOf(kind string) json.RawMessage {
+	priority := map[string]int{"clean": 99}[kind]
+	return json.RawMessage(fmt.Sprintf(`{%q: {"GenericHardwareManager": [{"step": %q, "priority": %d,
+		"interface": "deploy", "reboot_requested": false, "abortable": true}]},
+		"hardware_manager_version": {"generic_hardware_manager": "1.1"}}`, kind+"_steps", steps[kind], priority))
+}
 
 // command is what a conductor sends.
 type command struct {
@@ -65,15 +72,19 @@ func (a *agent) take(w http.ResponseWriter, c command) {
 			a.commands[n-1].Name})
 		return
 	}
-	_, short, _ := strings.Cut(c.Name, ".")
+	kind, short, _ := strings.Cut(c.Name, ".")
 	result := agentapi.Result{ID: fmt.Sprintf("%s-%d-%d", a.MAC, a.boot, n), Name: short, Status: agentapi.Succeeded,
 		Result: json.RawMessage(`null`)}
 	switch c.Name {
-	case "clean.get_clean_steps":
-		result.Result = json.RawMessage(steps)
-	case "clean.execute_clean_step":
+	case "clean.get_clean_steps", "deploy.get_deploy_steps":
+		result.Result = stepsOf(kind)
+	case "clean.execute_clean_step", "deploy.execute_deploy_step":
 		result.Status = agentapi.Running
-		time.AfterFunc(a.Step, func() { a.done(n, c.Params.Step) })
+		time.AfterFunc(a.Step, func() { a.done(n, kind, c.Params.Step) })
+	case "standby.power_off":
+		if a.Off != nil {
+			go a.Off() // the machine's mutex is held
+		}
 	}
 	a.commands = append(a.commands, result)
 	answer(w, http.StatusOK, result)

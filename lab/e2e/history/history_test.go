@@ -114,9 +114,9 @@ func (w *world) again(m *member) {
 	m.start()
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T, settings ...string) *world {
 	t.Helper()
-	server := postgrestest.New(t)
+	server := postgrestest.New(t, settings...)
 	key := filepath.Join(t.TempDir(), "cluster-key")
 	if err := os.WriteFile(key, []byte(strings.Repeat("0123456789abcdef", 3)), 0o600); err != nil {
 		t.Fatal(err)
