@@ -21,7 +21,7 @@ type member struct {
 	outer *httptest.Server
 }
 
-func testKey(t *testing.T, text string) Key {
+func testKey(t testing.TB, text string) Key {
 	t.Helper()
 	k, err := NewKey([]byte(strings.Repeat(text, 32)))
 	if err != nil {
@@ -31,7 +31,7 @@ func testKey(t *testing.T, text string) Key {
 }
 
 // newMember starts a member whose view the test sets.
-func newMember(t *testing.T, name string, k Key) (m *member, inner string) {
+func newMember(t testing.TB, name string, k Key) (m *member, inner string) {
 	t.Helper()
 	r := newRows()
 	id, err := NewIdentity(k, name)

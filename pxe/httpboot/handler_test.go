@@ -37,11 +37,12 @@ type rig struct {
 	logged *bytes.Buffer
 }
 
-func newRig(t *testing.T) *rig {
+func newRig(t testing.TB) *rig {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range map[string]string{"a.efi": "a boot loader", "vmlinuz": "a kernel", "initrd": "a ramdisk"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+	dir, loaders := t.TempDir(), t.TempDir()
+	for path, text := range map[string]string{filepath.Join(loaders, "a.efi"): "a boot loader",
+		filepath.Join(dir, "vmlinuz"): "a kernel", filepath.Join(dir, "initrd"): "a ramdisk"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,7 +55,7 @@ func newRig(t *testing.T) *rig {
 	r.booter.Set(mac(4), pxe.Boot{Action: pxe.Ramdisk, Kernel: filepath.Join(dir, "missing"), Initrd: dir})
 	r.booter.Set(mac(5), pxe.Boot{Action: pxe.Ramdisk, Kernel: kernel, Initrd: initrd, Cmdline: "x=${net0/ip}"})
 	r.Handler = New(Config{
-		URL: "http://10.77.0.1:8088", Loaders: loader.Folder(dir), Booter: r.booter,
+		URL: "http://10.77.0.1:8088", Loaders: loader.Folder(loaders), Booter: r.booter,
 		Client: func(ip netip.Addr, _ net.HardwareAddr) (pxe.Client, bool) {
 			n := ip.As4()[3] // 192.0.2.N is lent to machine N
 			if ip.IsLoopback() {
