@@ -31,7 +31,7 @@ func (r *collection[T]) known(c *rest.Call) error {
 }
 
 // hidden: whom a record does not concern hears that there is none. Where others
-// may be shown one, he hears that it is not for him.
+// may be shown one, this depends on the record (permit).
 func (r *collection[T]) hidden() bool {
 	return r.public == nil && (r.owner != nil || r.node != nil)
 }
@@ -53,7 +53,11 @@ func (r *collection[T]) permit(c *rest.Call, ref string, of *T) error {
 		return r.missing(ref)
 	case err != nil, c.Rule.Allows(c.Caller, owner, lessee):
 		return err
-	case c.Request().Method == http.MethodGet && r.public != nil && r.public(of):
+	case r.public == nil || shown.Allows(c.Caller, owner, lessee):
+		return c.Rule.Denied()
+	case !r.public(of):
+		return r.missing(ref)
+	case c.Request().Method == http.MethodGet:
 		return nil
 	}
 	return c.Rule.Denied()

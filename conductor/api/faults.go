@@ -23,8 +23,10 @@ func statusOf(k node.Kind) int {
 		return http.StatusServiceUnavailable
 	case node.Invalid, node.InvalidState, node.Lacking:
 		return http.StatusBadRequest
-	case node.BMCFailed:
-		return http.StatusInternalServerError // Ironic's; 502 would speak of a proxy to its clients
+	case node.BMCFailed: // Ironic's 500 would count as a fault of the conductor
+		return http.StatusBadGateway
+	case node.BMCSilent:
+		return http.StatusGatewayTimeout
 	}
 	return http.StatusInternalServerError
 }

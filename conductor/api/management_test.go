@@ -1,7 +1,9 @@
 package api_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -125,15 +127,20 @@ func TestChoreFails(t *testing.T) {
 	}
 }
 
-// TestBMCFails: a BMC in trouble is a 500 that says what the trouble is.
+// TestBMCFails: a BMC in trouble is a 502 that says what the trouble is, a silent one a 504. Neither is a fault of the
+// conductor.
 func TestBMCFails(t *testing.T) {
 	c := newConductor(t)
 	c.must(http.StatusCreated, 115, "POST", "/v1/nodes",
 		`{"driver":"redfish","name":"n1","driver_info":{"redfish_address":"https://h"}}`)
 	c.BMC.Break(errors.New("the BMC at https://user:secret@h does not answer"))
 	got := c.do(115, "PUT", "/v1/nodes/n1/management/inject_nmi", `{}`)
-	if got.status != http.StatusInternalServerError || !strings.Contains(got.text(), "does not answer") ||
+	if got.status != http.StatusBadGateway || !strings.Contains(got.text(), "does not answer") ||
 		strings.Contains(got.body, "secret") || !strings.Contains(got.body, "Server") {
 		t.Errorf("%d %s", got.status, got.body)
+	}
+	c.BMC.Break(fmt.Errorf("GET https://h: %w", context.DeadlineExceeded))
+	if got := c.do(115, "PUT", "/v1/nodes/n1/management/inject_nmi", `{}`); got.status != http.StatusGatewayTimeout {
+		t.Errorf("a silent one: %d %s", got.status, got.body)
 	}
 }

@@ -256,7 +256,7 @@ func (e estate) verdict(r reply) string {
 	case r.status == http.StatusNotFound && slices.ContainsFunc([]string{
 		"Node " + e.node, "Port " + e.port, "Portgroup " + e.portgroup, "Volume connector " + e.connector,
 		"Volume target " + e.target, "Allocation " + e.allocation, "Erase report " + e.report,
-		"Image " + e.image,
+		"Image " + e.image, "Runbook " + e.runbook,
 	}, func(hidden string) bool { return strings.HasPrefix(text, hidden+" could not be found") }):
 		return "-" // there is none
 	}

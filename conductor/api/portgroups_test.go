@@ -54,6 +54,7 @@ func TestPortgroupRefusals(t *testing.T) {
 		return refusal{115, "PATCH", groups + "/" + name, "[" + op + "]", status, text}
 	}
 	c.refuses(t, []refusal{
+		post(`{"node_uuid":"`+nodeB+`","address":"52:54:00:00:00:01"}`, 409, "MAC address 52:54:00:00:00:01 already exists."),
 		{22, "GET", groups, "", 404, "Resource could not be found."},
 		{22, "POST", groups, `{` + of + `}`, 404, "Resource could not be found."},
 		{23, "GET", groups + "/ga/ports", "", 404, ""},

@@ -279,8 +279,19 @@ func TestRunbookOfOthers(t *testing.T) {
 		return g.as("admin "+owner, http.MethodPut, "/v1/nodes/"+e.node+"/states/provision",
 			`{"target":"clean","runbook":"`+e.runbook+`"}`)
 	}
-	if r := ask(); r.status != http.StatusForbidden || !strings.HasSuffix(r.text(), "baremetal:runbook:use") {
-		t.Errorf("another's: %d %s", r.status, r.body)
+	for _, ref := range []string{e.runbook, "CUSTOM_NONE"} { // nothing tells them apart
+		r := g.as("admin "+owner, http.MethodPut, "/v1/nodes/"+e.node+"/states/provision",
+			`{"target":"clean","runbook":"`+ref+`"}`)
+		if r.status != http.StatusNotFound || !strings.HasSuffix(r.text(), "Runbook "+ref+" could not be found.") {
+			t.Errorf("another's: %d %s", r.status, r.body)
+		}
+		for _, a := range [][3]string{{http.MethodPatch, "", `[{"op":"add","path":"/extra","value":{}}]`},
+			{http.MethodDelete, "", ""}, {http.MethodGet, "", ""}, {http.MethodPut, "/traits", `{"traits":[]}`},
+			{http.MethodGet, "/traits", ""}, {http.MethodPut, "/traits/CUSTOM_A", ""}, {http.MethodDelete, "/traits", ""}} {
+			if r := g.as("admin "+owner, a[0], "/v1/runbooks/"+ref+a[1], a[2]); r.status != http.StatusNotFound {
+				t.Errorf("%s %s of another's: %d %s", a[0], a[1], r.status, r.body)
+			}
+		}
 	}
 	if _, err := g.Engine.Catalogs().Runbooks.Update(t.Context(), e.runbook,
 		func(r *node.Runbook) error { r.Owner, r.Public = "", true; return nil }); err != nil {

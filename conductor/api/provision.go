@@ -204,6 +204,9 @@ func (h *stateResource) runbook(c *rest.Call, given rest.Args, r *plan.Request) 
 	}
 	use := h.Rules.Of("PUT", "/v1/nodes/:node/states/provision", "runbook")
 	if c.Caller != nil && !book.Public && !use.Allows(c.Caller, book.Owner, "") {
+		if !h.Rules.Of("GET", "/v1/runbooks/:ident", "").Allows(c.Caller, book.Owner, "") {
+			return node.Refuse(node.NotFound, "Runbook %s could not be found.", ref) // as one that is not there
+		}
 		return use.Denied()
 	}
 	if c.Minor < runbookTraits {

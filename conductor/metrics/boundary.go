@@ -24,6 +24,7 @@ type boundary struct {
 	boots      *prometheus.CounterVec
 	logins     prometheus.Counter
 	failures   prometheus.Counter
+	silent     prometheus.Counter
 }
 
 func newBoundary() boundary {
@@ -46,13 +47,15 @@ func newBoundary() boundary {
 		logins: prometheus.NewCounter(prometheus.CounterOpts{Name: "ferrite_api_refused_logins_total",
 			Help: "Requests whose sender was not identified (401)."}),
 		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "ferrite_api_failed_requests_total",
-			Help: "Requests that a fault of the conductor has ended (5xx but 503)."}),
+			Help: "Requests that a fault of the conductor has ended (5xx but 502 to 504)."}),
+		silent: prometheus.NewCounter(prometheus.CounterOpts{Name: "ferrite_api_bmc_failed_requests_total",
+			Help: "Requests that a BMC has failed (502), or not answered in time (504)."}),
 	}
 }
 
 func (b boundary) all() []prometheus.Collector {
 	return []prometheus.Collector{b.requests, b.latencies, b.heartbeats, b.calls, b.callTimes, b.boots, b.logins,
-		b.failures}
+		b.failures, b.silent}
 }
 
 // methods are those that are counted by their names: a client may send any word.
@@ -76,6 +79,8 @@ func (b boundary) Answered(method, route string, status int, took time.Duration)
 	switch {
 	case status == http.StatusUnauthorized:
 		b.logins.Inc()
+	case status == http.StatusBadGateway || status == http.StatusGatewayTimeout:
+		b.silent.Inc()
 	case status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable:
 		b.failures.Inc()
 	}

@@ -82,6 +82,8 @@ func full() *Metrics {
 	m.Answered("BREW", "", 401, time.Millisecond)
 	m.Answered("PUT", "/v1/nodes/:node", 500, time.Millisecond)
 	m.Answered("PUT", "/v1/nodes/:node", 503, time.Millisecond)
+	m.Answered("GET", "/v1/nodes/:node/vmedia", 502, time.Millisecond)
+	m.Answered("GET", "/v1/nodes/:node/vmedia", 504, time.Millisecond)
 	m.Answered("POST", "/v1/heartbeat/*", 202, time.Millisecond)
 	m.Called("redfish", time.Second, context.DeadlineExceeded)
 	m.Booted("dhcp", "DISCOVER", "")
@@ -118,6 +120,7 @@ func TestScrape(t *testing.T) {
 		`ferrite_effects_pending 3`,
 		`ferrite_store_ready 1`,
 		`ferrite_data_free_ratio 0.25`,
+		`ferrite_api_bmc_failed_requests_total 2`,
 		`ferrite_store_commit_duration_seconds_count 1`,
 		`ferrite_store_commit_errors_total{reason="stale"} 1`,
 		`ferrite_store_commit_errors_total{reason="failed"} 0`,

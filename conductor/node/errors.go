@@ -28,7 +28,8 @@ const (
 	Locked                   // 409: an operation is under way
 	Forbidden                // 403: protected
 	Busy                     // 503: no worker
-	BMCFailed                // 500: the BMC did not do it, or did not answer
+	BMCFailed                // 502: the BMC did not do it, or is not reached
+	BMCSilent                // 504: the BMC did not answer in time
 	Lacking                  // 400: the BMC has no such ability: a run goes on without it where it can
 )
 

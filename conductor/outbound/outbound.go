@@ -74,8 +74,15 @@ var kinds = []struct {
 	{"a loopback address", netip.Addr.IsLoopback},
 	{"an unspecified address", func(a netip.Addr) bool { return a.IsUnspecified() || thisNetwork.Contains(a) }},
 	{"a link-local address", netip.Addr.IsLinkLocalUnicast},
+	{"the metadata service of a cloud", metadata},
 	{"a multicast address", netip.Addr.IsMulticast},
 	{"a broadcast address", func(a netip.Addr) bool { return a == netip.AddrFrom4([4]byte{255, 255, 255, 255}) }},
+}
+
+// metadata are addresses of clouds' metadata services that are not link-local: Alibaba's, Azure's, AWS's by IPv6
+// (Nitro), Google's by IPv6.
+func metadata(a netip.Addr) bool {
+	return slices.Contains([]string{"100.100.100.200", "168.63.129.16", "fd00:ec2::254", "fd20:ce::254"}, a.String())
 }
 
 // thisNetwork is 0.0.0.0/8 (RFC 1122, 3.2.1.3).

@@ -27,7 +27,15 @@ const (
 
 // ErrUncertain says that the connection was lost while a write was committed, and that the
 // server did not come back to say whether it was.
-var ErrUncertain = errors.New("it is not known whether the write was committed")
+var ErrUncertain error = unavailable("it is not known whether the write was committed: look before you ask again")
+
+// unavailable is an error that a client may find gone soon.
+type unavailable string
+
+func (e unavailable) Error() string { return string(e) }
+
+// Unavailable marks the error for nodeapi.Unavailable.
+func (unavailable) Unavailable() {}
 
 // errConnection is for a connection that was lost before the commit.
 var errConnection = errors.New("the connection to PostgreSQL was lost")

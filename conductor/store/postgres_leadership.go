@@ -22,7 +22,7 @@ var (
 	// ErrInUse refuses a database that a conductor has open.
 	ErrInUse = errors.New("another conductor is using the database")
 	// ErrSuperseded ends a conductor whose database another one has taken.
-	ErrSuperseded = errors.New("another conductor has taken the database: nothing of this was written")
+	ErrSuperseded error = unavailable("another conductor has taken the database: nothing of this was written")
 )
 
 const (

@@ -81,11 +81,13 @@ func (w *postgresWriter) patiently(ctx context.Context, try func() error) error 
 		switch {
 		case err == nil:
 			return nil
+		case errors.Is(err, ErrUncertain): // that it was written is not excluded by what happened since
+			return err
 		case w.lead.over().Err() != nil:
 			return fmt.Errorf("%w: %w", w.lead.superseded(), err)
 		case again(err) && repeats < mostRepeats:
 			wait = shortestWait
-		case lost(err) && !errors.Is(err, ErrUncertain) && time.Since(began) < w.patience:
+		case lost(err) && time.Since(began) < w.patience:
 			w.lead.look()
 		default:
 			return full(err)

@@ -6,6 +6,19 @@ import (
 	"syscall"
 )
 
+// Unavailable makes the Fault for an error that may be gone soon: 503, with the error's own words. It is nil for other
+// errors. A store's error says so by a method Unavailable.
+func Unavailable(err error) *Fault {
+	var marked interface {
+		error
+		Unavailable()
+	}
+	if !errors.As(err, &marked) {
+		return nil
+	}
+	return NewFault(http.StatusServiceUnavailable, "The database was lost amid this request: %s.", marked.Error())
+}
+
 // OutOfSpace makes the Fault for an error that comes of a full disk or an
 // exhausted quota: 507 (RFC 4918, 11.5). It is nil for other errors. A store's
 // error says so by a method OutOfSpace.

@@ -46,6 +46,7 @@ type Config struct {
 	BMCAllow      []string `koanf:"bmc-allow"`
 	RegistryAllow []string `koanf:"registry-allow"`
 	AgentAllow    []string `koanf:"agent-allow"`
+	RulesAllow    []string `koanf:"rules-allow"`
 	CheckImages   bool     `koanf:"check-images"`
 	AgentCA       string   `koanf:"agent-ca"`
 	AgentTLS      bool     `koanf:"agent-require-tls"`

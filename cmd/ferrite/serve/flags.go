@@ -92,6 +92,9 @@ func hardwareFlags(f *pflag.FlagSet) {
 	f.StringSlice("registry-allow", nil,
 		"`networks` (10.0.0.1/32) whose registries (oci://) and image servers may be loopback, link-local, multicast or "+
 			"this host's own addresses; they are never asked through a proxy")
+	f.StringSlice("rules-allow", nil,
+		"`networks` (10.0.0.1/32) whose servers inspection rules may call (api-call) although they are loopback, link-local, "+
+			"multicast or this host's own addresses; they are never asked through a proxy")
 	f.Bool("check-images", true,
 		"ask for an image at an http(s) URL before a machine is switched off for it: refuse a deploy whose image "+
 			"is not there "+

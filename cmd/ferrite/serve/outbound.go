@@ -15,16 +15,17 @@ import (
 
 // calls are what the conductor dials because a node or a ramdisk names it.
 type calls struct {
-	bmcs, registries, agents *outbound.Policy
-	toBMCs                   dial.Dialer
-	networks                 engine.Networks // of machines; nil without Neutron
+	bmcs, registries, agents, rules *outbound.Policy
+	toBMCs                          dial.Dialer
+	networks                        engine.Networks // of machines; nil without Neutron
 }
 
 func (c *Config) outbound() (calls, error) {
 	bmcs, err := outbound.New("bmc-allow", c.BMCAllow)
 	registries, rerr := outbound.New("registry-allow", c.RegistryAllow)
 	agents, aerr := outbound.New("agent-allow", c.AgentAllow)
-	return calls{bmcs: bmcs, registries: registries, agents: agents}, errors.Join(err, rerr, aerr)
+	rules, uerr := outbound.New("rules-allow", c.RulesAllow)
+	return calls{bmcs: bmcs, registries: registries, agents: agents, rules: rules}, errors.Join(err, rerr, aerr, uerr)
 }
 
 // checkOutbound refuses exceptions that are no networks.

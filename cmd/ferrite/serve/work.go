@@ -151,7 +151,7 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 		Images:   images,
 		Networks: dialled.networks,
 		Probe:    c.probe(dialled.registries),
-		EraseKey: p.keys.Erase,
+		EraseKey: p.keys.Erase, RuleCalls: dialled.rules.Client(),
 		BootLogs: logs, Settings: c.settings(), Log: log,
 		Workers: c.Workers, PowerWorkers: c.SyncWorkers,
 		Discovery: c.discovery(dialled), Changed: p.hosts.changed(w.hosts), CheckForm: driverinfo.CheckForm,

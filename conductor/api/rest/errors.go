@@ -46,6 +46,9 @@ func (s *Server) answerError(err error, c echo.Context) {
 		id := c.Response().Header().Get(nodeapi.HeaderRequestID)
 		s.logOf(c.Request(), id).Error("request failed", "err", err)
 		if fault == nil {
+			fault = nodeapi.Unavailable(err)
+		}
+		if fault == nil {
 			fault = ours(id)
 		}
 	}

@@ -213,6 +213,8 @@ func (s *Server) fail(c *call, err error) {
 			"Internal error occurred: the conductor's log says more of %s", c.w.Header().Get(nodeapi.HeaderRequestID))
 		if full := nodeapi.OutOfSpace(err); full != nil {
 			f = failed(full.Status, internalError, "%s", full.Text)
+		} else if gone := nodeapi.Unavailable(err); gone != nil {
+			f = failed(gone.Status, serviceUnavailable, "%s", gone.Text)
 		}
 	}
 	text, err := json.Marshal(f.Status)

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"log/slog"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,13 +20,15 @@ import (
 // Config is what an engine is made of. Everything but the last group is
 // required.
 type Config struct {
-	Store    Store
-	BMCs     map[string]BMC // by hardware type; its keys are the enabled types
-	Agents   AgentClient
-	Drives   ConfigDrives
-	EraseKey ed25519.PrivateKey // signs erase reports
-	Settings plan.Settings      // Host names this conductor, and owns leases
-	Log      *slog.Logger
+	Store  Store
+	BMCs   map[string]BMC // by hardware type; its keys are the enabled types
+	Agents AgentClient
+	Drives ConfigDrives
+	// RuleCalls makes the calls of inspection rules; nil refuses them.
+	RuleCalls *http.Client
+	EraseKey  ed25519.PrivateKey // signs erase reports
+	Settings  plan.Settings      // Host names this conductor, and owns leases
+	Log       *slog.Logger
 
 	Images   Images           // nil: images are at http(s) URLs only
 	Networks Networks         // nil: no node may have network interface neutron

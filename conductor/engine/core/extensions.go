@@ -136,5 +136,10 @@ func BmcFault(err error) error {
 	if err == nil || errors.As(err, &refusal) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return node.Refuse(node.BMCFailed, "%s", plan.Clip(err.Error()))
+	kind := node.BMCFailed
+	var slow interface{ Timeout() bool }
+	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &slow) && slow.Timeout() {
+		kind = node.BMCSilent
+	}
+	return node.Refuse(kind, "%s", plan.Clip(err.Error()))
 }

@@ -21,10 +21,14 @@ func (j *job) callAPI(ctx context.Context) (any, error) {
 	if err := j.args(&c); err != nil {
 		return nil, err
 	}
-	client := &http.Client{Timeout: c.Timeout, CheckRedirect: stayThere}
+	if j.RuleCalls == nil {
+		return nil, errors.New("action api-call: this conductor makes no calls for rules")
+	}
+	client := *j.RuleCalls
+	client.Timeout, client.CheckRedirect = c.Timeout, stayThere
 	wait := time.Duration(c.Backoff * float64(time.Second))
 	for try := 0; ; try++ {
-		again, err := get(ctx, client, c)
+		again, err := get(ctx, &client, c)
 		if err == nil {
 			return nil, nil
 		}
@@ -67,7 +71,8 @@ func get(ctx context.Context, client *http.Client, c rules.Call) (again bool, er
 		if errors.As(err, &of) {
 			err = of.Err
 		}
-		return true, fmt.Errorf("GET from %s: %w", r.URL.Host, err)
+		var refused interface{ Permanent() bool } // an address that is not called
+		return !errors.As(err, &refused) || !refused.Permanent(), fmt.Errorf("GET from %s: %w", r.URL.Host, err)
 	}
 	defer answer.Body.Close()
 	if _, err := io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10)); err != nil {

@@ -15,7 +15,22 @@ type portgroups struct {
 
 // Create stores a new portgroup of a node that exists.
 func (c portgroups) Create(ctx context.Context, g node.Portgroup) (node.Portgroup, error) {
+	if err := c.checkAddress(ctx, g); err != nil {
+		return g, err
+	}
 	return refused(c.catalog.Create(ctx, g))
+}
+
+// checkAddress refuses the address of another node's port. A bond may have that of its own node's ports.
+func (c portgroups) checkAddress(ctx context.Context, g node.Portgroup) error {
+	if g.Address == "" {
+		return nil
+	}
+	held, err := c.e.Store.Ports(ctx, node.PortQuery{Address: g.Address})
+	if err == nil && len(held) > 0 && held[0].NodeUUID != g.NodeUUID {
+		return node.Refuse(node.Conflict, "A port with MAC address %s already exists.", g.Address)
+	}
+	return err
 }
 
 // Update edits a portgroup of a node that is not reserved, and takes its ports
@@ -50,6 +65,11 @@ func (c portgroups) update(ctx context.Context, ref string, edit func(*node.Port
 	old, g, err := c.edited(ctx, ref, edit)
 	if err != nil {
 		return g, err
+	}
+	if g.Address != old.Address || g.NodeUUID != old.NodeUUID {
+		if err := c.checkAddress(ctx, g); err != nil {
+			return g, err
+		}
 	}
 	n, err := c.e.freeNamed(ctx, g.NodeUUID)
 	if err != nil {

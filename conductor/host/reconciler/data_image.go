@@ -29,7 +29,7 @@ func (r *Reconciler) gatherImage(ctx context.Context, facts *host.Facts) (err er
 		facts.Media = &host.Media{Slots: slots}
 	case errors.As(err, &refusal) && refusal.Kind == node.Invalid: // its driver has no virtual drives
 		facts.Media = &host.Media{}
-	case errors.As(err, &refusal) && refusal.Kind == node.BMCFailed:
+	case errors.As(err, &refusal) && (refusal.Kind == node.BMCFailed || refusal.Kind == node.BMCSilent):
 		facts.Media = &host.Media{Fault: refusal.Reason}
 	default:
 		return fmt.Errorf("virtual drives of node %s: %w", facts.Node.UUID, err)
