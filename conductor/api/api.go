@@ -87,6 +87,7 @@ type API struct {
 	resources []resource
 	top       map[string]int // resources by the first word of their path
 	viewers   *auth.Streams  // of consoles
+	auditing  *auditor       // nil for none
 }
 
 // resource is some rows of the route table.
@@ -133,7 +134,7 @@ func New(o Options) *API {
 		},
 	})
 	if auditing != nil {
-		auditing.Server = at.Server
+		a.auditing, auditing.Server = auditing, at.Server
 	}
 	a.Server, a.resources = at.Server, newResources(o, at, patient{o.Conductor, o.LockedInterval, o.Stopping.Done()},
 		a.viewers)
@@ -206,6 +207,13 @@ func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []re
 // WaitConsoles returns when no client views a console any more: each has its close frame. http.Server.Shutdown does
 // not wait for WebSockets. The error is that of a context that ended first.
 func (a *API) WaitConsoles(ctx context.Context) error { return a.viewers.Wait(ctx) }
+
+// EndAudit writes what the audit has only counted so far, once no request is under way.
+func (a *API) EndAudit() {
+	if a.auditing != nil {
+		a.auditing.audit.Close(a.auditing.lost)
+	}
+}
 
 // routes is the route table.
 func (a *API) routes() (all []rest.Route) {

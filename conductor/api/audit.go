@@ -4,43 +4,46 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
+	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/ratelimit"
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // Audit keeps entries; see audit.Recorder.
 type Audit interface {
 	Record(e nodeapi.AuditEntry) error
+	// Refused counts a refused request; the first of its kind in a minute has its entry at once.
+	Refused(of node.RefusedRequest, e nodeapi.AuditEntry, lost func(nodeapi.AuditEntry, error)) error
+	// Close writes the entries of requests that were only counted.
+	Close(lost func(nodeapi.AuditEntry, error))
 	Entries(ctx context.Context, nodeUUID string, after int64, limit int) ([]node.AuditEntry, error)
 }
 
-// Refused requests of people whom nobody knows are entries at this rate; more are counted.
+// The entries of one user: bytes at once, and bytes a second after that.
 const (
-	refusalRate  = 1 // a second
-	refusalBurst = 60
+	entriesBurst = 128 << 20
+	entriesRate  = 4 << 10
 )
 
 // auditor makes entries of requests.
 type auditor struct {
 	*rest.Server
-	audit    Audit
-	refusals *ratelimit.Limiter[struct{}]
-
-	mu      sync.Mutex
-	omitted int
+	audit Audit
+	users *ratelimit.Limiter[string] // bytes of entries
 }
 
 func newAuditor(a Audit) *auditor {
-	return &auditor{audit: a, refusals: ratelimit.New[struct{}](refusalRate, refusalBurst, time.Now)}
+	return &auditor{audit: a, users: ratelimit.New[string](entriesRate, entriesBurst, time.Now)}
 }
 
 type trailKey struct{}
@@ -51,30 +54,62 @@ func (a *auditor) Begin(ctx context.Context) context.Context {
 	return context.WithValue(ctx, trailKey{}, trail)
 }
 
-// Asked writes an entry, before the client has its answer.
+// Admit refuses requests of a user whose entries come too fast: a change without an entry is none that may be made.
+func (a *auditor) Admit(c *auth.Caller) error {
+	if c == nil || a.users.Allowed(userKey(c), 1) {
+		return nil
+	}
+	return nodeapi.NewFault(http.StatusTooManyRequests, "User %s has changed so much that the audit takes no more: "+
+		"%d MiB at once and %d KiB a second; send fewer requests", c.User, entriesBurst>>20, entriesRate>>10)
+}
+
+func userKey(c *auth.Caller) string { return c.User + "\x00" + c.Project }
+
+// Asked writes an entry, before the client has its answer. Refused requests share theirs.
 func (a *auditor) Asked(ctx context.Context, asked rest.Asked) {
-	e := nodeapi.AuditEntry{Method: asked.Method, Path: nodeapi.MaskText(asked.Path), From: asked.From,
-		Status:  asked.Status,
-		Request: asked.Request, Account: asked.Who.Account}
+	e := nodeapi.AuditEntry{Method: asked.Method, Path: nodeapi.MaskText(asked.Path), From: asked.From.String(),
+		Status: asked.Status, Request: asked.Request, Account: asked.Who.Account}
 	if c := asked.Who.Caller; c != nil {
 		e.User, e.Project = c.User, c.Project
 	}
-	refused := asked.Status == http.StatusUnauthorized || asked.Status == http.StatusTooManyRequests
-	a.mu.Lock()
-	if refused && asked.Who.Caller == nil && !a.refusals.Take(struct{}{}, 1) {
-		a.omitted++
-		a.mu.Unlock()
-		return
-	}
-	e.Omitted, a.omitted = a.omitted, 0
-	a.mu.Unlock()
 	if trail, ok := ctx.Value(trailKey{}).(*engine.Trail); ok {
 		e.Node, e.Name, e.Changes = trail.Changes()
 	}
-	if err := a.audit.Record(e); err != nil {
-		a.Log.Error("a request is not in the audit", "method", e.Method, "path", e.Path, "user", e.User, "from", e.From,
-			"status", e.Status, "request", e.Request, "err", err)
+	size := e.Bound()
+	var err error
+	if asked.Status >= http.StatusBadRequest && len(e.Changes) == 0 {
+		err = a.audit.Refused(refusedOf(asked), e, a.lost)
+	} else {
+		if c := asked.Who.Caller; c != nil {
+			a.users.Count(userKey(c), float64(size))
+		}
+		err = a.audit.Record(e)
 	}
+	if err != nil {
+		a.lost(e, err)
+	}
+}
+
+// refusedOf is the kind of a refused request. Failed logins of an account that exists are their own: no flood of other
+// strangers hides them.
+func refusedOf(asked rest.Asked) node.RefusedRequest {
+	of := node.RefusedRequest{Kind: fmt.Sprint(asked.Method, " ", asked.Route, " ", asked.Status)}
+	network := connlimit.Network(asked.From).String()
+	switch who := asked.Who; {
+	case who.Caller != nil:
+		of.Sender = "user " + userKey(who.Caller)
+	case who.Known:
+		of.Sender, of.Kind = "account "+who.Account, network+" "+of.Kind
+	default:
+		of.Sender, of.Stranger, of.Kind = network, true, who.Account+" "+of.Kind
+	}
+	return of
+}
+
+// lost logs an entry that could not be written.
+func (a *auditor) lost(e nodeapi.AuditEntry, err error) {
+	a.Log.Error("a request is not in the audit", "method", e.Method, "path", e.Path, "user", e.User, "from", e.From,
+		"status", e.Status, "request", e.Request, "err", err)
 }
 
 // auditResource is the audit.

@@ -45,6 +45,8 @@ type Recorder struct {
 	number  int64
 	hash    string
 	link    *nodeapi.AuditLink // for the first entry
+
+	folds folds
 }
 
 // pending is an entry that is not written yet.
@@ -64,6 +66,7 @@ func Open(ctx context.Context, s Store, conductor string, now func() time.Time) 
 	unique := make([]byte, 8)
 	rand.Read(unique) // never fails
 	r := &Recorder{store: s, conductor: conductor, now: now,
+		folds: folds{kinds: map[node.RefusedRequest]*folded{}, of: map[node.RefusedRequest]int{}},
 		chain: fmt.Sprintf("%s %s %s", conductor, now().UTC().Format("2006-01-02T15:04:05Z"), hex.EncodeToString(unique))}
 	if found {
 		r.link = &nodeapi.AuditLink{Chain: last.Chain, Number: last.Number, Hash: last.Hash}
@@ -73,7 +76,10 @@ func Open(ctx context.Context, s Store, conductor string, now func() time.Time) 
 
 // Record writes an entry, and returns when it is safe. Entries of requests at one time are written together.
 func (r *Recorder) Record(e nodeapi.AuditEntry) error {
-	e.At, e.Conductor = r.now().UTC().Format(time.RFC3339Nano), r.conductor
+	e.Conductor = r.conductor
+	if e.At == "" {
+		e.At = r.stamp()
+	}
 	p := &pending{entry: e, node: e.Node, done: make(chan struct{})}
 	r.mu.Lock()
 	r.waiting = append(r.waiting, p)
@@ -86,6 +92,9 @@ func (r *Recorder) Record(e nodeapi.AuditEntry) error {
 	<-p.done
 	return p.err
 }
+
+// stamp is the time of an entry.
+func (r *Recorder) stamp() string { return r.now().UTC().Format(time.RFC3339Nano) }
 
 // write writes what waits, until nothing does.
 func (r *Recorder) write() {

@@ -159,9 +159,12 @@ func parseDirectory(raw []byte) (*directory, error) {
 func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (*Caller, error) {
 	c, err := a.caller(w, r)
 	account, _, _ := r.BasicAuth()
-	note(r.Context(), c, account)
+	admitted := a.note(r.Context(), c, account)
 	if err == nil {
 		connlimit.Known(r)
+		if err = admitted; err != nil {
+			w.Header().Set("Retry-After", "60")
+		}
 	} else if len(w.Header()["Www-Authenticate"]) > 0 && r.Header.Get(nodeapi.HeaderSession) != "" {
 		// The page asks for the password itself. At "Basic" a browser would do so first, and keep it.
 		w.Header().Set("WWW-Authenticate", "Ferrite-Session"+realm)

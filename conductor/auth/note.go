@@ -6,6 +6,9 @@ import "context"
 type Note struct {
 	Caller  *Caller // nil while nobody was identified
 	Account string  // that a refused login named
+	Known   bool    // there is such an account
+	// Admit refuses a request of a caller who was identified; nil for none.
+	Admit func(*Caller) error
 }
 
 type noteKey struct{}
@@ -26,12 +29,17 @@ func Noted(ctx context.Context) *Caller {
 }
 
 // note takes note of the outcome of a login.
-func note(ctx context.Context, c *Caller, account string) {
+func (a *Authenticator) note(ctx context.Context, c *Caller, account string) error {
 	n, ok := ctx.Value(noteKey{}).(*Note)
 	if !ok {
-		return
+		return nil
 	}
 	if n.Caller = c; c == nil {
-		n.Account = shortened(account)
+		n.Account, n.Known = shortened(account), a.passwords != nil && a.passwords.Get().hashes[account] != nil
+		return nil
 	}
+	if n.Admit != nil {
+		return n.Admit(c)
+	}
+	return nil
 }

@@ -5,6 +5,13 @@ import (
 	"time"
 )
 
+// RefusedRequest tells kinds of refused requests apart.
+type RefusedRequest struct {
+	Sender   string // a user, an account that a login failed for, or an address
+	Stranger bool   // the sender is an address
+	Kind     string // what was asked for, and the answer
+}
+
 // AuditEntry is a line of the audit, which is only ever added to. Doc is a JSON object, as nodeapi.AuditEntry.
 type AuditEntry struct {
 	ID     int64 // ascending; the store's

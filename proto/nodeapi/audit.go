@@ -43,6 +43,43 @@ type AuditChange struct {
 	New   string `json:"new,omitempty"`
 }
 
+// The bounds of an entry: characters of its texts, and bytes of its changes.
+const (
+	maxAuditText    = 256
+	maxAuditChanges = 16 << 10
+)
+
+// Bound cuts an entry to some 20,000 bytes, and returns about how many it takes.
+func (e *AuditEntry) Bound() int {
+	size := 400 // of names of fields, times and hashes
+	for _, text := range []*string{&e.User, &e.Project, &e.Account, &e.From, &e.Method, &e.Path, &e.Request, &e.Node,
+		&e.Name, &e.Note} {
+		*text = cutText(*text)
+		size += len(*text)
+	}
+	changes := 0
+	for i := range e.Changes {
+		c := &e.Changes[i]
+		c.Field = cutText(c.Field)
+		if changes += len(c.Field) + len(c.Old) + len(c.New); changes > maxAuditChanges {
+			e.Changes = append(e.Changes[:i:i], AuditChange{Field: fmt.Sprintf("%d more", len(e.Changes)-i)})
+			break
+		}
+	}
+	return size + min(changes, maxAuditChanges)
+}
+
+// cutText is the first characters of a text.
+func cutText(text string) string {
+	n := 0
+	for i := range text {
+		if n++; n > maxAuditText {
+			return text[:i] + "..."
+		}
+	}
+	return text
+}
+
 // AuditLink is the end of the chain that the conductor wrote before.
 type AuditLink struct {
 	Chain  string `json:"chain"`

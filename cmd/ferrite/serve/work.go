@@ -96,6 +96,7 @@ type work struct {
 	sights   *handover.Sights // nil without a cluster
 	between  http.Handler     // the calls of other leaders; nil without a cluster
 	drivers  *bmc.Set
+	record   *audit.Recorder
 	kept     sync.WaitGroup // ends with the context of assemble
 }
 
@@ -139,8 +140,7 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	w.hosts = reconciler.New(reconciler.Config{Documents: documents, Log: log, ProvisioningLimit: c.HostLimit,
 		RecordEvents: eventLog.Add, Groups: p.hosts.groups(), Now: now})
 	bmcs := hardwareTypes(w.drivers)
-	record, err := audit.Open(ctx, p.db, p.recorder(c.Host), time.Now)
-	if err != nil {
+	if w.record, err = audit.Open(ctx, p.db, p.recorder(c.Host), time.Now); err != nil {
 		return nil, err
 	}
 	if w.tracer, err = c.tracer(log); err != nil {
@@ -177,7 +177,7 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	}
 	w.beginHosts(ctx, p)
 	consoles := c.consoles(ctx, &w.kept, w.engine, bmcs, logs, log)
-	w.face = c.api(ctx, p.ready, w.engine, w.images, documents, w.hosts, eventLog, changeLog, record, logs, consoles,
+	w.face = c.api(ctx, p.ready, w.engine, w.images, documents, w.hosts, eventLog, changeLog, w.record, logs, consoles,
 		w.boot, counters, w.tracer, w.calls, p.leaders, p.streams, p.who, log)
 	return w, nil
 }
@@ -284,5 +284,6 @@ func (w *work) endConsoles(ctx context.Context, patience time.Duration) {
 func (w *work) close() error {
 	w.kept.Wait()
 	w.images.Wait()
+	w.face.EndAudit()
 	return w.drivers.Close()
 }

@@ -11,7 +11,7 @@ import (
 
 // answer answers by a row, and tells of it.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
-	s.audited(w, r, func(r *http.Request) (status int) {
+	s.audited(w, r, func(r *http.Request) (status int, route string) {
 		seen := &outcome{ResponseWriter: w, began: time.Now()}
 		r, followed := s.follow(w, r)
 		defer func() {
@@ -21,13 +21,14 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 			if s.o.Answered != nil {
 				s.o.Answered(r.Method, seen.route, status, time.Since(seen.began))
 			}
-			followed(seen.route, status)
+			route = seen.route
+			followed(route, status)
 		}()
 		s.echo.ServeHTTP(seen, r)
 		if seen.status == 0 {
 			seen.status = http.StatusOK
 		}
-		return seen.status
+		return seen.status, seen.route
 	})
 }
 

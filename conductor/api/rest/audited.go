@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"net/http"
+	"net/netip"
 
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/proto/clientaddr"
@@ -13,31 +14,36 @@ import (
 type Audit interface {
 	// Begin follows what is done for a request.
 	Begin(ctx context.Context) context.Context
+	// Admit refuses a caller who may have no more requests recorded for now.
+	Admit(c *auth.Caller) error
 	// Asked is told of a request with its answer, before the client has all of that.
 	Asked(ctx context.Context, a Asked)
 }
 
-// Asked is a request and who sent it.
+// Asked is a request and who sent it. Route is the path of its row, "" for none.
 type Asked struct {
-	Method, Path, From, Request string
-	Status                      int
-	Who                         auth.Note
+	Method, Path, Route, Request string
+	From                         netip.Addr
+	Status                       int
+	Who                          auth.Note
 }
 
 // audited answers a request, of which a record is kept: one that changes something, or is refused for its sender.
 // Machines' own requests are neither.
-func (s *Server) audited(w http.ResponseWriter, r *http.Request, answer func(*http.Request) int) {
+func (s *Server) audited(w http.ResponseWriter, r *http.Request, answer func(*http.Request) (int, string)) {
 	if s.o.Audit == nil || s.o.Stranger != nil && s.o.Stranger(r.URL.Path) {
 		answer(r)
 		return
 	}
 	ctx, who := auth.WithNote(s.o.Audit.Begin(r.Context()))
-	status := answer(r.WithContext(ctx))
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if !reads {
+		who.Admit = s.o.Audit.Admit
+	}
+	status, route := answer(r.WithContext(ctx))
 	if reads && status != http.StatusUnauthorized && status != http.StatusForbidden {
 		return
 	}
-	s.o.Audit.Asked(ctx, Asked{Method: r.Method, Path: r.URL.Path, From: clientaddr.Of(r).String(), Status: status,
-		Who:     *who,
-		Request: w.Header().Get(nodeapi.HeaderRequestID)})
+	s.o.Audit.Asked(ctx, Asked{Method: r.Method, Path: r.URL.Path, Route: route, From: clientaddr.Of(r), Status: status,
+		Who: *who, Request: w.Header().Get(nodeapi.HeaderRequestID)})
 }

@@ -146,5 +146,8 @@ func entryText(e nodeapi.AuditEntry) string {
 	if e.Omitted > 0 {
 		line += fmt.Sprintf("  (%d refused requests before have no entry)", e.Omitted)
 	}
+	if e.Note != "" {
+		line += "  " + e.Note
+	}
 	return line
 }
