@@ -54,6 +54,9 @@ func (h *raidResource) setRAID(c *rest.Call) error {
 	if !present || !ok && v != nil {
 		return rest.BadRequest("Expected types <class 'NoneType'>, <class 'dict'> for target_raid_config: %s", rest.Python(v))
 	}
+	if err := nodeapi.CheckSize("target_raid_config", nil, config); err != nil {
+		return rest.BadRequest("%v", err)
+	}
 	if err := checkRAID(config); err != nil {
 		return err
 	}

@@ -38,23 +38,40 @@ func (r *evaluation) touch(name string) {
 // checkSize refuses what rules, one after the other, could make of an object
 // though an operator's edit may not: a size that every list would carry, and
 // nesting that readers cannot follow.
-func (r *evaluation) checkSize() error {
+func (r *evaluation) checkSize(found *Found) error {
 	for name := range r.touched {
-		var of any = r.out.PluginData
-		limit := nodeapi.InspectionLimit
-		if name != pluginData {
-			of, limit = nodeAttributes[name].get(&r.out.Node), nodeapi.BodyLimit
+		if name == pluginData {
+			if err := fits(r.out.PluginData, nodeapi.InspectionLimit); err != nil {
+				return fmt.Errorf("%s would be %w", name, err)
+			}
+			continue
 		}
-		if err := fits(of, limit); err != nil {
-			return fmt.Errorf("%s would be %w", name, err)
+		get := nodeAttributes[name].get
+		if err := fitsField(name, get(&found.Node), get(&r.out.Node)); err != nil {
+			return err
 		}
 	}
-	for i := range r.out.Ports {
-		for _, of := range []any{r.out.Ports[i].Extra, r.out.Ports[i].LocalLinkConnection} {
-			if err := fits(of, nodeapi.BodyLimit); err != nil {
-				return fmt.Errorf("the port %s would be %w", r.out.Ports[i].Address, err)
+	for i, p := range r.out.Ports {
+		was := found.Ports[i]
+		for _, of := range []struct {
+			name    string
+			was, is map[string]any
+		}{{"extra", was.Extra, p.Extra}, {"local_link_connection", was.LocalLinkConnection, p.LocalLinkConnection}} {
+			if err := fitsField(of.name+" of the port "+p.Address, of.was, of.is); err != nil {
+				return err
 			}
 		}
+	}
+	return nil
+}
+
+// fitsField holds a field to the limits of the API: a machine says what rules put into it.
+func fitsField(name string, was, is any) error {
+	if err := nodeapi.CheckSize(name, was, is, nodeapi.ConfigDrive); err != nil {
+		return err
+	}
+	if err := fits(is, nodeapi.ProvisionLimit); err != nil {
+		return fmt.Errorf("%s would be %w", name, err)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func Apply(list []node.InspectionRule, found Found) (Outcome, error) {
 			return Outcome{Found: found, Lines: r.lines()}, fmt.Errorf("inspection rule %s: %w", nameOf(&list[i]), err)
 		}
 	}
-	if err := r.checkSize(); err != nil {
+	if err := r.checkSize(&found); err != nil {
 		return Outcome{Found: found, Lines: r.lines()}, fmt.Errorf("inspection rules: %w", err)
 	}
 	r.out.Lines = r.lines()

@@ -263,7 +263,7 @@ func TestBounds(t *testing.T) {
 		"lists": {"", `[{"op":"extend-attribute","args":["extra/l","y"],"loop":` + many + `}]`, "too much work"},
 		"size": {
 			"", `[{"op":"extend-attribute","args":["extra/l","` + big + `"],"loop":["x"` + strings.Repeat(`,"x"`, 99) + `]}]`,
-			"bytes, the limit is 1048576",
+			"bytes of JSON, the limit is 65536",
 		},
 		"depth": {
 			"", `[{"op":"set-attribute","args":["extra` + strings.Repeat("/a", 20) +

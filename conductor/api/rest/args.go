@@ -56,7 +56,20 @@ func (c *Call) Object(kind string) (map[string]any, error) {
 	if !ok {
 		return nil, BadRequest("Schema error for %s: %s is not of type 'object'", kind, Python(v))
 	}
-	return m, nil
+	return m, checkSizes(m)
+}
+
+// checkSizes refuses members that are too long. A config drive is bounded by the body, alone or in its instance_info.
+func checkSizes(m map[string]any) error {
+	for _, name := range SortedKeys(m) {
+		if name == nodeapi.ConfigDrive {
+			continue
+		}
+		if err := nodeapi.CheckSize(name, nil, m[name], nodeapi.ConfigDrive); err != nil {
+			return BadRequest("Invalid request body: %v", err)
+		}
+	}
+	return nil
 }
 
 // Args are the arguments of an action. Ironic takes them from the body or from
@@ -82,7 +95,10 @@ func (c *Call) Args(limit int64, known ...string) (Args, error) {
 		}
 		a[key] = values[0]
 	}
-	return a, Unexpected(SortedKeys(a), known)
+	if err := Unexpected(SortedKeys(a), known); err != nil {
+		return a, err
+	}
+	return a, checkSizes(a)
 }
 
 // Unexpected refuses argument names that nobody knows.

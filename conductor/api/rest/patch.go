@@ -137,6 +137,11 @@ func (t *Table[T]) Apply(ops []Operation, of *T) error {
 		return fmt.Errorf("a patched %s: %w", t.Kind, err)
 	}
 	for _, name := range SortedKeys(doc) {
+		if err := nodeapi.CheckSize(name, doc[name], after[name], t.fields[t.ByName[name]].Apart...); err != nil {
+			return BadRequest("Couldn't apply patch: %v", err)
+		}
+	}
+	for _, name := range SortedKeys(doc) {
 		if err := t.fields[t.ByName[name]].Set(of, after[name]); err != nil {
 			return t.patchFault(err)
 		}
