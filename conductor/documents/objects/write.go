@@ -34,7 +34,7 @@ func (k *Keeper) Create(ctx context.Context, d hostapi.Document, dry bool) (host
 		return nil, err
 	}
 	key := keyOf(d)
-	if problems := hostapi.Check(d); len(problems) > 0 {
+	if problems := append(hostapi.Check(d), hostapi.CheckSizes(nil, d)...); len(problems) > 0 {
 		return nil, invalid(key, problems)
 	}
 	if _, err := k.row(ctx, key); err == nil {
@@ -196,6 +196,7 @@ func check(old, next hostapi.Document, part Part) []hostapi.Problem {
 		return nil
 	}
 	problems := append(hostapi.Check(next), hostapi.CheckChange(old, next)...)
+	problems = append(problems, hostapi.CheckSizes(old, next)...)
 	problems = append(problems, newFinalizers(old.Meta(), next.Meta())...)
 	return slices.DeleteFunc(problems, func(p hostapi.Problem) bool {
 		return strings.HasPrefix(p.Path, "status") != (part == Status)
