@@ -76,6 +76,7 @@ func run(ctx context.Context, c Config, stderr io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
+	limitMemory(log)
 	if c.ClusterKey != "" {
 		return serveCluster(ctx, c, log)
 	}
