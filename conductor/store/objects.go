@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -23,7 +24,7 @@ func (s *Database) Objects(ctx context.Context, q objects.Query) ([]objects.Row,
 }
 
 func (s *Database) objects(ctx context.Context, q objects.Query) (all []objects.Row, revision int64, err error) {
-	sel := selectObjects(s.dialect, &q)
+	sel, bytes := selectObjects(s.dialect, &q), 0
 	err = s.read.each(ctx, func(rows *sql.Rows) error {
 		var kind, namespace, name, uid, owners sql.NullString
 		var at sql.NullInt64
@@ -42,9 +43,12 @@ func (s *Database) objects(ctx context.Context, q objects.Query) (all []objects.
 			r.Owners = strings.Fields(owners.String)
 		}
 		all = append(all, r)
+		if bytes += len(doc); q.Bytes > 0 && bytes >= q.Bytes {
+			return errBatch
+		}
 		return nil
 	}, sel.String(), sel.values...)
-	if err != nil {
+	if err != nil && !errors.Is(err, errBatch) {
 		return nil, 0, err
 	}
 	return all, revision, nil

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"net"
+	"net/http"
 
 	"github.com/ferrite-metal/ferrite/conductor/agents"
 	"github.com/ferrite-metal/ferrite/conductor/api"
@@ -68,6 +69,9 @@ func (c Config) api(stopping context.Context, ready func() error, eng *engine.En
 	if who != nil {
 		options.Auth, options.Sessions, options.Users, hosts.Auth = who, who, who, who
 	}
+	var served *api.API // which has the room of all answers
+	hosts.Room = func(r *http.Request) kube.Room { return served.Room(r) }
 	maps.Copy(options.Mounts, kube.New(hosts).Handlers())
-	return api.New(options)
+	served = api.New(options)
+	return served
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strconv"
 
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
@@ -81,19 +82,27 @@ func (s *Server) deleteAll(c *call) error {
 	if err != nil {
 		return err
 	}
-	docs, revision, _, err := s.page(c, sel, continueToken{}, 0)
-	if err != nil {
-		return err
-	}
-	deleted := []hostapi.Document{}
-	for _, d := range docs {
-		key := objects.Key{Kind: c.kind.Kind, Namespace: d.Meta().Namespace, Name: d.Meta().Name}
-		switch d, _, err := s.keeper.Delete(c.Context(), key, o); {
-		case err == nil:
-			deleted = append(deleted, d)
-		case !errors.Is(err, objects.ErrNotFound): // somebody else was faster
-			return err
+	var revision int64
+	docs := s.read(c, sel, objects.Key{}, func(at int64) error { revision = at; return nil })
+	return s.many(c, s.deleting(c, docs, o), 0, func(hostapi.Document) (listMeta, error) {
+		return listMeta{ResourceVersion: strconv.FormatInt(revision, 10)}, nil
+	})
+}
+
+// deleting deletes documents as they are read.
+func (s *Server) deleting(c *call, docs documents, o objects.DeleteOptions) documents {
+	return func(yield func(hostapi.Document, error) bool) {
+		for d, err := range docs {
+			if err == nil {
+				d, _, err = s.keeper.Delete(c.Context(),
+					objects.Key{Kind: c.kind.Kind, Namespace: d.Meta().Namespace, Name: d.Meta().Name}, o)
+			}
+			if errors.Is(err, objects.ErrNotFound) { // somebody else was faster
+				continue
+			}
+			if !yield(d, err) {
+				return
+			}
 		}
 	}
-	return s.many(c, deleted, revision, "")
 }

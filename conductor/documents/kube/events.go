@@ -2,6 +2,7 @@ package kube
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -71,13 +72,16 @@ func (s *Server) events(c *call, path []string) error {
 		return s.watchEvents(c, wants)
 	}
 	kept, revision := s.kept.List()
-	var all []hostapi.Document
-	for _, e := range kept {
-		if wants(e) {
-			all = append(all, &e)
+	all := func(yield func(hostapi.Document, error) bool) {
+		for i := range kept {
+			if wants(kept[i]) && !yield(&kept[i], nil) {
+				return
+			}
 		}
 	}
-	return s.many(c, all, revision, "")
+	return s.many(c, all, 0, func(hostapi.Document) (listMeta, error) {
+		return listMeta{ResourceVersion: strconv.FormatInt(revision, 10)}, nil
+	})
 }
 
 // eventsWanted reads labelSelector and fieldSelector.

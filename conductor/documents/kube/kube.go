@@ -27,6 +27,14 @@ type Authenticator interface {
 	Authenticate(w http.ResponseWriter, r *http.Request) (*auth.Caller, error)
 }
 
+// Room is what an answer may hold in memory.
+type Room interface {
+	// Resize takes n bytes instead of those that were taken before. It may wait, and answers a *nodeapi.Fault when there
+	// is no room.
+	Resize(n int64) error
+	End() // gives them back
+}
+
 // Options is what a Server is made of.
 type Options struct {
 	Keeper *objects.Keeper
@@ -42,6 +50,8 @@ type Options struct {
 	Streams *connlimit.Streams
 	// Now is time.Now when nil.
 	Now func() time.Time
+	// Room is room for the answer to a request; no answer has a bound when nil.
+	Room func(r *http.Request) Room
 	// Ready is why requests cannot be served at the moment; always can when nil.
 	Ready func() error
 }
@@ -57,6 +67,7 @@ type Server struct {
 	watches  *auth.Streams
 	lines    *lines
 	ready    func() error
+	room     func(r *http.Request) Room
 	schema   func() (openAPI, error) // made when it is first asked for
 }
 
@@ -76,6 +87,7 @@ func New(o Options) *Server {
 	}
 	return &Server{keeper: o.Keeper, stopping: o.Stopping, watches: auth.NewStreams("watches", o.Streams),
 		auth: o.Auth, log: o.Log, kept: o.Events, now: o.Now, lines: newLines(), ready: o.Ready,
+		room:   o.Room,
 		schema: sync.OnceValues(newOpenAPI)}
 }
 
@@ -98,6 +110,7 @@ type call struct {
 	*http.Request
 	query  map[string][]string
 	caller *auth.Caller // nil when nobody is asked
+	room   Room         // nil when answers have no bound
 
 	// Parts of the path, in requests for documents.
 	kind            hostapi.Kind
@@ -108,10 +121,22 @@ type call struct {
 func (s *Server) handle(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	c := &call{w: w, Request: r, query: r.URL.Query()}
+	if s.room != nil {
+		c.room = s.room(r)
+		defer c.room.End()
+	}
 	if err := s.answer(c); err != nil {
 		s.fail(c, err)
 	}
 	return nil
+}
+
+// reserve takes room for n bytes of the answer.
+func (c *call) reserve(n int) error {
+	if c.room == nil {
+		return nil
+	}
+	return c.room.Resize(int64(n))
 }
 
 // answer finds who asks and what for.

@@ -34,8 +34,11 @@ func parseContinueToken(token string) (p continueToken, err error) {
 	return p, nil
 }
 
-// maxPage is how many documents are read at a time.
-const maxPage = 500
+// Documents are read a batch at a time: some have hundreds of KiB.
+const (
+	batchDocuments = 100
+	batchBytes     = 1 << 20
+)
 
 // list answers with the documents of a kind.
 func (s *Server) list(c *call) error {
@@ -52,57 +55,53 @@ func (s *Server) list(c *call) error {
 		if from, err = parseContinueToken(token); err != nil {
 			return err
 		}
-	}
-	docs, revision, more, err := s.page(c, sel, from, limit)
-	if err != nil {
-		return err
-	}
-	if err := c.exact(revision); err != nil {
-		return err
-	}
-	if from.Version != 0 {
-		revision = from.Revision
-	}
-	next := ""
-	if more {
-		last := docs[len(docs)-1].Meta()
-		if next, err =
-			(continueToken{Version: 1, Revision: revision, After: [2]string{last.Namespace, last.Name}}).text(); err != nil {
+		// Nobody could follow from the revision of the first page when its events are gone.
+		if _, err := s.keeper.Watch(sel.Filter, from.Revision); err != nil {
 			return err
 		}
 	}
-	return s.many(c, docs, revision, next)
-}
-
-// page is at most limit documents behind a place, or all for 0, the revision
-// they were first read at, and whether there are more.
-func (s *Server) page(c *call, sel selected, from continueToken,
-	limit int) (docs []hostapi.Document, revision int64, more bool, err error) {
-	q := objects.Query{Kind: sel.Kind, Namespace: sel.Namespace, Name: sel.Name, Limit: maxPage}
-	q.After = objects.Key{Namespace: from.After[0], Name: from.After[1]}
-	revision = -1
-	for {
-		batch, at, err := s.keeper.List(c.Context(), q)
-		if err != nil {
-			return nil, 0, false, err
-		}
-		if revision < 0 { // what changes after it is told of to whoever follows
+	revision := from.Revision
+	docs := s.read(c, sel, objects.Key{Namespace: from.After[0], Name: from.After[1]}, func(at int64) error {
+		if from.Version == 0 {
 			revision = at
 		}
-		for _, d := range batch {
-			if sel.none || !sel.labels.matches(d.Meta().Labels) {
-				continue
-			}
-			if limit > 0 && len(docs) == limit {
-				return docs, revision, true, nil
-			}
-			docs = append(docs, d)
+		return c.exact(at)
+	})
+	return s.many(c, docs, limit, func(next hostapi.Document) (m listMeta, err error) {
+		m.ResourceVersion = strconv.FormatInt(revision, 10)
+		if next != nil {
+			after := [2]string{next.Meta().Namespace, next.Meta().Name}
+			m.Continue, err = (continueToken{Version: 1, Revision: revision, After: after}).text()
 		}
-		if len(batch) < maxPage {
-			return docs, revision, false, nil
+		return m, err
+	})
+}
+
+// read reads the selected documents behind a place, a few in memory at a time. first is told the revision at which they
+// were first read: what changes after it is told of to whoever follows.
+func (s *Server) read(c *call, sel selected, after objects.Key, first func(revision int64) error) documents {
+	return func(yield func(hostapi.Document, error) bool) {
+		q := objects.Query{Kind: sel.Kind, Namespace: sel.Namespace, Name: sel.Name, Limit: batchDocuments, Bytes: batchBytes,
+			After: after}
+		for {
+			batch, revision, err := s.keeper.List(c.Context(), q)
+			if err == nil && first != nil {
+				err, first = first(revision), nil
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, d := range batch {
+				if !sel.none && sel.labels.matches(d.Meta().Labels) && !yield(d, nil) {
+					return
+				}
+				q.After = objects.Key{Namespace: d.Meta().Namespace, Name: d.Meta().Name}
+			}
+			if len(batch) == 0 {
+				return
+			}
 		}
-		last := batch[len(batch)-1].Meta()
-		q.After = objects.Key{Namespace: last.Namespace, Name: last.Name}
 	}
 }
 

@@ -3,8 +3,6 @@ package kube
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
-	"strconv"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -76,6 +74,9 @@ func (s *Server) reply(c *call, code int, v any) error {
 			return err
 		}
 	}
+	if err := c.reserve(len(text)); err != nil {
+		return err
+	}
 	c.w.Header().Set("Content-Type", kind)
 	c.w.WriteHeader(code)
 	_, err = c.w.Write(text)
@@ -109,41 +110,6 @@ func (s *Server) shown(c *call, f form, d hostapi.Document) any {
 type listMeta struct {
 	ResourceVersion string `json:"resourceVersion"`
 	Continue        string `json:"continue,omitempty"`
-}
-
-// list is documents of a kind.
-type list struct {
-	hostapi.TypeMeta
-	Metadata listMeta `json:"metadata"`
-	Items    []any    `json:"items"`
-}
-
-// many answers with documents, in the form that is asked for; next is where to
-// read on.
-func (s *Server) many(c *call, docs []hostapi.Document, revision int64, next string) error {
-	f, err := c.accepted()
-	if err != nil {
-		return err
-	}
-	docs = slices.Clone(docs)
-	for i, d := range docs {
-		if docs[i], err = masked(c, d); err != nil {
-			return err
-		}
-	}
-	meta := listMeta{ResourceVersion: strconv.FormatInt(revision, 10), Continue: next}
-	if f.as == "Table" {
-		return s.reply(c, http.StatusOK, s.table(c, docs, meta))
-	}
-	l := list{TypeMeta: hostapi.TypeMeta{Kind: c.kind.Kind + "List", APIVersion: c.kind.APIVersion()}, Metadata: meta,
-		Items: make([]any, len(docs))}
-	if f.as != "" {
-		l.TypeMeta = hostapi.TypeMeta{Kind: "PartialObjectMetadataList", APIVersion: metaGroup + "/v1"}
-	}
-	for i, d := range docs {
-		l.Items[i] = s.shown(c, f, d)
-	}
-	return s.reply(c, http.StatusOK, l)
 }
 
 // metadata is a document of which nothing else is said.

@@ -117,26 +117,30 @@ func (c *call) since() (from int64, said bool, err error) {
 }
 
 // from is the documents that a watch begins with, and the revision it goes on from.
-func (w *watching) from() (docs []hostapi.Document, from int64, err error) {
+func (w *watching) from() (docs documents, from int64, err error) {
 	from, said, err := w.c.since()
 	if err != nil {
 		return nil, 0, err
 	}
-	if !said {
-		docs, from, _, err = w.s.page(w.c, w.sel, continueToken{}, 0)
-		return docs, from, err
-	}
 	_, newest, err := w.s.keeper.List(w.c.Context(), objects.Query{Kind: w.c.kind.Kind, Limit: 1})
-	if err == nil && from > newest { // of a database that has been restored: what happens up to there would go unseen
-		err = objects.ErrExpired
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case !said:
+		return w.s.read(w.c, w.sel, objects.Key{}, nil), newest, nil
+	case from > newest: // of a database that has been restored: what happens up to there would go unseen
+		return nil, from, objects.ErrExpired
 	}
-	return nil, from, err
+	return func(func(hostapi.Document, error) bool) {}, from, nil
 }
 
 // follow writes events as they come.
-func (w *watching) follow(ctx context.Context, docs []hostapi.Document, events *objects.Watcher) error {
-	for _, d := range docs {
-		if err := w.sendDocument(objects.Added, d); err != nil {
+func (w *watching) follow(ctx context.Context, docs documents, events *objects.Watcher) error {
+	for d, err := range docs {
+		if err == nil {
+			err = w.sendDocument(objects.Added, d)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -37,6 +37,7 @@ type Query struct {
 	Owner     string // a UID among Owners
 	After     Key    // Namespace and Name: what comes behind them
 	Limit     int
+	Bytes     int // of documents, after which a list ends; 0: none
 }
 
 // Store keeps rows under one revision that grows by one with every write of

@@ -33,6 +33,13 @@ func (s *Store) Objects(ctx context.Context, q objects.Query) ([]objects.Row, in
 	if q.Limit > 0 && len(all) > q.Limit {
 		all = all[:q.Limit]
 	}
+	bytes := 0
+	for i, r := range all {
+		if bytes += len(r.Doc); q.Bytes > 0 && bytes >= q.Bytes {
+			all = all[:i+1]
+			break
+		}
+	}
 	return all, s.objects.revision, nil
 }
 
