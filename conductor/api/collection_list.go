@@ -1,10 +1,11 @@
 package api
 
 import (
-	"net/http"
+	"cmp"
 	"slices"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
+	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
 // The lists of a collection: all its records, and those of one of what they
@@ -79,25 +80,49 @@ func (r *collection[T]) page(c *rest.Call, narrowed narrowing[T], detail bool) e
 	if chosen, err = r.chosen(c, p.Fields, chosen); err != nil {
 		return err
 	}
-	items, err := r.kept.List(c.Request().Context(), narrowed.column, narrowed.values...)
+	source, err := r.source(c, narrowed)
 	if err != nil {
 		return err
 	}
-	mine, err := r.mine(c)
-	if err != nil {
-		return err
-	}
-	for _, keep := range append(narrowed.keep, mine) {
-		items = slices.DeleteFunc(items, func(of T) bool { return !keep(&of) })
-	}
-	if items, err = rest.Cut(r.fields, c.Minor, items, p, r.id, r.missing); err != nil {
-		return err
+	if p.Marker != "" { // of records that the caller may not see nobody is told
+		if of, err := source.Find(p.Marker); err != nil || of == nil {
+			return cmp.Or(err, r.missing(p.Marker))
+		}
 	}
 	v := rest.View[T]{Minor: c.Minor, Base: c.BaseURL(), Caller: c.Caller}
-	return r.access.Buffer(c, http.StatusOK, func(dst []byte) []byte {
-		return rest.AppendList(dst, c, p, rest.Or(r.key, r.path), items, r.id, func(dst []byte, of *T) []byte {
+	return rest.AnswerList(r.access.Server, c, p, rest.Or(r.key, r.path), r.fields.Items(c.Minor, p, source), r.id,
+		func(dst []byte, of *T) []byte {
 			v.Of = of
 			return r.fields.Render(dst, chosen, &v)
 		})
-	})
+}
+
+// source reads the records that are left by narrowed, and that the caller sees.
+func (r *collection[T]) source(c *rest.Call, narrowed narrowing[T]) (rest.Source[T], error) {
+	ctx := c.Request().Context()
+	mine, err := r.mine(c)
+	keep := append(narrowed.keep, mine)
+	wanted := func(of *T) bool { return !slices.ContainsFunc(keep, func(f func(*T) bool) bool { return !f(of) }) }
+	return rest.Source[T]{
+		Each: func(after string, f func(*T) bool) error {
+			q := node.RecordQuery{Column: narrowed.column, Values: narrowed.values, After: after}
+			return r.kept.Each(ctx, q, func(of *T) bool { return !wanted(of) || f(of) })
+		},
+		Find: func(uuid string) (*T, error) {
+			of, err := unlessGone(r.kept.Find(ctx, uuid))
+			if err != nil || of == nil || !wanted(of) {
+				return nil, err
+			}
+			return of, nil
+		},
+		ID: r.id, Missing: r.missing,
+	}, err
+}
+
+// unlessGone makes nil of a record that could not be found.
+func unlessGone[T any](of T, err error) (*T, error) {
+	if isNotFound(err) {
+		return nil, nil
+	}
+	return &of, err
 }

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"encoding/json"
-	"net/http"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
@@ -26,7 +24,7 @@ func (h *eraseReportResource) listAllEraseReports(c *rest.Call) error {
 	}
 	p.Limit = min(p.Limit, maxEraseReports)
 	p.Marker = strings.ToLower(p.Marker)
-	q := node.EraseReportQuery{Project: c.Project(), Desc: p.Desc, Marker: p.Marker, Limit: p.Limit + 1}
+	q := node.EraseReportQuery{Project: c.Project(), Desc: p.Desc, Marker: p.Marker}
 	filters := []rest.Filter[node.EraseReportQuery]{{Name: "node", Since: 1,
 		Apply: func(q *node.EraseReportQuery, ref string) (err error) {
 			q.NodeUUID, err = h.nodeOrDeleted(c, ref)
@@ -38,25 +36,35 @@ func (h *eraseReportResource) listAllEraseReports(c *rest.Call) error {
 	if err := h.permitReportMarker(c, p.Marker); err != nil {
 		return err
 	}
-	reports, err := h.conductor.ListEraseReports(c.Request().Context(), q)
-	if err != nil {
-		return err
-	}
-	summaries := make([]nodeapi.EraseSummary, len(reports))
-	shown := make(map[string][]byte, len(reports))
-	for i, r := range reports {
-		if summaries[i], err = summary(r); err != nil {
-			return err
+	return rest.AnswerList(h.Server, c, p, "erase_reports", h.summaries(c, q),
+		func(s *nodeapi.EraseSummary) string { return s.UUID },
+		func(dst []byte, s *nodeapi.EraseSummary) []byte { return rest.AppendAny(dst, s) })
+}
+
+// reportBatch is how many reports are in memory at a time.
+const reportBatch = 8
+
+// summaries reads the reports that match.
+func (h *eraseReportResource) summaries(c *rest.Call, q node.EraseReportQuery) rest.Items[nodeapi.EraseSummary] {
+	return func(yield func(*nodeapi.EraseSummary, error) bool) {
+		for q.Limit = reportBatch; ; {
+			reports, err := h.conductor.ListEraseReports(c.Request().Context(), q)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, r := range reports {
+				s, err := summary(r)
+				if !yield(&s, err) {
+					return
+				}
+				q.Marker = r.UUID
+			}
+			if len(reports) < reportBatch {
+				return
+			}
 		}
-		if shown[summaries[i].UUID], err = json.Marshal(summaries[i]); err != nil {
-			return err
-		}
 	}
-	return h.Buffer(c, http.StatusOK, func(dst []byte) []byte {
-		return rest.AppendList(dst, c, p, "erase_reports", summaries,
-			func(s *nodeapi.EraseSummary) string { return s.UUID },
-			func(dst []byte, s *nodeapi.EraseSummary) []byte { return append(dst, shown[s.UUID]...) })
-	})
 }
 
 // eraseReportKey has one order: that in which reports were signed.

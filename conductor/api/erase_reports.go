@@ -53,21 +53,21 @@ func (h *eraseReportResource) routes() []rest.Route {
 // listEraseReports answers for a node that is no more whom no project confines: its owner is
 // not known any longer.
 func (h *eraseReportResource) listEraseReports(c *rest.Call) error {
-	n, err := h.node(c)
-	if isNotFound(err) && c.Project() == "" && rest.ValidUUID(c.Param("node")) {
+	n, missing := h.node(c)
+	if isNotFound(missing) && c.Project() == "" && rest.ValidUUID(c.Param("node")) {
 		n.UUID = strings.ToLower(c.Param("node"))
-	} else if err != nil {
-		return err
+	} else if missing != nil {
+		return missing
 	}
-	reports, err := h.conductor.EraseReports(c.Request().Context(), n.UUID)
-	if err != nil {
-		return err
-	}
-	answer := nodeapi.EraseReports{EraseReports: make([]nodeapi.EraseSummary, len(reports))}
-	for i, r := range reports {
-		if answer.EraseReports[i], err = summary(r); err != nil {
+	answer := nodeapi.EraseReports{EraseReports: []nodeapi.EraseSummary{}}
+	for s, err := range h.summaries(c, node.EraseReportQuery{NodeUUID: n.UUID}) {
+		if err != nil {
 			return err
 		}
+		answer.EraseReports = append(answer.EraseReports, *s)
+	}
+	if missing != nil && len(answer.EraseReports) == 0 {
+		return missing
 	}
 	return c.Marshal(http.StatusOK, answer)
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 
@@ -52,45 +51,37 @@ func (h *nodeResource) answerNodesIn(c *rest.Call, chassis string, detail bool) 
 	} else if detail || p.Detail {
 		chosen, full = h.full[c.Minor], true
 	}
-	var nodes []node.Node
-	if !q.none {
-		if nodes, err = h.conductor.Nodes(c.Request().Context(), q.Query); err != nil {
-			return err
-		}
-	}
 	v := rest.View[node.Node]{Minor: c.Minor, Base: c.BaseURL(), Caller: c.Caller}
-	holders, err := h.holders(c, chosen, nodes)
-	if err != nil {
-		return err
-	}
-	return h.Buffer(c, http.StatusOK, func(dst []byte) []byte {
-		return rest.AppendList(dst, c, p, "nodes", nodes, func(n *node.Node) string { return n.UUID },
-			func(dst []byte, n *node.Node) []byte {
-				v.Of, v.Host, v.Reserved = n, h.hostOf(n), holders[n.UUID]
-				if full && atRest(n) && insider(c, n) { // some fields are rendered faster than found
-					return append(dst, h.rendered(chosen, "", &v)...)
-				}
-				return h.fields.Render(dst, chosen, &v)
-			})
-	})
+	return rest.AnswerList(h.Server, c, p, "nodes", h.items(c, q, chosen, &v.Reserved),
+		func(n *node.Node) string { return n.UUID },
+		func(dst []byte, n *node.Node) []byte {
+			v.Of, v.Host = n, h.hostOf(n)
+			if full && atRest(n) && insider(c, n) { // some fields are rendered faster than found
+				return append(dst, h.rendered(chosen, "", &v)...)
+			}
+			return h.fields.Render(dst, chosen, &v)
+		})
 }
 
-// holders says who works on each node, when reservation is among the fields.
-func (h *nodeResource) holders(c *rest.Call, chosen rest.Selection, nodes []node.Node) (map[string]string, error) {
-	if !slices.Contains(chosen, h.fields.ByName["reservation"]) {
-		return nil, nil
-	}
-	held := map[string]string{}
-	for i := range nodes {
-		holder, err := h.holder(c, &nodes[i])
-		if err != nil {
-			return nil, err
+// items reads the nodes of a page, and into holder who works on each when reservation is among the fields.
+func (h *nodeResource) items(c *rest.Call, q nodeQuery, chosen rest.Selection, holder *string) rest.Items[node.Node] {
+	return func(yield func(*node.Node, error) bool) {
+		if q.none {
+			return
 		}
-		if holder != "" {
-			held[nodes[i].UUID] = holder
+		reserved, more := slices.Contains(chosen, h.fields.ByName["reservation"]), true
+		err := h.conductor.WalkNodes(c.Request().Context(), q.Query, func(n *node.Node) bool {
+			var err error
+			if reserved {
+				*holder, err = h.holder(c, n)
+			}
+			more = yield(n, err)
+			return more
+		})
+		if err != nil && more {
+			yield(nil, err)
 		}
 	}
-	return held, nil
 }
 
 // nodeQuery is a query with what the store does not know of.

@@ -100,7 +100,7 @@ func (h *portResource) answerPorts(c *rest.Call, q node.PortQuery, filters []res
 	if err != nil {
 		return err
 	}
-	q.Project, q.Marker, q.Limit = c.Project(), p.Marker, p.Limit+1
+	q.Project = c.Project()
 	if err := rest.Narrow(c, &q, filters, rest.PageArgs()...); err != nil {
 		return err
 	}
@@ -118,31 +118,24 @@ func (h *portResource) answerPorts(c *rest.Call, q node.PortQuery, filters []res
 	} else if detail || p.Detail {
 		chosen = h.fields.Full(c.Minor)
 	}
-	ports, err := h.findPorts(c, q, p)
-	if err != nil {
-		return err
-	}
 	v := rest.View[node.Port]{Minor: c.Minor, Base: c.BaseURL()}
-	return h.Buffer(c, http.StatusOK, func(dst []byte) []byte {
-		return rest.AppendList(dst, c, p, "ports", ports, func(p *node.Port) string { return p.UUID },
-			func(dst []byte, of *node.Port) []byte {
-				v.Of = of
-				return h.fields.Render(dst, chosen, &v)
-			})
-	})
+	return rest.AnswerList(h.Server, c, p, "ports", h.fields.Items(c.Minor, p, h.source(c, q)),
+		func(p *node.Port) string { return p.UUID },
+		func(dst []byte, of *node.Port) []byte {
+			v.Of = of
+			return h.fields.Render(dst, chosen, &v)
+		})
 }
 
-// findPorts reads a page. The store keeps ports in the order of creation;
-// another order is made here, of all that match.
-func (h *portResource) findPorts(c *rest.Call, q node.PortQuery, p rest.Page) ([]node.Port, error) {
+// source reads the ports that match.
+func (h *portResource) source(c *rest.Call, q node.PortQuery) rest.Source[node.Port] {
 	ctx := c.Request().Context()
-	if p.SortKey == "" && !p.Desc {
-		return h.conductor.Ports(ctx, q)
+	return rest.Source[node.Port]{
+		Each: func(after string, f func(*node.Port) bool) error {
+			q.Marker = after
+			return h.conductor.EachPort(ctx, q, f)
+		},
+		Find: func(uuid string) (*node.Port, error) { return unlessGone(h.access.conductor.Port(ctx, uuid)) },
+		ID:   func(p *node.Port) string { return p.UUID }, Missing: noPort,
 	}
-	q.Marker, q.Limit = "", 0
-	ports, err := h.conductor.Ports(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	return rest.Cut(h.fields, c.Minor, ports, p, func(p *node.Port) string { return p.UUID }, noPort)
 }

@@ -25,7 +25,7 @@ type portConductor interface {
 	// Catalogs is what operators keep beside nodes.
 	Catalogs() engine.Catalogs
 	CreatePort(ctx context.Context, p node.Port) (node.Port, error)
-	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
+	EachPort(ctx context.Context, q node.PortQuery, f func(*node.Port) bool) error
 	UpdatePort(ctx context.Context, ref string, edit func(*node.Port) error) (node.Port, error)
 	DeletePort(ctx context.Context, ref string) error
 }

@@ -23,7 +23,6 @@ type recordResource struct {
 
 // recordConductor is the part of the conductor that recordResource needs.
 type recordConductor interface {
-	Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
 	Inspected(ctx context.Context, ref string) (node.Inspected, error)
 	History(ctx context.Context, ref string) ([]node.HistoryEntry, error)
 }
@@ -109,16 +108,12 @@ func (h *recordResource) listChildren(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	children, err := h.conductor.Nodes(c.Request().Context(), node.Query{ParentNode: n.UUID, Project: c.Project()})
+	uuids, err := h.access.conductor.NodeUUIDs(c.Request().Context(), node.Query{ParentNode: n.UUID, Project: c.Project()})
 	if err != nil {
 		return err
 	}
-	uuids := make([]string, len(children))
-	for i := range children {
-		uuids[i] = children[i].UUID
-	}
 	return c.Marshal(http.StatusOK, map[string]any{
-		"children": uuids,
+		"children": append([]string{}, uuids...),
 		"links":    nodeapi.Link{Href: c.BaseURL() + "/v1/nodes?parent_node=" + n.UUID, Rel: "children"},
 	})
 }
@@ -165,12 +160,9 @@ func (h *recordResource) answerHistory(c *rest.Call, detail bool) error {
 		}
 		entries = entries[i+1:]
 	}
-	return h.Buffer(c, http.StatusOK, func(dst []byte) []byte {
-		return rest.AppendList(dst, c, p, "history", entries, func(e *node.HistoryEntry) string { return e.UUID },
-			func(dst []byte, e *node.HistoryEntry) []byte {
-				return appendEntry(dst, c, e, detail || p.Detail)
-			})
-	})
+	return rest.AnswerList(h.Server, c, p, "history", rest.Each(entries),
+		func(e *node.HistoryEntry) string { return e.UUID },
+		func(dst []byte, e *node.HistoryEntry) []byte { return appendEntry(dst, c, e, detail || p.Detail) })
 }
 
 // historyKeys are what history can be sorted by, besides the order in which

@@ -249,6 +249,12 @@ type Shard struct {
 	Count int
 }
 
+// Sized is a node in a list of what there is to be read.
+type Sized struct {
+	UUID  string
+	Bytes int // of its documents in the database
+}
+
 // Query filters and pages nodes. Nil and zero fields do not filter.
 type Query struct {
 	UUIDs          []string

@@ -71,6 +71,9 @@ type Catalog[T any] interface {
 	// those whose key in this column is among values; with an UnreadableError those
 	// that can be decoded.
 	List(ctx context.Context, column string, values ...string) ([]T, error)
+	// Each calls f for the records that List would return, a few in memory at a time, until
+	// f returns false.
+	Each(ctx context.Context, q RecordQuery, f func(*T) bool) error
 	// Find finds a record by UUID or name.
 	Find(ctx context.Context, ref string) (T, error)
 	// Insert adds a record and returns it with its revision; ErrConflict on a
@@ -81,6 +84,13 @@ type Catalog[T any] interface {
 	Save(ctx context.Context, v T) (T, error)
 	// Delete removes a record by UUID; not a Holder's that is named.
 	Delete(ctx context.Context, uuid string) error
+}
+
+// RecordQuery chooses records of a catalog.
+type RecordQuery struct {
+	Column string   // a key of the records; "" for all records
+	Values []string // of which theirs is one
+	After  string   // UUID of a record that must exist: those created after it; "" for all
 }
 
 // Catalogs is a catalog for each type of record.

@@ -65,43 +65,51 @@ func (c table[T, P]) refused(v P, err error) error {
 
 // List returns all records, or those with one of the values in a column. When some
 // cannot be decoded it lists the others, and says so by a *node.UnreadableError.
-func (c catalog[T, P]) List(ctx context.Context, column string, values ...string) ([]T, error) {
-	sel := newQuery(c.s.dialect, "SELECT uuid, doc, "+c.sealedColumn()+" FROM "+string(c.table))
-	if column != "" {
-		if len(values) == 0 {
-			return nil, ctx.Err()
-		}
-		sel.whereAmong(column, values)
+func (c catalog[T, P]) List(ctx context.Context, column string, values ...string) (all []T, err error) {
+	err = c.Each(ctx, node.RecordQuery{Column: column, Values: values}, func(v *T) bool {
+		all = append(all, *v)
+		return true
+	})
+	return all, err
+}
+
+// Each calls f for the records that List returns, until it returns false.
+func (c catalog[T, P]) Each(ctx context.Context, q node.RecordQuery, f func(*T) bool) error {
+	if q.Column != "" && len(q.Values) == 0 {
+		return ctx.Err()
 	}
-	sel.add(" ORDER BY id")
-	var rows []recordRow // before any is decoded: there are only a few readers
-	err := c.s.read.each(ctx, func(r *sql.Rows) error {
-		var row recordRow
-		if err := r.Scan(row.places()...); err != nil {
-			return err
+	after := int64(0)
+	if q.After != "" {
+		err := c.s.read.row(ctx, []any{&after}, "SELECT id FROM "+string(c.table)+" WHERE uuid = ?", q.After)
+		if errors.Is(err, sql.ErrNoRows) {
+			return c.missing(q.After)
 		}
-		rows = append(rows, row)
-		return nil
-	}, sel.String(), sel.values...)
-	if err != nil {
-		return nil, fmt.Errorf("list %ss: %w", c.kind(), err)
+		if err != nil {
+			return fmt.Errorf("read %s %s: %w", c.kind(), q.After, err)
+		}
 	}
-	var all []T
 	bad := unread{kind: c.kind()}
-	for _, r := range rows {
-		v, err := decodeSealed[T](c.s.seal, string(c.table), r.uuid, r.doc, r.sealed)
-		if bad.look(r.uuid, err) {
-			all = append(all, v)
+	err := c.s.read.batches(ctx, after, func() *query {
+		sel := newQuery(c.s.dialect, c.selectRows())
+		if q.Column != "" {
+			sel.whereAmong(q.Column, q.Values)
 		}
+		return sel
+	}, func(r recordRow) bool {
+		v, err := decodeSealed[T](c.s.seal, string(c.table), r.uuid, r.doc, r.sealed)
+		return !bad.look(r.uuid, err) || f(&v)
+	})
+	if err != nil {
+		return fmt.Errorf("list %ss: %w", c.kind(), err)
 	}
-	return all, bad.err()
+	return bad.err()
 }
 
 // Find finds a record by UUID, or by its name if it has one.
 func (c catalog[T, P]) Find(ctx context.Context, ref string) (T, error) {
 	var none T
 	var row recordRow
-	sel := newQuery(c.s.dialect, "SELECT uuid, doc, "+c.sealedColumn()+" FROM "+string(c.table))
+	sel := newQuery(c.s.dialect, c.selectRows())
 	if slices.ContainsFunc(P(new(T)).Keys(), func(k node.Key) bool { return k.Column == "name" }) {
 		sel.where("(uuid = ? OR name = ?)", ref, ref)
 	} else {
@@ -120,21 +128,23 @@ func (c catalog[T, P]) Find(ctx context.Context, ref string) (T, error) {
 
 // recordRow is a record as it is stored.
 type recordRow struct {
+	id        int64
 	uuid, doc string
 	sealed    []byte
 }
 
-func (r *recordRow) places() []any { return []any{&r.uuid, &r.doc, &r.sealed} }
+func (r *recordRow) places() []any { return []any{&r.id, &r.uuid, &r.doc, &r.sealed} }
 
 // seals reports whether records of the table may hold secrets.
 func (c table[T, P]) seals() bool { return slices.Contains(sealedCatalogs, string(c)) }
 
-// sealedColumn is an SQL expression for the sealed secrets of a row.
-func (c table[T, P]) sealedColumn() string {
+// selectRows begins a query of recordRows.
+func (c table[T, P]) selectRows() string {
+	sealed := "NULL"
 	if c.seals() {
-		return "sealed"
+		sealed = "sealed"
 	}
-	return "NULL"
+	return "SELECT id, uuid, doc, " + sealed + " FROM " + string(c)
 }
 
 // Insert stores v, which is a copy of the caller's, as the first of its revisions.

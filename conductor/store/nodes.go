@@ -263,6 +263,20 @@ func (s *Database) nodeRows(ctx context.Context, q node.Query) (found []nodeRow,
 	return found, err
 }
 
+// NodeSizes lists nodes by their UUIDs, with the bytes that each has in the database.
+func (s *Database) NodeSizes(ctx context.Context, q node.Query) (all []node.Sized, err error) {
+	err = s.listNodes(ctx, "uuid, octet_length(doc) + coalesce(octet_length(sealed), 0)", q, func(rows *sql.Rows) error {
+		var n node.Sized
+		if err := rows.Scan(&n.UUID, &n.Bytes); err != nil {
+			return err
+		}
+		n.UUID = s.dialect.read(n.UUID)
+		all = append(all, n)
+		return nil
+	})
+	return all, err
+}
+
 // NodeUUIDs lists the UUIDs of nodes.
 func (s *Database) NodeUUIDs(ctx context.Context, q node.Query) (uuids []string, err error) {
 	err = s.listNodes(ctx, "uuid", q, func(rows *sql.Rows) error {

@@ -118,31 +118,47 @@ func (s *Database) Port(ctx context.Context, ref string) (node.Port, error) {
 }
 
 // Ports lists ports in the order of creation.
-func (s *Database) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error) {
+func (s *Database) Ports(ctx context.Context, q node.PortQuery) (all []node.Port, err error) {
+	err = s.EachPort(ctx, q, func(p *node.Port) bool {
+		all = append(all, *p)
+		return q.Limit <= 0 || len(all) < q.Limit
+	})
+	return all, err
+}
+
+// EachPort calls f for the ports that a query without a limit lists, until it returns false.
+func (s *Database) EachPort(ctx context.Context, q node.PortQuery, f func(*node.Port) bool) error {
+	after := int64(0)
 	if q.Marker != "" {
-		known, err := s.read.texts(ctx, "SELECT uuid FROM ports WHERE uuid = ?", q.Marker)
-		if err != nil {
-			return nil, fmt.Errorf("read port %s: %w", q.Marker, err)
+		err := s.read.row(ctx, []any{&after}, "SELECT id FROM ports WHERE uuid = ?", q.Marker)
+		if errors.Is(err, sql.ErrNoRows) {
+			return noPort(q.Marker)
 		}
-		if len(known) == 0 {
-			return nil, noPort(q.Marker)
+		if err != nil {
+			return fmt.Errorf("read port %s: %w", q.Marker, err)
 		}
 	}
 	if q.Address != "" && s.addresses.lack(ctx, s.read, q.Address) {
-		return nil, nil
+		return nil
 	}
-	sel := selectPorts(s.dialect, &q)
-	docs, err := s.read.texts(ctx, sel.String(), sel.values...)
+	var bad error
+	err := s.read.batches(ctx, after, func() *query { return selectPorts(s.dialect, &q) }, func(r recordRow) bool {
+		p, err := decode[node.Port](r.doc)
+		if bad = err; err != nil {
+			return false
+		}
+		return f(&p)
+	})
 	if err != nil {
-		return nil, fmt.Errorf("list ports: %w", err)
+		return fmt.Errorf("list ports: %w", err)
 	}
-	return decodeAll[node.Port](docs)
+	return bad
 }
 
 // selectPorts has one text for each combination of filters, which are few, so
-// that each is prepared once. A marker must exist.
+// that each is prepared once.
 func selectPorts(d dialect, q *node.PortQuery) *query {
-	sel := newQuery(d, "SELECT doc FROM ports")
+	sel := newQuery(d, "SELECT id, uuid, doc, NULL FROM ports")
 	for _, f := range [][2]string{
 		{"node_uuid = ?", q.NodeUUID}, {"address = ?", q.Address}, {"portgroup_uuid = ?", q.PortgroupUUID},
 		{d.contains("description_lower"), strings.ToLower(q.Contains)},
@@ -162,13 +178,6 @@ func selectPorts(d dialect, q *node.PortQuery) *query {
 			sel.whereAmong("node_uuid IN (SELECT uuid FROM nodes WHERE "+f.column, f.among)
 			sel.add(")")
 		}
-	}
-	if q.Marker != "" {
-		sel.where("id > (SELECT id FROM ports WHERE uuid = ?)", q.Marker)
-	}
-	sel.add(" ORDER BY id")
-	if q.Limit > 0 {
-		sel.add(" LIMIT ?", q.Limit)
 	}
 	return sel
 }

@@ -40,12 +40,17 @@ type Store interface {
 	Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
 	// NodeUUIDs lists the UUIDs of nodes as Nodes lists the nodes. It reads no document.
 	NodeUUIDs(ctx context.Context, q node.Query) ([]string, error)
+	// NodeSizes is NodeUUIDs with the bytes that each node has in the database.
+	NodeSizes(ctx context.Context, q node.Query) ([]node.Sized, error)
 	// Shards counts nodes, children too, by shard; those in none come first.
 	Shards(ctx context.Context) ([]node.Shard, error)
 	// Port finds a port by UUID or name.
 	Port(ctx context.Context, uuid string) (node.Port, error)
 	// Ports lists ports in the order of creation.
 	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
+	// EachPort calls f for the ports that a query without a limit lists, a few in memory at a
+	// time, until f returns false.
+	EachPort(ctx context.Context, q node.PortQuery, f func(*node.Port) bool) error
 	// EraseReports lists erase reports in the order of creation.
 	EraseReports(ctx context.Context, q node.EraseReportQuery) ([]node.EraseReport, error)
 

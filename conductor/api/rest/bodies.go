@@ -24,13 +24,6 @@ const (
 	strangersAll  = 80 << 20
 )
 
-// What long answers may hold in memory until their readers have taken them, who
-// may be slow: a page of a thousand nodes with all their fields is 3 MB and more.
-const (
-	answersEach = 64 << 20
-	answersAll  = 160 << 20
-)
-
 // bodies counts what the bodies under way hold: of requests, or of answers.
 type bodies struct {
 	maxEach, maxAll int64
@@ -39,6 +32,8 @@ type bodies struct {
 	all int64
 	by  map[netip.Addr]int64
 	cut map[*counted]struct{} // those that can be cut off for others; nil: none can
+	// closed when bytes are given back; nil while nobody waits for it
+	freed chan struct{}
 }
 
 func newBodies(maxEach, maxAll int64) *bodies {
@@ -110,9 +105,10 @@ func (b *bodies) most() (most *counted) {
 	return most
 }
 
-// take reserves n bytes, unless there is no room. The lock is held.
+// take reserves n bytes, unless there is no room. A share that is empty has room for any number: nothing that is kept is
+// too long to be read. The lock is held.
 func (b *bodies) take(from netip.Addr, n int64) bool {
-	if b.all+n > b.maxAll || b.by[from]+n > b.maxEach {
+	if b.all > 0 && b.all+n > b.maxAll || b.by[from] > 0 && b.by[from]+n > b.maxEach {
 		return false
 	}
 	b.all += n
@@ -120,33 +116,15 @@ func (b *bodies) take(from netip.Addr, n int64) bool {
 	return true
 }
 
-// hold reserves what an answer of n bytes takes until end is called, or answers a
-// 503 Fault. One that is longer than all answers of an address may be is given as
-// long as it is the only one: nothing that is kept is too long to be read.
-func (b *bodies) hold(r *http.Request, n int64) (end func(), err error) {
-	from := clientaddr.Of(r)
-	if n = min(n-freeBody, b.maxEach); n <= 0 {
-		return func() {}, nil
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !b.take(from, n) {
-		return nil, nodeapi.NewFault(http.StatusServiceUnavailable,
-			"Too many long answers are under way that their readers have not taken; please retry in a few seconds, or ask for "+
-				"fewer with limit")
-	}
-	return func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.give(from, n)
-	}, nil
-}
-
 // give gives bytes back. The lock is held.
 func (b *bodies) give(from netip.Addr, n int64) {
 	b.all -= n
 	if b.by[from] -= n; b.by[from] == 0 {
 		delete(b.by, from)
+	}
+	if n > 0 && b.freed != nil {
+		close(b.freed)
+		b.freed = nil
 	}
 }
 

@@ -2,12 +2,14 @@ package rest
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/labstack/echo/v4"
 
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -59,51 +61,64 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestLongAnswers: what slow readers have not taken does not pile up in memory,
-// short answers always get through, and one that is longer than an address may
-// have is given to who has no other.
+// TestLongAnswers: room for an answer is taken before it is made. What slow readers have not taken does not pile up in
+// memory: requests wait for it, ten seconds at the most. Short answers always get through, and one that is longer than
+// all may be together is given to who is alone.
 func TestLongAnswers(t *testing.T) {
-	a := &Server{answers: newBodies(10*freeBody, 15*freeBody)}
-	a.buffers.New = func() any { return new([]byte) }
-	answer := func(from string, size int, reading func()) int {
-		w := &slowWriter{ResponseRecorder: httptest.NewRecorder(), reading: reading}
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
-		r.RemoteAddr = from + ":1"
-		err := a.Buffer(&Call{Context: echo.New().NewContext(r, w)}, http.StatusOK,
-			func(dst []byte) []byte { return append(dst, make([]byte, size)...) })
-		var fault *nodeapi.Fault
-		if errors.As(err, &fault) {
-			return fault.Status
+	synctest.Test(t, func(t *testing.T) {
+		a := &Server{answers: newBodies(10*freeBody, 15*freeBody)}
+		a.buffers.New = func() any { return new([]byte) }
+		answer := func(from string, estimate, size int, slow time.Duration) (status string) {
+			made := "not made"
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+			r.RemoteAddr = from + ":1"
+			c := &Call{room: a.Room(r), Context: echo.New().NewContext(r, &slowWriter{httptest.NewRecorder(), slow})}
+			defer c.room.End()
+			err := c.Reserve(int64(estimate * freeBody))
+			if err == nil {
+				made = "made"
+				err = a.Buffer(c, http.StatusOK, func(dst []byte) []byte { return append(dst, make([]byte, size*freeBody)...) })
+			}
+			var fault *nodeapi.Fault
+			if errors.As(err, &fault) {
+				return fmt.Sprint(fault.Status, " ", made)
+			}
+			return "200 made"
 		}
-		return w.Code
-	}
-	nobody := func() {}
-	want := map[string]int{"huge": 200, "another": 503, "short": 200, "of another address": 200, "of a third": 503,
-		"afterwards": 200}
-	got := map[string]int{}
-	got["huge"] = answer("10.0.0.1", 100*freeBody, func() {
-		got["another"] = answer("10.0.0.1", 2*freeBody, nobody)
-		got["short"] = answer("10.0.0.1", freeBody, nobody)
-		got["of another address"] = answer("10.0.0.2", 5*freeBody, func() {
-			got["of a third"] = answer("10.0.0.3", 5*freeBody, nobody)
-		})
+		slow := func(from string, size int, slow time.Duration) {
+			go answer(from, size, size, slow)
+			synctest.Wait()
+		}
+		check := func(what, want, got string) {
+			t.Helper()
+			if want != got {
+				t.Errorf("%s: %s, want %s", what, got, want)
+			}
+		}
+		slow("10.0.0.1", 100, answerWait*3)
+		check("beside one that is longer than all", "503 not made", answer("10.0.0.2", 2, 2, 0))
+		check("a short one beside it", "200 made", answer("10.0.0.1", 0, 1, 0))
+		time.Sleep(answerWait * 3 / 2)
+		check("when it is about to end", "200 made", answer("10.0.0.2", 2, 2, answerWait))
+		slow("10.0.0.1", 9, answerWait*2)
+		check("another of an address that has most of its own", "503 not made", answer("10.0.0.1", 4, 4, 0))
+		slow("10.0.0.2", 6, answerWait*2)
+		check("one that is longer than it looked", "503 made", answer("10.0.0.3", 1, 8, 0))
+		time.Sleep(answerWait * 2)
+		check("afterwards", "200 made", answer("10.0.0.1", 4, 100, 0))
+		if a.answers.all != 0 || len(a.answers.by) != 0 {
+			t.Errorf("%d bytes of %v are held by nobody", a.answers.all, a.answers.by)
+		}
 	})
-	got["afterwards"] = answer("10.0.0.1", 5*freeBody, nobody)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("answers (-want +got):\n%s", diff)
-	}
-	if a.answers.all != 0 || len(a.answers.by) != 0 {
-		t.Errorf("%d bytes of %v are held by nobody", a.answers.all, a.answers.by)
-	}
 }
 
-// slowWriter is a client that does something before it takes its answer.
+// slowWriter is a client that takes its answer late.
 type slowWriter struct {
 	*httptest.ResponseRecorder
-	reading func()
+	after time.Duration
 }
 
 func (w *slowWriter) Write(p []byte) (int, error) {
-	w.reading()
+	time.Sleep(w.after)
 	return w.ResponseRecorder.Write(p)
 }

@@ -40,6 +40,7 @@ type Call struct {
 	Forced bool
 
 	public string // Options.PublicURL
+	room   *Room  // of the answer
 }
 
 // BaseURL is the URL by which the client reaches us, for links, without a slash at its end.
@@ -62,12 +63,23 @@ func (c *Call) Links(path string) []nodeapi.Link {
 
 // RawJSON answers with bytes that are JSON already.
 func (c *Call) RawJSON(status int, body []byte) error {
-	header := c.Response().Header()
-	header["Content-Type"] = []string{"application/json"}
+	return c.Bytes(status, "application/json", body)
+}
+
+// Bytes answers with bytes of a media type.
+func (c *Call) Bytes(status int, media string, body []byte) error {
+	if err := c.Reserve(int64(len(body))); err != nil {
+		return err
+	}
+	c.Response().Header()["Content-Type"] = []string{media}
 	c.Response().WriteHeader(status)
 	_, err := c.Response().Write(body)
 	return err
 }
+
+// Reserve takes room for an answer of n bytes: as many as are expected before it is made, those that it has when it is
+// given. It may wait, and answers a 503 Fault when there is none.
+func (c *Call) Reserve(n int64) error { return c.room.Resize(n) }
 
 // Empty answers without a body.
 func (c *Call) Empty(status int) error { return c.NoContent(status) }

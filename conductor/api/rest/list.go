@@ -2,6 +2,7 @@ package rest
 
 import (
 	"cmp"
+	"iter"
 	"net/http"
 	"net/url"
 	"slices"
@@ -118,47 +119,128 @@ func Or(s, absent string) string {
 // queryEscape leaves the comma alone: fields=a,b is how Ironic prints it.
 func queryEscape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "%2C", ",") }
 
-// AppendList answers a page: {"name": [...], "next": ...}. items holds one more
-// than the page when there is another page.
-func AppendList[T any](dst []byte, c *Call, p Page, name string, items []T, id func(*T) string,
-	show func([]byte, *T) []byte) []byte {
-	more := len(items) > p.Limit
-	items = items[:min(len(items), p.Limit)]
-	dst = append(append(append(dst, `{"`...), name...), `":[`...)
-	for i := range items {
-		if i > 0 {
-			dst = append(dst, ',')
+// Items are the records of a list in their order, read as they are needed.
+type Items[T any] = iter.Seq2[*T, error]
+
+// Each are items that are in memory.
+func Each[T any](items []T) Items[T] {
+	return func(yield func(*T, error) bool) {
+		for i := range items {
+			if !yield(&items[i], nil) {
+				return
+			}
 		}
-		dst = show(dst, &items[i])
 	}
-	dst = append(dst, ']')
-	if more {
-		dst = AppendString(append(dst, `,"next":`...), c.next(p, id(&items[len(items)-1])))
-	}
-	return append(dst, '}')
 }
 
-// Cut makes a page, and the mark that there is another, of all that match: for what is not
-// so much that the store had to. items come in the order of creation; missing words that
-// there is no item of the marker's UUID.
-func Cut[T any](t *Table[T], minor int, items []T, p Page, id func(*T) string,
-	missing func(string) error) ([]T, error) {
-	if p.SortKey != "" {
-		show := t.fields[t.ByName[p.SortKey]].Show
-		key := func(of *T) string { return string(show(nil, &View[T]{Of: of, Minor: minor})) }
-		slices.SortStableFunc(items, func(x, y T) int { return compareShown(key(&x), key(&y)) })
+// AnswerList answers a page: {"name": [...], "next": ...}. It ends after p.Limit items, and before the item with which it
+// would have more than MaxPage bytes; it has at least one.
+func AnswerList[T any](s *Server, c *Call, p Page, name string, items Items[T], id func(*T) string,
+	show func([]byte, *T) []byte) error {
+	return s.buffer(c, http.StatusOK, func(dst []byte) ([]byte, error) {
+		dst = append(append(append(dst, `{"`...), name...), `":[`...)
+		n, last, next := 0, "", ""
+		for item, err := range items {
+			if err != nil {
+				return dst, err
+			}
+			before := len(dst)
+			if n < p.Limit {
+				if n > 0 {
+					dst = append(dst, ',')
+				}
+				dst = show(dst, item)
+			}
+			if n == p.Limit || n > 0 && len(dst) > MaxPage {
+				dst, next = dst[:before], c.next(p, last)
+				break
+			}
+			n, last = n+1, id(item)
+		}
+		dst = append(dst, ']')
+		if next != "" {
+			dst = AppendString(append(dst, `,"next":`...), next)
+		}
+		return append(dst, '}'), nil
+	})
+}
+
+// Source is where the records of a list are read.
+type Source[T any] struct {
+	// Each calls f for the records in the order of creation, behind the one of a UUID unless that is "", until f returns
+	// false.
+	Each func(after string, f func(*T) bool) error
+	// Find is one of them, nil when it is gone.
+	Find    func(uuid string) (*T, error)
+	ID      func(*T) string
+	Missing func(uuid string) error // the fault for a marker that is none of them
+}
+
+// maxSortKey bounds the part of a value that a list is sorted by.
+const maxSortKey = 512
+
+// Items are the records behind the marker of a page, in its order. For another order than that of creation it reads all
+// of them, keeps what they are sorted by, and reads those of the page again.
+func (t *Table[T]) Items(minor int, p Page, s Source[T]) Items[T] {
+	return func(yield func(*T, error) bool) {
+		if p.SortKey == "" && !p.Desc {
+			more := true
+			err := s.Each(p.Marker, func(of *T) bool {
+				more = yield(of, nil)
+				return more
+			})
+			if err != nil && more {
+				yield(nil, err)
+			}
+			return
+		}
+		uuids, err := t.sorted(minor, p, s)
+		for _, uuid := range uuids {
+			of, failed := s.Find(uuid)
+			if of == nil && failed == nil {
+				continue
+			}
+			if !yield(of, failed) {
+				return
+			}
+		}
+		if err != nil {
+			yield(nil, err)
+		}
 	}
+}
+
+// sorted is the UUIDs of the records behind the marker.
+func (t *Table[T]) sorted(minor int, p Page, s Source[T]) (uuids []string, err error) {
+	type place struct{ key, uuid string }
+	var all []place
+	err = s.Each("", func(of *T) bool {
+		at := place{uuid: s.ID(of)}
+		if p.SortKey != "" {
+			shown := t.fields[t.ByName[p.SortKey]].Show(nil, &View[T]{Of: of, Minor: minor})
+			at.key = string(shown[:min(len(shown), maxSortKey)])
+		}
+		all = append(all, at)
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(all, func(x, y place) int { return compareShown(x.key, y.key) })
 	if p.Desc {
-		slices.Reverse(items)
+		slices.Reverse(all)
 	}
 	if p.Marker != "" {
-		i := slices.IndexFunc(items, func(x T) bool { return id(&x) == p.Marker })
+		i := slices.IndexFunc(all, func(x place) bool { return x.uuid == p.Marker })
 		if i < 0 {
-			return nil, missing(p.Marker)
+			return nil, s.Missing(p.Marker)
 		}
-		items = items[i+1:]
+		all = all[i+1:]
 	}
-	return items[:min(len(items), p.Limit+1)], nil
+	for _, at := range all[:min(len(all), p.Limit+1)] {
+		uuids = append(uuids, at.uuid)
+	}
+	return uuids, nil
 }
 
 // compareShown orders two values as they are shown: numbers by their size.

@@ -150,7 +150,7 @@ func answers(h echo.HandlerFunc) echo.HandlerFunc {
 // adapt makes a handler of a row: it asks who it is, negotiates the microversion,
 // which paths outside /v1 do not have, and turns away who may not.
 func (s *Server) adapt(r Route) echo.HandlerFunc {
-	rule := s.Rules.Of(r.Method, r.Path, "")
+	rule, pages := s.Rules.Of(r.Method, r.Path, ""), r.Wire.pages()
 	handle := func(c *Call) error {
 		if err := c.checkURL(); err != nil {
 			return err
@@ -161,11 +161,17 @@ func (s *Server) adapt(r Route) echo.HandlerFunc {
 		if err := c.readForce(r); err != nil {
 			return err
 		}
+		if pages {
+			if err := c.Reserve(PageRoom); err != nil {
+				return err
+			}
+		}
 		return r.Handle(c)
 	}
 	versioned := len(r.Path) >= 3 && r.Path[:3] == nodeapi.Root
 	return func(ec echo.Context) error {
-		c := &Call{Context: ec, Minor: nodeapi.MaxMinor, Rule: rule, public: s.public}
+		c := &Call{Context: ec, Minor: nodeapi.MaxMinor, Rule: rule, public: s.public, room: s.Room(ec.Request())}
+		defer c.room.End()
 		if err := s.identify(c); err != nil {
 			return err
 		}
@@ -241,15 +247,17 @@ func (s *Server) authorize(c *Call, known func(*Call) error) error {
 
 // Buffer lends a buffer to f and answers with what f made of it.
 func (s *Server) Buffer(c *Call, status int, f func(dst []byte) []byte) error {
+	return s.buffer(c, status, func(dst []byte) ([]byte, error) { return f(dst), nil })
+}
+
+// buffer is Buffer for what may fail.
+func (s *Server) buffer(c *Call, status int, f func(dst []byte) ([]byte, error)) (err error) {
 	b, _ := s.buffers.Get().(*[]byte)
-	*b = f((*b)[:0])
+	if *b, err = f((*b)[:0]); err != nil {
+		return err
+	}
 	if cap(*b) <= 4<<20 { // do not keep what one huge list needed
 		defer s.buffers.Put(b)
 	}
-	end, err := s.answers.hold(c.Request(), int64(len(*b)))
-	if err != nil {
-		return err
-	}
-	defer end()
 	return c.RawJSON(status, *b)
 }

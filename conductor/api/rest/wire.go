@@ -30,6 +30,12 @@ type Argument struct {
 	Since int
 }
 
+// pages reports whether the route gives a list by pages: see PageForm.
+func (w Wire) pages() bool {
+	properties, _ := w.Gives["properties"].(Schema)
+	return properties["next"] != nil
+}
+
 // ArgumentsOf is the names of filters.
 func ArgumentsOf[Q any](filters []Filter[Q]) []Argument {
 	var all []Argument

@@ -18,9 +18,12 @@ type Store interface {
 	// may share maps with other readers: Clone to change; with a *node.UnreadableError those that can be decoded
 	Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
 	NodeUUIDs(ctx context.Context, q node.Query) ([]string, error) // of those that Nodes lists
+	NodeSizes(ctx context.Context, q node.Query) ([]node.Sized, error)
 	Shards(ctx context.Context) ([]node.Shard, error)
 	Port(ctx context.Context, uuid string) (node.Port, error)
 	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
+	// the same, a few in memory at a time, until f returns false
+	EachPort(ctx context.Context, q node.PortQuery, f func(*node.Port) bool) error
 	EraseReports(ctx context.Context, q node.EraseReportQuery) ([]node.EraseReport, error)
 	Inspected(ctx context.Context, nodeUUID string) (node.Inspected, error)
 	HardwareReport(ctx context.Context, nodeUUID string) (node.HardwareReport, error)

@@ -67,6 +67,42 @@ func (e *Core) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
 	return nodes, err
 }
 
+// nodeBatch bounds the bytes of nodes that WalkNodes has in memory at a time, but for a single one.
+const nodeBatch = 1 << 20
+
+// WalkNodes calls f for the nodes that Nodes returns, a few in memory at a time, until f returns false. A node that is
+// deleted meanwhile is left out.
+func (e *Core) WalkNodes(ctx context.Context, q node.Query, f func(*node.Node) bool) error {
+	all, err := e.Store.NodeSizes(ctx, q)
+	if errors.Is(err, node.ErrNotFound) {
+		return node.Refuse(node.NotFound, "Node %s could not be found.", q.Marker)
+	}
+	if err != nil {
+		return err
+	}
+	for len(all) > 0 {
+		place, bytes := map[string]int{}, 0
+		for i, n := range all {
+			if bytes += n.Bytes; i > 0 && bytes > nodeBatch {
+				break
+			}
+			place[n.UUID] = i
+		}
+		all = all[len(place):]
+		nodes, err := e.Store.Nodes(ctx, node.Query{UUIDs: slices.Collect(maps.Keys(place))})
+		if err != nil {
+			return err
+		}
+		slices.SortFunc(nodes, func(a, b node.Node) int { return place[a.UUID] - place[b.UUID] })
+		for i := range nodes {
+			if !f(&nodes[i]) {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
 // NodeUUIDs lists the UUIDs of those that match, in order, for much less than Nodes costs.
 func (e *Core) NodeUUIDs(ctx context.Context, q node.Query) ([]string, error) {
 	return e.Store.NodeUUIDs(ctx, q)

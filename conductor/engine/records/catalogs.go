@@ -29,6 +29,8 @@ type Catalog[T any] interface {
 	// List returns records in the order of creation: all for column "", else
 	// those whose key in this column is among values.
 	List(ctx context.Context, column string, values ...string) ([]T, error)
+	// Each calls f for those records, a few in memory at a time, until f returns false.
+	Each(ctx context.Context, q node.RecordQuery, f func(*T) bool) error
 	Find(ctx context.Context, ref string) (T, error)
 	// Create stores a new record. UUID, revision and times are filled in.
 	Create(ctx context.Context, v T) (T, error)

@@ -74,6 +74,15 @@ func (e *Records) Port(ctx context.Context, ref string) (node.Port, error) {
 	return p, err
 }
 
+// EachPort calls f for the ports that match, in order of creation, a few in memory at a time, until f returns false.
+func (e *Records) EachPort(ctx context.Context, q node.PortQuery, f func(*node.Port) bool) error {
+	err := e.Store.EachPort(ctx, q, f)
+	if errors.Is(err, node.ErrNotFound) {
+		return node.Refuse(node.NotFound, "Port %s could not be found.", q.Marker)
+	}
+	return err
+}
+
 // Ports returns those that match, in order of creation.
 func (e *Records) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error) {
 	ports, err := e.Store.Ports(ctx, q)

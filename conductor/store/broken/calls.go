@@ -22,6 +22,11 @@ func (s *Store) NodeUUIDs(ctx context.Context, q node.Query) ([]string, error) {
 	return answer(s, "NodeUUIDs", func() ([]string, error) { return s.inner.NodeUUIDs(ctx, q) })
 }
 
+// NodeSizes lists nodes by their UUIDs, or fails.
+func (s *Store) NodeSizes(ctx context.Context, q node.Query) ([]node.Sized, error) {
+	return answer(s, "NodeSizes", func() ([]node.Sized, error) { return s.inner.NodeSizes(ctx, q) })
+}
+
 // Shards counts nodes, or fails.
 func (s *Store) Shards(ctx context.Context) ([]node.Shard, error) {
 	return answer(s, "Shards", func() ([]node.Shard, error) { return s.inner.Shards(ctx) })
@@ -35,6 +40,11 @@ func (s *Store) Port(ctx context.Context, uuid string) (node.Port, error) {
 // Ports lists ports, or fails.
 func (s *Store) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error) {
 	return answer(s, "Ports", func() ([]node.Port, error) { return s.inner.Ports(ctx, q) })
+}
+
+// EachPort lists ports, or fails.
+func (s *Store) EachPort(ctx context.Context, q node.PortQuery, f func(*node.Port) bool) error {
+	return nothing(s, "Ports", func() error { return s.inner.EachPort(ctx, q, f) })
 }
 
 // EraseReports lists erase reports, or fails.

@@ -35,6 +35,11 @@ func (c catalog[T]) List(ctx context.Context, column string, values ...string) (
 	return answer(c.s, c.name+".List", func() ([]T, error) { return c.inner.List(ctx, column, values...) })
 }
 
+// Each lists records, or fails.
+func (c catalog[T]) Each(ctx context.Context, q node.RecordQuery, f func(*T) bool) error {
+	return nothing(c.s, c.name+".List", func() error { return c.inner.Each(ctx, q, f) })
+}
+
 // Find finds a record, or fails.
 func (c catalog[T]) Find(ctx context.Context, ref string) (T, error) {
 	return answer(c.s, c.name+".Find", func() (T, error) { return c.inner.Find(ctx, ref) })

@@ -65,14 +65,37 @@ func (c *catalog[T, P]) key(v *T, column string) string {
 
 // List copies those that are wanted, in the order of creation.
 func (c *catalog[T, P]) List(ctx context.Context, column string, values ...string) ([]T, error) {
+	return c.listed(ctx, node.RecordQuery{Column: column, Values: values})
+}
+
+// Each calls f for copies of those that are wanted, until it returns false.
+func (c *catalog[T, P]) Each(ctx context.Context, q node.RecordQuery, f func(*T) bool) error {
+	all, err := c.listed(ctx, q)
+	for i := range all {
+		if !f(&all[i]) {
+			break
+		}
+	}
+	return err
+}
+
+func (c *catalog[T, P]) listed(ctx context.Context, q node.RecordQuery) ([]T, error) {
 	if err := c.s.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer c.s.mu.Unlock()
+	after := int64(0)
+	if q.After != "" {
+		r := c.rows[q.After]
+		if r == nil {
+			return nil, c.missing(q.After)
+		}
+		after = r.id
+	}
 	var rows []*row[T]
 	for _, r := range c.rows {
-		value := c.key(&r.v, column)
-		if column == "" || value != "" && slices.Contains(values, value) {
+		value := c.key(&r.v, q.Column)
+		if r.id > after && (q.Column == "" || value != "" && slices.Contains(q.Values, value)) {
 			rows = append(rows, r)
 		}
 	}

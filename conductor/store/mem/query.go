@@ -3,6 +3,7 @@ package mem
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -51,6 +52,16 @@ func (s *Store) NodeUUIDs(ctx context.Context, q node.Query) (uuids []string, er
 		uuids = append(uuids, nodes[i].UUID)
 	}
 	return uuids, err
+}
+
+// NodeSizes lists nodes by their UUIDs, with the bytes that a database would have of each.
+func (s *Store) NodeSizes(ctx context.Context, q node.Query) (all []node.Sized, err error) {
+	nodes, err := s.Nodes(ctx, q)
+	for i := range nodes {
+		doc, _ := json.Marshal(nodes[i]) // which every store keeps as JSON
+		all = append(all, node.Sized{UUID: nodes[i].UUID, Bytes: len(doc)})
+	}
+	return all, err
 }
 
 // Shards counts the nodes of each shard, by name; those in none come first.

@@ -72,6 +72,18 @@ func (s *Store) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error
 	return cloneRows(rows, q.Limit), nil
 }
 
+// EachPort calls f for ports, until it returns false.
+func (s *Store) EachPort(ctx context.Context, q node.PortQuery, f func(*node.Port) bool) error {
+	q.Limit = 0
+	ports, err := s.Ports(ctx, q)
+	for i := range ports {
+		if !f(&ports[i]) {
+			break
+		}
+	}
+	return err
+}
+
 // wanted reports whether every filter that is set lets p through.
 func (s *Store) wanted(q *node.PortQuery, p *node.Port) bool {
 	for _, f := range [][2]string{{q.NodeUUID, p.NodeUUID}, {q.Address, p.Address}, {q.PortgroupUUID, p.PortgroupUUID}} {
