@@ -77,6 +77,8 @@ type Options struct {
 	PublicURL string
 	// Now is the clock of leases; time.Now when nil.
 	Now func() time.Time
+	// PageBytes ends a page of a list: see rest.Options.
+	PageBytes int
 	// CacheBytes bounds the rendered answers that are kept; 8 MiB when 0.
 	CacheBytes int
 }
@@ -128,7 +130,7 @@ func New(o Options) *API {
 	at.Server = rest.NewServer(rest.Options{
 		Audit: record, Log: o.Log, Auth: o.Auth, Rules: rules, Fault: faultOf, Known: at.known, Rewrite: a.rewrite,
 		Stranger: stranger, Streams: streams, Answered: o.Answered, Follow: o.Follow,
-		PublicURL: o.PublicURL,
+		PublicURL: o.PublicURL, PageBytes: o.PageBytes,
 		Identified: func(ctx context.Context, caller *auth.Caller) context.Context {
 			return engine.WithUser(ctx, caller.User, caller.Project)
 		},

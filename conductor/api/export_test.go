@@ -57,3 +57,29 @@ func (a *API) Endless() (paths []string) {
 	}
 	return paths
 }
+
+// Lists is the paths of all lists that are answered by pages.
+func (a *API) Lists() (paths []string) {
+	for _, r := range a.routes() {
+		if properties, _ := r.Wire.Gives["properties"].(rest.Schema); r.Method == http.MethodGet && properties["next"] != nil {
+			paths = append(paths, r.Path)
+		}
+	}
+	return paths
+}
+
+// FreeFields is the fields of any form that a POST takes, by its row.
+func (a *API) FreeFields() map[string][]string {
+	free := map[string][]string{}
+	for _, r := range a.routes() {
+		properties, _ := r.Wire.Takes["properties"].(rest.Schema)
+		for name, of := range properties {
+			form, _ := of.(rest.Schema)
+			types, _ := form["type"].([]string)
+			if r.Method == http.MethodPost && slices.Contains(types, "object") && form["properties"] == nil {
+				free[r.Method+" "+r.Path] = append(free[r.Method+" "+r.Path], name)
+			}
+		}
+	}
+	return free
+}

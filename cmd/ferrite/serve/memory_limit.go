@@ -16,13 +16,13 @@ import (
 // limitMemory tells Go's runtime how much memory the conductor's cgroup leaves it: without, garbage may pass the limit
 // and the kernel ends the process. A tenth stays for what is not Go's heap. GOMEMLIMIT in the environment wins.
 func limitMemory(log *slog.Logger) {
-	if text := os.Getenv("GOMEMLIMIT"); text != "" {
-		log.Info("the memory limit is that of the environment", "GOMEMLIMIT", text)
+	if os.Getenv("GOMEMLIMIT") != "" {
+		log.Info("the memory limit is that of GOMEMLIMIT in the environment", "bytes", debug.SetMemoryLimit(-1))
 		return
 	}
 	if limit, from := cgroupLimit(os.DirFS("/")); limit < math.MaxInt64 {
 		debug.SetMemoryLimit(limit / 10 * 9)
-		log.Info("the memory limit is nine tenths of the cgroup's", "bytes", limit/10*9, "from", from)
+		log.Info("the memory limit is nine tenths of that of the cgroup", "bytes", limit/10*9, "file", from)
 	}
 }
 

@@ -134,7 +134,7 @@ func Each[T any](items []T) Items[T] {
 }
 
 // AnswerList answers a page: {"name": [...], "next": ...}. It ends after p.Limit items, and before the item with which it
-// would have more than MaxPage bytes; it has at least one.
+// would have more than Options.PageBytes; it has at least one.
 func AnswerList[T any](s *Server, c *Call, p Page, name string, items Items[T], id func(*T) string,
 	show func([]byte, *T) []byte) error {
 	return s.buffer(c, http.StatusOK, func(dst []byte) ([]byte, error) {
@@ -151,7 +151,7 @@ func AnswerList[T any](s *Server, c *Call, p Page, name string, items Items[T], 
 				}
 				dst = show(dst, item)
 			}
-			if n == p.Limit || n > 0 && len(dst) > MaxPage {
+			if n == p.Limit || n > 0 && len(dst) > s.o.PageBytes {
 				dst, next = dst[:before], c.next(p, last)
 				break
 			}
