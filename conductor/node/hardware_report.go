@@ -78,15 +78,21 @@ func SettingValue(value any) *string {
 // maxComponents bounds the components that are kept of a machine.
 const maxComponents = 1024
 
+// maxComponentText is the length of Ironic's columns for the texts of a component.
+const maxComponentText = 255
+
 // Update is t with a BMC's newest report: settings that are gone go, components stay, since
 // many BMCs show network cards only while the machine is on (Ironic has it so too). changed
 // is false when nothing is new.
 func (t HardwareReport) Update(now HardwareReport, at time.Time) (updated HardwareReport, changed bool) {
 	updated = HardwareReport{BIOS: slices.Clone(t.BIOS), Firmware: slices.Clone(t.Firmware), AgentSteps: t.AgentSteps}
 	if now.BIOS != nil {
-		updated.BIOS, changed = updateBIOS(t.BIOS, now.BIOS, at)
+		updated.BIOS, changed = updateBIOS(t.BIOS, bounded(now.BIOS), at)
 	}
 	for _, c := range now.Firmware {
+		for _, text := range []*string{&c.Component, &c.CurrentVersion, &c.Vendor, &c.Model, &c.SerialNumber} {
+			*text = strings.ToValidUTF8((*text)[:min(len(*text), maxComponentText)], "")
+		}
 		i := slices.IndexFunc(updated.Firmware, func(old FirmwareComponent) bool { return old.Component == c.Component })
 		if i < 0 && len(updated.Firmware) >= maxComponents {
 			continue // a BMC may name a new one each time
@@ -99,6 +105,22 @@ func (t HardwareReport) Update(now HardwareReport, at time.Time) (updated Hardwa
 		changed = updated.Firmware[i].update(c, at) || changed
 	}
 	return updated, changed
+}
+
+// maxRows bounds the rows of one kind that are kept of a machine, in bytes: the lists of the API have no pages. Nine
+// hundred settings with what the registry says of each, the most seen, have a fifth of it.
+const maxRows = 2 << 20
+
+// bounded is the first rows of a BMC that says too much.
+func bounded[T any](rows []T) []T {
+	size := 0
+	for i := range rows {
+		raw, _ := json.Marshal(rows[i]) // texts and numbers
+		if size += len(raw); size > maxRows {
+			return rows[:i]
+		}
+	}
+	return rows
 }
 
 // updateBIOS gives each setting the times of its row, in order of the names.

@@ -2,6 +2,8 @@ package node
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,5 +74,22 @@ func TestHardwareReportUpdate(t *testing.T) {
 		if diff := cmp.Diff(c.want, got); diff != "" || changed != c.changed {
 			t.Errorf("%s: changed %v, want %v; -want +got:\n%s", c.name, changed, c.changed, diff)
 		}
+	}
+}
+
+// TestReportIsBounded: a BMC may report values of any length, and the lists of the API have no pages.
+func TestReportIsBounded(t *testing.T) {
+	long := strings.Repeat("x", 600<<10)
+	now := HardwareReport{}
+	for i := range 5 {
+		now.BIOS = append(now.BIOS, BIOSSetting{Name: strconv.Itoa(i), Value: &long})
+		now.Firmware = append(now.Firmware, FirmwareComponent{Component: strconv.Itoa(i), CurrentVersion: long})
+	}
+	kept, _ := HardwareReport{}.Update(now, time.Unix(1, 0))
+	if len(kept.BIOS) != 3 || len(kept.Firmware) != 5 || len(kept.Firmware[4].CurrentVersion) != maxComponentText {
+		t.Errorf("%d settings and %d components of 600 KiB each are kept", len(kept.BIOS), len(kept.Firmware))
+	}
+	if _, changed := kept.Update(now, time.Unix(2, 0)); changed {
+		t.Error("the same report is a change")
 	}
 }

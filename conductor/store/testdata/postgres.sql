@@ -14,7 +14,7 @@ PREPARE consoles AS
 SELECT id, revision, uuid, doc, sealed FROM nodes WHERE driver = $1 AND console_enabled AND conductor_group <> '' AND conductor_group = $2 AND parent_node = '' ORDER BY id ASC, id ASC;
 
 PREPARE ports AS
-SELECT doc FROM ports WHERE node_uuid = $1 AND strpos(description_lower, $2) > 0 AND node_uuid IN (SELECT uuid FROM nodes WHERE $3 IN (owner, lessee)) AND node_uuid IN (SELECT uuid FROM nodes WHERE shard IN (SELECT unnest($4::text[]))) AND id > (SELECT id FROM ports WHERE uuid = $5) ORDER BY id LIMIT $6;
+SELECT id, uuid, doc, NULL FROM ports WHERE node_uuid = $1 AND strpos(description_lower, $2) > 0 AND node_uuid IN (SELECT uuid FROM nodes WHERE $3 IN (owner, lessee)) AND node_uuid IN (SELECT uuid FROM nodes WHERE shard IN (SELECT unnest($4::text[])));
 
 PREPARE documents AS
 SELECT r.revision, o.kind, o.namespace, o.name, o.uid, o.revision, o.owners, o.doc
