@@ -52,6 +52,8 @@ type Options struct {
 	Images Images
 	// Audit keeps record of requests; nil for none.
 	Audit Audit
+	// Limits bound what a project may store; nil for no limit.
+	Limits *ProjectLimits
 	// Events lets callers follow changes; nil when none are kept.
 	Events Events
 	// Metrics answers scrapes of Prometheus; nil when they are not served here.
@@ -128,9 +130,9 @@ func New(o Options) *API {
 		record = auditing
 	}
 	at.Server = rest.NewServer(rest.Options{
-		Audit: record, Log: o.Log, Auth: o.Auth, Rules: rules, Fault: faultOf, Known: at.known, Rewrite: a.rewrite,
-		Stranger: stranger, Streams: streams, Answered: o.Answered, Follow: o.Follow,
-		PublicURL: o.PublicURL, PageBytes: o.PageBytes,
+		Audit: record, Log: o.Log, Auth: o.Auth, Rules: rules, Fault: faultOf, Known: at.known,
+		Admit: o.Limits.admit, Rewrite: a.rewrite, Stranger: stranger, Streams: streams, Answered: o.Answered,
+		Follow: o.Follow, PublicURL: o.PublicURL, PageBytes: o.PageBytes,
 		Identified: func(ctx context.Context, caller *auth.Caller) context.Context {
 			return engine.WithUser(ctx, caller.User, caller.Project)
 		},

@@ -24,6 +24,10 @@ type Audit interface {
 	Record(e nodeapi.AuditEntry) error
 	// Refused counts a refused request; the first of its kind in a minute has its entry at once.
 	Refused(of node.RefusedRequest, e nodeapi.AuditEntry, lost func(nodeapi.AuditEntry, error)) error
+	// Prune deletes the entries before a time; see audit.Recorder.
+	Prune(ctx context.Context, before time.Time, who string) (nodeapi.AuditPruned, error)
+	// Pruned are the ends of what was deleted.
+	Pruned(ctx context.Context) ([]nodeapi.AuditLink, error)
 	// Close writes the entries of requests that were only counted.
 	Close(lost func(nodeapi.AuditEntry, error))
 	Entries(ctx context.Context, nodeUUID string, after int64, limit int) ([]node.AuditEntry, error)
@@ -128,12 +132,69 @@ func (h *auditResource) routes() []rest.Route {
 				"chooses those of a node", Handle: h.list,
 			Wire: rest.Wire{Status: http.StatusOK, Query: rest.ArgumentsNamed([]string{"after", "node"}),
 				Gives: rest.FormOf(nodeapi.AuditLine{}), Media: nodeapi.MediaLines}},
+		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/audit/pruned",
+			Doc:    "the last entry of each conductor that was deleted from the audit: its chain goes on after it",
+			Handle: h.pruned, Wire: rest.Returns(rest.FormOf(nodeapi.AuditPruned{}))},
+		{Method: http.MethodPost, Path: nodeapi.FerriteRoot + "/audit/pruned",
+			Doc: "delete the entries before a time, which is 30 days ago or more; the newest one of each conductor before it " +
+				"stays, and an entry says what was deleted",
+			Handle: h.prune, Wire: rest.Wire{Status: http.StatusOK,
+				Takes: rest.FormOf(struct {
+					Before string `json:"before"`
+				}{}), Gives: rest.FormOf(nodeapi.AuditPruned{})}},
 	}
 }
 
+func (h *auditResource) pruned(c *rest.Call) error {
+	if h.audit == nil {
+		return noAudit()
+	}
+	ends, err := h.audit.Pruned(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	return c.Marshal(http.StatusOK, nodeapi.AuditPruned{Pruned: ends})
+}
+
+func (h *auditResource) prune(c *rest.Call) error {
+	if h.audit == nil {
+		return noAudit()
+	}
+	body, err := c.Object("time")
+	if err != nil {
+		return err
+	}
+	if err := rest.Unexpected(rest.SortedKeys(body), []string{"before"}); err != nil {
+		return err
+	}
+	text, err := rest.Args(body).Need("before")
+	if err != nil {
+		return err
+	}
+	before, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return rest.BadRequest("before is %.40q: expected a time as 2026-01-31T00:00:00Z", text)
+	}
+	if latest := time.Now().Add(-nodeapi.AuditLeastKept); before.After(latest) {
+		return rest.BadRequest("before is %s: entries are kept for 30 days at least; expected a time before %s",
+			before.UTC().Format(time.RFC3339), latest.UTC().Format(time.RFC3339))
+	}
+	who := ""
+	if c.Caller != nil {
+		who = c.Caller.User
+	}
+	done, err := h.audit.Prune(c.Request().Context(), before, who)
+	if err != nil {
+		return err
+	}
+	return c.Marshal(http.StatusOK, done)
+}
+
+func noAudit() error { return nodeapi.NewFault(http.StatusNotFound, "This conductor keeps no audit.") }
+
 func (h *auditResource) list(c *rest.Call) error {
 	if h.audit == nil {
-		return nodeapi.NewFault(http.StatusNotFound, "This conductor keeps no audit.")
+		return noAudit()
 	}
 	after := int64(0)
 	for key, values := range c.QueryParams() {

@@ -1,7 +1,7 @@
 // Package audit writes down who asked the conductor for what: one chain of hashes for each process of a conductor, so
 // that no lock is shared, and an entry that is changed or missing is found.
 //
-// It must not decide anything, and nothing is ever taken away from it.
+// It must not decide anything. Only what is old is taken away from it, and then an entry of its own says so.
 package audit
 
 import (
@@ -24,6 +24,10 @@ type Store interface {
 	AppendAudit(ctx context.Context, entries []node.AuditEntry) error
 	Audit(ctx context.Context, nodeUUID string, after int64, limit int) ([]node.AuditEntry, error)
 	LastAudit(ctx context.Context, writer string) (node.AuditEntry, bool, error)
+	AuditSize(ctx context.Context) (entries, bytes int64, err error)
+	AuditCuts(ctx context.Context, before time.Time) ([]node.AuditCut, error)
+	CutAudit(ctx context.Context, chain string, number int64, cuts []node.AuditCut) error
+	PruneAudit(ctx context.Context) (int, error)
 }
 
 // maxBatch bounds the entries that are written together.
@@ -46,15 +50,17 @@ type Recorder struct {
 	hash    string
 	link    *nodeapi.AuditLink // for the first entry
 
-	folds folds
+	folds   folds
+	pruning sync.Mutex
 }
 
 // pending is an entry that is not written yet.
 type pending struct {
-	entry nodeapi.AuditEntry
-	node  string
-	done  chan struct{}
-	err   error
+	entry  nodeapi.AuditEntry
+	node   string
+	number int64 // in the chain, once it is written
+	done   chan struct{}
+	err    error
 }
 
 // Open begins a chain, which goes on after the last one of this conductor.
@@ -76,11 +82,14 @@ func Open(ctx context.Context, s Store, conductor string, now func() time.Time) 
 
 // Record writes an entry, and returns when it is safe. Entries of requests at one time are written together.
 func (r *Recorder) Record(e nodeapi.AuditEntry) error {
-	e.Conductor = r.conductor
-	if e.At == "" {
-		e.At = r.stamp()
+	return r.record(&pending{entry: e, node: e.Node, done: make(chan struct{})})
+}
+
+func (r *Recorder) record(p *pending) error {
+	p.entry.Conductor = r.conductor
+	if p.entry.At == "" {
+		p.entry.At = r.stamp()
 	}
-	p := &pending{entry: e, node: e.Node, done: make(chan struct{})}
 	r.mu.Lock()
 	r.waiting = append(r.waiting, p)
 	write := !r.writing
@@ -150,6 +159,7 @@ func (r *Recorder) chained(batch []*pending) (entries []node.AuditEntry, err err
 			return nil, err
 		}
 		number++
+		p.number = number
 		hash = nodeapi.AuditHash(hash, r.chain, number, doc)
 		entries = append(entries, node.AuditEntry{At: r.now(), Writer: r.conductor, Chain: r.chain, Number: number,
 			Hash: hash,

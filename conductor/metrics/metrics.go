@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"time"
@@ -17,6 +18,8 @@ import (
 type Config struct {
 	// Pending is how many effects wait for their turn.
 	Pending func() int
+	// Audit is how many entries the audit has, and how many bytes these are.
+	Audit func(ctx context.Context) (entries, bytes int64, err error)
 	// Ready is why the database cannot be used, nil when it can.
 	Ready func() error
 	// Streams counts the answers without an end.
@@ -83,6 +86,9 @@ func (m *Metrics) Watch(c Config) {
 	if c.Pending != nil {
 		m.gauge("ferrite_effects_pending", "Effects that wait for their turn.",
 			func() float64 { return float64(c.Pending()) })
+	}
+	if c.Audit != nil {
+		m.registerer.MustRegister(auditSize{c.Audit})
 	}
 	if c.Ready != nil {
 		registerReady(m.registerer, c.Ready)

@@ -89,7 +89,8 @@ func full() *Metrics {
 	m.Booted("dhcp", "DISCOVER", "")
 	m.Booted("tftp", hostile, "no such file")
 	m.Watch(Config{Pending: func() int { return 3 }, Ready: func() error { return nil },
-		Free: func() float64 { return .25 },
+		Free:  func() float64 { return .25 },
+		Audit: func(context.Context) (entries, bytes int64, err error) { return 7, 3500, nil },
 		Sensors: readings{
 			{Node: "u1", Name: hostile, Report: node.SensorReport{At: time.Unix(1700000000, 0), Sensors: []node.Sensor{
 				{Group: node.TemperatureSensor, Name: "CPU 1", ID: "7", Context: "CPU", Reading: reading(40)},
@@ -117,7 +118,7 @@ func TestScrape(t *testing.T) {
 		`ferrite_effects_total{effect="power.request",outcome="done"} 1`,
 		`ferrite_effect_retries_total{effect="power.request"} 1`,
 		`ferrite_effects_running 0`,
-		`ferrite_effects_pending 3`,
+		`ferrite_effects_pending 3`, `ferrite_audit_entries 7`, `ferrite_audit_bytes 3500`,
 		`ferrite_store_ready 1`,
 		`ferrite_data_free_ratio 0.25`,
 		`ferrite_api_bmc_failed_requests_total 2`,

@@ -36,6 +36,7 @@ func (a *Allocation) Keys() []Key {
 		named("allocation", a.Name),
 		{Column: "node_uuid", Value: a.NodeUUID, Taken: "Node " + a.NodeUUID + " has an allocation already."},
 		{Column: "state", Value: string(a.State)},
+		{Column: "owner", Value: a.Owner},
 	}
 }
 

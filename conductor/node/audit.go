@@ -24,3 +24,13 @@ type AuditEntry struct {
 	Doc    json.RawMessage
 	Done   bool // the request was not refused; not stored
 }
+
+// AuditCut is the newest entry of a conductor that was deleted, or is to be.
+type AuditCut struct {
+	Writer string
+	ID     int64 // of the entry
+	Chain  string
+	Number int64
+	Hash   string
+	Done   bool // entries up to it may be deleted
+}

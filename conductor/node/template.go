@@ -39,7 +39,9 @@ type Runbook struct {
 func (*Runbook) Kind() string { return "runbook" }
 
 // Keys is the name.
-func (r *Runbook) Keys() []Key { return []Key{named("runbook", r.Name)} }
+func (r *Runbook) Keys() []Key {
+	return []Key{named("runbook", r.Name), {Column: "owner", Value: r.Owner}}
+}
 
 // RunbookStep is a step and its place among the others.
 type RunbookStep struct {

@@ -28,14 +28,32 @@ func (s *Database) AppendAudit(ctx context.Context, entries []node.AuditEntry) e
 			if err != nil {
 				return err
 			}
+			if err := t.countAudit(e.Writer, 1, int64(len(e.Doc))); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
 }
 
+// countAudit counts entries of a conductor.
+func (t *tx) countAudit(writer string, entries, bytes int64) error {
+	_, err := t.exec("INSERT INTO audit_writers (writer, entries, bytes) VALUES (?1, ?2, ?3) ON CONFLICT (writer) "+
+		"DO UPDATE SET entries = audit_writers.entries + ?2, bytes = audit_writers.bytes + ?3", writer, entries, bytes)
+	return err
+}
+
+// AuditSize is how many entries the audit has, and how many bytes these are.
+func (s *Database) AuditSize(ctx context.Context) (entries, bytes int64, err error) {
+	err = s.read.row(ctx, []any{&entries, &bytes},
+		"SELECT CAST(coalesce(sum(entries), 0) AS BIGINT), CAST(coalesce(sum(bytes), 0) AS BIGINT) FROM audit_writers")
+	return entries, bytes, err
+}
+
 // Audit lists at most limit entries after an id, in the order in which they were written; of a node, if one is named.
 func (s *Database) Audit(ctx context.Context, nodeUUID string, after int64, limit int) ([]node.AuditEntry, error) {
-	text, args := "SELECT "+auditColumns+" FROM audit WHERE id > ?", []any{after}
+	text, args := "SELECT "+auditColumns+" FROM audit WHERE id > ? AND NOT EXISTS (SELECT 1 FROM audit_writers w "+
+		"WHERE w.writer = audit.writer AND audit.id <= w.cut)", []any{after}
 	if nodeUUID != "" {
 		text, args = text+" AND node_uuid = ?", append(args, nodeUUID)
 	}

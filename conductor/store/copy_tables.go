@@ -41,6 +41,7 @@ var copiedTables = []copiedTable{
 	{"erase_reports", "id", true},
 	{"images", "id", true},
 	{"audit", "id", true},
+	{"audit_writers", "writer", false}, // after the entries that name its cuts
 	{"objects", "kind, namespace, name", false},
 	{"objects_revision", "revision", false},
 	{"holds", "id", false},

@@ -1,9 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -32,6 +35,20 @@ func TestCopiedTables(t *testing.T) {
 			t.Errorf("%s: %v", table.name, err)
 		}
 	}
+	page, err := os.ReadFile("../../docs/design/bounds.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := os.ReadFile("../../docs/data-folder.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, _, _ = bytes.Cut(folder, []byte("\n## ")) // its list is before the first section
+	for _, row := range regexp.MustCompile("(?m)^\\| `[a-z.-]+[/`]").FindAll(folder, -1) {
+		if !bytes.Contains(page, row) {
+			t.Errorf("docs/design/bounds.md has no bound of %s, which docs/data-folder.md names", row)
+		}
+	}
 	for query, side := range map[string]*copySide{
 		"SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'": c.from,
 		"SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()":        c.to,
@@ -42,6 +59,9 @@ func TestCopiedTables(t *testing.T) {
 			copied := slices.ContainsFunc(copiedTables, func(t copiedTable) bool { return t.name == name })
 			if !copied && !slices.Contains(notCopied, name) {
 				t.Errorf("the table %s is not copied", name)
+			}
+			if !bytes.Contains(page, []byte("| `"+name+"` |")) {
+				t.Errorf("docs/design/bounds.md has no bound of the table %s", name)
 			}
 			return err
 		})

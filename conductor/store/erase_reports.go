@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
@@ -84,4 +85,20 @@ func selectEraseReports(d dialect, q *node.EraseReportQuery) *query {
 		sel.add(" LIMIT ?", q.Limit)
 	}
 	return sel
+}
+
+// OrphanReportsKept is the age at which the erase reports of nodes that are gone are deleted.
+const OrphanReportsKept = 5 * 365 * 24 * time.Hour
+
+// DropOldEraseReports deletes reports from before a time whose node is gone.
+func (s *Database) DropOldEraseReports(ctx context.Context, before time.Time) (dropped int64, err error) {
+	err = s.w.do(ctx, func(t *tx) error {
+		dropped, err = t.exec("DELETE FROM erase_reports WHERE "+t.text("created_at")+" < ? AND NOT EXISTS "+
+			"(SELECT 1 FROM nodes WHERE nodes.uuid = erase_reports.of_node)", before.UTC().Format(time.RFC3339))
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("delete old erase reports: %w", err)
+	}
+	return dropped, nil
 }

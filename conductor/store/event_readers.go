@@ -27,3 +27,11 @@ func (s *Database) SaveEventReader(ctx context.Context, name string, position in
 		return err
 	})
 }
+
+// KeepEventReaders forgets all readers of events but these.
+func (s *Database) KeepEventReaders(ctx context.Context, names []string) error {
+	return s.w.do(ctx, func(t *tx) error {
+		_, err := t.exec("DELETE FROM event_readers WHERE name NOT IN ("+t.among+")", t.list(names))
+		return err
+	})
+}

@@ -79,6 +79,10 @@ func (m *Members) open(ctx context.Context, config *pgx.ConnConfig, o PostgresOp
 	if before < known {
 		ended = "true" // nor a leader of an older build: it cannot take a group again
 	}
+	if _, err := m.db.ExecContext(ctx, "DELETE FROM members WHERE NOT drained AND greatest(seen, created) < "+
+		"clock_timestamp() - interval '30 days'"); err != nil {
+		return err
+	}
 	_, err = m.db.ExecContext(ctx, "UPDATE leader SET epoch = epoch + 1, until = '-infinity' WHERE "+ended)
 	return err
 }

@@ -80,12 +80,17 @@ func TestMigrateConsoles(t *testing.T) {
 		address func(t *testing.T) string
 		open    func(t *testing.T, address string) (*store.Database, error)
 	}{
-		"sqlite": {"22", "DROP TABLE images; ALTER TABLE effects DROP COLUMN accepted",
+		"sqlite": {"22", "DROP TABLE images; ALTER TABLE effects DROP COLUMN accepted; DROP TABLE audit_writers; " +
+			"DROP TRIGGER audit_keeps; CREATE TRIGGER audit_keeps BEFORE DELETE ON audit BEGIN SELECT 1; END; " +
+			"DROP INDEX allocations_owner; ALTER TABLE allocations DROP COLUMN owner; " +
+			"DROP INDEX runbooks_owner; ALTER TABLE runbooks DROP COLUMN owner",
 			func(t *testing.T) string { return t.TempDir() + "/ferrite.db" },
 			func(t *testing.T, file string) (*store.Database, error) {
 				return store.Open(t.Context(), file, store.Options{})
 			}},
-		"pgx": {"10", "DROP TABLE images; DROP FUNCTION leader_epoch CASCADE; ALTER TABLE effects DROP COLUMN accepted",
+		"pgx": {"10", "DROP TABLE images; DROP FUNCTION leader_epoch CASCADE; ALTER TABLE effects DROP COLUMN accepted; " +
+			"DROP TABLE audit_writers; DROP FUNCTION audit_keeps CASCADE; DROP FUNCTION audit_cut; " +
+			"ALTER TABLE allocations DROP COLUMN owner; ALTER TABLE runbooks DROP COLUMN owner",
 			func(t *testing.T) string { return postgrestest.URL(t) },
 			func(t *testing.T, url string) (*store.Database, error) {
 				return store.OpenPostgres(t.Context(), url, store.PostgresOptions{})

@@ -105,6 +105,8 @@ type Store interface {
 	EventReader(ctx context.Context, name string) (position int64, known bool, err error)
 	// SaveEventReader keeps the place of a reader of events.
 	SaveEventReader(ctx context.Context, name string, position int64) error
+	// KeepEventReaders forgets all readers of events but these.
+	KeepEventReaders(ctx context.Context, names []string) error
 
 	// AppendAudit adds entries to the audit, all or none; node.ErrConflict on a number that a chain has already.
 	AppendAudit(ctx context.Context, entries []node.AuditEntry) error
@@ -112,6 +114,15 @@ type Store interface {
 	Audit(ctx context.Context, nodeUUID string, after int64, limit int) ([]node.AuditEntry, error)
 	// LastAudit is the newest entry that a conductor has written; false for none.
 	LastAudit(ctx context.Context, writer string) (node.AuditEntry, bool, error)
+	// AuditSize is how many entries the audit has, and how many bytes these are.
+	AuditSize(ctx context.Context) (entries, bytes int64, err error)
+	// AuditCuts lists the cuts of the audit, and as not done those that would come with the deletion of what is older than
+	// before. The newest older entry of each conductor stays.
+	AuditCuts(ctx context.Context, before time.Time) ([]node.AuditCut, error)
+	// CutAudit allows entries up to the cuts to be deleted. The entry with this chain and number names their hashes.
+	CutAudit(ctx context.Context, chain string, number int64, cuts []node.AuditCut) error
+	// PruneAudit deletes some entries up to the cuts, and reports how many: 0 when there are no more.
+	PruneAudit(ctx context.Context) (int, error)
 
 	// Catalogs is what operators keep beside nodes.
 	Catalogs() node.Catalogs

@@ -26,6 +26,8 @@ type Store interface {
 	EventReader(ctx context.Context, name string) (int64, bool, error)
 	// SaveEventReader keeps the place of a reader.
 	SaveEventReader(ctx context.Context, name string, position int64) error
+	// KeepEventReaders forgets all other readers.
+	KeepEventReaders(ctx context.Context, names []string) error
 }
 
 // Config is what a Sender is made of.
@@ -80,8 +82,15 @@ func (s *Sender) Needed(newest int64) int64 {
 	return max(least, newest-s.Most)
 }
 
-// Run sends until ctx ends.
+// Run sends until ctx ends. Receivers that the file no longer has are forgotten.
 func (s *Sender) Run(ctx context.Context) {
+	names := []string{}
+	for _, h := range s.Hooks {
+		names = append(names, h.Name)
+	}
+	if err := s.Store.KeepEventReaders(ctx, names); err != nil && ctx.Err() == nil {
+		s.Log.Error("receivers that the file of webhooks no longer has could not be forgotten", "err", err)
+	}
 	var all sync.WaitGroup
 	for _, h := range s.Hooks {
 		all.Go(func() { s.serve(ctx, h) })

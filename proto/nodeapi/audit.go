@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"time"
 )
 
 // AuditLine is one line of GET /ferrite/v1/audit: an entry as it was written, and its place in its chain.
@@ -34,6 +35,8 @@ type AuditEntry struct {
 	Omitted   int           `json:"omitted,omitempty"` // refused requests before it that have no entry of their own
 	Previous  *AuditLink    `json:"previous,omitempty"`
 	Note      string        `json:"note,omitempty"`
+	// Pruned are the ends of what was deleted of all chains up to now: this entry is the proof of it.
+	Pruned []AuditLink `json:"pruned,omitempty"`
 }
 
 // AuditChange is a field as it was and is; secrets are ******. Values are JSON, shortened.
@@ -87,6 +90,15 @@ type AuditLink struct {
 	Hash   string `json:"hash"`
 }
 
+// AuditLeastKept is the age below which entries cannot be deleted: a stolen login of an admin must not wipe its traces.
+const AuditLeastKept = 30 * 24 * time.Hour
+
+// AuditPruned is the answer of GET and POST /ferrite/v1/audit/pruned.
+type AuditPruned struct {
+	Pruned  []AuditLink `json:"pruned"`            // the last entry of each conductor that was deleted
+	Entries int         `json:"entries,omitempty"` // that this request deleted
+}
+
 // AuditHash is the hash of an entry: SHA-256, in hex, over the hash of the one before ("" for the first of a chain),
 // the chain, the number and the entry as it was written, each with its end of line.
 func AuditHash(before, chain string, number int64, entry []byte) string {
@@ -97,8 +109,26 @@ func AuditHash(before, chain string, number int64, entry []byte) string {
 
 // AuditCheck verifies the chains of an audit, whose lines are given in their order.
 type AuditCheck struct {
-	Count int
-	ends  map[string]AuditLink
+	Count   int
+	ends    map[string]AuditLink
+	claimed map[AuditLink]bool // ends of deleted entries that no entry has named yet
+}
+
+// Begin has the chains go on after entries that were deleted. Done fails unless the audit names these.
+func (c *AuditCheck) Begin(pruned []AuditLink) {
+	c.ends, c.claimed = map[string]AuditLink{}, map[AuditLink]bool{}
+	for _, l := range pruned {
+		c.ends[l.Chain], c.claimed[l] = l, true
+	}
+}
+
+// Done fails when entries were deleted, and no entry of the audit says so.
+func (c *AuditCheck) Done() error {
+	for l := range c.claimed {
+		return fmt.Errorf("chain %s begins after entry %d, and no entry says why: entries are missing",
+			l.Chain, l.Number)
+	}
+	return nil
 }
 
 // Add verifies one line. The error says which entry was changed, or that some before it are missing.
@@ -121,6 +151,9 @@ func (c *AuditCheck) Add(l AuditLine) error {
 		return fmt.Errorf("chain %s goes on after entry %d of chain %s, which ends with entry %d: entries are missing",
 			l.Chain,
 			p.Number, p.Chain, c.ends[p.Chain].Number)
+	}
+	for _, p := range e.Pruned {
+		delete(c.claimed, p)
 	}
 	c.ends[l.Chain] = AuditLink{l.Chain, l.Number, l.Hash}
 	c.Count++

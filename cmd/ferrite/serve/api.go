@@ -37,7 +37,8 @@ func (c Config) listen() (net.Listener, error) {
 }
 
 // api is what is served: for operators, for kubectl, and for ramdisks.
-func (c Config) api(stopping context.Context, ready func() error, eng *engine.Engine, images api.Images,
+func (c Config) api(stopping context.Context, limits *api.ProjectLimits, ready func() error,
+	eng *engine.Engine, images api.Images,
 	documents *objects.Keeper, owners api.Hosts,
 	eventLog *docevents.Log, changeLog *changes.Log, record *audit.Recorder, logs *bootlog.Keeper,
 	consoles *console.Consoles, boot *bootserver.Server,
@@ -48,6 +49,7 @@ func (c Config) api(stopping context.Context, ready func() error, eng *engine.En
 	hosts := kube.Options{Keeper: documents, Events: eventLog, Log: log, Stopping: stopping, Ready: ready,
 		Streams: streams}
 	options := api.Options{Conductor: eng, Leaders: leaders, Hosts: owners, Logs: logs, Consoles: consoles, Log: log,
+		Limits: limits,
 		Images: images, Stopping: stopping, Calls: called, Streams: streams, Now: eng.Now,
 		Mounts: ramdisks.Handlers(), Answered: counters.Answered, PublicURL: c.PublicURL}
 	if record != nil {

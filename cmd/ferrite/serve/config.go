@@ -67,6 +67,8 @@ type Config struct {
 	EventsKeep int           `koanf:"events-keep"`
 	EventsAge  time.Duration `koanf:"events-age"`
 
+	AuditKeep time.Duration `koanf:"audit-keep"`
+
 	Webhooks     string   `koanf:"webhooks"`
 	WebhookAllow []string `koanf:"webhook-allow"`
 	WebhookKeep  int      `koanf:"webhook-keep"`
@@ -146,7 +148,9 @@ type Config struct {
 	ImageFolder       string `koanf:"image-folder"`
 	ImageMaxSize      string `koanf:"image-max-size"`
 	ImageProjectLimit string `koanf:"image-project-limit"`
-	ImageCache        string `koanf:"image-cache"`
+
+	ProjectLimit []string `koanf:"project-limit"`
+	ImageCache   string   `koanf:"image-cache"`
 
 	ConsoleLog bool `koanf:"console-log"`
 

@@ -12,6 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/nova"
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
 	"github.com/ferrite-metal/ferrite/conductor/webhooks"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // checkEvents refuses a retention that keeps nothing.
@@ -19,6 +20,9 @@ func (c *Config) checkEvents() error {
 	if c.EventsKeep < 1 || c.EventsAge < time.Minute {
 		return fmt.Errorf("--events-keep %d, --events-age %s: say 1 or more for the first, and 1m or more for the second",
 			c.EventsKeep, c.EventsAge)
+	}
+	if c.AuditKeep != 0 && c.AuditKeep < nodeapi.AuditLeastKept {
+		return fmt.Errorf("--audit-keep %s: say 720h or more, since 30 days are always kept, or 0 for ever", c.AuditKeep)
 	}
 	if c.WebhookKeep < 1 {
 		return fmt.Errorf("--webhook-keep %d: say 1 or more", c.WebhookKeep)

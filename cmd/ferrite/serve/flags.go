@@ -102,8 +102,11 @@ func hardwareFlags(f *pflag.FlagSet) {
 	f.String("image-folder", "",
 		"`folder` for the bytes of named images (ferrite image add) and of --image-cache (default: images, in --data-dir)")
 	f.String("image-max-size", largestImage, "largest `size` of a named image, as 500M or 64G (powers of 1024)")
-	f.String("image-project-limit", "0",
+	f.String("image-project-limit", largestOwned,
 		"largest `size` of all named images of one project; 0: as many as have room")
+	f.StringSlice("project-limit", nil,
+		"`limits` of what the users of one project may store, as nodes=500,bytes=200M; 0: no limit of that kind (defaults: "+
+			"nodes=10000, allocations=10000, bytes=1G and those in docs/design/bounds.md)")
 	f.String("image-cache", "0",
 		"`size` that images at http(s) URLs may take that are pulled once through this conductor, which then serves them to "+
 			"the agents; 0: each agent fetches by itself; needs --boot")
@@ -121,6 +124,8 @@ func conductorFlags(f *pflag.FlagSet) {
 	f.String("log-format", "text", "text, or json: one object a line")
 	f.Int("events-keep", 100_000, "number of events (ferrite events) that are kept; older ones are deleted")
 	f.Duration("events-age", 7*24*time.Hour, "age at which events are deleted")
+	f.Duration("audit-keep", 0,
+		"age at which entries of the audit are deleted, 720h or more; an entry of its own proves what was there; 0: never")
 	f.String("webhooks", "", "YAML `file` of receivers that events are sent to; see docs/operate/webhooks.md")
 	f.StringSlice("webhook-allow", nil,
 		"`networks` (10.0.0.1/32) whose receivers may be loopback, link-local, multicast or this host's own addresses")

@@ -28,6 +28,9 @@ const keepFree = 512 << 20
 // largestImage is the default of --image-max-size.
 const largestImage = "64G"
 
+// largestOwned is the default of --image-project-limit.
+const largestOwned = "100G"
+
 // imageSizes are the sizes of the flags, in bytes.
 type imageSizes struct{ largest, project, cache int64 }
 
@@ -36,7 +39,7 @@ func (c Config) imageSizes() (s imageSizes, err error) {
 	if s.largest, err = imagestore.ParseSize(cmp.Or(c.ImageMaxSize, largestImage)); err != nil {
 		return s, fmt.Errorf("--image-max-size: %w", err)
 	}
-	if s.project, err = imagestore.ParseSize(cmp.Or(c.ImageProjectLimit, "0")); err != nil {
+	if s.project, err = imagestore.ParseSize(cmp.Or(c.ImageProjectLimit, largestOwned)); err != nil {
 		return s, fmt.Errorf("--image-project-limit: %w", err)
 	}
 	if s.cache, err = imagestore.ParseSize(cmp.Or(c.ImageCache, "0")); err != nil {
@@ -48,6 +51,9 @@ func (c Config) imageSizes() (s imageSizes, err error) {
 // checkImages refuses settings of images that contradict others.
 func (c *Config) checkImages() error {
 	sizes, err := c.imageSizes()
+	if _, odd := c.projectLimits(); odd != nil {
+		return odd
+	}
 	switch {
 	case err != nil:
 		return err

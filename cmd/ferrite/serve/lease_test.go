@@ -78,7 +78,7 @@ func startBoot(t *testing.T) (*conductor, *bootserver.Server) {
 	counters := metrics.New()
 	parts := serving{
 		work: &work{conf: conf, fail: fail, engine: eng, boot: boot, log: log, counters: counters,
-			face: conf.api(ctx, nil, eng, nil, nil, nil, nil, nil, nil, logs, nil, boot, counters, nil, nil, nil, nil,
+			face: conf.api(ctx, nil, nil, eng, nil, nil, nil, nil, nil, nil, logs, nil, boot, counters, nil, nil, nil, nil,
 				nil, log)},
 		listener: l,
 	}

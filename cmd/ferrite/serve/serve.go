@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
 // Command is `ferrite serve`.
@@ -98,6 +100,10 @@ type Database interface {
 	objects.Store
 	eventStore
 	audit.Store
+	// Usage is what the records of a project take.
+	Usage(ctx context.Context, project string) (node.Usage, error)
+	// DropOldEraseReports deletes reports from before a time whose node is gone.
+	DropOldEraseReports(ctx context.Context, before time.Time) (int64, error)
 }
 
 // conduct runs a conductor that has a store for itself, until ctx ends.

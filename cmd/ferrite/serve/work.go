@@ -34,6 +34,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/imagestore"
 	"github.com/ferrite-metal/ferrite/conductor/metrics"
 	"github.com/ferrite-metal/ferrite/conductor/nodecheck"
+	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/conductor/traces"
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
@@ -177,8 +178,8 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	}
 	w.beginHosts(ctx, p)
 	consoles := c.consoles(ctx, &w.kept, w.engine, bmcs, logs, log)
-	w.face = c.api(ctx, p.ready, w.engine, w.images, documents, w.hosts, eventLog, changeLog, w.record, logs, consoles,
-		w.boot, counters, w.tracer, w.calls, p.leaders, p.streams, p.who, log)
+	w.face = c.api(ctx, c.limits(p.db), p.ready, w.engine, w.images, documents, w.hosts, eventLog, changeLog, w.record,
+		logs, consoles, w.boot, counters, w.tracer, w.calls, p.leaders, p.streams, p.who, log)
 	return w, nil
 }
 
@@ -188,9 +189,23 @@ func (w *work) beginHosts(ctx context.Context, p parts) {
 	if w.changes == nil {
 		return
 	}
+	w.dropReports(ctx, p.db)
 	w.kept.Go(func() {
 		w.engine.AwaitResume(ctx) // hosts act, too
 		w.hosts.Run(ctx, w.engine)
+	})
+}
+
+// dropReports deletes the erase reports of nodes that are long gone.
+func (w *work) dropReports(ctx context.Context, db Database) {
+	w.kept.Go(func() {
+		w.engine.AwaitResume(ctx)
+		n, err := db.DropOldEraseReports(ctx, time.Now().Add(-store.OrphanReportsKept))
+		if err != nil && ctx.Err() == nil {
+			w.log.Error("old erase reports stay until the next start", "err", err)
+		} else if n > 0 {
+			w.log.Info("erase reports of nodes that are gone deleted", "count", n, "older_than", store.OrphanReportsKept)
+		}
 	})
 }
 
@@ -220,6 +235,9 @@ func (w *work) observe(conf engine.Config, p parts) {
 	w.engine.Follow(w.counters.Nodes)
 	watched := metrics.Config{Pending: w.engine.PendingEffects, Sensors: w.engine, SensorSeries: w.conf.SensorSeries,
 		Free: func() float64 { return freeRoom(w.conf.DataDir) }}
+	if p.group == nil || *p.group == "" { // it is one for all groups
+		watched.Audit = w.record.Size
+	}
 	if p.group == nil { // a member of a cluster says so whether it leads or not
 		watched.Ready, watched.Streams = p.ready, p.streams.Counts
 	}
@@ -245,6 +263,9 @@ func (w *work) start(ctx context.Context) *sync.WaitGroup {
 	running.Go(func() { watchDisk(ctx, w.conf.DataDir, w.log) })
 	if w.changes != nil {
 		running.Go(func() { w.changes.Run(ctx) })
+	}
+	if w.changes != nil && w.conf.AuditKeep > 0 {
+		running.Go(func() { w.record.Keep(ctx, w.conf.AuditKeep, w.log) })
 	}
 	if w.sights != nil {
 		running.Go(func() { w.sights.Run(ctx) })

@@ -31,6 +31,8 @@ type Options struct {
 	// Known refuses a caller who may not know of a record that the path names. It
 	// runs before a refusal would reveal that the record exists.
 	Known func(c *Call) error
+	// Admit refuses a request of a caller who may send it, before its handler; nil for none.
+	Admit func(c *Call) error
 	// Rewrite changes older forms of a path into the present one; nil for none.
 	Rewrite func(r *http.Request)
 	// Answered is told of every request: its method, the path of its row ("" for none), the status of the answer, and the
@@ -162,6 +164,11 @@ func (s *Server) adapt(r Route) echo.HandlerFunc {
 		}
 		if err := s.authorize(c, r.Known); err != nil {
 			return err
+		}
+		if s.o.Admit != nil && c.Caller != nil {
+			if err := s.o.Admit(c); err != nil {
+				return err
+			}
 		}
 		if err := c.readForce(r); err != nil {
 			return err

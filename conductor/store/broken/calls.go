@@ -190,6 +190,11 @@ func (s *Store) SaveEventReader(ctx context.Context, name string, position int64
 	return nothing(s, "SaveEventReader", func() error { return s.inner.SaveEventReader(ctx, name, position) })
 }
 
+// KeepEventReaders forgets other readers, or fails.
+func (s *Store) KeepEventReaders(ctx context.Context, names []string) error {
+	return nothing(s, "KeepEventReaders", func() error { return s.inner.KeepEventReaders(ctx, names) })
+}
+
 // AppendAudit adds to the audit, or fails.
 func (s *Store) AppendAudit(ctx context.Context, entries []node.AuditEntry) error {
 	return nothing(s, "AppendAudit", func() error { return s.inner.AppendAudit(ctx, entries) })
@@ -203,6 +208,26 @@ func (s *Store) Audit(ctx context.Context, nodeUUID string, after int64, limit i
 // LastAudit is the newest entry, or fails.
 func (s *Store) LastAudit(ctx context.Context, writer string) (node.AuditEntry, bool, error) {
 	return perhaps(s, "LastAudit", func() (node.AuditEntry, bool, error) { return s.inner.LastAudit(ctx, writer) })
+}
+
+// AuditSize is the size of the audit; it does not fail.
+func (s *Store) AuditSize(ctx context.Context) (entries, bytes int64, err error) {
+	return s.inner.AuditSize(ctx)
+}
+
+// AuditCuts lists cuts of the audit, or fails.
+func (s *Store) AuditCuts(ctx context.Context, before time.Time) ([]node.AuditCut, error) {
+	return answer(s, "AuditCuts", func() ([]node.AuditCut, error) { return s.inner.AuditCuts(ctx, before) })
+}
+
+// CutAudit cuts the audit, or fails.
+func (s *Store) CutAudit(ctx context.Context, chain string, number int64, cuts []node.AuditCut) error {
+	return nothing(s, "CutAudit", func() error { return s.inner.CutAudit(ctx, chain, number, cuts) })
+}
+
+// PruneAudit deletes of the audit, or fails.
+func (s *Store) PruneAudit(ctx context.Context) (int, error) {
+	return answer(s, "PruneAudit", func() (int, error) { return s.inner.PruneAudit(ctx) })
 }
 
 // Hold returns the hold, or fails.

@@ -2,6 +2,7 @@ package mem
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -112,6 +113,16 @@ func (s *Store) EventReader(ctx context.Context, name string) (int64, bool, erro
 	defer s.mu.Unlock()
 	at, known := s.told.readers[name]
 	return at, known, nil
+}
+
+// KeepEventReaders forgets other readers.
+func (s *Store) KeepEventReaders(ctx context.Context, names []string) error {
+	if err := s.lock(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.told.readers, func(name string, _ int64) bool { return !slices.Contains(names, name) })
+	return nil
 }
 
 // SaveEventReader keeps the place of a reader.

@@ -37,6 +37,8 @@ type Store struct {
 	objects  documents
 	told     told
 	audit    []node.AuditEntry
+	audited  int64 // entries ever written
+	cuts     map[string]node.AuditCut
 
 	catalogs node.Catalogs
 	cascades []func(nodeUUID string) (undo []func()) // of the catalogs, when a node goes

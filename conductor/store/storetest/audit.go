@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -56,5 +57,64 @@ func testAudit(t *testing.T, s store.Store) {
 	}
 	if last, found, err := s.LastAudit(t.Context(), "wa"); last.Number != 2 || !found || err != nil {
 		t.Errorf("the last: %+v, %v, %v", last, found, err)
+	}
+	if entries, size, err := s.AuditSize(t.Context()); entries != 3 || size != int64(3*len(a1.Doc)) || err != nil {
+		t.Errorf("%d entries of %d bytes, %v", entries, size, err)
+	}
+}
+
+// testAuditPrune: entries before a cut go, once the audit names the cut; the newest old entry of a conductor stays.
+func testAuditPrune(t *testing.T, s store.Store) {
+	at := time.UnixMicro(1700000000000000).UTC()
+	var all []node.AuditEntry
+	for i := range 5 {
+		all = append(all, node.AuditEntry{At: at.Add(time.Duration(i) * time.Hour), Writer: "w", Chain: "a",
+			Number: int64(i + 1), Hash: fmt.Sprint("h", i+1), Doc: []byte("{}")})
+	}
+	other := all[0]
+	other.Writer, other.Chain = "v", "b"
+	if err := s.AppendAudit(t.Context(), append(all, other)); err != nil {
+		t.Fatal(err)
+	}
+	cuts := func(before time.Time) []node.AuditCut {
+		t.Helper()
+		found, err := s.AuditCuts(t.Context(), before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	if found := cuts(at); len(found) != 0 {
+		t.Errorf("cuts of nothing: %+v", found)
+	}
+	found := cuts(at.Add(3 * time.Hour)) // 1, 2 and 3 are older, and 3 stays
+	if len(found) != 1 || found[0].Number != 2 || found[0].Hash != "h2" || found[0].Done {
+		t.Fatalf("the cuts are %+v, want entry 2", found)
+	}
+	if n, err := s.PruneAudit(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d entries were deleted without a cut, %v", n, err)
+	}
+	stub := node.AuditEntry{At: at, Writer: "w", Chain: "a", Number: 6, Hash: "h6", Doc: []byte(`{"hash":"h2"}`)}
+	if err := s.AppendAudit(t.Context(), []node.AuditEntry{stub}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.CutAudit(t.Context(), "a", 6, found); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.PruneAudit(t.Context()); n != 2 || err != nil {
+		t.Errorf("%d entries were deleted, want 2; %v", n, err)
+	}
+	if n, err := s.PruneAudit(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d entries were deleted after all, %v", n, err)
+	}
+	left, err := s.Audit(t.Context(), "", 0, 10)
+	if err != nil || len(left) != 5 || left[0].Number != 3 {
+		t.Errorf("left: %+v, %v", left, err)
+	}
+	if found = cuts(at.Add(3 * time.Hour)); len(found) != 1 || !found[0].Done || found[0].Number != 2 {
+		t.Errorf("after it the cuts are %+v", found)
+	}
+	if entries, size, err := s.AuditSize(t.Context()); entries != 5 || size != 8+int64(len(stub.Doc)) || err != nil {
+		t.Errorf("%d entries of %d bytes are left, %v", entries, size, err)
 	}
 }

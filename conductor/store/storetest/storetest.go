@@ -69,6 +69,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"events are told with their changes", testEvents},
 		{"events are told with their documents", testDocumentEvents},
 		{"the audit is added to", testAudit},
+		{"old entries of the audit go", testAuditPrune},
 		{"old events go", testOldEvents},
 		{"readers of events have places", testEventReaders},
 		{"events of concurrent changes", testEventOrder},

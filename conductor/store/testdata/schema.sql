@@ -6,9 +6,12 @@ CREATE TABLE allocations (
     state          TEXT,
     revision       INTEGER NOT NULL,
     doc            TEXT    NOT NULL
-);
+, owner TEXT);
+CREATE INDEX allocations_owner ON allocations (owner) WHERE owner IS NOT NULL;
 CREATE INDEX allocations_state ON allocations (state);
-CREATE TRIGGER audit_keeps BEFORE DELETE ON audit BEGIN SELECT raise(ABORT, 'the audit is only added to'); END;
+CREATE TRIGGER audit_keeps BEFORE DELETE ON audit
+WHEN NOT EXISTS (SELECT 1 FROM audit_writers w WHERE w.writer = OLD.writer AND OLD.id <= w.cut)
+BEGIN SELECT raise(ABORT, 'the audit is only added to, and pruned with ferrite audit prune'); END;
 CREATE TRIGGER audit_stays BEFORE UPDATE ON audit BEGIN SELECT raise(ABORT, 'the audit is only added to'); END;
 CREATE TABLE audit (
     id        INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -23,6 +26,24 @@ CREATE TABLE audit (
 );
 CREATE INDEX audit_node ON audit (node_uuid, id) WHERE node_uuid <> '';
 CREATE INDEX audit_writer ON audit (writer, id);
+CREATE TRIGGER audit_cut BEFORE UPDATE OF writer, cut, chain, number, hash, stub ON audit_writers
+WHEN NEW.writer <> OLD.writer OR NEW.cut < OLD.cut OR NEW.stub <= NEW.cut
+    OR NOT EXISTS (SELECT 1 FROM audit s WHERE s.id = NEW.stub AND instr(s.doc, '"hash":"' || NEW.hash || '"') > 0)
+BEGIN SELECT raise(ABORT, 'a cut of the audit needs an entry that names it'); END;
+CREATE TRIGGER audit_first_cut BEFORE INSERT ON audit_writers
+WHEN NEW.cut <> 0 AND (NEW.stub <= NEW.cut
+    OR NOT EXISTS (SELECT 1 FROM audit s WHERE s.id = NEW.stub AND instr(s.doc, '"hash":"' || NEW.hash || '"') > 0))
+BEGIN SELECT raise(ABORT, 'a cut of the audit needs an entry that names it'); END;
+CREATE TABLE audit_writers (
+    writer  TEXT    PRIMARY KEY,
+    entries INTEGER NOT NULL,
+    bytes   INTEGER NOT NULL,
+    cut     INTEGER NOT NULL DEFAULT 0,
+    chain   TEXT    NOT NULL DEFAULT '',
+    number  INTEGER NOT NULL DEFAULT 0,
+    hash    TEXT    NOT NULL DEFAULT '',
+    stub    INTEGER NOT NULL DEFAULT 0
+);
 CREATE TABLE chassis (
     id       INTEGER PRIMARY KEY AUTOINCREMENT,
     uuid     TEXT    NOT NULL UNIQUE,
@@ -222,7 +243,8 @@ CREATE TABLE runbooks (
     name     TEXT    NOT NULL UNIQUE,
     revision INTEGER NOT NULL,
     doc      TEXT    NOT NULL
-, sealed BLOB);
+, sealed BLOB, owner TEXT);
+CREATE INDEX runbooks_owner ON runbooks (owner) WHERE owner IS NOT NULL;
 CREATE TABLE sealing (
     key  TEXT    PRIMARY KEY,
     done INTEGER NOT NULL

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,7 +30,8 @@ func AuditCommand(s *client.Session) *cobra.Command {
 		Long: `Show a line for each request that has changed something, or was refused: when, who, from where,
 what, the answer, and the fields as they were and are. Oldest first. It is for admins.
 
-Entries are never deleted, and outlive their nodes. ferrite audit verify finds changed ones.`,
+Entries outlive their nodes. Only ferrite audit prune and the conductor's --audit-keep delete old ones.
+ferrite audit verify finds changed and missing ones.`,
 		Example: "  ferrite audit --node web-1\n  ferrite audit --user ada -o json\n  ferrite audit verify",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -55,7 +57,7 @@ Entries are never deleted, and outlive their nodes. ferrite audit verify finds c
 	}
 	c.Flags().StringVar(&of, "node", "", "only requests that changed this `NODE`; of a deleted one, its UUID")
 	c.Flags().StringVar(&user, "user", "", "only requests of this `user`, and refused logins as them")
-	c.AddCommand(auditVerify(s))
+	c.AddCommand(auditVerify(s), auditPrune(s))
 	return c
 }
 
@@ -69,8 +71,7 @@ from the end of the last chain are only found by comparing them.`,
 		Example: "  ferrite audit verify",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var check nodeapi.AuditCheck
-			err := eachEntry(cmd.Context(), s, "", func(l nodeapi.AuditLine, _ []byte) error { return check.Add(l) })
+			check, err := verified(cmd.Context(), s)
 			if err != nil {
 				return err
 			}
@@ -82,6 +83,67 @@ from the end of the last chain are only found by comparing them.`,
 			return nil
 		},
 	}
+}
+
+// verified checks the whole audit, once more if old entries were deleted meanwhile.
+func verified(ctx context.Context, s *client.Session) (check nodeapi.AuditCheck, err error) {
+	pruned, err := prunedEnds(ctx, s)
+	for err == nil {
+		check = nodeapi.AuditCheck{}
+		check.Begin(pruned)
+		if err = eachEntry(ctx, s, "", func(l nodeapi.AuditLine, _ []byte) error { return check.Add(l) }); err == nil {
+			err = check.Done()
+		}
+		now, again := prunedEnds(ctx, s)
+		if err == nil || again != nil || slices.Equal(now, pruned) {
+			return check, err
+		}
+		pruned, err = now, nil
+	}
+	return check, err
+}
+
+// prunedEnds are the ends of what was deleted; none of an older conductor, which deletes nothing.
+func prunedEnds(ctx context.Context, s *client.Session) ([]nodeapi.AuditLink, error) {
+	var ends nodeapi.AuditPruned
+	err := s.Client.Do(ctx, http.MethodGet, auditPruned, nil, &ends)
+	if client.Unserved(err) {
+		return nil, nil
+	}
+	return ends.Pruned, err
+}
+
+const auditPruned = nodeapi.FerriteRoot + "/audit/pruned"
+
+func auditPrune(s *client.Session) *cobra.Command {
+	var before string
+	c := &cobra.Command{
+		Use:   "prune",
+		Short: "Delete old entries of the audit",
+		Long: `Delete the entries before a time, which is 30 days ago or more. An entry of the audit says who did
+it, and has the last hash of what is deleted, so that ferrite audit verify still checks the rest.
+The newest entry of each conductor before that time stays.`,
+		Example: "  ferrite audit prune --before 2026-01-01",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			at, err := time.Parse(time.DateOnly, before)
+			if err != nil {
+				if at, err = time.Parse(time.RFC3339, before); err != nil {
+					return fmt.Errorf("--before %q: expected a date as 2026-01-31, or a time as 2026-01-31T00:00:00Z", before)
+				}
+			}
+			var done nodeapi.AuditPruned
+			body := map[string]string{"before": at.Format(time.RFC3339)}
+			if err := s.Client.Do(cmd.Context(), http.MethodPost, auditPruned, body, &done); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%d entries deleted\n", done.Entries)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&before, "before", "", "delete entries before this `date` or time (UTC)")
+	_ = c.MarkFlagRequired("before") // which exists
+	return c
 }
 
 // maxEntry bounds one line of the answer.

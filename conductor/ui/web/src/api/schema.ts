@@ -554,6 +554,30 @@ export interface Operations {
     }
     body: undefined
   }
+  'GET /ferrite/v1/audit/pruned': {
+    answer: {
+      entries?: number
+      pruned: Array<{
+        chain: string
+        hash: string
+        number: number
+      }>
+    }
+    body: undefined
+  }
+  'POST /ferrite/v1/audit/pruned': {
+    answer: {
+      entries?: number
+      pruned: Array<{
+        chain: string
+        hash: string
+        number: number
+      }>
+    }
+    body: {
+      before: string
+    }
+  }
   'GET /ferrite/v1/boot/watch': {
     answer: {
       event?: {

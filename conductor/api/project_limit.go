@@ -1,0 +1,108 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// ProjectLimits bound what the records of one project may take. They are counted in the store at its first request and
+// once a minute after that; requests in between are added, and before one is refused all is counted again.
+type ProjectLimits struct {
+	Most  node.Usage // by kind, as in Usage; nothing for no limit
+	Usage func(ctx context.Context, project string) (node.Usage, error)
+
+	mu    sync.Mutex
+	known map[string]*projectUse
+}
+
+// projectUse is what a project takes, at most.
+type projectUse struct {
+	mu   sync.Mutex
+	at   time.Time
+	used node.Usage
+}
+
+// How long a count is good, how long it is good for a refusal, and how many projects are remembered.
+const (
+	usageGood   = time.Minute
+	usageExact  = time.Second
+	usageKept   = 1000
+	usageStream = 4 << 10  // bytes of the record of an image
+	usageUnsaid = 64 << 10 // bytes of a body that does not say its length
+)
+
+// limitedKinds are the records that a request adds, by its route.
+var limitedKinds = map[string]string{
+	"POST /v1/nodes": "nodes", "POST /v1/ports": "ports", "POST /v1/portgroups": "portgroups",
+	"POST /v1/allocations": "allocations", "POST /v1/runbooks": "runbooks",
+	"POST /v1/volume/connectors": "volume_connectors", "POST /v1/volume/targets": "volume_targets",
+	"POST " + nodeapi.ImagesPath: "images", "PUT " + nodeapi.ImagesPath + "/:image/file": "images",
+}
+
+// admit refuses a request of a project's user that would add to what the project may not have more of. Callers of the
+// system are not limited.
+func (l *ProjectLimits) admit(c *rest.Call) error {
+	r := c.Request()
+	if l == nil || c.Project() == "" || r.Method == http.MethodGet || r.Method == http.MethodHead ||
+		r.Method == http.MethodDelete {
+		return nil
+	}
+	kind, size := limitedKinds[r.Method+" "+c.Path()], r.ContentLength
+	switch {
+	case kind == "images":
+		size = usageStream
+	case size < 0:
+		size = usageUnsaid
+	}
+	return l.take(r.Context(), c.Project(), kind, size)
+}
+
+// take counts one record of a kind, "" for none, and bytes.
+func (l *ProjectLimits) take(ctx context.Context, project, kind string, size int64) error {
+	u := l.of(project)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for good := usageGood; ; good = usageExact {
+		if time.Since(u.at) >= good {
+			used, err := l.Usage(ctx, project)
+			if err != nil {
+				return err
+			}
+			u.used, u.at = used, time.Now()
+		}
+		over := ""
+		for what, more := range map[string]int64{kind: 1, node.UsageBytes: size} {
+			if most, limited := l.Most[what]; limited && more > 0 && u.used[what]+more > most {
+				over = what
+			}
+		}
+		switch {
+		case over == "":
+			u.used[kind]++
+			u.used[node.UsageBytes] += size
+			return nil
+		case good == usageExact:
+			return nodeapi.NewFault(http.StatusForbidden, "Quota exceeded: project %s has %d %s of at most %d (--project-limit "+
+				"%s=%d). Delete some, or have the limit raised.", project, u.used[over], over, l.Most[over], over, l.Most[over])
+		}
+	}
+}
+
+// of is what is known of a project.
+func (l *ProjectLimits) of(project string) *projectUse {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known == nil || len(l.known) >= usageKept && l.known[project] == nil {
+		l.known = map[string]*projectUse{} // each is counted again
+	}
+	if l.known[project] == nil {
+		l.known[project] = &projectUse{}
+	}
+	return l.known[project]
+}

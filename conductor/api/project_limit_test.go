@@ -1,0 +1,59 @@
+package api
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// TestProjectLimits: a project has as many records and bytes as it may. The store is asked once a minute, and again
+// before a request is refused, so that what was deleted counts no longer.
+func TestProjectLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stored, looks := node.Usage{}, 0
+		l := &ProjectLimits{Most: node.Usage{"nodes": 100, "bytes": 1 << 20},
+			Usage: func(context.Context, string) (node.Usage, error) {
+				looks++
+				return node.Usage{"nodes": stored["nodes"], "bytes": stored["bytes"]}, nil
+			}}
+		add := func(kind string, size int64) error {
+			err := l.take(t.Context(), "blue", kind, size)
+			if err == nil {
+				stored[kind]++
+				stored["bytes"] += size
+			}
+			return err
+		}
+		for i := range 100 {
+			if err := add("nodes", 1000); err != nil {
+				t.Fatalf("node %d: %v", i, err)
+			}
+		}
+		if looks != 1 {
+			t.Errorf("100 nodes took %d counts", looks)
+		}
+		for range 50 {
+			if err := add("nodes", 1000); err == nil || !strings.Contains(err.Error(), "--project-limit nodes=100") {
+				t.Fatalf("node 101: %v", err)
+			}
+		}
+		if looks > 2 {
+			t.Errorf("50 refusals at once took %d counts", looks-1)
+		}
+		stored["nodes"] -= 10
+		time.Sleep(2 * time.Second)
+		if err := add("nodes", 1000); err != nil {
+			t.Errorf("after ten were deleted: %v", err)
+		}
+		if err := add("ports", 2<<20); err == nil || !strings.Contains(err.Error(), "bytes=1048576") {
+			t.Errorf("2 MiB of 1: %v", err)
+		}
+		if err := l.take(t.Context(), "red", "nodes", 1); err != nil {
+			t.Errorf("another project: %v", err)
+		}
+	})
+}

@@ -1,0 +1,109 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/store/broken"
+	"github.com/ferrite-metal/ferrite/conductor/store/mem"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// pruned verifies an audit as ferrite audit verify does.
+func pruned(t *testing.T, r *Recorder, all []nodeapi.AuditLine) error {
+	t.Helper()
+	ends, err := r.Pruned(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c nodeapi.AuditCheck
+	c.Begin(ends)
+	for _, l := range all {
+		if err := c.Add(l); err != nil {
+			return err
+		}
+	}
+	return c.Done()
+}
+
+// TestPrune: what is left is verified after old entries of several chains went, again and again. Entries that are
+// missing beyond the cut are found, and a cut that no entry names is, too.
+func TestPrune(t *testing.T) {
+	s := broken.Wrap(mem.New())
+	now := time.Unix(1_700_000_000, 0)
+	var r *Recorder
+	for day := range 40 { // a new chain each fourth day, five entries a day, pruned each third
+		now = now.Add(24 * time.Hour)
+		if day%4 == 0 {
+			var err error
+			if r, err = Open(t.Context(), s, "c1", func() time.Time { return now }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 5 {
+			if err := r.Record(nodeapi.AuditEntry{Path: "/p"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if day%3 == 0 {
+			if _, err := r.Prune(t.Context(), now.Add(-10*24*time.Hour), "alice"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := pruned(t, r, lines(t, s)); err != nil {
+			t.Fatalf("day %d: %v", day, err)
+		}
+	}
+	all := lines(t, s)
+	if len(all) > 13*5+8 {
+		t.Errorf("%d entries are left of some 12 days", len(all))
+	}
+	for i := range len(all) - 1 {
+		missing := append(append([]nodeapi.AuditLine(nil), all[:i]...), all[i+1:]...)
+		if pruned(t, r, missing) == nil {
+			t.Fatalf("that entry %d of %d is missing is not found", i, len(all))
+		}
+	}
+	if verify(all) == nil {
+		t.Error("a chain without its beginning is taken for whole")
+	}
+	var c nodeapi.AuditCheck
+	c.Begin([]nodeapi.AuditLink{{Chain: "made up", Number: 3, Hash: "x"}})
+	if c.Done() == nil {
+		t.Error("a cut that no entry names is taken")
+	}
+}
+
+// TestPruneHalfway: what a prune that broke off has left goes with the next one, and is not listed until then.
+func TestPruneHalfway(t *testing.T) {
+	s := broken.Wrap(mem.New())
+	now := time.Unix(1_700_000_000, 0)
+	r, err := Open(t.Context(), s, "c1", func() time.Time { return now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := r.Record(nodeapi.AuditEntry{Path: "/old"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now = now.Add(time.Hour)
+	for _, method := range []string{"AuditCuts", "AppendAudit", "CutAudit", "PruneAudit"} {
+		s.Fail(broken.Fault{Method: method, Nth: 1, Err: errors.New("full")})
+		if _, err := r.Prune(context.Background(), now, ""); err == nil {
+			t.Errorf("%s fails, and the prune does not", method)
+		}
+		if err := pruned(t, r, lines(t, s)); err != nil {
+			t.Errorf("after %s: %v", method, err)
+		}
+	}
+	done, err := r.Prune(t.Context(), now, "")
+	if err != nil || done.Entries != 2 {
+		t.Errorf("%d entries went, want 2: %v", done.Entries, err)
+	}
+	if err := pruned(t, r, lines(t, s)); err != nil {
+		t.Error(err)
+	}
+}

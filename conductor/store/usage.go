@@ -1,0 +1,39 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Usage is what the records of a project take. It reads the project's rows alone, by indexes, but for the few images.
+func (s *Database) Usage(ctx context.Context, project string) (node.Usage, error) {
+	const nodes = "owner = ?1 AND owner <> ''"
+	const parts = "node_uuid IN (SELECT uuid FROM nodes WHERE " + nodes +
+		" UNION SELECT uuid FROM nodes WHERE lessee = ?1 AND lessee <> '')"
+	where := map[string]string{"nodes": nodes}
+	ofNodes, own := node.UsageKinds()
+	for _, table := range ofNodes {
+		where[table] = parts
+	}
+	for _, table := range own {
+		where[table] = "owner = ?1"
+	}
+	where["images"] = s.dialect.text("owner") + " = ?1"
+	used := node.Usage{}
+	for table, rows := range where {
+		size := "octet_length(doc)"
+		if table == "nodes" || table == "runbooks" || table == "volume_targets" {
+			size += " + coalesce(octet_length(sealed), 0)"
+		}
+		var count, bytes int64
+		if err := s.read.row(ctx, []any{&count, &bytes}, "SELECT count(*), CAST(coalesce(sum("+size+"), 0) AS BIGINT) FROM "+
+			table+" WHERE "+rows, project); err != nil {
+			return nil, fmt.Errorf("count the %s of project %s: %w", table, project, err)
+		}
+		used[table] = count
+		used[node.UsageBytes] += bytes
+	}
+	return used, nil
+}
