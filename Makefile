@@ -94,6 +94,11 @@ keystone-test: deps ## Ironic's own command line through OpenStack's Keystone, a
 	@$(MAKE) -s deps PACKAGES="$(call packages,keystone-test)"
 	go test -count=1 -timeout 40m -parallel 1 -tags keystone -run '^TestKeystone$$' ./lab/e2e/clients && echo "keystone-test: ok"
 
+.PHONY: proxy-test
+proxy-test: deps ## HAProxy and nginx before a conductor, with the files of docs/operate/proxy.md (as root)
+	@$(MAKE) -s deps PACKAGES="haproxy nginx-light libnginx-mod-stream iproute2"
+	@go test -count=1 -v -timeout 20m -tags proxytest -run '^TestProxies$$' ./cmd/ferrite | grep -v 'level=\|^ *=== '
+
 .PHONY: neutron-machine
 neutron-machine: deps build ramdisk ## a machine's life at a switch that follows OpenStack's Neutron (as root)
 	@$(MAKE) -s deps PACKAGES="$(call packages,neutron-machine)"

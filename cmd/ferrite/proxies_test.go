@@ -1,0 +1,470 @@
+//go:build proxytest
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"golang.org/x/crypto/bcrypt"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
+	"github.com/ferrite-metal/ferrite/lab/redfish"
+	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
+	"github.com/ferrite-metal/ferrite/lab/redfish/sshconsole"
+	"github.com/ferrite-metal/ferrite/lab/redfish/sshconsole/sshconsoletest"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// The ways to the conductor: past the proxies, in TCP mode, in HTTP mode, and to boot files.
+const (
+	inside   = "FERRITE_PROXYTEST" // marks the process that has a network namespace of its own
+	straight = "https://192.0.2.11:6385"
+	byTCP    = "https://192.0.2.5:6385"
+	byHTTP   = "https://192.0.2.5:443"
+	bootFile = "http://192.0.2.5:8088/loader/undionly.kpxe"
+)
+
+// TestProxies: Debian's HAProxy and nginx, with the files of docs/operate/proxy.md, before a conductor.
+func TestProxies(t *testing.T) {
+	if os.Getenv(inside) == "" {
+		cmd := exec.CommandContext(t.Context(), "/proc/self/exe", os.Args[1:]...)
+		cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), inside+"=1"), os.Stdout, os.Stderr
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
+		if err := cmd.Run(); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	p := newProxied(t)
+	haproxy, nginx := page(t, "haproxy.cfg"), page(t, "nginx.conf")
+	for _, s := range []struct{ name, program, file string }{
+		{"haproxy", "haproxy", haproxy},
+		{"haproxy-v1", "haproxy", strings.ReplaceAll(haproxy, "send-proxy-v2", "send-proxy")},
+		{"haproxy-forwarded", "haproxy", strings.NewReplacer("option forwardfor", "", "del-header Forwarded",
+			"set-header Forwarded for=%[src];proto=https").Replace(haproxy)},
+		{"nginx", "nginx", nginx},
+	} {
+		t.Run(s.name, func(t *testing.T) {
+			p.start(t, s.program, s.file)
+			for i, way := range []string{byTCP, byHTTP} {
+				mode := fmt.Sprintf("%s-%d", s.name, i)
+				p.names(t, way, mode)
+				p.follows(t, way, mode)
+				p.console(t, way)
+				p.uploads(t, way, mode)
+				p.many(t, way)
+				p.lockout(t, way, i)
+			}
+			p.boots(t, "198.51.100.7")
+		})
+		t.Run(s.name+"-stranger", func(t *testing.T) {
+			p.start(t, s.program, regexp.MustCompile(`(source|proxy_bind) 192\.0\.2\.5`).ReplaceAllString(s.file, "$1 203.0.113.5"))
+			if from, err := p.seen(byHTTP, s.name+"-stranger"); err != nil || from != "203.0.113.5" {
+				t.Errorf("a client of a strange proxy is seen as %s, %v", from, err)
+			}
+			if from, err := p.seen(byTCP, s.name+"-stranger-tcp"); err == nil {
+				t.Errorf("a strange proxy's header is believed: %s", from)
+			}
+		})
+	}
+	if from, err := p.seen(straight, "straight"); err != nil || from != "198.51.100.7" {
+		t.Errorf("a client that claims another address is seen as %s, %v", from, err)
+	}
+	if !t.Failed() {
+		fmt.Println("proxy-test: ok")
+	}
+}
+
+// page is a file of the page about proxies.
+func page(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/operate/proxy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(text), "```"+name+"\n")
+	file, _, ended := strings.Cut(rest, "```\n")
+	if !ok || !ended {
+		t.Fatalf("the page has no %s", name)
+	}
+	return file
+}
+
+// proxied is a conductor, and what its proxies need.
+type proxied struct {
+	dir   string
+	roots *x509.CertPool
+	board *sshconsoletest.Board
+	after int64 // of the audit
+}
+
+func newProxied(t *testing.T) *proxied {
+	t.Helper()
+	for _, line := range []string{"link set lo up", "addr add 192.0.2.11/24 dev lo", "addr add 198.51.100.1/24 dev lo",
+		"addr add 203.0.113.1/24 dev lo", "link add boot0 type bridge", "addr add 10.0.0.1/24 dev boot0", "link set boot0 up"} {
+		if out, err := exec.Command("ip", strings.Fields(line)...).CombinedOutput(); err != nil {
+			t.Fatalf("ip %s: %v %s", line, err, out)
+		}
+	}
+	p := &proxied{dir: t.TempDir(), roots: x509.NewCertPool()}
+	p.certificate(t)
+	hash, err := bcrypt.GenerateFromPassword([]byte("wonderland"), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"users": "alice:" + string(hash) + "\n"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(p.dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.board = sshconsoletest.Start(t, "", sshconsole.Config{User: redfishtest.User, Password: redfishtest.Password})
+	bmc := redfish.New(redfish.Config{Machine: redfishtest.NewMachineOf(redfishtest.SystemUUID),
+		Username: redfishtest.User, Password: redfishtest.Password, SSHPort: p.board.Port(t),
+		Log: slog.New(slog.DiscardHandler)})
+	server := httptest.NewServer(bmc)
+	t.Cleanup(func() { bmc.Close(); server.Close() })
+	c := &servetest.Conductor{HTTP: p.client("192.0.2.11"), Sign: func(r *http.Request) { r.SetBasicAuth("alice", "wonderland") }}
+	servetest.StartFor(t, c, serve.Command(), filepath.Join(p.dir, "data"), "--api-address", "192.0.2.11:6385", "--auth", "basic",
+		"--htpasswd-file", p.dir+"/users", "--tls-cert", p.dir+"/conductor.pem", "--tls-key", p.dir+"/conductor.pem",
+		"--trusted-proxies", "192.0.2.5", "--boot", "--boot-interface", "boot0", "--boot-address", "10.0.0.1/24",
+		"--dhcp", "off")
+	t.Cleanup(func() { c.End(t) })
+	c.Call(t, "POST", "/v1/nodes", map[string]any{"driver": "redfish", "name": "n1", "driver_info": map[string]any{
+		"redfish_address": server.URL, "redfish_username": redfishtest.User,
+		"redfish_password": redfishtest.Password}}, http.StatusCreated)
+	return p
+}
+
+// certificate makes that of the conductor, which is the proxies' as well.
+func (p *proxied) certificate(t *testing.T) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.ParseIP("192.0.2.5"), net.ParseIP("192.0.2.11")}, IsCA: true, BasicConstraintsValid: true}
+	raw, err := x509.CreateCertificate(rand.Reader, c, c, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})...)
+	p.roots.AppendCertsFromPEM(both)
+	for _, name := range []string{"conductor.pem", "cloud.example.pem"} {
+		if err := os.WriteFile(filepath.Join(p.dir, name), both, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// start runs a proxy until the test ends.
+func (p *proxied) start(t *testing.T, program, file string) {
+	t.Helper()
+	file = strings.NewReplacer("/etc/haproxy", p.dir, "/etc/nginx", p.dir).Replace(file)
+	path, args := filepath.Join(p.dir, "proxy.conf"), []string{"-db", "-f"}
+	if program == "nginx" {
+		file = "load_module modules/ngx_stream_module.so;\ndaemon off;\npid " + p.dir + "/pid;\nerror_log stderr;\nuser root;\n" +
+			strings.Replace(file, "http {", "http {\n    access_log off;\n    client_body_temp_path "+p.dir+"/body;", 1)
+		args = []string{"-p", "/usr/lib/nginx", "-c"}
+	}
+	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, append(args, path)...)
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &said, &said, 5*time.Second
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Logf("%s says:\n%s", program, &said)
+		}
+	})
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		c, err := net.Dial("tcp", "192.0.2.5:443")
+		if err == nil {
+			c.Close()
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s does not listen: %v\n%s", program, err, &said)
+		}
+	}
+}
+
+// client is one at an address.
+func (p *proxied) client(from string) *http.Client {
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 10 * time.Second}
+	return &http.Client{Transport: &http.Transport{DialContext: d.DialContext, TLSClientConfig: &tls.Config{RootCAs: p.roots},
+		DisableKeepAlives: true}}
+}
+
+// ask makes a request of a client, with a password.
+func (p *proxied) ask(c *http.Client, method, url, password string, body io.Reader, header ...string) (*http.Response, error) {
+	r, err := http.NewRequest(method, url, body)
+	if err != nil {
+		return nil, err
+	}
+	r.SetBasicAuth("alice", password)
+	r.Header.Set("X-OpenStack-Ironic-API-Version", "1.80")
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Add(header[i], header[i+1])
+	}
+	return c.Do(r)
+}
+
+// status is that of an answer, 0 for none.
+func (p *proxied) status(c *http.Client, method, url, password string, body io.Reader) int {
+	res, err := p.ask(c, method, url, password, body)
+	if err != nil {
+		return 0
+	}
+	defer res.Body.Close()
+	_, _ = io.Copy(io.Discard, res.Body)
+	return res.StatusCode
+}
+
+// seen is the address that the audit has of a request of 198.51.100.7, which claims to be others.
+func (p *proxied) seen(way, name string) (string, error) {
+	res, err := p.ask(p.client("198.51.100.7"), "DELETE", way+"/v1/nodes/"+name, "wonderland", nil, "X-Forwarded-For", "192.0.2.5",
+		"X-Forwarded-For", "127.0.0.1", "Forwarded", "for=127.0.0.1", "X-Forwarded-Proto", "http")
+	if err != nil {
+		return "", err
+	}
+	res.Body.Close()
+	if res.StatusCode != http.StatusNotFound {
+		return "", fmt.Errorf("DELETE of no node: %s", res.Status)
+	}
+	if res, err = p.ask(p.client("192.0.2.11"), "GET", fmt.Sprintf("%s/ferrite/v1/audit?after=%d", straight, p.after), "wonderland",
+		nil); err != nil {
+		return "", err
+	}
+	defer res.Body.Close()
+	for lines := json.NewDecoder(res.Body); ; {
+		var l nodeapi.AuditLine
+		var e nodeapi.AuditEntry
+		if err := lines.Decode(&l); err != nil {
+			return "", fmt.Errorf("%s is not in the audit: %w", name, err)
+		}
+		if err := json.Unmarshal(l.Entry, &e); err != nil {
+			return "", err
+		}
+		if p.after = l.ID; strings.HasSuffix(e.Path, "/"+name) {
+			return e.From, nil
+		}
+	}
+}
+
+func (p *proxied) names(t *testing.T, way, mode string) {
+	if from, err := p.seen(way, mode); err != nil || from != "198.51.100.7" {
+		t.Errorf("%s: the client is seen as %s, %v", way, from, err)
+	}
+}
+
+// follows reads an event as it happens.
+func (p *proxied) follows(t *testing.T, way, mode string) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	r, _ := http.NewRequestWithContext(ctx, "GET", way+"/ferrite/v1/events?follow=true", nil)
+	r.SetBasicAuth("alice", "wonderland")
+	res, err := p.client("198.51.100.7").Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	name := "followed-" + mode
+	if got := p.status(p.client("198.51.100.7"), "POST", way+"/v1/nodes", "wonderland",
+		strings.NewReader(`{"driver": "fake-hardware", "name": "`+name+`"}`)); got != http.StatusCreated && got != http.StatusBadRequest {
+		t.Fatalf("%s: a node is made: %d", way, got)
+	}
+	for lines := bufio.NewScanner(res.Body); ; {
+		if !lines.Scan() {
+			t.Fatalf("%s: no event of %s: %v", way, name, lines.Err())
+		}
+		if strings.Contains(lines.Text(), name) {
+			return
+		}
+	}
+}
+
+// console types at a machine.
+func (p *proxied) console(t *testing.T, way string) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	r, _ := http.NewRequest("GET", "/", nil)
+	r.SetBasicAuth("alice", "wonderland")
+	c, _, err := websocket.Dial(ctx, way+"/ferrite/v1/nodes/n1/console?write=true&take=true", &websocket.DialOptions{
+		HTTPClient: p.client("198.51.100.7"), HTTPHeader: r.Header, Subprotocols: []string{nodeapi.ConsoleProtocol}})
+	if err != nil {
+		t.Fatalf("%s: console: %v", way, err)
+	}
+	defer c.CloseNow()
+	for shown := ""; !strings.Contains(shown, sshconsoletest.Hello); {
+		_, b, err := c.Read(ctx)
+		if err != nil {
+			t.Fatalf("%s: console shows %q, then %v", way, shown, err)
+		}
+		shown += string(b)
+	}
+	before := p.board.Typed()
+	if err := c.Write(ctx, websocket.MessageBinary, []byte("typed|")); err != nil {
+		t.Fatal(err)
+	}
+	for p.board.Typed() == before {
+		if ctx.Err() != nil {
+			t.Fatalf("%s: what is typed does not reach the machine", way)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// uploads sends an image, and has it back.
+func (p *proxied) uploads(t *testing.T, way, mode string) {
+	image := bytes.Repeat([]byte(mode+" image of 16 bytes\n\x00"), 1<<20)[:16<<20]
+	c := p.client("198.51.100.7")
+	at := way + nodeapi.ImagesPath + "/" + mode + "/file"
+	if got := p.status(c, "PUT", at, "wonderland", bytes.NewReader(image)); got != http.StatusCreated {
+		t.Fatalf("%s: an upload is answered %d", way, got)
+	}
+	res, err := p.ask(c, "GET", at, "wonderland", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if back, err := io.ReadAll(res.Body); err != nil || !bytes.Equal(back, image) {
+		t.Errorf("%s: %d bytes of the image come back, %v", way, len(back), err)
+	}
+}
+
+// many has 200 clients ask at a time, three requests each, beside one that has all it may.
+func (p *proxied) many(t *testing.T, way string) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var greedy sync.WaitGroup
+	var mu sync.Mutex
+	answers := map[int]int{}
+	for range 80 {
+		greedy.Go(func() {
+			r, _ := http.NewRequestWithContext(ctx, "GET", way+"/ferrite/v1/events?follow=true", nil)
+			r.SetBasicAuth("alice", "wonderland")
+			if res, err := p.client("198.51.100.250").Do(r); err == nil {
+				mu.Lock()
+				answers[res.StatusCode]++
+				mu.Unlock()
+				_, _ = io.Copy(io.Discard, res.Body)
+				res.Body.Close()
+			}
+		})
+	}
+	var wait sync.WaitGroup
+	failed := make(chan int, 600)
+	for i := range 200 {
+		for range 3 {
+			wait.Go(func() {
+				if got := p.status(p.client(fmt.Sprintf("198.51.100.%d", i+10)), "GET", way+"/v1/nodes", "wonderland", nil); got != 200 {
+					failed <- got
+				}
+			})
+		}
+	}
+	wait.Wait()
+	cancel()
+	greedy.Wait()
+	if len(failed) > 0 {
+		t.Errorf("%s: %d of 600 requests of 200 clients fail, the first with %d", way, len(failed), <-failed)
+	}
+	if answers[http.StatusOK] > 64 {
+		t.Errorf("%s: a client has more than 64 connections: %v", way, answers)
+	}
+}
+
+// lockout locks one client out.
+func (p *proxied) lockout(t *testing.T, way string, i int) {
+	bad, good := p.client(fmt.Sprintf("198.51.100.%d", 240+i)), p.client(fmt.Sprintf("198.51.100.%d", 242+i))
+	var got []int
+	for range 30 {
+		got = append(got, p.status(bad, "GET", way+"/v1/nodes", "wrong", nil))
+	}
+	if !slices.Contains(got, http.StatusTooManyRequests) {
+		t.Errorf("%s: 30 wrong passwords of one client are answered %v", way, got)
+	}
+	if got := p.status(good, "GET", way+"/v1/nodes", "wrong", nil); got != http.StatusUnauthorized {
+		t.Errorf("%s: another client is locked out with it: %d", way, got)
+	}
+	if got := p.status(good, "GET", way+"/v1/nodes", "wonderland", nil); got != http.StatusOK {
+		t.Errorf("%s: another client: %d", way, got)
+	}
+}
+
+// boots fetches a boot file, and looks whose the request was.
+func (p *proxied) boots(t *testing.T, from string) {
+	want, err := os.ReadFile("/usr/lib/ipxe/undionly.kpxe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := p.client(from).Get(bootFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if b, err := io.ReadAll(res.Body); err != nil || !bytes.Equal(b, want) {
+		t.Errorf("the boot file: %s, %d bytes, %v", res.Status, len(b), err)
+	}
+	var watch *http.Response
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) { // until the streams of many have ended
+		watch, err = p.ask(p.client("192.0.2.11"), "GET", straight+"/ferrite/v1/boot/watch", "wonderland", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if watch.StatusCode == http.StatusOK || time.Now().After(end) {
+			break
+		}
+		watch.Body.Close()
+	}
+	defer watch.Body.Close()
+	if b, err := io.ReadAll(watch.Body); err != nil || !strings.Contains(string(b), `"`+from+`"`) ||
+		strings.Contains(string(b), `"192.0.2.5"`) {
+		t.Errorf("the boot network's record is %s, %v", b, err)
+	}
+}
