@@ -60,6 +60,9 @@ func (h *socketResource) view(c *rest.Call) error {
 		return nodeapi.NewFault(http.StatusUpgradeRequired,
 			"A console is a WebSocket with the subprotocol %s: use ferrite node console %s", nodeapi.ConsoleProtocol, n.UUID)
 	}
+	if h.Downgraded(c.Request()) {
+		return nodeapi.NewFault(http.StatusForbidden, "A console is not opened for a page that was loaded without TLS.")
+	}
 	ctx, end, err := h.viewers.Open(context.WithoutCancel(c.Request().Context()), c.Response(), c.Request(), c.Caller,
 		func(context.Context) error {
 			if err := auth.Same(h.auth, c.Request(), c.Caller); err != nil {

@@ -205,7 +205,6 @@ func (h *imageResource) file(c *rest.Call) error {
 	if err := answerWithin(c, readerPatience+time.Duration(i.Size/leastRate)*time.Second); err != nil {
 		return err
 	}
-	c.Response().Header().Set("X-Content-Type-Options", "nosniff")
 	c.Response().Header().Set("Content-Disposition", `attachment; filename="`+i.Name+`"`)
 	return h.images.Serve(c.Response(), c.Request(), i.UUID)
 }

@@ -33,7 +33,6 @@ func (a *liveAnswer) begin() {
 		return
 	}
 	r.Header().Set("Content-Type", a.media)
-	r.Header().Set("X-Content-Type-Options", "nosniff") // what machines say is no page
 	nodeapi.Unbuffered(r.Header())
 	r.WriteHeader(http.StatusOK)
 }

@@ -36,6 +36,7 @@ func (h *sessionResource) routes() []rest.Route {
 }
 
 func (h *sessionResource) show(c *rest.Call) error {
+	unstored(c)
 	var s auth.Session
 	if h.sessions != nil {
 		s, _ = h.sessions.Session(c.Request())
@@ -44,6 +45,7 @@ func (h *sessionResource) show(c *rest.Call) error {
 }
 
 func (h *sessionResource) begin(c *rest.Call) error {
+	unstored(c)
 	if h.sessions == nil { // nobody is asked for a login
 		return c.Marshal(http.StatusOK, wireSession(nil, auth.Session{}))
 	}
@@ -56,16 +58,20 @@ func (h *sessionResource) begin(c *rest.Call) error {
 }
 
 func (h *sessionResource) end(c *rest.Call) error {
+	unstored(c)
 	setSession(c, "", -1)
 	return c.NoContent(http.StatusNoContent)
 }
 
 // setSession gives a browser a cookie that no script reads, and that no page of another site makes it send.
 func setSession(c *rest.Call, value string, seconds int) {
-	http.SetCookie(c.Response(), &http.Cookie{Name: nodeapi.SessionCookie, Value: value, Path: "/", MaxAge: seconds,
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: strings.HasPrefix(c.BaseURL(), "https://")})
-	c.Response().Header().Set("Cache-Control", "no-store")
+	https := strings.HasPrefix(c.BaseURL(), "https://")
+	http.SetCookie(c.Response(), &http.Cookie{Name: nodeapi.SessionCookie(https), Value: value, Path: "/",
+		MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: https})
 }
+
+// unstored has nobody keep an answer: it has the word of a session.
+func unstored(c *rest.Call) { c.Response().Header().Set("Cache-Control", "no-store") }
 
 func wireSession(caller *auth.Caller, s auth.Session) nodeapi.Session {
 	w := nodeapi.Session{Role: auth.Admin.String(), Word: s.Word, Ends: moment(s.Ends)}

@@ -38,7 +38,9 @@ type Options struct {
 	// domain of Keystone's service user, is an admin of the whole system.
 	Keystone      Keystone
 	AdminProjects []string
-	Log           *slog.Logger
+	// PublicURL is the URL by which browsers reach the conductor, where that is another than its own; "" else.
+	PublicURL string
+	Log       *slog.Logger
 	// FailureRate is how many logins a second may fail from one address before it
 	// is turned away, FailureBurst how many at once; 1 and 20 when 0.
 	FailureRate, FailureBurst float64
@@ -66,6 +68,7 @@ type Authenticator struct {
 	now       func() time.Time
 
 	adminProjects []string
+	publicURL     string
 }
 
 // New reads the files.
@@ -80,7 +83,7 @@ func New(o Options) (*Authenticator, error) {
 		o.Now = time.Now
 	}
 	a := &Authenticator{
-		tokens: o.Tokens, keystone: o.Keystone, adminProjects: o.AdminProjects,
+		tokens: o.Tokens, publicURL: o.PublicURL, keystone: o.Keystone, adminProjects: o.AdminProjects,
 		failures: ratelimit.New[netip.Addr](o.FailureRate, o.FailureBurst, o.Now),
 		guesses:  ratelimit.New[[sha256.Size]byte](o.FailureRate, accountBurst*o.FailureBurst, o.Now),
 		homes:    newMemory(homeFor),
@@ -187,7 +190,7 @@ func (a *Authenticator) caller(w http.ResponseWriter, r *http.Request) (*Caller,
 	case scheme != "":
 		return nil, nodeapi.NewFault(http.StatusBadRequest, "Unsupported authorization type %q", scheme)
 	}
-	if cookie, err := r.Cookie(nodeapi.SessionCookie); err == nil && a.sessions != nil {
+	if cookie, err := r.Cookie(a.sessionCookie(r)); err == nil && a.sessions != nil {
 		return a.ofSession(w, r, cookie.Value)
 	}
 	return nil, a.challenge(w, "Authorization required")

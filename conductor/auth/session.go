@@ -71,7 +71,7 @@ func (a *Authenticator) KeepSessions(key []byte) error {
 
 // Session is a login of a browser.
 type Session struct {
-	Cookie string    // the value of the cookie nodeapi.SessionCookie
+	Cookie string    // the value of the cookie, see nodeapi.SessionCookie
 	Word   string    // which each request that changes something repeats in the header nodeapi.HeaderSession
 	Ends   time.Time // in UTC
 }
@@ -128,7 +128,7 @@ func shownToken(r *http.Request) string {
 
 // Session is the session by whose cookie a request was let in, false for none.
 func (a *Authenticator) Session(r *http.Request) (Session, bool) {
-	cookie, err := r.Cookie(nodeapi.SessionCookie)
+	cookie, err := r.Cookie(a.sessionCookie(r))
 	if err != nil || a.sessions == nil || r.Header.Get("Authorization") != "" {
 		return Session{}, false
 	}
@@ -137,6 +137,14 @@ func (a *Authenticator) Session(r *http.Request) (Session, bool) {
 		return Session{}, false
 	}
 	return Session{Cookie: cookie.Value, Word: a.sessions.wordOf(cookie.Value), Ends: s.Ends}, true
+}
+
+// sessionCookie is the name of the cookie by which a browser shows its session.
+func (a *Authenticator) sessionCookie(r *http.Request) string {
+	if a.publicURL != "" {
+		return nodeapi.SessionCookie(strings.HasPrefix(a.publicURL, "https://"))
+	}
+	return nodeapi.SessionCookie(r.TLS != nil)
 }
 
 // ofSession is the caller of a request that shows a session.

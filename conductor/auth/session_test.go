@@ -33,7 +33,7 @@ func (h *house) logIn(authorization string) Session {
 func (h *house) show(method, cookie, word string) string {
 	h.t.Helper()
 	r := httptest.NewRequest(method, "/v1/nodes", nil)
-	r.AddCookie(&http.Cookie{Name: nodeapi.SessionCookie, Value: cookie})
+	r.AddCookie(&http.Cookie{Name: nodeapi.SessionCookie(false), Value: cookie})
 	if word != "" {
 		r.Header.Set(nodeapi.HeaderSession, word)
 	}
@@ -125,7 +125,7 @@ func TestSessionBeginsWithALogin(t *testing.T) {
 	}
 	r := httptest.NewRequest(http.MethodPost, nodeapi.SessionPath, nil)
 	s := h.logIn(basic("alice", "wonder"))
-	r.AddCookie(&http.Cookie{Name: nodeapi.SessionCookie, Value: s.Cookie})
+	r.AddCookie(&http.Cookie{Name: nodeapi.SessionCookie(false), Value: s.Cookie})
 	r.Header.Set(nodeapi.HeaderSession, s.Word)
 	c, err := h.Authenticate(httptest.NewRecorder(), r)
 	if err != nil {

@@ -6,8 +6,6 @@ import "time"
 const SessionPath = FerriteRoot + "/session"
 
 const (
-	// SessionCookie holds a session: the browser sends it, and no script can read it.
-	SessionCookie = "ferrite_session"
 	// HeaderSession is the word of a session. A request that changes something must have it beside the cookie, since
 	// browsers send cookies for pages of other sites, too. With any value, a 401 asks the browser for nothing.
 	HeaderSession = "X-Ferrite-Session"
@@ -17,6 +15,16 @@ const (
 	// LinkFragment begins what is behind the #.
 	LinkFragment = "link="
 )
+
+// SessionCookie is the name of the cookie that holds a session: the browser sends it, and no script can read it. Behind
+// https the name is one that browsers take from the host itself by https alone (RFC 6265bis, 4.1.3.2): no neighbour of
+// the host's domain, and no page without TLS, can log its reader in as somebody else.
+func SessionCookie(https bool) string {
+	if https {
+		return "__Host-ferrite_session"
+	}
+	return "ferrite_session"
+}
 
 // Session is who a caller is, and what it may do.
 type Session struct {

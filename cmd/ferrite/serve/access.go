@@ -81,7 +81,8 @@ func (c *Config) access(secrets []byte, log *slog.Logger) (*auth.Authenticator, 
 		err  error
 	)
 	if !slices.Contains(c.Auth, "none") {
-		o := auth.Options{Htpasswd: c.Htpasswd, Users: c.Users, Tokens: slices.Contains(c.Auth, "token"), Log: log}
+		o := auth.Options{Htpasswd: c.Htpasswd, Users: c.Users, Tokens: slices.Contains(c.Auth, "token"),
+			PublicURL: c.PublicURL, Log: log}
 		if slices.Contains(c.Auth, "keystone") {
 			if o.Keystone, err = c.Keystone.client(nil); err != nil {
 				return nil, nil, err

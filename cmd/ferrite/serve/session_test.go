@@ -54,7 +54,8 @@ func TestBrowserLogsIn(t *testing.T) {
 	r := http.Request{Header: http.Header{}}
 	r.SetBasicAuth("alice", "wonderland")
 	text, h := ask("POST", nodeapi.SessionPath, "", http.StatusOK, "Authorization", r.Header.Get("Authorization"))
-	if cookie := h.Get("Set-Cookie"); !strings.Contains(cookie, "HttpOnly; Secure; SameSite=Strict") {
+	if cookie := h.Get("Set-Cookie"); !strings.HasPrefix(cookie, "__Host-") ||
+		!strings.Contains(cookie, "Path=/; ") || !strings.Contains(cookie, "HttpOnly; Secure; SameSite=Strict") {
 		t.Errorf("cookie %s", cookie)
 	}
 	var session nodeapi.Session

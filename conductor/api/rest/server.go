@@ -108,6 +108,7 @@ func (s *Server) Handle(routes []Route, documented ...Route) {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := newRequestID()
 	w.Header()[nodeapi.HeaderRequestID] = []string{id}
+	s.protect(w.Header())
 	defer s.recover(w, r, id)
 	if s.o.Rewrite != nil {
 		s.o.Rewrite(r)
