@@ -69,7 +69,7 @@ func (m *Machine) grubForBIOS(ctx context.Context, disk string, root volume) err
 	for _, d := range disks {
 		commands = append(commands, []string{found.install, target, d})
 	}
-	return m.inImage(ctx, []volume{root}, append(commands, found.config()))
+	return m.inImage(ctx, disk, []volume{root}, append(commands, found.config()))
 }
 
 // bootDisks are the disks that a BIOS can boot from. It knows no software RAID: each
@@ -93,19 +93,19 @@ func (m *Machine) bootDisks(path string) ([]string, error) {
 // grubForUEFI has the image's GRUB install itself on the EFI system partition,
 // under the system's own name and, for firmware that has lost its entry, under
 // the one every firmware looks for. The entry is ours to make.
-func (m *Machine) grubForUEFI(ctx context.Context, found loaderFiles, root, esp volume) error {
+func (m *Machine) grubForUEFI(ctx context.Context, disk string, found loaderFiles, root, esp volume) error {
 	target, err := grubTarget(m.Arch, true)
 	if err != nil {
 		return err
 	}
 	install := []string{found.install, target, "--efi-directory=" + espFolders()[0], "--no-nvram"}
-	return m.inImage(ctx, []volume{root, esp},
+	return m.inImage(ctx, disk, []volume{root, esp},
 		[][]string{install, append(install[:len(install):len(install)], "--removable"), found.config()})
 }
 
 // grubConfig has GRUB write its configuration anew, now that its disk is known.
-func (m *Machine) grubConfig(ctx context.Context, found loaderFiles, root volume) error {
-	return m.inImage(ctx, []volume{root}, [][]string{found.config()})
+func (m *Machine) grubConfig(ctx context.Context, disk string, found loaderFiles, root volume) error {
+	return m.inImage(ctx, disk, []volume{root}, [][]string{found.config()})
 }
 
 // config is the command that writes GRUB's configuration.
@@ -114,12 +114,17 @@ func (f loaderFiles) config() []string {
 	return []string{f.mkconfig, "-o", "/boot/" + name + "/grub.cfg"}
 }
 
-// inImage runs programs of an image, whose root is the first of its volumes;
+// inImage runs programs of an image on a disk or an array, whose root is the first of its volumes;
 // the other is the EFI system partition.
-func (m *Machine) inImage(ctx context.Context, volumes []volume, commands [][]string) error {
+func (m *Machine) inImage(ctx context.Context, disk string, volumes []volume, commands [][]string) error {
 	ctx, cancel := context.WithTimeout(ctx, grubPatience)
 	defer cancel()
-	c := sys.Chroot{Env: grubEnv(), Start: m.Run}
+	c := sys.Chroot{Env: grubEnv(), Start: m.Run, Disks: []string{disk}}
+	if a, is := m.runningArray(disk); is {
+		for _, member := range a.members {
+			c.Disks = append(c.Disks, member.disk)
+		}
+	}
 	for i, v := range volumes {
 		m.LoadModule(v.Kind)
 		c.Mounts = append(c.Mounts, sys.ChrootMount{Device: v.device, Kind: v.Kind, At: []string{"/", espFolders()[0]}[i],

@@ -114,9 +114,9 @@ func (m *Machine) fillESP(ctx context.Context, path string, root, esp volume) er
 		return fmt.Errorf("the image on %s has no EFI files in %s, and would have its own grub-install run, %s", root.device,
 			strings.Join(espFolders(), ", "), grubOff)
 	case found.efi == "":
-		err = m.grubForUEFI(ctx, found, root, esp)
+		err = m.grubForUEFI(ctx, path, found, root, esp)
 	case found.grub() && allowed:
-		err = m.grubConfig(ctx, found, root)
+		err = m.grubConfig(ctx, path, found, root)
 	case found.grub():
 		m.Log.Info("the configuration of the image's GRUB stays as it is: its programs are not run", "image", root.device)
 	}

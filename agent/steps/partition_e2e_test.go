@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -48,6 +49,7 @@ type seen struct {
 	Disk   string   // the first bytes of the disk it was given
 	Root   string   // the device with the root's UUID
 	Others []string // processes beside itself
+	Ways   []string // that lead out of its root
 }
 
 // imageProgram is a program of an image: it writes down what it finds and, where
@@ -55,6 +57,10 @@ type seen struct {
 func imageProgram(name string) error {
 	if _, err := os.Stat("/etc/broken"); err == nil {
 		return errors.New("will not embed")
+	}
+	if name == lingering {
+		time.Sleep(time.Minute)
+		return nil
 	}
 	s := seen{Args: os.Args[1:], Env: os.Environ(), PID: os.Getpid()}
 	info, err := os.ReadFile("/proc/self/mountinfo")
@@ -94,6 +100,7 @@ func imageProgram(name string) error {
 		}
 		s.Disk = fmt.Sprintf("%x", b)
 	}
+	s.Ways = waysOut() // which leaves a process behind
 	text, err := json.Marshal(s)
 	if err != nil {
 		return err
@@ -280,6 +287,9 @@ func (b *bench) checkProgram(t *testing.T, root, name string, args, mounts []str
 	if len(s.Others) > 0 {
 		t.Errorf("%s sees processes outside: %v", name, s.Others)
 	}
+	if len(s.Ways) > 0 {
+		t.Errorf("%s gets out of its root:\n%s", name, strings.Join(s.Ways, "\n"))
+	}
 	if s.Root != root {
 		t.Errorf("%s finds its root by UUID at %q, expected %q", name, s.Root, root)
 	}
@@ -354,6 +364,7 @@ func TestE2EImageProgramsOnDevice(t *testing.T) {
 			} else {
 				b.checkProgram(t, dev+"p2", "grub-install", []string{"--target=i386-pc", dev}, places)
 				b.checkProgram(t, dev+"p2", "grub-mkconfig", []string{"-o", "/boot/grub/grub.cfg"}, places)
+				checkNobodyLingers(t)
 			}
 			checkUnmounted(t, dev)
 		})

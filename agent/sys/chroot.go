@@ -16,6 +16,7 @@ import (
 // Chroot is an installed operating system whose own programs are to run.
 type Chroot struct {
 	Mounts []ChrootMount // the first is its root, at /
+	Disks  []string      // that programs see, with their partitions; they see no other
 	Env    []string
 	// Start starts a program and waits for its end; process 1 has to know its
 	// children.
@@ -29,22 +30,24 @@ type ChrootMount struct {
 }
 
 // How file systems are mounted: from the installed programs run, from the
-// kernel's own none; device nodes on either are dead.
+// kernel's own none; device nodes on either are dead. The kernel's own that show the
+// machine change nothing of it: kernel.core_pattern, say, names a program that is run
+// outside.
 const (
 	installed = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
 	quiet     = installed | unix.MOUNT_ATTR_NOEXEC
+	shown     = quiet | unix.MOUNT_ATTR_RDONLY
 )
 
 // chrootOutput is how much of what a program said last is kept, bytes.
 const chrootOutput = 4 << 10
 
 // InChroot mounts an operating system, with the kernel's own file systems and the
-// machine's devices at their usual places. do then runs programs of it, one after the
+// devices of its disks at their usual places. do then runs programs of it, one after the
 // other, by their absolute paths. The mounts are in a namespace of their own: nothing
 // else sees them, and they end with it even where unmounting fails. Programs have no
-// network, see no process but their own (Inside), and cannot outlive the first; their
-// output is returned. They are root all the same, with access to the machine's disks:
-// this is no sandbox.
+// network, see no process and no disk but their own, and cannot outlive the first (Inside);
+// their output is returned. They are root, without all that makes root of a machine.
 func (Linux) InChroot(
 	ctx context.Context, c Chroot, do func(run func(argv ...string) (output string, err error)) error,
 ) error {
@@ -87,9 +90,9 @@ func (c Chroot) enter(do func() error) (err error) {
 		return err
 	}
 	defer outside.Close()
-	devices, err := unix.OpenTree(unix.AT_FDCWD, "/dev", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+	devices, err := c.devices()
 	if err != nil {
-		return fmt.Errorf("take /dev along: %w", err)
+		return fmt.Errorf("make the image's /dev: %w", err)
 	}
 	defer func() { err = errors.Join(err, unix.Close(devices)) }()
 	root, err := os.MkdirTemp("", "chroot")
@@ -110,9 +113,11 @@ func (c Chroot) enter(do func() error) (err error) {
 
 // furnish mounts what belongs into the root, does something, and unmounts it.
 func (c Chroot) furnish(devices int, do func() error) (err error) {
-	for _, own := range []struct{ kind, at string }{{"proc", "/proc"}, {"sysfs", "/sys"}, {"tmpfs", "/run"},
-		{"tmpfs", "/tmp"}} {
-		if err := mountAt(ChrootMount{Device: own.kind, Kind: own.kind}, own.at, quiet); err != nil {
+	for _, own := range []struct {
+		kind, at   string
+		attributes int
+	}{{"proc", "/proc", shown}, {"sysfs", "/sys", shown}, {"tmpfs", "/run", quiet}, {"tmpfs", "/tmp", quiet}} {
+		if err := mountAt(ChrootMount{Device: own.kind, Kind: own.kind}, own.at, own.attributes); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, unmount(own.at, unix.MNT_DETACH)) }()
@@ -121,16 +126,6 @@ func (c Chroot) furnish(devices int, do func() error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, unmount("/dev", unix.MNT_DETACH)) }()
-	if err := mountAt(ChrootMount{Device: "tmpfs", Kind: "tmpfs"}, links, quiet); err != nil {
-		return err
-	}
-	defer func() {
-		err = errors.Join(err, unmount(links, unix.MNT_DETACH))
-		_ = os.Remove(links) // the machine's own stays: it is not empty
-	}()
-	if err := c.link(); err != nil {
-		return err
-	}
 	for _, m := range c.Mounts[1:] {
 		if err := mountAt(m, m.At, installed); err != nil {
 			return err
@@ -139,28 +134,6 @@ func (c Chroot) furnish(devices int, do func() error) (err error) {
 	}
 	defer unix.Sync()
 	return do()
-}
-
-// links are the folders in which udev, which the ramdisk lacks, has other names of
-// disks.
-const links = "/dev/disk"
-
-// link makes the names by UUID. Without them grub-mkconfig writes the device name of
-// the ramdisk's kernel, which the operating system may give to another disk.
-func (c Chroot) link() error {
-	folder := links + "/by-uuid"
-	if err := os.Mkdir(folder, 0o755); err != nil {
-		return err
-	}
-	for _, m := range c.Mounts {
-		if m.UUID == "" {
-			continue
-		}
-		if err := os.Symlink(m.Device, filepath.Join(folder, filepath.Base(m.UUID))); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // mountAt mounts a file system.
