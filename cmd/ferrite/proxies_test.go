@@ -65,7 +65,7 @@ func TestProxies(t *testing.T) {
 	}
 	p := newProxied(t)
 	haproxy, nginx := page(t, "haproxy.cfg"), page(t, "nginx.conf")
-	for _, s := range []struct{ name, program, file string }{
+	for of, s := range []struct{ name, program, file string }{
 		{"haproxy", "haproxy", haproxy},
 		{"haproxy-v1", "haproxy", strings.ReplaceAll(haproxy, "send-proxy-v2", "send-proxy")},
 		{"haproxy-forwarded", "haproxy", strings.NewReplacer("option forwardfor", "", "del-header Forwarded",
@@ -83,10 +83,11 @@ func TestProxies(t *testing.T) {
 				p.many(t, way)
 				p.lockout(t, way, i)
 			}
-			p.boots(t, "198.51.100.7")
+			p.boots(t, fmt.Sprintf("198.51.100.%d", 2+of))
 		})
 		t.Run(s.name+"-stranger", func(t *testing.T) {
-			p.start(t, s.program, regexp.MustCompile(`(source|proxy_bind) 192\.0\.2\.5`).ReplaceAllString(s.file, "$1 203.0.113.5"))
+			at := regexp.MustCompile(`(source|proxy_bind) 192\.0\.2\.5`)
+			p.start(t, s.program, at.ReplaceAllString(s.file, "$1 203.0.113.5"))
 			if from, err := p.seen(byHTTP, s.name+"-stranger"); err != nil || from != "203.0.113.5" {
 				t.Errorf("a client of a strange proxy is seen as %s, %v", from, err)
 			}
@@ -129,7 +130,8 @@ type proxied struct {
 func newProxied(t *testing.T) *proxied {
 	t.Helper()
 	for _, line := range []string{"link set lo up", "addr add 192.0.2.11/24 dev lo", "addr add 198.51.100.1/24 dev lo",
-		"addr add 203.0.113.1/24 dev lo", "link add boot0 type bridge", "addr add 10.0.0.1/24 dev boot0", "link set boot0 up"} {
+		"addr add 203.0.113.1/24 dev lo", "link add boot0 type bridge", "addr add 10.0.0.1/24 dev boot0",
+		"link set boot0 up"} {
 		if out, err := exec.Command("ip", strings.Fields(line)...).CombinedOutput(); err != nil {
 			t.Fatalf("ip %s: %v %s", line, err, out)
 		}
@@ -140,13 +142,8 @@ func newProxied(t *testing.T) *proxied {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"users": "alice:" + string(hash) + "\n"} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(p.dir, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.WriteFile(filepath.Join(p.dir, "users"), []byte("alice:"+string(hash)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	p.board = sshconsoletest.Start(t, "", sshconsole.Config{User: redfishtest.User, Password: redfishtest.Password})
 	bmc := redfish.New(redfish.Config{Machine: redfishtest.NewMachineOf(redfishtest.SystemUUID),
@@ -154,11 +151,12 @@ func newProxied(t *testing.T) *proxied {
 		Log: slog.New(slog.DiscardHandler)})
 	server := httptest.NewServer(bmc)
 	t.Cleanup(func() { bmc.Close(); server.Close() })
-	c := &servetest.Conductor{HTTP: p.client("192.0.2.11"), Sign: func(r *http.Request) { r.SetBasicAuth("alice", "wonderland") }}
-	servetest.StartFor(t, c, serve.Command(), filepath.Join(p.dir, "data"), "--api-address", "192.0.2.11:6385", "--auth", "basic",
-		"--htpasswd-file", p.dir+"/users", "--tls-cert", p.dir+"/conductor.pem", "--tls-key", p.dir+"/conductor.pem",
-		"--trusted-proxies", "192.0.2.5", "--boot", "--boot-interface", "boot0", "--boot-address", "10.0.0.1/24",
-		"--dhcp", "off")
+	c := &servetest.Conductor{HTTP: p.client("192.0.2.11"),
+		Sign: func(r *http.Request) { r.SetBasicAuth("alice", "wonderland") }}
+	servetest.StartFor(t, c, serve.Command(), filepath.Join(p.dir, "data"), "--api-address", "192.0.2.11:6385",
+		"--auth", "basic", "--htpasswd-file", p.dir+"/users", "--tls-cert", p.dir+"/conductor.pem",
+		"--tls-key", p.dir+"/conductor.pem", "--trusted-proxies", "192.0.2.5", "--boot", "--boot-interface", "boot0",
+		"--boot-address", "10.0.0.1/24", "--dhcp", "off")
 	t.Cleanup(func() { c.End(t) })
 	c.Call(t, "POST", "/v1/nodes", map[string]any{"driver": "redfish", "name": "n1", "driver_info": map[string]any{
 		"redfish_address": server.URL, "redfish_username": redfishtest.User,
@@ -173,8 +171,9 @@ func (p *proxied) certificate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.ParseIP("192.0.2.5"), net.ParseIP("192.0.2.11")}, IsCA: true, BasicConstraintsValid: true}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"rack-1.example"},
+		IPAddresses: []net.IP{net.ParseIP("192.0.2.5"), net.ParseIP("192.0.2.11")}}
 	raw, err := x509.CreateCertificate(rand.Reader, c, c, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +198,8 @@ func (p *proxied) start(t *testing.T, program, file string) {
 	file = strings.NewReplacer("/etc/haproxy", p.dir, "/etc/nginx", p.dir).Replace(file)
 	path, args := filepath.Join(p.dir, "proxy.conf"), []string{"-db", "-f"}
 	if program == "nginx" {
-		file = "load_module modules/ngx_stream_module.so;\ndaemon off;\npid " + p.dir + "/pid;\nerror_log stderr;\nuser root;\n" +
+		file = "load_module modules/ngx_stream_module.so;\ndaemon off;\n" +
+			"pid " + p.dir + "/pid;\nerror_log stderr;\nuser root;\n" +
 			strings.Replace(file, "http {", "http {\n    access_log off;\n    client_body_temp_path "+p.dir+"/body;", 1)
 		args = []string{"-p", "/usr/lib/nginx", "-c"}
 	}
@@ -236,12 +236,13 @@ func (p *proxied) start(t *testing.T, program, file string) {
 // client is one at an address.
 func (p *proxied) client(from string) *http.Client {
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 10 * time.Second}
-	return &http.Client{Transport: &http.Transport{DialContext: d.DialContext, TLSClientConfig: &tls.Config{RootCAs: p.roots},
-		DisableKeepAlives: true}}
+	return &http.Client{Transport: &http.Transport{DialContext: d.DialContext,
+		TLSClientConfig: &tls.Config{RootCAs: p.roots}, DisableKeepAlives: true}}
 }
 
 // ask makes a request of a client, with a password.
-func (p *proxied) ask(c *http.Client, method, url, password string, body io.Reader, header ...string) (*http.Response, error) {
+func (p *proxied) ask(c *http.Client, method, url, password string, body io.Reader, header ...string) (
+	*http.Response, error) {
 	r, err := http.NewRequest(method, url, body)
 	if err != nil {
 		return nil, err
@@ -267,17 +268,19 @@ func (p *proxied) status(c *http.Client, method, url, password string, body io.R
 
 // seen is the address that the audit has of a request of 198.51.100.7, which claims to be others.
 func (p *proxied) seen(way, name string) (string, error) {
-	res, err := p.ask(p.client("198.51.100.7"), "DELETE", way+"/v1/nodes/"+name, "wonderland", nil, "X-Forwarded-For", "192.0.2.5",
-		"X-Forwarded-For", "127.0.0.1", "Forwarded", "for=127.0.0.1", "X-Forwarded-Proto", "http")
+	trait := "CUSTOM_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+	res, err := p.ask(p.client("198.51.100.7"), "PUT", way+"/v1/nodes/n1/traits/"+trait, "wonderland", nil,
+		"X-Forwarded-For", "192.0.2.5", "X-Forwarded-For", "127.0.0.1", "Forwarded", "for=127.0.0.1",
+		"X-Forwarded-Proto", "http")
 	if err != nil {
 		return "", err
 	}
 	res.Body.Close()
-	if res.StatusCode != http.StatusNotFound {
-		return "", fmt.Errorf("DELETE of no node: %s", res.Status)
+	if res.StatusCode != http.StatusNoContent {
+		return "", fmt.Errorf("a trait is added: %s", res.Status)
 	}
-	if res, err = p.ask(p.client("192.0.2.11"), "GET", fmt.Sprintf("%s/ferrite/v1/audit?after=%d", straight, p.after), "wonderland",
-		nil); err != nil {
+	audit := fmt.Sprintf("%s/ferrite/v1/audit?after=%d", straight, p.after)
+	if res, err = p.ask(p.client("192.0.2.11"), "GET", audit, "wonderland", nil); err != nil {
 		return "", err
 	}
 	defer res.Body.Close()
@@ -285,12 +288,12 @@ func (p *proxied) seen(way, name string) (string, error) {
 		var l nodeapi.AuditLine
 		var e nodeapi.AuditEntry
 		if err := lines.Decode(&l); err != nil {
-			return "", fmt.Errorf("%s is not in the audit: %w", name, err)
+			return "", fmt.Errorf("%s is not in the audit: %w", trait, err)
 		}
 		if err := json.Unmarshal(l.Entry, &e); err != nil {
 			return "", err
 		}
-		if p.after = l.ID; strings.HasSuffix(e.Path, "/"+name) {
+		if p.after = l.ID; strings.HasSuffix(e.Path, "/"+trait) {
 			return e.From, nil
 		}
 	}
@@ -314,8 +317,9 @@ func (p *proxied) follows(t *testing.T, way, mode string) {
 	}
 	defer res.Body.Close()
 	name := "followed-" + mode
-	if got := p.status(p.client("198.51.100.7"), "POST", way+"/v1/nodes", "wonderland",
-		strings.NewReader(`{"driver": "fake-hardware", "name": "`+name+`"}`)); got != http.StatusCreated && got != http.StatusBadRequest {
+	node := strings.NewReader(`{"driver": "fake-hardware", "name": "` + name + `"}`)
+	got := p.status(p.client("198.51.100.7"), "POST", way+"/v1/nodes", "wonderland", node)
+	if got != http.StatusCreated {
 		t.Fatalf("%s: a node is made: %d", way, got)
 	}
 	for lines := bufio.NewScanner(res.Body); ; {
@@ -402,7 +406,8 @@ func (p *proxied) many(t *testing.T, way string) {
 	for i := range 200 {
 		for range 3 {
 			wait.Go(func() {
-				if got := p.status(p.client(fmt.Sprintf("198.51.100.%d", i+10)), "GET", way+"/v1/nodes", "wonderland", nil); got != 200 {
+				c := p.client(fmt.Sprintf("198.51.100.%d", i+10))
+				if got := p.status(c, "GET", way+"/v1/nodes", "wonderland", nil); got != http.StatusOK {
 					failed <- got
 				}
 			})
@@ -452,8 +457,10 @@ func (p *proxied) boots(t *testing.T, from string) {
 		t.Errorf("the boot file: %s, %d bytes, %v", res.Status, len(b), err)
 	}
 	var watch *http.Response
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) { // until the streams of many have ended
-		watch, err = p.ask(p.client("192.0.2.11"), "GET", straight+"/ferrite/v1/boot/watch", "wonderland", nil)
+	// A proxy that keeps the streams of many, whose clients have left, leaves no place for this one.
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		at := straight + "/ferrite/v1/boot/watch?since=5m"
+		watch, err = p.ask(p.client("192.0.2.11"), "GET", at, "wonderland", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
