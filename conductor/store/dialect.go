@@ -52,7 +52,7 @@ var sqliteDialect = dialect{
 	read:  func(text string) string { return text },
 	among: "SELECT value FROM json_each(?)",
 	list: func(values []string) any {
-		list, _ := json.Marshal(values) // texts never fail
+		list, _ := json.Marshal(append([]string{}, values...)) // of nil "null", which is a row; texts never fail
 		return string(list)
 	},
 	contains: func(column string) string { return "instr(" + column + ", ?) > 0" },

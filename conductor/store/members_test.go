@@ -147,6 +147,35 @@ func TestTakeFromABusyLeader(t *testing.T) {
 	}
 }
 
+// TestOldMembers: a conductor that was not seen for 30 days is forgotten when the next one starts, unless drained.
+func TestOldMembers(t *testing.T) {
+	address := postgrestest.URL(t)
+	m := openMembers(t, address)
+	conn, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	for name, sql := range map[string]string{ // of its row
+		"gone": "seen = now() - interval '31 days', created = now() - interval '90 days'",
+		"left": "seen = '-infinity', created = now() - interval '31 days'",
+		"idle": "seen = now() - interval '29 days', created = now() - interval '90 days'",
+		"kept": "drained = true, seen = now() - interval '31 days', created = now() - interval '90 days'",
+	} {
+		if _, err := m.Beat(t.Context(), store.Member{Name: name, Instance: "1"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Exec(t.Context(), "UPDATE members SET "+sql+" WHERE name = $1", name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	openMembers(t, address)
+	left, _, err := m.Look(t.Context())
+	if err != nil || len(left) != 2 || left[0].Name != "idle" || left[1].Name != "kept" {
+		t.Errorf("left: %+v, %v", left, err)
+	}
+}
+
 // TestImageDigests: a member knows the digests of all images, but none while a restore is held: images that are there
 // may be missing from the backup.
 func TestImageDigests(t *testing.T) {

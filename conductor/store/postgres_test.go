@@ -28,7 +28,7 @@ func openPostgres(t testing.TB, address string, o store.PostgresOptions) *store.
 }
 
 func TestStoreOnPostgres(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) store.Store {
+	storetest.RunDatabase(t, func(t *testing.T) storetest.Database {
 		return openPostgres(t, postgrestest.URL(t), store.PostgresOptions{})
 	})
 }

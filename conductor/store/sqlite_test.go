@@ -57,5 +57,7 @@ func databases(t testing.TB) map[string]*store.Database {
 }
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) store.Store { return open(t, t.TempDir(), store.Options{NoSync: true}) })
+	storetest.RunDatabase(t, func(t *testing.T) storetest.Database {
+		return open(t, t.TempDir(), store.Options{NoSync: true})
+	})
 }

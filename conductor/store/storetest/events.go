@@ -183,8 +183,18 @@ func testEventReaders(t *testing.T, s store.Store) {
 			t.Errorf("%s is at %d, %v, %v; want %d", step.name, at, known, err, step.save)
 		}
 	}
-	if at, known, err := s.EventReader(t.Context(), "c"); at != 0 || known || err != nil {
-		t.Errorf("a new reader: %d, %v, %v", at, known, err)
+	for _, step := range []struct {
+		keep, known []string
+	}{{[]string{"b", "c"}, []string{"b"}}, {nil, nil}} {
+		if err := s.KeepEventReaders(t.Context(), step.keep); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"a", "b", "c"} {
+			at, known, err := s.EventReader(t.Context(), name)
+			if want := slices.Contains(step.known, name); at != 0 || known != want || err != nil {
+				t.Errorf("%v are kept: %s is at %d, %v, %v", step.keep, name, at, known, err)
+			}
+		}
 	}
 }
 

@@ -1,0 +1,106 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store"
+)
+
+// Database is a store that is kept, with what bounds it.
+type Database interface {
+	store.Store
+	Usage(ctx context.Context, project string) (node.Usage, error)
+	DropOldEraseReports(ctx context.Context, before time.Time) (int64, error)
+}
+
+// RunDatabase runs Run, and the suite of what bounds a database.
+func RunDatabase(t *testing.T, open func(t *testing.T) Database) {
+	Run(t, func(t *testing.T) store.Store { return open(t) })
+	for name, test := range map[string]func(t *testing.T, s Database){
+		"the records of a project are counted": testUsage, "old erase reports go": testOldEraseReports,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+	}
+}
+
+// testUsage counts the nodes that a project owns, what belongs to those and to the nodes that it rents, and its own
+// records; nobody's and others' are not counted.
+func testUsage(t *testing.T, s Database) {
+	owned, rented, both, nobodys := sample(1), sample(2), sample(3), sample(4)
+	owned.Owner, rented.Owner, rented.Lessee, both.Owner, both.Lessee = "blue", "red", "blue", "blue", "blue"
+	for i, n := range []node.Node{owned, rented, both, nobodys} {
+		n = insert(t, s, n)
+		p := node.Port{UUID: uuid(10 + i), NodeUUID: n.UUID, Address: "52:54:00:00:00:0" + string(rune('1'+i))}
+		_, err := s.Commit(t.Context(), node.Change{AddPorts: []node.Port{p}})
+		check(t, err)
+	}
+	for i, owner := range []string{"blue", "red", ""} {
+		_, err := s.Catalogs().Allocations.Insert(t.Context(), node.Allocation{Record: record(20 + i), Owner: owner})
+		check(t, err)
+		_, err = s.Catalogs().Runbooks.Insert(t.Context(), node.Runbook{Record: record(30 + i), Owner: owner,
+			Name: "CUSTOM_" + string(rune('A'+i))})
+		check(t, err)
+		_, err = s.Catalogs().Images.Insert(t.Context(), node.Image{Record: record(40 + i), Owner: owner, Name: "os-" + owner,
+			Digest: "sha256:aa"})
+		check(t, err)
+	}
+	used := map[string]node.Usage{}
+	for _, project := range []string{"blue", "red", "green", ""} {
+		got, err := s.Usage(t.Context(), project)
+		check(t, err)
+		used[project] = got
+	}
+	own := func(nodes, ports, each, bytes int64) node.Usage {
+		return node.Usage{"nodes": nodes, "ports": ports, "portgroups": 0, "volume_connectors": 0, "volume_targets": 0,
+			"allocations": each, "runbooks": each, "images": each, node.UsageBytes: bytes}
+	}
+	blue, red := used["blue"][node.UsageBytes], used["red"][node.UsageBytes]
+	equal(t, own(2, 3, 1, blue), used["blue"])
+	equal(t, own(1, 1, 1, red), used["red"])
+	equal(t, own(0, 0, 0, 0), used["green"])
+	if red < 500 || blue <= red {
+		t.Errorf("%d bytes of blue, %d of red, which has less", blue, red)
+	}
+	owned, err := s.Node(t.Context(), owned.UUID)
+	check(t, err)
+	owned.Extra = map[string]any{"a": string(make([]byte, 1000))}
+	_, err = s.Commit(t.Context(), node.Change{Save: &owned})
+	check(t, err)
+	more, err := s.Usage(t.Context(), "blue")
+	check(t, err)
+	if grown := more[node.UsageBytes] - blue; grown < 1000 || grown > 10_000 {
+		t.Errorf("1,000 bytes more are %d", grown)
+	}
+}
+
+// testOldEraseReports deletes what is older than a time, and of nodes that are gone.
+func testOldEraseReports(t *testing.T, s Database) {
+	n, gone := insert(t, s, sample(1)), insert(t, s, sample(2))
+	for i, of := range []string{n.UUID, gone.UUID, gone.UUID} {
+		r := eraseReport(10+i, of)
+		_, err := s.Commit(t.Context(), node.Change{PutEraseReport: &r})
+		check(t, err)
+	}
+	drop := func(before time.Time, want int64, left ...string) {
+		t.Helper()
+		dropped, err := s.DropOldEraseReports(t.Context(), before)
+		check(t, err)
+		equal(t, want, dropped)
+		all, err := s.EraseReports(t.Context(), node.EraseReportQuery{})
+		check(t, err)
+		var have []string
+		for _, r := range all {
+			have = append(have, r.UUID)
+		}
+		equal(t, left, have)
+	}
+	drop(at(99), 0, uuid(10), uuid(11), uuid(12)) // their nodes are there
+	_, err := s.Commit(t.Context(), node.Change{Delete: gone.UUID})
+	check(t, err)
+	drop(at(11), 0, uuid(10), uuid(11), uuid(12)) // none is older
+	drop(at(12), 1, uuid(10), uuid(12))
+	drop(at(99), 1, uuid(10))
+}
