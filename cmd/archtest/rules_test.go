@@ -129,8 +129,8 @@ var rules = []rule{
 	{packages: list("conductor/api/*"),
 		may: list("decisions, conductor/api/*, conductor/engine/*, conductor/auth, conductor/console, conductor/events, " +
 			"conductor/ratelimit, conductor/reload, proto/*"),
-		tests: list("conductor/agents, conductor/bootlog, conductor/store"), why: "Ironic's REST API, before the " +
-			"engine"},
+		tests: list("conductor/agents, conductor/audit, conductor/bootlog, conductor/store"),
+		why:   "Ironic's REST API, before the engine"},
 	{packages: list("conductor/api/gophercloudtest"),
 		tests: list("conductor/agents, conductor/api, conductor/api/rest, conductor/auth, conductor/bmc/redfish, " +
 			"conductor/engine, conductor/plan, lab/qemu, lab/redfish, proto/nodeapi"),

@@ -1,9 +1,7 @@
 package api
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -122,14 +120,14 @@ type auditResource struct {
 	audit Audit
 }
 
-// auditPage bounds the entries of one answer.
-const auditPage = 1000
+// auditBatch is how many entries, of 20 kB at most, are in memory at a time.
+const auditBatch = 100
 
 func (h *auditResource) routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/audit",
-			Doc: "who asked for what, one entry a line, oldest first: at most 1,000 after the id that after names; node=UUID " +
-				"chooses those of a node", Handle: h.list,
+			Doc: "who asked for what, one entry a line, oldest first: at most 1,000, and 8 MiB, after the id that after " +
+				"names; the last page is empty; node=UUID chooses those of a node", Handle: h.list,
 			Wire: rest.Wire{Status: http.StatusOK, Query: rest.ArgumentsNamed([]string{"after", "node"}),
 				Gives: rest.FormOf(nodeapi.AuditLine{}), Media: nodeapi.MediaLines}},
 		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/audit/pruned",
@@ -218,17 +216,27 @@ func (h *auditResource) list(c *rest.Call) error {
 		}
 		of = n
 	}
-	found, err := h.audit.Entries(c.Request().Context(), strings.ToLower(of), after, auditPage)
-	if err != nil {
-		return err
-	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	for _, e := range found {
-		if err := enc.Encode(nodeapi.AuditLine{ID: e.ID, Chain: e.Chain, Number: e.Number, Hash: e.Hash,
-			Entry: e.Doc}); err != nil {
-			return err
+	return rest.AnswerLines(h.Server, c, h.entries(c.Request().Context(), strings.ToLower(of), after),
+		func(dst []byte, e *node.AuditEntry) []byte {
+			return rest.AppendAny(dst, nodeapi.AuditLine{ID: e.ID, Chain: e.Chain, Number: e.Number, Hash: e.Hash, Entry: e.Doc})
+		})
+}
+
+// entries reads the entries after an id, of a node if one is named.
+func (h *auditResource) entries(ctx context.Context, of string, after int64) rest.Items[node.AuditEntry] {
+	return func(yield func(*node.AuditEntry, error) bool) {
+		for more := true; more; {
+			found, err := h.audit.Entries(ctx, of, after, auditBatch)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range found {
+				if after = found[i].ID; !yield(&found[i], nil) {
+					return
+				}
+			}
+			more = len(found) == auditBatch
 		}
 	}
-	return c.Blob(http.StatusOK, nodeapi.MediaLines, b.Bytes())
 }

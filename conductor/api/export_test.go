@@ -61,7 +61,7 @@ func (a *API) Endless() (paths []string) {
 // Lists is the paths of all lists that are answered by pages.
 func (a *API) Lists() (paths []string) {
 	for _, r := range a.routes() {
-		if properties, _ := r.Wire.Gives["properties"].(rest.Schema); r.Method == http.MethodGet && properties["next"] != nil {
+		if r.Method == http.MethodGet && r.Wire.Pages() {
 			paths = append(paths, r.Path)
 		}
 	}

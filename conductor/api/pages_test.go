@@ -8,9 +8,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
+	"github.com/ferrite-metal/ferrite/conductor/audit"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -60,6 +62,28 @@ func allocatedBytes() uint64 {
 	return sample[0].Value.Uint64()
 }
 
+// itemsOf are the IDs of the items of a page, and where the next one is: "" on the last.
+func itemsOf(t *testing.T, r reply) (ids []string, next string) {
+	t.Helper()
+	if r.header.Get("Content-Type") == nodeapi.MediaLines {
+		for line := range strings.Lines(r.body) {
+			ids = append(ids, fmt.Sprint(reply{body: line}.doc(t)["id"]))
+			next = "/ferrite/v1/audit?after=" + ids[len(ids)-1]
+		}
+		return ids, next
+	}
+	doc := r.doc(t)
+	for _, items := range doc {
+		list, _ := items.([]any)
+		for _, item := range list {
+			m, _ := item.(map[string]any)
+			ids = append(ids, fmt.Sprint(m["uuid"]))
+		}
+	}
+	next, _ = doc["next"].(string)
+	return ids, next
+}
+
 // TestPagesInBytes reads every list that the route table has, of records that are as long as the API takes them: a page
 // ends before its bytes are too many, costs memory by its own size and not by that of the list, and all pages together
 // have every record once.
@@ -70,8 +94,17 @@ func TestPagesInBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	c := &conductor{t: t, Conductor: apitest.Start(t, db, nil, func(o *api.Options) { o.PageBytes = page })}
+	trail, err := audit.Open(t.Context(), db, "c", time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &conductor{t: t, Conductor: apitest.Start(t, db, nil, func(o *api.Options) { o.PageBytes, o.Audit = page, trail })}
 	node := fatRecords(t, c)
+	for range 20 { // those of the API are short
+		if err := trail.Record(nodeapi.AuditEntry{Changes: []nodeapi.AuditChange{{New: fat}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	lists := 0
 	for _, path := range api.New(api.Options{Conductor: c.Engine}).Lists() {
 		if path == "/v1/drivers" || path == "/v1/conductors" { // no records: of each of a few there is one
@@ -94,22 +127,17 @@ func TestPagesInBytes(t *testing.T) {
 			if limit := uint64(12 << 20); grown > limit {
 				t.Errorf("%s: a page of %d bytes took %d bytes of memory, want %d at the most", path, len(r.body), grown, limit)
 			}
-			doc := r.doc(t)
-			for key, items := range doc {
-				list, _ := items.([]any)
-				for _, item := range list {
-					m, _ := item.(map[string]any)
-					id := fmt.Sprint(m["uuid"])
-					if seen[id] {
-						t.Errorf("%s: %s has %s twice", path, key, id)
-					}
-					seen[id] = true
+			ids, after := itemsOf(t, r)
+			for _, id := range ids {
+				if seen[id] {
+					t.Errorf("%s: it has %s twice", path, id)
 				}
+				seen[id] = true
 			}
-			next, _ = doc["next"].(string)
-			next = strings.TrimPrefix(next, c.URL)
+			next = strings.TrimPrefix(after, c.URL)
 		}
 		switch want := 10; {
+		case strings.HasSuffix(path, "/audit") && len(seen) == 120: // one of each record, and 20
 		case strings.Contains(path, "/history"), strings.Contains(path, "erase"), strings.Contains(path, "/"+node+"/nodes"),
 			strings.Contains(path, "/v1/portgroups/"+node), strings.Contains(path, "/v1/chassis/"+node):
 		case len(seen) != want:

@@ -137,7 +137,7 @@ func Each[T any](items []T) Items[T] {
 // would have more than Options.PageBytes; it has at least one.
 func AnswerList[T any](s *Server, c *Call, p Page, name string, items Items[T], id func(*T) string,
 	show func([]byte, *T) []byte) error {
-	return s.buffer(c, http.StatusOK, func(dst []byte) ([]byte, error) {
+	return s.buffer(c, http.StatusOK, "application/json", func(dst []byte) ([]byte, error) {
 		dst = append(append(append(dst, `{"`...), name...), `":[`...)
 		n, last, next := 0, "", ""
 		for item, err := range items {
@@ -162,6 +162,27 @@ func AnswerList[T any](s *Server, c *Call, p Page, name string, items Items[T], 
 			dst = AppendString(append(dst, `,"next":`...), next)
 		}
 		return append(dst, '}'), nil
+	})
+}
+
+// AnswerLines answers a page, one item a line, that ends as those of AnswerList do. Clients ask for what comes after
+// its last item until a page is empty.
+func AnswerLines[T any](s *Server, c *Call, items Items[T], show func([]byte, *T) []byte) error {
+	return s.buffer(c, http.StatusOK, nodeapi.MediaLines, func(dst []byte) ([]byte, error) {
+		n := 0
+		for item, err := range items {
+			if err != nil {
+				return dst, err
+			}
+			before := len(dst)
+			if dst = append(show(dst, item), '\n'); n > 0 && len(dst) > s.o.PageBytes {
+				return dst[:before], nil
+			}
+			if n++; n == maxLimit {
+				break
+			}
+		}
+		return dst, nil
 	})
 }
 

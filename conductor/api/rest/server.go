@@ -158,7 +158,7 @@ func answers(h echo.HandlerFunc) echo.HandlerFunc {
 // adapt makes a handler of a row: it asks who it is, negotiates the microversion,
 // which paths outside /v1 do not have, and turns away who may not.
 func (s *Server) adapt(r Route) echo.HandlerFunc {
-	rule, pages := s.Rules.Of(r.Method, r.Path, ""), r.Wire.pages()
+	rule, pages := s.Rules.Of(r.Method, r.Path, ""), r.Wire.Pages()
 	handle := func(c *Call) error {
 		if err := c.checkURL(); err != nil {
 			return err
@@ -260,11 +260,11 @@ func (s *Server) authorize(c *Call, known func(*Call) error) error {
 
 // Buffer lends a buffer to f and answers with what f made of it.
 func (s *Server) Buffer(c *Call, status int, f func(dst []byte) []byte) error {
-	return s.buffer(c, status, func(dst []byte) ([]byte, error) { return f(dst), nil })
+	return s.buffer(c, status, "application/json", func(dst []byte) ([]byte, error) { return f(dst), nil })
 }
 
-// buffer is Buffer for what may fail.
-func (s *Server) buffer(c *Call, status int, f func(dst []byte) ([]byte, error)) (err error) {
+// buffer is Buffer for what may fail, and for any media type.
+func (s *Server) buffer(c *Call, status int, media string, f func(dst []byte) ([]byte, error)) (err error) {
 	b, _ := s.buffers.Get().(*[]byte)
 	if *b, err = f((*b)[:0]); err != nil {
 		return err
@@ -272,5 +272,5 @@ func (s *Server) buffer(c *Call, status int, f func(dst []byte) ([]byte, error))
 	if cap(*b) <= 4<<20 { // do not keep what one huge list needed
 		defer s.buffers.Put(b)
 	}
-	return c.RawJSON(status, *b)
+	return c.Bytes(status, media, *b)
 }

@@ -30,10 +30,11 @@ type Argument struct {
 	Since int
 }
 
-// pages reports whether the route gives a list by pages: see PageForm.
-func (w Wire) pages() bool {
+// Pages reports whether the route gives a list by pages: see PageForm and AnswerLines.
+func (w Wire) Pages() bool {
 	properties, _ := w.Gives["properties"].(Schema)
-	return properties["next"] != nil
+	follows := slices.ContainsFunc(w.Query, func(q Argument) bool { return q.Name == "follow" })
+	return properties["next"] != nil || w.Media == nodeapi.MediaLines && !follows
 }
 
 // ArgumentsOf is the names of filters.

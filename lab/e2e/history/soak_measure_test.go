@@ -40,7 +40,7 @@ type grower struct {
 
 // byDesign are the tables that grow with the lives that have been.
 var byDesign = map[string]grower{
-	"audit":  {30, "no bound"},
+	"audit":  {30, "--audit-keep, which keeps all by default"},
 	"events": {60, "--events-keep, 100,000 rows, and --events-age"},
 }
 

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { auditLines } from '../src/api/client'
 import { withoutStatus } from '../src/api/hosts'
 import { acceptance, nameErrors } from '../src/lib/accept'
 import { changes, has } from '../src/lib/audit'
@@ -20,6 +21,17 @@ describe('accepting machines', () => {
 describe('the audit', () => {
   const entry = { user: 'ada', path: '/v1/nodes/web-1', status: 202, changes: [{ field: 'owner', new: '"blue"' }] }
   it.each([['ada web-1', true], ['owner', true], ['ada web-2', false], ['', true]])('%s', (words, want) => expect(has(entry, words)).toBe(want))
+  it('is read up to an empty page, the newest lines', async () => {
+    const pages = ['{"id":1}\n{"id":2}\n{"id":3}\n', '{"id":7}\n', '']
+    const asked: string[] = []
+    vi.stubGlobal('fetch', (url: string) => {
+      asked.push(url)
+      return Promise.resolve(new Response(pages.shift()))
+    })
+    expect((await auditLines(2, undefined, 'n')).map((line) => line.id)).toEqual([3, 7])
+    expect(asked).toEqual(['', '&after=3', '&after=7'].map((after) => `/ferrite/v1/audit?node=n${after}`))
+    vi.unstubAllGlobals()
+  })
   it('says what was changed', () => expect(changes(entry)).toBe('owner: none → "blue"'))
 })
 

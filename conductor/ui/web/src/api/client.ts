@@ -93,3 +93,16 @@ export async function all<T>(to: string, key: string, query: Record<string, stri
   for await (const page of pages<T>(to, key, query, signal)) found.push(...page)
   return found
 }
+
+/** auditLines reads the audit, of one machine where a UUID is given: its newest lines, oldest first. The API ends with an empty page. */
+export async function auditLines<T extends { id: number }>(most: number, signal?: AbortSignal, node?: string): Promise<T[]> {
+  const kept: T[] = []
+  for (let after = 0; ; after = kept.at(-1)!.id) {
+    const query = { node, after: after > 0 ? String(after) : undefined }
+    const answer = await send('GET', '/ferrite/v1/audit', { query, signal, headers: { Accept: 'application/x-ndjson' } })
+    const lines = (await answer.text()).split('\n').filter((line) => line !== '')
+    if (lines.length === 0) return kept
+    kept.push(...lines.map((line) => JSON.parse(line) as T))
+    kept.splice(0, kept.length - most)
+  }
+}

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { send } from '../api/client'
+import { auditLines } from '../api/client'
 import { Empty, Failed } from '../components/notice'
 import { Table } from '../components/table'
 import { useData } from '../hooks/use-data'
@@ -7,8 +7,8 @@ import { setQuery, useRoute } from '../hooks/use-route'
 import { changes, has, type Line } from '../lib/audit'
 import { asText, dateTime, visible } from '../lib/format'
 
-/** a page of the API's answer. */
-const page = 1000
+/** readAll reads the newest entries, the newest first. */
+const readAll = (signal: AbortSignal): Promise<Line[]> => auditLines<Line>(20_000, signal).then((lines) => lines.reverse())
 
 /** AuditPage is who asked for what, the newest first. */
 export function AuditPage() {
@@ -61,21 +61,4 @@ export function AuditPage() {
       )}
     </>
   )
-}
-
-/** readAll reads the last 20,000 entries at most: the API has the oldest first. */
-async function readAll(signal: AbortSignal): Promise<Line[]> {
-  const kept: Line[] = []
-  let after = 0
-  for (;;) {
-    const answer = await send('GET', '/ferrite/v1/audit', { query: { after: after > 0 ? String(after) : undefined }, signal, headers: { Accept: 'application/x-ndjson' } })
-    const lines = (await answer.text())
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as Line)
-    kept.push(...lines)
-    if (kept.length > 20_000) kept.splice(0, kept.length - 20_000)
-    if (lines.length < page) return kept.reverse()
-    after = lines.at(-1)!.id
-  }
 }

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { all, get, path, send } from '../../api/client'
+import { all, auditLines, get, path, send } from '../../api/client'
 import { errorText } from '../../api/fault'
 import { ferrite } from '../../api/machine'
 import { session } from '../../api/session'
@@ -144,7 +144,7 @@ async function read(uuid: string, audit: boolean, signal: AbortSignal): Promise<
         .then((answer) => answer.text())
         .then(ofLog, () => []), // there is none before the first boot
     ),
-    audit ? part('Audit', lines<AuditLine>('/ferrite/v1/audit', { node: uuid }).then((found) => found.map(ofAudit))) : Promise.resolve([]),
+    audit ? part('Audit', auditLines<AuditLine>(1000, signal, uuid).then((found) => found.map(ofAudit))) : Promise.resolve([]),
   ])
   return { entries: lists.flat(), missing }
 }
