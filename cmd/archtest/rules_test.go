@@ -168,8 +168,8 @@ var rules = []rule{
 		"conductor/cluster/sharing, conductor/datafolder, conductor/documents/objects, conductor/imagestore, " +
 		"conductor/keys, conductor/seal, conductor/store, images/disk/*, proto/*"),
 		why: "saves and restores what a conductor keeps; knows no settings"},
-	{packages: list("conductor/backup/format, conductor/cacert, conductor/clock, conductor/dial, conductor/floating, conductor/keys, " +
-		"conductor/localfile, conductor/outbound, conductor/ratelimit, conductor/reload, conductor/seal"),
+	{packages: list("conductor/backup/format, conductor/cacert, conductor/clock, conductor/dial, conductor/floating, " +
+		"conductor/keys, conductor/localfile, conductor/outbound, conductor/ratelimit, conductor/reload, conductor/seal"),
 		why: "usable alone"},
 	{packages: list("conductor/audit"), may: list("conductor/fsm, conductor/node, proto/*"),
 		tests: list("conductor/store/*, conductor/store"), why: "writes down requests; decides nothing"},

@@ -149,8 +149,8 @@ func TestPagesInBytes(t *testing.T) {
 	}
 }
 
-// TestFieldSizes sends every free-form field that the route table takes with a byte too many: the answer names the field
-// and the limit, and nothing is made of it.
+// TestFieldSizes sends every free-form field that the route table takes with a byte too many: the answer names the
+// field and the limit, and nothing is made of it.
 func TestFieldSizes(t *testing.T) {
 	c := newConductor(t)
 	tried := 0

@@ -33,7 +33,8 @@ func TestUncertain(t *testing.T) {
 	} {
 		err := (&postgresWriter{lead: passedRight{}}).patiently(t.Context(), func() error { return c.try })
 		fault := nodeapi.Unavailable(fmt.Errorf("save: %w", err))
-		if !errors.Is(err, c.want) || errors.Is(err, c.not) || fault == nil || fault.Status != http.StatusServiceUnavailable ||
+		if !errors.Is(err, c.want) || errors.Is(err, c.not) || fault == nil ||
+			fault.Status != http.StatusServiceUnavailable ||
 			!strings.Contains(fault.Text, c.want.Error()) {
 			t.Errorf("%v becomes %v, and %v", c.try, err, fault)
 		}

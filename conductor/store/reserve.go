@@ -212,7 +212,8 @@ func (r *reserve) refill(ctx context.Context) bool {
 }
 
 // hold has the file take up size bytes, as many as there is room for, and answers how many these are; -1 leaves it as
-// it is. Its bytes are random: a file system may set aside no room for holes, nor for what it compresses or has already.
+// it is. Its bytes are random: a file system may set aside no room for holes, nor for what it compresses or has
+// already.
 func (r *reserve) hold(size int64) (held int64, err error) {
 	f, err := os.OpenFile(r.path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -72,7 +72,8 @@ func forged(ctx context.Context, b *bed) (err error) {
 	if err := f.route(ctx, "del"); err != nil {
 		return err
 	}
-	if err := b.commands(ctx, s, "node manage metal-1 --wait", "node clean metal-1 --wait --step deploy.erase_devices"); err != nil {
+	if err := b.commands(ctx, s, "node manage metal-1 --wait",
+		"node clean metal-1 --wait --step deploy.erase_devices"); err != nil {
 		return err
 	}
 	if left, err := secrets(m.Spec().Disks[0]); err != nil || left != 0 {

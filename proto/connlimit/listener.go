@@ -29,9 +29,9 @@ func (e *ShareError) Error() string {
 // waiting, whatever it does.
 func Limit(l net.Listener, total, each int) net.Listener { return LimitAnd(l, total, each, nil, nil) }
 
-// LimitAnd is Limit that reports the addresses it refuses connections of, each once a minute at most, with a *ShareError
-// or an error of proxies. An address that proxies trust has no share of its own: its connections and requests are
-// counted for the clients that it names. refused must not wait. Both may be nil.
+// LimitAnd is Limit that reports the addresses it refuses connections of, each once a minute at most, with a
+// *ShareError or an error of proxies. An address that proxies trust has no share of its own: its connections and
+// requests are counted for the clients that it names. refused must not wait. Both may be nil.
 func LimitAnd(l net.Listener, total, each int, proxies Proxies, refused func(from netip.Addr, err error)) net.Listener {
 	p := newPool(total, each)
 	p.proxies = proxies

@@ -59,7 +59,8 @@ func FuzzCgroupLimit(f *testing.F) {
 	f.Add("0::/\x00/../..//\n:::\n", "99999999999999999999\n")
 	f.Fuzz(func(t *testing.T, groups, limit string) {
 		got, from := cgroupLimit(fstest.MapFS{"proc/self/cgroup": {Data: []byte(groups)},
-			"sys/fs/cgroup/memory.max": {Data: []byte(limit)}, "sys/fs/cgroup/memory/memory.limit_in_bytes": {Data: []byte(limit)}})
+			"sys/fs/cgroup/memory.max":                   {Data: []byte(limit)},
+			"sys/fs/cgroup/memory/memory.limit_in_bytes": {Data: []byte(limit)}})
 		if got <= 0 || (from == "") != (got == math.MaxInt64) {
 			t.Errorf("%d of %q", got, from)
 		}

@@ -262,8 +262,8 @@ func flipPages(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	var list string
-	err = errors.Join(db.QueryRowContext(t.Context(), "SELECT group_concat(rootpage) FROM sqlite_schema WHERE type = 'index'").
-		Scan(&list), db.Close())
+	err = errors.Join(db.QueryRowContext(t.Context(),
+		"SELECT group_concat(rootpage) FROM sqlite_schema WHERE type = 'index'").Scan(&list), db.Close())
 	if err != nil {
 		t.Fatal(err)
 	}

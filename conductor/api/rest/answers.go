@@ -9,7 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// What answers may hold in memory, from before the store is asked until their readers, who may be slow, have taken them.
+// Bounds of memory for answers, from before the store is asked until their readers, who may be slow, have taken them.
 const (
 	answersEach = 64 << 20
 	answersAll  = 160 << 20

@@ -105,8 +105,8 @@ func (b *bodies) most() (most *counted) {
 	return most
 }
 
-// take reserves n bytes, unless there is no room. A share that is empty has room for any number: nothing that is kept is
-// too long to be read. The lock is held.
+// take reserves n bytes, unless there is no room. A share that is empty has room for any number: nothing that is kept
+// is too long to be read. The lock is held.
 func (b *bodies) take(from netip.Addr, n int64) bool {
 	if b.all > 0 && b.all+n > b.maxAll || b.by[from] > 0 && b.by[from]+n > b.maxEach {
 		return false

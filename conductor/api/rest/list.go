@@ -133,8 +133,8 @@ func Each[T any](items []T) Items[T] {
 	}
 }
 
-// AnswerList answers a page: {"name": [...], "next": ...}. It ends after p.Limit items, and before the item with which it
-// would have more than Options.PageBytes; it has at least one.
+// AnswerList answers a page: {"name": [...], "next": ...}. It ends after p.Limit items, and before the item with which
+// it would have more than Options.PageBytes; it has at least one.
 func AnswerList[T any](s *Server, c *Call, p Page, name string, items Items[T], id func(*T) string,
 	show func([]byte, *T) []byte) error {
 	return s.buffer(c, http.StatusOK, "application/json", func(dst []byte) ([]byte, error) {

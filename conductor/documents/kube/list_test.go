@@ -11,8 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 )
 
-// TestPagesInBytes: of Secrets that are as long as Kubernetes takes them, a page with a limit ends before 8 MiB and goes
-// on by continue, as kubectl (limit=500) follows it. A client that names no limit has all of them in one answer.
+// TestPagesInBytes: of Secrets that are as long as Kubernetes takes them, a page with a limit ends before 8 MiB and
+// goes on by continue, as kubectl (limit=500) follows it. A client that names no limit has all of them in one answer.
 func TestPagesInBytes(t *testing.T) {
 	s := start(t, func(_ *kube.Options, c *objects.Config) { c.Events = 4 })
 	secret := func(n int) string {
@@ -73,7 +73,8 @@ func TestListAsYAML(t *testing.T) {
 	s.ok(http.StatusCreated, "POST "+hosts, `{"metadata":{"name":"a"},"spec":{"online":true,"description":"two\nlines: x"}}`)
 	s.ok(http.StatusCreated, "POST "+hosts, `{"metadata":{"name":"b"},"spec":{"online":false}}`)
 	got := s.ok(http.StatusOK, "GET "+hosts+"\nAccept: application/yaml", "")
-	for _, want := range []string{"kind: BareMetalHostList\n", "\nitems:\n- apiVersion: metal3.io/v1alpha1\n  kind: BareMetalHost\n",
+	for _, want := range []string{"kind: BareMetalHostList\n",
+		"\nitems:\n- apiVersion: metal3.io/v1alpha1\n  kind: BareMetalHost\n",
 		"\n    description: |-\n      two\n      lines: x\n", "\n    name: b\n", "\nmetadata:\n  resourceVersion:"} {
 		if !strings.Contains("\n"+got, want) {
 			t.Errorf("%q is not in\n%s", want, got)

@@ -24,8 +24,8 @@ const maxPage = 8 << 20
 // flushBytes are written at a time. A failure before the first of them is answered as such.
 const flushBytes = 256 << 10
 
-// many answers with documents in the form that is asked for, at most limit of them unless that is 0. meta is asked at the
-// end, with the last document where there are more.
+// many answers with documents in the form that is asked for, at most limit of them unless that is 0. meta is asked at
+// the end, with the last document where there are more.
 func (s *Server) many(c *call, docs documents, limit int, meta func(last hostapi.Document) (listMeta, error)) error {
 	f, err := c.accepted()
 	if err != nil {

@@ -45,7 +45,7 @@ func (w *world) askApart(leader *member, probe string, nth int) error {
 		}
 		status, err := w.askOne(m, http.MethodGet, "/v1/nodes/"+probe, nil, nil)
 		if status != http.StatusServiceUnavailable {
-			return fmt.Errorf("%s, which does not reach the leader: expected 503, found %d, %v", m.name, status, err)
+			return errors.Join(fmt.Errorf("%s, which does not reach the leader: expected 503, found %d", m.name, status), err)
 		}
 	}
 	return nil

@@ -144,7 +144,8 @@ func (l *leases) lend(ctx context.Context, nth int, iPXE bool) (*dhcpv4.DHCPv4, 
 		return nil, err
 	}
 	firmware := []dhcpv4.Modifier{
-		dhcpv4.WithBroadcast(true), dhcpv4.WithOption(dhcpv4.OptGeneric(dhcpv4.OptionClientSystemArchitectureType, []byte{0, 7})),
+		dhcpv4.WithBroadcast(true),
+		dhcpv4.WithOption(dhcpv4.OptGeneric(dhcpv4.OptionClientSystemArchitectureType, []byte{0, 7})),
 		dhcpv4.WithOption(dhcpv4.OptClassIdentifier("PXEClient:Arch:00007:UNDI:003016")),
 	}
 	if iPXE {
