@@ -155,12 +155,12 @@ func (h *auditResource) pruned(c *rest.Call) error {
 }
 
 func (h *auditResource) prune(c *rest.Call) error {
-	if h.audit == nil {
-		return noAudit()
-	}
 	body, err := c.Object("time")
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case h.audit == nil:
+		return noAudit()
 	}
 	if err := rest.Unexpected(rest.SortedKeys(body), []string{"before"}); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -45,7 +46,10 @@ func (named) Authenticate(_ http.ResponseWriter, r *http.Request) (*auth.Caller,
 func followed(t *testing.T) (*atWork, *httptest.Server, *connlimit.Streams) {
 	pool := connlimit.NewStreams(connlimit.StreamLimits{Loopback: 2}, nil)
 	consoles := console.New(t.Context(), console.Config{Log: slog.New(slog.DiscardHandler),
-		Open:     func(context.Context, string, bool) (io.ReadWriteCloser, error) { return nil, io.EOF },
+		Open: func(context.Context, string, bool) (io.ReadWriteCloser, error) {
+			line, _ := net.Pipe() // which says nothing, and lasts
+			return line, nil
+		},
 		Recorded: func(context.Context) ([]string, error) { return nil, nil }})
 	w := newAtWork(t, func(o *api.Options) {
 		o.Auth, o.Streams, o.Logs, o.BootWatch, o.Events, o.Consoles = named{}, pool, quietLogs{}, bootWatch{},

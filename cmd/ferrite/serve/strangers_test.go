@@ -42,7 +42,7 @@ func keepAlive(t *testing.T, c *conductor, from string) (status int, err error) 
 // answered is keepAlive with the connection.
 func answered(t *testing.T, c *conductor, from string) (conn net.Conn, status int, err error) {
 	t.Helper()
-	conn = connect(t, c.URL, from, "GET /v1 HTTP/1.1\r\nHost: h\r\n\r\n")
+	conn = connect(t, c.URL, from, "GET /v1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		return conn, 0, err
@@ -95,7 +95,7 @@ func TestSlowBodiesShutNobodyOut(t *testing.T) {
 	for i := range maxConnections {
 		slow = append(slow,
 			connect(t, c.URL, fmt.Sprintf("127.0.2.%d", i/maxEach+1),
-				"POST /v1/heartbeat/u HTTP/1.1\r\nHost: h\r\nContent-Length: 5000\r\n\r\n{"))
+				"POST /v1/heartbeat/u HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\n{"))
 	}
 	began := time.Now()
 	for i := range 50 { // operators with one connection each, or idle ones
@@ -105,7 +105,7 @@ func TestSlowBodiesShutNobodyOut(t *testing.T) {
 	}
 	for i := range 10 { // agents, whose calls are wrong and have an answer
 		conn := connect(t, c.URL, fmt.Sprintf("127.0.4.%d", i+1),
-			"POST /v1/heartbeat/u HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n{}")
+			"POST /v1/heartbeat/u HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}")
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil || res.StatusCode != http.StatusNotFound {
 			t.Fatalf("agent %d: %v, %v", i, res, err)

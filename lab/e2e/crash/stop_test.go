@@ -93,7 +93,7 @@ func stopWriters(t *testing.T, c *servetest.Conductor) []*writer {
 		{name: "large PATCH", want: http.StatusOK,
 			do: func(c *servetest.Conductor, i int) (int, []byte, error) {
 				return c.Send("PATCH", "/v1/nodes/"+large,
-					append(set("/extra/n", fmt.Sprint(i)), set("/extra/blob", strings.Repeat("x", 200<<10))...))
+					append(set("/extra/n", fmt.Sprint(i)), set("/extra/blob", strings.Repeat("x", 60<<10))...))
 			},
 			kept: atLeast("/v1/nodes/"+large, "extra", "n")},
 		{name: "POST of a node", want: http.StatusCreated,

@@ -30,7 +30,7 @@ var freeArguments = map[string][]string{
 
 // freeFlags are the flags whose values a person makes up.
 var freeFlags = []string{
-	"after",
+	"after", "before",
 	"checksum", "connector-id", "description", "extra", "help", "id", "instance-info", "instance-uuid", "ironic-user",
 	"os-auth-url", "os-project-domain-name", "os-project-name", "os-user-domain-name", "os-username",
 	"marker", "name", "network-data", "physical-network", "port", "protected-reason", "reason", "category", "selector",
