@@ -96,7 +96,7 @@ keystone-test: deps ## Ironic's own command line through OpenStack's Keystone, a
 
 .PHONY: proxy-test
 proxy-test: deps ## HAProxy and nginx before a conductor, with the files of docs/operate/proxy.md (as root)
-	@$(MAKE) -s deps PACKAGES="haproxy nginx-light libnginx-mod-stream iproute2"
+	@$(MAKE) -s deps PACKAGES="$(call packages,proxy-test)"
 	@go test -count=1 -v -timeout 20m -tags proxytest -run '^TestProxies$$' ./cmd/ferrite | grep -v 'level=\|^ *=== '
 
 .PHONY: neutron-machine
