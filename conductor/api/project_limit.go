@@ -60,10 +60,26 @@ func (l *ProjectLimits) admit(c *rest.Call) error {
 	case size < 0:
 		size = usageUnsaid
 	}
-	return l.take(r.Context(), c.Project(), kind, size)
+	if err := l.take(r.Context(), c.Project(), kind, size); err != nil {
+		return err
+	}
+	c.Response().Before(func() { // a request that is refused may have announced more than it sent
+		if c.Response().Status < http.StatusBadRequest {
+			l.stored(c.Project(), size)
+		}
+	})
+	return nil
 }
 
-// take counts one record of a kind, "" for none, and bytes.
+// stored counts the bytes of a request that was done.
+func (l *ProjectLimits) stored(project string, size int64) {
+	u := l.of(project)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.used[node.UsageBytes] += size
+}
+
+// take counts one record of a kind, "" for none, and refuses it or its bytes where there would be too many.
 func (l *ProjectLimits) take(ctx context.Context, project, kind string, size int64) error {
 	u := l.of(project)
 	u.mu.Lock()
@@ -85,7 +101,6 @@ func (l *ProjectLimits) take(ctx context.Context, project, kind string, size int
 		switch {
 		case over == "":
 			u.used[kind]++
-			u.used[node.UsageBytes] += size
 			return nil
 		case good == usageExact:
 			return nodeapi.NewFault(http.StatusForbidden, "Quota exceeded: project %s has %d %s of at most %d (--project-limit "+
@@ -102,7 +117,7 @@ func (l *ProjectLimits) of(project string) *projectUse {
 		l.known = map[string]*projectUse{} // each is counted again
 	}
 	if l.known[project] == nil {
-		l.known[project] = &projectUse{}
+		l.known[project] = &projectUse{used: node.Usage{}}
 	}
 	return l.known[project]
 }

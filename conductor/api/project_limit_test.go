@@ -2,11 +2,17 @@ package api
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/labstack/echo/v4"
+
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
+	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -23,6 +29,7 @@ func TestProjectLimits(t *testing.T) {
 		add := func(kind string, size int64) error {
 			err := l.take(t.Context(), "blue", kind, size)
 			if err == nil {
+				l.stored("blue", size)
 				stored[kind]++
 				stored["bytes"] += size
 			}
@@ -56,4 +63,28 @@ func TestProjectLimits(t *testing.T) {
 			t.Errorf("another project: %v", err)
 		}
 	})
+}
+
+// TestProjectLimitOfRefused: requests count by what they have stored, not by what they announce.
+func TestProjectLimitOfRefused(t *testing.T) {
+	l := &ProjectLimits{Most: node.Usage{"bytes": 1000},
+		Usage: func(context.Context, string) (node.Usage, error) { return node.Usage{}, nil }}
+	send := func(size int64, status int) error {
+		r := httptest.NewRequest(http.MethodPatch, "/v1/nodes/x", nil)
+		r.ContentLength = size
+		c := &rest.Call{Context: echo.New().NewContext(r, httptest.NewRecorder()), Caller: &auth.Caller{Project: "blue"}}
+		if err := l.admit(c); err != nil {
+			return err
+		}
+		return c.NoContent(status)
+	}
+	for _, step := range []struct {
+		size    int64
+		status  int
+		refused bool
+	}{{900, 404, false}, {900, 500, false}, {900, 200, false}, {900, 200, true}, {100, 202, false}, {1, 200, true}} {
+		if err := send(step.size, step.status); (err != nil) != step.refused {
+			t.Errorf("%d bytes, answered %d: %v", step.size, step.status, err)
+		}
+	}
 }
