@@ -98,7 +98,8 @@ func TestPagesInBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &conductor{t: t, Conductor: apitest.Start(t, db, nil, func(o *api.Options) { o.PageBytes, o.Audit = page, trail })}
+	bounded := func(o *api.Options) { o.PageBytes, o.Audit = page, trail }
+	c := &conductor{t: t, Conductor: apitest.Start(t, db, nil, bounded)}
 	node := fatRecords(t, c)
 	for range 20 { // those of the API are short
 		if err := trail.Record(nodeapi.AuditEntry{Changes: []nodeapi.AuditChange{{New: fat}}}); err != nil {
