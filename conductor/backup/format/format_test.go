@@ -1,9 +1,12 @@
 package format
 
 import (
+	"archive/tar"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,6 +114,115 @@ func TestChanged(t *testing.T) {
 			t.Errorf("%q became %q, and nobody noticed", was, is)
 		}
 	}
+}
+
+// TestLarger: whoever knows no passphrase, and has a backup, makes none that fills a disk: no file is given out that
+// is not of its sealed name and size. Files of format 1, which have none, are read as before.
+func TestLarger(t *testing.T) {
+	for _, format := range []int{1, 2} {
+		entries := entriesOf(t, made(t))
+		if format == 1 {
+			entries = formatOne(t, entries)
+		}
+		if _, files, err := read(packed(t, entries), passphrase); err != nil || len(files) != 2 {
+			t.Errorf("format %d: %d files, %v", format, len(files), err)
+		}
+		bomb := slices.Clone(entries)
+		for i, e := range bomb {
+			if e.name == "ferrite.db" {
+				bomb[i].text = make([]byte, 64<<20)
+			}
+		}
+		text := packed(t, bomb)
+		given := int64(0)
+		_, err := Read(bytes.NewReader(text), passphrase, func(_ string, _ int64, r io.Reader) error {
+			n, err := io.Copy(io.Discard, r)
+			given += n
+			return err
+		})
+		if !errors.Is(err, ErrDamaged) || format > 1 && given > 6 {
+			t.Errorf("format %d: %d bytes made of %d were given out, %v", format, given, len(text), err)
+		}
+	}
+}
+
+type entry struct {
+	name string
+	text []byte
+}
+
+func entriesOf(t *testing.T, backup []byte) (all []entry) {
+	t.Helper()
+	plain, err := zstd.NewReader(bytes.NewReader(backup))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	for r := tar.NewReader(plain); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, entry{h.Name, text})
+	}
+}
+
+func packed(t *testing.T, all []entry) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z, err := zstd.NewWriter(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := tar.NewWriter(z)
+	for _, e := range all {
+		err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: e.name, Mode: 0o600, Size: int64(len(e.text))})
+		if _, failed := w.Write(e.text); err != nil || failed != nil {
+			t.Fatal(err, failed)
+		}
+	}
+	if err := errors.Join(w.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// formatOne makes a backup of format 1 of one of format 2: its sealed entries belong to another header.
+func formatOne(t *testing.T, all []entry) (older []entry) {
+	t.Helper()
+	var h Header
+	if err := json.Unmarshal(all[0].text, &h); err != nil {
+		t.Fatal(err)
+	}
+	aead, err := h.KDF.aead(passphrase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, n := all[0].text, aead.NonceSize()
+	is := bytes.Replace(was, []byte(`"format":2`), []byte(`"format":1`), 1)
+	for i, e := range all {
+		switch {
+		case i == 0:
+			e.text = is
+		case e.name == nextName:
+			continue
+		case e.name == keysName || e.name == sumsName:
+			plain, err := aead.Open(nil, e.text[:n], e.text[n:], additional(e.name, was))
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.text = aead.Seal(e.text[:n:n], e.text[:n], plain, additional(e.name, is))
+		}
+		older = append(older, e)
+	}
+	return older
 }
 
 // FuzzRead: no bytes make a reader fail otherwise than by an error, nor give out a path that leads elsewhere.

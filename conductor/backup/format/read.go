@@ -87,8 +87,8 @@ func open(r io.Reader) (b *reader, end func(), err error) {
 	if err := json.Unmarshal(b.raw, &b.header); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w; %w", headerName, err, ErrDamaged)
 	}
-	if b.header.Format != version {
-		return nil, nil, fmt.Errorf("the backup has format %d, and this build knows %d: use the ferrite that made it, "+
+	if b.header.Format < 1 || b.header.Format > version {
+		return nil, nil, fmt.Errorf("the backup has format %d, and this build knows 1 to %d: use the ferrite that made it, "+
 			"release %s", b.header.Format, version, b.header.Release)
 	}
 	return b, plain.Close, nil
@@ -112,6 +112,11 @@ func (b *reader) files(each func(name string, size int64, r io.Reader) error) er
 			}
 			return nil
 		}
+		if b.header.Format > 1 {
+			if h, err = b.announced(h); err != nil {
+				return err
+			}
+		}
 		if err := checkName(h.Name); err != nil {
 			return err
 		}
@@ -128,6 +133,22 @@ func (b *reader) files(each func(name string, size int64, r io.Reader) error) er
 		}
 		found[h.Name] = hex.EncodeToString(sum.Sum(nil))
 	}
+}
+
+// announced reads the entry that tells of a file, and goes on to the file.
+func (b *reader) announced(h *tar.Header) (*tar.Header, error) {
+	var file announced
+	if h.Name != nextName {
+		return nil, fmt.Errorf("%q comes without its size; %w", h.Name, ErrDamaged)
+	}
+	if err := b.opened(h, &file); err != nil {
+		return nil, err
+	}
+	h, err := b.next()
+	if err == nil && (h.Name != file.Name || h.Size != file.Size) {
+		err = fmt.Errorf("%q has %d bytes, expected %q with %d; %w", h.Name, h.Size, file.Name, file.Size, ErrDamaged)
+	}
+	return h, err
 }
 
 func (b *reader) next() (*tar.Header, error) {

@@ -1,8 +1,9 @@
 // Package format is the file of a backup: a compressed tar of what a conductor keeps, with its keys sealed by a
 // passphrase.
 //
-// It knows no database: bytes in, bytes out. In the file come, in this order, a header, the sealed keys, the files, and
-// the sealed sums of all files; so a wrong passphrase is noticed first, and a file that was cut off or changed last.
+// It knows no database: bytes in, bytes out. In the file come, in this order, a header, the sealed keys, the files, each
+// after its sealed name and size, and the sealed sums of all files. So a wrong passphrase is noticed first, and a file
+// that was cut off or changed last; none of another size is given out, which could fill a disk before that.
 package format
 
 import (
@@ -34,12 +35,15 @@ var (
 // LeastPassphrase is how short a passphrase may be, in bytes: a thief of the file can try as many as there are.
 const LeastPassphrase = 12
 
-const version = 1
+// version is the format that is written. Files of format 1 have no sealed sizes; the header, which the keys are sealed
+// with, says which it is.
+const version = 2
 
 // The entries that are no file of a conductor.
 const (
 	headerName = "ferrite-backup.json"
 	keysName   = "keys.sealed"
+	nextName   = "next.sealed"
 	sumsName   = "sums.sealed"
 )
 
@@ -79,6 +83,12 @@ func (k kdf) aead(passphrase string) (cipher.AEAD, error) {
 		return nil, err
 	}
 	return chacha20poly1305.NewX(key)
+}
+
+// announced is the file that comes next.
+type announced struct {
+	Name string `json:"name"`
+	Size int64  `json:"size"`
 }
 
 // Writer writes a backup.
@@ -122,7 +132,7 @@ func (b *Writer) Add(name string, size int64, r io.Reader) error {
 		return err
 	}
 	h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600, Size: size, ModTime: b.at}
-	if err := b.tar.WriteHeader(h); err != nil {
+	if err := cmp.Or(b.sealed(nextName, announced{name, size}), b.tar.WriteHeader(h)); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	sum := sha256.New()
