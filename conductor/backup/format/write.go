@@ -1,9 +1,9 @@
 // Package format is the file of a backup: a compressed tar of what a conductor keeps, with its keys sealed by a
 // passphrase.
 //
-// It knows no database: bytes in, bytes out. In the file come, in this order, a header, the sealed keys, the files, each
-// after its sealed name and size, and the sealed sums of all files. So a wrong passphrase is noticed first, and a file
-// that was cut off or changed last; none of another size is given out, which could fill a disk before that.
+// It knows no database: bytes in, bytes out. In the file come, in this order, a header, the sealed keys, the files,
+// each after its sealed name and size, and the sealed sums of all files. So a wrong passphrase is noticed first, and a
+// file that was cut off or changed last; none of another size is given out, which could fill a disk before that.
 package format
 
 import (
