@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -21,6 +22,8 @@ type Chroot struct {
 	// Start starts a program and waits for its end; process 1 has to know its
 	// children.
 	Start func(*exec.Cmd) error
+
+	nothing *os.File // what programs read
 }
 
 // ChrootMount is a file system of the operating system on a block device. Programs
@@ -38,6 +41,9 @@ const (
 	quiet     = installed | unix.MOUNT_ATTR_NOEXEC
 	shown     = quiet | unix.MOUNT_ATTR_RDONLY
 )
+
+// kernels are the folders of file systems that are not the image's.
+var kernels = []string{"/proc", "/sys", "/run", "/tmp", "/dev"}
 
 // chrootOutput is how much of what a program said last is kept, bytes.
 const chrootOutput = 4 << 10
@@ -78,7 +84,7 @@ func onThread(do func()) {
 }
 
 // enter does it all, on a thread of its own.
-func (c Chroot) enter(do func() error) (err error) {
+func (c *Chroot) enter(do func() error) (err error) {
 	if err := unix.Unshare(unix.CLONE_NEWNS | unix.CLONE_FS); err != nil {
 		return fmt.Errorf("new namespace for mounts: %w", err)
 	}
@@ -90,6 +96,11 @@ func (c Chroot) enter(do func() error) (err error) {
 		return err
 	}
 	defer outside.Close()
+	// A program of the image can put anything in place of its own /dev/null, which os/exec would open with our rights.
+	if c.nothing, err = os.Open(os.DevNull); err != nil {
+		return err
+	}
+	defer c.nothing.Close()
 	devices, err := c.devices()
 	if err != nil {
 		return fmt.Errorf("make the image's /dev: %w", err)
@@ -112,7 +123,7 @@ func (c Chroot) enter(do func() error) (err error) {
 }
 
 // furnish mounts what belongs into the root, does something, and unmounts it.
-func (c Chroot) furnish(devices int, do func() error) (err error) {
+func (c *Chroot) furnish(devices int, do func() error) (err error) {
 	for _, own := range []struct {
 		kind, at   string
 		attributes int
@@ -158,12 +169,19 @@ func moveMount(fd int, at string) error {
 	return errors.Join(err, unix.Close(folder))
 }
 
-// openFolder opens a folder by an absolute path, and makes what is missing of it. An image's links are followed, since
-// it is the root by now, but not the kernel's links in /proc, which lead out of any root: an image may have /run point
-// to /proc/1/root.
+// openFolder opens a folder by an absolute path, and makes what is missing of it. An image's links are followed to where
+// its own file systems belong, since it is the root by now, but not the kernel's links in /proc, which lead out of any
+// root. The folders of the kernel's file systems may be no links at all: a program of the image would lead /proc, and
+// with it the agent's own program, to another place for the next one.
 func openFolder(at string) (fd int, err error) {
 	how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_MAGICLINKS}
+	if slices.Contains(kernels, at) {
+		how.Resolve = unix.RESOLVE_NO_SYMLINKS
+	}
 	fd, err = unix.Openat2(unix.AT_FDCWD, at, how)
+	if errors.Is(err, unix.ELOOP) && how.Resolve == unix.RESOLVE_NO_SYMLINKS {
+		return -1, fmt.Errorf("%s is a link in the image, expected a folder: %w", at, err)
+	}
 	if !errors.Is(err, unix.ENOENT) || at == "/" {
 		return fd, err
 	}
@@ -186,10 +204,11 @@ func unmount(at string, flags int) error {
 }
 
 // run runs one program to its end.
-func (c Chroot) run(ctx context.Context, argv []string) (string, error) {
+func (c *Chroot) run(ctx context.Context, argv []string) (string, error) {
 	out := &tail{}
 	cmd := exec.CommandContext(ctx, argv[0])
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = c.Env, "/", out, out
+	cmd.Stdin = c.nothing
 	inside(cmd, argv)
 	if err := c.Start(cmd); err != nil {
 		return out.String(), fmt.Errorf("%s: %w: %s", strings.Join(append([]string{filepath.Base(argv[0])}, argv[1:]...),

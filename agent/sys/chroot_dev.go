@@ -23,7 +23,11 @@ func (c Chroot) devices() (root int, err error) {
 	if err != nil {
 		return -1, err
 	}
-	if err := c.fillDevices(root); err != nil {
+	err = c.fillDevices(root)
+	if err == nil { // for good: devices are written to all the same
+		err = unix.MountSetattr(root, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+	}
+	if err != nil {
 		return -1, errors.Join(err, unix.Close(root))
 	}
 	return root, nil

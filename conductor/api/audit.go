@@ -79,7 +79,8 @@ func (a *auditor) Asked(ctx context.Context, asked rest.Asked) {
 	}
 	size := e.Bound()
 	var err error
-	if asked.Status >= http.StatusBadRequest && len(e.Changes) == 0 {
+	// Above 499 something may have been done: each has an entry of its own.
+	if asked.Status >= http.StatusBadRequest && asked.Status < rest.StatusAborted && len(e.Changes) == 0 {
 		err = a.audit.Refused(refusedOf(asked), e, a.lost)
 	} else {
 		if c := asked.Who.Caller; c != nil {

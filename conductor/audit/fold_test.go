@@ -54,6 +54,7 @@ func TestRefusalsFold(t *testing.T) {
 			time.Sleep(500 * time.Millisecond)
 		}
 		time.Sleep(2 * time.Minute)
+		synctest.Wait()
 		total := 0
 		all := entries(t, s)
 		for _, e := range all {

@@ -48,7 +48,7 @@ func (s *Database) AuditCuts(ctx context.Context, before time.Time) ([]node.Audi
 
 // CutAudit allows entries up to the cuts to be deleted. The entry of the audit with this chain and number names them.
 func (s *Database) CutAudit(ctx context.Context, chain string, number int64, cuts []node.AuditCut) error {
-	return s.w.do(ctx, func(t *tx) error {
+	return s.w.do(freeing(ctx), func(t *tx) error {
 		for _, c := range cuts {
 			if _, err := t.exec("UPDATE audit_writers SET cut = ?, chain = ?, number = ?, hash = ?, "+
 				"stub = (SELECT id FROM audit WHERE chain = ? AND number = ?) WHERE writer = ?",
@@ -63,7 +63,7 @@ func (s *Database) CutAudit(ctx context.Context, chain string, number int64, cut
 // PruneAudit deletes some entries up to the cuts, and reports how many: 0 when there are no more.
 func (s *Database) PruneAudit(ctx context.Context) (deleted int, err error) {
 	const old = " FROM audit WHERE writer = ? AND id <= ? ORDER BY id LIMIT ?"
-	err = s.w.do(ctx, func(t *tx) error {
+	err = s.w.do(freeing(ctx), func(t *tx) error {
 		deleted = 0
 		cuts := map[string]int64{}
 		err := t.query(func(scan func(...any) error) error {

@@ -92,7 +92,7 @@ const OrphanReportsKept = 5 * 365 * 24 * time.Hour
 
 // DropOldEraseReports deletes reports from before a time whose node is gone.
 func (s *Database) DropOldEraseReports(ctx context.Context, before time.Time) (dropped int64, err error) {
-	err = s.w.do(ctx, func(t *tx) error {
+	err = s.w.do(freeing(ctx), func(t *tx) error {
 		dropped, err = t.exec("DELETE FROM erase_reports WHERE "+t.text("created_at")+" < ? AND NOT EXISTS "+
 			"(SELECT 1 FROM nodes WHERE nodes.uuid = erase_reports.of_node)", before.UTC().Format(time.RFC3339))
 		return err

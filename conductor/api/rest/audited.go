@@ -40,10 +40,17 @@ func (s *Server) audited(w http.ResponseWriter, r *http.Request, answer func(*ht
 	if !reads {
 		who.Admit = s.o.Audit.Admit
 	}
-	status, route := answer(r.WithContext(ctx))
-	if reads && status != http.StatusUnauthorized && status != http.StatusForbidden {
-		return
-	}
-	s.o.Audit.Asked(ctx, Asked{Method: r.Method, Path: r.URL.Path, Route: route, From: clientaddr.Of(r), Status: status,
-		Who: *who, Request: w.Header().Get(nodeapi.HeaderRequestID)})
+	status, route := StatusAborted, ""
+	defer func() { // also where the answer was aborted: something may have been done by then
+		if reads && status != http.StatusUnauthorized && status != http.StatusForbidden {
+			return
+		}
+		s.o.Audit.Asked(ctx, Asked{Method: r.Method, Path: r.URL.Path, Route: route, From: clientaddr.Of(r),
+			Status: status, Who: *who, Request: w.Header().Get(nodeapi.HeaderRequestID)})
+	}()
+	status, route = answer(r.WithContext(ctx))
 }
+
+// StatusAborted stands for the status of an answer that was cut off, as its client had gone or the disk was full. It is
+// that of nginx for a client that went away.
+const StatusAborted = 499

@@ -258,7 +258,7 @@ func (t *Table[T]) sorted(minor int, p Page, s Source[T]) (uuids []string, err e
 		}
 		all = all[i+1:]
 	}
-	for _, at := range all[:min(len(all), p.Limit+1)] {
+	for _, at := range all { // all of them: some of a page may be gone by the time they are read
 		uuids = append(uuids, at.uuid)
 	}
 	return uuids, nil

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -113,6 +114,27 @@ func TestChanged(t *testing.T) {
 		if _, _, err := read(packer.EncodeAll(changed, nil), passphrase); err == nil {
 			t.Errorf("%q became %q, and nobody noticed", was, is)
 		}
+	}
+}
+
+// TestManyFiles: a backup of many boot logs is one that can be restored.
+func TestManyFiles(t *testing.T) {
+	var out bytes.Buffer
+	w, err := NewWriter(&out, Header{KDF: kdf{N: 1 << 14}}, passphrase, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const many = 10_000
+	for i := range many {
+		if err := w.Add(fmt.Sprintf("logs/5d0ee12c-cb9d-4a4d-a2d5-000000000000/%d", i), 0, strings.NewReader("")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, files, err := read(out.Bytes(), passphrase); err != nil || len(files) != many {
+		t.Errorf("%d of %d files, %v", len(files), many, err)
 	}
 }
 

@@ -70,7 +70,8 @@ const scryptN, scryptR, scryptP = 1 << 17, 8, 1
 // The most that a file may ask of its reader: 256 MiB to derive the key.
 const (
 	mostN     = 1 << 18
-	mostSmall = 1 << 20 // bytes of header, keys and sums
+	mostSmall = 1 << 20  // bytes of header and keys
+	mostSums  = 64 << 20 // bytes of the sums: some 125 for each file
 )
 
 func (k kdf) aead(passphrase string) (cipher.AEAD, error) {

@@ -71,15 +71,30 @@ func (e *Core) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
 const nodeBatch = 1 << 20
 
 // WalkNodes calls f for the nodes that Nodes returns, a few in memory at a time, until f returns false. A node that is
-// deleted meanwhile is left out.
+// deleted meanwhile is left out, and one that comes after it takes its place: a page that ends early seems the last.
 func (e *Core) WalkNodes(ctx context.Context, q node.Query, f func(*node.Node) bool) error {
-	all, err := e.Store.NodeSizes(ctx, q)
-	if errors.Is(err, node.ErrNotFound) {
-		return node.Refuse(node.NotFound, "Node %s could not be found.", q.Marker)
+	for {
+		all, err := e.Store.NodeSizes(ctx, q)
+		if errors.Is(err, node.ErrNotFound) {
+			return node.Refuse(node.NotFound, "Node %s could not be found.", q.Marker)
+		}
+		if err != nil {
+			return err
+		}
+		gone, last, err := e.walk(ctx, all, f)
+		if err != nil || gone == 0 || q.Limit == 0 || len(all) < q.Limit {
+			return err
+		}
+		q.Limit = gone
+		if last != "" {
+			q.Marker = last
+		}
 	}
-	if err != nil {
-		return err
-	}
+}
+
+// walk calls f for nodes until it returns false. gone is how many were deleted, 0 where f returned false; last is the
+// last of the others.
+func (e *Core) walk(ctx context.Context, all []node.Sized, f func(*node.Node) bool) (gone int, last string, err error) {
 	for len(all) > 0 {
 		place, bytes := map[string]int{}, 0
 		for i, n := range all {
@@ -91,16 +106,18 @@ func (e *Core) WalkNodes(ctx context.Context, q node.Query, f func(*node.Node) b
 		all = all[len(place):]
 		nodes, err := e.Store.Nodes(ctx, node.Query{UUIDs: slices.Collect(maps.Keys(place))})
 		if err != nil {
-			return err
+			return 0, "", err
 		}
 		slices.SortFunc(nodes, func(a, b node.Node) int { return place[a.UUID] - place[b.UUID] })
 		for i := range nodes {
 			if !f(&nodes[i]) {
-				return nil
+				return 0, "", nil
 			}
+			last = nodes[i].UUID
 		}
+		gone += len(place) - len(nodes)
 	}
-	return nil
+	return gone, last, nil
 }
 
 // NodeUUIDs lists the UUIDs of those that match, in order, for much less than Nodes costs.

@@ -1,0 +1,39 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/ferrite-metal/ferrite/conductor/auth"
+)
+
+// told is an audit that is told of requests.
+type told struct{ status []int }
+
+func (*told) Begin(ctx context.Context) context.Context { return ctx }
+func (*told) Admit(*auth.Caller) error                  { return nil }
+func (a *told) Asked(_ context.Context, of Asked)       { a.status = append(a.status, of.Status) }
+
+// TestAborted: a request whose answer is cut off has been done, or a part of it, and is recorded like any other.
+func TestAborted(t *testing.T) {
+	audit := &told{}
+	s := &Server{o: Options{Audit: audit}}
+	for method, recorded := range map[string]int{http.MethodDelete: 1, http.MethodGet: 0} {
+		audit.status = nil
+		func() {
+			defer func() {
+				if recover() != http.ErrAbortHandler { //nolint:errorlint // the very value, as net/http compares it
+					t.Error("the answer is not aborted")
+				}
+			}()
+			s.audited(httptest.NewRecorder(), httptest.NewRequest(method, "/v1/nodes/n", nil), func(*http.Request) (int, string) {
+				panic(http.ErrAbortHandler)
+			})
+		}()
+		if len(audit.status) != recorded || recorded > 0 && audit.status[0] != StatusAborted {
+			t.Errorf("%s that was aborted is recorded as %v", method, audit.status)
+		}
+	}
+}
