@@ -169,10 +169,10 @@ func moveMount(fd int, at string) error {
 	return errors.Join(err, unix.Close(folder))
 }
 
-// openFolder opens a folder by an absolute path, and makes what is missing of it. An image's links are followed to where
-// its own file systems belong, since it is the root by now, but not the kernel's links in /proc, which lead out of any
-// root. The folders of the kernel's file systems may be no links at all: a program of the image would lead /proc, and
-// with it the agent's own program, to another place for the next one.
+// openFolder opens a folder by an absolute path, and makes what is missing of it. An image's links are followed to
+// where its own file systems belong, since it is the root by now, but not the kernel's links in /proc, which lead out
+// of any root. The folders of the kernel's file systems may be no links at all: a program of the image would lead
+// /proc, and with it the agent's own program, to another place for the next one.
 func openFolder(at string) (fd int, err error) {
 	how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_MAGICLINKS}
 	if slices.Contains(kernels, at) {

@@ -27,7 +27,8 @@ func OnlyHosts(names []string, next http.Handler, log *slog.Logger) http.Handler
 			next.ServeHTTP(w, r)
 			return
 		}
-		log.Info("request for a Host that is not allowed refused", "host", name, "from", clientaddr.Of(r).String())
+		log.Info("request for a Host that is not allowed refused", "host", name[:min(len(name), 100)],
+			"from", clientaddr.Of(r).String())
 		w.Header().Set("Connection", "close")
 		_ = nodeapi.NewFault(http.StatusMisdirectedRequest, "With --auth none this conductor answers to IP addresses, to "+
 			"localhost and to the names that it was told, not to %.100q. If that is its name, start it with --allowed-host, "+

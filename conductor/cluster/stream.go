@@ -32,9 +32,10 @@ func endless(answer *http.Response) bool {
 func asksEndless(r *http.Request) bool {
 	q := r.URL.Query()
 	watch, follow := q.Get("watch"), q.Get("follow")
-	return watch == "1" || watch == "true" || follow == "1" || follow == "true" || r.Header.Get("Upgrade") != "" ||
+	return r.Method == http.MethodGet && (watch == "1" || watch == "true" || follow == "1" || follow == "true" ||
+		strings.EqualFold(r.Header.Get("Upgrade"), "websocket") ||
 		strings.Contains(r.Header.Get("Accept"), nodeapi.MediaEvents) ||
-		strings.HasPrefix(r.URL.Path, "/api") && strings.Contains(r.URL.Path, "/watch/")
+		strings.HasPrefix(r.URL.Path, "/api") && strings.Contains(r.URL.Path, "/watch/"))
 }
 
 // cleanEnd is a body whose every end is in order.

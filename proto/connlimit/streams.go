@@ -44,13 +44,10 @@ type FullError struct {
 	Open   int    // how many
 }
 
+// Error is for the one who is refused, and who may not know of others.
 func (e *FullError) Error() string {
-	most := ""
-	if e.Most != e.Share {
-		most = fmt.Sprintf(", of which %s has most, %d", e.Most, e.Open)
-	}
-	return fmt.Sprintf("%s: %d streams, watches and consoles are open, as many as may be%s: end one, and try again in a "+
-		"few seconds", e.Share, e.Places, most)
+	return fmt.Sprintf("%s: %d streams, watches and consoles are open, as many as may be: end one, and try again in a "+
+		"few seconds", e.Share, e.Places)
 }
 
 // GaveWayError ends a stream whose place another reader got.
@@ -65,7 +62,7 @@ func (e *GaveWayError) Error() string {
 // the oldest stream of that reader ends. It is safe for concurrent use; nil has no bounds.
 type Streams struct {
 	limits StreamLimits
-	full   func(error)
+	full   func(err error, holder string)
 
 	mu       sync.Mutex
 	open     []*stream // in the order of their begin
@@ -80,8 +77,8 @@ type stream struct {
 }
 
 // NewStreams makes a Streams in which nobody has a place. full is told of each used up share, once a minute at most: a
-// *FullError, or a *GaveWayError. It must not wait; nil for nobody.
-func NewStreams(l StreamLimits, full func(error)) *Streams {
+// *FullError, or a *GaveWayError, and who has most. It must not wait; nil for nobody.
+func NewStreams(l StreamLimits, full func(err error, holder string)) *Streams {
 	return &Streams{limits: l, full: full, reported: map[string]time.Time{}}
 }
 
@@ -149,11 +146,11 @@ func (s *Streams) take(t *stream) (gone map[*stream]error, err error) {
 		full := FullError{c.name, c.most, most, n}
 		if victim == nil {
 			s.refused++
-			s.report(&full, c.name)
+			s.report(&full, full)
 			return nil, &full
 		}
 		gone[victim] = &GaveWayError{full}
-		s.report(gone[victim], c.name)
+		s.report(gone[victim], full)
 	}
 	for victim := range gone {
 		s.gaveWay++
@@ -193,16 +190,16 @@ func heaviest(in []*stream, by func(Reader) string, newcomer Reader) (most strin
 }
 
 // report reports a used up share. The lock is held.
-func (s *Streams) report(err error, share string) {
+func (s *Streams) report(err error, of FullError) {
 	now := time.Now()
-	if s.full == nil || now.Sub(s.reported[share]) < reportAgain {
+	if s.full == nil || now.Sub(s.reported[of.Share]) < reportAgain {
 		return
 	}
 	if len(s.reported) >= maxReported {
 		clear(s.reported)
 	}
-	s.reported[share] = now
-	s.full(err)
+	s.reported[of.Share] = now
+	s.full(err, fmt.Sprintf("%s, %d", of.Most, of.Open))
 }
 
 func (s *Streams) remove(t *stream) {

@@ -21,7 +21,7 @@ type readers struct {
 
 func newReaders(t *testing.T, l StreamLimits) *readers {
 	r := &readers{t: t}
-	r.Streams = NewStreams(l, func(err error) { r.reports = append(r.reports, err.Error()) })
+	r.Streams = NewStreams(l, func(err error, holder string) { r.reports = append(r.reports, err.Error()+" "+holder) })
 	return r
 }
 

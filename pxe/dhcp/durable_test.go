@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
@@ -132,5 +133,32 @@ func TestSavedLate(t *testing.T) {
 	}
 	if _, reply, _ := s.answer(t.Context(), ask); reply == nil || reply.MessageType() != dhcpv4.MessageTypeAck {
 		t.Errorf("the repeated REQUEST is answered %v", reply)
+	}
+}
+
+// TestRenewedLate: a lease that is on record stays its machine's when its renewal is not written in time.
+func TestRenewedLate(t *testing.T) {
+	now, s := epoch(), small(1)
+	p := newPool(t, s)
+	at, err := p.Offer(mac(1), s, netip.Addr{}, false, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := p.Grant(mac(1), s, at, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Saved(g)
+	now = now.Add(s.Lease / 2)
+	if g, err = p.Grant(mac(1), s, at, now); err != nil || !g.Save {
+		t.Fatalf("%+v, %v", g, err)
+	}
+	p.Unsaved(g, true, now)
+	now = now.Add(2 * time.Minute) // the machine repeats its REQUEST later still (RFC 2131, 4.4.5)
+	if other, err := p.Offer(mac(2), s, at, false, now); err == nil {
+		t.Errorf("%v, which a machine has, is offered to another one", other)
+	}
+	if g, err = p.Grant(mac(1), s, at, now); err != nil || !g.Save || g.Evict != nil {
+		t.Errorf("the machine renews its lease: %+v, %v", g, err)
 	}
 }

@@ -69,10 +69,15 @@ func (p *Pool) Saved(g Grant) {
 
 // Unsaved takes a grant back whose lease could not be put on record: the
 // address is left alone for a while, since somebody else may have it there. Where there was no time to write, late, the
-// machine itself may have it: it repeats its REQUEST, and a refusal would have its firmware begin again.
+// machine itself may have it: it repeats its REQUEST, and a refusal would have its firmware begin again. A lease that
+// is renewed stays as it is on record: the machine goes on with it.
 func (p *Pool) Unsaved(g Grant, late bool, now time.Time) {
 	hw := hwaddr(g.Lease.MAC)
 	if e := p.entries[hw]; e != nil && e.place == placeOf(g.Lease) && !e.static {
+		if e.stored.After(now) {
+			e.expires = e.stored
+			return
+		}
 		p.drop(hw)
 		r := refusal{until: now.Add(offerHold)}
 		if late {

@@ -28,8 +28,8 @@ func streamLimits() connlimit.StreamLimits {
 
 // newStreams makes the pool of the places for answers without an end, of all that this process serves.
 func newStreams(log *slog.Logger) *connlimit.Streams {
-	return connlimit.NewStreams(streamLimits(), func(err error) {
-		log.Warn("no place for one more stream, watch or console", "why", err)
+	return connlimit.NewStreams(streamLimits(), func(err error, holder string) {
+		log.Warn("no place for one more stream, watch or console", "why", err, "holder", holder)
 	})
 }
 

@@ -28,9 +28,8 @@ func TestAborted(t *testing.T) {
 					t.Error("the answer is not aborted")
 				}
 			}()
-			s.audited(httptest.NewRecorder(), httptest.NewRequest(method, "/v1/nodes/n", nil), func(*http.Request) (int, string) {
-				panic(http.ErrAbortHandler)
-			})
+			r := httptest.NewRequest(method, "/v1/nodes/n", nil)
+			s.audited(httptest.NewRecorder(), r, func(*http.Request) (int, string) { panic(http.ErrAbortHandler) })
 		}()
 		if len(audit.status) != recorded || recorded > 0 && audit.status[0] != StatusAborted {
 			t.Errorf("%s that was aborted is recorded as %v", method, audit.status)

@@ -126,7 +126,8 @@ func TestManyFiles(t *testing.T) {
 	}
 	const many = 10_000
 	for i := range many {
-		if err := w.Add(fmt.Sprintf("logs/5d0ee12c-cb9d-4a4d-a2d5-000000000000/%d", i), 0, strings.NewReader("")); err != nil {
+		name := fmt.Sprintf("logs/5d0ee12c-cb9d-4a4d-a2d5-000000000000/%d", i)
+		if err := w.Add(name, 0, strings.NewReader("")); err != nil {
 			t.Fatal(err)
 		}
 	}
