@@ -59,11 +59,6 @@ func TestErase(t *testing.T) {
 	beside(t, profileLab, testCase{"erase", 8 * time.Minute, erased})
 }
 
-// TestForged: a machine erased by its real agent while another host claims to be it.
-func TestForged(t *testing.T) {
-	beside(t, profileLab, testCase{"forged", 6 * time.Minute, forged})
-}
-
 // TestKill: kill -9 of the conductor in the middle of cleaning, and of writing.
 func TestKill(t *testing.T) {
 	beside(t, profileLab, testCase{"kill", 10 * time.Minute, killed})
