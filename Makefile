@@ -77,7 +77,6 @@ e2e: deps build ramdisk ## real packets, real QEMU machines, real disks (as root
 
 .PHONY: boot-ways
 boot-ways: deps build ramdisk ## machines that boot by relay, proxyDHCP, media without DHCP, the firmware's PXE and HTTP (as root)
-	@$(MAKE) -s deps PACKAGES="$(call packages,boot-ways)"
 	@$(E2E) -tags bootways -run '^TestBootWays' ./lab/e2e
 
 .PHONY: dhcp-test
@@ -302,7 +301,7 @@ bench: deps build ramdisk ## measure sizes, boot times and speeds
 	@$(E2E) -tags e2e -run '^TestMeasured' -bench . -benchtime 1x ./lab/e2e -solo
 
 .PHONY: bench-dhcp
-bench-dhcp: deps build ## new clients a second, with no lease and with 60,000, beside Debian's Kea (as root)
+bench-dhcp: deps build ## new clients a second, with no lease and with 60,000, unknown and enrolled, beside Debian's Kea (as root)
 	@$(MAKE) -s deps PACKAGES="$(call packages,bench-dhcp)"
 	@go test -count=1 -timeout 30m -tags dhcpbench -run '^TestMeasuredDHCP$$' -v ./lab/dhcpbench -ferrite $(CURDIR)/bin/ferrite | grep clients/s
 

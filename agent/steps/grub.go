@@ -120,10 +120,9 @@ func (m *Machine) inImage(ctx context.Context, disk string, volumes []volume, co
 	ctx, cancel := context.WithTimeout(ctx, grubPatience)
 	defer cancel()
 	c := sys.Chroot{Env: grubEnv(), Start: m.Run, Disks: []string{disk}}
-	if a, is := m.runningArray(disk); is {
-		for _, member := range a.members {
-			c.Disks = append(c.Disks, member.disk)
-		}
+	a, _ := m.runningArray(disk) // a disk has no members
+	for _, member := range a.members {
+		c.Disks = append(c.Disks, member.disk)
 	}
 	for i, v := range volumes {
 		m.LoadModule(v.Kind)

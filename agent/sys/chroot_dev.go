@@ -18,7 +18,7 @@ var harmless = map[string][2]uint32{"null": {1, 3}, "zero": {1, 5}, "full": {1, 
 // devices makes a /dev, mounted where no path leads to: what every program needs, the disks with their partitions, and
 // other names of disks, which udev has made elsewhere. Without those by UUID grub-mkconfig writes the device name of
 // the ramdisk's kernel, which the operating system may give to another disk.
-func (c Chroot) devices() (root int, err error) {
+func (c *Chroot) devices() (root int, err error) {
 	root, err = newMount("tmpfs", "tmpfs", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC)
 	if err != nil {
 		return -1, err
@@ -33,7 +33,7 @@ func (c Chroot) devices() (root int, err error) {
 	return root, nil
 }
 
-func (c Chroot) fillDevices(root int) error {
+func (c *Chroot) fillDevices(root int) error {
 	for name, number := range harmless {
 		if err := makeNode(root, name, unix.S_IFCHR|0o666, unix.Mkdev(number[0], number[1])); err != nil {
 			return err

@@ -124,10 +124,9 @@ func New(o Options) *API {
 	a := &API{top: resources(), viewers: auth.NewStreams("consoles", o.Streams)}
 	at := access{conductor: patient{o.Conductor, o.LockedInterval, o.Stopping.Done()}, hosts: o.Hosts}
 	var record rest.Audit
-	var auditing *auditor
 	if o.Audit != nil {
-		auditing = newAuditor(o.Audit)
-		record = auditing
+		a.auditing = newAuditor(o.Audit, o.Log)
+		record = a.auditing
 	}
 	at.Server = rest.NewServer(rest.Options{
 		Audit: record, Log: o.Log, Auth: o.Auth, Rules: rules, Fault: faultOf, Known: at.known,
@@ -137,9 +136,6 @@ func New(o Options) *API {
 			return engine.WithUser(ctx, caller.User, caller.Project)
 		},
 	})
-	if auditing != nil {
-		a.auditing, auditing.Server = auditing, at.Server
-	}
 	a.Server, a.resources = at.Server, newResources(o, at, patient{o.Conductor, o.LockedInterval, o.Stopping.Done()},
 		a.viewers)
 	a.Handle(a.routes(), agentRows(o.Mounts)...)

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -39,13 +40,13 @@ const (
 
 // auditor makes entries of requests.
 type auditor struct {
-	*rest.Server
+	log   *slog.Logger
 	audit Audit
 	users *ratelimit.Limiter[string] // bytes of entries
 }
 
-func newAuditor(a Audit) *auditor {
-	return &auditor{audit: a, users: ratelimit.New[string](entriesRate, entriesBurst, time.Now)}
+func newAuditor(a Audit, log *slog.Logger) *auditor {
+	return &auditor{log: log, audit: a, users: ratelimit.New[string](entriesRate, entriesBurst, time.Now)}
 }
 
 type trailKey struct{}
@@ -111,7 +112,7 @@ func refusedOf(asked rest.Asked) node.RefusedRequest {
 
 // lost logs an entry that could not be written.
 func (a *auditor) lost(e nodeapi.AuditEntry, err error) {
-	a.Log.Error("a request is not in the audit", "method", e.Method, "path", e.Path, "user", e.User, "from", e.From,
+	a.log.Error("a request is not in the audit", "method", e.Method, "path", e.Path, "user", e.User, "from", e.From,
 		"status", e.Status, "request", e.Request, "err", err)
 }
 

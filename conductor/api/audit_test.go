@@ -30,7 +30,7 @@ func (c *counted) Refused(_ node.RefusedRequest, e nodeapi.AuditEntry, _ func(no
 // TestAuditRateOfUser: a user whose entries come too fast is refused, others are not; no text of an entry is long.
 func TestAuditRateOfUser(t *testing.T) {
 	kept := &counted{}
-	a := newAuditor(kept)
+	a := newAuditor(kept, nil)
 	blue, red := &auth.Caller{User: "blue", Project: "p"}, &auth.Caller{User: "red", Project: "p"}
 	long := strings.Repeat("Ä", 30_000)
 	for range 2 {

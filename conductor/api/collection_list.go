@@ -101,6 +101,9 @@ func (r *collection[T]) page(c *rest.Call, narrowed narrowing[T], detail bool) e
 func (r *collection[T]) source(c *rest.Call, narrowed narrowing[T]) (rest.Source[T], error) {
 	ctx := c.Request().Context()
 	mine, err := r.mine(c)
+	if err != nil {
+		return rest.Source[T]{}, err
+	}
 	keep := append(narrowed.keep, mine)
 	wanted := func(of *T) bool { return !slices.ContainsFunc(keep, func(f func(*T) bool) bool { return !f(of) }) }
 	return rest.Source[T]{
@@ -116,7 +119,7 @@ func (r *collection[T]) source(c *rest.Call, narrowed narrowing[T]) (rest.Source
 			return of, nil
 		},
 		ID: r.id, Missing: r.missing,
-	}, err
+	}, nil
 }
 
 // unlessGone makes nil of a record that could not be found.

@@ -23,9 +23,6 @@ type eraseReportResource struct {
 // eraseReportConductor is the part of the conductor that eraseReportResource needs.
 type eraseReportConductor interface {
 	Node(ctx context.Context, ref string) (node.Node, error)
-	// EraseReports are the oldest first; also those of a node that is no more, by
-	// its UUID.
-	EraseReports(ctx context.Context, ref string) ([]node.EraseReport, error)
 	ListEraseReports(ctx context.Context, q node.EraseReportQuery) ([]node.EraseReport, error)
 	EraseReport(ctx context.Context, uuid string) (node.EraseReport, error)
 	ErasePublicKey() ed25519.PublicKey

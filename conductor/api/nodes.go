@@ -33,8 +33,7 @@ type nodeConductor interface {
 	ConductorName() string
 	CreateNode(ctx context.Context, n node.Node) (node.Node, error)
 	Node(ctx context.Context, ref string) (node.Node, error)
-	Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
-	// WalkNodes calls f for the nodes that Nodes returns, a few in memory at a time, until f returns false.
+	// WalkNodes calls f for the nodes that match, in order, a few in memory at a time, until f returns false.
 	WalkNodes(ctx context.Context, q node.Query, f func(*node.Node) bool) error
 	// NodesAt are the nodes whose BMC is at a host, a name or an address.
 	NodesAt(ctx context.Context, host string) ([]node.Node, error)

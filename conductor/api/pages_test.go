@@ -54,7 +54,7 @@ func fatRecords(t *testing.T, c *conductor) (node string) {
 	return ids[0]
 }
 
-// allocated is the bytes that the process has allocated so far: more than the heap grows meanwhile, and unlike the
+// allocatedBytes is the bytes that the process has allocated so far: more than the heap grows meanwhile, and unlike the
 // height of the heap it does not depend on when garbage is collected.
 func allocatedBytes() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
@@ -157,7 +157,7 @@ func TestFieldSizes(t *testing.T) {
 	tried := 0
 	for route, fields := range api.New(api.Options{Conductor: c.Engine}).FreeFields() {
 		method, path, _ := strings.Cut(route, " ")
-		if strings.Contains(path, ":") { // the fields of verbs, which rest's own test has
+		if strings.Contains(path, ":") { // the fields of verbs: below
 			continue
 		}
 		for _, field := range fields {
@@ -186,4 +186,11 @@ func TestFieldSizes(t *testing.T) {
 	}
 	c.must(http.StatusOK, 115, "PATCH", "/v1/nodes/"+id, `[{"op":"add","path":"/instance_info/configdrive","value":"`+
 		strings.Repeat("z", 3*nodeapi.MaxField)+`"},{"op":"replace","path":"/extra/a","value":"short"}]`)
+	long := `{"a":"` + strings.Repeat("x", nodeapi.MaxField) + `"}`
+	for verb, body := range map[string]string{"provision": `{"target":"clean","clean_steps":` + long + `}`, "raid": long} {
+		if r := c.do(115, "PUT", "/v1/nodes/"+id+"/states/"+verb, body); r.status != http.StatusBadRequest ||
+			!strings.Contains(r.text(), "65544 bytes of JSON, the limit is 65536") {
+			t.Errorf("%s: %d %.200s", verb, r.status, r.body)
+		}
+	}
 }

@@ -28,7 +28,7 @@ func Noted(ctx context.Context) *Caller {
 	return n.Caller
 }
 
-// note takes note of the outcome of a login.
+// note takes note of the outcome of a login. The error is that of Note.Admit.
 func (a *Authenticator) note(ctx context.Context, c *Caller, account string) error {
 	n, ok := ctx.Value(noteKey{}).(*Note)
 	if !ok {

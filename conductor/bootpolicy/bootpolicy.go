@@ -2,8 +2,8 @@
 // only bridge between pxe, which knows no nodes, and the engine, which knows
 // no packets.
 //
-// It keeps nothing and decides nothing about a node's life: whether a machine
-// gets the ramdisk follows from the plan the node is in.
+// It keeps its last answers for a moment, and decides nothing about a node's
+// life: whether a machine gets the ramdisk follows from the plan the node is in.
 package bootpolicy
 
 import (

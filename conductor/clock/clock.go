@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// slew is the part of the time that passes by which the clock follows at most: an hour takes two and a half days.
+	// slew is the part of the time that passes by which the clock follows at most: an hour takes 64 hours.
 	slew = 1.0 / 64
 	// told is by how much the clocks differ before a line in the log says so.
 	told = time.Minute

@@ -34,11 +34,8 @@ func (v *View) goOnFrom(last *View) {
 	for i := range v.leaders {
 		l := &v.leaders[i]
 		l.Left = min(l.Left, holdTime)
-		if last == nil || last.at.IsZero() || l.Until == "" {
-			continue
-		}
 		for _, was := range last.leaders {
-			if was.Group == l.Group && was.Epoch == l.Epoch && was.Until == l.Until {
+			if l.Until != "" && was.Group == l.Group && was.Epoch == l.Epoch && was.Until == l.Until {
 				l.Left = was.Left - v.at.Sub(last.at)
 			}
 		}

@@ -52,7 +52,7 @@ func loggedRoom(log *slog.Logger) func(error) {
 			log.Info("there is room on the disk of the database again")
 			return
 		}
-		log.Error("the disk of the database is full: /readyz is 503, and only what makes room is served", "err", full)
+		log.Error("the disk of the database is full: /readyz is 503, and only writes that make room pass", "err", full)
 	}
 }
 

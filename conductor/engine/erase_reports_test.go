@@ -28,7 +28,7 @@ func TestEraseReportIsSigned(t *testing.T) {
 		if n := w.settled(id); n.ProvisionState != node.CleanFailed || !strings.Contains(n.LastError, "sda is frozen") {
 			t.Fatalf("%s: %s", n.ProvisionState, n.LastError)
 		}
-		reports, err := w.e.EraseReports(w.ctx, id)
+		reports, err := w.e.ListEraseReports(w.ctx, node.EraseReportQuery{NodeUUID: id})
 		if err != nil || len(reports) != 1 || !reports[0].Failed {
 			t.Fatalf("%v, %+v", err, reports)
 		}
@@ -72,7 +72,7 @@ func TestEraseCutOffIsSigned(t *testing.T) {
 		if err := w.e.DeleteNode(w.ctx, n.UUID); err != nil {
 			t.Fatal(err)
 		}
-		reports, err := w.e.EraseReports(w.ctx, n.UUID)
+		reports, err := w.e.ListEraseReports(w.ctx, node.EraseReportQuery{NodeUUID: n.UUID})
 		if err != nil || len(reports) != 2 {
 			t.Fatalf("%v, %+v", err, reports)
 		}

@@ -15,27 +15,22 @@ type auditSize struct {
 	read func(ctx context.Context) (entries, bytes int64, err error)
 }
 
-func auditDescs() (entries, bytes *prometheus.Desc) {
-	return prometheus.NewDesc("ferrite_audit_entries", "Entries of the audit.", nil, nil),
-		prometheus.NewDesc("ferrite_audit_bytes", "Bytes of the entries of the audit.", nil, nil)
-}
+var (
+	auditEntries = prometheus.NewDesc("ferrite_audit_entries", "Entries of the audit.", nil, nil)
+	auditBytes   = prometheus.NewDesc("ferrite_audit_bytes", "Bytes of the entries of the audit.", nil, nil)
+)
 
-// Describe is of prometheus.Collector.
-func (a auditSize) Describe(to chan<- *prometheus.Desc) {
-	entries, bytes := auditDescs()
-	to <- entries
-	to <- bytes
-}
+// Describe names the metrics.
+func (a auditSize) Describe(out chan<- *prometheus.Desc) { out <- auditEntries; out <- auditBytes }
 
-// Collect is of prometheus.Collector.
-func (a auditSize) Collect(to chan<- prometheus.Metric) {
+// Collect reads them.
+func (a auditSize) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), auditTime)
 	defer cancel()
-	count, size, err := a.read(ctx)
+	entries, bytes, err := a.read(ctx)
 	if err != nil {
 		return
 	}
-	entries, bytes := auditDescs()
-	to <- prometheus.MustNewConstMetric(entries, prometheus.GaugeValue, float64(count))
-	to <- prometheus.MustNewConstMetric(bytes, prometheus.GaugeValue, float64(size))
+	out <- prometheus.MustNewConstMetric(auditEntries, prometheus.GaugeValue, float64(entries))
+	out <- prometheus.MustNewConstMetric(auditBytes, prometheus.GaugeValue, float64(bytes))
 }

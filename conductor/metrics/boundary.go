@@ -16,15 +16,15 @@ import (
 
 // boundary is what comes in from outside, and goes out.
 type boundary struct {
-	requests   *prometheus.CounterVec
-	latencies  *prometheus.HistogramVec
-	heartbeats *prometheus.CounterVec
-	calls      *prometheus.CounterVec
-	callTimes  *prometheus.HistogramVec
-	boots      *prometheus.CounterVec
-	logins     prometheus.Counter
-	failures   prometheus.Counter
-	silent     prometheus.Counter
+	requests    *prometheus.CounterVec
+	latencies   *prometheus.HistogramVec
+	heartbeats  *prometheus.CounterVec
+	calls       *prometheus.CounterVec
+	callTimes   *prometheus.HistogramVec
+	boots       *prometheus.CounterVec
+	logins      prometheus.Counter
+	failures    prometheus.Counter
+	bmcFailures prometheus.Counter
 }
 
 func newBoundary() boundary {
@@ -48,14 +48,14 @@ func newBoundary() boundary {
 			Help: "Requests whose sender was not identified (401)."}),
 		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "ferrite_api_failed_requests_total",
 			Help: "Requests that a fault of the conductor has ended (5xx but 502 to 504)."}),
-		silent: prometheus.NewCounter(prometheus.CounterOpts{Name: "ferrite_api_bmc_failed_requests_total",
+		bmcFailures: prometheus.NewCounter(prometheus.CounterOpts{Name: "ferrite_api_bmc_failed_requests_total",
 			Help: "Requests that a BMC has failed (502), or not answered in time (504)."}),
 	}
 }
 
 func (b boundary) all() []prometheus.Collector {
 	return []prometheus.Collector{b.requests, b.latencies, b.heartbeats, b.calls, b.callTimes, b.boots, b.logins,
-		b.failures, b.silent}
+		b.failures, b.bmcFailures}
 }
 
 // methods are those that are counted by their names: a client may send any word.
@@ -80,7 +80,7 @@ func (b boundary) Answered(method, route string, status int, took time.Duration)
 	case status == http.StatusUnauthorized:
 		b.logins.Inc()
 	case status == http.StatusBadGateway || status == http.StatusGatewayTimeout:
-		b.silent.Inc()
+		b.bmcFailures.Inc()
 	case status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable:
 		b.failures.Inc()
 	}

@@ -12,7 +12,7 @@ type RefusedRequest struct {
 	Kind     string // what was asked for, and the answer
 }
 
-// AuditEntry is a line of the audit, which is only ever added to. Doc is a JSON object, as nodeapi.AuditEntry.
+// AuditEntry is a line of the audit. Doc is a JSON object, as nodeapi.AuditEntry.
 type AuditEntry struct {
 	ID     int64 // ascending; the store's
 	At     time.Time

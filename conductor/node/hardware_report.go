@@ -107,20 +107,20 @@ func (t HardwareReport) Update(now HardwareReport, at time.Time) (updated Hardwa
 	return updated, changed
 }
 
-// maxRows bounds the rows of one kind that are kept of a machine, in bytes: the lists of the API have no pages. Nine
-// hundred settings with what the registry says of each, the most seen, have a fifth of it.
-const maxRows = 2 << 20
+// maxBIOS bounds the settings that are kept of a machine, in bytes: the lists of the API have no pages. Nine hundred
+// settings with what the registry says of each, the most seen, have a fifth of it.
+const maxBIOS = 2 << 20
 
-// bounded is the first rows of a BMC that says too much.
-func bounded[T any](rows []T) []T {
+// bounded is the first settings of a BMC that says too much.
+func bounded(settings []BIOSSetting) []BIOSSetting {
 	size := 0
-	for i := range rows {
-		raw, _ := json.Marshal(rows[i]) // texts and numbers
-		if size += len(raw); size > maxRows {
-			return rows[:i]
+	for i := range settings {
+		raw, _ := json.Marshal(settings[i]) // texts and numbers
+		if size += len(raw); size > maxBIOS {
+			return settings[:i]
 		}
 	}
-	return rows
+	return settings
 }
 
 // updateBIOS gives each setting the times of its row, in order of the names.

@@ -20,9 +20,9 @@ func (s *Database) AuditCuts(ctx context.Context, before time.Time) ([]node.Audi
 	var known, all []node.AuditCut
 	err := s.read.each(ctx, func(rows *sql.Rows) error {
 		c := node.AuditCut{Done: true}
+		err := rows.Scan(&c.Writer, &c.ID, &c.Chain, &c.Number, &c.Hash)
 		known = append(known, c)
-		last := &known[len(known)-1]
-		return rows.Scan(&last.Writer, &last.ID, &last.Chain, &last.Number, &last.Hash)
+		return err
 	}, "SELECT writer, cut, chain, number, hash FROM audit_writers ORDER BY writer")
 	if err != nil {
 		return nil, fmt.Errorf("list the cuts of the audit: %w", err)

@@ -65,8 +65,7 @@ func big(i int, blob string) node.Node {
 		Extra: map[string]any{"blob": blob}}
 }
 
-// TestPostgresFull: a server without room makes a conductor not ready, until some time has passed without such an
-// answer.
+// TestPostgresFull: a server without room makes a conductor not ready.
 func TestPostgresFull(t *testing.T) {
 	address := postgrestest.URL(t)
 	s := openPostgres(t, address, store.PostgresOptions{})

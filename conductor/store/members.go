@@ -47,7 +47,7 @@ type Members struct {
 
 // OpenMembers opens the database of a cluster, and brings its schema up to date: the terms of leaders that know an
 // older one end then. It refuses one that a conductor without a cluster has (ErrInUse), and the schema of a newer
-// build.
+// build. It forgets members that were not seen for 30 days and are not drained.
 func OpenMembers(ctx context.Context, address string, o PostgresOptions) (*Members, error) {
 	name := PostgresName(address)
 	config, err := postgresConfig(address, o)

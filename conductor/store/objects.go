@@ -24,7 +24,7 @@ func (s *Database) Objects(ctx context.Context, q objects.Query) ([]objects.Row,
 }
 
 func (s *Database) objects(ctx context.Context, q objects.Query) (all []objects.Row, revision int64, err error) {
-	sel, bytes := selectObjects(s.dialect, &q), 0
+	sel, size := selectObjects(s.dialect, &q), 0
 	err = s.read.each(ctx, func(rows *sql.Rows) error {
 		var kind, namespace, name, uid, owners sql.NullString
 		var at sql.NullInt64
@@ -43,7 +43,7 @@ func (s *Database) objects(ctx context.Context, q objects.Query) (all []objects.
 			r.Owners = strings.Fields(owners.String)
 		}
 		all = append(all, r)
-		if bytes += len(doc); q.Bytes > 0 && bytes >= q.Bytes {
+		if size += len(doc); q.Bytes > 0 && size >= q.Bytes {
 			return errBatch
 		}
 		return nil
@@ -92,6 +92,7 @@ func (s *Database) WriteObjects(ctx context.Context, writes []objects.Write, don
 		}
 		return t.tell(node.Told(ctx))
 	}
+	// Deletions, and writes of documents that wait for their deletion (finalizers), make room.
 	if !slices.ContainsFunc(writes, func(w objects.Write) bool {
 		return !w.Delete && !bytes.Contains(w.Doc, []byte(`"deletionTimestamp":"`))
 	}) {

@@ -143,11 +143,9 @@ func (s *Database) EachPort(ctx context.Context, q node.PortQuery, f func(*node.
 	}
 	var bad error
 	err := s.read.batches(ctx, after, func() *query { return selectPorts(s.dialect, &q) }, func(r recordRow) bool {
-		p, err := decode[node.Port](r.doc)
-		if bad = err; err != nil {
-			return false
-		}
-		return f(&p)
+		var p node.Port
+		p, bad = decode[node.Port](r.doc)
+		return bad == nil && f(&p)
 	})
 	if err != nil {
 		return fmt.Errorf("list ports: %w", err)

@@ -31,15 +31,15 @@ type postgresWriter struct {
 	seal     sealer
 	lead     writeRight
 	patience time.Duration
-	group    *string // whose nodes are written, nil for those of all
-	fullAt   atomic.Int64
+	group    *string                   // whose nodes are written, nil for those of all
+	fullAt   atomic.Pointer[time.Time] // of the last write that found no room
 }
 
 // fullTime is how long a server counts as full after a write that found no room.
 const fullTime = 15 * time.Second
 
 func (w *postgresWriter) full() error {
-	if at := w.fullAt.Load(); at != 0 && time.Since(time.Unix(0, at)) < fullTime {
+	if at := w.fullAt.Load(); at != nil && time.Since(*at) < fullTime {
 		return ErrFull
 	}
 	return nil
@@ -61,7 +61,7 @@ type writeRight interface {
 func (w *postgresWriter) do(ctx context.Context, run func(t *tx) error) error {
 	err := w.patiently(ctx, func() error { return w.once(ctx, run) })
 	if errors.Is(err, ErrFull) {
-		w.fullAt.Store(time.Now().UnixNano())
+		w.fullAt.Store(new(time.Now()))
 	}
 	return err
 }

@@ -2,12 +2,11 @@ package store
 
 import (
 	"context"
-	crand "crypto/rand"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -66,12 +65,12 @@ func newReserve(w *sqliteWriter, path string, o Options) (*reserve, error) {
 	}
 	r.size = min(r.size, int64(s.Blocks)*s.Bsize/4) //nolint:gosec // no disk has 8 EB
 	held, err := r.hold(r.size)
-	if err == nil && held < r.size {
-		r.given = true
-		r.filled(ErrFull)
-	}
 	if err != nil {
 		return nil, err
+	}
+	if held < r.size {
+		r.given = true
+		r.filled(ErrFull)
 	}
 	go r.watch(ctx)
 	return r, nil
@@ -154,12 +153,16 @@ func (r *reserve) transact(jobs []*writeRequest) error {
 func (r *reserve) write(jobs []*writeRequest) error {
 	err := r.sqliteWriter.transact(jobs)
 	if code(err)&0xff == sqlite3.SQLITE_IOERR && r.size > 0 {
-		held, _ := r.hold(-1)
-		if more, _ := r.hold(held + 64<<10); more == held {
+		held, failed := r.hold(-1)
+		if failed != nil {
+			return errors.Join(err, failed)
+		}
+		more, failed := r.hold(held + 64<<10)
+		if failed == nil && more == held {
 			return fmt.Errorf("%w: %w", ErrFull, err)
 		}
-		_, failed := r.hold(held)
-		return errors.Join(err, failed)
+		_, back := r.hold(held)
+		return errors.Join(err, failed, back)
 	}
 	return err
 }
@@ -231,7 +234,7 @@ func (r *reserve) hold(size int64) (held int64, err error) {
 	if size < held {
 		more, err = 0, f.Truncate(size)
 	} else if _, err = f.Seek(held, io.SeekStart); err == nil {
-		more, err = io.CopyN(f, rand.NewChaCha8(seed()), more)
+		more, err = io.CopyN(f, rand.Reader, more)
 	}
 	switch synced := f.Sync(); { // a journal gives room back only then
 	case noRoom(synced): // some file systems look for room only now
@@ -245,11 +248,6 @@ func (r *reserve) hold(size int64) (held int64, err error) {
 		return held, fmt.Errorf("reserve: %w", err)
 	}
 	return min(held, size) + more, nil
-}
-
-func seed() (s [32]byte) {
-	_, _ = crand.Read(s[:]) // never fails
-	return s
 }
 
 func noRoom(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
@@ -12,19 +13,13 @@ func (s *Database) Usage(ctx context.Context, project string) (node.Usage, error
 	const nodes = "owner = ?1 AND owner <> ''"
 	const parts = "node_uuid IN (SELECT uuid FROM nodes WHERE " + nodes +
 		" UNION SELECT uuid FROM nodes WHERE lessee = ?1 AND lessee <> '')"
-	where := map[string]string{"nodes": nodes}
-	ofNodes, own := node.UsageKinds()
-	for _, table := range ofNodes {
-		where[table] = parts
-	}
-	for _, table := range own {
-		where[table] = "owner = ?1"
-	}
-	where["images"] = s.dialect.text("owner") + " = ?1"
+	const own = "owner = ?1"
+	where := map[string]string{"nodes": nodes, "ports": parts, "portgroups": parts, "volume_connectors": parts,
+		"volume_targets": parts, "allocations": own, "runbooks": own, "images": s.dialect.text("owner") + " = ?1"}
 	used := node.Usage{}
 	for table, rows := range where {
 		size := "octet_length(doc)"
-		if table == "nodes" || table == "runbooks" || table == "volume_targets" {
+		if table == "nodes" || slices.Contains(sealedCatalogs, table) {
 			size += " + coalesce(octet_length(sealed), 0)"
 		}
 		var count, bytes int64

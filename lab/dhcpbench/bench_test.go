@@ -27,7 +27,7 @@ var (
 // inside marks the process that has a network namespace of its own.
 const inside = "FERRITE_DHCPBENCH"
 
-// TestMeasuredDHCP prints the rates of both servers.
+// TestMeasuredDHCP prints the rates of the conductor, with unknown and with enrolled machines, and of Kea.
 func TestMeasuredDHCP(t *testing.T) {
 	suitetest.Need(t, "bench-dhcp")
 	if os.Getenv(inside) == "" {

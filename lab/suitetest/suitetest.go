@@ -5,6 +5,7 @@
 package suitetest
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"os"
@@ -67,7 +68,7 @@ func check(suite string, there func(program string) bool) error {
 		return nil
 	}
 	return fmt.Errorf("%s is missing: install Debian's %s, as `make %s` does", strings.Join(missing, ", "),
-		strings.Join(slices.Compact(lack), ", "), suite)
+		strings.Join(slices.Compact(lack), ", "), cmp.Or(suite, "deps"))
 }
 
 // there reports whether a program or a file exists. Root's programs are looked for in any case.

@@ -1,5 +1,5 @@
 // Package clientaddr answers which client a request is from: the peer of its connection, or the one that a trusted
-// proxy names. Nothing else reads a request's RemoteAddr.
+// proxy names. Handlers ask it, and do not read a request's RemoteAddr themselves.
 package clientaddr
 
 import (

@@ -36,7 +36,7 @@ func LimitAnd(l net.Listener, total, each int, proxies Proxies, refused func(fro
 	p := newPool(total, each)
 	p.proxies = proxies
 	return &limited{Listener: l, pool: p, closed: make(chan struct{}), ready: make(chan accepted),
-		refused: refused, reported: map[netip.Addr]time.Time{}}
+		refused: refused, reported: reports[netip.Addr]{}}
 }
 
 type limited struct {
@@ -49,29 +49,39 @@ type limited struct {
 	refused func(from netip.Addr, err error)
 
 	mu       sync.Mutex
-	reported map[netip.Addr]time.Time
+	reported reports[netip.Addr]
 }
 
 const (
-	// reportAgain is how often an address is reported.
+	// reportAgain is how often one address or share is reported.
 	reportAgain = time.Minute
-	// maxReported bounds how many addresses are remembered.
+	// maxReported bounds how many are remembered.
 	maxReported = 1024
 )
+
+// reports are the times of the last reports.
+type reports[K comparable] map[K]time.Time
+
+// due reports whether to report something now, and notes it.
+func (r reports[K]) due(of K) bool {
+	now := time.Now()
+	if now.Sub(r[of]) < reportAgain {
+		return false
+	}
+	if len(r) >= maxReported {
+		clear(r)
+	}
+	r[of] = now
+	return true
+}
 
 // report reports an address that is refused a connection.
 func (l *limited) report(from netip.Addr, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := time.Now()
-	if l.refused == nil || now.Sub(l.reported[from]) < reportAgain {
-		return
+	if l.refused != nil && l.reported.due(from) {
+		l.refused(from, err)
 	}
-	if len(l.reported) >= maxReported {
-		clear(l.reported)
-	}
-	l.reported[from] = now
-	l.refused(from, err)
 }
 
 // accepted is what Accept returns.

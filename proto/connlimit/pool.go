@@ -64,8 +64,13 @@ func (p *pool) clock() time.Duration { return time.Since(p.began) + 1 }
 // none of that waits for its peer. end ends what the ticket is for, and is called
 // when somebody else gets its place.
 func (p *pool) enter(from netip.Addr, end func()) *ticket {
-	t := &ticket{pool: p, host: from, network: Network(from), end: end}
-	own, ok := p.register(t)
+	t := &ticket{pool: p, end: end}
+	p.mu.Lock()
+	own, ok := p.room(from)
+	if ok {
+		p.count(t, from)
+	}
+	p.mu.Unlock()
 	if own != nil {
 		own.end()
 	}
@@ -93,16 +98,6 @@ func (p *pool) refuse(t *ticket) bool {
 	p.refusals++
 	t.gone, t.refused = false, true
 	return true
-}
-
-// register counts t, in place of another one of its host if that has its share.
-func (p *pool) register(t *ticket) (own *ticket, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if own, ok = p.room(t.host); ok {
-		p.count(t, t.host)
-	}
-	return own, ok
 }
 
 // room makes room for one more of a host within its share.

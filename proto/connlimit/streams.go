@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 )
 
 // StreamLimits is how many answers without an end there may be at a time: event streams, followed logs, watches,
@@ -66,7 +65,7 @@ type Streams struct {
 
 	mu       sync.Mutex
 	open     []*stream // in the order of their begin
-	reported map[string]time.Time
+	reported reports[string]
 	gaveWay  uint64
 	refused  uint64
 }
@@ -79,7 +78,7 @@ type stream struct {
 // NewStreams makes a Streams in which nobody has a place. full is told of each used up share, once a minute at most: a
 // *FullError, or a *GaveWayError, and who has most. It must not wait; nil for nobody.
 func NewStreams(l StreamLimits, full func(err error, holder string)) *Streams {
-	return &Streams{limits: l, full: full, reported: map[string]time.Time{}}
+	return &Streams{limits: l, full: full, reported: reports[string]{}}
 }
 
 // Open gives a stream its place until leave is called, or answers a *FullError. end is called with a *GaveWayError when
@@ -191,15 +190,9 @@ func heaviest(in []*stream, by func(Reader) string, newcomer Reader) (most strin
 
 // report reports a used up share. The lock is held.
 func (s *Streams) report(err error, of FullError) {
-	now := time.Now()
-	if s.full == nil || now.Sub(s.reported[of.Share]) < reportAgain {
-		return
+	if s.full != nil && s.reported.due(of.Share) {
+		s.full(err, fmt.Sprintf("%s, %d", of.Most, of.Open))
 	}
-	if len(s.reported) >= maxReported {
-		clear(s.reported)
-	}
-	s.reported[of.Share] = now
-	s.full(err, fmt.Sprintf("%s, %d", of.Most, of.Open))
 }
 
 func (s *Streams) remove(t *stream) {

@@ -105,7 +105,7 @@ func (t *ticket) change(f func()) {
 	f()
 }
 
-// markIdle is rested with the lock held.
+// markIdle is idleNow with the lock held.
 func (t *ticket) markIdle() {
 	t.pool.turn++
 	t.idle, t.since = true, t.pool.turn

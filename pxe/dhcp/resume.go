@@ -1,6 +1,7 @@
 package dhcp
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -28,10 +29,7 @@ func resume(ctx context.Context, c Config, leases []pxe.Lease) []pxe.Lease {
 				newest = l.Expires
 			}
 		}
-		lease := s.Lease
-		if lease == 0 {
-			lease = DefaultLease
-		}
+		lease := cmp.Or(s.Lease, DefaultLease)
 		for i := range leases {
 			l := &leases[i]
 			if newest.After(now.Add(-lease/4)) || !lends(*l) || !l.Expires.After(newest.Add(-lease-lease/4)) {

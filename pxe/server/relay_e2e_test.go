@@ -172,7 +172,7 @@ func listen(t *testing.T, c server.Config) *server.Server {
 // rack has the same addresses. One behind a relay that nobody has named gets no answer, and a pool within another's
 // subnet keeps the service from starting.
 func TestE2ERelays(t *testing.T) {
-	suitetest.Need(t, "boot-ways")
+	suitetest.Need(t, "")
 	t.Setenv(kernelFile, os.DevNull) // it boots nothing
 	if !inOwnNetwork(t) {
 		return

@@ -31,8 +31,9 @@ func (c *Config) check() error {
 	if _, _, err := net.SplitHostPort(c.APIAddress); err != nil {
 		return fmt.Errorf("--api-address %q is not host:port: %w", c.APIAddress, err)
 	}
+	_, limits := c.projectLimits()
 	if err := errors.Join(c.checkAuth(), c.checkMetrics(), c.checkEvents(), c.checkTraces(), c.checkImages(),
-		c.checkGlance(), c.checkProxies()); err != nil {
+		c.checkGlance(), c.checkProxies(), limits); err != nil {
 		return err
 	}
 	if len(c.HardwareTypes) == 0 {

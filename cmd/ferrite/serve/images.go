@@ -51,9 +51,6 @@ func (c Config) imageSizes() (s imageSizes, err error) {
 // checkImages refuses settings of images that contradict others.
 func (c *Config) checkImages() error {
 	sizes, err := c.imageSizes()
-	if _, odd := c.projectLimits(); odd != nil {
-		return odd
-	}
 	switch {
 	case err != nil:
 		return err

@@ -18,8 +18,8 @@ const (
 	maxEach        = 64
 )
 
-// streamLimits are the shares of answers without an end. All of them together are half of the connections: agents.
-// MostRequests of the other half are for agents, the rest is for requests that end by themselves.
+// streamLimits are the shares of answers without an end. All of them together are half of the connections:
+// agents.MostRequests of the other half are for agents, the rest is for requests that end by themselves.
 func streamLimits() connlimit.StreamLimits {
 	return connlimit.StreamLimits{All: maxConnections / 2, Project: 128, User: 64, Loopback: 32,
 		// Reading a log takes memory, and watching the boot network time.

@@ -2,6 +2,8 @@ package serve
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
@@ -16,7 +18,7 @@ var defaultProjectLimits = []string{"nodes=10000", "ports=100000", "portgroups=2
 // projectLimits reads --project-limit: those that it names replace defaults, and 0 is no limit.
 func (c *Config) projectLimits() (node.Usage, error) {
 	limits := node.Usage{}
-	for i, limit := range append(append([]string{}, defaultProjectLimits...), c.ProjectLimit...) {
+	for i, limit := range slices.Concat(defaultProjectLimits, c.ProjectLimit) {
 		kind, text, _ := strings.Cut(limit, "=")
 		most, err := imagestore.ParseSize(text)
 		if err != nil {
@@ -27,11 +29,7 @@ func (c *Config) projectLimits() (node.Usage, error) {
 		}
 		limits[kind] = most
 	}
-	for kind, most := range limits {
-		if most == 0 {
-			delete(limits, kind)
-		}
-	}
+	maps.DeleteFunc(limits, func(_ string, most int64) bool { return most == 0 })
 	return limits, nil
 }
 

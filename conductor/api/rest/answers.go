@@ -17,14 +17,14 @@ const (
 	answerWait = 10 * time.Second
 )
 
-// MaxPage is how many bytes of an answer end a page of a list: clients read on at its next. A page of a thousand nodes
+// maxPage is how many bytes of an answer end a page of a list: clients read on at its next. A page of a thousand nodes
 // with all their fields is 3 MB and more.
-const MaxPage = 8 << 20
+const maxPage = 8 << 20
 
-// PageRoom is what a page may hold while it is rendered: its text, and a batch of records.
-const PageRoom = MaxPage * 3 / 2
+// pageRoom is what a page may hold while it is rendered: its text, and a batch of records.
+const pageRoom = maxPage * 3 / 2
 
-// Room is what one answer may hold in memory. A nil Room is without a bound.
+// Room is what one answer may hold in memory.
 type Room struct {
 	in   *bodies
 	of   *http.Request
@@ -40,9 +40,6 @@ func (s *Server) Room(r *http.Request) *Room {
 // Resize gives back what is held, and takes n bytes instead. It waits for room, and answers a 503 Fault when there is
 // none for ten seconds.
 func (m *Room) Resize(n int64) error {
-	if m == nil {
-		return nil
-	}
 	m.End() // first: nobody waits for what it holds itself
 	if n -= freeBody; n <= 0 {
 		return nil
@@ -82,7 +79,7 @@ func (m *Room) take(n int64) (freed <-chan struct{}) {
 
 // End gives back what is held.
 func (m *Room) End() {
-	if m == nil || m.held == 0 {
+	if m.held == 0 {
 		return
 	}
 	m.in.mu.Lock()

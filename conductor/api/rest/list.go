@@ -216,17 +216,18 @@ func (t *Table[T]) Items(minor int, p Page, s Source[T]) Items[T] {
 			return
 		}
 		uuids, err := t.sorted(minor, p, s)
-		for _, uuid := range uuids {
-			of, failed := s.Find(uuid)
-			if of == nil && failed == nil {
-				continue
-			}
-			if !yield(of, failed) {
-				return
-			}
-		}
 		if err != nil {
 			yield(nil, err)
+			return
+		}
+		for _, uuid := range uuids {
+			of, err := s.Find(uuid)
+			if of == nil && err == nil {
+				continue
+			}
+			if !yield(of, err) {
+				return
+			}
 		}
 	}
 }

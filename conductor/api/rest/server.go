@@ -48,7 +48,7 @@ type Options struct {
 	Stranger func(path string) bool
 	// Streams reports whether the body of a request goes on as it comes, and takes no memory. Nil: none does.
 	Streams func(r *http.Request) bool
-	// PageBytes ends a page of a list; MaxPage when 0.
+	// PageBytes ends a page of a list; maxPage when 0.
 	PageBytes int
 	// PublicURL is the URL by which clients reach the API, as they see it before a proxy: https://cloud.example/metal.
 	// Links in answers begin with it, and pages of its origin may send requests. "": links begin with the Host of each
@@ -78,7 +78,7 @@ type Server struct {
 // NewServer makes a Server without routes.
 func NewServer(o Options) *Server {
 	if o.PageBytes == 0 {
-		o.PageBytes = MaxPage
+		o.PageBytes = maxPage
 	}
 	s := &Server{
 		o: o, Log: o.Log, Rules: o.Rules, echo: echo.New(), origins: http.NewCrossOriginProtection(),
@@ -175,7 +175,7 @@ func (s *Server) adapt(r Route) echo.HandlerFunc {
 			return err
 		}
 		if pages {
-			if err := c.Reserve(PageRoom); err != nil {
+			if err := c.Reserve(pageRoom); err != nil {
 				return err
 			}
 		}

@@ -102,7 +102,7 @@ type Writer struct {
 	sums   map[string]string
 }
 
-// NewWriter begins a backup; keys are files by name. The header may name the n of scrypt, which is 131072 else.
+// NewWriter begins a backup; keys are files by name. The header may name the n of scrypt, which is scryptN else.
 func NewWriter(w io.Writer, h Header, passphrase string, keys map[string][]byte) (*Writer, error) {
 	if len(passphrase) < LeastPassphrase {
 		return nil, fmt.Errorf("the passphrase has %d bytes: expected %d or more", len(passphrase), LeastPassphrase)
@@ -133,7 +133,11 @@ func (b *Writer) Add(name string, size int64, r io.Reader) error {
 		return err
 	}
 	h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600, Size: size, ModTime: b.at}
-	if err := cmp.Or(b.sealed(nextName, announced{name, size}), b.tar.WriteHeader(h)); err != nil {
+	err := b.sealed(nextName, announced{name, size})
+	if err == nil {
+		err = b.tar.WriteHeader(h)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	sum := sha256.New()

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"strconv"
 
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
@@ -84,9 +83,7 @@ func (s *Server) deleteAll(c *call) error {
 	}
 	var revision int64
 	docs := s.read(c, sel, objects.Key{}, func(at int64) error { revision = at; return nil })
-	return s.many(c, s.deleting(c, docs, o), 0, func(hostapi.Document) (listMeta, error) {
-		return listMeta{ResourceVersion: strconv.FormatInt(revision, 10)}, nil
-	})
+	return s.many(c, s.deleting(c, docs, o), 0, &revision)
 }
 
 // deleting deletes documents as they are read.

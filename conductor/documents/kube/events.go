@@ -2,7 +2,6 @@ package kube
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -79,9 +78,7 @@ func (s *Server) events(c *call, path []string) error {
 			}
 		}
 	}
-	return s.many(c, all, 0, func(hostapi.Document) (listMeta, error) {
-		return listMeta{ResourceVersion: strconv.FormatInt(revision, 10)}, nil
-	})
+	return s.many(c, all, 0, &revision)
 }
 
 // eventsWanted reads labelSelector and fieldSelector.

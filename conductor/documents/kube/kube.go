@@ -174,7 +174,11 @@ func (s *Server) public(c *call, what string) error {
 	case "healthz", "livez", "readyz":
 		c.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		text := "ok"
-		if why := s.ready(); what == "readyz" && why != nil {
+		var why error
+		if what == "readyz" {
+			why = s.ready()
+		}
+		if why != nil {
 			c.w.WriteHeader(http.StatusServiceUnavailable)
 			text = "the database cannot be reached; the conductor's log says why"
 			if nodeapi.OutOfSpace(why) != nil {

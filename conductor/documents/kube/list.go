@@ -67,14 +67,7 @@ func (s *Server) list(c *call) error {
 		}
 		return c.exact(at)
 	})
-	return s.many(c, docs, limit, func(next hostapi.Document) (m listMeta, err error) {
-		m.ResourceVersion = strconv.FormatInt(revision, 10)
-		if next != nil {
-			after := [2]string{next.Meta().Namespace, next.Meta().Name}
-			m.Continue, err = (continueToken{Version: 1, Revision: revision, After: after}).text()
-		}
-		return m, err
-	})
+	return s.many(c, docs, limit, &revision)
 }
 
 // read reads the selected documents behind a place, a few in memory at a time. first is told the revision at which they

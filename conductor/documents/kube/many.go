@@ -6,12 +6,14 @@ import (
 	"errors"
 	"iter"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
 	"sigs.k8s.io/yaml"
 
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // documents are some that are read as they are needed.
@@ -24,9 +26,9 @@ const maxPage = 8 << 20
 // flushBytes are written at a time. A failure before the first of them is answered as such.
 const flushBytes = 256 << 10
 
-// many answers with documents in the form that is asked for, at most limit of them unless that is 0. meta is asked at
-// the end, with the last document where there are more.
-func (s *Server) many(c *call, docs documents, limit int, meta func(last hostapi.Document) (listMeta, error)) error {
+// many answers with documents in the form that is asked for, at most limit of them unless that is 0. revision is read
+// at the end.
+func (s *Server) many(c *call, docs documents, limit int, revision *int64) error {
 	f, err := c.accepted()
 	if err != nil {
 		return err
@@ -35,7 +37,7 @@ func (s *Server) many(c *call, docs documents, limit int, meta func(last hostapi
 		return err
 	}
 	l := &listWriter{s: s, c: c, form: f}
-	err = l.write(docs, limit, meta)
+	err = l.write(docs, limit, revision)
 	if err != nil && l.begun {
 		s.log.Debug("a list ended early", "path", c.URL.Path, "err", err)
 		panic(http.ErrAbortHandler) // what was written must not pass for a whole answer
@@ -53,14 +55,18 @@ type listWriter struct {
 	begun bool
 }
 
-func (l *listWriter) write(docs documents, limit int, meta func(hostapi.Document) (listMeta, error)) error {
+func (l *listWriter) write(docs documents, limit int, revision *int64) error {
 	if err := l.head(); err != nil {
 		return err
 	}
 	size := 0
-	var last, next hostapi.Document
+	var last hostapi.Document
+	more := false
 	for d, err := range docs {
 		if err != nil {
+			if l.begun && !nodeapi.WasCutOff(l.c.Request, err) { // its status is sent: nobody else tells of it
+				l.s.log.Error("a list failed", "path", l.c.URL.Path, "err", err)
+			}
 			return err
 		}
 		text, err := l.render(d)
@@ -68,7 +74,7 @@ func (l *listWriter) write(docs documents, limit int, meta func(hostapi.Document
 			return err
 		}
 		if size += len(text); limit > 0 && (l.n == limit || l.n > 0 && size > maxPage) {
-			next = last
+			more = true
 			break
 		}
 		if err := l.item(text); err != nil {
@@ -76,9 +82,13 @@ func (l *listWriter) write(docs documents, limit int, meta func(hostapi.Document
 		}
 		last = d
 	}
-	m, err := meta(next)
-	if err != nil {
-		return err
+	m := listMeta{ResourceVersion: strconv.FormatInt(*revision, 10)}
+	if more {
+		var err error
+		after := [2]string{last.Meta().Namespace, last.Meta().Name}
+		if m.Continue, err = (continueToken{Version: 1, Revision: *revision, After: after}).text(); err != nil {
+			return err
+		}
 	}
 	return l.end(m)
 }

@@ -99,7 +99,7 @@ func (s *Server) one(c *call, code int, d hostapi.Document) error {
 func (s *Server) shown(c *call, f form, d hostapi.Document) any {
 	switch f.as {
 	case "Table":
-		return s.table(c, []hostapi.Document{d}, listMeta{ResourceVersion: d.Meta().ResourceVersion})
+		return s.table(c, d)
 	case "PartialObjectMetadata", "PartialObjectMetadataList":
 		return partial(d)
 	}

@@ -31,24 +31,24 @@ type table struct {
 	Rows     []row    `json:"rows"`
 }
 
-func (s *Server) table(c *call, docs []hostapi.Document, meta listMeta) table {
+// table is a document as people see it. A list takes its row.
+func (s *Server) table(c *call, d hostapi.Document) table {
 	t := table{
-		TypeMeta: hostapi.TypeMeta{Kind: "Table", APIVersion: metaGroup + "/v1"}, Metadata: meta,
-		Columns: columnsOf(c.kind.Kind), Rows: make([]row, len(docs)),
+		TypeMeta: hostapi.TypeMeta{Kind: "Table", APIVersion: metaGroup + "/v1"},
+		Metadata: listMeta{ResourceVersion: d.Meta().ResourceVersion}, Columns: columnsOf(c.kind.Kind),
 	}
-	for i, d := range docs {
-		t.Rows[i].Cells = make([]any, len(t.Columns))
-		for j, col := range t.Columns {
-			t.Rows[i].Cells[j] = col.cell(d, s.now())
-		}
-		switch c.arg("includeObject") {
-		case "None":
-		case "Object":
-			t.Rows[i].Object = d
-		default:
-			t.Rows[i].Object = partial(d)
-		}
+	r := row{Cells: make([]any, len(t.Columns))}
+	for i, col := range t.Columns {
+		r.Cells[i] = col.cell(d, s.now())
 	}
+	switch c.arg("includeObject") {
+	case "None":
+	case "Object":
+		r.Object = d
+	default:
+		r.Object = partial(d)
+	}
+	t.Rows = []row{r}
 	return t
 }
 

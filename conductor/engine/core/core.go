@@ -20,23 +20,22 @@ import (
 // Config is what an engine is made of. Everything but the last group is
 // required.
 type Config struct {
-	Store  Store
-	BMCs   map[string]BMC // by hardware type; its keys are the enabled types
-	Agents AgentClient
-	Drives ConfigDrives
-	// RuleCalls makes the calls of inspection rules; nil refuses them.
-	RuleCalls *http.Client
-	EraseKey  ed25519.PrivateKey // signs erase reports
-	Settings  plan.Settings      // Host names this conductor, and owns leases
-	Log       *slog.Logger
+	Store    Store
+	BMCs     map[string]BMC // by hardware type; its keys are the enabled types
+	Agents   AgentClient
+	Drives   ConfigDrives
+	EraseKey ed25519.PrivateKey // signs erase reports
+	Settings plan.Settings      // Host names this conductor, and owns leases
+	Log      *slog.Logger
 
-	Images   Images           // nil: images are at http(s) URLs only
-	Networks Networks         // nil: no node may have network interface neutron
-	Probe    ImageProbe       // nil: images are not looked at before a deploy
-	BootLogs BootLogs         // nil: none are kept
-	Now      func() time.Time // the clock; time.Now when nil
-	Workers  int              // effects of a lane that are carried out at a time; 64 when 0
-	Retries  int              // tries of an effect that fails for a passing reason; 4 when 0
+	Images    Images           // nil: images are at http(s) URLs only
+	Networks  Networks         // nil: no node may have network interface neutron
+	RuleCalls *http.Client     // makes the calls of inspection rules; nil: none are made
+	Probe     ImageProbe       // nil: images are not looked at before a deploy
+	BootLogs  BootLogs         // nil: none are kept
+	Now       func() time.Time // the clock; time.Now when nil
+	Workers   int              // effects of a lane that are carried out at a time; 64 when 0
+	Retries   int              // tries of an effect that fails for a passing reason; 4 when 0
 
 	// CheckForm refuses what cannot be right in a node's driver_info, whatever
 	// files and BMCs there are. Nil for nothing.

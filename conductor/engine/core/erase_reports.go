@@ -13,22 +13,6 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// EraseReports returns the erase reports of a node, the oldest first. A node that
-// is no more is named by its UUID; ErrNotFound when it has left none.
-func (e *Core) EraseReports(ctx context.Context, ref string) ([]node.EraseReport, error) {
-	n, missing := e.Node(ctx, ref)
-	if errors.Is(missing, node.ErrNotFound) {
-		n.UUID = ref
-	} else if missing != nil {
-		return nil, missing
-	}
-	reports, err := e.Store.Catalogs().EraseReports.List(ctx, "of_node", n.UUID)
-	if err == nil && len(reports) == 0 {
-		err = missing
-	}
-	return reports, err
-}
-
 // ListEraseReports returns the erase reports of all nodes that a query selects.
 func (e *Core) ListEraseReports(ctx context.Context, q node.EraseReportQuery) ([]node.EraseReport, error) {
 	return e.Store.EraseReports(ctx, q)

@@ -19,27 +19,18 @@ func (e *Ramdisks) portsAt(ctx context.Context, address string) ([]node.Port, er
 	return e.Store.Ports(ctx, node.PortQuery{Address: address})
 }
 
-// PortByMAC returns the port with this address; node.ErrNotFound when there is none.
-func (e *Ramdisks) PortByMAC(ctx context.Context, mac string) (node.Port, error) {
-	ports, err := e.portsAt(ctx, mac)
-	if err != nil {
-		return node.Port{}, err
-	}
-	if len(ports) == 0 {
-		return node.Port{}, node.ErrNotFound
-	}
-	return ports[0], nil
-}
-
 // NodeByMAC returns the node that has a port with this address;
 // node.ErrNotFound when none has.
 func (e *Ramdisks) NodeByMAC(ctx context.Context, mac string) (node.Node, node.Port, error) {
-	port, err := e.PortByMAC(ctx, mac)
+	ports, err := e.portsAt(ctx, mac)
 	if err != nil {
-		return node.Node{}, port, err
+		return node.Node{}, node.Port{}, err
 	}
-	n, err := e.Store.Node(ctx, port.NodeUUID)
-	return n, port, err
+	if len(ports) == 0 {
+		return node.Node{}, node.Port{}, node.ErrNotFound
+	}
+	n, err := e.Store.Node(ctx, ports[0].NodeUUID)
+	return n, ports[0], err
 }
 
 // BootStage takes note of how far the machine of a node has come. It is kept in

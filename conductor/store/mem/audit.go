@@ -79,9 +79,6 @@ func (s *Store) AuditCuts(ctx context.Context, before time.Time) (all []node.Aud
 	}
 	defer s.mu.Unlock()
 	cuts, stays, young := maps.Clone(s.cuts), map[string]node.AuditEntry{}, map[string]bool{}
-	if cuts == nil {
-		cuts = map[string]node.AuditCut{}
-	}
 	for _, e := range s.audit {
 		if young[e.Writer] = young[e.Writer] || !e.At.Before(before); young[e.Writer] {
 			continue
@@ -103,15 +100,10 @@ func (s *Store) CutAudit(ctx context.Context, _ string, _ int64, cuts []node.Aud
 		return err
 	}
 	defer s.mu.Unlock()
-	kept := maps.Clone(s.cuts)
-	if kept == nil {
-		kept = map[string]node.AuditCut{}
-	}
 	for _, c := range cuts {
 		c.Done = true
-		kept[c.Writer] = c
+		s.cuts[c.Writer] = c
 	}
-	s.cuts = kept
 	return nil
 }
 

@@ -58,7 +58,7 @@ func New() *Store {
 		nodes: newTable[node.Node](), ports: newTable[node.Port](),
 		effects: map[int64]*node.Effect{}, pending: map[string]*node.Effect{},
 		history: map[string][]node.HistoryEntry{}, found: map[string]node.Inspected{},
-		hardware: map[string]node.HardwareReport{}, leases: map[string]node.Lease{},
+		hardware: map[string]node.HardwareReport{}, leases: map[string]node.Lease{}, cuts: map[string]node.AuditCut{},
 		holders: map[string]func(string) bool{}, objects: documents{rows: map[objects.Key]objects.Row{}},
 	}
 	s.catalogs = newCatalogs(s)

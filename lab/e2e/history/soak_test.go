@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/lab/suitetest"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -50,15 +51,16 @@ func TestSoak(t *testing.T) {
 	if *soak == 0 {
 		t.Skip("make soak")
 	}
+	suitetest.Need(t, "")
 	s := &soaking{world: newWorld(t, "autovacuum=on"), image: serveImage(t), began: time.Now()}
 	s.measured = s.members[0]
 	s.machines = newSoakMachines(s.world, 32)
 	s.busy.Go(s.beginLives)
-	kept := s.measure()
+	samples := s.measure()
 	s.killUntilEnd()
 	s.stop.Store(true)
 	s.busy.Wait()
-	grew := kept.compare(t, s.lives.Load())
+	grew := samples.compare(t, s.lives.Load())
 	s.checkEmpty()
 	for _, m := range s.members {
 		m.signal(syscall.SIGTERM)

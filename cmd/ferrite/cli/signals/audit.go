@@ -85,7 +85,7 @@ from the end of the last chain are only found by comparing them.`,
 	}
 }
 
-// verified checks the whole audit, once more if old entries were deleted meanwhile.
+// verified checks the whole audit, and again when old entries were deleted meanwhile.
 func verified(ctx context.Context, s *client.Session) (check nodeapi.AuditCheck, err error) {
 	pruned, err := prunedEnds(ctx, s)
 	for err == nil {
@@ -94,8 +94,11 @@ func verified(ctx context.Context, s *client.Session) (check nodeapi.AuditCheck,
 		if err = eachEntry(ctx, s, "", func(l nodeapi.AuditLine, _ []byte) error { return check.Add(l) }); err == nil {
 			err = check.Done()
 		}
-		now, again := prunedEnds(ctx, s)
-		if err == nil || again != nil || slices.Equal(now, pruned) {
+		if err == nil {
+			return check, nil
+		}
+		now, lost := prunedEnds(ctx, s)
+		if lost != nil || slices.Equal(now, pruned) {
 			return check, err
 		}
 		pruned, err = now, nil
