@@ -300,6 +300,11 @@ bench: deps build ramdisk ## measure sizes, boot times and speeds
 	@go run ./lab/imagebench
 	@$(E2E) -tags e2e -run '^TestMeasured' -bench . -benchtime 1x ./lab/e2e -solo
 
+# COMPARE="-only images/disk -rounds 5" runs a part of it more often.
+.PHONY: bench-compare
+bench-compare: deps ## the ratio of each figure of bench to that of another commit (BASE=COMMIT; as root)
+	@go run ./lab/benchcompare -base "$(BASE)" $(COMPARE)
+
 .PHONY: bench-dhcp
 bench-dhcp: deps build ## new clients a second, with no lease and with 60,000, unknown and enrolled, beside Debian's Kea (as root)
 	@$(MAKE) -s deps PACKAGES="$(call packages,bench-dhcp)"
