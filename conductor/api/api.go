@@ -120,22 +120,15 @@ func New(o Options) *API {
 	if o.Stopping == nil {
 		o.Stopping = context.Background()
 	}
-	rules := auth.NewRules()
 	a := &API{top: resources(), viewers: auth.NewStreams("consoles", o.Streams)}
 	at := access{conductor: patient{o.Conductor, o.LockedInterval, o.Stopping.Done()}, hosts: o.Hosts}
-	var record rest.Audit
+	server := o.server(a.rewrite)
+	server.Known = at.known
 	if o.Audit != nil {
 		a.auditing = newAuditor(o.Audit, o.Log)
-		record = a.auditing
+		server.Audit = a.auditing
 	}
-	at.Server = rest.NewServer(rest.Options{
-		Audit: record, Log: o.Log, Auth: o.Auth, Rules: rules, Fault: faultOf, Known: at.known,
-		Admit: o.Limits.admit, Rewrite: a.rewrite, Stranger: stranger, Streams: streams, Answered: o.Answered,
-		Follow: o.Follow, PublicURL: o.PublicURL, PageBytes: o.PageBytes,
-		Identified: func(ctx context.Context, caller *auth.Caller) context.Context {
-			return engine.WithUser(ctx, caller.User, caller.Project)
-		},
-	})
+	at.Server = rest.NewServer(server)
 	a.Server, a.resources = at.Server, newResources(o, at, patient{o.Conductor, o.LockedInterval, o.Stopping.Done()},
 		a.viewers)
 	a.Handle(a.routes(), agentRows(o.Mounts)...)
@@ -143,6 +136,18 @@ func New(o Options) *API {
 		a.Mount(prefix, h)
 	}
 	return a
+}
+
+// server is what every server of the API is made of: that of a conductor's nodes, and that of a cluster's member.
+func (o Options) server(rewrite func(*http.Request)) rest.Options {
+	return rest.Options{
+		Log: o.Log, Auth: o.Auth, Rules: auth.NewRules(), Fault: faultOf, Admit: o.Limits.admit, Grow: o.Limits.grow,
+		Rewrite: rewrite, Stranger: stranger, Streams: streams, Answered: o.Answered, Follow: o.Follow,
+		PublicURL: o.PublicURL, PageBytes: o.PageBytes,
+		Identified: func(ctx context.Context, caller *auth.Caller) context.Context {
+			return engine.WithUser(ctx, caller.User, caller.Project)
+		},
+	}
 }
 
 // newResources is everything the API answers to, in the order of the document.

@@ -199,7 +199,7 @@ func (r *collection[T]) patch(c *rest.Call) error {
 			return err
 		}
 		before := *of
-		if err := r.fields.Apply(ops, of); err != nil {
+		if err := r.fields.Apply(c, ops, of); err != nil {
 			return err
 		}
 		if err := r.permitMove(c, &before, of); err != nil {

@@ -2,14 +2,12 @@ package api
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
-	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -61,18 +59,16 @@ func (a alone) Drain(_ context.Context, name string, _ bool) error {
 		"see --cluster-key-file of ferrite serve", name)
 }
 
-// NewConductors answers for the conductors and for the metrics of this one alone, whoever leads. metrics, log and who
-// are as in Options.
-func NewConductors(members Members, metrics http.Handler, log *slog.Logger, who rest.Authenticator) http.Handler {
+// NewConductors answers for the conductors and for the metrics of this one alone, whoever leads.
+func NewConductors(members Members, o Options) http.Handler {
 	h := &conductorResource{members: members}
-	h.Server = rest.NewServer(rest.Options{Log: log, Auth: who, Rules: auth.NewRules(), Fault: faultOf,
-		Rewrite: func(r *http.Request) {
-			if rest, old := strings.CutPrefix(r.URL.Path, "/conductors"); old {
-				r.URL.Path = "/v1/conductors" + rest
-			}
-			r.URL.Path = strings.TrimRight(r.URL.Path, "/")
-		}})
-	h.Handle(append(h.routes(), (&metricsResource{metrics}).routes()...))
+	h.Server = rest.NewServer(o.server(func(r *http.Request) {
+		if rest, old := strings.CutPrefix(r.URL.Path, "/conductors"); old {
+			r.URL.Path = "/v1/conductors" + rest
+		}
+		r.URL.Path = strings.TrimRight(r.URL.Path, "/")
+	}))
+	h.Handle(append(h.routes(), (&metricsResource{o.Metrics}).routes()...))
 	return h
 }
 

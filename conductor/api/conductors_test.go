@@ -1,9 +1,16 @@
 package api_test
 
 import (
+	"context"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/api"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // TestConductorIsAlive: clients that tell by updated_at whether a conductor lives see
@@ -17,5 +24,33 @@ func TestConductorIsAlive(t *testing.T) {
 		if err != nil || time.Since(at) > time.Minute {
 			t.Errorf("%s: %v, %v", field, doc[field], err)
 		}
+	}
+}
+
+// onlyMember is a cluster of one.
+type onlyMember struct{}
+
+func (onlyMember) Members(context.Context) ([]nodeapi.Conductor, error) {
+	return []nodeapi.Conductor{{Name: "c1"}}, nil
+}
+
+func (onlyMember) Drain(context.Context, string, bool) error { return nil }
+
+// TestConductorsOfMember: behind a proxy, what every member answers by itself has the links that clients can follow, and
+// takes what pages of the public URL send.
+func TestConductorsOfMember(t *testing.T) {
+	h := api.NewConductors(onlyMember{}, api.Options{Log: slog.New(slog.DiscardHandler), PublicURL: "https://cloud.example/metal"})
+	send := func(method, path, body string) *httptest.ResponseRecorder {
+		r, w := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)), httptest.NewRecorder()
+		r.Header.Set(nodeapi.HeaderVersion, "latest")
+		r.Header.Set("Origin", "https://cloud.example")
+		h.ServeHTTP(w, r)
+		return w
+	}
+	if w := send("GET", "/v1/conductors", ""); !strings.Contains(w.Body.String(), "https://cloud.example/metal/v1/conductors/c1") {
+		t.Errorf("links: %s", w.Body)
+	}
+	if w := send("PUT", nodeapi.ConductorsPath+"/c1/drained", `{"drained":true}`); w.Code != http.StatusNoContent {
+		t.Errorf("drain: %d %s", w.Code, w.Body)
 	}
 }

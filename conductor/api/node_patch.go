@@ -37,7 +37,7 @@ func (h *nodeResource) patchNode(c *rest.Call) error {
 		}
 		was, _ := n.Machine()
 		maintenance, shown, info, instance := n.Maintenance, n.InstanceInfo["display_name"], n.DriverInfo, n.InstanceInfo
-		if err := h.fields.Apply(ops, n); err != nil {
+		if err := h.fields.Apply(c, ops, n); err != nil {
 			return err
 		}
 		if err := errors.Join(checkPasswordAgain(info, n.DriverInfo, ops),

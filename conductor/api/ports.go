@@ -146,7 +146,7 @@ func (h *portResource) patchPort(c *rest.Call) error {
 	}
 	before := p.NodeUUID
 	p, err = h.conductor.UpdatePort(c.Request().Context(), p.UUID, func(p *node.Port) error {
-		if err := h.fields.Apply(ops, p); err != nil {
+		if err := h.fields.Apply(c, ops, p); err != nil {
 			return err
 		}
 		if err := h.permitMove(c, before, p.NodeUUID); err != nil {

@@ -35,6 +35,7 @@ const (
 	usageKept   = 1000
 	usageStream = 4 << 10  // bytes of the record of an image
 	usageUnsaid = 64 << 10 // bytes of a body that does not say its length
+	usageAct    = 4 << 10  // bytes of a body that only asks for something: power off, undeploy
 )
 
 // limitedKinds are the records that a request adds, by its route.
@@ -45,22 +46,35 @@ var limitedKinds = map[string]string{
 	"POST " + nodeapi.ImagesPath: "images", "PUT " + nodeapi.ImagesPath + "/:image/file": "images",
 }
 
-// admit refuses a request of a project's user that would add to what the project may not have more of. Callers of the
-// system are not limited.
+// admit refuses a request of a project's user that would add to what the project may not have more of. Patches are
+// left to grow. What adds nothing, or frees room, is never refused, though the project has more than it may.
 func (l *ProjectLimits) admit(c *rest.Call) error {
 	r := c.Request()
-	if l == nil || c.Project() == "" || r.Method == http.MethodGet || r.Method == http.MethodHead ||
-		r.Method == http.MethodDelete {
+	kind, size := limitedKinds[r.Method+" "+c.Path()], r.ContentLength
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodDelete, http.MethodPatch:
 		return nil
 	}
-	kind, size := limitedKinds[r.Method+" "+c.Path()], r.ContentLength
 	switch {
 	case kind == "images":
 		size = usageStream
 	case size < 0:
 		size = usageUnsaid
+	case kind == "" && size <= usageAct:
+		size = 0
 	}
-	if err := l.take(r.Context(), c.Project(), kind, size); err != nil {
+	return l.hold(c, kind, size)
+}
+
+// grow refuses a patch that makes a record longer by so many bytes than the project may.
+func (l *ProjectLimits) grow(c *rest.Call, size int64) error { return l.hold(c, "", size) }
+
+// hold counts what a request adds, once it is done. Callers of the system are not limited.
+func (l *ProjectLimits) hold(c *rest.Call, kind string, size int64) error {
+	if l == nil || c.Project() == "" || kind == "" && size <= 0 {
+		return nil
+	}
+	if err := l.take(c.Request().Context(), c.Project(), kind, size); err != nil {
 		return err
 	}
 	c.Response().Before(func() { // a request that is refused may have announced more than it sent

@@ -71,9 +71,8 @@ func TestProjectLimitOfRefused(t *testing.T) {
 		Usage: func(context.Context, string) (node.Usage, error) { return node.Usage{}, nil }}
 	send := func(size int64, status int) error {
 		r := httptest.NewRequest(http.MethodPatch, "/v1/nodes/x", nil)
-		r.ContentLength = size
 		c := &rest.Call{Context: echo.New().NewContext(r, httptest.NewRecorder()), Caller: &auth.Caller{Project: "blue"}}
-		if err := l.admit(c); err != nil {
+		if err := l.grow(c, size); err != nil {
 			return err
 		}
 		return c.NoContent(status)

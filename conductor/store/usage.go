@@ -11,11 +11,12 @@ import (
 // Usage is what the records of a project take. It reads the project's rows alone, by indexes, but for the few images.
 func (s *Database) Usage(ctx context.Context, project string) (node.Usage, error) {
 	const nodes = "owner = ?1 AND owner <> ''"
-	const parts = "node_uuid IN (SELECT uuid FROM nodes WHERE " + nodes +
+	const parts = "node_uuid IN (SELECT uuid FROM nodes WHERE " + nodes + ")" // lessees add none of these
+	const shared = "node_uuid IN (SELECT uuid FROM nodes WHERE " + nodes +
 		" UNION SELECT uuid FROM nodes WHERE lessee = ?1 AND lessee <> '')"
 	const own = "owner = ?1"
-	where := map[string]string{"nodes": nodes, "ports": parts, "portgroups": parts, "volume_connectors": parts,
-		"volume_targets": parts, "allocations": own, "runbooks": own, "images": s.dialect.text("owner") + " = ?1"}
+	where := map[string]string{"nodes": nodes, "ports": parts, "portgroups": parts, "volume_connectors": shared,
+		"volume_targets": shared, "allocations": own, "runbooks": own, "images": s.dialect.text("owner") + " = ?1"}
 	used := node.Usage{}
 	for table, rows := range where {
 		size := "octet_length(doc)"

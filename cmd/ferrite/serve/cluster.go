@@ -17,7 +17,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
-	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
@@ -171,9 +170,9 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	if err != nil {
 		return err
 	}
-	var who rest.Authenticator
+	options := api.Options{Log: m.log, PublicURL: m.PublicURL}
 	if m.who != nil { // a nil pointer in an interface would not be nil
-		who = m.who
+		options.Auth = m.who
 	}
 	m.all, m.peers = all, sharing.Peers{Self: m.Host, Cluster: all, Client: id.Client()}
 	m.calls = cluster.NewCaller(all, id)
@@ -181,16 +180,14 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 		Leads: func() map[string]bool { return all.View().Leading(m.Host) },
 		Ready: func() error { return all.View().Reached() }, Streams: m.streams.Counts,
 	})
-	var shown http.Handler = m.counters
 	scrapes, err := m.listenMetrics(m.counters, m.log)
 	if err != nil {
 		return err
 	}
-	if scrapes != nil {
-		shown = nil // they have an address of their own
+	if scrapes == nil { // which have an address of their own
+		options.Metrics = m.counters
 	}
-	front := cluster.NewFront(all, id, m.rows, m.streams, api.NewConductors(membersOf{m, all}, shown, m.log, who),
-		api.OfConductors)
+	front := cluster.NewFront(all, id, m.rows, m.streams, api.NewConductors(membersOf{m, all}, options), api.OfConductors)
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))

@@ -39,8 +39,9 @@ type Call struct {
 	// Forced: the header X-Ferrite-Force says true, and the route reads it.
 	Forced bool
 
-	public string // Options.PublicURL
-	room   *Room  // of the answer
+	public string                   // Options.PublicURL
+	room   *Room                    // of the answer
+	grow   func(*Call, int64) error // Options.Grow
 }
 
 // BaseURL is the URL by which the client reaches us, for links, without a slash at its end.

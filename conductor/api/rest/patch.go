@@ -116,7 +116,7 @@ func (t *Table[T]) Patchable(minor int, ops []Operation) error {
 
 // Apply carries a checked patch out on a resource: the fields it touches
 // become a document, the patch changes that, and what changed is set back.
-func (t *Table[T]) Apply(ops []Operation, of *T) error {
+func (t *Table[T]) Apply(c *Call, ops []Operation, of *T) error {
 	doc := map[string]any{}
 	for _, o := range ops {
 		doc[o.Field()] = t.fields[t.ByName[o.Field()]].Get(of)
@@ -131,6 +131,11 @@ func (t *Table[T]) Apply(ops []Operation, of *T) error {
 	}
 	if err := checkPatched(len(before), raw); err != nil {
 		return err
+	}
+	if more := len(raw) - len(before); more > 0 && c.grow != nil {
+		if err := c.grow(c, int64(more)); err != nil {
+			return err
+		}
 	}
 	var after map[string]any
 	if err := json.Unmarshal(raw, &after); err != nil {

@@ -33,6 +33,8 @@ type Options struct {
 	Known func(c *Call) error
 	// Admit refuses a request of a caller who may send it, before its handler; nil for none.
 	Admit func(c *Call) error
+	// Grow refuses a patch that makes its record longer, by so many bytes of JSON; nil for none.
+	Grow func(c *Call, bytes int64) error
 	// Rewrite changes older forms of a path into the present one; nil for none.
 	Rewrite func(r *http.Request)
 	// Answered is told of every request: its method, the path of its row ("" for none), the status of the answer, and the
@@ -183,7 +185,8 @@ func (s *Server) adapt(r Route) echo.HandlerFunc {
 	}
 	versioned := len(r.Path) >= 3 && r.Path[:3] == nodeapi.Root
 	return func(ec echo.Context) error {
-		c := &Call{Context: ec, Minor: nodeapi.MaxMinor, Rule: rule, public: s.public, room: s.Room(ec.Request())}
+		c := &Call{Context: ec, Minor: nodeapi.MaxMinor, Rule: rule, public: s.public, room: s.Room(ec.Request()),
+			grow: s.o.Grow}
 		defer c.room.End()
 		if err := s.identify(c); err != nil {
 			return err
