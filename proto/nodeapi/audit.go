@@ -52,7 +52,7 @@ const (
 	maxAuditChanges = 16 << 10
 )
 
-// Bound cuts an entry to some 20,000 bytes, and returns about how many it takes.
+// Bound cuts an entry to some 20,000 bytes, the last changes first, and returns about how many it takes.
 func (e *AuditEntry) Bound() int {
 	size := 400 // of names of fields, times and hashes
 	for _, text := range []*string{&e.User, &e.Project, &e.Account, &e.From, &e.Method, &e.Path, &e.Request, &e.Node,

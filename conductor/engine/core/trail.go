@@ -3,9 +3,11 @@ package core
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -18,6 +20,7 @@ type Trail struct {
 	node    string
 	name    string
 	changes []nodeapi.AuditChange
+	more    int // that are not in changes
 }
 
 type trailKey struct{}
@@ -32,10 +35,14 @@ func WithTrail(ctx context.Context) (context.Context, *Trail) {
 func (t *Trail) Changes() (uuid, name string, changes []nodeapi.AuditChange) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.node, t.name, slices.Clone(t.changes)
+	changes = slices.Clone(t.changes)
+	if t.more > 0 {
+		changes = append(changes, nodeapi.AuditChange{Field: fmt.Sprintf("%d more", t.more)})
+	}
+	return t.node, t.name, changes
 }
 
-// The bounds of a trail: changes, and characters of a value.
+// The bounds of a trail: changes, and bytes of a value. All fields of one value fit an entry (nodeapi.AuditEntry.Bound).
 const (
 	maxChanges = 64
 	maxValue   = 400
@@ -74,13 +81,26 @@ func trace(ctx context.Context, c *node.Change, saved node.Node) {
 }
 
 func (t *Trail) add(field, old, now string) {
-	if len(t.changes) < maxChanges {
-		t.changes = append(t.changes, nodeapi.AuditChange{Field: field, Old: old, New: now})
+	if len(t.changes) == maxChanges {
+		t.more++
+		return
 	}
+	t.changes = append(t.changes, nodeapi.AuditChange{Field: field, Old: old, New: now})
 }
 
-// fields notes the fields of a node that differ, those of maps one by one.
+// fields notes the fields of a node that differ, those of maps one by one. Fields of one value come first, such as the
+// owner, and extra last: whoever fills the entry with names of his own hides nothing.
 func (t *Trail) fields(was, is *node.Node) {
+	var found []nodeapi.AuditChange
+	defer func() {
+		slices.SortStableFunc(found, func(a, b nodeapi.AuditChange) int { return rank(a.Field) - rank(b.Field) })
+		for _, c := range found {
+			t.add(c.Field, c.Old, c.New)
+		}
+	}()
+	note := func(field, old, now string) {
+		found = append(found, nodeapi.AuditChange{Field: field, Old: old, New: now})
+	}
 	a, b := reflect.ValueOf(was).Elem(), reflect.ValueOf(is).Elem()
 	for _, f := range nodeFields {
 		old, now := a.Field(f.index).Interface(), b.Field(f.index).Interface()
@@ -90,7 +110,7 @@ func (t *Trail) fields(was, is *node.Node) {
 		oldMap, isMap := old.(map[string]any)
 		nowMap, _ := now.(map[string]any)
 		if !isMap {
-			t.add(f.name, short(old), short(now))
+			note(f.name, short(old), short(now))
 			continue
 		}
 		shown := nodeapi.Mask
@@ -105,10 +125,22 @@ func (t *Trail) fields(was, is *node.Node) {
 		maps.Copy(keys, nowMap)
 		for _, key := range slices.Sorted(maps.Keys(keys)) {
 			if !reflect.DeepEqual(oldMap[key], nowMap[key]) {
-				t.add(f.name+"/"+key, short(oldShown[key]), short(nowShown[key]))
+				note(f.name+"/"+key, short(oldShown[key]), short(nowShown[key]))
 			}
 		}
 	}
+}
+
+// rank is the place of a field among the changes.
+func rank(field string) int {
+	name, _, part := strings.Cut(field, "/")
+	switch {
+	case !part:
+		return 0
+	case name != "extra":
+		return 1
+	}
+	return 2
 }
 
 // short is a value as JSON, cut off; "" for none.
@@ -119,8 +151,8 @@ func short(value any) string {
 		return ""
 	}
 	text = nodeapi.MaskText(text)
-	if runes := []rune(text); len(runes) > maxValue {
-		text = string(runes[:maxValue]) + "..."
+	if len(text) > maxValue {
+		text = strings.ToValidUTF8(text[:maxValue], "") + "..."
 	}
 	return text
 }
