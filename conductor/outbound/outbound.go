@@ -79,38 +79,63 @@ var kinds = []struct {
 	{"a broadcast address", func(a netip.Addr) bool { return a == netip.AddrFrom4([4]byte{255, 255, 255, 255}) }},
 }
 
-// metadata are addresses of clouds' metadata services that are not link-local: Alibaba's, Azure's, AWS's by IPv6
-// (Nitro), Google's by IPv6.
+// metadata are addresses of clouds' metadata services that are not link-local: Alibaba's, Azure's, Oracle's, AWS's by
+// IPv6 (Nitro), Google's, Scaleway's and Oracle's by IPv6.
 func metadata(a netip.Addr) bool {
-	return slices.Contains([]string{"100.100.100.200", "168.63.129.16", "fd00:ec2::254", "fd20:ce::254"}, a.String())
+	return slices.Contains([]string{"100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254",
+		"fd00:42::42", "fd00:c1::a9fe:a9fe"}, a.String())
 }
 
 // thisNetwork is 0.0.0.0/8 (RFC 1122, 3.2.1.3).
 var thisNetwork = netip.PrefixFrom(netip.AddrFrom4([4]byte{}), 8)
 
-// Check refuses an address that is not to be dialled.
+// Check refuses an address that is not to be dialled, and one by which a translator reaches such a one.
 func (p *Policy) Check(a netip.Addr) error {
 	a = a.Unmap().WithZone("") // ::ffff:127.0.0.1 is 127.0.0.1
-	if slices.ContainsFunc(p.allow, func(allowed netip.Prefix) bool { return allowed.Contains(a) }) {
+	if p.allowed(a) {
 		return nil
+	}
+	why, err := p.refuses(a)
+	for _, inner := range embedded(a) {
+		if why != "" || err != nil {
+			break
+		}
+		if why, err = p.refuses(inner); why != "" {
+			why += " behind a translator, " + inner.String()
+		}
+	}
+	if why != "" {
+		return &Refused{a, why, p.flag}
+	}
+	return err
+}
+
+func (p *Policy) allowed(a netip.Addr) bool {
+	return slices.ContainsFunc(p.allow, func(allowed netip.Prefix) bool { return allowed.Contains(a) })
+}
+
+// refuses is why an address is not dialled, "" for no reason.
+func (p *Policy) refuses(a netip.Addr) (why string, err error) {
+	if p.allowed(a) {
+		return "", nil
 	}
 	for _, k := range kinds {
 		if k.is(a) {
-			return &Refused{a, k.name, p.flag}
+			return k.name, nil
 		}
 	}
 	mine, err := p.own()
 	if err != nil {
-		return fmt.Errorf("read the addresses of this host: %w", err)
+		return "", fmt.Errorf("read the addresses of this host: %w", err)
 	}
 	for _, m := range mine {
 		if n, ok := m.(*net.IPNet); ok {
 			if own, ok := netip.AddrFromSlice(n.IP); ok && own.Unmap() == a {
-				return &Refused{a, "an address of the conductor's own host", p.flag}
+				return "an address of the conductor's own host", nil
 			}
 		}
 	}
-	return nil
+	return "", nil
 }
 
 // control is net.Dialer.Control.
