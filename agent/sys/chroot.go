@@ -42,6 +42,18 @@ const (
 	shown     = quiet | unix.MOUNT_ATTR_RDONLY
 )
 
+// smallTmpfs bounds a tmpfs of an image by bytes and by files: its programs would fill the machine's memory, half of it
+// each by the kernel's default, and with it end the agent.
+var smallTmpfs = []string{"size=64m", "nr_inodes=16k"}
+
+// furniture are the kernel's own file systems in an image, beside /dev.
+var furniture = []struct {
+	kind, at   string
+	attributes int
+	options    []string
+}{{"proc", "/proc", shown, nil}, {"sysfs", "/sys", shown, nil}, {"tmpfs", "/run", quiet, smallTmpfs},
+	{"tmpfs", "/tmp", quiet, smallTmpfs}}
+
 // kernels are the folders of file systems that are not the image's.
 var kernels = []string{"/proc", "/sys", "/run", "/tmp", "/dev"}
 
@@ -124,11 +136,8 @@ func (c *Chroot) enter(do func() error) (err error) {
 
 // furnish mounts what belongs into the root, does something, and unmounts it.
 func (c *Chroot) furnish(devices int, do func() error) (err error) {
-	for _, own := range []struct {
-		kind, at   string
-		attributes int
-	}{{"proc", "/proc", shown}, {"sysfs", "/sys", shown}, {"tmpfs", "/run", quiet}, {"tmpfs", "/tmp", quiet}} {
-		if err := mountAt(ChrootMount{Device: own.kind, Kind: own.kind}, own.at, own.attributes); err != nil {
+	for _, own := range furniture {
+		if err := mountAt(ChrootMount{Device: own.kind, Kind: own.kind}, own.at, own.attributes, own.options...); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, unmount(own.at, unix.MNT_DETACH)) }()
@@ -148,8 +157,8 @@ func (c *Chroot) furnish(devices int, do func() error) (err error) {
 }
 
 // mountAt mounts a file system.
-func mountAt(m ChrootMount, at string, attributes int) error {
-	fd, err := newMount(m.Kind, m.Device, attributes)
+func mountAt(m ChrootMount, at string, attributes int, options ...string) error {
+	fd, err := newMount(m.Kind, m.Device, attributes, options...)
 	if err != nil {
 		return fmt.Errorf("mount %s as %s: %w", m.Device, m.Kind, err)
 	}

@@ -19,7 +19,7 @@ var harmless = map[string][2]uint32{"null": {1, 3}, "zero": {1, 5}, "full": {1, 
 // other names of disks, which udev has made elsewhere. Without those by UUID grub-mkconfig writes the device name of
 // the ramdisk's kernel, which the operating system may give to another disk.
 func (c *Chroot) devices() (root int, err error) {
-	root, err = newMount("tmpfs", "tmpfs", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC)
+	root, err = newMount("tmpfs", "tmpfs", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC, smallTmpfs...)
 	if err != nil {
 		return -1, err
 	}

@@ -42,3 +42,24 @@ func TestOpenFolder(t *testing.T) {
 		t.Errorf("made outside of the image: %v, %v", made, err)
 	}
 }
+
+// TestTmpfsBounds: an image's programs cannot take the machine's memory by files, nor by many empty ones.
+func TestTmpfsBounds(t *testing.T) {
+	for _, own := range furniture {
+		if own.kind != "tmpfs" {
+			continue
+		}
+		fd, err := newMount(own.kind, own.kind, own.attributes, own.options...)
+		if errors.Is(err, unix.EPERM) {
+			t.Skip("mounting takes root")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s unix.Statfs_t
+		err = errors.Join(unix.Fstatfs(fd, &s), unix.Close(fd))
+		if size := int64(s.Blocks) * s.Bsize; err != nil || size != 64<<20 || s.Files != 16<<10 {
+			t.Errorf("%s: %d bytes, %d files, %v", own.at, size, s.Files, err)
+		}
+	}
+}
