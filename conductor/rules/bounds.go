@@ -67,7 +67,7 @@ func (r *evaluation) checkSize(found *Found) error {
 
 // fitsField holds a field to the limits of the API: a machine says what rules put into it.
 func fitsField(name string, was, is any) error {
-	if err := nodeapi.CheckSize(name, was, is, nodeapi.ConfigDrive); err != nil {
+	if err := nodeapi.CheckSize(name, was, is); err != nil {
 		return err
 	}
 	if err := fits(is, nodeapi.ProvisionLimit); err != nil {

@@ -265,6 +265,10 @@ func TestBounds(t *testing.T) {
 			"", `[{"op":"extend-attribute","args":["extra/l","` + big + `"],"loop":["x"` + strings.Repeat(`,"x"`, 99) + `]}]`,
 			"bytes of JSON, the limit is 65536",
 		},
+		"a config drive elsewhere": {
+			"", `[{"op":"extend-attribute","args":["extra/configdrive","` + big + `"],"loop":["x"` + strings.Repeat(`,"x"`, 9) + `]}]`,
+			"bytes of JSON, the limit is 65536",
+		},
 		"depth": {
 			"", `[{"op":"set-attribute","args":["extra` + strings.Repeat("/a", 20) +
 				`",{"a":{"a":{"a":{"a":{"a":{"a":1}}}}}}]}]`, "nested deeper than 25 levels",

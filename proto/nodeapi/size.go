@@ -13,8 +13,15 @@ const MaxField = 64 << 10
 const ConfigDrive = "configdrive"
 
 // CheckSize refuses a value, as encoding/json decodes it, that is longer than MaxField and longer than the one it
-// replaces: a value that was stored under a higher limit may shrink. apart are members of the value that do not count.
-func CheckSize(field string, was, value any, apart ...string) error {
+// replaces: a value that was stored under a higher limit may shrink. A config drive does not count where it belongs.
+func CheckSize(field string, was, value any) error {
+	apart := ""
+	switch field {
+	case ConfigDrive:
+		return nil
+	case "instance_info":
+		apart = ConfigDrive
+	}
 	n := sizeOf(value, apart)
 	if n <= MaxField || n <= sizeOf(was, apart) {
 		return nil
@@ -22,8 +29,8 @@ func CheckSize(field string, was, value any, apart ...string) error {
 	return fmt.Errorf("invalid %s: %d bytes of JSON, the limit is %d", field, n, MaxField)
 }
 
-// sizeOf is the bytes of a value as JSON, without some of its members.
-func sizeOf(value any, apart []string) int {
+// sizeOf is the bytes of a value as JSON, without one of its members.
+func sizeOf(value any, apart string) int {
 	if text, ok := value.(string); ok && len(text) < MaxField/6 { // of each byte, six at most
 		return 0
 	}
@@ -34,10 +41,8 @@ func sizeOf(value any, apart []string) int {
 		return 0 // it cannot have come out of JSON
 	}
 	n := b.Len() - 1 // the line break
-	for _, key := range apart {
-		if m, ok := value.(map[string]any); ok && m[key] != nil {
-			n -= sizeOf(m[key], nil)
-		}
+	if m, ok := value.(map[string]any); ok && m[apart] != nil {
+		n -= sizeOf(m[apart], "")
 	}
 	return n
 }

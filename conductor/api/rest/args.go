@@ -59,13 +59,10 @@ func (c *Call) Object(kind string) (map[string]any, error) {
 	return m, checkSizes(m)
 }
 
-// checkSizes refuses members that are too long. A config drive is bounded by the body, alone or in its instance_info.
+// checkSizes refuses members that are too long.
 func checkSizes(m map[string]any) error {
 	for _, name := range SortedKeys(m) {
-		if name == nodeapi.ConfigDrive {
-			continue
-		}
-		if err := nodeapi.CheckSize(name, nil, m[name], nodeapi.ConfigDrive); err != nil {
+		if err := nodeapi.CheckSize(name, nil, m[name]); err != nil {
 			return BadRequest("Invalid request body: %v", err)
 		}
 	}

@@ -31,7 +31,6 @@ type Field[T any] struct {
 	Get   func(*T) any                        // what a patch starts from, secrets in clear; nil unless patchable
 	Set   func(*T, any) error                 // takes a decoded JSON value; nil is null, back to the default
 	Form  Schema                              // of its values, for the document of the API; nil for anything
-	Apart []string                            // members of its value that MaxField does not count
 }
 
 // View is a resource as one request sees it.
@@ -182,7 +181,7 @@ func (t *Table[T]) FillMore(minor int, body map[string]any, of *T, more map[stri
 	for _, name := range SortedKeys(body) {
 		i, ok := t.ByName[name]
 		if ok {
-			if err := nodeapi.CheckSize(name, nil, body[name], t.fields[i].Apart...); err != nil {
+			if err := nodeapi.CheckSize(name, nil, body[name]); err != nil {
 				return BadRequest("Schema error for %s: %v", t.Kind, err)
 			}
 		}

@@ -101,12 +101,6 @@ func Flag[T any](name string, since int, u Use, absent bool, at func(*T) *bool) 
 	return f
 }
 
-// Apart is a field whose value has members that MaxField does not count.
-func Apart[T any](f Field[T], members ...string) Field[T] {
-	f.Apart = members
-	return f
-}
-
 // Required is a field that cannot be without a value.
 func Required[T any](f Field[T]) Field[T] {
 	set := f.Set

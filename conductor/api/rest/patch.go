@@ -142,7 +142,7 @@ func (t *Table[T]) Apply(c *Call, ops []Operation, of *T) error {
 		return fmt.Errorf("a patched %s: %w", t.Kind, err)
 	}
 	for _, name := range SortedKeys(doc) {
-		if err := nodeapi.CheckSize(name, doc[name], after[name], t.fields[t.ByName[name]].Apart...); err != nil {
+		if err := nodeapi.CheckSize(name, doc[name], after[name]); err != nil {
 			return BadRequest("Couldn't apply patch: %v", err)
 		}
 	}
