@@ -36,10 +36,11 @@ func (onlyMember) Members(context.Context) ([]nodeapi.Conductor, error) {
 
 func (onlyMember) Drain(context.Context, string, bool) error { return nil }
 
-// TestConductorsOfMember: behind a proxy, what every member answers by itself has the links that clients can follow, and
-// takes what pages of the public URL send.
+// TestConductorsOfMember: behind a proxy, what every member answers by itself has the links that clients can follow,
+// and takes what pages of the public URL send.
 func TestConductorsOfMember(t *testing.T) {
-	h := api.NewConductors(onlyMember{}, api.Options{Log: slog.New(slog.DiscardHandler), PublicURL: "https://cloud.example/metal"})
+	const public = "https://cloud.example/metal"
+	h := api.NewConductors(onlyMember{}, api.Options{Log: slog.New(slog.DiscardHandler), PublicURL: public})
 	send := func(method, path, body string) *httptest.ResponseRecorder {
 		r, w := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)), httptest.NewRecorder()
 		r.Header.Set(nodeapi.HeaderVersion, "latest")
@@ -47,7 +48,7 @@ func TestConductorsOfMember(t *testing.T) {
 		h.ServeHTTP(w, r)
 		return w
 	}
-	if w := send("GET", "/v1/conductors", ""); !strings.Contains(w.Body.String(), "https://cloud.example/metal/v1/conductors/c1") {
+	if w := send("GET", "/v1/conductors", ""); !strings.Contains(w.Body.String(), public+"/v1/conductors/c1") {
 		t.Errorf("links: %s", w.Body)
 	}
 	if w := send("PUT", nodeapi.ConductorsPath+"/c1/drained", `{"drained":true}`); w.Code != http.StatusNoContent {

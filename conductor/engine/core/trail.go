@@ -42,7 +42,7 @@ func (t *Trail) Changes() (uuid, name string, changes []nodeapi.AuditChange) {
 	return t.node, t.name, changes
 }
 
-// The bounds of a trail: changes, and bytes of a value. All fields of one value fit an entry (nodeapi.AuditEntry.Bound).
+// The bounds of a trail: changes, and bytes of a value. All fields of one value fit an entry (AuditEntry.Bound).
 const (
 	maxChanges = 64
 	maxValue   = 400

@@ -10,8 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// TestTrailShowsOwnerFirst: names of a caller's own do not push the fields that matter out of an entry, and an entry says
-// how many changes it leaves out.
+// TestTrailShowsOwnerFirst: names of a caller's own do not push the fields that matter out of an entry, and an entry
+// says how many changes it leaves out.
 func TestTrailShowsOwnerFirst(t *testing.T) {
 	for name, value := range map[string]string{"many": "x", "long": strings.Repeat("𝔵", 1000)} {
 		t.Run(name, func(t *testing.T) {
