@@ -76,7 +76,7 @@ e2e: deps build ramdisk ## real packets, real QEMU machines, real disks (as root
 	@$(E2E) -tags e2e -failfast ./lab/e2e
 
 .PHONY: boot-ways
-boot-ways: deps build ramdisk ## machines that boot by relay, proxyDHCP, media without DHCP, the firmware's PXE and HTTP (as root)
+boot-ways: deps build ramdisk ## machines that boot by relay, proxyDHCP, media without DHCP, the firmware's PXE and HTTP, or beside a forger (as root)
 	@$(E2E) -tags bootways -run '^TestBootWays' ./lab/e2e
 
 .PHONY: dhcp-test
@@ -112,7 +112,7 @@ neutron-test: deps ## a machine through its networks, by OpenStack's Neutron (as
 .PHONY: import-test
 import-test: deps ## nodes of OpenStack's Ironic behind its Keystone, with MariaDB and PostgreSQL, tokens that end (as root)
 	@$(MAKE) -s deps PACKAGES="$(call packages,import-test)"
-	go test -count=1 -timeout 20m -tags keystone -run '^TestImport$$' ./lab/e2e/clients && echo "import-test: ok"
+	go test -count=1 -timeout 1h -tags keystone -run '^TestImport$$' ./lab/e2e/clients && echo "import-test: ok"
 
 .PHONY: glance-test
 glance-test: deps ## images of OpenStack's Glance that break off, lie and are taken away while agents read them (as root)

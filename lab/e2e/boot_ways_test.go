@@ -46,6 +46,11 @@ func TestBootWaysRelay(t *testing.T) {
 	beside(t, profileLab, testCase{"relay", 6 * time.Minute, behindRelay})
 }
 
+// TestBootWaysForged: a machine erased by its real agent while another host of the boot network claims to be it.
+func TestBootWaysForged(t *testing.T) {
+	beside(t, profileLab, testCase{"forged", 6 * time.Minute, forged})
+}
+
 // TestBootWaysMedium: the ramdisk in a virtual drive, on each bus, without a DHCP server, and a life by it; a workload
 // in the drive; and the ramdisk on a USB stick.
 func TestBootWaysMedium(t *testing.T) {
