@@ -13,7 +13,7 @@ type StreamLimits struct {
 	All, Project, User int
 	Kinds              map[string]int // of a kind that costs more than a connection
 	// Loopback is for readers on the server's own host. Their places are beside all others, so that an operator there
-	// can always work.
+	// can always work. Beyond these they have places as others have: many may come through a proxy of the host.
 	Loopback int
 }
 
@@ -22,7 +22,7 @@ type Reader struct {
 	User    string
 	Project string // "" for none
 	Kind    string
-	Local   bool // on the server's own host
+	Local   bool // on the server's own host; of an open stream: it has a place of the loopback
 }
 
 // holder is by whom places are compared first: a project's users stand for one another.
@@ -88,7 +88,7 @@ func (s *Streams) Open(r Reader, end func(error)) (leave func(), err error) {
 		return func() {}, nil
 	}
 	t := &stream{r, end}
-	gone, err := s.take(t)
+	gone, err := s.place(t)
 	for victim, why := range gone {
 		victim.end(why)
 	}
@@ -126,36 +126,53 @@ func (s *Streams) scopes(r Reader) []scope {
 	return all
 }
 
-// take gives t its place, and those who give way for it.
-func (s *Streams) take(t *stream) (gone map[*stream]error, err error) {
+// place gives t its place, and those who give way for it. Where the loopback has none free, one of the others is better
+// than one that another gives up.
+func (s *Streams) place(t *stream) (gone map[*stream]*GaveWayError, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	gone = map[*stream]error{}
-	for _, c := range s.scopes(t.Reader) {
-		var in []*stream
-		for _, o := range s.open {
-			if _, left := gone[o]; !left && c.of(o) {
-				in = append(in, o)
-			}
+	tries := []bool{t.Local}
+	if c := s.scopes(t.Reader)[0]; t.Local && c.most > 0 && len(s.within(c)) >= c.most {
+		tries = []bool{false, true}
+	}
+	var full *FullError
+	for _, t.Local = range tries {
+		if gone, full = s.take(t); full != nil {
+			continue
 		}
+		for victim, why := range gone {
+			s.gaveWay++
+			s.report(why, why.FullError)
+			s.remove(victim)
+		}
+		s.open = append(s.open, t)
+		return gone, nil
+	}
+	s.refused++
+	s.report(full, *full)
+	return nil, full
+}
+
+// within are the open streams of a share, the oldest first.
+func (s *Streams) within(c scope) []*stream {
+	return slices.DeleteFunc(slices.Clone(s.open), func(o *stream) bool { return !c.of(o) })
+}
+
+// take is who gives way for t in the shares that it counts in. The lock is held.
+func (s *Streams) take(t *stream) (gone map[*stream]*GaveWayError, refused *FullError) {
+	gone = map[*stream]*GaveWayError{}
+	for _, c := range s.scopes(t.Reader) {
+		in := slices.DeleteFunc(s.within(c), func(o *stream) bool { return gone[o] != nil })
 		if c.most == 0 || len(in) < c.most {
 			continue
 		}
 		victim, most, n := givesWay(in, t.Reader)
 		full := FullError{c.name, c.most, most, n}
 		if victim == nil {
-			s.refused++
-			s.report(&full, full)
 			return nil, &full
 		}
 		gone[victim] = &GaveWayError{full}
-		s.report(gone[victim], full)
 	}
-	for victim := range gone {
-		s.gaveWay++
-		s.remove(victim)
-	}
-	s.open = append(s.open, t)
 	return gone, nil
 }
 

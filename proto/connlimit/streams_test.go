@@ -49,8 +49,8 @@ func (r *readers) refused(of Reader, share string) {
 	}
 }
 
-// TestStreamsShares: users and projects have no more than their share, kinds that cost more neither, and the loopback
-// is outside of all.
+// TestStreamsShares: users and projects have no more than their share, kinds that cost more neither, and the loopback's are
+// outside of all.
 func TestStreamsShares(t *testing.T) {
 	r := newReaders(t, StreamLimits{All: 8, Project: 5, User: 3, Kinds: map[string]int{"logs": 2}, Loopback: 2})
 	ann, bob, cid := Reader{User: "ann", Project: "blue"}, Reader{User: "bob", Project: "blue"}, Reader{User: "cid",
@@ -64,16 +64,36 @@ func TestStreamsShares(t *testing.T) {
 	r.opens(1, Reader{User: "eve", Kind: "logs"}, "root")
 	r.refused(Reader{User: "fay", Kind: "logs"}, "all logs")
 	r.opens(1, Reader{User: "root"})
-	local := Reader{User: "root", Local: true}
-	r.opens(2, local)
-	r.refused(local, "the loopback")
-	if got := fmt.Sprint(r.Counts()); got != "{map[:8 logs:2] 2 4}" {
+	r.opens(2, Reader{User: "root", Local: true})
+	if got := fmt.Sprint(r.Counts()); got != "{map[:8 logs:2] 2 3}" {
 		t.Error(got)
 	}
 	for _, leave := range r.leave {
 		leave()
 	}
-	if got := fmt.Sprint(r.Counts()); got != "{map[] 2 4}" {
+	if got := fmt.Sprint(r.Counts()); got != "{map[] 2 3}" {
+		t.Error(got)
+	}
+}
+
+// TestStreamsOfTheLoopback: readers who come through a proxy of the host, which names nobody, have places as others
+// once those of the loopback are taken, and with their own shares. Only when these are full does one of the loopback end.
+func TestStreamsOfTheLoopback(t *testing.T) {
+	r := newReaders(t, StreamLimits{All: 4, User: 2, Loopback: 2})
+	ann, bob, cid := Reader{User: "ann", Local: true}, Reader{User: "bob", Local: true}, Reader{User: "cid", Local: true}
+	r.opens(4, ann)
+	r.refused(ann, "the loopback")
+	r.opens(2, bob)
+	r.opens(1, cid, "ann")
+	if got := len(r.within(r.scopes(cid)[0])); got != 2 {
+		t.Errorf("%d have places of the loopback, want 2: another of ann's was to end", got)
+	}
+	r.opens(1, cid, "ann")
+	r.refused(cid, "the loopback")
+	for _, leave := range r.leave {
+		leave()
+	}
+	if got := fmt.Sprint(r.Counts()); got != "{map[] 2 2}" {
 		t.Error(got)
 	}
 }
