@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
+	"net/netip"
 	"strconv"
 	"strings"
 	"syscall"
@@ -57,7 +58,7 @@ func NewFront(c *Cluster, id Identity, groups Groups, streams *connlimit.Streams
 		Rewrite:        rewrite,
 		FlushInterval:  -1,
 		Transport:      id.transport(),
-		ModifyResponse: endCleanly,
+		ModifyResponse: f.answered,
 		ErrorHandler:   f.failed,
 		ErrorLog:       slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
 	}
@@ -91,9 +92,12 @@ func towardsMembers() *net.Dialer {
 	}
 }
 
-// way is where a request goes.
+// way is where a request goes. cancel ends it, and leave gives back the place of its answer.
 type way struct {
 	group, address string
+	from           netip.Addr
+	cancel         context.CancelCauseFunc
+	leave          func()
 }
 
 type wayKey struct{}
@@ -131,7 +135,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		unavailable(w, "no conductor leads the conductor group "+strconv.Quote(group)+" at the moment")
 		return
 	}
-	f.forward(w, r, way{group, leader.Address}, epoch)
+	f.forward(w, r, &way{group: group, address: leader.Address, from: clientaddr.Of(r), leave: func() {}}, epoch)
 }
 
 // group is the group that a request concerns.
@@ -147,25 +151,22 @@ func (f *Front) group(r *http.Request) (string, error) {
 }
 
 // forward hands a request to the leader of its group, until another one leads it.
-func (f *Front) forward(w http.ResponseWriter, r *http.Request, to way, epoch int64) {
+func (f *Front) forward(w http.ResponseWriter, r *http.Request, to *way, epoch int64) {
 	ctx, cancel := f.cluster.while(context.WithValue(r.Context(), wayKey{}, to), to.group, epoch, nil)
-	defer cancel(nil)
-	if asksEndless(r) { // its leader knows whose it is; here it takes a connection
-		leave, err := f.streams.Open(connlimit.Reader{User: connlimit.Network(clientaddr.Of(r)).String(), Kind: "forwarded",
-			Local: clientaddr.Of(r).IsLoopback()}, cancel)
-		if err != nil {
-			unavailable(w, err.Error())
-			return
-		}
-		defer leave()
-	}
+	to.cancel = cancel
+	defer func() { cancel(nil); to.leave() }()
 	f.proxy.ServeHTTP(&answering{w, http.NewResponseController(w)}, r.WithContext(ctx))
+}
+
+func wayOf(r *http.Request) *way {
+	to, _ := r.Context().Value(wayKey{}).(*way)
+	return to
 }
 
 var errLeaderChanged = errors.New("another conductor leads the group since")
 
 func rewrite(p *httputil.ProxyRequest) {
-	to, _ := p.In.Context().Value(wayKey{}).(way)
+	to := wayOf(p.In)
 	p.Out.URL.Scheme, p.Out.URL.Host = "https", to.address
 	p.Out.Host = p.In.Host
 	p.Out.Header.Set(callerHeader, p.In.RemoteAddr) // the member has judged what proxies say of it
@@ -186,12 +187,14 @@ func scheme(r *http.Request) string {
 
 // failed answers for a leader that did not.
 func (f *Front) failed(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() != nil && !errors.Is(context.Cause(r.Context()), errLeaderChanged) {
-		return // the client has gone
-	}
-	f.log.Info("a request was not answered by the leader", "path", r.URL.Path, "err", err)
+	var full *connlimit.FullError
 	var dial *net.OpError
+	if !errors.Is(context.Cause(r.Context()), context.Canceled) { // the client is still there
+		f.log.Info("a request was not answered by the leader", "path", r.URL.Path, "err", err)
+	}
 	switch {
+	case errors.As(err, &full):
+		unavailable(w, full.Error())
 	case errors.As(err, &dial) && dial.Op == "dial":
 		unavailable(w, "the conductor that leads the group cannot be reached")
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:

@@ -8,20 +8,34 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// endCleanly has a forwarded answer without an end of its own, such as a watch, end in order when its leader does:
-// clients of watches then watch again. All others show that a part is missing.
-func endCleanly(answer *http.Response) error {
-	if endless(answer) {
+// answered gives a leader's answer without an end of its own, such as a watch, a place: by then the leader has judged
+// whose it is, and here it takes a connection. It ends in order when its leader does: clients of watches then watch
+// again. All others show that a part is missing.
+func (f *Front) answered(answer *http.Response) error {
+	if !endless(answer) {
+		return nil
+	}
+	to := wayOf(answer.Request)
+	leave, err := f.streams.Open(connlimit.Reader{User: connlimit.Network(to.from).String(), Kind: "forwarded",
+		Local: to.from.IsLoopback()}, to.cancel)
+	if err != nil {
+		return err
+	}
+	if to.leave = leave; answer.StatusCode == http.StatusOK { // and no console
 		answer.Body = &cleanEnd{answer.Body}
 	}
 	return nil
 }
 
 func endless(answer *http.Response) bool {
-	if answer.ContentLength >= 0 || answer.StatusCode != http.StatusOK || answer.Request == nil {
+	if answer.StatusCode == http.StatusSwitchingProtocols {
+		return true
+	}
+	if answer.ContentLength >= 0 || answer.StatusCode != http.StatusOK {
 		return false
 	}
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
