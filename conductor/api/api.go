@@ -120,7 +120,7 @@ func New(o Options) *API {
 	if o.Stopping == nil {
 		o.Stopping = context.Background()
 	}
-	a := &API{top: resources(), viewers: auth.NewStreams("consoles", o.Streams)}
+	a := &API{top: resources(), viewers: auth.NewStreams("consoles", o.Auth, o.Streams)}
 	at := access{conductor: patient{o.Conductor, o.LockedInterval, o.Stopping.Done()}, hosts: o.Hosts}
 	server := o.server(a.rewrite)
 	server.Known = at.known
@@ -189,9 +189,8 @@ func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []re
 		&stepResource{access: at, conductor: c},
 		&sensorResource{access: at, conductor: c},
 		&eraseReportResource{access: at, conductor: c},
-		&logResource{access: at, auth: o.Auth, logs: o.Logs, readers: auth.NewStreams("logs", o.Streams),
-			stopping: o.Stopping},
-		&socketResource{access: at, auth: o.Auth, consoles: o.Consoles, viewers: viewers, stopping: o.Stopping,
+		&logResource{access: at, logs: o.Logs, readers: auth.NewStreams("logs", o.Auth, o.Streams), stopping: o.Stopping},
+		&socketResource{access: at, consoles: o.Consoles, viewers: viewers, stopping: o.Stopping,
 			origins: rest.Origins(o.PublicURL)},
 		&holdResource{c},
 		&importResource{access: at, conductor: c, nodes: nodes},
@@ -199,9 +198,9 @@ func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []re
 		&userResource{at, o.Users},
 		&callResource{at, o.Calls},
 		&leaseResource{access: at, conductor: c, boot: o.Boot, now: o.Now},
-		&bootWatchResource{access: at, auth: o.Auth, boot: o.BootWatch, readers: auth.NewStreams("boot watches", o.Streams),
+		&bootWatchResource{access: at, boot: o.BootWatch, readers: auth.NewStreams("boot watches", o.Auth, o.Streams),
 			stopping: o.Stopping},
-		&eventStreamResource{access: at, auth: o.Auth, events: o.Events, readers: auth.NewStreams("events", o.Streams),
+		&eventStreamResource{access: at, events: o.Events, readers: auth.NewStreams("events", o.Auth, o.Streams),
 			stopping: o.Stopping},
 		&auditResource{access: at, audit: o.Audit},
 		&imageResource{access: at, images: o.Images},

@@ -44,7 +44,10 @@ func (named) Authenticate(_ http.ResponseWriter, r *http.Request) (*auth.Caller,
 
 // followed is a conductor with all that can be followed, and two places for it.
 func followed(t *testing.T) (*atWork, *httptest.Server, *connlimit.Streams) {
-	pool := connlimit.NewStreams(connlimit.StreamLimits{Loopback: 2}, nil)
+	pool := connlimit.NewStreams(connlimit.StreamLimits{All: 1, Loopback: 2}, nil)
+	if _, err := pool.Open(connlimit.Reader{User: "eve"}, func(error) {}); err != nil {
+		t.Fatal(err)
+	}
 	consoles := console.New(t.Context(), console.Config{Log: slog.New(slog.DiscardHandler),
 		Open: func(context.Context, string, bool) (io.ReadWriteCloser, error) {
 			line, _ := net.Pipe() // which says nothing, and lasts

@@ -12,8 +12,12 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// CheckEvery is how long a stream may outlast the right to it.
-const CheckEvery = 5 * time.Second
+// CheckEvery is how long a stream may outlast the right to it, and uncheckedFor how long where nobody can look: too many
+// logins of its address or user have failed. The guesses of others do not end it at once, its own do not keep it open.
+const (
+	CheckEvery   = 5 * time.Second
+	uncheckedFor = time.Minute
+)
 
 // streamAgain is when a client that found no place is to ask again, seconds.
 const streamAgain = "5"
@@ -22,6 +26,7 @@ const streamAgain = "5"
 // kinds, and end with the right to them. It is safe for concurrent use.
 type Streams struct {
 	kind string
+	who  Authority // nil: nobody is asked
 	pool *connlimit.Streams
 
 	mu      sync.Mutex
@@ -29,17 +34,19 @@ type Streams struct {
 	waiting chan struct{} // closed when the last place is given back; nil: nobody waits
 }
 
-// NewStreams makes the streams of a kind, which counts in the pool of all; without bounds when that is nil.
-func NewStreams(kind string, pool *connlimit.Streams) *Streams {
-	return &Streams{kind: kind, pool: pool}
+// NewStreams makes the streams of a kind, whose callers who identifies. It counts in the pool of all; without bounds when
+// that is nil.
+func NewStreams(kind string, who Authority, pool *connlimit.Streams) *Streams {
+	return &Streams{kind: kind, who: who, pool: pool}
 }
 
 // errRevoked ends a stream whose caller has lost the right to it.
 var errRevoked = errors.New("the right to this has ended")
 
 // Open gives a caller, nil where nobody is asked, a place for the answer to a request: a context that ends with ctx,
-// when allowed, which is asked every CheckEvery, returns an error, or when another reader gets the place (see GaveWay).
-// Without a place it is a *nodeapi.Fault, 503, that names the share. end gives the place back.
+// when its sender is no longer the caller, or allowed returns an error, which is seen within CheckEvery, or when another
+// reader gets the place (see GaveWay). allowed may be nil. Without a place it is a *nodeapi.Fault, 503, that names the
+// share. end gives the place back.
 func (s *Streams) Open(ctx context.Context, w http.ResponseWriter, r *http.Request, c *Caller,
 	allowed func(context.Context) error) (_ context.Context, end func(), err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -55,13 +62,24 @@ func (s *Streams) Open(ctx context.Context, w http.ResponseWriter, r *http.Reque
 		defer close(done)
 		tick := time.NewTicker(CheckEvery)
 		defer tick.Stop()
-		for {
+		for checked := time.Now(); ; {
 			select {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
 			}
-			if err := allowed(ctx); err != nil {
+			err := s.same(r, c)
+			var fault *nodeapi.Fault
+			limited := errors.As(err, &fault) && fault.Status == http.StatusTooManyRequests
+			if !limited {
+				checked = time.Now()
+			} else if time.Since(checked) < uncheckedFor {
+				err = nil
+			}
+			if err == nil && allowed != nil {
+				err = allowed(ctx)
+			}
+			if err != nil {
 				cancel(errors.Join(errRevoked, err))
 				return
 			}
@@ -125,18 +143,14 @@ type Authority interface {
 	Authenticate(w http.ResponseWriter, r *http.Request) (*Caller, error)
 }
 
-// Same refuses a request whose sender is no longer the caller that a stream was
+// same refuses a request whose sender is no longer the caller that a stream was
 // opened for: the user or token is gone, or has another role or project.
-func Same(a Authority, r *http.Request, c *Caller) error {
-	if a == nil || c == nil {
+func (s *Streams) same(r *http.Request, c *Caller) error {
+	if s.who == nil || c == nil {
 		return nil
 	}
-	now, err := a.Authenticate(unanswered{}, r)
-	var fault *nodeapi.Fault
-	switch {
-	case errors.As(err, &fault) && fault.Status == http.StatusTooManyRequests:
-		return nil // somebody guesses at the password: that ends nobody's stream
-	case err == nil && *now != *c:
+	now, err := s.who.Authenticate(unanswered{}, r)
+	if err == nil && *now != *c {
 		return errRevoked
 	}
 	return err

@@ -19,7 +19,7 @@ import (
 // loopback beside it. One that gives way learns why.
 func TestStreamPlaces(t *testing.T) {
 	pool := connlimit.NewStreams(connlimit.StreamLimits{All: 3, User: 2, Loopback: 1}, nil)
-	events, watches := auth.NewStreams("events", pool), auth.NewStreams("watches", pool)
+	events, watches := auth.NewStreams("events", nil, pool), auth.NewStreams("watches", nil, pool)
 	open := func(s *auth.Streams, from string, c *auth.Caller, full string) context.Context {
 		t.Helper()
 		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
@@ -43,7 +43,7 @@ func TestStreamPlaces(t *testing.T) {
 	open(watches, "10.0.0.2", ann, "user ann: 2")
 	open(watches, "2001:db8::1", nil, "")
 	open(watches, "127.0.0.1", ann, "")
-	open(events, "127.0.0.1", nil, "the loopback: 1")
+	open(events, "127.0.0.1", ann, "the loopback: 1")
 	if err := auth.GaveWay(first); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestStreamPlaces(t *testing.T) {
 // before.
 func TestStreamEndsWithItsRight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := auth.NewStreams("events", nil)
+		s := auth.NewStreams("events", nil, nil)
 		began := time.Now()
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		ctx, end, err := s.Open(t.Context(), nil, r, nil, func(context.Context) error {
@@ -78,38 +78,68 @@ func TestStreamEndsWithItsRight(t *testing.T) {
 	})
 }
 
-// authority knows one caller, or none.
-type authority struct{ caller *auth.Caller }
+// authority answers as it is told to.
+type authority func() (*auth.Caller, error)
 
-func (a *authority) Authenticate(w http.ResponseWriter, _ *http.Request) (*auth.Caller, error) {
-	if a.caller == nil {
-		w.Header().Set("WWW-Authenticate", "Basic")
-		return nil, errors.New("nobody")
-	}
-	return a.caller, nil
+func (a authority) Authenticate(w http.ResponseWriter, _ *http.Request) (*auth.Caller, error) {
+	w.Header().Set("WWW-Authenticate", "Basic")
+	return a()
 }
 
-// guessedAt looks at no password, since too many were wrong.
-type guessedAt struct{}
-
-func (guessedAt) Authenticate(http.ResponseWriter, *http.Request) (*auth.Caller, error) {
-	return nil, nodeapi.NewFault(http.StatusTooManyRequests, "Too many failed logins")
-}
-
-// TestSame: a user who is gone, or has become another, is not the same.
-func TestSame(t *testing.T) {
+// TestStreamOfTheSameCaller: a stream goes on for its caller alone. While nobody can look, as too many logins have
+// failed, it goes on for a while and no longer: a user who is gone could cause that.
+func TestStreamOfTheSameCaller(t *testing.T) {
 	ann := auth.Caller{User: "ann", Role: auth.Operator, Project: "blue"}
 	other := ann
 	other.Project = "red"
-	for name, c := range map[string]struct {
-		now  auth.Authority
-		same bool
+	is := func(c auth.Caller) func() (*auth.Caller, error) {
+		return func() (*auth.Caller, error) { return &c, nil }
+	}
+	fails := func(status int) func() (*auth.Caller, error) {
+		return func() (*auth.Caller, error) { return nil, nodeapi.NewFault(status, "no") }
+	}
+	const hour = time.Hour
+	for name, tc := range map[string]struct {
+		now   func() (*auth.Caller, error) // after an hour
+		least time.Duration
+		most  time.Duration // it has ended by then; 0: it goes on
 	}{
-		"nobody is asked": {nil, true}, "the same": {&authority{&ann}, true}, "another project": {&authority{&other}, false},
-		"gone": {&authority{}, false}, "guessed at": {guessedAt{}, true},
+		"nobody is asked": {nil, 0, 0}, "the same": {is(ann), 0, 0},
+		"another project": {is(other), hour, hour + auth.CheckEvery},
+		"gone":            {fails(http.StatusUnauthorized), hour, hour + auth.CheckEvery},
+		"never looked at": {fails(http.StatusTooManyRequests), hour + time.Minute - auth.CheckEvery,
+			hour + time.Minute + auth.CheckEvery},
 	} {
-		if err := auth.Same(c.now, nil, &ann); (err == nil) != c.same {
-			t.Errorf("%s: %v", name, err)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			var who auth.Authority
+			if tc.now != nil {
+				who = authority(func() (*auth.Caller, error) {
+					since := time.Since(began)
+					switch {
+					case since > hour:
+						return tc.now()
+					case since%(50*time.Second) > 20*time.Second: // somebody guesses, and rests
+						return fails(http.StatusTooManyRequests)()
+					}
+					return &ann, nil
+				})
+			}
+			s := auth.NewStreams("events", who, nil)
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+			ctx, cancel := context.WithTimeout(t.Context(), 3*hour)
+			defer cancel()
+			ctx, end, err := s.Open(ctx, nil, r, &ann, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer end()
+			<-ctx.Done()
+			took := time.Since(began)
+			if tc.most == 0 && took == 3*hour || took >= tc.least && took <= tc.most && auth.Revoked(ctx) {
+				return
+			}
+			t.Errorf("%s: it ended after %v, revoked: %t", name, took, auth.Revoked(ctx))
+		})
 	}
 }

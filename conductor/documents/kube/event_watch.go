@@ -47,7 +47,7 @@ func (w *watching) followEvents(ctx context.Context, first []hostapi.Event, seen
 			if e.Count > 1 {
 				kind = objects.Modified
 			}
-			if err := w.sendDocument(kind, &e); err != nil {
+			if err := w.sendDocument(ctx, kind, &e); err != nil {
 				return err
 			}
 		}

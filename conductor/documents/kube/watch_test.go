@@ -5,8 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ferrite-metal/ferrite/conductor/documents/kube"
@@ -152,7 +156,10 @@ func TestWatchExpires(t *testing.T) {
 // watches on; so is one answered that finds no place.
 func TestWatchGivesWay(t *testing.T) {
 	for _, path := range []string{hosts, "/api/v1/events"} {
-		pool := connlimit.NewStreams(connlimit.StreamLimits{Loopback: 2}, nil)
+		pool := connlimit.NewStreams(connlimit.StreamLimits{All: 1, Loopback: 2}, nil)
+		if _, err := pool.Open(connlimit.Reader{User: "eve"}, func(error) {}); err != nil {
+			t.Fatal(err)
+		}
 		s := start(t, func(o *kube.Options, _ *objects.Config) { o.Streams = pool })
 		w := s.watchAt(t, path, "resourceVersion=1", nil)
 		s.watchAt(t, path, "resourceVersion=1", nil)
@@ -169,6 +176,45 @@ func TestWatchGivesWay(t *testing.T) {
 		s.mux.ServeHTTP(answer, full)
 		if answer.Code != http.StatusTooManyRequests || answer.Header().Get("Retry-After") == "" {
 			t.Errorf("%s: one more watch: %d %v %s", path, answer.Code, answer.Header(), answer.Body)
+		}
+	}
+}
+
+// onFirst is a client at whose first line something happens.
+type onFirst struct {
+	*httptest.ResponseRecorder
+	once sync.Once
+	do   func()
+}
+
+func (w *onFirst) Write(p []byte) (int, error) {
+	w.once.Do(w.do)
+	return w.ResponseRecorder.Write(p)
+}
+
+// TestWatchEndsAmidItsBeginning: what a watch is told first may be long, and ends with it: as another reader gets its
+// place, or its own leaves.
+func TestWatchEndsAmidItsBeginning(t *testing.T) {
+	pool := connlimit.NewStreams(connlimit.StreamLimits{All: 2}, nil)
+	s := start(t, func(o *kube.Options, _ *objects.Config) { o.Streams = pool })
+	for i := range 5 {
+		s.ok(http.StatusCreated, "POST "+hosts, fmt.Sprintf(`{"metadata":{"name":"n%d"},"spec":{"online":true}}`, i))
+	}
+	ctx, leaves := context.WithCancel(t.Context())
+	end := map[string]func(){"another reader": func() {
+		for _, user := range []string{"192.0.2.1", "bob"} {
+			leave, err := pool.Open(connlimit.Reader{User: user}, func(error) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer leave()
+		}
+	}, "left": leaves}
+	for _, why := range slices.Sorted(maps.Keys(end)) {
+		w := &onFirst{ResponseRecorder: httptest.NewRecorder(), do: end[why]}
+		s.mux.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, hosts+"?watch=true&timeoutSeconds=1", nil))
+		if n := strings.Count(w.Body.String(), "ADDED"); n != 1 {
+			t.Errorf("%s: %d documents are sent, want the one that was on its way:\n%s", why, n, w.Body)
 		}
 	}
 }
