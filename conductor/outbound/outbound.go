@@ -34,7 +34,8 @@ func New(flag string, allow []string) (*Policy, error) {
 	return &Policy{flag: flag, own: net.InterfaceAddrs, allow: allowed}, nil
 }
 
-// Networks are the networks and addresses that a flag of that name gives.
+// Networks are the networks and addresses that a flag of that name gives, those of IPv4 in its own form: addresses are
+// compared in that.
 func Networks(flag string, texts []string) (all []netip.Prefix, err error) {
 	for _, text := range texts {
 		prefix, err := netip.ParsePrefix(text)
@@ -44,6 +45,12 @@ func Networks(flag string, texts []string) (all []netip.Prefix, err error) {
 				return nil, fmt.Errorf("--%s %q is neither a network nor an address: say 127.0.0.0/8 or 10.0.0.1", flag, text)
 			}
 			prefix = netip.PrefixFrom(a, a.BitLen())
+		}
+		if bits := prefix.Bits() - 96; prefix.Addr().Is4In6() && bits >= 0 {
+			prefix = netip.PrefixFrom(prefix.Addr().Unmap(), bits)
+		} else if prefix.Addr().Is4In6() {
+			return nil, fmt.Errorf("--%s %q is IPv4 in IPv6 with more than all of IPv4: say a network of IPv4, such as "+
+				"10.0.0.0/8, or one of IPv6", flag, text)
 		}
 		all = append(all, prefix.Masked())
 	}

@@ -80,6 +80,9 @@ func TestCheck(t *testing.T) {
 		{"127.0.0.2", []string{"127.0.0.1"}, "--bmc-allow 127.0.0.2/32"},
 		{"::ffff:127.0.0.1", []string{"127.0.0.1"}, ""},
 		{"10.0.0.1", []string{"10.0.0.1/32"}, ""},
+		{"127.0.0.1", []string{"::ffff:127.0.0.0/104"}, ""},
+		{"127.0.0.1", []string{"::ffff:127.0.0.1"}, ""},
+		{"127.0.0.2", []string{"::ffff:127.0.0.1"}, "a loopback address"},
 		{"fe80::1%eth0", []string{"fe80::/10"}, ""},
 		{"::1", []string{"0.0.0.0/0"}, "a loopback address"},
 	} {
@@ -93,7 +96,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestNew(t *testing.T) {
-	for _, wrong := range []string{"localhost", "10.0.0.0/33", "", "fe80::1%eth0/64"} {
+	for _, wrong := range []string{"localhost", "10.0.0.0/33", "", "fe80::1%eth0/64", "::ffff:10.0.0.0/90"} {
 		if _, err := New("bmc-allow", []string{wrong}); err == nil || !strings.Contains(err.Error(), "--bmc-allow") {
 			t.Errorf("%q: %v", wrong, err)
 		}

@@ -2,6 +2,7 @@ package clientaddr
 
 import (
 	"fmt"
+	"net/http"
 	"net/netip"
 	"regexp"
 	"strings"
@@ -20,6 +21,25 @@ var forwardedPair = regexp.MustCompile("^[ \t]*(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)=
 	"(?:([]!#$%&'*+.^_`|~0-9A-Za-z:[-]+)|\"((?:[^\"\\\\]|\\\\.)*)\"))?[ \t]*([;,]|$)")
 
 var unquoted = regexp.MustCompile(`\\(.)`)
+
+// Bounds of a header that names clients. Most of it may be a client's own words, which are to cost little.
+const (
+	maxHeader = 4 << 10 // bytes of all its lines
+	maxParts  = 128     // elements, and pairs of them
+)
+
+func bounded(h http.Header, name string) error {
+	bytes, parts := 0, len(h[name])
+	for _, line := range h[name] {
+		bytes += len(line)
+		parts += strings.Count(line, ",") + strings.Count(line, ";")
+	}
+	if bytes > maxHeader || parts > maxParts {
+		return fmt.Errorf("the header %s has %d bytes in %d parts, at most %d in %d are read: have the proxy replace what its "+
+			"client sends", name, bytes, parts, maxHeader, maxParts)
+	}
+	return nil
+}
 
 // parseForwarded reads the lines of a header Forwarded. An element ends with its line: proxies add lines, and a quote
 // that a client leaves open in its own line must not swallow theirs.

@@ -24,21 +24,20 @@ func (p Proxies) Trusts(from netip.Addr) bool {
 
 // Connection reads a header of the PROXY protocol, version 1 or 2, if there is one
 // (https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt). A proxy's own connection (LOCAL), UNKNOWN and a socket
-// of its host (AF_UNIX) name no client: the zero AddrPort.
-func (p Proxies) Connection(r *bufio.Reader) (netip.AddrPort, error) {
+// of its host (AF_UNIX) name no client, the zero AddrPort: for these the address is the proxy's (2.1, 2.2).
+func (p Proxies) Connection(r *bufio.Reader) (client netip.AddrPort, header bool, err error) {
 	h, err := proxyproto.Read(r)
 	if errors.Is(err, proxyproto.ErrNoProxyProtocol) {
-		return netip.AddrPort{}, nil
+		return client, false, nil
 	}
 	if err != nil {
-		return netip.AddrPort{}, err
+		return client, true, err
 	}
-	from, ok := h.SourceAddr.(*net.TCPAddr)
-	if !ok || h.Command.IsLocal() {
-		return netip.AddrPort{}, nil
+	if from, ok := h.SourceAddr.(*net.TCPAddr); ok && !h.Command.IsLocal() {
+		at := from.AddrPort()
+		client = netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
 	}
-	at := from.AddrPort()
-	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port()), nil
+	return client, true, nil
 }
 
 // Request believes the headers of a proxy: the client is the right-most address that is no proxy's, since all before
@@ -47,6 +46,9 @@ func (p Proxies) Connection(r *bufio.Reader) (netip.AddrPort, error) {
 func (p Proxies) Request(r *http.Request) (*http.Request, error) {
 	if !p.Trusts(Of(r)) {
 		return r, nil
+	}
+	if err := errors.Join(bounded(r.Header, "Forwarded"), bounded(r.Header, "X-Forwarded-For")); err != nil {
+		return r, err
 	}
 	forwarded, err := parseForwarded(r.Header["Forwarded"])
 	if err != nil {

@@ -57,6 +57,11 @@ func TestRequest(t *testing.T) {
 		{proxy, "F for=127.0.0.1\nX 198.51.100.1", "Forwarded (127.0.0.1) and X-Forwarded-For (198.51.100.1)"},
 		{proxy, "F for=198.51.100.1\nX 127.0.0.1", differ},
 		{proxy, "F for=unknown\nX 198.51.100.1", differ},
+		{proxy, "F " + strings.Repeat("for=_a,", 127) + "for=198.51.100.1", "198.51.100.1 http"},
+		{proxy, "F " + strings.Repeat(",", 60<<10) + "for=198.51.100.1", "Forwarded has 61456 bytes in 61441 parts"},
+		{proxy, "F " + strings.Repeat("a=b;c=d,", 100) + "for=198.51.100.1", "at most 4096 in 128"},
+		{proxy, "X 127.0.0.1\nX " + strings.Repeat("1", 4<<10), "have the proxy replace"},
+		{"192.0.2.9:1", "X " + strings.Repeat("1", 5<<10), "192.0.2.9 http"},
 	} {
 		r := &http.Request{RemoteAddr: tc.from, Header: http.Header{}}
 		for line := range strings.Lines(tc.headers) {
@@ -123,8 +128,11 @@ func TestConnection(t *testing.T) {
 				after = ""
 			}
 			r := bufio.NewReaderSize(strings.NewReader(tc.header+after), 256)
-			at, err := trusted.Connection(r)
+			at, header, err := trusted.Connection(r)
 			got := ""
+			if header == (tc.header == "") {
+				t.Errorf("%s: has a header: %t", name, header)
+			}
 			switch {
 			case err != nil:
 				got = err.Error()
@@ -148,7 +156,7 @@ func FuzzConnection(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		r := bufio.NewReaderSize(bytes.NewReader(sent), 256)
-		at, err := trusted.Connection(r)
+		at, said, err := trusted.Connection(r)
 		rest, _ := io.ReadAll(r)
 		header := bytes.HasPrefix(sent, proxyproto.SIGV1) || bytes.HasPrefix(sent, proxyproto.SIGV2)
 		switch {
@@ -156,6 +164,8 @@ func FuzzConnection(f *testing.F) {
 			t.Errorf("%q is left of %q", rest, sent)
 		case at.IsValid() && (err != nil || !header || at.Addr().Is4In6() || at.Addr().Zone() != ""):
 			t.Errorf("%q names %v, %v", sent, at, err)
+		case said != header:
+			t.Errorf("%q has a header: %t", sent, said)
 		case !header && (err != nil || len(rest) != len(sent)):
 			t.Errorf("%q is no header: %v, %q is left", sent, err, rest)
 		}

@@ -14,8 +14,9 @@ type Proxies interface {
 	// Trusts reports whether an address speaks for others.
 	Trusts(from netip.Addr) bool
 	// Connection is whose a connection of such an address is, by its first bytes (PROXY protocol), of which it takes
-	// these alone from r. The zero AddrPort: they do not say.
-	Connection(r *bufio.Reader) (netip.AddrPort, error)
+	// these alone from r. The zero AddrPort: they do not say. With a header that names no client the connection is the
+	// proxy's own, or passes on what a client sends: then headers of its requests name nobody.
+	Connection(r *bufio.Reader) (client netip.AddrPort, header bool, err error)
 	// Request is a request as its client sent it to a proxy, by its headers. It is r itself where its RemoteAddr is no
 	// proxy's.
 	Request(r *http.Request) (*http.Request, error)
@@ -51,7 +52,7 @@ func (f *first) Read(p []byte) (int, error) {
 }
 
 func (f *first) begin() error {
-	client, err := f.of.pool.proxies.Connection(f.Reader)
+	client, header, err := f.of.pool.proxies.Connection(f.Reader)
 	var network net.Error
 	if errors.As(err, &network) { // nothing came, or not all, before the peer left or its time was over
 		return err
@@ -61,7 +62,7 @@ func (f *first) begin() error {
 		f.of.report(f.ticket.host, err)
 		return err
 	}
-	if client.IsValid() {
+	if f.ticket.nameless = header && !client.IsValid(); client.IsValid() {
 		f.ticket.client = client.String()
 		if !f.of.pool.move(f.ticket, client.Addr()) && !f.of.refuse(f.ticket, client.Addr()) {
 			return net.ErrClosed
@@ -72,7 +73,7 @@ func (f *first) begin() error {
 
 // sent is a request as its client sent it, by what proxies say of the connection and in its headers.
 func (t *ticket) sent(r *http.Request) (*http.Request, error) {
-	if t == nil || t.pool.proxies == nil {
+	if t == nil || t.pool.proxies == nil || t.nameless {
 		return r, nil
 	}
 	if t.client != "" {

@@ -12,20 +12,21 @@ import (
 	"time"
 )
 
-// words are proxies at 127.0.0.9 that name a client before a connection, or in the header Client.
+// words are proxies at 127.0.0.9 that name a client before a connection ("FOR LOCAL" for none), or in the header Client.
 type words struct{}
 
 func (words) Trusts(from netip.Addr) bool { return from == netip.MustParseAddr("127.0.0.9") }
 
-func (words) Connection(r *bufio.Reader) (netip.AddrPort, error) {
+func (words) Connection(r *bufio.Reader) (client netip.AddrPort, header bool, err error) {
 	if b, err := r.Peek(4); err != nil || string(b) != "FOR " {
-		return netip.AddrPort{}, err
+		return client, false, err
 	}
 	line, err := r.ReadString('\n')
-	if err != nil {
-		return netip.AddrPort{}, err
+	if err != nil || line == "FOR LOCAL\n" {
+		return client, true, err
 	}
-	return netip.ParseAddrPort(strings.TrimSpace(line[4:]))
+	client, err = netip.ParseAddrPort(strings.TrimSpace(line[4:]))
+	return client, true, err
 }
 
 func (w words) Request(r *http.Request) (*http.Request, error) {
@@ -59,6 +60,11 @@ func (s *served) wants(got, want string) {
 	}
 }
 
+// requestOf has a header that names a client.
+func requestOf(client, path string) string {
+	return "GET " + path + " HTTP/1.1\r\nHost: h\r\nClient: " + client + "\r\n\r\n"
+}
+
 // TestProxiedConnections: a proxy's connections are counted for the clients that it names before each, and a stranger
 // names nobody.
 func TestProxiedConnections(t *testing.T) {
@@ -82,6 +88,9 @@ func TestProxiedConnections(t *testing.T) {
 	if from := <-s.refused; from != "127.0.0.9" {
 		t.Errorf("%s is reported for its header", from)
 	}
+	for before, want := range map[string]string{"": "200 198.51.100.3:1", "FOR LOCAL\n": "200 127.0.0.9:", b: "200 198.51.100.2:7"} {
+		s.wants(s.answer(s.dial("127.0.0.9", before+requestOf("198.51.100.3:1", "/who"))), want)
+	}
 	idle := s.dial("127.0.0.9", b)
 	s.dial("127.0.0.9", b)
 	s.wants(s.answer(s.dial("127.0.0.9", b+request("/who"))), "200") // its first one gives way
@@ -95,12 +104,9 @@ func TestProxiedConnections(t *testing.T) {
 // others when one of them has its share.
 func TestProxiedRequests(t *testing.T) {
 	s := serveProxied(t, 30, 2, words{})
-	of := func(client, path string) string {
-		return "GET " + path + " HTTP/1.1\r\nHost: h\r\nClient: " + client + "\r\n\r\n"
-	}
 	var all []net.Conn
 	for range 2 {
-		all = append(all, s.dial("127.0.0.9", of("198.51.100.1:1", "/busy")))
+		all = append(all, s.dial("127.0.0.9", requestOf("198.51.100.1:1", "/busy")))
 		s.wantBusy()
 	}
 	c := s.dial("127.0.0.9", "")
@@ -109,12 +115,12 @@ func TestProxiedRequests(t *testing.T) {
 		{"198.51.100.2:1", "200 198.51.100.2:1"},
 		{"198.51.100.1:1", "503"}, {"198.51.100.3:1", "200 198.51.100.3:1"},
 	} {
-		if _, err := io.WriteString(c, of(next.client, "/who")); err != nil {
+		if _, err := io.WriteString(c, requestOf(next.client, "/who")); err != nil {
 			t.Fatal(err)
 		}
 		s.wants(s.answer(c), next.want)
 	}
-	s.wants(s.answer(s.dial("127.0.0.2", of("198.51.100.3:1", "/who"))), "200 127.0.0.2:")
+	s.wants(s.answer(s.dial("127.0.0.2", requestOf("198.51.100.3:1", "/who"))), "200 127.0.0.2:")
 	for _, busy := range all {
 		s.on <- struct{}{}
 		s.answered(busy, "one that was busy")

@@ -14,6 +14,7 @@ type ticket struct {
 	end           func()
 	refused       bool         // it has no place, and is answered 503
 	client        string       // address and port that a proxy names for the whole connection; "" for its peer's
+	nameless      bool         // a proxy's header says that it names no client
 	writing       atomic.Int64 // when a piece of an answer began to go out; 0 between two
 
 	// Under the lock of pool.
