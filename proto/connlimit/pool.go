@@ -221,7 +221,7 @@ func (p *pool) try(t *ticket) (ok bool, victim *ticket) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	room := p.total
-	if p.networks[t.network] > few {
+	if p.weight(t) > few {
 		room -= p.total / kept
 	}
 	if t.host.IsLoopback() && !p.trusts(t.host) {
@@ -244,10 +244,10 @@ func (p *pool) try(t *ticket) (ok bool, victim *ticket) {
 
 // victim is whose place a newcomer gets, nil if nobody's.
 func (p *pool) victim(newcomer *ticket) *ticket {
-	mine, now := p.networks[newcomer.network], p.clock()
+	mine, now := p.weight(newcomer), p.clock()
 	var most *ticket
 	for t := range p.held {
-		theirs := p.networks[t.network]
+		theirs := p.weight(t)
 		switch {
 		case theirs < mine && mine > few:
 		case t.network == newcomer.network && mine > few && p.hosts[t.host] < p.hosts[newcomer.host]:
@@ -259,10 +259,22 @@ func (p *pool) victim(newcomer *ticket) *ticket {
 	return most
 }
 
-// before reports whether a is to lose its place rather than b.
+// weight is how many places the network of t has. Those of a proxy are of its many clients, who may have one each.
+func (p *pool) weight(t *ticket) int {
+	if p.trusts(t.host) {
+		return 1
+	}
+	return p.networks[t.network]
+}
+
+// before reports whether a is to lose its place rather than b. Strangers' go first, then those of proxies, who keep them
+// for the next of their clients, and those of the known last.
 func (p *pool) before(a, b *ticket) bool {
 	if a.known != b.known {
 		return b.known
+	}
+	if x, y := p.trusts(a.host), p.trusts(b.host); x != y {
+		return y
 	}
 	if x, y := p.networks[a.network], p.networks[b.network]; x != y {
 		return x > y

@@ -176,6 +176,29 @@ func TestKnownStay(t *testing.T) {
 	r.wantOut("10.0.0.2")
 }
 
+// TestProxiesKeepTheirs: the idle connections of a proxy, which are of many clients, do not go to strangers as those of
+// one that holds many. They go when there is nobody else's, and a proxy's newcomer counts as one of few.
+func TestProxiesKeepTheirs(t *testing.T) {
+	r := newRoom(t, 32)
+	r.proxies = words{}
+	r.in(20, "127.0.0.9")
+	r.in(2, "10.0.0.1")
+	for i := range 10 {
+		r.in(1, fmt.Sprintf("10.0.1.%d", i))
+	}
+	r.in(3, "10.0.0.3")
+	r.wantOut("10.0.0.1", "10.0.0.3", "10.0.0.3")
+	r.in(1, "127.0.0.9")
+	r.wantOut("10.0.0.1")
+	for tk := range r.held {
+		if tk.host.String() != "127.0.0.9" {
+			tk.begin() // busy
+		}
+	}
+	r.in(1, "10.0.0.4")
+	r.wantOut("127.0.0.9")
+}
+
 // TestOwnGivesWay: a client that has its share gets another place of its own.
 func TestOwnGivesWay(t *testing.T) {
 	r := newRoom(t, 100)
