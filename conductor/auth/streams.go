@@ -12,8 +12,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// CheckEvery is how long a stream may outlast the right to it, and uncheckedFor how long where nobody can look: too many
-// logins of its address or user have failed. The guesses of others do not end it at once, its own do not keep it open.
+// CheckEvery is how long a stream may outlast the right to it. Where nobody can look, as too many logins of its address
+// or user have failed, that is uncheckedFor: guesses of others do not end it at once, its own do not keep it open.
 const (
 	CheckEvery   = 5 * time.Second
 	uncheckedFor = time.Minute
@@ -34,8 +34,8 @@ type Streams struct {
 	waiting chan struct{} // closed when the last place is given back; nil: nobody waits
 }
 
-// NewStreams makes the streams of a kind, whose callers who identifies. It counts in the pool of all; without bounds when
-// that is nil.
+// NewStreams makes the streams of a kind, whose callers who identifies. It counts in the pool of all; without bounds
+// when that is nil.
 func NewStreams(kind string, who Authority, pool *connlimit.Streams) *Streams {
 	return &Streams{kind: kind, who: who, pool: pool}
 }
@@ -44,9 +44,9 @@ func NewStreams(kind string, who Authority, pool *connlimit.Streams) *Streams {
 var errRevoked = errors.New("the right to this has ended")
 
 // Open gives a caller, nil where nobody is asked, a place for the answer to a request: a context that ends with ctx,
-// when its sender is no longer the caller, or allowed returns an error, which is seen within CheckEvery, or when another
-// reader gets the place (see GaveWay). allowed may be nil. Without a place it is a *nodeapi.Fault, 503, that names the
-// share. end gives the place back.
+// when another reader gets the place (see GaveWay), and within CheckEvery when its sender is no longer the caller or
+// allowed, unless that is nil, returns an error. Without a place it is a *nodeapi.Fault, 503, that names the share. end
+// gives the place back.
 func (s *Streams) Open(ctx context.Context, w http.ResponseWriter, r *http.Request, c *Caller,
 	allowed func(context.Context) error) (_ context.Context, end func(), err error) {
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -95,7 +95,7 @@ func TestForwardedStreamsHavePlaces(t *testing.T) {
 	stranger()
 }
 
-// TestForwardedFailure: a request that the member ends itself, whatever for, is answered with an error, and not with the
+// TestForwardedFailure: a request that the member ends itself, whatever for, is answered with an error, not with the
 // empty 200 that net/http makes of a handler's silence.
 func TestForwardedFailure(t *testing.T) {
 	m, _ := newMember(t, "member", testKey(t, "k1"))

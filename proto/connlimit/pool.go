@@ -267,8 +267,8 @@ func (p *pool) weight(t *ticket) int {
 	return p.networks[t.network]
 }
 
-// before reports whether a is to lose its place rather than b. Strangers' go first, then those of proxies, who keep them
-// for the next of their clients, and those of the known last.
+// before reports whether a is to lose its place rather than b. Strangers' go first, then those of proxies, which keep
+// them for the next of their clients, and those of the known last.
 func (p *pool) before(a, b *ticket) bool {
 	if a.known != b.known {
 		return b.known

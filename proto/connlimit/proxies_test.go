@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// words are proxies at 127.0.0.9 that name a client before a connection ("FOR LOCAL" for none), or in the header Client.
+// words are proxies at 127.0.0.9 that name a client before a connection (none: FOR LOCAL), or in the header Client.
 type words struct{}
 
 func (words) Trusts(from netip.Addr) bool { return from == netip.MustParseAddr("127.0.0.9") }
@@ -88,7 +88,9 @@ func TestProxiedConnections(t *testing.T) {
 	if from := <-s.refused; from != "127.0.0.9" {
 		t.Errorf("%s is reported for its header", from)
 	}
-	for before, want := range map[string]string{"": "200 198.51.100.3:1", "FOR LOCAL\n": "200 127.0.0.9:", b: "200 198.51.100.2:7"} {
+	for before, want := range map[string]string{
+		"": "200 198.51.100.3:1", "FOR LOCAL\n": "200 127.0.0.9:", b: "200 198.51.100.2:7",
+	} {
 		s.wants(s.answer(s.dial("127.0.0.9", before+requestOf("198.51.100.3:1", "/who"))), want)
 	}
 	idle := s.dial("127.0.0.9", b)

@@ -49,8 +49,8 @@ func (r *readers) refused(of Reader, share string) {
 	}
 }
 
-// TestStreamsShares: users and projects have no more than their share, kinds that cost more neither, and the loopback's are
-// outside of all.
+// TestStreamsShares: users and projects have no more than their share, kinds that cost more neither, and the loopback's
+// are outside of all.
 func TestStreamsShares(t *testing.T) {
 	r := newReaders(t, StreamLimits{All: 8, Project: 5, User: 3, Kinds: map[string]int{"logs": 2}, Loopback: 2})
 	ann, bob, cid := Reader{User: "ann", Project: "blue"}, Reader{User: "bob", Project: "blue"}, Reader{User: "cid",
@@ -77,7 +77,7 @@ func TestStreamsShares(t *testing.T) {
 }
 
 // TestStreamsOfTheLoopback: readers who come through a proxy of the host, which names nobody, have places as others
-// once those of the loopback are taken, and with their own shares. Only when these are full does one of the loopback end.
+// once those of the loopback are taken, and with their own shares. Only when these are full one of the loopback ends.
 func TestStreamsOfTheLoopback(t *testing.T) {
 	r := newReaders(t, StreamLimits{All: 4, User: 2, Loopback: 2})
 	ann, bob, cid := Reader{User: "ann", Local: true}, Reader{User: "bob", Local: true}, Reader{User: "cid", Local: true}
