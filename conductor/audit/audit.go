@@ -163,9 +163,15 @@ func (r *Recorder) chained(batch []*pending) (entries []node.AuditEntry, err err
 		hash = nodeapi.AuditHash(hash, r.chain, number, doc)
 		entries = append(entries, node.AuditEntry{At: r.now(), Writer: r.conductor, Chain: r.chain, Number: number,
 			Hash: hash,
-			Node: p.node, Doc: doc, Done: p.entry.Status < http.StatusBadRequest})
+			Node: p.node, Doc: doc, Done: changed(&p.entry)})
 	}
 	return entries, nil
+}
+
+// changed reports whether an entry is of a request that was done and wrote something, or of the audit itself. On a full
+// disk such requests have made room. Logins write nothing, and could be repeated until the reserve is used up.
+func changed(e *nodeapi.AuditEntry) bool {
+	return e.Status == 0 || e.Status < http.StatusBadRequest && (e.Node != "" || e.Name != "" || len(e.Changes) > 0)
 }
 
 // catchUp reads the end of the chain again.

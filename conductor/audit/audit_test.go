@@ -1,9 +1,11 @@
 package audit
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -103,5 +105,46 @@ func TestFull(t *testing.T) {
 	}
 	if errors.Is(err, node.ErrConflict) {
 		t.Error(err)
+	}
+}
+
+// reserves notes which entries a store may write with the reserve of a full disk.
+type reserves struct {
+	Store
+	done []bool
+}
+
+func (s *reserves) AppendAudit(ctx context.Context, entries []node.AuditEntry) error {
+	for _, e := range entries {
+		s.done = append(s.done, e.Done)
+	}
+	return s.Store.AppendAudit(ctx, entries)
+}
+
+// TestReserveIsForChanges: logins, which write nothing, do not use up the reserve; deletes and undeploys have their
+// entries.
+func TestReserveIsForChanges(t *testing.T) {
+	s := &reserves{Store: mem.New()}
+	r, err := Open(t.Context(), s, "c1", time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := []nodeapi.AuditChange{{Field: "runbook 1", New: "deleted"}}
+	for _, tc := range []struct {
+		entry nodeapi.AuditEntry
+		done  bool
+	}{
+		{nodeapi.AuditEntry{Method: "POST", Path: nodeapi.SessionPath, Status: 200}, false},
+		{nodeapi.AuditEntry{Method: "DELETE", Path: nodeapi.SessionPath, Status: 204}, false},
+		{nodeapi.AuditEntry{Method: "DELETE", Path: "/v1/nodes/n", Node: "n", Status: 204}, true},
+		{nodeapi.AuditEntry{Method: "PUT", Path: "/v1/nodes/n/states/provision", Node: "n", Status: 202}, true},
+		{nodeapi.AuditEntry{Method: "DELETE", Path: "/v1/runbooks/1", Changes: change, Status: 204}, true},
+		{nodeapi.AuditEntry{Method: "DELETE", Path: "/v1/nodes/n", Node: "n", Status: 403}, false},
+		{nodeapi.AuditEntry{Pruned: []nodeapi.AuditLink{{Chain: "c"}}}, true},
+	} {
+		s.done = nil
+		if err := r.Record(tc.entry); err != nil || !slices.Equal(s.done, []bool{tc.done}) {
+			t.Errorf("%s %s %d: %v, %v, want %v", tc.entry.Method, tc.entry.Path, tc.entry.Status, s.done, err, tc.done)
+		}
 	}
 }

@@ -22,7 +22,7 @@ type AuditEntry struct {
 	Hash   string // over the one before and this one
 	Node   string // UUID; "" for none
 	Doc    json.RawMessage
-	Done   bool // the request was not refused; not stored
+	Done   bool // the request was done and wrote something; not stored
 }
 
 // AuditCut is the newest entry of a conductor that was deleted, or is to be.

@@ -15,7 +15,7 @@ const auditColumns = "id, at, writer, chain, number, hash, node_uuid, doc"
 // AppendAudit adds entries to the audit, all or none. A number that a chain has already is node.ErrConflict.
 func (s *Database) AppendAudit(ctx context.Context, entries []node.AuditEntry) error {
 	if slices.ContainsFunc(entries, func(e node.AuditEntry) bool { return e.Done }) {
-		ctx = freeing(ctx) // on a full disk nothing else is done
+		ctx = freeing(ctx) // on a full disk nothing else writes
 	}
 	return s.w.do(ctx, func(t *tx) error {
 		for i := range entries {
