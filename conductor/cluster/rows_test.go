@@ -81,7 +81,10 @@ func (r rowsOf) Look(context.Context) (members []store.Member, leaders []store.L
 		members = append(members, m)
 	}
 	for _, l := range r.leaders {
-		l.Left = time.Until(r.until[l.Group])
+		l.Left, l.Until = time.Until(r.until[l.Group]), r.until[l.Group].String()
+		if r.until[l.Group].IsZero() {
+			l.Until = givenBack
+		}
 		leaders = append(leaders, l)
 	}
 	return members, leaders, nil

@@ -8,6 +8,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
+// givenBack is the end on record of a leadership that was given back.
+const givenBack = "-infinity"
+
 // View is the cluster as a member saw it last.
 type View struct {
 	Members []store.Member
@@ -28,14 +31,18 @@ func (v *View) Leader(group string) (store.Member, int64, bool) {
 	return store.Member{}, 0, false
 }
 
-// goOnFrom takes over from an earlier view how long leaderships last that were not renewed since: by the time that has
-// passed, as the database's clock may have been set. None lasts longer than it was taken for.
+// goOnFrom counts how long leaderships last by the time that passes here, as the database's clock may have been set: from
+// the view that first showed a renewal, as long as one holds. The leader counts from before it asked for that renewal, so
+// it stops before another one begins. One that was given back is over at once.
 func (v *View) goOnFrom(last *View) {
 	for i := range v.leaders {
 		l := &v.leaders[i]
-		l.Left = min(l.Left, holdTime)
+		if l.Until == givenBack {
+			continue
+		}
+		l.Left = holdTime
 		for _, was := range last.leaders {
-			if l.Until != "" && was.Group == l.Group && was.Epoch == l.Epoch && was.Until == l.Until {
+			if was.Group == l.Group && was.Epoch == l.Epoch && was.Until == l.Until {
 				l.Left = was.Left - v.at.Sub(last.at)
 			}
 		}

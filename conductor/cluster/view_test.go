@@ -36,9 +36,10 @@ func TestDatabaseClockSet(t *testing.T) {
 		"nothing happens":                       {"1", 3 * time.Second, 3 * time.Second},
 		"set forward":                           {"1", 3*time.Second - days, 3 * time.Second},
 		"set back":                              {"1", 3*time.Second + days, 3 * time.Second},
-		"renewed":                               {"2", 5 * time.Second, 5 * time.Second},
+		"renewed":                               {"2", 5 * time.Second, holdTime},
 		"renewed, and set back before the look": {"2", 5*time.Second + days, holdTime},
-		"given back":                            {"-infinity", 0, 0},
+		"renewed, and set forward before the look": {"2", 5*time.Second - days, holdTime},
+		"given back": {"-infinity", 0, 0},
 	} {
 		last := &View{at: now.Add(-time.Second), leaders: []store.Leader{{Epoch: 7, Until: "1", Left: 4 * time.Second}}}
 		v := &View{at: now, leaders: []store.Leader{{Epoch: 7, Until: tc.until, Left: tc.left}}}
