@@ -1,7 +1,9 @@
 package engine_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"log/slog"
 	"net/netip"
 	"strings"
 	"testing"
@@ -212,8 +214,9 @@ func TestOnlyOneIsTheAgent(t *testing.T) {
 // refused and told of.
 func TestBootsNobodyServes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var logged bytes.Buffer
 		w := newWorld(t, 1)
-		w.proof = core.Proof{}
+		w.proof, w.log = core.Proof{}, slog.New(slog.NewTextHandler(&logged, nil))
 		n := waiting(t, w)
 		defer w.close()
 		lend(t, w, n.UUID, "10.0.0.5")
@@ -228,6 +231,9 @@ func TestBootsNobodyServes(t *testing.T) {
 		}
 		if _, again, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: first}); again != token || err != nil {
 			t.Errorf("the first, whose answer may be lost, is given %q, %v", again, err)
+		}
+		if !strings.Contains(logged.String(), "a token was given again") {
+			t.Errorf("nothing warns of a token that was given again without a word: %s", &logged)
 		}
 		if err := w.e.Heartbeat(w.ctx, n.UUID,
 			agentapi.Heartbeat{CallbackURL: "https://192.0.2.1:9999", AgentToken: token, AgentVersion: "1"}); err != nil {

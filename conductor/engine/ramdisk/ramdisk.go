@@ -181,6 +181,9 @@ func (e *Ramdisks) answerLookup(ctx context.Context, uuid string, c node.Caller)
 		}
 		if out = heldBy(n.Agent, c); out {
 			e.Memory.Stage(uuid, core.BootStage{Name: "lookup again", At: e.Now()}, false)
+			if !n.Agent.IsWord(c.Word) { // two programs at one address would both have it
+				e.warnOf(ctx, "a token was given again, to the address that it was given to", uuid, "from", c.From)
+			}
 			return n.Agent.Token, nil
 		}
 		n = n.Clone()
