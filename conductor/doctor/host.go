@@ -18,6 +18,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/store"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // lookAtData says whether a conductor would take the folder up.
@@ -133,7 +134,13 @@ func lookAtAPI(ctx context.Context, h Host) []Finding {
 	if answer.StatusCode != http.StatusOK {
 		return []Finding{bad("journalctl -u ferrite", "%s answers %s", url, answer.Status)}
 	}
-	return []Finding{good("%s answers", url)}
+	all := []Finding{good("%s answers", url)}
+	at, err := time.Parse(time.RFC3339, answer.Header.Get(nodeapi.HeaderClock))
+	if off := h.Now().Sub(at).Round(time.Second); err == nil && off.Abs() >= time.Minute { // a member of a cluster has none
+		all = append(all, warn("check the clock, then: systemctl restart ferrite", "the clock of the conductor is %s from "+
+			"that of this host, which was set while it ran: it follows by a minute in an hour", off))
+	}
+	return all
 }
 
 func lookAtInterface(_ context.Context, h Host) []Finding {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/certificate/certtest"
 	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // oneSilent is a driver one of whose BMCs does not answer.
@@ -98,6 +101,24 @@ func TestCertificateEnds(t *testing.T) {
 		h.Now = func() time.Time { return time.Now().Add(after) }
 		if all := lookAtCertificate(t.Context(), h); len(all) != 1 || !strings.Contains(want, all[0].Grade) {
 			t.Errorf("after %s: %v, expected %s", after, all, want)
+		}
+	}
+}
+
+// TestConductorsClock: a conductor that was started with a wrong clock, which has been set right since, is told of.
+func TestConductorsClock(t *testing.T) {
+	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+	for at, want := range map[string]string{"2026-11-28T11:59:30Z": "", "": "", "2026-11-20T12:00:00Z": "192h0m0s from",
+		"2026-11-28T13:00:00Z": "-1h0m0s from"} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set(nodeapi.HeaderClock, at)
+		}))
+		all := lookAtAPI(t.Context(), Host{Running: true, APIURL: s.URL, Now: func() time.Time { return now }})
+		s.Close()
+		last := all[len(all)-1]
+		if (want == "") != (len(all) == 1) || !strings.Contains(last.Found, want) ||
+			want != "" && !strings.Contains(last.Try, "restart") {
+			t.Errorf("at %q: %+v, want %q", at, all, want)
 		}
 	}
 }

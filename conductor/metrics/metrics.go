@@ -26,6 +26,8 @@ type Config struct {
 	Streams func() connlimit.StreamCounts
 	// Free is the part of the data folder's disk that is free.
 	Free func() float64
+	// Clock is the conductor's clock; nil for none.
+	Clock func() time.Time
 	// Traces are how many spans were sent, and how many were dropped.
 	Traces func() (sent, dropped uint64)
 	// Sensors has the last readings of machines.
@@ -98,6 +100,10 @@ func (m *Metrics) Watch(c Config) {
 	}
 	if c.Free != nil {
 		m.gauge("ferrite_data_free_ratio", "The part of the data folder's disk that is free.", c.Free)
+	}
+	if c.Clock != nil {
+		m.gauge("ferrite_clock_off_seconds", "The system's clock less that of the conductor, which follows it slowly.",
+			func() float64 { return time.Since(c.Clock()).Round(time.Second).Seconds() })
 	}
 	if c.Traces != nil {
 		m.registerer.MustRegister(spans{c.Traces})

@@ -90,6 +90,7 @@ func full() *Metrics {
 	m.Booted("tftp", hostile, "no such file")
 	m.Watch(Config{Pending: func() int { return 3 }, Ready: func() error { return nil },
 		Free:  func() float64 { return .25 },
+		Clock: func() time.Time { return time.Now().Add(-3 * time.Second) },
 		Audit: func(context.Context) (entries, bytes int64, err error) { return 7, 3500, nil },
 		Sensors: readings{
 			{Node: "u1", Name: hostile, Report: node.SensorReport{At: time.Unix(1700000000, 0), Sensors: []node.Sensor{
@@ -120,7 +121,7 @@ func TestScrape(t *testing.T) {
 		`ferrite_effects_running 0`,
 		`ferrite_effects_pending 3`, `ferrite_audit_entries 7`, `ferrite_audit_bytes 3500`,
 		`ferrite_store_ready 1`,
-		`ferrite_data_free_ratio 0.25`,
+		`ferrite_data_free_ratio 0.25`, `ferrite_clock_off_seconds 3`,
 		`ferrite_api_bmc_failed_requests_total 2`,
 		`ferrite_store_commit_duration_seconds_count 1`,
 		`ferrite_store_commit_errors_total{reason="stale"} 1`,

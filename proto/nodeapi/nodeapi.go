@@ -29,6 +29,8 @@ const (
 	HeaderServiceVersion = "Openstack-Api-Version"
 	// HeaderRequestID names one request in replies and in the log.
 	HeaderRequestID = "Openstack-Request-Id"
+	// HeaderClock is the time of the conductor's own clock, in answers of /readyz.
+	HeaderClock = "X-Ferrite-Clock"
 	// HeaderRequestIDX is the same in replies from microversion 1.107 on; in a
 	// request it names the one, elsewhere, that this one is a part of.
 	HeaderRequestIDX = "X-Openstack-Request-Id"

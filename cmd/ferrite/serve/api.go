@@ -47,7 +47,7 @@ func (c Config) api(stopping context.Context, limits *api.ProjectLimits, ready f
 	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout,
 		BIOSBootloader: c.BIOSBootloader, CallbackPath: c.AgentPath})
 	hosts := kube.Options{Keeper: documents, Events: eventLog, Log: log, Stopping: stopping, Ready: ready,
-		Streams: streams}
+		Streams: streams, Now: eng.Now}
 	options := api.Options{Conductor: eng, Leaders: leaders, Hosts: owners, Logs: logs, Consoles: consoles, Log: log,
 		Limits: limits,
 		Images: images, Stopping: stopping, Calls: called, Streams: streams, Now: eng.Now,

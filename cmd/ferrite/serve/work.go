@@ -234,7 +234,7 @@ func (w *work) observe(conf engine.Config, p parts) {
 	w.engine = engine.New(conf)
 	w.engine.Follow(w.counters.Nodes)
 	watched := metrics.Config{Pending: w.engine.PendingEffects, Sensors: w.engine, SensorSeries: w.conf.SensorSeries,
-		Free: func() float64 { return freeRoom(w.conf.DataDir) }}
+		Free: func() float64 { return freeRoom(w.conf.DataDir) }, Clock: w.engine.Now}
 	if p.group == nil || *p.group == "" { // it is one for all groups
 		watched.Audit = w.record.Size
 	}

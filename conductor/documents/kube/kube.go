@@ -176,6 +176,7 @@ func (s *Server) public(c *call, what string) error {
 		text := "ok"
 		var why error
 		if what == "readyz" {
+			c.w.Header().Set(nodeapi.HeaderClock, s.now().UTC().Format(time.RFC3339))
 			why = s.ready()
 		}
 		if why != nil {
