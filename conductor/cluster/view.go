@@ -31,9 +31,9 @@ func (v *View) Leader(group string) (store.Member, int64, bool) {
 	return store.Member{}, 0, false
 }
 
-// goOnFrom counts how long leaderships last by the time that passes here, as the database's clock may have been set: from
-// the view that first showed a renewal, as long as one holds. The leader counts from before it asked for that renewal, so
-// it stops before another one begins. One that was given back is over at once.
+// goOnFrom counts how long leaderships last by the time that passes here, as the database's clock may have been set:
+// from the view that first showed a renewal, as long as one holds. The leader counts from before it asked for that
+// renewal, so it stops before another one begins. One that was given back is over at once.
 func (v *View) goOnFrom(last *View) {
 	for i := range v.leaders {
 		l := &v.leaders[i]

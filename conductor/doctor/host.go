@@ -136,7 +136,8 @@ func lookAtAPI(ctx context.Context, h Host) []Finding {
 	}
 	all := []Finding{good("%s answers", url)}
 	at, err := time.Parse(time.RFC3339, answer.Header.Get(nodeapi.HeaderClock))
-	if off := h.Now().Sub(at).Round(time.Second); err == nil && off.Abs() >= time.Minute { // a member of a cluster has none
+	off := h.Now().Sub(at).Round(time.Second)
+	if err == nil && off.Abs() >= time.Minute { // a member of a cluster tells no time
 		all = append(all, warn("check the clock, then: systemctl restart ferrite", "the clock of the conductor is %s from "+
 			"that of this host, which was set while it ran: it follows by a minute in an hour", off))
 	}

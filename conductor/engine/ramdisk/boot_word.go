@@ -120,8 +120,8 @@ func (e *Ramdisks) verdictOnLookup(n node.Node, c node.Caller) (verdict, string)
 
 // heldBy reports whether a caller comes from where this boot's token was given out, and no agent has used it yet. The
 // answer may have been lost with whichever conductor or proxy passed it on, while the leader lives. It is given again:
-// without it the machine asks until its run times out. The word that a caller must know is asked for all the same; where
-// none is, the address decides, as for the first: docs/boot-identity.md says why.
+// without it the machine asks until its run times out. The word that a caller must know is asked for all the same;
+// where none is, the address decides, as for the first: docs/boot-identity.md says why.
 func heldBy(a node.Agent, c node.Caller) bool {
 	return a.Token != "" && a.URL == "" && a.Caller == c.From.Unmap().String()
 }
