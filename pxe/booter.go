@@ -120,14 +120,14 @@ type Decline struct {
 
 // Leases remembers addresses across restarts. Operators reserve addresses there
 // at any moment, so what is asked for here rests on books that may be old:
-// SaveLease inserts or replaces the one of that MAC, but a lease that is not
+// SaveLease inserts or replaces those of their MACs, all or none, but a lease that is not
 // Static never takes the place of a reservation, and an address never stands
 // twice in one subnet: both answer an error. EndLease deletes l as long as it is on record as
 // it was read, and leaves alone a reservation or a lease renewed since. SaveDecline also
 // ends the machine's lease.
 type Leases interface {
 	Leases(ctx context.Context) ([]Lease, error)
-	SaveLease(ctx context.Context, l Lease) error
+	SaveLease(ctx context.Context, leases ...Lease) error
 	EndLease(ctx context.Context, l Lease) error
 	Declines(ctx context.Context) ([]Decline, error)
 	SaveDecline(ctx context.Context, d Decline) error

@@ -25,7 +25,7 @@ type leaseResource struct {
 // leaseConductor is the part of the conductor that leaseResource needs.
 type leaseConductor interface {
 	Leases(ctx context.Context) ([]node.Lease, error)
-	SaveLease(ctx context.Context, l node.Lease) error
+	SaveLease(ctx context.Context, leases ...node.Lease) error
 	EndLease(ctx context.Context, l node.Lease) error
 	DeleteLease(ctx context.Context, mac string) error
 }

@@ -34,9 +34,13 @@ func (p *Policy) Leases(ctx context.Context) ([]pxe.Lease, error) {
 // ethernet is the bytes of a MAC that DHCP lends addresses to.
 const ethernet = 6
 
-// SaveLease inserts or replaces the lease of a MAC, unless it has a reservation.
-func (p *Policy) SaveLease(ctx context.Context, l pxe.Lease) error {
-	return p.Engine.SaveLease(ctx, stored(l))
+// SaveLease inserts or replaces the leases of MACs, all or none: none where one of them has a reservation.
+func (p *Policy) SaveLease(ctx context.Context, leases ...pxe.Lease) error {
+	all := make([]node.Lease, len(leases))
+	for i, l := range leases {
+		all[i] = stored(l)
+	}
+	return p.Engine.SaveLease(ctx, all...)
 }
 
 // EndLease forgets a lease that is on record as it was read.

@@ -44,27 +44,36 @@ func (s *Database) leases(ctx context.Context, q *query) (all []node.Lease, err 
 	return all, nil
 }
 
-// SaveLease inserts or replaces the lease of a MAC; a lent one leaves a
+// SaveLease inserts or replaces the leases of MACs, all or none; a lent one leaves a
 // reservation alone.
-func (s *Database) SaveLease(ctx context.Context, l node.Lease) error {
-	err := s.w.one(freeing(ctx), func(t *tx) error {
-		touched, err := t.exec(`INSERT INTO leases (mac, subnet, ip, static, expires) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT (mac) DO UPDATE SET subnet = excluded.subnet, ip = excluded.ip, static = excluded.static,
-				expires = excluded.expires
-			WHERE excluded.static OR NOT leases.static`,
-			l.MAC, l.Subnet, l.IP, l.Static, micros(l.Expires))
-		if _, ok := taken(err); ok {
-			return node.Refuse(node.Conflict, "The address %s is leased to another MAC than %s.", l.Where(), l.MAC)
-		}
-		if err == nil && touched == 0 {
-			return node.Refuse(node.Conflict, "%s has an address reserved and is lent no other one.", l.MAC)
-		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("save the lease of %s: %w", l.MAC, err)
+func (s *Database) SaveLease(ctx context.Context, leases ...node.Lease) error {
+	do := s.w.do
+	if len(leases) == 1 {
+		do = s.w.one
 	}
-	return nil
+	return do(freeing(ctx), func(t *tx) error {
+		for _, l := range leases {
+			if err := t.saveLease(l); err != nil {
+				return fmt.Errorf("save the lease of %s: %w", l.MAC, err)
+			}
+		}
+		return nil
+	})
+}
+
+func (t *tx) saveLease(l node.Lease) error {
+	touched, err := t.exec(`INSERT INTO leases (mac, subnet, ip, static, expires) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (mac) DO UPDATE SET subnet = excluded.subnet, ip = excluded.ip, static = excluded.static,
+			expires = excluded.expires
+		WHERE excluded.static OR NOT leases.static`,
+		l.MAC, l.Subnet, l.IP, l.Static, micros(l.Expires))
+	if _, ok := taken(err); ok {
+		return node.Refuse(node.Conflict, "The address %s is leased to another MAC than %s.", l.Where(), l.MAC)
+	}
+	if err == nil && touched == 0 {
+		return node.Refuse(node.Conflict, "%s has an address reserved and is lent no other one.", l.MAC)
+	}
+	return err
 }
 
 // EndLease removes a lease that is on record as it was read.

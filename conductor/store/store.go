@@ -132,10 +132,10 @@ type Store interface {
 	// LeasesOf lists the leases of MACs in lower case, and those of an address, in the order of their MACs; "" is no
 	// address.
 	LeasesOf(ctx context.Context, macs []string, ip string) ([]node.Lease, error)
-	// SaveLease inserts or replaces the lease of a MAC; node.ErrConflict when
-	// the address is another's, or when l is lent and the MAC has a reservation:
+	// SaveLease inserts or replaces the leases of MACs, all or none; node.ErrConflict when
+	// an address is another's, or when a lease is lent and its MAC has a reservation:
 	// that one was made while the loan was under way, and is what counts.
-	SaveLease(ctx context.Context, l node.Lease) error
+	SaveLease(ctx context.Context, leases ...node.Lease) error
 	// EndLease removes l if it is on record still: lent, and not renewed since
 	// it was read. Otherwise it changes nothing.
 	EndLease(ctx context.Context, l node.Lease) error

@@ -77,9 +77,10 @@ func (s server) start(ctx context.Context, dir string) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	// It waits until the link is there.
+	// It waits until the link is there, and runs: Kea opens no socket on another one.
 	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", "read go && ip link set lo up && ip addr add " + theirs +
-		prefix + " dev " + linkTheirs + " && ip link set " + linkTheirs + ` up && exec "$@"`, "sh"}, words...)...)
+		prefix + " dev " + linkTheirs + " && ip link set " + linkTheirs + " up && until ip link show " + linkTheirs +
+		` | grep -q "state UP"; do sleep 0.1; done && exec "$@"`, "sh"}, words...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
 	cmd.Stdout, cmd.Stderr = log, log
 	in, err := cmd.StdinPipe()

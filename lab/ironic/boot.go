@@ -118,13 +118,15 @@ func (a *Addresses) Of(mac string) (netip.Addr, error) {
 func (a *Addresses) Leases(context.Context) ([]pxe.Lease, error) { return nil, nil }
 
 // SaveLease implements pxe.Leases.
-func (a *Addresses) SaveLease(_ context.Context, l pxe.Lease) error {
+func (a *Addresses) SaveLease(_ context.Context, leases ...pxe.Lease) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.all == nil {
 		a.all = map[string]netip.Addr{}
 	}
-	a.all[l.MAC.String()] = l.IP
+	for _, l := range leases {
+		a.all[l.MAC.String()] = l.IP
+	}
 	return nil
 }
 

@@ -5,59 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
+	"sync"
 
 	"github.com/ferrite-metal/ferrite/pxe"
 	"github.com/insomniacslk/dhcp/dhcpv4"
 )
 
-// answer asks the Booter, settles the address and builds the reply; a nil reply means silence. The
-// event says why.
-func (s *Server) answer(ctx context.Context, req *dhcpv4.DHCPv4) (pxe.Client, *dhcpv4.DHCPv4, pxe.Event) {
-	c := clientOf(req)
-	e := eventOf(pxe.DHCP, c, req, s.conf.Server)
-	if t := req.MessageType(); t == dhcpv4.MessageTypeRelease || t == dhcpv4.MessageTypeDecline {
-		e.IP, e.Answer, e.Detail = wanted(req), "noted", ""
-		if err := s.giveBack(ctx, req); err != nil {
-			s.complain("dhcp message not on record", "mac", c.MAC.String(), "err", err)
-			e.Answer, e.Reason, e.Detail = "", pxe.ReasonNotSaved, err.Error()
-		}
-		return c, nil, e
-	}
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	s.mu.Lock()
-	c.IP, _ = s.pool.Current(c.MAC, s.conf.Now())
-	s.mu.Unlock()
-	e.IP = c.IP
-	boot, err := s.conf.Booter.Boot(ctx, c)
-	if err != nil {
-		s.complain("boot policy gave no answer, so dhcp gives none", "mac", c.MAC.String(), "err", err)
-		e.Reason, e.Detail = pxe.ReasonPolicy, err.Error()
-		return c, nil, e
-	}
-	e.Known = boot.Action != pxe.Ignore && !boot.Stranger
-	if boot.Action == pxe.Ignore {
-		e.Reason = boot.Why
-		return c, nil, e
-	}
-	a, err := s.lend(ctx, req, boot)
-	e.Subnet = a.subnet
-	if err != nil {
-		s.complain("dhcp request not answered", "mac", c.MAC.String(), "err", err)
-		e.Reason, e.Detail = reasonOf(err), err.Error()
-		return c, nil, e
-	}
-	if c.IP = a.ip; a.ip.IsValid() {
-		e.IP = a.ip
-	}
-	s.mu.Lock()
-	s.pool.Note(c)
-	s.mu.Unlock()
-	answered(&e, a.reply, a.reason, bootless(c, boot, s.conf.URL))
-	if a.reason == pxe.ReasonOtherServer && s.conf.OtherDHCP {
-		e.Answer, e.Reason = leftToOther, ""
-	}
-	return c, a.reply, e
+// exchange is a request and how it is answered.
+type exchange struct {
+	parcel
+	req    *dhcpv4.DHCPv4
+	client pxe.Client
+	boot   pxe.Boot
+	lent   lent
+	event  pxe.Event
 }
 
 // lent is a reply, and what it rests on.
@@ -67,70 +29,164 @@ type lent struct {
 	ip     netip.Addr
 	grant  Grant
 	subnet netip.Prefix
+	err    error
 }
 
-// lend settles the address and has an acknowledged lease on record before
-// the machine hears of it (RFC 2131 section 4.3.1: the binding is committed first).
+// answer asks the Booter, settles the addresses and builds the replies. The events say why there is none.
+func (s *Server) answer(ctx context.Context, all []*exchange) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	now := s.conf.Now()
+	s.mu.Lock()
+	for _, x := range all {
+		x.client = clientOf(x.req)
+		x.event = eventOf(pxe.DHCP, x.client, x.req, s.conf.Server)
+		x.client.IP, _ = s.pool.Current(x.client.MAC, now)
+	}
+	s.mu.Unlock()
+	asked := make([]*exchange, 0, len(all))
+	for _, x := range all {
+		if s.ask(ctx, x) {
+			asked = append(asked, x)
+		}
+	}
+	s.lend(ctx, asked)
+	for _, x := range asked {
+		x.event.Subnet = x.lent.subnet
+		if err := x.lent.err; err != nil {
+			s.complain("dhcp request not answered", "mac", x.client.MAC.String(), "err", err)
+			x.event.Reason, x.event.Detail = reasonOf(err), err.Error()
+			x.lent.reply = nil
+			continue
+		}
+		if x.client.IP = x.lent.ip; x.lent.ip.IsValid() {
+			x.event.IP = x.lent.ip
+		}
+		answered(&x.event, x.lent.reply, x.lent.reason, bootless(x.client, x.boot, s.conf.URL))
+		if x.lent.reason == pxe.ReasonOtherServer && s.conf.OtherDHCP {
+			x.event.Answer, x.event.Reason = leftToOther, ""
+		}
+	}
+}
+
+// ask handles what is given back, and has the Booter answer the rest. False is silence.
+func (s *Server) ask(ctx context.Context, x *exchange) bool {
+	e := &x.event
+	if t := x.req.MessageType(); t == dhcpv4.MessageTypeRelease || t == dhcpv4.MessageTypeDecline {
+		e.IP, e.Answer, e.Detail = wanted(x.req), "noted", ""
+		if err := s.giveBack(ctx, x.req); err != nil {
+			s.complain("dhcp message not on record", "mac", x.client.MAC.String(), "err", err)
+			e.Answer, e.Reason, e.Detail = "", pxe.ReasonNotSaved, err.Error()
+		}
+		return false
+	}
+	e.IP = x.client.IP
+	boot, err := s.conf.Booter.Boot(ctx, x.client)
+	if err != nil {
+		s.complain("boot policy gave no answer, so dhcp gives none", "mac", x.client.MAC.String(), "err", err)
+		e.Reason, e.Detail = pxe.ReasonPolicy, err.Error()
+		return false
+	}
+	x.boot = boot
+	e.Known = boot.Action != pxe.Ignore && !boot.Stranger
+	if boot.Action == pxe.Ignore {
+		e.Reason = boot.Why
+	}
+	return boot.Action != pxe.Ignore
+}
+
+// lend settles addresses and has acknowledged leases on record before
+// their machines hear of them (RFC 2131 section 4.3.1: the binding is committed first).
 // Until then the books are not read anew: see Reload.
-func (s *Server) lend(ctx context.Context, req *dhcpv4.DHCPv4, boot pxe.Boot) (lent, error) {
+func (s *Server) lend(ctx context.Context, all []*exchange) {
 	s.books.RLock()
 	defer s.books.RUnlock()
-	a, err := s.decide(req, boot)
-	if err != nil || !a.grant.Save {
-		return a, err
-	}
-	if err := s.save(ctx, a.grant); err != nil {
-		s.mu.Lock()
-		s.pool.Unsaved(a.grant, errors.Is(err, context.DeadlineExceeded), s.conf.Now())
-		s.mu.Unlock()
-		a.reply = nil
-		return a, because(pxe.ReasonNotSaved, err)
-	}
 	s.mu.Lock()
-	s.pool.Saved(a.grant)
+	for _, x := range all {
+		x.lent = s.decide(x.req, x.boot)
+	}
 	s.mu.Unlock()
-	return a, nil
-}
-
-// decide does all of a reply that needs the pool.
-func (s *Server) decide(req *dhcpv4.DHCPv4, boot pxe.Boot) (a lent, err error) {
+	s.save(ctx, all)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for _, x := range all {
+		switch g := x.lent.grant; {
+		case x.lent.err != nil && g.Save:
+			s.pool.Unsaved(g, errors.Is(x.lent.err, context.DeadlineExceeded), s.conf.Now())
+			x.lent.err = because(pxe.ReasonNotSaved, x.lent.err)
+			continue
+		case x.lent.err != nil:
+			continue
+		case g.Save:
+			s.pool.Saved(g)
+		}
+		x.client.IP = x.lent.ip
+		s.pool.Note(x.client)
+	}
+}
+
+// decide does all of a reply that needs the pool. The lock is held.
+func (s *Server) decide(req *dhcpv4.DHCPv4, boot pxe.Boot) (a lent) {
 	now := s.conf.Now()
 	at := link(req, s.conf.Server)
 	sub, ok := s.pool.SubnetOf(addr(req.GatewayIPAddr), at, req.ClientHWAddr)
 	if !ok {
+		a.err = because(pxe.ReasonNoSubnet, fmt.Errorf("no subnet is configured for %v, where the request comes "+
+			"from: add it to boot-subnets, or name the relay there", at))
 		if len(s.pool.Subnets(at)) > 1 {
-			return a, because(pxe.ReasonNoSubnet, fmt.Errorf("several subnets have %v, where the request comes from, "+
+			a.err = because(pxe.ReasonNoSubnet, fmt.Errorf("several subnets have %v, where the request comes from, "+
 				"and none names it as its relay: add it to the relays of one", at))
 		}
-		return a, because(pxe.ReasonNoSubnet, fmt.Errorf("no subnet is configured for %v, where the request comes "+
-			"from: add it to boot-subnets, or name the relay there", at))
+		return a
 	}
 	a.subnet = sub.Prefix
 	lease, err := settle(s.pool, req, sub, s.conf.Server, boot.Stranger, now)
 	if err != nil {
-		return a, err
+		a.err = err
+		return a
 	}
 	a.reply, a.reason = Reply(req, boot, lease, Answer{Server: s.conf.Server, URL: s.conf.URL, Subnet: sub})
 	if a.reply == nil {
-		return a, nil
+		return a
 	}
 	a.ip = addr(a.reply.YourIPAddr)
 	if a.reply.MessageType() == dhcpv4.MessageTypeAck && a.ip.IsValid() {
-		a.grant, err = s.pool.Grant(req.ClientHWAddr, sub, a.ip, now)
+		a.grant, a.err = s.pool.Grant(req.ClientHWAddr, sub, a.ip, now)
 	}
-	return a, err
+	return a
 }
 
-func (s *Server) save(ctx context.Context, g Grant) error {
-	if g.Evict != nil {
-		if err := s.conf.Leases.EndLease(ctx, *g.Evict); err != nil {
-			return fmt.Errorf("end the lease of %v, which ran out: %w", g.Evict.MAC, err)
+// save puts what was granted on record at once. What cannot be written so is written by itself: then one that may not
+// stands in nobody's way.
+func (s *Server) save(ctx context.Context, all []*exchange) {
+	var ending sync.WaitGroup
+	for _, x := range all {
+		if was := x.lent.grant.Evict; was != nil {
+			ending.Go(func() {
+				if err := s.conf.Leases.EndLease(ctx, *was); err != nil {
+					x.lent.err = fmt.Errorf("end the lease of %v, which ran out: %w", was.MAC, err)
+				}
+			})
 		}
 	}
-	if err := s.conf.Leases.SaveLease(ctx, g.Lease); err != nil {
-		return fmt.Errorf("put the lease of %v for %v on record: %w", g.Lease.IP, g.Lease.MAC, err)
+	ending.Wait()
+	all = slices.DeleteFunc(slices.Clone(all), func(x *exchange) bool { return x.lent.err != nil || !x.lent.grant.Save })
+	if len(all) == 0 {
+		return
 	}
-	return nil
+	leases := make([]pxe.Lease, len(all))
+	for i, x := range all {
+		leases[i] = x.lent.grant.Lease
+	}
+	err := s.conf.Leases.SaveLease(ctx, leases...)
+	for i, x := range all {
+		if err != nil && len(all) > 1 && ctx.Err() == nil {
+			x.lent.err = s.conf.Leases.SaveLease(ctx, leases[i])
+		} else {
+			x.lent.err = err
+		}
+		if x.lent.err != nil {
+			x.lent.err = fmt.Errorf("put the lease of %v for %v on record: %w", leases[i].IP, leases[i].MAC, x.lent.err)
+		}
+	}
 }

@@ -34,14 +34,21 @@ func started(t *testing.T, leases pxe.Leases) *Server {
 // from is machine n.
 func from(n int) change { return func(p *dhcpv4.DHCPv4) { p.ClientHWAddr = mac(n) } }
 
+// answerTo is the answer to one request.
+func (s *Server) answerTo(ctx context.Context, req *dhcpv4.DHCPv4) (pxe.Client, *dhcpv4.DHCPv4, pxe.Event) {
+	x := &exchange{req: req}
+	s.answer(ctx, []*exchange{x})
+	return x.client, x.lent.reply, x.event
+}
+
 // lends has machine n get an address, and returns it.
 func (s *Server) lends(t *testing.T, n int) netip.Addr {
 	t.Helper()
-	_, offer, _ := s.answer(t.Context(), request(dhcpv4.MessageTypeDiscover, from(n)))
+	_, offer, _ := s.answerTo(t.Context(), request(dhcpv4.MessageTypeDiscover, from(n)))
 	if offer == nil {
 		return netip.Addr{}
 	}
-	_, ack, _ := s.answer(t.Context(), request(dhcpv4.MessageTypeRequest, from(n), address(optServer, "127.0.77.1"),
+	_, ack, _ := s.answerTo(t.Context(), request(dhcpv4.MessageTypeRequest, from(n), address(optServer, "127.0.77.1"),
 		address(optRequested, offer.YourIPAddr.String())))
 	if ack == nil || ack.MessageType() != dhcpv4.MessageTypeAck {
 		t.Fatalf("machine %d: %v", n, ack)
@@ -54,9 +61,9 @@ func TestGivenBackIsDurable(t *testing.T) {
 	leases := &pxetest.Leases{}
 	s := started(t, leases)
 	first, second := s.lends(t, 1), s.lends(t, 2)
-	s.answer(t.Context(), request(dhcpv4.MessageTypeDecline, from(1), address(optRequested, first.String()),
+	s.answerTo(t.Context(), request(dhcpv4.MessageTypeDecline, from(1), address(optRequested, first.String()),
 		address(optServer, "127.0.77.1")))
-	s.answer(t.Context(), request(dhcpv4.MessageTypeRelease, from(2), ciaddr(second.String())))
+	s.answerTo(t.Context(), request(dhcpv4.MessageTypeRelease, from(2), ciaddr(second.String())))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +83,7 @@ type fullLeases struct{ books }
 // books are embedded by another name than their method Leases has.
 type books interface{ pxe.Leases }
 
-func (*fullLeases) SaveLease(context.Context, pxe.Lease) error { return errors.New("no space left") }
+func (*fullLeases) SaveLease(context.Context, ...pxe.Lease) error { return errors.New("no space left") }
 func (*fullLeases) SaveDecline(context.Context, pxe.Decline) error {
 	return errors.New("no space left")
 }
@@ -95,11 +102,11 @@ func TestGivenBackUnsaved(t *testing.T) {
 	defer s.Close()
 	for _, req := range []*dhcpv4.DHCPv4{request(dhcpv4.MessageTypeRelease, from(1), ciaddr("127.0.77.100")),
 		request(dhcpv4.MessageTypeDecline, from(2), address(optRequested, "127.0.77.101"))} {
-		if _, _, e := s.answer(t.Context(), req); e.Reason != pxe.ReasonNotSaved || e.Answer != "" {
+		if _, _, e := s.answerTo(t.Context(), req); e.Reason != pxe.ReasonNotSaved || e.Answer != "" {
 			t.Errorf("%s: %q, %q", e.Message, e.Answer, e.Reason)
 		}
 	}
-	if _, offer, _ := s.answer(t.Context(), request(dhcpv4.MessageTypeDiscover, from(3))); offer != nil {
+	if _, offer, _ := s.answerTo(t.Context(), request(dhcpv4.MessageTypeDiscover, from(3))); offer != nil {
 		t.Errorf("another machine is offered %v", offer.YourIPAddr)
 	}
 }
@@ -110,11 +117,11 @@ type lateLeases struct {
 	asked int
 }
 
-func (l *lateLeases) SaveLease(ctx context.Context, lease pxe.Lease) error {
+func (l *lateLeases) SaveLease(ctx context.Context, leases ...pxe.Lease) error {
 	if l.asked++; l.asked == 1 {
 		return fmt.Errorf("save it: %w", context.DeadlineExceeded)
 	}
-	return l.books.SaveLease(ctx, lease)
+	return l.books.SaveLease(ctx, leases...)
 }
 
 // TestSavedLate: a machine that gets no answer, since its lease was not written in time, gets the address when it
@@ -122,16 +129,16 @@ func (l *lateLeases) SaveLease(ctx context.Context, lease pxe.Lease) error {
 func TestSavedLate(t *testing.T) {
 	s := started(t, &lateLeases{books: &pxetest.Leases{}})
 	defer s.Close()
-	_, offer, _ := s.answer(t.Context(), request(dhcpv4.MessageTypeDiscover, from(1)))
+	_, offer, _ := s.answerTo(t.Context(), request(dhcpv4.MessageTypeDiscover, from(1)))
 	ask := request(dhcpv4.MessageTypeRequest, from(1), address(optServer, "127.0.77.1"),
 		address(optRequested, offer.YourIPAddr.String()))
-	if _, reply, e := s.answer(t.Context(), ask); reply != nil || e.Reason != pxe.ReasonNotSaved {
+	if _, reply, e := s.answerTo(t.Context(), ask); reply != nil || e.Reason != pxe.ReasonNotSaved {
 		t.Fatalf("a lease that is not on record is acknowledged: %v, %q", reply, e.Reason)
 	}
 	if other := s.lends(t, 2); other == addr(offer.YourIPAddr) {
 		t.Errorf("%v is lent to another machine", other)
 	}
-	if _, reply, _ := s.answer(t.Context(), ask); reply == nil || reply.MessageType() != dhcpv4.MessageTypeAck {
+	if _, reply, _ := s.answerTo(t.Context(), ask); reply == nil || reply.MessageType() != dhcpv4.MessageTypeAck {
 		t.Errorf("the repeated REQUEST is answered %v", reply)
 	}
 }

@@ -110,7 +110,7 @@ func TestEvents(t *testing.T) {
 		{request(req, system, address(optRequested, "10.7.0.9")), "REQUEST OS NAK wrong-network ip=127.0.77.100", true},
 		{request(dhcpv4.MessageTypeRelease, system, ciaddr("127.0.77.100")), "RELEASE OS noted ip=127.0.77.100", false},
 	} {
-		s.handle(t.Context(), tc.req, netip.MustParseAddrPort("127.0.0.1:9"))
+		s.handle(t.Context(), incoming{tc.req, netip.MustParseAddrPort("127.0.0.1:9")})
 		e := log.last(t, i+1)
 		got := short(e)
 		if e.IP.IsValid() && e.Server.IsValid() {
@@ -150,7 +150,7 @@ func TestProxyEvents(t *testing.T) {
 		{request(discover, biosROM), true, "DISCOVER BIOS malformed"},
 	} {
 		w := p.wires[0]
-		p.handle(t.Context(), tc.req, netip.MustParseAddrPort("127.0.0.1:9"), tc.bootPort, w)
+		p.handle(t.Context(), incoming{tc.req, netip.MustParseAddrPort("127.0.0.1:9")}, tc.bootPort, w)
 		if got := short(log.last(t, i+1)); got != tc.want {
 			t.Errorf("%s\nwant %s", got, tc.want)
 		}
@@ -211,8 +211,8 @@ func TestNoLoaderIsSaid(t *testing.T) {
 			class = word(60, "HTTPClient:Arch:00019")
 		}
 		req := request(dhcpv4.MessageTypeDiscover, biosROM, class, arch(code))
-		s.handle(t.Context(), req, from)
-		p.handle(t.Context(), req, from, false, p.wires[0])
+		s.handle(t.Context(), incoming{req, from})
+		p.handle(t.Context(), incoming{req, from}, false, p.wires[0])
 		all := booter.Stages()
 		for _, got := range all[len(all)-2:] {
 			if got.Stage != pxe.StageNone || !strings.HasPrefix(got.Client.Detail, want) ||

@@ -75,8 +75,10 @@ func (p *Proxy) Serve(ctx context.Context) error {
 	var wg sync.WaitGroup
 	for i := range p.wires {
 		wg.Go(func() {
-			p.wires[i].requests(ctx, p.complainer, p.conf.Recorder, func(req *dhcpv4.DHCPv4, peer netip.AddrPort) {
-				p.handle(ctx, req, peer, i == 1, p.wires[i])
+			p.wires[i].requests(ctx, p.complainer, p.conf.Recorder, func(all []incoming) {
+				for _, in := range all {
+					p.handle(ctx, in, i == 1, p.wires[i])
+				}
 			})
 		})
 	}
@@ -85,7 +87,8 @@ func (p *Proxy) Serve(ctx context.Context) error {
 }
 
 // handle answers one request and reports how far its machine got.
-func (p *Proxy) handle(ctx context.Context, req *dhcpv4.DHCPv4, peer netip.AddrPort, bootPort bool, w *wire) {
+func (p *Proxy) handle(ctx context.Context, in incoming, bootPort bool, w *wire) {
+	req := in.req
 	c := clientOf(req)
 	c.IP = addr(req.ClientIPAddr)
 	e := eventOf(pxe.ProxyDHCP, c, req, p.conf.Server)
@@ -100,10 +103,10 @@ func (p *Proxy) handle(ctx context.Context, req *dhcpv4.DHCPv4, peer netip.AddrP
 		stage = pxe.StageAck
 	}
 	p.conf.Booter.Reached(ctx, c, stage) // before the reply is out, so that stages are reported in their order
-	r := proxyDestination(reply, peer, bootPort, p.ports)
-	if err := w.send(p.bytesOf(req, reply), r, peer); err != nil {
-		e.Answer, e.Reason, e.Detail = "", pxe.ReasonNotSent, err.Error()
-		p.complain("proxyDHCP reply not sent", "mac", c.MAC.String(), "to", r.to, "err", err)
+	r := parcel{route: proxyDestination(reply, in.peer, bootPort, p.ports), bytes: p.bytesOf(req, reply), peer: in.peer}
+	if w.send(&r); r.err != nil {
+		e.Answer, e.Reason, e.Detail = "", pxe.ReasonNotSent, r.err.Error()
+		p.complain("proxyDHCP reply not sent", "mac", c.MAC.String(), "to", r.to, "err", r.err)
 		return
 	}
 	p.conf.Log.Debug("proxyDHCP reply", "mac", c.MAC.String(), "firmware", c.Firmware, "file", reply.BootFileNameOption(),

@@ -33,11 +33,11 @@ func served(t testing.TB, p *Pool, m dhcpv4.MessageType, machine int, changes ..
 	t.Helper()
 	req := request(m, append(changes, func(d *dhcpv4.DHCPv4) { d.ClientHWAddr = mac(machine) })...)
 	s := &Server{conf: Config{Server: ip("10.1.0.1"), Now: epoch}, pool: p}
-	a, err := s.decide(req, pxe.Boot{Action: pxe.Address})
-	if err == nil && a.grant.Save {
+	a := s.decide(req, pxe.Boot{Action: pxe.Address})
+	if a.err == nil && a.grant.Save {
 		p.Saved(a.grant)
 	}
-	return a.reply, err
+	return a.reply, a.err
 }
 
 func wants(a string) change {

@@ -26,10 +26,10 @@ func (l interleaved) Leases(ctx context.Context) ([]pxe.Lease, error) {
 	return l.book.Leases(ctx)
 }
 
-func (l interleaved) SaveLease(ctx context.Context, n pxe.Lease) error {
+func (l interleaved) SaveLease(ctx context.Context, all ...pxe.Lease) error {
 	l.meanwhile()
 	defer func() { l.calls <- "saved" }()
-	return l.book.SaveLease(ctx, n)
+	return l.book.SaveLease(ctx, all...)
 }
 
 // TestServeReservedMeanwhile: an operator reserves another address for a machine

@@ -8,17 +8,29 @@ import (
 	"time"
 
 	"github.com/insomniacslk/dhcp/dhcpv4"
+	"golang.org/x/net/ipv4"
 
 	"github.com/ferrite-metal/ferrite/pxe"
 )
 
+// atOnce is how many requests are read, answered and put on record together, if as many wait.
+const atOnce = 16
+
+// incoming is a request, and where it came from.
+type incoming struct {
+	req  *dhcpv4.DHCPv4
+	peer netip.AddrPort
+}
+
 // requests reads requests from the wire until ctx ends, whose end has to set the read deadline, and
-// gives each to handle. It skips whatever is none.
-func (w *wire) requests(ctx context.Context, c *complainer, seen pxe.Recorder,
-	handle func(req *dhcpv4.DHCPv4, peer netip.AddrPort)) {
-	buf := make([]byte, maxPacket+1)
+// gives those that wait to handle. It skips whatever is none.
+func (w *wire) requests(ctx context.Context, c *complainer, seen pxe.Recorder, handle func([]incoming)) {
+	in := make([]ipv4.Message, atOnce)
+	for i := range in {
+		in[i].Buffers = [][]byte{make([]byte, maxPacket+1)}
+	}
 	for {
-		n, peer, err := w.udp.ReadFromUDPAddrPort(buf)
+		n, err := w.batches.ReadBatch(in, 0)
 		if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
 			return
 		}
@@ -27,14 +39,19 @@ func (w *wire) requests(ctx context.Context, c *complainer, seen pxe.Recorder,
 			pause(ctx, 100*time.Millisecond)
 			continue
 		}
-		req, err := parse(buf[:n])
-		if err != nil {
-			c.log.Debug("dhcp packet ignored", "from", peer, "err", err)
-			seen.Record(pxe.Event{Service: pxe.DHCP, IP: peer.Addr().Unmap(), Message: "packet", Reason: pxe.ReasonMalformed,
-				Detail: err.Error()})
-			continue
+		all := make([]incoming, 0, n)
+		for _, m := range in[:n] {
+			peer := m.Addr.(*net.UDPAddr).AddrPort() //nolint:forcetypeassert // of a UDP socket
+			req, err := parse(m.Buffers[0][:m.N])
+			if err != nil {
+				c.log.Debug("dhcp packet ignored", "from", peer, "err", err)
+				seen.Record(pxe.Event{Service: pxe.DHCP, IP: peer.Addr().Unmap(), Message: "packet", Reason: pxe.ReasonMalformed,
+					Detail: err.Error()})
+				continue
+			}
+			all = append(all, incoming{req, peer})
 		}
-		handle(req, peer)
+		handle(all)
 	}
 }
 

@@ -49,11 +49,11 @@ func TestClockSetForward(t *testing.T) {
 				t.Errorf("a lease runs: %v; the lease of %v runs on record: %v", runs, l.IP, live)
 			}
 		}
-		_, offer, _ := s.answer(t.Context(), request(dhcpv4.MessageTypeDiscover, from(4)))
+		_, offer, _ := s.answerTo(t.Context(), request(dhcpv4.MessageTypeDiscover, from(4)))
 		if offer == nil || offer.YourIPAddr.String() != "127.0.77.102" {
 			t.Errorf("a lease runs: %v; another machine is offered %v, expected 127.0.77.102", runs, offer)
 		}
-		_, offer, _ = s.answer(t.Context(), request(dhcpv4.MessageTypeDiscover, from(5)))
+		_, offer, _ = s.answerTo(t.Context(), request(dhcpv4.MessageTypeDiscover, from(5)))
 		if (offer == nil) == runs {
 			t.Errorf("a lease runs: %v; one more machine is offered %v", runs, offer)
 		}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,10 +17,10 @@ import (
 )
 
 const (
-	// workers are the requests answered at a time; the kernel queues the rest and drops what is too much. Most of an
-	// answer is the flush of its lease, which those at a time share: sixteen had them wait for each other.
-	workers    = 256
-	askTimeout = 3 * time.Second // for one question to the Booter or write to the Leases
+	// workers answer up to atOnce requests each at a time; the kernel queues the rest and drops what is too much. Most of
+	// an answer is the flush of its lease, which those at a time share.
+	workers    = 64
+	askTimeout = 3 * time.Second // for the questions to the Booter and the writes to the Leases of requests at once
 )
 
 // Config is what a server needs. Interface, Server, Subnets, Booter, Leases
@@ -150,9 +151,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 	for range workers {
 		wg.Go(func() {
-			s.wire.requests(ctx, s.complainer, s.conf.Recorder, func(req *dhcpv4.DHCPv4, peer netip.AddrPort) {
-				s.handle(ctx, req, peer)
-			})
+			s.wire.requests(ctx, s.complainer, s.conf.Recorder, func(in []incoming) { s.handle(ctx, in...) })
 		})
 	}
 	wg.Wait()
@@ -183,40 +182,79 @@ func (s *Server) logStrangers(ctx context.Context) {
 // Close frees the sockets of a server that was never served.
 func (s *Server) Close() error { return errors.Join(s.wire.close(), s.prober.close()) }
 
-// handle answers one request and reports how far its machine got.
-func (s *Server) handle(ctx context.Context, req *dhcpv4.DHCPv4, peer netip.AddrPort) {
-	turn := &s.turns[(int(req.ClientHWAddr[4])<<8|int(req.ClientHWAddr[5]))%len(s.turns)]
-	turn.Lock()
-	c, reply, e := s.answer(ctx, req)
-	turn.Unlock()
-	defer func() { s.conf.Recorder.Record(e) }()
-	s.neighbours.noted(e, "named in a "+e.Message)
+// handle answers requests and reports how far their machines got.
+func (s *Server) handle(ctx context.Context, in ...incoming) {
+	for len(in) > 0 {
+		n, done := s.take(in)
+		all := make([]*exchange, n)
+		for i := range all {
+			all[i] = &exchange{parcel: parcel{peer: in[i].peer}, req: in[i].req}
+		}
+		s.answer(ctx, all)
+		done()
+		s.reply(ctx, all)
+		in = in[n:]
+	}
+}
+
+// take takes the turns of machines, up to one whose turn it has already, and returns how many those are. All that wait
+// for several turns take them in one order.
+func (s *Server) take(in []incoming) (n int, done func()) {
+	turns := make([]int, 0, atOnce)
+	for _, one := range in {
+		mac := one.req.ClientHWAddr
+		turn := (int(mac[4])<<8 | int(mac[5])) % len(s.turns)
+		if slices.Contains(turns, turn) {
+			break
+		}
+		turns = append(turns, turn)
+	}
+	n = len(turns)
+	slices.Sort(turns)
+	for _, turn := range turns {
+		s.turns[turn].Lock()
+	}
+	return n, func() {
+		for _, turn := range turns {
+			s.turns[turn].Unlock()
+		}
+	}
+}
+
+// reply sends what was decided.
+func (s *Server) reply(ctx context.Context, all []*exchange) {
 	debug := s.conf.Log.Enabled(ctx, slog.LevelDebug) // a line's words cost more than an answer's
-	if reply == nil {
+	out := make([]*parcel, 0, len(all))
+	for _, x := range all {
+		s.neighbours.noted(x.event, "named in a "+x.event.Message)
+		if x.lent.reply == nil {
+			continue
+		}
+		// Before the reply is out, so that stages are reported in their order. An
+		// operating system's DHCP is no step of a network boot.
+		if stage, ok := stageOf(x.lent.reply); ok && x.client.Firmware != pxe.System {
+			if x.event.Reason == pxe.ReasonNoLoader {
+				stage, x.client.Detail = pxe.StageNone, s.noLoader(x.client)
+			}
+			s.conf.Booter.Reached(ctx, x.client, stage)
+		}
+		x.route = destination(x.lent.reply, ports{server: s.conf.Port, client: s.conf.ClientPort})
+		x.bytes = s.bytesOf(x.req, x.lent.reply)
+		out = append(out, &x.parcel)
+	}
+	s.wire.send(out...)
+	for _, x := range all {
+		if x.parcel.err != nil {
+			x.event.Answer, x.event.Reason, x.event.Detail = "", pxe.ReasonNotSent, x.parcel.err.Error()
+			// a request names its relay, which may be anything
+			s.complain("dhcp reply not sent", "mac", x.client.MAC.String(), "to", x.to, "err", x.parcel.err)
+		}
 		if debug {
-			s.conf.Log.Debug("dhcp request not answered", "mac", c.MAC.String(), "firmware", c.Firmware, "request", e.Message,
-				"detail", c.Detail, "from", peer)
+			s.conf.Log.Debug("dhcp request", "mac", x.client.MAC.String(), "firmware", x.client.Firmware, "request",
+				x.event.Message, "answer", x.event.Answer, "reason", x.event.Reason, "detail", x.client.Detail, "ip", x.client.IP,
+				"from", x.peer, "to", x.to)
 		}
-		return
-	}
-	// Before the reply is out, so that stages are reported in their order. An
-	// operating system's DHCP is no step of a network boot.
-	if stage, ok := stageOf(reply); ok && c.Firmware != pxe.System {
-		if e.Reason == pxe.ReasonNoLoader {
-			stage, c.Detail = pxe.StageNone, s.noLoader(c)
-		}
-		s.conf.Booter.Reached(ctx, c, stage)
-	}
-	r := destination(reply, ports{server: s.conf.Port, client: s.conf.ClientPort})
-	if err := s.wire.send(s.bytesOf(req, reply), r, peer); err != nil {
-		e.Answer, e.Reason, e.Detail = "", pxe.ReasonNotSent, err.Error()
-		// a request names its relay, which may be anything
-		s.complain("dhcp reply not sent", "mac", c.MAC.String(), "to", r.to, "err", err)
-		return
-	}
-	if debug {
-		s.conf.Log.Debug("dhcp reply", "mac", c.MAC.String(), "firmware", c.Firmware, "request", e.Message,
-			"reply", reply.MessageType().String(), "ip", c.IP, "file", reply.BootFileNameOption(), "to", r.to)
+		s.conf.Recorder.Record(x.event)
 	}
 }
 

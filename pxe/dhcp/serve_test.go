@@ -303,7 +303,7 @@ type book = pxe.Leases // an embedded field may not be called as its method is
 // broken fails to write.
 type broken struct{ book }
 
-func (broken) SaveLease(context.Context, pxe.Lease) error { return errors.New("the disk is full") }
+func (broken) SaveLease(context.Context, ...pxe.Lease) error { return errors.New("the disk is full") }
 
 func TestServeSaysNothingItCannotRecord(t *testing.T) {
 	r := serve(t, broken{&pxetest.Leases{}})
@@ -358,7 +358,8 @@ func TestServeComplainsOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 20 {
-		deaf.handle(t.Context(), request(dhcpv4.MessageTypeDiscover), r.client.LocalAddr().(*net.UDPAddr).AddrPort())
+		deaf.handle(t.Context(), incoming{request(dhcpv4.MessageTypeDiscover),
+			r.client.LocalAddr().(*net.UDPAddr).AddrPort()})
 	}
 	if n := strings.Count(r.log.String(), "dhcp reply not sent"); n != 1 {
 		t.Errorf("%d warnings, want 1; log:\n%s", n, r.log)

@@ -81,7 +81,7 @@ func TestE2ESquatter(t *testing.T) {
 	for s.relayed() != 2 { // in the background
 		time.Sleep(10 * time.Millisecond)
 	}
-	_, offer, _ := s.answer(t.Context(), request(dhcpv4.MessageTypeDiscover, from(3), giaddr("10.88.0.1")))
+	_, offer, _ := s.answerTo(t.Context(), request(dhcpv4.MessageTypeDiscover, from(3), giaddr("10.88.0.1")))
 	if offer == nil || addr(offer.YourIPAddr) != ip("10.88.0.11") {
 		t.Errorf("behind the relay a machine is offered %v", offer)
 	}

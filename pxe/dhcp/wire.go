@@ -8,17 +8,19 @@ import (
 	"net/netip"
 
 	"github.com/ferrite-metal/ferrite/pxe/socket"
+	"golang.org/x/net/ipv4"
 	"golang.org/x/sys/unix"
 )
 
 // wire is the server's sockets: UDP for everything, and on a real interface
 // a packet socket for clients that have no address yet.
 type wire struct {
-	udp   *net.UDPConn
-	oob   []byte // has the kernel send from the server identifier, also when the interface has other addresses
-	raw   int    // packet socket; negative: none
-	index int    // of the interface; 0: none
-	from  netip.AddrPort
+	udp     *net.UDPConn
+	batches *ipv4.PacketConn // the same
+	oob     []byte           // has the kernel send from the server identifier, also when the interface has other addresses
+	raw     int              // packet socket; negative: none
+	index   int              // of the interface; 0: none
+	from    netip.AddrPort
 }
 
 // openWire opens the sockets. A shared one gets its copy of broadcasts beside another program that
@@ -43,7 +45,7 @@ func openWire(ctx context.Context, iface string, server netip.Addr, port uint16,
 	if err != nil {
 		return nil, err
 	}
-	w.udp = udp
+	w.udp, w.batches = udp, ipv4.NewPacketConn(udp)
 	w.oob = unix.PktInfo4(&unix.Inet4Pktinfo{Ifindex: int32(w.index), Spec_dst: server.As4()})
 	if iface == "" {
 		return w, nil
@@ -57,20 +59,37 @@ func openWire(ctx context.Context, iface string, server netip.Addr, port uint16,
 	return w, nil
 }
 
-// send puts a reply on the wire. peer is where the request came from: without an
+// parcel is a reply on its way. peer is where the request came from: without an
 // interface of its own, the server can reach no other address on a link.
-func (w *wire) send(b []byte, r route, peer netip.AddrPort) error {
-	switch {
-	case w.index == 0:
-		_, err := w.udp.WriteToUDPAddrPort(b, peer)
-		return err
-	case r.mac != nil:
-		to := &unix.SockaddrLinklayer{Protocol: htons(unix.ETH_P_IP), Ifindex: w.index, Halen: uint8(len(r.mac))}
-		copy(to.Addr[:], r.mac)
-		return unix.Sendto(w.raw, datagram(w.from, r.to, b), 0, to)
-	default:
-		_, _, err := w.udp.WriteMsgUDPAddrPort(b, w.oob, r.to)
-		return err
+type parcel struct {
+	route
+	bytes []byte
+	peer  netip.AddrPort
+	err   error // after send
+}
+
+// send puts replies on the wire.
+func (w *wire) send(all ...*parcel) {
+	messages, of := make([]ipv4.Message, 0, len(all)), make([]*parcel, 0, len(all))
+	for _, p := range all {
+		m := ipv4.Message{Buffers: [][]byte{p.bytes}, OOB: w.oob, Addr: net.UDPAddrFromAddrPort(p.to)}
+		switch {
+		case w.index == 0:
+			m.OOB, m.Addr = nil, net.UDPAddrFromAddrPort(p.peer)
+		case p.mac != nil:
+			to := &unix.SockaddrLinklayer{Protocol: htons(unix.ETH_P_IP), Ifindex: w.index, Halen: uint8(len(p.mac))}
+			copy(to.Addr[:], p.mac)
+			p.err = unix.Sendto(w.raw, datagram(w.from, p.to, p.bytes), 0, to)
+			continue
+		}
+		messages, of = append(messages, m), append(of, p)
+	}
+	for len(of) > 0 {
+		n, err := w.batches.WriteBatch(messages, 0)
+		if err != nil { // of the first one
+			of[0].err, n = err, 1
+		}
+		messages, of = messages[n:], of[n:]
 	}
 }
 

@@ -32,11 +32,22 @@ func (l *Leases) Leases(context.Context) ([]pxe.Lease, error) {
 	return slices.Clone(l.all), nil
 }
 
-// SaveLease inserts or replaces the lease of that MAC; an address another has
+// SaveLease inserts or replaces the leases of those MACs, all or none; an address another has
 // is an error, as is a lease in place of a reservation.
-func (l *Leases) SaveLease(_ context.Context, n pxe.Lease) error {
+func (l *Leases) SaveLease(_ context.Context, leases ...pxe.Lease) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	was, writes := slices.Clone(l.all), l.writes
+	for _, n := range leases {
+		if err := l.save(n); err != nil {
+			l.all, l.writes = was, writes
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Leases) save(n pxe.Lease) error {
 	for _, o := range l.all {
 		if o.IP == n.IP && o.Subnet == n.Subnet && !bytes.Equal(o.MAC, n.MAC) {
 			return fmt.Errorf("address %v is on record for %v already", n.IP, o.MAC)

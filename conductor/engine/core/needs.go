@@ -46,7 +46,7 @@ type Store interface {
 
 	Leases(ctx context.Context) ([]node.Lease, error)
 	LeasesOf(ctx context.Context, macs []string, ip string) ([]node.Lease, error)
-	SaveLease(ctx context.Context, l node.Lease) error
+	SaveLease(ctx context.Context, leases ...node.Lease) error
 	EndLease(ctx context.Context, l node.Lease) error
 	Declines(ctx context.Context) ([]node.Decline, error)
 	SaveDecline(ctx context.Context, d node.Decline, now time.Time) error

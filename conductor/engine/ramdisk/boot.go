@@ -48,10 +48,10 @@ func (e *Ramdisks) MediumRefused(ctx context.Context, n node.Node, from netip.Ad
 // Leases lists the addresses the boot service has handed out and reserved.
 func (e *Ramdisks) Leases(ctx context.Context) ([]node.Lease, error) { return e.Store.Leases(ctx) }
 
-// SaveLease inserts or replaces the lease of a MAC; a reservation only gives
+// SaveLease inserts or replaces the leases of MACs, all or none; a reservation only gives
 // way to another one.
-func (e *Ramdisks) SaveLease(ctx context.Context, l node.Lease) error {
-	return e.Store.SaveLease(ctx, l)
+func (e *Ramdisks) SaveLease(ctx context.Context, leases ...node.Lease) error {
+	return e.Store.SaveLease(ctx, leases...)
 }
 
 // EndLease forgets a lease that stands as it was read: neither reserved nor

@@ -135,9 +135,9 @@ func (s *Store) SaveDecline(ctx context.Context, d node.Decline, now time.Time) 
 	return nothing(s, "SaveDecline", func() error { return s.inner.SaveDecline(ctx, d, now) })
 }
 
-// SaveLease saves a DHCP lease, or fails.
-func (s *Store) SaveLease(ctx context.Context, l node.Lease) error {
-	return nothing(s, "SaveLease", func() error { return s.inner.SaveLease(ctx, l) })
+// SaveLease saves DHCP leases, or fails.
+func (s *Store) SaveLease(ctx context.Context, leases ...node.Lease) error {
+	return nothing(s, "SaveLease", func() error { return s.inner.SaveLease(ctx, leases...) })
 }
 
 // EndLease ends a DHCP lease, or fails.

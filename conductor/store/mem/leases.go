@@ -30,13 +30,24 @@ func (s *Store) LeasesOf(ctx context.Context, macs []string, ip string) ([]node.
 	}), err
 }
 
-// SaveLease inserts or replaces the lease of a MAC; a lent one leaves a
+// SaveLease inserts or replaces the leases of MACs, all or none; a lent one leaves a
 // reservation alone.
-func (s *Store) SaveLease(ctx context.Context, l node.Lease) error {
+func (s *Store) SaveLease(ctx context.Context, leases ...node.Lease) error {
 	if err := s.lock(ctx); err != nil {
 		return err
 	}
 	defer s.mu.Unlock()
+	was := maps.Clone(s.leases)
+	for _, l := range leases {
+		if err := s.saveLease(l); err != nil {
+			s.leases = was
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) saveLease(l node.Lease) error {
 	for mac, other := range s.leases {
 		if mac != l.MAC && other.IP == l.IP && other.Subnet == l.Subnet {
 			return fmt.Errorf("save the lease of %s: %w", l.MAC,
