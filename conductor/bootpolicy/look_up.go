@@ -30,38 +30,41 @@ type lookUp struct {
 // is ready.
 type lookUps struct {
 	mu    sync.Mutex
-	of    map[string]lookUp // by MAC
-	older map[string]lookUp // of before
+	of    map[string]*lookUp // by MAC, its bytes
+	older map[string]*lookUp // of before
 }
 
 // note remembers what was found.
-func (u *lookUps) note(mac string, l lookUp) {
+func (u *lookUps) note(mac []byte, l *lookUp) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.of == nil || len(u.of) >= maxLookUps {
-		u.older, u.of = u.of, map[string]lookUp{}
+		u.older, u.of = u.of, map[string]*lookUp{}
 	}
-	u.of[mac] = l
+	u.of[string(mac)] = l
 }
 
-func (u *lookUps) lately(mac string, now time.Time) (lookUp, bool) {
+func (u *lookUps) lately(mac []byte, now time.Time) (lookUp, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	l, seen := u.of[mac]
-	if !seen {
-		l, seen = u.older[mac]
+	l := u.of[string(mac)]
+	if l == nil {
+		l = u.older[string(mac)]
 	}
-	return l, seen && now.Sub(l.at) < lookUpFor
+	if l == nil || now.Sub(l.at) >= lookUpFor {
+		return lookUp{}, false
+	}
+	return *l, true
 }
 
 // lookUp finds the node of a machine and what that boots. With the error of the latter it still tells the node.
 func (p *Policy) lookUp(ctx context.Context, c pxe.Client) (lookUp, error) {
-	mac, now, toBoot := c.MAC.String(), time.Now(), c.Script || c.Files
-	if l, known := p.looked.lately(mac, now); known && !toBoot {
+	now, toBoot := time.Now(), c.Script || c.Files
+	if l, known := p.looked.lately(c.MAC, now); known && !toBoot {
 		return l, nil
 	}
 	l := lookUp{at: now}
-	n, port, err := p.Engine.NodeByMAC(ctx, mac)
+	n, port, err := p.Engine.NodeByMAC(ctx, c.MAC.String())
 	switch {
 	case errors.Is(err, node.ErrNotFound):
 		l.boot, err = p.stranger(c), nil
@@ -72,7 +75,7 @@ func (p *Policy) lookUp(ctx context.Context, c pxe.Client) (lookUp, error) {
 	if err == nil && !toBoot {
 		kept := l
 		kept.boot.Overlay, kept.boot.Cmdline = "", "" // nobody reads them before the script
-		p.looked.note(mac, kept)
+		p.looked.note(c.MAC, &kept)
 	}
 	return l, err
 }

@@ -72,7 +72,7 @@ func (s *Server) answer(ctx context.Context, all []*exchange) {
 // ask handles what is given back, and has the Booter answer the rest. False is silence.
 func (s *Server) ask(ctx context.Context, x *exchange) bool {
 	e := &x.event
-	if t := x.req.MessageType(); t == dhcpv4.MessageTypeRelease || t == dhcpv4.MessageTypeDecline {
+	if t := messageType(x.req); t == dhcpv4.MessageTypeRelease || t == dhcpv4.MessageTypeDecline {
 		e.IP, e.Answer, e.Detail = wanted(x.req), "noted", ""
 		if err := s.giveBack(ctx, x.req); err != nil {
 			s.complain("dhcp message not on record", "mac", x.client.MAC.String(), "err", err)
@@ -150,7 +150,7 @@ func (s *Server) decide(req *dhcpv4.DHCPv4, boot pxe.Boot) (a lent) {
 		return a
 	}
 	a.ip = addr(a.reply.YourIPAddr)
-	if a.reply.MessageType() == dhcpv4.MessageTypeAck && a.ip.IsValid() {
+	if messageType(a.reply) == dhcpv4.MessageTypeAck && a.ip.IsValid() {
 		a.grant, a.err = s.pool.Grant(req.ClientHWAddr, sub, a.ip, now)
 	}
 	return a

@@ -15,10 +15,17 @@ const (
 	classHTTP = "HTTPClient" // option 60 of UEFI 2.5 HTTP boot
 )
 
-// clientOf reads from a request what the machine is.
+// clientOf reads from a request what the machine is, and what it calls itself.
 func clientOf(req *dhcpv4.DHCPv4) pxe.Client {
+	c := machineOf(req)
+	c.Detail = detail(req)
+	return c
+}
+
+// machineOf reads from a request what the machine is.
+func machineOf(req *dhcpv4.DHCPv4) pxe.Client {
 	arch, hasArch := archOf(req)
-	c := pxe.Client{MAC: req.ClientHWAddr, Arch: arch, Firmware: pxe.System, Detail: detail(req)}
+	c := pxe.Client{MAC: req.ClientHWAddr, Arch: arch, Firmware: pxe.System}
 	class := req.ClassIdentifier()
 	switch {
 	case isIPXE(req): // first, since iPXE also says PXEClient
@@ -46,11 +53,13 @@ func archOf(req *dhcpv4.DHCPv4) (uint16, bool) {
 	if v := req.Options.Get(dhcpv4.OptionClientSystemArchitectureType); len(v) >= 2 {
 		return binary.BigEndian.Uint16(v), true
 	}
-	fields := strings.Split(req.ClassIdentifier(), ":")
-	if len(fields) < 3 || fields[1] != "Arch" {
+	_, word, _ := strings.Cut(req.ClassIdentifier(), ":")
+	name, word, more := strings.Cut(word, ":")
+	if !more || name != "Arch" {
 		return 0, false
 	}
-	n, err := strconv.ParseUint(fields[2], 10, 16)
+	word, _, _ = strings.Cut(word, ":")
+	n, err := strconv.ParseUint(word, 10, 16)
 	return uint16(n), err == nil
 }
 

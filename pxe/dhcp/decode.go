@@ -1,10 +1,6 @@
 package dhcp
 
-import (
-	"bytes"
-
-	"github.com/insomniacslk/dhcp/dhcpv4"
-)
+import "github.com/insomniacslk/dhcp/dhcpv4"
 
 // Where the fields of a message are (RFC 2131, section 2).
 const (
@@ -31,7 +27,7 @@ func tidy(b []byte) []byte {
 	if len(b) < headerSize {
 		return b
 	}
-	out, more := appendOptions(bytes.Clone(b[:headerSize]), b[headerSize:])
+	out, more := appendOptions(append(make([]byte, 0, len(b)+1), b[:headerSize]...), b[headerSize:])
 	if more&inFile != 0 {
 		out, _ = appendOptions(out, b[fileAt:fileEnd])
 		clear(out[fileAt:fileEnd])

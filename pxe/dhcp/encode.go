@@ -112,8 +112,8 @@ func spread(all dhcpv4.Options, fields []*field) (shed []uint8) {
 }
 
 // options writes options in the order of their codes, that of the relay last (RFC 3046).
-func options(all dhcpv4.Options) (b []byte) {
-	codes := make([]uint8, 0, len(all))
+func options(all dhcpv4.Options) []byte {
+	codes, b := make([]uint8, 0, len(all)), make([]byte, 0, leastPayload)
 	for code := range all {
 		codes = append(codes, code)
 	}

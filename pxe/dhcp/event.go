@@ -43,7 +43,7 @@ const leftToOther = "left to the DHCP server"
 // eventOf is what a request to the server own shows.
 func eventOf(service pxe.Service, c pxe.Client, req *dhcpv4.DHCPv4, own netip.Addr) pxe.Event {
 	e := pxe.Event{Service: service, MAC: c.MAC, IP: c.IP, Relay: addr(req.GatewayIPAddr),
-		Message: req.MessageType().String(), Firmware: c.Firmware, Arch: c.Arch, Detail: c.Detail}
+		Message: messageType(req).String(), Firmware: c.Firmware, Arch: c.Arch, Detail: c.Detail}
 	if id := addr(req.ServerIdentifier()); id.IsValid() && id != own {
 		e.Server = id
 	}
@@ -58,7 +58,7 @@ func answered(e *pxe.Event, reply *dhcpv4.DHCPv4, reason, bootless pxe.Reason) {
 		return
 	}
 	e.Reason = cmp.Or(reason, bootless)
-	e.Answer = reply.MessageType().String()
+	e.Answer = messageType(reply).String()
 	if file := reply.BootFileNameOption(); file != "" {
 		if e.Firmware == pxe.IPXE {
 			file = "script"

@@ -19,7 +19,7 @@ func (s *Server) giveBack(ctx context.Context, req *dhcpv4.DHCPv4) error {
 	defer s.books.RUnlock()
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	if req.MessageType() == dhcpv4.MessageTypeRelease {
+	if messageType(req) == dhcpv4.MessageTypeRelease {
 		return s.release(ctx, req.ClientHWAddr, addr(req.ClientIPAddr))
 	}
 	return s.decline(ctx, req.ClientHWAddr, wanted(req))

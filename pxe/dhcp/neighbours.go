@@ -3,6 +3,7 @@ package dhcp
 import (
 	"log/slog"
 	"net/netip"
+	"strings"
 	"sync"
 
 	"github.com/ferrite-metal/ferrite/pxe"
@@ -25,11 +26,12 @@ func newNeighbours(c Config) *neighbours {
 }
 
 // noted logs the other server that an event is about, if it is heard of for the first time. How
-// it is known stands in the text.
-func (n *neighbours) noted(e pxe.Event, how string) {
+// it is known stands in the texts.
+func (n *neighbours) noted(e pxe.Event, texts ...string) {
 	if !e.Server.IsValid() || !n.first(e.Server) {
 		return
 	}
+	how := strings.Join(texts, "")
 	if n.expected {
 		n.log.Info("another DHCP server is on the boot network, as expected", "server", e.Server, "heard", how)
 		return

@@ -115,7 +115,7 @@ func overheard(b []byte, own netip.Addr) (pxe.Event, bool) {
 	if err != nil || p.OpCode != dhcpv4.OpcodeBootReply || len(p.ClientHWAddr) != len(hwaddr{}) {
 		return pxe.Event{}, false
 	}
-	switch p.MessageType() {
+	switch messageType(p) {
 	case dhcpv4.MessageTypeOffer, dhcpv4.MessageTypeAck, dhcpv4.MessageTypeNak:
 	default:
 		return pxe.Event{}, false
@@ -128,7 +128,7 @@ func overheard(b []byte, own netip.Addr) (pxe.Event, bool) {
 		return pxe.Event{}, false
 	}
 	e := pxe.Event{Service: pxe.Neighbour, MAC: p.ClientHWAddr, IP: addr(p.YourIPAddr), Relay: addr(p.GatewayIPAddr),
-		Message: p.MessageType().String(), File: p.BootFileNameOption(), Server: server, Answer: "by " + server.String()}
+		Message: messageType(p).String(), File: p.BootFileNameOption(), Server: server, Answer: "by " + server.String()}
 	if e.File == "" {
 		e.File = p.BootFileName
 	}

@@ -38,7 +38,7 @@ func parse(b []byte) (*dhcpv4.DHCPv4, error) {
 	case p.HopCount > maxHops:
 		return nil, fmt.Errorf("dhcp packet went through %d relays", p.HopCount)
 	}
-	switch t := p.MessageType(); t {
+	switch t := messageType(p); t {
 	case dhcpv4.MessageTypeDiscover, dhcpv4.MessageTypeRequest, dhcpv4.MessageTypeDecline,
 		dhcpv4.MessageTypeRelease, dhcpv4.MessageTypeInform:
 		return p, nil
@@ -69,6 +69,14 @@ func echoed() []dhcpv4.OptionCode {
 		dhcpv4.OptionClientMachineIdentifier,
 		dhcpv4.OptionRelayAgentInformation,
 	}
+}
+
+// messageType is option 53. It is asked for often: the library's own look allocates.
+func messageType(p *dhcpv4.DHCPv4) dhcpv4.MessageType {
+	if v := p.Options.Get(dhcpv4.OptionDHCPMessageType); len(v) == 1 {
+		return dhcpv4.MessageType(v[0])
+	}
+	return dhcpv4.MessageTypeNone
 }
 
 // addr turns the library's address into one that compares; the unspecified

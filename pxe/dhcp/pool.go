@@ -263,12 +263,12 @@ func (p *Pool) SubnetOf(relay, link netip.Addr, mac net.HardwareAddr) (Subnet, b
 			return s, true
 		}
 	}
-	of := p.Subnets(link)
-	if len(of) == 1 {
-		return of[0], true
+	of := func(s Subnet) bool { return s.Prefix.Contains(link) }
+	if i := slices.IndexFunc(p.subnets, of); i < 0 || !slices.ContainsFunc(p.subnets[i+1:], of) {
+		return p.subnets[max(i, 0)], i >= 0
 	}
 	e := p.entries[hwaddr(mac)]
-	for _, s := range of {
+	for _, s := range p.Subnets(link) {
 		if !relay.IsValid() && e != nil && e.subnet == s.Name {
 			return s, true
 		}

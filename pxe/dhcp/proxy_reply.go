@@ -27,7 +27,7 @@ func ProxyReply(req *dhcpv4.DHCPv4, boot pxe.Boot, a Answer, bootPort bool) (*dh
 	}
 	file, _ := bootFile(c, boot, a.URL)
 	t := dhcpv4.MessageTypeOffer
-	switch asks := req.MessageType(); {
+	switch asks := messageType(req); {
 	case bootPort && (asks == dhcpv4.MessageTypeRequest || asks == dhcpv4.MessageTypeInform):
 		t = dhcpv4.MessageTypeAck
 	case bootPort:

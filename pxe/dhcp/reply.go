@@ -34,7 +34,7 @@ func Reply(req *dhcpv4.DHCPv4, boot pxe.Boot, lease pxe.Lease, a Answer) (*dhcpv
 	if boot.Action == pxe.Ignore {
 		return nil, boot.Why
 	}
-	switch req.MessageType() {
+	switch messageType(req) {
 	case dhcpv4.MessageTypeDiscover:
 		if !lease.IP.IsValid() {
 			return nil, pxe.ReasonPoolEmpty
@@ -166,7 +166,7 @@ const ipxeNoProxyDHCP = 176
 // gets the rest of the answer without a file, and goes on to its next device: a
 // BIOS and iPXE by themselves, UEFI when it is told to.
 func bootOptions(p, req *dhcpv4.DHCPv4, boot pxe.Boot, a Answer) {
-	c := clientOf(req)
+	c := machineOf(req)
 	if c.Firmware == pxe.IPXE {
 		p.UpdateOption(dhcpv4.OptGeneric(dhcpv4.OptionEtherboot, []byte{ipxeNoProxyDHCP, 1, 1}))
 	}

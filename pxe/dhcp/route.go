@@ -27,7 +27,7 @@ func destination(p *dhcpv4.DHCPv4, pt ports) route {
 		return route{to: netip.AddrPortFrom(relay, pt.server)}
 	}
 	at := func(a netip.Addr) netip.AddrPort { return netip.AddrPortFrom(a, pt.client) }
-	if p.MessageType() == dhcpv4.MessageTypeNak {
+	if messageType(p) == dhcpv4.MessageTypeNak {
 		return route{to: at(broadcast())}
 	}
 	if ip := addr(p.ClientIPAddr); ip.IsValid() {

@@ -186,9 +186,10 @@ func (s *Server) Close() error { return errors.Join(s.wire.close(), s.prober.clo
 func (s *Server) handle(ctx context.Context, in ...incoming) {
 	for len(in) > 0 {
 		n, done := s.take(in)
-		all := make([]*exchange, n)
+		all, room := make([]*exchange, n), make([]exchange, n)
 		for i := range all {
-			all[i] = &exchange{parcel: parcel{peer: in[i].peer}, req: in[i].req}
+			all[i] = &room[i]
+			all[i].peer, all[i].req = in[i].peer, in[i].req
 		}
 		s.answer(ctx, all)
 		done()
@@ -226,7 +227,7 @@ func (s *Server) reply(ctx context.Context, all []*exchange) {
 	debug := s.conf.Log.Enabled(ctx, slog.LevelDebug) // a line's words cost more than an answer's
 	out := make([]*parcel, 0, len(all))
 	for _, x := range all {
-		s.neighbours.noted(x.event, "named in a "+x.event.Message)
+		s.neighbours.noted(x.event, "named in a ", x.event.Message)
 		if x.lent.reply == nil {
 			continue
 		}
@@ -260,9 +261,9 @@ func (s *Server) reply(ctx context.Context, all []*exchange) {
 
 func stageOf(reply *dhcpv4.DHCPv4) (pxe.Stage, bool) {
 	switch {
-	case reply.MessageType() == dhcpv4.MessageTypeOffer:
+	case messageType(reply) == dhcpv4.MessageTypeOffer:
 		return pxe.StageOffer, true
-	case reply.MessageType() == dhcpv4.MessageTypeAck && addr(reply.YourIPAddr).IsValid():
+	case messageType(reply) == dhcpv4.MessageTypeAck && addr(reply.YourIPAddr).IsValid():
 		return pxe.StageAck, true
 	default:
 		return "", false

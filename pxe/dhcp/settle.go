@@ -13,7 +13,7 @@ import (
 // for the machine when the request is one that gets one.
 func settle(p *Pool, req *dhcpv4.DHCPv4, s Subnet, server netip.Addr, stranger bool, now time.Time) (pxe.Lease, error) {
 	mac := req.ClientHWAddr
-	switch req.MessageType() {
+	switch messageType(req) {
 	case dhcpv4.MessageTypeDiscover:
 		ip, err := p.Offer(mac, s, addr(req.RequestedIPAddress()), stranger, now)
 		return pxe.Lease{MAC: mac, Subnet: s.Name, IP: ip}, err

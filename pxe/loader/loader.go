@@ -41,8 +41,9 @@ func machine(f pxe.Firmware, arch uint16) string { return pxe.Event{Firmware: f,
 // false when there is none: iPXE needs none, and others we have none for.
 // One machine has several numbers (x64: 7, 9 and, by HTTP, 16), and some firmware says that of the other way to boot.
 func For(f pxe.Firmware, arch uint16) (string, bool) {
+	wanted := machine(f, arch)
 	for _, c := range choices() {
-		if c.firmware == f && machine(c.firmware, c.arch) == machine(f, arch) {
+		if c.firmware == f && machine(c.firmware, c.arch) == wanted {
 			return c.file, true
 		}
 	}

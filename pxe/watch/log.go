@@ -107,7 +107,7 @@ func same(a, b pxe.Event) bool {
 // machine is where an event belongs. Room is made in the machine's own class: the
 // longest quiet goes. The lock is held.
 func (l *Log) machine(e pxe.Event) *machine {
-	key := e.MAC.String()
+	key := string(e.MAC)
 	if key == "" || e.Claimed {
 		key = e.IP.String()
 	}
@@ -125,7 +125,7 @@ func (l *Log) machine(e pxe.Event) *machine {
 		}
 	}
 	if m == nil {
-		m = &machine{key: key}
+		m = &machine{key: key, events: make([]pxe.Event, 0, 2)} // an offer and an acknowledgement
 		l.machines[key] = m
 	} else { // it has been enrolled
 		m.of.order.Remove(m.at)
