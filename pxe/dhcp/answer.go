@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/pxe"
 	"github.com/insomniacslk/dhcp/dhcpv4"
@@ -17,6 +18,7 @@ type exchange struct {
 	parcel
 	req    *dhcpv4.DHCPv4
 	client pxe.Client
+	silent bool // it gets no answer
 	boot   pxe.Boot
 	lent   lent
 	event  pxe.Event
@@ -34,8 +36,6 @@ type lent struct {
 
 // answer asks the Booter, settles the addresses and builds the replies. The events say why there is none.
 func (s *Server) answer(ctx context.Context, all []*exchange) {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
 	now := s.conf.Now()
 	s.mu.Lock()
 	for _, x := range all {
@@ -44,14 +44,10 @@ func (s *Server) answer(ctx context.Context, all []*exchange) {
 		x.client.IP, _ = s.pool.Current(x.client.MAC, now)
 	}
 	s.mu.Unlock()
-	asked := make([]*exchange, 0, len(all))
+	s.askAll(ctx, all)
+	all = slices.DeleteFunc(slices.Clone(all), func(x *exchange) bool { return x.silent })
+	s.lend(ctx, all)
 	for _, x := range all {
-		if s.ask(ctx, x) {
-			asked = append(asked, x)
-		}
-	}
-	s.lend(ctx, asked)
-	for _, x := range asked {
 		x.event.Subnet = x.lent.subnet
 		if err := x.lent.err; err != nil {
 			s.complain("dhcp request not answered", "mac", x.client.MAC.String(), "err", err)
@@ -66,6 +62,29 @@ func (s *Server) answer(ctx context.Context, all []*exchange) {
 		if x.lent.reason == pxe.ReasonOtherServer && s.conf.OtherDHCP {
 			x.event.Answer, x.event.Reason = leftToOther, ""
 		}
+	}
+}
+
+// askAll asks for one after the other while the answers are quick, which costs least. After a slow one it asks for the
+// rest at once, with time of their own: no machine waits for long because of another.
+func (s *Server) askAll(ctx context.Context, all []*exchange) {
+	quick, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	began := time.Now()
+	for i, x := range all {
+		if x.silent = !s.ask(quick, x); time.Since(began) < slowAnswer {
+			continue
+		}
+		var rest sync.WaitGroup
+		for _, x := range all[i+1:] {
+			rest.Go(func() {
+				own, cancel := context.WithTimeout(ctx, askTimeout)
+				defer cancel()
+				x.silent = !s.ask(own, x)
+			})
+		}
+		rest.Wait()
+		return
 	}
 }
 
@@ -159,6 +178,12 @@ func (s *Server) decide(req *dhcpv4.DHCPv4, boot pxe.Boot) (a lent) {
 // save puts what was granted on record at once. What cannot be written so is written by itself: then one that may not
 // stands in nobody's way.
 func (s *Server) save(ctx context.Context, all []*exchange) {
+	all = slices.DeleteFunc(slices.Clone(all), func(x *exchange) bool { return !x.lent.grant.Save })
+	if len(all) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
 	var ending sync.WaitGroup
 	for _, x := range all {
 		if was := x.lent.grant.Evict; was != nil {
@@ -170,10 +195,7 @@ func (s *Server) save(ctx context.Context, all []*exchange) {
 		}
 	}
 	ending.Wait()
-	all = slices.DeleteFunc(slices.Clone(all), func(x *exchange) bool { return x.lent.err != nil || !x.lent.grant.Save })
-	if len(all) == 0 {
-		return
-	}
+	all = slices.DeleteFunc(all, func(x *exchange) bool { return x.lent.err != nil })
 	leases := make([]pxe.Lease, len(all))
 	for i, x := range all {
 		leases[i] = x.lent.grant.Lease

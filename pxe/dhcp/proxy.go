@@ -104,9 +104,9 @@ func (p *Proxy) handle(ctx context.Context, in incoming, bootPort bool, w *wire)
 	}
 	p.conf.Booter.Reached(ctx, c, stage) // before the reply is out, so that stages are reported in their order
 	r := parcel{route: proxyDestination(reply, in.peer, bootPort, p.ports), bytes: p.bytesOf(req, reply), peer: in.peer}
-	if w.send(&r); r.err != nil {
-		e.Answer, e.Reason, e.Detail = "", pxe.ReasonNotSent, r.err.Error()
-		p.complain("proxyDHCP reply not sent", "mac", c.MAC.String(), "to", r.to, "err", r.err)
+	if w.send(&r); r.unsent != nil {
+		e.Answer, e.Reason, e.Detail = "", pxe.ReasonNotSent, r.unsent.Error()
+		p.complain("proxyDHCP reply not sent", "mac", c.MAC.String(), "to", r.to, "err", r.unsent)
 		return
 	}
 	p.conf.Log.Debug("proxyDHCP reply", "mac", c.MAC.String(), "firmware", c.Firmware, "file", reply.BootFileNameOption(),

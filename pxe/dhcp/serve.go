@@ -20,7 +20,8 @@ const (
 	// workers answer up to atOnce requests each at a time; the kernel queues the rest and drops what is too much. Most of
 	// an answer is the flush of its lease, which those at a time share.
 	workers    = 64
-	askTimeout = 3 * time.Second // for the questions to the Booter and the writes to the Leases of requests at once
+	askTimeout = 3 * time.Second // for the questions to the Booter, and for the writes to the Leases
+	slowAnswer = 5 * time.Millisecond
 )
 
 // Config is what a server needs. Interface, Server, Subnets, Booter, Leases
@@ -245,14 +246,14 @@ func (s *Server) reply(ctx context.Context, all []*exchange) {
 	}
 	s.wire.send(out...)
 	for _, x := range all {
-		if x.parcel.err != nil {
-			x.event.Answer, x.event.Reason, x.event.Detail = "", pxe.ReasonNotSent, x.parcel.err.Error()
+		if x.unsent != nil {
+			x.event.Answer, x.event.Reason, x.event.Detail = "", pxe.ReasonNotSent, x.unsent.Error()
 			// a request names its relay, which may be anything
-			s.complain("dhcp reply not sent", "mac", x.client.MAC.String(), "to", x.to, "err", x.parcel.err)
+			s.complain("dhcp reply not sent", "mac", x.client.MAC.String(), "to", x.to, "err", x.unsent)
 		}
 		if debug {
 			s.conf.Log.Debug("dhcp request", "mac", x.client.MAC.String(), "firmware", x.client.Firmware, "request",
-				x.event.Message, "answer", x.event.Answer, "reason", x.event.Reason, "detail", x.client.Detail, "ip", x.client.IP,
+				x.event.Message, "reply", x.event.Answer, "reason", x.event.Reason, "detail", x.client.Detail, "ip", x.client.IP,
 				"from", x.peer, "to", x.to)
 		}
 		s.conf.Recorder.Record(x.event)

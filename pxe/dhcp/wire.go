@@ -63,9 +63,9 @@ func openWire(ctx context.Context, iface string, server netip.Addr, port uint16,
 // interface of its own, the server can reach no other address on a link.
 type parcel struct {
 	route
-	bytes []byte
-	peer  netip.AddrPort
-	err   error // after send
+	bytes  []byte
+	peer   netip.AddrPort
+	unsent error // after send
 }
 
 // send puts replies on the wire.
@@ -79,7 +79,7 @@ func (w *wire) send(all ...*parcel) {
 		case p.mac != nil:
 			to := &unix.SockaddrLinklayer{Protocol: htons(unix.ETH_P_IP), Ifindex: w.index, Halen: uint8(len(p.mac))}
 			copy(to.Addr[:], p.mac)
-			p.err = unix.Sendto(w.raw, datagram(w.from, p.to, p.bytes), 0, to)
+			p.unsent = unix.Sendto(w.raw, datagram(w.from, p.to, p.bytes), 0, to)
 			continue
 		}
 		messages, of = append(messages, m), append(of, p)
@@ -87,7 +87,7 @@ func (w *wire) send(all ...*parcel) {
 	for len(of) > 0 {
 		n, err := w.batches.WriteBatch(messages, 0)
 		if err != nil { // of the first one
-			of[0].err, n = err, 1
+			of[0].unsent, n = err, 1
 		}
 		messages, of = messages[n:], of[n:]
 	}

@@ -142,6 +142,24 @@ func testPortNames(t *testing.T, s store.Store) {
 	wants(t, err, node.ErrNotFound)
 }
 
+// testLeasesTogether: of several leases all go on record, or none.
+func testLeasesTogether(t *testing.T, s store.Store) {
+	a := node.Lease{MAC: "52:54:00:00:00:01", IP: "10.0.0.1", Expires: at(60)}
+	b := node.Lease{MAC: "52:54:00:00:00:02", IP: "10.0.0.2", Expires: at(60)}
+	c := node.Lease{MAC: "52:54:00:00:00:03", IP: b.IP, Expires: at(60)}
+	wants(t, s.SaveLease(t.Context(), a, b, c), node.ErrConflict)
+	got, err := s.Leases(t.Context())
+	check(t, err)
+	equal(t, 0, len(got))
+	check(t, s.SaveLease(t.Context(), b, a))
+	a.Expires = at(61)
+	c.IP = "10.0.0.3"
+	check(t, s.SaveLease(t.Context(), a, c))
+	got, err = s.Leases(t.Context())
+	check(t, err)
+	equal(t, []node.Lease{a, b, c}, got)
+}
+
 func testLeases(t *testing.T, s store.Store) {
 	a := node.Lease{MAC: "52:54:00:00:00:02", IP: "10.0.0.2", Expires: at(60)}
 	b := node.Lease{MAC: "52:54:00:00:00:01", IP: "10.0.0.1", Static: true}

@@ -44,6 +44,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"inspection", testInspected},
 		{"hardware reports", testHardwareReport},
 		{"DHCP leases", testLeases},
+		{"DHCP leases together", testLeasesTogether},
 		{"the hold", testHold},
 		{"deploy templates", testDeployTemplates},
 		{"deploy templates by trait", testTemplatesByTrait},
