@@ -63,6 +63,7 @@ func TestAuditRefusesDeletes(t *testing.T) {
 			for text, refused := range map[string]bool{
 				"DELETE FROM audit WHERE number = 2":  true,
 				"UPDATE audit_writers SET cut = 0":    true,
+				"DELETE FROM audit_writers":           true,
 				"DELETE FROM audit WHERE number <= 1": false,
 			} {
 				if _, err := db.ExecContext(t.Context(), text); (err != nil) != refused {

@@ -34,6 +34,8 @@ CREATE TRIGGER audit_first_cut BEFORE INSERT ON audit_writers
 WHEN NEW.cut <> 0 AND (NEW.stub <= NEW.cut
     OR NOT EXISTS (SELECT 1 FROM audit s WHERE s.id = NEW.stub AND instr(s.doc, '"hash":"' || NEW.hash || '"') > 0))
 BEGIN SELECT raise(ABORT, 'a cut of the audit needs an entry that names it'); END;
+CREATE TRIGGER audit_writers_stay BEFORE DELETE ON audit_writers
+BEGIN SELECT raise(ABORT, 'the audit is only added to: its writers stay'); END;
 CREATE TABLE audit_writers (
     writer  TEXT    PRIMARY KEY,
     entries INTEGER NOT NULL,
