@@ -22,19 +22,23 @@ func (e *ShareError) Error() string {
 // Limit bounds the connections of l: total of them at a time, each from one
 // address. Once there are total, a new connection takes the place of one that waits
 // for its peer, of those who hold most; when none does, the new one waits until one
-// ends, beside those that come after it. An address that has its share gives up one of its own that waits, or is
-// refused: its request is answered 503, see Track. The loopback has a few places more than total.
+// ends, beside those that come after it. An address that has its share gives up one of its own that waits, or the new
+// one waits for a few seconds until one of its own ends, and then its request is answered 503, see Track. The loopback
+// has a few places more than total.
 //
 // Track the http.Server that serves l: without it every connection counts as
 // waiting, whatever it does.
-func Limit(l net.Listener, total, each int) net.Listener { return LimitAnd(l, total, each, nil, nil) }
+func Limit(l net.Listener, total, each int) net.Listener {
+	return LimitAnd(l, total, each, queueTime, nil, nil)
+}
 
-// LimitAnd is Limit that reports the addresses it refuses connections of, each once a minute at most, with a
+// LimitAnd is Limit that has connections above the share of their address wait for so long, and reports the addresses it refuses connections of, each once a minute at most, with a
 // *ShareError or an error of proxies. An address that proxies trust has no share of its own: its connections and
 // requests are counted for the clients that it names. refused must not wait. Both may be nil.
-func LimitAnd(l net.Listener, total, each int, proxies Proxies, refused func(from netip.Addr, err error)) net.Listener {
+func LimitAnd(l net.Listener, total, each int, wait time.Duration, proxies Proxies,
+	refused func(from netip.Addr, err error)) net.Listener {
 	p := newPool(total, each)
-	p.proxies = proxies
+	p.wait, p.proxies = wait, proxies
 	return &limited{Listener: l, pool: p, closed: make(chan struct{}), ready: make(chan accepted),
 		refused: refused, reported: reports[netip.Addr]{}}
 }
@@ -115,20 +119,14 @@ func (l *limited) admit() {
 		}
 		from, end := peer(c.RemoteAddr().String()), func() { _ = c.Close() } // its peer was late
 		t := l.pool.enter(from, end)
-		if t == nil {
-			if t = (&ticket{pool: l.pool, end: end, gone: true}); l.refuse(t, from) {
-				l.give(accepted{conn: l.hold(c, t)})
-			}
-			continue
-		}
-		if l.pool.now(t) {
-			l.give(accepted{conn: l.hold(c, t)})
+		if ok := l.pool.now(t); ok || t.full {
+			l.settle(c, t, ok)
 			continue
 		}
 		if out := l.pool.queue(t); out != nil {
 			out.end()
 		}
-		go l.place(c, t)
+		go func() { l.settle(c, t, l.pool.place(t, l.closed)) }()
 	}
 }
 
@@ -143,9 +141,9 @@ func (l *limited) refuse(t *ticket, from netip.Addr) bool {
 	return true
 }
 
-// place gives a connection its place, and then to Accept.
-func (l *limited) place(c net.Conn, t *ticket) {
-	if !l.pool.place(t, l.closed) {
+// settle gives a connection to Accept that has its place, or is to be told that its address has its share.
+func (l *limited) settle(c net.Conn, t *ticket, placed bool) {
+	if !placed && (!t.full || !l.refuse(t, t.host)) {
 		_ = c.Close()
 		return
 	}

@@ -37,6 +37,11 @@ func serve(t *testing.T, total, each int) *served {
 
 func serveProxied(t *testing.T, total, each int, proxies Proxies) *served {
 	t.Helper()
+	return servePatiently(t, total, each, 0, proxies)
+}
+
+func servePatiently(t *testing.T, total, each int, wait time.Duration, proxies Proxies) *served {
+	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +51,7 @@ func serveProxied(t *testing.T, total, each int, proxies Proxies) *served {
 	srv := &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
 	Track(srv)
 	ended := make(chan error, 1)
-	bounded := LimitAnd(l, total, each, proxies, func(from netip.Addr, _ error) { s.refused <- from.String() })
+	bounded := LimitAnd(l, total, each, wait, proxies, func(from netip.Addr, _ error) { s.refused <- from.String() })
 	s.pool = bounded.(*limited).pool
 	go func() { ended <- srv.Serve(bounded) }()
 	t.Cleanup(func() {
@@ -198,6 +203,28 @@ func TestShareOfOneAddress(t *testing.T) {
 		t.Errorf("%s is reported as refused, and %d more", from, len(s.refused))
 	}
 	s.answered(s.dial("127.0.0.3", request("/")), "another address")
+	for range 2 {
+		s.on <- struct{}{}
+	}
+}
+
+// TestAboveTheShare: one above the share of its address waits for it, and is refused when its time is over.
+func TestAboveTheShare(t *testing.T) {
+	s := servePatiently(t, 10, 2, patience, nil)
+	for range 2 {
+		s.dial("127.0.0.2", request("/busy"))
+		s.wantBusy()
+	}
+	waits := s.dial("127.0.0.2", request("/"))
+	s.answered(s.dial("127.0.0.3", request("/")), "another address")
+	s.on <- struct{}{}
+	s.answered(waits, "one more")
+	s.dial("127.0.0.2", request("/busy")) // in the place of the one that is answered, and idle
+	s.wantBusy()
+	s.pool.mu.Lock()
+	s.pool.wait = 10 * time.Millisecond
+	s.pool.mu.Unlock()
+	s.wants(s.answer(s.dial("127.0.0.2", request("/"))), "503 too many connections: an address may have 2 at a time")
 	for range 2 {
 		s.on <- struct{}{}
 	}

@@ -19,7 +19,7 @@ const (
 	// all others are taken by requests under way, of which none can be ended.
 	kept = 16
 	// queued is the part of the places that as many may wait for at a time.
-	queued = 8
+	queued = 2
 	// lingering is how long a request that has been handled takes to be answered.
 	lingering = time.Second
 	// look is how often a newcomer looks for a place that no one has given back:
@@ -32,9 +32,10 @@ const (
 // the network that holds most, in it of the host that holds most, and of these the one that
 // has waited longest.
 type pool struct {
-	total int // places
-	each  int // of one host, which has no more even if there is room
-	spare int // places beyond total, for the loopback alone
+	total int           // places
+	each  int           // of one host, which has no more even if there is room
+	wait  time.Duration // how long one of a host that has its share waits for it
+	spare int           // places beyond total, for the loopback alone
 	began time.Time
 	freed chan struct{} // holds a token when a place may be free
 
@@ -42,8 +43,8 @@ type pool struct {
 
 	mu       sync.Mutex
 	held     map[*ticket]struct{}
-	hosts    map[netip.Addr]int // tickets of each, with or without a place
-	networks map[netip.Addr]int
+	hosts    map[netip.Addr]int   // tickets of each with a place
+	networks map[netip.Addr]int   // with or without one
 	waiting  map[*ticket]struct{} // for a place
 	turn     uint64
 	refusals int // connections that are open for an answer of 503
@@ -60,23 +61,13 @@ func newPool(total, each int) *pool {
 // clock is the time since the pool was made, never 0.
 func (p *pool) clock() time.Duration { return time.Since(p.began) + 1 }
 
-// enter makes a ticket, without a place yet; nil when the host has its share, and
-// none of that waits for its peer. end ends what the ticket is for, and is called
+// enter makes a ticket, without a place yet. end ends what the ticket is for, and is called
 // when somebody else gets its place.
 func (p *pool) enter(from netip.Addr, end func()) *ticket {
-	t := &ticket{pool: p, end: end}
+	t := &ticket{pool: p, end: end, entered: p.clock()}
 	p.mu.Lock()
-	own, ok := p.room(from)
-	if ok {
-		p.count(t, from)
-	}
-	p.mu.Unlock()
-	if own != nil {
-		own.end()
-	}
-	if !ok {
-		return nil
-	}
+	defer p.mu.Unlock()
+	p.count(t, from)
 	return t
 }
 
@@ -100,7 +91,7 @@ func (p *pool) refuse(t *ticket) bool {
 	return true
 }
 
-// room makes room for one more of a host within its share.
+// room makes room for one more of a host within its share. own has to end for it.
 func (p *pool) room(host netip.Addr) (own *ticket, ok bool) {
 	if p.hosts[host] < p.each || p.trusts(host) {
 		return nil, true
@@ -136,15 +127,21 @@ func (p *pool) move(t *ticket, host netip.Addr) (ok bool) {
 
 func (p *pool) count(t *ticket, host netip.Addr) {
 	t.host, t.network = host, Network(host)
-	p.hosts[t.host]++
 	p.networks[t.network]++
+	if _, placed := p.held[t]; placed {
+		p.hosts[t.host]++
+	}
 }
 
 func (p *pool) uncount(t *ticket) {
-	for m, of := range map[*map[netip.Addr]int]netip.Addr{&p.hosts: t.host, &p.networks: t.network} {
-		if (*m)[of]--; (*m)[of] == 0 {
-			delete(*m, of)
-		}
+	if p.networks[t.network]--; p.networks[t.network] == 0 {
+		delete(p.networks, t.network)
+	}
+	if _, placed := p.held[t]; !placed {
+		return
+	}
+	if p.hosts[t.host]--; p.hosts[t.host] == 0 {
+		delete(p.hosts, t.host)
 	}
 }
 
@@ -178,7 +175,8 @@ func (p *pool) queue(t *ticket) (out *ticket) {
 	return out
 }
 
-// place gives t a place; false when stop is closed before there is one, or t has given way to others that wait.
+// place gives t a place; false when stop is closed before there is one, t has given way to others that wait, or its host
+// has had its share for too long.
 func (p *pool) place(t *ticket, stop <-chan struct{}) bool {
 	var again *time.Timer
 	for {
@@ -230,9 +228,19 @@ func (p *pool) try(t *ticket) (ok bool, victim *ticket) {
 	if t.gone {
 		return false, nil
 	}
+	switch own, ok := p.room(t.host); {
+	case own != nil:
+		return false, own
+	case !ok:
+		if t.full = p.clock()-t.entered >= p.wait; t.full {
+			p.remove(t)
+		}
+		return false, nil
+	}
 	if len(p.held) < room {
 		delete(p.waiting, t)
 		p.held[t] = struct{}{}
+		p.hosts[t.host]++
 		t.markIdle()
 		return true, nil
 	}
@@ -250,7 +258,7 @@ func (p *pool) victim(newcomer *ticket) *ticket {
 		theirs := p.weight(t)
 		switch {
 		case theirs < mine && mine > few:
-		case t.network == newcomer.network && mine > few && p.hosts[t.host] < p.hosts[newcomer.host]:
+		case t.network == newcomer.network && mine > few && p.hosts[t.host] <= p.hosts[newcomer.host]:
 		case !t.waits(now, theirs > manyTimes*mine):
 		case most == nil || p.before(t, most):
 			most = t
@@ -295,9 +303,9 @@ func (p *pool) remove(t *ticket) {
 		p.refusals--
 		return
 	}
+	p.uncount(t)
 	delete(p.held, t)
 	delete(p.waiting, t)
-	p.uncount(t)
 	p.wake()
 }
 

@@ -14,7 +14,11 @@ import (
 type Share struct{ pool *pool }
 
 // NewShare makes a share of total requests, each from one address.
-func NewShare(total, each int) *Share { return &Share{newPool(total, each)} }
+func NewShare(total, each int) *Share {
+	p := newPool(total, each)
+	p.wait = queueTime
+	return &Share{p}
+}
 
 // queueTime is how long a request waits for its place.
 const queueTime = 5 * time.Second
@@ -29,9 +33,6 @@ func (s *Share) Enter(r *http.Request, from netip.Addr) (in *http.Request, leave
 			conn.end()
 		}
 	})
-	if t == nil {
-		return nil, nil
-	}
 	t.requests = 1 // nobody else knows it yet
 	ctx, cancel := context.WithTimeout(r.Context(), queueTime)
 	defer cancel()

@@ -19,6 +19,8 @@ type ticket struct {
 
 	// Under the lock of pool.
 	gone     bool
+	full     bool          // its host had its share for as long as it may wait
+	entered  time.Duration // when it came
 	known    bool          // has shown who it is
 	idle     bool          // has no request
 	since    uint64        // the turn at which it began to be idle

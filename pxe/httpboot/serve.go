@@ -17,6 +17,7 @@ const (
 	// a room at once; those that wait for their peers give way, others wait in the kernel's queue
 	maxConnections = 1024
 	maxEach        = 512              // of one address: a machine needs two, and racks sit behind one address
+	shareWait      = 30 * time.Second // for those above it, as a machine waits for TFTP
 	headerTimeout  = 10 * time.Second // for a request's header
 	idleTimeout    = time.Minute
 	maxHeader      = 16 << 10
@@ -44,7 +45,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, proxies connlimi
 		done <- err
 	})
 	connlimit.Track(srv)
-	err := srv.Serve(connlimit.LimitAnd(l, maxConnections, maxEach, proxies, func(from netip.Addr, err error) {
+	err := srv.Serve(connlimit.LimitAnd(l, maxConnections, maxEach, shareWait, proxies, func(from netip.Addr, err error) {
 		log.Warn("boot connections refused", "address", from, "err", err)
 	}))
 	if stop() { // nobody asked it to end

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
@@ -16,6 +17,8 @@ import (
 const (
 	maxConnections = 1024
 	maxEach        = 64
+	// How long one above its address's share waits.
+	shareWait = 5 * time.Second
 )
 
 // streamLimits are the shares of answers without an end. All of them together are half of the connections:
@@ -35,7 +38,7 @@ func newStreams(log *slog.Logger) *connlimit.Streams {
 
 // limited bounds the connections of strangers, and speaks TLS where there is a certificate.
 func (c Config) limited(listener net.Listener, cert *certificate.Certificate, log *slog.Logger) net.Listener {
-	listener = connlimit.LimitAnd(listener, maxConnections, maxEach, c.proxies, func(from netip.Addr, err error) {
+	listener = connlimit.LimitAnd(listener, maxConnections, maxEach, shareWait, c.proxies, func(from netip.Addr, err error) {
 		log.Warn("connections refused", "address", from, "err", err)
 	})
 	if cert != nil {
