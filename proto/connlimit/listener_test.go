@@ -219,7 +219,10 @@ func TestAboveTheShare(t *testing.T) {
 	s.answered(s.dial("127.0.0.3", request("/")), "another address")
 	s.on <- struct{}{}
 	s.answered(waits, "one more")
-	s.dial("127.0.0.2", request("/busy")) // in the place of the one that is answered, and idle
+	if err := waits.Close(); err != nil {
+		t.Error(err)
+	}
+	s.dial("127.0.0.2", request("/busy"))
 	s.wantBusy()
 	s.pool.mu.Lock()
 	s.pool.wait = 10 * time.Millisecond

@@ -146,11 +146,14 @@ func (p *pool) uncount(t *ticket) {
 }
 
 // ownVictim is whose place a newcomer of the same host gets: many machines can be
-// behind one address, and one that says nothing must not keep the others out.
+// behind one address, and one that says nothing must not keep the others out. Where newcomers can wait, one has a
+// moment to say something: its request may be on its way.
 func (p *pool) ownVictim(host netip.Addr) *ticket {
 	var most *ticket
+	now := p.clock()
 	for t := range p.held {
-		if t.host == host && t.waits(p.clock(), true) && (most == nil || p.before(t, most)) {
+		if t.host == host && t.waits(now, true) && (!t.idle || now-t.idleFrom >= min(p.wait, lingering)) &&
+			(most == nil || p.before(t, most)) {
 			most = t
 		}
 	}

@@ -24,6 +24,7 @@ type ticket struct {
 	known    bool          // has shown who it is
 	idle     bool          // has no request
 	since    uint64        // the turn at which it began to be idle
+	idleFrom time.Duration // when that was
 	requests int           // being handled
 	reading  int           // of these, those whose body is being waited for
 	received bool          // the peer has sent something since the last request began
@@ -111,7 +112,7 @@ func (t *ticket) change(f func()) {
 // markIdle is idleNow with the lock held.
 func (t *ticket) markIdle() {
 	t.pool.turn++
-	t.idle, t.since = true, t.pool.turn
+	t.idle, t.since, t.idleFrom = true, t.pool.turn, t.pool.clock()
 }
 
 // waits reports whether it is the peer's turn to do something: to send a request
