@@ -38,7 +38,8 @@ func newStreams(log *slog.Logger) *connlimit.Streams {
 
 // limited bounds the connections of strangers, and speaks TLS where there is a certificate.
 func (c Config) limited(listener net.Listener, cert *certificate.Certificate, log *slog.Logger) net.Listener {
-	listener = connlimit.LimitAnd(listener, maxConnections, maxEach, shareWait, c.proxies, func(from netip.Addr, err error) {
+	listener = connlimit.LimitAnd(listener, maxConnections, maxEach, shareWait, c.proxies, func(from netip.Addr,
+		err error) {
 		log.Warn("connections refused", "address", from, "err", err)
 	})
 	if cert != nil {

@@ -31,7 +31,7 @@ type bodies struct {
 	mu  sync.Mutex
 	all int64
 	by  map[netip.Addr]int64
-	cut map[*counted]struct{} // those that can be cut off for others; nil: none can
+	cut map[*holding]struct{} // those that can be cut off for others; nil: none can
 	// closed when bytes are given back; nil while nobody waits for it
 	freed chan struct{}
 }
@@ -40,12 +40,24 @@ func newBodies(maxEach, maxAll int64) *bodies {
 	return &bodies{maxEach: maxEach, maxAll: maxAll, by: map[netip.Addr]int64{}}
 }
 
-// newStrangers makes bodies of which those of the address, or IPv6 /64, that has
+// newYielding makes bodies of which those of the address, or IPv6 /64, that has
 // most are cut off when others find no room.
-func newStrangers(maxEach, maxAll int64) *bodies {
+func newYielding(maxEach, maxAll int64) *bodies {
 	b := newBodies(maxEach, maxAll)
-	b.cut = map[*counted]struct{}{}
+	b.cut = map[*holding]struct{}{}
 	return b
+}
+
+// holding is what one body, or one answer, holds.
+type holding struct {
+	in   *bodies
+	from netip.Addr  // or the /64
+	off  func()      // ends it; must not wait
+	slow func() bool // when it may be cut off: always when nil, and then for those alone that hold less
+
+	// Under the lock of bodies.
+	taken int64
+	gone  bool // it was cut off
 }
 
 // bound counts the body of r from now on; end gives back what it took.
@@ -53,54 +65,60 @@ func (b *bodies) bound(r *http.Request) (end func()) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return func() {}
 	}
-	c := &counted{ReadCloser: r.Body, bodies: b, from: clientaddr.Of(r), off: func() { connlimit.Cut(r) }}
-	if b.cut != nil {
-		c.from = connlimit.Network(c.from)
-	}
+	c := &counted{ReadCloser: r.Body,
+		holding: holding{in: b, from: connlimit.Network(clientaddr.Of(r)), off: func() { connlimit.Cut(r) }}}
 	r.Body = c
-	return func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.drop(c)
-	}
+	return c.End
 }
 
-// drop gives back what a body holds. The lock is held.
-func (b *bodies) drop(c *counted) {
-	b.give(c.from, c.taken)
-	c.taken = 0
-	delete(b.cut, c)
+// End gives back what is held.
+func (h *holding) End() {
+	h.in.mu.Lock()
+	defer h.in.mu.Unlock()
+	h.in.drop(h)
 }
 
-// more takes n bytes for a body, or from others that are cut off for it.
-func (b *bodies) more(c *counted, n int64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for !c.gone && !b.take(c.from, n) {
-		most := b.most()
-		if most == nil || most == c || b.by[most.from] <= b.by[c.from]+n {
+// drop gives back what is held. The lock is held.
+func (b *bodies) drop(h *holding) {
+	b.give(h.from, h.taken)
+	h.taken = 0
+	delete(b.cut, h)
+}
+
+// more takes n bytes, or has others cut off for them. The lock is held.
+func (b *bodies) more(h *holding, n int64) bool {
+	for !h.gone && !b.take(h.from, n) {
+		most := b.victim(h, n)
+		if most == nil {
 			return false
 		}
 		b.drop(most)
 		most.gone = true
 		most.off()
 	}
-	if c.gone {
+	if h.gone {
 		return false
 	}
-	c.taken += n
+	h.taken += n
 	if b.cut != nil {
-		b.cut[c] = struct{}{}
+		b.cut[h] = struct{}{}
 	}
 	return true
 }
 
-// most is the largest body of the address that has most. The lock is held.
-func (b *bodies) most() (most *counted) {
-	for c := range b.cut {
-		if most == nil || b.by[c.from] > b.by[most.from] || b.by[c.from] == b.by[most.from] && c.taken > most.taken {
-			most = c
+// victim is the one to be cut off for n more bytes of h: the largest of the address that has most, or of its own where
+// that has its share; nil for none. The lock is held.
+func (b *bodies) victim(h *holding, n int64) (most *holding) {
+	own := b.by[h.from] > 0 && b.by[h.from]+n > b.maxEach
+	for o := range b.cut {
+		switch {
+		case own && o.from != h.from || o.slow != nil && !o.slow():
+		case most == nil || b.by[o.from] > b.by[most.from] || b.by[o.from] == b.by[most.from] && o.taken > most.taken:
+			most = o
 		}
+	}
+	if most == nil || b.by[most.from] < b.by[h.from] || most.slow == nil && b.by[most.from] <= b.by[h.from]+n {
+		return nil
 	}
 	return most
 }
@@ -131,23 +149,23 @@ func (b *bodies) give(from netip.Addr, n int64) {
 // counted is a body that is counted as it is read.
 type counted struct {
 	io.ReadCloser
-	bodies *bodies
-	from   netip.Addr
-	off    func() // ends the connection
-	read   int64
-
-	// Under the lock of bodies.
-	taken int64
-	gone  bool // it was cut off
+	holding
+	read int64
 }
 
 // Read reads on, or answers a 503 Fault when there is no room for more.
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.ReadCloser.Read(p)
 	c.read += int64(n)
-	if over := c.read - freeBody; over > 0 && n > 0 && !c.bodies.more(c, min(over, int64(n))) {
+	if over := c.read - freeBody; over > 0 && n > 0 && !c.more(min(over, int64(n))) {
 		return 0, nodeapi.NewFault(http.StatusServiceUnavailable,
 			"Too many large requests are under way; please retry in a few seconds")
 	}
 	return n, err
+}
+
+func (h *holding) more(n int64) bool {
+	h.in.mu.Lock()
+	defer h.in.mu.Unlock()
+	return h.in.more(h, n)
 }

@@ -74,7 +74,7 @@ func (c *Call) Bytes(status int, media string, body []byte) error {
 	}
 	c.Response().Header()["Content-Type"] = []string{media}
 	c.Response().WriteHeader(status)
-	_, err := c.Response().Write(body)
+	_, err := c.room.Write(c.Response(), body)
 	return err
 }
 

@@ -84,8 +84,8 @@ func NewServer(o Options) *Server {
 	}
 	s := &Server{
 		o: o, Log: o.Log, Rules: o.Rules, echo: echo.New(), origins: http.NewCrossOriginProtection(),
-		bodies: newBodies(bodiesEach, bodiesAll), strangers: newStrangers(strangersEach, strangersAll),
-		answers: newBodies(answersEach, answersAll), public: strings.TrimRight(o.PublicURL, "/"),
+		bodies: newBodies(bodiesEach, bodiesAll), strangers: newYielding(strangersEach, strangersAll),
+		answers: newYielding(answersEach, answersAll), public: strings.TrimRight(o.PublicURL, "/"),
 	}
 	for _, origin := range Origins(o.PublicURL) {
 		_ = s.origins.AddTrustedOrigin(origin) // which has a scheme and a host

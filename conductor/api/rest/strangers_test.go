@@ -14,7 +14,7 @@ func TestStrangersBodies(t *testing.T) {
 	const large = 10 * freeBody
 	stranger := func(path string) bool { return !strings.HasPrefix(path, "/v1/nodes") }
 	a := &Server{o: Options{Stranger: stranger}, bodies: newBodies(4*large, 4*large),
-		strangers: newStrangers(2*large, 4*large)}
+		strangers: newYielding(2*large, 4*large)}
 	var ends []func()
 	begin := func(path, from string) (body *counted) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path,

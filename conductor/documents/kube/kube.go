@@ -33,6 +33,8 @@ type Room interface {
 	// is no room.
 	Resize(n int64) error
 	End() // gives them back
+	// Write answers with text; a reader who takes it slowly may lose its connection.
+	Write(w http.ResponseWriter, text []byte) (int, error)
 }
 
 // Options is what a Server is made of.
@@ -137,6 +139,16 @@ func (c *call) reserve(n int) error {
 		return nil
 	}
 	return c.room.Resize(int64(n))
+}
+
+// write answers with text.
+func (c *call) write(text []byte) (err error) {
+	if c.room == nil {
+		_, err = c.w.Write(text)
+	} else {
+		_, err = c.room.Write(c.w, text)
+	}
+	return err
 }
 
 // answer finds who asks and what for.

@@ -3,12 +3,10 @@ package kube
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"iter"
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"sigs.k8s.io/yaml"
 
@@ -178,7 +176,7 @@ func (l *listWriter) item(text []byte) error {
 	return l.flush()
 }
 
-// flush writes what there is, for which the client has its time.
+// flush writes what there is.
 func (l *listWriter) flush() error {
 	if !l.begun {
 		kind := "application/json"
@@ -189,11 +187,6 @@ func (l *listWriter) flush() error {
 		l.c.w.WriteHeader(http.StatusOK)
 		l.begun = true
 	}
-	// Not every writer has deadlines, in tests; those of servers have.
-	if err := http.NewResponseController(l.c.w).SetWriteDeadline(time.Now().Add(readPatience)); err != nil &&
-		!errors.Is(err, http.ErrNotSupported) {
-		return err
-	}
-	_, err := l.buf.WriteTo(l.c.w)
-	return err
+	defer l.buf.Reset()
+	return l.c.write(l.buf.Bytes())
 }

@@ -79,8 +79,7 @@ func (s *Server) reply(c *call, code int, v any) error {
 	}
 	c.w.Header().Set("Content-Type", kind)
 	c.w.WriteHeader(code)
-	_, err = c.w.Write(text)
-	return err
+	return c.write(text)
 }
 
 // one answers with a document, in the form that is asked for.
