@@ -85,6 +85,10 @@ func mountTree(device, fstype string, readOnly bool, flags ...string) (t *Tree, 
 	return &Tree{os.NewFile(uintptr(root), device), device}, nil
 }
 
+// chosenByDisk are the mount options that a superblock would choose, by file system: errors=panic there stops the
+// machine (ext4's s_errors and s_mount_opts). The superblocks of xfs, btrfs and vfat have none.
+var chosenByDisk = map[string][]string{"ext4": {"errors=remount-ro"}}
+
 // newMount mounts a file system where no path leads to, and returns its root. Flags are
 // options, with or without a value.
 func newMount(fstype, source string, attributes int, flags ...string) (root int, err error) {
@@ -96,7 +100,7 @@ func newMount(fstype, source string, attributes int, flags ...string) (root int,
 	if err := unix.FsconfigSetString(fd, "source", source); err != nil {
 		return -1, err
 	}
-	for _, f := range flags {
+	for _, f := range slices.Concat(chosenByDisk[fstype], flags) {
 		key, value, has := strings.Cut(f, "=")
 		if has {
 			err = unix.FsconfigSetString(fd, key, value)

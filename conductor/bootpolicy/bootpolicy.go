@@ -215,6 +215,7 @@ func (p *Policy) inspection(word string) []string {
 
 // finish adds what every ramdisk gets.
 func (p *Policy) finish(words []string, appended string) string {
+	words = append(words, agentapi.PanicWord)
 	if p.Pins != nil {
 		words = append(words, "ferrite-api-sha256="+strings.Join(p.Pins(), ","))
 	}

@@ -95,21 +95,21 @@ func TestBoot(t *testing.T) {
 			pxe.Boot{Action: pxe.Address, Why: pxe.ReasonOtherPort}},
 		"cleaning boots the ramdisk": {booting("clean", "agent.wait_for_heartbeat"), mac, true, pxe.Boot{
 			Action: pxe.Ramdisk, Kernel: "/images/vmlinuz", Initrd: "/images/initrd",
-			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 quiet",
+			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 panic=10 quiet",
 		}},
 		"inspection says where to send the data": {booting("inspect", "inspect.wait_for_data"), mac, true, pxe.Boot{
 			Action: pxe.Ramdisk, Kernel: "/images/vmlinuz", Initrd: "/images/initrd",
 			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 " +
 				"ipa-inspection-callback-url=http://10.0.0.1:6385/v1/continue_inspection " +
-				"ipa-inspection-collectors=default,pci-devices quiet",
+				"ipa-inspection-collectors=default,pci-devices panic=10 quiet",
 		}},
 		"a node with a ramdisk of its own": {own, mac, true, pxe.Boot{
 			Action: pxe.Ramdisk, Kernel: "http://h/k", Initrd: "http://h/r",
-			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 quiet debug",
+			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 panic=10 quiet debug",
 		}},
 		"a node with a ramdisk of its own by name": {byName, mac, true, pxe.Boot{
 			Action: pxe.Ramdisk, Kernel: "/here/image:vmlinuz", Initrd: "http://h/r",
-			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 quiet",
+			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 panic=10 quiet",
 		}},
 		"an instance that is an ISO": {live(map[string]any{"boot_iso": "http://h/live.iso"}), mac, true, pxe.Boot{
 			Action: pxe.Image, ImageURL: "http://h/live.iso",
@@ -128,7 +128,7 @@ func TestBoot(t *testing.T) {
 			true, pxe.Boot{Action: pxe.Address, Why: pxe.ReasonNotToBoot}},
 		"a rescue with a ramdisk of its own": {rescued, mac, true, pxe.Boot{
 			Action: pxe.Ramdisk, Kernel: "http://h/rk", Initrd: "http://h/rr",
-			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 quiet",
+			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 panic=10 quiet",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestStranger(t *testing.T) {
 	want := pxe.Boot{
 		Action: pxe.Ramdisk, Kernel: "/images/vmlinuz", Initrd: "/images/initrd",
 		Cmdline: "BOOTIF=52:54:00:ff:ff:ff ipa-inspection-callback-url=http://10.0.0.1:6385/v1/continue_inspection " +
-			"ipa-inspection-collectors=default,pci-devices ferrite-api-sha256=aa quiet",
+			"ipa-inspection-collectors=default,pci-devices panic=10 ferrite-api-sha256=aa quiet",
 		Stranger: true,
 	}
 	got, err := p.Boot(t.Context(), pxe.Client{MAC: hw, Script: true})

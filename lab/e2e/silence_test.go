@@ -28,6 +28,7 @@ func silence(ctx context.Context, b *bed) (err error) {
 	if _, err := s.Enroll(ctx, m, map[string]any{"driver_info": map[string]any{
 		"redfish_address": m.URL, "redfish_username": m.Username, "redfish_password": m.Password,
 		"deploy_kernel": "file://" + b.kernel, "deploy_ramdisk": "file://" + broken,
+		"kernel_append_params": "%default% panic=0", // or the machine would be at another stage by the deadline
 	}}); err != nil {
 		return fmt.Errorf("enroll: %w", err)
 	}

@@ -47,6 +47,10 @@ const (
 	BootModeHeader = "X-Ferrite-Boot-Mode"
 )
 
+// PanicWord of a ramdisk's kernel line has its kernel restart the machine 10 s after a panic. By default it would stop
+// for good, out of the conductor's sight.
+const PanicWord = "panic=10"
+
 // UserAgent is what Ferrite's agent calls itself. Agents from before boot words sent none.
 const UserAgent = "ferrite-agent"
 

@@ -133,7 +133,7 @@ func (o *isoOptions) cmdline() (string, error) {
 		return "", fmt.Errorf("--api-url %q: expected an http(s) URL such as http://192.0.2.1:6385", o.api)
 	}
 	base := strings.TrimSuffix(o.api, "/")
-	words := []string{"ipa-api-url=" + base, "boot_method=vmedia", "ferrite.media=0"}
+	words := []string{"ipa-api-url=" + base, "boot_method=vmedia", "ferrite.media=0", agentapi.PanicWord}
 	if o.mac != "" {
 		mac, err := net.ParseMAC(o.mac)
 		if err != nil {
