@@ -216,12 +216,21 @@ func (m *Machine) rootVolume(
 	ctx context.Context, n agentapi.CommandNode, hinted bool,
 ) (d agentapi.Disk, ok bool, err error) {
 	logical := volumesOfNode(n)
+	keep, err := keptVolumes(n)
+	if err == nil {
+		_, _, err = m.freeDisks(ctx, n) // no array of a kept volume's name may run that is not it
+	}
+	if err != nil {
+		return d, false, err
+	}
 	if err := m.assemble(ctx, n, logical); err != nil {
 		return d, false, err
 	}
 	at := slices.IndexFunc(logical, logicalDisk.isRoot)
 	if at < 0 && len(logical) == 1 && logical[0].IsRootVolume == nil && !hinted {
-		at = 0
+		if _, kept := keep[logical[0].VolumeName]; !kept {
+			at = 0
+		}
 	}
 	if at < 0 {
 		return d, false, nil

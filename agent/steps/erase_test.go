@@ -332,9 +332,11 @@ func TestEraseKeepsVolumes(t *testing.T) {
 		t.Run(step, func(t *testing.T) {
 			b := newBench(t, "/dev/vda", "/dev/vdb", "/dev/vdc")
 			n := raidNode(volumeOf("MAX", "volume_name", "data", "physical_disks", pair))
-			if _, err := b.raid(t, Clean, "create_configuration", n, nil); err != nil {
+			made, err := b.raid(t, Clean, "create_configuration", n, nil)
+			if err != nil {
 				t.Fatal(err)
 			}
+			n.RAIDConfig, _ = made.(map[string]any)
 			b.arrays = nil // as after a reboot
 			b.fill(t, "/dev/vdc")
 			before := map[string]string{"/dev/vda": b.sum(t, "/dev/vda"), "/dev/vdb": b.sum(t, "/dev/vdb")}

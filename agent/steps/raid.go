@@ -10,7 +10,6 @@ import (
 
 	"github.com/ferrite-metal/ferrite/agent/disk"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
-	"github.com/ferrite-metal/ferrite/proto/rootdevice"
 )
 
 // applyConfigurationArgs describes the step's arguments.
@@ -156,6 +155,11 @@ func (m *Machine) writeLayout(ctx context.Context, r Request, logical []logicalD
 		arrays[i] = a
 	}
 	for i, d := range plan.disks {
+		for _, p := range d.members {
+			of := logical[p.logical].given
+			members, _ := of["member_disks"].([]diskIdentity)
+			of["member_disks"] = append(members, identityOf(d.Disk))
+		}
 		m.Progress(agentapi.Progress{Step: r.Step.Step, Stage: d.Name, Done: int64(i), Total: int64(len(plan.disks))})
 		if err := m.divide(ctx, d, arrays, r.Node); err != nil {
 			return fmt.Errorf("%s: %w", d.Name, err)
@@ -214,7 +218,7 @@ func (m *Machine) deleteRAID(ctx context.Context, n agentapi.CommandNode) error 
 
 // deleteMembers wipes a disk with RAID on it, unless that is kept.
 func (m *Machine) deleteMembers(ctx context.Context, d agentapi.Disk, n agentapi.CommandNode) error {
-	_, keep, err := rootdevice.SkipFrom(n.Properties)
+	keep, err := keptVolumes(n)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ type logicalDisk struct {
 	VolumeName    string             `json:"volume_name"`
 	IsRootVolume  *bool              `json:"is_root_volume"`
 	PhysicalDisks []rootdevice.Hints `json:"physical_disks"` // hints; none: all disks
+	MemberDisks   []diskIdentity     `json:"member_disks"`   // of raid_config alone: where it was made
 
 	given map[string]any // as it came, to be reported back
 }
@@ -83,6 +84,7 @@ func newLogicalDisk(item any, place int) (logicalDisk, error) {
 	l.given = maps.Clone(l.given)
 	if l.given != nil {
 		l.given["volume_name"] = l.VolumeName
+		delete(l.given, "member_disks")
 	}
 	return l, nil
 }

@@ -27,7 +27,7 @@ func (m *Machine) freeDisks(
 func (m *Machine) withoutKept(
 	ctx context.Context, n agentapi.CommandNode, disks []agentapi.Disk, skipped []agentapi.SkippedDisk,
 ) ([]agentapi.Disk, []agentapi.SkippedDisk, error) {
-	_, keep, err := rootdevice.SkipFrom(n.Properties)
+	keep, err := keptVolumes(n)
 	if err != nil || len(keep) == 0 {
 		return disks, skipped, err
 	}
@@ -51,7 +51,7 @@ func (m *Machine) withoutKept(
 // that are there: the configuration names them too, and a second one of the name
 // would be taken for the first.
 func (m *Machine) yetToMake(ctx context.Context, n agentapi.CommandNode, logical []logicalDisk) ([]logicalDisk, error) {
-	_, keep, err := rootdevice.SkipFrom(n.Properties)
+	keep, err := keptVolumes(n)
 	if err != nil || len(keep) == 0 {
 		return logical, err
 	}
@@ -61,19 +61,21 @@ func (m *Machine) yetToMake(ctx context.Context, n agentapi.CommandNode, logical
 		return nil, err
 	}
 	for _, d := range disks {
-		found, err := m.membersOn(ctx, d)
+		name, err := m.keptOn(ctx, d, keep)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", d.Name, err)
 		}
-		for _, f := range found {
-			there[plainName(f.Name)] = true
-		}
+		there[name] = true
 	}
 	var missing []logicalDisk
 	for _, l := range logical {
 		_, runs := m.runningArray(l.VolumeName)
-		if slices.Contains(keep, l.VolumeName) && (runs || there[l.VolumeName]) {
+		members, kept := keep[l.VolumeName]
+		if kept && (runs || there[l.VolumeName]) {
 			m.Log.Info("RAID volume is left as it is", "volume", l.VolumeName, "reason", "in skip_block_devices")
+			if len(members) > 0 {
+				l.given["member_disks"] = members
+			}
 			continue
 		}
 		missing = append(missing, l)
@@ -81,9 +83,45 @@ func (m *Machine) yetToMake(ctx context.Context, n agentapi.CommandNode, logical
 	return missing, nil
 }
 
+// diskIdentity is how a disk is known again, by its hardware where that has a name.
+type diskIdentity struct {
+	Serial string `json:"serial,omitempty"`
+	WWN    string `json:"wwn,omitempty"`
+	ByPath string `json:"by_path,omitempty"` // without the others
+	Name   string `json:"name,omitempty"`    // without all the others
+}
+
+func identityOf(d agentapi.Disk) diskIdentity {
+	id := diskIdentity{Serial: d.Serial, WWN: d.WWN}
+	if id == (diskIdentity{}) {
+		id.ByPath = d.ByPath
+	}
+	if id == (diskIdentity{}) {
+		id.Name = d.Name
+	}
+	return id
+}
+
+// keptVolumes are the names of the volumes that the operator keeps, with the disks on which create_configuration made
+// them. A superblock alone proves nothing: whoever was root on the machine can write one to any disk, and would so
+// exempt it from erasing.
+func keptVolumes(n agentapi.CommandNode) (map[string][]diskIdentity, error) {
+	_, names, err := rootdevice.SkipFrom(n.Properties)
+	keep := map[string][]diskIdentity{}
+	for _, name := range names {
+		keep[name] = nil
+	}
+	for _, l := range volumesOfNode(n) {
+		if _, kept := keep[l.VolumeName]; kept {
+			keep[l.VolumeName] = l.MemberDisks
+		}
+	}
+	return keep, err
+}
+
 // keptOn names a volume on a disk that the operator keeps; "" when there is
-// none.
-func (m *Machine) keptOn(ctx context.Context, d agentapi.Disk, keep []string) (string, error) {
+// none. It is an error that the disk says so, and raid_config does not.
+func (m *Machine) keptOn(ctx context.Context, d agentapi.Disk, keep map[string][]diskIdentity) (string, error) {
 	if len(keep) == 0 {
 		return "", nil // and no disk need be asked
 	}
@@ -92,9 +130,17 @@ func (m *Machine) keptOn(ctx context.Context, d agentapi.Disk, keep []string) (s
 		return "", err
 	}
 	for _, f := range found {
-		if slices.Contains(keep, plainName(f.Name)) {
-			return plainName(f.Name), nil
+		name := plainName(f.Name)
+		members, kept := keep[name]
+		if !kept {
+			continue
 		}
+		if !slices.Contains(members, identityOf(d)) {
+			return "", fmt.Errorf("it has a superblock of RAID volume %s, which skip_block_devices keeps, but its serial %q is not "+
+				"among that volume's member_disks in the node's raid_config, and a tenant may have written it; in "+
+				"skip_block_devices replace the volume_name by the serial of each disk that is to be kept", name, d.Serial)
+		}
+		return name, nil
 	}
 	return "", nil
 }

@@ -23,10 +23,12 @@ func TestAKeptVolumeIsNotMadeAgain(t *testing.T) {
 		volumeOf("MAX", "volume_name", "root", "is_root_volume", true, "physical_disks", pair("sdc", "sdd")))
 	for _, running := range []bool{true, false} {
 		b := newBench(t, "/dev/sda", "/dev/sdb", "/dev/sdc", "/dev/sdd")
-		if _, err := b.raid(t, Clean, "create_configuration",
-			raidNode(volumeOf("MAX", "volume_name", "data", "physical_disks", pair("sda", "sdb"))), nil); err != nil {
+		made, err := b.raid(t, Clean, "create_configuration",
+			raidNode(volumeOf("MAX", "volume_name", "data", "physical_disks", pair("sda", "sdb"))), nil)
+		if err != nil {
 			t.Fatal(err)
 		}
+		n.RAIDConfig, _ = made.(map[string]any)
 		if !running {
 			b.arrays = nil // as after a reboot
 		}
@@ -36,7 +38,8 @@ func TestAKeptVolumeIsNotMadeAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(map[string]any{"logical_disks": n.TargetRAIDConfig["logical_disks"]}, result); diff != "" {
+		expected := on(n.TargetRAIDConfig, []string{"/dev/sda", "/dev/sdb"}, []string{"/dev/sdc", "/dev/sdd"})
+		if diff := cmp.Diff(expected, result); diff != "" {
 			t.Error(diff)
 		}
 		if a, runs := b.runningArray("data"); !runs || a.members[0].disk != "/dev/sda" ||
@@ -46,7 +49,8 @@ func TestAKeptVolumeIsNotMadeAgain(t *testing.T) {
 	}
 }
 
-// TestAKeptVolumeOnWholeDisks: arrays that others made may do without partitions.
+// TestAKeptVolumeOnWholeDisks: arrays that others made may do without partitions. Until raid_config knows their disks,
+// they may be a tenant's, who wants to keep a disk from being erased: no step succeeds, and none writes to it.
 func TestAKeptVolumeOnWholeDisks(t *testing.T) {
 	mbr := make([]byte, 512)
 	copy(mbr[446:], []byte{0, 0, 0, 0, 0x83, 0, 0, 0, 0, 8, 0, 0, 0, 8, 0, 0}) // from 1 MiB, of 1 MiB
@@ -69,6 +73,27 @@ func TestAKeptVolumeOnWholeDisks(t *testing.T) {
 			before := b.sum(t, "/dev/sda")
 			n := raidNode(volumeOf("MAX", "volume_name", "root"))
 			n.Properties = map[string]any{"skip_block_devices": []any{map[string]any{"volume_name": "data"}}}
+			refused := func(step string, err error) {
+				if err == nil || !strings.Contains(err.Error(), `/dev/sda: it has a superblock of RAID volume data, `) {
+					t.Errorf("%s: %v", step, err)
+				}
+			}
+			for _, known := range []map[string]any{nil,
+				on(raidNode(volumeOf("MAX", "volume_name", "data")).TargetRAIDConfig, []string{"/dev/sdb", "/dev/sdc"})} {
+				n.RAIDConfig = known
+				for _, step := range []string{"erase_devices", "erase_devices_express", "erase_devices_metadata"} {
+					_, err := clean(t, b, n, step, nil)
+					refused(step, err)
+				}
+				for _, step := range []string{"delete_configuration", "create_configuration"} {
+					_, err := b.raid(t, Clean, step, n, nil)
+					refused(step, err)
+				}
+				_, err := b.RootDisk(t.Context(), n, 0)
+				refused("root disk", err)
+			}
+			n.RAIDConfig = on(raidNode(volumeOf("MAX", "volume_name", "data")).TargetRAIDConfig,
+				[]string{"/dev/sda", "/dev/sdb"})
 			if _, err := b.raid(t, Clean, "delete_configuration", n, nil); err != nil {
 				t.Error(err)
 			}

@@ -3,6 +3,7 @@ package steps
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,6 +29,21 @@ func raidNode(disks ...any) agentapi.CommandNode {
 	return agentapi.CommandNode{UUID: "u", TargetRAIDConfig: map[string]any{"logical_disks": disks}}
 }
 
+// on is a configuration as it is reported, of volumes on disks.
+func on(config map[string]any, disks ...[]string) map[string]any {
+	var list []any
+	for i, volume := range config["logical_disks"].([]any) {
+		entry := maps.Clone(volume.(map[string]any))
+		var members []diskIdentity
+		for _, d := range disks[i] {
+			members = append(members, diskIdentity{Serial: "S-" + d})
+		}
+		entry["member_disks"] = members
+		list = append(list, entry)
+	}
+	return map[string]any{"logical_disks": list}
+}
+
 // raid runs a step of interface raid.
 func (b *bench) raid(t *testing.T, kind Kind, step string, n agentapi.CommandNode, args map[string]any) (any, error) {
 	t.Helper()
@@ -44,7 +60,7 @@ func TestCreateConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]any{"logical_disks": n.TargetRAIDConfig["logical_disks"]}, result); diff != "" {
+	if diff := cmp.Diff(on(n.TargetRAIDConfig, []string{"/dev/sdc", "/dev/sda"}), result); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"md0 /dev/sdc2 /dev/sda2"}, b.ran); diff != "" {
@@ -193,9 +209,11 @@ func TestDeleteConfiguration(t *testing.T) {
 	}
 	n := raidNode(volumeOf("MAX", "volume_name", "root", "physical_disks", pair("sda", "sdb")),
 		volumeOf("MAX", "volume_name", "data", "physical_disks", pair("sdc", "sdd")))
-	if _, err := b.raid(t, Clean, "create_configuration", n, nil); err != nil {
+	made, err := b.raid(t, Clean, "create_configuration", n, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
+	n.RAIDConfig, _ = made.(map[string]any)
 	b.fill(t, "/dev/sde") // no RAID, so none of this step's business
 	n.Properties = map[string]any{"skip_block_devices": []any{map[string]any{"volume_name": "data"}}}
 	if result, err := b.raid(t, Clean, "delete_configuration", n, nil); err != nil || result != nil {
@@ -211,6 +229,7 @@ func TestDeleteConfiguration(t *testing.T) {
 		}
 	}
 	again := raidNode(volumeOf("MAX", "volume_name", "other"))
+	again.RAIDConfig = n.RAIDConfig
 	again.Properties = map[string]any{"skip_block_devices": []any{map[string]any{"volume_name": "data"},
 		map[string]any{"name": "/dev/sde"}}}
 	if _, err := b.raid(t, Clean, "create_configuration", again, nil); err != nil {

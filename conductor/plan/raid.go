@@ -3,11 +3,13 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+	"github.com/ferrite-metal/ferrite/proto/rootdevice"
 )
 
 // volumesKnown keeps what there is of RAID after a driver's step.
@@ -53,10 +55,23 @@ func (d *decision) raidByAgent(s node.Step, result json.RawMessage) error {
 		return d.volumesByAgent(result)
 	case "delete_configuration":
 		delete(d.n.Properties, "root_device")
-		d.n.RAIDConfig = nil
-		d.dirty = true
+		d.onlyKeptVolumes()
 	}
 	return nil
+}
+
+// onlyKeptVolumes drops all volumes but those of skip_block_devices, which are not deleted: an agent of ours knows them by
+// their disks in raid_config.
+func (d *decision) onlyKeptVolumes() {
+	_, names, _ := rootdevice.SkipFrom(d.n.Properties) // a property that is wrong has failed the step
+	disks, _ := d.n.RAIDConfig["logical_disks"].([]any)
+	kept := slices.DeleteFunc(slices.Clone(disks), func(v any) bool {
+		volume, _ := v.(map[string]any)
+		return !slices.Contains(names, text(volume, "volume_name"))
+	})
+	if d.n.RAIDConfig, d.dirty = nil, true; len(kept) > 0 {
+		d.raidIs(map[string]any{"logical_disks": kept})
+	}
 }
 
 // maxRAIDConfig bounds what an agent can make us keep of its volumes, in bytes.

@@ -3,6 +3,8 @@ package plan
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -34,5 +36,22 @@ func TestRootOnArray(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestDeletedVolumes: raid_config loses them, but for those that the operator keeps.
+func TestDeletedVolumes(t *testing.T) {
+	volume := func(name string) any { return map[string]any{"volume_name": name, "member_disks": []any{"x"}} }
+	for name, tc := range map[string]struct{ skip, want []any }{
+		"none is kept": {nil, nil},
+		"one is kept":  {[]any{map[string]any{"volume_name": "data"}}, []any{volume("data")}},
+	} {
+		d := &decision{n: node.Node{RAIDConfig: map[string]any{"logical_disks": []any{volume("root"), volume("data")}},
+			Properties: map[string]any{"skip_block_devices": tc.skip}}}
+		err := d.raidByAgent(node.Step{Interface: "raid", Step: "delete_configuration", InBand: true}, nil)
+		got, _ := d.n.RAIDConfig["logical_disks"].([]any)
+		if diff := cmp.Diff(tc.want, got); diff != "" || err != nil || (d.n.RAIDConfig == nil) != (tc.want == nil) {
+			t.Errorf("%s: %v %s", name, err, diff)
+		}
 	}
 }
