@@ -153,6 +153,34 @@ func (s *Database) EachPort(ctx context.Context, q node.PortQuery, f func(*node.
 	return bad
 }
 
+// selectByAddress joins a port with its node: each machine that asks for an address costs one query.
+const selectByAddress = `SELECT ports.doc, nodes.id, nodes.revision, nodes.uuid, nodes.doc, nodes.sealed
+	FROM ports JOIN nodes ON nodes.uuid = ports.node_uuid WHERE ports.address = ? ORDER BY ports.id LIMIT 1`
+
+// NodeByAddress returns the first port with an address, and its node.
+func (s *Database) NodeByAddress(ctx context.Context, address string) (n node.Node, p node.Port, err error) {
+	if s.addresses.lack(ctx, s.read, address) {
+		return n, p, node.Refuse(node.NotFound, "No port has the address %s.", address)
+	}
+	var r nodeRow
+	var doc string
+	err = s.read.row(ctx, append([]any{&doc}, r.places()...), selectByAddress, address)
+	if errors.Is(err, sql.ErrNoRows) {
+		return n, p, node.Refuse(node.NotFound, "No port has the address %s.", address)
+	}
+	if err == nil {
+		p, err = decode[node.Port](doc)
+	}
+	var found *cached
+	if err == nil {
+		found, err = s.cache.decoded(&r)
+	}
+	if err != nil {
+		return n, p, fmt.Errorf("read the node with a port %s: %w", address, err)
+	}
+	return found.node.Clone(), p, nil
+}
+
 // selectPorts has one text for each combination of filters, which are few, so
 // that each is prepared once.
 func selectPorts(d dialect, q *node.PortQuery) *query {

@@ -48,6 +48,8 @@ type Store interface {
 	Port(ctx context.Context, uuid string) (node.Port, error)
 	// Ports lists ports in the order of creation.
 	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
+	// NodeByAddress returns the first port with an address, and its node; node.ErrNotFound where there is none.
+	NodeByAddress(ctx context.Context, address string) (node.Node, node.Port, error)
 	// EachPort calls f for the ports that a query without a limit lists, a few in memory at a
 	// time, until f returns false.
 	EachPort(ctx context.Context, q node.PortQuery, f func(*node.Port) bool) error

@@ -21,6 +21,7 @@ type Store interface {
 	NodeSizes(ctx context.Context, q node.Query) ([]node.Sized, error)
 	Shards(ctx context.Context) ([]node.Shard, error)
 	Port(ctx context.Context, uuid string) (node.Port, error)
+	NodeByAddress(ctx context.Context, address string) (node.Node, node.Port, error)
 	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
 	// the same, a few in memory at a time, until f returns false
 	EachPort(ctx context.Context, q node.PortQuery, f func(*node.Port) bool) error

@@ -22,15 +22,10 @@ func (e *Ramdisks) portsAt(ctx context.Context, address string) ([]node.Port, er
 // NodeByMAC returns the node that has a port with this address;
 // node.ErrNotFound when none has.
 func (e *Ramdisks) NodeByMAC(ctx context.Context, mac string) (node.Node, node.Port, error) {
-	ports, err := e.portsAt(ctx, mac)
-	if err != nil {
-		return node.Node{}, node.Port{}, err
-	}
-	if len(ports) == 0 {
+	if mac = placeholder.MAC(mac); mac == "" {
 		return node.Node{}, node.Port{}, node.ErrNotFound
 	}
-	n, err := e.Store.Node(ctx, ports[0].NodeUUID)
-	return n, ports[0], err
+	return e.Store.NodeByAddress(ctx, mac)
 }
 
 // BootStage takes note of how far the machine of a node has come. It is kept in

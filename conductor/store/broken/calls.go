@@ -42,6 +42,15 @@ func (s *Store) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error
 	return answer(s, "Ports", func() ([]node.Port, error) { return s.inner.Ports(ctx, q) })
 }
 
+// NodeByAddress finds the node of a port, or fails.
+func (s *Store) NodeByAddress(ctx context.Context, address string) (n node.Node, p node.Port, err error) {
+	p, err = answer(s, "NodeByAddress", func() (p node.Port, err error) {
+		n, p, err = s.inner.NodeByAddress(ctx, address)
+		return p, err
+	})
+	return n, p, err
+}
+
 // EachPort lists ports, or fails.
 func (s *Store) EachPort(ctx context.Context, q node.PortQuery, f func(*node.Port) bool) error {
 	return nothing(s, "Ports", func() error { return s.inner.EachPort(ctx, q, f) })

@@ -27,6 +27,19 @@ func (s *Store) Node(ctx context.Context, ref string) (node.Node, error) {
 	return node.Node{}, noNode(ref)
 }
 
+// NodeByAddress returns the first port with an address, and its node.
+func (s *Store) NodeByAddress(ctx context.Context, address string) (node.Node, node.Port, error) {
+	ports, err := s.Ports(ctx, node.PortQuery{Address: address})
+	if err == nil && len(ports) == 0 {
+		err = node.Refuse(node.NotFound, "No port has the address %s.", address)
+	}
+	if err != nil {
+		return node.Node{}, node.Port{}, err
+	}
+	n, err := s.Node(ctx, ports[0].NodeUUID)
+	return n, ports[0], err
+}
+
 func noPort(uuid string) error {
 	return node.Refuse(node.NotFound, "Port %s could not be found.", uuid)
 }

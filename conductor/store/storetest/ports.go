@@ -142,6 +142,25 @@ func testPortNames(t *testing.T, s store.Store) {
 	wants(t, err, node.ErrNotFound)
 }
 
+// testNodeByAddress: a port is found with its node as it is now, and an address of none is not.
+func testNodeByAddress(t *testing.T, s store.Store) {
+	const address = "52:54:00:00:00:01"
+	n := node.Node{UUID: "11111111-2222-4333-8444-555555555555", Driver: "redfish", CreatedAt: at(1)}
+	port := node.Port{UUID: "21111111-2222-4333-8444-555555555555", NodeUUID: n.UUID, Address: address, CreatedAt: at(1)}
+	_, err := s.Commit(t.Context(), node.Change{Insert: &n, AddPorts: []node.Port{port}})
+	check(t, err)
+	for _, driver := range []string{"redfish", "ipmi"} {
+		n, p, err := s.NodeByAddress(t.Context(), address)
+		check(t, err)
+		equal(t, []string{driver, port.UUID}, []string{n.Driver, p.UUID})
+		n.Driver = "ipmi"
+		_, err = s.Commit(t.Context(), node.Change{Save: &n})
+		check(t, err)
+	}
+	_, _, err = s.NodeByAddress(t.Context(), "52:54:00:00:00:02")
+	wants(t, err, node.ErrNotFound)
+}
+
 // testLeasesTogether: of several leases all go on record, or none.
 func testLeasesTogether(t *testing.T, s store.Store) {
 	a := node.Lease{MAC: "52:54:00:00:00:01", IP: "10.0.0.1", Expires: at(60)}

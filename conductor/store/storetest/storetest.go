@@ -43,6 +43,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"history is bounded", testHistory},
 		{"inspection", testInspected},
 		{"hardware reports", testHardwareReport},
+		{"node of an address", testNodeByAddress},
 		{"DHCP leases", testLeases},
 		{"DHCP leases together", testLeasesTogether},
 		{"the hold", testHold},
