@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/lab/suitetest"
 )
 
 var (
@@ -20,7 +22,7 @@ var (
 // testCase is one scenario from begin to end. Its error says which stage failed and why.
 type testCase struct {
 	name  string
-	limit time.Duration
+	limit time.Duration // on a machine without other work, see suitetest.Stretch
 	run   func(ctx context.Context, b *bed) error
 }
 
@@ -45,7 +47,7 @@ func run(t *testing.T, profile string, c testCase) {
 	if s.ctx.Err() != nil {
 		t.Skip("interrupted, or an earlier case has failed")
 	}
-	ctx, cancel := context.WithTimeout(s.ctx, bounded(t, c.limit))
+	ctx, cancel := context.WithTimeout(s.ctx, bounded(t, suitetest.Stretch(t, c.limit)))
 	defer cancel()
 	start := time.Now()
 	b := &bed{shared: s, name: c.name, dir: filepath.Join(s.dir, c.name), since: start}

@@ -6,13 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/ferrite-metal/ferrite/lab/suitetest"
 )
 
 // roomConnections is how many connections to the database a room has at most.
@@ -22,17 +21,7 @@ const roomConnections = 32
 // asked for more than that it takes longer in proportion.
 func (w *world) longest() time.Duration {
 	w.t.Helper()
-	const most = 10 * time.Second
-	raw, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	first, _, _ := strings.Cut(string(raw), " ")
-	load, err := strconv.ParseFloat(first, 64)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return time.Duration(float64(most) * max(1, load/float64(4*runtime.NumCPU())))
+	return suitetest.Stretch(w.t, 10*time.Second)
 }
 
 // countConnections counts the connections of all conductors until the end.
