@@ -60,10 +60,11 @@ const (
 	maxGRUBFiles = 50       // read as scripts or for variables
 	maxGRUBDepth = 30       // functions and files within each other
 	maxGRUBWords = 64 << 10 // bytes of a command
+	maxGRUBBytes = 4 << 20  // of all commands together, which variables, menus and functions may keep
 )
 
 // grubSpent counts what all scripts together have used up.
-type grubSpent struct{ steps, files int }
+type grubSpent struct{ steps, files, bytes int }
 
 // errUnknown says that something decides about the entry that cannot be known here.
 var errUnknown = errors.New("which cannot be known before GRUB runs")
@@ -157,15 +158,17 @@ func (g *grub) expandWord(w grubWord) []grubValue {
 	var v grubValue
 	open := false
 	for _, p := range w {
-		if len(v.text) > maxGRUBWords {
+		if len(v.text) > maxGRUBWords || g.spent.bytes > maxGRUBBytes {
 			return []grubValue{{unknown: true}}
 		}
 		if !p.variable {
+			g.spent.bytes += len(p.text)
 			v.text += p.text
 			open = true
 			continue
 		}
 		val := g.value(p.text)
+		g.spent.bytes += len(val.text)
 		v.unknown = v.unknown || val.unknown
 		if p.quoted || val.unknown {
 			v.text += val.text
@@ -208,6 +211,9 @@ func (g *grub) run(list []grubStatement) (outcome, error) {
 	for _, s := range list {
 		if g.spent.steps++; g.spent.steps > maxGRUBSteps {
 			return no, fmt.Errorf("it has over %d steps", maxGRUBSteps)
+		}
+		if g.spent.bytes > maxGRUBBytes {
+			return no, fmt.Errorf("its commands have over %d bytes with their variables", maxGRUBBytes)
 		}
 		var err error
 		if end, err = g.statement(s); err != nil {

@@ -64,6 +64,7 @@ func TestGRUBOfDebian(t *testing.T) {
 	sub := found{sourceGRUB, "Debian GNU/Linux, with Linux 6.1.0-31-amd64", "K", []string{"I"}, advanced}
 	defaults := func(text string) string { return strings.Replace(cfg, `set default="0"`, "set default="+text, 1) }
 	line := func(old, text string) string { return strings.Replace(cfg, old, text, 1) }
+	grown := "a='A A A A '\n" + strings.Repeat("set a=\"$a$a\"\n", 12) // to 32 KiB
 	tests := map[string]struct {
 		cfg, env string
 		want     found
@@ -100,6 +101,9 @@ func TestGRUBOfDebian(t *testing.T) {
 		"subvolume of SUSE": {line("insmod gzio", "set btrfs_relative_path=y"), "", found{}, "default subvolume"},
 		"loop":              {line("insmod gzio", "for x in a b; do echo $x; done"), "", found{}, "a loop"},
 		"without end":       {line("insmod gzio", "function f { f; }\nf"), "", found{}, "without end"},
+		"many long values":  {grown + strings.Repeat("v=y$a\n", 300), "", found{}, "over 4194304 bytes"},
+		"many long entries": {grown + strings.Repeat("menuentry \"$a\" { true }\n", 300), "", found{}, "over 4194304 bytes"},
+		"many words of one": {grown + "echo " + strings.Repeat("$a", 300) + "\ntrue\n", "", found{}, "over 4194304 bytes"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

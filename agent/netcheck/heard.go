@@ -22,15 +22,26 @@ type Heard struct {
 	Frames    map[int]int                // how many
 	Owners    map[int]map[netip.Addr]MAC // senders of ARP and their addresses
 	Announced []int                      // VLANs of the port, by the switch's LLDP; the untagged one is 0
+
+	owners int           // that were heard unasked, in all VLANs
+	asked  map[host]bool // whose answers are kept beside any number of others
+}
+
+type host struct {
+	tag     int
+	address netip.Addr
 }
 
 // NewHeard has heard nothing.
-func NewHeard() *Heard { return &Heard{Frames: map[int]int{}, Owners: map[int]map[netip.Addr]MAC{}} }
+func NewHeard() *Heard {
+	return &Heard{Frames: map[int]int{}, Owners: map[int]map[netip.Addr]MAC{}, asked: map[host]bool{}}
+}
 
 // Bounds of what is kept: strangers send it.
 const (
 	mostVLANs  = 4096
-	mostOwners = 1024 // of one VLAN
+	mostOwners = 1024  // of one VLAN
+	mostHeard  = 16384 // owners of all VLANs together
 )
 
 // The parts of a frame.
@@ -79,9 +90,13 @@ func (h *Heard) arp(b []byte, tag int) {
 	if h.Owners[tag] == nil {
 		h.Owners[tag] = map[netip.Addr]MAC{}
 	}
-	if len(h.Owners[tag]) < mostOwners {
-		h.Owners[tag][sender] = MAC(b[8:14])
+	if _, known := h.Owners[tag][sender]; !known && !h.asked[host{tag, sender}] {
+		if len(h.Owners[tag]) == mostOwners || h.owners == mostHeard {
+			return
+		}
+		h.owners++
 	}
+	h.Owners[tag][sender] = MAC(b[8:14])
 }
 
 // announced keeps the VLANs that an LLDP frame names.
@@ -107,7 +122,10 @@ func (h *Heard) announced(frame []byte) {
 }
 
 // Forget drops who has an address in a VLAN, before it is asked for again.
-func (h *Heard) Forget(tag int, a netip.Addr) { delete(h.Owners[tag], a) }
+func (h *Heard) Forget(tag int, a netip.Addr) {
+	delete(h.Owners[tag], a)
+	h.asked[host{tag, a}] = true
+}
 
 // answered reports whether an address is heard of in its own VLAN.
 func (h *Heard) answered(tag int, a netip.Addr) bool {

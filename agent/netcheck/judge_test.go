@@ -181,3 +181,23 @@ func FuzzHeard(f *testing.F) {
 		}
 	})
 }
+
+// TestHeardIsBounded: strangers fill what is kept of all VLANs together, and an answer to us is kept all the same.
+func TestHeardIsBounded(t *testing.T) {
+	h, kept := NewHeard(), 0
+	h.Forget(4000, one)
+	for tag := range 4096 {
+		for n := range mostOwners / 32 {
+			frame, _ := Request(other, tag, netip.AddrFrom4([4]byte{10, 0, byte(n >> 8), byte(n)}), two)
+			h.Add(frame, 0)
+		}
+	}
+	answer, _ := Request(other, 4000, one, two)
+	h.Add(answer, 0)
+	for _, owners := range h.Owners {
+		kept += len(owners)
+	}
+	if kept != mostHeard+1 || !h.answered(4000, one) {
+		t.Errorf("%d kept of 131,072; answer: %v", kept, h.answered(4000, one))
+	}
+}

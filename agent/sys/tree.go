@@ -3,6 +3,7 @@ package sys
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -134,6 +135,14 @@ func (f treeFS) Open(name string) (fs.File, error) {
 	return file, nil
 }
 
+// ReadDir is for package fs, which would read a folder whole.
+func (f treeFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	return f.t.ReadDir(name)
+}
+
 // open opens a path with the root as its whole world.
 func (t *Tree) open(name string, flags int, mode fs.FileMode) (*os.File, error) {
 	how := unix.OpenHow{
@@ -211,6 +220,22 @@ func (t *Tree) IsDir(name string) (bool, error) {
 	return true, f.Close()
 }
 
+// maxEntries bounds a folder that is listed: whoever made the image chose how many files it has.
+const maxEntries = 10000
+
+// readDir lists an open folder, in the order of names.
+func readDir(f *os.File) ([]fs.DirEntry, error) {
+	entries, err := f.ReadDir(maxEntries + 1)
+	if errors.Is(err, io.EOF) {
+		err = nil // an empty folder
+	}
+	if len(entries) > maxEntries {
+		return nil, fmt.Errorf("%s has over %d files", f.Name(), maxEntries)
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
 // ReadDir lists a folder, in the order of names.
 func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
 	f, err := t.open(name, unix.O_RDONLY|unix.O_DIRECTORY, 0)
@@ -218,9 +243,7 @@ func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	defer f.Close()
-	entries, err := f.ReadDir(-1)
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	return entries, err
+	return readDir(f)
 }
 
 // MkdirAll makes a folder and those above it, with mode 0755. The folder

@@ -1,7 +1,9 @@
 package sys
 
 import (
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -114,5 +116,25 @@ func TestTreeRefusesWhatIsNoFile(t *testing.T) {
 		if _, err := tree.Open(name); err == nil {
 			t.Errorf("%s was opened as a file", name)
 		}
+	}
+}
+
+// TestTreeListsNoEndlessFolder: names are read up to a bound, by either way to a folder.
+func TestTreeListsNoEndlessFolder(t *testing.T) {
+	tree, root, _ := image(t)
+	for _, ways := range []int{0, maxEntries, 1} { // more files each time
+		for n := range ways {
+			if err := os.Link(filepath.Join(root, "../outside"), filepath.Join(root, "etc", fmt.Sprint(ways, "-", n))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		entries, err := tree.ReadDir("etc")
+		other, fsErr := fs.ReadDir(tree.FS(), "etc")
+		if want := ways != 1; (err == nil) != want || (fsErr == nil) != want || want && (len(entries) != ways || len(other) != ways) {
+			t.Errorf("%d more: %d files, %v; %d, %v", ways, len(entries), err, len(other), fsErr)
+		}
+	}
+	if entries, err := os.ReadDir(filepath.Join(root, "etc")); err != nil || len(entries) != maxEntries+1 {
+		t.Error(len(entries), err)
 	}
 }
