@@ -45,6 +45,7 @@ type Options struct {
 const (
 	requestTimeout = 30 * time.Second
 	maxAnswer      = 8 << 20
+	maxValues      = 100_000 // JSON values and keys
 )
 
 // Conductor is one or more addresses of the same conductor. It is safe for
@@ -290,7 +291,7 @@ func (c *Conductor) send(
 	if answer == nil || len(bytes.TrimSpace(b)) == 0 {
 		return nil
 	}
-	if err := json.Unmarshal(b, answer); err != nil {
+	if err := nodeapi.DecodePeer(b, maxValues, answer); err != nil {
 		return fmt.Errorf("%s %s: the answer is not what was expected: %w", method, target, err)
 	}
 	return nil

@@ -2,7 +2,6 @@ package agents
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/exchange"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -21,48 +21,52 @@ const (
 	maxPage = 300
 )
 
-// Answers longer than freeAnswer, such as the logs of a machine, are taken from
-// maxLarge agents at a time: a worker each would take gigabytes from hostile ones.
+// Bounds of answers. Those of all agents together have room; a few that may be large have their own: the logs of a
+// machine, and a list of commands, which has the config drive in it as often as it was sent.
 const (
-	freeAnswer = 4 << 20
-	maxLarge   = 4
+	maxAnswer = 4 << 20
+	maxLarge  = 64 << 20
+	maxValues = 50_000 // values and keys; ironic-python-agent keeps some hundred results
+	agentRoom = 64 << 20
+	largeRoom = 256 << 20
 )
+
+// mayBeLarge reports what is answered with up to maxLarge bytes.
+func mayBeLarge(method, name string) bool {
+	return method == http.MethodGet || name == "log.collect_system_logs"
+}
 
 // read takes an answer, of a refusal the beginning. Strings in it hold the output of
 // programs and the names of disks. done ends the use of the answer.
-func (c *Client) read(ctx context.Context, resp *http.Response) (b []byte, done func(), err error) {
+func (c *Client) read(ctx context.Context, resp *http.Response, large bool) (b []byte, done func(), err error) {
 	done = func() {}
 	if resp.StatusCode >= http.StatusBadRequest {
 		b, err = io.ReadAll(io.LimitReader(resp.Body, maxFault))
 		return nodeapi.CleanJSON(b), done, err
 	}
-	b, err = io.ReadAll(io.LimitReader(resp.Body, freeAnswer+1))
-	if err == nil && len(b) > freeAnswer {
-		select {
-		case c.large <- struct{}{}:
-			done = func() { <-c.large }
-		case <-ctx.Done():
-			return nil, done, fmt.Errorf("it has more than %d MiB, and waited for %d such answers of other agents: %w",
-				freeAnswer>>20, maxLarge, ctx.Err())
-		}
-		var rest []byte
-		rest, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1-int64(len(b))))
-		b = append(b, rest...)
+	most := maxAnswer
+	b, end, err := c.room.Read(ctx, resp.Body, most)
+	if err == nil && large && len(b) > maxAnswer {
+		most = maxLarge
+		rest, endRest, restErr := c.large.Read(ctx, resp.Body, most-len(b))
+		b, err = append(b, rest...), restErr
+		end = func(end func()) func() { return func() { endRest(); end() } }(end)
 	}
-	if err == nil && len(b) > maxAnswer {
-		err = fmt.Errorf("it has more than %d MiB", maxAnswer>>20)
+	if err == nil && len(b) > most {
+		err = fmt.Errorf("it has more than %d MiB", most>>20)
 	}
 	if err != nil {
-		return nil, done, err
+		return nil, end, err
 	}
-	return nodeapi.CleanJSON(b), done, nil
+	turn, err := exchange.Turn(ctx, len(b))
+	return nodeapi.CleanJSON(b), func() { turn(); end() }, err
 }
 
 // refusal reads a fault. Agents say that they are busy by the status or by
 // their words.
 func refusal(status int, body []byte, token string) error {
 	var f agentapi.Fault
-	if err := json.Unmarshal(body, &f); err != nil || f.String == "" {
+	if err := nodeapi.DecodePeer(body, maxValues, &f); err != nil || f.String == "" {
 		page := strings.Join(strings.Fields(said(string(body), token)), " ")
 		f = agentapi.Fault{Code: "Client", String: page[:min(len(page), maxPage)]}
 	}

@@ -20,14 +20,13 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/exchange"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Deadlines of a call to an agent, and the largest answer taken: a list of
-// commands has the config drive in it as often as it was sent.
+// Deadlines of a call to an agent, and bounds of its refusals and headers.
 const (
 	callTimeout = 60 * time.Second
 	dialTimeout = 10 * time.Second
-	maxAnswer   = 64 << 20
 	maxFault    = 64 << 10
 	maxHeader   = 256 << 10
 )
@@ -81,7 +80,8 @@ type ClientOptions struct {
 // Client commands agents. It is safe for several goroutines.
 type Client struct {
 	ClientOptions
-	large  chan struct{} // a token for each large answer that is being read
+	room   *exchange.Room // of all answers
+	large  *exchange.Room // of what large ones have beyond maxAnswer
 	mu     sync.Mutex
 	agents map[agentKey]*agentConn
 }
@@ -106,7 +106,8 @@ func NewClient(o ClientOptions) *Client {
 	if o.VerifyCA == nil {
 		o.VerifyCA = func(node.Node) (string, error) { return "true", nil }
 	}
-	return &Client{ClientOptions: o, large: make(chan struct{}, maxLarge), agents: map[agentKey]*agentConn{}}
+	return &Client{ClientOptions: o, room: exchange.NewRoom(agentRoom, exchange.FreeAnswer),
+		large: exchange.NewRoom(largeRoom, 0), agents: map[agentKey]*agentConn{}}
 }
 
 // Execute gives the agent of n a command. With wait it returns the result when the
@@ -180,7 +181,7 @@ func (c *Client) call(ctx context.Context, n node.Node, name, method string, que
 	}
 	told.Status = resp.StatusCode
 	defer resp.Body.Close() // read to its end below
-	b, done, err := c.read(ctx, resp)
+	b, done, err := c.read(ctx, resp, mayBeLarge(method, name))
 	defer done()
 	if err != nil {
 		return fmt.Errorf("%s %s: read the answer: %w", method, target, err)
@@ -191,7 +192,7 @@ func (c *Client) call(ctx context.Context, n node.Node, name, method string, que
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s %s: expected 200, found %d", method, target, resp.StatusCode)
 	}
-	if err := json.Unmarshal(b, answer); err != nil {
+	if err := nodeapi.DecodePeer(b, maxValues, answer); err != nil {
 		return fmt.Errorf("%s %s: the answer is not what was expected: %w", method, target, quoted{err, n.Agent.Token})
 	}
 	return nil

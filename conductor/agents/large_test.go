@@ -1,52 +1,86 @@
 package agents
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/exchange"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// TestLargeAnswers: large answers wait for one another, as long as their call may
-// take. Others do not wait.
+// TestLargeAnswers: lists of commands and logs may be large, others not, and those of all agents have one room, which
+// each gives back.
 func TestLargeAnswers(t *testing.T) {
 	var size atomic.Int64
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, `{"commands":[{"command_name":%q}]}`, strings.Repeat("x", int(size.Load())))
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		one := fmt.Sprintf(`{"command_name":%q}`, strings.Repeat("x", int(size.Load())))
+		if r.Method == http.MethodGet {
+			one = `{"commands":[` + one + `]}`
+		}
+		fmt.Fprint(w, one)
 	}))
 	defer srv.Close()
 	c := NewClient(ClientOptions{PlainHTTP: true})
 	defer c.Close()
-	list := func(patience time.Duration) error {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		defer cancel()
-		_, err := c.Commands(ctx, of(node.Agent{URL: srv.URL, Token: agentToken}))
-		return err
-	}
-	for range maxLarge {
-		c.large <- struct{}{}
-	}
-	if err := list(time.Minute); err != nil {
-		t.Errorf("a small answer waits for large ones: %v", err)
-	}
-	size.Store(freeAnswer)
-	if err := list(100 * time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("one large answer too many: %v", err)
-	}
-	<-c.large
+	n := of(node.Agent{URL: srv.URL, Token: agentToken})
+	list := func() error { _, err := c.Commands(t.Context(), n); return err }
+	execute := func(name string) error { _, err := c.Execute(t.Context(), n, command(name), true); return err }
+	size.Store(maxAnswer)
 	for range 2 {
-		if err := list(time.Minute); err != nil {
-			t.Errorf("a large answer with a place: %v", err)
+		if err := errors.Join(list(), execute("log.collect_system_logs")); err != nil {
+			t.Errorf("a large list, or log: %v", err)
 		}
 	}
-	if n := len(c.large); n != maxLarge-1 {
-		t.Errorf("%d places are taken afterwards, want %d", n, maxLarge-1)
+	if err := execute("clean.get_clean_steps"); err == nil || !strings.Contains(err.Error(), "more than 4 MiB") {
+		t.Errorf("a large list of steps: %v", err)
+	}
+	size.Store(exchange.FreeAnswer)
+	if err := execute("clean.get_clean_steps"); err != nil {
+		t.Errorf("a long answer: %v", err)
+	}
+	all := io.LimitReader(zeros{}, largeRoom)
+	if _, _, err := c.large.Read(t.Context(), all, largeRoom-1); err != nil {
+		t.Errorf("room is held by no answer: %v", err)
+	}
+	if _, _, err := c.room.Read(t.Context(), zeros{}, agentRoom+exchange.FreeAnswer-1); err != nil {
+		t.Errorf("room is held by no answer: %v", err)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+// TestManyValues: an answer of small values, which take hundreds of times their bytes once they are decoded, is refused
+// before.
+func TestManyValues(t *testing.T) {
+	steps := `{"command_status":"SUCCEEDED","command_result":{"clean_steps":{"H":[{}` + strings.Repeat(",{}", 1<<20) + `]}}}`
+	list := `{"commands":[{}` + strings.Repeat(",{}", 1<<20) + `]}`
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, map[string]string{http.MethodGet: list, http.MethodPost: steps}[r.Method])
+	}))
+	defer srv.Close()
+	c := NewClient(ClientOptions{PlainHTTP: true})
+	defer c.Close()
+	n := of(node.Agent{URL: srv.URL, Token: agentToken})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := c.Commands(t.Context(), n)
+	_, stepsErr := c.Execute(t.Context(), n, command("clean.get_clean_steps"), true)
+	runtime.ReadMemStats(&after)
+	for _, err := range []error{err, stepsErr} {
+		if err == nil || !strings.Contains(err.Error(), "more than 50000 values") {
+			t.Error(err)
+		}
+	}
+	if spent := (after.TotalAlloc - before.TotalAlloc) >> 20; spent > 100 {
+		t.Errorf("%d MB were taken", spent)
 	}
 }

@@ -1,7 +1,7 @@
 // Package exchange tells whoever has given a call its context of each request that the call sends to a machine: to its
-// BMC or to its agent.
+// BMC or to its agent. It bounds the memory that the answers of all machines take together.
 //
-// It must not hold what is sent or answered, which may be secret.
+// It must not keep what is sent or answered, which may be secret.
 package exchange
 
 import (

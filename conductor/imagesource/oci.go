@@ -3,7 +3,6 @@ package imagesource
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // registryTime bounds all that a registry is asked for one image.
@@ -88,7 +88,7 @@ func (s *Sources) locateOCI(ctx context.Context, n node.Node, info agentapi.Imag
 func lasting(err error) error {
 	var answer *errcode.ErrorResponse
 	refused := errors.As(err, &answer) && answer.StatusCode < 500 && answer.StatusCode != http.StatusTooManyRequests
-	if refused || errors.Is(err, errdef.ErrNotFound) {
+	if refused || errors.Is(err, errdef.ErrNotFound) || errors.Is(err, errdef.ErrSizeExceedsLimit) {
 		return permanent{err}
 	}
 	return err
@@ -115,13 +115,19 @@ func text(m map[string]any, key string) string {
 	return v
 }
 
+// Bounds of a manifest or index. Those of Podman's machine images have some kilobytes.
+const (
+	maxManifest = 512 << 10
+	maxValues   = 20_000 // values and keys
+)
+
 // read fetches a manifest or index into a document; its digest is verified.
 func read(ctx context.Context, repo *remote.Repository, reference string, into any) (ocispec.Descriptor, error) {
-	desc, raw, err := oras.FetchBytes(ctx, repo, reference, oras.FetchBytesOptions{})
+	desc, raw, err := oras.FetchBytes(ctx, repo, reference, oras.FetchBytesOptions{MaxBytes: maxManifest})
 	if err != nil {
 		return desc, err
 	}
-	if err := json.Unmarshal(raw, into); err != nil {
+	if err := nodeapi.DecodePeer(raw, maxValues, into); err != nil {
 		return desc, permanent{fmt.Errorf("manifest %s: %w", desc.Digest, err)}
 	}
 	return desc, nil

@@ -90,6 +90,7 @@ func (c *container) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.Unmarshal(body, &doc) // a document that is none has no type
 	w.Header().Set("Content-Type", doc.MediaType)
 	w.Header().Set("Docker-Content-Digest", digest(body))
+	w.Header().Set("Content-Length", fmt.Sprint(len(body)))
 	_, _ = w.Write(body)
 }
 
@@ -252,6 +253,10 @@ func TestOCIFailures(t *testing.T) {
 	c.put(t, "foreign", index(c.entry(t, "raw", "s390x", manifest(layer("s", stream)))))
 	c.put(t, "good", manifest(layer("disk", stream)))
 	c.manifests["text"] = []byte("<html>")
+	for ref, more := range map[string]int{"values": 100_000, "large": 1_000_000} {
+		c.manifests[ref] = []byte(`{"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[{}` +
+			strings.Repeat(",{}", more) + `]}`)
+	}
 	c.manifests[digest([]byte("asked for"))] = []byte(`{"layers":[]}`)
 	mine := node.Node{Properties: object{"cpu_arch": "x86_64"}}
 	for ref, text := range map[string]string{
@@ -260,6 +265,8 @@ func TestOCIFailures(t *testing.T) {
 		"/lab/os:empty":                          "0 layers",
 		"/lab/os:digest":                         "digest of its layer",
 		"/lab/os:foreign":                        `disk for cpu_arch "x86_64"`,
+		"/lab/os:values":                         "more than 20000 values",
+		"/lab/os:large":                          "exceeds MaxBytes",
 		"/lab/os:none":                           "not found",
 		"/lab/other:1":                           "not found",
 		"/lab/os:a/b":                            "expected oci://registry/repository",

@@ -3,7 +3,6 @@ package redfish
 import (
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/dial"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // Bounds of a look at an unknown address.
@@ -54,7 +54,7 @@ func answersAt(ctx context.Context, dialer dial.Dialer, at netip.AddrPort) bool 
 // isServiceRoot looks for either of the two properties that every service root must have and nothing else has.
 func isServiceRoot(raw []byte) bool {
 	var root map[string]any
-	if json.Unmarshal(raw, &root) != nil {
+	if nodeapi.DecodePeer(raw, maxValues, &root) != nil {
 		return false
 	}
 	kind, _ := root["@odata.type"].(string)

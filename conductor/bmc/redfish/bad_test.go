@@ -55,7 +55,7 @@ func TestFailures(t *testing.T) {
 			for range 9 {
 				_, _ = w.Write(make([]byte, 1<<20))
 			}
-		}, "the answer is larger than 8388608 bytes"},
+		}, "the answer is larger than 4194304 bytes"},
 		{"a redirect elsewhere", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://example.invalid/", http.StatusFound)
 		}, "redirected to another host, which is not followed"},

@@ -14,12 +14,12 @@ import (
 // Bounds on a BMC's answers. Its firmware may be faulty, or in the hands of
 // whoever took its machine over, and must not cost the conductor its memory.
 const (
-	maxBody     = 8 << 20   // of one answer, decompressed; the largest of real BMCs are a few hundred kilobytes
+	maxBody     = 4 << 20   // of one answer, decompressed; the largest of real BMCs are a few hundred kilobytes
 	maxHeader   = 256 << 10 // of its header
 	maxCall     = 64 << 20  // of all answers of a call
 	maxRequests = 5000      // of a call
 	maxDepth    = 64        // levels of JSON
-	maxValues   = 200000    // JSON values and keys of one answer; a registry of BIOS settings has some 60,000
+	maxValues   = 100000    // JSON values and keys of one answer; a registry of BIOS settings has some 60,000
 	maxPages    = 100       // of a collection
 	maxMembers  = 10000     // of a collection
 	maxLink     = 2048      // bytes of a path that the BMC names

@@ -121,6 +121,7 @@ func (d *Driver) call(ctx context.Context, n node.Node, what string, do func(s *
 // session is what a call has to work with: a client that is let in, and the
 // system it is about.
 type session struct {
+	ctx    context.Context //nolint:containedctx // of the call
 	client *gofish.APIClient
 	wire   *wire
 	system *string // path, "" while not known

@@ -1,13 +1,17 @@
 package redfish
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
+	"testing"
 
 	"github.com/stmcginnis/gofish"
 	"github.com/stmcginnis/gofish/schemas"
+
+	"github.com/ferrite-metal/ferrite/conductor/exchange"
 )
 
 // typesFor are the types into which the driver decodes documents at a path.
@@ -33,10 +37,24 @@ func typesFor(at string) []reflect.Type {
 // Undecoded says which types do not take a document once it is mended.
 func Undecoded(doc []byte, at string) (all []string) {
 	for _, t := range typesFor(at) {
-		body, _ := mend(at, doc, t)
+		body, _ := mend(context.Background(), at, doc, t)
 		if err := json.Unmarshal(body, reflect.New(t).Interface()); err != nil {
 			all = append(all, fmt.Sprintf("%s: %v", t, err))
 		}
 	}
 	return all
 }
+
+// TakeRoom takes all the room for long answers, until done.
+func TakeRoom(t *testing.T) (done func()) {
+	t.Helper()
+	_, done, err := room.Read(t.Context(), zeros{}, roomSize+exchange.FreeAnswer-1)
+	if err != nil {
+		t.Fatalf("the room for answers is not free: %v", err)
+	}
+	return done
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }

@@ -42,7 +42,7 @@ func TestHostile(t *testing.T) {
 	elsewhere := 0
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere++ }))
 	t.Cleanup(other.Close)
-	pad := strings.Repeat(" ", 7<<20)
+	pad := strings.Repeat(" ", 3<<20)
 	next := 0
 	following := func() string { next++; return fmt.Sprint(mediaPath, "?page=", next) }
 	for _, c := range []struct {
@@ -64,7 +64,7 @@ func TestHostile(t *testing.T) {
 			fmt.Fprint(w, pad)
 		}, "the answers to one call are larger than 67108864 bytes"},
 		{"a large page", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, pad, pad) },
-			"the answer is larger than 8388608 bytes"},
+			"the answer is larger than 4194304 bytes"},
 		{"a page that is larger unpacked", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)
@@ -72,16 +72,16 @@ func TestHostile(t *testing.T) {
 				fmt.Fprint(z, pad)
 			}
 			_ = z.Close() // the client has gone before
-		}, "the answer is larger than 8388608 bytes"},
+		}, "the answer is larger than 4194304 bytes"},
 		{"deep JSON", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("[", 1<<20)) },
 			"nested deeper than 64 levels"},
 		{"many values", func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintf(w, `{"Members": [{}%s]}`, strings.Repeat(",{}", 1<<20))
-		}, "more than 200000 values"},
+		}, "more than 100000 values"},
 		{"an error of many values", func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusBadRequest)
 			fmt.Fprintf(w, `{"error": {"@Message.ExtendedInfo": [{}%s]}}`, strings.Repeat(",{}", 1<<20))
-		}, "more than 200000 values"},
+		}, "more than 100000 values"},
 		{"a header without end", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("X-A", strings.Repeat("a", 1<<20))
 		}, "response headers exceeded 262144 bytes"},
@@ -159,4 +159,41 @@ func packed(w http.ResponseWriter, text string) {
 	z := gzip.NewWriter(w)
 	fmt.Fprint(z, text)
 	_ = z.Close() // a client that has gone is some tests' point
+}
+
+// Long answers of all BMCs have one room, and each gives its part back, in whatever way its call ends.
+func TestRoomOfAllBMCs(t *testing.T) {
+	pad := strings.Repeat(" ", 3<<20)
+	d := newDriver(t, redfish.Options{RequestTimeout: 200 * time.Millisecond})
+	long := hostile(t, func(w http.ResponseWriter, _ *http.Request) { page(w, 1, ""); fmt.Fprint(w, pad) })
+	for name, answer := range map[string]http.HandlerFunc{
+		"no JSON":  func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, pad, "x") },
+		"an error": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest); fmt.Fprint(w, pad) },
+		"busy": func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			fmt.Fprint(w, pad)
+		},
+		"cut short": func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, pad)
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		},
+	} {
+		b := hostile(t, answer)
+		if _, err := d.MediaSlots(t.Context(), b.node()); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+	done := redfish.TakeRoom(t)
+	if _, err := d.PowerState(t.Context(), long.node()); err != nil {
+		t.Errorf("short answers wait for long ones: %v", err)
+	}
+	if _, err := d.MediaSlots(t.Context(), long.node()); err == nil || !strings.Contains(err.Error(), "leave no room") {
+		t.Errorf("a long answer without room: %v", err)
+	}
+	done()
+	if _, err := d.MediaSlots(t.Context(), long.node()); err != nil && strings.Contains(err.Error(), "room") {
+		t.Error(err)
+	}
+	redfish.TakeRoom(t)()
 }

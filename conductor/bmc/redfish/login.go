@@ -58,6 +58,11 @@ func (l *login) call(ctx context.Context, t *target, do func(s *session) error) 
 	if l.wire != nil {
 		l.wire.budget.begin()
 	}
+	defer func() {
+		if l.wire != nil {
+			l.wire.done()
+		}
+	}()
 	fresh := l.client == nil
 	if fresh {
 		if err := l.connect(ctx, t); err != nil {
@@ -89,7 +94,7 @@ func (l *login) once(ctx context.Context, t *target, do func(s *session) error) 
 	if t.system != "" {
 		path = &t.system
 	}
-	return do(&session{client: l.client.WithContext(ctx), wire: l.wire, system: path, chosen: t.system != "",
+	return do(&session{ctx: ctx, client: l.client.WithContext(ctx), wire: l.wire, system: path, chosen: t.system != "",
 		log: l.o.Log.With("bmc", l.base), rows: l.o.Quirks, pause: func() error { return pause(ctx, l.o.Pause) }})
 }
 

@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -15,9 +16,9 @@ import (
 // a part of the document that it refuses is halved until the odd property is found, which is brought to another kind,
 // or left out. So a type needs no description, and those within gofish's own decoders are found too. Our types have
 // int32 for counts: 4294967295, which some BMCs write for none, is left out. A document that is no object stays.
-func mend(path string, body []byte, into ...reflect.Type) (mended []byte, odd []Oddity) {
+func mend(ctx context.Context, path string, body []byte, into ...reflect.Type) (mended []byte, odd []Oddity) {
 	for _, t := range into {
-		m := mender{path: path, into: t, left: maxDecodings}
+		m := mender{ctx: ctx, path: path, into: t, left: maxDecodings, text: maxDecoded}
 		if m.decodes(body) {
 			continue
 		}
@@ -35,14 +36,19 @@ func mend(path string, body []byte, into ...reflect.Type) (mended []byte, odd []
 	return body, odd
 }
 
-// maxDecodings bounds the decodings of one document, which a hostile BMC may fill with odd values.
-const maxDecodings = 20000
+// Bounds of mending one document, which a hostile BMC may fill with odd values: the decodings, and bytes of them all.
+const (
+	maxDecodings = 20000
+	maxDecoded   = 32 << 20
+)
 
 // mender brings a document to one type.
 type mender struct {
+	ctx  context.Context //nolint:containedctx // of mend alone
 	path string
 	into reflect.Type
-	left int
+	left int // decodings
+	text int // bytes
 	odd  []Oddity
 }
 
@@ -72,7 +78,7 @@ func (p place) String() string {
 
 // takes reports whether the type takes a document with nothing but v at a place.
 func (m *mender) takes(at place, v any) bool {
-	if m.left--; m.left < 0 {
+	if m.left--; m.left < 0 || m.text < 0 || m.ctx.Err() != nil {
 		return false
 	}
 	for _, step := range slices.Backward(at) {
@@ -83,6 +89,7 @@ func (m *mender) takes(at place, v any) bool {
 		}
 	}
 	text, err := json.Marshal(v)
+	m.text -= len(text)
 	return err == nil && m.decodes(text)
 }
 

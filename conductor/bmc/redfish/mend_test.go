@@ -1,9 +1,12 @@
 package redfish
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stmcginnis/gofish"
@@ -66,7 +69,7 @@ func TestMend(t *testing.T) {
 		{`null`, `null`, nil},
 		{`{`, `{`, nil},
 	} {
-		body, odd := mend("/d", []byte(c.given), reflect.TypeFor[doc]())
+		body, odd := mend(t.Context(), "/d", []byte(c.given), reflect.TypeFor[doc]())
 		var said []string
 		for _, o := range odd {
 			said = append(said, o.String())
@@ -79,7 +82,7 @@ func TestMend(t *testing.T) {
 
 // TestMendGofish: oddities within gofish's own decoders are found, too.
 func TestMendGofish(t *testing.T) {
-	body, odd := mend("/d", []byte(`{"@odata.etag": 87422082150, "SerialNumber": 1, "Boot": {"BootNext": 0, "BootOrder": ["a", 1],
+	body, odd := mend(t.Context(), "/d", []byte(`{"@odata.etag": 87422082150, "SerialNumber": 1, "Boot": {"BootNext": 0, "BootOrder": ["a", 1],
 		"BootSourceOverrideTarget": "Pxe"}, "MemorySummary": {"TotalSystemMemoryGiB": "64"}, "PCIeDevices@odata.count": "3",
 		"Actions": {"#ComputerSystem.Reset": {"target": "/r", "ResetType@Redfish.AllowableValues": "On"}}}`),
 		reflect.TypeFor[schemas.ComputerSystem]())
@@ -93,10 +96,33 @@ func TestMendGofish(t *testing.T) {
 		sys.Boot.BootSourceOverrideTarget != "Pxe" || len(sys.Boot.BootOrder) != 2 || sys.PCIeDevicesCount != 3 {
 		t.Errorf("%v, %v, read as %+v", err, resets, sys)
 	}
-	body, odd = mend("/", []byte(`{"ProtocolFeaturesSupported": {"ExpandQuery": false, "FilterQuery": true}}`), reflect.TypeFor[gofish.Service]())
+	body, odd = mend(t.Context(), "/", []byte(`{"ProtocolFeaturesSupported": {"ExpandQuery": false, "FilterQuery": true}}`), reflect.TypeFor[gofish.Service]())
 	var root gofish.Service
 	if err := json.Unmarshal(body, &root); err != nil || !root.ProtocolFeaturesSupported.FilterQuery || len(odd) != 1 {
 		t.Errorf("%v, %v, %+v", err, odd, root.ProtocolFeaturesSupported)
+	}
+}
+
+// TestMendIsBounded: a document of wrong kinds alone is decoded no more often than its bytes allow, and no longer than
+// its call lasts.
+func TestMendIsBounded(t *testing.T) {
+	number := strings.Repeat("7", 1500)
+	odd := []byte(`{"HostingRoles": [` + number + strings.Repeat(","+number, 2500) + `]}`)
+	m := mender{ctx: t.Context(), into: reflect.TypeFor[schemas.ComputerSystem](), left: maxDecodings, text: maxDecoded}
+	var doc map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(odd))
+	decoder.UseNumber()
+	if err := decoder.Decode(&doc); err != nil {
+		t.Fatal(err)
+	}
+	m.members(nil, doc)
+	if m.text > 0 || m.text < -len(odd) {
+		t.Errorf("%d bytes of text were decoded", maxDecoded-m.text)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if once, _ := mend(ended, "/d", odd, reflect.TypeFor[schemas.ComputerSystem]()); len(once) > 100 {
+		t.Errorf("it went on for a call that had ended: %d bytes", len(once))
 	}
 }
 
@@ -118,14 +144,14 @@ func FuzzMend(f *testing.F) {
 		object := json.Unmarshal(body, &doc) == nil && doc != nil
 		for _, at := range []string{"/redfish/v1", "/redfish/v1/Systems/1", "/redfish/v1/Systems/1/ActionInfo", "/x"} {
 			for _, into := range typesFor(at) {
-				once, odd := mend(at, body, into)
+				once, odd := mend(t.Context(), at, body, into)
 				if !object && len(odd) > 0 {
 					t.Errorf("%v of what is no object", odd)
 				}
 				if object && json.Unmarshal(once, reflect.New(into).Interface()) != nil {
 					t.Errorf("%s does not take %s", into, once)
 				}
-				if twice, odd := mend(at, once, into); object && (string(twice) != string(once) || len(odd) > 0) {
+				if twice, odd := mend(t.Context(), at, once, into); object && (string(twice) != string(once) || len(odd) > 0) {
 					t.Errorf("%s became %s, %v", once, twice, odd)
 				}
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/stmcginnis/gofish/schemas"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
+	"github.com/ferrite-metal/ferrite/conductor/exchange"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -77,7 +78,12 @@ func (s *session) reread(sys *schemas.ComputerSystem, v any) error {
 		return nil
 	}
 	reflect.ValueOf(v).Elem().SetZero()
-	body, odd := mend(sys.ODataID, sys.RawData, reflect.TypeOf(v).Elem())
+	end, err := exchange.Turn(s.ctx, len(sys.RawData))
+	if err != nil {
+		return err
+	}
+	defer end()
+	body, odd := mend(s.ctx, sys.ODataID, sys.RawData, reflect.TypeOf(v).Elem())
 	s.wire.odd.note(odd...)
 	if err := json.Unmarshal(body, v); err != nil {
 		return fmt.Errorf("read %s: %w", sys.ODataID, err)

@@ -43,6 +43,7 @@ type wire struct {
 	late     lateLogins
 	expected []reflect.Type // into which the next document is decoded
 	odd      oddities
+	decoded  func() // ends what the last answer holds of the room
 }
 
 func newWire(o *Options, t *target) (*wire, error) {
@@ -60,7 +61,7 @@ func newWire(o *Options, t *target) (*wire, error) {
 	form := &http.Transport{DialContext: dialWithin(o.Dialer, min(connect, request)), TLSClientConfig: conf,
 		MaxConnsPerHost: 1, DisableCompression: true, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: maxHeader}
 	return &wire{next: form.Clone(), form: form, base: t.base, root: t.root, timeout: request, again: o.Pause, log: log,
-		traced: o.Trace, shown: o.Shown, dialer: o.Dialer, odd: oddities{log: log, tell: o.Odd}}, nil
+		traced: o.Trace, shown: o.Shown, dialer: o.Dialer, odd: oddities{log: log, tell: o.Odd}, decoded: func() {}}, nil
 }
 
 // expect names the types into which the next document that is asked for is decoded.
@@ -172,6 +173,7 @@ func (w *wire) exchange(r *http.Request) (*http.Response, []Oddity, error) {
 	if r.URL.User != nil || origin(r.URL) != w.base {
 		return nil, nil, &documentError{r.URL.Path, "the BMC links to another host, which is not followed"}
 	}
+	w.decoded() // an answer is decoded before the next is asked for
 	most, err := w.budget.ask()
 	if err != nil {
 		return nil, nil, err
@@ -186,6 +188,7 @@ func (w *wire) exchange(r *http.Request) (*http.Response, []Oddity, error) {
 	}
 	body, err := w.accept(r, answer, most)
 	if err != nil {
+		w.decoded()
 		if makesSession(r) {
 			w.late.begin(func() { w.endUnwanted(answer, body) })
 		}
@@ -206,20 +209,33 @@ func (w *wire) exchange(r *http.Request) (*http.Response, []Oddity, error) {
 			w.shown(r.URL.Path, body)
 		}
 		paths, whole := ownLinks(body, w.base)
-		body, odd = mend(r.URL.Path, paths, w.expected...)
+		body, odd = mend(r.Context(), r.URL.Path, paths, w.expected...)
 		if whole {
 			odd = append(odd, Oddity{r.URL.Path, "@odata.id", "a whole URL", "followed by its path"})
 		}
 		w.odd.note(odd...)
 		w.expected = nil
 	}
-	answer.Body = io.NopCloser(bytes.NewReader(body))
+	answer.Body = &cancelling{io.NopCloser(bytes.NewReader(body)), w.decoded}
 	return answer, odd, nil
+}
+
+// room is for the answers of all BMCs, until they are decoded.
+var room = exchange.NewRoom(roomSize, exchange.FreeAnswer)
+
+const roomSize = 64 << 20
+
+// done ends what the last answer of a call holds of the room, if nobody closed its body.
+func (w *wire) done() {
+	if w.turn.TryLock() {
+		defer w.turn.Unlock()
+		w.decoded()
+	}
 }
 
 // accept reads an answer, and refuses one that cannot be right.
 func (w *wire) accept(r *http.Request, answer *http.Response, most int) ([]byte, error) {
-	body, err := readBody(answer, most)
+	body, err := w.read(r.Context(), answer, most)
 	if err = errors.Join(err, answer.Body.Close()); err != nil {
 		err = fmt.Errorf("read the answer: %w", err)
 		if isADocument(r.Method, answer) && r.Context().Err() == nil {
@@ -239,8 +255,8 @@ func (w *wire) accept(r *http.Request, answer *http.Response, most int) ([]byte,
 	return body, nil
 }
 
-// readBody reads one byte more than an answer may have. Some BMCs compress unasked.
-func readBody(answer *http.Response, most int) ([]byte, error) {
+// read reads one byte more than an answer may have, and waits for the turn to decode it. Some BMCs compress unasked.
+func (w *wire) read(ctx context.Context, answer *http.Response, most int) ([]byte, error) {
 	body := io.Reader(answer.Body)
 	if strings.EqualFold(answer.Header.Get("Content-Encoding"), "gzip") {
 		unpacked, err := gzip.NewReader(answer.Body)
@@ -253,7 +269,13 @@ func readBody(answer *http.Response, most int) ([]byte, error) {
 		body = unpacked
 		answer.Header.Del("Content-Encoding")
 	}
-	return io.ReadAll(io.LimitReader(body, int64(most)+1))
+	raw, done, err := room.Read(ctx, body, most)
+	if w.decoded = done; err != nil {
+		return raw, err
+	}
+	end, err := exchange.Turn(ctx, len(raw))
+	w.decoded = func() { end(); done() }
+	return raw, err
 }
 
 // sameHost keeps tokens and passwords from following a redirect elsewhere.

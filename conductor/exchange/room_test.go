@@ -1,0 +1,109 @@
+package exchange
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+)
+
+// TestRoom: long answers of many machines take no more than the room together; short ones never wait.
+func TestRoom(t *testing.T) {
+	r := NewRoom(3*FreeAnswer, FreeAnswer)
+	read := func(size, most int) ([]byte, func(), error) {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		return r.Read(ctx, strings.NewReader(strings.Repeat("x", size)), most)
+	}
+	for range 100 {
+		if b, _, err := read(FreeAnswer-1, 1<<20); err != nil || len(b) != FreeAnswer-1 {
+			t.Fatalf("a short answer: %d bytes, %v", len(b), err)
+		}
+	}
+	_, done, err := read(4*FreeAnswer-1, 1<<20) // all of the room
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := read(FreeAnswer-1, 1<<20); err != nil {
+		t.Errorf("a short answer waits for long ones: %v", err)
+	}
+	_, none, err := read(2*FreeAnswer, 1<<20)
+	if !errors.Is(err, ErrFull) {
+		t.Errorf("a long one without room: %v", err)
+	}
+	none()
+	done()
+	done()
+	for _, size := range []int{0, 1, FreeAnswer, FreeAnswer + 1, 2*FreeAnswer + 5} {
+		if b, done, err := read(size, 2*FreeAnswer+4); err != nil || len(b) != size {
+			t.Errorf("%d of %d bytes, %v", len(b), size, err)
+		} else {
+			done()
+		}
+	}
+	if b, done, err := read(1<<20, FreeAnswer+3); err != nil || len(b) != FreeAnswer+4 {
+		t.Errorf("%d bytes of one that is too long, %v", len(b), err)
+	} else {
+		done()
+	}
+	cut := io.MultiReader(bytes.NewReader(make([]byte, FreeAnswer+7)), iotest.ErrReader(io.ErrUnexpectedEOF))
+	if b, done, err := r.Read(t.Context(), cut, 1<<20); !errors.Is(err, io.ErrUnexpectedEOF) || len(b) != FreeAnswer+7 {
+		t.Errorf("%d bytes of one that is cut short, %v", len(b), err)
+	} else {
+		done()
+	}
+	if !r.left.TryAcquire(3 * FreeAnswer) {
+		t.Error("room is held by nobody")
+	}
+}
+
+// TestRoomOfEachOther: answers that wait for what each other holds give up, long before their machines' time is over.
+func TestRoomOfEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := NewRoom(3*FreeAnswer, FreeAnswer)
+		ends := make(chan string, 2)
+		for range 2 {
+			go func() {
+				slow := iotest.HalfReader(strings.NewReader(strings.Repeat("x", 4*FreeAnswer)))
+				_, done, err := r.Read(t.Context(), slow, 1<<20)
+				done()
+				ends <- fmt.Sprint(err)
+			}()
+		}
+		if first := <-ends; !strings.Contains(first, "leave no room") {
+			t.Error(first)
+		}
+		<-ends
+	})
+}
+
+// TestTurn: no more long answers are decoded at a time than there are processors for them.
+func TestTurn(t *testing.T) {
+	var ends []func()
+	for range max(2, runtime.GOMAXPROCS(0)) {
+		end, err := Turn(t.Context(), FreeAnswer+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends = append(ends, end)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if _, err := Turn(ctx, FreeAnswer+1); !errors.Is(err, ErrFull) {
+		t.Errorf("one too many: %v", err)
+	}
+	if _, err := Turn(t.Context(), FreeAnswer); err != nil {
+		t.Errorf("a short one waits: %v", err)
+	}
+	for _, end := range ends {
+		end()
+		end()
+	}
+}
