@@ -3,6 +3,7 @@ package tftp
 import (
 	"container/list"
 	"context"
+	"errors"
 	"net/netip"
 	"sync/atomic"
 	"time"
@@ -17,15 +18,32 @@ const (
 	// silentTime is how long a client may say nothing before others come first. Anybody can begin a transfer in
 	// another's name, but not acknowledge it.
 	silentTime = 2 * time.Second
+	// leastRate is what a transfer moves at the least, in bytes a second of its life, once it is slowTime old; a slower
+	// one ends when others wait. A machine on a full network of 1 Gbit/s has ten times as much.
+	leastRate = 16 << 10
+	slowTime  = 5 * time.Second
 )
+
+// errSlow ends a transfer that gives way to others.
+var errSlow = errors.New("others wait, and this transfer is slow")
 
 // place is a transfer under way.
 type place struct {
 	request string // as it came in
-	cancel  context.CancelFunc
+	cancel  context.CancelCauseFunc
 	began   time.Time
-	known   bool        // DHCP has lent the address
-	acked   atomic.Bool // the client has acknowledged something: its address is not forged
+	known   bool         // DHCP has lent the address
+	moved   atomic.Int64 // bytes that the client has acknowledged
+	acked   atomic.Bool  // the client has acknowledged something: its address is not forged
+}
+
+// slow reports whether a transfer gives way to others. A client that repeats its last acknowledgement moves nothing.
+func (p *place) slow() bool {
+	age := time.Since(p.began)
+	if !p.acked.Load() {
+		return age >= silentTime
+	}
+	return age >= slowTime && float64(p.moved.Load()) < leastRate*age.Seconds()
 }
 
 // places are the transfers and who waits for one, under the server's lock.
@@ -54,7 +72,7 @@ func (s *Server) begin(ctx context.Context, peer netip.AddrPort, text string, r 
 		if old.request == text {
 			return ctx, nil
 		}
-		s.remove(peer)
+		s.remove(peer, nil)
 	}
 	if e := s.waiting[peer]; e != nil {
 		e.Value = &waiter{peer, text, r, time.Now()}
@@ -82,16 +100,16 @@ func (s *Server) known(a netip.Addr) bool {
 // take takes a place if there is one, or one that makes room. The lock is held.
 func (s *Server) take(ctx context.Context, peer netip.AddrPort, text string, known bool) (context.Context, *place) {
 	if !s.room(peer.Addr(), known) {
-		out, silent := s.silent(peer.Addr(), known)
-		if !silent {
+		out, found := s.slowest(peer.Addr(), known)
+		if !found {
 			return ctx, nil
 		}
-		s.remove(out)
+		s.remove(out, errSlow)
 		if !s.room(peer.Addr(), known) {
 			return ctx, nil
 		}
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
 	p := &place{request: text, cancel: cancel, began: time.Now(), known: known}
 	s.active[peer] = p
 	s.each[peer.Addr()]++
@@ -108,12 +126,12 @@ func (s *Server) room(to netip.Addr, known bool) bool {
 
 func (s *Server) strangersFull() bool { return s.strangers >= max(1, s.conf.Transfers/2) }
 
-// silent finds the oldest transfer whose client has said nothing, of those whose end makes room. The lock is held.
-func (s *Server) silent(to netip.Addr, known bool) (out netip.AddrPort, found bool) {
+// slowest finds the oldest slow transfer of those whose end makes room. The lock is held.
+func (s *Server) slowest(to netip.Addr, known bool) (out netip.AddrPort, found bool) {
 	full := s.each[to] >= maxEach
 	for peer, p := range s.active {
 		switch {
-		case p.acked.Load() || time.Since(p.began) < silentTime:
+		case !p.slow():
 		case full && peer.Addr() != to || !known && p.known && s.strangersFull():
 		case !found || p.began.Before(s.active[out].began):
 			out, found = peer, true
@@ -123,9 +141,9 @@ func (s *Server) silent(to netip.Addr, known bool) (out netip.AddrPort, found bo
 }
 
 // remove ends a transfer. The lock is held.
-func (s *Server) remove(peer netip.AddrPort) {
+func (s *Server) remove(peer netip.AddrPort, why error) {
 	p := s.active[peer]
-	p.cancel()
+	p.cancel(why)
 	delete(s.active, peer)
 	if s.each[peer.Addr()]--; s.each[peer.Addr()] == 0 {
 		delete(s.each, peer.Addr())
@@ -136,11 +154,11 @@ func (s *Server) remove(peer netip.AddrPort) {
 }
 
 func (s *Server) end(peer netip.AddrPort, p *place) {
-	p.cancel()
+	p.cancel(nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.active[peer] == p {
-		s.remove(peer)
+		s.remove(peer, nil)
 	}
 	if s.queue.Len() == 0 {
 		return

@@ -49,13 +49,28 @@ func TestForgedRequests(t *testing.T) {
 	}
 }
 
+// pace is how a transfer goes.
+type pace struct {
+	age   time.Duration
+	acked bool
+	moved int64
+}
+
+var (
+	begun  = pace{time.Second, true, 0}
+	silent = pace{silentTime + time.Second, false, 0}
+	slow   = pace{slowTime + time.Second, true, 512} // its client repeats an acknowledgement
+	quick  = pace{slowTime + time.Second, true, 1 << 20}
+)
+
 // TestRoom: who finds a place, and whose transfer makes room for whose.
 func TestRoom(t *testing.T) {
 	type active struct {
-		from          string
-		known, silent bool
+		from  string
+		known bool
+		pace
 	}
-	halfStrangers := []active{{"10.0.0.1:1", false, false}, {"10.0.0.2:1", false, false}}
+	halfStrangers := []active{{"10.0.0.1:1", false, begun}, {"10.0.0.2:1", false, begun}}
 	for name, tc := range map[string]struct {
 		active []active // four are all there may be, two of strangers
 		from   string
@@ -63,29 +78,29 @@ func TestRoom(t *testing.T) {
 		out    string // "" means nobody's
 		in     bool
 	}{
-		"there is room":                  {[]active{{"10.0.0.1:1", true, false}}, "10.0.0.9:1", false, "", true},
+		"there is room":                  {[]active{{"10.0.0.1:1", true, begun}}, "10.0.0.9:1", false, "", true},
 		"strangers leave half":           {halfStrangers, "10.0.0.9:1", false, "", false},
 		"a machine finds the other half": {halfStrangers, "10.0.0.9:1", true, "", true},
-		"a silent stranger's for one": {[]active{{"10.0.0.1:1", false, false}, {"10.0.0.2:1", false, true}}, "10.0.0.9:1",
+		"a silent stranger's for one": {[]active{{"10.0.0.1:1", false, begun}, {"10.0.0.2:1", false, silent}}, "10.0.0.9:1",
 			false, "10.0.0.2:1", true},
-		"no silent machine's for strangers": {[]active{{"10.0.0.1:1", false, false}, {"10.0.0.2:1", false, false},
-			{"10.0.0.3:1", true, true}}, "10.0.0.9:1", false, "", false},
-		"the silent one's, who began first": {[]active{{"10.0.0.1:1", true, false}, {"10.0.0.2:1", true, true},
-			{"10.0.0.3:1", true, true}, {"10.0.0.4:1", true, false}}, "10.0.0.9:1", true, "10.0.0.2:1", true},
-		"nobody's who has been heard": {[]active{{"10.0.0.1:1", false, false}, {"10.0.0.2:1", false, false},
-			{"10.0.0.3:1", true, false}, {"10.0.0.4:1", true, false}}, "10.0.0.9:1", true, "", false},
+		"no silent machine's for strangers": {[]active{{"10.0.0.1:1", false, begun}, {"10.0.0.2:1", false, begun},
+			{"10.0.0.3:1", true, silent}}, "10.0.0.9:1", false, "", false},
+		"the silent one's, who began first": {[]active{{"10.0.0.1:1", true, begun}, {"10.0.0.2:1", true, silent},
+			{"10.0.0.3:1", true, silent}, {"10.0.0.4:1", true, begun}}, "10.0.0.9:1", true, "10.0.0.2:1", true},
+		"a slow stranger's, whatever it acknowledges": {[]active{{"10.0.0.1:1", false, slow}, {"10.0.0.2:1", false, quick}},
+			"10.0.0.9:1", false, "10.0.0.1:1", true},
+		"nobody's who has been heard": {[]active{{"10.0.0.1:1", false, begun}, {"10.0.0.2:1", false, begun},
+			{"10.0.0.3:1", true, begun}, {"10.0.0.4:1", true, begun}}, "10.0.0.9:1", true, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &Server{conf: Config{Transfers: 4}, places: newPlaces()}
 			var ended string
 			for i, a := range tc.active {
-				began := time.Now().Add(time.Duration(i)*time.Millisecond - silentTime)
-				if !a.silent {
-					began = time.Now()
-				}
 				at := netip.MustParseAddrPort(a.from)
-				s.active[at] = &place{began: began.Add(-time.Second), known: a.known, cancel: func() { ended = a.from }}
-				s.active[at].acked.Store(!a.silent)
+				s.active[at] = &place{began: time.Now().Add(time.Duration(i)*time.Millisecond - a.age), known: a.known,
+					cancel: func(error) { ended = a.from }}
+				s.active[at].acked.Store(a.acked)
+				s.active[at].moved.Store(a.moved)
 				s.each[at.Addr()]++
 				if !a.known {
 					s.strangers++

@@ -147,7 +147,10 @@ func (s *Server) start(ctx context.Context, peer netip.AddrPort, req request, mi
 	}
 	s.record(peer, pxe.Event{File: req.name, Answer: answer})
 	t := newTransfer(s.conf, log, peer, req, file, info.Size())
-	t.onAck = func() { mine.acked.Store(true) }
+	t.onAck = func(moved int64) {
+		mine.acked.Store(true)
+		mine.moved.Store(moved)
+	}
 	s.wg.Go(func() {
 		defer s.end(peer, mine)
 		t.run(ctx)

@@ -21,7 +21,7 @@ type transfer struct {
 	req    request
 	file   *os.File
 	size   int64
-	onAck  func() // called when the client has acknowledged something
+	onAck  func(moved int64) // called when the client has acknowledged so many bytes in all, which may be none
 	udp    *net.UDPConn
 	window int
 	block  int   // bytes to a block
@@ -37,7 +37,7 @@ func newTransfer(c Config, log *slog.Logger, peer netip.AddrPort, r request, fil
 		block = min(r.block, maxBlock)
 	}
 	return &transfer{conf: c, log: log, peer: peer, req: r, file: file, size: size, window: max(r.window, 1), block: block,
-		blocks: size/int64(block) + 1, buf: make([]byte, 4+block), in: make([]byte, maxRequest), onAck: func() {}}
+		blocks: size/int64(block) + 1, buf: make([]byte, 4+block), in: make([]byte, maxRequest), onAck: func(int64) {}}
 }
 
 // run sends the file from a port of its own (RFC 1350 section 4) and returns
@@ -65,5 +65,9 @@ func (t *transfer) send(ctx context.Context) (err error) {
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = t.udp.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
-	return t.sendWindows(ctx)
+	err = t.sendWindows(ctx)
+	if errors.Is(context.Cause(ctx), errSlow) && t.acked > 0 {
+		err = errors.Join(errSlow, t.write(errorPacket(0, errSlow.Error()+": ask again")))
+	}
+	return err
 }

@@ -112,8 +112,8 @@ func (t *transfer) ack(ctx context.Context, last int64) (moved bool, err error) 
 		case opAck:
 			ahead := int64(number - uint16(t.acked)) // in the window's terms, whatever the roll-over
 			if ahead <= last-t.acked {
-				t.onAck()
 				t.acked += ahead
+				t.onAck(t.acked * int64(t.block))
 				return ahead > 0, nil
 			}
 		}
