@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -14,9 +15,11 @@ import (
 
 // log answers POST /ferrite/v1/agents/{uuid}/log with 202 and no body.
 func (s *Server) log(w http.ResponseWriter, r *http.Request, uuid string) error {
-	if err := unpack(w, r); err != nil {
+	done, err := s.unpack(w, r)
+	if err != nil {
 		return err
 	}
+	defer done()
 	raw, err := nodeapi.ReadBody(w, r, agentapi.MaxLogBody)
 	if err != nil {
 		return err
@@ -47,22 +50,31 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request, uuid string) error 
 	return nil
 }
 
-// unpack makes the body of a packed request what it is unpacked. Both are
-// bounded: here by what comes over the wire, and by who reads on by what
-// comes out.
-func unpack(w http.ResponseWriter, r *http.Request) error {
+// unpack makes the body of a packed request that of its text. Both are bounded: the packed one here, the text by its
+// reader. A text may be a thousand times as long as its packed body, which all that counts bodies sees, so that few are
+// unpacked at a time. The packed body is read before: a slow client keeps nobody else out.
+func (s *Server) unpack(w http.ResponseWriter, r *http.Request) (done func(), err error) {
 	switch r.Header.Get("Content-Encoding") {
 	case "":
-		return nil
+		return func() {}, nil
 	case "gzip":
 	default:
-		return nodeapi.NewFault(http.StatusUnsupportedMediaType, "Content-Encoding %q: expected gzip or none",
+		return nil, nodeapi.NewFault(http.StatusUnsupportedMediaType, "Content-Encoding %q: expected gzip or none",
 			r.Header.Get("Content-Encoding"))
 	}
-	z, err := gzip.NewReader(http.MaxBytesReader(w, r.Body, agentapi.MaxLogBody))
+	packed, err := nodeapi.ReadBytes(w, r, agentapi.MaxLogBody)
 	if err != nil {
-		return badRequest("The request body is not packed as it says: %v", err)
+		return nil, err
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, badRequest("The request body is not packed as it says: %v", err)
 	}
 	r.Body = io.NopCloser(z)
-	return nil
+	select {
+	case s.unpacking <- struct{}{}:
+		return func() { <-s.unpacking }, nil
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
 }

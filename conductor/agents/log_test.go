@@ -115,6 +115,28 @@ func TestLog(t *testing.T) {
 	}
 }
 
+// TestUnpackedAtATime: a packed log waits for those that are unpacked already, since a text of 1 MiB comes in 1 KiB.
+func TestUnpackedAtATime(t *testing.T) {
+	s := NewServer(Options{Conductor: &scripted{}, Logs: &shelf{}})
+	for range maxUnpacking {
+		s.unpacking <- struct{}{}
+	}
+	if got := postLog(t, s, aNode, "", logBody(t, aToken, "a")); got != http.StatusAccepted {
+		t.Errorf("a log that is not packed: status %d", got)
+	}
+	got := make(chan int)
+	go func() { got <- postLog(t, s, aNode, "gzip", packed(t, logBody(t, aToken, "a"))) }()
+	select {
+	case <-got:
+		t.Error("more logs are unpacked than may be")
+	case <-time.After(20 * time.Millisecond):
+	}
+	<-s.unpacking
+	if got := <-got; got != http.StatusAccepted {
+		t.Errorf("a packed log: status %d", got)
+	}
+}
+
 // TestLogIsAskedFor: agents send it to a conductor that keeps it, and such a
 // one only.
 func TestLogIsAskedFor(t *testing.T) {

@@ -91,6 +91,8 @@ type Server struct {
 	decoding chan struct{}                  // a place for each inspection that is taken in at a time
 	logs     Logs
 	logged   *ratelimit.Limiter[string] // bytes, by node
+
+	unpacking chan struct{} // a place for each log that is unpacked at a time
 }
 
 // MostRequests bounds the requests of agents, and of whoever calls as they do, at a
@@ -105,6 +107,9 @@ const (
 // JSON from anybody, several times that once it is decoded, and a thousand
 // addresses to look up.
 const maxDecoding = 4
+
+// maxUnpacking bounds the logs unpacked at a time, each up to 1 MiB and its lines.
+const maxUnpacking = 8
 
 // An address may send the inspection of an unknown machine this often in the long
 // run, and so often at once: a machine does it once each boot, and a relay that
@@ -138,8 +143,9 @@ func NewServer(o Options) *Server {
 		conductor: o.Conductor, heartbeat: o.HeartbeatTimeout, biosBootloader: o.BIOSBootloader, callbackPath: o.CallbackPath,
 		share:    connlimit.NewShare(MostRequests, maxEach),
 		failures: ratelimit.New[netip.Addr](o.FailureRate, o.FailureBurst, o.Now), decoding: make(chan struct{}, maxDecoding),
-		unknown: ratelimit.New[netip.Addr](unknownRate, unknownBurst, o.Now),
-		logs:    o.Logs, logged: ratelimit.New[string](o.LogRate, o.LogBurst, o.Now),
+		unpacking: make(chan struct{}, maxUnpacking),
+		unknown:   ratelimit.New[netip.Addr](unknownRate, unknownBurst, o.Now),
+		logs:      o.Logs, logged: ratelimit.New[string](o.LogRate, o.LogBurst, o.Now),
 	}
 }
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,6 +82,9 @@ func allocationTable() *rest.Table[node.Allocation] {
 	})
 }
 
+// maxCandidates bounds the nodes that one allocation names: each is read whole.
+const maxCandidates = 1000
+
 // newAllocation finds the nodes that a new allocation names. A project's user
 // gets one for his own project, out of the nodes that concern it.
 func (h *allocationResource) newAllocation(c *rest.Call, v *node.Allocation) error {
@@ -99,10 +103,16 @@ func (h *allocationResource) newAllocation(c *rest.Call, v *node.Allocation) err
 	case v.ResourceClass == "":
 		return rest.BadRequest("The resource_class field is mandatory when not backfilling")
 	}
-	var missing []string
+	if n := len(v.CandidateNodes); n > maxCandidates {
+		return rest.BadRequest("candidate_nodes has %d nodes, at most %d are taken", n, maxCandidates)
+	}
+	var missing, found []string
 	for i, ref := range v.CandidateNodes {
+		if slices.Contains(v.CandidateNodes[:i], ref) {
+			continue
+		}
 		if n, err := h.bodyNode(c, ref); err == nil {
-			v.CandidateNodes[i] = n.UUID
+			found = append(found, n.UUID)
 		} else if faultOf(err) != nil {
 			missing = append(missing, ref)
 		} else {
@@ -112,6 +122,7 @@ func (h *allocationResource) newAllocation(c *rest.Call, v *node.Allocation) err
 	if missing != nil {
 		return rest.BadRequest("Nodes cannot be found: %s", strings.Join(missing, ", "))
 	}
+	v.CandidateNodes = found
 	return nil
 }
 

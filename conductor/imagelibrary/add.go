@@ -27,8 +27,13 @@ func (l *Library) Upload(ctx context.Context, w nodeapi.NewImage, by string, bod
 	if err != nil {
 		return nodeapi.Image{}, err
 	}
+	ctx, turn, err := l.turns.take(ctx, l.Log, w.Owner, by)
+	if err != nil {
+		return nodeapi.Image{}, err
+	}
+	defer l.turns.end(turn)
 	var saved node.Image
-	err = l.Bytes.Add(ctx, &bounded{Reader: body, most: most}, size, want,
+	err = l.Bytes.Add(ctx, &bounded{Reader: arriving{body, turn}, most: most}, size, want,
 		l.enter(ctx, node.Image{CreatedBy: by}, w, &saved))
 	if err != nil {
 		return nodeapi.Image{}, faultOf(err)
@@ -169,15 +174,12 @@ func faultOf(err error) error {
 		fault *nodeapi.Fault
 		room  *imagestore.NoRoomError
 		size  *imagestore.SizeError
-		busy  imagestore.BusyError
 	)
 	switch {
 	case err == nil, errors.As(err, &fault):
 		return err
 	case errors.As(err, &room), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return nodeapi.NewFault(http.StatusInsufficientStorage, "The image is not stored: %v.", err)
-	case errors.As(err, &busy):
-		return nodeapi.NewFault(http.StatusServiceUnavailable, "%v.", err)
 	case errors.As(err, &size), errors.Is(err, imagestore.ErrEmpty), errors.Is(err, imagestore.ErrUnknown),
 		errors.Is(err, disk.ErrChecksum):
 		return nodeapi.NewFault(http.StatusBadRequest, "The image is not stored: %v.", err)

@@ -46,6 +46,7 @@ type Library struct {
 	Config
 	life context.Context //nolint:containedctx // ends transfers, which outlive the requests that began them
 
+	turns     turns
 	mu        sync.Mutex
 	transfers map[string]*transfer // by the name of the image
 	running   sync.WaitGroup
@@ -130,6 +131,7 @@ func (l *Library) Serve(w http.ResponseWriter, r *http.Request, ref string) erro
 		return err
 	}
 	defer func() { _ = content.Close() }() // it was only read
+	content.Unheld()
 	content.Serve(w, r)
 	return nil
 }
@@ -159,9 +161,13 @@ func (l *Library) Delete(ctx context.Context, ref string) error {
 	if err != nil {
 		return err
 	}
-	if n := l.Bytes.Readers(imagestore.KeyOf(i.Digest)); n > 0 {
-		return nodeapi.NewFault(http.StatusConflict, "Image %s is being read by %d machines or programs; delete it when "+
-			"they are done.", i.Name, n)
+	same, err := l.Records.List(ctx, "digest", i.Digest)
+	if err != nil {
+		return err
+	}
+	if n := l.Bytes.Readers(imagestore.KeyOf(i.Digest)); n > 0 && len(same) == 1 {
+		return nodeapi.NewFault(http.StatusConflict, "Image %s is being read by %d machines; delete it when they are done.",
+			i.Name, n)
 	}
 	return l.Bytes.Remove(i.Digest, func() (named bool, err error) {
 		if err := l.Records.Delete(ctx, i.UUID); err != nil {

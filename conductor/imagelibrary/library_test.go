@@ -89,7 +89,8 @@ func status(err error) int {
 	return 0
 }
 
-// TestDeleteWhileRead: an image that is read is not deleted; one that is not takes its bytes along.
+// TestDeleteWhileRead: an image that a machine reads is not deleted, but for another one with the same bytes, or where a
+// user reads it; one that is not read takes its bytes along.
 func TestDeleteWhileRead(t *testing.T) {
 	r := newRig(t, t.TempDir())
 	i, err := r.add(t, "os", make([]byte, 1<<20))
@@ -107,14 +108,27 @@ func TestDeleteWhileRead(t *testing.T) {
 	if err := r.Delete(t.Context(), "os"); status(err) != http.StatusConflict {
 		t.Errorf("deleted while it is read: %v", err)
 	}
+	if _, err := r.add(t, "same", make([]byte, 1<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Delete(t.Context(), "same"); err != nil {
+		t.Errorf("another's reader keeps the name: %v", err)
+	}
+	content.Unheld()
+	user, err := r.Open(t.Context(), record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer user.Close()
+	user.Unheld()
+	if err := r.Delete(t.Context(), i.UUID); err != nil || len(r.files(t)) > 0 {
+		t.Errorf("a user's reader keeps it: %v, files %q", err, r.files(t))
+	}
 	if _, err := io.Copy(io.Discard, content); err != nil {
 		t.Error(err)
 	}
 	if err := content.Close(); err != nil {
 		t.Fatal(err)
-	}
-	if err := r.Delete(t.Context(), i.UUID); err != nil || len(r.files(t)) > 0 {
-		t.Errorf("%v, files %q", err, r.files(t))
 	}
 }
 

@@ -65,10 +65,18 @@ func (l *Library) Fetch(ctx context.Context, w nodeapi.NewImage, by string) (nod
 func (l *Library) begin(t *transfer) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	var oldest *transfer // of the failed ones: they keep nothing new out
 	for name, old := range l.transfers {
-		if old.over() && (time.Since(old.ended) > failedFor || name == t.wanted.Name) {
+		switch {
+		case !old.over():
+		case time.Since(old.ended) > failedFor || name == t.wanted.Name:
 			delete(l.transfers, name)
+		case oldest == nil || old.ended.Before(oldest.ended):
+			oldest = old
 		}
+	}
+	if oldest != nil && len(l.transfers) >= maxTransfers {
+		delete(l.transfers, oldest.wanted.Name)
 	}
 	switch {
 	case l.transfers[t.wanted.Name] != nil:
@@ -84,15 +92,7 @@ func (l *Library) begin(t *transfer) error {
 // carryOut fetches an image to its end. A failure stays to be seen.
 func (l *Library) carryOut(ctx context.Context, t *transfer, want disk.Checksum) {
 	var saved node.Image
-	most, err := l.room(ctx, t.wanted.Owner)
-	if err == nil {
-		err = faultOf(l.Bytes.AddFrom(ctx, l.Client, []string{t.wanted.URL}, want, func(got, size int64) error {
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			t.got, t.size = got, size
-			return most.fits(max(got, size))
-		}, l.enter(ctx, node.Image{Record: node.Record{UUID: t.uuid}, CreatedBy: t.by}, t.wanted, &saved)))
-	}
+	err := l.fetch(ctx, t, want, &saved)
 	t.mu.Lock()
 	t.err, t.ended = err, time.Now()
 	t.mu.Unlock()
@@ -105,6 +105,26 @@ func (l *Library) carryOut(ctx context.Context, t *transfer, want disk.Checksum)
 		return
 	}
 	l.Log.Warn("image not added", "image", t.wanted.Name, "url", at, "err", err)
+}
+
+// fetch stores an image that is at a URL.
+func (l *Library) fetch(ctx context.Context, t *transfer, want disk.Checksum, saved *node.Image) error {
+	most, err := l.room(ctx, t.wanted.Owner)
+	if err != nil {
+		return err
+	}
+	ctx, turn, err := l.turns.take(ctx, l.Log, t.wanted.Owner, t.by)
+	if err != nil {
+		return err
+	}
+	defer l.turns.end(turn)
+	return faultOf(l.Bytes.AddFrom(ctx, l.Client, []string{t.wanted.URL}, want, func(got, size int64) error {
+		turn.got.Store(got)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.got, t.size = got, size
+		return most.fits(max(got, size))
+	}, l.enter(ctx, node.Image{Record: node.Record{UUID: t.uuid}, CreatedBy: t.by}, t.wanted, saved)))
 }
 
 func (t *transfer) over() bool {

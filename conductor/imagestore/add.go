@@ -32,13 +32,6 @@ type Added struct {
 	Kind
 }
 
-// BusyError says that too many images are being taken.
-type BusyError struct{}
-
-func (BusyError) Error() string {
-	return fmt.Sprintf("%d images are being stored already: try again when one of them is done", uploads)
-}
-
 // SizeError says that an image is not of the size it was said to have.
 type SizeError struct{ Want, Got int64 }
 
@@ -59,12 +52,6 @@ func (s *Store) Add(ctx context.Context, r io.Reader, size int64, want disk.Chec
 // add is Add, where inside has another try at a file in which err was found.
 func (s *Store) add(ctx context.Context, r io.Reader, size int64, want disk.Checksum,
 	inside func(path string, err error) (Added, error), commit func(Added) error) error {
-	select {
-	case s.turns <- struct{}{}:
-		defer func() { <-s.turns }()
-	default:
-		return BusyError{}
-	}
 	if err := s.disk(max(size, 0)); err != nil {
 		return err
 	}

@@ -80,6 +80,9 @@ func (s *Store) OpenStored(ctx context.Context, key string) (*Content, error) {
 	return s.Open(ctx, key)
 }
 
+// Unheld has the image be deleted while it is read, which goes on to its end. A user who reads does not keep it.
+func (c *Content) Unheld() { c.close() }
+
 // Size is the size of the whole image.
 func (c *Content) Size() int64 { return c.size }
 

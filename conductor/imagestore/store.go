@@ -22,9 +22,6 @@ const (
 	partialDir = "partial"
 )
 
-// uploads is how many images are taken from operators at a time.
-const uploads = 4
-
 // Config is what a Store is made of. Dir and Log are required.
 type Config struct {
 	Dir      string
@@ -40,8 +37,7 @@ type Store struct {
 	life    context.Context //nolint:containedctx // ends transfers, which outlive the requests that began them
 	end     context.CancelFunc
 	running sync.WaitGroup
-	turns   chan struct{} // of uploads
-	names   sync.Mutex    // held while an image is entered or removed together with its record
+	names   sync.Mutex // held while an image is entered or removed together with its record
 
 	mu      sync.Mutex
 	fetches map[string]*fetch // under way, by key
@@ -79,7 +75,7 @@ func Open(c Config) (s *Store, err error) {
 			err = errors.Join(err, unlock())
 		}
 	}()
-	s = &Store{Config: c, unlock: unlock, turns: make(chan struct{}, uploads), fetches: map[string]*fetch{},
+	s = &Store{Config: c, unlock: unlock, fetches: map[string]*fetch{},
 		kept: map[string]*kept{}, readers: map[string]int{}, refused: map[string]refusal{}}
 	s.life, s.end = context.WithCancel(context.Background())
 	if err := errors.Join(s.readCache(), s.dropUploads()); err != nil {

@@ -21,6 +21,18 @@ const (
 // as Ironic does. It returns nil when there is none; errors are Faults, the
 // body's own among them.
 func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	raw, err := ReadBytes(w, r, limit)
+	if err != nil || len(bytes.TrimSpace(raw)) == 0 {
+		return nil, err
+	}
+	if err := CheckJSON(raw); err != nil {
+		return nil, NewFault(http.StatusBadRequest, "Invalid JSON in the request body: %v", err)
+	}
+	return raw, nil
+}
+
+// ReadBytes reads a request's body of at most limit bytes; its error is a Fault.
+func ReadBytes(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	var tooBig *http.MaxBytesError
 	var fault *Fault
@@ -31,11 +43,6 @@ func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 		return nil, NewFault(http.StatusRequestEntityTooLarge, "Request body is larger than the limit of %d bytes", limit)
 	case err != nil:
 		return nil, NewFault(http.StatusBadRequest, "The request body ended early: %v", err)
-	case len(bytes.TrimSpace(raw)) == 0:
-		return nil, nil
-	}
-	if err := CheckJSON(raw); err != nil {
-		return nil, NewFault(http.StatusBadRequest, "Invalid JSON in the request body: %v", err)
 	}
 	return raw, nil
 }
