@@ -58,7 +58,7 @@ func TestAllocationRefusals(t *testing.T) {
 		post(`{"resource_class":7}`, "Schema error for allocation: 7 is not of type 'string', 'null'"),
 		post(`{"resource_class":"bm","candidate_nodes":["nope"]}`, "Nodes cannot be found: nope"),
 		post(`{"resource_class":"bm","candidate_nodes":["no such","n1","nope"]}`, "Nodes cannot be found: no such, nope"),
-		post(`{"resource_class":"bm","candidate_nodes":["n1"`+strings.Repeat(`,"n1"`, maxCandidates)+`]}`,
+		post(`{"resource_class":"bm","candidate_nodes":["n1"`+strings.Repeat(`,"n1"`, 1000)+`]}`,
 			"candidate_nodes has 1001 nodes, at most 1000 are taken"),
 		post(`{"resource_class":"bm","candidate_nodes":"n1"}`,
 			"Schema error for allocation: 'n1' is not of type 'array', 'null'"),

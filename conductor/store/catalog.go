@@ -167,6 +167,9 @@ func (c table[T, P]) insert(t *tx, v P) error {
 	if err != nil {
 		return err
 	}
+	if err := c.bound(t, v, len(doc)+len(envelope)); err != nil {
+		return err
+	}
 	columns, marks, args := "uuid, revision, doc", "?, ?, ?", []any{v.Head().UUID, v.Head().Revision, doc}
 	if c.seals() {
 		columns, marks, args = columns+", sealed", marks+", ?", append(args, blob(envelope))
@@ -187,6 +190,9 @@ func (c catalog[T, P]) Save(ctx context.Context, v T) (T, error) {
 func (c table[T, P]) save(t *tx, v P) error {
 	doc, envelope, err := c.encode(t.seal, v)
 	if err != nil {
+		return err
+	}
+	if err := c.bound(t, v, len(doc)+len(envelope)); err != nil {
 		return err
 	}
 	head := v.Head()
@@ -225,6 +231,16 @@ func (c table[T, P]) encode(seal sealer, v P) (doc string, envelope []byte, err 
 		return "", nil, fmt.Errorf("encode %s %s: %w", c.kind(), v.Head().UUID, err)
 	}
 	return doc, envelope, nil
+}
+
+// bound refuses a record beyond those that its node may have.
+func (c table[T, P]) bound(t *tx, v P, size int) error {
+	for _, k := range v.Keys() {
+		if k.Column == "node_uuid" && k.Value != "" {
+			return t.boundParts(string(c), c.kind(), k.Value, v.Head().UUID, size)
+		}
+	}
+	return nil
 }
 
 // write makes one write, and returns v when it was written.

@@ -46,6 +46,9 @@ func (t *tx) writePort(statement string, p *node.Port) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("encode port %s: %w", p.UUID, err)
 	}
+	if err := t.boundParts("ports", "port", p.NodeUUID, p.UUID, len(doc)); err != nil {
+		return 0, err
+	}
 	t.addresses.add(p.Address)
 	touched, err := t.exec(statement, p.NodeUUID, p.Address, strings.ToLower(p.Description), string(doc), p.UUID)
 	if col, ok := taken(err); ok {

@@ -2,6 +2,9 @@ package storetest
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,6 +24,7 @@ func RunDatabase(t *testing.T, open func(t *testing.T) Database) {
 	Run(t, func(t *testing.T) store.Store { return open(t) })
 	for name, test := range map[string]func(t *testing.T, s Database){
 		"the records of a project are counted": testUsage, "old erase reports go": testOldEraseReports,
+		"a node has so many parts": testParts,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
@@ -73,6 +77,62 @@ func testUsage(t *testing.T, s Database) {
 	check(t, err)
 	if grown := more[node.UsageBytes] - blue; grown < 1000 || grown > 10_000 {
 		t.Errorf("1,000 bytes more are %d", grown)
+	}
+}
+
+// testParts refuses more ports, portgroups and volumes than a machine has, by number and by bytes; what is there may be
+// edited and deleted.
+func testParts(t *testing.T, s Database) {
+	n, other := insert(t, s, sample(1)), insert(t, s, sample(2))
+	id := func(i int) string { return fmt.Sprintf("11111111-0000-4000-8000-%012x", i) }
+	port := func(i int, extra int) node.Port {
+		return node.Port{UUID: id(i), NodeUUID: n.UUID, Address: fmt.Sprintf("52:54:00:00:%02x:%02x", i>>8, i&255),
+			Extra: map[string]any{"a": strings.Repeat("x", extra)}}
+	}
+	commit := func(c node.Change) error {
+		_, err := s.Commit(t.Context(), c)
+		return err
+	}
+	refused := func(err error) {
+		t.Helper()
+		if !errors.As(err, new(*node.Refusal)) {
+			t.Errorf("error %v, expected a refusal", err)
+		}
+	}
+	var many []node.Port
+	for i := range 256 {
+		many = append(many, port(i, 0))
+	}
+	check(t, commit(node.Change{AddPorts: many}))
+	refused(commit(node.Change{AddPorts: []node.Port{port(256, 0)}}))
+	elsewhere := port(256, 0)
+	elsewhere.NodeUUID = other.UUID
+	check(t, commit(node.Change{AddPorts: []node.Port{elsewhere}}))
+	elsewhere.NodeUUID = n.UUID
+	refused(commit(node.Change{SavePorts: []node.Port{elsewhere}}))
+	for i := range 80 { // 64 of 64 KiB are 4 MiB
+		if err := commit(node.Change{SavePorts: []node.Port{port(i, 64<<10)}}); err != nil {
+			refused(err)
+			if i < 62 {
+				t.Errorf("port %d is refused", i)
+			}
+			break
+		}
+		if i > 64 {
+			t.Fatal("more than 4 MiB are taken")
+		}
+	}
+	check(t, commit(node.Change{SavePorts: []node.Port{port(0, 1<<10)}}))
+	check(t, commit(node.Change{DropPorts: []string{id(0)}}))
+	for i := range 257 {
+		g := node.Portgroup{Record: node.Record{UUID: id(i)}, NodeUUID: n.UUID}
+		if _, err := s.Catalogs().Portgroups.Insert(t.Context(), g); (err != nil) != (i == 256) {
+			t.Errorf("portgroup %d: %v", i, err)
+		}
+		v := node.VolumeTarget{Record: node.Record{UUID: id(i)}, NodeUUID: n.UUID, BootIndex: i, VolumeID: "1"}
+		if _, err := s.Catalogs().VolumeTargets.Insert(t.Context(), v); (err != nil) != (i == 256) {
+			t.Errorf("volume target %d: %v", i, err)
+		}
 	}
 }
 
