@@ -26,7 +26,15 @@ const (
 type remotes struct {
 	client *http.Client
 	mutex  sync.Mutex
-	files  map[string]*remote
+	files  map[string]*lookup
+	made   []string // URLs of files, the first first
+}
+
+// lookup is how a file at a URL was found. Its lock is its own: a server that does not answer keeps no other file back.
+type lookup struct {
+	mutex sync.Mutex
+	file  *remote // nil: not yet
+	asked time.Time
 }
 
 // remote is a file at a URL.
@@ -34,7 +42,6 @@ type remote struct {
 	client *http.Client
 	url    string
 	size   int64
-	asked  time.Time
 
 	mutex  sync.Mutex
 	blocks []block // the latest first
@@ -47,39 +54,40 @@ type block struct {
 
 // content finds a file and its size.
 func (r *remotes) content(ctx context.Context, url string) (iso.Content, error) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	f := r.files[url]
-	if f == nil || time.Since(f.asked) > remoteFresh {
+	l := r.lookup(url)
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.file == nil || time.Since(l.asked) > remoteFresh {
 		size, err := sizeOf(ctx, r.client, url)
 		if err != nil {
 			return iso.Content{}, err
 		}
-		if f != nil && f.size == size {
-			f.asked = time.Now()
-		} else {
-			f = &remote{client: r.client, url: url, size: size, asked: time.Now()}
-			r.keep(f)
+		if l.file == nil || l.file.size != size {
+			l.file = &remote{client: r.client, url: url, size: size}
 		}
+		l.asked = time.Now()
 	}
-	return iso.Content{At: f, Size: f.size}, nil
+	return iso.Content{At: l.file, Size: l.file.size}, nil
 }
 
-// keep remembers a file, and forgets the one that was asked for longest ago.
-func (r *remotes) keep(f *remote) {
+// lookup is that of a URL. A new one takes the place of the one that was made first.
+func (r *remotes) lookup(url string) *lookup {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if l := r.files[url]; l != nil {
+		return l
+	}
 	if r.files == nil {
-		r.files = map[string]*remote{}
+		r.files = map[string]*lookup{}
 	}
 	if len(r.files) >= remoteFiles {
-		oldest := ""
-		for u, other := range r.files {
-			if oldest == "" || other.asked.Before(r.files[oldest].asked) {
-				oldest = u
-			}
-		}
-		delete(r.files, oldest)
+		delete(r.files, r.made[0])
+		r.made = r.made[1:]
 	}
-	r.files[f.url] = f
+	l := &lookup{}
+	r.files[url] = l
+	r.made = append(r.made, url)
+	return l
 }
 
 // sizeOf asks a server for a file's length, and whether it answers ranges.

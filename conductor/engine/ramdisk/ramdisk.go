@@ -60,7 +60,7 @@ func (e *Ramdisks) Lookup(ctx context.Context, macs []string, uuid string,
 	if err != nil {
 		return agentapi.LookupNode{}, "", err
 	}
-	if !lookupStates[n.ProvisionState] && (!e.Settings.FastTrack || !fastTrackStates[n.ProvisionState]) {
+	if !lookupStates[n.ProvisionState] && !e.keptAt(n, c) {
 		return agentapi.LookupNode{}, "", unknownRamdisk()
 	}
 	if err := e.checkLease(ctx, n, c.From); err != nil {
@@ -72,6 +72,14 @@ func (e *Ramdisks) Lookup(ctx context.Context, macs []string, uuid string,
 		return agentapi.LookupNode{}, "", err
 	}
 	return core.LookupView(n), token, nil
+}
+
+// keptAt reports whether a ramdisk that waits for the next run at a node at rest is answered. Where boots have no words,
+// any program could take the token of a machine at rest, and the next run would work with it as its agent: there only the
+// holder of the token is.
+func (e *Ramdisks) keptAt(n node.Node, c node.Caller) bool {
+	proven := e.Proof.Words && !n.Agent.Unproven || n.Agent.Token != "" && core.SameToken(n.Agent.Token, c.Word)
+	return e.Settings.FastTrack && fastTrackStates[n.ProvisionState] && proven
 }
 
 // Find finds the node of a ramdisk at from that is too old for tokens. It gives out

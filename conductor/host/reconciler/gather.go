@@ -163,6 +163,9 @@ func (r *Reconciler) findNode(ctx context.Context, h hostapi.Host) (*node.Node, 
 			continue
 		}
 		n, err := r.engine.Node(ctx, ref)
+		if err == nil && ref == h.Name && (n.Owner != "" || n.Lessee != "") {
+			continue // a project's, which keeps no host from being registered
+		}
 		if err == nil {
 			return &n, nil
 		}
