@@ -253,6 +253,38 @@ func TestBootsNobodyServes(t *testing.T) {
 	})
 }
 
+// TestRestWithoutWords: where boots have no words, nobody is given the token of a machine at rest, with which the next
+// run would work; the ramdisk that holds it is answered.
+func TestRestWithoutWords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.proof, w.settings.FastTrack = core.Proof{}, true
+		w.start()
+		defer w.close()
+		n := node.Node{UUID: "n-rest", Driver: "fake-hardware", ProvisionState: node.Available, PowerState: node.PowerOn}
+		if _, err := w.store.Commit(w.ctx, node.Change{Insert: &n}); err != nil {
+			t.Fatal(err)
+		}
+		from := netip.MustParseAddr("192.0.2.1")
+		if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: from}); token != "" ||
+			refused(t, err) != node.NotFound {
+			t.Errorf("a stranger is given %q, %v", token, err)
+		}
+		n, err := w.store.Node(w.ctx, n.UUID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.Agent = node.Agent{Token: "held", TokenSent: true, URL: "https://192.0.2.1:9999", Caller: from.String()}
+		if _, err := w.store.Commit(w.ctx, node.Change{Save: &n}); err != nil {
+			t.Fatal(err)
+		}
+		if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: from, Word: "held"}); err != nil ||
+			token != agentapi.MaskedToken {
+			t.Errorf("the holder is given %q, %v", token, err)
+		}
+	})
+}
+
 // TestBootsOfAnOlderConductor: they were given no word, and finish by the lease. The
 // next boot needs one.
 func TestBootsOfAnOlderConductor(t *testing.T) {

@@ -93,6 +93,7 @@ type Facts struct {
 	ReportsHardware bool                // the BMC driver reports BIOS settings and firmware
 	HardwareReport  node.HardwareReport // its last report; if Needs asks for it
 	CountByState    map[node.State]int  // how many nodes there are in each state; if Needs asks for it
+	CountOwned      map[node.State]int  // the same of the project that owns this node
 	Inventory       agentapi.Inventory  // what the last inspection found; if Needs asks for it
 	Settings        Settings
 	AgentSeen       time.Time // the last good heartbeat of this boot; zero when none or forgotten

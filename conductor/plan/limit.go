@@ -42,11 +42,17 @@ func (d *decision) checkLimit(verb node.Event) error {
 	if !ok || l.most(d.f.Settings) <= 0 {
 		return nil
 	}
-	at := 0
+	at, own := 0, 0
 	for _, state := range l.states {
 		at += d.f.CountByState[state]
+		own += d.f.CountOwned[state]
 	}
-	if at < l.most(d.f.Settings) {
+	switch most := l.most(d.f.Settings); {
+	case own >= (most+1)/2: // else the others would wait for as long as it likes
+		return node.Refuse(node.Busy, "Unable to process request at this time. Project %s has half of the concurrent action "+
+			"limit for %s, which is as much as one project may have. Please try again when one of its nodes is done.",
+			d.n.Owner, l.task)
+	case at < most:
 		return nil
 	}
 	return node.Refuse(node.Busy,

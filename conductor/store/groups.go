@@ -42,7 +42,7 @@ func (s *Database) limited(text, limit, rest string, args ...any) (string, []any
 	return text + limit + rest, append(args, *s.group)
 }
 
-// CountInGroups is how many nodes of some groups are in one of some states.
+// CountInGroups is how many nodes of some groups that no project owns are in one of some states.
 func (s *Database) CountInGroups(ctx context.Context, groups []string, in map[node.State]bool) (count int, err error) {
 	var args []any
 	for _, group := range groups {
@@ -57,7 +57,7 @@ func (s *Database) CountInGroups(ctx context.Context, groups []string, in map[no
 		return 0, nil
 	}
 	text := "SELECT count(*) FROM nodes WHERE conductor_group IN (" + marks(len(groups)) + ") AND provision_state IN (" +
-		marks(len(args)-len(groups)) + ")"
+		marks(len(args)-len(groups)) + ") AND coalesce(owner, '') = ''"
 	if err = s.read.each(ctx, func(rows *sql.Rows) error { return rows.Scan(&count) }, text, args...); err != nil {
 		err = fmt.Errorf("count the nodes of other groups: %w", err)
 	}

@@ -11,8 +11,12 @@ import (
 func TestCountInGroups(t *testing.T) {
 	f := newRoom(t)
 	s := f.term(t)
-	for i, state := range []node.State{node.Deploying, node.Deploying, node.Cleaning, node.Active, node.Deploying} {
+	for i, state := range []node.State{node.Deploying, node.Deploying, node.Cleaning, node.Active, node.Deploying,
+		node.Deploying} {
 		n := node.Node{UUID: fmt.Sprint("n", i), ConductorGroup: "rack", ProvisionState: state}
+		if i == 5 {
+			n.Owner = "blue"
+		}
 		if _, err := s.Commit(t.Context(), node.Change{Insert: &n}); err != nil {
 			t.Fatal(err)
 		}

@@ -28,8 +28,8 @@ type Asked struct {
 	Who                          auth.Note
 }
 
-// audited answers a request, of which a record is kept: one that changes something, or is refused for its sender.
-// Machines' own requests are neither.
+// audited answers a request, of which a record is kept: one that changes something, opens a console (which may be
+// written to), or is refused for its sender. Machines' own requests are none of these.
 func (s *Server) audited(w http.ResponseWriter, r *http.Request, answer func(*http.Request) (int, string)) {
 	if s.o.Audit == nil || s.o.Stranger != nil && s.o.Stranger(r.URL.Path) {
 		answer(r)
@@ -42,8 +42,12 @@ func (s *Server) audited(w http.ResponseWriter, r *http.Request, answer func(*ht
 	}
 	status, route := StatusAborted, ""
 	defer func() { // also where the answer was aborted: something may have been done by then
-		if reads && status != http.StatusUnauthorized && status != http.StatusForbidden {
-			return
+		switch status {
+		case http.StatusUnauthorized, http.StatusForbidden, http.StatusSwitchingProtocols:
+		default:
+			if reads {
+				return
+			}
 		}
 		s.o.Audit.Asked(ctx, Asked{Method: r.Method, Path: r.URL.Path, Route: route, From: clientaddr.Of(r),
 			Status: status, Who: *who, Request: w.Header().Get(nodeapi.HeaderRequestID)})

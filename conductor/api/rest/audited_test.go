@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/ferrite-metal/ferrite/conductor/auth"
@@ -33,6 +35,27 @@ func TestAborted(t *testing.T) {
 		}()
 		if len(audit.status) != recorded || recorded > 0 && audit.status[0] != StatusAborted {
 			t.Errorf("%s that was aborted is recorded as %v", method, audit.status)
+		}
+	}
+}
+
+// TestRecorded: a request that changes something, opens a console or is refused for its sender is recorded.
+func TestRecorded(t *testing.T) {
+	for request, recorded := range map[string]bool{
+		"GET 200": false, "GET 404": false, "GET 401": true, "GET 403": true, "GET 101": true, "HEAD 403": true,
+		"POST 201": true, "DELETE 404": true,
+	} {
+		audit := &told{}
+		method, text, _ := strings.Cut(request, " ")
+		status, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &Server{o: Options{Audit: audit}}
+		s.audited(httptest.NewRecorder(), httptest.NewRequest(method, "/v1/nodes/n", nil),
+			func(*http.Request) (int, string) { return status, "" })
+		if (len(audit.status) == 1) != recorded {
+			t.Errorf("%s is recorded as %v", request, audit.status)
 		}
 	}
 }

@@ -104,7 +104,7 @@ func (t *Table[T]) Patchable(minor int, ops []Operation) error {
 	for _, o := range ops {
 		i, ok := t.ByName[o.Field()]
 		if !ok || t.fields[i].Use&Patchable == 0 {
-			return BadRequest("Cannot patch %s. Only the following can be updated: %s", o.Path,
+			return BadRequest("Cannot patch %.200s. Only the following can be updated: %s", o.Path,
 				strings.Join(t.usable(Patchable, minor), ", "))
 		}
 		if t.fields[i].Since > minor {
@@ -190,7 +190,7 @@ func applyAll(doc []byte, ops []Operation) ([]byte, error) {
 		return err != nil
 	})
 	_, err = apply(doc, ops[:first+1])
-	return nil, BadRequest("Couldn't apply patch '%s'. Reason: %v", Python(ops[first].Raw), err)
+	return nil, BadRequest("Couldn't apply patch '%.400s'. Reason: %.400v", Python(ops[first].Raw), err)
 }
 
 func apply(doc []byte, ops []Operation) ([]byte, error) {

@@ -142,6 +142,7 @@ func (e *Core) factsOf(ctx context.Context, n node.Node, ev plan.Event, f *plan.
 	}
 	if need.CountByState {
 		f.CountByState = e.Memory.countByState()
+		f.CountOwned = e.Memory.countWhere(func(owner string) bool { return owner != "" && owner == n.Owner })
 	}
 	if need.Inventory {
 		if f.Inventory, err = e.InventoryOf(ctx, n.UUID); err != nil {

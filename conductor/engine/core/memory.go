@@ -3,7 +3,6 @@ package core
 import (
 	"crypto/subtle"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -20,19 +19,20 @@ type memory struct {
 	mu     sync.Mutex
 	live   func(uuid string, stage *BootStage, progress *agentapi.Progress)
 	nodes  map[string]*remembered
-	states map[node.State]int // how many nodes are in each; none counts that is at rest since before this process
+	states map[owned]int // how many nodes are in each; none counts that is at rest since before this process
 }
 
 func newMemory(live func(string, *BootStage, *agentapi.Progress)) memory {
 	if live == nil {
 		live = func(string, *BootStage, *agentapi.Progress) {}
 	}
-	return memory{live: live, nodes: map[string]*remembered{}, states: map[node.State]int{}}
+	return memory{live: live, nodes: map[string]*remembered{}, states: map[owned]int{}}
 }
 
 type remembered struct {
 	agent         node.Agent      // as saved last
 	state         node.State      // likewise
+	owner         string          // likewise
 	rev           int64           // the revision both were saved with
 	known         bool            // they are filled in
 	cares         bool            // a heartbeat would change something
@@ -113,21 +113,43 @@ func (m *memory) saved(n node.Node, d effectChange) *agentapi.Heartbeat {
 // count counts a node in the state it was saved in.
 func (m *memory) count(r *remembered, by int) {
 	if r.known {
-		m.states[r.state] += by
+		m.states[owned{r.owner, r.state}] += by
 	}
+}
+
+// owned is a state of a project's nodes; owner is empty for those of none.
+type owned struct {
+	owner string
+	state node.State
 }
 
 // countByState is how many nodes are in each state. Those at work or waiting are all
 // known, since Recover has seen them.
 func (m *memory) countByState() map[node.State]int {
+	return m.countWhere(func(string) bool { return true })
+}
+
+// countWhere is countByState of the nodes whose owner suits.
+func (m *memory) countWhere(suits func(owner string) bool) map[node.State]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return maps.Clone(m.states)
+	count := map[node.State]int{}
+	for k, n := range m.states {
+		if suits(k.owner) {
+			count[k.state] += n
+		}
+	}
+	return count
 }
 
 // CountByState is how many nodes are in each state. Those in stable states that were not
 // saved since this process began are not counted.
 func (e *Core) CountByState() map[node.State]int { return e.Memory.countByState() }
+
+// CountUnowned is CountByState of the nodes that no project owns.
+func (e *Core) CountUnowned() map[node.State]int {
+	return e.Memory.countWhere(func(owner string) bool { return owner == "" })
+}
 
 // take takes note of the node itself.
 func (r *remembered) take(n node.Node) {
@@ -141,7 +163,7 @@ func (r *remembered) take(n node.Node) {
 			r.refused = nil
 		}
 	}
-	r.agent, r.state, r.rev, r.known = n.Agent, n.ProvisionState, n.Revision, true
+	r.agent, r.state, r.owner, r.rev, r.known = n.Agent, n.ProvisionState, n.Owner, n.Revision, true
 	r.cares = n.Run != nil && n.ProvisionState.Class() == node.Waiting
 	if n.Run == nil {
 		r.progress = progress{}

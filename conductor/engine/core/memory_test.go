@@ -62,3 +62,27 @@ func TestETA(t *testing.T) {
 		}
 	}
 }
+
+// TestCountWhere: nodes are counted by state and owner, also when a node gets another one of both.
+func TestCountWhere(t *testing.T) {
+	e := New(Config{Store: mem.New()})
+	save := func(id, owner string, state node.State, rev int64) {
+		e.Memory.saved(node.Node{UUID: id, Owner: owner, ProvisionState: state, Revision: rev}, effectUnchanged)
+	}
+	save("a", "blue", node.Cleaning, 1)
+	save("b", "blue", node.Cleaning, 1)
+	save("c", "red", node.Cleaning, 1)
+	save("d", "", node.Cleaning, 1)
+	save("b", "", node.Cleaning, 2)
+	save("a", "blue", node.CleanWait, 2)
+	blue := e.Memory.countWhere(func(owner string) bool { return owner == "blue" })
+	all, none := e.CountByState(), e.CountUnowned()
+	for _, c := range []struct {
+		got  map[node.State]int
+		want [2]int // cleaning, clean wait
+	}{{blue, [2]int{0, 1}}, {none, [2]int{2, 0}}, {all, [2]int{3, 1}}} {
+		if got := [2]int{c.got[node.Cleaning], c.got[node.CleanWait]}; got != c.want {
+			t.Errorf("%v, want %v", got, c.want)
+		}
+	}
+}

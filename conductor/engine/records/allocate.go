@@ -1,10 +1,12 @@
 package records
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
@@ -23,6 +25,7 @@ const (
 	allocateSoon     = time.Second      // until the next look, when something was left
 	allocateIdle     = time.Minute      // until the next look, for what another conductor has left
 	allocatePage     = 1000             // nodes that are read at a time
+	lookTime         = 5 * time.Second  // after which a look begins anew
 	allocateTries    = 30               // looks at an allocation that fail, until it is set aside
 )
 
@@ -55,7 +58,14 @@ func (e *Records) allocate(ctx context.Context, failed map[string]int) (next tim
 	if next = allocateIdle; !e.lastWord() { // others take allocations in
 		next = allocateSoon
 	}
-	for _, a := range waiting {
+	began := time.Now()
+	for i, a := range inTurn(waiting) {
+		if time.Since(began) > lookTime { // those that came meanwhile have their turn, too
+			for _, left := range waiting[i:] {
+				still[left.UUID] = failed[left.UUID]
+			}
+			return 0, still
+		}
 		done, err := e.allocateOne(ctx, a, l)
 		if err != nil && ctx.Err() == nil {
 			still[a.UUID] = failed[a.UUID] + 1
@@ -66,6 +76,17 @@ func (e *Records) allocate(ctx context.Context, failed map[string]int) (next tim
 		}
 	}
 	return next, still
+}
+
+// inTurn is one allocation of each project, then the next of each: who asks for a thousand keeps nobody else waiting.
+func inTurn(waiting []node.Allocation) []node.Allocation {
+	nth, of := map[string]int{}, map[string]int{}
+	for _, a := range waiting {
+		nth[a.UUID] = of[a.Owner]
+		of[a.Owner]++
+	}
+	slices.SortStableFunc(waiting, func(a, b node.Allocation) int { return cmp.Compare(nth[a.UUID], nth[b.UUID]) })
+	return waiting
 }
 
 // unprocessed deals with an allocation that cannot be processed, for the nth time

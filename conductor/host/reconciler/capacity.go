@@ -33,9 +33,10 @@ func (m *capacity) startsOf(group string, limit int) chan struct{} {
 	return m.starts[group]
 }
 
-// busy is how many nodes of all conductor groups are inspected, cleaned, deployed or deleted.
+// busy is how many nodes of all conductor groups are inspected, cleaned, deployed or deleted. A project's nodes keep no
+// host waiting: none of them is a host's.
 func (r *Reconciler) busy(ctx context.Context) (n int, err error) {
-	for state, count := range r.engine.CountByState() {
+	for state, count := range r.engine.CountUnowned() {
 		if host.BusyStates[state] {
 			n += count
 		}

@@ -200,3 +200,30 @@ func TestNodeOfSomebodyElse(t *testing.T) {
 		})
 	}
 }
+
+// TestNodeOfAProject: anybody may give his node a host's name. Such a node gets neither the host's BMC nor its name. One
+// that is called as the host alone keeps no host from being registered.
+func TestNodeOfAProject(t *testing.T) {
+	for name, taken := range map[string]bool{"a": false, "default~a": true} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *world) {
+				ctx := context.Background()
+				n, err := w.eng.CreateNode(ctx, node.Node{Driver: "fake-hardware", Name: name, Owner: "blue"})
+				w.check(err)
+				w.apply("a", nil)
+				if taken {
+					if h := w.fails("a", hostapi.RegistrationError); !strings.Contains(h.Status.ErrorMessage, "project blue") {
+						t.Errorf("got %q", h.Status.ErrorMessage)
+					}
+				} else {
+					w.becomes("a", hostapi.StateAvailable)
+				}
+				after, err := w.eng.Node(ctx, n.UUID)
+				w.check(err)
+				if after.Name != name || len(after.DriverInfo) > 0 || after.ProvisionState != node.Enroll {
+					t.Errorf("the node has become %s with %v, %s", after.Name, after.DriverInfo, after.ProvisionState)
+				}
+			})
+		})
+	}
+}

@@ -27,8 +27,8 @@ type Engine interface {
 	// History is what has happened to a node, oldest first.
 	History(ctx context.Context, ref string) ([]node.HistoryEntry, error)
 	HardwareReport(ctx context.Context, ref string) (node.HardwareReport, error)
-	// CountByState is how many nodes are in each state, of those at work or waiting.
-	CountByState() map[node.State]int
+	// CountUnowned is how many nodes that no project owns are in each state, of those at work or waiting.
+	CountUnowned() map[node.State]int
 }
 
 // Config is what a reconciler is made of.

@@ -1,0 +1,62 @@
+package bootmedia
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+)
+
+// TestSilentServer: a server that does not answer keeps no file of another server back, and the size of a file is asked
+// for once.
+func TestSilentServer(t *testing.T) {
+	asked := 0
+	good := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		w.Header().Set("Accept-Ranges", "bytes")
+		w.Header().Set("Content-Length", "5")
+	}))
+	defer good.Close()
+	heard := make(chan struct{})
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(heard)
+		<-r.Context().Done()
+	}))
+	defer silent.Close()
+	files := remotes{client: http.DefaultClient}
+	ctx, cancel := context.WithCancel(t.Context())
+	waits := make(chan error)
+	go func() {
+		_, err := files.content(ctx, silent.URL)
+		waits <- err
+	}()
+	<-heard
+	for range 2 {
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			if c, err := files.content(t.Context(), good.URL); err != nil || c.Size != 5 {
+				t.Errorf("%d bytes, %v", c.Size, err)
+			}
+		}()
+		select {
+		case <-ended:
+		case <-time.After(20 * time.Second):
+			t.Fatal("a file waits for the server of another")
+		}
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times", asked)
+	}
+	cancel()
+	if err := <-waits; err == nil {
+		t.Error("a server that did not answer gave a file")
+	}
+	for i := range 2 * remoteFiles {
+		files.lookup(string(rune('a' + i)))
+	}
+	if len(files.files) != remoteFiles || len(files.made) != remoteFiles {
+		t.Errorf("%d files are kept, %d in order", len(files.files), len(files.made))
+	}
+}
