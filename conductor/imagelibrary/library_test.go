@@ -89,8 +89,8 @@ func status(err error) int {
 	return 0
 }
 
-// TestDeleteWhileRead: an image that a machine reads is not deleted, but for another one with the same bytes, or where a
-// user reads it; one that is not read takes its bytes along.
+// TestDeleteWhileRead: an image that a machine reads is not deleted, but for another one with the same bytes, or where
+// a user reads it; one that is not read takes its bytes along.
 func TestDeleteWhileRead(t *testing.T) {
 	r := newRig(t, t.TempDir())
 	i, err := r.add(t, "os", make([]byte, 1<<20))

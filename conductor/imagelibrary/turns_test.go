@@ -2,6 +2,7 @@ package imagelibrary
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"testing"
 	"testing/synctest"
@@ -33,7 +34,7 @@ func TestTurns(t *testing.T) {
 		for _, fast := range s.taken[1:] {
 			fast.got.Store(int64(leastRate * slowTime.Seconds()))
 		}
-		if _, red := take("red"); red == nil || slowest.Err() == nil || context.Cause(slowest) == context.Canceled {
+		if _, red := take("red"); red == nil || slowest.Err() == nil || errors.Is(context.Cause(slowest), context.Canceled) {
 			t.Errorf("turn %v of who waits; the slow one ends for %v", red, context.Cause(slowest))
 		}
 		if _, more := take("green"); more != nil {

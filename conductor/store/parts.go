@@ -23,8 +23,8 @@ func (t *tx) boundParts(table, kind, nodeUUID, uuid string, size int) error {
 	case err != nil:
 		return err
 	case same == 0 && count >= maxParts:
-		return node.Refuse(node.Invalid, "Node %s has %d %ss, which is as many as a node may have; delete some of them first.",
-			nodeUUID, count, kind)
+		return node.Refuse(node.Invalid, "Node %s has %d %ss, which is as many as a node may have; delete some of them "+
+			"first.", nodeUUID, count, kind)
 	case bytes-old+int64(size) > maxPartsBytes && int64(size) > old:
 		return node.Refuse(node.Invalid, "The %ss of node %s would have %d bytes, at most %d are taken; keep less in their "+
 			"extra.", kind, nodeUUID, bytes-old+int64(size), maxPartsBytes)

@@ -74,9 +74,9 @@ func (e *Ramdisks) Lookup(ctx context.Context, macs []string, uuid string,
 	return core.LookupView(n), token, nil
 }
 
-// keptAt reports whether a ramdisk that waits for the next run at a node at rest is answered. Where boots have no words,
-// any program could take the token of a machine at rest, and the next run would work with it as its agent: there only the
-// holder of the token is.
+// keptAt reports whether a ramdisk that waits for the next run at a node at rest is answered. Where boots have no
+// words, any program could take the token of a machine at rest, and the next run would work with it as its agent: there
+// only the holder of the token is.
 func (e *Ramdisks) keptAt(n node.Node, c node.Caller) bool {
 	proven := e.Proof.Words && !n.Agent.Unproven || n.Agent.Token != "" && core.SameToken(n.Agent.Token, c.Word)
 	return e.Settings.FastTrack && fastTrackStates[n.ProvisionState] && proven

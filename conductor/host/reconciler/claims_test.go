@@ -201,8 +201,8 @@ func TestNodeOfSomebodyElse(t *testing.T) {
 	}
 }
 
-// TestNodeOfAProject: anybody may give his node a host's name. Such a node gets neither the host's BMC nor its name. One
-// that is called as the host alone keeps no host from being registered.
+// TestNodeOfAProject: anybody may give his node a host's name. Such a node gets neither the host's BMC nor its name.
+// One that is called as the host alone keeps no host from being registered.
 func TestNodeOfAProject(t *testing.T) {
 	for name, taken := range map[string]bool{"a": false, "default~a": true} {
 		t.Run(name, func(t *testing.T) {
