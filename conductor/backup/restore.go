@@ -34,22 +34,22 @@ type Restored struct {
 
 func (t Target) folder() datafolder.Folder { return datafolder.Folder{Dir: t.Dir} }
 
-// RefuseUsed refuses a folder that has anything in it.
+// RefuseUsed refuses a folder that has anything in it but a lock.
 func (t Target) RefuseUsed() error {
 	entries, err := os.ReadDir(t.Dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("--data-dir: %w", err)
-	case len(entries) > 0:
-		return fmt.Errorf("--data-dir %s is not empty (%s): move what is in it away, or name an empty folder", t.Dir,
-			entries[0].Name())
+	}
+	for _, e := range entries {
+		if e.Name() != datafolder.LockFile {
+			return fmt.Errorf("--data-dir %s is not empty (%s): move what is in it away, or name an empty folder", t.Dir,
+				e.Name())
+		}
 	}
 	return nil
 }
 
-// From fills the folder, and the server if there is one, or leaves both empty.
+// From fills the folder, and the server if there is one, or removes what it has made.
 func (t Target) From(ctx context.Context, file, passphrase string) (done Restored, err error) {
 	f, err := os.Open(file) //nolint:gosec // the operator's own
 	if err != nil {
@@ -61,12 +61,24 @@ func (t Target) From(ctx context.Context, file, passphrase string) (done Restore
 		return done, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
+	if err := t.RefuseUsed(); err != nil { // others may have filled it since somebody looked
+		return done, err
+	}
+	made := append(databaseFiles(), keys.EraseReportFile, keys.SecretsFile)
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, t.empty())
+			err = errors.Join(err, t.remove(made))
 		}
 	}()
-	c, err := format.Read(f, passphrase, t.extract)
+	c, err := format.Read(f, passphrase, func(name string, size int64, r io.Reader) error {
+		out, err := t.create(name)
+		if err != nil {
+			return err
+		}
+		made = append(made, name)
+		_, err = io.CopyN(out, r, size)
+		return errors.Join(err, out.Sync(), out.Close())
+	})
 	if err != nil {
 		return done, fmt.Errorf("%s: %w", file, err)
 	}
@@ -84,25 +96,29 @@ func (t Target) From(ctx context.Context, file, passphrase string) (done Restore
 	return done, err
 }
 
-// extract writes one file, for this user alone.
-func (t Target) extract(name string, size int64, r io.Reader) (err error) {
+// create makes one file, for this user alone.
+func (t Target) create(name string) (*os.File, error) {
 	path := t.folder().Path(name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
+		return nil, err
 	}
-	out, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.CopyN(out, r, size)
-	return errors.Join(err, out.Sync(), out.Close())
+	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 }
 
-// empty takes everything out of the folder, which was empty before.
-func (t Target) empty() error {
-	entries, err := os.ReadDir(t.Dir)
-	for _, e := range entries {
-		err = errors.Join(err, os.RemoveAll(t.folder().Path(e.Name())))
+// databaseFiles are those of an open database, beside its keys.
+func databaseFiles() []string {
+	return []string{datafolder.DatabaseFile, datafolder.WALFile, datafolder.DatabaseFile + "-shm", datafolder.RunningFile}
+}
+
+// remove removes files, those that are there, and the folders that are empty then.
+func (t Target) remove(names []string) (err error) {
+	for _, name := range names {
+		if gone := os.Remove(t.folder().Path(name)); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
+		for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
+			_ = os.Remove(t.folder().Path(dir)) // it may have more files
+		}
 	}
 	return err
 }
@@ -144,11 +160,8 @@ func (t Target) toServer(ctx context.Context) (rows int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, name := range []string{datafolder.DatabaseFile, datafolder.WALFile, datafolder.DatabaseFile + "-shm",
-		datafolder.RunningFile} {
-		if err := os.Remove(t.folder().Path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return 0, err
-		}
+	if err := t.remove(databaseFiles()); err != nil {
+		return 0, err
 	}
 	for _, c := range all {
 		rows += c.Rows

@@ -28,8 +28,8 @@ const (
 	// RunningFile is there while the database is open. It outlives a kill, after
 	// which the WAL must be there, too.
 	RunningFile = "running"
-	// lockFile is locked while a conductor runs.
-	lockFile = "lock"
+	// LockFile is locked while a conductor runs. It stays: a lock of a new file of its name would be another one.
+	LockFile = "lock"
 )
 
 // Default is where a conductor keeps everything that no flag has it keep elsewhere.

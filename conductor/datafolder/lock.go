@@ -16,7 +16,7 @@ func Lock(dir string) (unlock func() error, err error) {
 	if err := os.Chmod(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("--data-dir: %w", err)
 	}
-	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, LockFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("--data-dir: %w", err)
 	}
@@ -29,7 +29,7 @@ func Lock(dir string) (unlock func() error, err error) {
 // LockToRead keeps a conductor from starting while its folder is read. It makes no
 // lock where there is none.
 func LockToRead(dir string) (unlock func() error, err error) {
-	f, err := os.Open(filepath.Join(filepath.Clean(dir), lockFile))
+	f, err := os.Open(filepath.Join(filepath.Clean(dir), LockFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return func() error { return nil }, nil
 	}

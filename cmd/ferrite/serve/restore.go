@@ -18,7 +18,7 @@ func RestoreCommand() *cobra.Command {
 		Args: cobra.ExactArgs(1), SilenceUsage: true,
 		Long: `Writes what "ferrite backup" has saved into a data folder that is empty or missing, and brings the
 database up to this build. Everything in the file is checked; a file that was cut off or changed
-leaves the folder empty. With --database, the database goes into an empty one of PostgreSQL, and the
+leaves nothing in the folder. With --database, the database goes into an empty one of PostgreSQL, and the
 keys into the folder: start the conductor with this folder first, which gives them to its cluster.
 
 The machines have gone on since the backup. So a restored conductor answers, and reads power states,
