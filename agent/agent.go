@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net"
 	"net/netip"
 	"os/exec"
 	"sync"
@@ -30,6 +29,7 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/screen"
 	"github.com/ferrite-metal/ferrite/agent/steps"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 )
 
 // Version is the agent_version of heartbeats. Conductors read it as the version of
@@ -243,7 +243,7 @@ func (a *Agent) serve(ctx context.Context) error {
 		Version: Version, Started: time.Now(), Log: a.Log,
 		OpenList: func() bool { return minor < 83 }, // before that Ironic sends no token with GET
 	})
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", a.Listen)
+	l, err := connlimit.Listen(a.Listen, maxConnections, maxEach, nil, a.Log)
 	if err != nil {
 		return fmt.Errorf("command API: %w", err)
 	}

@@ -50,12 +50,7 @@ func openCommandServer(
 		return nil, fmt.Errorf("command API: %w", err)
 	}
 	d := &commandServer{callback: "http://" + net.JoinHostPort(ip.String(), port), ended: make(chan struct{})}
-	d.server = &http.Server{
-		Handler: api, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-	}
-	connlimit.Track(d.server)
-	l = connlimit.Limit(l, maxConnections, maxEach)
+	d.server = connlimit.NewServer(api, log)
 	if minor >= takesCertificates {
 		cert, text, err := selfSigned(ip, time.Now())
 		if err != nil {

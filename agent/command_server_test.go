@@ -16,12 +16,13 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/agent/command"
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 )
 
 // TestManyConnections: connections of others, in whatever state, keep the conductor
 // neither out nor waiting, and take bounded memory.
 func TestManyConnections(t *testing.T) {
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0")
+	l, err := connlimit.Listen("127.0.0.1:0", maxConnections, maxEach, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 )
 
 // serverName is the name that every member's certificate has: which member it is, the address tells.
@@ -68,14 +70,13 @@ func NewIdentity(k Key, name string) (Identity, error) {
 // Listener is a listener to which members alone can talk.
 func (id Identity) Listener(l net.Listener) net.Listener { return tls.NewListener(l, id.server) }
 
-// headerTime is how long a member may take to begin a request: it has sent all that its client has.
-const headerTime = 10 * time.Second
-
-// Server serves members. Slow clients are cut off by the member that they talk to.
+// Server serves members, whose connections are the last to give way to those of strangers.
 func (Identity) Server(ctx context.Context, h http.Handler, log *slog.Logger) *http.Server {
-	return &http.Server{
-		Handler: h, ReadHeaderTimeout: headerTime, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 128 << 10,
-		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-		BaseContext: func(net.Listener) context.Context { return ctx },
-	}
+	srv := connlimit.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		connlimit.Known(r)
+		h.ServeHTTP(w, r)
+	}), log)
+	srv.MaxHeaderBytes = 128 << 10 // a client's, and what the front adds
+	srv.BaseContext = func(net.Listener) context.Context { return ctx }
+	return srv
 }

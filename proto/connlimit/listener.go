@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/netip"
 	"sync"
@@ -17,6 +18,18 @@ type ShareError struct{ Each int }
 func (e *ShareError) Error() string {
 	return fmt.Sprintf("an address may have %d at a time, and all are in use; end some, or send several requests over "+
 		"one", e.Each)
+}
+
+// Listen is net.Listen for TCP with the bounds of LimitAnd, which logs what it refuses. All servers of strangers use it
+// with a server of NewServer.
+func Listen(address string, total, each int, proxies Proxies, log *slog.Logger) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return LimitAnd(l, total, each, queueTime, proxies, func(from netip.Addr, err error) {
+		log.Warn("connections refused", "at", l.Addr().String(), "address", from, "err", err)
+	}), nil
 }
 
 // Limit bounds the connections of l: total of them at a time, each from one
@@ -32,9 +45,10 @@ func Limit(l net.Listener, total, each int) net.Listener {
 	return LimitAnd(l, total, each, queueTime, nil, nil)
 }
 
-// LimitAnd is Limit that has connections above the share of their address wait for so long, and reports the addresses it refuses connections of, each once a minute at most, with a
-// *ShareError or an error of proxies. An address that proxies trust has no share of its own: its connections and
-// requests are counted for the clients that it names. refused must not wait. Both may be nil.
+// LimitAnd is Limit that has connections above the share of their address wait for so long. It reports the addresses it
+// refuses connections of, each once a minute at most, with a *ShareError or an error of proxies; and under no address an
+// error of Accept, as that there are no descriptors. An address that proxies trust has no share of its own: its
+// connections and requests are counted for the clients that it names. refused must not wait. Both may be nil.
 func LimitAnd(l net.Listener, total, each int, wait time.Duration, proxies Proxies,
 	refused func(from netip.Addr, err error)) net.Listener {
 	p := newPool(total, each)
@@ -115,6 +129,7 @@ func (l *limited) admit() {
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}
+			l.report(netip.Addr{}, err) // net/http tries again, and says so at the level of strangers' errors
 			continue
 		}
 		from, end := peer(c.RemoteAddr().String()), func() { _ = c.Close() } // its peer was late

@@ -2,9 +2,22 @@ package connlimit
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"net/http"
+	"time"
 )
+
+// NewServer makes a server of h for strangers, and tracks it. Who sends no header for 10 s, or no request for 2 minutes,
+// is cut off. Its errors are its clients', and logged at debug level.
+func NewServer(h http.Handler, log *slog.Logger) *http.Server {
+	srv := &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	Track(srv)
+	return srv
+}
 
 // Track has srv report to the listener of Limit which connections wait for their peers, answer
 // 503 to what comes over a connection without a place, and bound the time that a request's body

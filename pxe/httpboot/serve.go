@@ -18,7 +18,7 @@ const (
 	maxConnections = 1024
 	maxEach        = 512              // of one address: a machine needs two, and racks sit behind one address
 	shareWait      = 30 * time.Second // for those above it, as a machine waits for TFTP
-	headerTimeout  = 10 * time.Second // for a request's header
+	headerTimeout  = 10 * time.Second // for a body, too, which no request here needs
 	idleTimeout    = time.Minute
 	maxHeader      = 16 << 10
 	grace          = 2 * time.Second // for downloads under way when the service stops
@@ -27,13 +27,8 @@ const (
 // Serve answers on l until ctx ends, then closes l and every connection. It
 // returns nil when ctx ended it. proxies may be nil.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, proxies connlimit.Proxies, log *slog.Logger) error {
-	srv := &http.Server{
-		Handler:           h,
-		ReadHeaderTimeout: headerTimeout,
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-	}
+	srv := connlimit.NewServer(h, log)
+	srv.IdleTimeout, srv.MaxHeaderBytes = idleTimeout, maxHeader
 	done := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
@@ -44,7 +39,6 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, proxies connlimi
 		}
 		done <- err
 	})
-	connlimit.Track(srv)
 	err := srv.Serve(connlimit.LimitAnd(l, maxConnections, maxEach, shareWait, proxies, func(from netip.Addr, err error) {
 		log.Warn("boot connections refused", "address", from, "err", err)
 	}))

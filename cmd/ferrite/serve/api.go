@@ -28,8 +28,8 @@ import (
 )
 
 // listen opens the port of the API.
-func (c Config) listen() (net.Listener, error) {
-	listener, err := net.Listen("tcp", c.APIAddress)
+func (c Config) listen(log *slog.Logger) (net.Listener, error) {
+	listener, err := connlimit.Listen(c.APIAddress, maxConnections, maxEach, c.proxies, log)
 	if err != nil {
 		return nil, fmt.Errorf("api: %w; is another conductor running? choose another --api-address", err)
 	}

@@ -85,18 +85,18 @@ func serveCluster(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	if err := m.open(ctx, key); err != nil {
 		return err
 	}
-	listener, err := c.listen()
+	listener, err := c.listen(log)
 	if err != nil {
 		return err
 	}
 	defer listener.Close() // the server does, too, once it serves
 	m.api = listener.Addr()
-	inner, err := c.listenMembers()
+	inner, err := c.listenMembers(log)
 	if err != nil {
 		return err
 	}
 	defer inner.Close()
-	return m.run(ctx, key, c.limited(listener, m.cert, log), inner)
+	return m.run(ctx, key, encrypted(listener, m.cert), inner)
 }
 
 // open reads what the members share.
@@ -129,7 +129,7 @@ func (m *member) open(ctx context.Context, key cluster.Key) error {
 }
 
 // listenMembers opens the port that other members forward to.
-func (c Config) listenMembers() (net.Listener, error) {
+func (c Config) listenMembers(log *slog.Logger) (net.Listener, error) {
 	at := c.ClusterAddress
 	if at == "" {
 		host, _, err := net.SplitHostPort(c.APIAddress)
@@ -138,7 +138,7 @@ func (c Config) listenMembers() (net.Listener, error) {
 		}
 		at = net.JoinHostPort(host, "0")
 	}
-	listener, err := net.Listen("tcp", at)
+	listener, err := connlimit.Listen(at, maxForwarded, maxForwardedEach, nil, log)
 	if err != nil {
 		return nil, fmt.Errorf("--cluster-address: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/metrics"
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/pxe"
 )
 
@@ -43,15 +44,15 @@ func (c *Config) listenMetrics(counters http.Handler, log *slog.Logger) (*metric
 	if c.Metrics == "" {
 		return nil, nil
 	}
-	l, err := net.Listen("tcp", c.Metrics)
+	l, err := connlimit.Listen(c.Metrics, maxScrapes, maxScrapesEach, nil, log)
 	if err != nil {
 		return nil, fmt.Errorf("--metrics-address: %w", err)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", counters)
-	return &metricsServer{listener: l, server: &http.Server{Handler: mux, ReadTimeout: 10 * time.Second,
-		WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}}, nil
+	server := connlimit.NewServer(c.onlyHosts(mux, log), log)
+	server.WriteTimeout = time.Minute
+	return &metricsServer{listener: l, server: server}, nil
 }
 
 // run serves until ctx ends.

@@ -2,10 +2,12 @@ package serve
 
 import (
 	"io"
+	"net"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 )
@@ -64,7 +66,34 @@ func TestMetrics(t *testing.T) {
 	if status != 200 || !strings.Contains(page, counted+"\n") {
 		t.Errorf("after a restart, status %d:\n%s", status, page)
 	}
+	manyReaders(t, strings.TrimSuffix(strings.TrimPrefix(own[1], "http://"), "/metrics"))
 	if status, page = fetch(t, c.URL+"/metrics"); status != 404 || !strings.Contains(page, "--metrics-address") {
 		t.Errorf("metrics at the API's address beside their own: %d %s", status, page)
+	}
+}
+
+// manyReaders: of the connections of one address few stay open, whatever their number.
+func manyReaders(t *testing.T, address string) {
+	t.Helper()
+	const many = 4 * maxScrapesEach
+	closed := make(chan struct{}, many)
+	for range many {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		go func() {
+			if _, err := io.Copy(io.Discard, conn); err == nil {
+				closed <- struct{}{}
+			}
+		}()
+	}
+	for n := range many - maxScrapesEach {
+		select {
+		case <-closed:
+		case <-time.After(5 * time.Second): // net/http would close all of them later
+			t.Fatalf("of %d connections that say nothing, %d were closed, expected %d", many, n, many-maxScrapesEach)
+		}
 	}
 }

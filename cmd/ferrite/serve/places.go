@@ -4,8 +4,6 @@ import (
 	"crypto/tls"
 	"log/slog"
 	"net"
-	"net/netip"
-	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
@@ -17,8 +15,11 @@ import (
 const (
 	maxConnections = 1024
 	maxEach        = 64
-	// How long one above its address's share waits.
-	shareWait = 5 * time.Second
+
+	// The metrics have readers that come one after the other.
+	maxScrapes, maxScrapesEach = 64, 16
+	// A member forwards as many requests as it has connections of clients.
+	maxForwarded, maxForwardedEach = 2 * maxConnections, maxConnections
 )
 
 // streamLimits are the shares of answers without an end. All of them together are half of the connections:
@@ -36,14 +37,10 @@ func newStreams(log *slog.Logger) *connlimit.Streams {
 	})
 }
 
-// limited bounds the connections of strangers, and speaks TLS where there is a certificate.
-func (c Config) limited(listener net.Listener, cert *certificate.Certificate, log *slog.Logger) net.Listener {
-	listener = connlimit.LimitAnd(listener, maxConnections, maxEach, shareWait, c.proxies, func(from netip.Addr,
-		err error) {
-		log.Warn("connections refused", "address", from, "err", err)
-	})
-	if cert != nil {
-		listener = tls.NewListener(listener, cert.TLS())
+// encrypted speaks TLS where there is a certificate.
+func encrypted(listener net.Listener, cert *certificate.Certificate) net.Listener {
+	if cert == nil {
+		return listener
 	}
-	return listener
+	return tls.NewListener(listener, cert.TLS())
 }

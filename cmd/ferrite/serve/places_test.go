@@ -13,7 +13,7 @@ import (
 )
 
 // shareMakers finds who makes shares of connections.
-var shareMakers = regexp.MustCompile(`\b(connlimit\.(?:Limit|LimitAnd|NewShare|NewStreams)|auth\.NewStreams)\(([^\n]*)`)
+var shareMakers = regexp.MustCompile(`\b(connlimit\.(?:Limit|LimitAnd|Listen|NewShare|NewStreams)|auth\.NewStreams)\(([^\n]*)`)
 
 // TestSharesFitTheConnections: all shares of the API's connections together leave room for requests that are of none,
 // and nobody's is a whole one. A share that is made elsewhere has to be added here.
@@ -54,8 +54,10 @@ func TestSharesFitTheConnections(t *testing.T) {
 		}
 	}
 	slices.Sort(found)
-	if want := []string{"agent/command_server.go connlimit.Limit", // of the machine's own
-		"cmd/ferrite/serve/places.go connlimit.LimitAnd", "cmd/ferrite/serve/places.go connlimit.NewStreams",
+	if want := []string{"agent/agent.go connlimit.Listen", // of the machine's own
+		"cmd/ferrite/serve/api.go connlimit.Listen", "cmd/ferrite/serve/cluster.go connlimit.Listen", // of members alone
+		"cmd/ferrite/serve/metrics.go connlimit.Listen", // of their own port
+		"cmd/ferrite/serve/places.go connlimit.NewStreams",
 		"conductor/agents/server.go connlimit.NewShare", "pxe/httpboot/serve.go connlimit.LimitAnd", // of its own port
 	}; !slices.Equal(found, want) {
 		t.Errorf("shares are made in %v, and added up here are those of %v", found, want)

@@ -121,7 +121,7 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, images.Close()) }()
-	listener, err := c.listen()
+	listener, err := c.listen(log)
 	if err != nil {
 		return err
 	}
@@ -137,5 +137,5 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
 	defer fail(nil)
-	return serving{work: w, listener: c.limited(listener, cert, log), manager: serviceManagerOf(log)}.run(ctx)
+	return serving{work: w, listener: encrypted(listener, cert), manager: serviceManagerOf(log)}.run(ctx)
 }
