@@ -64,11 +64,18 @@ func (t Target) From(ctx context.Context, file, passphrase string) (done Restore
 	if err := t.RefuseUsed(); err != nil { // others may have filled it since somebody looked
 		return done, err
 	}
+	if err := keys.WriteFile(t.folder().Path(datafolder.RestoringFile), nil); err != nil {
+		return done, err
+	}
 	made := append(databaseFiles(), keys.EraseReportFile, keys.SecretsFile)
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, t.remove(made))
+			if left := t.remove(made...); left != nil {
+				err = errors.Join(err, left)
+				return
+			}
 		}
+		err = errors.Join(err, t.remove(datafolder.RestoringFile))
 	}()
 	c, err := format.Read(f, passphrase, func(name string, size int64, r io.Reader) error {
 		out, err := t.create(name)
@@ -111,7 +118,7 @@ func databaseFiles() []string {
 }
 
 // remove removes files, those that are there, and the folders that are empty then.
-func (t Target) remove(names []string) (err error) {
+func (t Target) remove(names ...string) (err error) {
 	for _, name := range names {
 		if gone := os.Remove(t.folder().Path(name)); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
 			err = errors.Join(err, gone)
@@ -160,7 +167,7 @@ func (t Target) toServer(ctx context.Context) (rows int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := t.remove(databaseFiles()); err != nil {
+	if err := t.remove(databaseFiles()...); err != nil {
 		return 0, err
 	}
 	for _, c := range all {

@@ -43,7 +43,8 @@ func TestFilledMeanwhile(t *testing.T) {
 	}
 }
 
-// TestOthersFilesStay: a restore that fails does not remove what others have put there meanwhile.
+// TestOthersFilesStay: a restore that fails does not remove what others have put there meanwhile. Until it has ended, or
+// was killed, nobody else uses the folder, which may be whole but for the hold.
 func TestOthersFilesStay(t *testing.T) {
 	pipe, to := filepath.Join(t.TempDir(), "pipe"), Target{Dir: t.TempDir(), Now: time.Now}
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -58,12 +59,26 @@ func TestOthersFilesStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); len(names(t, to.Dir)) == 0; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Second); !slices.Contains(names(t, to.Dir), datafolder.RestoringFile); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the restore does not begin")
 		}
 	}
-	time.Sleep(5 * time.Millisecond) // it looks whether the folder is empty
+	cut := t.TempDir() // what a kill leaves
+	for _, name := range append(names(t, to.Dir), datafolder.DatabaseFile) {
+		if err := os.WriteFile(filepath.Join(cut, name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, lock := datafolder.Lock(cut)
+	_, read := datafolder.LockToRead(cut)
+	_, save := Source{Dir: cut, Now: time.Now}.To(t.Context(), filepath.Join(t.TempDir(), "b"), phrase)
+	_, again := Target{Dir: cut, Now: time.Now}.From(t.Context(), os.DevNull, phrase)
+	for who, err := range map[string]error{"serve": lock, "check": read, "backup": save, "restore": again} {
+		if err == nil || !strings.Contains(err.Error(), "a restore was cut off") {
+			t.Errorf("%s of a restore that was cut off: %v", who, err)
+		}
+	}
 	if err := os.WriteFile(filepath.Join(to.Dir, "users"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -82,6 +82,9 @@ func (s Source) copyFolder(ctx context.Context, to string) (map[string][]byte, e
 	if _, err := os.Stat(s.folder().Path(datafolder.NewFile)); err == nil {
 		return nil, fmt.Errorf("--data-dir %s: the first start of its conductor was cut off: start the conductor once", s.Dir)
 	}
+	if err := s.folder().RefuseRestoring(); err != nil {
+		return nil, err
+	}
 	before, err := s.keyFiles()
 	if err != nil {
 		return nil, err

@@ -25,6 +25,8 @@ const (
 	// NewFile is there while a new data folder is being made: what is missing then
 	// was never made.
 	NewFile = "initializing"
+	// RestoringFile is there while a backup is being restored: what is there then acts as of an old day.
+	RestoringFile = "restoring"
 	// RunningFile is there while the database is open. It outlives a kill, after
 	// which the WAL must be there, too.
 	RunningFile = "running"

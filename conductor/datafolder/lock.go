@@ -23,7 +23,19 @@ func Lock(dir string) (unlock func() error, err error) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return nil, errors.Join(fmt.Errorf("--data-dir %s is in use by another conductor: %w", dir, err), f.Close())
 	}
+	if err := (Folder{Dir: dir}).RefuseRestoring(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
 	return f.Close, nil
+}
+
+// RefuseRestoring refuses a folder that a restore was filling when it was killed. It may be whole but for the hold.
+func (d Folder) RefuseRestoring() error {
+	if _, err := os.Lstat(d.Path(RestoringFile)); !errors.Is(err, os.ErrNotExist) {
+		return errors.Join(fmt.Errorf("--data-dir %s: a restore was cut off in it: remove what is in the folder, and restore "+
+			"the backup again", d.Dir), err)
+	}
+	return nil
 }
 
 // LockToRead keeps a conductor from starting while its folder is read. It makes no
@@ -39,6 +51,9 @@ func LockToRead(dir string) (unlock func() error, err error) {
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		err = fmt.Errorf("--data-dir %s: a conductor is running in it: stop it first, or check a copy of the folder", dir)
+	}
+	if err == nil {
+		err = Folder{Dir: dir}.RefuseRestoring()
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

@@ -60,7 +60,9 @@ restored into a data folder and into PostgreSQL.`,
 				return err
 			}
 			s.Server, s.Dir, s.Release = server, b.dir, cmd.Root().Version
-			made, err := s.To(cmd.Context(), args[0], passphrase)
+			ctx, stop := orderly(cmd.Context()) // else a plain copy of the database stays
+			defer stop()
+			made, err := s.To(ctx, args[0], passphrase)
 			if err != nil {
 				return err
 			}

@@ -37,7 +37,9 @@ but does nothing to any machine, and boots none, until "ferrite resume" has show
 			if err != nil {
 				return err
 			}
-			done, err := t.From(cmd.Context(), args[0], passphrase)
+			ctx, stop := orderly(cmd.Context())
+			defer stop()
+			done, err := t.From(ctx, args[0], passphrase)
 			if err != nil {
 				return err
 			}

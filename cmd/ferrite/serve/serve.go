@@ -23,7 +23,7 @@ func Command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run a conductor: the REST API, the node state machine and, with --boot, the boot service",
-		Long: "Runs in the foreground, logs to standard error, and ends on SIGTERM or SIGINT. It answers\n" +
+		Long: "Runs in the foreground, logs to standard error, and ends on SIGTERM, SIGINT or SIGHUP. It answers\n" +
 			"GET /v1 when it is ready, and tells systemd so (Type=notify, WatchdogSec). All its state is in\n" +
 			"--data-dir and --database. However it ends, the next start continues every node from there.",
 		Example: serveExample,
@@ -37,14 +37,20 @@ func Command() *cobra.Command {
 			if conf.Check {
 				return conf.tryOut(cmd.OutOrStdout())
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGINT)
+			ctx, stop := orderly(cmd.Context())
 			defer stop()
+			signal.Ignore(syscall.SIGPIPE) // whoever reads the log must not end the conductor by going
 			return run(ctx, conf, cmd.ErrOrStderr())
 		},
 	}
 	flags(c.Flags())
 	complete(c)
 	return c
+}
+
+// orderly ends a command by signals so that it cleans up first.
+func orderly(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 }
 
 const serveExample = `  ferrite serve                                   # at 127.0.0.1:6385, for this computer alone
