@@ -253,7 +253,7 @@ func (c *Client) enter(ctx context.Context) (*gophercloud.ProviderClient, error)
 	if err != nil {
 		return nil, fmt.Errorf("the URL %s of Keystone: %w", c.o.URL, err)
 	}
-	p.HTTPClient = http.Client{Transport: bounded{c.o.Transport}, CheckRedirect: refuseRedirect}
+	p.HTTPClient = http.Client{Transport: Bounded{c.o.Transport}, CheckRedirect: refuseRedirect}
 	err = openstack.AuthenticateV3(ctx, p, &tokens.AuthOptions{
 		Username: c.o.User, DomainName: c.o.Domain, Password: password,
 		Scope: tokens.Scope{ProjectName: c.o.Project, DomainName: c.o.Domain},

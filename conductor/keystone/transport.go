@@ -7,13 +7,14 @@ import (
 	"net/http"
 )
 
-// maxBody bounds an answer of Keystone: the catalogue of a large cloud is some hundred KiB.
+// maxBody bounds an answer: the catalogue of a large cloud is some hundred KiB.
 const maxBody = 4 << 20
 
-// bounded is a transport whose answers end with an error after maxBody bytes.
-type bounded struct{ http.RoundTripper }
+// Bounded is a transport to a service of OpenStack, whose answers end with an error after 4 MiB.
+type Bounded struct{ http.RoundTripper }
 
-func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+// RoundTrip sends a request.
+func (b Bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := b.RoundTripper.RoundTrip(r)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the transport's own

@@ -239,7 +239,7 @@ func (r *receiver) post(ctx context.Context, m *message) error {
 	switch {
 	case answer.StatusCode >= 300 && answer.StatusCode < 400:
 		return fmt.Errorf("%s: redirects are not followed: name the last URL", answer.Status)
-	case answer.StatusCode >= 400:
+	case answer.StatusCode < 200 || answer.StatusCode >= 400:
 		return fmt.Errorf("the receiver answered %s", answer.Status)
 	}
 	return nil

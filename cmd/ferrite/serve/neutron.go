@@ -14,6 +14,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/dial"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/keystone"
 	"github.com/ferrite-metal/ferrite/conductor/neutron"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
@@ -136,17 +137,17 @@ func (c *Config) networks(check func() error) (engine.Networks, error) {
 	}
 	conf := neutron.Config{Networks: networks, NodeNetworks: c.Neutron.NodeNetworks, SecurityGroups: groups}
 	if c.Neutron.URL == "" {
-		keystone, err := c.Keystone.client(check)
+		cloud, err := c.Keystone.client(check)
 		if err != nil {
 			return nil, err
 		}
-		conf.Service = neutron.By(keystone.Service)
+		conf.Service = neutron.By(cloud.Service)
 		return neutron.New(conf), nil
 	}
 	transport, _ := http.DefaultTransport.(*http.Transport)
 	transport = transport.Clone()
 	transport.DialContext = checkedDial(check)
-	if conf.Service, err = neutron.At(c.Neutron.URL, transport); err != nil {
+	if conf.Service, err = neutron.At(c.Neutron.URL, keystone.Bounded{RoundTripper: transport}); err != nil {
 		return nil, fmt.Errorf("--neutron-url: %w", err)
 	}
 	return neutron.New(conf), nil

@@ -1,7 +1,10 @@
 package serve
 
 import (
+	"io"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -53,5 +56,38 @@ func TestNeutronSettings(t *testing.T) {
 	if named, err := c.networks(); err != nil || named["rescuing"] != "a" || named["servicing"] != "a" ||
 		named["inspection"] != "" || c.inspects() {
 		t.Errorf("%v, %v", named, err)
+	}
+}
+
+// TestEndlessNeutron: an answer of Neutron that does not end, whatever its status, ends after some MiB.
+func TestEndlessNeutron(t *testing.T) {
+	for _, status := range []int{http.StatusOK, http.StatusConflict} {
+		var sent int64
+		ended := make(chan struct{})
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			defer close(ended)
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, `{"port": {"id": "`) // the pieces tell whether the client has gone
+			for piece := strings.Repeat("a", 1<<20); sent < 64<<20; {
+				n, err := io.WriteString(w, piece)
+				if sent += int64(n); err != nil {
+					return
+				}
+			}
+		}))
+		c := &Config{Auth: []string{"none"}, Neutron: neutronConfig{URL: s.URL,
+			Networks: []string{"provisioning=a", "cleaning=b"}}}
+		networks, err := c.networks(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err = networks.VIF(t.Context(), "11111111-2222-4333-8444-555555555555"); err == nil {
+			t.Errorf("%d: an answer without an end was taken", status)
+		}
+		<-ended
+		s.Close()
+		if sent > 32<<20 {
+			t.Errorf("%d: %d MiB of an answer were read", status, sent>>20)
+		}
 	}
 }
