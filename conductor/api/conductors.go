@@ -72,8 +72,11 @@ func NewConductors(members Members, o Options) http.Handler {
 	return h
 }
 
-// OfConductors reports whether a request is one for NewConductors.
+// OfConductors reports whether a request is one for NewConductors. A leader drains: it has the audit.
 func OfConductors(r *http.Request) bool {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return false
+	}
 	for _, root := range []string{"/conductors", "/v1/conductors", nodeapi.ConductorsPath, metricsPath} {
 		if r.URL.Path == root || strings.HasPrefix(r.URL.Path, root+"/") {
 			return true

@@ -7,7 +7,9 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/ratelimit"
 	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -21,14 +23,14 @@ func OnlyHosts(names []string, next http.Handler, log *slog.Logger) http.Handler
 	for _, n := range names {
 		allowed = append(allowed, hostName(n))
 	}
+	lines := ratelimit.NewLines(log, time.Now)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := hostName(r.Host)
 		if _, err := netip.ParseAddr(name); err == nil || slices.Contains(allowed, name) {
 			next.ServeHTTP(w, r)
 			return
 		}
-		log.Info("request for a Host that is not allowed refused", "host", name[:min(len(name), 100)],
-			"from", clientaddr.Of(r).String())
+		lines.Info("request for a Host that is not allowed refused", "host", name, "from", clientaddr.Of(r).String())
 		w.Header().Set("Connection", "close")
 		_ = nodeapi.NewFault(http.StatusMisdirectedRequest, "With --auth none this conductor answers to IP addresses, to "+
 			"localhost and to the names that it was told, not to %.100q. If that is its name, start it with --allowed-host, "+

@@ -1,9 +1,7 @@
 package auth
 
 import (
-	"context"
 	"crypto/sha256"
-	"log/slog"
 	"net/http"
 	"net/netip"
 	"time"
@@ -51,22 +49,8 @@ func tooMany(w http.ResponseWriter, from netip.Addr) error {
 	return nodeapi.NewFault(http.StatusTooManyRequests, "Too many failed logins from %s; try again in a few seconds", from)
 }
 
-// Lines of the log about logins that failed: warnBurst at once, warnRate a second.
-// Beyond that they are logged at debug level: a guess from another IPv6 address
-// each time costs nothing.
-const (
-	warnBurst = 200
-	warnRate  = 2
-)
-
 // logFailure logs a login that failed.
-func (a *Authenticator) logFailure(text string, args ...any) {
-	level := slog.LevelDebug
-	if a.warnings.Take(struct{}{}, 1) {
-		level = slog.LevelInfo
-	}
-	a.log.Log(context.Background(), level, text, args...)
-}
+func (a *Authenticator) logFailure(text string, args ...any) { a.warnings.Info(text, args...) }
 
 // shortened is a name of a stranger's as it is logged.
 func shortened(user string) string {

@@ -61,8 +61,8 @@ type Authenticator struct {
 	guesses   *ratelimit.Limiter[[sha256.Size]byte] // of passwords, by the hash of the account's name
 	homes     *passwordCache                        // the networks from which an account has logged in
 	turns     *turns
-	warnings  *ratelimit.Limiter[struct{}] // lines of the log about all of them
-	sessions  *sessionKeys                 // nil when none are kept
+	warnings  *ratelimit.Lines // about all of them
+	sessions  *sessionKeys     // nil when none are kept
 	links     links
 	log       *slog.Logger
 	now       func() time.Time
@@ -87,7 +87,7 @@ func New(o Options) (*Authenticator, error) {
 		failures: ratelimit.New[netip.Addr](o.FailureRate, o.FailureBurst, o.Now),
 		guesses:  ratelimit.New[[sha256.Size]byte](o.FailureRate, accountBurst*o.FailureBurst, o.Now),
 		homes:    newMemory(homeFor),
-		turns:    newTurns(maxTurns), warnings: ratelimit.New[struct{}](warnRate, warnBurst, o.Now), log: o.Log, now: o.Now,
+		turns:    newTurns(maxTurns), warnings: ratelimit.NewLines(o.Log, o.Now), log: o.Log, now: o.Now,
 		links: links{started: o.Now(), used: map[[sha256.Size]byte]time.Time{}},
 	}
 	var err error

@@ -83,8 +83,8 @@ func (a *Authenticator) identity(w http.ResponseWriter, r *http.Request, token s
 		return who, a.failed(w, "", from, "The token is unknown, or has expired or was revoked")
 	case err != nil:
 		a.failures.Return(network, 1)
-		if r.Context().Err() == nil && a.warnings.Take(struct{}{}, 1) {
-			a.log.Warn("a token could not be checked", "from", from, "err", err)
+		if r.Context().Err() == nil {
+			a.warnings.Warn("a token could not be checked", "from", from, "err", err)
 		}
 		w.Header().Set("Retry-After", "5")
 		return who, nodeapi.NewFault(http.StatusServiceUnavailable,

@@ -43,8 +43,8 @@ func TestFilledMeanwhile(t *testing.T) {
 	}
 }
 
-// TestOthersFilesStay: a restore that fails does not remove what others have put there meanwhile. Until it has ended, or
-// was killed, nobody else uses the folder, which may be whole but for the hold.
+// TestOthersFilesStay: a restore that fails does not remove what others have put there meanwhile. Until it has ended
+// nobody else uses the folder, which may be whole but for the hold.
 func TestOthersFilesStay(t *testing.T) {
 	pipe, to := filepath.Join(t.TempDir(), "pipe"), Target{Dir: t.TempDir(), Now: time.Now}
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -59,7 +59,8 @@ func TestOthersFilesStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); !slices.Contains(names(t, to.Dir), datafolder.RestoringFile); time.Sleep(time.Millisecond) {
+	begun := func() bool { return slices.Contains(names(t, to.Dir), datafolder.RestoringFile) }
+	for deadline := time.Now().Add(10 * time.Second); !begun(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the restore does not begin")
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -47,13 +48,18 @@ type Front struct {
 	local   http.Handler // answers what every member can; nil for nothing
 	isLocal func(r *http.Request) bool
 	streams *connlimit.Streams
+	// Bodies bounds the bodies that are read to find a request's group, before anybody is asked who sends it.
+	Bodies Bound
+	// Failed logs requests that could not be given to a leader, at a rate that is bounded.
+	Failed func(text string, args ...any)
 }
 
 // NewFront makes a front. Requests that isLocal picks are answered by local, whoever leads. streams is the pool of the
 // places for answers without an end; nil for no bounds.
 func NewFront(c *Cluster, id Identity, groups Groups, streams *connlimit.Streams, local http.Handler,
 	isLocal func(r *http.Request) bool) *Front {
-	f := &Front{cluster: c, groups: groups, log: c.Log, streams: streams, local: local, isLocal: isLocal}
+	f := &Front{cluster: c, groups: groups, log: c.Log, streams: streams, local: local, isLocal: isLocal,
+		Failed: c.Log.Warn}
 	f.proxy = &httputil.ReverseProxy{
 		Rewrite:        rewrite,
 		FlushInterval:  -1,
@@ -114,14 +120,12 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/readyz":
 		f.readiness(w)
 		return
-	case f.local != nil && f.isLocal(r):
-		f.local.ServeHTTP(w, r)
+	case f.local != nil && f.isLocal(r) && f.answers(w, r):
 		return
 	}
 	group, err := f.group(r)
 	if err != nil {
-		f.log.Warn("a request cannot be given to the leader of its group", "path", r.URL.Path, "err", err)
-		unavailable(w, "the database cannot be asked whose request it is")
+		f.unrouted(w, r, err)
 		return
 	}
 	if t := f.cluster.local(group); t != nil && t.answer(w, r) {
@@ -138,12 +142,63 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.forward(w, r, &way{group: group, address: leader.Address, from: clientaddr.Of(r), leave: func() {}}, epoch)
 }
 
+// answers answers what every member can. False: the sender is refused, and the leader is to say so, for its audit.
+func (f *Front) answers(w http.ResponseWriter, r *http.Request) bool {
+	before, answer := w.Header().Clone(), &unlessRefused{ResponseWriter: w}
+	if f.local.ServeHTTP(answer, r); answer.refused {
+		clear(w.Header())
+		maps.Copy(w.Header(), before)
+	}
+	return !answer.refused
+}
+
+// unlessRefused drops an answer that refuses its sender.
+type unlessRefused struct {
+	http.ResponseWriter
+	refused bool
+}
+
+// WriteHeader begins the answer, or drops it.
+func (u *unlessRefused) WriteHeader(status int) {
+	if u.refused = status == http.StatusUnauthorized || status == http.StatusForbidden; !u.refused {
+		u.ResponseWriter.WriteHeader(status)
+	}
+}
+
+// Write goes on with the answer.
+func (u *unlessRefused) Write(p []byte) (int, error) {
+	if u.refused {
+		return len(p), nil
+	}
+	return u.ResponseWriter.Write(p)
+}
+
+// Unwrap is for http.ResponseController.
+func (u *unlessRefused) Unwrap() http.ResponseWriter { return u.ResponseWriter }
+
+// unrouted answers a request whose group is not known.
+func (f *Front) unrouted(w http.ResponseWriter, r *http.Request, err error) {
+	var body *bodyError
+	if !errors.As(err, &body) {
+		f.Failed("a request cannot be given to the leader of its group", "path", r.URL.Path, "err", err)
+		unavailable(w, "the database cannot be asked whose request it is")
+		return
+	}
+	f.log.Debug("request cut off", "path", r.URL.Path, "err", err)
+	var fault *nodeapi.Fault
+	if !errors.As(err, &fault) {
+		fault = nodeapi.NewFault(http.StatusBadRequest, "%s", err)
+	}
+	w.Header().Set("Connection", "close")
+	_ = fault.Write(w) // a client that has gone
+}
+
 // group is the group that a request concerns.
 func (f *Front) group(r *http.Request) (string, error) {
 	if !f.cluster.View().several() && !makesNode(r) {
 		return "", nil
 	}
-	group, err := groupOf(r, f.groups)
+	group, err := groupOf(r, f.groups, f.Bodies)
 	if r.Method == http.MethodPost && !f.cluster.Knows(r.Context(), group) {
 		return "", err // the leader of the default group refuses what nobody would look after
 	}

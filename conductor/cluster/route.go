@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"regexp"
@@ -45,8 +44,8 @@ func makesNode(r *http.Request) bool {
 	return r.Method == http.MethodPost && made != nil && made[1] == "nodes"
 }
 
-// groupOf finds the group that a request concerns. It may read the body, and puts it back.
-func groupOf(r *http.Request, groups Groups) (string, error) {
+// groupOf finds the group that a request concerns. It may read the body, within the bound of all, and puts it back.
+func groupOf(r *http.Request, groups Groups, bound Bound) (string, error) {
 	path := r.URL.Path
 	lookUp, ref := groups.GroupOf, ""
 	switch {
@@ -63,7 +62,7 @@ func groupOf(r *http.Request, groups Groups) (string, error) {
 	case strings.HasSuffix(path, "/lookup"):
 		return groupOfMachine(r, groups)
 	case r.Method == http.MethodPost && named.MatchString(path):
-		return groupOfBody(r, groups)
+		return groupOfBody(r, groups, bound)
 	}
 	if ref == "" {
 		return "", nil
@@ -92,11 +91,15 @@ func groupOfMachine(r *http.Request, groups Groups) (string, error) {
 }
 
 // groupOfBody is the group of the node that a body makes, or makes something for.
-func groupOfBody(r *http.Request, groups Groups) (string, error) {
+func groupOfBody(r *http.Request, groups Groups, bound Bound) (string, error) {
+	whole := r.Body
+	if bound != nil {
+		context.AfterFunc(r.Context(), bound(r))
+	}
 	text, err := io.ReadAll(io.LimitReader(r.Body, mostBody))
-	r.Body = &readBody{io.MultiReader(bytes.NewReader(text), r.Body), r.Body}
+	r.Body = &readBody{io.MultiReader(bytes.NewReader(text), whole), whole}
 	if err != nil {
-		return "", fmt.Errorf("read the request: %w", err)
+		return "", &bodyError{err}
 	}
 	var body struct {
 		Group string `json:"conductor_group"`
@@ -113,6 +116,15 @@ func groupOfBody(r *http.Request, groups Groups) (string, error) {
 	group, _, err := groups.GroupOf(r.Context(), ref)
 	return group, err
 }
+
+// Bound counts what the body of a request holds in memory, until the request ends.
+type Bound = func(r *http.Request) (end func())
+
+// bodyError is that of a client that does not send its request, or of too many that do.
+type bodyError struct{ err error }
+
+func (e *bodyError) Error() string { return "read the request: " + e.err.Error() }
+func (e *bodyError) Unwrap() error { return e.err }
 
 // readBody is a body of which a part was read already.
 type readBody struct {

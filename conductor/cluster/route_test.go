@@ -1,10 +1,16 @@
 package cluster
 
 import (
+	"fmt"
 	"io"
+	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // TestGroupOf: whose request it is.
@@ -37,12 +43,89 @@ func TestGroupOf(t *testing.T) {
 		{"GET", "/apis/metal3.io/v1alpha1/baremetalhosts", "", ""},
 	} {
 		q := httptest.NewRequest(tc.method, tc.path, strings.NewReader(tc.body))
-		got, err := groupOf(q, r)
+		got, err := groupOf(q, r, nil)
 		if err != nil || got != tc.want {
 			t.Errorf("%s %s %s: %q, %v, want %q", tc.method, tc.path, tc.body, got, err, tc.want)
 		}
 		if rest, err := io.ReadAll(q.Body); err != nil || string(rest) != tc.body {
 			t.Errorf("%s %s: the body is %q, %v", tc.method, tc.path, rest, err)
+		}
+	}
+}
+
+// TestBodiesAreCounted: a body that is read to find a group is counted until its request ends. Where there is no room
+// for it, the client is told so, and the log has no line of it.
+func TestBodiesAreCounted(t *testing.T) {
+	m, _ := newMember(t, "m1", testKey(t, "k1"))
+	m.sees("m1", "", 1)
+	got := make(chan string, 1)
+	m.leads(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(r.Body)
+		got <- fmt.Sprint(len(text), err)
+	}))
+	ended := make(chan struct{}, 1)
+	var full error
+	m.front.Bodies = func(r *http.Request) func() {
+		r.Body = &readBody{&failing{r.Body, full}, r.Body}
+		return func() { ended <- struct{}{} }
+	}
+	m.front.Failed = func(text string, _ ...any) { t.Error("logged:", text) }
+	post := func() *http.Response {
+		text := strings.NewReader(strings.Repeat(" ", 2*mostBody))
+		answer, err := http.Post(m.outer.URL+"/v1/nodes", "application/json", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		select {
+		case <-ended:
+		case <-time.After(5 * time.Second):
+			t.Error("the body is still counted")
+		}
+		return answer
+	}
+	if answer := post(); answer.StatusCode != http.StatusOK || <-got != fmt.Sprint(2*mostBody, nil) {
+		t.Errorf("a body that has room: %s", answer.Status)
+	}
+	full = nodeapi.NewFault(http.StatusServiceUnavailable, "Too many")
+	if answer := post(); answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") != "" {
+		t.Errorf("a body without room: %s %v", answer.Status, answer.Header)
+	}
+}
+
+// failing is a body that ends with err, if it is one.
+type failing struct {
+	io.Reader
+	err error
+}
+
+func (f *failing) Read(p []byte) (int, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	return f.Reader.Read(p)
+}
+
+// TestLeaderRefuses: a sender whom a member refuses is refused by the leader, who has the audit; other answers are the
+// member's own.
+func TestLeaderRefuses(t *testing.T) {
+	m, _ := newMember(t, "m1", testKey(t, "k1"))
+	m.sees("m1", "", 1)
+	m.front.isLocal = func(r *http.Request) bool { return r.URL.Path == "/v1/conductors" }
+	m.front.local = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("From", "member")
+		status, _ := strconv.Atoi(r.Header.Get("Status"))
+		w.WriteHeader(status)
+		fmt.Fprint(w, "member")
+	})
+	m.leads(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprint(w, "leader")
+	}))
+	for status, want := range map[string]string{"200": "member", "404": "member", "401": "leader", "403": "leader"} {
+		answer, body, err := get(t, m.outer.URL+"/v1/conductors", "Status", status)
+		if err != nil || body != want || (answer.Header.Get("From") == "") != (want == "leader") {
+			t.Errorf("%s: %q %v %v, want the %s's", status, body, answer.Header, err, want)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func commit(t *testing.T, s *mem.Store, count int) {
 	}
 }
 
-// TestAtLeastOnce: a receiver that fails half the time, redirects, answers 101 and sometimes never answers, and a conductor that is
+// TestAtLeastOnce: a receiver that fails half the time, redirects, answers 101 or never, and a conductor that is
 // ended again and again: no event is lost, and their order stays.
 func TestAtLeastOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

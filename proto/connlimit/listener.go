@@ -46,8 +46,8 @@ func Limit(l net.Listener, total, each int) net.Listener {
 }
 
 // LimitAnd is Limit that has connections above the share of their address wait for so long. It reports the addresses it
-// refuses connections of, each once a minute at most, with a *ShareError or an error of proxies; and under no address an
-// error of Accept, as that there are no descriptors. An address that proxies trust has no share of its own: its
+// refuses connections of, each once a minute at most, with a *ShareError or an error of proxies; and under no address
+// an error of Accept, as that there are no descriptors. An address that proxies trust has no share of its own: its
 // connections and requests are counted for the clients that it names. refused must not wait. Both may be nil.
 func LimitAnd(l net.Listener, total, each int, wait time.Duration, proxies Proxies,
 	refused func(from netip.Addr, err error)) net.Listener {

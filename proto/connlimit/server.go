@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// NewServer makes a server of h for strangers, and tracks it. Who sends no header for 10 s, or no request for 2 minutes,
-// is cut off. Its errors are its clients', and logged at debug level.
+// NewServer makes a server of h for strangers, and tracks it. Clients that send no header for 10 s, or no request for
+// 2 minutes, are cut off. Its errors are its clients', and logged at debug level.
 func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 	srv := &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,

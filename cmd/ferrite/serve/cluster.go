@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
@@ -27,6 +28,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/imagestore"
 	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/metrics"
+	"github.com/ferrite-metal/ferrite/conductor/ratelimit"
 	"github.com/ferrite-metal/ferrite/conductor/seal"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/conductor/ui"
@@ -188,6 +190,7 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 		options.Metrics = m.counters
 	}
 	front := cluster.NewFront(all, id, m.rows, m.streams, api.NewConductors(membersOf{m, all}, options), api.OfConductors)
+	front.Bodies, front.Failed = rest.NewStrangers(), ratelimit.NewLines(m.log, time.Now).Warn
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))

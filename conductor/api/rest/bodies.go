@@ -48,6 +48,12 @@ func newYielding(maxEach, maxAll int64) *bodies {
 	return b
 }
 
+// NewStrangers makes a share of memory for bodies that are read before anybody is asked whose they are. bound counts
+// the body of r from now on, and end gives back what it took.
+func NewStrangers() (bound func(r *http.Request) (end func())) {
+	return newYielding(strangersEach, strangersAll).bound
+}
+
 // holding is what one body, or one answer, holds.
 type holding struct {
 	in   *bodies

@@ -53,7 +53,7 @@ func (s *Server) foreign(w http.ResponseWriter, r *http.Request) bool {
 	if err == nil {
 		return false
 	}
-	s.Log.Info("request of another site's page refused", "method", r.Method, "path", r.URL.Path, "origin",
+	s.strange.Info("request of another site's page refused", "method", r.Method, "path", r.URL.Path, "origin",
 		r.Header.Get("Origin"))
 	fault := nodeapi.NewFault(http.StatusForbidden,
 		"Requests that change something are not taken from pages of other sites (%s); send them with a client that "+

@@ -14,6 +14,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/conductor/ratelimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -74,7 +75,8 @@ type Server struct {
 	answers   *bodies                // that their readers have yet to take
 	document  func() ([]byte, error) // of the API, made when it is first asked for
 	origins   *http.CrossOriginProtection
-	public    string // Options.PublicURL without a slash at its end
+	strange   *ratelimit.Lines // of the log, about requests of which nobody knows who sends them
+	public    string           // Options.PublicURL without a slash at its end
 }
 
 // NewServer makes a Server without routes.
@@ -86,6 +88,7 @@ func NewServer(o Options) *Server {
 		o: o, Log: o.Log, Rules: o.Rules, echo: echo.New(), origins: http.NewCrossOriginProtection(),
 		bodies: newBodies(bodiesEach, bodiesAll), strangers: newYielding(strangersEach, strangersAll),
 		answers: newYielding(answersEach, answersAll), public: strings.TrimRight(o.PublicURL, "/"),
+		strange: ratelimit.NewLines(o.Log, time.Now),
 	}
 	for _, origin := range Origins(o.PublicURL) {
 		_ = s.origins.AddTrustedOrigin(origin) // which has a scheme and a host
