@@ -16,10 +16,11 @@ type bounds struct {
 	files    int
 	each     int64 // bytes that are kept of a file: the last
 	all      int64 // and of all of them
+	lines    int   // of all of them: a line takes more memory than its bytes
 }
 
 // archiveBounds are more than what a machine has to say.
-var archiveBounds = bounds{unpacked: 64 << 20, files: 256, each: 1 << 20, all: 8 << 20}
+var archiveBounds = bounds{unpacked: 64 << 20, files: 256, each: 1 << 20, all: 8 << 20, lines: 100_000}
 
 // Collect makes the log of a boot of what an agent has collected: the base64 of a
 // tar.gz of texts, as ironic-python-agent answers log.collect_system_logs. Each file
@@ -88,7 +89,7 @@ func unpack(archive string, most bounds) (lines []string, files int, err error) 
 		left.N = min(left.N, before-header.Size) // a sparse file's holes count too: there is no end to them
 		files++
 		room -= int64(len(text))
-		lines = append(append(lines, "==> "+header.Name+" <=="), split(text)...)
+		lines = append(append(lines, "==> "+header.Name+" <=="), split(text, max(most.lines-len(lines), 0))...)
 		if err != nil {
 			return lines, files, err
 		}
@@ -111,10 +112,16 @@ func last(r io.Reader, size, keep int64) (text string, err error) {
 	return text, err
 }
 
-// split takes a text apart into its lines.
-func split(text string) []string {
+// split takes a text apart into its lines, of which most and the one that says so are kept: the last.
+func split(text string, most int) []string {
 	if text = strings.TrimRight(text, "\r\n"); text == "" {
 		return nil
+	}
+	if over := strings.Count(text, "\n") + 1 - most; over > 0 {
+		for range over {
+			_, text, _ = strings.Cut(text, "\n")
+		}
+		text = strings.TrimRight("(older lines are dropped)\n"+text, "\n")
 	}
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

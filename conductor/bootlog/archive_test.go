@@ -122,7 +122,7 @@ func noise() string {
 // TestUnpackBounds: of what is too long the end is kept, of what is no archive
 // nothing, and of a broken one what could be read.
 func TestUnpackBounds(t *testing.T) {
-	few := bounds{unpacked: 64 << 10, files: 3, each: 1000, all: 1500}
+	few := bounds{unpacked: 64 << 10, files: 3, each: 1000, all: 1500, lines: 500}
 	whole := pack(t, file{"ps", "1 init\n"}, file{"journal", noise()})
 	raw, err := base64.StdEncoding.DecodeString(whole)
 	if err != nil {
@@ -152,6 +152,8 @@ func TestUnpackBounds(t *testing.T) {
 			[]string{"==> first <==", "seen"}, "more than 65536 bytes or 3 files"},
 		"a hole":         {sparse(t, 2000), 1, []string{"==> hole <==", "(older lines are dropped)"}, ""},
 		"a hole, no end": {sparse(t, 1<<20), 0, nil, "more than 65536 bytes or 3 files"},
+		"line ends": {pack(t, file{"a", "x" + strings.Repeat("\n", 900) + "the end"}, file{"b", "x\n\n\nx"}), 2,
+			[]string{"==> a <==", "(older lines are dropped)", "the end", "==> b <=="}, ""},
 		"one endless line": {
 			pack(t, file{"one", strings.Repeat("y", 5000)}), 1, []string{"==> one <==", "(older lines are dropped)"}, "",
 		},
@@ -168,6 +170,9 @@ func TestUnpackBounds(t *testing.T) {
 			}
 			if size := len(strings.Join(lines, "")); size > 1700 {
 				t.Errorf("%d bytes are kept", size)
+			}
+			if len(lines) > few.lines+2*files {
+				t.Errorf("%d lines are kept", len(lines))
 			}
 		})
 	}

@@ -6,10 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/images/configdrive"
 )
+
+// building is held while a drive is made: one of 40 MiB takes 400 MiB in its forms on the way.
+var building sync.Mutex
 
 // Encoder is the conductor's maker of config drives.
 type Encoder struct{}
@@ -24,6 +28,8 @@ func (Encoder) Encode(drive any, n node.Node) (string, error) {
 		if strings.HasPrefix(d, "http://") || strings.HasPrefix(d, "https://") {
 			return d, nil
 		}
+		building.Lock()
+		defer building.Unlock()
 		if configdrive.Packed(d) {
 			return d, configdrive.Check(d)
 		}
@@ -33,6 +39,8 @@ func (Encoder) Encode(drive any, n node.Node) (string, error) {
 		}
 		return configdrive.Encode(image)
 	case map[string]any:
+		building.Lock()
+		defer building.Unlock()
 		return build(d, n)
 	default:
 		return "", fmt.Errorf("expected a string or an object, found %T", drive)

@@ -47,7 +47,7 @@ func TestGlanceLies(t *testing.T) {
 		"empty": {lie: func(c *catalogue) { c.body = nil }, relayed: "expected 320000", kept: "empty"},
 		"wrong hash": {lie: func(c *catalogue) { c.body = bytes.Repeat([]byte("x"), len(whole)) },
 			kept: "another one than was asked for"},
-		"mute": {lie: func(c *catalogue) { c.mute = true }, relayed: "no bytes within"},
+		"mute": {lie: func(c *catalogue) { c.mute = true }, relayed: "too few bytes within"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newCloudSite(t, 0)

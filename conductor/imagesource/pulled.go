@@ -27,7 +27,7 @@ func (s *Sources) Through(ctx context.Context, n node.Node, info agentapi.ImageI
 		return info, nil
 	}
 	src, err := s.origin(ctx, info)
-	if err == nil {
+	if src.Owner = n.Owner; err == nil {
 		var content *imagestore.Content
 		if content, err = s.pulled.Pull(ctx, src); err == nil {
 			err = content.Close()
@@ -125,6 +125,7 @@ func (s *Sources) originOf(ctx context.Context, n node.Node, key string) (images
 	default:
 		src, err = s.origin(ctx, info)
 	}
+	src.Owner = n.Owner
 	if err == nil && src.Key() != key {
 		err = permanent{errors.New("the node is to get another image since: deploy it again")}
 	}

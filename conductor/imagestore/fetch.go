@@ -32,6 +32,8 @@ type Source struct {
 	// Stored: it is an operator's image, which another conductor has. It is kept until it is removed; its checksum is
 	// its sha256.
 	Stored bool
+	// Owner is the project of the node that the image is for, "" for the system.
+	Owner string
 }
 
 // Key is what the image has here. That of a pulled image includes the URL with its credentials: knowing a checksum is
@@ -49,12 +51,19 @@ func (src Source) Key() string {
 	return hex.EncodeToString(sum[:16])
 }
 
+// leastBytes must come in 30 seconds: a transfer takes room from others while it lasts.
+const leastBytes = 1 << 20
+
+// pulls is how many images are pulled at a time, of one owner a quarter.
+const pulls = 16
+
 // holdBack is how many of the last bytes nobody is given before the checksum was found right.
 const holdBack = 64 << 10
 
 // fetch is a transfer under way, from one origin to any number of readers.
 type fetch struct {
-	key string
+	key   string
+	owner string
 
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced with each change of what is below
@@ -123,7 +132,12 @@ func (s *Store) Pull(ctx context.Context, src Source) (*Content, error) {
 				s.mu.Unlock()
 				return nil, r.err
 			}
+			if err := s.mayPull(src); err != nil {
+				s.mu.Unlock()
+				return nil, err
+			}
 			f = newFetch(key)
+			f.owner = src.Owner
 			s.fetches[key] = f
 			s.running.Go(func() { s.carryOut(f, src) })
 		}
@@ -138,6 +152,24 @@ func (s *Store) Pull(ctx context.Context, src Source) (*Content, error) {
 			return c, err
 		}
 	}
+}
+
+// mayPull refuses a transfer beside too many others. The lock is held.
+func (s *Store) mayPull(src Source) error {
+	all, own := 0, 0
+	for key, f := range s.fetches {
+		if pulledKey.MatchString(key) {
+			all++
+			if f.owner == src.Owner && src.Owner != "" {
+				own++
+			}
+		}
+	}
+	if src.Stored || all < pulls && own < pulls/4 {
+		return nil
+	}
+	return &NoRoomError{What: fmt.Sprintf("%d images are being fetched already, %d of them for this project; at most %d "+
+		"and %d are at a time: try again later", all, own, pulls, pulls/4)}
 }
 
 // carryOut fetches an image to its end.
@@ -238,7 +270,7 @@ type part struct {
 // makes room for it.
 func (s *Store) begin(ctx context.Context, f *fetch, src Source, sum hash.Hash) (p part, err error) {
 	had, known := s.earlier(f.key)
-	options := disk.HTTPOptions{Header: src.Header, Whole: !known}
+	options := disk.HTTPOptions{Header: src.Header, Whole: !known, Least: leastBytes}
 	if src.Stored { // another conductor is there, or it has ended
 		options.Retries = 1
 	}

@@ -14,7 +14,8 @@ import (
 // HTTPOptions are the options of a download. The zero value is usable.
 type HTTPOptions struct {
 	Header  http.Header   // sent with every request, such as Authorization
-	Stall   time.Duration // a connection without a byte for this long is broken; 30 s when zero
+	Stall   time.Duration // a connection without Least bytes for this long is broken; 30 s when zero
+	Least   int           // bytes that must come in each Stall, but for the last; 64 KiB when zero
 	Retries int           // of a broken connection, in a row without progress; 5 when zero
 	Backoff time.Duration // before the first retry, doubled each time up to 10 s; 500 ms when zero
 	// Retrying is told of each failure that is tried again: of which try, of how many. May be nil.
@@ -28,6 +29,9 @@ type HTTPOptions struct {
 func (o HTTPOptions) withDefaults() HTTPOptions {
 	if o.Stall <= 0 {
 		o.Stall = 30 * time.Second
+	}
+	if o.Least <= 0 {
+		o.Least = 64 << 10
 	}
 	if o.Retries <= 0 {
 		o.Retries = 5

@@ -34,7 +34,7 @@ func (s *HTTPSource) forgo(err error) bool {
 }
 
 // errStalled is the cause of a request given up for want of bytes.
-var errStalled = errors.New("no bytes within the time allowed")
+var errStalled = errors.New("too few bytes within the time allowed")
 
 // answer is a response being read, watched for stalls.
 type answer struct {
@@ -48,12 +48,17 @@ type answer struct {
 	cancel   context.CancelFunc
 	watch    *time.Timer
 	stall    time.Duration
+	least    int           // bytes that must come in each stall
+	came     int           // of them
+	left     time.Duration // of the stall, while its clock stands still
+	since    time.Time     // when it went on
 }
 
 // get asks for the bytes from first to last, or to the end when last is -1.
 func (s *HTTPSource) get(ctx context.Context, first, last int64) (*answer, error) {
 	ctx, cause := context.WithCancelCause(ctx)
-	a := &answer{ctx: ctx, cancel: func() { cause(context.Canceled) }, stall: s.opts.Stall}
+	a := &answer{ctx: ctx, cancel: func() { cause(context.Canceled) }, stall: s.opts.Stall,
+		least: s.opts.Least, left: s.opts.Stall, since: time.Now()}
 	a.watch = time.AfterFunc(a.stall, func() { cause(errStalled) })
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
 	if err != nil {
@@ -78,6 +83,7 @@ func (s *HTTPSource) get(ctx context.Context, first, last int64) (*answer, error
 		return nil, brokenError{fmt.Errorf("%w: %w", ErrSource, a.explain(err))}
 	}
 	a.body = resp.Body
+	a.anew()
 	if err := a.accept(resp); err != nil {
 		a.close()
 		return nil, err
@@ -127,11 +133,12 @@ func reason(resp *http.Response) string {
 	return ": " + line
 }
 
-// Read reads the body; each byte that comes starts the stall's clock anew.
+// Read reads the body. The stall's clock starts anew when enough has come: single bytes would keep an image, and its
+// room, on the way for years.
 func (a *answer) Read(p []byte) (int, error) {
 	n, err := a.body.Read(p)
-	if n > 0 {
-		a.watch.Reset(a.stall)
+	if a.came += n; a.came >= a.least {
+		a.anew()
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = a.explain(err)
@@ -141,10 +148,22 @@ func (a *answer) Read(p []byte) (int, error) {
 
 // pause stops the stall's clock while nothing reads: it must watch the server, not a
 // slow disk.
-func (a *answer) pause() { a.watch.Stop() }
+func (a *answer) pause() {
+	a.watch.Stop()
+	a.left -= time.Since(a.since)
+}
 
-// resume starts it again.
-func (a *answer) resume() { a.watch.Reset(a.stall) }
+// resume lets it go on.
+func (a *answer) resume() {
+	a.since = time.Now()
+	a.watch.Reset(max(a.left, 0))
+}
+
+// anew starts it from its beginning.
+func (a *answer) anew() {
+	a.came, a.left = 0, a.stall
+	a.resume()
+}
 
 // explain puts the stall in place of the cancellation it caused.
 func (a *answer) explain(err error) error {

@@ -261,8 +261,20 @@ func TestHTTPStalls(t *testing.T) {
 	}
 	always := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	_, _, err = writeHTTP(t, serve(t, always), stalls(), 5<<20, Options{})
-	if err == nil || !strings.Contains(err.Error(), "no bytes within the time allowed") {
+	if err == nil || !strings.Contains(err.Error(), "too few bytes within the time allowed") {
 		t.Errorf("a server that always stalls: %v", err)
+	}
+	trickle := func(w http.ResponseWriter, r *http.Request) {
+		for w.Header().Set("Content-Length", "5242880"); r.Context().Err() == nil; time.Sleep(10 * time.Millisecond) {
+			_, _ = w.Write(raw[:5000])
+			_ = http.NewResponseController(w).Flush()
+		}
+	}
+	slow := stalls()
+	slow.Least, slow.Retries = 1<<20, 1
+	_, _, err = writeHTTP(t, serve(t, trickle), slow, 5<<20, Options{})
+	if err == nil || !strings.Contains(err.Error(), "too few bytes within the time allowed") {
+		t.Errorf("a server that sends a little now and then: %v", err)
 	}
 }
 

@@ -181,7 +181,7 @@ func TestHTTPTables(t *testing.T) {
 		}, "changed on the server"},
 		{"all of it", plain(qcow), "now it does not"},
 		{"silence", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-			"no bytes within the time allowed"},
+			"too few bytes within the time allowed"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
