@@ -31,13 +31,13 @@ type pair struct {
 	Key  []byte `json:"key"`
 }
 
-// begins is when a certificate begins to be valid.
-func (p pair) begins() (time.Time, error) {
+// begins is when a certificate begins to be valid, and whether it is at a time.
+func (p pair) begins(now time.Time) (begin time.Time, valid bool, err error) {
 	c, err := tls.X509KeyPair(p.Cert, p.Key)
 	if err != nil {
-		return time.Time{}, err
+		return begin, false, err
 	}
-	return c.Leaf.NotBefore, nil
+	return c.Leaf.NotBefore, !now.Before(c.Leaf.NotBefore) && !now.After(c.Leaf.NotAfter), nil
 }
 
 // Certificate keeps this conductor's copy of the certificate current, and shares a newer one of its files.
@@ -48,8 +48,8 @@ type Certificate struct {
 	number    int64 // of the copy in the data folder
 }
 
-// keep compares the certificate of the files with that of the cluster. The one that begins later is everybody's. It
-// reports whether there is one.
+// keep compares the certificate of the files with that of the cluster. Of those that are valid the one that
+// begins later is everybody's. It reports whether there is one.
 func (s *Certificate) keep(ctx context.Context) (bool, error) {
 	var stored, own pair
 	text, number, err := s.Shared.Get(ctx, certificateName)
@@ -62,7 +62,7 @@ func (s *Certificate) keep(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if newer, err := own.newerThan(stored); err != nil {
+	if newer, err := own.newerThan(stored, time.Now()); err != nil {
 		return false, err
 	} else if newer {
 		if text, err = json.Marshal(own); err != nil {
@@ -85,23 +85,24 @@ func (s *Certificate) keep(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// newerThan reports whether a certificate takes the place of another one.
-func (p pair) newerThan(stored pair) (bool, error) {
+// newerThan reports whether a certificate takes the place of another one: it is valid now, and begins later or the other
+// one is not valid. A first one is taken as it is.
+func (p pair) newerThan(stored pair, now time.Time) (bool, error) {
 	if len(p.Cert) == 0 || bytes.Equal(p.Cert, stored.Cert) {
 		return false, nil
 	}
-	own, err := p.begins()
+	own, valid, err := p.begins(now)
 	if err != nil {
 		return false, fmt.Errorf("TLS certificate and key: %w", err)
 	}
 	if len(stored.Cert) == 0 {
 		return true, nil
 	}
-	theirs, err := stored.begins()
+	theirs, still, err := stored.begins(now)
 	if err != nil {
 		return false, fmt.Errorf("the cluster's certificate: %w", err)
 	}
-	return own.After(theirs), nil
+	return valid && (!still || own.After(theirs)), nil
 }
 
 func readPair(cert, key string) (p pair, err error) {
@@ -147,8 +148,11 @@ func (s *Certificate) Renew(ctx context.Context, log *slog.Logger) {
 			return
 		case <-tick.C:
 		}
+		before := s.number
 		if _, err := s.keep(ctx); err != nil && ctx.Err() == nil {
 			log.Warn("the cluster's certificate was not looked at; tried again", "after", certificateEvery, "err", err)
+		} else if s.number != before {
+			log.Info("the cluster's certificate is another one now")
 		}
 	}
 }

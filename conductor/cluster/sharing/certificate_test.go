@@ -3,10 +3,15 @@ package sharing
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/certificate/certtest"
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
@@ -66,5 +71,46 @@ func TestSharedCertificate(t *testing.T) {
 	wrong, _ := certtest.Write(t, t.TempDir(), other, private)
 	if _, err := (&Certificate{Dir: dir, Cert: wrong, Key: keyFile, Shared: shared}).keep(t.Context()); err == nil {
 		t.Error("a certificate with another key was shared")
+	}
+}
+
+// lasting is a certificate with its key that is valid from one day to another, as of now.
+func lasting(t *testing.T, now time.Time, from, to int) pair {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: now.AddDate(0, 0, from), NotAfter: now.AddDate(0, 0, to)}
+	der, err := x509.CreateCertificate(nil, c, c, public, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pair{Cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		Key: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})}
+}
+
+// TestValidCertificateWins: one that is not valid now never takes the place of another, and gives way to any that is.
+func TestValidCertificateWins(t *testing.T) {
+	now := time.Now()
+	for name, tc := range map[string]struct {
+		own, stored [2]int // days from now
+		want        bool
+	}{
+		"newer":                       {[2]int{-1, 9}, [2]int{-5, 9}, true},
+		"older":                       {[2]int{-5, 9}, [2]int{-1, 9}, false},
+		"of the future":               {[2]int{5, 9}, [2]int{-5, 9}, false},
+		"newer, and over":             {[2]int{-3, -1}, [2]int{-5, 9}, false},
+		"older than one of a future":  {[2]int{-5, 9}, [2]int{5, 99}, true},
+		"older than one that is over": {[2]int{-5, 9}, [2]int{-3, -1}, true},
+	} {
+		own, stored := lasting(t, now, tc.own[0], tc.own[1]), lasting(t, now, tc.stored[0], tc.stored[1])
+		if got, err := own.newerThan(stored, now); got != tc.want || err != nil {
+			t.Errorf("%s: %t, %v, want %t", name, got, err, tc.want)
+		}
 	}
 }
