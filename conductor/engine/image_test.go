@@ -20,6 +20,7 @@ import (
 // finder finds every image at one place, unless it is to fail.
 type finder struct {
 	check, locate error
+	hangs         bool  // as a server that sends a byte now and then
 	size          int64 // of the image on a disk
 	cached        bool  // a cache has it
 	asked         int
@@ -70,8 +71,12 @@ func (f *finder) Through(_ context.Context, n node.Node, info agentapi.ImageInfo
 	return info, f.locate
 }
 
-func (f *finder) Locate(_ context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error) {
+func (f *finder) Locate(ctx context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error) {
 	f.asked++
+	if f.hangs {
+		<-ctx.Done()
+		return info, ctx.Err()
+	}
 	f.note(n)
 	info.URLs, info.RequestAuthorize = []string{"http://here/" + n.UUID}, "dGlja2V0"
 	info.OSHashAlgo, info.OSHashValue = "sha256", "00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff"
@@ -249,6 +254,7 @@ func TestImageNotFound(t *testing.T) {
 		"not there": {&finder{check: errors.New("no such file")}, "file:///srv/os.raw", "image_source: no such file", false},
 		"went away": {&finder{locate: node.Refuse(node.Invalid, "it went away")}, "file:///srv/os.raw",
 			"image file:///srv/os.raw: it went away", true},
+		"hangs": {&finder{hangs: true}, "file:///srv/os.raw", "image file:///srv/os.raw: context deadline exceeded", true},
 		"unreadable": {&finder{locate: errors.New("no answer")}, "oci://registry/os",
 			"image oci://registry/os: no answer", true},
 	} {

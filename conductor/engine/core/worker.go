@@ -21,6 +21,10 @@ const (
 	PollEvery  = time.Second // looks for pending effects, should a wake-up be missed
 )
 
+// effectTime bounds an effect as long as it holds its worker: its node is locked to everybody, and a renewed lease has
+// no end. An effect that has left its worker waits with a bound of its own, such as a person's patience.
+const effectTime = 30 * time.Minute
+
 // Repeat does something at once, whenever it is woken, and after the time it
 // asked for when it was done last, until ctx ends.
 func Repeat(ctx context.Context, woken <-chan struct{}, do func(context.Context) time.Duration) {
@@ -50,10 +54,16 @@ func (e *Core) carryOut(ctx context.Context, c claimed, leave func()) error {
 		defer close(renewed)
 		e.keepLease(work, ef, cancel)
 	}()
+	late := node.Refuse(node.Conflict, "%s did not end within %s and was given up", ef.Name, effectTime)
+	bound := time.AfterFunc(effectTime, func() { cancel(late) })
+	defer bound.Stop()
 	e.Observer.EffectBegan(ef.Name, ef.Attempt)
 	began := time.Now()
-	result, err := e.Perform(work, ef, leave)
+	result, err := e.Perform(work, ef, func() { bound.Stop(); leave() })
 	took := time.Since(began)
+	if err != nil && errors.Is(context.Cause(work), late) {
+		err = late
+	}
 	fenced := errors.Is(context.Cause(work), node.ErrFenced)
 	cancel(nil)
 	<-renewed

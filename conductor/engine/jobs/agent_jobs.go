@@ -125,7 +125,9 @@ func (j *job) addInspectedDisks(ctx context.Context, s node.Step, params map[str
 // completeImage adds to the writing of an image what is not kept with the step: it
 // is secret, or large.
 func (j *job) completeImage(ctx context.Context, kind string, s *node.Step) error {
-	if err := j.locateImage(ctx, s); err != nil || kind != "deploy" {
+	locating, cancel := context.WithTimeout(ctx, agentCall) // of a server that the image's owner names
+	defer cancel()
+	if err := j.locateImage(locating, s); err != nil || kind != "deploy" {
 		return err
 	}
 	return j.addConfigDrive(s)
