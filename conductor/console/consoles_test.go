@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -219,6 +220,29 @@ func TestSlowReader(t *testing.T) {
 		slow.Close()
 		for _, v := range others {
 			v.Close()
+		}
+	})
+}
+
+// TestEndlessOutput: a BMC that writes without end is read at the rate of a line.
+func TestEndlessOutput(t *testing.T) {
+	run(t, nil, func(t *testing.T, b *board, c *console.Consoles, _ func()) {
+		defer c.Attach("n", "reader", false, false).Close()
+		synctest.Wait()
+		var taken atomic.Int64
+		out := b.machine().out
+		go func() {
+			for taken.Load() < 64<<20 {
+				n, err := out.Write(make([]byte, 4<<10))
+				if taken.Add(int64(n)); err != nil {
+					return
+				}
+			}
+		}()
+		time.Sleep(time.Minute)
+		const want = 1<<20 + 60*64<<10
+		if got := taken.Load(); got < want || got > want+8<<10 {
+			t.Errorf("%d bytes were read in a minute, expected %d", got, want)
 		}
 	})
 }

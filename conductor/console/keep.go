@@ -52,6 +52,13 @@ func (c *Consoles) keep(ctx context.Context, node string, l *line, take bool) {
 	}
 }
 
+// Output that a line may give for long, bytes a second, and at once. The rate is five times that of 115,200 baud: a BMC
+// without end is not read from meanwhile, and has its own network's buffers.
+const (
+	lineRate  = 64 << 10
+	lineBurst = 1 << 20
+)
+
 // once is one connection, from its opening to its end.
 func (c *Consoles) once(ctx context.Context, node string, l *line, take bool, connected *bool) error {
 	opening, cancel := context.WithTimeout(ctx, openTime)
@@ -66,10 +73,20 @@ func (c *Consoles) once(ctx context.Context, node string, l *line, take bool, co
 	ctx, end := context.WithCancelCause(ctx)
 	both.Go(func() {
 		buf := make([]byte, 4<<10)
-		for {
+		for paid := time.Now(); ; {
 			n, err := upstream.Read(buf)
 			if n > 0 {
 				l.hub.output(buf[:n])
+			}
+			if now := time.Now(); now.After(paid) {
+				paid = now
+			}
+			paid = paid.Add(time.Duration(n) * time.Second / lineRate)
+			if ahead := time.Until(paid) - lineBurst*time.Second/lineRate; ahead > 0 && err == nil {
+				select {
+				case <-time.After(ahead):
+				case <-ctx.Done():
+				}
 			}
 			if err != nil {
 				if errors.Is(err, io.EOF) {
