@@ -119,7 +119,7 @@ func (f loaderFiles) config() []string {
 func (m *Machine) inImage(ctx context.Context, disk string, volumes []volume, commands [][]string) error {
 	ctx, cancel := context.WithTimeout(ctx, grubPatience)
 	defer cancel()
-	c := sys.Chroot{Env: grubEnv(), Start: m.Run, Disks: []string{disk}}
+	c := sys.Chroot{Env: grubEnv(), Start: m.Run, Log: m.Log, Disks: []string{disk}}
 	a, _ := m.runningArray(disk) // a disk has no members
 	for _, member := range a.members {
 		c.Disks = append(c.Disks, member.disk)

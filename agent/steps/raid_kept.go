@@ -136,8 +136,8 @@ func (m *Machine) keptOn(ctx context.Context, d agentapi.Disk, keep map[string][
 			continue
 		}
 		if !slices.Contains(members, identityOf(d)) {
-			return "", fmt.Errorf("it has a superblock of RAID volume %s, which skip_block_devices keeps, but its serial %q is not "+
-				"among that volume's member_disks in the node's raid_config, and a tenant may have written it; in "+
+			return "", fmt.Errorf("it has a superblock of RAID volume %s, which skip_block_devices keeps, but its serial %q is "+
+				"not among that volume's member_disks in the node's raid_config, and a tenant may have written it; in "+
 				"skip_block_devices replace the volume_name by the serial of each disk that is to be kept", name, d.Serial)
 		}
 		return name, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,8 +23,10 @@ type Chroot struct {
 	// Start starts a program and waits for its end; process 1 has to know its
 	// children.
 	Start func(*exec.Cmd) error
+	Log   *slog.Logger
 
 	nothing *os.File // what programs read
+	group   *group   // that programs are in
 }
 
 // ChrootMount is a file system of the operating system on a block device. Programs
@@ -152,6 +155,15 @@ func (c *Chroot) furnish(devices int, do func() error) (err error) {
 		}
 		defer func() { err = errors.Join(err, unmount(m.At, 0)) }()
 	}
+	var lacks error
+	if c.group, lacks = newGroup(); lacks != nil {
+		c.Log.Warn("the image's programs run without some limits, and may take the whole machine", "err", lacks)
+	}
+	defer func() {
+		if err := c.group.end(); err != nil {
+			c.Log.Warn("the image's programs are not known to have ended", "err", err)
+		}
+	}()
 	defer unix.Sync()
 	return do()
 }
@@ -218,7 +230,7 @@ func (c *Chroot) run(ctx context.Context, argv []string) (string, error) {
 	cmd := exec.CommandContext(ctx, argv[0])
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = c.Env, "/", out, out
 	cmd.Stdin = c.nothing
-	inside(cmd, argv)
+	inside(cmd, argv, c.group)
 	if err := c.Start(cmd); err != nil {
 		return out.String(), fmt.Errorf("%s: %w: %s", strings.Join(append([]string{filepath.Base(argv[0])}, argv[1:]...),
 			" "), err, out)

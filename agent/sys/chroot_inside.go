@@ -67,9 +67,12 @@ func giveUpRights() error {
 	return nil
 }
 
-// inside makes cmd run its program by Inside, in namespaces of its own.
-func inside(cmd *exec.Cmd, argv []string) {
+// inside makes cmd run its program by Inside, in namespaces of its own and in a group, if there is one.
+func inside(cmd *exec.Cmd, argv []string, g *group) {
 	cmd.Path, cmd.Args = "/proc/self/exe", append([]string{"ferrite-agent", insideArg}, argv...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET |
 		unix.CLONE_NEWIPC | unix.CLONE_NEWUTS}
+	if g != nil {
+		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(g.own.Fd())
+	}
 }

@@ -124,13 +124,15 @@ func TestTreeListsNoEndlessFolder(t *testing.T) {
 	tree, root, _ := image(t)
 	for _, ways := range []int{0, maxEntries, 1} { // more files each time
 		for n := range ways {
-			if err := os.Link(filepath.Join(root, "../outside"), filepath.Join(root, "etc", fmt.Sprint(ways, "-", n))); err != nil {
+			name := filepath.Join(root, "etc", fmt.Sprint(ways, "-", n))
+			if err := os.Link(filepath.Join(root, "../outside"), name); err != nil {
 				t.Fatal(err)
 			}
 		}
 		entries, err := tree.ReadDir("etc")
 		other, fsErr := fs.ReadDir(tree.FS(), "etc")
-		if want := ways != 1; (err == nil) != want || (fsErr == nil) != want || want && (len(entries) != ways || len(other) != ways) {
+		if want := ways != 1; (err == nil) != want || (fsErr == nil) != want ||
+			want && (len(entries) != ways || len(other) != ways) {
 			t.Errorf("%d more: %d files, %v; %d, %v", ways, len(entries), err, len(other), fsErr)
 		}
 	}
