@@ -157,7 +157,7 @@ func (m *Machine) writeLayout(ctx context.Context, r Request, logical []logicalD
 	for i, d := range plan.disks {
 		for _, p := range d.members {
 			of := logical[p.logical].given
-			members, _ := of["member_disks"].([]diskIdentity)
+			members, _ := of["member_disks"].([]string)
 			of["member_disks"] = append(members, identityOf(d.Disk))
 		}
 		m.Progress(agentapi.Progress{Step: r.Step.Step, Stage: d.Name, Done: int64(i), Total: int64(len(plan.disks))})

@@ -21,7 +21,7 @@ type logicalDisk struct {
 	VolumeName    string             `json:"volume_name"`
 	IsRootVolume  *bool              `json:"is_root_volume"`
 	PhysicalDisks []rootdevice.Hints `json:"physical_disks"` // hints; none: all disks
-	MemberDisks   []diskIdentity     `json:"member_disks"`   // of raid_config alone: where it was made
+	MemberDisks   []string           `json:"member_disks"`   // of raid_config alone: where it was made
 
 	given map[string]any // as it came, to be reported back
 }

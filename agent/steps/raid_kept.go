@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -83,31 +84,17 @@ func (m *Machine) yetToMake(ctx context.Context, n agentapi.CommandNode, logical
 	return missing, nil
 }
 
-// diskIdentity is how a disk is known again, by its hardware where that has a name.
-type diskIdentity struct {
-	Serial string `json:"serial,omitempty"`
-	WWN    string `json:"wwn,omitempty"`
-	ByPath string `json:"by_path,omitempty"` // without the others
-	Name   string `json:"name,omitempty"`    // without all the others
-}
-
-func identityOf(d agentapi.Disk) diskIdentity {
-	id := diskIdentity{Serial: d.Serial, WWN: d.WWN}
-	if id == (diskIdentity{}) {
-		id.ByPath = d.ByPath
-	}
-	if id == (diskIdentity{}) {
-		id.Name = d.Name
-	}
-	return id
+// identityOf is by what a disk is known again, in another boot too where its hardware has a name.
+func identityOf(d agentapi.Disk) string {
+	return cmp.Or(d.WWNWithExtension, d.WWN, d.Serial, d.ByPath, d.Name)
 }
 
 // keptVolumes are the names of the volumes that the operator keeps, with the disks on which create_configuration made
 // them. A superblock alone proves nothing: whoever was root on the machine can write one to any disk, and would so
 // exempt it from erasing.
-func keptVolumes(n agentapi.CommandNode) (map[string][]diskIdentity, error) {
+func keptVolumes(n agentapi.CommandNode) (map[string][]string, error) {
 	_, names, err := rootdevice.SkipFrom(n.Properties)
-	keep := map[string][]diskIdentity{}
+	keep := map[string][]string{}
 	for _, name := range names {
 		keep[name] = nil
 	}
@@ -121,7 +108,7 @@ func keptVolumes(n agentapi.CommandNode) (map[string][]diskIdentity, error) {
 
 // keptOn names a volume on a disk that the operator keeps; "" when there is
 // none. It is an error that the disk says so, and raid_config does not.
-func (m *Machine) keptOn(ctx context.Context, d agentapi.Disk, keep map[string][]diskIdentity) (string, error) {
+func (m *Machine) keptOn(ctx context.Context, d agentapi.Disk, keep map[string][]string) (string, error) {
 	if len(keep) == 0 {
 		return "", nil // and no disk need be asked
 	}
@@ -136,9 +123,9 @@ func (m *Machine) keptOn(ctx context.Context, d agentapi.Disk, keep map[string][
 			continue
 		}
 		if !slices.Contains(members, identityOf(d)) {
-			return "", fmt.Errorf("it has a superblock of RAID volume %s, which skip_block_devices keeps, but its serial %q is "+
+			return "", fmt.Errorf("it has a superblock of RAID volume %s, which skip_block_devices keeps, but %q is "+
 				"not among that volume's member_disks in the node's raid_config, and a tenant may have written it; in "+
-				"skip_block_devices replace the volume_name by the serial of each disk that is to be kept", name, d.Serial)
+				"skip_block_devices replace the volume_name by the serial of each disk that is to be kept", name, identityOf(d))
 		}
 		return name, nil
 	}

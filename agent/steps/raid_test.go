@@ -34,9 +34,9 @@ func on(config map[string]any, disks ...[]string) map[string]any {
 	var list []any
 	for i, volume := range config["logical_disks"].([]any) {
 		entry := maps.Clone(volume.(map[string]any))
-		var members []diskIdentity
+		var members []string
 		for _, d := range disks[i] {
-			members = append(members, diskIdentity{Serial: "S-" + d})
+			members = append(members, "S-"+d)
 		}
 		entry["member_disks"] = members
 		list = append(list, entry)
