@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -28,5 +29,22 @@ func TestLog(t *testing.T) {
 	}
 	if _, err := logger("info", "xml", &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "text or json") {
 		t.Errorf("another format: %v", err)
+	}
+}
+
+// TestLogIsBounded: callers choose how long a path, an origin or a name is.
+func TestLogIsBounded(t *testing.T) {
+	for _, format := range []string{"text", "json"} {
+		var b bytes.Buffer
+		log, err := logger("info", format, &b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		long := strings.Repeat(`"`, 60_000)
+		log.With("origin", long).WithGroup("g").Info("refused", "path", long, "err", errors.New(long), "url",
+			&url.URL{Path: long}, "names", []string{long})
+		if b.Len() > 10_000 || strings.Count(b.String(), "60000 bytes") != 3 {
+			t.Errorf("%s: a line of %d bytes: %.6000s", format, b.Len(), b.String())
+		}
 	}
 }
