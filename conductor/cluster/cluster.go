@@ -56,7 +56,11 @@ type term struct {
 func Join(ctx context.Context, conf Config) (*Cluster, error) {
 	c := &Cluster{Config: conf, began: time.Now(), changed: make(chan struct{}), terms: map[string]*term{}}
 	c.view.Store(&View{})
-	if err := c.beat(ctx); err != nil {
+	err := c.beat(ctx)
+	for errors.Is(err, store.ErrFolderTaken) && time.Since(c.began) < store.AliveFor+beatEvery {
+		err = errors.Join(pause(ctx, lookEvery), c.beat(ctx)) // a host without power has not given its name back
+	}
+	if err != nil {
 		return nil, err
 	}
 	return c, c.look(ctx)

@@ -17,7 +17,8 @@ const AliveFor = 6 * time.Second
 
 // Member is a conductor of a cluster.
 type Member struct {
-	Name, Instance string // Instance tells two of one name apart
+	Name     string
+	Instance string // tells two of one name apart: a word of the data folder, a space, and one of the process
 	Group          string
 	Address        string // where it takes what others forward, host:port
 	HardwareTypes  []string
@@ -41,8 +42,9 @@ type Members struct {
 	db     *sql.DB
 	known  int64 // version of the newest schema that this build knows
 
-	mu   sync.Mutex
-	lock *pgx.Conn // holds the lock of conductors together with other members
+	mu    sync.Mutex
+	lock  *pgx.Conn // holds the lock of conductors together with other members
+	alone bool      // lock holds that of this member's name, too
 }
 
 // OpenMembers opens the database of a cluster, and brings its schema up to date: the terms of leaders that know an
@@ -122,30 +124,58 @@ func (m *Members) Hold(ctx context.Context) error {
 	if m.lock != nil {
 		_ = m.lock.Close(ctx) // it did not answer
 	}
-	m.lock = conn
+	m.lock, m.alone = conn, false
 	return nil
 }
 
 // ErrNameTaken refuses a member whose name another living conductor has.
 var ErrNameTaken = errors.New("another conductor of that name is alive")
 
+// ErrFolderTaken refuses a member with the data folder of a living conductor, or a copy of it. It is an ErrNameTaken.
+var ErrFolderTaken = fmt.Errorf("%w, with this data folder or a copy of it", ErrNameTaken)
+
 // alive is whether a member was seen of late, by the database's clock. One that was seen in a time to come was seen
 // before that clock was set back.
 var alive = fmt.Sprintf("members.seen BETWEEN clock_timestamp() - interval '%[1]d seconds' AND "+
 	"clock_timestamp() + interval '%[1]d seconds'", AliveFor/time.Second)
 
-// Beat notes that a member is alive, and returns whether it is drained.
+// Beat notes that a member is alive, and returns whether it is drained. A process that has ended has given back the lock
+// of its name: the next one with its data folder need not wait until it counts as gone.
 func (m *Members) Beat(ctx context.Context, member Member) (drained bool, err error) {
+	alone, err := m.takeName(ctx, member.Name)
+	if err != nil {
+		return false, err
+	}
+	const folder = "split_part(members.instance, ' ', 1) = split_part(excluded.instance, ' ', 1)"
 	err = m.db.QueryRowContext(ctx, `INSERT INTO members (name, instance, conductor_group, address, hardware_types)
 		VALUES ($1, $2, $3, $4, $5) ON CONFLICT (name) DO UPDATE SET instance = excluded.instance,
 			conductor_group = excluded.conductor_group, address = excluded.address,
 			hardware_types = excluded.hardware_types, seen = clock_timestamp()
-		WHERE members.instance = excluded.instance OR NOT `+alive+` RETURNING drained`,
-		member.Name, member.Instance, member.Group, member.Address, joined(member.HardwareTypes)).Scan(&drained)
+		WHERE members.instance = excluded.instance OR NOT `+alive+` OR $6 AND `+folder+` RETURNING drained`,
+		member.Name, member.Instance, member.Group, member.Address, joined(member.HardwareTypes), alone).Scan(&drained)
 	if errors.Is(err, sql.ErrNoRows) {
+		var same bool
+		const ask = "SELECT split_part(instance, ' ', 1) = split_part($2, ' ', 1) FROM members WHERE name = $1"
+		if m.db.QueryRowContext(ctx, ask, member.Name, member.Instance).Scan(&same) == nil && same {
+			return false, fmt.Errorf("%w: %s; remove conductor-id from the copy, and give it a --host of its own",
+				ErrFolderTaken, member.Name)
+		}
 		return false, fmt.Errorf("%w: %s; give each conductor a --host of its own", ErrNameTaken, member.Name)
 	}
 	return drained, err
+}
+
+// takeName reports whether no other process has a connection with this member's name.
+func (m *Members) takeName(ctx context.Context, name string) (alone bool, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.alone && m.lock != nil {
+		const try = "SELECT pg_try_advisory_lock($1, hashtext(current_schema() || ' ' || $2))"
+		if err := m.lock.QueryRow(ctx, try, conductorLock+1, name).Scan(&m.alone); err != nil {
+			return false, fmt.Errorf("take the name %s: %w", name, err)
+		}
+	}
+	return m.alone, nil
 }
 
 // Leave notes that a member has ended in order: nobody forwards to it.

@@ -247,3 +247,44 @@ func TestDatabaseClockSet(t *testing.T) {
 		}
 	}
 }
+
+// TestCopiedFolder: a conductor with a copy of another one's data folder is refused as long as that one lives, and a
+// restart takes its name back at once.
+func TestCopiedFolder(t *testing.T) {
+	address := postgrestest.URL(t)
+	first, err := store.OpenMembers(t.Context(), address, store.PostgresOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := openMembers(t, address)
+	beat := func(m *store.Members, instance string) error {
+		_, err := m.Beat(t.Context(), store.Member{Name: "c1", Instance: instance})
+		return err
+	}
+	if err := beat(first, "folder one"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := beat(second, "folder two"); !errors.Is(err, store.ErrFolderTaken) {
+			t.Errorf("a copy beside it: %v", err)
+		}
+		if err := beat(first, "folder one"); err != nil {
+			t.Errorf("the first goes on: %v", err)
+		}
+	}
+	if err := beat(second, "other two"); !errors.Is(err, store.ErrNameTaken) || errors.Is(err, store.ErrFolderTaken) {
+		t.Errorf("another folder beside it: %v", err)
+	}
+	if err := errors.Join(second.Leave(t.Context(), "c1", "folder two"), beat(first, "folder one")); err != nil {
+		t.Error(err)
+	}
+	if err := first.Close(); err != nil { // without Leave, as kill -9
+		t.Fatal(err)
+	}
+	if err := beat(second, "other two"); !errors.Is(err, store.ErrNameTaken) {
+		t.Errorf("another folder, right after it: %v", err)
+	}
+	if err := beat(second, "folder two"); err != nil {
+		t.Errorf("the restart: %v", err)
+	}
+}

@@ -119,7 +119,8 @@ func (m *member) open(ctx context.Context, key cluster.Key) error {
 		return err
 	}
 	m.lost = m.Init
-	m.shared = &sharing.Certificate{Dir: m.DataDir, Cert: m.TLSCert, Key: m.TLSKey, Shared: shared}
+	m.shared = &sharing.Certificate{Host: m.Host, Dir: m.DataDir, Cert: m.TLSCert, Key: m.TLSKey, Shared: shared,
+		Log: m.log}
 	switch cert, key, err := m.shared.Open(ctx); {
 	case err != nil:
 		return err
@@ -170,7 +171,7 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 		Self: store.Member{Name: m.Host, Instance: instance, Group: m.Group, Address: m.reachedAt(inner.Addr()),
 			HardwareTypes: m.HardwareTypes}})
 	if err != nil {
-		return err
+		return m.named(err)
 	}
 	options := api.Options{Log: m.log, PublicURL: m.PublicURL}
 	if m.who != nil { // a nil pointer in an interface would not be nil
@@ -211,7 +212,7 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	m.announce(m.api, m.log)
 	manager := serviceManagerOf(m.log)
 	manager.tell("READY=1")
-	parts.Go(func() { m.shared.Renew(ctx, m.log) })
+	parts.Go(func() { m.shared.Renew(ctx) })
 	parts.Go(func() { imagelibrary.Sweep(ctx, m.images, m.rows.ImageDigests) })
 	if scrapes != nil {
 		parts.Go(func() {
@@ -221,7 +222,7 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 		})
 	}
 	parts.Go(func() { manager.watch(ctx, func(context.Context) error { return all.Alive() }) })
-	err = all.Run(ctx)
+	err = m.named(all.Run(ctx))
 	fail(err)
 	manager.tell("STOPPING=1")
 	for _, server := range []*http.Server{outer, within} {
@@ -239,12 +240,21 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	return err
 }
 
-// instance tells this conductor from another one of its name: a text of its data folder.
+// named adds the data folder to an error about it.
+func (m *member) named(err error) error {
+	if errors.Is(err, store.ErrFolderTaken) {
+		return fmt.Errorf("--data-dir %s: %w", m.DataDir, err)
+	}
+	return err
+}
+
+// instance tells this conductor from another one of its name: a word of its data folder, which may have been copied,
+// and one of this process.
 func (m *member) instance() (string, error) {
 	path := filepath.Join(m.DataDir, instanceFile)
 	text, err := os.ReadFile(path) //nolint:gosec // in the data folder
 	if err == nil && len(strings.TrimSpace(string(text))) > 0 {
-		return strings.TrimSpace(string(text)), nil
+		return strings.Fields(string(text))[0] + " " + uuid.NewString(), nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("--data-dir: %w", err)
@@ -253,7 +263,7 @@ func (m *member) instance() (string, error) {
 	if err := keys.WriteFile(path, []byte(id+"\n")); err != nil {
 		return "", fmt.Errorf("--data-dir: %w", err)
 	}
-	return id, nil
+	return id + " " + uuid.NewString(), nil
 }
 
 // lead is a term: a conductor of the nodes of one group, which begins as one that was restarted does.

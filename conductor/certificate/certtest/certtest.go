@@ -62,10 +62,16 @@ func (a *Authority) Server(hosts ...string) (chain, key []byte) {
 
 // Issue is Server with an error.
 func (a *Authority) Issue(hosts ...string) (chain, key []byte, err error) {
+	return a.IssueFor(time.Now().Add(-time.Hour), time.Now().Add(24*time.Hour), hosts...)
+}
+
+// IssueFor is Issue for a time.
+func (a *Authority) IssueFor(from, until time.Time, hosts ...string) (chain, key []byte, err error) {
 	template, private, err := draft("a server")
 	if err != nil {
 		return nil, nil, err
 	}
+	template.NotBefore, template.NotAfter = from, until
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	for _, h := range hosts {
 		if ip := net.ParseIP(h); ip != nil {

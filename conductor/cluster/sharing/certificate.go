@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,27 +30,22 @@ const (
 type pair struct {
 	Cert []byte `json:"cert"`
 	Key  []byte `json:"key"`
-}
-
-// begins is when a certificate begins to be valid, and whether it is at a time.
-func (p pair) begins(now time.Time) (begin time.Time, valid bool, err error) {
-	c, err := tls.X509KeyPair(p.Cert, p.Key)
-	if err != nil {
-		return begin, false, err
-	}
-	return c.Leaf.NotBefore, !now.Before(c.Leaf.NotBefore) && !now.After(c.Leaf.NotAfter), nil
+	By   string `json:"by,omitempty"` // the conductor that has given it
 }
 
 // Certificate keeps this conductor's copy of the certificate current, and shares a newer one of its files.
 type Certificate struct {
+	Host      string // this conductor
 	Dir       string // the data folder
 	Cert, Key string // files of the operator; "" for none
 	Shared    *cluster.Shared
-	number    int64 // of the copy in the data folder
+	Log       *slog.Logger
+	number    int64  // of the copy in the data folder
+	unused    string // why the certificate of the files is not the cluster's, as it was logged last
 }
 
-// keep compares the certificate of the files with that of the cluster. Of those that are valid the one that
-// begins later is everybody's. It reports whether there is one.
+// keep compares the certificate of the files with that of the cluster, and makes the better one everybody's. It reports
+// whether there is one.
 func (s *Certificate) keep(ctx context.Context) (bool, error) {
 	var stored, own pair
 	text, number, err := s.Shared.Get(ctx, certificateName)
@@ -62,9 +58,10 @@ func (s *Certificate) keep(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if newer, err := own.newerThan(stored, time.Now()); err != nil {
+	if better, err := s.better(own, stored, time.Now()); err != nil {
 		return false, err
-	} else if newer {
+	} else if better {
+		own.By = s.Host
 		if text, err = json.Marshal(own); err != nil {
 			return false, err
 		}
@@ -81,28 +78,50 @@ func (s *Certificate) keep(ctx context.Context) (bool, error) {
 			return false, err
 		}
 		s.number = number
+		if leaf, err := stored.leaf(); err == nil {
+			s.Log.Info("the cluster's certificate", "from", leaf.NotBefore, "until", leaf.NotAfter, "conductor", stored.By)
+		}
 	}
 	return true, nil
 }
 
-// newerThan reports whether a certificate takes the place of another one: it is valid now, and begins later or the other
-// one is not valid. A first one is taken as it is.
-func (p pair) newerThan(stored pair, now time.Time) (bool, error) {
-	if len(p.Cert) == 0 || bytes.Equal(p.Cert, stored.Cert) {
+// better reports whether a certificate of files takes the place of the cluster's: one that is valid now does where the
+// other is not, or begins earlier. Of a reason against it the log tells once.
+func (s *Certificate) better(own, stored pair, now time.Time) (bool, error) {
+	if len(own.Cert) == 0 || bytes.Equal(own.Cert, stored.Cert) {
 		return false, nil
 	}
-	own, valid, err := p.begins(now)
+	mine, err := own.leaf()
 	if err != nil {
 		return false, fmt.Errorf("TLS certificate and key: %w", err)
 	}
 	if len(stored.Cert) == 0 {
 		return true, nil
 	}
-	theirs, still, err := stored.begins(now)
+	theirs, err := stored.leaf()
 	if err != nil {
 		return false, fmt.Errorf("the cluster's certificate: %w", err)
 	}
-	return valid && (!still || own.After(theirs)), nil
+	valid := func(c *x509.Certificate) bool { return !now.Before(c.NotBefore) && !now.After(c.NotAfter) }
+	why := ""
+	switch {
+	case !valid(mine):
+		why = "it is not valid now"
+	case valid(theirs) && !mine.NotBefore.After(theirs.NotBefore):
+		why = "the cluster's is as new"
+	}
+	if said := why + mine.SerialNumber.String(); why != "" && said != s.unused {
+		s.unused = said
+		s.Log.Warn("the certificate of the file is not used: the cluster keeps its own", "file", s.Cert, "why", why,
+			"from", mine.NotBefore, "until", mine.NotAfter)
+	}
+	return why == "", nil
+}
+
+// leaf is the certificate itself, whose key is that of the pair.
+func (p pair) leaf() (*x509.Certificate, error) {
+	c, err := tls.X509KeyPair(p.Cert, p.Key)
+	return c.Leaf, err
 }
 
 func readPair(cert, key string) (p pair, err error) {
@@ -139,7 +158,7 @@ func (s *Certificate) Open(ctx context.Context) (cert, key string, err error) {
 }
 
 // Renew looks for a newer certificate, of the files or of the cluster, until ctx ends.
-func (s *Certificate) Renew(ctx context.Context, log *slog.Logger) {
+func (s *Certificate) Renew(ctx context.Context) {
 	tick := time.NewTicker(certificateEvery)
 	defer tick.Stop()
 	for {
@@ -148,11 +167,8 @@ func (s *Certificate) Renew(ctx context.Context, log *slog.Logger) {
 			return
 		case <-tick.C:
 		}
-		before := s.number
 		if _, err := s.keep(ctx); err != nil && ctx.Err() == nil {
-			log.Warn("the cluster's certificate was not looked at; tried again", "after", certificateEvery, "err", err)
-		} else if s.number != before {
-			log.Info("the cluster's certificate is another one now")
+			s.Log.Warn("the cluster's certificate was not looked at; tried again", "after", certificateEvery, "err", err)
 		}
 	}
 }

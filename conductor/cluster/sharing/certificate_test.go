@@ -3,10 +3,7 @@ package sharing
 import (
 	"bytes"
 	"context"
-	"crypto/ed25519"
-	"crypto/x509"
-	"encoding/pem"
-	"math/big"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,7 +21,7 @@ type sharedRows struct{ all []store.SharedKey }
 func (r *sharedRows) SharedKeys(context.Context) ([]store.SharedKey, error) { return r.all, nil }
 
 func (r *sharedRows) PutSharedKey(_ context.Context, k store.SharedKey) (bool, error) {
-	if int64(len(r.all)) != k.Number-1 {
+	if n := len(r.all); n == 0 && k.Number != 1 || n > 0 && r.all[n-1].Number != k.Number-1 {
 		return false, nil
 	}
 	if k.Number > 1 {
@@ -40,7 +37,7 @@ func TestSharedCertificate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := &sharedRows{}
+	rows, log := &sharedRows{}, slog.New(slog.DiscardHandler)
 	shared, err := cluster.NewShared(rows, key)
 	if err != nil {
 		t.Fatal(err)
@@ -48,11 +45,11 @@ func TestSharedCertificate(t *testing.T) {
 	dir := t.TempDir()
 	chain, private := certtest.New(t).Server("127.0.0.1")
 	cert, keyFile := certtest.Write(t, dir, chain, private)
-	none := &Certificate{Dir: t.TempDir(), Shared: shared}
+	none := &Certificate{Dir: t.TempDir(), Shared: shared, Log: log}
 	if found, err := none.keep(t.Context()); found || err != nil {
 		t.Errorf("before there is one: %t, %v", found, err)
 	}
-	owner := &Certificate{Dir: t.TempDir(), Cert: cert, Key: keyFile, Shared: shared}
+	owner := &Certificate{Dir: t.TempDir(), Cert: cert, Key: keyFile, Shared: shared, Log: log}
 	for name, s := range map[string]*Certificate{"the owner": owner, "another": none} {
 		if name == "another" {
 			if _, err := owner.keep(t.Context()); err != nil {
@@ -69,48 +66,57 @@ func TestSharedCertificate(t *testing.T) {
 	}
 	other, _ := certtest.New(t).Server("127.0.0.1") // with a key that is not its own
 	wrong, _ := certtest.Write(t, t.TempDir(), other, private)
-	if _, err := (&Certificate{Dir: dir, Cert: wrong, Key: keyFile, Shared: shared}).keep(t.Context()); err == nil {
+	if _, err := (&Certificate{Dir: dir, Cert: wrong, Key: keyFile, Shared: shared, Log: log}).keep(t.Context()); err == nil {
 		t.Error("a certificate with another key was shared")
 	}
 }
 
-// lasting is a certificate with its key that is valid from one day to another, as of now.
-func lasting(t *testing.T, now time.Time, from, to int) pair {
-	t.Helper()
-	public, private, err := ed25519.GenerateKey(nil)
+// TestCertificateThatIsNotValid: one of the future, or one that has expired, is taken by nobody, and gives way to any that
+// is valid; of two valid ones the later wins. The log tells of each change, and once of each refusal.
+func TestCertificateThatIsNotValid(t *testing.T) {
+	key, err := cluster.NewKey([]byte(strings.Repeat("k1", 32)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: now.AddDate(0, 0, from), NotAfter: now.AddDate(0, 0, to)}
-	der, err := x509.CreateCertificate(nil, c, c, public, private)
+	shared, err := cluster.NewShared(&sharedRows{}, key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pair{Cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
-		Key: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})}
-}
-
-// TestValidCertificateWins: one that is not valid now never takes the place of another, and gives way to any that is.
-func TestValidCertificateWins(t *testing.T) {
-	now := time.Now()
-	for name, tc := range map[string]struct {
-		own, stored [2]int // days from now
-		want        bool
+	var log bytes.Buffer
+	dir, authority, now := t.TempDir(), certtest.New(t), time.Now()
+	s := &Certificate{Host: "c2", Dir: t.TempDir(), Shared: shared, Log: slog.New(slog.NewTextHandler(&log, nil)),
+		Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
+	for _, c := range []struct {
+		name         string
+		begins, ends time.Duration // from now
+		taken        bool
 	}{
-		"newer":                       {[2]int{-1, 9}, [2]int{-5, 9}, true},
-		"older":                       {[2]int{-5, 9}, [2]int{-1, 9}, false},
-		"of the future":               {[2]int{5, 9}, [2]int{-5, 9}, false},
-		"newer, and over":             {[2]int{-3, -1}, [2]int{-5, 9}, false},
-		"older than one of a future":  {[2]int{-5, 9}, [2]int{5, 99}, true},
-		"older than one that is over": {[2]int{-5, 9}, [2]int{-3, -1}, true},
+		{"the first, though it has expired", -3 * time.Hour, -2 * time.Hour, true},
+		{"another that has expired", -2 * time.Hour, -time.Hour, false},
+		{"a valid one that began before", -5 * time.Hour, time.Hour, true},
+		{"one of the future", time.Hour, 2 * time.Hour, false},
+		{"one that has expired", -2 * time.Hour, -time.Hour, false},
+		{"an older one", -6 * time.Hour, time.Hour, false},
+		{"a newer one", -time.Hour, time.Hour, true},
 	} {
-		own, stored := lasting(t, now, tc.own[0], tc.own[1]), lasting(t, now, tc.stored[0], tc.stored[1])
-		if got, err := own.newerThan(stored, now); got != tc.want || err != nil {
-			t.Errorf("%s: %t, %v, want %t", name, got, err, tc.want)
+		chain, private, err := authority.IssueFor(now.Add(c.begins), now.Add(c.ends), "127.0.0.1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		certtest.Write(t, dir, chain, private)
+		log.Reset()
+		for range 3 {
+			if found, err := s.keep(t.Context()); !found || err != nil {
+				t.Fatalf("%s: %t, %v", c.name, found, err)
+			}
+		}
+		want := "is not used"
+		if c.taken {
+			want = "conductor=c2"
+		}
+		got, _ := os.ReadFile(filepath.Join(s.Dir, certificateFile))
+		if bytes.Equal(got, chain) != c.taken || strings.Count(log.String(), "\n") != 1 || !strings.Contains(log.String(), want) {
+			t.Errorf("%s: taken %t, want %t; log: %s", c.name, bytes.Equal(got, chain), c.taken, log.String())
 		}
 	}
 }
