@@ -24,6 +24,8 @@ type Audit interface {
 	// Refused counts a refused request; the first of its kind in a minute has its entry at once.
 	Refused(of node.RefusedRequest, e nodeapi.AuditEntry, lost func(nodeapi.AuditEntry, error)) error
 	// Prune deletes the entries before a time; see audit.Recorder.
+	// Now is a time that has come for sure, wherever the clock was set.
+	Now() time.Time
 	Prune(ctx context.Context, before time.Time, who string) (nodeapi.AuditPruned, error)
 	// Pruned are the ends of what was deleted.
 	Pruned(ctx context.Context) ([]nodeapi.AuditLink, error)
@@ -175,7 +177,7 @@ func (h *auditResource) prune(c *rest.Call) error {
 	if err != nil {
 		return rest.BadRequest("before is %.40q: expected a time as 2026-01-31T00:00:00Z", text)
 	}
-	if latest := time.Now().Add(-nodeapi.AuditLeastKept); before.After(latest) {
+	if latest := h.audit.Now().Add(-nodeapi.AuditLeastKept); before.After(latest) {
 		return rest.BadRequest("before is %s: entries are kept for 30 days at least; expected a time before %s",
 			before.UTC().Format(time.RFC3339), latest.UTC().Format(time.RFC3339))
 	}

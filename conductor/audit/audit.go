@@ -50,6 +50,9 @@ type Recorder struct {
 	hash    string
 	link    *nodeapi.AuditLink // for the first entry
 
+	opened  time.Time
+	last    time.Time // of this conductor's newest entry before that; zero for none
+
 	folds   folds
 	pruning sync.Mutex
 }
@@ -71,7 +74,7 @@ func Open(ctx context.Context, s Store, conductor string, now func() time.Time) 
 	}
 	unique := make([]byte, 8)
 	rand.Read(unique) // never fails
-	r := &Recorder{store: s, conductor: conductor, now: now,
+	r := &Recorder{store: s, conductor: conductor, now: now, opened: now(), last: last.At,
 		folds: folds{kinds: map[node.RefusedRequest]*folded{}, of: map[node.RefusedRequest]int{}},
 		chain: fmt.Sprintf("%s %s %s", conductor, now().UTC().Format("2006-01-02T15:04:05Z"), hex.EncodeToString(unique))}
 	if found {

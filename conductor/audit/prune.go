@@ -60,10 +60,20 @@ func links(cuts []node.AuditCut) []nodeapi.AuditLink {
 	return all
 }
 
+// Now is a time that has come for sure: that of the newest entry before the start, and what has passed since. The
+// clock may have been set while the conductor was away, and a deletion is for good.
+func (r *Recorder) Now() time.Time {
+	now := r.now()
+	if at := r.last.Add(now.Sub(r.opened)); !r.last.IsZero() && at.Before(now) {
+		return at
+	}
+	return now
+}
+
 // Keep deletes entries of an age, until ctx ends.
 func (r *Recorder) Keep(ctx context.Context, age time.Duration, log *slog.Logger) {
 	for ctx.Err() == nil {
-		before := r.now().Add(-age)
+		before := r.Now().Add(-age)
 		done, err := r.Prune(ctx, before, "")
 		switch {
 		case err != nil && ctx.Err() == nil:

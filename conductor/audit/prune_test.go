@@ -3,7 +3,9 @@ package audit
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/store/broken"
@@ -105,5 +107,45 @@ func TestPruneHalfway(t *testing.T) {
 	}
 	if err := pruned(t, r, lines(t, s)); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestPruneClockSet: a clock that is ahead when a conductor starts deletes nothing that is not old by the entries and by
+// the time that passes, neither by itself nor for an admin.
+func TestPruneClockSet(t *testing.T) { synctest.Test(t, pruneClockSet) }
+
+func pruneClockSet(t *testing.T) {
+	s, now := mem.New(), time.Unix(1_700_000_000, 0)
+	const age = 60 * 24 * time.Hour
+	open := func() *Recorder {
+		r, err := Open(t.Context(), s, "c1", func() time.Time { return now })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	left := func(r *Recorder) int {
+		ctx, cancel := context.WithTimeout(t.Context(), pruneEvery/2)
+		defer cancel()
+		r.Keep(ctx, age, slog.New(slog.DiscardHandler)) // looks once
+		return len(lines(t, s))
+	}
+	r := open()
+	for range 3 {
+		if err := r.Record(nodeapi.AuditEntry{Path: "/p"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now = now.Add(2 * age) // while it is away
+	r = open()
+	if n := left(r); n != 3 {
+		t.Errorf("%d of 3 entries of a moment ago are left", n)
+	}
+	if ahead := r.Now().Sub(time.Unix(1_700_000_000, 0)); ahead != 0 {
+		t.Errorf("the bound for an admin's prune is %s ahead", ahead)
+	}
+	now = now.Add(age + time.Hour) // by which it runs
+	if n := left(r); n > 2 {
+		t.Errorf("%d entries are left once a full age has passed", n)
 	}
 }

@@ -141,7 +141,7 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	w.hosts = reconciler.New(reconciler.Config{Documents: documents, Log: log, ProvisioningLimit: c.HostLimit,
 		RecordEvents: eventLog.Add, Groups: p.hosts.groups(), Now: now})
 	bmcs := hardwareTypes(w.drivers)
-	if w.record, err = audit.Open(ctx, p.db, p.recorder(c.Host), time.Now); err != nil {
+	if w.record, err = audit.Open(ctx, p.db, p.recorder(c.Host), now); err != nil {
 		return nil, err
 	}
 	if w.tracer, err = c.tracer(log); err != nil {
