@@ -79,7 +79,7 @@ func (s *Certificate) keep(ctx context.Context) (bool, error) {
 		}
 		s.number = number
 		if leaf, err := stored.leaf(); err == nil {
-			s.Log.Info("the cluster's certificate", "from", leaf.NotBefore, "until", leaf.NotAfter, "conductor", stored.By)
+			s.Log.Info("the cluster's certificate", "from", leaf.NotBefore, "until", leaf.NotAfter, "host", stored.By)
 		}
 	}
 	return true, nil

@@ -112,7 +112,7 @@ func TestCertificateThatIsNotValid(t *testing.T) {
 		}
 		want := "is not used"
 		if c.taken {
-			want = "conductor=c2"
+			want = "host=c2"
 		}
 		got, _ := os.ReadFile(filepath.Join(s.Dir, certificateFile))
 		if bytes.Equal(got, chain) != c.taken || strings.Count(log.String(), "\n") != 1 || !strings.Contains(log.String(), want) {
