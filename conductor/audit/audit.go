@@ -50,8 +50,8 @@ type Recorder struct {
 	hash    string
 	link    *nodeapi.AuditLink // for the first entry
 
-	opened  time.Time
-	last    time.Time // of this conductor's newest entry before that; zero for none
+	opened time.Time
+	last   time.Time // of this conductor's newest entry before that; zero for none
 
 	folds   folds
 	pruning sync.Mutex

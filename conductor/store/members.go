@@ -17,11 +17,11 @@ const AliveFor = 6 * time.Second
 
 // Member is a conductor of a cluster.
 type Member struct {
-	Name     string
-	Instance string // tells two of one name apart: a word of the data folder, a space, and one of the process
-	Group          string
-	Address        string // where it takes what others forward, host:port
-	HardwareTypes  []string
+	Name          string
+	Instance      string // tells two of one name apart: a word of the data folder, a space, and one of the process
+	Group         string
+	Address       string // where it takes what others forward, host:port
+	HardwareTypes []string
 
 	Drained       bool
 	Created, Seen time.Time
