@@ -173,7 +173,7 @@ var rules = []rule{
 		why: "usable alone"},
 	{packages: list("conductor/audit"), may: list("conductor/fsm, conductor/node, proto/*"),
 		tests: list("conductor/store/*, conductor/store"), why: "writes down requests; decides nothing"},
-	{packages: list("conductor/webhooks"), may: list("conductor/fsm, conductor/node, proto/*"),
+	{packages: list("conductor/webhooks"), may: list("conductor/fsm, conductor/node, conductor/reload, proto/*"),
 		tests: list("conductor/store/mem, conductor/outbound"), why: "passes events on; makes none"},
 	{packages: list("conductor/nova"), may: list("conductor/fsm, conductor/node, proto/*"),
 		why: "passes power changes on; makes none"},

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/ferrite-metal/ferrite/conductor/reload"
 )
 
 // Users is the users file: who there is, and what each may do.
@@ -37,6 +39,9 @@ type Token struct {
 // ParseUsers reads and checks a users file, YAML.
 func ParseUsers(raw []byte) (Users, error) {
 	var u Users
+	if err := reload.OneDocument(raw); err != nil {
+		return u, fmt.Errorf("users file: %w", err)
+	}
 	if err := yaml.UnmarshalStrict(raw, &u); err != nil {
 		return u, fmt.Errorf("users file: %w", err)
 	}

@@ -106,6 +106,9 @@ func (f *Files[T]) read() (contents [][]byte, err error) {
 	for i, path := range f.paths {
 		info, bad := os.Stat(path)
 		if bad == nil {
+			bad = own(info, path)
+		}
+		if bad == nil {
 			at := stamp{info, time.Since(info.ModTime()).Abs() > settling}
 			if contents[i], bad = os.ReadFile(path); bad == nil {
 				f.seen[i] = at // what could not be read is read again
@@ -116,6 +119,27 @@ func (f *Files[T]) read() (contents [][]byte, err error) {
 		}
 	}
 	return contents, err
+}
+
+// Read reads a file that is not kept current. It refuses one that other users can write to, as Open does.
+func Read(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err == nil {
+		err = own(info, path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}
+
+// own refuses a file that other users can write to, as sshd does with its own: they could log in, or be this server.
+func own(info os.FileInfo, path string) error {
+	if mode := info.Mode().Perm(); mode&0o022 != 0 {
+		return fmt.Errorf("%s: other users can write to it (mode %#o): expected its owner alone; say: chmod go-w %s", path,
+			mode, path)
+	}
+	return nil
 }
 
 // sum names what was read, or why it could not be.

@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"regexp"
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/ferrite-metal/ferrite/conductor/reload"
 )
 
 // Hook is one receiver.
@@ -33,9 +34,12 @@ var hookName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // Read reads a file of receivers: a list in YAML.
 func Read(path string) ([]Hook, error) {
-	raw, err := os.ReadFile(path)
+	raw, err := reload.Read(path)
+	if err == nil {
+		err = reload.OneDocument(raw)
+	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	var hooks []Hook
 	if err := yaml.UnmarshalStrict(raw, &hooks); err != nil {
@@ -78,7 +82,7 @@ func (h *Hook) check() error {
 	if h.SecretFile == "" {
 		return nil
 	}
-	secret, err := os.ReadFile(h.SecretFile)
+	secret, err := reload.Read(h.SecretFile)
 	if err != nil {
 		return fmt.Errorf("secret_file: %w", err)
 	}

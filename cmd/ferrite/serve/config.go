@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/reload"
 	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
@@ -169,7 +170,14 @@ type Config struct {
 func read(f *pflag.FlagSet) (Config, error) {
 	k := koanf.New(".")
 	if path, _ := f.GetString("config"); path != "" {
-		if err := k.Load(file.Provider(path), yaml.Parser()); err != nil {
+		text, err := os.ReadFile(path)
+		if err == nil {
+			err = reload.OneDocument(text)
+		}
+		if err == nil {
+			err = k.Load(file.Provider(path), yaml.Parser())
+		}
+		if err != nil {
 			return Config{}, fmt.Errorf("configuration file %s: %w", path, err)
 		}
 		for _, key := range k.Keys() {

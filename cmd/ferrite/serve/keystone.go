@@ -3,7 +3,6 @@ package serve
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ferrite-metal/ferrite/conductor/keystone"
+	"github.com/ferrite-metal/ferrite/conductor/reload"
 )
 
 // keystoneConfig is the OpenStack cloud that the conductor is a part of.
@@ -88,7 +88,7 @@ func (k *keystoneConfig) client(check func() error) (*keystone.Client, error) {
 
 // password is that of the service user, now.
 func (k *keystoneConfig) password() (string, error) {
-	text, err := os.ReadFile(k.PasswordFile)
+	text, err := reload.Read(k.PasswordFile)
 	if err != nil {
 		return "", fmt.Errorf("--keystone-password-file: %w", err)
 	}

@@ -21,6 +21,7 @@ func TestCheck(t *testing.T) {
 	for name, c := range map[string]struct{ config, wrong string }{
 		"good":            {"data-dir: " + data + "\nhardware-types: [fake-hardware]\n", ""},
 		"unknown key":     {"data-dirs: x\n", `unknown setting "data-dirs"`},
+		"second document": {"data-dir: x\n---\nauth: [basic]\n", "found another behind ---"},
 		"no users":        {"auth: [basic]\nhtpasswd-file: " + dir + "/none\n", "make them with: ferrite user set"},
 		"no certificate":  {"tls-cert: " + file("cert", "x") + "\ntls-key: " + file("key", "x") + "\n", "cert"},
 		"no hardware":     {"hardware-types: [steam]\n", "steam"},

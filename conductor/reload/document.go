@@ -1,0 +1,30 @@
+package reload
+
+import (
+	"errors"
+	"strings"
+)
+
+// OneDocument refuses YAML with a second document: parsers read the first alone, and settings or users in another one
+// would be lost without a word. Markers count at the beginning of a line, in whatever they stand (YAML 1.2.2, 9.1.2).
+func OneDocument(text []byte) error {
+	content, ended := false, false
+	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
+		marker, rest, _ := strings.Cut(strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", " "), " ")
+		begins := marker == "---"
+		if marker == "..." {
+			ended = content
+			continue
+		}
+		if begins {
+			line, ended = rest, ended || content
+		}
+		line = strings.TrimSpace(line)
+		blank := line == "" || line[0] == '#' || !content && line[0] == '%'
+		if ended && (begins || !blank) {
+			return errors.New("expected one YAML document, found another behind ---: put all into one, or remove the rest")
+		}
+		content = content || begins || !blank
+	}
+	return nil
+}
