@@ -110,8 +110,8 @@ func TestPruneHalfway(t *testing.T) {
 	}
 }
 
-// TestPruneClockSet: a clock that is ahead when a conductor starts deletes nothing that is not old by the entries and by
-// the time that passes, neither by itself nor for an admin.
+// TestPruneClockSet: a clock that is ahead when a conductor starts deletes nothing that is not old by the entries and
+// by the time that passes, neither by itself nor for an admin.
 func TestPruneClockSet(t *testing.T) { synctest.Test(t, pruneClockSet) }
 
 func pruneClockSet(t *testing.T) {

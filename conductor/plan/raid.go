@@ -60,8 +60,8 @@ func (d *decision) raidByAgent(s node.Step, result json.RawMessage) error {
 	return nil
 }
 
-// onlyKeptVolumes drops all volumes but those of skip_block_devices, which are not deleted: an agent of ours knows them by
-// their disks in raid_config.
+// onlyKeptVolumes drops all volumes but those of skip_block_devices, which are not deleted: an agent of ours knows them
+// by their disks in raid_config.
 func (d *decision) onlyKeptVolumes() {
 	_, names, _ := rootdevice.SkipFrom(d.n.Properties) // a property that is wrong has failed the step
 	disks, _ := d.n.RAIDConfig["logical_disks"].([]any)

@@ -124,7 +124,8 @@ func TestFilesOfOthers(t *testing.T) {
 		}
 	}
 	log := slog.New(slog.DiscardHandler)
-	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o644: true, 0o440: true, 0o666: false, 0o620: false, 0o602: false} {
+	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o644: true, 0o440: true, 0o666: false, 0o620: false,
+		0o602: false} {
 		write("a", mode)
 		_, opened := reload.Open(log, text, path)
 		_, read := reload.Read(path)
@@ -152,8 +153,9 @@ func TestFilesOfOthers(t *testing.T) {
 // TestOneDocument: a second document is found, and what only looks like one is not taken for it.
 func TestOneDocument(t *testing.T) {
 	for text, one := range map[string]bool{
-		"": true, "a: 1\n": true, "---\na: 1\n": true, "# x\n%YAML 1.2\n--- # y\na: 1\n...\n": true, "\ufeff---\r\na: 1\r\n": true,
-		"a: ---\n": true, " ---\n": true, "---a: 1\n----: 2\n": true, "a: |\n  ---\n  b\n": true, "a: 1\n...\n# x\n\n": true,
+		"": true, "a: 1\n": true, "---\na: 1\n": true, "# x\n%YAML 1.2\n--- # y\na: 1\n...\n": true,
+		"\ufeff---\r\na: 1\r\n": true,
+		"a: ---\n":              true, " ---\n": true, "---a: 1\n----: 2\n": true, "a: |\n  ---\n  b\n": true, "a: 1\n...\n# x\n\n": true,
 		"a: 1\n---\nb: 2\n": false, "a: 1\r\n---\r\nb: 2": false, "---\n---\na: 1\n": false, "--- a\n--- b\n": false,
 		"a: 1\n...\nb: 2\n": false, "a: 1\n---": false, "a: |\n  x\n---\tb: 2\n": false, "--- {a: 1}\n---\n": false,
 	} {

@@ -139,8 +139,8 @@ var ErrFolderTaken = fmt.Errorf("%w, with this data folder or a copy of it", Err
 var alive = fmt.Sprintf("members.seen BETWEEN clock_timestamp() - interval '%[1]d seconds' AND "+
 	"clock_timestamp() + interval '%[1]d seconds'", AliveFor/time.Second)
 
-// Beat notes that a member is alive, and returns whether it is drained. A process that has ended has given back the lock
-// of its name: the next one with its data folder need not wait until it counts as gone.
+// Beat notes that a member is alive, and returns whether it is drained. A process that has ended has given back the
+// lock of its name: the next one with its data folder need not wait until it counts as gone.
 func (m *Members) Beat(ctx context.Context, member Member) (drained bool, err error) {
 	alone, err := m.takeName(ctx, member.Name)
 	if err != nil {

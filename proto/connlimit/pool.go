@@ -178,8 +178,8 @@ func (p *pool) queue(t *ticket) (out *ticket) {
 	return out
 }
 
-// place gives t a place; false when stop is closed before there is one, t has given way to others that wait, or its host
-// has had its share for too long.
+// place gives t a place; false when stop is closed before there is one, t has given way to others that wait, or its
+// host has had its share for too long.
 func (p *pool) place(t *ticket, stop <-chan struct{}) bool {
 	var again *time.Timer
 	for {

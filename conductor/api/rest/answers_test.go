@@ -73,7 +73,7 @@ func TestLeastRate(t *testing.T) {
 	}
 }
 
-// TestSlowReadersGiveWay: readers who take their answers slowly, of a few addresses or of many, keep nobody from theirs.
+// TestSlowReadersGiveWay: readers who take their answers slowly, of few addresses or of many, keep nobody from theirs.
 // Quick ones are waited for.
 func TestSlowReadersGiveWay(t *testing.T) {
 	const slow = 40 << 10

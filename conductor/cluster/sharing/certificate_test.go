@@ -66,12 +66,13 @@ func TestSharedCertificate(t *testing.T) {
 	}
 	other, _ := certtest.New(t).Server("127.0.0.1") // with a key that is not its own
 	wrong, _ := certtest.Write(t, t.TempDir(), other, private)
-	if _, err := (&Certificate{Dir: dir, Cert: wrong, Key: keyFile, Shared: shared, Log: log}).keep(t.Context()); err == nil {
+	c := &Certificate{Dir: dir, Cert: wrong, Key: keyFile, Shared: shared, Log: log}
+	if _, err := c.keep(t.Context()); err == nil {
 		t.Error("a certificate with another key was shared")
 	}
 }
 
-// TestCertificateThatIsNotValid: one of the future, or one that has expired, is taken by nobody, and gives way to any that
+// TestCertificateThatIsNotValid: one of the future, or one that has expired, is taken by nobody, gives way to any that
 // is valid; of two valid ones the later wins. The log tells of each change, and once of each refusal.
 func TestCertificateThatIsNotValid(t *testing.T) {
 	key, err := cluster.NewKey([]byte(strings.Repeat("k1", 32)))
@@ -115,7 +116,8 @@ func TestCertificateThatIsNotValid(t *testing.T) {
 			want = "host=c2"
 		}
 		got, _ := os.ReadFile(filepath.Join(s.Dir, certificateFile))
-		if bytes.Equal(got, chain) != c.taken || strings.Count(log.String(), "\n") != 1 || !strings.Contains(log.String(), want) {
+		if bytes.Equal(got, chain) != c.taken || strings.Count(log.String(), "\n") != 1 ||
+			!strings.Contains(log.String(), want) {
 			t.Errorf("%s: taken %t, want %t; log: %s", c.name, bytes.Equal(got, chain), c.taken, log.String())
 		}
 	}
