@@ -125,7 +125,7 @@ func (j *job) addInspectedDisks(ctx context.Context, s node.Step, params map[str
 // completeImage adds to the writing of an image what is not kept with the step: it
 // is secret, or large.
 func (j *job) completeImage(ctx context.Context, kind string, s *node.Step) error {
-	locating, cancel := context.WithTimeout(ctx, agentCall) // of a server that the image's owner names
+	locating, cancel := context.WithTimeout(ctx, agentCall) // the image's owner names its server, and the node is locked
 	defer cancel()
 	if err := j.locateImage(locating, s); err != nil || kind != "deploy" {
 		return err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
@@ -14,14 +13,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// locateTime bounds the look for an image. Its server is the node's owner's choice, and the node is locked meanwhile.
-const locateTime = time.Minute
-
 // locateImage gives the agent the place of an image that it could not find, or that a cache has. It is found only as
 // the step is sent: what lets the agent have it does not last long, and is kept nowhere.
 func (j *job) locateImage(ctx context.Context, s *node.Step) error {
-	ctx, cancel := context.WithTimeout(ctx, locateTime)
-	defer cancel()
 	given, _ := s.Args["image_info"].(map[string]any)
 	urls, _ := given["urls"].([]any)
 	if len(urls) == 0 || j.Images == nil {
