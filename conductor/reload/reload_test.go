@@ -155,7 +155,8 @@ func TestOneDocument(t *testing.T) {
 	for text, one := range map[string]bool{
 		"": true, "a: 1\n": true, "---\na: 1\n": true, "# x\n%YAML 1.2\n--- # y\na: 1\n...\n": true,
 		"\ufeff---\r\na: 1\r\n": true,
-		"a: ---\n":              true, " ---\n": true, "---a: 1\n----: 2\n": true, "a: |\n  ---\n  b\n": true, "a: 1\n...\n# x\n\n": true,
+		"a: ---\n":              true, " ---\n": true, "---a: 1\n----: 2\n": true,
+		"a: |\n  ---\n  b\n": true, "a: 1\n...\n# x\n\n": true,
 		"a: 1\n---\nb: 2\n": false, "a: 1\r\n---\r\nb: 2": false, "---\n---\na: 1\n": false, "--- a\n--- b\n": false,
 		"a: 1\n...\nb: 2\n": false, "a: 1\n---": false, "a: |\n  x\n---\tb: 2\n": false, "--- {a: 1}\n---\n": false,
 	} {
