@@ -86,6 +86,9 @@ type Boot struct {
 
 	Stranger bool // nobody has enrolled the machine: it must take no address from one that somebody has
 
+	// Owner is the project that owns the machine, "" for none: one project must not take every address of a pool.
+	Owner string
+
 	Why Reason // of Ignore and Address: why the machine boots nothing
 }
 

@@ -60,7 +60,7 @@ func (p *Policy) Boot(ctx context.Context, c pxe.Client) (boot pxe.Boot, err err
 // boot answers the machine of a node.
 func (p *Policy) boot(ctx context.Context, c pxe.Client, n node.Node, port node.Port) (boot pxe.Boot, err error) {
 	// Anybody can have such a node made, with ports of any name.
-	defer func() { boot.Stranger = plan.Undecided(n) }()
+	defer func() { boot.Stranger, boot.Owner = plan.Undecided(n), n.Owner }()
 	switch {
 	case !port.PXEEnabled:
 		return pxe.Boot{Action: pxe.Address, Why: pxe.ReasonOtherPort}, nil

@@ -159,7 +159,7 @@ func (s *Server) decide(req *dhcpv4.DHCPv4, boot pxe.Boot) (a lent) {
 		return a
 	}
 	a.subnet = sub.Prefix
-	lease, err := settle(s.pool, req, sub, s.conf.Server, boot.Stranger, now)
+	lease, err := settle(s.pool, req, sub, s.conf.Server, boot, now)
 	if err != nil {
 		a.err = err
 		return a

@@ -48,7 +48,7 @@ func FuzzReply(f *testing.F) {
 			return
 		}
 		a.Subnet = sub
-		lease, err := settle(pool, req, sub, a.Server, action&4 != 0, epoch())
+		lease, err := settle(pool, req, sub, a.Server, pxe.Boot{Stranger: action&4 != 0}, epoch())
 		if err != nil {
 			t.Fatalf("an empty pool has no address: %v", err)
 		}

@@ -74,6 +74,24 @@ func (p *Pool) full(st *stock, now time.Time) bool {
 	return len(st.strangers)+len(st.offers)+st.aside >= st.half()
 }
 
+// hasShare reports whether a machine gets no address since the project that owns it has its share: half of a pool of
+// which at most an eighth is left, which is for the others. A machine that has an address keeps it.
+func (p *Pool) hasShare(mac net.HardwareAddr, s Subnet, owner string, now time.Time) bool {
+	if e := p.entries[hwaddr(mac)]; owner == "" || e != nil && e.live(now) {
+		return false
+	}
+	st := p.stock(s)
+	p.age(st, now)
+	return st.owned[owner] >= st.half() && st.left() <= st.free.size/8
+}
+
+// own notes which project owns a machine.
+func (p *Pool) own(mac net.HardwareAddr, owner string) {
+	if e := p.entries[hwaddr(mac)]; e != nil && e.owner != owner {
+		e.count(owner, e.counted)
+	}
+}
+
 // leased is the machines that have, or had, an address for a time.
 func (p *Pool) leased() (all []pxe.Client) {
 	for hw, e := range p.entries {

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/insomniacslk/dhcp/dhcpv4"
+
 	"github.com/ferrite-metal/ferrite/pxe"
 )
 
@@ -54,6 +56,46 @@ func TestStrangersHalf(t *testing.T) {
 	}
 	if _, ok := p.Current(mac(1000), now); !ok {
 		t.Error("the stranger that was granted its address has lost it")
+	}
+}
+
+// TestProjectsShare: the machines of one project get no address of the last eighth of a pool once they hold half of it;
+// the others do, and who has an address keeps it.
+func TestProjectsShare(t *testing.T) {
+	now := epoch()
+	p := newPool(t, small(32))
+	s := p.subnets[0]
+	ask := func(n int, owner string) error {
+		lease, err := settle(p, request(dhcpv4.MessageTypeDiscover, from(n)), s, ip("10.77.0.1"),
+			pxe.Boot{Owner: owner}, now)
+		if err == nil {
+			_, err = p.Grant(mac(n), s, lease.IP, now)
+		}
+		return err
+	}
+	for i := range 28 {
+		if err := ask(i, "blue"); err != nil {
+			t.Fatalf("machine %d of a project that is alone: %v", i, err)
+		}
+	}
+	var full *ExhaustedError
+	if err := ask(28, "blue"); !errors.As(err, &full) || full.Owner != "blue" {
+		t.Errorf("one more of blue: %v", err)
+	}
+	for i, owner := range []string{"red", "", "red"} {
+		if err := ask(100+i, owner); err != nil {
+			t.Errorf("a machine of %q: %v", owner, err)
+		}
+	}
+	if err := ask(3, "blue"); err != nil {
+		t.Errorf("one that has an address: %v", err)
+	}
+	if err := ask(29, "blue"); !errors.As(err, &full) {
+		t.Errorf("blue takes the last one: %v", err)
+	}
+	now = now.Add(s.Lease + time.Second) // all have run out
+	if err := ask(29, "blue"); err != nil {
+		t.Errorf("with all addresses free again: %v", err)
 	}
 }
 

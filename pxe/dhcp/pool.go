@@ -45,6 +45,7 @@ type entry struct {
 	place
 	static   bool
 	stranger bool       // of a machine that nobody has enrolled
+	owner    string     // project that owns the machine; "" for none
 	bound    bool       // acknowledged, not only offered
 	expires  time.Time  // as promised to the machine; past: remembered, but free for others
 	stored   time.Time  // expiry on record in pxe.Leases; zero: not on record
@@ -54,6 +55,8 @@ type entry struct {
 
 	in *queue // of its stock that the lease is in; nil: in none
 	at int    // there
+
+	counted map[string]int // of its stock, where the lease counts for its owner; nil: nowhere
 }
 
 func (e *entry) live(now time.Time) bool { return e.static || e.expires.After(now) }
@@ -85,6 +88,7 @@ type Pool struct {
 type ExhaustedError struct {
 	Subnet   Subnet
 	Stranger bool
+	Owner    string // project that has its share
 }
 
 func (e *ExhaustedError) Error() string {
@@ -94,6 +98,10 @@ func (e *ExhaustedError) Error() string {
 	if e.Stranger {
 		return fmt.Sprintf("machines that are not enrolled hold their half of the addresses between %v and %v: enrol "+
 			"them, or widen the pool", e.Subnet.First, e.Subnet.Last)
+	}
+	if e.Owner != "" {
+		return fmt.Sprintf("the machines of project %s hold half of the addresses between %v and %v, and few are left for "+
+			"others: widen the pool, or delete ports of the project", e.Owner, e.Subnet.First, e.Subnet.Last)
 	}
 	return fmt.Sprintf("no free address between %v and %v: widen the pool or shorten the lease time", e.Subnet.First,
 		e.Subnet.Last)
@@ -176,7 +184,7 @@ func (p *Pool) fileAll() {
 		p.file(at)
 	}
 	for at, hw := range p.holder {
-		p.entries[hw].in = nil
+		p.entries[hw].in, p.entries[hw].counted = nil, nil
 		p.file(at)
 	}
 }
@@ -195,6 +203,7 @@ func (p *Pool) Reload(leases []pxe.Lease) error {
 		switch _, held := p.holder[e.place]; {
 		case known != nil && known.place == e.place:
 			known.client, known.stranger, known.lent, known.used = e.client, e.stranger, e.lent, e.used
+			known.owner = e.owner
 			if !known.static && !e.static {
 				known.bound, known.expires = e.bound, e.expires
 			}
@@ -337,7 +346,7 @@ func (p *Pool) assign(hw hwaddr, at place, stranger bool) {
 	}
 	if was := p.entries[hw]; was != nil {
 		p.drop(hw)
-		e.client = was.client
+		e.client, e.owner = was.client, was.owner
 	}
 	p.entries[hw], p.holder[at] = e, hw
 	p.file(at)

@@ -313,7 +313,7 @@ func TestPoolNeverTwice(t *testing.T) {
 			who := mac(rapid.IntRange(0, 5).Draw(t, "machine"))
 			s := p.subnets[rapid.IntRange(0, 1).Draw(t, "rack")]
 			a := fromNumber(number(s.First) + uint32(rapid.IntRange(0, 5).Draw(t, "address")))
-			switch rapid.IntRange(0, 5).Draw(t, "do") {
+			switch rapid.IntRange(0, 6).Draw(t, "do") {
 			case 0:
 				if got, err := p.Offer(who, s, a, stranger(who), now); err == nil {
 					give(who, s.place(got), now.Add(offerHold), stranger(who) && !p.entries[hwaddr(who)].bound)
@@ -341,6 +341,8 @@ func TestPoolNeverTwice(t *testing.T) {
 			case 4:
 				now = now.Add(time.Duration(rapid.IntRange(1, 7200).Draw(t, "seconds")) * time.Second)
 			case 5:
+				p.own(who, rapid.SampledFrom([]string{"", "blue", "red"}).Draw(t, "owner"))
+			case 6:
 				if _, err := p.Grant(who, s, a, now); err == nil {
 					give(who, s.place(a), now.Add(s.Lease), false)
 				}

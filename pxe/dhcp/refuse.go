@@ -89,6 +89,7 @@ func (p *Pool) file(at place) {
 	case !held || kept || e.static:
 	case !e.stranger:
 		e.enter(&st.enrolled)
+		e.count(e.owner, st.owned)
 	case e.bound:
 		e.enter(&st.strangers)
 	default:

@@ -176,6 +176,7 @@ func (s *Server) logStrangers(ctx context.Context) {
 		}
 		s.mu.Lock()
 		s.pool.mark(c.MAC, boot.Stranger || boot.Action == pxe.Ignore)
+		s.pool.own(c.MAC, boot.Owner)
 		s.mu.Unlock()
 	}
 }

@@ -11,18 +11,22 @@ import (
 
 // settle finds the lease that Reply answers req from, and holds an address
 // for the machine when the request is one that gets one.
-func settle(p *Pool, req *dhcpv4.DHCPv4, s Subnet, server netip.Addr, stranger bool, now time.Time) (pxe.Lease, error) {
-	mac := req.ClientHWAddr
-	switch messageType(req) {
+func settle(p *Pool, req *dhcpv4.DHCPv4, s Subnet, server netip.Addr, b pxe.Boot, now time.Time) (pxe.Lease, error) {
+	mac, kind := req.ClientHWAddr, messageType(req)
+	if kind != dhcpv4.MessageTypeInform && p.hasShare(mac, s, b.Owner, now) {
+		return pxe.Lease{}, &ExhaustedError{Subnet: s, Owner: b.Owner}
+	}
+	defer p.own(mac, b.Owner)
+	switch kind {
 	case dhcpv4.MessageTypeDiscover:
-		ip, err := p.Offer(mac, s, addr(req.RequestedIPAddress()), stranger, now)
+		ip, err := p.Offer(mac, s, addr(req.RequestedIPAddress()), b.Stranger, now)
 		return pxe.Lease{MAC: mac, Subnet: s.Name, IP: ip}, err
 	case dhcpv4.MessageTypeRequest:
 		// An offer of ours that ran out meanwhile, or a renewal of an address
 		// nobody else has, is as good as a record. An address a rebooted
 		// client merely remembers is not (RFC 2131 section 4.3.2).
 		adopt := addr(req.ServerIdentifier()) == server || addr(req.ClientIPAddr).IsValid()
-		return p.claim(mac, s, wanted(req), adopt, stranger, now), nil
+		return p.claim(mac, s, wanted(req), adopt, b.Stranger, now), nil
 	default:
 		return pxe.Lease{}, nil
 	}

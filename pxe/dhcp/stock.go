@@ -17,6 +17,7 @@ type stock struct {
 	strangers, offers, enrolled queue // that run; offers are strangers' who have not asked for theirs
 	strangersOver, enrolledOver queue // that ran out
 
+	owned  map[string]int           // enrolled, by the project that owns the machine
 	aside  int                      // addresses set aside on strangers' words
 	probed map[netip.Addr]time.Time // when a probe got no answer; see probes
 }
@@ -26,7 +27,7 @@ func newStock(s Subnet) *stock {
 	if s.First.IsValid() {
 		n = int(number(s.Last)-number(s.First)) + 1
 	}
-	return &stock{Subnet: s, free: newBitmap(n), probed: map[netip.Addr]time.Time{}}
+	return &stock{Subnet: s, free: newBitmap(n), probed: map[netip.Addr]time.Time{}, owned: map[string]int{}}
 }
 
 // lapse moves the leases that ran out.
@@ -43,6 +44,11 @@ func (st *stock) lapse(now time.Time) {
 
 // half is as many addresses as strangers may have.
 func (st *stock) half() int { return max(1, st.free.size/2) }
+
+// left is how many addresses no lease holds.
+func (st *stock) left() int {
+	return st.free.size - len(st.strangers) - len(st.offers) - len(st.enrolled) - st.aside
+}
 
 // lowest is the lowest free address, of the first of them that were probed if there are such.
 func (st *stock) lowest(probing bool, now time.Time) (found netip.Addr, ok bool) {
@@ -107,6 +113,19 @@ func (e *entry) leave() {
 	if e.in != nil {
 		heap.Remove(e.in, e.at)
 		e.in = nil
+	}
+	e.count(e.owner, nil)
+}
+
+// count has the lease count for an owner among those in; nil: for none.
+func (e *entry) count(owner string, in map[string]int) {
+	if e.counted != nil {
+		if e.counted[e.owner]--; e.counted[e.owner] == 0 {
+			delete(e.counted, e.owner)
+		}
+	}
+	if e.owner, e.counted = owner, in; in != nil {
+		in[owner]++
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 func checkStocks(t *rapid.T, p *Pool, now time.Time) {
 	for _, st := range p.stocks {
 		p.age(st, now)
-		want, strangers := map[string]int{}, 0
+		want, strangers, owned := map[string]int{}, 0, map[string]int{}
 		for i := range st.free.size {
 			a := st.address(i)
 			hw, held := p.holder[st.place(a)]
@@ -30,6 +30,12 @@ func checkStocks(t *rapid.T, p *Pool, now time.Time) {
 			if r := p.refused[st.place(a)]; refused && r.strangers {
 				strangers++
 			}
+		}
+		for _, e := range st.enrolled {
+			owned[e.owner]++
+		}
+		if fmt.Sprint(owned) != fmt.Sprint(st.owned) {
+			t.Fatalf("%v: leases of projects %v, counted %v", st.Subnet, owned, st.owned)
 		}
 		got := map[string]int{}
 		for _, q := range []queue{st.strangers, st.offers, st.enrolled, st.strangersOver, st.enrolledOver} {
