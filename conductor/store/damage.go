@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // ErrDamaged says that a file is no whole database of a conductor. It has not
@@ -158,7 +160,7 @@ func ours(ctx context.Context, db queries) (err error) {
 	rows, err := db.QueryContext(ctx,
 		"SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
 	if err != nil {
-		return fmt.Errorf("read its tables: %w; %w", err, ErrDamaged)
+		return unreadable(err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	var names []string
@@ -170,7 +172,7 @@ func ours(ctx context.Context, db queries) (err error) {
 		names = append(names, name)
 	}
 	if err := rows.Err(); err != nil {
-		return fmt.Errorf("read its tables: %w; %w", err, ErrDamaged)
+		return unreadable(err)
 	}
 	begun := len(names) == 0 || len(names) == 1 && names[0] == "goose_db_version"
 	if begun || slices.Contains(names, "goose_db_version") && slices.Contains(names, "nodes") &&
@@ -203,4 +205,18 @@ func SchemaVersion(ctx context.Context, path string) (version int64, err error) 
 	err = db.QueryRowContext(ctx,
 		"SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&version)
 	return version, err
+}
+
+// unreadable says why tables cannot be read. Only some reasons are damage: on a full disk SQLite finds no room for what
+// readers share (SQLITE_IOERR_SHMSIZE), and a backup in place of that file would lose the newest writes.
+func unreadable(err error) error {
+	switch c := code(err); c & 0xff {
+	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN:
+		if c == sqlite3.SQLITE_IOERR_SHORT_READ {
+			break
+		}
+		return fmt.Errorf("read its tables: %w; nothing was changed: look for room on the disk, and at the kernel's log "+
+			"for errors of the disk, then start again", err)
+	}
+	return fmt.Errorf("read its tables: %w; %w", err, ErrDamaged)
 }

@@ -80,6 +80,27 @@ func TestE2EReserve(t *testing.T) {
 	}
 }
 
+// TestE2EFullIsNotDamaged: a database on a disk that is full before its conductor starts is not called damaged: a backup
+// in its place would lose the newest writes.
+func TestE2EFullIsNotDamaged(t *testing.T) {
+	db, wal := killed(t)
+	dir := small(t, "size=4m")
+	path := filepath.Join(dir, "ferrite.db")
+	if err := errors.Join(os.WriteFile(path, db, 0o600), os.WriteFile(path+"-wal", wal, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ballast"), make([]byte, 4<<20), 0o600); !errors.Is(err, unix.ENOSPC) {
+		t.Fatalf("the ballast: %v", err)
+	}
+	s, err := store.Open(t.Context(), path, store.Options{NoSync: true, Keys: ringOf(t, 1)})
+	if err == nil {
+		err = errors.Join(errors.New("it was opened"), s.Close())
+	}
+	if errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), "room on the disk") {
+		t.Error(err)
+	}
+}
+
 // small is a small tmpfs.
 func small(t *testing.T, options string) string {
 	t.Helper()
