@@ -244,7 +244,7 @@ func (a *API) normalPath(path string) string {
 // rewrite turns the paths of Ironic's first releases into those in use.
 func (a *API) rewrite(r *http.Request) {
 	r.URL.Path, r.URL.RawPath = a.normalPath(r.URL.Path), ""
-	modernURL(r.Method, r.URL)
+	nodeapi.ModernURL(r.Method, r.URL)
 }
 
 // stranger reports whether a path is one that agents call, which anybody can.

@@ -46,10 +46,15 @@ func makesNode(r *http.Request) bool {
 
 // groupOf finds the group that a request concerns. It may read the body, within the bound of all, and puts it back.
 func groupOf(r *http.Request, groups Groups, bound Bound) (string, error) {
-	path := r.URL.Path
+	modern := *r.URL // paths of Ironic's first releases name the node elsewhere
+	if strings.HasPrefix(modern.Path, "/nodes") || strings.HasPrefix(modern.Path, "/ports") {
+		modern.Path = nodeapi.Root + modern.Path
+	}
+	nodeapi.ModernURL(r.Method, &modern)
+	path := modern.Path
 	lookUp, ref := groups.GroupOf, ""
 	switch {
-	case lists.MatchString(path):
+	case r.Method == http.MethodGet && lists.MatchString(path): // else it is a node of this name
 		return "", nil
 	case ofNode.MatchString(path):
 		ref = ofNode.FindStringSubmatch(path)[1]

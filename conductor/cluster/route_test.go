@@ -16,7 +16,7 @@ import (
 // TestGroupOf: whose request it is.
 func TestGroupOf(t *testing.T) {
 	r := newRows()
-	r.groups = map[string]string{"n1": "a", "52:54:00:00:00:01": "b", "alloc": "c"}
+	r.groups = map[string]string{"n1": "a", "52:54:00:00:00:01": "b", "alloc": "c", "status": "d"}
 	for _, tc := range []struct{ method, path, body, want string }{
 		{"GET", "/v1/nodes", "", ""},
 		{"GET", "/v1/nodes/detail", "", ""},
@@ -25,6 +25,12 @@ func TestGroupOf(t *testing.T) {
 		{"GET", "/v1/nodes/unknown", "", ""},
 		{"GET", "/ferrite/v1/nodes/n1/status", "", "a"},
 		{"GET", "/ferrite/v1/nodes/status", "", ""},
+		{"DELETE", "/v1/nodes/status", "", "d"},
+		{"PUT", "/v1/nodes/states/power/n1", "{}", "a"},
+		{"PUT", "/nodes/states/power?node_ident=n1", "{}", "a"},
+		{"PATCH", "/v1/nodes?node_ident=n1", "[]", "a"},
+		{"PUT", "/v1/nodes/management/inject_nmi?node_ident=n1", "{}", "a"},
+		{"DELETE", "/v1/ports?port_ident=52:54:00:00:00:01", "", "b"},
 		{"POST", "/v1/heartbeat/n1", "{}", "a"},
 		{"GET", "/v1/lookup?addresses=52:54:00:00:00:09,52:54:00:00:00:01", "", "b"},
 		{"GET", "/v1/lookup?node_uuid=n1", "", "a"},

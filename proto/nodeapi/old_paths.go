@@ -1,4 +1,4 @@
-package api
+package nodeapi
 
 import (
 	"net/http"
@@ -36,9 +36,9 @@ func oldPaths() []oldPath {
 	return all
 }
 
-// modernURL changes an old path into the one in use, and takes the name out of
+// ModernURL changes an old path into the one in use, and takes the name out of
 // the query; any other stays as it is.
-func modernURL(method string, u *url.URL) {
+func ModernURL(method string, u *url.URL) {
 	if method == http.MethodPatch || method == http.MethodDelete {
 		if argument := recordArgument(u.Path); argument != "" {
 			if name := takeArgument(u, argument); name != "" {
