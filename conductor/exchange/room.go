@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,10 +41,17 @@ func (r *Room) Read(ctx context.Context, from io.Reader, most int) (b []byte, do
 			}
 			held += n
 		}
-		some, err := io.ReadAll(io.LimitReader(from, int64(step)))
-		b = append(b, some...)
-		if err != nil || len(some) < step || len(b) > most {
-			return b, done, err
+		b = slices.Grow(b, step)
+		for end := len(b) + step; len(b) < end; {
+			n, err := from.Read(b[len(b):end])
+			if b = b[:len(b)+n]; errors.Is(err, io.EOF) {
+				return b, done, nil
+			} else if err != nil {
+				return b, done, err
+			}
+		}
+		if len(b) > most {
+			return b, done, nil
 		}
 	}
 }
