@@ -45,10 +45,10 @@ func (c *Client) read(ctx context.Context, resp *http.Response, large bool) (b [
 		return nodeapi.CleanJSON(b), done, err
 	}
 	most := maxAnswer
-	b, end, err := c.room.Read(ctx, resp.Body, most)
+	b, end, err := c.room.Read(ctx, resp.Body, most, resp.Body.Close)
 	if err == nil && large && len(b) > maxAnswer {
 		most = maxLarge
-		rest, endRest, restErr := c.large.Read(ctx, resp.Body, most-len(b))
+		rest, endRest, restErr := c.large.Read(ctx, resp.Body, most-len(b), resp.Body.Close)
 		b, err = append(b, rest...), restErr
 		end = func(end func()) func() { return func() { endRest(); end() } }(end)
 	}

@@ -46,10 +46,10 @@ func TestLargeAnswers(t *testing.T) {
 		t.Errorf("a long answer: %v", err)
 	}
 	all := io.LimitReader(zeros{}, largeRoom)
-	if _, _, err := c.large.Read(t.Context(), all, largeRoom-1); err != nil {
+	if _, _, err := c.large.Read(t.Context(), all, largeRoom-1, nil); err != nil {
 		t.Errorf("room is held by no answer: %v", err)
 	}
-	if _, _, err := c.room.Read(t.Context(), zeros{}, agentRoom+exchange.FreeAnswer-1); err != nil {
+	if _, _, err := c.room.Read(t.Context(), zeros{}, agentRoom+exchange.FreeAnswer-1, nil); err != nil {
 		t.Errorf("room is held by no answer: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -22,22 +23,28 @@ var ErrFull = errors.New("the answers of other machines leave no room for this o
 // Room is the memory that the answers of all machines may take together, beyond the free bytes of each. A bound of one
 // answer is none of them all: hostile machines are as many as their owner enrolls.
 type Room struct {
-	free int
-	left *semaphore.Weighted
+	free    int
+	left    *semaphore.Weighted
+	waiting atomic.Int64
 }
 
 // NewRoom makes room of size bytes. Each answer has the free ones besides.
-func NewRoom(size int64, free int) *Room { return &Room{free, semaphore.NewWeighted(size)} }
+func NewRoom(size int64, free int) *Room { return &Room{free: free, left: semaphore.NewWeighted(size)} }
 
 // Read reads an answer of at most most bytes; of a longer one, it returns one byte more. Room is taken as the bytes
-// come, and held until done is called.
-func (r *Room) Read(ctx context.Context, from io.Reader, most int) (b []byte, done func(), err error) {
+// come, and held until done is called. An answer that takes longer than holdTime is cut off when others wait.
+func (r *Room) Read(ctx context.Context, from io.Reader, most int, cut func() error) (b []byte, done func(), err error) {
 	held := int64(0)
+	read, waits := make(chan struct{}), new(atomic.Int64) // odd: it waits
+	defer close(read)
 	done = sync.OnceFunc(func() { r.left.Release(held) })
 	for step := min(r.free, most+1); ; step = min(max(len(b), FreeAnswer), most+1-len(b)) {
 		if n := int64(len(b)+step-r.free) - held; n > 0 {
-			if err := r.take(ctx, n); err != nil {
+			if err := r.take(ctx, n, waits); err != nil {
 				return b, done, err
+			}
+			if held == 0 {
+				go r.watch(read, waits, cut)
 			}
 			held += n
 		}
@@ -59,7 +66,42 @@ func (r *Room) Read(ctx context.Context, from io.Reader, most int) (b []byte, do
 // patience is how long an answer waits for room: those that hold some may wait for one another.
 const patience = 10 * time.Second
 
-func (r *Room) take(ctx context.Context, n int64) error {
+// holdTime is how long an answer may come while it holds room that others wait for.
+const holdTime = 5 * time.Second
+
+// watch cuts an answer off that keeps others waiting, until it is read. The time in which it waits itself, and that from
+// then on, is none of its machine.
+func (r *Room) watch(read <-chan struct{}, waits *atomic.Int64, cut func() error) {
+	waited := waits.Load()
+	for t := time.NewTimer(holdTime); ; {
+		select {
+		case <-read:
+			return
+		case <-t.C:
+		}
+		switch now := waits.Load(); {
+		case now != waited || now%2 == 1:
+			waited = now
+			t.Reset(holdTime)
+		case r.waiting.Load() > 0:
+			_ = cut() // its reader has the error
+			return
+		default:
+			t.Reset(time.Second)
+		}
+	}
+}
+
+func (r *Room) take(ctx context.Context, n int64, waits *atomic.Int64) error {
+	if r.left.TryAcquire(n) {
+		return nil
+	}
+	r.waiting.Add(1)
+	waits.Add(1)
+	defer func() {
+		waits.Add(1)
+		r.waiting.Add(-1)
+	}()
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := r.left.Acquire(ctx, n); err != nil {

@@ -14,13 +14,42 @@ import (
 	"time"
 )
 
+func never() error { panic("nobody waits") }
+
+// TestSlowAnswers: an answer that holds room, and comes slowly or not at all, is cut off when another waits for room.
+func TestSlowAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := NewRoom(FreeAnswer, FreeAnswer)
+		from, to := io.Pipe()
+		slow := make(chan error)
+		go func() {
+			_, done, err := r.Read(t.Context(), from, 1<<20, func() error { return from.CloseWithError(io.ErrClosedPipe) })
+			done()
+			slow <- err
+		}()
+		if _, err := to.Write(make([]byte, FreeAnswer+1)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute) // nobody waits
+		long := strings.NewReader(strings.Repeat("x", FreeAnswer+9))
+		b, done, err := r.Read(t.Context(), long, 1<<20, never)
+		if err != nil || len(b) != FreeAnswer+9 {
+			t.Errorf("who waits has %d bytes, %v", len(b), err)
+		}
+		done()
+		if err := <-slow; !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("the slow answer ended with %v", err)
+		}
+	})
+}
+
 // TestRoom: long answers of many machines take no more than the room together; short ones never wait.
 func TestRoom(t *testing.T) {
 	r := NewRoom(3*FreeAnswer, FreeAnswer)
 	read := func(size, most int) ([]byte, func(), error) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
-		return r.Read(ctx, strings.NewReader(strings.Repeat("x", size)), most)
+		return r.Read(ctx, strings.NewReader(strings.Repeat("x", size)), most, never)
 	}
 	for range 100 {
 		if b, _, err := read(FreeAnswer-1, 1<<20); err != nil || len(b) != FreeAnswer-1 {
@@ -54,7 +83,7 @@ func TestRoom(t *testing.T) {
 		done()
 	}
 	cut := io.MultiReader(bytes.NewReader(make([]byte, FreeAnswer+7)), iotest.ErrReader(io.ErrUnexpectedEOF))
-	if b, done, err := r.Read(t.Context(), cut, 1<<20); !errors.Is(err, io.ErrUnexpectedEOF) || len(b) != FreeAnswer+7 {
+	if b, done, err := r.Read(t.Context(), cut, 1<<20, never); !errors.Is(err, io.ErrUnexpectedEOF) || len(b) != FreeAnswer+7 {
 		t.Errorf("%d bytes of one that is cut short, %v", len(b), err)
 	} else {
 		done()
@@ -72,7 +101,7 @@ func TestRoomOfEachOther(t *testing.T) {
 		for range 2 {
 			go func() {
 				slow := iotest.HalfReader(strings.NewReader(strings.Repeat("x", 4*FreeAnswer)))
-				_, done, err := r.Read(t.Context(), slow, 1<<20)
+				_, done, err := r.Read(t.Context(), slow, 1<<20, never)
 				done()
 				ends <- fmt.Sprint(err)
 			}()

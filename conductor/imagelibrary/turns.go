@@ -56,7 +56,12 @@ func (s *turns) take(ctx context.Context, log *slog.Logger, owner, by string) (c
 			"try again when one of them is done.", own, owner)
 	}
 	if len(s.taken) >= maxTurns {
-		at := slices.IndexFunc(s.taken, (*turn).slow)
+		at := -1
+		for i, t := range s.taken {
+			if t.slow() && (at < 0 || t.rate() < s.taken[at].rate()) {
+				at = i
+			}
+		}
 		if at < 0 {
 			return ctx, nil, nodeapi.NewFault(http.StatusServiceUnavailable, "%d images are being stored already: try again "+
 				"when one of them is done.", len(s.taken))

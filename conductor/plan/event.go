@@ -92,11 +92,11 @@ type Facts struct {
 	Leased          []string            // those the node's ports have from it; if Needs asks for it
 	ReportsHardware bool                // the BMC driver reports BIOS settings and firmware
 	HardwareReport  node.HardwareReport // its last report; if Needs asks for it
-	CountByState    map[node.State]int  // how many nodes there are in each state; if Needs asks for it
-	CountOwned      map[node.State]int  // the same of the project that owns this node
-	Inventory       agentapi.Inventory  // what the last inspection found; if Needs asks for it
-	Settings        Settings
-	AgentSeen       time.Time // the last good heartbeat of this boot; zero when none or forgotten
+	// Counts is how many nodes there are in each state, by the project that owns them, "" for none; if Needs asks for it.
+	Counts    map[string]map[node.State]int
+	Inventory agentapi.Inventory // what the last inspection found; if Needs asks for it
+	Settings  Settings
+	AgentSeen time.Time // the last good heartbeat of this boot; zero when none or forgotten
 	// When this boot's agent last reported more done than before, and how far
 	// that was, for people; zero and "" when it never did.
 	Progressed    time.Time

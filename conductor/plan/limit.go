@@ -42,13 +42,24 @@ func (d *decision) checkLimit(verb node.Event) error {
 	if !ok || l.most(d.f.Settings) <= 0 {
 		return nil
 	}
+	most := l.most(d.f.Settings)
+	share := (most + 1) / 2 // of a project: else the others would wait for as long as it likes
 	at, own := 0, 0
-	for _, state := range l.states {
-		at += d.f.CountByState[state]
-		own += d.f.CountOwned[state]
+	for owner, counts := range d.f.Counts {
+		has := 0
+		for _, state := range l.states {
+			has += counts[state]
+		}
+		if owner == d.n.Owner {
+			own = has
+		}
+		if owner != "" { // it comes beyond its share by provide, which is not turned away
+			has = min(has, share)
+		}
+		at += has
 	}
-	switch most := l.most(d.f.Settings); {
-	case own >= (most+1)/2: // else the others would wait for as long as it likes
+	switch {
+	case d.n.Owner != "" && own >= share:
 		return node.Refuse(node.Busy, "Unable to process request at this time. Project %s has half of the concurrent action "+
 			"limit for %s, which is as much as one project may have. Please try again when one of its nodes is done.",
 			d.n.Owner, l.task)

@@ -16,7 +16,7 @@ type Need struct {
 	Rules          bool   // Facts.Rules: the event may bring an inspection's findings
 	LastWords      bool   // Facts.LastWords: an error may quote the machine's log
 	HardwareReport bool   // Facts.HardwareReport
-	CountByState   bool   // Facts.CountByState: a limit on nodes in some states holds
+	Counts         bool   // Facts.Counts: a limit on nodes in some states holds
 	Inventory      bool   // Facts.Inventory: the end of an unreported erase, or a deploy of an image of known size
 	Bonds          bool   // Facts.Bonds: the event may be the end of a tear-down, which detaches VIFs
 	System         string // Facts.SameSystem: the UUID by which the event names the node's machine
@@ -33,7 +33,7 @@ func Needs(n node.Node, e Event) Need {
 		Rules:          finds(e),
 		LastWords:      late && n.Agent.TokenSent, // else the log is of another boot
 		HardwareReport: needsHardwareReport(e),
-		CountByState:   limited(e),
+		Counts:         limited(e),
 		Inventory:      cutsErase(n, e) || sized(e),
 		Bonds:          endsInstance(n, e),
 		System:         SystemSaid(n, e),

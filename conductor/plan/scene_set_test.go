@@ -60,12 +60,11 @@ func (s *scene) set(k, v string) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		s.f.CountByState = map[node.State]int{node.State(v[:at]): count}
-	case "crowd_of": // the owner of this node and of that crowd
-		s.n.Owner, s.f.CountOwned = v, s.f.CountByState
-		if v == "" {
-			s.f.CountOwned = nil
-		}
+		s.f.Counts = map[string]map[node.State]int{"": {node.State(v[:at]): count}}
+	case "owner":
+		s.n.Owner = v
+	case "crowd_of": // the owner of that crowd
+		s.f.Counts = map[string]map[node.State]int{v: s.f.Counts[""]}
 	case "port":
 		s.f.Ports = []node.Port{{UUID: "p1", NodeUUID: s.n.UUID, Address: v}}
 	case "pxe": // of that port

@@ -80,8 +80,8 @@ func TestE2EReserve(t *testing.T) {
 	}
 }
 
-// TestE2EFullIsNotDamaged: a database on a disk that is full before its conductor starts is not called damaged: a backup
-// in its place would lose the newest writes.
+// TestE2EFullIsNotDamaged: a database on a disk that is full before its conductor starts is not called damaged: a
+// backup in its place would lose the newest writes.
 func TestE2EFullIsNotDamaged(t *testing.T) {
 	db, wal := killed(t)
 	dir := small(t, "size=4m")

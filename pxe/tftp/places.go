@@ -68,9 +68,13 @@ func (s *Server) begin(ctx context.Context, peer netip.AddrPort, text string, r 
 	known := s.known(peer.Addr())
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	since := time.Now()
 	if old := s.active[peer]; old != nil {
 		if old.request == text {
 			return ctx, nil
+		}
+		if !old.acked.Load() { // another request is no acknowledgement: anybody can send it in another's name
+			since = old.began
 		}
 		s.remove(peer, nil)
 	}
@@ -79,6 +83,7 @@ func (s *Server) begin(ctx context.Context, peer netip.AddrPort, text string, r 
 		return ctx, nil
 	}
 	if in, p := s.take(ctx, peer, text, known); p != nil {
+		p.began = since
 		return in, p
 	}
 	if s.queue.Len() >= maxWaiting {

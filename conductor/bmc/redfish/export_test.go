@@ -48,7 +48,7 @@ func Undecoded(doc []byte, at string) (all []string) {
 // TakeRoom takes all the room for long answers, until done.
 func TakeRoom(t *testing.T) (done func()) {
 	t.Helper()
-	_, done, err := room.Read(t.Context(), zeros{}, roomSize+exchange.FreeAnswer-1)
+	_, done, err := room.Read(t.Context(), zeros{}, roomSize+exchange.FreeAnswer-1, nil)
 	if err != nil {
 		t.Fatalf("the room for answers is not free: %v", err)
 	}

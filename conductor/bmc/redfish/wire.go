@@ -269,7 +269,7 @@ func (w *wire) read(ctx context.Context, answer *http.Response, most int) ([]byt
 		body = unpacked
 		answer.Header.Del("Content-Encoding")
 	}
-	raw, done, err := room.Read(ctx, body, most)
+	raw, done, err := room.Read(ctx, body, most, answer.Body.Close)
 	if w.decoded = done; err != nil {
 		return raw, err
 	}

@@ -140,9 +140,8 @@ func (e *Core) factsOf(ctx context.Context, n node.Node, ev plan.Event, f *plan.
 			return err
 		}
 	}
-	if need.CountByState {
-		f.CountByState = e.Memory.countByState()
-		f.CountOwned = e.Memory.countWhere(func(owner string) bool { return owner != "" && owner == n.Owner })
+	if need.Counts {
+		f.Counts = e.Memory.counts()
 	}
 	if need.Inventory {
 		if f.Inventory, err = e.InventoryOf(ctx, n.UUID); err != nil {

@@ -123,33 +123,35 @@ type owned struct {
 	state node.State
 }
 
-// countByState is how many nodes are in each state. Those at work or waiting are all
-// known, since Recover has seen them.
-func (m *memory) countByState() map[node.State]int {
-	return m.countWhere(func(string) bool { return true })
-}
-
-// countWhere is countByState of the nodes whose owner suits.
-func (m *memory) countWhere(suits func(owner string) bool) map[node.State]int {
+// counts is how many nodes are in each state, by their owner. Those at work or waiting are all known, since Recover has
+// seen them.
+func (m *memory) counts() map[string]map[node.State]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	count := map[node.State]int{}
+	by := map[string]map[node.State]int{}
 	for k, n := range m.states {
-		if suits(k.owner) {
-			count[k.state] += n
+		if by[k.owner] == nil {
+			by[k.owner] = map[node.State]int{}
 		}
+		by[k.owner][k.state] = n
 	}
-	return count
+	return by
 }
 
 // CountByState is how many nodes are in each state. Those in stable states that were not
 // saved since this process began are not counted.
-func (e *Core) CountByState() map[node.State]int { return e.Memory.countByState() }
+func (e *Core) CountByState() map[node.State]int {
+	all := map[node.State]int{}
+	for _, counts := range e.Memory.counts() {
+		for state, n := range counts {
+			all[state] += n
+		}
+	}
+	return all
+}
 
 // CountUnowned is CountByState of the nodes that no project owns.
-func (e *Core) CountUnowned() map[node.State]int {
-	return e.Memory.countWhere(func(owner string) bool { return owner == "" })
-}
+func (e *Core) CountUnowned() map[node.State]int { return e.Memory.counts()[""] }
 
 // take takes note of the node itself.
 func (r *remembered) take(n node.Node) {

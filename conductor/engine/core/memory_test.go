@@ -63,8 +63,8 @@ func TestETA(t *testing.T) {
 	}
 }
 
-// TestCountWhere: nodes are counted by state and owner, also when a node gets another one of both.
-func TestCountWhere(t *testing.T) {
+// TestCounts: nodes are counted by state and owner, also when a node gets another one of both.
+func TestCounts(t *testing.T) {
 	e := New(Config{Store: mem.New()})
 	save := func(id, owner string, state node.State, rev int64) {
 		e.Memory.saved(node.Node{UUID: id, Owner: owner, ProvisionState: state, Revision: rev}, effectUnchanged)
@@ -75,7 +75,7 @@ func TestCountWhere(t *testing.T) {
 	save("d", "", node.Cleaning, 1)
 	save("b", "", node.Cleaning, 2)
 	save("a", "blue", node.CleanWait, 2)
-	blue := e.Memory.countWhere(func(owner string) bool { return owner == "blue" })
+	blue := e.Memory.counts()["blue"]
 	all, none := e.CountByState(), e.CountUnowned()
 	for _, c := range []struct {
 		got  map[node.State]int
