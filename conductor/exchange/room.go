@@ -33,7 +33,8 @@ func NewRoom(size int64, free int) *Room { return &Room{free: free, left: semaph
 
 // Read reads an answer of at most most bytes; of a longer one, it returns one byte more. Room is taken as the bytes
 // come, and held until done is called. An answer that takes longer than holdTime is cut off when others wait.
-func (r *Room) Read(ctx context.Context, from io.Reader, most int, cut func() error) (b []byte, done func(), err error) {
+func (r *Room) Read(ctx context.Context, from io.Reader, most int, cut func() error) (b []byte, done func(),
+	err error) {
 	held := int64(0)
 	read, waits := make(chan struct{}), new(atomic.Int64) // odd: it waits
 	defer close(read)
@@ -69,8 +70,8 @@ const patience = 10 * time.Second
 // holdTime is how long an answer may come while it holds room that others wait for.
 const holdTime = 5 * time.Second
 
-// watch cuts an answer off that keeps others waiting, until it is read. The time in which it waits itself, and that from
-// then on, is none of its machine.
+// watch cuts an answer off that keeps others waiting, until it is read. The time in which it waits itself is none of
+// its machine: it begins anew then.
 func (r *Room) watch(read <-chan struct{}, waits *atomic.Int64, cut func() error) {
 	waited := waits.Load()
 	for t := time.NewTimer(holdTime); ; {

@@ -83,7 +83,8 @@ func TestRoom(t *testing.T) {
 		done()
 	}
 	cut := io.MultiReader(bytes.NewReader(make([]byte, FreeAnswer+7)), iotest.ErrReader(io.ErrUnexpectedEOF))
-	if b, done, err := r.Read(t.Context(), cut, 1<<20, never); !errors.Is(err, io.ErrUnexpectedEOF) || len(b) != FreeAnswer+7 {
+	b, done, err := r.Read(t.Context(), cut, 1<<20, never)
+	if !errors.Is(err, io.ErrUnexpectedEOF) || len(b) != FreeAnswer+7 {
 		t.Errorf("%d bytes of one that is cut short, %v", len(b), err)
 	} else {
 		done()
