@@ -42,6 +42,8 @@ type Options struct {
 	BootWatch BootWatch
 	// Leaders knows who leads the nodes of a group; nil: this conductor has them all.
 	Leaders Leaders
+	// Members are the conductors of a cluster; nil: this conductor is alone.
+	Members Members
 	// Hosts has the documents that nodes are made of; nil when there are none.
 	Hosts Hosts
 	// Logs has what machines logged; nil when none is kept.
@@ -110,6 +112,9 @@ func New(o Options) *API {
 	}
 	if o.Leaders == nil {
 		o.Leaders = onlyLeader{o.Conductor}
+	}
+	if o.Members == nil {
+		o.Members = alone{o.Conductor, time.Now()}
 	}
 	if o.Boot == nil {
 		o.Boot = noBoot{}
@@ -180,7 +185,7 @@ func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []re
 		&allocationResource{access: at, conductor: c},
 		&inspectionRuleResource{access: at, conductor: c},
 		&driverResource{access: at, conductor: c},
-		&conductorResource{access: at, members: alone{c, time.Now()}},
+		&conductorResource{access: at, members: o.Members},
 		&shardResource{access: at, conductor: c},
 		&eventResource{access: at},
 		&statusResource{access: at, conductor: c, boot: o.BootWatch},

@@ -72,9 +72,10 @@ func NewConductors(members Members, o Options) http.Handler {
 	return h
 }
 
-// OfConductors reports whether a request is one for NewConductors. A leader drains: it has the audit.
-func OfConductors(r *http.Request) bool {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+// OfConductors reports whether a request is one for NewConductors. A leader drains: it has the audit. Where nobody
+// leads, as where all that live are drained, every member does.
+func OfConductors(r *http.Request, led bool) bool {
+	if led && r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
 	}
 	for _, root := range []string{"/conductors", "/v1/conductors", nodeapi.ConductorsPath, metricsPath} {

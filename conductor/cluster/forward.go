@@ -45,8 +45,8 @@ type Front struct {
 	groups  Groups
 	log     *slog.Logger
 	proxy   *httputil.ReverseProxy
-	local   http.Handler // answers what every member can; nil for nothing
-	isLocal func(r *http.Request) bool
+	local   http.Handler                         // answers what every member can; nil for nothing
+	isLocal func(r *http.Request, led bool) bool // led: somebody leads the default group
 	streams *connlimit.Streams
 	// Bodies bounds the bodies that are read to find a request's group, before anybody is asked who sends it.
 	Bodies Bound
@@ -57,7 +57,7 @@ type Front struct {
 // NewFront makes a front. Requests that isLocal picks are answered by local, whoever leads. streams is the pool of the
 // places for answers without an end; nil for no bounds.
 func NewFront(c *Cluster, id Identity, groups Groups, streams *connlimit.Streams, local http.Handler,
-	isLocal func(r *http.Request) bool) *Front {
+	isLocal func(r *http.Request, led bool) bool) *Front {
 	f := &Front{cluster: c, groups: groups, log: c.Log, streams: streams, local: local, isLocal: isLocal,
 		Failed: c.Log.Warn}
 	f.proxy = &httputil.ReverseProxy{
@@ -120,7 +120,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/readyz":
 		f.readiness(w)
 		return
-	case f.local != nil && f.isLocal(r) && f.answers(w, r):
+	case f.local != nil && f.isLocal(r, true) && f.answers(w, r):
 		return
 	}
 	group, err := f.group(r)
@@ -136,6 +136,10 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		leader, epoch, ok = f.cluster.LookAgain(r.Context()).Leader(group)
 	}
 	if !ok || leader.Name == f.cluster.Self.Name || leader.Address == "" {
+		if f.local != nil && f.isLocal(r, false) {
+			f.local.ServeHTTP(w, r)
+			return
+		}
 		unavailable(w, "no conductor leads the conductor group "+strconv.Quote(group)+" at the moment")
 		return
 	}

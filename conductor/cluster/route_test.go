@@ -117,7 +117,7 @@ func (f *failing) Read(p []byte) (int, error) {
 func TestLeaderRefuses(t *testing.T) {
 	m, _ := newMember(t, "m1", testKey(t, "k1"))
 	m.sees("m1", "", 1)
-	m.front.isLocal = func(r *http.Request) bool { return r.URL.Path == "/v1/conductors" }
+	m.front.isLocal = func(r *http.Request, _ bool) bool { return r.URL.Path == "/v1/conductors" }
 	m.front.local = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("From", "member")
 		status, _ := strconv.Atoi(r.Header.Get("Status"))

@@ -13,7 +13,8 @@ type StreamLimits struct {
 	All, Project, User int
 	Kinds              map[string]int // of a kind that costs more than a connection
 	// Loopback is for readers on the server's own host. Their places are beside all others, so that an operator there
-	// can always work. Beyond these they have places as others have: many may come through a proxy of the host.
+	// can always work. Beyond these they have half as many that others have, too, since some may come through a
+	// proxy of the host. The host's other connections are left to requests that end.
 	Loopback int
 }
 
@@ -72,7 +73,8 @@ type Streams struct {
 
 type stream struct {
 	Reader
-	end func(error)
+	end  func(error)
+	host bool // its reader is on the server's own host, whatever place it has
 }
 
 // NewStreams makes a Streams in which nobody has a place. full is told of each used up share, once a minute at most: a
@@ -87,7 +89,7 @@ func (s *Streams) Open(r Reader, end func(error)) (leave func(), err error) {
 	if s == nil {
 		return func() {}, nil
 	}
-	t := &stream{r, end}
+	t := &stream{r, end, r.Local}
 	gone, err := s.place(t)
 	for victim, why := range gone {
 		victim.end(why)
@@ -110,15 +112,20 @@ type scope struct {
 }
 
 // scopes are the shares that a stream counts in, the narrowest first.
-func (s *Streams) scopes(r Reader) []scope {
+func (s *Streams) scopes(t *stream) []scope {
+	r := t.Reader
 	if r.Local {
 		return []scope{{"the loopback", s.limits.Loopback, func(o *stream) bool { return o.Local }}}
 	}
-	all := []scope{
+	var all []scope
+	if t.host {
+		all = append(all, scope{"the loopback", s.limits.Loopback / 2, func(o *stream) bool { return o.host && !o.Local }})
+	}
+	all = append(all, []scope{
 		{r.user(), s.limits.User, func(o *stream) bool { return !o.Local && o.User == r.User }},
 		{"all " + r.Kind, s.limits.Kinds[r.Kind], func(o *stream) bool { return !o.Local && o.Kind == r.Kind }},
 		{"all readers", s.limits.All, func(o *stream) bool { return !o.Local }},
-	}
+	}...)
 	if r.Project != "" {
 		all = slices.Insert(all, 1, scope{r.holder(), s.limits.Project,
 			func(o *stream) bool { return !o.Local && o.Project == r.Project }})
@@ -132,7 +139,7 @@ func (s *Streams) place(t *stream) (gone map[*stream]*GaveWayError, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	tries := []bool{t.Local}
-	if c := s.scopes(t.Reader)[0]; t.Local && c.most > 0 && len(s.within(c)) >= c.most {
+	if c := s.scopes(t)[0]; t.Local && c.most > 0 && len(s.within(c)) >= c.most {
 		tries = []bool{false, true}
 	}
 	var full *FullError
@@ -161,7 +168,7 @@ func (s *Streams) within(c scope) []*stream {
 // take is who gives way for t in the shares that it counts in. The lock is held.
 func (s *Streams) take(t *stream) (gone map[*stream]*GaveWayError, refused *FullError) {
 	gone = map[*stream]*GaveWayError{}
-	for _, c := range s.scopes(t.Reader) {
+	for _, c := range s.scopes(t) {
 		in := slices.DeleteFunc(s.within(c), func(o *stream) bool { return gone[o] != nil })
 		if c.most == 0 || len(in) < c.most {
 			continue

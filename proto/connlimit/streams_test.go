@@ -76,24 +76,23 @@ func TestStreamsShares(t *testing.T) {
 	}
 }
 
-// TestStreamsOfTheLoopback: readers who come through a proxy of the host, which names nobody, have places as others
-// once those of the loopback are taken, and with their own shares. Only when these are full one of the loopback ends.
+// TestStreamsOfTheLoopback: readers who come through a proxy of the host, which names nobody, have half as many places
+// as others have once those of the loopback are taken. Only when these are full, too, one of the loopback ends.
 func TestStreamsOfTheLoopback(t *testing.T) {
-	r := newReaders(t, StreamLimits{All: 4, User: 2, Loopback: 2})
+	r := newReaders(t, StreamLimits{All: 8, User: 8, Loopback: 4})
 	ann, bob, cid := Reader{User: "ann", Local: true}, Reader{User: "bob", Local: true}, Reader{User: "cid", Local: true}
-	r.opens(4, ann)
+	r.opens(6, ann)
 	r.refused(ann, "the loopback")
-	r.opens(2, bob)
+	r.opens(2, bob, "ann", "ann")
 	r.opens(1, cid, "ann")
-	if got := len(r.within(r.scopes(cid)[0])); got != 2 {
-		t.Errorf("%d have places of the loopback, want 2: another of ann's was to end", got)
+	if got := len(r.within(scope{of: func(o *stream) bool { return o.Local }})); got != 4 {
+		t.Errorf("%d have places of the loopback, want 4", got)
 	}
-	r.opens(1, cid, "ann")
-	r.refused(cid, "the loopback")
+	r.opens(6, Reader{User: "dan"})
 	for _, leave := range r.leave {
 		leave()
 	}
-	if got := fmt.Sprint(r.Counts()); got != "{map[] 2 2}" {
+	if got := fmt.Sprint(r.Counts()); got != "{map[] 3 1}" {
 		t.Error(got)
 	}
 }

@@ -52,6 +52,9 @@ func (c Config) api(stopping context.Context, limits *api.ProjectLimits, ready f
 		Limits: limits,
 		Images: images, Stopping: stopping, Calls: called, Streams: streams, Now: eng.Now,
 		Mounts: ramdisks.Handlers(), Answered: counters.Answered, PublicURL: c.PublicURL}
+	if members, several := leaders.(api.Members); several {
+		options.Members = members
+	}
 	if record != nil {
 		options.Audit = record
 	}

@@ -97,9 +97,10 @@ func TestEventsAfterCopy(t *testing.T) {
 	}
 }
 
-// TestFollowers: clients follow in all places of the loopback, each has every event, and one more is refused.
+// TestFollowers: clients follow in all places of their host, each has every event, and one more is refused. Other
+// requests have theirs.
 func TestFollowers(t *testing.T) {
-	const followers = 32
+	const followers = 32 + 16
 	c := start(t, t.TempDir(), "--auth", "none")
 	defer c.End(t)
 	ctx, cancel := context.WithCancel(t.Context())

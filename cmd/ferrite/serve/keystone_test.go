@@ -27,7 +27,7 @@ func TestKeystoneSettings(t *testing.T) {
 			"--keystone-url is of no use without --auth keystone"},
 		"none besides":   {func(c *Config) { c.Auth = []string{"none", "keystone"} }, "expected none, or some of"},
 		"another URL":    {func(c *Config) { c.Keystone.URL = "keystone:5000" }, "expected http(s)://HOST"},
-		"no password":    {func(c *Config) { c.Keystone.PasswordFile = empty + "x" }, "--keystone-password-file: open"},
+		"no password":    {func(c *Config) { c.Keystone.PasswordFile = empty + "x" }, "--keystone-password-file: stat"},
 		"empty password": {func(c *Config) { c.Keystone.PasswordFile = empty }, "is empty"},
 		"no authorities": {func(c *Config) { c.Keystone.CA = password }, "holds no certificate"},
 		"no user":        {func(c *Config) { c.Keystone.User = "" }, "its name, password, project or domain is missing"},
