@@ -18,6 +18,7 @@ const (
 	remoteBlocks  = 4                // blocks that are kept of each file
 	remoteFiles   = 16               // files of which blocks are kept
 	remoteFresh   = 5 * time.Minute  // how long a file's size holds
+	remoteFailed  = 5 * time.Second  // how long a failure does
 	remoteTimeout = 30 * time.Second // for one request
 )
 
@@ -32,9 +33,10 @@ type remotes struct {
 
 // lookup is how a file at a URL was found. Its lock is its own: a server that does not answer keeps no other file back.
 type lookup struct {
-	mutex sync.Mutex
-	file  *remote // nil: not yet
+	turn  chan struct{} // holds one token
+	file  *remote       // nil: not yet
 	asked time.Time
+	err   error // of the last look, at asked
 }
 
 // remote is a file at a URL.
@@ -55,17 +57,26 @@ type block struct {
 // content finds a file and its size.
 func (r *remotes) content(ctx context.Context, url string) (iso.Content, error) {
 	l := r.lookup(url)
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	if l.file == nil || time.Since(l.asked) > remoteFresh {
+	select {
+	case <-l.turn:
+		defer func() { l.turn <- struct{}{} }()
+	case <-ctx.Done():
+		return iso.Content{}, context.Cause(ctx)
+	}
+	if l.err != nil && time.Since(l.asked) < remoteFailed { // who waited for that look does not wait for one more
+		return iso.Content{}, l.err
+	}
+	if l.file == nil || l.err != nil || time.Since(l.asked) > remoteFresh {
 		size, err := sizeOf(ctx, r.client, url)
+		if ctx.Err() == nil {
+			l.asked, l.err = time.Now(), err
+		}
 		if err != nil {
 			return iso.Content{}, err
 		}
 		if l.file == nil || l.file.size != size {
 			l.file = &remote{client: r.client, url: url, size: size}
 		}
-		l.asked = time.Now()
 	}
 	return iso.Content{At: l.file, Size: l.file.size}, nil
 }
@@ -84,7 +95,8 @@ func (r *remotes) lookup(url string) *lookup {
 		delete(r.files, r.made[0])
 		r.made = r.made[1:]
 	}
-	l := &lookup{}
+	l := &lookup{turn: make(chan struct{}, 1)}
+	l.turn <- struct{}{}
 	r.files[url] = l
 	r.made = append(r.made, url)
 	return l

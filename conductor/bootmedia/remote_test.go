@@ -2,6 +2,7 @@ package bootmedia
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -32,6 +33,11 @@ func TestSilentServer(t *testing.T) {
 		waits <- err
 	}()
 	<-heard
+	short, end := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer end()
+	if _, err := files.content(short, silent.URL); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("who waits for the look of another: %v", err)
+	}
 	for range 2 {
 		ended := make(chan struct{})
 		go func() {
@@ -52,6 +58,16 @@ func TestSilentServer(t *testing.T) {
 	cancel()
 	if err := <-waits; err == nil {
 		t.Error("a server that did not answer gave a file")
+	}
+	silent.Close()
+	began := time.Now()
+	for range 50 {
+		if _, err := files.content(t.Context(), silent.URL); err == nil {
+			t.Error("a server that is gone gave a file")
+		}
+	}
+	if l := files.lookup(silent.URL); l.err == nil || l.asked.Before(began) {
+		t.Errorf("its failure is not kept: %v at %v", l.err, l.asked)
 	}
 	for i := range 2 * remoteFiles {
 		files.lookup(string(rune('a' + i)))
