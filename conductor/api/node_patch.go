@@ -36,11 +36,12 @@ func (h *nodeResource) patchNode(c *rest.Call) error {
 			n.Interfaces = nil
 		}
 		was, _ := n.Machine()
+		name := n.Name
 		maintenance, shown, info, instance := n.Maintenance, n.InstanceInfo["display_name"], n.DriverInfo, n.InstanceInfo
 		if err := h.fields.Apply(c, ops, n); err != nil {
 			return err
 		}
-		if err := errors.Join(checkPasswordAgain(info, n.DriverInfo, ops),
+		if err := errors.Join(permitName(c, name, n.Name), checkPasswordAgain(info, n.DriverInfo, ops),
 			checkPullSecretAgain(instance, n.InstanceInfo, ops)); err != nil {
 			return err
 		}

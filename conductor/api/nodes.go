@@ -231,6 +231,9 @@ func (h *nodeResource) createNode(c *rest.Call) error {
 	if err := claimProject(c, "node", &n.Owner); err != nil {
 		return err
 	}
+	if err := permitName(c, "", n.Name); err != nil {
+		return err
+	}
 	if err := h.permitParent(c, n.ParentNode); err != nil {
 		return err
 	}
@@ -255,6 +258,15 @@ func (h *nodeResource) enroll(c *rest.Call, n node.Node) (node.Node, error) {
 	n.SharesMachine = c.Forced
 	n, err := h.conductor.CreateNode(c.Request().Context(), n)
 	return n, h.nameMachine(c, err)
+}
+
+// permitName refuses users of a project the names of hosts' nodes, namespace~host: such a node would keep its host from
+// being registered.
+func permitName(c *rest.Call, was, name string) error {
+	if c.Project() == "" || name == was || !strings.Contains(name, "~") {
+		return nil
+	}
+	return rest.BadRequest("The name %.80s has a ~, as those of the nodes of hosts: expected another name", name)
 }
 
 // permitParent: who sees only his own nodes makes no children of others.

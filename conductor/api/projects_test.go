@@ -241,11 +241,17 @@ func TestOwnerInCreate(t *testing.T) {
 		"the system's":       {"admin ", ``, http.StatusCreated, nil},
 		"given at once":      {"admin ", `,"owner":"` + owner + `"`, http.StatusCreated, owner},
 		"by an operator":     {"operator ", ``, http.StatusForbidden, nil},
+		"a host's name":      {"admin " + other, `,"name":"metal~host-9"`, http.StatusBadRequest, nil},
+		"that of the system": {"admin ", `,"name":"metal~host-9"`, http.StatusCreated, nil},
 	} {
 		r := g.as(tc.who, http.MethodPost, "/v1/nodes", `{"driver":"fake-hardware"`+tc.more+`}`)
 		if r.status != tc.status || r.status == http.StatusCreated && r.doc(t)["owner"] != tc.owner {
 			t.Errorf("%s: %d %s", what, r.status, r.body)
 		}
+	}
+	r := g.as("admin "+owner, http.MethodPatch, "/v1/nodes/"+e.node, `[{"op":"add","path":"/name","value":"metal~host-8"}]`)
+	if r.status != http.StatusBadRequest || !strings.Contains(string(r.body), "expected another name") {
+		t.Errorf("renamed as a host's: %d %s", r.status, r.body)
 	}
 	step := `"steps":[{"interface":"bios","step":"factory_reset","args":{},"order":1}]`
 	for what, tc := range map[string]struct {
