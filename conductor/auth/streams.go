@@ -60,32 +60,37 @@ func (s *Streams) Open(ctx context.Context, w http.ResponseWriter, r *http.Reque
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		tick := time.NewTicker(CheckEvery)
-		defer tick.Stop()
-		for checked := time.Now(); ; {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			err := s.same(r, c)
-			var fault *nodeapi.Fault
-			limited := errors.As(err, &fault) && fault.Status == http.StatusTooManyRequests
-			if !limited {
-				checked = time.Now()
-			} else if time.Since(checked) < uncheckedFor {
-				err = nil
-			}
-			if err == nil && allowed != nil {
-				err = allowed(ctx)
-			}
-			if err != nil {
-				cancel(errors.Join(errRevoked, err))
-				return
-			}
+		if err := s.watch(ctx, r, c, allowed); err != nil {
+			cancel(errors.Join(errRevoked, err))
 		}
 	}()
 	return ctx, func() { cancel(nil); <-done; leave(); s.count(-1) }, nil
+}
+
+// watch returns why a caller has lost the right to a stream, and nil once ctx has ended.
+func (s *Streams) watch(ctx context.Context, r *http.Request, c *Caller, allowed func(context.Context) error) error {
+	tick := time.NewTicker(CheckEvery)
+	defer tick.Stop()
+	for checked := time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		err := s.same(r, c)
+		var fault *nodeapi.Fault
+		if limited := errors.As(err, &fault) && fault.Status == http.StatusTooManyRequests; !limited {
+			checked = time.Now()
+		} else if time.Since(checked) < uncheckedFor {
+			err = nil
+		}
+		if err == nil && allowed != nil {
+			err = allowed(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // reader is whose stream a request begins. Where nobody says who it is, that is its address.

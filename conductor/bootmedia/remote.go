@@ -31,7 +31,7 @@ type remotes struct {
 	made   []string // URLs of files, the first first
 }
 
-// lookup is how a file at a URL was found. Its lock is its own: a server that does not answer keeps no other file back.
+// lookup is how a file at a URL was found. One at a time looks: a server that does not answer keeps no other file back.
 type lookup struct {
 	turn  chan struct{} // holds one token
 	file  *remote       // nil: not yet

@@ -46,7 +46,7 @@ func recovers(b *testing.B, n node.Node) {
 		if err := e.Recover(b.Context()); err != nil {
 			b.Fatal(err)
 		}
-		if count := e.CountByState(); count[n.ProvisionState] != nodes {
+		if count := e.CountUnowned(); count[n.ProvisionState] != nodes {
 			b.Fatalf("it knows of %v", count)
 		}
 	}

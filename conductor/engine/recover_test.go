@@ -79,7 +79,7 @@ func TestRecover(t *testing.T) {
 	}
 	s.calls.Store(0)
 	e := recovered()
-	if calls, count := s.calls.Load(), e.CountByState(); calls != 0 || count[node.Verifying] != withEffects {
+	if calls, count := s.calls.Load(), e.CountUnowned(); calls != 0 || count[node.Verifying] != withEffects {
 		t.Errorf("%d times single nodes were asked for; it knows of %v", calls, count)
 	}
 	late := time.Now().Add(-time.Hour)

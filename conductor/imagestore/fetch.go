@@ -51,12 +51,6 @@ func (src Source) Key() string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// leastBytes must come in 30 seconds: a transfer takes room from others while it lasts.
-const leastBytes = 1 << 20
-
-// pulls is how many images are pulled at a time, of one owner a quarter.
-const pulls = 16
-
 // holdBack is how many of the last bytes nobody is given before the checksum was found right.
 const holdBack = 64 << 10
 
@@ -74,7 +68,9 @@ type fetch struct {
 	err     error // why it has failed
 }
 
-func newFetch(key string) *fetch { return &fetch{key: key, size: -1, changed: make(chan struct{})} }
+func newFetch(key, owner string) *fetch {
+	return &fetch{key: key, owner: owner, size: -1, changed: make(chan struct{})}
+}
 
 // change changes a fetch, and wakes its readers.
 func (f *fetch) change(do func()) {
@@ -136,8 +132,7 @@ func (s *Store) Pull(ctx context.Context, src Source) (*Content, error) {
 				s.mu.Unlock()
 				return nil, err
 			}
-			f = newFetch(key)
-			f.owner = src.Owner
+			f = newFetch(key, src.Owner)
 			s.fetches[key] = f
 			s.running.Go(func() { s.carryOut(f, src) })
 		}
@@ -152,24 +147,6 @@ func (s *Store) Pull(ctx context.Context, src Source) (*Content, error) {
 			return c, err
 		}
 	}
-}
-
-// mayPull refuses a transfer beside too many others. The lock is held.
-func (s *Store) mayPull(src Source) error {
-	all, own := 0, 0
-	for key, f := range s.fetches {
-		if pulledKey.MatchString(key) {
-			all++
-			if f.owner == src.Owner && src.Owner != "" {
-				own++
-			}
-		}
-	}
-	if src.Stored || all < pulls && own < pulls/4 {
-		return nil
-	}
-	return &NoRoomError{What: fmt.Sprintf("%d images are being fetched already, %d of them for this project; at most %d "+
-		"and %d are at a time: try again later", all, own, pulls, pulls/4)}
 }
 
 // carryOut fetches an image to its end.

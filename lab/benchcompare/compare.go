@@ -95,34 +95,31 @@ func pairs(ours, theirs []string, o options) (list []pair) {
 func (p pair) compare(ctx context.Context, here, base string, o options) (worse []string, err error) {
 	var names []string
 	found := map[string]*turns{}
-	note := func(list []figure, into func(*turns, float64)) {
-		seen := map[string]bool{}
-		for _, f := range list {
-			if found[f.name] == nil {
-				names = append(names, f.name)
-				found[f.name] = &turns{more: f.more}
+	run := func(tree string, lines []string, of func(*turns) *[]float64) error {
+		for _, line := range lines {
+			text, err := output(ctx, tree, line)
+			if err != nil {
+				return err
 			}
-			if !seen[f.name] {
-				seen[f.name] = true
-				into(found[f.name], f.value)
+			for _, f := range figuresOf(text) {
+				if found[f.name] == nil {
+					names = append(names, f.name)
+					found[f.name] = &turns{more: f.more}
+				}
+				values := of(found[f.name])
+				*values = append(*values, f.value)
 			}
 		}
+		return nil
 	}
 	for again := 0; again < 2 && (again == 0 || len(worse) > 0); again++ {
 		for range o.rounds {
-			for _, line := range p.theirs {
-				text, err := output(ctx, base, line)
-				if err != nil {
-					return nil, err
-				}
-				note(figuresOf(text), func(t *turns, v float64) { t.base = append(t.base, v) })
+			err := run(base, p.theirs, func(t *turns) *[]float64 { return &t.base })
+			if err == nil {
+				err = run(here, p.ours, func(t *turns) *[]float64 { return &t.here })
 			}
-			for _, line := range p.ours {
-				text, err := output(ctx, here, line)
-				if err != nil {
-					return nil, err
-				}
-				note(figuresOf(text), func(t *turns, v float64) { t.here = append(t.here, v) })
+			if err != nil {
+				return nil, err
 			}
 		}
 		worse = nil

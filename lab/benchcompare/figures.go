@@ -2,6 +2,7 @@ package main
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -32,11 +33,15 @@ var (
 )
 
 // figuresOf reads the figures of an output. The first one of a name counts.
-func figuresOf(output string) []figure {
-	var all []figure
+func figuresOf(output string) (all []figure) {
 	for line := range strings.Lines(output) {
-		if line = strings.TrimSpace(line); printed.MatchString(line) {
-			all = append(all, figuresOfLine(given.ReplaceAllString(procs.ReplaceAllString(line, "$1 "), ""))...)
+		if line = strings.TrimSpace(line); !printed.MatchString(line) {
+			continue
+		}
+		for _, f := range figuresOfLine(given.ReplaceAllString(procs.ReplaceAllString(line, "$1 "), "")) {
+			if !slices.ContainsFunc(all, func(other figure) bool { return other.name == f.name }) {
+				all = append(all, f)
+			}
 		}
 	}
 	return all

@@ -138,19 +138,8 @@ func (m *memory) counts() map[string]map[node.State]int {
 	return by
 }
 
-// CountByState is how many nodes are in each state. Those in stable states that were not
-// saved since this process began are not counted.
-func (e *Core) CountByState() map[node.State]int {
-	all := map[node.State]int{}
-	for _, counts := range e.Memory.counts() {
-		for state, n := range counts {
-			all[state] += n
-		}
-	}
-	return all
-}
-
-// CountUnowned is CountByState of the nodes that no project owns.
+// CountUnowned is how many nodes that no project owns are in each state. Those in stable states that were not saved
+// since this process began are not counted.
 func (e *Core) CountUnowned() map[node.State]int { return e.Memory.counts()[""] }
 
 // take takes note of the node itself.

@@ -76,11 +76,11 @@ func TestCounts(t *testing.T) {
 	save("b", "", node.Cleaning, 2)
 	save("a", "blue", node.CleanWait, 2)
 	blue := e.Memory.counts()["blue"]
-	all, none := e.CountByState(), e.CountUnowned()
+	red, none := e.Memory.counts()["red"], e.CountUnowned()
 	for _, c := range []struct {
 		got  map[node.State]int
 		want [2]int // cleaning, clean wait
-	}{{blue, [2]int{0, 1}}, {none, [2]int{2, 0}}, {all, [2]int{3, 1}}} {
+	}{{blue, [2]int{0, 1}}, {none, [2]int{2, 0}}, {red, [2]int{1, 0}}} {
 		if got := [2]int{c.got[node.Cleaning], c.got[node.CleanWait]}; got != c.want {
 			t.Errorf("%v, want %v", got, c.want)
 		}

@@ -202,7 +202,7 @@ func TestNodeOfSomebodyElse(t *testing.T) {
 }
 
 // TestNodeOfAProject: anybody may give his node a host's name. Such a node gets neither the host's BMC nor its name.
-// One that is called as the host alone keeps no host from being registered.
+// A node with the host's plain name does not keep the host from being registered.
 func TestNodeOfAProject(t *testing.T) {
 	for name, taken := range map[string]bool{"a": false, "default~a": true} {
 		t.Run(name, func(t *testing.T) {

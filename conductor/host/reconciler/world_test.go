@@ -138,7 +138,7 @@ func (w *world) heard(reason string) (times int) {
 
 // busyOf is how many nodes count for the limit.
 func busyOf(e *engine.Engine) (n int64) {
-	for state, count := range e.CountByState() {
+	for state, count := range e.CountUnowned() {
 		if host.BusyStates[state] {
 			n += int64(count)
 		}
