@@ -52,6 +52,8 @@ type Options struct {
 	Consoles *console.Consoles
 	// Images are the images that operators have named; nil when none are kept.
 	Images Images
+	// Imports takes over nodes of other programs; nil where imports are not built in.
+	Imports Imports
 	// Audit keeps record of requests; nil for none.
 	Audit Audit
 	// Limits bound what a project may store; nil for no limit.
@@ -121,6 +123,9 @@ func New(o Options) *API {
 	}
 	if o.Hosts == nil {
 		o.Hosts = noHosts{}
+	}
+	if o.Imports == nil {
+		o.Imports = noImports{}
 	}
 	if o.Stopping == nil {
 		o.Stopping = context.Background()
@@ -198,7 +203,7 @@ func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []re
 		&socketResource{access: at, consoles: o.Consoles, viewers: viewers, stopping: o.Stopping,
 			origins: rest.Origins(o.PublicURL)},
 		&holdResource{c},
-		&importResource{access: at, conductor: c, nodes: nodes},
+		&importResource{access: at, conductor: c, nodes: nodes, imports: o.Imports},
 		&sessionResource{at, o.Sessions},
 		&userResource{at, o.Users},
 		&callResource{at, o.Calls},

@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
-	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -15,12 +14,28 @@ type importResource struct {
 	access
 	conductor importConductor
 	nodes     *nodeResource
+	imports   Imports
+}
+
+// Imports takes over nodes that another program has kept.
+type Imports interface {
+	// ImportNode writes a node with all its records, or nothing. The same request again changes nothing. It is called
+	// by several requests at once. A fault of the request is a
+	// *node.Refusal, a locked node among them (node.LockedBy).
+	ImportNode(ctx context.Context, r node.ImportRequest) (node.ImportResult, error)
+}
+
+// noImports is a conductor that was built without imports.
+type noImports struct{}
+
+func (noImports) ImportNode(context.Context, node.ImportRequest) (node.ImportResult, error) {
+	return node.ImportResult{}, rest.BadRequest("This conductor was built without imports of nodes: " +
+		"take the full program, without the build tag noopenstack.")
 }
 
 // importConductor is the part of the conductor that importResource needs.
 type importConductor interface {
 	catalogs
-	ImportNode(ctx context.Context, r engine.Import) (engine.Imported, error)
 	Node(ctx context.Context, ref string) (node.Node, error)
 }
 
@@ -38,25 +53,30 @@ func (h *importResource) routes() []rest.Route {
 // importOptions are the members of a body beside its records.
 var importOptions = []string{"dry_run", "overwrite", "source"}
 
+type (
+	importRequest = node.ImportRequest
+	importResult  = node.ImportResult
+)
+
 // importedKind is one kind of record that a body can bring, with the members that go along.
 type importedKind struct {
 	name   string
 	beside []string
-	take   func(h *importResource, c *rest.Call, body rest.Args, o engine.Import) (engine.Imported, error)
+	take   func(h *importResource, c *rest.Call, body rest.Args, o importRequest) (importResult, error)
 }
 
 func importedKinds() []importedKind {
 	return []importedKind{
 		{"node", []string{"allocation", "connectors", "inventory", "portgroups", "ports", "targets"},
 			(*importResource).takeNode},
-		{"chassis", nil, func(h *importResource, c *rest.Call, body rest.Args, o engine.Import) (engine.Imported, error) {
+		{"chassis", nil, func(h *importResource, c *rest.Call, body rest.Args, o importRequest) (importResult, error) {
 			return importRecord(c, body, o, "chassis", chassisTable(), h.conductor.Catalogs().Chassis)
 		}},
 		{"deploy_template", nil,
-			func(h *importResource, c *rest.Call, body rest.Args, o engine.Import) (engine.Imported, error) {
+			func(h *importResource, c *rest.Call, body rest.Args, o importRequest) (importResult, error) {
 				return importRecord(c, body, o, "deploy_template", templateTable(), h.conductor.Catalogs().DeployTemplates)
 			}},
-		{"runbook", nil, func(h *importResource, c *rest.Call, body rest.Args, o engine.Import) (engine.Imported, error) {
+		{"runbook", nil, func(h *importResource, c *rest.Call, body rest.Args, o importRequest) (importResult, error) {
 			return importRecord(c, body, o, "runbook", importedRunbooks(), h.conductor.Catalogs().Runbooks)
 		}},
 	}
@@ -91,7 +111,7 @@ func (h *importResource) take(c *rest.Call) error {
 	if err := rest.Unexpected(rest.SortedKeys(body), known); err != nil {
 		return err
 	}
-	args, o := rest.Args(body), engine.Import{}
+	args, o := rest.Args(body), node.ImportRequest{}
 	if o.Source, err = args.Need("source"); err != nil {
 		return err
 	}
@@ -120,7 +140,7 @@ func truth(a rest.Args, name string) (bool, error) {
 	return a.NeedTruth(name)
 }
 
-func wireDifferences(all []engine.Difference) []nodeapi.Difference {
+func wireDifferences(all []node.Difference) []nodeapi.Difference {
 	out := make([]nodeapi.Difference, len(all))
 	for i, d := range all {
 		out[i] = nodeapi.Difference(d)
@@ -129,18 +149,18 @@ func wireDifferences(all []engine.Difference) []nodeapi.Difference {
 }
 
 // takeNode imports a node with all its records.
-func (h *importResource) takeNode(c *rest.Call, body rest.Args, o engine.Import) (engine.Imported, error) {
+func (h *importResource) takeNode(c *rest.Call, body rest.Args, o node.ImportRequest) (node.ImportResult, error) {
 	b, err := readBundle(h.nodes.fields, body)
 	if err != nil {
-		return engine.Imported{}, err
+		return node.ImportResult{}, err
 	}
 	if b.Node.SharesMachine = c.Forced; !c.Forced {
 		if err := h.refuseMachine(c, b.Node); err != nil {
-			return engine.Imported{}, err
+			return node.ImportResult{}, err
 		}
 	}
 	o.Bundle = b
-	return h.conductor.ImportNode(c.Request().Context(), o)
+	return h.imports.ImportNode(c.Request().Context(), o)
 }
 
 // refuseMachine refuses the machine of another node, unless it was this node's already.

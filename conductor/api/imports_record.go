@@ -8,21 +8,20 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
-	"github.com/ferrite-metal/ferrite/conductor/engine/imports"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // importRecord takes over a record that belongs to no node. One that is here and differs is replaced only when the
 // importer overwrites: such records do not remember where they came from.
-func importRecord[T any, P node.Recorded[T]](c *rest.Call, body rest.Args, o engine.Import, member string,
-	fields *rest.Table[T], kept engine.Catalog[T]) (engine.Imported, error) {
+func importRecord[T any, P node.Recorded[T]](c *rest.Call, body rest.Args, o node.ImportRequest, member string,
+	fields *rest.Table[T], kept engine.Catalog[T]) (node.ImportResult, error) {
 	var there T
 	if err := readOne(fields, body[member], &there, nil); err != nil {
-		return engine.Imported{}, err
+		return node.ImportResult{}, err
 	}
 	head := P(&there).Head()
-	done := engine.Imported{Outcome: imports.Created, UUID: head.UUID}
+	done := node.ImportResult{Outcome: node.ImportCreated, UUID: head.UUID}
 	if head.UUID == "" {
 		return done, rest.BadRequest("Schema error for %s: 'uuid' is a required property", member)
 	}
@@ -41,17 +40,17 @@ func importRecord[T any, P node.Recorded[T]](c *rest.Call, body rest.Args, o eng
 	if err != nil {
 		return done, err
 	}
-	d := engine.Difference{Item: member, Here: shownRecord[T, P](here), There: shownRecord[T, P](there)}
+	d := node.Difference{Item: member, Here: shownRecord[T, P](here), There: shownRecord[T, P](there)}
 	*P(&there).Head() = *P(&here).Head()
 	switch {
 	case reflect.DeepEqual(plainRecord(here), plainRecord(there)):
-		done.Outcome = imports.Unchanged
+		done.Outcome = node.ImportUnchanged
 		return done, nil
 	case !o.Overwrite:
-		done.Outcome, done.Conflicts = imports.Conflict, []engine.Difference{d}
+		done.Outcome, done.Conflicts = node.ImportConflict, []node.Difference{d}
 		return done, nil
 	}
-	done.Outcome, done.Changes = imports.Changed, []engine.Difference{d}
+	done.Outcome, done.Changes = node.ImportChanged, []node.Difference{d}
 	if o.DryRun {
 		return done, nil
 	}

@@ -1,6 +1,6 @@
 // Package engine puts the parts of an engine together: the core that decides and writes,
 // and beside it records, the power sync, the answers for ramdisks, the calls to
-// hardware, imports of nodes, and the jobs that carry effects out.
+// hardware, and the jobs that carry effects out.
 //
 // It must not do anything itself.
 package engine
@@ -10,7 +10,6 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/engine/hardware"
-	"github.com/ferrite-metal/ferrite/conductor/engine/imports"
 	"github.com/ferrite-metal/ferrite/conductor/engine/jobs"
 	"github.com/ferrite-metal/ferrite/conductor/engine/powersync"
 	"github.com/ferrite-metal/ferrite/conductor/engine/ramdisk"
@@ -24,7 +23,6 @@ type Engine struct {
 	*powersync.Sync
 	*ramdisk.Ramdisks
 	*hardware.Hardware
-	*imports.Imports
 }
 
 // New makes an engine; Run starts it.
@@ -33,7 +31,6 @@ func New(c Config) *Engine {
 	e := &Engine{
 		Core: inner, Records: records.New(inner), Sync: powersync.New(inner),
 		Ramdisks: ramdisk.New(inner), Hardware: &hardware.Hardware{Core: inner},
-		Imports: &imports.Imports{Core: inner},
 	}
 	inner.Perform = (&jobs.Jobs{Core: inner, Vitals: e.Sync}).Perform
 	return e

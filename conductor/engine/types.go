@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
-	"github.com/ferrite-metal/ferrite/conductor/engine/imports"
 	"github.com/ferrite-metal/ferrite/conductor/engine/records"
 )
 
@@ -59,12 +58,6 @@ type (
 	Progress = core.Progress
 	// RootDevice is a choice of a root device.
 	RootDevice = core.RootDevice
-	// Import is a node of another program that is to be kept here.
-	Import = imports.Request
-	// Imported is what an import has written.
-	Imported = imports.Result
-	// Difference is what both sides of an import know differently.
-	Difference = imports.Difference
 	// Catalogs has the records that operators keep beside nodes.
 	Catalogs = records.Catalogs
 	// Catalog is the records of one type.

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
+
+	"github.com/ferrite-metal/ferrite/conductor/imagesource"
 )
 
 // Cloud logs the conductor in, and knows where services are.
@@ -92,7 +94,7 @@ func (c *Client) base(ctx context.Context) (string, error) {
 }
 
 // Image is what Glance says of an image.
-func (c *Client) Image(ctx context.Context, id string) (i Image, err error) {
+func (c *Client) Image(ctx context.Context, id string) (i imagesource.GlanceImage, err error) {
 	err = c.ask(ctx, "image "+id, "images/"+url.PathEscape(id), &i)
 	switch {
 	case status(err) == http.StatusNotFound, status(err) == http.StatusForbidden:

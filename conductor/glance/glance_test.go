@@ -96,7 +96,7 @@ func TestToken(t *testing.T) {
 		taken.Store("token-1")
 		c := client(t, o)
 		i, err := c.Image(t.Context(), id)
-		if err != nil || i.Size != 100000 || i.HashAlgo != "sha512" || i.KernelID != "k" || i.Status != glance.Active {
+		if err != nil || i.Size != 100000 || i.HashAlgo != "sha512" || i.KernelID != "k" || i.Status != "active" {
 			t.Fatalf("%s: %+v, %v", name, i, err)
 		}
 		taken.Store("token-2") // it ends before the bytes are read

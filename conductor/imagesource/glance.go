@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ferrite-metal/ferrite/conductor/glance"
 	"github.com/ferrite-metal/ferrite/conductor/imagestore"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/images/disk"
@@ -18,7 +17,7 @@ import (
 
 // Glance is OpenStack's catalogue of images.
 type Glance interface {
-	Image(ctx context.Context, id string) (glance.Image, error)
+	Image(ctx context.Context, id string) (GlanceImage, error)
 	// Member reports whether a project may have an image that is shared.
 	Member(ctx context.Context, id, project string) (bool, error)
 	// Data is the URL of an image's bytes, which the client of HTTP may read.
@@ -46,7 +45,7 @@ var diskFormats = map[string]string{"raw": "raw", "qcow2": "qcow2", "ami": "raw"
 var containers = []string{"", "bare", "ami", "aki", "ari"}
 
 // inGlance finds an image that n may have, and whose bytes are there. It asks from, which is Glance or the recent one.
-func (s *Sources) inGlance(ctx context.Context, from Glance, n node.Node, source string) (i glance.Image, err error) {
+func (s *Sources) inGlance(ctx context.Context, from Glance, n node.Node, source string) (i GlanceImage, err error) {
 	id := node.GlanceImage(source)
 	switch {
 	case id == "":
@@ -64,8 +63,8 @@ func (s *Sources) inGlance(ctx context.Context, from Glance, n node.Node, source
 		return i, err
 	}
 	switch {
-	case i.Status != glance.Active:
-		return i, permanent{fmt.Errorf("image %s of Glance is %.20q, expected %q: %s", id, i.Status, glance.Active,
+	case i.Status != glanceActive:
+		return i, permanent{fmt.Errorf("image %s of Glance is %.20q, expected %q: %s", id, i.Status, glanceActive,
 			cmp.Or(notActive[i.Status], "see openstack image show"))}
 	case i.Size <= 0:
 		return i, permanent{fmt.Errorf("image %s of Glance has %d bytes: upload it again", id, i.Size)}
@@ -78,8 +77,8 @@ func (s *Sources) inGlance(ctx context.Context, from Glance, n node.Node, source
 
 // lentTo refuses an image that those who ask for it may not have. The conductor's user sees all images, so that it is
 // looked which projects have it.
-func lentTo(ctx context.Context, from Glance, n node.Node, i glance.Image) error {
-	if i.Visibility == glance.Public || i.Visibility == glance.Community {
+func lentTo(ctx context.Context, from Glance, n node.Node, i GlanceImage) error {
+	if i.Visibility == glancePublic || i.Visibility == glanceCommunity {
 		return nil
 	}
 	projects := borrowers(n, i.ID)
@@ -91,7 +90,7 @@ func lentTo(ctx context.Context, from Glance, n node.Node, i glance.Image) error
 			continue
 		}
 		var in bool
-		if i.Visibility == glance.Shared && project != "" {
+		if i.Visibility == glanceShared && project != "" {
 			var err error
 			if in, err = from.Member(ctx, i.ID, project); err != nil {
 				return err
@@ -131,7 +130,7 @@ func borrowers(n node.Node, image string) (projects []string) {
 
 // diskInGlance is inGlance for an image of a disk, with its checksum.
 func (s *Sources) diskInGlance(ctx context.Context, n node.Node, source, given, algo, value string,
-) (i glance.Image, sum disk.Checksum, err error) {
+) (i GlanceImage, sum disk.Checksum, err error) {
 	if i, err = s.inGlance(ctx, s.glance, n, source); err != nil {
 		return i, sum, err
 	}
@@ -144,7 +143,7 @@ func (s *Sources) diskInGlance(ctx context.Context, n node.Node, source, given, 
 }
 
 // sumInGlance is the checksum by which an image is known: Glance's, which must be the one that an operator gave.
-func sumInGlance(i glance.Image, given, algo, value string) (sum disk.Checksum, err error) {
+func sumInGlance(i GlanceImage, given, algo, value string) (sum disk.Checksum, err error) {
 	var asked disk.Checksum
 	switch {
 	case value != "":
@@ -194,7 +193,7 @@ func (s *Sources) checkGlance(ctx context.Context, n node.Node, source string) (
 }
 
 // typeOf says whether an image is of a whole disk, as Ironic finds it out (glance_utils.is_whole_disk_image).
-func typeOf(i glance.Image) string {
+func typeOf(i GlanceImage) string {
 	switch {
 	case i.Type == agentapi.PartitionImage || i.Type == agentapi.WholeDisk:
 		return i.Type
@@ -239,7 +238,7 @@ func (s *Sources) locateGlance(ctx context.Context, n node.Node, info agentapi.I
 }
 
 // originInGlance is where the bytes of an image come from.
-func (s *Sources) originInGlance(ctx context.Context, i glance.Image, sum disk.Checksum) (imagestore.Source, error) {
+func (s *Sources) originInGlance(ctx context.Context, i GlanceImage, sum disk.Checksum) (imagestore.Source, error) {
 	at, err := s.glance.Data(ctx, i.ID)
 	return imagestore.Source{URLs: []string{at}, Client: s.glance.HTTP(), Authorized: true, Called: "glance://" + i.ID,
 		Sum: sum, Size: i.Size}, err

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ferrite-metal/ferrite/conductor/glance"
 	"github.com/ferrite-metal/ferrite/conductor/imagestore"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
@@ -39,7 +38,7 @@ func (s *Sources) ramdiskInGlance(ctx context.Context, n node.Node, source strin
 }
 
 // isoInGlance is inGlance for an ISO image.
-func (s *Sources) isoInGlance(ctx context.Context, from Glance, n node.Node, source string) (glance.Image, error) {
+func (s *Sources) isoInGlance(ctx context.Context, from Glance, n node.Node, source string) (GlanceImage, error) {
 	i, err := s.inGlance(ctx, from, n, source)
 	if err != nil {
 		return i, err
@@ -100,7 +99,7 @@ func (d *agentServer) serveGlanceISO(w http.ResponseWriter, r *http.Request, n n
 	}
 }
 
-func (d *agentServer) pulledISO(ctx context.Context, i glance.Image) (*imagestore.Content, error) {
+func (d *agentServer) pulledISO(ctx context.Context, i GlanceImage) (*imagestore.Content, error) {
 	src, err := d.knownOrigin(ctx, i)
 	if err != nil {
 		return nil, err
@@ -109,7 +108,7 @@ func (d *agentServer) pulledISO(ctx context.Context, i glance.Image) (*imagestor
 }
 
 // knownOrigin is originInGlance for an image that is known by the checksum of Glance's alone.
-func (s *Sources) knownOrigin(ctx context.Context, i glance.Image) (imagestore.Source, error) {
+func (s *Sources) knownOrigin(ctx context.Context, i GlanceImage) (imagestore.Source, error) {
 	sum, err := sumInGlance(i, "", "", "")
 	if err != nil {
 		return imagestore.Source{}, err

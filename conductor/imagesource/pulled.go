@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/glance"
 	"github.com/ferrite-metal/ferrite/conductor/imagestore"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/images/disk"
@@ -116,7 +115,7 @@ func (s *Sources) originOf(ctx context.Context, n node.Node, key string) (images
 	case err != nil:
 	case node.GlanceImage(info.URLs[0]) != "":
 		var (
-			i   glance.Image
+			i   GlanceImage
 			sum disk.Checksum
 		)
 		if i, sum, err = s.diskInGlance(ctx, n, info.URLs[0], info.Checksum, info.OSHashAlgo, info.OSHashValue); err == nil {

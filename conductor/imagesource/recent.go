@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"github.com/ferrite-metal/ferrite/conductor/glance"
 )
 
 // describedFor is how long an answer of Glance's is believed while machines boot and agents read.
@@ -17,7 +15,7 @@ type recent struct {
 	Glance
 
 	mu      sync.Mutex
-	images  map[string]said[glance.Image]
+	images  map[string]said[GlanceImage]
 	members map[[2]string]said[bool] // by image and project
 }
 
@@ -28,8 +26,8 @@ type said[V any] struct {
 }
 
 // Image is that of Glance, or what it said.
-func (r *recent) Image(ctx context.Context, id string) (glance.Image, error) {
-	return remembered(r, &r.images, id, func() (glance.Image, error) { return r.Glance.Image(ctx, id) })
+func (r *recent) Image(ctx context.Context, id string) (GlanceImage, error) {
+	return remembered(r, &r.images, id, func() (GlanceImage, error) { return r.Glance.Image(ctx, id) })
 }
 
 // Member is that of Glance, or what it said.

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/glance"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/images/disk"
 )
@@ -145,7 +144,7 @@ func (d *agentServer) serveGlance(w http.ResponseWriter, r *http.Request) {
 }
 
 // relay serves an image of Glance's as it is read.
-func (d *agentServer) relay(w http.ResponseWriter, r *http.Request, n node.Node, i glance.Image, at string) {
+func (d *agentServer) relay(w http.ResponseWriter, r *http.Request, n node.Node, i GlanceImage, at string) {
 	body := &relay{ctx: r.Context(), src: disk.KnownHTTPSource(d.glance.HTTP(), at, i.Size, d.retry)}
 	defer func() { _ = body.Close() }() // it was only read
 	if r.Method == http.MethodGet {
@@ -163,7 +162,7 @@ func (d *agentServer) relay(w http.ResponseWriter, r *http.Request, n node.Node,
 }
 
 // described is what Glance says of an image, or said within a minute, and the URL of its bytes.
-func (s *Sources) described(ctx context.Context, id string) (glance.Image, string, error) {
+func (s *Sources) described(ctx context.Context, id string) (GlanceImage, string, error) {
 	i, err := s.recent.Image(ctx, id)
 	if err != nil {
 		return i, "", err

@@ -26,3 +26,38 @@ type Bundle struct {
 	Allocation *Allocation
 	Inspected  *Inspected // nil for none
 }
+
+// ImportRequest is a node as another program knows it. Interfaces without a name get their default.
+type ImportRequest struct {
+	Source    string // the program: a URL
+	Bundle    Bundle
+	DryRun    bool // only say what would be written
+	Overwrite bool // also what was changed here since the last import
+}
+
+// ImportOutcome is the end of an import.
+type ImportOutcome string
+
+// The outcomes. Nothing is written for a conflict.
+const (
+	ImportCreated   ImportOutcome = "created"
+	ImportChanged   ImportOutcome = "changed"
+	ImportUnchanged ImportOutcome = "unchanged"
+	ImportConflict  ImportOutcome = "conflict"
+)
+
+// ImportResult lists the values that an import has written, or would write.
+type ImportResult struct {
+	Outcome   ImportOutcome
+	UUID      string
+	Changes   []Difference // written
+	Kept      []Difference // changed here since the last import, and not there: they stay
+	Conflicts []Difference // changed here, and other than there
+}
+
+// Difference is an item that both sides of an import have with other values, without secrets.
+type Difference struct {
+	Item        string
+	Here, There any  // as JSON; nil for none
+	Secret      bool // a secret in it differs
+}

@@ -20,6 +20,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/documents/kube"
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/imports"
 	"github.com/ferrite-metal/ferrite/conductor/exchangelog"
 	"github.com/ferrite-metal/ferrite/conductor/metrics"
 	"github.com/ferrite-metal/ferrite/conductor/traces"
@@ -49,7 +50,7 @@ func (c Config) api(stopping context.Context, limits *api.ProjectLimits, ready f
 	hosts := kube.Options{Keeper: documents, Events: eventLog, Log: log, Stopping: stopping, Ready: ready,
 		Streams: streams, Now: eng.Now}
 	options := api.Options{Conductor: eng, Leaders: leaders, Hosts: owners, Logs: logs, Consoles: consoles, Log: log,
-		Limits: limits,
+		Limits: limits, Imports: imports.New(eng.Core),
 		Images: images, Stopping: stopping, Calls: called, Streams: streams, Now: eng.Now,
 		Mounts: ramdisks.Handlers(), Answered: counters.Answered, PublicURL: c.PublicURL}
 	if members, several := leaders.(api.Members); several {

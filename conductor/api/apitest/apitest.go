@@ -16,6 +16,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/imports"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
@@ -48,7 +49,7 @@ func Start(t testing.TB, store engine.Store, mounts func(*engine.Engine) map[str
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); c.Engine.Run(ctx) }()
-	options := api.Options{Conductor: c.Engine, Logs: logs{}, Log: log, LockedInterval: time.Millisecond}
+	options := api.Options{Conductor: c.Engine, Imports: imports.New(c.Engine.Core), Logs: logs{}, Log: log, LockedInterval: time.Millisecond}
 	if mounts != nil {
 		options.Mounts = mounts(c.Engine)
 	}

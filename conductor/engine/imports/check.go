@@ -10,7 +10,7 @@ import (
 )
 
 // prepare checks a node as it is there, and fills in what it leaves open. old is the node as it is here, nil for none.
-func (e *Imports) prepare(ctx context.Context, r Request, b *node.Bundle, old *node.Node) error {
+func (e *Imports) prepare(ctx context.Context, r node.ImportRequest, b *node.Bundle, old *node.Node) error {
 	n := &b.Node
 	if err := checkAtRest(*n); err != nil {
 		return err

@@ -7,16 +7,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Difference is an item that both sides know differently, without secrets.
-type Difference struct {
-	Item        string
-	Here, There any  // as JSON; nil for none
-	Secret      bool // a secret in it differs
-}
-
 // verdicts is what becomes of all differences.
 type verdicts struct {
-	changes, kept, conflicts []Difference
+	changes, kept, conflicts []node.Difference
 	take                     []func(to, from *node.Bundle)
 }
 
@@ -36,7 +29,7 @@ func compare(ours, there node.Bundle, source string, overwrite bool) (v verdicts
 		if bytes.Equal(o, t) {
 			continue
 		}
-		d := Difference{Item: name, Here: public(o), There: public(t),
+		d := node.Difference{Item: name, Here: public(o), There: public(t),
 			Secret: !isNull(o) && !isNull(t) && !same(secrets(o), secrets(t))}
 		was, known := base[name]
 		if imported && !known { // it was absent there

@@ -17,36 +17,11 @@ import (
 // Imports inserts nodes of other programs, and brings them up to date.
 type Imports struct{ *core.Core }
 
-// Request is a node as another program knows it. Interfaces without a name get their default.
-type Request struct {
-	Source    string // the program: a URL
-	Bundle    node.Bundle
-	DryRun    bool // only say what would be written
-	Overwrite bool // also what was changed here since the last import
-}
-
-// Outcome is what has become of a request.
-type Outcome string
-
-// The outcomes. Nothing is written for a conflict.
-const (
-	Created   Outcome = "created"
-	Changed   Outcome = "changed"
-	Unchanged Outcome = "unchanged"
-	Conflict  Outcome = "conflict"
-)
-
-// Result is what an import has written, or would.
-type Result struct {
-	Outcome   Outcome
-	UUID      string
-	Changes   []Difference // written
-	Kept      []Difference // changed here since the last import, and not there: they stay
-	Conflicts []Difference // changed here, and other than there
-}
+// New imports nodes into the store of a core.
+func New(c *core.Core) *Imports { return &Imports{Core: c} }
 
 // ImportNode takes over a node with all its records, or none of them. The same request again changes nothing.
-func (e *Imports) ImportNode(ctx context.Context, r Request) (Result, error) {
+func (e *Imports) ImportNode(ctx context.Context, r node.ImportRequest) (node.ImportResult, error) {
 	for range core.MaxTries {
 		result, err := e.try(ctx, r)
 		if errors.Is(err, errRace) || errors.Is(err, node.ErrStale) {
@@ -54,32 +29,32 @@ func (e *Imports) ImportNode(ctx context.Context, r Request) (Result, error) {
 		}
 		return result, err
 	}
-	return Result{}, e.Locked(r.Bundle.Node.UUID)
+	return node.ImportResult{}, e.Locked(r.Bundle.Node.UUID)
 }
 
 // errRace says that the node came to be while it was being imported.
 var errRace = errors.New("the node was made meanwhile")
 
 // try is one try: ErrStale or errRace when another request was faster.
-func (e *Imports) try(ctx context.Context, r Request) (Result, error) {
+func (e *Imports) try(ctx context.Context, r node.ImportRequest) (node.ImportResult, error) {
 	uuid := r.Bundle.Node.UUID
 	there := cloned(r.Bundle)
 	ours, err := e.bundle(ctx, uuid)
 	if errors.Is(err, node.ErrNotFound) {
-		result := Result{Outcome: Created, UUID: uuid}
+		result := node.ImportResult{Outcome: node.ImportCreated, UUID: uuid}
 		if err := e.prepare(ctx, r, &there, nil); err != nil || r.DryRun {
 			return result, err
 		}
 		return result, e.insert(ctx, r, there)
 	}
 	if err != nil {
-		return Result{}, err
+		return node.ImportResult{}, err
 	}
 	return e.update(ctx, r, there, ours)
 }
 
 // insert writes a node that is not here yet.
-func (e *Imports) insert(ctx context.Context, r Request, there node.Bundle) error {
+func (e *Imports) insert(ctx context.Context, r node.ImportRequest, there node.Bundle) error {
 	n := there.Node
 	n.Import = &node.Import{Source: r.Source, At: e.Now(), Base: digests(&there), FollowPower: true}
 	_, err := e.Commit(ctx, node.Change{
@@ -96,8 +71,9 @@ func (e *Imports) insert(ctx context.Context, r Request, there node.Bundle) erro
 }
 
 // update brings a node that is here up to date, where it was not changed here.
-func (e *Imports) update(ctx context.Context, r Request, there, ours node.Bundle) (Result, error) {
-	result := Result{Outcome: Unchanged, UUID: ours.Node.UUID}
+func (e *Imports) update(ctx context.Context, r node.ImportRequest, there, ours node.Bundle,
+) (node.ImportResult, error) {
+	result := node.ImportResult{Outcome: node.ImportUnchanged, UUID: ours.Node.UUID}
 	if err := e.Unbusy(ctx, ours.Node); err != nil {
 		return result, err
 	}
@@ -108,11 +84,11 @@ func (e *Imports) update(ctx context.Context, r Request, there, ours node.Bundle
 	v := compare(ours, there, r.Source, r.Overwrite)
 	result.Kept, result.Conflicts = v.kept, v.conflicts
 	if len(v.conflicts) > 0 {
-		result.Outcome = Conflict
+		result.Outcome = node.ImportConflict
 		return result, nil
 	}
 	if result.Changes = v.changes; len(v.changes) > 0 {
-		result.Outcome = Changed
+		result.Outcome = node.ImportChanged
 	}
 	base := digests(&there)
 	if r.DryRun || len(v.changes) == 0 && current(ours.Node.Import, r.Source, base) {
@@ -161,7 +137,7 @@ func (e *Imports) note(n node.Node, text string) node.HistoryEntry {
 // maxNames is how many items a line of history names.
 const maxNames = 12
 
-func names(all []Difference) string {
+func names(all []node.Difference) string {
 	var some []string
 	for _, d := range all[:min(len(all), maxNames)] {
 		some = append(some, d.Item)

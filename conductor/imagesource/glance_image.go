@@ -1,7 +1,7 @@
-package glance
+package imagesource
 
-// Image is an image as Glance describes it.
-type Image struct {
+// GlanceImage is an image as Glance describes it (Image API v2).
+type GlanceImage struct {
 	ID              string `json:"id"`
 	Name            string `json:"name"`
 	Status          string `json:"status"`
@@ -21,12 +21,12 @@ type Image struct {
 	Type      string `json:"img_type"` // partition or whole-disk
 }
 
-// Active is the status of an image whose bytes are there.
-const Active = "active"
+// glanceActive is the status of an image whose bytes are there.
+const glanceActive = "active"
 
-// Public and its likes are visibilities of images.
+// Visibilities of images in Glance.
 const (
-	Public    = "public"
-	Community = "community"
-	Shared    = "shared"
+	glancePublic    = "public"
+	glanceCommunity = "community"
+	glanceShared    = "shared"
 )
