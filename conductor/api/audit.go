@@ -24,9 +24,9 @@ type Audit interface {
 	// Refused counts a refused request; the first of its kind in a minute has its entry at once.
 	Refused(of node.RefusedRequest, e nodeapi.AuditEntry, lost func(nodeapi.AuditEntry, error)) error
 	// Prune deletes the entries before a time; see audit.Recorder.
-	// Now is a time that has come for sure, wherever the clock was set.
-	Now() time.Time
 	Prune(ctx context.Context, before time.Time, who string) (nodeapi.AuditPruned, error)
+	// Before is the time before which all entries have an age for sure, wherever the clock was set.
+	Before(ctx context.Context, age time.Duration) (time.Time, error)
 	// Pruned are the ends of what was deleted.
 	Pruned(ctx context.Context) ([]nodeapi.AuditLink, error)
 	// Close writes the entries of requests that were only counted.
@@ -177,7 +177,11 @@ func (h *auditResource) prune(c *rest.Call) error {
 	if err != nil {
 		return rest.BadRequest("before is %.40q: expected a time as 2026-01-31T00:00:00Z", text)
 	}
-	if latest := h.audit.Now().Add(-nodeapi.AuditLeastKept); before.After(latest) {
+	latest, err := h.audit.Before(c.Request().Context(), nodeapi.AuditLeastKept)
+	if err != nil {
+		return err
+	}
+	if before.After(latest) {
 		return rest.BadRequest("before is %s: entries are kept for 30 days at least; expected a time before %s",
 			before.UTC().Format(time.RFC3339), latest.UTC().Format(time.RFC3339))
 	}

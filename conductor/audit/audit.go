@@ -25,6 +25,7 @@ type Store interface {
 	Audit(ctx context.Context, nodeUUID string, after int64, limit int) ([]node.AuditEntry, error)
 	LastAudit(ctx context.Context, writer string) (node.AuditEntry, bool, error)
 	AuditSize(ctx context.Context) (entries, bytes int64, err error)
+	AuditLives(ctx context.Context) ([]node.AuditLife, error)
 	AuditCuts(ctx context.Context, before time.Time) ([]node.AuditCut, error)
 	CutAudit(ctx context.Context, chain string, number int64, cuts []node.AuditCut) error
 	PruneAudit(ctx context.Context) (int, error)
@@ -51,7 +52,6 @@ type Recorder struct {
 	link    *nodeapi.AuditLink // for the first entry
 
 	opened time.Time
-	last   time.Time // of this conductor's newest entry before that; zero for none
 
 	folds   folds
 	pruning sync.Mutex
@@ -74,7 +74,7 @@ func Open(ctx context.Context, s Store, conductor string, now func() time.Time) 
 	}
 	unique := make([]byte, 8)
 	rand.Read(unique) // never fails
-	r := &Recorder{store: s, conductor: conductor, now: now, opened: now(), last: last.At,
+	r := &Recorder{store: s, conductor: conductor, now: now, opened: now(),
 		folds: folds{kinds: map[node.RefusedRequest]*folded{}, of: map[node.RefusedRequest]int{}},
 		chain: fmt.Sprintf("%s %s %s", conductor, now().UTC().Format("2006-01-02T15:04:05Z"), hex.EncodeToString(unique))}
 	if found {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -60,21 +61,41 @@ func links(cuts []node.AuditCut) []nodeapi.AuditLink {
 	return all
 }
 
-// Now is a time that has come for sure: that of the newest entry before the start, and what has passed since. The
-// clock may have been set while the conductor was away, and a deletion is for good.
-func (r *Recorder) Now() time.Time {
+// Before is the time before which all entries have an age for sure. A clock may have been set, and a deletion is for
+// good: only the time that conductors ran counts, by the entries of each and this process's life.
+func (r *Recorder) Before(ctx context.Context, age time.Duration) (time.Time, error) {
+	lives, err := r.store.AuditLives(ctx)
 	now := r.now()
-	if at := r.last.Add(now.Sub(r.opened)); !r.last.IsZero() && at.Before(now) {
-		return at
+	return ranBefore(append(lives, node.AuditLife{From: r.opened, Until: now}), now, age), err
+}
+
+// ranBefore goes back from now by an age, in which it counts the time of lives alone.
+func ranBefore(lives []node.AuditLife, now time.Time, age time.Duration) time.Time {
+	slices.SortFunc(lives, func(a, b node.AuditLife) int { return b.Until.Compare(a.Until) })
+	at := now
+	for _, l := range lives {
+		if l.Until.Before(at) {
+			at = l.Until
+		}
+		ran := at.Sub(l.From)
+		if ran >= age {
+			break
+		}
+		if ran > 0 {
+			at, age = l.From, age-ran
+		}
 	}
-	return now
+	return at.Add(-age)
 }
 
 // Keep deletes entries of an age, until ctx ends.
 func (r *Recorder) Keep(ctx context.Context, age time.Duration, log *slog.Logger) {
 	for ctx.Err() == nil {
-		before := r.Now().Add(-age)
-		done, err := r.Prune(ctx, before, "")
+		var done nodeapi.AuditPruned
+		before, err := r.Before(ctx, age)
+		if err == nil {
+			done, err = r.Prune(ctx, before, "")
+		}
 		switch {
 		case err != nil && ctx.Err() == nil:
 			log.Error("old entries of the audit could not be pruned; tried again in an hour", "before", before, "err", err)

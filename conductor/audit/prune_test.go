@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store/broken"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -141,11 +142,43 @@ func pruneClockSet(t *testing.T) {
 	if n := left(r); n != 3 {
 		t.Errorf("%d of 3 entries of a moment ago are left", n)
 	}
-	if ahead := r.Now().Sub(time.Unix(1_700_000_000, 0)); ahead != 0 {
-		t.Errorf("the bound for an admin's prune is %s ahead", ahead)
+	if err := r.Record(nodeapi.AuditEntry{Path: "/p"}); err != nil { // of the time of the wrong clock
+		t.Fatal(err)
+	}
+	now = now.Add(time.Hour)
+	r = open()
+	if n := left(r); n != 4 {
+		t.Errorf("%d of 4 entries of a moment ago are left at the second start", n)
+	}
+	if latest, err := r.Before(t.Context(), age); err != nil || latest.After(time.Unix(1_700_000_000, 0).Add(-age)) {
+		t.Errorf("the bound for an admin's prune is %s, %v", latest, err)
 	}
 	now = now.Add(age + time.Hour) // by which it runs
-	if n := left(r); n > 2 {
+	if n := left(r); n > 3 {
 		t.Errorf("%d entries are left once a full age has passed", n)
+	}
+}
+
+// TestRanBefore: an age has passed once conductors ran for so long, whatever their clocks showed at their starts.
+func TestRanBefore(t *testing.T) {
+	day := func(n int) time.Time { return time.Unix(1_700_000_000, 0).Add(time.Duration(n) * 24 * time.Hour) }
+	life := func(from, until int) node.AuditLife { return node.AuditLife{From: day(from), Until: day(until)} }
+	for name, c := range map[string]struct {
+		lives     []node.AuditLife // the last one is ours, until day 100
+		age, want int
+	}{
+		"a first start":                       {[]node.AuditLife{life(99, 100)}, 30, 70},
+		"one life":                            {[]node.AuditLife{life(0, 100)}, 30, 70},
+		"restarts without a gap":              {[]node.AuditLife{life(0, 80), life(80, 95), life(95, 100)}, 30, 70},
+		"a gap of 60 days":                    {[]node.AuditLife{life(0, 30), life(90, 100)}, 30, 10},
+		"two of them":                         {[]node.AuditLife{life(0, 10), life(50, 51), life(90, 100)}, 30, -9},
+		"three members at a time":             {[]node.AuditLife{life(60, 99), life(65, 98), life(90, 100)}, 30, 70},
+		"a short life in a long one":          {[]node.AuditLife{life(0, 99), life(50, 51), life(98, 100)}, 60, 40},
+		"a life of a time to come":            {[]node.AuditLife{life(0, 99), life(500, 600), life(99, 100)}, 30, 70},
+		"a start with the clock of day -9999": {[]node.AuditLife{life(0, 97), life(-9999, -9998), life(97, 100)}, 30, 70},
+	} {
+		if got := ranBefore(c.lives, day(100), time.Duration(c.age)*24*time.Hour); !got.Equal(day(c.want)) {
+			t.Errorf("%s: day %v, want %d", name, got.Sub(day(0)).Hours()/24, c.want)
+		}
 	}
 }

@@ -25,6 +25,9 @@ type AuditEntry struct {
 	Done   bool // the request was done and wrote something; not stored
 }
 
+// AuditLife is the time from the first to the last entry of one process of a conductor, by that process's clock.
+type AuditLife struct{ From, Until time.Time }
+
 // AuditCut is the newest entry of a conductor that was deleted, or is to be.
 type AuditCut struct {
 	Writer string

@@ -14,6 +14,24 @@ import (
 // auditBatch bounds the entries that are deleted in one transaction.
 const auditBatch = 1000
 
+// AuditLives lists the lives of all processes that wrote entries. It looks at the ends of each chain alone: an audit may
+// have millions of entries.
+func (s *Database) AuditLives(ctx context.Context) (lives []node.AuditLife, err error) {
+	err = s.read.each(ctx, func(rows *sql.Rows) error {
+		var from, until int64
+		err := rows.Scan(&from, &until)
+		lives = append(lives, node.AuditLife{From: time.UnixMicro(from).UTC(), Until: time.UnixMicro(until).UTC()})
+		return err
+	}, "WITH RECURSIVE c(chain) AS (SELECT min(chain) FROM audit UNION ALL "+
+		"SELECT (SELECT min(a.chain) FROM audit a WHERE a.chain > c.chain) FROM c WHERE c.chain IS NOT NULL) "+
+		"SELECT (SELECT at FROM audit a WHERE a.chain = c.chain ORDER BY number LIMIT 1), "+
+		"(SELECT at FROM audit a WHERE a.chain = c.chain ORDER BY number DESC LIMIT 1) FROM c WHERE chain IS NOT NULL")
+	if err != nil {
+		return nil, fmt.Errorf("list the chains of the audit: %w", err)
+	}
+	return lives, nil
+}
+
 // AuditCuts lists the cuts of the audit, and as not done those that would come with the deletion of what is older than
 // before. The newest entry of a conductor that is older stays, so that what follows has an entry to go on from.
 func (s *Database) AuditCuts(ctx context.Context, before time.Time) ([]node.AuditCut, error) {

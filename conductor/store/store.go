@@ -118,6 +118,8 @@ type Store interface {
 	LastAudit(ctx context.Context, writer string) (node.AuditEntry, bool, error)
 	// AuditSize is how many entries the audit has, and how many bytes these are.
 	AuditSize(ctx context.Context) (entries, bytes int64, err error)
+	// AuditLives lists the lives of all processes that wrote entries.
+	AuditLives(ctx context.Context) ([]node.AuditLife, error)
 	// AuditCuts lists the cuts of the audit, and as not done those that would come with the deletion of what is older than
 	// before. The newest older entry of each conductor stays.
 	AuditCuts(ctx context.Context, before time.Time) ([]node.AuditCut, error)

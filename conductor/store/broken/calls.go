@@ -224,6 +224,9 @@ func (s *Store) AuditSize(ctx context.Context) (entries, bytes int64, err error)
 	return s.inner.AuditSize(ctx)
 }
 
+// AuditLives lists lives; it does not fail.
+func (s *Store) AuditLives(ctx context.Context) ([]node.AuditLife, error) { return s.inner.AuditLives(ctx) }
+
 // AuditCuts lists cuts of the audit, or fails.
 func (s *Store) AuditCuts(ctx context.Context, before time.Time) ([]node.AuditCut, error) {
 	return answer(s, "AuditCuts", func() ([]node.AuditCut, error) { return s.inner.AuditCuts(ctx, before) })

@@ -72,6 +72,23 @@ func (s *Store) AuditSize(ctx context.Context) (entries, bytes int64, err error)
 	return entries, bytes, nil
 }
 
+// AuditLives lists lives.
+func (s *Store) AuditLives(ctx context.Context) (lives []node.AuditLife, err error) {
+	if err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	of := map[string]node.AuditLife{}
+	for _, e := range s.audit {
+		l, found := of[e.Chain]
+		if !found {
+			l.From = e.At
+		}
+		of[e.Chain] = node.AuditLife{From: l.From, Until: e.At}
+	}
+	return slices.Collect(maps.Values(of)), nil
+}
+
 // AuditCuts lists cuts.
 func (s *Store) AuditCuts(ctx context.Context, before time.Time) (all []node.AuditCut, err error) {
 	if err := s.lock(ctx); err != nil {

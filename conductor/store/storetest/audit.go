@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -94,7 +95,8 @@ func testAuditPrune(t *testing.T, s store.Store) {
 	if n, err := s.PruneAudit(t.Context()); n != 0 || err != nil {
 		t.Errorf("%d entries were deleted without a cut, %v", n, err)
 	}
-	stub := node.AuditEntry{At: at, Writer: "w", Chain: "a", Number: 6, Hash: "h6", Doc: []byte(`{"hash":"h2"}`)}
+	stub := node.AuditEntry{At: at.Add(5 * time.Hour), Writer: "w", Chain: "a", Number: 6, Hash: "h6",
+		Doc: []byte(`{"hash":"h2"}`)}
 	if err := s.AppendAudit(t.Context(), []node.AuditEntry{stub}); err != nil {
 		t.Fatal(err)
 	}
@@ -113,6 +115,12 @@ func testAuditPrune(t *testing.T, s store.Store) {
 	}
 	if found = cuts(at.Add(3 * time.Hour)); len(found) != 1 || !found[0].Done || found[0].Number != 2 {
 		t.Errorf("after it the cuts are %+v", found)
+	}
+	lives, err := s.AuditLives(t.Context())
+	slices.SortFunc(lives, func(a, b node.AuditLife) int { return a.From.Compare(b.From) })
+	want := []node.AuditLife{{From: at, Until: at}, {From: at.Add(2 * time.Hour), Until: stub.At}}
+	if diff := cmp.Diff(want, lives); diff != "" || err != nil {
+		t.Errorf("lives (-want +got):\n%s%v", diff, err)
 	}
 	if entries, size, err := s.AuditSize(t.Context()); entries != 5 || size != 8+int64(len(stub.Doc)) || err != nil {
 		t.Errorf("%d entries of %d bytes are left, %v", entries, size, err)
