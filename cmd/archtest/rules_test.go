@@ -128,7 +128,7 @@ var rules = []rule{
 		why: "a REST API over any record; knows no node"},
 	{packages: list("conductor/api/*"),
 		may: list("decisions, conductor/api/*, conductor/engine/*, conductor/auth, conductor/console, conductor/events, " +
-			"conductor/ratelimit, conductor/reload, proto/*"),
+			"conductor/documents/objects, conductor/seal, conductor/ratelimit, conductor/reload, proto/*"),
 		tests: list("conductor/agents, conductor/audit, conductor/bootlog, conductor/store"),
 		why:   "Ironic's REST API, before the engine"},
 	{packages: list("conductor/api/gophercloudtest"),
@@ -178,11 +178,8 @@ var rules = []rule{
 		tests: list("conductor/store/mem, conductor/outbound"), why: "passes events on; makes none"},
 	{packages: list("conductor/nova"), may: list("conductor/fsm, conductor/node, proto/*"),
 		why: "passes power changes on; makes none"},
-	{packages: list("conductor/changes"), may: list("decisions, conductor/engine/*, conductor/auth, " +
-		"conductor/documents/objects, conductor/events, conductor/nova, conductor/ratelimit, conductor/reload, " +
-		"conductor/seal, conductor/webhooks, proto/*"),
-		why: "has all who want to know told of changes; makes none"},
-	{packages: list("conductor/events"), may: list("conductor/fsm, conductor/node, proto/*"),
+	{packages: list("conductor/events"), may: list("decisions, conductor/engine/*, conductor/documents/objects, " +
+		"conductor/seal, proto/*"),
 		tests: list("conductor/store, conductor/store/mem"), why: "tells of changes; makes none"},
 	{packages: list("conductor/metrics"), may: list("conductor/fsm, conductor/node, proto/*"),
 		why: "counts; asks nobody for anything that costs"},

@@ -31,6 +31,8 @@ type Config struct {
 	// nobody.
 	Needed    func(newest int64) int64
 	Conductor string
+	// By returns the sender of the request that changes a document; nil, or empty texts, for none.
+	By func(ctx context.Context) (user, project string)
 }
 
 // The bounds of what is in memory, and how often the database is looked at.
@@ -50,6 +52,8 @@ type Log struct {
 	Config
 	id    string // of the database
 	woken chan struct{}
+
+	reports chan report
 
 	mu        sync.Mutex
 	followers int
@@ -71,7 +75,8 @@ func New(ctx context.Context, c Config) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Log{Config: c, id: found.ID, last: found.Newest, woken: make(chan struct{}, 1), changed: make(chan struct{})}
+	l := &Log{Config: c, id: found.ID, last: found.Newest, woken: make(chan struct{}, 1), changed: make(chan struct{}),
+		reports: make(chan report, maxReports)}
 	return l, l.doubt(ctx)
 }
 
@@ -97,8 +102,11 @@ func (l *Log) Wake() {
 	}
 }
 
-// Run reads events for those who follow, and deletes old ones, until ctx ends.
+// Run sends reports, reads events for those who follow, and deletes old ones, until ctx ends.
 func (l *Log) Run(ctx context.Context) {
+	var sent sync.WaitGroup
+	defer sent.Wait()
+	sent.Go(func() { l.sendReports(ctx) })
 	tick, prune := time.NewTicker(pollEvery), time.NewTicker(pruneEvery)
 	defer tick.Stop()
 	defer prune.Stop()

@@ -14,13 +14,13 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/bootlog"
 	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
-	"github.com/ferrite-metal/ferrite/conductor/changes"
 	"github.com/ferrite-metal/ferrite/conductor/console"
 	docevents "github.com/ferrite-metal/ferrite/conductor/documents/events"
 	"github.com/ferrite-metal/ferrite/conductor/documents/kube"
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/engine/imports"
+	"github.com/ferrite-metal/ferrite/conductor/events"
 	"github.com/ferrite-metal/ferrite/conductor/exchangelog"
 	"github.com/ferrite-metal/ferrite/conductor/metrics"
 	"github.com/ferrite-metal/ferrite/conductor/traces"
@@ -41,7 +41,7 @@ func (c Config) listen(log *slog.Logger) (net.Listener, error) {
 func (c Config) api(stopping context.Context, limits *api.ProjectLimits, ready func() error,
 	eng *engine.Engine, images api.Images,
 	documents *objects.Keeper, owners api.Hosts,
-	eventLog *docevents.Log, changeLog *changes.Log, record *audit.Recorder, logs *bootlog.Keeper,
+	eventLog *docevents.Log, changed *events.Log, record *audit.Recorder, logs *bootlog.Keeper,
 	consoles *console.Consoles, boot *bootserver.Server,
 	counters *metrics.Metrics, tracer *traces.Tracer, called *exchangelog.Log, leaders api.Leaders,
 	streams *connlimit.Streams, who *auth.Authenticator, log *slog.Logger) *api.API {
@@ -51,7 +51,7 @@ func (c Config) api(stopping context.Context, limits *api.ProjectLimits, ready f
 		Streams: streams, Now: eng.Now}
 	options := api.Options{Conductor: eng, Leaders: leaders, Hosts: owners, Logs: logs, Consoles: consoles, Log: log,
 		Limits: limits, Imports: imports.New(eng.Core),
-		Images: images, Stopping: stopping, Calls: called, Streams: streams, Now: eng.Now,
+		Images: images, Stopping: stopping, Calls: called, Events: changed, Streams: streams, Now: eng.Now,
 		Mounts: ramdisks.Handlers(), Answered: counters.Answered, PublicURL: c.PublicURL}
 	if members, several := leaders.(api.Members); several {
 		options.Members = members
@@ -61,9 +61,6 @@ func (c Config) api(stopping context.Context, limits *api.ProjectLimits, ready f
 	}
 	if tracer != nil {
 		options.Follow = tracer.Follow
-	}
-	if changeLog != nil {
-		options.Events = changeLog
 	}
 	if c.Metrics == "" {
 		options.Metrics = counters

@@ -7,8 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/changes"
+	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/events"
+	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/nova"
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
 	"github.com/ferrite-metal/ferrite/conductor/webhooks"
@@ -53,24 +54,32 @@ func (c *Config) webhooks(ctx context.Context, db webhooks.Store, log *slog.Logg
 	return s, s.Open(ctx)
 }
 
-// changeLog opens the events of a database.
-func (c *Config) changeLog(
-	ctx context.Context, db eventStore, now func() time.Time, log *slog.Logger,
-) (*changes.Log, error) {
-	hooks, err := c.webhooks(ctx, db, log)
+// openEvents opens the events of a database, for those who follow, receivers of webhooks, and Nova.
+func (w *work) openEvents(ctx context.Context, db eventStore, now func() time.Time) error {
+	hooks, err := w.conf.webhooks(ctx, db, w.log)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	l, err := events.New(ctx, events.Config{Store: db, Log: log, Keep: c.EventsKeep, Age: c.EventsAge, Conductor: c.Host,
-		Needed: hooks.Needed, Now: now})
+	w.events, err = events.New(ctx, events.Config{Store: db, Log: w.log, Keep: w.conf.EventsKeep, Age: w.conf.EventsAge,
+		Conductor: w.conf.Host, Needed: hooks.Needed, Now: now, By: sender,
+		Node: func(ctx context.Context, ref string) (node.Node, error) { return w.engine.Node(ctx, ref) }})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	notifier, err := c.nova(db, now, log)
-	if err != nil {
-		return nil, err
+	w.told = []func(context.Context){w.events.Run, hooks.Run}
+	notifier, err := w.conf.nova(db, now, w.log)
+	if err == nil && notifier != nil {
+		w.told = append(w.told, notifier.Run)
 	}
-	return changes.New(changes.Config{Events: l, Hooks: hooks, Nova: notifier}), nil
+	return err
+}
+
+// sender is the caller of the request that ctx belongs to.
+func sender(ctx context.Context) (user, project string) {
+	if by := auth.Noted(ctx); by != nil {
+		return by.User, by.Project
+	}
+	return "", ""
 }
 
 // nova tells Nova of power changes; nil where there is none, or it is not to know.

@@ -20,13 +20,13 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bootlog"
 	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
-	"github.com/ferrite-metal/ferrite/conductor/changes"
 	"github.com/ferrite-metal/ferrite/conductor/clock"
 	"github.com/ferrite-metal/ferrite/conductor/configdrive"
 	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	docevents "github.com/ferrite-metal/ferrite/conductor/documents/events"
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/events"
 	"github.com/ferrite-metal/ferrite/conductor/exchangelog"
 	"github.com/ferrite-metal/ferrite/conductor/handover"
 	"github.com/ferrite-metal/ferrite/conductor/host/reconciler"
@@ -93,9 +93,11 @@ type work struct {
 	counters *metrics.Metrics
 	tracer   *traces.Tracer // nil without --traces-endpoint
 	calls    *exchangelog.Log
-	changes  *changes.Log     // nil for a group that is not the default one
-	sights   *handover.Sights // nil without a cluster
-	between  http.Handler     // the calls of other leaders; nil without a cluster
+	events   *events.Log
+	told     []func(context.Context) // run beside the engine: events, and what reads them
+	first    bool                    // of the default group, to which documents and events belong
+	sights   *handover.Sights        // nil without a cluster
+	between  http.Handler            // the calls of other leaders; nil without a cluster
 	drivers  *bmc.Set
 	record   *audit.Recorder
 	kept     sync.WaitGroup // ends with the context of assemble
@@ -125,11 +127,10 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	if err != nil {
 		return nil, err
 	}
-	changeLog, err := c.changeLog(ctx, p.db, now, log)
-	if err != nil {
+	if err := w.openEvents(ctx, p.db, now); err != nil {
 		return nil, err
 	}
-	documents, err := objects.New(ctx, objects.Config{Store: p.db, Key: p.keys.Secrets, Witness: changeLog, Now: now})
+	documents, err := objects.New(ctx, objects.Config{Store: p.db, Key: p.keys.Secrets, Witness: w.events, Now: now})
 	if err != nil {
 		return nil, err
 	}
@@ -157,11 +158,10 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 		Workers: c.Workers, PowerWorkers: c.SyncWorkers,
 		Discovery: c.discovery(dialled), Changed: p.hosts.changed(w.hosts), CheckForm: driverinfo.CheckForm,
 		Proof:    c.proof(p.keys.Secrets),
-		Observer: counters, Told: changeLog.Wake, Live: p.sights.Wrap(tracedBy(w.tracer, changeLog.Report)),
+		Observer: counters, Told: w.events.Wake, Live: p.sights.Wrap(tracedBy(w.tracer, w.events.Report)),
 		Sights: p.sights.Recall(),
 	}
 	w.observe(conf, p)
-	changeLog.SetNodes(w.engine.Node)
 	p.sights.SetEngine(w.engine)
 	w.sights = p.sights
 	if err := c.takeUp(ctx, w.engine, logs); err != nil {
@@ -173,12 +173,10 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 	if w.boot, err = c.listenBoot(ctx, w.engine, images, p, dialled.registries, counters, log); err != nil {
 		return nil, err
 	}
-	if p.group == nil || *p.group == "" { // documents and events are of no group
-		w.changes = changeLog
-	}
+	w.first = p.group == nil || *p.group == ""
 	w.beginHosts(ctx, p)
 	consoles := c.consoles(ctx, &w.kept, w.engine, bmcs, logs, log)
-	w.face = c.api(ctx, c.limits(p.db), p.ready, w.engine, w.images, documents, w.hosts, eventLog, changeLog, w.record,
+	w.face = c.api(ctx, c.limits(p.db), p.ready, w.engine, w.images, documents, w.hosts, eventLog, w.events, w.record,
 		logs, consoles, w.boot, counters, w.tracer, w.calls, p.leaders, p.streams, p.who, log)
 	return w, nil
 }
@@ -186,7 +184,7 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 // beginHosts reconciles hosts until ctx ends, where documents are this conductor's, and has it work with other leaders.
 func (w *work) beginHosts(ctx context.Context, p parts) {
 	w.between = p.hosts.begin(ctx, &w.kept, w.engine, w.hosts)
-	if w.changes == nil {
+	if !w.first {
 		return
 	}
 	w.dropReports(ctx, p.db)
@@ -261,10 +259,12 @@ func (w *work) start(ctx context.Context) *sync.WaitGroup {
 		w.counters.Nodes.AllRead()
 	})
 	running.Go(func() { watchDisk(ctx, w.conf.DataDir, w.log) })
-	if w.changes != nil {
-		running.Go(func() { w.changes.Run(ctx) })
+	if w.first {
+		for _, run := range w.told {
+			running.Go(func() { run(ctx) })
+		}
 	}
-	if w.changes != nil && w.conf.AuditKeep > 0 {
+	if w.first && w.conf.AuditKeep > 0 {
 		running.Go(func() { w.record.Keep(ctx, w.conf.AuditKeep, w.log) })
 	}
 	if w.sights != nil {

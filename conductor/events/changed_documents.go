@@ -1,14 +1,12 @@
-package changes
+package events
 
 import (
 	"context"
 	"encoding/json"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
-	"github.com/ferrite-metal/ferrite/conductor/engine"
-	"github.com/ferrite-metal/ferrite/conductor/events"
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -17,14 +15,14 @@ import (
 // Writing has the events of changed documents committed with them.
 func (l *Log) Writing(ctx context.Context, all []objects.Changed) context.Context {
 	said := nodeapi.Event{Conductor: l.Conductor}
-	if by := auth.Noted(ctx); by != nil {
-		said.User, said.Project = by.User, by.Project
+	if l.By != nil {
+		said.User, said.Project = l.By(ctx)
 	}
 	var told []node.ChangeEvent
 	for _, c := range all {
-		e, err := events.Document(said, time.Now(), c.Old, c.New)
+		e, err := Document(said, time.Now(), c.Old, c.New)
 		if err != nil { // documents are plain data: it cannot be
-			l.Log.Log.Error("an event is not written", "document", c.String(), "err", err)
+			l.Log.Error("an event is not written", "document", c.String(), "err", err)
 			continue
 		}
 		told = append(told, e)
@@ -43,7 +41,7 @@ func (l *Log) Written(ctx context.Context, all []objects.Changed) {
 		if c.Kind == hostapi.KindSecret {
 			hidden = []string{"data", "stringData"}
 		}
-		engine.TraceDocument(ctx, c.String(), l.fields(c, c.Old), l.fields(c, c.New), hidden...)
+		core.TraceDocument(ctx, c.String(), l.fields(c, c.Old), l.fields(c, c.New), hidden...)
 	}
 }
 
@@ -57,7 +55,7 @@ func (l *Log) fields(c objects.Changed, d hostapi.Document) (all map[string]any)
 		err = json.Unmarshal(text, &all)
 	}
 	if err != nil { // documents are plain data: it cannot be
-		l.Log.Log.Error("a document is not in the audit", "document", c.String(), "err", err)
+		l.Log.Error("a document is not in the audit", "document", c.String(), "err", err)
 	}
 	return all
 }

@@ -1,63 +1,57 @@
-package changes
+package events
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
-	"github.com/ferrite-metal/ferrite/conductor/engine"
-	"github.com/ferrite-metal/ferrite/conductor/events"
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
-	"github.com/ferrite-metal/ferrite/conductor/webhooks"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// logOf is a log of changes over a store, with one node.
-func logOf(t *testing.T, s *mem.Store) *Log {
+// logOf is a log of the events of an empty store, and of one node.
+func logOf(t *testing.T) *Log {
 	t.Helper()
-	quiet := slog.New(slog.DiscardHandler)
-	l, err := events.New(t.Context(), events.Config{Store: s, Log: quiet, Keep: 10, Age: time.Hour, Conductor: "c1"})
+	l, err := New(t.Context(), Config{Store: mem.New(), Log: slog.New(slog.DiscardHandler), Keep: 10, Age: time.Hour,
+		Conductor: "c1", By: func(context.Context) (string, string) { return "alice", "blue" },
+		Node: func(_ context.Context, ref string) (node.Node, error) {
+			if ref != "n1" {
+				return node.Node{}, node.ErrNotFound
+			}
+			return node.Node{UUID: ref, ProvisionState: node.Deploying}, nil
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	hooks := webhooks.New(webhooks.Config{Store: s, Client: &http.Client{}, Log: quiet})
-	all := New(Config{Events: l, Hooks: hooks})
-	all.SetNodes(func(_ context.Context, ref string) (node.Node, error) {
-		if ref != "n1" {
-			return node.Node{}, node.ErrNotFound
-		}
-		return node.Node{UUID: ref, ProvisionState: node.Deploying}, nil
-	})
-	return all
+	return l
 }
 
 // TestReport: a boot stage and progress reach those who follow at the moment. Those of a node that is gone, and those
 // that nobody follows, are dropped.
 func TestReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := logOf(t, mem.New())
+		l := logOf(t)
 		ctx, stop := context.WithCancel(t.Context())
 		ran := make(chan struct{})
 		go func() {
 			defer close(ran)
 			l.Run(ctx)
 		}()
-		l.Report("n1", &engine.BootStage{Name: "nobody follows"}, nil)
+		l.Report("n1", &core.BootStage{Name: "nobody follows"}, nil)
 		var lines []string
 		followed := make(chan error)
 		go func() {
-			followed <- l.Follow(ctx, events.Query{Wait: -1}, func(found []events.Event) error {
+			followed <- l.Follow(ctx, Query{Wait: -1}, func(found []Event) error {
 				for _, e := range found {
 					lines = append(lines, fmt.Sprintf("%s %s %s", e.Type, e.Node, e.Line))
 				}
@@ -65,8 +59,8 @@ func TestReport(t *testing.T) {
 			})
 		}()
 		synctest.Wait()
-		l.Report("gone", &engine.BootStage{Name: "kernel"}, nil)
-		l.Report("n1", &engine.BootStage{Name: "kernel"}, nil)
+		l.Report("gone", &core.BootStage{Name: "kernel"}, nil)
+		l.Report("n1", &core.BootStage{Name: "kernel"}, nil)
 		l.Report("n1", nil, &agentapi.Progress{Step: "write_image", Done: 3, Total: 9})
 		synctest.Wait()
 		stop()
@@ -89,14 +83,12 @@ func TestReport(t *testing.T) {
 
 // TestWriting: a changed document is told with its write, by whom, and without a value of it.
 func TestWriting(t *testing.T) {
-	l := logOf(t, mem.New())
+	l := logOf(t)
 	was := &hostapi.Secret{ObjectMeta: hostapi.ObjectMeta{Name: "bmc", Namespace: "default"},
 		Data: map[string][]byte{"password": []byte("planted-word")}}
 	is := *was
 	is.Data = map[string][]byte{"password": []byte("planted-too")}
-	ctx, note := auth.WithNote(t.Context())
-	note.Caller = &auth.Caller{User: "alice", Project: "blue"}
-	ctx = l.Writing(ctx, []objects.Changed{{
+	ctx := l.Writing(t.Context(), []objects.Changed{{
 		Key: objects.Key{Kind: hostapi.KindSecret, Namespace: "default", Name: "bmc"}, Old: was, New: &is,
 	}})
 	told := node.Told(ctx)
