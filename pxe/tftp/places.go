@@ -52,44 +52,43 @@ type places struct {
 	each      map[netip.Addr]int // transfers by address
 	strangers int                // transfers to addresses that DHCP has not lent
 	waiting   map[netip.AddrPort]*list.Element
-	queue     *list.List    // of *waiter, the first comes first
-	freed     chan struct{} // holds a token when there may be a place for who waits
+	queues    map[bool]*list.List // of *waiter by known, the first comes first
+	freed     chan struct{}       // holds a token when there may be a place for who waits
 }
 
 func newPlaces() places {
 	return places{active: map[netip.AddrPort]*place{}, each: map[netip.Addr]int{},
-		waiting: map[netip.AddrPort]*list.Element{}, queue: list.New(), freed: make(chan struct{}, 1)}
+		waiting: map[netip.AddrPort]*list.Element{}, freed: make(chan struct{}, 1),
+		queues: map[bool]*list.List{true: list.New(), false: list.New()}}
 }
 
 // begin takes a place for a request; nil means that there is none. A client repeats its request from the same port when
 // an answer is late, which must not start a second transfer, nor wait twice; a different request from that port means
-// that the client is through with the first.
+// that the client is through with the first. It overtakes nobody who waits: requests in turn would hold a place for ever.
 func (s *Server) begin(ctx context.Context, peer netip.AddrPort, text string, r request) (context.Context, *place) {
 	known := s.known(peer.Addr())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	since := time.Now()
 	if old := s.active[peer]; old != nil {
 		if old.request == text {
 			return ctx, nil
 		}
-		if !old.acked.Load() { // another request is no acknowledgement: anybody can send it in another's name
-			since = old.began
-		}
 		s.remove(peer, nil)
 	}
 	if e := s.waiting[peer]; e != nil {
-		e.Value = &waiter{peer, text, r, time.Now()}
+		e.Value = &waiter{peer, e.Value.(*waiter).known, text, r, time.Now()} //nolint:forcetypeassert // of this function
 		return ctx, nil
 	}
-	if in, p := s.take(ctx, peer, text, known); p != nil {
-		p.began = since
-		return in, p
+	queue := s.queues[known]
+	if queue.Len() == 0 {
+		if in, p := s.take(ctx, peer, text, known); p != nil {
+			return in, p
+		}
 	}
-	if s.queue.Len() >= maxWaiting {
-		s.forget(s.queue.Front())
+	if queue.Len() >= maxWaiting {
+		s.forget(queue.Front())
 	}
-	s.waiting[peer] = s.queue.PushBack(&waiter{peer, text, r, time.Now()})
+	s.waiting[peer] = queue.PushBack(&waiter{peer, known, text, r, time.Now()})
 	s.record(peer, pxe.Event{File: r.name, Reason: pxe.ReasonBusy})
 	return ctx, nil
 }
@@ -164,9 +163,6 @@ func (s *Server) end(peer netip.AddrPort, p *place) {
 	defer s.mu.Unlock()
 	if s.active[peer] == p {
 		s.remove(peer, nil)
-	}
-	if s.queue.Len() == 0 {
-		return
 	}
 	select {
 	case s.freed <- struct{}{}:

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	pintftp "github.com/pin/tftp/v3"
+
+	"github.com/ferrite-metal/ferrite/pxe"
 )
 
 // TestForgedRequests: requests in the names of many, whose transfers nobody
@@ -111,6 +113,42 @@ func TestRoom(t *testing.T) {
 				t.Errorf("place: %t, ended %q, want %t, %q", p != nil, ended, tc.in, tc.out)
 			}
 		})
+	}
+}
+
+// TestNobodyOvertakes: who asks again from a port that has a place waits behind those who wait, so that nobody holds a
+// place by asking in turn. Strangers that wait are not before a machine.
+func TestNobodyOvertakes(t *testing.T) {
+	machine := netip.MustParseAddrPort("10.0.0.9:1")
+	s := &Server{places: newPlaces(), conf: Config{Transfers: 4, Recorder: pxe.NoRecorder{},
+		Client: func(a netip.Addr) (pxe.Client, bool) { return pxe.Client{}, a == machine.Addr() }}}
+	ask := func(from netip.AddrPort, text string) *place {
+		_, p := s.begin(t.Context(), from, text, request{})
+		return p
+	}
+	var ports []netip.AddrPort // the first two have the half of strangers
+	for i := range uint16(4) {
+		ports = append(ports, netip.AddrPortFrom(netip.MustParseAddr("10.0.0.1"), 1+i))
+		if has := ask(ports[i], "one") != nil; has != (i < 2) {
+			t.Errorf("port %d has a place: %t", i, has)
+		}
+	}
+	for turn := range 8 {
+		port, text := ports[turn%2], fmt.Sprint("turn ", turn)
+		if had := s.active[port]; had != nil {
+			had.acked.Store(true)
+		}
+		if ask(port, text) != nil {
+			t.Errorf("turn %d: a port keeps its place by another request", turn)
+		}
+	}
+	if ask(machine, "one") == nil {
+		t.Error("a machine waits for strangers")
+	}
+	for i, want := range []netip.AddrPort{ports[2], ports[3]} {
+		if _, p, w := s.next(t.Context()); p == nil || w.peer != want {
+			t.Errorf("the %d. of those who wait has no place", i+1)
+		}
 	}
 }
 
