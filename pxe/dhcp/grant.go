@@ -132,7 +132,7 @@ func (p *Pool) ToDecline(mac net.HardwareAddr, ip netip.Addr, now time.Time) (d 
 	p.ageRefusals(now)
 	if !e.static {
 		d = pxe.Decline{MAC: mac, Subnet: e.subnet, IP: ip, Stranger: e.stranger, Until: now}
-		if p.declines[hwaddr(mac)] < maxDeclines {
+		if p.declines[hwaddr(mac)] < maxDeclines && p.stockOf(e.place).believes() {
 			d.Until = now.Add(declineHold)
 		}
 	}
@@ -140,7 +140,7 @@ func (p *Pool) ToDecline(mac net.HardwareAddr, ip netip.Addr, now time.Time) (d 
 }
 
 // Decline notes that mac found ip in use by somebody else (RFC 2131 section
-// 4.3.3): it is not given away for an hour, unless mac said so of several others before.
+// 4.3.3): it is not given away for an hour, unless mac said so of several others before, or all machines of many.
 // It answers false when ip is not mac's to decline.
 func (p *Pool) Decline(mac net.HardwareAddr, ip netip.Addr, now time.Time) bool {
 	d, ok := p.ToDecline(mac, ip, now)

@@ -168,6 +168,35 @@ func TestStrangersDecline(t *testing.T) {
 	}
 }
 
+// TestProjectsDecline: the machines of one project cannot have a pool set aside, nor more of it with what they hold than
+// leaves the last eighth to others.
+func TestProjectsDecline(t *testing.T) {
+	now := epoch()
+	p := newPool(t, small(32))
+	s := p.subnets[0]
+	ask := func(n int, owner string) (netip.Addr, error) {
+		lease, err := settle(p, request(dhcpv4.MessageTypeDiscover, from(n)), s, ip("10.77.0.1"),
+			pxe.Boot{Owner: owner}, now)
+		return lease.IP, err
+	}
+	for i := range 8 * maxDeclines {
+		if a, err := ask(i/maxDeclines, "blue"); err == nil {
+			p.Decline(mac(i/maxDeclines), a, now)
+		}
+	}
+	if n := len(p.refused); n != 8 {
+		t.Errorf("%d addresses are set aside, want a quarter", n)
+	}
+	for i := range 32 {
+		_, _ = ask(i, "blue") // as many as it may have
+	}
+	for i := range 4 {
+		if _, err := ask(100+i, "red"); err != nil {
+			t.Errorf("machine %d of another project: %v", i, err)
+		}
+	}
+}
+
 // TestStrangersAfterReload: reading the books anew does not make strangers known.
 func TestStrangersAfterReload(t *testing.T) {
 	now := epoch()

@@ -18,9 +18,7 @@ func (p *Pool) refuse(at place, r refusal) {
 	p.readmit(at)
 	p.refused[at] = r
 	p.declines[r.by]++
-	if st := p.stockOf(at); st != nil && r.strangers {
-		st.aside++
-	}
+	p.stockOf(at).setAside(r, 1)
 	if p.due.IsZero() || r.until.Before(p.due) {
 		p.due = r.until
 	}
@@ -37,9 +35,7 @@ func (p *Pool) readmit(at place) {
 	if p.declines[r.by]--; p.declines[r.by] == 0 {
 		delete(p.declines, r.by)
 	}
-	if st := p.stockOf(at); st != nil && r.strangers {
-		st.aside--
-	}
+	p.stockOf(at).setAside(r, -1)
 	p.file(at)
 }
 

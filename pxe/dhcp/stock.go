@@ -17,9 +17,10 @@ type stock struct {
 	strangers, offers, enrolled queue // that run; offers are strangers' who have not asked for theirs
 	strangersOver, enrolledOver queue // that ran out
 
-	owned  map[string]int           // enrolled, by the project that owns the machine
-	aside  int                      // addresses set aside on strangers' words
-	probed map[netip.Addr]time.Time // when a probe got no answer; see probes
+	owned    map[string]int           // enrolled, by the project that owns the machine
+	declined int                      // addresses set aside on machines' words
+	aside    int                      // of these on strangers'
+	probed   map[netip.Addr]time.Time // when a probe got no answer; see probes
 }
 
 func newStock(s Subnet) *stock {
@@ -47,7 +48,24 @@ func (st *stock) half() int { return max(1, st.free.size/2) }
 
 // left is how many addresses no lease holds.
 func (st *stock) left() int {
-	return st.free.size - len(st.strangers) - len(st.offers) - len(st.enrolled) - st.aside
+	return st.free.size - len(st.strangers) - len(st.offers) - len(st.enrolled) - st.declined
+}
+
+// believes reports whether one more address may be set aside on a machine's word: a quarter of a pool. The words may be
+// those of one project's machines, or invented.
+func (st *stock) believes() bool {
+	return st == nil || st.declined < max(maxDeclines, st.free.size/4)
+}
+
+// setAside counts an address that a machine has declined; nil is no pool.
+func (st *stock) setAside(r refusal, by int) {
+	if st == nil || r.by == (hwaddr{}) {
+		return
+	}
+	st.declined += by
+	if r.strangers {
+		st.aside += by
+	}
 }
 
 // lowest is the lowest free address, of the first of them that were probed if there are such.

@@ -16,7 +16,7 @@ import (
 func checkStocks(t *rapid.T, p *Pool, now time.Time) {
 	for _, st := range p.stocks {
 		p.age(st, now)
-		want, strangers, owned := map[string]int{}, 0, map[string]int{}
+		want, strangers, declined, owned := map[string]int{}, 0, 0, map[string]int{}
 		for i := range st.free.size {
 			a := st.address(i)
 			hw, held := p.holder[st.place(a)]
@@ -27,8 +27,11 @@ func checkStocks(t *rapid.T, p *Pool, now time.Time) {
 			if e := p.entries[hw]; held && !refused && !e.static && !p.taken[a] {
 				want[fmt.Sprintf("stranger %t live %t bound %t", e.stranger, e.live(now), e.bound && e.live(now))]++
 			}
-			if r := p.refused[st.place(a)]; refused && r.strangers {
-				strangers++
+			if r := p.refused[st.place(a)]; refused && r.by != (hwaddr{}) {
+				declined++
+				if r.strangers {
+					strangers++
+				}
 			}
 		}
 		for _, e := range st.enrolled {
@@ -46,8 +49,9 @@ func checkStocks(t *rapid.T, p *Pool, now time.Time) {
 				got[fmt.Sprintf("stranger %t live %t bound %t", e.stranger, e.live(now), e.bound && e.live(now))]++
 			}
 		}
-		if fmt.Sprint(want) != fmt.Sprint(got) || strangers != st.aside {
-			t.Fatalf("%v: lists %v and %d set aside, found %v and %d", st.Subnet, got, st.aside, want, strangers)
+		if fmt.Sprint(want) != fmt.Sprint(got) || strangers != st.aside || declined != st.declined {
+			t.Fatalf("%v: lists %v, %d set aside of %d, found %v, %d of %d", st.Subnet, got, st.aside, st.declined, want,
+				strangers, declined)
 		}
 	}
 	byMachine := map[hwaddr]int{}
