@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,8 +16,8 @@ import (
 // Bounds of files at URLs.
 const (
 	remoteBlock   = 1 << 20          // bytes that are read at a time
-	remoteBlocks  = 4                // blocks that are kept of each file
-	remoteFiles   = 16               // files of which blocks are kept
+	remoteBlocks  = 64               // blocks that are kept of all files together: readers may be as many as machines
+	remoteFiles   = 16               // files of which the size is kept
 	remoteFresh   = 5 * time.Minute  // how long a file's size holds
 	remoteFailed  = 5 * time.Second  // how long a failure does
 	remoteTimeout = 30 * time.Second // for one request
@@ -28,7 +29,8 @@ type remotes struct {
 	client *http.Client
 	mutex  sync.Mutex
 	files  map[string]*lookup
-	made   []string // URLs of files, the first first
+	asked  []string // URLs of files, the latest last
+	blocks []block  // the latest first
 }
 
 // lookup is how a file at a URL was found. One at a time looks: a server that does not answer keeps no other file back.
@@ -41,15 +43,15 @@ type lookup struct {
 
 // remote is a file at a URL.
 type remote struct {
-	client *http.Client
-	url    string
-	size   int64
+	of   *remotes
+	url  string
+	size int64
 
-	mutex  sync.Mutex
-	blocks []block // the latest first
+	fetching sync.Mutex
 }
 
 type block struct {
+	file *remote
 	off  int64
 	data []byte
 }
@@ -75,30 +77,32 @@ func (r *remotes) content(ctx context.Context, url string) (iso.Content, error) 
 			return iso.Content{}, err
 		}
 		if l.file == nil || l.file.size != size {
-			l.file = &remote{client: r.client, url: url, size: size}
+			l.file = &remote{of: r, url: url, size: size}
 		}
 	}
 	return iso.Content{At: l.file, Size: l.file.size}, nil
 }
 
-// lookup is that of a URL. A new one takes the place of the one that was made first.
+// lookup is that of a URL. A new one takes the place of the one that was not asked for longest.
 func (r *remotes) lookup(url string) *lookup {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	if l := r.files[url]; l != nil {
+		i := slices.Index(r.asked, url)
+		r.asked = append(slices.Delete(r.asked, i, i+1), url)
 		return l
 	}
 	if r.files == nil {
 		r.files = map[string]*lookup{}
 	}
 	if len(r.files) >= remoteFiles {
-		delete(r.files, r.made[0])
-		r.made = r.made[1:]
+		delete(r.files, r.asked[0])
+		r.asked = r.asked[1:]
 	}
 	l := &lookup{turn: make(chan struct{}, 1)}
 	l.turn <- struct{}{}
 	r.files[url] = l
-	r.made = append(r.made, url)
+	r.asked = append(r.asked, url)
 	return l
 }
 
@@ -145,21 +149,40 @@ func (r *remote) ReadAt(b []byte, off int64) (int, error) {
 
 // block returns the bytes of a block, as many as the file has.
 func (r *remote) block(off int64) ([]byte, error) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	for i, known := range r.blocks {
-		if known.off == off {
-			copy(r.blocks[1:i+1], r.blocks[:i])
-			r.blocks[0] = known
-			return known.data, nil
-		}
+	if data := r.of.kept(r, off); data != nil {
+		return data, nil
+	}
+	r.fetching.Lock()
+	defer r.fetching.Unlock()
+	if data := r.of.kept(r, off); data != nil { // another reader has fetched it
+		return data, nil
 	}
 	data, err := r.fetch(off, min(remoteBlock, r.size-off))
 	if err != nil {
 		return nil, fmt.Errorf("read the file that the medium is made of: %w", err)
 	}
-	r.blocks = append([]block{{off, data}}, r.blocks[:min(len(r.blocks), remoteBlocks-1)]...)
+	r.of.keep(block{r, off, data})
 	return data, nil
+}
+
+// kept returns a block that is kept, for longest from now on; nil for none.
+func (r *remotes) kept(file *remote, off int64) []byte {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	i := slices.IndexFunc(r.blocks, func(b block) bool { return b.file == file && b.off == off })
+	if i < 0 {
+		return nil
+	}
+	b := r.blocks[i]
+	copy(r.blocks[1:i+1], r.blocks[:i])
+	r.blocks[0] = b
+	return b.data
+}
+
+func (r *remotes) keep(b block) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.blocks = slices.Insert(r.blocks[:min(len(r.blocks), remoteBlocks-1)], 0, b)
 }
 
 func (r *remote) fetch(off, n int64) ([]byte, error) {
@@ -170,7 +193,7 @@ func (r *remote) fetch(off, n int64) ([]byte, error) {
 		return nil, err
 	}
 	req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", off, off+n-1))
-	answer, err := r.client.Do(req)
+	answer, err := r.of.client.Do(req)
 	if err != nil {
 		return nil, err
 	}

@@ -3,10 +3,16 @@ package bootmedia
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/images/iso"
 )
 
 // TestSilentServer: a server that does not answer keeps no file of another server back, and the size of a file is asked
@@ -71,8 +77,55 @@ func TestSilentServer(t *testing.T) {
 	}
 	for i := range 2 * remoteFiles {
 		files.lookup(string(rune('a' + i)))
+		files.lookup(good.URL)
 	}
-	if len(files.files) != remoteFiles || len(files.made) != remoteFiles {
-		t.Errorf("%d files are kept, %d in order", len(files.files), len(files.made))
+	if len(files.files) != remoteFiles || len(files.asked) != remoteFiles {
+		t.Errorf("%d files are kept, %d in order", len(files.files), len(files.asked))
 	}
+	if files.files[good.URL].file == nil {
+		t.Error("a file that is read has given way to others")
+	}
+}
+
+// ranged answers ranges of files that are long.
+type ranged struct{}
+
+func (ranged) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer := &http.Response{StatusCode: http.StatusOK, ContentLength: 4 * remoteBlock, Header: http.Header{},
+		Body: http.NoBody}
+	if r.Method == http.MethodGet {
+		var from, to int64
+		if _, err := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &from, &to); err != nil {
+			return nil, err
+		}
+		answer.StatusCode = http.StatusPartialContent
+		answer.Header.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, to, 4*remoteBlock))
+		answer.Body = io.NopCloser(strings.NewReader(strings.Repeat("x", int(to-from+1))))
+	}
+	return answer, nil
+}
+
+// TestReadersMemory: as many media as one project's machines read, each of a URL of its own, take the memory of a few.
+func TestReadersMemory(t *testing.T) {
+	files := remotes{client: &http.Client{Transport: ranged{}}}
+	var reading []iso.Content
+	for i := range 30 {
+		c, err := files.content(t.Context(), fmt.Sprint("http://kernels/", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := int64(0); at < c.Size; at += remoteBlock {
+			if _, err := c.At.ReadAt(make([]byte, 10), at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		reading = append(reading, c)
+	}
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	if most := uint64(80 << 20); m.HeapAlloc > most {
+		t.Errorf("%d readers take %d bytes, expected at most %d", len(reading), m.HeapAlloc, most)
+	}
+	runtime.KeepAlive(reading)
 }
