@@ -168,8 +168,8 @@ func TestStrangersDecline(t *testing.T) {
 	}
 }
 
-// TestProjectsDecline: the machines of one project cannot have a pool set aside, nor more of it with what they hold than
-// leaves the last eighth to others.
+// TestProjectsDecline: the machines of one project cannot have a pool set aside. With what they hold the last eighth is
+// left to others.
 func TestProjectsDecline(t *testing.T) {
 	now := epoch()
 	p := newPool(t, small(32))

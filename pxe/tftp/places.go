@@ -64,7 +64,8 @@ func newPlaces() places {
 
 // begin takes a place for a request; nil means that there is none. A client repeats its request from the same port when
 // an answer is late, which must not start a second transfer, nor wait twice; a different request from that port means
-// that the client is through with the first. It overtakes nobody who waits: requests in turn would hold a place for ever.
+// that the client is through with the first. It overtakes nobody who waits: else requests in turn would hold
+// a place for ever.
 func (s *Server) begin(ctx context.Context, peer netip.AddrPort, text string, r request) (context.Context, *place) {
 	known := s.known(peer.Addr())
 	s.mu.Lock()
