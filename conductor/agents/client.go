@@ -155,7 +155,7 @@ const commandsPath = "/v1/commands/"
 // the protocol has it; it is left out of errors.
 func (c *Client) call(ctx context.Context, n node.Node, name, method string, query url.Values, body []byte,
 	answer any) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(exchange.Of(ctx, n.Project()), callTimeout)
 	defer cancel()
 	told := exchange.Exchange{Protocol: exchange.Agent, Name: name, Method: method, Path: commandsPath,
 		Server: strings.TrimRight(n.Agent.URL, "/"), Began: time.Now()}

@@ -3,15 +3,12 @@ package exchange
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/semaphore"
 )
 
 // FreeAnswer is how many bytes of an answer take no room and no turn: nearly all answers have fewer.
@@ -24,12 +21,12 @@ var ErrFull = errors.New("the answers of other machines leave no room for this o
 // answer is none of them all: hostile machines are as many as their owner enrolls.
 type Room struct {
 	free    int
-	left    *semaphore.Weighted
+	left    *shares
 	waiting atomic.Int64
 }
 
 // NewRoom makes room of size bytes. Each answer has the free ones besides.
-func NewRoom(size int64, free int) *Room { return &Room{free: free, left: semaphore.NewWeighted(size)} }
+func NewRoom(size int64, free int) *Room { return &Room{free: free, left: newShares(size)} }
 
 // Read reads an answer of at most most bytes; of a longer one, it returns one byte more. Room is taken as the bytes
 // come, and held until done is called. An answer that takes longer than holdTime is cut off when others wait.
@@ -38,7 +35,7 @@ func (r *Room) Read(ctx context.Context, from io.Reader, most int, cut func() er
 	held := int64(0)
 	read, waits := make(chan struct{}), new(atomic.Int64) // odd: it waits
 	defer close(read)
-	done = sync.OnceFunc(func() { r.left.Release(held) })
+	done = sync.OnceFunc(func() { r.left.release(ctx, held) })
 	for step := min(r.free, most+1); ; step = min(max(len(b), FreeAnswer), most+1-len(b)) {
 		if n := int64(len(b)+step-r.free) - held; n > 0 {
 			if err := r.take(ctx, n, waits); err != nil {
@@ -94,7 +91,7 @@ func (r *Room) watch(read <-chan struct{}, waits *atomic.Int64, cut func() error
 }
 
 func (r *Room) take(ctx context.Context, n int64, waits *atomic.Int64) error {
-	if r.left.TryAcquire(n) {
+	if r.left.try(ctx, n) {
 		return nil
 	}
 	r.waiting.Add(1)
@@ -105,22 +102,19 @@ func (r *Room) take(ctx context.Context, n int64, waits *atomic.Int64) error {
 	}()
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	if err := r.left.Acquire(ctx, n); err != nil {
-		return fmt.Errorf("%w (%v)", ErrFull, err) //nolint:errorlint // it is not the machine that was late
-	}
-	return nil
+	return r.left.take(ctx, n)
 }
 
 // turns bounds the long answers that are decoded at a time: each takes many times its bytes, and a processor.
-var turns = semaphore.NewWeighted(int64(max(2, runtime.GOMAXPROCS(0))))
+var turns = newShares(int64(max(2, runtime.GOMAXPROCS(0))))
 
 // Turn waits until an answer of size bytes may be decoded. end, which may be called again, ends its turn.
 func Turn(ctx context.Context, size int) (end func(), err error) {
 	if size <= FreeAnswer {
 		return func() {}, nil
 	}
-	if err := turns.Acquire(ctx, 1); err != nil {
-		return func() {}, fmt.Errorf("%w (%v)", ErrFull, err) //nolint:errorlint // as above
+	if err := turns.take(ctx, 1); err != nil {
+		return func() {}, err
 	}
-	return sync.OnceFunc(func() { turns.Release(1) }), nil
+	return sync.OnceFunc(func() { turns.release(ctx, 1) }), nil
 }

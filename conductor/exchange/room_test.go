@@ -89,7 +89,7 @@ func TestRoom(t *testing.T) {
 	} else {
 		done()
 	}
-	if !r.left.TryAcquire(3 * FreeAnswer) {
+	if !r.left.try(t.Context(), 3*FreeAnswer) {
 		t.Error("room is held by nobody")
 	}
 }
@@ -136,4 +136,47 @@ func TestTurn(t *testing.T) {
 		end()
 		end()
 	}
+}
+
+// TestShares: a project whose hostile machines hold all turns and room, and wait for more, is behind all others from
+// then on. Those take turns, however many wait for each.
+func TestShares(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, take := range map[string]func(ctx context.Context) (func(), error){
+			"turn": func(ctx context.Context) (func(), error) { return Turn(ctx, FreeAnswer+1) },
+			"room": func(r *Room) func(ctx context.Context) (func(), error) {
+				return func(ctx context.Context) (func(), error) {
+					_, done, err := r.Read(ctx, strings.NewReader(strings.Repeat("x", 2*FreeAnswer-1)), 1<<20, never)
+					return done, err
+				}
+			}(NewRoom(int64(max(2, runtime.GOMAXPROCS(0)))*FreeAnswer, FreeAnswer)),
+		} {
+			var order []string
+			ends := make(chan func(), 99)
+			ask := func(project string, count int) {
+				for range count {
+					go func() {
+						end, err := take(Of(t.Context(), project))
+						if err != nil {
+							t.Error(err)
+						}
+						order = append(order, project)
+						ends <- end
+					}()
+					synctest.Wait()
+				}
+			}
+			most := max(2, runtime.GOMAXPROCS(0))
+			ask("blue", most+10)
+			ask("red", 3)
+			ask("green", 2)
+			for range most + 15 {
+				(<-ends)()
+				synctest.Wait()
+			}
+			if got := strings.Join(order[most:][:5], " "); !strings.HasPrefix(got, "red green ") || strings.Count(got, "blue") > 1 {
+				t.Errorf("%s was given to %s first", name, got)
+			}
+		}
+	})
 }

@@ -7,6 +7,7 @@
 package node
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 )
@@ -78,6 +79,9 @@ type Node struct {
 	Agent    Agent     `json:"agent"`             // the ramdisk's agent, as far as it is known
 	Deadline time.Time `json:"deadline,omitzero"` // when waiting ends in Expired; zero for never
 }
+
+// Project is whose work on the node takes turns with other projects': the lessee's, since it asks for it; "" for none.
+func (n *Node) Project() string { return cmp.Or(n.Lessee, n.Owner) }
 
 // PowerState is Ironic's spelling of on and off, and of power targets.
 type PowerState string

@@ -21,6 +21,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bmc/controller"
 	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/dial"
+	"github.com/ferrite-metal/ferrite/conductor/exchange"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -113,7 +114,7 @@ func (d *Driver) call(ctx context.Context, n node.Node, what string, do func(s *
 	if err != nil {
 		return err
 	}
-	return d.pool.Call(ctx, t.base, t.account(), what, func(ctx context.Context, l *login) error {
+	return d.pool.Call(exchange.Of(ctx, n.Project()), t.base, t.account(), what, func(ctx context.Context, l *login) error {
 		return describe(l.call(ctx, &t, do))
 	})
 }

@@ -131,7 +131,9 @@ func (w *wire) tagsOf(r *http.Request) (tags []string, err error) {
 	var d struct {
 		Tag string `json:"@odata.etag"`
 	}
-	body, _ = mend(r.Context(), r.URL.Path, body, reflect.TypeOf(d))
+	if body, _, err = mend(r.Context(), r.URL.Path, body, reflect.TypeOf(d)); err != nil {
+		return nil, err
+	}
 	_ = json.Unmarshal(body, &d) // a body without one has the header's alone
 	for _, tag := range []string{answer.Header.Get("ETag"), d.Tag} {
 		if tag != "" && len(tag) < maxTag && !slices.Contains(tags, tag) {

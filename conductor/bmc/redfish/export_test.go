@@ -37,7 +37,7 @@ func typesFor(at string) []reflect.Type {
 // Undecoded says which types do not take a document once it is mended.
 func Undecoded(doc []byte, at string) (all []string) {
 	for _, t := range typesFor(at) {
-		body, _ := mend(context.Background(), at, doc, t)
+		body, _, _ := mend(context.Background(), at, doc, t)
 		if err := json.Unmarshal(body, reflect.New(t).Interface()); err != nil {
 			all = append(all, fmt.Sprintf("%s: %v", t, err))
 		}

@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,8 +16,9 @@ import (
 // whole document for one number that is text (stmcginnis/gofish#99, #409, #532, #545). Each type is asked by decoding:
 // a part of the document that it refuses is halved until the odd property is found, which is brought to another kind,
 // or left out. So a type needs no description, and those within gofish's own decoders are found too. Our types have
-// int32 for counts: 4294967295, which some BMCs write for none, is left out. A document that is no object stays.
-func mend(ctx context.Context, path string, body []byte, into ...reflect.Type) (mended []byte, odd []Oddity) {
+// int32 for counts: 4294967295, which some BMCs write for none, is left out. A document that is no object stays. One
+// that takes more than the bounds is an error.
+func mend(ctx context.Context, path string, body []byte, into ...reflect.Type) (mended []byte, odd []Oddity, err error) {
 	for _, t := range into {
 		m := mender{ctx: ctx, path: path, into: t, left: maxDecodings, text: maxDecoded}
 		if m.decodes(body) {
@@ -26,20 +28,25 @@ func mend(ctx context.Context, path string, body []byte, into ...reflect.Type) (
 		decoder.UseNumber() // a size in bytes keeps its digits
 		var doc map[string]any
 		if !json.Valid(body) || decoder.Decode(&doc) != nil || doc == nil { // a decoder reads one value of several
-			return body, odd
+			return body, odd, nil
 		}
 		m.members(nil, doc)
+		if m.err != nil {
+			return body, odd, m.err
+		}
 		if text, err := json.Marshal(doc); err == nil {
-			body, odd = text, append(odd, m.odd...)
+			body, odd = text, append(odd, m.odd[:min(len(m.odd), maxOddities)]...)
 		}
 	}
-	return body, odd
+	return body, odd, nil
 }
 
-// Bounds of mending one document, which a hostile BMC may fill with odd values: the decodings, and bytes of them all.
+// Bounds of mending one document, which a hostile BMC may fill with odd values: these values, the decodings, and bytes
+// of them all. A registry of BIOS settings has 700, each with some ten values.
 const (
+	maxMended    = 2000
 	maxDecodings = 20000
-	maxDecoded   = 32 << 20
+	maxDecoded   = 16 << 20
 )
 
 // mender brings a document to one type.
@@ -50,10 +57,17 @@ type mender struct {
 	left int // decodings
 	text int // bytes
 	odd  []Oddity
+	err  error // the mending was given up
 }
 
+// decodes reports whether the type takes a document. A decoder of the type's own is called directly: json.Unmarshal
+// would read all of it twice before.
 func (m *mender) decodes(body []byte) bool {
-	return json.Unmarshal(body, reflect.New(m.into).Interface()) == nil
+	v := reflect.New(m.into).Interface()
+	if own, ok := v.(json.Unmarshaler); ok {
+		return own.UnmarshalJSON(body) == nil
+	}
+	return json.Unmarshal(body, v) == nil
 }
 
 // place is where in a document a value is: names of properties, and whole numbers for items of lists.
@@ -76,10 +90,15 @@ func (p place) String() string {
 	return text.String()
 }
 
-// takes reports whether the type takes a document with nothing but v at a place.
+// takes reports whether the type takes a document with nothing but v at a place. Once the mending is given up, it takes
+// all, which ends it.
 func (m *mender) takes(at place, v any) bool {
-	if m.left--; m.left < 0 || m.text < 0 || m.ctx.Err() != nil {
-		return false
+	if m.left--; m.err == nil && (m.left < 0 || m.text < 0 || len(m.odd) > maxMended) {
+		m.err = &documentError{m.path, fmt.Sprintf("more of its values are of a wrong kind than the %d that are mended, "+
+			"or they are too long: update the BMC's firmware", maxMended)}
+	}
+	if m.err = cmp.Or(m.err, m.ctx.Err()); m.err != nil {
+		return true
 	}
 	for _, step := range slices.Backward(at) {
 		if name, ok := step.(string); ok {
@@ -132,15 +151,20 @@ func (m *mender) items(at place, list []any) []any {
 	return kept
 }
 
-// halve finds those of all that are not good, and mends each.
+// halve finds those of all that are not good, and mends each. All together are not.
 func halve[T any](all []T, good func([]T) bool, mend func(T)) {
 	switch half := len(all) / 2; {
-	case len(all) == 0 || good(all):
 	case len(all) == 1:
 		mend(all[0])
-	default:
-		halve(all[:half], good, mend)
-		halve(all[half:], good, mend)
+	case len(all) > 1:
+		first, second := all[:half], all[half:]
+		fine := good(first)
+		if !fine {
+			halve(first, good, mend)
+		}
+		if fine && len(second) > 1 || !good(second) { // where only the second can be at fault, it is not asked as a whole
+			halve(second, good, mend)
+		}
 	}
 }
 
@@ -164,8 +188,6 @@ func (m *mender) value(at place, v any) (mended any, ok bool) {
 			break
 		}
 	}
-	if len(m.odd) < maxOddities {
-		m.odd = append(m.odd, Oddity{Path: m.path, Field: at.String(), Kind: kindOfJSON(v), Done: done})
-	}
+	m.odd = append(m.odd, Oddity{Path: m.path, Field: at.String(), Kind: kindOfJSON(v), Done: done})
 	return mended, ok
 }

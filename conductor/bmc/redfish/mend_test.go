@@ -1,9 +1,9 @@
 package redfish
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -69,7 +69,7 @@ func TestMend(t *testing.T) {
 		{`null`, `null`, nil},
 		{`{`, `{`, nil},
 	} {
-		body, odd := mend(t.Context(), "/d", []byte(c.given), reflect.TypeFor[doc]())
+		body, odd, _ := mend(t.Context(), "/d", []byte(c.given), reflect.TypeFor[doc]())
 		var said []string
 		for _, o := range odd {
 			said = append(said, o.String())
@@ -82,7 +82,7 @@ func TestMend(t *testing.T) {
 
 // TestMendGofish: oddities within gofish's own decoders are found, too.
 func TestMendGofish(t *testing.T) {
-	body, odd := mend(t.Context(), "/d", []byte(`{"@odata.etag": 87422082150, "SerialNumber": 1, "Boot": {"BootNext": 0, "BootOrder": ["a", 1],
+	body, odd, _ := mend(t.Context(), "/d", []byte(`{"@odata.etag": 87422082150, "SerialNumber": 1, "Boot": {"BootNext": 0, "BootOrder": ["a", 1],
 		"BootSourceOverrideTarget": "Pxe"}, "MemorySummary": {"TotalSystemMemoryGiB": "64"}, "PCIeDevices@odata.count": "3",
 		"Actions": {"#ComputerSystem.Reset": {"target": "/r", "ResetType@Redfish.AllowableValues": "On"}}}`),
 		reflect.TypeFor[schemas.ComputerSystem]())
@@ -96,33 +96,46 @@ func TestMendGofish(t *testing.T) {
 		sys.Boot.BootSourceOverrideTarget != "Pxe" || len(sys.Boot.BootOrder) != 2 || sys.PCIeDevicesCount != 3 {
 		t.Errorf("%v, %v, read as %+v", err, resets, sys)
 	}
-	body, odd = mend(t.Context(), "/", []byte(`{"ProtocolFeaturesSupported": {"ExpandQuery": false, "FilterQuery": true}}`), reflect.TypeFor[gofish.Service]())
+	body, odd, _ = mend(t.Context(), "/", []byte(`{"ProtocolFeaturesSupported": {"ExpandQuery": false, "FilterQuery": true}}`), reflect.TypeFor[gofish.Service]())
 	var root gofish.Service
 	if err := json.Unmarshal(body, &root); err != nil || !root.ProtocolFeaturesSupported.FilterQuery || len(odd) != 1 {
 		t.Errorf("%v, %v, %+v", err, odd, root.ProtocolFeaturesSupported)
 	}
 }
 
-// TestMendIsBounded: a document of wrong kinds alone is decoded no more often than its bytes allow, and no longer than
-// its call lasts.
+// TestMendIsBounded: a document with many values of a wrong kind is refused before it has cost much, and one with long
+// ones. One odd value in a long document takes few bytes more than the document has. A call that has ended takes none.
 func TestMendIsBounded(t *testing.T) {
-	number := strings.Repeat("7", 1500)
-	odd := []byte(`{"HostingRoles": [` + number + strings.Repeat(","+number, 2500) + `]}`)
-	m := mender{ctx: t.Context(), into: reflect.TypeFor[schemas.ComputerSystem](), left: maxDecodings, text: maxDecoded}
-	var doc map[string]any
-	decoder := json.NewDecoder(bytes.NewReader(odd))
-	decoder.UseNumber()
-	if err := decoder.Decode(&doc); err != nil {
-		t.Fatal(err)
-	}
-	m.members(nil, doc)
-	if m.text > 0 || m.text < -len(odd) {
-		t.Errorf("%d bytes of text were decoded", maxDecoded-m.text)
+	into := reflect.TypeFor[schemas.ComputerSystem]()
+	long := strings.Repeat("7", 1500)
+	for name, c := range map[string]struct {
+		doc, want string
+		most      int // bytes that are decoded
+	}{
+		"many":         {`{"HostingRoles": [7` + strings.Repeat(",7", 2*maxMended) + `]}`, "than the 2000 that are mended", 1 << 20},
+		"many, spread": {`{"HostingRoles": [7` + strings.Repeat(`,"x",7`, 5000) + `]}`, "than the 2000 that are mended", 4 << 20},
+		"long":         {`{"HostingRoles": [` + long + strings.Repeat(","+long, 2600) + `]}`, "or they are too long", maxDecoded + 4<<20},
+		"one":          {`{"A": "` + strings.Repeat("x", 2<<20) + `", "Id": "a", "SerialNumber": 1}`, "", 3 << 20},
+	} {
+		m := mender{ctx: t.Context(), path: "/d", into: into, left: maxDecodings, text: maxDecoded}
+		decoder := json.NewDecoder(strings.NewReader(c.doc))
+		decoder.UseNumber()
+		var doc map[string]any
+		if err := decoder.Decode(&doc); err != nil {
+			t.Fatal(err)
+		}
+		m.members(nil, doc)
+		if c.want != "" && (!isDocument(m.err) || !strings.Contains(m.err.Error(), c.want)) || c.want == "" && m.err != nil {
+			t.Errorf("%s: %v", name, m.err)
+		}
+		if maxDecoded-m.text > c.most {
+			t.Errorf("%s: %d bytes of %d were decoded", name, maxDecoded-m.text, len(c.doc))
+		}
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if once, _ := mend(ended, "/d", odd, reflect.TypeFor[schemas.ComputerSystem]()); len(once) > 100 {
-		t.Errorf("it went on for a call that had ended: %d bytes", len(once))
+	if _, _, err := mend(ended, "/d", []byte(`{"SerialNumber": 1}`), into); !errors.Is(err, context.Canceled) {
+		t.Errorf("it went on for a call that had ended: %v", err)
 	}
 }
 
@@ -144,14 +157,17 @@ func FuzzMend(f *testing.F) {
 		object := json.Unmarshal(body, &doc) == nil && doc != nil
 		for _, at := range []string{"/redfish/v1", "/redfish/v1/Systems/1", "/redfish/v1/Systems/1/ActionInfo", "/x"} {
 			for _, into := range typesFor(at) {
-				once, odd := mend(t.Context(), at, body, into)
+				once, odd, err := mend(t.Context(), at, body, into)
 				if !object && len(odd) > 0 {
 					t.Errorf("%v of what is no object", odd)
+				}
+				if err != nil {
+					continue
 				}
 				if object && json.Unmarshal(once, reflect.New(into).Interface()) != nil {
 					t.Errorf("%s does not take %s", into, once)
 				}
-				if twice, odd := mend(t.Context(), at, once, into); object && (string(twice) != string(once) || len(odd) > 0) {
+				if twice, odd, _ := mend(t.Context(), at, once, into); object && (string(twice) != string(once) || len(odd) > 0) {
 					t.Errorf("%s became %s, %v", once, twice, odd)
 				}
 			}

@@ -20,7 +20,7 @@ func FuzzSensors(f *testing.F) {
 		for range min(max(times, 1), 3) {
 			var x reading
 			var s sensorDoc
-			mended, _ := mend(t.Context(), "", b, reflect.TypeOf(x), reflect.TypeOf(s))
+			mended, _, _ := mend(t.Context(), "", b, reflect.TypeOf(x), reflect.TypeOf(s))
 			if json.Unmarshal(mended, &x) == nil {
 				r.add(x.sensor(node.FanSensor, "1", x.Reading, fanUnit(x.ReadingUnits)))
 				r.add(x.sensor(node.TemperatureSensor, "1", x.ReadingCelsius, "Cel"))

@@ -83,7 +83,10 @@ func (s *session) reread(sys *schemas.ComputerSystem, v any) error {
 		return err
 	}
 	defer end()
-	body, odd := mend(s.ctx, sys.ODataID, sys.RawData, reflect.TypeOf(v).Elem())
+	body, odd, err := mend(s.ctx, sys.ODataID, sys.RawData, reflect.TypeOf(v).Elem())
+	if err != nil {
+		return err
+	}
 	s.wire.odd.note(odd...)
 	if err := json.Unmarshal(body, v); err != nil {
 		return fmt.Errorf("read %s: %w", sys.ODataID, err)

@@ -209,7 +209,10 @@ func (w *wire) exchange(r *http.Request) (*http.Response, []Oddity, error) {
 			w.shown(r.URL.Path, body)
 		}
 		paths, whole := ownLinks(body, w.base)
-		body, odd = mend(r.Context(), r.URL.Path, paths, w.expected...)
+		if body, odd, err = mend(r.Context(), r.URL.Path, paths, w.expected...); err != nil {
+			w.decoded()
+			return nil, nil, err
+		}
 		if whole {
 			odd = append(odd, Oddity{r.URL.Path, "@odata.id", "a whole URL", "followed by its path"})
 		}

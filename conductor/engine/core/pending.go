@@ -85,11 +85,11 @@ func (e *Core) put(n node.Node, effects []node.Effect) {
 	})
 }
 
-// workOf is an effect as far as its turn depends on it. The lessee's project has the turn, since it asked for the work.
+// workOf is an effect as far as its turn depends on it.
 func workOf(n node.Node, ef node.Effect) lanes.Work {
 	kind, _, _ := strings.Cut(ef.Name, ".")
 	return lanes.Work{
-		Node: ef.Node, Due: ef.RunAt, Project: cmp.Or(n.Lessee, n.Owner), Kind: kind, Peer: peerOf(n, ef.Name),
+		Node: ef.Node, Due: ef.RunAt, Project: n.Project(), Kind: kind, Peer: peerOf(n, ef.Name),
 		Proven: kind == "agent" || n.ProvisionState != node.Enroll && n.ProvisionState != node.Verifying,
 	}
 }
