@@ -174,7 +174,8 @@ func TestShares(t *testing.T) {
 				(<-ends)()
 				synctest.Wait()
 			}
-			if got := strings.Join(order[most:][:5], " "); !strings.HasPrefix(got, "red green ") || strings.Count(got, "blue") > 1 {
+			got := strings.Join(order[most:][:5], " ")
+			if !strings.HasPrefix(got, "red green ") || strings.Count(got, "blue") > 1 {
 				t.Errorf("%s was given to %s first", name, got)
 			}
 		}

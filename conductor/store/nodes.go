@@ -265,7 +265,7 @@ func (s *Database) nodeRows(ctx context.Context, q node.Query) (found []nodeRow,
 
 // NodeSizes lists nodes by their UUIDs, with the bytes that each has in the database.
 func (s *Database) NodeSizes(ctx context.Context, q node.Query) (all []node.Sized, err error) {
-	err = s.listNodes(ctx, "uuid, octet_length(doc) + coalesce(octet_length(sealed), 0)", q, func(rows *sql.Rows) error {
+	err = s.listNodes(ctx, "uuid, "+storedBytes("nodes"), q, func(rows *sql.Rows) error {
 		var n node.Sized
 		if err := rows.Scan(&n.UUID, &n.Bytes); err != nil {
 			return err

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"slices"
+
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -11,13 +13,22 @@ const (
 	maxPartsBytes = 4 << 20 // of one kind, as they are stored
 )
 
+// storedBytes is what a record of a table takes, with its sealed part, in SQL.
+func storedBytes(table string) string {
+	if table != "nodes" && !slices.Contains(sealedCatalogs, table) {
+		return "octet_length(doc)"
+	}
+	return "octet_length(doc) + coalesce(octet_length(sealed), 0)"
+}
+
 // boundParts refuses a record of a node, uuid with size bytes in table, that makes its records of this kind more than a
 // node may have. Those that were more before may be edited, and become fewer.
 func (t *tx) boundParts(table, kind, nodeUUID, uuid string, size int) error {
 	var count, bytes, same, old int64
+	stored := storedBytes(table)
 	err := t.query(func(scan func(...any) error) error { return scan(&count, &bytes, &same, &old) },
-		"SELECT count(*), CAST(coalesce(sum(octet_length(doc)), 0) AS BIGINT), count(CASE WHEN uuid = ? THEN 1 END), "+
-			"CAST(coalesce(sum(CASE WHEN uuid = ? THEN octet_length(doc) END), 0) AS BIGINT) FROM "+table+
+		"SELECT count(*), CAST(coalesce(sum("+stored+"), 0) AS BIGINT), count(CASE WHEN uuid = ? THEN 1 END), "+
+			"CAST(coalesce(sum(CASE WHEN uuid = ? THEN "+stored+" END), 0) AS BIGINT) FROM "+table+
 			" WHERE node_uuid = ?", uuid, uuid, nodeUUID)
 	switch {
 	case err != nil:

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
@@ -19,13 +18,9 @@ func (s *Database) Usage(ctx context.Context, project string) (node.Usage, error
 		"volume_targets": shared, "allocations": own, "runbooks": own, "images": s.dialect.text("owner") + " = ?1"}
 	used := node.Usage{}
 	for table, rows := range where {
-		size := "octet_length(doc)"
-		if table == "nodes" || slices.Contains(sealedCatalogs, table) {
-			size += " + coalesce(octet_length(sealed), 0)"
-		}
 		var count, bytes int64
-		if err := s.read.row(ctx, []any{&count, &bytes}, "SELECT count(*), CAST(coalesce(sum("+size+"), 0) AS BIGINT) FROM "+
-			table+" WHERE "+rows, project); err != nil {
+		if err := s.read.row(ctx, []any{&count, &bytes}, "SELECT count(*), CAST(coalesce(sum("+
+			storedBytes(table)+"), 0) AS BIGINT) FROM "+table+" WHERE "+rows, project); err != nil {
 			return nil, fmt.Errorf("count the %s of project %s: %w", table, project, err)
 		}
 		used[table] = count

@@ -114,7 +114,8 @@ func (d *Driver) call(ctx context.Context, n node.Node, what string, do func(s *
 	if err != nil {
 		return err
 	}
-	return d.pool.Call(exchange.Of(ctx, n.Project()), t.base, t.account(), what, func(ctx context.Context, l *login) error {
+	ctx = exchange.Of(ctx, n.Project())
+	return d.pool.Call(ctx, t.base, t.account(), what, func(ctx context.Context, l *login) error {
 		return describe(l.call(ctx, &t, do))
 	})
 }

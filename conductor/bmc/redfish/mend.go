@@ -18,7 +18,8 @@ import (
 // or left out. So a type needs no description, and those within gofish's own decoders are found too. Our types have
 // int32 for counts: 4294967295, which some BMCs write for none, is left out. A document that is no object stays. One
 // that takes more than the bounds is an error.
-func mend(ctx context.Context, path string, body []byte, into ...reflect.Type) (mended []byte, odd []Oddity, err error) {
+func mend(ctx context.Context, path string, body []byte, into ...reflect.Type) (mended []byte, odd []Oddity,
+	err error) {
 	for _, t := range into {
 		m := mender{ctx: ctx, path: path, into: t, left: maxDecodings, text: maxDecoded}
 		if m.decodes(body) {

@@ -24,7 +24,7 @@ func RunDatabase(t *testing.T, open func(t *testing.T) Database) {
 	Run(t, func(t *testing.T) store.Store { return open(t) })
 	for name, test := range map[string]func(t *testing.T, s Database){
 		"the records of a project are counted": testUsage, "old erase reports go": testOldEraseReports,
-		"a node has so many parts": testParts,
+		"a node has so many parts": testParts, "sealed parts of a node count": testSealedParts,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
@@ -134,6 +134,31 @@ func testParts(t *testing.T, s Database) {
 			t.Errorf("volume target %d: %v", i, err)
 		}
 	}
+}
+
+// testSealedParts counts what is sealed, too.
+func testSealedParts(t *testing.T, s Database) {
+	n := insert(t, s, sample(1))
+	target := func(i, secret int) node.VolumeTarget {
+		return node.VolumeTarget{Record: node.Record{UUID: uuid(300 + i)}, NodeUUID: n.UUID, BootIndex: i, VolumeID: "1",
+			Properties: map[string]any{"auth_password": strings.Repeat("x", secret)}}
+	}
+	taken := 0
+	for ; taken < 80; taken++ {
+		if _, err := s.Catalogs().VolumeTargets.Insert(t.Context(), target(taken, 64<<10)); err != nil {
+			if !errors.As(err, new(*node.Refusal)) {
+				t.Errorf("error %v, expected a refusal", err)
+			}
+			break
+		}
+	}
+	if taken < 62 || taken > 64 {
+		t.Errorf("%d volume targets with 64 KiB of secrets are taken", taken)
+	}
+	less := target(0, 63<<10)
+	less.Revision = 1
+	_, err := s.Catalogs().VolumeTargets.Save(t.Context(), less)
+	check(t, err)
 }
 
 // testOldEraseReports deletes what is older than a time, and of nodes that are gone.
