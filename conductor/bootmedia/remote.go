@@ -48,6 +48,8 @@ type remote struct {
 	size int64
 
 	fetching sync.Mutex
+	failed   time.Time // when the last fetch did, with err
+	err      error
 }
 
 type block struct {
@@ -152,14 +154,19 @@ func (r *remote) block(off int64) ([]byte, error) {
 	if data := r.of.kept(r, off); data != nil {
 		return data, nil
 	}
+	came := time.Now()
 	r.fetching.Lock()
 	defer r.fetching.Unlock()
 	if data := r.of.kept(r, off); data != nil { // another reader has fetched it
 		return data, nil
 	}
+	if r.failed.After(came) { // who waited for another reader's fetch does not wait for one more
+		return nil, r.err
+	}
 	data, err := r.fetch(off, min(remoteBlock, r.size-off))
 	if err != nil {
-		return nil, fmt.Errorf("read the file that the medium is made of: %w", err)
+		r.failed, r.err = time.Now(), fmt.Errorf("read the file that the medium is made of: %w", err)
+		return nil, r.err
 	}
 	r.of.keep(block{r, off, data})
 	return data, nil

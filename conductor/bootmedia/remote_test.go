@@ -9,6 +9,8 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -128,4 +130,44 @@ func TestReadersMemory(t *testing.T) {
 		t.Errorf("%d readers take %d bytes, expected at most %d", len(reading), m.HeapAlloc, most)
 	}
 	runtime.KeepAlive(reading)
+}
+
+// failing answers HEAD, and fails late to give a range.
+type failing struct {
+	ranged
+	fetches atomic.Int64
+}
+
+func (f *failing) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodGet {
+		f.fetches.Add(1)
+		time.Sleep(50 * time.Millisecond)
+		return nil, errors.New("no answer")
+	}
+	return f.ranged.RoundTrip(r)
+}
+
+// TestReadersShareFailure: the readers of a file whose server does not answer wait for one fetch, not for one each.
+func TestReadersShareFailure(t *testing.T) {
+	server := &failing{}
+	files := remotes{client: &http.Client{Transport: server}}
+	c, err := files.content(t.Context(), "http://kernels/1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var readers sync.WaitGroup
+	for range 20 {
+		readers.Go(func() {
+			if _, err := c.At.ReadAt(make([]byte, 10), 0); err == nil {
+				t.Error("a file without bytes is read")
+			}
+		})
+	}
+	readers.Wait()
+	if n := server.fetches.Load(); n > 5 {
+		t.Errorf("20 readers wait for %d fetches", n)
+	}
+	if _, err := c.At.ReadAt(make([]byte, 10), 0); err == nil || server.fetches.Load() < 2 {
+		t.Error("one that comes later does not ask again")
+	}
 }
