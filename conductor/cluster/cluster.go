@@ -39,6 +39,8 @@ type Cluster struct {
 	turned  atomic.Int64 // when the last turn was over, in ns since began
 	began   time.Time
 	beaten  time.Time
+	off     atomic.Int64 // the database's clock less this host's, in ns
+	told    time.Time    // when the log last said so
 
 	mu      sync.Mutex
 	changed chan struct{}    // closed when another view is seen
@@ -229,6 +231,7 @@ func (c *Cluster) look(ctx context.Context) error {
 	for _, m := range v.Members {
 		if m.Name == c.Self.Name {
 			c.drained.Store(m.Drained)
+			c.compareClock(m.Seen)
 		}
 	}
 	c.view.Store(v)

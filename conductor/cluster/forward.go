@@ -273,6 +273,7 @@ func unavailable(w http.ResponseWriter, why string) {
 // readiness is whether this conductor can answer, itself or by a leader.
 func (f *Front) readiness(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set(nodeapi.HeaderDatabaseClock, f.cluster.DatabaseTime().UTC().Format(time.RFC3339))
 	if why := f.NotReady(); why != "" {
 		w.Header().Set("Retry-After", strconv.Itoa(int(againAfter.Seconds())))
 		w.WriteHeader(http.StatusServiceUnavailable)

@@ -24,6 +24,7 @@ type rows struct {
 	cut     map[string]bool // members that do not reach the database
 	newer   map[string]bool // members for which the schema is too new
 	groups  map[string]string
+	off     time.Duration // of the database's clock
 }
 
 func newRows() *rows {
@@ -63,7 +64,7 @@ func (r rowsOf) Beat(_ context.Context, m store.Member) (bool, error) {
 		return false, err
 	}
 	defer unlock()
-	m.Drained, m.Seen = r.members[m.Name].Drained, time.Now()
+	m.Drained, m.Seen = r.members[m.Name].Drained, time.Now().Round(0).Add(r.off)
 	r.members[m.Name] = m
 	return m.Drained, nil
 }
@@ -77,7 +78,7 @@ func (r rowsOf) Look(context.Context) (members []store.Member, leaders []store.L
 	}
 	defer unlock()
 	for _, m := range r.members {
-		m.Alive = time.Since(m.Seen) < store.AliveFor
+		m.Alive = time.Since(m.Seen)+r.off < store.AliveFor
 		members = append(members, m)
 	}
 	for _, l := range r.leaders {

@@ -135,11 +135,15 @@ func lookAtAPI(ctx context.Context, h Host) []Finding {
 		return []Finding{bad("journalctl -u ferrite", "%s answers %s", url, answer.Status)}
 	}
 	all := []Finding{good("%s answers", url)}
-	at, err := time.Parse(time.RFC3339, answer.Header.Get(nodeapi.HeaderClock))
-	off := h.Now().Sub(at).Round(time.Second)
-	if err == nil && off.Abs() >= time.Minute { // a member of a cluster tells no time
-		all = append(all, warn("check the clock, then: systemctl restart ferrite", "the clock of the conductor is %s from "+
-			"that of this host, which was set while it ran: it follows by a minute in an hour", off))
+	for header, text := range map[string]string{
+		nodeapi.HeaderClock: "the clock of the conductor is %s from that of this host, which was set while it ran: it " +
+			"follows by a minute in an hour",
+		nodeapi.HeaderDatabaseClock: "the clock of the cluster's database is %s from that of this host",
+	} {
+		at, err := time.Parse(time.RFC3339, answer.Header.Get(header)) // a conductor has one of them
+		if off := h.Now().Sub(at).Round(time.Second); err == nil && off.Abs() >= time.Minute {
+			all = append(all, warn("check the clock, then: systemctl restart ferrite", text, off))
+		}
 	}
 	return all
 }

@@ -105,20 +105,23 @@ func TestCertificateEnds(t *testing.T) {
 	}
 }
 
-// TestConductorsClock: a conductor that was started with a wrong clock, which has been set right since, is told of.
+// TestConductorsClock: a conductor that was started with a wrong clock, which has been set right since, is told of, and
+// so is a member of a cluster whose database has another clock.
 func TestConductorsClock(t *testing.T) {
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	for at, want := range map[string]string{"2026-11-28T11:59:30Z": "", "": "", "2026-11-20T12:00:00Z": "192h0m0s from",
 		"2026-11-28T13:00:00Z": "-1h0m0s from"} {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set(nodeapi.HeaderClock, at)
-		}))
-		all := lookAtAPI(t.Context(), Host{Running: true, APIURL: s.URL, Now: func() time.Time { return now }})
-		s.Close()
-		last := all[len(all)-1]
-		if (want == "") != (len(all) == 1) || !strings.Contains(last.Found, want) ||
-			want != "" && !strings.Contains(last.Try, "restart") {
-			t.Errorf("at %q: %+v, want %q", at, all, want)
+		for _, header := range []string{nodeapi.HeaderClock, nodeapi.HeaderDatabaseClock} {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set(header, at)
+			}))
+			all := lookAtAPI(t.Context(), Host{Running: true, APIURL: s.URL, Now: func() time.Time { return now }})
+			s.Close()
+			last := all[len(all)-1]
+			if (want == "") != (len(all) == 1) || !strings.Contains(last.Found, want) ||
+				want != "" && !strings.Contains(last.Try, "restart") {
+				t.Errorf("%s at %q: %+v, want %q", header, at, all, want)
+			}
 		}
 	}
 }

@@ -31,6 +31,8 @@ const (
 	HeaderRequestID = "Openstack-Request-Id"
 	// HeaderClock is the time of the conductor's own clock, in answers of /readyz.
 	HeaderClock = "X-Ferrite-Clock"
+	// HeaderDatabaseClock is the time by the database's clock, in answers of /readyz of a cluster's member.
+	HeaderDatabaseClock = "X-Ferrite-Database-Clock"
 	// HeaderRequestIDX is the same in replies from microversion 1.107 on; in a
 	// request it names the one, elsewhere, that this one is a part of.
 	HeaderRequestIDX = "X-Openstack-Request-Id"
