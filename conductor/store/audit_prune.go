@@ -14,7 +14,7 @@ import (
 // auditBatch bounds the entries that are deleted in one transaction.
 const auditBatch = 1000
 
-// AuditLives lists the lives of all processes that wrote entries. It looks at the ends of each chain alone: an audit may
+// AuditLives lists the lives of all processes that wrote entries. It reads the ends of each chain alone: an audit may
 // have millions of entries.
 func (s *Database) AuditLives(ctx context.Context) (lives []node.AuditLife, err error) {
 	err = s.read.each(ctx, func(rows *sql.Rows) error {

@@ -225,7 +225,9 @@ func (s *Store) AuditSize(ctx context.Context) (entries, bytes int64, err error)
 }
 
 // AuditLives lists lives; it does not fail.
-func (s *Store) AuditLives(ctx context.Context) ([]node.AuditLife, error) { return s.inner.AuditLives(ctx) }
+func (s *Store) AuditLives(ctx context.Context) ([]node.AuditLife, error) {
+	return s.inner.AuditLives(ctx)
+}
 
 // AuditCuts lists cuts of the audit, or fails.
 func (s *Store) AuditCuts(ctx context.Context, before time.Time) ([]node.AuditCut, error) {
