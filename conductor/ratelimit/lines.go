@@ -3,27 +3,28 @@ package ratelimit
 import (
 	"context"
 	"log/slog"
-	"strings"
+	"sync/atomic"
 	"time"
 )
 
 const (
 	linesBurst = 200
 	linesRate  = 2
-	longest    = 256 // bytes of a text
+	moreEvery  = time.Minute
 )
 
-// Lines is the log of what anybody can cause, before it is known who: linesBurst lines at once, linesRate a second, and
-// texts of at most 256 bytes. Lines beyond are logged at debug level: a request from another IPv6 address each time
-// costs nothing.
+// Lines is the log of what anybody can cause, before it is known who: linesBurst lines at once, linesRate a second. A
+// request from another IPv6 address each time costs nothing: lines beyond are logged at debug level, and one a minute
+// says how many there were. The handler of the log bounds texts.
 type Lines struct {
 	log     *slog.Logger
 	written *Limiter[struct{}]
+	more    atomic.Int64 // lines that were not written, and not told of
 }
 
 // NewLines bounds a log; now is the clock.
 func NewLines(log *slog.Logger, now func() time.Time) *Lines {
-	return &Lines{log, New[struct{}](linesRate, linesBurst, now)}
+	return &Lines{log: log, written: New[struct{}](linesRate, linesBurst, now)}
 }
 
 // Info logs one line.
@@ -35,13 +36,10 @@ func (l *Lines) Warn(text string, args ...any) { l.add(slog.LevelWarn, text, arg
 func (l *Lines) add(level slog.Level, text string, args []any) {
 	if !l.written.Take(struct{}{}, 1) {
 		level = slog.LevelDebug
-	}
-	for i, a := range args {
-		if err, ok := a.(error); ok && err != nil {
-			a = err.Error()
-		}
-		if s, ok := a.(string); ok && len(s) > longest {
-			args[i] = strings.ToValidUTF8(s[:longest], "") + "..."
+		if l.more.Add(1) == 1 {
+			time.AfterFunc(moreEvery, func() {
+				l.log.Warn("more lines of this kind are at debug level", "kind", text, "count", l.more.Swap(0))
+			})
 		}
 	}
 	l.log.Log(context.Background(), level, text, args...)
