@@ -40,7 +40,9 @@ func Command() *cobra.Command {
 			ctx, stop := orderly(cmd.Context())
 			defer stop()
 			signal.Ignore(syscall.SIGPIPE) // whoever reads the log must not end the conductor by going
-			return run(ctx, conf, cmd.ErrOrStderr())
+			out, flush := queued(cmd.ErrOrStderr(), conf.LogFormat)
+			defer flush()
+			return run(ctx, conf, out)
 		},
 	}
 	flags(c.Flags())
