@@ -44,26 +44,27 @@ func (d *decision) checkLimit(verb node.Event) error {
 	}
 	most := l.most(d.f.Settings)
 	share := (most + 1) / 2 // of a project: else the others would wait for as long as it likes
-	at, own := 0, 0
+	others, own := 0, 0
 	for owner, counts := range d.f.Counts {
 		has := 0
 		for _, state := range l.states {
 			has += counts[state]
 		}
-		if owner == d.n.Owner {
+		switch {
+		case owner == d.n.Owner:
 			own = has
+		case owner != "": // it has come beyond its share alone, or by provide, which is not turned away
+			others += min(has, share)
+		default:
+			others += has
 		}
-		if owner != "" { // it comes beyond its share by provide, which is not turned away
-			has = min(has, share)
-		}
-		at += has
 	}
 	switch {
-	case d.n.Owner != "" && own >= share:
+	case others > 0 && d.n.Owner != "" && own >= share:
 		return node.Refuse(node.Busy, "Unable to process request at this time. Project %s has half of the concurrent action "+
-			"limit for %s, which is as much as one project may have. Please try again when one of its nodes is done.",
-			d.n.Owner, l.task)
-	case at < most:
+			"limit for %s, which is as much as one project may have beside others. Please try again when one of its nodes "+
+			"is done.", d.n.Owner, l.task)
+	case own+others < most:
 		return nil
 	}
 	return node.Refuse(node.Busy,

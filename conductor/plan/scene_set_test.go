@@ -63,8 +63,10 @@ func (s *scene) set(k, v string) {
 		s.f.Counts = map[string]map[node.State]int{"": {node.State(v[:at]): count}}
 	case "owner":
 		s.n.Owner = v
-	case "crowd_of": // the owner of that crowd
-		s.f.Counts = map[string]map[node.State]int{v: s.f.Counts[""]}
+	case "crowd_of": // the owner of that crowd, but for one of its nodes
+		for state, count := range s.f.Counts[""] {
+			s.f.Counts = map[string]map[node.State]int{v: {state: count - 1}, "": {state: 1}}
+		}
 	case "port":
 		s.f.Ports = []node.Port{{UUID: "p1", NodeUUID: s.n.UUID, Address: v}}
 	case "pxe": // of that port

@@ -181,11 +181,11 @@ func activityFlags(f *pflag.FlagSet) {
 		"let agents run grub-install of any partition image as root in the ramdisk (CVE-2026-43003); needed for BIOS "+
 			"machines, and for UEFI machines if the image has no EFI files")
 	f.Int("max-concurrent-deploy", d.MaxConcurrentDeploy,
-		"number of nodes deployed at a time, half of them of one project; more are refused with 503, and clients try "+
-			"again; 0 for no limit")
+		"number of nodes deployed at a time, half of them of one project while others have some; more are refused with "+
+			"503, and clients try again; 0 for no limit")
 	f.Int("max-concurrent-clean", d.MaxConcurrentClean,
-		"number of nodes undeployed or cleaned at a time, half of them of one project; more are refused with 503, except "+
-			"by provide; 0 for no limit")
+		"number of nodes undeployed or cleaned at a time, half of them of one project while others have some; more are "+
+			"refused with 503, except by provide; 0 for no limit")
 	f.Int("host-limit", host.DefaultProvisioningLimit,
 		"number of busy nodes at which other hosts (BareMetalHost) wait; 0 for no limit")
 }
