@@ -6,10 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"sort"
 	"strings"
-
-	jsonpatch "github.com/evanphx/json-patch/v5"
 
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -125,9 +122,13 @@ func (t *Table[T]) Apply(c *Call, ops []Operation, of *T) error {
 	if err != nil {
 		return fmt.Errorf("the fields of a %s as JSON: %w", t.Kind, err)
 	}
-	raw, err := applyAll(before, ops)
+	after, err := applyAll(before, ops)
 	if err != nil {
 		return err
+	}
+	raw, err := json.Marshal(after)
+	if err != nil {
+		return fmt.Errorf("a patched %s as JSON: %w", t.Kind, err)
 	}
 	if err := checkPatched(len(before), raw); err != nil {
 		return err
@@ -136,10 +137,6 @@ func (t *Table[T]) Apply(c *Call, ops []Operation, of *T) error {
 		if err := c.grow(c, int64(more)); err != nil {
 			return err
 		}
-	}
-	var after map[string]any
-	if err := json.Unmarshal(raw, &after); err != nil {
-		return fmt.Errorf("a patched %s: %w", t.Kind, err)
 	}
 	for _, name := range SortedKeys(doc) {
 		if err := nodeapi.CheckSize(name, doc[name], after[name]); err != nil {
@@ -173,38 +170,4 @@ func (t *Table[T]) patchFault(err error) error {
 		return BadRequest("Schema error for patch: %s", wrong.Text)
 	}
 	return err
-}
-
-// applyAll applies the operations in order. When that fails it looks for the
-// first that does: the operations up to it fail, those before it do not.
-func applyAll(doc []byte, ops []Operation) ([]byte, error) {
-	if len(ops) == 0 {
-		return doc, nil
-	}
-	patched, err := apply(doc, ops)
-	if err == nil {
-		return patched, nil
-	}
-	first := sort.Search(len(ops)-1, func(i int) bool {
-		_, err := apply(doc, ops[:i+1])
-		return err != nil
-	})
-	_, err = apply(doc, ops[:first+1])
-	return nil, BadRequest("Couldn't apply patch '%.400s'. Reason: %.400v", Python(ops[first].Raw), err)
-}
-
-func apply(doc []byte, ops []Operation) ([]byte, error) {
-	list := make([]any, len(ops))
-	for i, o := range ops {
-		list[i] = o.Raw
-	}
-	raw, err := json.Marshal(list)
-	if err != nil {
-		return nil, err
-	}
-	p, err := jsonpatch.DecodePatch(raw)
-	if err != nil {
-		return nil, err
-	}
-	return p.Apply(doc)
 }
