@@ -119,9 +119,9 @@ func (l *Library) fetch(ctx context.Context, t *transfer, want disk.Checksum, sa
 	}
 	defer l.turns.end(turn)
 	return faultOf(l.Bytes.AddFrom(ctx, l.Client, []string{t.wanted.URL}, want, func(got, size int64) error {
-		turn.got.Store(got)
 		t.mu.Lock()
 		defer t.mu.Unlock()
+		turn.rate(max(got-t.got, 0)) // less: it is read again, unpacked
 		t.got, t.size = got, size
 		return most.fits(max(got, size))
 	}, l.enter(ctx, node.Image{Record: node.Record{UUID: t.uuid}, CreatedBy: t.by}, t.wanted, saved)))

@@ -1,13 +1,13 @@
 package imagelibrary
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
 	"net/http"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -16,8 +16,8 @@ import (
 const (
 	maxTurns = 4 // images that are taken at a time
 	ownTurns = 2 // of them of one project
-	// leastRate is what an image gains at the least, in bytes a second, once it is slowTime old. A slower one ends when
-	// others wait, else a project could keep every turn for days.
+	// leastRate is what an image gains at the least, in bytes a second of the last slowTime. A slower one ends when others
+	// wait, else a project could keep every turn for days.
 	leastRate = 1 << 20
 	slowTime  = 30 * time.Second
 )
@@ -32,46 +32,61 @@ type turns struct {
 type turn struct {
 	owner, by string // project, user
 	began     time.Time
-	got       atomic.Int64 // bytes
 	cancel    context.CancelCauseFunc
+
+	mu     sync.Mutex
+	recent [slowTime / time.Second]int64 // bytes of the last seconds, in a ring
+	second int                           // of its life, at which the ring is
 }
 
-// rate is the bytes that have come in a second of its life.
-func (t *turn) rate() float64 { return float64(t.got.Load()) / time.Since(t.began).Seconds() }
+// rate counts bytes that have come, and is how many have in a second of the last slowTime: those of all its life would
+// let a burst pay for hours.
+func (t *turn) rate(more int64) float64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for now := int(time.Since(t.began) / time.Second); t.second < now; {
+		t.second++
+		t.recent[t.second%len(t.recent)] = 0
+	}
+	t.recent[t.second%len(t.recent)] += more
+	sum := int64(0)
+	for _, n := range t.recent {
+		sum += n
+	}
+	return float64(sum) / slowTime.Seconds()
+}
 
-func (t *turn) slow() bool { return time.Since(t.began) >= slowTime && t.rate() < leastRate }
+func (t *turn) slow() bool { return time.Since(t.began) >= slowTime && t.rate(0) < leastRate }
 
-// take takes a turn for an image of a project, if need be that of a slow one. The context ends with the turn.
+// take takes a turn for an image of a project, if need be that of a slow one: its own, or that of a project with more.
+// Of these one of the project that has most goes, there the slowest. The context ends with the turn.
 func (s *turns) take(ctx context.Context, log *slog.Logger, owner, by string) (context.Context, *turn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	own := 0
+	of := map[string]int{}
 	for _, t := range s.taken {
-		if owner != "" && t.owner == owner {
-			own++
-		}
+		of[t.owner]++
 	}
-	if own >= ownTurns {
+	if owner != "" && of[owner] >= ownTurns {
 		return ctx, nil, nodeapi.NewFault(http.StatusServiceUnavailable, "%d images of project %s are being stored already: "+
-			"try again when one of them is done.", own, owner)
+			"try again when one of them is done.", of[owner], owner)
 	}
 	if len(s.taken) >= maxTurns {
-		at := -1
-		for i, t := range s.taken {
-			if t.slow() && (at < 0 || t.rate() < s.taken[at].rate()) {
-				at = i
-			}
-		}
-		if at < 0 {
+		slow := slices.DeleteFunc(slices.Clone(s.taken), func(t *turn) bool {
+			return !t.slow() || t.owner != owner && of[t.owner] <= of[owner]
+		})
+		if len(slow) == 0 {
 			return ctx, nil, nodeapi.NewFault(http.StatusServiceUnavailable, "%d images are being stored already: try again "+
 				"when one of them is done.", len(s.taken))
 		}
-		out := s.taken[at]
-		log.Warn("image gives way to another", "user", out.by, "project", out.owner, "bytes", out.got.Load(),
+		out := slices.MinFunc(slow, func(a, b *turn) int {
+			return cmp.Or(cmp.Compare(of[b.owner], of[a.owner]), cmp.Compare(a.rate(0), b.rate(0)))
+		})
+		log.Warn("image gives way to another", "user", out.by, "project", out.owner,
 			"took", time.Since(out.began).Round(time.Second))
-		out.cancel(nodeapi.NewFault(http.StatusServiceUnavailable, "The image came at %.0f bytes a second, and others wait; "+
-			"at least %d are expected. Send it again on a faster way.", out.rate(), leastRate))
-		s.taken = slices.Delete(s.taken, at, at+1)
+		out.cancel(nodeapi.NewFault(http.StatusServiceUnavailable, "The image came at %.0f bytes a second in the last %s, "+
+			"and others wait; at least %d are expected. Send it again on a faster way.", out.rate(0), slowTime, leastRate))
+		s.taken = slices.DeleteFunc(s.taken, func(t *turn) bool { return t == out })
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	t := &turn{owner: owner, by: by, began: time.Now(), cancel: cancel}
@@ -95,6 +110,6 @@ type arriving struct {
 
 func (a arriving) Read(p []byte) (int, error) {
 	n, err := a.Reader.Read(p)
-	a.turn.got.Add(int64(n))
+	a.turn.rate(int64(n))
 	return n, err
 }
