@@ -41,9 +41,9 @@ func (s *Store) used(key string) {
 	k.used = now
 }
 
-// makeRoom has size bytes of an image fit into the cache and onto the file system. Images that nobody reads go, the
-// one that was read longest ago first.
-func (s *Store) makeRoom(key string, size int64, stored bool) error {
+// keepRoom refuses size bytes of an image that could not fit into the cache and onto the file system, with all that is
+// on its way. No image goes yet: a server may announce a size, and send nothing.
+func (s *Store) keepRoom(key string, size int64, stored bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	have := int64(0) // of the image, on the disk already
@@ -60,13 +60,15 @@ func (s *Store) makeRoom(key string, size int64, stored bool) error {
 	if f := s.fetches[key]; f != nil {
 		f.change(func() { f.room = size })
 	}
-	if err := s.attainable(size - have); err != nil {
-		return err
-	}
-	if err := s.evict(size - have); err != nil {
-		return err
-	}
-	return s.disk(size - have)
+	return s.attainable(size - have)
+}
+
+// makeRoom has need more bytes fit. Images that nobody reads go, the one that was read longest ago first. Images that
+// are read since keepRoom stay: for as long the cache is larger.
+func (s *Store) makeRoom(need int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.evict(need)
 }
 
 // attainable refuses need more bytes where even the removal of all that nobody reads would not make room for them: no
@@ -81,24 +83,19 @@ func (s *Store) attainable(need int64) error {
 	for _, size := range s.left() {
 		removable += size
 	}
-	if over := s.total() - s.Cache - removable; over > 0 {
-		return s.inUse(over)
+	if over := s.total(true) - s.Cache - removable; over > 0 {
+		return &NoRoomError{What: fmt.Sprintf("--image-cache (%d bytes) is full of images that machines are reading, and "+
+			"%d bytes more are needed: try again later, or raise it", s.Cache, over)}
 	}
 	return s.diskAfter(removable, need)
 }
 
-// inUse says that the cache lacks over bytes, and nothing in it can go.
-func (s *Store) inUse(over int64) error {
-	return &NoRoomError{What: fmt.Sprintf("--image-cache (%d bytes) is full of images that machines are reading, and "+
-		"%d bytes more are needed: try again later, or raise it", s.Cache, over)}
-}
-
-// evict removes images until the cache has no more than its bound, and the file system need bytes to spare, or there
-// are none that nobody reads. The lock is held.
+// evict removes images until the cache and the file system have room for need bytes more, or there are none that nobody
+// reads. The lock is held.
 func (s *Store) evict(need int64) error {
 	for {
-		over := s.total() - s.Cache
-		if over <= 0 && s.disk(max(need, 0)) == nil {
+		over := s.total(false) + need - s.Cache
+		if over <= 0 && s.disk(need) == nil {
 			return nil
 		}
 		oldest := ""
@@ -108,7 +105,7 @@ func (s *Store) evict(need int64) error {
 			}
 		}
 		if oldest == "" {
-			return s.evictPartial(over, max(need, 0))
+			return s.evictPartial(over, need)
 		}
 		s.Log.Info("a pulled image goes, to make room", "file", oldest, "bytes", s.kept[oldest].size)
 		if err := os.Remove(s.final(oldest)); err != nil && !missing(err) {
@@ -130,21 +127,21 @@ func (s *Store) evictPartial(over, need int64) error {
 		}
 		over -= size
 	}
-	if over > 0 {
-		return s.inUse(over)
-	}
 	return nil
 }
 
-// total is what the cache takes, with what is on its way. The lock is held.
-func (s *Store) total() (n int64) {
+// total is what the cache takes, with what has come of images on their way, or all that was announced of them. The lock
+// is held.
+func (s *Store) total(announced bool) (n int64) {
 	for _, k := range s.kept {
 		n += k.size
 	}
 	for key, f := range s.fetches {
 		if pulledKey.MatchString(key) {
 			f.mu.Lock()
-			n += max(f.room, f.got)
+			if n += f.got; announced {
+				n += max(f.room-f.got, 0)
+			}
 			f.mu.Unlock()
 		}
 	}

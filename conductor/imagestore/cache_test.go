@@ -76,8 +76,42 @@ func TestCacheIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if s.total() > size {
-		t.Errorf("%d bytes after a start with a smaller bound", s.total())
+	if s.total(false) > size {
+		t.Errorf("%d bytes after a start with a smaller bound", s.total(false))
+	}
+}
+
+// TestAnnouncedSize: a server that announces an image as large as the cache has others go no faster than its bytes
+// come.
+func TestAnnouncedSize(t *testing.T) {
+	const size = 1 << 20
+	s := open(t, Config{Cache: 4 * size})
+	var old []Source
+	for i := range uint64(4) {
+		old = append(old, newOrigin(t, sample(size, i), nil).source())
+		if c, err := s.Pull(t.Context(), old[i]); err != nil {
+			t.Fatal(err)
+		} else if s.running.Wait(); c.Close() != nil {
+			t.Fatal("not closed")
+		}
+	}
+	gate := make(chan struct{})
+	c, err := s.Pull(t.Context(), newOrigin(t, sample(4*size, 9), gate).source())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for i, src := range old[2:] {
+		if !s.Has(src.Key()) {
+			t.Errorf("image %d went for the first half of another", i+2)
+		}
+	}
+	close(gate)
+	s.running.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if all := s.total(false); all != 4*size {
+		t.Errorf("%d bytes once it has come, of %d", all, 4*size)
 	}
 }
 

@@ -63,7 +63,7 @@ type fetch struct {
 	changed chan struct{} // closed and replaced with each change of what is below
 	size    int64         // -1: not known
 	got     int64         // bytes in the file
-	room    int64         // bytes that it takes of the cache
+	room    int64         // bytes that it may take of the cache
 	done    bool
 	err     error // why it has failed
 }
@@ -217,7 +217,7 @@ func (s *Store) transfer(f *fetch, src Source) (err error) {
 		if err == nil {
 			got = src.Sum.Sum
 			f.change(func() { f.got = a.Size })
-			if err := s.makeRoom(f.key, a.Size, src.Stored); err != nil {
+			if err := errors.Join(s.keepRoom(f.key, a.Size, src.Stored), s.makeRoom(0)); err != nil {
 				return err
 			}
 		}
@@ -244,7 +244,7 @@ type part struct {
 }
 
 // begin asks for an image, from where an earlier transfer had come to if it still is the same, else from its start. It
-// makes room for it.
+// keeps room for it.
 func (s *Store) begin(ctx context.Context, f *fetch, src Source, sum hash.Hash) (p part, err error) {
 	had, known := s.earlier(f.key)
 	options := disk.HTTPOptions{Header: src.Header, Whole: !known, Least: leastBytes}
@@ -275,7 +275,7 @@ func (s *Store) begin(ctx context.Context, f *fetch, src Source, sum hash.Hash) 
 			return p, err
 		}
 	}
-	if err := s.makeRoom(f.key, max(now.Size, 0), src.Stored); err != nil {
+	if err := s.keepRoom(f.key, max(now.Size, 0), src.Stored); err != nil {
 		return p, err
 	}
 	if err := s.write(f.key, now); err != nil {
@@ -327,16 +327,31 @@ func (s *Store) receiveInto(ctx context.Context, f *fetch, p part, sum hash.Hash
 	} else {
 		body = io.LimitReader(body, s.Cache+1)
 	}
-	n, err := s.copy(ctx, io.MultiWriter(p.file, sum, progress{f}), body, left)
+	n, err := s.copy(ctx, io.MultiWriter(&arriving{s, f, 0}, p.file, sum, progress{f}), body, left)
 	switch {
 	case err != nil:
 		return err
 	case left >= 0 && n != left:
 		return &SizeError{left, n}
 	case left < 0:
-		return s.makeRoom(f.key, n, false)
+		return errors.Join(s.keepRoom(f.key, n, false), s.makeRoom(0))
 	}
 	return nil
+}
+
+// arriving makes room for what comes of an image whose size is known.
+type arriving struct {
+	*Store
+	f    *fetch
+	made int64
+}
+
+func (a *arriving) Write(b []byte) (int, error) {
+	if got := a.f.got + int64(len(b)); a.f.room > 0 && got > a.made {
+		a.made = min(max(got, a.made+chunk), a.f.room)
+		return len(b), a.makeRoom(a.made - a.f.got)
+	}
+	return len(b), nil
 }
 
 // progress tells the readers of a fetch what has come.

@@ -29,12 +29,17 @@ func TestPullsAreBounded(t *testing.T) {
 	if err := pull("blue", 0); err != nil {
 		t.Errorf("another reader of an image that comes: %v", err)
 	}
-	for i := range pulls - pulls/4 {
-		if err := pull(fmt.Sprint("red", i), 0); err != nil {
-			t.Errorf("image %d of others: %v", i, err)
+	for _, c := range []struct {
+		owner  string
+		images int // of four that it gets
+	}{{"red", 4}, {"green", 4}, {"white", 1}, {"", 3}, {"black", 0}} {
+		for i := range 4 {
+			if err := pull(c.owner, i); (err == nil) != (i < c.images) {
+				t.Errorf("image %d of %q: %v", i, c.owner, err)
+			}
 		}
 	}
-	if err := pull("", 0); !errors.As(err, &full) || full.Permanent() {
+	if err := pull("", 5); !errors.As(err, &full) || full.Permanent() {
 		t.Errorf("one too many of all: %v", err)
 	}
 	close(gate)
