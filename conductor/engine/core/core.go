@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/ferrite-metal/ferrite/conductor/engine/lanes"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
@@ -93,6 +95,8 @@ type Core struct {
 	SameSystem func(ctx context.Context, uuid string) ([]node.Node, error)
 	systems    sync.Mutex // held from the look for nodes of one system until the decision is stored
 
+	large *semaphore.Weighted // largeNodes
+
 	Memory    memory
 	followers []Follower
 	turns     turns
@@ -153,6 +157,7 @@ func New(c Config) *Core {
 	return &Core{
 		Config: c, Started: c.Now(), stop: stop, halt: halt, Memory: newMemory(c.Live),
 		turns:   turns{lanes: lanes.New(c.Workers)},
+		large:   semaphore.NewWeighted(largeNodes),
 		resumed: make(chan struct{}), wakeRun: make(chan struct{}, 1), wakeDue: make(chan struct{}, 1),
 	}
 }

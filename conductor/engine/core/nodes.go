@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -98,26 +99,50 @@ func (e *Core) walk(ctx context.Context, all []node.Sized, f func(*node.Node) bo
 	for len(all) > 0 {
 		place, bytes := map[string]int{}, 0
 		for i, n := range all {
-			if bytes += n.Bytes; i > 0 && bytes > nodeBatch {
+			if i > 0 && bytes+n.Bytes > nodeBatch {
 				break
 			}
+			bytes += n.Bytes
 			place[n.UUID] = i
 		}
 		all = all[len(place):]
-		nodes, err := e.Store.Nodes(ctx, node.Query{UUIDs: slices.Collect(maps.Keys(place))})
-		if err != nil {
+		more, err := e.batch(ctx, place, bytes, func(n *node.Node) bool {
+			last = n.UUID
+			delete(place, n.UUID)
+			return f(n)
+		})
+		if err != nil || !more {
 			return 0, "", err
 		}
-		slices.SortFunc(nodes, func(a, b node.Node) int { return place[a.UUID] - place[b.UUID] })
-		for i := range nodes {
-			if !f(&nodes[i]) {
-				return 0, "", nil
-			}
-			last = nodes[i].UUID
-		}
-		gone += len(place) - len(nodes)
+		gone += len(place)
 	}
 	return gone, last, nil
+}
+
+// largeNodes bounds the bytes of the single nodes beyond nodeBatch that all walks have in memory at a time. Each has
+// thrice what is stored: with its config drive as it was read, opened and decoded. The largest has all.
+const largeNodes = 192 << 20
+
+// batch calls f for nodes of these places, until it returns false.
+func (e *Core) batch(ctx context.Context, place map[string]int, bytes int, f func(*node.Node) bool) (bool, error) {
+	if bytes > nodeBatch {
+		held := min(3*int64(bytes), largeNodes)
+		if err := e.large.Acquire(ctx, held); err != nil {
+			return false, fmt.Errorf("wait until others have read their large nodes: %w", err)
+		}
+		defer e.large.Release(held)
+	}
+	nodes, err := e.Store.Nodes(ctx, node.Query{UUIDs: slices.Collect(maps.Keys(place))})
+	if err != nil {
+		return false, err
+	}
+	slices.SortFunc(nodes, func(a, b node.Node) int { return place[a.UUID] - place[b.UUID] })
+	for i := range nodes {
+		if !f(&nodes[i]) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // NodeUUIDs lists the UUIDs of those that match, in order, for much less than Nodes costs.
