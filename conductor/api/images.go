@@ -13,11 +13,12 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Images keeps the images that operators have named. A ref is a name or a UUID. A fault of the client comes back as a
+// Images keeps the images that operators have named. A ref is a UUID or a name. A fault of the client comes back as a
 // *nodeapi.Fault or *node.Refusal.
 type Images interface {
 	List(ctx context.Context) ([]nodeapi.Image, error)
-	Show(ctx context.Context, ref string) (nodeapi.Image, error)
+	// Show is one image, by UUID or by the name that it has for a project; "" is the whole system.
+	Show(ctx context.Context, ref, project string) (nodeapi.Image, error)
 	// Fetch begins to fetch an image from its URL; Show tells how far it is.
 	Fetch(ctx context.Context, i nodeapi.NewImage, by string) (nodeapi.Image, error)
 	// Upload takes an image from a body of size bytes, -1 for unknown.
@@ -101,16 +102,10 @@ func (h *imageResource) image(c *rest.Call) (nodeapi.Image, error) {
 		return nodeapi.Image{}, err
 	}
 	ref := c.Param("image")
-	missing := node.Refuse(node.NotFound, "Image %.140s could not be found.", ref)
 	if !node.ValidImageName(ref) {
-		return nodeapi.Image{}, missing
+		return nodeapi.Image{}, node.Refuse(node.NotFound, "Image %.140s could not be found.", ref)
 	}
-	i, err := h.images.Show(c.Request().Context(), ref)
-	switch {
-	case isNotFound(err), err == nil && !concerns(c, i):
-		return i, missing
-	}
-	return i, err
+	return h.images.Show(c.Request().Context(), ref, c.Project())
 }
 
 func (h *imageResource) show(c *rest.Call) error {

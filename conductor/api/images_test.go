@@ -218,3 +218,60 @@ func TestImagesOfProjects(t *testing.T) {
 		t.Errorf("%d images are left, %v", len(events), err)
 	}
 }
+
+// TestImageNamesOfProjects: a name is a project's own. Nobody learns from a refusal that another has it, or takes it
+// before him; a name means one's own image, then one of all, and is refused where it may mean several.
+func TestImageNamesOfProjects(t *testing.T) {
+	g := newGuardedConductor(t)
+	body, digest := diskImage(1 << 12)
+	theirs, theirDigest := diskImage(1 << 11)
+	put := func(who, name string, bytes []byte, want int) reply {
+		t.Helper()
+		r := g.as(who, "PUT", imagesPath+"/"+name, string(bytes))
+		if r.status != want {
+			t.Fatalf("%s adds %s: %d %s, want %d", who, name, r.status, r.body, want)
+		}
+		return r
+	}
+	put("admin "+owner, "os/file", body, 201)
+	own := put("admin "+other, "os/file", theirs, 201).doc(t)["uuid"].(string)
+	if r := put("admin "+owner, "os/file", theirs, 409); !strings.Contains(r.text(), digest) {
+		t.Errorf("the own image is not told of: %s", r.body)
+	}
+	digestOf := func(who, ref string) string {
+		t.Helper()
+		r := g.as(who, "GET", imagesPath+"/"+ref, "")
+		if r.status != 200 {
+			return fmt.Sprint(r.status, " ", r.text())
+		}
+		return r.doc(t)["digest"].(string)
+	}
+	expect := func(who, ref, want string) {
+		t.Helper()
+		if got := digestOf(who, ref); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %q is %s, want %s", who, ref, got, want)
+		}
+	}
+	expect("reader "+owner, "os", digest)
+	expect("reader "+other, "os", theirDigest)
+	expect("reader "+owner, own, "404")
+	expect("reader "+lessee, "os", "404")
+	expect("reader ", "os", "409 2 images have the name os: say which one is meant by its UUID, ")
+	expect("reader ", own, theirDigest)
+	if r := g.as("admin ", "DELETE", imagesPath+"/os", ""); r.status != 409 || !strings.Contains(r.text(), own) {
+		t.Errorf("one of two is deleted: %d %s", r.status, r.body)
+	}
+	common := put("admin ", "os/file", append(body, theirs...), 201).doc(t)["digest"].(string)
+	expect("reader ", "os", common)
+	expect("reader "+owner, "os", digest)
+	expect("reader "+lessee, "os", common)
+	if r := put("admin "+lessee, "os/file", body, 409); !strings.Contains(r.text(), "for all projects") {
+		t.Errorf("an image in the place of one of all: %s", r.body)
+	}
+	put("admin ", "os/file?owner="+lessee, body, 409)
+	if r := g.as("admin "+other, "DELETE", imagesPath+"/os", ""); r.status != 204 {
+		t.Errorf("the own image stays: %d %s", r.status, r.body)
+	}
+	expect("reader "+other, "os", common)
+	expect("reader "+owner, "os", digest)
+}

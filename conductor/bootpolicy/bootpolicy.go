@@ -165,7 +165,7 @@ func (p *Policy) ramdisk(ctx context.Context, n node.Node) (kernel, initrd strin
 // Glance, or a file that is open to nodes.
 func (p *Policy) source(ctx context.Context, n node.Node, key, named string) (string, error) {
 	if node.KeptImage(named) && p.Images != nil {
-		file, err := p.Images.BootFile(ctx, n, named)
+		file, err := p.Images.BootFile(ctx, n.OfOwner(), named)
 		if err != nil {
 			return "", fmt.Errorf("node %s: driver_info/%s: %w", n.UUID, key, err)
 		}

@@ -63,8 +63,8 @@ func (namedImages) ISOURL(_ context.Context, _ node.Node, source string) (string
 	return "http://here/" + source + ".iso", nil
 }
 
-func (namedImages) BootFile(_ context.Context, _ node.Node, source string) (string, error) {
-	return "/here/" + source, nil
+func (namedImages) BootFile(_ context.Context, n node.Node, source string) (string, error) {
+	return filepath.Join("/here", n.Lessee, source), nil
 }
 
 func TestBoot(t *testing.T) {
@@ -72,6 +72,7 @@ func TestBoot(t *testing.T) {
 	wrote := booting("deploy", "agent.wait_for_heartbeat")
 	wrote.Run.Index = 2
 	byName := booting("clean", "agent.wait_for_heartbeat")
+	byName.Lessee = "red" // whose images do not count
 	byName.DriverInfo = map[string]any{"deploy_kernel": "image:vmlinuz", "deploy_ramdisk": "http://h/r"}
 	own := booting("clean", "agent.wait_for_heartbeat")
 	own.DriverInfo = map[string]any{"deploy_kernel": "http://h/k", "deploy_ramdisk": "http://h/r",

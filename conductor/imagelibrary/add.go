@@ -53,14 +53,19 @@ func (l *Library) check(ctx context.Context, w nodeapi.NewImage) (want disk.Chec
 				"of a sha256 or sha512, with or without its name and a colon before them. MD5 can be forged.", w.Checksum)
 		}
 	}
-	known, err := l.Records.Find(ctx, w.Name)
+	named, err := l.Records.List(ctx, "name", w.Name)
+	if err != nil {
+		return want, err
+	}
+	known, err := node.PickImage(w.Name, named, w.Owner)
 	switch {
 	case errors.Is(err, node.ErrNotFound):
 		return want, nil
 	case err != nil:
 		return want, err
-	case w.Owner != "" && known.Owner != "" && known.Owner != w.Owner: // which bytes it has is not for that project
-		return want, nodeapi.NewFault(http.StatusConflict, "An image with name %s already exists. Use another name.", w.Name)
+	case known.Owner != w.Owner: // for this project the bytes under the name would change
+		return want, nodeapi.NewFault(http.StatusConflict, "An image with name %s already exists for all projects; it has "+
+			"%s. Use another name.", w.Name, known.Digest)
 	case want.Algorithm == disk.SHA256 && "sha256:"+want.Sum != known.Digest:
 		return want, nodeapi.NewFault(http.StatusConflict, "Image %s exists with other bytes: it has %s, and the new one "+
 			"sha256:%s. An image does not change under its name: use another name, or delete it first.", w.Name,
@@ -115,7 +120,10 @@ func (l *Library) room(ctx context.Context, owner string) (room, error) {
 func (l *Library) enter(ctx context.Context, i node.Image, w nodeapi.NewImage,
 	saved *node.Image) func(imagestore.Added) error {
 	return func(a imagestore.Added) (err error) {
-		most, err := l.room(ctx, w.Owner) // another may have come in the meantime
+		if _, err := l.check(ctx, w); err != nil { // another may have come in the meantime
+			return err
+		}
+		most, err := l.room(ctx, w.Owner)
 		if err == nil {
 			err = most.fits(a.Size)
 		}

@@ -47,7 +47,7 @@ func fillDisk(t *testing.T, r *rig) {
 	i, err := r.Fetch(t.Context(), nodeapi.NewImage{Name: "web", URL: origin.URL + "/os"}, "")
 	for end := time.Now().Add(10 * time.Second); err == nil && i.State == nodeapi.ImageAdding &&
 		time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		i, err = r.Show(t.Context(), "web")
+		i, err = r.Show(t.Context(), "web", "")
 	}
 	if err != nil || i.State != nodeapi.ImageFailed || !strings.Contains(i.Error, "no space left") || len(r.files(t)) > 0 {
 		t.Errorf("fetched: %+v, %v, files %q", i, err, r.files(t))

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,13 +49,16 @@ type Library struct {
 
 	turns     turns
 	mu        sync.Mutex
-	transfers map[string]*transfer // by the name of the image
+	transfers map[place]*transfer
 	running   sync.WaitGroup
 }
 
+// place is where an image is kept: a name among those of a project, or of all ("").
+type place struct{ owner, name string }
+
 // New makes a Library. Its transfers end with ctx; Wait waits for them.
 func New(ctx context.Context, c Config) *Library {
-	return &Library{Config: c, life: ctx, transfers: map[string]*transfer{}}
+	return &Library{Config: c, life: ctx, transfers: map[place]*transfer{}}
 }
 
 // Wait waits until all transfers have ended.
@@ -66,33 +70,67 @@ func (l *Library) List(ctx context.Context) ([]nodeapi.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, named := make([]nodeapi.Image, 0, len(records)), map[string]bool{}
+	all, named := make([]nodeapi.Image, 0, len(records)), map[place]bool{}
 	for _, i := range records {
-		named[i.Name] = true
+		named[place{i.Owner, i.Name}] = true
 		all = append(all, l.shown(i))
 	}
 	for _, t := range l.underWay() {
-		if !named[t.Name] { // it has come meanwhile
+		if !named[place{t.Owner, t.Name}] { // it has come meanwhile
 			all = append(all, t)
 		}
 	}
 	return all, nil
 }
 
-// Show is one image, by name or UUID.
-func (l *Library) Show(ctx context.Context, ref string) (nodeapi.Image, error) {
-	i, err := l.Records.Find(ctx, ref)
-	if errors.Is(err, node.ErrNotFound) {
-		if t, ok := l.transferOf(ref); ok {
-			return t.shown(), nil
+// Show is one image, by UUID or by the name that it has for a project. The whole system, "", sees those of every
+// project; a name means one for all first.
+func (l *Library) Show(ctx context.Context, ref, project string) (nodeapi.Image, error) {
+	under := l.underWay() // before the records, among which one may come to be meanwhile
+	images, err := l.called(ctx, ref)
+	if err != nil {
+		return nodeapi.Image{}, err
+	}
+	for _, t := range under {
+		if (t.Name == ref || t.UUID == ref) && !slices.ContainsFunc(images, func(i node.Image) bool {
+			return place{i.Owner, i.Name} == place{t.Owner, t.Name}
+		}) {
+			images = append(images, node.Image{Record: node.Record{UUID: t.UUID}, Owner: t.Owner})
 		}
+	}
+	i, err := node.PickImage(ref, images, project)
+	if project == "" && errors.Is(err, node.ErrNotFound) {
+		var owners []string
+		for _, i := range images {
+			owners = append(owners, i.Owner)
+		}
+		i, err = node.PickImage(ref, images, owners...)
+	}
+	if k := slices.IndexFunc(under, func(t nodeapi.Image) bool { return t.UUID == i.UUID }); k >= 0 && i.Digest == "" {
+		return under[k], err
 	}
 	return l.shown(i), err
 }
 
-// Find is the record of an image, by name or UUID.
-func (l *Library) Find(ctx context.Context, ref string) (node.Image, error) {
-	return l.Records.Find(ctx, ref)
+// Find is the record of an image that projects may have, by UUID or by the name that it has for them.
+func (l *Library) Find(ctx context.Context, ref string, projects ...string) (node.Image, error) {
+	images, err := l.called(ctx, ref)
+	if err != nil {
+		return node.Image{}, err
+	}
+	return node.PickImage(ref, images, projects...)
+}
+
+// called are the records with a UUID or, where none has it, a name.
+func (l *Library) called(ctx context.Context, ref string) ([]node.Image, error) {
+	i, err := l.Records.Find(ctx, ref)
+	switch {
+	case errors.Is(err, node.ErrNotFound):
+		return nil, nil
+	case err != nil || i.UUID == ref:
+		return []node.Image{i}, err
+	}
+	return l.Records.List(ctx, "name", ref)
 }
 
 // Open opens the bytes of an image. Those that another conductor has are fetched from there, and stay.

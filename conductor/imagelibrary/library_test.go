@@ -143,7 +143,7 @@ func TestMissing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	i, err := r.Show(t.Context(), "os")
+	i, err := r.Show(t.Context(), "os", "")
 	if err != nil || i.State != nodeapi.ImageMissing {
 		t.Errorf("shown as %+v, %v", i, err)
 	}
@@ -160,23 +160,59 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestTakenName: a name is taken for all projects, but which bytes it has is told to its own alone.
+// TestTakenName: a name is taken in its own project, and one of all in every project, for which other bytes would come
+// to stand under it.
 func TestTakenName(t *testing.T) {
 	r := newRig(t, t.TempDir())
-	upload := func(owner string) (nodeapi.Image, error) {
-		body := make([]byte, 1<<10)
-		return r.Upload(t.Context(), nodeapi.NewImage{Name: "os", Owner: owner}, "ada", bytes.NewReader(body),
-			int64(len(body)))
+	digests := map[string]string{}
+	for i, c := range []struct{ owner, taken string }{ // by whose
+		{"blue", "none"}, {"blue", "blue"}, {"red", "none"}, {"", "none"}, {"", ""}, {"red", "red"}, {"green", ""},
+	} {
+		body := bytes.Repeat([]byte{0, byte(i)}, 256)
+		image, err := r.Upload(t.Context(), nodeapi.NewImage{Name: "os", Owner: c.owner}, "ada", bytes.NewReader(body), 512)
+		if c.taken == "none" {
+			digests[c.owner] = image.Digest
+			if err != nil {
+				t.Errorf("project %q: %v", c.owner, err)
+			}
+		} else if status(err) != http.StatusConflict || !strings.Contains(err.Error(), digests[c.taken]) {
+			t.Errorf("project %q: %v; expected that the image of %q is told of", c.owner, err, c.taken)
+		}
 	}
-	i, err := upload("blue")
-	if err != nil {
+}
+
+// TestTransfersOfProjects: a name may be on its way for several projects, each of which sees its own.
+func TestTransfersOfProjects(t *testing.T) {
+	r := newRig(t, t.TempDir())
+	origin := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer origin.Close()
+	fetch := func(owner string) (nodeapi.Image, error) {
+		return r.Fetch(t.Context(), nodeapi.NewImage{Name: "os", Owner: owner, URL: origin.URL}, "ada")
+	}
+	blue, err := fetch("blue")
+	red, rerr := fetch("red")
+	if err != nil || rerr != nil {
+		t.Fatal(err, rerr)
+	}
+	if _, err := fetch("red"); status(err) != http.StatusConflict {
+		t.Errorf("twice at a time: %v", err)
+	}
+	for project, want := range map[string]nodeapi.Image{"blue": blue, "red": red} {
+		if got, err := r.Show(t.Context(), "os", project); err != nil || got.UUID != want.UUID {
+			t.Errorf("%s sees %+v, %v", project, got, err)
+		}
+	}
+	if _, err := r.Show(t.Context(), "os", ""); !errors.Is(err, node.ErrConflict) {
+		t.Errorf("one of two: %v", err)
+	}
+	if _, err := r.Show(t.Context(), blue.UUID, "red"); !errors.Is(err, node.ErrNotFound) {
+		t.Errorf("another project's: %v", err)
+	}
+	if err := r.Delete(t.Context(), red.UUID); err != nil {
 		t.Fatal(err)
 	}
-	for owner, told := range map[string]bool{"blue": true, "": true, "red": false} {
-		_, err := upload(owner)
-		if status(err) != http.StatusConflict || strings.Contains(err.Error(), i.Digest) != told {
-			t.Errorf("project %q: %v; the digest is told: expected %v", owner, err, told)
-		}
+	if got, err := r.Show(t.Context(), "os", ""); err != nil || got.UUID != blue.UUID {
+		t.Errorf("the other transfer is %+v, %v", got, err)
 	}
 }
 
@@ -230,7 +266,7 @@ func (r *rig) fetched(t *testing.T, w nodeapi.NewImage) error {
 	i, err := r.Fetch(t.Context(), w, "ada")
 	for end := time.Now().Add(20 * time.Second); err == nil && i.State == nodeapi.ImageAdding &&
 		time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		i, err = r.Show(t.Context(), w.Name)
+		i, err = r.Show(t.Context(), w.Name, w.Owner)
 	}
 	if err == nil && i.State != nodeapi.ImageReady {
 		err = errors.New(i.Error)

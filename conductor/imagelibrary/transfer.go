@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -61,31 +60,34 @@ func (l *Library) Fetch(ctx context.Context, w nodeapi.NewImage, by string) (nod
 	return t.shown(), nil
 }
 
-// begin notes a transfer, unless its name has one.
+// place is where the image is to be.
+func (t *transfer) place() place { return place{t.wanted.Owner, t.wanted.Name} }
+
+// begin notes a transfer, unless its place has one.
 func (l *Library) begin(t *transfer) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var oldest *transfer // of the failed ones: they keep nothing new out
-	for name, old := range l.transfers {
+	for at, old := range l.transfers {
 		switch {
 		case !old.over():
-		case time.Since(old.ended) > failedFor || name == t.wanted.Name:
-			delete(l.transfers, name)
+		case time.Since(old.ended) > failedFor || at == t.place():
+			delete(l.transfers, at)
 		case oldest == nil || old.ended.Before(oldest.ended):
 			oldest = old
 		}
 	}
 	if oldest != nil && len(l.transfers) >= maxTransfers {
-		delete(l.transfers, oldest.wanted.Name)
+		delete(l.transfers, oldest.place())
 	}
 	switch {
-	case l.transfers[t.wanted.Name] != nil:
+	case l.transfers[t.place()] != nil:
 		return nodeapi.NewFault(http.StatusConflict, "Image %s is being added already.", t.wanted.Name)
 	case len(l.transfers) >= maxTransfers:
 		return nodeapi.NewFault(http.StatusServiceUnavailable, "%d images are being added: try again when one of them is "+
 			"done.", maxTransfers)
 	}
-	l.transfers[t.wanted.Name] = t
+	l.transfers[t.place()] = t
 	return nil
 }
 
@@ -99,7 +101,7 @@ func (l *Library) carryOut(ctx context.Context, t *transfer, want disk.Checksum)
 	at := source(t.wanted.URL)
 	if err == nil {
 		l.mu.Lock()
-		delete(l.transfers, t.wanted.Name)
+		delete(l.transfers, t.place())
 		l.mu.Unlock()
 		l.Log.Info("image added", "image", t.wanted.Name, "url", at, "bytes", saved.Size)
 		return
@@ -159,11 +161,11 @@ func (l *Library) underWay() (all []nodeapi.Image) {
 	return all
 }
 
-func (l *Library) transferOf(ref string) (*transfer, bool) {
+func (l *Library) transferOf(uuid string) (*transfer, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for name, t := range l.transfers {
-		if name == ref || strings.EqualFold(t.uuid, ref) {
+	for _, t := range l.transfers {
+		if t.uuid == uuid {
 			return t, true
 		}
 	}
@@ -175,7 +177,7 @@ func (l *Library) forget(t *transfer) {
 	t.cancel()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.transfers[t.wanted.Name] == t {
-		delete(l.transfers, t.wanted.Name)
+	if l.transfers[t.place()] == t {
+		delete(l.transfers, t.place())
 	}
 }

@@ -43,7 +43,8 @@ type Sources struct {
 
 // Named is the images that operators have named.
 type Named interface {
-	Find(ctx context.Context, name string) (node.Image, error)
+	// Find is the image that projects mean by a name or UUID: theirs before one of all.
+	Find(ctx context.Context, ref string, projects ...string) (node.Image, error)
 	Open(ctx context.Context, i node.Image) (*imagestore.Content, error)
 	// Path is the file with all of an image's bytes.
 	Path(ctx context.Context, i node.Image) (string, error)

@@ -29,15 +29,15 @@ func (s *Sources) find(ctx context.Context, n node.Node, source string) (node.Im
 	case s.served == "":
 		return node.Image{}, errNotServed
 	}
-	i, err := s.named.Find(ctx, name)
+	i, err := s.named.Find(ctx, name, n.Projects()...)
 	switch {
-	case errors.Is(err, node.ErrNotFound), err == nil && !i.For(n):
-		return i, permanent{fmt.Errorf("there is no image %s for this node: ferrite image list shows those there are, "+
+	case errors.Is(err, node.ErrNotFound):
+		err = permanent{fmt.Errorf("there is no image %s for this node: ferrite image list shows those there are, "+
 			"ferrite image add %s adds one", name, name)}
-	case err != nil:
-		return i, err
+	case errors.Is(err, node.ErrConflict):
+		err = permanent{fmt.Errorf("the node's owner and its lessee have images of the name: %w Use image:UUID", err)}
 	}
-	return i, nil
+	return i, err
 }
 
 // disk finds a named image that can be written to a disk.
@@ -129,8 +129,7 @@ func (d *agentServer) serveStored(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	i := node.Image{Digest: digest, Name: digest}
-	if named, err := d.named.Find(r.Context(), node.NamedImage(text(n.InstanceInfo, "image_source"))); err == nil &&
-		named.Digest == digest {
+	if named, err := d.find(r.Context(), n, text(n.InstanceInfo, "image_source")); err == nil && named.Digest == digest {
 		i = named // it says which conductor has it
 	}
 	d.serveNamed(w, r, i)

@@ -22,18 +22,20 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// named are images by name, whose bytes are in a store.
+// named are images by owner and name, whose bytes are in a store.
 type named struct {
 	images map[string]node.Image
 	store  *imagestore.Store
 }
 
-func (n *named) Find(_ context.Context, name string) (node.Image, error) {
-	i, ok := n.images[name]
-	if !ok {
-		return i, node.Refuse(node.NotFound, "Image %s could not be found.", name)
+func (n *named) Find(_ context.Context, ref string, projects ...string) (node.Image, error) {
+	var called []node.Image
+	for _, i := range n.images {
+		if i.Name == ref || i.UUID == ref {
+			called = append(called, i)
+		}
 	}
-	return i, nil
+	return node.PickImage(ref, called, projects...)
 }
 
 func (n *named) Open(ctx context.Context, i node.Image) (*imagestore.Content, error) {
@@ -49,13 +51,13 @@ func (n *named) add(t *testing.T, name, format, owner string, body []byte) node.
 	t.Helper()
 	if err := n.store.Add(t.Context(), bytes.NewReader(body), int64(len(body)), disk.Checksum{},
 		func(a imagestore.Added) error {
-			n.images[name] = node.Image{Name: name, Format: format, Owner: owner, Digest: a.Digest, Size: a.Size,
-				VirtualSize: a.Size}
+			n.images[owner+"/"+name] = node.Image{Record: node.Record{UUID: owner + "-" + name}, Name: name,
+				Format: format, Owner: owner, Digest: a.Digest, Size: a.Size, VirtualSize: a.Size}
 			return nil
 		}); err != nil {
 		t.Fatal(err)
 	}
-	return n.images[name]
+	return n.images[owner+"/"+name]
 }
 
 // imageSite is a conductor's images, served to the agent of one node.
@@ -183,6 +185,44 @@ func TestNamedRefused(t *testing.T) {
 	s.restart()
 	if _, err := s.Check(t.Context(), s.node, "image:os"); err == nil || !strings.Contains(err.Error(), "--boot") {
 		t.Errorf("without boot service: %v", err)
+	}
+}
+
+// TestNamedOfProjects: a name means the image of the node's owner or lessee before one of all, none of another project,
+// and is refused where both have one; a lessee's image never stands in driver_info.
+func TestNamedOfProjects(t *testing.T) {
+	s := newImageSite(t, 0)
+	all := s.add(t, "os", node.ImageKernel, "", sector(1))
+	blue := s.add(t, "os", node.ImageKernel, "blue", sector(2))
+	red := s.add(t, "os", node.ImageKernel, "red", sector(3))
+	mine := s.add(t, "mine", node.ImageKernel, "red", sector(4))
+	for name, c := range map[string]struct {
+		owner, lessee, ref string
+		ofOwner            bool
+		want               node.Image
+		text               string
+	}{
+		"of the owner":              {"blue", "", "os", false, blue, ""},
+		"of the lessee":             {"green", "red", "os", false, red, ""},
+		"of all":                    {"green", "", "os", false, all, ""},
+		"of nobody's node":          {"", "", "os", false, all, ""},
+		"of the lessee of nobody's": {"", "red", "os", false, red, ""},
+		"of both":                   {"blue", "red", "os", false, all, "blue-os (project blue) or red-os (project red)"},
+		"of both, by UUID":          {"blue", "red", "red-os", false, red, ""},
+		"of others by UUID":         {"blue", "", "red-os", false, all, "there is no image"},
+		"in driver_info":            {"blue", "red", "os", true, blue, ""},
+		"for all in driver_info":    {"green", "red", "os", true, all, ""},
+		"lessee's in driver_info":   {"blue", "red", "mine", true, mine, "there is no image mine for this node"},
+	} {
+		n := node.Node{UUID: uuid, Owner: c.owner, Lessee: c.lessee}
+		if c.ofOwner {
+			n = n.OfOwner()
+		}
+		file, err := s.BootFile(t.Context(), n, "image:"+c.ref)
+		if c.text == "" && (err != nil || !strings.HasSuffix(file, imagestore.KeyOf(c.want.Digest))) ||
+			c.text != "" && (err == nil || !strings.Contains(err.Error(), c.text) || !permanently(err)) {
+			t.Errorf("%s: %s, %v, expected %s %q", name, file, err, c.want.Digest, c.text)
+		}
 	}
 }
 

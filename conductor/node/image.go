@@ -2,6 +2,7 @@ package node
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -36,9 +37,11 @@ type Image struct {
 // Kind is what people call it.
 func (*Image) Kind() string { return "image" }
 
-// Keys are the name, and the digest, which images of several names may have in common.
+// Keys are the name, which is unique among the images of a project and among those of all, and the digest, which images
+// of several names may have in common.
 func (i *Image) Keys() []Key {
-	return []Key{named("image", i.Name), {Column: "digest", Value: i.Digest}}
+	return []Key{{Column: "name", Value: i.Name}, {Column: "digest", Value: i.Digest},
+		{Column: "owner_name", Value: i.Owner + "/" + i.Name, Taken: Exists("image", "name", i.Name)}}
 }
 
 // imageName is what an image may be called: a part of paths and URLs, and no URL itself.
@@ -93,5 +96,37 @@ func KeptImage(source string) bool { return NamedImage(source) != "" || GlanceIm
 // OnDisk reports whether an image is one of a disk, or of a root file system.
 func (i *Image) OnDisk() bool { return i.Format == ImageRaw || i.Format == ImageQCOW2 }
 
-// For reports whether a node may have the image: its owner, or who it is lent to, has it, or it is for all nodes.
-func (i *Image) For(n Node) bool { return i.Owner == "" || i.Owner == n.Owner || i.Owner == n.Lessee }
+// PickImage picks the one of some images that projects mean by ref: theirs before one of all. The images of other
+// projects do not count. ErrConflict: several of the projects have one.
+func PickImage(ref string, images []Image, projects ...string) (Image, error) {
+	for _, owners := range [][]string{projects, {""}} {
+		var found []Image
+		var known []string
+		for _, i := range images {
+			if slices.Contains(owners, i.Owner) {
+				found, known = append(found, i), append(known, i.UUID+" (project "+i.Owner+")")
+			}
+		}
+		switch len(found) {
+		case 0:
+		case 1:
+			return found[0], nil
+		default:
+			return Image{}, Refuse(Conflict, "%d images have the name %.140s: say which one is meant by its UUID, %s.",
+				len(found), ref, strings.Join(known, " or "))
+		}
+	}
+	return Image{}, Refuse(NotFound, "Image %.140s could not be found.", ref)
+}
+
+// Projects are those whose images a node may have: its owner, and the project that it is lent to.
+func (n *Node) Projects() []string {
+	return slices.DeleteFunc([]string{n.Owner, n.Lessee}, func(project string) bool { return project == "" })
+}
+
+// OfOwner is the node as driver_info sees it, which a lessee cannot write: no image of a lessee takes the place of the
+// ramdisk that knows the BMC.
+func (n Node) OfOwner() Node {
+	n.Lessee = ""
+	return n
+}

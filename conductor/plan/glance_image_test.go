@@ -83,6 +83,13 @@ func TestGlanceRamdisk(t *testing.T) {
 			t.Errorf("%s: %v have to be there", name, files)
 		}
 	}
+	lent := node.Node{Lessee: "red", DriverInfo: map[string]any{"deploy_kernel": "image:k", "deploy_ramdisk": "image:r"},
+		Interfaces: map[string]string{"deploy": "ramdisk"}, InstanceInfo: map[string]any{"kernel": "image:own"}}
+	for _, file := range plan.NamedBootFiles(lent) {
+		if own := file.Source == "image:own"; (file.Of.Lessee == "red") != own {
+			t.Errorf("%s may be of the lessee %q", file.Field, file.Of.Lessee)
+		}
+	}
 	n := plan.WithImage(node.Node{UUID: "n", ProvisionState: node.Active, InstanceInfo: map[string]any{
 		"image_source": glanceID}, Interfaces: map[string]string{"deploy": "ramdisk"}}, found)
 	n.InstanceInfo = map[string]any{"image_source": kernel}

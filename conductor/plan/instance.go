@@ -165,20 +165,24 @@ func NamedISO(n node.Node) string {
 	return at
 }
 
-// NamedFile is a kernel or ramdisk by its name, image:NAME, or UUID in Glance, and the field that names it.
-type NamedFile struct{ Field, Source string }
+// NamedFile is a kernel or ramdisk by its name, image:NAME, or UUID in Glance, and the field that names it. Of is the
+// node as that field sees it.
+type NamedFile struct {
+	Field, Source string
+	Of            node.Node
+}
 
 // NamedBootFiles are the kernels and ramdisks that a deploy of a node boots by their names: those with the agent, and
 // the workload.
 func NamedBootFiles(n node.Node) (named []NamedFile) {
-	add := func(field, at string) {
+	add := func(of node.Node, field, at string) {
 		if node.KeptImage(at) {
-			named = append(named, NamedFile{field, at})
+			named = append(named, NamedFile{field, at, of})
 		}
 	}
 	if text(n.DriverInfo, "deploy_kernel") != "" && text(n.DriverInfo, "deploy_ramdisk") != "" {
-		add("driver_info/deploy_kernel", text(n.DriverInfo, "deploy_kernel"))
-		add("driver_info/deploy_ramdisk", text(n.DriverInfo, "deploy_ramdisk"))
+		add(n.OfOwner(), "driver_info/deploy_kernel", text(n.DriverInfo, "deploy_kernel"))
+		add(n.OfOwner(), "driver_info/deploy_ramdisk", text(n.DriverInfo, "deploy_ramdisk"))
 	}
 	if n.Interfaces["deploy"] == "ramdisk" && text(n.InstanceInfo, "boot_iso") == "" {
 		of, suffix := "instance_info/", ""
@@ -186,8 +190,8 @@ func NamedBootFiles(n node.Node) (named []NamedFile) {
 			of, suffix = "instance_info/image_source, its property ", "_id"
 		}
 		kernel, ramdisk := bootFiles(n)
-		add(of+"kernel"+suffix, kernel)
-		add(of+"ramdisk"+suffix, ramdisk)
+		add(n, of+"kernel"+suffix, kernel)
+		add(n, of+"ramdisk"+suffix, ramdisk)
 	}
 	return named
 }

@@ -56,7 +56,7 @@ var checkedTables = []checkedTable{
 	{"event_readers", 19, []string{"name"}, func(*checker, checkedRow) {}},
 	{"event_log", 18, []string{"id"}, func(*checker, checkedRow) {}},
 	{"objects_revision", 12, []string{"revision"}, func(*checker, checkedRow) {}},
-	{"images", 23, recordColumns("name", "digest"), checkRecord[node.Image]},
+	{"images", 23, recordColumns("name", "owner_name", "digest"), checkRecord[node.Image]},
 	{"holds", 21, []string{"since", "backup"}, func(*checker, checkedRow) {}},
 }
 

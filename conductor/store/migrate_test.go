@@ -2,6 +2,8 @@ package store_test
 
 import (
 	"database/sql"
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -142,6 +144,85 @@ func TestMigrateConsoles(t *testing.T) {
 					t.Errorf("found %v (%v), want the one whose console is enabled", found, err)
 				}
 			})
+		})
+	}
+}
+
+// TestMigrateImageNames: images of a time when a name was unique among all keep their names, and a project may have one
+// that another has.
+func TestMigrateImageNames(t *testing.T) {
+	for driver, c := range map[string]struct {
+		version, create string
+		address         func(t *testing.T) string
+		open            func(t *testing.T, address string) (*store.Database, error)
+	}{
+		"sqlite": {"28", "migrations/00023_images.sql",
+			func(t *testing.T) string { return t.TempDir() + "/ferrite.db" },
+			func(t *testing.T, file string) (*store.Database, error) {
+				return store.Open(t.Context(), file, store.Options{})
+			}},
+		"pgx": {"17", "migrations/postgres/00012_images.sql",
+			func(t *testing.T) string { return postgrestest.URL(t) },
+			func(t *testing.T, url string) (*store.Database, error) {
+				return store.OpenPostgres(t.Context(), url, store.PostgresOptions{})
+			}},
+	} {
+		t.Run(driver, func(t *testing.T) {
+			address := c.address(t)
+			s, err := c.open(t, address)
+			if err == nil {
+				err = s.Close()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			older, err := os.ReadFile(c.create)
+			if err != nil {
+				t.Fatal(err)
+			}
+			db, err := sql.Open(driver, address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			row := func(i int, name, doc string) string {
+				return fmt.Sprintf("INSERT INTO images (uuid, name, digest, revision, doc) VALUES ('%s', '%s', 'd', 1, '%s')",
+					uuidN(i), name, strings.ReplaceAll(doc, "UUID", uuidN(i)))
+			}
+			for _, text := range []string{
+				"DROP TABLE images", string(older), "DELETE FROM goose_db_version WHERE version_id >= " + c.version,
+				row(1, "common", `{"uuid":"UUID","revision":1,"name":"common","digest":"d"}`),
+				row(2, "own", `{"uuid":"UUID","revision":1,"name":"own","owner":"blue","digest":"d"}`),
+				row(3, "last", `{}`), "DELETE FROM images WHERE name = 'last'",
+			} {
+				if _, err := db.ExecContext(t.Context(), text); err != nil {
+					t.Fatalf("%s: %v", text, err)
+				}
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if s, err = c.open(t, address); err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			for i, w := range []struct {
+				owner, name string
+				taken       bool
+			}{{"", "common", true}, {"blue", "own", true}, {"red", "own", false}, {"", "own", false}, {"red", "own", true}} {
+				_, err := s.Catalogs().Images.Insert(t.Context(),
+					node.Image{Record: node.Record{UUID: uuidN(10 + i)}, Owner: w.owner, Name: w.name, Digest: "d"})
+				if errors.Is(err, node.ErrConflict) != w.taken || err != nil && !w.taken {
+					t.Errorf("image %s of %q: %v, expected taken %t", w.name, w.owner, err, w.taken)
+				}
+			}
+			all, err := s.Catalogs().Images.List(t.Context(), "name", "own")
+			if err != nil || len(all) != 3 || all[0].Owner != "blue" {
+				t.Errorf("images of the name are %v, %v", all, err)
+			}
 		})
 	}
 }

@@ -94,11 +94,11 @@ func TestStoreCheckWhole(t *testing.T) {
 		"as recorded": {
 			func(t *testing.T) string {
 				return unpackRecorded(t, olderFolder)
-			}, []string{"schema version 12\n", "changes the schema to version 27\n", "nodes: 34\n", "objects: 14\n",
+			}, []string{"schema version 12\n", "changes the schema to version 28\n", "nodes: 34\n", "objects: 14\n",
 				"store: ok\n"},
 		},
 		"migrated": {
-			migrated, []string{"schema version 27\n", "sealing: 1\n", "nodes: 34\n", "erase_reports: 1\n", "store: ok\n"},
+			migrated, []string{"schema version 28\n", "sealing: 1\n", "nodes: 34\n", "erase_reports: 1\n", "store: ok\n"},
 		},
 		"read only": {func(t *testing.T) string {
 			dir := unpackRecorded(t, olderFolder)
@@ -166,7 +166,7 @@ func TestStoreCheckRows(t *testing.T) {
 			"revision = 1": "expected a revision that was given out",
 		"DELETE FROM objects_revision":                      "objects_revision: expected one row, found 0 rows",
 		"UPDATE nodes SET machine = '' WHERE machine <> ''": "expected machine redfish ",
-		"DROP TABLE told":                                   "told: expected the table, which schema 27 has, found none",
+		"DROP TABLE told":                                   "told: expected the table, which schema 28 has, found none",
 		"UPDATE nodes SET sealed = (SELECT sealed FROM nodes WHERE name = 'in-active') WHERE " +
 			"name = 'in-enroll'": "its sealed values cannot be read: the envelope was changed, or belongs to another record",
 		"UPDATE nodes SET sealed = substr(sealed, 1, 20) WHERE " +

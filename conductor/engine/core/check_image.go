@@ -79,7 +79,7 @@ func (e *Core) checkBootFiles(ctx context.Context, n node.Node, begin bool) erro
 	for _, file := range plan.NamedBootFiles(n) {
 		err := node.Refuse(node.Invalid, "this conductor keeps no images")
 		if e.Images != nil {
-			err = e.Images.CheckBootFile(ctx, n, file.Source, begin)
+			err = e.Images.CheckBootFile(ctx, file.Of, file.Source, begin)
 		}
 		if err != nil {
 			return node.Refuse(node.Invalid, "node %s cannot be deployed: %s: %v", n.UUID, file.Field, err)

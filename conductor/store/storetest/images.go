@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -30,6 +31,14 @@ func testImages(t *testing.T, s store.Store) {
 		check(t, err)
 		if n%3 == 0 {
 			want = append(want, saved)
+		}
+	}
+	for n, owner := range map[int]string{19: "o", 20: "p", 22: ""} {
+		v := image(n, "os-6")
+		v.Owner = owner
+		_, err := c.Insert(t.Context(), v)
+		if taken := owner == "o"; errors.Is(err, node.ErrConflict) != taken || err != nil && !taken {
+			t.Errorf("a name of project o for %q: %v", owner, err)
 		}
 	}
 	got, err := c.List(t.Context(), "digest", digest(0))

@@ -124,15 +124,17 @@ CREATE TABLE holds (
     since  INTEGER NOT NULL,
     backup INTEGER NOT NULL
 );
-CREATE TABLE images (
-    id       INTEGER PRIMARY KEY AUTOINCREMENT,
-    uuid     TEXT    NOT NULL UNIQUE,
-    name     TEXT    NOT NULL UNIQUE,
-    digest   TEXT    NOT NULL,
-    revision INTEGER NOT NULL,
-    doc      TEXT    NOT NULL
+CREATE TABLE "images" (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    uuid       TEXT    NOT NULL UNIQUE,
+    name       TEXT    NOT NULL,
+    owner_name TEXT    NOT NULL UNIQUE,
+    digest     TEXT    NOT NULL,
+    revision   INTEGER NOT NULL,
+    doc        TEXT    NOT NULL
 );
 CREATE INDEX images_digest ON images (digest);
+CREATE INDEX images_name ON images (name);
 CREATE TABLE inspected (
     node_uuid   TEXT PRIMARY KEY REFERENCES nodes (uuid) ON DELETE CASCADE,
     inventory   TEXT NOT NULL,

@@ -58,12 +58,11 @@ func imageColumns() []output.Column {
 			return wait.SizeText(bytes)
 		}
 	}
-	return append(output.Columns("name", "state", "format"),
+	return append(output.Columns("name", "owner", "state", "format"),
 		output.Column{Field: "size", Text: sized("size")},
 		output.Column{Field: "virtual_size", Head: "on disk", Text: sized("virtual_size")},
-		output.Column{Field: "owner", Wide: true}, output.Column{Field: "created_at", Wide: true},
-		output.Column{Field: "created_by", Wide: true}, output.Column{Field: "digest", Wide: true},
-		output.Column{Field: "uuid", Wide: true})
+		output.Column{Field: "created_at", Wide: true}, output.Column{Field: "created_by", Wide: true},
+		output.Column{Field: "digest", Wide: true}, output.Column{Field: "uuid", Wide: true})
 }
 
 func imageShow(s *client.Session) *cobra.Command {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { choices } from '../src/lib/enroll'
 import { imageOf } from '../src/lib/deploy'
-import { nameError, nameOf, speed } from '../src/lib/upload'
+import { nameError, nameOf, speed, takenNames } from '../src/lib/upload'
 import { quoted } from '../src/lib/users'
 
 describe('uploads', () => {
@@ -15,6 +15,12 @@ describe('uploads', () => {
     expect(nameError(name)).toBe('')
   })
   it.each(['a b', '-x', 'ä', 'a/b', 'a'.repeat(129)])('%s is no name', (name) => expect(nameError(name)).not.toBe(''))
+  it.each([
+    ['', ['all']],
+    ['blue', ['all', 'own']],
+  ])('project %s cannot have the names of its images, and of those of all', (project, taken) => {
+    expect(takenNames([{ name: 'all' }, { name: 'own', owner: 'blue' }, { name: 'theirs', owner: 'red' }], project)).toEqual(taken)
+  })
   it('has a rate after a second', () => {
     expect(speed(500, 1000, 0.5)).toEqual({ rate: 0, left: 0 })
     expect(speed(500, 2000, 2)).toEqual({ rate: 250, left: 6 })

@@ -8,6 +8,7 @@ import { Empty, Failed, Notice } from '../components/notice'
 import { Table } from '../components/table'
 import { useData } from '../hooks/use-data'
 import { bytes, dateTime, plural, visible } from '../lib/format'
+import { takenNames } from '../lib/upload'
 import { UploadForm } from './images/upload-form'
 
 type Image = Answer<'GET /ferrite/v1/images'>['images'][number]
@@ -80,7 +81,7 @@ export function ImagesPage() {
           ]}
         />
       )}
-      {session.may('ferrite:image:upload') && <UploadForm taken={images.map((i) => i.name)} uploaded={found.reload} />}
+      {session.may('ferrite:image:upload') && <UploadForm taken={takenNames(images, session.get().session?.project ?? '')} uploaded={found.reload} />}
       {session.may('ferrite:image:fetch') && (
         <form className="form" onSubmit={fetchImage}>
           <h2>Fetch an image from a URL</h2>
