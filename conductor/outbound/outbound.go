@@ -22,6 +22,8 @@ import (
 type Policy struct {
 	flag  string
 	allow []netip.Prefix
+	only  []netip.Prefix             // the rest is refused; none: no such bound
+	bound string                     // the flag that gives only
 	own   func() ([]net.Addr, error) // addresses of this host
 }
 
@@ -32,6 +34,13 @@ func New(flag string, allow []string) (*Policy, error) {
 		return nil, err
 	}
 	return &Policy{flag: flag, own: net.InterfaceAddrs, allow: allowed}, nil
+}
+
+// Only bounds a policy to the networks that another flag gives, and to its exceptions; none: it stays as it is.
+func (p *Policy) Only(flag string, networks []string) (err error) {
+	p.bound = flag
+	p.only, err = Networks(flag, networks)
+	return err
 }
 
 // Networks are the networks and addresses that a flag of that name gives, those of IPv4 in its own form: addresses are
@@ -111,14 +120,19 @@ func (p *Policy) Check(a netip.Addr) error {
 			why += " behind a translator, " + inner.String()
 		}
 	}
-	if why != "" {
+	switch {
+	case why != "":
 		return &Refused{a, why, p.flag}
+	case err == nil && len(p.only) > 0 && !within(p.only, a):
+		return &Refused{a, "in no network of --" + p.bound, p.bound}
 	}
 	return err
 }
 
-func (p *Policy) allowed(a netip.Addr) bool {
-	return slices.ContainsFunc(p.allow, func(allowed netip.Prefix) bool { return allowed.Contains(a) })
+func (p *Policy) allowed(a netip.Addr) bool { return within(p.allow, a) }
+
+func within(networks []netip.Prefix, a netip.Addr) bool {
+	return slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(a) })
 }
 
 // refuses is why an address is not dialled, "" for no reason.

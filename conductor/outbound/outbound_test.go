@@ -95,6 +95,35 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestOnly: a policy with a bound refuses all beyond it, and within it what it refused before.
+func TestOnly(t *testing.T) {
+	p := policy(t, "192.168.1.1", "127.0.0.2")
+	if err := p.Only("image-allow", nil); err != nil || p.Check(netip.MustParseAddr("203.0.113.1")) != nil {
+		t.Errorf("no bound: %v", err)
+	}
+	if err := p.Only("image-allow", []string{"10.0.0.0/8", "127.0.0.0/8", "64:ff9b::/96"}); err != nil {
+		t.Fatal(err)
+	}
+	for address, want := range map[string]string{
+		"10.0.0.2": "", "::ffff:10.0.0.2": "", "192.168.1.1": "", "127.0.0.2": "", "64:ff9b::10.0.0.2": "",
+		"192.168.1.2":              "192.168.1.2 is not called, for it is in no network of --image-allow",
+		"fd00::2":                  "restart the conductor with --image-allow fd00::2/128",
+		"127.0.0.1":                "a loopback address",
+		"10.0.0.1":                 "the conductor's own host",
+		"64:ff9b::169.254.169.254": "a link-local address behind a translator",
+		"2002:a00:2::1":            "in no network of --image-allow",
+	} {
+		err := p.Check(netip.MustParseAddr(address))
+		var refused *Refused
+		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || !errors.As(err, &refused)) {
+			t.Errorf("%s: %v, want %q", address, err, want)
+		}
+	}
+	if err := p.Only("image-allow", []string{"all"}); err == nil || !strings.Contains(err.Error(), "--image-allow") {
+		t.Errorf("a name for a network: %v", err)
+	}
+}
+
 func TestNew(t *testing.T) {
 	for _, wrong := range []string{"localhost", "10.0.0.0/33", "", "fe80::1%eth0/64", "::ffff:10.0.0.0/90"} {
 		if _, err := New("bmc-allow", []string{wrong}); err == nil || !strings.Contains(err.Error(), "--bmc-allow") {

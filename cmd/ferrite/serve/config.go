@@ -45,6 +45,7 @@ type Config struct {
 	Host          string   `koanf:"host"`
 	CAFolder      string   `koanf:"ca-folder"`
 	BMCAllow      []string `koanf:"bmc-allow"`
+	ImageAllow    []string `koanf:"image-allow"`
 	RegistryAllow []string `koanf:"registry-allow"`
 	AgentAllow    []string `koanf:"agent-allow"`
 	RulesAllow    []string `koanf:"rules-allow"`

@@ -92,6 +92,9 @@ func hardwareFlags(f *pflag.FlagSet) {
 	f.StringSlice("registry-allow", nil,
 		"`networks` (10.0.0.1/32) whose registries (oci://) and image servers may be loopback, link-local, multicast or "+
 			"this host's own addresses; they are never asked through a proxy")
+	f.StringSlice("image-allow", nil,
+		"`networks` (10.0.0.0/8) of the image servers and registries that this host calls, beside those of --registry-allow "+
+			"(default: all but loopback, link-local, multicast and this host's own addresses, and the metadata of clouds)")
 	f.StringSlice("rules-allow", nil,
 		"`networks` (10.0.0.1/32) whose servers inspection rules may call (api-call) although they are loopback, link-local, "+
 			"multicast or this host's own addresses; they are never asked through a proxy")

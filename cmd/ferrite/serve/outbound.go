@@ -25,7 +25,10 @@ func (c *Config) outbound() (calls, error) {
 	registries, rerr := outbound.New("registry-allow", c.RegistryAllow)
 	agents, aerr := outbound.New("agent-allow", c.AgentAllow)
 	rules, uerr := outbound.New("rules-allow", c.RulesAllow)
-	return calls{bmcs: bmcs, registries: registries, agents: agents, rules: rules}, errors.Join(err, rerr, aerr, uerr)
+	if err = errors.Join(err, rerr, aerr, uerr); err == nil {
+		err = registries.Only("image-allow", c.ImageAllow)
+	}
+	return calls{bmcs: bmcs, registries: registries, agents: agents, rules: rules}, err
 }
 
 // checkOutbound refuses exceptions that are no networks.

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -46,5 +47,24 @@ func TestOutbound(t *testing.T) {
 	}
 	if n, _, err := udp.ReadFrom(make([]byte, 100)); err == nil || asked != 0 {
 		t.Errorf("%d requests and a datagram of %d bytes came", asked, n)
+	}
+}
+
+// TestImageAllow: image servers and registries are called in the networks of --image-allow alone, and where
+// --registry-allow says so; BMCs and agents are not bound by it.
+func TestImageAllow(t *testing.T) {
+	c := &Config{ImageAllow: []string{"203.0.113.0/24"}, RegistryAllow: []string{"198.51.100.1"}}
+	dialled, err := c.outbound()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for address, called := range map[string]bool{"203.0.113.9": true, "198.51.100.1": true, "192.0.2.1": false,
+		"127.0.0.1": false} {
+		if err := dialled.registries.Check(netip.MustParseAddr(address)); (err == nil) != called {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	if err := dialled.bmcs.Check(netip.MustParseAddr("192.0.2.1")); err != nil {
+		t.Errorf("a BMC: %v", err)
 	}
 }

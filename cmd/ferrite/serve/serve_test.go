@@ -167,6 +167,7 @@ func TestRefusesToStart(t *testing.T) {
 		"agents' authorities":      {[]string{"--agent-ca", "/dev/null"}, "--agent-ca"},
 		"no agents' authorities":   {[]string{"--agent-ca", "/nowhere/ca.pem"}, "--agent-ca"},
 		"a registry for a network": {[]string{"--registry-allow", "r:5000"}, "--registry-allow"},
+		"images of a name":         {[]string{"--image-allow", "images"}, "--image-allow"},
 		"no such folder of CAs":    {[]string{"--ca-folder", "/nope"}, "--ca-folder"},
 		"no such file":             {[]string{"--config", "/nope.yaml"}, "/nope.yaml"},
 		"a priority below zero":    {[]string{"--erase-devices-priority", "-1"}, "--erase-devices-priority -1"},
