@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 )
 
-// TestForeignLines: the log of requests that anybody can send is bounded in lines. The log's handler bounds their bytes.
+// TestForeignLines: the log of requests that anybody can send is bounded in lines. Its handler bounds their bytes.
 func TestForeignLines(t *testing.T) {
 	var text bytes.Buffer
 	s := NewServer(Options{Log: slog.New(slog.NewTextHandler(&text, nil)), Rules: auth.NewRules()})
