@@ -22,6 +22,7 @@ func TestLines(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		time.Sleep(time.Hour)
+		synctest.Wait() // for the writers of what is read now
 		counts := []string{}
 		for line := range strings.Lines(said.String()) {
 			if _, n, found := strings.Cut(strings.TrimSpace(line), "count="); found {
