@@ -1,4 +1,4 @@
-// Package archtest holds the rules of the layout: who may import whom, which packages are pure, the top-level folders
-// and the names of files. It has no code of its own. The rules are tables in its tests, and TestGenerated writes them
-// into ARCHITECTURE.md and .golangci.yml.
+// Package archtest holds the rules of the layout: allowed imports, pure packages, the top-level folders, the names of
+// files, and the words of comments. It has no code of its own. The rules are tables in its tests, and TestGenerated
+// writes them into ARCHITECTURE.md and .golangci.yml.
 package archtest

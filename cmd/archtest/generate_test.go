@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the rules into ARCHITECTURE.md and .golangci.yml")
+var update = flag.Bool("update", false, "write the rules into ARCHITECTURE.md and .golangci.yml, and lower words.txt")
 
 // TestGenerated: the documents and the linter say what the tables say.
 func TestGenerated(t *testing.T) {
