@@ -63,7 +63,7 @@ RACE      := CGO_ENABLED=1 go test -race -timeout 30m $(foreach p,$(UNWATCHED),-
 race: ## the unit tests under the race detector
 	@log=$$(mktemp); trap 'rm -f $$log' EXIT; $(RACE) 2>&1 | tee $$log || { grep -q -e '^ThreadSanitizer: CHECK failed' -e '^SIGSEGV: segmentation violation' $$log && \
 	  ! grep -q -e '--- FAIL' -e 'DATA RACE' $$log && $(RACE); }
-	go test -run '$(PLAIN)' ./conductor/plan ./conductor/host ./conductor/api ./cmd/ferrite
+	go test -run '$(PLAIN)' ./conductor/plan ./conductor/extras/hosts/host ./conductor/api ./cmd/ferrite
 
 # TestE2E begins the names of tests that only the tag e2e adds to a package: race has run the others.
 # Cases run two at a time, since two cores hold two machines. Each has a limit of its
@@ -110,7 +110,7 @@ neutron-machine: deps build ramdisk ## a machine's life at a switch that follows
 .PHONY: neutron-test
 neutron-test: deps ## a machine through its networks, by OpenStack's Neutron (as root)
 	@$(MAKE) -s deps PACKAGES="$(call packages,neutron-test)"
-	$(SUITE) -tags neutron -run '^TestDebian$$' ./conductor/neutron && echo "neutron-test: ok"
+	$(SUITE) -tags neutron -run '^TestDebian$$' ./conductor/extras/openstack/neutron && echo "neutron-test: ok"
 
 .PHONY: import-test
 import-test: deps ## nodes of OpenStack's Ironic behind its Keystone, with MariaDB and PostgreSQL, tokens that end (as root)
@@ -221,7 +221,7 @@ build: ## the three programs, static, into bin/
 	@$(BUILD) -o bin/ ./cmd/ferrite ./cmd/ferrite-agent ./cmd/ferrite-lab
 
 # The web interface needs Node.js 18 or newer and npm; everything else is built without them. SHOTS=DIR keeps pictures.
-UI := conductor/ui/web
+UI := conductor/api/ui/web
 $(UI)/node_modules/.package-lock.json: $(UI)/package.json $(UI)/package-lock.json
 	@$(MAKE) -s deps PACKAGES="$(call packages,npm)"
 	@cd $(UI) && npm ci --loglevel error
@@ -299,7 +299,7 @@ ramdisk: build ## the lab's kernel and ramdisk, into bin/ramdisk (PROFILE=lab|me
 
 .PHONY: bench
 bench: deps build ramdisk ## measure sizes, boot times and speeds
-	@go test -run '^$$' -bench . -benchtime 2s ./images/disk ./conductor/store ./conductor/api ./conductor/host/reconciler ./conductor/documents/kube | grep -E '^(Benchmark|ok|FAIL)'
+	@go test -run '^$$' -bench . -benchtime 2s ./images/disk ./conductor/store ./conductor/api ./conductor/extras/hosts/reconciler ./conductor/extras/hosts/kube | grep -E '^(Benchmark|ok|FAIL)'
 	@go run ./lab/imagebench
 	@$(E2E) -tags e2e -run '^TestMeasured' -bench . -benchtime 1x ./lab/e2e -solo
 

@@ -120,4 +120,4 @@ require (
 	modernc.org/memory v1.12.1 // indirect
 )
 
-ignore ./conductor/ui/web
+ignore ./conductor/api/ui/web

@@ -3,7 +3,10 @@ package archtest
 import (
 	"flag"
 	"fmt"
+	"go/doc"
+	"maps"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -11,129 +14,86 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the rules into ARCHITECTURE.md and .golangci.yml, and lower words.txt")
+var update = flag.Bool("update", false, "write ARCHITECTURE.md and docs/design/packages.md, and lower words.txt")
 
-// TestGenerated: the documents and the linter say what the tables say.
+// TestGenerated: the pages say what the tables and the packages say.
 func TestGenerated(t *testing.T) {
-	for _, g := range []struct{ file, begin, end, text string }{
-		{"../../ARCHITECTURE.md", "<!-- generated: imports -->\n", "<!-- end of generated: imports -->", table()},
-		{"../../.golangci.yml", "      rules: # generated: imports\n", "      # end of generated: imports", depguard()},
+	for _, g := range []struct{ page, block, text string }{
+		{"../../ARCHITECTURE.md", "imports", table()},
+		{"../../docs/design/packages.md", "packages", packages(t)},
 	} {
-		b, err := os.ReadFile(g.file)
+		begin, end := "<!-- generated: "+g.block+" -->\n", "<!-- end of generated: "+g.block+" -->"
+		b, err := os.ReadFile(g.page)
 		if err != nil {
 			t.Fatal(err)
 		}
-		head, rest, ok := strings.Cut(string(b), g.begin)
-		was, tail, ended := strings.Cut(rest, g.end)
+		head, rest, ok := strings.Cut(string(b), begin)
+		was, tail, ended := strings.Cut(rest, end)
 		if !ok || !ended {
-			t.Fatalf("%s: no %q and %q", g.file, g.begin, g.end)
+			t.Fatalf("%s: no %q and %q", g.page, begin, end)
 		}
 		if diff := cmp.Diff(g.text, was); diff != "" && !*update {
-			t.Errorf("%s differs from the rules (-rules +file); `go test ./cmd/archtest -update` writes it:\n%s", g.file, diff)
+			t.Errorf("%s differs from the code (-code +page); `go test ./cmd/archtest -update` writes it:\n%s", g.page, diff)
 		}
 		if *update {
-			if err := os.WriteFile(g.file, []byte(head+g.begin+g.text+g.end+tail), 0o600); err != nil {
+			if err := os.WriteFile(g.page, []byte(head+begin+g.text+end+tail), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 }
 
-// table is the rules in Markdown.
+// packages lists the packages by room, each with the first sentence of its comment.
+func packages(t *testing.T) string {
+	t.Helper()
+	of := map[string]map[string]string{}
+	walk(t, production, func(dir string, f file) {
+		if f.doc == nil || isForTests(dir) {
+			return
+		}
+		in := roomOf(dir).path
+		if of[in] == nil {
+			of[in] = map[string]string{}
+		}
+		_, text, _ := strings.Cut(new(doc.Package).Synopsis(f.doc.Text()), " "+path.Base(dir)+" ")
+		of[in][dir] = text
+	})
+	var b strings.Builder
+	for _, r := range rooms {
+		fmt.Fprintf(&b, "\n### %s\n\n", r.path)
+		for _, dir := range slices.Sorted(maps.Keys(of[r.path])) {
+			fmt.Fprintf(&b, "- `%s` %s\n", dir, of[r.path][dir])
+		}
+	}
+	return b.String() + "\n"
+}
+
+// table is the rooms in Markdown.
 func table() string {
 	var b strings.Builder
-	b.WriteString("| package | may import of ours | its tests also | reason |\n|---|---|---|---|\n")
-	for _, r := range rules {
-		may := names(r.may)
-		if may == "" {
-			may = "nothing"
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", names(r.packages), may, names(r.tests), r.why)
+	b.WriteString("| room | may import | open first | holds |\n|---|---|---|---|\n")
+	for _, r := range rooms {
+		fmt.Fprintf(&b, "| %s | %s | [%s](%s) | %s |\n", r.path, names(r.may), path.Base(r.open), path.Join(r.path, r.open),
+			r.why)
 	}
 	return b.String()
 }
 
-// names lists packages in short: the decisions in one word, and a folder once.
-func names(packages []string) string {
+// names lists rooms in short: the core and the extras in one word, and the rest without their folder.
+func names(may []string) string {
 	var words []string
-	if len(packages) > len(decisions) &&
-		!slices.ContainsFunc(decisions, func(d string) bool { return !slices.Contains(packages, d) }) {
-		words = append(words, "*decisions*")
-		packages = slices.DeleteFunc(slices.Clone(packages), func(p string) bool { return slices.Contains(decisions, p) })
-	}
-	folder := ""
-	for _, p := range packages {
-		at := strings.LastIndex(strings.TrimSuffix(p, "/*"), "/") + 1
-		word := p
-		if at > 0 && p[:at] == folder {
-			word = p[at:]
+	for _, group := range []string{"core", "extras"} {
+		all := list(group)
+		if !slices.ContainsFunc(all, func(r string) bool { return !slices.Contains(may, r) }) {
+			words = append(words, "*"+group+"*")
+			may = slices.DeleteFunc(slices.Clone(may), func(r string) bool { return slices.Contains(all, r) })
 		}
-		folder = p[:at]
-		words = append(words, word)
+	}
+	for _, r := range may {
+		words = append(words, strings.TrimPrefix(r, "conductor/"))
+	}
+	if len(words) == 0 {
+		return "nothing"
 	}
 	return strings.Join(words, ", ")
-}
-
-// depguard is the rules as golangci-lint reads them, so that an editor shows a wrong import at its line.
-func depguard() string {
-	var b strings.Builder
-	for _, r := range rules {
-		if slices.Contains(r.may, "cmd/*") { // all is allowed
-			continue
-		}
-		fmt.Fprintf(&b,
-			"        %s:\n          list-mode: lax\n          files: [%s]\n          allow: [%s]\n          deny: [{pkg: %s, "+
-				"desc: %q}]\n",
-			strings.NewReplacer("/*", "", "/", "-").Replace(r.packages[0]), files(r), imports(r.may),
-			strings.TrimSuffix(module, "/"), r.why)
-	}
-	for _, r := range refusals {
-		fmt.Fprintf(&b, "        %s:\n          files: [%s]\n          deny:\n", r.name, globs(r.packages))
-		for _, p := range r.refused {
-			fmt.Fprintf(&b, "            - {pkg: %s, desc: %q}\n", p, r.why)
-		}
-	}
-	return b.String()
-}
-
-// files are the globs of a rule's packages, without those that a longer match has, and without tests.
-func files(r rule) string {
-	all := globs(r.packages)
-	for _, other := range rules {
-		for _, p := range other.packages {
-			if slices.ContainsFunc(r.packages, func(mine string) bool {
-				return mine != p && matches(mine, strings.TrimSuffix(p, "/*"))
-			}) {
-				all += ", " + strings.ReplaceAll(glob(p), `"**`, `"!**`)
-			}
-		}
-	}
-	return all
-}
-
-func globs(packages []string) string {
-	var all []string
-	for _, p := range packages {
-		all = append(all, glob(p))
-	}
-	return strings.Join(all, ", ") + `, "!$test"`
-}
-
-func glob(p string) string {
-	if base, ok := strings.CutSuffix(p, "/*"); ok {
-		return fmt.Sprintf("%q", "**/"+base+"/**")
-	}
-	return fmt.Sprintf("%q", "**/"+p+"/*.go")
-}
-
-func imports(packages []string) string {
-	var all []string
-	for _, p := range packages {
-		base, below := strings.CutSuffix(p, "/*")
-		if !below {
-			base += "$"
-		}
-		all = append(all, module+base)
-	}
-	return strings.Join(all, ", ")
 }

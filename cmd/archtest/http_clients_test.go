@@ -14,21 +14,21 @@ import (
 // ownClients are the packages that make HTTP clients without conductor/outbound, and why they may: all other targets
 // are named by nodes, rules or machines, and outbound decides whether they are called.
 var ownClients = map[string]string{
-	"conductor/outbound":                 "the constructor",
-	"conductor/bmc/redfish":              "dials by outbound, with a TLS configuration for each BMC",
-	"conductor/agents":                   "dials by outbound, with the pin of each agent",
-	"conductor/cluster":                  "calls members, whose key is the cluster's",
-	"conductor/doctor":                   "calls the API of this host",
-	"conductor/traces":                   "--traces-endpoint, which the operator of the host sets",
-	"conductor/keystone":                 "OpenStack, as the operator of the host has set it",
-	"conductor/glance":                   "OpenStack, as the operator of the host has set it",
-	"conductor/neutron":                  "OpenStack, as the operator of the host has set it",
-	"conductor/imagesource":              "wraps the client of outbound that it is given",
-	"cmd/ferrite/serve":                  "OpenStack's authorities; see neutron.go and glance.go",
-	"cmd/ferrite/cli/importing/ironic":   "a client of its user's",
-	"cmd/ferrite/cli/internal/client":    "a client of its user's",
-	"conductor/imagelibrary/librarytest": "tests alone",
-	"cmd/ferrite/serve/servetest":        "tests alone",
+	"conductor/outbound":                            "the constructor",
+	"conductor/bmc/redfish":                         "dials by outbound, with a TLS configuration for each BMC",
+	"conductor/agents":                              "dials by outbound, with the pin of each agent",
+	"conductor/cluster":                             "calls members, whose key is the cluster's",
+	"conductor/extras/operate/doctor":               "calls the API of this host",
+	"conductor/extras/signals/traces":               "--traces-endpoint, which the operator of the host sets",
+	"conductor/extras/openstack/keystone":           "OpenStack, as the operator of the host has set it",
+	"conductor/extras/openstack/glance":             "OpenStack, as the operator of the host has set it",
+	"conductor/extras/openstack/neutron":            "OpenStack, as the operator of the host has set it",
+	"conductor/imagestore/imagesource":              "wraps the client of outbound that it is given",
+	"cmd/ferrite/serve":                             "OpenStack's authorities; see neutron.go and glance.go",
+	"cmd/ferrite/cli/importing/ironic":              "a client of its user's",
+	"cmd/ferrite/cli/internal/client":               "a client of its user's",
+	"conductor/imagestore/imagelibrary/librarytest": "tests alone",
+	"cmd/ferrite/serve/servetest":                   "tests alone",
 }
 
 // TestHTTPClients: the conductor makes HTTP clients in the packages above alone.

@@ -1,47 +1,65 @@
 package archtest
 
 import (
-	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
 
+// TestImports: a room imports the rooms that its row names, all of which stand above it.
 func TestImports(t *testing.T) {
-	imports := sources(t, production)
-	applied := map[*rule]bool{}
-	for dir, deps := range imports {
-		r := ruleOf(dir)
+	entered := map[string]bool{}
+	for dir, deps := range sources(t, production) {
+		r := roomOf(dir)
 		if r == nil {
-			t.Errorf("%s has no rule: add one to rules_test.go", dir)
+			t.Errorf("%s is in no room: add a row to rules_test.go", dir)
 			continue
 		}
-		applied[r] = true
-		if !r.direct {
-			deps = reach(imports, deps)
+		entered[r.path] = true
+		if isForTests(dir) {
+			continue // it imports what tests may
 		}
 		for ours := range deps {
-			if !r.allows(ours, dir) {
-				t.Errorf("%s imports %s, but may import only %v: %s", dir, ours, r.may, r.why)
+			if !r.allows(ours) {
+				t.Errorf("%s imports %s, but %s may import only %v: %s", dir, ours, r.path, r.may, r.why)
 			}
 		}
 	}
-	for i := range rules {
-		if !applied[&rules[i]] {
-			t.Errorf("the rule of %v is about no package: delete it", rules[i].packages)
+	for i, r := range rooms {
+		if !entered[r.path] {
+			t.Errorf("the row of %s is about no package: delete it", r.path)
+		}
+		if _, err := os.Stat(filepath.Join("../..", r.path, r.open)); err != nil {
+			t.Errorf("the row of %s: the file to open first: %v", r.path, err)
+		}
+		for _, may := range r.may {
+			at := slices.IndexFunc(rooms, func(o room) bool { return o.path == may })
+			if at >= i || at < 0 && roomOf(may) == nil {
+				t.Errorf("the row of %s names %s, which does not stand above it", r.path, may)
+			}
 		}
 	}
 }
 
-// TestImportsOfTests: a test imports what its package may, the rule's packages for tests, and packages that are made
-// for tests. Only its direct imports count.
+// TestImportsOfTests: a test may import every room of the conductor and the lab, but the wire, boot, images and the
+// agent are tested without a conductor, and nobody but the lab's suites imports a program.
 func TestImportsOfTests(t *testing.T) {
 	for dir, deps := range sources(t, tests) {
-		r := ruleOf(dir)
+		r := roomOf(dir)
+		if r == nil {
+			t.Errorf("%s is in no room: add a row to rules_test.go", dir)
+			continue
+		}
 		for ours := range deps {
-			if !r.allows(ours, dir) && !isForTests(ours) && !matchesAny(r.tests, ours) {
-				t.Errorf("a test of %s imports %s, but may import only %v, %v and packages for tests", dir, ours, r.may, r.tests)
+			if r.allows(ours) || isForTests(ours) {
+				continue
+			}
+			program := matches("cmd", ours) && !strings.HasPrefix(dir, "cmd/") && !strings.HasPrefix(dir, "lab/")
+			if alone := slices.Contains(list("proto, images, pxe, agent"), r.path); alone || program {
+				t.Errorf("a test of %s imports %s, but may import only %v and packages for tests", dir, ours, r.may)
 			}
 		}
 	}
@@ -57,13 +75,15 @@ func TestForTests(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestWalls(t *testing.T) {
 	walk(t, production, func(dir string, f file) {
-		for _, r := range refusals {
+		for _, w := range walls {
+			behind := slices.Contains(w.packages, dir) || roomOf(dir).path == "agent" && w.packages[0] == "agent"
 			for _, imported := range f.imports {
-				if matchesAny(r.packages, dir) &&
-					slices.ContainsFunc(r.refused, func(p string) bool { return matches(p+"/*", imported) }) {
-					t.Errorf("%s imports %s: %s", f.path, imported, r.why)
+				ours := strings.TrimPrefix(imported, module)
+				refused := func(p string) bool { return p == ours || p != "conductor/node" && matches(p, ours) }
+				if behind && ours != dir && slices.ContainsFunc(w.refused, refused) {
+					t.Errorf("%s imports %s: %s", f.path, imported, w.why)
 				}
 			}
 		}
@@ -74,43 +94,21 @@ func isForTests(dir string) bool {
 	return strings.HasSuffix(path.Base(dir), "test") || slices.Contains(forTests, dir)
 }
 
-// ruleOf picks the rule with the longest match.
-func ruleOf(dir string) (best *rule) {
-	longest := 0
-	for i := range rules {
-		for _, p := range rules[i].packages {
-			if matches(p, dir) && len(p) > longest {
-				best, longest = &rules[i], len(p)
-			}
+// roomOf is the room that a package is in; nil for none.
+func roomOf(dir string) (in *room) {
+	for i, r := range rooms {
+		if matches(r.path, dir) && (in == nil || len(r.path) > len(in.path)) {
+			in = &rooms[i]
 		}
 	}
-	return best
+	return in
 }
 
-func (r *rule) allows(ours, self string) bool { return ours == self || matchesAny(r.may, ours) }
-
-func matchesAny(patterns []string, dir string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, dir) })
+func (r *room) allows(ours string) bool {
+	of := roomOf(ours)
+	return of != nil && (of.path == r.path || slices.Contains(r.may, of.path) ||
+		slices.ContainsFunc(r.may, func(m string) bool { return m == ours }))
 }
 
-func matches(pattern, dir string) bool {
-	if base, ok := strings.CutSuffix(pattern, "/*"); ok {
-		return dir == base || strings.HasPrefix(dir, base+"/")
-	}
-	return dir == pattern
-}
-
-// reach adds to deps all that they import in turn.
-func reach(imports map[string]map[string]bool, deps map[string]bool) map[string]bool {
-	seen := map[string]bool{}
-	next := slices.Collect(maps.Keys(deps))
-	for len(next) > 0 {
-		d := next[len(next)-1]
-		next = next[:len(next)-1]
-		if !seen[d] {
-			seen[d] = true
-			next = slices.AppendSeq(next, maps.Keys(imports[d]))
-		}
-	}
-	return seen
-}
+// matches reports whether dir is folder, or below it.
+func matches(folder, dir string) bool { return dir == folder || strings.HasPrefix(dir, folder+"/") }

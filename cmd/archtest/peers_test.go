@@ -16,8 +16,8 @@ var peers = map[string]map[string]string{
 		"bmc_user.go": readBody, "heartbeat.go": readBody, "inspection.go": readBody, "log.go": readBody,
 		"progress.go": readBody,
 	},
-	"conductor/imagesource": {},
-	"agent/contact":         {},
+	"conductor/imagestore/imagesource": {},
+	"agent/contact":                    {},
 	"conductor/bmc/redfish": {
 		"bios.go": checked, "boot_keep.go": checked, "etag.go": checked, "foreign.go": checked, "links.go": checked,
 		"mend.go": checked, "resource.go": checked, "subscriptions.go": checked, "system.go": checked, "task.go": checked,

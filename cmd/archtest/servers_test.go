@@ -13,10 +13,10 @@ var listens = regexp.MustCompile(`\bnet\.(Listen(TCP|Unix)?\(|ListenConfig\b)|\b
 
 // ownListeners may, each for its reason.
 var ownListeners = map[string]string{
-	"proto/connlimit":  "is the one place that bounds the connections of all others",
-	"pxe/socket":       "binds to an interface; pxe/httpboot bounds its connections by connlimit",
-	"agent/rescue":     "serves SSH, and bounds its connections itself",
-	"conductor/doctor": "looks whether a port is free, and accepts nothing",
+	"proto/connlimit":                 "is the one place that bounds the connections of all others",
+	"pxe/socket":                      "binds to an interface; pxe/httpboot bounds its connections by connlimit",
+	"agent/rescue":                    "serves SSH, and bounds its connections itself",
+	"conductor/extras/operate/doctor": "looks whether a port is free, and accepts nothing",
 }
 
 // TestListeners: a server of strangers listens by connlimit.Listen and is made by connlimit.NewServer. Without a bound

@@ -10,7 +10,7 @@ import (
 // TestInBrowser: what runs in a browser is listed, with its licence; what builds or tests it is not.
 func TestInBrowser(t *testing.T) {
 	doc := spdx.New("test", "")
-	if err := inBrowser(&doc, "SPDXRef-ferrite", "../../conductor/ui/web/package-lock.json"); err != nil {
+	if err := inBrowser(&doc, "SPDXRef-ferrite", "../../conductor/api/ui/web/package-lock.json"); err != nil {
 		t.Fatal(err)
 	}
 	names := map[string]string{}

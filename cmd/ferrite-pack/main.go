@@ -44,7 +44,7 @@ func run(ctx context.Context) error {
 	var p packer
 	flag.StringVar(&p.programs, "programs", "bin/packages/programs", "folder with ARCH/ferrite of each architecture")
 	flag.StringVar(&p.agent, "agent", "bin/ferrite-agent", "the agent inside them, to list what it consists of")
-	flag.StringVar(&p.webLock, "web-lock", "conductor/ui/web/package-lock.json",
+	flag.StringVar(&p.webLock, "web-lock", "conductor/api/ui/web/package-lock.json",
 		"the web interface's lock file, to list what it consists of")
 	flag.StringVar(&p.nfpm, "nfpm", "nfpm", "path of nfpm")
 	flag.StringVar(&p.out, "out", "bin/packages", "folder of the packages")

@@ -2,13 +2,11 @@ package main
 
 import (
 	"bytes"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"unicode"
 )
 
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
@@ -64,33 +62,6 @@ func TestDocsPaths(t *testing.T) {
 				t.Errorf("%s: %v", path, err)
 			}
 		}
-	}
-}
-
-// TestDocsPackages: the page of packages names each of them by the last part of its path.
-func TestDocsPackages(t *testing.T) {
-	const page = "docs/design/packages.md"
-	words := map[string]bool{}
-	for w := range strings.FieldsFuncSeq(pages(t)[page], func(r rune) bool {
-		return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}) {
-		words[w] = true
-	}
-	err := fs.WalkDir(os.DirFS("../.."), ".", func(path string, e fs.DirEntry, err error) error {
-		switch name := e.Name(); {
-		case err != nil || !e.IsDir():
-			return err
-		case name == "testdata" || len(name) > 1 && name[0] == '.':
-			return fs.SkipDir
-		}
-		sources, err := filepath.Glob(filepath.Join("../..", path, "*.go"))
-		if base := filepath.Base(path); len(sources) > 0 && !words[base] && !strings.HasSuffix(base, "test") {
-			t.Errorf("%s does not name %s", page, path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/ferrite-metal/ferrite/conductor/exchange"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/exchange"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )

@@ -15,10 +15,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/cacert"
-	"github.com/ferrite-metal/ferrite/conductor/dial"
-	"github.com/ferrite-metal/ferrite/conductor/exchange"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/cacert"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/dial"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/exchange"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )

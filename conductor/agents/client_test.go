@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/exchange"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/exchange"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 

@@ -20,9 +20,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/cacert"
 )
 
 // authority signs certificates of agents.

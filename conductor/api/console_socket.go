@@ -10,9 +10,9 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/auth"
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
-	"github.com/ferrite-metal/ferrite/conductor/auth"
-	"github.com/ferrite-metal/ferrite/conductor/console"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/console"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 

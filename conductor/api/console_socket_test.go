@@ -16,7 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
-	"github.com/ferrite-metal/ferrite/conductor/console"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/console"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/auth"
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
-	"github.com/ferrite-metal/ferrite/conductor/auth"
-	"github.com/ferrite-metal/ferrite/conductor/events"
+	"github.com/ferrite-metal/ferrite/conductor/engine/events"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
-	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/conductor/api/auth"
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )

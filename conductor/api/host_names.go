@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/ratelimit"
+	"github.com/ferrite-metal/ferrite/conductor/server/ratelimit"
 	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )

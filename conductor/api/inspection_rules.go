@@ -10,7 +10,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/conductor/rules"
+	"github.com/ferrite-metal/ferrite/conductor/plan/rules"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 

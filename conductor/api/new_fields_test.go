@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/conductor/api/auth"
 )
 
 // TestNewFieldsUnderRules: whatever field of a record a project's admin may not

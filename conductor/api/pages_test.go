@@ -12,7 +12,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
-	"github.com/ferrite-metal/ferrite/conductor/audit"
+	"github.com/ferrite-metal/ferrite/conductor/api/audit"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )

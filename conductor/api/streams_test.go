@@ -14,9 +14,9 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
-	"github.com/ferrite-metal/ferrite/conductor/auth"
-	"github.com/ferrite-metal/ferrite/conductor/console"
-	"github.com/ferrite-metal/ferrite/conductor/events"
+	"github.com/ferrite-metal/ferrite/conductor/api/auth"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/console"
+	"github.com/ferrite-metal/ferrite/conductor/engine/events"
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )

@@ -20,9 +20,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bmc/ipmi"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/manual"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
-	"github.com/ferrite-metal/ferrite/conductor/cacert"
-	"github.com/ferrite-metal/ferrite/conductor/dial"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/cacert"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/dial"
 )
 
 // Driver talks to the BMCs of one hardware type. Calls end by their context's

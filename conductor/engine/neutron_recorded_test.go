@@ -10,7 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/ferrite-metal/ferrite/conductor/neutron/neutrontest"
+	"github.com/ferrite-metal/ferrite/conductor/extras/openstack/neutron/neutrontest"
 )
 
 // departure is where our conductor does something else than Ironic, on purpose: lines of one part of the record, and

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/neutron"
-	"github.com/ferrite-metal/ferrite/conductor/neutron/neutrontest"
+	"github.com/ferrite-metal/ferrite/conductor/extras/openstack/neutron"
+	"github.com/ferrite-metal/ferrite/conductor/extras/openstack/neutron/neutrontest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )

@@ -15,10 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
+	"github.com/ferrite-metal/ferrite/conductor/extras/signals/traces"
+	"github.com/ferrite-metal/ferrite/conductor/extras/signals/traces/tracestest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
-	"github.com/ferrite-metal/ferrite/conductor/traces"
-	"github.com/ferrite-metal/ferrite/conductor/traces/tracestest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

@@ -18,11 +18,11 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bmc/manual"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
+	"github.com/ferrite-metal/ferrite/conductor/extras/signals/traces"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
-	"github.com/ferrite-metal/ferrite/conductor/traces"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 

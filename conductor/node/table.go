@@ -1,6 +1,6 @@
 package node
 
-import "github.com/ferrite-metal/ferrite/conductor/fsm"
+import "github.com/ferrite-metal/ferrite/conductor/node/fsm"
 
 // By says who may fire a row.
 type By bool

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ferrite-metal/ferrite/conductor/fsm"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/node/fsm"
 )
 
 var update = flag.Bool("update", false, "rewrite the diagram in docs/design/state-machines.md")

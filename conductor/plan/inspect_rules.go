@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/conductor/rules"
+	"github.com/ferrite-metal/ferrite/conductor/plan/rules"
 )
 
 // callEffect is a call that an inspection rule asks for.

@@ -13,8 +13,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/node/objects"
 )
 
 // Store is what every store of this tree offers. Errors match node.ErrNotFound,

@@ -10,8 +10,8 @@ import (
 	"os"
 	"sync"
 
-	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
 )
 
 // writers is how many nodes are written at a time.

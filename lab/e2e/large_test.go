@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/seal"
+	"github.com/ferrite-metal/ferrite/conductor/seal/keys"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/conductor/store/largesite"
 )

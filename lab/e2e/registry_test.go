@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/certificate/certtest"
+	"github.com/ferrite-metal/ferrite/conductor/server/certificate/certtest"
 )
 
 // The image in the registry, and the account that reads it.

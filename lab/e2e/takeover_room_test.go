@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/certificate/certtest"
+	"github.com/ferrite-metal/ferrite/conductor/server/certificate/certtest"
 	"github.com/ferrite-metal/ferrite/lab"
 	"github.com/ferrite-metal/ferrite/lab/network"
 	"github.com/ferrite-metal/ferrite/lab/qemu"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ferrite-metal/ferrite/conductor/traces/tracestest"
+	"github.com/ferrite-metal/ferrite/conductor/extras/signals/traces/tracestest"
 	"github.com/ferrite-metal/ferrite/lab/site"
 )
 

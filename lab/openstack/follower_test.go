@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ferrite-metal/ferrite/conductor/neutron/neutrontest"
+	"github.com/ferrite-metal/ferrite/conductor/extras/openstack/neutron/neutrontest"
 )
 
 // TestFollower: a switch follows the ports of a Neutron that are bound to it. One that cannot has the request fail.

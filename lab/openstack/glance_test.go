@@ -20,10 +20,10 @@ import (
 
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
-	"github.com/ferrite-metal/ferrite/conductor/glance"
-	"github.com/ferrite-metal/ferrite/conductor/imagesource"
+	"github.com/ferrite-metal/ferrite/conductor/extras/openstack/glance"
+	"github.com/ferrite-metal/ferrite/conductor/extras/openstack/keystone"
 	"github.com/ferrite-metal/ferrite/conductor/imagestore"
-	"github.com/ferrite-metal/ferrite/conductor/keystone"
+	"github.com/ferrite-metal/ferrite/conductor/imagestore/imagesource"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/images/disk"
 	"github.com/ferrite-metal/ferrite/lab/openstack"

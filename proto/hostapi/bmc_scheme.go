@@ -9,7 +9,7 @@ import (
 )
 
 // BMCScheme is what the beginning of a BMC's address says of the BMC. Which driver
-// speaks to it is conductor/host's to know.
+// speaks to it is conductor/extras/hosts/host's to know.
 type BMCScheme struct {
 	Name       string
 	Transports []string // what may follow a "+"

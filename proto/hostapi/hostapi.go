@@ -9,7 +9,7 @@
 // rules between fields (host_rules.go).
 //
 // Shapes are those of metal3.io/v1alpha1 (baremetal-operator 0.14) and core/v1.
-// It must not know what is done about a document: that is conductor/host's.
+// It must not know what is done about a document: that is conductor/extras/hosts/host's.
 package hostapi
 
 // Groups and versions the documents are written in.

@@ -11,7 +11,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/baremetal/v1/nodes"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
-	"github.com/ferrite-metal/ferrite/conductor/certificate/certtest"
+	"github.com/ferrite-metal/ferrite/conductor/server/certificate/certtest"
 )
 
 func startGuarded(t *testing.T, secure bool, settings ...string) *servetest.Guarded {

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/secret"
-	"github.com/ferrite-metal/ferrite/conductor/backup"
-	"github.com/ferrite-metal/ferrite/conductor/datafolder"
+	"github.com/ferrite-metal/ferrite/conductor/extras/operate/backup"
+	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
 )
 
 // passphraseVariable is where scripts have the passphrase, for which they have no file.

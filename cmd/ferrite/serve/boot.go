@@ -8,12 +8,12 @@ import (
 	"net/netip"
 	"path/filepath"
 
-	"github.com/ferrite-metal/ferrite/conductor/bootmedia"
-	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
+	"github.com/ferrite-metal/ferrite/conductor/boot/bootmedia"
+	"github.com/ferrite-metal/ferrite/conductor/boot/bootpolicy"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
-	"github.com/ferrite-metal/ferrite/conductor/imagesource"
-	"github.com/ferrite-metal/ferrite/conductor/metrics"
+	"github.com/ferrite-metal/ferrite/conductor/imagestore/imagesource"
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
+	"github.com/ferrite-metal/ferrite/conductor/server/metrics"
 	"github.com/ferrite-metal/ferrite/images/bootiso"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )

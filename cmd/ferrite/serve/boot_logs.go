@@ -3,7 +3,7 @@ package serve
 import (
 	"path/filepath"
 
-	"github.com/ferrite-metal/ferrite/conductor/bootlog"
+	"github.com/ferrite-metal/ferrite/conductor/agents/bootlog"
 )
 
 // logs keep what machines log: in the database of a cluster, else in the data folder.

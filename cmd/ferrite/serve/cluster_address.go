@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
-	"github.com/ferrite-metal/ferrite/conductor/floating"
+	"github.com/ferrite-metal/ferrite/conductor/cluster/floating"
 )
 
 // takeBootAddress puts --boot-address on this host for a term, unless the interface has it for good: ramdisks, scripts

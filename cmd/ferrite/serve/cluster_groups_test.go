@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
-	"github.com/ferrite-metal/ferrite/conductor/certificate/certtest"
+	"github.com/ferrite-metal/ferrite/conductor/server/certificate/certtest"
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
-	"github.com/ferrite-metal/ferrite/conductor/host/reconciler"
-	"github.com/ferrite-metal/ferrite/conductor/host/remote"
+	"github.com/ferrite-metal/ferrite/conductor/extras/hosts/reconciler"
+	"github.com/ferrite-metal/ferrite/conductor/extras/hosts/remote"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
+	"github.com/ferrite-metal/ferrite/conductor/extras/signals/traces/tracestest"
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
-	"github.com/ferrite-metal/ferrite/conductor/traces/tracestest"
 )
 
 // TestForwardedTrace: a request that a member forwards to the leader is one span in the trace of what it began, and

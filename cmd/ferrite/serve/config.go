@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/conductor/reload"
+	"github.com/ferrite-metal/ferrite/conductor/server/reload"
 	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )

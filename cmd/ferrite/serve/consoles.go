@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"sync"
 
-	"github.com/ferrite-metal/ferrite/conductor/bootlog"
-	"github.com/ferrite-metal/ferrite/conductor/console"
+	"github.com/ferrite-metal/ferrite/conductor/agents/bootlog"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/console"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"

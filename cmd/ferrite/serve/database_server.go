@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/ferrite-metal/ferrite/conductor/datafolder"
+	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
 )
 
 // server is the database of the flags, which checkDatabase has accepted.

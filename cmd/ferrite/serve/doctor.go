@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
-	"github.com/ferrite-metal/ferrite/conductor/cacert"
-	"github.com/ferrite-metal/ferrite/conductor/datafolder"
-	"github.com/ferrite-metal/ferrite/conductor/doctor"
+	"github.com/ferrite-metal/ferrite/conductor/extras/operate/doctor"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/cacert"
+	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ferrite-metal/ferrite/conductor/certificate/certtest"
-	"github.com/ferrite-metal/ferrite/conductor/doctor"
+	"github.com/ferrite-metal/ferrite/conductor/extras/operate/doctor"
+	"github.com/ferrite-metal/ferrite/conductor/server/certificate/certtest"
 )
 
 // doctorSays runs `ferrite doctor`, and returns its findings as "grade found", by check.

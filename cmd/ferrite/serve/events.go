@@ -7,12 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/auth"
-	"github.com/ferrite-metal/ferrite/conductor/events"
+	"github.com/ferrite-metal/ferrite/conductor/api/auth"
+	"github.com/ferrite-metal/ferrite/conductor/engine/events"
+	"github.com/ferrite-metal/ferrite/conductor/extras/openstack/nova"
+	"github.com/ferrite-metal/ferrite/conductor/extras/signals/webhooks"
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/conductor/nova"
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
-	"github.com/ferrite-metal/ferrite/conductor/webhooks"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ferrite-metal/ferrite/conductor/glance"
-	"github.com/ferrite-metal/ferrite/conductor/imagesource"
+	"github.com/ferrite-metal/ferrite/conductor/extras/openstack/glance"
+	"github.com/ferrite-metal/ferrite/conductor/imagestore/imagesource"
 )
 
 // glanceConfig is where images of OpenStack are.

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine"
-	"github.com/ferrite-metal/ferrite/conductor/imagelibrary"
-	"github.com/ferrite-metal/ferrite/conductor/imagesource"
 	"github.com/ferrite-metal/ferrite/conductor/imagestore"
+	"github.com/ferrite-metal/ferrite/conductor/imagestore/imagelibrary"
+	"github.com/ferrite-metal/ferrite/conductor/imagestore/imagesource"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"

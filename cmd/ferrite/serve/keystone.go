@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ferrite-metal/ferrite/conductor/keystone"
-	"github.com/ferrite-metal/ferrite/conductor/reload"
+	"github.com/ferrite-metal/ferrite/conductor/extras/openstack/keystone"
+	"github.com/ferrite-metal/ferrite/conductor/server/reload"
 )
 
 // keystoneConfig is the OpenStack cloud that the conductor is a part of.

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/metrics"
+	"github.com/ferrite-metal/ferrite/conductor/server/metrics"
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/pxe"
 )

@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ferrite-metal/ferrite/conductor/dial"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
-	"github.com/ferrite-metal/ferrite/conductor/keystone"
-	"github.com/ferrite-metal/ferrite/conductor/neutron"
+	"github.com/ferrite-metal/ferrite/conductor/extras/openstack/keystone"
+	"github.com/ferrite-metal/ferrite/conductor/extras/openstack/neutron"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/dial"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 

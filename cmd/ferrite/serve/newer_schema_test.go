@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ferrite-metal/ferrite/conductor/datafolder"
+	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
 )
 
 // TestNewerSchema: the data folder of a newer build is refused in words that say so, and stays as it is: by a start, by

@@ -6,11 +6,11 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/agents"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
-	"github.com/ferrite-metal/ferrite/conductor/cacert"
-	"github.com/ferrite-metal/ferrite/conductor/dial"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/cacert"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/dial"
 )
 
 // calls are what the conductor dials because a node or a ramdisk names it.

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"net"
 
-	"github.com/ferrite-metal/ferrite/conductor/certificate"
+	"github.com/ferrite-metal/ferrite/conductor/server/certificate"
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 )
 

@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
-	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/node/objects"
+	"github.com/ferrite-metal/ferrite/conductor/seal/keys"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )

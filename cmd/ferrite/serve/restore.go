@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ferrite-metal/ferrite/conductor/backup"
+	"github.com/ferrite-metal/ferrite/conductor/extras/operate/backup"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"io"
 
-	"github.com/ferrite-metal/ferrite/conductor/datafolder"
-	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/seal"
+	"github.com/ferrite-metal/ferrite/conductor/seal/keys"
+	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
 )
 
 // OpenStore opens the store of a conductor with the data folder dir. The caller calls end when the conductor has ended.

@@ -16,8 +16,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
-	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ferrite-metal/ferrite/conductor/datafolder"
-	"github.com/ferrite-metal/ferrite/conductor/keys"
+	"github.com/ferrite-metal/ferrite/conductor/seal/keys"
+	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
 )
 
 // SecretsCommand is `ferrite secrets`: it works on the data folder of a conductor that

@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ferrite-metal/ferrite/conductor/audit"
-	"github.com/ferrite-metal/ferrite/conductor/datafolder"
-	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
+	"github.com/ferrite-metal/ferrite/conductor/api/audit"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/node/objects"
+	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
 )
 
 // Command is `ferrite serve`.

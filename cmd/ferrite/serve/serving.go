@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
+	"github.com/ferrite-metal/ferrite/conductor/api/ui"
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/conductor/ui"
 )
 
 // How long the requests under way may take once the conductor stops, and how

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ferrite-metal/ferrite/conductor/datafolder"
+	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
 )
 
 // StoreCommand is `ferrite store`: it works on the database of a conductor that does not run.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ferrite-metal/ferrite/conductor/datafolder"
-	"github.com/ferrite-metal/ferrite/conductor/keys"
+	"github.com/ferrite-metal/ferrite/conductor/seal/keys"
+	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ferrite-metal/ferrite/conductor/datafolder"
-	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/seal"
+	"github.com/ferrite-metal/ferrite/conductor/seal/keys"
+	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 

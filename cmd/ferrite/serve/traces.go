@@ -6,7 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine"
-	"github.com/ferrite-metal/ferrite/conductor/traces"
+	"github.com/ferrite-metal/ferrite/conductor/extras/signals/traces"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
-	"github.com/ferrite-metal/ferrite/conductor/traces/tracestest"
+	"github.com/ferrite-metal/ferrite/conductor/extras/signals/traces/tracestest"
 )
 
 const traceOfClean = `clean

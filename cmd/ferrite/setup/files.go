@@ -12,7 +12,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/user"
-	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/conductor/api/auth"
 )
 
 // Files below the configuration folder. The service gets those in private/ from systemd (LoadCredential), and may read

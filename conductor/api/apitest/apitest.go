@@ -16,7 +16,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
-	"github.com/ferrite-metal/ferrite/conductor/engine/imports"
+	"github.com/ferrite-metal/ferrite/conductor/extras/openstack/imports"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 

@@ -3,7 +3,7 @@ package rest
 import (
 	"net/http"
 
-	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/conductor/api/auth"
 )
 
 // Authenticator identifies the sender of a request, or answers a Fault and sets the headers

@@ -7,7 +7,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/conductor/api/auth"
 )
 
 // TestForeignLines: the log of requests that anybody can send is bounded in lines. Its handler bounds their bytes.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/ferrite-metal/ferrite/conductor/auth"
-	"github.com/ferrite-metal/ferrite/conductor/ratelimit"
+	"github.com/ferrite-metal/ferrite/conductor/api/auth"
+	"github.com/ferrite-metal/ferrite/conductor/server/ratelimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 

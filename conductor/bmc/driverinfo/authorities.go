@@ -3,8 +3,8 @@ package driverinfo
 import (
 	"fmt"
 
-	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/cacert"
 )
 
 // AuthorityKeys are the settings by which a node says whose certificates are

@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/controller"
-	"github.com/ferrite-metal/ferrite/conductor/dial"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/dial"
 )
 
 // Options are how a Driver behaves; zero fields mean the defaults.

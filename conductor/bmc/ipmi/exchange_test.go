@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/ipmi"
-	"github.com/ferrite-metal/ferrite/conductor/exchange"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/exchange"
 )
 
 // TestExchangesTold: whoever gives a call its context learns of each command.

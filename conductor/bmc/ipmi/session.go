@@ -11,7 +11,7 @@ import (
 	"github.com/bougou/go-ipmi/pkg/client"
 	"github.com/bougou/go-ipmi/pkg/types"
 
-	"github.com/ferrite-metal/ferrite/conductor/exchange"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/exchange"
 )
 
 // session is what a call has to work with: a client that is let in.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/dial"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/dial"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 

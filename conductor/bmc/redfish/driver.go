@@ -19,10 +19,10 @@ import (
 	"github.com/stmcginnis/gofish"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/controller"
-	"github.com/ferrite-metal/ferrite/conductor/cacert"
-	"github.com/ferrite-metal/ferrite/conductor/dial"
-	"github.com/ferrite-metal/ferrite/conductor/exchange"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/cacert"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/dial"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/exchange"
 )
 
 // Options are how a Driver behaves; zero fields mean the defaults.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
-	"github.com/ferrite-metal/ferrite/conductor/exchange"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/exchange"
 )
 
 // TestExchangesTold: whoever gives a call its context learns of each request, and of no secret.

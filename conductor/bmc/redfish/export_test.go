@@ -11,7 +11,7 @@ import (
 	"github.com/stmcginnis/gofish"
 	"github.com/stmcginnis/gofish/schemas"
 
-	"github.com/ferrite-metal/ferrite/conductor/exchange"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/exchange"
 )
 
 // typesFor are the types into which the driver decodes documents at a path.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/dial"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/dial"
 )
 
 // A BMC may make a session and answer only when nobody waits for it any longer: it is slow, or this conductor was

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
-	"github.com/ferrite-metal/ferrite/conductor/exchange"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/exchange"
 )
 
 // TestOdd: an odd property is told once, and with each exchange, without its value.

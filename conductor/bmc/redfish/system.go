@@ -14,8 +14,8 @@ import (
 	"github.com/stmcginnis/gofish/schemas"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
-	"github.com/ferrite-metal/ferrite/conductor/exchange"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/exchange"
 )
 
 // read gets the system a call is about, finding it first when it is the only

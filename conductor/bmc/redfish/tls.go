@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
-	"github.com/ferrite-metal/ferrite/conductor/cacert"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/cacert"
 )
 
 const (

@@ -18,8 +18,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/dial"
-	"github.com/ferrite-metal/ferrite/conductor/exchange"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/dial"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/exchange"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
-	"github.com/ferrite-metal/ferrite/conductor/keys"
+	"github.com/ferrite-metal/ferrite/conductor/seal/keys"
 )
 
 // The certificate of the API belongs to the cluster: agents know the conductor by it, whoever leads. Each conductor

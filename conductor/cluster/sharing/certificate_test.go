@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/certificate/certtest"
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
+	"github.com/ferrite-metal/ferrite/conductor/server/certificate/certtest"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 

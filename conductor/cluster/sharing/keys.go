@@ -12,9 +12,9 @@ import (
 	"slices"
 
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
-	"github.com/ferrite-metal/ferrite/conductor/datafolder"
-	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/seal"
+	"github.com/ferrite-metal/ferrite/conductor/seal/keys"
+	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
 )
 
 // Names of the keys that the conductors of a cluster share.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
-	"github.com/ferrite-metal/ferrite/conductor/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/seal"
+	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/conductor/rules"
+	"github.com/ferrite-metal/ferrite/conductor/plan/rules"
 )
 
 // callAPI makes the GET that an inspection rule asks for. As in Ironic a server

@@ -13,7 +13,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/conductor/rules"
+	"github.com/ferrite-metal/ferrite/conductor/plan/rules"
 )
 
 // TestCallAPI: which answers are tried again, how often, and what is said.

@@ -3,7 +3,7 @@ package broken
 import (
 	"context"
 
-	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
+	"github.com/ferrite-metal/ferrite/conductor/node/objects"
 )
 
 // listed is both of what Objects answers.

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/node/objects"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/node/objects"
 )
 
 // documents are those of hosts.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
+	"github.com/ferrite-metal/ferrite/conductor/node/objects"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 

@@ -170,7 +170,7 @@ func browse(ctx context.Context, w walk) error {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, "node", "browser/machine.mjs")
-	cmd.Dir = "../../../conductor/ui/web"
+	cmd.Dir = "../../../conductor/api/ui/web"
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.Stdin = bytes.NewReader(told)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it closes its browser

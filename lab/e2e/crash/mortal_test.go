@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve"
-	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/node/objects"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/ferrite-metal/ferrite/conductor/auth"
-	"github.com/ferrite-metal/ferrite/conductor/certificate/certtest"
+	"github.com/ferrite-metal/ferrite/conductor/api/auth"
+	"github.com/ferrite-metal/ferrite/conductor/server/certificate/certtest"
 	"github.com/spf13/cobra"
 	"golang.org/x/crypto/bcrypt"
 )

@@ -1,0 +1,83 @@
+package reconciler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/extras/hosts/host"
+	"github.com/ferrite-metal/ferrite/conductor/node/objects"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// act has what was decided done: by the own engine, or by the leader of the node's group.
+func (r *Reconciler) act(ctx context.Context, k key, facts host.Facts, a host.Action) error {
+	n := facts.Node
+	created, ok := a.(host.CreateNode)
+	if ok {
+		n = &created.Node
+	}
+	var uuid string
+	var err error
+	r.withoutWorker(n.ConductorGroup, func() {
+		if r.isOwn(n.ConductorGroup) {
+			uuid, err = Act(ctx, r.engine, n.UUID, a)
+		} else {
+			uuid, err = r.Groups.Act(ctx, n.ConductorGroup, *n, a)
+		}
+	})
+	if ok && err == nil {
+		r.known.bind(uuid, k)
+	}
+	return err
+}
+
+// actionName is an action in a word, for the log.
+func actionName(a host.Action) string {
+	switch a := a.(type) {
+	case host.Provision:
+		return string(a.Request.Verb)
+	case host.SetPower:
+		return string(a.Target)
+	default:
+		return strings.TrimPrefix(fmt.Sprintf("%T", a), "host.")
+	}
+}
+
+// saveHardware writes the result of an inspection to the HardwareData, which is deleted
+// with its host.
+func (r *Reconciler) saveHardware(ctx context.Context, o outcome) error {
+	if o.decision.Hardware == nil {
+		return nil
+	}
+	if err := r.upsertHardware(ctx, o.facts.Host, *o.decision.Hardware); err != nil {
+		return fmt.Errorf("HardwareData: %w", err)
+	}
+	return nil
+}
+
+func (r *Reconciler) upsertHardware(ctx context.Context, h hostapi.Host, found hostapi.Hardware) error {
+	is, err := objects.Get[hostapi.HardwareData](ctx, r.Documents, h.Namespace, h.Name)
+	if errors.Is(err, objects.ErrNotFound) {
+		yes := true
+		_, err = objects.Create(ctx, r.Documents, hostapi.HardwareData{
+			ObjectMeta: hostapi.ObjectMeta{
+				Name: h.Name, Namespace: h.Namespace,
+				OwnerReferences: []hostapi.OwnerReference{{
+					APIVersion: hostapi.APIVersion, Kind: hostapi.KindHost, Name: h.Name, UID: h.UID, Controller: &yes,
+					BlockOwnerDeletion: &yes,
+				}},
+			},
+			Spec: hostapi.HardwareDataSpec{Hardware: &found},
+		})
+		return err
+	}
+	if err != nil || reflect.DeepEqual(is.Spec.Hardware, &found) {
+		return err
+	}
+	is.Spec.Hardware = &found
+	_, err = objects.Save(ctx, r.Documents, is)
+	return err
+}

@@ -1,0 +1,76 @@
+package reconciler
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node/objects"
+)
+
+// How soon a host is looked at again that could not be dealt with now.
+const (
+	lockedPause      = 3 * time.Second  // its node is reserved; Metal3 waits as long
+	brokenPause      = 10 * time.Second // something of ours failed; longer the more often it did
+	maxPause         = 5 * time.Minute
+	overtakenRetries = 5 // looks in a row that others may overtake until the next has to wait
+)
+
+// errOvertaken: a document was changed by somebody else meanwhile, and the host is
+// to be decided on anew.
+var errOvertaken = errors.New("another writer was faster")
+
+// errOtherGroup: the host waits for a place of another conductor group.
+var errOtherGroup = errors.New("the node is in another conductor group than was known")
+
+// failureCounts counts how often in a row each host could not be dealt with.
+type failureCounts struct {
+	mu    sync.Mutex
+	times map[key]int
+}
+
+// increment counts one more.
+func (s *failureCounts) increment(k key) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.times == nil {
+		s.times = map[key]int{}
+	}
+	s.times[k]++
+	return s.times[k]
+}
+
+// reset forgets those of a host that has been dealt with.
+func (s *failureCounts) reset(k key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.times, k)
+}
+
+// afterFailure says when a host is looked at again that could not be dealt with: at once a
+// few times when it was overtaken, else after a pause that doubles.
+func (r *Reconciler) afterFailure(k key, why error) time.Time {
+	times, first := r.failures.increment(k), brokenPause
+	if errors.Is(why, errOvertaken) {
+		if times <= overtakenRetries {
+			return r.Now()
+		}
+		times, first = times-overtakenRetries, time.Second
+	} else {
+		r.Log.Error("host not looked at; tried again later", "host", k, "times", times, "err", why)
+	}
+	return r.Now().Add(min(first<<min(times-1, 10), maxPause))
+}
+
+// skipUnreadable is a list's error without documents that cannot be decoded: these are set
+// aside with a line in the log, and the others are looked after.
+func (r *Reconciler) skipUnreadable(err error) error {
+	var bad *objects.UnreadableError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	for _, k := range bad.Keys {
+		r.Log.Error("a document cannot be read; it is left alone until it is repaired", "document", k, "err", bad.Err)
+	}
+	return nil
+}

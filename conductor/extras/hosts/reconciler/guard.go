@@ -1,0 +1,51 @@
+package reconciler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/extras/hosts/host"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/node/objects"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// RefuseVerb says why a verb to a node is refused unless it is forced: the node is behind a host. The error is a
+// node.Refusal, or one of the store.
+func (r *Reconciler) RefuseVerb(ctx context.Context, n node.Node, request plan.Request) error {
+	h, err := r.hostBefore(ctx, n)
+	if h == nil || err != nil {
+		return err
+	}
+	return host.RefuseUnforced(*h, n, request)
+}
+
+// RefuseForget is RefuseVerb for the deletion of a node's record.
+func (r *Reconciler) RefuseForget(ctx context.Context, n node.Node) error {
+	return r.RefuseVerb(ctx, n, plan.Request{Verb: host.Forget})
+}
+
+// hostBefore is the host that a node is behind; nil for none. After a start, the hosts are not all indexed yet: the
+// name of a node has that of its host.
+func (r *Reconciler) hostBefore(ctx context.Context, n node.Node) (*hostapi.Host, error) {
+	k, bound := r.known.hostOf(n.UUID)
+	if !bound {
+		var named bool
+		if k.namespace, k.name, named = strings.Cut(n.Name, hostapi.NodeNameSeparator); !named {
+			return nil, nil //nolint:nilnil // no host is no mistake
+		}
+	}
+	h, err := objects.Get[hostapi.Host](ctx, r.Documents, k.namespace, k.name)
+	switch {
+	case errors.Is(err, objects.ErrNotFound):
+		return nil, nil //nolint:nilnil // no host is no mistake
+	case err != nil:
+		return nil, fmt.Errorf("host %s of node %s: %w", k, n.UUID, err)
+	case !bound && h.Status.Provisioning.ID != n.UUID:
+		return nil, nil //nolint:nilnil // an equal name alone makes no host
+	}
+	return &h, nil
+}

@@ -1,0 +1,156 @@
+package imagesource_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/imagestore/imagesource"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// qcow2 begins as an image of a virtual size does.
+func qcow2(size uint64) string {
+	b := make([]byte, 1024)
+	copy(b, "QFI\xfb\x00\x00\x00\x03")
+	binary.BigEndian.PutUint64(b[24:], size)
+	return string(b)
+}
+
+// content serves a file as servers of static files do.
+func content(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(text))
+	}
+}
+
+func TestProbe(t *testing.T) {
+	answer := func(status int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }
+	}
+	raw := strings.Repeat("\x00", 4096)
+	for name, c := range map[string]struct {
+		path  string
+		serve http.HandlerFunc
+		want  node.ImageFound // of Gone and Doubt a part
+	}{
+		"raw":             {"/os.raw", content(raw), node.ImageFound{Size: 4096}},
+		"qcow2":           {"/os.img", content(qcow2(22053650432)), node.ImageFound{Size: 22053650432}},
+		"qcow2, negative": {"/os.img", content(qcow2(1 << 63)), node.ImageFound{}},
+		"qcow2 without ranges": {"/os.img", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, qcow2(1<<40)) },
+			node.ImageFound{Size: 1 << 40, Doubt: "no Range requests"}},
+		"cut qcow2":   {"/os.img", content("QFI\xfb"), node.ImageFound{}},
+		"compressed":  {"/os", content("\x28\xb5\x2f\xfd" + raw), node.ImageFound{}},
+		"by its name": {"/os.raw.xz", content(raw), node.ImageFound{}},
+		"a page":      {"/os.raw", content("<html>" + raw), node.ImageFound{}},
+		"no ranges": {"/os.raw", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "4096")
+			fmt.Fprint(w, raw)
+		},
+			node.ImageFound{Size: 4096}},
+		"empty":      {"/os.raw", content(""), node.ImageFound{Gone: "the image is empty"}},
+		"missing":    {"/os.raw", answer(404), node.ImageFound{Gone: "the server answered 404 Not Found; correct the URL"}},
+		"gone":       {"/os.raw", answer(410), node.ImageFound{Gone: "410 Gone"}},
+		"login":      {"/os.raw", answer(401), node.ImageFound{Gone: "write the credentials into the URL"}},
+		"forbidden":  {"/os.raw", answer(403), node.ImageFound{Gone: "403 Forbidden"}},
+		"overloaded": {"/os.raw", answer(503), node.ImageFound{Doubt: "the server answered 503"}},
+		"in circles": {
+			"/os.raw", http.RedirectHandler("/os.raw", http.StatusFound).ServeHTTP,
+			node.ImageFound{Doubt: "redirects more than 5"},
+		},
+		"HEAD refused": {"/os.raw", func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodHead { // as a URL of S3 that is signed for GET
+				w.WriteHeader(http.StatusForbidden)
+				return
+			}
+			content(raw)(w, r)
+		}, node.ImageFound{Size: 4096}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := httptest.NewServer(c.serve)
+			defer srv.Close()
+			at := strings.Replace(srv.URL, "http://", "http://u:hunter2@", 1) + c.path + "?sig=hunter2"
+			got := imagesource.NewProber(http.DefaultClient).Probe(t.Context(), at)
+			for what, pair := range map[string][2]string{"gone": {c.want.Gone, got.Gone}, "doubt": {c.want.Doubt, got.Doubt}} {
+				if (pair[0] == "") != (pair[1] == "") || !strings.Contains(pair[1], pair[0]) ||
+					strings.Contains(pair[1], "hunter2") || pair[1] != "" && !strings.Contains(pair[1], c.path) {
+					t.Errorf("%s: %q, expected %q, with the URL and without its password", what, pair[1], pair[0])
+				}
+			}
+			if got.Size != c.want.Size {
+				t.Errorf("size %d, expected %d", got.Size, c.want.Size)
+			}
+		})
+	}
+}
+
+// TestProbeUnreachable: an image that only machines reach is in doubt, not gone.
+func TestProbeUnreachable(t *testing.T) {
+	missing := &net.DNSError{Err: "no such host", Name: "nosuch", IsNotFound: true}
+	for want, err := range map[string]error{
+		"--registry-allow 127.0.0.1/32": errors.New("not called: --registry-allow 127.0.0.1/32"),
+		"knows no host nosuch":          missing,
+		"did not answer within 4s":      context.DeadlineExceeded,
+	} {
+		at := "http://nosuch/a.raw"
+		client := &http.Client{Transport: &http.Transport{
+			DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, err },
+		}}
+		got := imagesource.NewProber(client).Probe(t.Context(), at)
+		if got.Gone != "" || got.Size != 0 || !strings.Contains(got.Doubt, want) || !strings.Contains(got.Doubt, "raw") {
+			t.Errorf("%s: %+v, expected a doubt with %q", at, got, want)
+		}
+	}
+}
+
+// TestProbeTogether: many nodes that get one image cause one look, whose end all see; a
+// server that was corrected is asked again at once.
+func TestProbeTogether(t *testing.T) {
+	asked, hold := make(chan string, 100), make(chan struct{})
+	var status atomic.Int64
+	status.Store(http.StatusOK)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.Method
+		<-hold
+		w.WriteHeader(int(status.Load()))
+		fmt.Fprint(w, "x")
+	}))
+	defer srv.Close()
+	p := imagesource.NewProber(http.DefaultClient)
+	short, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if got := p.Probe(short, srv.URL+"/a"); !strings.Contains(got.Doubt, "deadline exceeded") {
+		t.Errorf("a caller that cannot wait: %+v", got)
+	}
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if got := p.Probe(t.Context(), srv.URL+"/a"); got != (node.ImageFound{Size: 1}) {
+				t.Errorf("one of many: %+v", got)
+			}
+		})
+	}
+	close(hold)
+	all.Wait()
+	if n := len(asked); n != 2 {
+		t.Errorf("%d requests, expected HEAD and GET", n)
+	}
+	status.Store(http.StatusNotFound)
+	for range 2 {
+		if got := p.Probe(t.Context(), srv.URL+"/b"); got.Gone == "" {
+			t.Errorf("a missing image: %+v", got)
+		}
+	}
+	if n := len(asked); n != 6 {
+		t.Errorf("%d requests, expected those for a missing image twice", n)
+	}
+}

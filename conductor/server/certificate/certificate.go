@@ -1,0 +1,68 @@
+// Package certificate is the API's own TLS certificate: read from files, read
+// again when they change, and named by pins for the agents that are to trust it.
+//
+// It makes no certificates and checks no others.
+package certificate
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+
+	"github.com/ferrite-metal/ferrite/conductor/server/reload"
+)
+
+// Certificate is a certificate in files. It is safe for concurrent use.
+type Certificate struct {
+	files *reload.Files[*tls.Certificate]
+}
+
+// Open reads a certificate (PEM, the server's first, then those that signed it)
+// and its private key.
+func Open(certFile, keyFile string, log *slog.Logger) (*Certificate, error) {
+	files, err := reload.Open(log, parse, certFile, keyFile)
+	if err != nil {
+		return nil, fmt.Errorf("TLS certificate and key: %w", err)
+	}
+	return &Certificate{files}, nil
+}
+
+func parse(contents [][]byte) (*tls.Certificate, error) {
+	c, err := tls.X509KeyPair(contents[0], contents[1])
+	if err != nil {
+		return nil, err // says which of the two is wrong, and nothing of the key
+	}
+	return &c, nil
+}
+
+// TLS is how a server uses it, from TLS 1.2 on. Only HTTP/1.1 is spoken: what one
+// client may cost is bounded by its connections, of which HTTP/2 makes hundreds
+// out of one.
+func (c *Certificate) TLS() *tls.Config {
+	return &tls.Config{
+		MinVersion:     tls.VersionTLS12,
+		NextProtos:     []string{"http/1.1"},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.files.Get(), nil },
+	}
+}
+
+// Pins is what an agent is given to know this server by, as hexadecimal SHA-256 of
+// DER: the server's certificate, and the authority that signed it when the file
+// has one. By the first an agent knows the server without a clock or a name; by
+// the second it also knows the certificate that takes the place of the first
+// while the agent runs.
+func (c *Certificate) Pins() []string {
+	chain := c.files.Get().Certificate
+	pins := []string{pin(chain[0])}
+	if last := chain[len(chain)-1]; len(chain) > 1 {
+		pins = append(pins, pin(last))
+	}
+	return pins
+}
+
+func pin(der []byte) string {
+	sum := sha256.Sum256(der)
+	return hex.EncodeToString(sum[:])
+}
