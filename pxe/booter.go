@@ -1,10 +1,8 @@
-// Package pxe is the boot service's contract: what a machine that asks for an
-// address or a boot file looks like (Client), the one question boot asks of
-// whoever knows the machines (Booter), and where addresses are remembered
-// (Leases). The protocols live below it: dhcp, tftp, httpboot, ipxe.
+// Package pxe is the contract of the boot service. Client describes a machine that asks for an address or a boot file.
+// Booter decides which machines boot, and their files. Leases keeps addresses across restarts. The protocols live
+// below: dhcp, tftp, httpboot, ipxe.
 //
-// pxe knows nothing of nodes, states or power: it must not import the
-// conductor, and it keeps no policy of its own.
+// pxe knows nothing of nodes, states or power: it must not import the conductor, and it keeps no policy of its own.
 package pxe
 
 import (
@@ -41,7 +39,7 @@ const (
 	StageKernel  Stage = "kernel"
 	StageRamdisk Stage = "ramdisk"
 	StageNone    Stage = "no boot loader for it" // the machine is to boot, and there is no loader of its architecture
-	StageFailed  Stage = "boot failed"           // iPXE could not load or start what it was told to
+	StageFailed  Stage = "boot failed"           // iPXE could not load or start its boot file
 )
 
 // Client is a machine as the wire shows it.
@@ -50,13 +48,13 @@ type Client struct {
 	Arch     uint16 // DHCP option 93, RFC 4578 section 2.1: 0 BIOS, 7 and 9 x86-64 UEFI, 16 x86-64 UEFI HTTP
 	Firmware Firmware
 	IP       netip.Addr // the address it has or was offered; zero when unknown
-	Detail   string     // what was asked for: a file name, a vendor class; for people
+	Detail   string     // file name or vendor class of the request, for people
 	Lent     time.Time  // when it was last given IP; zero when that is not known
 	Script   bool       // it asks for its boot script, at an address that is its own
 	Files    bool       // it asks for its boot script, kernel or ramdisk: only then is it found out where these are
 }
 
-// Action is what a machine gets.
+// Action is the boot service's decision about a machine.
 type Action int
 
 // The actions. The zero value ignores the machine, so a forgotten answer is
@@ -82,9 +80,9 @@ type Boot struct {
 	// bytes long; "" for none. The kernel unpacks it before Initrd.
 	Overlay string
 
-	ImageURL string // http(s) URL of what Image boots, as Kernel; its server must answer Range
+	ImageURL string // http(s) URL of the disk that Image boots, as Kernel; its server must answer Range
 
-	Stranger bool // nobody has enrolled the machine: it must take no address from one that somebody has
+	Stranger bool // not enrolled: it must not take over an enrolled machine's address
 
 	// Owner is the project that owns the machine, "" for none: one project must not take every address of a pool.
 	Owner string
@@ -92,18 +90,17 @@ type Boot struct {
 	Why Reason // of Ignore and Address: why the machine boots nothing
 }
 
-// Booter is the one question boot asks. Boot is called several times in one
-// boot (DHCP, script, kernel, ramdisk) and must be quick. It is free of side
-// effects but for a script: what makes that one the machine's own is on record
-// before it is answered. Reached reports progress and must not block. Both are safe for
-// concurrent use.
+// Booter decides about machines. Boot is called several times in one boot (DHCP, script, kernel, ramdisk), in any
+// order, and must be quick: DHCP allows it three seconds. It has no side effects, with one exception: the one-time
+// word of a script is on record before Boot returns. An error means no answer now; the machine asks again. Reached
+// reports progress and must not block. Both are safe for concurrent use.
 type Booter interface {
 	Boot(ctx context.Context, c Client) (Boot, error)
 	Reached(ctx context.Context, c Client, s Stage)
 }
 
-// Lease binds an address of a subnet to a MAC. A Static lease is a reservation: it never
-// expires and its address is given to nobody else of that subnet.
+// Lease binds an address of a subnet to a MAC. A Static lease is a reservation: it never expires, and no other machine
+// of that subnet gets its address.
 type Lease struct {
 	MAC     net.HardwareAddr
 	Subnet  string // its name; "" where the address belongs to one subnet alone
@@ -121,13 +118,12 @@ type Decline struct {
 	Until    time.Time
 }
 
-// Leases remembers addresses across restarts. Operators reserve addresses there
-// at any moment, so what is asked for here rests on books that may be old:
-// SaveLease inserts or replaces those of their MACs, all or none, but a lease that is not
-// Static never takes the place of a reservation, and an address never stands
-// twice in one subnet: both answer an error. EndLease deletes l as long as it is on record as
-// it was read, and leaves alone a reservation or a lease renewed since. SaveDecline also
-// ends the machine's lease.
+// Leases keeps addresses across restarts. Operators add reservations at any moment, so the caller's copy may be old.
+// Its methods are safe for concurrent use. After a failed SaveLease of several leases the caller saves each by itself.
+//
+// SaveLease inserts or replaces the leases of their MACs, all or none. It returns an error for a lease that would
+// replace a reservation, and for a second lease of one address in a subnet. EndLease deletes l if the record still
+// equals l; a reservation, and a lease renewed since, stay. SaveDecline also ends the machine's lease.
 type Leases interface {
 	Leases(ctx context.Context) ([]Lease, error)
 	SaveLease(ctx context.Context, leases ...Lease) error

@@ -17,7 +17,7 @@ const (
 	ProxyDHCP Service = "proxydhcp"
 	TFTP      Service = "tftp"
 	HTTP      Service = "http"
-	Neighbour Service = "other-dhcp" // another DHCP server, whose answer was heard on the boot network
+	Neighbour Service = "other-dhcp" // another DHCP server; its answer was heard on the boot network
 )
 
 // Event is one request on the boot network, with its answer or the reason for having none. It is
@@ -30,7 +30,7 @@ type Event struct {
 	Service Service
 	MAC     net.HardwareAddr // nil when it is not known
 	Claimed bool             // the MAC stands in the request alone, and the address that asks is not lent to it
-	Known   bool             // somebody has enrolled the machine
+	Known   bool             // the machine is enrolled
 	IP      netip.Addr       // of the machine, as far as it has one or gets one
 	Relay   netip.Addr       // zero without
 	Subnet  netip.Prefix     // that answers it; zero without

@@ -80,7 +80,7 @@ var reasons = map[Reason]Explanation{
 	ReasonHeld:           {"restored, and not resumed", "ferrite resume"},
 }
 
-// Why is the reason in words, and what to do about it; both are "" without a reason.
+// Why explains the reason, and how to mend it; both are "" without a reason.
 func (e Event) Why() (why, try string) {
 	is := reasons[e.Reason]
 	fill := strings.NewReplacer("{server}", e.Server.String(), "{detail}", e.Detail)

@@ -13,19 +13,19 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 )
 
-// exchange is a request and how it is answered.
+// exchange is a request and its answer.
 type exchange struct {
-	parcel
-	req    *dhcpv4.DHCPv4
-	client pxe.Client
-	silent bool // it gets no answer
-	boot   pxe.Boot
-	lent   lent
-	event  pxe.Event
+	outgoing
+	req      *dhcpv4.DHCPv4
+	client   pxe.Client
+	silent   bool // it gets no answer
+	boot     pxe.Boot
+	decision decision
+	event    pxe.Event
 }
 
-// lent is a reply, and what it rests on.
-type lent struct {
+// decision is a reply, and the binding behind it.
+type decision struct {
 	reply  *dhcpv4.DHCPv4 // nil: silence
 	reason pxe.Reason     // of the silence or the refusal
 	ip     netip.Addr
@@ -34,7 +34,7 @@ type lent struct {
 	err    error
 }
 
-// answer asks the Booter, settles the addresses and builds the replies. The events say why there is none.
+// answer asks the Booter, binds the addresses and builds the replies. The events give the reason for silence.
 func (s *Server) answer(ctx context.Context, all []*exchange) {
 	now := s.conf.Now()
 	s.mu.Lock()
@@ -46,20 +46,20 @@ func (s *Server) answer(ctx context.Context, all []*exchange) {
 	s.mu.Unlock()
 	s.askAll(ctx, all)
 	all = slices.DeleteFunc(slices.Clone(all), func(x *exchange) bool { return x.silent })
-	s.lend(ctx, all)
+	s.commit(ctx, all)
 	for _, x := range all {
-		x.event.Subnet = x.lent.subnet
-		if err := x.lent.err; err != nil {
+		x.event.Subnet = x.decision.subnet
+		if err := x.decision.err; err != nil {
 			s.complain("dhcp request not answered", "mac", x.client.MAC.String(), "err", err)
 			x.event.Reason, x.event.Detail = reasonOf(err), err.Error()
-			x.lent.reply = nil
+			x.decision.reply = nil
 			continue
 		}
-		if x.client.IP = x.lent.ip; x.lent.ip.IsValid() {
-			x.event.IP = x.lent.ip
+		if x.client.IP = x.decision.ip; x.decision.ip.IsValid() {
+			x.event.IP = x.decision.ip
 		}
-		answered(&x.event, x.lent.reply, x.lent.reason, bootless(x.client, x.boot, s.conf.URL))
-		if x.lent.reason == pxe.ReasonOtherServer && s.conf.OtherDHCP {
+		answered(&x.event, x.decision.reply, x.decision.reason, bootless(x.client, x.boot, s.conf.URL))
+		if x.decision.reason == pxe.ReasonOtherServer && s.conf.OtherDHCP {
 			x.event.Answer, x.event.Reason = leftToOther, ""
 		}
 	}
@@ -88,11 +88,11 @@ func (s *Server) askAll(ctx context.Context, all []*exchange) {
 	}
 }
 
-// ask handles what is given back, and has the Booter answer the rest. False is silence.
+// ask handles RELEASE and DECLINE, and asks the Booter about other requests. It returns false for silence.
 func (s *Server) ask(ctx context.Context, x *exchange) bool {
 	e := &x.event
 	if t := messageType(x.req); t == dhcpv4.MessageTypeRelease || t == dhcpv4.MessageTypeDecline {
-		e.IP, e.Answer, e.Detail = wanted(x.req), "noted", ""
+		e.IP, e.Answer, e.Detail = requestedIP(x.req), "noted", ""
 		if err := s.giveBack(ctx, x.req); err != nil {
 			s.complain("dhcp message not on record", "mac", x.client.MAC.String(), "err", err)
 			e.Answer, e.Reason, e.Detail = "", pxe.ReasonNotSaved, err.Error()
@@ -114,40 +114,39 @@ func (s *Server) ask(ctx context.Context, x *exchange) bool {
 	return boot.Action != pxe.Ignore
 }
 
-// lend settles addresses and has acknowledged leases on record before
-// their machines hear of them (RFC 2131 section 4.3.1: the binding is committed first).
-// Until then the books are not read anew: see Reload.
-func (s *Server) lend(ctx context.Context, all []*exchange) {
-	s.books.RLock()
-	defer s.books.RUnlock()
+// commit decides the addresses, and writes acknowledged leases before their machines get the ACK (RFC 2131 section
+// 4.3.1: the binding is committed first). Reload waits for it: it must not read the leases between the two.
+func (s *Server) commit(ctx context.Context, all []*exchange) {
+	s.recordMu.RLock()
+	defer s.recordMu.RUnlock()
 	s.mu.Lock()
 	for _, x := range all {
-		x.lent = s.decide(x.req, x.boot)
+		x.decision = s.decide(x.req, x.boot)
 	}
 	s.mu.Unlock()
 	s.save(ctx, all)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, x := range all {
-		switch g := x.lent.grant; {
-		case x.lent.err != nil && g.Save:
-			s.pool.Unsaved(g, errors.Is(x.lent.err, context.DeadlineExceeded), s.conf.Now())
-			x.lent.err = because(pxe.ReasonNotSaved, x.lent.err)
+		switch g := x.decision.grant; {
+		case x.decision.err != nil && g.Save:
+			s.pool.Unsaved(g, errors.Is(x.decision.err, context.DeadlineExceeded), s.conf.Now())
+			x.decision.err = because(pxe.ReasonNotSaved, x.decision.err)
 			continue
-		case x.lent.err != nil:
+		case x.decision.err != nil:
 			continue
 		case g.Save:
 			s.pool.Saved(g)
 		}
-		x.client.IP = x.lent.ip
+		x.client.IP = x.decision.ip
 		s.pool.Note(x.client)
 	}
 }
 
-// decide does all of a reply that needs the pool. The lock is held.
-func (s *Server) decide(req *dhcpv4.DHCPv4, boot pxe.Boot) (a lent) {
+// decide does the part of an answer that needs the pool. The lock is held.
+func (s *Server) decide(req *dhcpv4.DHCPv4, boot pxe.Boot) (a decision) {
 	now := s.conf.Now()
-	at := link(req, s.conf.Server)
+	at := linkAddr(req, s.conf.Server)
 	sub, ok := s.pool.SubnetOf(addr(req.GatewayIPAddr), at, req.ClientHWAddr)
 	if !ok {
 		a.err = because(pxe.ReasonNoSubnet, fmt.Errorf("no subnet is configured for %v, where the request comes "+
@@ -159,7 +158,7 @@ func (s *Server) decide(req *dhcpv4.DHCPv4, boot pxe.Boot) (a lent) {
 		return a
 	}
 	a.subnet = sub.Prefix
-	lease, err := settle(s.pool, req, sub, s.conf.Server, boot, now)
+	lease, err := bindingFor(s.pool, req, sub, s.conf.Server, boot, now)
 	if err != nil {
 		a.err = err
 		return a
@@ -175,10 +174,10 @@ func (s *Server) decide(req *dhcpv4.DHCPv4, boot pxe.Boot) (a lent) {
 	return a
 }
 
-// save puts what was granted on record at once. What cannot be written so is written by itself: then one that may not
-// stands in nobody's way.
+// save commits the granted leases in one write. If that write fails, each lease is written alone, so that one bad
+// lease does not hold up the others.
 func (s *Server) save(ctx context.Context, all []*exchange) {
-	all = slices.DeleteFunc(slices.Clone(all), func(x *exchange) bool { return !x.lent.grant.Save })
+	all = slices.DeleteFunc(slices.Clone(all), func(x *exchange) bool { return !x.decision.grant.Save })
 	if len(all) == 0 {
 		return
 	}
@@ -186,29 +185,30 @@ func (s *Server) save(ctx context.Context, all []*exchange) {
 	defer cancel()
 	var ending sync.WaitGroup
 	for _, x := range all {
-		if was := x.lent.grant.Evict; was != nil {
+		if was := x.decision.grant.Evict; was != nil {
 			ending.Go(func() {
 				if err := s.conf.Leases.EndLease(ctx, *was); err != nil {
-					x.lent.err = fmt.Errorf("end the lease of %v, which ran out: %w", was.MAC, err)
+					x.decision.err = fmt.Errorf("end the lease of %v, which ran out: %w", was.MAC, err)
 				}
 			})
 		}
 	}
 	ending.Wait()
-	all = slices.DeleteFunc(all, func(x *exchange) bool { return x.lent.err != nil })
+	all = slices.DeleteFunc(all, func(x *exchange) bool { return x.decision.err != nil })
 	leases := make([]pxe.Lease, len(all))
 	for i, x := range all {
-		leases[i] = x.lent.grant.Lease
+		leases[i] = x.decision.grant.Lease
 	}
 	err := s.conf.Leases.SaveLease(ctx, leases...)
 	for i, x := range all {
 		if err != nil && len(all) > 1 && ctx.Err() == nil {
-			x.lent.err = s.conf.Leases.SaveLease(ctx, leases[i])
+			x.decision.err = s.conf.Leases.SaveLease(ctx, leases[i])
 		} else {
-			x.lent.err = err
+			x.decision.err = err
 		}
-		if x.lent.err != nil {
-			x.lent.err = fmt.Errorf("put the lease of %v for %v on record: %w", leases[i].IP, leases[i].MAC, x.lent.err)
+		if x.decision.err != nil {
+			x.decision.err = fmt.Errorf("put the lease of %v for %v on record: %w", leases[i].IP, leases[i].MAC,
+				x.decision.err)
 		}
 	}
 }

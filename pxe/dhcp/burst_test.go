@@ -17,7 +17,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 )
 
-// gated answers nobody until it is opened.
+// gated answers no request until it is opened.
 type gated struct {
 	pxetest.Booter
 	open chan struct{}
@@ -60,7 +60,7 @@ func TestServeBurst(t *testing.T) {
 		}
 	}
 	close(booter.open)
-	if short != nil { // a kernel that keeps no more: the administrator is told
+	if short != nil { // a kernel with a shorter queue: the log must say so
 		if !strings.Contains(log.String(), "net.core.rmem_max") {
 			t.Errorf("nobody is told that %v: %s", short, log)
 		}

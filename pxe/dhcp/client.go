@@ -15,14 +15,14 @@ const (
 	classHTTP = "HTTPClient" // option 60 of UEFI 2.5 HTTP boot
 )
 
-// clientOf reads from a request what the machine is, and what it calls itself.
+// clientOf reads the kind of machine from a request, and its own description.
 func clientOf(req *dhcpv4.DHCPv4) pxe.Client {
 	c := machineOf(req)
 	c.Detail = detail(req)
 	return c
 }
 
-// machineOf reads from a request what the machine is.
+// machineOf reads the kind of machine from a request: architecture and firmware.
 func machineOf(req *dhcpv4.DHCPv4) pxe.Client {
 	arch, hasArch := archOf(req)
 	c := pxe.Client{MAC: req.ClientHWAddr, Arch: arch, Firmware: pxe.System}
@@ -47,8 +47,8 @@ func isIPXE(req *dhcpv4.DHCPv4) bool {
 		bytes.Contains(req.Options.Get(dhcpv4.OptionUserClassInformation), []byte("iPXE"))
 }
 
-// archOf reads option 93, its first entry when there are several, or what
-// some ROMs only say in the class "PXEClient:Arch:00007:UNDI:003016".
+// archOf reads the first entry of option 93. Some ROMs name the architecture only in their class:
+// "PXEClient:Arch:00007:UNDI:003016".
 func archOf(req *dhcpv4.DHCPv4) (uint16, bool) {
 	if v := req.Options.Get(dhcpv4.OptionClientSystemArchitectureType); len(v) >= 2 {
 		return binary.BigEndian.Uint16(v), true

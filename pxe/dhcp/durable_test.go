@@ -15,7 +15,7 @@ import (
 	"github.com/ferrite-metal/ferrite/pxe/pxetest"
 )
 
-// started is a server with two addresses that nobody serves yet: what it keeps in memory ends with it, as by kill -9.
+// started is a server with two addresses that does not serve yet. Its memory ends with it, as by kill -9.
 func started(t *testing.T, leases pxe.Leases) *Server {
 	t.Helper()
 	booter := &pxetest.Booter{}
@@ -38,11 +38,11 @@ func from(n int) change { return func(p *dhcpv4.DHCPv4) { p.ClientHWAddr = mac(n
 func (s *Server) answerTo(ctx context.Context, req *dhcpv4.DHCPv4) (pxe.Client, *dhcpv4.DHCPv4, pxe.Event) {
 	x := &exchange{req: req}
 	s.answer(ctx, []*exchange{x})
-	return x.client, x.lent.reply, x.event
+	return x.client, x.decision.reply, x.event
 }
 
-// lends has machine n get an address, and returns it.
-func (s *Server) lends(t *testing.T, n int) netip.Addr {
+// leaseTo leases an address to machine n, and returns it.
+func (s *Server) leaseTo(t *testing.T, n int) netip.Addr {
 	t.Helper()
 	_, offer, _ := s.answerTo(t.Context(), request(dhcpv4.MessageTypeDiscover, from(n)))
 	if offer == nil {
@@ -60,7 +60,7 @@ func (s *Server) lends(t *testing.T, n int) netip.Addr {
 func TestGivenBackIsDurable(t *testing.T) {
 	leases := &pxetest.Leases{}
 	s := started(t, leases)
-	first, second := s.lends(t, 1), s.lends(t, 2)
+	first, second := s.leaseTo(t, 1), s.leaseTo(t, 2)
 	s.answerTo(t.Context(), request(dhcpv4.MessageTypeDecline, from(1), address(optRequested, first.String()),
 		address(optServer, "127.0.77.1")))
 	s.answerTo(t.Context(), request(dhcpv4.MessageTypeRelease, from(2), ciaddr(second.String())))
@@ -69,19 +69,19 @@ func TestGivenBackIsDurable(t *testing.T) {
 	}
 	s = started(t, leases)
 	defer s.Close()
-	if got := s.lends(t, 1); got != second {
+	if got := s.leaseTo(t, 1); got != second {
 		t.Errorf("the decliner of %v gets %v, want the released %v", first, got, second)
 	}
-	if got := s.lends(t, 3); got.IsValid() {
+	if got := s.leaseTo(t, 3); got.IsValid() {
 		t.Errorf("another machine gets %v", got)
 	}
 }
 
 // fullLeases cannot be written to.
-type fullLeases struct{ books }
+type fullLeases struct{ records }
 
-// books are embedded by another name than their method Leases has.
-type books interface{ pxe.Leases }
+// records are embedded by another name than their method Leases has.
+type records interface{ pxe.Leases }
 
 func (*fullLeases) SaveLease(context.Context, ...pxe.Lease) error { return errors.New("no space left") }
 func (*fullLeases) SaveDecline(context.Context, pxe.Decline) error {
@@ -93,7 +93,7 @@ func (*fullLeases) SaveDecline(context.Context, pxe.Decline) error {
 func TestGivenBackUnsaved(t *testing.T) {
 	leases := &fullLeases{&pxetest.Leases{}}
 	for n, a := range map[int]string{1: "127.0.77.100", 2: "127.0.77.101"} {
-		if err := leases.books.SaveLease(t.Context(), pxe.Lease{MAC: mac(n), IP: ip(a),
+		if err := leases.records.SaveLease(t.Context(), pxe.Lease{MAC: mac(n), IP: ip(a),
 			Expires: epoch().AddDate(90, 0, 0)}); err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func TestGivenBackUnsaved(t *testing.T) {
 
 // lateLeases have no time for the first lease.
 type lateLeases struct {
-	books
+	records
 	asked int
 }
 
@@ -121,13 +121,13 @@ func (l *lateLeases) SaveLease(ctx context.Context, leases ...pxe.Lease) error {
 	if l.asked++; l.asked == 1 {
 		return fmt.Errorf("save it: %w", context.DeadlineExceeded)
 	}
-	return l.books.SaveLease(ctx, leases...)
+	return l.records.SaveLease(ctx, leases...)
 }
 
-// TestSavedLate: a machine that gets no answer, since its lease was not written in time, gets the address when it
-// repeats its REQUEST (in a storm of a thousand boots 24 were refused); nobody else gets that address meanwhile.
+// TestSavedLate: a machine gets no answer if its lease was not written in time, and gets the address when it repeats
+// its REQUEST (in a storm of a thousand boots 24 were refused). No other machine gets that address meanwhile.
 func TestSavedLate(t *testing.T) {
-	s := started(t, &lateLeases{books: &pxetest.Leases{}})
+	s := started(t, &lateLeases{records: &pxetest.Leases{}})
 	defer s.Close()
 	_, offer, _ := s.answerTo(t.Context(), request(dhcpv4.MessageTypeDiscover, from(1)))
 	ask := request(dhcpv4.MessageTypeRequest, from(1), address(optServer, "127.0.77.1"),
@@ -135,7 +135,7 @@ func TestSavedLate(t *testing.T) {
 	if _, reply, e := s.answerTo(t.Context(), ask); reply != nil || e.Reason != pxe.ReasonNotSaved {
 		t.Fatalf("a lease that is not on record is acknowledged: %v, %q", reply, e.Reason)
 	}
-	if other := s.lends(t, 2); other == addr(offer.YourIPAddr) {
+	if other := s.leaseTo(t, 2); other == addr(offer.YourIPAddr) {
 		t.Errorf("%v is lent to another machine", other)
 	}
 	if _, reply, _ := s.answerTo(t.Context(), ask); reply == nil || reply.MessageType() != dhcpv4.MessageTypeAck {

@@ -13,8 +13,8 @@ const (
 	leastPayload = 300 // RFC 951: some relays drop less
 )
 
-// needed are the options of a reply in the order of their need. A client that takes short messages gets of the others
-// what room is left.
+// needed are the options of a reply in the order of their need. A client that takes short messages gets the others as
+// far as they fit.
 var needed = []uint8{53, 54, 51, 1, 60, 43, 67, 97, 61, 175, 3, 66, 6, 28}
 
 // zeroEnded are options that old boot ROMs take for texts with a zero behind them (netbootxyz/netboot.xyz#1198,
@@ -111,7 +111,7 @@ func spread(all dhcpv4.Options, fields []*field) (shed []uint8) {
 	return shed
 }
 
-// options writes options in the order of their codes, that of the relay last (RFC 3046).
+// options writes options in the order of their codes, and the relay's last (RFC 3046).
 func options(all dhcpv4.Options) []byte {
 	codes, b := make([]uint8, 0, len(all)), make([]byte, 0, leastPayload)
 	for code := range all {
@@ -142,7 +142,7 @@ func appendOption(b []byte, code uint8, value []byte) []byte {
 	return b
 }
 
-// bytesOf writes a reply to req, and warns of what its client had no room for.
+// bytesOf writes a reply to req, and warns of options that did not fit.
 func (c *complainer) bytesOf(req, reply *dhcpv4.DHCPv4) []byte {
 	size := messageSize(req)
 	b, shed := encode(reply, size)

@@ -10,7 +10,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 )
 
-// reasonedError is an error whose reason is known where it is made.
+// reasonedError is an error with the reason that the events report.
 type reasonedError struct {
 	reason pxe.Reason
 	error
@@ -40,7 +40,7 @@ func reasonOf(err error) pxe.Reason {
 // leftToOther is the answer to a request for another DHCP server that is expected.
 const leftToOther = "left to the DHCP server"
 
-// eventOf is what a request to the server own shows.
+// eventOf fills an event from a request to the server own.
 func eventOf(service pxe.Service, c pxe.Client, req *dhcpv4.DHCPv4, own netip.Addr) pxe.Event {
 	e := pxe.Event{Service: service, MAC: c.MAC, IP: c.IP, Relay: addr(req.GatewayIPAddr),
 		Message: messageType(req).String(), Firmware: c.Firmware, Arch: c.Arch, Detail: c.Detail}
@@ -50,8 +50,7 @@ func eventOf(service pxe.Service, c pxe.Client, req *dhcpv4.DHCPv4, own netip.Ad
 	return e
 }
 
-// answered completes the event of a request that was decided. bootless is why a reply names no boot file; "" for
-// one that does.
+// answered completes the event of a decided request. bootless is why a reply names no boot file; "" if it names one.
 func answered(e *pxe.Event, reply *dhcpv4.DHCPv4, reason, bootless pxe.Reason) {
 	e.Reason = reason
 	if reply == nil {

@@ -59,7 +59,7 @@ func short(e pxe.Event) string {
 	return strings.Join(words, " ")
 }
 
-// TestEvents: each request to a server makes one event, with the reason of whoever decided.
+// TestEvents: each request to a server makes one event, with the reason for its answer.
 func TestEvents(t *testing.T) {
 	as := func(n int) change { return func(p *dhcpv4.DHCPv4) { p.ClientHWAddr = mac(n) } }
 	discover, req := dhcpv4.MessageTypeDiscover, dhcpv4.MessageTypeRequest
@@ -122,7 +122,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestProxyEvents: a proxy leaves to the DHCP server what is for that one, and says why else it is silent.
+// TestProxyEvents: a proxy leaves the DHCP server's requests to it, and names the reason for any other silence.
 func TestProxyEvents(t *testing.T) {
 	log := &seen{}
 	booter := &pxetest.Booter{}

@@ -12,8 +12,8 @@ const (
 	ttl        = 64
 )
 
-// datagram wraps payload in UDP and IPv4 headers (RFC 768, RFC 791), for a
-// client that has no address yet and so cannot be reached through the kernel's ARP.
+// datagram wraps payload in UDP and IPv4 headers (RFC 768, RFC 791). A client without an address cannot be reached
+// through the kernel's ARP.
 func datagram(from, to netip.AddrPort, payload []byte) []byte {
 	b := make([]byte, ipv4Header+udpHeader+len(payload))
 	ip, udp := b[:ipv4Header], b[ipv4Header:]

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestDatagram compares with a datagram whose checksums were worked out by
-// hand, and checks that receivers' sums come out right for even and odd lengths.
+// TestDatagram compares with a datagram that has checksums worked out by hand, and checks that receivers' sums come
+// out right for even and odd lengths.
 func TestDatagram(t *testing.T) {
 	from, to := netip.MustParseAddrPort("10.77.0.1:67"), netip.MustParseAddrPort("10.77.0.100:68")
 	b := datagram(from, to, []byte("abc"))

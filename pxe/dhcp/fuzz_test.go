@@ -43,12 +43,12 @@ func FuzzReply(f *testing.F) {
 		}
 		pool := newPool(t, small(3))
 		a := Answer{Server: ip("10.77.0.1"), URL: "http://10.77.0.1:8088"}
-		sub, ok := pool.SubnetOf(addr(req.GatewayIPAddr), link(req, a.Server), req.ClientHWAddr)
+		sub, ok := pool.SubnetOf(addr(req.GatewayIPAddr), linkAddr(req, a.Server), req.ClientHWAddr)
 		if !ok {
 			return
 		}
 		a.Subnet = sub
-		lease, err := settle(pool, req, sub, a.Server, pxe.Boot{Stranger: action&4 != 0}, epoch())
+		lease, err := bindingFor(pool, req, sub, a.Server, pxe.Boot{Stranger: action&4 != 0}, epoch())
 		if err != nil {
 			t.Fatalf("an empty pool has no address: %v", err)
 		}

@@ -15,14 +15,14 @@ func (s *Server) giveBack(ctx context.Context, req *dhcpv4.DHCPv4) error {
 	if id := addr(req.ServerIdentifier()); id.IsValid() && id != s.conf.Server {
 		return nil
 	}
-	s.books.RLock()
-	defer s.books.RUnlock()
+	s.recordMu.RLock()
+	defer s.recordMu.RUnlock()
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	if messageType(req) == dhcpv4.MessageTypeRelease {
 		return s.release(ctx, req.ClientHWAddr, addr(req.ClientIPAddr))
 	}
-	return s.decline(ctx, req.ClientHWAddr, wanted(req))
+	return s.decline(ctx, req.ClientHWAddr, requestedIP(req))
 }
 
 // release ends a lease. The address is remembered, so that the machine most likely gets it again.

@@ -28,19 +28,19 @@ func (p *Pool) Current(mac net.HardwareAddr, now time.Time) (netip.Addr, bool) {
 	return e.ip, true
 }
 
-// Grant lends ip to mac for s.Lease from now. It fails when mac does not hold it.
+// Grant leases ip to mac for s.Lease from now. It fails when mac does not hold it.
 func (p *Pool) Grant(mac net.HardwareAddr, s Subnet, ip netip.Addr, now time.Time) (Grant, error) {
 	hw := hwaddr(mac)
 	e := p.entries[hw]
 	if e == nil || e.place != s.place(ip) || !e.live(now) {
 		return Grant{}, fmt.Errorf("address %v is not held for %v", ip, hw)
 	}
-	e.lent, e.used = now, false
+	e.acked, e.used = now, false
 	if e.static {
 		return Grant{}, nil
 	}
 	e.bound, e.expires = true, now.Add(s.Lease)
-	p.file(e.place)
+	p.reindex(e.place)
 	g := Grant{
 		Save:  e.stored.Before(e.expires),
 		Lease: pxe.Lease{MAC: mac, Subnet: s.Name, IP: ip, Expires: e.expires.Add(s.Lease / 4)},
@@ -67,10 +67,10 @@ func (p *Pool) Saved(g Grant) {
 	}
 }
 
-// Unsaved takes a grant back whose lease could not be put on record: the
-// address is left alone for a while, since somebody else may have it there. Where there was no time to write, late, the
-// machine itself may have it: it repeats its REQUEST, and a refusal would have its firmware begin again. A lease that
-// is renewed stays as it is on record: the machine goes on with it.
+// Unsaved takes back a grant after its lease could not be put on record. The address stays unused for a while, since
+// the record may give it to another machine. If the write ran out of time (late), the machine itself may still get the
+// address: it repeats its REQUEST, and a refusal would make its firmware start over. A renewed lease stays as
+// recorded, because the machine keeps using it.
 func (p *Pool) Unsaved(g Grant, late bool, now time.Time) {
 	hw := hwaddr(g.Lease.MAC)
 	if e := p.entries[hw]; e != nil && e.place == placeOf(g.Lease) && !e.static {
@@ -97,8 +97,8 @@ func (p *Pool) Use(ip netip.Addr, mac net.HardwareAddr, now time.Time) {
 	}
 }
 
-// ToRelease reports whether mac has ip to release, and what to put on record before Release; a lease without an address
-// where nothing is on record.
+// ToRelease reports whether mac has ip to release, and returns the lease to record before Release. A lease without an
+// address means that the record needs no change.
 func (p *Pool) ToRelease(mac net.HardwareAddr, ip netip.Addr, now time.Time) (l pxe.Lease, ok bool) {
 	e := p.entries[hwaddr(mac)]
 	if e == nil || e.ip != ip || e.static || e.used {
@@ -118,12 +118,13 @@ func (p *Pool) Release(mac net.HardwareAddr, ip netip.Addr, now time.Time) bool 
 	}
 	e := p.entries[hwaddr(mac)]
 	e.expires = now
-	p.file(e.place)
+	p.reindex(e.place)
 	return true
 }
 
-// ToDecline reports whether ip is mac's to decline, and what to put on record before Decline; without an address
-// where nothing is to be: a reservation stays with its machine, its owner has to find the other one.
+// ToDecline reports whether mac may decline ip, and returns the decline to record before Decline. A decline without an
+// address means that the record needs no change: a reservation stays with its machine, and the operator has to find
+// the conflict.
 func (p *Pool) ToDecline(mac net.HardwareAddr, ip netip.Addr, now time.Time) (d pxe.Decline, ok bool) {
 	e := p.entries[hwaddr(mac)]
 	if e == nil || e.ip != ip || e.used {
@@ -132,16 +133,16 @@ func (p *Pool) ToDecline(mac net.HardwareAddr, ip netip.Addr, now time.Time) (d 
 	p.ageRefusals(now)
 	if !e.static {
 		d = pxe.Decline{MAC: mac, Subnet: e.subnet, IP: ip, Stranger: e.stranger, Until: now}
-		if p.declines[hwaddr(mac)] < maxDeclines && p.stockOf(e.place).believes() {
+		if p.declines[hwaddr(mac)] < maxDeclines && p.stockOf(e.place).mayDecline() {
 			d.Until = now.Add(declineHold)
 		}
 	}
 	return d, true
 }
 
-// Decline notes that mac found ip in use by somebody else (RFC 2131 section
-// 4.3.3): it is not given away for an hour, unless mac said so of several others before, or all machines of many.
-// It answers false when ip is not mac's to decline.
+// Decline notes that mac found ip in use by another host (RFC 2131 section 4.3.3). The address is not offered for an
+// hour, unless mac declined several others before, or machines declined many of the pool. Decline returns false when
+// mac does not hold ip.
 func (p *Pool) Decline(mac net.HardwareAddr, ip netip.Addr, now time.Time) bool {
 	d, ok := p.ToDecline(mac, ip, now)
 	if ok && d.IP.IsValid() {
@@ -163,7 +164,7 @@ func (p *Pool) drop(hw hwaddr) {
 	e.leave()
 	delete(p.entries, hw)
 	delete(p.holder, e.place)
-	p.file(e.place)
+	p.reindex(e.place)
 }
 
 // Note remembers how a machine that has an address looked on the wire.
@@ -173,8 +174,8 @@ func (p *Pool) Note(c pxe.Client) {
 	}
 }
 
-// at finds the machine that has an address. In racks built alike several may have it: then it is the one with
-// the MAC, and without a MAC none, since nothing tells which one calls.
+// at finds the machine that has an address. In racks built alike several machines may have it. Then the MAC decides;
+// without a MAC none is found, since the address alone does not identify one.
 func (p *Pool) at(ip netip.Addr, mac net.HardwareAddr, now time.Time) (found hwaddr, ok bool) {
 	n := 0
 	for _, name := range p.names {
@@ -190,15 +191,15 @@ func (p *Pool) at(ip netip.Addr, mac net.HardwareAddr, now time.Time) (found hwa
 	return found, n == 1
 }
 
-// Client returns the machine that has ip now, as last seen. The MAC is the one that the machine gives, nil
-// where it gives none: it only matters where machines of several subnets have the address.
+// Client returns the machine that has ip now, as last seen. mac is the MAC in the caller's request, or nil. It only
+// matters where machines of several subnets have the address.
 func (p *Pool) Client(ip netip.Addr, mac net.HardwareAddr, now time.Time) (pxe.Client, bool) {
 	hw, ok := p.at(ip, mac, now)
 	if !ok {
 		return pxe.Client{}, false
 	}
 	c := p.entries[hw].client
-	c.MAC, c.IP, c.Lent = net.HardwareAddr(hw[:]), ip, p.entries[hw].lent
+	c.MAC, c.IP, c.Lent = net.HardwareAddr(hw[:]), ip, p.entries[hw].acked
 	if c.Lent.Before(p.began) {
 		c.Lent = p.began
 	}

@@ -15,7 +15,7 @@ const (
 // before it goes on. PXE's means for this is a boot menu with one entry of type 0, local
 // boot, and a timeout of 0 seconds.
 func localBoot(p *dhcpv4.DHCPv4) {
-	const entry, noServers = "Local boot", 0x07 // no discovery of boot servers, by whatever means
+	const entry, noServers = "Local boot", 0x07 // no discovery of boot servers by any means
 	menu := []byte{
 		pxeDiscoveryControl, 1, noServers,
 		pxeBootMenu, 3 + byte(len(entry)), 0, 0, byte(len(entry)),

@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/pxe"
 )
 
-// odd is a DISCOVER whose options are written by hand.
+// odd is a DISCOVER with options written by hand.
 func odd(opts []byte, changes ...func(b []byte)) []byte {
 	b := request(dhcpv4.MessageTypeDiscover).ToBytes()[:headerSize]
 	for _, c := range changes {
@@ -66,8 +66,8 @@ func TestOddRequests(t *testing.T) {
 	}
 }
 
-// TestReplyFits: a client gets no longer message than it takes. It is offered the fields for names, and loses what it
-// needs least.
+// TestReplyFits: a reply is no longer than its client takes. Options move to the fields for names, and the least
+// needed ones are left out.
 func TestReplyFits(t *testing.T) {
 	a := answerOfServer()
 	a.Subnet.Options = map[uint8][]byte{119: bytes.Repeat([]byte{1}, 200), 120: bytes.Repeat([]byte{2}, 100),

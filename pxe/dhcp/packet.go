@@ -47,10 +47,9 @@ func parse(b []byte) (*dhcpv4.DHCPv4, error) {
 	}
 }
 
-// infiniBandMAC is the MAC address that stands for an InfiniBand port, whose own address does not
-// fit a request (RFC 4390): the first and last three bytes of the port's GUID, with which its
-// client identifier ends. Ports of nodes are written in the same way for Ironic. Nil for a request
-// without such an identifier.
+// infiniBandMAC returns the MAC address that stands for an InfiniBand port, since the port's own address does not fit
+// a request (RFC 4390): the first and last three bytes of the GUID at the end of the client identifier. Ironic writes
+// ports of nodes in the same way. It returns nil for a request without such an identifier.
 func infiniBandMAC(p *dhcpv4.DHCPv4) net.HardwareAddr {
 	id := p.Options.Get(dhcpv4.OptionClientIdentifier)
 	if len(id) < 9 { // a type, and a GUID
@@ -60,9 +59,8 @@ func infiniBandMAC(p *dhcpv4.DHCPv4) net.HardwareAddr {
 	return net.HardwareAddr{guid[0], guid[1], guid[2], guid[5], guid[6], guid[7]}
 }
 
-// echoed lists the options a reply repeats: the client identifier (RFC 6842),
-// the machine's GUID (PXE 2.1: ROMs drop answers without it) and what the
-// relay put in (RFC 3046).
+// echoed lists the options a reply repeats: the client identifier (RFC 6842), the machine's GUID (PXE 2.1: ROMs drop
+// answers without it) and the relay's option (RFC 3046).
 func echoed() []dhcpv4.OptionCode {
 	return []dhcpv4.OptionCode{
 		dhcpv4.OptionClientIdentifier,
@@ -79,8 +77,8 @@ func messageType(p *dhcpv4.DHCPv4) dhcpv4.MessageType {
 	return dhcpv4.MessageTypeNone
 }
 
-// addr turns the library's address into one that compares; the unspecified
-// address and rubbish become the zero Addr.
+// addr converts an address of the library to a comparable one. The unspecified address and invalid ones become the
+// zero Addr.
 func addr(ip net.IP) netip.Addr {
 	a, ok := netip.AddrFromSlice(ip.To4())
 	if !ok || a.IsUnspecified() {
@@ -89,18 +87,18 @@ func addr(ip net.IP) netip.Addr {
 	return a
 }
 
-// wanted is the address a REQUEST is about: option 50, or in a renewal ciaddr.
-func wanted(req *dhcpv4.DHCPv4) netip.Addr {
+// requestedIP is the address of a REQUEST: option 50, or ciaddr in a renewal.
+func requestedIP(req *dhcpv4.DHCPv4) netip.Addr {
 	if a := addr(req.RequestedIPAddress()); a.IsValid() {
 		return a
 	}
 	return addr(req.ClientIPAddr)
 }
 
-// link is an address on the subnet the client sits on, by which the subnet
+// linkAddr is an address on the subnet the client sits on, by which the subnet
 // is chosen: the relay's link selection (RFC 3527) or address, else the address a
 // renewal comes from, else the server's own.
-func link(req *dhcpv4.DHCPv4, server netip.Addr) netip.Addr {
+func linkAddr(req *dhcpv4.DHCPv4, server netip.Addr) netip.Addr {
 	if relay := addr(req.GatewayIPAddr); relay.IsValid() {
 		if info := req.RelayAgentInfo(); info != nil {
 			if a := addr(info.Get(dhcpv4.LinkSelectionSubOption)); a.IsValid() {

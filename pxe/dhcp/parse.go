@@ -130,7 +130,7 @@ func plainText(value any) string {
 	return fmt.Sprint(value)
 }
 
-// addOption adds a DHCP option whose value is in hexadecimal, as it goes over the wire.
+// addOption adds a DHCP option. Its value is in hexadecimal, as it goes over the wire.
 func addOption(s *Subnet, code, value string) error {
 	n, err := strconv.ParseUint(code, 10, 8)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// TestParseSubnet: a subnet may be written as a line or as a map, and says what is wrong with it.
+// TestParseSubnet: a subnet may be written as a line or as a map, and an error names the fault.
 func TestParseSubnet(t *testing.T) {
 	at := netip.MustParseAddr
 	rack := Subnet{Name: "rack-2", Prefix: netip.MustParsePrefix("10.2.0.0/24"), First: at("10.2.0.100"),

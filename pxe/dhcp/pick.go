@@ -8,21 +8,20 @@ import (
 	"github.com/ferrite-metal/ferrite/pxe"
 )
 
-// standing is how near an address is to being given to another machine.
-type standing int
+// availability orders addresses by how soon another machine may get them.
+type availability int
 
-// The standings, from the address that is given away first to the one that is not
-// given away at all.
+// Addresses are given to another machine in this order; unavailable ones never.
 const (
-	unheld         standing = iota // nobody remembers it
-	strangersOver                  // a stranger's lease that ran out
-	strangersOffer                 // offered to a stranger, who has not asked for it; to enrolled machines alone
-	enrolledOver                   // an enrolled machine's lease that ran out: it proves who the machine is when it boots
+	unheld         availability = iota // no machine remembers it
+	strangersOver                      // a stranger's lease that ran out
+	strangersOffer                     // offered to a stranger that has not requested it; free for enrolled machines alone
+	enrolledOver                       // an enrolled machine's lease that ran out: the address identifies the machine
 	unavailable
 )
 
-// standing checks an address for hw, which may be unknown.
-func (p *Pool) standing(a place, hw hwaddr, stranger bool, now time.Time) standing {
+// availability checks an address for hw, which may be unknown.
+func (p *Pool) availability(a place, hw hwaddr, stranger bool, now time.Time) availability {
 	if p.taken[a.ip] || p.refused[a].against(hw, now) {
 		return unavailable
 	}
@@ -41,15 +40,14 @@ func (p *Pool) standing(a place, hw hwaddr, stranger bool, now time.Time) standi
 	return unavailable
 }
 
-// pick finds an address for hw: the wish if no enrolled machine remembers it, else
-// the one that stands lowest, of these the one that ran out longest ago, so that
-// machines tend to keep theirs.
+// pick finds an address for hw. The wish wins if no enrolled machine remembers it. Otherwise the most available
+// address is taken, and among equals the longest expired, so that machines tend to keep theirs.
 func (p *Pool) pick(hw hwaddr, st *stock, wish netip.Addr, stranger bool, now time.Time) (netip.Addr, error) {
 	p.age(st, now)
 	if stranger && p.full(st, now) {
 		return netip.Addr{}, &ExhaustedError{Subnet: st.Subnet, Stranger: true}
 	}
-	if st.inRange(wish) && p.standing(st.place(wish), hw, stranger, now) <= strangersOver &&
+	if st.inRange(wish) && p.availability(st.place(wish), hw, stranger, now) <= strangersOver &&
 		(!p.probing || st.fresh(wish, now)) {
 		return wish, nil
 	}
@@ -57,7 +55,7 @@ func (p *Pool) pick(hw hwaddr, st *stock, wish netip.Addr, stranger bool, now ti
 		return a, nil
 	}
 	for _, q := range []queue{st.strangersOver, st.offers, st.enrolledOver} {
-		if len(q) > 0 && p.standing(q[0].place, hw, stranger, now) != unavailable {
+		if len(q) > 0 && p.availability(q[0].place, hw, stranger, now) != unavailable {
 			return q[0].ip, nil
 		}
 	}
@@ -106,6 +104,6 @@ func (p *Pool) leased() (all []pxe.Client) {
 func (p *Pool) mark(mac net.HardwareAddr, stranger bool) {
 	if e := p.entries[hwaddr(mac)]; e != nil && e.stranger != (stranger && !e.static) {
 		e.stranger = stranger && !e.static
-		p.file(e.place)
+		p.reindex(e.place)
 	}
 }

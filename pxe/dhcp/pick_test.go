@@ -21,8 +21,8 @@ func strangersTake(p *Pool, n int, now time.Time) (got int) {
 	return got
 }
 
-// TestStrangersHalf: however many strangers ask, they get half of the pool, and all
-// enrolled machines it has room for get the rest, and what is only offered.
+// TestStrangersHalf: however many strangers ask, they get half of the pool. Enrolled machines get the rest, and
+// addresses that are only offered to strangers.
 func TestStrangersHalf(t *testing.T) {
 	now := epoch()
 	p := newPool(t, small(20))
@@ -59,14 +59,14 @@ func TestStrangersHalf(t *testing.T) {
 	}
 }
 
-// TestProjectsShare: the machines of one project get no address of the last eighth of a pool once they hold half of it;
-// the others do, and who has an address keeps it.
+// TestProjectsShare: machines of a project with half of a pool get none of its last eighth. Machines of other projects
+// do, and a machine with an address keeps it.
 func TestProjectsShare(t *testing.T) {
 	now := epoch()
 	p := newPool(t, small(32))
 	s := p.subnets[0]
 	ask := func(n int, owner string) error {
-		lease, err := settle(p, request(dhcpv4.MessageTypeDiscover, from(n)), s, ip("10.77.0.1"),
+		lease, err := bindingFor(p, request(dhcpv4.MessageTypeDiscover, from(n)), s, ip("10.77.0.1"),
 			pxe.Boot{Owner: owner}, now)
 		if err == nil {
 			_, err = p.Grant(mac(n), s, lease.IP, now)
@@ -99,8 +99,8 @@ func TestProjectsShare(t *testing.T) {
 	}
 }
 
-// TestStrangersLeaseIsTheirs: who has an address renews it, also when strangers have
-// their half; when it ran out, it is one more stranger.
+// TestStrangersLeaseIsTheirs: a stranger with an address renews it, also when strangers have their half. After it ran
+// out the machine is one more stranger.
 func TestStrangersLeaseIsTheirs(t *testing.T) {
 	now := epoch()
 	p := newPool(t, small(4))
@@ -120,14 +120,14 @@ func TestStrangersLeaseIsTheirs(t *testing.T) {
 	if got := strangersTake(p, 2, later); got != 0 {
 		t.Errorf("%d strangers whose leases ran out got another beyond the half", got)
 	}
-	p.mark(mac(3000), false) // somebody has enrolled it
+	p.mark(mac(3000), false) // now enrolled
 	if _, err := p.Offer(mac(2000), s, netip.Addr{}, true, later); err != nil {
 		t.Errorf("another stranger instead: %v", err)
 	}
 }
 
-// TestEnrolledLeasesLast: the lease of an enrolled machine that ran out goes to
-// another one when nothing else is left, whatever is wished for.
+// TestEnrolledLeasesLast: the expired lease of an enrolled machine goes to another machine when nothing else is left,
+// and no wish changes that.
 func TestEnrolledLeasesLast(t *testing.T) {
 	now := epoch()
 	over := func(n int, a string) pxe.Lease {
@@ -137,7 +137,7 @@ func TestEnrolledLeasesLast(t *testing.T) {
 	p.mark(mac(1001), true)
 	s := p.subnets[0]
 	for i, want := range []string{"10.77.0.103", "10.77.0.101", "10.77.0.101", "10.77.0.100"} {
-		stranger := i == 1 // the one that the third takes the address from
+		stranger := i == 1 // the third takes its address
 		got, err := p.Offer(mac(10+i), s, ip("10.77.0.100"), stranger, now.Add(time.Duration(i)*time.Second))
 		if err != nil || got != ip(want) {
 			t.Errorf("machine %d: got %v, %v, want %s", 10+i, got, err, want)
@@ -168,14 +168,14 @@ func TestStrangersDecline(t *testing.T) {
 	}
 }
 
-// TestProjectsDecline: the machines of one project cannot have a pool set aside. With what they hold the last eighth is
-// left to others.
+// TestProjectsDecline: the machines of one project cannot have a pool set aside. Their leases and declines together
+// leave the last eighth to others.
 func TestProjectsDecline(t *testing.T) {
 	now := epoch()
 	p := newPool(t, small(32))
 	s := p.subnets[0]
 	ask := func(n int, owner string) (netip.Addr, error) {
-		lease, err := settle(p, request(dhcpv4.MessageTypeDiscover, from(n)), s, ip("10.77.0.1"),
+		lease, err := bindingFor(p, request(dhcpv4.MessageTypeDiscover, from(n)), s, ip("10.77.0.1"),
 			pxe.Boot{Owner: owner}, now)
 		return lease.IP, err
 	}
@@ -197,7 +197,7 @@ func TestProjectsDecline(t *testing.T) {
 	}
 }
 
-// TestStrangersAfterReload: reading the books anew does not make strangers known.
+// TestStrangersAfterReload: reading the records anew does not make strangers known.
 func TestStrangersAfterReload(t *testing.T) {
 	now := epoch()
 	p := newPool(t, small(20))

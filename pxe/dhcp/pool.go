@@ -30,8 +30,8 @@ type place struct {
 // place is an address of this subnet.
 func (s Subnet) place(a netip.Addr) place { return place{s.Name, a} }
 
-// lends reports whether a place belongs to the pool.
-func (s Subnet) lends(at place) bool { return at.subnet == s.Name && s.inRange(at.ip) }
+// pools reports whether a place belongs to the pool.
+func (s Subnet) pools(at place) bool { return at.subnet == s.Name && s.inRange(at.ip) }
 
 func placeOf(l pxe.Lease) place { return place{l.Subnet, l.IP} }
 
@@ -39,17 +39,16 @@ type hwaddr [6]byte
 
 func (h hwaddr) String() string { return net.HardwareAddr(h[:]).String() }
 
-// entry is what one machine holds. An entry stands exactly as long as
-// Pool.holder names its machine for its address.
+// entry is the binding of one machine. It exists exactly as long as Pool.holder names its machine for its address.
 type entry struct {
 	place
 	static   bool
-	stranger bool       // of a machine that nobody has enrolled
+	stranger bool       // of a machine that is not enrolled
 	owner    string     // project that owns the machine; "" for none
 	bound    bool       // acknowledged, not only offered
 	expires  time.Time  // as promised to the machine; past: remembered, but free for others
 	stored   time.Time  // expiry on record in pxe.Leases; zero: not on record
-	lent     time.Time  // acknowledged last; zero: not since the pool was made
+	acked    time.Time  // acknowledged last; zero: not since the pool was made
 	used     bool       // since then the machine has fetched something with it
 	client   pxe.Client // as last seen in a DHCP request
 
@@ -71,7 +70,7 @@ type Pool struct {
 	taken   map[netip.Addr]bool // addresses of ours and of routers: never given out
 	entries map[hwaddr]*entry
 	holder  map[place]hwaddr
-	stored  map[place]pxe.Lease // what pxe.Leases has on record, by address
+	stored  map[place]pxe.Lease // leases on record in pxe.Leases, by address
 	records map[hwaddr]place    // the same, by machine
 	stocks  []*stock            // of the subnets
 	probing bool                // addresses are probed before they are offered: see probes
@@ -83,8 +82,7 @@ type Pool struct {
 	began time.Time // leases on record were given before; when exactly is not kept
 }
 
-// ExhaustedError means that every address of a subnet's pool is held, or every one
-// that strangers may have.
+// ExhaustedError means that every address of a subnet's pool is held, or every address of the strangers' half.
 type ExhaustedError struct {
 	Subnet   Subnet
 	Stranger bool
@@ -136,7 +134,7 @@ func NewPool(subnets []Subnet, own []netip.Addr, leases []pxe.Lease) (*Pool, err
 	return p, p.load(leases)
 }
 
-// load replaces what the pool knows by what is on record.
+// load replaces all bindings by the leases on record.
 func (p *Pool) load(leases []pxe.Lease) error {
 	entries := make(map[hwaddr]*entry, len(leases))
 	holder := make(map[place]hwaddr, len(leases))
@@ -161,12 +159,12 @@ func (p *Pool) load(leases []pxe.Lease) error {
 		holder[at], stored[at], records[hw] = hw, l, at
 	}
 	p.entries, p.holder, p.stored, p.records = entries, holder, stored, records
-	p.fileAll()
+	p.reindexAll()
 	return nil
 }
 
-// fileAll files every address anew.
-func (p *Pool) fileAll() {
+// reindexAll files every address anew.
+func (p *Pool) reindexAll() {
 	for i, st := range p.stocks {
 		anew := newStock(st.Subnet)
 		anew.aside, anew.probed = st.aside, st.probed
@@ -181,18 +179,17 @@ func (p *Pool) fileAll() {
 		}
 	}
 	for at := range p.refused {
-		p.file(at)
+		p.reindex(at)
 	}
 	for at, hw := range p.holder {
 		p.entries[hw].in, p.entries[hw].counted = nil, nil
-		p.file(at)
+		p.reindex(at)
 	}
 }
 
-// Reload takes over leases, what is on record now, and keeps the offers and
-// leases it knows itself as long as they do not stand against it: a new
-// reservation beats whoever has the address. A machine that is to move does so
-// when it next renews, so nobody else gets its old address before that lease ends.
+// Reload takes over the leases now on record. It keeps its own offers and leases where none of them is against the
+// record: a new reservation beats the present holder. A machine with a new address moves when it next renews, so no
+// other machine gets its old address before that lease ends.
 func (p *Pool) Reload(leases []pxe.Lease) error {
 	was := p.entries
 	if err := p.load(leases); err != nil {
@@ -202,7 +199,7 @@ func (p *Pool) Reload(leases []pxe.Lease) error {
 		known := p.entries[hw]
 		switch _, held := p.holder[e.place]; {
 		case known != nil && known.place == e.place:
-			known.client, known.stranger, known.lent, known.used = e.client, e.stranger, e.lent, e.used
+			known.client, known.stranger, known.acked, known.used = e.client, e.stranger, e.acked, e.used
 			known.owner = e.owner
 			if !known.static && !e.static {
 				known.bound, known.expires = e.bound, e.expires
@@ -214,12 +211,12 @@ func (p *Pool) Reload(leases []pxe.Lease) error {
 			p.refuse(e.place, refusal{until: e.expires})
 		}
 	}
-	p.fileAll()
+	p.reindexAll()
 	return nil
 }
 
-// inOrder puts the leases first that must have their address: those of subnets that are served by the name
-// on record, then reservations, then those that end last.
+// inOrder sorts the leases by their right to an address: first leases of a subnet that is served by the name on
+// record, then reservations, then the leases that end last.
 func (p *Pool) inOrder(leases []pxe.Lease) []pxe.Lease {
 	return slices.SortedStableFunc(slices.Values(leases), func(a, b pxe.Lease) int {
 		return cmp.Or(-compare(p.placed(a) == placeOf(a), p.placed(b) == placeOf(b)), -compare(a.Static, b.Static),
@@ -263,9 +260,8 @@ func (p *Pool) Subnets(a netip.Addr) (all []Subnet) {
 	return all
 }
 
-// SubnetOf returns the subnet that a request comes from: that of its relay, where a subnet names
-// it, else the one that the address of its link belongs to. A machine that renews by itself, without its
-// relay, is where it was lent the address.
+// SubnetOf returns the subnet that a request comes from. A subnet that lists the relay wins, then the subnet that
+// contains the link's address. A machine that renews directly, without its relay, is in the subnet of its lease.
 func (p *Pool) SubnetOf(relay, link netip.Addr, mac net.HardwareAddr) (Subnet, bool) {
 	for _, s := range p.subnets {
 		if relay.IsValid() && slices.Contains(s.Relays, relay) {
@@ -285,9 +281,8 @@ func (p *Pool) SubnetOf(relay, link netip.Addr, mac net.HardwareAddr) (Subnet, b
 	return Subnet{}, false
 }
 
-// Offer returns the address machine mac should have in s and holds it for a
-// minute: its reservation, else the address it has or last had, else the one
-// it wishes for, else any. A stranger is a machine nobody has enrolled.
+// Offer returns the address of machine mac in s, and holds it for a minute. It takes the machine's reservation, else
+// its present or last address, else its wish, else any. A stranger is a machine that is not enrolled.
 func (p *Pool) Offer(mac net.HardwareAddr, s Subnet, wish netip.Addr, stranger bool,
 	now time.Time) (netip.Addr, error) {
 	hw := hwaddr(mac)
@@ -301,10 +296,10 @@ func (p *Pool) Offer(mac net.HardwareAddr, s Subnet, wish netip.Addr, stranger b
 		if stranger && !e.live(now) && p.full(st, now) {
 			return netip.Addr{}, &ExhaustedError{Subnet: s, Stranger: true}
 		}
-		if e.static || (s.lends(e.place) && p.free(e.place, hw, now)) {
+		if e.static || (s.pools(e.place) && p.free(e.place, hw, now)) {
 			e.bound = e.bound && e.live(now)
 			e.hold(now)
-			p.file(e.place)
+			p.reindex(e.place)
 			return e.ip, nil
 		}
 	}
@@ -314,11 +309,11 @@ func (p *Pool) Offer(mac net.HardwareAddr, s Subnet, wish netip.Addr, stranger b
 	}
 	p.assign(hw, s.place(ip), stranger)
 	p.entries[hw].hold(now)
-	p.file(s.place(ip))
+	p.reindex(s.place(ip))
 	return ip, nil
 }
 
-// stock is that of a subnet.
+// stock returns the stock of a subnet.
 func (p *Pool) stock(s Subnet) *stock {
 	return p.stocks[slices.IndexFunc(p.subnets, func(o Subnet) bool { return o.Name == s.Name && o.Prefix == s.Prefix })]
 }
@@ -329,7 +324,7 @@ func (e *entry) hold(now time.Time) {
 	}
 }
 
-// free reports whether hw may have an address: nobody else holds it and nobody declined it.
+// free reports whether hw may have an address: no other machine holds it, and it is not set aside.
 func (p *Pool) free(at place, hw hwaddr, now time.Time) bool {
 	if p.taken[at.ip] || p.refused[at].against(hw, now) {
 		return false
@@ -349,5 +344,5 @@ func (p *Pool) assign(hw hwaddr, at place, stranger bool) {
 		e.client, e.owner = was.client, was.owner
 	}
 	p.entries[hw], p.holder[at] = e, hw
-	p.file(at)
+	p.reindex(at)
 }

@@ -106,7 +106,7 @@ func TestPoolExhaustedIsTyped(t *testing.T) {
 	if !errors.As(err, &full) {
 		t.Fatalf("got %v, want an ExhaustedError", err)
 	}
-	// An offer nobody takes up is free again after its minute.
+	// An offer that is not requested is free again after its minute.
 	if _, err := p.Offer(mac(2), p.subnets[0], netip.Addr{}, false, epoch().Add(offerHold+time.Second)); err != nil {
 		t.Error(err)
 	}
@@ -214,8 +214,7 @@ func TestPoolReloadMoves(t *testing.T) {
 	}
 }
 
-// TestPoolDeclinesAll: one machine that declines whatever it is offered does
-// not leave the others without an address.
+// TestPoolDeclinesAll: one machine that declines every offer leaves addresses for the others.
 func TestPoolDeclinesAll(t *testing.T) {
 	now := epoch()
 	p := newPool(t, small(maxDeclines+2))

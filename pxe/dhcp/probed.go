@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// probedAhead is how many addresses of a pool are probed before somebody asks for one.
+	// probedAhead is how many addresses of a pool are probed before a machine asks for one.
 	probedAhead = 256
 	// probeFresh is how long an address counts as free after a probe without an answer, and as used after one with.
 	probeFresh = 10 * time.Minute
@@ -52,8 +52,8 @@ func (p *Pool) silent(st *stock, a netip.Addr, now time.Time) {
 	}
 }
 
-// answered notes that a host answered at an address: it is set aside. An address that was lent meanwhile stays lent. A
-// machine that still uses what it was lent before keeps that; by is zero where the machine is not known.
+// answered notes that a host answered at an address, and sets the address aside. An address that was leased meanwhile
+// stays leased. A machine that still uses its old address keeps it; by is zero for an unknown host.
 func (p *Pool) answered(st *stock, a netip.Addr, by hwaddr, now time.Time) bool {
 	at := st.place(a)
 	hw, held := p.holder[at]

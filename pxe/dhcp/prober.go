@@ -24,8 +24,8 @@ const (
 	maxStale = 4096
 )
 
-// prober asks whether somebody uses an address: by ARP on the server's own link (RFC 5227, section 2.1.1), and by ICMP
-// echo behind relays, where no ARP gets to. A host that drops echo requests is not found by the latter.
+// prober finds addresses in use: by ARP on the server's own link (RFC 5227, section 2.1.1), and by ICMP echo behind
+// relays, which ARP does not reach. ICMP misses hosts that drop echo requests.
 type prober struct {
 	index int
 	mac   net.HardwareAddr
@@ -66,7 +66,7 @@ func (p *prober) close() error {
 	return errors.Join(p.arp.Close(), p.icmp.Close())
 }
 
-// ask probes addresses, and returns those where somebody answered, with the MAC where that is known.
+// ask probes addresses, and returns those with an answer, with the MAC where it is known.
 func (p *prober) ask(ctx context.Context, local bool, all []netip.Addr) map[netip.Addr]hwaddr {
 	asked, found := make(map[netip.Addr]bool, len(all)), map[netip.Addr]hwaddr{}
 	hear := p.hearEcho
@@ -74,7 +74,7 @@ func (p *prober) ask(ctx context.Context, local bool, all []netip.Addr) map[neti
 		hear = p.hearARP
 	}
 	buf := make([]byte, maxPacket)
-	for range maxStale { // what the link said since the last round would leave no room for answers
+	for range maxStale { // packets from before this round would leave no room for answers
 		if _, _, err := hear(buf, time.Now().Add(time.Millisecond)); err != nil {
 			break
 		}
@@ -143,7 +143,7 @@ func (p *prober) sendARP(a netip.Addr) {
 	_ = unix.Sendto(p.fd, b, 0, to)
 }
 
-// parseARP returns the sender of an ARP packet; zero for one that names none.
+// parseARP returns the sender of an ARP packet; zero if the packet names none.
 func parseARP(b []byte) (a netip.Addr, by hwaddr) {
 	if len(b) < arpSize || [6]byte(b) != arpHead {
 		return a, by
@@ -158,7 +158,7 @@ func echoRequest(id uint16) []byte {
 	return b
 }
 
-// probe keeps probed addresses ahead of those who ask for one, until ctx ends.
+// probe keeps probed addresses ready for new machines, until ctx ends.
 func (s *Server) probe(ctx context.Context) {
 	for ctx.Err() == nil {
 		pause(ctx, probePause)
@@ -166,7 +166,7 @@ func (s *Server) probe(ctx context.Context) {
 	}
 }
 
-// probeRound probes what is given away next, of all subnets or of the server's own link.
+// probeRound probes the next addresses of all subnets, or of the server's own link.
 func (s *Server) probeRound(ctx context.Context, own bool) {
 	for i := range s.pool.subnets {
 		s.mu.Lock()
@@ -181,7 +181,7 @@ func (s *Server) probeRound(ctx context.Context, own bool) {
 			return
 		}
 		if len(found) > minBelieved && len(found) > len(next)/2 {
-			s.complain("somebody answers at more than half of the free addresses, as a proxy of ARP does: nobody is believed",
+			s.complain("more than half of the free addresses answer, as with a proxy of ARP: no answer is believed",
 				"why", fmt.Sprintf("%d of %d in subnet %v", len(found), len(next), s.pool.subnets[i]))
 			found = nil
 		}

@@ -16,9 +16,8 @@ import (
 // proxyPort is where firmware asks a proxyDHCP server once it has its address (PXE 2.1, section 2.2.3).
 const proxyPort = 4011
 
-// Proxy is a proxyDHCP server whose sockets are open: it names boot files, and another server on
-// the link gives the addresses. Of Config it needs neither Subnets nor Leases. Its methods are safe
-// for concurrent use.
+// Proxy is a proxyDHCP server with open sockets: it names boot files, and another server on the link gives the
+// addresses. Of Config it needs neither Subnets nor Leases. Its methods are safe for concurrent use.
 type Proxy struct {
 	*complainer
 	conf       Config
@@ -103,7 +102,7 @@ func (p *Proxy) handle(ctx context.Context, in incoming, bootPort bool, w *wire)
 		stage = pxe.StageAck
 	}
 	p.conf.Booter.Reached(ctx, c, stage) // before the reply is out, so that stages are reported in their order
-	r := parcel{route: proxyDestination(reply, in.peer, bootPort, p.ports), bytes: p.bytesOf(req, reply), peer: in.peer}
+	r := outgoing{route: proxyDestination(reply, in.peer, bootPort, p.ports), bytes: p.bytesOf(req, reply), peer: in.peer}
 	if w.send(&r); r.unsent != nil {
 		e.Answer, e.Reason, e.Detail = "", pxe.ReasonNotSent, r.unsent.Error()
 		p.complain("proxyDHCP reply not sent", "mac", c.MAC.String(), "to", r.to, "err", r.unsent)

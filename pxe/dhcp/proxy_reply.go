@@ -13,13 +13,12 @@ import (
 // that this answer names, with no menu and no search for boot servers.
 const bootFileAtOnce = 0x08
 
-// ProxyReply is the answer of a proxyDHCP server, which names a boot file beside the DHCP server
-// that gives the address (PXE 2.1, section 2.2.3); nil for silence, and its reason. boot says what
-// the machine boots; bootPort is true for a request to port 4011, where firmware that has its
-// address asks once more.
+// ProxyReply builds the answer of a proxyDHCP server, which names a boot file beside the DHCP server that gives the
+// address (PXE 2.1, section 2.2.3). It returns nil and the reason for silence. boot is the Booter's decision. bootPort
+// is true for a request to port 4011, where firmware that has its address asks once more.
 //
-// A machine that is not to boot gets no answer: its firmware then has nothing but an address, and
-// goes on to its next device. So gets none that is no firmware.
+// A machine that is not to boot gets no answer: its firmware then has only an address, and goes on to its next device.
+// A client that is no firmware gets none either.
 func ProxyReply(req *dhcpv4.DHCPv4, boot pxe.Boot, a Answer, bootPort bool) (*dhcpv4.DHCPv4, pxe.Reason) {
 	c := clientOf(req)
 	if reason := bootless(c, boot, a.URL); c.Firmware == pxe.System || reason != "" {
@@ -49,7 +48,7 @@ func ProxyReply(req *dhcpv4.DHCPv4, boot pxe.Boot, a Answer, bootPort bool) (*dh
 }
 
 // proxyDestination says where the answer of a proxy goes: to the relay, to the address that asks on
-// port 4011, or, since it lends none, to everybody on the link.
+// port 4011, or to the whole link, since the machine has no address of ours.
 func proxyDestination(reply *dhcpv4.DHCPv4, peer netip.AddrPort, bootPort bool, pt ports) route {
 	if relay := addr(reply.GatewayIPAddr); relay.IsValid() {
 		return route{to: netip.AddrPortFrom(relay, pt.server)}

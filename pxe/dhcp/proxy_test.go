@@ -49,7 +49,7 @@ func TestProxyReplyGolden(t *testing.T) {
 	}
 }
 
-// TestProxySilence: a proxy answers firmware that is to boot, to what a proxy is asked, and nobody else.
+// TestProxySilence: a proxy answers firmware that is to boot, and only requests that are meant for a proxy.
 func TestProxySilence(t *testing.T) {
 	discover, req := dhcpv4.MessageTypeDiscover, dhcpv4.MessageTypeRequest
 	for name, tc := range map[string]struct {

@@ -28,7 +28,7 @@ func newRacks(t testing.TB, leases ...pxe.Lease) *Pool {
 	return p
 }
 
-// served takes a machine through settle and Reply, and grants what is acknowledged.
+// served takes a machine through bindingFor and Reply, and grants an acknowledged address.
 func served(t testing.TB, p *Pool, m dhcpv4.MessageType, machine int, changes ...change) (*dhcpv4.DHCPv4, error) {
 	t.Helper()
 	req := request(m, append(changes, func(d *dhcpv4.DHCPv4) { d.ClientHWAddr = mac(machine) })...)
@@ -44,7 +44,7 @@ func wants(a string) change {
 	return func(d *dhcpv4.DHCPv4) { d.UpdateOption(dhcpv4.OptRequestedIPAddress(ip(a).AsSlice())) }
 }
 
-// TestRacksBuiltAlike: two machines have one address, each in its rack, and are told apart by their MAC.
+// TestRacksBuiltAlike: two machines have one address, each in its rack, and their MACs identify them.
 func TestRacksBuiltAlike(t *testing.T) {
 	p := newRacks(t)
 	const address = "10.77.0.100"
@@ -74,7 +74,7 @@ func TestRacksBuiltAlike(t *testing.T) {
 	if err != nil || renewed == nil || renewed.MessageType() != dhcpv4.MessageTypeAck {
 		t.Errorf("renewal: %v, %v", renewed, err)
 	}
-	// The racks have no address left for a third machine; one that moves over is told to start anew.
+	// The racks have no address left for a third machine; a machine that moves over has to start anew.
 	if reply, err := served(t, p, dhcpv4.MessageTypeDiscover, 3, giaddr("192.0.2.2")); err == nil {
 		t.Errorf("a third machine got %v", reply)
 	}

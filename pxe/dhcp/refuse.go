@@ -2,7 +2,7 @@ package dhcp
 
 import "time"
 
-// refusal sets an address aside: it is in use, by whomever.
+// refusal sets an address aside, because another host uses it.
 type refusal struct {
 	until     time.Time
 	by        hwaddr // the machine that declined it; zero: the pool found out itself
@@ -22,10 +22,10 @@ func (p *Pool) refuse(at place, r refusal) {
 	if p.due.IsZero() || r.until.Before(p.due) {
 		p.due = r.until
 	}
-	p.file(at)
+	p.reindex(at)
 }
 
-// readmit ends what was said of an address.
+// readmit ends the refusal of an address.
 func (p *Pool) readmit(at place) {
 	r, was := p.refused[at]
 	if !was {
@@ -36,10 +36,10 @@ func (p *Pool) readmit(at place) {
 		delete(p.declines, r.by)
 	}
 	p.stockOf(at).setAside(r, -1)
-	p.file(at)
+	p.reindex(at)
 }
 
-// age takes note of the time: of leases that ran out, and of addresses that were set aside long enough.
+// age ends the leases that ran out, and the refusals that are over.
 func (p *Pool) age(st *stock, now time.Time) {
 	p.ageRefusals(now)
 	st.lapse(now)
@@ -63,9 +63,8 @@ func (p *Pool) ageRefusals(now time.Time) {
 	}
 }
 
-// file puts an address where its stock looks for it: with the leases in the order of their end, with the free ones, or
-// nowhere.
-func (p *Pool) file(at place) {
+// reindex puts an address into the right set of its stock: a queue of leases, the free addresses, or none.
+func (p *Pool) reindex(at place) {
 	hw, held := p.holder[at]
 	e := p.entries[hw]
 	if held {
@@ -96,7 +95,7 @@ func (p *Pool) file(at place) {
 // stockOf finds the stock that an address belongs to; nil where it is of no pool.
 func (p *Pool) stockOf(at place) *stock {
 	for _, st := range p.stocks {
-		if st.lends(at) {
+		if st.pools(at) {
 			return st
 		}
 	}

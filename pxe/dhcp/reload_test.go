@@ -33,12 +33,12 @@ func (l interleaved) SaveLease(ctx context.Context, all ...pxe.Lease) error {
 }
 
 // TestServeReservedMeanwhile: an operator reserves another address for a machine
-// between the decision to lend it one and the record of that.
+// between the decision to lease it one and the record of that.
 func TestServeReservedMeanwhile(t *testing.T) {
-	books := &pxetest.Leases{}
+	records := &pxetest.Leases{}
 	reserved := pxe.Lease{MAC: mac(1), IP: ip("127.0.77.9"), Static: true}
-	l := interleaved{books, func() {
-		if err := books.SaveLease(t.Context(), reserved); err != nil {
+	l := interleaved{records, func() {
+		if err := records.SaveLease(t.Context(), reserved); err != nil {
 			t.Error(err)
 		}
 	}, make(chan string, 100)}
@@ -58,13 +58,13 @@ func TestServeReservedMeanwhile(t *testing.T) {
 	if got := r.boot(t).YourIPAddr.String(); got != "127.0.77.9" {
 		t.Errorf("got %s, want the reservation", got)
 	}
-	on, err := books.Leases(t.Context())
+	on, err := records.Leases(t.Context())
 	if diff := cmp.Diff([]pxe.Lease{reserved}, on, cmpopts.EquateComparable(netip.Addr{})); err != nil || diff != "" {
 		t.Errorf("on record, error %v (-want +got):\n%s", err, diff)
 	}
 }
 
-// TestServeReloadsBetweenLeases: what Reload reads holds no half of a lease.
+// TestServeReloadsBetweenLeases: Reload never reads half of a lease.
 func TestServeReloadsBetweenLeases(t *testing.T) {
 	var r *rig
 	ready, reloaded := make(chan struct{}), make(chan error, 1)
@@ -81,6 +81,6 @@ func TestServeReloadsBetweenLeases(t *testing.T) {
 		t.Fatal(err)
 	}
 	if first, second := <-l.calls, <-l.calls; first != "read" || second != "saved" {
-		t.Errorf("after the %s at the start came a %s, want the lease to be saved before the books are read", first, second)
+		t.Errorf("after the %s at the start came a %s, want the lease to be saved before the records are read", first, second)
 	}
 }

@@ -1,9 +1,9 @@
-// Package dhcp lends addresses and names boot files to machines: a DHCPv4 server (RFC 2131,
-// 2132) with a pool, reservations and relays. Answers are decided purely: in reply.go from
-// one request, in pool.go from the leases. Only serve.go has sockets.
+// Package dhcp leases addresses and names boot files: a DHCPv4 server (RFC 2131, 2132) with a pool, reservations and
+// relays. Two files decide without I/O: reply.go from one request, pool.go from the leases. serve.go, wire.go,
+// overhear.go and prober.go have sockets.
 //
-// It must not know what a machine is for: pxe.Booter says whether it is ours
-// and whether it boots, and a machine that is not ours gets no answer at all.
+// It must not know the purpose of a machine: pxe.Booter says whether it is ours and whether it boots. A machine that
+// is not ours gets no answer at all.
 package dhcp
 
 import (
@@ -18,18 +18,16 @@ import (
 	"github.com/insomniacslk/dhcp/iana"
 )
 
-// Answer is what a reply says of the server and of the client's subnet.
+// Answer describes the server and the client's subnet for a reply.
 type Answer struct {
 	Server netip.Addr // server identifier, next server and TFTP server
 	URL    string     // base of boot HTTP, no slash at the end
 	Subnet Subnet     // the one the client sits on
 }
 
-// Reply builds the answer to req, or nil when the server stays silent; the reason is that of the
-// silence, or of a refusal.
-// lease is what the books say: the machine's own lease or offer, else, when it has none,
-// somebody else's lease of the address it wants, else nothing. Reply only
-// looks: lending the address is up to the caller.
+// Reply builds the answer to req. It returns nil when the server stays silent; the reason explains silence or refusal.
+// lease is the machine's own lease or offer; if it has none, another machine's lease of the requested address;
+// otherwise zero. Reply has no side effects: the caller binds the address.
 func Reply(req *dhcpv4.DHCPv4, boot pxe.Boot, lease pxe.Lease, a Answer) (*dhcpv4.DHCPv4, pxe.Reason) {
 	if boot.Action == pxe.Ignore {
 		return nil, boot.Why
@@ -39,7 +37,7 @@ func Reply(req *dhcpv4.DHCPv4, boot pxe.Boot, lease pxe.Lease, a Answer) (*dhcpv
 		if !lease.IP.IsValid() {
 			return nil, pxe.ReasonPoolEmpty
 		}
-		return lend(req, boot, lease, a, dhcpv4.MessageTypeOffer), ""
+		return offerOrAck(req, boot, lease, a, dhcpv4.MessageTypeOffer), ""
 	case dhcpv4.MessageTypeRequest:
 		return toRequest(req, boot, lease, a)
 	case dhcpv4.MessageTypeInform:
@@ -59,7 +57,7 @@ func Reply(req *dhcpv4.DHCPv4, boot pxe.Boot, lease pxe.Lease, a Answer) (*dhcpv
 // toRequest answers a REQUEST by the client's state (RFC 2131 section 4.3.2).
 func toRequest(req *dhcpv4.DHCPv4, boot pxe.Boot, lease pxe.Lease, a Answer) (*dhcpv4.DHCPv4, pxe.Reason) {
 	chosen := addr(req.ServerIdentifier())
-	want := wanted(req)
+	want := requestedIP(req)
 	switch {
 	case chosen.IsValid() && chosen != a.Server: // it took another server's offer
 		return nil, pxe.ReasonOtherServer
@@ -68,7 +66,7 @@ func toRequest(req *dhcpv4.DHCPv4, boot pxe.Boot, lease pxe.Lease, a Answer) (*d
 	case !a.Subnet.Prefix.Contains(want):
 		return refuse(req, a, "address "+want.String()+" is not of this network"), pxe.ReasonWrongNetwork
 	case want == lease.IP && lease.Subnet == a.Subnet.Name && bytes.Equal(lease.MAC, req.ClientHWAddr):
-		return lend(req, boot, lease, a, dhcpv4.MessageTypeAck), ""
+		return offerOrAck(req, boot, lease, a, dhcpv4.MessageTypeAck), ""
 	case lease.IP.IsValid() || chosen.IsValid():
 		return refuse(req, a, "address "+want.String()+" is not yours"), pxe.ReasonWrongAddress
 	default: // no record of it: RFC 2131 demands silence, the client starts over by itself
@@ -76,8 +74,8 @@ func toRequest(req *dhcpv4.DHCPv4, boot pxe.Boot, lease pxe.Lease, a Answer) (*d
 	}
 }
 
-// lend is an OFFER or an ACK of lease.
-func lend(req *dhcpv4.DHCPv4, boot pxe.Boot, lease pxe.Lease, a Answer, t dhcpv4.MessageType) *dhcpv4.DHCPv4 {
+// offerOrAck is an OFFER or an ACK of lease.
+func offerOrAck(req *dhcpv4.DHCPv4, boot pxe.Boot, lease pxe.Lease, a Answer, t dhcpv4.MessageType) *dhcpv4.DHCPv4 {
 	p := blank(req, a, t)
 	p.YourIPAddr = lease.IP.AsSlice()
 	p.ClientIPAddr = net.IPv4zero
@@ -90,8 +88,8 @@ func lend(req *dhcpv4.DHCPv4, boot pxe.Boot, lease pxe.Lease, a Answer, t dhcpv4
 	return p
 }
 
-// refuse is a NAK. Through a relay it must be broadcast on the client's
-// link, since the client is told to forget its address (RFC 2131 section 4.3.2).
+// refuse is a NAK. Through a relay it must be broadcast on the client's link, since the client has to forget its
+// address (RFC 2131 section 4.3.2).
 func refuse(req *dhcpv4.DHCPv4, a Answer, why string) *dhcpv4.DHCPv4 {
 	p := blank(req, a, dhcpv4.MessageTypeNak)
 	p.UpdateOption(dhcpv4.OptMessage(why))
@@ -101,7 +99,7 @@ func refuse(req *dhcpv4.DHCPv4, a Answer, why string) *dhcpv4.DHCPv4 {
 	return p
 }
 
-// blank is a reply with what all replies share (RFC 2131 table 3).
+// blank is a reply with the fields that all replies share (RFC 2131 table 3).
 func blank(req *dhcpv4.DHCPv4, a Answer, t dhcpv4.MessageType) *dhcpv4.DHCPv4 {
 	p := &dhcpv4.DHCPv4{
 		OpCode:        dhcpv4.OpcodeBootReply,
@@ -129,7 +127,7 @@ func blank(req *dhcpv4.DHCPv4, a Answer, t dhcpv4.MessageType) *dhcpv4.DHCPv4 {
 	return p
 }
 
-// network adds what the client needs to know of its subnet.
+// network adds the settings of the client's subnet.
 func network(p *dhcpv4.DHCPv4, s Subnet) {
 	p.UpdateOption(dhcpv4.OptSubnetMask(net.CIDRMask(s.Prefix.Bits(), 32)))
 	p.UpdateOption(dhcpv4.OptBroadcastAddress(s.Broadcast().AsSlice()))
@@ -162,9 +160,8 @@ func ips(all []netip.Addr) []net.IP {
 // iPXE sits out three seconds after every ACK.
 const ipxeNoProxyDHCP = 176
 
-// bootOptions adds what to boot, if anything. A boot ROM that is not to boot
-// gets the rest of the answer without a file, and goes on to its next device: a
-// BIOS and iPXE by themselves, UEFI when it is told to.
+// bootOptions adds the boot file, if there is one. A boot ROM that is not to boot gets the rest of the answer without
+// a file, and goes on to its next device: a BIOS and iPXE by themselves, UEFI by an explicit local boot.
 func bootOptions(p, req *dhcpv4.DHCPv4, boot pxe.Boot, a Answer) {
 	c := machineOf(req)
 	if c.Firmware == pxe.IPXE {
@@ -180,8 +177,8 @@ func bootOptions(p, req *dhcpv4.DHCPv4, boot pxe.Boot, a Answer) {
 	name(p, c, file, a)
 }
 
-// bootFile names what a client fetches first: iPXE its script and UEFI HTTP
-// boot the loader, both as a URL below base; other firmware a TFTP file name.
+// bootFile names a client's first file: iPXE's script and UEFI HTTP boot's loader as URLs below base, otherwise a TFTP
+// file name.
 func bootFile(c pxe.Client, boot pxe.Boot, base string) (string, bool) {
 	if !boot.Action.Boots() {
 		return "", false

@@ -69,8 +69,7 @@ func TestReplyGolden(t *testing.T) {
 	}
 }
 
-// TestReplyOrSilence goes through the states of RFC 2131 section 4.3: what
-// is answered, and what not at all.
+// TestReplyOrSilence goes through the states of RFC 2131 section 4.3, answers and silence alike.
 func TestReplyOrSilence(t *testing.T) {
 	discover, req := dhcpv4.MessageTypeDiscover, dhcpv4.MessageTypeRequest
 	none, offer, ack, nak := dhcpv4.MessageTypeNone, dhcpv4.MessageTypeOffer, dhcpv4.MessageTypeAck, dhcpv4.MessageTypeNak

@@ -31,7 +31,7 @@ func captured(t testing.TB, name string) []byte {
 
 type change func(*dhcpv4.DHCPv4)
 
-// request makes a request of machine 1 by hand, for what there is no capture of.
+// request makes a request of machine 1 by hand, for cases without a capture.
 func request(t dhcpv4.MessageType, changes ...change) *dhcpv4.DHCPv4 {
 	p := &dhcpv4.DHCPv4{
 		OpCode: dhcpv4.OpcodeBootRequest, HWType: iana.HWTypeEthernet,
@@ -77,7 +77,7 @@ const (
 	optRelay     = 82
 )
 
-// biosROM is what a PXE 2.1 option ROM that is not iPXE says of itself.
+// biosROM adds the options of a PXE 2.1 option ROM that is not iPXE.
 func biosROM(p *dhcpv4.DHCPv4) {
 	for _, c := range []change{
 		word(optClass, "PXEClient:Arch:00000:UNDI:002001"), arch(0), option(94, 1, 2, 1), broadcastFlag,
@@ -88,7 +88,7 @@ func biosROM(p *dhcpv4.DHCPv4) {
 	}
 }
 
-// system is what an operating system's client says of itself.
+// system adds the options of an operating system's client.
 func system(p *dhcpv4.DHCPv4) {
 	option(61, 1, 0x52, 0x54, 0, 0x77, 0, 1)(p)
 	option(55, 1, 3, 6, 15, 28, 51)(p)

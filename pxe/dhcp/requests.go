@@ -22,8 +22,8 @@ type incoming struct {
 	peer netip.AddrPort
 }
 
-// requests reads requests from the wire until ctx ends, whose end has to set the read deadline, and
-// gives those that wait to handle. It skips whatever is none.
+// requests reads requests from the wire until ctx ends, and gives handle all that wait. The caller sets the read
+// deadline when ctx ends. Packets that are no requests are recorded and skipped.
 func (w *wire) requests(ctx context.Context, c *complainer, seen pxe.Recorder, handle func([]incoming)) {
 	in := make([]ipv4.Message, atOnce)
 	for i := range in {

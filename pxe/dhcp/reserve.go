@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Reservable finds the subnet that an address is to be reserved in, by the subnet's name, or "" for the one that
-// has the address. It says why a reservation could never be honoured. The present holder does not count: a
-// reservation beats a lease.
+// Reservable finds the subnet for a reservation of an address. It takes the subnet's name, or "" where one subnet
+// alone has the address. The error says why a reservation could never be honoured. The present holder does not matter:
+// a reservation beats a lease.
 func (p *Pool) Reservable(subnet string, ip netip.Addr) (name string, err error) {
 	var s Subnet
 	of := p.Subnets(ip)

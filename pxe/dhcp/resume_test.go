@@ -13,33 +13,33 @@ import (
 )
 
 // TestClockSetForward: the clock was set eight days forward while the server was away. Machines that had an address
-// then have it still, on record, too, and nobody else gets it. One whose lease had run out before has it no longer.
-// Where a lease still runs, none was prolonged.
+// then still have it, also on record, and no other machine gets it. A lease that had run out before stays ended. Where
+// a lease still runs, none is prolonged.
 func TestClockSetForward(t *testing.T) {
 	for _, runs := range []bool{false, true} {
 		now := time.Now().Add(8 * 24 * time.Hour)
-		books, booter := &pxetest.Leases{}, &pxetest.Booter{}
+		records, booter := &pxetest.Leases{}, &pxetest.Booter{}
 		newest := now.Add(-8 * 24 * time.Hour)
 		if runs {
 			newest = now.Add(time.Minute)
 		}
 		for n, ends := range map[int]time.Time{1: newest, 2: newest.Add(-time.Hour), 3: newest.Add(-2 * time.Hour)} {
 			l := pxe.Lease{MAC: mac(n), IP: netip.AddrFrom4([4]byte{127, 0, 77, byte(99 + n)}), Expires: ends}
-			if err := books.SaveLease(t.Context(), l); err != nil {
+			if err := records.SaveLease(t.Context(), l); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for n := range 5 {
 			booter.Set(mac(n+1), pxe.Boot{Action: pxe.Address})
 		}
-		s, err := Listen(t.Context(), Config{Server: loopback(), Port: 6771, Booter: booter, Leases: books,
+		s, err := Listen(t.Context(), Config{Server: loopback(), Port: 6771, Booter: booter, Leases: records,
 			Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
 			Subnets: []Subnet{{Prefix: netip.MustParsePrefix("127.0.77.0/24"), First: ip("127.0.77.100"),
 				Last: ip("127.0.77.102")}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		on, err := books.Leases(t.Context())
+		on, err := records.Leases(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

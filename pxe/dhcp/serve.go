@@ -17,15 +17,14 @@ import (
 )
 
 const (
-	// workers answer up to atOnce requests each at a time; the kernel queues the rest and drops what is too much. Most of
-	// an answer is the flush of its lease, which those at a time share.
+	// workers answer up to atOnce requests each at a time; the kernel queues the rest and drops the overflow. Most of
+	// an answer is the flush of its lease, which requests answered together share.
 	workers    = 64
 	askTimeout = 3 * time.Second // for the questions to the Booter, and for the writes to the Leases
 	slowAnswer = 5 * time.Millisecond
 )
 
-// Config is what a server needs. Interface, Server, Subnets, Booter, Leases
-// and Log are required.
+// Config configures a server. Interface, Server, Subnets, Booter, Leases and Log are required.
 type Config struct {
 	Interface  string     // the only one served; empty (tests, or relays alone): answers go where the request came from
 	Server     netip.Addr // our address on it: server identifier and next server
@@ -41,8 +40,11 @@ type Config struct {
 	Now        func() time.Time // nil: time.Now
 }
 
-// Server is a DHCP server whose sockets are open. Its methods are safe for
-// concurrent use.
+// Server is a DHCP server with open sockets. Its methods are safe for concurrent use.
+//
+// Requests of one machine are answered in order. Many workers share one flush of the leases (see answer.go): a lease
+// is on record before its machine gets the ACK (RFC 2131 section 4.3.1). Reservations beat leases:
+// docs/decisions/0016-reservation-beats-lease.md.
 type Server struct {
 	*complainer
 	conf       Config
@@ -50,10 +52,10 @@ type Server struct {
 	neighbours *neighbours
 	prober     *prober // nil: addresses are not probed
 
-	turns [1 << 14]sync.Mutex // of a machine: its requests are answered one after the other; taken before books
-	books sync.RWMutex        // held while a lease goes on record, and alone while all of them are read
+	machineMu [1 << 14]sync.Mutex // by MAC: a machine's requests are answered in order; taken before recordMu
+	recordMu  sync.RWMutex        // read-locked while a lease goes on record, locked while all leases are read
 
-	mu   sync.Mutex // over what follows; taken after books
+	mu   sync.Mutex // guards pool; taken after recordMu
 	pool *Pool
 }
 
@@ -120,12 +122,11 @@ func (s *Server) Client(ip netip.Addr, mac net.HardwareAddr) (pxe.Client, bool) 
 	return s.pool.Client(ip, mac, s.conf.Now())
 }
 
-// Reload reads the leases on record again: to be called when reservations
-// changed. It waits for the leases that are being written: otherwise it could read
-// the books before such a one, and take them over after it.
+// Reload reads the leases on record again: to be called when reservations changed. It waits for leases that are being
+// written: otherwise it could read the record before such a write, and take it over after.
 func (s *Server) Reload(ctx context.Context) error {
-	s.books.Lock()
-	defer s.books.Unlock()
+	s.recordMu.Lock()
+	defer s.recordMu.Unlock()
 	leases, err := s.conf.Leases.Leases(ctx)
 	if err != nil {
 		return fmt.Errorf("dhcp: read the leases on record: %w", err)
@@ -200,13 +201,13 @@ func (s *Server) handle(ctx context.Context, in ...incoming) {
 	}
 }
 
-// take takes the turns of machines, up to one whose turn it has already, and returns how many those are. All that wait
-// for several turns take them in one order.
+// take locks the turns of the requests' machines, up to the first repetition, and returns their number. It locks them
+// in ascending order, so that workers cannot deadlock.
 func (s *Server) take(in []incoming) (n int, done func()) {
 	turns := make([]int, 0, atOnce)
 	for _, one := range in {
 		mac := one.req.ClientHWAddr
-		turn := (int(mac[4])<<8 | int(mac[5])) % len(s.turns)
+		turn := (int(mac[4])<<8 | int(mac[5])) % len(s.machineMu)
 		if slices.Contains(turns, turn) {
 			break
 		}
@@ -215,35 +216,35 @@ func (s *Server) take(in []incoming) (n int, done func()) {
 	n = len(turns)
 	slices.Sort(turns)
 	for _, turn := range turns {
-		s.turns[turn].Lock()
+		s.machineMu[turn].Lock()
 	}
 	return n, func() {
 		for _, turn := range turns {
-			s.turns[turn].Unlock()
+			s.machineMu[turn].Unlock()
 		}
 	}
 }
 
-// reply sends what was decided.
+// reply sends the decided replies.
 func (s *Server) reply(ctx context.Context, all []*exchange) {
 	debug := s.conf.Log.Enabled(ctx, slog.LevelDebug) // a line's words cost more than an answer's
-	out := make([]*parcel, 0, len(all))
+	out := make([]*outgoing, 0, len(all))
 	for _, x := range all {
 		s.neighbours.noted(x.event, "named in a ", x.event.Message)
-		if x.lent.reply == nil {
+		if x.decision.reply == nil {
 			continue
 		}
 		// Before the reply is out, so that stages are reported in their order. An
 		// operating system's DHCP is no step of a network boot.
-		if stage, ok := stageOf(x.lent.reply); ok && x.client.Firmware != pxe.System {
+		if stage, ok := stageOf(x.decision.reply); ok && x.client.Firmware != pxe.System {
 			if x.event.Reason == pxe.ReasonNoLoader {
 				stage, x.client.Detail = pxe.StageNone, s.noLoader(x.client)
 			}
 			s.conf.Booter.Reached(ctx, x.client, stage)
 		}
-		x.route = destination(x.lent.reply, ports{server: s.conf.Port, client: s.conf.ClientPort})
-		x.bytes = s.bytesOf(x.req, x.lent.reply)
-		out = append(out, &x.parcel)
+		x.route = destination(x.decision.reply, ports{server: s.conf.Port, client: s.conf.ClientPort})
+		x.bytes = s.bytesOf(x.req, x.decision.reply)
+		out = append(out, &x.outgoing)
 	}
 	s.wire.send(out...)
 	for _, x := range all {

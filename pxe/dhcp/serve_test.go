@@ -20,7 +20,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 )
 
-// rig is a server on loopback, a client of it, and what it logged.
+// rig is a server on loopback, a client of it, and its log.
 type rig struct {
 	*Server
 	booter *pxetest.Booter
@@ -83,8 +83,8 @@ func (r *rig) write(t *testing.T, b []byte) {
 	}
 }
 
-// ask sends a request and returns the reply to it; nil after a while without.
-// Each has an ID of its own: what comes late answers an earlier one.
+// ask sends a request and returns the reply to it; nil after a while without. Each has an ID of its own, so that a
+// late reply to an earlier one does not count.
 func (r *rig) ask(t *testing.T, req *dhcpv4.DHCPv4, patience time.Duration) *dhcpv4.DHCPv4 {
 	t.Helper()
 	r.asked++
@@ -109,7 +109,7 @@ func (r *rig) ask(t *testing.T, req *dhcpv4.DHCPv4, patience time.Duration) *dhc
 }
 
 const (
-	longWait = time.Minute            // for what must come
+	longWait = time.Minute            // for expected replies
 	again    = 500 * time.Millisecond // until a client that got no answer asks again
 	silence  = 150 * time.Millisecond // for an answer that must not come
 )

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// stock is the addresses of one subnet's pool, in the order in which they are given away. No operation takes longer
-// with many leases than with few.
+// stock holds the addresses of one subnet's pool in the order of allocation. A bitmap finds the lowest free address,
+// and heaps find the lease that ends first, so no operation walks over all leases.
 type stock struct {
 	Subnet
 	free *bitmap // neither held nor remembered nor set aside
 
 	// Leases for a time, of addresses that nothing else sets aside. age moves them once they ran out.
-	strangers, offers, enrolled queue // that run; offers are strangers' who have not asked for theirs
+	strangers, offers, enrolled queue // running; offers are strangers' that have not been requested
 	strangersOver, enrolledOver queue // that ran out
 
 	owned    map[string]int           // enrolled, by the project that owns the machine
@@ -51,9 +51,9 @@ func (st *stock) left() int {
 	return st.free.size - len(st.strangers) - len(st.offers) - len(st.enrolled) - st.declined
 }
 
-// believes reports whether one more address may be set aside on a machine's word: a quarter of a pool. The words may be
-// those of one project's machines, or invented.
-func (st *stock) believes() bool {
+// mayDecline reports whether one more address may be set aside because of a DECLINE: up to a quarter of a pool.
+// Declines may come from one project's machines, or be forged.
+func (st *stock) mayDecline() bool {
 	return st == nil || st.declined < max(maxDeclines, st.free.size/4)
 }
 

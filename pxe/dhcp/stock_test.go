@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/pxe"
 )
 
-// checkStocks compares the stocks of a pool with what a walk over its addresses finds.
+// checkStocks compares the stocks of a pool with a walk over all addresses.
 func checkStocks(t *rapid.T, p *Pool, now time.Time) {
 	for _, st := range p.stocks {
 		p.age(st, now)
@@ -63,7 +63,7 @@ func checkStocks(t *rapid.T, p *Pool, now time.Time) {
 	}
 }
 
-// TestBitmap: the lowest number of a set is found, whatever was put in and taken out.
+// TestBitmap: the lowest number of a set is found after any insertions and deletions.
 func TestBitmap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(1, 300).Draw(t, "size")
@@ -109,8 +109,8 @@ func TestLargePool(t *testing.T) {
 	}
 }
 
-// TestProbedFirst: addresses where nobody answered are offered first, one where somebody did is not, and nobody waits
-// when none is probed yet.
+// TestProbedFirst: addresses without an answer are offered first, an address with an answer is not offered, and no
+// machine waits when none is probed yet.
 func TestProbedFirst(t *testing.T) {
 	now := epoch()
 	p := newPool(t, small(4), pxe.Lease{MAC: mac(9), IP: ip("10.77.0.103"), Expires: now.Add(-time.Hour)})
@@ -152,7 +152,7 @@ func TestProbedFirst(t *testing.T) {
 	}
 }
 
-// FuzzARP: whatever comes in on a link, no more is read than there is.
+// FuzzARP: no packet on a link makes the parser read beyond its end.
 func FuzzARP(f *testing.F) {
 	f.Add([]byte{0, 1, 8, 0, 6, 4, 0, 2, 2, 0, 0, 0, 0, 1, 10, 77, 0, 100, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
 	f.Add([]byte{0, 1, 8, 0, 6, 4, 0, 2})

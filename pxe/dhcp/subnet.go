@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// maxRange bounds one pool, and so the memory for it: half a megabyte, and what is lent.
+// maxRange bounds one pool, and so its memory: half a megabyte and the bindings.
 const maxRange = 1 << 22
 
 // DefaultLease is how long an address is lent when a Subnet does not say.
@@ -17,8 +17,8 @@ const DefaultLease = time.Hour
 // Subnet is one network the server hands out addresses in: its own link, or
 // one behind a relay.
 type Subnet struct {
-	// Name tells subnets with one prefix apart, as racks have that are built alike; "" where no
-	// other has the prefix. Leases on record have it.
+	// Name distinguishes subnets with one prefix, as in racks that are built alike; "" where no other has the prefix.
+	// Leases on record have it.
 	Name   string
 	Prefix netip.Prefix
 	First  netip.Addr    // first address of the pool; zero with Last: only reservations are served
@@ -32,8 +32,7 @@ type Subnet struct {
 	// Options are further options by code, each as it goes over the wire. Those that the server sets itself are
 	// refused.
 	Options map[uint8][]byte
-	// Relays are addresses of relays (giaddr) whose requests come from this subnet although the
-	// address is not of it.
+	// Relays are addresses of relays (giaddr) outside the prefix that forward requests from this subnet.
 	Relays []netip.Addr
 }
 
@@ -55,8 +54,8 @@ func (s Subnet) String() string {
 	return s.Prefix.String() + " (" + s.Name + ")"
 }
 
-// beside says why two subnets cannot be served together; nil when they can. Those with one prefix are told
-// apart by their relays.
+// beside returns why two subnets cannot be served together; nil when they can. Subnets with one prefix differ by their
+// relays.
 func (s Subnet) beside(o Subnet) error {
 	for _, r := range s.Relays {
 		if slices.Contains(o.Relays, r) {
@@ -80,7 +79,7 @@ func (s Subnet) beside(o Subnet) error {
 	return nil
 }
 
-// normal returns the subnet with its defaults filled in, or says what is wrong with it.
+// normal returns the subnet with its defaults filled in, or an error that names the fault.
 func (s Subnet) normal() (Subnet, error) {
 	if !s.Prefix.IsValid() || !s.Prefix.Addr().Is4() {
 		return s, fmt.Errorf("subnet %v: expected an IPv4 prefix such as 10.77.0.0/24", s.Prefix)
@@ -111,7 +110,7 @@ func (s Subnet) normal() (Subnet, error) {
 	return s, s.checkOptions()
 }
 
-// checkOptions refuses what could not be sent, or would be sent twice.
+// checkOptions refuses options that could not be sent, or would be sent twice.
 func (s Subnet) checkOptions() error {
 	for what, all := range map[string][]netip.Addr{"name server": s.DNS, "time server": s.NTP, "relay": s.Relays} {
 		for _, a := range all {
@@ -163,8 +162,8 @@ func (s Subnet) inRange(a netip.Addr) bool {
 	return s.First.IsValid() && a.Is4() && a.Compare(s.First) >= 0 && a.Compare(s.Last) <= 0
 }
 
-// UpperHalf is the addresses of the upper half of a prefix of at most 30 bits,
-// without the broadcast address: a pool for who names none.
+// UpperHalf returns the upper half of a prefix of at most 30 bits, without the broadcast address. It is the default
+// pool.
 func UpperHalf(p netip.Prefix) (first, last netip.Addr) {
 	base, size := number(p.Masked().Addr()), uint32(1)<<(32-p.Bits())
 	return fromNumber(base + size/2), fromNumber(base + size - 2)

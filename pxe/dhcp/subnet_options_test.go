@@ -24,7 +24,7 @@ func TestSubnetOptions(t *testing.T) {
 		"10.88.0.254": "10.88.0.0/24", "192.0.2.7": "10.88.0.0/24", "10.77.0.9": "10.77.0.0/24", "192.0.2.8": "",
 	} {
 		req := request(dhcpv4.MessageTypeDiscover, biosROM, giaddr(relay))
-		s, ok := pool.SubnetOf(addr(req.GatewayIPAddr), link(req, ip("10.77.0.1")), mac(1))
+		s, ok := pool.SubnetOf(addr(req.GatewayIPAddr), linkAddr(req, ip("10.77.0.1")), mac(1))
 		if got := s.Prefix.String(); ok != (want != "") || ok && got != want {
 			t.Errorf("a request by relay %s is of subnet %s (%v), want %q", relay, got, ok, want)
 		}

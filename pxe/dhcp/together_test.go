@@ -36,7 +36,7 @@ func TestTogetherReserved(t *testing.T) {
 	s := started(t, leases)
 	defer s.Close()
 	offers := s.together(t, request(dhcpv4.MessageTypeDiscover, from(1)), request(dhcpv4.MessageTypeDiscover, from(2)))
-	first, second := offers[0].lent.reply, offers[1].lent.reply
+	first, second := offers[0].decision.reply, offers[1].decision.reply
 	if first == nil || second == nil || first.YourIPAddr.Equal(second.YourIPAddr) {
 		t.Fatalf("offers %v and %v", first, second)
 	}
@@ -44,10 +44,10 @@ func TestTogetherReserved(t *testing.T) {
 		t.Fatal(err)
 	}
 	acks := s.together(t, takes(1, first), takes(2, second))
-	if got := acks[0]; got.lent.reply != nil || got.event.Reason != pxe.ReasonNotSaved {
-		t.Errorf("a reserved address is lent to another: %v, %q", got.lent.reply, got.event.Reason)
+	if got := acks[0]; got.decision.reply != nil || got.event.Reason != pxe.ReasonNotSaved {
+		t.Errorf("a reserved address is lent to another: %v, %q", got.decision.reply, got.event.Reason)
 	}
-	if got := acks[1].lent.reply; got == nil || got.MessageType() != dhcpv4.MessageTypeAck {
+	if got := acks[1].decision.reply; got == nil || got.MessageType() != dhcpv4.MessageTypeAck {
 		t.Errorf("the other machine gets %v", got)
 	}
 	on, err := leases.Leases(t.Context())
@@ -56,7 +56,7 @@ func TestTogetherReserved(t *testing.T) {
 	}
 }
 
-// TestTogetherOneMachine: what one machine sent twice is answered one after the other, and no turn is waited for twice.
+// TestTogetherOneMachine: two requests of one machine are answered one after the other, and no turn is taken twice.
 func TestTogetherOneMachine(t *testing.T) {
 	leases := &pxetest.Leases{}
 	s := started(t, leases)
@@ -97,8 +97,8 @@ func TestTogetherHanging(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		got := s.together(t, request(dhcpv4.MessageTypeDiscover, from(1)), request(dhcpv4.MessageTypeDiscover, from(2)))
-		if got[0].event.Reason != pxe.ReasonPolicy || got[1].lent.reply == nil {
-			t.Errorf("%q, and the other machine is offered %v", got[0].event.Reason, got[1].lent.reply)
+		if got[0].event.Reason != pxe.ReasonPolicy || got[1].decision.reply == nil {
+			t.Errorf("%q, and the other machine is offered %v", got[0].event.Reason, got[1].decision.reply)
 		}
 		if late := time.Since(began); late > askTimeout {
 			t.Errorf("after %v", late)

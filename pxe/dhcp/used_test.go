@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// TestForgedGivingBack: who sends RELEASE or DECLINE in the name of a machine that boots
-// does not take its address from it. Before it has used it, and after the next lease, they
-// are believed.
+// TestForgedGivingBack: RELEASE or DECLINE in the name of a machine that boots does not take its address. They count
+// before the machine has used the address, and after the next lease.
 func TestForgedGivingBack(t *testing.T) {
 	now, at := epoch(), ip("10.77.0.100")
 	for name, giveBack := range map[string]func(*Pool) bool{

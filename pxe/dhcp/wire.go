@@ -59,9 +59,9 @@ func openWire(ctx context.Context, iface string, server netip.Addr, port uint16,
 	return w, nil
 }
 
-// parcel is a reply on its way. peer is where the request came from: without an
+// outgoing is a reply on its way. peer is where the request came from: without an
 // interface of its own, the server can reach no other address on a link.
-type parcel struct {
+type outgoing struct {
 	route
 	bytes  []byte
 	peer   netip.AddrPort
@@ -69,8 +69,8 @@ type parcel struct {
 }
 
 // send puts replies on the wire.
-func (w *wire) send(all ...*parcel) {
-	messages, of := make([]ipv4.Message, 0, len(all)), make([]*parcel, 0, len(all))
+func (w *wire) send(all ...*outgoing) {
+	messages, of := make([]ipv4.Message, 0, len(all)), make([]*outgoing, 0, len(all))
 	for _, p := range all {
 		m := ipv4.Message{Buffers: [][]byte{p.bytes}, OOB: w.oob, Addr: net.UDPAddrFromAddrPort(p.to)}
 		switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/pxe"
 )
 
-// FuzzPath: whatever path is asked for by an address that is lent to nobody, nothing but a boot loader is given out.
+// FuzzPath: an address without a lease gets nothing but a boot loader, at any path.
 func FuzzPath(f *testing.F) {
 	for _, seed := range []string{pxe.ScriptPath(mac(1)), pxe.KernelPath(mac(1)), pxe.OverlayPath(mac(2)),
 		pxe.LoaderPath("a.efi"), pxe.LoaderPath("../vmlinuz"), pxe.LoaderPath("%2e%2e/vmlinuz"),

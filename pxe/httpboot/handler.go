@@ -1,8 +1,7 @@
-// Package httpboot serves boot files over HTTP: the boot loaders (UEFI HTTP boot), each
-// machine's iPXE script, and the kernel and ramdisk it names. Everything specific to a
-// machine comes from pxe.Booter, asked anew for every request.
+// Package httpboot serves boot files over HTTP: the boot loaders (UEFI HTTP boot), each machine's iPXE script, and the
+// kernel and ramdisk it names. Everything specific to a machine comes from pxe.Booter, asked anew for every request.
 //
-// It must not decide who boots, and it changes nothing: GET and HEAD only.
+// It must not decide which machine boots, and it changes nothing: GET and HEAD only.
 package httpboot
 
 import (
@@ -21,16 +20,16 @@ import (
 
 const askTimeout = 3 * time.Second // for one question to the Booter
 
-// Holder finds the machine that has an address. The MAC is the one that the caller says it has, or nil: it
-// decides where machines in several racks have the address.
+// Holder finds the machine that has an address. mac is the MAC that the caller claims, or nil: it decides where
+// machines in several racks have the address.
 type Holder func(ip netip.Addr, mac net.HardwareAddr) (pxe.Client, bool)
 
-// Config is what the handler needs. URL, Loaders, Booter and Log are required.
+// Config configures the handler. URL, Loaders, Booter and Log are required.
 type Config struct {
 	URL     string // base that machines reach this handler under, no slash at the end
 	Loaders loader.Folder
 	Booter  pxe.Booter
-	Client  Holder                  // nil: nobody is known
+	Client  Holder                  // nil: no machine is known
 	Foreign bool                    // another DHCP server gives the addresses: a machine is served at any
 	Extra   map[string]http.Handler // more handlers by path prefix ("/deploy/"), which they see unstripped
 	Log     *slog.Logger
@@ -63,9 +62,8 @@ func New(c Config) http.Handler {
 	return unhurried(h.unserved(mux))
 }
 
-// machine resolves the {mac} of a path to the client and what it is to boot,
-// and answers 404 with the reason when that is nothing. A boot script holds the
-// boot's one-time word: only the address that DHCP lent to the machine gets it.
+// machine resolves the {mac} of a path to the client and its boot, and answers 404 with the reason when it is not to
+// boot. A boot script holds the boot's one-time word: only the address that DHCP leased to the machine gets it.
 func (h *handler) machine(serve func(http.ResponseWriter, *http.Request, pxe.Client, pxe.Boot),
 	asks pxe.Client) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -103,8 +103,8 @@ func text(t *testing.T, resp *http.Response) string {
 	return string(b)
 }
 
-// TestLentAddress: what is specific to a machine goes to the address that DHCP
-// lent to it and to no other, whatever MAC is named.
+// TestLentAddress: a machine's files go to the address that DHCP leased to it and to no other, with any MAC in the
+// path.
 func TestLentAddress(t *testing.T) {
 	r := newRig(t)
 	ask := func(h http.Handler, path, from string) (int, string) {

@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/pxe"
 )
 
-// asked is a Booter that notes who asked.
+// asked is a Booter that keeps the last client.
 type asked struct{ client pxe.Client }
 
 func (a *asked) Boot(_ context.Context, c pxe.Client) (pxe.Boot, error) {

@@ -21,7 +21,7 @@ func begins(r *http.Request) bool {
 	return r.Method == http.MethodGet && (from == "" || strings.HasPrefix(from, "bytes=0-"))
 }
 
-// record completes the event of a request by what is known of its machine, once per download.
+// record completes the event of a request with its machine, once per download.
 func (h *handler) record(r *http.Request, e pxe.Event) {
 	if !begins(r) {
 		return
@@ -41,7 +41,7 @@ func (h *handler) recordOf(r *http.Request, c pxe.Client, boot pxe.Boot, e pxe.E
 	h.record(r, e)
 }
 
-// recordScript records what a script does.
+// recordScript records the kind of a script.
 func (h *handler) recordScript(r *http.Request, c pxe.Client, boot pxe.Boot) {
 	switch boot.Action {
 	case pxe.Ramdisk:
@@ -75,8 +75,8 @@ func (h *handler) unserved(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// plainPath is a request whose path has no doubled slashes, dots and backslashes. Mux would send the client
-// to the plain path, and not all firmware follows a redirection.
+// plainPath returns the request with a path free of doubled slashes, dots and backslashes. Mux would redirect the
+// client to the plain path, and some firmware does not follow redirections.
 func plainPath(r *http.Request) *http.Request {
 	plain := path.Clean("/" + strings.ReplaceAll(r.URL.Path, `\`, "/"))
 	if strings.HasSuffix(r.URL.Path, "/") && plain != "/" {
@@ -127,7 +127,7 @@ func (w *statusWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap lets http.ResponseController reach what the connection offers.
+// Unwrap lets http.ResponseController reach the connection.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // ReadFrom keeps the writer's own way to send a file.

@@ -14,7 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/pxe/pxetest"
 )
 
-// recorder keeps what was recorded, as "request: answer reason".
+// recorder keeps events as "request: answer reason".
 type recorder struct{ all []string }
 
 func (r *recorder) Record(e pxe.Event) {

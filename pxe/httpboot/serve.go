@@ -42,7 +42,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, proxies connlimi
 	err := srv.Serve(connlimit.LimitAnd(l, maxConnections, maxEach, shareWait, proxies, func(from netip.Addr, err error) {
 		log.Warn("boot connections refused", "address", from, "err", err)
 	}))
-	if stop() { // nobody asked it to end
+	if stop() { // ctx did not end it
 		return fmt.Errorf("boot http on %v: %w", l.Addr(), err)
 	}
 	return <-done

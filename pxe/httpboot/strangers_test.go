@@ -40,7 +40,7 @@ func TestHalfHeadersShutNobodyOut(t *testing.T) {
 		}
 		return conn
 	}
-	for i := range maxConnections + maxConnections/32 { // with those of the loopback alone
+	for i := range maxConnections + maxConnections/32 { // including the loopback's own
 		half = append(half, connect(fmt.Sprintf("127.0.2.%d", i/maxEach+1), "GET / HTTP/1.1\r\nHost: x\r\n"))
 	}
 	began := time.Now()

@@ -9,8 +9,8 @@ import (
 // stall is how long a client may take nothing of an answer before its connection is cut.
 const stall = time.Minute
 
-// chunk is what must get through within stall: an image of gigabytes over a
-// slow link is fine, a client that stopped reading is not.
+// chunk must get through within stall. An image of gigabytes over a slow link is fine; a client that stopped reading
+// is not.
 const chunk = 256 << 10
 
 // unhurried gives every answer a write deadline that moves on as long as the
@@ -34,7 +34,7 @@ type writer struct {
 	control *http.ResponseController
 }
 
-// Unwrap lets http.ResponseController reach what the connection offers.
+// Unwrap lets http.ResponseController reach the connection.
 func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *writer) Write(b []byte) (int, error) {
@@ -44,8 +44,8 @@ func (w *writer) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// ReadFrom keeps the kernel's sendfile in play: it hands on what net/http
-// hands it, the file itself under a limit, only a chunk at a time.
+// ReadFrom keeps the kernel's sendfile in play: it passes net/http's reader on, the file itself under a limit, one
+// chunk at a time.
 func (w *writer) ReadFrom(src io.Reader) (int64, error) {
 	whole, limited := src.(*io.LimitedReader)
 	if !limited {
@@ -71,5 +71,5 @@ func (w *writer) extend() error {
 	return w.control.SetWriteDeadline(time.Now().Add(stall))
 }
 
-// zeroTime is the modification time of what is made anew for every request.
+// zeroTime is the modification time of generated answers.
 func zeroTime() time.Time { return time.Time{} }

@@ -21,7 +21,7 @@ type warnings struct {
 	of    map[netip.Addr]bool
 }
 
-// level is what the refusal of a caller is logged at.
+// level returns the log level for the refusal of a caller.
 func (w *warnings) level(from netip.Addr, now time.Time) slog.Level {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,7 +1,7 @@
-// Package ipxe writes the scripts that iPXE runs: one that boots a kernel and
-// a ramdisk, one that boots an ISO, one that hands the machine back to its firmware.
+// Package ipxe writes iPXE scripts: to boot a kernel and a ramdisk, to boot an ISO, and to hand the machine back to
+// its firmware.
 //
-// It is pure text: it must not open files, ask policy or know any address that it is not given.
+// It is pure text: it opens no files, asks no policy, and knows only the addresses that it is given.
 package ipxe
 
 import (
@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// initrdName is what the ramdisk is called inside iPXE. The kernel finds it
-// under UEFI only by initrd=NAME on its command line.
+// initrdName is the ramdisk's name inside iPXE. Under UEFI the kernel finds it only by initrd=NAME on its command
+// line.
 const initrdName = "initrd"
 
 // overlayName is the same for the archive before it. Linux's EFI stub joins all that
@@ -27,18 +27,18 @@ const (
 	waitSec  = 3
 )
 
-// Boot is what Script makes a script of.
+// Boot holds the parameters of Script.
 type Boot struct {
 	MAC     net.HardwareAddr // for the greeting only
 	Kernel  string           // http(s) URL
 	Initrd  string           // http(s) URL
 	Overlay string           // http(s) URL of an archive that goes before Initrd; "" for none
 	Cmdline string           // kernel command line, without initrd=
-	Failed  string           // http(s) URL that is told, with ?error=, when it fails
+	Failed  string           // http(s) URL that gets ?error= with iPXE's number on failure
 }
 
-// Script boots b, trying again when a download fails, and says on the
-// console what failed. It refuses what iPXE has no way to write down.
+// Script boots b. It repeats failed downloads, and prints the failure on the console. It returns an error for values
+// that iPXE cannot express.
 func Script(b Boot) (string, error) {
 	args, err := escape(b.Cmdline)
 	if err != nil {
@@ -74,9 +74,8 @@ func ImageScript(mac net.HardwareAddr, u, failed string) (string, error) {
 		mac, u, failed), nil
 }
 
-// retrying is a script that does something until it works, for as long as the server behind
-// from may take to come back. The first failure is reported to failed with iPXE's number for
-// it, which is that of its page on ipxe.org.
+// retrying writes a script that repeats a command until it works, for as long as the server behind from may take to
+// come back. It reports the first failure to failed with iPXE's number for it, which is also the page on ipxe.org.
 func retrying(what, do string, mac net.HardwareAddr, from, failed string) string {
 	return fmt.Sprintf(`#!ipxe
 echo Ferrite: %[1]s

@@ -41,9 +41,9 @@ func segments(name string) (parts []string, err error) {
 // symbolic links in it are followed, as Debian's ipxe.efi is one.
 type Folder string
 
-// Open opens a regular file of the folder for reading, by the name a
-// firmware asked for; if there is none of that name, the one that it means. The error matches ErrName or
-// fs.ErrNotExist when the client is to blame. The caller closes the file.
+// Open opens a regular file of the folder for reading, by the name from the firmware; if no file has that name, the
+// file it most likely means. The error matches ErrName or fs.ErrNotExist when the client is to blame. The caller
+// closes the file.
 func (f Folder) Open(name string) (*os.File, fs.FileInfo, error) {
 	parts, err := segments(name)
 	if err != nil {
@@ -80,7 +80,7 @@ func (f Folder) open(path string) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// Check reports whether every boot loader is there, and what to do if not.
+// Check returns an error that names a missing boot loader and the remedy.
 func (f Folder) Check() error {
 	for _, name := range Files() {
 		file, _, err := f.Open(name)

@@ -37,9 +37,9 @@ func choices() []choice {
 
 func machine(f pxe.Firmware, arch uint16) string { return pxe.Event{Firmware: f, Arch: arch}.Machine() }
 
-// For names the boot loader of a firmware on an architecture. It answers
-// false when there is none: iPXE needs none, and others we have none for.
-// One machine has several numbers (x64: 7, 9 and, by HTTP, 16), and some firmware says that of the other way to boot.
+// For names the boot loader of a firmware on an architecture. It returns false for iPXE, which needs none, and for
+// architectures without a loader. One architecture has several numbers (x64: 7, 9 and, by HTTP, 16), and some firmware
+// sends the number of the other way to boot.
 func For(f pxe.Firmware, arch uint16) (string, bool) {
 	wanted := machine(f, arch)
 	for _, c := range choices() {
@@ -60,7 +60,7 @@ func Machines() []string {
 	return each(func(c choice) string { return machine(c.firmware, c.arch) })
 }
 
-// each lists what the choices have, once.
+// each lists one property of all choices, without repetitions.
 func each(of func(choice) string) (all []string) {
 	for _, c := range choices() {
 		if word := of(c); !slices.Contains(all, word) {

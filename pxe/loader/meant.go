@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// meant finds the file that a name means whose letters no file has: firmware that keeps names in capitals
-// (SNPONLY.EFI), and boot ROMs that take option 67 for a text with a zero behind it, and so ask for the name with the
-// bytes of the next option (netbootxyz/netboot.xyz#1198, insomniacslk/dhcp#587). The longest that fits is meant.
+// meant finds the file for a name that does not match exactly. Some firmware keeps names in capitals (SNPONLY.EFI).
+// Some boot ROMs expect a zero at the end of option 67, and append the bytes of the next option to the name
+// (netbootxyz/netboot.xyz#1198, insomniacslk/dhcp#587). The longest match wins.
 func (f Folder) meant(parts []string) (path string, err error) {
 	for i, part := range parts {
 		entries, err := os.ReadDir(filepath.Join(string(f), path))
@@ -37,8 +37,7 @@ func (f Folder) meant(parts []string) (path string, err error) {
 	return path, nil
 }
 
-// begins reports whether a name is that of a file with bytes behind it that are of no name: a space, or one that does
-// not print.
+// begins reports whether a name is a file's name followed by bytes that no name has: a space, or unprintable ones.
 func begins(name, file string) bool {
 	return len(name) > len(file) && strings.EqualFold(name[:len(file)], file) &&
 		strings.ContainsFunc(name[len(file):], unprintable)

@@ -9,8 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// UpdateFlag adds -update, with which Golden writes what it would compare. It
-// is called by a TestMain, before the flags are parsed.
+// UpdateFlag adds -update, with which Golden writes its files. A TestMain calls it before the flags are parsed.
 func UpdateFlag() { flag.Bool("update", false, "write the golden files anew") }
 
 // Golden compares got with the file of that name below testdata.

@@ -15,8 +15,7 @@ import (
 // and on a busy machine a server takes its time.
 const askAgain = 5 * time.Second
 
-// Offer is what a DHCP server on loopback offers to a machine that says of
-// itself what more adds.
+// Offer returns the offer of a DHCP server on loopback to a machine with further options.
 func Offer(t *testing.T, server netip.AddrPort, mac net.HardwareAddr, more ...dhcpv4.Modifier) *dhcpv4.DHCPv4 {
 	t.Helper()
 	req, err := dhcpv4.NewDiscovery(mac, more...)

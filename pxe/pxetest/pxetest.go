@@ -1,9 +1,7 @@
-// Package pxetest holds what the tests of the boot service share: Leases in
-// memory, a Booter that answers from a map and notes the stages, both in place
-// of the conductor, and how a service is run, asked for an address, and a
-// golden file compared.
+// Package pxetest holds test helpers of the boot service: Leases in memory, a Booter that answers from a map and notes
+// the stages, and functions that run a service, ask it for an address, and compare golden files.
 //
-// It must not be imported by anything but tests.
+// Only tests may import it.
 package pxetest
 
 import (
@@ -127,7 +125,7 @@ func (b *Booter) Set(mac net.HardwareAddr, boot pxe.Boot) {
 	b.boots[mac.String()] = boot
 }
 
-// Boot answers what was Set for the client's MAC.
+// Boot returns the value Set for the client's MAC.
 func (b *Booter) Boot(_ context.Context, c pxe.Client) (pxe.Boot, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -141,7 +139,7 @@ func (b *Booter) Reached(_ context.Context, c pxe.Client, s pxe.Stage) {
 	b.stages = append(b.stages, Stage{c, s})
 }
 
-// Stages lists what was reached, in order.
+// Stages lists the reached stages in order.
 func (b *Booter) Stages() []Stage {
 	b.mu.Lock()
 	defer b.mu.Unlock()

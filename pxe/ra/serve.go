@@ -19,14 +19,14 @@ const (
 	askTimeout = 3 * time.Second
 )
 
-// Config is what a responder needs; all of it is required.
+// Config configures a responder; all of it is required.
 type Config struct {
 	Interface string
 	Booter    pxe.Booter // asked which machines are ours
 	Log       *slog.Logger
 }
 
-// Server is a responder whose socket is open.
+// Server is a responder with an open socket.
 type Server struct {
 	conf Config
 	link *net.Interface

@@ -31,7 +31,7 @@ func write(t *testing.T, name, text string) string {
 	return file
 }
 
-// dhcpServers start a DHCP server at 10.77.0.2, with what it is told besides addresses.
+// dhcpServers start a DHCP server at 10.77.0.2, with further settings besides addresses.
 var dhcpServers = map[string]func(t *testing.T, n neighbour, more string){
 	"dnsmasq": func(t *testing.T, n neighbour, more string) {
 		conf := write(t, "dnsmasq.conf", "port=0\ninterface=eth0\nno-ping\ndhcp-range=10.77.0.100,10.77.0.110,1h\n"+

@@ -99,8 +99,7 @@ func retries(t *testing.T, w *watcher, mac net.HardwareAddr, boot pxe.Boot) {
 	boots(ctx, t, w, console)
 }
 
-// exits changes the answer between DHCP and the script, and looks at what the firmware
-// does next.
+// exits changes the answer between DHCP and the script, and checks the firmware's next step.
 func exits(t *testing.T, w *watcher, mac net.HardwareAddr, boot pxe.Boot, uefi bool, nic string, more []string,
 	next string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

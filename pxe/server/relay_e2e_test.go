@@ -110,7 +110,7 @@ func (r rack) client(t *testing.T) *nclient4.Client {
 	return c
 }
 
-// uefi makes a request that of UEFI firmware.
+// uefi turns a request into one from UEFI firmware.
 func uefi(p *dhcpv4.DHCPv4) {
 	p.UpdateOption(dhcpv4.OptClientArch(iana.EFI_X86_64))
 	p.UpdateOption(dhcpv4.OptClassIdentifier("PXEClient:Arch:00007:UNDI:003016"))
@@ -168,9 +168,9 @@ func listen(t *testing.T, c server.Config) *server.Server {
 	return s
 }
 
-// TestE2ERelays: a machine behind Debian's dnsmasq as a relay boots by an address of its rack, also when another
-// rack has the same addresses. One behind a relay that nobody has named gets no answer, and a pool within another's
-// subnet keeps the service from starting.
+// TestE2ERelays: a machine behind Debian's dnsmasq as a relay boots by an address of its rack, also when another rack
+// has the same addresses. A machine behind an unlisted relay gets no answer, and a pool within another's subnet keeps
+// the service from starting.
 func TestE2ERelays(t *testing.T) {
 	suitetest.Need(t, "")
 	t.Setenv(kernelFile, os.DevNull) // it boots nothing
@@ -235,7 +235,7 @@ func relayed(t *testing.T, booter *pxetest.Booter, relay string) {
 }
 
 // builtAlike serves two racks that have the same addresses. The relay of each names itself by an address of its own,
-// and what a machine fetches is routed to its rack while it does.
+// and a route leads to its rack meanwhile.
 func builtAlike(t *testing.T, booter *pxetest.Booter) {
 	const address = "10.2.0.100"
 	alike := []dhcp.Subnet{subnetOf("10.2.0.0/24"), subnetOf("10.2.0.0/24")}
@@ -270,7 +270,7 @@ func builtAlike(t *testing.T, booter *pxetest.Booter) {
 	lines(t, "ip route del 10.2.0.0/24")
 }
 
-// unknownRelay asks by a relay that nobody has named, until the request is on record.
+// unknownRelay asks by an unlisted relay, until the request is on record.
 func unknownRelay(t *testing.T, booter *pxetest.Booter) {
 	s := listen(t, bootNetwork(booter, subnetOf("10.2.0.0/24")))
 	r := newRack(t, "dnsmasq", netip.MustParsePrefix("10.77.0.13/24"), netip.MustParsePrefix("10.99.0.1/24"), rackMAC(2))

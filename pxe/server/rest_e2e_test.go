@@ -26,7 +26,7 @@ func TestNetbootAtRest(t *testing.T) {
 		uefi bool
 		nic  string
 		more []string
-		next string // what the firmware says as it goes on
+		next string // the firmware's message as it goes on
 	}{
 		{"bios-ipxe-rom", false, "", biosConsole(t), "Booting from Hard Disk"},
 		{"uefi-ipxe-rom", true, "", nil, "BdsDxe: failed to "},

@@ -58,7 +58,7 @@ func inOwnNetwork(t *testing.T) bool {
 	}
 	for _, args := range []string{
 		"link set lo up",
-		// Without an address of its own a bridge takes that of a port: those that come and go would change it.
+		// Without an address of its own a bridge takes a port's, and would change it as ports come and go.
 		"link add br0 address 02:00:00:77:00:01 type bridge stp_state 0 forward_delay 0",
 		"addr add 10.77.0.1/24 dev br0",
 		"link set br0 up",
@@ -207,8 +207,8 @@ func biosConsole(t *testing.T) []string {
 	return []string{"-fw_cfg", "name=etc/sercon-port,file=" + port}
 }
 
-// chainUndionly starts undionly.kpxe from our TFTP, as a BIOS whose ROM is not
-// iPXE would: QEMU has no such ROM, so an iPXE started as a kernel stands in for one.
+// chainUndionly starts undionly.kpxe from our TFTP, as a BIOS with another ROM than iPXE would. QEMU has no such ROM,
+// so an iPXE started as a kernel stands in for it.
 func chainUndionly(t *testing.T) []string {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "script")

@@ -1,8 +1,8 @@
-// Package server wires the boot service: DHCP, TFTP, boot HTTP and router
-// advertisements on one interface, from one Config.
+// Package server wires the boot service: DHCP, TFTP, boot HTTP and router advertisements on one interface, from one
+// Config.
 //
-// It must not hold policy: what a machine gets is pxe.Booter's to say. (It is
-// not package pxe itself, since the protocols import that for the contract.)
+// It must not hold policy: pxe.Booter decides about machines. (It is not package pxe itself, since the protocols
+// import that for the contract.)
 package server
 
 import (
@@ -35,8 +35,8 @@ const (
 	DefaultHTTPPort  = 8088
 )
 
-// Config is what the boot service needs. Interface, Address, Subnets, Booter,
-// Leases and Log are required; zero values elsewhere mean the default.
+// Config configures the boot service. Interface, Address, Subnets, Booter, Leases and Log are required; zero values
+// elsewhere mean the default.
 type Config struct {
 	Interface string     // the only one served; empty (tests, relays alone): no broadcasts, no router advertisements
 	Address   netip.Addr // this server's, on Interface: machines fetch everything from it
@@ -48,7 +48,7 @@ type Config struct {
 	Leases    pxe.Leases
 	DHCP      DHCPMode
 	Foreign   bool         // machines may have their addresses from another DHCP server: boot HTTP serves them at any
-	Recorder  pxe.Recorder // takes note of every request, besides the watch; nil: nobody
+	Recorder  pxe.Recorder // receives every request, besides the watch; nil: none does
 	Log       *slog.Logger
 	Now       func() time.Time  // the clock of leases; nil: time.Now
 	Proxies   connlimit.Proxies // before boot HTTP; nil for none
@@ -72,8 +72,7 @@ const (
 // DHCPModes are all there are.
 func DHCPModes() []string { return []string{string(DHCPFull), string(DHCPProxy), string(DHCPOff)} }
 
-// Server is a boot service whose sockets are open. Its methods are safe for
-// concurrent use.
+// Server is a boot service with open sockets. Its methods are safe for concurrent use.
 type Server struct {
 	conf Config
 	url  string
@@ -179,7 +178,7 @@ func (s *Server) dhcpConfig() dhcp.Config {
 	}
 }
 
-// openDHCP opens what the mode asks for.
+// openDHCP opens the sockets of the configured mode.
 func (s *Server) openDHCP(ctx context.Context) (err error) {
 	c, conf := s.conf, s.dhcpConfig()
 	switch c.DHCP {
@@ -279,7 +278,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Watch is what was asked for on the boot network lately, and what was answered.
+// Watch returns the latest requests on the boot network and their answers.
 func (s *Server) Watch() *watch.Log { return s.watch }
 
 // URL is the base of boot HTTP as machines reach it, no slash at the end.
@@ -307,9 +306,9 @@ func (s *Server) ProxyAddr() netip.AddrPort {
 // TFTPAddr is where TFTP listens.
 func (s *Server) TFTPAddr() netip.AddrPort { return s.tftp.Addr() }
 
-// Client returns the machine that DHCP lent ip to, as its last request showed it; none where
-// another server gives the addresses. The MAC is the one that the caller says it has, or nil: it decides where
-// machines in several racks have the address.
+// Client returns the machine that DHCP leased ip to, as its last request showed it; none where another server gives
+// the addresses. mac is the MAC that the caller claims, or nil: it decides where machines in several racks have the
+// address.
 func (s *Server) Client(ip netip.Addr, mac net.HardwareAddr) (pxe.Client, bool) {
 	if s.dhcp == nil {
 		return pxe.Client{}, false

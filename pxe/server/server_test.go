@@ -31,8 +31,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func machine1() net.HardwareAddr { return net.HardwareAddr{0x52, 0x54, 0, 0x77, 0, 1} }
 
-// config is a service on loopback whose boot loaders hold their own names,
-// and machine 1's kernel and ramdisk likewise.
+// config is a service on loopback. Its boot loaders hold their own names, and machine 1's kernel and ramdisk likewise.
 func config(t *testing.T) (server.Config, *pxetest.Booter) {
 	t.Helper()
 	dir := t.TempDir()
@@ -94,7 +93,7 @@ func get(t *testing.T, url string) string {
 	return string(b)
 }
 
-// fetch gets what a DHCP answer named, in the way the name asks for.
+// fetch gets the file that a DHCP answer named, by the protocol of its name.
 func fetch(t *testing.T, s *server.Server, next, file string) string {
 	t.Helper()
 	if strings.HasPrefix(file, "http://") {
@@ -115,8 +114,8 @@ func fetch(t *testing.T, s *server.Server, next, file string) string {
 	return b.String()
 }
 
-// TestContract binds the halves of the boot together: what DHCP names to any
-// kind of client is served, and what iPXE's script names, too.
+// TestContract binds the halves of the boot together: every file that DHCP names to any kind of client is served, and
+// every file in iPXE's script, too.
 func TestContract(t *testing.T) {
 	c, booter := config(t)
 	s := start(t, c)
@@ -125,7 +124,7 @@ func TestContract(t *testing.T) {
 		name, class string
 		arch        iana.Arch
 		more        []dhcpv4.Modifier
-		want        string // beginning of what comes
+		want        string // beginning of the answer
 	}{
 		{"bios", "PXEClient:Arch:00000:UNDI:002001", iana.INTEL_X86PC, nil, "undionly.kpxe"},
 		{"uefi", "PXEClient:Arch:00007:UNDI:003016", iana.EFI_X86_64, nil, "snponly.efi"},

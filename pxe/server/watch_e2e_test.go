@@ -93,8 +93,8 @@ func await(t *testing.T, r *watch.Reader, send func(), fits func(pxe.Event) bool
 	return pxe.Event{}
 }
 
-// TestWatch puts real packets on the boot network: of a second DHCP server, of a machine that nobody
-// knows, and of one behind a relay that nobody knows.
+// TestWatch puts real packets on the boot network: of a second DHCP server, of an unknown machine, and of a machine
+// behind an unlisted relay.
 func TestWatch(t *testing.T) {
 	t.Setenv(kernelFile, os.DevNull) // it boots nothing
 	if !inOwnNetwork(t) {

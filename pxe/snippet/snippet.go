@@ -1,7 +1,7 @@
-// Package snippet writes what a DHCP server of the site's own must be told, so that its machines
-// boot from this boot service (ferrite serve --dhcp off).
+// Package snippet writes the settings for a site's own DHCP server, so that its machines boot from this boot service
+// (ferrite serve --dhcp off).
 //
-// It is pure text: a table of DHCP servers, and one of boot files. It must not open files or sockets.
+// It is pure text: a table of DHCP servers, and a table of boot files. It opens no files or sockets.
 package snippet
 
 import (
@@ -30,7 +30,7 @@ var servers = map[string]string{
 // Servers are the names of the DHCP servers, sorted.
 func Servers() []string { return slices.Sorted(maps.Keys(servers)) }
 
-// Boot is what a machine fetches, and from where.
+// Boot names a machine's boot files and their server.
 type Boot struct {
 	Server     netip.Addr // next server, for TFTP
 	Script     string     // URL for iPXE

@@ -1,8 +1,7 @@
-// Package socket opens the boot service's sockets: on one interface only
-// (SO_BINDTODEVICE, so nothing leaks to the machine's other networks), with errors that
-// say which port, why, and what to do.
+// Package socket opens the boot service's sockets on one interface only (SO_BINDTODEVICE), so that nothing leaks to
+// other networks. Its errors name the port, the cause and the remedy.
 //
-// It must not read or write: what goes over a socket is its owner's business.
+// It neither reads nor writes: that is the owner's part.
 package socket
 
 import (
@@ -52,14 +51,14 @@ func shortQueue(bytes int) error {
 		Burst, Burst)
 }
 
-// UDP opens an IPv4 UDP socket that may broadcast. With iface "" it is on all
-// interfaces. what names the service for the error.
+// UDP opens an IPv4 UDP socket that may broadcast. With iface "" it listens on all interfaces. The service's name
+// stands in errors.
 func UDP(ctx context.Context, what, iface string, at netip.AddrPort) (*net.UDPConn, error) {
 	return udp(ctx, what, iface, at, unix.SO_BROADCAST)
 }
 
-// SharedUDP is UDP for a port that other programs on this host may have too, if they share it
-// likewise: each gets a copy of a broadcast, and one of them what is for this host alone.
+// SharedUDP is UDP for a port that other programs on this host may share. Each gets a copy of a broadcast, and one of
+// them the packets for this host alone.
 func SharedUDP(ctx context.Context, what, iface string, at netip.AddrPort) (*net.UDPConn, error) {
 	return udp(ctx, what, iface, at, unix.SO_BROADCAST, unix.SO_REUSEADDR)
 }
@@ -98,7 +97,7 @@ func control(iface string, flags ...int) func(string, string, syscall.RawConn) e
 					return
 				}
 			}
-			// A path may carry less than a frame without a word (ipxe/ipxe#288): routers may cut what is sent.
+			// A path may silently carry less than a frame (ipxe/ipxe#288): routers may fragment.
 			if err = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DONT); err != nil {
 				return
 			}

@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestQueue: the kernel keeps a burst where we may say so, and otherwise the error
-// names what bounds it.
+// TestQueue: the kernel keeps a burst where it allows a long queue; otherwise the error names the limit.
 func TestQueue(t *testing.T) {
 	c, err := UDP(t.Context(), "test", "", netip.MustParseAddrPort("127.0.0.1:0"))
 	if err != nil {
@@ -30,8 +29,8 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// TestFragments: what is sent may be cut on its way, by UDP and by TCP: a path that carries less than a frame, and says
-// so to nobody, stopped loaders at their first block (ipxe/ipxe#288).
+// TestFragments: packets may be fragmented on their way, by UDP and by TCP. A path that silently carries less than a
+// frame stopped loaders at their first block (ipxe/ipxe#288).
 func TestFragments(t *testing.T) {
 	c, err := UDP(t.Context(), "test", "", netip.MustParseAddrPort("127.0.0.1:0"))
 	if err != nil {

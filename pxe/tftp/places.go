@@ -18,8 +18,8 @@ const (
 	// silentTime is how long a client may say nothing before others come first. Anybody can begin a transfer in
 	// another's name, but not acknowledge it.
 	silentTime = 2 * time.Second
-	// leastRate is what a transfer moves at the least, in bytes a second of its life, once it is slowTime old; a slower
-	// one ends when others wait. A machine on a full network of 1 Gbit/s has ten times as much.
+	// leastRate is the least average rate of a transfer in bytes a second, once it is slowTime old. A slower one ends
+	// when others wait. A machine on a full network of 1 Gbit/s has ten times as much.
 	leastRate = 16 << 10
 	slowTime  = 5 * time.Second
 )
@@ -46,14 +46,14 @@ func (p *place) slow() bool {
 	return age >= slowTime && float64(p.moved.Load()) < leastRate*age.Seconds()
 }
 
-// places are the transfers and who waits for one, under the server's lock.
+// places holds the transfers and the waiting requests, under the server's lock.
 type places struct {
 	active    map[netip.AddrPort]*place
 	each      map[netip.Addr]int // transfers by address
 	strangers int                // transfers to addresses that DHCP has not lent
 	waiting   map[netip.AddrPort]*list.Element
 	queues    map[bool]*list.List // of *waiter by known, the first comes first
-	freed     chan struct{}       // holds a token when there may be a place for who waits
+	freed     chan struct{}       // holds a token when a waiting request may get a place
 }
 
 func newPlaces() places {
@@ -62,10 +62,10 @@ func newPlaces() places {
 		queues: map[bool]*list.List{true: list.New(), false: list.New()}}
 }
 
-// begin takes a place for a request; nil means that there is none. A client repeats its request from the same port when
-// an answer is late, which must not start a second transfer, nor wait twice; a different request from that port means
-// that the client is through with the first. It overtakes nobody who waits: else requests in turn would hold
-// a place for ever.
+// begin takes a place for a request; nil means that there is none. A client repeats its request from the same port
+// when an answer is late. The repetition must not start a second transfer, nor wait twice. A different request from
+// that port means that the client is through with the first. It goes behind all that wait: otherwise requests in turn
+// would hold a place for ever.
 func (s *Server) begin(ctx context.Context, peer netip.AddrPort, text string, r request) (context.Context, *place) {
 	known := s.known(peer.Addr())
 	s.mu.Lock()
@@ -102,7 +102,7 @@ func (s *Server) known(a netip.Addr) bool {
 	return known
 }
 
-// take takes a place if there is one, or one that makes room. The lock is held.
+// take takes a free place, or the place of a slow transfer. The lock is held.
 func (s *Server) take(ctx context.Context, peer netip.AddrPort, text string, known bool) (context.Context, *place) {
 	if !s.room(peer.Addr(), known) {
 		out, found := s.slowest(peer.Addr(), known)
@@ -131,7 +131,7 @@ func (s *Server) room(to netip.Addr, known bool) bool {
 
 func (s *Server) strangersFull() bool { return s.strangers >= max(1, s.conf.Transfers/2) }
 
-// slowest finds the oldest slow transfer of those whose end makes room. The lock is held.
+// slowest finds the oldest slow transfer that would make room. The lock is held.
 func (s *Server) slowest(to netip.Addr, known bool) (out netip.AddrPort, found bool) {
 	full := s.each[to] >= maxEach
 	for peer, p := range s.active {
@@ -167,6 +167,6 @@ func (s *Server) end(peer netip.AddrPort, p *place) {
 	}
 	select {
 	case s.freed <- struct{}{}:
-	default: // told already
+	default: // a token is there already
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/ferrite-metal/ferrite/pxe"
 )
 
-// TestForgedRequests: requests in the names of many, whose transfers nobody
-// acknowledges, keep no machine out; not in the machine's own name either.
+// TestForgedRequests: unacknowledged transfers to many forged addresses keep no machine out; not to the machine's own
+// address either.
 func TestForgedRequests(t *testing.T) {
 	r := serve(t, func(c *Config) { c.Transfers = 2 * maxEach })
 	want := r.file(t, "f", 5000)
@@ -65,7 +65,7 @@ var (
 	quick  = pace{slowTime + time.Second, true, 1 << 20}
 )
 
-// TestRoom: who finds a place, and whose transfer makes room for whose.
+// TestRoom: which request finds a place, and which transfer has to end for it.
 func TestRoom(t *testing.T) {
 	type active struct {
 		from  string
@@ -77,7 +77,7 @@ func TestRoom(t *testing.T) {
 		active []active // four are all there may be, two of strangers
 		from   string
 		known  bool
-		out    string // "" means nobody's
+		out    string // "" means that no transfer ends
 		in     bool
 	}{
 		"there is room":                  {[]active{{"10.0.0.1:1", true, begun}}, "10.0.0.9:1", false, "", true},
@@ -116,8 +116,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestNobodyOvertakes: who asks again from a port that has a place waits behind those who wait, so that nobody holds a
-// place by asking in turn. Strangers that wait are not before a machine.
+// TestNobodyOvertakes: a client with a place that asks again waits behind all others, so that no client holds a place
+// by asking in turn. Waiting strangers do not delay a machine.
 func TestNobodyOvertakes(t *testing.T) {
 	machine := netip.MustParseAddrPort("10.0.0.9:1")
 	s := &Server{places: newPlaces(), conf: Config{Transfers: 4, Recorder: pxe.NoRecorder{},

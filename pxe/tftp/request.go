@@ -48,8 +48,8 @@ type requestError struct {
 
 func (e *requestError) Error() string { return e.text }
 
-// parseRequest reads what came to the TFTP port. Option names are taken in
-// any case (RFC 2347); an option that makes no sense is as good as absent.
+// parseRequest parses a request to the TFTP port. Option names are case-insensitive (RFC 2347); a malformed option
+// counts as absent.
 func parseRequest(b []byte) (request, error) {
 	if len(b) < 4 || len(b) > maxRequest {
 		return request{}, fmt.Errorf("tftp request of %d bytes, expected 4 to %d", len(b), maxRequest)
@@ -62,7 +62,7 @@ func parseRequest(b []byte) (request, error) {
 		return request{}, fmt.Errorf("tftp opcode %d, expected a read request", op)
 	}
 	fields := bytes.Split(b[2:], []byte{0})
-	if len(fields) < 3 { // the last one is what follows the last NUL: nothing
+	if len(fields) < 3 { // the last field is the empty rest behind the last NUL
 		return request{}, fmt.Errorf("tftp request without a file name or a mode")
 	}
 	r := request{name: string(fields[0])}

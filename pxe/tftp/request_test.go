@@ -60,8 +60,7 @@ func TestParseRequest(t *testing.T) {
 	}
 }
 
-// FuzzTFTPPath asks for whatever the fuzzer thinks up. Nothing may panic, no
-// file outside the folder may come out.
+// FuzzTFTPPath asks for arbitrary names. Nothing may panic, no file outside the folder may come out.
 func FuzzTFTPPath(f *testing.F) {
 	root := f.TempDir()
 	dir := filepath.Join(root, "loaders")

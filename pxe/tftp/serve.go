@@ -1,8 +1,8 @@
-// Package tftp serves the boot loaders of one folder to boot ROMs, read-only
-// (RFC 1350, with blksize, tsize and windowsize: RFC 2347, 2348, 2349, 7440).
-// A request without a place waits for one, and is not turned away: see waiting.go.
+// Package tftp serves boot loaders over TFTP, read-only, from one folder (RFC 1350, with blksize, tsize and
+// windowsize: RFC 2347, 2348, 2349, 7440). A request without a place waits for one, and is not turned away: see
+// waiting.go.
 //
-// It must not accept writes, leave the folder, or serve anything that depends on who asks.
+// It must not accept writes, leave the folder, or give different clients different files.
 package tftp
 
 import (
@@ -27,29 +27,29 @@ const (
 	transferTime = 5 * time.Minute // for a whole file: loaders are under 1 MB
 	blockTime    = time.Second     // until a block is sent again
 	blockTries   = 6
-	maxBlock     = 1468 // what fits an Ethernet frame: fragments get lost where boot ROMs live
+	maxBlock     = 1468 // fits an Ethernet frame: fragments get lost where boot ROMs live
 )
 
-// Config is what a server needs. Server, Loaders, Booter and Log are required.
+// Config configures a server. Server, Loaders, Booter and Log are required.
 type Config struct {
 	Interface string     // the only one served; empty: all
 	Server    netip.Addr // our address
 	Port      uint16     // 0: 69
 	Loaders   loader.Folder
 	Booter    pxe.Booter                          // receives StageTFTP, is never asked
-	Client    func(netip.Addr) (pxe.Client, bool) // who has an address; nil: nobody is known
+	Client    func(netip.Addr) (pxe.Client, bool) // finds the machine with an address; nil: no machine is known
 	Transfers int                                 // at a time; 0: 1024
 	Recorder  pxe.Recorder                        // of all requests; nil: none
 	Log       *slog.Logger
 }
 
-// Server is a TFTP server whose port is open.
+// Server is a TFTP server with an open port.
 type Server struct {
 	conf Config
 	udp  *net.UDPConn
 
 	wg sync.WaitGroup
-	mu sync.Mutex // over what follows
+	mu sync.Mutex // guards the fields below
 	places
 }
 
@@ -157,7 +157,7 @@ func (s *Server) start(ctx context.Context, peer netip.AddrPort, req request, mi
 	})
 }
 
-// record completes the event of a request by what is known of its machine.
+// record completes the event of a request with its machine.
 func (s *Server) record(peer netip.AddrPort, e pxe.Event) {
 	e.Service, e.Message, e.IP = pxe.TFTP, "READ", peer.Addr()
 	if s.conf.Client != nil {

@@ -132,8 +132,8 @@ func (c *client) sendTo(to netip.AddrPort, b []byte) {
 }
 
 const (
-	longWait = time.Minute            // for what must come
-	silence  = 100 * time.Millisecond // for what must not
+	longWait = time.Minute            // for expected packets
+	silence  = 100 * time.Millisecond // for packets that must not come
 )
 
 // next returns the next packet, nil when none comes within d.
@@ -171,7 +171,7 @@ func (c *client) ack(block uint16) {
 	c.sendTo(c.server.AddrPort(), binary.BigEndian.AppendUint16([]byte{0, opAck}, block))
 }
 
-// fetch receives a file by windows as RFC 7440 has it, and drops what lose says.
+// fetch receives a file by windows as in RFC 7440, and drops the packets that lose selects.
 func (c *client) fetch(window int, block int, lose func(n int) bool) []byte {
 	c.t.Helper()
 	var got []byte

@@ -28,7 +28,7 @@ func (s *Server) forget(e *list.Element) {
 	}
 }
 
-// admit starts those who wait as soon as there is a place, until ctx ends.
+// admit starts waiting requests as soon as there is a place, until ctx ends.
 func (s *Server) admit(ctx context.Context) {
 	tick := time.NewTicker(silentTime / 4) // clients fall silent without an event
 	defer tick.Stop()
@@ -49,7 +49,7 @@ func (s *Server) admit(ctx context.Context) {
 	}
 }
 
-// next takes a place for the first of those who wait that may have one. Strangers keep no machine waiting.
+// next takes a place for the first waiting request that may have one. Strangers keep no machine waiting.
 func (s *Server) next(ctx context.Context) (context.Context, *place, *waiter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -90,8 +90,7 @@ func (t *transfer) sendUpTo(last int64) error {
 	return nil
 }
 
-// ack reads up to the next ACK of a block not yet acknowledged (moved) or of
-// the last one that was (not moved).
+// ack reads up to the next ACK: of a new block (moved), or again of the last acknowledged block (not moved).
 func (t *transfer) ack(ctx context.Context, last int64) (moved bool, err error) {
 	for {
 		n, from, err := t.udp.ReadFromUDPAddrPort(t.in)
@@ -110,7 +109,7 @@ func (t *transfer) ack(ctx context.Context, last int64) (moved bool, err error) 
 		case opError:
 			return false, fmt.Errorf("the client says: error %d %q", number, t.in[4:n])
 		case opAck:
-			ahead := int64(number - uint16(t.acked)) // in the window's terms, whatever the roll-over
+			ahead := int64(number - uint16(t.acked)) // relative to the window, also after a roll-over
 			if ahead <= last-t.acked {
 				t.acked += ahead
 				t.onAck(t.acked * int64(t.block))

@@ -1,8 +1,7 @@
 // Package watch keeps the latest events of a boot network, and lets readers follow them.
 //
-// Its memory is bounded, whoever asks on that network: each machine has room for a few events,
-// so a noisy one takes no room from others, and machines that nobody has enrolled take none from
-// those that somebody has. It must not decide anything, and nothing waits for it.
+// Its memory is bounded against any traffic. Each machine has room for a few events, so a noisy one takes no room from
+// others, and strangers take none from enrolled machines. It must not decide anything, and nothing waits for it.
 package watch
 
 import (
@@ -20,7 +19,7 @@ import (
 
 // The bounds. An event takes up to 700 bytes: in all that is some 16 MiB at most.
 const (
-	maxKnown     = 1024 // machines that somebody has enrolled
+	maxKnown     = 1024 // enrolled machines
 	maxStrangers = 256  // others, and addresses without a machine
 	eachKnown    = 20   // events of one
 	eachStranger = 8
@@ -51,7 +50,7 @@ type Log struct {
 	machines         map[string]*machine
 	known, strangers *class
 	servers          servers
-	changed          chan struct{} // closed at the next event; nil while nobody waits
+	changed          chan struct{} // closed at the next event; nil without a waiting reader
 	readers          map[*Reader]bool
 }
 
@@ -143,7 +142,7 @@ func (l *Log) remove(m *machine) {
 	delete(l.machines, m.key)
 }
 
-// drop counts an event as lost for those who have not read it.
+// drop counts an event as lost for readers that have not read it.
 func (l *Log) drop(e pxe.Event) {
 	for r := range l.readers {
 		if e.ID > r.last {
@@ -187,7 +186,7 @@ func (r *Reader) Close() {
 	delete(r.log.readers, r)
 }
 
-// Now returns what came since the last call, and how many events went before they could be read.
+// Now returns the events since the last call, and how many were lost before they could be read.
 func (r *Reader) Now() (all []pxe.Event, lost int) {
 	r.log.mu.Lock()
 	defer r.log.mu.Unlock()

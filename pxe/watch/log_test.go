@@ -80,13 +80,13 @@ func TestNoisyMachine(t *testing.T) {
 	}
 }
 
-// TestStrangers: machines that nobody has enrolled take no room from others, nor do callers
-// that name the MAC of one. A machine that is enrolled moves over with its events.
+// TestStrangers: machines that are not enrolled take no room from others, nor do callers that name the MAC of one. A
+// machine that is enrolled moves over with its events.
 func TestStrangers(t *testing.T) {
 	l := watch.New(now, false)
 	l.Record(get(mac(1), false, "before"))
 	l.Record(get(mac(1), true, "after"))
-	l.Record(pxe.Event{Service: pxe.TFTP, MAC: mac(1), File: "loader"}) // TFTP does not know who it is
+	l.Record(pxe.Event{Service: pxe.TFTP, MAC: mac(1), File: "loader"}) // TFTP does not know the machine
 	for i := range uint32(5000) {
 		l.Record(get(mac(1000+i), false, "x"))
 		forged := get(mac(1), true, "y")
@@ -101,7 +101,7 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// TestBounded: however many machines ask, and whatever they write, memory stays bounded.
+// TestBounded: memory stays bounded for any number of machines and any content.
 func TestBounded(t *testing.T) {
 	l := watch.New(now, false)
 	long := strings.Repeat("x", 10_000)
