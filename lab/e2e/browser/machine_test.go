@@ -57,7 +57,7 @@ type walk struct {
 // TestMachineInBrowser has a new user take a machine from its BMC's address to an operating system and back, with a
 // failed deploy in between. The browser is the only client of the conductor.
 func TestMachineInBrowser(t *testing.T) {
-	suitetest.Need(t, "ui-test")
+	suitetest.Need(t, "ui-machine")
 	if os.Geteuid() != 0 {
 		t.Fatal("network namespaces need root: run the test as root")
 	}

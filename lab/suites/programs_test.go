@@ -1,4 +1,4 @@
-package suitetest
+package suites
 
 import (
 	"bytes"
@@ -6,27 +6,31 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 const root = "../.."
 
-// others are programs of tests that no package of Debian's has: Go itself, ours, and what is made to be missing.
+// others are programs of tests outside of all Debian packages: Go itself, ours, and names that must be missing.
 var others = []string{"go", "/ferrite", "/nonexistent", "/no/such/program", "/proc/self/exe",
 	"../../bin/release/ferrite"}
 
 // TestPrograms: each program that a test or the lab runs is in a package of the table, and that one is in a suite.
 func TestPrograms(t *testing.T) {
-	all, in := table(suites), table(programs)
-	known, suited := map[string]bool{}, slices.Concat(slices.Collect(maps.Values(all))...)
+	in := table(programs)
+	var suited []string
+	for name := range sets {
+		suited = append(suited, strings.Fields(sets[name])...)
+	}
+	for _, s := range All {
+		suited = append(suited, strings.Fields(s.Packages)...)
+	}
+	known := map[string]bool{}
 	for p, has := range in {
 		for _, program := range has {
 			known[filepath.Base(program)] = true
@@ -83,7 +87,7 @@ func executed(t *testing.T) map[string]string {
 // runners are the functions that run a program, with the place of its name among their arguments.
 var runners = map[string]int{"exec.Command": 0, "exec.CommandContext": 1, "exec.LookPath": 0, "Command": 1}
 
-// serviceRunners are those of lab/openstack.
+// serviceRunners are the runners of lab/openstack.
 var serviceRunners = map[string]int{"run": 1, "start": 1, "command": 1, "startUntil": 2, "newService": 3}
 
 func programsOf(path string, all map[string]string) error {
@@ -127,7 +131,7 @@ func programsOf(path string, all map[string]string) error {
 	return nil
 }
 
-// called is the name of a function that is called, with what is before its last point if that is a name.
+// called is the name of a called function, with its package or receiver if that is a plain name.
 func called(c *ast.CallExpr) string {
 	switch f := c.Fun.(type) {
 	case *ast.Ident:
@@ -152,31 +156,6 @@ func text(e ast.Expr, constants map[string]string) string {
 	return ""
 }
 
-// TestMakefile: no target names packages by itself, and each that asks for a line of the table finds one.
-func TestMakefile(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, asked := table(suites), map[string]bool{"everywhere": true}
-	for _, m := range regexp.MustCompile(`call packages,([a-z-]+)`).FindAllStringSubmatch(string(b), -1) {
-		asked[m[1]] = true
-		if all[m[1]] == nil {
-			t.Errorf("the Makefile asks for packages of %s, which has no line in suites.txt", m[1])
-		}
-	}
-	for suite := range all {
-		if !asked[suite] {
-			t.Errorf("the Makefile does not install the packages of %s", suite)
-		}
-	}
-	for line := range strings.Lines(string(b)) {
-		if strings.Contains(line, "PACKAGES=") && !strings.Contains(line, "$(call packages,") {
-			t.Errorf("this line names packages by itself: %s", line)
-		}
-	}
-}
-
 // TestMissing: a program that is missing is named with its package and the target that installs it.
 func TestMissing(t *testing.T) {
 	err := check("interop-nova", func(program string) bool { return program != "my_print_defaults" })
@@ -188,20 +167,6 @@ func TestMissing(t *testing.T) {
 		t.Error(err)
 	}
 	if check("of no name", func(string) bool { return true }) == nil {
-		t.Error("a suite without a line is taken")
-	}
-}
-
-// TestStretch: a limit holds as it is until the machine has more to do than it was made for.
-func TestStretch(t *testing.T) {
-	for load, want := range map[string]time.Duration{
-		"0.00": time.Minute, "8.00": time.Minute, "16.00": 2 * time.Minute, "40.00": 5 * time.Minute,
-	} {
-		if got, err := stretch(time.Minute, load+" 1.00 1.00 3/400 1234\n", 2); err != nil || got != want {
-			t.Errorf("at a load of %s: %s, %v; want %s", load, got, err, want)
-		}
-	}
-	if _, err := stretch(time.Minute, "busy", 2); err == nil {
-		t.Error("a load without a number is taken")
+		t.Error("a suite without a row is taken")
 	}
 }
