@@ -1,10 +1,9 @@
-// Package agentapi is the wire between a conductor and the agent in its
-// ramdisk: lookup, heartbeat, commands, results, inspection data. It follows
-// ironic-python-agent and Ironic to the letter, so that either side can be
+// Package agentapi is the protocol between a conductor and the agent in its ramdisk: lookup, heartbeat, commands,
+// results, inspection data. It follows ironic-python-agent and Ironic to the letter, so that either side can be
 // exchanged for the original.
 //
-// It holds shapes, their validation, and what both sides must read out of them
-// alike (which of the disks listed are one); standard library, no I/O.
+// It holds shapes, their validation, and the reading that both sides must do alike (such as merging the paths of one
+// disk). It needs the standard library only, and does no I/O.
 package agentapi
 
 import (
@@ -35,10 +34,9 @@ const (
 	RequestIDHeader = "X-OpenStack-Request-ID"
 )
 
-// The one-time word of a boot is on the kernel's command line, as ipa-agent-token.
-// Ferrite's agent proves itself with it, or with the token it was given for it, in
-// a header of its lookup and its inspection data. ironic-python-agent uses it as
-// its token, and knows the URL for inspection data, whose query holds it.
+// The one-time word of a boot is on the kernel's command line, as ipa-agent-token. Ferrite's agent proves itself with
+// it, or with its token, in a header of its lookup and its inspection data. ironic-python-agent uses the word as its
+// token, and knows the URL for inspection data, which has the word in its query.
 const (
 	BootWordHeader    = "X-Ferrite-Boot-Word"
 	BootWordParameter = "boot_word"
@@ -51,7 +49,7 @@ const (
 // for good, out of the conductor's sight.
 const PanicWord = "panic=10"
 
-// UserAgent is what Ferrite's agent calls itself. Agents from before boot words sent none.
+// UserAgent is the User-Agent of Ferrite's agent. Agents from before boot words sent none.
 const UserAgent = "ferrite-agent"
 
 // Microversions 1.N the agent asks for, as ironic-python-agent does.
@@ -60,7 +58,7 @@ const (
 	HeartbeatMinor = 68
 )
 
-// MaskedToken is what a lookup answers once the token has been given out.
+// MaskedToken stands in a lookup's answer once the token has been given out.
 const MaskedToken = "******"
 
 // LookupReply answers GET /v1/lookup?addresses=mac,mac&node_uuid=.
@@ -76,7 +74,7 @@ type LookupNode struct {
 	InstanceInfo       map[string]any `json:"instance_info"`
 	DriverInternalInfo map[string]any `json:"driver_internal_info"`
 	Links              []Link         `json:"links,omitempty"`
-	Name               string         `json:"-"` // Ironic does not tell it here
+	Name               string         `json:"-"` // Ironic's lookup does not return it
 }
 
 // Link is a REST link.
@@ -114,7 +112,7 @@ type Heartbeat struct {
 	AgentVerifyCA string `json:"agent_verify_ca,omitempty"` // PEM
 }
 
-// Validate refuses what a conductor cannot act on.
+// Validate refuses a heartbeat that a conductor cannot act on.
 func (h Heartbeat) Validate() error {
 	if h.AgentToken == "" {
 		return fmt.Errorf("heartbeat: agent_token is missing")
@@ -206,7 +204,7 @@ type Result struct {
 	Error  *CommandError   `json:"command_error"`
 	Result json.RawMessage `json:"command_result"`
 
-	// Began and Ended are by the agent's clock. Ferrite's agent alone tells them; zero where they are not known.
+	// Began and Ended are by the agent's clock. Only Ferrite's agent sends them; zero where they are not known.
 	Began time.Time `json:"ferrite_began,omitzero"`
 	Ended time.Time `json:"ferrite_ended,omitzero"`
 }
@@ -225,11 +223,10 @@ func NewCommandError(kind, message, details string) *CommandError {
 	return &CommandError{Type: kind, Code: http.StatusInternalServerError, Message: message, Details: details}
 }
 
-// Error makes a CommandError what a step returns to say under which type it
-// is to be reported.
+// Error lets a step return a CommandError, which sets the type of the reported error.
 func (e *CommandError) Error() string { return e.Text() }
 
-// Text is what a person is shown.
+// Text is the message for people.
 func (e *CommandError) Text() string {
 	if e.Details != "" {
 		return e.Details
@@ -248,8 +245,8 @@ type Fault struct {
 	String string `json:"faultstring"`
 }
 
-// Step names one thing to do, as commands carry it. The agent echoes the
-// whole object unchanged: a conductor compares it with what it sent.
+// Step names one step, as commands carry it. The agent echoes the whole object unchanged, because a conductor compares
+// it with the one it sent.
 type Step struct {
 	Interface       string         `json:"interface"`
 	Step            string         `json:"step"`

@@ -45,7 +45,7 @@ func (u BMCUser) String() string {
 // GoString is String: %#v shows no password either.
 func (u BMCUser) GoString() string { return u.String() }
 
-// Validate refuses what no BMC takes. Its errors do not contain the password.
+// Validate refuses a user that no BMC accepts. Its errors do not contain the password.
 func (u BMCUser) Validate() error {
 	if u.Token == "" || len(u.Token) > maxBMCToken {
 		return fmt.Errorf("BMC user: the token has %d characters, expected 1 to %d", len(u.Token), maxBMCToken)

@@ -45,7 +45,7 @@ func TestBMCUserValidate(t *testing.T) {
 	}
 }
 
-// TestBMCUserIsNotPrinted: nobody logs a password by mistake.
+// TestBMCUserIsNotPrinted: a password does not get into logs by mistake.
 func TestBMCUserIsNotPrinted(t *testing.T) {
 	u := BMCUser{Token: "the-token", Name: "ferrite-inband", Password: "Abcdefgh-1234567", Address: "10.0.0.5"}
 	for _, format := range []string{"%v", "%+v", "%#v", "%s", "%q"} {

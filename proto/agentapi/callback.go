@@ -19,8 +19,8 @@ func (h Heartbeat) CallbackPath() string {
 	return strings.Trim(u.EscapedPath(), "/")
 }
 
-// checkCallback refuses a callback_url that is not the plain address of an agent.
-// Everybody who reads the URL must read the same address in it.
+// checkCallback refuses a callback_url that is not the plain address of an agent. All parsers of the URL must read the
+// same address in it.
 func checkCallback(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {

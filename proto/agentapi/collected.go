@@ -16,8 +16,7 @@ type NUMAMemory struct {
 	SizeKB int64 `json:"size_kb"`
 }
 
-// NUMACore is a core, whose number is its own only within its NUMA node, with
-// its threads.
+// NUMACore is a core with its threads. Its number is unique only within its NUMA node.
 type NUMACore struct {
 	CPU            int   `json:"cpu"`
 	Node           int   `json:"numa_node"`
@@ -30,18 +29,16 @@ type NUMANIC struct {
 	Node int    `json:"numa_node"`
 }
 
-// USBDevice is what is plugged into a USB port. Handle is lshw's, "USB:1:2":
-// bus and device in hexadecimal.
+// USBDevice is a device in a USB port. Handle is lshw's, "USB:1:2": bus and device in hexadecimal.
 type USBDevice struct {
 	Product string `json:"product"`
 	Vendor  string `json:"vendor"`
 	Handle  string `json:"handle"`
 }
 
-// DMI is what the firmware says of itself, the processors and the memory, under
-// the names and in the words of dmidecode (collector dmi-decode). Values are
-// texts and lists of texts; Memory has also "Number Of Devices", a number, and
-// "devices", a list of such tables.
+// DMI is the firmware's description of itself, the processors and the memory, under the names and in the words of
+// dmidecode (collector dmi-decode). Values are texts and lists of texts; Memory has also "Number Of Devices", a
+// number, and "devices", a list of such tables.
 type DMI struct {
 	BIOS   map[string]any   `json:"bios"`
 	CPU    []map[string]any `json:"cpu"`

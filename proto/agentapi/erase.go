@@ -9,9 +9,8 @@ import (
 // the old form would misunderstand the new one.
 const EraseReportVersion = 1
 
-// EraseReport says what was erased on a machine, how, and how that was seen to. It is the
-// result of the steps erase_devices and erase_devices_express. The signature covers
-// json.Marshal of this struct.
+// EraseReport lists the erased disks of a machine, with their methods and verification. It is the result of the steps
+// erase_devices and erase_devices_express. The signature covers json.Marshal of this struct.
 type EraseReport struct {
 	Version  int          `json:"version"`
 	NodeUUID string       `json:"node_uuid"`
@@ -55,9 +54,8 @@ type EraseAttempt struct {
 	Error  string `json:"error,omitempty"`
 }
 
-// EraseVerification is what was looked for after an attempt: blocks with a
-// pattern nobody could guess, written before it, and blocks of the old data.
-// Survivors are those that still read as before.
+// EraseVerification is the result of reading back after an attempt. It counts blocks with an unpredictable pattern
+// written before it, and blocks of the old data. Survivors are blocks that still read as before.
 type EraseVerification struct {
 	Canaries  int  `json:"canaries"`
 	Samples   int  `json:"samples"`
@@ -65,9 +63,8 @@ type EraseVerification struct {
 	Passed    bool `json:"passed"`
 }
 
-// ErasePlan is what erase_devices would do to one disk: the methods it would
-// try, in order, and why others are not among them. It is what the step
-// answers with dry_run, and the key ferrite_erase_plan of inspection data.
+// ErasePlan is the plan of erase_devices for one disk: the methods it would try, in order, and why others are not
+// among them. It is the step's answer with dry_run, and the key ferrite_erase_plan of inspection data.
 type ErasePlan struct {
 	Device   string          `json:"device"`
 	Model    string          `json:"model"`
@@ -85,8 +82,7 @@ type EraseNotTaken struct {
 	Reason string `json:"reason"`
 }
 
-// Validate refuses a report that proves nothing: of no node, of another form,
-// or with a disk of which it is not said what became of it.
+// Validate refuses a report that proves nothing: without a node, of another form, or with a disk without a result.
 func (r EraseReport) Validate() error {
 	switch {
 	case r.Version != EraseReportVersion:

@@ -29,7 +29,7 @@ func report() EraseReport {
 	}
 }
 
-// TestEraseReportForm: what is signed must not change by itself.
+// TestEraseReportForm: the signed form must not change by accident.
 func TestEraseReportForm(t *testing.T) {
 	b, err := json.Marshal(report())
 	if err != nil {

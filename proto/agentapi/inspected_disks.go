@@ -13,7 +13,7 @@ const InspectedDisks = "ferrite_inspected_disks"
 // MaxInspectedDisks is far more than a machine has.
 const MaxInspectedDisks = 4096
 
-// madeOfDisks are devices that software makes, and drives whose medium is changed: an inspection by
+// madeOfDisks matches devices that software makes, and drives with removable media: an inspection by
 // ironic-python-agent lists some of them as disks.
 var madeOfDisks = regexp.MustCompile(`^/dev/(md|dm-|mapper/|loop|ram|zram|nbd|sr|fd)`)
 

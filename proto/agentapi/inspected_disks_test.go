@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestMissingDisks: disks are known again by what stays the same, and not by their names.
+// TestMissingDisks: disks are recognized by properties that stay the same, and not by their names.
 func TestMissingDisks(t *testing.T) {
 	const gb = 1 << 30
 	disk := func(name, wwn, serial, path string, size int64) Disk {
@@ -56,7 +56,7 @@ func TestMissingDisks(t *testing.T) {
 	}
 }
 
-// FuzzReadInspectedDisks: whatever a conductor sends is read or refused, and none of it is missing beside itself.
+// FuzzReadInspectedDisks: any input is read or refused, and compared with itself it misses no disk.
 func FuzzReadInspectedDisks(f *testing.F) {
 	for _, seed := range []string{`[{"name":"/dev/sda","size":1,"serial":"A"}]`, `null`, `{}`, `[1]`,
 		`[{"name":"x","size":-1}]`} {

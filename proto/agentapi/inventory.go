@@ -21,17 +21,16 @@ type Inspection struct {
 	USBDevices    []USBDevice        `json:"usb_devices,omitempty"`
 	Error         *string            `json:"error"`
 	Logs          string             `json:"logs,omitempty"` // base64 of a tar.gz
-	// SkippedDisks is Ferrite's own: what looks like a disk and is not among those
-	// of the inventory. Conductors that do not know it let it pass.
+	// SkippedDisks is Ferrite's own: devices that look like disks but are not in the inventory. Other
+	// conductors ignore the field.
 	SkippedDisks []SkippedDisk `json:"ferrite_skipped_disks,omitempty"`
-	// SystemUUID, Ferrite's own too, is that of DMI: by it a machine is known again
-	// that has new network cards.
+	// SystemUUID, Ferrite's own too, is the UUID in DMI. It identifies a machine that has new network cards.
 	SystemUUID string `json:"ferrite_system_uuid,omitempty"`
-	// ErasePlan is Ferrite's own: what erase_devices would do to each disk.
+	// ErasePlan is Ferrite's own: the plan of erase_devices for each disk.
 	ErasePlan []ErasePlan `json:"ferrite_erase_plan,omitempty"`
 	// Clock is Ferrite's own: the machine's clocks as the agent found them.
 	Clock *Clock `json:"ferrite_clock,omitempty"`
-	// Odd is what Decode has left out of the body; "" for nothing.
+	// Odd names parts of the body that Decode has left out; "" for none.
 	Odd string `json:"-"`
 }
 
@@ -62,8 +61,8 @@ type SkippedDisk struct {
 	Reason string `json:"reason"`
 }
 
-// NotHardware is the reason for what no part of the machine is behind: memory,
-// loops and the like, which nobody looks for among the disks.
+// NotHardware is the reason for devices without hardware behind them: memory, loops and the like, which no operator
+// expects among the disks.
 const NotHardware = "not hardware"
 
 // maxInterfaces is far more than a machine has: a conductor looks each up.
@@ -98,7 +97,7 @@ func (i Inspection) Validate() error {
 	return nil
 }
 
-// Inventory is what a machine is made of.
+// Inventory lists the hardware of a machine.
 type Inventory struct {
 	Interfaces   []Interface  `json:"interfaces"`
 	CPU          CPU          `json:"cpu"`
@@ -110,12 +109,11 @@ type Inventory struct {
 	SystemVendor SystemVendor `json:"system_vendor"`
 	Boot         BootInfo     `json:"boot"`
 	Hostname     string       `json:"hostname"`
-	TPM          *TPM         `json:"tpm,omitempty"` // ours: ironic-python-agent does not tell
+	TPM          *TPM         `json:"tpm,omitempty"` // ours: ironic-python-agent does not report it
 }
 
-// MACs are the addresses that a machine is known by: those of its interfaces, in small
-// letters, without what firmware writes for none. An interface without one stays in the
-// inventory, and stands for nothing.
+// MACs returns the addresses that identify a machine: its interfaces' addresses in lower case, without the
+// placeholders of firmware. An interface without an address stays in the inventory, and identifies nothing.
 func (i Inventory) MACs() (macs []string) {
 	for _, f := range i.Interfaces {
 		if mac := placeholder.MAC(f.MACAddress); mac != "" {
@@ -156,7 +154,7 @@ type CPU struct {
 	SocketCount  int      `json:"socket_count,omitempty"`
 }
 
-// Memory is what the kernel has (Total, bytes) and what is fitted.
+// Memory is the kernel's memory (Total, bytes) and the fitted modules.
 type Memory struct {
 	Total      int64 `json:"total"`
 	PhysicalMB int64 `json:"physical_mb"`
@@ -185,7 +183,7 @@ type Disk struct {
 	Paths []DiskPath `json:"paths,omitempty"`
 }
 
-// SystemVendor is what DMI says of the machine.
+// SystemVendor describes the machine by DMI.
 type SystemVendor struct {
 	ProductName  string   `json:"product_name"`
 	SerialNumber string   `json:"serial_number"`
@@ -200,17 +198,16 @@ type Firmware struct {
 	BuildDate string `json:"build_date"`
 }
 
-// BootInfo is how the ramdisk was booted: mode uefi or bios, and BOOTIF. SecureBoot, which
-// ironic-python-agent does not tell, is whether UEFI checks signatures; it is absent where
-// nothing checks them.
+// BootInfo is how the ramdisk was booted: mode uefi or bios, and BOOTIF. SecureBoot reports whether UEFI checks
+// signatures; it is absent where nothing checks them. ironic-python-agent does not send SecureBoot.
 type BootInfo struct {
 	CurrentBootMode string `json:"current_boot_mode"`
 	PXEInterface    string `json:"pxe_interface,omitempty"`
 	SecureBoot      *bool  `json:"secure_boot,omitempty"`
 }
 
-// Managers is the hardware managers of the ramdisk that inspected, name to version, as the
-// configuration lists them: [{"name": "...", "version": "..."}]. What is no such list is none.
+// Managers returns the hardware managers of the ramdisk that inspected, name to version. The configuration lists them
+// as [{"name": "...", "version": "..."}]; anything else counts as none.
 func (i Inspection) Managers() map[string]string {
 	list, _ := i.Configuration["managers"].([]any)
 	managers := map[string]string{}

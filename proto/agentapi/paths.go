@@ -16,9 +16,8 @@ type DiskPath struct {
 	ByPath string `json:"by_path,omitempty"`
 }
 
-// MergePaths makes one disk of the names that lead to the same one: the first
-// stays, with the others among its Paths. They are also given as what is left
-// out. Disks and their order stay as they are otherwise.
+// MergePaths merges the names of one disk into one entry. The first stays, with the others among its Paths; the others
+// are also returned in left. Disks otherwise keep their contents and order.
 func MergePaths(disks []Disk) (merged []Disk, left []SkippedDisk) {
 	merged = []Disk{}
 	at := map[diskIdentity]int{}
@@ -44,13 +43,11 @@ type diskIdentity struct {
 	size                                  int64
 }
 
-// identity is what two paths to one disk have in common; not certain where two
-// disks may have it in common too. A world-wide name alone is not enough: a disk
-// wrongly taken for another's path would be left unerased, and there are drives,
-// and bridges, that all have the same one. Disks of one port (SATA, USB, cards)
-// never have two paths, and among them are those that have even their serial
-// number in common; behind a SAS controller a SATA disk is known by its vendor. Of an
-// array's units the first half of a long name is the same.
+// identity returns the properties that two paths to one disk share. certain is false where two disks may share them
+// too. A world-wide name alone is not enough. A disk wrongly taken for another's path would be left unerased, and some
+// drives and bridges all have the same name. Disks of one port (SATA, USB, cards) never have two paths, and some of
+// them share even their serial number. A SATA disk behind a SAS controller is recognized by its vendor. Units of an
+// array share the first half of a long name.
 func (d Disk) identity() (id diskIdentity, certain bool) {
 	wwn := d.WWNWithExtension
 	if wwn == "" {

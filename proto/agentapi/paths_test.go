@@ -61,7 +61,7 @@ func TestMergePaths(t *testing.T) {
 	}
 }
 
-// TestMergePathsOnceMore: what was put together before is not taken apart.
+// TestMergePathsOnceMore: merged disks stay merged.
 func TestMergePathsOnceMore(t *testing.T) {
 	path := func(name, hctl string) Disk {
 		return Disk{Name: name, HCTL: hctl, Serial: "S", WWN: "uuid.1", Size: 1, Transport: "nvme"}

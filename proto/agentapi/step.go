@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// StepParams are the parameters of <kind>.execute_<kind>_step. Step stays raw
-// because it has to be echoed as it came; exactly one version is sent, that
-// of the kind, and null means "do not compare".
+// StepParams are the parameters of <kind>.execute_<kind>_step. Step stays raw because it has to be echoed unchanged;
+// exactly one version is sent, for the kind of the step, and null means "do not compare".
 type StepParams struct {
 	Step           json.RawMessage   `json:"step"`
 	Node           CommandNode       `json:"node"`
@@ -17,18 +16,18 @@ type StepParams struct {
 	ServiceVersion map[string]string `json:"service_version,omitempty"`
 }
 
-// CommandNode is what an agent uses of the node object commands carry. Ironic
-// sends its whole database record; all else is ignored.
+// CommandNode holds the fields of the node object in commands that an agent uses. Ironic sends its whole database
+// record; all else is ignored.
 type CommandNode struct {
 	UUID               string         `json:"uuid"`
 	Properties         map[string]any `json:"properties,omitempty"`
 	InstanceInfo       map[string]any `json:"instance_info,omitempty"`
 	DriverInternalInfo map[string]any `json:"driver_internal_info,omitempty"`
-	RAIDConfig         map[string]any `json:"raid_config,omitempty"`        // what there is
-	TargetRAIDConfig   map[string]any `json:"target_raid_config,omitempty"` // what create_configuration is to make
+	RAIDConfig         map[string]any `json:"raid_config,omitempty"`        // present configuration
+	TargetRAIDConfig   map[string]any `json:"target_raid_config,omitempty"` // wanted, for create_configuration
 }
 
-// CommandPort is what an agent uses of a port object.
+// CommandPort holds the fields of a port object that an agent uses.
 type CommandPort struct {
 	Address    string `json:"address"`
 	PXEEnabled bool   `json:"pxe_enabled"`
@@ -54,9 +53,8 @@ func (s Step) Validate() error {
 	return nil
 }
 
-// StepResult is the command_result of <kind>.execute_<kind>_step: what the
-// step returned (null when nothing) beside the step as it was sent. One pair
-// is set.
+// StepResult is the command_result of <kind>.execute_<kind>_step: the step's result (null for none) beside the step as
+// it was sent. One pair is set.
 type StepResult struct {
 	CleanResult   json.RawMessage `json:"clean_result,omitempty"`
 	CleanStep     json.RawMessage `json:"clean_step,omitempty"`
@@ -66,15 +64,14 @@ type StepResult struct {
 	ServiceStep   json.RawMessage `json:"service_step,omitempty"`
 }
 
-// PrepareImageParams are those of standby.prepare_image and, as a step's
-// args, of deploy.write_image. ConfigDrive is base64 of a (gzipped) ISO 9660
-// image or an http(s) URL of one; empty for none.
+// PrepareImageParams are the parameters of standby.prepare_image and, as a step's args, of deploy.write_image.
+// ConfigDrive is base64 of a (gzipped) ISO 9660 image or an http(s) URL of such an image; empty for none.
 type PrepareImageParams struct {
 	ImageInfo   ImageInfo `json:"image_info"`
 	ConfigDrive string    `json:"configdrive,omitempty"`
 }
 
-// BootloaderParams are those of image.install_bootloader.
+// BootloaderParams are the parameters of image.install_bootloader.
 type BootloaderParams struct {
 	RootUUID              string `json:"root_uuid"`
 	EFISystemPartUUID     string `json:"efi_system_part_uuid"`
@@ -83,9 +80,8 @@ type BootloaderParams struct {
 	IgnoreBootloaderError bool   `json:"ignore_bootloader_failure,omitempty"`
 }
 
-// RescueParams are those of rescue.finalize_rescue: the password of the user
-// rescue, or with Hashed its crypt(3) form, which Ironic makes with SHA-256 or
-// SHA-512 ([conductor]rescue_password_hash_algorithm).
+// RescueParams are the parameters of rescue.finalize_rescue: the password of the user rescue, or with Hashed its
+// crypt(3) form, which Ironic makes with SHA-256 or SHA-512 ([conductor]rescue_password_hash_algorithm).
 type RescueParams struct {
 	RescuePassword string `json:"rescue_password"`
 	Hashed         bool   `json:"hashed"`
@@ -97,8 +93,7 @@ type SystemLogs struct {
 	SystemLogs string `json:"system_logs"`
 }
 
-// InspectionReply answers POST /v1/continue_inspection. UUID is empty when
-// the conductor did not say whose data it was.
+// InspectionReply answers POST /v1/continue_inspection. UUID is empty when the conductor did not name the node.
 type InspectionReply struct {
 	UUID string `json:"uuid"`
 	// BMCUser asks for a user of the BMC; conductors of others do not.

@@ -10,8 +10,8 @@ import (
 // takes.
 const minTokenLength = 32
 
-// Validate refuses a lookup reply an agent cannot go on with. A masked token
-// is valid: whether it is enough depends on what the agent already holds.
+// Validate refuses a lookup reply that an agent cannot use. A masked token is valid: the agent may already hold the
+// real one.
 func (r LookupReply) Validate() error {
 	if r.Node.UUID == "" {
 		return fmt.Errorf("lookup reply: node.uuid is missing")
@@ -80,7 +80,7 @@ func (i ImageInfo) Validate() error {
 // bytes.
 const maxPartMB = 1 << 40
 
-// validateType refuses what a disk cannot be divided by.
+// validateType refuses unknown image types.
 func (i ImageInfo) validateType() error {
 	switch i.ImageType {
 	case "", WholeDisk:

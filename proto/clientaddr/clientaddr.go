@@ -1,5 +1,5 @@
-// Package clientaddr answers which client a request is from: the peer of its connection, or the one that a trusted
-// proxy names. Handlers ask it, and do not read a request's RemoteAddr themselves.
+// Package clientaddr finds the client of a request: the peer of its connection, or the client that a trusted proxy
+// names. Handlers ask it, and do not read a request's RemoteAddr themselves.
 package clientaddr
 
 import (

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// hop is what a proxy says of its peer.
+// hop is a proxy's statement about its peer.
 type hop struct {
 	addr  netip.Addr // zero: unknown, or hidden
 	port  uint16
 	proto string // http, https, or ""
 }
 
-// forwardedPair is a pair of RFC 7239, 4, which may be empty, and what ends it. A value without quotes may be an IPv6
+// forwardedPair is a pair of RFC 7239, 4, which may be empty, and its end. A value without quotes may be an IPv6
 // address, although the RFC wants quotes there: HAProxy's %[src] has none.
 var forwardedPair = regexp.MustCompile("^[ \t]*(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)=" +
 	"(?:([]!#$%&'*+.^_`|~0-9A-Za-z:[-]+)|\"((?:[^\"\\\\]|\\\\.)*)\"))?[ \t]*([;,]|$)")
@@ -97,7 +97,8 @@ func lastOf(lines []string) string {
 	return strings.ToLower(strings.TrimSpace(last[strings.LastIndex(last, ",")+1:]))
 }
 
-// node is the address of a node (RFC 7239, 6); zero for unknown, for a name that hides it, and for what is none.
+// node returns the address of a node (RFC 7239, 6); zero for unknown, for a name that hides it, and for malformed
+// text.
 func node(text string) (netip.Addr, uint16) {
 	text, _, _ = strings.Cut(text, ":_") // a hidden port
 	at, err := netip.ParseAddrPort(text)

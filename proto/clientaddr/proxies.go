@@ -13,7 +13,7 @@ import (
 	"github.com/pires/go-proxyproto"
 )
 
-// Proxies are the networks whose word about others is taken. It is what connlimit.Proxies asks for.
+// Proxies are the networks of trusted proxies. It implements connlimit.Proxies.
 type Proxies []netip.Prefix
 
 // Trusts reports whether an address is a proxy's.

@@ -16,7 +16,7 @@ import (
 // trusted are the proxies of the tests: two of a network, and one of IPv6.
 var trusted = Proxies{netip.MustParsePrefix("10.0.0.0/30"), netip.MustParsePrefix("2001:db8:ffff::1/128")}
 
-// TestRequest: the right-most address that is no proxy's is the client, and nobody but a proxy names one. Headers are
+// TestRequest: the right-most address that is no proxy's is the client, and only proxies name clients. Headers are
 // lines that begin with F (Forwarded), X (X-Forwarded-For) or P (X-Forwarded-Proto).
 func TestRequest(t *testing.T) {
 	const proxy, differ = "10.0.0.1:1", "have the proxy remove"
@@ -120,7 +120,7 @@ var headers = map[string]struct{ header, want string }{
 	"v2 without a length": {v2("\x21\x11"), "can't read length"},
 }
 
-// TestConnection: a header is taken away with not one byte of what follows, and where there is none, nothing is.
+// TestConnection: exactly the header is removed, and without a header nothing is.
 func TestConnection(t *testing.T) {
 	for name, tc := range headers {
 		for _, after := range []string{"GET / HTTP/1.1\r\n", "PUT / HTTP/1.1\r\n", "\x16\x03\x01\x02\x00", "\r\n\r\n", ""} {
@@ -149,7 +149,7 @@ func TestConnection(t *testing.T) {
 	}
 }
 
-// FuzzConnection: no header makes an address of nothing, and what is no header is left as it is.
+// FuzzConnection: no header yields an address from nothing, and input without a header stays as it is.
 func FuzzConnection(f *testing.F) {
 	for _, tc := range headers {
 		f.Add([]byte(tc.header + "GET / HTTP/1.1\r\n"))
@@ -172,7 +172,7 @@ func FuzzConnection(f *testing.F) {
 	})
 }
 
-// FuzzRequest: whatever a client sends, it is not another one once the proxy has added its own words.
+// FuzzRequest: no input of a client changes the client's address once the proxy has added its own headers.
 func FuzzRequest(f *testing.F) {
 	for _, s := range []string{"", "for=127.0.0.1", `for="[::1]:80";proto=https;by=x, `, `for="`, `a="\`,
 		"a=b;", ",;,", `x="a,`} {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestSentAhead: who sends hundreds of requests at once is answered few of them,
-// and has to connect again; who waits for each answer keeps the connection.
+// TestSentAhead: a client that sends hundreds of requests at once gets few answers, and has to connect again. A client
+// that waits for each answer keeps the connection.
 func TestSentAhead(t *testing.T) {
 	const many = 200
 	answers := func(write func(s *served) (next func() (*http.Response, error))) (n int) {

@@ -45,7 +45,7 @@ type body struct {
 func newBody(w http.ResponseWriter, r *http.Request, t *ticket) *body {
 	b := &body{ReadCloser: r.Body, control: http.NewResponseController(w), ticket: t, left: bodyTime,
 		large: r.ContentLength < 0 || r.ContentLength > small}
-	b.deadline(time.Now().Add(bodyTime)) // for net/http, which reads what the handler leaves
+	b.deadline(time.Now().Add(bodyTime)) // for net/http, which reads the rest after the handler
 	return b
 }
 
@@ -72,7 +72,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// skip reads a body that nobody wants.
+// skip reads a body that no handler wants.
 func (b *body) skip() error {
 	n, err := io.CopyN(io.Discard, b, small+1)
 	if errors.Is(err, io.EOF) {

@@ -63,7 +63,7 @@ func upload(t *testing.T, length, n int, pause, own time.Duration) (took time.Du
 			for left := length; left > 0; left -= n {
 				time.Sleep(pause)
 				if _, err := io.WriteString(client, chunk[:min(n, left)]); err != nil {
-					return // cut off, which is what the test looks at
+					return // cut off: the test checks for that
 				}
 			}
 			_, _ = io.Copy(io.Discard, client) // the answer

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// FuzzServe: whatever bytes come over a connection, in two pieces, its place is given back when it ends, and a body
-// is read as net/http reads it.
+// FuzzServe: for any bytes over a connection, in two pieces, its place is given back when it ends, and a body is read
+// as net/http reads it.
 func FuzzServe(f *testing.F) {
 	for _, seed := range []string{"GET / HTTP/1.1\r\nHost: h\r\n\r\n",
 		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello",

@@ -20,8 +20,8 @@ func (e *ShareError) Error() string {
 		"one", e.Each)
 }
 
-// Listen is net.Listen for TCP with the bounds of LimitAnd, which logs what it refuses. All servers of strangers use it
-// with a server of NewServer.
+// Listen is net.Listen for TCP with the bounds of LimitAnd. It logs refused connections. All servers of strangers use
+// it with a server of NewServer.
 func Listen(address string, total, each int, proxies Proxies, log *slog.Logger) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -32,15 +32,13 @@ func Listen(address string, total, each int, proxies Proxies, log *slog.Logger) 
 	}), nil
 }
 
-// Limit bounds the connections of l: total of them at a time, each from one
-// address. Once there are total, a new connection takes the place of one that waits
-// for its peer, of those who hold most; when none does, the new one waits until one
-// ends, beside those that come after it. An address that has its share gives up one of its own that waits, or the new
-// one waits for a few seconds until one of its own ends, and then its request is answered 503, see Track. The loopback
-// has a few places more than total.
+// Limit bounds the connections of l: total of them at a time, each from one address. Once there are total, a new
+// connection takes the place of one that waits for its peer, of the clients that hold most. When none does, the new
+// one waits until one ends, beside later ones. An address that has its share gives up one of its own waiting
+// connections. If none waits, the new one waits a few seconds for one of its own to end, and then its request is
+// answered 503, see Track. The loopback has a few places more than total.
 //
-// Track the http.Server that serves l: without it every connection counts as
-// waiting, whatever it does.
+// Track the http.Server that serves l: without it every connection counts as waiting.
 func Limit(l net.Listener, total, each int) net.Listener {
 	return LimitAnd(l, total, each, queueTime, nil, nil)
 }
@@ -102,7 +100,7 @@ func (l *limited) report(from netip.Addr, err error) {
 	}
 }
 
-// accepted is what Accept returns.
+// accepted is a result of Accept.
 type accepted struct {
 	conn net.Conn
 	err  error
@@ -119,8 +117,8 @@ func (l *limited) Accept() (net.Conn, error) {
 	}
 }
 
-// admit finds places for connections. One that finds none waits by itself, so that it is in nobody's way: the loopback
-// has places of its own.
+// admit finds places for connections. A connection without a place waits in a goroutine of its own, so that it delays
+// no other: the loopback has places of its own.
 func (l *limited) admit() {
 	for {
 		c, err := l.Listener.Accept()
@@ -135,17 +133,18 @@ func (l *limited) admit() {
 		from, end := peer(c.RemoteAddr().String()), func() { _ = c.Close() } // its peer was late
 		t := l.pool.enter(from, end)
 		if ok := l.pool.now(t); ok || t.full {
-			l.settle(c, t, ok)
+			l.deliver(c, t, ok)
 			continue
 		}
 		if out := l.pool.queue(t); out != nil {
 			out.end()
 		}
-		go func() { l.settle(c, t, l.pool.place(t, l.closed)) }()
+		go func() { l.deliver(c, t, l.pool.place(t, l.closed)) }()
 	}
 }
 
-// refuse has the connection of t told that its address has its share; false when there are many such, and it is closed.
+// refuse lets the connection of t get an answer that its address has its share. It returns false when many get one
+// already; then the connection is closed.
 func (l *limited) refuse(t *ticket, from netip.Addr) bool {
 	l.report(from, &ShareError{l.pool.each})
 	if !l.pool.refuse(t) {
@@ -156,8 +155,8 @@ func (l *limited) refuse(t *ticket, from netip.Addr) bool {
 	return true
 }
 
-// settle gives a connection to Accept that has its place, or is to be told that its address has its share.
-func (l *limited) settle(c net.Conn, t *ticket, placed bool) {
+// deliver passes a connection to Accept when it has its place, or will get the answer that its address has its share.
+func (l *limited) deliver(c net.Conn, t *ticket, placed bool) {
 	if !placed && (!t.full || !l.refuse(t, t.host)) {
 		_ = c.Close()
 		return
@@ -182,8 +181,7 @@ func (l *limited) Close() error {
 	return l.Listener.Close()
 }
 
-// hold gives the place back once c is closed. A TCP connection stays one that
-// the kernel can send files over.
+// hold gives the place back once c is closed. A TCP connection keeps its sendfile.
 func (l *limited) hold(c net.Conn, t *ticket) net.Conn {
 	h := &held{Conn: c, ticket: t}
 	if !t.refused && l.pool.trusts(t.host) {
@@ -202,8 +200,7 @@ type held struct {
 	first  *first // of a proxy's connection; nil otherwise
 }
 
-// piece is as much as must get out for an answer not to have stalled. It bounds
-// what one call hands to the kernel.
+// piece must get out in time for an answer not to have stalled. It bounds one call's bytes to the kernel.
 const piece = 64 << 10
 
 // Read hears the peer.
@@ -240,7 +237,7 @@ func (h *held) Close() error {
 
 func (h *held) place() *ticket { return h.ticket }
 
-// heldTCP is one that the kernel can send files over.
+// heldTCP is a held connection with sendfile.
 type heldTCP struct {
 	*net.TCPConn
 	held *held
@@ -251,8 +248,8 @@ func (c *heldTCP) Write(p []byte) (int, error) { return c.held.Write(p) }
 func (c *heldTCP) Close() error                { return c.held.Close() }
 func (c *heldTCP) place() *ticket              { return c.held.ticket }
 
-// ReadFrom answers with what is in a file, say. It hands on the file itself under
-// a limit, as net/http gives it, so that the kernel copies it (sendfile).
+// ReadFrom answers from a reader, such as a file. It passes the file itself under a limit, as net/http gives it, so
+// that the kernel copies it (sendfile).
 func (c *heldTCP) ReadFrom(r io.Reader) (int64, error) {
 	whole, ok := r.(*io.LimitedReader)
 	if !ok {

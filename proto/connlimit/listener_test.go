@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// patience is for what must happen.
+// patience bounds the wait for expected events.
 const patience = 5 * time.Second
 
 // served is a server with a bounded listener. Requests for /busy are answered when
@@ -138,8 +138,8 @@ func (s *served) closed(c net.Conn, who string) {
 	}
 }
 
-// TestLateGiveWay: those who say nothing, half a header, or half a body, make room;
-// one in a request or in a long answer keeps the place.
+// TestLateGiveWay: clients that send nothing, half a header, or half a body make room. A connection in a request or in
+// a long answer keeps its place.
 func TestLateGiveWay(t *testing.T) {
 	s := serve(t, 10, 10)
 	asking := s.dial("127.0.0.2", request("/busy"))
@@ -250,7 +250,7 @@ func TestRefusalsAreBounded(t *testing.T) {
 	}
 }
 
-// TestGetWithBody: nobody wants one, and a late one does not make its connection busy.
+// TestGetWithBody: a late body of a GET does not make its connection busy.
 func TestGetWithBody(t *testing.T) {
 	s := serve(t, 1, 1)
 	late := s.dial("127.0.0.2", "GET /busy HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n{")

@@ -1,14 +1,13 @@
-// Package connlimit bounds what strangers can hold open: connections of a
-// listener, and requests under way. Places go to those who hold few.
+// Package connlimit bounds the connections and requests that strangers can hold open. Places go to clients that hold
+// few.
 //
-// It must not know what is served: agent, conductor and boot service use it alike.
+// It must not know the service: agent, conductor and boot service use it alike.
 package connlimit
 
 import "net/netip"
 
-// Network is what one host is counted by: an IPv4 address, or the /64 of an IPv6
-// address, since every host of a /64 can take as many of its addresses as it
-// likes (RFC 8981).
+// Network is the unit by which clients are counted: an IPv4 address, or the /64 of an IPv6 address, since every host
+// of a /64 can take any number of its addresses (RFC 8981).
 func Network(a netip.Addr) netip.Addr {
 	a = a.Unmap().WithZone("")
 	if !a.Is6() {

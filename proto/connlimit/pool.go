@@ -27,10 +27,9 @@ const (
 	look = 100 * time.Millisecond
 )
 
-// pool is a number of places. A newcomer that finds none takes the place of a connection
-// that waits for its peer: of those that have not shown a right token or password the one of
-// the network that holds most, in it of the host that holds most, and of these the one that
-// has waited longest.
+// pool is a number of places. A newcomer without a free place takes the place of a connection that waits for its peer.
+// Connections that have shown a right token or password are spared. Of the others, the network that holds most loses
+// one; within it the host that holds most; and of its connections the one that has waited longest.
 type pool struct {
 	total int           // places
 	each  int           // of one host, which has no more even if there is room
@@ -39,7 +38,7 @@ type pool struct {
 	began time.Time
 	freed chan struct{} // holds a token when a place may be free
 
-	proxies Proxies // whose addresses have no share of their own; nil for none
+	proxies Proxies // addresses without a share of their own; nil for none
 
 	mu       sync.Mutex
 	held     map[*ticket]struct{}
@@ -61,8 +60,8 @@ func newPool(total, each int) *pool {
 // clock is the time since the pool was made, never 0.
 func (p *pool) clock() time.Duration { return time.Since(p.began) + 1 }
 
-// enter makes a ticket, without a place yet. end ends what the ticket is for, and is called
-// when somebody else gets its place.
+// enter makes a ticket, without a place yet. end ends the ticket's connection or request, and is called when another
+// gets its place.
 func (p *pool) enter(from netip.Addr, end func()) *ticket {
 	t := &ticket{pool: p, end: end, entered: p.clock()}
 	p.mu.Lock()
@@ -77,8 +76,8 @@ const (
 	refusalTime = 3 * time.Second
 )
 
-// refuse takes the place of t away, if it has one, and counts t among those that are told so; false when these are
-// many.
+// refuse takes the place of t away, if it has one, and counts t among the refused that get an answer; false when these
+// are many.
 func (p *pool) refuse(t *ticket) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,8 +90,8 @@ func (p *pool) refuse(t *ticket) bool {
 	return true
 }
 
-// room makes room for one more of a host within its share. own has to end for it.
-func (p *pool) room(host netip.Addr) (own *ticket, ok bool) {
+// withinShare reports whether a host may have one more place. It may if own, one of its own, ends.
+func (p *pool) withinShare(host netip.Addr) (own *ticket, ok bool) {
 	if p.hosts[host] < p.each || p.trusts(host) {
 		return nil, true
 	}
@@ -113,7 +112,7 @@ func (p *pool) move(t *ticket, host netip.Addr) (ok bool) {
 		p.mu.Unlock()
 		return true
 	}
-	own, ok := p.room(host)
+	own, ok := p.withinShare(host)
 	if ok {
 		p.uncount(t)
 		p.count(t, host)
@@ -145,9 +144,9 @@ func (p *pool) uncount(t *ticket) {
 	}
 }
 
-// ownVictim is whose place a newcomer of the same host gets: many machines can be
-// behind one address, and one that says nothing must not keep the others out. Where newcomers can wait, one has a
-// moment to say something: its request may be on its way.
+// ownVictim finds the connection of a host that gives way to a newcomer of the same host. Many machines can be behind
+// one address, and a silent one must not keep the others out. Where newcomers can wait, a connection gets a moment to
+// send its request, which may be on its way.
 func (p *pool) ownVictim(host netip.Addr) *ticket {
 	var most *ticket
 	now := p.clock()
@@ -160,8 +159,8 @@ func (p *pool) ownVictim(host netip.Addr) *ticket {
 	return most
 }
 
-// queue has t wait for a place. out gives way when too many do, perhaps t itself: nobody's newcomer may be kept from
-// those that find room.
+// queue has t wait for a place. When too many wait, out gives way, perhaps t itself: no client's newcomers may keep
+// others from free places.
 func (p *pool) queue(t *ticket) (out *ticket) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -205,7 +204,7 @@ func (p *pool) place(t *ticket, stop <-chan struct{}) bool {
 	}
 }
 
-// now gives t a place if there is one, or one that another can lose.
+// now gives t a free place, or the place of another that can lose it.
 func (p *pool) now(t *ticket) bool {
 	for {
 		ok, victim := p.try(t)
@@ -231,7 +230,7 @@ func (p *pool) try(t *ticket) (ok bool, victim *ticket) {
 	if t.gone {
 		return false, nil
 	}
-	switch own, ok := p.room(t.host); {
+	switch own, ok := p.withinShare(t.host); {
 	case own != nil:
 		return false, own
 	case !ok:
@@ -253,7 +252,7 @@ func (p *pool) try(t *ticket) (ok bool, victim *ticket) {
 	return false, victim
 }
 
-// victim is whose place a newcomer gets, nil if nobody's.
+// victim finds the ticket that gives way to a newcomer; nil for none.
 func (p *pool) victim(newcomer *ticket) *ticket {
 	mine, now := p.weight(newcomer), p.clock()
 	var most *ticket
@@ -270,7 +269,7 @@ func (p *pool) victim(newcomer *ticket) *ticket {
 	return most
 }
 
-// weight is how many places the network of t has. Those of a proxy are of its many clients, who may have one each.
+// weight is how many places the network of t has. A proxy's places belong to its many clients, which count one each.
 func (p *pool) weight(t *ticket) int {
 	if p.trusts(t.host) {
 		return 1
@@ -278,8 +277,8 @@ func (p *pool) weight(t *ticket) int {
 	return p.networks[t.network]
 }
 
-// before reports whether a is to lose its place rather than b. Strangers' go first, then those of proxies, which keep
-// them for the next of their clients, and those of the known last.
+// before reports whether a loses its place rather than b. Strangers' go first, then proxies', which keep them
+// for their next clients, and known clients' last.
 func (p *pool) before(a, b *ticket) bool {
 	if a.known != b.known {
 		return b.known
@@ -316,6 +315,6 @@ func (p *pool) remove(t *ticket) {
 func (p *pool) wake() {
 	select {
 	case p.freed <- struct{}{}:
-	default: // told already
+	default: // a token is there already
 	}
 }

@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// room is a pool and those who were put out of it.
-type room struct {
+// evictions is a pool, and the tickets that lost their places.
+type evictions struct {
 	*pool
 	t   *testing.T
 	out []string
 }
 
-func newRoom(t *testing.T, total int) *room {
-	return &room{pool: newPool(total, 64), t: t}
+func newEvictions(t *testing.T, total int) *evictions {
+	return &evictions{pool: newPool(total, 64), t: t}
 }
 
 // has reports whether a newcomer from an address gets a place at once.
-func (r *room) has(from string) (*ticket, bool) {
+func (r *evictions) has(from string) (*ticket, bool) {
 	r.t.Helper()
 	var tk *ticket
 	tk = r.enter(netip.MustParseAddr(from), func() { r.out = append(r.out, tk.host.String()) })
@@ -27,7 +27,7 @@ func (r *room) has(from string) (*ticket, bool) {
 }
 
 // in lets n of an address in, which must find room.
-func (r *room) in(n int, from string) (all []*ticket) {
+func (r *evictions) in(n int, from string) (all []*ticket) {
 	r.t.Helper()
 	for range n {
 		tk, ok := r.has(from)
@@ -39,7 +39,7 @@ func (r *room) in(n int, from string) (all []*ticket) {
 	return all
 }
 
-func (r *room) wantOut(want ...string) {
+func (r *evictions) wantOut(want ...string) {
 	r.t.Helper()
 	if got := fmt.Sprint(r.out); got != fmt.Sprint(want) {
 		r.t.Errorf("%s lost their places, want %s", got, want)
@@ -47,9 +47,9 @@ func (r *room) wantOut(want ...string) {
 	r.out = nil
 }
 
-// TestMostGiveWay: places go to those who hold few.
+// TestMostGiveWay: places go to clients that hold few.
 func TestMostGiveWay(t *testing.T) {
-	r := newRoom(t, 16)
+	r := newEvictions(t, 16)
 	r.in(1, "10.0.0.1") // the longest
 	r.in(9, "10.0.0.2")
 	r.in(6, "10.0.0.3")
@@ -59,9 +59,9 @@ func TestMostGiveWay(t *testing.T) {
 	r.wantOut("10.0.0.2", "10.0.0.2", "10.0.0.3", "10.0.0.2")
 }
 
-// TestLongestGivesWay: among those who hold the same.
+// TestLongestGivesWay: of clients that hold the same number, the longest idle connection goes.
 func TestLongestGivesWay(t *testing.T) {
-	r := newRoom(t, 3)
+	r := newEvictions(t, 3)
 	first := r.in(1, "10.0.0.1")[0]
 	r.in(1, "10.0.0.2")
 	r.in(1, "10.0.0.3")
@@ -75,7 +75,7 @@ func TestLongestGivesWay(t *testing.T) {
 // TestNetworkCounts: addresses of one IPv6 /64 count together, and in it the host
 // that holds most.
 func TestNetworkCounts(t *testing.T) {
-	r := newRoom(t, 100)
+	r := newEvictions(t, 100)
 	r.in(1, "2001:db8:0:1::1") // the longest
 	for i := range 60 {
 		r.in(1, fmt.Sprintf("2001:db8:bad::%x", i+1))
@@ -89,10 +89,9 @@ func TestNetworkCounts(t *testing.T) {
 	r.wantOut("2001:db8:bad::ffff", "2001:db8:bad::ffff", "2001:db8:bad::1")
 }
 
-// TestManyTakeNoneOfFew: a network that holds many gets nothing from one that holds
-// less, and few are few.
+// TestManyTakeNoneOfFew: a network that holds many gets nothing from a network that holds less, and few are few.
 func TestManyTakeNoneOfFew(t *testing.T) {
-	r := newRoom(t, 12)
+	r := newEvictions(t, 12)
 	for _, tk := range r.in(9, "2001:db8:bad::1") {
 		tk.begin() // busy
 	}
@@ -105,10 +104,9 @@ func TestManyTakeNoneOfFew(t *testing.T) {
 	r.wantOut("10.0.0.1", "10.0.0.1")
 }
 
-// TestHostTakesNoneOfItsNetwork: in one IPv6 /64 a host that holds more gets nothing
-// from one that holds less.
+// TestHostTakesNoneOfItsNetwork: in one IPv6 /64 a host that holds more gets nothing from a host that holds less.
 func TestHostTakesNoneOfItsNetwork(t *testing.T) {
-	r := newRoom(t, 12)
+	r := newEvictions(t, 12)
 	for _, tk := range r.in(9, "2001:db8:bad::1") {
 		tk.begin() // busy
 	}
@@ -119,7 +117,7 @@ func TestHostTakesNoneOfItsNetwork(t *testing.T) {
 	r.wantOut()
 }
 
-// TestBusyStay: only those who wait for their peers lose their places.
+// TestBusyStay: only connections that wait for their peers lose their places.
 func TestBusyStay(t *testing.T) {
 	for name, s := range map[string]struct {
 		do    func(tk *ticket)
@@ -140,7 +138,7 @@ func TestBusyStay(t *testing.T) {
 		"token, idle": {func(tk *ticket) { tk.begin(); tk.known = true; tk.done(); tk.idleNow() }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRoom(t, 1)
+			r := newEvictions(t, 1)
 			r.began = r.began.Add(-time.Hour)
 			s.do(r.in(1, "10.0.0.1")[0])
 			if _, ok := r.has("10.0.0.2"); ok == s.stays {
@@ -150,9 +148,9 @@ func TestBusyStay(t *testing.T) {
 	}
 }
 
-// TestSlowReaderOfMany: who holds many has less time to take an answer.
+// TestSlowReaderOfMany: a client that holds many has less time to take an answer.
 func TestSlowReaderOfMany(t *testing.T) {
-	r := newRoom(t, 12)
+	r := newEvictions(t, 12)
 	r.began = r.began.Add(-time.Hour)
 	for _, tk := range r.in(12, "10.0.0.1") {
 		tk.begin()
@@ -162,9 +160,9 @@ func TestSlowReaderOfMany(t *testing.T) {
 	r.wantOut("10.0.0.1", "10.0.0.1")
 }
 
-// TestKnownStay: who has shown a token is the last to lose the place.
+// TestKnownStay: a client that has shown a token is the last to lose its place.
 func TestKnownStay(t *testing.T) {
-	r := newRoom(t, 10)
+	r := newEvictions(t, 10)
 	for _, tk := range r.in(9, "10.0.0.1") {
 		tk.known = true
 	}
@@ -173,10 +171,10 @@ func TestKnownStay(t *testing.T) {
 	r.wantOut("10.0.0.2")
 }
 
-// TestProxiesKeepTheirs: the idle connections of a proxy, which are of many clients, do not go to strangers as those of
-// one that holds many. They go when there is nobody else's, and a proxy's newcomer counts as one of few.
+// TestProxiesKeepTheirs: a proxy's idle connections belong to many clients, and do not go to strangers as a big
+// client's would. They go when there are no others, and a proxy's newcomer counts as a client with few.
 func TestProxiesKeepTheirs(t *testing.T) {
-	r := newRoom(t, 32)
+	r := newEvictions(t, 32)
 	r.proxies = words{}
 	r.in(20, "127.0.0.9")
 	r.in(2, "10.0.0.1")
@@ -198,7 +196,7 @@ func TestProxiesKeepTheirs(t *testing.T) {
 
 // TestOwnGivesWay: a client that has its share gets another place of its own.
 func TestOwnGivesWay(t *testing.T) {
-	r := newRoom(t, 100)
+	r := newEvictions(t, 100)
 	all := r.in(64, "10.0.0.1")
 	r.in(1, "10.0.0.1")
 	r.wantOut("10.0.0.1")
@@ -219,7 +217,7 @@ func TestOwnGivesWay(t *testing.T) {
 
 // TestLoopbackHasRoom: when all are busy.
 func TestLoopbackHasRoom(t *testing.T) {
-	r := newRoom(t, 64)
+	r := newEvictions(t, 64)
 	for i := range 64 {
 		r.in(1, fmt.Sprintf("10.0.0.%d", i+1))[0].begin()
 	}
@@ -230,9 +228,9 @@ func TestLoopbackHasRoom(t *testing.T) {
 	r.wantOut()
 }
 
-// TestCountsEnd: nothing is kept of those who have left.
+// TestCountsEnd: nothing is kept of clients that have left.
 func TestCountsEnd(t *testing.T) {
-	r := newRoom(t, 4)
+	r := newEvictions(t, 4)
 	for _, tk := range append(r.in(2, "10.0.0.1"), r.in(2, "2001:db8::1")...) {
 		tk.leave()
 		tk.leave()

@@ -13,9 +13,9 @@ import (
 type Proxies interface {
 	// Trusts reports whether an address speaks for others.
 	Trusts(from netip.Addr) bool
-	// Connection is whose a connection of such an address is, by its first bytes (PROXY protocol), of which it takes
-	// these alone from r. The zero AddrPort: they do not say. With a header that names no client the connection is the
-	// proxy's own, or passes on what a client sends: then headers of its requests name nobody.
+	// Connection reads the client of such a connection from its first bytes (PROXY protocol), and takes only these
+	// from r. It returns the zero AddrPort if they name none. With a header that names no client the connection is the
+	// proxy's own, or passes on a client's bytes unchanged: then headers of its requests do not count.
 	Connection(r *bufio.Reader) (client netip.AddrPort, header bool, err error)
 	// Request is a request as its client sent it to a proxy, by its headers. It is r itself where its RemoteAddr is no
 	// proxy's.
@@ -37,7 +37,7 @@ type first struct {
 	err    error
 }
 
-// Read learns whose the connection is, and then reads what follows.
+// Read finds the connection's client first, and then reads the rest.
 func (f *first) Read(p []byte) (int, error) {
 	if !f.begun {
 		f.begun, f.err = true, f.begin()
@@ -71,7 +71,7 @@ func (f *first) begin() error {
 	return nil
 }
 
-// sent is a request as its client sent it, by what proxies say of the connection and in its headers.
+// sent returns a request as its client sent it, by the proxies' statements about the connection and in its headers.
 func (t *ticket) sent(r *http.Request) (*http.Request, error) {
 	if t == nil || t.pool.proxies == nil || t.nameless {
 		return r, nil

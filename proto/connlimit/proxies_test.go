@@ -66,7 +66,7 @@ func requestOf(client, path string) string {
 }
 
 // TestProxiedConnections: a proxy's connections are counted for the clients that it names before each, and a stranger
-// names nobody.
+// can name none.
 func TestProxiedConnections(t *testing.T) {
 	s := serveProxied(t, 30, 2, words{})
 	const a, b = "FOR 198.51.100.1:7\n", "FOR 198.51.100.2:7\n"

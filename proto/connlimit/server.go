@@ -19,10 +19,10 @@ func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 	return srv
 }
 
-// Track has srv report to the listener of Limit which connections wait for their peers, answer
-// 503 to what comes over a connection without a place, and bound the time that a request's body
-// may take (see body). Requests that Proxies pass on reach the handler as their clients sent them: RemoteAddr is the
-// client's, and TLS is that before the proxy. Call it once, when srv has its handler and before it serves.
+// Track makes srv report waiting connections to the listener of Limit. srv answers 503 over a connection without a
+// place, and bounds the time of a request's body (see body). Requests through Proxies reach the handler as their
+// clients sent them: RemoteAddr is the client's, and TLS describes the connection to the proxy. Call it once, when srv
+// has its handler and before it serves.
 func Track(srv *http.Server) {
 	next, contextOf, changed := srv.Handler, srv.ConnContext, srv.ConnState
 	srv.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handle(w, r, next) })
@@ -42,7 +42,7 @@ func Track(srv *http.Server) {
 	}
 }
 
-// key is what a request's context has its connection's ticket under.
+// key is the key of the connection's ticket in a request's context.
 type key struct{}
 
 // Known notes that a request has shown a right token or password: its connection

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// Share is how many requests of one kind there may be at a time, so that they
-// leave room for others on the same server. Its places are given and taken as
-// those of Limit.
+// Share bounds the concurrent requests of one kind, so that they leave room for others on the same server. Its places
+// are allocated as in Limit.
 type Share struct{ pool *pool }
 
 // NewShare makes a share of total requests, each from one address.
@@ -23,9 +22,8 @@ func NewShare(total, each int) *Share {
 // queueTime is how long a request waits for its place.
 const queueTime = 5 * time.Second
 
-// Enter gives a request from an address its place, for which it may have to wait a
-// little; nil when there is none. Serve what it answers with, and then call leave.
-// A request that loses its place loses its connection.
+// Enter gives a request from an address its place, for which it may have to wait a little; nil when there is none.
+// Serve the returned request, and then call leave. A request that loses its place loses its connection.
 func (s *Share) Enter(r *http.Request, from netip.Addr) (in *http.Request, leave func()) {
 	conn := of(r)
 	t := s.pool.enter(from, func() {
@@ -33,7 +31,7 @@ func (s *Share) Enter(r *http.Request, from netip.Addr) (in *http.Request, leave
 			conn.end()
 		}
 	})
-	t.requests = 1 // nobody else knows it yet
+	t.requests = 1 // no other goroutine knows it yet
 	ctx, cancel := context.WithTimeout(r.Context(), queueTime)
 	defer cancel()
 	until := conn.read() // its connection does nothing meanwhile

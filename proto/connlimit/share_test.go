@@ -20,7 +20,7 @@ type asker struct {
 	from netip.Addr
 }
 
-func (r *room) asker(from, body string) *asker {
+func (r *evictions) asker(from, body string) *asker {
 	a := &asker{from: netip.MustParseAddr(from)}
 	a.conn = r.enter(a.from, func() { a.cut = true })
 	if ok, _ := r.try(a.conn); !ok {
@@ -35,11 +35,11 @@ func (r *room) asker(from, body string) *asker {
 	return a
 }
 
-// TestShare: a share that is full gives places to those who hold few, of those whose
-// bodies are late; when none is, a newcomer waits a while.
+// TestShare: a full share gives places to clients that hold few, from requests with late bodies; when there is none, a
+// newcomer waits a while.
 func TestShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, s := newRoom(t, 100), NewShare(3, 2)
+		r, s := newEvictions(t, 100), NewShare(3, 2)
 		in := func(a *asker) (*http.Request, func()) {
 			got, leave := s.Enter(a.Request, a.from)
 			if got == nil {
@@ -80,11 +80,10 @@ func TestShare(t *testing.T) {
 	})
 }
 
-// TestQueueGivesWay: who waits for a place in a share does not keep others from
-// connecting.
+// TestQueueGivesWay: a request that waits for a place in a share does not keep others from connecting.
 func TestQueueGivesWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, s := newRoom(t, 1), NewShare(1, 1)
+		r, s := newEvictions(t, 1), NewShare(1, 1)
 		if got, _ := s.Enter(httptest.NewRequestWithContext(t.Context(), "POST", "/", nil),
 			netip.MustParseAddr("10.0.0.9")); got == nil {
 			t.Fatal("an empty share has no room")

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// StreamLimits is how many answers without an end there may be at a time: event streams, followed logs, watches,
-// consoles. A request of this kind keeps its connection for as long as its reader likes, so that connections cannot be
-// taken from those who wait, as Limit does. 0 is no bound.
+// StreamLimits bound the concurrent answers without an end: event streams, followed logs, watches, consoles. Such a
+// request keeps its connection for as long as its reader likes, so that Limit cannot take it as one that waits. 0 is
+// no bound.
 type StreamLimits struct {
 	All, Project, User int
 	Kinds              map[string]int // of a kind that costs more than a connection
@@ -18,7 +18,7 @@ type StreamLimits struct {
 	Loopback int
 }
 
-// Reader is whose stream it is.
+// Reader identifies the reader of a stream.
 type Reader struct {
 	User    string
 	Project string // "" for none
@@ -26,7 +26,7 @@ type Reader struct {
 	Local   bool // on the server's own host; of an open stream: it has a place of the loopback
 }
 
-// holder is by whom places are compared first: a project's users stand for one another.
+// holder is the unit by which places are compared first: all users of a project count together.
 func (r Reader) holder() string {
 	if r.Project != "" {
 		return "project " + r.Project
@@ -38,19 +38,19 @@ func (r Reader) user() string { return "user " + r.User }
 
 // FullError says that there is no place for one more stream.
 type FullError struct {
-	Share  string // whose places are used up: "user ada", "project blue", "all readers"
+	Share  string // unit with used up places: "user ada", "project blue", "all readers"
 	Places int
-	Most   string // who has most of them
+	Most   string // reader with most of them
 	Open   int    // how many
 }
 
-// Error is for the one who is refused, and who may not know of others.
+// Error is the message for the refused reader, which must not reveal other readers.
 func (e *FullError) Error() string {
 	return fmt.Sprintf("%s: %d streams, watches and consoles are open, as many as may be: end one, and try again in a "+
 		"few seconds", e.Share, e.Places)
 }
 
-// GaveWayError ends a stream whose place another reader got.
+// GaveWayError ends a stream when another reader gets its place.
 type GaveWayError struct{ FullError }
 
 func (e *GaveWayError) Error() string {
@@ -58,8 +58,8 @@ func (e *GaveWayError) Error() string {
 		"this one, the oldest; go on in a few seconds", e.Share, e.Places, e.Most, e.Open)
 }
 
-// Streams gives places to answers without an end. Of a full share, who has most gives way to who has at least two less:
-// the oldest stream of that reader ends. It is safe for concurrent use; nil has no bounds.
+// Streams gives places to answers without an end. When a share is full, the reader with most gives way to a reader
+// with at least two less: its oldest stream ends. Streams is safe for concurrent use; nil has no bounds.
 type Streams struct {
 	limits StreamLimits
 	full   func(err error, holder string)
@@ -74,11 +74,11 @@ type Streams struct {
 type stream struct {
 	Reader
 	end  func(error)
-	host bool // its reader is on the server's own host, whatever place it has
+	host bool // its reader is on the server's own host, in any kind of place
 }
 
-// NewStreams makes a Streams in which nobody has a place. full is told of each used up share, once a minute at most: a
-// *FullError, or a *GaveWayError, and who has most. It must not wait; nil for nobody.
+// NewStreams makes an empty Streams. full is called for each used up share, once a minute at most, with a *FullError
+// or a *GaveWayError and the holder with most. It must not wait; nil for none.
 func NewStreams(l StreamLimits, full func(err error, holder string)) *Streams {
 	return &Streams{limits: l, full: full, reported: reports[string]{}}
 }
@@ -133,8 +133,8 @@ func (s *Streams) scopes(t *stream) []scope {
 	return all
 }
 
-// place gives t its place, and those who give way for it. Where the loopback has none free, one of the others is better
-// than one that another gives up.
+// place gives t its place, and returns the streams that give way for it. When the loopback's places are taken, a free
+// place of the others is better than one taken from another reader.
 func (s *Streams) place(t *stream) (gone map[*stream]*GaveWayError, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +165,7 @@ func (s *Streams) within(c scope) []*stream {
 	return slices.DeleteFunc(slices.Clone(s.open), func(o *stream) bool { return !c.of(o) })
 }
 
-// take is who gives way for t in the shares that it counts in. The lock is held.
+// take finds the streams that give way for t in the shares that it counts in. The lock is held.
 func (s *Streams) take(t *stream) (gone map[*stream]*GaveWayError, refused *FullError) {
 	gone = map[*stream]*GaveWayError{}
 	for _, c := range s.scopes(t) {
@@ -183,8 +183,8 @@ func (s *Streams) take(t *stream) (gone map[*stream]*GaveWayError, refused *Full
 	return gone, nil
 }
 
-// givesWay is the stream that ends for a newcomer, nil for none, and who has most. A difference of one place decides
-// nothing: two readers would take it from each other for ever.
+// givesWay returns the stream that ends for a newcomer, nil for none, and the holder with most. A difference of one
+// place decides nothing: two readers would take it from each other for ever.
 func givesWay(in []*stream, newcomer Reader) (victim *stream, most string, n int) {
 	most, n, mine := heaviest(in, Reader.holder, newcomer)
 	in = slices.DeleteFunc(in, func(o *stream) bool { return o.holder() != most })
@@ -198,7 +198,7 @@ func givesWay(in []*stream, newcomer Reader) (victim *stream, most string, n int
 	return in[slices.IndexFunc(in, func(o *stream) bool { return o.user() == user })], most, n
 }
 
-// heaviest is who has most of some streams, the one with the oldest if several have, and how many a newcomer has.
+// heaviest returns the holder with most of some streams, the older one of equals, and how many the newcomer has.
 func heaviest(in []*stream, by func(Reader) string, newcomer Reader) (most string, n, mine int) {
 	counts := map[string]int{}
 	for _, o := range in {
@@ -225,7 +225,7 @@ func (s *Streams) remove(t *stream) {
 	}
 }
 
-// StreamCounts are what there is, and what there was.
+// StreamCounts counts the open streams, and those ended or refused so far.
 type StreamCounts struct {
 	Open    map[string]int // by kind
 	GaveWay uint64

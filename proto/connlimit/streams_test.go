@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// readers are those who follow.
+// readers are clients that follow streams.
 type readers struct {
 	t *testing.T
 	*Streams
@@ -76,8 +76,8 @@ func TestStreamsShares(t *testing.T) {
 	}
 }
 
-// TestStreamsOfTheLoopback: readers who come through a proxy of the host, which names nobody, have half as many places
-// as others have once those of the loopback are taken. Only when these are full, too, one of the loopback ends.
+// TestStreamsOfTheLoopback: readers through a proxy of the host, which names no clients, have half as many places as
+// others have once the loopback's places are taken. Only when these are full, too, a stream of the loopback ends.
 func TestStreamsOfTheLoopback(t *testing.T) {
 	r := newReaders(t, StreamLimits{All: 8, User: 8, Loopback: 4})
 	ann, bob, cid := Reader{User: "ann", Local: true}, Reader{User: "bob", Local: true}, Reader{User: "cid", Local: true}
@@ -97,8 +97,8 @@ func TestStreamsOfTheLoopback(t *testing.T) {
 	}
 }
 
-// TestStreamsGiveWay: of a full pool the oldest stream ends of who has most, until all have the same; then nobody takes
-// anything from anybody, however often they ask. Once a minute it is told who fills it.
+// TestStreamsGiveWay: in a full pool the oldest stream of the reader with most ends, until all have the same. Then no
+// reader takes anything from another, however often they ask. Once a minute the reader with most is reported.
 func TestStreamsGiveWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newReaders(t, StreamLimits{All: 8})

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// ticket is one connection or request that has a place, or looks for one. All
-// methods may be called on nil, which is nobody's.
+// ticket is one connection or request that has a place, or looks for one. All methods may be called on nil, the ticket
+// of a connection without bounds.
 type ticket struct {
 	pool          *pool
 	host, network netip.Addr
@@ -21,12 +21,12 @@ type ticket struct {
 	gone     bool
 	full     bool          // its host had its share for as long as it may wait
 	entered  time.Duration // when it came
-	known    bool          // has shown who it is
+	known    bool          // has authenticated
 	idle     bool          // has no request
 	since    uint64        // the turn at which it began to be idle
 	idleFrom time.Duration // when that was
 	requests int           // being handled
-	reading  int           // of these, those whose body is being waited for
+	reading  int           // of these, requests with a body still to come
 	received bool          // the peer has sent something since the last request began
 	piped    bool          // it has sent something before that was answered
 	handled  time.Duration // when the last request was
@@ -48,9 +48,8 @@ func (t *ticket) lost() (gone bool) {
 	return gone
 }
 
-// begin notes that a request is being handled. last reports that it should be the
-// last one of its connection, whose peer did not wait for the answer to the one
-// before.
+// begin notes that a request is being handled. last reports that it should be the last of its connection, because the
+// peer did not wait for the answer to the previous one.
 func (t *ticket) begin() (last bool) {
 	t.change(func() {
 		last = t.piped || !t.received
@@ -115,8 +114,8 @@ func (t *ticket) markIdle() {
 	t.idle, t.since, t.idleFrom = true, t.pool.turn, t.pool.clock()
 }
 
-// waits reports whether it is the peer's turn to do something: to send a request
-// or the rest of it, or to take an answer. impatient is with those who hold many.
+// waits reports whether it is the peer's turn: to send a request or its rest, or to take an answer. impatient applies
+// to clients that hold many.
 func (t *ticket) waits(now time.Duration, impatient bool) bool {
 	if at := time.Duration(t.writing.Load()); at != 0 {
 		return now-at > stalled || impatient && now-at > stalledMany

@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// BMCScheme is what the beginning of a BMC's address says of the BMC. Which driver
-// speaks to it is conductor/extras/hosts/host's to know.
+// BMCScheme describes a BMC by the scheme of its address. conductor/extras/hosts/host chooses the driver.
 type BMCScheme struct {
 	Name       string
-	Transports []string // what may follow a "+"
+	Transports []string // may follow a "+"
 	NeedsMAC   bool     // it cannot report the machine's addresses
 	SecureBoot bool     // it can switch secure boot on
 	RAID       bool     // it can make volumes of the machine's RAID controller

@@ -8,8 +8,8 @@ import (
 // Problem is one thing that is wrong with a document.
 type Problem struct {
 	Path      string // "spec.bmc.address"
-	Value     string // what was found; "" when it is missing
-	Reason    string // what was expected
+	Value     string // found value; "" when it is missing
+	Reason    string // expected value
 	Missing   bool   // it has to be there
 	Forbidden bool   // it may not be there, or may not be changed
 	Choices   []string
@@ -46,8 +46,7 @@ func bounded(all *[]Problem) report {
 	}
 }
 
-// Check says what is wrong with a document by itself, in the order of its
-// fields; nothing when all is well.
+// Check lists the faults of a document by itself, in the order of its fields; none when all is well.
 func Check(d Document) (all []Problem) {
 	add := bounded(&all)
 	checkMeta(d, add)
@@ -68,7 +67,7 @@ func Check(d Document) (all []Problem) {
 	return all
 }
 
-// CheckChange says what of a document may not become what it is to be.
+// CheckChange lists the changes between two versions of a document that are not allowed.
 func CheckChange(old, next Document) (all []Problem) {
 	add := func(p Problem) { all = append(all, p) }
 	switch next := next.(type) {
@@ -84,7 +83,7 @@ func CheckChange(old, next Document) (all []Problem) {
 	return all
 }
 
-// checkMeta says what is wrong with where a document is.
+// checkMeta checks a document's name and namespace.
 func checkMeta(d Document, add report) {
 	m := d.Meta()
 	if m.Name == "" {
@@ -104,11 +103,11 @@ func checkMeta(d Document, add report) {
 	}
 }
 
-// hidden is what this conductor's other API, as Ironic's, shows in place of a
-// password: in a Secret it is what somebody has still to fill in.
+// hidden stands in place of a password in this conductor's other API, as in Ironic's. In a Secret it is a value still
+// to be filled in.
 const hidden = "******"
 
-// checkSecret refuses values that nobody has filled in.
+// checkSecret refuses values that are still to be filled in.
 func checkSecret(s *Secret, add report) {
 	const reason = "it is still " + hidden + ", which stands for what the API does not show: expected the real value"
 	for _, key := range sortedKeys(s.Data) {
@@ -123,7 +122,7 @@ func checkSecret(s *Secret, add report) {
 	}
 }
 
-// checkSecretChange keeps what a secret was promised to be.
+// checkSecretChange protects the immutable fields of a secret.
 func checkSecretChange(old, next *Secret, add report) {
 	if old.Type != next.Type {
 		add(Problem{Path: "type", Value: next.Type, Reason: "field is immutable"})

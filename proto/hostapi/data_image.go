@@ -5,46 +5,45 @@ import (
 	"slices"
 )
 
-// DataImage is an image for the virtual CD drive of the host of the same name,
-// beside what the host runs. It goes in and out while the machine is off, on its
-// way to being on again.
+// DataImage is an image for the virtual CD drive of the host of the same name, beside the host's system. It goes in
+// and out while the machine is off, on its way to being on again.
 type DataImage struct {
 	TypeMeta
-	ObjectMeta `json:"metadata" doc:"What all documents have in common."`
+	ObjectMeta `json:"metadata" doc:"Metadata that all documents share."`
 
 	Spec   DataImageSpec   `json:"spec" doc:"The image as it is wanted."`
 	Status DataImageStatus `json:"status,omitzero" doc:"The drive as it is, written by the conductor."`
 }
 
-// DataImageSpec is the image as somebody wants it.
+// DataImageSpec is the wanted image.
 type DataImageSpec struct {
 	URL string `json:"url" rule:"required" doc:"Where the machine's controller fetches the image: http or https. A change is made at the next reboot."`
 }
 
-// DataImageStatus is what has become of it.
+// DataImageStatus is the observed state of the drive.
 type DataImageStatus struct {
 	LastReconciled *Time          `json:"lastReconciled,omitempty" doc:"When the drive was last changed, or found other than before."`
 	AttachedImage  AttachedImage  `json:"attachedImage" doc:"The image that is in the drive."`
-	Error          DataImageError `json:"error" doc:"What keeps the image from going in or out."`
+	Error          DataImageError `json:"error" doc:"The failure that keeps the image from going in or out."`
 }
 
-// AttachedImage is what is in the drive: "" for nothing.
+// AttachedImage is the image in the drive: "" for none.
 type AttachedImage struct {
 	URL string `json:"url" doc:"Where it was fetched."`
 }
 
-// DataImageError is what has failed. The count goes on over further tries, each
-// of which clears the message, until one succeeds.
+// DataImageError is a failure. The count goes on over further tries, each of which clears the message, until one
+// succeeds.
 type DataImageError struct {
 	Count   int    `json:"count" rule:"min=0" doc:"How often it has failed in a row."`
-	Message string `json:"message" doc:"What failed last, and why."`
+	Message string `json:"message" doc:"The last failure, and its reason."`
 }
 
 // DataImageFinalizer keeps a deleted image until it is out of the drive.
 const DataImageFinalizer = "dataimage.metal3.io"
 
-// checkDataImage refuses what no controller can fetch. Metal3 lets ftp, gopher
-// and oci pass as well, which the drive then refuses.
+// checkDataImage refuses URLs that no controller can fetch. Metal3 lets ftp, gopher and oci pass as well, which the
+// drive then refuses.
 func checkDataImage(i *DataImage, add report) {
 	if i.Spec.URL == "" { // the tags do not look into a spec that is empty
 		add(Problem{Path: "spec.url", Reason: "it is required", Missing: true})

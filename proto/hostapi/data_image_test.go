@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// TestDataImage: an image is one that a machine's controller can fetch.
+// TestDataImage: an image needs a URL that a machine's controller can fetch.
 func TestDataImage(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"spec":{"url":"http://localhost/abc/abc.php"}}`:            "",

@@ -1,7 +1,7 @@
 package hostapi
 
-// Event is something that has happened to a document, as `kubectl describe` lists
-// it. Events are no Kinds: nobody writes them but the conductor.
+// Event is an event of a document, as `kubectl describe` lists it. Events are no Kinds: only the conductor writes
+// them.
 type Event struct {
 	TypeMeta
 	ObjectMeta `json:"metadata"`

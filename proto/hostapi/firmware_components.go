@@ -5,19 +5,18 @@ import (
 	"strings"
 )
 
-// HostFirmwareComponents is the firmware of the parts of the host of the same
-// name, as somebody wants it and as it is.
+// HostFirmwareComponents is the wanted and the observed firmware of the parts of the host of the same name.
 type HostFirmwareComponents struct {
 	TypeMeta
-	ObjectMeta `json:"metadata" doc:"What all documents have in common."`
+	ObjectMeta `json:"metadata" doc:"Metadata that all documents share."`
 
 	Spec   HostFirmwareComponentsSpec   `json:"spec,omitzero" doc:"The firmware as it is wanted."`
 	Status HostFirmwareComponentsStatus `json:"status,omitzero" doc:"The firmware as it is, written by the conductor."`
 }
 
-// HostFirmwareComponentsSpec is the firmware as somebody wants it.
+// HostFirmwareComponentsSpec is the wanted firmware.
 type HostFirmwareComponentsSpec struct {
-	Updates []FirmwareUpdate `json:"updates" rule:"required" doc:"What is flashed onto which part, in this order. An update is done once."`
+	Updates []FirmwareUpdate `json:"updates" rule:"required" doc:"Images and the parts to flash, in this order. An update is done once."`
 }
 
 // FirmwareUpdate is one image for one part.
@@ -46,19 +45,18 @@ type FirmwareComponentStatus struct {
 // CardPrefix begins the name of a part that is a network card.
 const CardPrefix = "nic:"
 
-// KnownComponent reports whether a part is one that is spoken of here.
+// KnownComponent reports whether documents may name this part.
 func KnownComponent(name string) bool {
 	card, is := strings.CutPrefix(name, CardPrefix)
 	return name == "bios" || name == "bmc" || is && card != ""
 }
 
-// checkUpdates refuses URLs that nobody can fetch, of the schemes that Metal3 takes; most
-// controllers fetch http and https alone, which is what the reason says. The names of
-// components are checked in the status, as Metal3 does: only the machine knows its
-// components.
+// checkUpdates refuses URLs that no controller can fetch. It takes the schemes of Metal3; most controllers fetch http
+// and https alone, so the reason names these. The names of components are checked in the status, as Metal3 does: only
+// the machine knows its components.
 func checkUpdates(d *HostFirmwareComponents, add report) {
 	for i, update := range d.Spec.Updates {
-		if update.URL != "" && !fetchable(update.URL, "http", "https", "ftp", "gopher", "oci") { // the tags tell of none
+		if update.URL != "" && !fetchable(update.URL, "http", "https", "ftp", "gopher", "oci") { // the tags report ""
 			add(Problem{Path: fmt.Sprintf("spec.updates[%d].url", i), Value: update.URL,
 				Reason: "expected a URL of http or https that the machine's controller can reach"})
 		}

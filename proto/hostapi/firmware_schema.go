@@ -1,26 +1,25 @@
 package hostapi
 
-// FirmwareSchema is what the BIOS settings of one make of machines can be. Hosts
-// whose settings are alike share one.
+// FirmwareSchema describes the possible BIOS settings of one make of machines. Hosts with equal settings share one.
 type FirmwareSchema struct {
 	TypeMeta
-	ObjectMeta `json:"metadata" doc:"What all documents have in common."`
+	ObjectMeta `json:"metadata" doc:"Metadata that all documents share."`
 
-	Spec FirmwareSchemaSpec `json:"spec,omitzero" doc:"What the settings can be."`
+	Spec FirmwareSchemaSpec `json:"spec,omitzero" doc:"The allowed values of the settings."`
 }
 
 // FirmwareSchemaSpec is its one part.
 type FirmwareSchemaSpec struct {
-	HardwareVendor string                   `json:"hardwareVendor,omitempty" doc:"Who made the first machine the schema was made for."`
+	HardwareVendor string                   `json:"hardwareVendor,omitempty" doc:"The maker of the first machine of this schema."`
 	HardwareModel  string                   `json:"hardwareModel,omitempty" doc:"The model of that machine."`
-	Schema         map[string]SettingSchema `json:"schema" rule:"required" doc:"What each setting can be, by its name."`
+	Schema         map[string]SettingSchema `json:"schema" rule:"required" doc:"Allowed values of each setting, by its name."`
 }
 
-// SettingSchema is what one setting can be, in the words of Redfish's attribute registry. An
-// absent field is not known.
+// SettingSchema describes the values of one setting, in the words of Redfish's attribute registry. An absent field is
+// not known.
 type SettingSchema struct {
 	AttributeType   string   `json:"attribute_type,omitempty" rule:"enum=Enumeration/String/Integer/Boolean/Password" doc:"Type of the setting."`
-	AllowableValues []string `json:"allowable_values,omitempty" doc:"What an Enumeration can be."`
+	AllowableValues []string `json:"allowable_values,omitempty" doc:"Allowed values of an Enumeration."`
 	LowerBound      *int64   `json:"lower_bound,omitempty" doc:"The least an Integer can be."`
 	UpperBound      *int64   `json:"upper_bound,omitempty" doc:"The most an Integer can be."`
 	MinLength       *int64   `json:"min_length,omitempty" doc:"Fewest characters of a String."`

@@ -10,8 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// TestCheckFirmware: what of the documents about firmware is refused when they
-// are written; "" is one with which nothing is wrong.
+// TestCheckFirmware: documents about firmware are refused when they are written, with these reasons; "" is a good one.
 func TestCheckFirmware(t *testing.T) {
 	for _, c := range []struct{ kind, text, want string }{
 		{hostapi.KindFirmwareSettings, `{}`, ""},
@@ -46,7 +45,7 @@ spec.updates[1].url: "http:///a": expected a URL of http or https that the machi
 	}
 }
 
-// TestRefuses: what a setting cannot be, by what its BIOS says of it.
+// TestRefuses: values that a setting cannot have, by its BIOS's schema.
 func TestRefuses(t *testing.T) {
 	one, two, yes := int64(1), int64(2), true
 	number := hostapi.SettingSchema{AttributeType: "Integer", LowerBound: &one, UpperBound: &two}
@@ -88,7 +87,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestIntOrString: what is written comes back, and nothing else is read.
+// TestIntOrString: a value survives writing and reading, and nothing else is read.
 func TestIntOrString(t *testing.T) {
 	for text, want := range map[string]any{`"a"`: "a", `""`: "", `"5"`: "5", `5`: 5.0, `-3`: -3.0} {
 		var v hostapi.IntOrString
@@ -107,7 +106,7 @@ func TestIntOrString(t *testing.T) {
 	}
 }
 
-// TestPruneSchema: what is unknown is found in what is named by its keys, too.
+// TestPruneSchema: unknown fields are found in maps, too.
 func TestPruneSchema(t *testing.T) {
 	kind, _ := hostapi.KindOf(hostapi.KindFirmwareSchema)
 	doc := map[string]any{
@@ -118,8 +117,7 @@ func TestPruneSchema(t *testing.T) {
 	}
 }
 
-// FuzzFirmware: no document about firmware brings the checks down, and what is
-// read is written as it was.
+// FuzzFirmware: no document about firmware brings the checks down, and reading and writing give the same document.
 func FuzzFirmware(f *testing.F) {
 	f.Add(hostapi.KindFirmwareSettings,
 		`{"spec":{"settings":{"A":"b","C":5}},"status":{"settings":{"A":"a"},"conditions":[{"type":"Valid"}]}}`)
@@ -157,7 +155,8 @@ func FuzzFirmware(f *testing.F) {
 		if err := json.Unmarshal(read, third); err != nil {
 			t.Fatalf("%s cannot be read: %v", read, err)
 		}
-		if back, err := json.Marshal(third); err != nil || string(back) != string(read) { // once what is empty has gone
+		// Empty fields have gone after the first round.
+		if back, err := json.Marshal(third); err != nil || string(back) != string(read) {
 			t.Errorf("%s comes back as %s, %v", read, back, err)
 		}
 	})

@@ -49,7 +49,7 @@ var patterns = sync.OnceValue(func() map[string]*regexp.Regexp { //nolint:gochec
 func checkForm(path, name, text string, add report) {
 	f := forms()[name]
 	most := f.most
-	if name == "qualified" { // what is behind the domain is shorter
+	if name == "qualified" { // the part behind the domain is shorter
 		if _, tail, has := strings.Cut(text, "/"); !has || len(tail) > 63 {
 			most = 63
 		}

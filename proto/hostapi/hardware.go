@@ -1,23 +1,23 @@
 package hostapi
 
-// HardwareData is what an inspection found, in a document of its own that
-// outlives the conductor's record of the node.
+// HardwareData is the result of an inspection, in a document of its own that outlives the conductor's record of the
+// node.
 type HardwareData struct {
 	TypeMeta
-	ObjectMeta `json:"metadata" doc:"What all documents have in common."`
+	ObjectMeta `json:"metadata" doc:"Metadata that all documents share."`
 
-	Spec HardwareDataSpec `json:"spec" doc:"What the inspection of a host has found."`
+	Spec HardwareDataSpec `json:"spec" doc:"The result of a host's inspection."`
 }
 
 // HardwareDataSpec is its one part.
 type HardwareDataSpec struct {
-	Hardware *Hardware `json:"hardware,omitempty" doc:"What the machine is made of."`
+	Hardware *Hardware `json:"hardware,omitempty" doc:"The hardware of the machine."`
 }
 
-// Hardware is what a machine is made of.
+// Hardware describes the parts of a machine.
 type Hardware struct {
-	SystemVendor SystemVendor     `json:"systemVendor,omitzero" doc:"Who made the machine."`
-	Firmware     HardwareFirmware `json:"firmware,omitzero" doc:"What it starts with."`
+	SystemVendor SystemVendor     `json:"systemVendor,omitzero" doc:"The maker of the machine."`
+	Firmware     HardwareFirmware `json:"firmware,omitzero" doc:"The firmware that starts the machine."`
 	RAMMebibytes int              `json:"ramMebibytes,omitempty" doc:"Memory in MiB."`
 	NIC          []NIC            `json:"nics,omitempty" doc:"Network cards, one entry for each address."`
 	Storage      []Storage        `json:"storage,omitempty" doc:"Disks."`
@@ -25,14 +25,14 @@ type Hardware struct {
 	Hostname     string           `json:"hostname,omitempty" doc:"The name it had."`
 }
 
-// SystemVendor is who made it.
+// SystemVendor names the maker and the model.
 type SystemVendor struct {
 	Manufacturer string `json:"manufacturer,omitempty" doc:"The maker."`
 	ProductName  string `json:"productName,omitempty" doc:"The model."`
 	SerialNumber string `json:"serialNumber,omitempty" doc:"The serial number."`
 }
 
-// HardwareFirmware is what it starts with.
+// HardwareFirmware is the firmware that starts the machine.
 type HardwareFirmware struct {
 	BIOS BIOS `json:"bios,omitzero" doc:"The BIOS or UEFI firmware."`
 }
@@ -49,7 +49,7 @@ type CPU struct {
 	Arch           string   `json:"arch,omitempty" doc:"Architecture, as x86_64."`
 	Model          string   `json:"model,omitempty" doc:"Model."`
 	ClockMegahertz float64  `json:"clockMegahertz,omitempty" doc:"Clock in MHz."`
-	Flags          []string `json:"flags,omitempty" doc:"What it can do, in the kernel's words."`
+	Flags          []string `json:"flags,omitempty" doc:"Its features, in the kernel's words."`
 	Count          int      `json:"count,omitempty" doc:"How many threads there are."`
 }
 
@@ -77,9 +77,9 @@ type NIC struct {
 	IP         string `json:"ip,omitempty" doc:"IP address, IPv4 or IPv6."`
 	SpeedGbps  int    `json:"speedGbps,omitempty" doc:"Speed in Gbit/s."`
 	VLANs      []VLAN `json:"vlans,omitempty" doc:"Networks the switch offers."`
-	VLANID     int    `json:"vlanId,omitempty" doc:"The network of what is sent without a tag."`
+	VLANID     int    `json:"vlanId,omitempty" doc:"The network of untagged frames."`
 	PXE        bool   `json:"pxe,omitempty" doc:"Whether the machine boots from it."`
-	LLDP       *LLDP  `json:"lldp,omitempty" doc:"What the switch says of itself."`
+	LLDP       *LLDP  `json:"lldp,omitempty" doc:"The switch's description of itself."`
 	PCIAddress string `json:"pciAddress,omitempty" doc:"Where the card is."`
 }
 
@@ -89,7 +89,7 @@ type VLAN struct {
 	Name string `json:"name,omitempty" doc:"Name of the network."`
 }
 
-// LLDP is what the switch says of itself.
+// LLDP is the switch's description of itself.
 type LLDP struct {
 	SwitchID         string `json:"switchID,omitempty" doc:"Identity of the switch."`
 	PortID           string `json:"portID,omitempty" doc:"Identity of its port."`

@@ -1,38 +1,38 @@
 package hostapi
 
-// Host is a BareMetalHost: a machine as somebody wants it, and as it is.
+// Host is a BareMetalHost: a machine as it is wanted, and as it is.
 type Host struct {
 	TypeMeta
-	ObjectMeta `json:"metadata" doc:"What all documents have in common."`
+	ObjectMeta `json:"metadata" doc:"Metadata that all documents share."`
 
 	Spec   HostSpec   `json:"spec" doc:"The machine as it is wanted."`
 	Status HostStatus `json:"status,omitzero" doc:"The machine as it is, written by the conductor."`
 }
 
-// NodeName is what the node behind a host is called.
+// NodeName is the name of the node behind a host.
 func NodeName(namespace, name string) string { return namespace + NodeNameSeparator + name }
 
 // NodeNameSeparator is between the two parts of NodeName. It is in neither.
 const NodeNameSeparator = "~"
 
-// Uninspected reports whether nobody is to look at the machine.
+// Uninspected reports whether the machine must not be inspected.
 func (h *Host) Uninspected() bool {
 	return h.Spec.InspectionMode == InspectionDisabled || h.Annotations[AnnotationInspect] == InspectDisabled
 }
 
-// HostSpec is a machine as somebody wants it.
+// HostSpec is a machine as it is wanted.
 type HostSpec struct {
 	Taints                         []Taint            `json:"taints,omitempty" doc:"Kept for clients that look at them; not acted on."`
 	BMC                            BMC                `json:"bmc,omitzero" doc:"How the machine's controller is reached. Without it nothing is done about the machine."`
-	RAID                           *RAID              `json:"raid,omitempty" doc:"Volumes the machine is to have. Left out, what there is stays."`
+	RAID                           *RAID              `json:"raid,omitempty" doc:"Wanted volumes. Left out, the present volumes stay."`
 	Firmware                       *Firmware          `json:"firmware,omitempty" doc:"Three settings of the BIOS. No longer acted on."`
 	HardwareProfile                string             `json:"hardwareProfile,omitempty" doc:"Deprecated, and not acted on."`
 	RootDeviceHints                *RootDeviceHints   `json:"rootDeviceHints,omitempty" doc:"Onto which disk the image is written. All hints that are given must hold."`
 	BootMode                       BootMode           `json:"bootMode,omitempty" rule:"enum=UEFI/UEFISecureBoot/legacy" doc:"How the firmware starts the machine; UEFI when left out."`
 	BootMACAddress                 string             `json:"bootMACAddress,omitempty" rule:"form=mac" doc:"Address of the network card the machine boots from. Once set, it stays."`
 	Online                         bool               `json:"online" doc:"Whether the machine is to be powered on."`
-	ConsumerRef                    *ObjectReference   `json:"consumerRef,omitempty" doc:"Who uses the host. Kept for clients."`
-	Image                          *Image             `json:"image,omitempty" doc:"What is written onto the machine. Changing its URL has the machine provisioned anew, removing it deprovisioned."`
+	ConsumerRef                    *ObjectReference   `json:"consumerRef,omitempty" doc:"The user of the host. Kept for clients."`
+	Image                          *Image             `json:"image,omitempty" doc:"The image for the machine. Changing its URL provisions the machine anew, removing it deprovisions the machine."`
 	UserData                       *SecretReference   `json:"userData,omitempty" doc:"Secret with the user data of cloud-init, under the key userData or value."`
 	PreprovisioningNetworkDataName string             `json:"preprovisioningNetworkDataName,omitempty" rule:"form=name" doc:"Secret with the network data of the ramdisk."`
 	NetworkData                    *SecretReference   `json:"networkData,omitempty" doc:"Secret with the network data of cloud-init, under the key networkData or value."`
@@ -83,7 +83,7 @@ const (
 	InspectionFast     InspectionMode = "fast" // by its BMC
 )
 
-// Image is what is written onto the machine, or booted as LiveISO.
+// Image is an image that is written onto the machine, or booted as LiveISO.
 type Image struct {
 	URL           string       `json:"url" rule:"required" doc:"Where the image is: http, https, file or oci, or image:NAME for an image of the conductor."`
 	Checksum      string       `json:"checksum,omitempty" doc:"Checksum of the image, or a URL of a file with it. Needed but for live-iso, oci and named images."`
@@ -103,7 +103,7 @@ const (
 	MD5          ChecksumType = "md5"
 	SHA256       ChecksumType = "sha256"
 	SHA512       ChecksumType = "sha512"
-	ChecksumAuto ChecksumType = "auto" // told by its length
+	ChecksumAuto ChecksumType = "auto" // by its length
 )
 
 // CustomDeploy is a deploy step of the site's own ramdisk in place of an image.
@@ -125,11 +125,11 @@ type RootDeviceHints struct {
 	Rotational         *bool  `json:"rotational,omitempty" doc:"Whether the disk turns."`
 }
 
-// RAID is the volumes a machine is to have, of its controller or of its kernel.
-// A list that is there and empty takes away what volumes there are.
+// RAID is the wanted volumes of a machine, of its controller or of its kernel. A list that is present and empty
+// removes all volumes.
 type RAID struct {
-	HardwareRAIDVolumes []HardwareRAIDVolume `json:"hardwareRAIDVolumes" doc:"Volumes of a RAID controller. An empty list removes what there is."`
-	SoftwareRAIDVolumes []SoftwareRAIDVolume `json:"softwareRAIDVolumes" rule:"maxitems=2" doc:"Volumes of the kernel. An empty list removes what there is."`
+	HardwareRAIDVolumes []HardwareRAIDVolume `json:"hardwareRAIDVolumes" doc:"Volumes of a RAID controller. An empty list removes all volumes."`
+	SoftwareRAIDVolumes []SoftwareRAIDVolume `json:"softwareRAIDVolumes" rule:"maxitems=2" doc:"Volumes of the kernel. An empty list removes all volumes."`
 }
 
 // HardwareRAIDVolume is a volume of a RAID controller.

@@ -16,7 +16,7 @@ type hostRule struct {
 	check func(h *Host, add report)
 }
 
-// hostRules are those of Metal3's webhook, and what it leaves to fail later.
+// hostRules are the rules of Metal3's webhook, and further ones for mistakes that would fail later there.
 func hostRules() []hostRule {
 	return []hostRule{
 		{"a host's name is no UUID, which nodes are found by", checkHostName},
@@ -115,7 +115,7 @@ func checkReferences(h *Host, add report) {
 
 func checkImage(h *Host, add report) {
 	i := h.Spec.Image
-	if i == nil || i.URL == "" { // the tags tell of that
+	if i == nil || i.URL == "" { // the tags report that
 		return
 	}
 	u, err := url.Parse(i.URL)
@@ -263,7 +263,7 @@ func checkNetworkInterfaces(h *Host, add report) {
 	}
 }
 
-// checkHostChange keeps what a machine is known by while something depends on it.
+// checkHostChange protects a machine's identity while something depends on it.
 func checkHostChange(old, next *Host, add report) {
 	state := old.Status.Provisioning.State
 	if was, is := old.Spec.BMC.Address, next.Spec.BMC.Address; was != "" && was != is &&

@@ -1,22 +1,20 @@
-// Package hostapi is the documents about hosts, as people write them and kubectl
-// shows them: Metal3's (BareMetalHost, HardwareData, DataImage, and
-// HostFirmwareSettings, FirmwareSchema, HostFirmwareComponents and
-// HostUpdatePolicy, which are about firmware), and Kubernetes' own that go with
-// them (Secret, Namespace, Event). Kinds is the table of those that are written.
+// Package hostapi defines the documents about hosts, as people write them and kubectl shows them. Metal3's are
+// BareMetalHost, HardwareData, DataImage, and for firmware HostFirmwareSettings, FirmwareSchema,
+// HostFirmwareComponents and HostUpdatePolicy. Kubernetes' own that go with them are Secret, Namespace and Event.
+// Kinds is the table of the writable ones.
 //
-// It has the shape of each, its words, and what may be said in it: the struct tags
-// "rule" and "doc", of which the checks and the OpenAPI schema are made, and the
-// rules between fields (host_rules.go).
+// It has the shape of each, its words, and the rules for its fields. The struct tags "rule" and "doc" yield the checks
+// and the OpenAPI schema; host_rules.go has the rules between fields.
 //
-// Shapes are those of metal3.io/v1alpha1 (baremetal-operator 0.14) and core/v1.
-// It must not know what is done about a document: that is conductor/extras/hosts/host's.
+// Shapes are those in metal3.io/v1alpha1 (baremetal-operator 0.14) and core/v1. The package must not act on documents:
+// that is the part of conductor/extras/hosts/host.
 package hostapi
 
 // Groups and versions the documents are written in.
 const (
 	Group   = "metal3.io"
 	Version = "v1alpha1"
-	// APIVersion is what Metal3's documents have at their top.
+	// APIVersion is the apiVersion of Metal3's documents.
 	APIVersion = Group + "/" + Version
 	// CoreVersion is the same of Secrets.
 	CoreVersion = "v1"
@@ -42,8 +40,7 @@ const Finalizer = "baremetalhost.metal3.io"
 // SecretFinalizer keeps a deleted secret while a host needs it to be released.
 const SecretFinalizer = Finalizer + "/secret"
 
-// LabelEnvironment is on the secrets that hosts name, with this value unless
-// somebody has said another.
+// LabelEnvironment is on the secrets that hosts name, with this value unless the user has set another.
 const (
 	LabelEnvironment     = "environment.metal3.io"
 	EnvironmentBaremetal = "baremetal"
@@ -67,11 +64,11 @@ const (
 	InspectDisabled   = "disabled"
 	// AnnotationHardware has Hardware in JSON, for hosts that are not inspected.
 	AnnotationHardware = "inspect.metal3.io/hardwaredetails"
-	// AnnotationReprovision asks to erase a machine whose node was changed outside of its host, and to write the image
-	// again. It is taken away as soon as it is read, and does nothing to a machine that runs its workload.
+	// AnnotationReprovision asks to erase a machine and to write the image again, after its node was changed outside
+	// of its host. It is removed as soon as it is read, and does nothing to a machine that runs its workload.
 	AnnotationReprovision = "ferrite/reprovision"
-	// AnnotationGroup names the conductor group of the host's node. Without it, a new node is of the default group, and
-	// one that is there keeps its group.
+	// AnnotationGroup names the conductor group of the host's node. Without it, a new node is in the default group,
+	// and an existing node keeps its group.
 	AnnotationGroup = "ferrite/conductor-group"
 )
 
@@ -90,9 +87,9 @@ const (
 	RebootSoft RebootMode = "soft"
 )
 
-// Detach is the value of the detached annotation: what a deletion of the detached host means
-// ("delay" it until it is attached again, or "delete", also the default), and whether a host
-// in the middle of something is released.
+// Detach is the value of the detached annotation. It says how a deletion of the detached host acts ("delay" it until
+// the host is attached again, or "delete", also the default), and whether a host in the middle of an operation is
+// released.
 type Detach struct {
 	DeleteAction string `json:"deleteAction,omitempty"`
 	Force        bool   `json:"force,omitempty"`

@@ -36,8 +36,7 @@ func texts(problems []hostapi.Problem) (all []string) {
 	return all
 }
 
-// TestCheck: what is wrong is told with its place; "" is a host with which
-// nothing is.
+// TestCheck: each fault is reported with its place; "" is a good host.
 func TestCheck(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"online":true,"bmc":{"address":"redfish+https://10.0.0.1/redfish/v1/Systems/1","credentialsName":"c"},"bootMACAddress":"52:54:00:00:00:01"}`: "",
@@ -119,7 +118,7 @@ func TestMeta(t *testing.T) {
 	}
 }
 
-// TestCheckChange: what a machine is known by stays.
+// TestCheckChange: a machine's identity stays.
 func TestCheckChange(t *testing.T) {
 	old := read(t, `{"bmc":{"address":"redfish://a"},"bootMACAddress":"52:54:00:00:00:01"}`)
 	for text, want := range map[string]string{
@@ -148,7 +147,7 @@ func TestCheckChange(t *testing.T) {
 	}
 }
 
-// TestPrune takes out what there is no field for, and says what it was.
+// TestPrune: unknown fields are removed and listed.
 func TestPrune(t *testing.T) {
 	kind, _ := hostapi.KindOf(hostapi.KindHost)
 	var doc map[string]any
@@ -166,7 +165,7 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// FuzzCheck: no document brings the checks down, and what they tell names a place.
+// FuzzCheck: no document brings the checks down, and each fault has a place.
 func FuzzCheck(f *testing.F) {
 	f.Add(`{"bmc":{"address":"redfish://a"},"image":{"url":"%"},"raid":{"softwareRAIDVolumes":[{}]}}`,
 		"reboot.metal3.io", "{}")

@@ -13,7 +13,7 @@ type IntOrString struct {
 	Number bool
 }
 
-// String is the value without a word of what it was written as.
+// String is the value as text, whether it was a number or a string.
 func (v IntOrString) String() string { return v.Text }
 
 // Value is the value as JSON has it, to be given on: a float64 or a string.
@@ -32,8 +32,8 @@ func (v IntOrString) MarshalJSON() ([]byte, error) {
 	return json.Marshal(v.Text)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, and nothing else: true is no
-// string, and YAML makes it of many a word that is not in quotes.
+// UnmarshalJSON reads the output of MarshalJSON, and nothing else. true is no string, and YAML turns many unquoted
+// words into it.
 func (v *IntOrString) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '"' {
 		*v = IntOrString{}

@@ -1,12 +1,12 @@
 package hostapi
 
-// Document is any of the documents, for whoever knows no kinds.
+// Document is any document, for code that handles all kinds.
 type Document interface {
 	About() *TypeMeta
 	Meta() *ObjectMeta
 }
 
-// Kind is what a kind of documents is called, and what it can do.
+// Kind describes a kind of documents: its names and its abilities.
 type Kind struct {
 	Kind       string
 	Group      string // "" for Kubernetes' core
@@ -17,7 +17,7 @@ type Kind struct {
 	Categories []string
 	Namespaced bool
 	Status     bool   // its status is written apart from the rest
-	Doc        string // what it is for, as kubectl explain says it
+	Doc        string // purpose, as in kubectl explain
 	New        func() Document
 }
 
@@ -86,7 +86,7 @@ func KindOf(name string) (Kind, bool) {
 	return Kind{}, false
 }
 
-// APIVersion is what documents of the kind have at their top.
+// APIVersion is the apiVersion of documents of the kind.
 func (k Kind) APIVersion() string {
 	if k.Group == "" {
 		return k.Version

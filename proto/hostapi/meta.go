@@ -6,34 +6,34 @@ import (
 	"time"
 )
 
-// TypeMeta says what a document is.
+// TypeMeta names the kind of a document.
 type TypeMeta struct {
 	Kind       string `json:"kind,omitempty" doc:"Which kind of document this is."`
 	APIVersion string `json:"apiVersion,omitempty" doc:"The group and version of its shape."`
 }
 
-// About is what a document says it is, for whoever knows no kinds.
+// About returns the TypeMeta, for code that handles all kinds.
 func (t *TypeMeta) About() *TypeMeta { return t }
 
-// ObjectMeta is what all documents have in common. The server alone writes UID,
-// ResourceVersion, Generation and the timestamps.
+// ObjectMeta is the metadata that all documents share. The server alone writes UID, ResourceVersion, Generation and
+// the timestamps.
 type ObjectMeta struct {
 	Name              string            `json:"name,omitempty" rule:"form=name" doc:"Name of the document, unique in its namespace and kind."`
 	GenerateName      string            `json:"generateName,omitempty" doc:"Beginning of a name that the server completes, for documents without a name."`
 	Namespace         string            `json:"namespace,omitempty" rule:"form=label" doc:"Namespace the document is in."`
 	UID               string            `json:"uid,omitempty" doc:"Identity of this very document, given by the server and never given again."`
 	ResourceVersion   string            `json:"resourceVersion,omitempty" doc:"Version of the document. A change that names an older one is refused."`
-	Generation        int64             `json:"generation,omitempty" doc:"Counts the changes of what is wanted, by the server."`
+	Generation        int64             `json:"generation,omitempty" doc:"Counts the changes of the spec, by the server."`
 	CreationTimestamp Time              `json:"creationTimestamp,omitzero" doc:"When the document was made."`
 	DeletionTimestamp *Time             `json:"deletionTimestamp,omitempty" doc:"When its deletion was asked for. It goes with its last finalizer."`
 	DeletionGrace     *int64            `json:"deletionGracePeriodSeconds,omitempty" doc:"Always 0 of a document that is being deleted."`
 	Labels            map[string]string `json:"labels,omitempty" rule:"form=labels" doc:"Words to select documents by."`
 	Annotations       map[string]string `json:"annotations,omitempty" rule:"form=annotations" doc:"Notes on the document, some of which hosts are steered by."`
 	OwnerReferences   []OwnerReference  `json:"ownerReferences,omitempty" doc:"Documents this one goes with when the last of them is deleted."`
-	Finalizers        []string          `json:"finalizers,omitempty" rule:"form=qualified" doc:"What must be done, and taken off this list, before the deleted document goes."`
+	Finalizers        []string          `json:"finalizers,omitempty" rule:"form=qualified" doc:"Tasks to finish, and to remove from this list, before the deleted document goes."`
 }
 
-// Meta is that common part, for whoever knows no kinds.
+// Meta returns the ObjectMeta, for code that handles all kinds.
 func (m *ObjectMeta) Meta() *ObjectMeta { return m }
 
 // OwnerReference is the document another one goes with.
@@ -65,7 +65,7 @@ type SecretReference struct {
 
 // Condition is one thing that is so, or not, with its reason.
 type Condition struct {
-	Type               string `json:"type" rule:"required" doc:"What is said to be so or not."`
+	Type               string `json:"type" rule:"required" doc:"The fact that the condition is about."`
 	Status             string `json:"status" rule:"required,enum=True/False/Unknown" doc:"Whether it is so."`
 	ObservedGeneration int64  `json:"observedGeneration,omitempty" doc:"Generation of the document this is said of."`
 	LastTransitionTime Time   `json:"lastTransitionTime" doc:"Since when it is so."`
@@ -95,7 +95,7 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	return []byte(t.UTC().Format(`"` + time.RFC3339 + `"`)), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, with or without fractions.
+// UnmarshalJSON reads the output of MarshalJSON, with or without fractions.
 func (t *Time) UnmarshalJSON(b []byte) error {
 	if bytes.Equal(b, []byte("null")) {
 		*t = Time{}

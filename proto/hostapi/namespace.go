@@ -3,7 +3,7 @@ package hostapi
 // Namespace is core/v1's: documents in it have names of their own.
 type Namespace struct {
 	TypeMeta
-	ObjectMeta `json:"metadata" doc:"What all documents have in common."`
+	ObjectMeta `json:"metadata" doc:"Metadata that all documents share."`
 
 	Spec   NamespaceSpec   `json:"spec,omitzero" doc:"Read for the sake of documents that have one."`
 	Status NamespaceStatus `json:"status,omitzero" doc:"The state of the namespace."`

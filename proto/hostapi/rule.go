@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// rule is what the tag "rule" says of a field: "required,enum=a/b,min=0". All but
-// required is of fields that are there.
+// rule is the parsed tag "rule" of a field: "required,enum=a/b,min=0". All but required applies to present fields.
 type rule struct {
 	required           bool
 	enum               []string
@@ -54,8 +53,7 @@ func ruleOf(f reflect.StructField) (r rule) {
 	return r
 }
 
-// jsonName is what a field is called in documents; "" for those that are
-// embedded into their struct.
+// jsonName is a field's name in documents; "" for embedded fields.
 func jsonName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name
@@ -66,7 +64,7 @@ func whole(t reflect.Type) bool {
 	return t == reflect.TypeFor[Time]() || t == reflect.TypeFor[IntOrString]()
 }
 
-// checkTags says what is wrong with a document by the tags of its fields.
+// checkTags checks a document by the tags of its fields.
 func checkTags(d Document, add report) { checkStruct(reflect.ValueOf(d).Elem(), "", add) }
 
 func checkStruct(v reflect.Value, path string, add report) {
@@ -146,7 +144,7 @@ func checkList(v reflect.Value, r rule, path string, add report) {
 	for i := range v.Len() {
 		at := place("%s[%d]", path, i)
 		if e := v.Index(i); e.Kind() == reflect.Struct {
-			checkStruct(e, at, add) // also one that is empty
+			checkStruct(e, at, add) // an empty one, too
 		} else {
 			checkField(e, rule{form: r.form}, at, add)
 		}

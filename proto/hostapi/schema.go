@@ -5,8 +5,8 @@ import "reflect"
 // Schema is a schema in OpenAPI, as JSON has it.
 type Schema = map[string]any
 
-// SchemaOf is what the documents of a kind look like. meta is what refers to the
-// schema of their metadata, MetaSchema, which all kinds share.
+// SchemaOf is the schema of a kind's documents. meta refers to the schema of their metadata, MetaSchema, which all
+// kinds share.
 func SchemaOf(k Kind, meta string) Schema {
 	t := reflect.TypeOf(k.New()).Elem()
 	s := schemaOf(t)
@@ -17,10 +17,10 @@ func SchemaOf(k Kind, meta string) Schema {
 	return s
 }
 
-// MetaSchema is the schema of what all documents have in common.
+// MetaSchema is the schema of the metadata that all documents share.
 func MetaSchema() Schema {
 	s := schemaOf(reflect.TypeFor[ObjectMeta]())
-	s["description"] = "What all documents have in common."
+	s["description"] = "Metadata that all documents share."
 	if properties, ok := s["properties"].(Schema); ok {
 		properties["managedFields"] = Schema{
 			"type": "array", "items": Schema{"type": "object"},
@@ -82,8 +82,7 @@ func structSchema(t reflect.Type) Schema {
 	return s
 }
 
-// describe puts into a schema what a rule demands. Forms are left to the server,
-// whose words are plainer than a pattern.
+// describe adds a rule's demands to a schema. Forms are left to the server, which explains them better than a pattern.
 func (r rule) describe(s Schema) {
 	if r.enum != nil {
 		s["enum"] = r.enum

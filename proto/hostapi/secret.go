@@ -4,9 +4,9 @@ package hostapi
 // shown only to callers that may read secrets.
 type Secret struct {
 	TypeMeta
-	ObjectMeta `json:"metadata" doc:"What all documents have in common."`
+	ObjectMeta `json:"metadata" doc:"Metadata that all documents share."`
 
-	Type       string            `json:"type,omitempty" doc:"What the secret is for; Opaque when left out. It never changes."`
+	Type       string            `json:"type,omitempty" doc:"The purpose of the secret; Opaque when left out. It never changes."`
 	Data       map[string][]byte `json:"data,omitempty" rule:"form=keys" doc:"The secret's values in base64, by key. Kept encrypted."`
 	StringData map[string]string `json:"stringData,omitempty" rule:"form=keys" doc:"Values in clear, taken into data and never shown."`
 	Immutable  *bool             `json:"immutable,omitempty" doc:"Whether data can no longer be changed."`

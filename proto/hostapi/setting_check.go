@@ -20,8 +20,8 @@ const (
 // shown nor set. Some vendors show theirs, encrypted, among all others.
 func SecretSetting(name string) bool { return strings.Contains(name, "Password") }
 
-// Refuses says why a setting cannot have a value, "" when it can. One whose type
-// is not known can have any: its BIOS has not said.
+// Refuses returns the reason why a setting cannot have a value, "" when it can. A setting of unknown type can have
+// any: its BIOS has not reported the type.
 func (s SettingSchema) Refuses(name string, v IntOrString) (reason string) {
 	switch {
 	case s.ReadOnly != nil && *s.ReadOnly:

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Limits of the parts of documents, in bytes of JSON. Annotations and Secrets have those of Kubernetes
-// (TotalAnnotationSizeLimitB, MaxSecretSize); fields that people fill have those of the fields of a node.
+// Limits of the parts of documents, in bytes of JSON. Annotations and Secrets have Kubernetes' limits
+// (TotalAnnotationSizeLimitB, MaxSecretSize); fields that people fill have the limits of a node's fields.
 const (
 	maxAnnotations = 256 << 10
 	maxPart        = 64 << 10
-	maxReported    = 1 << 20 // of what machines report, and of a Secret's data
+	maxReported    = 1 << 20 // of machines' reports, and of a Secret's data
 )
 
 // CheckSizes says which parts of a document are longer than they may be, and than they were before: a part that was

@@ -3,23 +3,23 @@ package hostapi
 // HostStatus is a machine as it is.
 type HostStatus struct {
 	OperationalStatus     OperationalStatus `json:"operationalStatus" rule:"enum=OK/discovered/error/delayed/detached/servicing" doc:"How the host is, in a word."`
-	ErrorType             ErrorType         `json:"errorType,omitempty" rule:"enum=provisioned registration error/registration error/inspection error/preparation error/provisioning error/power management error/servicing error/detach error" doc:"What has failed."`
+	ErrorType             ErrorType         `json:"errorType,omitempty" rule:"enum=provisioned registration error/registration error/inspection error/preparation error/provisioning error/power management error/servicing error/detach error" doc:"The kind of the failure."`
 	LastUpdated           *Time             `json:"lastUpdated,omitempty" doc:"When the status was last written."`
 	HardwareProfile       string            `json:"hardwareProfile,omitempty" doc:"Deprecated."`
-	Hardware              *Hardware         `json:"hardware,omitempty" doc:"What the inspection has found."`
-	Provisioning          Provisioning      `json:"provisioning" doc:"How far the machine has come, and with what."`
+	Hardware              *Hardware         `json:"hardware,omitempty" doc:"The result of the inspection."`
+	Provisioning          Provisioning      `json:"provisioning" doc:"Progress of the machine, with its image and settings."`
 	GoodCredentials       Credentials       `json:"goodCredentials" doc:"The credentials that the controller has last accepted."`
 	TriedCredentials      Credentials       `json:"triedCredentials" doc:"The credentials that were last tried."`
-	ErrorMessage          string            `json:"errorMessage" doc:"What has failed, in words."`
+	ErrorMessage          string            `json:"errorMessage" doc:"The failure in words."`
 	PoweredOn             bool              `json:"poweredOn" doc:"Whether the machine is powered on."`
 	OperationHistory      OperationHistory  `json:"operationHistory" doc:"When each phase was last gone through."`
 	ErrorCount            int               `json:"errorCount" rule:"min=0" doc:"How often in a row it has failed."`
 	ProvisioningFailCount int               `json:"provisioningFailCount,omitempty" rule:"min=0" doc:"How often in a row the provisioning has failed."`
 	LastAttemptedImage    *Image            `json:"lastAttemptedImage,omitempty" doc:"The image of the last provisioning that was begun."`
-	Conditions            []Condition       `json:"conditions,omitempty" doc:"What is so of the host, and what is not, with reasons."`
+	Conditions            []Condition       `json:"conditions,omitempty" doc:"Facts about the host, each true or false, with reasons."`
 }
 
-// Provisioning is how far a machine has come, and with what.
+// Provisioning is the progress of a machine, and its image and settings.
 type Provisioning struct {
 	State           State            `json:"state" rule:"enum=unmanaged/registering/match profile/inspecting/preparing/ready/available/provisioning/provisioned/externally provisioned/deprovisioning/powering off before delete/deleting" doc:"The state of the host's state machine."`
 	ID              string           `json:"ID" doc:"UUID of the node behind the host."`
@@ -52,8 +52,7 @@ const (
 	StateDeleting                State = "deleting"
 )
 
-// Canonical is the newer word for a state that has two: "ready" is what older
-// documents call available.
+// Canonical is the newer word for a state that has two: older documents call available "ready".
 func (s State) Canonical() State {
 	if s == StateReady {
 		return StateAvailable
@@ -74,7 +73,7 @@ const (
 	StatusServicing  OperationalStatus = "servicing"
 )
 
-// ErrorType is what has failed.
+// ErrorType is the kind of a failure.
 type ErrorType string
 
 // Error types.

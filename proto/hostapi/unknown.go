@@ -9,16 +9,14 @@ import (
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// Prune takes out of a document, as it was read from JSON, what its kind has no
-// field for, and says what that was: "spec.bmc.adress". Names are taken
-// literally, as Kubernetes does and encoding/json does not.
+// Prune removes unknown fields from a document, as it was read from JSON, and lists them: "spec.bmc.adress". Names are
+// case-sensitive, as in Kubernetes and unlike encoding/json.
 func Prune(k Kind, doc map[string]any) (unknown []string) {
 	prune(reflect.TypeOf(k.New()).Elem(), doc, "", &unknown)
 	return unknown
 }
 
-// silent reports whether a field is one that servers write into every document,
-// and clients send back.
+// silent reports whether servers write a field into every document, so that clients send it back.
 func silent(path string) bool {
 	return path == "metadata.managedFields" || path == "metadata.selfLink"
 }

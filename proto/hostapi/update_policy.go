@@ -3,9 +3,9 @@ package hostapi
 // HostUpdatePolicy is when the firmware of the host of the same name is changed.
 type HostUpdatePolicy struct {
 	TypeMeta
-	ObjectMeta `json:"metadata" doc:"What all documents have in common."`
+	ObjectMeta `json:"metadata" doc:"Metadata that all documents share."`
 
-	Spec   HostUpdatePolicySpec   `json:"spec,omitzero" doc:"When what is changed."`
+	Spec   HostUpdatePolicySpec   `json:"spec,omitzero" doc:"When each kind of change is made."`
 	Status HostUpdatePolicyStatus `json:"status,omitzero" doc:"Nothing is said here."`
 }
 

@@ -27,7 +27,7 @@ func portIDs() map[byte]func([]byte) (string, error) {
 	}
 }
 
-// identity reads who a chassis or a port is.
+// identity reads the identity of a chassis or a port.
 func identity(key string, forms map[byte]func([]byte) (string, error)) func(Neighbor, []byte) error {
 	return func(n Neighbor, b []byte) error {
 		if len(b) < 2 {
@@ -90,7 +90,7 @@ func networkAddress(b []byte) (string, error) {
 // the form of local_link_connection: port_id, switch_id (only where the chassis is named by
 // a MAC address, as Ironic has it) and switch_info (the switch's name).
 func Link(tlvs []TLV) map[string]string {
-	n, _ := Read(tlvs) // what cannot be read is not there
+	n, _ := Read(tlvs) // unreadable parts are absent
 	link := map[string]string{}
 	for from, to := range map[string]string{"switch_port_id": "port_id", "switch_chassis_id": "switch_id",
 		"switch_system_name": "switch_info"} {

@@ -1,10 +1,8 @@
-// Package lldp reads what a switch says of itself and of the port a machine is
-// plugged into: LLDPDUs (IEEE 802.1AB-2016) as they come off the wire, the list
-// of type and hexadecimal value that ironic-python-agent makes of them, and
-// their meaning under the names of Ironic's parse-lldp hook.
+// Package lldp reads a switch's announcements about itself and the port of a machine. It reads LLDPDUs (IEEE
+// 802.1AB-2016) off the wire, and ironic-python-agent's list of types and hexadecimal values, and gives their meaning
+// under the names of Ironic's parse-lldp hook.
 //
-// Agent and conductor share it. It must not listen, and takes nothing that
-// comes in for well-formed: whoever is on the wire may have sent it.
+// Agent and conductor share it. It must not listen, and trusts no input: any host on the link may have sent it.
 package lldp
 
 import (
@@ -52,9 +50,9 @@ type TLV struct {
 	Value []byte
 }
 
-// Frame reads an Ethernet frame with an LLDPDU. It refuses one that names no chassis or
-// no port, and a farewell (time to live 0), which says nothing of what is there. An error
-// that comes with TLVs says where the frame is damaged: these TLVs come before.
+// Frame reads an Ethernet frame with an LLDPDU. It refuses a frame that names no chassis or no port, and a farewell
+// (time to live 0), which describes nothing. An error that comes with TLVs names the place of the damage: these TLVs
+// come before it.
 func Frame(b []byte) ([]TLV, error) {
 	if len(b) < addressesAndType {
 		return nil, fmt.Errorf("LLDP: frame of %d bytes, expected at least %d", len(b), addressesAndType)

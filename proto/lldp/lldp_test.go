@@ -132,7 +132,7 @@ func TestFrameRefuses(t *testing.T) {
 	}
 }
 
-// TestOddFrames: what can be read of a frame is taken, and damage is named.
+// TestOddFrames: readable parts of a damaged frame are taken, and the damage is named.
 func TestOddFrames(t *testing.T) {
 	for name, c := range map[string]struct {
 		frame   string

@@ -11,25 +11,24 @@ import (
 	"unicode/utf8"
 )
 
-// Neighbor is what a switch says, under the names that Ironic's parse-lldp hook
-// uses (switch_chassis_id, switch_port_vlans...); a name that is missing was not
-// said. Values are strings, numbers, booleans, and lists of strings, numbers or
-// {"id", "name"} of VLANs.
+// Neighbor is a switch's description, under the names that Ironic's parse-lldp hook uses (switch_chassis_id,
+// switch_port_vlans...); a missing name was not announced. Values are strings, numbers, booleans, and lists of
+// strings, numbers or {"id", "name"} of VLANs.
 type Neighbor map[string]any
 
-// kind says which TLV: those of organizations have a subtype.
+// kind identifies a TLV: TLVs of organizations have a subtype.
 type kind struct {
 	oui           string // "" for the basic set
 	kind, subtype int
 }
 
-// The organizations whose TLVs are read.
+// The organizations with known TLVs.
 const (
 	ieee8021 = "\x00\x80\xc2"
 	ieee8023 = "\x00\x12\x0f"
 )
 
-// errShort says that a value ends before what it must hold.
+// errShort means that a value ends too early.
 var errShort = errors.New("value too short")
 
 // readers is how each TLV is read into a neighbor.
@@ -80,7 +79,7 @@ func Read(tlvs []TLV) (Neighbor, []error) {
 	return n, problems
 }
 
-// say notes what has not been said yet.
+// say sets a value that is not set yet.
 func (n Neighbor) say(name string, value any) {
 	if _, said := n[name]; !said {
 		n[name] = value
@@ -132,7 +131,7 @@ func text(b []byte) (string, error) {
 	return string(letters), nil
 }
 
-// capabilities reads what the neighbor can be and what it is (8.5.8).
+// capabilities reads the neighbor's possible and its enabled roles (8.5.8).
 func capabilities(n Neighbor, b []byte) error {
 	if len(b) < 4 {
 		return errShort

@@ -1,7 +1,7 @@
 package lldp
 
-// abilities are the bits of what a port can negotiate, from the most significant
-// one on, but for the first, which is "other" (IANAifMauAutoNegCapBits).
+// abilities are the bits of a port's autonegotiation, from the most significant one on, without the first, "other"
+// (IANAifMauAutoNegCapBits).
 func abilities() []string {
 	return []string{
 		"10BASE-T hdx", "10BASE-T fdx", "10BASE-T4", "100BASE-TX hdx", "100BASE-TX fdx", "100BASE-T2 hdx", "100BASE-T2 fdx",

@@ -236,8 +236,8 @@ func checkRoutes(_ Plan, l Link) error {
 	return nil
 }
 
-// reaches reports whether a gateway can be a neighbour. An address whose network is
-// itself alone has its gateway outside, as some hosters want it.
+// reaches reports whether a gateway can be a neighbour. Some hosters want a gateway outside for an address that is
+// alone in its network.
 func reaches(l Link, gateway netip.Addr) bool {
 	return gateway.Is6() && gateway.IsLinkLocalUnicast() || slices.ContainsFunc(l.Addresses, func(a netip.Prefix) bool {
 		return a.Addr().Is4() == gateway.Is4() && a.Addr() != gateway && (a.IsSingleIP() || a.Contains(gateway))

@@ -272,8 +272,7 @@ func (l *line) nameserver(v string) error {
 	return nil
 }
 
-// rd.route=NETWORK/LENGTH:GATEWAY[:LINK]. Without a link it is the one that reaches the
-// gateway.
+// rd.route=NETWORK/LENGTH:GATEWAY[:LINK]. Without a link the plan takes the link that reaches the gateway.
 func (l *line) route(v string) error {
 	fields := split(v)
 	if len(fields) < 2 || len(fields) > 3 {

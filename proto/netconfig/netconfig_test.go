@@ -97,7 +97,7 @@ func TestNetworkDataIsLenient(t *testing.T) {
 			`"type":"dvs-port","ethernet_mac_address":"52:54:00:00:00:03"`},
 		{`"network":"::","netmask":"::"`, `"network":"::/0"`},
 		{`"gateway":"10.7.0.1"},`, `"gateway":"10.7.0.1"},{"network":"0.0.0.0/0","gateway":"10.7.0.1"},`}, // with each address
-		{`"id":"n1"`, `"id":"n0"`}, // nobody names a network by its id
+		{`"id":"n1"`, `"id":"n0"`}, // nothing refers to a network by its id
 		{`"type":"phy","ethernet_mac_address":"52:54:00:00:00:03"`,
 			`"type":"phy","vif_id":null,"name":null,"ethernet_mac_address":"52:54:00:00:00:03"`},
 	} {
@@ -250,8 +250,7 @@ func TestKernelLineRefuses(t *testing.T) {
 	}
 }
 
-// sound checks what the kernel relies on: each operation's links are in the plan, and
-// none comes twice.
+// sound checks the kernel's needs: each operation's links are in the plan, and none comes twice.
 func sound(t *testing.T, p Plan) {
 	t.Helper()
 	seen := map[string]bool{}

@@ -102,7 +102,7 @@ func NetworkData(text []byte) (Plan, error) {
 	return p, p.Check()
 }
 
-// checkForm refuses a document of another form, such as netplan's: nobody would follow it (coreos/afterburn#1238).
+// checkForm refuses a document of another form, such as netplan's: it would have no effect (coreos/afterburn#1238).
 func checkForm(text []byte) error {
 	var members map[string]any
 	if json.Unmarshal(text, &members) != nil || len(members) == 0 {
@@ -142,7 +142,7 @@ func (l dataLink) link(i int) (Link, error) {
 		}
 		out.Kind = Card
 	}
-	if mac == "" && out.Kind != Card { // it gets that of its first member or of its parent
+	if mac == "" && out.Kind != Card { // it takes its first member's or its parent's address
 		return out, nil
 	}
 	hw, err := net.ParseMAC(mac)

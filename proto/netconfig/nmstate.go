@@ -157,8 +157,8 @@ func (s desiredState) link(i stateInterface) (member, error) {
 	return m, nil
 }
 
-// mac is the address of the first of some interfaces that has one: a bond's is that of its
-// members, a VLAN's that of the interface below it; "" for none.
+// mac is the address of the first of some interfaces that has one. A bond takes its members' address, a VLAN the
+// address of the interface below it; "" for none.
 func (s desiredState) mac(names []string) string {
 	for depth := 0; depth < 2 && len(names) > 0; depth++ { // a VLAN on a bond on cards
 		var below []string

@@ -104,7 +104,7 @@ func TestNMStateRefused(t *testing.T) {
 	}
 }
 
-// FuzzNMState: whatever is made is network_data that can be planned.
+// FuzzNMState: every result is network_data that can be planned.
 func FuzzNMState(f *testing.F) {
 	f.Add([]byte(stateOfBond))
 	f.Add([]byte(`{"interfaces":[{"name":"a","mac-address":"52:54:00:00:00:01","ipv4":{"enabled":true,"dhcp":true}}]}`))

@@ -47,10 +47,10 @@ func (o Operation) String() string {
 	return s
 }
 
-// Operations are what makes the network as planned, in an order that works: bonds
-// before their members, a bond's MTU before members take it over, links before the VLANs
-// on them, links on before their addresses, addresses before routes. The operations of
-// one link depend on each other, and on Other; a bond works with the members there are.
+// Operations lists the steps that make the planned network, in an order that works. Bonds come before their members,
+// and a bond's MTU before members take it over. Links come before the VLANs on them, links are up before their
+// addresses, and addresses come before routes. The operations of one link depend on each other, and on Other; a bond
+// works with the members there are.
 func (p Plan) Operations() []Operation {
 	var out []Operation
 	bondOf := map[string]string{}

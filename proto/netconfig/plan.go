@@ -61,7 +61,7 @@ func Modes() []string {
 // lacp is the mode of IEEE 802.3ad.
 const lacp = "802.3ad"
 
-// hashPolicies are those of the kernel.
+// hashPolicies are the kernel's.
 func hashPolicies() []string {
 	return []string{"layer2", "layer3+4", "layer2+3", "encap2+3", "encap3+4", "vlan+srcmac"}
 }
@@ -77,7 +77,7 @@ type Route struct {
 	Metric  int // unique among the default routes of a family, so that several can be set
 }
 
-// firstMetric is that of the first route: such a route is preferred to those by DHCP.
+// firstMetric is the metric of the first route. Such a route is preferred to routes by DHCP.
 const firstMetric = 50
 
 // Link finds a link by its ID.

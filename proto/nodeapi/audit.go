@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// AuditLine is one line of GET /ferrite/v1/audit: an entry as it was written, and its place in its chain.
+// AuditLine is one line of GET /ferrite/v1/audit: a recorded entry, and its place in its chain.
 type AuditLine struct {
-	ID     int64           `json:"id"`     // ask for what comes after it
+	ID     int64           `json:"id"`     // a reader goes on with after=ID
 	Chain  string          `json:"chain"`  // of one process of one conductor
 	Number int64           `json:"number"` // from 1 on
 	Hash   string          `json:"hash"`   // of the one before, and this one: see AuditHash
 	Entry  json.RawMessage `json:"entry"`  // an AuditEntry
 }
 
-// AuditEntry is who asked for what, and what came of it.
+// AuditEntry records a request: its sender, its content and its result.
 type AuditEntry struct {
 	At        string        `json:"at"`
 	Conductor string        `json:"conductor"`
-	User      string        `json:"user,omitempty"`    // "" where nobody is asked who they are
+	User      string        `json:"user,omitempty"`    // "" without authentication
 	Project   string        `json:"project,omitempty"` // of the user
 	Account   string        `json:"account,omitempty"` // that a refused login named
 	From      string        `json:"from,omitempty"`    // address
@@ -35,7 +35,7 @@ type AuditEntry struct {
 	Omitted   int           `json:"omitted,omitempty"` // refused requests before it that have no entry of their own
 	Previous  *AuditLink    `json:"previous,omitempty"`
 	Note      string        `json:"note,omitempty"`
-	// Pruned are the ends of what was deleted of all chains up to now: this entry is the proof of it.
+	// Pruned are the ends of the deleted parts of all chains up to now: this entry is the proof of the deletion.
 	Pruned []AuditLink `json:"pruned,omitempty"`
 }
 
@@ -107,7 +107,7 @@ func AuditHash(before, chain string, number int64, entry []byte) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// AuditCheck verifies the chains of an audit, whose lines are given in their order.
+// AuditCheck verifies the chains of an audit. The caller passes the lines in their order.
 type AuditCheck struct {
 	Count   int
 	ends    map[string]AuditLink

@@ -17,9 +17,8 @@ const (
 	maxValues       = 100_000
 )
 
-// ReadBody reads the JSON body of a request, whatever its content type says,
-// as Ironic does. It returns nil when there is none; errors are Faults, the
-// body's own among them.
+// ReadBody reads the JSON body of a request with any content type, as Ironic does. It returns nil when there is none;
+// errors are Faults, the body's own among them.
 func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	raw, err := ReadBytes(w, r, limit)
 	if err != nil || len(bytes.TrimSpace(raw)) == 0 {

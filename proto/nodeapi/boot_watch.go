@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// BootQuery asks who asks for what on the boot network: GET /ferrite/v1/boot/watch. The answer is
-// JSON, one BootLine a line. The other DHCP servers come first, then events in their order.
+// BootQuery asks for the requests on the boot network: GET /ferrite/v1/boot/watch. The answer is JSON, one BootLine a
+// line. The other DHCP servers come first, then events in their order.
 type BootQuery struct {
 	Since  time.Duration // so far back; 0: from now on
 	After  uint64        // after the event with this ID, in place of Since; 0: none
 	MAC    string        // of this machine alone, in lower case with colons
 	Node   string        // of the ports of this node alone: UUID or name
-	Follow bool          // go on with what comes from now on
+	Follow bool          // go on with new events
 }
 
 // Values is the query as a URL has it.
@@ -87,7 +87,7 @@ type BootEvent struct {
 	At    time.Time `json:"at"`
 	Times int       `json:"times"` // the same in a row
 
-	Service  string `json:"service"` // dhcp, proxydhcp, tftp, http; other-dhcp for what another server answered
+	Service  string `json:"service"` // dhcp, proxydhcp, tftp, http; other-dhcp for answers of another server
 	MAC      string `json:"mac,omitempty"`
 	Node     string `json:"node,omitempty"` // UUID
 	NodeName string `json:"node_name,omitempty"`

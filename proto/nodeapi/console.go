@@ -8,7 +8,7 @@ const ConsoleProtocol = "console.v1.ferrite"
 // ConsoleEvent says something about a console beside its output.
 type ConsoleEvent struct {
 	Role   string `json:"role,omitempty"`   // "writer" or "reader": this client's from now on
-	Holder string `json:"holder,omitempty"` // the user who writes instead
+	Holder string `json:"holder,omitempty"` // the user that writes instead
 	Text   string `json:"text,omitempty"`   // one sentence for people
 	Error  string `json:"error,omitempty"`  // why the console ends now
 }

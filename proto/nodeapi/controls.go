@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// oneLine is the fields of documents of the API, by name, whose values are of one
-// line. Others, such as descriptions and what is below extra, may have several, as
-// with Ironic.
+// oneLine reports the fields of the API's documents that hold one line of text. Others, such as descriptions and
+// fields below extra, may have several, as with Ironic.
 func oneLine(field string) bool {
 	switch field {
 	case "name", "uuid", "owner", "lessee", "driver", "resource_class", "traits", "conductor_group", "shard",

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// EraseStatement is what a conductor signs: that the machine of a node has reported this of
-// an erase, or that it began one and has not reported. Its JSON is what is signed.
+// EraseStatement is the signed part of a report: the machine of a node has reported this of an erase, or it began one
+// and has not reported. The signature covers its JSON.
 type EraseStatement struct {
 	UUID     string          `json:"uuid"` // of the statement
 	NodeUUID string          `json:"node_uuid"`
@@ -27,9 +27,8 @@ type EraseStatement struct {
 	Report   json.RawMessage `json:"report"` // an agentapi.EraseReport
 }
 
-// EraseReport is a signed statement: GET /ferrite/v1/erase-reports/{uuid}, and
-// what is kept in a file. All but the last two fields are there to be read; what
-// counts is Payload, and OpenEraseReport holds them against it.
+// EraseReport is a signed statement: GET /ferrite/v1/erase-reports/{uuid}, and the form that is kept in a file. All
+// but the last two fields are for readers. Payload alone counts, and OpenEraseReport compares the others with it.
 type EraseReport struct {
 	UUID     string          `json:"uuid"`
 	NodeUUID string          `json:"node_uuid"`
@@ -149,9 +148,8 @@ func (r EraseReport) Signed() (payload, signature []byte, err error) {
 	return payload, signature, nil
 }
 
-// OpenEraseReport reads a document and returns what its key has signed. It
-// refuses another key, a signature that is not the payload's, and a document
-// that does not say in the open what was signed.
+// OpenEraseReport reads a document and returns the signed statement. It refuses another key, a signature that does not
+// fit the payload, and a document with open fields that differ from the payload.
 func OpenEraseReport(document []byte, key ed25519.PublicKey) (EraseStatement, error) {
 	var none, s EraseStatement
 	var r EraseReport
@@ -186,8 +184,7 @@ func OpenEraseReport(document []byte, key ed25519.PublicKey) (EraseStatement, er
 	return s, nil
 }
 
-// says reports whether what can be read in r is s; programs may have written it
-// anew, with other spaces and order.
+// says reports whether the open fields of r equal s; programs may have written them anew, with other spaces and order.
 func (r EraseReport) says(s EraseStatement) (bool, error) {
 	open := EraseStatement{UUID: r.UUID, NodeUUID: r.NodeUUID, NodeName: r.NodeName, Failed: r.Failed,
 		SignedAt: r.SignedAt, KeyID: r.KeyID, Report: r.Report}

@@ -129,7 +129,7 @@ func TestEraseKey(t *testing.T) {
 	}
 }
 
-// FuzzEraseReport: nothing opens but what was signed.
+// FuzzEraseReport: only signed documents open.
 func FuzzEraseReport(f *testing.F) {
 	document, key := signedReport(f)
 	f.Add(document)

@@ -1,12 +1,12 @@
 package nodeapi
 
-// Event is one line of GET /ferrite/v1/events: a change as it was committed, or something of the moment.
+// Event is one line of GET /ferrite/v1/events: a committed change, or a passing occurrence.
 type Event struct {
-	Cursor    string `json:"cursor,omitempty"` // ask for what comes after it; "" for one of the moment
+	Cursor    string `json:"cursor,omitempty"` // a reader goes on after it; "" for a passing occurrence
 	Type      string `json:"type"`             // node.created, node.state, boot.stage and so on
 	At        string `json:"at"`
 	Conductor string `json:"conductor,omitempty"`
-	User      string `json:"user,omitempty"` // who asked for the change; "" for what goes on by itself
+	User      string `json:"user,omitempty"` // sender of the request; "" for changes without a request
 	Project   string `json:"project,omitempty"`
 
 	Node     *EventNode        `json:"node,omitempty"`
@@ -59,7 +59,7 @@ type EventNote struct {
 	Text     string `json:"text"`
 }
 
-// EventRecord is what was written beside nodes: an allocation, a runbook.
+// EventRecord is a change of another record than a node: an allocation, a runbook.
 type EventRecord struct {
 	Kind     string `json:"kind"`
 	UUID     string `json:"uuid"`
@@ -67,7 +67,7 @@ type EventRecord struct {
 	Revision int64  `json:"revision,omitempty"`
 }
 
-// EventDocument is a document as it is after the change: a BareMetalHost, or one that goes with it.
+// EventDocument is a document as it is after the change: a BareMetalHost, or a document of another kind for it.
 type EventDocument struct {
 	Kind       string `json:"kind"`
 	Namespace  string `json:"namespace,omitempty"`
@@ -92,7 +92,8 @@ type EventProgress struct {
 	Total int64  `json:"total"`
 }
 
-// EventStreamEnded is the type of the last event of a stream whose place another reader got. Its note says whose.
+// EventStreamEnded is the type of the last event of a stream that gave its place to another reader. Its note names the
+// reason.
 const EventStreamEnded = "stream.ended"
 
 // MediaEvents is the media type of server-sent events.

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// EventQuery is which events a client asks for.
+// EventQuery selects events.
 type EventQuery struct {
-	After  string        // a cursor, or "0"; "" for what comes from now on
+	After  string        // a cursor, or "0"; "" for new events alone
 	Node   string        // a name or a UUID; "" for all
 	Types  []string      // "node" stands for all that begin with "node."; empty for all
 	Follow bool          // go on for ever
 	Wait   time.Duration // for the first event, where Follow is false
-	NoWait bool          // wait=0: answer with what there is
+	NoWait bool          // wait=0: answer at once with the present events
 }
 
 // Wants reports whether a type of event is asked for.

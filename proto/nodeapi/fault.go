@@ -49,7 +49,7 @@ type (
 	}
 )
 
-// Body is the reply's body. The text often quotes a URL, whose credentials are masked.
+// Body is the reply's body. The text often quotes a URL; credentials in URLs are masked.
 func (f *Fault) Body() []byte {
 	var inner any
 	text := MaskText(f.Text)

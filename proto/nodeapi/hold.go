@@ -2,7 +2,8 @@ package nodeapi
 
 import "time"
 
-// HoldPath is whether a restored conductor still acts on no machine, and what it would do: GET; PUT HoldEnd ends it.
+// HoldPath reports whether a restored conductor still acts on no machine, and its first actions: GET; PUT HoldEnd ends
+// it.
 const HoldPath = FerriteRoot + "/hold"
 
 // Hold is the answer. Without a hold all but Held is empty.
@@ -23,7 +24,7 @@ type HeldNode struct {
 	PowerState     string     `json:"power_state"` // on record
 	PowerNow       string     `json:"power_now"`   // as its BMC says; "" when it has not said
 	PowerReadAt    *time.Time `json:"power_read_at,omitempty"`
-	Effect         string     `json:"effect"`  // what would be carried out first; "" for nothing
+	Effect         string     `json:"effect"`  // first effect without the hold; "" for none
 	AtWork         bool       `json:"at_work"` // it would go on with something
 	Dangerous      bool       `json:"dangerous"`
 	Findings       []string   `json:"findings"`

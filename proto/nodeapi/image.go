@@ -33,7 +33,7 @@ type Image struct {
 	CreatedBy   string         `json:"created_by,omitempty"`
 	CreatedAt   time.Time      `json:"created_at"`
 	Conductor   string         `json:"conductor,omitempty"` // that has its bytes
-	Progress    *ImageProgress `json:"progress,omitempty"`  // of one that is being added
+	Progress    *ImageProgress `json:"progress,omitempty"`  // of an image that is being added
 }
 
 // ImageProgress is how far an image is, in bytes; a total of 0 is unknown.

@@ -8,12 +8,12 @@ const ImportPath = FerriteRoot + "/import"
 // ImportGroup is the query parameter that names the conductor group of an imported node: its conductor answers.
 const ImportGroup = "conductor_group"
 
-// Import is one node with all records that belong to it; or a chassis, a deploy template or a runbook. Fields are those
-// of Ironic's API, newest microversion; those that are read only there may be given, too, where they are not computed.
+// Import is one node with all records that belong to it; or a chassis, a deploy template or a runbook. Fields are
+// those in Ironic's API, newest microversion. Read-only fields may be given, too, if they are not computed.
 type Import struct {
 	Source    string `json:"source"`              // a URL: which program had the record
 	DryRun    bool   `json:"dry_run,omitempty"`   // answer alone, and write nothing
-	Overwrite bool   `json:"overwrite,omitempty"` // also what was changed here since the last import
+	Overwrite bool   `json:"overwrite,omitempty"` // also replace changes made here since the last import
 
 	Node       map[string]any   `json:"node,omitempty"`
 	Ports      []map[string]any `json:"ports,omitempty"`
@@ -28,7 +28,7 @@ type Import struct {
 	Runbook        map[string]any `json:"runbook,omitempty"`
 }
 
-// ImportInventory is what the last inspection found.
+// ImportInventory is the result of the last inspection.
 type ImportInventory struct {
 	Inventory  json.RawMessage `json:"inventory"`
 	PluginData json.RawMessage `json:"plugin_data"`
@@ -43,7 +43,7 @@ type Imported struct {
 	Conflicts []Difference `json:"conflicts"` // changed here, and other than at the source
 }
 
-// Difference is what both sides know differently, with secrets masked.
+// Difference is a value that differs between both sides, with secrets masked.
 type Difference struct {
 	Item   string `json:"item"`
 	Here   any    `json:"here"`

@@ -10,8 +10,8 @@ import (
 // answer is plain text, one line each of the kernel or the agent.
 type LogQuery struct {
 	Boot   int  // 0 is the latest boot, 1 the one before it
-	Tail   int  // only so many lines of what there is; 0: all
-	Follow bool // go on with what is logged from now on
+	Tail   int  // only the last lines of the present ones; 0: all
+	Follow bool // go on with new lines
 }
 
 // Values is the query as a URL has it.

@@ -1,8 +1,7 @@
 package nodeapi
 
-// Node is what a client of ours reads of a node. Which of it is there depends
-// on ?fields=; the whole answer has some sixty fields more, which a client
-// that shows them takes as they come.
+// Node holds the fields of a node that our clients read. ?fields= selects them; the whole answer has some sixty more,
+// and a client that shows them keeps them as raw JSON.
 type Node struct {
 	UUID                 string         `json:"uuid"`
 	Name                 string         `json:"name"`
@@ -18,7 +17,7 @@ type Node struct {
 	Properties           map[string]any `json:"properties"`
 }
 
-// Label is what people call the node: its name, else its UUID.
+// Label is the node's name for people: its name, else its UUID.
 func (n Node) Label() string {
 	if n.Name != "" {
 		return n.Name

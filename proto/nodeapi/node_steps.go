@@ -7,11 +7,10 @@ import "time"
 type NodeSteps struct {
 	Node  string     `json:"node"` // UUID
 	Steps []NodeStep `json:"steps"`
-	// AgentListed is when the agent last listed its steps, by framework; one that it has
-	// never listed is not in it.
+	// AgentListed is when the agent last listed its steps, by framework; a framework that was never listed is absent.
 	AgentListed map[string]time.Time `json:"agent_listed"`
-	// Open names the interfaces that may have further steps, by framework: those of an
-	// agent that has not listed them. Any other step is refused.
+	// Open names the interfaces that may have further steps, by framework: interfaces of an agent that has not listed
+	// them. Any other step is refused.
 	Open map[string][]string `json:"open"`
 }
 
@@ -20,7 +19,7 @@ type NodeSteps struct {
 type NodeStep struct {
 	Interface  string             `json:"interface"`
 	Step       string             `json:"step"`
-	Source     string             `json:"source"`     // conductor, bmc or agent: who does it
+	Source     string             `json:"source"`     // conductor, bmc or agent: the actor
 	Priorities map[string]int     `json:"priorities"` // by framework; 0: only when asked for
 	Args       map[string]StepArg `json:"args"`
 	Abortable  bool               `json:"abortable"`

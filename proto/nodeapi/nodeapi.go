@@ -1,11 +1,9 @@
-// Package nodeapi is the wire between a conductor and an operator: of Ironic's
-// REST API what both sides must spell alike (nodes, verbs, faults,
-// microversions, what is secret) and, under /ferrite/v1, what that API has no
-// word for.
+// Package nodeapi is the protocol between a conductor and an operator. It has the parts of Ironic's REST API that both
+// sides must spell alike (nodes, verbs, faults, microversions, secret fields) and, under /ferrite/v1, the parts that
+// Ironic's API lacks.
 //
-// It holds shapes, their decoding and their validation only: standard library,
-// no I/O but reading the body of a request it is handed. A field that Ironic
-// answers as null is the zero value here.
+// It holds shapes, their decoding and their validation only: standard library, no I/O but reading the body of a
+// request. A field that Ironic answers as null is the zero value here.
 package nodeapi
 
 // Where the API is. A path without the /v1 in front works too.

@@ -35,7 +35,7 @@ func TestFaultBody(t *testing.T) {
 	}
 }
 
-// TestParseFault: whatever a server or a proxy answers, there is a text.
+// TestParseFault: any answer of a server or a proxy yields a text.
 func TestParseFault(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"error_message":{"faultstring":"as an object"}}`:           "as an object",
@@ -163,7 +163,7 @@ func FuzzNegotiate(f *testing.F) {
 	})
 }
 
-// FuzzMaskText: what is masked stays as it is, and no URL keeps user and password.
+// FuzzMaskText: masked text stays as it is, and no URL keeps user and password.
 func FuzzMaskText(f *testing.F) {
 	for _, seed := range []string{"http://u:p@h/i?sig=x", "a://b@c://d@", "?a=b&token=c;sig=d", "://@", "http://[::1]@x"} {
 		f.Add(seed)

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// oldPath is a path of Ironic's first releases, which names the node or driver
-// after what is asked of it, or in the query: /v1/nodes/states/power/NODE. Ironic
-// has kept them, and reserves their first words so that no node is called so.
+// oldPath is a path of Ironic's first releases. It names the node or driver after the question, or in the query:
+// /v1/nodes/states/power/NODE. Ironic has kept them, and reserves their first words, so that no node has such a name.
 type oldPath struct {
 	resource string // nodes or drivers
 	words    string
@@ -17,7 +16,7 @@ type oldPath struct {
 	tail     bool   // more words may follow the name
 }
 
-// oldPaths is every such path; a longer one comes before what it begins with.
+// oldPaths lists all such paths; a longer one comes before its own beginning.
 func oldPaths() []oldPath {
 	var all []oldPath
 	for _, words := range []string{
@@ -70,8 +69,8 @@ func ModernURL(method string, u *url.URL) {
 	}
 }
 
-// recordArgument is the argument in which Ironic takes the name of the record that is
-// to be changed or deleted, where the path is that of all its kind.
+// recordArgument is the argument in which Ironic takes the name of a record to change or delete, for paths of a whole
+// collection.
 func recordArgument(path string) string {
 	switch path {
 	case "/v1/nodes":

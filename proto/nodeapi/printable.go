@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Printable is text of a stranger, a BMC or an agent, as people may be shown
-// it on one line: white space of any kind is a space, and what a terminal obeys or
-// what turns the direction of the text round (Unicode UAX #9) is left out.
+// Printable makes text of a stranger, a BMC or an agent safe to show on one line. White space of any kind becomes a
+// space. Control characters of terminals, and characters that reverse the direction of text (Unicode UAX #9), are left
+// out.
 func Printable(text string) string {
 	clean := true
 	for _, r := range text {
@@ -20,7 +20,7 @@ func Printable(text string) string {
 	return strings.ReplaceAll(strings.Map(kept, strings.ToValidUTF8(text, "")), "\uFFFD", "")
 }
 
-// kept is what becomes of a character, -1 for nothing.
+// kept maps a character, to -1 for none.
 func kept(r rune) rune {
 	switch {
 	case r == '\n' || r == '\t' || r == '\r' || r == '\v' || r == '\f' || r == '\u0085' || r == '\u2028' || r == '\u2029':

@@ -6,8 +6,8 @@ type RootDeviceQuery struct {
 	RootDevice map[string]any `json:"root_device,omitempty"`
 }
 
-// RootDevice answers it: the disk an operating system would be installed onto,
-// by what the last inspection found. Nothing is changed by asking.
+// RootDevice is the disk on which an operating system would be installed, by the last inspection. The request changes
+// nothing.
 type RootDevice struct {
 	Node       string         `json:"node"`              // UUID
 	RootDevice map[string]any `json:"root_device"`       // the hints that counted; empty for none
@@ -16,8 +16,8 @@ type RootDevice struct {
 	Disks      []DiskVerdict  `json:"disks"`
 }
 
-// DiskVerdict is what became of one disk, and why. Of what the agent did not take
-// for a disk only the name is known.
+// DiskVerdict is the decision about one disk, with its reason. For devices that the agent did not list as disks only
+// the name is known.
 type DiskVerdict struct {
 	Name   string `json:"name"`
 	Size   int64  `json:"size,omitempty"` // bytes

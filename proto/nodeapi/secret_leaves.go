@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// TakeSecrets returns m without the values that MaskInstance hides, and calls taken for
-// each of them with its JSON pointer (RFC 6901), which begins with at. A URL with
-// credentials is taken whole. Members of objects are removed; items of lists become
-// null, so that the others keep their places. It copies only what it changes; m itself
-// is never written.
+// TakeSecrets returns m without the values that MaskInstance hides, and calls taken for each of them with its JSON
+// pointer (RFC 6901), which begins with at. A URL with credentials is taken whole. Members of objects are removed;
+// items of lists become null, so that the others keep their places. It copies only the changed parts; m itself is
+// never written.
 func TakeSecrets(m map[string]any, at string, taken func(pointer string, value any)) map[string]any {
 	rest, _ := takeSecrets(m, at, taken)
 	return rest

@@ -59,8 +59,8 @@ func marshal(t *testing.T, v any) string {
 	return string(text)
 }
 
-// TestTakeSecretsAsMask: whatever MaskInstance hides is taken, and only that. A key that
-// one of the two learns must be known to the other.
+// TestTakeSecretsAsMask: exactly the values that MaskInstance hides are taken. A key that one of the two learns must
+// be known to the other.
 func TestTakeSecretsAsMask(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	hidden := 0

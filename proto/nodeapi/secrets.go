@@ -25,8 +25,8 @@ func Secret(key string) bool {
 	return false
 }
 
-// Mask returns m with every secret replaced, at any depth, and the credentials
-// in every URL. It copies only what it changes; m itself is never written.
+// Mask returns m with every secret replaced, at any depth, and the credentials in every URL. It copies only the
+// changed parts; m itself is never written.
 func Mask(m map[string]any) map[string]any {
 	masked, _ := mask(m)
 	return masked

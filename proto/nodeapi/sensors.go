@@ -6,7 +6,7 @@ type Sensors struct {
 	At         string   `json:"at"`     // RFC 3339
 	Source     string   `json:"source"` // Thermal and Power, MetricReports, Sensors, SDR
 	Sensors    []Sensor `json:"sensors"`
-	Incomplete []string `json:"incomplete,omitempty"` // what could not be read, and why
+	Incomplete []string `json:"incomplete,omitempty"` // unreadable parts, and why
 }
 
 // Sensor is one value that a BMC measures, or the health of one part.

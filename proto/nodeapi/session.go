@@ -2,23 +2,23 @@ package nodeapi
 
 import "time"
 
-// SessionPath is the login of a browser: POST begins a session, GET tells whose it is, DELETE ends it.
+// SessionPath is the login of a browser: POST begins a session, GET describes it, DELETE ends it.
 const SessionPath = FerriteRoot + "/session"
 
 const (
 	// HeaderSession is the word of a session. A request that changes something must have it beside the cookie, since
 	// browsers send cookies for pages of other sites, too. With any value, a 401 asks the browser for nothing.
 	HeaderSession = "X-Ferrite-Session"
-	// LinkScheme is the scheme of the header Authorization by which a link of `ferrite user link` begins a session. The
-	// secret is behind the # of the link, which browsers send to nobody.
+	// LinkScheme is the scheme of the header Authorization by which a link of `ferrite user link` begins a session.
+	// The secret is behind the # of the link, which browsers do not send.
 	LinkScheme = "Ferrite-Link"
-	// LinkFragment begins what is behind the #.
+	// LinkFragment begins the part behind the #.
 	LinkFragment = "link="
 )
 
-// SessionCookie is the name of the cookie that holds a session: the browser sends it, and no script can read it. Behind
-// https the name is one that browsers take from the host itself by https alone (RFC 6265bis, 4.1.3.2): no neighbour of
-// the host's domain, and no page without TLS, can log its reader in as somebody else.
+// SessionCookie is the name of the cookie that holds a session: the browser sends it, and no script can read it.
+// Behind https browsers accept this name only from the host itself and by https (RFC 6265bis, 4.1.3.2). So no
+// neighbour of the host's domain, and no page without TLS, can log its reader in as another user.
 func SessionCookie(https bool) string {
 	if https {
 		return "__Host-ferrite_session"
@@ -26,13 +26,13 @@ func SessionCookie(https bool) string {
 	return "ferrite_session"
 }
 
-// Session is who a caller is, and what it may do.
+// Session describes a caller and its rights.
 type Session struct {
-	// User is the caller's name; "" where the conductor asks nobody for one (--auth none).
+	// User is the caller's name; "" where the conductor does not authenticate (--auth none).
 	User string `json:"user"`
 	// Role is reader, operator or admin.
 	Role string `json:"role"`
-	// Project is that of the caller, "" for the whole system.
+	// Project is the caller's project, "" for the whole system.
 	Project string `json:"project"`
 	// Word goes into the header X-Ferrite-Session of each request that changes something; "" without a session.
 	Word string `json:"word"`

@@ -2,8 +2,8 @@ package nodeapi
 
 import "time"
 
-// Status answers GET /ferrite/v1/nodes/{node}/status: what a node is doing,
-// what it waits for, since when, until when, and what to try next.
+// Status answers GET /ferrite/v1/nodes/{node}/status: the node's activity, the event it waits for, since when, until
+// when, and the next thing to try.
 type Status struct {
 	Node   string `json:"node"` // UUID
 	Name   string `json:"name,omitempty"`
@@ -12,7 +12,7 @@ type Status struct {
 
 	Maintenance       bool   `json:"maintenance,omitempty"`
 	MaintenanceReason string `json:"maintenance_reason,omitempty"`
-	Fault             string `json:"fault,omitempty"` // what the conductor put it into maintenance for
+	Fault             string `json:"fault,omitempty"` // reason for maintenance by the conductor
 
 	Power       string `json:"power_state,omitempty"`
 	TargetPower string `json:"target_power_state,omitempty"` // of a change that is under way

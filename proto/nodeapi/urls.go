@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// userinfo is what stands before the host of a URL, user:password or a token.
-// It reaches to the last @, as parsers of URLs have it. parameter is one of a query.
+// userinfo is the part before the host of a URL, user:password or a token. It reaches to the last @, as parsers of
+// URLs have it. parameter is a parameter of a query.
 var (
 	userinfo  = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^\s/?#"<>]*@`)
 	parameter = regexp.MustCompile(`([?&;])([A-Za-z0-9_.-]+)=([^\s&;#"<>]+)`)
 )
 
-// signature reports whether a query parameter lets whoever has it fetch what
-// the URL names: temp_url_sig of Swift, X-Amz-Signature, sig of Azure;
-// or proves whose inspection data it takes.
+// signature reports whether a query parameter is a credential for the URL's resource: temp_url_sig of Swift,
+// X-Amz-Signature, sig of Azure; or the boot word, which authenticates inspection data.
 func signature(name string) bool {
 	name = strings.ToLower(name)
 	return name == "sig" || name == "key" || name == "boot_word" || strings.HasSuffix(name, "_sig") ||
@@ -42,7 +41,7 @@ func MaskText(text string) string {
 	})
 }
 
-// MaskAttr is a slog.HandlerOptions.ReplaceAttr that keeps the credentials in URLs out of a log, whoever writes to it.
+// MaskAttr is a slog.HandlerOptions.ReplaceAttr that keeps the credentials in URLs out of a log, for all callers.
 func MaskAttr(_ []string, a slog.Attr) slog.Attr {
 	switch v := a.Value.Any().(type) {
 	case string:

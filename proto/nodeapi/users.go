@@ -2,7 +2,7 @@ package nodeapi
 
 import "time"
 
-// Users is those whom the conductor knows by its files: GET /ferrite/v1/users.
+// Users lists the users in the conductor's files: GET /ferrite/v1/users.
 type Users struct {
 	Users []User `json:"users"`
 	// Ways are how they log in, of basic, token and keystone. The users of Keystone are not listed.

@@ -41,7 +41,7 @@ type Maintenance struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// BootDevice is what /v1/nodes/{node}/management/boot_device takes and gives.
+// BootDevice is the body of /v1/nodes/{node}/management/boot_device, of requests and answers.
 type BootDevice struct {
 	Device     string `json:"boot_device"`
 	Persistent bool   `json:"persistent"`

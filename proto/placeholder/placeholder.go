@@ -1,8 +1,8 @@
-// Package placeholder tells values from what firmware writes where it has none: "N/A", "To be filled by O.E.M.",
-// 00:00:00:00:00:00. The agent asks it for what SMBIOS and sysfs say, the conductor for what a BMC says.
+// Package placeholder recognizes the values that firmware writes where it has none: "N/A", "To be filled by O.E.M.",
+// 00:00:00:00:00:00. The agent uses it for SMBIOS and sysfs, the conductor for BMCs.
 //
-// Use it before a value becomes an identity, an address, or the first of several sources. Do not use it to empty fields
-// of an inventory document: Ironic shows these as the machine reported them.
+// Use it before a value becomes an identity, an address, or the first of several sources. Do not use it to empty
+// fields of an inventory document: Ironic shows these as the machine reported them.
 package placeholder
 
 import (

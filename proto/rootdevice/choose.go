@@ -21,27 +21,26 @@ var (
 // operating system on (4 GiB, as ironic-python-agent has it).
 const smallestRoot = 4 << 30
 
-// Wish is what is asked of the root disk.
+// Wish describes the wanted root disk.
 type Wish struct {
 	Hints Hints   // all must match; none: the smallest disk that is large enough
 	Skip  []Hints // disks that are kept for something else
 	Need  int64   // bytes it has to hold, where no hints say which disk it is
 }
 
-// Verdict is what became of one disk, and why. Of one that the agent has left
-// out (virtual media, members of arrays) only the name is known.
+// Verdict is the decision about one disk, with its reason. For a device that the agent has left out (virtual media,
+// members of arrays) only the name is known.
 type Verdict struct {
 	Disk  agentapi.Disk
 	Taken bool
 	Why   string
 }
 
-// Choose takes a disk. With hints it is the smallest that all of them match, and
-// none when two are as small; without, the smallest of at least 4 GiB and at
-// least w.Need bytes, the first by name of equals. Only when no disk reaches 4
-// GiB is the smallest taken that has w.Need bytes. Verdicts come by size and
-// name, left (what the agent does not take for disks) last, and with an error
-// too, unless hints are wrong in themselves.
+// Choose takes a disk. With hints it is the smallest that all of them match, and none when two are as small. Without
+// hints it is the smallest of at least 4 GiB and at least w.Need bytes, the first by name of equals. Only when no disk
+// reaches 4 GiB is the smallest taken that has w.Need bytes. Verdicts come by size and name, and those for left
+// (devices that the agent does not list as disks) last. They also come with an error, unless hints are wrong in
+// themselves.
 func Choose(disks []agentapi.Disk, left []agentapi.SkippedDisk, w Wish) (agentapi.Disk, []Verdict, error) {
 	tests, err := w.Hints.parse()
 	if err != nil {
@@ -175,7 +174,7 @@ func apart(disks []agentapi.Disk) string {
 	return "size or model: these disks report nothing else"
 }
 
-// lack is what no disk has.
+// lack is the wish that no disk meets.
 func lack(w Wish) string {
 	if len(w.Hints) > 0 {
 		return ": none matches root_device " + w.Hints.String()
@@ -186,7 +185,7 @@ func lack(w Wish) string {
 // mostSeen bounds how many disks an error lists.
 const mostSeen = 24
 
-// seen says what disks there are, and what was wrong with each.
+// seen lists the disks, each with the reason against it.
 func seen(verdicts []Verdict) string {
 	var parts []string
 	for _, v := range verdicts {
@@ -201,7 +200,7 @@ func seen(verdicts []Verdict) string {
 	return "disks seen: " + strings.Join(parts, ", ")
 }
 
-// describe is a disk with what people know it by.
+// describe names a disk by the properties that people know.
 func describe(d agentapi.Disk) string {
 	var parts []string
 	if d.Size > 0 {
@@ -218,7 +217,7 @@ func describe(d agentapi.Disk) string {
 	return d.Name + " (" + strings.Join(parts, ", ") + ")"
 }
 
-// gigabytes is a size as makers of disks count, with its bytes where these are what differs.
+// gigabytes is a size as makers of disks count, in bytes if it is not a round number.
 func gigabytes(bytes int64) string {
 	if bytes%1e8 == 0 && bytes > 0 {
 		return fmt.Sprintf("%.1f GB", float64(bytes)/1e9)

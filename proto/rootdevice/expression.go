@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// The operators are those of OpenStack's extra specs, which Ironic's hints are
-// written with: an operator, what to compare with, as a rule a blank between them.
+// The operators are OpenStack's extra specs operators, as in Ironic's hints: an operator, the operand, as a rule a
+// blank between them.
 
 // cutOperator splits an expression that begins with one of the operators; op is
 // empty when it begins with none. Of two that fit it is the longer (">=", not ">").
@@ -173,7 +173,7 @@ func operatorOf(text string) (op, rest string) {
 	return cutOperator(text, numberOperators())
 }
 
-// comparison is what an operator does on text; known is false when it is none.
+// comparison returns an operator's test on text; known is false when it is none.
 func comparison(op, text, want string) (holds func(have string) bool, known bool, err error) {
 	if op == either {
 		choices, err := alternatives(text)

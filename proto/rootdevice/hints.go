@@ -21,8 +21,7 @@ import (
 // operator, numbers or booleans.
 type Hints map[string]any
 
-// From finds the hints for a node: those of the instance before those of the
-// node itself. None is no error.
+// From finds the hints for a node: the instance's before the node's own. None is no error.
 func From(instanceInfo, properties map[string]any) (Hints, error) {
 	for _, place := range []struct {
 		name string
@@ -43,8 +42,7 @@ func From(instanceInfo, properties map[string]any) (Hints, error) {
 	return nil, nil
 }
 
-// WishOf is what is asked of a node's root disk: by these hints or, when they are
-// nil, by those the node has.
+// WishOf returns the wish for a node's root disk: by these hints or, when they are nil, by the node's own.
 func WishOf(hints Hints, instanceInfo, properties map[string]any) (w Wish, err error) {
 	w.Hints = hints
 	if hints == nil {
@@ -59,9 +57,8 @@ func WishOf(hints Hints, instanceInfo, properties map[string]any) (w Wish, err e
 	return w, err
 }
 
-// SkipFrom reads properties.skip_block_devices, what an operator keeps for something else:
-// disks, each named by hints, and RAID volumes by name (volume_name), whose place only their
-// disks show.
+// SkipFrom reads properties.skip_block_devices, which an operator keeps for other uses: disks, each named by hints,
+// and RAID volumes by name (volume_name). Only its disks show the place of a volume.
 func SkipFrom(properties map[string]any) (disks []Hints, volumes []string, err error) {
 	v, given := properties["skip_block_devices"]
 	if !given || v == nil {
@@ -93,8 +90,7 @@ func SkipFrom(properties map[string]any) (disks []Hints, volumes []string, err e
 	return disks, volumes, nil
 }
 
-// KeptBy finds what keeps a disk for something else, of a list as SkipFrom reads
-// it; nil when nothing does.
+// KeptBy finds the entry that keeps a disk for another use, in a list as SkipFrom reads it; nil for none.
 func KeptBy(skip []Hints, d agentapi.Disk) (Hints, error) {
 	for _, h := range skip {
 		kept, err := h.Match(d)
@@ -117,8 +113,8 @@ func (h Hints) String() string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// Validate refuses hints that could match no disk of any machine, or that nobody
-// knows: leaving one out could choose another disk than was meant.
+// Validate refuses hints that could match no disk of any machine, and unknown hints: leaving one out could choose
+// another disk than was meant.
 func (h Hints) Validate() error {
 	_, err := h.parse()
 	return err
@@ -184,8 +180,7 @@ func parseHint(key string, hint any) (func(agentapi.Disk) bool, error) {
 	return func(d agentapi.Disk) bool { return holds(values(d)) }, nil
 }
 
-// failures says of each hint that a disk does not satisfy what was wanted and
-// what was found.
+// failures describes each hint that a disk does not satisfy: the wanted and the found value.
 func failures(tests []test, d agentapi.Disk) []string {
 	var out []string
 	for _, t := range tests {
@@ -196,7 +191,7 @@ func failures(tests []test, d agentapi.Disk) []string {
 	return out
 }
 
-// found is what a disk has where a hint looks, for people.
+// found is a disk's value for a hint, for people.
 func found(key string, d agentapi.Disk) string {
 	switch key {
 	case "size":
@@ -215,7 +210,7 @@ const bytesPerGiB = 1 << 30
 
 func inGiB(size int64) float64 { return float64(size) / bytesPerGiB }
 
-// texts is what a hint on text is compared with on a disk: any of several.
+// texts returns a disk's values for a text hint: any of several may match.
 func texts() map[string]func(agentapi.Disk) []string {
 	one := func(of func(agentapi.Disk) string) func(agentapi.Disk) []string {
 		return func(d agentapi.Disk) []string { return given(of(d)) }
@@ -234,8 +229,8 @@ func texts() map[string]func(agentapi.Disk) []string {
 	}
 }
 
-// paths is what each of the ways to a disk says, the one it goes by first. Which
-// that is may change from boot to boot: a hint holds for any.
+// paths returns the value of each path to a disk, the current name first. The first path may change from boot to boot:
+// a hint holds for any.
 func paths(of func(agentapi.DiskPath) string) func(agentapi.Disk) []string {
 	return func(d agentapi.Disk) []string {
 		all := given(of(agentapi.DiskPath{Name: d.Name, HCTL: d.HCTL, ByPath: d.ByPath}))
@@ -261,7 +256,7 @@ func serials(d agentapi.Disk) []string {
 	return all
 }
 
-// given leaves out what is empty.
+// given leaves out empty values.
 func given(values ...string) []string {
 	return slices.DeleteFunc(values, func(s string) bool { return s == "" })
 }

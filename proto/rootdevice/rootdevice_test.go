@@ -270,8 +270,7 @@ func TestSkipFrom(t *testing.T) {
 	}
 }
 
-// FuzzHint: whatever a hint says, a disk is taken only if it matches, and each has a
-// verdict.
+// FuzzHint: with any hint a disk is taken only if it matches, and each disk has a verdict.
 func FuzzHint(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"size", ">= 10"}, {"size", "<or> 2 <or> 480"}, {"size", "1e300"}, {"model", "<or> a <or> b"},
@@ -302,8 +301,8 @@ func FuzzHint(f *testing.F) {
 	})
 }
 
-// TestPathsAreOneDisk: two names of one disk are no two disks to choose from, and
-// what holds for one of the names holds for the disk.
+// TestPathsAreOneDisk: two names of one disk are no two disks to choose from, and a hint that holds for one of the
+// names holds for the disk.
 func TestPathsAreOneDisk(t *testing.T) {
 	disk := func(name, hctl, serial string) agentapi.Disk {
 		return agentapi.Disk{Name: name, HCTL: hctl, Size: 480 * oneGiB, Model: "ST480", Serial: serial, WWN: "0x" + serial,

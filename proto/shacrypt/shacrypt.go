@@ -14,10 +14,10 @@ import (
 	"hash"
 )
 
-// Alphabet is the base 64 of crypt(3), whose digits are not those of RFC 4648.
+// Alphabet is the base 64 of crypt(3), which differs from RFC 4648.
 const Alphabet = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// Limits of what is hashed.
+// Limits of the input.
 const (
 	// MaxPassword is the longest rescue password in bytes. The work grows with the
 	// square of the length: a password of megabytes keeps a core busy for minutes.
@@ -84,7 +84,7 @@ func (s Scheme) Sum(password, salt []byte, rounds int) string {
 	return s.encode(sum)
 }
 
-// first is digest A: the one that the rounds begin with (steps 1 to 12).
+// first is digest A, with which the rounds begin (steps 1 to 12).
 func (s Scheme) first(password, salt []byte) []byte {
 	h := s.new()
 	h.Write(password)

@@ -38,8 +38,7 @@ func TestSpecification(t *testing.T) {
 	}
 }
 
-// TestAsOpenSSL compares sums with those of openssl-passwd(1), at the lengths
-// around which the algorithm decides.
+// TestAsOpenSSL compares with openssl-passwd(1), at the lengths around which the algorithm decides.
 func TestAsOpenSSL(t *testing.T) {
 	for _, s := range []Scheme{SHA256, SHA512} {
 		for _, length := range []int{1, 31, 32, 33, 63, 64, 65, 128, 255} {

@@ -12,9 +12,8 @@ import (
 // maxLine is how much of a script's first line the kernel reads.
 const maxLine = 256
 
-// CheckProgram refuses a program that a ramdisk cannot start: one of another processor,
-// or one that needs shared libraries. interpreter is that of a script, an absolute path
-// that the caller has to look for; "" of a binary.
+// CheckProgram refuses a program that a ramdisk cannot start: for another processor, or with shared libraries. For a
+// script it returns its interpreter, an absolute path that the caller has to find; "" for a binary.
 func CheckProgram(r io.ReaderAt, machine elf.Machine) (interpreter string, err error) {
 	head := make([]byte, maxLine)
 	n, err := r.ReadAt(head, 0)

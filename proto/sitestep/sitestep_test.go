@@ -156,7 +156,7 @@ func TestCheckProgram(t *testing.T) {
 	}
 }
 
-// withInterpreter is a 64-bit program whose first segment names an interpreter.
+// withInterpreter is a 64-bit program with an interpreter in its first segment.
 func withInterpreter(t *testing.T, program []byte, f *elf.File) []byte {
 	t.Helper()
 	out := bytes.Clone(program)
