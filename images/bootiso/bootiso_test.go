@@ -65,7 +65,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestSize: what is of the machine alone does not move the rest.
+// TestSize: a machine's own parts do not move the rest.
 func TestSize(t *testing.T) {
 	one, err := medium(t, bootiso.Medium{Cmdline: "a"})
 	if err != nil {

@@ -18,18 +18,18 @@ const (
 	maxESP       = 32 << 20  // bytes of the EFI system partition: El Torito counts no further
 )
 
-// Medium is what a machine boots.
+// Medium holds the contents of a boot medium.
 type Medium struct {
 	Kernel, Initrd iso.Content
 	// Cmdline is the kernel line. The words that boot loaders add are not in it.
 	Cmdline string
 	// Overlay is a cpio archive (newc) that the kernel unpacks before Initrd; "" for none.
 	Overlay string
-	// Reads is called with each part that is read, often. Nil for nobody.
+	// Reads is called for each read, with the part. It is called often; nil for no calls.
 	Reads func(Part)
 }
 
-// Part is a part of the image whose reading shows how far a machine has come.
+// Part is a part of the image. Reading it shows the progress of a machine's boot.
 type Part int
 
 // The parts, in the order in which a machine reads them.
@@ -49,7 +49,7 @@ const (
 	pathESP      = "boot/efi.img"
 	pathBIOS     = "isolinux/isolinux.bin"
 	pathLDLINUX  = "isolinux/ldlinux.c32"
-	// GRUB looks for the medium by this file where firmware does not say what it has booted from.
+	// GRUB finds the medium by this file where firmware does not name the boot device.
 	pathInfo = ".disk/info"
 )
 
@@ -60,7 +60,7 @@ func ESP(grub []byte) ([]byte, error) {
 	return fat.Build("ESP", dir("", dir("EFI", dir("BOOT", &fat.File{Name: "BOOTX64.EFI", Content: grub}))), 512, maxESP)
 }
 
-// New composes a medium. esp is what ESP returned.
+// New composes a medium. esp is the result of ESP.
 func New(l Loaders, esp []byte, m Medium) (*iso.Image, error) {
 	words, err := kernelWords(m.Cmdline)
 	if err != nil {

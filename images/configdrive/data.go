@@ -100,8 +100,8 @@ func (d Data) documents() []document {
 	}
 }
 
-// WithDefaults returns d with what meta_data lacks of uuid, name and hostname,
-// as Ironic fills it in. An empty value is not filled in.
+// WithDefaults returns d with uuid, name and hostname added to meta_data where they are missing, as Ironic does. An
+// empty value stays empty.
 func (d Data) WithDefaults(uuid, name string) (Data, error) {
 	meta := map[string]json.RawMessage{}
 	if len(d.MetaData) > 0 {

@@ -16,8 +16,8 @@ func BuildFAT(files map[string][]byte, sector int) ([]byte, error) {
 	return buildFAT(Label, files, sector)
 }
 
-// buildFAT makes a VFAT image of the files. Linux does not mount an ISO 9660,
-// whose blocks have 2048 bytes, from a disk of sectors of 4096 bytes.
+// buildFAT makes a VFAT image of the files. Linux cannot mount an ISO 9660 from a disk with sectors of 4096 bytes,
+// since the format has blocks of 2048 bytes.
 func buildFAT(label string, files map[string][]byte, sector int) ([]byte, error) {
 	root, err := iso.Tree(contents(files))
 	if err != nil {

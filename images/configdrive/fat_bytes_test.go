@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestFATBytes: a machine that is deployed again gets the same config drive, so
-// the bytes are those of every release before.
+// TestFATBytes: a machine that is deployed again gets the same config drive, so the bytes equal those from every
+// earlier release.
 func TestFATBytes(t *testing.T) {
 	for name, want := range map[string][2]string{
 		"small": {

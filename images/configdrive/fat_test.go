@@ -86,7 +86,7 @@ func TestBuildFATRefusals(t *testing.T) {
 
 func second(_ []byte, err error) error { return err }
 
-// TestRead reads our own images and those of the tool operators use.
+// TestRead reads our own images and images of the tool that operators use.
 func TestRead(t *testing.T) {
 	for name, files := range trees() {
 		t.Run(name, func(t *testing.T) {

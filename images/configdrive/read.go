@@ -68,7 +68,7 @@ func (r *reader) extent(record []byte) ([]byte, error) {
 	return r.image[at:][:n], nil
 }
 
-// dir reads a directory and what is below it.
+// dir reads a directory and its contents.
 func (r *reader) dir(record []byte, name string, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("%w: more than %d levels of directories", ErrInvalid, maxDepth)

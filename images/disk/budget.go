@@ -20,9 +20,8 @@ const (
 	workerShare = 4 << 20 // of the budget, that must be free for each beyond the second
 )
 
-// share divides what need leaves of the budget: among workers, each of which
-// decompresses into a buffer of that many bytes, and chunks: two for every
-// worker, and some to level out a decompressor's and a disk's pace.
+// share divides the rest of the budget after need. Each worker gets a decompression buffer of that many bytes. Chunks
+// are two for every worker, and some to level out a decompressor's and a disk's pace.
 func share(need, buffer int64, cpus int) (workers, chunks int) {
 	left := budget - need
 	workers = max(2, min(cpus, mostWorkers, int(left/workerShare)))

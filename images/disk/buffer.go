@@ -11,8 +11,7 @@ const (
 	alignment = 4096    // of buffers' memory, for O_DIRECT on any sector size
 )
 
-// AlignedBuffer returns n bytes whose address is a multiple of 4096, as
-// O_DIRECT wants it on any sector size.
+// AlignedBuffer returns n bytes at an address that is a multiple of 4096, as O_DIRECT wants it on any sector size.
 func AlignedBuffer(n int) []byte {
 	b := make([]byte, n+alignment)
 	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (alignment - 1)

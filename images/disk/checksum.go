@@ -85,12 +85,12 @@ func NewChecksum(algorithm, sum string) (Checksum, error) {
 // Hash computes the sum.
 func (c Checksum) Hash() (hash.Hash, error) { return newHash(c.Algorithm) }
 
-// ParseChecksum reads a sum as operators write it: "sha256:<sum>", or bare hex whose length gives the algorithm. It
-// refuses the URL of a checksum file.
+// ParseChecksum reads a sum as operators write it: "sha256:<sum>", or bare hex with the algorithm given by its length.
+// It refuses the URL of a checksum file.
 func ParseChecksum(value string) (Checksum, error) { return parseChecksum(value) }
 
-// parseChecksum reads a bare sum, whose length gives its algorithm, as in Ironic's
-// "checksum" field, or one written "sha256:<sum>".
+// parseChecksum reads a sum written "sha256:<sum>", or a bare sum with the algorithm given by its length, as in
+// Ironic's "checksum" field.
 func parseChecksum(value string) (Checksum, error) {
 	value = strings.TrimSpace(value)
 	if name, sum, ok := strings.Cut(value, ":"); ok {

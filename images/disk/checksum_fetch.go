@@ -12,8 +12,8 @@ import (
 // maxChecksumFile bounds the download of a checksum file, bytes.
 const maxChecksumFile = 1 << 20
 
-// FetchHash is the sum that os_hash_algo and os_hash_value name. As in Ironic the value may be the URL of a checksum
-// file too, which Metal3's checksumType beside a URL comes to; the file's algorithm is then the one that counts.
+// FetchHash returns the sum in os_hash_algo and os_hash_value. As in Ironic the value may also be the URL of a
+// checksum file, which Metal3's checksumType beside a URL leads to. Then the file's algorithm counts.
 func FetchHash(ctx context.Context, client *http.Client, algorithm, value, imageURL string, opts HTTPOptions,
 ) (Checksum, error) {
 	if isChecksumURL(value) {
@@ -22,9 +22,8 @@ func FetchHash(ctx context.Context, client *http.Client, algorithm, value, image
 	return NewChecksum(algorithm, value)
 }
 
-// FetchChecksum turns what an operator gave as a checksum into a sum: value is
-// a sum, or the URL of a checksum file, which is fetched and searched for the
-// name of the image at imageURL.
+// FetchChecksum turns an operator's checksum into a sum. value is a sum, or the URL of a checksum file, which is
+// fetched and searched for the name of the image at imageURL.
 func FetchChecksum(
 	ctx context.Context, client *http.Client, value, imageURL string, opts HTTPOptions,
 ) (Checksum, error) {

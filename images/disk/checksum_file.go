@@ -121,7 +121,7 @@ func parseChecksumLine(line string) (checksumLine, bool) {
 	return checksumLine{}, false
 }
 
-// plainName is a name with its folders parted by slashes, "" for that of a pipe.
+// plainName is a name with slashes between its folders, "" for the name of a pipe.
 func plainName(name string) string {
 	name = strings.ReplaceAll(strings.Trim(strings.TrimSpace(name), `"`), `\`, "/")
 	if name == "" || name == "-" || name == "stdin" {

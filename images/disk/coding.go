@@ -10,9 +10,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Coded is a Source whose server may have named a Content-Encoding, although none was asked for. Some servers name
-// one for a file that ends in .gz and is stored so (Apache's AddEncoding), others compress on the way. The header
-// alone does not tell which: the checksum decides.
+// Coded is a Source with a Content-Encoding that the request did not ask for. Some servers set the header for a stored
+// .gz file (Apache's AddEncoding), others compress on the way. The header alone does not distinguish the two: the
+// checksum decides.
 type Coded interface {
 	// Coding is the Content-Encoding named, "" for none.
 	Coding() string
@@ -74,7 +74,7 @@ type decoded struct {
 	head []byte
 }
 
-// Coding is that of the source.
+// Coding is the source's.
 func (d decoded) Coding() string { return codingOf(d.Source) }
 
 // Size is not known.

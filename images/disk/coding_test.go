@@ -113,7 +113,7 @@ func TestContentEncodingOfChecksumFile(t *testing.T) {
 	}
 }
 
-// TestKnownSizeAndCoding: what comes under a coding is the image if it has the size that is known.
+// TestKnownSizeAndCoding: bytes under a coding are the image if they have the known size.
 func TestKnownSizeAndCoding(t *testing.T) {
 	t.Parallel()
 	raw := pattern(1<<20, 23)

@@ -75,7 +75,7 @@ const (
 		"no program makes such images"
 )
 
-// damages are what happens to images, or is done to them.
+// damages are faults of images and of their transfer.
 func damages() []damage {
 	return []damage{
 		{"nothing", "plain", func(*specimen) {}, ""},

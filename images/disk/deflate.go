@@ -95,7 +95,7 @@ func (d *deflate) take(k uint) uint64 {
 
 // stored copies a block that is not compressed (section 3.2.4).
 func (d *deflate) stored() error {
-	d.pos -= int(d.n / 8) // the whole bytes taken go back, what is left of one is dropped
+	d.pos -= int(d.n / 8) // stored copies a block that is not compressed (section 3.2.4).
 	d.bits, d.n = 0, 0
 	if d.pos+4 > len(d.in) {
 		return io.ErrUnexpectedEOF

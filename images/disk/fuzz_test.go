@@ -89,9 +89,8 @@ func FuzzQcow2Subclusters(f *testing.F) {
 	})
 }
 
-// FuzzDeflate compares with the standard library: what it takes we take, with
-// the same bytes; what it refuses we refuse. It wants bits after the last byte
-// it needs, as many as the code of a block's end has, hence the zeroes.
+// FuzzDeflate compares with the standard library: both accept the same input with the same bytes, and refuse the same.
+// Our decoder wants bits after the last byte it needs, as many as the code of a block's end has, hence the zeroes.
 func FuzzDeflate(f *testing.F) {
 	raw := pattern(40<<10, 24)
 	for level := flate.HuffmanOnly; level <= flate.BestCompression; level++ {
@@ -144,8 +143,8 @@ func FuzzStream(f *testing.F) {
 	f.Fuzz(fuzzWrite)
 }
 
-// FuzzXzBlock compares what is read of an xz block's header with what the
-// decompressor makes of it: a dictionary that passes here passes there.
+// FuzzXzBlock compares our reading of an xz block's header with the decompressor's: a dictionary that passes here
+// passes there.
 func FuzzXzBlock(f *testing.F) {
 	f.Add(xzOf(f, []byte("disk")))
 	f.Add(xzOf(f, []byte("disk"), "-T2", "--x86", "--lzma2=dict=96MiB"))

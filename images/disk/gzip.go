@@ -15,7 +15,7 @@ type byteScanner interface {
 }
 
 // gzipMembers decompresses a gz file as gzip(1) does: all its members, then zeroes to its end, as tapes and dd pad a
-// file. Other bytes behind the last member are left out: rubbish tells of them, of which gzip(1) warns.
+// file. Other bytes behind the last member are left out: rubbish reports them, and gzip(1) warns of them.
 type gzipMembers struct {
 	in      byteScanner
 	z       *gzip.Reader

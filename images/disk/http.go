@@ -18,7 +18,7 @@ type HTTPOptions struct {
 	Least   int           // bytes that must come in each Stall, but for the last; 64 KiB when zero
 	Retries int           // of a broken connection, in a row without progress; 5 when zero
 	Backoff time.Duration // before the first retry, doubled each time up to 10 s; 500 ms when zero
-	// Retrying is told of each failure that is tried again: of which try, of how many. May be nil.
+	// Retrying is called for each failure before a further try. May be nil.
 	Retrying func(try, tries int, err error)
 	// Whole: the first request is for the whole image and not for its start, so that a reader from start to end sends
 	// one request alone. ReadRange then answers ErrNoRange.
@@ -156,7 +156,7 @@ func (s *HTTPSource) Name() string { return s.name }
 // Size is the announced size.
 func (s *HTTPSource) Size() int64 { return s.size }
 
-// Version tells the image from others that were at its URL, in words of its server; "" where that has none.
+// Version identifies the image among others that were at its URL, in the server's words; "" where the server has none.
 func (s *HTTPSource) Version() string {
 	if s.validate == (validator{}) {
 		return ""

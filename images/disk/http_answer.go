@@ -117,7 +117,7 @@ func (a *answer) accept(resp *http.Response) error {
 	return err
 }
 
-// maxReason bounds what is read of a refusal.
+// maxReason bounds the text that is read of a refusal.
 const maxReason = 600
 
 // reason is the text that a server gives beside its status, as a conductor does, in one line; "" for none.

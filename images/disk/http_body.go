@@ -96,7 +96,7 @@ func (b *httpBody) connect() error {
 		return err
 	}
 	err = b.src.same(a)
-	if err == nil && a.from > b.off { // some caches begin with a block of theirs, before what was asked for
+	if err == nil && a.from > b.off { // some caches begin at the start of a block of theirs
 		err = rangeError{fmt.Errorf("%w: asked for bytes from %d, was sent bytes from %d", ErrSource, b.off, a.from)}
 	}
 	if err != nil {

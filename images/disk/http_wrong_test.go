@@ -156,8 +156,7 @@ func TestHTTPReset(t *testing.T) {
 	sameDisk(t, dst.b, raw)
 }
 
-// TestHTTPTables: what goes wrong while a qcow2's tables are read by Range
-// leaves the disk untouched.
+// TestHTTPTables: a failure while a qcow2's tables are read by Range leaves the disk untouched.
 func TestHTTPTables(t *testing.T) {
 	t.Parallel()
 	qcow := convert(t, pattern(3<<20, 16), "-O", "qcow2")

@@ -31,7 +31,7 @@ type huffman struct {
 	rest  []uint32
 }
 
-// find returns the symbol whose code is next in ahead.
+// find returns the symbol of the next code in ahead.
 func (h *huffman) find(ahead uint64) uint32 {
 	e := h.first[ahead&(1<<firstBits-1)]
 	if e&isTable != 0 {
@@ -40,9 +40,8 @@ func (h *huffman) find(ahead uint64) uint32 {
 	return e
 }
 
-// build makes the tables of the canonical code (RFC 1951, section 3.2.2) with the
-// given lengths, by symbol. Codes must be complete, except the empty code and the
-// single one-bit symbol, whose unused bits have no meaning (section 3.2.7).
+// build makes the tables of the canonical code (RFC 1951, section 3.2.2) with the given lengths, by symbol. Codes must
+// be complete, except the empty code and the single one-bit symbol, which leaves bits unused (section 3.2.7).
 func (h *huffman) build(lengths []uint8, meaning func(symbol int) uint32) error {
 	var count, next [codeMax + 1]int
 	for _, n := range lengths {

@@ -66,8 +66,8 @@ func (d *inflater) zstdCluster(out, in []byte) error {
 	return nil
 }
 
-// zstdFrame finds the length of the frame in starts with (RFC 8878, section
-// 3.1.1): without it the decoder would take what follows for another frame.
+// zstdFrame finds the length of the frame in starts with (RFC 8878, section 3.1.1): without it the decoder would take
+// the bytes behind it for another frame.
 func zstdFrame(in []byte) (int, error) {
 	var h zstd.Header
 	if err := h.Decode(in); err != nil {

@@ -149,8 +149,7 @@ func windowZst(bits byte, n int) []byte {
 	return b
 }
 
-// TestShare: whatever the format needs and however many CPUs there are, a write
-// stays within its budget and has what it cannot do without.
+// TestShare: for any need of the format and any number of CPUs, a write stays within its budget and has its minimum.
 func TestShare(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
@@ -175,7 +174,7 @@ func TestShare(t *testing.T) {
 	for need := int64(0); need <= largestNeed+packedChunks*chunkSize; need += chunkSize {
 		for cpus := 1; cpus <= 16; cpus++ {
 			buffer := int64(2 << 20)
-			if need > largestNeed { // a stream, whose workers have no buffers
+			if need > largestNeed { // a stream: its workers have no buffers
 				buffer = 0
 			}
 			workers, chunks := share(need, buffer, cpus)
@@ -186,9 +185,8 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// hugeTables is a qcow2 of 64 KiB clusters with every guest cluster in use,
-// whose tables are made as they are read: L1 in cluster 1, then the L2 tables,
-// then the clusters, of 512 bytes each when they are packed.
+// hugeTables is a qcow2 of 64 KiB clusters with every guest cluster in use. Its tables are made as they are read: L1
+// in cluster 1, then the L2 tables, then the clusters, of 512 bytes each when they are packed.
 type hugeTables struct {
 	guests int64
 	packed bool

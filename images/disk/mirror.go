@@ -122,10 +122,10 @@ func (m *Mirrors) Name() string { return m.src.Name() }
 // Size is the size that the first mirror announced.
 func (m *Mirrors) Size() int64 { return m.size }
 
-// Version is that of the mirror read from; see HTTPSource.Version.
+// Version is the present mirror's; see HTTPSource.Version.
 func (m *Mirrors) Version() string { return m.src.Version() }
 
-// Coding is that of the mirror read from; see HTTPSource.Coding.
+// Coding is the present mirror's; see HTTPSource.Coding.
 func (m *Mirrors) Coding() string { return m.src.Coding() }
 
 // Head is the image's start.

@@ -6,13 +6,12 @@ import (
 	"net/url"
 )
 
-// maxRedirects is that of net/http.
+// maxRedirects is net/http's limit.
 const maxRedirects = 10
 
-// ownOrigin is a client that shows an Authorization to no origin but the one it is for. net/http shows it to any port
-// of the host and to hosts below it too. A registry may keep its blobs there, in an object store whose URLs are
-// signed. Such a store refuses a request with two credentials (Azure/acr#217). A client with rules of its own for
-// redirects keeps them.
+// ownOrigin is a client that sends an Authorization to its own origin only. net/http sends it to any port of the host
+// and to hosts below it too. A registry may keep its blobs there, in an object store with signed URLs. Such a store
+// refuses a request with two credentials (Azure/acr#217). A client with rules of its own for redirects keeps them.
 func ownOrigin(client *http.Client) *http.Client {
 	if client.CheckRedirect != nil {
 		return client

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestOtherOrigin: a registry leads to an object store on another port of its host, whose URLs are signed. The store
+// TestOtherOrigin: a registry redirects to an object store with signed URLs on another port of its host. The store
 // refuses a second credential.
 func TestOtherOrigin(t *testing.T) {
 	t.Parallel()

@@ -124,7 +124,7 @@ func (h *qcow2Header) parseGeometry(b []byte) error {
 	return nil
 }
 
-// parseFeatures reads what version 3 added.
+// parseFeatures reads the fields that version 3 added.
 func (h *qcow2Header) parseFeatures(b []byte) error {
 	be := binary.BigEndian
 	if len(b) < 104 {

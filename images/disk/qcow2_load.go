@@ -198,8 +198,8 @@ func (l *tableLoader) l2(guest int64, entry uint64) error {
 	return nil
 }
 
-// hostCluster is the number of the cluster at off in the file, whose first n
-// bytes are used, or as many as the disk still has.
+// hostCluster is the number of the cluster at off in the file. Its first n bytes are used, or as many as the disk
+// still has.
 func (l *tableLoader) hostCluster(guest, off, n int64) (uint64, error) {
 	if need := min(n, l.size-guest<<l.clusterBits); off+need > l.fileSize {
 		return 0, fmt.Errorf("%w: qcow2 cluster %d at %d lies outside the file of %d bytes", ErrFormat, guest,

@@ -102,7 +102,7 @@ func (m *qcow2Map) sort() error {
 		{kind: "cluster", left: len(m.partial), span: func(i int) (int64, int64) {
 			return int64(m.partial[i].host) << m.clusterBits, m.clusterSize()
 		}},
-		// The last sector may be shared with what follows, up to its last byte.
+		// The last sector may be shared with the next cluster, up to its last byte.
 		{kind: "compressed cluster", left: len(m.packed), span: func(i int) (int64, int64) {
 			return m.packed[i].off, int64(m.packed[i].n) - 511
 		}},

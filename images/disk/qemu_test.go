@@ -12,9 +12,8 @@ import (
 	"github.com/ferrite-metal/ferrite/images/disk/disktest"
 )
 
-// history is what a guest may have done to its disk: overwritten, discarded,
-// zeroed and compressed, at places of any size and at whole clusters. The last
-// MiB is left alone but for its end, so that the file has holes too.
+// history is a guest's writes to its disk: overwritten, discarded, zeroed and compressed, at places of any size and at
+// whole clusters. Only the end of the last MiB is written, so that the file has holes too.
 func history(seed uint64, size int64) []string {
 	r := rand.New(rand.NewChaCha8([32]byte{byte(seed)}))
 	cmds := []string{"write -P 7 9M 1M", "discard 3M 2M", "write -z 6M 1M", "write -z -u 12M 512k", "write -P 3 0 64k"}
@@ -36,8 +35,8 @@ func history(seed uint64, size int64) []string {
 	return append(cmds, fmt.Sprintf("write -P 5 %d 512", size-512))
 }
 
-// TestAgainstQemu writes onto a dirty file and compares with what qemu-img
-// makes of the same image, for images with a history and an internal snapshot.
+// TestAgainstQemu writes onto a dirty file and compares with qemu-img's output for the same image, for images with a
+// history and an internal snapshot.
 func TestAgainstQemu(t *testing.T) {
 	t.Parallel()
 	const size = 16<<20 + 3*512
@@ -95,8 +94,8 @@ func TestSubclusters(t *testing.T) {
 	}
 }
 
-// writeLikeQemu writes the image onto a file of stale bytes and compares it with
-// what qemu-img convert makes of it, at want.
+// writeLikeQemu writes the image onto a file of stale bytes and compares it with the output of qemu-img convert, at
+// want.
 func writeLikeQemu(t *testing.T, image, want string) {
 	t.Helper()
 	qemuImg(t, "convert", "-O", "raw", image, want)

@@ -6,9 +6,8 @@ import (
 	"io"
 )
 
-// segment is a part of a compressed image that decompresses alone, and whose place on
-// the disk is known, so that several are under way at once. It is read as a stream of
-// its own while it still arrives.
+// segment is a part of a compressed image that decompresses alone and has a known place on the disk, so that several
+// are under way at once. It is read as a stream of its own while it still arrives.
 type segment struct {
 	ctx  context.Context // io.Reader has no other way to be cancelled
 	off  int64           // of its first byte on the disk
@@ -70,7 +69,7 @@ func (r *segment) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// tap reads a feed, and on demand hands what goes by on to a run.
+// tap reads a feed, and on demand passes the bytes on to a run.
 type tap struct {
 	ctx  context.Context
 	feed *feed

@@ -89,7 +89,7 @@ func (s *sink) queue(ctx context.Context, j job) error {
 	}
 }
 
-// fits refuses what lies beyond the target's end.
+// fits refuses bytes beyond the target's end.
 func (s *sink) fits(off, n int64) error {
 	if off+n > s.size {
 		return tooSmall(s.size, off+n)
@@ -97,8 +97,8 @@ func (s *sink) fits(off, n int64) error {
 	return nil
 }
 
-// clear zeroes the target's first bytes before anything else is written: from
-// now until finish the disk does not boot, whatever was on it.
+// clear zeroes the target's first bytes before anything else is written: from now until finish the disk does not boot,
+// with any old contents.
 func (s *sink) clear() error {
 	if err := s.dst.Zero(0, int64(len(s.start))); err != nil {
 		return fmt.Errorf("clear the first %d bytes: %w", len(s.start), err)
@@ -137,8 +137,8 @@ func (s *sink) put(data []byte, off int64) error {
 	return nil
 }
 
-// learn counts n more bytes of the start. Each is put or zeroed once, by any worker; the
-// one that brings the last has all of them looked at.
+// learn counts n more bytes of the start. Each is put or zeroed once, by any worker. The worker that brings the last
+// byte calls look on all of them.
 func (s *sink) learn(n int) error {
 	if s.look == nil || s.known.Add(int64(n)) != int64(len(s.start)) {
 		return nil

@@ -101,7 +101,7 @@ type stream struct {
 	sum      hash.Hash // over the decompressed bytes; nil when it is not asked for
 }
 
-// open starts to decompress what r reads.
+// open starts to decompress r.
 func (s stream) open(r byteScanner) (d io.Reader, closeIt func(), err error) {
 	switch s.format {
 	case Gzip:
@@ -146,8 +146,7 @@ func copyCompressed(ctx context.Context, f *feed, s *sink, packed stream, out po
 	return rubbish, err
 }
 
-// unpack writes what d decompresses, which belongs at off. Output is bounded by
-// the target's size, so a bomb ends at the disk's end.
+// unpack writes the output of d at off. Output is bounded by the target's size, so a bomb ends at the disk's end.
 func (s stream) unpack(ctx context.Context, d io.Reader, z *splitter, off int64, out pool) error {
 	for z.begin(off); ; {
 		c, err := out.get(ctx)
@@ -223,9 +222,8 @@ func (s stream) broken(off int64, err error) error {
 	return fmt.Errorf("%w: its %s stream is damaged after %d bytes of disk: %w", ErrFormat, s.format, off, err)
 }
 
-// zstWindow is the memory for the stream's first frame in bytes, but streamLeast at
-// the least: more frames may follow. It refuses a frame whose window takes too much
-// memory, or whose content is larger than size.
+// zstWindow is the memory for the stream's first frame in bytes, but at least streamLeast, because more frames may
+// follow. It refuses a frame that has too large a window, or content larger than size.
 func zstWindow(head []byte, size int64) (int64, error) {
 	var h zstd.Header
 	for {

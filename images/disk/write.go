@@ -63,7 +63,7 @@ type write struct {
 	feed     *feed
 	sink     *sink
 	packed   stream // when the image is one
-	unpacked pool   // for what comes out of it
+	unpacked pool   // for decompressed bytes
 	coding   string // that the server named unasked
 	rubbish  bool   // other bytes follow a gz stream
 }
@@ -102,7 +102,7 @@ func (w *write) run(ctx context.Context) error {
 	return w.complete()
 }
 
-// prepare refuses what can be refused before anything is written.
+// prepare finds faults before anything is written.
 func (w *write) prepare(ctx context.Context) error {
 	var err error
 	w.coding = codingOf(w.src)
@@ -225,8 +225,8 @@ func (w *write) complete() error {
 	return w.sink.finish()
 }
 
-// compare judges the bytes by their checksum. Of a coded image it may be that of the bytes as they came or as they
-// were written: both describe the same disk.
+// compare checks the bytes against their checksum. For a coded image it may be the sum of the received or of the
+// written bytes: both describe the same disk.
 func (w *write) compare() error {
 	want, proven := w.opts.Checksum, false
 	if w.hash != nil {

@@ -47,7 +47,7 @@ func zst(t testing.TB, b []byte) []byte {
 	return w.EncodeAll(b, nil)
 }
 
-// wideZst is a zst frame of one raw block whose window is 256 MiB.
+// wideZst is a zst frame of one raw block with a window of 256 MiB.
 func wideZst() []byte { return []byte("\x28\xb5\x2f\xfd\x00\x90\x21\x00\x00data") }
 
 // xzOf compresses with xz itself.
@@ -234,8 +234,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestFailuresLeaveNothingBootable covers what shows only on the way: the
-// disk's start must then be zeroes.
+// TestFailuresLeaveNothingBootable covers faults that show only during the write: the disk's start must then be
+// zeroes.
 func TestFailuresLeaveNothingBootable(t *testing.T) {
 	t.Parallel()
 	raw := pattern(6<<20, 5)

@@ -63,9 +63,8 @@ func xzInteger(b []byte) (uint64, []byte) {
 	return v, b[n:]
 }
 
-// xzDictionary is the memory for the stream's first block in bytes, but streamLeast at
-// the least: more blocks may follow. It refuses a block whose dictionary takes too
-// much memory, or whose content is larger than size.
+// xzDictionary is the memory for the stream's first block in bytes, but at least streamLeast, because more blocks may
+// follow. It refuses a block that has too large a dictionary, or content larger than size.
 func xzDictionary(head []byte, size int64) (int64, error) {
 	dictionary, unpacked := xzBlock(head)
 	switch {

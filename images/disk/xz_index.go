@@ -58,8 +58,8 @@ func xzEnd(check byte, s xzSizes) []byte {
 // xzIndex reads an index.
 type xzIndex struct {
 	in   *tap
-	sum  uint32 // CRC-32 of what was read
-	size int64  // of what was read, bytes
+	sum  uint32 // CRC-32 of the bytes read
+	size int64  // of the bytes read
 }
 
 // byte reads a byte of the index.
@@ -91,8 +91,7 @@ func (x *xzIndex) integer() (v uint64, err error) {
 	return 0, xz.ErrData
 }
 
-// check reads the index (section 4), whose mark is the next byte, and compares it
-// with the blocks that were before it.
+// check reads the index (section 4), from its mark on, and compares it with the preceding blocks.
 func (x *xzIndex) check(blocks xzTally) error {
 	if _, err := x.byte(); err != nil {
 		return err

@@ -37,7 +37,7 @@ func unxz(image []byte, size int64, decoders, chunks int) ([]byte, error) {
 	return dst.b[:s.high.Load()], nil
 }
 
-// unxzByLibrary is what the decompressor makes of a whole file by itself.
+// unxzByLibrary is the decompressor's output for a whole file.
 func unxzByLibrary(image []byte) ([]byte, error) {
 	d, err := xz.NewReader(bytes.NewReader(image), streamLeast)
 	if err != nil {
@@ -84,8 +84,8 @@ func TestXzByManyDecoders(t *testing.T) {
 	}
 }
 
-// TestXzWalkGoesAhead: every run is there to be decompressed before any is, as far as
-// there is memory for what is to be read meanwhile.
+// TestXzWalkGoesAhead: every run is found before any is decompressed, as far as there is memory for the bytes in
+// between.
 func TestXzWalkGoesAhead(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{"with sizes": {"-T2"}, "without sizes": {"-T1"}} {
@@ -136,7 +136,7 @@ func newTwoBlocks(t testing.TB, args ...string) *twoBlocks {
 	return x
 }
 
-// seal makes the checksum at end of what is from start to there.
+// seal writes the checksum of the bytes from start to end at end.
 func (x *twoBlocks) seal(start, end int) {
 	binary.LittleEndian.PutUint32(x.b[end:], crc32.ChecksumIEEE(x.b[start:end]))
 }
@@ -144,13 +144,13 @@ func (x *twoBlocks) seal(start, end int) {
 // sealHeader does so with the header of the block at start.
 func (x *twoBlocks) sealHeader(start int) { x.seal(start, start+int(x.b[start])*4) }
 
-// sealFooter does so with the footer, whose checksum is before it.
+// sealFooter does so with the footer, which has its checksum in front.
 func (x *twoBlocks) sealFooter() {
 	binary.LittleEndian.PutUint32(x.b[x.footer:], crc32.ChecksumIEEE(x.b[x.footer+4:x.footer+10]))
 }
 
-// TestXzDamage: what is wrong in a part of the file is found although each part is
-// decompressed by itself, and its checksum fits.
+// TestXzDamage: a fault in a part of the file is found although each part is decompressed by itself, and its checksum
+// fits.
 func TestXzDamage(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -233,17 +233,17 @@ func TestXzEveryByte(t *testing.T) {
 	}
 }
 
-// sameAsLibrary writes a small file by two decoders: they take what the decompressor
-// alone takes, with the same bytes, and refuse what it refuses.
+// sameAsLibrary writes a small file by two decoders: they accept the same input as the decompressor alone, with the
+// same bytes, and refuse the same.
 func sameAsLibrary(t *testing.T, image []byte) {
 	t.Helper()
 	want, wantErr := unxzByLibrary(image)
 	got, err := unxz(image, fuzzDisk, 2, packedChunks)
 	if errors.Is(err, ErrTooSmall) && (wantErr != nil || len(want) > fuzzDisk) {
-		return // the disk's end comes before what is wrong
+		return // the disk's end comes before the fault
 	}
 	if inner, wrong := Detect(want); wantErr == nil && (wrong != nil || inner != Raw) {
-		return // refused for what is in it
+		return // refused because of its contents
 	}
 	if (err == nil) != (wantErr == nil) {
 		t.Fatalf("error is %v, the decompressor's %v", err, wantErr)
@@ -266,8 +266,8 @@ func FuzzXz(f *testing.F) {
 	f.Fuzz(sameAsLibrary)
 }
 
-// TestSpread: whatever a run needs and however many CPUs there are, there is
-// memory for all that are under way, and a chunk of output more than they hold.
+// TestSpread: for any need of a run and any number of CPUs, there is memory for all that are under way, and a chunk of
+// output more than they hold.
 func TestSpread(t *testing.T) {
 	for _, tt := range []struct {
 		need     int64

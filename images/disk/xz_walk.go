@@ -23,7 +23,7 @@ type xzWalk struct {
 	pieces int   // of a run that may wait
 	runs   chan<- *segment
 	cur    *segment // that the next block belongs to; nil: to a new one
-	off    int64    // on the disk, of what comes next
+	off    int64    // on the disk, of the next bytes
 	header []byte   // of the stream
 }
 

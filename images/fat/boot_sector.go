@@ -27,7 +27,7 @@ type bootSector struct {
 	label  string // of 11 characters
 }
 
-// readBootSector reads the boot sector and refuses one that is not FAT's.
+// readBootSector reads the boot sector and refuses sectors of other file systems.
 func readBootSector(r io.ReaderAt) (s bootSector, err error) {
 	b, err := readAt(r, 0, 512)
 	if err != nil {

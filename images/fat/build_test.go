@@ -22,8 +22,8 @@ func tree() *File {
 	}}
 }
 
-// TestBuildBytes: a machine that is deployed again gets the same config drive, so
-// the bytes are those of every release before.
+// TestBuildBytes: a machine that is deployed again gets the same config drive, so the bytes equal those from every
+// earlier release.
 func TestBuildBytes(t *testing.T) {
 	large := &File{Children: []*File{{Name: "content", Content: bytes.Repeat([]byte("sixteen bytes ok"), 18*mib/16)}}}
 	for _, tc := range []struct {

@@ -1,11 +1,9 @@
-// Package fat reads and makes FAT file systems, as Microsoft's FAT specification
-// (version 1.03) describes them. Open reads FAT12, FAT16 and FAT32: every EFI
-// system partition is one. Build makes an image of a few files, a FAT12 or
+// Package fat reads and makes FAT file systems, as Microsoft's FAT specification (version 1.03) describes them. Open
+// reads FAT12, FAT16 and FAT32: every EFI system partition is one. Build makes an image of a few files, a FAT12 or
 // FAT16, for a config drive. Format makes an empty FAT32 on a partition.
 //
-// The package reads what it is given without trust: a damaged file system gives
-// an error that wraps ErrInvalid. Build gives the same bytes for the same files.
-// It must not know disks, partition tables or what the files are for.
+// The package trusts no input: a damaged file system gives an error that wraps ErrInvalid. Build gives the same bytes
+// for the same files. It must not know disks, partition tables or the purpose of the files.
 package fat
 
 import "errors"

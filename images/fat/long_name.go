@@ -53,7 +53,7 @@ func longNameRecords(name, short string) []byte {
 	return b
 }
 
-// checksum is that of a short name of 11 characters (section 7.2).
+// checksum is the sum of a short name of 11 characters (section 7.2).
 func checksum(short string) (sum byte) {
 	for _, c := range []byte(short) {
 		sum = sum<<7 | sum>>1

@@ -32,8 +32,8 @@ const (
 	bootable    = 0x88
 )
 
-// makeBootable adds the boot record, the boot catalog and the boot sector to what precedes the
-// files. The BIOS loader learns its place.
+// makeBootable adds the boot record, the boot catalog and the boot sector in front of the files, and writes the BIOS
+// loader's place into it.
 func (m *plan) makeBootable(head []byte, out *Image) error {
 	bios, err := m.bootFile(m.boot.BIOS)
 	if err != nil {

@@ -1,15 +1,15 @@
-// Package iso composes ISO 9660 images (ECMA-119) with Rock Ridge names for Linux and Joliet names
-// for Windows. An image is composed as it is read: it holds its directories, and reads the content
-// of files from where they are. The same input gives the same bytes.
+// Package iso composes ISO 9660 images (ECMA-119) with Rock Ridge names for Linux and Joliet names for Windows. An
+// image is composed as it is read: it holds its directories, and reads the content of files from where they are. The
+// same input gives the same bytes.
 //
-// An image can be bootable by El Torito (version 1.0), for BIOS and for UEFI, and from a disk or
-// USB stick, by a boot sector and a partition table in its first sector.
+// An image can be bootable by El Torito (version 1.0), for BIOS and for UEFI, and from a disk or USB stick, by a boot
+// sector and a partition table in its first sector.
 //
-// The writer is our own. The library that was tried, diskfs/go-diskfs, writes to a file only, and
-// does not give the same bytes twice: a machine that is deployed again would get another config
-// drive, and an image that is read in parts would have to be stored.
+// The writer is our own. The library that was tried, diskfs/go-diskfs, writes to a file only, and does not give the
+// same bytes twice: a machine that is deployed again would get another config drive, and an image that is read in
+// parts would have to be stored. See docs/decisions/0002-config-drive-writer.md.
 //
-// The package is pure but for the readers that it is given. It must not know what the files are for.
+// The package is pure but for the readers that it is given. It must not know the purpose of the files.
 package iso
 
 import (

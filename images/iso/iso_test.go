@@ -41,7 +41,7 @@ func bootable() iso.Volume {
 	}, Boot: &iso.Boot{BIOS: "isolinux/isolinux.bin", UEFI: "efi.img", MBR: bytes.Repeat([]byte{0x90}, 432)}}
 }
 
-// TestReadAt: whatever part is read, it is that of the whole image.
+// TestReadAt: any part that is read equals the same part of the whole image.
 func TestReadAt(t *testing.T) {
 	image := compose(t, bootable())
 	all := whole(t, image)

@@ -163,8 +163,7 @@ func (e *Entry) listing(space int) []byte {
 	return append(b, make([]byte, -len(b)&(SectorSize-1))...)
 }
 
-// listingLength is known before sectors are: records' lengths do not depend
-// on what they point to.
+// listingLength is known before sectors are: records' lengths do not depend on the sectors that they point to.
 func (e *Entry) listingLength(space int) int64 { return int64(len(e.listing(space))) }
 
 // record is the entry's directory record, ECMA-119 section 9.1.

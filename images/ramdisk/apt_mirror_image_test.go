@@ -22,8 +22,8 @@ deb http://deb.debian.org/debian-security bookworm-security main non-free-firmwa
 deb http://deb.debian.org/debian bookworm-backports main non-free-firmware
 `
 
-// aptMirror serves over loopback what apt of this machine fetches from Debian, so that a build without apt can be
-// tried wherever apt works: lists as Debian signed them, and packages when they are asked for.
+// aptMirror serves Debian over loopback by the apt of this machine, so that a build without apt can be tried wherever
+// apt works: lists as Debian signed them, and packages when they are asked for.
 type aptMirror struct {
 	t   *testing.T
 	dir string
@@ -75,7 +75,7 @@ func (m *aptMirror) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeFile(w, r, file)
 }
 
-// file is where apt has what an address names: debian/dists/... or debian/pool/...
+// file is apt's path for an address: debian/dists/... or debian/pool/...
 func (m *aptMirror) file(ctx context.Context, name string) (string, error) {
 	lists := filepath.Join(m.dir, "state/lists")
 	head, hash, byHash := strings.Cut(name, "/by-hash/SHA256/")

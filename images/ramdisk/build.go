@@ -154,8 +154,8 @@ func addCommands(t tree, busybox string, commands []string) {
 	}
 }
 
-// checkStatic refuses what could not start in a ramdisk without shared libraries: the
-// kernel would only say "No working init".
+// checkStatic refuses a program that could not start in a ramdisk without shared libraries: the kernel would only say
+// "No working init".
 func checkStatic(binary string) error {
 	f, err := elf.Open(binary)
 	if err != nil {

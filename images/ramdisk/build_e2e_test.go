@@ -16,7 +16,7 @@ import (
 	"github.com/ferrite-metal/ferrite/images/ramdisk/debian"
 )
 
-// maxLabSize is the promise to whoever boots the lab: bytes of the compressed ramdisk.
+// maxLabSize is the promised size of the lab's compressed ramdisk in bytes.
 const maxLabSize = 12_000_000
 
 // Both profiles build from the real archive, boot on their own kernel, and their modules load.
@@ -98,8 +98,8 @@ func realRecipe(t *testing.T, profile Profile) Recipe {
 		Log:      slog.New(slog.NewTextHandler(t.Output(), nil))}
 }
 
-// bootDirect lets QEMU load kernel and ramdisk by itself and returns what the machine
-// said until it switched itself off.
+// bootDirect lets QEMU load kernel and ramdisk by itself and returns the machine's output until it switched itself
+// off.
 func bootDirect(t *testing.T, res Result) (string, time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)

@@ -26,7 +26,7 @@ import (
 var staticELF = append(
 	[]byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x3e\x00\x01\x00\x00\x00"), make([]byte, 40)...)
 
-// fakeKernel lays out what FetchKernel leaves in the cache.
+// fakeKernel lays out the files that FetchKernel leaves in the cache.
 func fakeKernel(t *testing.T) Kernel {
 	t.Helper()
 	dir := t.TempDir()

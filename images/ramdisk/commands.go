@@ -39,9 +39,8 @@ func ConsoleCommands() []string {
 	return names
 }
 
-// BuildCommands makes one static binary out of u-root commands at path out. It needs
-// the Go toolchain and must run inside a checkout of this module, whose go.mod says
-// which u-root that is.
+// BuildCommands makes one static binary out of u-root commands at path out. It needs the Go toolchain and must run
+// inside a checkout of this module, because go.mod names the version of u-root.
 func BuildCommands(ctx context.Context, commands []string, out string) error {
 	goenv, err := goEnv(ctx)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestIndexModules: our lists are those of depmod. The order of modules.order decides whose alias comes first.
+// TestIndexModules: our lists equal depmod's. The order of modules.order decides which alias comes first.
 func TestIndexModules(t *testing.T) {
 	dir := t.TempDir()
 	packed, err := base64.StdEncoding.DecodeString(packedModule)

@@ -81,7 +81,7 @@ func (t tree) addFirmware(folders []*firmwareFolder, modules string, files []str
 	return missing, nil
 }
 
-// addNamed adds what a module names: one file, or all that a pattern matches.
+// addNamed adds a module's firmware: one file, or all that a pattern matches.
 func (f firmware) addNamed(name string) (found bool, err error) {
 	if _, err := path.Match(name, ""); err != nil || !strings.ContainsAny(name, "*?[") {
 		return f.add(name, 0)

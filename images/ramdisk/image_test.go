@@ -127,5 +127,5 @@ func bootAgent(t *testing.T, dir string) {
 	t.Errorf("no %q on the console:\n%s", agentLine, text[max(0, len(text)-3000):])
 }
 
-// agentLine is what the agent says once it runs as process 1 and the modules are loaded.
+// agentLine is the agent's log line once it runs as process 1 and the modules are loaded.
 const agentLine = `msg="drivers loaded"`

@@ -17,13 +17,12 @@ type moduleIndex struct {
 	paths   []string            // all modules, sorted
 	byName  map[string]string   // name to path
 	deps    map[string][]string // path to the paths it needs, the nearest first
-	soft    map[string][]string // name to what modules.softdep wants loaded before it: names or aliases
+	soft    map[string][]string // name to the modules that modules.softdep loads before it: names or aliases
 	aliases []alias             // in modules.alias's order
 	builtin map[string]string   // name to the path it would have, for those compiled into the kernel
 }
 
-// alias is one line of modules.alias: devices whose modalias matches the glob pattern
-// want the module.
+// alias is one line of modules.alias: devices with a modalias that matches the glob pattern want the module.
 type alias struct{ pattern, module string }
 
 // moduleName turns a module's file path into its name. Later Debian releases compress modules.
@@ -109,9 +108,8 @@ func (ix *moduleIndex) addAlias(line string) error {
 	return nil
 }
 
-// addSoft keeps only what must come before: "post:" names are conveniences, and lines
-// without either word are of the form the kernel's cifs has, which names ciphers it
-// asks for itself.
+// addSoft keeps only modules to load before: "post:" names are conveniences. Lines without either word have the form
+// of the kernel's cifs, which names ciphers it asks for itself.
 func (ix *moduleIndex) addSoft(line string) error {
 	fields := strings.Fields(line)
 	if len(fields) < 2 || fields[0] != "softdep" {

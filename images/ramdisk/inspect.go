@@ -18,7 +18,7 @@ import (
 	"github.com/u-root/mkuimage/cpio"
 )
 
-// Inspection says what is in a kernel or a ramdisk.
+// Inspection lists the contents of a kernel or a ramdisk.
 type Inspection struct {
 	Size      int64           `json:"size"` // of the file, in bytes
 	Kernel    string          `json:"kernel,omitempty"`
@@ -42,7 +42,7 @@ type InspectedFile struct {
 // trailer is the name of the last file of every archive.
 const trailer = "TRAILER!!!"
 
-// maxInspected bounds what a ramdisk may unpack to while it is inspected.
+// maxInspected bounds the unpacked size of a ramdisk while it is inspected.
 const maxInspected = 4 << 30
 
 // Inspect reads a kernel (bzImage) or a ramdisk as Build makes it: a newc archive that is packed with zstd, gzip or not

@@ -23,14 +23,14 @@ type Kernel struct {
 	Package string // exact package, as linux-image-6.1.0-56-cloud-amd64
 	Version string // of the package, as 6.1.192-2
 	SHA256  string // of the package, in hex; "" for a kernel that is none
-	Release string // what uname -r will say, as 6.1.0-56-cloud-amd64
+	Release string // output of uname -r, as 6.1.0-56-cloud-amd64
 	Image   string // path of the bzImage
 	Modules string // folder lib/modules/<release>, with the lists depmod makes
 }
 
-// FetchKernel downloads the kernel that a metapackage (linux-image-amd64, linux-image-cloud-amd64) stands for today
+// FetchKernel downloads the kernel that a metapackage (linux-image-amd64, linux-image-cloud-amd64) depends on today,
 // and unpacks it below cacheDir. NAME/SUITE takes it from that suite, as linux-image-amd64/bookworm-backports. The
-// package archive decides the version and verifies what it downloads. Nothing is installed, no root needed.
+// package archive decides the version and verifies its download. Nothing is installed, no root needed.
 func FetchKernel(ctx context.Context, from debian.Archive, cacheDir, name string, log *slog.Logger) (Kernel, error) {
 	name, suite, _ := strings.Cut(name, "/")
 	p, err := resolveKernel(ctx, from, name, suite)
@@ -63,7 +63,7 @@ func resolveKernel(ctx context.Context, from debian.Archive, name, suite string)
 type purpose struct {
 	folder string                 // of the cache
 	want   func(name string) bool // files to unpack
-	after  func(dir string) error // what is made of them; nil for nothing
+	after  func(dir string) error // work on the unpacked files; nil for none
 }
 
 // unpacked returns the folder with the wanted files of a package, out of the cache where it has them.

@@ -65,7 +65,7 @@ func writeManifest(r Result) (string, error) {
 // maxManifest bounds a manifest that is read, in bytes.
 const maxManifest = 16 << 20
 
-// readManifest adds what the manifest beside a file says of it. A manifest of another build is named as such.
+// readManifest adds the contents of the manifest beside a file. A manifest of another build is reported as such.
 func (i *Inspection) readManifest(file string) error {
 	path := manifestPath(file)
 	f, err := os.Open(path)

@@ -26,7 +26,7 @@ var microcodes = []struct {
 	{"kernel/x86/microcode/AuthenticAMD.bin", "amd-ucode", regexp.MustCompile(`^microcode_amd.*\.bin$`)},
 }
 
-// earlyAlignment is where the archive behind that of the microcode begins, as other builders have it.
+// earlyAlignment is the alignment of the archive behind the microcode's, as in other builders.
 const earlyAlignment = 512
 
 // earlyArchive is the uncompressed archive with microcode of both makers of processors; empty if no folder has any.

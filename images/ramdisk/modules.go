@@ -22,7 +22,7 @@ type Class struct {
 // selection holds the modules of one kernel that a profile takes.
 type selection struct {
 	files []string            // paths below lib/modules/<release>, sorted
-	deps  map[string][]string // path to what it needs, the nearest first, soft dependencies included
+	deps  map[string][]string // path to the modules it needs, the nearest first, soft dependencies included
 	load  []string            // names to load at start, in order
 	notes []string            // modules asked for that this kernel has not
 	lists map[string]string   // modules.dep, modules.alias and modules.builtin for exactly these files

@@ -40,7 +40,7 @@ func (t tree) addOverlay(from string) (io.Closer, error) {
 	return f, nil
 }
 
-// addFolder adds what is below a folder.
+// addFolder adds the contents of a folder.
 func (t tree) addFolder(root string) error {
 	return filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || file == root {
@@ -78,7 +78,7 @@ func (t tree) addFolder(root string) error {
 
 // addArchive adds the records of an archive, which must stay open until the tree is packed.
 func (t tree) addArchive(f io.ReaderAt, size int64) error {
-	// The library takes an archive that is cut short for one that ends there.
+	// The library takes an incomplete archive for a complete one.
 	err := new(Inspection).readArchive(io.NewSectionReader(f, 0, size))
 	var records []cpio.Record
 	if err == nil {

@@ -1,8 +1,7 @@
 package ramdisk
 
-// Metal is for real servers of any make: Debian's standard kernel with every wired
-// network card, storage controller and file system it has a driver for. Cards whose
-// driver wants firmware files need those, from Site.Firmware.
+// Metal is for real servers of any make: Debian's standard kernel with every wired network card, storage controller
+// and file system it has a driver for. Some cards' drivers need firmware files, from Site.Firmware.
 func Metal() Profile {
 	return Profile{
 		Name:          "metal",

@@ -1,18 +1,21 @@
-// Package ramdisk builds what a machine is netbooted with: a kernel taken from Debian's
-// package archive and an initramfs around a static /init, usually ferrite-agent. A
-// recipe is data; the same recipe with the same packages and binaries gives the same
-// bytes. It packs binaries by path and must know nothing of what they do, of nodes, or
-// of how the result is served.
+// Package ramdisk builds the kernel and the ramdisk of a netboot: a kernel taken from Debian's package archive and an
+// initramfs around a static /init, usually ferrite-agent. A recipe is data; the same recipe with the same packages and
+// binaries gives the same bytes. It packs binaries by path and must know nothing of their work, of nodes, or of how
+// the result is served.
 //
-// What /init finds: the kernel's modules below /lib/modules/<release> with modules.dep,
-// modules.alias and modules.builtin in depmod's text formats, reduced to the modules that
-// are there (soft dependencies that must come first are in modules.dep as well, so that
-// loading a line from its end to its start is always right); /etc/ferrite/modules, one
-// module name per line, to be loaded at start in that order; /etc/ferrite/console-shell,
-// if the consoles are to give a root shell; /etc/ssl/certs/ca-certificates.crt, if a site
-// has authorities; /etc/ferrite/ssh-keys, if people log in by key; /etc/ferrite/steps.d
-// with the steps of a site; /dev/console; and in /bin the console commands, /bin/sh among
-// them. The kernel sets no PATH: whoever starts a shell does.
+// The initramfs holds for /init:
+//
+//   - the kernel's modules below /lib/modules/<release> with modules.dep, modules.alias and modules.builtin in depmod's text
+//     formats, reduced to the modules that are there. Soft dependencies that must come first are in modules.dep as well, so
+//     that loading a line from its end to its start is always right;
+//   - /etc/ferrite/modules, one module name per line, to be loaded at start in that order;
+//   - /etc/ferrite/console-shell, if the consoles are to give a root shell;
+//   - /etc/ssl/certs/ca-certificates.crt, if a site has authorities;
+//   - /etc/ferrite/ssh-keys, if people log in by key;
+//   - /etc/ferrite/steps.d with the steps of a site;
+//   - /dev/console; and in /bin the console commands, /bin/sh among them.
+//
+// The kernel sets no PATH: a program that starts a shell has to.
 package ramdisk
 
 import (
@@ -28,7 +31,7 @@ const moduleList = "etc/ferrite/modules"
 // consoleShell is the file in the ramdisk that has the agent offer a shell on the consoles.
 const consoleShell = "etc/ferrite/console-shell"
 
-// Recipe says what to build.
+// Recipe lists the inputs of a build.
 type Recipe struct {
 	Profile  Profile
 	Archive  debian.Archive // where Debian's packages come from
@@ -65,7 +68,7 @@ type Result struct {
 	Notes                         []string // modules the profile would like that this kernel has not
 	MissingFirmware               []string // "module: file", named by modules and not in Site.Firmware
 	Parts                         []Part   // of the initramfs
-	ManifestPath                  string   // SPDX in JSON: what the initramfs is made of
+	ManifestPath                  string   // SPDX in JSON: contents of the initramfs
 	Components                    []Component
 }
 

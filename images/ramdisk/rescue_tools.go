@@ -96,8 +96,8 @@ func (r Recipe) addRescueTools(ctx context.Context, t tree) ([]Component, error)
 	return s.used, err
 }
 
-// unpack unpacks a package and notes which libraries it depends on. What else it depends on is for programs that are
-// not taken.
+// unpack unpacks a package and notes which libraries it depends on. Other dependencies are for programs that are left
+// out.
 func (s *tools) unpack(name string) error {
 	s.seen[name] = true
 	r := s.recipe
@@ -119,7 +119,7 @@ func (s *tools) unpack(name string) error {
 	return nil
 }
 
-// libraryPackages are packages whose names do not follow from those of their libraries.
+// libraryPackages are the packages with names that do not follow from their libraries' names.
 var libraryPackages = map[string]string{"libc": "libc6", "libz": "zlib1g", "libcrypto": "libssl3",
 	"libgcc_s": "libgcc-s1"}
 
@@ -127,7 +127,7 @@ var libraryPackages = map[string]string{"libc": "libc6", "libz": "zlib1g", "libc
 const terminalPackage = "ncurses-base"
 
 // unpackFor unpacks the package that should have a library, by the rule for names of packages (Debian Policy, 8.1), or
-// the next one that may. It returns false once there is none.
+// the next candidate. It returns false once there is none.
 func (s *tools) unpackFor(library string) (bool, error) {
 	if len(s.pending) == 0 {
 		return false, nil

@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// Site is what the machines of one site need beside the profile.
+// Site lists one site's additions to the profile.
 type Site struct {
 	Modules     []string // kernel modules by name, loaded at start in this order
 	Firmware    string   // FirmwareAuto, a folder laid out as /lib/firmware, or FirmwareNone, which "" is too
 	Authorities []string // PEM files with certificates that the agent trusts; SystemAuthorities for this machine's
 	SSHKeys     []string // files with public keys that log in to the machine as root while the agent runs
 	RescueTools bool     // Debian's programs to mend an installed system: fsck, lvm, cryptsetup and others
-	Overlay     string   // folder or cpio archive (newc) whose files are added, or replace ours
-	Files       []File   // single files, which replace those of the overlay
+	Overlay     string   // folder or cpio archive (newc) of files to add, or to replace ours
+	Files       []File   // single files, which replace the overlay's
 	Steps       []string // manifests of site steps (NAME.json, with NAME beside it), or folders of them
 }
 
-// classes are the profile's modules and those of the site.
+// classes are the profile's modules and the site's.
 func (r Recipe) classes() []Class {
 	classes := slices.Clone(r.Profile.Modules)
 	if r.Site.RescueTools { // lvm and cryptsetup call the device mapper, and the ramdisk has no modprobe
@@ -35,7 +35,7 @@ func (r Recipe) classes() []Class {
 	return classes
 }
 
-// addTo adds what the site needs to a tree, its firmware apart. The closer is closed once the tree is packed.
+// addTo adds the site's files to a tree, its firmware apart. The closer is closed once the tree is packed.
 func (s Site) addTo(t tree) (closer io.Closer, err error) {
 	bundle, err := readAuthorities(s.Authorities, time.Now())
 	if err != nil {

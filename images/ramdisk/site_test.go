@@ -39,7 +39,7 @@ func authority(t *testing.T, name string, ends time.Time, isCA bool) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}))
 }
 
-// module is an ELF file whose section .modinfo has these fields.
+// module is an ELF file with these fields in its section .modinfo.
 func module(fields ...string) []byte {
 	info := []byte(strings.Join(fields, "\x00") + "\x00")
 	names := []byte("\x00.modinfo\x00.shstrtab\x00")
@@ -146,7 +146,7 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// content is what a record holds.
+// content is the content of a record.
 func content(t *testing.T, r cpio.Record) string {
 	t.Helper()
 	text := make([]byte, r.FileSize)
@@ -286,7 +286,7 @@ func TestParseFile(t *testing.T) {
 	}
 }
 
-// TestInspectSegments reads microcode in front of a packed archive, and refuses what is cut short.
+// TestInspectSegments reads microcode in front of a packed archive, and refuses an incomplete archive.
 func TestInspectSegments(t *testing.T) {
 	packer, err := zstd.NewWriter(nil)
 	if err != nil {

@@ -45,7 +45,7 @@ func (t tree) addSteps(sources []string) error {
 	return nil
 }
 
-// regular lists the files of a folder, without those of folders in it.
+// regular lists the files of a folder, without its folders' files.
 func regular(folder string) (files []string, err error) {
 	entries, err := os.ReadDir(folder)
 	for _, e := range entries {

@@ -2,9 +2,8 @@
 
 package ramdisk
 
-// These imports keep in go.mod what BuildCommands compiles; they are never built. The
-// shell stands here by the libraries it uses without its line editors, which would
-// bring twenty modules more.
+// These imports keep the sources for BuildCommands in go.mod; they are never built. The shell stands here by the
+// libraries it uses without its line editors, which would bring twenty modules more.
 import (
 	_ "golang.org/x/term"
 	_ "mvdan.cc/sh/v3/expand"

@@ -10,7 +10,7 @@ import (
 	"regexp"
 )
 
-// Document lists what something consists of.
+// Document lists the components of a product.
 type Document struct {
 	Version       string         `json:"spdxVersion"`
 	DataLicense   string         `json:"dataLicense"`
@@ -22,7 +22,7 @@ type Document struct {
 	Relationships []Relationship `json:"relationships"`
 }
 
-// Creation is when and by what a document was made.
+// Creation is the date and the maker of a document.
 type Creation struct {
 	Created  string   `json:"created"`
 	Creators []string `json:"creators"`
@@ -43,7 +43,7 @@ type Package struct {
 	References    []Reference `json:"externalRefs,omitempty"`
 }
 
-// Checksum is that of a package's file.
+// Checksum is the sum of a package's file.
 type Checksum struct {
 	Algorithm string `json:"algorithm"`
 	Value     string `json:"checksumValue"`
@@ -56,7 +56,7 @@ type Reference struct {
 	Locator  string `json:"referenceLocator"`
 }
 
-// Relationship says what one element is to another.
+// Relationship is the relation of one element to another.
 type Relationship struct {
 	From string `json:"spdxElementId"`
 	Type string `json:"relationshipType"`
@@ -69,7 +69,7 @@ const noAssertion = "NOASSERTION"
 // createdAlways stands for the time of the build, which would make two builds differ.
 const createdAlways = "1970-01-01T00:00:00Z"
 
-// New makes a document without packages; sum tells it from others of its name.
+// New makes a document without packages; sum distinguishes it from others of its name.
 func New(name, sum string) Document {
 	return Document{Version: "SPDX-2.3", DataLicense: "CC0-1.0", ID: "SPDXRef-DOCUMENT", Name: name,
 		Namespace: "https://github.com/ferrite-metal/ferrite/spdx/" + sum,
@@ -79,7 +79,7 @@ func New(name, sum string) Document {
 // Describe adds a package that the document is about.
 func (d *Document) Describe(p Package) { d.Add("DESCRIBES", d.ID, p) }
 
-// Add adds a package, and what it is to another.
+// Add adds a package, and its relation to another.
 func (d *Document) Add(relation, of string, p Package) {
 	d.Packages = append(d.Packages, p)
 	d.Relationships = append(d.Relationships, Relationship{of, relation, p.ID})
@@ -97,7 +97,7 @@ var notInID = regexp.MustCompile(`[^a-zA-Z0-9.-]+`)
 // ID is a name without the characters that an identifier cannot have.
 func ID(name string) string { return notInID.ReplaceAllString(name, "-") }
 
-// NewPackage is a package whose licence is not told here. sum is the SHA-256 of its file in hex; "" for none.
+// NewPackage is a package without a licence. sum is the SHA-256 of its file in hex; "" for none.
 func NewPackage(id, name, version, sum string) Package {
 	p := Package{ID: id, Name: name, Version: version, Download: noAssertion, Concluded: noAssertion,
 		Declared: noAssertion, Copyright: noAssertion}

@@ -1,8 +1,6 @@
-// Package disktest holds files in place of what images are read from and
-// written onto: a web server and a disk.
+// Package disktest holds files in place of an image's source and target: a web server and a disk.
 //
-// It must not be imported by anything but tests, and knows nothing of image
-// formats.
+// Only tests may import it, and it knows nothing of image formats.
 package disktest
 
 import (

@@ -27,7 +27,7 @@ func CreateFileTarget(path string, size int64) (*FileTarget, error) {
 	return &FileTarget{f: f, size: size}, nil
 }
 
-// ReadAt reads back what was written.
+// ReadAt reads back written bytes.
 func (t *FileTarget) ReadAt(p []byte, off int64) (int, error) { return t.f.ReadAt(p, off) }
 
 // WriteAt writes within the file's size.

@@ -11,9 +11,8 @@ import (
 	"strings"
 )
 
-// WriteFile makes path hold what write produces, all of it or nothing: the bytes go to
-// a temporary neighbour that is renamed when they are complete. It returns their
-// SHA-256 in hex and their count.
+// WriteFile writes path by write, completely or not at all: the bytes go to a temporary neighbour that is renamed when
+// they are complete. It returns their SHA-256 in hex and their count.
 func WriteFile(path string, write func(io.Writer) error) (sum string, size int64, err error) {
 	partial := fmt.Sprintf("%s.partial.%d", path, os.Getpid())
 	f, err := os.Create(partial)
@@ -52,9 +51,8 @@ func (c *countWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// HashSources returns the SHA-256 in hex of a package's embedded sources, tests apart.
-// As part of a cache key it keeps a changed builder from finding what an older one
-// made.
+// HashSources returns the SHA-256 in hex of a package's embedded sources, tests apart. As part of a cache key it keeps
+// a changed builder from finding the results of an older one.
 func HashSources(sources fs.FS) (string, error) {
 	hash := sha256.New()
 	err := fs.WalkDir(sources, ".", func(path string, entry fs.DirEntry, err error) error {

@@ -1,6 +1,5 @@
-// Package buildcache holds what every image builder of this project needs: a folder of
-// finished results, each made once, and a way to call the host's tools. It must not
-// know what is being built: no kernel, ramdisk or disk layout belongs here.
+// Package buildcache is the cache of the image builders: a folder of finished results, each made once, and a way to
+// call the host's tools. It must not know the results: no kernel, ramdisk or disk layout belongs here.
 package buildcache
 
 import (

@@ -29,8 +29,7 @@ type Tool struct {
 	Stdin   string
 }
 
-// Run runs the tool and returns its standard output. A tool that fails yields an error
-// quoting the end of what it printed.
+// Run runs the tool and returns its standard output. The error of a failed tool quotes the end of its output.
 func (t Tool) Run(ctx context.Context) (string, error) {
 	path, err := lookPath(t.Name)
 	if err != nil {

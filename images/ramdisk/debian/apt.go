@@ -12,8 +12,8 @@ import (
 	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 )
 
-// Apt is the archive that apt of this host knows, with its sources, its keys and its proxy. apt verifies what it
-// downloads. Nothing is installed, no root needed. It is for one goroutine.
+// Apt is the archive of this host's apt, with its sources, its keys and its proxy. apt verifies its downloads. Nothing
+// is installed, no root needed. It is for one goroutine.
 type Apt struct {
 	lists map[string]map[string]Package // by suite, by name: the version that apt would install
 }
@@ -73,7 +73,7 @@ func (*Apt) Missing() string {
 		"as root and try again", firmwareComponent, PublicMirror, codename("/etc/os-release"), firmwareComponent)
 }
 
-// codename is that of the Debian this host runs.
+// codename is the codename of the Debian this host runs.
 func codename(file string) string {
 	const unknown = "bookworm"
 	f, err := os.Open(file)
@@ -96,7 +96,7 @@ func (*Apt) Fetch(ctx context.Context, p Package, folder string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	// Run as root, apt would download as user _apt, who may not write into our folder.
+	// Run as root, apt would download as user _apt, which may not write into our folder.
 	args := []string{"download", "-q", "-o", "APT::Sandbox::User=root", p.Name + "=" + p.Version}
 	if _, err := (buildcache.Tool{Name: "apt-get", Package: "apt", Args: args, Dir: dir}).Run(ctx); err != nil {
 		return "", fmt.Errorf("package %s: %w", p.Name, err)

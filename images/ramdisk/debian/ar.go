@@ -44,7 +44,7 @@ func readAr(r io.Reader, each func(name string, body *io.LimitedReader) error) e
 	}
 }
 
-// skip passes over what is left of a member, and the byte that pads odd sizes. The last member may lack it.
+// skip passes over the rest of a member, and the byte that pads odd sizes. The last member may lack it.
 func skip(r io.Reader, left, size int64) error {
 	if _, err := io.CopyN(io.Discard, r, left); err != nil {
 		return err

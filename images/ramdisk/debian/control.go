@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// maxLine and maxParagraph bound what a list of packages or of hashes may have, in bytes. The longest paragraph of
-// Debian's is that of a Release file with its hashes, some 300 KB.
+// maxLine and maxParagraph bound a list of packages or of hashes, in bytes. Debian's longest paragraph is a Release
+// file with its hashes, some 300 KB.
 const (
 	maxLine      = 1 << 20
 	maxParagraph = 8 << 20

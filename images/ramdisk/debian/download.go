@@ -60,7 +60,7 @@ func (m *Mirror) download(ctx context.Context, url, to string, want sum) error {
 	return nil
 }
 
-// again repeats what fails for want of an answer.
+// again repeats a request that got no answer.
 func (m *Mirror) again(ctx context.Context, do func() error) error {
 	for try := 1; ; try++ {
 		err := do()

@@ -16,8 +16,8 @@ import (
 	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 )
 
-// PublicMirror is Debian's own. Plain HTTP, as in Debian's installer: signatures protect what comes from it, and a
-// server without certificates of authorities can use it.
+// PublicMirror is Debian's own. Plain HTTP, as in Debian's installer: signatures protect its content, and a server
+// without certificates of authorities can use it.
 const PublicMirror = "http://deb.debian.org/debian"
 
 // The parts of Debian that ramdisks are made of.
@@ -26,7 +26,7 @@ const (
 	firmwareComponent = "non-free-firmware"
 )
 
-// DefaultSuites are those of Debian 12: its last point release and what came after it.
+// DefaultSuites are Debian 12's: its last point release and later updates.
 func DefaultSuites() []string { return []string{"bookworm", "bookworm-updates", "bookworm-security"} }
 
 // maxRelease bounds InRelease and maxList a packed list of packages, in bytes. Debian's have 0.2 and 9 MB.
@@ -37,7 +37,7 @@ const (
 
 // Mirror is an archive reached by HTTP. It is for one goroutine.
 type Mirror struct {
-	URL      string   // of the archive, as PublicMirror; that of security updates is beside it, with "-security"
+	URL      string   // of the archive, as PublicMirror; security updates are beside it, with "-security"
 	Suites   []string // to look for packages in
 	Keys     Keyring
 	CacheDir string // folder for lists of packages
@@ -54,7 +54,7 @@ func NewMirror(url string, suites []string, keys Keyring, cacheDir string, log *
 	}
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: time.Minute,
 		TLSHandshakeTimeout: time.Minute, IdleConnTimeout: time.Minute,
-		// Lengths and hashes are those of the files as they lie on the mirror.
+		// Lengths and hashes describe the files as they lie on the mirror.
 		DisableCompression: true}
 	return &Mirror{URL: strings.TrimRight(url, "/"), Suites: suites, Keys: keys, CacheDir: cacheDir, Log: log,
 		client: &http.Client{Transport: transport}, lists: map[string]map[string]Package{}}, nil

@@ -27,7 +27,7 @@ type Archive interface {
 	// Find returns the newest version of a package, of one suite or with suite "" of those that are configured. An
 	// unknown package is ErrNoPackage.
 	Find(ctx context.Context, name, suite string) (Package, error)
-	// Fetch puts the .deb of a package into a folder, once its hash is that of the list, and returns its path.
+	// Fetch puts the .deb of a package into a folder, once its hash equals the hash in the list, and returns its path.
 	Fetch(ctx context.Context, p Package, folder string) (string, error)
 	// Missing says how to make firmware packages available that Find does not know.
 	Missing() string

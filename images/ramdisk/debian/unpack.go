@@ -16,7 +16,7 @@ import (
 	"github.com/therootcompany/xz"
 )
 
-// maxUnpacked bounds what one package may unpack to, in bytes. A kernel has some 400 MB.
+// maxUnpacked bounds the unpacked size of one package, in bytes. A kernel has some 400 MB.
 const maxUnpacked = 8 << 30
 
 // Unpack writes the files of a .deb for which want is true below a folder that exists. Names in want have no leading
@@ -51,7 +51,7 @@ type unpacker struct {
 	size  int64
 }
 
-// member unpacks data.tar. What precedes it are the version of the format and the package's control files.
+// member unpacks data.tar. Before it come the version of the format and the package's control files.
 func (u *unpacker) member(name string, body *io.LimitedReader) error {
 	packing, isData := strings.CutPrefix(name, "data.tar")
 	if !isData {

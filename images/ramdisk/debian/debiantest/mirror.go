@@ -67,14 +67,14 @@ func (m *Mirror) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(content)
 }
 
-// Change replaces what a mirror has at a path, as a fault would. Unlike Sign it signs nothing.
+// Change replaces a mirror's file at a path, as a fault would. Unlike Sign it signs nothing.
 func (m *Mirror) Change(path string, change func([]byte) []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.files[path] = change(m.files[path])
 }
 
-// Paths lists what the mirror has.
+// Paths lists the mirror's files.
 func (m *Mirror) Paths() (paths []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -1,6 +1,5 @@
-// Command init is the /init of the test that boots a ramdisk: it loads the modules the
-// ramdisk lists, with what modules.dep says they need, uses the console commands, says
-// what it found and powers off.
+// Command init is the /init of the test that boots a ramdisk: it loads the modules the ramdisk lists, with their
+// dependencies in modules.dep, uses the console commands, prints its findings and powers off.
 package main
 
 import (
