@@ -49,7 +49,8 @@ func Start(t testing.TB, store engine.Store, mounts func(*engine.Engine) map[str
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); c.Engine.Run(ctx) }()
-	options := api.Options{Conductor: c.Engine, Imports: imports.New(c.Engine.Core), Logs: logs{}, Log: log, LockedInterval: time.Millisecond}
+	options := api.Options{Conductor: c.Engine, Imports: imports.New(c.Engine.Core), Logs: logs{}, Log: log,
+		LockedInterval: time.Millisecond}
 	if mounts != nil {
 		options.Mounts = mounts(c.Engine)
 	}
