@@ -68,7 +68,8 @@ func allocationTable() *rest.Table[node.Allocation] {
 		rest.Sized("last_error", 1, 0, 0, func(v *v) *string { return &v.LastError }),
 		rest.Name("allocation", 1, both, node.ValidName, func(v *v) *string { return &v.Name }),
 		rest.Text("owner", allocationOwner, rest.Creatable, func(v *v) *string { return &v.Owner }),
-		rest.Sized("resource_class", 1, rest.Creatable, 80, func(v *v) *string { return &v.ResourceClass }),
+		rest.Sized("resource_class", 1, rest.Creatable, node.FieldNamed("resource_class").MaxLength(),
+			func(v *v) *string { return &v.ResourceClass }),
 		rest.Text("state", 1, 0, func(v *v) *node.AllocationState { return &v.State }),
 		rest.Texts("traits", rest.Creatable, func(v *v) *[]string { return &v.Traits }, asTrait),
 		rest.Computed("links", 1, 0, func(dst []byte, v *rest.View[v]) []byte {

@@ -9,49 +9,48 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// importedNode are the fields of a node that only an import sets: nobody else may say what a machine has come to.
-func importedNode() map[string]func(*node.Node, any) error {
-	type n = node.Node
-	return map[string]func(*n, any) error{
-		"created_at": importedTime(func(n *n, at time.Time) { n.CreatedAt = at }),
-		"updated_at": importedTime(func(n *n, at time.Time) { n.UpdatedAt = &at }),
-		"provision_updated_at": importedTime(func(n *n, at time.Time) {
-			n.ProvisionUpdatedAt = &at
-		}),
-		"inspection_started_at":  importedTime(func(n *n, at time.Time) { n.InspectionStartedAt = &at }),
-		"inspection_finished_at": importedTime(func(n *n, at time.Time) { n.InspectionFinishedAt = &at }),
-		"provision_state":        importedText(func(n *n, s string) { n.ProvisionState = node.State(s) }),
-		"target_provision_state": importedText(func(n *n, s string) { n.TargetProvisionState = node.State(s) }),
-		"last_error": func(n *n, value any) (err error) {
-			n.LastError, err = rest.ReadText(value, 64<<10)
-			return err
-		},
-		"maintenance_reason": func(n *n, value any) (err error) {
-			n.MaintenanceReason, err = rest.ReadText(value, 64<<10)
-			return err
-		},
-		"traits": func(n *n, value any) error {
-			list, ok := value.([]any)
-			if !ok && value != nil {
-				return rest.WrongType(value, "array", "null")
+// importedNode are the fields of a node that only an import sets. A nil function stands for the table's own.
+func importedNode() map[string]setter {
+	all := map[string]setter{}
+	for i := range node.Fields {
+		f := &node.Fields[i]
+		switch {
+		case !f.Is(node.Imported):
+		case f.Kind == node.TimeField:
+			all[f.Name] = importedTime(f)
+		default:
+			all[f.Name] = nil
+		}
+	}
+	all["last_error"] = importedReport(func(n *node.Node) *string { return &n.LastError })
+	all["maintenance_reason"] = importedReport(func(n *node.Node) *string { return &n.MaintenanceReason })
+	all["traits"] = func(n *node.Node, value any) error {
+		list, ok := value.([]any)
+		if !ok && value != nil {
+			return rest.WrongType(value, "array", "null")
+		}
+		for _, item := range list {
+			trait, err := asTrait(item)
+			if err != nil {
+				return err
 			}
-			for _, item := range list {
-				trait, err := asTrait(item)
-				if err != nil {
-					return err
-				}
-				n.Traits = append(n.Traits, trait)
-			}
-			return nil
-		},
-		// As the table has them.
-		"power_state": nil, "fault": nil, "boot_mode": nil, "secure_boot": nil, "protected": nil, "protected_reason": nil,
-		"raid_config": nil, "target_raid_config": nil,
+			n.Traits = append(n.Traits, trait)
+		}
+		return nil
+	}
+	return all
+}
+
+// importedReport is a text of a conductor, which may be longer than an operator's.
+func importedReport(at func(*node.Node) *string) setter {
+	return func(n *node.Node, value any) (err error) {
+		*at(n), err = rest.ReadText(value, 64<<10)
+		return err
 	}
 }
 
-func importedTime[T any](set func(*T, time.Time)) func(*T, any) error {
-	return func(of *T, value any) error {
+func importedTime(f *node.Field) setter {
+	return func(n *node.Node, value any) error {
 		text, ok := value.(string)
 		if value == nil {
 			return nil
@@ -60,18 +59,14 @@ func importedTime[T any](set func(*T, time.Time)) func(*T, any) error {
 		if !ok || err != nil || at.Year() < 1970 || at.Year() > 9999 {
 			return &rest.SchemaError{Text: rest.Python(value) + " is not a time of RFC 3339"}
 		}
-		set(of, at.UTC().Truncate(time.Microsecond))
-		return nil
-	}
-}
-
-func importedText[T any](set func(*T, string)) func(*T, any) error {
-	return func(of *T, value any) error {
-		text, err := rest.ReadText(value, rest.MaxText)
-		if err == nil {
-			set(of, text)
+		at = at.UTC().Truncate(time.Microsecond)
+		switch to := f.At(n).(type) {
+		case *time.Time:
+			*to = at
+		case **time.Time:
+			*to = &at
 		}
-		return err
+		return nil
 	}
 }
 

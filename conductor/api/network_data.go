@@ -15,23 +15,20 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// networkDataField checks the form: links, networks and services as OpenStack's
+// checkNetworkData checks the form: links, networks and services as OpenStack's
 // metadata has them. What is wrong would show only on the machine, if at all.
-func networkDataField() rest.Field[node.Node] {
-	f := rest.Object("network_data", 66, both, nil, func(n *node.Node) *map[string]any { return &n.NetworkData })
-	set := f.Set
-	f.Set = func(n *node.Node, value any) error {
-		if m, ok := value.(map[string]any); ok && len(m) > 0 {
-			if wrong := networkData()(m); wrong != "" {
-				return nodeapi.NewFault(http.StatusBadRequest, "Invalid network_data: %s", wrong)
-			}
-			if err := planned(m); err != nil {
-				return nodeapi.NewFault(http.StatusBadRequest, "Invalid network_data: %s", err)
-			}
-		}
-		return set(n, value)
+func checkNetworkData(_ *node.Node, value any) error {
+	m, _ := value.(map[string]any)
+	if len(m) == 0 {
+		return nil
 	}
-	return f
+	if wrong := networkData()(m); wrong != "" {
+		return nodeapi.NewFault(http.StatusBadRequest, "Invalid network_data: %s", wrong)
+	}
+	if err := planned(m); err != nil {
+		return nodeapi.NewFault(http.StatusBadRequest, "Invalid network_data: %s", err)
+	}
+	return nil
 }
 
 // planned checks that the ramdisk can do it.

@@ -1,108 +1,112 @@
 package api
 
 import (
+	"net/http"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/auth"
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 const both = rest.Creatable | rest.Patchable
 
-// nodeTable is every field of a node with the microversion it appears in and
-// what may be done with it, in Ironic's order.
-//
-//nolint:funlen // a table, a row a field
+// nodeTable is every field of a node as the API reads and shows it. Where the policy has a rule for reading a field,
+// only callers that it allows see the field.
 func nodeTable(rules auth.Rules, leaders Leaders) *rest.Table[node.Node] {
-	type n = node.Node
-	link := func(name string, since int) rest.Field[n] {
-		return rest.Computed(name, since, rest.FullOnly, func(dst []byte, v *rest.View[n]) []byte {
-			return rest.AppendLinks(dst, v.Base, "nodes/", v.Of.UUID, "/", name)
-		})
+	fields := make([]rest.Field[node.Node], len(node.Fields))
+	checks := nodeChecks(leaders)
+	for i := range node.Fields {
+		f := &node.Fields[i]
+		fields[i] = nodeField(f)
+		if check := checks[f.Name]; check != nil {
+			fields[i].Set = check(fields[i].Set)
+		}
+		if rules[auth.Key(http.MethodGet, "/v1/nodes/:node", f.Name)] != nil {
+			fields[i] = guarded(rules, fields[i], f.Kind == node.ObjectField)
+		}
 	}
-	iface := func(kind string, since int) rest.Field[n] { return interfaceField(kind, since) }
-	return rest.NewTable("node", []rest.Field[n]{
-		rest.UUID("uuid", 1, rest.Creatable, func(n *n) *string { return &n.UUID }),
-		rest.Time("created_at", 1, func(n *n) *time.Time { return &n.CreatedAt }),
-		rest.Time("updated_at", 1, func(n *n) *time.Time { return n.UpdatedAt }),
-		rest.OptionalFlag("automated_clean", 47, both, func(n *n) **bool { return &n.AutomatedClean }),
-		iface("bios", 40),
-		iface("boot", 31),
-		rest.Text("boot_mode", 75, 0, func(n *n) *string { return &n.BootMode }),
-		stepField("clean_step", 7, "clean"),
-		conductorGroupField(leaders),
-		rest.Flag("console_enabled", 1, 0, false, func(n *n) *bool { return &n.ConsoleEnabled }),
-		iface("console", 31),
-		iface("deploy", 31),
-		stepField("deploy_step", 44, "deploy"),
-		rest.Sized("description", 51, both, 4096, func(n *n) *string { return &n.Description }),
-		rest.Flag("disable_power_off", 95, both, false, func(n *n) *bool { return &n.DisablePowerOff }),
-		driverField(),
-		guarded(rules, rest.Object("driver_info", 1, both, nodeapi.Mask, func(n *n) *map[string]any { return &n.DriverInfo }),
-			true),
-		guarded(rules, rest.Computed("driver_internal_info", 3, 0, showInternalInfo), true),
-		rest.Object("extra", 1, both, nil, func(n *n) *map[string]any { return &n.Extra }),
-		rest.Text("fault", 42, 0, func(n *n) *string { return &n.Fault }),
-		iface("firmware", 86),
-		rest.Text("health", 109, 0, func(n *n) *string { return &n.Health }),
-		rest.Time("inspection_finished_at", 6, func(n *n) *time.Time { return n.InspectionFinishedAt }),
-		rest.Time("inspection_started_at", 6, func(n *n) *time.Time { return n.InspectionStartedAt }),
-		iface("inspect", 31),
-		rest.Object("instance_info", 1, both, nodeapi.MaskInstance,
-			func(n *n) *map[string]any { return &n.InstanceInfo }),
-		instanceNameField(),
-		rest.UUID("instance_uuid", 1, both, func(n *n) *string { return &n.InstanceUUID }),
-		guarded(rules, rest.Text("last_error", 1, 0, func(n *n) *string { return &n.LastError }), false),
-		rest.Text("lessee", 65, both, func(n *n) *string { return &n.Lessee }),
-		rest.Flag("maintenance", 1, both, false, func(n *n) *bool { return &n.Maintenance }),
-		rest.Text("maintenance_reason", 1, 0, func(n *n) *string { return &n.MaintenanceReason }),
-		iface("management", 31),
-		nameField(),
-		networkDataField(),
-		iface("network", 20),
-		rest.Text("owner", 50, both, func(n *n) *string { return &n.Owner }),
-		rest.UUID("parent_node", 83, both, func(n *n) *string { return &n.ParentNode }),
-		iface("power", 31),
-		rest.Text("power_state", 1, 0, func(n *n) *node.PowerState { return &n.PowerState }),
-		propertiesField(),
-		rest.Flag("protected", 48, rest.Patchable, false, func(n *n) *bool { return &n.Protected }),
-		rest.Text("protected_reason", 48, rest.Patchable, func(n *n) *string { return &n.ProtectedReason }),
-		rest.Computed("provision_state", 1, rest.Sortable, showProvisionState),
-		rest.Time("provision_updated_at", 1, func(n *n) *time.Time { return n.ProvisionUpdatedAt }),
-		rest.Object("raid_config", 12, 0, nil, func(n *n) *map[string]any { return &n.RAIDConfig }),
-		iface("raid", 31),
-		iface("rescue", 38),
-		guarded(rules,
-			rest.Computed("reservation", 1, 0, func(dst []byte, v *rest.View[n]) []byte {
-				return rest.AppendText(dst, v.Reserved)
-			}), false),
-		rest.Sized("resource_class", 21, both, 80, func(n *n) *string { return &n.ResourceClass }),
-		rest.Flag("retired", 61, both, false, func(n *n) *bool { return &n.Retired }),
-		rest.Text("retired_reason", 61, both, func(n *n) *string { return &n.RetiredReason }),
-		rest.OptionalFlag("secure_boot", 75, 0, func(n *n) **bool { return &n.SecureBoot }),
-		stepField("service_step", 87, "service"),
-		rest.Text("shard", 82, both, func(n *n) *string { return &n.Shard }),
-		iface("storage", 33),
-		rest.Text("target_power_state", 1, 0, func(n *n) *node.PowerState { return &n.TargetPowerState }),
-		rest.Text("target_provision_state", 1, 0, func(n *n) *node.State { return &n.TargetProvisionState }),
-		rest.Object("target_raid_config", 12, 0, nil, func(n *n) *map[string]any { return &n.TargetRAIDConfig }),
-		rest.Computed("traits", 37, 0, func(dst []byte, v *rest.View[n]) []byte {
-			return rest.AppendTexts(dst, v.Of.Traits)
-		}),
-		iface("vendor", 31),
-		rest.Computed("links", 1, 0, func(dst []byte, v *rest.View[n]) []byte {
-			return rest.AppendLinks(dst, v.Base, "nodes/", v.Of.UUID)
-		}),
-		rest.Computed("conductor", 49, 0, func(dst []byte, v *rest.View[n]) []byte { return rest.AppendText(dst, v.Host) }),
-		rest.UUID("allocation_uuid", 52, 0, func(n *n) *string { return &n.AllocationUUID }),
-		rest.UUID("chassis_uuid", 1, both, func(n *n) *string { return &n.ChassisUUID }),
-		link("ports", 1),
-		link("states", 14),
-		link("portgroups", 24),
-		link("volume", 32),
-	})
+	return rest.NewTable("node", fields)
+}
+
+// nodeField is a field by its kind.
+func nodeField(f *node.Field) (row rest.Field[node.Node]) {
+	var use rest.Use
+	if f.Is(node.OnCreate) {
+		use |= rest.Creatable
+	}
+	if f.Is(node.OnPatch) {
+		use |= rest.Patchable
+	}
+	switch f.Kind {
+	case node.TextField:
+		row = textField(f, use)
+	case node.UUIDField:
+		row = rest.UUID(f.Name, f.Since, use, at[string](f))
+	case node.FlagField:
+		row = rest.Flag(f.Name, f.Since, use, false, at[bool](f))
+	case node.OptionalField:
+		row = rest.OptionalFlag(f.Name, f.Since, use, at[*bool](f))
+	case node.ObjectField:
+		row = rest.Object(f.Name, f.Since, use, f.Mask, at[map[string]any](f))
+	case node.TimeField:
+		row = rest.Time(f.Name, f.Since, timeAt(f))
+	case node.InterfaceField:
+		row = interfaceField(f.Name, f.InterfaceKind(), f.Since, use)
+	case node.ListField, node.ComputedField:
+		row = rest.Computed[node.Node](f.Name, f.Since, use, nil)
+	}
+	if shown, own := nodeShows()[f.Name]; own {
+		row.Show = shown
+	}
+	if row.Show == nil { // a list below the node
+		row.Use |= rest.FullOnly
+		row.Show = func(dst []byte, v *rest.View[node.Node]) []byte {
+			return rest.AppendLinks(dst, v.Base, "nodes/", v.Of.UUID, "/", f.Name)
+		}
+	}
+	return row
+}
+
+// at is where a node keeps the value of a field.
+func at[T any](f *node.Field) func(*node.Node) *T {
+	return func(n *node.Node) *T { return f.At(n).(*T) } //nolint:forcetypeassert // TestFields: its kind is its type
+}
+
+func textField(f *node.Field, use rest.Use) rest.Field[node.Node] {
+	switch f.At(&node.Node{}).(type) {
+	case *node.State:
+		return rest.Text(f.Name, f.Since, use, at[node.State](f))
+	case *node.PowerState:
+		return rest.Text(f.Name, f.Since, use, at[node.PowerState](f))
+	}
+	return rest.Sized(f.Name, f.Since, use, f.MaxLength(), at[string](f))
+}
+
+// timeAt is a time that a node has, or a time that it may have.
+func timeAt(f *node.Field) func(*node.Node) *time.Time {
+	if _, always := f.At(&node.Node{}).(*time.Time); always {
+		return at[time.Time](f)
+	}
+	set := at[*time.Time](f)
+	return func(n *node.Node) *time.Time { return *set(n) }
+}
+
+// nodeShows are the fields that are not shown as the record has them.
+func nodeShows() map[string]func(dst []byte, v *rest.View[node.Node]) []byte {
+	type view = *rest.View[node.Node]
+	return map[string]func(dst []byte, v view) []byte{
+		"clean_step":           showStep("clean"),
+		"conductor":            func(dst []byte, v view) []byte { return rest.AppendText(dst, v.Host) },
+		"conductor_group":      func(dst []byte, v view) []byte { return rest.AppendString(dst, v.Of.ConductorGroup) },
+		"deploy_step":          showStep("deploy"),
+		"driver_internal_info": showInternalInfo,
+		"links":                func(dst []byte, v view) []byte { return rest.AppendLinks(dst, v.Base, "nodes/", v.Of.UUID) },
+		"provision_state":      showProvisionState,
+		"reservation":          func(dst []byte, v view) []byte { return rest.AppendText(dst, v.Reserved) },
+		"service_step":         showStep("service"),
+		"traits":               func(dst []byte, v view) []byte { return rest.AppendTexts(dst, v.Of.Traits) },
+	}
 }
 
 // defaultNodeFields is what a list shows when it is not asked for more.

@@ -15,11 +15,68 @@ import (
 
 // Fields of a node that are not plain values.
 
+// setter takes a decoded JSON value for a field of a node.
+type setter = func(*node.Node, any) error
+
+// nodeChecks are the fields whose values have rules beyond those of their kind.
+func nodeChecks(leaders Leaders) map[string]func(setter) setter {
+	return map[string]func(setter) setter{
+		"conductor_group": func(set setter) setter { return groupSetter(leaders, set) },
+		"driver": refusing(func(_ *node.Node, value any) error {
+			if value == nil || value == "" {
+				return &rest.SchemaError{Text: "'driver' is a required property"}
+			}
+			return nil
+		}),
+		// A name has at least one character, null is none.
+		"instance_name": refusing(func(_ *node.Node, value any) error {
+			if value == "" {
+				return &rest.SchemaError{Text: "'' is too short"}
+			}
+			return nil
+		}),
+		"name": refusing(func(_ *node.Node, value any) error {
+			if name, ok := value.(string); ok {
+				return checkName(name)
+			}
+			return nil
+		}),
+		"network_data": refusing(checkNetworkData),
+		"properties":   refusing(checkProperties),
+	}
+}
+
+// refusing checks a value before it is set.
+func refusing(check setter) func(setter) setter {
+	return func(set setter) setter {
+		return func(n *node.Node, value any) error {
+			if err := check(n, value); err != nil {
+				return err
+			}
+			return set(n, value)
+		}
+	}
+}
+
+// groupSetter refuses a group without a conductor: its nodes would be left alone.
+func groupSetter(leaders Leaders, set setter) setter {
+	return func(n *node.Node, value any) error {
+		if err := set(n, value); err != nil {
+			return err
+		}
+		n.ConductorGroup = strings.ToLower(n.ConductorGroup) // as Ironic does
+		if group := n.ConductorGroup; !leaders.Known(group) {
+			return rest.BadRequest("No valid host was found. Reason: No conductor service registered for "+
+				`conductor group "%s".`, group)
+		}
+		return nil
+	}
+}
+
 // interfaceField is <kind>_interface. null means the default, which the
 // conductor fills in.
-func interfaceField(kind string, since int) rest.Field[node.Node] {
-	f := rest.Field[node.Node]{Name: kind + "_interface", Since: since, Use: both | rest.Sortable,
-		Form: rest.TextForm(rest.MaxText)}
+func interfaceField(name, kind string, since int, use rest.Use) rest.Field[node.Node] {
+	f := rest.Field[node.Node]{Name: name, Since: since, Use: use | rest.Sortable, Form: rest.TextForm(rest.MaxText)}
 	f.Show = func(dst []byte, v *rest.View[node.Node]) []byte { return rest.AppendText(dst, v.Of.Interfaces[kind]) }
 	f.Get = func(n *node.Node) any { return rest.Nullable(n.Interfaces[kind]) }
 	f.Set = func(n *node.Node, value any) error {
@@ -36,65 +93,6 @@ func interfaceField(kind string, since int) rest.Field[node.Node] {
 		}
 		n.Interfaces[kind] = name
 		return nil
-	}
-	return f
-}
-
-func driverField() rest.Field[node.Node] {
-	f := rest.Text("driver", 1, both, func(n *node.Node) *string { return &n.Driver })
-	set := f.Set
-	f.Set = func(n *node.Node, value any) error {
-		if value == nil || value == "" {
-			return &rest.SchemaError{Text: "'driver' is a required property"}
-		}
-		return set(n, value)
-	}
-	return f
-}
-
-// conductorGroupField refuses a group without a conductor: nobody would look after its nodes.
-func conductorGroupField(leaders Leaders) rest.Field[node.Node] {
-	f := rest.Text("conductor_group", 46, both, func(n *node.Node) *string { return &n.ConductorGroup })
-	f.Show = func(dst []byte, v *rest.View[node.Node]) []byte { return rest.AppendString(dst, v.Of.ConductorGroup) }
-	f.Set = func(n *node.Node, value any) error {
-		group, err := rest.ReadText(value, rest.MaxText)
-		if err != nil {
-			return err
-		}
-		group = strings.ToLower(group) // as Ironic does
-		if !leaders.Known(group) {
-			return rest.BadRequest("No valid host was found. Reason: No conductor service registered for "+
-				`conductor group "%s".`, group)
-		}
-		n.ConductorGroup = group
-		return nil
-	}
-	return f
-}
-
-func nameField() rest.Field[node.Node] {
-	f := rest.Text("name", 5, both, func(n *node.Node) *string { return &n.Name })
-	set := f.Set
-	f.Set = func(n *node.Node, value any) error {
-		if name, ok := value.(string); ok {
-			if err := checkName(name); err != nil {
-				return err
-			}
-		}
-		return set(n, value)
-	}
-	return f
-}
-
-// instanceNameField: a name has at least one character, null is none.
-func instanceNameField() rest.Field[node.Node] {
-	f := rest.Text("instance_name", 104, both, func(n *node.Node) *string { return &n.InstanceName })
-	set := f.Set
-	f.Set = func(n *node.Node, value any) error {
-		if value == "" {
-			return &rest.SchemaError{Text: "'' is too short"}
-		}
-		return set(n, value)
 	}
 	return f
 }
@@ -116,26 +114,21 @@ func checkName(name string) error {
 	return nil
 }
 
-// propertiesField checks the three sizes schedulers do arithmetic with.
-func propertiesField() rest.Field[node.Node] {
-	f := rest.Object("properties", 1, both, nil, func(n *node.Node) *map[string]any { return &n.Properties })
-	set := f.Set
-	f.Set = func(n *node.Node, value any) error {
-		m, _ := value.(map[string]any)
-		var wrong []string
-		for _, key := range []string{"cpus", "local_gb", "memory_mb"} {
-			if v, ok := m[key]; ok && v != nil && !natural(v) {
-				wrong = append(wrong, fmt.Sprintf("%s=%s", key, strings.Trim(rest.Python(v), "'")))
-			}
+// checkProperties checks the three sizes schedulers do arithmetic with.
+func checkProperties(n *node.Node, value any) error {
+	m, _ := value.(map[string]any)
+	var wrong []string
+	for _, key := range []string{"cpus", "local_gb", "memory_mb"} {
+		if v, ok := m[key]; ok && v != nil && !natural(v) {
+			wrong = append(wrong, fmt.Sprintf("%s=%s", key, strings.Trim(rest.Python(v), "'")))
 		}
-		if wrong != nil {
-			return nodeapi.NewFault(http.StatusBadRequest,
-				"The following properties for node %s should be non-negative integers, but provided values are: %s", n.UUID,
-				strings.Join(wrong, ", "))
-		}
-		return set(n, value)
 	}
-	return f
+	if wrong != nil {
+		return nodeapi.NewFault(http.StatusBadRequest,
+			"The following properties for node %s should be non-negative integers, but provided values are: %s", n.UUID,
+			strings.Join(wrong, ", "))
+	}
+	return nil
 }
 
 // natural: a number >= 0 without fraction, as a number or as text.
@@ -165,14 +158,14 @@ func showProvisionState(dst []byte, v *rest.View[node.Node]) []byte {
 	return rest.AppendText(dst, string(s))
 }
 
-// stepField is the step an activity is at: {} when another runs, or none.
-func stepField(name string, since int, activity string) rest.Field[node.Node] {
-	return rest.Computed(name, since, 0, func(dst []byte, v *rest.View[node.Node]) []byte {
+// showStep is the step an activity is at: {} when another runs, or none.
+func showStep(activity string) func(dst []byte, v *rest.View[node.Node]) []byte {
+	return func(dst []byte, v *rest.View[node.Node]) []byte {
 		if r := v.Of.Run; r != nil && r.Activity == activity && r.Current() != nil {
 			return rest.AppendObject(dst, stepObject(*r.Current()))
 		}
 		return append(dst, "{}"...)
-	})
+	}
 }
 
 func stepObject(s node.Step) map[string]any {

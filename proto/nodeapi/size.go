@@ -6,6 +6,9 @@ import (
 	"fmt"
 )
 
+// MaxText is the length of Ironic's text columns, in characters.
+const MaxText = 255
+
 // MaxField is how many bytes of JSON the value of a field may have: as many as the TEXT columns of Ironic's database.
 const MaxField = 64 << 10
 

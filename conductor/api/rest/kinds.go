@@ -16,8 +16,8 @@ import (
 
 // The kinds of field. Each makes a table row from where the value is kept.
 
-// MaxText is the length of Ironic's text columns.
-const MaxText = 255
+// MaxText is the limit of a text.
+const MaxText = nodeapi.MaxText
 
 // Text is a string; "" is shown as null.
 func Text[T any, S ~string](name string, since int, u Use, at func(*T) *S) Field[T] {
