@@ -31,7 +31,7 @@ func (w *world) apart(leader *member, probe string, nth int) (time.Duration, err
 	if now, err := w.leads(); err != nil || now == leader {
 		return 0, errors.Join(wrong, err)
 	}
-	return w.await(leader.name, probe, nth)
+	return w.await(leader.Name, probe, nth)
 }
 
 func (w *world) askApart(leader *member, probe string, nth int) error {
@@ -45,7 +45,7 @@ func (w *world) askApart(leader *member, probe string, nth int) error {
 		}
 		status, err := w.askOne(m, http.MethodGet, "/v1/nodes/"+probe, nil, nil)
 		if status != http.StatusServiceUnavailable {
-			return errors.Join(fmt.Errorf("%s, which does not reach the leader: expected 503, found %d", m.name, status), err)
+			return errors.Join(fmt.Errorf("%s, which does not reach the leader: expected 503, found %d", m.Name, status), err)
 		}
 	}
 	return nil

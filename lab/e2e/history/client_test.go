@@ -30,7 +30,7 @@ func (w *world) another() *client {
 // ask asks any conductor but the one of a name.
 func (c *client) ask(but, method, path string, body, answer any) (status int, err error) {
 	m := c.members[rand.IntN(len(c.members))]
-	for m.name == but {
+	for m.Name == but {
 		m = c.members[rand.IntN(len(c.members))]
 	}
 	return c.askOne(m, method, path, body, answer)
@@ -41,7 +41,7 @@ func (c *client) askOne(m *member, method, path string, body, answer any) (statu
 	if err != nil {
 		return 0, err
 	}
-	q, err := http.NewRequest(method, "http://"+m.address+path, bytes.NewReader(raw))
+	q, err := http.NewRequest(method, "http://"+m.Address+path, bytes.NewReader(raw))
 	if err != nil {
 		return 0, err
 	}
@@ -57,7 +57,7 @@ func (c *client) askOne(m *member, method, path string, body, answer any) (statu
 		return 0, err
 	}
 	if a.StatusCode/100 != 2 {
-		return a.StatusCode, fmt.Errorf("%s: %s %s answers %d: %.300s", m.name, method, path, a.StatusCode, text)
+		return a.StatusCode, fmt.Errorf("%s: %s %s answers %d: %.300s", m.Name, method, path, a.StatusCode, text)
 	}
 	if answer != nil {
 		err = json.Unmarshal(text, answer)

@@ -85,7 +85,7 @@ func (w *world) leads() (*member, error) {
 	var name string
 	err = conn.QueryRow(context.Background(),
 		"SELECT holder FROM leader WHERE conductor_group = '' AND until > clock_timestamp()").Scan(&name)
-	if i := slices.IndexFunc(w.members, func(m *member) bool { return m.name == name }); err == nil && i >= 0 {
+	if i := slices.IndexFunc(w.members, func(m *member) bool { return m.Name == name }); err == nil && i >= 0 {
 		return w.members[i], nil
 	}
 	return nil, nil
@@ -110,8 +110,8 @@ func (w *world) leader() *member {
 // again starts a conductor that ends.
 func (w *world) again(m *member) {
 	w.t.Helper()
-	m.end()
-	m.start()
+	m.End()
+	m.Start()
 }
 
 func newWorld(t *testing.T, settings ...string) *world {
@@ -127,7 +127,7 @@ func newWorld(t *testing.T, settings ...string) *world {
 	for _, name := range []string{"a", "b", "c"} {
 		m := newMember(t, name, w.database, key)
 		w.command("CREATE ROLE " + m.role + " SUPERUSER LOGIN")
-		m.start()
+		m.Start()
 		w.members = append(w.members, m)
 	}
 	w.client = w.another()
@@ -223,14 +223,14 @@ func (w *world) disturb(nth int, x trouble, probe string) {
 			answered <- answer{took, err}
 			return
 		}
-		took, err := w.await(victim.name, probe, nth)
+		took, err := w.await(victim.Name, probe, nth)
 		answered <- answer{took, err}
 	}()
 	time.Sleep(x.lasts - time.Since(began))
 	x.cure(w, victim)
 	a := <-answered
 	if a.err != nil {
-		w.t.Fatalf("after %s was %s: %v", victim.name, x.name, a.err)
+		w.t.Fatalf("after %s was %s: %v", victim.Name, x.name, a.err)
 	}
 	kind := x.kind
 	if victim != leader && x.kind != restart.kind {
@@ -240,11 +240,11 @@ func (w *world) disturb(nth int, x trouble, probe string) {
 	if victim == leader && w.leader() != leader {
 		w.takeovers = append(w.takeovers, a.took)
 	}
-	w.t.Logf("%3d: %s was %s; writes went on after %.2f s", nth+1, victim.name, x.name, a.took.Seconds())
+	w.t.Logf("%3d: %s was %s; writes went on after %.2f s", nth+1, victim.Name, x.name, a.took.Seconds())
 	if longest := w.longest(); a.took > longest {
 		w.t.Errorf("expected writes to go on within %s", longest)
 		for _, m := range w.members {
-			w.t.Logf("log of %s:\n%s", m.name, m.tail())
+			w.t.Logf("log of %s:\n%s", m.Name, m.Tail())
 		}
 	}
 	time.Sleep(time.Duration(w.chance.IntN(2000)) * time.Millisecond)
@@ -284,8 +284,8 @@ func (w *world) report() {
 		w.t.Error(err)
 	}
 	for _, m := range w.members {
-		m.signal(syscall.SIGTERM)
-		m.end()
+		m.Signal(syscall.SIGTERM)
+		m.End()
 	}
 	w.checkSessions()
 	for _, r := range lost {

@@ -71,8 +71,8 @@ func (w *world) keep() {
 	}
 	var all error
 	for _, m := range w.members {
-		text, err := os.ReadFile(m.log)
-		all = errors.Join(all, err, w.kept.write(m.name+".log", text))
+		text, err := os.ReadFile(m.Log)
+		all = errors.Join(all, err, w.kept.write(m.Name+".log", text))
 	}
 	conn, err := pgx.Connect(context.Background(), w.database)
 	if err != nil {

@@ -77,7 +77,7 @@ func (s *soaking) sample(into series) {
 	if err != nil || rows == nil {
 		return
 	}
-	answer, err := s.http.Get("http://" + s.measured.address + "/metrics")
+	answer, err := s.http.Get("http://" + s.measured.Address + "/metrics")
 	if err != nil {
 		return
 	}
@@ -99,8 +99,8 @@ func (s *soaking) sample(into series) {
 
 // files counts the files in the measured conductor's folder.
 func (s *soaking) files() (count int) {
-	at := slices.Index(s.measured.args, "--data-dir")
-	_ = filepath.WalkDir(s.measured.args[at+1], func(string, fs.DirEntry, error) error {
+	at := slices.Index(s.measured.Args, "--data-dir")
+	_ = filepath.WalkDir(s.measured.Args[at+1], func(string, fs.DirEntry, error) error {
 		count++ // some go while they are counted
 		return nil
 	})
@@ -117,7 +117,7 @@ func (s *soaking) rows() (map[string]float64, error) {
 	defer func() { _ = conn.Close(ctx) }() // it has answered
 	leads := "SELECT EXISTS (SELECT FROM leader WHERE holder = $1 AND until > clock_timestamp())"
 	var ours bool
-	if err := conn.QueryRow(ctx, leads, s.measured.name).Scan(&ours); err != nil || !ours {
+	if err := conn.QueryRow(ctx, leads, s.measured.Name).Scan(&ours); err != nil || !ours {
 		return nil, err
 	}
 	found, err := conn.Query(ctx, "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()")
@@ -188,7 +188,7 @@ func (s *soaking) checkEmpty() {
 	}
 	rows, err := s.rows()
 	if err != nil || rows == nil {
-		s.t.Errorf("%s leads no longer at the end, %v", s.measured.name, err)
+		s.t.Errorf("%s leads no longer at the end, %v", s.measured.Name, err)
 	}
 	for _, name := range ofNodes {
 		if rows["table "+name] > 0 {

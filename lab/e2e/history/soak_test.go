@@ -63,10 +63,10 @@ func TestSoak(t *testing.T) {
 	grew := samples.compare(t, s.lives.Load())
 	s.checkEmpty()
 	for _, m := range s.members {
-		m.signal(syscall.SIGTERM)
-		m.end()
+		m.Signal(syscall.SIGTERM)
+		m.End()
 	}
-	t.Logf("log of %s:\n%s", s.measured.name, s.measured.tail())
+	t.Logf("log of %s:\n%s", s.measured.Name, s.measured.Tail())
 	verdict := map[bool]string{true: "FAILED", false: "ok"}[t.Failed()]
 	fmt.Printf("soak: %s %d lives, %d kills, %d lost, memory x %.2f\n", verdict, s.lives.Load(), s.kills, s.lost.Load(),
 		grew)
@@ -172,11 +172,11 @@ func (s *soaking) killUntilEnd() {
 		for victim == s.measured {
 			victim = s.members[rand.IntN(len(s.members))]
 		}
-		victim.signal(syscall.SIGKILL)
+		victim.Signal(syscall.SIGKILL)
 		time.Sleep(2 * time.Second)
 		s.again(victim)
 		s.kills++
-		s.t.Logf("%s: %s was killed; %d lives, %d lost", time.Since(s.began).Round(time.Second), victim.name, s.lives.Load(),
+		s.t.Logf("%s: %s was killed; %d lives, %d lost", time.Since(s.began).Round(time.Second), victim.Name, s.lives.Load(),
 			s.lost.Load())
 	}
 	time.Sleep(time.Until(s.began.Add(*soak)))
@@ -188,7 +188,7 @@ func (s *soaking) give(leads bool) {
 	var err error
 	for end := time.Now().Add(patience); (s.leader() == s.measured) != leads; time.Sleep(time.Second) {
 		if time.Now().After(end) {
-			s.t.Fatalf("%s leads: expected %v: %v", s.measured.name, leads, err)
+			s.t.Fatalf("%s leads: expected %v: %v", s.measured.Name, leads, err)
 		}
 		for _, m := range s.members {
 			err = errors.Join(err, s.drain(m, (m == s.measured) != leads))
@@ -205,6 +205,6 @@ func (s *soaking) give(leads bool) {
 }
 
 func (s *soaking) drain(m *member, drained bool) error {
-	return s.insist(http.MethodPut, nodeapi.ConductorsPath+"/"+m.name+"/drained", map[string]any{"drained": drained},
+	return s.insist(http.MethodPut, nodeapi.ConductorsPath+"/"+m.Name+"/drained", map[string]any{"drained": drained},
 		http.StatusNoContent)
 }

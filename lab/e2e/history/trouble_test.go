@@ -25,9 +25,9 @@ func freezing(lasts time.Duration) trouble {
 	}
 	return trouble{
 		kind: kind, name: fmt.Sprintf("frozen for %s", lasts),
-		cause: func(_ *world, m *member) { m.signal(syscall.SIGSTOP) }, cure: func(_ *world, m *member) {
-			m.signal(syscall.SIGCONT)
-			m.ready()
+		cause: func(_ *world, m *member) { m.Signal(syscall.SIGSTOP) }, cure: func(_ *world, m *member) {
+			m.Signal(syscall.SIGCONT)
+			m.Ready()
 		}, lasts: lasts,
 	}
 }
@@ -42,11 +42,11 @@ func (w *world) moment(nth int) time.Duration {
 
 var (
 	killed = trouble{
-		kind: "killed", name: "killed", cause: func(_ *world, m *member) { m.signal(syscall.SIGKILL) },
+		kind: "killed", name: "killed", cause: func(_ *world, m *member) { m.Signal(syscall.SIGKILL) },
 		cure: (*world).again, lasts: 2 * time.Second,
 	}
 	ended = trouble{
-		kind: "stopped", name: "stopped", cause: func(_ *world, m *member) { m.signal(syscall.SIGTERM) },
+		kind: "stopped", name: "stopped", cause: func(_ *world, m *member) { m.Signal(syscall.SIGTERM) },
 		cure: (*world).again, lasts: 2 * time.Second,
 	}
 	refused = trouble{
@@ -55,14 +55,14 @@ var (
 				"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = '"+m.role+"'")
 		}, cure: func(w *world, m *member) {
 			w.command("ALTER ROLE " + m.role + " LOGIN")
-			m.ready()
+			m.Ready()
 		}, lasts: 10 * time.Second,
 	}
 	cutOff = trouble{
 		kind: "cut", name: "cut off from the database", cause: func(_ *world, m *member) { m.network.cut() },
 		cure: func(_ *world, m *member) {
 			m.network.mend()
-			m.ready()
+			m.Ready()
 		}, lasts: 10 * time.Second,
 	}
 	apart = trouble{
@@ -79,7 +79,7 @@ var (
 			if err := w.server.Start(); err != nil {
 				w.t.Fatal(err)
 			}
-			m.ready()
+			m.Ready()
 		}, lasts: 2 * time.Second,
 	}
 	all = []trouble{

@@ -50,7 +50,7 @@ func TestE2EScaleBoot(t *testing.T) {
 	}
 	defer l.conn.Close()
 	leader := c.leader()
-	leader.signal(syscall.SIGUSR1)
+	leader.Signal(syscall.SIGUSR1)
 	used, began := c.usage(), time.Now()
 	all := &boots{room: r, leases: l}
 	var done sync.WaitGroup
@@ -65,17 +65,17 @@ func TestE2EScaleBoot(t *testing.T) {
 	}
 	done.Wait()
 	took := time.Since(began)
-	leader.signal(syscall.SIGUSR1)
+	leader.Signal(syscall.SIGUSR1)
 	fmt.Printf("scale: %d machines ask at once: all served after %.1f s, %.0f MB/s, %d DHCP requests repeated\n", *booting,
 		took.Seconds(), float64(all.bytes)/1e6/took.Seconds(), l.again)
 	for i, stage := range bootStages {
 		fmt.Printf("scale: %-19s half of them after %.1f s, all after %.1f s\n", stage, all.at[i].of(0.5)/1e3,
 			all.at[i].of(1)/1e3)
 	}
-	fmt.Printf("scale: processors: %s; %s leads\n", c.usage().since(used, took), leader.name)
-	fmt.Printf("scale: %s has %.0f MiB\n", leader.name, leader.memory())
+	fmt.Printf("scale: processors: %s; %s leads\n", c.usage().since(used, took), leader.Name)
+	fmt.Printf("scale: %s has %.0f MiB\n", leader.Name, leader.memory())
 	if l.again > 0 {
-		t.Logf("log of %s:\n%s", leader.name, leader.tail())
+		t.Logf("log of %s:\n%s", leader.Name, leader.Tail())
 	}
 	c.top(leader)
 	c.stop()

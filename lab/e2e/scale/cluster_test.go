@@ -90,15 +90,15 @@ func (c *cluster) fill(write func(*store.Database) error) {
 func (c *cluster) start() {
 	c.t.Helper()
 	for _, m := range c.members {
-		m.start()
+		m.Start()
 	}
 }
 
 func (c *cluster) stop() {
 	c.t.Helper()
 	for _, m := range c.members {
-		m.signal(syscall.SIGTERM)
-		m.end()
+		m.Signal(syscall.SIGTERM)
+		m.End()
 	}
 }
 
@@ -108,7 +108,7 @@ func (c *cluster) leader() *member {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		var name string
 		err := c.row("SELECT holder FROM leader WHERE conductor_group = '' AND until > clock_timestamp()", &name)
-		if i := slices.IndexFunc(c.members, func(m *member) bool { return m.name == name }); err == nil && i >= 0 {
+		if i := slices.IndexFunc(c.members, func(m *member) bool { return m.Name == name }); err == nil && i >= 0 {
 			return c.members[i]
 		}
 	}

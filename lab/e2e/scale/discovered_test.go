@@ -69,7 +69,7 @@ func (o *operator) measure(first, count, atATime int, last bool) {
 	o.t.Helper()
 	leader := o.leader()
 	if last {
-		leader.signal(syscall.SIGUSR1)
+		leader.Signal(syscall.SIGUSR1)
 		o.forget()
 	}
 	used, made, began := o.usage(), o.transactions(), time.Now()
@@ -93,7 +93,7 @@ func (o *operator) measure(first, count, atATime int, last bool) {
 	perMinute := float64(count) / took.Minutes()
 	fmt.Printf("scale: %d machines discovered and made available, %d at a time: %.1f s, %.0f a minute, %.0f transactions "+
 		"a second\n", count, atATime, took.Seconds(), perMinute, float64(o.transactions()-made)/took.Seconds())
-	fmt.Printf("scale: processors: %s; %s leads\n", o.usage().since(used, took), leader.name)
+	fmt.Printf("scale: processors: %s; %s leads\n", o.usage().since(used, took), leader.Name)
 	for _, stage := range stages {
 		fmt.Printf("scale: to be %s: %.2f s each\n", stage,
 			time.Duration(o.took[stage].Swap(0)).Seconds()/float64(count))
@@ -101,9 +101,9 @@ func (o *operator) measure(first, count, atATime int, last bool) {
 	if !last {
 		return
 	}
-	leader.signal(syscall.SIGUSR1)
+	leader.Signal(syscall.SIGUSR1)
 	for _, m := range o.members {
-		fmt.Printf("scale: %s has %.0f MiB\n", m.name, m.memory())
+		fmt.Printf("scale: %s has %.0f MiB\n", m.Name, m.memory())
 	}
 	o.statements()
 	o.top(leader)

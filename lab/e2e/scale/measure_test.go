@@ -21,8 +21,8 @@ func (c *cluster) usage() usage {
 	c.t.Helper()
 	all := usage{"simulators": c.cpu(os.Getpid(), false)}
 	for _, m := range c.members {
-		if !m.gone() {
-			all[m.name] = c.cpu(m.process.Pid, false)
+		if !m.Gone() {
+			all[m.Name] = c.cpu(m.PID(), false)
 		}
 	}
 	postgres := c.server.PID()
@@ -81,21 +81,21 @@ func childrenOf(pid int) (all []int) {
 
 // memory is what is resident of a conductor, in MiB.
 func (m *member) memory() float64 {
-	m.t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", m.process.Pid))
+	m.T.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", m.PID()))
 	if err != nil {
-		m.t.Fatal(err)
+		m.T.Fatal(err)
 	}
 	for line := range strings.Lines(string(text)) {
 		if f := strings.Fields(line); len(f) == 3 && f[0] == "VmRSS:" {
 			n, err := strconv.ParseFloat(f[1], 64)
 			if err != nil {
-				m.t.Fatal(err)
+				m.T.Fatal(err)
 			}
 			return n / 1024
 		}
 	}
-	m.t.Fatal("no VmRSS")
+	m.T.Fatal("no VmRSS")
 	return 0
 }
 

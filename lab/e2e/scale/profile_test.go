@@ -14,11 +14,11 @@ import (
 func (c *cluster) top(m *member) {
 	c.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		if _, err := os.Stat(m.profile()); err == nil {
+		if _, err := os.Stat(m.Profile); err == nil {
 			break
 		}
 		if time.Now().After(end) {
-			c.t.Fatalf("%s wrote no profile\n%s", m.name, m.tail())
+			c.t.Fatalf("%s wrote no profile\n%s", m.Name, m.Tail())
 		}
 	}
 	for _, by := range []string{"-flat", "-cum"} {
@@ -26,7 +26,7 @@ func (c *cluster) top(m *member) {
 		if by == "-cum" { // what calls us says nothing
 			args = append(args, "-show", "ferrite/conductor", "-nodecount", "25")
 		}
-		out, err := exec.Command("go", append(args, m.profile())...).CombinedOutput() //nolint:gosec // of this test
+		out, err := exec.Command("go", append(args, m.Profile)...).CombinedOutput() //nolint:gosec // of this test
 		if err != nil {
 			c.t.Errorf("go tool pprof: %v: %s", err, out)
 			return
@@ -35,7 +35,7 @@ func (c *cluster) top(m *member) {
 			fmt.Print("profile: ", line)
 		}
 	}
-	if err := os.Remove(m.profile()); err != nil {
+	if err := os.Remove(m.Profile); err != nil {
 		c.t.Error(err)
 	}
 }

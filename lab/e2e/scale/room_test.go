@@ -61,7 +61,7 @@ func (c *cluster) quiet(h *hearts, b *bmcs) {
 	c.t.Helper()
 	leader := c.leader()
 	follower := c.followers(leader)[0]
-	leader.signal(syscall.SIGUSR1)
+	leader.Signal(syscall.SIGUSR1)
 	c.forget()
 	used, made, beats, asked, began := c.usage(), c.transactions(), h.taken.Load(), b.asked.Load(), time.Now()
 	end := began.Add(*steady)
@@ -75,11 +75,11 @@ func (c *cluster) quiet(h *hearts, b *bmcs) {
 		"second\n", *nodes, took.Seconds(),
 		float64(h.taken.Load()-beats)/took.Seconds(), float64(b.asked.Load()-asked)/took.Seconds(),
 		float64(c.transactions()-made)/took.Seconds())
-	fmt.Printf("scale: processors: %s; %s leads\n", c.usage().since(used, took), leader.name)
-	leader.signal(syscall.SIGUSR1)
+	fmt.Printf("scale: processors: %s; %s leads\n", c.usage().since(used, took), leader.Name)
+	leader.Signal(syscall.SIGUSR1)
 	c.statements()
 	for _, m := range c.members {
-		fmt.Printf("scale: %s has %.0f MiB\n", m.name, m.memory())
+		fmt.Printf("scale: %s has %.0f MiB\n", m.Name, m.memory())
 	}
 	c.top(leader)
 	if expected := float64(*nodes) * took.Seconds() / beatEvery.Seconds(); float64(h.taken.Load()-beats) < 0.8*expected {
@@ -133,8 +133,8 @@ func (c *cluster) kill(nth int, h *hearts) {
 	leader := c.leader()
 	other := c.followers(leader)[0]
 	again := h.again.Load()
-	leader.signal(syscall.SIGKILL)
-	leader.end()
+	leader.Signal(syscall.SIGKILL)
+	leader.End()
 	began := time.Now()
 	for {
 		_, err := other.call(c.http, http.MethodPatch, "/v1/nodes/"+uuidOf(0),
@@ -153,7 +153,7 @@ func (c *cluster) kill(nth int, h *hearts) {
 	if took > longest {
 		c.t.Errorf("expected writes to go on within %s", longest)
 	}
-	leader.start()
+	leader.Start()
 	used, then := c.usage(), time.Now()
 	time.Sleep(*steady / 5) // the new leader reads all nodes
 	fmt.Printf("scale: processors after it: %s\n", c.usage().since(used, time.Since(then)))

@@ -22,7 +22,7 @@ type filter struct {
 }
 
 var (
-	hidden  = regexp.MustCompile(`^ *=== |^time=\S+ level=`)
+	hidden  = regexp.MustCompile(`^ *=== |^ *time=\S+ level=`)
 	nothing = regexp.MustCompile(`^testing: warning: no tests to run|\[no tests to run\]$`)
 )
 

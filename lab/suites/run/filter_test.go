@@ -12,7 +12,7 @@ func TestFilter(t *testing.T) {
 	for name, c := range map[string]struct{ last, in, out, kept, err string }{
 		"as it is": {in: "a\nb\n", out: "a\nb\n"},
 		"marks":    {in: "=== RUN   TestA\n    === NAME  TestA/b\n--- PASS: TestA\n", out: "--- PASS: TestA\n"},
-		"log":      {in: "time=2026-11-28T13:00:00Z level=INFO msg=a\nok\n", out: "ok\n"},
+		"log":      {in: "time=2026-11-28T13:00:00Z level=INFO msg=a\n    time=13:00 level=WARN\nok\n", out: "ok\n"},
 		"last line": {last: "soak: ok", in: "soak: begins\nsoak: ok 3\nPASS\n", out: "soak: begins\nPASS\n",
 			kept: "soak: ok 3"},
 		"no last line": {last: "soak: ok", in: "PASS\n", out: "PASS\n", err: `none printed "soak: ok"`},
