@@ -9,12 +9,12 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/agent/sys"
+	"github.com/ferrite-metal/ferrite/lab/ipmitest"
 )
 
 // Bytes of the protocol by which QEMU's ipmi-bmc-extern speaks to OpenIPMI's ipmi_sim.
@@ -88,45 +88,13 @@ func (b *vmBus) read() (message []byte, end byte, err error) {
 // startSim starts ipmi_sim, and returns the machine's way to it and the UDP port of its LAN.
 func startSim(t *testing.T) (bus *vmBus, lan int) {
 	t.Helper()
-	dir := t.TempDir()
-	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	lan, machine := udp.LocalAddr().(*net.UDPAddr).Port, tcp.Addr().(*net.TCPAddr).Port
-	udp.Close()
+	machine := tcp.Addr().(*net.TCPAddr).Port
 	tcp.Close()
-	for name, text := range map[string]string{
-		"lan.conf": fmt.Sprintf(`name "inband"
-set_working_mc 0x20
-  startlan 1
-    addr 127.0.0.1 %d
-    priv_limit admin
-    allowed_auths_admin md5
-    guid 33221100554477668899aabbccddeeff
-  endlan
-  user 2 true "admin" "secret-of-the-sim" admin 10 md5
-  serial kcs 127.0.0.1 %d codec VM
-`, lan, machine),
-		"sim.emu": "mc_setbmc 0x20\nmc_add 0x20 0 no-device-sdrs 0x23 9 8 0x9f 0x1291 0xf02\nmc_enable 0x20\n",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	sim := exec.Command("ipmi_sim", "-n", "-c", filepath.Join(dir, "lan.conf"), "-f", filepath.Join(dir, "sim.emu"),
-		"-s", dir)
-	if err := sim.Start(); err != nil {
-		t.Fatalf("%v (Debian package openipmi is needed)", err)
-	}
-	t.Cleanup(func() {
-		_ = sim.Process.Kill()
-		_ = sim.Wait()
-	})
+	lan = ipmitest.Start(t, fmt.Sprintf("  serial kcs 127.0.0.1 %d codec VM", machine), "").Port
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", machine))
 		if err == nil {

@@ -5,7 +5,6 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"log/slog"
-	"strings"
 	"testing"
 	"time"
 
@@ -30,12 +29,9 @@ func signer(t testing.TB) ssh.Signer {
 // TestKeyAlone: a server with keys lets in the owner of one, and nobody with a password.
 func TestKeyAlone(t *testing.T) {
 	ours, strangers := signer(t), signer(t)
-	keys, err := ReadKeys(append([]byte("# of the site\n\n"), ssh.MarshalAuthorizedKey(ours.PublicKey())...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := Listen(t.Context(), "127.0.0.1:0", Options{Keys: keys, Kernel: sys.Linux{}, Programs: programs{},
-		Shell: "/bin/sh", Log: slog.New(slog.DiscardHandler), Pause: time.Millisecond})
+	s, err := Listen(t.Context(), "127.0.0.1:0", Options{Keys: []ssh.PublicKey{ours.PublicKey()},
+		Kernel: sys.Linux{}, Programs: programs{}, Shell: "/bin/sh", Log: slog.New(slog.DiscardHandler),
+		Pause: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,27 +67,4 @@ func TestKeyAlone(t *testing.T) {
 		}
 		client.Close()
 	}
-}
-
-func TestReadKeysRefuses(t *testing.T) {
-	key := string(ssh.MarshalAuthorizedKey(signer(t).PublicKey()))
-	for text, want := range map[string]string{
-		"": "found none", "# a comment\n": "found none",
-		"-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n": "expected a public key",
-		`command="reboot" ` + key:                    "expected a key alone", key + "more\n": "expected a public key",
-	} {
-		if _, err := ReadKeys([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.30q: error %v, want %q in it", text, err, want)
-		}
-	}
-}
-
-func FuzzReadKeys(f *testing.F) {
-	f.Add(ssh.MarshalAuthorizedKey(signer(f).PublicKey()))
-	f.Add([]byte("restrict ssh-ed25519 AAAA\n\n#"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		if keys, err := ReadKeys(text); err == nil && len(keys) == 0 {
-			t.Error("no key, and no error")
-		}
-	})
 }

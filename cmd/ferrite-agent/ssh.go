@@ -10,6 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/boot"
 	"github.com/ferrite-metal/ferrite/agent/rescue"
 	"github.com/ferrite-metal/ferrite/agent/sys"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/sshkeys"
 )
 
 // sshPort is the port for operators, and for the rescue user.
@@ -28,7 +29,7 @@ func letOperatorsIn(ctx context.Context, kernel sys.Linux, reaper *boot.Reaper, 
 	ctx, cancel := context.WithCancel(ctx)
 	o := rescue.Options{Kernel: kernel, Programs: reaper, Log: log}
 	if err == nil {
-		o.Keys, err = rescue.ReadKeys(text)
+		o.Keys, err = sshkeys.Parse(text)
 	}
 	var ended <-chan struct{}
 	if err == nil {

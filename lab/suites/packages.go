@@ -25,8 +25,8 @@ func table(text string) map[string][]string {
 	return all
 }
 
-// packagesOf returns the Debian packages of a suite, and of base if it has machines, or of one of the sets; "" stands for
-// base.
+// packagesOf returns the Debian packages of a suite, and of base if it has machines, or of one of the sets. The empty
+// name stands for base.
 func packagesOf(name string) ([]string, error) {
 	if of, found := sets[name]; found {
 		return strings.Fields(of), nil

@@ -144,7 +144,7 @@ func TestStopped(t *testing.T) {
 			return err == nil
 		})
 	}
-	s.signal(t, syscall.SIGSTOP)
+	s.Signal(t, syscall.SIGSTOP)
 	for _, d := range []*ipmi.Driver{strict, eager} {
 		_, err := d.PowerState(t.Context(), s.node())
 		if want := "the BMC did not answer RMCP+ Open Session within "; err == nil || !strings.Contains(err.Error(), want) ||
@@ -156,7 +156,7 @@ func TestStopped(t *testing.T) {
 	if want := "not asked for another "; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	s.signal(t, syscall.SIGCONT)
+	s.Signal(t, syscall.SIGCONT)
 	eventually(t, "it works when it is well", func() bool {
 		_, err := eager.PowerState(t.Context(), s.node())
 		return err == nil
@@ -169,7 +169,7 @@ func TestDeadline(t *testing.T) {
 	s := newSim(t)
 	d := newDriver(t, ipmi.Options{RequestTimeout: time.Minute, BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond})
 	for _, state := range []string{"before the session", "in the session"} {
-		s.signal(t, syscall.SIGSTOP)
+		s.Signal(t, syscall.SIGSTOP)
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		start := time.Now()
 		_, err := d.PowerState(ctx, s.node())
@@ -182,7 +182,7 @@ func TestDeadline(t *testing.T) {
 		if _, err := d.PowerState(ctx, s.node()); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: got %v", state, err)
 		}
-		s.signal(t, syscall.SIGCONT)
+		s.Signal(t, syscall.SIGCONT)
 		if _, err := d.PowerState(t.Context(), s.node()); err != nil {
 			t.Errorf("%s: after it: %v", state, err)
 		}
@@ -198,8 +198,8 @@ func TestRestarted(t *testing.T) {
 		if err := d.SetPower(t.Context(), s.node(), node.Rebooting); err != nil {
 			t.Fatal(err)
 		}
-		s.stop()
-		s.start(t)
+		s.Stop()
+		s.Restart(t)
 	}
 }
 

@@ -95,7 +95,7 @@ func TestConsoleSim(t *testing.T) {
 	if err != nil {
 		t.Fatalf("after it was given back: %v", err)
 	}
-	s.stop() // a BMC that is gone
+	s.Stop() // a BMC that is gone
 	start := time.Now()
 	_, _ = third.Write([]byte("x"))
 	if _, err := io.ReadAll(third); err == nil || time.Since(start) > 8*time.Second {

@@ -3,53 +3,29 @@ package ipmi_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/lab/ipmitest"
 )
 
-// sim is a BMC: OpenIPMI's ipmi_sim, a process of its own on loopback. Its
-// chassis is a shell script that keeps power and boot device in files.
+// sim is a BMC: OpenIPMI's ipmi_sim. Its chassis is a shell script that keeps power and boot device in files.
 type sim struct {
+	*ipmitest.Sim
 	dir    string
-	port   int
 	serial string // line of lan.conf for serial over LAN, "" for none
 	extra  string // further lines of the machine
-	cmd    *exec.Cmd
 }
 
 const (
-	simUser     = "admin"
-	simPassword = "secret-of-the-sim"
+	simUser     = ipmitest.User
+	simPassword = ipmitest.Password
 )
-
-const simConfig = `name "ferrite"
-set_working_mc 0x20
-  startlan 1
-    addr 127.0.0.1 %[1]d
-    priv_limit admin
-    allowed_auths_callback md5
-    allowed_auths_user md5
-    allowed_auths_operator md5
-    allowed_auths_admin md5
-    guid 33221100554477668899aabbccddeeff
-  endlan
-  chassis_control "%[2]s"
-  user 2 true "admin" "%[3]s" admin 10 md5
-%[4]s
-`
-
-const simMachine = `mc_setbmc 0x20
-mc_add 0x20 0 no-device-sdrs 0x23 9 8 0x9f 0x1291 0xf02
-mc_enable 0x20
-`
 
 // The simulator calls it as "get <name>..." and "set <name> <value>...".
 const simChassis = `#!/bin/sh
@@ -83,26 +59,14 @@ func newSimWith(t *testing.T, serial string) *sim {
 func startSim(t *testing.T, s *sim) *sim {
 	t.Helper()
 	s.dir = t.TempDir()
-	probe, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.port = probe.LocalAddr().(*net.UDPAddr).Port
-	probe.Close()
 	for name, content := range map[string]string{
-		"lan.conf": fmt.Sprintf(simConfig, s.port, s.path("chassis"), simPassword, s.serial),
-		"sim.emu":  simMachine + s.extra, "chassis": fmt.Sprintf(simChassis, s.dir), "power": "0", "boot": "none",
-		"pressed": "",
+		"chassis": fmt.Sprintf(simChassis, s.dir), "power": "0", "boot": "none", "pressed": "",
 	} {
 		if err := os.WriteFile(s.path(name), []byte(content), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Mkdir(s.path("state"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	s.start(t)
-	t.Cleanup(s.stop)
+	s.Sim = ipmitest.Start(t, fmt.Sprintf("  chassis_control %q\n%s", s.path("chassis"), s.serial), s.extra)
 	return s
 }
 
@@ -118,42 +82,9 @@ func (s *sim) read(t *testing.T, name string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// start runs the simulator and waits until it answers a presence ping (ASF
-// 2.0, 3.2.4).
-func (s *sim) start(t *testing.T) {
-	t.Helper()
-	s.cmd = exec.Command("ipmi_sim", "-n", "-c", s.path("lan.conf"), "-f", s.path("sim.emu"), "-s", s.path("state"))
-	if err := s.cmd.Start(); err != nil {
-		t.Fatalf("%v (Debian package openipmi is needed)", err)
-	}
-	conn, err := net.Dial("udp", fmt.Sprintf("127.0.0.1:%d", s.port))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	eventually(t, "the simulator answers", func() bool {
-		_, _ = conn.Write([]byte{6, 0, 0xff, 6, 0, 0, 0x11, 0xbe, 0x80, 1, 0, 0})
-		_ = conn.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
-		_, err := conn.Read(make([]byte, 64))
-		return err == nil
-	})
-}
-
-func (s *sim) stop() {
-	_ = s.cmd.Process.Kill()
-	_ = s.cmd.Wait()
-}
-
-func (s *sim) signal(t *testing.T, sig syscall.Signal) {
-	t.Helper()
-	if err := s.cmd.Process.Signal(sig); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // node is a node of this BMC, with settings by key and value.
 func (s *sim) node(settings ...any) node.Node {
-	return nodeAt(s.port, simUser, simPassword, settings...)
+	return nodeAt(s.Port, simUser, simPassword, settings...)
 }
 
 func nodeAt(port int, user, password string, settings ...any) node.Node {
@@ -172,7 +103,7 @@ func (s *sim) ipmitool(t *testing.T, args ...string) string {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "ipmitool", append([]string{
-		"-I", "lanplus", "-C", "3", "-H", "127.0.0.1", "-p", fmt.Sprint(s.port), "-U", simUser, "-E",
+		"-I", "lanplus", "-C", "3", "-H", "127.0.0.1", "-p", fmt.Sprint(s.Port), "-U", simUser, "-E",
 	}, args...)...)
 	cmd.Env = append(os.Environ(), "IPMI_PASSWORD="+simPassword)
 	out, err := cmd.CombinedOutput()

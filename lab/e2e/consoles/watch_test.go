@@ -10,8 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -22,6 +20,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 	"github.com/ferrite-metal/ferrite/lab/e2e/guest"
+	"github.com/ferrite-metal/ferrite/lab/ipmitest"
 	"github.com/ferrite-metal/ferrite/lab/qemu"
 	"github.com/ferrite-metal/ferrite/lab/redfish"
 	"github.com/ferrite-metal/ferrite/lab/redfish/sshconsole"
@@ -29,8 +28,8 @@ import (
 )
 
 const (
-	user     = "admin"
-	password = "secret-of-the-lab"
+	user     = ipmitest.User // of both BMCs
+	password = ipmitest.Password
 	limit    = 25 * time.Minute // for the whole boot, under emulation and beside other work
 )
 
@@ -156,41 +155,7 @@ func ipmiBMC(t *testing.T, m *qemu.Machine) (port int) {
 			go join(m.Serial(), c)
 		}
 	}()
-	free, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port = free.LocalAddr().(*net.UDPAddr).Port
-	free.Close()
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"lan.conf": fmt.Sprintf(`name "watched"
-set_working_mc 0x20
-  startlan 1
-    addr 127.0.0.1 %d
-    priv_limit admin
-    allowed_auths_admin md5
-    guid 33221100554477668899aabbccddeeff
-  endlan
-  user 2 true "%s" "%s" admin 10 md5
-  sol "tcp:127.0.0.1:%d" 115200
-`, port, user, password, line.Addr().(*net.TCPAddr).Port),
-		"sim.emu": "mc_setbmc 0x20\nmc_add 0x20 0 no-device-sdrs 0x23 9 8 0x9f 0x1291 0xf02\nmc_enable 0x20\n",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	sim := exec.Command("ipmi_sim", "-n", "-c", filepath.Join(dir, "lan.conf"), "-f", filepath.Join(dir, "sim.emu"),
-		"-s", dir)
-	if err := sim.Start(); err != nil {
-		t.Fatalf("%v (Debian package openipmi is needed)", err)
-	}
-	t.Cleanup(func() {
-		_ = sim.Process.Kill()
-		_ = sim.Wait()
-	})
-	return port
+	return ipmitest.Start(t, fmt.Sprintf("  sol \"tcp:127.0.0.1:%d\" 115200", line.Addr().(*net.TCPAddr).Port), "").Port
 }
 
 // join connects a serial line with a connection until that ends.

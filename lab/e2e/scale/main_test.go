@@ -16,8 +16,7 @@ const (
 	roomLink = "room0"
 )
 
-// TestMain runs the tests in a network of their own: a hundred thousand BMCs have addresses of the loopback, and nothing
-// of the host's network is touched.
+// TestMain runs the tests in a network of their own: a hundred thousand BMCs have addresses of the loopback.
 func TestMain(m *testing.M) {
 	os.Exit(conductortest.Main(func() int { return postgrestest.Main(m) },
 		"link add "+bootLink+" type veth peer name "+roomLink, "link set "+bootLink+" up"))

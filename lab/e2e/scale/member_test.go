@@ -32,7 +32,8 @@ func newMember(t *testing.T, nth int, database, key string, more []string) *memb
 		Log: filepath.Join(m.dir, "log"), Profile: filepath.Join(m.dir, "profile")}
 	m.Args = append([]string{
 		"--database", database, "--cluster-key-file", key, "--host", name, "--data-dir", m.data(),
-		"--api-address", fmt.Sprintf("0.0.0.0:%d", 16385+nth), "--cluster-address", fmt.Sprintf("127.0.0.1:%d", 16485+nth), "--auth", "none",
+		"--api-address", fmt.Sprintf("0.0.0.0:%d", 16385+nth),
+		"--cluster-address", fmt.Sprintf("127.0.0.1:%d", 16485+nth), "--auth", "none",
 		"--allow-anybody", "--hardware-types", "redfish", "--bmc-allow", "127.0.0.0/8", "--agent-allow", "127.0.0.0/8",
 		"--agent-require-tls=false", "--fast-track-idle", "0", "--log-level", "warn",
 	}, more...)
