@@ -1,9 +1,8 @@
-// Package agents is the agent's side of a conductor: it answers what a ramdisk
-// calls (lookup, heartbeat, inspection data, progress, log), and it commands the
-// agent in one.
+// Package agents is the agent's side of a conductor: it answers the calls of a ramdisk (lookup, heartbeat, inspection
+// data, progress, log), and it commands the agent in one.
 //
-// It translates between the wire and the engine; it decides nothing and writes no node.
-// Anybody can call these endpoints, so they reveal nothing to strangers.
+// It translates between the wire and the engine; it decides nothing and writes no node. Anybody can call these
+// endpoints, so they reveal nothing to strangers.
 package agents
 
 import (

@@ -1,5 +1,5 @@
-// Package cluster has several conductors share one database: members see each other, one leads each conductor group
-// at a time, and the others forward to it what concerns its nodes.
+// Package cluster shares one database among several conductors: members see each other, one leads each conductor group
+// at a time, and the others forward requests for its nodes to it.
 //
-// It must not know what a leader does, nor what a request means beyond the group that it concerns.
+// It must know neither the work of a leader, nor the meaning of a request beyond its group.
 package cluster

@@ -1,11 +1,9 @@
-// Package outbound decides which addresses the conductor dials when whoever edits
-// a node has named them: BMCs, and registries of images; or a ramdisk has: its
-// agent. They must not be made to
-// reach what listens on the conductor's own host for that host alone, nor the
-// services of its link, such as a cloud's metadata at 169.254.169.254.
+// Package outbound decides which addresses the conductor dials for settings of nodes and for agents: BMCs, registries
+// and servers of images, and the agents themselves. An editor of a node must not reach services of the conductor's own
+// host, nor those of its link, such as a cloud's metadata at 169.254.169.254.
 //
-// The address is looked at when it is dialled, after the name was resolved: a
-// name may be resolved to another address each time.
+// The address is checked when it is dialled, after the name was resolved: a name may be resolved to another address
+// each time.
 package outbound
 
 import (

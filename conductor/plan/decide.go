@@ -1,10 +1,8 @@
-// Package plan decides what a conductor does next: plain data in (a node, the
-// facts around it, an event, the time), plain data out (the node as it is to
-// be saved, and the one effect that is then pending). One file per activity.
+// Package plan decides the next act of a conductor: plain data in (a node, the facts around it, an event, the time),
+// plain data out (the node as it is to be saved, and its one pending effect). One file per activity.
 //
-// It is pure: no I/O, no clock, no goroutine. Whatever needs the world is
-// named as a step; package engine carries steps out and comes back with an
-// Outcome.
+// It is pure: no I/O, no clock, no goroutine. Work in the world is named as a step; package engine carries steps out
+// and comes back with an Outcome.
 package plan
 
 import (

@@ -1,4 +1,4 @@
-// Package boot is `ferrite boot`: what helps to set up the network that machines boot from.
+// Package boot is `ferrite boot`: settings for other DHCP servers of the network that machines boot from.
 //
 // It is wiring over package pxe/snippet and asks no conductor.
 package boot

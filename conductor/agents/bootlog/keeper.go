@@ -1,11 +1,10 @@
-// Package bootlog keeps what machines logged while they ran the ramdisk: per
-// node and per boot, in files or in a database, bounded in number and size, so that it can be
-// read while it comes in, after the boot and after the conductor's restart. Of
-// an agent that sends no log it takes an archive, and keeps it as one.
+// Package bootlog keeps the logs of ramdisks: per node and per boot, in files or in a database, bounded in number and
+// size. A log can be read while it comes in, after the boot and after the conductor's restart. An agent that sends no
+// log sends an archive at the end, which is kept as one.
 //
-// It must not know what a node is doing or why it logs. Its input comes from machines that
-// may be hostile. Names are checked before they become paths. Lines are made harmless on
-// arrival, so that any program can show them on a terminal.
+// It must not know the work of a node, nor why it logs. Its input comes from machines that may be hostile. Names are
+// checked before they become paths. Lines are made harmless on arrival, so that any program can show them on a
+// terminal.
 package bootlog
 
 import (

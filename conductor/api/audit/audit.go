@@ -1,7 +1,7 @@
-// Package audit writes down who asked the conductor for what: one chain of hashes for each process of a conductor, so
-// that no lock is shared, and an entry that is changed or missing is found.
+// Package audit keeps a record of requests: their callers, objects and changes. Each process of a conductor has one
+// chain of hashes, so that no lock is shared, and an entry that is changed or missing is found.
 //
-// It must not decide anything. Only what is old is taken away from it, and then an entry of its own says so.
+// It must not decide anything. Only old entries are deleted, and an entry of its own then says so.
 package audit
 
 import (

@@ -1,11 +1,9 @@
-// Package auth identifies the sender of a request and what it may do: HTTP basic against an
-// htpasswd file, bearer tokens and roles from a users file, and the policy, one table of
-// what asks for which role.
+// Package auth identifies the sender of a request and its rights: HTTP basic against an htpasswd file, bearer tokens
+// and roles from a users file, and the policy, one table of the role that each act needs.
 //
-// It reads those two files, again whenever they change, and writes none; it knows
-// no resource and no node, only to which projects something belongs. Package api
-// asks it, and package agents does not: what agents call is open to strangers, and
-// checked there.
+// It reads those two files, again whenever they change, and writes none. It knows no resource and no node, only the
+// projects to which a record belongs. Package api asks it, and package agents does not: the agents' endpoints are open
+// to strangers, and checked there.
 package auth
 
 import (

@@ -1,10 +1,8 @@
-// Package controller keeps the way into each BMC, for drivers of every
-// protocol. BMCs are small computers that lose their way under load, so a BMC
-// sees one call at a time and one login per user, is let alone for a while
-// after failures, and gets its sessions back when nobody has use for them.
+// Package controller keeps the connection to each BMC, for drivers of every protocol. BMCs are small computers that
+// fail under load. So a BMC sees one call at a time and one login per user, has a pause after failures, and gets its
+// sessions back when they are no longer used.
 //
-// It must not know any protocol: what a login is, and which errors speak of a
-// BMC in trouble, is the driver's to say.
+// It must not know any protocol: a driver defines a login, and the errors that mean a BMC in trouble.
 package controller
 
 import (

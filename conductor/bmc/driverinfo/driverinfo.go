@@ -1,5 +1,4 @@
-// Package driverinfo reads settings of a BMC from a node's driver_info and
-// says what is wrong with them.
+// Package driverinfo reads the settings of a BMC from a node's driver_info, and names each fault in them.
 //
 // It must not connect to anything, and must not put a secret into an error.
 package driverinfo

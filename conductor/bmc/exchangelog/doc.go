@@ -1,5 +1,5 @@
 // Package exchangelog remembers the latest requests to each machine: to its BMC, and to its agent. They are in memory
 // alone: a restart forgets them.
 //
-// It must not hold what is sent or answered, which may be secret.
+// It must not hold bodies of requests or answers, which may be secret.
 package exchangelog

@@ -1,7 +1,7 @@
 // Package manual is Ironic's manual-management: a machine without a BMC, whose power button a person presses.
 //
-// It must not guess: a machine is on or off when somebody has confirmed it. It only remembers, and takes the node's
-// record for true until then, so that a restart of the conductor asks again for what was not done.
+// It must not guess: a machine is on or off when a person has confirmed it. It only remembers, and takes the node's
+// record for true until then, so that a restart of the conductor asks again for an act that was not done.
 package manual
 
 import (

@@ -1,8 +1,7 @@
-// Package vendor is what drivers share of vendor methods: what only one kind of
-// hardware can do, and Ironic has no word for (vendor passthru). A driver writes a
-// table of them.
+// Package vendor has the shared parts of vendor methods (vendor passthru): acts of one kind of hardware for which
+// Ironic has no verb. A driver writes a table of them.
 //
-// It must not call a BMC: how a method is done is the driver's.
+// It must not call a BMC: a driver carries its methods out.
 package vendor
 
 import "github.com/ferrite-metal/ferrite/conductor/node"

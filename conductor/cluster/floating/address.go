@@ -1,7 +1,7 @@
 // Package floating holds an IPv4 address that moves between hosts: on an interface of the host that has it for the
-// time, and made known to its neighbours.
+// time, and announced to its neighbours.
 //
-// It must not know why a host has it, nor who else could.
+// It must not know why a host has it, nor which others could.
 package floating
 
 import (

@@ -1,3 +1,3 @@
-// Package powersync reads the power state of every machine in its turn, and now and then
-// how its firmware starts it. It writes only what plan takes for news.
+// Package powersync reads the power state of every machine in its turn, and now and then its boot mode and secure
+// boot. It writes only changes that plan accepts.
 package powersync

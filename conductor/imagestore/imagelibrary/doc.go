@@ -1,5 +1,5 @@
-// Package imagelibrary is the images that operators have given the conductor: it keeps the record of each name and the
-// bytes in imagestore together, fetches images from URLs, and gets the bytes that another conductor of a cluster has.
+// Package imagelibrary keeps the images that operators have named: the record of each name and its bytes in imagestore
+// together. It fetches images from URLs, and from other conductors of a cluster.
 //
-// It must not know nodes' deploys, nor who may read an image: imagesource and the API ask for that.
+// It must know neither deploys of nodes nor the rights of readers: imagesource and the API check those.
 package imagelibrary

@@ -1,10 +1,8 @@
-// Package objects keeps documents as Kubernetes' API server does: each under a
-// resource version of one global count, changed only by whoever has read its
-// newest version, deleted when its finalizers are gone, followed as it changes.
+// Package objects keeps documents as Kubernetes' API server does: each under a resource version of one global count. A
+// change needs the newest version. A deleted document goes when its finalizers are gone. Watchers follow every change.
 //
-// It must not know what a document is for: rules of their contents are
-// hostapi's, what is done about them is conductor/extras/hosts/host's, and how they look in
-// HTTP is conductor/extras/hosts/kube's.
+// It must not know the purpose of a document: rules of contents are hostapi's, decisions are
+// conductor/extras/hosts/host's, and their form in HTTP is conductor/extras/hosts/kube's.
 package objects
 
 import (

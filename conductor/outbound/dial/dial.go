@@ -1,6 +1,6 @@
-// Package dial is how connections to BMCs and agents are made, and how what is sent over them is checked.
+// Package dial makes connections to BMCs and agents, and checks each request that is sent over them.
 //
-// It must not know whom a connection leads to.
+// It must not know the other end of a connection.
 package dial
 
 import (

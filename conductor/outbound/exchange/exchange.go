@@ -1,7 +1,7 @@
-// Package exchange tells whoever has given a call its context of each request that the call sends to a machine: to its
-// BMC or to its agent. It bounds the memory that the answers of all machines take together.
+// Package exchange reports each request to a BMC or an agent to the caller that asked for it by its context, and
+// bounds the memory that the answers of all machines take together.
 //
-// It must not keep what is sent or answered, which may be secret.
+// It must not keep bodies of requests or answers, which may be secret.
 package exchange
 
 import (

@@ -1,8 +1,7 @@
-// Package localfile says which files of this host the editors of nodes may name: ramdisks,
-// and images of disks. These files are served to machines, so only folders that the operator
-// has opened are allowed.
+// Package localfile decides which files of this host a node may name: ramdisks, and images of disks. These files are
+// served to machines, so only folders that the operator has opened are allowed.
 //
-// It must not know what a file is for.
+// It must not know the purpose of a file.
 package localfile
 
 import (

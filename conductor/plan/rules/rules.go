@@ -1,11 +1,9 @@
-// Package rules does what operators' inspection rules say with what an
-// inspection has found, as Ironic's rules do: conditions are looked at, and when
-// all hold actions change the node, its ports, its traits and the data kept of
-// the inspection.
+// Package rules applies operators' inspection rules to inspection data, as Ironic's rules are: when all conditions of
+// a rule hold, its actions change the node, its ports, its traits and the stored data of the inspection.
 //
-// It is pure: plain data in, plain data out. Rules are checked when they are
-// written (Conditions, Actions) and carried out when data has come (Apply). The
-// data is a machine's word: whatever it says, rules end soon and never panic.
+// It is pure: plain data in, plain data out. Rules are checked when they are written (Conditions, Actions) and carried
+// out when data has come (Apply). The data comes from a machine that may be hostile: rules end soon and never panic,
+// for any data.
 package rules
 
 import (

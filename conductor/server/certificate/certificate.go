@@ -1,5 +1,5 @@
-// Package certificate is the API's own TLS certificate: read from files, read
-// again when they change, and named by pins for the agents that are to trust it.
+// Package certificate is the API's own TLS certificate: read from files, read again when they change, and named by
+// pins that agents trust.
 //
 // It makes no certificates and checks no others.
 package certificate

@@ -1,7 +1,7 @@
-// Package ratelimit counts what callers do too much of, in bounded memory: calls
-// that are wrong, bytes that are logged, passwords that do not match.
+// Package ratelimit counts the excesses of callers in bounded memory: calls that are wrong, bytes that are logged,
+// passwords that do not match.
 //
-// It turns nobody away by itself, and knows neither requests nor nodes.
+// It refuses no caller by itself, and knows neither requests nor nodes.
 package ratelimit
 
 import (

@@ -1,9 +1,7 @@
-// Package reload keeps what is read from files current: certificates, users.
-// They are read again when they have changed, with no restart and no signal; what
-// cannot be read or makes no sense leaves in force what was read before.
+// Package reload keeps the contents of files current: certificates, users. A file is read again when it has changed,
+// with no restart and no signal. A file that cannot be read or makes no sense leaves its former contents in force.
 //
-// It knows nothing of what is in the files, and watches nothing in the
-// background: it looks when it is asked.
+// It knows nothing of the contents, and watches nothing in the background: it looks when it is asked.
 package reload
 
 import (

@@ -1,4 +1,4 @@
-// Package signals is what a conductor tells of its nodes: events.
+// Package signals prints the events that a conductor has for its nodes.
 //
 // It must not change anything: it is a client that reads.
 package signals

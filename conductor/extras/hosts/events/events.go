@@ -1,8 +1,8 @@
-// Package events keeps what has happened to hosts, and to documents about them, for people
-// who ask soon: in memory, for an hour, so many of each document and in all.
+// Package events keeps the events of hosts, and of documents about them, as kubectl describe shows them: in memory,
+// for an hour, bounded for each document and in all.
 //
-// Nothing may rest on it: it is forgotten with the conductor. A host's state is in its
-// status, and its past in the history of its node.
+// Nothing may rest on it: it is forgotten with the conductor. A host's state is in its status, and its past in the
+// history of its node.
 package events
 
 import (

@@ -1,9 +1,7 @@
-// Package kube is the face that hosts' documents have in HTTP: that of a
-// Kubernetes API server with the resources of Metal3, for kubectl and all that
-// speaks its protocol. One file per verb.
+// Package kube serves hosts' documents over HTTP as a Kubernetes API server with the resources of Metal3 does, for
+// kubectl and other clients of its protocol. One file per verb.
 //
-// It translates and nothing else: documents are kept by objects, checked by
-// hostapi, and acted on by whoever follows them.
+// It translates and nothing else: documents are kept by objects, checked by hostapi, and acted on by their followers.
 package kube
 
 import (

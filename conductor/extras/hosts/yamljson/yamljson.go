@@ -1,6 +1,5 @@
-// Package yamljson makes JSON of YAML that others have written. It is for bodies
-// of requests and what is in secrets: YAML whose aliases repeat a large part many
-// times is refused before it fills the memory.
+// Package yamljson makes JSON of YAML from outside: bodies of requests, and texts in secrets. YAML whose aliases
+// repeat a large part many times is refused before it fills the memory.
 package yamljson
 
 import (

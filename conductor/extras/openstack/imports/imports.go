@@ -1,7 +1,7 @@
-// Package imports takes over nodes that another program has kept: complete records, at rest, each in one transaction.
+// Package imports takes over nodes of another program: complete records, at rest, each in one transaction.
 //
-// It must not do anything to a machine, nor have anything done: what it writes has no effects, and the power sync lets
-// the record of an imported node follow its machine until something is asked of the node here.
+// It must not act on a machine, nor cause an act: its writes have no effects, and the power sync lets the record of an
+// imported node follow its machine until an operator requests something of the node here.
 package imports
 
 import (

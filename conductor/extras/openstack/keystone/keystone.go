@@ -1,5 +1,5 @@
-// Package keystone asks OpenStack's Keystone whose a token is (Identity API v3). It knows no role of ours, no node and
-// no request: package auth decides what an identity may do.
+// Package keystone asks OpenStack's Keystone for the owner of a token (Identity API v3). It knows no role of ours, no
+// node and no request: package auth decides the rights of an identity.
 package keystone
 
 import (

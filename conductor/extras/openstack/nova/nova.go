@@ -1,5 +1,5 @@
-// Package nova tells OpenStack's Nova of power changes of machines that have an instance, as Ironic does
-// ([nova] send_power_notifications). It reads them from the events of the database: no node waits for Nova.
+// Package nova notifies OpenStack's Nova of power changes of machines that have an instance, as Ironic does ([nova]
+// send_power_notifications). It reads them from the events of the database: no node waits for Nova.
 package nova
 
 import (

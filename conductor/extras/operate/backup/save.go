@@ -1,5 +1,5 @@
-// Package backup makes a backup of what a conductor or a cluster keeps, while it runs, and restores one into an empty
-// data folder or an empty database on a server. A restored conductor acts on no machine until it is told to resume.
+// Package backup makes a backup of a conductor or a cluster while it runs, and restores one into an empty data folder
+// or an empty database on a server. A restored conductor acts on no machine until an operator resumes it.
 //
 // It knows no settings. Package format is the file.
 package backup

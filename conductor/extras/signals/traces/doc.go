@@ -1,6 +1,6 @@
-// Package traces tells an OpenTelemetry collector of each activity as one trace: the request, the decisions, the steps,
-// the calls to BMC and agent, the stages of the boot.
+// Package traces sends one trace of each activity to an OpenTelemetry collector: the request, the decisions, the
+// steps, the calls to BMC and agent, the stages of the boot.
 //
 // It observes and decides nothing. The ids of a trace follow from the node and its activity, so that another process
-// goes on with the trace of the one before. A collector that does not take spans costs spans, and nothing else.
+// continues the trace of the one before. A collector that does not take spans costs spans, and nothing else.
 package traces

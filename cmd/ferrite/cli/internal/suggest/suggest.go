@@ -1,4 +1,4 @@
-// Package suggest finds the word that a mistyped one most likely means.
+// Package suggest finds the known word that is nearest to a mistyped one.
 package suggest
 
 import (

@@ -1,2 +1,2 @@
-// Package wait follows what was begun until it ends, and shows its progress.
+// Package wait follows a request until its work ends, and shows the progress.
 package wait

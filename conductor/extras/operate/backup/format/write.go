@@ -1,9 +1,10 @@
-// Package format is the file of a backup: a compressed tar of what a conductor keeps, with its keys sealed by a
-// passphrase.
+// Package format is the file of a backup: a compressed tar of a conductor's records and files, with its keys sealed by
+// a passphrase.
 //
-// It knows no database: bytes in, bytes out. In the file come, in this order, a header, the sealed keys, the files,
-// each after its sealed name and size, and the sealed sums of all files. So a wrong passphrase is noticed first, and a
-// file that was cut off or changed last; none of another size is given out, which could fill a disk before that.
+// It knows no database: bytes in, bytes out. The file has, in this order, a header, the sealed keys, the files, each
+// after its sealed name and size, and the sealed sums of all files. So a wrong passphrase is noticed first, and a file
+// that was cut off or changed last. A file of another size is refused before it is given out, since it could fill a
+// disk.
 package format
 
 import (
