@@ -32,8 +32,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 )
 
-// Version is the agent_version of heartbeats. Conductors read it as the version of
-// ironic-python-agent whose protocol the agent speaks.
+// Version is the agent_version of heartbeats. Conductors take it for a version of ironic-python-agent, and use its
+// protocol.
 const Version = "10.0.0"
 
 // Kernel has the calls of the kernel that the agent needs.

@@ -178,8 +178,7 @@ func TestWholeLife(t *testing.T) {
 	}
 }
 
-// checkInspection looks at what was handed over before lookup, and that the
-// answer's node is looked up by name.
+// checkInspection checks the data sent before lookup, and that the answer's node is looked up by name.
 func checkInspection(t *testing.T, c *conductor) {
 	t.Helper()
 	c.mu.Lock()
@@ -283,8 +282,7 @@ func TestFailedStep(t *testing.T) {
 	}
 }
 
-// TestStandby: an image outside of steps goes to the node as it is now, and
-// what fails says so.
+// TestStandby: an image outside of steps goes to the node as it is now, and a failure is reported.
 func TestStandby(t *testing.T) {
 	c := newConductor(t, true)
 	_, _, _ = live(t, c, "")
@@ -307,7 +305,7 @@ func TestStandby(t *testing.T) {
 	}
 }
 
-// TestLocksDown: the token was given to somebody else.
+// TestLocksDown: the token was given to another agent.
 func TestLocksDown(t *testing.T) {
 	c := newConductor(t, true)
 	c.issued = true
@@ -325,7 +323,7 @@ func TestLocksDown(t *testing.T) {
 	}
 }
 
-// TestTokenOfVirtualMedia: a masked token is enough for who has the real one.
+// TestTokenOfVirtualMedia: a masked token is enough for an agent that has the real one.
 func TestTokenOfVirtualMedia(t *testing.T) {
 	c := newConductor(t, true)
 	c.issued = true
@@ -335,8 +333,7 @@ func TestTokenOfVirtualMedia(t *testing.T) {
 	}
 }
 
-// TestOldConductors: one that sends no token with GET, and one that cannot
-// take certificates.
+// TestOldConductors: a conductor that sends no token with GET, and a conductor that cannot take certificates.
 func TestOldConductors(t *testing.T) {
 	c := newConductor(t, false)
 	c.max = "1.82"

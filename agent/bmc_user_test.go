@@ -17,7 +17,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// smallBMC has one free user, on LAN channel 3, whose address is 10.0.0.9 or what a test says.
+// smallBMC has one free user, on LAN channel 3, with the address 10.0.0.9 or the test's own.
 type smallBMC struct {
 	address        []byte
 	refuse         byte // a command that it does not take

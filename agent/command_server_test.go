@@ -19,8 +19,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 )
 
-// TestManyConnections: connections of others, in whatever state, keep the conductor
-// neither out nor waiting, and take bounded memory.
+// TestManyConnections: connections of others, in any state, keep the conductor neither out nor waiting, and take
+// bounded memory.
 func TestManyConnections(t *testing.T) {
 	l, err := connlimit.Listen("127.0.0.1:0", maxConnections, maxEach, nil, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -32,8 +32,7 @@ const (
 	nodeToken = "mwdnu-9BcVDOtDKUi7mn0XU_4fVQOcrEscSxq8iLCfk"
 )
 
-// conductor is a strict one: whatever is not as recorded from the real pair
-// fails the test.
+// conductor is a strict one: any deviation from the recorded protocol fails the test.
 type conductor struct {
 	*httptest.Server
 	t       *testing.T
@@ -55,8 +54,8 @@ type conductor struct {
 	refuseUsers int                      // how many of them are not taken yet
 }
 
-// patience is how long a test waits for what must come: far less than an agent
-// waits before its next regular heartbeat, far more than a busy machine needs.
+// patience is how long a test waits for an expected event: far less than an agent waits before its next regular
+// heartbeat, far more than a busy machine needs.
 const patience = time.Minute
 
 func newConductor(t *testing.T, ferrite bool) *conductor {
@@ -136,7 +135,7 @@ func (c *conductor) takeLog(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusTooManyRequests)
 		return
 	}
-	// Lines whose answer was lost, as when the agent hands over, come again.
+	// Lines come again after a lost answer, as when the agent hands over.
 	again := min(len(c.logged)-int(l.First), len(l.Lines))
 	if again < 0 || !slices.Equal(c.logged[l.First:int(l.First)+again], l.Lines[:again]) {
 		c.t.Errorf("log lines %q from %d on, after %q", l.Lines, l.First, c.logged)
@@ -204,7 +203,7 @@ func (c *conductor) beat() agentapi.Heartbeat {
 	}
 }
 
-// hungUp waits until somebody has ended a connection.
+// hungUp waits until one side has ended a connection.
 func (c *conductor) hungUp() {
 	c.t.Helper()
 	select {
@@ -296,7 +295,7 @@ func recordedParams(t *testing.T, name string) map[string]any {
 	return c.Params
 }
 
-// equalJSON compares what was echoed with what was sent.
+// equalJSON compares echoed with sent JSON.
 func equalJSON(t *testing.T, what string, got json.RawMessage, want any) {
 	t.Helper()
 	var g any

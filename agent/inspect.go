@@ -34,8 +34,7 @@ func (a *Agent) inspect(ctx context.Context) string {
 	return reply.UUID
 }
 
-// collectors are those of ironic-python-agent that there are here; default is
-// always collected.
+// collectors are the implemented ones of ironic-python-agent; default is always collected.
 func collectors() []string {
 	return []string{"default", "logs", "pci-devices", "numa-topology", "dmi-decode", "lldp", "usb-devices"}
 }
@@ -124,7 +123,7 @@ const (
 	quiet           = 2 * time.Second
 )
 
-// probing names what may bring up disks yet.
+// probing names drivers and controllers that may still bring up disks.
 func (a *Agent) probing() []string {
 	select {
 	case <-a.Settled:
@@ -155,7 +154,7 @@ func (a *Agent) logs() (string, error) {
 	return logbook.Collect(a.Book, a.Kernel, a.Root, inventory.Tree(a.Root), time.Now())
 }
 
-// addresses are those of a network interface.
+// addresses are a network interface's.
 func addresses(name string) []netip.Addr {
 	i, err := net.InterfaceByName(name)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/steps"
 )
 
-// wired is a machine whose interfaces receive their switch's LLDPDUs.
+// wired is a machine with interfaces that receive their switch's LLDPDUs.
 type wired struct{ machine }
 
 func (*wired) Frames(string, uint16, []net.HardwareAddr) (io.ReadCloser, error) {
@@ -28,7 +28,7 @@ func (*wired) Frames(string, uint16, []net.HardwareAddr) (io.ReadCloser, error) 
 	return io.NopCloser(bytes.NewReader([]byte(frame))), nil
 }
 
-// TestCollectors: what is collected is what the kernel line asks for.
+// TestCollectors: the kernel line selects the collected data.
 func TestCollectors(t *testing.T) {
 	text := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s + "\n")} }
 	root := fstest.MapFS{

@@ -16,7 +16,7 @@ import (
 	"github.com/ferrite-metal/ferrite/images/disk/disktest"
 )
 
-// machine is a kernel and a network that note what is asked of them.
+// machine is a kernel and a network that record the calls.
 type machine struct {
 	steps.Kernel                     // no step of these tests asks for it
 	off, synced, down, anew, rescued atomic.Int32

@@ -79,7 +79,7 @@ func TestRescue(t *testing.T) {
 	}
 }
 
-// TestRescueElsewhere: an agent on somebody else's system does not open it.
+// TestRescueElsewhere: an agent on another owner's system does not open it.
 func TestRescueElsewhere(t *testing.T) {
 	p, err := rescue.NewPassword(hashedPassword, true)
 	if err != nil {
@@ -182,8 +182,8 @@ func (k *taker) Log(context.Context, string, agentapi.LogLines) error {
 	return nil
 }
 
-// TestLogLeavesAtOnce: a machine may be restarted as soon as its agent has
-// called, and what it logged until then must be on its way.
+// TestLogLeavesAtOnce: a machine may be restarted as soon as its agent has called, so its log until then must be on
+// its way.
 func TestLogLeavesAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &logbook.Stream{}

@@ -9,8 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// checkBoard looks at what the consoles show of a machine whose conductor has been
-// heard, and which waits for more.
+// checkBoard checks the consoles of a machine that has heard its conductor and waits for more.
 func checkBoard(t *testing.T, c *conductor, m *machine) {
 	t.Helper()
 	s := m.board.State()

@@ -20,7 +20,7 @@ import (
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// mounter notes what was mounted and fails on one.
+// mounter records mounts and fails on one.
 type mounter struct {
 	targets []string
 	fail    string

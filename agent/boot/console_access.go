@@ -6,10 +6,9 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/param"
 )
 
-// ShellFile is the file by which a ramdisk offers a root shell on its consoles.
-// `ferrite image build --console-shell` writes it. A ramdisk without it gives
-// none: the consoles of real machines stand open in a data centre, and are
-// reached through BMCs by people who may see the machine but not own it.
+// ShellFile is the file by which a ramdisk offers a root shell on its consoles. `ferrite image build --console-shell`
+// writes it. A ramdisk without it gives none. The consoles of real machines stand open in a data centre, and their
+// readers, through BMCs, need not own the machine.
 const ShellFile = "etc/ferrite/console-shell"
 
 // Access is when the consoles give a shell, and the line the screen shows of it.

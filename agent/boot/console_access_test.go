@@ -7,8 +7,8 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/param"
 )
 
-// TestConsoleShell goes through every word of the kernel line, with a ramdisk
-// that offers a shell and one that does not, and a kernel line that is broken.
+// TestConsoleShell goes through every word of the kernel line, with a ramdisk that offers a shell and another without,
+// and a kernel line that is broken.
 func TestConsoleShell(t *testing.T) {
 	plain, offers := fstest.MapFS{}, fstest.MapFS{ShellFile: {Data: []byte("enter\n")}}
 	for name, c := range map[string]struct {

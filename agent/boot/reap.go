@@ -51,7 +51,7 @@ func (r *Reaper) Start(cmd *exec.Cmd) error {
 	return err
 }
 
-// Wait waits for the end of what Start has started.
+// Wait waits for the end of a process from Start.
 func (r *Reaper) Wait(cmd *exec.Cmd) error {
 	err := cmd.Wait()
 	r.mu.Lock()

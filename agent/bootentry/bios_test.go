@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// bios is a disk whose second partition a BIOS boots, by syslinux.
+// bios is a disk with a second partition that a BIOS boots, by syslinux.
 func bios(f files) System {
 	p := part(2, "vfat", espUUID, f)
 	p.Active, p.BootCode = true, []byte("\xeb\x58\x90SYSLINUX rest")

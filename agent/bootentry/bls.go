@@ -14,10 +14,10 @@ type blsEntry struct {
 	linux, efi                             string
 	initrd, options                        []string
 	open                                   bool     // GRUB asks for no password
-	other                                  []string // keys that change what is booted, in ways we do not know
+	other                                  []string // unknown keys, which may change the boot
 }
 
-// blsIgnored are keys that change nothing of what is booted.
+// blsIgnored are keys without an effect on the boot.
 var blsIgnored = []string{"grub_users", "grub_hotkey", "grub_class", "grub_arg", "id", "version-id"}
 
 // parseBLS reads an entry. A key that it does not know is kept in other.

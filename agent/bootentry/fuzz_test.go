@@ -19,7 +19,7 @@ func FuzzUEFI(f *testing.F) {
 	})
 }
 
-// settles wants any error to be one that names the disk.
+// settles requires that any error names the disk.
 func settles(t *testing.T, err error) {
 	t.Helper()
 	if err != nil && !strings.HasPrefix(err.Error(), "/dev/vda: ") {

@@ -16,7 +16,7 @@ import (
 // grubModules is the section of GRUB's EFI program with its modules and first script.
 const grubModules = "mods"
 
-// Kinds of what lies in that section (GRUB's include/grub/kernel.h).
+// Kinds of objects in that section (GRUB's include/grub/kernel.h).
 const (
 	grubObjMemdisk = 1
 	grubObjConfig  = 2
@@ -102,7 +102,7 @@ func (g *grub) place(prefix, own string) (full, root string, err error) {
 	return "(" + g.sys.device(p) + ")" + rest, g.sys.device(p), nil
 }
 
-// grubBegin is what is built into GRUB's EFI program.
+// grubBegin is the configuration inside GRUB's EFI program.
 type grubBegin struct {
 	script  string // the first, "" for none
 	prefix  string // the folder of its files

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// harmless are commands that change nothing of what is booted, and what is known of their
-// end: for most of them nothing, since no script asks. save_env writes what GRUB and the
-// system agree on over boots; it is not done.
+// harmless are commands without an effect on the boot, and their exit status if it is known. For most of them it is
+// not, since no script asks. save_env writes values that GRUB and the system share over boots; it is not done.
 var harmless = []string{"insmod", "loadfont", "font", "terminal_output", "terminal_input", "terminal", "serial",
 	"background_image", "background_color", "play", "echo", "save_env", "sleep", "hwmatch", "gettext", "clear", "keymap",
 	"videoinfo", "cat", "cpuid", "rmmod", "lsmod", "password", "password_pbkdf2", "fwsetup",
@@ -85,7 +84,7 @@ func (g *grub) ended(name string, args []grubValue) outcome {
 	return unknown
 }
 
-// deciding runs a command that decides about the entry, whose arguments must be known.
+// deciding runs a command that decides about the entry. Its arguments must be known.
 func (g *grub) deciding(name string, args []grubValue) (outcome, error) {
 	if g.unsure > 0 {
 		return no, fmt.Errorf("%s, %w", name, errUnknown)

@@ -102,8 +102,7 @@ func (g *grub) isFile(question, name string) (bool, error) {
 	return true, nil
 }
 
-// search finds a file system by its UUID. One that is not on this disk may be on another,
-// and so may labels and files that are.
+// search finds a file system by its UUID. A missing one may be on another disk, and so may labels and files be.
 func (g *grub) search(name string, args []string) (outcome, error) {
 	variable, kind, wanted := "root", strings.TrimPrefix(name, "search."), []string{}
 	for n := 0; n < len(args); n++ {

@@ -27,7 +27,7 @@ func (g *grub) linux(args []string) error {
 	for i, a := range args {
 		line[i] = grubQuoted(a)
 	}
-	// The name of the disk is the one that GRUB nearly always has. Nothing boots by it.
+	// GRUB nearly always gives the disk this name. Nothing boots by it.
 	g.entry.CommandLine = "BOOT_IMAGE=" + strings.Replace(strings.Join(line, " "), "("+ourDisk+",", "(hd0,", 1)
 	return nil
 }

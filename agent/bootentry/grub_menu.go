@@ -30,7 +30,7 @@ func (g *grub) boot(name string) error {
 	return nil
 }
 
-// choose boots the default entry, as with nobody at the keyboard.
+// choose boots the default entry, as without input from a keyboard.
 func (g *grub) choose() error {
 	if t := g.value("timeout"); !t.unknown && (t.text == "" || strings.HasPrefix(t.text, "-")) {
 		return errors.New("GRUB waits for somebody to choose an entry: it has no timeout")
@@ -42,8 +42,7 @@ func (g *grub) choose() error {
 	return g.start(g.menu, wish.text, 0)
 }
 
-// start boots an entry of a menu: its number, id or title, and behind > that of its
-// submenu.
+// start boots an entry of a menu: its number, id or title, and behind > the entry of its submenu.
 func (g *grub) start(menu []grubItem, wish string, depth int) error {
 	i, rest, err := pick(menu, wish)
 	switch {
@@ -83,8 +82,8 @@ func (g *grub) start(menu []grubItem, wish string, depth int) error {
 	return chosen{g.entry}
 }
 
-// pick is the entry of a menu that a default names, and what it names within. Where none
-// fits, GRUB takes the first (normal/menu.c, get_entry_number).
+// pick is the menu entry that a default names, and the rest of the name, for its submenu. Where none fits, GRUB takes
+// the first (normal/menu.c, get_entry_number).
 func pick(menu []grubItem, wish string) (i grubItem, rest string, err error) {
 	if len(menu) == 0 {
 		return i, "", errors.New("a menu without entries")
@@ -116,7 +115,7 @@ func pick(menu []grubItem, wish string) (i grubItem, rest string, err error) {
 	return menu[at], rest, nil
 }
 
-// settled refuses a choice by place in a menu whose entries or order are not certain.
+// settled refuses a choice by place in a menu with uncertain entries or order.
 func settled(menu []grubItem, at int, wish string) error {
 	named := wish != "" && (menu[at].id == wish || menu[at].title == wish)
 	bls := 0

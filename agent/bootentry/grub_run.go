@@ -13,18 +13,18 @@ type outcome int
 const (
 	yes     outcome = iota // exit status 0
 	no                     // any other
-	unknown                // it depends on the machine, or on somebody at the keyboard
+	unknown                // it depends on the machine, or on a person at the keyboard
 )
 
-// grubValue is a variable's value, or that nobody can know it.
+// grubValue is a variable's value, which may be unknown.
 type grubValue struct {
 	text    string
 	unknown bool
 }
 
-// grub runs scripts as GRUB would, as far as they choose and make a boot entry. What
-// depends on something that is not known here stays unknown, and is refused where it
-// would decide about the entry.
+// grub runs scripts as GRUB would, as far as they choose and make a boot entry. A value that depends on the machine or
+// on its firmware stays unknown. It is refused where it would decide about the entry. See
+// docs/decisions/0071-kexec-after-deploy.md.
 type grub struct {
 	sys       System
 	env       map[string]grubValue
@@ -63,7 +63,7 @@ const (
 	maxGRUBBytes = 4 << 20  // of all commands together, which variables, menus and functions may keep
 )
 
-// grubSpent counts what all scripts together have used up.
+// errUnknown means that an unknown value would decide about the entry.
 type grubSpent struct{ steps, files, bytes int }
 
 // errUnknown says that something decides about the entry that cannot be known here.
@@ -137,7 +137,7 @@ func (g *grub) value(name string) grubValue {
 	return grubValue{}
 }
 
-// expand makes words of words with variables. Too many of them are one that is unknown.
+// expand makes words of words with variables. Too many become a single unknown word.
 func (g *grub) expand(words []grubWord) []grubValue {
 	var out []grubValue
 	size := 0
@@ -245,8 +245,7 @@ func (g *grub) statement(s grubStatement) (outcome, error) {
 	return g.command(s)
 }
 
-// condition runs the arm whose test holds. Of tests that nobody can know all arms run, as
-// branches that may not be taken.
+// condition runs the arm with a true test. If a test is unknown all arms run, as branches that may not be taken.
 func (g *grub) condition(arms []grubArm) (outcome, error) {
 	before := g.unsure
 	defer func() { g.unsure = before }()
@@ -283,7 +282,7 @@ func (g *grub) condition(arms []grubArm) (outcome, error) {
 	return yes, nil
 }
 
-// fork is a GRUB that runs another file on its own: with what was exported.
+// fork is a GRUB that runs another file on its own: with the exported variables.
 func (g *grub) fork() *grub {
 	n := *g
 	n.env, n.menu = map[string]grubValue{}, nil

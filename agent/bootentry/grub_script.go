@@ -26,7 +26,7 @@ const (
 	grubLoop
 )
 
-// grubArm is a test and what follows from it.
+// grubArm is a test and its branch.
 type grubArm struct{ test, do []grubStatement }
 
 // maxNested bounds how deep a script nests.

@@ -119,7 +119,7 @@ func part(number int, kind, uuid string, f files) *Partition {
 	return &Partition{Number: number, Kind: kind, UUID: uuid, Type: "0fc63daf-8483-4772-8e79-3d69d8477de4", Open: f.open}
 }
 
-// uefi is a disk whose EFI system partition is the first, and is booted by a loader.
+// uefi is a disk with its EFI system partition first, booted by a loader.
 func uefi(loader string, parts ...*Partition) System {
 	return System{Disk: "/dev/vda", Arch: "amd64", UEFI: true, ESP: 1, Loader: loader, Partitions: parts}
 }
@@ -156,7 +156,7 @@ func content(t testing.TB, b Blob) string {
 	return string(text)
 }
 
-// check compares what Find says with an entry, or with a part of an error.
+// check compares the result of Find with an entry, or with a part of an error.
 func check(t *testing.T, s System, want found, refusal string) {
 	t.Helper()
 	e, err := Find(s)

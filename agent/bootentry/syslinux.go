@@ -24,11 +24,11 @@ type syslinux struct {
 // syslinuxLabel is a LABEL.
 type syslinuxLabel struct {
 	name, title, kernel, initrd string
-	append                      *string // nil: that of the configuration
+	append                      *string // nil: the configuration's
 	menuDefault                 bool
 }
 
-// silent are keywords that change nothing of what is booted.
+// silent are keywords without an effect on the boot.
 var silent = []string{"serial", "console", "font", "kbdmap", "display", "say", "f1", "f2", "f3", "f4", "f5", "f6", "f7",
 	"f8", "f9", "f10", "f11", "f12", "noescape", "nocomplete", "allowoptions", "implicit", "onerror", "text", "endtext",
 	"path", "nohalt", "easteregg"}
@@ -147,7 +147,7 @@ func onlyMenu(program string) error {
 	return nil
 }
 
-// choose is the label that is booted with nobody at the keyboard.
+// choose is the label that boots without input from a keyboard.
 func (c syslinux) choose() (*syslinuxLabel, error) {
 	menu := c.menu
 	if strings.EqualFold(path.Ext(c.fallback), ".c32") {
@@ -174,8 +174,8 @@ func (c syslinux) choose() (*syslinuxLabel, error) {
 	return nil, fmt.Errorf("DEFAULT %q: expected the name of a label", c.fallback)
 }
 
-// entry is a label whose files are in a folder. The command line is the one that syslinux
-// makes, with initrd= at its end where the label has it as a keyword.
+// entry resolves a label with its files in a folder. The command line is the one by syslinux, with initrd= at its end
+// where the label has it as a keyword.
 func (l *syslinuxLabel) entry(files fs.FS, folder string) (e Entry, err error) {
 	if l.kernel == "" {
 		return e, errors.New("it boots no Linux")

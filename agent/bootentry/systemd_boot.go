@@ -26,7 +26,7 @@ type sdEntry struct {
 	files                     fs.FS
 }
 
-// bySystemdBoot chooses as systemd-boot does with nobody at the keyboard.
+// bySystemdBoot chooses as systemd-boot does without input from a keyboard.
 func (s System) bySystemdBoot(esp *Partition, files fs.FS, version string) (Entry, error) {
 	rest := version // 252.39-1~deb12u1, 257~rc1
 	number := take(&rest, func(r rune) bool { return r >= '0' && r <= '9' })
@@ -226,8 +226,8 @@ func ids(all []sdEntry) string {
 	return strings.Join(names, ", ")
 }
 
-// entry is what systemd-boot hands to the kernel. Words for the kernel's own EFI stub,
-// initrd=, are not among them.
+// entry is the kernel and its parameters, as systemd-boot passes them. Words for the kernel's own EFI stub, initrd=,
+// are not among them.
 func (e sdEntry) entry(s System) (out Entry, err error) {
 	if e.uki != nil {
 		if e.uki.profiles > 1 {

@@ -42,7 +42,7 @@ func (s System) byUEFI() (Entry, error) {
 	return e, nil
 }
 
-// start finds out what an EFI program boots.
+// start resolves an EFI program to its boot entry.
 func (s System) start(esp *Partition, files fs.FS, name string) (Entry, error) {
 	kind, version, err := recognise(files, name)
 	if err != nil {

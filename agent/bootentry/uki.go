@@ -20,11 +20,11 @@ type uki struct {
 	files    fs.FS
 }
 
-// contents are the sections with what is booted, and its name.
+// contents are the sections of the boot entry, and of its name.
 var contents = []string{".linux", ".initrd", ".cmdline", ".ucode", ".osrel"}
 
-// passive are the sections that change nothing of what is booted: of a stub's own code,
-// and for people to read. Any other may, in a stub newer than this table.
+// passive are the sections without an effect on the boot: the stub's own code, and texts for people. Any other section
+// may have an effect, in a stub newer than this table.
 var passive = []string{
 	".uname", ".sbat", ".splash", ".profile", ".sdmagic", ".text", ".rodata", ".rdata", ".data", ".bss",
 	".reloc", ".dynamic",
@@ -75,7 +75,7 @@ func readUKI(files fs.FS, path string) (u uki, err error) {
 	return u, nil
 }
 
-// entry is what the stub would boot, with nothing added to it.
+// entry is the stub's boot entry, with nothing added to it.
 func (u uki) entry(s System) (e Entry, err error) {
 	for name := range u.sections {
 		if !slices.Contains(passive, name) && !slices.Contains(contents, name) {
@@ -114,8 +114,8 @@ func (u uki) blob(section string) Blob {
 	return Blob{Path: "/" + local(u.path), Offset: s.at, Size: s.size, files: u.files}
 }
 
-// alone refuses files beside an image that the stub would add to what it boots: other
-// command lines, credentials and extensions of the system (systemd-stub(7)).
+// alone refuses files beside an image that the stub would add to the boot: other command lines, credentials and
+// extensions of the system (systemd-stub(7)).
 func (u uki) alone() error {
 	for _, folder := range []string{u.path + ".extra.d", "/loader/addons", "/loader/credentials"} {
 		entries, err := listed(u.files, folder)

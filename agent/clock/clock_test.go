@@ -99,7 +99,7 @@ func (m *machine) ReadRTC() (time.Time, error) {
 func (m *machine) SetRTC(t time.Time) error { m.rtc = t; return m.broken }
 func (m *machine) KernelBuilt() string      { return "#1 SMP Debian 6.1.148-1 (2026-03-01)" }
 
-// keeperOf is NewKeeper with the machine's clock in place of that of the test.
+// keeperOf is NewKeeper with the machine's clock in place of the test's.
 func keeperOf(m *machine, log *slog.Logger) *Keeper {
 	c := &Keeper{kernel: m, log: log, now: func() time.Time { return m.system }, built: Built(m.KernelBuilt())}
 	c.begin()

@@ -1,9 +1,8 @@
-// Package clock decides whether this machine's clocks are wrong, and sets them: the
-// system's, and the battery-backed one (RTC), which is kept in UTC. A machine that comes
-// out of a box may be years off, and then no certificate is valid.
+// Package clock decides whether this machine's clocks are wrong, and sets them: the system's, and the battery-backed
+// one (RTC), which is kept in UTC. A new machine may be years off, and then no certificate is valid.
 //
-// The only source is the answer of a conductor whose certificate is pinned: that needs no
-// clock to be verified. Decide is pure; Keeper has the effects.
+// The only source is the answer of a conductor with a pinned certificate: verifying that needs no clock. Decide is
+// pure; Keeper has the effects.
 package clock
 
 import "time"

@@ -103,7 +103,7 @@ func (c *Keeper) read() Reading {
 	return Reading{System: c.now(), RTC: rtc, Built: c.built}
 }
 
-// set does what Decide says. It logs the same reason once.
+// set applies the result of Decide. It logs the same reason once.
 func (c *Keeper) set(r Reading) {
 	d := Decide(r)
 	if d.Why != "" && d.Why != c.said {

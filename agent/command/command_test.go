@@ -21,7 +21,7 @@ import (
 
 const token = "mwdnu-9BcVDOtDKUi7mn0XU_4fVQOcrEscSxq8iLCfk"
 
-// bench is a server with commands that do what tests need.
+// bench is a server with commands for the tests.
 type bench struct {
 	*httptest.Server
 	release chan struct{} // ends test.wait
@@ -97,8 +97,8 @@ func (b *bench) post(t *testing.T, query, name string) (int, agentapi.Result, st
 	return status, r, text
 }
 
-// TestAsProbed asks what a real ironic-python-agent was asked and expects its
-// statuses and faults.
+// TestAsProbed sends the requests that were recorded from a real ironic-python-agent, and expects its statuses and
+// faults.
 func TestAsProbed(t *testing.T) {
 	b := newBench(t)
 	good := "?agent_token=" + token

@@ -1,8 +1,7 @@
-// Package command is the agent's command API. Paths, tokens, statuses and faults are
-// those of ironic-python-agent. It runs one command at a time and keeps results in the
-// order in which the commands started.
+// Package command is the agent's command API. Paths, tokens, statuses and faults are ironic-python-agent's. It runs
+// one command at a time and keeps results in the order in which the commands started.
 //
-// It must not know what a command does: commands are registered by name.
+// It must not know the commands' work: commands are registered by name.
 package command
 
 import (
@@ -68,7 +67,7 @@ func (e *HTTPError) fault() agentapi.Fault {
 	return agentapi.Fault{Code: code, String: e.Text}
 }
 
-// InvalidParams is the failure of a command that was asked for what cannot be.
+// InvalidParams is the failure of a command with impossible parameters.
 func InvalidParams(err error) *agentapi.CommandError {
 	return &agentapi.CommandError{
 		Type: "InvalidCommandParamsError", Code: http.StatusBadRequest,

@@ -144,7 +144,7 @@ func (e *entry) setResult(r *runner, c agentapi.Command, async bool, value any, 
 		switch {
 		case failure == nil:
 			res.Status, res.Result = agentapi.Succeeded, raw
-		case value == nil: // no result, rather than one that is null
+		case value == nil: // no result, rather than null
 			res.Status, res.Error = statusOf(failure), errorOf(failure)
 		default:
 			res.Status, res.Error, res.Result = statusOf(failure), errorOf(failure), raw
@@ -166,8 +166,7 @@ func (r *runner) setAfter(e *entry, after func() error) {
 	e.after = after
 }
 
-// follow runs what comes after the answer to a command. A failure of that is the
-// command's.
+// follow runs the rest of a command after its answer. The command fails if that fails.
 func (r *runner) follow(e *entry) {
 	r.mu.Lock()
 	after := e.after

@@ -25,7 +25,7 @@ type Server struct {
 	opts Options
 }
 
-// New makes a server whose async commands run until ctx ends.
+// New makes a server. Its async commands run until ctx ends.
 func New(ctx context.Context, o Options) *Server {
 	return &Server{run: &runner{ctx: ctx, opts: o}, opts: o}
 }
@@ -34,7 +34,7 @@ func New(ctx context.Context, o Options) *Server {
 // without /v1, redirects where the last slash is missing, and answers even
 // unknown paths and methods with a fault in JSON.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Connection", "close") // idle is only a caller who has the token, see authorize
+	w.Header().Set("Connection", "close") // only callers with the token keep idle connections, see authorize
 	path := r.URL.Path
 	versioned := path == "/v1" || strings.HasPrefix(path, "/v1/")
 	if versioned {

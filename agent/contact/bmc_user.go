@@ -14,8 +14,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// CheckBMCUser refuses to carry a password to any of the URLs of inspection data, unless it goes over TLS to a
-// conductor whose certificate is checked.
+// CheckBMCUser refuses to send a password to any URL of inspection data, unless over TLS to a conductor with a checked
+// certificate.
 func (c *Conductor) CheckBMCUser(inspectionURLs []string) error {
 	if c.insecure {
 		return errors.New("the conductor's certificate is not checked (ipa-insecure), so no password is sent to it")

@@ -57,7 +57,7 @@ func TestHeard(t *testing.T) {
 	}
 }
 
-// TestExplain: the error of a certificate says what to do, and an expired one both clocks.
+// TestExplain: the error of a certificate names the remedy, and for an expired one both clocks.
 func TestExplain(t *testing.T) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

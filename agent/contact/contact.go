@@ -28,8 +28,8 @@ type Options struct {
 	Pins      [][]byte // SHA-256 of its certificate, of the authority that signs it; none: verified by the system's roots
 	Insecure  bool     // its certificate is not verified at all
 	RequestID string   // sent with every request; may be empty
-	// Heard takes the time of each answer, and whether it came by a pinned certificate;
-	// nil for nobody. Times are zero in answers without a Date.
+	// Heard takes the time of each answer, and whether it came by a pinned certificate; nil for no calls. Times are
+	// zero in answers without a Date.
 	Heard func(at time.Time, pinned bool)
 	// Clocks is the time by the machine and by the conductor, for errors of expired
 	// certificates; nil or "" for nothing to say.
@@ -60,7 +60,7 @@ type Conductor struct {
 	insecure  bool // any certificate is taken
 
 	mu    sync.Mutex
-	urls  []string // the one that worked last is first
+	urls  []string // the last working one is first
 	minor int      // the newest microversion 1.N it speaks; 0 before it was asked
 }
 
@@ -159,8 +159,7 @@ func (c *Conductor) Progress(ctx context.Context, nodeUUID string, p agentapi.Pr
 	return c.call(ctx, http.MethodPost, c.URL()+path, "", p, nil)
 }
 
-// Inspection hands over inspection data to a full URL, without a version:
-// conductors take it whatever they speak.
+// Inspection sends inspection data to a full URL, without a version: conductors of any version take it.
 func (c *Conductor) Inspection(
 	ctx context.Context, fullURL string, i agentapi.Inspection,
 ) (agentapi.InspectionReply, error) {

@@ -60,7 +60,7 @@ func (c *Conductor) LookupUntil(
 	}
 }
 
-// lookupOnce asks for the version first: it decides what may be said.
+// lookupOnce asks for the version first: it decides about the fields of the request.
 func (c *Conductor) lookupOnce(ctx context.Context, macs []string, nodeUUID string) (agentapi.LookupReply, error) {
 	if _, err := c.Version(ctx); err != nil {
 		return agentapi.LookupReply{}, err

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// PinError says that who answered is not the conductor the kernel line named.
+// PinError says that the server is not the conductor the kernel line named.
 type PinError struct {
 	Want [][]byte
 	Got  []byte
@@ -66,10 +66,9 @@ func (o Options) imageTLS(host string) *tls.Config {
 	return c
 }
 
-// checkPins accepts a server whose own certificate is pinned; neither its name nor the
-// clock matters then. It also accepts a certificate for this host that a pinned
-// authority has signed: the conductor's may have been replaced since this machine
-// booted.
+// checkPins accepts a server with a pinned certificate of its own; neither its name nor the clock matters then. It
+// also accepts a certificate for this host that a pinned authority has signed: the conductor's may have been replaced
+// since this machine booted.
 func checkPins(chain []*x509.Certificate, host string, pins [][]byte) error {
 	if len(chain) == 0 {
 		return errors.New("no certificate was presented")
@@ -108,7 +107,7 @@ func checkRoots(chain []*x509.Certificate, host string, roots *x509.CertPool) er
 	return err
 }
 
-// explain adds to an error of a certificate what can be done about it.
+// explain adds the remedy to an error of a certificate.
 func (o Options) explain(err error) error {
 	var invalid x509.CertificateInvalidError
 	var unknown x509.UnknownAuthorityError

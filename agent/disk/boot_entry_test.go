@@ -185,7 +185,7 @@ func TestSickVariables(t *testing.T) {
 	}
 }
 
-// TestCleanSickVariables: one that cannot be read stays, and one that cannot be deleted is an error at the end.
+// TestCleanSickVariables: unreadable variables stay, and a variable that cannot be deleted is an error at the end.
 func TestCleanSickVariables(t *testing.T) {
 	v := &memVars{m: map[string][]byte{"Boot0000": option("a"), "Boot0001": option("b"), "BootOrder": order(1, 0)},
 		sick: map[string]bool{"Boot0000": true}}
@@ -286,7 +286,7 @@ func TestEFIVarFS(t *testing.T) {
 	}
 }
 
-// TestPathText: what SetBootEntry writes reads as people know it.
+// TestPathText: the path of SetBootEntry reads as people know it.
 func TestPathText(t *testing.T) {
 	id, err := ParseGUID("0fc63daf-8483-4772-8e79-3d69d8477de4")
 	if err != nil {

@@ -77,7 +77,7 @@ func configDrivePart(d Disk, t *Table, size int64, random io.Reader) (Part, erro
 	}
 	number, err := t.addLast(d, configDriveRoom, random)
 	if err != nil {
-		// A full disk may still have room for what is needed now.
+		// A full disk may still have room for the present need.
 		number, err = t.addLast(d, (size+mib-1)/mib*mib, random)
 	}
 	if err != nil {

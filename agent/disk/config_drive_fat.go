@@ -14,7 +14,7 @@ import (
 func driveFor(image []byte, sector int) ([]byte, error) {
 	f, err := fat.Open(bytes.NewReader(image))
 	if err != nil || int(binary.LittleEndian.Uint16(image[11:])) >= sector {
-		return configdrive.ForSector(image, sector) // which refuses what is nothing we know
+		return configdrive.ForSector(image, sector) // which refuses unknown contents
 	}
 	files, err := f.Files(configdrive.MaxSize)
 	if err != nil {

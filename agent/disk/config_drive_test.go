@@ -88,7 +88,7 @@ func TestWriteConfigDrive(t *testing.T) {
 	}
 }
 
-// TestConfigDriveGrows: the one that is there is too small for the new one.
+// TestConfigDriveGrows: the present partition is too small for the new one.
 func TestConfigDriveGrows(t *testing.T) {
 	large := drive(t, strings.Repeat("x", 3<<20))
 	for name, d := range map[string]*memDisk{

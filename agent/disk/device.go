@@ -94,7 +94,7 @@ func whileBusy(ctx context.Context, try func() error) error {
 	}
 }
 
-// holders says what sysfs knows of who holds a device.
+// holders lists the users of a device in sysfs.
 func holders(path string) string {
 	name := filepath.Base(path)
 	var held []string

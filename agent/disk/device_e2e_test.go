@@ -49,16 +49,15 @@ func open(t *testing.T, path string) *Device {
 	return d
 }
 
-// partx lists what a foreign reader finds in the table: "1 2048 8192", in
-// units of 512 bytes.
+// partx lists the table's partitions as a foreign reader finds them: "1 2048 8192", in units of 512 bytes.
 func partx(t *testing.T, dev string) string {
 	t.Helper()
 	out := run(t, "", "partx", "-g", "-r", "-o", "NR,START,SECTORS", dev)
 	return strings.ReplaceAll(strings.TrimSpace(out), "\n", ", ")
 }
 
-// partitions lists what the kernel sees, likewise. A kernel built without
-// partition tables, as in small test machines, sees none.
+// partitions lists the kernel's partitions, likewise. A kernel built without partition tables, as in small test
+// machines, sees none.
 func partitions(t *testing.T, dev string) string {
 	t.Helper()
 	var seen []string
@@ -148,8 +147,7 @@ func deploy(ctx context.Context, t *testing.T, d *Device, raw *memDisk, format s
 	}
 }
 
-// checkDevice lets foreign tools look at the device, and compares what the page
-// cache shows of the image with the image.
+// checkDevice lets foreign tools look at the device, and compares the page cache with the image.
 func checkDevice(t *testing.T, dev string, raw *memDisk, drive Part) {
 	t.Helper()
 	if out := run(t, "", "sgdisk", "-v", dev); !strings.Contains(out, "No problems found") {
@@ -176,7 +174,7 @@ func checkDevice(t *testing.T, dev string, raw *memDisk, drive Part) {
 	}
 }
 
-// wipeAgain wipes what was deployed and looks for what is left.
+// wipeAgain wipes the deployed disk and looks for remains.
 func wipeAgain(ctx context.Context, t *testing.T, d *Device, dev string) {
 	t.Helper()
 	report, err := WipeMetadata(ctx, d)

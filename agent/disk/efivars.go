@@ -33,8 +33,7 @@ type EFIVars interface {
 	Delete(name string) error
 }
 
-// Noted are vars that pass to note what is set aside of them: variables of others that
-// cannot be read, or not be deleted.
+// Noted are vars that report variables set aside to note: variables of others that cannot be read, or not be deleted.
 func Noted(vars EFIVars, note func(error)) EFIVars { return noted{vars, note} }
 
 type noted struct {
@@ -85,8 +84,8 @@ func (dir EFIVarFS) Get(name string) ([]byte, error) {
 	return b[4:], nil
 }
 
-// Set writes a variable in one write, as efivarfs asks for. A new one that the firmware
-// does not take leaves no empty file, as older kernels do.
+// Set writes a variable in one write, as efivarfs asks for. If the firmware refuses a new one, it removes the empty
+// file that older kernels leave.
 func (dir EFIVarFS) Set(name string, value []byte) error {
 	if err := dir.unlock(name); err != nil {
 		return err

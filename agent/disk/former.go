@@ -52,9 +52,9 @@ func FormerParts(d Disk) []Part {
 	return all
 }
 
-// formerContents are FormerParts, and behind them the contents of software RAID of which
-// they, or the disk itself, are members: a later array of the same layout would show what
-// is on it, and nothing else tells where that is (nix-community/disko#1247).
+// formerContents are FormerParts, and behind them the contents of software RAID with them, or the disk itself, as
+// members. A later array of the same layout would expose these contents, and no other record names their place
+// (nix-community/disko#1247).
 func formerContents(d Disk) []Part {
 	parts := FormerParts(d)
 	for _, p := range append([]Part{{Size: d.Size()}}, parts...) {

@@ -17,8 +17,8 @@ const (
 	gptMaxEntries = 1 << 20  // bytes we are willing to read
 )
 
-// GPT is a GUID partition table (UEFI specification section 5.3). The entries
-// are kept as they were read, so that what we do not know survives.
+// GPT is a GUID partition table (UEFI specification section 5.3). The entries keep the bytes that were read, so that
+// unknown fields survive.
 type GPT struct {
 	DiskID      GUID
 	FirstUsable int64 // sectors
@@ -137,7 +137,7 @@ func otherSectorSize(d Disk) error {
 	return ErrNoTable
 }
 
-// readGPTAt reads the table whose header lies in sector lba.
+// readGPTAt reads the table with its header in sector lba.
 func readGPTAt(d Disk, lba int64) (*GPT, error) {
 	sector := int64(d.LogicalSectorSize())
 	if lba < 1 || (lba+1)*sector > d.Size() {

@@ -10,9 +10,8 @@ import (
 // filesystem: erasing it would lose the data of other machines.
 var ErrProtected = errors.New("protected from erasing")
 
-// Guard refuses a disk with a partition of GPFS or VMFS, or a gfs2
-// filesystem (IPA's guard_special_filesystems). An operator who means it
-// switches the guard off; callers then do not call this.
+// Guard refuses a disk with a partition of GPFS or VMFS, or a gfs2 filesystem (IPA's guard_special_filesystems). An
+// operator can switch the guard off; callers then do not call it.
 func Guard(d Disk) error {
 	parts := formerContents(d)
 	for _, p := range parts {

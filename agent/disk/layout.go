@@ -227,8 +227,8 @@ func (t *Table) places(d Disk) []Part {
 	return []Part{{Size: t.GPT.FirstUsable * sector}, {Start: end, Size: d.Size() - end}}
 }
 
-// PartUUID is what Linux calls a partition by (PARTUUID): the GUID of its
-// entry, or in an MBR the disk's signature and its number.
+// PartUUID is Linux's name for a partition (PARTUUID): the GUID of its entry, or in an MBR the disk's signature and
+// its number.
 func (t *Table) PartUUID(p Part) string {
 	if t.GPT != nil {
 		return p.ID.String()

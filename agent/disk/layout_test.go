@@ -50,7 +50,7 @@ dos
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, p := range v.Parts { // what was there before
+			for _, p := range v.Parts { // the old contents
 				copy(d.b[p.Start:], bytes.Repeat([]byte{0xda}, mib))
 				copy(d.b[p.Start+p.Size-mib:], bytes.Repeat([]byte{0xda}, mib))
 			}
@@ -83,7 +83,7 @@ dos
 	}
 }
 
-// tableText is what sfdisk reads.
+// tableText is the table as sfdisk reads it.
 func tableText(t *testing.T, d *memDisk) string {
 	t.Helper()
 	var read struct {

@@ -19,7 +19,7 @@ var ErrNoLoader = errors.New("no boot loader on the EFI system partition")
 // maxCSV bounds a boot CSV file, bytes.
 const maxCSV = 64 << 10
 
-// Loader is what to boot on an EFI system partition.
+// Loader is a boot loader on an EFI system partition.
 type Loader struct {
 	Path    string  // as firmware writes it: \EFI\debian\shimx64.efi
 	Label   string  // the operating system's own name; empty when it gives none
@@ -37,9 +37,8 @@ func loaderNames(arch string) (csv, fallback string, err error) {
 	return "BOOT" + suffix + ".CSV", "BOOT" + suffix + ".EFI", nil
 }
 
-// FindLoader looks for what an installed system left as its boot entry: a
-// BOOT<arch>.CSV in a directory under EFI, else the removable-media loader
-// EFI/BOOT/BOOT<arch>.EFI.
+// FindLoader looks for an installed system's own boot entry: a BOOT<arch>.CSV in a directory under EFI, else the
+// removable-media loader EFI/BOOT/BOOT<arch>.EFI.
 func FindLoader(f *fat.Reader, arch string) (Loader, error) {
 	csv, fallback, err := loaderNames(arch)
 	if err != nil {
@@ -74,7 +73,7 @@ func FindLoader(f *fat.Reader, arch string) (Loader, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		passed = append(passed, err)
 	}
-	if len(passed) > 0 { // not ErrNoLoader: there may be one in what cannot be read
+	if len(passed) > 0 { // not ErrNoLoader: an unreadable folder may have one
 		return Loader{}, errors.Join(passed...)
 	}
 	return Loader{}, fmt.Errorf("%w: it has neither EFI/*/%s nor EFI/BOOT/%s", ErrNoLoader, csv, fallback)
@@ -153,8 +152,8 @@ func csvText(b []byte) string {
 	return strings.TrimRight(string(utf16.Decode(u)), "\x00")
 }
 
-// BootLoader finds the EFI system partition of a disk and what to boot on it. Of several
-// such partitions the first with a loader counts; without any, the first.
+// BootLoader finds the EFI system partition of a disk and its loader. Of several such partitions the first with a
+// loader counts; without any, the first.
 func BootLoader(d Disk, t *Table, arch string) (Part, Loader, error) {
 	var first Part
 	var passed []error

@@ -180,8 +180,8 @@ func (m *MBR) AddNext(d Disk, size int64, kind byte, active bool) error {
 	return nil
 }
 
-// AddLast adds a primary partition of size bytes at the end of what an MBR
-// can address on d, aligned to a MiB. Nothing is written yet.
+// AddLast adds a primary partition of size bytes at the end of an MBR's range on d, aligned to a MiB. Nothing is
+// written yet.
 func (m *MBR) AddLast(d Disk, size int64, kind byte) (MBRPartition, error) {
 	sector := int64(m.sector)
 	end := min(d.Size()/sector, maxMBRSectors)
@@ -213,8 +213,8 @@ func (m *MBR) AddLast(d Disk, size int64, kind byte) (MBRPartition, error) {
 	return MBRPartition{}, fmt.Errorf("%w: all 4 primary MBR partitions are in use", ErrTable)
 }
 
-// put stores a primary entry in the boot sector. The old head, track and
-// sector figures say "beyond what they can express", as all tools write now.
+// put stores a primary entry in the boot sector. The old head, track and sector figures hold the mark for larger
+// values, as all tools write now.
 func (m *MBR) put(p MBRPartition) {
 	b := m.boot[446+16*(p.Number-1):][:16]
 	clear(b)

@@ -36,15 +36,14 @@ var ErrNoMember = errors.New("no RAID superblock of version 1")
 // name may be right all the same.
 var ErrDamagedMember = errors.New("damaged RAID superblock")
 
-// Places of a superblock of version 1, and what is in it (Linux,
-// include/uapi/linux/raid/md_p.h).
+// Places and contents of a superblock of version 1 (Linux, include/uapi/linux/raid/md_p.h).
 const (
 	mdSize       = 256  // bytes before the list of roles
 	mdRoles      = 128  // slots in that list, as mdadm makes at least
 	mdMaxRoles   = 1920 // that fit into the 4 KiB a superblock has
 	mdNameSize   = 32
 	mdSpareRole  = 0xfffe // and above: not a working member
-	mdSectorSize = 512    // the unit of all its figures, whatever the disk's own
+	mdSectorSize = 512    // the unit of all its figures, for any disk
 )
 
 // mdEnd is where a superblock of version 1.0 begins: 8 KiB before the end,

@@ -25,7 +25,7 @@ func TestMemberReadsBack(t *testing.T) {
 			d.b[i] = 0xda
 		}
 		p := Part{Number: 2, Start: 2 * mib, Size: MemberRoom(16 * mib)}
-		copy(d.b[p.Start+4*kib:], mdMagic) // what an earlier array left
+		copy(d.b[p.Start+4*kib:], mdMagic) // an earlier array's remains
 		a := mirror(t, 16*mib)
 		if err := WriteMember(d, p, a, 1, fixed()); err != nil {
 			t.Fatal(err)

@@ -35,11 +35,9 @@ const (
 	zfsMagic = "\x0c\xb1\xba\x00\x00\x00\x00\x00"
 )
 
-// signatures are those that wiping removes. The places are each format's own. Swap
-// ends the first page, whose size varies; btrfs keeps copies at 64 MiB and 256 GiB;
-// LVM's label is in one of four sectors; ZFS has labels of 256 KiB, two at each end,
-// each with uberblocks from its middle on, of which the first of each label stands for
-// all.
+// signatures lists the signatures that wiping removes. Each format has its own places. Swap ends the first page, which
+// has no fixed size; btrfs keeps copies at 64 MiB and 256 GiB; LVM's label is in one of four sectors. ZFS has labels
+// of 256 KiB, two at each end, each with uberblocks from its middle on; the first of each label stands for all.
 func signatures() []signature {
 	table := []signature{
 		{"gpt", 512, 0, gptMagic},

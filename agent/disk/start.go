@@ -23,7 +23,7 @@ type beginning struct {
 	end   int64
 }
 
-// ReadAt reads what is known.
+// ReadAt reads known bytes.
 func (b beginning) ReadAt(p []byte, off int64) (int, error) {
 	switch {
 	case off+int64(len(p)) <= int64(len(b.first)):

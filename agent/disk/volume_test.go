@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/images/disk/disktest"
 )
 
-// TestReadVolume lets the file systems' own tools make what is read.
+// TestReadVolume reads volumes made by the file systems' own tools.
 func TestReadVolume(t *testing.T) {
 	const id = "a1b2c3d4-0102-4304-8506-0708090a0b0c"
 	for _, tc := range []struct {

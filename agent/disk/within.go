@@ -28,7 +28,7 @@ func (w within) Zero(off, n int64) error {
 	return w.d.Zero(w.start+off, n)
 }
 
-// holds refuses what is not all within.
+// holds refuses a range that is not all within.
 func (w within) holds(off, n int64) error {
 	if off < 0 || n < 0 || off+n > w.len {
 		return fmt.Errorf("write %d bytes at %d: beyond the partition's %d bytes", n, off, w.len)

@@ -1,6 +1,5 @@
-// Package extension is the commands a conductor can give, one file per
-// extension of ironic-python-agent's: it reads their parameters, calls what
-// does the work, and shapes the answers.
+// Package extension holds a conductor's commands, one file per extension of ironic-python-agent's: it reads their
+// parameters, calls the packages that do the work, and shapes the answers.
 //
 // It must not do the work itself.
 package extension
@@ -59,9 +58,8 @@ func (h *Host) All() map[string]command.Extension {
 	}
 }
 
-// SetNode keeps the node for commands that come without it. It ignores a node without
-// data. A node without RAID settings, as from a lookup, leaves those of an earlier
-// command.
+// SetNode keeps the node for commands that come without it. It ignores a node without data. A node without RAID
+// settings, as from a lookup, keeps the settings of an earlier command.
 func (h *Host) SetNode(n agentapi.CommandNode) {
 	if n.UUID == "" {
 		return

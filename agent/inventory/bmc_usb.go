@@ -23,9 +23,8 @@ func bmcNICs() map[[2]string]string {
 	}
 }
 
-// bmcName finds those who say who they are: "iDRAC Virtual NIC USB Device", "HPE
-// iLO Virtual NIC", "XClarity Controller", OpenBMC's gadgets, and whatever hangs on
-// the virtual hub of ASPEED's BMC chips ("Linux 5.4.62 with aspeed_vhub").
+// bmcName finds devices that name a BMC: "iDRAC Virtual NIC USB Device", "HPE iLO Virtual NIC", "XClarity Controller",
+// OpenBMC's gadgets, and any device on the virtual hub of ASPEED's BMC chips ("Linux 5.4.62 with aspeed_vhub").
 func bmcName(u usb) string {
 	return regexp.MustCompile(
 		`(?i)\bidrac|\bilo\b|\bxclarity|\bxcc\b|openbmc|megarac|\bbmc\b|american megatrends|\baten\b|aspeed|ast_vhub|` +

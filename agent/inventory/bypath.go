@@ -101,8 +101,7 @@ func iscsiPath(fsys fs.FS, link string) string {
 	return whole("ip-", address+":"+port, "iscsi", of("iscsi_session", "session"+session, "targetname"), lun(link))
 }
 
-// lun is a logical unit's number as udev writes it: large ones are those of a
-// hierarchy, and hexadecimal.
+// lun is a logical unit's number as udev writes it: large numbers belong to a hierarchy, and are hexadecimal.
 func lun(link string) string {
 	n, err := strconv.ParseUint(match(link, `/\d+:\d+:\d+:(\d+)/`), 10, 64)
 	switch {

@@ -5,8 +5,7 @@ import (
 	"testing/fstest"
 )
 
-// TestByPath is what udev's path_id calls disks, where no machine of QEMU has
-// such a controller.
+// TestByPath checks the names of udev's path_id for disks, where no machine of QEMU has such a controller.
 func TestByPath(t *testing.T) {
 	const pci = "../devices/pci0000:00/0000:00:03.0/"
 	for _, tc := range []struct{ link, files, tran, want string }{

@@ -25,23 +25,22 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// captureFrom is where the ramdisks are. With it, TestCapture boots every
-// machine of the table and writes its tree anew:
+// captureFrom is the folder of the ramdisks. With it, TestCapture boots every machine of the table and writes its tree
+// anew:
 //
 //	make ramdisk PROFILE=metal && make ramdisk PROFILE=lab
 //	go test -tags e2e -run TestCapture -timeout 90m ./agent/inventory -capture ../../bin/ramdisk
 //	go test ./agent/inventory -update
 //
-// Read what has changed in the goldens against the table. A tree of a real
-// machine is inventory.tree among the logs of its inspection.
+// Compare the changes of the goldens with the table. A tree of a real machine is inventory.tree among the logs of its
+// inspection.
 var captureFrom = flag.String("capture", "", "write the captured machines anew, with the ramdisks of this folder")
 
 // patience is for a boot without KVM on a busy host.
 const patience = 10 * time.Minute
 
-// qemuMachine is one machine to be captured: its arguments for QEMU, but for
-// memory, kernel and the NIC that is booted from, whose model is nic. The lab's
-// ramdisk is enough for virtio and starts in a fraction of the time.
+// qemuMachine is one machine to be captured: its arguments for QEMU, but for memory, kernel and the boot NIC, which is
+// of model nic. The lab's ramdisk is enough for virtio and starts in a fraction of the time.
 type qemuMachine struct {
 	name, nic string
 	uefi, lab bool
@@ -137,7 +136,7 @@ func TestCapture(t *testing.T) {
 	}
 }
 
-// boot starts a machine and returns what its agent found.
+// boot starts a machine and returns its agent's inspection.
 func boot(t *testing.T, m qemuMachine) agentapi.Inspection {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0") // which QEMU's user network has as 10.0.2.2
@@ -181,7 +180,7 @@ func boot(t *testing.T, m qemuMachine) agentapi.Inspection {
 	cancel()
 	<-ended
 	if err != nil {
-		log, _ := os.ReadFile(console) // whatever there is
+		log, _ := os.ReadFile(console) // as far as it got
 		t.Fatalf("%v: %s\n%s", err, out, log)
 	}
 	var found agentapi.Inspection

@@ -43,7 +43,7 @@ func CPU(fsys fs.FS, machine string) agentapi.CPU {
 	return c
 }
 
-// frequency prefers the most the processor can do over what it does now.
+// frequency prefers the processor's maximum over its present value.
 func frequency(fsys fs.FS, now string) string {
 	if khz := number(fsys, "sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"); khz > 0 {
 		return strconv.FormatFloat(float64(khz)/1000, 'f', 4, 64)

@@ -11,12 +11,11 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// sectorSize is the unit of sysfs's sizes, whatever the disk's own sectors.
+// sectorSize is the unit of sysfs's sizes, for disks with any sectors.
 const sectorSize = 512
 
-// Disks lists the whole disks by name. A disk with several paths is listed once, by
-// the best of them. Everything that asks what to erase or to install on asks this
-// function. Other block devices are left out with the reason.
+// Disks lists the whole disks by name. A disk with several paths is listed once, by the best of them. All code that
+// chooses disks to erase or to install on calls this function. Other block devices are left out with the reason.
 func Disks(fsys fs.FS) (disks []agentapi.Disk, skipped []agentapi.SkippedDisk) {
 	var paths []diskPath
 	for _, name := range names(fsys, "sys/block") {
@@ -44,10 +43,9 @@ var diskBuses = []string{
 // memory, simple disks (RBC), zoned disks (SPC-4, table 151).
 var scsiDisks = []string{"0", "7", "14", "20"}
 
-// notADisk says why a block device is left out; "" for a disk. It goes by what is
-// beneath the device, never by its name, since new drivers bring new names. Devices with
-// nothing of the machine beneath are loops, memory, and what programs and networks serve
-// (zram, nbd, zd, ublkb, drbd).
+// notADisk returns why a block device is left out; "" for a disk. It goes by the hardware beneath the device, never by
+// its name, since new drivers bring new names. Devices without hardware beneath are loops, memory, and devices that
+// programs and networks serve (zram, nbd, zd, ublkb, drbd).
 func notADisk(fsys fs.FS, name string) string {
 	folder := path.Join("sys/block", name)
 	device := linkOf(fsys, folder, "device")
@@ -86,11 +84,10 @@ func notADisk(fsys fs.FS, name string) string {
 // readOnly reports whether the kernel refuses to write to a device.
 func readOnly(fsys fs.FS, folder string) bool { return text(fsys, folder, "ro") == "1" }
 
-// virtualMedia recognises the drives that BMCs show over USB, as seen on iDRAC
-// ("Virtual CD", "Virtual Floppy"; its own card is "LCDRIVE" of an "iDRAC"), AMI
-// MegaRAC ("Virtual HDISK0"), iLO ("Virtual Media", "Virtual DVD-ROM", of the vendor "iLO"
-// and the model "LUN 00 Media 0"), Supermicro ("ATEN", "Virtual CDROM"), Cisco CIMC
-// ("KVM-Mapped vHDD") and XCC, and devices whose names mention a BMC.
+// virtualMedia recognises the drives that BMCs show over USB, as seen on iDRAC ("Virtual CD", "Virtual Floppy"; its
+// own card is "LCDRIVE" of an "iDRAC"), AMI MegaRAC ("Virtual HDISK0"), iLO ("Virtual Media", "Virtual DVD-ROM", of
+// the vendor "iLO" and the model "LUN 00 Media 0"), Supermicro ("ATEN", "Virtual CDROM"), Cisco CIMC ("KVM-Mapped
+// vHDD") and XCC, and devices with a name that mentions a BMC.
 func virtualMedia(fsys fs.FS, folder string) bool {
 	link := linkOf(fsys, folder)
 	if transport(fsys, link) != "usb" {
@@ -143,9 +140,8 @@ func disk(fsys fs.FS, name string) agentapi.Disk {
 	return d
 }
 
-// serial reads each kind of disk at its place: virtio-blk beside the disk, NVMe with
-// the controller, USB with the USB device (as udev has it), SCSI and ATA in vital
-// product data page 80h, whose first four bytes are its header.
+// serial reads each kind of disk at its place: virtio-blk beside the disk, NVMe with the controller, USB with the USB
+// device (as udev has it), SCSI and ATA in vital product data page 80h, which starts with a header of four bytes.
 func serial(fsys fs.FS, folder string) string {
 	if u, ok := usbBehind(fsys, "sys/block", linkOf(fsys, folder)); ok && u.serial != "" {
 		return u.serial

@@ -29,8 +29,8 @@ func blockDevice(t *testing.T, name, device string, files map[string]string) fst
 	return tree
 }
 
-// TestWhatIsADisk: it is decided by what is beneath a block device, whatever it is called. Places and attributes are
-// those of Linux 6.1.
+// TestWhatIsADisk: the hardware beneath a block device decides, and not its name. Places and attributes are as in
+// Linux 6.1.
 func TestWhatIsADisk(t *testing.T) {
 	const (
 		pci  = "pci0000:00/0000:00:17.0"

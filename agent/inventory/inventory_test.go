@@ -26,9 +26,8 @@ type noBMC struct{}
 
 func (noBMC) IPMI(byte, byte, []byte, time.Duration) ([]byte, error) { return nil, fs.ErrNotExist }
 
-// TestMachines compares what is found on captured machines (testdata/<name>.tree,
-// sysfs and proc as they were in QEMU, see capture_e2e_test.go) with
-// testdata/<name>.json.
+// TestMachines compares the inventory of captured machines (testdata/<name>.tree, sysfs and proc as they were in QEMU,
+// see capture_e2e_test.go) with testdata/<name>.json.
 func TestMachines(t *testing.T) {
 	for _, machine := range machines(t) {
 		t.Run(machine, func(t *testing.T) {
@@ -107,7 +106,7 @@ func TestMemoryOfSMBIOS(t *testing.T) {
 	}
 }
 
-// TestDamagedSMBIOS: what comes before the damage is there, and the damage is named.
+// TestDamagedSMBIOS: tables before the damage are read, and the damage is named.
 func TestDamagedSMBIOS(t *testing.T) {
 	bios := "\x00\x06\x00\x00\x01\x02" + "Maker\x00V\xfc1\x00\x00"
 	for name, c := range map[string]struct {

@@ -49,8 +49,8 @@ func ListenLLDP(ctx context.Context, l Listener, interfaces []string, log *slog.
 	return found
 }
 
-// nextLLDPDU waits for one that can be read; none when ctx ends before. A damaged one counts when the next is damaged,
-// too, or does not come.
+// nextLLDPDU waits for a readable one; none when ctx ends before. A damaged one counts when the next is damaged, too,
+// or does not come.
 func nextLLDPDU(ctx context.Context, in io.ReadCloser, log *slog.Logger) []lldp.TLV {
 	stop := context.AfterFunc(ctx, func() { in.Close() }) // which wakes Read
 	defer func() {

@@ -19,8 +19,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/lldp"
 )
 
-// sendingListener sends, as soon as somebody listens to an interface, what its
-// switch has to say.
+// sendingListener sends the switch's frames as soon as a reader listens to an interface.
 type sendingListener struct {
 	t    *testing.T
 	says map[string][]string

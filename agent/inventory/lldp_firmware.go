@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Switches are what drivers of network cards alone know (ethtool's private flags).
+// Switches are ethtool's private flags, which depend on the driver of a network card.
 type Switches interface {
 	// PrivateFlag sets one and reports whether it was otherwise before. The error is
 	// unix.EOPNOTSUPP where the driver has none of that name.
@@ -22,9 +22,9 @@ type privateFlag struct {
 	on   bool
 }
 
-// firmwareLLDP has the drivers of cards whose firmware answers LLDP itself and passes none
-// on: Intel X710 and its kin (Linux's i40e.rst), and E810 (ice.rst). ironic-python-agent
-// writes "lldp stop" to debugfs for the first, which later firmware refuses.
+// firmwareLLDP has the drivers of cards with firmware that answers LLDP itself and passes none on: Intel X710 and its
+// kin (Linux's i40e.rst), and E810 (ice.rst). ironic-python-agent writes "lldp stop" to debugfs for the first, which
+// later firmware refuses.
 func firmwareLLDP() map[string]privateFlag {
 	return map[string]privateFlag{"i40e": {"disable-fw-lldp", true}, "ice": {"fw-lldp-agent", false}}
 }

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// switches records what is set; the driver of "old" has no such flag.
+// switches records the flags; the driver of "old" has no such flag.
 type switches []string
 
 func (s *switches) PrivateFlag(name, flag string, on bool) (bool, error) {

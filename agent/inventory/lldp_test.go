@@ -17,7 +17,7 @@ import (
 const lldpdu = "\x01\x80\xc2\x00\x00\x0e\x02\x00\x00\x00\x00\x01\x88\xcc" +
 	"\x02\x07\x04\x02\x00\x00\x00\x00\x01" + "\x04\x03\x05e1" + "\x06\x02\x00\x78" + "\x00\x00"
 
-// wires are what comes to interfaces: frames, then silence.
+// wires holds the frames for each interface, followed by silence.
 type wires map[string][]string
 
 func (w wires) Frames(name string, _ uint16, groups []net.HardwareAddr) (io.ReadCloser, error) {

@@ -8,9 +8,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Memory is the kernel's memory and the installed one. If the firmware lists none of its
-// modules, or fewer than the kernel has (glpi-project/glpi-agent#750: those of one of two
-// processors), the kernel's memory counts for both.
+// Memory is the kernel's memory and the installed one. The kernel's memory counts for both if the firmware lists no
+// modules, or less than the kernel has (glpi-project/glpi-agent#750: modules of one of two processors).
 func Memory(fsys fs.FS) agentapi.Memory {
 	var m agentapi.Memory
 	for line := range strings.Lines(text(fsys, "proc/meminfo")) {
@@ -26,8 +25,8 @@ func Memory(fsys fs.FS) agentapi.Memory {
 	return m
 }
 
-// fittedMB adds up the memory modules of a SMBIOS table, without those of arrays for
-// something else: video memory, flash, NVRAM, caches (DSP0134 7.17.2).
+// fittedMB adds up the memory modules of a SMBIOS table, without arrays for other uses: video memory, flash, NVRAM,
+// caches (DSP0134 7.17.2).
 func fittedMB(table []structure) int64 {
 	const useAt, arrayAt, systemMemory = 0x05, 0x04, 3
 	var total int64

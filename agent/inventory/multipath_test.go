@@ -30,7 +30,7 @@ func onSAS(t *testing.T, tree fstest.MapFS, name, port, wwid string, files strin
 func TestMultipath(t *testing.T) {
 	const drive, other = "naa.5000c500a1", "naa.5000c500b2"
 	for name, c := range map[string]struct {
-		first, second string // what the kernel says of each path beside the disk's own data
+		first, second string // the kernel's data of each path beside the disk's own
 		wwid          string // by the second path
 		disks         []string
 		left          map[string]string

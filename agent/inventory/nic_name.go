@@ -47,7 +47,7 @@ func namePrefix(fsys fs.FS, folder string) string {
 	return ""
 }
 
-// portSuffix tells the ports of one function apart: by the driver's name for the port, else by its number.
+// portSuffix distinguishes the ports of one function: by the driver's name for the port, else by its number.
 func portSuffix(fsys fs.FS, folder string) string {
 	if port := text(fsys, folder, "phys_port_name"); port != "" {
 		return "n" + port
@@ -141,8 +141,8 @@ func (n *nicPlace) onboard() string {
 	return ""
 }
 
-// slot is the name by the number of the slot that the card is in. The slot of a bridge on the way is that of several
-// cards, and names none.
+// slot is the name by the number of the card's slot. A bridge's slot on the way belongs to several cards, and names
+// none.
 func (n *nicPlace) slot() string {
 	numbers := names(n.fsys, "sys/bus/pci/slots")
 	slices.Sort(numbers)
@@ -168,7 +168,7 @@ func (n *nicPlace) slot() string {
 // path is the name by the numbers of bus and device.
 func (n *nicPlace) path() string { return n.inDomain(fmt.Sprintf("p%ds%d", n.bus, n.dev)) }
 
-// inDomain adds to a place what comes before and behind it.
+// inDomain adds the PCI domain in front of a place, and the suffix behind it.
 func (n *nicPlace) inDomain(place string) string {
 	if n.domain > 0 {
 		place = fmt.Sprintf("P%d%s", n.domain, place)

@@ -34,7 +34,7 @@ func TestPredictableName(t *testing.T) {
 		{"pci0000:00/0000:00:03.0/virtio0", files{"sys/bus/pci/slots/3-1/address": "0000:00:03"}, "enp0s3"},
 		{"pci0001:00/0001:00:02.0/0001:01:00.0", files{"sys/bus/pci/slots/4/address": "0001:01:00"}, "enP1s4"},
 		{"pci0000:00/0000:00:1c.0/0000:03:00.0", files{"sys/bus/pci/slots/7/address": "0000:00:1c",
-			"sys/bus/pci/devices/0000:00:1c.0/class": "0x060400"}, "enp3s0"}, // that of a bridge
+			"sys/bus/pci/devices/0000:00:1c.0/class": "0x060400"}, "enp3s0"}, // a bridge's slot
 		// by the place
 		{"pci0000:00/0000:00:01.0/0000:03:00.1", files{"net/phys_port_name": "p1"}, "enp3s0f1np1"},
 		{"pci0000:00/0000:00:01.0/0000:03:00.0", files{"pci/config": single}, "enp3s0"},

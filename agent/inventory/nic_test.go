@@ -28,8 +28,8 @@ func usbNIC(t *testing.T, tree fstest.MapFS, name, port, mac string, of usb) {
 }
 
 func TestNICsOfBMCs(t *testing.T) {
-	// SMBIOS type 42: a network card of USB (first form) 1234:5678, one of its
-	// second form with an address, a PCI card with one, and what is none.
+	// SMBIOS type 42: a network card of USB (first form) 1234:5678, another in the second form with an address, a PCI
+	// card with an address, and a structure of another kind.
 	smbiosHosts := "" +
 		"\x2a\x0b\x00\x00\x40\x05\x02\x34\x12\x78\x56\x00\x00" +
 		"\x2a\x13\x01\x00\x40\x0d\x04\x0d\x34\x12\x79\x56\x00\x02\x00\x00\x00\x00\x42\x00\x00" +

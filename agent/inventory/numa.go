@@ -13,8 +13,8 @@ import (
 
 const numaNodes = "sys/devices/system/node"
 
-// NUMATopology lists the memory, cores and interfaces of each NUMA node (collector
-// numa-topology); nil on a machine whose kernel knows no NUMA.
+// NUMATopology lists the memory, cores and interfaces of each NUMA node (collector numa-topology); nil on a machine
+// with a kernel without NUMA.
 func NUMATopology(fsys fs.FS) *agentapi.NUMATopology {
 	t := &agentapi.NUMATopology{RAM: []agentapi.NUMAMemory{}, CPUs: []agentapi.NUMACore{}, NICs: []agentapi.NUMANIC{}}
 	for _, node := range numbered(fsys, numaNodes, "node") {

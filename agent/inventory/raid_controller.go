@@ -18,8 +18,8 @@ type hiding struct {
 	volume func(fsys fs.FS, folder string) bool // of sys/block/X; nil with always
 }
 
-// hidingDrivers are drivers of RAID controllers that show their volumes and hide the physical disks behind them: spare
-// ones, and those of no volume, among them. always is for controllers that never show all; the others do as plain host
+// hidingDrivers are drivers of RAID controllers that show their volumes and hide the physical disks behind them, spare
+// and unused ones among them. always marks controllers that never show all disks; the others do as plain host
 // adapters, and hide disks where they have a volume.
 var hidingDrivers = []hiding{
 	{driver: "megaraid_sas", always: true}, // PERC, MegaRAID: JBOD disks are shown, unconfigured ones are not

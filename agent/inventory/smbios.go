@@ -60,8 +60,7 @@ func structures(table []byte) (list []structure, damage string) {
 	return list, damage
 }
 
-// textsOf reads the texts behind a structure, each ended by a zero byte and all
-// by another, and what follows them.
+// textsOf reads the texts behind a structure, each ended by a zero byte and all by another, and returns the rest.
 func textsOf(b []byte) (texts []string, rest []byte) {
 	own, rest, _ := bytes.Cut(b, []byte{0, 0})
 	if len(own) > 0 {

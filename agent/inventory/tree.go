@@ -47,7 +47,7 @@ func read() []string {
 	)
 }
 
-// largestEntry bounds what is taken of one file.
+// largestEntry bounds the bytes of one file.
 const largestEntry = 1 << 20
 
 // Tree writes down the files that the collectors read, one entry per line, "path =

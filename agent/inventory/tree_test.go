@@ -12,9 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// captured reads testdata/<name>.tree: what a machine's sysfs and proc held,
-// one entry per line, "path = quoted content" or "path -> link". It is one
-// file because sysfs's names have colons, which a Go module cannot carry.
+// captured reads testdata/<name>.tree: the content of a machine's sysfs and proc, one entry per line, "path = quoted
+// content" or "path -> link". It is one file because sysfs's names have colons, which a Go module cannot carry.
 func captured(t testing.TB, name string) fstest.MapFS {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", name+".tree"))
@@ -58,8 +57,7 @@ func machines(t testing.TB) []string {
 	return list
 }
 
-// TestTree: what Tree writes of a machine is what the collectors need of it, and
-// all that there was.
+// TestTree: the output of Tree for a machine is enough for the collectors, and complete.
 func TestTree(t *testing.T) {
 	for _, machine := range machines(t) {
 		want, err := os.ReadFile(filepath.Join("testdata", machine+".tree"))

@@ -79,7 +79,7 @@ func decodeAccess(b []byte) (access, error) {
 		messaging: b[3]&messagingBit != 0}, nil
 }
 
-// inUse reports whether somebody without a name can log in.
+// inUse reports whether the anonymous user can log in.
 func (a access) inUse() bool {
 	return a.messaging && a.privilege >= callbackPrivilege && a.privilege <= oemPrivilege
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Completion codes that matter here (IPMI 2.0, table 5-2, and 22.30 for those of Set User Password).
+// Completion codes that matter here (IPMI 2.0, table 5-2, and 22.30 for Set User Password).
 const (
 	codeMismatch      = 0x80
 	codeWrongSize     = 0x81

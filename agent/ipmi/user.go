@@ -46,8 +46,8 @@ type maker struct {
 }
 
 // Make makes the user in the slot that has its name, or else in the first free one, and checks that its password is
-// stored. A slot with another name is never changed. A slot that was free is cleared again when the user cannot be
-// completed; one that had the name before is left to whom it serves. pause waits, and answers false when ctx has ended.
+// stored. A slot with another name is never changed. If the user cannot be completed, a slot that was free is cleared
+// again, and a slot that had the name before is left as it is. pause waits, and answers false when ctx has ended.
 func Make(ctx context.Context, bus Bus, u User, pause func(context.Context, time.Duration) bool) (Made, error) {
 	if u.Name == "" || len(u.Name) > nameLength || len(u.Password) > longPassword {
 		return Made{}, fmt.Errorf("BMC user %q: expected a name of 1 to %d characters and a password of at most %d", u.Name,
@@ -159,7 +159,7 @@ func (m *maker) fill(ctx context.Context, slot byte, ours bool) error {
 	return nil
 }
 
-// setPassword sets the password in the form of 16 bytes, or in that of 20 where the BMC takes no other or it is longer.
+// setPassword sets the password in the form of 16 bytes, or of 20 where the BMC takes no other or it is longer.
 func (m *maker) setPassword(ctx context.Context, slot byte) (length int, err error) {
 	for _, length := range []int{shortPassword, longPassword} {
 		if len(m.user.Password) > length {

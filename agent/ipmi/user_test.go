@@ -28,7 +28,7 @@ type fakeUser struct {
 	enabled, sol   bool
 }
 
-// fakeBMC keeps users as a BMC does, and notes what is asked.
+// fakeBMC keeps users as a BMC does, and records the commands.
 type fakeBMC struct {
 	slots byte
 	fixed byte
@@ -277,7 +277,7 @@ func TestNoTime(t *testing.T) {
 	}
 }
 
-// lost is a machine whose BMC answers too little, or not at all.
+// lost is a machine with a BMC that answers too little, or not at all.
 type lost struct {
 	answer []byte
 	err    error
@@ -336,7 +336,7 @@ func TestPassword(t *testing.T) {
 	}
 }
 
-// FuzzMake: whatever a BMC answers, no slot below 2 is written, and no named one.
+// FuzzMake: with any answers of a BMC, no slot below 2 is written, and no named one.
 func FuzzMake(f *testing.F) {
 	f.Add([]byte{4, 4, 1, 0, 0, 0})
 	f.Add([]byte{4, 63, 1, 62, 0x14})
@@ -347,7 +347,7 @@ func FuzzMake(f *testing.F) {
 	})
 }
 
-// scripted answers out of the fuzzer's bytes, and looks at what is written.
+// scripted answers out of the fuzzer's bytes, and checks the writes.
 type scripted struct {
 	script []byte
 	names  map[byte]string

@@ -17,8 +17,7 @@ type Kernel interface {
 	KernelLog() ([]byte, error)
 }
 
-// states are the files of the running kernel that a person looks at when a
-// machine did not do what it should.
+// states are the files of the running kernel for the search for a failure.
 func states() []string {
 	return []string{
 		"proc/cmdline", "proc/self/status", "proc/mounts", "proc/partitions", "proc/meminfo", "proc/modules", "proc/cpuinfo",
@@ -26,7 +25,7 @@ func states() []string {
 	}
 }
 
-// maxState bounds what is taken of one file.
+// maxState bounds the bytes of one file.
 const maxState = 256 << 10
 
 // Collect gathers the agent's and the kernel's log, the addresses and the machine's

@@ -10,11 +10,9 @@ import (
 // KernelTag begins the lines the agent itself puts into the kernel's log.
 const KernelTag = "ferrite-agent"
 
-// KernelLine makes a line as dmesg shows it of a record of /dev/kmsg (the
-// kernel's Documentation/ABI/testing/dev-kmsg): "level,sequence,microseconds,
-// flags;text", and more lines with what a program may want to know. It is
-// false for what is no record, and for the agent's own lines, which have come
-// by another way.
+// KernelLine formats a record of /dev/kmsg as dmesg does (the kernel's Documentation/ABI/testing/dev-kmsg). A record
+// is "level,sequence,microseconds,flags;text", and more lines for programs. KernelLine returns false for malformed
+// records, and for the agent's own lines, which have come by another way.
 func KernelLine(record []byte) (string, bool) {
 	head, rest, ok := strings.Cut(string(record), ";")
 	fields := strings.Split(head, ",")

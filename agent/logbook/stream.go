@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Limits of what waits to be sent: bytes held in all, and of one line.
+// Limits of waiting lines: bytes held in all, and of one line.
 const (
 	maxWaiting = 1 << 20
 	maxLine    = 4 << 10
@@ -58,9 +58,8 @@ func (s *Stream) Add(line string) {
 	}
 }
 
-// Next is the oldest lines, up to limits, and the number of the first. They
-// stay until Taken. When lines were dropped, one that says so comes first, in
-// the place of the last of them.
+// Next is the oldest lines, up to limits, and the number of the first. They stay until Taken. When lines were dropped,
+// a line that says so comes first, in place of the last of them.
 func (s *Stream) Next(maxBytes, maxLines int) (first int64, lines []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

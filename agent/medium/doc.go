@@ -1,9 +1,9 @@
-// Package medium finds what a conductor gave a machine on virtual media: network data on a CD
-// labelled VMEDIA_BOOT_ISO or config-2, and kernel parameters on a floppy labelled ir-vfd-dev
-// (Ironic's virtual media interfaces).
+// Package medium finds a conductor's data for a machine on virtual media: network data on a CD labelled
+// VMEDIA_BOOT_ISO or config-2, and kernel parameters on a floppy labelled ir-vfd-dev (Ironic's virtual media
+// interfaces).
 //
-// It reads superblocks and files itself: the ramdisk has no udev, and perhaps no isofs. It
-// never writes, never mounts, and reads no disk that may hold a workload's config drive.
+// It reads superblocks and files itself: the ramdisk has no udev, and perhaps no isofs. It never writes, never mounts,
+// and reads no disk that may hold a workload's config drive.
 package medium
 
 import (
@@ -28,7 +28,7 @@ const (
 	mostParameters = 64 << 10
 )
 
-// Contents is what media hold; empty for nothing.
+// Contents is the data on media; empty for none.
 type Contents struct {
 	Labels      []string // of the media found
 	NetworkData []byte
@@ -58,8 +58,8 @@ func openVolume(r io.ReaderAt) (volume, error) {
 	return volume{label, f.ReadFile}, err
 }
 
-// fatLabel is the label in a boot sector, whose place depends on the kind of FAT: FAT32 has
-// no 16-bit size of a table (sections 3.2 and 3.3 of the specification).
+// fatLabel is the label in a boot sector. Its place depends on the kind of FAT: FAT32 has no 16-bit size of a table
+// (sections 3.2 and 3.3 of the specification).
 func fatLabel(r io.ReaderAt) (string, error) {
 	b := make([]byte, 512)
 	if _, err := r.ReadAt(b, 0); err != nil {

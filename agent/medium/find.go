@@ -35,8 +35,8 @@ const (
 	pause    = 500 * time.Millisecond
 )
 
-// Find looks for media, and returns what they hold. The error says what was looked at; the
-// contents are valid all the same.
+// Find looks for media, and returns their contents. The error names the devices that were searched; the contents are
+// valid all the same.
 func (f *Finder) Find(ctx context.Context) (Contents, error) {
 	began := time.Now()
 	var firstSeen time.Time
@@ -75,7 +75,7 @@ func (f *Finder) look() (Contents, []error) {
 	return c, errs
 }
 
-// read adds what one device holds; the label is "" where it is none of ours.
+// read adds the data on one device; the label is "" where it is none of ours.
 func (f *Finder) read(name string, c *Contents) (label string, err error) {
 	d, err := f.Open(name)
 	if err != nil {

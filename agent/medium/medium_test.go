@@ -80,7 +80,7 @@ type drive struct{ *bytes.Reader }
 
 func (drive) Close() error { return nil }
 
-// find looks in a machine whose drives are there after a while.
+// find looks in a machine with drives that appear after a while.
 func find(t *testing.T, sysfs fstest.MapFS, drives map[string][]byte, after time.Duration,
 ) (Contents, time.Duration, error) {
 	t.Helper()

@@ -105,7 +105,7 @@ func (x *Index) addAlias(s string) {
 
 func (x *Index) addBuiltin(s string) { x.builtin[name(s)] = true }
 
-// bus is what a modalias starts with, up to and with its colon.
+// bus is the beginning of a modalias, up to and with its colon.
 func bus(s string) string {
 	before, _, ok := strings.Cut(s, ":")
 	if !ok || strings.ContainsAny(before, "*?[") {

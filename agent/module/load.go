@@ -78,11 +78,9 @@ const maxPasses = 10
 // for a minute keeps one of them.
 const workers = 4
 
-// Coldplug loads the modules that present devices need, those of network cards beside
-// all others: finit_module waits for a storage controller's whole scan. Network drivers
-// load one after the other, so that interfaces keep their names from boot to boot. A
-// module may bring up a bus with further devices, so each looks again until a pass
-// loads nothing.
+// Coldplug loads the modules for present devices, network cards' beside all others: finit_module waits for a storage
+// controller's whole scan. Network drivers load one after the other, so that interfaces keep their names from boot to
+// boot. A module may bring up a bus with further devices, so each looks again until a pass loads nothing.
 func (l *Loader) Coldplug() {
 	var both sync.WaitGroup
 	both.Go(func() { l.passes(isNetwork, 1) })
@@ -131,9 +129,8 @@ func isNetwork(modalias string) bool {
 	return false
 }
 
-// modaliases are those of all devices on all buses, sorted, each once. It is fast
-// since it reads the buses instead of walking all of sys/devices. It skips an alias
-// that cannot be read: a device may vanish meanwhile, or have none.
+// modaliases are the aliases of all devices on all buses, sorted, each once. It is fast since it reads the buses
+// instead of walking all of sys/devices. It skips an unreadable alias: a device may vanish meanwhile, or have none.
 func (l *Loader) modaliases() []string {
 	var all []string
 	for _, bus := range l.list("sys/bus") {
@@ -148,7 +145,7 @@ func (l *Loader) modaliases() []string {
 	return slices.Compact(all)
 }
 
-// list names what is in a folder; a bus may have none.
+// list names the entries of a folder; a bus may have none.
 func (l *Loader) list(folder string) []string {
 	entries, err := fs.ReadDir(l.fsys, folder)
 	if err != nil {
@@ -177,8 +174,8 @@ func (l *Loader) Device(modalias string) int {
 // Module loads a module by name, which no device may ever ask for.
 func (l *Loader) Module(name string) { l.load(name) }
 
-// load loads a module and what it needs, once, and returns when it is there. Several
-// goroutines load different files at once; the lock is never held while the kernel works.
+// load loads a module and its dependencies, once, and returns when it is there. Several goroutines load different
+// files at once; the lock is never held while the kernel works.
 func (l *Loader) load(module string) int {
 	module = name(module)
 	if slices.Contains(l.banned, module) || l.index.Builtin(module) {
@@ -226,8 +223,7 @@ func (l *Loader) loadFile(file string) int {
 	return 1
 }
 
-// Hotplug loads what devices that turn up later ask for, until the events end
-// or ctx does.
+// Hotplug loads the modules for devices that turn up later, until the events end or ctx does.
 func (l *Loader) Hotplug(ctx context.Context, events Events) error {
 	for ctx.Err() == nil {
 		vars, err := events.Next()

@@ -1,8 +1,7 @@
 package module
 
-// match reports whether name matches a pattern of modules.alias, which are
-// those of fnmatch(3): * for any run of characters, ? for one, [a-c] and
-// [!a-c] for one of a set, \ to take the next character as it is.
+// match reports whether name matches a pattern of modules.alias, which has fnmatch(3)'s syntax: * for any run of
+// characters, ? for one, [a-c] and [!a-c] for one of a set, \ to take the next character as it is.
 func match(pattern, name string) bool {
 	// Where to go back to when a character does not match: the last star can
 	// always eat one more. That makes it linear times linear at worst.
@@ -67,7 +66,7 @@ func setWidth(pattern string) int {
 	return 0
 }
 
-// inSet looks for c in what stands between the brackets.
+// inSet looks for c between the brackets.
 func inSet(set string, c byte) bool {
 	negated := false
 	if set != "" && set[0] == '!' {

@@ -1,9 +1,8 @@
-// Package netcheck finds out why a machine with static addresses does not reach its
-// conductor: no link, an address in use, a wrong router, a wrong VLAN, name servers or a
-// conductor that do not answer.
+// Package netcheck finds out why a machine with static addresses does not reach its conductor: no link, an address in
+// use, a wrong router, a wrong VLAN, name servers or a conductor that do not answer.
 //
-// Judge is pure: observations in, findings out. Only Wire and Run touch the network. The
-// package must not change addresses; the routes that it moves are those of dead routers.
+// Judge is pure: observations in, findings out. Only Wire and Run touch the network. The package must not change
+// addresses, and moves only the routes of dead routers.
 package netcheck
 
 import (
@@ -11,8 +10,7 @@ import (
 	"slices"
 )
 
-// Kind is a check. The constants are in the order of the checks: one that fails explains
-// those after it.
+// Kind is a check. The constants are in the order of the checks: a failed check explains later failures.
 type Kind string
 
 // The checks.
@@ -30,7 +28,7 @@ type Finding struct {
 	Subject string // "router 192.0.2.1 on eth0.100"
 	OK      bool
 	Reason  string // of a failure
-	Remedy  string // of a failure: what to do next
+	Remedy  string // of a failure: the next thing to do
 }
 
 // String is one line for a log or a screen.
@@ -52,7 +50,7 @@ type Link struct {
 	Routers   []netip.Addr // IPv4, best first
 }
 
-// Answer is that of a name server or of the conductor.
+// Answer is the answer of a name server or of the conductor.
 type Answer struct {
 	Subject string // "192.0.2.53", or a URL
 	Stage   string // how far it came: "TCP", "TLS" or "HTTP"; "" for name servers
@@ -63,8 +61,8 @@ type Answer struct {
 type Observation struct {
 	Links     []Link
 	Heard     map[string]*Heard // by the name of the base
-	DNS       []Answer          // one that answers is enough
-	Conductor []Answer          // one for each URL; one that answers is enough
+	DNS       []Answer          // a single answer is enough
+	Conductor []Answer          // for each URL; a single answer is enough
 }
 
 // Judge turns an observation into findings, in the order of the checks.

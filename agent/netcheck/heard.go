@@ -17,14 +17,14 @@ type MAC [6]byte
 // String is the usual form.
 func (m MAC) String() string { return net.HardwareAddr(m[:]).String() }
 
-// Heard is what a card or bond has received, by VLAN; 0 is without a tag.
+// Heard is the traffic that a card or bond has received, by VLAN; 0 is without a tag.
 type Heard struct {
 	Frames    map[int]int                // how many
 	Owners    map[int]map[netip.Addr]MAC // senders of ARP and their addresses
 	Announced []int                      // VLANs of the port, by the switch's LLDP; the untagged one is 0
 
 	owners int           // that were heard unasked, in all VLANs
-	asked  map[host]bool // whose answers are kept beside any number of others
+	asked  map[host]bool // hosts that we asked: their answers are kept beside any number of others
 }
 
 type host struct {
@@ -37,7 +37,7 @@ func NewHeard() *Heard {
 	return &Heard{Frames: map[int]int{}, Owners: map[int]map[netip.Addr]MAC{}, asked: map[host]bool{}}
 }
 
-// Bounds of what is kept: strangers send it.
+// Bounds of the memory: strangers send the frames.
 const (
 	mostVLANs  = 4096
 	mostOwners = 1024  // of one VLAN
@@ -101,7 +101,7 @@ func (h *Heard) arp(b []byte, tag int) {
 
 // announced keeps the VLANs that an LLDP frame names.
 func (h *Heard) announced(frame []byte) {
-	tlvs, _ := lldp.Frame(frame) // what comes before damage counts
+	tlvs, _ := lldp.Frame(frame) // TLVs before damage count
 	if tlvs == nil {
 		return
 	}
@@ -121,7 +121,7 @@ func (h *Heard) announced(frame []byte) {
 	h.Announced = tags
 }
 
-// Forget drops who has an address in a VLAN, before it is asked for again.
+// Forget drops the owner of an address in a VLAN, before a new request for it.
 func (h *Heard) Forget(tag int, a netip.Addr) {
 	delete(h.Owners[tag], a)
 	h.asked[host{tag, a}] = true
@@ -183,8 +183,8 @@ func (h *Heard) unannounced(tag int) bool {
 	return tagged && !slices.Contains(h.Announced, tag)
 }
 
-// Request is the frame of an ARP request for an address, in a VLAN. A request without a
-// sender is a probe, which fills nobody's table (RFC 5227, 2.1.1).
+// Request is the frame of an ARP request for an address, in a VLAN. A request without a sender is a probe, which
+// changes no host's table (RFC 5227, 2.1.1).
 func Request(from MAC, tag int, sender, target netip.Addr) ([]byte, error) {
 	if !target.Is4() || sender.IsValid() && !sender.Is4() {
 		return nil, fmt.Errorf("ARP from %s for %s: expected IPv4 addresses", sender, target)

@@ -182,7 +182,7 @@ func FuzzHeard(f *testing.F) {
 	})
 }
 
-// TestHeardIsBounded: strangers fill what is kept of all VLANs together, and an answer to us is kept all the same.
+// TestHeardIsBounded: strangers fill the memory of all VLANs together, and an answer to us is kept all the same.
 func TestHeardIsBounded(t *testing.T) {
 	h, kept := NewHeard(), 0
 	h.Forget(4000, one)

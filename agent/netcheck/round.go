@@ -9,7 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/sys"
 )
 
-// Wire sends frames on a card or bond, and keeps what it hears there.
+// Wire sends frames on a card or bond, and keeps the frames that arrive there. Its methods are safe for concurrent
+// use.
 type Wire interface {
 	Send(frame []byte) error
 	Heard() *Heard // a copy
@@ -23,8 +24,8 @@ const (
 	askWait = time.Second
 )
 
-// round asks everybody once, and returns what was seen. Without servers it looks at links,
-// addresses and routers alone.
+// round asks all hosts once, and returns the observation. Without servers it looks at links, addresses and routers
+// alone.
 func (c *Checker) round(ctx context.Context, servers bool) (Observation, error) {
 	links, err := c.Links()
 	if err != nil {
@@ -58,7 +59,7 @@ func (c *Checker) round(ctx context.Context, servers bool) (Observation, error) 
 	return o, ctx.Err()
 }
 
-// forget opens the wires that are not open yet, and forgets what is asked for now.
+// forget opens the wires that are not open yet, and forgets the addresses of this round.
 func (c *Checker) forget(links []Link) {
 	for _, l := range links {
 		if !l.Carrier {

@@ -17,7 +17,7 @@ type Checker struct {
 	Servers   []netip.Addr                                          // for names
 	AskServer func(ctx context.Context, server netip.Addr) error    //
 	Conductor func(ctx context.Context) []Answer                    //
-	Report    func(failed []Finding)                                // what fails; nothing when all is well
+	Report    func(failed []Finding)                                // failed checks; none when all is well
 	Demote    func(link string, router netip.Addr, dead bool) error // prefer other routers, or this one again
 	Log       *slog.Logger
 
@@ -30,7 +30,7 @@ type Checker struct {
 // failure is a check that fails.
 type failure struct {
 	rounds int
-	told   string
+	logged string
 	at     time.Time
 }
 
@@ -38,8 +38,8 @@ type failure struct {
 const (
 	failing = 5 * time.Second
 	watch   = time.Minute
-	retell  = time.Minute // least time between two lines about one check
-	sure    = 2           // rounds that a check fails before it is told: a port may begin to forward late
+	relog   = time.Minute // least time between two lines about one check
+	sure    = 2           // failed rounds before a check is reported: a port may begin to forward late
 	look    = time.Second / 4
 )
 
@@ -58,7 +58,7 @@ func (c *Checker) Run(ctx context.Context) {
 		pause := failing
 		if err != nil {
 			c.Log.Warn("network not checked", "err", err)
-		} else if found := Judge(o); c.tell(found, time.Now()) == 0 {
+		} else if found := Judge(o); c.report(found, time.Now()) == 0 {
 			if servers {
 				c.Log.Info("network checks passed", "checks", len(found))
 			}
@@ -71,8 +71,8 @@ func (c *Checker) Run(ctx context.Context) {
 	}
 }
 
-// awaitLinks waits until an address is set, so that the first round has something to ask; not for long,
-// since a card that never turns up is a failure to tell.
+// awaitLinks waits until an address is set, so that the first round has something to ask. It does not wait for long,
+// since a card that never turns up is a failure to report.
 func (c *Checker) awaitLinks(ctx context.Context) {
 	for range failing / look {
 		if links, err := c.Links(); err != nil || len(links) > 0 || !sys.Sleep(ctx, look) {
@@ -88,14 +88,14 @@ func (c *Checker) closeWires() {
 	}
 }
 
-// tell logs what has changed, and reports what fails for certain. It returns how many fail.
-func (c *Checker) tell(found []Finding, now time.Time) int {
+// report logs changes, and reports certain failures. It returns the number of failures.
+func (c *Checker) report(found []Finding, now time.Time) int {
 	var certain []Finding
 	count := 0
 	for _, f := range found {
 		known := c.failed[f.Subject]
 		if f.OK {
-			if known != nil && known.told != "" {
+			if known != nil && known.logged != "" {
 				c.Log.Info("network check passes now", "check", string(f.Check), "of", f.Subject)
 			}
 			delete(c.failed, f.Subject)
@@ -110,9 +110,9 @@ func (c *Checker) tell(found []Finding, now time.Time) int {
 			continue
 		}
 		certain = append(certain, f)
-		if text := f.String(); text != known.told && (known.told == "" || now.Sub(known.at) >= retell) {
+		if text := f.String(); text != known.logged && (known.logged == "" || now.Sub(known.at) >= relog) {
 			c.Log.Warn("network check fails", "check", string(f.Check), "of", f.Subject, "reason", f.Reason, "do", f.Remedy)
-			known.told, known.at = text, now
+			known.logged, known.at = text, now
 		}
 	}
 	if !slices.Equal(certain, c.shown) {

@@ -15,7 +15,7 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/contact"
 )
 
-// TestQuery asks a name server that refuses, one that talks nonsense, and none.
+// TestQuery asks a name server that refuses, another that talks nonsense, and none.
 func TestQuery(t *testing.T) {
 	server := func(reply func([]byte) []byte) netip.AddrPort {
 		conn, err := new(net.ListenConfig).ListenPacket(t.Context(), "udp", "127.0.0.1:0")

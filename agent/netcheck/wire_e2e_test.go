@@ -71,7 +71,7 @@ func TestE2EChecksOnAWire(t *testing.T) {
 				claim(t, far, h.tag, h.at)
 			}
 			for _, h := range tc.hosts {
-				if far.Heard().Frames[h.tag] > 0 { // somebody asks in that VLAN
+				if far.Heard().Frames[h.tag] > 0 { // a host asks in that VLAN
 					claim(t, far, h.tag, h.at)
 				}
 			}

@@ -26,7 +26,7 @@ type packetWire struct {
 // wake bounds how long Close waits for the receiver.
 const wake = 100 * time.Millisecond
 
-// OpenWire listens to all frames on an interface, those of all VLANs too, until Close.
+// OpenWire listens to all frames on an interface, of all VLANs too, until Close.
 func OpenWire(base string) (Wire, error) {
 	i, err := net.InterfaceByName(base)
 	if err != nil {
@@ -46,7 +46,7 @@ func OpenWire(base string) (Wire, error) {
 	return w, nil
 }
 
-// prepare binds a socket, and asks for frames of VLANs that nobody else here wants.
+// prepare binds a socket, and asks for frames of VLANs without an interface here.
 func prepare(fd, index int, every uint16) error {
 	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: every, Ifindex: index}); err != nil {
 		return err
@@ -62,7 +62,7 @@ func prepare(fd, index int, every uint16) error {
 	return unix.SetsockoptPacketMreq(fd, unix.SOL_PACKET, unix.PACKET_ADD_MEMBERSHIP, &request)
 }
 
-// receive keeps what is heard until Close.
+// receive keeps the received frames until Close.
 func (w *packetWire) receive() {
 	defer close(w.ended)
 	frame, side := make([]byte, 1600), make([]byte, 256)
@@ -111,14 +111,14 @@ func (w *packetWire) Send(frame []byte) error {
 	return unix.Sendto(w.fd, frame, 0, &unix.SockaddrLinklayer{Ifindex: w.index})
 }
 
-// Heard is what was heard until now.
+// Heard is the traffic until now.
 func (w *packetWire) Heard() *Heard {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.heard.Clone()
 }
 
-// Forget drops what is known of an address.
+// Forget drops the owner of an address.
 func (w *packetWire) Forget(tag int, a netip.Addr) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

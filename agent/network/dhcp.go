@@ -44,7 +44,7 @@ func open(l Link) (*nclient4.Client, error) {
 	return c, nil
 }
 
-// options asks for what Config holds.
+// options asks for the settings in Config.
 func options(p *dhcpv4.DHCPv4) {
 	p.UpdateOption(dhcpv4.OptParameterRequestList(
 		dhcpv4.OptionSubnetMask, dhcpv4.OptionRouter, dhcpv4.OptionDomainNameServer, dhcpv4.OptionHostName,

@@ -1,10 +1,10 @@
-// Package network brings up every Ethernet interface that has a link: DHCP, addresses,
-// routes, name servers, and renewals for as long as the agent runs. With a plan
-// (proto/netconfig) it makes bonds and VLANs and sets static addresses instead. It adds interfaces
-// that appear or get a link later. It never waits for an interface without a link.
+// Package network brings up every Ethernet interface that has a link: DHCP, addresses, routes, name servers, and
+// renewals for as long as the agent runs. With a plan (proto/netconfig) it makes bonds and VLANs and sets static
+// addresses instead. It adds interfaces that appear or get a link later. It never waits for an interface without a
+// link.
 //
-// It must not know what the network is for. It reaches the kernel and DHCP through
-// interfaces, so that its decisions are tested without root.
+// It must not know the purpose of the network. It reaches the kernel and DHCP through interfaces, so that its
+// decisions are tested without root.
 package network
 
 import (
@@ -23,7 +23,7 @@ type Link struct {
 	MAC      net.HardwareAddr
 	Physical bool // backed by a device, not made by software
 
-	Permanent net.HardwareAddr // of a card, whatever address it has in a bond; nil where the driver has none
+	Permanent net.HardwareAddr // a card's own, also while a bond sets another; nil where the driver has none
 }
 
 // Route is one way out.
@@ -53,8 +53,8 @@ type Kernel interface {
 	Carrier(Link) bool
 	Configure(Link, Config) error
 	Deconfigure(Link, Config) error
-	// Do carries out an operation of a plan. On is the link it changes, other the one that
-	// it is attached to; both are zero where they do not exist (yet).
+	// Do carries out an operation of a plan. On is the changed link, other the link that it is attached to; both are
+	// zero where they do not exist (yet).
 	Do(o netconfig.Operation, on, other Link) error
 	// Move gives a route another metric.
 	Move(l Link, r Route, metric int) error

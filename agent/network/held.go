@@ -17,7 +17,7 @@ type Held struct {
 	Planned netconfig.Link
 }
 
-// Static are the interfaces whose static addresses are set, by name.
+// Static are the interfaces with static addresses, by name.
 func (m *Manager) Static() ([]Held, error) {
 	links, err := m.kernel.Links()
 	if err != nil {

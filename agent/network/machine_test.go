@@ -115,7 +115,7 @@ func (m *machine) set(name string, carrier bool) {
 	m.wake <- struct{}{}
 }
 
-// count is how often an interface asked; done is what the kernel was told.
+// count is how often an interface asked; done is the list of kernel operations.
 func (m *machine) count(what string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

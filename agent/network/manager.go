@@ -41,7 +41,7 @@ type Manager struct {
 	static  *static // for the goroutine of Run; nil without a plan
 
 	mu      sync.Mutex
-	lacking string // what the plan still lacks
+	lacking string // the plan's missing parts
 	state   map[int]*state
 	foreign map[int]string // names of the interfaces that are not ours
 	changed chan struct{}  // closed and made anew at each change
@@ -174,7 +174,7 @@ func (m *Manager) isForeign(l Link) bool {
 	return true
 }
 
-// announce wakes everyone who waits. The lock is held.
+// announce wakes all waiters. The lock is held.
 func (m *Manager) announce() {
 	close(m.changed)
 	m.changed = make(chan struct{})

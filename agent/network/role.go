@@ -10,8 +10,8 @@ const (
 	idle                  // it is switched on and has no address: a member of a bond, or a card outside the plan
 )
 
-// roleOf is that of an interface. Without a plan every card asks for an address; with
-// one a card that it does not name is only switched on, so that its link can be seen.
+// roleOf is an interface's role. Without a plan every card asks for an address. With a plan a card that it does not
+// name is only switched on, so that its link can be seen.
 func (m *Manager) roleOf(l Link) role {
 	if m.static == nil {
 		if l.Physical {

@@ -27,8 +27,8 @@ func newStatic(p netconfig.Plan, k Kernel, log *slog.Logger) *static {
 		failed: map[string]error{}}
 }
 
-// step does what can be done now, and returns the links afterwards. An operation that
-// fails is tried again at the next step, and holds up all later ones of its link.
+// step does the operations that are possible now, and returns the links afterwards. An operation that fails is tried
+// again at the next step, and holds up all later ones of its link.
 func (s *static) step(links []Link) ([]Link, error) {
 	stuck := map[string]bool{} // IDs of links with something left to do
 	for _, o := range s.operations {
@@ -66,9 +66,8 @@ func (s *static) step(links []Link) ([]Link, error) {
 	return links, nil
 }
 
-// address is the MAC address that a link is made with. A bond for which none is planned
-// gets that of its first member at hand: without one the kernel invents an address, which
-// no DHCP server knows, and changes it when a member joins.
+// address is the MAC address for a new link. A bond without a planned address gets the address of its first member at
+// hand. Without one the kernel invents an address, which no DHCP server knows, and changes it when a member joins.
 func (s *static) address(planned netconfig.Link, links []Link) (net.HardwareAddr, error) {
 	if planned.Kind != netconfig.Bond || len(planned.MAC) > 0 {
 		return planned.MAC, nil
@@ -124,7 +123,7 @@ func isLink(planned netconfig.Link, l Link) bool {
 	return l.Physical && bytes.Equal(l.own(), planned.MAC)
 }
 
-// own is the address that a card was made with, whatever it has in a bond.
+// own is a card's permanent address, also while a bond sets another.
 func (l Link) own() net.HardwareAddr {
 	if len(l.Permanent) == 6 {
 		return l.Permanent
@@ -154,7 +153,7 @@ func (s *static) ready(l Link) bool {
 	return s.all(l, func(netconfig.Action) bool { return true })
 }
 
-// made reports whether an interface is there and on, whatever its addresses.
+// made reports whether an interface is there and on, with or without its addresses.
 func (s *static) made(l Link) bool {
 	return s.all(l, func(a netconfig.Action) bool {
 		return a != netconfig.SetAddress && a != netconfig.SetRoute
@@ -171,13 +170,13 @@ func (s *static) all(l Link, counts func(netconfig.Action) bool) bool {
 	return true
 }
 
-// config is what a static link has, for those who wait for it.
+// config is a static link's configuration, for callers that wait for it.
 func (s *static) config(l Link) *Config {
 	planned, _ := s.linkOf(l)
 	return &Config{Address: planned.Addresses[0]}
 }
 
-// missing says what the plan still lacks; "" for nothing.
+// missing names the plan's missing parts; "" for none.
 func (s *static) missing() string {
 	var parts []string
 	for _, l := range s.plan.Links {
@@ -198,7 +197,7 @@ func (s *static) missing() string {
 	return strings.Join(parts, ", ")
 }
 
-// absent says what a link waits for.
+// absent explains why a link is missing.
 func absent(l netconfig.Link) string {
 	switch {
 	case l.Kind != netconfig.Card:

@@ -41,8 +41,8 @@ func planned(t *testing.T, m *machine, p netconfig.Plan, dns func([]Config)) (*M
 	return mgr, func() { cancel(); wg.Wait() }
 }
 
-// TestPlan: what can be done is done in order, an operation that fails is tried again, a
-// card that comes late joins, and no member asks DHCP.
+// TestPlan: operations run in order as soon as they are possible, a failed operation is tried again, a card that comes
+// late joins, and no member asks DHCP.
 func TestPlan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMachine("eth0", "eth1", "eth2")
@@ -109,8 +109,8 @@ func TestPlanByDHCP(t *testing.T) {
 	})
 }
 
-// TestDHCPByTheCardsAddress: a bond whose cards appear late is made when the first is there, and asks DHCP by
-// the address of that card: another is known to no conductor.
+// TestDHCPByTheCardsAddress: a bond with cards that appear late is made when the first is there, and asks DHCP by the
+// address of that card: another is known to no conductor.
 func TestDHCPByTheCardsAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMachine("eth0", "eth1")

@@ -46,9 +46,9 @@ func (m *Manager) enough(all, patient bool) bool {
 		switch {
 		case s.role == idle:
 		case s.role == fixed && !s.carrier:
-			// Its address is set, and reaches nobody.
+			// Its address is set, and reaches no host.
 		case s.config != nil && s.config.Address.Addr().IsLinkLocalUnicast():
-			// It reaches whoever gave it, such as a BMC, and no conductor behind a router.
+			// It reaches its own link, such as a BMC, and no conductor behind a router.
 		case s.config != nil:
 			have++
 			booted = booted || bytes.Equal(s.link.MAC, m.boot)
@@ -79,7 +79,7 @@ func (m *Manager) addressed() int {
 	return n
 }
 
-// Summary says in one line what every interface has.
+// Summary lists every interface's configuration in one line.
 func (m *Manager) Summary() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package param reads the agent's settings on the kernel's command line. The names are
-// those of ironic-python-agent, and a few of Ferrite's own.
+// Package param reads the agent's settings on the kernel's command line. The names are ironic-python-agent's, and a
+// few of Ferrite's own.
 //
 // It must not read files or act on anything: a line in, a value out.
 package param
@@ -36,7 +36,7 @@ type Params struct {
 	LookupInterval time.Duration // of the first retry
 	DHCPWait       time.Duration // for the boot interface's address before inspection
 	DHCPWaitAll    bool          // wait for all interfaces with carrier
-	LLDPTimeout    time.Duration // for what the switches say, every 30 s by default
+	LLDPTimeout    time.Duration // for the switches' frames, every 30 s by default
 	DiskAttempts   int           // of waiting for a disk to install onto
 	DiskDelay      time.Duration // between two of them
 	Download       Download
@@ -66,7 +66,7 @@ type Download struct {
 	MaxDuration    time.Duration // 0: no limit
 }
 
-// defaults are those of ironic-python-agent.
+// defaults are ironic-python-agent's.
 func defaults() Params {
 	return Params{
 		Collectors:     []string{"default", "logs"},
@@ -163,7 +163,7 @@ func Parse(cmdline string) (p Params, problems []error, err error) {
 				if !fatal(key) {
 					problems = append(problems, bad)
 				} else if err == nil {
-					err = bad // and on, for what is said of the shell
+					err = bad // and on, for the shell's setting
 				}
 			}
 			continue
@@ -183,7 +183,7 @@ func Parse(cmdline string) (p Params, problems []error, err error) {
 	return p, problems, nil
 }
 
-// fatal are the parameters whose bad value stops the agent.
+// fatal reports whether a bad value of a parameter stops the agent.
 func fatal(key string) bool {
 	return key == "ipa-api-url" || key == "ipa-inspection-callback-url" || key == "ferrite-api-sha256"
 }

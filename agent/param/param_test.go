@@ -107,8 +107,8 @@ func TestParseProblems(t *testing.T) {
 	}
 }
 
-// TestShellStaysShut: whatever else is wrong, and wherever, it stays shut when
-// somebody has said so, and when it cannot be read what was said.
+// TestShellStaysShut: with any other errors on the line, the shell stays shut when the line says so, and when its
+// setting is unreadable.
 func TestShellStaysShut(t *testing.T) {
 	for line, want := range map[string]Shell{
 		"ipa-api-url=mdns ferrite.shell=off": ShellNever, "ferrite.shell=off ipa-api-url=mdns": ShellNever,

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// User is the only one who can log in with the password, as in ironic-python-agent's ramdisks.
+// User is the only user that can log in with the password, as in ironic-python-agent's ramdisks.
 const User = "rescue"
 
 // Kernel has the calls of the kernel that sessions need.
@@ -41,7 +41,7 @@ type Programs interface {
 
 // Options are the parts of a Server.
 type Options struct {
-	Password Password        // of User; the zero Password lets nobody in
+	Password Password        // of User; the zero Password refuses all
 	Keys     []ssh.PublicKey // of Operator
 	Kernel   Kernel
 	Programs Programs

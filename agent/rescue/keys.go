@@ -6,7 +6,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// Operator is the user who logs in with one of Options.Keys.
+// Operator is the user that logs in with one of Options.Keys.
 const Operator = "root"
 
 // keyTries is how many keys a client may offer on one connection: agents of people have several.

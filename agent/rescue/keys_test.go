@@ -26,7 +26,7 @@ func signer(t testing.TB) ssh.Signer {
 	return s
 }
 
-// TestKeyAlone: a server with keys lets in the owner of one, and nobody with a password.
+// TestKeyAlone: a server with keys lets in the owner of a key, and refuses all passwords.
 func TestKeyAlone(t *testing.T) {
 	ours, strangers := signer(t), signer(t)
 	s, err := Listen(t.Context(), "127.0.0.1:0", Options{Keys: []ssh.PublicKey{ours.PublicKey()},

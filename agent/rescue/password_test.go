@@ -110,7 +110,7 @@ func FuzzPassword(f *testing.F) {
 		if len(p.salt) > shacrypt.MaxSalt || p.rounds < shacrypt.MinRounds || p.rounds > maxRounds {
 			t.Fatalf("taken with %d rounds and a salt of %d", p.rounds, len(p.salt))
 		}
-		p.rounds = shacrypt.MinRounds // the parser is what is tested
+		p.rounds = shacrypt.MinRounds // the test is of the parser
 		if sum := p.hash([]byte("x")); len(sum) != p.scheme.SumLength {
 			t.Errorf("a sum of %d characters", len(sum))
 		}

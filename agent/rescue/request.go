@@ -7,9 +7,8 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// The payloads of a session's requests and of its end (RFC 4254, 6.2 to 6.10). The
-// terminal modes of a pty-req are ignored: every shell expects those of a new
-// terminal.
+// The payloads of a session's requests and of its end (RFC 4254, 6.2 to 6.10). The terminal modes of a pty-req are
+// ignored: every shell expects a new terminal's.
 type (
 	ptyRequest struct {
 		Term                         string
@@ -57,7 +56,7 @@ func signalName(s syscall.Signal) string {
 	return fmt.Sprintf("SIG%d@ferrite", int(s))
 }
 
-// maxEnv and maxEnvSize bound what a client may put into the environment.
+// maxEnv and maxEnvSize bound a client's additions to the environment.
 const (
 	maxEnv     = 64
 	maxEnvSize = 4096 // of one

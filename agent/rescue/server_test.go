@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// programs are started by nobody in particular: the tests are not process 1.
+// programs starts processes itself: the tests are not process 1.
 type programs struct{}
 
 func (programs) Start(cmd *exec.Cmd) error { return cmd.Start() }
@@ -216,10 +216,10 @@ func TestTerminal(t *testing.T) {
 	if err := session.WindowChange(50, 132); err != nil {
 		t.Fatal(err)
 	}
-	// The size and what is typed take two ways: a busy machine may read the line first.
+	// The size and the input take two ways: a busy machine may read the line first.
 	say("until stty size | grep '50 132'; do sleep 0.1; done; echo si''zed\n")
 	until(t, out, "sized")
-	say("sh -c 'echo run\"\"ning; exec sleep 1000'\n") // what is typed is echoed before anything runs
+	say("sh -c 'echo run\"\"ning; exec sleep 1000'\n") // the terminal echoes the input before anything runs
 	until(t, out, "running")
 	say("\x03")
 	say("echo in''terrupted\n")
@@ -231,7 +231,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// TestSignal: what a client asks to be signalled is.
+// TestSignal: a client's signal reaches the process.
 func TestSignal(t *testing.T) {
 	s, _ := serve(t)
 	_, session := login(t, s)
@@ -278,7 +278,7 @@ func TestClientLeaves(t *testing.T) {
 	}
 }
 
-// TestRefusals: what is not offered is refused, and the connection goes on.
+// TestRefusals: unsupported requests are refused, and the connection goes on.
 func TestRefusals(t *testing.T) {
 	s, _ := serve(t)
 	c, session := login(t, s)

@@ -24,7 +24,7 @@ type session struct {
 	env      []string
 	pty      *os.File      // nil: without a terminal
 	tty      *os.File      // the program's side
-	pipes    []*os.File    // without a terminal: both ends of what the program says
+	pipes    []*os.File    // without a terminal: both ends of the program's output
 	cmd      *exec.Cmd     // nil before it is started
 	answered chan struct{} // closed when the answer was sent to the client
 	ended    chan struct{} // closed with the program
@@ -158,7 +158,7 @@ func (s *session) start(cmd *exec.Cmd) error {
 	}
 	cmd.Dir, cmd.Env = "/", s.env
 	cmd.Cancel = func() error { return s.Kernel.SignalSession(cmd.Process.Pid, syscall.SIGHUP) }
-	cmd.WaitDelay = hangupTime // of no effect on what a program has said: its pipes are ours
+	cmd.WaitDelay = hangupTime // does not cut the program's output: its pipes are ours
 	pump, err := s.connect(cmd)
 	if err == nil {
 		err = s.Programs.Start(cmd)

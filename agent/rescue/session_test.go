@@ -23,7 +23,7 @@ type overAtOnce struct{}
 func (overAtOnce) Start(cmd *exec.Cmd) error { cmd.Process = &os.Process{Pid: 1}; return nil }
 func (overAtOnce) Wait(*exec.Cmd) error      { return nil }
 
-// sentChannel is a channel of which only what is sent matters.
+// sentChannel is a channel that keeps the sent payloads.
 type sentChannel struct {
 	io.Reader
 	sent []string
@@ -60,7 +60,7 @@ func TestAnsweredBeforeTheEnd(t *testing.T) {
 	})
 }
 
-// slow is a client that takes nothing of what is sent until it is let.
+// slow is a client that reads nothing until it is let.
 type slow struct {
 	sentChannel
 	let  chan struct{}
@@ -72,8 +72,7 @@ func (c *slow) Write(p []byte) (int, error) {
 	return c.took.Write(p)
 }
 
-// TestSlowClient: what a program has said is sent before its end is, however long
-// the client takes to read it.
+// TestSlowClient: a program's output is sent before its end, however long the client takes to read it.
 func TestSlowClient(t *testing.T) {
 	const much = 40_000 // more than is read at a time, less than a pipe holds
 	synctest.Test(t, func(t *testing.T) {

@@ -21,7 +21,7 @@ func Render(s State, columns, rows int) []string {
 			lines = append(lines, fmt.Sprintf("%-10s %s", name, text))
 		}
 	}
-	row("node", cmp.Or(who(s), "not known yet"))
+	row("node", cmp.Or(nodeLabel(s), "not known yet"))
 	row("machine", join(", ", s.Machine, prefixed("serial number ", s.Serial)))
 	for _, c := range shownCards(s.Cards) {
 		row(c.Name, cardText(c))
@@ -56,7 +56,7 @@ func Render(s State, columns, rows int) []string {
 // which change all the time, nor text that the log has anyway.
 func Line(s State) string {
 	return fit("ferrite: "+join("; ",
-		"node "+cmp.Or(who(s), "not known yet"), prefixed("conductor ", s.Conductor), join(": ", s.Doing,
+		"node "+cmp.Or(nodeLabel(s), "not known yet"), prefixed("conductor ", s.Conductor), join(": ", s.Doing,
 			s.Stage), prefixed("network: ", first(s.Network)), prefixed("last error: ", s.Err)), maxLine)
 }
 
@@ -65,8 +65,8 @@ func first(all []string) string { return append(all, "")[0] }
 // maxLine bounds a line of a serial terminal.
 const maxLine = 400
 
-// who is the node's name and UUID.
-func who(s State) string {
+// nodeLabel is the node's name and UUID.
+func nodeLabel(s State) string {
 	if s.Name == "" || s.Node == "" {
 		return join("", s.Name, s.Node)
 	}
@@ -108,7 +108,7 @@ func heartbeatText(at time.Time) string {
 	return "heartbeat answered at " + at.UTC().Format("15:04:05") + " UTC"
 }
 
-// progressText is a bar where the end is known, else what is done.
+// progressText is a bar where the end is known, else the amount done.
 func progressText(s State, columns int) string {
 	switch {
 	case s.Done <= 0 && s.Total <= 0:
@@ -116,7 +116,7 @@ func progressText(s State, columns int) string {
 	case s.Total <= 0:
 		return size(s.Done)
 	}
-	const besides = 45 // columns of what stands beside the bar
+	const besides = 45 // columns of the text beside the bar
 	width := min(max(columns-besides, 4), 40)
 	part := min(max(float64(s.Done)/float64(s.Total), 0), 1)
 	full := int(part * float64(width))

@@ -1,10 +1,8 @@
-// Package screen shows the state of the agent on the machine's consoles: the node, the
-// conductor, the current activity and the last error. A display gets a screen. A
-// serial line, whose other end is often a file, gets a line for each change.
+// Package screen shows the state of the agent on the machine's consoles: the node, the conductor, the current activity
+// and the last error. A display gets a screen. A serial line often ends in a file, so it gets a line for each change.
 //
-// The text is a pure function of a State; only Show touches a terminal. It must not
-// hide the kernel's own messages: nothing is drawn unless something changes, so that a
-// panic, which ends all change, stays.
+// The text is a pure function of a State; only Show touches a terminal. It must not hide the kernel's own messages:
+// nothing is drawn unless something changes, so that a panic, which ends all change, stays.
 package screen
 
 import (
@@ -30,7 +28,7 @@ type State struct {
 	Done      int64     // bytes
 	Total     int64     // bytes; 0 when that is not known
 	Err       string    // the last error
-	Network   []string  // checks of the network that fail, and what to do
+	Network   []string  // failed checks of the network, and what to do
 	Shell     string    // how to get a shell, or why there is none
 	Log       []string  // its last lines, newest last
 }
@@ -74,7 +72,7 @@ func (b *Board) Doing(what string) {
 	b.Set(func(s *State) { s.Doing, s.Stage, s.Done, s.Total = what, "", 0, 0 })
 }
 
-// Failed keeps what went wrong last.
+// Failed keeps the last error.
 func (b *Board) Failed(err error) {
 	if err != nil {
 		b.Set(func(s *State) { s.Err = err.Error() })

@@ -103,7 +103,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// terminal is what was written, in one piece for each drawing.
+// terminal keeps the output, in one piece for each drawing.
 type terminal struct {
 	mu    sync.Mutex
 	drawn []string
@@ -116,7 +116,7 @@ func (t *terminal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// news is what was drawn since it was asked last.
+// news is the output since the last call.
 func (t *terminal) news() []string {
 	time.Sleep(time.Second) // of a synctest bubble
 	t.mu.Lock()
@@ -210,7 +210,7 @@ func TestDisplay(t *testing.T) {
 	}
 }
 
-// TestNoBoard: an agent that nobody watches needs none.
+// TestNoBoard: an agent without consoles needs none.
 func TestNoBoard(t *testing.T) {
 	var b *Board
 	b.Doing("x")

@@ -20,7 +20,7 @@ func Display(console string) bool {
 // Console is one terminal that shows a Board, unless a user has taken it.
 type Console struct {
 	Out io.Writer
-	// Size is how large the terminal is; nil: it is one that only ever adds lines.
+	// Size is how large the terminal is; nil for a terminal that only ever adds lines.
 	Size func() (columns, rows int)
 
 	mu    sync.Mutex
@@ -29,7 +29,7 @@ type Console struct {
 	shown []string
 }
 
-// NewConsole makes one that shows nothing yet.
+// NewConsole makes an empty console.
 func NewConsole(out io.Writer, size func() (columns, rows int)) *Console {
 	return &Console{Out: out, Size: size, freed: make(chan struct{}, 1)}
 }

@@ -20,9 +20,8 @@ type array struct {
 	members []arrayMember
 }
 
-// arrayMember is a partition of an array, and the table it is in: the kernel
-// holds the disk while the array runs, so it was read before. An array that
-// others made may have whole disks, whose table is nil.
+// arrayMember is a partition of an array, and its table: the kernel holds the disk while the array runs, so it was
+// read before. An array of another maker may have whole disks, which have a nil table.
 type arrayMember struct {
 	disk.Member
 	disk   string
@@ -74,7 +73,7 @@ func (m *Machine) membersOn(ctx context.Context, d agentapi.Disk) ([]arrayMember
 func volumesOfNode(n agentapi.CommandNode) []logicalDisk {
 	logical, err := raidConfig(n.RAIDConfig)
 	if err != nil {
-		return nil // none, or those of a controller
+		return nil // none, or a controller's
 	}
 	return logical
 }

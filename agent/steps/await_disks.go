@@ -14,12 +14,12 @@ import (
 
 // ProbeWait bounds how long steps wait for disks that may still turn up. Zero fields wait for nothing.
 type ProbeWait struct {
-	// Probing names what may bring up disks yet: drivers that are being loaded, controllers that are starting. Nil for
-	// nothing.
+	// Probing names drivers and controllers that may still bring up disks: loading drivers, starting controllers. Nil
+	// for none.
 	Probing func() []string
 	Limit   time.Duration // of probing: a dying disk keeps its controller busy for minutes
 	Missing time.Duration // after probing, for disks that the last inspection saw
-	Quiet   time.Duration // without new disks, where nobody says which disks there are
+	Quiet   time.Duration // without new disks, where no inspection lists the disks
 }
 
 // awaitAll waits until probing has ended and all disks are there that the last inspection saw. A step that erases must
@@ -126,8 +126,8 @@ func (m *Machine) awaitInspected(
 	}
 }
 
-// awaitQuiet waits until no disk has turned up for a while: of a machine that was never inspected nobody knows which
-// disks it has.
+// awaitQuiet waits until no disk has turned up for a while. The disks of a machine that was never inspected are not
+// known.
 func (m *Machine) awaitQuiet(ctx context.Context) error {
 	if m.Probe.Quiet == 0 {
 		return nil
@@ -165,7 +165,7 @@ func (m *Machine) awaitToInstall(ctx context.Context, n agentapi.CommandNode) {
 	}
 }
 
-// describe names disks by what people find them by.
+// describe names disks by the properties that people know.
 func describe(disks []agentapi.Disk) string {
 	const most = 20
 	var each []string

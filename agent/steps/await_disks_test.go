@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// inspectedAs is a node whose last inspection saw disks with these serials.
+// inspectedAs is a node with disks of these serials in its last inspection.
 func inspectedAs(serials ...string) agentapi.CommandNode {
 	var disks []any
 	for _, s := range serials {
@@ -63,8 +63,8 @@ func TestLateDiskIsErased(t *testing.T) {
 	}
 }
 
-// TestMissingDiskFails: without a disk that the last inspection saw nothing is erased, and the reason names it and what
-// to do. A disk that the operator keeps is not looked for.
+// TestMissingDiskFails: without a disk that the last inspection saw nothing is erased, and the reason names it and the
+// remedy. A disk that the operator keeps is not looked for.
 func TestMissingDiskFails(t *testing.T) {
 	for _, step := range eraseSteps {
 		t.Run(step, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestMissingDiskFails(t *testing.T) {
 	}
 }
 
-// TestProbingDoesNotEnd: a step that erases fails by the name of what does not get ready, and an aborted one ends.
+// TestProbingDoesNotEnd: a step that erases fails and names the device that does not get ready. An aborted one ends.
 func TestProbingDoesNotEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, "/dev/vda")

@@ -1,11 +1,10 @@
-// Package steps has the steps that the agent can carry out on a machine, one file per
-// step, with the readable list of them in registry.go.
+// Package steps has the steps that the agent can carry out on a machine, one file per step, with the readable list of
+// them in registry.go.
 //
-// It must not know how a step was requested or reported (that is package extension),
-// and must refuse rather than guess: no step touches a disk unless it is certain that
-// the disk is meant. It runs foreign programs in two places: those of an image only where
-// the conductor allows it (grub.go), those that the site has put into its own ramdisk as
-// they are (site_run.go).
+// It must not know how a step was requested or reported (that is package extension), and must refuse rather than
+// guess: no step touches a disk unless it is certain that the disk is meant. It runs foreign programs in two places:
+// an image's only where the conductor allows it (grub.go), and the programs in the site's own ramdisk as they are
+// (site_run.go).
 package steps
 
 import (
@@ -65,7 +64,7 @@ type Machine struct {
 	EFIVars  func() disk.EFIVars    // nil result: not started by UEFI
 	Pstore   func() (string, error) // where the kernel's logs of crashes are; "" for nowhere
 	Arch     string                 // as Go names it: amd64, arm64
-	Client   *http.Client           // for images and what belongs to them
+	Client   *http.Client           // for images and their checksum files
 	Download Download
 	Wait     DiskWait
 	Probe    ProbeWait

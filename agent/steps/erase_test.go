@@ -22,7 +22,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// keeping is a node whose operator keeps a disk.
+// keeping is a node with a disk that the operator keeps.
 func keeping(serial string) agentapi.CommandNode {
 	return agentapi.CommandNode{UUID: "u",
 		Properties: map[string]any{"skip_block_devices": []any{map[string]any{"serial": serial}}}}
@@ -217,7 +217,7 @@ func TestAbortable(t *testing.T) {
 	})
 }
 
-// TestNotHardware: what the report leaves out is what the inventory calls so.
+// TestNotHardware: the report leaves out the devices that the inventory calls so.
 func TestNotHardware(t *testing.T) {
 	_, skipped := inventory.Disks(fstest.MapFS{"sys/block/loop0/size": &fstest.MapFile{Data: []byte("8\n")}})
 	if len(skipped) != 1 || skipped[0].Reason != agentapi.NotHardware {

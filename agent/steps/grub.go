@@ -27,8 +27,8 @@ func grubEnv() []string {
 		"GRUB_SAVEDEFAULT=true"}
 }
 
-// grubTarget is the platform of GRUB, by GOARCH: that of the firmware that will start
-// it, not of the one that has started the ramdisk.
+// grubTarget is the platform of GRUB, by GOARCH: for the firmware that will start it, not for the firmware that has
+// started the ramdisk.
 func grubTarget(arch string, uefi bool) (string, error) {
 	firmware, targets := "BIOS", map[string]string{"amd64": "i386-pc", "386": "i386-pc"}
 	if uefi {
@@ -43,8 +43,8 @@ func grubTarget(arch string, uefi bool) (string, error) {
 	return "--target=" + target, nil
 }
 
-// grubForBIOS installs the image's GRUB into the boot sector of the disk, or of each
-// an array has members on, and what does not fit there behind it.
+// grubForBIOS installs the image's GRUB into the boot sector of the disk, or of each disk with a member of the array,
+// and the rest of GRUB behind it. See docs/decisions/0052-grub-on-each-disk.md.
 func (m *Machine) grubForBIOS(ctx context.Context, disk string, root volume) error {
 	found, err := m.lookForLoader(root)
 	if err != nil {
@@ -114,8 +114,8 @@ func (f loaderFiles) config() []string {
 	return []string{f.mkconfig, "-o", "/boot/" + name + "/grub.cfg"}
 }
 
-// inImage runs programs of an image on a disk or an array, whose root is the first of its volumes;
-// the other is the EFI system partition.
+// inImage runs programs of an image on a disk or an array. The first of its volumes is the root; the other is the EFI
+// system partition.
 func (m *Machine) inImage(ctx context.Context, disk string, volumes []volume, commands [][]string) error {
 	ctx, cancel := context.WithTimeout(ctx, grubPatience)
 	defer cancel()

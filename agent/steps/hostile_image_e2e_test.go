@@ -18,8 +18,8 @@ import (
 // lingering is the name of a program that a program of an image leaves behind.
 const lingering = "grub-lingers"
 
-// waysOut tries, as a program of a hostile image, what leads out of its root, and names what does. The test runs it on
-// a machine that goes on: nothing is written, and no device is read further than opening it.
+// waysOut tries, as a program of a hostile image, the ways out of its root, and names those that work. The test runs
+// it on a machine that goes on: nothing is written, and no device is read further than opening it.
 func waysOut() (ways []string) {
 	found := func(way string, err error) {
 		if err == nil {
@@ -91,7 +91,7 @@ func waysOut() (ways []string) {
 	return ways
 }
 
-// checkNobodyLingers: no program of an image outlives the one that the agent has started.
+// checkNobodyLingers: no program of an image outlives the program that the agent has started.
 func checkNobodyLingers(t *testing.T) {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/cmdline")

@@ -48,15 +48,15 @@ func (m *Machine) reportRetry(try, tries int, err error) {
 	const most = 200
 	text := []rune(err.Error())
 	var dns *net.DNSError
-	if hint := nameHint(err); hint != "" && errors.As(err, &dns) { // what to do, rather than the sockets of the look-up
+	if hint := nameHint(err); hint != "" && errors.As(err, &dns) { // the remedy, rather than the sockets of the look-up
 		text = []rune("lookup " + dns.Name + hint)
 	}
 	m.Progress(agentapi.Progress{Step: "write_image",
 		Stage: fmt.Sprintf("try %d of %d failed: %s", try, tries, string(text[:min(len(text), most)]))})
 }
 
-// nameHint explains a failed look-up of a name by a machine that was told of no name server:
-// Go's resolver then asks the loopback.
+// nameHint explains a failed look-up of a name on a machine without a name server: Go's resolver then asks the
+// loopback.
 func nameHint(err error) string {
 	var dns *net.DNSError
 	if !errors.As(err, &dns) {
@@ -105,7 +105,7 @@ func invalidImage(err error) error {
 	return agentapi.NewCommandError("InvalidImage", "Image cannot be deployed", err.Error())
 }
 
-// imageFailure names what went wrong as ironic-python-agent does.
+// imageFailure names a failure as ironic-python-agent does.
 func imageFailure(err error) error {
 	var status *image.HTTPStatusError
 	if hint := nameHint(err); hint != "" {

@@ -165,8 +165,8 @@ func (m *Machine) content(ctx context.Context, f injection) (io.ReadCloser, erro
 	return resp.Body, nil
 }
 
-// account is the number of a user or group: id itself when it is one, else that of the
-// name in the installed system. -1 leaves it unchanged.
+// account is the number of a user or group: id itself when it is a number, else the name's number in the installed
+// system. -1 leaves it unchanged.
 func account(tree *sys.Tree, list string, id any) (int, error) {
 	name, named := id.(string)
 	switch v := id.(type) {

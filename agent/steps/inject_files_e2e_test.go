@@ -31,8 +31,8 @@ func run(t *testing.T, stdin, name string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// loop makes a loop device with a partition table and returns its path. On test
-// machines whose kernel reads no tables, partx adds the partitions.
+// loop makes a loop device with a partition table and returns its path. On test machines with a kernel that reads no
+// tables, partx adds the partitions.
 func loop(t *testing.T, size int64, sector int, table string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "disk")
@@ -48,7 +48,7 @@ func loop(t *testing.T, size int64, sector int, table string) string {
 	return dev
 }
 
-// onDevice is a machine whose one disk is a real block device.
+// onDevice is a machine with one disk, a real block device.
 func onDevice(t *testing.T, dev string) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -60,8 +60,8 @@ func onDevice(t *testing.T, dev string) *bench {
 	return b
 }
 
-// TestE2EInjectOntoFileSystems has the kernel mount what each mkfs made. The
-// installed system does its best to be written out of.
+// TestE2EInjectOntoFileSystems has the kernel mount each mkfs's file system. The installed system does its best to be
+// written out of.
 func TestE2EInjectOntoFileSystems(t *testing.T) {
 	for _, tc := range []struct{ kind, mkfs string }{{"ext4", "mkfs.ext4 -q"}, {"xfs", "mkfs.xfs -q"},
 		{"btrfs", "mkfs.btrfs -q"}} {

@@ -18,8 +18,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// installed is a bench whose one disk has an EFI system partition and a root
-// file system, which are folders in truth.
+// installed is a bench with one disk that has an EFI system partition and a root file system, which are folders in
+// truth.
 func installed(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t, "/dev/nvme0n1")

@@ -95,8 +95,7 @@ func newInjection(item any, facts map[string]any) (injection, error) {
 	return f, nil
 }
 
-// check holds an entry against ironic-python-agent's rules, and refuses what
-// that would fail on half way.
+// check applies ironic-python-agent's rules to an entry, and refuses entries that would fail half way there.
 func (f injection) check() error {
 	switch {
 	case f.Path == "":

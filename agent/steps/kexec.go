@@ -119,8 +119,8 @@ func (m *Machine) load(e bootentry.Entry) error {
 	return m.Kernel.LoadKernel(kernel, initrd, e.CommandLine)
 }
 
-// enoughMemory refuses to load what would have the kernel kill process 1 for its memory:
-// what is loaded is in memory three times for a moment.
+// enoughMemory refuses to load a kernel that would have process 1 killed for its memory: the loaded files are in
+// memory three times for a moment.
 func (m *Machine) enoughMemory(e bootentry.Entry) error {
 	need := e.Kernel.Size
 	for _, b := range e.Initrd {

@@ -132,7 +132,7 @@ func (b *bench) deploy(info agentapi.ImageInfo, drive string) error {
 	return err
 }
 
-// TestNothingOfAnEarlierSystem: each leftover is gone, whatever the image.
+// TestNothingOfAnEarlierSystem: each leftover is gone, with any image.
 func TestNothingOfAnEarlierSystem(t *testing.T) {
 	image := mbrImage()
 	for _, l := range leftovers() {
@@ -234,7 +234,7 @@ type deafDisk struct{ *fileDisk }
 
 func (deafDisk) Zero(int64, int64) error { return nil }
 
-// TestAWipeThatFails: nothing of the image is written onto a disk that keeps what it had.
+// TestAWipeThatFails: nothing of the image is written onto a disk that keeps its old data.
 func TestAWipeThatFails(t *testing.T) {
 	b := newBench(t, "/dev/vda")
 	b.earlier(t, "/dev/vda", leftovers()[0])

@@ -11,8 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// diskIdentifier is what stands for the root file system of an image that is
-// of a whole disk.
+// diskIdentifier stands for the root file system of a whole disk's image.
 var diskIdentifier = regexp.MustCompile(`^0x[0-9a-fA-F]{8}$`)
 
 // isFileSystem reports whether a root_uuid names a partition.
@@ -132,7 +131,7 @@ func espFolders() []string { return []string{"/boot/efi", "/efi", "/boot"} }
 
 // loaderFiles are the boot loader's files of an image.
 type loaderFiles struct {
-	efi               string // the folder whose EFI has files
+	efi               string // loaderFiles are the boot loader's files of an image.
 	install, mkconfig string // programs of GRUB
 }
 

@@ -15,8 +15,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// partitioned is a machine onto which a partition image was written, whose file
-// systems are folders.
+// partitioned is a machine onto which a partition image was written, with folders as file systems.
 func partitioned(t *testing.T, uefi, allowed bool, root map[string]string) (b *bench, rootTree, espTree string) {
 	t.Helper()
 	b = partitionBench(t, 1024*mib)
@@ -58,9 +57,8 @@ func with(files map[string]string, more ...string) map[string]string {
 	return all
 }
 
-// TestBootPartitionImage: what is run and copied, by what image and conductor
-// have and allow. The firmware finds no loader in the end, since the folder that
-// was copied into is not the disk.
+// TestBootPartitionImage: the programs that run and the files that are copied, by the image's contents and the
+// conductor's permission. The firmware finds no loader in the end, since the folder of the copies is not the disk.
 func TestBootPartitionImage(t *testing.T) {
 	shim := map[string]string{
 		"boot/efi/EFI/redhat/shimx64.efi": "shim", "boot/efi/EFI/BOOT/BOOTX64.EFI": "fallback",
@@ -113,7 +111,7 @@ func TestBootPartitionImage(t *testing.T) {
 			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
 				t.Errorf("%v, want %q", err, tc.want)
 			}
-			for i, ran := range b.ran { // whose UUID is made by the way
+			for i, ran := range b.ran { // its UUID is random
 				b.ran[i] = strings.Replace(ran, "efi as "+espUUID, "efi as ESP", 1)
 			}
 			if diff := cmp.Diff(tc.ran, b.ran); diff != "" {
@@ -141,7 +139,7 @@ func TestBootPartitionImage(t *testing.T) {
 	}
 }
 
-// filesIn lists what is in a folder and below.
+// filesIn lists the contents of a folder and below.
 func filesIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
@@ -157,7 +155,7 @@ func filesIn(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// TestImageProgramFails: what an image's program says comes to light.
+// TestImageProgramFails: the output of an image's program is in the error.
 func TestImageProgramFails(t *testing.T) {
 	b, _, _ := partitioned(t, false, true, grubFiles("grub"))
 	b.grub = func([]string) (string, error) {

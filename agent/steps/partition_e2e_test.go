@@ -22,8 +22,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// TestMain lets this program stand for those of an image: it is static, and reports
-// what it finds.
+// TestMain lets this program stand for an image's programs: it is static, and reports its environment.
 func TestMain(m *testing.M) {
 	if err := sys.Inside(os.Args); err != nil {
 		fmt.Println(err)
@@ -39,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// seen is what an image's program finds.
+// seen is the environment of an image's program.
 type seen struct {
 	Args   []string
 	Env    []string
@@ -52,8 +51,8 @@ type seen struct {
 	Ways   []string // that lead out of its root
 }
 
-// imageProgram is a program of an image: it writes down what it finds and, where
-// GRUB would, puts a loader onto the EFI system partition.
+// imageProgram is a program of an image: it writes down its environment and, where GRUB would, puts a loader onto the
+// EFI system partition.
 func imageProgram(name string) error {
 	if _, err := os.Stat("/etc/broken"); err == nil {
 		return errors.New("will not embed")
@@ -154,8 +153,7 @@ func bareLoop(t *testing.T, size int64, sector int) string {
 	return dev
 }
 
-// partxDevice is a device whose partitions partx adds, if its kernel does not read
-// tables.
+// partxDevice is a device that gets its partitions by partx, if its kernel does not read tables.
 type partxDevice struct {
 	Device
 	t    *testing.T
@@ -265,7 +263,7 @@ func (b *bench) grubOnUEFI(t *testing.T, dev, esp string) {
 	run(t, "", "fsck.vfat", "-n", dev+"p1")
 }
 
-// checkProgram reads what a program of the image has seen.
+// checkProgram checks the environment that a program of the image has seen.
 func (b *bench) checkProgram(t *testing.T, root, name string, args, mounts []string) {
 	t.Helper()
 	var s seen
@@ -319,8 +317,8 @@ func checkUnmounted(t *testing.T, dev string) {
 	d.Close()
 }
 
-// TestE2EImageProgramsOnDevice: for BIOS, with a program that works and with one
-// that does not; either way nothing stays.
+// TestE2EImageProgramsOnDevice: for BIOS, with a program that works and another that does not; either way nothing
+// stays.
 func TestE2EImageProgramsOnDevice(t *testing.T) {
 	const size = 512 << 20
 	for name, files := range map[string]map[string]string{

@@ -134,7 +134,7 @@ func hasFile(tree *sys.Tree, name string) (bool, error) {
 	return true, f.Close()
 }
 
-// isAbsent reports whether an error is that of a missing path.
+// isAbsent reports whether an error means a missing path.
 func isAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP)
 }

@@ -27,13 +27,13 @@ const ephemeralFormat = "ext4"
 type divided struct {
 	layout   disk.Layout
 	format   string // of the ephemeral partition
-	keep     bool   // that partition, with what is on it
+	keep     bool   // that partition, with its data
 	drive    []byte
 	division *disk.Division // once there is one
 }
 
-// divided plans the disk of a partition image of which need bytes are known,
-// and refuses what could not be made or would not boot.
+// divided plans the disk of a partition image, which needs at least need bytes. It refuses an impossible layout, and a
+// disk that would not boot.
 func (m *Machine) divided(info agentapi.ImageInfo, need int64, drive []byte) (*divided, error) {
 	uefi := info.DeployBootMode == "uefi" || info.DeployBootMode == "" && m.EFIVars() != nil
 	d := &divided{
@@ -104,7 +104,7 @@ func (d *divided) fill(ctx context.Context, m *Machine, dev Device, w writing) (
 	return d.written(m, dev)
 }
 
-// fits refuses an ephemeral partition whose file system could not be made.
+// fits refuses an ephemeral partition that is too small for its file system.
 func (d *divided) fits(dev Device) error {
 	part, ok := d.division.Parts[disk.RoleEphemeral]
 	if !ok {

@@ -97,7 +97,7 @@ func TestPartitionImage(t *testing.T) {
 	}
 }
 
-// hasParts looks at what is in the partitions.
+// hasParts checks the contents of the partitions.
 func (b *bench) hasParts(t *testing.T, roles map[disk.Role]int, gpt bool) {
 	t.Helper()
 	dev, err := b.Open(t.Context(), "/dev/vda")
@@ -131,7 +131,7 @@ func (b *bench) hasParts(t *testing.T, roles map[disk.Role]int, gpt bool) {
 	}
 }
 
-// TestPartitionImageRefused: nothing is written of what cannot be right.
+// TestPartitionImageRefused: a wrong request writes nothing.
 func TestPartitionImageRefused(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -174,8 +174,7 @@ func TestPartitionImageRefused(t *testing.T) {
 	}
 }
 
-// TestPartitionImageFails: half an image does not boot, and what was to be kept
-// is.
+// TestPartitionImageFails: half an image does not boot, and a kept partition is kept.
 func TestPartitionImageFails(t *testing.T) {
 	for name, info := range map[string]func(*testing.T) agentapi.ImageInfo{
 		"wrong sum": func(t *testing.T) agentapi.ImageInfo {
@@ -236,7 +235,7 @@ func (b *bench) write(t *testing.T, name string, off int64, text string) {
 	}
 }
 
-// efiTree is a folder with what an image has, and an empty one.
+// efiTree is a folder with an image's files, and an empty one.
 func efiTree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -92,7 +92,7 @@ func newLogicalDisk(item any, place int) (logicalDisk, error) {
 // maxVolumeGB bounds a size, so that it can be counted in bytes (1 PiB).
 const maxVolumeGB = 1 << 20
 
-// check holds one entry against what can be made.
+// check compares one entry with the supported arrays.
 func (l logicalDisk) check() error {
 	size, number := l.SizeGB.(float64)
 	switch {
@@ -125,7 +125,7 @@ func reported(disks []logicalDisk) map[string]any {
 	return map[string]any{"logical_disks": list}
 }
 
-// raidFailure names what went wrong as ironic-python-agent does.
+// raidFailure names a failure as ironic-python-agent does.
 func raidFailure(err error) error {
 	return agentapi.NewCommandError("SoftwareRAIDError", "Error managing software RAID", err.Error())
 }

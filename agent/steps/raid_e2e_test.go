@@ -36,10 +36,9 @@ const (
 	guestPassed = "the guest's half has passed"
 )
 
-// TestE2ERAIDInGuest boots the lab's kernel and ramdisk, built by make ramdisk,
-// with four disks (two of them 4Kn) and this test as process 1. There our
-// arrays are made, run, written onto, booted from on paper and deleted, and
-// Debian's mdadm says what it thinks of them.
+// TestE2ERAIDInGuest boots the lab's kernel and ramdisk, built by make ramdisk, with four disks (two of them 4Kn) and
+// this test as process 1. There our arrays are made, run, written onto, booted from on paper and deleted, and Debian's
+// mdadm checks them.
 func TestE2ERAIDInGuest(t *testing.T) {
 	if os.Getpid() == 1 {
 		guest(t)
@@ -143,7 +142,7 @@ func packGuest(t *testing.T, path string, image []byte) {
 	}
 }
 
-// libraries are what a program is linked to, and what links it.
+// libraries are a program's libraries and its dynamic linker.
 func libraries(t *testing.T, program string) []string {
 	t.Helper()
 	var all []string

@@ -84,14 +84,14 @@ func (m *Machine) yetToMake(ctx context.Context, n agentapi.CommandNode, logical
 	return missing, nil
 }
 
-// identityOf is by what a disk is known again, in another boot too where its hardware has a name.
+// identityOf identifies a disk, in another boot too where its hardware has a name.
 func identityOf(d agentapi.Disk) string {
 	return cmp.Or(d.WWNWithExtension, d.WWN, d.Serial, d.ByPath, d.Name)
 }
 
 // keptVolumes are the names of the volumes that the operator keeps, with the disks on which create_configuration made
-// them. A superblock alone proves nothing: whoever was root on the machine can write one to any disk, and would so
-// exempt it from erasing.
+// them. A superblock alone proves nothing: any root user on the machine can write one to any disk, and would so exempt
+// it from erasing.
 func keptVolumes(n agentapi.CommandNode) (map[string][]string, error) {
 	_, names, err := rootdevice.SkipFrom(n.Properties)
 	keep := map[string][]string{}

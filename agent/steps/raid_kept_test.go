@@ -13,8 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// TestAKeptVolumeIsNotMadeAgain: target_raid_config names what is to be there in
-// the end, the volume that is kept included.
+// TestAKeptVolumeIsNotMadeAgain: target_raid_config names the final volumes, the kept one included.
 func TestAKeptVolumeIsNotMadeAgain(t *testing.T) {
 	pair := func(x, y string) []any {
 		return []any{map[string]any{"name": "/dev/" + x}, map[string]any{"name": "/dev/" + y}}
@@ -49,8 +48,8 @@ func TestAKeptVolumeIsNotMadeAgain(t *testing.T) {
 	}
 }
 
-// TestAKeptVolumeOnWholeDisks: arrays that others made may do without partitions. Until raid_config knows their disks,
-// they may be a tenant's, who wants to keep a disk from being erased: no step succeeds, and none writes to it.
+// TestAKeptVolumeOnWholeDisks: arrays of another maker may do without partitions. Until raid_config knows their disks,
+// they may come from a tenant that wants to keep a disk from being erased: no step succeeds, and none writes to it.
 func TestAKeptVolumeOnWholeDisks(t *testing.T) {
 	mbr := make([]byte, 512)
 	copy(mbr[446:], []byte{0, 0, 0, 0, 0x83, 0, 0, 0, 0, 8, 0, 0, 0, 8, 0, 0}) // from 1 MiB, of 1 MiB
@@ -115,7 +114,7 @@ func TestADamagedDiskOfAVolume(t *testing.T) {
 		return []any{map[string]any{"name": "/dev/" + x}, map[string]any{"name": "/dev/" + y}}
 	}
 	for name, tc := range map[string]struct {
-		at, size int64 // what is lost
+		at, size int64 // the lost part
 		keep     string
 		kept     bool
 	}{

@@ -70,7 +70,7 @@ func TestCreateConfiguration(t *testing.T) {
 		t.Error("a disk that was not asked for was written to")
 	}
 	n = agentapi.CommandNode{RAIDConfig: result.(map[string]any)}
-	const size = diskSize - 9*mib - mib // what the table takes, and a member's own end
+	const size = diskSize - 9*mib - mib // minus the table, and a member's own end
 	for _, started := range []string{"in the same boot", "anew"} {
 		root, err := b.RootDisk(t.Context(), n, 0)
 		if err != nil || root.Name != "/dev/md0" || root.Size != size {
@@ -167,8 +167,7 @@ func TestRAIDNeedsEmptyDisks(t *testing.T) {
 	}
 }
 
-// TestPartitionsAreNoRAID: that RAID may be deleted does not mean that
-// somebody's partitions may.
+// TestPartitionsAreNoRAID: the permission to delete RAID does not extend to other partitions.
 func TestPartitionsAreNoRAID(t *testing.T) {
 	b := installed(t)
 	b.files["/dev/sda"] = filepath.Join(t.TempDir(), "disk")

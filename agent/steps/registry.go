@@ -48,9 +48,8 @@ type Step struct {
 	ArgsInfo  func() map[string]any // its arguments; nil: none
 }
 
-// Registry is all there is. Priorities are those of ironic-python-agent; the
-// conductor's own write_image, at 80, asks for ours. Service steps have none:
-// a machine in service has a tenant's data on it, so they run by name only.
+// Registry lists all steps. Priorities are ironic-python-agent's; the conductor's own write_image, at 80, asks for
+// ours. Service steps have none: a machine in service has a tenant's data on it, so they run by name only.
 func Registry() []Step {
 	return []Step{
 		{Clean, "deploy", "erase_devices_metadata", 99, true, eraseMetadata, nil},
@@ -92,8 +91,8 @@ func (s Step) checkArgs(args map[string]any) error {
 	return nil
 }
 
-// List is the steps of a kind as the conductor wants to see them for a node, those of the
-// site last. Steps of a deploy may have got another priority on the kernel line.
+// List is the steps of a kind as the conductor wants to see them for a node, the site's last. Steps of a deploy may
+// have got another priority on the kernel line.
 func (m *Machine) List(
 	ctx context.Context, kind Kind, n agentapi.CommandNode,
 ) (map[string][]agentapi.Step, error) {

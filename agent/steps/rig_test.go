@@ -43,16 +43,16 @@ type fileDisk struct {
 
 func (d *fileDisk) RereadPartitions(context.Context) error { d.reread++; return nil }
 
-// bench is a machine whose disks are files.
+// bench is a machine with files as disks.
 type bench struct {
 	*Machine
 	size     int64             // of its disks
-	trees    map[string]string // partition -> folder with what is on it
+	trees    map[string]string // partition -> folder with its contents
 	mounted  []string
 	ran      []string                            // arrays that were run and stopped
-	grub     func(argv []string) (string, error) // what the image's programs do
-	broken   error                               // what running one says
-	stuck    string                              // the one that does not let itself be stopped
+	grub     func(argv []string) (string, error) // acts for the image's programs
+	broken   error                               // error of running one
+	stuck    string                              // the array that cannot be stopped
 	files    map[string]string                   // device -> file
 	progress []agentapi.Progress
 	config   agentapi.LookupConfig
@@ -110,7 +110,7 @@ func (b *bench) MountTree(device, fstype string, readOnly bool) (*sys.Tree, erro
 	return sys.OpenTree(folder)
 }
 
-// InChroot notes what would be run, and where.
+// InChroot records the programs instead of running them.
 func (b *bench) InChroot(
 	_ context.Context, c sys.Chroot, do func(run func(argv ...string) (string, error)) error,
 ) error {
@@ -144,7 +144,7 @@ func (b *bench) MountUntouched(device, fstype string) (*sys.Tree, error) {
 	return b.MountTree(device, fstype, true)
 }
 
-// LoadKernel notes what would be loaded.
+// LoadKernel records the kernel instead of loading it.
 func (b *bench) LoadKernel(kernel, initrd *os.File, cmdline string) error {
 	text, err := io.ReadAll(kernel)
 	if err != nil {
@@ -160,7 +160,7 @@ func (b *bench) LoadKernel(kernel, initrd *os.File, cmdline string) error {
 	return b.broken
 }
 
-// loadedKernel is what kexec was given.
+// loadedKernel is the input of kexec.
 type loadedKernel struct {
 	kernel, initrd []byte
 	cmdline        string
@@ -211,7 +211,7 @@ func (b *bench) sum(t *testing.T, name string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// filled reports whether what fill wrote is anywhere on a disk. It begins at a multiple of its length.
+// filled reports whether the pattern of fill is anywhere on a disk. It begins at a multiple of its length.
 func (b *bench) filled(t *testing.T, name string) (found bool) {
 	t.Helper()
 	b.each(t, name, func(piece []byte) { found = found || bytes.Contains(piece, []byte("OLD!")) })

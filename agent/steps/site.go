@@ -70,8 +70,7 @@ func (m *Machine) executeSite(ctx context.Context, kind Kind, r Request) (found 
 	return true, m.runSite(ctx, site[i], input)
 }
 
-// checkSiteArgs refuses a step without an argument that it needs, and with one that it
-// does not know.
+// checkSiteArgs refuses a step without a required argument, and with an unknown one.
 func checkSiteArgs(s sitestep.Step, args map[string]any) error {
 	known := slices.Sorted(maps.Keys(s.Arguments))
 	for _, name := range slices.Sorted(maps.Keys(args)) {

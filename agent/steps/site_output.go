@@ -15,7 +15,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Bounds of the output that a site step may have, whatever it writes.
+// Bounds of a site step's output.
 const (
 	siteLine    = 1 << 10 // bytes of a line; the rest of it is dropped
 	siteBurst   = 100     // lines in the log at once

@@ -103,7 +103,7 @@ func TestSiteStepIsListed(t *testing.T) {
 	}
 }
 
-// TestOwnSteps: the names that site steps cannot have are those of the registry.
+// TestOwnSteps: the names that site steps cannot have are the registry's.
 func TestOwnSteps(t *testing.T) {
 	own := map[string]bool{}
 	for _, s := range Registry() {
@@ -192,7 +192,7 @@ func TestSiteStepFails(t *testing.T) {
 	}
 }
 
-// wantDead checks that the process whose id a file has, if there is one, does not run.
+// wantDead checks that the process with the id in a file, if there is one, does not run.
 func wantDead(t *testing.T, file string) {
 	t.Helper()
 	raw, err := os.ReadFile(file)
@@ -246,8 +246,8 @@ func TestSiteStepLeavesChild(t *testing.T) {
 	wantDead(t, filepath.Join(b.SiteRoot, sitestep.Folder, "child"))
 }
 
-// TestSiteStepOutOfMemory: the kernel's count of ended processes tells a kill by hand
-// from one for want of memory.
+// TestSiteStepOutOfMemory: the kernel's count of ended processes distinguishes a kill by hand from a kill for want of
+// memory.
 func TestSiteStepOutOfMemory(t *testing.T) {
 	for end, want := range map[string]string{
 		"kill -9 $$": "burn-in was killed, out of memory",

@@ -23,7 +23,7 @@ func TestStepArguments(t *testing.T) {
 		}
 		for name := range infos {
 			args := map[string]any{name: 4711.0}
-			if name == "delete_existing" { // it is looked at after what it is about
+			if name == "delete_existing" { // it is checked after the argument that it belongs to
 				args["raid_config"] = map[string]any{"logical_disks": []any{map[string]any{"size_gb": "MAX",
 					"raid_level": "1", "controller": "software"}}}
 			}

@@ -45,7 +45,7 @@ func (m *Machine) volumes(ctx context.Context, path string) ([]volume, error) {
 	var all []volume
 	for _, p := range table.Parts() {
 		v, err := disk.ReadVolume(dev, p)
-		if err != nil { // it is not the one that is looked for, or that is said then
+		if err != nil { // another volume, or the caller reports it missing
 			m.Log.Warn("partition set aside", "disk", path, "err", err)
 		}
 		all = append(all, volume{p, v, partitionPath(path, p.Number), table.PartUUID(p)})
@@ -53,8 +53,8 @@ func (m *Machine) volumes(ctx context.Context, path string) ([]volume, error) {
 	return all, nil
 }
 
-// partitionPath is the kernel's name of a partition: a disk whose name ends
-// in a digit has a p before the number.
+// partitionPath is the kernel's name of a partition: a disk with a digit at the end of its name has a p before the
+// number.
 func partitionPath(disk string, number int) string {
 	if last := disk[len(disk)-1]; last >= '0' && last <= '9' {
 		disk += "p"

@@ -108,8 +108,7 @@ func (w writing) to(ctx context.Context, m *Machine, target image.Target) error 
 	return nil
 }
 
-// contentOf says what an image makes of a disk, and refuses what cannot be
-// made of one.
+// contentOf returns the new content of a disk, and refuses an image that yields none.
 func (m *Machine) contentOf(info agentapi.ImageInfo, src image.Source, drive []byte) (content, error) {
 	if info.ImageType == agentapi.PartitionImage {
 		return m.divided(info, image.SizeHint(src), drive)

@@ -162,8 +162,8 @@ func TestWriteImageFailures(t *testing.T) {
 	}
 }
 
-// TestTableIsMissedEarly: that an image is of the wrong kind is known by its first MiB. The
-// server sends four, and then waits: whoever needs more, never gets it.
+// TestTableIsMissedEarly: the first MiB shows that an image is of the wrong kind. The server sends four, and then
+// waits: a reader that needs more never gets it.
 func TestTableIsMissedEarly(t *testing.T) {
 	whole := gptImage(t)
 	file := append(make([]byte, 2*mib), bytes.Repeat([]byte("root"), 8*mib/4)...) // a file system without a table
@@ -267,8 +267,8 @@ func (w *halfWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// TestDownloadIsTriedAgain: an operator sees why a download does not begin, while it is tried
-// again. A machine without a name server is told so.
+// TestDownloadIsTriedAgain: while a download is tried again, an operator sees why it does not begin. On a machine
+// without a name server the error says so.
 func TestDownloadIsTriedAgain(t *testing.T) {
 	b := newBench(t, "/dev/vda")
 	b.Download = Download{Retries: 1, RetryInterval: time.Millisecond}

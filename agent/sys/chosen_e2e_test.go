@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestE2EDiskChoosesNoOptions mounts file systems whose superblock asks for a panic upon an error, in both places where
-// ext4 can hold that, and reads with which options the kernel has them.
+// TestE2EDiskChoosesNoOptions mounts file systems with a superblock that asks for a panic upon an error, in both
+// places where ext4 can hold that, and reads with which options the kernel has them.
 func TestE2EDiskChoosesNoOptions(t *testing.T) {
 	for name, tune := range map[string][]string{
 		"s_errors": {"-e", "panic"}, "s_mount_opts": {"-E", "mount_opts=errors=panic"},

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Chroot is an installed operating system whose own programs are to run.
+// Chroot is an installed operating system that can run its own programs.
 type Chroot struct {
 	Mounts []ChrootMount // the first is its root, at /
 	Disks  []string      // that programs see, with their partitions; they see no other
@@ -25,7 +25,7 @@ type Chroot struct {
 	Start func(*exec.Cmd) error
 	Log   *slog.Logger
 
-	nothing *os.File // what programs read
+	nothing *os.File // standard input of programs
 	group   *group   // that programs are in
 }
 
@@ -60,7 +60,7 @@ var furniture = []struct {
 // kernels are the folders of file systems that are not the image's.
 var kernels = []string{"/proc", "/sys", "/run", "/tmp", "/dev"}
 
-// chrootOutput is how much of what a program said last is kept, bytes.
+// chrootOutput is how much of the end of a program's output is kept, bytes.
 const chrootOutput = 4 << 10
 
 // InChroot mounts an operating system, with the kernel's own file systems and the
@@ -137,7 +137,7 @@ func (c *Chroot) enter(do func() error) (err error) {
 	return c.furnish(devices, do)
 }
 
-// furnish mounts what belongs into the root, does something, and unmounts it.
+// furnish mounts the kernel's file systems into the root, calls do, and unmounts them.
 func (c *Chroot) furnish(devices int, do func() error) (err error) {
 	for _, own := range furniture {
 		if err := mountAt(ChrootMount{Device: own.kind, Kind: own.kind}, own.at, own.attributes, own.options...); err != nil {
@@ -190,10 +190,10 @@ func moveMount(fd int, at string) error {
 	return errors.Join(err, unix.Close(folder))
 }
 
-// openFolder opens a folder by an absolute path, and makes what is missing of it. An image's links are followed to
-// where its own file systems belong, since it is the root by now, but not the kernel's links in /proc, which lead out
-// of any root. The folders of the kernel's file systems may be no links at all: a program of the image would lead
-// /proc, and with it the agent's own program, to another place for the next one.
+// openFolder opens a folder by an absolute path, and makes missing parts of it. An image's links are followed within
+// its own file systems, since it is the root by now. The kernel's links in /proc are not, because they lead out of any
+// root. The folders of the kernel's file systems may be no links at all: a program of the image would lead /proc, and
+// with it the agent's own program, to another place for the next one.
 func openFolder(at string) (fd int, err error) {
 	how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_MAGICLINKS}
 	if slices.Contains(kernels, at) {

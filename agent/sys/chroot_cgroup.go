@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limits are what programs of an image may take in all. The agent is process 1: without them, processes that start
-// each other without end leave it no turn, not even to end them. RLIMIT_NPROC does not bind root.
+// limits bound all programs of an image together. The agent is process 1: without them, processes that start each
+// other without end leave it no turn, not even to end them. RLIMIT_NPROC does not bind root.
 func limits() [][3]string {
 	list := [][3]string{{"pids", "pids.max", "256"}, {"cpu", "cpu.weight", "1"}}
 	var info unix.Sysinfo_t
@@ -62,7 +62,7 @@ func control(folder *os.File, name, value string) error {
 	return errors.Join(err, unix.Close(fd))
 }
 
-// end kills what is left in the group, and removes it.
+// end kills the remaining processes of the group, and removes it.
 func (g *group) end() error {
 	if g == nil {
 		return nil

@@ -15,9 +15,9 @@ import (
 var harmless = map[string][2]uint32{"null": {1, 3}, "zero": {1, 5}, "full": {1, 7}, "random": {1, 8}, "urandom": {1, 9},
 	"tty": {5, 0}}
 
-// devices makes a /dev, mounted where no path leads to: what every program needs, the disks with their partitions, and
-// other names of disks, which udev has made elsewhere. Without those by UUID grub-mkconfig writes the device name of
-// the ramdisk's kernel, which the operating system may give to another disk.
+// devices makes a /dev, mounted outside of any path. It has the devices that every program needs, the disks with their
+// partitions, and other names of disks, which udev makes elsewhere. Without the names by UUID grub-mkconfig writes the
+// device name of the ramdisk's kernel, which the operating system may give to another disk.
 func (c *Chroot) devices() (root int, err error) {
 	root, err = newMount("tmpfs", "tmpfs", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC, smallTmpfs...)
 	if err != nil {

@@ -25,7 +25,7 @@ func Inside(args []string) error {
 		return nil
 	}
 	argv := args[2:]
-	runtime.LockOSThread() // rights are those of a thread
+	runtime.LockOSThread() // rights belong to a thread
 	err := errors.Join(unmount("/proc", unix.MNT_DETACH),
 		mountAt(ChrootMount{Device: "proc", Kind: "proc"}, "/proc", shown))
 	if err == nil {
@@ -49,7 +49,7 @@ func giveUpRights() error {
 		rights[c/32].Permitted |= 1 << (c % 32)
 		rights[c/32].Effective |= 1 << (c % 32)
 	}
-	for c := range 64 { // also those of newer kernels
+	for c := range 64 { // newer kernels' too
 		if slices.Contains(kept, c) {
 			continue
 		}

@@ -51,15 +51,15 @@ func (Linux) OpenTerminal(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|unix.O_NOCTTY, 0)
 }
 
-// OnTerminal makes cmd run as the leader of a session whose controlling
-// terminal is tty, so that a shell has job control and Ctrl-C.
+// OnTerminal makes cmd run as the leader of a session with the controlling terminal tty, so that a shell has job
+// control and Ctrl-C.
 func (Linux) OnTerminal(cmd *exec.Cmd, tty *os.File) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
 	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
 }
 
-// OnPipes makes cmd run as the leader of a session without a terminal, so
-// that it and what it starts can be signalled together.
+// OnPipes makes cmd run as the leader of a session without a terminal, so that it and its children can be signalled
+// together.
 func (Linux) OnPipes(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true}
 }

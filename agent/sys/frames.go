@@ -9,7 +9,7 @@ import (
 	"github.com/mdlayher/packet"
 )
 
-// frames are those of one type that an interface receives.
+// frames are an interface's frames of one type.
 type frames struct{ conn *packet.Conn }
 
 // Frames receives the Ethernet frames of one type that come to an interface,

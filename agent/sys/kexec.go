@@ -22,7 +22,7 @@ func (Linux) LoadKernel(kernel, initrd *os.File, cmdline string) error {
 	return nil
 }
 
-// kexecHint says what is behind the errors of kexec_file_load(2).
+// kexecHint explains the errors of kexec_file_load(2).
 func kexecHint(err error) string {
 	switch {
 	case errors.Is(err, unix.ENOSYS):
@@ -56,8 +56,8 @@ func (Linux) Kexec() error {
 	return nil
 }
 
-// FileInMemory makes a file that has no name, of what fill writes. It is open for reading
-// alone: the kernel reads no file that somebody may write to.
+// FileInMemory makes a file without a name from the output of fill. It is open for reading alone: the kernel reads no
+// file that is open for writing.
 func FileInMemory(name string, fill func(io.Writer) error) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {

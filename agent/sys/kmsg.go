@@ -82,7 +82,7 @@ func (Linux) FollowKernelLog(ctx context.Context, record func([]byte), caughtUp 
 	}
 }
 
-// KernelLog is what the kernel's log holds now, as dmesg prints it raw:
+// KernelLog is the present content of the kernel's log, as dmesg prints it raw:
 // "level,sequence,microseconds,flags;text" lines.
 func (Linux) KernelLog() ([]byte, error) {
 	fd, err := unix.Open("/dev/kmsg", unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)

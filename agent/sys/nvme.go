@@ -25,9 +25,8 @@ type nvmeCommand struct {
 	result        uint32
 }
 
-// NVMeAdmin sends one admin command through an open NVMe device (fd) and
-// waits for its completion. data is what the command reads or writes. A status
-// of the drive's is an *NVMeError.
+// NVMeAdmin sends one admin command through an open NVMe device (fd) and waits for its completion. data is the
+// command's input or output. A status of the drive becomes an *NVMeError.
 func (Linux) NVMeAdmin(fd uintptr, opcode uint8, nsid uint32, cdw [6]uint32, data []byte, timeout time.Duration) error {
 	c := &nvmeCommand{opcode: opcode, nsid: nsid, cdw: cdw, dataLen: uint32(len(data)),
 		timeoutMS: uint32(timeout.Milliseconds())}

@@ -43,7 +43,7 @@ func (Linux) SetWindow(pty *os.File, columns, rows uint16) error {
 	return nil
 }
 
-// Window is the size of a terminal, or that of a PC's text mode if it has none.
+// Window is the size of a terminal, or of a PC's text mode if it has none.
 func (Linux) Window(tty *os.File) (columns, rows int) {
 	var size *unix.Winsize
 	err := onFD(tty, func(fd int) (err error) {

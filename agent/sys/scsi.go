@@ -77,8 +77,7 @@ func (Linux) SCSI(fd uintptr, cdb, in, out []byte, timeout time.Duration) (statu
 	return h.status, sense[:min(int(h.senseLen), senseSize)], nil
 }
 
-// ioctlStatus is an ioctl whose result matters, begun again when a signal cut
-// it off before the device was asked.
+// ioctlStatus is an ioctl with a result, begun again when a signal cut it off before the device was asked.
 func ioctlStatus(fd, request uintptr, arg unsafe.Pointer) (uintptr, error) {
 	for {
 		r, _, errno := unix.Syscall(unix.SYS_IOCTL, fd, request, uintptr(arg))

@@ -61,7 +61,7 @@ func (Linux) MountUntouched(device, fstype string) (*Tree, error) {
 	return named(device, fstype)(mountTree(device, fstype, true, flags...))
 }
 
-// named adds to an error of mounting what was mounted.
+// named adds the device and the file system to an error of mounting.
 func named(device, fstype string) func(*Tree, error) (*Tree, error) {
 	return func(t *Tree, err error) (*Tree, error) {
 		if errors.Is(err, unix.ENODEV) {
@@ -220,7 +220,7 @@ func (t *Tree) IsDir(name string) (bool, error) {
 	return true, f.Close()
 }
 
-// maxEntries bounds a folder that is listed: whoever made the image chose how many files it has.
+// maxEntries bounds a folder that is listed: the image's maker chose how many files it has.
 const maxEntries = 10000
 
 // readDir lists an open folder, in the order of names.

@@ -11,8 +11,7 @@ import (
 // Uevents is the stream of the kernel's device events.
 type Uevents struct{ f *os.File }
 
-// ueventBuffer is generous, since a machine's buses announce hundreds of
-// devices at once and what does not fit is lost.
+// ueventBuffer is generous: a machine's buses announce hundreds of devices at once, and overflow is lost.
 const ueventBuffer = 4 << 20
 
 // Uevents opens the kernel's device events from now on.

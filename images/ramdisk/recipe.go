@@ -5,9 +5,9 @@
 //
 // The initramfs holds for /init:
 //
-//   - the kernel's modules below /lib/modules/<release> with modules.dep, modules.alias and modules.builtin in depmod's text
-//     formats, reduced to the modules that are there. Soft dependencies that must come first are in modules.dep as well, so
-//     that loading a line from its end to its start is always right;
+//   - the kernel's modules below /lib/modules/<release> with modules.dep, modules.alias and modules.builtin in depmod's
+//     text formats, reduced to the modules that are there. Soft dependencies that must come first are in modules.dep as
+//     well, so that loading a line from its end to its start is always right;
 //   - /etc/ferrite/modules, one module name per line, to be loaded at start in that order;
 //   - /etc/ferrite/console-shell, if the consoles are to give a root shell;
 //   - /etc/ssl/certs/ca-certificates.crt, if a site has authorities;

@@ -48,9 +48,8 @@ func eraseATA(enhanced bool) func(context.Context, job) error {
 	}
 }
 
-// openATA unlocks a drive that an erase cut short has left locked, here or by
-// hdparm: the password is the same. Nothing could be read before, so what keeps
-// a disk from being erased is looked for now.
+// openATA unlocks a drive that an interrupted erase has left locked, by Ferrite or by hdparm: the password is the
+// same. Nothing could be read before, so obstacles to an erase are checked now.
 func openATA(d Drive, o Options) error {
 	if err := sendPassword(d, ataUnlock); err != nil {
 		return fmt.Errorf("it is locked by an ATA password that Ferrite did not set: unlock it with that password: %w", err)
@@ -80,7 +79,7 @@ func eraseUnit(j job, enhanced bool) error {
 	return nil
 }
 
-// sendPassword sends a command whose only data is the password.
+// sendPassword sends a command with the password as its only data.
 func sendPassword(d Drive, command byte) error {
 	return ataPasswordCommand(command).sendATA(d, securityData(0), askTimeout)
 }

@@ -31,7 +31,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// TestCommandBytes pins what is sent to drives: these are bytes that erase.
+// TestCommandBytes pins the bytes sent to drives: these bytes erase.
 func TestCommandBytes(t *testing.T) {
 	var out strings.Builder
 	plain, extended := nvmeNamespace{flbas: 0x01}, nvmeNamespace{flbas: 0x32, dps: 0x0a}
@@ -175,7 +175,7 @@ func TestParseDiscovery(t *testing.T) {
 	}
 }
 
-// FuzzParsed: whatever a disk answers, it is read or refused.
+// FuzzParsed: any answer of a disk is read or refused.
 func FuzzParsed(f *testing.F) {
 	f.Add(identify(map[int]uint16{82: 0x746b, 128: 0x29}))
 	f.Add(discovery(0x0f))

@@ -18,8 +18,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// TestE2ELoopDevices erases real block devices by what the kernel has for them,
-// and looks into the file behind.
+// TestE2ELoopDevices erases real block devices by the kernel's methods for them, and looks into the file behind.
 func TestE2ELoopDevices(t *testing.T) {
 	for _, sector := range []int{512, 4096} {
 		for _, method := range []string{"discard", "zero_out", "overwrite"} {

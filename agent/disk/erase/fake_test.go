@@ -19,7 +19,7 @@ const fakeSize = 2 << 20
 type fake struct {
 	mem   []byte
 	lies  bool  // says that it is done and erases nothing
-	fails error // of what erases, when set
+	fails error // error of the erase, when set
 	polls int   // how often a sanitize operation is asked after before it is over
 	sunk  bool  // throws writes away
 
@@ -33,11 +33,11 @@ type fake struct {
 
 	frozen, enabled, locked, prepared bool
 	keepsPassword                     bool // DISABLE PASSWORD does nothing
-	foreign                           bool // the password is somebody else's
+	foreign                           bool // the password is not ours
 
 	actions map[byte]bool // of SANITIZE
 	lbprz   bool
-	sense   []byte // what REQUEST SENSE answers in the end
+	sense   []byte // answer of REQUEST SENSE in the end
 	sent    [][]byte
 }
 
@@ -69,7 +69,7 @@ func (f *fake) Size() int64            { return int64(len(f.mem)) }
 func (f *fake) LogicalSectorSize() int { return 512 }
 func (f *fake) Flush() error           { return nil }
 
-// wipe is what all ways of erasing end in.
+// wipe is the erase of all methods.
 func (f *fake) wipe(off, n int64, random bool) error {
 	if f.fails != nil || f.lies {
 		return f.fails

@@ -39,7 +39,7 @@ func (m *meter) set(device, method string, share float64) {
 	m.change(device, func(d *measured) { d.method, d.share = method, share })
 }
 
-// done notes that a disk is done with, in whatever way.
+// done notes that a disk is done, successfully or not.
 func (m *meter) done(device string) { m.change(device, func(d *measured) { d.over = true }) }
 
 func (m *meter) change(device string, change func(*measured)) {

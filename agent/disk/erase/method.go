@@ -84,5 +84,5 @@ func goesOn(ctx context.Context, what string) error {
 		what, ctx.Err())
 }
 
-// together gives the error that matters with those of tidying up after it.
+// together joins the main error with errors of tidying up after it.
 func together(err error, after ...error) error { return errors.Join(append([]error{err}, after...)...) }

@@ -48,7 +48,7 @@ func usual(t *testing.T) Options {
 	return o
 }
 
-// probed is a drive that has a method, and what is found out of it.
+// probed is a drive that has a method, and the facts about it.
 func probed(t *testing.T, method string) (*fake, Facts) {
 	t.Helper()
 	a := able[method]
@@ -89,8 +89,7 @@ func erased(t *testing.T, table []Method, f *fake, facts Facts, o Options) (d ag
 	return d
 }
 
-// TestEveryMethod: each erases a drive that has it, and is what is planned for
-// such a drive first.
+// TestEveryMethod: each method erases a drive that has it, and is the first of that drive's plan.
 func TestEveryMethod(t *testing.T) {
 	for _, m := range Methods() {
 		t.Run(m.Name, func(t *testing.T) {
@@ -116,8 +115,7 @@ func TestEveryMethod(t *testing.T) {
 	}
 }
 
-// TestNoMethodIsBelieved: a drive that reports success and erases nothing is
-// caught, whatever the method.
+// TestNoMethodIsBelieved: a drive that reports success and erases nothing is caught, with any method.
 func TestNoMethodIsBelieved(t *testing.T) {
 	for _, m := range Methods() {
 		t.Run(m.Name, func(t *testing.T) {
@@ -233,8 +231,8 @@ func TestATAPasswords(t *testing.T) {
 	}
 }
 
-// TestNextMethod: after a failure of the drive's own erase the next is tried
-// only if that is allowed, and the report keeps what failed.
+// TestNextMethod: after a failure of the drive's own erase the next is tried only if that is allowed, and the report
+// keeps the failure.
 func TestNextMethod(t *testing.T) {
 	for _, allowed := range []bool{false, true} {
 		f, facts := probed(t, "nvme_format_crypto")
@@ -257,7 +255,7 @@ func TestNextMethod(t *testing.T) {
 	}
 }
 
-// TestAbort: what can be stopped stops, and what cannot says so.
+// TestAbort: methods that can stop do, and the others say that they cannot.
 func TestAbort(t *testing.T) {
 	for method, want := range map[string]string{"overwrite": "aborted at byte", "zero_out": "aborted at byte",
 		"nvme_sanitize_crypto": "goes on by itself", "scsi_sanitize_block": "goes on by itself"} {
@@ -279,7 +277,7 @@ func TestAbort(t *testing.T) {
 	}
 }
 
-// TestNotAllOfADrive: what would take another namespace with it is not planned.
+// TestNotAllOfADrive: methods that would erase another namespace too are not planned.
 func TestNotAllOfADrive(t *testing.T) {
 	const manage = 8
 	for name, change := range map[string]func(*fake){
@@ -303,8 +301,7 @@ func TestNotAllOfADrive(t *testing.T) {
 	}
 }
 
-// TestBusySanitizing: a drive that still does what an aborted run began is not
-// asked for more.
+// TestBusySanitizing: a drive gets no new erase while it still does an aborted run's.
 func TestBusySanitizing(t *testing.T) {
 	for name, f := range map[string]*fake{"/dev/nvme0n1": {sanicap: 2}, "/dev/sda": {}} {
 		f.mem, f.polls = make([]byte, fakeSize), 1

@@ -28,7 +28,7 @@ const (
 	cnsAllocated  = 0x10 // the list of all namespaces of the drive
 
 	logSanitize     = 0x81
-	logSanitizeSize = 20 // of the 512 bytes, what is read here
+	logSanitizeSize = 20 // the part of the 512 bytes that is read here
 	identifySize    = 4096
 	anyNamespace    = 0xffffffff
 )
@@ -53,7 +53,7 @@ func formatCommand(nsid uint32, ns nvmeNamespace, ses uint32) nvmeCommand {
 	}}
 }
 
-// SANACT, what Sanitize is to do.
+// SANACT, the action of Sanitize.
 const (
 	sanExitFailure = 1
 	sanBlock       = 2

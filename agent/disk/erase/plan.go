@@ -16,9 +16,8 @@ type DiskPlan struct {
 	failed  []agentapi.EraseAttempt // methods that cannot work in the state the disk is in
 }
 
-// Plan decides how each disk is erased: by the first method of the table it
-// has, then the next if that fails. After one of the drive's own firmware that
-// is for the operator to allow, since what follows reaches less. It is pure.
+// Plan decides how each disk is erased: by the first method of the table it has, then the next if that fails. After a
+// failure of the drive's own firmware the operator must allow the next method, because it reaches less. Plan is pure.
 func Plan(facts []Facts, o Options) []DiskPlan { return PlanOf(Methods(), facts, o) }
 
 // Express is the plan of erase_devices_express: instant methods only. A disk without

@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// frozen is an SSD whose firmware has frozen its security.
+// frozen is an SSD with its security frozen by the firmware.
 func frozen() Facts {
 	return Facts{Disk: describe("/dev/sda", "sata"), Discard: true, ata: &ataFacts{security: true, frozen: true}}
 }
@@ -69,7 +69,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestGoesOn: what the drive does by itself is not ours to cut off.
+// TestGoesOn: an erase that the drive does by itself cannot be cut off.
 func TestGoesOn(t *testing.T) {
 	for name, c := range map[string]struct {
 		facts Facts
@@ -88,7 +88,7 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
-// TestFrozenIsReported: what could not be tried is among the attempts, with advice.
+// TestFrozenIsReported: methods that could not be tried are among the attempts, with advice.
 func TestFrozenIsReported(t *testing.T) {
 	f := newFake()
 	o := usual(t)
@@ -139,7 +139,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestMarked reads what sysfs has of a disk.
+// TestMarked reads a disk's marks in sysfs.
 func TestMarked(t *testing.T) {
 	text := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s + "\n")} }
 	sys := fstest.MapFS{
@@ -156,7 +156,7 @@ func TestMarked(t *testing.T) {
 	}
 }
 
-// TestMeter: the progress is that of the slowest.
+// TestMeter: the progress is the slowest disk's.
 func TestMeter(t *testing.T) {
 	var last agentapi.Progress
 	plans := []DiskPlan{{ErasePlan: agentapi.ErasePlan{Device: "/dev/a", Size: 1000}},

@@ -19,16 +19,15 @@ type Run struct {
 	Progress func(agentapi.Progress) // may be called often
 	Step     string                  // it is reported for
 	Log      *slog.Logger
-	// Otherwise is called when no method of a plan has worked, or it has none; nil:
-	// then the disk has failed. It returns what was done in place of erasing: the disk
-	// is not reported as erased. If there are methods it is also called before them,
-	// since it may need data that their canaries overwrite: without the partition table
+	// Otherwise is called when no method of a plan has worked, or it has none; nil: then the disk has failed. It
+	// returns a description of its work in place of erasing: the disk is not reported as erased. If there are methods
+	// it is also called before them, since it may need data that their canaries overwrite: without the partition table
 	// it would miss the contents of partitions.
 	Otherwise func(ctx context.Context, device string, d Drive) (did string, err error)
 }
 
-// Disks carries the plans out, so many at a time, and says what became of
-// each. A disk that fails does not keep the others from being erased.
+// Disks carries the plans out, so many at a time, and reports the result of each. A disk that fails does not keep the
+// others from being erased.
 func (r *Run) Disks(ctx context.Context, plans []DiskPlan) []agentapi.ErasedDisk {
 	m := newMeter(r.Step, plans, r.Progress)
 	done := make([]agentapi.ErasedDisk, len(plans))
@@ -131,8 +130,8 @@ func (r *Run) methods(ctx context.Context, p DiskPlan, m *meter, out *agentapi.E
 	return errors.Join(append(append(errs, missed...), err)...)
 }
 
-// attempt erases by one method, with canaries on the disk, and trusts only what it
-// reads back.
+// attempt erases by one method, with canaries on the disk, and trusts only a read of the disk afterwards. See
+// docs/decisions/0056-erase-canaries.md.
 func attempt(ctx context.Context, m Method, j job, w *watch) (agentapi.EraseVerification, error) {
 	none := agentapi.EraseVerification{}
 	j.progress(0)

@@ -48,8 +48,7 @@ func TestSoManyAtATime(t *testing.T) {
 	})
 }
 
-// TestAbortedBeforeItsTurn: a disk whose turn never came is not reported as
-// erased.
+// TestAbortedBeforeItsTurn: a disk that never had its turn is not reported as erased.
 func TestAbortedBeforeItsTurn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -64,8 +63,7 @@ func TestAbortedBeforeItsTurn(t *testing.T) {
 	}
 }
 
-// TestOtherwiseFindsTheTable: canaries lie where the partition table was, so
-// what needs the table has its turn before them.
+// TestOtherwiseFindsTheTable: canaries lie where the partition table was, so Otherwise has its turn before them.
 func TestOtherwiseFindsTheTable(t *testing.T) {
 	table := []byte("old data ") // as newFake has it everywhere
 	for name, c := range map[string]struct {

@@ -122,7 +122,7 @@ func parseSense(b []byte) (sense, error) {
 	return s, nil
 }
 
-// progressOf reads a sense key specific field whose validity bit is set.
+// progressOf reads a sense key specific field with its validity bit set.
 func progressOf(b []byte) float64 {
 	if b[0]&0x80 == 0 {
 		return -1
@@ -141,7 +141,7 @@ func (s sense) String() string {
 // errNotSupported is wrapped when a device does not know a command.
 var errNotSupported = errors.New("the device does not have this command")
 
-// ask sends a command whose answer is in, and accepts success alone.
+// ask sends a command that reads into in, and accepts success alone.
 func (c scsiCommand) ask(d Drive, in []byte) error { return c.send(d, in, nil, askTimeout) }
 
 // send sends the command and accepts success alone.

@@ -33,13 +33,12 @@ const (
 	groupZeroed      = 4 // its inode table was
 )
 
-// ext is an ext4 being laid out. Groups but the first and the last are only
-// described: the kernel writes their tables when it first needs them (uninit_bg), so
-// that large partitions take no longer than small ones.
+// ext is an ext4 being laid out. Groups but the first and the last are only described: the kernel writes their tables
+// when it first needs them (uninit_bg), so that large partitions take no longer than small ones.
 //
-// It is our own. diskfs/go-diskfs 1.9.4, which was measured, adds 0.6 MB to a program
-// for ext4 alone, of the 12 MB that a ramdisk may have. It takes UUID and times from
-// the machine, whose clock may be wrong, and describes no groups (uninit_bg).
+// It is our own. diskfs/go-diskfs 1.9.4, which was measured, adds 0.6 MB to a program for ext4 alone, of the 12 MB
+// that a ramdisk may have. It takes UUID and times from the machine, which may have a wrong clock, and describes no
+// groups (uninit_bg). See docs/decisions/0053-own-mkfs.md.
 type ext struct {
 	id         [16]byte
 	hashSeed   [16]byte
@@ -174,7 +173,7 @@ func (e *ext) free() (n int64) {
 	return n
 }
 
-// descriptors are those of all groups, with their checksums.
+// descriptors returns all groups' descriptors, with their checksums.
 func (e *ext) descriptors() []byte {
 	all := make([]byte, e.descBlocks*extBlock)
 	for g := range e.groups {

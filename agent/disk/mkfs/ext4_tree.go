@@ -47,7 +47,7 @@ func (e *ext) inodes() []byte {
 	return b
 }
 
-// putInode writes an inode whose content is one run of blocks.
+// putInode writes an inode with content in one run of blocks.
 func putInode(b []byte, mode, links uint16, at, blocks int64) {
 	const extents, extra = 0x80000, 32
 	le := binary.LittleEndian

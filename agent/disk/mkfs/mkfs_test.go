@@ -16,8 +16,8 @@ const (
 	gib = 1 << 30
 )
 
-// file is a sparse file taken for a partition, as strict about alignment as a
-// device, full of what was on it before where file systems look.
+// file is a sparse file in place of a partition, as strict about alignment as a device. Old data fill it where file
+// systems look.
 type file struct {
 	*os.File
 	t      *testing.T

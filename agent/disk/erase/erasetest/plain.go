@@ -1,6 +1,6 @@
-// Package erasetest holds what tests take for the commands of a drive.
+// Package erasetest holds a drive without erase commands, for tests.
 //
-// It must not be imported by anything but tests.
+// Only tests may import it.
 package erasetest
 
 import (
@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Plain is the commands of a disk that has none: it can be read and written.
+// Plain is a disk without any erase command: it can only be read and written.
 type Plain struct{}
 
 var errPlain = fmt.Errorf("a plain disk: %w", errors.ErrUnsupported)
