@@ -176,7 +176,7 @@ func (a *Agent) Run(ctx context.Context) error {
 
 // live runs from lookup until something goes wrong.
 func (a *Agent) live(ctx context.Context, nodeUUID string) error {
-	a.Board.Doing("asking the conductor who this is")
+	a.Board.Doing("asking the conductor for the node of this machine")
 	reply, err := a.lookup(ctx, nodeUUID)
 	if err != nil {
 		return err

@@ -11,7 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// HeartbeatSender sends heartbeats to the conductor.
+// HeartbeatSender sends heartbeats to the conductor, one at a time. An error means that the heartbeat was not taken;
+// the agent sends another after a pause that grows with each failure.
 type HeartbeatSender interface {
 	Heartbeat(ctx context.Context, nodeUUID string, h agentapi.Heartbeat) error
 }

@@ -20,7 +20,7 @@ import (
 func (a *Agent) inspect(ctx context.Context) string {
 	a.Board.Doing("inspecting the machine")
 	data := a.inspection(ctx)
-	a.Board.Doing("handing over what inspection has found")
+	a.Board.Doing("handing over the inspection data")
 	reply, err := a.conductor.InspectUntil(ctx, a.Params.InspectionURLs, data, a.Log)
 	if err != nil {
 		a.Board.Failed(fmt.Errorf("inspection data not handed over: %w", err))
@@ -142,7 +142,7 @@ func (a *Agent) settle() {
 	select {
 	case <-a.Settled:
 	case <-time.After(settleTime):
-		a.Log.Warn("drivers are still being loaded; going on with what is there", "waited", settleTime)
+		a.Log.Warn("drivers are still being loaded; going on with the present devices", "waited", settleTime)
 	}
 }
 

@@ -45,7 +45,7 @@ func TestSyslinux(t *testing.T) {
 			files{"/syslinux.cfg": "", "/boot/extlinux.conf": ""}, found{}, "found 2: /syslinux.cfg, /boot/extlinux.conf",
 		},
 		"include": {base("/syslinux.cfg", "INCLUDE /x\n"), found{}, "the keyword INCLUDE"},
-		"waits":   {base("/syslinux.cfg", "PROMPT 1\n"+label("KERNEL /vmlinuz\n")), found{}, "waits for somebody"},
+		"waits":   {base("/syslinux.cfg", "PROMPT 1\n"+label("KERNEL /vmlinuz\n")), found{}, "waits for a choice"},
 		"by another program": {base("/syslinux.cfg", "DEFAULT ifcpu64.c32 a -- b\nUI ifcpu64.c32\n"), found{},
 			"the program ifcpu64.c32"},
 		"no label":     {base("/syslinux.cfg", "DEFAULT vmlinuz\n"), found{}, `DEFAULT "vmlinuz"`},

@@ -33,7 +33,7 @@ func (g *grub) boot(name string) error {
 // choose boots the default entry, as without input from a keyboard.
 func (g *grub) choose() error {
 	if t := g.value("timeout"); !t.unknown && (t.text == "" || strings.HasPrefix(t.text, "-")) {
-		return errors.New("GRUB waits for somebody to choose an entry: it has no timeout")
+		return errors.New("GRUB waits for a choice at the keyboard: it has no timeout")
 	}
 	wish := g.value("default")
 	if wish.unknown {

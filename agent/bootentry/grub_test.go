@@ -80,7 +80,7 @@ func TestGRUBOfDebian(t *testing.T) {
 		"next":                {cfg, "next_entry=recovery\n", found{}, "asks for one boot of another entry"},
 		"a submenu":           {defaults("1"), "", found{}, "is a submenu"},
 		"for ever": {strings.ReplaceAll(cfg, "set timeout=5", "set timeout=-1"), "", found{},
-			"waits for somebody"},
+			"waits for a choice"},
 		"kernel gone": {line("/boot/vmlinuz-6.1.0-31-amd64", "/boot/vmlinuz-6.1.0-32-amd64"), "", found{},
 			"file does not exist"},
 		"root by number": {strings.ReplaceAll(cfg, "search --no-floppy", "insmod search"), "", found{},

@@ -157,7 +157,7 @@ func (c syslinux) choose() (*syslinuxLabel, error) {
 		menu = true
 	}
 	if (menu || c.prompt) && c.timeout == 0 {
-		return nil, errors.New("it waits for somebody to choose an entry: it has no TIMEOUT")
+		return nil, errors.New("it waits for a choice at the keyboard: it has no TIMEOUT")
 	}
 	var found []*syslinuxLabel
 	for _, l := range c.labels {

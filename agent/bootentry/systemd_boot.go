@@ -87,7 +87,7 @@ func loaderConf(files fs.FS) (string, error) {
 		case words[0] == "default":
 			wish = strings.ToLower(value)
 		case words[0] == "timeout" && value == "menu-force":
-			return "", errors.New("timeout menu-force waits for somebody to choose an entry")
+			return "", errors.New("timeout menu-force waits for a choice at the keyboard")
 		case words[0] != "timeout" && !slices.Contains(quietKeys, words[0]):
 			return "", fmt.Errorf("the key %s, of unknown effect", words[0])
 		}

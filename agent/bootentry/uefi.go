@@ -27,9 +27,10 @@ func (s System) byUEFI() (Entry, error) {
 	name := "/" + strings.TrimLeft(strings.ReplaceAll(s.Loader, `\`, "/"), "/")
 	switch {
 	case s.Options != "":
-		return Entry{}, fmt.Errorf("the boot entry gives %s options (%q), which change what it boots", name, s.Options)
+		return Entry{}, fmt.Errorf("the boot entry gives %s options (%q), which change its boot", name, s.Options)
 	case len(s.Choices) > 0:
-		return Entry{}, fmt.Errorf("the firmware has %s, which changes what boot loaders boot", strings.Join(s.Choices, ", "))
+		return Entry{}, fmt.Errorf("the firmware has %s, which changes the choice of boot loaders",
+			strings.Join(s.Choices, ", "))
 	}
 	files, err := esp.Open()
 	if err != nil {

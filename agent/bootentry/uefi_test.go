@@ -119,7 +119,7 @@ func TestSystemdBoot(t *testing.T) {
 		"default saved":        {files{"/loader/loader.conf": "default @saved\n"}, nil, found{}, "default @saved"},
 		"default gone": {files{"/loader/loader.conf": "default x*\n", entries + "a.conf": entry("a", "")}, nil,
 			found{}, "is none of its entries: a.conf"},
-		"for ever":         {files{"/loader/loader.conf": "timeout menu-force\n"}, nil, found{}, "waits for somebody"},
+		"for ever":         {files{"/loader/loader.conf": "timeout menu-force\n"}, nil, found{}, "waits for a choice"},
 		"unknown key":      {files{"/loader/loader.conf": "preferred x\n"}, nil, found{}, "the key preferred"},
 		"unknown in entry": {files{entries + "a.conf": entry("a", "devicetree /x\n")}, nil, found{}, "has devicetree"},
 		"an EFI program":   {files{entries + "a.conf": "efi /EFI/BOOT/BOOTX64.EFI\n"}, nil, found{}, "boots no Linux"},

@@ -291,7 +291,7 @@ func (c *Conductor) send(
 		return nil
 	}
 	if err := nodeapi.DecodePeer(b, maxValues, answer); err != nil {
-		return fmt.Errorf("%s %s: the answer is not what was expected: %w", method, target, err)
+		return fmt.Errorf("%s %s: unexpected answer: %w", method, target, err)
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func nextLLDPDU(ctx context.Context, in io.ReadCloser, log *slog.Logger) []lldp.
 		case tlvs == nil:
 			log.Info("LLDP frame passed over", "err", err)
 		case err != nil && damaged == nil:
-			log.Warn("LLDP frame is damaged; what comes before the damage is taken if no better one comes", "err", err)
+			log.Warn("LLDP frame is damaged; the part before the damage is taken if no better frame comes", "err", err)
 			damaged = tlvs
 		default:
 			log.Info("LLDP frame received", "statements", len(tlvs), "damage", err)

@@ -31,7 +31,7 @@ var generic = map[byte]string{
 	codeTooLong:       "the request is longer than the BMC takes",
 	0xc9:              "a parameter is out of the BMC's range",
 	0xca:              "the BMC cannot return so many bytes",
-	codeNotPresent:    "the BMC does not have what was asked for",
+	codeNotPresent:    "the BMC does not have the requested record",
 	codeInvalidField:  "the BMC does not take a value of the request",
 	0xcd:              "the command is not allowed for this user or channel",
 	0xce:              "the BMC cannot answer",

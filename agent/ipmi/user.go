@@ -109,7 +109,7 @@ func (m *maker) findSlot(ctx context.Context) (slot byte, ours bool, err error) 
 		}
 	}
 	if free == 0 {
-		return 0, false, fmt.Errorf("the BMC has %d users, and none of them is free: delete one that nobody needs",
+		return 0, false, fmt.Errorf("the BMC has %d users, and none of them is free: delete an unused one",
 			first.slots)
 	}
 	return free, false, nil

@@ -62,13 +62,14 @@ type Kernel interface {
 	Changes(ctx context.Context) (<-chan struct{}, error)
 }
 
-// DHCP asks for addresses.
+// DHCP asks for addresses. Interfaces ask concurrently, each from its own goroutine, and repeat a failed request after
+// a pause.
 type DHCP interface {
 	// Request asks for an address anew.
 	Request(ctx context.Context, l Link) (Session, error)
 }
 
-// Session is an address held.
+// Session is the lease of an address. One goroutine uses it.
 type Session interface {
 	Config() Config
 	// Renew asks to keep it.

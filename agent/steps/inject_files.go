@@ -180,7 +180,7 @@ func account(tree *sys.Tree, list string, id any) (int, error) {
 	}
 	f, err := tree.Open(list)
 	if err != nil {
-		return 0, fmt.Errorf("who is %q: %w", name, err)
+		return 0, fmt.Errorf("look up the account %q: %w", name, err)
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(io.LimitReader(f, maxAccounts))

@@ -78,7 +78,7 @@ func (q *qcow2Copy) passTables(c *chunk) error {
 			return nil
 		}
 		if q.verify.Sum64() != t.sum {
-			return fmt.Errorf("%w: qcow2 table at %d is not what a Range request had read: the image was changed meanwhile",
+			return fmt.Errorf("%w: qcow2 table at %d differs from an earlier Range request: the image was changed meanwhile",
 				ErrSource, t.off)
 		}
 		q.verify.Reset()

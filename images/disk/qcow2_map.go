@@ -122,7 +122,7 @@ func (m *qcow2Map) sort() error {
 			return nil
 		}
 		if from < end {
-			return fmt.Errorf("%w: qcow2 %s at %d overlaps what is before it; check it with qemu-img check", ErrFormat,
+			return fmt.Errorf("%w: qcow2 %s at %d overlaps the part before it; check it with qemu-img check", ErrFormat,
 				uses[first].kind, from)
 		}
 		end = max(end, from+n)

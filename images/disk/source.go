@@ -9,7 +9,8 @@ import (
 	"math"
 )
 
-// Source provides an image's bytes.
+// Source provides an image's bytes. A write calls Name, Size and Head first, then Body once, and reads it to its end
+// from one goroutine. Retries are the source's own: an error of Body or of a read ends the write.
 type Source interface {
 	// Name says where, for errors.
 	Name() string

@@ -4,8 +4,9 @@ import (
 	"io"
 )
 
-// Target is the disk that an image is written to. Offsets and lengths given to it are
-// multiples of the sector size.
+// Target is the disk that an image is written to. Offsets and lengths given to it are multiples of the sector size.
+// Several goroutines write and zero parts that do not overlap, in any order. Then come Flush, the first bytes, and
+// Flush again. No call is repeated: an error ends the write.
 type Target interface {
 	io.WriterAt
 	// Zero makes n bytes from off read as zeroes.

@@ -47,7 +47,7 @@ func metalStorage() []Class {
 			Modules: []string{"usb_storage", "uas"},
 		},
 		{
-			Name:   "software RAID and device mapper, to see and clear what an earlier tenant left",
+			Name:   "software RAID and device mapper, to see and clear the arrays of an earlier tenant",
 			Under:  []string{"drivers/md"},
 			Except: []string{"faulty", "dm_flakey", "dm_delay", "dm_log_writes", "md_cluster"},
 		},

@@ -35,8 +35,8 @@ func bounded(h http.Header, name string) error {
 		parts += strings.Count(line, ",") + strings.Count(line, ";")
 	}
 	if bytes > maxHeader || parts > maxParts {
-		return fmt.Errorf("the header %s has %d bytes in %d parts, at most %d in %d are read: have the proxy replace what "+
-			"its client sends", name, bytes, parts, maxHeader, maxParts)
+		return fmt.Errorf("the header %s has %d bytes in %d parts, at most %d in %d are read: have the proxy replace its "+
+			"client's header", name, bytes, parts, maxHeader, maxParts)
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ const hidden = "******"
 
 // checkSecret refuses values that are still to be filled in.
 func checkSecret(s *Secret, add report) {
-	const reason = "it is still " + hidden + ", which stands for what the API does not show: expected the real value"
+	const reason = "it is still " + hidden + ", which the API shows in place of a secret: expected the real value"
 	for _, key := range sortedKeys(s.Data) {
 		if string(s.Data[key]) == hidden {
 			add(Problem{Path: "data[" + key + "]", Reason: reason, Forbidden: true})

@@ -22,7 +22,7 @@ func hostRules() []hostRule {
 		{"a host's name is no UUID, which nodes are found by", checkHostName},
 		{"the address of the BMC is one that a driver takes", checkBMCAddress},
 		{"drivers that cannot report the machine's addresses need its boot MAC", checkBootMAC},
-		{"secure boot and RAID are what the BMC's driver can do", checkDriver},
+		{"the BMC's driver can set up the secure boot and RAID of the host", checkDriver},
 		{"the settings of firmware are elsewhere now", checkFirmware},
 		{"secrets are those of the host's own namespace", checkReferences},
 		{"an image has a URL that can be fetched, and a checksum unless none is needed", checkImage},

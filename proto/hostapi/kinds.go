@@ -44,7 +44,7 @@ func Kinds() []Kind {
 			Kind: KindHardwareData, Group: Group, Version: Version, Plural: "hardwaredata", Singular: "hardwaredata",
 			Short: []string{"hd"}, Categories: []string{"metal3"}, Namespaced: true,
 			New: func() Document { return &HardwareData{} },
-			Doc: "What the inspection of the host of the same name has found.",
+			Doc: "The result of the inspection of the host of the same name.",
 		},
 		{
 			Kind: KindDataImage, Group: Group, Version: Version, Plural: "dataimages", Singular: "dataimage",
@@ -60,7 +60,7 @@ func Kinds() []Kind {
 		{
 			Kind: KindFirmwareSchema, Group: Group, Version: Version, Plural: "firmwareschemas", Singular: "firmwareschema",
 			Namespaced: true, New: func() Document { return &FirmwareSchema{} },
-			Doc: "What the BIOS settings of a make of machines can be.",
+			Doc: "The possible BIOS settings of one make of machines.",
 		},
 		{
 			Kind: KindFirmwareComponents, Group: Group, Version: Version, Plural: "hostfirmwarecomponents",

@@ -128,7 +128,7 @@ func (s EraseStatement) Sign(key ed25519.PrivateKey) (EraseReport, error) {
 func ReportOf(payload, signature []byte) (EraseReport, error) {
 	var s EraseStatement
 	if err := strictly(payload, &s); err != nil {
-		return EraseReport{}, fmt.Errorf("what was signed is no statement of an erase: %w", err)
+		return EraseReport{}, fmt.Errorf("the signed payload is no statement of an erase: %w", err)
 	}
 	return EraseReport{
 		UUID: s.UUID, NodeUUID: s.NodeUUID, NodeName: s.NodeName, Failed: s.Failed, SignedAt: s.SignedAt, KeyID: s.KeyID,
@@ -172,14 +172,14 @@ func OpenEraseReport(document []byte, key ed25519.PublicKey) (EraseStatement, er
 		return none, errors.New("the signature is wrong: it was changed, or never signed with this key")
 	}
 	if err := strictly(payload, &s); err != nil {
-		return none, fmt.Errorf("what was signed is no statement of an erase: %w", err)
+		return none, fmt.Errorf("the signed payload is no statement of an erase: %w", err)
 	}
 	same, err := r.says(s)
 	if err != nil {
 		return none, err
 	}
 	if !same {
-		return none, errors.New("it was changed: what can be read in it is not what was signed")
+		return none, errors.New("it was changed: its open fields differ from the signed payload")
 	}
 	return s, nil
 }

@@ -66,10 +66,10 @@ func TestEraseReportChanged(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct{ old, new, want string }{
-		"another disk":     {`/dev/sda`, `/dev/sdb`, "not what was signed"},
-		"another name":     {`"web-3"`, `"web-4"`, "not what was signed"},
-		"another verdict":  {`"failed":false`, `"failed":true`, "not what was signed"},
-		"another size":     {`1099511627776`, `1099511627777`, "not what was signed"},
+		"another disk":     {`/dev/sda`, `/dev/sdb`, "differ from the signed payload"},
+		"another name":     {`"web-3"`, `"web-4"`, "differ from the signed payload"},
+		"another verdict":  {`"failed":false`, `"failed":true`, "differ from the signed payload"},
+		"another size":     {`1099511627776`, `1099511627777`, "differ from the signed payload"},
 		"something more":   {`{"uuid"`, `{"note":1,"uuid"`, "unknown field"},
 		"no document":      {`{`, ``, "no signed erase report"},
 		"something behind": {`"}`, `"}{}`, "no signed erase report"},

@@ -46,7 +46,7 @@ func shortQueue(bytes int) error {
 	if bytes >= Burst {
 		return nil
 	}
-	return fmt.Errorf("the kernel keeps %d bytes of requests, expected %d, so that those of many machines at once get "+
+	return fmt.Errorf("the kernel keeps %d bytes of requests, expected %d, so that bursts of many machines get "+
 		"lost: run as root or with CAP_NET_ADMIN, or raise the bound with `sysctl -w net.core.rmem_max=%d`", bytes,
 		Burst, Burst)
 }
