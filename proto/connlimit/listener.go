@@ -33,12 +33,12 @@ func Listen(address string, total, each int, proxies Proxies, log *slog.Logger) 
 }
 
 // Limit bounds the connections of l: total of them at a time, each from one address. Once there are total, a new
-// connection takes the place of one that waits for its peer, of the clients that hold most. When none does, the new
-// one waits until one ends, beside later ones. An address that has its share gives up one of its own waiting
-// connections. If none waits, the new one waits a few seconds for one of its own to end, and then its request is
-// answered 503, see Track. The loopback has a few places more than total.
+// connection takes the place of an idle one, from the clients that hold most; an idle connection waits for its peer.
+// When none is idle, the new one waits until one ends, beside later ones. An address that has its share gives up one
+// of its own idle connections. If none is idle, the new one waits a few seconds for one of its own to end, and then
+// its request is answered 503, see Track. The loopback has a few places more than total.
 //
-// Track the http.Server that serves l: without it every connection counts as waiting.
+// Track the http.Server that serves l: without it every connection counts as idle.
 func Limit(l net.Listener, total, each int) net.Listener {
 	return LimitAnd(l, total, each, queueTime, nil, nil)
 }

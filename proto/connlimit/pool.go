@@ -27,9 +27,9 @@ const (
 	look = 100 * time.Millisecond
 )
 
-// pool is a number of places. A newcomer without a free place takes the place of a connection that waits for its peer.
-// Connections that have shown a right token or password are spared. Of the others, the network that holds most loses
-// one; within it the host that holds most; and of its connections the one that has waited longest.
+// pool is a number of places. A newcomer without a free place takes the place of an idle connection, which waits for
+// its peer. Connections without a right token or password go first. Among these the network that holds most loses one;
+// within it the host that holds most; and of its connections the longest idle one.
 type pool struct {
 	total int           // places
 	each  int           // of one host, which has no more even if there is room

@@ -7,8 +7,7 @@ import (
 )
 
 // StreamLimits bound the concurrent answers without an end: event streams, followed logs, watches, consoles. Such a
-// request keeps its connection for as long as its reader likes, so that Limit cannot take it as one that waits. 0 is
-// no bound.
+// request keeps its connection for as long as its reader likes, so that Limit never sees it idle. 0 is no bound.
 type StreamLimits struct {
 	All, Project, User int
 	Kinds              map[string]int // of a kind that costs more than a connection

@@ -104,13 +104,13 @@ func (s *Server) known(a netip.Addr) bool {
 
 // take takes a free place, or the place of a slow transfer. The lock is held.
 func (s *Server) take(ctx context.Context, peer netip.AddrPort, text string, known bool) (context.Context, *place) {
-	if !s.room(peer.Addr(), known) {
+	if !s.hasPlace(peer.Addr(), known) {
 		out, found := s.slowest(peer.Addr(), known)
 		if !found {
 			return ctx, nil
 		}
 		s.remove(out, errSlow)
-		if !s.room(peer.Addr(), known) {
+		if !s.hasPlace(peer.Addr(), known) {
 			return ctx, nil
 		}
 	}
@@ -124,8 +124,8 @@ func (s *Server) take(ctx context.Context, peer netip.AddrPort, text string, kno
 	return ctx, p
 }
 
-// room reports whether there is a place. The lock is held.
-func (s *Server) room(to netip.Addr, known bool) bool {
+// hasPlace reports whether there is a place. The lock is held.
+func (s *Server) hasPlace(to netip.Addr, known bool) bool {
 	return len(s.active) < s.conf.Transfers && s.each[to] < maxEach && (known || !s.strangersFull())
 }
 
