@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/server/certificate/certtest"
 	"github.com/ferrite-metal/ferrite/lab"
 	"github.com/ferrite-metal/ferrite/lab/qemu"
 	"github.com/ferrite-metal/ferrite/lab/site"
@@ -45,7 +44,7 @@ func inBand(ctx context.Context, b *bed) (err error) {
 	if err := b.startSim(ctx, s); err != nil {
 		return err
 	}
-	if err := b.guardInBand(ctx, s); err != nil {
+	if _, err := b.secure(ctx, s, "--bmc-credentials", "generate"); err != nil {
 		return err
 	}
 	m := s.Machines[0]
@@ -56,26 +55,6 @@ func inBand(ctx context.Context, b *bed) (err error) {
 		b.lap(part)
 	}
 	return nil
-}
-
-// guardInBand starts the conductor again, behind TLS and with generated credentials.
-func (b *bed) guardInBand(ctx context.Context, s *site.Site) error {
-	own, err := certtest.Make()
-	if err != nil {
-		return err
-	}
-	access := site.Access{Roots: filepath.Join(b.dir, rootsFile), User: "root", Password: "let me in, please"}
-	flags, err := b.guard(ctx, s, own, access)
-	if err != nil {
-		return err
-	}
-	if err := s.Conductor.Stop(); err != nil {
-		return err
-	}
-	if err := s.Secure(access, append(flags, "--bmc-credentials", "generate")...); err != nil {
-		return err
-	}
-	return s.StartConductor(ctx)
 }
 
 // startSim starts the BMC, and gives it the address at which it listens.

@@ -25,22 +25,8 @@ func secured(ctx context.Context, b *bed) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	own, err := certtest.Make()
+	own, err := b.secure(ctx, s)
 	if err != nil {
-		return err
-	}
-	access := site.Access{Roots: filepath.Join(b.dir, rootsFile), User: "root", Password: "let me in, please"}
-	flags, err := b.guard(ctx, s, own, access)
-	if err != nil {
-		return err
-	}
-	if err := s.Conductor.Stop(); err != nil {
-		return err
-	}
-	if err := s.Secure(access, flags...); err != nil {
-		return err
-	}
-	if err := s.StartConductor(ctx); err != nil {
 		return err
 	}
 	m := s.Machines[0]
@@ -67,6 +53,25 @@ func secured(ctx context.Context, b *bed) (err error) {
 		return err
 	}
 	return heardAfter(ctx, s, m.Name, replaced)
+}
+
+// secure starts the conductor again, behind TLS with a certificate of its own, and with further flags.
+func (b *bed) secure(ctx context.Context, s *site.Site, more ...string) (own *certtest.Authority, err error) {
+	if own, err = certtest.Make(); err != nil {
+		return nil, err
+	}
+	access := site.Access{Roots: filepath.Join(b.dir, rootsFile), User: "root", Password: "let me in, please"}
+	flags, err := b.guard(ctx, s, own, access)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Conductor.Stop(); err != nil {
+		return nil, err
+	}
+	if err := s.Secure(access, append(flags, more...)...); err != nil {
+		return nil, err
+	}
+	return own, s.StartConductor(ctx)
 }
 
 // guard makes what the conductor is to be guarded by, and says so in flags.

@@ -99,19 +99,26 @@ func gofishInventory(t *testing.T, b *bench, client *gofish.APIClient, system *s
 	}
 }
 
-// TestGofishBoard takes it through what steps change.
-func TestGofishBoard(t *testing.T) {
-	b := newBench(t)
+// connected is a client without a session, and the system that it sees.
+func connected(t *testing.T, b *bench) (*gofish.APIClient, *schemas.ComputerSystem) {
+	t.Helper()
 	client, err := gofish.ConnectContext(t.Context(),
 		gofish.ClientConfig{Endpoint: b.URL, Username: redfishtest.User, Password: redfishtest.Password, BasicAuth: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	systems, err := client.Service.Systems()
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(systems) != 1 {
+		t.Fatalf("%d systems, %v", len(systems), err)
 	}
-	settings, err := systems[0].Bios()
+	return client, systems[0]
+}
+
+// TestGofishBoard takes it through what steps change.
+func TestGofishBoard(t *testing.T) {
+	b := newBench(t)
+	client, system := connected(t, b)
+	settings, err := system.Bios()
 	if err != nil || settings.Attributes.String("LogicalProc") != "Enabled" || settings.ResetBiosToDefaultsPending {
 		t.Fatalf("bios %+v, %v", settings, err)
 	}
@@ -119,20 +126,20 @@ func TestGofishBoard(t *testing.T) {
 		schemas.OnResetSettingsApplyTime); err != nil {
 		t.Fatal(err)
 	}
-	secure, err := systems[0].SecureBoot()
+	secure, err := system.SecureBoot()
 	if err != nil || secure.SecureBootMode != schemas.UserModeSecureBootModeType {
 		t.Fatalf("secure boot %+v, %v", secure, err)
 	}
 	if _, err := secure.ResetKeys(schemas.DeleteAllKeysResetKeysType); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := systems[0].Reset(schemas.OnResetType); err != nil {
+	if _, err := system.Reset(schemas.OnResetType); err != nil {
 		t.Fatal(err)
 	}
-	if settings, err = systems[0].Bios(); err != nil || settings.Attributes.String("LogicalProc") != "Disabled" {
+	if settings, err = system.Bios(); err != nil || settings.Attributes.String("LogicalProc") != "Disabled" {
 		t.Errorf("bios after a start: %+v, %v", settings, err)
 	}
-	if secure, err = systems[0].SecureBoot(); err != nil || secure.SecureBootMode != schemas.SetupModeSecureBootModeType {
+	if secure, err = system.SecureBoot(); err != nil || secure.SecureBootMode != schemas.SetupModeSecureBootModeType {
 		t.Errorf("secure boot after a start: %+v, %v", secure, err)
 	}
 	gofishTasks(t, b, client)
@@ -174,20 +181,12 @@ func gofishTasks(t *testing.T, b *bench, client *gofish.APIClient) {
 // A tag the client read before somebody else's change must not pass.
 func TestGofishStaleTag(t *testing.T) {
 	b := newBench(t)
-	client, err := gofish.ConnectContext(t.Context(),
-		gofish.ClientConfig{Endpoint: b.URL, Username: redfishtest.User, Password: redfishtest.Password, BasicAuth: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	systems, err := client.Service.Systems()
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, system := connected(t, b)
 	boot := &schemas.Boot{
 		BootSourceOverrideTarget:  schemas.HddBootSource,
 		BootSourceOverrideEnabled: schemas.ContinuousBootSourceOverrideEnabled,
 	}
-	if err := systems[0].SetBoot(boot); err != nil {
+	if err := system.SetBoot(boot); err != nil {
 		t.Fatal(err)
 	}
 	if c := b.Counters(); c.Sessions != 0 || c.Logins == 0 {
@@ -197,7 +196,7 @@ func TestGofishStaleTag(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refused *schemas.Error
-	if err := systems[0].SetBoot(boot); !errors.As(err, &refused) ||
+	if err := system.SetBoot(boot); !errors.As(err, &refused) ||
 		refused.HTTPReturnedStatusCode != http.StatusPreconditionFailed {
 		t.Errorf("second change with the first read: %v", err)
 	}

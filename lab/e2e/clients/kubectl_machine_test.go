@@ -8,24 +8,19 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/ferrite-metal/ferrite/lab/qemu"
 	"github.com/ferrite-metal/ferrite/lab/redfish"
+	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
 )
 
-// bareMachine is a machine of which there is the controller alone: it is on or
-// off, and boots nothing.
-type bareMachine struct {
-	mu    sync.Mutex
-	power qemu.Power
-	boot  qemu.Boot
-}
+// bareMachine is a machine of which there is the controller alone: it is on or off, boots nothing, and fetches no media.
+type bareMachine struct{ *redfishtest.Machine }
 
-func (m *bareMachine) Spec() qemu.Spec {
+func (bareMachine) Spec() qemu.Spec {
 	return qemu.Spec{
 		Name: "metal-1", UUID: "6aaf4df9-c601-5e47-a343-0856024bd9c3", Serial: "METAL-1", Firmware: qemu.UEFI,
 		MemoryMB: 1024, CPUs: 1,
@@ -34,37 +29,8 @@ func (m *bareMachine) Spec() qemu.Spec {
 	}
 }
 
-func (m *bareMachine) Power() qemu.Power {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.power
-}
-
-func (m *bareMachine) Boot() qemu.Boot {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.boot
-}
-
-func (m *bareMachine) SetBoot(b qemu.Boot) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.boot = b
-	return b.Validate()
-}
-
-func (m *bareMachine) Reset(_ context.Context, kind qemu.ResetType) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.power = qemu.On
-	if kind == qemu.ResetForceOff || kind == qemu.ResetGracefulShutdown {
-		m.power = qemu.Off
-	}
-	return nil
-}
-
-func (m *bareMachine) InsertMedia(context.Context, string) error { return nil }
-func (m *bareMachine) EjectMedia(context.Context) error          { return nil }
+func (bareMachine) InsertMedia(context.Context, string) error { return nil }
+func (bareMachine) EjectMedia(context.Context) error          { return nil }
 
 // startMachine is the command "machine FILE": it starts a machine whose controller
 // speaks Redfish, and writes where that is into what FILE says of $BMC.
@@ -74,10 +40,7 @@ func startMachine(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: machine FILE")
 	}
 	controller := redfish.New(redfish.Config{
-		Machine: &bareMachine{
-			power: qemu.Off, boot: qemu.Boot{Target: qemu.TargetNone, Enabled: qemu.Disabled, Firmware: qemu.UEFI},
-		},
-		Username: "admin", Password: "open, please", Log: slog.New(slog.DiscardHandler),
+		Machine: bareMachine{redfishtest.NewMachine()}, Username: "admin", Password: "open, please", Log: slog.New(slog.DiscardHandler),
 	})
 	server := httptest.NewServer(controller)
 	ts.Defer(func() {
