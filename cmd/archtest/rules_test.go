@@ -23,7 +23,7 @@ var rooms = []room{
 	{"conductor/outbound", nil, "outbound.go", "every call to an address that others name"},
 	{"conductor/node", list("conductor/seal, proto"), "node.go", "records and the table of states: plain data"},
 	{"conductor/plan", list("conductor/node, proto"), "decide.go", "decisions: plain data in, plain data out"},
-	{"conductor/engine", list("conductor/node, conductor/plan, conductor/seal, proto"), "core/act.go",
+	{"conductor/engine", list("conductor/node, conductor/plan, conductor/seal, proto"), "core/loop.go",
 		"the only writer of nodes; knows interfaces, not drivers"},
 	{"conductor/store", list("conductor/node, conductor/seal, proto"), "store.go", "records in SQL; decides nothing"},
 	{"conductor/bmc", list("conductor/node, conductor/outbound, proto"), "bmc.go", "drivers of BMCs, and consoles"},

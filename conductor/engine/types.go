@@ -5,6 +5,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/engine/records"
+	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
 // The parts of an engine, as its users name them.
@@ -52,6 +53,8 @@ type (
 	Status = core.Status
 	// BootStage is a point on a machine's way into the ramdisk.
 	BootStage = core.BootStage
+	// Listener hears of every change that is stored.
+	Listener = core.Listener
 	// Sight is what conductors have seen of a machine.
 	Sight = core.Sight
 	// Progress is how far a step is.
@@ -63,6 +66,9 @@ type (
 	// Catalog is the records of one type.
 	Catalog[T any] = records.Catalog[T]
 )
+
+// EachNode listens to each write to a node.
+func EachNode(changed func(n node.Node)) Listener { return core.EachNode(changed) }
 
 // Trail gathers what a request changes.
 type Trail = core.Trail

@@ -175,6 +175,7 @@ func (w *world) traced(c *core.Config) *engine.Engine {
 		t.Progressed(uuid, *p)
 	}
 	e := engine.New(*c)
+	e.Listen(t)
 	e.Follow(t)
 	return e
 }

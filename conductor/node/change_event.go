@@ -33,15 +33,15 @@ type EventRetention struct {
 	Needed int64     // later ones are needed by somebody; negative for nobody
 }
 
-type tellingKey struct{}
+type eventsKey struct{}
 
-// Telling has the next write to a catalog with ctx commit events, too.
-func Telling(ctx context.Context, events ...ChangeEvent) context.Context {
-	return context.WithValue(ctx, tellingKey{}, events)
+// WithEvents has the next write to a catalog with ctx commit events, too.
+func WithEvents(ctx context.Context, events ...ChangeEvent) context.Context {
+	return context.WithValue(ctx, eventsKey{}, events)
 }
 
-// Told is the events that a write with ctx commits.
-func Told(ctx context.Context) []ChangeEvent {
-	events, _ := ctx.Value(tellingKey{}).([]ChangeEvent)
+// EventsOf is the events that a write with ctx commits.
+func EventsOf(ctx context.Context) []ChangeEvent {
+	events, _ := ctx.Value(eventsKey{}).([]ChangeEvent)
 	return events
 }

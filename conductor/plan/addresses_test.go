@@ -20,7 +20,7 @@ func TestNewAddresses(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"52:54:00:cc:00:01", "52:54:00:cc:00:02", "52:54:00:cc:00:03"}
-	got := NewAddresses(Outcome{Effect: node.Effect{Name: "inspect.read_system"}, Result: result})
+	got := Outcome{Effect: node.Effect{Name: readSystem}, Result: result}.Needs(node.Node{}).Addresses
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -19,11 +19,15 @@ type BootDeviceArgs struct {
 // who chose a device beside all runs. Once is a device that was to last, and that the BMC
 // took for the next boot alone.
 type BootDeviceSet struct {
+	simple
 	Device string `json:"device,omitempty"`
 	Once   bool   `json:"once,omitempty"`
 }
 
-func (BootDeviceSet) event() {}
+func (s BootDeviceSet) handle(d *decision) error {
+	d.keepBootDevice(s)
+	return nil
+}
 
 // onceDevice is where driver_internal_info has a device that is to be set again before each
 // start of the machine, as in Ironic.
@@ -51,25 +55,18 @@ func (d *decision) setInternal(key string, value any) {
 	d.n.DriverInternalInfo[key], d.dirty = value, true
 }
 
-func bootDeviceSet(d *decision, result json.RawMessage) error {
-	var s BootDeviceSet
-	if len(result) > 0 {
-		if err := read(result, &s); err != nil {
-			return err
-		}
-	}
+func bootDeviceSet(d *decision, s BootDeviceSet) error {
 	d.keepBootDevice(s)
 	if s.Once {
 		d.note("INFO", "the BMC takes the boot device "+s.Device+" for one boot only: it is set again before each start")
 	}
-	d.next()
 	return nil
 }
 
 // bootDeviceRefused goes on with a deploy whose BMC does not take the disk as the boot
 // device, where the machine boots from it all the same: the agent has made a boot entry for
 // it, which comes first.
-func (d *decision) bootDeviceRefused(o Outcome) bool {
+func bootDeviceRefused(d *decision, o Outcome) bool {
 	var a BootDeviceArgs
 	if json.Unmarshal(o.Effect.Args, &a) != nil || a.Device != "disk" || !a.Persistent || !d.madeBootEntry() {
 		return false

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -16,6 +15,7 @@ import (
 const (
 	insertMedium = "management.insert_boot_medium"
 	ejectMedium  = "management.eject_boot_medium"
+	clearMedium  = "management.clear_boot_medium" // beside a run
 )
 
 // mediumDevice is the virtual drive's boot device.
@@ -85,26 +85,21 @@ func (d *decision) mediumLeft() {
 }
 
 // mediumInserted goes on. What was odd about the drive is in the history.
-func mediumInserted(d *decision, result json.RawMessage) error {
-	var r ChoreDone
-	if err := read(result, &r); err != nil {
-		return err
-	}
+func mediumInserted(d *decision, r ChoreDone) error {
 	if r.Note != "" {
 		d.note("WARNING", Clip(r.Note))
 	}
-	d.next()
 	return nil
 }
 
-func mediumEjected(d *decision, result json.RawMessage) error {
+func mediumEjected(d *decision, r ChoreDone) error {
 	d.mediumLeft()
-	return mediumInserted(d, result)
+	return mediumInserted(d, r)
 }
 
 // ejectFailed goes on with a run whose BMC does not eject: the machine has booted, and the next
 // insertion empties the drive first.
-func (d *decision) ejectFailed(o Outcome) bool {
+func ejectFailed(d *decision, o Outcome) bool {
 	d.mediumLeft()
 	d.note("WARNING", Clip("the BMC does not eject the boot medium: "+o.Failure))
 	d.next()
@@ -114,7 +109,7 @@ func (d *decision) ejectFailed(o Outcome) bool {
 // ejectBootMedium is the chore that empties the drive after a run which could not.
 type ejectBootMedium struct{ plain }
 
-func (ejectBootMedium) effect() string     { return "management.clear_boot_medium" }
+func (ejectBootMedium) effect() string     { return clearMedium }
 func (ejectBootMedium) failure() string    { return "the boot medium is still in the virtual drive" }
 func (ejectBootMedium) done(d *decision)   { d.mediumLeft() }
 func (ejectBootMedium) failed(d *decision) { d.mediumLeft() }

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -23,11 +22,7 @@ func (d *decision) findPorts() []node.Step {
 }
 
 // portsKnown makes ports of the interfaces that the BMC has reported.
-func portsKnown(d *decision, result json.RawMessage) error {
-	var s node.System
-	if err := read(result, &s); err != nil {
-		return err
-	}
+func portsKnown(d *decision, s node.System) error {
 	if err := d.knowSystem(s.UUID); err != nil {
 		return err
 	}
@@ -38,7 +33,6 @@ func portsKnown(d *decision, result json.RawMessage) error {
 	if n := len(d.ports); n > 0 {
 		d.note("INFO", fmt.Sprintf("the BMC reports %d network interfaces, which become ports", n))
 	}
-	d.next()
 	return nil
 }
 

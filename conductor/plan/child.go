@@ -14,6 +14,7 @@ const childrenEffect = "children.execute_step"
 // are two nodes with a transaction each: the token makes the asking harmless
 // to repeat.
 type ChildStep struct {
+	simple
 	Step  node.Step
 	Token string
 }
@@ -47,8 +48,8 @@ func (child) timeout(s Settings) time.Duration { return s.CleanTimeout }
 // wait for ever.
 func (d *decision) childBusy() bool { return d.n.Run != nil && d.n.Run.Activity == "child" }
 
-// childStep begins a step for the parent, unless it has been begun already.
-func (d *decision) childStep(e ChildStep) error {
+// handle begins a step for the parent, unless it has been begun already.
+func (e ChildStep) handle(d *decision) error {
 	if d.n.Child != nil && d.n.Child.Token == e.Token {
 		return nil
 	}

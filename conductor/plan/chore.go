@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -12,7 +11,6 @@ import (
 // alone: the node is reserved while its BMC is at it, and a failure is in last_error. The
 // request itself, as JSON, is the args of its effect.
 type chore interface {
-	Event
 	effect() string
 	check(d *decision) error // refuses what must not be begun now
 	begin(d *decision)       // what is true as soon as it is pending
@@ -24,35 +22,11 @@ type chore interface {
 type unasked interface{ failed(d *decision) }
 
 // plain is the part of a chore that most have no need of.
-type plain struct{}
+type plain struct{ simple }
 
-func (plain) event()                {}
 func (plain) check(*decision) error { return nil }
 func (plain) begin(*decision)       {}
 func (plain) done(*decision)        {}
-
-// chores are the effects that belong to no run, with what reads a chore back
-// from the args of its effect.
-var chores = map[string]func(json.RawMessage) (chore, error){
-	changePower:                  readChore[powerChange],
-	ShutDown:                     readChore[powerChange],
-	returnEffect:                 readChore[returnToTenant],
-	leaveEffect:                  readChore[leaveNetwork],
-	BootModeRequest{}.effect():   readChore[BootModeRequest],
-	SecureBootRequest{}.effect(): readChore[SecureBootRequest],
-	AttachRequest{}.effect():     readChore[AttachRequest],
-	DetachRequest{}.effect():     readChore[DetachRequest],
-	ConsoleRequest{}.effect():    readChore[ConsoleRequest],
-	VendorRequest{}.effect():     readChore[VendorRequest],
-	collectLogs{}.effect():       readChore[collectLogs],
-	ejectBootMedium{}.effect():   readChore[ejectBootMedium],
-}
-
-func readChore[T chore](args json.RawMessage) (chore, error) {
-	var c T
-	err := json.Unmarshal(args, &c)
-	return c, err
-}
 
 // ChoreDone is the result of a chore's effect; null, which a power change has, is one
 // without a result.
@@ -82,10 +56,10 @@ func (d *decision) beginChore(c chore) {
 }
 
 // choreEnded records how a chore ended.
-func (d *decision) choreEnded(o Outcome) {
+func (d *decision) choreEnded(o Outcome, of effect) {
 	d.n.Chore = ""
 	d.n.TargetPowerState = "" // where the chore was to change it
-	c, err := chores[o.Effect.Name](o.Effect.Args)
+	c, err := of.chore(o.Effect.Args)
 	if err != nil {
 		d.complain(o.Effect.Name, fmt.Sprintf("the arguments of %s cannot be read: %v", o.Effect.Name, err))
 		return
@@ -159,6 +133,11 @@ func (BootModeRequest) effect() string   { return "management.change_boot_mode" 
 func (SecureBootRequest) effect() string { return "management.change_secure_boot" }
 func (ConsoleRequest) effect() string    { return "console.change" }
 func (VendorRequest) effect() string     { return "vendor.call" }
+
+func (r BootModeRequest) handle(d *decision) error   { return d.requestChore(r) }
+func (r SecureBootRequest) handle(d *decision) error { return d.requestChore(r) }
+func (r ConsoleRequest) handle(d *decision) error    { return d.requestChore(r) }
+func (r VendorRequest) handle(d *decision) error     { return d.requestChore(r) }
 
 func (BootModeRequest) check(d *decision) error   { return settled(d.n) }
 func (SecureBootRequest) check(d *decision) error { return settled(d.n) }

@@ -20,7 +20,7 @@ import (
 // and changes nothing.
 func Decide(n node.Node, f Facts, e Event, now time.Time) (*node.Change, error) {
 	d := &decision{n: n.Clone(), f: f, now: now}
-	if err := d.handle(e); err != nil {
+	if err := e.handle(d); err != nil {
 		return nil, err
 	}
 	if _, abandoned := e.(Abandoned); d.err == nil && !abandoned {
@@ -72,48 +72,6 @@ type decision struct {
 	hardware  *node.HardwareReport
 	erased    *node.EraseReport // to be signed
 	overtaken *node.Effect      // what was pending, and is not waited for any longer
-}
-
-func (d *decision) handle(e Event) error {
-	switch e := e.(type) {
-	case Request:
-		return d.request(e)
-	case PowerRequest:
-		return d.requestPower(e)
-	case chore:
-		return d.requestChore(e)
-	case Outcome:
-		d.outcome(e)
-	case AgentCalled:
-		return d.agentCalled(e)
-	case Inspected:
-		return d.dataReceived(e)
-	case RamdiskRefused:
-		d.ramdiskRefused(e)
-	case ScriptAsked:
-		d.scriptAsked(e)
-	case PowerRead:
-		d.powerRead(e)
-	case BootDeviceSet:
-		d.keepBootDevice(e)
-	case ConsoleKeySeen:
-		d.keepConsoleKey(e)
-	case FirmwareRead:
-		d.firmwareRead(e)
-	case SensorsRead:
-		d.sensorsRead(e)
-	case Expired:
-		d.expired()
-	case Restarted:
-		d.restarted()
-	case ChildStep:
-		return d.childStep(e)
-	case Abandoned:
-		return d.abandon(e)
-	default:
-		return fmt.Errorf("plan: no rule for an event of type %T", e)
-	}
-	return nil
 }
 
 // fire moves the node along one row of the table.

@@ -42,11 +42,9 @@ func (tearDown) fail(d *decision, _ node.Run, _ string) {
 
 func (tearDown) timeout(s Settings) time.Duration { return s.PowerTimeout }
 
-// endsInstance reports whether e may be the end of a tear-down, which detaches the
-// node's VIFs.
-func endsInstance(n node.Node, e Event) bool {
-	r, asked := e.(Request)
-	return n.Networked() && (asked && r.Verb == node.Delete || n.Run != nil && n.Run.Activity == "delete")
+// tearsDown reports whether a tear-down is under way whose end detaches VIFs.
+func tearsDown(n node.Node) bool {
+	return n.Networked() && n.Run != nil && n.Run.Activity == "delete"
 }
 
 // plugs are ports and portgroups that are saved with the node.

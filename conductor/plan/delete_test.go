@@ -39,8 +39,8 @@ func TestTearDownForgets(t *testing.T) {
 					Generation: 4},
 			}
 			e := Outcome{Effect: off, Failure: c.failure}
-			if endsInstance(n, e) != c.detached {
-				t.Errorf("EndsInstance is %v, want %v", !c.detached, c.detached)
+			if e.Needs(n).Bonds != c.detached {
+				t.Errorf("it needs the portgroups: %v, want %v", !c.detached, c.detached)
 			}
 			change, err := Decide(n, Facts{Ports: ports, Bonds: bonds, Settings: DefaultSettings()}, e, now)
 			if err != nil {

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -24,11 +23,7 @@ const maxReboots = 3
 
 // driverAnswered takes a driver's report: the step is done, wants the machine
 // rebooted, or is to be asked after again.
-func driverAnswered(d *decision, result json.RawMessage) error {
-	var report node.StepReport
-	if err := read(result, &report); err != nil {
-		return err
-	}
+func driverAnswered(d *decision, report node.StepReport) error {
 	r := d.n.Run
 	switch {
 	case report.Done:

@@ -15,15 +15,6 @@ const cutOff = "not finished: the machine has not reported what became of this d
 // Erases reports whether a node is amid an erase that it has not reported yet.
 func Erases(n node.Node) bool { return needsReport(n.Run) }
 
-// cutsErase reports whether an event may be the end of such an erase.
-func cutsErase(n node.Node, e Event) bool {
-	switch e.(type) {
-	case Request, Outcome, Expired:
-		return Erases(n)
-	}
-	return false
-}
-
 // accountForErase puts on record that the run of before was ended at an erase,
 // aborted, out of time or failed, and that no report has come: an erase that was
 // begun never goes without one.

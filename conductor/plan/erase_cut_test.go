@@ -95,8 +95,8 @@ func TestEraseCutOff(t *testing.T) {
 			if c.change != nil {
 				c.change(&n, &inv)
 			}
-			if amid := cutsErase(n, c.event); amid != Erases(n) {
-				t.Errorf("CutsErase %v, Erases %v", amid, Erases(n))
+			if amid := c.event.Needs(n).Inventory; amid != Erases(n) {
+				t.Errorf("it needs the inventory: %v, Erases %v", amid, Erases(n))
 			}
 			change, err := Decide(n, Facts{Settings: DefaultSettings(), Inventory: inv}, c.event, now)
 			if err != nil {

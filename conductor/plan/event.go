@@ -8,11 +8,22 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Event is something that happened to a node. There are thirteen kinds and the
-// chores; PowerRead is in power_sync.go, FirmwareRead in firmware_read.go, SensorsRead in
-// sensors_read.go, ChildStep
-// in child.go, RamdiskRefused and ScriptAsked in ramdisk.go, chores in chore.go.
-type Event interface{ event() }
+// Event is something that happened to a node. The kinds that are not below stand with their
+// handlers: PowerRead in power_sync.go, FirmwareRead in firmware_read.go, SensorsRead in
+// sensors_read.go, ChildStep in child.go, Abandoned in restored.go, BootDeviceSet in boot_device.go,
+// ConsoleKeySeen in console_key.go, RamdiskRefused and ScriptAsked in ramdisk.go, chores in chore.go.
+type Event interface {
+	// Needs is what a decision on the event depends on besides the node and the facts that
+	// every decision gets. The engine asks once, and gathers exactly that.
+	Needs(n node.Node) Need
+	handle(d *decision) error
+}
+
+// simple is part of the events that need no further facts.
+type simple struct{}
+
+// Needs nothing.
+func (simple) Needs(node.Node) Need { return Need{} }
 
 // Request is an operator's verb with its arguments.
 type Request struct {
@@ -33,6 +44,7 @@ type Request struct {
 // Once a BMC that does not answer is not asked again. With Overtake the machine is
 // switched off at once even while its operating system is still shutting down.
 type PowerRequest struct {
+	simple
 	Target   node.PowerState
 	Timeout  time.Duration
 	Once     bool
@@ -64,14 +76,28 @@ type Expired struct{}
 // (who called when) is gone.
 type Restarted struct{}
 
-func (Request) event()      {}
-func (PowerRequest) event() {}
-func (Outcome) event()      {}
-func (AgentCalled) event()  {}
-func (Inspected) event()    {}
-func (Expired) event()      {}
-func (Restarted) event()    {}
-func (ChildStep) event()    {}
+// Need is facts that not every decision gets. The zero value needs nothing.
+type Need struct {
+	// Addresses are the MAC addresses, as ports have them, that the event may make ports of, for
+	// Facts.Taken: the network card of a BMC has the same address in every machine
+	// of some vendors.
+	Addresses []string
+	// Templates are names of deploy templates, for Facts.Templates: those of the
+	// instance's traits.
+	Templates []string
+
+	Rules          bool // Facts.Rules: the event may bring an inspection's findings
+	LastWords      bool // Facts.LastWords: an error may quote the machine's log
+	HardwareReport bool // Facts.HardwareReport
+	Counts         bool // Facts.Counts: a limit on nodes in some states holds
+	Inventory      bool // Facts.Inventory: the end of an unreported erase, or a deploy of an image of known size
+	Bonds          bool // Facts.Bonds: the event may be the end of a tear-down, which detaches VIFs
+	// System is the UUID by which the event names the node's machine, for Facts.SameSystem: as its BMC reports it, or as
+	// its ramdisk reads it from SMBIOS. Two addresses of one BMC, or its Redfish and its IPMI, are one machine by it
+	// alone.
+	System string
+	Leased bool // Facts.Leased: an agent says for the first time where it can be called
+}
 
 // Facts is what Decide may know besides the node, gathered by the engine.
 type Facts struct {
@@ -85,7 +111,7 @@ type Facts struct {
 	MachineTaken *node.MachineTakenError
 	// SameSystem are the nodes whose machine has the UUID that Need.System names, the node itself among them
 	SameSystem []node.Node
-	Taken      map[string]bool // those of NewAddresses that are ports of other nodes
+	Taken      map[string]bool // those of Need.Addresses that are ports of other nodes
 	// a ramdisk must know its boot's word, which only scripts for the MAC addresses of ports hold
 	Words           bool
 	OwnDHCP         bool                // only our DHCP gives addresses to machines

@@ -47,8 +47,11 @@ func TestExplore(t *testing.T) {
 				}
 				level = next
 			}
-			for chore := range chores {
-				if chore == (ejectBootMedium{}).effect() && base.interfaces["boot"] != "redfish-virtual-media" ||
+			for chore, row := range effects {
+				if row.chore == nil {
+					continue
+				}
+				if chore == clearMedium && base.interfaces["boot"] != "redfish-virtual-media" ||
 					strings.HasPrefix(chore, "network.") && base.interfaces["network"] != "neutron" {
 					continue
 				}
@@ -238,7 +241,7 @@ func (w world) interrupted() bool {
 func (x *explorer) check(w world) {
 	n, r := w.n, w.n.Run
 	fresh := len(w.trail) == 1 // placed in a state, not come to it
-	if chore := w.pending != nil && chores[w.pending.Name] != nil; chore != (n.Chore != "") || chore &&
+	if chore := w.pending != nil && effects[w.pending.Name].chore != nil; chore != (n.Chore != "") || chore &&
 		n.Chore != w.pending.Name {
 		x.complain(w, "has the chore %q on record", n.Chore)
 	}
@@ -260,7 +263,7 @@ func (x *explorer) check(w world) {
 		if idle := w.fastTrack && idleStates[n.ProvisionState]; r != nil || !n.Deadline.IsZero() && !idle {
 			x.complain(w, "rests, with a run or a deadline")
 		}
-		if n.ProvisionState.Class() == node.Stable && w.pending != nil && chores[w.pending.Name] == nil && r == nil &&
+		if n.ProvisionState.Class() == node.Stable && w.pending != nil && effects[w.pending.Name].chore == nil && r == nil &&
 			w.pending.Name != driverEffect {
 			x.complain(w, "rests, and an effect is in flight")
 		}

@@ -40,7 +40,7 @@ func (d *decision) agentAtHand() bool {
 
 // agentGone boots the ramdisk where the agent of an earlier activity cannot list its
 // steps: nothing was done with it yet. It reports whether it does so.
-func (d *decision) agentGone(o Outcome) bool {
+func agentGone(d *decision, o Outcome) bool {
 	r := d.n.Run
 	if r.FirmwareStarts > 0 || r.Relisted > 0 {
 		return false

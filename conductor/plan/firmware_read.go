@@ -6,12 +6,11 @@ import "github.com/ferrite-metal/ferrite/conductor/node"
 // starts the machine. People change that behind our back, in the firmware's
 // setup.
 type FirmwareRead struct {
+	simple
 	Revision   int64  // of the node whose BMC was asked: what was saved meanwhile knows better
 	BootMode   string // "" when the BMC does not say
 	SecureBoot *bool  // nil when it does not
 }
-
-func (FirmwareRead) event() {}
 
 // FirmwareNews reports whether a reading changes anything about n as it is.
 // Most readings do not, and are not brought to Decide.
@@ -22,10 +21,10 @@ func FirmwareNews(n node.Node, e FirmwareRead) bool {
 	return e.Revision == n.Revision && (mode || secure)
 }
 
-// firmwareRead records what was read. A node that is reserved is left alone.
-func (d *decision) firmwareRead(e FirmwareRead) {
+// handle records what was read. A node that is reserved is left alone.
+func (e FirmwareRead) handle(d *decision) error {
 	if d.f.EffectPending || !FirmwareNews(d.n, e) {
-		return
+		return nil
 	}
 	if mode := believed(d.n, e.BootMode); mode != "" {
 		d.bootModeIs(mode)
@@ -34,4 +33,5 @@ func (d *decision) firmwareRead(e FirmwareRead) {
 		d.n.SecureBoot = e.SecureBoot
 	}
 	d.dirty = true
+	return nil
 }

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"encoding/json"
-
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -19,24 +17,8 @@ func (d *decision) readHardware() []node.Step {
 	return []node.Step{step("management", "read_hardware", nil)}
 }
 
-// needsHardwareReport reports whether Facts.HardwareReport decides what follows from an event.
-func needsHardwareReport(e Event) bool {
-	switch e := e.(type) {
-	case Outcome:
-		return e.Effect.Name == hardwareEffect || e.Effect.Name == driverEffect || e.Effect.Name == getSteps
-	case Request:
-		return e.framework() != "" // its steps are checked against those the agent listed
-	}
-	return false
-}
-
-func hardwareRead(d *decision, result json.RawMessage) error {
-	var now node.HardwareReport
-	if err := read(result, &now); err != nil {
-		return err
-	}
+func hardwareRead(d *decision, now node.HardwareReport) error {
 	d.learnHardware(now)
-	d.next()
 	return nil
 }
 

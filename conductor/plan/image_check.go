@@ -28,13 +28,6 @@ func ImageURLs(n node.Node) []string {
 	return urls
 }
 
-// sized reports whether an event brings the size of an image, which is compared with the
-// disks of the last inspection.
-func sized(e Event) bool {
-	r, ok := e.(Request)
-	return ok && r.Image != nil && r.Image.Size > 0
-}
-
 // checkImage refuses a deploy whose image is known not to be there, or not to fit, before
 // the machine is switched off. Doubts go into the run.
 func (d *decision) checkImage(r Request) error {

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -29,11 +28,7 @@ func count(agent byAgent) (n int) {
 
 // stepsKnown puts the steps of the framework into the run, now that the
 // agent's are known too.
-func stepsKnown(d *decision, result json.RawMessage) error {
-	var s agentapi.Steps
-	if err := read(result, &s); err != nil {
-		return err
-	}
+func stepsKnown(d *decision, s agentapi.Steps) error {
 	fw, agent := node.CleanSteps, byAgent(s.Clean)
 	switch d.n.Run.Activity {
 	case "deploy":
@@ -94,11 +89,7 @@ func (d *decision) place(agent byAgent) error {
 
 // commandAnswered takes the state of an agent command: just begun, still
 // running, or over.
-func commandAnswered(d *decision, result json.RawMessage) error {
-	var res agentapi.Result
-	if err := read(result, &res); err != nil {
-		return err
-	}
+func commandAnswered(d *decision, res agentapi.Result) error {
 	if len(res.ID) > maxID || (res.ID == "" && res.Status == agentapi.Running) {
 		return fmt.Errorf("the agent's answer names no command that can be asked after: its id has %d bytes, "+
 			"expected 1 to %d", len(res.ID), maxID)

@@ -42,8 +42,14 @@ func (inspect) fail(d *decision, _ node.Run, _ string) {
 
 func (inspect) timeout(s Settings) time.Duration { return s.InspectTimeout }
 
-// dataReceived takes the data of a ramdisk that the node waits for.
-func (d *decision) dataReceived(e Inspected) error {
+// Needs what inspection rules and ports depend on.
+func (e Inspected) Needs(node.Node) Need {
+	return Need{Rules: true, Addresses: newAddresses(e.Data.Inventory.Interfaces),
+		System: node.SystemUUID(e.Data.SystemUUID)}
+}
+
+// handle takes the data of a ramdisk that the node waits for.
+func (e Inspected) handle(d *decision) error {
 	if !waitsIn(d.n.Run.Current(), waitData) {
 		return node.Refuse(node.NotFound, "node %s does not wait for inspection data: it is %q", d.n.UUID, d.n.ProvisionState)
 	}

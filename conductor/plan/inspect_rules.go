@@ -13,17 +13,6 @@ import (
 // callEffect is a call that an inspection rule asks for.
 const callEffect = "inspect.call_api"
 
-// finds reports whether an event may bring what an inspection has found.
-func finds(e Event) bool {
-	switch e := e.(type) {
-	case Inspected:
-		return true
-	case Outcome:
-		return e.Effect.Name == "inspect.read_system"
-	}
-	return false
-}
-
 // applyRules does what operators' inspection rules say with what was found: the
 // node, its ports, old and new, and what is kept of the inspection. When a rule
 // fails, what was found is kept as it is without rules.

@@ -17,6 +17,9 @@ const (
 	incomplete    = "ferrite_incomplete"     // []string: kinds of parts that the BMC could not list, and why
 )
 
+// readSystem asks the BMC for all that it knows of the machine.
+const readSystem = "inspect.read_system"
+
 // systemRead takes the BMC's report of the machine (inspect interface redfish): properties,
 // and an inventory of what is known that way.
 func (d *decision) systemRead(s node.System) {

@@ -33,6 +33,17 @@ func CheckInstanceTraits(n node.Node) error {
 	return nil
 }
 
+// instanceTraits are the traits of an instance, which name its deploy templates.
+func instanceTraits(n node.Node) (names []string) {
+	list, _ := n.InstanceInfo["traits"].([]any)
+	for _, t := range list {
+		if name, ok := t.(string); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // falsy reports whether Ironic takes a value for none, as Python does.
 func falsy(v any) bool {
 	switch v := v.(type) {

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,22 +77,17 @@ func (d *decision) kexecs() bool {
 }
 
 // kexecStarted ends the deploy: the installed system runs, and the agent is gone.
-func kexecStarted(d *decision, result json.RawMessage) error {
-	var k agentapi.Kexec
-	if err := read(result, &k); err != nil {
-		return err
-	}
+func kexecStarted(d *decision, k agentapi.Kexec) error {
 	r := d.n.Run
 	r.Steps = r.Steps[:r.Index+1]
 	d.forgetAgent()
 	d.note("INFO", Clip(fmt.Sprintf("the installed system was started by kexec (%s entry %q: %s)", k.Source, k.Entry,
 		strings.Join(append([]string{k.Kernel}, k.Initrd...), ", "))))
-	d.next()
 	return nil
 }
 
 // kexecFailed goes on with the firmware's way.
-func (d *decision) kexecFailed(o Outcome) bool {
+func kexecFailed(d *decision, o Outcome) bool {
 	d.note("INFO", Clip("the machine is started through its firmware, not by kexec: "+o.Failure))
 	d.next()
 	return true

@@ -25,16 +25,6 @@ func limits() map[node.Event]limit {
 	}
 }
 
-// limited reports whether an event is decided by what other nodes are at.
-func limited(ev Event) bool {
-	r, ok := ev.(Request)
-	if !ok {
-		return false
-	}
-	_, limited := limits()[r.Verb]
-	return limited
-}
-
 // checkLimit refuses a verb while as many nodes as may be are at it. How many that is it
 // does not say: an attacker would know how much is needed.
 func (d *decision) checkLimit(verb node.Event) error {

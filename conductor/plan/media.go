@@ -21,6 +21,9 @@ type DetachRequest struct {
 func (AttachRequest) effect() string { return "management.attach_virtual_media" }
 func (DetachRequest) effect() string { return "management.detach_virtual_media" }
 
+func (r AttachRequest) handle(d *decision) error { return d.requestChore(r) }
+func (r DetachRequest) handle(d *decision) error { return d.requestChore(r) }
+
 func (AttachRequest) check(d *decision) error { return answers(d.n) }
 func (DetachRequest) check(d *decision) error { return answers(d.n) }
 

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -83,18 +82,13 @@ func attachToRamdisk(d *decision) []node.Step {
 }
 
 // networkAttached notes which Neutron ports are the ramdisk's, under Ironic's names.
-func networkAttached(d *decision, result json.RawMessage) error {
-	var a Attached
-	if err := read(result, &a); err != nil {
-		return err
-	}
+func networkAttached(d *decision, a Attached) error {
 	if Neutron(d.n) { // flat leaves the ports of ramdisks as they are
 		d.noteRamdiskPorts(a)
 	}
 	for _, warning := range a.Warnings {
 		d.note("WARNING", Clip(warning))
 	}
-	d.next()
 	return nil
 }
 

@@ -7,88 +7,35 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// outcome takes what became of an effect. One of a run that is over is
+// Needs of an outcome are those of its effect, and of the end of a run.
+func (o Outcome) Needs(n node.Node) (need Need) {
+	if of := effects[o.Effect.Name]; of.needs != nil && o.Failure == "" {
+		need = of.needs(o.Result)
+	}
+	need.Inventory, need.Bonds = Erases(n), tearsDown(n)
+	return need
+}
+
+// handle takes what became of an effect. An outcome of a run that is over is
 // dropped: the row is gone, nothing else changes.
-func (d *decision) outcome(o Outcome) {
+func (o Outcome) handle(d *decision) error {
 	d.dirty = true // at least the effect's row is to be deleted
-	if _, ok := chores[o.Effect.Name]; ok {
-		d.choreEnded(o)
-		return
-	}
-	if !Wanted(d.n, o.Effect) {
-		return
-	}
-	if o.Failure != "" {
-		if !d.replanned(o) {
+	of := effects[o.Effect.Name]
+	switch {
+	case of.chore != nil:
+		d.choreEnded(o, of)
+	case !Wanted(d.n, o.Effect):
+	case o.Failure != "":
+		if of.replan == nil || !of.replan(d, o) {
 			d.failRun(o.Failure)
 		}
-		return
-	}
-	settle, ok := settlers[o.Effect.Name]
-	if !ok {
+	case of.settle == nil:
 		d.failRun(fmt.Sprintf("no rule for the outcome of %s", o.Effect.Name))
-		return
+	default:
+		if err := of.settle(d, o.Result); err != nil {
+			d.failRun(err.Error())
+		}
 	}
-	if err := settle(d, o.Result); err != nil {
-		d.failRun(err.Error())
-	}
-}
-
-// Wanted reports whether anybody waits for what becomes of an effect. One whose
-// run has been aborted, or has run out of time, is better not begun: the
-// machine may be wanted for something else by now.
-func Wanted(n node.Node, ef node.Effect) bool {
-	_, ok := chores[ef.Name]
-	return ok || n.Run != nil && n.Run.Generation == ef.Generation
-}
-
-// replanned reports whether a run goes on another way after a failure, and takes it.
-func (d *decision) replanned(o Outcome) bool {
-	switch o.Effect.Name {
-	case getSteps:
-		return d.agentGone(o)
-	case kexecStep:
-		return d.kexecFailed(o)
-	case setBootDevice:
-		return d.bootDeviceRefused(o)
-	case ejectMedium:
-		return d.ejectFailed(o)
-	}
-	return false
-}
-
-// settlers say, by effect, what a success means for the node. Each goes on
-// with the run, or returns the reason why it has failed all the same.
-var settlers = map[string]func(d *decision, result json.RawMessage) error{
-	"power.validate":            validated,
-	"management.validate":       validated,
-	"power.power_on":            powerIs(node.PowerOn, false),
-	"power.power_off":           poweredOff,
-	"power.reboot":              powerIs(node.PowerOn, true),
-	setBootDevice:               bootDeviceSet,
-	insertMedium:                mediumInserted,
-	ejectMedium:                 mediumEjected,
-	"management.set_boot_mode":  bootModeSet,
-	"inspect.read_system":       systemKnown,
-	readPorts:                   portsKnown,
-	callEffect:                  goOn,
-	attachNetwork:               networkAttached,
-	"agent.get_steps":           stepsKnown,
-	"agent.execute_step":        commandAnswered,
-	"agent.get_partition_uuids": partitionsKnown,
-	installBootloader:           commandAnswered,
-	"agent.sync":                commandAnswered,
-	"agent.finalize_rescue":     rescueFinalized,
-	"agent.poll":                commandAnswered,
-	kexecStep:                   kexecStarted,
-	"agent.power_off":           askedOff, // the step after it waits until the machine is off
-	hardwareEffect:              hardwareRead,
-	driverEffect:                driverAnswered,
-	childrenEffect:              goOn,
-}
-
-func goOn(d *decision, _ json.RawMessage) error {
-	d.next()
 	return nil
 }
 
@@ -101,11 +48,7 @@ type Validated struct {
 	SystemUUID string          `json:"system_uuid,omitempty"` // of the machine; "" where the BMC does not report it
 }
 
-func validated(d *decision, result json.RawMessage) error {
-	var v Validated
-	if err := read(result, &v); err != nil {
-		return err
-	}
+func validated(d *decision, v Validated) error {
 	if err := d.knowSystem(v.SystemUUID); err != nil {
 		return err
 	}
@@ -119,15 +62,13 @@ func validated(d *decision, result json.RawMessage) error {
 	if v.SecureBoot != nil {
 		d.n.SecureBoot = v.SecureBoot
 	}
-	d.next()
 	return nil
 }
 
-func powerIs(p node.PowerState, cut bool) func(*decision, json.RawMessage) error {
-	return func(d *decision, _ json.RawMessage) error {
+func poweredOn(cut bool) func(*decision, struct{}) error {
+	return func(d *decision, _ struct{}) error {
 		d.n.Run.FirmwareStarts++
-		d.setPower(p, cut)
-		d.next()
+		d.setPower(node.PowerOn, cut)
 		return nil
 	}
 }
@@ -139,32 +80,17 @@ type PowerOffFailed struct {
 	Reason  string `json:"reason,omitempty"`
 }
 
-func askedOff(d *decision, result json.RawMessage) error {
-	if err := d.notePowerOff(result); err != nil {
-		return err
-	}
-	d.next()
-	return nil
-}
-
-func poweredOff(d *decision, result json.RawMessage) error {
-	if err := d.notePowerOff(result); err != nil {
-		return err
-	}
+func poweredOff(d *decision, f PowerOffFailed) error {
+	err := askedOff(d, f)
 	d.setPower(node.PowerOff, true)
-	d.next()
-	return nil
+	return err
 }
 
-// notePowerOff records in the history that the agent failed to turn its machine off: what it
+// askedOff records in the history that the agent failed to turn its machine off: what it
 // wrote last may not have reached the disk.
-func (d *decision) notePowerOff(result json.RawMessage) error {
-	if len(result) == 0 {
+func askedOff(d *decision, f PowerOffFailed) error {
+	if f.Reason == "" {
 		return nil
-	}
-	var f PowerOffFailed
-	if err := read(result, &f); err != nil || f.Reason == "" {
-		return err
 	}
 	if f.Command != "" && len(f.Command) <= maxID {
 		d.n.Agent.LastCommand = f.Command
@@ -173,17 +99,10 @@ func (d *decision) notePowerOff(result json.RawMessage) error {
 	return nil
 }
 
-func bootModeSet(d *decision, result json.RawMessage) error {
-	var r ChoreDone
-	if len(result) > 0 {
-		if err := read(result, &r); err != nil {
-			return err
-		}
-	}
+func bootModeSet(d *decision, r ChoreDone) error {
 	if r.Note != "" {
 		d.note("WARNING", Clip("the boot mode stays as it is, and the machine must boot by "+wantedBootMode(d.n)+
 			": "+r.Note))
-		d.next()
 		return nil
 	}
 	if r.Restarted {
@@ -191,15 +110,10 @@ func bootModeSet(d *decision, result json.RawMessage) error {
 		d.note("INFO", "the machine was started once for its firmware to take the boot mode "+wantedBootMode(d.n))
 	}
 	d.bootModeIs(wantedBootMode(d.n))
-	d.next()
 	return nil
 }
 
-func systemKnown(d *decision, result json.RawMessage) error {
-	var s node.System
-	if err := read(result, &s); err != nil {
-		return err
-	}
+func systemKnown(d *decision, s node.System) error {
 	if err := d.knowSystem(s.UUID); err != nil {
 		return err
 	}
@@ -207,11 +121,37 @@ func systemKnown(d *decision, result json.RawMessage) error {
 	if err := d.applyRules(); err != nil {
 		return err
 	}
-	d.next()
 	return nil
 }
 
+// ends makes the settle of an effect after which the run goes on at once, unless take returns an error.
+func ends[T any](take func(d *decision, result T) error) func(*decision, json.RawMessage) error {
+	return takes(func(d *decision, result T) error {
+		err := take(d, result)
+		if err == nil {
+			d.next()
+		}
+		return err
+	})
+}
+
+// takes makes the settle of an effect by which the run may have to wait.
+func takes[T any](take func(d *decision, result T) error) func(*decision, json.RawMessage) error {
+	return func(d *decision, raw json.RawMessage) error {
+		var result T
+		if err := read(raw, &result); err != nil {
+			return err
+		}
+		return take(d, result)
+	}
+}
+
+func noResult(*decision, struct{}) error { return nil }
+
 func read(result json.RawMessage, into any) error {
+	if len(result) == 0 {
+		return nil
+	}
 	if err := json.Unmarshal(result, into); err != nil {
 		return fmt.Errorf("the outcome cannot be read: %w", err)
 	}

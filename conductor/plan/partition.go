@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -231,11 +230,7 @@ func addLayout(info map[string]any, n node.Node) {
 
 // partitionsKnown takes the agent's report of an image's partitions: the boot loader needs
 // it, and the node keeps it.
-func partitionsKnown(d *decision, result json.RawMessage) error {
-	var res agentapi.Result
-	if err := read(result, &res); err != nil {
-		return err
-	}
+func partitionsKnown(d *decision, res agentapi.Result) error {
 	if res.Status == agentapi.Succeeded {
 		var result map[string]any
 		if err := read(res.Result, &result); err != nil {
@@ -245,7 +240,7 @@ func partitionsKnown(d *decision, result json.RawMessage) error {
 			return err
 		}
 	}
-	return commandAnswered(d, result)
+	return commandAnswered(d, res)
 }
 
 // partitionUUIDs reads the agent's report, under the names by which the boot loader is asked

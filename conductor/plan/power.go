@@ -33,8 +33,8 @@ var powerAfter = map[node.PowerState]node.PowerState{
 	node.SoftRebooting: node.PowerOn,
 }
 
-// requestPower takes an operator's power target.
-func (d *decision) requestPower(r PowerRequest) error {
+// handle takes an operator's power target.
+func (r PowerRequest) handle(d *decision) error {
 	if powerAfter[r.Target] == "" {
 		return node.Refuse(node.Invalid,
 			"power target %q is unknown: it is one of power on, power off, rebooting, soft power off, soft rebooting", r.Target)

@@ -22,6 +22,7 @@ const confirmations = 2
 
 // PowerRead is one reading of a machine's power by the power sync.
 type PowerRead struct {
+	simple
 	PowerTally
 	Revision int64           // of the node whose BMC was asked: a node saved meanwhile is asked again
 	State    node.PowerState // what the BMC says, "" when it does not know
@@ -61,8 +62,6 @@ func (t *PowerTally) Count(n node.Node, v node.Vitals, failure string, now time.
 
 // Unsure reports whether an answer is to be confirmed by another one.
 func (t PowerTally) Unsure() bool { return t.Differs > 0 && t.Differs < confirmations }
-
-func (PowerRead) event() {}
 
 // unread are the states at rest in which a machine is not ours to look after
 // (two of Ironic's SYNC_EXCLUDED_STATES; in the others a run is under way).
@@ -126,10 +125,10 @@ func (e PowerRead) meaning(n node.Node, s Settings) func(*decision, PowerRead) {
 	return (*decision).powerStuck
 }
 
-// powerRead takes a reading. A node that is reserved is left alone.
-func (d *decision) powerRead(e PowerRead) {
+// handle takes a reading. A node that is reserved is left alone.
+func (e PowerRead) handle(d *decision) error {
 	if d.f.EffectPending {
-		return
+		return nil
 	}
 	follow := e.meaning(d.n, d.f.Settings)
 	if e.healthNews(d.n, d.f.Settings) {
@@ -138,6 +137,7 @@ func (d *decision) powerRead(e PowerRead) {
 	if follow != nil {
 		follow(d, e)
 	}
+	return nil
 }
 
 // healthFound records what the BMC says of its machine's health.

@@ -11,40 +11,40 @@ import (
 // node's machine. Proven says that it runs there, and that no other will come in this boot:
 // there is nothing left to wait for. Recorded says that the history has the reason already.
 type RamdiskRefused struct {
+	simple
 	Reason           string
 	Proven, Recorded bool
 }
 
 // ScriptAsked says that the machine has asked for its boot script, from the address
 // lent to it.
-type ScriptAsked struct{ From netip.Addr }
+type ScriptAsked struct {
+	simple
+	From netip.Addr
+}
 
-func (RamdiskRefused) event() {}
-func (ScriptAsked) event()    {}
-
-// ramdiskRefused ends the run where the ramdisk that was waited for is refused, and
-// tells of it elsewhere. One whose boot's word was used is of another boot, or machine.
-func (d *decision) ramdiskRefused(e RamdiskRefused) {
+// handle ends the run where the awaited ramdisk is refused, and records a warning
+// elsewhere: a ramdisk whose boot's word was used is of another boot, or machine.
+func (e RamdiskRefused) handle(d *decision) error {
 	if a := d.n.Agent; e.Proven && a.WordHash != "" && a.Token == "" && d.atMachine() {
 		d.hurry = d.f.EffectPending
 		d.failRun(e.Reason)
-		return
-	}
-	if !e.Recorded {
+	} else if !e.Recorded {
 		d.note("WARNING", e.Reason)
 	}
+	return nil
 }
 
 // Proven reports whether this boot's word was used: no other ramdisk can prove in it
 // that it runs on the machine.
 func Proven(n node.Node) bool { return n.Agent.TokenSent }
 
-// scriptAsked ends a run whose machine has begun another boot by itself. Another word
+// handle ends a run whose machine has begun another boot by itself. Another word
 // is given only after a boot that this conductor has asked for: whoever takes the
 // machine's address meanwhile would else get the token of an agent that has proven itself.
-func (d *decision) scriptAsked(e ScriptAsked) {
+func (e ScriptAsked) handle(d *decision) error {
 	if !Proven(d.n) || !d.atMachine() {
-		return
+		return nil
 	}
 	reason := fmt.Sprintf("the machine has restarted by itself: its boot script was asked for from %s, after this "+
 		"boot's one-time word was used at %s; "+
@@ -52,6 +52,7 @@ func (d *decision) scriptAsked(e ScriptAsked) {
 	d.hurry = d.f.EffectPending
 	d.forgetAgent()
 	d.failRun(reason)
+	return nil
 }
 
 // agentAt is where the agent of this boot is, for people.

@@ -30,8 +30,26 @@ var verbs = map[node.Event]verb{
 	node.Unhold:   {act: (*decision).unhold},
 }
 
-// request takes an operator's verb: refused with a reason, or begun.
-func (d *decision) request(r Request) error {
+// Needs of a verb depend on where it leads.
+func (r Request) Needs(n node.Node) Need {
+	deploys := r.Verb == node.Deploy || r.Verb == node.Rebuild
+	need := Need{
+		HardwareReport: r.framework() != "", // its steps are checked against those the agent listed
+		Inventory:      Erases(n) || r.Image != nil && r.Image.Size > 0,
+		Bonds:          n.Networked() && r.Verb == node.Delete || tearsDown(n),
+	}
+	_, need.Counts = limits()[r.Verb]
+	if deploys {
+		need.Templates = instanceTraits(n)
+	}
+	if r.Verb == node.Manage { // of a discovered node
+		need.System = node.SystemUUID(SystemUUID(n))
+	}
+	return need
+}
+
+// handle takes an operator's verb: refused with a reason, or begun.
+func (r Request) handle(d *decision) error {
 	if d.f.EffectPending && !d.abortsAmid(r) || d.childBusy() {
 		return d.locked()
 	}
@@ -43,7 +61,7 @@ func (d *decision) request(r Request) error {
 	if err := d.checkLimit(r.Verb); err != nil {
 		return err
 	}
-	if uuid := SystemSaid(d.n, r); uuid != "" {
+	if uuid := r.Needs(d.n).System; uuid != "" {
 		if err := d.checkSystem(uuid); err != nil {
 			return err
 		}

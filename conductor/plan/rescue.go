@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -31,16 +30,12 @@ type Finalized struct {
 	AnswerLost bool `json:"answer_lost,omitempty"`
 }
 
-func rescueFinalized(d *decision, result json.RawMessage) error {
-	var f Finalized
-	if err := read(result, &f); err != nil {
-		return err
-	}
+func rescueFinalized(d *decision, f Finalized) error {
 	if f.AnswerLost {
 		d.note("INFO",
 			"the agent's answer to finalize_rescue was lost; it listens no more, as agents do that have let user rescue in")
 	}
-	return commandAnswered(d, result)
+	return commandAnswered(d, f.Result)
 }
 
 func (rescue) done(d *decision, _ node.Run) {

@@ -14,10 +14,11 @@ type Abandoned struct {
 	Reason  string
 }
 
-func (Abandoned) event() {}
+// Needs what the end of a tear-down does.
+func (Abandoned) Needs(n node.Node) Need { return Need{Bonds: tearsDown(n)} }
 
-// abandon fails a run, or forgets a chore. The effect goes with it.
-func (d *decision) abandon(e Abandoned) error {
+// handle fails a run, or forgets a chore. The effect goes with it.
+func (e Abandoned) handle(d *decision) error {
 	if d.n.Run == nil && d.n.Chore == "" && e.Pending == nil {
 		return node.Refuse(node.InvalidState, "Node %s is at rest in state %s: there is nothing to abandon.", d.n.UUID,
 			d.n.ProvisionState)

@@ -2,59 +2,10 @@ package plan
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
-
-// SystemSaid is the UUID by which an event names the node's machine: as its BMC reports it, or as its ramdisk reads it
-// from SMBIOS. It is "" for none. Two addresses of one BMC, or its Redfish and its IPMI, are one machine by it alone.
-func SystemSaid(n node.Node, e Event) string {
-	switch e := e.(type) {
-	case Inspected:
-		return node.SystemUUID(e.Data.SystemUUID)
-	case Request:
-		if e.Verb == node.Manage { // of a discovered node
-			return node.SystemUUID(SystemUUID(n))
-		}
-	case Outcome:
-		return outcomeSystem(e)
-	}
-	return ""
-}
-
-// NamesSystem reports whether an event may bring SystemSaid.
-func NamesSystem(e Event) bool {
-	switch e := e.(type) {
-	case Inspected:
-		return true
-	case Request:
-		return e.Verb == node.Manage
-	case Outcome:
-		return outcomeSystem(e) != ""
-	}
-	return false
-}
-
-func outcomeSystem(o Outcome) string {
-	if o.Failure != "" {
-		return ""
-	}
-	switch o.Effect.Name {
-	case "management.validate":
-		var v Validated
-		if json.Unmarshal(o.Result, &v) == nil {
-			return node.SystemUUID(v.SystemUUID)
-		}
-	case readPorts, "inspect.read_system":
-		var s node.System
-		if json.Unmarshal(o.Result, &s) == nil {
-			return node.SystemUUID(s.UUID)
-		}
-	}
-	return ""
-}
 
 // knowSystem keeps the UUID of the node's machine, unless that is the machine of another node.
 func (d *decision) knowSystem(said string) error {

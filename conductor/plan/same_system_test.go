@@ -49,7 +49,7 @@ func TestSameSystem(t *testing.T) {
 				DriverInternalInfo: map[string]any{"system_uuid": aSystem}}
 			tc.own(&n)
 			ev := plan.Request{Verb: node.Manage}
-			if need := plan.Needs(n, ev); need.System != aSystem || !plan.NamesSystem(ev) {
+			if need := ev.Needs(n); need.System != aSystem {
 				t.Fatalf("it needs the nodes of %q", need.System)
 			}
 			_, err := plan.Decide(n, plan.Facts{SameSystem: []node.Node{tc.other}}, ev, time.Now())
@@ -64,8 +64,8 @@ func TestSameSystem(t *testing.T) {
 	}
 }
 
-// TestSystemSaid: events that name a machine are those of BMCs and ramdisks, and placeholders name none.
-func TestSystemSaid(t *testing.T) {
+// TestNeedsSystem: events that name a machine are those of BMCs and ramdisks, and placeholders name none.
+func TestNeedsSystem(t *testing.T) {
 	outcome := func(effect, result, failure string) plan.Event {
 		return plan.Outcome{Effect: node.Effect{Name: effect}, Result: []byte(result), Failure: failure}
 	}
@@ -86,7 +86,7 @@ func TestSystemSaid(t *testing.T) {
 		{plan.Inspected{Data: agentapi.Inspection{SystemUUID: "Not Settable"}}, ""},
 		{plan.Request{Verb: node.Provide}, ""},
 	} {
-		if got := plan.SystemSaid(node.Node{}, tc.event); got != tc.want || got != "" && !plan.NamesSystem(tc.event) {
+		if got := tc.event.Needs(node.Node{}).System; got != tc.want {
 			t.Errorf("%+v names %q, want %q", tc.event, got, tc.want)
 		}
 	}

@@ -264,6 +264,9 @@ func (s *scene) decide(e Event) {
 			when = " in " + later.String()
 		}
 		s.say("enqueues %s %s%s", ef.Name, ef.Args, when)
+		if err := argsFit(ef); err != nil {
+			s.t.Error(err)
+		}
 		s.pending = &ef
 	}
 	if c.Hurry {

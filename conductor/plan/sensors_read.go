@@ -13,9 +13,10 @@ import (
 const criticalParts = "critical_parts"
 
 // SensorsRead is what a reading of sensors says: the parts that are critical, as "Drive Bay 3".
-type SensorsRead struct{ Critical []string }
-
-func (SensorsRead) event() {}
+type SensorsRead struct {
+	simple
+	Critical []string
+}
 
 // SensorNews reports whether a reading changes what is on record of n.
 func SensorNews(n node.Node, e SensorsRead) bool { return !slices.Equal(knownCritical(n), e.Critical) }
@@ -39,11 +40,11 @@ const (
 	keptParts  = 64
 )
 
-// sensorsRead records which parts have become critical, and which are so no longer.
-func (d *decision) sensorsRead(e SensorsRead) {
+// handle records which parts have become critical, and which are so no longer.
+func (e SensorsRead) handle(d *decision) error {
 	was, is := knownCritical(d.n), e.Critical[:min(len(e.Critical), keptParts)]
 	if slices.Equal(was, is) {
-		return
+		return nil
 	}
 	if newly := without(is, was); len(newly) > 0 {
 		d.noteMonitoring("WARNING", "the health of "+someOf(newly)+" is critical: see ferrite node sensors")
@@ -57,6 +58,7 @@ func (d *decision) sensorsRead(e SensorsRead) {
 		d.setInternal(criticalParts, slices.Clone(is))
 	}
 	d.dirty = true
+	return nil
 }
 
 // without is the names of a list that another does not have.

@@ -17,10 +17,13 @@ type PollArgs struct {
 	Command string `json:"command"`
 }
 
-// agentCalled takes a heartbeat. Most of them change nothing and write
+// Needs the addresses our DHCP gave, when an agent says for the first time where it can be called.
+func (AgentCalled) Needs(n node.Node) Need { return Need{Leased: n.Agent.URL == ""} }
+
+// handle takes a heartbeat. Most of them change nothing and write
 // nothing: only a new agent, a wait for its call, or a command under way make
 // the node move.
-func (d *decision) agentCalled(e AgentCalled) error {
+func (e AgentCalled) handle(d *decision) error {
 	a, hb := &d.n.Agent, e.Heartbeat
 	if a.Token == "" && a.IsWord(hb.AgentToken) { // of ironic-python-agent: its boot's word is its token
 		a.Token, a.TokenSent = hb.AgentToken, true
@@ -52,13 +55,6 @@ func (d *decision) agentCalled(e AgentCalled) error {
 		d.poll()
 	}
 	return nil
-}
-
-// needsLeases reports whether e is decided by the addresses our DHCP gave: it is
-// when an agent says for the first time where it can be called.
-func needsLeases(n node.Node, e Event) bool {
-	_, called := e.(AgentCalled)
-	return called && n.Agent.URL == ""
 }
 
 // checkCallback refuses a new agent that wants to be called elsewhere than at an
@@ -99,43 +95,49 @@ func (d *decision) waiting() bool {
 	return d.n.Run != nil && d.n.ProvisionState.Class() == node.Waiting || d.childBusy()
 }
 
-// expired ends a wait, unless an agent at work on a step has been heard of
+// Needs the end of the machine's log, unless that is of another boot.
+func (Expired) Needs(n node.Node) Need {
+	return Need{LastWords: n.Agent.TokenSent, Inventory: Erases(n)}
+}
+
+// handle ends a wait, unless an agent at work on a step has been heard of
 // meanwhile: a long step is not a silent one. One that was to send inspection
 // data, and only calls, does not count.
-func (d *decision) expired() {
+func (Expired) handle(d *decision) error {
 	d.dirty = true
 	d.n.Deadline = time.Time{}
 	if !d.waiting() {
 		d.idled()
-		return
+		return nil
 	}
 	r := d.n.Run
 	if timed, _ := waitsFor(r); timed {
 		if d.f.EffectPending { // a power request: it ends first
 			d.n.Deadline = d.now.Add(time.Second)
-			return
+			return nil
 		}
 		d.next()
-		return
+		return nil
 	}
 	if d.retryBoot() {
-		return
+		return nil
 	}
 	if r.Command != "" && d.f.EffectPending { // the agent is being asked, or its power changed: that ends first
 		d.n.Deadline = d.now.Add(5 * time.Second)
-		return
+		return nil
 	}
 	d.hurry = d.f.EffectPending && r.Current() != nil && r.Current().Driver
 	if err := d.overdue(); err != nil {
 		d.failRun(err.Error())
-		return
+		return nil
 	}
 	if next := d.agentLastSeen().Add(d.timeout()); r.Command != "" && next.After(d.now) {
 		d.n.Deadline = d.beforeStepEnd(next)
 		d.poll() // its call that the step is done may have been lost
-		return
+		return nil
 	}
 	d.failRun(d.tooLate())
+	return nil
 }
 
 // agentLastSeen is when the agent called last, or reported progress; zero for never.
@@ -164,17 +166,20 @@ func (d *decision) tooLate() string {
 	return reason
 }
 
-// restarted gives a waiting node one full timeout, since nobody listened
+// Needs nothing, unless a tear-down goes on.
+func (Restarted) Needs(n node.Node) Need { return Need{Bonds: tearsDown(n)} }
+
+// handle gives a waiting node one full timeout, since nobody listened
 // while the conductor was away, and asks after a command that may have ended
 // meanwhile.
-func (d *decision) restarted() {
+func (Restarted) handle(d *decision) error {
 	r := d.n.Run
 	switch {
 	case !Restarts(d.n, d.f.EffectPending):
 	case d.n.ProvisionState.Class() == node.Waiting:
 		if timed, _ := waitsFor(r); timed {
 			d.goOnPausing()
-			return
+			return nil
 		}
 		if !r.StepSince.IsZero() { // how far it came meanwhile nobody has seen
 			r.StepMoved = d.now
@@ -191,6 +196,7 @@ func (d *decision) restarted() {
 	default:
 		d.advance()
 	}
+	return nil
 }
 
 // goOnPausing lets a pause last as long as it was to last. One that is over, or that would last longer than it was

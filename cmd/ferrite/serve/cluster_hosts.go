@@ -10,7 +10,6 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/extras/hosts/reconciler"
 	"github.com/ferrite-metal/ferrite/conductor/extras/hosts/remote"
-	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
@@ -48,12 +47,12 @@ func (h *groupHosts) groups() reconciler.Groups {
 	return h.caller
 }
 
-// changed is told of each node that has changed.
-func (h *groupHosts) changed(hosts *reconciler.Reconciler) func(node.Node) {
+// listener has hosts look at each node that has changed.
+func (h *groupHosts) listener(hosts *reconciler.Reconciler) engine.Listener {
 	if h == nil || h.teller == nil {
-		return hosts.NodeChanged
+		return engine.EachNode(hosts.NodeChanged)
 	}
-	return h.teller.NodeChanged
+	return engine.EachNode(h.teller.NodeChanged)
 }
 
 // begin has the leader of the default group watch the others until ctx ends, and answers the calls of other leaders.

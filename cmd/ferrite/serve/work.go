@@ -156,9 +156,9 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 		EraseKey: p.keys.Erase, RuleCalls: dialled.rules.Client(),
 		BootLogs: logs, Settings: c.settings(), Log: log,
 		Workers: c.Workers, PowerWorkers: c.SyncWorkers,
-		Discovery: c.discovery(dialled), Changed: p.hosts.changed(w.hosts), CheckForm: driverinfo.CheckForm,
+		Discovery: c.discovery(dialled), CheckForm: driverinfo.CheckForm,
 		Proof:    c.proof(p.keys.Secrets),
-		Observer: counters, Told: w.events.Wake, Live: p.sights.Wrap(tracedBy(w.tracer, w.events.Report)),
+		Observer: counters, Live: p.sights.Wrap(tracedBy(w.tracer, w.events.Report)),
 		Sights: p.sights.Recall(),
 	}
 	w.observe(conf, p)
@@ -222,7 +222,7 @@ func (c Config) discovery(dialled calls) engine.Discovery {
 		Redfish: func(ctx context.Context, at netip.Addr) bool { return redfish.Answers(ctx, dialled.toBMCs, at) }}
 }
 
-// observe makes the engine, with those who look at it: metrics, and traces where there are any.
+// observe makes the engine with its listeners: readers of events, hosts, metrics, and traces where there are any.
 func (w *work) observe(conf engine.Config, p parts) {
 	w.calls = exchangelog.New(nil)
 	if w.tracer != nil { // a nil pointer in an interface would not be nil
@@ -230,6 +230,8 @@ func (w *work) observe(conf engine.Config, p parts) {
 	}
 	conf.Traces = w.calls
 	w.engine = engine.New(conf)
+	w.engine.Listen(w.events)
+	w.engine.ListenLast(p.hosts.listener(w.hosts))
 	w.engine.Follow(w.counters.Nodes)
 	watched := metrics.Config{Pending: w.engine.PendingEffects, Sensors: w.engine, SensorSeries: w.conf.SensorSeries,
 		Free: func() float64 { return freeRoom(w.conf.DataDir) }, Clock: w.engine.Now}
@@ -240,6 +242,7 @@ func (w *work) observe(conf engine.Config, p parts) {
 		watched.Ready, watched.Streams = p.ready, p.streams.Counts
 	}
 	if w.tracer != nil {
+		w.engine.Listen(w.tracer)
 		w.engine.Follow(w.tracer)
 		watched.Traces = w.tracer.Counts
 	}

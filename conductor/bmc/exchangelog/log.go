@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/outbound/exchange"
@@ -21,13 +20,12 @@ const (
 // maxText bounds a name or an error: a BMC's text may be a page of HTML.
 const maxText = 300
 
-// Tracer is told what becomes of nodes, as the engine tells it.
+// Tracer follows effects, as the engine's Tracer.
 type Tracer interface {
-	Decided(ctx context.Context, c *node.Change, saved node.Node, began time.Time, user, project string)
 	Working(ctx context.Context, n node.Node, ef node.Effect) (working context.Context, end func(result any, err error))
 }
 
-// Log remembers calls. It is a Tracer, and passes on to the next one what it is told. It is safe for concurrent use.
+// Log remembers calls. It is a Tracer, and passes effects on to the next one. It is safe for concurrent use.
 type Log struct {
 	next Tracer // nil for none
 
@@ -47,13 +45,6 @@ type ofNode struct {
 // New makes an empty log before another tracer, which may be nil.
 func New(next Tracer) *Log {
 	return &Log{next: next, nodes: map[string]*list.Element{}, latest: list.New()}
-}
-
-// Decided passes a change on.
-func (l *Log) Decided(ctx context.Context, c *node.Change, saved node.Node, began time.Time, user, project string) {
-	if l.next != nil {
-		l.next.Decided(ctx, c, saved, began, user, project)
-	}
 }
 
 // Working remembers each call that is made with the context that it returns.

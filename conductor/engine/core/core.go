@@ -27,7 +27,7 @@ type Config struct {
 	Agents   AgentClient
 	Drives   ConfigDrives
 	EraseKey ed25519.PrivateKey // signs erase reports
-	Settings plan.Settings      // Host names this conductor, and owns leases
+	Settings plan.Settings      // ConductorName owns leases
 	Log      *slog.Logger
 
 	Images    Images           // nil: images are at http(s) URLs only
@@ -49,16 +49,9 @@ type Config struct {
 
 	Discovery Discovery // the zero value: machines nobody has enrolled stay unknown
 
-	// Changed is given every write to a node once it is done, with the node as
-	// it is then, of a deleted one the UUID alone. It must not wait for anything.
-	// Nil for nobody.
-	Changed func(n node.Node)
-
 	Observer Observer // nil: nobody
 	Traces   Tracer   // nil: nobody
 
-	// Told is called after events were committed. It must not wait. Nil for nobody.
-	Told func()
 	// Live is told of what passes and is not stored: a boot stage, or the progress of a step. It must not wait. Nil for
 	// nobody.
 	Live func(uuid string, stage *BootStage, progress *agentapi.Progress)
@@ -99,6 +92,8 @@ type Core struct {
 
 	Memory    memory
 	followers []Follower
+	listeners []Listener // in their order
+	listened  int        // where Listen inserts
 	turns     turns
 	wakeRun   chan struct{}
 	wakeDue   chan struct{}
@@ -116,20 +111,7 @@ type Core struct {
 	halt context.CancelFunc
 }
 
-// Follower gets every write of a node, in no certain order. It must not wait.
-type Follower interface {
-	// Saved gets a node as it was written; isNew says that it was inserted.
-	Saved(n node.Node, isNew bool)
-	// Read gets a node that this process reads for the first time.
-	Read(n node.Node)
-	// Deleted gets the UUID of a node that is gone.
-	Deleted(uuid string)
-}
-
-// Follow adds a follower, before Run.
-func (e *Core) Follow(f Follower) { e.followers = append(e.followers, f) }
-
-// New makes a core without followers.
+// New makes a core that listens to itself alone.
 func New(c Config) *Core {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -154,12 +136,14 @@ func New(c Config) *Core {
 		rand.Read(c.Proof.Key) // never fails
 	}
 	stop, halt := context.WithCancel(context.Background())
-	return &Core{
+	e := &Core{
 		Config: c, Started: c.Now(), stop: stop, halt: halt, Memory: newMemory(c.Live),
 		turns:   turns{lanes: lanes.New(c.Workers)},
 		large:   semaphore.NewWeighted(largeNodes),
 		resumed: make(chan struct{}), wakeRun: make(chan struct{}, 1), wakeDue: make(chan struct{}, 1),
 	}
+	e.ownListeners()
+	return e
 }
 
 // ConductorName is the name of this conductor.

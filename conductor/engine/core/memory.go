@@ -87,6 +87,16 @@ const (
 	effectEnded
 )
 
+func effectChangeOf(c *node.Change) effectChange {
+	switch {
+	case len(c.Effects) > 0:
+		return effectAdded
+	case c.Finish != nil:
+		return effectEnded
+	}
+	return effectUnchanged
+}
+
 // saved takes note of a node as it was saved. It returns a heartbeat that had
 // to wait for an effect to end, once it has ended.
 func (m *memory) saved(n node.Node, d effectChange) *agentapi.Heartbeat {

@@ -59,6 +59,15 @@ func (e *Core) HardwareTypes() []node.HardwareType {
 	return out
 }
 
+// Node returns a node by UUID or name, and turns the store's errors into refusals.
+func (e *Core) Node(ctx context.Context, ref string) (node.Node, error) {
+	n, err := e.Store.Node(ctx, ref)
+	if errors.Is(err, node.ErrNotFound) {
+		return n, node.Refuse(node.NotFound, "Node %s could not be found.", ref)
+	}
+	return n, err
+}
+
 // Nodes returns those that match, in order.
 func (e *Core) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
 	nodes, err := e.Store.Nodes(ctx, q)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/engine/lanes"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
 // listCost is how much longer the store is left alone than the last list of all effects took.
@@ -76,15 +77,6 @@ func (e *Core) PendingEffects() (n int) {
 	return n
 }
 
-// put notes effects of a node that was saved.
-func (e *Core) put(n node.Node, effects []node.Effect) {
-	e.turns.with(func(l *lanes.Lanes) {
-		for _, ef := range effects {
-			l.Put(workOf(n, ef))
-		}
-	})
-}
-
 // workOf is an effect as far as its turn depends on it.
 func workOf(n node.Node, ef node.Effect) lanes.Work {
 	kind, _, _ := strings.Cut(ef.Name, ".")
@@ -94,16 +86,13 @@ func workOf(n node.Node, ef node.Effect) lanes.Work {
 	}
 }
 
-// callsNoBMC are effects that call neither BMC nor agent.
-var callsNoBMC = map[string]bool{"inspect.call_api": true, "children.execute_step": true}
-
 // peerOf names whom an effect calls: the agent of its node, or the BMC, by its host if it has one: machines of one
 // chassis share it.
 func peerOf(n node.Node, effect string) string {
 	switch {
 	case strings.HasPrefix(effect, "agent."):
 		return "agent of " + n.UUID
-	case callsNoBMC[effect]:
+	case plan.CallsNoBMC(effect):
 		return ""
 	}
 	return cmp.Or(strings.Join(n.BMCHosts(), " "), "BMC of "+n.UUID)

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"golang.org/x/sync/errgroup"
 
@@ -88,4 +89,26 @@ func (e *Core) underWay(ctx context.Context) (restarts []string, err error) {
 		}
 	}
 	return restarts, nil
+}
+
+// Remember fills memory with a node that this process has not saved yet.
+func (e *Core) Remember(ctx context.Context, n node.Node) error {
+	pending, err := e.Store.PendingEffect(ctx, n.UUID)
+	if err != nil {
+		return fmt.Errorf("effects of node %s: %w", n.UUID, err)
+	}
+	e.rememberAs(n, pending != nil)
+	return nil
+}
+
+// rememberAs is remember, of a node of which it is known whether it has a pending effect.
+func (e *Core) rememberAs(n node.Node, busy bool) {
+	for _, f := range e.followers {
+		f.Read(n)
+	}
+	d := effectEnded
+	if busy {
+		d = effectAdded
+	}
+	e.saved(n, d)
 }

@@ -53,7 +53,7 @@ var unaudited = map[string]bool{"run": true, "agent": true, "child": true, "chor
 	"driver_internal_info": true, "provision_updated_at": true, "created_at": true}
 
 // trace notes a change that was committed with ctx.
-func trace(ctx context.Context, c *node.Change, saved node.Node) {
+func trace(ctx context.Context, c *node.Committed) {
 	t, ok := ctx.Value(trailKey{}).(*Trail)
 	if !ok {
 		return
@@ -62,10 +62,10 @@ func trace(ctx context.Context, c *node.Change, saved node.Node) {
 	defer t.mu.Unlock()
 	switch {
 	case c.Insert != nil:
-		t.node, t.name = saved.UUID, saved.Name
+		t.node, t.name = c.Saved.UUID, c.Saved.Name
 		t.fields(&node.Node{}, c.Insert)
 	case c.Save != nil && c.Was != nil:
-		t.node, t.name = saved.UUID, saved.Name
+		t.node, t.name = c.Saved.UUID, c.Saved.Name
 		t.fields(c.Was, c.Save)
 	case c.Delete != "":
 		t.node = c.Delete
@@ -73,10 +73,14 @@ func trace(ctx context.Context, c *node.Change, saved node.Node) {
 			t.name = c.Was.Name
 		}
 	case c.Save != nil:
-		t.node, t.name = saved.UUID, saved.Name
+		t.node, t.name = c.Saved.UUID, c.Saved.Name
 	}
-	for _, id := range slices.Sorted(maps.Keys(portChanges(c))) {
-		t.add("port "+id, "", portChanges(c)[id])
+	ports := portChanges(c.Change)
+	for _, id := range slices.Sorted(maps.Keys(ports)) {
+		t.add("port "+id, "", ports[id])
+	}
+	if r := c.Record; r != nil {
+		t.add(r.Kind+" "+r.UUID, "", r.Written+" "+r.Name)
 	}
 }
 
@@ -155,13 +159,4 @@ func short(value any) string {
 		text = strings.ToValidUTF8(text[:maxValue], "") + "..."
 	}
 	return text
-}
-
-// traced notes a record that was written with ctx.
-func traced(ctx context.Context, what, kind, uuid, name string) {
-	if t, ok := ctx.Value(trailKey{}).(*Trail); ok {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.add(kind+" "+uuid, "", what+" "+name)
-	}
 }

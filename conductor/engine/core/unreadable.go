@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -59,4 +60,16 @@ func (e *Core) EachNode(ctx context.Context, q node.Query, visit func(*node.Node
 			return nil
 		}
 	}
+}
+
+// undecidableError is of a node that nothing can be decided on, as its row contradicts
+// itself: it must not end the conductor of all the others.
+type undecidableError struct {
+	node  string
+	fault any
+}
+
+func (e *undecidableError) Error() string {
+	return fmt.Sprintf("a fault in this program, or in the row of node %s: %v; please report it with the log",
+		e.node, e.fault)
 }

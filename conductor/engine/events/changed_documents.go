@@ -27,7 +27,7 @@ func (l *Log) Writing(ctx context.Context, all []objects.Changed) context.Contex
 		}
 		told = append(told, e)
 	}
-	return node.Telling(ctx, told...)
+	return node.WithEvents(ctx, told...)
 }
 
 // Written wakes those who follow, and notes for the audit what a request has changed.

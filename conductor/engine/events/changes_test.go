@@ -91,7 +91,7 @@ func TestWriting(t *testing.T) {
 	ctx := l.Writing(t.Context(), []objects.Changed{{
 		Key: objects.Key{Kind: hostapi.KindSecret, Namespace: "default", Name: "bmc"}, Old: was, New: &is,
 	}})
-	told := node.Told(ctx)
+	told := node.EventsOf(ctx)
 	if len(told) != 1 {
 		t.Fatalf("told %+v", told)
 	}

@@ -102,6 +102,13 @@ func (l *Log) Wake() {
 	}
 }
 
+// Committed has the log look for the events of a change.
+func (l *Log) Committed(_ context.Context, c *node.Committed) {
+	if len(c.Events) > 0 {
+		l.Wake()
+	}
+}
+
 // Run sends reports, reads events for those who follow, and deletes old ones, until ctx ends.
 func (l *Log) Run(ctx context.Context) {
 	var sent sync.WaitGroup

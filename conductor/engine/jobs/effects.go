@@ -35,8 +35,7 @@ type job struct {
 	until  time.Time // no call of a BMC lasts beyond it; zero for none
 }
 
-// jobs says, by effect, how it is carried out. What each returns goes to
-// plan's settler of the same name, as JSON.
+// jobs binds a function to each row of plan's table of effects. What it returns goes to the row's settle, as JSON.
 var jobs = map[string]func(*job, context.Context) (any, error){
 	"power.validate":                  (*job).validatePower,
 	"management.validate":             (*job).validateManagement,
@@ -119,6 +118,10 @@ func (j *job) guard(ctx context.Context, do func(*job, context.Context) (any, er
 			result, err = nil, node.Refuse(node.Invalid, "a fault in this program: %v; please report it with the log", p)
 		}
 	}()
+	if j.effect.Attempt > 1 && !plan.Repeats(j.effect.Name) {
+		return nil, node.Refuse(node.Conflict, "a conductor ended in the middle of it, so it is not known whether it was "+
+			"done: look, and call it again if it was not")
+	}
 	return do(j, ctx)
 }
 

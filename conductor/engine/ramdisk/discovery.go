@@ -65,7 +65,7 @@ func (e *Ramdisks) Discover(ctx context.Context, data agentapi.Inspection, raw [
 	if f.Ports, err = e.Store.Ports(ctx, node.PortQuery{NodeUUID: n.UUID}); err != nil {
 		return n, nil, err
 	}
-	if f.Taken, err = e.Taken(ctx, n.UUID, plan.NewAddresses(ev)); err != nil {
+	if f.Taken, err = e.Taken(ctx, n.UUID, macs); err != nil {
 		return n, nil, err
 	}
 	change := plan.Discovered(n, f, ev, from.Unmap(), e.Now())
@@ -90,7 +90,7 @@ func checkDiscovered(data *agentapi.Inspection, raw []byte) ([]string, error) {
 			"are taken",
 			len(raw), maxDiscovered)
 	}
-	macs := plan.NewAddresses(plan.Inspected{Data: *data})
+	macs := plan.Inspected{Data: *data}.Needs(node.Node{}).Addresses
 	if len(macs) == 0 || len(macs) > maxDiscoveredCards {
 		return nil, node.Refuse(node.Invalid,
 			"the inspection data of an unknown machine has %d Ethernet interfaces, expected 1 to %d", len(macs),

@@ -76,15 +76,15 @@ func (e *Records) Catalogs() Catalogs {
 // kept is the store's catalogs, whose writes are told as events.
 func (e *Records) kept() node.Catalogs {
 	c := e.Store.Catalogs()
-	c.DeployTemplates = core.Telling[node.DeployTemplate, *node.DeployTemplate]{Catalog: c.DeployTemplates, E: e.Core}
-	c.Runbooks = core.Telling[node.Runbook, *node.Runbook]{Catalog: c.Runbooks, E: e.Core}
-	c.Allocations = core.Telling[node.Allocation, *node.Allocation]{Catalog: c.Allocations, E: e.Core}
-	c.Chassis = core.Telling[node.Chassis, *node.Chassis]{Catalog: c.Chassis, E: e.Core}
-	c.Portgroups = core.Telling[node.Portgroup, *node.Portgroup]{Catalog: c.Portgroups, E: e.Core}
-	c.VolumeConnectors = core.Telling[node.VolumeConnector, *node.VolumeConnector]{Catalog: c.VolumeConnectors, E: e.Core}
-	c.VolumeTargets = core.Telling[node.VolumeTarget, *node.VolumeTarget]{Catalog: c.VolumeTargets, E: e.Core}
-	c.InspectionRules = core.Telling[node.InspectionRule, *node.InspectionRule]{Catalog: c.InspectionRules, E: e.Core}
-	c.Images = core.Telling[node.Image, *node.Image]{Catalog: c.Images, E: e.Core}
+	c.DeployTemplates = core.EventCatalog[node.DeployTemplate, *node.DeployTemplate]{Catalog: c.DeployTemplates, E: e.Core}
+	c.Runbooks = core.EventCatalog[node.Runbook, *node.Runbook]{Catalog: c.Runbooks, E: e.Core}
+	c.Allocations = core.EventCatalog[node.Allocation, *node.Allocation]{Catalog: c.Allocations, E: e.Core}
+	c.Chassis = core.EventCatalog[node.Chassis, *node.Chassis]{Catalog: c.Chassis, E: e.Core}
+	c.Portgroups = core.EventCatalog[node.Portgroup, *node.Portgroup]{Catalog: c.Portgroups, E: e.Core}
+	c.VolumeConnectors = core.EventCatalog[node.VolumeConnector, *node.VolumeConnector]{Catalog: c.VolumeConnectors, E: e.Core}
+	c.VolumeTargets = core.EventCatalog[node.VolumeTarget, *node.VolumeTarget]{Catalog: c.VolumeTargets, E: e.Core}
+	c.InspectionRules = core.EventCatalog[node.InspectionRule, *node.InspectionRule]{Catalog: c.InspectionRules, E: e.Core}
+	c.Images = core.EventCatalog[node.Image, *node.Image]{Catalog: c.Images, E: e.Core}
 	return c
 }
 

@@ -50,6 +50,6 @@ type Store interface {
 	// ErrStale when one of them meets another row than it expects. When all is
 	// safe, and before it returns, it calls done with the revisions, one for each
 	// write: done is called in the order of revisions, one call at a time, and
-	// must return soon. Events of ctx (node.Telling) are committed with the writes.
+	// must return soon. Events of ctx (node.WithEvents) are committed with the writes.
 	WriteObjects(ctx context.Context, writes []Write, done func(revisions []int64)) error
 }

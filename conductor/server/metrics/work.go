@@ -66,8 +66,8 @@ func (w work) EffectEnded(name, outcome string, took time.Duration) {
 	w.took.WithLabelValues(name).Observe(took.Seconds())
 }
 
-// Committed takes note of a change of a node.
-func (w work) Committed(took time.Duration, err error) {
+// Stored takes note of a change of a node.
+func (w work) Stored(took time.Duration, err error) {
 	var refusal *node.Refusal
 	switch {
 	case err == nil:

@@ -80,8 +80,9 @@ func (w *world) start() {
 	}
 	eng = engine.New(engine.Config{
 		Store: w.store, BMCs: map[string]engine.BMC{"fake-hardware": w.machines}, Drives: drives{},
-		EraseKey: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)), Settings: settings, Log: log, Changed: changed,
+		EraseKey: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)), Settings: settings, Log: log,
 	})
+	eng.ListenLast(engine.EachNode(changed))
 	if err := eng.Recover(ctx); err != nil {
 		w.tb.Fatal(err)
 	}

@@ -10,11 +10,12 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Decided is told of a change that was committed with ctx since began, and for whom.
-func (t *Tracer) Decided(ctx context.Context, c *node.Change, saved node.Node, began time.Time, user, project string) {
-	if c.Save == nil && c.Insert == nil {
+// Committed takes a change that was committed with ctx.
+func (t *Tracer) Committed(ctx context.Context, c *node.Committed) {
+	if !c.Wrote() {
 		return
 	}
+	saved := c.Saved
 	now := t.now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -23,11 +24,11 @@ func (t *Tracer) Decided(ctx context.Context, c *node.Change, saved node.Node, b
 		a = t.adopt(c.Was)
 	}
 	asked := requestOf(ctx)
-	d := decision{Change: c, began: began, now: now, user: user, project: project, asked: asked}
+	d := decision{Committed: c, now: now, asked: asked}
 	switch {
 	case a != nil && a.early && a.of(&saved) && (c.Was == nil || !a.of(c.Was)):
 		t.change(d, a.before, a, &saved)
-	case a == nil || !a.of(&saved) || restarts(c):
+	case a == nil || !a.of(&saved) || restarts(c.Change):
 		t.change(d, a, nil, &saved)
 	default:
 		a.decisions(t, d, a.under())
@@ -40,10 +41,9 @@ func (t *Tracer) Decided(ctx context.Context, c *node.Change, saved node.Node, b
 
 // decision is a change that was committed.
 type decision struct {
-	*node.Change
-	began, now    time.Time
-	user, project string
-	asked         *request // nil for none
+	*node.Committed
+	now   time.Time
+	asked *request // nil for none
 }
 
 // change ends one activity and begins another, which is nil where it is not known yet. Each of them may not be.
@@ -60,7 +60,7 @@ func (t *Tracer) change(d decision, was, is *activity, saved *node.Node) {
 		return
 	}
 	t.nodes[saved.UUID] = is
-	is.user, is.project, is.early, is.before, is.resumed = d.user, d.project, false, nil, false
+	is.user, is.project, is.early, is.before, is.resumed = d.User, d.Project, false, nil, false
 	if d.asked != nil {
 		is.request, is.began = d.asked.id, d.asked.began
 		d.asked.moves(is)
@@ -101,11 +101,11 @@ func (a *activity) failure(c *node.Change) (text string) {
 func (a *activity) decisions(t *Tracer, d decision, parent trace.SpanID) {
 	for _, m := range d.Moves {
 		attrs := texts("ferrite.state.from", string(m.From), "ferrite.state.to", string(m.To), "ferrite.event", string(m.On),
-			"ferrite.why", m.Why, "user.name", d.user)
+			"ferrite.why", m.Why, "user.name", d.User)
 		if d.Was != nil && d.Was.ProvisionState == m.From && d.Was.ProvisionUpdatedAt != nil {
 			attrs = append(attrs, attribute.Float64("ferrite.state.seconds", d.now.Sub(*d.Was.ProvisionUpdatedAt).Seconds()))
 		}
 		a.put(t, span{name: string(m.From) + " -> " + string(m.To), kind: trace.SpanKindInternal, parent: parent,
-			began: d.began, ended: d.now, attrs: attrs})
+			began: d.Decided, ended: d.now, attrs: attrs})
 	}
 }

@@ -71,7 +71,7 @@ func (t *Tracer) leave() {
 // Counts are how many spans a collector has taken, and how many were dropped.
 func (t *Tracer) Counts() (sent, dropped uint64) { return t.queue.sent.Load(), t.queue.dropped.Load() }
 
-// Saved does nothing: Decided is told more.
+// Saved does nothing: Committed gets more.
 func (t *Tracer) Saved(node.Node, bool) {}
 
 // Read goes on with the activity of a node that an earlier process has begun.

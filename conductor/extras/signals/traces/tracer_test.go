@@ -46,7 +46,13 @@ func writing(since time.Time) node.Node {
 func over(tr *traces.Tracer, n node.Node, history ...node.HistoryEntry) {
 	done := n
 	done.Run, done.ProvisionState = nil, node.Active
-	tr.Decided(context.Background(), &node.Change{Was: &n, Save: &done, History: history}, done, time.Now(), "", "")
+	decided(context.Background(), tr, &node.Change{Was: &n, Save: &done, History: history}, done, time.Now(), "", "")
+}
+
+// decided is a change that was committed with ctx.
+func decided(ctx context.Context, tr *traces.Tracer, c *node.Change, saved node.Node, at time.Time,
+	user, project string) {
+	tr.Committed(ctx, &node.Committed{Change: c, Saved: saved, Decided: at, User: user, Project: project})
 }
 
 // TestExchanges: calls to BMC and agent are below their effect, with method, path and status, and nothing secret.
@@ -228,7 +234,7 @@ func TestRequest(t *testing.T) {
 					r, end := tr.Follow(r, "req-1")
 					if was := n; was.Run != nil {
 						was.Run, was.ProvisionState = nil, node.Available
-						tr.Decided(r.Context(), &node.Change{Was: &was, Save: &n,
+						decided(r.Context(), tr, &node.Change{Was: &was, Save: &n,
 							Moves: []node.Transition{*node.Row(node.Available, node.Deploy)}}, n, time.Now(), "ada", "engines")
 						over(tr, n)
 						n.Run = nil
@@ -265,10 +271,10 @@ func TestEarlyEffect(t *testing.T) {
 	spans := collected(t, func(tr *traces.Tracer) {
 		ctx := context.Background()
 		_, end := tr.Working(ctx, is, node.Effect{ID: 5, Node: uuid, Name: is.Chore})
-		tr.Decided(ctx, &node.Change{Was: &was, Save: &is, Effects: []node.Effect{{Name: is.Chore}}}, is, time.Now(), "ada",
+		decided(ctx, tr, &node.Change{Was: &was, Save: &is, Effects: []node.Effect{{Name: is.Chore}}}, is, time.Now(), "ada",
 			"")
 		end(nil, nil)
-		tr.Decided(ctx, &node.Change{Was: &is, Save: &done, Finish: &node.Effect{}}, done, time.Now(), "", "")
+		decided(ctx, tr, &node.Change{Was: &is, Save: &done, Finish: &node.Effect{}}, done, time.Now(), "", "")
 	})
 	if tree, err := tracestest.Tree(spans, nil); err != nil || tree != "power.request\n  power.request\n" {
 		t.Errorf("%v\n%s", err, tree)

@@ -61,11 +61,11 @@ func runs(tr *traces.Tracer, generation int64) {
 	was := node.Node{UUID: uuid, Name: "rack-1", ProvisionState: node.Available}
 	is := was
 	is.ProvisionState, is.Run = node.Deploying, &node.Run{Activity: "deploy", Generation: generation, Since: at}
-	tr.Decided(context.Background(), &node.Change{Was: &was, Save: &is,
+	decided(context.Background(), tr, &node.Change{Was: &was, Save: &is,
 		Moves: []node.Transition{*node.Row(node.Available, node.Deploy)}}, is, at, "", "")
 	done := is
 	done.ProvisionState, done.Run = node.Active, nil
-	tr.Decided(context.Background(), &node.Change{Was: &is, Save: &done,
+	decided(context.Background(), tr, &node.Change{Was: &is, Save: &done,
 		Moves: []node.Transition{*node.Row(node.Deploying, node.Done)}}, done, at, "", "")
 }
 

@@ -1,0 +1,143 @@
+package core
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine/lanes"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// Listener hears of every change once it is stored, and of the writes of catalogs. It is called by the goroutine that
+// has written, so it must not wait. Changes of one node may come in another order than they were stored: the later one
+// has the higher Saved.Revision.
+type Listener interface {
+	Committed(ctx context.Context, c *node.Committed)
+}
+
+// ListenerFunc is a Listener.
+type ListenerFunc func(ctx context.Context, c *node.Committed)
+
+// Committed calls f.
+func (f ListenerFunc) Committed(ctx context.Context, c *node.Committed) { f(ctx, c) }
+
+// EachNode listens to each write to a node, as it is then, of a deleted one the UUID alone.
+func EachNode(changed func(n node.Node)) Listener {
+	return ListenerFunc(func(_ context.Context, c *node.Committed) {
+		if c.Saved.UUID != "" {
+			changed(c.Saved)
+		}
+	})
+}
+
+// ownListeners begin the list. The order of the list:
+//
+//  1. The trail of the request and the log: the line of a change stands before those of what it leads to.
+//  2. Listen: traces, which must know an activity before its first effect is carried out; indexes and the power
+//     schedule; metrics; readers of events.
+//  3. Memory: an effect must be known as pending before it can end. A heartbeat that waited for the end of the effect
+//     goes on here, beside this goroutine.
+//  4. The lanes. From here on the effect may run, end, and lead to the next change.
+//  5. ListenLast: hosts, which act by what memory and the store say.
+func (e *Core) ownListeners() {
+	for _, own := range []ListenerFunc{trace, e.logMoves, e.remember, e.giveTurns} {
+		e.listeners = append(e.listeners, own)
+	}
+	e.listened = 2
+}
+
+// Listen adds a listener that hears of a change before it leads to anything. Before Run.
+func (e *Core) Listen(l Listener) {
+	e.listeners = slices.Insert(e.listeners, e.listened, l)
+	e.listened++
+}
+
+// ListenLast adds a listener that hears of a change when its effects have begun, maybe. Before Run.
+func (e *Core) ListenLast(l Listener) { e.listeners = append(e.listeners, l) }
+
+// committed has the listeners hear of a change.
+func (e *Core) committed(ctx context.Context, c *node.Committed) {
+	for _, l := range e.listeners {
+		l.Committed(ctx, c)
+	}
+}
+
+// Follower keeps something of each node. It must not wait.
+type Follower interface {
+	// Saved gets a node as it was written; isNew says that it was inserted.
+	Saved(n node.Node, isNew bool)
+	// Read gets a node that this process reads for the first time.
+	Read(n node.Node)
+	// Deleted gets the UUID of a node that is gone.
+	Deleted(uuid string)
+}
+
+// Follow adds a follower, which listens, before Run.
+func (e *Core) Follow(f Follower) {
+	e.followers = append(e.followers, f)
+	e.Listen(ListenerFunc(func(_ context.Context, c *node.Committed) {
+		if c.Delete != "" {
+			f.Deleted(c.Delete)
+		}
+		if c.Wrote() {
+			f.Saved(c.Saved, c.Insert != nil)
+		}
+	}))
+}
+
+// logMoves writes one line for each change of state.
+func (e *Core) logMoves(_ context.Context, c *node.Committed) {
+	for _, m := range c.Moves {
+		line := []any{"node", c.Saved.UUID, "name", c.Saved.Name, "from", m.From, "on", m.On, "to", m.To, "why", m.Why}
+		if c.User != "" {
+			line = append(line, "user", c.User)
+		}
+		if m.On == node.Fail {
+			line = append(line, "reason", c.Saved.LastError)
+		}
+		e.Log.Info("state", line...)
+	}
+}
+
+// remember brings memory up to a change.
+func (e *Core) remember(_ context.Context, c *node.Committed) {
+	if c.Insert != nil {
+		e.Memory.forget(c.Saved.UUID) // of a deleted node that had the same UUID
+	}
+	if c.Delete != "" {
+		e.Memory.forget(c.Delete)
+	}
+	if c.Wrote() {
+		e.saved(c.Saved, effectChangeOf(c.Change))
+	}
+}
+
+// saved notes a node in memory. A heartbeat that waited for the end of its effect goes on.
+func (e *Core) saved(n node.Node, d effectChange) {
+	if beat := e.Memory.saved(n, d); beat != nil {
+		e.later(n.UUID, plan.AgentCalled{Heartbeat: *beat})
+	}
+}
+
+// giveTurns brings the lanes and the watch of deadlines up to a change.
+func (e *Core) giveTurns(_ context.Context, c *node.Committed) {
+	if c.Delete != "" {
+		e.turns.with(func(l *lanes.Lanes) { l.Drop(c.Delete) })
+	}
+	if c.Wrote() {
+		e.noteDeadline(c.Saved.Deadline)
+	}
+	if !c.Hurry && len(c.Effects) == 0 {
+		return
+	}
+	e.turns.with(func(l *lanes.Lanes) {
+		if c.Hurry {
+			l.Hurry(c.Saved.UUID)
+		}
+		for _, ef := range c.Effects {
+			l.Put(workOf(c.Saved, ef))
+		}
+	})
+	Wake(e.wakeRun)
+}

@@ -1,0 +1,107 @@
+package core
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// facts gathers what plan may know besides the node, and what an event needs. Every later change of it
+// raises the node's revision, so a commit on old facts is refused as stale. An
+// effect that is to be finished is pending still, or the commit is fenced off.
+func (e *Core) facts(ctx context.Context, n node.Node, need plan.Need, finish *node.Effect) (f plan.Facts, err error) {
+	ports, err := e.Store.Ports(ctx, node.PortQuery{NodeUUID: n.UUID})
+	if err != nil {
+		return f, fmt.Errorf("ports of node %s: %w", n.UUID, err)
+	}
+	pending := finish
+	if pending == nil {
+		if pending, err = e.Store.PendingEffect(ctx, n.UUID); err != nil {
+			return f, fmt.Errorf("effects of node %s: %w", n.UUID, err)
+		}
+	}
+	f = plan.Facts{Ports: ports, Settings: e.Settings, EffectPending: pending != nil, LogsMissing: e.logsMissing(n),
+		Words: e.Proof.Words, OwnDHCP: e.Proof.Leases}
+	if pending != nil && pending.Name == plan.ShutDown {
+		f.ShutDown = pending
+	}
+	f.Offers = e.offers(n)
+	_, f.ReportsHardware = e.BMCs[n.Driver].(HardwareReporter)
+	if n.Run != nil {
+		if err := e.Recall(ctx, n); err != nil {
+			return f, err
+		}
+	}
+	e.Memory.facts(n.UUID, &f)
+	if f.BootStage == "" && n.Run != nil && e.Started.After(n.Run.Since) {
+		f.BootStage = fmt.Sprintf("none since this conductor started at %s", e.Started.UTC().Format("15:04:05"))
+	}
+	return f, e.addNeeded(ctx, n, need, &f)
+}
+
+// addNeeded gathers what only this event needs.
+func (e *Core) addNeeded(ctx context.Context, n node.Node, need plan.Need, f *plan.Facts) (err error) {
+	if f.Taken, err = e.Taken(ctx, n.UUID, need.Addresses); err != nil {
+		return err
+	}
+	if len(need.Templates) > 0 {
+		if f.Templates, err = e.Store.Catalogs().DeployTemplates.List(ctx, "name", need.Templates...); err != nil {
+			return err
+		}
+	}
+	if need.Rules {
+		if f.Rules, err = e.Store.Catalogs().InspectionRules.List(ctx, "phase", node.MainPhase); err != nil {
+			return err
+		}
+	}
+	if need.LastWords && e.BootLogs != nil {
+		f.LastWords = e.BootLogs.Tail(n.UUID, lastWords)
+	}
+	if need.HardwareReport {
+		if f.HardwareReport, err = e.Store.HardwareReport(ctx, n.UUID); err != nil {
+			return err
+		}
+	}
+	if need.Counts {
+		f.Counts = e.Memory.counts()
+	}
+	if need.Inventory {
+		if f.Inventory, err = e.InventoryOf(ctx, n.UUID); err != nil {
+			return err
+		}
+	}
+	if need.Bonds {
+		if f.Bonds, err = e.Store.Catalogs().Portgroups.List(ctx, "node_uuid", n.UUID); err != nil {
+			return err
+		}
+	}
+	if need.System != "" && !n.SharesMachine {
+		if f.SameSystem, err = e.SameSystem(ctx, need.System); err != nil {
+			return err
+		}
+	}
+	if f.OwnDHCP && need.Leased {
+		f.Leased, err = e.Leased(ctx, n.UUID)
+	}
+	return err
+}
+
+// lastWords is how many lines of a machine's log an error quotes.
+const lastWords = 3
+
+// Taken finds which addresses are ports of other nodes.
+func (e *Core) Taken(ctx context.Context, uuid string, macs []string) (map[string]bool, error) {
+	out := map[string]bool{}
+	for _, mac := range macs {
+		ports, err := e.Store.Ports(ctx, node.PortQuery{Address: mac})
+		if err != nil {
+			return nil, fmt.Errorf("ports with address %s: %w", mac, err)
+		}
+		if len(ports) > 0 && ports[0].NodeUUID != uuid {
+			out[mac] = true
+		}
+	}
+	return out, nil
+}
