@@ -30,7 +30,8 @@ func TestEffectRows(t *testing.T) {
 		}
 		fmt.Fprintf(table, "| `%s` | %s | %s | %s |\n", name, of, triesText[row.tries], row.again)
 	}
-	const page, begin, end = "../../docs/design/effects.md", "<!-- generated: effects -->\n", "<!-- end of generated: effects -->"
+	const page, begin = "../../docs/design/effects.md", "<!-- generated: effects -->\n"
+	const end = "<!-- end of generated: effects -->"
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

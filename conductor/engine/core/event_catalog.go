@@ -10,14 +10,18 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// EventCatalog is a catalog that commits an event with each write. The listeners hear of it.
-type EventCatalog[T any, P node.Recorded[T]] struct {
+// WithEvents has a catalog commit an event with each write. The listeners hear of it.
+func WithEvents[T any, P node.Recorded[T]](e *Core, c node.Catalog[T]) node.Catalog[T] {
+	return eventCatalog[T, P]{c, e}
+}
+
+type eventCatalog[T any, P node.Recorded[T]] struct {
 	node.Catalog[T]
-	E *Core
+	e *Core
 }
 
 // Insert adds a record.
-func (c EventCatalog[T, P]) Insert(ctx context.Context, v T) (T, error) {
+func (c eventCatalog[T, P]) Insert(ctx context.Context, v T) (T, error) {
 	w := c.write(ctx, "created", P(&v), 1)
 	saved, err := c.Catalog.Insert(node.WithEvents(ctx, w.Events...), v)
 	c.written(ctx, w, err)
@@ -25,7 +29,7 @@ func (c EventCatalog[T, P]) Insert(ctx context.Context, v T) (T, error) {
 }
 
 // Save replaces a record.
-func (c EventCatalog[T, P]) Save(ctx context.Context, v T) (T, error) {
+func (c eventCatalog[T, P]) Save(ctx context.Context, v T) (T, error) {
 	w := c.write(ctx, "updated", P(&v), P(&v).Head().Revision+1)
 	saved, err := c.Catalog.Save(node.WithEvents(ctx, w.Events...), v)
 	c.written(ctx, w, err)
@@ -33,7 +37,7 @@ func (c EventCatalog[T, P]) Save(ctx context.Context, v T) (T, error) {
 }
 
 // Delete removes a record.
-func (c EventCatalog[T, P]) Delete(ctx context.Context, uuid string) error {
+func (c eventCatalog[T, P]) Delete(ctx context.Context, uuid string) error {
 	var v T
 	P(&v).Head().UUID = uuid
 	w := c.write(ctx, "deleted", P(&v), 0)
@@ -42,14 +46,14 @@ func (c EventCatalog[T, P]) Delete(ctx context.Context, uuid string) error {
 	return err
 }
 
-func (c EventCatalog[T, P]) written(ctx context.Context, w *node.Committed, err error) {
+func (c eventCatalog[T, P]) written(ctx context.Context, w *node.Committed, err error) {
 	if err == nil {
-		c.E.committed(ctx, w)
+		c.e.committed(ctx, w)
 	}
 }
 
 // write is a write with its event.
-func (c EventCatalog[T, P]) write(ctx context.Context, what string, v P, revision int64) *node.Committed {
+func (c eventCatalog[T, P]) write(ctx context.Context, what string, v P, revision int64) *node.Committed {
 	record := nodeapi.EventRecord{Kind: v.Kind(), UUID: v.Head().UUID, Revision: revision}
 	of := ""
 	for _, k := range v.Keys() {
@@ -60,14 +64,14 @@ func (c EventCatalog[T, P]) write(ctx context.Context, what string, v P, revisio
 			of = k.Value
 		}
 	}
-	now, by := c.E.Now(), userOf(ctx)
+	now, by := c.e.Now(), userOf(ctx)
 	w := &node.Committed{Change: &node.Change{}, Decided: now, User: by.name, Project: by.project,
 		Record: &node.RecordWritten{Kind: record.Kind, UUID: record.UUID, Name: record.Name, Written: what}}
 	out := nodeapi.Event{Type: strings.ReplaceAll(v.Kind(), " ", "_") + "." + what, At: now.UTC().Format(time.RFC3339Nano),
-		Conductor: c.E.ConductorName(), User: by.name, Project: by.project, Record: &record}
+		Conductor: c.e.ConductorName(), User: by.name, Project: by.project, Record: &record}
 	doc, err := json.Marshal(out)
 	if err != nil { // texts and numbers alone: it cannot be
-		c.E.Log.Error("an event is not written", "record", record.UUID, "err", err)
+		c.e.Log.Error("an event is not written", "record", record.UUID, "err", err)
 		return w
 	}
 	w.Events = []node.ChangeEvent{{At: now, Type: out.Type, Node: of, Doc: doc}}

@@ -73,18 +73,18 @@ func (e *Records) Catalogs() Catalogs {
 	}
 }
 
-// kept is the store's catalogs, whose writes are told as events.
+// kept is the store's catalogs, each write of which commits an event.
 func (e *Records) kept() node.Catalogs {
 	c := e.Store.Catalogs()
-	c.DeployTemplates = core.EventCatalog[node.DeployTemplate, *node.DeployTemplate]{Catalog: c.DeployTemplates, E: e.Core}
-	c.Runbooks = core.EventCatalog[node.Runbook, *node.Runbook]{Catalog: c.Runbooks, E: e.Core}
-	c.Allocations = core.EventCatalog[node.Allocation, *node.Allocation]{Catalog: c.Allocations, E: e.Core}
-	c.Chassis = core.EventCatalog[node.Chassis, *node.Chassis]{Catalog: c.Chassis, E: e.Core}
-	c.Portgroups = core.EventCatalog[node.Portgroup, *node.Portgroup]{Catalog: c.Portgroups, E: e.Core}
-	c.VolumeConnectors = core.EventCatalog[node.VolumeConnector, *node.VolumeConnector]{Catalog: c.VolumeConnectors, E: e.Core}
-	c.VolumeTargets = core.EventCatalog[node.VolumeTarget, *node.VolumeTarget]{Catalog: c.VolumeTargets, E: e.Core}
-	c.InspectionRules = core.EventCatalog[node.InspectionRule, *node.InspectionRule]{Catalog: c.InspectionRules, E: e.Core}
-	c.Images = core.EventCatalog[node.Image, *node.Image]{Catalog: c.Images, E: e.Core}
+	c.DeployTemplates = core.WithEvents(e.Core, c.DeployTemplates)
+	c.Runbooks = core.WithEvents(e.Core, c.Runbooks)
+	c.Allocations = core.WithEvents(e.Core, c.Allocations)
+	c.Chassis = core.WithEvents(e.Core, c.Chassis)
+	c.Portgroups = core.WithEvents(e.Core, c.Portgroups)
+	c.VolumeConnectors = core.WithEvents(e.Core, c.VolumeConnectors)
+	c.VolumeTargets = core.WithEvents(e.Core, c.VolumeTargets)
+	c.InspectionRules = core.WithEvents(e.Core, c.InspectionRules)
+	c.Images = core.WithEvents(e.Core, c.Images)
 	return c
 }
 
