@@ -3,7 +3,9 @@
 // and for tests of what needs a store.
 //
 // It must not be used for real machines: nothing survives the process. It shares
-// no code with the SQLite store, so that each checks the other.
+// no code with the SQLite store, so that each checks the other. On SQLite, without
+// syncs and from a copied template, the engine's tests take 24 seconds of CPU time
+// instead of 6, and the reconciler's 51 instead of 20.
 package mem
 
 import (
