@@ -10,67 +10,37 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/pressly/goose/v3"
-
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 )
 
-// TestMigratePorts: ports of a time when they could name portgroups that did
-// not exist, and share names, are taken over without.
-func TestMigratePorts(t *testing.T) {
+// TestOlderThanFirst: a schema from before the first migration is refused, and stays as it is.
+func TestOlderThanFirst(t *testing.T) {
 	path := t.TempDir() + "/ferrite.db"
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
+	s, err := store.Open(t.Context(), path, store.Options{})
+	if err == nil {
+		err = s.Close()
+	}
+	db, opened := sql.Open("sqlite", path)
+	if err := errors.Join(err, opened); err != nil {
 		t.Fatal(err)
 	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, os.DirFS("migrations"), goose.WithDisableGlobalRegistry(true))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.UpTo(t.Context(), 2); err != nil {
-		t.Fatal(err)
-	}
-	n := uuidN(1)
-	for _, text := range []string{
-		`INSERT INTO nodes VALUES (1, '` + n + `', 1, 'n1', '', 'enroll', '', '', '', '', '', '', '` + n +
-			`', '', '', '', '', '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0, '{"uuid":"` + n + `","chassis_uuid":"` + n + `"}')`,
-		`INSERT INTO ports VALUES (1, 'p1', '` + n +
-			`', 'a', '{"uuid":"p1","address":"a","name":"eth0","portgroup_uuid":"g","description":"Left","pxe_enabled":true}')`,
-		`INSERT INTO ports VALUES (2, 'p2', '` + n + `', 'b', '{"uuid":"p2","address":"b","name":"eth0"}')`,
-		`INSERT INTO ports VALUES (3, 'p3', '` + n + `', 'c', '{"uuid":"p3","address":"c"}')`,
-	} {
+	defer db.Close()
+	for _, text := range []string{"DELETE FROM goose_db_version WHERE version_id >= 12",
+		"INSERT INTO goose_db_version (version_id, is_applied) VALUES (9, 1)"} {
 		if _, err := db.ExecContext(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
+	const want = "the schema is version 9, this build upgrades versions from 12: start a build of v0.1 on it first"
+	if _, err := store.Open(t.Context(), path, store.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, expected: %s", err, want)
 	}
-	s, err := store.Open(t.Context(), path, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	ports, err := s.Ports(t.Context(), node.PortQuery{})
-	want := []node.Port{{UUID: "p1", Address: "a", Name: "eth0", Description: "Left", PXEEnabled: true},
-		{UUID: "p2", Address: "b"}, {UUID: "p3", Address: "c"}}
-	if d := cmp.Diff(want, ports); err != nil || d != "" {
-		t.Errorf("%v, -want +got:\n%s", err, d)
-	}
-	found, err := s.Ports(t.Context(), node.PortQuery{Contains: "left"})
-	if err != nil || len(found) != 1 {
-		t.Errorf("by description: %v %v", found, err)
-	}
-	of, err := s.Node(t.Context(), "n1")
-	if err != nil || of.ChassisUUID != "" {
-		t.Errorf("the node is in chassis %q: %v", of.ChassisUUID, err)
+	var newest int
+	if err := db.QueryRowContext(t.Context(), "SELECT max(version_id) FROM goose_db_version").Scan(&newest); err != nil ||
+		newest != 9 {
+		t.Errorf("the version is %d now, %v", newest, err)
 	}
 }
 

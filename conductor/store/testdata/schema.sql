@@ -1,11 +1,11 @@
 CREATE TABLE allocations (
-    id             INTEGER PRIMARY KEY AUTOINCREMENT,
-    uuid           TEXT    NOT NULL UNIQUE,
-    name           TEXT    UNIQUE,
-    node_uuid      TEXT    UNIQUE REFERENCES nodes (uuid) ON DELETE CASCADE,
-    state          TEXT,
-    revision       INTEGER NOT NULL,
-    doc            TEXT    NOT NULL
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    uuid      TEXT    NOT NULL UNIQUE,
+    name      TEXT    UNIQUE,
+    node_uuid TEXT    UNIQUE REFERENCES nodes (uuid) ON DELETE CASCADE,
+    state     TEXT,
+    revision  INTEGER NOT NULL,
+    doc       TEXT    NOT NULL
 , owner TEXT);
 CREATE INDEX allocations_owner ON allocations (owner) WHERE owner IS NOT NULL;
 CREATE INDEX allocations_state ON allocations (state);
@@ -184,8 +184,10 @@ CREATE TABLE nodes (
     inspection_started_at  INTEGER NOT NULL,
     inspection_finished_at INTEGER NOT NULL,
     deadline               INTEGER NOT NULL,
-    doc                    TEXT    NOT NULL
-, instance_name TEXT NOT NULL DEFAULT '', chassis TEXT GENERATED ALWAYS AS (NULLIF(chassis_uuid, '')) VIRTUAL REFERENCES chassis (uuid), sealed BLOB, machine TEXT NOT NULL DEFAULT '', console_enabled INTEGER NOT NULL DEFAULT 0);
+    doc                    TEXT    NOT NULL,
+    instance_name          TEXT    NOT NULL DEFAULT '',
+    chassis                TEXT    GENERATED ALWAYS AS (NULLIF(chassis_uuid, '')) VIRTUAL REFERENCES chassis (uuid)
+, sealed BLOB, machine TEXT NOT NULL DEFAULT '', console_enabled INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX nodes_associated      ON nodes ((instance_uuid <> ''));
 CREATE INDEX nodes_by_name         ON nodes (name);
 CREATE INDEX nodes_chassis ON nodes (chassis) WHERE chassis IS NOT NULL;
@@ -232,12 +234,15 @@ CREATE TABLE portgroups (
 );
 CREATE INDEX portgroups_node ON portgroups (node_uuid, id);
 CREATE TABLE ports (
-    id        INTEGER PRIMARY KEY AUTOINCREMENT,
-    uuid      TEXT NOT NULL UNIQUE,
-    node_uuid TEXT NOT NULL REFERENCES nodes (uuid) ON DELETE CASCADE,
-    address   TEXT NOT NULL UNIQUE,
-    doc       TEXT NOT NULL
-, name TEXT GENERATED ALWAYS AS (doc ->> '$.name') VIRTUAL, portgroup_uuid TEXT GENERATED ALWAYS AS (doc ->> '$.portgroup_uuid') VIRTUAL REFERENCES portgroups (uuid), description_lower TEXT NOT NULL DEFAULT '');
+    id                INTEGER PRIMARY KEY AUTOINCREMENT,
+    uuid              TEXT NOT NULL UNIQUE,
+    node_uuid         TEXT NOT NULL REFERENCES nodes (uuid) ON DELETE CASCADE,
+    address           TEXT NOT NULL UNIQUE,
+    doc               TEXT NOT NULL,
+    name              TEXT GENERATED ALWAYS AS (doc ->> '$.name') VIRTUAL,
+    portgroup_uuid    TEXT GENERATED ALWAYS AS (doc ->> '$.portgroup_uuid') VIRTUAL REFERENCES portgroups (uuid),
+    description_lower TEXT NOT NULL DEFAULT ''
+);
 CREATE UNIQUE INDEX ports_name ON ports (name);
 CREATE INDEX ports_node ON ports (node_uuid, id);
 CREATE INDEX ports_portgroup ON ports (portgroup_uuid, id);
