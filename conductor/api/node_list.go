@@ -30,7 +30,8 @@ func (h *nodeResource) answerNodesIn(c *rest.Call, chassis string, detail bool) 
 	if err := h.permitOrder(c, p.SortKey); err != nil {
 		return err
 	}
-	q := nodeQuery{Query: node.Query{Marker: p.Marker, Limit: p.Limit + 1, SortKey: p.SortKey, Desc: p.Desc}}
+	q := nodeQuery{Query: node.Query{Equal: map[string]string{}, Is: map[string]bool{}, Marker: p.Marker,
+		Limit: p.Limit + 1, SortKey: p.SortKey, Desc: p.Desc}}
 	if err := rest.Narrow(c, &q, h.nodeFilters(c), rest.PageArgs()...); err != nil {
 		return err
 	}
@@ -38,7 +39,7 @@ func (h *nodeResource) answerNodesIn(c *rest.Call, chassis string, detail bool) 
 		return err
 	}
 	if chassis != "" {
-		q.ChassisUUID = chassis
+		q.Equal["chassis_uuid"] = chassis
 	}
 	if err := h.permitMarker(c, p.Marker); err != nil {
 		return err
@@ -93,17 +94,8 @@ type nodeQuery struct {
 // nodeFilters is every filter of the list of nodes.
 func (h *nodeResource) nodeFilters(c *rest.Call) []rest.Filter[nodeQuery] {
 	type q = nodeQuery
-	return []rest.Filter[q]{
+	all := []rest.Filter[q]{
 		{Name: "associated", Since: 1, Apply: boolFilter("associated", func(q *q) **bool { return &q.Associated })},
-		{Name: "chassis_uuid", Since: 1, Apply: func(q *q, v string) error {
-			id, err := rest.ReadUUID("chassis_uuid", v)
-			if err != nil {
-				return err
-			}
-			of, err := h.conductor.Catalogs().Chassis.Find(c.Request().Context(), id)
-			q.ChassisUUID = of.UUID
-			return err
-		}},
 		{Name: "conductor", Since: 49, Apply: func(q *q, v string) error {
 			group, leads := h.leaders.Led(v)
 			if q.none = q.none || !leads; group != nil {
@@ -117,24 +109,44 @@ func (h *nodeResource) nodeFilters(c *rest.Call) []rest.Filter[nodeQuery] {
 			return nil
 		}},
 		{Name: "description_contains", Since: 51, Apply: textFilter(func(q *q) *string { return &q.Contains })},
-		{Name: "driver", Since: 16, Apply: textFilter(func(q *q) *string { return &q.Driver })},
-		{Name: "fault", Since: 42, Apply: faultFilter},
 		{Name: "include_children", Since: 83, Apply: func(q *q, v string) (err error) {
 			q.WithChildren, err = rest.ParseBool("include_children", v)
 			return err
 		}},
-		{Name: "instance_uuid", Since: 1, Apply: uuidFilter("instance_uuid", func(q *q) *string { return &q.InstanceUUID })},
-		{Name: "instance_name", Since: 104, Apply: textFilter(func(q *q) *string { return &q.InstanceName })},
-		{Name: "lessee", Since: 65, Apply: textFilter(func(q *q) *string { return &q.Lessee })},
-		{Name: "maintenance", Since: 1, Apply: boolFilter("maintenance", func(q *q) **bool { return &q.Maintenance })},
-		{Name: "owner", Since: 50, Apply: textFilter(func(q *q) *string { return &q.Owner })},
-		{Name: "parent_node", Since: 83, Apply: uuidFilter("parent_node", func(q *q) *string { return &q.ParentNode })},
 		{Name: "project", Since: 1, Apply: textFilter(func(q *q) *string { return &q.Project })},
 		{Name: "provision_state", Since: 9, Apply: stateFilter},
-		{Name: "resource_class", Since: 21, Apply: textFilter(func(q *q) *string { return &q.ResourceClass })},
-		{Name: "retired", Since: 61, Apply: boolFilter("retired", func(q *q) **bool { return &q.Retired })},
 		{Name: "shard", Since: 82, Apply: func(q *q, v string) error { q.Shards = strings.Split(v, ","); return nil }},
 		{Name: "sharded", Since: 82, Apply: boolFilter("sharded", func(q *q) **bool { return &q.Sharded })},
+	}
+	for i := range node.Fields {
+		if f := &node.Fields[i]; f.Is(node.FilterText | node.FilterFlag) {
+			all = append(all, rest.Filter[q]{Name: f.Name, Since: max(f.Since, f.FilterSince), Apply: h.fieldFilter(c, f)})
+		}
+	}
+	slices.SortFunc(all, func(a, b rest.Filter[q]) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// fieldFilter compares a field with the value that is asked for.
+func (h *nodeResource) fieldFilter(c *rest.Call, f *node.Field) func(*nodeQuery, string) error {
+	return func(q *nodeQuery, value string) (err error) {
+		if f.Is(node.FilterFlag) {
+			q.Is[f.Name], err = rest.ParseBool(f.Name, value)
+			return err
+		}
+		switch {
+		case f.Kind == node.UUIDField:
+			value, err = rest.ReadUUID(f.Name, value)
+		case f.Name == "fault":
+			err = checkFault(value)
+		default:
+			q.none = q.none || value == "" // an empty text matches no node
+		}
+		if err == nil && f.Name == "chassis_uuid" {
+			_, err = h.conductor.Catalogs().Chassis.Find(c.Request().Context(), value)
+		}
+		q.Equal[f.Name] = value
+		return err
 	}
 }
 
@@ -143,14 +155,6 @@ func textFilter(at func(*nodeQuery) *string) func(*nodeQuery, string) error {
 	return func(q *nodeQuery, value string) error {
 		*at(q), q.none = value, q.none || value == ""
 		return nil
-	}
-}
-
-func uuidFilter(name string, at func(*nodeQuery) *string) func(*nodeQuery, string) error {
-	return func(q *nodeQuery, value string) error {
-		id, err := rest.ReadUUID(name, value)
-		*at(q) = id
-		return err
 	}
 }
 
@@ -171,10 +175,9 @@ func stateFilter(q *nodeQuery, value string) error {
 	return nil
 }
 
-func faultFilter(q *nodeQuery, value string) error {
+func checkFault(value string) error {
 	switch value {
 	case "power failure", "clean failure", "rescue abort failure":
-		q.Fault = value
 		return nil
 	}
 	return rest.BadRequest(

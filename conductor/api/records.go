@@ -108,7 +108,8 @@ func (h *recordResource) listChildren(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	uuids, err := h.access.conductor.NodeUUIDs(c.Request().Context(), node.Query{ParentNode: n.UUID, Project: c.Project()})
+	uuids, err := h.access.conductor.NodeUUIDs(c.Request().Context(),
+		node.Query{Equal: map[string]string{"parent_node": n.UUID}, Project: c.Project()})
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ type unreadable struct {
 }
 
 func (u *unreadable) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
-	if q.ResourceClass == u.class {
+	if q.Equal["resource_class"] == u.class {
 		u.looks++
 		return nil, errors.New("unrecognized token")
 	}

@@ -10,12 +10,13 @@ import (
 // Field is one field of a node: its row has all that the API, inspection rules, imports, the store, the audit and the
 // CLI need to know of it.
 type Field struct {
-	Name  string
-	Since int // microversion 1.Since of the API
-	Kind  FieldKind
-	Use   FieldUse
-	At    func(*Node) any // a pointer to its value; nil for ComputedField and InterfaceField
-	Limit int             // characters of a text; 0 for nodeapi.MaxText
+	Name        string
+	Since       int // microversion 1.Since of the API
+	Kind        FieldKind
+	Use         FieldUse
+	At          func(*Node) any // a pointer to its value; nil for ComputedField and InterfaceField
+	FilterSince int             // of its filter, where that is newer than the field
+	Limit       int             // characters of a text; 0 for nodeapi.MaxText
 	// Mask hides the secrets of an ObjectField, which the store seals; nil where there are none.
 	Mask func(map[string]any) map[string]any
 	Flag string // help of its flag of node create and node set; "" for no such flag

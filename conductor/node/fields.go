@@ -35,7 +35,7 @@ var Fields = []Field{
 		At: func(n *Node) any { return &n.Description }, Flag: "free text"},
 	{Name: "disable_power_off", Since: 95, Kind: FlagField, Use: set,
 		At: func(n *Node) any { return &n.DisablePowerOff }},
-	{Name: "driver", Since: 1, Kind: TextField, Use: setByAPI | InColumn | FilterText,
+	{Name: "driver", Since: 1, Kind: TextField, Use: setByAPI | InColumn | FilterText, FilterSince: 16,
 		At: func(n *Node) any { return &n.Driver }, List: "only machines of this hardware type"},
 	{Name: "driver_info", Since: 1, Kind: ObjectField, Use: set, Mask: nodeapi.Mask,
 		At:   func(n *Node) any { return &n.DriverInfo },

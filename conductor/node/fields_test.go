@@ -1,6 +1,11 @@
 package node
 
 import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/format"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -71,5 +76,45 @@ func TestCloneOfObjects(t *testing.T) {
 				t.Errorf("a copy shares %s", f.Name)
 			}
 		}
+	}
+}
+
+// TestClientFields: clients import proto alone, so their part of the table is generated.
+func TestClientFields(t *testing.T) {
+	var out bytes.Buffer
+	out.WriteString("// Code generated from conductor/node/fields.go by go test ./conductor/node -run Fields -update. " +
+		"DO NOT EDIT.\n\npackage nodeapi\n\n// nodeFields is the table of fields as far as clients need it.\n" +
+		"var nodeFields = []NodeField{\n")
+	for i := range Fields {
+		f := &Fields[i]
+		fmt.Fprintf(&out, "{Name: %q", f.Name)
+		for name, set := range map[FieldKind]string{ObjectField: "Object", InterfaceField: "Interface"} {
+			if f.Kind == name {
+				fmt.Fprintf(&out, ", %s: true", set)
+			}
+		}
+		if f.Is(OnCreate | Imported) {
+			out.WriteString(", Import: true")
+		}
+		for _, help := range []struct{ name, text string }{{"Flag", f.Flag}, {"List", f.List}} {
+			if help.text != "" {
+				fmt.Fprintf(&out, ", %s: %q", help.name, help.text)
+			}
+		}
+		out.WriteString("},\n")
+	}
+	out.WriteString("}\n")
+	want, err := format.Source(out.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const path = "../../proto/nodeapi/node_fields_generated.go"
+	if flag.Lookup("update").Value.String() == "true" {
+		if err := os.WriteFile(path, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found, err := os.ReadFile(path); err != nil || !bytes.Equal(found, want) {
+		t.Errorf("%s is not current (%v): go test ./conductor/node -run Fields -update", path, err)
 	}
 }

@@ -261,26 +261,17 @@ type Sized struct {
 
 // Query filters and pages nodes. Nil and zero fields do not filter.
 type Query struct {
+	Equal          map[string]string // the values of FilterText fields, by name; "" does not filter
+	Is             map[string]bool   // the values of FilterFlag fields, by name
 	UUIDs          []string
 	ProvisionState *State
-	Driver         string
-	ResourceClass  string
 	ConductorGroup *string
-	InstanceUUID   string
-	InstanceName   string
-	Owner          string
-	Lessee         string
 	Project        string // that is the owner or the lessee
-	Fault          string
-	ParentNode     string
 	WithChildren   bool
 	Associated     *bool
-	Maintenance    *bool
-	Retired        *bool
 	ConsoleEnabled *bool
 	Shards         []string
 	Sharded        *bool
-	ChassisUUID    string
 	Contains       string // in Description, whatever the case
 
 	Marker  string // UUID after which the page starts

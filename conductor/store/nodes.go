@@ -7,46 +7,49 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// nodeColumns are the parts of a node that queries filter, sort or wait by. The
-// document beside them is the whole of it. The seldom ones change when an operator
-// changes them.
-var nodeColumns = []struct {
+// nodeColumn is a part of a node that queries filter, sort or wait by. The document
+// beside them is the whole of it. The seldom ones change when an operator changes them.
+type nodeColumn struct {
 	name   string
 	seldom bool
 	value  func(n *node.Node) any
-}{
-	{"name", true, func(n *node.Node) any { return n.Name }},
-	{"driver", true, func(n *node.Node) any { return n.Driver }},
-	{"provision_state", false, func(n *node.Node) any { return string(n.ProvisionState) }},
-	{"target_provision_state", false, func(n *node.Node) any { return string(n.TargetProvisionState) }},
-	{"power_state", false, func(n *node.Node) any { return string(n.PowerState) }},
-	{"target_power_state", false, func(n *node.Node) any { return string(n.TargetPowerState) }},
-	{"resource_class", true, func(n *node.Node) any { return n.ResourceClass }},
-	{"conductor_group", true, func(n *node.Node) any { return n.ConductorGroup }},
-	{"instance_uuid", true, func(n *node.Node) any { return n.InstanceUUID }},
-	{"instance_name", true, func(n *node.Node) any { return n.InstanceName }},
-	{"chassis_uuid", true, func(n *node.Node) any { return n.ChassisUUID }},
-	{"owner", true, func(n *node.Node) any { return n.Owner }},
-	{"lessee", true, func(n *node.Node) any { return n.Lessee }},
-	{"fault", true, func(n *node.Node) any { return n.Fault }},
-	{"shard", true, func(n *node.Node) any { return n.Shard }},
-	{"parent_node", true, func(n *node.Node) any { return n.ParentNode }},
-	{"description_lower", true, func(n *node.Node) any { return strings.ToLower(n.Description) }},
-	{"maintenance", true, func(n *node.Node) any { return n.Maintenance }},
-	{"retired", true, func(n *node.Node) any { return n.Retired }},
-	{"protected", true, func(n *node.Node) any { return n.Protected }},
-	{"console_enabled", true, func(n *node.Node) any { return n.ConsoleEnabled }},
-	{"created_at", true, func(n *node.Node) any { return micros(n.CreatedAt) }},
-	{"updated_at", false, func(n *node.Node) any { return microsOf(n.UpdatedAt) }},
-	{"provision_updated_at", false, func(n *node.Node) any { return microsOf(n.ProvisionUpdatedAt) }},
-	{"inspection_started_at", false, func(n *node.Node) any { return microsOf(n.InspectionStartedAt) }},
-	{"inspection_finished_at", false, func(n *node.Node) any { return microsOf(n.InspectionFinishedAt) }},
-	{"deadline", false, func(n *node.Node) any { return micros(n.Deadline) }},
-	{"machine", true, func(n *node.Node) any { return n.MachineKey() }},
+}
+
+// nodeColumns are the fields with a column, and columns that are made of fields.
+var nodeColumns = func() (all []nodeColumn) {
+	for i := range node.Fields {
+		if f := &node.Fields[i]; f.Is(node.InColumn) && f.Name != "uuid" {
+			all = append(all, nodeColumn{f.Name, !f.Is(node.BusyColumn), func(n *node.Node) any { return columnValue(f.At(n)) }})
+		}
+	}
+	return append(all,
+		nodeColumn{"description_lower", true, func(n *node.Node) any { return strings.ToLower(n.Description) }},
+		nodeColumn{"deadline", false, func(n *node.Node) any { return micros(n.Deadline) }},
+		nodeColumn{"machine", true, func(n *node.Node) any { return n.MachineKey() }})
+}()
+
+// columnValue is the value at a field's place as its column keeps it.
+func columnValue(at any) any {
+	switch at := at.(type) {
+	case *string:
+		return *at
+	case *bool:
+		return *at
+	case *node.State:
+		return string(*at)
+	case *node.PowerState:
+		return string(*at)
+	case *time.Time:
+		return micros(*at)
+	case **time.Time:
+		return microsOf(*at)
+	}
+	panic(fmt.Sprintf("a column cannot keep %T", at)) // TestSortKeys would find it
 }
 
 // The statements that write a node. Saves are many, and SQLite touches every index

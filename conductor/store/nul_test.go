@@ -23,7 +23,8 @@ func checkNUL(t *testing.T, s *store.Database) {
 		t.Fatal(err)
 	}
 	for class, want := range map[string]int{"a\x00'b": 1, "a": 0, "a\x00": 0} {
-		if got, err := s.Nodes(t.Context(), node.Query{ResourceClass: class}); err != nil || len(got) != want {
+		got, err := s.Nodes(t.Context(), node.Query{Equal: map[string]string{"resource_class": class}})
+		if err != nil || len(got) != want {
 			t.Errorf("of class %q: %d nodes, %v, want %d", class, len(got), err, want)
 		}
 	}

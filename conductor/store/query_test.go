@@ -29,12 +29,14 @@ func TestPostgresText(t *testing.T) {
 	prepare("node", bindDollars(selectNode))
 	prepare("page", nodes(node.Query{ProvisionState: &available, Marker: "m", Limit: 100}).String())
 	prepare("free", nodes(node.Query{
-		ResourceClass: "c", Associated: &no, Maintenance: &no, Project: "p", ConductorGroup: &far,
-		UUIDs: []string{"u"}, Shards: []string{"s"}, Contains: "x", SortKey: "boot_interface", Desc: true,
+		Equal: map[string]string{"resource_class": "c"}, Is: map[string]bool{"maintenance": no}, Associated: &no,
+		Project: "p", ConductorGroup: &far, UUIDs: []string{"u"}, Shards: []string{"s"}, Contains: "x",
+		SortKey: "boot_interface", Desc: true,
 	}).String())
-	prepare("sorted", nodes(node.Query{SortKey: "secure_boot", Fault: "f"}).String())
+	prepare("sorted", nodes(node.Query{Equal: map[string]string{"fault": "f"}, SortKey: "secure_boot"}).String())
 	enabled := true
-	prepare("consoles", nodes(node.Query{Driver: "d", ConductorGroup: &far, ConsoleEnabled: &enabled}).String())
+	prepare("consoles", nodes(node.Query{
+		Equal: map[string]string{"driver": "d"}, ConductorGroup: &far, ConsoleEnabled: &enabled}).String())
 	prepare("ports", selectPorts(postgresDialect, &node.PortQuery{
 		NodeUUID: "n", Shards: []string{"s"}, Project: "p", Marker: "m", Limit: 100, Contains: "x",
 	}).String())

@@ -24,12 +24,13 @@ type secretPart struct {
 func secretParts(record any) (parts []secretPart) {
 	switch v := record.(type) {
 	case *node.Node:
-		parts = []secretPart{
-			{at: "/driver_info", bag: &v.DriverInfo},
-			{at: "/driver_internal_info", bag: &v.DriverInternalInfo},
-			{at: "/instance_info", bag: &v.InstanceInfo}, // with the config drive and the hash of the rescue password
-			{at: "/agent/token", text: &v.Agent.Token},
+		for i := range node.Fields { // instance_info: with the config drive and the hash of the rescue password
+			if f := &node.Fields[i]; f.Mask != nil {
+				bag := f.At(v).(*map[string]any) //nolint:forcetypeassert // an ObjectField: TestFields
+				parts = append(parts, secretPart{at: "/" + f.Name, bag: bag})
+			}
 		}
+		parts = append(parts, secretPart{at: "/agent/token", text: &v.Agent.Token})
 		if v.Run != nil {
 			parts = stepArgs(parts, "/run/steps/", v.Run.Steps)
 			parts = stepArgs(parts, "/run/listed/", v.Run.Listed)

@@ -44,7 +44,7 @@ func recordedConsoles(
 		if _, able := b.(core.ConsoleOpener); !able {
 			continue // its nodes need not be read
 		}
-		q.Driver = driver
+		q.Equal = map[string]string{"driver": driver}
 		of, err := nodes.NodeUUIDs(ctx, q)
 		if err != nil {
 			return nil, err

@@ -48,9 +48,8 @@ const (
 	maxValue   = 400
 )
 
-// unaudited are fields that no operator writes: of the conductor's own work, or secret as a whole.
-var unaudited = map[string]bool{"run": true, "agent": true, "child": true, "chore": true, "deadline": true,
-	"driver_internal_info": true, "provision_updated_at": true, "created_at": true}
+// unaudited are parts of the record, beside fields, that no operator writes: of the conductor's own work.
+var unaudited = map[string]bool{"run": true, "agent": true, "child": true, "chore": true, "deadline": true}
 
 // trace notes a change that was committed with ctx.
 func trace(ctx context.Context, c *node.Committed) {
@@ -108,7 +107,8 @@ func (t *Trail) fields(was, is *node.Node) {
 	a, b := reflect.ValueOf(was).Elem(), reflect.ValueOf(is).Elem()
 	for _, f := range nodeFields {
 		old, now := a.Field(f.index).Interface(), b.Field(f.index).Interface()
-		if unaudited[f.name] || f.name == "uuid" || reflect.DeepEqual(old, now) {
+		row := node.FieldNamed(f.name)
+		if unaudited[f.name] || row != nil && row.Is(node.Unaudited) || reflect.DeepEqual(old, now) {
 			continue
 		}
 		oldMap, isMap := old.(map[string]any)
@@ -118,8 +118,8 @@ func (t *Trail) fields(was, is *node.Node) {
 			continue
 		}
 		shown := nodeapi.Mask
-		if f.name == "instance_info" {
-			shown = nodeapi.MaskInstance
+		if row != nil && row.Mask != nil {
+			shown = row.Mask
 		}
 		oldShown, nowShown := shown(oldMap), shown(nowMap)
 		keys := maps.Clone(oldMap)

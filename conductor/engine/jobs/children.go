@@ -53,7 +53,7 @@ func (j *job) childrenStep(ctx context.Context) (any, error) {
 // children finds the nodes a step is for: all children, or those named, each
 // of which must be one.
 func (j *job) children(ctx context.Context, named []string) ([]string, error) {
-	nodes, err := j.Store.Nodes(ctx, node.Query{ParentNode: j.n.UUID})
+	nodes, err := j.Store.Nodes(ctx, node.Query{Equal: map[string]string{"parent_node": j.n.UUID}})
 	if err != nil {
 		return nil, fmt.Errorf("children of node %s: %w", j.n.UUID, err)
 	}

@@ -121,8 +121,8 @@ func (l *look) nodes(ctx context.Context, e *Records, class string) ([]*node.Nod
 		return nodes, nil
 	}
 	state, no := node.Available, false
-	nodes, err := e.Store.Nodes(ctx,
-		node.Query{ResourceClass: class, ProvisionState: &state, Associated: &no, Maintenance: &no, ConductorGroup: e.Group})
+	nodes, err := e.Store.Nodes(ctx, node.Query{Equal: map[string]string{"resource_class": class},
+		Is: map[string]bool{"maintenance": false}, ProvisionState: &state, Associated: &no, ConductorGroup: e.Group})
 	if err = e.Readable(err); err != nil {
 		return nil, err
 	}
@@ -140,9 +140,9 @@ func (l *look) search(ctx context.Context, e *Records, a *node.Allocation) (*pla
 		return known, nil
 	}
 	found := &plan.Search{}
-	q := node.Query{ResourceClass: a.ResourceClass, WithChildren: true, Limit: allocatePage}
+	q := node.Query{Equal: map[string]string{"resource_class": a.ResourceClass}, WithChildren: true, Limit: allocatePage}
 	if len(a.CandidateNodes) > 0 {
-		q.ResourceClass, q.UUIDs = "", a.CandidateNodes
+		q.Equal, q.UUIDs = nil, a.CandidateNodes
 	}
 	if err := e.EachNode(ctx, q, func(n *node.Node) { found.Look(a, n) }); err != nil {
 		return nil, err

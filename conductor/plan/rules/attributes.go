@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // attribute is one attribute of a node or a port that rules know of.
@@ -15,58 +16,71 @@ type attribute[T any] struct {
 	set func(*T, any) error // nil: only to be read. null is back to the default
 }
 
-// nodeAttributes is those of a node, by Ironic's names. Rules read all of them in
+// nodeAttributes are the fields that rules know, by Ironic's names. Rules read all of them in
 // replacement fields. They cannot change the fields that the conductor works with: states,
 // the driver, the instance.
-var nodeAttributes = withInterfaces(map[string]attribute[node.Node]{
-	"uuid":                   readOnly(func(n *node.Node) any { return n.UUID }),
-	"driver":                 readOnly(func(n *node.Node) any { return n.Driver }),
-	"provision_state":        readOnly(func(n *node.Node) any { return string(n.ProvisionState) }),
-	"target_provision_state": readOnly(func(n *node.Node) any { return string(n.TargetProvisionState) }),
-	"power_state":            readOnly(func(n *node.Node) any { return string(n.PowerState) }),
-	"boot_mode":              readOnly(func(n *node.Node) any { return n.BootMode }),
-	"instance_uuid":          readOnly(func(n *node.Node) any { return n.InstanceUUID }),
-	"conductor_group":        readOnly(func(n *node.Node) any { return n.ConductorGroup }),
-	"parent_node":            readOnly(func(n *node.Node) any { return n.ParentNode }),
-	"traits":                 readOnly(func(n *node.Node) any { return listOf(n.Traits) }),
+var nodeAttributes = func() map[string]attribute[node.Node] {
+	all := map[string]attribute[node.Node]{}
+	for i := range node.Fields {
+		f := &node.Fields[i]
+		if !f.Is(node.RulesRead) {
+			continue
+		}
+		a := nodeAttribute(f)
+		if !f.Is(node.RulesSet) {
+			a.set = nil
+		}
+		all[f.Name] = a
+	}
+	return all
+}()
 
-	"name":               nameAttribute(),
-	"description":        text(4096, func(n *node.Node) *string { return &n.Description }),
-	"resource_class":     text(80, func(n *node.Node) *string { return &n.ResourceClass }),
-	"owner":              text(255, func(n *node.Node) *string { return &n.Owner }),
-	"lessee":             text(255, func(n *node.Node) *string { return &n.Lessee }),
-	"shard":              text(255, func(n *node.Node) *string { return &n.Shard }),
-	"instance_name":      text(255, func(n *node.Node) *string { return &n.InstanceName }),
-	"protected":          flag(func(n *node.Node) *bool { return &n.Protected }),
-	"protected_reason":   text(255, func(n *node.Node) *string { return &n.ProtectedReason }),
-	"retired":            flag(func(n *node.Node) *bool { return &n.Retired }),
-	"retired_reason":     text(255, func(n *node.Node) *string { return &n.RetiredReason }),
-	"maintenance":        flag(func(n *node.Node) *bool { return &n.Maintenance }),
-	"maintenance_reason": text(255, func(n *node.Node) *string { return &n.MaintenanceReason }),
-	"disable_power_off":  flag(func(n *node.Node) *bool { return &n.DisablePowerOff }),
-	"automated_clean":    maybe(func(n *node.Node) **bool { return &n.AutomatedClean }),
-	"driver_info":        object(func(n *node.Node) *map[string]any { return &n.DriverInfo }),
-	"properties":         object(func(n *node.Node) *map[string]any { return &n.Properties }),
-	"extra":              object(func(n *node.Node) *map[string]any { return &n.Extra }),
-	"instance_info":      object(func(n *node.Node) *map[string]any { return &n.InstanceInfo }),
-	"network_data":       object(func(n *node.Node) *map[string]any { return &n.NetworkData }),
-})
+// nodeAttribute is a field by its kind.
+func nodeAttribute(f *node.Field) (a attribute[node.Node]) {
+	switch f.Kind {
+	case node.TextField, node.UUIDField:
+		if _, plain := f.At(&node.Node{}).(*string); plain {
+			a = text(f.MaxLength(), at[string](f))
+		}
+		a.get = func(n *node.Node) any { return f.Text(n) }
+	case node.FlagField:
+		a = flag(at[bool](f))
+	case node.OptionalField:
+		a = maybe(at[*bool](f))
+	case node.ObjectField:
+		a = object(at[map[string]any](f))
+	case node.ListField:
+		list := at[[]string](f)
+		a.get = func(n *node.Node) any { return listOf(*list(n)) }
+	case node.InterfaceField:
+		a = interfaceAttribute(f.InterfaceKind())
+	case node.ComputedField, node.TimeField:
+		panic("rules cannot read " + f.Name) // in tests: it is the same in every run
+	}
+	if f.Name == "name" {
+		a = nameAttribute(a)
+	}
+	return a
+}
+
+// at is where a node keeps the value of a field.
+func at[T any](f *node.Field) func(*node.Node) *T {
+	return func(n *node.Node) *T { return f.At(n).(*T) } //nolint:forcetypeassert // TestFields: its kind is its type
+}
 
 // portAttributes is those of a port that rules may change. Addresses are the
 // machine's own.
 var portAttributes = map[string]attribute[node.Port]{
-	"name":                  text(255, func(p *node.Port) *string { return &p.Name }),
-	"description":           text(255, func(p *node.Port) *string { return &p.Description }),
-	"category":              text(255, func(p *node.Port) *string { return &p.Category }),
-	"vendor":                text(255, func(p *node.Port) *string { return &p.Vendor }),
+	"name":                  text(nodeapi.MaxText, func(p *node.Port) *string { return &p.Name }),
+	"description":           text(nodeapi.MaxText, func(p *node.Port) *string { return &p.Description }),
+	"category":              text(nodeapi.MaxText, func(p *node.Port) *string { return &p.Category }),
+	"vendor":                text(nodeapi.MaxText, func(p *node.Port) *string { return &p.Vendor }),
 	"physical_network":      text(64, func(p *node.Port) *string { return &p.PhysicalNetwork }),
 	"pxe_enabled":           flag(func(p *node.Port) *bool { return &p.PXEEnabled }),
 	"is_smartnic":           flag(func(p *node.Port) *bool { return &p.IsSmartNIC }),
 	"local_link_connection": object(func(p *node.Port) *map[string]any { return &p.LocalLinkConnection }),
 	"extra":                 object(func(p *node.Port) *map[string]any { return &p.Extra }),
 }
-
-func readOnly[T any](get func(*T) any) attribute[T] { return attribute[T]{get: get} }
 
 func listOf(texts []string) []any {
 	list := make([]any, len(texts))
@@ -98,8 +112,7 @@ func text[T any](limit int, at func(*T) *string) attribute[T] {
 }
 
 // nameAttribute is the name, which stands in URLs.
-func nameAttribute() attribute[node.Node] {
-	f := text(255, func(n *node.Node) *string { return &n.Name })
+func nameAttribute(f attribute[node.Node]) attribute[node.Node] {
 	set := f.set
 	f.set = func(n *node.Node, v any) error {
 		if s, ok := v.(string); ok && s != "" && !node.ValidName(s) {
@@ -159,16 +172,6 @@ func object[T any](at func(*T) *map[string]any) attribute[T] {
 			return nil
 		},
 	}
-}
-
-// withInterfaces adds <kind>_interface for every kind there is.
-func withInterfaces(all map[string]attribute[node.Node]) map[string]attribute[node.Node] {
-	for _, hw := range node.HardwareTypes() {
-		for kind := range hw.Interfaces {
-			all[kind+"_interface"] = interfaceAttribute(kind)
-		}
-	}
-	return all
 }
 
 // interfaceAttribute is one that the hardware type must be able to work with.

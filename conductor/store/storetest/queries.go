@@ -62,38 +62,38 @@ func testFilters(t *testing.T, s store.Store) {
 	}{
 		"nothing":            {node.Query{}, but()},
 		"with children":      {node.Query{WithChildren: true}, all},
-		"parent":             {node.Query{ParentNode: uuid(0)}, only(1)},
+		"parent":             {node.Query{Equal: map[string]string{"parent_node": uuid(0)}}, only(1)},
 		"uuids":              {node.Query{UUIDs: only(3, 1, 99)}, only(1, 3)},
-		"driver":             {node.Query{Driver: "redfish"}, only(2)},
+		"driver":             {node.Query{Equal: map[string]string{"driver": "redfish"}}, only(2)},
 		"state":              {node.Query{ProvisionState: ptr(node.Active)}, only(3)},
 		"no such state":      {node.Query{ProvisionState: ptr(node.State(""))}, nil},
-		"class":              {node.Query{ResourceClass: "gold"}, only(4)},
+		"class":              {node.Query{Equal: map[string]string{"resource_class": "gold"}}, only(4)},
 		"group":              {node.Query{ConductorGroup: ptr("g")}, only(5)},
 		"the empty group":    {node.Query{ConductorGroup: ptr("")}, but(5)},
-		"instance":           {node.Query{InstanceUUID: uuid(77)}, only(6)},
+		"instance":           {node.Query{Equal: map[string]string{"instance_uuid": uuid(77)}}, only(6)},
 		"associated":         {node.Query{Associated: ptr(true)}, only(6)},
 		"not associated":     {node.Query{Associated: ptr(false)}, but(6)},
-		"instance name":      {node.Query{InstanceName: "web-1"}, only(16)},
+		"instance name":      {node.Query{Equal: map[string]string{"instance_name": "web-1"}}, only(16)},
 		"project, owned":     {node.Query{Project: "o"}, only(7)},
 		"project, leased":    {node.Query{Project: "l"}, only(8)},
 		"no such project":    {node.Query{Project: "p"}, nil},
-		"owner":              {node.Query{Owner: "o"}, only(7)},
-		"lessee":             {node.Query{Lessee: "l"}, only(8)},
-		"fault":              {node.Query{Fault: "power failure"}, only(9)},
-		"maintenance":        {node.Query{Maintenance: ptr(true)}, only(10)},
-		"no maintenance":     {node.Query{Maintenance: ptr(false)}, but(10)},
-		"retired":            {node.Query{Retired: ptr(true)}, only(11)},
-		"not retired":        {node.Query{Retired: ptr(false)}, but(11)},
+		"owner":              {node.Query{Equal: map[string]string{"owner": "o"}}, only(7)},
+		"lessee":             {node.Query{Equal: map[string]string{"lessee": "l"}}, only(8)},
+		"fault":              {node.Query{Equal: map[string]string{"fault": "power failure"}}, only(9)},
+		"maintenance":        {node.Query{Is: map[string]bool{"maintenance": true}}, only(10)},
+		"no maintenance":     {node.Query{Is: map[string]bool{"maintenance": false}}, but(10)},
+		"retired":            {node.Query{Is: map[string]bool{"retired": true}}, only(11)},
+		"not retired":        {node.Query{Is: map[string]bool{"retired": false}}, but(11)},
 		"console":            {node.Query{ConsoleEnabled: ptr(true)}, only(17)},
 		"no console":         {node.Query{ConsoleEnabled: ptr(false)}, but(17)},
 		"shards":             {node.Query{Shards: []string{"s1", "s2", "s3"}}, only(12, 13)},
 		"sharded":            {node.Query{Sharded: ptr(true)}, only(12, 13)},
 		"not sharded":        {node.Query{Sharded: ptr(false)}, but(12, 13)},
-		"chassis":            {node.Query{ChassisUUID: uuid(78)}, only(14)},
+		"chassis":            {node.Query{Equal: map[string]string{"chassis_uuid": uuid(78)}}, only(14)},
 		"description":        {node.Query{Contains: "GRÖSSTE"}, nil}, // ß is not SS
 		"whatever the case":  {node.Query{Contains: "größTE 50%"}, only(15)},
 		"percent is literal": {node.Query{Contains: "g%e"}, nil},
-		"two filters":        {node.Query{Driver: "redfish", ResourceClass: "gold"}, nil},
+		"two filters":        {node.Query{Equal: map[string]string{"driver": "redfish", "resource_class": "gold"}}, nil},
 	} {
 		got, err := s.Nodes(t.Context(), c.q)
 		check(t, err)
@@ -109,18 +109,17 @@ func testFilters(t *testing.T, s store.Store) {
 }
 
 // SortKeys are all keys nodes can be sorted by.
-var SortKeys = []string{
-	"", "id", "uuid", "name", "driver", "provision_state", "target_provision_state", "power_state", "target_power_state",
-	"resource_class", "conductor_group", "instance_uuid", "instance_name", "chassis_uuid", "allocation_uuid", "owner",
-	"lessee", "fault",
-	"shard", "parent_node", "description", "last_error", "maintenance_reason", "protected_reason", "retired_reason",
-	"boot_mode", "health", "maintenance", "retired", "protected", "console_enabled", "disable_power_off",
-	"automated_clean",
-	"secure_boot", "created_at", "updated_at", "provision_updated_at", "inspection_started_at", "inspection_finished_at",
-	"bios_interface", "boot_interface", "console_interface", "deploy_interface", "firmware_interface",
-	"inspect_interface", "management_interface", "network_interface", "power_interface", "raid_interface",
-	"rescue_interface", "storage_interface", "vendor_interface",
-}
+var SortKeys = func() []string {
+	keys := []string{"", "id"}
+	for _, f := range node.Fields {
+		switch f.Kind {
+		case node.ComputedField, node.ListField, node.ObjectField:
+		default:
+			keys = append(keys, f.Name)
+		}
+	}
+	return keys
+}()
 
 func testPages(t *testing.T, s store.Store) {
 	for i, c := range []struct{ name, class string }{{"e", ""}, {"d", "b"}, {"", "a"}, {"b", "b"}, {"a", ""}} {

@@ -3,6 +3,7 @@ package node
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -10,14 +11,6 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
-
-// interfaceKinds are those a node has an implementation of, one for each.
-func interfaceKinds() []string {
-	return []string{
-		"bios", "boot", "console", "deploy", "firmware", "inspect", "management",
-		"network", "power", "raid", "rescue", "storage", "vendor",
-	}
-}
 
 // nodeFlags are the fields of a node that create and set have flags for.
 type nodeFlags struct {
@@ -30,35 +23,22 @@ type nodeFlags struct {
 func addNodeFlags(cmd *cobra.Command) *nodeFlags {
 	f := &nodeFlags{texts: map[string]*string{}, objects: map[string]*flags.ObjectFlag{}}
 	fs := cmd.Flags()
-	for _, t := range []struct{ flag, field, help string }{
-		{"name", "name", "unique name"},
-		{"resource-class", "resource_class", "class of the machine, for schedulers"},
-		{"owner", "owner", "project that owns it"},
-		{"lessee", "lessee", "project that uses it"},
-		{"description", "description", "free text"},
-		{"conductor-group", "conductor_group", "group of conductors that may manage it"},
-		{"parent-node", "parent_node", "UUID of the node that it is a part of"},
-		{"shard", "shard", "shard that it belongs to"},
-		{"chassis", "chassis_uuid", "UUID of its chassis"},
-	} {
-		f.texts[t.field] = fs.String(t.flag, "", t.help)
-	}
-	for _, kind := range interfaceKinds() {
-		f.texts[kind+"_interface"] = fs.String(kind+"-interface", "", kind+" interface; the driver's default when left out")
-	}
-	for _, o := range []struct {
-		flag, field, help string
-		read              func(string) any
-	}{
-		{"driver-info", "driver_info", "KEY=VALUE for the driver: address and credentials of the BMC; repeat it",
-			output.MostlyText},
-		{"property", "properties", "KEY=VALUE about the hardware; repeat it", output.JsonOrText},
-		{"instance-info", "instance_info", "KEY=VALUE about the instance; repeat it", output.JsonOrText},
-		{"extra", "extra", "KEY=VALUE for your own use; repeat it", output.JsonOrText},
-	} {
-		obj := &flags.ObjectFlag{Flag: o.flag, Read: o.read}
-		fs.StringArrayVar(&obj.Args, o.flag, nil, o.help)
-		f.objects[o.field] = obj
+	for _, of := range nodeapi.NodeFields() {
+		switch {
+		case of.Interface:
+			kind := strings.TrimSuffix(of.Name, "_interface")
+			f.texts[of.Name] = fs.String(of.FlagName(), "", kind+" interface; the driver's default when left out")
+		case of.Flag == "":
+		case of.Object:
+			obj := &flags.ObjectFlag{Flag: of.FlagName(), Read: output.JsonOrText}
+			if of.Name == "driver_info" {
+				obj.Read = output.MostlyText
+			}
+			fs.StringArrayVar(&obj.Args, of.FlagName(), nil, of.Flag)
+			f.objects[of.Name] = obj
+		default:
+			f.texts[of.Name] = fs.String(of.FlagName(), "", of.Flag)
+		}
 	}
 	fs.BoolVar(&f.clean, "automated-clean", false, "clean its disks between tenants, also against the conductor's default")
 	fs.BoolVar(&f.noClean, "no-automated-clean", false, "do not clean its disks between tenants")

@@ -47,22 +47,18 @@ A pattern may contain *. Short names are state, power, class, trait, group, inst
 		},
 	}
 	f := cmd.Flags()
-	for _, t := range []struct{ flag, param, help string }{
-		{"provision-state", "provision_state", `only machines in this state, like "available"`},
-		{"driver", "driver", "only machines of this hardware type"},
-		{"resource-class", "resource_class", "only machines of this resource class"},
-		{"conductor-group", "conductor_group", "only machines of this group of conductors"},
-		{"shard", "shard", "only machines of this shard"},
-		{"instance", "instance_uuid", "only the machine with this instance UUID"},
-		{"owner", "owner", "only machines of this owner"},
-		{"lessee", "lessee", "only machines of this lessee"},
-		{"fault", "fault", `only machines with this fault, like "clean failure"`},
-		{"marker", "marker", "UUID of the last node of the previous page"},
-	} {
-		v := new(string)
-		f.StringVar(v, t.flag, "", t.help)
-		o.texts = append(o.texts, param{t.param, v})
+	text := func(flag, name, help string) {
+		o.texts = append(o.texts, param{name, f.String(flag, "", help)})
 	}
+	for _, of := range nodeapi.NodeFields() {
+		switch {
+		case of.Name == "instance_uuid":
+			text("instance", of.Name, of.List)
+		case of.List != "":
+			text(of.FlagName(), of.Name, of.List)
+		}
+	}
+	text("marker", "marker", "UUID of the last node of the previous page")
 	f.StringVar(&o.name, "name", "", "only machines whose name fits this `pattern`, like web-*")
 	f.StringVar(&o.trait, "trait", "", "only machines with this trait")
 	f.StringVarP(&o.selector, "selector", "l", "", nodes.SelectorHelp)

@@ -80,19 +80,15 @@ func nodeUnset(s *client.Session) *cobra.Command {
 		Example: "  ferrite node unset m1 --property cpu_arch --instance-uuid",
 		Args:    cobra.MinimumNArgs(1),
 	}
-	for flag, field := range map[string]string{
-		"name": "name", "resource-class": "resource_class", "owner": "owner", "lessee": "lessee",
-		"description": "description", "instance-uuid": "instance_uuid", "automated-clean": "automated_clean",
-	} {
-		texts[field] = cmd.Flags().Bool(flag, false, "remove its "+field)
-	}
-	for _, kind := range interfaceKinds() {
-		texts[kind+"_interface"] = cmd.Flags().Bool(kind+"-interface", false, "use the default of the driver")
-	}
-	fields := map[string]string{"driver-info": "driver_info", "property": "properties", "instance-info": "instance_info",
-		"extra": "extra"}
-	for flag, field := range fields {
-		keys[field] = cmd.Flags().StringArray(flag, nil, "KEY of "+field+" to remove; repeat it")
+	for _, f := range nodeapi.NodeFields() {
+		switch {
+		case f.Interface:
+			texts[f.Name] = cmd.Flags().Bool(f.FlagName(), false, "use the default of the driver")
+		case f.Object && f.Flag != "":
+			keys[f.Name] = cmd.Flags().StringArray(f.FlagName(), nil, "KEY of "+f.Name+" to remove; repeat it")
+		case f.Flag != "", f.Name == "instance_uuid", f.Name == "automated_clean":
+			texts[f.Name] = cmd.Flags().Bool(f.FlagName(), false, "remove its "+f.Name)
+		}
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var ops []nodeapi.Patch

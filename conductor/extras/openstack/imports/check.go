@@ -134,7 +134,8 @@ func (e *Imports) checkTaken(ctx context.Context, b *node.Bundle) error {
 		}
 	}
 	if n.InstanceUUID != "" {
-		others, err := e.Store.Nodes(ctx, node.Query{InstanceUUID: n.InstanceUUID, WithChildren: true})
+		others, err := e.Store.Nodes(ctx, node.Query{
+			Equal: map[string]string{"instance_uuid": n.InstanceUUID}, WithChildren: true})
 		if err != nil {
 			return err
 		}

@@ -21,73 +21,25 @@ type item struct {
 	ofNode bool
 }
 
-// nodeItems is THE table of what an import compares of the node itself. The power state, times and last_error are taken
-// once, when the node is made: afterwards this conductor finds out for itself.
-var nodeItems = []struct {
-	name  string
-	value func(n *node.Node) any
-	take  func(to, from *node.Node)
-}{
-	{"name", func(n *node.Node) any { return n.Name }, func(to, from *node.Node) { to.Name = from.Name }},
-	{"driver", func(n *node.Node) any { return n.Driver }, func(to, from *node.Node) { to.Driver = from.Driver }},
-	{"interfaces", func(n *node.Node) any { return n.Interfaces },
-		func(to, from *node.Node) { to.Interfaces = from.Interfaces }},
-	{"provision_state", func(n *node.Node) any { return []node.State{n.ProvisionState, n.TargetProvisionState} },
-		func(to, from *node.Node) {
-			to.ProvisionState, to.TargetProvisionState = from.ProvisionState, from.TargetProvisionState
-			to.LastError = from.LastError
-		}},
-	{"maintenance", func(n *node.Node) any { return []any{n.Maintenance, n.MaintenanceReason, n.Fault} },
-		func(to, from *node.Node) {
-			to.Maintenance, to.MaintenanceReason, to.Fault = from.Maintenance, from.MaintenanceReason, from.Fault
-		}},
-	{"protected", func(n *node.Node) any { return []any{n.Protected, n.ProtectedReason} },
-		func(to, from *node.Node) { to.Protected, to.ProtectedReason = from.Protected, from.ProtectedReason }},
-	{"retired", func(n *node.Node) any { return []any{n.Retired, n.RetiredReason} },
-		func(to, from *node.Node) { to.Retired, to.RetiredReason = from.Retired, from.RetiredReason }},
-	{"driver_info", func(n *node.Node) any { return n.DriverInfo },
-		func(to, from *node.Node) { to.DriverInfo = from.DriverInfo }},
-	{"properties", func(n *node.Node) any { return n.Properties },
-		func(to, from *node.Node) { to.Properties = from.Properties }},
-	{"instance_info", func(n *node.Node) any { return n.InstanceInfo },
-		func(to, from *node.Node) { to.InstanceInfo = from.InstanceInfo }},
-	{"extra", func(n *node.Node) any { return n.Extra }, func(to, from *node.Node) { to.Extra = from.Extra }},
-	{"network_data", func(n *node.Node) any { return n.NetworkData },
-		func(to, from *node.Node) { to.NetworkData = from.NetworkData }},
-	{"raid_config", func(n *node.Node) any { return n.RAIDConfig },
-		func(to, from *node.Node) { to.RAIDConfig = from.RAIDConfig }},
-	{"target_raid_config", func(n *node.Node) any { return n.TargetRAIDConfig },
-		func(to, from *node.Node) { to.TargetRAIDConfig = from.TargetRAIDConfig }},
-	{"instance_uuid", func(n *node.Node) any { return n.InstanceUUID },
-		func(to, from *node.Node) { to.InstanceUUID = from.InstanceUUID }},
-	{"instance_name", func(n *node.Node) any { return n.InstanceName },
-		func(to, from *node.Node) { to.InstanceName = from.InstanceName }},
-	{"chassis_uuid", func(n *node.Node) any { return n.ChassisUUID },
-		func(to, from *node.Node) { to.ChassisUUID = from.ChassisUUID }},
-	{"resource_class", func(n *node.Node) any { return n.ResourceClass },
-		func(to, from *node.Node) { to.ResourceClass = from.ResourceClass }},
-	{"traits", func(n *node.Node) any { return n.Traits }, func(to, from *node.Node) { to.Traits = from.Traits }},
-	{"conductor_group", func(n *node.Node) any { return n.ConductorGroup },
-		func(to, from *node.Node) { to.ConductorGroup = from.ConductorGroup }},
-	{"owner", func(n *node.Node) any { return n.Owner }, func(to, from *node.Node) { to.Owner = from.Owner }},
-	{"lessee", func(n *node.Node) any { return n.Lessee }, func(to, from *node.Node) { to.Lessee = from.Lessee }},
-	{"description", func(n *node.Node) any { return n.Description },
-		func(to, from *node.Node) { to.Description = from.Description }},
-	{"shard", func(n *node.Node) any { return n.Shard }, func(to, from *node.Node) { to.Shard = from.Shard }},
-	{"parent_node", func(n *node.Node) any { return n.ParentNode },
-		func(to, from *node.Node) { to.ParentNode = from.ParentNode }},
-	{"automated_clean", func(n *node.Node) any { return n.AutomatedClean },
-		func(to, from *node.Node) { to.AutomatedClean = from.AutomatedClean }},
-	{"disable_power_off", func(n *node.Node) any { return n.DisablePowerOff },
-		func(to, from *node.Node) { to.DisablePowerOff = from.DisablePowerOff }},
+// together are the fields that an import compares as one with another, by that one. The power state, times and
+// last_error are taken once, when the node is made: afterwards this conductor finds out for itself.
+var together = map[string][]string{
+	"provision_state": {"target_provision_state"},
+	"maintenance":     {"maintenance_reason", "fault"},
+	"protected":       {"protected_reason"},
+	"retired":         {"retired_reason"},
 }
 
 // items is everything of a bundle, by name.
 func items(b *node.Bundle) map[string]item {
-	all := map[string]item{}
-	for _, f := range nodeItems {
-		all[f.name] = item{value: f.value(&b.Node), ofNode: true,
-			take: func(to, from *node.Bundle) { f.take(&to.Node, &from.Node) }}
+	all := map[string]item{
+		"interfaces": {value: b.Node.Interfaces, ofNode: true,
+			take: func(to, from *node.Bundle) { to.Node.Interfaces = from.Node.Interfaces }},
+	}
+	for i := range node.Fields {
+		if f := &node.Fields[i]; f.Is(node.Compared) && f.At != nil {
+			all[f.Name] = fieldItem(f, &b.Node)
+		}
 	}
 	for _, p := range b.Ports {
 		id := p.UUID
@@ -111,6 +63,30 @@ func items(b *node.Bundle) map[string]item {
 		}}
 	}
 	return all
+}
+
+// fieldItem is a field with those that belong to it.
+func fieldItem(f *node.Field, n *node.Node) item {
+	fields, taken := []*node.Field{f}, []*node.Field{}
+	for _, name := range together[f.Name] {
+		fields = append(fields, node.FieldNamed(name))
+	}
+	if f.Name == "provision_state" {
+		taken = append(taken, node.FieldNamed("last_error"))
+	}
+	i := item{value: f.Value(n), ofNode: true, take: func(to, from *node.Bundle) {
+		for _, f := range append(taken, fields...) {
+			f.Copy(&to.Node, &from.Node)
+		}
+	}}
+	if len(fields) > 1 {
+		values := make([]any, len(fields))
+		for k, f := range fields {
+			values[k] = f.Value(n)
+		}
+		i.value = values
+	}
+	return i
 }
 
 func revisionOf(a *node.Allocation) int64 {

@@ -115,35 +115,18 @@ func atWork(n Record) string {
 	return ""
 }
 
-// nodeFields are the fields that are taken as they are.
-var nodeFields = []string{
-	"uuid", "name", "driver_info", "properties", "extra", "instance_info", "instance_uuid", "instance_name",
-	"chassis_uuid",
-	"created_at", "updated_at", "provision_updated_at", "provision_state", "target_provision_state", "last_error",
-	"maintenance", "maintenance_reason", "fault", "inspection_started_at", "inspection_finished_at", "raid_config",
-	"target_raid_config", "resource_class", "traits", "conductor_group", "owner", "lessee", "description", "protected",
-	"protected_reason", "retired", "retired_reason", "automated_clean", "network_data", "boot_mode", "secure_boot",
-	"shard", "parent_node", "disable_power_off",
-}
-
-// elsewhere are the fields that are taken in another way, or that are the running Ironic's own.
-var elsewhere = []string{
-	"driver", "power_state", "console_enabled", "driver_internal_info", "reservation", "target_power_state", "conductor",
-	"allocation_uuid", "clean_step", "deploy_step", "service_step", "links", "ports", "portgroups", "states", "volume",
-	"health",
-}
-
-// fields are those of the node itself.
+// fields are those of the node itself. Some are taken in another way; some are the running Ironic's own.
 func (n *Node) fields(r Record, o Options) Record {
-	out := Record{}
-	for _, key := range nodeFields {
-		if v := r[key]; v != nil {
-			out[key] = v
+	out, known := Record{}, map[string]bool{}
+	for _, f := range nodeapi.NodeFields() {
+		known[f.Name] = true
+		apart := f.Interface || f.Name == "driver" || f.Name == "power_state"
+		if v := r[f.Name]; v != nil && f.Import && !apart {
+			out[f.Name] = v
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(r)) {
-		known := slices.Contains(nodeFields, key) || slices.Contains(elsewhere, key) || strings.HasSuffix(key, "_interface")
-		if !known && !empty(r[key]) {
+		if !known[key] && !strings.HasSuffix(key, "_interface") && !empty(r[key]) {
 			n.note("field %s is not known here and is left out", key)
 		}
 	}
