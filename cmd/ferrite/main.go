@@ -18,7 +18,6 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/image"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/manual"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/setup"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/user"
 )
 
@@ -31,7 +30,6 @@ func main() {
 
 // program is the root command with all others below it.
 func program() *cobra.Command {
-	return cli.New(release, serve.Command(), serve.StoreCommand(), serve.SecretsCommand(), serve.BackupCommand(),
-		serve.RestoreCommand(), serve.DoctorCommand(), setup.Command(), user.Command(), image.Command(), boot.Command(),
-		bmc.Command(), manual.Command())
+	return cli.New(release, append(operate(), serve.Command(), serve.StoreCommand(), serve.SecretsCommand(), user.Command(),
+		image.Command(), boot.Command(), bmc.Command(), manual.Command())...)
 }

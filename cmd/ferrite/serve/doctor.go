@@ -1,3 +1,5 @@
+//go:build !nooperate
+
 package serve
 
 import (
