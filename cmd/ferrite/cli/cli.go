@@ -19,8 +19,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/boot"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/host"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/importing"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/completion"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
@@ -44,26 +42,20 @@ A machine's life, and the verb for each part of it:
 
 Is a machine stuck?  ferrite node status NODE  shows the step it is at, its
 deadline, and the next command to try.
+`
 
-Or describe the machine in a document, and the conductor keeps it so. The
-document is Metal3's BareMetalHost, so kubectl works with it, too:
-
-  ferrite apply -f host.yaml --wait
-  ferrite get hosts -w
-  ferrite describe host NAME
-
+const connectHelp = `
 The conductor's URL is --url or FERRITE_URL; its certificate authority is
 --ca-file or FERRITE_CACERT. Log in as FERRITE_USER with FERRITE_PASSWORD, or
 with FERRITE_TOKEN.`
 
-// New makes the command. extra are commands that are more than a client: serve,
+// New makes the command. local are commands that are more than a client: serve,
 // user and image.
-func New(release string, extra ...*cobra.Command) *cobra.Command {
+func New(release string, local ...*cobra.Command) *cobra.Command {
 	s := &client.Session{Release: release}
 	root := &cobra.Command{
 		Use:           "ferrite",
 		Short:         "Turn powered-off machines into running ones",
-		Long:          rootHelp,
 		Version:       release,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -105,6 +97,10 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 	root.AddCommand(topics()...)
 	root.SetHelpCommandGroupID("learn")
 	root.SetCompletionCommandGroupID("learn")
+	add := func(c *cobra.Command) {
+		c.GroupID = "client"
+		root.AddCommand(c)
+	}
 	for _, c := range []*cobra.Command{
 		node.Command(s), inventory.PortCommand(s), inventory.PortgroupCommand(s), inventory.ChassisCommand(s),
 		inventory.VolumeCommand(s), inventory.TemplateCommand(s), inventory.RunbookCommand(s),
@@ -112,15 +108,14 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 		inventory.EraseReportCommand(s), inventory.DriverCommand(s), inventory.ShardCommand(s),
 		inventory.ConductorCommand(s), inventory.ImageCommand(s),
 		boot.Command(s), signals.EventsCommand(s), signals.AuditCommand(s),
-		resume.Command(s), importing.Command(s), importing.ExportCommand(s), versionCommand(s),
-		host.ApplyCommand(s), host.GetCommand(s), host.DescribeCommand(s), host.DeleteCommand(s), host.Command(s),
+		resume.Command(s), versionCommand(s),
 	} {
-		c.GroupID = "client"
-		root.AddCommand(c)
+		add(c)
 	}
+	root.Long = rootHelp + addExtras(s, add) + connectHelp
 	completion.Add(root, s)
-	for _, c := range extra {
-		addExtra(root, c)
+	for _, c := range local {
+		addLocal(root, c)
 	}
 	explainUsage(root)
 	root.SetFlagErrorFunc(explainValue)
@@ -130,8 +125,8 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 // noConductor is the annotation of commands that ask no conductor, below one that does.
 const noConductor = "no-conductor"
 
-// addExtra adds a command that asks no conductor. If a client's command has its name, those below it are added there.
-func addExtra(root, c *cobra.Command) {
+// addLocal adds a command that asks no conductor. If a client's command has its name, those below it are added there.
+func addLocal(root, c *cobra.Command) {
 	completion.Add(c, nil)
 	c.SetHelpFunc(helpOfNoClient)
 	for _, known := range root.Commands() {

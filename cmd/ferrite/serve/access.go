@@ -54,9 +54,6 @@ func (c *Config) checkAuth() error {
 			return fmt.Errorf("--allowed-host %q: expected a name such as metal.example, without scheme and port", name)
 		}
 	}
-	if err := errors.Join(c.checkKeystone(), c.checkNeutron()); err != nil {
-		return err
-	}
 	if !none || c.AllowAnybody {
 		return nil
 	}
@@ -72,6 +69,9 @@ func (c *Config) checkAuth() error {
 	return nil
 }
 
+// inCloud reports whether callers log in with tokens of OpenStack.
+func (c *Config) inCloud() bool { return slices.Contains(c.Auth, "keystone") }
+
 // access opens the users and the certificate of the API. Each is nil when there is none. The logins of browsers are
 // sealed with a key derived from secrets; nil for a trial of the files.
 func (c *Config) access(secrets []byte, log *slog.Logger) (*auth.Authenticator, *certificate.Certificate, error) {
@@ -83,11 +83,15 @@ func (c *Config) access(secrets []byte, log *slog.Logger) (*auth.Authenticator, 
 	if !slices.Contains(c.Auth, "none") {
 		o := auth.Options{Htpasswd: c.Htpasswd, Users: c.Users, Tokens: slices.Contains(c.Auth, "token"),
 			PublicURL: c.PublicURL, Log: log}
-		if slices.Contains(c.Auth, "keystone") {
-			if o.Keystone, err = c.Keystone.client(nil); err != nil {
-				return nil, nil, err
-			}
-			o.AdminProjects = c.Keystone.AdminProjects
+		for _, e := range c.extras {
+			err = errors.Join(err, e.identity(c, &o))
+		}
+		if err == nil && c.inCloud() && o.Keystone == nil {
+			err = errors.New("--auth keystone: this program was built without OpenStack: take the full one, without the " +
+				"build tag noopenstack")
+		}
+		if err != nil {
+			return nil, nil, err
 		}
 		who, err = auth.New(o)
 		if errors.Is(err, fs.ErrNotExist) {

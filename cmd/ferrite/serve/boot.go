@@ -13,7 +13,6 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/imagestore/imagesource"
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
-	"github.com/ferrite-metal/ferrite/conductor/server/metrics"
 	"github.com/ferrite-metal/ferrite/images/bootiso"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
@@ -24,38 +23,39 @@ func (c Config) proof(key []byte) engine.Proof {
 	return engine.Proof{Words: c.Boot, Leases: c.Boot && !c.OtherDHCP, Key: key}
 }
 
-// listenBoot opens the boot service; nil without --boot.
-func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, images *imagesource.Sources, p parts,
-	dialled *outbound.Policy, counters *metrics.Metrics, log *slog.Logger) (*bootserver.Server, error) {
+// openBoot opens the boot service, with --boot.
+func (w *work) openBoot(ctx context.Context, p parts) error {
+	c, eng := w.conf, w.engine
 	if !c.Boot {
-		return nil, nil
+		return nil
 	}
 	addr, subnets, err := c.subnets()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	url := c.AdvertiseURL
 	if url == "" {
 		_, port, err := net.SplitHostPort(p.api.String())
 		if err != nil {
-			return nil, err
+			return err
 		}
 		url = c.scheme() + net.JoinHostPort(addr.String(), port)
 	}
-	policy := &bootpolicy.Policy{Engine: eng, Log: log, Kernel: c.Kernel, Initrd: c.Initrd, APIURL: url,
-		Append: c.KernelAppend, Local: c.FilePaths, Images: images}
+	policy := &bootpolicy.Policy{Engine: eng, Log: w.log, Kernel: c.Kernel, Initrd: c.Initrd, APIURL: url,
+		Append: c.KernelAppend, Local: c.FilePaths, Images: w.sources}
 	if p.cert != nil {
 		policy.Pins = p.cert.Pins
 	}
-	media := c.media(eng, policy, addr, dialled, p.keys.Secrets, log)
+	media := c.media(eng, policy, addr, w.dialled.registries, p.keys.Secrets, w.log)
 	eng.Media = media
-	return bootserver.Listen(ctx, bootserver.Config{
+	w.boot, err = bootserver.Listen(ctx, bootserver.Config{
 		Interface: c.BootInterface, Address: addr, Subnets: subnets, LoaderDir: c.LoaderDir,
-		Booter: policy, Leases: policy, DHCP: bootserver.DHCPMode(c.DHCP), Foreign: c.OtherDHCP, Log: log,
+		Booter: policy, Leases: policy, DHCP: bootserver.DHCPMode(c.DHCP), Foreign: c.OtherDHCP, Log: w.log,
 		Now:      eng.Now,
-		Recorder: bootCounter{counters}, Proxies: c.proxies,
-		Extra: map[string]http.Handler{imagesource.Prefix: images.Handler(eng.Node, log), bootmedia.Prefix: media},
+		Recorder: bootCounter{w.counters}, Proxies: c.proxies,
+		Extra: map[string]http.Handler{imagesource.Prefix: w.sources.Handler(eng.Node, w.log), bootmedia.Prefix: media},
 	})
+	return err
 }
 
 // media serves the images of virtual drives, with the boot service.

@@ -1,15 +1,18 @@
 package serve
 
 import (
+	"context"
 	"path/filepath"
 
 	"github.com/ferrite-metal/ferrite/conductor/agents/bootlog"
 )
 
-// logs keep what machines log: in the database of a cluster, else in the data folder.
-func (c Config) logs(p parts) (*bootlog.Keeper, error) {
+// openLogs opens the logs of machines: in the database of a cluster, else in the data folder.
+func (w *work) openLogs(_ context.Context, p parts) (err error) {
 	if p.logs != nil {
-		return bootlog.New(p.logs, bootlog.Limits{}), nil
+		w.logs = bootlog.New(p.logs, bootlog.Limits{})
+		return nil
 	}
-	return bootlog.Open(filepath.Join(c.DataDir, "logs"), bootlog.Limits{})
+	w.logs, err = bootlog.Open(filepath.Join(w.conf.DataDir, "logs"), bootlog.Limits{})
+	return err
 }

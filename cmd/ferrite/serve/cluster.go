@@ -273,9 +273,6 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 	if group != c.Group {
 		c.Boot = false // it is the own group's
 	}
-	if group != "" {
-		c.Webhooks = "" // the leader of the default group sends the events of all
-	}
 	db, err := store.OpenPostgres(ctx, c.Database, store.PostgresOptions{
 		Options:  store.Options{Keys: m.ring, DropLost: m.lost, Sealing: datafolder.LoggedSealing(m.log, nil)},
 		Password: c.server().Password, Connections: store.Share(m.all.View().Size()),
@@ -298,14 +295,13 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 	if err := db.ForgetOldBMCSessions(ctx, time.Now()); err != nil {
 		return err
 	}
-	hosts := m.hostsOfGroups(t, db)
 	counters := m.counters.Begin(group)
 	defer m.counters.End(counters)
 	w, err := c.assemble(ctx, parts{db: db, images: m.images, peers: m.peers, keys: m.keys, who: m.who, cert: m.cert,
 		api: m.api, ready: t.Lease.Check,
 		leaders: membersOf{m, m.all}, metrics: counters, bmcs: bmcSessions{db},
 		logs: handover.NewLogs(t.Lease.Context(), db), sights: handover.NewSights(db, log),
-		hosts: hosts, streams: m.streams,
+		others: m.otherGroups(t, db), streams: m.streams,
 		fail: fail, group: &group, check: t.Lease.Check}, log)
 	if err != nil {
 		return err
@@ -317,7 +313,9 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 	defer context.AfterFunc(t.Lease.Context(), stop)()
 	running := w.start(work)
 	t.Serve(w.answering(), db.Ready)
-	hosts.tell(ctx, &w.kept)
+	for _, run := range w.reachable {
+		w.kept.Go(func() { run(ctx) })
+	}
 	log.Info("the nodes of the group were taken up")
 	<-ctx.Done()
 	t.Finish(termRequests)

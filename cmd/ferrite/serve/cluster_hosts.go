@@ -1,16 +1,16 @@
+//go:build !nohosts
+
 package serve
 
 import (
 	"context"
 	"net/http"
-	"strings"
 	"sync"
 
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/extras/hosts/reconciler"
 	"github.com/ferrite-metal/ferrite/conductor/extras/hosts/remote"
-	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
 // groupHosts has the hosts of a cluster and the nodes of all its groups know of each other, for a term: the leader of
@@ -21,20 +21,23 @@ type groupHosts struct {
 	read   remote.Read
 }
 
-func (m *member) hostsOfGroups(t *cluster.Term, db *store.Database) *groupHosts {
+func newGroupHosts(o *otherGroups, w *work) *groupHosts {
+	if o == nil {
+		return nil
+	}
 	call := func(ctx context.Context, group, path string, body []byte) ([]byte, error) {
-		answer, err := m.calls.Call(ctx, t.Lease, group, cluster.MemberPaths+path, body)
+		answer, err := o.call(ctx, group, cluster.MemberPaths+path, body)
 		if cluster.Unserved(err) {
 			err = &remote.UnservedError{Err: err}
 		}
 		return answer, err
 	}
-	h := &groupHosts{read: m.all.CalledBy}
-	if t.Lease.Group == remote.Default {
-		h.caller = remote.NewCaller(remote.Config{Call: call, Room: m.all, Count: db.CountInGroups,
-			Patience: m.patience(), Log: m.log})
+	h := &groupHosts{read: o.cluster.CalledBy}
+	if o.group == remote.Default {
+		h.caller = remote.NewCaller(remote.Config{Call: call, Room: o.cluster, Count: o.count,
+			Patience: w.conf.patience(), Log: o.log})
 	} else {
-		h.teller = remote.NewTeller(t.Lease.Group, call, m.log)
+		h.teller = remote.NewTeller(o.group, call, o.log)
 	}
 	return h
 }
@@ -67,27 +70,4 @@ func (h *groupHosts) begin(ctx context.Context, kept *sync.WaitGroup, e *engine.
 		kept.Go(func() { h.caller.Watch(ctx, hosts.GroupChanged) })
 		return h.caller.Listener(cluster.MemberPaths, h.read, hosts)
 	}
-}
-
-// tell has the leader of another group tell of its nodes until ctx ends. It begins once calls are answered: the first
-// news is that of a new leader, which all its hosts turn to at once.
-func (h *groupHosts) tell(ctx context.Context, kept *sync.WaitGroup) {
-	if h.teller != nil {
-		kept.Go(func() { h.teller.Run(ctx) })
-	}
-}
-
-// answering answers the requests of clients, and the calls of other leaders in a cluster: a front passes on no request
-// of a client to a path of members.
-func (w *work) answering() http.Handler {
-	if w.between == nil {
-		return w.face
-	}
-	return http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, cluster.MemberPaths) {
-			w.between.ServeHTTP(to, r)
-			return
-		}
-		w.face.ServeHTTP(to, r)
-	})
 }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -58,24 +59,13 @@ type Config struct {
 	Metrics       string   `koanf:"metrics-address"`
 	SensorSeries  int      `koanf:"metrics-sensor-series"`
 
-	Keystone keystoneConfig `koanf:",squash"`
-	Neutron  neutronConfig  `koanf:",squash"`
-	Glance   glanceConfig   `koanf:",squash"`
-
-	TracesEndpoint string `koanf:"traces-endpoint"`
-	TracesHeaders  string `koanf:"traces-headers-file"`
-	TracesCA       string `koanf:"traces-ca"`
-
 	EventsKeep int           `koanf:"events-keep"`
 	EventsAge  time.Duration `koanf:"events-age"`
 
 	AuditKeep time.Duration `koanf:"audit-keep"`
 
-	Webhooks     string   `koanf:"webhooks"`
-	WebhookAllow []string `koanf:"webhook-allow"`
-	WebhookKeep  int      `koanf:"webhook-keep"`
-	AdvertiseURL string   `koanf:"advertise-url"`
-	PublicURL    string   `koanf:"public-url"`
+	AdvertiseURL string `koanf:"advertise-url"`
+	PublicURL    string `koanf:"public-url"`
 
 	TrustedProxies []string `koanf:"trusted-proxies"`
 
@@ -109,7 +99,6 @@ type Config struct {
 	Workers             int `koanf:"workers"`
 	MaxConcurrentDeploy int `koanf:"max-concurrent-deploy"`
 	MaxConcurrentClean  int `koanf:"max-concurrent-clean"`
-	HostLimit           int `koanf:"host-limit"`
 
 	SoftPowerOffTimeout time.Duration `koanf:"soft-power-off-timeout"`
 	SyncInterval        time.Duration `koanf:"sync-power-state-interval"`
@@ -162,6 +151,7 @@ type Config struct {
 
 	DefaultInterfaces map[string]string `koanf:"-"` // by kind; those that are set
 
+	extras  []extra            // their settings; none is changed after read
 	release string             // of the program; "" in tests
 	proxies clientaddr.Proxies // TrustedProxies, by check
 }
@@ -208,8 +198,12 @@ func read(f *pflag.FlagSet) (Config, error) {
 	if err := k.Load(posflag.Provider(f, ".", k), nil); err != nil {
 		return Config{}, fmt.Errorf("flags: %w", err)
 	}
-	var c Config
-	if err := k.Unmarshal("", &c); err != nil {
+	c := Config{extras: newExtras()}
+	err := k.Unmarshal("", &c)
+	for _, e := range c.extras {
+		err = errors.Join(err, k.Unmarshal("", e))
+	}
+	if err != nil {
 		return c, fmt.Errorf("settings: %w", err)
 	}
 	if c.DHCP != "" && c.DHCP != string(bootserver.DHCPFull) {
@@ -222,6 +216,6 @@ func read(f *pflag.FlagSet) (Config, error) {
 		}
 	}
 	c.takeCredentials(os.Getenv("CREDENTIALS_DIRECTORY"))
-	err := c.check() // which completes c
+	err = c.check() // which completes c
 	return c, err
 }

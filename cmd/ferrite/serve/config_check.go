@@ -32,8 +32,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("--api-address %q is not host:port: %w", c.APIAddress, err)
 	}
 	_, limits := c.projectLimits()
-	if err := errors.Join(c.checkAuth(), c.checkMetrics(), c.checkEvents(), c.checkTraces(), c.checkImages(),
-		c.checkGlance(), c.checkProxies(), limits); err != nil {
+	if err := errors.Join(c.checkAuth(), c.checkMetrics(), c.checkEvents(), c.checkImages(), c.checkProxies(),
+		c.checkExtras(), limits); err != nil {
 		return err
 	}
 	if len(c.HardwareTypes) == 0 {
@@ -54,9 +54,6 @@ func (c *Config) check() error {
 	}
 	if err := c.checkTimeouts(); err != nil {
 		return err
-	}
-	if c.HostLimit < 0 {
-		return fmt.Errorf("--host-limit %d: say 1 or more, or 0 for any number", c.HostLimit)
 	}
 	if c.MaxConcurrentDeploy < 0 || c.MaxConcurrentClean < 0 {
 		return fmt.Errorf("--max-concurrent-deploy %d, --max-concurrent-clean %d: say 1 or more, or 0 for any number",

@@ -2,10 +2,7 @@ package serve
 
 import (
 	"context"
-	"log/slog"
-	"sync"
 
-	"github.com/ferrite-metal/ferrite/conductor/agents/bootlog"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/console"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
@@ -13,15 +10,14 @@ import (
 )
 
 // consoles are the serial consoles of all nodes, until ctx ends. Their output begins the logs
-// of boots; kept waits until BMCs have their lines back.
-func (c Config) consoles(ctx context.Context, kept *sync.WaitGroup, eng *engine.Engine, bmcs map[string]engine.BMC,
-	logs *bootlog.Keeper, log *slog.Logger) *console.Consoles {
-	all := console.New(ctx, console.Config{Open: eng.OpenConsole, Log: log,
+// of boots, and the work ends once BMCs have their lines back.
+func (w *work) consoles(ctx context.Context) *console.Consoles {
+	all := console.New(ctx, console.Config{Open: w.engine.OpenConsole, Log: w.log,
 		Recorded: func(ctx context.Context) ([]string, error) {
-			return recordedConsoles(ctx, eng, eng.Group, bmcs, c.ConsoleLog)
+			return recordedConsoles(ctx, w.engine, w.engine.Group, w.engine.BMCs, w.conf.ConsoleLog)
 		}})
-	logs.BeforeBoot(all.BootLog)
-	kept.Go(all.Run)
+	w.logs.BeforeBoot(all.BootLog)
+	w.kept.Go(all.Run)
 	return all
 }
 

@@ -13,7 +13,11 @@ func (c *Config) takeCredentials(folder string) {
 	if folder == "" {
 		return
 	}
-	for _, secret := range []*string{&c.TLSKey, &c.PasswordFile, &c.Keystone.PasswordFile} {
+	secrets := []*string{&c.TLSKey, &c.PasswordFile}
+	for _, e := range c.extras {
+		secrets = append(secrets, e.secrets()...)
+	}
+	for _, secret := range secrets {
 		if *secret == "" {
 			continue
 		}

@@ -118,7 +118,7 @@ func (c Config) examined() doctor.Host {
 // examinedBMCs are the drivers of a conductor with these settings.
 func (c Config) examinedBMCs() (doctor.BMCs, error) {
 	log := slog.New(slog.DiscardHandler)
-	dialled, _, err := c.dialling(nil, log)
+	dialled, err := c.dialling(nil, log)
 	if err != nil {
 		return doctor.BMCs{}, err
 	}

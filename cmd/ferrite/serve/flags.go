@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/flaggroup"
-	"github.com/ferrite-metal/ferrite/conductor/extras/hosts/host"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
@@ -17,19 +16,24 @@ import (
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
-// flagGroups are all settings, as the help shows them.
+// flagGroups are all settings, as the help shows them: rows with one title are one group.
 var flagGroups = []struct {
 	title string
 	add   func(*pflag.FlagSet)
 }{
 	{"Configuration and data", dataFlags},
 	{"API, users and TLS", apiFlags},
-	{"OpenStack", openstackFlags},
+	{"OpenStack", flagsOf("openstack")},
 	{"Hardware and images", hardwareFlags},
 	{"Default interfaces", interfaceFlags},
 	{"This conductor", conductorFlags},
+	{"This conductor", flagsOf("webhooks")},
+	{"This conductor", metricsFlags},
+	{"This conductor", flagsOf("traces")},
+	{"This conductor", urlFlags},
 	{"Boot service, and discovery", bootFlags},
 	{"Activities and their time limits", activityFlags},
+	{"Activities and their time limits", flagsOf("hosts")},
 	{"Agents", agentFlags},
 	{"Erasing", erasingFlags},
 	{"Power, BMCs and sensors", powerFlags},
@@ -129,21 +133,16 @@ func conductorFlags(f *pflag.FlagSet) {
 	f.Duration("events-age", 7*24*time.Hour, "age at which events are deleted")
 	f.Duration("audit-keep", 0,
 		"age at which entries of the audit are deleted, 720h or more; an entry of its own proves what was there; 0: never")
-	f.String("webhooks", "", "YAML `file` of receivers that events are sent to; see docs/operate/webhooks.md")
-	f.StringSlice("webhook-allow", nil,
-		"`networks` (10.0.0.1/32) whose receivers may be loopback, link-local, multicast or this host's own addresses")
-	f.Int("webhook-keep", 1_000_000, "number of events that are kept for a receiver that does not take them")
+}
+
+func metricsFlags(f *pflag.FlagSet) {
 	f.String("metrics-address", "",
 		"`host:port` of /metrics without a login, for Prometheus; without it, /metrics is at --api-address, for readers")
 	f.Int("metrics-sensor-series", 20000,
 		"number of series of sensors in one answer of /metrics; machines beyond it are left out, and counted; 0 for none")
-	f.String("traces-endpoint", "",
-		"`URL` of an OpenTelemetry collector (OTLP by HTTP, such as http://127.0.0.1:4318) that gets a trace of each "+
-			"activity; without it, none are made")
-	f.String("traces-headers-file", "",
-		"`file` of headers for --traces-endpoint, one a line as \"Name: value\", such as those of a login")
-	f.String("traces-ca", "",
-		"PEM `file` of authorities for --traces-endpoint (default: those of this host)")
+}
+
+func urlFlags(f *pflag.FlagSet) {
 	f.String("advertise-url", "", "`URL` by which ramdisks reach the API (default: --boot-address and the API's port)")
 	f.StringSlice("trusted-proxies", nil,
 		"`networks` (10.0.0.1/32) of proxies before the API and boot HTTP: the client is the one that they name, by the PROXY "+
@@ -189,8 +188,6 @@ func activityFlags(f *pflag.FlagSet) {
 	f.Int("max-concurrent-clean", d.MaxConcurrentClean,
 		"number of nodes undeployed or cleaned at a time, half of them of one project while others have some; more are "+
 			"refused with 503, except by provide; 0 for no limit")
-	f.Int("host-limit", host.DefaultProvisioningLimit,
-		"number of busy nodes at which other hosts (BareMetalHost) wait; 0 for no limit")
 }
 
 func agentFlags(f *pflag.FlagSet) {

@@ -1,3 +1,5 @@
+//go:build !noopenstack
+
 package serve
 
 import (
@@ -8,7 +10,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -31,38 +32,37 @@ func glanceFlags(f *pflag.FlagSet) {
 }
 
 // checkGlance refuses settings with which no image could be found.
-func (c *Config) checkGlance() error {
-	if c.Glance.URL == "" && c.Glance.CA != "" && !slices.Contains(c.Auth, "keystone") {
+func (o *openstack) checkGlance(c *Config) error {
+	if o.Glance.URL == "" && o.Glance.CA != "" && !c.inCloud() {
 		return errors.New("--glance-ca-file is of no use without --glance-url or --auth keystone")
 	}
-	_, err := c.glance(nil)
+	_, err := o.glance(c, nil)
 	return err
 }
 
 // glance is the cloud's catalogue of images; nil for a conductor that is in no cloud.
-func (c *Config) glance(log *slog.Logger) (imagesource.Glance, error) {
-	o := glance.Options{URL: c.Glance.URL, Log: log}
-	inCloud := slices.Contains(c.Auth, "keystone")
-	if o.URL == "" && !inCloud {
+func (o *openstack) glance(c *Config, log *slog.Logger) (imagesource.Glance, error) {
+	conf := glance.Options{URL: o.Glance.URL, Log: log}
+	if conf.URL == "" && !c.inCloud() {
 		return nil, nil
 	}
-	ca, flag := c.Glance.CA, "glance-ca-file"
-	if inCloud {
-		cloud, err := c.Keystone.client(nil)
+	ca, flag := o.Glance.CA, "glance-ca-file"
+	if c.inCloud() {
+		cloud, err := o.Keystone.client(nil)
 		if err != nil {
 			return nil, err
 		}
-		o.Cloud = cloud
+		conf.Cloud = cloud
 		if ca == "" {
-			ca, flag = c.Keystone.CA, "keystone-ca-file"
+			ca, flag = o.Keystone.CA, "keystone-ca-file"
 		}
 	}
 	transport, err := transportTo(flag, ca)
 	if err != nil {
 		return nil, err
 	}
-	o.Transport = transport
-	g, err := glance.New(o)
+	conf.Transport = transport
+	g, err := glance.New(conf)
 	if err != nil {
 		return nil, fmt.Errorf("--glance-url: %w", err)
 	}

@@ -1,3 +1,5 @@
+//go:build !noopenstack
+
 package serve
 
 import (
@@ -18,26 +20,28 @@ func TestGlanceSettings(t *testing.T) {
 		PasswordFile: password, Cache: time.Minute}
 	none, keystone := []string{"none"}, []string{"keystone"}
 	for name, tc := range map[string]struct {
-		c     Config
+		auth  []string
+		o     openstack
 		knows bool
 		want  string // "" where it is taken
 	}{
-		"no cloud":    {Config{Auth: none}, false, ""},
-		"by the flag": {Config{Auth: none, Glance: glanceConfig{URL: "http://glance:9292"}}, true, ""},
-		"by Keystone": {Config{Auth: keystone, Keystone: in}, true, ""},
-		"by both":     {Config{Auth: keystone, Keystone: in, Glance: glanceConfig{URL: "http://g"}}, true, ""},
-		"another URL": {Config{Auth: none, Glance: glanceConfig{URL: "glance:9292"}}, false, "expected http(s)://HOST"},
-		"no authorities": {Config{Auth: none, Glance: glanceConfig{URL: "https://g", CA: password}}, false,
+		"no cloud":    {none, openstack{}, false, ""},
+		"by the flag": {none, openstack{Glance: glanceConfig{URL: "http://glance:9292"}}, true, ""},
+		"by Keystone": {keystone, openstack{Keystone: in}, true, ""},
+		"by both":     {keystone, openstack{Keystone: in, Glance: glanceConfig{URL: "http://g"}}, true, ""},
+		"another URL": {none, openstack{Glance: glanceConfig{URL: "glance:9292"}}, false, "expected http(s)://HOST"},
+		"no authorities": {none, openstack{Glance: glanceConfig{URL: "https://g", CA: password}}, false,
 			"--glance-ca-file"},
-		"for nothing": {Config{Auth: none, Glance: glanceConfig{CA: password}}, false, "of no use without"},
-		"authorities too": {Config{Auth: keystone, Keystone: in, Glance: glanceConfig{CA: password + "x"}}, false,
+		"for nothing": {none, openstack{Glance: glanceConfig{CA: password}}, false, "of no use without"},
+		"authorities too": {keystone, openstack{Keystone: in, Glance: glanceConfig{CA: password + "x"}}, false,
 			"no such file"},
 	} {
-		err := tc.c.checkGlance()
+		c := &Config{Auth: tc.auth}
+		err := tc.o.checkGlance(c)
 		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, expected %q", name, err, tc.want)
 		}
-		if found, _ := tc.c.glance(nil); (found != nil) != tc.knows && tc.want != "of no use without" {
+		if found, _ := tc.o.glance(c, nil); (found != nil) != tc.knows && tc.want != "of no use without" {
 			t.Errorf("%s: knows Glance %t", name, found != nil)
 		}
 	}

@@ -75,31 +75,29 @@ func (c Config) openImages(log *slog.Logger) (*imagestore.Store, error) {
 }
 
 // findImages makes the images of operators, and finds all images; those that are here are served with the boot service.
-func (w *work) findImages(ctx context.Context, p parts, servers *outbound.Policy) (*imagesource.Sources, error) {
-	c := w.conf
+func (w *work) findImages(ctx context.Context, p parts) error {
+	c, servers := w.conf, w.dialled.registries
 	sizes, err := c.imageSizes()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	w.images = imagelibrary.New(ctx, imagelibrary.Config{Records: records{w}, Bytes: p.images,
 		Client: servers.Client(), Peers: p.peers, Conductor: c.Host, MaxSize: sizes.largest,
 		MaxOwned: sizes.project, Log: w.log})
 	conf := imagesource.Config{Files: c.FilePaths, Client: servers.Client(), Named: w.images, Key: p.keys.Secrets,
-		Media: strings.TrimSuffix(c.MediaURL, "/"), Log: w.log}
-	if conf.Glance, err = c.glance(w.log); err != nil {
-		return nil, err
-	}
+		Media: strings.TrimSuffix(c.MediaURL, "/"), Log: w.log, Glance: w.glance}
 	if p.images.Caches() {
 		conf.Pulled = p.images
 	}
 	if c.Boot {
 		addr, _, err := c.subnet()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		conf.Served = "http://" + netip.AddrPortFrom(addr, bootserver.DefaultHTTPPort).String()
 	}
-	return imagesource.New(conf), nil
+	w.sources = imagesource.New(conf)
+	return nil
 }
 
 // probe looks at images at http(s) URLs before a deploy; nil when it is not to.
@@ -128,10 +126,13 @@ func (r records) Find(ctx context.Context, ref string) (node.Image, error) {
 // Create stores a new image.
 func (r records) Create(ctx context.Context, i node.Image) (node.Image, error) {
 	saved, err := r.kept().Create(ctx, i)
-	if err == nil {
-		r.hosts.ImageAdded(saved.Name)
+	if err != nil {
+		return saved, err
 	}
-	return saved, err
+	for _, added := range r.imageAdded {
+		added(saved.Name)
+	}
+	return saved, nil
 }
 
 // Delete removes an image.

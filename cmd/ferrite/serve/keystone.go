@@ -1,9 +1,10 @@
+//go:build !noopenstack
+
 package serve
 
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -48,9 +49,9 @@ func keystoneFlags(f *pflag.FlagSet) {
 const maxKeystoneCache = 10 * time.Minute
 
 // checkKeystone refuses settings with which no token could be checked.
-func (c *Config) checkKeystone() error {
-	k := &c.Keystone
-	switch used := slices.Contains(c.Auth, "keystone"); {
+func (o *openstack) checkKeystone(c *Config) error {
+	k := &o.Keystone
+	switch used := c.inCloud(); {
 	case !used && k.URL != "":
 		return errors.New("--keystone-url is of no use without --auth keystone")
 	case !used:

@@ -1,6 +1,9 @@
+//go:build !noopenstack
+
 package serve
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,29 +20,30 @@ func TestKeystoneSettings(t *testing.T) {
 		}
 	}
 	for name, tc := range map[string]struct {
-		change func(*Config)
+		change func(*Config, *keystoneConfig)
 		want   string // "" where it is taken
 	}{
-		"all is there":   {func(*Config) {}, ""},
-		"besides tokens": {func(c *Config) { c.Auth, c.Users = []string{"keystone", "token"}, password }, ""},
-		"no URL":         {func(c *Config) { c.Keystone.URL = "" }, "--auth keystone needs --keystone-url"},
-		"no login": {func(c *Config) { c.Auth = []string{"token"}; c.Users = password },
+		"all is there":   {func(*Config, *keystoneConfig) {}, ""},
+		"besides tokens": {func(c *Config, _ *keystoneConfig) { c.Auth, c.Users = []string{"keystone", "token"}, password }, ""},
+		"no URL":         {func(_ *Config, k *keystoneConfig) { k.URL = "" }, "--auth keystone needs --keystone-url"},
+		"no login": {func(c *Config, _ *keystoneConfig) { c.Auth = []string{"token"}; c.Users = password },
 			"--keystone-url is of no use without --auth keystone"},
-		"none besides":   {func(c *Config) { c.Auth = []string{"none", "keystone"} }, "expected none, or some of"},
-		"another URL":    {func(c *Config) { c.Keystone.URL = "keystone:5000" }, "expected http(s)://HOST"},
-		"no password":    {func(c *Config) { c.Keystone.PasswordFile = empty + "x" }, "--keystone-password-file: stat"},
-		"empty password": {func(c *Config) { c.Keystone.PasswordFile = empty }, "is empty"},
-		"no authorities": {func(c *Config) { c.Keystone.CA = password }, "holds no certificate"},
-		"no user":        {func(c *Config) { c.Keystone.User = "" }, "its name, password, project or domain is missing"},
-		"long memory":    {func(c *Config) { c.Keystone.Cache = time.Hour }, "expected 0s to 10m0s"},
-		"no time":        {func(c *Config) { c.Keystone.Cache = -1 }, "expected 0s to 10m0s"},
+		"none besides":   {func(c *Config, _ *keystoneConfig) { c.Auth = []string{"none", "keystone"} }, "expected none, or some of"},
+		"another URL":    {func(_ *Config, k *keystoneConfig) { k.URL = "keystone:5000" }, "expected http(s)://HOST"},
+		"no password":    {func(_ *Config, k *keystoneConfig) { k.PasswordFile = empty + "x" }, "--keystone-password-file: stat"},
+		"empty password": {func(_ *Config, k *keystoneConfig) { k.PasswordFile = empty }, "is empty"},
+		"no authorities": {func(_ *Config, k *keystoneConfig) { k.CA = password }, "holds no certificate"},
+		"no user":        {func(_ *Config, k *keystoneConfig) { k.User = "" }, "its name, password, project or domain is missing"},
+		"long memory":    {func(_ *Config, k *keystoneConfig) { k.Cache = time.Hour }, "expected 0s to 10m0s"},
+		"no time":        {func(_ *Config, k *keystoneConfig) { k.Cache = -1 }, "expected 0s to 10m0s"},
 	} {
-		c := &Config{APIAddress: "127.0.0.1:0", Auth: []string{"keystone"}, Keystone: keystoneConfig{
+		o := &openstack{Keystone: keystoneConfig{
 			URL: "http://keystone:5000/v3", User: "ironic", Project: "service", Domain: "Default", PasswordFile: password,
 			Cache: time.Minute,
 		}}
-		tc.change(c)
-		err := c.checkAuth()
+		c := &Config{APIAddress: "127.0.0.1:0", Auth: []string{"keystone"}}
+		tc.change(c, &o.Keystone)
+		err := errors.Join(c.checkAuth(), o.checkKeystone(c))
 		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, expected %q", name, err, tc.want)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/agents"
 	"github.com/ferrite-metal/ferrite/conductor/agents/bootlog"
+	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
 	"github.com/ferrite-metal/ferrite/conductor/boot/bootpolicy"
@@ -78,8 +79,7 @@ func startBoot(t *testing.T) (*conductor, *bootserver.Server) {
 	counters := metrics.New()
 	parts := serving{
 		work: &work{conf: conf, fail: fail, engine: eng, boot: boot, log: log, counters: counters,
-			face: conf.api(ctx, nil, nil, eng, nil, nil, nil, nil, nil, nil, logs, nil, boot, counters, nil, nil, nil, nil,
-				nil, log)},
+			face: api.New(api.Options{Conductor: eng, Boot: boot, Log: log, Logs: logs, Stopping: ctx})},
 		listener: l,
 	}
 	go func() { c.Ended <- parts.run(ctx) }()

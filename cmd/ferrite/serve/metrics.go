@@ -39,6 +39,12 @@ type metricsServer struct {
 	server   *http.Server
 }
 
+// openMetrics opens the address of the metrics of a conductor alone.
+func (w *work) openMetrics(context.Context, parts) (err error) {
+	w.scrapes, err = w.conf.listenMetrics(w.counters, w.log)
+	return err
+}
+
 // listenMetrics opens the address of the metrics.
 func (c *Config) listenMetrics(counters http.Handler, log *slog.Logger) (*metricsServer, error) {
 	if c.Metrics == "" {

@@ -1,3 +1,5 @@
+//go:build !noopenstack
+
 package serve
 
 import (
@@ -25,13 +27,6 @@ type neutronConfig struct {
 	NodeNetworks   []string `koanf:"neutron-node-networks"`
 	SecurityGroups []string `koanf:"neutron-security-groups"`
 	URL            string   `koanf:"neutron-url"`
-}
-
-// openstackFlags are the settings of the cloud that the conductor is a part of.
-func openstackFlags(f *pflag.FlagSet) {
-	keystoneFlags(f)
-	glanceFlags(f)
-	neutronFlags(f)
 }
 
 func neutronFlags(f *pflag.FlagSet) {
@@ -106,38 +101,38 @@ func (c *neutronConfig) inspects() bool {
 }
 
 // checkNeutron refuses settings by which no network could be changed.
-func (c *Config) checkNeutron() error {
-	networks, err := c.Neutron.networks()
+func (o *openstack) checkNeutron(c *Config) error {
+	networks, err := o.Neutron.networks()
 	switch {
 	case err != nil:
 		return err
-	case networks == nil && (c.Neutron.URL != "" || len(c.Neutron.NodeNetworks)+len(c.Neutron.SecurityGroups) > 0):
+	case networks == nil && (o.Neutron.URL != "" || len(o.Neutron.NodeNetworks)+len(o.Neutron.SecurityGroups) > 0):
 		return errors.New("--neutron-url, --neutron-node-networks and --neutron-security-groups are of no use without " +
 			"--neutron-networks")
-	case networks != nil && c.Neutron.URL == "" && !slices.Contains(c.Auth, "keystone"):
+	case networks != nil && o.Neutron.URL == "" && !c.inCloud():
 		return errors.New("--neutron-networks needs --auth keystone, whose service user asks Neutron, or --neutron-url")
 	}
 	if networks == nil && c.DefaultInterfaces["network"] == "neutron" {
 		return errors.New("--default-network-interface neutron needs --neutron-networks")
 	}
-	_, err = c.networks(nil)
+	_, err = o.networks(nil)
 	return err
 }
 
 // networks changes the networks of machines by Neutron; nil without one. Nothing is sent unless check allows it at that
 // moment; nil always does.
-func (c *Config) networks(check func() error) (engine.Networks, error) {
-	networks, err := c.Neutron.networks()
+func (o *openstack) networks(check func() error) (engine.Networks, error) {
+	networks, err := o.Neutron.networks()
 	if err != nil || networks == nil {
 		return nil, err
 	}
-	groups, err := c.Neutron.groups()
+	groups, err := o.Neutron.groups()
 	if err != nil {
 		return nil, err
 	}
-	conf := neutron.Config{Networks: networks, NodeNetworks: c.Neutron.NodeNetworks, SecurityGroups: groups}
-	if c.Neutron.URL == "" {
-		cloud, err := c.Keystone.client(check)
+	conf := neutron.Config{Networks: networks, NodeNetworks: o.Neutron.NodeNetworks, SecurityGroups: groups}
+	if o.Neutron.URL == "" {
+		cloud, err := o.Keystone.client(check)
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +142,7 @@ func (c *Config) networks(check func() error) (engine.Networks, error) {
 	transport, _ := http.DefaultTransport.(*http.Transport)
 	transport = transport.Clone()
 	transport.DialContext = checkedDial(check)
-	if conf.Service, err = neutron.At(c.Neutron.URL, keystone.Bounded{RoundTripper: transport}); err != nil {
+	if conf.Service, err = neutron.At(o.Neutron.URL, keystone.Bounded{RoundTripper: transport}); err != nil {
 		return nil, fmt.Errorf("--neutron-url: %w", err)
 	}
 	return neutron.New(conf), nil

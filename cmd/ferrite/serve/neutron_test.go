@@ -1,3 +1,5 @@
+//go:build !noopenstack
+
 package serve
 
 import (
@@ -13,6 +15,7 @@ import (
 // TestNeutronSettings: what names no network, or nobody to ask, is refused at the start.
 func TestNeutronSettings(t *testing.T) {
 	const url = "http://neutron:9696"
+	none := &Config{Auth: []string{"none"}}
 	both := []string{"provisioning=a", "cleaning=b"}
 	for name, tc := range map[string]struct {
 		networks []string
@@ -30,8 +33,8 @@ func TestNeutronSettings(t *testing.T) {
 		"no purpose":       {[]string{"a"}, url, `"a"`},
 		"a URL of nothing": {both, "neutron:9696", "--neutron-url"},
 	} {
-		c := &Config{Auth: []string{"none"}, Neutron: neutronConfig{Networks: tc.networks, URL: tc.url}}
-		err := c.checkNeutron()
+		o := &openstack{Neutron: neutronConfig{Networks: tc.networks, URL: tc.url}}
+		err := o.checkNeutron(none)
 		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, expected %q", name, err, tc.want)
 		}
@@ -41,7 +44,7 @@ func TestNeutronSettings(t *testing.T) {
 		"--neutron-security-groups are of no":  {SecurityGroups: []string{"cleaning=a"}},
 		`--neutron-security-groups "x=a"`:      {Networks: both, URL: url, SecurityGroups: []string{"x=a"}},
 	} {
-		err := (&Config{Auth: []string{"none"}, Neutron: n}).checkNeutron()
+		err := (&openstack{Neutron: n}).checkNeutron(none)
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v: %v, expected %q", n, err, says)
 		}
@@ -75,9 +78,9 @@ func TestEndlessNeutron(t *testing.T) {
 				}
 			}
 		}))
-		c := &Config{Auth: []string{"none"}, Neutron: neutronConfig{URL: s.URL,
+		o := &openstack{Neutron: neutronConfig{URL: s.URL,
 			Networks: []string{"provisioning=a", "cleaning=b"}}}
-		networks, err := c.networks(nil)
+		networks, err := o.networks(nil)
 		if err != nil {
 			t.Fatal(err)
 		}

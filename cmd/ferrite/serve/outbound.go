@@ -6,7 +6,6 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/agents"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
-	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
 	"github.com/ferrite-metal/ferrite/conductor/outbound/cacert"
@@ -17,7 +16,7 @@ import (
 type calls struct {
 	bmcs, registries, agents, rules *outbound.Policy
 	toBMCs                          dial.Dialer
-	networks                        engine.Networks // of machines; nil without Neutron
+	toAgents                        agents.ClientOptions
 }
 
 func (c *Config) outbound() (calls, error) {
@@ -39,13 +38,11 @@ func (c *Config) checkOutbound() error {
 
 // dialling is what the conductor may dial, and how agents are called. check refuses to send anything to BMCs and
 // agents; it may be nil.
-func (c *Config) dialling(check func() error, log *slog.Logger) (calls, agents.ClientOptions, error) {
+func (c *Config) dialling(check func() error, log *slog.Logger) (calls, error) {
 	dialled, err := c.outbound()
 	if err != nil {
-		return calls{}, agents.ClientOptions{}, err
+		return calls{}, err
 	}
-	networks, nerr := c.networks(check)
-	dialled.networks = networks
 	roots, err := c.agentRoots()
 	if !c.AgentTLS {
 		log.Warn("agents may be called by http, since --agent-require-tls is false: their tokens, config drives and " +
@@ -55,8 +52,9 @@ func (c *Config) dialling(check func() error, log *slog.Logger) (calls, agents.C
 	if dialled.toBMCs = dialled.bmcs.Dialer(); check != nil {
 		dialled.toBMCs, toAgents = dial.Checked(dialled.toBMCs, check), dial.Checked(toAgents, check)
 	}
-	return dialled, agents.ClientOptions{
+	dialled.toAgents = agents.ClientOptions{
 		Dialer: toAgents, CAs: cacert.Folder(c.CAFolder), Roots: roots, PlainHTTP: !c.AgentTLS,
 		VerifyCA: func(n node.Node) (string, error) { return driverinfo.Authorities(n, "agent_verify_ca") },
-	}, errors.Join(err, nerr)
+	}
+	return dialled, err
 }

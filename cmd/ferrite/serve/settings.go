@@ -27,8 +27,6 @@ func (c Config) settings() plan.Settings {
 		PowerRecoveryInterval: c.RecoveryInterval, ForcePowerState: c.ForcePowerState,
 		MaxConcurrentDeploy: c.MaxConcurrentDeploy, MaxConcurrentClean: c.MaxConcurrentClean,
 		BIOSBootloader: c.BIOSBootloader,
-		Neutron:        len(c.Neutron.Networks) > 0, InspectionNetwork: c.Neutron.inspects(),
-		NodeNetworks: c.Neutron.NodeNetworks,
 	}
 }
 

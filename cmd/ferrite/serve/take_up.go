@@ -11,11 +11,11 @@ import (
 )
 
 // takeUp goes on with the nodes of the last run, before anybody can ask for more.
-func (c Config) takeUp(ctx context.Context, eng *engine.Engine, logs *bootlog.Keeper) error {
-	if err := eng.Recover(ctx); err != nil {
+func (w *work) takeUp(ctx context.Context, _ parts) error {
+	if err := w.engine.Recover(ctx); err != nil {
 		return fmt.Errorf("take up the nodes of the last run: %w", err)
 	}
-	if err := sweep(ctx, eng, logs); err != nil {
+	if err := sweep(ctx, w.engine, w.logs); err != nil {
 		return fmt.Errorf("logs of deleted nodes: %w", err)
 	}
 	return nil

@@ -1,53 +1,82 @@
+//go:build !nosignals
+
 package serve
 
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 
+	"github.com/spf13/pflag"
+
+	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/extras/signals/traces"
+	"github.com/ferrite-metal/ferrite/conductor/server/metrics"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// checkTraces refuses a collector that could not be reached, before anything acts.
-func (c *Config) checkTraces() error {
-	if c.TracesEndpoint == "" {
-		if c.TracesHeaders != "" || c.TracesCA != "" {
+// traceConfig is the collector of traces.
+type traceConfig struct {
+	Endpoint string `koanf:"traces-endpoint"`
+	Headers  string `koanf:"traces-headers-file"`
+	CA       string `koanf:"traces-ca"`
+}
+
+func traceFlags(f *pflag.FlagSet) {
+	f.String("traces-endpoint", "",
+		"`URL` of an OpenTelemetry collector (OTLP by HTTP, such as http://127.0.0.1:4318) that gets a trace of each "+
+			"activity; without it, none are made")
+	f.String("traces-headers-file", "",
+		"`file` of headers for --traces-endpoint, one a line as \"Name: value\", such as those of a login")
+	f.String("traces-ca", "",
+		"PEM `file` of authorities for --traces-endpoint (default: those of this host)")
+}
+
+// check refuses a collector that could not be reached, before anything acts.
+func (c *traceConfig) check() error {
+	if c.Endpoint == "" {
+		if c.Headers != "" || c.CA != "" {
 			return errors.New("--traces-headers-file and --traces-ca are for --traces-endpoint, which is missing")
 		}
 		return nil
 	}
-	_, err := c.tracesTarget()
+	_, err := c.target()
 	return err
 }
 
-func (c *Config) tracesTarget() (*traces.Target, error) {
-	to, err := traces.NewTarget(c.TracesEndpoint, c.TracesHeaders, c.TracesCA)
+func (c *traceConfig) target() (*traces.Target, error) {
+	to, err := traces.NewTarget(c.Endpoint, c.Headers, c.CA)
 	if err != nil {
-		return nil, fmt.Errorf("--traces-endpoint %.200q: %w", c.TracesEndpoint, err)
+		return nil, fmt.Errorf("--traces-endpoint %.200q: %w", c.Endpoint, err)
 	}
 	return to, nil
 }
 
-// tracer makes spans of what the engine says; nil without --traces-endpoint.
-func (c *Config) tracer(log *slog.Logger) (*traces.Tracer, error) {
-	if c.TracesEndpoint == "" {
-		return nil, nil
+// join makes spans of all that the engine reports, with --traces-endpoint.
+func (c *traceConfig) join(w *work) error {
+	if c.Endpoint == "" {
+		return nil
 	}
-	to, err := c.tracesTarget()
+	to, err := c.target()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return traces.New(traces.Config{Target: to, Conductor: c.Host, Version: c.release, Log: log}), nil
+	t := traces.New(traces.Config{Target: to, Conductor: w.conf.Host, Version: w.conf.release, Log: w.log})
+	w.tracer = t
+	w.made = append(w.made, func(e *engine.Engine) {
+		e.Listen(t)
+		e.Follow(t)
+	})
+	w.configured = append(w.configured, func(e *engine.Config) { e.Live = tracedBy(t, e.Live) })
+	w.measured = append(w.measured, func(m *metrics.Config) { m.Traces = t.Counts })
+	w.served = append(w.served, func(o *api.Options) { o.Follow = t.Follow })
+	w.lasting = append(w.lasting, t.Run)
+	return nil
 }
 
-// tracedBy has a tracer see what passes, too.
+// tracedBy has a tracer see passing stages and progress, too.
 func tracedBy(t *traces.Tracer, happened func(string, *engine.BootStage, *agentapi.Progress),
 ) func(string, *engine.BootStage, *agentapi.Progress) {
-	if t == nil {
-		return happened
-	}
 	return func(uuid string, stage *engine.BootStage, progress *agentapi.Progress) {
 		happened(uuid, stage, progress)
 		if stage != nil {

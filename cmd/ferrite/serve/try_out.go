@@ -22,7 +22,7 @@ func (c *Config) tryOut(out io.Writer) error {
 	if _, _, err := c.access(nil, log); err != nil {
 		return err
 	}
-	if _, _, err := c.dialling(nil, log); err != nil {
+	if _, err := c.dialling(nil, log); err != nil {
 		return err
 	}
 	drivers, err := bmc.New(c.HardwareTypes, bmc.Options{Log: log, Patience: c.patience()})

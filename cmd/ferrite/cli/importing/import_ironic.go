@@ -1,3 +1,5 @@
+// Package importing is `ferrite import ironic` and `ferrite export`: nodes of an Ironic taken over, and nodes given
+// back. It does nothing to a machine.
 package importing
 
 import (
@@ -37,7 +39,8 @@ type ironicImport struct {
 	databasePassword string
 }
 
-func ironicCommand(s *client.Session) *cobra.Command {
+// IronicCommand is ferrite import ironic.
+func IronicCommand(s *client.Session) *cobra.Command {
 	i := &ironicImport{peer: peer{session: s}}
 	cmd := &cobra.Command{
 		Use: "ironic URL", Short: "Take over the nodes of an Ironic", Long: ironicHelp, Args: cobra.ExactArgs(1),

@@ -1,0 +1,78 @@
+//go:build !nohosts
+
+package serve
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ferrite-metal/ferrite/conductor/api"
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/extras/hosts/events"
+	"github.com/ferrite-metal/ferrite/conductor/extras/hosts/host"
+	"github.com/ferrite-metal/ferrite/conductor/extras/hosts/kube"
+	"github.com/ferrite-metal/ferrite/conductor/extras/hosts/reconciler"
+	"github.com/ferrite-metal/ferrite/conductor/node/objects"
+)
+
+// hosts keeps Metal3's documents, acts on them, and serves them as Kubernetes does.
+type hosts struct {
+	plain
+	Limit int `koanf:"host-limit"`
+}
+
+func newHosts() extra { return &hosts{} }
+
+func (h *hosts) flags() map[string]func(*pflag.FlagSet) {
+	return map[string]func(*pflag.FlagSet){"hosts": func(f *pflag.FlagSet) {
+		f.Int("host-limit", host.DefaultProvisioningLimit,
+			"number of busy nodes at which other hosts (BareMetalHost) wait; 0 for no limit")
+	}}
+}
+
+func (h *hosts) check(*Config) error {
+	if h.Limit < 0 {
+		return fmt.Errorf("--host-limit %d: say 1 or more, or 0 for any number", h.Limit)
+	}
+	return nil
+}
+
+// join has hosts reconciled where documents are this conductor's, and works with the leaders of other groups.
+func (h *hosts) join(ctx context.Context, w *work, p parts) error {
+	documents, err := objects.New(ctx, objects.Config{Store: p.db, Key: p.keys.Secrets, Witness: w.events, Now: w.now})
+	if err != nil {
+		return err
+	}
+	eventLog, groups := events.New(w.now), newGroupHosts(p.others, w)
+	all := reconciler.New(reconciler.Config{Documents: documents, Log: w.log, ProvisioningLimit: h.Limit,
+		RecordEvents: eventLog.Add, Groups: groups.groups(), Now: w.now})
+	w.imageAdded = append(w.imageAdded, all.ImageAdded)
+	w.made = append(w.made, func(e *engine.Engine) { e.ListenLast(groups.listener(all)) })
+	w.takenUp = append(w.takenUp, func() {
+		w.between = groups.begin(ctx, &w.kept, w.engine, all)
+		if w.first {
+			w.kept.Go(func() {
+				w.engine.AwaitResume(ctx) // hosts act, too
+				all.Run(ctx, w.engine)
+			})
+		}
+	})
+	w.served = append(w.served, func(o *api.Options) {
+		conf := kube.Options{Keeper: documents, Events: eventLog, Log: w.log, Stopping: ctx, Ready: p.ready,
+			Streams: p.streams, Now: w.engine.Now,
+			Room: func(r *http.Request) kube.Room { return w.face.Room(r) }} // the API has the room of all answers
+		if p.who != nil { // a nil pointer in an interface would not be nil
+			conf.Auth = p.who
+		}
+		o.Hosts = all
+		maps.Copy(o.Mounts, kube.New(conf).Handlers())
+	})
+	if groups != nil && groups.teller != nil { // the first news is that of a new leader, which all its hosts turn to at once
+		w.reachable = append(w.reachable, groups.teller.Run)
+	}
+	return nil
+}

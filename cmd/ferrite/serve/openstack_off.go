@@ -1,0 +1,5 @@
+//go:build noopenstack
+
+package serve
+
+func newOpenStack() extra { return &plain{} }

@@ -1,0 +1,5 @@
+//go:build nosignals
+
+package serve
+
+func newSignals() extra { return &plain{} }
