@@ -104,6 +104,13 @@ build: ## | 2 min | the three programs, static, into bin/
 	@echo "building the three programs (a minute or two the first time)"
 	@$(BUILD) -o bin/ ./cmd/ferrite ./cmd/ferrite-agent ./cmd/ferrite-lab
 
+# The links make bin/core a folder like bin/ for suites.
+.PHONY: core
+core: ## | 1 min | bin/core/ferrite: the program without extras (Metal3, OpenStack, webhooks and traces, backup and setup)
+	@mkdir -p bin/core && ln -sfn ../ramdisk bin/core/ramdisk && ln -sf ../ferrite-agent bin/core/
+	@$(BUILD) -tags "nohosts noopenstack nosignals nooperate" -o bin/core/ ./cmd/ferrite
+	@ls -l bin/core/ferrite | awk '{printf "core: ok bin/core/ferrite %.1f MB\n", $$5 / 1e6}'
+
 # The web interface needs Node.js 18 or newer and npm; everything else is built without them.
 UI := conductor/api/ui/web
 $(UI)/node_modules/.package-lock.json: $(UI)/package.json $(UI)/package-lock.json

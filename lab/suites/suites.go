@@ -53,6 +53,13 @@ var All = []Suite{
 		Last:   "boot-ways: ok",
 	},
 	{
+		Name:  "core-machine",
+		About: "a machine from power-off to its own OS, by a conductor that was built without extras",
+		For:   "the build tags that leave extras out", Takes: "2 min", Root: true,
+		Builds: "build core ramdisk",
+		Run:    machines + "-tags e2e -run '^TestMeasuredBIOS$' ./lab/e2e -bin $PWD/bin/core",
+	},
+	{
 		Name:  "dhcp-test",
 		About: "relays, and firmware beside Debian's dnsmasq, Kea and ISC dhcpd: proxyDHCP, and our settings for them",
 		For:   "`pxe/dhcp`, `pxe/snippet`", Takes: "4 min", Root: true,

@@ -86,10 +86,6 @@ func (c *Config) access(secrets []byte, log *slog.Logger) (*auth.Authenticator, 
 		for _, e := range c.extras {
 			err = errors.Join(err, e.identity(c, &o))
 		}
-		if err == nil && c.inCloud() && o.Keystone == nil {
-			err = errors.New("--auth keystone: this program was built without OpenStack: take the full one, without the " +
-				"build tag noopenstack")
-		}
 		if err != nil {
 			return nil, nil, err
 		}

@@ -112,6 +112,7 @@ func TestCluster(t *testing.T) {
 	second.Call(t, "PUT", "/ferrite/v1/conductors/nobody/drained", map[string]any{"drained": true}, http.StatusNotFound)
 	first.Call(t, "PUT", "/ferrite/v1/conductors/first/drained", map[string]any{"drained": true}, http.StatusNoContent)
 	checkLeader(t, first, "second")
+	ready(t, second) // which has the nodes to take up first
 	second.Call(t, "PUT", "/ferrite/v1/conductors/second/drained", map[string]any{"drained": true}, http.StatusConflict)
 	first.Call(t, "PUT", "/ferrite/v1/conductors/first/drained", map[string]any{"drained": false}, http.StatusNoContent)
 	ready(t, first)

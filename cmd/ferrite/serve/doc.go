@@ -7,7 +7,8 @@
 //	flags.go, config.go, config_check.go   the settings, and which of them are refused
 //	serve.go, serving.go                   a conductor alone, from its start to its end
 //	cluster.go                             a member of a cluster, and the terms in which it leads
-//	work.go                                a conductor at work, in either case: all parts put together
+//	work.go                                a conductor at work, in either case: a list of rooms that open in order
+//	extras.go                              the list of extras, which a build tag leaves out, and the places they fill in
 //
 // Every other file is named for what it wires: the settings of that subject, their checks, and the parts made of them.
 package serve
