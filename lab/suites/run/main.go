@@ -101,5 +101,8 @@ func command(ctx context.Context, out io.Writer, program string, args ...string)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
-	return cmd.Run()
+	if err := cmd.Run(); err != nil {
+		return cmp.Or(context.Cause(ctx), err) // which signal, rather than how the program took it
+	}
+	return nil
 }
