@@ -52,8 +52,8 @@ func TestTags(t *testing.T) {
 // readSources opens all files of Go here, since the cache of go test does not see those that the go command reads.
 func readSources(t *testing.T) {
 	t.Helper()
-	for _, top := range []string{"../../agent", "../../cmd", "../../conductor", "../../images", "../../proto", "../../pxe"} {
-		if err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+	for _, top := range []string{"agent", "cmd", "conductor", "images", "proto", "pxe"} {
+		if err := filepath.WalkDir(filepath.Join("../..", top), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || filepath.Ext(path) != ".go" {
 				return err
 			}

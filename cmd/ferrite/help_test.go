@@ -20,8 +20,8 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // its flags in groups.
 var layouts = []string{"ferrite node deploy", "ferrite serve"}
 
-// TestHelp: the --help of commands is laid out as in testdata/help.txt: all that list others, and the layouts. The texts
-// and flags of every command are in docs/cli.md, which TestReference compares.
+// TestHelp: the --help of commands is laid out as in testdata/help.txt: all that list others, and the layouts. The
+// texts and flags of every command are in docs/cli.md, which TestReference compares.
 func TestHelp(t *testing.T) {
 	host, err := os.Hostname()
 	if err != nil {

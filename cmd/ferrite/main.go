@@ -30,6 +30,6 @@ func main() {
 
 // program is the root command with all others below it.
 func program() *cobra.Command {
-	return cli.New(release, append(operate(), serve.Command(), serve.StoreCommand(), serve.SecretsCommand(), user.Command(),
-		image.Command(), boot.Command(), bmc.Command(), manual.Command())...)
+	return cli.New(release, append(operate(), serve.Command(), serve.StoreCommand(), serve.SecretsCommand(),
+		user.Command(), image.Command(), boot.Command(), bmc.Command(), manual.Command())...)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/server/metrics"
 )
 
-// newExtras are the extras of a conductor, with empty settings. A build tag (nohosts, noopenstack, nosignals) puts plain
-// in the place of one, and links none of its packages; nooperate leaves out the commands of operate.go.
+// newExtras are the extras of a conductor, with empty settings. A build tag (nohosts, noopenstack, nosignals) puts
+// plain in the place of one, and links none of its packages; nooperate leaves out the commands of operate.go.
 func newExtras() []extra { return []extra{newHosts(), newOpenStack(), newSignals()} }
 
 // extra is the settings of an extra, which read fills in by their koanf tags, and its wiring. The methods are called in

@@ -71,7 +71,8 @@ func (h *hosts) join(ctx context.Context, w *work, p parts) error {
 		o.Hosts = all
 		maps.Copy(o.Mounts, kube.New(conf).Handlers())
 	})
-	if groups != nil && groups.teller != nil { // the first news is that of a new leader, which all its hosts turn to at once
+	// The first report is of a new leader: all its hosts are looked at at once.
+	if groups != nil && groups.teller != nil {
 		w.reachable = append(w.reachable, groups.teller.Run)
 	}
 	return nil

@@ -23,19 +23,23 @@ func TestKeystoneSettings(t *testing.T) {
 		change func(*Config, *keystoneConfig)
 		want   string // "" where it is taken
 	}{
-		"all is there":   {func(*Config, *keystoneConfig) {}, ""},
-		"besides tokens": {func(c *Config, _ *keystoneConfig) { c.Auth, c.Users = []string{"keystone", "token"}, password }, ""},
-		"no URL":         {func(_ *Config, k *keystoneConfig) { k.URL = "" }, "--auth keystone needs --keystone-url"},
+		"all is there": {func(*Config, *keystoneConfig) {}, ""},
+		"besides tokens": {func(c *Config, _ *keystoneConfig) { c.Auth, c.Users = []string{"keystone", "token"}, password },
+			""},
+		"no URL": {func(_ *Config, k *keystoneConfig) { k.URL = "" }, "--auth keystone needs --keystone-url"},
 		"no login": {func(c *Config, _ *keystoneConfig) { c.Auth = []string{"token"}; c.Users = password },
 			"--keystone-url is of no use without --auth keystone"},
-		"none besides":   {func(c *Config, _ *keystoneConfig) { c.Auth = []string{"none", "keystone"} }, "expected none, or some of"},
-		"another URL":    {func(_ *Config, k *keystoneConfig) { k.URL = "keystone:5000" }, "expected http(s)://HOST"},
-		"no password":    {func(_ *Config, k *keystoneConfig) { k.PasswordFile = empty + "x" }, "--keystone-password-file: stat"},
+		"none besides": {func(c *Config, _ *keystoneConfig) { c.Auth = []string{"none", "keystone"} },
+			"expected none, or some of"},
+		"another URL": {func(_ *Config, k *keystoneConfig) { k.URL = "keystone:5000" }, "expected http(s)://HOST"},
+		"no password": {func(_ *Config, k *keystoneConfig) { k.PasswordFile = empty + "x" },
+			"--keystone-password-file: stat"},
 		"empty password": {func(_ *Config, k *keystoneConfig) { k.PasswordFile = empty }, "is empty"},
 		"no authorities": {func(_ *Config, k *keystoneConfig) { k.CA = password }, "holds no certificate"},
-		"no user":        {func(_ *Config, k *keystoneConfig) { k.User = "" }, "its name, password, project or domain is missing"},
-		"long memory":    {func(_ *Config, k *keystoneConfig) { k.Cache = time.Hour }, "expected 0s to 10m0s"},
-		"no time":        {func(_ *Config, k *keystoneConfig) { k.Cache = -1 }, "expected 0s to 10m0s"},
+		"no user": {func(_ *Config, k *keystoneConfig) { k.User = "" },
+			"its name, password, project or domain is missing"},
+		"long memory": {func(_ *Config, k *keystoneConfig) { k.Cache = time.Hour }, "expected 0s to 10m0s"},
+		"no time":     {func(_ *Config, k *keystoneConfig) { k.Cache = -1 }, "expected 0s to 10m0s"},
 	} {
 		o := &openstack{Keystone: keystoneConfig{
 			URL: "http://keystone:5000/v3", User: "ironic", Project: "service", Domain: "Default", PasswordFile: password,

@@ -17,7 +17,6 @@ import (
 
 // openstack is the cloud that the conductor is a part of, and imports from an Ironic.
 type openstack struct {
-	plain
 	Keystone keystoneConfig `koanf:",squash"`
 	Neutron  neutronConfig  `koanf:",squash"`
 	Glance   glanceConfig   `koanf:",squash"`
