@@ -66,6 +66,16 @@ func migrated(t *testing.T) string {
 	return dir
 }
 
+// newestSchema is the version of the schema that this build makes.
+func newestSchema(t *testing.T) string {
+	t.Helper()
+	version, err := store.SchemaVersion(t.Context(), filepath.Join(migrated(t), datafolder.DatabaseFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strconv.FormatInt(version, 10)
+}
+
 func changeRows(t *testing.T, dir, statement string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, datafolder.DatabaseFile))
@@ -87,6 +97,7 @@ func changeRows(t *testing.T, dir, statement string) {
 // TestStoreCheckWhole: a folder is whole as an earlier build was killed in it, with
 // the newest schema, on a medium that is read only, and without the lock.
 func TestStoreCheckWhole(t *testing.T) {
+	newest := newestSchema(t)
 	for name, c := range map[string]struct {
 		dir  func(*testing.T) string
 		want []string
@@ -94,11 +105,12 @@ func TestStoreCheckWhole(t *testing.T) {
 		"as recorded": {
 			func(t *testing.T) string {
 				return unpackRecorded(t, olderFolder)
-			}, []string{"schema version 12\n", "changes the schema to version 28\n", "nodes: 34\n", "objects: 14\n",
-				"store: ok\n"},
+			}, []string{"schema version 12\n", "changes the schema to version " + newest + "\n", "nodes: 34\n",
+				"objects: 14\n", "store: ok\n"},
 		},
 		"migrated": {
-			migrated, []string{"schema version 28\n", "sealing: 1\n", "nodes: 34\n", "erase_reports: 1\n", "store: ok\n"},
+			migrated, []string{"schema version " + newest + "\n", "sealing: 1\n", "nodes: 34\n", "erase_reports: 1\n",
+				"store: ok\n"},
 		},
 		"read only": {func(t *testing.T) string {
 			dir := unpackRecorded(t, olderFolder)
@@ -126,6 +138,7 @@ func TestStoreCheckWhole(t *testing.T) {
 
 // TestStoreCheckRows: a fault names table, row and what to do.
 func TestStoreCheckRows(t *testing.T) {
+	newest := newestSchema(t)
 	for statement, want := range map[string]string{
 		"UPDATE nodes SET doc = substr(doc, 1, 100) WHERE " +
 			"name = 'lived'": "expected the JSON of a node.Node, found unexpected end of JSON input; restore",
@@ -166,7 +179,8 @@ func TestStoreCheckRows(t *testing.T) {
 			"revision = 1": "expected a revision that was given out",
 		"DELETE FROM objects_revision":                      "objects_revision: expected one row, found 0 rows",
 		"UPDATE nodes SET machine = '' WHERE machine <> ''": "expected machine redfish ",
-		"DROP TABLE told":                                   "told: expected the table, which schema 28 has, found none",
+		"DROP TABLE told": "told: expected the table, which schema " + newest +
+			" has, found none",
 		"UPDATE nodes SET sealed = (SELECT sealed FROM nodes WHERE name = 'in-active') WHERE " +
 			"name = 'in-enroll'": "its sealed values cannot be read: the envelope was changed, or belongs to another record",
 		"UPDATE nodes SET sealed = substr(sealed, 1, 20) WHERE " +
