@@ -47,7 +47,8 @@ func migrate(
 			have, known)
 	}
 	if first := p.ListSources()[0].Version; have > 0 && have < first {
-		return 0, fmt.Errorf("the schema is version %d, this build upgrades versions from %d: start a build of v0.1 on it first",
+		return 0, fmt.Errorf("the schema is version %d, this build upgrades versions from %d: "+
+			"start a build of v0.1 on it first",
 			have, first)
 	}
 	if _, err := p.Up(ctx); err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// NodeField is the part of a field's row that clients need. Clients must not import conductor/node, which has the table.
+// NodeField is the part of a field's row that clients need. They must not import conductor/node, which has the table.
 type NodeField struct {
 	Name      string
 	Object    bool   // free-form JSON

@@ -17,7 +17,7 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
 )
 
-// bareMachine is a machine of which there is the controller alone: it is on or off, boots nothing, and fetches no media.
+// bareMachine is a machine with nothing but its controller: it is on or off, boots nothing, and fetches no media.
 type bareMachine struct{ *redfishtest.Machine }
 
 func (bareMachine) Spec() qemu.Spec {
@@ -40,7 +40,8 @@ func startMachine(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: machine FILE")
 	}
 	controller := redfish.New(redfish.Config{
-		Machine: bareMachine{redfishtest.NewMachine()}, Username: "admin", Password: "open, please", Log: slog.New(slog.DiscardHandler),
+		Machine: bareMachine{redfishtest.NewMachine()}, Username: "admin", Password: "open, please",
+		Log: slog.New(slog.DiscardHandler),
 	})
 	server := httptest.NewServer(controller)
 	ts.Defer(func() {
