@@ -58,7 +58,7 @@ func (c *Caller) Call(ctx context.Context, from *Lease, group, path string, body
 		return nil, err
 	}
 	answer, err = c.post(q)
-	if cause := context.Cause(ctx); err != nil && cause != nil {
+	if cause := context.Cause(ctx); cause != nil { // an answer amid it may be an empty one, to a caller that left
 		err = cause
 	}
 	if err != nil {
