@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** program is the conductor that is tried. */
-export const program = new URL('../../../../../bin/ferrite', import.meta.url).pathname
+export const program = new URL('../../../../../../bin/ferrite', import.meta.url).pathname
 
 /** Conductor is `ferrite serve` in a folder of its own. */
 export class Conductor {
