@@ -21,8 +21,9 @@ const (
 	maxPage = 300
 )
 
-// Bounds of answers. Those of all agents together have room; a few that may be large have their own: the logs of a
-// machine, and a list of commands, which has the config drive in it as often as it was sent.
+// Bounds of agents' answers. All agents together share agentRoom. Large answers share largeRoom for their bytes beyond
+// maxAnswer. These are the logs of a machine, and a list of commands, which contains the config drive as often as it
+// was sent.
 const (
 	maxAnswer = 4 << 20
 	maxLarge  = 64 << 20
@@ -31,7 +32,7 @@ const (
 	largeRoom = 256 << 20
 )
 
-// mayBeLarge reports what is answered with up to maxLarge bytes.
+// mayBeLarge reports whether the answer may have up to maxLarge bytes.
 func mayBeLarge(method, name string) bool {
 	return method == http.MethodGet || name == "log.collect_system_logs"
 }
@@ -77,8 +78,7 @@ func refusal(status int, body []byte, token string) error {
 	return &APIError{Status: status, Fault: f}
 }
 
-// said is text of an agent as people may read it. Servers repeat what they were
-// asked for, in which the token is.
+// said makes the text of an agent fit to be shown. Servers repeat the request's URL, which contains the token.
 func said(text, token string) string {
 	if token != "" {
 		text = strings.ReplaceAll(text, token, nodeapi.Masked)

@@ -63,7 +63,7 @@ func (e *APIError) UnknownCommand() bool {
 	return e.Status == http.StatusBadRequest || e.Status == http.StatusNotFound
 }
 
-// ClientOptions is what a Client is made of.
+// ClientOptions are the options of a Client.
 type ClientOptions struct {
 	// Dialer decides which addresses are called; nil: all.
 	Dialer dial.Dialer
@@ -71,7 +71,7 @@ type ClientOptions struct {
 	// a path inside CAs; nil: "true" for all.
 	VerifyCA func(node.Node) (string, error)
 	CAs      cacert.Folder
-	// Roots are the authorities that "true" stands for; nil: those of this host.
+	// Roots are the authorities that "true" stands for; nil: the authorities of this host.
 	Roots *x509.CertPool
 	// PlainHTTP lets agents be called without TLS.
 	PlainHTTP bool
@@ -81,7 +81,7 @@ type ClientOptions struct {
 type Client struct {
 	ClientOptions
 	room   *exchange.Room // of all answers
-	large  *exchange.Room // of what large ones have beyond maxAnswer
+	large  *exchange.Room // of the bytes beyond maxAnswer in large answers
 	mu     sync.Mutex
 	agents map[agentKey]*agentConn
 }
@@ -129,7 +129,7 @@ func (c *Client) Execute(ctx context.Context, n node.Node, cmd agentapi.Command,
 	return r, nil
 }
 
-// Commands lists what the agent of n was given since it started, oldest first.
+// Commands lists the commands that the agent of n received since it started, oldest first.
 func (c *Client) Commands(ctx context.Context, n node.Node) ([]agentapi.Result, error) {
 	var r agentapi.Results
 	if err := c.call(ctx, n, "list commands", http.MethodGet, url.Values{}, nil, &r); err != nil {
@@ -151,8 +151,8 @@ func (c *Client) Close() {
 // commandsPath is where an agent takes commands.
 const commandsPath = "/v1/commands/"
 
-// call makes one request to commandsPath; name is what it asks for. The token travels in the query, as
-// the protocol has it; it is left out of errors.
+// call makes one request to commandsPath; name describes it in the exchange. The protocol puts the token into the
+// query; call keeps it out of errors.
 func (c *Client) call(ctx context.Context, n node.Node, name, method string, query url.Values, body []byte,
 	answer any) (err error) {
 	ctx, cancel := context.WithTimeout(exchange.Of(ctx, n.Project()), callTimeout)

@@ -75,7 +75,7 @@ func TestClientSendsAsRecorded(t *testing.T) {
 	}
 }
 
-// TestExchangesTold: whoever gives a call its context learns of each command, and not of the token.
+// TestExchangesTold: a watcher of the context learns of each command, and not of the token.
 func TestExchangesTold(t *testing.T) {
 	a := agentAt(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusConflict) })
 	c := NewClient(ClientOptions{})

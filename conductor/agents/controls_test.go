@@ -15,8 +15,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// broken has control characters in place of each star: what a database takes for
-// the end of a text, what a terminal obeys, what backs over the letter before.
+// broken puts control characters in place of each star. A database takes the first for the end of a text, a terminal
+// obeys the second, and the others delete the letter before.
 func broken(text string) string { return strings.ReplaceAll(text, "*", `\u0000\u001b\b\u007f`) }
 
 // TestControlCharacters: no endpoint takes a control character in its path, its query
@@ -52,7 +52,7 @@ func TestControlCharacters(t *testing.T) {
 	}
 }
 
-// keeps remembers what a machine has found.
+// keeps remembers a machine's inspection data.
 type keeps struct {
 	scripted
 	data agentapi.Inspection
@@ -65,8 +65,8 @@ func (k *keeps) ContinueInspection(_ context.Context, _ string, data agentapi.In
 	return node.Node{UUID: aNode}, nil
 }
 
-// TestInspectionIsCleaned: a machine whose firmware says control characters is
-// inspected all the same, and none of them comes through.
+// TestInspectionIsCleaned: a machine with control characters from its firmware is inspected all the same, and none of
+// them comes through.
 func TestInspectionIsCleaned(t *testing.T) {
 	recorded, err := os.ReadFile("../../proto/agentapi/testdata/inspection.json")
 	if err != nil {

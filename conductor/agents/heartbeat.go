@@ -13,8 +13,8 @@ import (
 
 const heartbeatSince = 22
 
-// statusMessage is what a failed program may have said, and no reason to lose a
-// heartbeat whatever is in it: nobody reads it.
+// statusMessage is an argument with the output of a failed program. It is not used, so no content of it may cost a
+// heartbeat.
 const statusMessage = "agent_status_message"
 
 // heartbeatArgs is every argument of a heartbeat with the microversion it
@@ -78,8 +78,7 @@ func (s *Server) beat(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// unlessUnknown is what is wrong with a heartbeat; that there is no such node comes
-// first, as with Ironic.
+// unlessUnknown returns the error for a wrong heartbeat. As in Ironic, an unknown node is reported first.
 func (s *Server) unlessUnknown(r *http.Request, uuid, ref string, wrong error) error {
 	if _, err := s.conductor.Node(r.Context(), uuid); errors.Is(err, node.ErrNotFound) {
 		return noNode(ref)
@@ -87,7 +86,7 @@ func (s *Server) unlessUnknown(r *http.Request, uuid, ref string, wrong error) e
 	return wrong
 }
 
-// checkHeartbeat refuses what is missing, in the order Ironic does.
+// checkHeartbeat refuses missing arguments, in Ironic's order.
 func checkHeartbeat(args map[string]string) error {
 	if args["agent_token"] == "" {
 		return badRequest("Agent token is required for heartbeat processing.")

@@ -16,8 +16,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// TestHostileAnswers: whatever an agent answers, the error about it is short,
-// printable and without the token, and comes in time.
+// TestHostileAnswers: for any answer of an agent, the error about it is short, printable and without the token, and
+// comes in time.
 func TestHostileAnswers(t *testing.T) {
 	const esc = "\x1b[2J\x07\u202e"
 	long := strings.Repeat("A"+esc, 1<<17)

@@ -54,8 +54,8 @@ func (s *Server) takeIn(r *http.Request, uuid string, raw []byte) (node.Node, *a
 		return node.Node{}, nil, r.Context().Err()
 	}
 	defer func() { <-s.decoding }()
-	// A serial number that its firmware pads with NUL must not keep a machine from
-	// being inspected: what the store, rules and logs cannot take is left out.
+	// A serial number that its firmware pads with NUL must not keep a machine from being inspected. Characters that the
+	// store, rules and logs cannot hold are left out.
 	raw = nodeapi.CleanJSON(raw)
 	data, err := decodeInspection(raw)
 	if err != nil {
@@ -69,8 +69,8 @@ func (s *Server) takeIn(r *http.Request, uuid string, raw []byte) (node.Node, *a
 	return n, request, hide(err)
 }
 
-// discover gives the conductor what a machine found that no node waits for, unless
-// its address sends too much of that.
+// discover passes the inspection of a machine without a waiting node to the conductor, unless its address sends too
+// many of them.
 func (s *Server) discover(r *http.Request, data agentapi.Inspection,
 	raw []byte) (node.Node, *agentapi.BMCUserRequest, error) {
 	from := clientaddr.Of(r)

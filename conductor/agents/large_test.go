@@ -15,8 +15,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/outbound/exchange"
 )
 
-// TestLargeAnswers: lists of commands and logs may be large, others not, and those of all agents have one room, which
-// each gives back.
+// TestLargeAnswers: lists of commands and logs may be large, other answers not. The answers of all agents share one
+// room, and each gives its part back.
 func TestLargeAnswers(t *testing.T) {
 	var size atomic.Int64
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -50,9 +50,9 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request, uuid string) error 
 	return nil
 }
 
-// unpack makes the body of a packed request that of its text. Both are bounded: the packed one here, the text by its
-// reader. A text may be a thousand times as long as its packed body, which all that counts bodies sees, so that few are
-// unpacked at a time. The packed body is read before: a slow client keeps nobody else out.
+// unpack replaces the body of a compressed request with its decompressed text. Both are bounded: the packed body here,
+// the text by its reader. A text may be a thousand times as long as its packed body. Limits on bodies count only the
+// latter, so few are unpacked at a time. The packed body is read before, so that a slow client blocks no others.
 func (s *Server) unpack(w http.ResponseWriter, r *http.Request) (done func(), err error) {
 	switch r.Header.Get("Content-Encoding") {
 	case "":

@@ -19,7 +19,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// shelf notes what it is to keep.
+// shelf notes the lines that it receives.
 type shelf struct{ kept []string }
 
 func (s *shelf) Append(node, boot string, first int64, lines []string) error {

@@ -18,7 +18,7 @@ const (
 	tokenSince  = 62 // the agent's token is part of the answer
 )
 
-// maxMACs bounds what one lookup may ask about.
+// maxMACs bounds the addresses of one lookup.
 const maxMACs = 256
 
 // lookup answers GET /v1/lookup?addresses=mac,mac&node_uuid=.
@@ -84,7 +84,7 @@ func (s *Server) find(r *http.Request, macs []string, uuid string) (agentapi.Loo
 	return agentapi.LookupNode{UUID: n.UUID}, err
 }
 
-// lookupReply is agentapi.LookupReply with what only Ironic's own agent reads.
+// lookupReply is agentapi.LookupReply with more fields, which only ironic-python-agent reads.
 type lookupReply struct {
 	Node   agentapi.LookupNode `json:"node"`
 	Config lookupConfig        `json:"config"`

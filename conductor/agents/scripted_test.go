@@ -12,13 +12,13 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// scripted is a conductor that knows one node and notes what it was asked.
+// scripted is a conductor that knows one node and notes its calls.
 type scripted struct {
 	state node.State
 	sent  bool     // the token was given out
-	calls []string // what came through
+	calls []string // calls that came through
 
-	nobody, discovers bool // no node waits for inspection data; those of strangers are wanted
+	nobody, discovers bool // no node waits for inspection data; unknown machines are discovered
 
 	request *agentapi.BMCUserRequest // to agents of strangers
 }

@@ -25,8 +25,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Conductor is what the server needs of the engine. A fault of the client is a
-// *node.Refusal.
+// Conductor is the part of the engine that the server needs. A fault of the client is a *node.Refusal.
 type Conductor interface {
 	Node(ctx context.Context, ref string) (node.Node, error)
 	// Find finds the node of a ramdisk at from that is too old for more.
@@ -34,29 +33,29 @@ type Conductor interface {
 	// Lookup finds the node of a ramdisk; the token is in clear once per boot.
 	Lookup(ctx context.Context, macs []string, uuid string, c node.Caller) (agentapi.LookupNode, string, error)
 	Heartbeat(ctx context.Context, uuid string, hb agentapi.Heartbeat) error
-	// ContinueInspection takes what a ramdisk at from found.
+	// ContinueInspection accepts the inspection data of a ramdisk.
 	ContinueInspection(ctx context.Context, uuid string, data agentapi.Inspection, raw []byte,
 		c node.Caller) (node.Node, error)
-	// Discover takes what a machine found that no node waits for; NotFound when that
-	// is not wanted. The request is nil unless the agent is to make a user of its BMC.
+	// Discover accepts the inspection data of a machine without a waiting node; NotFound when discovery is off. The
+	// request is nil unless the agent is to make a user of its BMC.
 	Discover(ctx context.Context, data agentapi.Inspection, raw []byte,
 		from netip.Addr) (node.Node, *agentapi.BMCUserRequest, error)
-	// TakeBMCUser takes what an agent answers to such a request.
+	// TakeBMCUser accepts an agent's answer to such a request.
 	TakeBMCUser(ctx context.Context, uuid string, u agentapi.BMCUser, from netip.Addr) error
 	Progress(ctx context.Context, uuid string, p agentapi.Progress) error
 	// CheckToken refuses a token that is not the one of this node's boot.
 	CheckToken(ctx context.Context, uuid, token string) error
 }
 
-// Logs keeps what machines log. boot names the boot: 16 hexadecimal digits.
+// Logs keeps the logs of machines. boot names the boot: 16 hexadecimal digits.
 type Logs interface {
 	Append(node, boot string, first int64, lines []string) error
 }
 
-// Options is what a Server is made of.
+// Options are the options of a Server.
 type Options struct {
 	Conductor Conductor
-	// Logs keeps what agents log; nil: they are not asked for it.
+	// Logs keeps the logs of agents; nil: agents are not asked for logs.
 	Logs Logs
 	// HeartbeatTimeout is how long an agent may be silent; 300 s when 0.
 	HeartbeatTimeout time.Duration
@@ -74,9 +73,8 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Server answers what a ramdisk calls: lookup, heartbeat, inspection data,
-// progress, log. Anybody can call these, so whoever is wrong too often is turned
-// away; who is right never is.
+// Server answers the calls of a ramdisk: lookup, heartbeat, inspection data, progress, log. Any host may call these, so
+// a caller with too many failures is refused for a while. A caller without failures is never refused for that reason.
 type Server struct {
 	conductor Conductor
 	heartbeat time.Duration
@@ -94,9 +92,9 @@ type Server struct {
 	unpacking chan struct{} // a place for each log that is unpacked at a time
 }
 
-// MostRequests bounds the requests of agents, and of whoever calls as they do, at a
-// time, so that others find room among the connections to the API; maxEach those of
-// one address, which may be a router with a rack behind it.
+// MostRequests bounds the concurrent requests of agents and of other hosts on the agents' paths. Other clients so find
+// room among the connections to the API. maxEach bounds the requests of one address, which may be a router with a rack
+// behind it.
 const (
 	MostRequests = 384
 	maxEach      = 64
@@ -162,8 +160,8 @@ func (s *Server) Handlers() map[string]Handler {
 	}
 }
 
-// limited lets a caller through unless it was wrong too often of late. 503 is
-// what ironic-python-agent tries again after; a 4xx it may give up on.
+// limited refuses a caller with too many recent failures. ironic-python-agent tries again after a 503; after a 4xx it
+// may give up.
 func (s *Server) limited(method string, h Handler) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if r.Method != method {
@@ -238,8 +236,8 @@ func begin(w http.ResponseWriter, r *http.Request, since int) (int, error) {
 	return minor, err
 }
 
-// notFound is one answer for what does not exist, is not known, and is not in
-// a state to ask: a stranger learns nothing.
+// notFound is the one answer for objects that do not exist, are unknown, or are in the wrong state: it reveals nothing
+// to a stranger.
 func notFound() error {
 	return nodeapi.NewFault(http.StatusNotFound, "Resource could not be found.")
 }

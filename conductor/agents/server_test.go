@@ -25,7 +25,7 @@ const (
 	aToken = "0123456789abcdefghijklmnopqrstuvwxyz"
 )
 
-// answered is what a request was answered.
+// answered is the answer to a request.
 type answered struct {
 	status int
 	body   string
@@ -120,8 +120,8 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestLookupTellsWhatIsAllowed: an agent runs an image's programs only where it is
-// told that it may, and reads that nowhere else.
+// TestLookupTellsWhatIsAllowed: an agent may run an image's programs only if the answer to its lookup allows it. The
+// agent reads that nowhere else.
 func TestLookupTellsWhatIsAllowed(t *testing.T) {
 	for _, allowed := range []bool{false, true} {
 		s := NewServer(Options{Conductor: &scripted{state: node.CleanWait}, BIOSBootloader: allowed})
@@ -180,7 +180,7 @@ func TestHeartbeat(t *testing.T) {
 	}
 }
 
-// TestRecordedHeartbeats: what agents have sent is taken.
+// TestRecordedHeartbeats: heartbeats that real agents sent are accepted.
 func TestRecordedHeartbeats(t *testing.T) {
 	for _, name := range []string{"heartbeat.json", "heartbeat-tls.json"} {
 		raw, err := os.ReadFile("../../proto/agentapi/testdata/" + name)
@@ -236,8 +236,8 @@ func TestContinueInspection(t *testing.T) {
 	}
 }
 
-// TestDiscovery: data that no node waits for are those of an unknown machine, but
-// not without end.
+// TestDiscovery: inspection data without a waiting node are from an unknown machine, and are accepted at a bounded
+// rate.
 func TestDiscovery(t *testing.T) {
 	body := `{"inventory":{"interfaces":[{"mac_address":"` + aMAC + `"}]}}`
 	now := time.Unix(0, 0)
@@ -284,7 +284,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestLimiter: who is wrong too often waits; who is right never does.
+// TestLimiter: a caller with too many failures waits; a caller without failures never does.
 func TestLimiter(t *testing.T) {
 	now := time.Unix(0, 0)
 	c := &scripted{state: node.CleanWait}
@@ -317,8 +317,8 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// TestInspectionsTakeTurns: of many inspections only some are decoded at a time;
-// who goes away meanwhile is not waited for.
+// TestInspectionsTakeTurns: only some of many inspections are decoded at a time. A caller that goes away meanwhile is
+// not waited for.
 func TestInspectionsTakeTurns(t *testing.T) {
 	c := &scripted{state: node.InspectWait}
 	s := NewServer(Options{Conductor: c})

@@ -14,8 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// CertificateError says that the agent that answered is not the one that was to be
-// called.
+// CertificateError says that the agent with which the connection was made is not the expected one.
 type CertificateError struct {
 	URL string
 	Err error // nil: its certificate is not the announced one
@@ -50,9 +49,9 @@ type trust struct {
 	setting string // driver_info/agent_verify_ca, where none was
 }
 
-// trustIn says how the agent of n is known: by the certificate that its heartbeat
-// announced, else by authorities, as in Ironic. An announced one that is
-// unreadable is no reason to believe another.
+// trustIn chooses how to authenticate the agent of n: by the certificate that its heartbeat announced, else by
+// authorities, as in Ironic. If an announced certificate is unreadable, the call is refused: authorities do not replace
+// it.
 func (c *Client) trustIn(n node.Node) (trust, error) {
 	a := n.Agent
 	u, err := url.Parse(a.URL)

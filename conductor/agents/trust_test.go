@@ -91,7 +91,7 @@ func serveWith(t *testing.T, key *ecdsa.PrivateKey, chain ...*x509.Certificate) 
 	return srv.URL
 }
 
-// site is agents with certificates of all kinds, and those who signed them.
+// site has agents with certificates of all kinds, and the authorities that signed them.
 type site struct {
 	root, middle, other                                         *authority
 	good, chained, expired, wrongName, client, foreign, selfURL string
@@ -224,8 +224,7 @@ func TestPlainHTTP(t *testing.T) {
 	}
 }
 
-// TestAgentsAddress: an agent on the conductor's own host is not called unless the
-// operator said so, by whatever name.
+// TestAgentsAddress: an agent on the conductor's own host is not called, by any name, unless the operator allows it.
 func TestAgentsAddress(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(list))
 	defer srv.Close()
@@ -252,7 +251,7 @@ func TestAgentsAddress(t *testing.T) {
 	}
 }
 
-// TestPathOfAgent: what is behind a proxy is called below its path.
+// TestPathOfAgent: an agent behind a proxy is called below the path of its URL.
 func TestPathOfAgent(t *testing.T) {
 	var got string
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

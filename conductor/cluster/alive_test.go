@@ -24,7 +24,7 @@ func (r stuckRows) Look(ctx context.Context) ([]store.Member, []store.Leader, er
 	return r.rowsOf.Look(ctx)
 }
 
-// TestAlive: a member that hangs is noticed; one that does not reach its database goes on.
+// TestAlive: a hanging member is noticed; a member that does not reach its database goes on.
 func TestAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := stuckRows{rowsOf{newRows(), "a"}, make(chan struct{}), make(chan struct{})}

@@ -15,7 +15,7 @@ import (
 // leaderHeader has the epoch and the group of the leader that calls another one: "7 rack-a.".
 const leaderHeader = "Ferrite-Leader"
 
-// maxCall bounds what one leader asks of another, and the answer.
+// maxCall bounds a call from one leader to another, and its answer, in bytes.
 const maxCall = 16 << 20
 
 // Caller has a leader call the leaders of other groups.
@@ -31,8 +31,8 @@ func NewCaller(c *Cluster, id Identity) *Caller { return &Caller{c, id.Client()}
 const readTime = 10 * time.Second
 
 // Call posts a body to a path below MemberPaths of the leader of a group, for the leader that holds a lease. It ends
-// when another one leads either group, or nobody does. An error does not mean that nothing was done, but for an
-// *http.MaxBytesError: such a body is not sent.
+// when another member leads either group, or when either group has no leader. After an error the call may have been
+// carried out, except after an *http.MaxBytesError: such a body is not sent.
 func (c *Caller) Call(ctx context.Context, from *Lease, group, path string, body []byte) (answer []byte, err error) {
 	if len(body) > maxCall {
 		return nil, fmt.Errorf("a call of %d bytes, expected %d at most: %w", len(body), maxCall,
@@ -85,7 +85,7 @@ type statusError struct{ status, text string }
 
 func (e *statusError) Error() string { return e.status + ": " + e.text }
 
-// Unserved reports whether the error of a call says that the leader is there, or was until just now: it answered, or
+// Unserved reports whether the error of a call proves that the leader is there, or was until just now: it answered, or
 // the leadership of either group ended meanwhile.
 func Unserved(err error) bool {
 	var status *statusError
@@ -112,7 +112,7 @@ func (c *Cluster) CalledBy(w http.ResponseWriter, r *http.Request, group string)
 	return body, nil
 }
 
-// readCall reads the body of a call, and does not wait for ever for one that stops midway.
+// readCall reads the body of a call. It gives up on a body that stops midway.
 func readCall(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	control := http.NewResponseController(w)
 	if err := control.SetReadDeadline(time.Now().Add(readTime)); err != nil {
@@ -128,8 +128,8 @@ func readCall(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 // errNotLed ends a call: its answer may never come.
 var errNotLed = errors.New("nobody leads the group any longer")
 
-// while is a context that ends, too, when another member leads a group than in an epoch and, with an error for that,
-// when nobody does.
+// while is a context that ends, too, when a member leads the group in another epoch. If notLed is not nil, the context
+// also ends with it when the group has no leader.
 func (c *Cluster) while(ctx context.Context, group string, epoch int64, notLed error) (context.Context,
 	context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)

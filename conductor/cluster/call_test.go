@@ -13,7 +13,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
-// TestCall: a leader calls that of another group. One that no longer leads its own is refused on both sides.
+// TestCall: a leader calls the leader of another group. If it no longer leads its own group, both sides refuse the
+// call.
 func TestCall(t *testing.T) {
 	k := testKey(t, "k1")
 	called, inner := newMember(t, "called", k)
@@ -72,7 +73,7 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestCallEnds: a call ends when another conductor leads the group that was called, or nobody does.
+// TestCallEnds: a call ends when another conductor leads the called group, or when that has no leader.
 func TestCallEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(caller *member, address string)
@@ -113,7 +114,7 @@ func checkCallEnds(t *testing.T, change func(caller *member, address string), wa
 	}
 }
 
-// deadlines are those of the reading of a request.
+// deadlines notes the read deadlines of a request.
 type deadlines struct {
 	http.ResponseWriter
 	set []time.Time

@@ -8,7 +8,7 @@ const (
 )
 
 // compareClock compares this member's clock with the database's at its last sign of life. Leaderships do not depend on
-// it, but the next leader shows other times, and the ages of what it finds on record are wrong.
+// it. But a leader with a wrong clock shows other times, and computes wrong ages of stored records.
 func (c *Cluster) compareClock(seen time.Time) {
 	off := seen.Sub(c.beaten.Round(0))
 	c.off.Store(int64(off))

@@ -14,7 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// TestClockOfAnother: a member whose clock is not the database's says so at its start and once a minute, and its
+// TestClockOfAnother: a member with another clock than the database's logs that at its start and once a minute, and its
 // /readyz has the database's time.
 func TestClockOfAnother(t *testing.T) {
 	for off, want := range map[time.Duration]int{0: 0, 30 * time.Second: 0, 8 * 24 * time.Hour: 3, -time.Hour: 3} {

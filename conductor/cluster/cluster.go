@@ -20,7 +20,7 @@ const (
 	stuckTime = 15 * time.Second // without a turn; the longest takes two signs of life that get no answer
 )
 
-// Config is what a member is made of.
+// Config is the configuration of a member.
 type Config struct {
 	Rows Rows
 	Self store.Member
@@ -68,8 +68,8 @@ func Join(ctx context.Context, conf Config) (*Cluster, error) {
 	return c, c.look(ctx)
 }
 
-// Run takes part until ctx ends: it leads its group when nobody else does. It returns why this conductor cannot be a
-// member any longer.
+// Run takes part until ctx ends: it leads its group when no other member does. It returns an error when this conductor
+// can no longer be a member.
 func (c *Cluster) Run(ctx context.Context) (err error) {
 	work, stop := context.WithCancel(ctx)
 	defer func() {
@@ -108,7 +108,7 @@ func (c *Cluster) Alive() error {
 	return nil
 }
 
-// turn shows a sign of life when it is time, looks at the others, and leads what nobody leads.
+// turn shows a sign of life when it is time, looks at the other members, and takes groups without a leader.
 func (c *Cluster) turn(ctx context.Context) error {
 	if time.Since(c.beaten) >= beatEvery {
 		if err := c.beat(ctx); err != nil {
@@ -134,8 +134,8 @@ func (c *Cluster) turn(ctx context.Context) error {
 	return nil
 }
 
-// wanted are the groups that this member leads if nobody else does: its own, and the default group where no living
-// member is of that.
+// wanted lists the groups that this member leads if no other member does. These are its own group, and the default
+// group if that has no living member.
 func (c *Cluster) wanted(v *View) (groups []string) {
 	if c.resting() {
 		return nil
@@ -285,8 +285,8 @@ func (c *Cluster) Knows(ctx context.Context, group string) bool {
 	return group == "" || c.View().Known(group) || c.LookAgain(ctx).Known(group)
 }
 
-// LeaderOf is the name of the member that leads a group, "" for none. That is this member as soon as its term has
-// begun, which the view is told later.
+// LeaderOf is the name of the member that leads a group, "" for none. It is this member as soon as its term has begun,
+// before the view shows that.
 func (c *Cluster) LeaderOf(group string) string {
 	if c.local(group) != nil {
 		return c.Self.Name

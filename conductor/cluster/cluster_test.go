@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
-// led is who led which group, and that there was never more than one.
+// led notes the leader of each group, and checks that there was never more than one.
 type led struct {
 	t     *testing.T
 	mu    sync.Mutex
@@ -137,7 +137,7 @@ func TestBehind(t *testing.T) {
 	})
 }
 
-// TestGroups: a member leads its own group, and the default group only while nobody is of it.
+// TestGroups: a member leads its own group, and the default group only while that has no member.
 func TestGroups(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, l := newRows(), &led{t: t, now: map[string]string{}}

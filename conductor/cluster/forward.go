@@ -21,7 +21,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Headers of a forwarded request: who sent it, and how. They count from members alone.
+// Headers of a forwarded request: its sender, scheme and group. They are trusted from members only.
 const (
 	callerHeader = "Ferrite-Forwarded-For"
 	schemeHeader = "Ferrite-Forwarded-Scheme"
@@ -31,12 +31,12 @@ const (
 // MemberPaths is where members answer each other alone. No client's request gets there.
 const MemberPaths = "/cluster/"
 
-// Forwarded reports whether a request, which a member has sent, is that of a client.
+// Forwarded reports whether a member's request is forwarded for a client. The caller knows that a member sent it.
 func Forwarded(r *http.Request) bool {
 	return r.Header.Get(groupHeader) != "" || r.Header.Get(callerHeader) != ""
 }
 
-// againAfter is what a client is told to wait for when nobody leads a group.
+// againAfter is the Retry-After of requests to a group without a leader.
 const againAfter = time.Second
 
 // Front answers every request: by this conductor where it leads the group, else by the leader.
@@ -45,17 +45,17 @@ type Front struct {
 	groups  Groups
 	log     *slog.Logger
 	proxy   *httputil.ReverseProxy
-	local   http.Handler                         // answers what every member can; nil for nothing
-	isLocal func(r *http.Request, led bool) bool // led: somebody leads the default group
+	local   http.Handler                         // answers requests that every member can answer; nil for none
+	isLocal func(r *http.Request, led bool) bool // led: the default group has a leader
 	streams *connlimit.Streams
-	// Bodies bounds the bodies that are read to find a request's group, before anybody is asked who sends it.
+	// Bodies bounds the bodies that are read to find a request's group, before the sender is authenticated.
 	Bodies Bound
 	// Failed logs requests that could not be given to a leader, at a rate that is bounded.
 	Failed func(text string, args ...any)
 }
 
-// NewFront makes a front. Requests that isLocal picks are answered by local, whoever leads. streams is the pool of the
-// places for answers without an end; nil for no bounds.
+// NewFront makes a front. The handler local answers requests that isLocal picks, on every member. streams bounds the
+// number of answers without an end; nil for no bounds.
 func NewFront(c *Cluster, id Identity, groups Groups, streams *connlimit.Streams, local http.Handler,
 	isLocal func(r *http.Request, led bool) bool) *Front {
 	f := &Front{cluster: c, groups: groups, log: c.Log, streams: streams, local: local, isLocal: isLocal,
@@ -146,7 +146,8 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.forward(w, r, &way{group: group, address: leader.Address, from: clientaddr.Of(r), leave: func() {}}, epoch)
 }
 
-// answers answers what every member can. False: the sender is refused, and the leader is to say so, for its audit.
+// answers has the local handler answer. It returns false if that refuses the sender: the leader then refuses, for its
+// audit.
 func (f *Front) answers(w http.ResponseWriter, r *http.Request) bool {
 	before, answer := w.Header().Clone(), &unlessRefused{ResponseWriter: w}
 	if f.local.ServeHTTP(answer, r); answer.refused {
@@ -180,7 +181,7 @@ func (u *unlessRefused) Write(p []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (u *unlessRefused) Unwrap() http.ResponseWriter { return u.ResponseWriter }
 
-// unrouted answers a request whose group is not known.
+// unrouted answers a request of an unknown group.
 func (f *Front) unrouted(w http.ResponseWriter, r *http.Request, err error) {
 	var body *bodyError
 	if !errors.As(err, &body) {
@@ -204,7 +205,7 @@ func (f *Front) group(r *http.Request) (string, error) {
 	}
 	group, err := groupOf(r, f.groups, f.Bodies)
 	if r.Method == http.MethodPost && !f.cluster.Knows(r.Context(), group) {
-		return "", err // the leader of the default group refuses what nobody would look after
+		return "", err // the leader of the default group refuses a node in a group without members
 	}
 	return group, err
 }
@@ -228,7 +229,7 @@ func rewrite(p *httputil.ProxyRequest) {
 	to := wayOf(p.In)
 	p.Out.URL.Scheme, p.Out.URL.Host = "https", to.address
 	p.Out.Host = p.In.Host
-	p.Out.Header.Set(callerHeader, p.In.RemoteAddr) // the member has judged what proxies say of it
+	p.Out.Header.Set(callerHeader, p.In.RemoteAddr) // the member has evaluated the headers of proxies
 	p.Out.Header.Set(groupHeader, to.group+".")     // an empty header would be none
 	p.Out.Header.Set(schemeHeader, scheme(p.In))
 	p.Out.URL.RawQuery = p.In.URL.RawQuery
@@ -305,7 +306,7 @@ func (f *Front) NotReady() string {
 	return ""
 }
 
-// Inner answers what other members forward. It forwards nothing.
+// Inner answers requests that other members forward. It forwards nothing.
 func (f *Front) Inner() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		group, ok := strings.CutSuffix(r.Header.Get(groupHeader), ".")

@@ -13,8 +13,8 @@ import (
 )
 
 // TestForwardedStreamsHavePlaces: an answer without an end that a member passes on takes one of its connections, and so
-// one of its places: it is refused when there is none, and ends in order for another reader. A request that the leader
-// refuses takes none, whatever it asks for.
+// one of its places. It is refused when there is none, and ends in order for another reader. A request that the leader
+// refuses takes no place.
 func TestForwardedStreamsHavePlaces(t *testing.T) {
 	k := testKey(t, "k1")
 	leader, inner := newMember(t, "leader", k)
@@ -95,8 +95,8 @@ func TestForwardedStreamsHavePlaces(t *testing.T) {
 	stranger()
 }
 
-// TestForwardedFailure: a request that the member ends itself, whatever for, is answered with an error, not with the
-// empty 200 that net/http makes of a handler's silence.
+// TestForwardedFailure: a request that the member ends itself, for any reason, is answered with an error. net/http
+// would make an empty 200 of a handler's silence.
 func TestForwardedFailure(t *testing.T) {
 	m, _ := newMember(t, "member", testKey(t, "k1"))
 	for _, why := range []error{&connlimit.GaveWayError{}, errLeaderChanged, io.ErrUnexpectedEOF} {

@@ -30,7 +30,7 @@ func testKey(t testing.TB, text string) Key {
 	return k
 }
 
-// newMember starts a member whose view the test sets.
+// newMember starts a member with a view that the test sets.
 func newMember(t testing.TB, name string, k Key) (m *member, inner string) {
 	t.Helper()
 	r := newRows()
@@ -55,7 +55,7 @@ func newMember(t testing.TB, name string, k Key) (m *member, inner string) {
 	return m, l.Addr().String()
 }
 
-// sees shows a member who leads.
+// sees shows a member the leader.
 func (m *member) sees(leader, address string, epoch int64) {
 	m.seesLeft(leader, address, epoch, time.Minute)
 }
@@ -98,8 +98,8 @@ func get(t *testing.T, url string, header ...string) (*http.Response, string, er
 	return answer, string(text), err
 }
 
-// TestForward: the leader answers, and sees the client as it would if it had been asked itself. What a client says
-// about that is not believed.
+// TestForward: the leader answers, and sees the client as if it had been asked itself. A client's own headers about
+// that are ignored.
 func TestForward(t *testing.T) {
 	k := testKey(t, "k1")
 	leader, inner := newMember(t, "leader", k)
@@ -128,7 +128,7 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// TestStrangers: whoever has not the cluster's key is not heard.
+// TestStrangers: a peer without the cluster's key gets no answer.
 func TestStrangers(t *testing.T) {
 	_, inner := newMember(t, "leader", testKey(t, "k1"))
 	for name, conf := range map[string]*tls.Config{

@@ -17,7 +17,7 @@ var (
 	freezeRuns = flag.Int("freeze.runs", 12, "how many runs of freezes")
 )
 
-// slow are rows whose questions and answers take time, and for ever while their member is frozen: a question may be
+// slow are rows with slow questions and answers, which take for ever while their member is frozen. A question may be
 // carried out and its answer come too late.
 type slow struct {
 	rowsOf
@@ -100,16 +100,17 @@ func (n *network) freeze(name string) (thaw func()) {
 	}
 }
 
-// takeoverTime is how long nobody may lead: a leadership and slow questions; the rest of 10 s is for the nodes. Whoever
-// is about to lose the group again does not count: steady is how long one must lead, and look is between two looks.
+// takeoverTime is how long a group may have no leader: a leadership and slow questions; the rest of 10 s is for the
+// nodes. A leader that is about to lose the group again does not count: steady is how long one must lead, and look is
+// between two looks.
 const (
 	takeoverTime = 7400 * time.Millisecond
 	steady       = time.Second
 	look         = 10 * time.Millisecond
 )
 
-// TestFreezes: the leader is frozen at any moment, for any time, on a slow network. Nobody leads beside another one,
-// and somebody who is not frozen leads again within the time for that.
+// TestFreezes: the leader is frozen at any moment, for any time, on a slow network. A group never has two leaders, and
+// a member that is not frozen leads again within the time for that.
 func TestFreezes(t *testing.T) {
 	for run := range *freezeRuns {
 		seed := *freezeSeed

@@ -19,7 +19,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 )
 
-// serverName is the name that every member's certificate has: which member it is, the address tells.
+// serverName is the name in every member's certificate. Members are distinguished by their addresses.
 const serverName = "conductor.ferrite.internal"
 
 // Certificates have no end, so that members with wrong clocks reach each other: RFC 5280, 4.1.2.5, has a date for it.
@@ -70,13 +70,13 @@ func NewIdentity(k Key, name string) (Identity, error) {
 // Listener is a listener to which members alone can talk.
 func (id Identity) Listener(l net.Listener) net.Listener { return tls.NewListener(l, id.server) }
 
-// Server serves members, whose connections are the last to give way to those of strangers.
+// Server serves members. Their connections are the last to be closed in favour of strangers.
 func (Identity) Server(ctx context.Context, h http.Handler, log *slog.Logger) *http.Server {
 	srv := connlimit.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		connlimit.Known(r)
 		h.ServeHTTP(w, r)
 	}), log)
-	srv.MaxHeaderBytes = 128 << 10 // a client's, and what the front adds
+	srv.MaxHeaderBytes = 128 << 10 // for a client's headers and those that the front adds
 	srv.BaseContext = func(net.Listener) context.Context { return ctx }
 	return srv
 }

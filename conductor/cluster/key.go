@@ -18,7 +18,7 @@ const (
 	maxKey = 4096
 )
 
-// Key is the key that all members have. From it come their certificates, and the key that seals what they share.
+// Key is the key that all members share. Their certificates, and the key that seals shared values, are derived from it.
 type Key struct{ secret []byte }
 
 // ReadKey reads the cluster key: any text or bytes, 32 at least.
@@ -68,5 +68,5 @@ func (k Key) derive(purpose string) []byte {
 	return key
 }
 
-// Ring seals what the members share.
+// Ring seals the values that the members share.
 func (k Key) Ring() (*seal.Ring, error) { return seal.NewRing(k.derive("shared keys")) }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestKey: the length of a key is that of its random bytes, without the end of its line.
+// TestKey: the length of a key counts its random bytes, without the end of its line.
 func TestKey(t *testing.T) {
 	random := strings.Repeat("0123456789abcdef", 2)
 	for _, c := range []struct {

@@ -52,7 +52,7 @@ func (l *Lease) Check() error {
 	return nil
 }
 
-// Left is how long nobody else can lead the group, by the last renewal; 0 once the leadership has ended.
+// Left is how long the group is reserved for this leader, by the last renewal; 0 once the leadership has ended.
 func (l *Lease) Left() time.Duration {
 	if l.Check() != nil {
 		return 0

@@ -13,11 +13,11 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Groups finds the conductor group of what a request names.
+// Groups finds the conductor group of the object that a request names.
 type Groups interface {
 	GroupOf(ctx context.Context, node string) (group string, found bool, err error)
 	GroupOfPort(ctx context.Context, port string) (group string, found bool, err error)
-	// GroupOfAllocation is that of the node which an allocation has.
+	// GroupOfAllocation is the group of an allocation's node.
 	GroupOfAllocation(ctx context.Context, allocation string) (group string, found bool, err error)
 }
 
@@ -29,10 +29,10 @@ var (
 	lists        = regexp.MustCompile(`^(?:/v1|/ferrite/v1)?/(?:nodes|ports)/(?:detail|status|validate)/?$`)
 )
 
-// mostBody bounds the body that is read to find out whose node a request makes or belongs to.
+// mostBody bounds the body that is read to find the group of the node in a request, in bytes.
 const mostBody = 1 << 20
 
-// named are the members of a body that name a node, and the path of what they make.
+// named matches the paths of collections. A POST to them may name a node or its group.
 var named = regexp.MustCompile(`^(?:/v1)?/(nodes|ports|portgroups|allocations|volume/connectors|volume/targets)/?$`)
 
 // makesNode reports whether a request makes a node: its group may be the first beside the default one.
@@ -111,7 +111,7 @@ func groupOfBody(r *http.Request, groups Groups, bound Bound) (string, error) {
 		Node  string `json:"node_uuid"`
 		Has   string `json:"node"` // of an allocation for a node that is in use
 	}
-	if json.Unmarshal(text, &body) != nil { // the API says what is wrong with it
+	if json.Unmarshal(text, &body) != nil { // the API reports the error
 		return "", nil
 	}
 	ref := cmp.Or(body.Node, body.Has)
@@ -122,10 +122,10 @@ func groupOfBody(r *http.Request, groups Groups, bound Bound) (string, error) {
 	return group, err
 }
 
-// Bound counts what the body of a request holds in memory, until the request ends.
+// Bound counts the memory of a request's body, until the request ends.
 type Bound = func(r *http.Request) (end func())
 
-// bodyError is that of a client that does not send its request, or of too many that do.
+// bodyError is the error of reading a body: its client does not send it, or there is no room for it.
 type bodyError struct{ err error }
 
 func (e *bodyError) Error() string { return "read the request: " + e.err.Error() }

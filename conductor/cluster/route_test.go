@@ -13,7 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// TestGroupOf: whose request it is.
+// TestGroupOf: requests are matched to the group of the node that they name.
 func TestGroupOf(t *testing.T) {
 	r := newRows()
 	r.groups = map[string]string{"n1": "a", "52:54:00:00:00:01": "b", "alloc": "c", "status": "d"}
@@ -59,8 +59,8 @@ func TestGroupOf(t *testing.T) {
 	}
 }
 
-// TestBodiesAreCounted: a body that is read to find a group is counted until its request ends. Where there is no room
-// for it, the client is told so, and the log has no line of it.
+// TestBodiesAreCounted: a body that is read to find a group is counted until its request ends. If there is no room for
+// it, the client gets that as an error, and nothing is logged.
 func TestBodiesAreCounted(t *testing.T) {
 	m, _ := newMember(t, "m1", testKey(t, "k1"))
 	m.sees("m1", "", 1)
@@ -117,8 +117,8 @@ func (f *failing) Read(p []byte) (int, error) {
 	return f.Reader.Read(p)
 }
 
-// TestLeaderRefuses: a sender whom a member refuses is refused by the leader, who has the audit; other answers are the
-// member's own.
+// TestLeaderRefuses: if a member refuses a sender, the leader answers instead, because it has the audit. Other answers
+// are the member's own.
 func TestLeaderRefuses(t *testing.T) {
 	m, _ := newMember(t, "m1", testKey(t, "k1"))
 	m.sees("m1", "", 1)

@@ -80,7 +80,7 @@ func (s *Shared) Put(ctx context.Context, name string, number int64, key []byte)
 	return s.rows.PutSharedKey(ctx, store.SharedKey{Name: name, Number: number, Sealed: sealed})
 }
 
-// GetOrMake returns a key, and stores the one that own makes when there is none.
+// GetOrMake returns a key. If there is none, it stores the result of own.
 func (s *Shared) GetOrMake(ctx context.Context, name string, own func() ([]byte, error)) ([]byte, error) {
 	for {
 		key, number, err := s.Get(ctx, name)

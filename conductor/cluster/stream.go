@@ -12,9 +12,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// answered gives a leader's answer without an end of its own, such as a watch, a place: by then the leader has judged
-// whose it is, and here it takes a connection. It ends in order when its leader does: clients of watches then watch
-// again. All others show that a part is missing.
+// answered gives a leader's answer without an end, such as a watch, a place, because it takes a connection here. The
+// leader has authenticated its user by then. Such an answer ends in order when its leader does: clients of watches then
+// watch again. Other answers end with an error, so that the missing part shows.
 func (f *Front) answered(answer *http.Response) error {
 	if !endless(answer) {
 		return nil
@@ -52,7 +52,7 @@ func asksEndless(r *http.Request) bool {
 		strings.HasPrefix(r.URL.Path, "/api") && strings.Contains(r.URL.Path, "/watch/"))
 }
 
-// cleanEnd is a body whose every end is in order.
+// cleanEnd is a body that ends without an error, even if its source fails.
 type cleanEnd struct{ io.ReadCloser }
 
 func (c *cleanEnd) Read(p []byte) (int, error) {

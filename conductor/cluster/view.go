@@ -31,9 +31,9 @@ func (v *View) Leader(group string) (store.Member, int64, bool) {
 	return store.Member{}, 0, false
 }
 
-// goOnFrom counts how long leaderships last by the time that passes here, as the database's clock may have been set:
-// from the view that first showed a renewal, as long as one holds. The leader counts from before it asked for that
-// renewal, so it stops before another one begins. One that was given back is over at once.
+// goOnFrom measures the rest of leaderships by the local clock, because the database's clock may have been set. It
+// counts from the view that first showed a renewal. The leader counts from before it asked for that renewal, so it
+// stops before another leader begins. A leadership that was given back is over at once.
 func (v *View) goOnFrom(last *View) {
 	for i := range v.leaders {
 		l := &v.leaders[i]
@@ -55,7 +55,7 @@ func (v *View) Leads(m store.Member) bool {
 	return ok && leader.Name == m.Name
 }
 
-// free reports whether a group can be taken by a member: nobody leads it, or the member did in an earlier life.
+// free reports whether a member can take a group: it has no leader, or the member led it in an earlier life.
 func (v *View) free(group, member string) bool {
 	leader, _, led := v.Leader(group)
 	return !led || leader.Name == member
@@ -146,5 +146,5 @@ func (v *View) Reached() error {
 	return nil
 }
 
-// fresh reports whether the view is recent enough to be told as the state of things.
+// fresh reports whether the view is recent enough to be shown as the current state.
 func (v *View) fresh() bool { return !v.at.IsZero() && time.Since(v.at) < validTime }

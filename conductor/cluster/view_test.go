@@ -7,7 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
-// TestSize: a member that is frozen counts, since its connections are open; one that is long gone does not.
+// TestSize: a frozen member counts, since its connections are open; a member that is long gone does not.
 func TestSize(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	v := View{Members: []store.Member{
@@ -23,8 +23,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestDatabaseClockSet: how long a leadership lasts that was not renewed goes by the time that passes, whatever the
-// database's clock shows. One that was renewed, taken or given back is looked at anew.
+// TestDatabaseClockSet: the time of a leadership that was not renewed runs by the local clock, regardless of the
+// database's clock. A leadership that was renewed, taken or given back is measured anew.
 func TestDatabaseClockSet(t *testing.T) {
 	const days = 8 * 24 * time.Hour
 	now := time.Now()

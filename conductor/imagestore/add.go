@@ -70,8 +70,8 @@ func (s *Store) add(ctx context.Context, r io.Reader, size int64, want disk.Chec
 	return s.enter(file.Name(), added, commit)
 }
 
-// AddFrom is Add of what is at one of several URLs. came is told how many bytes have come, of how many (-1: not known);
-// its error ends the transfer.
+// AddFrom is Add for an image at one of several URLs. came gets the number of received bytes, and their total (-1:
+// unknown); its error ends the transfer.
 func (s *Store) AddFrom(ctx context.Context, client *http.Client, urls []string, want disk.Checksum,
 	came func(got, size int64) error, commit func(Added) error) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -124,7 +124,7 @@ func (t *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// receive copies an image into a file, and finds out what it is.
+// receive copies an image into a file, and determines its kind.
 func (s *Store) receive(ctx context.Context, file *os.File, r io.Reader, size int64,
 	want disk.Checksum) (Added, error) {
 	digest := sha256.New()
@@ -184,7 +184,8 @@ func (s *Store) copy(ctx context.Context, into io.Writer, r io.Reader, size int6
 	}
 }
 
-// ErrUncertain is of a record that may have been made or not. Its bytes stay; Sweep removes those that nobody names.
+// ErrUncertain means that a record may have been made or not. The bytes stay; Sweep removes them if no record names
+// them.
 var ErrUncertain = errors.New("it is not known whether the image was entered")
 
 // enter puts a complete file under its digest, together with its record.
@@ -234,8 +235,8 @@ func (s *Store) Remove(digest string, forget func() (named bool, err error)) err
 // sweepAfter is the age of a stored file without a record that is an orphan: the record may be about to be written.
 const sweepAfter = time.Hour
 
-// Sweep removes stored files that no record names: those of images deleted elsewhere, or of a conductor that was
-// killed between the two.
+// Sweep removes stored files that no record names. Their images were deleted elsewhere, or a conductor was killed
+// between the two steps.
 func (s *Store) Sweep(named []string, now time.Time) error {
 	s.names.Lock()
 	defer s.names.Unlock()
@@ -257,7 +258,7 @@ func (s *Store) Sweep(named []string, now time.Time) error {
 	return errors.Join(append(failed, s.sweepPartial(now))...)
 }
 
-// sweepPartial removes what is left of transfers of stored images, which another conductor may not have any more.
+// sweepPartial removes the remains of transfers of stored images. Other conductors may no longer have these images.
 func (s *Store) sweepPartial(now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

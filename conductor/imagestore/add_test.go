@@ -9,7 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/images/disk"
 )
 
-// TestRecordFails: the bytes go with a record that was refused, and stay for one that may have been made.
+// TestRecordFails: the bytes go if their record was refused, and stay if it may have been made.
 func TestRecordFails(t *testing.T) {
 	for name, tc := range map[string]struct {
 		err   error
@@ -36,7 +36,7 @@ func TestRecordFails(t *testing.T) {
 	}
 }
 
-// TestRedacted: nothing of a URL is shown that lets somebody in.
+// TestRedacted: a URL is shown without any part that gives access.
 func TestRedacted(t *testing.T) {
 	for given, want := range map[string]string{
 		"https://host/os.raw":                       "https://host/os.raw",

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// readCache finds out what the cache holds, and drops what has no room any more.
+// readCache lists the cached images, and drops images beyond the bounds.
 func (s *Store) readCache() error {
 	entries, err := os.ReadDir(filepath.Join(s.Dir, cacheDir))
 	if err != nil {
@@ -29,7 +29,8 @@ func (s *Store) readCache() error {
 	return s.evict(0)
 }
 
-// used notes that an image was opened. The time outlives this process as that of the file. The lock is held.
+// used notes that an image was opened. The time is kept as the file's modification time, beyond this process. The
+// caller holds the lock.
 func (s *Store) used(key string) {
 	k, now := s.kept[key], time.Now()
 	if k == nil {
@@ -63,16 +64,16 @@ func (s *Store) keepRoom(key string, size int64, stored bool) error {
 	return s.attainable(size - have)
 }
 
-// makeRoom has need more bytes fit. Images that nobody reads go, the one that was read longest ago first. Images that
-// are read since keepRoom stay: for as long the cache is larger.
+// makeRoom makes room for need more bytes. Images without readers are removed, the least recently used first. Images
+// opened since keepRoom stay, and the cache is too large meanwhile.
 func (s *Store) makeRoom(need int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.evict(need)
 }
 
-// attainable refuses need more bytes where even the removal of all that nobody reads would not make room for them: no
-// image goes for one that cannot come. The lock is held.
+// attainable refuses need more bytes if removing all images without readers would not make room for them. Otherwise
+// images would be removed for an image that cannot come. The caller holds the lock.
 func (s *Store) attainable(need int64) error {
 	removable := int64(0)
 	for key, k := range s.kept {
@@ -90,8 +91,8 @@ func (s *Store) attainable(need int64) error {
 	return s.diskAfter(removable, need)
 }
 
-// evict removes images until the cache and the file system have room for need bytes more, or there are none that nobody
-// reads. The lock is held.
+// evict removes images until the cache and the file system have room for need more bytes, or until all remaining images
+// have readers. The caller holds the lock.
 func (s *Store) evict(need int64) error {
 	for {
 		over := s.total(false) + need - s.Cache
@@ -115,8 +116,8 @@ func (s *Store) evict(need int64) error {
 	}
 }
 
-// evictPartial removes what is left of transfers that are not under way, until the cache is within its bound and the
-// file system has need bytes to spare.
+// evictPartial removes the remains of ended transfers, until the cache is within its bound and the file system has need
+// bytes to spare.
 func (s *Store) evictPartial(over, need int64) error {
 	for key, size := range s.left() {
 		if over <= 0 && s.disk(need) == nil {
@@ -130,8 +131,8 @@ func (s *Store) evictPartial(over, need int64) error {
 	return nil
 }
 
-// total is what the cache takes, with what has come of images on their way, or all that was announced of them. The lock
-// is held.
+// total is the size of the cache, including images on their way: their bytes so far, or all announced bytes. The caller
+// holds the lock.
 func (s *Store) total(announced bool) (n int64) {
 	for _, k := range s.kept {
 		n += k.size
@@ -151,7 +152,8 @@ func (s *Store) total(announced bool) (n int64) {
 	return n
 }
 
-// left is the partial files of pulled images whose transfers are not under way, with their sizes. The lock is held.
+// left lists the partial files of pulled images without a running transfer, with their sizes. The caller holds the
+// lock.
 func (s *Store) left() map[string]int64 {
 	all := map[string]int64{}
 	entries, err := os.ReadDir(filepath.Join(s.Dir, partialDir))

@@ -13,8 +13,8 @@ import (
 	"github.com/ferrite-metal/ferrite/images/disk"
 )
 
-// TestCacheIsBounded: the image that was read longest ago goes first, one that is read stays, and one that is larger
-// than all is refused.
+// TestCacheIsBounded: the least recently used image goes first, an image with a reader stays, and an image larger than
+// the cache is refused.
 func TestCacheIsBounded(t *testing.T) {
 	const size = 1 << 20
 	s := open(t, Config{Cache: 2*size + size/2})

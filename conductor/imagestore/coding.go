@@ -11,9 +11,9 @@ import (
 	"github.com/ferrite-metal/ferrite/images/disk"
 )
 
-// inside puts in the place of a file what is compressed in it, if that has the checksum: the file came under a
-// Content-Encoding that was not asked for, and is not the image itself (disk.Coded). The image is fetched once.
-// within bounds what is read.
+// inside replaces a file with its decompressed content, if that has the checksum. Such a file came under a
+// Content-Encoding that was not asked for, and is not the image itself (disk.Coded). The image is fetched once. within
+// bounds the reading.
 func (s *Store) inside(ctx context.Context, path string, want disk.Checksum,
 	within func(io.Reader) io.Reader) (a Added, err error) {
 	packed, err := os.Open(path)

@@ -80,13 +80,14 @@ func (s *Store) OpenStored(ctx context.Context, key string) (*Content, error) {
 	return s.Open(ctx, key)
 }
 
-// Unheld has the image be deleted while it is read, which goes on to its end. A user who reads does not keep it.
+// Unheld lets the image be deleted while it is read; the reading goes on to its end. A user's download so does not
+// block the deletion.
 func (c *Content) Unheld() { c.close() }
 
 // Size is the size of the whole image.
 func (c *Content) Size() int64 { return c.size }
 
-// Key is what the image has in its Store.
+// Key is the key of the image in its Store.
 func (c *Content) Key() string { return c.key }
 
 // Close ends reading.
@@ -109,7 +110,7 @@ func (c *Content) wait(n int64) (int64, error) {
 	return min(n, there), err
 }
 
-// Read reads what has come; it waits where nothing has.
+// Read reads bytes that have come, and waits if there are none.
 func (c *Content) Read(p []byte) (int, error) {
 	if c.off >= c.size {
 		return 0, io.EOF
@@ -155,7 +156,7 @@ func (c *Content) sendTo(w io.Writer, n int64) (sent int64, err error) {
 	return sent, nil
 }
 
-// short makes an end of the file before that of the image an error.
+// short turns an end of the file before the end of the image into an error.
 func short(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -180,7 +181,7 @@ type sender struct {
 // Unwrap is for http.ResponseController.
 func (s *sender) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-// ReadFrom is what http.ServeContent copies a range by.
+// ReadFrom is called by http.ServeContent to copy a range.
 func (s *sender) ReadFrom(src io.Reader) (int64, error) {
 	limited, ok := src.(*io.LimitedReader)
 	if !ok || limited.R != io.Reader(s.content) {

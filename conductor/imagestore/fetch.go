@@ -36,9 +36,9 @@ type Source struct {
 	Owner string
 }
 
-// Key is what the image has here. That of a pulled image includes the URL with its credentials: knowing a checksum is
-// not enough to be given what somebody else was let in for. An image that was authorized has another key than one of
-// the same URL that was not.
+// Key is the key of the image in a Store. For a pulled image it includes the URL with its credentials: knowledge of a
+// checksum must not give access to an image that another user had credentials for. An authorized image has another key
+// than an unauthorized one at the same URL.
 func (src Source) Key() string {
 	if src.Stored {
 		return src.Sum.Sum
@@ -51,7 +51,7 @@ func (src Source) Key() string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// holdBack is how many of the last bytes nobody is given before the checksum was found right.
+// holdBack is how many of the last bytes are held back until the checksum was found right.
 const holdBack = 64 << 10
 
 // fetch is a transfer under way, from one origin to any number of readers.
@@ -60,7 +60,7 @@ type fetch struct {
 	owner string
 
 	mu      sync.Mutex
-	changed chan struct{} // closed and replaced with each change of what is below
+	changed chan struct{} // closed and replaced with each change of the fields below
 	size    int64         // -1: not known
 	got     int64         // bytes in the file
 	room    int64         // bytes that it may take of the cache
@@ -112,8 +112,8 @@ func (f *fetch) servable() int64 {
 // refusedFor is how long a failure that no other try mends is answered from memory: each of many readers asks again.
 const refusedFor = 30 * time.Second
 
-// Pull opens an image, and begins to fetch it where it is not here. It returns as soon as the size is known; reading
-// waits for what has yet to come. One transfer serves all who pull the same image. It goes on when ctx ends.
+// Pull opens an image, and begins to fetch it if it is missing. It returns as soon as the size is known; reading waits
+// for bytes that have yet to come. One transfer serves all callers of the same image. It goes on when ctx ends.
 func (s *Store) Pull(ctx context.Context, src Source) (*Content, error) {
 	key := src.Key()
 	for {
@@ -184,7 +184,7 @@ func (s *Store) refuse(key string, err error) {
 	}
 }
 
-// note is what is known of a file that is not complete.
+// note describes an incomplete file.
 type note struct {
 	Size    int64  `json:"size"`
 	Version string `json:"version"`
@@ -298,7 +298,7 @@ func (s *Store) begin(ctx context.Context, f *fetch, src Source, sum hash.Hash) 
 	return p, nil
 }
 
-// earlier is what is known of a partial file that has bytes.
+// earlier reads the note of a partial file that has bytes.
 func (s *Store) earlier(key string) (n note, known bool) {
 	info, err := os.Stat(s.partial(key))
 	if err != nil || info.Size() == 0 {
@@ -319,7 +319,7 @@ func (s *Store) write(key string, n note) error {
 	return os.WriteFile(s.notePath(key), text, 0o600)
 }
 
-// receiveInto appends what comes to a file, and lets readers have it.
+// receiveInto appends a body to a file, and lets readers have it.
 func (s *Store) receiveInto(ctx context.Context, f *fetch, p part, sum hash.Hash) error {
 	left, body := int64(-1), io.Reader(p.body)
 	if f.size >= 0 {
@@ -339,7 +339,7 @@ func (s *Store) receiveInto(ctx context.Context, f *fetch, p part, sum hash.Hash
 	return nil
 }
 
-// arriving makes room for what comes of an image whose size is known.
+// arriving makes room for the bytes of an image of known size.
 type arriving struct {
 	*Store
 	f    *fetch
@@ -354,7 +354,7 @@ func (a *arriving) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// progress tells the readers of a fetch what has come.
+// progress reports received bytes to the readers of a fetch.
 type progress struct{ f *fetch }
 
 func (p progress) Write(b []byte) (int, error) {
@@ -382,8 +382,8 @@ func (e *OtherSizeError) Error() string {
 // Permanent says that trying again does not help.
 func (*OtherSizeError) Permanent() bool { return true }
 
-// ChangedError says that an image at a URL is not the one that was asked for. It does not say which one it is: whoever
-// deploys may not reach that URL, and could have its bytes with their checksum.
+// ChangedError says that an image at a URL has another checksum than expected. It does not contain the checksum found.
+// A user that deploys may have no access to that URL, and with the checksum could get its bytes.
 type ChangedError struct {
 	At  string
 	Sum disk.ChecksumError

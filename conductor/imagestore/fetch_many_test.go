@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestPullsAreBounded: slow servers of one project leave transfers to others, and those of all end in number.
+// TestPullsAreBounded: slow servers of one project leave transfers to others, and the number of all transfers is
+// bounded.
 func TestPullsAreBounded(t *testing.T) {
 	s := open(t, Config{Cache: 1 << 30})
 	gate := make(chan struct{})

@@ -19,7 +19,7 @@ import (
 	"github.com/ferrite-metal/ferrite/images/disk"
 )
 
-// origin is a web server with one image, whose reads are counted.
+// origin is a web server with one image. It counts reads.
 type origin struct {
 	*httptest.Server
 	image  atomic.Pointer[[]byte]
@@ -72,12 +72,12 @@ func newOrigin(t *testing.T, image []byte, gate chan struct{}) *origin {
 	return o
 }
 
-// source is the origin's image, by the checksum of what it has now.
+// source is the origin's image, by the checksum of its present bytes.
 func (o *origin) source() Source {
 	return Source{URLs: []string{o.URL + "/os.raw"}, Client: o.Client(), Sum: sumOf(*o.image.Load())}
 }
 
-// serve is a server of what a store pulls from a source.
+// serve is a server of images that a store pulls from a source.
 func serve(t *testing.T, s *Store, src Source) string {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -120,7 +120,7 @@ func TestPullOnce(t *testing.T) {
 	o := newOrigin(t, image, gate)
 	s := open(t, Config{Cache: 1 << 30})
 	url := serve(t, s, o.source())
-	early, status, err := get(t.Context(), url, "1000-200999") // of what has come
+	early, status, err := get(t.Context(), url, "1000-200999") // of the part that has come
 	if err != nil || status != http.StatusPartialContent || !bytes.Equal(early, image[1000:201000]) {
 		t.Fatalf("a range while it comes: %d bytes, %d, %v", len(early), status, err)
 	}
@@ -151,7 +151,7 @@ func TestPullOnce(t *testing.T) {
 	}
 }
 
-// TestPullOther: an image that is not the one that was asked for reaches nobody whole, and nothing of it is kept.
+// TestPullOther: an image with another checksum reaches no reader whole, and nothing of it is kept.
 func TestPullOther(t *testing.T) {
 	for name, change := range map[string]func(image []byte) []byte{
 		"changed": func(b []byte) []byte { b[len(b)-1]++; return b },
@@ -271,7 +271,7 @@ func TestPullComplete(t *testing.T) {
 	}
 }
 
-// TestRefusedOrigin: an origin's refusal is told to all who wait, and shows no password.
+// TestRefusedOrigin: all waiting readers get an origin's refusal as an error, and it shows no password.
 func TestRefusedOrigin(t *testing.T) {
 	srv := httptest.NewServer(http.NotFoundHandler())
 	defer srv.Close()

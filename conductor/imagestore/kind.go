@@ -16,7 +16,7 @@ import (
 	"github.com/ferrite-metal/ferrite/images/disk"
 )
 
-// Kind is what the bytes of an image are.
+// Kind is the format of an image's bytes.
 type Kind struct {
 	Format      string // raw, qcow2, iso, kernel or ramdisk
 	Compression string // gzip, zstd, xz, or "" for none
@@ -58,7 +58,7 @@ func match(first []byte) string {
 // compressions are the formats of package disk that are compressed.
 var compressions = map[disk.Format]string{disk.Gzip: "gzip", disk.Zstd: "zstd", disk.XZ: "xz"}
 
-// kindOf finds out what a file of n bytes is, by its content alone.
+// kindOf determines the kind of a file of n bytes, by its content alone.
 func kindOf(file io.ReaderAt, n int64) (Kind, error) {
 	first, err := head(file, n)
 	if err != nil {
@@ -82,7 +82,7 @@ func kindOf(file io.ReaderAt, n int64) (Kind, error) {
 	return Kind{Format: "raw", DiskSize: n}, nil
 }
 
-// unpacked is the beginning of what a compressed file holds, as far as its own beginning shows it.
+// unpacked is the beginning of a compressed file's content, as far as the first bytes decompress.
 func unpacked(format disk.Format, first []byte) []byte {
 	var from io.Reader
 	switch format {
@@ -111,11 +111,11 @@ func unpacked(format disk.Format, first []byte) []byte {
 	return begin[:n]
 }
 
-// maxWindow bounds what a look into a compressed file takes.
+// maxWindow bounds the memory for a look into a compressed file.
 const maxWindow = 32 << 20
 
-// qcow2 reads the header (QEMU, docs/interop/qcow2.rst). One that names another file is refused: no agent would open
-// that.
+// qcow2 reads the header (QEMU, docs/interop/qcow2.rst). It refuses a header that names another file: no agent would
+// open that file.
 func qcow2(first []byte) (Kind, error) {
 	const version, backing, size, features = 4, 8, 24, 72
 	if len(first) < features {

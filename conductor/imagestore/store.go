@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// The folders below that of a Store.
+// The subfolders of a Store's folder.
 const (
 	storedDir  = "stored"
 	cacheDir   = "cache"
 	partialDir = "partial"
 )
 
-// Config is what a Store is made of. Dir and Log are required.
+// Config is the configuration of a Store. Dir and Log are required.
 type Config struct {
 	Dir      string
 	Cache    int64 // bytes that pulled images may take; 0: none are pulled
@@ -58,8 +58,8 @@ type kept struct {
 	used time.Time
 }
 
-// Open makes the folders and finds out what they hold. Uploads that were not finished are removed; transfers go on
-// when they are asked for again.
+// Open makes the folders and lists their contents. Unfinished uploads are removed; unfinished transfers go on when they
+// are asked for again.
 func Open(c Config) (s *Store, err error) {
 	for _, name := range []string{"", storedDir, cacheDir, partialDir} {
 		if err := os.MkdirAll(filepath.Join(c.Dir, name), 0o700); err != nil {
@@ -84,7 +84,7 @@ func Open(c Config) (s *Store, err error) {
 	return s, nil
 }
 
-// Close ends all transfers. What has come of them stays for the next time.
+// Close ends all transfers. Their received bytes stay for the next time.
 func (s *Store) Close() error {
 	s.end()
 	s.running.Wait()
@@ -116,7 +116,7 @@ const digestPrefix = "sha256:"
 // KeyOf is the key of a stored image's digest, sha256:hex.
 func KeyOf(digest string) string { return strings.TrimPrefix(digest, digestPrefix) }
 
-// final is where an image is once it is complete; "" for what is no key, such as a path.
+// final is the path of a complete image; "" for an invalid key, such as a path.
 func (s *Store) final(key string) string {
 	switch {
 	case storedKey.MatchString(key):
@@ -157,7 +157,7 @@ func (s *Store) Readers(key string) int {
 // Caches reports whether images are pulled.
 func (s *Store) Caches() bool { return s.Cache > 0 }
 
-// dropUploads removes what is left of uploads of an earlier life.
+// dropUploads removes the remains of uploads of an earlier process.
 func (s *Store) dropUploads() error {
 	left, err := filepath.Glob(filepath.Join(s.Dir, partialDir, uploadPrefix+"*"))
 	for _, path := range left {

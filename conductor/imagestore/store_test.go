@@ -182,7 +182,7 @@ func TestRemoveWhileRead(t *testing.T) {
 	}
 }
 
-// TestKeys: what is no key, such as a path, opens nothing.
+// TestKeys: an invalid key, such as a path, opens nothing.
 func TestKeys(t *testing.T) {
 	s := open(t, Config{})
 	if err := os.WriteFile(filepath.Join(s.Dir, "secret"), []byte("x"), 0o600); err != nil {

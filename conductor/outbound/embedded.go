@@ -2,7 +2,7 @@ package outbound
 
 import "net/netip"
 
-// translated are the networks whose addresses name an IPv4 address, and the bytes where that may stand.
+// translated are the networks with addresses that contain an IPv4 address, and the positions of its bytes.
 var translated = []struct {
 	network netip.Prefix
 	at      [][4]int

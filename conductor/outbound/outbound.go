@@ -1,6 +1,6 @@
 // Package outbound decides which addresses the conductor dials for settings of nodes and for agents: BMCs, registries
 // and servers of images, and the agents themselves. An editor of a node must not reach services of the conductor's own
-// host, nor those of its link, such as a cloud's metadata at 169.254.169.254.
+// host or link, such as a cloud's metadata at 169.254.169.254.
 //
 // The address is checked when it is dialled, after the name was resolved: a name may be resolved to another address
 // each time.
@@ -41,8 +41,8 @@ func (p *Policy) Only(flag string, networks []string) (err error) {
 	return err
 }
 
-// Networks are the networks and addresses that a flag of that name gives, those of IPv4 in its own form: addresses are
-// compared in that.
+// Networks parses the networks and addresses of a flag. IPv4 in IPv6 is returned as IPv4, because addresses are
+// compared in that form.
 func Networks(flag string, texts []string) (all []netip.Prefix, err error) {
 	for _, text := range texts {
 		prefix, err := netip.ParsePrefix(text)
@@ -169,14 +169,14 @@ func (p *Policy) control(_, address string, _ syscall.RawConn) error {
 // Dialer dials where the policy allows, by TCP and UDP.
 func (p *Policy) Dialer() *net.Dialer { return &net.Dialer{Control: p.control} }
 
-// Limits of Client's connections, those of Go's own client.
+// Limits of Client's connections, the same as in Go's default transport.
 const (
 	idleTime      = 90 * time.Second
 	handshakeTime = 10 * time.Second
 )
 
-// Client makes HTTP requests where the policy allows. It goes through no proxy,
-// whatever the environment says: a proxy would resolve names for itself.
+// Client makes HTTP requests where the policy allows. It ignores the proxies of the environment: a proxy would resolve
+// names itself.
 func (p *Policy) Client() *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DialContext: p.Dialer().DialContext, ForceAttemptHTTP2: true,

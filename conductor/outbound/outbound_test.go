@@ -95,7 +95,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestOnly: a policy with a bound refuses all beyond it, and within it what it refused before.
+// TestOnly: a policy with a bound refuses all addresses beyond it, and within it the same addresses as before.
 func TestOnly(t *testing.T) {
 	p := policy(t, "192.168.1.1", "127.0.0.2")
 	if err := p.Only("image-allow", nil); err != nil || p.Check(netip.MustParseAddr("203.0.113.1")) != nil {
@@ -132,7 +132,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// Names are looked at by what they are resolved to, and what listens is not asked.
+// Names are checked by the addresses that they are resolved to, and the listener there gets no request.
 func TestDial(t *testing.T) {
 	asked := 0
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))

@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// KeySize is the length of a key in bytes: that of AES-256.
+// KeySize is the length of a key for AES-256 in bytes.
 const KeySize = 32
 
 // ID names a key: the begin of a SHA-256 of it, which does not reveal the key.
@@ -42,7 +42,7 @@ func cipherFor(key []byte, context string) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// derive makes the key of a context: SHA-256 of a counter, the key and what it is for.
+// derive makes the key of a context: SHA-256 of a counter, the key and the context.
 func derive(key []byte, context string) [KeySize]byte {
 	text := make([]byte, 0, 160)
 	text = append(text, 0, 0, 0, 1)

@@ -62,8 +62,7 @@ func (r *Ring) Seal(context string, plain []byte) ([]byte, error) {
 	return c.Seal(out, nil, plain, out[:headSize]), nil
 }
 
-// Open returns what an envelope of the same context holds. Errors are ErrCut, ErrKey
-// and ErrChanged.
+// Open returns the content of an envelope of the same context. Errors are ErrCut, ErrKey and ErrChanged.
 func (r *Ring) Open(context string, envelope []byte) ([]byte, error) {
 	id, err := KeyOf(envelope)
 	if err != nil {
@@ -84,7 +83,7 @@ func (r *Ring) Open(context string, envelope []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// KeyOf is the id of the key that sealed an envelope; ErrCut for what is none.
+// KeyOf is the id of the key that sealed an envelope; ErrCut if the bytes are no envelope.
 func KeyOf(envelope []byte) (id ID, err error) {
 	if !Is(envelope) {
 		return id, fmt.Errorf("%w: it has %d bytes", ErrCut, len(envelope))
@@ -97,9 +96,8 @@ func Is(envelope []byte) bool {
 	return len(envelope) >= least && string(envelope[:len(magic)]) == magic
 }
 
-// OpenBare opens what earlier builds sealed: a nonce and the ciphertext, by a key of
-// the ring itself, with the context as the authenticated bytes. Such bytes name no key:
-// all are tried. It returns ErrKey.
+// OpenBare opens values that earlier builds sealed: a nonce and the ciphertext, by a key of the ring itself, with the
+// context as the authenticated bytes. Such values name no key, so all keys are tried. It returns ErrKey.
 func (r *Ring) OpenBare(context string, sealed []byte) ([]byte, error) {
 	for _, key := range r.keys {
 		c, err := bareCipher(key)

@@ -32,8 +32,9 @@ func (s *Database) AuditLives(ctx context.Context) (lives []node.AuditLife, err 
 	return lives, nil
 }
 
-// AuditCuts lists the cuts of the audit, and as not done those that would come with the deletion of what is older than
-// before. The newest entry of a conductor that is older stays, so that what follows has an entry to go on from.
+// AuditCuts lists the cuts of the audit that were made. It also lists, with Done false, the cuts that would come with
+// the deletion of entries older than before. The newest older entry of each conductor stays, so that the chain of later
+// entries has a beginning.
 func (s *Database) AuditCuts(ctx context.Context, before time.Time) ([]node.AuditCut, error) {
 	var known, all []node.AuditCut
 	err := s.read.each(ctx, func(rows *sql.Rows) error {

@@ -11,7 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 )
 
-// TestAuditRefusesDeletes: the database lets nobody change the audit, or delete what no entry of it names as pruned.
+// TestAuditRefusesDeletes: the database refuses changes of the audit, and deletes of rows that no entry names as
+// pruned.
 func TestAuditRefusesDeletes(t *testing.T) {
 	for driver, open := range map[string]func(t *testing.T) (*store.Database, string, error){
 		"sqlite": func(t *testing.T) (*store.Database, string, error) {

@@ -6,8 +6,8 @@ import (
 	"errors"
 )
 
-// A list is read a batch at a time: a record may have some 64 KiB in each of its fields, and
-// whoever asks for all records must not have them all in memory.
+// A list is read a batch at a time. A record may have some 64 KiB in each of its fields. A caller that lists all
+// records must not hold them all in memory.
 const (
 	batchRows  = 64
 	batchBytes = 1 << 20 // of documents, after which a batch ends

@@ -67,7 +67,7 @@ func BenchmarkWritesPostgres(b *testing.B) {
 	}
 }
 
-// serverTime begins to measure a server; what it returns reports its processor time for each operation.
+// serverTime begins to measure a server. ended reports its processor time for each operation.
 func serverTime(b *testing.B, server func() (time.Duration, error)) (ended func()) {
 	b.Helper()
 	if server == nil {
@@ -124,7 +124,7 @@ func cycles(b *testing.B, s *store.Database, nodes int, server func() (time.Dura
 	ended()
 }
 
-// processorTime is what this process has used, which other work on the machine hardly changes.
+// processorTime is the processor time of this process. Other work on the machine hardly changes it.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
@@ -193,8 +193,8 @@ func BenchmarkNode(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen is what a start of the conductor waits for: first of a new
-// database, then of one that is there.
+// BenchmarkOpen measures the time to open the database at a start of the conductor: first a new database, then an
+// existing one.
 func BenchmarkOpen(b *testing.B) {
 	b.Run("new", func(b *testing.B) {
 		for b.Loop() {

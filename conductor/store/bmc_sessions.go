@@ -22,7 +22,7 @@ func (b BMCSession) id() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// keepSessions is how long a session is remembered that nobody has ended: BMCs end theirs within minutes or hours.
+// keepSessions is how long an open session is remembered: BMCs end sessions by themselves within minutes or hours.
 const keepSessions = 7 * 24 * time.Hour
 
 // PutBMCSession remembers a session of this term.
@@ -51,7 +51,7 @@ func (s *Database) DeleteBMCSession(ctx context.Context, b BMCSession) error {
 		group, b.Address, b.User, b.id())
 }
 
-// ForgetOldBMCSessions forgets those of earlier terms that must have run out: their BMCs were not asked since.
+// ForgetOldBMCSessions forgets sessions of earlier terms that must have run out. Their BMCs were not asked since.
 func (s *Database) ForgetOldBMCSessions(ctx context.Context, now time.Time) error {
 	group, epoch := s.lead.term()
 	return s.sessions(ctx, "DELETE FROM bmc_sessions WHERE conductor_group = ? AND epoch < ? AND opened < ?", group, epoch,
@@ -69,8 +69,8 @@ func (s *Database) sessions(ctx context.Context, text string, args ...any) error
 	return nil
 }
 
-// LeftBMCSessions are the sessions of earlier terms at a BMC, of a user. One that does not open is left out: its key
-// was lost, and it runs out by itself.
+// LeftBMCSessions lists a user's sessions at a BMC from earlier terms. A session that does not open is left out: its
+// key was lost, and it runs out by itself.
 func (s *Database) LeftBMCSessions(ctx context.Context, address, user string) (left []BMCSession, err error) {
 	group, epoch := s.lead.term()
 	err = s.read.each(ctx, func(rows *sql.Rows) error {

@@ -12,8 +12,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 )
 
-// TestBMCSessions: a leader finds the sessions that earlier leaders of its group have left, of a user at a BMC, and
-// none of its own. Nobody reads them without the key.
+// TestBMCSessions: a leader finds the sessions of a user at a BMC that earlier leaders of its group have left, and none
+// of its own. Without the key they are unreadable.
 func TestBMCSessions(t *testing.T) {
 	address := postgrestest.URL(t)
 	m := openMembers(t, address)

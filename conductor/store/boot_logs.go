@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// BootLog is what a machine logged in one boot. Number orders the boots of a node.
+// BootLog is the log of a machine from one boot. Number orders the boots of a node.
 type BootLog struct {
 	Node   string
 	Number int
@@ -15,7 +15,7 @@ type BootLog struct {
 	Size   int64 // bytes
 }
 
-// logPiece is how long a piece of a log grows, in bytes: one that is added to is written anew.
+// logPiece is the size at which a piece of a log is full, in bytes. Adding to a piece writes all of it again.
 const logPiece = 32 << 10
 
 // BootLogs lists the logs of a node, oldest first. Only databases on a server have any.

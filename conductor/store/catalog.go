@@ -233,7 +233,7 @@ func (c table[T, P]) encode(seal sealer, v P) (doc string, envelope []byte, err 
 	return doc, envelope, nil
 }
 
-// bound refuses a record beyond those that its node may have.
+// bound refuses a record beyond the number and bytes that its node may have.
 func (c table[T, P]) bound(t *tx, v P, size int) error {
 	for _, k := range v.Keys() {
 		if k.Column == "node_uuid" && k.Value != "" {

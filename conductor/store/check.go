@@ -41,7 +41,7 @@ type Checked struct {
 	Schema, Known int64 // the version of the database, and the newest of this build
 	Tables        []TableCount
 	Faults        []Fault
-	Unopened      int // rows whose sealed values were not looked into, for want of their key
+	Unopened      int // rows with sealed values that were not checked, because their key is missing
 }
 
 // TableCount is the number of rows of a table.
@@ -50,10 +50,10 @@ type TableCount struct {
 	Rows int
 }
 
-// CheckOptions are what keys are needed for, which a store has none of.
+// CheckOptions are the checks that need keys or the types of documents. This package has neither.
 type CheckOptions struct {
-	// Document refuses a document of a host that cannot be read, and a secret that
-	// the key does not open. EraseReport refuses one whose signature is wrong.
+	// Document refuses an unreadable document of a host, and a secret that the key does not open. EraseReport refuses a
+	// report with a wrong signature.
 	Document    func(objects.Row) error
 	EraseReport func(node.EraseReport) error
 	// Keys open the sealed values of records; nil: they are not looked into.
@@ -63,8 +63,8 @@ type CheckOptions struct {
 // restore is the advice for most faults.
 const restore = "restore the data folder from a backup"
 
-// Check reads a whole database, and changes nothing. No conductor may have a file open; on a server it reads what
-// there is at one moment. An error is about a database that cannot be read as one at all.
+// Check reads a whole database, and changes nothing. No conductor may have a file open. On a server, Check reads a
+// snapshot. It returns an error only when the database cannot be read as one at all.
 func Check(ctx context.Context, p Place, o CheckOptions) (Checked, error) {
 	done, err := check(ctx, p, o)
 	if err != nil {
@@ -105,7 +105,7 @@ func (c *checker) openFile(ctx context.Context, p Place) (err error) {
 	return nil
 }
 
-// openServer opens a database whose pages and references the server sees to.
+// openServer opens a database on a server, which checks pages and foreign keys itself.
 func (c *checker) openServer(ctx context.Context, p Place) (err error) {
 	if c.done.Known, err = newestIn(postgresMigrations, "migrations/postgres"); err != nil {
 		return err
@@ -113,12 +113,11 @@ func (c *checker) openServer(ctx context.Context, p Place) (err error) {
 	return c.openSnapshot(ctx, p)
 }
 
-// has reports whether the schema has what came with SQLite's version since.
+// has reports whether the schema includes the changes of SQLite's version since.
 func (c *checker) has(since int64) bool { return c.ofServer || c.done.Schema >= since }
 
-// checking is how to read a database without a trace: where there is a WAL, SQLite
-// keeps its index in memory when the connection is the only one
-// (sqlite.org/wal.html#noshm), and a file that is read only cannot be locked.
+// checking are the options to read a database without changing its files. Beside a WAL, SQLite keeps its index in
+// memory when the connection is the only one (sqlite.org/wal.html#noshm). A read-only file cannot be locked.
 func checking(file string) url.Values {
 	if v := reading(file); v.Has("immutable") {
 		return v
@@ -183,7 +182,7 @@ func (c *checker) foreignKeys(ctx context.Context) {
 	}
 }
 
-// schema reports whether this build knows what the tables hold.
+// schema reports whether this build knows the schema of the tables.
 func (c *checker) schema(ctx context.Context) bool {
 	if err := c.conn.QueryRowContext(ctx, newestVersion).Scan(&c.done.Schema); err != nil {
 		c.fault("goose_db_version", "", "the schema's version", err, restore)

@@ -10,8 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// references are those that no schema enforces. Each query finds the rows that break
-// one, with what is there instead. A document that is no JSON is a fault of its own.
+// references are the references that no schema enforces. Each query finds the rows that break one, with the value found
+// instead. A document that is no JSON is a fault of its own.
 var references = []struct {
 	table, want, do string
 	since           int64

@@ -147,7 +147,7 @@ func document[T any](c *checker, r checkedRow) (v T, ok bool) {
 	return v, true
 }
 
-// agrees holds what a document says against the columns beside it.
+// agrees compares the values in a document with the columns beside it.
 func (c *checker) agrees(r checkedRow, says map[string]any) {
 	for column, want := range says {
 		have, there := r.values[column]

@@ -41,7 +41,7 @@ type Copied struct {
 
 // CopyOptions are the options of Copy.
 type CopyOptions struct {
-	// Keys open the sealed values that are copied (ErrKeys); nil: nobody asks.
+	// Keys must include every key that sealed values of the source; else Copy fails with ErrKeys. Nil skips this check.
 	Keys *seal.Ring
 	// Done is called after each table that was copied; its error ends the copy. It may be nil.
 	Done func(Copied) error
@@ -98,7 +98,7 @@ func (c *copying) tables(ctx context.Context) (all []Copied, err error) {
 	return all, c.to.commit(ctx)
 }
 
-// columns are those of a table, which both sides must have.
+// columns lists the columns of a table, which must be the same on both sides.
 func (c *copying) columns(ctx context.Context, t copiedTable) ([]copiedColumn, error) {
 	from, err := c.from.columns(ctx, t)
 	if err != nil {

@@ -69,7 +69,7 @@ func (s *copySide) reach(ctx context.Context, config *pgx.ConnConfig) error {
 
 const snapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
-// openSnapshot reads what there is at this moment, beside a conductor that goes on.
+// openSnapshot reads a snapshot of the database, while a conductor may go on writing.
 func (s *copySide) openSnapshot(ctx context.Context, p Place) error {
 	s.postgres()
 	config, err := copyConfig(p)

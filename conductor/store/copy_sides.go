@@ -66,7 +66,7 @@ func (s *copySide) empty(ctx context.Context, t copiedTable) error {
 	return nil
 }
 
-// newest refuses a source whose schema is not that of this build.
+// newest refuses a source with another schema than this build's.
 func (s *copySide) newest(ctx context.Context, known int64) error {
 	var version int64
 	err := s.conn.QueryRowContext(ctx, newestVersion).Scan(&version)

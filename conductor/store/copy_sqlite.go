@@ -66,7 +66,7 @@ func (s *copySide) openDB(dsn string) (err error) {
 	return nil
 }
 
-// openSQLiteTarget fills a file beside the one that is asked for, and renames it.
+// openSQLiteTarget fills a file beside the requested one, and renames it at the end.
 func openSQLiteTarget(ctx context.Context, s *copySide, p Place) error {
 	s.sqlite()
 	if there, err := inspectFile(p.File); err != nil || there {

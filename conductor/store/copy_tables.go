@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// copiedTable is a table whose rows Copy takes along.
+// copiedTable is a table that Copy copies.
 type copiedTable struct {
 	name string
 	key  string // columns that order its rows
@@ -18,8 +18,8 @@ type copiedTable struct {
 	numbered bool
 }
 
-// copiedTables is every table but those of the schema's version and of leadership. A table comes after those that it
-// refers to.
+// copiedTables lists every table, except those for the schema's version and for leadership. A table comes after the
+// tables that it refers to.
 var copiedTables = []copiedTable{
 	{"sealing", "key", false},
 	{"chassis", "id", true},
@@ -50,7 +50,7 @@ var copiedTables = []copiedTable{
 // uncopied columns number the rows of one database alone.
 func (t copiedTable) uncopied(column string) bool { return t.name == "objects" && column == "id" }
 
-// valueKind is what a column holds, in any database.
+// valueKind is the kind of a column's values, in any database.
 type valueKind string
 
 const (
@@ -65,7 +65,7 @@ var valueKinds = map[string]valueKind{
 	"bigint": numbers, "integer": numbers, "boolean": numbers, "text": texts, "bytea": bytesOf,
 }
 
-// copiedColumn is a column; truth: the database has it as a truth value.
+// copiedColumn is a column; truth: the database stores it as a boolean.
 type copiedColumn struct {
 	name  string
 	kind  valueKind
@@ -154,7 +154,7 @@ func (r *copiedRows) read() ([]any, error) {
 
 var errOtherValue = errors.New("it does not hold what it is declared for: run ferrite store check")
 
-// value is a value as every database has it. plain is what a text of the database means.
+// value converts a value to the form that all databases share. plain decodes a text of the source database.
 func (c copiedColumn) value(v any, plain func(string) string) (any, error) {
 	switch v := v.(type) {
 	case nil:

@@ -13,8 +13,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 )
 
-// notCopied are the tables of one database alone: who leads it, the version of its schema, and its events, whose
-// positions are its own. Logs of machines stay where they are.
+// notCopied are the tables of one database alone: its leaders, the version of its schema, and its events, which have
+// positions of their own. Logs of machines stay where they are.
 var notCopied = []string{"goose_db_version", "leader", "members", "shared_keys", "bmc_sessions", "boot_logs", "sights",
 	"events", "event_log", "event_readers"}
 

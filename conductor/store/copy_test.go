@@ -108,7 +108,7 @@ func openFile(t *testing.T, file string) *store.Database {
 	return s
 }
 
-// lookAt checks what furnished has made, and returns the number of the next effect.
+// lookAt checks the records that furnished made, and returns the number of the next effect.
 func lookAt(t *testing.T, s *store.Database) int64 {
 	t.Helper()
 	n, err := s.Node(t.Context(), "n\x00\x01\x02c")

@@ -24,10 +24,9 @@ var ErrDamaged = errors.New("nothing was changed: restore the file from a backup
 // magic begins every SQLite file (sqlite.org/fileformat2.html, 1.3).
 const magic = "SQLite format 3\x00"
 
-// inspect refuses what SQLite would take for a database and should not: a file
-// that was cut short, which shows only when the missing pages are read; an empty
-// one beside a WAL, which SQLite deletes; and another program's tables. It reads
-// the header, so that a large database starts no later. An absent file passes.
+// inspect refuses files that SQLite would open but should not. A truncated file shows only when the missing pages are
+// read. An empty file beside a WAL makes SQLite delete the WAL. A file may have another program's tables. inspect reads
+// the header and not all pages, so that a large database starts no later. An absent file passes.
 func inspect(ctx context.Context, path string) error {
 	there, err := inspectFile(path)
 	if err != nil || !there {
@@ -40,8 +39,7 @@ func inspect(ctx context.Context, path string) error {
 	return errors.Join(ours(ctx, db), db.Close())
 }
 
-// inspectFile is what inspect finds out without SQLite; there is false for a
-// database that is still to be made.
+// inspectFile makes the checks of inspect that need no SQLite. there is false for a database that is still to be made.
 func inspectFile(path string) (there bool, err error) {
 	f, err := os.Open(filepath.Clean(path))
 	if errors.Is(err, os.ErrNotExist) {
@@ -75,8 +73,7 @@ func reading(path string) url.Values {
 	return url.Values{"mode": {"ro"}, "immutable": {"1"}}
 }
 
-// orphanedWAL refuses a WAL whose database is not there: it holds writes that
-// were acknowledged.
+// orphanedWAL refuses a WAL without its database: the WAL holds acknowledged writes.
 func orphanedWAL(path, is string) error {
 	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
 		return fmt.Errorf("it is %s, but %s-wal holds %d bytes of its newest writes; %w", is, path, info.Size(), ErrDamaged)
@@ -117,8 +114,8 @@ func whole(path string, header []byte, size int64) error {
 	return nil
 }
 
-// walPages is the pages whose newest form is in a WAL, in transactions that were
-// committed (sqlite.org/fileformat2.html, 4.1 to 4.3).
+// walPages returns the pages that have their newest form in a WAL, in committed transactions
+// (sqlite.org/fileformat2.html, 4.1 to 4.3).
 func walPages(path string, page int64) (pages map[int64]bool, err error) {
 	f, err := os.Open(filepath.Clean(path))
 	if errors.Is(err, os.ErrNotExist) {
@@ -207,8 +204,8 @@ func SchemaVersion(ctx context.Context, path string) (version int64, err error) 
 	return version, err
 }
 
-// unreadable says why tables cannot be read. Only some reasons are damage: on a full disk SQLite finds no room for what
-// readers share (SQLITE_IOERR_SHMSIZE), and a backup in place of that file would lose the newest writes.
+// unreadable explains why tables cannot be read. Only some reasons are damage. On a full disk SQLite finds no room for
+// the file that its readers share (SQLITE_IOERR_SHMSIZE); restoring a backup then would lose the newest writes.
 func unreadable(err error) error {
 	switch c := code(err); c & 0xff {
 	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN:

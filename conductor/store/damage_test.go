@@ -65,7 +65,7 @@ func foreign(t *testing.T) []byte {
 	return text
 }
 
-// TestDamaged: what is no whole database of ours is refused, and stays as it is.
+// TestDamaged: a file that is not one of our databases, or not all of it, is refused and stays as it is.
 func TestDamaged(t *testing.T) {
 	db, wal := killed(t)
 	for name, c := range map[string]struct {

@@ -24,8 +24,8 @@ type Options struct {
 	// NoSync leaves flushing to the operating system: a loss of power can then
 	// undo the newest writes. For tests.
 	NoSync bool
-	// CacheBytes bounds the documents whose nodes are kept decoded, 6 MiB when 0:
-	// some thousands of nodes. Decoded they take about four times that.
+	// CacheBytes bounds the documents of the nodes that are kept decoded, 6 MiB when 0: some thousands of nodes. A
+	// decoded node takes about four times the size of its document.
 	CacheBytes int
 	// Keys seal the secrets of records, and open them. With nil they are stored plain, for
 	// tests and simulations; a database with sealed values is then refused.
@@ -43,7 +43,7 @@ type Database struct {
 	dialect   dialect
 	name      string // for errors
 	w         writes
-	documents *writer // of documents, whose revisions are in the order of their commits
+	documents *writer // writes documents, in the order of their revisions
 	read      *reader
 	cache     *nodeCache
 	addresses *portAddresses // nil for PostgreSQL, where other conductors write some
@@ -51,14 +51,13 @@ type Database struct {
 	claim     string
 	lead      writeRight            // nil for SQLite
 	full      func() error          // why a write finds no room
-	group     *string               // whose nodes are this conductor's; nil for those of all
+	group     *string               // this conductor's group of nodes; nil for all nodes
 	resize    func(connections int) // nil for SQLite
 	closers   []func() error
 }
 
-// writes runs a write in a transaction, and waits until it is safe or refused. A context that
-// ends before it has begun withdraws it; one that ends later is too late, so that the answer
-// is never uncertain.
+// writes runs a write in a transaction, and waits until it is on the disk or refused. A context that ends before the
+// write has begun withdraws it. Later the context is ignored, so that its end never makes the answer uncertain.
 type writes interface {
 	do(ctx context.Context, run func(t *tx) error) error
 	// one is do for a run that writes by one statement.
@@ -71,7 +70,7 @@ func newDatabase(name string, d dialect, seal sealer, o Options) *Database {
 	}
 }
 
-// prepare brings the schema up to date, and seals what is not sealed with the newest key.
+// prepare brings the schema up to date, and seals all values with the newest key.
 func prepare(
 	ctx context.Context, db *sql.DB, d dialect, migrate func(context.Context, *sql.DB) (int64, error), seal sealer,
 	o Options,

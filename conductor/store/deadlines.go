@@ -12,7 +12,7 @@ const (
 		"ORDER BY deadline, id LIMIT ?2"
 )
 
-// Expired returns the UUIDs of nodes whose deadline is at or before now.
+// Expired lists the nodes of this conductor with a deadline at or before now, by UUID.
 func (s *Database) Expired(ctx context.Context, now time.Time, limit int) ([]string, error) {
 	if limit <= 0 {
 		return nil, nil

@@ -27,8 +27,8 @@ func (s *Database) Declines(ctx context.Context) (all []node.Decline, err error)
 	return all, nil
 }
 
-// SaveDecline sets an address aside, ends the lease that its machine had of it, and forgets what was set aside until
-// now.
+// SaveDecline keeps a declined address from being leased until d.Until. It ends the lease of the machine that declined
+// it, and deletes expired declines.
 func (s *Database) SaveDecline(ctx context.Context, d node.Decline, now time.Time) error {
 	err := s.w.do(ctx, func(t *tx) error {
 		if _, err := t.exec("DELETE FROM declines WHERE until <= ?", micros(now)); err != nil {

@@ -12,10 +12,9 @@ import (
 // dialect is the SQL that databases write differently. All else in a statement is common
 // to SQLite and PostgreSQL.
 type dialect struct {
-	// bind writes placeholders, which are ? and ?1 in our statements, as the database
-	// has them.
+	// bind writes placeholders, which are ? and ?1 in our statements, in the database's syntax.
 	bind func(text string) string
-	// args are the arguments of a statement as the database takes them.
+	// args converts the arguments of a statement to the database's types.
 	args func(args []any) []any
 	// read is the text of a column that args has written.
 	read func(text string) string
@@ -30,7 +29,7 @@ type dialect struct {
 	text func(path ...string) string
 	// flag is a member that is true or false. Unset sorts before false before true.
 	flag func(path ...string) string
-	// isJSON holds for a document that is JSON; a database that cannot tell has true.
+	// isJSON holds for a document that is JSON; it is true in a database that cannot check.
 	isJSON string
 	// created is the JSON of the document's member created_at.
 	created string
@@ -38,7 +37,7 @@ type dialect struct {
 	position string
 	// row is the column that numbers the rows of every table.
 	row string
-	// forUpdate ends a SELECT whose row is locked until the end of the transaction.
+	// forUpdate ends a SELECT, and locks its row until the end of the transaction.
 	forUpdate string
 	// lock keeps a key from other transactions until the end of this one.
 	lock func(t *tx, key string) error

@@ -34,7 +34,7 @@ func (t *tx) held(e *node.Effect, text string, args ...any) error {
 
 func (t *tx) finish(e *node.Effect) error { return t.held(e, "DELETE FROM effects") }
 
-// insertEffect adds an effect nobody holds yet.
+// insertEffect adds an unclaimed effect.
 func (t *tx) insertEffect(e *node.Effect) error {
 	args, envelope, err := t.seal.sealArgs(effectKey(e), e.Args)
 	if err != nil {
@@ -51,7 +51,7 @@ func (t *tx) insertEffect(e *node.Effect) error {
 	return err
 }
 
-// hurry makes the effect of a node fall due, unless somebody holds it.
+// hurry makes the effect of a node due, unless a worker has claimed it.
 func (t *tx) hurry(nodeUUID string) error {
 	_, err := t.exec("UPDATE effects SET run_at = 0 WHERE node = ? AND owner = ''", nodeUUID)
 	return err
@@ -75,8 +75,8 @@ func effectKey(e *node.Effect) string {
 	return e.Node + " " + e.Name + " " + strconv.FormatInt(e.Generation, 10)
 }
 
-// effect is the row as an effect. One whose arguments do not open has none, and says why
-// in Error: it fails when it is carried out, and the effects of other nodes go on.
+// effect decodes the row. If its arguments cannot be opened, the effect has none, and its Error has the reason. It
+// fails when it is carried out, so that the effects of other nodes go on.
 func (r *effectRow) effect(seal sealer, d dialect) node.Effect {
 	r.e.Error = d.read(r.e.Error)
 	r.e.RunAt, r.e.LeaseUntil, r.e.Args = fromMicros(r.runAt), fromMicros(r.leaseUntil), raw(r.args)
@@ -126,7 +126,7 @@ func claimEffects(d dialect) string {
 		"AND node IN (" + d.among + ") RETURNING " + effectColumns
 }
 
-// Unclaimed lists the effects that nobody holds.
+// Unclaimed lists the effects without a valid lease.
 func (s *Database) Unclaimed(ctx context.Context, now time.Time) ([]node.Effect, error) {
 	var all []node.Effect
 	text, args := s.limited("SELECT id, node, name, run_at FROM effects WHERE lease_until <= ?", effectsOfGroup,
@@ -187,7 +187,7 @@ func (s *Database) Renew(ctx context.Context, e node.Effect, until time.Time) er
 	})
 }
 
-// Note keeps what of an effect was accepted, and what it waits for.
+// Note keeps the accepted actions of an effect, and the reason for which it waits.
 func (s *Database) Note(ctx context.Context, e node.Effect) error {
 	accepted, err := json.Marshal(e.Accepted)
 	if err != nil {
@@ -208,7 +208,8 @@ func (s *Database) Release(ctx context.Context, e node.Effect, runAt time.Time, 
 // FurthestDue is how long after a takeover an effect may be due at most.
 const FurthestDue = time.Hour
 
-// Takeover voids every lease of owner; in a term those of all owners, since nobody else leads the group.
+// Takeover voids every lease of owner. In a term it voids the leases of all owners, because only one member leads the
+// group.
 func (s *Database) Takeover(ctx context.Context, owner string, now time.Time) (int, error) {
 	var n int64
 	const void = "UPDATE effects SET owner = '', lease_until = 0 WHERE owner <> ''"

@@ -9,8 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// eraseReports is the table of erase reports. It refers to no node: what proves
-// that a machine's disks were erased outlives its record.
+// eraseReports is the table of erase reports. It refers to no node: the proof that a machine's disks were erased
+// outlives the machine's record.
 const eraseReports table[node.EraseReport, *node.EraseReport] = "erase_reports"
 
 // putEraseReport adds a report, and drops the oldest of a node that has too many.
@@ -90,7 +90,7 @@ func selectEraseReports(d dialect, q *node.EraseReportQuery) *query {
 // OrphanReportsKept is the age at which the erase reports of nodes that are gone are deleted.
 const OrphanReportsKept = 5 * 365 * 24 * time.Hour
 
-// DropOldEraseReports deletes reports from before a time whose node is gone.
+// DropOldEraseReports deletes reports from before a time, if their node is gone.
 func (s *Database) DropOldEraseReports(ctx context.Context, before time.Time) (dropped int64, err error) {
 	err = s.w.do(freeing(ctx), func(t *tx) error {
 		dropped, err = t.exec("DELETE FROM erase_reports WHERE "+t.text("created_at")+" < ? AND NOT EXISTS "+

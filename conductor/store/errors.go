@@ -77,8 +77,7 @@ func orphan(err error) bool {
 	return code(err) == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY || sqlState(err) == foreignKeyViolation
 }
 
-// orphanColumn is the column of the reference that is refused, "" where the database does not
-// say so.
+// orphanColumn is the column of a refused reference, "" if the database does not name it.
 func orphanColumn(err error) string {
 	if orphan(err) {
 		return constraint(err)

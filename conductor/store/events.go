@@ -14,7 +14,7 @@ import (
 // are committed would let only one of them commit at a time. An event that was committed before another one was begun
 // has the lower id, so it gets the lower position, too.
 
-// tell writes events with the change that they tell of.
+// tell writes events in the transaction of the change that caused them.
 func (t *tx) tell(events []node.ChangeEvent) error {
 	for i := range events {
 		e := &events[i]
@@ -27,7 +27,7 @@ func (t *tx) tell(events []node.ChangeEvent) error {
 	return nil
 }
 
-// Tell writes events that belong to no change of a node.
+// Tell writes events without a change of a node.
 func (s *Database) Tell(ctx context.Context, events []node.ChangeEvent) error {
 	return s.w.do(ctx, func(t *tx) error { return t.tell(events) })
 }

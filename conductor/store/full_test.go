@@ -14,8 +14,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 )
 
-// TestFull fills the database, sees that what does not fit is refused by name
-// while what fits is not, and that there is life after making room.
+// TestFull fills the database. Writes that do not fit are refused with ErrFull while smaller ones succeed, and after
+// making room writes succeed again.
 func TestFull(t *testing.T) {
 	s := open(t, t.TempDir(), store.Options{NoSync: true, MaxPages: 120})
 	blob := strings.Repeat("x", 20_000)

@@ -12,7 +12,8 @@ import (
 // ours reports whether nodes of a group are written by this conductor.
 func (t *tx) ours(group string) bool { return t.group == nil || group == *t.group }
 
-// checkGroup refuses to write a node of another group: its leader remembers what it has written itself.
+// checkGroup refuses to write a node of another group. The leader of that group caches its own writes and would miss
+// this one.
 func (t *tx) checkGroup(uuid string) error {
 	if t.group == nil {
 		return nil
@@ -28,7 +29,7 @@ func (t *tx) checkGroup(uuid string) error {
 	return err
 }
 
-// Limits of a statement to the nodes of this conductor, whose group is the last argument.
+// Conditions that limit a statement to the nodes of this conductor. The last argument is its group.
 const (
 	nodesOfGroup   = " AND conductor_group = ?"
 	effectsOfGroup = " AND node IN (SELECT uuid FROM nodes WHERE conductor_group = ?)"

@@ -8,8 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// record adds history and drops what is older than the newest HistoryKept of
-// each node.
+// record adds entries to the history, of which each node keeps the newest HistoryKept.
 func (t *tx) record(entries []node.HistoryEntry) error {
 	for i := range entries {
 		e := &entries[i]

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ErrHeld is of a database that was restored from a backup, and not resumed yet: it may not know what is there.
+// ErrHeld means that the database was restored from a backup and not resumed yet. It may lack the newest images.
 var ErrHeld = errors.New("the database was restored from a backup, and `ferrite resume` was not called yet")
 
 // ImageDigests are the digests of all named images, sha256:hex. It fails with ErrHeld.

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// over is whether the time of a leadership has passed, by the database's clock. It lasts seconds: one that would last
-// for more than a minute was taken or renewed before that clock was set back.
+// over is true when a leadership has expired, by the database's clock. A leadership lasts seconds. If more than a
+// minute is left, it was taken or renewed before that clock was set back.
 const over = "(until < clock_timestamp() OR isfinite(until) AND until > clock_timestamp() + interval '1 minute')"
 
-// Take gives a group to a member for a time, if nobody leads it, or the member itself in an earlier life. It begins an
-// epoch, and waits for writes of the last one that are under way. ok is false when another one leads the group, or the
-// schema is that of a newer build.
+// Take gives a group to a member for a time. The group must have no leader, or the member must have led it in an
+// earlier life. Take begins an epoch, and waits for pending writes of the last epoch. ok is false when another member
+// leads the group, or when a newer build has migrated the schema.
 func (m *Members) Take(
 	ctx context.Context, group, member string, hold time.Duration,
 ) (epoch int64, ok bool, err error) {
@@ -41,8 +41,8 @@ func (m *Members) Take(
 
 const termSessions = " FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1"
 
-// endTerm ends the connections of the last leader of a group, if its time is over. A leader that is frozen or cut off
-// keeps them otherwise: with locks that a takeover waits for, and beside those of the next one.
+// endTerm ends the connections of a group's last leader, if its time is over. A leader that is frozen or cut off would
+// keep them, beside the next leader's, with locks that block a takeover.
 func (m *Members) endTerm(ctx context.Context, group, member string) error {
 	var epoch int64
 	err := m.db.QueryRowContext(ctx, `SELECT epoch FROM leader WHERE conductor_group = $1
@@ -56,7 +56,8 @@ func (m *Members) endTerm(ctx context.Context, group, member string) error {
 		err = m.db.QueryRowContext(ctx, "SELECT coalesce(string_agg(pid::text, ',') FILTER (WHERE "+
 			"pg_terminate_backend(pid)), '')"+termSessions, name).Scan(&ended)
 	}
-	// Not for those that come after: a leader that does not know yet that its time is over connects again, and again.
+	// Wait only for the connections that were ended: a leader that does not know yet that its time is over connects
+	// again and again.
 	for left := 1; err == nil && left > 0; {
 		err = m.db.QueryRowContext(ctx, "SELECT count(*)"+termSessions+
 			" AND pid = ANY (string_to_array($2, ',')::integer[])", name, ended).Scan(&left)

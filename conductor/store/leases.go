@@ -15,7 +15,8 @@ func (s *Database) Leases(ctx context.Context) ([]node.Lease, error) {
 	return s.leases(ctx, newQuery(s.dialect, listLeases))
 }
 
-// LeasesOf lists the leases of MACs, and those of an address: of a large site nobody reads all for one machine.
+// LeasesOf lists the leases of MACs or of an address. A large site has too many leases to read all of them for one
+// machine.
 func (s *Database) LeasesOf(ctx context.Context, macs []string, ip string) ([]node.Lease, error) {
 	q := newQuery(s.dialect, listLeases)
 	if ip == "" {

@@ -43,7 +43,7 @@ func marshalled(value any) (form byte, raw []byte, err error) {
 	return jsonLeaf, raw, err
 }
 
-// errLeaves does not quote what is secret.
+// errLeaves quotes no secret.
 var errLeaves = errors.New("the decrypted bytes are no list of values")
 
 // decodeLeaves is the reverse of encodeLeaves.

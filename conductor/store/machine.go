@@ -12,8 +12,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Of two nodes whose systems are known, equal keys are one machine, which the unique index on nodes.machine refuses.
-// A node without a system is the only one of its BMC, so that it is the machine of every node there.
+// Two nodes with known systems and equal keys are one machine, and the unique index on nodes.machine refuses the
+// second. A node without a system must be the only node of its BMC, so it conflicts with every node there.
 const (
 	// otherMachines finds a node of another system at the same BMC: ?1 is KeyOfBMC, ?2 the first text after all that
 	// begin so.
@@ -33,7 +33,7 @@ func conflicting(m node.Machine, uuid string) (text string, args []any) {
 	return sameMachine, []any{m.Key(), bmc, uuid}
 }
 
-// machineFree refuses a node that would hold the machine of another. One that holds it already is never refused.
+// machineFree refuses a node if another node holds its machine. A node that holds it already is never refused.
 func (t *tx) machineFree(n *node.Node) error {
 	m, ok := n.HeldMachine()
 	if !ok {
@@ -67,8 +67,8 @@ func goMigrations() []*goose.Migration {
 // nodesPerPage bounds the memory of fillMachines.
 const nodesPerPage = 500
 
-// fillMachines fills nodes.machine. Of nodes with one machine, which earlier builds allowed, the oldest holds it; the
-// others are marked as sharing it. Rows whose document cannot be read stay without.
+// fillMachines fills nodes.machine. Earlier builds allowed several nodes with one machine. The oldest of them holds it,
+// and the others are marked as sharing it. A row with an unreadable document gets no machine.
 func fillMachines(ctx context.Context, tx *sql.Tx) error {
 	for last := int64(0); ; {
 		page, err := nodesWithMachines(ctx, tx, &last)

@@ -18,9 +18,9 @@ const AliveFor = 6 * time.Second
 // Member is a conductor of a cluster.
 type Member struct {
 	Name          string
-	Instance      string // tells two of one name apart: a word of the data folder, a space, and one of the process
+	Instance      string // sets members of one name apart: a word of the data folder, a space, a word of the process
 	Group         string
-	Address       string // where it takes what others forward, host:port
+	Address       string // where it accepts forwarded requests, host:port
 	HardwareTypes []string
 
 	Drained       bool
@@ -28,7 +28,7 @@ type Member struct {
 	Alive         bool // as the database's clock has it
 }
 
-// Leader is who leads a group, or led it last.
+// Leader is the current or last leader of a group.
 type Leader struct {
 	Group, Holder string
 	Epoch         int64
@@ -44,11 +44,11 @@ type Members struct {
 
 	mu    sync.Mutex
 	lock  *pgx.Conn // holds the lock of conductors together with other members
-	alone bool      // lock holds that of this member's name, too
+	alone bool      // lock also holds the lock of this member's name
 }
 
-// OpenMembers opens the database of a cluster, and brings its schema up to date: the terms of leaders that know an
-// older one end then. It refuses one that a conductor without a cluster has (ErrInUse), and the schema of a newer
+// OpenMembers opens the database of a cluster, and migrates its schema; a migration ends the terms of leaders with an
+// older schema. It refuses a database in use by a conductor without a cluster (ErrInUse), and the schema of a newer
 // build. It forgets members that were not seen for 30 days and are not drained.
 func OpenMembers(ctx context.Context, address string, o PostgresOptions) (*Members, error) {
 	name := PostgresName(address)
@@ -128,14 +128,14 @@ func (m *Members) Hold(ctx context.Context) error {
 	return nil
 }
 
-// ErrNameTaken refuses a member whose name another living conductor has.
+// ErrNameTaken refuses a member with the name of another living conductor.
 var ErrNameTaken = errors.New("another conductor of that name is alive")
 
 // ErrFolderTaken refuses a member with the data folder of a living conductor, or a copy of it. It is an ErrNameTaken.
 var ErrFolderTaken = fmt.Errorf("%w, with this data folder or a copy of it", ErrNameTaken)
 
-// alive is whether a member was seen of late, by the database's clock. One that was seen in a time to come was seen
-// before that clock was set back.
+// alive is true when a member was seen of late, by the database's clock. A time in the future is from before that clock
+// was set back.
 var alive = fmt.Sprintf("members.seen BETWEEN clock_timestamp() - interval '%[1]d seconds' AND "+
 	"clock_timestamp() + interval '%[1]d seconds'", AliveFor/time.Second)
 
@@ -178,7 +178,7 @@ func (m *Members) takeName(ctx context.Context, name string) (alone bool, err er
 	return m.alone, nil
 }
 
-// Leave notes that a member has ended in order: nobody forwards to it.
+// Leave records an orderly end, so that other members forward nothing to this one.
 func (m *Members) Leave(ctx context.Context, name, instance string) error {
 	const leave = "UPDATE members SET seen = '-infinity' WHERE name = $1 AND instance = $2"
 	_, err := m.db.ExecContext(ctx, leave, name, instance)

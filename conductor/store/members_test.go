@@ -53,7 +53,7 @@ func take(t *testing.T, m *store.Members, group, member string) (epoch int64) {
 	return epoch
 }
 
-// TestTakeEndsConnections: who takes a group ends the connections of its last leader, and nobody else's.
+// TestTakeEndsConnections: a takeover of a group ends the connections of its last leader, and no others.
 func TestTakeEndsConnections(t *testing.T) {
 	address := postgrestest.URL(t)
 	m := openMembers(t, address)
@@ -102,7 +102,7 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// TestTermOverConnectsNoMore: a leader whose time is over, and which knows it, opens no connection.
+// TestTermOverConnectsNoMore: a leader that knows its time is over opens no connection.
 func TestTermOverConnectsNoMore(t *testing.T) {
 	address := postgrestest.URL(t)
 	m := openMembers(t, address)
@@ -122,8 +122,8 @@ func TestTermOverConnectsNoMore(t *testing.T) {
 	}
 }
 
-// TestTakeFromABusyLeader: a leader whose time is over, and which does not know it, connects again and again. Nobody
-// waits for that.
+// TestTakeFromABusyLeader: a leader that does not know its time is over connects again and again. A takeover does not
+// wait for that.
 func TestTakeFromABusyLeader(t *testing.T) {
 	address := postgrestest.URL(t)
 	m := openMembers(t, address)
@@ -200,8 +200,8 @@ func TestImageDigests(t *testing.T) {
 	}
 }
 
-// TestDatabaseClockSet: the database's clock is set by eight days. A leader that lives is not superseded; one that died
-// is followed, and a conductor that died starts again under its name.
+// TestDatabaseClockSet: the database's clock is set by eight days. A living leader is not superseded. A dead one is
+// followed, and a conductor that died starts again under its name.
 func TestDatabaseClockSet(t *testing.T) {
 	for _, jump := range []string{"- interval '8 days'", "+ interval '8 days'"} { // rows are older or newer than they were
 		address := postgrestest.URL(t)

@@ -22,7 +22,7 @@ func migrateSQLite(ctx context.Context, db *sql.DB) (before int64, err error) {
 	return migrate(ctx, db, goose.DialectSQLite3, migrations, "migrations", goMigrations()...)
 }
 
-// migratePostgres is migrateSQLite for PostgreSQL, whose versions are its own.
+// migratePostgres is migrateSQLite for PostgreSQL, which has version numbers of its own.
 func migratePostgres(ctx context.Context, db *sql.DB) (before int64, err error) {
 	return migrate(ctx, db, goose.DialectPostgres, postgresMigrations, "migrations/postgres")
 }

@@ -21,9 +21,9 @@ const nodeRowColumns = "id, revision, uuid, doc, sealed"
 
 func (r *nodeRow) places() []any { return []any{&r.id, &r.revision, &r.uuid, &r.doc, &r.sealed} }
 
-// cached is a node as it was decoded, which was three quarters of the cost of a
-// list when it was measured; or what was written, which the first reader decodes:
-// never what a caller gave, who may have put anything into its maps.
+// cached is a decoded node: decoding was three quarters of the cost of a list when it was measured. After a write it
+// holds the written document, which the first reader decodes. It never holds the caller's node, because the caller may
+// still change its maps.
 type cached struct {
 	version
 	node    *node.Node // shared by all readers; nil before the first
@@ -39,7 +39,7 @@ type cached struct {
 // again when it is done.
 type nodeCache struct {
 	seal       sealer
-	group      *string // whose nodes are written here alone; nil for those of all
+	group      *string // only this process writes nodes of this group; nil for all nodes
 	mu         sync.Mutex
 	limit      int // bytes of a generation
 	size       int
@@ -51,7 +51,7 @@ type nodeCache struct {
 // share one.
 type visit struct {
 	guests  int
-	written bool // whatever these reads find may be overtaken already
+	written bool // the result of these reads may be outdated already
 	writer  *int // of a write under way, nil for none
 	// several writes were under way at once: which of them was the last is not known here.
 	several bool
@@ -73,8 +73,8 @@ func (c *nodeCache) current(uuid string) (e *cached, known bool) {
 	return nil, false
 }
 
-// leave ends a read that current began. found is what it found: nil for nothing,
-// or the node of a name, which nobody has entered.
+// leave ends a read that current began. found is its result, nil for nothing. A node that was read by its name is not
+// cached: writes note its UUID, so they cannot have marked a visit of the name as outdated.
 func (c *nodeCache) leave(ref string, found *cached) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,18 +87,16 @@ func (c *nodeCache) leave(ref string, found *cached) {
 // ours reports whether all writes to a node go through the writer beside this cache.
 func (c *nodeCache) ours(n *node.Node) bool { return c.group == nil || n.ConductorGroup == *c.group }
 
-// written is a node that a transaction has written; without a document when it
-// has deleted it.
+// written is a node that a transaction has written; without a document after a delete.
 type written struct {
 	uuid, doc string
 	sealed    []byte
 	revision  int64
-	away      bool // it is another conductor's from then on
+	away      bool // from then on another conductor writes it
 }
 
-// writing enters nodes that are about to be written, and forgets them; the
-// function it returns leaves, once the write has come to its end: done when it
-// is on the disk.
+// writing begins a visit of nodes that are about to be written, and drops them from the cache. The function it returns
+// ends the visits after the write; done means that the write is on the disk.
 func (c *nodeCache) writing(nodes []written) (end func(done bool)) {
 	ids, self := make([]int64, len(nodes)), new(int)
 	c.mu.Lock()
@@ -199,8 +197,8 @@ func (c *nodeCache) drop(uuid string) {
 	delete(c.old, uuid)
 }
 
-// add makes a generation of the young when they are too many; what the old one
-// held unused is gone.
+// add makes the young generation the old one when it is full. Entries of the old generation that were not used
+// meanwhile are dropped.
 func (c *nodeCache) add(uuid string, e *cached) {
 	c.drop(uuid)
 	if e.cost() > c.limit {

@@ -12,9 +12,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
-// TestReadsAreCurrent: whoever reads a node after a save has returned sees that
-// save or a later one, while others list, and while nodes are deleted and enrolled
-// again. The cache is so small that it loses some all the time.
+// TestReadsAreCurrent: a read that begins after a save has returned sees that save or a later one. Meanwhile others
+// list, and nodes are deleted and enrolled again. The cache is so small that it drops nodes all the time.
 func TestReadsAreCurrent(t *testing.T) {
 	s := open(t, t.TempDir(), store.Options{NoSync: true, CacheBytes: 12 << 10})
 	const nodes, rounds = 4, 150

@@ -30,8 +30,8 @@ func (d dialect) sortExpression(key string) (string, error) {
 	return "", node.Refuse(node.Invalid, "The sort_key value %q is an invalid field for sorting", key)
 }
 
-// equal is the condition that a column has a text, which is not empty. Where the index leaves out the empty ones, the
-// query must say that it wants none.
+// equal is the condition that a column has a non-empty text. If the column's index leaves out empty texts, the query
+// must exclude them, too, or it does not use the index.
 func equal(f *node.Field) string {
 	switch {
 	case f.Name == "chassis_uuid":

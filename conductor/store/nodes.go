@@ -12,8 +12,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// nodeColumn is a part of a node that queries filter, sort or wait by. The document
-// beside them is the whole of it. The seldom ones change when an operator changes them.
+// nodeColumn is a part of a node that queries filter, sort or wait by. The document beside the columns has the whole
+// node. The seldom ones change when an operator changes them.
 type nodeColumn struct {
 	name   string
 	seldom bool
@@ -78,8 +78,8 @@ func nodeStatements() (insert, often, whole string) {
 		strings.Repeat(", ?", k+3) + ")"
 	often = "UPDATE nodes SET " + strings.Join(append(changing, last),
 		", ") + which + " AND " + strings.Join(seldom, " AND ")
-	// A node that was deleted and enrolled again under its UUID is not the one that
-	// was read, although it may be at the same revision.
+	// A node that was deleted and enrolled again under its UUID must not be overwritten, although it may be at the same
+	// revision. Its created_at differs.
 	whole = "UPDATE nodes SET " + strings.Join(append(append(seldom, changing...), last), ", ") + which + created
 	return insert, often, whole
 }
@@ -123,7 +123,7 @@ func (t *tx) insertNode(n *node.Node) error {
 	return nodeTaken(n, err)
 }
 
-// saveNode stores n, whose revision is the new one, over the one before it.
+// saveNode stores n with its new revision over the revision before it.
 func (t *tx) saveNode(n *node.Node) error {
 	args, err := t.nodeArgs(n)
 	if err != nil {
@@ -235,8 +235,8 @@ func (s *Database) readNode(ctx context.Context, ref string) (*cached, error) {
 	return s.cache.decoded(&r)
 }
 
-// Nodes lists nodes. They share what is in them with the cache. When some cannot be
-// decoded it lists the others, and says so by a *node.UnreadableError.
+// Nodes lists nodes. Their contents are shared with the cache. If some cannot be decoded, it lists the others and
+// returns a *node.UnreadableError.
 func (s *Database) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
 	rows, err := s.nodeRows(ctx, q)
 	if err != nil {

@@ -41,7 +41,7 @@ func TestReopen(t *testing.T) {
 	}
 }
 
-// private checks that nobody else can read the database nor its companions.
+// private checks that other users can read neither the database nor its companions.
 func private(t *testing.T, dir string) {
 	t.Helper()
 	files, err := filepath.Glob(strings.ReplaceAll(dir, "?", `\?`) + "/*")

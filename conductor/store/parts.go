@@ -13,7 +13,7 @@ const (
 	maxPartsBytes = 4 << 20 // of one kind, as they are stored
 )
 
-// storedBytes is what a record of a table takes, with its sealed part, in SQL.
+// storedBytes is the SQL expression for the size of a record with its sealed part.
 func storedBytes(table string) string {
 	if table != "nodes" && !slices.Contains(sealedCatalogs, table) {
 		return "octet_length(doc)"

@@ -8,13 +8,13 @@ import (
 	"sync/atomic"
 )
 
-// addressBits is the size of the filter: 1 MiB. Of addresses that no port has it takes one of ten thousand for known at
-// 200,000 ports, one of a hundred at 800,000.
+// addressBits is the size of the filter: 1 MiB. It lets one in ten thousand unknown addresses through at 200,000 ports,
+// and one in a hundred at 800,000.
 const addressBits = 1 << 23
 
-// portAddresses tells of most addresses that no port has them, without a query: everybody on a boot network can ask for
-// the node of any address. It is a Bloom filter, to which all addresses are added that this process writes; those of
-// ports that are gone stay. All methods of nil know nothing.
+// portAddresses answers without a query that no port has an address, for most unknown addresses. Any machine on a boot
+// network can ask for the node of any address. It is a Bloom filter with all addresses that this process has loaded or
+// written; addresses of deleted ports stay. The methods of nil never exclude an address.
 type portAddresses struct {
 	seed   maphash.Seed
 	bits   []atomic.Uint32
@@ -50,8 +50,8 @@ func (p *portAddresses) add(address string) {
 	})
 }
 
-// lack reports whether no port has an address. The first to ask has all of them read; those who ask meanwhile are told
-// false.
+// lack reports whether no port has an address. The first call loads all addresses; concurrent calls return false
+// meanwhile.
 func (p *portAddresses) lack(ctx context.Context, r *reader, address string) bool {
 	if p == nil || !p.loaded.Load() && !p.load(ctx, r) {
 		return false
@@ -59,7 +59,7 @@ func (p *portAddresses) lack(ctx context.Context, r *reader, address string) boo
 	return !p.each(address, func(word *atomic.Uint32, bit uint32) bool { return word.Load()&bit != 0 })
 }
 
-// load adds the ports of the database. An error is that of the query which follows.
+// load adds the addresses of all ports in the database. It drops an error, because the query that follows reports it.
 func (p *portAddresses) load(ctx context.Context, r *reader) bool {
 	if !p.mu.TryLock() {
 		return false

@@ -73,7 +73,7 @@ func TestPortAddresses(t *testing.T) {
 	}
 }
 
-// TestLeasesShareATransaction: of leases that are written together, one that is refused undoes none of the others.
+// TestLeasesShareATransaction: among leases that are written together, a refused one undoes none of the others.
 func TestLeasesShareATransaction(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "ferrite.db"), Options{NoSync: true})
 	if err != nil {
@@ -86,7 +86,7 @@ func TestLeasesShareATransaction(t *testing.T) {
 	}
 	began, end := make(chan struct{}), make(chan struct{})
 	var all sync.WaitGroup
-	all.Go(func() { // what comes meanwhile shares the next transaction
+	all.Go(func() { // writes that come meanwhile share the next transaction
 		if err := w.do(context.Background(), func(*tx) error { close(began); <-end; return nil }); err != nil {
 			t.Error(err)
 		}

@@ -18,7 +18,7 @@ import (
 // oldestPostgres is the oldest version of the server, as server_version_num has it.
 const oldestPostgres = 150000
 
-// PostgresOptions are what a database on a server needs beside Options.
+// PostgresOptions are Options and the options for a database on a server.
 type PostgresOptions struct {
 	Options
 	// Password is the password where neither the URL nor PGPASSFILE has it.
@@ -50,7 +50,7 @@ func OpenPostgres(ctx context.Context, address string, o PostgresOptions) (*Data
 	return s, nil
 }
 
-// IsPostgres reports whether an address is that of a PostgreSQL database.
+// IsPostgres reports whether an address is a URL of a PostgreSQL database.
 func IsPostgres(address string) bool {
 	return strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://")
 }

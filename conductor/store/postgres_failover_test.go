@@ -17,7 +17,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 )
 
-// committers write nodes, a revision after the other, and remember what was acknowledged.
+// committers write revisions of nodes one after the other, and remember the acknowledged ones.
 type committers struct {
 	s            *store.Database
 	saved        []node.Node

@@ -18,7 +18,7 @@ import (
 // nextEpoch is how any takeover changes the epoch. Unlike Take it ends no connection: the fence must suffice.
 const nextEpoch = "UPDATE leader SET epoch = epoch + 1 WHERE conductor_group = 'rack'"
 
-// room is a group with a leader, and a connection of somebody who takes over.
+// room is a group with a leader, and the connection of another member that takes over.
 type room struct {
 	address string
 	other   *pgx.Conn
@@ -78,7 +78,7 @@ func (f *room) exec(t *testing.T, text string) {
 	}
 }
 
-// waits waits until somebody waits for the lock of an epoch.
+// waits waits until a session waits for the lock of an epoch.
 func (f *room) waits(t *testing.T, done chan error) {
 	t.Helper()
 	const waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
@@ -127,7 +127,7 @@ func TestTakeoverWhileAWriteBegins(t *testing.T) {
 	}
 }
 
-// TestTakeoverDuringAWrite: a takeover waits for a write that has looked at the epoch, and finds what it wrote.
+// TestTakeoverDuringAWrite: a takeover waits for a write that has looked at the epoch, and sees its rows.
 func TestTakeoverDuringAWrite(t *testing.T) {
 	f := newRoom(t)
 	last := f.term(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 )
 
-// TestLaggingStandby: whatever leads to the database leads to a standby that lags, all of a sudden. It answers no read:
-// what was acknowledged would not be there.
+// TestLaggingStandby: the connection to the database suddenly leads to a standby that lags. It answers no read, because
+// acknowledged writes would be missing.
 func TestLaggingStandby(t *testing.T) {
 	first := postgrestest.New(t)
 	address, c := first.URL(t), &cutter{}
@@ -50,7 +50,7 @@ func TestLaggingStandby(t *testing.T) {
 	}
 }
 
-// ledger is what workers were told: effects that they were given, and writes that were acknowledged.
+// ledger notes the answers to workers: effects that they were given, and writes that were acknowledged.
 type ledger struct {
 	mu    sync.Mutex
 	given map[string]int // by node and name
@@ -137,7 +137,7 @@ func (l *ledger) done(t *testing.T, s *store.Database, e node.Effect) {
 		}
 		count, nth := progress(t, n)
 		if fmt.Sprint(count) != e.Name {
-			return // it is done, and nobody was told
+			return // it is done, but the answer was lost
 		}
 		n.Name = fmt.Sprintf("n%d-%d", count+1, nth)
 		next := node.Effect{Node: e.Node, Name: fmt.Sprint(count + 1)}

@@ -15,13 +15,13 @@ import (
 const (
 	conductorLock = 0x66657272 // of the conductor that has a schema of the database
 	machineLocks  = 0x6d616368 // of machines
-	schemaLock    = 0x73636865 // of whoever changes the schema
+	schemaLock    = 0x73636865 // held while the schema is changed
 )
 
 var (
 	// ErrInUse refuses a database that a conductor has open.
 	ErrInUse = errors.New("another conductor is using the database")
-	// ErrSuperseded ends a conductor whose database another one has taken.
+	// ErrSuperseded ends a conductor after another one has taken its database.
 	ErrSuperseded error = unavailable("another conductor has taken the database: nothing of this was written")
 )
 
@@ -46,7 +46,7 @@ type leadership struct {
 	err error // why the database cannot be used at the moment
 }
 
-// lead takes the database, and refuses one that is taken.
+// lead takes the database. It returns ErrInUse when another conductor has it.
 func lead(ctx context.Context, config *pgx.ConnConfig, tell func(error)) (*leadership, error) {
 	if tell == nil {
 		tell = func(error) {}
@@ -63,7 +63,8 @@ func lead(ctx context.Context, config *pgx.ConnConfig, tell func(error)) (*leade
 	return l, nil
 }
 
-// lockTime is how long a lock may be held by a connection whose client has ended: the server notices that later.
+// lockTime is how long to wait for a lock that an ended client may still hold: the server notices a closed connection
+// late.
 const lockTime = 500 * time.Millisecond
 
 func (l *leadership) lock(ctx context.Context) error {
@@ -88,7 +89,7 @@ func (l *leadership) taken(ctx context.Context) error {
 		l.holder(ctx))
 }
 
-// holder is the conductor that has the lock, as far as the database says so.
+// holder describes the conductor that has the lock, as far as the database knows it.
 func (l *leadership) holder(ctx context.Context) string {
 	var pid int
 	var since time.Time
@@ -104,10 +105,10 @@ func (l *leadership) holder(ctx context.Context) string {
 	return fmt.Sprintf("a connection from %s since %s (server process %d)", from, since.UTC().Format(time.RFC3339), pid)
 }
 
-// begin begins an epoch. It waits for writes of the last one that are under way.
+// begin begins an epoch. It waits for pending writes of the last epoch.
 func (l *leadership) begin(ctx context.Context) error {
 	host, _ := os.Hostname()
-	// A leader of a cluster that was cut off must not write beside this conductor, whatever its group.
+	// A cluster's leader that was cut off must not write beside this conductor, in any group.
 	err := l.conn.QueryRow(ctx, `WITH ended AS (UPDATE leader SET epoch = epoch + 1, holder = $1, until = 'infinity'
 		RETURNING conductor_group, epoch) SELECT epoch FROM ended WHERE conductor_group = ''`,
 		fmt.Sprintf("%s, process %d", host, os.Getpid())).Scan(&l.epoch)
@@ -197,7 +198,7 @@ func (l *leadership) superseded() error {
 	return fmt.Errorf("%w; it began after the epoch %d; stop this conductor", ErrSuperseded, l.epoch)
 }
 
-// set notes whether the database can be used, and tells of a change.
+// set records whether the database can be used, and reports a change to the caller of lead.
 func (l *leadership) set(err error) {
 	l.mu.Lock()
 	changed := (l.err == nil) != (err == nil) || errors.Is(err, ErrSuperseded)

@@ -100,7 +100,7 @@ func TestPostgresStaysAway(t *testing.T) {
 type cutter struct {
 	server       atomic.Pointer[func() string] // the socket; "" for none
 	before, then atomic.Bool
-	late         func() (hold time.Duration, cut bool) // what befalls an answer; nil for nothing
+	late         func() (hold time.Duration, cut bool) // how an answer is delayed or cut off; nil for neither
 }
 
 // move has new connections go to another socket.
@@ -173,7 +173,7 @@ func (c *cutter) pass(client net.Conn) {
 	}
 }
 
-// answer passes what the server says.
+// answer passes the server's answers on.
 func (c *cutter) answer(client, server net.Conn) {
 	if c.late == nil {
 		_, _ = io.Copy(client, server)
@@ -197,8 +197,8 @@ func (c *cutter) answer(client, server net.Conn) {
 	}
 }
 
-// TestCommitWithoutAnswer: a write whose COMMIT was cut off is acknowledged once it is known to
-// be committed, and happens once.
+// TestCommitWithoutAnswer: after a cut-off COMMIT a write is acknowledged once it is known to be committed, and happens
+// once.
 func TestCommitWithoutAnswer(t *testing.T) {
 	c := &cutter{}
 	s := openPostgres(t, c.listen(t, postgrestest.URL(t)), store.PostgresOptions{Patience: time.Minute})
@@ -221,7 +221,7 @@ func TestCommitWithoutAnswer(t *testing.T) {
 	}
 }
 
-// TestOneConductor: a database is one conductor's. One that was superseded writes nothing.
+// TestOneConductor: a database belongs to one conductor. A superseded one writes nothing.
 func TestOneConductor(t *testing.T) {
 	address := postgrestest.URL(t)
 	told := make(chan error, 9)

@@ -19,7 +19,7 @@ const (
 	life = "coalesce(pg_stat_get_bgwriter_stat_reset_time()::text, '')"
 )
 
-// fate is what became of a transaction, as far as the database can tell.
+// fate is the result of a transaction, as far as the database knows it.
 type fate string
 
 const (
@@ -30,7 +30,7 @@ const (
 	wasReused     fate = "reused"   // a transaction of this number was committed, which may be another one
 )
 
-// outcome finds out whether a transaction was committed whose COMMIT got no answer.
+// outcome finds out whether a transaction was committed, after its COMMIT got no answer.
 func (w *postgresWriter) outcome(ctx context.Context, id transaction, nodes []written, cause error) error {
 	if errors.Is(cause, errRolledBack) {
 		return cause
@@ -69,7 +69,7 @@ func (w *postgresWriter) fate(ctx context.Context, id transaction) (found fate, 
 	return found, err
 }
 
-// evidence looks for what a transaction has written, after a crash: "" when that does not tell.
+// evidence looks for the rows that a transaction wrote, after a crash. It returns "" when they prove nothing.
 func (w *postgresWriter) evidence(ctx context.Context, id transaction, nodes []written) (fate, error) {
 	all := len(nodes) > 0
 	for _, n := range nodes {

@@ -10,8 +10,9 @@ const (
 	leastShare        = 6  // of the leader of a group
 )
 
-// Share is how many connections the leader of a group may have, beside those of its member: an equal part of what the
-// members leave of 32. There is room for one member more, which is there before the leaders know of it.
+// Share is how many connections the leader of a group may open, besides its member's. It is an equal part of the 32
+// that all leaders and members share, less the connections of the members. One more member is counted, because a new
+// member connects before the leaders know of it.
 func Share(members, groups int) int {
 	return max(leastShare, (roomConnections-memberConnections*(members+1))/max(groups, 1))
 }

@@ -26,15 +26,15 @@ type Term struct {
 	Lost func()
 }
 
-// named gives connections the name of the term: who leads next ends them by it.
+// named gives connections the name of the term, by which the next leader finds and ends them.
 func (t *Term) named(config *pgx.ConnConfig) *pgx.ConnConfig {
 	config = config.Copy()
 	config.RuntimeParams["application_name"] = termName(config.RuntimeParams["search_path"], t.Group, t.Epoch)
 	return config
 }
 
-// during has nobody connect when the term is over: a leader that was stopped for a while would open its connections
-// again beside those of the next one.
+// during refuses to connect when the term is over. A leader that was stopped for a while would otherwise open its
+// connections again, in addition to the next leader's.
 func (t *Term) during(config *pgx.ConnConfig) *pgx.ConnConfig {
 	config = config.Copy()
 	dial := config.DialFunc

@@ -22,8 +22,8 @@ func (passedRight) over() context.Context {
 
 func (passedRight) superseded() error { return ErrSuperseded }
 
-// TestUncertain: a write of unknown outcome is not one of which nothing was written, though the right to write has
-// passed since. A client is told one of the two.
+// TestUncertain: a write of unknown outcome is not reported as unwritten, even if the right to write has passed since.
+// A client gets one of the two errors.
 func TestUncertain(t *testing.T) {
 	for _, c := range []struct {
 		try, want, not error

@@ -31,7 +31,7 @@ type postgresWriter struct {
 	seal     sealer
 	lead     writeRight
 	patience time.Duration
-	group    *string                   // whose nodes are written, nil for those of all
+	group    *string                   // only nodes of this group are written, nil for all nodes
 	fullAt   atomic.Pointer[time.Time] // of the last write that found no room
 }
 
@@ -47,8 +47,8 @@ func (w *postgresWriter) full() error {
 
 // writeRight is the right to write.
 type writeRight interface {
-	// term is the group and its epoch, whose row of leader a write finds until the right has passed; "" for a conductor
-	// without a cluster.
+	// term is the group and its epoch. A write finds their row in the table leader until the right has passed. The
+	// group is "" for a conductor without a cluster.
 	term() (group string, epoch int64)
 	// superseded is the error of a write that found none.
 	superseded() error
@@ -73,7 +73,7 @@ func (w *postgresWriter) transact(jobs []*writeRequest) error {
 	return w.do(context.Background(), func(t *tx) error { return t.savepoints(jobs) })
 }
 
-// patiently repeats what a lost connection, a deadlock or a serialization failure has undone.
+// patiently repeats a transaction that a lost connection, a deadlock or a serialization failure has undone.
 func (w *postgresWriter) patiently(ctx context.Context, try func() error) error {
 	began, wait := time.Now(), shortestWait
 	for repeats := 0; ; repeats++ {
@@ -81,7 +81,7 @@ func (w *postgresWriter) patiently(ctx context.Context, try func() error) error 
 		switch {
 		case err == nil:
 			return nil
-		case errors.Is(err, ErrUncertain): // that it was written is not excluded by what happened since
+		case errors.Is(err, ErrUncertain): // even if the right has passed since, it may have been written
 			return err
 		case w.lead.over().Err() != nil:
 			return fmt.Errorf("%w: %w", w.lead.superseded(), err)
@@ -95,7 +95,7 @@ func (w *postgresWriter) patiently(ctx context.Context, try func() error) error 
 		if pause(ctx, rand.N(wait)) != nil { //nolint:gosec // a wait is no secret
 			return fmt.Errorf("%w: %w", ctx.Err(), err)
 		}
-		if w.lead.over().Err() != nil { // whoever leads now has the connections
+		if w.lead.over().Err() != nil { // the next leader needs the connections
 			return fmt.Errorf("%w: %w", w.lead.superseded(), err)
 		}
 		wait = min(2*wait, longestWait)
@@ -140,8 +140,8 @@ func (w *postgresWriter) once(ctx context.Context, run func(t *tx) error) error 
 	return w.outcome(within, id, t.nodes, err)
 }
 
-// The statements that begin a write. It shares the lock that a new epoch takes alone (migration 11 of PostgreSQL's),
-// and looks at the epoch after that: at READ COMMITTED a statement sees what was committed before it began.
+// The statements that begin a write. A write shares the lock that a new epoch takes exclusively (migration 11 of
+// PostgreSQL's). It reads the epoch after that: at READ COMMITTED a statement sees the commits from before it began.
 const (
 	beginWrite = "BEGIN ISOLATION LEVEL READ COMMITTED"
 	shareEpoch = "SELECT pg_advisory_xact_lock_shared(('leader'::regclass::bigint << 32) | " +
@@ -178,7 +178,7 @@ func commit(ctx context.Context, conn *sql.Conn) error {
 	return err
 }
 
-// undo rolls back, and says so when the connection is gone.
+// undo rolls back, and reports a lost connection.
 func undo(ctx context.Context, conn *sql.Conn, cause error) error {
 	if _, err := simply(ctx, conn, "ROLLBACK"); err != nil && sqlState(cause) == "" {
 		return fmt.Errorf("%w: %w", errConnection, cause)

@@ -20,8 +20,7 @@ type present struct {
 
 func newPresent(path string) *present { return &present{files: [2]string{path, path + "-wal"}} }
 
-// check answers ErrGone when a file is not what it was at the first check. The WAL
-// may come later.
+// check returns ErrGone when a file is missing or is another file than at the first check. The WAL may come later.
 func (p *present) check() error {
 	for i, path := range p.files {
 		now, err := os.Stat(path)

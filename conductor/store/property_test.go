@@ -286,8 +286,7 @@ func (p *pair) leases(r *rapid.T) {
 	_, _ = both(r, p, func(s store.Store) (int, error) { return 0, s.SaveLease(p.ctx, l) })
 }
 
-// catalogs writes templates, runbooks and allocations, or what nodes and ports
-// name.
+// catalogs writes templates, runbooks and allocations, or the records that nodes and ports name.
 func (p *pair) catalogs(r *rapid.T) {
 	name := anyOf(r, "name", "n1", "n2", "n3")
 	head := node.Record{UUID: anyUUID(r), Revision: rapid.Int64Range(1, 3).Draw(r, "revision"), CreatedAt: p.now}

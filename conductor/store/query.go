@@ -2,8 +2,7 @@ package store
 
 import "strings"
 
-// query is a SELECT whose conditions depend on the filters. Values are arguments and
-// never part of the text.
+// query is a SELECT with conditions that depend on the filters. Values are arguments and never part of the text.
 type query struct {
 	dialect
 	text       strings.Builder
@@ -33,7 +32,7 @@ func (q *query) whereAmong(expression string, values []string) {
 	q.where(expression+" IN ("+q.among+")", q.list(values))
 }
 
-// add adds what follows the conditions.
+// add appends text after the conditions.
 func (q *query) add(text string, args ...any) {
 	q.text.WriteString(text)
 	q.values = append(q.values, args...)

@@ -14,7 +14,7 @@ type reader struct {
 	db       *sql.DB
 	mu       sync.Mutex
 	prepared map[string]*sql.Stmt
-	// patiently repeats a read whose connection was lost; nil where there is none to lose.
+	// patiently repeats a read after its connection was lost; nil for SQLite, which has no connection to lose.
 	patiently func(ctx context.Context, try func() error) error
 }
 
@@ -59,7 +59,7 @@ func (r *reader) again(ctx context.Context, read func() error) error {
 	return r.patiently(ctx, read)
 }
 
-// whole reads all rows by open. They are scanned only where none is scanned yet: a caller keeps those it has.
+// whole reads all rows by open. It repeats a lost read only before the first row, because a caller keeps scanned rows.
 func (r *reader) whole(ctx context.Context, scan func(rows *sql.Rows) error, open func() (*sql.Rows, error)) error {
 	var broken error // after the first row
 	err := r.again(ctx, func() error {

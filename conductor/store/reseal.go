@@ -111,8 +111,7 @@ func resealEffect(s sealer, table string, r *sealedRow) (bool, error) {
 	return true, nil
 }
 
-// resealEnvelope moves an envelope to the newest key. One that is damaged stays: reading
-// its record names it.
+// resealEnvelope moves an envelope to the newest key. A damaged envelope stays: reading its record reports it.
 func (s sealer) resealEnvelope(table string, r *sealedRow) (bool, error) {
 	if id, err := seal.KeyOf(r.sealed); err != nil || id == s.ring.Current() {
 		return false, nil //nolint:nilerr // see above
@@ -125,8 +124,8 @@ func (s sealer) resealEnvelope(table string, r *sealedRow) (bool, error) {
 	return true, err
 }
 
-// resealRows seals what is plain or sealed with an older key, row by row. Rows that are
-// done are passed over, so that it can begin again after a kill.
+// resealRows seals plain values, and values under an older key, row by row. It skips rows that are done, so that it can
+// begin again after a kill.
 func resealRows(ctx context.Context, db *sql.DB, d dialect, s sealer, step func(string) error) error {
 	for _, r := range resealers {
 		r.read, r.write = strings.ReplaceAll(r.read, "rowid", d.row), strings.ReplaceAll(r.write, "rowid", d.row)

@@ -17,8 +17,9 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// reserve keeps room on the disk for writes that make room, since a full disk refuses a DELETE, too. The first of
-// them that finds none gets room of the file; from then on all others are refused, until the file has it back.
+// reserve keeps room on the disk for writes that make room, because a full disk refuses a DELETE, too. The first such
+// write that finds no room gets some of the file's. From then on writes that make no room are refused, until the file
+// has its room back.
 type reserve struct {
 	*sqliteWriter
 	path     string
@@ -32,7 +33,7 @@ type reserve struct {
 	stop  context.CancelFunc
 }
 
-// reserveSuffix is what the file's name has after that of the database.
+// reserveSuffix is appended to the name of the database file.
 const reserveSuffix = "-reserve"
 
 // refillEvery is how often a full disk is looked at, at first.
@@ -214,9 +215,8 @@ func (r *reserve) refill(ctx context.Context) bool {
 	return true
 }
 
-// hold has the file take up size bytes, as many as there is room for, and answers how many these are; -1 leaves it as
-// it is. Its bytes are random: a file system may set aside no room for holes, nor for what it compresses or has
-// already.
+// hold makes the file size bytes large, or as large as there is room for, and returns its size; -1 leaves it as it is.
+// Its bytes are random: a file system may set aside no room for holes, or for data that it compresses or deduplicates.
 func (r *reserve) hold(size int64) (held int64, err error) {
 	f, err := os.OpenFile(r.path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
-// TestE2EReserve fills a file system: what makes room is served from the reserve, and nothing else. What it deletes is
-// room again without any help from outside, and so is what somebody else deletes.
+// TestE2EReserve fills a file system. Only writes that make room are served from the reserve. Their deletions make room
+// again without any help from outside, and so do deletions by other programs.
 func TestE2EReserve(t *testing.T) {
 	dir := small(t, "size=64m")
 	told := make(chan error, 1000)

@@ -110,7 +110,7 @@ func lostKeys(
 // withKey finds the rows that a key has sealed: its id stands behind the magic number.
 func (r resealer) withKey() string { return " WHERE substr(" + r.column + ", 5, 8) = ?" }
 
-// sealedWith says what a key has sealed: "30 rows of nodes, 2 rows of volume_targets".
+// sealedWith counts the rows that a key has sealed: "30 rows of nodes, 2 rows of volume_targets".
 func sealedWith(ctx context.Context, db *sql.DB, d dialect, id seal.ID) (string, error) {
 	var counts []string
 	for _, r := range resealers {
@@ -147,7 +147,7 @@ func dropSealed(ctx context.Context, db *sql.DB, d dialect, id seal.ID) error {
 	})
 }
 
-// inTransaction commits what do has written, if it returns no error.
+// inTransaction runs do in a transaction and commits it, unless do returns an error.
 func inTransaction(ctx context.Context, db *sql.DB, do func(tx *sql.Tx) error) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {

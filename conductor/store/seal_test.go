@@ -241,8 +241,8 @@ func sealedRows(t *testing.T, dir string) (n int) {
 	return n
 }
 
-// TestWrongKey: a database is opened with the key that has sealed it, and with no other.
-// The refusal names both and counts what is sealed; nothing is changed.
+// TestWrongKey: a database opens only with the key that has sealed it. The refusal names both keys and counts the
+// sealed rows; nothing is changed.
 func TestWrongKey(t *testing.T) {
 	dir := t.TempDir()
 	planted(t, dir, 1)
@@ -271,8 +271,7 @@ func TestWrongKey(t *testing.T) {
 	opens(t, dir, 1)
 }
 
-// TestDropLost: what a lost key has sealed is dropped where that is asked for. The
-// records stay, and can be written anew.
+// TestDropLost: values under a lost key are dropped if that is asked for. The records stay, and can be written anew.
 func TestDropLost(t *testing.T) {
 	dir := t.TempDir()
 	planted(t, dir, 1)
@@ -341,8 +340,8 @@ func TestTampered(t *testing.T) {
 	}
 }
 
-// TestTamperedEffect: an effect whose arguments do not open has none and says why, and
-// the others are claimed.
+// TestTamperedEffect: an effect with arguments that do not open has none and an Error with the reason, and the others
+// are claimed.
 func TestTamperedEffect(t *testing.T) {
 	dir := t.TempDir()
 	planted(t, dir, 1)

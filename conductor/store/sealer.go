@@ -93,7 +93,7 @@ func (s sealer) openBytes(table, uuid string, envelope []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// unopened names the record whose secrets cannot be read.
+// unopened is the error for a record with unreadable secrets.
 func unopened(table, uuid string, err error) error {
 	return fmt.Errorf("%s, row %s: its sealed values cannot be read: %w; %s, or set them again", table, uuid, err,
 		restore)

@@ -19,8 +19,8 @@ type secretPart struct {
 	whole *any            // free-form, and secret as a whole
 }
 
-// secretParts is the one list of what is sealed, by the type of record; nil for records
-// without secrets. Effects are sealed in effects.go, Secrets in package objects.
+// secretParts is the one list of a record's secret parts, by the type of record; nil for records without secrets.
+// Effects are sealed in effects.go, Secrets in package objects.
 func secretParts(record any) (parts []secretPart) {
 	switch v := record.(type) {
 	case *node.Node:
@@ -65,8 +65,8 @@ func clauseArgs(at string, clauses []node.Clause) (parts []secretPart) {
 	return parts
 }
 
-// detached is a copy of a record whose parts can be replaced while others read the
-// record. Records without secrets are returned as they are.
+// detached copies a record as far as needed to replace its secret parts while others read the record. Records without
+// secrets are returned as they are.
 func detached(record any) any {
 	switch v := record.(type) {
 	case *node.Node:
@@ -134,7 +134,7 @@ func (p secretPart) put(pointer string, value any) error {
 	return nil
 }
 
-// unescape is the reverse of what RFC 6901 does to a key.
+// unescape reverses the escapes of RFC 6901 in a key.
 var unescape = strings.NewReplacer("~1", "/", "~0", "~")
 
 // putLeaf sets a value in a tree of JSON. Objects that are missing on the way, since

@@ -37,8 +37,8 @@ func (m *Members) SharedKeys(ctx context.Context) (all []SharedKey, err error) {
 	return all, nil
 }
 
-// PutSharedKey stores a key whose number is k.Number: 1 for a new one, else one more than the stored one. false when
-// another conductor was faster.
+// PutSharedKey stores a key under the number k.Number: 1 for a new key, else the stored number plus one. It returns
+// false when another conductor was faster.
 func (m *Members) PutSharedKey(ctx context.Context, k SharedKey) (bool, error) {
 	ok, err := touchedOne(m.db.ExecContext(ctx, `INSERT INTO shared_keys AS s (name, number, sealed) SELECT $1, $2, $3
 		WHERE $2::bigint = 1 OR EXISTS (SELECT FROM shared_keys WHERE name = $1)
@@ -59,8 +59,8 @@ func (m *Members) KeysInUse(ctx context.Context) (ids []seal.ID, err error) {
 	return slices.Collect(maps.Keys(used)), nil
 }
 
-// HasCluster reports whether the conductors of a cluster share the keys of a database. One that has no such table yet
-// has none.
+// HasCluster reports whether the conductors of a cluster share the keys of a database. A schema without the table of
+// shared keys has no cluster.
 func HasCluster(ctx context.Context, address string, o PostgresOptions) (has bool, err error) {
 	config, err := postgresConfig(address, o)
 	if err != nil {

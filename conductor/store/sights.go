@@ -6,13 +6,13 @@ import (
 	"fmt"
 )
 
-// Sight is what a conductor has seen of a node's machine, as a JSON object.
+// Sight holds a conductor's observations of a node's machine, as a JSON object.
 type Sight struct {
 	Node, Doc string
 }
 
-// PutSights keeps what was seen of machines, in one transaction. Nodes that are gone or of another group are passed
-// over. Only databases on a server have any.
+// PutSights stores observations of machines, in one transaction. Nodes that are gone or of another group are skipped.
+// Only databases on a server have sights.
 func (s *Database) PutSights(ctx context.Context, all []Sight) error {
 	err := s.w.do(ctx, func(t *tx) error {
 		for _, one := range all {
@@ -30,7 +30,7 @@ func (s *Database) PutSights(ctx context.Context, all []Sight) error {
 	return nil
 }
 
-// Sight is what was seen of a node's machine; "" when nothing was.
+// Sight returns the observations of a node's machine; "" for none.
 func (s *Database) Sight(ctx context.Context, nodeUUID string) (doc string, err error) {
 	err = s.read.each(ctx, func(rows *sql.Rows) error { return rows.Scan(&doc) },
 		"SELECT doc FROM sights WHERE node_uuid = ?", nodeUUID)

@@ -14,7 +14,7 @@ import (
 // its writes neither wait nor are lost. The copy has no WAL.
 func Snapshot(ctx context.Context, path, to string) (err error) {
 	how := url.Values{"mode": {"ro"}, "_busy_timeout": {"5000"}}
-	if _, err := os.Stat(path + "-shm"); errors.Is(err, fs.ErrNotExist) { // nobody has it open
+	if _, err := os.Stat(path + "-shm"); errors.Is(err, fs.ErrNotExist) { // no process has it open
 		if err := inspect(ctx, path); err != nil {
 			return fmt.Errorf("database %s: %w", path, err)
 		}

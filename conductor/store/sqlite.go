@@ -41,7 +41,7 @@ func open(ctx context.Context, path string, o Options) (*Database, error) {
 		return nil, err
 	}
 	write.SetMaxOpenConns(1)
-	if err := ours(ctx, write); err != nil { // with what is in the WAL alone
+	if err := ours(ctx, write); err != nil { // includes tables that only the WAL has
 		return nil, errors.Join(err, write.Close())
 	}
 	seal := sealer{o.Keys}

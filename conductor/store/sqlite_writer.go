@@ -33,8 +33,8 @@ func newSQLiteWriter(ctx context.Context, db *sql.DB, path string, s *Database, 
 	return newWriter(kept.transact, kept.close), nil
 }
 
-// transact leaves each job's own error in it, and returns what befell the
-// transaction: then none of the jobs has happened.
+// transact leaves each job's own error in it. It returns an error when the transaction failed: then none of the jobs
+// was done.
 func (w *sqliteWriter) transact(jobs []*writeRequest) error {
 	w.tx.nodes = w.tx.nodes[:0]
 	if err := w.files.check(); err != nil {

@@ -1,12 +1,11 @@
-// Package store keeps nodes and what belongs to them: ports, effects, history, inspection
-// results, hardware reports of their BMCs, and DHCP leases; the catalogs of what operators
-// keep beside nodes; and the documents of hosts. This package is the one in SQL, for SQLite
-// and PostgreSQL; mem, broken and storetest beside it are the same thing in memory, one that
-// fails on command, and the suite all of them pass.
+// Package store keeps nodes and their ports, effects, history, inspection results, hardware reports of their BMCs, and
+// DHCP leases. It also keeps the operators' catalogs and the documents of hosts. This package is the SQL store, for
+// SQLite and PostgreSQL. Package mem is a store in memory, broken fails on command, and storetest is the suite that all
+// of them pass.
 //
-// It must not decide anything: it reads no clock, knows no state machine, and knows nothing
-// of ours but the records it keeps (packages node and objects). All changes of one decision
-// arrive as one node.Change, and are written entirely or not at all.
+// It must not decide anything: it reads no clock, knows no state machine, and depends only on the records it keeps
+// (packages node and objects). All changes of one decision arrive as one node.Change, and are written entirely or not
+// at all.
 package store
 
 import (
@@ -17,12 +16,11 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node/objects"
 )
 
-// Store is what every store of this tree offers. Errors match node.ErrNotFound,
-// node.ErrConflict, node.ErrStale or node.ErrFenced where they apply; the first
-// two are also *node.Refusal, in words meant for the client.
+// Store is the interface of every store in this tree. Errors match node.ErrNotFound, node.ErrConflict, node.ErrStale or
+// node.ErrFenced where they apply; the first two are also *node.Refusal, in words meant for the client.
 //
-// Times are kept to the microsecond, in UTC. Every method is safe for
-// concurrent use, and a write that returned nil survives a loss of power.
+// Times are kept to the microsecond, in UTC. Every method is safe for concurrent use, and a write that returned nil
+// survives a loss of power.
 type Store interface {
 	// Commit writes a change and returns the node as saved, with its new
 	// revision; the zero Node when the change saves none. Parts are applied in
@@ -68,7 +66,7 @@ type Store interface {
 	Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, nodes []string) ([]node.Effect, error)
 	// Renew prolongs a lease; node.ErrFenced when it is no longer e's.
 	Renew(ctx context.Context, e node.Effect, until time.Time) error
-	// Note keeps what of an effect was accepted, and e.Error; node.ErrFenced when it is no longer e's.
+	// Note keeps the accepted actions of an effect, and e.Error; node.ErrFenced when it is no longer e's.
 	Note(ctx context.Context, e node.Effect) error
 	// Release gives an effect back, not to be claimed before runAt, noting why;
 	// node.ErrFenced when it is no longer e's.
@@ -77,23 +75,22 @@ type Store interface {
 	// now are due now: the clock was set back meanwhile.
 	Takeover(ctx context.Context, owner string, now time.Time) (int, error)
 
-	// Expired returns the UUIDs of at most limit nodes whose deadline is at or
-	// before now, the oldest first.
+	// Expired returns the UUIDs of at most limit nodes with a deadline at or before now, the oldest first.
 	Expired(ctx context.Context, now time.Time, limit int) ([]string, error)
 	// NextDeadline is the earliest deadline of all; false when there is none.
 	NextDeadline(ctx context.Context) (time.Time, bool, error)
 
-	// Inspected returns what the last inspection of a node found.
+	// Inspected returns the results of a node's last inspection.
 	Inspected(ctx context.Context, nodeUUID string) (node.Inspected, error)
 	// HardwareReport returns the last report of a node's BMC, empty when it was never asked.
 	HardwareReport(ctx context.Context, nodeUUID string) (node.HardwareReport, error)
 	// History returns the newest HistoryKept entries of a node, oldest first.
 	History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error)
 
-	// Tell writes events that belong to no change of a node.
+	// Tell writes events without a change of a node.
 	Tell(ctx context.Context, events []node.ChangeEvent) error
-	// Events lists at most limit events after a position, in the order of their commits. Each is seen once by whoever
-	// asks for those after the last that was seen.
+	// Events lists at most limit events after a position, in the order of their commits. A reader that continues after
+	// the last event it has seen sees each event once.
 	Events(ctx context.Context, after int64, limit int) ([]node.ChangeEvent, error)
 	// EventLog says how far the events reach.
 	EventLog(ctx context.Context) (node.EventLog, error)
@@ -120,33 +117,33 @@ type Store interface {
 	AuditSize(ctx context.Context) (entries, bytes int64, err error)
 	// AuditLives lists the lives of all processes that wrote entries.
 	AuditLives(ctx context.Context) ([]node.AuditLife, error)
-	// AuditCuts lists the cuts of the audit, and as not done those that would come with the deletion of what is older than
-	// before. The newest older entry of each conductor stays.
+	// AuditCuts lists the cuts of the audit that were made. It also lists, with Done false, the cuts that would come
+	// with the deletion of entries older than before. The newest older entry of each conductor stays.
 	AuditCuts(ctx context.Context, before time.Time) ([]node.AuditCut, error)
 	// CutAudit allows entries up to the cuts to be deleted. The entry with this chain and number names their hashes.
 	CutAudit(ctx context.Context, chain string, number int64, cuts []node.AuditCut) error
 	// PruneAudit deletes some entries up to the cuts, and reports how many: 0 when there are no more.
 	PruneAudit(ctx context.Context) (int, error)
 
-	// Catalogs is what operators keep beside nodes.
+	// Catalogs are the records that operators keep beside nodes.
 	Catalogs() node.Catalogs
 
 	// Leases returns all DHCP leases, in the order of their MACs.
 	Leases(ctx context.Context) ([]node.Lease, error)
-	// LeasesOf lists the leases of MACs in lower case, and those of an address, in the order of their MACs; "" is no
-	// address.
+	// LeasesOf lists the leases of MACs in lower case and the leases of an address, in the order of their MACs; "" is
+	// no address.
 	LeasesOf(ctx context.Context, macs []string, ip string) ([]node.Lease, error)
-	// SaveLease inserts or replaces the leases of MACs, all or none; node.ErrConflict when
-	// an address is another's, or when a lease is lent and its MAC has a reservation:
-	// that one was made while the loan was under way, and is what counts.
+	// SaveLease inserts or replaces the leases of MACs, all or none. It returns node.ErrConflict when another MAC has
+	// an address. It also does when a lease is lent and its MAC has a reservation: the reservation was made while the
+	// loan was under way, and wins.
 	SaveLease(ctx context.Context, leases ...node.Lease) error
 	// EndLease removes l if it is on record still: lent, and not renewed since
 	// it was read. Otherwise it changes nothing.
 	EndLease(ctx context.Context, l node.Lease) error
 	// Declines returns the addresses that machines found in use by others, in their order.
 	Declines(ctx context.Context) ([]node.Decline, error)
-	// SaveDecline sets an address aside, ends the lease that its machine had of it, and forgets what was set aside
-	// until now.
+	// SaveDecline keeps a declined address from being leased until d.Until. It ends the lease of the machine that
+	// declined it, and deletes expired declines.
 	SaveDecline(ctx context.Context, d node.Decline, now time.Time) error
 	// DeleteLease removes the lease of a MAC; node.ErrNotFound when it has none.
 	DeleteLease(ctx context.Context, mac string) error

@@ -38,8 +38,8 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// TestSchema: the tables, indexes and triggers after all migrations are those of
-// testdata/schema.sql. A change of it needs a migration.
+// TestSchema: the tables, indexes and triggers after all migrations are the same as in testdata/schema.sql. A change of
+// it needs a migration.
 func TestSchema(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ferrite.db")
 	s, err := store.Open(t.Context(), path, store.Options{})
@@ -74,9 +74,8 @@ func TestSchema(t *testing.T) {
 	golden(t, "schema.sql", schema.String())
 }
 
-// TestStoredDocuments: the fields of all documents in the database are those of
-// testdata/documents.txt, by the names under which they are stored. Renaming a field loses
-// it from every existing database.
+// TestStoredDocuments: the fields of all documents in the database are the same as in testdata/documents.txt, by the
+// names under which they are stored. Renaming a field loses it from every existing database.
 func TestStoredDocuments(t *testing.T) {
 	var got strings.Builder
 	for _, d := range []struct {
@@ -104,8 +103,8 @@ func TestStoredDocuments(t *testing.T) {
 	golden(t, "documents.txt", got.String())
 }
 
-// list writes the fields of a type as encoding/json has them, those of structs in
-// it by their paths. within are the types around it.
+// list writes the fields of a type as encoding/json names them, and fields of nested structs by their paths. within are
+// the types around it.
 func list(w *strings.Builder, of reflect.Type, path string, within []reflect.Type) {
 	for _, f := range reflect.VisibleFields(of) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")

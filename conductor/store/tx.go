@@ -18,7 +18,7 @@ type tx struct {
 	seal     sealer
 	group    *string // of the nodes that it may write; nil for all
 
-	addresses *portAddresses // takes note of those that are written; nil where nobody asks
+	addresses *portAddresses // gets the addresses that are written; nil where it is not used
 }
 
 // The statements run without the context of a caller: its deadline must not interrupt a
@@ -83,8 +83,8 @@ func (t *tx) exists(text string, args ...any) (bool, error) {
 	return found, err
 }
 
-// savepoints runs those of the jobs that are still wanted. It returns an error only when
-// the whole transaction is beyond use.
+// savepoints runs the jobs, except those with an ended context. It returns an error only when the whole transaction has
+// failed.
 func (t *tx) savepoints(jobs []*writeRequest) error {
 	for _, j := range jobs {
 		if j.err = j.ctx.Err(); j.err != nil {

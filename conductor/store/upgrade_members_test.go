@@ -15,8 +15,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 )
 
-// TestMembersAmidUpgrade: a member that changes the schema ends the terms of older builds. These cannot lead again, nor
-// join anew, and are told why.
+// TestMembersAmidUpgrade: a member that changes the schema ends the terms of older builds. These can neither lead again
+// nor join anew, and get an error with the reason.
 func TestMembersAmidUpgrade(t *testing.T) {
 	address := postgrestest.URL(t)
 	config, err := pgx.ParseConfig(address)

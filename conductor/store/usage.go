@@ -7,7 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Usage is what the records of a project take. It reads the project's rows alone, by indexes, but for the few images.
+// Usage sums up the records of a project. It reads the project's rows by indexes, and all of the few images.
 func (s *Database) Usage(ctx context.Context, project string) (node.Usage, error) {
 	const nodes = "owner = ?1 AND owner <> ''"
 	const parts = "node_uuid IN (SELECT uuid FROM nodes WHERE " + nodes + ")" // lessees add none of these

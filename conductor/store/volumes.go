@@ -7,7 +7,7 @@ const (
 	targets    table[node.VolumeTarget, *node.VolumeTarget]       = "volume_targets"
 )
 
-// applyVolumes writes what a change says of portgroups that go, and of volumes.
+// applyVolumes deletes the portgroups that a change drops, and writes its volumes.
 func (t *tx) applyVolumes(c *node.Change) error {
 	for _, uuid := range c.DropPortgroups {
 		if err := portgroups.drop(t, uuid); err != nil {

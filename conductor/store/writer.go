@@ -49,9 +49,8 @@ func newWriter(transact func([]*writeRequest) error, end func() error) *writer {
 	return w
 }
 
-// do runs a write and waits until it is on the disk or refused. A context that
-// ends while the write is queued withdraws it; one that ends later is too late,
-// so that the answer is never uncertain.
+// do runs a write and waits until it is on the disk or refused. A context that ends while the write is queued withdraws
+// it. Later the context is ignored, so that its end never makes the answer uncertain.
 func (w *writer) do(ctx context.Context, run func(t *tx) error) error { return w.doThen(ctx, run, nil) }
 
 // doThen is do, and calls then as soon as the write is on the disk. Of several
@@ -97,7 +96,7 @@ func (w *writer) loop() {
 	}
 }
 
-// gather takes along whoever is waiting already.
+// gather adds the requests that wait already, up to maxBatch.
 func (w *writer) gather(first *writeRequest) []*writeRequest {
 	batch := []*writeRequest{first}
 	for len(batch) < maxBatch {
@@ -111,9 +110,8 @@ func (w *writer) gather(first *writeRequest) []*writeRequest {
 	return batch
 }
 
-// batch runs jobs in one transaction. When the transaction as a whole fails (a
-// full disk), each gets a transaction of its own, so that only those that do
-// not fit fail.
+// batch runs jobs in one transaction. When the transaction as a whole fails (a full disk), each job gets a transaction
+// of its own. Only the jobs that do not fit then fail.
 func (w *writer) batch(jobs []*writeRequest) {
 	if err := w.transact(jobs); err != nil {
 		for _, j := range jobs {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// bounds are on what is read of an archive, whoever made it.
+// bounds limit the reading of an archive, which any machine may have made.
 type bounds struct {
 	unpacked int64 // bytes of the archive
 	files    int
@@ -19,13 +19,12 @@ type bounds struct {
 	lines    int   // of all of them: a line takes more memory than its bytes
 }
 
-// archiveBounds are more than what a machine has to say.
+// archiveBounds exceed the logs of any machine.
 var archiveBounds = bounds{unpacked: 64 << 20, files: 256, each: 1 << 20, all: 8 << 20, lines: 100_000}
 
-// Collect makes the log of a boot of what an agent has collected: the base64 of a
-// tar.gz of texts, as ironic-python-agent answers log.collect_system_logs. Each file
-// is set off by its name. It says how much was kept. A boot that has a log keeps it as
-// it is.
+// Collect makes the log of a boot from an agent's archive: the base64 of a tar.gz of texts, as ironic-python-agent
+// answers log.collect_system_logs. A line with its name precedes each file. kept describes the amount for the user. A
+// boot that has a log keeps it unchanged.
 func (k *Keeper) Collect(node, boot, archive string) (kept string, err error) {
 	if !validBoot(boot) {
 		return "", fmt.Errorf("boot log of %s: boot %q is not 16 hexadecimal digits", node, boot)
@@ -96,8 +95,8 @@ func unpack(archive string, most bounds) (lines []string, files int, err error) 
 	}
 }
 
-// last reads the last bytes of a text that has size of them, from the beginning of a
-// line where any are left out, which is said.
+// last reads the last bytes of a text of size bytes. If it leaves any out, it begins with a full line, and adds a line
+// that notes the loss.
 func last(r io.Reader, size, keep int64) (text string, err error) {
 	passed := max(size-keep, 0)
 	if _, err := io.CopyN(io.Discard, r, passed); err != nil {
@@ -112,7 +111,7 @@ func last(r io.Reader, size, keep int64) (text string, err error) {
 	return text, err
 }
 
-// split takes a text apart into its lines, of which most and the one that says so are kept: the last.
+// split divides a text into lines. It keeps the last most lines, and adds a line that notes a loss.
 func split(text string, most int) []string {
 	if text = strings.TrimRight(text, "\r\n"); text == "" {
 		return nil

@@ -41,8 +41,8 @@ func pack(t testing.TB, files ...file) string {
 	return base64.StdEncoding.EncodeToString(b.Bytes())
 }
 
-// TestCollect: what an agent has collected is read like any other log, harmless to
-// terminals, and a log that is there is left as it is.
+// TestCollect: an agent's archive is read like any other log and is harmless to terminals. It does not replace an
+// existing log.
 func TestCollect(t *testing.T) {
 	k := open(t, t.TempDir(), Limits{})
 	if k.Has(aNode, key(1)) {
@@ -67,9 +67,9 @@ func TestCollect(t *testing.T) {
 	}
 }
 
-// sparse makes an archive of a file that is a hole, as GNU tar does in its PAX format
-// 1.0: a header that only describes, then one whose data begin with where there are
-// any, which is nowhere. The writer of archive/tar makes none.
+// sparse makes an archive of a file that is a hole, as GNU tar does in its PAX format 1.0. A header that only describes
+// is followed by a header with data, which begin with the positions of the file's bytes: there are none. The writer of
+// archive/tar makes no such archive.
 func sparse(t testing.TB, size int64) string {
 	t.Helper()
 	var records strings.Builder
@@ -119,8 +119,8 @@ func noise() string {
 	return b.String()
 }
 
-// TestUnpackBounds: of what is too long the end is kept, of what is no archive
-// nothing, and of a broken one what could be read.
+// TestUnpackBounds: the end of a long text is kept, nothing of bytes that are no archive, and the readable part of a
+// broken archive.
 func TestUnpackBounds(t *testing.T) {
 	few := bounds{unpacked: 64 << 10, files: 3, each: 1000, all: 1500, lines: 500}
 	whole := pack(t, file{"ps", "1 init\n"}, file{"journal", noise()})
@@ -178,8 +178,7 @@ func TestUnpackBounds(t *testing.T) {
 	}
 }
 
-// TestCollectRefused: what is no archive begins no log; of a broken one it is said that
-// there was more.
+// TestCollectRefused: bytes that are no archive begin no log. The log of a broken archive notes that there was more.
 func TestCollectRefused(t *testing.T) {
 	k := open(t, t.TempDir(), Limits{})
 	if kept, err := k.Collect(aNode, key(1), "no archive"); err == nil || k.Has(aNode, key(1)) {
@@ -198,7 +197,7 @@ func TestCollectRefused(t *testing.T) {
 	}
 }
 
-// FuzzUnpack: whatever a machine sends, no more is kept than is to be.
+// FuzzUnpack: for any bytes, no more is kept than the bounds allow.
 func FuzzUnpack(f *testing.F) {
 	for _, archive := range []string{pack(f, file{"journal", "a\nb\n"}, file{"ps", ""}), pack(f), "", "H4sI"} {
 		raw, err := base64.StdEncoding.DecodeString(archive)

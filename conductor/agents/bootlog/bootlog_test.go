@@ -40,7 +40,7 @@ func add(t *testing.T, k *Keeper, boot, first int, lines ...string) {
 	}
 }
 
-// text is what a query gives.
+// text is the result of a query.
 func text(t *testing.T, k *Keeper, q nodeapi.LogQuery) string {
 	t.Helper()
 	var out strings.Builder
@@ -94,7 +94,7 @@ func TestLinesAreTakenOnce(t *testing.T) {
 	add(t, k, 1, 2, "2", "3")
 	add(t, k, 1, 2, "2", "3", "4") // the answer was lost, and a line has come since
 	add(t, k, 1, 3, "3", "4")      // sent again after some were dropped
-	add(t, k, 1, 9, "9")           // what was dropped is said in a line
+	add(t, k, 1, 9, "9")           // dropped lines are noted in a line
 	add(t, k, 1, 0, "0 again")     // an agent that was started anew
 	if got, want := text(t, k, nodeapi.LogQuery{}), "0\n1\n2\n3\n4\n9\n0 again\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -127,7 +127,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestNamesCannotEscape: what is no UUID and no boot never becomes a path.
+// TestNamesCannotEscape: a name that is no UUID or no boot never becomes a path.
 func TestNamesCannotEscape(t *testing.T) {
 	dir := t.TempDir()
 	k := open(t, filepath.Join(dir, "logs"), Limits{})
@@ -249,8 +249,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestFollowASlowReader: one that is overtaken by the bound goes on where the
-// log now begins.
+// TestFollowASlowReader: a reader that the bound overtakes goes on at the new beginning of the log.
 func TestFollowASlowReader(t *testing.T) {
 	k := open(t, t.TempDir(), Limits{Boots: 2, Bytes: 1000})
 	add(t, k, 1, 0, "first")

@@ -11,8 +11,8 @@ import (
 	"strconv"
 )
 
-// Storage keeps texts of boots. Its callers see to it that one at a time changes those of a node, that nodes are UUIDs,
-// and that names of boots are 16 hexadecimal digits.
+// Storage keeps the texts of boots. Its callers write to a node from one goroutine at a time. They ensure that nodes
+// are UUIDs, and that names of boots are 16 hexadecimal digits.
 type Storage interface {
 	Nodes() ([]string, error)
 	Boots(node string) ([]Boot, error) // oldest first

@@ -14,7 +14,7 @@ import (
 	"sync"
 )
 
-// Limits bound what is kept of one node.
+// Limits bound the logs of one node.
 type Limits struct {
 	Boots int   // the oldest is dropped first; 5 when 0
 	Bytes int64 // of one boot, of which the oldest lines are dropped; 4 MiB when 0
@@ -38,7 +38,7 @@ func Open(dir string, l Limits) (*Keeper, error) {
 	return New(folder(dir), l), nil
 }
 
-// New keeps logs in a storage that nobody else changes meanwhile.
+// New keeps logs in a storage that nothing else changes meanwhile.
 func New(s Storage, l Limits) *Keeper {
 	if l.Boots == 0 {
 		l.Boots = 5
@@ -49,8 +49,8 @@ func New(s Storage, l Limits) *Keeper {
 	return &Keeper{storage: s, limits: l, shelves: map[string]*shelf{}}
 }
 
-// BeforeBoot makes the log of every new boot begin with lines of its node: what a console
-// showed before. It must be called before Append.
+// BeforeBoot makes the log of every new boot begin with lines of its node: the latest output of its console. It must be
+// called before Append.
 func (k *Keeper) BeforeBoot(lines func(node string) []string) { k.before = lines }
 
 // Append adds lines to the log of one boot of a node; a boot not seen before

@@ -30,9 +30,9 @@ func (k *Keeper) Tail(node string, lines int) []string {
 	return strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
 }
 
-// Stream gives the log a query asks for to emit, in pieces, and ends with the
-// first error of that. That there is no such log is a *nodeapi.Fault. Following goes on until ctx ends or the node is
-// deleted; who follows the latest boot is taken on into the next.
+// Stream passes the log that a query selects to emit, in pieces. It ends with the first error of emit; a missing log is
+// a *nodeapi.Fault. Following goes on until ctx ends or the node is deleted. A follower of the latest boot continues
+// with the next boot.
 func (k *Keeper) Stream(ctx context.Context, node string, q nodeapi.LogQuery, emit func([]byte) error) error {
 	s, err := k.shelf(node)
 	if err != nil {
@@ -106,8 +106,8 @@ func (s *shelf) reader(q nodeapi.LogQuery) (*reader, error) {
 	return r, nil
 }
 
-// next is more of the log. When there is none now it is what to wait for, nil
-// when there never will be.
+// next returns more of the log. At the end it returns a channel that is closed at the next change, or nil when the log
+// is complete.
 func (r *reader) next() (piece []byte, changed <-chan struct{}, err error) {
 	s := r.shelf
 	s.mu.Lock()

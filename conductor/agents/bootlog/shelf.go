@@ -28,7 +28,7 @@ type boot struct {
 	last, next int64 // the line numbers of the batch that came last; next is 0 when none did
 }
 
-// openShelf reads what there is.
+// openShelf lists the boots of a node in the storage.
 func openShelf(node string, from Storage, l Limits) (*shelf, error) {
 	s := &shelf{node: node, storage: from, limits: l, changed: make(chan struct{})}
 	found, err := from.Boots(node)
@@ -41,8 +41,7 @@ func openShelf(node string, from Storage, l Limits) (*shelf, error) {
 	return s, nil
 }
 
-// add appends lines to a boot's log. One that begins gets the lines of before first, when
-// that is not nil.
+// add appends lines to a boot's log. A new log begins with the lines of before, unless that is nil.
 func (s *shelf) add(name string, first int64, lines []string, before func() []string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +80,7 @@ func (s *shelf) add(name string, first int64, lines []string, before func() []st
 	return nil
 }
 
-// reload learns what the storage has, after a change that may have taken effect or not.
+// reload lists the boots in the storage again, after a change that may have taken effect or not.
 func (s *shelf) reload() error {
 	found, err := s.storage.Boots(s.node)
 	if err != nil {
@@ -103,7 +102,7 @@ func (s *shelf) reload() error {
 	return nil
 }
 
-// lastNumber is that of the newest boot, 0 for none.
+// lastNumber is the number of the newest boot, 0 for none.
 func (s *shelf) lastNumber() int {
 	if len(s.boots) == 0 {
 		return 0
@@ -124,7 +123,7 @@ func (s *shelf) boot(name string) (*boot, error) {
 		if err := s.storage.Remove(s.node, s.boots[0].Boot); err != nil {
 			return nil, fmt.Errorf("boot log: %w", err)
 		}
-		s.boots[0].Size = 0 // who still reads it has come to its end
+		s.boots[0].Size = 0 // readers of this boot are at its end
 		s.boots = s.boots[1:]
 	}
 	b := &boot{Boot: Boot{Number: number, Name: name}}
@@ -161,7 +160,7 @@ func (s *shelf) shorten(b *boot, keep int64) error {
 	return nil
 }
 
-// remove deletes all, and lets those who follow go.
+// remove deletes all logs, and ends their followers.
 func (s *shelf) remove() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,9 +23,9 @@ func bootOf(n node.Node) string {
 	return ""
 }
 
-// path is that of a medium of n, from its prefix on; ok is false when n boots no such medium now. A medium for our
-// agent ends with the run, and each boot of a run has its own. That of an instance holds until the node boots other
-// files, or is undeployed: the BMC reads it at every start.
+// path is the path of a medium of n, from its prefix on; ok is false when n boots no such medium now. A medium with our
+// agent ends with the run, and each boot of a run has its own path. A medium with an instance is valid until the node
+// boots other files, or is undeployed: the BMC reads it at every start.
 func (s *Server) path(n node.Node, boot string) (path string, ok bool) {
 	secret := ""
 	switch medium := plan.MediumOf(n); {

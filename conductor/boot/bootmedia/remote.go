@@ -67,7 +67,7 @@ func (r *remotes) content(ctx context.Context, url string) (iso.Content, error) 
 	case <-ctx.Done():
 		return iso.Content{}, context.Cause(ctx)
 	}
-	if l.err != nil && time.Since(l.asked) < remoteFailed { // who waited for that look does not wait for one more
+	if l.err != nil && time.Since(l.asked) < remoteFailed { // a waiter of that look starts no other
 		return iso.Content{}, l.err
 	}
 	if l.file == nil || l.err != nil || time.Since(l.asked) > remoteFresh {
@@ -85,7 +85,7 @@ func (r *remotes) content(ctx context.Context, url string) (iso.Content, error) 
 	return iso.Content{At: l.file, Size: l.file.size}, nil
 }
 
-// lookup is that of a URL. A new one takes the place of the one that was not asked for longest.
+// lookup returns the look-up of a URL. A new one replaces the least recently used.
 func (r *remotes) lookup(url string) *lookup {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -160,7 +160,7 @@ func (r *remote) block(off int64) ([]byte, error) {
 	if data := r.of.kept(r, off); data != nil { // another reader has fetched it
 		return data, nil
 	}
-	if r.failed.After(came) { // who waited for another reader's fetch does not wait for one more
+	if r.failed.After(came) { // a caller that waited for another reader's failed fetch does not start one more
 		return nil, r.err
 	}
 	data, err := r.fetch(off, min(remoteBlock, r.size-off))

@@ -147,7 +147,8 @@ func (f *failing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return f.ranged.RoundTrip(r)
 }
 
-// TestReadersShareFailure: the readers of a file whose server does not answer wait for one fetch, not for one each.
+// TestReadersShareFailure: if the server of a file does not answer, the file's readers wait for one fetch, not for one
+// each.
 func TestReadersShareFailure(t *testing.T) {
 	server := &failing{}
 	files := remotes{client: &http.Client{Transport: server}}

@@ -33,10 +33,10 @@ type Conductor interface {
 	MediumRefused(ctx context.Context, n node.Node, from netip.Addr, why string)
 }
 
-// Config is what a Server needs.
+// Config is the configuration of a Server.
 type Config struct {
 	Conductor Conductor
-	// Content is what the medium of a node holds.
+	// Content returns the contents of a node's medium.
 	Content func(ctx context.Context, n node.Node) (pxe.Boot, error)
 	URL     string       // base under which BMCs reach the handler, without a slash at the end
 	Loaders string       // folder with the boot loaders of media, see bootiso.ReadLoaders
@@ -69,7 +69,7 @@ const maxReading = 4096
 type reading struct {
 	node  string
 	since time.Time
-	from  netip.Addr // who reads it; zero for nobody yet
+	from  netip.Addr // its reader; zero for none yet
 	seen  map[bootiso.Part]bool
 }
 
@@ -128,11 +128,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, io.NewSectionReader(image, 0, image.Size()))
 }
 
-// notFound is one answer for a path that was never given out and for one whose node does not exist.
+// notFound is the one answer for paths that were never given out, and for paths of nodes that do not exist.
 const notFound = "there is no such boot medium"
 
-// admit finds the node whose medium is asked for, and refuses a path whose boot is over and a second
-// reader.
+// admit finds the node of a requested medium. It refuses a path after its boot is over, and a second reader.
 func (s *Server) admit(r *http.Request) (n node.Node, status int, why string) {
 	path, from := r.URL.Path, clientaddr.Of(r)
 	uuid, boot, ok := nodeOf(path)
@@ -220,7 +219,7 @@ func bmcOf(n node.Node) netip.Addr {
 	return addr.Unmap()
 }
 
-// stages are what the reading of each part shows.
+// stages are the boot stages that the reading of each part proves.
 var stages = map[bootiso.Part]string{
 	bootiso.Config: plan.StageMedium, bootiso.Kernel: string(pxe.StageKernel), bootiso.Initrd: string(pxe.StageRamdisk),
 }

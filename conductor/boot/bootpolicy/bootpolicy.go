@@ -29,13 +29,13 @@ type Policy struct {
 	Initrd string
 	APIURL string // where agents find the API, e.g. http://10.0.0.1:6385
 	Append string // kernel parameters that every ramdisk gets
-	// Local is the folders whose files nodes may name as their own ramdisks; all
-	// others are no business of whoever may edit a node.
+	// Local is the folders of files that nodes may name as their own ramdisks. An editor of a node must not have other
+	// files of this host served.
 	Local localfile.Folders
 	// Pins names the API's certificate, as SHA-256 in hexadecimal, to agents that
 	// could not know it otherwise; nil when the API has none.
 	Pins func() []string
-	// Images finds what nodes boot by its name; nil where no images are kept.
+	// Images finds the boot files of nodes by name; nil where no images are kept.
 	Images NamedImages
 
 	looked lookUps
@@ -102,8 +102,8 @@ func (p *Policy) boot(ctx context.Context, c pxe.Client, n node.Node, port node.
 		Overlay: files}, nil
 }
 
-// stranger is the answer to a machine that nobody has enrolled. Its ramdisk is
-// given nobody to report to but whoever takes inspection data.
+// stranger is the answer to a machine that is not enrolled. Its ramdisk gets only the URL for inspection data to report
+// to.
 func (p *Policy) stranger(c pxe.Client) pxe.Boot {
 	switch {
 	case !p.Engine.Discovers():
@@ -119,7 +119,7 @@ func (p *Policy) stranger(c pxe.Client) pxe.Boot {
 	return boot
 }
 
-// instance boots what the machine runs as its workload.
+// instance boots the machine's workload.
 func (p *Policy) instance(ctx context.Context, n node.Node, b plan.InstanceBoot) (pxe.Boot, error) {
 	for _, part := range []struct {
 		at   *string
@@ -140,8 +140,7 @@ func (p *Policy) instance(ctx context.Context, n node.Node, b plan.InstanceBoot)
 	return pxe.Boot{Action: pxe.Ramdisk, Kernel: b.Kernel, Initrd: b.Ramdisk, Cmdline: b.Cmdline}, nil
 }
 
-// ramdisk prefers what the node names over the conductor's own; a rescue may
-// have one to itself.
+// ramdisk prefers the node's own kernel and ramdisk to the conductor's. A rescue may have a pair of its own.
 func (p *Policy) ramdisk(ctx context.Context, n node.Node) (kernel, initrd string, err error) {
 	if err := plan.CheckBootFiles(n); err != nil {
 		return "", "", err
@@ -183,9 +182,9 @@ func (p *Policy) source(ctx context.Context, n node.Node, key, named string) (st
 	return file, nil
 }
 
-// cmdline is what ironic-python-agent and ours read from the kernel's command
-// line. %default% in kernel_append_params stands for the conductor's own. The
-// boot's one-time word is the token of ironic-python-agent; ours gets one for it.
+// cmdline is the kernel command line for ironic-python-agent and for our agent. %default% in kernel_append_params
+// stands for the conductor's own. The boot's one-time word is the token of ironic-python-agent; our agent exchanges it
+// for a token.
 func (p *Policy) cmdline(n node.Node, mac net.HardwareAddr, word string) string {
 	appended := p.Append
 	if own, ok := n.DriverInfo["kernel_append_params"].(string); ok && own != "" {
@@ -204,7 +203,7 @@ func (p *Policy) cmdline(n node.Node, mac net.HardwareAddr, word string) string 
 	return p.finish(words, appended)
 }
 
-// inspection is what makes a ramdisk inspect the machine first.
+// inspection has the parameters that make a ramdisk inspect the machine first.
 func (p *Policy) inspection(word string) []string {
 	callback := p.APIURL + agentapi.ContinueInspectionPath
 	if word != "" {
@@ -213,7 +212,7 @@ func (p *Policy) inspection(word string) []string {
 	return []string{"ipa-inspection-callback-url=" + callback, "ipa-inspection-collectors=default,pci-devices"}
 }
 
-// finish adds what every ramdisk gets.
+// finish adds the parameters that every ramdisk gets.
 func (p *Policy) finish(words []string, appended string) string {
 	words = append(words, agentapi.PanicWord)
 	if p.Pins != nil {
@@ -225,15 +224,15 @@ func (p *Policy) finish(words []string, appended string) string {
 	return strings.Join(words, " ")
 }
 
-// otherPort is the stage of a machine whose firmware wants to boot from a port of
-// its node that is not for booting: it gets an address, and waits for a ramdisk in vain.
+// otherPort is the boot stage for firmware that boots from a port which is not for booting. The machine gets an
+// address, but no ramdisk.
 const otherPort = "boot asked for by another port"
 
 // Reached takes note of a boot stage.
 func (p *Policy) Reached(ctx context.Context, c pxe.Client, s pxe.Stage) {
 	name, detail := string(s), c.Detail
 	l, err := p.lookUp(ctx, pxe.Client{MAC: c.MAC})
-	if l.node == "" { // nobody has enrolled it
+	if l.node == "" { // it is not enrolled
 		if err != nil {
 			p.Log.Warn("boot stage not noted", "mac", c.MAC.String(), "stage", s, "err", err)
 		}

@@ -72,7 +72,7 @@ func TestBoot(t *testing.T) {
 	wrote := booting("deploy", "agent.wait_for_heartbeat")
 	wrote.Run.Index = 2
 	byName := booting("clean", "agent.wait_for_heartbeat")
-	byName.Lessee = "red" // whose images do not count
+	byName.Lessee = "red" // the lessee's images do not count
 	byName.DriverInfo = map[string]any{"deploy_kernel": "image:vmlinuz", "deploy_ramdisk": "http://h/r"}
 	own := booting("clean", "agent.wait_for_heartbeat")
 	own.DriverInfo = map[string]any{"deploy_kernel": "http://h/k", "deploy_ramdisk": "http://h/r",
@@ -174,8 +174,8 @@ func TestUndecidedIsStranger(t *testing.T) {
 	}
 }
 
-// TestStranger: a machine nobody has enrolled is inspected where that is wanted,
-// and its agent is sent to nobody else.
+// TestStranger: a machine that is not enrolled is inspected if discovery is on. Its agent gets only the URL for
+// inspection data.
 func TestStranger(t *testing.T) {
 	hw, _ := net.ParseMAC("52:54:00:ff:ff:ff")
 	p := policy(t, node.Node{ProvisionState: node.Active}, node.Port{PXEEnabled: true})
@@ -212,8 +212,8 @@ func TestPins(t *testing.T) {
 	}
 }
 
-// TestOwnFiles: a node's own ramdisk may be a file of a folder that is open to
-// nodes. Nobody who may edit a node has another served to himself.
+// TestOwnFiles: a node's own ramdisk may be a file of a folder that is open to nodes. An editor of a node cannot have
+// any other file served.
 func TestOwnFiles(t *testing.T) {
 	dir := t.TempDir()
 	open, secret := filepath.Join(dir, "open"), filepath.Join(dir, "open-not", "ferrite.db")
@@ -251,8 +251,8 @@ func TestOwnFiles(t *testing.T) {
 	}
 }
 
-// TestNoPasswordInAScript: a ramdisk whose URL holds a password is not put into a
-// script, which goes over the machine's network in the clear.
+// TestNoPasswordInAScript: a ramdisk is not put into a script if its URL holds a password, because a script goes over
+// the machine's network in the clear.
 func TestNoPasswordInAScript(t *testing.T) {
 	hw, _ := net.ParseMAC(mac)
 	n := booting("clean", "agent.wait_for_heartbeat")
@@ -264,9 +264,8 @@ func TestNoPasswordInAScript(t *testing.T) {
 	}
 }
 
-// TestWord: the boot script alone holds the one-time word, the same at every try, as the
-// token of ironic-python-agent and in the URL for its inspection data. Nobody else gets it,
-// and only its hash is kept.
+// TestWord: the boot script alone holds the one-time word, the same at every try. It is the token of
+// ironic-python-agent, and in the URL for its inspection data. No other answer contains it, and only its hash is kept.
 func TestWord(t *testing.T) {
 	hw, _ := net.ParseMAC(mac)
 	p := policy(t, booting("inspect", "inspect.wait_for_data"), node.Port{PXEEnabled: true})

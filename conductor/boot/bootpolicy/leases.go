@@ -9,8 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/pxe"
 )
 
-// Leases lists what was handed out and reserved. A row that is no lease is left out,
-// so that it does not keep the others' machines from their addresses.
+// Leases lists all leases and reservations. An invalid row is left out, so that it does not keep the others' machines
+// from their addresses.
 func (p *Policy) Leases(ctx context.Context) ([]pxe.Lease, error) {
 	stored, err := p.Engine.Leases(ctx)
 	if err != nil {

@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// lookUpFor is how long the answer to a machine is taken for what it was: a machine asks DHCP twice within
-	// milliseconds, and each answer is a boot stage. For its script and files it is looked for anew.
+	// lookUpFor is how long an answer for a machine is reused. A machine asks DHCP twice within milliseconds, and each
+	// answer is a boot stage. Scripts and files are always looked up anew.
 	lookUpFor  = 250 * time.Millisecond
 	maxLookUps = 2048
 )
 
-// lookUp is what a machine gets that asks for an address.
+// lookUp is the answer to a machine that asks for an address.
 type lookUp struct {
 	at        time.Time
-	node      string // its UUID; "" for one that nobody has enrolled
+	node      string // its UUID; "" for a machine that is not enrolled
 	otherPort bool   // the node waits for a ramdisk, and this port is not for booting
 	boot      pxe.Boot
 }
@@ -34,7 +34,7 @@ type lookUps struct {
 	older map[string]*lookUp // of before
 }
 
-// note remembers what was found.
+// note remembers a look-up.
 func (u *lookUps) note(mac []byte, l *lookUp) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -57,7 +57,7 @@ func (u *lookUps) lately(mac []byte, now time.Time) (lookUp, bool) {
 	return *l, true
 }
 
-// lookUp finds the node of a machine and what that boots. With the error of the latter it still tells the node.
+// lookUp finds the node of a machine and its boot. If only the boot fails, it returns the node with the error.
 func (p *Policy) lookUp(ctx context.Context, c pxe.Client) (lookUp, error) {
 	now, toBoot := time.Now(), c.Script || c.Files
 	if l, known := p.looked.lately(c.MAC, now); known && !toBoot {
@@ -74,7 +74,7 @@ func (p *Policy) lookUp(ctx context.Context, c pxe.Client) (lookUp, error) {
 	}
 	if err == nil && !toBoot {
 		kept := l
-		kept.boot.Overlay, kept.boot.Cmdline = "", "" // nobody reads them before the script
+		kept.boot.Overlay, kept.boot.Cmdline = "", "" // they are first read for the script
 		p.looked.note(c.MAC, &kept)
 	}
 	return l, err

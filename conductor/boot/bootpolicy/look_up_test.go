@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestLookUps: a machine that was looked for is remembered for a moment, and of many who ask a bounded number.
+// TestLookUps: the look-up of a machine is remembered for a moment, and the number of remembered look-ups is bounded.
 func TestLookUps(t *testing.T) {
 	var u lookUps
 	now := time.Unix(0, 0)

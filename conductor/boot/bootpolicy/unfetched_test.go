@@ -23,8 +23,8 @@ func (l lostImages) BootFile(context.Context, node.Node, string) (string, error)
 	return "", errors.New("no answer from Glance")
 }
 
-// TestAddressNeedsNoImage: a machine gets its address, and its boot loader, whatever has become of its images, and no
-// request for an address has an image looked for. The script and the files need it.
+// TestAddressNeedsNoImage: a machine gets its address and its boot loader even if its images are lost. No request for
+// an address looks for an image. The script and the files need it.
 func TestAddressNeedsNoImage(t *testing.T) {
 	hw, _ := net.ParseMAC(mac)
 	workload := func(info map[string]any) node.Node {

@@ -32,7 +32,7 @@ func (w *Watch) Servers() []nodeapi.BootServer {
 	return all
 }
 
-// Stream gives what is asked for to emit, and goes on when that is asked for. It ends with ctx or with
+// Stream passes the events that q selects to emit, and follows new ones if q asks for that. It ends with ctx or with
 // the first error of emit. The node of q is a UUID.
 func (w *Watch) Stream(ctx context.Context, q nodeapi.BootQuery, emit func([]nodeapi.BootLine) error) error {
 	r := w.Log.Read(q.After)

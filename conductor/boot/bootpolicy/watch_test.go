@@ -73,7 +73,7 @@ func TestWatchQueries(t *testing.T) {
 	}
 }
 
-// TestWatchFollows: what comes later is sent, after an ID nothing twice, and an error of the reader ends it.
+// TestWatchFollows: later events are sent, after an ID nothing twice, and an error of the reader ends it.
 func TestWatchFollows(t *testing.T) {
 	w, l := watched(t)
 	gone := errors.New("the reader has left")

@@ -1,5 +1,5 @@
-// Package floating holds an IPv4 address that moves between hosts: on an interface of the host that has it for the
-// time, and announced to its neighbours.
+// Package floating holds an IPv4 address that moves between hosts. It puts the address on an interface of the current
+// host, and announces it to the neighbours.
 //
 // It must not know why a host has it, nor which others could.
 package floating
@@ -23,7 +23,7 @@ type Address struct {
 	Prefix    netip.Prefix
 }
 
-// renewEvery is how often the kernel is told for how long the address stays.
+// renewEvery is the interval at which the address's lifetime in the kernel is extended.
 const renewEvery = time.Second
 
 // Announcements are repeated: a switch may lose one, and a neighbour may be busy.

@@ -12,8 +12,8 @@ import (
 
 var broadcast = net.HardwareAddr{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 
-// announce tells the neighbours which MAC has the address, and the switches where that is: a gratuitous ARP request
-// (RFC 5227, 3), which every implementation takes.
+// announce gives the neighbours the MAC of the address, and the switches its port. It sends a gratuitous ARP request
+// (RFC 5227, 3), which every implementation accepts.
 func announce(a Address) error {
 	i, err := net.InterfaceByName(a.Interface)
 	if err != nil {

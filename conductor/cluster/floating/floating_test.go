@@ -108,7 +108,7 @@ func TestTake(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	left.Store(0) // as for a process that is frozen: nobody renews it
+	left.Store(0) // as for a frozen process, which cannot renew it
 	for end := time.Now().Add(20 * time.Second); len(addresses(t)) > 0; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Error("the address outlives its time")

@@ -14,7 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// logTerm is a term of the default group, and what it keeps logs with.
+// logTerm is a term of the default group, and the keeper of its logs.
 func logTerm(t *testing.T, rows *store.Members, address, name string) (*store.Database, *bootlog.Keeper) {
 	t.Helper()
 	time.Sleep(2 * time.Millisecond)
@@ -38,7 +38,7 @@ func logTerm(t *testing.T, rows *store.Members, address, name string) (*store.Da
 	return db, bootlog.New(NewLogs(over, db), bootlog.Limits{Boots: 2, Bytes: 100 << 10})
 }
 
-// TestSharedLogs: what machines logged to one leader is read from the next, bounded as in files, and goes with its
+// TestSharedLogs: the next leader reads the logs of machines from the last one, bounded as in files. They go with their
 // node. A leader that was superseded adds nothing.
 func TestSharedLogs(t *testing.T) {
 	address := postgrestest.URL(t)

@@ -21,7 +21,7 @@ const (
 	sightsBatch = 256             // nodes of one write
 )
 
-// Sights keep in the database of a cluster what a leader has seen of machines, for the next one. Nil keeps nothing.
+// Sights keep a leader's observations of machines in the database of a cluster, for the next leader. Nil keeps nothing.
 type Sights struct {
 	db     *store.Database
 	log    *slog.Logger
@@ -37,14 +37,15 @@ func NewSights(db *store.Database, log *slog.Logger) *Sights {
 	return &Sights{db: db, log: log, wake: make(chan struct{}, 1), dirty: map[string]bool{}}
 }
 
-// SetEngine sets the engine whose sights they are, before Run: an engine is made after those whom it tells.
+// SetEngine sets the engine that makes the sights. It comes before Run, and after New, because the engine is made with
+// its observers.
 func (s *Sights) SetEngine(e *engine.Engine) {
 	if s != nil {
 		s.engine = e
 	}
 }
 
-// Recall reads what earlier leaders have seen.
+// Recall returns a function that reads the observations of earlier leaders.
 func (s *Sights) Recall() func(context.Context, string) (engine.Sight, error) {
 	if s == nil {
 		return nil
@@ -81,7 +82,7 @@ func (s *Sights) Wrap(next func(string, *engine.BootStage, *agentapi.Progress),
 	}
 }
 
-// Run writes until ctx ends, and what is left then, if the leadership allows.
+// Run writes until ctx ends. Then it writes the rest, if the leadership allows.
 func (s *Sights) Run(ctx context.Context) {
 	tick := time.NewTicker(sightsEvery)
 	defer tick.Stop()
@@ -99,7 +100,7 @@ func (s *Sights) Run(ctx context.Context) {
 	}
 }
 
-// write writes what is to be written at once, or all.
+// write writes the urgent nodes, or all.
 func (s *Sights) write(ctx context.Context, whole bool) {
 	ctx, cancel := context.WithTimeout(ctx, sightsTime)
 	defer cancel()
@@ -155,7 +156,7 @@ func (s *Sights) put(ctx context.Context, nodes []string) error {
 		if err != nil {
 			return err
 		}
-		if err := s.engine.Recall(ctx, n); err != nil { // else what was seen before would be written over
+		if err := s.engine.Recall(ctx, n); err != nil { // else earlier observations would be overwritten
 			return err
 		}
 		doc, err := json.Marshal(s.engine.Sight(uuid))

@@ -14,7 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// sightTerm is a term of the default group, with an engine that sees and one that writes down what it sees.
+// sightTerm is a term of the default group, with an engine and the Sights that store its observations.
 func sightTerm(t *testing.T, rows *store.Members, address, name string) (*store.Database, *engine.Engine, func()) {
 	t.Helper()
 	db, _ := logTerm(t, rows, address, name)
@@ -37,8 +37,8 @@ func sightTerm(t *testing.T, rows *store.Members, address, name string) (*store.
 	return db, e, stop
 }
 
-// TestSharedSights: boot stages and progress that one leader has seen are shown by the next, with what it sees itself.
-// A new boot begins anew, and a leader that was superseded changes nothing.
+// TestSharedSights: the next leader shows the boot stages and progress that the last one has seen, with its own. A new
+// boot begins anew, and a leader that was superseded changes nothing.
 func TestSharedSights(t *testing.T) {
 	address := postgrestest.URL(t)
 	rows, err := store.OpenMembers(t.Context(), address, store.PostgresOptions{})
@@ -83,7 +83,7 @@ func TestSharedSights(t *testing.T) {
 	sees(first, "dhcp offer", 2, false)
 	first.Memory.Report(id, agentapi.Progress{Step: "write_image", Done: 10, Total: 100}, at(3))
 	first.Memory.Report(id, agentapi.Progress{Step: "write_image", Done: 30, Total: 100}, at(5))
-	stop() // writes what is left
+	stop() // writes the rest
 
 	_, second, stop := sightTerm(t, rows, address, "b")
 	sees(second, "dhcp offer", 6, false) // the machine asks again

@@ -17,8 +17,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/seal/keys"
 )
 
-// The certificate of the API belongs to the cluster: agents know the conductor by it, whoever leads. Each conductor
-// has it in its data folder, where the server reads it again when it has changed.
+// The certificate of the API belongs to the cluster: agents identify every leader by it. Each conductor has a copy in
+// its data folder, which the server reads again after a change.
 const (
 	certificateName  = "api certificate"
 	certificateFile  = "cluster-tls.crt"
@@ -44,8 +44,8 @@ type Certificate struct {
 	unused    string // why the certificate of the files is not the cluster's, as it was logged last
 }
 
-// keep compares the certificate of the files with that of the cluster, and makes the better one everybody's. It reports
-// whether there is one.
+// keep compares the certificate of the files with the cluster's, and shares the better one. It reports whether the
+// cluster has one.
 func (s *Certificate) keep(ctx context.Context) (bool, error) {
 	var stored, own pair
 	text, number, err := s.Shared.Get(ctx, certificateName)
@@ -85,8 +85,8 @@ func (s *Certificate) keep(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// better reports whether a certificate of files takes the place of the cluster's: one that is valid now does where the
-// other is not, or begins earlier. Of a reason against it the log tells once.
+// better reports whether a certificate of files replaces the cluster's. It does if it is valid now, and the cluster's
+// is invalid or begins earlier. A reason against it is logged once.
 func (s *Certificate) better(own, stored pair, now time.Time) (bool, error) {
 	if len(own.Cert) == 0 || bytes.Equal(own.Cert, stored.Cert) {
 		return false, nil
@@ -118,7 +118,7 @@ func (s *Certificate) better(own, stored pair, now time.Time) (bool, error) {
 	return why == "", nil
 }
 
-// leaf is the certificate itself, whose key is that of the pair.
+// leaf is the pair's own certificate, without the chain.
 func (p pair) leaf() (*x509.Certificate, error) {
 	c, err := tls.X509KeyPair(p.Cert, p.Key)
 	return c.Leaf, err

@@ -72,8 +72,8 @@ func TestSharedCertificate(t *testing.T) {
 	}
 }
 
-// TestCertificateThatIsNotValid: one of the future, or one that has expired, is taken by nobody, gives way to any that
-// is valid; of two valid ones the later wins. The log tells of each change, and once of each refusal.
+// TestCertificateThatIsNotValid: a certificate of the future, or an expired one, is not taken, and gives way to any
+// valid one. The later of two valid ones wins. Each change is logged, and each refusal once.
 func TestCertificateThatIsNotValid(t *testing.T) {
 	key, err := cluster.NewKey([]byte(strings.Repeat("k1", 32)))
 	if err != nil {

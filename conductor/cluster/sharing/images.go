@@ -22,7 +22,7 @@ type Peers struct {
 	Client  *http.Client // speaks to members
 }
 
-// Sources are the URLs of the bytes at all members that are alive, the one that was given them first.
+// Sources are the URLs of an image at all living members. The member that received the image comes first.
 func (p Peers) Sources(conductor, digest string) (urls []string, client *http.Client) {
 	members := slices.DeleteFunc(slices.Clone(p.Cluster.View().Members), func(m store.Member) bool {
 		return m.Name == p.Self || !m.Alive || m.Address == ""
@@ -37,7 +37,8 @@ func (p Peers) Sources(conductor, digest string) (urls []string, client *http.Cl
 	return urls, p.Client
 }
 
-// Images answers other members: with the bytes of images that are here, whoever leads, and with next for all else.
+// Images serves the images in this member's store to other members, whichever member leads. next gets all other
+// requests.
 func Images(here *imagestore.Store, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		key, ok := strings.CutPrefix(r.URL.Path, imagesPath)

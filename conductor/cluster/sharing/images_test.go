@@ -135,7 +135,7 @@ func pull(t *testing.T, p Peers, conductor, digest string, into *imagestore.Stor
 	return got, errors.Join(err, content.Close())
 }
 
-// TestSources: all members that are alive are asked, the one that was given the image first.
+// TestSources: all living members are asked, first the member that received the image.
 func TestSources(t *testing.T) {
 	s := newSite(t)
 	s.members = []store.Member{
@@ -154,8 +154,8 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestPeers: an image comes from the first member that has it, and members that do not answer or do not have it are
-// passed over. Other bytes than those of the digest are refused, and not kept.
+// TestPeers: an image comes from the first member that has it. Members that do not answer, or do not have it, are
+// passed over. Bytes with another digest are refused, and not kept.
 func TestPeers(t *testing.T) {
 	image := bytes.Repeat([]byte("image "), 50_000)
 	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(image))

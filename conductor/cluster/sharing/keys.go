@@ -23,14 +23,14 @@ const (
 	eraseName   = "erase reports"
 )
 
-// KeySource is the data folder of a conductor, whose keys a cluster takes if it has none.
+// KeySource is the data folder of a conductor. A cluster without keys takes its keys.
 type KeySource struct {
 	Dir  string
 	Init bool // a key that does not open the database is given up
 	Log  *slog.Logger
 }
 
-// Keys are the keys of a cluster. The first conductor gives it those of its data folder. used are the keys that the
+// Keys are the keys of a cluster. The first conductor gives it the keys of its data folder. used are the keys that the
 // database is sealed with.
 func (s KeySource) Keys(ctx context.Context, shared *cluster.Shared, used []seal.ID) (k datafolder.Keys, err error) {
 	k.Secrets, err = shared.GetOrMake(ctx, secretsName, func() ([]byte, error) { return s.secrets(used) })
@@ -48,7 +48,7 @@ func (s KeySource) Keys(ctx context.Context, shared *cluster.Shared, used []seal
 	return k, nil
 }
 
-// ReadKeys reads the keys of a cluster, and refuses one that has none.
+// ReadKeys reads the keys of a cluster, and refuses a cluster without keys.
 func ReadKeys(ctx context.Context, shared *cluster.Shared) (k datafolder.Keys, err error) {
 	get := func(name string, size int) ([]byte, error) {
 		text, number, err := shared.Get(ctx, name)

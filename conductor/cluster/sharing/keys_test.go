@@ -34,7 +34,7 @@ func (r keyRows) PutSharedKey(_ context.Context, k store.SharedKey) (bool, error
 	return true, nil
 }
 
-// TestKeys: the keys of the first conductor's folder are everybody's from then on, whatever others have in theirs.
+// TestKeys: the keys of the first conductor's folder become the cluster's, and other conductors' own keys are ignored.
 func TestKeys(t *testing.T) {
 	key, err := cluster.NewKey([]byte(strings.Repeat("k1", 32)))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Upload takes an image of size bytes from body; -1 for as many as come. by is the user who sends it.
+// Upload stores an image of size bytes from body; -1 for an unknown size. by is the user that sends it.
 func (l *Library) Upload(ctx context.Context, w nodeapi.NewImage, by string, body io.Reader,
 	size int64) (nodeapi.Image, error) {
 	want, err := l.check(ctx, w)
@@ -116,7 +116,7 @@ func (l *Library) room(ctx context.Context, owner string) (room, error) {
 	}}, nil
 }
 
-// enter makes the record of an image whose bytes are there.
+// enter makes the record of an image after its bytes are stored.
 func (l *Library) enter(ctx context.Context, i node.Image, w nodeapi.NewImage,
 	saved *node.Image) func(imagestore.Added) error {
 	return func(a imagestore.Added) (err error) {
@@ -161,7 +161,7 @@ func (l *Library) tooLarge(size int64) error {
 		"conductor takes is %d (--image-max-size).", size, l.MaxSize)
 }
 
-// bounded refuses what is longer than it may be.
+// bounded refuses a body beyond its bounds.
 type bounded struct {
 	io.Reader
 	most room
@@ -176,7 +176,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// faultOf makes an error about what a client has sent, or of a full disk, its answer.
+// faultOf turns an error about a client's input, or about a full disk, into a *nodeapi.Fault.
 func faultOf(err error) error {
 	var (
 		fault *nodeapi.Fault

@@ -25,12 +25,12 @@ type Records interface {
 
 // Peers are the other conductors of a cluster.
 type Peers interface {
-	// Sources are the URLs at which others have the bytes of a digest, those of the conductor first; and the client that
-	// they answer.
+	// Sources are the URLs at which other conductors may have the bytes of a digest. The named conductor comes first.
+	// The client is for these URLs.
 	Sources(conductor, digest string) (urls []string, client *http.Client)
 }
 
-// Config is what a Library is made of. All but Peers is required.
+// Config is the configuration of a Library. All but Peers is required.
 type Config struct {
 	Records   Records
 	Bytes     *imagestore.Store
@@ -53,7 +53,7 @@ type Library struct {
 	running   sync.WaitGroup
 }
 
-// place is where an image is kept: a name among those of a project, or of all ("").
+// place identifies an image: a name within a project, or within the images for all projects ("").
 type place struct{ owner, name string }
 
 // New makes a Library. Its transfers end with ctx; Wait waits for them.
@@ -83,8 +83,8 @@ func (l *Library) List(ctx context.Context) ([]nodeapi.Image, error) {
 	return all, nil
 }
 
-// Show is one image, by UUID or by the name that it has for a project. The whole system, "", sees those of every
-// project; a name means one for all first.
+// Show returns one image, by UUID or by its name for a project. The whole system, "", sees the images of all projects;
+// a name then means an image for all projects first.
 func (l *Library) Show(ctx context.Context, ref, project string) (nodeapi.Image, error) {
 	under := l.underWay() // before the records, among which one may come to be meanwhile
 	images, err := l.called(ctx, ref)
@@ -232,7 +232,7 @@ func (l *Library) Named(ctx context.Context) (digests []string, err error) {
 // sweepEvery is how often bytes without a record are looked for.
 const sweepEvery = time.Hour
 
-// Sweep removes bytes whose digests no record names, now and then, until ctx ends.
+// Sweep removes bytes that no record names, every sweepEvery, until ctx ends.
 func Sweep(ctx context.Context, bytes *imagestore.Store, named func(context.Context) ([]string, error)) {
 	for {
 		digests, err := named(ctx)

@@ -25,7 +25,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// records are those of a store in memory.
+// records are the records of a store in memory.
 type records struct{ node.Catalog[node.Image] }
 
 func (r records) Create(ctx context.Context, i node.Image) (node.Image, error) {
@@ -89,8 +89,8 @@ func status(err error) int {
 	return 0
 }
 
-// TestDeleteWhileRead: an image that a machine reads is not deleted, but for another one with the same bytes, or where
-// a user reads it; one that is not read takes its bytes along.
+// TestDeleteWhileRead: an image that a machine reads is not deleted, unless another image has the same bytes. A user's
+// reading does not block it. The bytes of an unread image are deleted with it.
 func TestDeleteWhileRead(t *testing.T) {
 	r := newRig(t, t.TempDir())
 	i, err := r.add(t, "os", make([]byte, 1<<20))
@@ -132,7 +132,7 @@ func TestDeleteWhileRead(t *testing.T) {
 	}
 }
 
-// TestMissing: an image whose bytes are gone is shown so, and cannot be read.
+// TestMissing: an image without its bytes is shown as missing, and cannot be read.
 func TestMissing(t *testing.T) {
 	r := newRig(t, t.TempDir())
 	if _, err := r.add(t, "os", make([]byte, 1<<10)); err != nil {
@@ -165,7 +165,7 @@ func TestMissing(t *testing.T) {
 func TestTakenName(t *testing.T) {
 	r := newRig(t, t.TempDir())
 	digests := map[string]string{}
-	for i, c := range []struct{ owner, taken string }{ // by whose
+	for i, c := range []struct{ owner, taken string }{ // the owner of the image that has the name
 		{"blue", "none"}, {"blue", "blue"}, {"red", "none"}, {"", "none"}, {"", ""}, {"red", "red"}, {"green", ""},
 	} {
 		body := bytes.Repeat([]byte{0, byte(i)}, 256)
@@ -216,8 +216,8 @@ func TestTransfersOfProjects(t *testing.T) {
 	}
 }
 
-// TestProjectLimit: the images of a project take no more than its limit, whatever size an upload says it has. Those of
-// other projects, and of all, do not count.
+// TestProjectLimit: the images of a project take no more than its limit, regardless of the size that an upload
+// announces. Images of other projects, and images for all, do not count.
 func TestProjectLimit(t *testing.T) {
 	r := newRig(t, t.TempDir())
 	origin := httptest.NewServer(http.FileServerFS(fstest.MapFS{"large.raw": {Data: make([]byte, 2<<10)}}))

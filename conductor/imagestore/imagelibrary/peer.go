@@ -11,8 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// fromPeer gets the bytes of an image from another conductor. The first that has them is read from, once for all who
-// wait.
+// fromPeer gets the bytes of an image from another conductor. It reads from the first that has them, once for all
+// waiting callers.
 func (l *Library) fromPeer(ctx context.Context, i node.Image) (*imagestore.Content, error) {
 	if l.Peers == nil {
 		return nil, gone(i, "they are not in the folder of images (--image-folder) of this conductor")

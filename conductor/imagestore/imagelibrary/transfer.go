@@ -25,7 +25,7 @@ const (
 type transfer struct {
 	wanted nodeapi.NewImage
 	uuid   string
-	by     string // user who asked for it
+	by     string // user that asked for it
 	began  time.Time
 	cancel context.CancelFunc
 
@@ -35,7 +35,7 @@ type transfer struct {
 	err       error
 }
 
-// Fetch begins to fetch an image from a URL. It goes on when ctx ends; Show tells how far it is.
+// Fetch begins to fetch an image from a URL. It goes on when ctx ends; Show reports its progress.
 func (l *Library) Fetch(ctx context.Context, w nodeapi.NewImage, by string) (nodeapi.Image, error) {
 	want, err := l.check(ctx, w)
 	if err != nil {

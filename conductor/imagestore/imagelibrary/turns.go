@@ -14,21 +14,21 @@ import (
 )
 
 const (
-	maxTurns = 4 // images that are taken at a time
-	ownTurns = 2 // of them of one project
-	// leastRate is what an image gains at the least, in bytes a second of the last slowTime. A slower one ends when others
-	// wait, else a project could keep every turn for days.
+	maxTurns = 4 // concurrent transfers
+	ownTurns = 2 // of one project among them
+	// leastRate is the least rate of a transfer, in bytes a second over the last slowTime. A slower one ends when
+	// others wait, else a project could keep every turn for days.
 	leastRate = 1 << 20
 	slowTime  = 30 * time.Second
 )
 
-// turns are the images that are being taken.
+// turns are the transfers under way.
 type turns struct {
 	mu    sync.Mutex
 	taken []*turn
 }
 
-// turn is one of them.
+// turn is the right to one transfer.
 type turn struct {
 	owner, by string // project, user
 	began     time.Time
@@ -36,11 +36,11 @@ type turn struct {
 
 	mu     sync.Mutex
 	recent [slowTime / time.Second]int64 // bytes of the last seconds, in a ring
-	second int                           // of its life, at which the ring is
+	second int                           // of its life, at which the ring stands
 }
 
-// rate counts bytes that have come, and is how many have in a second of the last slowTime: those of all its life would
-// let a burst pay for hours.
+// rate counts received bytes, and returns the bytes a second over the last slowTime. An average over the whole transfer
+// would let an early burst make up for hours.
 func (t *turn) rate(more int64) float64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -58,8 +58,9 @@ func (t *turn) rate(more int64) float64 {
 
 func (t *turn) slow() bool { return time.Since(t.began) >= slowTime && t.rate(0) < leastRate }
 
-// take takes a turn for an image of a project, if need be that of a slow one: its own, or that of a project with more.
-// Of these one of the project that has most goes, there the slowest. The context ends with the turn.
+// take takes a turn for an image of a project. If all are taken, it ends a slow transfer, either of this project or of
+// one with more turns. It chooses the project with the most turns, and there the slowest transfer. The context ends
+// with the turn.
 func (s *turns) take(ctx context.Context, log *slog.Logger, owner, by string) (context.Context, *turn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

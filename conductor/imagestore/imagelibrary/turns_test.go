@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestTurns: a project has half of the turns, a fast image keeps its turn, and a slow one loses it to who waits.
+// TestTurns: a project has half of the turns, a fast image keeps its turn, and a slow one loses it to a waiting image.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s turns

@@ -11,8 +11,8 @@ import (
 	"oras.land/oras-go/v2/registry/remote"
 )
 
-// artifact is what is under one reference of a registry: a disk, or an index
-// of disks for several architectures and in several formats.
+// artifact is the object under one reference of a registry: a disk, or an index of disks for several architectures and
+// in several formats.
 type artifact struct {
 	repo *remote.Repository
 	arch string // of the machine, "" when not known
@@ -35,7 +35,7 @@ var diskTypes = map[string]diskType{
 	"raw": {1, "raw"}, "applehv": {2, "raw"}, "qcow2": {3, "qcow2"}, "qemu": {4, "qcow2"}, "": {100, ""},
 }
 
-// architectures is what else the architectures of properties/cpu_arch are called.
+// architectures are other names of the architectures in properties/cpu_arch.
 var architectures = map[string]string{"x86_64": "amd64", "amd64": "x86_64", "aarch64": "arm64", "arm64": "aarch64"}
 
 // disk finds the disk for the machine.
@@ -91,8 +91,8 @@ func (a *artifact) fits(p *ocispec.Platform) bool {
 	return p.Architecture == a.arch || p.Architecture == architectures[a.arch]
 }
 
-// onlyLayer is the disk of a manifest. Several layers, or one that is an archive of
-// files, are a container, which nothing here makes a disk of.
+// onlyLayer returns the disk of a manifest. A manifest with several layers, or with an archive of files as its layer,
+// is a container image. Nothing here makes a disk of it.
 func onlyLayer(layers []ocispec.Descriptor, of ocispec.Descriptor, format string) (found, error) {
 	if len(layers) != 1 {
 		return found{}, permanent{fmt.Errorf("manifest %s has %d layers, expected one, the disk", of.Digest,

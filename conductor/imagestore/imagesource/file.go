@@ -62,7 +62,7 @@ func (s *Sources) locateFile(ctx context.Context, n node.Node, info agentapi.Ima
 	return info, err
 }
 
-// at is the URL of a path under Prefix, with the ticket for what is there.
+// at is the URL of a path under Prefix, with the ticket for its content.
 func (s *Sources) at(n node.Node, path, what string) (string, error) {
 	if n.Agent.Token == "" {
 		return "", permanent{errors.New("the agent has no token by which it could be known")}
@@ -72,7 +72,7 @@ func (s *Sources) at(n node.Node, path, what string) (string, error) {
 		return "", err
 	}
 	u.Path = Prefix + path
-	u.User = url.UserPassword(agentName, ticket(n, what)) // where whoever shows URLs hides it
+	u.User = url.UserPassword(agentName, ticket(n, what)) // as credentials, which are hidden wherever URLs are shown
 	return u.String(), nil
 }
 
@@ -109,7 +109,7 @@ type agentServer struct {
 	log  *slog.Logger
 }
 
-// admit finds the node whose agent may have what a request asks for, and answers all others.
+// admit finds the node if its agent has a ticket for the request, and refuses all other requests.
 func (d *agentServer) admit(w http.ResponseWriter, r *http.Request, what string) (n node.Node, ok bool) {
 	_, shown, _ := r.BasicAuth()
 	n, err := d.node(r.Context(), r.PathValue("node"))

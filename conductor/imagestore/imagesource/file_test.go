@@ -122,7 +122,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestFileIsForOneMachine: nobody else has it served, nor anything else.
+// TestFileIsForOneMachine: a file is served only to its node's agent, and that gets no other file.
 func TestFileIsForOneMachine(t *testing.T) {
 	s := newFileSite(t)
 	source := "file://" + s.write(t, "os.raw", "mine")

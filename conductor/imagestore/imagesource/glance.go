@@ -25,7 +25,7 @@ type Glance interface {
 	HTTP() *http.Client
 }
 
-// notActive is what to do about an image without bytes, by its status (Image API v2, image statuses).
+// notActive has the remedies for images without bytes, by their status (Image API v2, image statuses).
 var notActive = map[string]string{
 	"queued":         "nothing was uploaded: openstack image create --file, or stage and import it",
 	"saving":         "its bytes are on their way: try again when openstack image show says active",
@@ -44,7 +44,7 @@ var diskFormats = map[string]string{"raw": "raw", "qcow2": "qcow2", "ami": "raw"
 // containers are the container formats without anything around the image.
 var containers = []string{"", "bare", "ami", "aki", "ari"}
 
-// inGlance finds an image that n may have, and whose bytes are there. It asks from, which is Glance or the recent one.
+// inGlance finds an active image that n may use. from is Glance or its cache, recent.
 func (s *Sources) inGlance(ctx context.Context, from Glance, n node.Node, source string) (i GlanceImage, err error) {
 	id := node.GlanceImage(source)
 	switch {
@@ -75,14 +75,14 @@ func (s *Sources) inGlance(ctx context.Context, from Glance, n node.Node, source
 	return i, nil
 }
 
-// lentTo refuses an image that those who ask for it may not have. The conductor's user sees all images, so that it is
-// looked which projects have it.
+// lentTo refuses an image that n's projects may not use. The conductor's user sees all images, so the membership of the
+// projects is checked here.
 func lentTo(ctx context.Context, from Glance, n node.Node, i GlanceImage) error {
 	if i.Visibility == glancePublic || i.Visibility == glanceCommunity {
 		return nil
 	}
 	projects := borrowers(n, i.ID)
-	if owner, named := n.ImageNamer(i.ID); named { // everybody may write any UUID into the properties of an image
+	if owner, named := n.ImageNamer(i.ID); named { // any user may write any UUID into the properties of an image
 		projects = append(projects, owner)
 	}
 	for _, project := range projects {
@@ -104,9 +104,9 @@ func lentTo(ctx context.Context, from Glance, n node.Node, i GlanceImage) error 
 	return nil
 }
 
-// borrowers are the projects that must all have an image; none for the image with which a user of the whole system, as
-// Nova is, has begun a deploy. In a deploy that a user of a project has begun it is that project alone: an owner may
-// name any project as the lessee, and the images that it began with are that project's until the instance ends. Every
+// borrowers are the projects that must all have an image. There are none for the image with which a user of the whole
+// system, such as Nova, has begun a deploy. If a user of a project began the deploy, it is that project alone: an owner
+// may name any project as the lessee, and the images of the deploy belong to its project until the instance ends. Every
 // other image must be for both owner and lessee, since either may have named it.
 func borrowers(n node.Node, image string) (projects []string) {
 	if run := n.Run; run != nil && run.Activity == "deploy" {
@@ -142,7 +142,8 @@ func (s *Sources) diskInGlance(ctx context.Context, n node.Node, source, given, 
 	return i, sum, err
 }
 
-// sumInGlance is the checksum by which an image is known: Glance's, which must be the one that an operator gave.
+// sumInGlance is the checksum to verify an image with: Glance's, else the operator's. If both give one of the same
+// algorithm, they must agree.
 func sumInGlance(i GlanceImage, given, algo, value string) (sum disk.Checksum, err error) {
 	var asked disk.Checksum
 	switch {
@@ -175,7 +176,7 @@ func sumInGlance(i GlanceImage, given, algo, value string) (sum disk.Checksum, e
 	return sum, nil
 }
 
-// checkGlance refuses an image that is not there for n, or that nobody could verify.
+// checkGlance refuses an image that is unavailable for n, or that could not be verified.
 func (s *Sources) checkGlance(ctx context.Context, n node.Node, source string) (found node.ImageFound, err error) {
 	if n.Interfaces["deploy"] == "ramdisk" {
 		return s.ramdiskInGlance(ctx, n, source)

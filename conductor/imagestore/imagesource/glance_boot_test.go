@@ -110,7 +110,7 @@ func TestGlanceISOEnds(t *testing.T) {
 	}
 }
 
-// TestGlanceRamdiskNamed: an image lends nobody the kernel and the ramdisk that its properties name: its project must
+// TestGlanceRamdiskNamed: an image gives no access to the kernel and ramdisk that its properties name: its project must
 // have them, too.
 func TestGlanceRamdiskNamed(t *testing.T) {
 	for name, tc := range map[string]struct {

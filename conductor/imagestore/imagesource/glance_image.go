@@ -21,7 +21,7 @@ type GlanceImage struct {
 	Type      string `json:"img_type"` // partition or whole-disk
 }
 
-// glanceActive is the status of an image whose bytes are there.
+// glanceActive is the status of an image with its bytes uploaded.
 const glanceActive = "active"
 
 // Visibilities of images in Glance.

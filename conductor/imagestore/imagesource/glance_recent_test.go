@@ -26,7 +26,7 @@ func TestGlanceBootsFromMemory(t *testing.T) {
 	s.change(func() { s.questions = 0 })
 	ended, cancel := context.WithCancel(t.Context()) // with which neither Glance nor a file can be read
 	cancel()
-	if err := os.Truncate(path, 1<<36); err != nil { // a hole that nobody reads within seconds
+	if err := os.Truncate(path, 1<<36); err != nil { // a hole, too large to be read within seconds
 		t.Fatal(err)
 	}
 	began := time.Now()

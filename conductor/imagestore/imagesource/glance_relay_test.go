@@ -32,7 +32,7 @@ func TestGlanceBreaks(t *testing.T) {
 	}
 }
 
-// TestGlanceLies: an agent, or the operator, is told of a Glance whose bytes are not those that it describes.
+// TestGlanceLies: if Glance's bytes differ from its description, the agent or the operator gets an error.
 func TestGlanceLies(t *testing.T) {
 	whole := bytes.Repeat([]byte("0123456789abcdef"), 20_000)
 	for name, tc := range map[string]struct {
@@ -82,7 +82,8 @@ func TestGlanceLies(t *testing.T) {
 	}
 }
 
-// TestGlanceShrinks: an image that becomes shorter while it is read breaks off, and the next request is told why.
+// TestGlanceShrinks: an image that becomes shorter while it is read breaks off. The answer to the next request has the
+// reason.
 func TestGlanceShrinks(t *testing.T) {
 	s := newCloudSite(t, 0)
 	s.change(func() { s.breaks = 150_000 })
@@ -143,7 +144,7 @@ func TestGlanceBootFile(t *testing.T) {
 	refused(t, s.CheckBootFile(t.Context(), s.node, imageID, true), "--image-cache")
 }
 
-// textInfo is what an agent would be told of a node's image, before it is found.
+// textInfo describes a node's image to an agent, before the image is found.
 func textInfo(n node.Node) agentapi.ImageInfo {
 	i := info(imageID)
 	i.DiskFormat = ""

@@ -31,8 +31,8 @@ const imageID = "7ed467d4-83b0-41a7-bc15-c404edccff98"
 // catalogue answers as Debian's Glance 25 does, unless it is to misbehave.
 type catalogue struct {
 	mu     sync.Mutex
-	image  map[string]any // what it says of the image
-	body   []byte         // what it has of it
+	image  map[string]any // its description of the image
+	body   []byte         // its bytes of the image
 	breaks int            // bytes after which a connection breaks; 0 for never
 	token  string         // that is taken; "" for any
 	mute   bool           // bytes do not come
@@ -220,7 +220,7 @@ func TestGlance(t *testing.T) {
 	}
 }
 
-// TestGlanceRefuses: an image that cannot be deployed is refused before anything is changed, with what to do.
+// TestGlanceRefuses: an image that cannot be deployed is refused before anything is changed, with the remedy.
 func TestGlanceRefuses(t *testing.T) {
 	with := func(key string, value any) func(*cloudSite) { return func(s *cloudSite) { s.image[key] = value } }
 	info := func(pairs ...string) func(*cloudSite) {

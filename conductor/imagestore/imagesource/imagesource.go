@@ -50,7 +50,7 @@ type Named interface {
 	Path(ctx context.Context, i node.Image) (string, error)
 }
 
-// Config is what images are found with.
+// Config is the configuration of Sources.
 type Config struct {
 	Files  localfile.Folders // that are open to nodes
 	Served string            // base URL under which machines reach Handler, no slash at the end; "" where it is not served
@@ -100,7 +100,7 @@ func kindOf(source string) (kind, error) {
 	return k, nil
 }
 
-// Check refuses a source that is not there, or cannot be right, for n, and says what is known of it.
+// Check refuses a source that is missing or wrong for n, and returns its known properties.
 func (s *Sources) Check(ctx context.Context, n node.Node, source string) (node.ImageFound, error) {
 	k, err := kindOf(source)
 	if err != nil {
@@ -109,9 +109,8 @@ func (s *Sources) Check(ctx context.Context, n node.Node, source string) (node.I
 	return k.check(s, ctx, n, source)
 }
 
-// Locate says where the agent of n gets the image whose source is the first URL
-// of info, and which checksum it has. An error that no other try can mend has a method
-// Permanent.
+// Locate returns the location from which the agent of n gets an image, and its checksum. The source of the image is the
+// first URL of info. An error that no other try can mend has a method Permanent.
 func (s *Sources) Locate(ctx context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error) {
 	k, err := kindOf(info.URLs[0])
 	if err != nil {
@@ -123,7 +122,7 @@ func (s *Sources) Locate(ctx context.Context, n node.Node, info agentapi.ImageIn
 // permanent is an error that no other try can mend.
 type permanent struct{ error }
 
-// Permanent is what engine asks of errors.
+// Permanent is the method that package engine looks for in errors.
 func (permanent) Permanent() bool { return true }
 
 // Unwrap gives the error.

@@ -53,7 +53,7 @@ func (s *Sources) disk(ctx context.Context, n node.Node, source string) (node.Im
 // openTime bounds the look whether the bytes of an image are there, at another conductor too.
 const openTime = 6 * time.Second
 
-// reach refuses an image whose bytes nobody has. Those that another conductor has begin to come.
+// reach refuses an image if no conductor has its bytes. If another conductor has them, their transfer begins.
 func (s *Sources) reach(ctx context.Context, i node.Image) error {
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
@@ -146,9 +146,9 @@ func (d *agentServer) serveNamed(w http.ResponseWriter, r *http.Request, i node.
 	content.Serve(w, r)
 }
 
-// ISOURL is where firmware reads the ISO image that n boots by name, or by its UUID in Glance. Firmware has no
-// credentials: the path cannot be guessed, is another one after each deploy, and holds as long as the node names that
-// image and may run from it.
+// ISOURL is the URL from which firmware reads the ISO image that n boots by name, or by its UUID in Glance. Firmware
+// has no credentials, so the path cannot be guessed. It changes with each deploy, and is valid as long as the node
+// names that image and may run from it.
 func (s *Sources) ISOURL(ctx context.Context, n node.Node, source string) (string, error) {
 	what, err := s.iso(ctx, n, source)
 	if err != nil {
@@ -161,7 +161,7 @@ func (s *Sources) ISOURL(ctx context.Context, n node.Node, source string) (strin
 	return base + Prefix + "iso/" + n.UUID + "/" + s.isoFile(n, what), nil
 }
 
-// iso finds an ISO image, and says what it is called in its path.
+// iso finds an ISO image, and returns its identifier for the path.
 func (s *Sources) iso(ctx context.Context, n node.Node, source string) (what string, err error) {
 	if id := node.GlanceImage(source); id != "" {
 		_, err := s.isoInGlance(ctx, s.recent, n, source)
@@ -180,7 +180,7 @@ func (s *Sources) namedISO(ctx context.Context, n node.Node, source string) (nod
 	return i, err
 }
 
-// isoOfGlance is what an ISO image of Glance's is called in its path: no name of an image begins so.
+// isoOfGlance is the identifier of an ISO image in Glance, for its path. No name of an image begins so.
 func isoOfGlance(id string) string { return node.GlanceScheme + id }
 
 // BootFile is the file of a kernel or ramdisk that n boots by name, or by its UUID in Glance. The boot service serves
@@ -241,5 +241,5 @@ func (d *agentServer) serveISO(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// explain is an error for whoever asked for an image.
+// explain makes an error fit for the user that named an image.
 func explain(err error) string { return nodeapi.Printable(nodeapi.MaskText(err.Error())) }

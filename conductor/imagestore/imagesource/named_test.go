@@ -22,7 +22,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// named are images by owner and name, whose bytes are in a store.
+// named are images by owner and name, with their bytes in a store.
 type named struct {
 	images map[string]node.Image
 	store  *imagestore.Store
@@ -101,12 +101,13 @@ func newImageSite(t *testing.T, cache int64) *imageSite {
 	return s
 }
 
-// restart forgets what a conductor has in memory.
+// restart drops the conductor's memory.
 func (s *imageSite) restart() { s.Sources = imagesource.New(s.conf) }
 
 func sector(fill byte) []byte { return bytes.Repeat([]byte{0, fill}, 512) }
 
-// TestNamed: a named image is served to the agent of its node, by its digest, with Range and HEAD; nobody else gets it.
+// TestNamed: a named image is served to the agent of its node, by its digest, with Range and HEAD; all others are
+// refused.
 func TestNamed(t *testing.T) {
 	s := newImageSite(t, 0)
 	os := s.add(t, "debian-12", node.ImageRaw, "", sector(1))
@@ -143,8 +144,8 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// TestNamedRefused: an image that is not there, of another project, of another kind, or not the one that was meant is
-// refused for good.
+// TestNamedRefused: an image that is missing, of another project or kind, or not of the expected checksum is refused
+// for good.
 func TestNamedRefused(t *testing.T) {
 	s := newImageSite(t, 0)
 	os := s.add(t, "os", node.ImageRaw, "", sector(1))
@@ -263,7 +264,7 @@ func TestNamedISO(t *testing.T) {
 	}
 }
 
-// source is a web server with one image, whose reads are counted.
+// source is a web server with one image. It counts reads.
 func source(t *testing.T, body []byte) (at string, reads *atomic.Int64) {
 	t.Helper()
 	reads = &atomic.Int64{}

@@ -44,10 +44,9 @@ func (s *Sources) checkOCI(_ context.Context, n node.Node, source string) (found
 	return found, err
 }
 
-// locateOCI finds the blob that is the disk of n in a container registry (OCI
-// distribution specification 1.1). Its digest is the checksum, and the agent is
-// let in by what the registry gave us for the node's pull secret, which is for reading
-// that repository only and soon runs out.
+// locateOCI finds the blob with the disk of n in a container registry (OCI distribution specification 1.1). Its digest
+// is the checksum. The agent gets the token that the registry issued for the node's pull secret. The token is for
+// reading that repository only, and soon expires.
 func (s *Sources) locateOCI(ctx context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, registryTime)
 	defer cancel()
@@ -83,8 +82,7 @@ func (s *Sources) locateOCI(ctx context.Context, n node.Node, info agentapi.Imag
 	return info, nil
 }
 
-// lasting marks what a registry will answer again: there is no such image, or
-// whoever asks may not have it.
+// lasting marks answers that a registry will repeat: the image does not exist, or the caller may not read it.
 func lasting(err error) error {
 	var answer *errcode.ErrorResponse
 	refused := errors.As(err, &answer) && answer.StatusCode < 500 && answer.StatusCode != http.StatusTooManyRequests
@@ -115,7 +113,7 @@ func text(m map[string]any, key string) string {
 	return v
 }
 
-// Bounds of a manifest or index. Those of Podman's machine images have some kilobytes.
+// Bounds of a manifest or index. In Podman's machine images they have some kilobytes.
 const (
 	maxManifest = 512 << 10
 	maxValues   = 20_000 // values and keys

@@ -35,8 +35,8 @@ type container struct {
 	auth      string            // scheme that it asks for, "" for none
 	login     string            // user:password that gets a token
 	realm     string            // where tokens are given out, "" for here
-	renewed   string            // end of its tokens; those of another end have run out
-	status    int               // answered to everything, 0 for what is right
+	renewed   string            // end of its tokens; tokens with another end have run out
+	status    int               // answered to everything, 0 for the right status
 }
 
 const token = "token-of-the-registry"
@@ -112,7 +112,7 @@ func (c *container) put(t *testing.T, tag string, doc map[string]any) string {
 
 type object = map[string]any
 
-// layer is a layer whose content is its name.
+// layer is a layer that has its name as content.
 func layer(name, mediaType string) object {
 	return object{"mediaType": mediaType, "digest": digest([]byte(name)), "size": len(name),
 		"annotations": object{"org.opencontainers.image.title": name}}
@@ -296,8 +296,7 @@ func TestOCIFailures(t *testing.T) {
 	}
 }
 
-// FuzzManifest: whatever a registry answers, an agent is only ever sent to a blob
-// of that repository.
+// FuzzManifest: for any answer of a registry, an agent is only ever sent to a blob of that repository.
 func FuzzManifest(f *testing.F) {
 	for _, doc := range []object{manifest(layer("disk", stream)), manifest(), index(object{"digest": "sha256:00"}),
 		{"layers": []object{{"digest": "sha512:/../x"}}}} {
@@ -320,8 +319,8 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
-// TestOCIPulled: a disk of a registry is read once for all nodes whose secret the registry takes. One without a secret
-// is not given it, by the URL of the blob either; a token that has run out is asked for again.
+// TestOCIPulled: a disk of a registry is read once for all nodes with a secret that the registry accepts. A node
+// without a secret does not get it, by the URL of the blob either. An expired token is asked for again.
 func TestOCIPulled(t *testing.T) {
 	c := newContainer(t)
 	c.auth = "Bearer"

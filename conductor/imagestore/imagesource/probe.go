@@ -22,8 +22,8 @@ var errHops = fmt.Errorf("the server redirects more than %d times", maxHops)
 // headBytes is how much is read of an image: its format, and the size of a qcow2.
 const headBytes = 512
 
-// refusals are the answers that an agent would get as well, with what to do. Others may
-// pass, or be meant for the conductor alone.
+// refusals are the statuses that an agent would get as well, with the remedy. Others may be temporary, or concern the
+// conductor alone.
 var refusals = map[int]string{
 	http.StatusUnauthorized: "write the credentials into the URL (http://user:password@host/path), or have it " +
 		"served without",
@@ -71,7 +71,7 @@ func (p *Prober) lookAt(ctx context.Context, rawURL string) node.ImageFound {
 		return node.ImageFound{Gone: masked(rawURL) + ": the image is empty; put all of it there"}
 	}
 	switch total := totalOf(got); {
-	case got.Header.Get("Content-Encoding") != "": // unasked: the size may be that of other bytes than the image's
+	case got.Header.Get("Content-Encoding") != "": // unasked: the size may not be the image's
 		size = -1
 	case total >= 0:
 		size = total
@@ -112,8 +112,8 @@ func totalOf(got *http.Response) int64 {
 // qcow2 begins with this magic; its virtual size is at byte 24 (QEMU, docs/interop/qcow2.rst).
 var qcow2 = []byte("QFI\xfb")
 
-// packed is how files begin whose size says nothing of what is written: compressed ones,
-// archives, and disk formats with a size of their own elsewhere.
+// packed are the first bytes of files with a size that differs from the size on disk: compressed files, archives, and
+// disk formats with a size of their own elsewhere.
 var packed = [][]byte{
 	{0x1f, 0x8b}, []byte("BZh"), {0xfd, '7', 'z', 'X', 'Z', 0}, {0x28, 0xb5, 0x2f, 0xfd}, []byte("PK\x03\x04"),
 	[]byte("KDMV"), []byte("# Disk DescriptorFile"), []byte("vhdxfile"), []byte("conectix"), []byte("<<< "),

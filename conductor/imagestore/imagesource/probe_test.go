@@ -112,8 +112,8 @@ func TestProbeUnreachable(t *testing.T) {
 	}
 }
 
-// TestProbeTogether: many nodes that get one image cause one look, whose end all see; a
-// server that was corrected is asked again at once.
+// TestProbeTogether: many nodes with one image cause one look, and all see its result. A server that was corrected is
+// asked again at once.
 func TestProbeTogether(t *testing.T) {
 	asked, hold := make(chan string, 100), make(chan struct{})
 	var status atomic.Int64

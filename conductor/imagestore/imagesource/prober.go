@@ -19,11 +19,10 @@ const (
 	notInTime = "its server did not answer within " // and lookTime
 )
 
-// Prober looks at images at http(s) URLs before machines are switched off for them. It
-// asks as agents will, and reads 512 bytes at most. It is safe for concurrent use.
+// Prober looks at images at http(s) URLs before machines are switched off for them. It asks as agents will, and reads
+// 512 bytes at most. It is safe for concurrent use.
 //
-// Its client decides which addresses are dialled: URLs are written by whoever may edit a
-// node.
+// Its client decides which addresses are dialled, because any editor of a node can write a URL.
 type Prober struct {
 	client http.Client
 	now    func() time.Time
@@ -40,7 +39,7 @@ type look struct {
 	until time.Time
 }
 
-// NewProber makes a Prober of a client, whose redirects it limits.
+// NewProber makes a Prober from a client. The Prober limits redirects.
 func NewProber(client *http.Client) *Prober {
 	p := &Prober{client: *client, now: time.Now, slots: make(chan struct{}, maxLooks), kept: map[string]*look{}}
 	p.client.CheckRedirect = func(_ *http.Request, via []*http.Request) error {
@@ -75,7 +74,7 @@ func (p *Prober) looking(ctx context.Context, rawURL string) *look {
 	l := &look{done: make(chan struct{})}
 	p.kept[rawURL] = l
 	go func() {
-		// the look is for all who wait, not for the first alone
+		// the look serves all waiting callers, so it outlives the context of the first
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTime)
 		defer cancel()
 		l.found = p.lookAt(ctx, rawURL)

@@ -25,7 +25,7 @@ const (
 // out, if not by themselves.
 var tokenServices = map[string]string{"docker.io": "auth.docker.io"}
 
-// pullSecret is what a registry is shown.
+// pullSecret is a credential for a registry.
 type pullSecret struct {
 	auth.Credential
 	in    string   // instance_info or driver_info
@@ -64,8 +64,8 @@ func secretOf(secret, in string, ref registry.Reference, hosts []string) pullSec
 	return pullSecret{Credential: credentialOf(secret), in: in, hosts: hosts}
 }
 
-// explain adds to a registry's refusal which secret it refuses, or that it was shown none. A registry says no more than
-// "authentication required" to both (apple/container#1538).
+// explain adds to a registry's refusal the secret that it refuses, or that there was none. A registry answers both with
+// no more than "authentication required" (apple/container#1538).
 func (s pullSecret) explain(err error, ref registry.Reference) error {
 	var answer *errcode.ErrorResponse
 	if !errors.As(err, &answer) ||

@@ -51,8 +51,8 @@ func (s *Sources) Through(ctx context.Context, n node.Node, info agentapi.ImageI
 	return info, nil
 }
 
-// pullOCI is locateOCI, and Through for the blob that it finds: the registry is asked for each node, with the node's
-// own secret, before it is given what was pulled for another.
+// pullOCI is locateOCI, and Through for the blob that it finds. The registry is asked for each node with the node's own
+// secret. Only then does the node get a blob that was pulled for another.
 func (s *Sources) pullOCI(ctx context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error) {
 	found, err := s.locateOCI(ctx, n, info)
 	if err != nil {
@@ -134,7 +134,7 @@ func (s *Sources) originOf(ctx context.Context, n node.Node, key string) (images
 	return src, err
 }
 
-// asked is the image that a node's instance_info asks for, as it would be told to an agent without a cache.
+// asked is the image that a node's instance_info asks for, in the form that an agent without a cache would get.
 func (s *Sources) asked(ctx context.Context, n node.Node) (agentapi.ImageInfo, error) {
 	info := agentapi.ImageInfo{
 		URLs: []string{text(n.InstanceInfo, "image_source")}, Checksum: text(n.InstanceInfo, "image_checksum"),
@@ -167,7 +167,7 @@ func (d *agentServer) servePulled(w http.ResponseWriter, r *http.Request) {
 	content, err := d.pulled.Pull(r.Context(), src)
 	if err != nil {
 		if len(src.Header) > 0 {
-			d.forget(key) // a registry's token runs out: whoever asks again has the registry asked for another
+			d.forget(key) // a registry's token expires: the next request asks the registry for another
 		}
 		d.refused(w, n, err)
 		return

@@ -9,8 +9,8 @@ import (
 // describedFor is how long an answer of Glance's is believed while machines boot and agents read.
 const describedFor = time.Minute
 
-// recent is a Glance that answers from memory for a minute: firmware reads an ISO in thousands of requests, and nobody
-// else's machine is to make the conductor ask Glance as often. Errors are not remembered.
+// recent is a Glance that caches answers for a minute. Firmware reads an ISO in thousands of requests, and a project's
+// machine must not make the conductor ask Glance as often. Errors are not cached.
 type recent struct {
 	Glance
 
@@ -19,25 +19,25 @@ type recent struct {
 	members map[[2]string]said[bool] // by image and project
 }
 
-// said is an answer, and how long it is believed.
+// said is a cached answer, and the end of its validity.
 type said[V any] struct {
 	answer V
 	until  time.Time
 }
 
-// Image is that of Glance, or what it said.
+// Image returns Glance's image, or its cached answer.
 func (r *recent) Image(ctx context.Context, id string) (GlanceImage, error) {
 	return remembered(r, &r.images, id, func() (GlanceImage, error) { return r.Glance.Image(ctx, id) })
 }
 
-// Member is that of Glance, or what it said.
+// Member returns Glance's answer, or its cached one.
 func (r *recent) Member(ctx context.Context, id, project string) (bool, error) {
 	return remembered(r, &r.members, [2]string{id, project}, func() (bool, error) {
 		return r.Glance.Member(ctx, id, project)
 	})
 }
 
-// remembered is an answer from memory, or that of ask.
+// remembered is a cached answer, or else the answer of ask.
 func remembered[K comparable, V any](r *recent, kept *map[K]said[V], key K, ask func() (V, error)) (V, error) {
 	r.mu.Lock()
 	s, known := (*kept)[key]

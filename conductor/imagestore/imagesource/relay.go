@@ -14,13 +14,13 @@ import (
 	"github.com/ferrite-metal/ferrite/images/disk"
 )
 
-// relay is an image on another server, read as an agent asks for it. It keeps one connection while the agent reads on,
-// and takes up another where one breaks. It is an io.ReadSeeker for one reader.
+// relay is an image on another server, for the requests of an agent. It keeps one connection while the agent reads on,
+// and opens another when one breaks. It is an io.ReadSeeker for one reader.
 type relay struct {
 	ctx    context.Context //nolint:containedctx // io.Reader has no other way to be cancelled
 	src    *disk.HTTPSource
 	off    int64
-	first  []byte // what was read ahead
+	first  []byte // bytes that were read ahead
 	from   int64  // where it begins
 	body   io.ReadCloser
 	bodyAt int64
@@ -76,13 +76,14 @@ func (r *relay) Close() error {
 }
 
 const (
-	// readAhead is what must have come before an answer begins: until then it can be an error.
+	// readAhead is how many bytes must have come before an answer begins: until then it can be an error.
 	readAhead = 64 << 10
 	// pieceSize bounds a part of an image that is asked for as it is; larger ones are read on and on.
 	pieceSize = 1 << 20
 )
 
-// ahead reads what an answer begins with, so that a server that does not have it is an answer of its own.
+// ahead reads the first bytes of an answer. A failure of the server then becomes an error status, instead of a broken
+// body.
 func (r *relay) ahead(from, to int64) error {
 	size := r.src.Size()
 	if from < 0 || from >= size {
@@ -161,7 +162,7 @@ func (d *agentServer) relay(w http.ResponseWriter, r *http.Request, n node.Node,
 	}
 }
 
-// described is what Glance says of an image, or said within a minute, and the URL of its bytes.
+// described is Glance's description of an image, at most a minute old, and the URL of its bytes.
 func (s *Sources) described(ctx context.Context, id string) (GlanceImage, string, error) {
 	i, err := s.recent.Image(ctx, id)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // more at a time would only make the disk seek, and nodes that are
 // deployed together mostly want the same file.
 type sums struct {
-	turn  chan struct{} // held by whoever looks or computes
+	turn  chan struct{} // held while looking or computing
 	known map[string]known
 }
 

@@ -1,8 +1,6 @@
-// Package cacert reads the certificates of authorities that a node's settings
-// name: PEM text, or a file or folder inside the one folder that the operator
-// has opened for that (--ca-folder). A node's settings are written by those who
-// may edit the node, so a path anywhere else is refused unread: it could be a
-// device, a pipe, or a question whether a file of this host exists.
+// Package cacert reads the CA certificates in a node's settings: PEM text, or a file or folder inside the one folder
+// that the operator has opened for that (--ca-folder). Any editor of a node can write such a setting, so a path
+// anywhere else is refused unread. It could be a device, a pipe, or a question whether a file of this host exists.
 //
 // It must not know which peer the certificates are for.
 package cacert
@@ -14,16 +12,15 @@ import (
 	"strings"
 )
 
-// Limits of what is read for one setting. The bundle of all public authorities
-// is 220 KB.
+// Limits for reading one setting. The bundle of all public authorities is 220 KB.
 const (
 	MaxText  = 64 << 10 // of PEM in the setting itself
 	maxFile  = 1 << 20
 	maxFiles = 64 // of a folder
 )
 
-// ErrNotOpen is the one answer about a path that is not there, is outside the
-// folder, or is nothing to be read: anything more would tell of this host's files.
+// ErrNotOpen is the one answer for a path that is missing, outside the folder, or not readable. A more exact answer
+// would reveal files of this host.
 var ErrNotOpen = errors.New("names nothing that is open to nodes: put the PEM itself into the setting, " +
 	"or a regular file into the folder of --ca-folder and name that")
 
@@ -33,7 +30,7 @@ var errNoCertificate = errors.New("holds no PEM certificate (-----BEGIN CERTIFIC
 // Inline reports whether a setting is PEM text rather than a path.
 func Inline(setting string) bool { return strings.Contains(setting, "-----BEGIN ") }
 
-// Check refuses a setting that cannot be right, whatever files there are.
+// Check refuses a setting that is wrong regardless of the files.
 func Check(setting string) error {
 	switch {
 	case len(setting) > MaxText:

@@ -23,8 +23,7 @@ func authority(t *testing.T) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
 }
 
-// site makes a folder that is open, a file beside it, and what may stand in the
-// folder without being a certificate.
+// site makes a folder that is open, a file beside it, and entries of the folder that are no certificates.
 func site(t *testing.T, ca string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -90,7 +89,7 @@ func TestPool(t *testing.T) {
 		{open, "linking", closed}, // one of its files leads out
 		{open, "nested", closed},
 		{open, dir + "/beside/ca.pem", closed},
-		{open, dir + "/beside/none.pem", closed}, // there or not is not told
+		{open, dir + "/beside/none.pem", closed}, // the error must not reveal whether it exists
 		{open, "../beside/ca.pem", closed},
 		{open, open + "/../beside/ca.pem", closed},
 		{open, "none.pem", closed},
@@ -115,7 +114,7 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// A form that is wrong wherever the folder is can be told without one.
+// A wrong form is found without a folder.
 func TestCheck(t *testing.T) {
 	for setting, want := range map[string]string{
 		"/etc/ferrite/ca": "", "ca.pem": "", "": "must be", "\x1b[31m": "must be",

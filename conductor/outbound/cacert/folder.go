@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// Folder is the folder whose files nodes may name, "" for none.
+// Folder is the folder of files that nodes may name, "" for none.
 type Folder string
 
 // Pool reads the certificates that a setting names. Links inside the folder are
@@ -92,8 +92,8 @@ func readMember(root *os.Root, name string) ([]byte, error) {
 	return readFile(file, info)
 }
 
-// open opens what is there without waiting: a pipe would wait for its writer,
-// and a terminal could become the conductor's own.
+// open opens a file or folder without waiting. A pipe would wait for its writer, and a terminal could become the
+// conductor's own.
 func open(root *os.Root, name string) (*os.File, os.FileInfo, error) {
 	// Opening a device may do something to it, so it is looked at before.
 	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() && !info.IsDir() {

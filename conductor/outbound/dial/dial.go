@@ -16,7 +16,7 @@ type Dialer interface {
 // Checked makes connections over which nothing is sent unless check allows it at that moment.
 func Checked(d Dialer, check func() error) Dialer { return checked{d, check} }
 
-// Unchecked is d without its check: to end the caller's own sessions, which does nobody harm.
+// Unchecked is d without its check. It serves to end the caller's own sessions, which is harmless.
 func Unchecked(d Dialer) Dialer {
 	if c, ok := d.(checked); ok {
 		return c.next
@@ -46,7 +46,8 @@ type checkedConn struct {
 	check func() error
 }
 
-// Write checks right before the bytes leave: whoever was stopped for a while must not send what it has in hand.
+// Write checks right before the bytes leave. A process that was stopped for a while must not send bytes that it
+// prepared before.
 func (c *checkedConn) Write(p []byte) (int, error) {
 	if err := c.check(); err != nil {
 		_ = c.Close() // half a request is none
@@ -55,12 +56,12 @@ func (c *checkedConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// SetKeepAliveConfig is that of the connection.
+// SetKeepAliveConfig sets the keep-alive of the connection.
 func (c *checkedConn) SetKeepAliveConfig(config net.KeepAliveConfig) error {
 	return KeepAlive(c.Conn, config)
 }
 
-// KeepAlive sets how a connection finds out that its peer is gone; one that has no such thing stays as it is.
+// KeepAlive sets how a connection finds out that its peer is gone. It leaves connections without keep-alive unchanged.
 func KeepAlive(conn net.Conn, config net.KeepAliveConfig) error {
 	if k, ok := conn.(interface {
 		SetKeepAliveConfig(config net.KeepAliveConfig) error

@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/outbound/dial"
 )
 
-// TestChecked: what is not allowed is neither dialled nor sent, and half a request ends the connection.
+// TestChecked: without permission nothing is dialled or sent, and half a request ends the connection.
 func TestChecked(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

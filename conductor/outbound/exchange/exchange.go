@@ -22,18 +22,18 @@ type Exchange struct {
 	Name     string // the method and path of Redfish, the command of IPMI or of an agent
 	Method   string // of HTTP; "" for IPMI
 	Path     string // of HTTP, without a query; "" for IPMI
-	Server   string // whom it was sent to, without credentials
+	Server   string // the receiver, without credentials
 	Status   int    // of HTTP; 0 where no answer came
 	Began    time.Time
 	Ended    time.Time
 	Err      error  // nil where an answer came
-	Note     string // of what was odd about the answer, without its values; "" for nothing
+	Note     string // an oddity of the answer, without its values; "" for none
 }
 
 type watchKey struct{}
 
-// Watch has see told of every exchange that is made with the context, when it has ended, after those that watch the
-// context already. see must not wait.
+// Watch calls see for every exchange of the context when it has ended, after earlier watchers of the context. see must
+// not wait.
 func Watch(ctx context.Context, see func(Exchange)) context.Context {
 	if before, ok := ctx.Value(watchKey{}).(func(Exchange)); ok {
 		last := see
@@ -45,7 +45,7 @@ func Watch(ctx context.Context, see func(Exchange)) context.Context {
 	return context.WithValue(ctx, watchKey{}, see)
 }
 
-// Ended tells of an exchange that ends now. Nobody may be listening.
+// Ended passes an exchange that ends now to the watchers of ctx, if there are any.
 func Ended(ctx context.Context, e Exchange) {
 	see, ok := ctx.Value(watchKey{}).(func(Exchange))
 	if !ok {

@@ -61,14 +61,14 @@ func (r *Room) Read(ctx context.Context, from io.Reader, most int, cut func() er
 	}
 }
 
-// patience is how long an answer waits for room: those that hold some may wait for one another.
+// patience is how long an answer waits for room: answers that hold some may wait for each other.
 const patience = 10 * time.Second
 
 // holdTime is how long an answer may come while it holds room that others wait for.
 const holdTime = 5 * time.Second
 
-// watch cuts an answer off that keeps others waiting, until it is read. The time in which it waits itself is none of
-// its machine: it begins anew then.
+// watch cuts off an answer that keeps others waiting, until it is read. Time in which it waits itself is not its
+// machine's fault: the count begins anew then.
 func (r *Room) watch(read <-chan struct{}, waits *atomic.Int64, cut func() error) {
 	waited := waits.Load()
 	for t := time.NewTimer(holdTime); ; {

@@ -30,7 +30,7 @@ func TestSlowAnswers(t *testing.T) {
 		if _, err := to.Write(make([]byte, FreeAnswer+1)); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Minute) // nobody waits
+		time.Sleep(time.Minute) // no other answer waits
 		long := strings.NewReader(strings.Repeat("x", FreeAnswer+9))
 		b, done, err := r.Read(t.Context(), long, 1<<20, never)
 		if err != nil || len(b) != FreeAnswer+9 {
@@ -94,7 +94,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestRoomOfEachOther: answers that wait for what each other holds give up, long before their machines' time is over.
+// TestRoomOfEachOther: answers that wait for each other's room give up, long before their machines' time is over.
 func TestRoomOfEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := NewRoom(3*FreeAnswer, FreeAnswer)
@@ -138,8 +138,8 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// TestShares: a project whose hostile machines hold all turns and room, and wait for more, is behind all others from
-// then on. Those take turns, however many wait for each.
+// TestShares: a project with hostile machines that hold all turns and room, and wait for more, is behind all others
+// from then on. The others take turns, regardless of how many wait for each.
 func TestShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, take := range map[string]func(ctx context.Context) (func(), error){

@@ -10,7 +10,7 @@ import (
 
 type projectKey struct{}
 
-// Of has what a call takes of a room, and its turns, count for a project; "" is one, too.
+// Of charges a call's bytes in a room, and its turns, to a project; "" is one, too.
 func Of(ctx context.Context, project string) context.Context {
 	return context.WithValue(ctx, projectKey{}, project)
 }
@@ -20,8 +20,8 @@ func projectOf(ctx context.Context) string {
 	return project
 }
 
-// shares hands out bytes or turns, as a semaphore does. Of those who wait, the project that holds least is given first,
-// and of several the one that was given least recently: hostile machines of one project are in the way of its own.
+// shares hands out bytes or turns, as a semaphore does. The waiting project that holds least comes first, and among
+// equals the least recently served. Hostile machines of one project so delay only their own project.
 type shares struct {
 	mu      sync.Mutex
 	free    int64
@@ -81,7 +81,7 @@ func (s *shares) release(ctx context.Context, n int64) {
 	})
 }
 
-// change makes a change, and gives those who wait of what is free then.
+// change makes a change, and gives the free bytes or turns to waiting callers.
 func (s *shares) change(do func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

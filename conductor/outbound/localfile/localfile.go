@@ -29,8 +29,8 @@ func (f Folders) Find(named string) (string, error) {
 	return filepath.Join(folder, inside), err
 }
 
-// Open opens such a file. Only regular files are, so that nobody waits for the
-// writer of a pipe or reads a disk.
+// Open opens such a file. It refuses all but regular files: a pipe would wait for its writer, and a disk must not be
+// read.
 func (f Folders) Open(named string) (*os.File, fs.FileInfo, error) {
 	folder, inside, err := f.locate(named)
 	if err != nil {
@@ -55,8 +55,8 @@ func (f Folders) Open(named string) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// locate finds the folder a file is in, with all links resolved, and the file
-// from there. Of what is outside it does not tell whether it is there.
+// locate finds the folder a file is in, with all links resolved, and the path of the file from there. For a path
+// outside, the error does not reveal whether it exists.
 func (f Folders) locate(named string) (folder, inside string, err error) {
 	path, err := pathOf(named)
 	if err != nil {
@@ -78,7 +78,7 @@ func (f Folders) locate(named string) (folder, inside string, err error) {
 	return "", "", ErrNotOpen
 }
 
-// below is the way from a folder to what is in it, "" for what is not.
+// below is the relative path from a folder to a path inside it, "" for a path outside.
 func below(folder, path string) string {
 	inside, err := filepath.Rel(folder, path)
 	if err != nil || inside == "." || !filepath.IsLocal(inside) {

@@ -13,8 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/outbound/localfile"
 )
 
-// site makes a folder that is open, one beside it that is not, and what tries
-// to lead from one into the other.
+// site makes a folder that is open, one beside it that is not, and links that try to lead from one into the other.
 func site(t *testing.T) (dir string, f localfile.Folders) {
 	t.Helper()
 	dir = t.TempDir()
@@ -55,7 +54,7 @@ func TestOpen(t *testing.T) {
 		{dir + "/open/none", "", fs.ErrNotExist, ""},
 		{dir + "/linked/none", "", fs.ErrNotExist, ""},
 		{dir + "/open-not/ferrite.db", "", localfile.ErrNotOpen, ""},
-		{dir + "/open-not/none", "", localfile.ErrNotOpen, ""}, // whether it is there is not told
+		{dir + "/open-not/none", "", localfile.ErrNotOpen, ""}, // the error must not reveal whether it exists
 		{dir + "/open/out", "", localfile.ErrNotOpen, ""},
 		{dir + "/open/away/ferrite.db", "", localfile.ErrNotOpen, ""},
 		{dir + "/open/../open-not/ferrite.db", "", localfile.ErrNotOpen, ""},

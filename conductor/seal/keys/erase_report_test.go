@@ -38,8 +38,7 @@ func TestOpenEraseReport(t *testing.T) {
 	}
 }
 
-// TestEraseReportRefused: what others may read, and what is no such key, is not used and
-// not replaced.
+// TestEraseReportRefused: a file that others may read, or that holds no such key, is neither used nor replaced.
 func TestEraseReportRefused(t *testing.T) {
 	other, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

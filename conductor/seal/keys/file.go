@@ -11,9 +11,8 @@ import (
 // maxFile limits how much of a key's file is read.
 const maxFile = 64 << 10
 
-// readFile returns the content of a key's file. It refuses a file that is not
-// regular or that others than its owner may access; advice is what to do about
-// that. Errors wrap those of package os, fs.ErrNotExist among them.
+// readFile returns the content of a key's file. It refuses a file that is not regular or that others than its owner may
+// access; advice is the remedy in that error. Errors wrap those from package os, such as fs.ErrNotExist.
 func readFile(path, advice string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // SecretsFile is the name of the secrets' key in the data folder.
 const SecretsFile = "secrets-key.pem"
 
-// SecretsSize is the length of the secrets' key in bytes: that of AES-256.
+// SecretsSize is the length of the secrets' key, for AES-256, in bytes.
 const SecretsSize = 32
 
 // secretsBlock is the type of its PEM block.
@@ -33,8 +33,8 @@ func OpenSecrets(dir string) ([]byte, error) {
 	return keys[0], nil
 }
 
-// Secrets reads all keys of secrets, the newest first: the one that seals. There are two
-// while a rotation is under way. It makes none: fs.ErrNotExist.
+// Secrets reads all keys of secrets. The newest comes first, and seals. There are two while a rotation is under way.
+// Secrets makes no key: it returns fs.ErrNotExist.
 func Secrets(dir string) ([][]byte, error) {
 	path := filepath.Join(dir, SecretsFile)
 	text, err := readFile(path,
@@ -64,8 +64,8 @@ func generateSecrets(dir string) ([]byte, error) {
 	return key, nil
 }
 
-// AddSecrets puts a new key before the one in the file, which goes on opening what it has
-// sealed. A crash leaves the file as it was, or with both keys.
+// AddSecrets puts a new key before the old one in the file. The old key still opens the values that it sealed. A crash
+// leaves the file as it was, or with both keys.
 func AddSecrets(dir string) error {
 	keys, err := Secrets(dir)
 	if err != nil {

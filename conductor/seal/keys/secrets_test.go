@@ -37,8 +37,7 @@ func TestOpenSecrets(t *testing.T) {
 	}
 }
 
-// TestSecretsRefused: what others may read, and what is no such key, is not used and
-// not replaced.
+// TestSecretsRefused: a file that others may read, or that holds no such key, is neither used nor replaced.
 func TestSecretsRefused(t *testing.T) {
 	key := func(kind string, n int) []byte {
 		return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: make([]byte, n)})

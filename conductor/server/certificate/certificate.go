@@ -37,9 +37,8 @@ func parse(contents [][]byte) (*tls.Certificate, error) {
 	return &c, nil
 }
 
-// TLS is how a server uses it, from TLS 1.2 on. Only HTTP/1.1 is spoken: what one
-// client may cost is bounded by its connections, of which HTTP/2 makes hundreds
-// out of one.
+// TLS is the configuration of a server, from TLS 1.2 on. It offers only HTTP/1.1: a client's cost is bounded by its
+// connections, and HTTP/2 makes hundreds of streams out of one connection.
 func (c *Certificate) TLS() *tls.Config {
 	return &tls.Config{
 		MinVersion:     tls.VersionTLS12,
@@ -48,11 +47,9 @@ func (c *Certificate) TLS() *tls.Config {
 	}
 }
 
-// Pins is what an agent is given to know this server by, as hexadecimal SHA-256 of
-// DER: the server's certificate, and the authority that signed it when the file
-// has one. By the first an agent knows the server without a clock or a name; by
-// the second it also knows the certificate that takes the place of the first
-// while the agent runs.
+// Pins are the hexadecimal SHA-256 sums, of DER, by which an agent knows this server. The first is of the server's
+// certificate: by it an agent needs neither a clock nor a name. The second is of the authority that signed it, if the
+// file has one. By it the agent also knows a certificate that replaces the first while the agent runs.
 func (c *Certificate) Pins() []string {
 	chain := c.files.Get().Certificate
 	pins := []string{pin(chain[0])}

@@ -24,7 +24,7 @@ func handshake(t *testing.T, c *certificate.Certificate, client *tls.Config) (sh
 	go func() {
 		defer close(done)
 		defer there.Close()
-		_ = tls.Server(there, c.TLS()).Handshake() // the client says what is wrong
+		_ = tls.Server(there, c.TLS()).Handshake() // the client reports the error
 	}()
 	defer func() { here.Close(); <-done }()
 	client.InsecureSkipVerify = true

@@ -11,7 +11,7 @@ import (
 const (
 	// slew is the part of the time that passes by which the clock follows at most: an hour takes 64 hours.
 	slew = 1.0 / 64
-	// told is by how much the clocks differ before a line in the log says so.
+	// told is the difference between the clocks from which on a line is logged.
 	told = time.Minute
 )
 
@@ -19,10 +19,10 @@ const (
 type Clock struct {
 	log    *slog.Logger
 	wall   func() time.Time     // the system's clock
-	passed func() time.Duration // since any moment, by a clock that nobody sets
+	passed func() time.Duration // since any moment, by a clock that is never set
 
 	mu    sync.Mutex
-	now   time.Time     // at the last reading, without a monotonic reading: what is stored has none either
+	now   time.Time     // at the last reading, without a monotonic reading, as in stored times
 	at    time.Duration // of the last reading
 	apart bool          // that the clocks differ was said
 }
@@ -37,7 +37,7 @@ func newClock(log *slog.Logger, wall func() time.Time, passed func() time.Durati
 	return &Clock{log: log, wall: wall, passed: passed, now: wall().Round(0), at: passed()}
 }
 
-// Now is the time. Compare it with what is stored, and with other readings of this clock.
+// Now is the time. Compare it with stored times of this clock, and with its other readings.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

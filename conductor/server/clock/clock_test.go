@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestJumps: whatever is done to the system's clock, ours goes on by the time that passes, never back, and follows
-// slowly. One line in the log tells of it, and one when both agree again.
+// TestJumps: after any change of the system's clock, ours goes on by the time that passes, never back, and follows
+// slowly. One line is logged then, and one when both agree again.
 func TestJumps(t *testing.T) {
 	for _, jump := range []time.Duration{8 * 24 * time.Hour, -8 * 24 * time.Hour, 20 * 365 * 24 * time.Hour, 0} {
 		var said bytes.Buffer

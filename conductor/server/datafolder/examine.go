@@ -16,11 +16,11 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Examined is what was found in a database, and with its keys.
+// Examined is the result of checking a database and its keys.
 type Examined struct {
 	store.Checked
 	Place  store.Place // where the database is
-	Faults []string    // each with what to do about it
+	Faults []string    // each with its remedy
 }
 
 // Examine reads every row of the database, and the keys of the folder. It changes nothing, and keeps a conductor from
@@ -40,7 +40,7 @@ func (d Folder) Examine(ctx context.Context) (e Examined, err error) {
 	return d.examine(ctx, store.Place{File: d.Path(DatabaseFile)}, d.CheckWAL)
 }
 
-// examine checks the database, and the keys of its folder. whole is what else must be so; it may be nil.
+// examine checks the database, and the keys of its folder. whole is a further check; it may be nil.
 func (d Folder) examine(ctx context.Context, place store.Place, whole func() error) (e Examined, err error) {
 	e.Place = place
 	k, faults := d.readableKeys()
@@ -69,14 +69,14 @@ func (d Folder) examine(ctx context.Context, place store.Place, whole func() err
 	return e, nil
 }
 
-// checkKeys are the keys of a folder; nil for one that cannot be read.
+// checkKeys are the keys of a folder; nil for an unreadable key.
 type checkKeys struct {
 	secrets *seal.Ring
 	erase   ed25519.PrivateKey
 }
 
-// readableKeys reads the keys that are there, and makes none. Those that are missing, but
-// should not be, the schema tells.
+// readableKeys reads the keys in the folder, and makes none. A missing key is no fault here: MissingKeys decides by the
+// schema.
 func (d Folder) readableKeys() (k checkKeys, faults []string) {
 	var err error
 	if _, missing := os.Stat(d.Path(keys.SecretsFile)); missing == nil {

@@ -22,10 +22,9 @@ import (
 const (
 	DatabaseFile = "ferrite.db"
 	WALFile      = DatabaseFile + "-wal"
-	// NewFile is there while a new data folder is being made: what is missing then
-	// was never made.
+	// NewFile exists while a new data folder is being made: a missing file then was never made.
 	NewFile = "initializing"
-	// RestoringFile is there while a backup is being restored: what is there then acts as of an old day.
+	// RestoringFile exists while a backup is being restored: the folder's files then have an old state.
 	RestoringFile = "restoring"
 	// RunningFile is there while the database is open. It outlives a kill, after
 	// which the WAL must be there, too.
@@ -40,9 +39,10 @@ const Default = "/var/lib/ferrite"
 // Folder is the data folder of a conductor that holds its lock.
 type Folder struct {
 	Dir    string
-	Init   bool   // what is missing was lost, and is to be made anew
+	Init   bool   // missing files were lost, and are to be made anew
 	Server Server // where the database is; the zero value is the folder
-	// Reserve is the room in bytes that is kept for what makes room on a full disk; 0 for none. A server keeps none.
+	// Reserve is the room in bytes that is kept for writes that free room on a full disk; 0 for none. A server keeps
+	// none.
 	Reserve int64
 	// Ended is called when the database is another conductor's from then on; it may be nil.
 	Ended func(cause error)
@@ -80,8 +80,8 @@ func (d Folder) check(ctx context.Context) error {
 	return d.checkKeys(ctx)
 }
 
-// CheckWAL refuses a database that was not closed and has no WAL: that of a killed
-// conductor, or one that was copied from under a running conductor by itself.
+// CheckWAL refuses a database that was not closed and has no WAL. Its conductor was killed, or the file was copied
+// alone from under a running conductor.
 func (d Folder) CheckWAL() error {
 	if _, err := os.Stat(d.Path(RunningFile)); err != nil {
 		return nil //nolint:nilerr // it was closed
@@ -96,7 +96,7 @@ func (d Folder) CheckWAL() error {
 		d.Dir, WALFile)
 }
 
-// checkEmpty: a folder without a database is a new one, or one that has lost it.
+// checkEmpty checks a folder without a database. It may be a new folder, or a folder that lost its database.
 func (d Folder) checkEmpty() error {
 	if err := d.LostDatabase(); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (d Folder) checkKeys(ctx context.Context) error {
 	return nil
 }
 
-// MissingKeys says of each key what its loss means.
+// MissingKeys has an error for each missing key, with the consequence of its loss.
 func (d Folder) MissingKeys(schema int64) (missing []error) {
 	for _, key := range []struct {
 		file, loss string
@@ -178,7 +178,7 @@ func (d Folder) CheckSource() error {
 	return errors.Join(d.MissingKeys(NewestKey)...)
 }
 
-// CheckTarget refuses a folder that has a database, or whose keys are still to come, to copy one to.
+// CheckTarget refuses a folder as the target of a copy if it has a database, or lacks a key.
 func (d Folder) CheckTarget() error {
 	for _, name := range []string{DatabaseFile, WALFile, NewFile} {
 		if _, err := os.Stat(d.Path(name)); err == nil {

@@ -36,7 +36,7 @@ func used(t *testing.T, d Folder) {
 	}
 }
 
-// TestOpen: a folder that has lost something is refused, and nothing is made in it. With Init what is missing is made.
+// TestOpen: a folder that has lost a file is refused, and nothing is made in it. With Init the missing file is made.
 func TestOpen(t *testing.T) {
 	for name, c := range map[string]struct {
 		lost    string // this file

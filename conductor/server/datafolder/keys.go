@@ -10,11 +10,11 @@ import (
 
 // Keys are the keys of a conductor, or of a cluster.
 type Keys struct {
-	Secrets []byte // seals, and proves what ramdisks show
+	Secrets []byte // seals, and authenticates ramdisks
 	Erase   ed25519.PrivateKey
 }
 
-// OpenKeys reads those of a data folder. Each is made where there is none.
+// OpenKeys reads the keys of a data folder. It makes a missing key.
 func OpenKeys(dir string) (k Keys, err error) {
 	if k.Erase, err = keys.OpenEraseReport(dir); err != nil {
 		return k, err

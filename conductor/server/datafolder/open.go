@@ -11,9 +11,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
-// Open opens the database. In a new folder it makes everything, in another one
-// what its build did not have yet. It ends a rotation of the key that was cut off.
-// sealing is called after each step of sealing, and ends it by an error; it may be nil.
+// Open opens the database. In a new folder it makes all files, in an older one the files that its build did not have
+// yet. It ends a rotation of the key that was cut off. sealing is called after each step of sealing, which its error
+// ends; it may be nil.
 func (d Folder) Open(
 	ctx context.Context, log *slog.Logger, sealing func(step string) error,
 ) (*store.Database, error) {
@@ -97,8 +97,8 @@ func (d Folder) opened(sealing func(step string) error) error {
 	return keys.WriteFile(d.Path(RunningFile), nil)
 }
 
-// Closing notes that nothing is lost with the WAL any more. It comes before the
-// database is closed: a kill in between leaves a WAL that nobody asks for.
+// Closing notes that a start no longer needs the WAL. It comes before the database is closed. After a kill in between,
+// a WAL is left that the next start does not insist on.
 func (d Folder) Closing() error {
 	if d.Server.URL != "" {
 		return nil

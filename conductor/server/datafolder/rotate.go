@@ -20,14 +20,14 @@ type Rotation struct {
 	Step func(step string) error
 }
 
-// Rotated is what a rotation has done.
+// Rotated is the result of a rotation.
 type Rotated struct {
 	Key, Deleted seal.ID
 	Finished     bool // one before it that was cut off
 }
 
-// Run makes a new key, seals everything with it, and deletes the old one. One that is killed is finished by the
-// next, or by the start of a conductor.
+// Run makes a new key, seals everything with it, and deletes the old one. A rotation that is killed is finished by the
+// next one, or by the start of a conductor.
 func (r Rotation) Run(ctx context.Context) (done Rotated, err error) {
 	if r.Server.URL == "" {
 		if err := r.CheckUsed(); err != nil {
@@ -89,7 +89,8 @@ func (r Rotation) addKey(ctx context.Context) error {
 	return r.reseal(ctx)
 }
 
-// notShared refuses a database whose key a cluster shares: its conductors would seal with another one.
+// notShared refuses a database of a cluster that shares its key: the cluster's conductors would go on sealing with
+// another key.
 func (r Rotation) notShared(ctx context.Context) error {
 	if r.Server.URL == "" {
 		return nil

@@ -75,11 +75,11 @@ func (d Folder) openServer(
 	return db, nil
 }
 
-// NewestKey is a schema whose folder has all keys.
+// NewestKey is a version of the schema at which a folder must have all keys.
 const NewestKey = 99
 
-// connection logs the loss of the connection, and its return. A conductor whose database another
-// one has taken ends.
+// connection logs the loss of the connection, and its return. After another conductor has taken the database, this one
+// ends.
 func (d Folder) connection(log *slog.Logger) func(error) {
 	name := store.PostgresName(d.Server.URL)
 	return func(err error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// boundary is what comes in from outside, and goes out.
+// boundary has the metrics of requests from outside, and of calls to the outside.
 type boundary struct {
 	requests    *prometheus.CounterVec
 	latencies   *prometheus.HistogramVec
@@ -61,7 +61,7 @@ func (b boundary) all() []prometheus.Collector {
 // methods are those that are counted by their names: a client may send any word.
 var methods = map[string]bool{"GET": true, "HEAD": true, "POST": true, "PUT": true, "PATCH": true, "DELETE": true}
 
-// longest is the time after which a request was one that lasts, as the following of a log.
+// longest bounds the times in the histogram. A longer request is a lasting one, such as the following of a log.
 const longest = 5 * time.Minute
 
 // Answered takes note of a request to the API. The route is a row of a table, so that there are few.
@@ -128,7 +128,7 @@ func callOutcome(err error) string {
 	return "error"
 }
 
-// messages are those of DHCP, TFTP and HTTP that are counted by their names.
+// messages are the messages of DHCP, TFTP and HTTP that are counted by their names.
 var messages = map[string]bool{"DISCOVER": true, "REQUEST": true, "INFORM": true, "DECLINE": true, "RELEASE": true,
 	"OFFER": true, "ACK": true, "READ": true, "GET": true, "HEAD": true}
 

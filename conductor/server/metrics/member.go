@@ -9,7 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 )
 
-// MemberConfig is what the metrics of a member of a cluster are read from at a scrape.
+// MemberConfig has the sources that the metrics of a cluster's member are read from at a scrape.
 type MemberConfig struct {
 	// Leads are the conductor groups there are; true for those that this conductor leads.
 	Leads func() map[string]bool
@@ -19,8 +19,8 @@ type MemberConfig struct {
 	Streams func() connlimit.StreamCounts
 }
 
-// Member is the metrics of one conductor of a cluster, whoever leads: its own, and those of the terms for which it
-// leads. It is safe for concurrent use.
+// Member is the metrics of one conductor of a cluster, with or without a term: its own, and those for the terms in
+// which it leads. It is safe for concurrent use.
 type Member struct {
 	registry *prometheus.Registry
 
@@ -42,7 +42,7 @@ func NewMember(c MemberConfig) *Member {
 	return m
 }
 
-// gather answers scrapes by the terms there are. The lock is held, or nobody else has m yet.
+// gather answers scrapes from the current terms. The caller holds the lock, or has not shared m yet.
 func (m *Member) gather() {
 	all := prometheus.Gatherers{m.registry}
 	for _, t := range m.terms {
@@ -51,7 +51,7 @@ func (m *Member) gather() {
 	m.handler = answering(all, m.registry)
 }
 
-// Begin adds the metrics of a term, at zero. The label conductor_group tells those of two groups apart.
+// Begin adds the metrics of a term, at zero. The label conductor_group separates the metrics of two groups.
 func (m *Member) Begin(group string) *Metrics {
 	t := newMetrics(prometheus.Labels{"conductor_group": clean(group)})
 	m.mu.Lock()

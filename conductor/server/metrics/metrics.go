@@ -14,7 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Config is what metrics are read from at a scrape; nil functions are left out.
+// Config has the sources that metrics are read from at a scrape; nil functions are left out.
 type Config struct {
 	// Pending is how many effects wait for their turn.
 	Pending func() int
@@ -36,14 +36,14 @@ type Config struct {
 	SensorSeries int
 }
 
-// Metrics are those of one conductor. They are safe for concurrent use.
+// Metrics are the metrics of one conductor. They are safe for concurrent use.
 type Metrics struct {
 	Nodes *Nodes
 	work
 	boundary
 	registry   *prometheus.Registry
 	registerer prometheus.Registerer // of the registry, with the labels that all metrics have
-	handler    http.Handler          // nil for those of a term
+	handler    http.Handler          // nil in a term's metrics
 }
 
 // The limits of a scrape.
@@ -60,7 +60,7 @@ func New() *Metrics {
 	return m
 }
 
-// newMetrics are those of a conductor that leads, with labels that all of them have.
+// newMetrics makes the metrics of a leading conductor, with labels that all of them get.
 func newMetrics(labels prometheus.Labels) *Metrics {
 	m := &Metrics{Nodes: newNodes(time.Now), work: newWork(), boundary: newBoundary(), registry: prometheus.NewRegistry()}
 	m.registerer = prometheus.WrapRegistererWith(labels, m.registry)
@@ -76,14 +76,14 @@ func registerProgram(r prometheus.Registerer) {
 		collectors.NewBuildInfoCollector())
 }
 
-// answering answers scrapes with what is gathered, and counts them in own.
+// answering answers scrapes with the gathered metrics, and counts the scrapes in own.
 func answering(all prometheus.Gatherer, own *prometheus.Registry) http.Handler {
 	return promhttp.InstrumentMetricHandler(own, promhttp.HandlerFor(all, promhttp.HandlerOpts{
 		MaxRequestsInFlight: maxScrapes, Timeout: scrapeTimeout, Registry: own,
 	}))
 }
 
-// Watch adds what is read at a scrape. It is called once.
+// Watch adds the metrics that are read at a scrape. It is called once.
 func (m *Metrics) Watch(c Config) {
 	if c.Pending != nil {
 		m.gauge("ferrite_effects_pending", "Effects that wait for their turn.",
@@ -133,7 +133,7 @@ func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.handler.
 // maxLabel bounds the value of a label, in bytes.
 const maxLabel = 128
 
-// clean is a text of somebody else's as the value of a label: valid, printable and short.
+// clean makes a text from outside fit for the value of a label: valid, printable and short.
 func clean(text string) string {
 	text = nodeapi.Printable(strings.ToValidUTF8(text, "\ufffd"))
 	if len(text) > maxLabel {

@@ -165,13 +165,13 @@ func TestPromtool(t *testing.T) {
 	}
 }
 
-// member is one of a cluster with a group of a hostile name, whose database is gone.
+// member is a member of a cluster with a group of a hostile name. Its database is gone.
 func member() *Member {
 	return NewMember(MemberConfig{Leads: func() map[string]bool { return map[string]bool{"": true, hostile: false} },
 		Ready: func() error { return node.ErrStale }})
 }
 
-// TestMember: a member has its own metrics whether it leads or not, and those of the groups that it leads.
+// TestMember: a member has its own metrics whether it leads or not, and the metrics of the groups that it leads.
 func TestMember(t *testing.T) {
 	m := member()
 	own := []string{`ferrite_leader{group=""} 1`, `ferrite_leader{group="a\"b\\c ferrite_nodes{state=\"x\"} 9[31m"} 0`,
@@ -201,7 +201,7 @@ func TestMember(t *testing.T) {
 	wants(t, scrape(t, m), append(own, `ferrite_effects_running{conductor_group=""} 0`)...)
 }
 
-// TestNodes: counts follow the nodes, whatever comes in which order.
+// TestNodes: counts follow the nodes, in any order of events.
 func TestNodes(t *testing.T) {
 	now := time.Now()
 	n := newNodes(func() time.Time { return now })

@@ -130,7 +130,7 @@ func shape(s node.Sensor) (desc *prometheus.Desc, entity string, value float64, 
 	return desc, entity, value, true
 }
 
-// sensorID tells the sensors of one machine apart.
+// sensorID is unique among the sensors of one machine.
 func sensorID(s node.Sensor) string {
 	if s.ID != "" && s.Group == node.TemperatureSensor {
 		return s.ID

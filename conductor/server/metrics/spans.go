@@ -2,7 +2,7 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// spans counts what becomes of the spans of traces.
+// spans counts the spans of traces by outcome.
 type spans struct{ read func() (sent, dropped uint64) }
 
 var spanCounts = prometheus.NewDesc("ferrite_trace_spans_total",

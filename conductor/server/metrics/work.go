@@ -9,7 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// work is what the engine does. It is the engine's Observer.
+// work has the metrics of the engine's work. It is the engine's Observer.
 type work struct {
 	effects  *prometheus.CounterVec
 	retries  *prometheus.CounterVec

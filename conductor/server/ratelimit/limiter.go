@@ -21,7 +21,7 @@ type Limiter[K comparable] struct {
 
 	mu      sync.Mutex
 	buckets map[K]*bucket[K]
-	queue   queue[K] // the buckets, the one that is empty first at its head
+	queue   queue[K] // the buckets; the next to become empty is at the head
 }
 
 // New makes a limiter; now is its clock.
@@ -45,9 +45,8 @@ func (l *Limiter[K]) Count(from K, n float64) {
 	l.set(from, min(l.burst, l.level(from, now)+n), now)
 }
 
-// Take puts n into a caller's bucket if it fits, and reports whether it did. Use
-// it before the work whose failures are limited, and Return if the work succeeds:
-// then calls under way at the same time cannot all pass before one is counted.
+// Take puts n into a caller's bucket if it fits, and reports whether it did. Use it before work with limited failures,
+// and Return if the work succeeds. Concurrent calls then cannot all pass before one is counted.
 func (l *Limiter[K]) Take(from K, n float64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,9 +87,9 @@ func (l *Limiter[K]) level(from K, now time.Time) float64 {
 	return max(0, l.rate*b.empty.Sub(now).Seconds())
 }
 
-// set fills the bucket up to level. When there are too many buckets, the one that
-// would be empty first is forgotten: a flood from forged addresses costs bounded
-// memory, and does not clear the bucket of a caller that has failed more often.
+// set fills the bucket up to level. When there are too many buckets, it forgets the next one to become empty. A flood
+// from forged addresses thus costs bounded memory, and does not clear the bucket of a caller that has failed more
+// often.
 func (l *Limiter[K]) set(from K, level float64, now time.Time) {
 	b, ok := l.buckets[from]
 	if !ok {
@@ -106,7 +105,7 @@ func (l *Limiter[K]) set(from K, level float64, now time.Time) {
 	heap.Fix(&l.queue, b.at)
 }
 
-// drain forgets what is empty, and makes room for one more.
+// drain forgets empty buckets, and makes room for one more.
 func (l *Limiter[K]) drain(now time.Time) {
 	for len(l.queue) > 0 && (len(l.queue) >= maxCallers || !l.queue[0].empty.After(now)) {
 		b, _ := heap.Pop(&l.queue).(*bucket[K])

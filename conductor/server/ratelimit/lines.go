@@ -13,13 +13,13 @@ const (
 	moreEvery  = time.Minute
 )
 
-// Lines is the log of what anybody can cause, before it is known who: linesBurst lines at once, linesRate a second. A
-// request from another IPv6 address each time costs nothing: lines beyond are logged at debug level, and one a minute
-// says how many there were. The handler of the log bounds texts.
+// Lines logs events that unauthenticated senders can cause: linesBurst lines at once, linesRate a second. A bound per
+// sender would not help, because a new IPv6 address for each request costs nothing. Further lines are logged at debug
+// level, and once a minute a line has their number. The handler of the log bounds texts.
 type Lines struct {
 	log     *slog.Logger
 	written *Limiter[struct{}]
-	more    atomic.Int64 // lines that were not written, and not told of
+	more    atomic.Int64 // lines that were neither written nor reported yet
 }
 
 // NewLines bounds a log; now is the clock.

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestLines: lines that are too many are counted, and the count is told of once a minute.
+// TestLines: lines beyond the limit are counted, and their number is logged once a minute.
 func TestLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said bytes.Buffer
@@ -22,7 +22,7 @@ func TestLines(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		time.Sleep(time.Hour)
-		synctest.Wait() // for the writers of what is read now
+		synctest.Wait() // for the writers of the text that is read now
 		counts := []string{}
 		for line := range strings.Lines(said.String()) {
 			if _, n, found := strings.Cut(strings.TrimSpace(line), "count="); found {

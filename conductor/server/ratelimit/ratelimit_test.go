@@ -76,8 +76,8 @@ func TestAllOfTheBurst(t *testing.T) {
 	}
 }
 
-// TestFloodForgetsTheLeast: callers that failed once, however many, do not make
-// the limiter forget one that failed more often.
+// TestFloodForgetsTheLeast: any number of callers that failed once does not make the limiter forget one that failed
+// more often.
 func TestFloodForgetsTheLeast(t *testing.T) {
 	l := ratelimit.New[netip.Addr](1, 20, func() time.Time { return time.Unix(0, 0) })
 	guesser := netip.MustParseAddr("192.0.2.1")

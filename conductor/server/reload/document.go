@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// OneDocument refuses YAML with a second document: parsers read the first alone, and settings or users in another one
-// would be lost without a word. Markers count at the beginning of a line, in whatever they stand (YAML 1.2.2, 9.1.2).
-// The decoder of go.yaml.in misses a marker before a tab, and refuses the directive %YAML 1.2.
+// OneDocument refuses YAML with a second document. Parsers read only the first, and would silently drop settings or
+// users in another one. Markers count at the beginning of a line, in any context (YAML 1.2.2, 9.1.2). The decoder of
+// go.yaml.in misses a marker before a tab, and refuses the directive %YAML 1.2.
 func OneDocument(text []byte) error {
 	content, ended := false, false
 	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {

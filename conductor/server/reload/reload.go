@@ -24,7 +24,7 @@ type Files[T any] struct {
 	mu      sync.Mutex
 	current T
 	seen    []stamp
-	tried   [sha256.Size]byte // what was made into a T last, or could not be
+	tried   [sha256.Size]byte // the sum of the last contents that were parsed, or refused
 }
 
 // stamp shows without reading that a file has changed.
@@ -37,8 +37,8 @@ type stamp struct {
 // time stamp: the clock of a file system is coarse.
 const settling = 2 * time.Second
 
-// Open reads the files, in this order, and keeps what parse makes of them. The
-// errors of parse are logged, so they must hold no secrets.
+// Open reads the files, in this order, and keeps the result of parse. The errors of parse are logged, so they must hold
+// no secrets.
 func Open[T any](log *slog.Logger, parse func(contents [][]byte) (T, error), paths ...string) (*Files[T], error) {
 	f := &Files[T]{paths: paths, parse: parse, log: log}
 	contents, err := f.read()
@@ -52,7 +52,7 @@ func Open[T any](log *slog.Logger, parse func(contents [][]byte) (T, error), pat
 	return f, nil
 }
 
-// Get is what the files hold now, or what they held when they were last right.
+// Get is the value of the files as they are now, or as they were when they were last right.
 func (f *Files[T]) Get() T {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -109,7 +109,7 @@ func (f *Files[T]) read() (contents [][]byte, err error) {
 		if bad == nil {
 			at := stamp{info, time.Since(info.ModTime()).Abs() > settling}
 			if contents[i], bad = os.ReadFile(path); bad == nil {
-				f.seen[i] = at // what could not be read is read again
+				f.seen[i] = at // an unreadable file is read again
 			}
 		}
 		if bad != nil && err == nil {
@@ -119,7 +119,7 @@ func (f *Files[T]) read() (contents [][]byte, err error) {
 	return contents, err
 }
 
-// Read reads a file that is not kept current. It refuses one that other users can write to, as Open does.
+// Read reads a file that is not kept current. It refuses a file that other users can write to, as Open does.
 func Read(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err == nil {
@@ -140,7 +140,7 @@ func own(info os.FileInfo, path string) error {
 	return nil
 }
 
-// sum names what was read, or why it could not be.
+// sum identifies contents, or the error of reading them.
 func sum(contents [][]byte, err error) [sha256.Size]byte {
 	if err != nil {
 		contents = [][]byte{[]byte(err.Error())}

@@ -150,7 +150,7 @@ func TestFilesOfOthers(t *testing.T) {
 	}
 }
 
-// TestOneDocument: a second document is found, and what only looks like one is not taken for it.
+// TestOneDocument: a second document is found, and text that only looks like one is not taken for it.
 func TestOneDocument(t *testing.T) {
 	for text, one := range map[string]bool{
 		"": true, "a: 1\n": true, "---\na: 1\n": true, "# x\n%YAML 1.2\n--- # y\na: 1\n...\n": true,

@@ -1,5 +1,5 @@
-// Package broken is a store that fails on command: for tests of what an engine
-// does when a write is refused, and when it took effect but the answer was lost.
+// Package broken is a store that fails on command. It tests how an engine copes with a refused write, and with a write
+// that took effect although its answer was lost.
 //
 // It must not keep anything itself: it wraps a store that does.
 package broken

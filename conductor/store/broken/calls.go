@@ -124,7 +124,7 @@ func (s *Store) Renew(ctx context.Context, e node.Effect, until time.Time) error
 	return nothing(s, "Renew", func() error { return s.inner.Renew(ctx, e, until) })
 }
 
-// Note keeps what of an effect was accepted, or fails.
+// Note keeps the accepted actions of an effect, or fails.
 func (s *Store) Note(ctx context.Context, e node.Effect) error {
 	return nothing(s, "Note", func() error { return s.inner.Note(ctx, e) })
 }

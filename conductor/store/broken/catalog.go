@@ -6,8 +6,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Catalogs are those of the wrapped store. Their methods fail under the name
-// of the catalog: "Runbooks.Save".
+// Catalogs are the catalogs of the wrapped store. Their methods fail under the name of the catalog: "Runbooks.Save".
 func (s *Store) Catalogs() node.Catalogs {
 	inner := s.inner.Catalogs()
 	return node.Catalogs{

@@ -6,7 +6,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node/objects"
 )
 
-// listed is both of what Objects answers.
+// listed is a result of Objects.
 type listed struct {
 	rows     []objects.Row
 	revision int64

@@ -1,6 +1,5 @@
-// Package largesite fills a store with the nodes of a large site, for
-// measurements: of what there is to filter by, some is rare, and some is what
-// nearly all nodes have.
+// Package largesite fills a store with the nodes of a large site, for measurements. Some values of the filtered fields
+// are rare, and some are common to nearly all nodes.
 //
 // It must not be used by the programs themselves.
 package largesite
@@ -46,7 +45,7 @@ func Fill(ctx context.Context, s Store) error {
 	return errors.Join(errs...)
 }
 
-// UUID is that of the node of a number.
+// UUID is the UUID of a node, by its number.
 func UUID(i int) string { return fmt.Sprintf("6f000000-0000-4000-8000-%012x", i) }
 
 // Node is the node of a number. Every thousandth is a rare one.

@@ -124,7 +124,7 @@ func (s *Store) CutAudit(ctx context.Context, _ string, _ int64, cuts []node.Aud
 	return nil
 }
 
-// PruneAudit deletes what is cut.
+// PruneAudit deletes all entries up to the cuts.
 func (s *Store) PruneAudit(ctx context.Context) (int, error) {
 	if err := s.lock(ctx); err != nil {
 		return 0, err

@@ -53,7 +53,7 @@ func (c *catalog[T, P]) missing(ref string) error {
 	return node.Refuse(node.NotFound, "%s%s %s could not be found.", strings.ToUpper(kind[:1]), kind[1:], ref)
 }
 
-// key is what a record has in a column.
+// key is the value of a record in a column.
 func (c *catalog[T, P]) key(v *T, column string) string {
 	for _, k := range P(v).Keys() {
 		if k.Column == column {

@@ -2,16 +2,15 @@ package mem
 
 import "reflect"
 
-// clone copies a kept record with all that hangs from it, so that whoever reads it may
-// change what it has read. It has been through JSON when it was kept, and need not go there
-// again each time somebody reads: simulations do little else.
+// clone makes a deep copy of a kept record, so that the caller may change it. The record went through JSON when it was
+// kept. Doing that again for each read would be most of the work of a simulation.
 func clone[T any](v T) T {
 	unshare(reflect.ValueOf(&v).Elem())
 	return v
 }
 
-// unshare gives v its own maps, slices and pointees. Fields that are not exported
-// stay as they are: records have none but those of time.Time, which never change.
+// unshare gives v its own maps, slices and pointees. Unexported fields stay as they are. Among records only time.Time
+// has any, and it never changes.
 func unshare(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:

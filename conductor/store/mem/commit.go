@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
-// change is a Commit under way: what it did so far can be undone.
+// change is a Commit under way. Its steps so far can be undone.
 type change struct {
 	s    *Store
 	undo []func()

@@ -18,8 +18,8 @@ func (s *Store) Declines(ctx context.Context) ([]node.Decline, error) {
 	return slices.Clone(s.declines), nil
 }
 
-// SaveDecline sets an address aside, ends the lease that its machine had of it, and forgets what was set aside until
-// now.
+// SaveDecline keeps a declined address from being leased until d.Until. It ends the lease of the machine that declined
+// it, and deletes expired declines.
 func (s *Store) SaveDecline(ctx context.Context, d node.Decline, now time.Time) error {
 	if err := s.lock(ctx); err != nil {
 		return err

@@ -50,7 +50,7 @@ func (c *change) insertEffect(e node.Effect) error {
 	return nil
 }
 
-// hurry makes the effect of a node fall due, unless somebody holds it.
+// hurry makes the effect of a node due, unless a worker has claimed it.
 func (c *change) hurry(nodeUUID string) {
 	e := c.s.pending[nodeUUID]
 	if e == nil || e.Owner != "" {
@@ -96,7 +96,7 @@ func copyEffect(e *node.Effect) node.Effect {
 	return c
 }
 
-// Unclaimed lists the effects that nobody holds.
+// Unclaimed lists the effects without a valid lease.
 func (s *Store) Unclaimed(ctx context.Context, now time.Time) ([]node.Effect, error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (s *Store) Renew(ctx context.Context, e node.Effect, until time.Time) error
 	return nil
 }
 
-// Note keeps what of an effect was accepted, and what it waits for.
+// Note keeps the accepted actions of an effect, and the reason for which it waits.
 func (s *Store) Note(ctx context.Context, e node.Effect) error {
 	if err := s.lock(ctx); err != nil {
 		return err

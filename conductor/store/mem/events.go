@@ -9,7 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// told is the events, with the position up to which older ones were deleted.
+// told has the events, and the position up to which older ones were deleted.
 type told struct {
 	events []node.ChangeEvent
 	last   int64

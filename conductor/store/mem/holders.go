@@ -9,7 +9,7 @@ func (s *Store) hold(holder node.Holder, has func(uuid string) bool) {
 	s.holders[holder.Holds()] = has
 }
 
-// unheld says what a node or port names in vain.
+// unheld refuses a reference of a node or port to a missing record.
 func (s *Store) unheld(holds, kind, uuid string) error {
 	if uuid == "" || s.holders[holds](uuid) {
 		return nil

@@ -22,7 +22,7 @@ func (s *Store) Leases(ctx context.Context) ([]node.Lease, error) {
 	return all, nil
 }
 
-// LeasesOf lists the leases of MACs, and those of an address.
+// LeasesOf lists the leases of MACs and of an address.
 func (s *Store) LeasesOf(ctx context.Context, macs []string, ip string) ([]node.Lease, error) {
 	all, err := s.Leases(ctx)
 	return slices.DeleteFunc(all, func(l node.Lease) bool {

@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node/objects"
 )
 
-// documents are those of hosts.
+// documents are the documents of hosts.
 type documents struct {
 	rows     map[objects.Key]objects.Row
 	revision int64
@@ -104,7 +104,7 @@ func (s *Store) putRow(w objects.Write, revision int64) {
 	s.objects.rows[w.Key] = copyRow(w.Row)
 }
 
-// restore undoes what was written of a change that is refused.
+// restore undoes the writes of a change that is refused.
 func (s *Store) restore(written []objects.Write, before map[objects.Key]objects.Row) {
 	for _, w := range written {
 		if was, ok := before[w.Key]; ok {

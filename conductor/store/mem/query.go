@@ -114,8 +114,7 @@ func is[T comparable](want *T, have T) bool { return want == nil || *want == hav
 
 type compare func(a, b *node.Node) int
 
-// sortKey returns how a sort key compares two nodes, false for one that does
-// not exist.
+// sortKey returns the comparison of a sort key; false for an unknown key.
 func sortKey(key string) (compare, bool) {
 	if key == "" || key == "id" {
 		return func(*node.Node, *node.Node) int { return 0 }, true

@@ -122,7 +122,7 @@ func cloneRows[T any](rows []*row[T], limit int) []T {
 	return all
 }
 
-// Expired returns the UUIDs of nodes whose deadline is at or before now.
+// Expired returns the UUIDs of at most limit nodes with a deadline at or before now, the oldest first.
 func (s *Store) Expired(ctx context.Context, now time.Time, limit int) ([]string, error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (s *Store) NextDeadline(ctx context.Context) (time.Time, bool, error) {
 	return at, !at.IsZero(), nil
 }
 
-// Inspected returns what the last inspection of a node found.
+// Inspected returns the results of a node's last inspection.
 func (s *Store) Inspected(ctx context.Context, nodeUUID string) (node.Inspected, error) {
 	if err := s.lock(ctx); err != nil {
 		return node.Inspected{}, err

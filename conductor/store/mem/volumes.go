@@ -2,7 +2,7 @@ package mem
 
 import "github.com/ferrite-metal/ferrite/conductor/node"
 
-// volumes writes what a change says of portgroups that go, and of volumes.
+// volumes deletes the portgroups that a change drops, and writes its volumes.
 func (c *change) volumes(n *node.Change) error {
 	if err := dropAll(c, c.s.portgroups, n.DropPortgroups); err != nil {
 		return err

@@ -176,13 +176,13 @@ type process struct {
 	log     bytes.Buffer
 }
 
-// quick are the settings of servers whose data nobody keeps.
+// quick are the settings of servers with throw-away data.
 var quick = []string{
 	"fsync=off", "full_page_writes=off", "max_connections=200", "shared_buffers=32MB", "autovacuum=off",
 	"max_wal_size=256MB", "log_min_messages=fatal",
 }
 
-// PID is the process of the server, whose children do the work.
+// PID is the server's main process. Its children do the work.
 func (s *Server) PID() int { return s.process.command.Process.Pid }
 
 // Start starts the server, and waits until it answers.

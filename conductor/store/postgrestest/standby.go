@@ -109,7 +109,7 @@ func (s *Server) AwaitStandby(t testing.TB) {
 	s.await(t, "SELECT coalesce(bool_and(replay_lsn >= pg_current_wal_lsn()), false) FROM pg_stat_replication")
 }
 
-// StopFollowing keeps a standby from what its server writes from now on.
+// StopFollowing keeps later writes of the server from its standby.
 func (s *Server) StopFollowing(t testing.TB) {
 	t.Helper()
 	s.Run(t, "ALTER SYSTEM SET primary_conninfo = ''", "SELECT pg_reload_conf()")

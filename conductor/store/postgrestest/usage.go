@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// ProcessorTime is what the server has used of the processors: its own time, and that of the processes that serve
-// connections, ended ones too. It is as fine as the kernel counts, in hundredths of a second.
+// ProcessorTime is the processor time of the server: of its main process, and of the processes for connections, ended
+// ones too. Its resolution is the kernel's, a hundredth of a second.
 func (s *Server) ProcessorTime() (all time.Duration, err error) {
 	pid := s.PID()
 	if all, err = processorTime(pid, true); err != nil {
@@ -25,14 +25,14 @@ func (s *Server) ProcessorTime() (all time.Duration, err error) {
 		text, _ := os.ReadFile(f) //nolint:gosec // of /proc
 		for _, child := range strings.Fields(string(text)) {
 			n, _ := strconv.Atoi(child)
-			used, _ := processorTime(n, false) // one that has just ended is counted by its parent
+			used, _ := processorTime(n, false) // if it has just ended, its parent counts it
 			all += used
 		}
 	}
 	return all, nil
 }
 
-// processorTime is the time of a process; ended adds that of its children which have ended.
+// processorTime is the time of a process; ended adds the time of its ended children.
 func processorTime(pid int, ended bool) (time.Duration, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -69,7 +69,7 @@ func testBinding(t *testing.T, s store.Store) {
 		wants(t, err, c.want)
 		unchanged()
 	}
-	last := bound(a, n1) // whose last part fails
+	last := bound(a, n1) // its last part fails
 	last.History = []node.HistoryEntry{{NodeUUID: uuid(99)}}
 	_, err = s.Commit(t.Context(), last)
 	wants(t, err, node.ErrNotFound)

@@ -12,14 +12,14 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
-// Database is a store that is kept, with what bounds it.
+// Database is a store on a disk or server, with the methods that bound its size.
 type Database interface {
 	store.Store
 	Usage(ctx context.Context, project string) (node.Usage, error)
 	DropOldEraseReports(ctx context.Context, before time.Time) (int64, error)
 }
 
-// RunDatabase runs Run, and the suite of what bounds a database.
+// RunDatabase runs Run, and the suite for the bounds of a database.
 func RunDatabase(t *testing.T, open func(t *testing.T) Database) {
 	Run(t, func(t *testing.T) store.Store { return open(t) })
 	for name, test := range map[string]func(t *testing.T, s Database){
@@ -31,7 +31,8 @@ func RunDatabase(t *testing.T, open func(t *testing.T) Database) {
 }
 
 // testUsage counts the nodes that a project owns, their parts, the volumes of nodes that it rents, and its own records.
-// Nobody's and others' are not counted: an owner uses up nothing of a lessee by ports.
+// Records without an owner, and other projects' records, are not counted. An owner's ports use up nothing of its
+// lessee.
 func testUsage(t *testing.T, s Database) {
 	owned, rented, both, nobodys := sample(1), sample(2), sample(3), sample(4)
 	owned.Owner, rented.Owner, rented.Lessee, both.Owner, both.Lessee = "blue", "red", "blue", "blue", "blue"
@@ -80,8 +81,8 @@ func testUsage(t *testing.T, s Database) {
 	}
 }
 
-// testParts refuses more ports, portgroups and volumes than a machine has, by number and by bytes; what is there may be
-// edited and deleted.
+// testParts refuses more ports, portgroups and volumes than a machine has, by number and by bytes. Existing parts may
+// be edited and deleted.
 func testParts(t *testing.T, s Database) {
 	n, other := insert(t, s, sample(1)), insert(t, s, sample(2))
 	id := func(i int) string { return fmt.Sprintf("11111111-0000-4000-8000-%012x", i) }
@@ -136,7 +137,7 @@ func testParts(t *testing.T, s Database) {
 	}
 }
 
-// testSealedParts counts what is sealed, too.
+// testSealedParts counts sealed parts, too.
 func testSealedParts(t *testing.T, s Database) {
 	n := insert(t, s, sample(1))
 	target := func(i, secret int) node.VolumeTarget {
@@ -161,7 +162,7 @@ func testSealedParts(t *testing.T, s Database) {
 	check(t, err)
 }
 
-// testOldEraseReports deletes what is older than a time, and of nodes that are gone.
+// testOldEraseReports deletes reports that are older than a time, if their nodes are gone.
 func testOldEraseReports(t *testing.T, s Database) {
 	n, gone := insert(t, s, sample(1)), insert(t, s, sample(2))
 	for i, of := range []string{n.UUID, gone.UUID, gone.UUID} {

@@ -37,8 +37,7 @@ func testRunbooks(t *testing.T, s store.Store) {
 	}, "A runbook with name CUSTOM_A already exists.", "Runbook nobody could not be found.")
 }
 
-// testInspectionRules is about records that have no name, and are found by what
-// many of them have in common.
+// testInspectionRules is about records without a name, which are found by a column that many of them share.
 func testInspectionRules(t *testing.T, s store.Store) {
 	ctx, c := t.Context(), s.Catalogs().InspectionRules
 	sample := func(n int, phase string) node.InspectionRule {
@@ -89,8 +88,7 @@ func template(n int, name string) node.DeployTemplate {
 	}
 }
 
-// testMadeAgain: who has read a record does not write over another one that was made
-// under its UUID meanwhile, and is at the same revision.
+// testMadeAgain: a record that was read is not written over a new record of its UUID, even at the same revision.
 func testMadeAgain[T any, P node.Recorded[T]](t *testing.T, c node.Catalog[T], of sampler[T]) {
 	ctx := t.Context()
 	old, err := c.Insert(ctx, of.sample(5, "CUSTOM_E"))

@@ -67,8 +67,7 @@ func race(ctx context.Context, s store.Store, i, rounds int) error {
 	return nil
 }
 
-// finishAny claims like a real worker and waits until the effect of node i has
-// been finished by whoever got it.
+// finishAny claims like a real worker and waits until the effect of node i has been finished by any worker.
 func finishAny(ctx context.Context, s store.Store, i int) error {
 	for {
 		got, err := Claim(ctx, s, "me", at(1), time.Minute, 4)

@@ -136,7 +136,7 @@ func testLease(t *testing.T, s store.Store) {
 	equal(t, 3, got[0].Attempt)
 	equal(t, []string{"a"}, names(claim(t, s, "me", at(70), 1)))
 
-	// The clock was set back by days: what is due in days is due at once, and what is due soon is not.
+	// The clock was set back by days: an effect due in days is due at once, and an effect due soon is not.
 	insert(t, s, sample(5), effect(5, "soon", at(100)))
 	insert(t, s, sample(6), effect(6, "in days", at(8*24*3600)))
 	_, err = s.Takeover(t.Context(), "third", at(60))
@@ -144,7 +144,7 @@ func testLease(t *testing.T, s store.Store) {
 	equal(t, []string{"b", "c", "in days"}, names(claim(t, s, "me", at(60), 9)))
 }
 
-// testHurry brings forward what nobody is at, of the node that is saved.
+// testHurry brings forward the unclaimed effect of the saved node.
 func testHurry(t *testing.T, s store.Store) {
 	n := insert(t, s, sample(1), effect(1, "x", at(500)))
 	insert(t, s, sample(2), effect(2, "y", at(500)))
@@ -159,13 +159,13 @@ func testHurry(t *testing.T, s store.Store) {
 	got := claim(t, s, "me", at(0), 9)
 	equal(t, []string{"x"}, names(got))
 
-	n, err = s.Commit(t.Context(), node.Change{Save: &n, Hurry: true}) // somebody is at it
+	n, err = s.Commit(t.Context(), node.Change{Save: &n, Hurry: true}) // a worker has claimed it
 	check(t, err)
 	check(t, s.Renew(t.Context(), got[0], at(100)))
 	n, err = s.Commit(t.Context(), node.Change{Finish: &got[0], Save: &n, Hurry: true,
 		Effects: []node.Effect{effect(1, "z", at(500))}})
 	check(t, err)
-	equal(t, 0, len(claim(t, s, "me", at(0), 9))) // what is new keeps its time
+	equal(t, 0, len(claim(t, s, "me", at(0), 9))) // a new effect keeps its time
 	_, err = s.Commit(t.Context(), node.Change{Save: &n, Hurry: true})
 	check(t, err)
 	equal(t, []string{"z"}, names(claim(t, s, "me", at(0), 9)))
@@ -178,7 +178,7 @@ func testOneEffect(t *testing.T, s store.Store) {
 	_, err = s.Commit(t.Context(), node.Change{Effects: []node.Effect{effect(2, "y", at(0))}})
 	wants(t, err, node.ErrNotFound)
 	held := claim(t, s, "me", at(0), 1)[0]
-	given := effect(1, "y", at(5)) // what the store alone decides is ignored
+	given := effect(1, "y", at(5)) // the store ignores these fields
 	given.ID, given.Owner, given.Attempt, given.LeaseUntil, given.Error = 7, "x", 9, at(99), "x"
 	_, err = s.Commit(t.Context(), node.Change{Finish: &held, Save: &n, Effects: []node.Effect{given}})
 	check(t, err)

@@ -13,8 +13,8 @@ func eraseReport(n int, of string) node.EraseReport {
 		Signature: []byte{0, 255}}
 }
 
-// testEraseReports keeps what proves an erase: with its node or not at all, and
-// longer than the node, but not more than a number of them.
+// testEraseReports keeps the proof of an erase: with its node or not at all, and longer than the node, but only a
+// number of reports.
 func testEraseReports(t *testing.T, s store.Store) {
 	kept := s.Catalogs().EraseReports
 	n, other := insert(t, s, sample(1)), insert(t, s, sample(2))

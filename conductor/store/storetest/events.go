@@ -45,7 +45,7 @@ func testEvents(t *testing.T, s store.Store) {
 		told("b")}}); err != nil {
 		t.Fatal(err)
 	}
-	// A change that is refused tells nothing.
+	// A refused change writes no events.
 	_, err = s.Commit(t.Context(), node.Change{Insert: &n, Events: []node.ChangeEvent{told("never")}})
 	if !errors.Is(err, node.ErrConflict) {
 		t.Fatalf("the same node again: %v", err)
@@ -117,7 +117,7 @@ func testOldEvents(t *testing.T, s store.Store) {
 	}
 }
 
-// testEventOrder: whoever follows sees every event of many writers once, those of one node in the order of its
+// testEventOrder: a follower sees every event of many writers once, and the events of one node in the order of its
 // revisions.
 func testEventOrder(t *testing.T, s store.Store) {
 	const writers, each = 5, 12
@@ -198,7 +198,7 @@ func testEventReaders(t *testing.T, s store.Store) {
 	}
 }
 
-// testDocumentEvents: a write of documents commits the events of its context, and one that is refused none.
+// testDocumentEvents: a write of documents commits the events of its context, and a refused write none.
 func testDocumentEvents(t *testing.T, s store.Store) {
 	for _, kind := range []string{"created", "never"} {
 		err := s.WriteObjects(node.WithEvents(t.Context(), told(kind)), []objects.Write{document("a", "b")}, func([]int64) {})

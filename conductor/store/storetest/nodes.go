@@ -172,13 +172,13 @@ func testDelete(t *testing.T, s store.Store) {
 	_, err = s.Commit(t.Context(), node.Change{Delete: n.UUID})
 	wants(t, err, node.ErrNotFound)
 
-	again := sample(1) // enrolled again, and at the revision of the one that was read
+	again := sample(1) // enrolled again, and at the same revision as n
 	again.CreatedAt = n.CreatedAt.Add(time.Millisecond)
 	again = insert(t, s, again)
 	n.Revision = again.Revision
 	_, err = s.Commit(t.Context(), node.Change{Save: &n})
 	wants(t, err, node.ErrStale)
-	n.Name = "changed" // what is seldom written, too
+	n.Name = "changed" // a change of rarely written columns, too
 	_, err = s.Commit(t.Context(), node.Change{Save: &n})
 	wants(t, err, node.ErrStale)
 }

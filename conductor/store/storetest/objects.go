@@ -31,8 +31,7 @@ func places(rows []objects.Row) (all []string) {
 	return all
 }
 
-// testObjects writes documents, each under the next revision and only over what
-// was expected.
+// testObjects writes documents, each under the next revision and only over the expected one.
 func testObjects(t *testing.T, s store.Store) {
 	rows, revision, err := s.Objects(t.Context(), objects.Query{})
 	check(t, err)
@@ -98,7 +97,7 @@ func testObjectsAtomic(t *testing.T, s store.Store) {
 	equal(t, []int64{2}, revisions)
 }
 
-// testObjectQueries finds documents by what can be asked for, page by page.
+// testObjectQueries finds documents by each field of a query, page by page.
 func testObjectQueries(t *testing.T, s store.Store) {
 	secret := document("a", "m", "o1")
 	secret.Kind, secret.UID = "Secret", "other"
@@ -130,8 +129,7 @@ func testObjectQueries(t *testing.T, s store.Store) {
 	}
 }
 
-// testObjectOrder: callbacks get writes in the order of their revisions, without a gap,
-// whatever is written at the same time.
+// testObjectOrder: callbacks get writes in the order of their revisions, without a gap, also with concurrent writers.
 func testObjectOrder(t *testing.T, s store.Store) {
 	const writers, each = 8, 25
 	var order []int64

@@ -22,8 +22,7 @@ func Planted() (words []string) {
 
 func planted(place string) string { return "planted-" + place + "-word" }
 
-// secretNode has a secret in each part of a node that holds any. What is beside it is
-// none.
+// secretNode has a secret in each part of a node that can hold any. All its other values are public.
 func secretNode(n int) node.Node {
 	v := sample(n)
 	v.DriverInfo = map[string]any{

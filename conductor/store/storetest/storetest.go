@@ -1,5 +1,4 @@
-// Package storetest is the suite every store passes, and so the definition of
-// what engine may rely on.
+// Package storetest is the suite that every store passes. It so defines the guarantees that engine may rely on.
 //
 // It must not know any store: it sees store.Store and nothing else.
 package storetest
@@ -113,8 +112,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// wants checks that err is target and, for what a client can cause, that it
-// is a Refusal as well.
+// wants checks that err is target. An error that a client can cause must also be a Refusal.
 func wants(t *testing.T, err, target error) {
 	t.Helper()
 	if !errors.Is(err, target) {

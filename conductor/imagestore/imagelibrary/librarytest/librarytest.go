@@ -13,7 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/imagestore/imagelibrary"
 )
 
-// New makes a library with a folder of its own, whose images have at most 64 MiB, until the test ends.
+// New makes a library with a folder of its own, for images of at most 64 MiB, until the test ends.
 func New(tb testing.TB, records imagelibrary.Records) *imagelibrary.Library {
 	tb.Helper()
 	log := slog.New(slog.DiscardHandler)

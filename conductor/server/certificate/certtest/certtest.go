@@ -27,7 +27,7 @@ type Authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// New makes an authority whose failures end a test.
+// New makes an authority. Its failures end the test.
 func New(t testing.TB) *Authority {
 	t.Helper()
 	a, err := Make()
@@ -49,8 +49,8 @@ func Make() (*Authority, error) {
 	return &Authority{cert: cert, key: key}, err
 }
 
-// Server is a certificate for hosts, names or addresses, followed by that of its
-// authority, and its private key: both PEM.
+// Server makes a certificate for hosts, names or addresses, followed by its authority's certificate, and its private
+// key: both PEM.
 func (a *Authority) Server(hosts ...string) (chain, key []byte) {
 	a.t.Helper()
 	chain, key, err := a.Issue(hosts...)
@@ -106,7 +106,7 @@ func Write(t testing.TB, dir string, chain, key []byte) (certFile, keyFile strin
 	return certFile, keyFile
 }
 
-// draft is what a certificate is made of, before its particulars.
+// draft makes a template with the common fields of a certificate, and a new key.
 func draft(name string) (*x509.Certificate, *ecdsa.PrivateKey, error) {
 	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
 	if err != nil {
