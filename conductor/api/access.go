@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// access finds the records that paths and bodies name, and asks who may know of them.
+// access reads the records that paths and bodies name, and checks the caller's rights to them.
 type access struct {
 	*rest.Server
 	conductor accessConductor
@@ -19,7 +19,7 @@ type access struct {
 
 // accessConductor is the part of the conductor that access needs.
 type accessConductor interface {
-	// Catalogs is what operators keep beside nodes.
+	// Catalogs are the records that operators keep beside nodes.
 	Catalogs() engine.Catalogs
 	Node(ctx context.Context, ref string) (node.Node, error)
 	NodeUUIDs(ctx context.Context, q node.Query) ([]string, error)
@@ -28,7 +28,7 @@ type accessConductor interface {
 	Port(ctx context.Context, ref string) (node.Port, error)
 }
 
-// node reads the node a path names, when the caller may do with it what he asks.
+// node reads the node that a path names, if the caller may do this to it.
 func (h *access) node(c *rest.Call) (node.Node, error) {
 	ref, err := nodeRef(c)
 	if err != nil {
@@ -44,7 +44,7 @@ func (h *access) node(c *rest.Call) (node.Node, error) {
 	return n, h.permit(c, c.Rule, &n, noNode(ref))
 }
 
-// reserved says who works on a node.
+// reserved is the host that holds a node's reservation, "" for none.
 func (h *access) reserved(c *rest.Call, n *node.Node) (string, error) {
 	if idle(n) {
 		return "", nil
@@ -64,8 +64,8 @@ func (h *access) nodeOf(c *rest.Call, ref string) (string, error) {
 	return n.UUID, err
 }
 
-// port reads the port a path names: a UUID, or a name since ports have any;
-// when the caller may do with it what he asks.
+// port reads the port that a path names, if the caller may do this to it. The path has a UUID, or a name in
+// microversions with names of ports.
 func (h *access) port(c *rest.Call) (node.Port, error) {
 	ref := strings.ToLower(c.Param("port"))
 	switch {

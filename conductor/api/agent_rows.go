@@ -9,8 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// agentRows describes what agents call, for the document of the API: package
-// agents answers it, mounted beside the resources. They have no handlers.
+// agentRows describes the agents' endpoints for the OpenAPI document. Package agents serves them, mounted beside the
+// resources, so these rows have no handlers.
 func agentRows(mounts map[string]rest.Handler) []rest.Route {
 	const ofAgent = agentapi.AgentsPath + ":node"
 	var rows []rest.Route
@@ -46,8 +46,8 @@ func agentRows(mounts map[string]rest.Handler) []rest.Route {
 	return rows
 }
 
-// lookupForm is agentapi.LookupReply, with a token for whom is new enough to be
-// told one, and in config what only Ironic's own agent reads.
+// lookupForm is agentapi.LookupReply with two additions: a token for agents that are new enough to get one, and in
+// config the properties that only Ironic's own agent reads.
 func lookupForm() rest.Schema {
 	config := rest.FormOf(agentapi.LookupConfig{})
 	properties, _ := config["properties"].(rest.Schema)
@@ -58,8 +58,7 @@ func lookupForm() rest.Schema {
 	return form
 }
 
-// heartbeatForm is every argument of a heartbeat; agentapi.Heartbeat is what our
-// own agent says of them.
+// heartbeatForm has every argument of a heartbeat. agentapi.Heartbeat has only the arguments that our own agent sends.
 func heartbeatForm() rest.Schema {
 	since := func(minor int, s rest.Schema) rest.Schema { s["x-since"] = nodeapi.Version(minor); return s }
 	text := func() rest.Schema { return rest.Schema{"type": "string"} }
@@ -70,8 +69,7 @@ func heartbeatForm() rest.Schema {
 	}, "callback_url", "agent_token", "agent_version")
 }
 
-// inspectionForm is agentapi.Inspection as far as it must be: agents tell more
-// than a conductor reads.
+// inspectionForm has the required parts of agentapi.Inspection. Agents send more than a conductor reads.
 func inspectionForm() rest.Schema {
 	network := rest.Schema{
 		"type": "object", "required": []string{"mac_address"},

@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// The microversions in which allocations came, and what was added to them.
+// The microversions that introduced allocations, and later additions to them.
 const (
 	allocationsSince   = 52
 	allocationPatch    = 57
@@ -20,7 +20,7 @@ const (
 	allocationOwner    = 60
 )
 
-// allocations is the collection of allocations: wishes for nodes of a kind.
+// allocations is the collection of allocations: requests for a node with certain properties.
 type allocations struct{ collection[node.Allocation] }
 
 // allocationResource makes the routes of allocations.
@@ -78,7 +78,7 @@ func allocationTable() *rest.Table[node.Allocation] {
 		rest.Computed("node_uuid", 1, 0, func(dst []byte, v *rest.View[v]) []byte {
 			return rest.AppendText(dst, v.Of.NodeUUID)
 		}),
-		// its name or UUID, until newAllocation has found it
+		// the name or UUID from the request, until newAllocation resolves it
 		rest.Text("node", 1, rest.Creatable|rest.Unseen, func(v *v) *string { return &v.NodeUUID }),
 	})
 }
@@ -86,8 +86,8 @@ func allocationTable() *rest.Table[node.Allocation] {
 // maxCandidates bounds the nodes that one allocation names: each is read whole.
 const maxCandidates = 1000
 
-// newAllocation finds the nodes that a new allocation names. A project's user
-// gets one for his own project, out of the nodes that concern it.
+// newAllocation resolves the nodes that a new allocation names. A caller with a project gets an allocation of that
+// project, and may name only nodes that it may see.
 func (h *allocationResource) newAllocation(c *rest.Call, v *node.Allocation) error {
 	restricted := h.Rules.Of(http.MethodPost, "/v1/allocations", "owner")
 	switch {
@@ -148,7 +148,7 @@ func (h *allocationResource) allocationFilters(c *rest.Call) []rest.Filter[narro
 	}
 }
 
-// keep narrows a list to what has a value exactly; "" is no value.
+// keep narrows a list to records with exactly this value. "" matches none.
 func keep[T any](of func(*T) string) func(*narrowing[T], string) error {
 	return func(q *narrowing[T], value string) error {
 		q.keep = append(q.keep, func(v *T) bool { return value != "" && of(v) == value })
@@ -156,8 +156,8 @@ func keep[T any](of func(*T) string) func(*narrowing[T], string) error {
 	}
 }
 
-// ofNode finds the allocation of the node that a path names. That the node has one
-// is no secret to whom the node concerns; whose it is decides who may see it.
+// ofNode finds the allocation of the node that a path names. Callers that see the node may learn that it has one. The
+// owner of the allocation decides whether they may read it.
 func (r *allocations) ofNode(c *rest.Call) (node.Allocation, error) {
 	n, err := r.access.node(c)
 	if err != nil {

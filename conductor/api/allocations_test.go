@@ -21,8 +21,7 @@ func (c *conductor) offer(name, class string) node.Node {
 	return c.provision(name, "manage", "provide")
 }
 
-// TestAllocationRefusals: what Ironic 21.4 was heard to say, and what its
-// rules say besides.
+// TestAllocationRefusals compares refusals with recorded answers of Ironic 21.4, and with its other rules.
 func TestAllocationRefusals(t *testing.T) {
 	c := newConductor(t)
 	c.offer("n1", "bm")
@@ -108,8 +107,7 @@ func TestAllocationRefusals(t *testing.T) {
 	}
 }
 
-// TestAllocationFields: what is shown, from which microversion on, and that the
-// answer to POST comes before the node.
+// TestAllocationFields: each field is shown from its microversion on. The answer to POST comes before a node is found.
 func TestAllocationFields(t *testing.T) {
 	c := newConductor(t)
 	n := c.offer("n1", "bm")

@@ -1,10 +1,8 @@
-// Package api is Ironic's REST API for operators, microversions 1.1 to 1.115,
-// over the engine; and beside it, under /ferrite/v1, what that API has no word
-// for. One file per resource, each with its rows of the route table.
+// Package api is Ironic's REST API for operators, microversions 1.1 to 1.115, over the engine; and beside it, under
+// /ferrite/v1, what that API has no word for. One file per resource, each with its rows of the route table.
 //
-// It translates and nothing else: it decides nothing, writes no node itself,
-// and knows neither drivers nor the store. What the agent calls (lookup,
-// heartbeat, inspection data) is package agents, mounted here.
+// It translates and nothing else: it decides nothing, writes no node itself, and knows neither drivers nor the store.
+// Package agents, mounted here, answers agents (lookup, heartbeat, inspection data).
 package api
 
 import (
@@ -23,7 +21,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Options is what an API is made of.
+// Options configure an API.
 type Options struct {
 	Conductor Conductor
 	Log       *slog.Logger
@@ -34,19 +32,19 @@ type Options struct {
 	Boot Boot
 	// Sessions keeps the logins of browsers; nil without Auth.
 	Sessions Sessions
-	// Users knows whom the conductor knows; nil without Auth.
+	// Users lists the users in the conductor's files; nil without Auth.
 	Users Users
 	// Calls remembers requests to machines; nil when none are remembered.
 	Calls Calls
-	// BootWatch shows what is asked for on the boot network; nil when none is served.
+	// BootWatch streams the requests on the boot network; nil when none is served.
 	BootWatch BootWatch
-	// Leaders knows who leads the nodes of a group; nil: this conductor has them all.
+	// Leaders finds the conductor that leads the nodes of a group; nil: this conductor has them all.
 	Leaders Leaders
 	// Members are the conductors of a cluster; nil: this conductor is alone.
 	Members Members
 	// Hosts has the documents that nodes are made of; nil when there are none.
 	Hosts Hosts
-	// Logs has what machines logged; nil when none is kept.
+	// Logs has the logs of machines; nil when none are kept.
 	Logs Logs
 	// Consoles are the serial consoles of machines; nil when there are none.
 	Consoles *console.Consoles
@@ -56,19 +54,18 @@ type Options struct {
 	Imports Imports
 	// Audit keeps record of requests; nil for none.
 	Audit Audit
-	// Limits bound what a project may store; nil for no limit.
+	// Limits bound the records of a project; nil for no limit.
 	Limits *ProjectLimits
 	// Events lets callers follow changes; nil when none are kept.
 	Events Events
 	// Metrics answers scrapes of Prometheus; nil when they are not served here.
 	Metrics http.Handler
-	// Answered is told of every request: see rest.Options.
+	// Answered receives every request: see rest.Options.
 	Answered func(method, route string, status int, took time.Duration)
-	// Follow has what is done for a request belong to it: see rest.Options.
+	// Follow attributes the work for a request to the request: see rest.Options.
 	Follow func(r *http.Request, id string) (followed *http.Request, end func(route string, status int))
-	// Mounts are handlers by path prefix that are served beside the resources:
-	// what agents call. They are open to strangers, and check for themselves.
-	// Their errors end as the API's own do.
+	// Mounts are handlers by path prefix that are served beside the resources: the agents' endpoints. They are open to
+	// strangers, and check for themselves. Their errors end as the API's own do.
 	Mounts map[string]rest.Handler
 	// LockedInterval is between two tries at a node that is locked; a second, as in
 	// Ironic, when 0.
@@ -148,7 +145,7 @@ func New(o Options) *API {
 	return a
 }
 
-// server is what every server of the API is made of: that of a conductor's nodes, and that of a cluster's member.
+// server has the options that all servers of the API share: a conductor's, for its nodes, and a cluster member's.
 func (o Options) server(rewrite func(*http.Request)) rest.Options {
 	return rest.Options{
 		Log: o.Log, Auth: o.Auth, Rules: auth.NewRules(), Fault: faultOf, Admit: o.Limits.admit, Grow: o.Limits.grow,
@@ -218,11 +215,11 @@ func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []re
 	}
 }
 
-// WaitConsoles returns when no client views a console any more: each has its close frame. http.Server.Shutdown does
-// not wait for WebSockets. The error is that of a context that ended first.
+// WaitConsoles returns when no client views a console any more, and each has its close frame. http.Server.Shutdown does
+// not wait for WebSockets. If a context ends first, WaitConsoles returns its error.
 func (a *API) WaitConsoles(ctx context.Context) error { return a.viewers.Wait(ctx) }
 
-// EndAudit writes what the audit has only counted so far, once no request is under way.
+// EndAudit writes the entries of requests that the audit has only counted so far. Call it once no request is under way.
 func (a *API) EndAudit() {
 	if a.auditing != nil {
 		a.auditing.audit.Close(a.auditing.lost)
@@ -257,7 +254,7 @@ func (a *API) rewrite(r *http.Request) {
 	nodeapi.ModernURL(r.Method, r.URL)
 }
 
-// stranger reports whether a path is one that agents call, which anybody can.
+// stranger reports whether a path is an agents' endpoint. Anybody can call these.
 func stranger(path string) bool {
 	for _, prefix := range []string{agentapi.LookupPath, agentapi.HeartbeatPath, agentapi.ContinueInspectionPath,
 		agentapi.AgentsPath} {

@@ -20,8 +20,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 )
 
-// TestOurFault: what is ours to blame is a 500 that tells nothing but where to
-// look, and one line in the log.
+// TestOurFault: a fault of the server is a 500 that reveals only where to look, and one line in the log.
 func TestOurFault(t *testing.T) {
 	c := apitest.Start(t, mem.New(), func(*engine.Engine) map[string]rest.Handler {
 		return map[string]rest.Handler{
@@ -86,7 +85,7 @@ func TestPaths(t *testing.T) {
 // TestSlowSender: a connection that sends nothing more is cut off.
 func TestSlowSender(t *testing.T) {
 	s := api.NewServer(context.Background(), http.NotFoundHandler(), slog.New(slog.DiscardHandler))
-	s.ReadHeaderTimeout = 50 * time.Millisecond // the limit is there; its length is not what is tested
+	s.ReadHeaderTimeout = 50 * time.Millisecond // the test is of the limit, not of its length
 	h := httptest.NewUnstartedServer(nil)
 	h.Config = s
 	h.Start()

@@ -27,7 +27,7 @@ type Audit interface {
 	Prune(ctx context.Context, before time.Time, who string) (nodeapi.AuditPruned, error)
 	// Before is the time before which all entries have an age for sure, wherever the clock was set.
 	Before(ctx context.Context, age time.Duration) (time.Time, error)
-	// Pruned are the ends of what was deleted.
+	// Pruned are the ends of the deleted chains.
 	Pruned(ctx context.Context) ([]nodeapi.AuditLink, error)
 	// Close writes the entries of requests that were only counted.
 	Close(lost func(nodeapi.AuditEntry, error))
@@ -59,7 +59,7 @@ func (a *auditor) Begin(ctx context.Context) context.Context {
 	return context.WithValue(ctx, trailKey{}, trail)
 }
 
-// Admit refuses requests of a user whose entries come too fast: a change without an entry is none that may be made.
+// Admit refuses requests of a user with too many entries in a short time, since a change needs an entry.
 func (a *auditor) Admit(c *auth.Caller) error {
 	if c == nil || a.users.Allowed(userKey(c), 1) {
 		return nil
@@ -70,7 +70,7 @@ func (a *auditor) Admit(c *auth.Caller) error {
 
 func userKey(c *auth.Caller) string { return c.User + "\x00" + c.Project }
 
-// Asked writes an entry, before the client has its answer. Refused requests share theirs.
+// Asked writes an entry, before the client has its answer. Refused requests share entries.
 func (a *auditor) Asked(ctx context.Context, asked rest.Asked) {
 	e := nodeapi.AuditEntry{Method: asked.Method, Path: nodeapi.MaskText(asked.Path), From: asked.From.String(),
 		Status: asked.Status, Request: asked.Request, Account: asked.Who.Account}

@@ -27,7 +27,8 @@ func (c *counted) Refused(_ node.RefusedRequest, e nodeapi.AuditEntry, _ func(no
 	return c.Record(e)
 }
 
-// TestAuditRateOfUser: a user whose entries come too fast is refused, others are not; no text of an entry is long.
+// TestAuditRateOfUser: a user with too many entries in a short time is refused, others are not. No text of an entry is
+// long.
 func TestAuditRateOfUser(t *testing.T) {
 	kept := &counted{}
 	a := newAuditor(kept, nil)
@@ -56,7 +57,7 @@ func TestAuditRateOfUser(t *testing.T) {
 
 const maxText = 256 // characters of a text of an entry
 
-// TestRefusedOf: a login that failed is told apart by its account where there is one.
+// TestRefusedOf: a failed login of a known account counts for the account, any other for strangers.
 func TestRefusedOf(t *testing.T) {
 	ask := func(who auth.Note) node.RefusedRequest {
 		return refusedOf(rest.Asked{Method: "GET", Route: "/v1/nodes", Status: 401, Who: who})

@@ -40,8 +40,7 @@ func served(b *testing.B, n int) (http.Handler, []string) {
 	return api.New(api.Options{Conductor: still{c.Engine, byID, nodes}, Log: slog.New(slog.DiscardHandler)}), ids
 }
 
-// still is a conductor whose nodes cost nothing to read: what is measured is
-// the API.
+// still is a conductor that reads nodes at no cost, so that benchmarks measure the API alone.
 type still struct {
 	api.Conductor
 	byID  map[string]node.Node

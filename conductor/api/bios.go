@@ -35,8 +35,7 @@ func (h *biosResource) routes() []rest.Route {
 	}
 }
 
-// biosTable is every field of a setting; what the BIOS's registry says of it
-// came with 1.74.
+// biosTable has every field of a setting. The fields from the BIOS's attribute registry came with 1.74.
 func biosTable() *rest.Table[hardwareRow[node.BIOSSetting]] {
 	type row = hardwareRow[node.BIOSSetting]
 	number := func(name string, at func(*node.BIOSSetting) *int64) rest.Field[row] {

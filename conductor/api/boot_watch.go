@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// bootWatchResource is what is asked for on the boot network.
+// bootWatchResource streams the requests on the boot network.
 type bootWatchResource struct {
 	access
 	boot     BootWatch
@@ -30,7 +30,7 @@ func (h *bootWatchResource) routes() []rest.Route {
 	}
 }
 
-// watch answers with events, for as long as there are some and somebody reads.
+// watch answers with events until they end or the client goes away.
 func (h *bootWatchResource) watch(c *rest.Call) error {
 	q, err := nodeapi.ParseBootQuery(c.QueryParams())
 	if err != nil {

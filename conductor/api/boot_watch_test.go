@@ -152,7 +152,7 @@ func TestBootWatchFlows(t *testing.T) {
 	}
 }
 
-// TestOtherDHCPInStatus: a node that waits for its machine is warned of DHCP servers that nobody expects.
+// TestOtherDHCPInStatus: the status of a node that waits for its machine warns of unexpected DHCP servers.
 func TestOtherDHCPInStatus(t *testing.T) {
 	began := time.Now()
 	server := func(address string, last time.Time, expected bool) nodeapi.BootServer {

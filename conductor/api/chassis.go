@@ -9,7 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// chassis is the collection of what nodes are built into.
+// chassis is the collection of chassis, which group nodes.
 type chassis struct {
 	collection[node.Chassis]
 	nodesOf *nodeResource

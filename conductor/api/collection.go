@@ -12,37 +12,36 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// collection is a resource that belongs to no other, and whose records are
-// found by UUID or name: what its handlers have to know of it. They are the
-// same for all such resources.
+// collection describes a resource that belongs to no other, with records that are found by UUID or name. All such
+// resources share its handlers.
 type collection[T any] struct {
 	access   *access
 	path     string // under /v1
 	key      string // of a list; the path when ""
 	since    int    // microversion 1.since; below it the path does not exist
-	tooOld   error  // what is said below it; nil for the words of the newer resources
+	tooOld   error  // the answer below it; nil for the newer resources' text
 	noun     string // "Deploy template", for texts
 	ident    string // Ironic's word for the identifier in a path; x_uuid where names are not taken
 	fields   *rest.Table[T]
-	brief    []string // what a list shows that is not asked for more
-	required []string // what a new record cannot do without
+	brief    []string // the fields that a list shows by default
+	required []string // the fields that a POST must set
 	id       func(*T) string
 
-	// Arguments of a list beyond those of every list; nil for none.
+	// Arguments of a list besides the common ones; nil for none.
 	filters     func(c *rest.Call) []rest.Filter[narrowing[T]]
 	detail      bool // there is /detail too, as with the oldest resources
 	detailSince int  // microversion of ?detail=, when that is newer than the resource
 	whole       bool // a list shows every field anyway, and knows no ?detail=
 
-	blank T // what a new record is that asks for nothing
+	blank T // the defaults of a new record
 
 	// Further rules of a new record and of a patched one; nil for none.
 	created func(c *rest.Call, of *T) error
 	patched func(ops []rest.Operation, of *T)
 
-	// Of records that concern projects: the one they belong to, or the node they
-	// are a part of, whose owner and lessee then count; and whether others may read
-	// one. Nil for what there is not: a record with neither is the system's.
+	// owner is the project that owns a record. node is the node that a record is part of; then the node's owner and
+	// lessee count. public reports whether other projects may read a record. Each is nil where it does not apply: a
+	// record with neither owner nor node is the system's.
 	owner  func(*T) *string
 	node   func(*T) *string
 	public func(*T) bool
@@ -82,8 +81,8 @@ func (r *collection[T]) routes() []rest.Route {
 	return rows
 }
 
-// arguments is what a list can be narrowed by. The filters are asked for their
-// names alone, of a call that nobody makes.
+// arguments lists the query arguments that narrow a list. It makes the filters for their names alone, with an empty
+// call.
 func (r *collection[T]) arguments() []rest.Argument {
 	if r.filters == nil {
 		return nil

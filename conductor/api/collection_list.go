@@ -8,10 +8,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// The lists of a collection: all its records, and those of one of what they
-// belong to.
+// The lists of a collection: all records, and the records below a node or another record.
 
-// narrowing is what a list of a collection is narrowed to.
+// narrowing limits a list of a collection to some records.
 type narrowing[T any] struct {
 	column string   // a key of the records; "" for none
 	values []string // of which theirs is one
@@ -65,8 +64,7 @@ func (r *collection[T]) listedOf(c *rest.Call, detail bool) error {
 	return r.page(c, narrowing[T]{column: "node_uuid", values: []string{n.UUID}}, detail)
 }
 
-// page answers a page of the records that are left by narrowed; with all their
-// fields when detail, or the request, says so.
+// page answers a page of the records in narrowed, with all their fields if detail or the request demands it.
 func (r *collection[T]) page(c *rest.Call, narrowed narrowing[T], detail bool) error {
 	p, err := c.Page(r.fields.SortKey, max(r.since, rest.FieldsSince), max(r.since, r.detailSince))
 	if err != nil {
@@ -84,7 +82,7 @@ func (r *collection[T]) page(c *rest.Call, narrowed narrowing[T], detail bool) e
 	if err != nil {
 		return err
 	}
-	if p.Marker != "" { // of records that the caller may not see nobody is told
+	if p.Marker != "" { // a record that the caller may not see counts as missing
 		if of, err := source.Find(p.Marker); err != nil || of == nil {
 			return cmp.Or(err, r.missing(p.Marker))
 		}

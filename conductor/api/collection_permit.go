@@ -8,10 +8,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Whom the records of a collection concern, and what follows from that.
+// Access to the records of a collection.
 
-// find is the record of a UUID or name, when the caller may do with it what he
-// asks.
+// find reads a record by UUID or name, if the caller may do this to it.
 func (r *collection[T]) find(c *rest.Call, ref string) (T, error) {
 	of, err := r.kept.Find(c.Request().Context(), ref)
 	if err != nil {
@@ -20,7 +19,7 @@ func (r *collection[T]) find(c *rest.Call, ref string) (T, error) {
 	return of, r.permit(c, ref, &of)
 }
 
-// known refuses who may not know of the record that a path names.
+// known refuses a caller that may not know of the record in the path.
 func (r *collection[T]) known(c *rest.Call) error {
 	ref, err := r.ref(c)
 	if err != nil {
@@ -30,8 +29,8 @@ func (r *collection[T]) known(c *rest.Call) error {
 	return err
 }
 
-// hidden: whom a record does not concern hears that there is none. Where others
-// may be shown one, this depends on the record (permit).
+// hidden reports whether callers without access to a record get a 404. If some records are public, it depends on the
+// record (permit).
 func (r *collection[T]) hidden() bool {
 	return r.public == nil && (r.owner != nil || r.node != nil)
 }
@@ -40,8 +39,7 @@ func (r *collection[T]) missing(ref string) error {
 	return node.Refuse(node.NotFound, "%s %s could not be found.", r.noun, ref)
 }
 
-// permit refuses a caller whom a record does not concern. A public one concerns
-// everybody, as long as it is only read.
+// permit refuses a caller without access to a record. Everybody may read a public record.
 func (r *collection[T]) permit(c *rest.Call, ref string, of *T) error {
 	if c.Caller == nil || r.owner == nil && r.node == nil {
 		return nil
@@ -72,7 +70,7 @@ func (r *collection[T]) concerned(c *rest.Call, of *T) (owner, lessee string, er
 	return n.Owner, n.Lessee, err
 }
 
-// mine tells which records a caller sees in a list.
+// mine returns a filter for the records that a caller sees in a list.
 func (r *collection[T]) mine(c *rest.Call) (func(*T) bool, error) {
 	project := c.Project()
 	switch {
@@ -86,8 +84,8 @@ func (r *collection[T]) mine(c *rest.Call) (func(*T) bool, error) {
 	return func(*T) bool { return true }, nil
 }
 
-// claim makes a new record that of the caller's project, which cannot share it.
-// One that is a part of a node is that of the node's.
+// claim makes the caller's project the owner of a new record. A project cannot create a public one. A part of a node
+// needs access to the node instead.
 func (r *collection[T]) claim(c *rest.Call, of *T) error {
 	switch {
 	case c.Caller == nil:

@@ -45,25 +45,24 @@ type Conductor interface {
 // catalogs has the records that operators keep beside nodes.
 type catalogs interface{ Catalogs() engine.Catalogs }
 
-// Boot is what the API needs of the boot service, which honours reservations.
+// Boot is the part of the boot service that the API needs. The service honours reservations.
 type Boot interface {
-	// Reservable finds the subnet, by its name or by the address, that ip is to be reserved in, and says
+	// Reservable finds the subnet in which ip is to be reserved, by its name or by the address. The error is the reason
 	// why a reservation of ip could never be honoured.
 	Reservable(subnet string, ip netip.Addr) (name string, err error)
 	// Reload takes over the leases on record.
 	Reload(ctx context.Context) error
 }
 
-// BootWatch shows what is asked for on the boot network.
+// BootWatch shows the requests on the boot network.
 type BootWatch interface {
 	// Stream gives it to emit in batches, and ends with ctx or with the first error of that.
 	Stream(ctx context.Context, q nodeapi.BootQuery, emit func([]nodeapi.BootLine) error) error
-	// Servers lists the other DHCP servers that were heard.
+	// Servers lists the other DHCP servers on the boot network.
 	Servers() []nodeapi.BootServer
 }
 
-// Logs has what machines logged. Stream gives it to emit in pieces, and ends
-// with ctx or with the first error of that.
+// Logs has the logs of machines. Stream calls emit with pieces, and ends with ctx or with the first error of emit.
 type Logs interface {
 	Stream(ctx context.Context, node string, q nodeapi.LogQuery, emit func([]byte) error) error
 }

@@ -20,7 +20,7 @@ type Members interface {
 	Drain(ctx context.Context, name string, drained bool) error
 }
 
-// conductorResource is the conductors.
+// conductorResource serves the conductors of a cluster.
 type conductorResource struct {
 	access
 	members Members
@@ -30,7 +30,7 @@ type conductorResource struct {
 type conductorConductor interface {
 	// ConductorName is the name of this conductor.
 	ConductorName() string
-	// HardwareTypes are those that are enabled.
+	// HardwareTypes are the enabled hardware types.
 	HardwareTypes() []node.HardwareType
 }
 
@@ -50,7 +50,7 @@ func (a alone) Members(context.Context) ([]nodeapi.Conductor, error) {
 	return []nodeapi.Conductor{one}, nil
 }
 
-// Drain refuses: nobody else could lead.
+// Drain refuses, as no other conductor could lead.
 func (a alone) Drain(_ context.Context, name string, _ bool) error {
 	if name != a.conductor.ConductorName() {
 		return noConductor(name)
@@ -59,7 +59,7 @@ func (a alone) Drain(_ context.Context, name string, _ bool) error {
 		"see --cluster-key-file of ferrite serve", name)
 }
 
-// NewConductors answers for the conductors and for the metrics of this one alone, whoever leads.
+// NewConductors serves the conductors, and the metrics of this one alone, under any leader.
 func NewConductors(members Members, o Options) http.Handler {
 	h := &conductorResource{members: members}
 	h.Server = rest.NewServer(o.server(func(r *http.Request) {
@@ -72,8 +72,8 @@ func NewConductors(members Members, o Options) http.Handler {
 	return h
 }
 
-// OfConductors reports whether a request is one for NewConductors. A leader drains: it has the audit. Where nobody
-// leads, as where all that live are drained, every member does.
+// OfConductors reports whether NewConductors serves a request. Under a leader it serves reads alone: the leader drains
+// conductors, as it has the audit. Without one, as when all live members are drained, every member drains.
 func OfConductors(r *http.Request, led bool) bool {
 	if led && r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false

@@ -13,8 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// TestConductorIsAlive: clients that tell by updated_at whether a conductor lives see
-// that it does.
+// TestConductorIsAlive: clients that judge by updated_at see that the conductor is alive.
 func TestConductorIsAlive(t *testing.T) {
 	c := newConductor(t)
 	doc := c.must(http.StatusOK, 115, "GET", "/v1/conductors/conductor-1", "").doc(t)
@@ -36,8 +35,8 @@ func (onlyMember) Members(context.Context) ([]nodeapi.Conductor, error) {
 
 func (onlyMember) Drain(context.Context, string, bool) error { return nil }
 
-// TestConductorsOfMember: behind a proxy, what every member answers by itself has the links that clients can follow,
-// and takes what pages of the public URL send.
+// TestConductorsOfMember: behind a proxy, every member's own answers have links that clients can follow. It accepts
+// requests from pages of the public URL.
 func TestConductorsOfMember(t *testing.T) {
 	const public = "https://cloud.example/metal"
 	h := api.NewConductors(onlyMember{}, api.Options{Log: slog.New(slog.DiscardHandler), PublicURL: public})

@@ -19,7 +19,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// benchLine is a machine that writes what a benchmark gives it.
+// benchLine is a machine that writes the benchmark's bytes.
 type benchLine struct {
 	io.Reader
 	io.Writer

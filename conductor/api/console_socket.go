@@ -127,7 +127,7 @@ func consoleQuery(c *rest.Call) (write, take bool, err error) {
 // its right has ended: the close frames differ.
 func serveConsole(ctx context.Context, cancel func(), stopping context.Context, socket *websocket.Conn,
 	v *console.Viewer) {
-	// Reading with a context that ends would cut the connection, before a close frame says why.
+	// Reading with a context that ends would cut the connection before a close frame gives the reason.
 	reading, stopReading := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopReading()
 	go func() {
@@ -205,8 +205,8 @@ func sendEvent(ctx context.Context, socket *websocket.Conn, e nodeapi.ConsoleEve
 	return send(ctx, socket, websocket.MessageText, text)
 }
 
-// send writes one message. A write that its context ends cuts the connection, before a close frame says why: so
-// only time ends it.
+// send writes one message. A write ended by its context cuts the connection before a close frame gives the reason. So
+// only a time limit ends it.
 func send(ctx context.Context, socket *websocket.Conn, kind websocket.MessageType, data []byte) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), consoleWrite)
 	defer cancel()

@@ -20,7 +20,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// newConsole serves the console of one node called n1, whose machine says again what is typed.
+// newConsole serves the console of one node called n1. Its machine echoes the input.
 func newConsole(t *testing.T) (*httptest.Server, *api.API, context.CancelFunc) {
 	t.Helper()
 	c := newConductor(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// watched is a body that knows whether somebody read it.
+// watched is a body that records whether it was read.
 type watched struct {
 	io.Reader
 	read bool
@@ -74,7 +74,7 @@ func (c *controlled) refuses(method, path, body string) {
 	}
 }
 
-// whole is the path of a row with words for what it names; but the nth word is bad.
+// whole fills in the parameters of a row's path. The nth value is bad.
 func whole(row string, nth int, bad string) (path string, names int) {
 	parts := strings.Split(row, "/")
 	for i, part := range parts {
@@ -114,7 +114,7 @@ func TestControlCharactersInEveryURL(t *testing.T) {
 	}
 }
 
-// taken are the rows whose bodies may hold control characters, and why.
+// taken reports whether a body of the row may hold control characters. The comments give the reasons.
 func taken(row, field string) bool {
 	switch row {
 	case "POST " + agentapi.ContinueInspectionPath: // cleaned: firmware says such things
@@ -129,9 +129,8 @@ func taken(row, field string) bool {
 	return false
 }
 
-// TestControlCharactersInEveryBody: a row that takes a body refuses one with a
-// control character in any field, however deep, and in any key; one that reads a
-// body without saying so refuses it too.
+// TestControlCharactersInEveryBody: a row that takes a body refuses a control character in any field, however deep, and
+// in any key. A row that reads a body, although the document has none, refuses it too.
 func TestControlCharactersInEveryBody(t *testing.T) {
 	c := newControlled(t)
 	for row, fields := range c.rows {

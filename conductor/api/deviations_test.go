@@ -5,7 +5,7 @@ import "fmt"
 // deviation is an exchange we answer otherwise than Ironic 21.4, on purpose.
 type deviation struct {
 	why    string
-	status int  // what we answer; 0 for the same
+	status int  // our status; 0 for the same
 	shape  bool // our answer has another shape
 }
 

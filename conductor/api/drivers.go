@@ -19,11 +19,11 @@ type driverResource struct {
 type driverConductor interface {
 	// ConductorName is the name of this conductor.
 	ConductorName() string
-	// HardwareTypes are those that are enabled.
+	// HardwareTypes are the enabled hardware types.
 	HardwareTypes() []node.HardwareType
 }
 
-// routes is the enabled hardware types.
+// routes serves the enabled hardware types.
 func (h *driverResource) routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodGet, Path: "/v1/drivers", Doc: "the enabled hardware types", Handle: h.listDrivers,
@@ -35,8 +35,7 @@ func (h *driverResource) routes() []rest.Route {
 	}
 }
 
-// interfaceSince is the microversion each kind of interface came with; those
-// of 30 came with hardware types themselves.
+// interfaceSince is the first microversion of each kind of interface. 1.30 introduced hardware types, with most kinds.
 func interfaceSince(kind string) int {
 	switch kind {
 	case "storage":

@@ -12,11 +12,11 @@ import (
 // from its whole report, which may have node.MaxEraseReport bytes.
 const maxEraseReports = 100
 
-// eraseReportArgs are what the list of all erase reports can be asked with.
+// eraseReportArgs are the query arguments of the list of all erase reports.
 func eraseReportArgs() []string { return []string{"limit", "marker", "node", "sort_dir", "sort_key"} }
 
-// listAllEraseReports answers a page of the reports of all nodes that concern the caller's
-// project, without those of nodes that are no more where there is one.
+// listAllEraseReports answers a page of the reports of all nodes that the caller may see. A caller with a project gets
+// no reports of deleted nodes.
 func (h *eraseReportResource) listAllEraseReports(c *rest.Call) error {
 	p, err := c.Page(eraseReportKey, 1, 1)
 	if err != nil {
@@ -76,8 +76,7 @@ func eraseReportKey(_ int, name string) (string, error) {
 	return "", rest.BadRequest("The sort_key value %q is an invalid field for sorting", name)
 }
 
-// nodeOrDeleted is the UUID of a node, or of one that is no more where no project confines
-// the caller.
+// nodeOrDeleted is the UUID of a node. Without a project the caller may name a deleted node by UUID.
 func (h *eraseReportResource) nodeOrDeleted(c *rest.Call, ref string) (string, error) {
 	uuid, err := h.nodeOf(c, ref)
 	if isNotFound(err) && c.Project() == "" && rest.ValidUUID(ref) {

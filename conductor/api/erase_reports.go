@@ -28,8 +28,7 @@ type eraseReportConductor interface {
 	ErasePublicKey() ed25519.PublicKey
 }
 
-// routes is the proof of what was erased, for those who may read of
-// the node, and what to check it with.
+// routes serves erase reports to callers that may read them, and the key that verifies them.
 func (h *eraseReportResource) routes() []rest.Route {
 	const root = nodeapi.FerriteRoot
 	return []rest.Route{
@@ -47,8 +46,7 @@ func (h *eraseReportResource) routes() []rest.Route {
 	}
 }
 
-// listEraseReports answers for a node that is no more whom no project confines: its owner is
-// not known any longer.
+// listEraseReports answers for a deleted node only callers without a project: its owner is no longer known.
 func (h *eraseReportResource) listEraseReports(c *rest.Call) error {
 	n, missing := h.node(c)
 	if isNotFound(missing) && c.Project() == "" && rest.ValidUUID(c.Param("node")) {
@@ -69,7 +67,7 @@ func (h *eraseReportResource) listEraseReports(c *rest.Call) error {
 	return c.Marshal(http.StatusOK, answer)
 }
 
-// summary counts the disks of a report by what became of them.
+// summary counts the disks of a report by outcome.
 func summary(r node.EraseReport) (s nodeapi.EraseSummary, err error) {
 	signed, err := nodeapi.ReportOf(r.Payload, r.Signature)
 	if err != nil {
@@ -114,8 +112,7 @@ func (h *eraseReportResource) showEraseReport(c *rest.Call) error {
 	return c.Marshal(http.StatusOK, signed)
 }
 
-// permitEraseReport asks as for the node. Reports of one that is no more are not
-// for projects.
+// permitEraseReport checks access as for the node. Callers with a project get no report of a deleted node.
 func (h *eraseReportResource) permitEraseReport(c *rest.Call, nodeUUID string, missing error) error {
 	n, err := h.conductor.Node(c.Request().Context(), nodeUUID)
 	switch {

@@ -68,8 +68,8 @@ func TestEraseReports(t *testing.T) {
 	}
 }
 
-// TestAllEraseReports: the reports of all nodes are listed in pages, from either end, also
-// those of nodes that are no more.
+// TestAllEraseReports: the reports of all nodes are listed in pages, from either end. Reports of deleted nodes are
+// among them.
 func TestAllEraseReports(t *testing.T) {
 	c := newConductor(t)
 	ids := make([]string, 5)
@@ -126,8 +126,8 @@ func TestAllEraseReports(t *testing.T) {
 	}
 }
 
-// TestAllEraseReportsOfProjects: a project's people see the reports of its nodes in the list of all, and
-// cannot page after another's.
+// TestAllEraseReportsOfProjects: a project's users see the reports of its nodes in the list of all, and cannot page
+// after another project's.
 func TestAllEraseReportsOfProjects(t *testing.T) {
 	g := newGuardedConductor(t)
 	e := g.estate()
@@ -152,8 +152,8 @@ func TestAllEraseReportsOfProjects(t *testing.T) {
 	see(true, false, false, false)
 }
 
-// TestEraseReportsOfOthers: a report is as visible as its node; once that is gone,
-// to nobody with a project.
+// TestEraseReportsOfOthers: a report is as visible as its node. Once the node is deleted, no caller with a project sees
+// it.
 func TestEraseReportsOfOthers(t *testing.T) {
 	g := newGuardedConductor(t)
 	e := g.estate()

@@ -49,7 +49,7 @@ func (h *eventStreamResource) routes() []rest.Route {
 	}
 }
 
-// stream answers with events, for as long as there are some and somebody reads.
+// stream answers with events until they end or the client goes away.
 func (h *eventStreamResource) stream(c *rest.Call) error {
 	sse := strings.Contains(c.Request().Header.Get("Accept"), nodeapi.MediaEvents)
 	asked, err := nodeapi.ParseEventQuery(c.QueryParams())
@@ -100,9 +100,9 @@ func (h *eventStreamResource) stream(c *rest.Call) error {
 	return h.send(ctx, c, q, out, sse)
 }
 
-// send emits events until the query ends. A stream without events says every now and then that it lives.
+// send emits events until the query ends. A stream without events sends a sign of life now and then.
 func (h *eventStreamResource) send(ctx context.Context, c *rest.Call, q events.Query, out *liveAnswer, sse bool) error {
-	var turn sync.Mutex // held by whoever writes
+	var turn sync.Mutex // held during a write
 	emit := func(text []byte) error {
 		turn.Lock()
 		defer turn.Unlock()
@@ -149,7 +149,8 @@ func (h *eventStreamResource) send(ctx context.Context, c *rest.Call, q events.Q
 	return cursorFault(err)
 }
 
-// lastEvent says why a stream ends before its time. It has no cursor: readers go on after the one before.
+// lastEvent gives the reason why a stream ends before its time. It has no cursor: readers go on after the event before
+// it.
 func lastEvent(why error) events.Event {
 	e := events.Event{Type: nodeapi.EventStreamEnded}
 	e.Line, _ = json.Marshal(nodeapi.Event{Type: e.Type, At: time.Now().UTC().Format(time.RFC3339Nano),
@@ -188,7 +189,8 @@ func written(found []events.Event, sse bool) []byte {
 	return b.Bytes()
 }
 
-// visibleEvents chooses the events that a caller asks for, and may see: those of a project are about its nodes.
+// visibleEvents chooses the requested events that a caller may see. A project sees events of the nodes that it owns or
+// leases.
 func visibleEvents(c *rest.Call, asked nodeapi.EventQuery) func(*events.Event) (shown, asLessee bool) {
 	project := c.Project()
 	return func(e *events.Event) (shown, asLessee bool) {

@@ -66,7 +66,7 @@ func eventTypes() []any {
 	return []any{"network.bind_port", "network.unbind_port", "network.delete_port"}
 }
 
-// eventKeys is what an event is made of, in the order it is looked at.
+// eventKeys lists the properties of an event, in the order of their checks.
 func eventKeys() []eventKey {
 	return []eventKey{
 		{"event", true, func(_ string, v any) error {

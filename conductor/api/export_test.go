@@ -18,8 +18,8 @@ func (a *API) Routes() (keys []string) {
 	return keys
 }
 
-// Rows is the route table with what agents call, each with the fields of the body it
-// takes: nil when it takes none, empty when it has no names for them.
+// Rows is the route table with the agents' endpoints, each with the fields of its body: nil without a body, empty for a
+// body without named fields.
 func (a *API) Rows(mounts map[string]rest.Handler) map[string][]string {
 	rows := map[string][]string{}
 	for _, r := range append(a.routes(), agentRows(mounts)...) {

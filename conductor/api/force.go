@@ -21,7 +21,7 @@ type noHosts struct{}
 func (noHosts) RefuseVerb(context.Context, node.Node, plan.Request) error { return nil }
 func (noHosts) RefuseForget(context.Context, node.Node) error             { return nil }
 
-// unlessForced asks refuse, unless the request is forced.
+// unlessForced calls refuse, unless the request is forced.
 func unlessForced(c *rest.Call, refuse func(ctx context.Context) error) error {
 	if c.Forced {
 		return nil

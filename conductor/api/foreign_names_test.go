@@ -7,8 +7,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// TestConflictsNameNoStrangers: who takes what another project has hears that it is
-// taken, and not by which node or port.
+// TestConflictsNameNoStrangers: a caller that takes a value of another project's record learns that it is taken, but
+// not by which node or port.
 func TestConflictsNameNoStrangers(t *testing.T) {
 	g := newGuardedConductor(t)
 	theirs := g.estate()

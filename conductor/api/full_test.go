@@ -11,8 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
-// TestFullDisk: a client whose write finds no room is told so, what was
-// acknowledged is there, and writes go on once there is room.
+// TestFullDisk: a write that finds no room is refused with that reason. Acknowledged records are still there, and
+// writes go on once there is room.
 func TestFullDisk(t *testing.T) {
 	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "db"), store.Options{NoSync: true, MaxPages: 150})
 	if err != nil {

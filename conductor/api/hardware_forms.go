@@ -39,7 +39,7 @@ func indicatorsForm() rest.Schema {
 	return objectWith(rest.Schema{"indicators": rest.Schema{"type": "array", "items": one}}, "indicators")
 }
 
-// mediumForm is what mediumOf takes.
+// mediumForm is the body that mediumOf reads.
 func mediumForm() rest.Schema {
 	return objectWith(rest.Schema{
 		"device_type": rest.WordForm(node.MediaDevices()...), "image_url": rest.Schema{"type": "string", "format": "uri"},
@@ -52,7 +52,7 @@ func vifsForm() rest.Schema {
 	return objectWith(rest.Schema{"vifs": rest.Schema{"type": "array", "items": one}}, "vifs")
 }
 
-// vifForm is what attachVIF takes; further fields are for a network service.
+// vifForm is the body that attachVIF reads; further fields are for a network service.
 func vifForm() rest.Schema {
 	id := rest.Schema{"type": []string{"string", "null"}, "format": "uuid"}
 	return rest.Schema{
@@ -61,7 +61,7 @@ func vifForm() rest.Schema {
 	}
 }
 
-// raidForm is what checkRAID checks; an object with nothing is no configuration.
+// raidForm is the configuration that checkRAID accepts; an empty object is no configuration.
 func raidForm() rest.Schema {
 	properties, required := rest.Schema{}, []string{}
 	for _, p := range diskProperties() {
@@ -109,7 +109,7 @@ func childrenForm() rest.Schema {
 	}, "children", "links")
 }
 
-// rootForm is what GET /v1 answers: of each resource it has links.
+// rootForm is the answer of GET /v1. It has links to each resource.
 func rootForm() rest.Schema {
 	form := objectWith(rest.Schema{
 		"id": rest.Schema{"type": "string"}, "links": rest.LinksForm(), "media_types": rest.FormOf(map[string]string{}),

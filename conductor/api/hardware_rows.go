@@ -8,14 +8,13 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 )
 
-// BIOS settings and firmware of a BMC are shown alike: a few parts of
-// each row always, the usual ones unless ?fields= names others or ?detail= asks
-// for all.
+// Lists of BIOS settings and firmware components share their form. A few parts of each row are always shown. ?fields=
+// chooses the others, ?detail= shows all, and without either the usual ones are shown.
 
-// rowColumns is which parts of the rows of a table are shown when.
+// rowColumns lists the parts of the rows of a table.
 type rowColumns struct {
 	since           int      // microversion of ?detail= and ?fields=
-	always          []string // whatever is asked for
+	always          []string // with any arguments
 	usual, detailed []string
 }
 

@@ -19,7 +19,7 @@ func managed(t *testing.T, c *conductor, body string) string {
 	return id
 }
 
-// told makes a node do a BIOS step, after which there is something to tell.
+// told makes a node do a BIOS step, after which it has BIOS settings and firmware components.
 func told(t *testing.T, c *conductor, id, step string) {
 	t.Helper()
 	args := `{}`
@@ -33,7 +33,7 @@ func told(t *testing.T, c *conductor, id, step string) {
 	}
 }
 
-// equalJSON compares a body with what is wanted, times aside.
+// equalJSON compares a body with the expected one, without times.
 func equalJSON(t *testing.T, want, got string) {
 	t.Helper()
 	var w, g any
@@ -218,7 +218,7 @@ func TestVirtualMedia(t *testing.T) {
 	shown := c.must(http.StatusOK, 115, "GET", path, "").body
 	equalJSON(t, `[{"image":"http://`+nodeapi.Masked+`@images/a.iso","inserted":true,"media_types":["CD","DVD"]}]`, shown)
 
-	// What fails, fails later: it shows in last_error and history, without secrets.
+	// A failure comes after the answer: it is in last_error and history, without secrets.
 	c.must(http.StatusNoContent, 115, "POST", path, `{"device_type":"floppy","image_url":"https://u:secret@images/b.img"}`)
 	n := c.settle("n1")
 	if !strings.Contains(n.LastError, "there is no floppy for https://"+nodeapi.Masked+"@images/b.img") {

@@ -19,7 +19,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// conductor is a whole one, with what a test asks of it.
+// conductor is a whole conductor, with a test's requests to it.
 type conductor struct {
 	*apitest.Conductor
 	t testing.TB
@@ -54,7 +54,7 @@ func (r reply) doc(t testing.TB) map[string]any {
 	return m
 }
 
-// text is what an error says.
+// text is the text of an error.
 func (r reply) text() string { return nodeapi.ParseFault(r.status, []byte(r.body)).Text }
 
 // do sends a request in microversion 1.minor; 0 sends no version.
@@ -94,7 +94,7 @@ func (c *conductor) must(status, minor int, method, path, body string) reply {
 	return r
 }
 
-// settle waits until nobody works on a node, and returns it.
+// settle waits until no conductor works on a node, and returns it.
 func (c *conductor) settle(ref string) node.Node {
 	c.t.Helper()
 	return c.Settle(ref)

@@ -12,11 +12,11 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// TestHeadersForBrowsers: every answer says that its type is what it is; those of sessions are kept by nobody; https
-// alone is asked for where an operator has named the URL; and a page without TLS neither changes anything behind TLS
-// nor opens a console.
+// TestHeadersForBrowsers: every answer forbids browsers to guess another type. Answers about sessions are not cached.
+// HTTPS is demanded only where an operator has named the URL. A page without TLS can neither change anything behind TLS
+// nor open a console.
 func TestHeadersForBrowsers(t *testing.T) {
-	const body = `{"driver":"fake-hardware"}` // which nobody has here: 400
+	const body = `{"driver":"fake-hardware"}` // no conductor here has this driver: 400
 	plain := newAtWork(t, func(o *api.Options) { o.Consoles = &console.Consoles{} })
 	public := newAtWork(t, func(o *api.Options) { o.PublicURL = "https://cloud.example/metal" })
 	send := func(w *atWork, method, path, origin string, secure bool) *httptest.ResponseRecorder {

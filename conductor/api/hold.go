@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// holdResource is the hold of a conductor whose database was restored.
+// holdResource serves the hold of a conductor after its database was restored.
 type holdResource struct{ conductor holdConductor }
 
 // holdConductor is the part of the conductor that holdResource needs.

@@ -36,7 +36,7 @@ func TestShardsOfOthers(t *testing.T) {
 	}
 }
 
-// TestSecretsOfTargets: no answer has what a volume is opened with, that to the change of another field included.
+// TestSecretsOfTargets: no answer has the credentials of a volume, not even the answer to a change of another field.
 func TestSecretsOfTargets(t *testing.T) {
 	g := newGuardedConductor(t)
 	e := g.estate()

@@ -15,9 +15,9 @@ import (
 )
 
 // OnlyHosts answers 421 (RFC 9110, 15.5.20) to requests for a Host that is neither an IP address nor localhost nor one
-// of names. The page of a site whose name is made to mean this computer (DNS rebinding) has the site's Host, and its
-// browser takes both for one site: a conductor without logins would be its. Clients without a Host (HTTP/1.0) are no
-// browsers.
+// of names. In DNS rebinding a site's name is made to resolve to this computer. Its page then sends the site's Host,
+// and the browser takes both for one site. So the page could use a conductor without logins. Clients without a Host
+// (HTTP/1.0) are no browsers.
 func OnlyHosts(names []string, next http.Handler, log *slog.Logger) http.Handler {
 	allowed := []string{"", "localhost"}
 	for _, n := range names {

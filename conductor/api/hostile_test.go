@@ -41,7 +41,7 @@ func TestPatchesDoNotAddUp(t *testing.T) {
 	}
 }
 
-// TestPatchNamesTheFault: of many operations the one that fails is named.
+// TestPatchNamesTheFault: the error names the failed operation of many.
 func TestPatchNamesTheFault(t *testing.T) {
 	c := newConductor(t)
 	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1"}`)
@@ -58,7 +58,7 @@ func TestPatchNamesTheFault(t *testing.T) {
 	}
 }
 
-// TestCredentialsInURLs: whoever may read a node is not told how to fetch its image.
+// TestCredentialsInURLs: a reader of a node does not see the credentials that fetch its image.
 func TestCredentialsInURLs(t *testing.T) {
 	c := newConductor(t)
 	const secret = "hunter2"

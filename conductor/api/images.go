@@ -19,7 +19,7 @@ type Images interface {
 	List(ctx context.Context) ([]nodeapi.Image, error)
 	// Show is one image, by UUID or by the name that it has for a project; "" is the whole system.
 	Show(ctx context.Context, ref, project string) (nodeapi.Image, error)
-	// Fetch begins to fetch an image from its URL; Show tells how far it is.
+	// Fetch begins to fetch an image from its URL; Show reports the progress.
 	Fetch(ctx context.Context, i nodeapi.NewImage, by string) (nodeapi.Image, error)
 	// Upload takes an image from a body of size bytes, -1 for unknown.
 	Upload(ctx context.Context, i nodeapi.NewImage, by string, body io.Reader, size int64) (nodeapi.Image, error)
@@ -76,7 +76,7 @@ func (h *imageResource) kept() error {
 	return nil
 }
 
-// concerns reports whether a caller may know of an image: its project has it, or all have.
+// concerns reports whether a caller may know of an image: it belongs to the caller's project, or has no owner.
 func concerns(c *rest.Call, i nodeapi.Image) bool {
 	return c.Project() == "" || i.Owner == "" || i.Owner == c.Project()
 }
@@ -116,7 +116,7 @@ func (h *imageResource) show(c *rest.Call) error {
 	return c.Marshal(http.StatusOK, i)
 }
 
-// claimed is a new image of the caller's project, and who adds it.
+// claimed makes the caller's project the owner of a new image, and returns the user that adds it.
 func (h *imageResource) claimed(c *rest.Call, i *nodeapi.NewImage) (by string, err error) {
 	if c.Caller == nil {
 		return "", nil
@@ -188,7 +188,7 @@ func answerWithin(c *rest.Call, d time.Duration) error {
 	return http.NewResponseController(c.Response()).SetWriteDeadline(time.Now().Add(d))
 }
 
-// leastRate is how many bytes a second whoever downloads an image must take.
+// leastRate is the least rate of a download, in bytes a second.
 const leastRate = 32 << 10
 
 // file answers with the bytes of an image.

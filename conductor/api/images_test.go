@@ -34,8 +34,8 @@ func (c *conductor) images() (all []nodeapi.Image) {
 	return got.Images
 }
 
-// TestImageUpload: an image is uploaded, shown, listed, read and deleted; what is no image, or not the one that was
-// announced, leaves nothing.
+// TestImageUpload: an image is uploaded, shown, listed, read and deleted. A body that is no image, or not the announced
+// one, leaves nothing.
 func TestImageUpload(t *testing.T) {
 	c := newConductor(t)
 	body, digest := diskImage(1 << 20)
@@ -106,7 +106,7 @@ func (c *conductor) arrives(ref string) (i nodeapi.Image) {
 	return i
 }
 
-// TestImageFetch: an image is fetched from a URL. One that changes at its URL, or is cut off, is told of and not kept.
+// TestImageFetch: an image is fetched from a URL. If it changes at its URL, or is cut off, it is reported and not kept.
 func TestImageFetch(t *testing.T) {
 	c := newConductor(t)
 	body, digest := diskImage(1 << 20)
@@ -174,7 +174,7 @@ func TestImageFetch(t *testing.T) {
 	}
 }
 
-// TestImagesOfProjects: a project sees its own images and those of all, and adds its own alone.
+// TestImagesOfProjects: a project sees its own images and images without an owner, and adds only its own.
 func TestImagesOfProjects(t *testing.T) {
 	g := newGuardedConductor(t)
 	body, _ := diskImage(1 << 12)
@@ -219,8 +219,9 @@ func TestImagesOfProjects(t *testing.T) {
 	}
 }
 
-// TestImageNamesOfProjects: a name is a project's own. Nobody learns from a refusal that another has it, or takes it
-// before him; a name means one's own image, then one of all, and is refused where it may mean several.
+// TestImageNamesOfProjects: a name is a project's own. No refusal reveals that another project has it, and no project
+// can block it for another. A name means the caller's own image, then an image without an owner. It is refused where it
+// may mean several.
 func TestImageNamesOfProjects(t *testing.T) {
 	g := newGuardedConductor(t)
 	body, digest := diskImage(1 << 12)

@@ -185,7 +185,7 @@ func readMany[T any](fields *rest.Table[T], value any, blank T, more map[string]
 	return all, nil
 }
 
-// readInventory is what the last inspection found; nil for none.
+// readInventory reads the result of the last inspection; nil for none.
 func readInventory(value any) (*node.Inspected, error) {
 	if value == nil {
 		return nil, nil //nolint:nilnil // an import need not have any

@@ -12,8 +12,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// importRecord takes over a record that belongs to no node. One that is here and differs is replaced only when the
-// importer overwrites: such records do not remember where they came from.
+// importRecord takes over a record that belongs to no node. A record with the same UUID but other values is replaced
+// only when the importer overwrites: such records do not store their origin.
 func importRecord[T any, P node.Recorded[T]](c *rest.Call, body rest.Args, o node.ImportRequest, member string,
 	fields *rest.Table[T], kept engine.Catalog[T]) (node.ImportResult, error) {
 	var there T
@@ -87,5 +87,5 @@ func shownRecord[T any, P node.Recorded[T]](v T) any {
 	return nodeapi.MaskInstance(map[string]any{"v": plainRecord(v)})["v"]
 }
 
-// plainTargets is the table of volume targets for those who may see everything.
+// plainTargets is the table of volume targets for callers that may see everything.
 func plainTargets() *rest.Table[node.VolumeTarget] { return targetTable(auth.NewRules()) }

@@ -65,7 +65,7 @@ func (c *conductor) imports(b *nodeapi.Import) (nodeapi.Imported, reply) {
 	return done, r
 }
 
-// wants imports a bundle and checks what becomes of it.
+// wants imports a bundle and checks the outcome.
 func (c *conductor) wants(outcome string, b *nodeapi.Import) nodeapi.Imported {
 	c.t.Helper()
 	done, r := c.imports(b)
@@ -126,8 +126,8 @@ func TestImportNode(t *testing.T) {
 	}
 }
 
-// TestImportAgain: what was changed at the source alone is taken, what was changed here alone stays, and a
-// contradiction is refused as a whole.
+// TestImportAgain: a change at the source alone is taken, a change here alone stays, and a contradiction is refused as
+// a whole.
 func TestImportAgain(t *testing.T) {
 	c := newConductor(t)
 	c.wants("created", aBundle())

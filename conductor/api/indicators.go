@@ -92,7 +92,7 @@ func (h *indicatorResource) showIndicator(c *rest.Call) error {
 	return c.Marshal(http.StatusOK, map[string]string{"state": state})
 }
 
-// indicatorStates are what a light can be asked to show.
+// indicatorStates are the states that a light can be set to.
 func indicatorStates() []string {
 	return []string{node.IndicatorOn, node.IndicatorOff, node.IndicatorBlinking}
 }

@@ -14,8 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// inspectionRules is the collection of inspection rules: what is to be done with
-// what inspections find.
+// inspectionRules is the collection of inspection rules: conditions on inspection data, and actions.
 type inspectionRules struct {
 	collection[node.InspectionRule]
 }
@@ -73,7 +72,7 @@ func inspectionRuleTable() *rest.Table[node.InspectionRule] {
 	})
 }
 
-// sensitiveField can be set and not taken back: what a rule hides stays hidden.
+// sensitiveField can be set but not unset, so that a rule's hidden arguments stay hidden.
 func sensitiveField() rest.Field[node.InspectionRule] {
 	f := rest.StrictFlag(rest.Flag("sensitive", 1, both, false, func(r *node.InspectionRule) *bool {
 		return &r.Sensitive
@@ -132,8 +131,7 @@ func clausesForm(name string) rest.Schema {
 	return rest.Schema{"type": []string{"array", "null"}, "items": clause}
 }
 
-// clauseList is clauses as JSON; mask hides what is secret in arguments and
-// loops.
+// clauseList is clauses as JSON; mask hides secrets in arguments and loops.
 func clauseList(clauses []node.Clause, mask func(any) any) []any {
 	list := make([]any, len(clauses))
 	for i, c := range clauses {
@@ -149,8 +147,8 @@ func clauseList(clauses []node.Clause, mask func(any) any) []any {
 	return list
 }
 
-// maskedClause hides secrets in a rule that is not sensitive: what is under the
-// name of one, and what is to be written to the path of one.
+// maskedClause hides secrets in a rule that is not sensitive: values with a secret's name, and values to be written to
+// a secret's path.
 func maskedClause(v any) any {
 	switch v := nodeapi.MaskValue(v).(type) {
 	case map[string]any:
@@ -191,7 +189,7 @@ func phaseFilter(*rest.Call) []rest.Filter[narrowing[node.InspectionRule]] {
 	}
 }
 
-// dropAll forgets every rule. One that is made meanwhile stays.
+// dropAll deletes every rule. A rule that is made meanwhile stays.
 func (r *inspectionRules) dropAll(c *rest.Call) error {
 	if err := rest.Unexpected(rest.SortedKeys(c.QueryParams()), nil); err != nil {
 		return err

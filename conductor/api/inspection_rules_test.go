@@ -113,7 +113,7 @@ func TestInspectionRules(t *testing.T) {
 		t.Errorf("a list shows %v", last)
 	}
 
-	// A patch begins with what is kept, not with what is shown.
+	// A patch begins with the stored values, not with the masked ones.
 	c.must(http.StatusOK, 96, "PATCH", inspectionRules+"/"+ruleID,
 		`[{"op":"replace","path":"/actions/0/args/path","value":"driver_info/redfish_password"},{"op":"remove","path":"/conditions"},{"op":"remove","path":"/priority"},{"op":"replace","path":"/sensitive","value":true}]`)
 	want["priority"], want["sensitive"], want["conditions"], want["actions"] = 0.0, true, nil, nil
@@ -141,8 +141,7 @@ func TestInspectionRules(t *testing.T) {
 	}
 }
 
-// TestInspectionRulesApply inspects a node out of band and sees what rules make
-// of it, by way of the API alone.
+// TestInspectionRulesApply inspects a node out of band and checks the effects of rules, through the API alone.
 func TestInspectionRulesApply(t *testing.T) {
 	c := newConductor(t)
 	c.must(http.StatusCreated, 96, "POST", "/v1/nodes",

@@ -2,13 +2,13 @@ package api
 
 import "strings"
 
-// Leaders knows who leads the conductor groups.
+// Leaders knows the leaders of the conductor groups.
 type Leaders interface {
 	// Leader is the conductor that leads a group, "" while there is none.
 	Leader(group string) string
 	// Known reports whether some conductor of a group is alive.
 	Known(group string) bool
-	// Led is the group that a conductor leads, whatever the case of its name; nil for all groups.
+	// Led is the group that a conductor leads, nil for all groups. The case of the conductor's name does not matter.
 	Led(host string) (group *string, leads bool)
 }
 

@@ -59,7 +59,7 @@ func wireLease(l node.Lease) nodeapi.Lease {
 	return nodeapi.Lease{MAC: l.MAC, Subnet: l.Subnet, IP: l.IP, Static: l.Static, Expires: l.Expires}
 }
 
-// reserve makes a reservation, in place of what the MAC had before.
+// reserve makes a reservation, in place of the MAC's former one.
 func (h *leaseResource) reserve(c *rest.Call) error {
 	mac, err := macOf(c)
 	if err != nil {
@@ -138,8 +138,8 @@ func (h *leaseResource) deleteLease(c *rest.Call) error {
 	if gone != nil && !errors.Is(gone, node.ErrNotFound) {
 		return gone
 	}
-	// One that is off the record may still be known to the boot service, which did not
-	// take that over: this may be the repetition that was asked for then.
+	// The boot service may still know a reservation that is off the record, if an earlier reload failed. The client was
+	// then asked to repeat its request, and this may be the repetition.
 	if err := h.reloadBoot(ctx); err != nil {
 		return err
 	}

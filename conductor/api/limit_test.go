@@ -8,8 +8,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// TestCleanLimit: who asks for one cleaning too many reads Ironic's words, and is
-// to try again; to provide a node is never too many.
+// TestCleanLimit: a cleaning beyond the limit is refused in Ironic's words, and the client is to try again. The limit
+// does not apply to the verb provide.
 func TestCleanLimit(t *testing.T) {
 	c := newConductor(t)
 	limit := plan.DefaultSettings().MaxConcurrentClean

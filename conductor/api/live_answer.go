@@ -10,8 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// liveAnswer is an answer that is sent in pieces, as they come. The server's limits on a whole
-// request are not for one that lasts; each piece has its own.
+// liveAnswer sends an answer in pieces, as they come. The server's limits on a whole request do not fit a long answer,
+// so each piece has its own.
 type liveAnswer struct {
 	c       *rest.Call
 	control *http.ResponseController
@@ -37,7 +37,7 @@ func (a *liveAnswer) begin() {
 	r.WriteHeader(http.StatusOK)
 }
 
-// endedTrailer says why an answer ended before its time, where its media type has no word for it.
+// endedTrailer gives the reason why an answer ended before its time, where its media type cannot.
 const endedTrailer = http.TrailerPrefix + "Ferrite-Ended"
 
 // ends is the end of an answer that is whole so far.

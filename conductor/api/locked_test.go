@@ -8,9 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestLocked: while the conductor works on a node, it says so and who, whatever is
-// to be changed of the node or what belongs to it. What is only read is answered; and
-// a new portgroup changes no node, in Ironic either.
+// TestLocked: while the conductor works on a node, a change of the node or its parts is refused with the conductor's
+// name. Reads are answered. A new portgroup is accepted: it changes no node, in Ironic either.
 func TestLocked(t *testing.T) {
 	c := newConductor(t)
 	made := func(path, body string) string {
@@ -58,7 +57,7 @@ func TestLocked(t *testing.T) {
 			t.Errorf("%s %s: status %d, %q, want 409, %q", call[0], call[1], r.status, r.text(), want)
 		}
 	}
-	// A node obeys its operator, whatever its BMC is at.
+	// Maintenance can be set while the BMC is busy.
 	c.must(http.StatusAccepted, 115, "PUT", "/v1/nodes/n1/maintenance", `{"reason":"x"}`)
 	c.must(http.StatusAccepted, 115, "DELETE", "/v1/nodes/n1/maintenance", "")
 	doc := c.must(http.StatusOK, 82, "GET", "/v1/nodes/n1?fields=reservation,provision_state,target_provision_state",

@@ -34,7 +34,7 @@ func (h *logResource) routes() []rest.Route {
 	}
 }
 
-// readLog answers with text, for as long as there is some and somebody reads.
+// readLog answers with text until it ends or the client goes away.
 func (h *logResource) readLog(c *rest.Call) error {
 	q, err := nodeapi.ParseLogQuery(c.QueryParams())
 	if err != nil {

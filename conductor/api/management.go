@@ -23,11 +23,11 @@ type managementConductor interface {
 	SetBootDevice(ctx context.Context, ref, device string, persistent bool) error
 	SupportedBootDevices(ctx context.Context, ref string) ([]string, error)
 	InjectNMI(ctx context.Context, ref string) error
-	// Validate says by interface kind what is missing; nil is valid.
+	// Validate returns the faults by interface kind; nil is valid.
 	Validate(ctx context.Context, ref string) (map[string]error, error)
 }
 
-// routes is what a BMC is asked through, and whether it can be.
+// routes serves boot devices, the NMI, and the validation of interfaces.
 func (h *managementResource) routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodGet, Path: "/v1/nodes/:node/management/boot_device", Doc: "what the machine will boot from",
@@ -62,7 +62,7 @@ func (h *managementResource) showBootDevice(c *rest.Call) error {
 	return c.Marshal(http.StatusOK, answer)
 }
 
-// bootDevices are the names Ironic has for what a machine can boot from.
+// bootDevices are Ironic's names for boot devices.
 func bootDevices() []string {
 	return []string{"pxe", "disk", "cdrom", "bios", "safe", "wanboot", "iscsiboot", "floppy", "uefihttp"}
 }
@@ -156,8 +156,7 @@ func (h *managementResource) answerValidation(c *rest.Call) error {
 	return c.Marshal(http.StatusOK, answer)
 }
 
-// verdict is what is said of one interface. One that is switched off is not
-// valid, though nothing is wrong with it.
+// verdict is the answer for one interface. A disabled interface is not valid, though nothing is wrong with it.
 func verdict(n *node.Node, kind string, reason error) nodeapi.Valid {
 	if reason == nil && n.Off(kind) {
 		//nolint:staticcheck // Ironic's words

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// TestManagement asks for what acts on the BMC: status, and what the answer or
-// its Location has.
+// TestManagement sends the requests that act on the BMC. It checks the status, and the answer or its Location.
 func TestManagement(t *testing.T) {
 	c := newConductor(t)
 	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"fake"}`)
@@ -108,8 +107,7 @@ func TestManagement(t *testing.T) {
 	}
 }
 
-// TestChoreFails: what fails after the answer is in last_error, and the node
-// says that it is locked until then.
+// TestChoreFails: a failure after the answer is in last_error. Until then the node is reported as locked.
 func TestChoreFails(t *testing.T) {
 	c := newConductor(t)
 	const path = "/v1/nodes/n1"
@@ -127,7 +125,7 @@ func TestChoreFails(t *testing.T) {
 	}
 }
 
-// TestBMCFails: a BMC in trouble is a 502 that says what the trouble is, a silent one a 504. Neither is a fault of the
+// TestBMCFails: a BMC in trouble is a 502 that names the trouble, a silent BMC is a 504. Neither is a fault of the
 // conductor.
 func TestBMCFails(t *testing.T) {
 	c := newConductor(t)

@@ -9,9 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// TestMethods: what a path is not for is a 405, or a 404 where it could only be
-// read; what is no path is a 404. Both have the form of errors that no controller
-// has made, and tell of the microversions.
+// TestMethods: an unsupported method is a 405, or a 404 where only GET would be possible. An unknown path is a 404.
+// Both have the form of errors from outside a controller, and name the microversions.
 func TestMethods(t *testing.T) {
 	d := readDocument(t, newConductor(t))
 	d.fill()
@@ -27,7 +26,7 @@ func TestMethods(t *testing.T) {
 	for path, item := range d.root["paths"].(map[string]any) {
 		last := path[strings.LastIndex(path, "/")+1:]
 		if !strings.HasPrefix(path, nodeapi.Root+"/") || last == "detail" || last == "validate" || last == "methods" {
-			continue // the last three are names of records too, as far as paths tell
+			continue // the last three could be names of records, too
 		}
 		for method, statuses := range map[string][]int{
 			http.MethodGet:  {http.StatusMethodNotAllowed, http.StatusNotFound},

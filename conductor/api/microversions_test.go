@@ -13,16 +13,14 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// walker asks for everything the document of the API tells of, in the microversion
-// it came with and in the one before.
+// walker requests everything in the API's document, in its first microversion and in the one before.
 type walker struct {
 	*document
-	seen []string // what there is, a line each
+	seen []string // the paths, arguments and fields, a line each
 }
 
-// TestMicroversions: each path, argument of a query and field is there from its
-// microversion on, and not before. What there is comes from the document, so that
-// nothing is forgotten; testdata/microversions.txt is to be compared with Ironic's.
+// TestMicroversions: each path, argument of a query and field exists from its microversion on, and not before. The
+// document lists them, so that none is forgotten; testdata/microversions.txt is to be compared with Ironic's.
 func TestMicroversions(t *testing.T) {
 	w := &walker{document: readDocument(t, newConductor(t))}
 	w.fill()
@@ -53,7 +51,7 @@ func TestMicroversions(t *testing.T) {
 	}
 }
 
-// since is when something came, at no time before what it is a part of.
+// since is the first microversion of a part, at least its whole's.
 func (w *walker) since(of any, whole int) int {
 	m, _ := of.(map[string]any)
 	said, ok := m["x-since"].(string)
@@ -92,7 +90,7 @@ func (w *walker) operation(path, method string, op map[string]any) {
 	}
 }
 
-// argument asks for a list narrowed by what is in the estate.
+// argument requests a list narrowed by a value from the estate.
 func (w *walker) argument(path, filled, name string, since, whole int) {
 	value := map[string]string{
 		"node_uuid": fuzzNode, "chassis_uuid": fuzzNode, "instance_uuid": fuzzNode, "parent_node": fuzzNode, "node": "n1",
@@ -111,7 +109,7 @@ func (w *walker) argument(path, filled, name string, since, whole int) {
 	}
 }
 
-// tooNew asks with what is newer. Of what a BMC has told Ironic says so in other
+// tooNew sends a request that needs a newer microversion. For hardware data from a BMC Ironic refuses it in other
 // words.
 func (w *walker) tooNew(url string, minor int) {
 	r := w.do(minor, "GET", url, "")

@@ -15,8 +15,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// checkNetworkData checks the form: links, networks and services as OpenStack's
-// metadata has them. What is wrong would show only on the machine, if at all.
+// checkNetworkData checks the form: links, networks and services as OpenStack's metadata has them. A fault would
+// otherwise show only on the machine, if at all.
 func checkNetworkData(_ *node.Node, value any) error {
 	m, _ := value.(map[string]any)
 	if len(m) == 0 {

@@ -9,8 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/api/auth"
 )
 
-// TestNewFieldsUnderRules: whatever field of a record a project's admin may not
-// change, he cannot set when he makes the record either.
+// TestNewFieldsUnderRules: a field that a project's admin may not change cannot be set in a new record either.
 func TestNewFieldsUnderRules(t *testing.T) {
 	g := newGuardedConductor(t)
 	e := g.estate()

@@ -109,12 +109,12 @@ func nodeShows() map[string]func(dst []byte, v *rest.View[node.Node]) []byte {
 	}
 }
 
-// defaultNodeFields is what a list shows when it is not asked for more.
+// defaultNodeFields are the fields that a list shows by default.
 func defaultNodeFields() []string {
 	return []string{"instance_uuid", "maintenance", "power_state", "provision_state", "uuid", "name", "links"}
 }
 
-// stateFields is what GET /v1/nodes/{node}/states shows.
+// stateFields are the fields of GET /v1/nodes/{node}/states.
 func stateFields() []string {
 	return []string{
 		"console_enabled", "last_error", "power_state", "provision_state", "target_power_state", "target_provision_state",

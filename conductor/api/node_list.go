@@ -64,7 +64,7 @@ func (h *nodeResource) answerNodesIn(c *rest.Call, chassis string, detail bool) 
 		})
 }
 
-// items reads the nodes of a page, and into holder who works on each when reservation is among the fields.
+// items reads the nodes of a page. If reservation is among the fields, it sets holder to the host that holds each.
 func (h *nodeResource) items(c *rest.Call, q nodeQuery, chosen rest.Selection, holder *string) rest.Items[node.Node] {
 	return func(yield func(*node.Node, error) bool) {
 		if q.none {
@@ -85,7 +85,7 @@ func (h *nodeResource) items(c *rest.Call, q nodeQuery, chosen rest.Selection, h
 	}
 }
 
-// nodeQuery is a query with what the store does not know of.
+// nodeQuery is a query with a condition that the store does not know.
 type nodeQuery struct {
 	node.Query
 	none bool // nothing can match
@@ -127,7 +127,7 @@ func (h *nodeResource) nodeFilters(c *rest.Call) []rest.Filter[nodeQuery] {
 	return all
 }
 
-// fieldFilter compares a field with the value that is asked for.
+// fieldFilter compares a field with the value in the query.
 func (h *nodeResource) fieldFilter(c *rest.Call, f *node.Field) func(*nodeQuery, string) error {
 	return func(q *nodeQuery, value string) (err error) {
 		if f.Is(node.FilterFlag) {

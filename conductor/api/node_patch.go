@@ -51,7 +51,7 @@ func (h *nodeResource) patchNode(c *rest.Call) error {
 		if maintenance && !n.Maintenance {
 			n.MaintenanceReason, n.Fault = "", ""
 		}
-		// What clients older than 1.104 have for a name of the instance.
+		// Clients older than 1.104 name the instance by display_name.
 		if name, ok := n.InstanceInfo["display_name"].(string); ok && n.InstanceName == "" && name != shown {
 			runes := []rune(name)
 			n.InstanceName = string(runes[:min(len(runes), rest.MaxText)])
@@ -64,8 +64,7 @@ func (h *nodeResource) patchNode(c *rest.Call) error {
 	return h.answerNode(c, http.StatusOK, &n, "")
 }
 
-// permitPatch refuses a patch of a node the caller may not change, or of fields
-// that not everybody may change who may change the node.
+// permitPatch refuses a patch of a node that the caller may not change, or of a field with a stricter rule.
 func (h *nodeResource) permitPatch(c *rest.Call, ops []rest.Operation, n *node.Node) error {
 	if err := h.permit(c, c.Rule, n, noNode(n.UUID)); err != nil {
 		return err

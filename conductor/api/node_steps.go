@@ -20,7 +20,7 @@ type stepConductor interface {
 	Steps(ctx context.Context, ref string) (plan.StepTable, error)
 }
 
-// routes is what Ironic's API has no word for.
+// routes serves the steps of a node, which Ironic's API does not list.
 func (h *stepResource) routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/nodes/:node/steps",

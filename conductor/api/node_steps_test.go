@@ -63,8 +63,7 @@ func TestNodeSteps(t *testing.T) {
 	c.must(http.StatusNotFound, 0, "GET", "/ferrite/v1/nodes/n2/steps", "")
 }
 
-// TestStepsRefused: a step that cannot be done is refused when it is asked for, and the
-// node stays what it was.
+// TestStepsRefused: an impossible step is refused at the request, and the node does not change.
 func TestStepsRefused(t *testing.T) {
 	c := newConductor(t)
 	id := managed(t, c, `{"driver":"fake-hardware","name":"n1"}`)

@@ -18,7 +18,7 @@ import (
 // setter takes a decoded JSON value for a field of a node.
 type setter = func(*node.Node, any) error
 
-// nodeChecks are the fields whose values have rules beyond those of their kind.
+// nodeChecks are the checks of fields beyond the checks of their kind.
 func nodeChecks(leaders Leaders) map[string]func(setter) setter {
 	return map[string]func(setter) setter{
 		"conductor_group": func(set setter) setter { return groupSetter(leaders, set) },
@@ -131,7 +131,7 @@ func checkProperties(n *node.Node, value any) error {
 	return nil
 }
 
-// natural: a number >= 0 without fraction, as a number or as text.
+// natural reports whether a value is a number >= 0 without fraction, as a number or as text.
 func natural(v any) bool {
 	switch v := v.(type) {
 	case float64:
@@ -179,8 +179,8 @@ func stepObject(s node.Step) map[string]any {
 	return o
 }
 
-// showInternalInfo puts together what Ironic keeps in one bag: the bag itself,
-// the agent, the steps of the activity under way.
+// showInternalInfo joins the values that Ironic keeps in one dictionary: the dictionary itself, the agent, the steps of
+// the activity under way.
 func showInternalInfo(dst []byte, v *rest.View[node.Node]) []byte {
 	n := v.Of
 	if n.Run == nil && n.Agent == (node.Agent{Since: n.Agent.Since}) && v.Status == nil {
@@ -211,8 +211,8 @@ func showInternalInfo(dst []byte, v *rest.View[node.Node]) []byte {
 	return rest.AppendObject(dst, info)
 }
 
-// why is what a node that is not at rest waits for, and what to do about it; "ferrite node
-// status" shows more.
+// why explains why a node is not at rest: its step, the event it waits for, and the last error. "ferrite node status"
+// shows more.
 func why(s nodeapi.Status) map[string]any {
 	m := map[string]any{}
 	for key, value := range map[string]string{

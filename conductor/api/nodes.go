@@ -27,7 +27,7 @@ type nodeResource struct {
 
 // nodeConductor is the part of the conductor that nodeResource needs.
 type nodeConductor interface {
-	// Catalogs is what operators keep beside nodes.
+	// Catalogs are the records that operators keep beside nodes.
 	Catalogs() engine.Catalogs
 	// ConductorName is the name of this conductor.
 	ConductorName() string
@@ -35,7 +35,7 @@ type nodeConductor interface {
 	Node(ctx context.Context, ref string) (node.Node, error)
 	// WalkNodes calls f for the nodes that match, in order, a few in memory at a time, until f returns false.
 	WalkNodes(ctx context.Context, q node.Query, f func(*node.Node) bool) error
-	// NodesAt are the nodes whose BMC is at a host, a name or an address.
+	// NodesAt are the nodes with a BMC at a host, a name or an address.
 	NodesAt(ctx context.Context, host string) ([]node.Node, error)
 	UpdateNode(ctx context.Context, ref string, edit func(*node.Node) error) (node.Node, error)
 	DeleteNode(ctx context.Context, ref string) error
@@ -107,13 +107,12 @@ func noNode(ref string) error {
 	return nodeapi.NewFault(http.StatusNotFound, "Node %s could not be found.", ref)
 }
 
-// idle: a node at rest, with no chore under way, has no pending effect, and nobody has to
-// be asked whether it does.
+// idle reports whether a node is at rest, with no chore under way. It then has no pending effect, and its reservation
+// need not be read.
 func idle(n *node.Node) bool { return n.Run == nil && n.Chore == "" }
 
-// holder is reserved for a node that is to be shown: one that was on its way
-// and is held by nobody has come to an end since it was read, so it is read
-// again. Otherwise a client could see it free, and as it was before.
+// holder is reserved for a node in an answer. A node that was not idle, but has no reservation now, has finished since
+// it was read. So holder reads it again. Otherwise a client could see it free, in its former state.
 func (h *nodeResource) holder(c *rest.Call, n *node.Node) (string, error) {
 	holder, err := h.reserved(c, n)
 	if err != nil || holder != "" || idle(n) {
@@ -121,7 +120,7 @@ func (h *nodeResource) holder(c *rest.Call, n *node.Node) (string, error) {
 	}
 	fresh, err := h.conductor.Node(c.Request().Context(), n.UUID)
 	if errors.Is(err, node.ErrNotFound) {
-		return "", nil // deleted meanwhile: what was read was true
+		return "", nil // deleted meanwhile: the node was as read
 	}
 	if err != nil {
 		return "", err
@@ -171,12 +170,11 @@ func (h *nodeResource) hostOf(n *node.Node) string {
 	return h.leaders.Leader(n.ConductorGroup)
 }
 
-// atRest: nothing of such a node's answer is known in memory alone.
+// atRest reports whether the answer for a node has no part that only the memory holds.
 func atRest(n *node.Node) bool { return n.Run == nil && n.ProvisionState.Class() != node.Failed }
 
-// rendered returns a node at rest as it is shown with these fields, rendered
-// once, for callers from whom nothing of it is kept. It is shared: not to be
-// changed.
+// rendered returns the JSON of a node at rest with these fields, from the cache if possible. It is for callers that may
+// see all of the node. The slice is shared: do not change it.
 func (h *nodeResource) rendered(chosen rest.Selection, fields string, v *rest.View[node.Node]) []byte {
 	key := rest.CacheKey{UUID: v.Of.UUID, Created: v.Of.CreatedAt.UnixMicro(), Revision: v.Of.Revision, Minor: v.Minor,
 		Fields: fields, Base: v.Base, Host: v.Host, Reserved: v.Reserved}
@@ -188,8 +186,8 @@ func (h *nodeResource) rendered(chosen rest.Selection, fields string, v *rest.Vi
 	return body
 }
 
-// answerBusyNode answers with a node that is not at rest. It also says why, of
-// which much is known in memory alone, so the answer is not kept.
+// answerBusyNode answers with a node that is not at rest, and with the reason. Much of that is only in memory, so the
+// answer is not cached.
 func (h *nodeResource) answerBusyNode(c *rest.Call, status int, n *node.Node, chosen rest.Selection,
 	holder string) error {
 	st, err := h.conductor.Status(c.Request().Context(), n.UUID)
@@ -248,7 +246,7 @@ func (h *nodeResource) createNode(c *rest.Call) error {
 	return h.answerNode(c, http.StatusCreated, &n, "")
 }
 
-// enroll stores a new node, unless its machine is that of another. A forced one may share its machine.
+// enroll stores a new node, unless another node has its machine. With force the node may share it.
 func (h *nodeResource) enroll(c *rest.Call, n node.Node) (node.Node, error) {
 	if !c.Forced {
 		if err := h.refuseSameMachine(c, n); err != nil {
@@ -269,7 +267,7 @@ func permitName(c *rest.Call, was, name string) error {
 	return rest.BadRequest("The name %.80s has a ~, as those of the nodes of hosts: expected another name", name)
 }
 
-// permitParent: who sees only his own nodes makes no children of others.
+// permitParent refuses a parent that a caller limited to its own nodes may not see.
 func (h *nodeResource) permitParent(c *rest.Call, parent string) error {
 	if parent == "" || c.Project() == "" {
 		return nil

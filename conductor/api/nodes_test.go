@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// TestLife takes a node of fake hardware through what this release can do.
+// TestLife takes a node of fake hardware through its life cycle.
 func TestLife(t *testing.T) {
 	c := newConductor(t)
 	r := c.must(http.StatusCreated, 82, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1"}`)

@@ -35,8 +35,8 @@ func (k kinds) walk(key string, v any) {
 	}
 }
 
-// TestNullLists reads all that can be read, of what has every field and of what
-// has none: what is a list or an object for the one is [] or {} for the other.
+// TestNullLists reads every resource, once with all fields and once with none. A list or an object of the first is []
+// or {} in the second.
 func TestNullLists(t *testing.T) {
 	found := kinds{map[string]bool{}, map[string]bool{}}
 	full, bare := readDocument(t, newConductor(t)), readDocument(t, newConductor(t))
@@ -82,8 +82,7 @@ func TestNullLists(t *testing.T) {
 	}
 }
 
-// TestInventoryLists: what a ramdisk leaves out of an inventory, or sends as null,
-// are empty lists.
+// TestInventoryLists: lists that a ramdisk leaves out of an inventory, or sends as null, are empty lists.
 func TestInventoryLists(t *testing.T) {
 	store := mem.New()
 	c := &conductor{t: t, Conductor: apitest.Start(t, store, nil)}

@@ -13,12 +13,12 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 )
 
-// machineLogs takes what machines log.
+// machineLogs takes the logs of machines.
 type machineLogs struct{}
 
 func (machineLogs) Append(string, string, int64, []string) error { return nil }
 
-// TestDocumentOfAgents: what an agent asks, and is answered, from its lookup on.
+// TestDocumentOfAgents: the document describes an agent's requests and their answers, from its lookup on.
 func TestDocumentOfAgents(t *testing.T) {
 	d := readDocument(t,
 		&conductor{t: t, Conductor: apitest.Start(t, mem.New(), func(e *engine.Engine) map[string]rest.Handler {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestOpenAPI: the description of the REST API is that of testdata/openapi.json, so
-// that a change of it shows in a diff.
+// TestOpenAPI compares the description of the REST API with testdata/openapi.json, so that a change of it shows in a
+// diff.
 func TestOpenAPI(t *testing.T) {
 	body := newConductor(t).must(http.StatusOK, 0, "GET", "/ferrite/v1/openapi.json", "").body
 	var got bytes.Buffer

@@ -13,7 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// document is what the server says of itself, with its schemas.
+// document is the server's own OpenAPI document, with its schemas.
 type document struct {
 	*conductor
 	t        *testing.T
@@ -133,8 +133,7 @@ func (d *document) fill() {
 	}
 }
 
-// TestDocumentIsTrue: what the server answers to every GET is what its document
-// says, in old microversions and new ones.
+// TestDocumentIsTrue: the answer to every GET has the form in the document, in old microversions and new ones.
 func TestDocumentIsTrue(t *testing.T) {
 	d := readDocument(t, newConductor(t))
 	d.fill()
@@ -213,8 +212,7 @@ func TestDocumentIsTrue(t *testing.T) {
 	}
 }
 
-// TestDocumentDescribes: of everything that is not refused the document says what
-// it answers, and what it takes.
+// TestDocumentDescribes: the document has the request and the answer of every operation that is not refused.
 func TestDocumentDescribes(t *testing.T) {
 	d := readDocument(t, newConductor(t))
 	for path, item := range d.root["paths"].(map[string]any) {
@@ -304,9 +302,8 @@ func TestDocumentRefuses(t *testing.T) {
 	}
 }
 
-// TestDocumentIsWhole: what OpenAPI 3.1 asks of a document: references lead
-// somewhere, operations have names of their own and answers, every parameter of
-// a path is described, and schemas are schemas.
+// TestDocumentIsWhole checks rules of OpenAPI 3.1: references resolve, operations have unique names and answers, every
+// parameter of a path is described, and schemas are valid.
 func TestDocumentIsWhole(t *testing.T) {
 	d := readDocument(t, newConductor(t))
 	if d.root["openapi"] != "3.1.0" || d.at("info", "title") == nil || d.at("info", "version") != "1.115" {

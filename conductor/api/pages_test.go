@@ -84,9 +84,9 @@ func itemsOf(t *testing.T, r reply) (ids []string, next string) {
 	return ids, next
 }
 
-// TestPagesInBytes reads every list that the route table has, of records that are as long as the API takes them: a page
-// ends before its bytes are too many, costs memory by its own size and not by that of the list, and all pages together
-// have every record once.
+// TestPagesInBytes reads every list in the route table, with records as long as the API takes them. A page ends before
+// its bytes are too many. It costs memory by its own size and not by the list's. All pages together have every record
+// once.
 func TestPagesInBytes(t *testing.T) {
 	const page = 200 << 10
 	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "ferrite.db"), store.Options{CacheBytes: 1})
@@ -101,7 +101,7 @@ func TestPagesInBytes(t *testing.T) {
 	bounded := func(o *api.Options) { o.PageBytes, o.Audit = page, trail }
 	c := &conductor{t: t, Conductor: apitest.Start(t, db, nil, bounded)}
 	node := fatRecords(t, c)
-	for range 20 { // those of the API are short
+	for range 20 { // entries by the API are short
 		if err := trail.Record(nodeapi.AuditEntry{Changes: []nodeapi.AuditChange{{New: fat}}}); err != nil {
 			t.Fatal(err)
 		}

@@ -50,9 +50,8 @@ func (c *conductor) furnish() {
 	}
 }
 
-// TestEveryListInPages: whoever follows next from the first page of one sees what
-// one long page shows, of every list, however it is narrowed, ordered and cut out;
-// and next keeps what was asked.
+// TestEveryListInPages: pages that follow next from the first one have the same records as one long page. This holds
+// for every list, with every filter, order and selection of fields. next keeps the arguments of the first request.
 func TestEveryListInPages(t *testing.T) {
 	c := newConductor(t)
 	c.furnish()
@@ -114,7 +113,7 @@ func TestEveryListInPages(t *testing.T) {
 	}
 }
 
-// TestConductorsInPages: who pages by the last he saw, a host, comes to an end.
+// TestConductorsInPages: a client that pages by the last host it has seen comes to an end.
 func TestConductorsInPages(t *testing.T) {
 	c := newConductor(t)
 	for query, want := range map[string]int{"limit=1": 1, "limit=1&marker=conductor-1": 0} {
@@ -125,7 +124,7 @@ func TestConductorsInPages(t *testing.T) {
 	c.must(http.StatusNotFound, 115, "GET", "/v1/conductors?marker=nobody", "")
 }
 
-// keeps reports whether the URL of the next page asks for what the first did.
+// keeps reports whether the URL of the next page has the arguments of the first.
 func keeps(t *testing.T, next, path, query string) bool {
 	t.Helper()
 	u, err := url.Parse(next)

@@ -11,14 +11,13 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// destination is a setting that decides whom a stored password is shown to.
+// destination is a setting that decides where a stored password is sent.
 type destination struct {
 	key, password string
-	harmless      func(old any) bool // a change of it from old shows the password to nobody new
+	harmless      func(old any) bool // a change of it from old sends the password to no other receiver
 }
 
-// destinations are those of all hardware types, whichever the node has: it can
-// be given another.
+// destinations covers all hardware types, as the node's type can change.
 func destinations() []destination {
 	return []destination{
 		{"redfish_address", "redfish_password", nil}, // https and http included
@@ -30,15 +29,15 @@ func destinations() []destination {
 	}
 }
 
-// unverified is a redfish_verify_ca that believes anybody: no other believes more.
+// unverified reports whether a redfish_verify_ca accepts any certificate. No other value accepts more.
 func unverified(old any) bool {
 	text, isText := old.(string)
 	return old == false || isText && slices.Contains([]string{"false", "f", "no", "n", "off", "0"}, strings.ToLower(text))
 }
 
-// checkPasswordAgain refuses a patch that would have a stored password sent elsewhere. The
-// API masks passwords for those who may edit a node, too; a BMC of their own would receive
-// it. A caller who knows the password gives it again.
+// checkPasswordAgain refuses a patch that would send a stored password elsewhere. The API masks passwords even for
+// callers that may edit a node, and a BMC of their own would receive it. A caller that knows the password gives it
+// again.
 func checkPasswordAgain(old, updated map[string]any, ops []rest.Operation) error {
 	for _, key := range rest.SortedKeys(updated) {
 		if nodeapi.Secret(key) && updated[key] == nodeapi.Masked && old[key] != nodeapi.Masked {
@@ -87,7 +86,7 @@ func containerRegistry(source any) string {
 	return u.Host
 }
 
-// sets tells operations that set a key of an object of the node.
+// sets returns a filter for operations that set a key of an object of the node.
 func sets(object, key string) func(rest.Operation) bool {
 	return func(o rest.Operation) bool {
 		if o.Op == "remove" {

@@ -181,7 +181,7 @@ func (p patient) RemoveTrait(ctx context.Context, ref, trait string) error {
 	return p.do(ctx, func() error { return p.Conductor.RemoveTrait(ctx, ref, trait) })
 }
 
-// Catalogs has those of portgroups and volumes wait for their node.
+// Catalogs has changes of portgroups and volumes wait for their node.
 func (p patient) Catalogs() engine.Catalogs {
 	all := p.Conductor.Catalogs()
 	all.Portgroups = patientCatalog[node.Portgroup]{all.Portgroups, p}

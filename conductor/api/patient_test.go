@@ -57,7 +57,7 @@ func newAtWork(t *testing.T, with ...func(*api.Options)) *atWork {
 	return w
 }
 
-// ask sends a request and tells how long its answer took.
+// ask sends a request and measures the time to its answer.
 func (w *atWork) ask(ctx context.Context, method, path, body string) (*httptest.ResponseRecorder, time.Duration) {
 	r := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
 	r.Header.Set(nodeapi.HeaderVersion, nodeapi.Version(nodeapi.MaxMinor))

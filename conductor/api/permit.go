@@ -10,8 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// permit refuses a caller whom a node does not concern, with missing, and one who
-// may not do with it what a rule is about.
+// permit returns missing for a node that the caller may not see, and a denial where the rule does not allow the
+// request.
 func (h *access) permit(c *rest.Call, r *auth.Rule, n *node.Node, missing error) error {
 	switch {
 	case c.Caller == nil:
@@ -24,13 +24,13 @@ func (h *access) permit(c *rest.Call, r *auth.Rule, n *node.Node, missing error)
 	return nil
 }
 
-// visible reports whether a node exists for a caller.
+// visible reports whether a caller may know that a node exists.
 func (h *access) visible(c *rest.Call, n *node.Node) bool {
 	return c.Caller == nil || h.Rules.Of(http.MethodGet, "/v1/nodes/:node", "").Allows(c.Caller, n.Owner, n.Lessee)
 }
 
-// permitFields refuses a patch of fields that are under a rule the caller does not
-// meet, of a resource that is owned by and lent to these projects.
+// permitFields refuses a patch of a field with a rule that denies the caller. owner and lessee are the projects of the
+// patched resource.
 func (h *access) permitFields(c *rest.Call, path string, ops []rest.Operation, owner, lessee string) error {
 	if c.Caller == nil {
 		return nil
@@ -50,8 +50,8 @@ func (h *access) permitFields(c *rest.Call, path string, ops []rest.Operation, o
 	return nil
 }
 
-// permitNew holds the fields of a new node to the rules of a patch. The owner and the
-// parent of a new node have rules of their own: own and permitParent.
+// permitNew applies the rules for patching fields to the fields of a new node. The owner and the parent of a new node
+// have rules of their own: own and permitParent.
 func (h *access) permitNew(c *rest.Call, body map[string]any, n *node.Node) error {
 	var ops []rest.Operation
 	for _, name := range rest.SortedKeys(body) {
@@ -67,8 +67,8 @@ func saysNo(value any) bool {
 	return err == nil && !yes
 }
 
-// narrowProject leaves of a list what concerns the caller's project; asked is what
-// ?project= says, which can be no other.
+// narrowProject limits a list to the caller's project. asked is the value of ?project=, and must not name another
+// project.
 func narrowProject(c *rest.Call, asked string) (string, error) {
 	own := c.Project()
 	if own == "" || asked == own {
@@ -80,8 +80,8 @@ func narrowProject(c *rest.Call, asked string) (string, error) {
 	return own, nil
 }
 
-// permitMarker refuses a page after a node that the caller may not know of: what comes after
-// it would reveal that node's place in the order of any field.
+// permitMarker refuses a page after a node that the caller may not see. The items after it would reveal that node's
+// place in the order of any field.
 func (h *access) permitMarker(c *rest.Call, marker string) error {
 	if c.Project() == "" || marker == "" {
 		return nil
@@ -90,7 +90,7 @@ func (h *access) permitMarker(c *rest.Call, marker string) error {
 	return err
 }
 
-// permitPortMarker is permitMarker for a port, which is its node's.
+// permitPortMarker is permitMarker for a port: it checks the port's node.
 func (h *access) permitPortMarker(c *rest.Call, marker string) error {
 	if c.Project() == "" || marker == "" {
 		return nil
@@ -105,7 +105,7 @@ func (h *access) permitPortMarker(c *rest.Call, marker string) error {
 	return err
 }
 
-// claimProject makes what a caller with a project creates that project's.
+// claimProject makes the caller's project the owner of a new record. It refuses another owner.
 func claimProject(c *rest.Call, noun string, owner *string) error {
 	own := c.Project()
 	if own != "" && *owner != "" && *owner != own {
@@ -118,8 +118,8 @@ func claimProject(c *rest.Call, noun string, owner *string) error {
 	return nil
 }
 
-// guarded is a field that not everybody sees to whom the node is shown: those whom
-// its rule does not allow see a text instead, or an object with one.
+// guarded redacts a field for callers that its rule does not allow. They get a text instead, or an object that holds
+// one.
 func guarded(rules auth.Rules, f rest.Field[node.Node], object bool) rest.Field[node.Node] {
 	rule := rules.Of(http.MethodGet, "/v1/nodes/:node", f.Name)
 	text := "** Redacted - requires " + rule.Name + " permission. **"
@@ -141,9 +141,8 @@ func insider(c *rest.Call, n *node.Node) bool {
 	return c.Caller == nil || c.Caller.Project == "" || c.Caller.Project == n.Owner
 }
 
-// permitMove refuses to make what is a part of one node that of another, unless
-// that is known to the caller and has the same owner: who gives a machine away
-// does not give its parts to others one by one.
+// permitMove refuses to move a port, or another part of a node, to some nodes: to a node that the caller may not see,
+// and to a node with another owner. Otherwise the owner of a node could lose its parts one by one.
 func (h *access) permitMove(c *rest.Call, from, to string) error {
 	if from == to {
 		return nil
@@ -164,8 +163,7 @@ func (h *access) permitMove(c *rest.Call, from, to string) error {
 	return err
 }
 
-// permitPortgroup answers for a port's portgroup on a node that the caller does not
-// know of as for one that does not exist.
+// permitPortgroup answers for a portgroup on a node that the caller may not see as for a portgroup that does not exist.
 func (h *access) permitPortgroup(c *rest.Call, p *node.Port) error {
 	if c.Project() == "" || p.PortgroupUUID == "" {
 		return nil
@@ -184,8 +182,8 @@ func (h *access) permitPortgroup(c *rest.Call, p *node.Port) error {
 	return err
 }
 
-// permitOrder refuses to sort nodes by a field that the caller does not see of all nodes in
-// that list: their order reveals its values.
+// permitOrder refuses to sort nodes by a field that the caller may not read on every node of the list. The order would
+// reveal its values.
 func (h *access) permitOrder(c *rest.Call, key string) error {
 	r := h.Rules[auth.Key(http.MethodGet, "/v1/nodes/:node", key)]
 	if key == "" || c.Caller == nil || r == nil || r.Allows(c.Caller, "", c.Project()) {
@@ -194,7 +192,7 @@ func (h *access) permitOrder(c *rest.Call, key string) error {
 	return r.Denied()
 }
 
-// visiblePart reports whether what is a part of a node exists for a caller.
+// visiblePart reports whether a caller may know of a part of a node.
 func (h *access) visiblePart(c *rest.Call, nodeUUID string) (bool, error) {
 	if c.Project() == "" {
 		return true, nil
@@ -206,8 +204,8 @@ func (h *access) visiblePart(c *rest.Call, nodeUUID string) (bool, error) {
 	return err == nil && h.visible(c, &n), err
 }
 
-// bodyNode is the node a body names, which is a bad request when it is not there.
-// Who may do what he asks for only with nodes of his own learns of no others.
+// bodyNode reads the node that a body names. A missing node is a bad request. A caller limited to its own nodes gets
+// the same denial for every other node, so that it learns of none.
 func (h *access) bodyNode(c *rest.Call, ref string) (node.Node, error) {
 	if rest.ValidUUID(ref) {
 		ref = strings.ToLower(ref)

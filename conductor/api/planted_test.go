@@ -86,8 +86,8 @@ func (g *guardedConductor) ok(err error) {
 	}
 }
 
-// TestNoSecretIsShown reads every route as everybody, in old and new microversions
-// and with every field asked for: a secret is in no answer.
+// TestNoSecretIsShown reads every route as every user, in old and new microversions and with every field: no answer has
+// a secret.
 func TestNoSecretIsShown(t *testing.T) {
 	g := newGuardedConductor(t)
 	e := g.estate()
@@ -114,7 +114,7 @@ func TestNoSecretIsShown(t *testing.T) {
 	for _, version := range []string{"1.1", "1.92", "latest"} {
 		for who, token := range g.tokens {
 			if strings.HasPrefix(who, "operator") {
-				continue // sees what a reader and an admin see
+				continue // sees the same as a reader and an admin
 			}
 			for _, path := range paths {
 				r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.URL+path, nil)
@@ -141,7 +141,7 @@ func TestNoSecretIsShown(t *testing.T) {
 	}
 }
 
-// TestSortedBySecrets: no order of a list tells of what is masked in it.
+// TestSortedBySecrets: no order of a list reveals its masked values.
 func TestSortedBySecrets(t *testing.T) {
 	g := newGuardedConductor(t)
 	e := g.estate()

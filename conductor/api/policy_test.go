@@ -57,7 +57,7 @@ const (
 	other  = "other-project"
 )
 
-// guardedConductor is one that wants to know who asks; users have a token each.
+// guardedConductor is a conductor with authentication; users have a token each.
 type guardedConductor struct {
 	*conductor
 	tokens  map[string]string // by "role project"
@@ -114,7 +114,7 @@ func (g *guardedConductor) as(who, method, path, body string) reply {
 	return g.send(r)
 }
 
-// provision asks for one verb after the other, as an admin of the system.
+// provision requests one verb after the other, as an admin of the system.
 func (g *guardedConductor) provision(ref string, targets ...string) {
 	g.t.Helper()
 	for _, target := range targets {
@@ -126,7 +126,7 @@ func (g *guardedConductor) provision(ref string, targets ...string) {
 	}
 }
 
-// estate is a node of the owner, lent to the lessee, with what belongs to it.
+// estate is a node of the owner, lent to the lessee, with its parts and related records.
 type estate struct {
 	node, port, mac, runbook, template       string
 	portgroup, connector, target, allocation string
@@ -165,7 +165,7 @@ func (g *guardedConductor) estate() estate {
 	return e
 }
 
-// furnish gives an estate's node what else nodes have, and its owner an allocation.
+// furnish gives an estate's node parts and an erase report, and its owner an allocation and an image.
 func (g *guardedConductor) furnish(e *estate) {
 	g.t.Helper()
 	ctx, kept := g.t.Context(), g.Engine.Catalogs()
@@ -220,8 +220,8 @@ func (e estate) path(route string) string {
 	return path
 }
 
-// body is one with which a route could succeed; others are refused for what they
-// are, by which is seen that they were looked at.
+// body is a body with which a route could succeed. On other routes the refusal of the body shows that the request was
+// permitted.
 func (e estate) body(key string) string {
 	return map[string]string{
 		"POST /v1/ports": `{"node_uuid":"` + e.node + `","address":"02` +
@@ -246,11 +246,11 @@ func (e estate) body(key string) string {
 	}[key]
 }
 
-// verdict is a letter for what came of a request.
+// verdict is a letter for the outcome of a request.
 func (e estate) verdict(r reply) string {
 	switch text := r.text(); {
 	case r.status == http.StatusUnauthorized:
-		return "?" // who are you
+		return "?" // not authenticated
 	case r.status == http.StatusForbidden && strings.HasPrefix(text, "Access was denied to the following resource: "):
 		return "n" // no
 	case r.status == http.StatusNotFound && slices.ContainsFunc([]string{
@@ -263,9 +263,8 @@ func (e estate) verdict(r reply) string {
 	return "y"
 }
 
-// TestPolicy asks for every route as everybody, over HTTP. The golden file is to be
-// read: a column for strangers, and for each relation to the node (or runbook) one
-// letter for reader, operator and admin.
+// TestPolicy sends a request to every route as every user, over HTTP. People read the golden file: it has a column for
+// strangers, and for each relation to the node (or runbook) one letter for reader, operator and admin.
 func TestPolicy(t *testing.T) {
 	g := newGuardedConductor(t)
 	routes := api.New(api.Options{Conductor: g.Engine}).Routes()
@@ -283,7 +282,7 @@ func TestPolicy(t *testing.T) {
 		e := g.estate()
 		ask := func(who string) string {
 			v := e.verdict(g.as(who, method, e.path(route), e.body(key)))
-			if v == "y" && method != http.MethodGet { // what is refused or read is as it was
+			if v == "y" && method != http.MethodGet { // a refused request, or a read, changes nothing
 				e = g.estate()
 			}
 			return v

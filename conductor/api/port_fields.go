@@ -19,12 +19,10 @@ const (
 	maxCategory = 80
 )
 
-// portgroupNetworks is the microversion from which on a portgroup says in which
-// physical network its ports are.
+// portgroupNetworks is the first microversion in which a portgroup has the physical network of its ports.
 const portgroupNetworks = 102
 
-// portTable is every field of a port with the microversion it appears in and
-// what may be done with it.
+// portTable is every field of a port, with its first microversion and its uses.
 func portTable() *rest.Table[node.Port] {
 	type p = node.Port
 	return rest.NewTable("port", []rest.Field[p]{
@@ -51,11 +49,10 @@ func portTable() *rest.Table[node.Port] {
 	})
 }
 
-// defaultPortFields is what a list shows when it is not asked for more.
+// defaultPortFields are the fields that a list shows by default.
 func defaultPortFields() []string { return []string{"uuid", "address", "links"} }
 
-// dynamicField is true unless somebody objects: that is how ports are kept
-// which were there before the field.
+// dynamicField is true by default. It is stored negated, so that it is true for ports from before the field, too.
 func dynamicField() rest.Field[node.Port] {
 	f := rest.Flag("available_for_dynamic_portgroup", 111, both, true, func(p *node.Port) *bool {
 		return &p.NoDynamicPortgroup

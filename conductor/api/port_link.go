@@ -23,8 +23,8 @@ func linkKeys() map[string]struct{ since, until int } {
 	}
 }
 
-// linkForms is what each of the ways cannot do without: a port of a switch, a
-// smart NIC, a network nobody manages, a switch of OVN.
+// linkForms lists the required keys of each form: a port of a switch, a smart NIC, an unmanaged network, a switch of
+// OVN.
 func linkForms() [][]string {
 	return [][]string{{"port_id", "switch_id"}, {"port_id", "hostname"}, {"network_type"},
 		{"port_id", "vtep-logical-switch", "vtep-physical-switch"}}
@@ -66,7 +66,7 @@ func linkField() rest.Field[node.Port] {
 	return f
 }
 
-// linkFault says why a link is of none of the forms, "" for one that is.
+// linkFault explains why a link fits none of the forms; "" for a link that fits.
 func linkFault(m map[string]any) string {
 	known := linkKeys()
 	for _, key := range rest.SortedKeys(m) {

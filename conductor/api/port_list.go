@@ -9,7 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// The lists of ports: all, those of a node, those of a portgroup.
+// The lists of ports: all, by node, by portgroup.
 
 func (h *portResource) listPorts(c *rest.Call) error {
 	return h.answerPorts(c, node.PortQuery{}, h.portFilters(c), false)
@@ -31,8 +31,7 @@ func (h *portResource) listNodePorts(c *rest.Call, detail bool) error {
 // their nodes' conductor groups.
 const conductorGroupsSince = 99
 
-// portFilters is every filter of the list of ports. What is named in them is
-// looked up first.
+// portFilters is every filter of the list of ports. It looks up the named records first.
 func (h *portResource) portFilters(c *rest.Call) []rest.Filter[node.PortQuery] {
 	type q = node.PortQuery
 	byNode := func(q *q, ref string) (err error) { q.NodeUUID, err = h.nodeOf(c, ref); return err }

@@ -109,9 +109,8 @@ func modeField() rest.Field[node.Portgroup] {
 	return f
 }
 
-// narrowing is the filters of the list. Node and address may be asked for
-// together, as Nova does and Ironic took until it could filter by shard; another
-// filter stands alone.
+// narrowing has the filters of the list. Node and address may be combined, as Nova does and as Ironic allowed until it
+// could filter by shard. Any other filter stands alone.
 func (r *portgroups) narrowing(c *rest.Call) []rest.Filter[narrowing[node.Portgroup]] {
 	type q = narrowing[node.Portgroup]
 	used, single := false, false
@@ -137,7 +136,7 @@ func (r *portgroups) narrowing(c *rest.Call) []rest.Filter[narrowing[node.Portgr
 			mac, err := asMAC("address", v)
 			if q.column == "" {
 				q.column, q.values = "address", []string{mac}
-			} else { // those of the node are few
+			} else { // a node has few portgroups
 				q.keep = append(q.keep, func(g *node.Portgroup) bool { return g.Address == mac })
 			}
 			return err

@@ -185,7 +185,7 @@ func TestPortgroupPorts(t *testing.T) {
 	c.must(http.StatusNotFound, 115, "GET", groups+"/ga", "")
 }
 
-// TestLockedWiring: what belongs to a node that is worked on stays as it is.
+// TestLockedWiring: the parts of a node cannot change while a conductor works on it.
 func TestLockedWiring(t *testing.T) {
 	c := withPorts(t)
 	c.addPort(1, `"uuid":"`+portA+`","node_uuid":"`+nodeA+`"`)

@@ -22,7 +22,7 @@ type portResource struct {
 
 // portConductor is the part of the conductor that portResource needs.
 type portConductor interface {
-	// Catalogs is what operators keep beside nodes.
+	// Catalogs are the records that operators keep beside nodes.
 	Catalogs() engine.Catalogs
 	CreatePort(ctx context.Context, p node.Port) (node.Port, error)
 	EachPort(ctx context.Context, q node.PortQuery, f func(*node.Port) bool) error
@@ -118,8 +118,7 @@ func (h *portResource) createPort(c *rest.Call) error {
 	return h.answerPort(c, http.StatusCreated, &p, h.fields.Full(c.Minor))
 }
 
-// nodeUUID is the node that a body names by name or UUID: one that is not there
-// makes a bad request.
+// nodeUUID is the UUID of the node that a body names by name or UUID. A missing node is a bad request.
 func (h *portResource) nodeUUID(c *rest.Call, ident any) (string, error) {
 	ref, ok := ident.(string)
 	if !ok || !rest.ValidUUID(ref) && !node.ValidName(ref) {

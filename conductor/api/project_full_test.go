@@ -10,8 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// TestFullProject: a project with more bytes than it may have is refused what adds some, and nothing else: its machines
-// can be switched, given back and emptied.
+// TestFullProject: a project with more bytes than it may have is refused only requests that add some. Its machines can
+// be switched, given back and emptied.
 func TestFullProject(t *testing.T) {
 	limits := &api.ProjectLimits{Most: node.Usage{}, Usage: func(context.Context, string) (node.Usage, error) {
 		return node.Usage{node.UsageBytes: 1 << 20}, nil

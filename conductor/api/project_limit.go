@@ -11,8 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// ProjectLimits bound what the records of one project may take. They are counted in the store at its first request and
-// once a minute after that; requests in between are added, and before one is refused all is counted again.
+// ProjectLimits bound the records of one project. The store counts them at the project's first request and once a
+// minute after that. Requests in between are added. Before a refusal the store counts again.
 type ProjectLimits struct {
 	Most  node.Usage // by kind, as in Usage; nothing for no limit
 	Usage func(ctx context.Context, project string) (node.Usage, error)
@@ -21,7 +21,7 @@ type ProjectLimits struct {
 	known map[string]*projectUse
 }
 
-// projectUse is what a project takes, at most.
+// projectUse is an upper bound of a project's use.
 type projectUse struct {
 	mu   sync.Mutex
 	at   time.Time
@@ -34,8 +34,8 @@ const (
 	usageExact  = time.Second
 	usageKept   = 1000
 	usageStream = 4 << 10  // bytes of the record of an image
-	usageUnsaid = 64 << 10 // bytes of a body that does not say its length
-	usageAct    = 4 << 10  // bytes of a body that only asks for something: power off, undeploy
+	usageUnsaid = 64 << 10 // bytes of a body without a Content-Length
+	usageAct    = 4 << 10  // bytes of a body that stores nothing: power off, undeploy
 )
 
 // limitedKinds are the records that a request adds, by its route.
@@ -46,8 +46,8 @@ var limitedKinds = map[string]string{
 	"POST " + nodeapi.ImagesPath: "images", "PUT " + nodeapi.ImagesPath + "/:image/file": "images",
 }
 
-// admit refuses a request of a project's user that would add to what the project may not have more of. Patches are
-// left to grow. What adds nothing, or frees room, is never refused, though the project has more than it may.
+// admit refuses a request of a project's user that would exceed a limit of the project. Patches are left to grow. A
+// request that adds nothing, or frees room, is never refused, even if the project is above its limit.
 func (l *ProjectLimits) admit(c *rest.Call) error {
 	r := c.Request()
 	kind, size := limitedKinds[r.Method+" "+c.Path()], r.ContentLength
@@ -69,7 +69,8 @@ func (l *ProjectLimits) admit(c *rest.Call) error {
 // grow refuses a patch that makes a record longer by so many bytes than the project may.
 func (l *ProjectLimits) grow(c *rest.Call, size int64) error { return l.hold(c, "", size) }
 
-// hold counts what a request adds, once it is done. Callers of the system are not limited.
+// hold refuses a request beyond the limit, and adds its size to the project's use once it has succeeded. Callers of the
+// system are not limited.
 func (l *ProjectLimits) hold(c *rest.Call, kind string, size int64) error {
 	if l == nil || c.Project() == "" || kind == "" && size <= 0 {
 		return nil
@@ -123,7 +124,7 @@ func (l *ProjectLimits) take(ctx context.Context, project, kind string, size int
 	}
 }
 
-// of is what is known of a project.
+// of is the known use of a project.
 func (l *ProjectLimits) of(project string) *projectUse {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// TestProjectLimits: a project has as many records and bytes as it may. The store is asked once a minute, and again
-// before a request is refused, so that what was deleted counts no longer.
+// TestProjectLimits: a project has as many records and bytes as it may. The store counts once a minute, and again
+// before a request is refused, so that deleted records count no longer.
 func TestProjectLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stored, looks := node.Usage{}, 0
@@ -65,7 +65,7 @@ func TestProjectLimits(t *testing.T) {
 	})
 }
 
-// TestProjectLimitOfRefused: requests count by what they have stored, not by what they announce.
+// TestProjectLimitOfRefused: requests count by their stored bytes, not by their announced ones.
 func TestProjectLimitOfRefused(t *testing.T) {
 	l := &ProjectLimits{Most: node.Usage{"bytes": 1000},
 		Usage: func(context.Context, string) (node.Usage, error) { return node.Usage{}, nil }}

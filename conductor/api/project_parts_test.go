@@ -9,8 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// TestPartsOfOthers: what nodes are made of can be put on no node that is not the
-// caller's, and whether there is such a node is nothing to learn.
+// TestPartsOfOthers: a caller can add parts only to its own nodes, and does not learn whether another node exists.
 func TestPartsOfOthers(t *testing.T) {
 	g := newGuardedConductor(t)
 	e := g.estate()
@@ -52,8 +51,7 @@ func TestPartsOfOthers(t *testing.T) {
 	}
 }
 
-// TestTargetProperties: what may open a volume is shown to admins, and to whoever
-// reads for the system.
+// TestTargetProperties: the credentials of a volume are shown to admins, and to readers of the system.
 func TestTargetProperties(t *testing.T) {
 	g := newGuardedConductor(t)
 	e := g.estate()
@@ -98,8 +96,7 @@ func TestAllocationsOfProjects(t *testing.T) {
 	}
 }
 
-// TestAllocationOfNode: the allocation a node is given to is shown to whom both
-// concern.
+// TestAllocationOfNode: the allocation of a node is shown to callers with access to both.
 func TestAllocationOfNode(t *testing.T) {
 	g := newGuardedConductor(t)
 	e := g.estate()
@@ -133,8 +130,7 @@ func TestAllocationOfNode(t *testing.T) {
 	}
 }
 
-// TestNodesOfOthersAreNotCounted: why a project's allocation got no node tells
-// nothing of the nodes of others.
+// TestNodesOfOthersAreNotCounted: the error of a project's failed allocation reveals nothing of the nodes of others.
 func TestNodesOfOthersAreNotCounted(t *testing.T) {
 	g := newGuardedConductor(t)
 	if _, err := g.Engine.CreateNode(t.Context(),

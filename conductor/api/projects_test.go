@@ -13,8 +13,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// TestListsAreNarrowed: a project's users see in a list what is theirs, by whatever
-// way they ask; those of the system see all.
+// TestListsAreNarrowed: a project's users see only its records in every list, with any filter. Users of the system see
+// all.
 func TestListsAreNarrowed(t *testing.T) {
 	g := newGuardedConductor(t)
 	e := g.estate()
@@ -94,8 +94,8 @@ func TestListsAreNarrowed(t *testing.T) {
 	}
 }
 
-// TestMarkers: a page after what a project may not know of would tell where that
-// stands in the order of any field, so to its users that is not there.
+// TestMarkers: a page after a record that a project may not see would reveal the record's place in the order of any
+// field. So its users get a 404 for such a marker.
 func TestMarkers(t *testing.T) {
 	g := newGuardedConductor(t)
 	e := g.estate()
@@ -131,8 +131,7 @@ func (s sold) UpdateNode(ctx context.Context, ref string, edit func(*node.Node) 
 	return s.Conductor.UpdateNode(ctx, ref, edit)
 }
 
-// TestPatchOfSoldNode: whose node it is counts when it is written, not when it was
-// looked at.
+// TestPatchOfSoldNode: the owner at the write counts, not the owner at the read.
 func TestPatchOfSoldNode(t *testing.T) {
 	g := newGuardedConductor(t, func(o *api.Options) { o.Conductor = sold{o.Conductor} })
 	id := g.estate().node
@@ -154,8 +153,8 @@ func TestPatchOfSoldNode(t *testing.T) {
 	}
 }
 
-// TestLesseeSeesLess: to whom a node is lent its BMC is nothing to know of, in one
-// node or a list of them, whoever has asked before.
+// TestLesseeSeesLess: a lessee does not see the BMC of a node, in the node or in a list, whichever caller has asked
+// before.
 func TestLesseeSeesLess(t *testing.T) {
 	g := newGuardedConductor(t)
 	id := g.estate().node
@@ -183,7 +182,7 @@ func TestLesseeSeesLess(t *testing.T) {
 	}
 }
 
-// TestFieldsUnderRules: who may change a node may not change each of its fields.
+// TestFieldsUnderRules: a caller that may change a node may not change every field.
 func TestFieldsUnderRules(t *testing.T) {
 	g := newGuardedConductor(t)
 	for what, tc := range map[string]struct{ who, path, value, denied string }{
@@ -223,8 +222,7 @@ func TestFieldsUnderRules(t *testing.T) {
 	}
 }
 
-// TestOwnerInCreate: what a project's admin enrolls is the project's, and nothing
-// else.
+// TestOwnerInCreate: a node that a project's admin enrolls belongs to the project, and to no other.
 func TestOwnerInCreate(t *testing.T) {
 	g := newGuardedConductor(t)
 	e := g.estate()
@@ -285,7 +283,7 @@ func TestRunbookOfOthers(t *testing.T) {
 		return g.as("admin "+owner, http.MethodPut, "/v1/nodes/"+e.node+"/states/provision",
 			`{"target":"clean","runbook":"`+e.runbook+`"}`)
 	}
-	for _, ref := range []string{e.runbook, "CUSTOM_NONE"} { // nothing tells them apart
+	for _, ref := range []string{e.runbook, "CUSTOM_NONE"} { // the answers are the same
 		r := g.as("admin "+owner, http.MethodPut, "/v1/nodes/"+e.node+"/states/provision",
 			`{"target":"clean","runbook":"`+ref+`"}`)
 		if r.status != http.StatusNotFound || !strings.HasSuffix(r.text(), "Runbook "+ref+" could not be found.") {
@@ -308,7 +306,7 @@ func TestRunbookOfOthers(t *testing.T) {
 	}
 }
 
-// TestUserInHistory: the history of a node names who asked for what began.
+// TestUserInHistory: the history of a node names the user that requested an activity.
 func TestUserInHistory(t *testing.T) {
 	g := newGuardedConductor(t)
 	id := g.estate().node
@@ -335,7 +333,7 @@ func TestUserInHistory(t *testing.T) {
 	}
 }
 
-// TestOwnerOfActive: a machine at work changes hands by an admin's word only.
+// TestOwnerOfActive: only an admin of the system can change the owner of an active node.
 func TestOwnerOfActive(t *testing.T) {
 	g := newGuardedConductor(t)
 	id := g.estate().node

@@ -10,8 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 )
 
-// TestProtected: only a workload is protected, and only what is protected has a
-// reason for it. Retirement has rules of the same kind.
+// TestProtected: only a workload can be protected, and only a protected node has a reason for it. Retirement has rules
+// of the same kind.
 func TestProtected(t *testing.T) {
 	store := mem.New()
 	c := &conductor{t: t, Conductor: apitest.Start(t, store, nil)}

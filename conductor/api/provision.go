@@ -84,8 +84,8 @@ func (h *stateResource) provision(c *rest.Call) error {
 	return c.Accepted("/v1/nodes/" + c.Param("node") + "/states")
 }
 
-// wrongVerb refuses a verb the node's state does not allow: while somebody works on the node
-// the state will change, so the answer is to retry.
+// wrongVerb refuses a verb that the node's state does not allow. If a host has reserved the node, its state will
+// change. Then the answer is that the node is locked, which clients retry.
 func (h *stateResource) wrongVerb(c *rest.Call, n *node.Node, target string) error {
 	holder, err := h.reserved(c, n)
 	if err != nil {
@@ -180,8 +180,8 @@ func readRamdisk(c *rest.Call, v node.Event, a rest.Args, r *plan.Request) (err 
 	return err
 }
 
-// runbook finds the runbook whose steps a node is to be cleaned or serviced
-// with. Until runbooks had traits, the name was the trait.
+// runbook finds the runbook with the steps to clean or service a node. Before runbooks had traits, the name was the
+// trait.
 func (h *stateResource) runbook(c *rest.Call, given rest.Args, r *plan.Request) error {
 	list, ok := map[node.Event]string{node.Clean: "clean_steps", node.Service: "service_steps"}[r.Verb]
 	switch {
@@ -205,7 +205,7 @@ func (h *stateResource) runbook(c *rest.Call, given rest.Args, r *plan.Request) 
 	use := h.Rules.Of("PUT", "/v1/nodes/:node/states/provision", "runbook")
 	if c.Caller != nil && !book.Public && !use.Allows(c.Caller, book.Owner, "") {
 		if !h.Rules.Of("GET", "/v1/runbooks/:ident", "").Allows(c.Caller, book.Owner, "") {
-			return node.Refuse(node.NotFound, "Runbook %s could not be found.", ref) // as one that is not there
+			return node.Refuse(node.NotFound, "Runbook %s could not be found.", ref) // as a missing one
 		}
 		return use.Denied()
 	}

@@ -26,7 +26,7 @@ func TestEmptyConfigDrive(t *testing.T) {
 	}
 }
 
-// asked refuses every verb, and remembers for whom it was.
+// asked refuses every verb, and remembers its project.
 type asked struct {
 	oneHost
 	project *string
@@ -37,7 +37,7 @@ func (a asked) RefuseVerb(_ context.Context, _ node.Node, r plan.Request) error 
 	return node.Refuse(node.Conflict, "it is the host's")
 }
 
-// TestVerbHasProject: a verb is for the project of its caller, whatever project the node belongs to.
+// TestVerbHasProject: a verb is for the project of its caller, even on a node of another project.
 func TestVerbHasProject(t *testing.T) {
 	project := ""
 	g := newGuardedConductor(t, func(o *api.Options) { o.Hosts = asked{project: &project} })

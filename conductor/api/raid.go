@@ -19,12 +19,12 @@ type raidResource struct {
 
 // raidConductor is the part of the conductor that raidResource needs.
 type raidConductor interface {
-	// HardwareTypes are those that are enabled.
+	// HardwareTypes are the enabled hardware types.
 	HardwareTypes() []node.HardwareType
 	SetTargetRAIDConfig(ctx context.Context, ref string, config map[string]any) error
 }
 
-// routes is what RAID volumes a node is to get, and what can be said of one.
+// routes sets the RAID configuration of a node, and lists the properties of a logical disk.
 func (h *raidResource) routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/raid", Since: 12, TooOld: rest.NotAcceptable(),
@@ -74,8 +74,7 @@ func (h *raidResource) raidProperties(c *rest.Call) error {
 	return c.Marshal(http.StatusOK, properties)
 }
 
-// diskProperty is one thing that can be said of a logical disk. valid says what
-// is wrong with a value, "" for nothing.
+// diskProperty is a property of a logical disk. valid returns the fault of a value, "" for none.
 type diskProperty struct {
 	name     string
 	required bool
@@ -106,8 +105,7 @@ func diskProperties() []diskProperty {
 	}
 }
 
-// checkRAID refuses what Ironic's schema of a RAID configuration refuses, in
-// its words; none at all is fine.
+// checkRAID refuses a configuration that Ironic's schema of RAID refuses, in its words. An empty one is valid.
 func checkRAID(config map[string]any) error {
 	if len(config) == 0 {
 		return nil
@@ -191,7 +189,7 @@ func diskCount(v any) string {
 	return ""
 }
 
-// physicalDisks: names of disks, or at least two descriptions of some.
+// physicalDisks accepts names of disks, or at least two descriptions of disks.
 func physicalDisks(v any) string {
 	list, ok := v.([]any)
 	names, hints := 0, 0

@@ -27,7 +27,7 @@ type recordConductor interface {
 	History(ctx context.Context, ref string) ([]node.HistoryEntry, error)
 }
 
-// routes is what has been found out about a node and what happened to it.
+// routes serves a node's inventory, children and history.
 func (h *recordResource) routes() []rest.Route {
 	unknown := nodeapi.Routing(http.StatusNotFound, "")
 	return []rest.Route{
@@ -68,8 +68,8 @@ func (h *recordResource) showInventory(c *rest.Call) error {
 	return c.Marshal(http.StatusOK, map[string]any{"inventory": inventory, "plugin_data": found.PluginData})
 }
 
-// withLists reads an inventory and makes empty lists of those that are null:
-// clients loop over them, and whose ramdisk or BMC sent it, is all one to them.
+// withLists reads an inventory and replaces null lists by empty ones. Clients loop over them, whether a ramdisk or a
+// BMC has sent the inventory.
 func withLists(raw json.RawMessage) (map[string]any, error) {
 	inventory := map[string]any{}
 	if len(raw) == 0 {
@@ -119,14 +119,14 @@ func (h *recordResource) listChildren(c *rest.Call) error {
 	})
 }
 
-// An event's text in the list has at most maxEvent characters; one that has
-// more is cut to the first few and three dots.
+// An event's text in the list has at most maxEvent characters. A longer one is cut to cutEvent characters and three
+// dots.
 const (
 	maxEvent = 255
 	cutEvent = 251
 )
 
-// historyArgs are what a list of history can be asked with.
+// historyArgs are the query arguments of a list of history.
 func historyArgs() []string { return []string{"detail", "limit", "marker", "sort_key", "sort_dir"} }
 
 func (h *recordResource) listHistory(c *rest.Call) error       { return h.answerHistory(c, false) }
@@ -166,8 +166,7 @@ func (h *recordResource) answerHistory(c *rest.Call, detail bool) error {
 		func(dst []byte, e *node.HistoryEntry) []byte { return appendEntry(dst, c, e, detail || p.Detail) })
 }
 
-// historyKeys are what history can be sorted by, besides the order in which
-// things happened.
+// historyKeys are the sort keys of history, besides the order of events.
 func historyKeys() map[string]func(*node.HistoryEntry) string {
 	return map[string]func(*node.HistoryEntry) string{
 		"uuid":       func(e *node.HistoryEntry) string { return e.UUID },

@@ -10,9 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// TestReplay sends what was once sent to a live Ironic, in order, and compares
-// status, headers and the shape of the answers. Where we differ on purpose is
-// in deviations_test.go.
+// TestReplay repeats, in order, requests that were recorded with a live Ironic. It compares status, headers and the
+// shape of the answers. deviations_test.go lists our deliberate differences.
 func TestReplay(t *testing.T) {
 	c := newConductor(t)
 	r := &replay{conductor: c, ids: map[string]string{}, left: deviations()}
@@ -93,7 +92,7 @@ func (r *replay) translate(s string) string {
 	return s
 }
 
-// learn notes under which UUID or token we know what Ironic made up.
+// learn maps UUIDs and tokens that Ironic made up to ours.
 func (r *replay) learn(e exchange, got reply) {
 	var theirs, ours struct {
 		UUID   string `json:"uuid"`
@@ -117,7 +116,7 @@ func (r *replay) compare(t *testing.T, e exchange, got reply) {
 		theirs, ours := e.answered.Get(name), got.header.Get(name)
 		theirs = r.translate(strings.ReplaceAll(theirs, "http://127.0.0.1:6385", r.URL))
 		if name == nodeapi.HeaderMinVersion && theirs == "" || name == "Content-Type" && e.body == "" {
-			continue // on a path that does not exist we tell of versions too
+			continue // on an unknown path we send versions, too
 		}
 		if name == nodeapi.HeaderVersion && e.status >= http.StatusNotFound && theirs == "" {
 			continue

@@ -6,7 +6,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// The forms of what is not made of a table of fields.
+// The forms of resources without a table of fields.
 
 func traitsForm() rest.Schema {
 	return rest.Schema{"type": "object", "required": []string{"traits"}, "additionalProperties": false,
@@ -61,7 +61,7 @@ func conductorForm() rest.Schema {
 	}}
 }
 
-// eventsForm is what takeEvents checks.
+// eventsForm is the body that takeEvents checks.
 func eventsForm() rest.Schema {
 	properties, required := rest.Schema{}, []string{}
 	for _, k := range eventKeys() {
@@ -79,7 +79,7 @@ func eventsForm() rest.Schema {
 		}}
 }
 
-// powerForm is what setPower takes.
+// powerForm is the body that setPower reads.
 func powerForm() rest.Schema {
 	targets := make([]node.PowerState, 0, len(powerTargets()))
 	for target := range powerTargets() {
@@ -92,7 +92,7 @@ func powerForm() rest.Schema {
 		}}
 }
 
-// provisionForm is what provision takes.
+// provisionForm is the body that provision reads.
 func provisionForm() rest.Schema {
 	targets := []rest.Schema{}
 	for _, target := range rest.SortedKeys(verbs()) {

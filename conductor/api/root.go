@@ -12,7 +12,7 @@ type rootResource struct {
 	access
 }
 
-// routes is discovery: what a client asks first.
+// routes serves discovery, the first requests of a client.
 func (h *rootResource) routes() []rest.Route {
 	malformed := func(*rest.Call) error {
 		return nodeapi.NewFault(http.StatusMethodNotAllowed,
@@ -48,7 +48,7 @@ func (h *rootResource) discovery(c *rest.Call) error {
 	})
 }
 
-// resources is what GET /v1 links to, each from its microversion on.
+// resources are the links of GET /v1, each with its first microversion.
 func resources() map[string]int {
 	return map[string]int{
 		"nodes":               1,

@@ -21,8 +21,7 @@ type rootDeviceConductor interface {
 	RootDevice(ctx context.Context, ref string, hints map[string]any) (engine.RootDevice, error)
 }
 
-// routes is which disk would be installed onto, for whoever wants to
-// know before anything is written.
+// routes serves the choice of the root device, so that clients can see it before anything is written.
 func (h *rootDeviceResource) routes() []rest.Route {
 	form := rest.Schema{"type": []string{"object", "null"}, "additionalProperties": false,
 		"properties": rest.Schema{"root_device": rest.ObjectForm()}}

@@ -13,7 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// inspectedWith puts what an inspection found on record.
+// inspectedWith stores the result of an inspection.
 func (c *conductor) inspectedWith(ref, inventory, plugin string) {
 	c.t.Helper()
 	n, err := c.Engine.Node(context.Background(), ref)
@@ -88,8 +88,7 @@ func TestRootDevice(t *testing.T) {
 	c.must(http.StatusNotFound, 0, "POST", "/ferrite/v1/nodes/nobody/root-device", "")
 }
 
-// TestWrongHints: they are taken, as Ironic takes them, and refused as soon as
-// somebody would rely on them.
+// TestWrongHints: wrong hints are accepted, as in Ironic, and refused at the first use.
 func TestWrongHints(t *testing.T) {
 	c := newConductor(t)
 	c.must(http.StatusCreated, 115, "POST", "/v1/nodes",

@@ -15,7 +15,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// bodies is what the verbs cannot do without, by target.
+// bodies has the required properties of verbs, by target.
 func bodies() map[string]string {
 	return map[string]string{
 		"clean":   `,"clean_steps":[{"interface":"bios","step":"factory_reset"}]`,
@@ -71,7 +71,7 @@ func TestEveryVerbInEveryState(t *testing.T) {
 // and deleted.
 const aliases = 2 + 10
 
-// place stores a node in a state, with what it waits for where it waits.
+// place stores a node in a state. In a wait state it has a run that waits.
 func place(t *testing.T, c *conductor, store *mem.Store, state node.State) string {
 	t.Helper()
 	n := node.Node{

@@ -93,9 +93,8 @@ func asLogicalName(value any) (string, error) {
 	return rest.ReadText(s, rest.MaxText)
 }
 
-// traitForName: as long as a node is approved by the name of the runbook, a new
-// one must have a name that can be a trait. A patch may give it any, so that
-// older clients can still change what newer ones have made.
+// traitForName refuses a name of a new runbook that cannot be a trait, in microversions where the name approves a node.
+// A patch may set any name, so that older clients can still change runbooks of newer ones.
 func traitForName(c *rest.Call, r *node.Runbook) error {
 	if c.Minor >= runbookTraits {
 		return nil

@@ -79,7 +79,7 @@ func TestRunbookRefusals(t *testing.T) {
 	}
 }
 
-// TestRunbookFields: what is shown, from which microversion on.
+// TestRunbookFields: each field is shown from its microversion on.
 func TestRunbookFields(t *testing.T) {
 	c := newConductor(t)
 	const id = "44444444-4444-4444-8444-444444444444"
@@ -117,8 +117,7 @@ func TestRunbookFields(t *testing.T) {
 	}
 }
 
-// TestRunbookEdits: older clients change what newer ones made; who publishes a
-// runbook gives up owning it.
+// TestRunbookEdits: older clients change runbooks of newer ones. A published runbook loses its owner.
 func TestRunbookEdits(t *testing.T) {
 	c := newConductor(t)
 	c.must(http.StatusCreated, 112, "POST", books, `{"name":"fw","owner":"me",`+bookStep+`}`)

@@ -8,12 +8,12 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// forceMachine is what force makes requests take that name a machine.
+// forceMachine describes the machines that requests may name only with force.
 const forceMachine = "a BMC and system that another node has"
 
-// refuseSameMachine refuses a node whose settings name the machine of another node: either would wipe it while the
-// other runs a workload. The other is named to callers who may see it. Nodes that are one machine already stay so.
-// The store refuses it too, at the moment of writing, except beside a node that shares its machine.
+// refuseSameMachine refuses a node with the machine of another node: either would wipe it while the other runs a
+// workload. The other is named to callers that may see it. Nodes that are one machine already stay so. The store
+// refuses it too, at the moment of writing, except beside a node that shares its machine.
 func (h *nodeResource) refuseSameMachine(c *rest.Call, n node.Node) error {
 	machine, ok := n.Machine()
 	if !ok {
@@ -49,7 +49,7 @@ func (h *nodeResource) nameFor(c *rest.Call, n *node.Node) string {
 	return "node " + n.Name + " (" + n.UUID + ")"
 }
 
-// nameMachine names the other node in a refusal of the store, to callers who may see it.
+// nameMachine names the other node in a refusal of the store, to callers that may see it.
 func (h *nodeResource) nameMachine(c *rest.Call, err error) error {
 	var taken *node.MachineTakenError
 	if !errors.As(err, &taken) || taken.Other == "" {
@@ -69,8 +69,8 @@ func namesMachine(ops []rest.Operation) bool {
 	})
 }
 
-// checkMachine refuses a patched node whose machine has become that of another. With force the node shares its machine
-// from now on, if the patch names it; without, until the patch names another.
+// checkMachine refuses a patch that gives a node the machine of another. With force, a patch that names the machine
+// makes the node share it. The sharing ends when a patch without force names another machine.
 func (h *nodeResource) checkMachine(c *rest.Call, was node.Machine, n *node.Node, named bool) error {
 	is, _ := n.Machine()
 	switch {

@@ -10,15 +10,15 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// enrollment is the body of a node whose BMC is at an address.
+// enrollment is the body of a node with its BMC at an address.
 func enrollment(name, address, system, owner string) string {
 	return fmt.Sprintf(
 		`{"driver":"redfish","name":%q,"owner":%q,"driver_info":{"redfish_address":%q,"redfish_system_id":%q}}`,
 		name, owner, address, system)
 }
 
-// TestSameMachine: two nodes of one machine are refused when they are made and when they are changed, by the name of
-// the other, and taken with force. Whatever else is changed of two that are there is taken.
+// TestSameMachine: a second node of one machine is refused, at its creation and at a change, with the name of the
+// other. With force it is taken. Other changes of two existing ones are taken.
 func TestSameMachine(t *testing.T) {
 	c := newConductor(t)
 	const first, second = "/redfish/v1/Systems/1", "/redfish/v1/Systems/2"
@@ -92,7 +92,7 @@ func TestSameMachineAtOnce(t *testing.T) {
 	}
 }
 
-// TestSameMachineOfAnotherProject: callers are refused by a node that they may not see, and not told which.
+// TestSameMachineOfAnotherProject: a node that the caller may not see causes a refusal, which does not name it.
 func TestSameMachineOfAnotherProject(t *testing.T) {
 	g := newGuardedConductor(t)
 	made := g.as("admin "+owner, http.MethodPost, "/v1/nodes", enrollment("hidden", "https://10.0.0.1", "", owner))

@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// scene is what happened around a recorded exchange that no request tells of.
+// scene has the events around a recorded exchange that no request shows.
 type scene struct {
 	before func(t *testing.T, r *replay) // the request
 	busy   bool                          // the node is still at work at the next one

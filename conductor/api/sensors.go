@@ -9,7 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// sensorResource shows what BMCs measure.
+// sensorResource shows the sensor readings of BMCs.
 type sensorResource struct {
 	access
 	conductor sensorConductor
@@ -20,7 +20,7 @@ type sensorConductor interface {
 	SensorReport(uuid string) (node.SensorReport, bool)
 }
 
-// routes is what Ironic tells by notifications alone.
+// routes serves readings that Ironic sends only by notifications.
 func (h *sensorResource) routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/nodes/:node/sensors",
@@ -68,7 +68,8 @@ func (h *sensorResource) show(c *rest.Call) error {
 var ironicReading = map[string]string{node.TemperatureSensor: "reading_celsius", node.FanSensor: "reading",
 	node.PowerSensor: "last_power_output_watts", node.VoltageSensor: "reading_volts"}
 
-// ironicSensors is a report in the form of Ironic's get_sensors_data: by group, and by the name with what it is of.
+// ironicSensors is a report in the form of Ironic's get_sensors_data: by group, then by the sensor's name and
+// component.
 func ironicSensors(r node.SensorReport) map[string]map[string]map[string]any {
 	out := map[string]map[string]map[string]any{}
 	for _, s := range r.Sensors {

@@ -15,10 +15,10 @@ type Sessions interface {
 	Session(r *http.Request) (auth.Session, bool)
 }
 
-// sessionResource is the login of a browser, and who a caller is.
+// sessionResource serves the login of a browser, and a caller's own identity.
 type sessionResource struct {
 	access
-	sessions Sessions // nil where nobody logs in
+	sessions Sessions // nil without logins
 }
 
 func (h *sessionResource) routes() []rest.Route {
@@ -46,7 +46,7 @@ func (h *sessionResource) show(c *rest.Call) error {
 
 func (h *sessionResource) begin(c *rest.Call) error {
 	unstored(c)
-	if h.sessions == nil { // nobody is asked for a login
+	if h.sessions == nil { // the conductor requires no login
 		return c.Marshal(http.StatusOK, wireSession(nil, auth.Session{}))
 	}
 	s, err := h.sessions.Begin(c.Request(), c.Caller)
@@ -70,7 +70,7 @@ func setSession(c *rest.Call, value string, seconds int) {
 		MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: https})
 }
 
-// unstored has nobody keep an answer: it has the word of a session.
+// unstored forbids caches to keep an answer, since it has the word of a session.
 func unstored(c *rest.Call) { c.Response().Header().Set("Cache-Control", "no-store") }
 
 func wireSession(caller *auth.Caller, s auth.Session) nodeapi.Session {

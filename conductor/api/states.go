@@ -21,7 +21,7 @@ type stateResource struct {
 
 // stateConductor is the part of the conductor that stateResource needs.
 type stateConductor interface {
-	// Catalogs is what operators keep beside nodes.
+	// Catalogs are the records that operators keep beside nodes.
 	Catalogs() engine.Catalogs
 	Provision(ctx context.Context, ref string, r plan.Request) error
 	SetPower(ctx context.Context, ref string, target node.PowerState, timeout time.Duration) error
@@ -53,7 +53,7 @@ func (h *stateResource) routes() []rest.Route {
 	}
 }
 
-// writeOnly is for paths that can be written to and not read.
+// writeOnly refuses to read a path that can only be written to.
 func writeOnly(*rest.Call) error { return nodeapi.Routing(http.StatusMethodNotAllowed, "") }
 
 func (h *stateResource) showStates(c *rest.Call) error {

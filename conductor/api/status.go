@@ -13,7 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// statusResource says what a node waits for.
+// statusResource serves the activity of nodes, with the events that they wait for.
 type statusResource struct {
 	access
 	conductor statusConductor
@@ -25,7 +25,7 @@ type statusConductor interface {
 	Status(ctx context.Context, ref string) (engine.Status, error)
 }
 
-// routes is what Ironic's API has no word for.
+// routes serves the status of nodes and the OpenAPI document, which Ironic's API lacks.
 func (h *statusResource) routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodGet, Path: "/ferrite/v1/nodes/:node/status",

@@ -18,12 +18,11 @@ type ranked struct {
 
 // stepRules is how the steps of a kind of resource are written.
 type stepRules struct {
-	rank     string   // what the number is called
-	required []string // what a step cannot do without
+	rank     string   // the name of the number
+	required []string // the required properties of a step
 }
 
-// keptInterfaces are those whose steps templates and runbooks can have, in the
-// order Ironic names them.
+// keptInterfaces are the interfaces that steps of templates and runbooks may name, in Ironic's order.
 func keptInterfaces() []any {
 	return []any{"vendor", "power", "management", "firmware", "deploy", "bios", "raid"}
 }

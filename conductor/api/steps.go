@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// stepList is one of the three lists of steps a verb can come with.
+// stepList describes one of the three lists of steps that a verb may have.
 type stepList struct {
 	name     string
 	since    int
@@ -34,7 +34,7 @@ func stepLists() []stepList {
 	}
 }
 
-// stepInterfaces are those that can have steps.
+// stepInterfaces are the interfaces that can have steps.
 func stepInterfaces() []string {
 	return []string{"bios", "deploy", "firmware", "management", "network", "power", "raid", "vendor"}
 }
@@ -65,8 +65,7 @@ func readSteps(c *rest.Call, v node.Event, a rest.Args, r *plan.Request) error {
 	return nil
 }
 
-// read checks all steps of a list and puts them in the order they ask for;
-// those that ask for none come first, as they stand.
+// read checks all steps of a list and sorts them by their order. Steps without one come first, in their sequence.
 func (l stepList) read(items []map[string]any) ([]node.Step, error) {
 	ranked := make([]node.RunbookStep, len(items))
 	for i, item := range items {

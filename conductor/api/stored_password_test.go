@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestStoredPassword: a stored password is sent nowhere else on the word of somebody
-// who does not know it, and a refused patch changes nothing.
+// TestStoredPassword: a caller that does not know a stored password cannot have it sent elsewhere. A refused patch
+// changes nothing.
 func TestStoredPassword(t *testing.T) {
 	c := newConductor(t)
 	c.must(http.StatusCreated, 115, "POST", "/v1/nodes",

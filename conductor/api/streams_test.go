@@ -35,7 +35,7 @@ func (followedEvents) Follow(ctx context.Context, _ events.Query, emit func([]ev
 	return ctx.Err()
 }
 
-// named knows everybody by the name of the token.
+// named authenticates every token, as a user of that name.
 type named struct{}
 
 func (named) Authenticate(_ http.ResponseWriter, r *http.Request) (*auth.Caller, error) {
@@ -65,7 +65,7 @@ func followed(t *testing.T) (*atWork, *httptest.Server, *connlimit.Streams) {
 	return w, s, pool
 }
 
-// TestEndlessRoutesHavePlaces: every route whose answer may go on for ever is refused when the pool is full.
+// TestEndlessRoutesHavePlaces: every route with an answer that may go on for ever is refused when the pool is full.
 func TestEndlessRoutesHavePlaces(t *testing.T) {
 	w, s, pool := followed(t)
 	for range 2 {
@@ -101,8 +101,8 @@ func TestEndlessRoutesHavePlaces(t *testing.T) {
 	}
 }
 
-// TestGaveWay: a stream whose place another reader gets ends in order, and says why where its protocol has a word for
-// it.
+// TestGaveWay: a stream that gives its place to another reader ends in order. It gives the reason where its protocol
+// can.
 func TestGaveWay(t *testing.T) {
 	const why = "user ann had most, 2"
 	w, s, pool := followed(t)

@@ -7,14 +7,13 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// subcollectionResource refuses what cannot be done to the lists below a node.
+// subcollectionResource refuses writes to the lists below a node.
 type subcollectionResource struct {
 	access
 }
 
-// routes is what cannot be done to the lists of what belongs to a
-// node, a chassis or a portgroup: they are there to be read. A record is added,
-// changed, and shown by itself, in the collection that has its name.
+// routes refuses writes to the lists below a node, a chassis or a portgroup: these are read-only. Clients add, change
+// and show a record by the collection that has its name.
 func (h *subcollectionResource) routes() []rest.Route {
 	malformed := func(*rest.Call) error { return rest.BadRequest("Malformed request URI.") }
 	var rows []rest.Route

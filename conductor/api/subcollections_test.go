@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestSubcollections: what belongs to something is not written where it is listed,
-// and nothing comes of the attempt.
+// TestSubcollections: writes to a list below another resource are refused, and change nothing.
 func TestSubcollections(t *testing.T) {
 	c := newConductor(t)
 	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1","uuid":"`+fuzzNode+`"}`)

@@ -48,8 +48,8 @@ func (c *conductor) names(t *testing.T, minor int, kind, query string) []string 
 	return names
 }
 
-// TestDeployTemplateRefusals: what Ironic 21.4 was heard to say, word by word,
-// and what its rules say besides.
+// TestDeployTemplateRefusals compares refusals, word by word, with recorded answers of Ironic 21.4, and with its other
+// rules.
 func TestDeployTemplateRefusals(t *testing.T) {
 	c := newConductor(t)
 	c.must(http.StatusCreated, 82, "POST", templates, `{"name":"CUSTOM_GOLD",`+oneStep+`}`)

@@ -139,7 +139,7 @@ func readTraits(c *rest.Call, kind string) ([]string, error) {
 	return traits, nil
 }
 
-// readTrait is the one in the path that is to be added; a body has no place then.
+// readTrait reads the trait in the path of a request to add it. The request must not have a body.
 func readTrait(c *rest.Call) (string, error) {
 	trait, err := asTrait(c.Param("trait"))
 	if err != nil {

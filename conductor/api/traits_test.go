@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestTraitRefusals: what Ironic 21.4 was heard to say, word by word, and what
-// its rules say besides.
+// TestTraitRefusals compares refusals, word by word, with recorded answers of Ironic 21.4, and with its other rules.
 func TestTraitRefusals(t *testing.T) {
 	c := newConductor(t)
 	id, _ := c.must(http.StatusCreated, 82, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1"}`).doc(
@@ -54,7 +53,7 @@ func TestTraitRefusals(t *testing.T) {
 	c.must(http.StatusNoContent, 82, "PUT", path+"/CUSTOM_7", "") // it has that one
 }
 
-// TestTraitsOfLockedNode: a node that is worked on keeps its traits.
+// TestTraitsOfLockedNode: the traits of a locked node cannot change.
 func TestTraitsOfLockedNode(t *testing.T) {
 	c := newConductor(t)
 	c.BMC.Hang = make(chan struct{})

@@ -13,7 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// exchange is one request to a live Ironic 21.4, and what it answered.
+// exchange is one request to a live Ironic 21.4, and the answer.
 type exchange struct {
 	id           string // file and number: "09#3"
 	method, path string
@@ -113,7 +113,7 @@ func readExchange(text string) (exchange, bool, error) {
 	return e, true, nil
 }
 
-// freeForm are the fields whose inside is not the API's.
+// freeForm reports whether the API does not define the contents of a field.
 func freeForm(key string) bool {
 	switch key {
 	case "driver_info", "driver_internal_info", "extra", "properties", "instance_info", "clean_step", "deploy_step",

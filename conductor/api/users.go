@@ -7,13 +7,13 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Users knows whom the conductor knows.
+// Users lists the users in the conductor's files.
 type Users interface{ Listed() nodeapi.Users }
 
 // userResource is the users of the conductor's files. They are read alone: `ferrite user` writes the files.
 type userResource struct {
 	access
-	users Users // nil where nobody logs in
+	users Users // nil without logins
 }
 
 func (h *userResource) routes() []rest.Route {

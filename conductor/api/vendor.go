@@ -17,7 +17,7 @@ type vendorResource struct {
 
 // vendorConductor is the part of the conductor that vendorResource needs.
 type vendorConductor interface {
-	// HardwareTypes are those that are enabled.
+	// HardwareTypes are the enabled hardware types.
 	HardwareTypes() []node.HardwareType
 	VendorMethods(ctx context.Context, ref string) ([]node.VendorMethod, error)
 	// CallVendor has no result when the method is async.
@@ -25,8 +25,8 @@ type vendorConductor interface {
 		args map[string]any) (result any, async bool, err error)
 }
 
-// routes is what drivers can do that has no resource of its own. A method
-// is named in the path or in the query; its arguments are the body.
+// routes calls vendor methods: features of drivers without a resource of their own. The path or the query names the
+// method; its arguments are the body.
 func (h *vendorResource) routes() []rest.Route {
 	const ofNode, ofDriver = "/v1/nodes/:node/vendor_passthru", "/v1/drivers/:driver/vendor_passthru"
 	all := []rest.Route{
@@ -67,8 +67,7 @@ func (h *vendorResource) listVendorMethods(c *rest.Call) error {
 	return c.Marshal(http.StatusOK, answer)
 }
 
-// vendorMethod is a method as Ironic describes it. attach says whether the
-// result is a file, which none is.
+// vendorMethod is a method in Ironic's form. attach means that the result is a file, which none is.
 func vendorMethod(m node.VendorMethod) map[string]any {
 	return map[string]any{
 		"http_methods": m.HTTPMethods, "async": m.Async, "description": m.Description,
@@ -76,7 +75,7 @@ func vendorMethod(m node.VendorMethod) map[string]any {
 	}
 }
 
-// vendorCall reads which method is called, and with what.
+// vendorCall reads the name and the arguments of a vendor method.
 func vendorCall(c *rest.Call) (method string, args map[string]any, err error) {
 	body, present, err := c.Body(nodeapi.BodyLimit)
 	if err != nil {
@@ -122,7 +121,7 @@ func (h *vendorResource) callVendor(c *rest.Call) error {
 	return c.Marshal(http.StatusOK, result)
 }
 
-// listDriverMethods: none of our drivers has a method that is about no node.
+// listDriverMethods answers with no methods: all methods of our drivers are about a node.
 func (h *vendorResource) listDriverMethods(c *rest.Call) error {
 	if _, err := hardwareType(c, h.conductor.HardwareTypes()); err != nil {
 		return err

@@ -83,7 +83,7 @@ func TestVerbVersions(t *testing.T) {
 	}
 }
 
-// TestStateNames: states newer than the client are shown as what it knows.
+// TestStateNames: states newer than the client are shown by names that it knows.
 func TestStateNames(t *testing.T) {
 	c := newConductor(t)
 	r := c.must(http.StatusCreated, 1, "POST", "/v1/nodes", `{"driver":"fake-hardware"}`)
@@ -137,7 +137,7 @@ func TestNegotiation(t *testing.T) {
 	}
 }
 
-// TestSecrets: what is secret is never shown, and is kept.
+// TestSecrets: secrets are never shown, and are kept.
 func TestSecrets(t *testing.T) {
 	c := newConductor(t)
 	r := c.must(http.StatusCreated, 115, "POST", "/v1/nodes",

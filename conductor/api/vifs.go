@@ -54,8 +54,7 @@ func (h *vifResource) listVIFs(c *rest.Call) error {
 	return c.Marshal(http.StatusOK, map[string]any{"vifs": vifs})
 }
 
-// attachVIF: a body may hold more than an id, which other drivers of networks
-// would understand.
+// attachVIF accepts properties besides the id, since other network drivers of Ironic use them.
 func (h *vifResource) attachVIF(c *rest.Call) error {
 	n, err := h.node(c)
 	if err != nil {
@@ -99,7 +98,7 @@ func (h *vifResource) detachVIF(c *rest.Call) error {
 	return c.Done(h.conductor.DetachVIF(c.Request().Context(), n.UUID, c.Param("vif")))
 }
 
-// checkIdent refuses what is neither a UUID nor a name.
+// checkIdent refuses a text that is neither a UUID nor a name.
 func checkIdent(name, ident string) error {
 	if !rest.ValidUUID(ident) && !node.ValidName(ident) {
 		return rest.BadRequest("Expected UUID or name for %s: %s", name, ident)

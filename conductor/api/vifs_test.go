@@ -23,7 +23,7 @@ func TestVIFsGo(t *testing.T) {
 	}
 }
 
-// TestVIFs attaches virtual interfaces to what is free, the portgroup first.
+// TestVIFs attaches virtual interfaces to free ports and portgroups, portgroups first.
 func TestVIFs(t *testing.T) {
 	c := withPorts(t)
 	c.addPort(1, `"uuid":"`+portA+`","node_uuid":"`+nodeA+`","portgroup_uuid":"`+groupA+`"`)

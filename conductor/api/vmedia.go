@@ -63,8 +63,8 @@ func (h *mediaResource) listMedia(c *rest.Call) error {
 	return c.Marshal(http.StatusOK, slots)
 }
 
-// imageSchemes are the protocols a BMC may fetch an image by. Of a file it
-// could only be the conductor's own, which is nobody's to hand out.
+// imageSchemes are the protocols by which a BMC may fetch an image. A file could only be the conductor's own, which no
+// caller may read.
 func imageSchemes() []string { return []string{"http", "https", "nfs", "cifs", "smb"} }
 
 func (h *mediaResource) attachMedium(c *rest.Call) error {

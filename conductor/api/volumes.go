@@ -21,8 +21,8 @@ type volumeResource struct {
 	conductor catalogs
 }
 
-// routes is how nodes reach remote volumes: what they are known by there
-// (connectors), and the volumes themselves (targets).
+// routes serves the remote volumes of nodes: the identities of nodes at the storage (connectors), and the volumes
+// themselves (targets).
 func (h *volumeResource) routes() []rest.Route {
 	unknown := nodeapi.Routing(http.StatusNotFound, "")
 	connectors := &collection[node.VolumeConnector]{
@@ -110,8 +110,8 @@ func targetTable(rules auth.Rules) *rest.Table[node.VolumeTarget] {
 	})
 }
 
-// redacted is a field of targets that may hold what opens the volume: those whom
-// its rule does not allow see an object that says so.
+// redacted replaces a field of targets that may hold credentials of the volume. Callers that its rule does not allow
+// get an object that says so.
 func redacted(rules auth.Rules, f rest.Field[node.VolumeTarget]) rest.Field[node.VolumeTarget] {
 	rule := rules.Of(http.MethodGet, "/v1/volume/targets/:ident", f.Name)
 	text := "** Value redacted: Requires permission " + rule.Name + " access. Permission denied. **"

@@ -13,7 +13,7 @@ const (
 	connector     = "ffffffff-0000-4000-8000-000000000002"
 )
 
-// withVolumes has a volume of node a, which is on, and what node a is known by.
+// withVolumes has a connector and a volume of node a, which is on.
 func withVolumes(t *testing.T) *conductor {
 	t.Helper()
 	c := withPorts(t)
@@ -84,8 +84,7 @@ func TestVolumeRefusals(t *testing.T) {
 	})
 }
 
-// TestVolumes: once the machine is off, what it uses can be changed; secrets
-// are kept and never shown.
+// TestVolumes: once the machine is off, its volumes can be changed. Secrets are kept and never shown.
 func TestVolumes(t *testing.T) {
 	c := withVolumes(t)
 	c.must(http.StatusCreated, 115, "POST", volumeTargets,

@@ -1,6 +1,5 @@
-// Package apitest serves the API of a whole conductor for tests: the real
-// engine, with machines that are made of nothing. The caller brings the store
-// and what agents call, which faces of the engine do not know.
+// Package apitest serves the API of a whole conductor for tests: the real engine, with fake machines. The caller brings
+// the store and the handlers of agents' calls, which the engine's interfaces do not know.
 //
 // It is for tests alone; nothing that ships imports it.
 package apitest
@@ -20,7 +19,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// Conductor is one that listens on the loopback until its test ends.
+// Conductor listens on the loopback until its test ends.
 type Conductor struct {
 	*httptest.Server
 	Engine *engine.Engine
@@ -29,8 +28,7 @@ type Conductor struct {
 	t      testing.TB
 }
 
-// Start starts a conductor. mounts may be nil; with changes what else its API is
-// made of.
+// Start starts a conductor. mounts may be nil; with changes the other options of its API.
 func Start(t testing.TB, store engine.Store, mounts func(*engine.Engine) map[string]api.Handler,
 	with ...func(*api.Options)) *Conductor {
 	t.Helper()
@@ -62,14 +60,14 @@ func Start(t testing.TB, store engine.Store, mounts func(*engine.Engine) map[str
 	return c
 }
 
-// Log is a log that can be asked what was written.
+// Log keeps the log's text, which tests search.
 type Log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
-	more chan struct{} // closed by the next write; nil while nobody waits
+	more chan struct{} // closed by the next write; nil without a waiter
 }
 
-// Write takes what is logged.
+// Write appends to the log.
 func (l *Log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

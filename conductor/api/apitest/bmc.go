@@ -8,9 +8,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// BMC is every machine's: it does at once what it is told. Hang, when set,
-// holds up every question for the power state, and every medium, until it is
-// closed.
+// BMC is the BMC of every machine, and obeys at once. Hang, when set, holds up every question for the power state, and
+// every medium, until it is closed.
 type BMC struct {
 	Hang chan struct{}
 
@@ -26,8 +25,7 @@ func newBMC() *BMC {
 	return &BMC{power: map[string]node.PowerState{}, mode: map[string]string{}, media: map[string]string{}}
 }
 
-// Hold holds up every question for the power state from now on, until what it
-// returns is called.
+// Hold holds up every question for the power state from now on, until release is called.
 func (b *BMC) Hold() (release func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -143,7 +141,7 @@ func (b *BMC) Steps(node.Node) []node.StepOffer {
 	}
 }
 
-// DoStep does it at once, and tells of two settings and a component.
+// DoStep finishes at once, and reports two settings and a component.
 func (b *BMC) DoStep(_ context.Context, _ node.Node, s node.Step, _ string) (node.StepReport, error) {
 	five, on, low, high, yes := "5", "Enabled", int64(0), int64(60), true
 	if s.Step == "factory_reset" {
@@ -195,7 +193,7 @@ func (b *BMC) AttachMedium(ctx context.Context, n node.Node, m node.Medium) erro
 	return nil
 }
 
-// DetachMedia empties it, whatever is named.
+// DetachMedia ejects every medium, including unnamed ones.
 func (b *BMC) DetachMedia(_ context.Context, n node.Node, _ []string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -203,7 +201,7 @@ func (b *BMC) DetachMedia(_ context.Context, n node.Node, _ []string) error {
 	return nil
 }
 
-// noAgents: no ramdisk answers.
+// noAgents has no ramdisk that answers.
 type noAgents struct{}
 
 func (noAgents) Execute(context.Context, node.Node, agentapi.Command, bool) (agentapi.Result, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// eraseKey is what conductors under test sign with; everybody can make it.
+// eraseKey signs erase reports of conductors under test. Its seed is public.
 func eraseKey() ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
 }
@@ -36,8 +36,8 @@ func (c *Conductor) CutOff(t testing.TB, ref string) string {
 		at.Add(time.Minute))
 }
 
-// Erased puts on record that the disks of a node were erased, one of them in vain
-// when failed says so, and returns the report's UUID.
+// Erased stores a report that the disks of a node were erased. If failed is set, one of them could not be erased. It
+// returns the report's UUID.
 func (c *Conductor) Erased(t testing.TB, ref string, failed bool) string {
 	t.Helper()
 	n, err := c.Engine.Node(context.Background(), ref)

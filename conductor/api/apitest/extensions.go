@@ -6,15 +6,14 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// fakeMachine has what Ironic's fake-hardware has beyond power and boot: two
-// lights, a console that is nothing, vendor methods; and no NMI.
+// fakeMachine has the features of Ironic's fake-hardware beyond power and boot: two indicators, a console without
+// output, vendor methods; and no NMI.
 type fakeMachine struct{ *BMC }
 
-// realMachine has what the other hardware types have: an NMI, secure boot, and
-// one light.
+// realMachine has the features of the other hardware types: an NMI, secure boot, and one indicator.
 type realMachine struct{ *BMC }
 
-// Indicators are those of Ironic's fake-hardware.
+// Indicators lists the indicators of Ironic's fake-hardware.
 func (fakeMachine) Indicators(context.Context, node.Node) ([]node.Indicator, error) {
 	return []node.Indicator{
 		{Component: "chassis", Name: "led-0", ReadOnly: true, States: []string{"off", "on"}},
@@ -46,7 +45,7 @@ func (fakeMachine) Console(context.Context, node.Node) (map[string]any, error) {
 	return map[string]any{}, nil
 }
 
-// VendorMethods are those of Ironic's fake-hardware.
+// VendorMethods lists the methods of Ironic's fake-hardware.
 func (fakeMachine) VendorMethods() []node.VendorMethod {
 	return []node.VendorMethod{
 		{Name: "second_method", HTTPMethods: []string{"POST"}, Async: true},

@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// logs has two boots of every node; what was logged is what was asked for.
+// logs has two boots of every node. Each line repeats the query.
 type logs struct{}
 
 // Stream gives one line, whether it is to be followed or not.

@@ -7,8 +7,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Settle waits until nobody works on a node, and returns it. The reservation is read first: a node read before it could
-// be one still under way.
+// Settle waits until no conductor works on a node, and returns it. It reads the reservation first: a node read before
+// it could be in the middle of a change.
 func (c *Conductor) Settle(ref string) node.Node {
 	c.t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {

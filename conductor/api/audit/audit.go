@@ -108,7 +108,7 @@ func (r *Recorder) record(p *pending) error {
 // stamp is the time of an entry.
 func (r *Recorder) stamp() string { return r.now().UTC().Format(time.RFC3339Nano) }
 
-// write writes what waits, until nothing does.
+// write writes the waiting entries, until none are left.
 func (r *Recorder) write() {
 	for {
 		r.mu.Lock()
@@ -137,7 +137,7 @@ func (r *Recorder) append(batch []*pending) error {
 		return err
 	}
 	err = r.store.AppendAudit(ctx, entries)
-	if errors.Is(err, node.ErrConflict) { // an earlier write, whose answer was an error, took effect
+	if errors.Is(err, node.ErrConflict) { // an earlier write took effect, although its answer was an error
 		if err = r.catchUp(ctx); err == nil {
 			if entries, err = r.chained(batch); err == nil {
 				err = r.store.AppendAudit(ctx, entries)

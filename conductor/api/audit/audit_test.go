@@ -72,7 +72,7 @@ func TestChains(t *testing.T) {
 	if err := json.Unmarshal(all[50].Entry, &first); err != nil || first.Previous == nil || first.Previous.Number != 50 {
 		t.Errorf("the second chain begins with %+v, %v", first, err)
 	}
-	// Every changed or missing entry is found, except one that is cut from the end of the last chain.
+	// Every changed or missing entry is found, except entries cut from the end of the last chain.
 	for i := range all {
 		changed := append([]nodeapi.AuditLine(nil), all...)
 		changed[i].Entry = json.RawMessage(strings.Replace(string(changed[i].Entry), `"user":"u"`, `"user":"v"`, 1) + " ")

@@ -8,8 +8,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Refused requests of one kind share entries: the first has one of its own, and those of the minute after it have one
-// more together. Kinds beyond these bounds share the entries of their sender, and those of all strangers one.
+// Refused requests of one kind share entries. The first has an entry of its own, and the requests of the minute after
+// it share one more. Kinds beyond these bounds share the entries of their sender; kinds of strangers share one for all
+// strangers.
 const (
 	foldTime      = time.Minute
 	senderKinds   = 16
@@ -29,11 +30,11 @@ type folded struct {
 	count int
 }
 
-// strangers are all senders whom nobody knows.
+// strangers are all senders without a known identity.
 var strangers = node.RefusedRequest{Stranger: true}
 
-// Refused writes an entry of a refused request, or counts the request in one that is written within a minute. lost is
-// told why that one was not written.
+// Refused writes an entry of a refused request, or counts the request in an entry that is written within a minute. lost
+// is called with the error when that later write fails.
 func (r *Recorder) Refused(of node.RefusedRequest, e nodeapi.AuditEntry, lost func(nodeapi.AuditEntry, error)) error {
 	e.At = r.stamp()
 	of, isNew := r.folds.add(of, e)
@@ -44,7 +45,8 @@ func (r *Recorder) Refused(of node.RefusedRequest, e nodeapi.AuditEntry, lost fu
 	return r.Record(e)
 }
 
-// add counts a request in its kind, or in the narrowest one that has room. It reports whether that is a new one.
+// add counts a request in its kind, or in the narrowest kind that has room. It returns the kind, and reports whether it
+// is new.
 func (f *folds) add(of node.RefusedRequest, e nodeapi.AuditEntry) (node.RefusedRequest, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -73,8 +73,8 @@ func TestRefusalsFold(t *testing.T) {
 	})
 }
 
-// TestFloodHidesNobody: a flood by strangers from many addresses, and by users with many kinds, is a bounded number of
-// entries, and a failed login of somebody's account is still seen.
+// TestFloodHidesNobody: a flood makes a bounded number of entries, by strangers from many addresses or by users with
+// many kinds. A failed login of a known account is still seen.
 func TestFloodHidesNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mem.New()

@@ -14,8 +14,8 @@ import (
 // pruneEvery is the time between two looks for entries that are too old.
 const pruneEvery = time.Hour
 
-// Prune deletes the entries before a time, of all conductors. An entry of the audit names the ends of what is deleted
-// before it goes, so that the rest can be verified; who is the user that asked for it.
+// Prune deletes the entries before a time, of all conductors, on request of a user. First an entry of the audit records
+// the ends of the deleted chains, so that the rest can be verified.
 func (r *Recorder) Prune(ctx context.Context, before time.Time, who string) (done nodeapi.AuditPruned, err error) {
 	r.pruning.Lock()
 	defer r.pruning.Unlock()
@@ -47,7 +47,7 @@ func (r *Recorder) Prune(ctx context.Context, before time.Time, who string) (don
 	}
 }
 
-// Pruned are the ends of what was deleted.
+// Pruned returns the ends of the deleted chains.
 func (r *Recorder) Pruned(ctx context.Context) ([]nodeapi.AuditLink, error) {
 	cuts, err := r.store.AuditCuts(ctx, time.Time{})
 	return links(cuts), err

@@ -31,8 +31,8 @@ func pruned(t *testing.T, r *Recorder, all []nodeapi.AuditLine) error {
 	return c.Done()
 }
 
-// TestPrune: what is left is verified after old entries of several chains went, again and again. Entries that are
-// missing beyond the cut are found, and a cut that no entry names is, too.
+// TestPrune: the rest can be verified after old entries of several chains were pruned, again and again. Entries missing
+// beyond the cut are found, and so is a cut that no entry names.
 func TestPrune(t *testing.T) {
 	s := broken.Wrap(mem.New())
 	now := time.Unix(1_700_000_000, 0)
@@ -79,7 +79,7 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// TestPruneHalfway: what a prune that broke off has left goes with the next one, and is not listed until then.
+// TestPruneHalfway: the next prune deletes the rest of a prune that broke off. Until then the rest is not listed.
 func TestPruneHalfway(t *testing.T) {
 	s := broken.Wrap(mem.New())
 	now := time.Unix(1_700_000_000, 0)
@@ -159,7 +159,7 @@ func pruneClockSet(t *testing.T) {
 	}
 }
 
-// TestRanBefore: an age has passed once conductors ran for so long, whatever their clocks showed at their starts.
+// TestRanBefore: an age has passed once conductors ran for so long, independent of their clocks at their starts.
 func TestRanBefore(t *testing.T) {
 	day := func(n int) time.Time { return time.Unix(1_700_000_000, 0).Add(time.Duration(n) * 24 * time.Hour) }
 	life := func(from, until int) node.AuditLife { return node.AuditLife{From: day(from), Until: day(until)} }

@@ -10,17 +10,16 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Guesses at one account from many addresses are limited, too: by accountBurst
-// times what one address may get wrong at once. That does not apply where the
-// account has logged in within homeFor, so that strangers cannot lock its user out.
+// Wrong passwords for one account are limited across all addresses, too: to accountBurst times the burst of one
+// address. The limit does not apply to networks from which the account has logged in within homeFor, so that strangers
+// cannot lock its user out.
 const (
 	accountBurst = 5
 	homeFor      = 30 * 24 * time.Hour
 )
 
-// attempt takes a place for a password before it is looked at: of those that are
-// looked at side by side no more may be wrong than of those that come one by one.
-// giveBack returns the place when the password was right, or nobody has looked.
+// attempt counts a password as wrong before it is checked. So parallel guesses get no more tries than guesses in
+// sequence. giveBack takes the count back when the password was right, or was not checked.
 func (a *Authenticator) attempt(w http.ResponseWriter, user string, from netip.Addr) (giveBack func(), err error) {
 	network, account := connlimit.Network(from), sha256.Sum256([]byte(user))
 	if !a.failures.Take(network, 1) {
@@ -42,8 +41,7 @@ func (a *Authenticator) attempt(w http.ResponseWriter, user string, from netip.A
 	}, nil
 }
 
-// tooMany refuses to look at credentials from an address with which too many
-// were wrong of late.
+// tooMany refuses to check credentials from an address with too many recent failures.
 func tooMany(w http.ResponseWriter, from netip.Addr) error {
 	w.Header().Set("Retry-After", "5")
 	return nodeapi.NewFault(http.StatusTooManyRequests, "Too many failed logins from %s; try again in a few seconds", from)
@@ -52,7 +50,7 @@ func tooMany(w http.ResponseWriter, from netip.Addr) error {
 // logFailure logs a login that failed.
 func (a *Authenticator) logFailure(text string, args ...any) { a.warnings.Info(text, args...) }
 
-// shortened is a name of a stranger's as it is logged.
+// shortened cuts a user name from a request to 64 characters for the log.
 func shortened(user string) string {
 	const most = 64
 	if runes := []rune(user); len(runes) > most {

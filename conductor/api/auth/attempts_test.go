@@ -16,8 +16,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// TestGuessing: an address that guesses is turned away; others are not, and neither
-// is from that address who has been right before, or has a token.
+// TestGuessing: an address with many wrong passwords is refused. Other addresses are not, and neither is a user at that
+// address with a remembered password or a token.
 func TestGuessing(t *testing.T) {
 	h, token := newHouse(t)
 	alice, guess := basic("alice", "wonder"), basic("alice", "guess")
@@ -46,8 +46,8 @@ func TestGuessing(t *testing.T) {
 	}
 }
 
-// TestGuessingAtOnce: of guesses side by side no more are looked at than of guesses
-// one by one, and a right password leaves no trace in the count.
+// TestGuessingAtOnce: no more guesses are checked in parallel than in sequence, and a right password leaves no trace in
+// the count.
 func TestGuessingAtOnce(t *testing.T) {
 	h, _ := newHouse(t)
 	for i := range 30 { // each forgotten, so that it is looked at
@@ -108,7 +108,7 @@ func TestGuessingOneAccount(t *testing.T) {
 	}
 }
 
-// TestGuessingFromOneNetwork: addresses of one IPv6 /64 are one guesser.
+// TestGuessingFromOneNetwork: addresses of one IPv6 /64 share a limit.
 func TestGuessingFromOneNetwork(t *testing.T) {
 	h, _ := newHouse(t)
 	got := map[string]int{}

@@ -23,7 +23,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Options is what an Authenticator is made of.
+// Options configure an Authenticator.
 type Options struct {
 	// Htpasswd is the file of passwords; "" when none are taken.
 	Htpasswd string
@@ -104,7 +104,7 @@ func New(o Options) (*Authenticator, error) {
 	return a, nil
 }
 
-// directory is the users by what they are looked for.
+// directory indexes the users by name, by token and by link.
 type directory struct {
 	byName  map[string]*Caller
 	byToken map[[sha256.Size]byte]grant
@@ -112,7 +112,7 @@ type directory struct {
 	listed  []User
 }
 
-// grant is whose a token is, and until when; never ends when zero.
+// grant is the user of a token and the token's end; it never ends when zero.
 type grant struct {
 	caller  *Caller
 	expires time.Time
@@ -154,9 +154,8 @@ func parseDirectory(raw []byte) (*directory, error) {
 	return d, nil
 }
 
-// Authenticate identifies the sender of a request, or answers a Fault: 401, of which the
-// reply's header says what would do, 400 for what cannot be read, 429 for an address with
-// too many failures.
+// Authenticate identifies the sender of a request, or answers a Fault: 401 with a WWW-Authenticate header that lists
+// the accepted credentials, 400 for unreadable credentials, 429 for an address with too many failures.
 func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (*Caller, error) {
 	c, err := a.caller(w, r)
 	account, _, _ := r.BasicAuth()
@@ -196,7 +195,7 @@ func (a *Authenticator) caller(w http.ResponseWriter, r *http.Request) (*Caller,
 
 const realm = ` realm="Baremetal API"`
 
-// challenge is a 401, and says what would do.
+// challenge is a 401 that lists the accepted credentials.
 func (a *Authenticator) challenge(w http.ResponseWriter, why string) error {
 	if a.passwords != nil {
 		w.Header().Add("WWW-Authenticate", "Basic"+realm)
@@ -225,7 +224,7 @@ func (a *Authenticator) basic(w http.ResponseWriter, r *http.Request) (*Caller, 
 		return nil, err
 	}
 	right, err := passwords.match(r.Context(), a.turns, from, a.now, user, password)
-	if err != nil { // nobody has looked at it
+	if err != nil { // the password was not checked
 		giveBack()
 		return nil, err
 	}
@@ -237,7 +236,7 @@ func (a *Authenticator) basic(w http.ResponseWriter, r *http.Request) (*Caller, 
 	return a.named(w, user)
 }
 
-// named is the user of a name whose password was right.
+// named finds a user by name, after a right password.
 func (a *Authenticator) named(w http.ResponseWriter, user string) (*Caller, error) {
 	if a.users == nil {
 		return &Caller{User: user, Role: Admin}, nil
@@ -266,7 +265,7 @@ func (a *Authenticator) bearer(w http.ResponseWriter, r *http.Request, token str
 	return nil, a.failed(w, "", from, "The token is unknown or has expired")
 }
 
-// granted is whose token of the users file has this hash, unless it has expired.
+// granted finds the grant of a token of the users file by the token's hash, unless it has expired.
 func (a *Authenticator) granted(sum [sha256.Size]byte) (grant, bool) {
 	if !a.tokens {
 		return grant{}, false

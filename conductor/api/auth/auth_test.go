@@ -40,8 +40,8 @@ func hash(t testing.TB, password string) string {
 	return string(h)
 }
 
-// newHouse has alice, an admin with a password; bob, a reader of project blue with a
-// password and a token that ends in an hour; and carol, who has a password only.
+// newHouse has alice, an admin with a password; bob, a reader of project blue with a password and a token that ends in
+// an hour; and carol, with only a password.
 func newHouse(t *testing.T) (h *house, token string) {
 	t.Helper()
 	h = &house{t: t, dir: t.TempDir(), now: time.Unix(1e9, 0)}
@@ -92,8 +92,7 @@ func (h *house) writePasswords(pairs ...string) {
 	h.write("htpasswd", b.String())
 }
 
-// ask is a request with headers from an address; it answers with the user, or the
-// status and what is asked for.
+// ask sends a request with headers from an address. It returns the user, or the status and the challenges.
 func (h *house) ask(from string, header ...string) string {
 	h.t.Helper()
 	r := httptest.NewRequestWithContext(h.t.Context(), "GET", "/v1/nodes", nil)
@@ -162,8 +161,7 @@ func TestAuthenticate(t *testing.T) {
 	}
 }
 
-// TestAloneLikeIronic: with passwords alone everybody is an admin, and a token is
-// asked of nobody.
+// TestAloneLikeIronic: with passwords alone every user is an admin, and tokens are neither accepted nor requested.
 func TestAloneLikeIronic(t *testing.T) {
 	h, token := newHouse(t)
 	h.open(Options{Htpasswd: h.path("htpasswd")})
@@ -177,8 +175,8 @@ func TestAloneLikeIronic(t *testing.T) {
 	}
 }
 
-// TestReload: whoever is taken out of a file is out with the next request, whatever
-// was remembered; a file that makes no sense changes nothing.
+// TestReload: a user taken out of a file is refused at the next request, also with a remembered password. An invalid
+// file changes nothing.
 func TestReload(t *testing.T) {
 	h, token := newHouse(t)
 	alice := []string{"Authorization", basic("alice", "wonder")}
@@ -226,7 +224,7 @@ func TestRemembered(t *testing.T) {
 	if got := h.ask("10.0.0.1", alice...); got != "alice admin " {
 		t.Fatal(got)
 	}
-	for range maxTurns { // nobody else's password can be hashed now
+	for range maxTurns { // no other password can be hashed now
 		h.turns.places <- struct{}{}
 	}
 	if got := h.ask("10.0.0.1", alice...); got != "alice admin " {

@@ -2,7 +2,7 @@ package auth
 
 import "fmt"
 
-// Role is how much somebody may do, each more than the one before.
+// Role orders permissions: each role may do all that the one before it may.
 type Role int
 
 // The roles of the users file are reader, operator and admin: Ironic's reader,
@@ -15,7 +15,7 @@ const (
 	Admin
 )
 
-// roles is what the users file calls them.
+// roles maps the names in the users file to roles.
 func roles() map[string]Role {
 	return map[string]Role{"reader": Reader, "operator": Operator, "admin": Admin}
 }
@@ -37,12 +37,12 @@ func (r Role) String() string {
 	return "stranger"
 }
 
-// Caller is who a request comes from. Nobody changes one.
+// Caller is the sender of a request. It is immutable.
 type Caller struct {
 	User    string
 	Role    Role
 	Project string // "" for the whole system
 }
 
-// reaches reports whether a role is at least another, which is not nobody.
+// reaches reports whether a role is at least another. No role reaches the zero role.
 func (r Role) reaches(least Role) bool { return least != nobody && r >= least }

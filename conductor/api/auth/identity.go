@@ -9,7 +9,7 @@ import (
 // ErrUnknownToken is of a token that Keystone does not know, or no longer: it has expired or was revoked.
 var ErrUnknownToken = errors.New("the token is unknown, or it has expired or was revoked")
 
-// Identity is whose a token is, and for what it was made.
+// Identity is the user and the scope of a token.
 type Identity struct {
 	User, UserDomain string // names
 	// ProjectID is "" for a token of no project.

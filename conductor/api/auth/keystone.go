@@ -12,13 +12,14 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Keystone knows whose tokens of OpenStack are.
+// Keystone identifies the users of OpenStack's tokens. Known answers from memory, without a request to Keystone;
+// Identify sends one.
 type Keystone interface {
 	// URL is shown to callers without a token.
 	URL() string
 	// Known is an answer that is still believed, without asking.
 	Known(token string, expired bool) (Identity, bool)
-	// Identify asks. Errors are ErrUnknownToken, or that nobody can be asked.
+	// Identify sends the token to Keystone. The error is ErrUnknownToken, or means that Keystone did not answer.
 	Identify(ctx context.Context, token string, expired bool) (Identity, error)
 	// Project and Domain name the project of services.
 	Project() string
@@ -32,8 +33,8 @@ const serviceHeader = "X-Service-Token"
 // serviceRole is the role of services in Keystone.
 const serviceRole = "service"
 
-// personas are Keystone's roles as Ironic's secure RBAC has them, the one that may most first. of is the role here of a
-// token for the system, in that of one for a project; a service is an admin in the project of services alone.
+// personas map Keystone's roles as Ironic's secure RBAC does, the most powerful first. of is the role here of a token
+// for the system, within the role of a token for a project. A service is an admin only in the project of services.
 var personas = []struct {
 	name       string
 	of, within Role
@@ -65,8 +66,8 @@ func (a *Authenticator) ofKeystone(w http.ResponseWriter, r *http.Request, token
 	return a.persona(who)
 }
 
-// identity asks Keystone, unless it has answered of late. A token that is wrong counts as a failed login, before it is
-// asked for: whoever invents tokens does not keep Keystone busy.
+// identity identifies a token by Keystone, or by a recent answer of Keystone. A wrong token counts as a failed login
+// before Keystone is asked, so that invented tokens do not keep Keystone busy.
 func (a *Authenticator) identity(w http.ResponseWriter, r *http.Request, token string, expired bool,
 ) (Identity, error) {
 	if who, ok := a.keystone.Known(token, expired); ok {
@@ -94,8 +95,8 @@ func (a *Authenticator) identity(w http.ResponseWriter, r *http.Request, token s
 	return who, nil
 }
 
-// persona is what an identity is here. An admin of one of the projects of administrators is one of the whole system, as
-// with Ironic before it had scopes.
+// persona translates an identity into a caller. An admin of a project of administrators is an admin of the whole
+// system, as in Ironic before it had scopes.
 func (a *Authenticator) persona(who Identity) (*Caller, error) {
 	// With the domain: a user of the files, or of another domain, may have the same name.
 	c := &Caller{User: who.User + "@" + who.UserDomain, Project: who.ProjectID}

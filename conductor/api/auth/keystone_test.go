@@ -13,12 +13,12 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// cloud is a Keystone that says what a test has it say.
+// cloud is a Keystone with answers set by a test.
 type cloud struct {
 	tokens  map[string]Identity
 	away    error
 	asked   int
-	expired []string // tokens that were asked for although they have expired
+	expired []string // expired tokens that Keystone was asked about
 }
 
 func (c *cloud) URL() string                               { return "http://keystone:5000/v3" }
@@ -76,7 +76,7 @@ func (h *house) with(headers ...string) (*Caller, *httptest.ResponseRecorder, er
 	return caller, w, err
 }
 
-// TestPersonas: who is who, as Ironic's secure RBAC has it.
+// TestPersonas: tokens get the roles of Ironic's secure RBAC.
 func TestPersonas(t *testing.T) {
 	h, c := newCloudHouse(t)
 	for _, row := range []struct{ scope, roles, want string }{
@@ -165,7 +165,7 @@ func TestInventedTokens(t *testing.T) {
 	}
 	h.now = h.now.Add(time.Minute)
 	c.away, c.asked = errors.New("away"), 0
-	for range 100 { // nobody has looked at these: they are no failures
+	for range 100 { // these were not checked: they are no failures
 		_, _, _ = h.with("X-Auth-Token", "a")
 	}
 	if c.asked != 100 {
@@ -208,7 +208,7 @@ func TestServiceToken(t *testing.T) {
 	}
 }
 
-// TestOwnTokens: the users file comes first, and Keystone is not asked for what is in it.
+// TestOwnTokens: the users file comes first, and Keystone is not asked about its tokens.
 func TestOwnTokens(t *testing.T) {
 	h, token := newHouse(t)
 	c := &cloud{}

@@ -9,8 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 )
 
-// TestKnownKeepsItsConnection: of two idle connections the one that has shown a
-// password stays when a third needs a place, although it has been idle for longer.
+// TestKnownKeepsItsConnection: when a third connection needs a place, an idle connection that has shown a password
+// stays. The other idle connection goes, although it has been idle for less time.
 func TestKnownKeepsItsConnection(t *testing.T) {
 	h, _ := newHouse(t)
 	l, err := net.Listen("tcp4", "127.0.0.1:0")

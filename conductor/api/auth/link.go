@@ -20,14 +20,14 @@ import (
 // MaxLinkTime is the longest that a link may hold: it is pasted into chats, and stays in the history of browsers.
 const MaxLinkTime = time.Hour
 
-// Link is what is kept of a link that logs its user in once.
+// Link is the stored part of a link that logs its user in once. Its secret is not stored.
 type Link struct {
 	SHA256  string    `json:"sha256"`
 	Made    time.Time `json:"made"`
 	Expires time.Time `json:"expires"`
 }
 
-// NewLink makes the secret of a link that holds for a while, and what is kept of it.
+// NewLink makes the secret of a link that holds for a while, and the part to store.
 func NewLink(now time.Time, lasts time.Duration) (secret string, kept Link, err error) {
 	if lasts <= 0 || lasts > MaxLinkTime {
 		return "", kept, fmt.Errorf("a link that holds for %s: expected a time of at most %s", lasts, MaxLinkTime)
@@ -39,7 +39,7 @@ func NewLink(now time.Time, lasts time.Duration) (secret string, kept Link, err 
 	return secret, Link{SHA256: hex.EncodeToString(sum[:]), Made: now.UTC(), Expires: now.Add(lasts).UTC()}, nil
 }
 
-// check refuses a link that nobody made by NewLink.
+// check refuses a link that NewLink cannot have made.
 func (l Link) check() error {
 	sum, err := hex.DecodeString(l.SHA256)
 	switch {
@@ -51,15 +51,15 @@ func (l Link) check() error {
 	return nil
 }
 
-// invitation is whom a link logs in, and when.
+// invitation is the user of a link, and the time in which it holds.
 type invitation struct {
 	caller        *Caller
 	made, expires time.Time
 }
 
-// links are those that were used since the conductor has started. Of those before nothing is known, so that a link that
-// was made before is refused: no link is used twice, and nothing is written. Links are made on the conductor's host:
-// one of the future is refused, since it could be used before a restart and after it.
+// links are the links used since the conductor started. It knows of no earlier use, so it refuses links that were made
+// before its start: no link is used twice, and nothing is written. Links are made on the conductor's host. A link with
+// a time in the future is refused, since it could be used before a restart and after it.
 type links struct {
 	started time.Time
 	mu      sync.Mutex
@@ -82,11 +82,11 @@ func (l *links) use(sum [sha256.Size]byte, expires, now time.Time) bool {
 	return true
 }
 
-// linkRefused is the text of every refusal: it does not say which links there are.
+// linkRefused is the text of every refusal, so that it does not reveal which links exist.
 const linkRefused = "The link is not known here, has expired, was used, or was made before this conductor started: " +
 	"make another with: ferrite user link"
 
-// link is the caller whom a link logs in. It is for a session alone, and is used up by it.
+// link returns the user of a link. A link can only begin a session, and only once.
 func (a *Authenticator) link(w http.ResponseWriter, r *http.Request, secret string) (*Caller, error) {
 	if r.Method != http.MethodPost || r.URL.Path != nodeapi.SessionPath || a.sessions == nil {
 		return nil, nodeapi.NewFault(http.StatusBadRequest, "A link begins a session, by POST %s, and nothing else.",

@@ -110,7 +110,7 @@ func TestLinkIsRefused(t *testing.T) {
 	}
 }
 
-// TestLinkIsUsedOnceAtATime: of many who follow a link side by side one is logged in.
+// TestLinkIsUsedOnceAtATime: of many clients that follow a link in parallel, one is logged in.
 func TestLinkIsUsedOnceAtATime(t *testing.T) {
 	h, _ := newHouse(t)
 	h.reopen()

@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Listed is whom the conductor knows by its files, without any secret or hash.
+// Listed lists the users of the conductor's files, without any secret or hash.
 func (a *Authenticator) Listed() nodeapi.Users {
 	l := nodeapi.Users{Users: []nodeapi.User{}, Ways: []string{}, Roles: a.users != nil}
 	hashes := map[string][]byte{}

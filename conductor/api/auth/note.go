@@ -2,24 +2,24 @@ package auth
 
 import "context"
 
-// Note is who a request was found to come from, for those who keep records of it.
+// Note records the outcome of a login, for the audit and other records of the request.
 type Note struct {
-	Caller  *Caller // nil while nobody was identified
+	Caller  *Caller // nil until a sender is identified
 	Account string  // that a refused login named
 	Known   bool    // there is such an account
-	// Admit refuses a request of a caller who was identified; nil for none.
+	// Admit refuses a request of an identified caller; nil admits all.
 	Admit func(*Caller) error
 }
 
 type noteKey struct{}
 
-// WithNote has Authenticate note whom it finds.
+// WithNote has Authenticate write its result to the note.
 func WithNote(ctx context.Context) (context.Context, *Note) {
 	n := &Note{}
 	return context.WithValue(ctx, noteKey{}, n), n
 }
 
-// Noted is who a request was found to come from; nil for nobody, or for what is no request.
+// Noted returns the caller that Authenticate identified; nil without one, or outside a request.
 func Noted(ctx context.Context) *Caller {
 	n, ok := ctx.Value(noteKey{}).(*Note)
 	if !ok {
@@ -28,7 +28,7 @@ func Noted(ctx context.Context) *Caller {
 	return n.Caller
 }
 
-// note takes note of the outcome of a login. The error is that of Note.Admit.
+// note records the outcome of a login. It returns the error of Note.Admit.
 func (a *Authenticator) note(ctx context.Context, c *Caller, account string) error {
 	n, ok := ctx.Value(noteKey{}).(*Note)
 	if !ok {

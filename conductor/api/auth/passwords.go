@@ -22,10 +22,10 @@ type passwords struct {
 	dummy  []byte // bcrypt of random bytes, with the highest cost of the file
 }
 
-// maxCost bounds what one login may cost: about a second of a core.
+// maxCost bounds the cost of one login, to about a second of a core.
 const maxCost = 14
 
-// bcryptPrefixes are those of the bcrypt hashes that htpasswd and its like write.
+// bcryptPrefixes are the prefixes of bcrypt hashes by htpasswd and similar programs.
 var bcryptPrefixes = []string{"$2a$", "$2b$", "$2x$", "$2y$"}
 
 // parsePasswords reads an htpasswd file. It accepts bcrypt alone, as Ironic does,
@@ -70,8 +70,8 @@ func isBcrypt(hash string) bool {
 	return slices.ContainsFunc(bcryptPrefixes, func(p string) bool { return strings.HasPrefix(hash, p) })
 }
 
-// match reports whether a password is right. One bcrypt is some 50 ms of a core, so
-// they take turns, and what was right once is remembered for a while.
+// match reports whether a password is right. One bcrypt takes some 50 ms of a core, so checks take turns, and right
+// passwords are remembered for a while.
 func (p *passwords) match(ctx context.Context, turns *turns, from netip.Addr, now func() time.Time,
 	user, password string) (bool, error) {
 	leave, err := turns.enter(ctx, from)

@@ -8,23 +8,21 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Rule is one row of the policy: what is asked for, and the least role of those
-// who may, by how what is asked about concerns them.
+// Rule is one row of the policy: a permission, and the least role that has it, by the caller's relation to the node.
 type Rule struct {
-	Name   string // Ironic's name for it, which a denial says
+	Name   string // Ironic's name for it, part of a denial
 	System Role   // of those without a project
 	Owner  Role   // of the project that owns the node
 	Lessee Role   // of the project the node is lent to
-	Any    Role   // of any project: it is shown, or given, only what is its own
-	// For is the routes under the rule, with {} for each part that varies; with a
-	// field behind it, that of a body which brings the rule in besides.
+	Any    Role   // of any project, on routes that show or give a caller only records of its project
+	// For lists the routes under the rule, with {} for each part that varies. A field behind the route means that the
+	// rule applies, besides, to bodies with this field.
 	For []string
 }
 
-// Policy is THE table of who may do what. It follows Ironic's secure-RBAC defaults, its
-// personas being these: a system admin, member and reader are an admin, operator and reader
-// without a project; a project's the same with one. Ironic's project manager is an admin
-// here.
+// Policy is the only table of permissions. It follows Ironic's secure-RBAC defaults. Ironic's system admin, member and
+// reader are an admin, operator and reader without a project; a project's are the same with one. Ironic's project
+// manager is an admin here.
 //
 // A rule without a row is for system admins alone.
 func Policy() []Rule { return slices.Concat(nodePolicy(), otherPolicy(), ferritePolicy()) }
@@ -32,7 +30,7 @@ func Policy() []Rule { return slices.Concat(nodePolicy(), otherPolicy(), ferrite
 // no is in place of a role when none will do.
 const no = nobody
 
-// nodePolicy is the rows about a node and what is a part of it.
+// nodePolicy has the rows about a node and its parts.
 //
 //nolint:funlen // a table, a row a rule
 func nodePolicy() []Rule {
@@ -227,7 +225,7 @@ func otherPolicy() []Rule {
 	}
 }
 
-// ferritePolicy is the rows about what Ironic has no word for.
+// ferritePolicy has the rows for features that Ironic lacks.
 func ferritePolicy() []Rule {
 	return []Rule{
 		{"ferrite:subcollection:write", Reader, no, no, Reader, subcollections()},
@@ -261,8 +259,8 @@ func ferritePolicy() []Rule {
 	}
 }
 
-// subcollections is the routes by which what belongs to something else could be
-// written, were it not that this is refused to everybody.
+// subcollections lists the routes by which clients could write to a list below another resource. The API refuses all of
+// these requests.
 func subcollections() []string {
 	routes := []string{"GET /v1/nodes/{}/portgroups/{}/ports"}
 	for _, list := range []string{
@@ -275,8 +273,7 @@ func subcollections() []string {
 	return routes
 }
 
-// vendorPassthru is the routes of what only one vendor's hardware does: each of
-// its methods decides which HTTP methods call it.
+// vendorPassthru lists the routes of vendor methods. Each method decides which HTTP methods call it.
 func vendorPassthru(path string) []string {
 	routes := []string{"GET " + path + "/methods"}
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
@@ -285,7 +282,7 @@ func vendorPassthru(path string) []string {
 	return routes
 }
 
-// Rules is the policy by what it is about.
+// Rules indexes the policy by route and field.
 type Rules map[string]*Rule
 
 // NewRules indexes the policy.
@@ -323,8 +320,7 @@ func Key(method, path, field string) string {
 	return key
 }
 
-// Allows reports whether a caller may, what is asked about being owned by and
-// lent to these projects; "" is none.
+// Allows reports whether the rule allows a caller. owner and lessee are the projects of the resource; "" is none.
 func (r *Rule) Allows(c *Caller, owner, lessee string) bool {
 	if c.Project == "" {
 		return c.Role.reaches(r.System)
@@ -334,14 +330,13 @@ func (r *Rule) Allows(c *Caller, owner, lessee string) bool {
 		c.Project == lessee && c.Role.reaches(r.Lessee)
 }
 
-// Conceivable reports whether a caller may, if only what is asked about concerns
-// him enough.
+// Conceivable reports whether the rule would allow a caller if its project were the owner and the lessee.
 func (r *Rule) Conceivable(c *Caller) bool { return r.Allows(c, c.Project, c.Project) }
 
 // Public reports whether strangers may.
 func (r *Rule) Public() bool { return r.System == Stranger }
 
-// Denied is the answer to who may not.
+// Denied is the 403 for a caller that the rule does not allow.
 func (r *Rule) Denied() error {
 	return nodeapi.NewFault(http.StatusForbidden, "Access was denied to the following resource: %s", r.Name)
 }

@@ -20,19 +20,20 @@ import (
 // SessionLasts is how long a login of a browser holds.
 const SessionLasts = 8 * time.Hour
 
-// maxSession bounds the cookie that is looked at; those of ours are shorter.
+// maxSession bounds the cookies that are opened; ours are shorter.
 const maxSession = 2048
 
-// session is what a cookie holds, sealed: whose login, until when, and what was shown for it. Nothing is kept of it in
-// the conductor, so that it outlives a restart, and holds at each conductor of a cluster.
+// session is the sealed content of a cookie: the user, the end, and the credentials of the login, as a hash or a token
+// of Keystone. The conductor stores nothing of it, so that it outlives a restart, and holds at each conductor of a
+// cluster.
 type session struct {
 	User string `json:"u"`
 	// Shown is a hash of the password's line in the htpasswd file, or of the token: a login ends when that is changed or
 	// taken away.
 	Shown []byte `json:"s"`
 	Token bool   `json:"t,omitempty"`
-	Link  bool   `json:"l,omitempty"` // shown is that of the password, which a user of a link may not have
-	// Keystone is a token of OpenStack, which is asked after again. The cookie is sealed.
+	Link  bool   `json:"l,omitempty"` // begun by a link; Shown is of the password, if the user has one
+	// Keystone is a token of OpenStack, which is checked again at each request. The cookie is sealed.
 	Keystone string    `json:"k,omitempty"`
 	Ends     time.Time `json:"e"`
 }
@@ -126,7 +127,7 @@ func shownToken(r *http.Request) string {
 	return r.Header.Get("X-Auth-Token")
 }
 
-// Session is the session by whose cookie a request was let in, false for none.
+// Session is the session that authenticated a request, by its cookie; false for none.
 func (a *Authenticator) Session(r *http.Request) (Session, bool) {
 	cookie, err := r.Cookie(a.sessionCookie(r))
 	if err != nil || a.sessions == nil || r.Header.Get("Authorization") != "" {
@@ -171,7 +172,7 @@ func (a *Authenticator) ofSession(w http.ResponseWriter, r *http.Request, cookie
 	return c, nil
 }
 
-// holder is whose session it is, nil when what was shown for it holds no longer.
+// holder returns the user of a session, nil when the credentials shown for it no longer hold.
 func (a *Authenticator) holder(w http.ResponseWriter, r *http.Request, s session) (*Caller, error) {
 	switch {
 	case s.Keystone != "":

@@ -29,7 +29,7 @@ func (h *house) logIn(authorization string) Session {
 	return s
 }
 
-// show is a request of a session; it answers with the user, or the status and what is asked for.
+// show sends a request of a session. It returns the user, or the status and the challenges.
 func (h *house) show(method, cookie, word string) string {
 	h.t.Helper()
 	r := httptest.NewRequest(method, "/v1/nodes", nil)
@@ -137,7 +137,7 @@ func TestSessionBeginsWithALogin(t *testing.T) {
 	}
 }
 
-// FuzzSession: no cookie but a sealed one lets anybody in.
+// FuzzSession: only a sealed cookie authenticates.
 func FuzzSession(f *testing.F) {
 	f.Add("")
 	f.Add("bm9ib2R5")

@@ -12,41 +12,42 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// CheckEvery is how long a stream may outlast the right to it. Where nobody can look, as too many logins of its address
-// or user have failed, that is uncheckedFor: guesses of others do not end it at once, its own do not keep it open.
+// CheckEvery is how long a stream may outlast the right to it. Too many failed logins from its address or for its user
+// can prevent the check. Then the stream may last for uncheckedFor: guesses of others do not end it at once, its own do
+// not keep it open.
 const (
 	CheckEvery   = 5 * time.Second
 	uncheckedFor = time.Minute
 )
 
-// streamAgain is when a client that found no place is to ask again, seconds.
+// streamAgain is the Retry-After of a client that found no place, in seconds.
 const streamAgain = "5"
 
 // Streams are the answers of one kind without an end of their own, such as watches. They have places of the pool of all
 // kinds, and end with the right to them. It is safe for concurrent use.
 type Streams struct {
 	kind string
-	who  Authority // nil: nobody is asked
+	who  Authority // nil: callers are not checked
 	pool *connlimit.Streams
 
 	mu      sync.Mutex
 	all     int
-	waiting chan struct{} // closed when the last place is given back; nil: nobody waits
+	waiting chan struct{} // closed when the last place is given back; nil without a waiter
 }
 
-// NewStreams makes the streams of a kind, whose callers who identifies. It counts in the pool of all; without bounds
-// when that is nil.
+// NewStreams makes the streams of a kind. The Authority authenticates their callers. They count in the pool of all
+// streams; a nil pool has no bounds.
 func NewStreams(kind string, who Authority, pool *connlimit.Streams) *Streams {
 	return &Streams{kind: kind, who: who, pool: pool}
 }
 
-// errRevoked ends a stream whose caller has lost the right to it.
+// errRevoked ends a stream after its caller has lost the right to it.
 var errRevoked = errors.New("the right to this has ended")
 
-// Open gives a caller, nil where nobody is asked, a place for the answer to a request: a context that ends with ctx,
-// when another reader gets the place (see GaveWay), and within CheckEvery when its sender is no longer the caller or
-// allowed, unless that is nil, returns an error. Without a place it is a *nodeapi.Fault, 503, that names the share. end
-// gives the place back.
+// Open gives a caller a place for a streamed answer. A nil caller means that callers are not checked. The returned
+// context ends with ctx, and when another reader gets the place (see GaveWay). It also ends within CheckEvery when the
+// sender is no longer the caller, or when allowed, unless nil, returns an error. Without a place the error is a
+// *nodeapi.Fault, 503, that names the share. end gives the place back.
 func (s *Streams) Open(ctx context.Context, w http.ResponseWriter, r *http.Request, c *Caller,
 	allowed func(context.Context) error) (_ context.Context, end func(), err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -93,7 +94,7 @@ func (s *Streams) watch(ctx context.Context, r *http.Request, c *Caller, allowed
 	}
 }
 
-// reader is whose stream a request begins. Where nobody says who it is, that is its address.
+// reader identifies the reader of a stream, by the address where callers are not checked.
 func (s *Streams) reader(r *http.Request, c *Caller) connlimit.Reader {
 	from := clientaddr.Of(r)
 	if c == nil {
@@ -123,7 +124,7 @@ func (s *Streams) count(n int) {
 	}
 }
 
-// Wait returns when nobody has a place; the error is that of a context that ended first.
+// Wait returns when no place is taken, or with the error of a context that ended first.
 func (s *Streams) Wait(ctx context.Context) error {
 	s.mu.Lock()
 	if s.all == 0 {
@@ -148,8 +149,8 @@ type Authority interface {
 	Authenticate(w http.ResponseWriter, r *http.Request) (*Caller, error)
 }
 
-// same refuses a request whose sender is no longer the caller that a stream was
-// opened for: the user or token is gone, or has another role or project.
+// same refuses a request if its sender is no longer the caller at the stream's start: the user or token is gone, or has
+// another role or project.
 func (s *Streams) same(r *http.Request, c *Caller) error {
 	if s.who == nil || c == nil {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// TestStreamPlaces: streams of all kinds share one pool, by users, or by addresses where nobody says who it is, and the
-// loopback beside it. One that gives way learns why.
+// TestStreamPlaces: streams of all kinds share one pool, by user, or by address without authentication. The loopback
+// has places beside it. A stream that gives way gets the reason.
 func TestStreamPlaces(t *testing.T) {
 	pool := connlimit.NewStreams(connlimit.StreamLimits{All: 3, User: 2, Loopback: 1}, nil)
 	events, watches := auth.NewStreams("events", nil, pool), auth.NewStreams("watches", nil, pool)
@@ -78,7 +78,7 @@ func TestStreamEndsWithItsRight(t *testing.T) {
 	})
 }
 
-// authority answers as it is told to.
+// authority returns the answer of a test.
 type authority func() (*auth.Caller, error)
 
 func (a authority) Authenticate(w http.ResponseWriter, _ *http.Request) (*auth.Caller, error) {
@@ -86,8 +86,8 @@ func (a authority) Authenticate(w http.ResponseWriter, _ *http.Request) (*auth.C
 	return a()
 }
 
-// TestStreamOfTheSameCaller: a stream goes on for its caller alone. While nobody can look, as too many logins have
-// failed, it goes on for a while and no longer: a user who is gone could cause that.
+// TestStreamOfTheSameCaller: a stream goes on for its caller alone. Too many failed logins can prevent the check. Then
+// the stream goes on for a while and no longer, since a removed user could cause the failures.
 func TestStreamOfTheSameCaller(t *testing.T) {
 	ann := auth.Caller{User: "ann", Role: auth.Operator, Project: "blue"}
 	other := ann
@@ -119,7 +119,7 @@ func TestStreamOfTheSameCaller(t *testing.T) {
 					switch {
 					case since > hour:
 						return tc.now()
-					case since%(50*time.Second) > 20*time.Second: // somebody guesses, and rests
+					case since%(50*time.Second) > 20*time.Second: // guesses of another client, with pauses
 						return fails(http.StatusTooManyRequests)()
 					}
 					return &ann, nil

@@ -8,8 +8,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 )
 
-// turns bounds the passwords checked at a time. Each address, or IPv6 /64, has one
-// in the queue, so that whoever sends many keeps himself waiting and not the others.
+// turns bounds the passwords checked at a time. Each address, or IPv6 /64, has one in the queue, so that a sender of
+// many passwords delays only itself.
 type turns struct {
 	places chan struct{}
 
@@ -17,10 +17,10 @@ type turns struct {
 	lines map[netip.Addr]*line
 }
 
-// line is what one network has to be checked.
+// line queues the passwords of one network.
 type line struct {
 	first chan struct{} // holds a token while one of the line is in the queue, or checked
-	size  int           // with those who wait for that
+	size  int           // those in the queue or checked, and those waiting for first
 }
 
 func newTurns(n int) *turns {

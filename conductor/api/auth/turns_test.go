@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// TestTurns: who sends many passwords to be checked waits for himself; others wait for one
-// of its own.
+// TestTurns: a sender of many passwords delays only itself. Others wait for one password of that sender.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const check = 50 * time.Millisecond

@@ -15,12 +15,12 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/server/reload"
 )
 
-// Users is the users file: who there is, and what each may do.
+// Users is the users file: the users, with their roles and tokens.
 type Users struct {
 	Users []User `json:"users"`
 }
 
-// User is one of them. Passwords are in the htpasswd file.
+// User is a user of the users file. Passwords are in the htpasswd file.
 type User struct {
 	Name    string  `json:"name"`
 	Role    string  `json:"role"`
@@ -29,7 +29,7 @@ type User struct {
 	Links   []Link  `json:"links,omitempty"`
 }
 
-// Token is what is kept of a token: enough to know it by, not to use it.
+// Token is the stored part of a token. It can identify the token but not replace it.
 type Token struct {
 	Label   string     `json:"label"` // unique among the user's, to take it away by
 	SHA256  string     `json:"sha256"`
@@ -48,7 +48,7 @@ func ParseUsers(raw []byte) (Users, error) {
 	return u, u.Check()
 }
 
-// Check refuses what nobody could log in with, and what two could.
+// Check refuses entries that cannot log in, and names or tokens that two entries share.
 func (u Users) Check() error {
 	names, sums := map[string]bool{}, map[string]bool{}
 	for _, user := range u.Users {
@@ -102,8 +102,8 @@ func (u Users) Find(name string) int {
 	return slices.IndexFunc(u.Users, func(o User) bool { return o.Name == name })
 }
 
-// NewToken makes a token, and what is kept of it. It has 256 random bits, so one
-// round of SHA-256 is as good a hash of it as any.
+// NewToken makes a token, and the part to store. The token has 256 random bits, so one round of SHA-256 is as good a
+// hash of it as any.
 func NewToken(label string, expires *time.Time) (secret string, kept Token) {
 	var raw [32]byte
 	_, _ = rand.Read(raw[:]) // never fails

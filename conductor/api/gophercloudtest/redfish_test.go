@@ -91,7 +91,7 @@ func newOperated(t *testing.T) *operated {
 	return o
 }
 
-// put sends what gophercloud has no function for, and waits for the end of it.
+// put sends a request that gophercloud has no function for, and waits until the work is done.
 func (o *operated) put(t *testing.T, path string, body any) {
 	t.Helper()
 	answer, err := o.client.Put(t.Context(), o.client.ServiceURL("nodes", o.node, "states", path), body, nil,

@@ -9,7 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// answer answers by a row, and tells of it.
+// answer serves a request by its row, and reports it to Answered, Follow and the audit.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	s.audited(w, r, func(r *http.Request) (status int, route string) {
 		seen := &outcome{ResponseWriter: w, began: time.Now()}
@@ -32,7 +32,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// follow has what is done for a request belong to it, where anybody wants to know.
+// follow attributes the work for a request to the request, by Options.Follow. It does nothing without one, and for
+// requests that anybody can send.
 func (s *Server) follow(w http.ResponseWriter, r *http.Request) (*http.Request, func(route string, status int)) {
 	if s.o.Follow == nil || s.o.Stranger != nil && s.o.Stranger(r.URL.Path) {
 		return r, func(string, int) {}

@@ -10,8 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Bounds of memory for answers, from before the store is asked until their readers, who may be slow, have taken them.
-// Of one address, or IPv6 /64, and of all.
+// Bounds of memory for answers of one address, or IPv6 /64, and of all. An answer counts from before the store is asked
+// until its reader, which may be slow, has taken it.
 const (
 	answersEach = 64 << 20
 	answersAll  = 160 << 20
@@ -20,8 +20,8 @@ const (
 	answerLook = 250 * time.Millisecond // for those that have become slow meanwhile
 )
 
-// Paces at which readers take an answer that holds memory. Whoever is below the slow one for a moment gives way to
-// others that find no room, and whoever is below the least one is cut off.
+// Paces at which readers take an answer that holds memory. A reader below the slow pace for a moment gives way to
+// others that find no room. A reader below the least pace is cut off.
 var (
 	slowPace  = pace{rate: 1 << 20, grace: time.Second}
 	leastPace = pace{rate: 64 << 10, grace: 30 * time.Second}
@@ -33,7 +33,7 @@ type pace struct {
 	grace time.Duration
 }
 
-// after is what is left of a grace when n bytes have taken so long: bytes that come quickly are not saved up.
+// after is the rest of a grace after n bytes in this time. It never exceeds the grace, so fast bytes earn no credit.
 func (p pace) after(left time.Duration, n int, took time.Duration) time.Duration {
 	return min(p.grace, left-took+time.Duration(n)*time.Second/time.Duration(p.rate))
 }
@@ -42,17 +42,17 @@ func (p pace) after(left time.Duration, n int, took time.Duration) time.Duration
 // with all their fields is 3 MB and more.
 const maxPage = 8 << 20
 
-// pageRoom is what a page may hold while it is rendered: its text, and a batch of records.
+// pageRoom is the memory for a page while it is rendered: its text, and a batch of records.
 const pageRoom = maxPage * 3 / 2
 
-// Room is what one answer may hold in memory.
+// Room is the memory that one answer may hold.
 type Room struct {
 	holding
 	of *http.Request
 
 	// Under the lock of bodies.
 	since      time.Time     // a piece is being written; zero: none is
-	slow, late time.Duration // what is left of the graces of the paces
+	slow, late time.Duration // the rest of each pace's grace
 }
 
 // Room is room for the answer to a request, of 64 KiB: every answer has these. End gives it back.
@@ -63,10 +63,10 @@ func (s *Server) Room(r *http.Request) *Room {
 	return m
 }
 
-// Resize gives back what is held, and takes n bytes instead. It waits for room, and answers a 503 Fault when there is
+// Resize gives back the bytes held, and takes n bytes instead. It waits for room, and answers a 503 Fault when there is
 // none for ten seconds.
 func (m *Room) Resize(n int64) error {
-	m.End() // first: nobody waits for what it holds itself
+	m.End() // first, so that an answer never waits for its own bytes
 	if n -= freeBody; n <= 0 {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (m *Room) Resize(n int64) error {
 	}
 }
 
-// take takes n bytes, or returns what is closed when there may be more room.
+// take takes n bytes, or returns a channel that is closed when there may be more room.
 func (m *Room) take(n int64) (freed <-chan struct{}) {
 	m.in.mu.Lock()
 	defer m.in.mu.Unlock()
@@ -106,11 +106,11 @@ func (m *Room) take(n int64) (freed <-chan struct{}) {
 // answerPiece is as much as is written at a time.
 const answerPiece = 64 << 10
 
-// errSlow ends an answer whose room another one got.
+// errSlow ends an answer that has given its room to another one.
 var errSlow = errors.New("the reader took the answer at less than 1 MiB a second, and others had no room for theirs")
 
-// Write answers with text. A reader that does not keep the least pace, or the slow one while others find no room, loses
-// its connection.
+// Write answers with text. A reader loses its connection if it falls below the least pace, or below the slow pace while
+// other answers find no room.
 func (m *Room) Write(w http.ResponseWriter, text []byte) (n int, err error) {
 	control := http.NewResponseController(w)
 	for err == nil && n < len(text) {
@@ -125,7 +125,7 @@ func (m *Room) Write(w http.ResponseWriter, text []byte) (n int, err error) {
 	return n, err
 }
 
-// begin begins a piece, with the time that its reader has for it. Those of short answers have the server's.
+// begin begins a piece, and sets its reader's deadline. Short answers keep the server's deadline.
 func (m *Room) begin(control *http.ResponseController) error {
 	m.in.mu.Lock()
 	defer m.in.mu.Unlock()
@@ -137,7 +137,7 @@ func (m *Room) begin(control *http.ResponseController) error {
 	case m.taken == 0:
 		return nil
 	}
-	// Not every writer has deadlines, in tests; those of servers have.
+	// Servers' writers have deadlines; some writers in tests have none.
 	if err := control.SetWriteDeadline(m.since.Add(m.late)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}

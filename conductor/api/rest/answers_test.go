@@ -46,7 +46,7 @@ func pages() *Server {
 	return &Server{answers: newYielding(8*(onePage-freeBody), 20*(onePage-freeBody))}
 }
 
-// page gives a reader at an address a page, and answers after what time it was whole, or why it was not.
+// page sends a page to a reader at an address. It returns the time until the page was whole, or the error.
 func (s *Server) page(t *testing.T, from string, rate int) (after time.Duration, err error) {
 	began := time.Now()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
@@ -73,8 +73,8 @@ func TestLeastRate(t *testing.T) {
 	}
 }
 
-// TestSlowReadersGiveWay: readers who take their answers slowly, of few addresses or of many, keep nobody from theirs.
-// Quick ones are waited for.
+// TestSlowReadersGiveWay: slow readers, at few addresses or at many, do not keep others from their answers. Others wait
+// for quick readers.
 func TestSlowReadersGiveWay(t *testing.T) {
 	const slow = 40 << 10
 	for name, tc := range map[string]struct {

@@ -29,7 +29,7 @@ func (c *Call) Body(limit int64) (v any, present bool, err error) {
 	return v, true, nil
 }
 
-// checkURL refuses control characters in what the path and the query name.
+// checkURL refuses control characters in path parameters and query arguments.
 func (c *Call) checkURL() error {
 	for _, value := range c.ParamValues() {
 		if err := nodeapi.CheckLine(value); err != nil {
@@ -98,7 +98,7 @@ func (c *Call) Args(limit int64, known ...string) (Args, error) {
 	return a, checkSizes(a)
 }
 
-// Unexpected refuses argument names that nobody knows.
+// Unexpected refuses unknown argument names.
 func Unexpected(names, known []string) error {
 	var extra []string
 	for _, name := range names {

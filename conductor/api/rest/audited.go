@@ -10,17 +10,18 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Audit keeps record of who asked for what.
+// Audit records requests and their senders. Begin comes first. Admit follows, if an identified sender may change
+// something. Asked comes last, for requests to be recorded. Requests in parallel call the methods concurrently.
 type Audit interface {
-	// Begin follows what is done for a request.
+	// Begin attributes the work done with the returned context to a request.
 	Begin(ctx context.Context) context.Context
-	// Admit refuses a caller who may have no more requests recorded for now.
+	// Admit refuses a caller with too many recorded requests for now.
 	Admit(c *auth.Caller) error
-	// Asked is told of a request with its answer, before the client has all of that.
+	// Asked records a request and its answer, before the client has all of the answer.
 	Asked(ctx context.Context, a Asked)
 }
 
-// Asked is a request and who sent it. Route is the path of its row, "" for none.
+// Asked is a request with its sender. Route is the path of its row, "" for none.
 type Asked struct {
 	Method, Path, Route, Request string
 	From                         netip.Addr
@@ -28,8 +29,8 @@ type Asked struct {
 	Who                          auth.Note
 }
 
-// audited answers a request, of which a record is kept: one that changes something, opens a console (which may be
-// written to), or is refused for its sender. Machines' own requests are none of these.
+// audited answers a request, and records it if it changes something, opens a console (which may be written to), or is
+// refused for its sender. Requests of machines themselves are not recorded.
 func (s *Server) audited(w http.ResponseWriter, r *http.Request, answer func(*http.Request) (int, string)) {
 	if s.o.Audit == nil || s.o.Stranger != nil && s.o.Stranger(r.URL.Path) {
 		answer(r)
@@ -55,6 +56,6 @@ func (s *Server) audited(w http.ResponseWriter, r *http.Request, answer func(*ht
 	status, route = answer(r.WithContext(ctx))
 }
 
-// StatusAborted stands for the status of an answer that was cut off, as its client had gone or the disk was full. It is
-// that of nginx for a client that went away.
+// StatusAborted is recorded for an answer that was cut off, as its client had gone or the disk was full. nginx uses the
+// same status for a client that went away.
 const StatusAborted = 499

@@ -11,14 +11,15 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/api/auth"
 )
 
-// told is an audit that is told of requests.
+// told is an audit that records the status of requests.
 type told struct{ status []int }
 
 func (*told) Begin(ctx context.Context) context.Context { return ctx }
 func (*told) Admit(*auth.Caller) error                  { return nil }
 func (a *told) Asked(_ context.Context, of Asked)       { a.status = append(a.status, of.Status) }
 
-// TestAborted: a request whose answer is cut off has been done, or a part of it, and is recorded like any other.
+// TestAborted: a request with an answer that was cut off has been done, at least in part. It is recorded like any
+// other.
 func TestAborted(t *testing.T) {
 	audit := &told{}
 	s := &Server{o: Options{Audit: audit}}

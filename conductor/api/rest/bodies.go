@@ -11,20 +11,19 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// What the bodies of all requests may hold in memory at a time. Without a bound
-// a few clients that each begin a config drive of 64 MiB, and never end it, would
-// leave nothing for anybody else.
+// Bounds of memory for the bodies of all requests at a time. Without them a few clients could each begin a config drive
+// of 64 MiB, never end it, and leave no memory for others.
 const (
 	freeBody   = 64 << 10  // of every request, so that heartbeats and verbs always get through
 	bodiesEach = 96 << 20  // of one address: the largest config drive, and some
 	bodiesAll  = 160 << 20 // so that one address leaves room for others
 
-	// The same for what agents call, and so anybody. An inspection is at most 16 MiB.
+	// The same for agents' paths, which anybody can call. An inspection is at most 16 MiB.
 	strangersEach = 32 << 20
 	strangersAll  = 80 << 20
 )
 
-// bodies counts what the bodies under way hold: of requests, or of answers.
+// bodies counts the bytes of the bodies under way: of requests, or of answers.
 type bodies struct {
 	maxEach, maxAll int64
 
@@ -32,7 +31,7 @@ type bodies struct {
 	all int64
 	by  map[netip.Addr]int64
 	cut map[*holding]struct{} // those that can be cut off for others; nil: none can
-	// closed when bytes are given back; nil while nobody waits for it
+	// closed when bytes are given back; nil without a waiter
 	freed chan struct{}
 }
 
@@ -40,21 +39,21 @@ func newBodies(maxEach, maxAll int64) *bodies {
 	return &bodies{maxEach: maxEach, maxAll: maxAll, by: map[netip.Addr]int64{}}
 }
 
-// newYielding makes bodies of which those of the address, or IPv6 /64, that has
-// most are cut off when others find no room.
+// newYielding makes bodies that give way. When others find no room, it cuts off bodies of the address, or IPv6 /64,
+// that holds most.
 func newYielding(maxEach, maxAll int64) *bodies {
 	b := newBodies(maxEach, maxAll)
 	b.cut = map[*holding]struct{}{}
 	return b
 }
 
-// NewStrangers makes a share of memory for bodies that are read before anybody is asked whose they are. bound counts
-// the body of r from now on, and end gives back what it took.
+// NewStrangers makes a share of memory for bodies that are read before authentication. bound counts the body of r from
+// now on, and end gives its bytes back.
 func NewStrangers() (bound func(r *http.Request) (end func())) {
 	return newYielding(strangersEach, strangersAll).bound
 }
 
-// holding is what one body, or one answer, holds.
+// holding is the memory of one body or one answer.
 type holding struct {
 	in   *bodies
 	from netip.Addr  // or the /64
@@ -66,7 +65,7 @@ type holding struct {
 	gone  bool // it was cut off
 }
 
-// bound counts the body of r from now on; end gives back what it took.
+// bound counts the body of r from now on; end gives its bytes back.
 func (b *bodies) bound(r *http.Request) (end func()) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return func() {}
@@ -77,14 +76,14 @@ func (b *bodies) bound(r *http.Request) (end func()) {
 	return c.End
 }
 
-// End gives back what is held.
+// End gives back all bytes held.
 func (h *holding) End() {
 	h.in.mu.Lock()
 	defer h.in.mu.Unlock()
 	h.in.drop(h)
 }
 
-// drop gives back what is held. The lock is held.
+// drop gives back the bytes of a holding. The caller holds the lock.
 func (b *bodies) drop(h *holding) {
 	b.give(h.from, h.taken)
 	h.taken = 0
@@ -112,8 +111,8 @@ func (b *bodies) more(h *holding, n int64) bool {
 	return true
 }
 
-// victim is the one to be cut off for n more bytes of h: the largest of the address that has most, or of its own where
-// that has its share; nil for none. The lock is held.
+// victim is the holding to cut off for n more bytes of h: the largest of the address that holds most, or of h's own
+// address if that has its share; nil for none. The caller holds the lock.
 func (b *bodies) victim(h *holding, n int64) (most *holding) {
 	own := b.by[h.from] > 0 && b.by[h.from]+n > b.maxEach
 	for o := range b.cut {
@@ -129,8 +128,8 @@ func (b *bodies) victim(h *holding, n int64) (most *holding) {
 	return most
 }
 
-// take reserves n bytes, unless there is no room. A share that is empty has room for any number: nothing that is kept
-// is too long to be read. The lock is held.
+// take reserves n bytes, unless there is no room. An empty share has room for any number, so that no stored record is
+// too long to be read. The caller holds the lock.
 func (b *bodies) take(from netip.Addr, n int64) bool {
 	if b.all > 0 && b.all+n > b.maxAll || b.by[from] > 0 && b.by[from]+n > b.maxEach {
 		return false
@@ -140,7 +139,7 @@ func (b *bodies) take(from netip.Addr, n int64) bool {
 	return true
 }
 
-// give gives bytes back. The lock is held.
+// give gives bytes back. The caller holds the lock.
 func (b *bodies) give(from netip.Addr, n int64) {
 	b.all -= n
 	if b.by[from] -= n; b.by[from] == 0 {

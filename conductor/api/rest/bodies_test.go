@@ -61,9 +61,9 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestLongAnswers: room for an answer is taken before it is made. What slow readers have not taken does not pile up in
-// memory: requests wait for it, ten seconds at the most. Short answers always get through, and one that is longer than
-// all may be together is given to who is alone.
+// TestLongAnswers: room for an answer is taken before it is made. Answers that slow readers have not taken do not pile
+// up in memory: requests wait for room, ten seconds at the most. Short answers always get through. An answer that is
+// longer than the bound for all is sent if it is alone.
 func TestLongAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &Server{answers: newBodies(10*freeBody, 15*freeBody)}

@@ -16,8 +16,8 @@ type CacheKey struct {
 	Reserved string
 }
 
-// Cache keeps rendered nodes in two generations: when the young one is full it
-// becomes the old one, and what the old one held unused is gone.
+// Cache keeps rendered nodes in two generations. When the young one is full it becomes the old one, and the unused
+// entries of the former old one are gone.
 type Cache struct {
 	mu         sync.Mutex
 	limit      int // bytes of a generation
@@ -63,8 +63,8 @@ func (c *Cache) add(k CacheKey, body []byte) {
 	c.size += cost
 }
 
-// cost is what a key takes in memory, with its place in the map. The fields and
-// the base are the client's words, which can be far longer than the answer.
+// cost is the memory of a key, with its place in the map. Clients choose the fields and the base, which can be far
+// longer than the answer.
 func (k *CacheKey) cost() int {
 	const overhead = 200
 	return overhead + len(k.UUID) + len(k.Fields) + len(k.Base) + len(k.Reserved)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestCacheCountsKeys: a client that asks for the same few bytes in ever other
-// words does not make the cache larger than it may be.
+// TestCacheCountsKeys: the bound of the cache includes its keys. A client that requests the same few bytes in ever
+// other words does not exceed it.
 func TestCacheCountsKeys(t *testing.T) {
 	const limit = 1 << 20
 	c := NewCache(limit)

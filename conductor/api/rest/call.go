@@ -16,16 +16,15 @@ type Route struct {
 	Since        int    // microversion 1.since; below it the path does not exist
 	Doc          string // one clause, for people
 	Handle       func(*Call) error
-	// tooOld answers a request below since; nil for the usual 404.
+	// TooOld answers a request below Since; nil for the usual 404.
 	TooOld error
-	// known refuses who may not know of what the path names, and who may not do
-	// with it what he asks; nil where that is a node or a port, or no secret.
+	// Known refuses a caller that may not know of the record in the path, or may not do this to it. It is nil where the
+	// record is a node or a port (Options.Known checks those), or is no secret.
 	Known func(*Call) error
-	// Forcible names what the route refuses unless the header X-Ferrite-Force says true;
-	// "" for a route that does not read the header.
+	// Forcible names the action that the route refuses without the header X-Ferrite-Force: true. It is "" for a route
+	// that does not read the header.
 	Forcible string
-	// wire is what goes over the wire, for the document of the API; a row
-	// without is described by its method alone.
+	// Wire describes the bodies and the query, for the OpenAPI document. Without it the document has only the method.
 	Wire Wire
 }
 
@@ -55,7 +54,7 @@ func (c *Call) BaseURL() string {
 	return "http://" + c.Request().Host
 }
 
-// Links is where what has this path under /v1 is found, as Ironic tells it.
+// Links are the URLs of a resource with this path under /v1, in Ironic's form.
 func (c *Call) Links(path string) []nodeapi.Link {
 	return []nodeapi.Link{
 		{Href: c.BaseURL() + "/v1/" + path, Rel: "self"}, {Href: c.BaseURL() + "/" + path, Rel: "bookmark"},
@@ -78,8 +77,8 @@ func (c *Call) Bytes(status int, media string, body []byte) error {
 	return err
 }
 
-// Reserve takes room for an answer of n bytes: as many as are expected before it is made, those that it has when it is
-// given. It may wait, and answers a 503 Fault when there is none.
+// Reserve takes room in memory for an answer of n bytes. Callers pass an estimate before they render the answer, and
+// its size before they send it. Reserve may wait, and answers a 503 Fault when there is no room.
 func (c *Call) Reserve(n int64) error { return c.room.Resize(n) }
 
 // Empty answers without a body.
@@ -93,13 +92,13 @@ func (c *Call) Done(err error) error {
 	return c.Empty(http.StatusNoContent)
 }
 
-// Accepted answers 202 and says where to look for the outcome.
+// Accepted answers 202, with the path of the outcome in Location.
 func (c *Call) Accepted(path string) error {
 	c.Response().Header().Set(echo.HeaderLocation, c.BaseURL()+path)
 	return c.Empty(http.StatusAccepted)
 }
 
-// Project is the one whose nodes a caller sees; "" for all.
+// Project limits the caller to nodes of this project; "" is no limit.
 func (c *Call) Project() string {
 	if c.Caller == nil {
 		return ""
@@ -107,7 +106,7 @@ func (c *Call) Project() string {
 	return c.Caller.Project
 }
 
-// Marshal answers with any value: for small answers that are not asked often.
+// Marshal answers with any value, by reflection: for small answers to rare requests.
 func (c *Call) Marshal(status int, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {

@@ -69,8 +69,7 @@ func unrouted(err error, fault *nodeapi.Fault) bool {
 	return errors.As(err, &routing) || fault.Status == http.StatusMethodNotAllowed
 }
 
-// recover answers 500 for a handler that panicked. http.ErrAbortHandler is how
-// a handler asks for the connection to be dropped.
+// recover answers 500 for a handler that panicked. A handler panics with http.ErrAbortHandler to drop the connection.
 func (s *Server) recover(w http.ResponseWriter, r *http.Request, id string) {
 	p := recover()
 	if p == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Use says what may be done with a field besides reading it.
+// Use is the set of operations on a field besides reading it.
 type Use uint8
 
 // The uses of a field, which are combined.
@@ -19,7 +19,7 @@ const (
 	Patchable                 // a PATCH may set it
 	Sortable                  // sort_key may name it
 	FullOnly                  // shown with the whole resource only; fields= cannot ask for it
-	Unseen                    // never shown: what a POST says beside the fields
+	Unseen                    // never shown: an argument of a POST that is no field
 )
 
 // Field is one field of a resource: all there is to know of it, in one row.
@@ -28,7 +28,7 @@ type Field[T any] struct {
 	Since int // microversion 1.since
 	Use   Use
 	Show  func(dst []byte, v *View[T]) []byte // writes it as JSON
-	Get   func(*T) any                        // what a patch starts from, secrets in clear; nil unless patchable
+	Get   func(*T) any                        // the value before a patch, secrets in clear; nil unless patchable
 	Set   func(*T, any) error                 // takes a decoded JSON value; nil is null, back to the default
 	Form  Schema                              // of its values, for the document of the API; nil for anything
 }
@@ -38,11 +38,11 @@ type View[T any] struct {
 	Of    *T
 	Minor int
 	Base  string // http://host:port
-	// Of nodes only: the conductor's host, who holds the reservation, and why
-	// the node is not at rest where one node is shown.
+	// Of nodes only: the conductor's host, the host that holds the reservation, and where one node is shown the reason
+	// why it is not at rest.
 	Host, Reserved string
 	Status         *nodeapi.Status
-	Caller         *auth.Caller // who does not see all of it, perhaps
+	Caller         *auth.Caller // perhaps without the right to see all of it
 }
 
 // Table is the fields of a resource in the order they are shown.
@@ -89,7 +89,7 @@ func (t *Table[T]) Pick(minor int, names ...string) Selection {
 	return s
 }
 
-// Selected selects what ?fields= names, and links, which are always shown.
+// Selected selects the fields in ?fields=, and links, which are always shown.
 func (t *Table[T]) Selected(minor int, names string) (Selection, error) {
 	s := Selection{t.ByName["links"]}
 	var unknown []string

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// FormOf is the schema of what encoding/json makes of a value like this one.
+// FormOf is the schema of a value like this one as encoding/json writes it.
 func FormOf(like any) Schema { return formOfType(reflect.TypeOf(like)) }
 
 func formOfType(t reflect.Type) Schema {

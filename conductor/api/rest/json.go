@@ -9,9 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// The append functions write JSON the way encoding/json would, without
-// reflection: a node is some seventy small values, and GET and list of nodes
-// are what a conductor answers most.
+// The append functions write JSON as encoding/json would, without reflection. A node is some seventy small values, and
+// conductors answer GET and list of nodes most often.
 
 const hexDigits = "0123456789abcdef"
 

@@ -53,8 +53,7 @@ func UUID[T any](name string, since int, u Use, at func(*T) *string) Field[T] {
 	return f
 }
 
-// Object is free-form JSON; an absent one is shown as {}. mask hides what is
-// secret in it, nil for nothing.
+// Object is free-form JSON; an absent one is shown as {}. mask hides secrets in it; nil hides nothing.
 func Object[T any](name string, since int, u Use, mask func(map[string]any) map[string]any,
 	at func(*T) *map[string]any) Field[T] {
 	f := Field[T]{Name: name, Since: since, Use: u, Form: ObjectForm()}
@@ -113,8 +112,7 @@ func Required[T any](f Field[T]) Field[T] {
 	return f
 }
 
-// Name is a name by which a record can be asked for in place of its
-// UUID; a fault says of which kind it is.
+// Name is a name that identifies a record in place of its UUID. kind is the record's, for faults.
 func Name[T any](kind string, since int, u Use, valid func(string) bool, at func(*T) *string) Field[T] {
 	f := Text("name", since, u, at)
 	set := f.Set
@@ -222,7 +220,7 @@ func Number[T any](name string, since int, u Use, at func(*T) *int) Field[T] {
 	return f
 }
 
-// Time is a time nobody sets through the API.
+// Time is a time that the API never sets.
 func Time[T any](name string, since int, at func(*T) *time.Time) Field[T] {
 	return Field[T]{Name: name, Since: since, Use: Sortable, Form: TimeForm(), Show: func(dst []byte, v *View[T]) []byte {
 		return AppendTime(dst, at(v.Of))

@@ -15,7 +15,7 @@ import (
 // maxLimit is the longest page, and the default.
 const maxLimit = 1000
 
-// Page is what all lists understand.
+// Page has the arguments common to all lists.
 type Page struct {
 	Limit   int
 	Marker  string
@@ -37,8 +37,8 @@ func PageArgs() []string {
 	return []string{"limit", "marker", "sort_key", "sort_dir", "fields", "detail"}
 }
 
-// Page reads the common arguments of a list. sortKey checks the sort key;
-// since is the microversion ?detail= came with, fieldsSince that of ?fields=.
+// Page reads the common arguments of a list. sortKey checks the sort key. since is the microversion of ?detail=,
+// fieldsSince the microversion of ?fields=.
 func (c *Call) Page(sortKey func(int, string) (string, error), fieldsSince, since int) (Page, error) {
 	if marker := c.QueryParam("marker"); c.QueryParams().Has("marker") && !ValidUUID(marker) {
 		return Page{}, BadRequest("Expected UUID for marker: %s", marker)
@@ -46,7 +46,7 @@ func (c *Call) Page(sortKey func(int, string) (string, error), fieldsSince, sinc
 	return c.PageAfterAny(sortKey, fieldsSince, since)
 }
 
-// PageAfterAny is page for a list whose marker may be anything.
+// PageAfterAny is Page for a list with a marker of any form.
 func (c *Call) PageAfterAny(sortKey func(int, string) (string, error), fieldsSince, since int) (Page, error) {
 	q := c.QueryParams()
 	p := Page{Limit: maxLimit, Marker: q.Get("marker"), Fields: q.Get("fields")}
@@ -165,8 +165,8 @@ func AnswerList[T any](s *Server, c *Call, p Page, name string, items Items[T], 
 	})
 }
 
-// AnswerLines answers a page, one item a line, that ends as those of AnswerList do. Clients ask for what comes after
-// its last item until a page is empty.
+// AnswerLines answers a page, one item a line. The page ends by the same bounds as a page of AnswerList. Clients ask
+// for the items after its last one until a page is empty.
 func AnswerLines[T any](s *Server, c *Call, items Items[T], show func([]byte, *T) []byte) error {
 	return s.buffer(c, http.StatusOK, nodeapi.MediaLines, func(dst []byte) ([]byte, error) {
 		n := 0
@@ -191,17 +191,17 @@ type Source[T any] struct {
 	// Each calls f for the records in the order of creation, behind the one of a UUID unless that is "", until f returns
 	// false.
 	Each func(after string, f func(*T) bool) error
-	// Find is one of them, nil when it is gone.
+	// Find reads a record, nil when it is gone.
 	Find    func(uuid string) (*T, error)
 	ID      func(*T) string
-	Missing func(uuid string) error // the fault for a marker that is none of them
+	Missing func(uuid string) error // the fault for an unknown marker
 }
 
 // maxSortKey bounds the part of a value that a list is sorted by.
 const maxSortKey = 512
 
-// Items are the records behind the marker of a page, in its order. For another order than that of creation it reads all
-// of them, keeps what they are sorted by, and reads those of the page again.
+// Items are the records behind the marker of a page, in its order. The order of creation needs one pass. For another
+// order Items reads all records, keeps their sort keys, and reads the records of the page again.
 func (t *Table[T]) Items(minor int, p Page, s Source[T]) Items[T] {
 	return func(yield func(*T, error) bool) {
 		if p.SortKey == "" && !p.Desc {
@@ -282,7 +282,7 @@ type Filter[Q any] struct {
 	Apply func(q *Q, value string) error
 }
 
-// Narrow applies the filters a request names and refuses names nobody knows.
+// Narrow applies the filters of a request and refuses unknown names.
 func Narrow[Q any](c *Call, q *Q, filters []Filter[Q], known ...string) error {
 	params := c.QueryParams()
 	for _, f := range filters {

@@ -20,8 +20,8 @@ func (s *Server) ShowDocument(c *Call) error {
 	return c.RawJSON(http.StatusOK, body)
 }
 
-// document describes routes. The keyword x-since is the microversion from which
-// on something exists; what has none was there from the beginning.
+// document describes routes. The keyword x-since is the first microversion of a route or field; without it the first of
+// all.
 func document(routes []Route) Schema {
 	d := describer{schemas: Schema{}}
 	paths := Schema{}

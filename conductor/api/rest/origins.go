@@ -22,9 +22,9 @@ func Origins(address string) []string {
 // strictTime is how long a browser goes on with https alone. It is short: there is no way back before it is over.
 const strictTime = "max-age=86400"
 
-// protect adds headers for browsers to an answer. That https is to be used alone (HSTS, RFC 6797) is said only where an
-// operator has named the public URL: it is about all ports of a host name, among them our own metrics and boot files,
-// which have no TLS, and browsers would refuse a self-signed certificate for good that is put in later.
+// protect adds headers for browsers to an answer. HSTS (RFC 6797) is sent only where an operator has named the public
+// URL. It covers all ports of a host name, among them our own metrics and boot files, which have no TLS. And browsers
+// would refuse for good a self-signed certificate that is put in later.
 func (s *Server) protect(h http.Header) {
 	h["X-Content-Type-Options"] = []string{"nosniff"}
 	if strings.HasPrefix(s.public, "https://") {
@@ -32,7 +32,7 @@ func (s *Server) protect(h http.Header) {
 	}
 }
 
-// Downgraded reports whether a page that was loaded without TLS sends a request to a conductor with TLS: whoever is on
+// Downgraded reports whether a page that was loaded without TLS sends a request to a conductor with TLS. An attacker on
 // the way can change such a page. Checks of the origin compare its host alone, and older browsers send nothing else.
 func (s *Server) Downgraded(r *http.Request) bool {
 	origin := strings.ToLower(r.Header.Get("Origin"))

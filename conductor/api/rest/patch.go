@@ -111,8 +111,8 @@ func (t *Table[T]) Patchable(minor int, ops []Operation) error {
 	return nil
 }
 
-// Apply carries a checked patch out on a resource: the fields it touches
-// become a document, the patch changes that, and what changed is set back.
+// Apply carries a checked patch out on a resource. The fields it touches become a document, the patch changes that, and
+// Apply sets the changed fields.
 func (t *Table[T]) Apply(c *Call, ops []Operation, of *T) error {
 	doc := map[string]any{}
 	for _, o := range ops {
@@ -151,9 +151,8 @@ func (t *Table[T]) Apply(c *Call, ops []Operation, of *T) error {
 	return nil
 }
 
-// checkPatched refuses what patches, one after the other, could make of a resource
-// though no single one may: nesting that its readers cannot follow, and a size
-// that every list would carry. A config drive may make it larger than a patch can.
+// checkPatched refuses results that a series of patches could reach though no single patch may: nesting that readers
+// cannot parse, and a size that every list would carry. A config drive may make a resource larger than a patch can.
 func checkPatched(before int, after []byte) error {
 	if len(after) > nodeapi.BodyLimit && len(after) > before {
 		return nodeapi.NewFault(http.StatusRequestEntityTooLarge, "The patched fields would be %d bytes, the limit is %d",

@@ -11,8 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// applyAll carries operations out in order, each on what the one before has made of a document. Its texts are those of
-// github.com/evanphx/json-patch, which cannot say which operation it has refused.
+// applyAll carries operations out in order, each on the result of the one before. Its texts are the texts of
+// github.com/evanphx/json-patch, which cannot report the operation that it refused.
 func applyAll(doc []byte, ops []Operation) (patched map[string]any, err error) {
 	var own []Operation // later operations change the values of earlier ones, and the patch may be tried again
 	raw, err := json.Marshal(ops)
@@ -30,7 +30,7 @@ func applyAll(doc []byte, ops []Operation) (patched map[string]any, err error) {
 // unescape undoes the escapes of RFC 6901, section 4.
 var unescape = strings.NewReplacer("~1", "/", "~0", "~")
 
-// apply carries an operation out at a path into in, and returns what in is then.
+// apply carries an operation out at a path below in, and returns the new value of in.
 func (o Operation) apply(in any, path []string) (any, error) {
 	key, last := unescape.Replace(path[0]), len(path) == 1
 	switch in := in.(type) {

@@ -31,7 +31,7 @@ func patchOf(t *testing.T, text string) []Operation {
 	return ops
 }
 
-// FuzzApply: patches make what github.com/evanphx/json-patch makes of them, and are refused in its words, for the first
+// FuzzApply: patches have the same result as with github.com/evanphx/json-patch. Refusals have its words, for the first
 // operation that it refuses.
 func FuzzApply(f *testing.F) {
 	const doc = `{"extra":{"a":[1,[2],{"b":null}],"c/d":{"~":"x"},"s":"text"},"name":null}`

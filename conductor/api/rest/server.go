@@ -18,7 +18,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Options is what a Server is made of.
+// Options configure a Server.
 type Options struct {
 	Log *slog.Logger
 	// Auth identifies the sender of a request; nil: no request is checked.
@@ -29,22 +29,23 @@ type Options struct {
 	Fault func(error) *nodeapi.Fault
 	// Identified adds the sender to a request's context; nil for nothing.
 	Identified func(ctx context.Context, caller *auth.Caller) context.Context
-	// Known refuses a caller who may not know of a record that the path names. It
-	// runs before a refusal would reveal that the record exists.
+	// Known refuses a caller that may not know of a record that the path names. It runs before a refusal would reveal
+	// that the record exists.
 	Known func(c *Call) error
-	// Admit refuses a request of a caller who may send it, before its handler; nil for none.
+	// Admit refuses a permitted request of an authenticated caller, before its handler; nil admits all.
 	Admit func(c *Call) error
 	// Grow refuses a patch that makes its record longer, by so many bytes of JSON; nil for none.
 	Grow func(c *Call, bytes int64) error
 	// Rewrite changes older forms of a path into the present one; nil for none.
 	Rewrite func(r *http.Request)
-	// Answered is told of every request: its method, the path of its row ("" for none), the status of the answer, and the
-	// time that it took. It must not wait. Nil: nobody.
+	// Answered receives every request: its method, the path of its row ("" for none), the status of the answer, and the
+	// time that it took. It must not wait. Nil: not called.
 	Answered func(method, route string, status int, took time.Duration)
-	// Follow has what is done for a request, with this id, belong to it. end is told the path of its row ("" for none) and
-	// the status of the answer. Requests that anybody can send are not followed. It must not wait. Nil: nobody.
+	// Follow attributes the work for a request, with this id, to the request. end receives the path of its row ("" for
+	// none) and the status of the answer. Requests that anybody can send are not followed. It must not wait. Nil: not
+	// called.
 	Follow func(r *http.Request, id string) (followed *http.Request, end func(route string, status int))
-	// Audit keeps record of who asked for what; nil for none.
+	// Audit records requests and their senders; nil for none.
 	Audit Audit
 	// Stranger reports whether anybody can call a path. Bodies of such requests
 	// have a share of memory of their own.
@@ -59,8 +60,8 @@ type Options struct {
 	PublicURL string
 }
 
-// Handler answers a request, or says why not: a *nodeapi.Fault or
-// *node.Refusal for the client, anything else for the log and a 500.
+// Handler answers a request, or returns an error: a *nodeapi.Fault or *node.Refusal for the client, anything else for
+// the log and a 500.
 type Handler = func(w http.ResponseWriter, r *http.Request) error
 
 // Server answers the requests of a table of routes. It is safe for concurrent use.
@@ -73,9 +74,9 @@ type Server struct {
 	bodies    *bodies                // of requests
 	strangers *bodies                // of requests that anybody can send
 	answers   *bodies                // that their readers have yet to take
-	document  func() ([]byte, error) // of the API, made when it is first asked for
+	document  func() ([]byte, error) // of the API, made at the first request for it
 	origins   *http.CrossOriginProtection
-	strange   *ratelimit.Lines // of the log, about requests of which nobody knows who sends them
+	strange   *ratelimit.Lines // of the log, about requests of unauthenticated senders
 	public    string           // Options.PublicURL without a slash at its end
 }
 
@@ -109,7 +110,7 @@ func (s *Server) Handle(routes []Route, documented ...Route) {
 	}
 }
 
-// ServeHTTP answers one request, whatever happens on the way.
+// ServeHTTP answers one request, also if its handler panics.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := newRequestID()
 	w.Header()[nodeapi.HeaderRequestID] = []string{id}
@@ -147,8 +148,8 @@ func (s *Server) Mount(prefix string, h Handler) {
 	}
 }
 
-// answers makes an error of a handler's silence, of which net/http makes an empty
-// 200: a success that nobody has said.
+// answers makes an error of a handler that answers nothing. net/http would send an empty 200: a success that no handler
+// meant.
 func answers(h echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		routed(c)
@@ -160,8 +161,8 @@ func answers(h echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// adapt makes a handler of a row: it asks who it is, negotiates the microversion,
-// which paths outside /v1 do not have, and turns away who may not.
+// adapt makes a handler of a row. It authenticates the sender, negotiates the microversion (which paths outside /v1 do
+// not have), and refuses callers without permission.
 func (s *Server) adapt(r Route) echo.HandlerFunc {
 	rule, pages := s.Rules.Of(r.Method, r.Path, ""), r.Wire.Pages()
 	handle := func(c *Call) error {
@@ -227,8 +228,8 @@ func (c *Call) readForce(r Route) error {
 	return nil
 }
 
-// identify finds out who sends a request, for the checks to come and for the
-// history. Without authentication nobody is anybody, and nothing is checked.
+// identify authenticates the sender of a request, for later checks and for the history. Without authentication Caller
+// stays nil, and nothing is checked.
 func (s *Server) identify(c *Call) error {
 	if s.o.Auth == nil || c.Rule.Public() {
 		return nil
@@ -244,9 +245,9 @@ func (s *Server) identify(c *Call) error {
 	return nil
 }
 
-// authorize turns away who may not, whatever the request is about. Where that
-// decides, the handlers ask as they find it: node for a node in the path, permit
-// for others. Who may not know of a node hears that there is none.
+// authorize refuses a caller that the rule allows for no record at all. Where the record decides, handlers check when
+// they have read it: node for a node in the path, permit for others. A caller that may not know of a node gets the 404
+// of a missing one.
 func (s *Server) authorize(c *Call, known func(*Call) error) error {
 	if c.Caller == nil || c.Rule.Conceivable(c.Caller) {
 		return nil
@@ -264,18 +265,18 @@ func (s *Server) authorize(c *Call, known func(*Call) error) error {
 	return c.Rule.Denied()
 }
 
-// Buffer lends a buffer to f and answers with what f made of it.
+// Buffer lends a buffer to f and answers with the bytes that f returns.
 func (s *Server) Buffer(c *Call, status int, f func(dst []byte) []byte) error {
 	return s.buffer(c, status, "application/json", func(dst []byte) ([]byte, error) { return f(dst), nil })
 }
 
-// buffer is Buffer for what may fail, and for any media type.
+// buffer is Buffer for an f that may fail, and for any media type.
 func (s *Server) buffer(c *Call, status int, media string, f func(dst []byte) ([]byte, error)) (err error) {
 	b, _ := s.buffers.Get().(*[]byte)
 	if *b, err = f((*b)[:0]); err != nil {
 		return err
 	}
-	if cap(*b) <= 4<<20 { // do not keep what one huge list needed
+	if cap(*b) <= 4<<20 { // drop the buffer of a huge list
 		defer s.buffers.Put(b)
 	}
 	return c.Bytes(status, media, *b)

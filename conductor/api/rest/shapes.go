@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Shape says what is wrong with a decoded JSON value, in the words of the JSON
-// schemas that Ironic has; "" for nothing.
+// Shape checks a decoded JSON value and returns the fault, in the words of Ironic's JSON schemas; "" for none.
 type Shape func(v any) string
 
 // Property is one property of an object.
@@ -17,7 +16,7 @@ type Property struct {
 	Shape    Shape
 }
 
-// Additional is what is wrong with an object that has a property of this name.
+// Additional is the fault of an object with an unknown property of this name.
 func Additional(name string) string {
 	return "Additional properties are not allowed ('" + name + "' was unexpected)"
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestStrangersBodies: of what strangers hold, the address that has most gives way,
-// and operators have room of their own.
+// TestStrangersBodies: among strangers' bodies, the address that holds most gives way. Operators have room of their
+// own.
 func TestStrangersBodies(t *testing.T) {
 	const large = 10 * freeBody
 	stranger := func(path string) bool { return !strings.HasPrefix(path, "/v1/nodes") }

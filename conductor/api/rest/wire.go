@@ -15,13 +15,13 @@ type Schema map[string]any
 // Named is where a schema has its name. The document does not show it.
 const Named = "x-name"
 
-// Wire is what goes over the wire on a route.
+// Wire describes the query, bodies and status of a route, for the OpenAPI document.
 type Wire struct {
 	Status       int        // of success; 0 for any
 	Query        []Argument // arguments in the query
 	Takes, Gives Schema     // the bodies; nil for none
-	Media        string     // type of what it gives; JSON when ""
-	TakesMedia   string     // type of what it takes; JSON when ""
+	Media        string     // type of the answer's body; JSON when ""
+	TakesMedia   string     // type of the request's body; JSON when ""
 }
 
 // Argument is one ?name= and the microversion it came with.
@@ -81,8 +81,8 @@ func Patches[T any](t *Table[T], query ...string) Wire {
 	return Wire{Status: http.StatusOK, Query: ArgumentsNamed(query), Takes: patchForm(), Gives: t.shape()}
 }
 
-// shape is a resource as it is shown: of its fields those that the microversion
-// has, or that were asked for.
+// shape is the schema of a resource in answers. An answer has those fields that its microversion has, or that ?fields=
+// names.
 func (t *Table[T]) shape() Schema {
 	s := t.Part(t.Kind, SortedKeys(t.ByName)...)
 	for _, f := range t.fields {
@@ -103,7 +103,7 @@ func (t *Table[T]) Part(name string, fields ...string) Schema {
 	return Schema{Named: name, "type": "object", "additionalProperties": false, "properties": properties}
 }
 
-// creation is what a POST may say.
+// creation is the schema of a POST.
 func (t *Table[T]) creation(required []string) Schema {
 	s := t.Part(t.Kind+"_create", t.usable(Creatable, nodeapi.MaxMinor)...)
 	if len(required) > 0 {
@@ -144,7 +144,7 @@ func Structure(name string, like any) Schema {
 	return Schema{"type": "object", "required": []string{name}, "properties": Schema{name: FormOf(like)}}
 }
 
-// TextForm is text of at most limit characters; 0 is for what only we write.
+// TextForm is text of at most limit characters; 0 is for text that only the conductor writes.
 func TextForm(limit int) Schema {
 	form := Schema{"type": []string{"string", "null"}}
 	if limit > 0 {

@@ -33,8 +33,8 @@ type file struct {
 	fixed  bool // its name has a hash of its content: it never changes
 }
 
-// load reads the files of a build. Without a page among them there is the one that says how to build the interface.
-// They are inside the program, where nothing fails to be read.
+// load reads the files of a build. Without a page among them it serves a page that explains how to build the interface.
+// The files are embedded in the program, so that reading never fails.
 func load(from fs.FS) map[string]*file {
 	files := map[string]*file{}
 	_ = fs.WalkDir(from, ".", func(name string, _ fs.DirEntry, err error) error {
@@ -55,7 +55,7 @@ func load(from fs.FS) map[string]*file {
 	return files
 }
 
-// kinds are the media types of the interface's files. Those of mime.TypeByExtension differ between hosts.
+// kinds are the media types of the interface's files. The answers of mime.TypeByExtension differ between hosts.
 var kinds = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".svg": "image/svg+xml",
@@ -86,7 +86,7 @@ func etag(content []byte) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// builtFiles is what `make ui` has built.
+// builtFiles are the files that `make ui` has built.
 func builtFiles() fs.FS {
 	sub, err := fs.Sub(built, "built")
 	if err != nil { // the name is a constant

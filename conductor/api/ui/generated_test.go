@@ -16,8 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the generated sources of the interface anew")
 
-// TestGenerated: the types of the interface are those of the API's description, and its verbs those of the table of
-// states.
+// TestGenerated: the interface's types match the API's description, and its verbs match the table of states.
 func TestGenerated(t *testing.T) {
 	text, err := os.ReadFile("../testdata/openapi.json")
 	if err != nil {

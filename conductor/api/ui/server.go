@@ -33,7 +33,7 @@ func Before(next http.Handler) http.Handler {
 	})
 }
 
-// fromBrowser reports whether somebody opens a page: clients of the API ask for JSON, or for anything.
+// fromBrowser reports whether a browser opens a page: clients of the API ask for JSON, or for anything.
 func fromBrowser(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.HasPrefix(r.Header.Get("Accept"), "text/html")
 }

@@ -11,7 +11,7 @@ import (
 	"testing/fstest"
 )
 
-// page is a build: a page, and a script whose name has a hash. Brotli is anything here, since nobody reads it.
+// page is a build: a page, and a script with a hash in its name. Brotli is any text here, since no test decodes it.
 func page(t *testing.T) *handler {
 	t.Helper()
 	return &handler{load(fstest.MapFS{
