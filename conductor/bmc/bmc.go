@@ -1,9 +1,8 @@
-// Package bmc drives board management controllers: power, boot device, boot mode and their
-// description of the machine. Each hardware type has a driver in a package of its own
-// beneath this one; bmctest is the suite they all pass.
+// Package bmc drives board management controllers: power, boot device, boot mode and their description of the machine.
+// Each hardware type has a driver in a package of its own beneath this one; bmctest is the suite that all drivers pass.
 //
-// It must not know states or plans, nor store anything: what to do is decided
-// elsewhere, and a node is read for its driver_info.
+// It must not know states or plans, and it stores nothing. Its callers decide each action; a node is read for its
+// driver_info.
 package bmc
 
 import (
@@ -29,7 +28,7 @@ import (
 // deadline. An error with a method Permanent() bool that answers true is not
 // worth a retry; a *node.Refusal is the caller's fault.
 type Driver interface {
-	// Validate says what is missing or wrong in driver_info. It asks no BMC.
+	// Validate reports settings of driver_info that are missing or wrong. It asks no BMC.
 	Validate(n node.Node) error
 	// PowerState answers node.PowerOn or PowerOff.
 	PowerState(ctx context.Context, n node.Node) (node.PowerState, error)
@@ -40,35 +39,35 @@ type Driver interface {
 	// uefihttp), "" for none, and whether it is for more than the next boot.
 	BootDevice(ctx context.Context, n node.Node) (device string, persistent bool, err error)
 	SetBootDevice(ctx context.Context, n node.Node, device string, persistent bool) error
-	// SupportedBootDevices lists what Ironic's driver of this type offers.
+	// SupportedBootDevices lists the devices that Ironic's driver of this type offers.
 	SupportedBootDevices(n node.Node) []string
 	// BootMode answers "uefi" or "bios", "" when the BMC does not say.
 	BootMode(ctx context.Context, n node.Node) (string, error)
 	SetBootMode(ctx context.Context, n node.Node, mode string) error
 	// System returns the BMC's description of the machine.
 	System(ctx context.Context, n node.Node) (node.System, error)
-	// Close ends what the driver keeps open, such as sessions.
+	// Close ends the connections and sessions that the driver keeps open.
 	Close() error
 }
 
-// Options are what the drivers of all hardware types work with.
+// Options are shared by the drivers of all hardware types.
 type Options struct {
 	Log      *slog.Logger
 	CAs      cacert.Folder // that nodes may name files of
 	Patience node.Patience // with BMCs; zero times are the drivers' defaults
 
-	// Dialer makes the connections to BMCs, and may refuse addresses. Nil dials
-	// whatever a node names, which is for tests.
+	// Dialer makes the connections to BMCs, and may refuse addresses. Nil dials every address that a node names, which
+	// is for tests.
 	Dialer dial.Dialer
 
-	// Sessions remember sessions at BMCs for the next leader of a cluster. Nil: nobody does.
+	// Sessions remember sessions at BMCs for the next leader of a cluster. Nil: they are not kept.
 	Sessions redfish.Sessions
 
-	// Called is told of every call to a BMC by Redfish or IPMI, with the time that it took. It must not wait. Nil: nobody.
+	// Called is called after every call to a BMC by Redfish or IPMI, with its duration. It must not wait. May be nil.
 	Called func(driver string, took time.Duration, err error)
 }
 
-// calledBy tells of the calls of one driver.
+// calledBy binds Called to one driver's name.
 func (o Options) calledBy(driver string) func(time.Duration, error) {
 	if o.Called == nil {
 		return nil
@@ -94,7 +93,7 @@ var makers = map[string]func(o Options) Driver{
 // Set is the drivers of the enabled hardware types.
 type Set struct {
 	types   map[string]Driver
-	drivers map[string]Driver // by base type: the types of vendors share that of redfish, and its sessions
+	drivers map[string]Driver // by base type: vendors' types share redfish's driver and its sessions
 }
 
 // New makes the drivers of the named hardware types.

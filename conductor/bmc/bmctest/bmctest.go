@@ -1,5 +1,5 @@
-// Package bmctest is the suite every driver passes, and so the definition of
-// what engine may rely on.
+// Package bmctest is the suite that every driver passes, and so the definition of the behaviour that engine may rely
+// on.
 //
 // It must not know any driver: it sees bmc.Driver and nothing else.
 package bmctest
@@ -15,8 +15,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Limits are what the machine of a test cannot do, although the driver can: simulators leave
-// things out. Other tests cover those parts.
+// Limits name the abilities that the machine of a test lacks, although the driver has them: simulators leave things
+// out. Other tests cover those parts.
 type Limits struct {
 	BootDevices []string // the only ones it takes, nil for all
 	NextBoot    bool     // it keeps no boot device for longer than the next boot
@@ -30,8 +30,8 @@ type Limits struct {
 	ModeAtStart bool
 }
 
-// Run runs the suite. open gives a driver and a node whose machine is off and
-// nobody else uses, and sees to the driver's closing.
+// Run runs the suite. open returns a driver and a node; the machine is off, and no other test uses it. open also sees
+// to the driver's closing.
 func Run(t *testing.T, open func(t *testing.T) (bmc.Driver, node.Node)) {
 	RunWithin(t, Limits{}, open)
 }
@@ -52,7 +52,7 @@ type Check struct {
 	test func(t testing.TB, d bmc.Driver, n node.Node)
 }
 
-// Run does the check with a driver and a node whose machine is off.
+// Run does the check. The node's machine must be off.
 func (c Check) Run(t testing.TB, d bmc.Driver, n node.Node) {
 	if err := d.Validate(n); err != nil {
 		t.Fatalf("the node is not valid: %v", err)
@@ -60,7 +60,7 @@ func (c Check) Run(t testing.TB, d bmc.Driver, n node.Node) {
 	c.test(t, d, n)
 }
 
-// Checks lists the suite, without what a machine with these limits cannot do.
+// Checks lists the suite, without the checks that a machine with these limits cannot pass.
 func Checks(l Limits) []Check {
 	var all []Check
 	for _, c := range []struct {
@@ -156,7 +156,7 @@ func (l Limits) setMode(t testing.TB, d bmc.Driver, n node.Node, mode string) {
 	}
 }
 
-// testPower walks through every target, and repeats what must be harmless.
+// testPower walks through every target, and repeats those that must be harmless twice.
 func (l Limits) testPower(t testing.TB, d bmc.Driver, n node.Node) {
 	for _, c := range []struct{ target, want node.PowerState }{
 		{node.PowerOff, node.PowerOff},

@@ -12,8 +12,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// testHardwareReport reads BIOS settings and firmware, all that can be and none of what
-// is switched off.
+// testHardwareReport reads BIOS settings and firmware: everything when both are wanted, and nothing of a part that is
+// switched off.
 func testHardwareReport(t testing.TB, d bmc.Driver, n node.Node) {
 	reporter, ok := d.(interface {
 		ReportHardware(ctx context.Context, n node.Node) (node.HardwareReport, error)

@@ -13,8 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// mediaTypes are what a drive for each kind of medium may call itself, in
-// Redfish's words.
+// mediaTypes lists the Redfish media types that a drive for each kind of medium may report.
 var mediaTypes = map[string][]string{"cdrom": {"CD", "DVD"}, "disk": {"USBStick"}, "floppy": {"Floppy"}}
 
 type mediaLoader interface {
@@ -23,8 +22,8 @@ type mediaLoader interface {
 	DetachMedia(ctx context.Context, n node.Node, devices []string) error
 }
 
-// testMedia fills and empties each of the drives, and repeats what must be
-// harmless. The image is served, since BMCs fetch it.
+// testMedia fills and empties each of the drives, and repeats the calls that must be harmless twice. A server offers
+// the image, since BMCs fetch it.
 func testMedia(t testing.TB, d bmc.Driver, n node.Node) {
 	l, ok := d.(mediaLoader)
 	if !ok {

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// Config is what Consoles work with.
+// Config holds the dependencies of Consoles.
 type Config struct {
-	// Open connects to the console of a node; take ends the connection of somebody else.
-	// Closing the line gives it back to the BMC.
+	// Open connects to the console of a node; take ends the connection of another user. Closing the line gives it back
+	// to the BMC.
 	Open func(ctx context.Context, node string, take bool) (io.ReadWriteCloser, error)
-	// Recorded lists the nodes whose consoles are kept open without viewers.
+	// Recorded lists the nodes with consoles that stay open without viewers.
 	Recorded func(ctx context.Context) ([]string, error)
 	Log      *slog.Logger
 }
@@ -47,16 +47,16 @@ type line struct {
 	recorded bool
 	cancel   context.CancelFunc
 	done     chan struct{} // closed when the BMC has its line back
-	retry    chan bool     // try now; true: take it from somebody else
+	retry    chan bool     // try now; true: end another user's connection
 }
 
-// New makes Consoles whose lines end with ctx; Run waits for that.
+// New makes Consoles. Their lines end with ctx; Run waits for that.
 func New(ctx context.Context, conf Config) *Consoles {
 	return &Consoles{conf: conf, ctx: ctx, lines: map[string]*line{}}
 }
 
-// Attach lets a user see a node's console, and write if write is set and nobody else does,
-// or take.
+// Attach lets a user view a node's console. With write set, the viewer may write if the console has no other writer,
+// or if take is set too.
 func (c *Consoles) Attach(node, user string, write, take bool) *Viewer {
 	c.mu.Lock()
 	l := c.lineOf(node, take)
@@ -101,7 +101,7 @@ func count(b bool) int {
 	return 0
 }
 
-// change alters who needs a line, and ends one that nobody needs.
+// change alters the need for a line, and ends a line with no viewers that is not recorded.
 func (c *Consoles) change(_ string, l *line, alter func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -154,7 +154,7 @@ func (c *Consoles) Run() {
 	}
 }
 
-// record opens the consoles of nodes, and lets go of all others that nobody views.
+// record opens the consoles of nodes, and closes all others that have no viewers.
 func (c *Consoles) record(nodes []string) {
 	wanted := map[string]bool{}
 	c.mu.Lock()

@@ -127,7 +127,7 @@ func seen(t *testing.T, v *console.Viewer) (output, notices string, err error) {
 	}
 }
 
-// run gives a test consoles whose recorded nodes are in the list.
+// run gives a test consoles; the nodes in the list are recorded.
 func run(t *testing.T, recorded []string, test func(t *testing.T, b *board, c *console.Consoles, stop func())) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &board{recorded: recorded}
@@ -137,7 +137,7 @@ func run(t *testing.T, recorded []string, test func(t *testing.T, b *board, c *c
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			time.Sleep(time.Millisecond) // what the test sets first is so from the beginning
+			time.Sleep(time.Millisecond) // so that the test's first settings hold from the beginning
 			c.Run()
 		}()
 		test(t, b, c, func() { cancel(); <-done })
@@ -265,7 +265,7 @@ func TestRefusedAndTaken(t *testing.T) {
 	})
 }
 
-// TestRefusedAtOnce: a BMC may refuse before its viewer has been let in, who is told why all the same.
+// TestRefusedAtOnce: a BMC may refuse before its viewer has been let in. The viewer gets the reason all the same.
 func TestRefusedAtOnce(t *testing.T) {
 	run(t, nil, func(t *testing.T, b *board, c *console.Consoles, _ func()) {
 		held := errors.New("in use by another session")
@@ -280,7 +280,7 @@ func TestRefusedAtOnce(t *testing.T) {
 	})
 }
 
-// TestReset: a BMC that resets is connected again, and the viewer is told.
+// TestReset: a BMC that resets is connected again, and the viewer gets a notice.
 func TestReset(t *testing.T) {
 	run(t, nil, func(t *testing.T, b *board, c *console.Consoles, _ func()) {
 		v := c.Attach("n", "alice", true, false)

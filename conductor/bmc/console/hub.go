@@ -21,23 +21,22 @@ var (
 	ErrEnded = errors.New("the console was closed")
 )
 
-// hub is what the viewers of one console share.
+// hub is shared by the viewers of one console.
 type hub struct {
 	mu      sync.Mutex
-	ring    []byte // the end of the output: what newcomers get, and what viewers have not read
+	ring    []byte // the end of the output: for new viewers, and for bytes that viewers have not read
 	total   int64  // bytes that ever came
 	logged  int64  // of them those given to the log of a boot
 	viewers map[*Viewer]struct{}
 	writer  *Viewer
 	input   chan []byte // to the line
 	state   string      // the last notice of the line
-	closed  error       // why nobody can view it any more
+	closed  error       // the reason why the console ended; nil while it can be viewed
 }
 
 func newHub() *hub { return &hub{viewers: map[*Viewer]struct{}{}, input: make(chan []byte, 16)} }
 
-// output gives what the machine wrote to everybody. Viewers share one copy, and none waits for
-// another.
+// output passes the machine's output to all viewers. Viewers share one copy, and none waits for another.
 func (h *hub) output(data []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -57,7 +56,7 @@ func (h *hub) output(data []byte) {
 	if spare := len(h.ring) - int(needed); spare > ringSize { // not at every byte
 		n := copy(h.ring, h.ring[spare:])
 		h.ring = h.ring[:n]
-		if cap(h.ring) > 4*max(n, ringSize) { // nobody is behind any more
+		if cap(h.ring) > 4*max(n, ringSize) { // no viewer is far behind any more
 			h.ring = append(make([]byte, 0, 2*max(n, ringSize)), h.ring...)
 		}
 	}
@@ -81,7 +80,7 @@ func (h *hub) next(v *Viewer) []byte {
 // kept is the last output, at most ringSize.
 func (h *hub) kept() []byte { return h.ring[max(0, len(h.ring)-ringSize):] }
 
-// say tells everybody about the line.
+// say sends every viewer a notice about the line.
 func (h *hub) say(text string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -120,8 +119,8 @@ func (h *hub) drop(v *Viewer, err error) {
 	v.signal()
 }
 
-// add lets a viewer in. It writes when it wants to and nobody else does, or when it takes
-// the place of who does.
+// add lets a viewer in. With write set it writes if the console has no writer. With take set too, it replaces the
+// present writer.
 func (h *hub) add(v *Viewer, write, take bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

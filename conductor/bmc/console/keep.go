@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// keep holds a line open until ctx ends. The first connection must come about, or the
-// viewers are told why not; a recorded line is tried again, and so is one that broke.
+// keep holds a line open until ctx ends. If the first connection fails, the viewers get its error. A recorded line is
+// tried again, and so is a line that broke.
 func (c *Consoles) keep(ctx context.Context, node string, l *line, take bool) {
 	why := ErrEnded // for a viewer that comes after the end, as the first one may
 	defer func() { l.hub.close(why) }()
@@ -52,8 +52,8 @@ func (c *Consoles) keep(ctx context.Context, node string, l *line, take bool) {
 	}
 }
 
-// Output that a line may give for long, bytes a second, and at once. The rate is five times that of 115,200 baud: a BMC
-// without end is not read from meanwhile, and has its own network's buffers.
+// Limits of a line's output: bytes a second in the long run, and bytes at once. The rate is over five times the output
+// of 115,200 baud. A BMC that exceeds it is not read for a while: its data waits in network buffers.
 const (
 	lineRate  = 64 << 10
 	lineBurst = 1 << 20

@@ -11,9 +11,8 @@ const maxBootLines = 2000
 
 const escape = 0x1b
 
-// Lines makes plain lines of what a machine writes for a terminal. Escape sequences (ECMA-48)
-// and control characters are left out, and empty lines too. A carriage return or a sequence
-// that moves the cursor begins a line: firmware paints its screen with them.
+// Lines splits terminal output into plain lines. Escape sequences (ECMA-48), control characters and empty lines are
+// left out. A carriage return or a sequence that moves the cursor begins a line: firmware paints its screen with them.
 func Lines(text []byte) (lines []string) {
 	var line []byte
 	flush := func() {

@@ -17,7 +17,7 @@ import (
 
 const manyReaders = 1000
 
-// feed is a machine that writes what it is given, and a console of it.
+// feed is a machine with output from a test, and its console.
 type feed struct {
 	io.Reader
 	io.Writer
@@ -45,8 +45,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestManyReaders: half of a thousand readers lag by almost as much as they may. The others are not held up, all output
-// waits once for all, and those who lag get it whole when they read. One who never reads is dropped.
+// TestManyReaders: half of a thousand readers lag by almost as much as they may. The others are not held up, and all
+// share one copy of the output. The slow readers get it whole when they read. A reader that never reads is dropped.
 func TestManyReaders(t *testing.T) {
 	c, out := newFeed(t)
 	attach := func(n int) (all []*console.Viewer) {

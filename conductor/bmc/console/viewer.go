@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// Role is what a viewer may do.
+// Role is a viewer's permission.
 type Role string
 
 // The roles.
@@ -14,15 +14,14 @@ const (
 	Reader Role = "reader"
 )
 
-// Notice is something a viewer is told beside the machine's output.
+// Notice is a message to a viewer beside the machine's output.
 type Notice struct {
 	Role   Role   // the viewer's from now on; "" when it has not changed
-	Holder string // user who writes instead, "" for none
+	Holder string // user that writes instead, "" for none
 	Text   string // one sentence for people, "" for none
 }
 
-// Viewer is one reader of a console, who may also be its writer. One goroutine may call
-// Next, and another Write.
+// Viewer is one reader of a console, and perhaps its writer. One goroutine may call Next, and another Write.
 type Viewer struct {
 	user  string
 	hub   *hub

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// backOff is how long a BMC that fails is let alone.
+// backOff is the time for which a failing BMC gets no calls.
 type backOff struct {
 	first, most time.Duration
 

@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// controller is one BMC. One caller at a time uses it: the one that entered it.
+// controller is one BMC. One caller at a time uses it, between enter and leave.
 type controller[A comparable, L Login] struct {
 	pool    *Pool[A, L]
 	o       *Options
 	address string
-	gate    chan struct{} // holds one token while somebody is in
-	idle    *time.Timer   // gives logins back; runs while nobody is in
+	gate    chan struct{} // holds one token while a call is in progress
+	idle    *time.Timer   // gives logins back after a time without calls; stopped during a call
 	users   map[A]*user[L]
 	pause   backOff
 	calls   int // under way or waiting; under the pool's lock
 }
 
-// user is a login, and what the BMC has said to its credentials.
+// user is a login, and the BMC's refusal of its credentials, if any.
 type user[L Login] struct {
 	login   L
 	refusal error
-	until   time.Time // the BMC would only say no again
+	until   time.Time // until then the BMC is not asked again
 }
 
 func newController[A comparable, L Login](p *Pool[A, L], address string) *controller[A, L] {
@@ -77,8 +77,8 @@ func (c *controller[A, L]) call(ctx context.Context, a A, do func(ctx context.Co
 	return err
 }
 
-// note remembers how a call went. A refusal is an answer: only a BMC that fails
-// is let alone. A caller that gave up says nothing about the BMC.
+// note remembers the result of a call. A refusal is an answer: only a BMC that fails gets a pause. A caller that gave
+// up is no sign of trouble at the BMC.
 func (c *controller[A, L]) note(ctx context.Context, u *user[L], err error) {
 	var refused *CredentialsError
 	switch {
@@ -98,8 +98,8 @@ func (c *controller[A, L]) logout(ctx context.Context, l L) {
 	}
 }
 
-// release gives back logins that nobody has used for long, and has the pool forget the
-// BMC, unless it is being let alone or somebody waits for it.
+// release gives back logins that were not used for long. The pool forgets the BMC too, unless its back-off still runs
+// or a caller waits for it.
 func (c *controller[A, L]) release() {
 	select {
 	case c.gate <- struct{}{}:

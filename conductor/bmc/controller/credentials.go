@@ -7,7 +7,7 @@ import "fmt"
 type CredentialsError struct {
 	Prefix string // of the settings in driver_info: redfish, ipmi
 	User   string
-	Cause  error // what the BMC said; it holds no secret
+	Cause  error // the BMC's answer; it holds no secret
 }
 
 func (e *CredentialsError) Error() string {

@@ -36,8 +36,8 @@ func (p *Pool[A, L]) known() int {
 	return len(p.controllers)
 }
 
-// TestForgotten: a BMC that nobody calls any more leaves nothing behind; one in use,
-// and one that is let alone after failures, is kept.
+// TestForgotten: a BMC without further calls leaves nothing behind. A BMC in use, and a BMC in back-off after failures,
+// is kept.
 func TestForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newSlowPool(new(atomic.Bool), 0)

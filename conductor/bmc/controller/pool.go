@@ -20,7 +20,7 @@ import (
 type Options struct {
 	Driver        string // its name, with which errors begin
 	Log           *slog.Logger
-	Failure       func(error) bool // reports an error of a BMC in trouble: one that does not answer, or says so itself
+	Failure       func(error) bool // reports an error of a BMC in trouble: no answer, or an error of its own
 	CallTimeout   time.Duration    // bounds each call, however many requests it takes, 60 s
 	LogoutTimeout time.Duration    // bounds giving back the logins of one BMC, 15 s
 	IdleTimeout   time.Duration    // after which logins are given back, 5 min
@@ -28,7 +28,7 @@ type Options struct {
 	BackOff       time.Duration    // the first pause after a failure, doubled with each, 250 ms
 	MaxBackOff    time.Duration    // 60 s
 
-	// Called is told of every call that reached the BMC, with the time that it took. It must not wait. Nil: nobody.
+	// Called is called after every call that reached the BMC, with its duration. It must not wait. May be nil.
 	Called func(took time.Duration, err error)
 }
 
@@ -52,14 +52,12 @@ func (o *Options) defaults() {
 
 // Login is one user's way into one BMC; one call at a time uses it.
 type Login interface {
-	// Logout gives back what the BMC keeps for the user. The next call may log
-	// in again.
+	// Logout ends the user's session at the BMC. The next call may log in again.
 	Logout(ctx context.Context) error
 }
 
-// Pool is the BMCs of one driver. A is whom we are to a BMC, and how: another
-// password is another A, since a node with a wrong one must not cost the
-// others their login. It is safe for concurrent use.
+// Pool is the BMCs of one driver. A identifies a login: user, password and its other settings. Another password is
+// another A, since a node with a wrong one must not cost the others their login. It is safe for concurrent use.
 type Pool[A comparable, L Login] struct {
 	o    Options
 	open func(address string, a A) L
@@ -68,8 +66,7 @@ type Pool[A comparable, L Login] struct {
 	controllers map[string]*controller[A, L] // by address
 }
 
-// New makes a pool that knows no BMC yet. open makes a login that has talked
-// to nobody yet.
+// New makes an empty pool. open makes a login without talking to the BMC.
 func New[A comparable, L Login](o Options, open func(address string, a A) L) *Pool[A, L] {
 	o.defaults()
 	return &Pool[A, L]{o: o, open: open, controllers: map[string]*controller[A, L]{}}
@@ -108,8 +105,7 @@ func (p *Pool[A, L]) forget(c *controller[A, L]) bool {
 	return true
 }
 
-// Call does something with a BMC while nobody else does. what says it for
-// errors, which begin with the driver's name and the address.
+// Call runs do as the only call at a BMC. Errors begin with the driver's name, the address and the operation.
 func (p *Pool[A, L]) Call(ctx context.Context, address string, a A, what string,
 	do func(ctx context.Context, l L) error) error {
 	ctx, cancel := context.WithTimeout(ctx, p.o.CallTimeout)

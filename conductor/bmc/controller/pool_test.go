@@ -18,7 +18,7 @@ import (
 
 var errSick = errors.New("sick")
 
-// journal is what logins have gone through, in order.
+// journal records the acts on logins, in order.
 type journal struct {
 	mu    sync.Mutex
 	lines []string
@@ -40,8 +40,7 @@ func (l login) Logout(context.Context) error {
 	return nil
 }
 
-// newPool makes a pool whose accounts are names and whose BMCs are in trouble
-// when they are sick.
+// newPool makes a pool with names for accounts. An errSick is a failure of the BMC.
 func newPool(log *journal, o controller.Options) *controller.Pool[string, login] {
 	o.Driver, o.Log = "fakebmc", slog.New(slog.DiscardHandler)
 	o.Failure = func(err error) bool { return errors.Is(err, errSick) }
@@ -108,8 +107,8 @@ func TestCallTimeout(t *testing.T) {
 	})
 }
 
-// A BMC in trouble is asked less and less; who asks meanwhile waits a little or
-// is told at once. Refusals are no trouble.
+// A BMC in trouble is asked less and less. A caller in the meantime waits a little or gets an error at once. Refusals
+// are no trouble.
 func TestBackOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(&journal{}, controller.Options{BackOff: time.Second, MaxBackOff: 5 * time.Second})

@@ -15,8 +15,8 @@ import (
 // notice is how long before its end a certificate is a problem.
 const notice = 30 * 24 * time.Hour
 
-// certificateOf shows a BMC's certificate, with whatever TLS it has: nothing secret is sent. nil where there is no TLS,
-// or no connection, which the login will explain.
+// certificateOf reads a BMC's certificate, with any version of TLS: nothing secret is sent. It returns nil where there
+// is no TLS, or no connection; the login will explain the latter.
 func certificateOf(ctx context.Context, address string, within time.Duration) *Certificate {
 	if !strings.Contains(address, "://") {
 		address = "https://" + address
@@ -46,7 +46,7 @@ func certificateOf(ctx context.Context, address string, within time.Duration) *C
 	return describeCertificate(state, u.Hostname(), time.Now())
 }
 
-// describeCertificate says what a person would want to know of the first certificate of a connection.
+// describeCertificate describes the first certificate of a connection, and its problems, for people.
 func describeCertificate(state tls.ConnectionState, host string, now time.Time) *Certificate {
 	c := state.PeerCertificates[0]
 	out := &Certificate{TLS: tls.VersionName(state.Version), Subject: text(c.Subject.String()),

@@ -19,11 +19,11 @@ import (
 
 const system = "/redfish/v1/Systems/1"
 
-// watched is a recorded BMC that notes what is asked of it.
+// watched is a recorded BMC that notes the requests to it.
 type watched struct {
 	*recorded.Server
 	mu     sync.Mutex
-	writes []string // all but reads, and what is of sessions
+	writes []string // all but reads and requests about sessions
 }
 
 func (w *watched) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
@@ -92,7 +92,7 @@ func TestChangesNothing(t *testing.T) {
 	}
 }
 
-// TestExercise changes what was asked for, and puts it back.
+// TestExercise makes the requested changes, and restores the former state.
 func TestExercise(t *testing.T) {
 	address, bmc := serve(t, recordedtest.Small())
 	const medium = "http://192.0.2.1/tiny.iso"
@@ -199,7 +199,7 @@ func TestNotOffered(t *testing.T) {
 	}
 }
 
-// TestSessionsOfOthers: somebody's session is listed, and ours is not.
+// TestSessionsOfOthers: another client's session is listed, and ours is not.
 func TestSessionsOfOthers(t *testing.T) {
 	docs := recordedtest.Small()
 	const sessions = "/redfish/v1/SessionService/Sessions"
@@ -214,7 +214,7 @@ func TestSessionsOfOthers(t *testing.T) {
 	}
 }
 
-// TestBadBMC: an address that is no BMC, or one that lets nobody in, is explained, and nothing else is tried.
+// TestBadBMC: an address without a BMC, or a BMC that refuses the login, is explained, and nothing else is tried.
 func TestBadBMC(t *testing.T) {
 	html := func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>a switch</html>")) }
 	expired := func(w http.ResponseWriter, r *http.Request) {
@@ -271,7 +271,7 @@ func secure(t *testing.T) string {
 	return web.URL
 }
 
-// TestCertificate: of a BMC with TLS the certificate is shown, with what will get into the way.
+// TestCertificate: the report shows the certificate of a BMC with TLS, with its problems.
 func TestCertificate(t *testing.T) {
 	r, err := Examine(t.Context(), nodeAt(secure(t)), Options{Pause: time.Millisecond})
 	if err != nil || r.Certificate == nil {
@@ -287,7 +287,7 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
-// TestWrongSettings: what is wrong with the settings is an error, before anybody is asked.
+// TestWrongSettings: wrong settings are an error, before any request to a BMC.
 func TestWrongSettings(t *testing.T) {
 	for _, n := range []node.Node{nodeAt("ftp://192.0.2.1"), {Driver: "ipmi", DriverInfo: map[string]any{}}} {
 		if _, err := Examine(t.Context(), n, Options{}); err == nil {
@@ -296,7 +296,7 @@ func TestWrongSettings(t *testing.T) {
 	}
 }
 
-// TestOdd: each oddity of a BMC is named with what Ferrite does about it, and the BMC stays usable.
+// TestOdd: each oddity of a BMC is named with Ferrite's way around it, and the BMC stays usable.
 func TestOdd(t *testing.T) {
 	docs := recordedtest.Small()
 	docs[system]["SerialNumber"] = 4711

@@ -63,7 +63,7 @@ func Examine(ctx context.Context, n node.Node, o Options) (Report, error) {
 	return r, ctx.Err()
 }
 
-// describe fills in what is of the BMC as a whole.
+// describe fills in the properties of the BMC as a whole.
 func (v *visit) describe(ctx context.Context, r *Report) {
 	words := func(all ...string) string { return strings.Join(strings.Fields(strings.Join(all, " ")), " ") }
 	r.Machine = words(cmp.Or(v.offer.Manufacturer, v.system.Manufacturer), cmp.Or(v.offer.Model, v.system.Model))

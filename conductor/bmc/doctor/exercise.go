@@ -10,10 +10,10 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Exercise is what may be changed. The zero value changes nothing.
+// Exercise lists the changes that the user allows. The zero value changes nothing.
 type Exercise struct {
-	BootDevice bool   // set pxe, read it back, and set what was set before
-	Power      bool   // switch the machine off and on: what runs on it ends
+	BootDevice bool   // set pxe, read it back, and restore the former device
+	Power      bool   // switch the machine off and on: programs that run on it end
 	Medium     string // URL of an image to insert into the virtual CD and to eject; "" for none
 }
 

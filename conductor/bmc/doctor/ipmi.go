@@ -7,7 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bmc/ipmi"
 )
 
-// ipmiOperations are what IPMI has of a machine's life.
+// ipmiOperations are the operations of a machine's life that IPMI has.
 var ipmiOperations = []operation{
 	{name: "login", need: Must, look: ipmiLogin},
 	{name: "inspect", need: May, look: inspect},
@@ -25,7 +25,7 @@ func ipmiLogin(ctx context.Context, v *visit) (string, error) {
 	return fmt.Sprintf("as %v", v.node.DriverInfo["ipmi_username"]), nil
 }
 
-// ipmiConsole checks settings alone: serial over LAN has one user, whose session a look would end.
+// ipmiConsole checks settings alone: serial over LAN has one user, and a connection would end that user's session.
 func ipmiConsole(_ context.Context, v *visit) (string, error) {
 	if err := v.driver.(*ipmi.Driver).ValidateConsole(v.node); err != nil {
 		return "", err

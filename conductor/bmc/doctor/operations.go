@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// notOffered says that a BMC does not have an operation, by its own documents.
+// notOffered is an operation that a BMC lacks by its own documents.
 type notOffered struct{ reason string }
 
 func (e notOffered) Error() string { return e.reason }
@@ -95,7 +95,7 @@ func inspect(ctx context.Context, v *visit) (string, error) {
 	return strings.TrimPrefix(detail, "; "), nil
 }
 
-// parts counts what the machine is made of: the most requests of all.
+// parts counts the machine's parts. Of all operations it takes the most requests.
 func parts(ctx context.Context, v *visit) (string, error) {
 	p, err := v.redfish.Parts(ctx, v.node)
 	if err != nil {
@@ -311,7 +311,7 @@ func serialConsole(ctx context.Context, v *visit) (string, error) {
 	return way, err
 }
 
-// verdictOf sorts an error: a refusal of the driver, which knows that something is not there, is none of the BMC's.
+// verdictOf sorts an error. A refusal of the driver, for a thing that the BMC lacks, is no failure of the BMC.
 func verdictOf(err error) (Verdict, string) {
 	var lacking notOffered
 	var refused *node.Refusal

@@ -10,15 +10,15 @@ import (
 // Need says how much Ferrite depends on an operation.
 type Need string
 
-// The needs. Without what a machine must have, it cannot be deployed; without what it should have, somebody may have to
-// go to it.
+// The needs. A machine cannot be deployed without the operations of Must. If an operation of Should is missing, a
+// person may have to go to the machine.
 const (
 	Must   Need = "must"
 	Should Need = "should"
 	May    Need = "may"
 )
 
-// Verdict is what was found of an operation.
+// Verdict is the result for an operation.
 type Verdict string
 
 // The verdicts. Skipped is an operation that was not tried, since another had failed.
@@ -34,14 +34,14 @@ type Finding struct {
 	Operation string        `json:"operation"`
 	Need      Need          `json:"need"`
 	Verdict   Verdict       `json:"verdict"`
-	Detail    string        `json:"detail"`           // what is there, or why it is not
+	Detail    string        `json:"detail"`           // the result, or the reason why there is none
 	Quirks    []string      `json:"quirks,omitempty"` // ways around that the driver takes for this maker
 	Requests  int           `json:"requests"`
 	Took      time.Duration `json:"took_ns"` // all of it
 	Slowest   time.Duration `json:"slowest_ns"`
 }
 
-// Certificate is how a BMC proves who it is.
+// Certificate describes a BMC's TLS certificate.
 type Certificate struct {
 	TLS      string    `json:"tls"` // version: TLS 1.2
 	Subject  string    `json:"subject"`
@@ -60,7 +60,7 @@ type Report struct {
 	Certificate *Certificate          `json:"certificate,omitempty"` // nil without TLS
 	Findings    []Finding             `json:"findings"`
 	Sessions    []redfish.OpenSession `json:"sessions,omitempty"` // of others
-	Odd         []redfish.Oddity      `json:"odd,omitempty"`      // departures from the standard, with what the driver does
+	Odd         []redfish.Oddity      `json:"odd,omitempty"`      // departures from the standard, and ways around
 	Notes       []string              `json:"notes,omitempty"`    // of the driver, while it read
 
 	read    savedtree.Tree // the documents behind the findings: Share removes their values

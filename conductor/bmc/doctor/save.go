@@ -10,14 +10,14 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Saved is what became of a BMC's documents.
+// Saved is the result of Save.
 type Saved struct {
 	Documents int
 	Left      []string // those that the BMC names and did not show, and why
 }
 
-// Save reads all documents of a BMC, and writes a copy without what belongs to one machine into a new file (.tar.gz).
-// It changes nothing at the BMC.
+// Save reads all documents of a BMC, and writes a copy into a new file (.tar.gz). The copy leaves out values that
+// identify the machine. Save changes nothing at the BMC.
 func Save(ctx context.Context, n node.Node, o Options, file string) (s Saved, err error) {
 	if n.Driver == "ipmi" {
 		return s, errors.New("only documents of Redfish can be saved: name the BMC by its https address")

@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bmc/savedtree"
 )
 
-// sharedFormat changes when a reader of shared reports must know.
+// sharedFormat changes with each change of the format that readers of shared reports must handle.
 const sharedFormat = 1
 
 // Shared is a report that others may see: without addresses, serial numbers, names of users and hosts, and secrets. It

@@ -11,8 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/placeholder"
 )
 
-// sign is an oddity that a single document shows by what it lacks or says, where each property is of the right kind:
-// the driver notes the others. It was met in the reports that its row names.
+// sign is an oddity that a single document shows by a missing property or by a value. Each property is of the right
+// kind: the driver notes the others. The reports that its row names have shown it.
 type sign struct {
 	kind  string // of the documents that may have it: the part of @odata.type behind #, as ComputerSystem
 	field string
@@ -62,7 +62,7 @@ func signsIn(docs map[string]map[string]any, system string) (all []redfish.Oddit
 	for _, path := range slices.Sorted(maps.Keys(docs)) {
 		typed, _ := docs[path]["@odata.type"].(string)
 		kind, _, _ := strings.Cut(strings.TrimPrefix(typed, "#"), ".")
-		settings := kind == "ComputerSystem" && path != system // AMI: what the next start takes
+		settings := kind == "ComputerSystem" && path != system // AMI: the settings for the next start
 		if settings || !strings.HasPrefix(path+"/", system+"/") {
 			continue
 		}

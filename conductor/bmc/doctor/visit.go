@@ -14,7 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// driver is what every BMC has.
+// driver has the operations that every BMC has.
 type driver interface {
 	PowerState(ctx context.Context, n node.Node) (node.PowerState, error)
 	SetPower(ctx context.Context, n node.Node, target node.PowerState) error
@@ -38,7 +38,7 @@ type visit struct {
 	system   node.System
 	hardware *node.HardwareReport // read once, for two operations
 
-	mu       sync.Mutex // over what follows, which the driver's requests and log write
+	mu       sync.Mutex // over the fields below, which the driver's requests and log write
 	requests []redfish.Request
 	odd      []redfish.Oddity
 	notes    []string
@@ -59,7 +59,7 @@ func (v *visit) oddity(o redfish.Oddity) {
 	v.odd = append(v.odd, o)
 }
 
-// read keeps a document. A document that is no object holds no property whose value is private.
+// read keeps a document. A document that is not an object is left out: it has no properties with private values.
 func (v *visit) read(path string, document []byte) {
 	var doc map[string]any
 	if json.Unmarshal(document, &doc) != nil {
@@ -70,7 +70,8 @@ func (v *visit) read(path string, document []byte) {
 	v.tree.Add(path, doc)
 }
 
-// note keeps what an operation found odd, each a part and a reason. A reason that the driver's log has told is known.
+// note keeps an operation's oddities, each a part and a reason. A reason that the driver's log already gave is not
+// repeated.
 func (v *visit) note(texts []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -149,7 +150,7 @@ func (v *visit) change(ctx context.Context, op operation, f *Finding) {
 // maxNotes bounds the notes that are kept.
 const maxNotes = 100
 
-// notes is a log that keeps what the driver finds odd: its warnings, and the ways around that it takes.
+// notes is a log handler that keeps the driver's warnings, and the ways around a quirk that it takes.
 type notes struct{ v *visit }
 
 func (n notes) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
@@ -161,7 +162,7 @@ func (n notes) Handle(_ context.Context, r slog.Record) error {
 		switch a.Key {
 		case "bmc":
 		case "odd":
-			isOddity = true // told by redfish.Options.Odd, too
+			isOddity = true // redfish.Options.Odd reports it, too
 		case "err":
 			reason = ": " + a.Value.String()
 		default:

@@ -7,12 +7,12 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/outbound/cacert"
 )
 
-// AuthorityKeys are the settings by which a node says whose certificates are
-// believed: its BMC's, and those of an agent that announces none of its own.
+// AuthorityKeys are the settings that name trusted certificate authorities: for the node's BMC, and for an agent that
+// announces no certificate of its own.
 func AuthorityKeys() []string { return []string{"redfish_verify_ca", "agent_verify_ca"} }
 
-// Authorities reads one of them as Ironic does: "true", as also when it is not
-// set, "false", or what package cacert reads, of which only the form is looked at.
+// Authorities reads one of these settings as Ironic does. It returns "true", also when the key is not set, "false", or
+// a value for package cacert. Only the form of such a value is checked.
 func Authorities(n node.Node, key string) (string, error) {
 	switch v := n.DriverInfo[key].(type) {
 	case nil:
@@ -32,8 +32,8 @@ func Authorities(n node.Node, key string) (string, error) {
 	}
 }
 
-// CheckForm refuses settings of a node that cannot be right, whatever files and BMCs there
-// are. Missing settings may come later.
+// CheckForm refuses settings of a node that are wrong in form, without a look at files or BMCs. Missing settings may
+// come later.
 func CheckForm(n node.Node) error {
 	for _, key := range AuthorityKeys() {
 		if _, err := Authorities(n, key); err != nil {

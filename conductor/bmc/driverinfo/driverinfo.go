@@ -15,7 +15,7 @@ import (
 // Error is a setting that is missing or cannot be right.
 type Error struct {
 	Key     string
-	Problem string // what was expected and what to do
+	Problem string // the expectation, and the remedy
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("driver_info: %s %s", e.Key, e.Problem) }
@@ -56,8 +56,8 @@ func Required(n node.Node, key, what string) (string, error) {
 	return v, err
 }
 
-// Number reads a setting that is a whole number, which may be written as
-// text; otherwise is what it is when not set.
+// Number reads a setting that is a whole number, which may be written as text. It returns otherwise when the key is not
+// set.
 func Number(n node.Node, key string, otherwise int) (int, error) {
 	switch v := n.DriverInfo[key].(type) {
 	case nil:
@@ -79,14 +79,14 @@ func Number(n node.Node, key string, otherwise int) (int, error) {
 	return 0, Wrong(key, "must be a whole number, not %v", n.DriverInfo[key])
 }
 
-// words are what may be said for true and false, in any case.
+// words are the accepted spellings of true and false, in lower case.
 var words = map[string]bool{
 	"true": true, "t": true, "yes": true, "y": true, "on": true, "1": true,
 	"false": false, "f": false, "no": false, "n": false, "off": false, "0": false,
 }
 
-// Bool reads a setting that is true or false, which may be written as text;
-// otherwise is what it is when not set.
+// Bool reads a setting that is true or false, which may be written as text. It returns otherwise when the key is not
+// set.
 func Bool(n node.Node, key string, otherwise bool) (bool, error) {
 	switch v := n.DriverInfo[key].(type) {
 	case nil:

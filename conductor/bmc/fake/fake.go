@@ -56,14 +56,14 @@ func New(s Script) *Driver {
 	return &Driver{script: s, seen: make([]int, len(s.Faults)), calls: map[string]int{}, machines: map[string]*machine{}}
 }
 
-// Calls says how often a call was made.
+// Calls is the number of times that a call was made.
 func (d *Driver) Calls(call string) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.calls[call]
 }
 
-// due counts a call and says how long it takes and how it fails.
+// due counts a call, and returns its duration and its failure.
 func (d *Driver) due(call, uuid string) (delay time.Duration, err error, after bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -113,8 +113,7 @@ func (d *Driver) call(ctx context.Context, name string, n node.Node, do func(m *
 // Validate finds nothing to complain of.
 func (d *Driver) Validate(node.Node) error { return nil }
 
-// PowerState answers "" for a node whose state was never set nor known, as
-// Ironic's does.
+// PowerState answers "" for a node with a state that was never set nor recorded, as Ironic's fake driver does.
 func (d *Driver) PowerState(ctx context.Context, n node.Node) (p node.PowerState, err error) {
 	err = d.call(ctx, "PowerState", n, func(m *machine) { p = m.power })
 	return p, err
@@ -135,7 +134,7 @@ func (d *Driver) SetPower(ctx context.Context, n node.Node, target node.PowerSta
 	return d.call(ctx, "SetPower", n, func(m *machine) { m.power = state })
 }
 
-// BootDevice answers what was set, pxe for the next boot before that.
+// BootDevice answers the device that was set; before that, pxe for the next boot.
 func (d *Driver) BootDevice(ctx context.Context, n node.Node) (device string, persistent bool, err error) {
 	err = d.call(ctx, "BootDevice", n, func(m *machine) { device, persistent = m.device, m.persistent })
 	return device, persistent, err
@@ -156,7 +155,7 @@ func (d *Driver) SetBootDevice(ctx context.Context, n node.Node, device string, 
 // SupportedBootDevices is pxe alone, as in Ironic's fake-hardware.
 func (d *Driver) SupportedBootDevices(node.Node) []string { return []string{"pxe"} }
 
-// BootMode answers what was set or the node's record has.
+// BootMode answers the mode that was set, or else the node's recorded one.
 func (d *Driver) BootMode(ctx context.Context, n node.Node) (mode string, err error) {
 	err = d.call(ctx, "BootMode", n, func(m *machine) { mode = m.mode })
 	return mode, err
@@ -170,7 +169,7 @@ func (d *Driver) SetBootMode(ctx context.Context, n node.Node, mode string) erro
 	return d.call(ctx, "SetBootMode", n, func(m *machine) { m.mode = mode })
 }
 
-// SecureBoot answers what was set or the node's record has.
+// SecureBoot answers the state that was set, or else the node's recorded one.
 func (d *Driver) SecureBoot(ctx context.Context, n node.Node) (on *bool, err error) {
 	err = d.call(ctx, "SecureBoot", n, func(m *machine) { on = m.secure })
 	return on, err

@@ -114,7 +114,7 @@ func TestMedia(t *testing.T) {
 	}
 }
 
-// The BIOS has what it was given last, and nothing after a reset.
+// The BIOS has the settings that it was given last, and nothing after a reset.
 func TestSettings(t *testing.T) {
 	d, n := fake.New(fake.Script{}), node.Node{UUID: "n1"}
 	do := func(kind, name string, settings ...any) (node.StepReport, error) {

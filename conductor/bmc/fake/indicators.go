@@ -7,7 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// indicators are those of Ironic's fake-hardware.
+// indicators are the same as in Ironic's fake-hardware.
 var indicators = []node.Indicator{
 	{Component: "chassis", Name: "led-0", ReadOnly: true, States: []string{node.IndicatorOff, node.IndicatorOn}},
 	{Component: "system", Name: "led", States: []string{node.IndicatorBlinking, node.IndicatorOff, node.IndicatorOn}},
@@ -27,7 +27,7 @@ func find(component, name string) (node.Indicator, error) {
 	return node.Indicator{}, node.Refuse(node.Invalid, "Invalid indicator %s of component %s specified.", name, component)
 }
 
-// IndicatorState answers what was set, on before that.
+// IndicatorState answers the state that was set, and on before that.
 func (d *Driver) IndicatorState(ctx context.Context, n node.Node, component, name string) (string, error) {
 	if _, err := find(component, name); err != nil {
 		return "", err
@@ -41,8 +41,7 @@ func (d *Driver) IndicatorState(ctx context.Context, n node.Node, component, nam
 	return state, err
 }
 
-// SetIndicatorState takes what the light of the system can show; that of the
-// chassis can only be read.
+// SetIndicatorState takes the states of the system's light; the chassis's light is read-only.
 func (d *Driver) SetIndicatorState(ctx context.Context, n node.Node, component, name, state string) error {
 	i, err := find(component, name)
 	switch {

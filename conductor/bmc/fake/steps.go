@@ -6,7 +6,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Steps are those of Ironic's fake-hardware: all by request, all done at once.
+// Steps are the same as in Ironic's fake-hardware: all by request, all done at once.
 func (d *Driver) Steps(node.Node) []node.StepOffer {
 	byRequest := map[node.Framework]int{node.CleanSteps: 0, node.DeploySteps: 0, node.ServiceSteps: 0}
 	settings := func(what string) map[string]node.StepArg {
@@ -21,8 +21,8 @@ func (d *Driver) Steps(node.Node) []node.StepOffer {
 	}
 }
 
-// DoStep does nothing, as quickly and as badly as the script has it, but tells
-// that the BIOS has the settings it was given, and none after a reset.
+// DoStep changes nothing; the script sets its duration and its failures. It reports the BIOS settings of the step's
+// arguments, and none after a reset.
 func (d *Driver) DoStep(ctx context.Context, n node.Node, s node.Step, _ string) (node.StepReport, error) {
 	report, err := settings(s)
 	if err != nil {
@@ -34,8 +34,8 @@ func (d *Driver) DoStep(ctx context.Context, n node.Node, s node.Step, _ string)
 	return node.StepReport{Done: true, HardwareReport: report}, nil
 }
 
-// settings are those of the BIOS after a step; nil for a step that leaves them
-// alone. A value that cannot be right is refused, as a real BMC's driver does.
+// settings are the BIOS settings after a step; nil for a step that leaves them alone. A value that cannot be right is
+// refused, as a real BMC's driver does.
 func settings(s node.Step) (*node.HardwareReport, error) {
 	report := &node.HardwareReport{BIOS: []node.BIOSSetting{}}
 	switch s.String() {

@@ -7,7 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// vendorMethods are those of Ironic's fake-hardware. Each compares bar with a word.
+// vendorMethods are the same as in Ironic's fake-hardware. Each compares bar with a word.
 func vendorMethods() vendor.Methods[string] {
 	return vendor.Methods[string]{
 		{VendorMethod: node.VendorMethod{Name: "second_method", HTTPMethods: []string{"POST"}, Async: true,
@@ -30,7 +30,7 @@ func needsBar(method string) func(args map[string]any) error {
 	}
 }
 
-// VendorMethods lists what CallVendor can do.
+// VendorMethods lists the methods of CallVendor.
 func (d *Driver) VendorMethods() []node.VendorMethod { return vendorMethods().List() }
 
 // CheckVendor wants the argument bar.

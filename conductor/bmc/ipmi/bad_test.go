@@ -163,7 +163,7 @@ func TestStopped(t *testing.T) {
 	})
 }
 
-// A call ends by its context, whatever the BMC does not do.
+// A call ends by its context when the BMC does not answer.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
 	s := newSim(t)
@@ -250,7 +250,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// stranger answers whatever it is sent with what a test makes of it.
+// stranger answers every packet with the test's answer to it.
 func stranger(t *testing.T, answer func(req []byte) [][]byte) (port int) {
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {

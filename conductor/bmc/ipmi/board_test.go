@@ -16,8 +16,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// board is a BMC in this process, go-ipmi's. It keeps all of the boot flags,
-// knows cipher suite 17, and answers what a test has it answer.
+// board is a BMC in this process, go-ipmi's. It keeps all of the boot flags, knows cipher suite 17, and lets a test
+// choose its answers.
 type board struct {
 	port int
 	bmc  *bmc.BMC

@@ -11,8 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// bootDevices are Ironic's names for what a machine boots from, in the order
-// its ipmitool interface lists them.
+// bootDevices are Ironic's names of boot devices, in the order of its ipmitool interface.
 var bootDevices = []struct {
 	device   string
 	selector types.BootDeviceSelector
@@ -24,8 +23,8 @@ var bootDevices = []struct {
 	{"safe", types.BootDeviceSelectorForceHardDriveSafe},
 }
 
-// SupportedBootDevices lists what there are names for; which of them a BMC
-// takes shows when it is set.
+// SupportedBootDevices lists all devices that have a name. A BMC may support fewer, and refuses the others when they
+// are set.
 func (d *Driver) SupportedBootDevices(node.Node) []string {
 	var all []string
 	for _, b := range bootDevices {
@@ -75,9 +74,8 @@ func (s *session) setParam(ctx context.Context, selector types.BootOptionParamSe
 	return err
 }
 
-// BootDevice reads the override of the boot order; "" for none, or for one
-// that Ironic has no name for. As in Ironic, the flag that says whether the
-// override is valid is not looked at: there are BMCs that never set it.
+// BootDevice reads the override of the boot order; "" for none, or for a device without a name in Ironic. As in Ironic,
+// the flag that marks the override as valid is ignored: some BMCs never set it.
 func (d *Driver) BootDevice(ctx context.Context, n node.Node) (device string, persistent bool, err error) {
 	err = d.call(ctx, n, "read the boot device", func(ctx context.Context, s *session) error {
 		flags, err := s.flags(ctx)
@@ -126,8 +124,8 @@ func (d *Driver) SetBootDevice(ctx context.Context, n node.Node, device string, 
 	})
 }
 
-// setFlags sets the boot flags and reads the device back: some BMCs answer that they took it and keep what was set
-// before. It is set once more then, and not believed after that. A BMC that does not report flags is believed.
+// setFlags sets the boot flags and reads the device back: some BMCs accept the new device and keep the old one. Then
+// setFlags tries once more, and fails if the device still differs. A BMC that does not report flags is believed.
 func (s *session) setFlags(ctx context.Context, want types.BootOptionParam_BootFlags) error {
 	const tries = 2
 	for try := 1; ; try++ {
@@ -177,8 +175,7 @@ func modeOf(flags types.BootOptionParam_BootFlags) string {
 	return ""
 }
 
-// bootMode is what the node boots through: the recorded mode, or else the one set in the
-// BMC, or else Ironic's default.
+// bootMode is the node's boot mode: the recorded mode, or else the BMC's, or else Ironic's default.
 func (s *session) bootMode(ctx context.Context, n node.Node) (string, error) {
 	if n.BootMode != "" {
 		return n.BootMode, nil
@@ -190,8 +187,8 @@ func (s *session) bootMode(ctx context.Context, n node.Node) (string, error) {
 	return "uefi", nil
 }
 
-// BootMode reads the firmware interface that the machine is set to boot through; "" when
-// none is set, since IPMI does not know how it boots by itself.
+// BootMode reads the firmware interface that the machine is set to boot through. It is "" when none is set: IPMI does
+// not show the machine's own choice.
 func (d *Driver) BootMode(ctx context.Context, n node.Node) (mode string, err error) {
 	err = d.call(ctx, n, "read the boot mode", func(ctx context.Context, s *session) error {
 		flags, err := s.flags(ctx)
@@ -201,8 +198,8 @@ func (d *Driver) BootMode(ctx context.Context, n node.Node) (mode string, err er
 	return mode, err
 }
 
-// SetBootMode chooses the firmware interface and leaves the boot device as it
-// is; where there is none, it is chosen until further notice.
+// SetBootMode chooses the firmware interface, and keeps the boot device. Without a boot device, the choice holds until
+// further notice.
 func (d *Driver) SetBootMode(ctx context.Context, n node.Node, mode string) error {
 	want, ok := bootTypes[mode]
 	if !ok {

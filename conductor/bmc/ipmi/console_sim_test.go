@@ -13,7 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bmc/sol"
 )
 
-// serialLine is a machine's serial line: it greets, and says again what is typed.
+// serialLine is a machine's serial line: it greets, and repeats its input.
 func serialLine(t *testing.T) (port int) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -1,14 +1,11 @@
-// Package ipmi drives BMCs that speak IPMI 2.0 over RMCP+ (the IPMI
-// specification v2.0, section 13), by go-ipmi. Its settings and limits are
-// those of Ironic's ipmitool interfaces.
+// Package ipmi drives BMCs that speak IPMI 2.0 over RMCP+ (the IPMI specification v2.0, section 13), by go-ipmi. Its
+// settings and limits are the same as in Ironic's ipmitool interfaces.
 //
-// A BMC sees one session per user and one command at a time (package
-// controller). go-ipmi packs and unpacks messages; what comes from the network
-// passes package-private wire first, which lets nothing in that the BMC has
-// not signed. Each command is traced at debug level.
+// A BMC sees one session per user and one command at a time (package controller). go-ipmi packs and unpacks messages.
+// Packets from the network pass the private type wire first, which lets in only packets that the BMC has signed. Each
+// command is traced at debug level.
 //
-// It must not decide what to do with a machine, nor let a password into an
-// error or a log.
+// It must not decide about a machine, nor let a password into an error or a log.
 package ipmi
 
 import (
@@ -33,7 +30,7 @@ type Options struct {
 	BackOff        time.Duration // the first pause after a failure, doubled with each, 250 ms
 	MaxBackOff     time.Duration // 60 s
 
-	// Called is told of every call, with the time that it took; nil: nobody.
+	// Called is called after every call, with its duration; may be nil.
 	Called func(took time.Duration, err error)
 }
 
@@ -43,7 +40,7 @@ type Driver struct {
 	pool *controller.Pool[account, *login]
 }
 
-// New makes a driver that has talked to nobody yet.
+// New makes a driver without connections.
 func New(o Options) *Driver {
 	if o.RequestTimeout == 0 {
 		o.RequestTimeout = time.Second
@@ -67,14 +64,13 @@ func New(o Options) *Driver {
 	}, func(address string, a account) *login { return &login{o: &o, address: address, account: a} })}
 }
 
-// Validate says what is missing or wrong in driver_info.
+// Validate reports settings of driver_info that are missing or wrong.
 func (d *Driver) Validate(n node.Node) error {
 	_, err := parse(n)
 	return err
 }
 
-// call does something with the BMC of n while nobody else does. what says it
-// for errors.
+// call runs do as the only call at the BMC of n. Errors name the operation.
 func (d *Driver) call(ctx context.Context, n node.Node, what string,
 	do func(ctx context.Context, s *session) error) error {
 	t, err := parse(n)

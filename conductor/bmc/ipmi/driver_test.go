@@ -138,8 +138,8 @@ func TestIdleSessionIsGivenBack(t *testing.T) {
 	}
 }
 
-// Which button is pressed follows what the BMC takes, and a machine that is
-// there already is left alone.
+// The actions that the BMC takes decide which button is pressed. A machine that has the wanted state already is left
+// alone.
 func TestButtons(t *testing.T) {
 	for _, c := range []struct {
 		on      bool

@@ -84,8 +84,7 @@ func isWire(err error) bool {
 	return errors.As(err, &e)
 }
 
-// failure reports an error that speaks of a BMC in trouble: one that does not
-// answer, answers nonsense or says so itself.
+// failure reports an error of a BMC in trouble: no answer, a garbled answer, or an error of its own.
 func failure(err error) bool {
 	var garbled *garbledError
 	return isWire(err) || errors.As(err, &garbled) || slices.Contains(troubled, code(err)) ||
@@ -96,8 +95,8 @@ func failure(err error) bool {
 // of it.
 func unsupported(err error) bool { return slices.Contains(lacking, code(err)) }
 
-// The codes a BMC answers with (IPMI v2.0, table 5-2): when it is in trouble,
-// and when it lacks what it was asked for.
+// Completion codes (IPMI v2.0, table 5-2): troubled for a BMC in trouble, lacking for a BMC that lacks the requested
+// thing.
 var (
 	troubled = []types.CompletionCode{
 		types.CodeNodeBusy, types.CodeOutOfSpace, types.CodeProcessTimeout, types.CodeUnspecifiedError,

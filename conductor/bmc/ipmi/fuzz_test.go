@@ -9,8 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bmc/ipmi"
 )
 
-// FuzzAnswer has a BMC that knows the password answer commands with anything:
-// the driver may not fall over, whatever a BMC says.
+// FuzzAnswer has a BMC that knows the password answer commands with anything: no answer may make the driver fall over.
 func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{
 		"", "\x01", "\x01\x00\x00", "\x01\x05\xe0\x04\x00\x00\x00", "\x01\x05", "\x00\x01\x00",

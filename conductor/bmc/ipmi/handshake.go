@@ -23,15 +23,13 @@ var (
 	rakp3       = types.Command{Name: "RAKP Message 3"}
 )
 
-// levelRefused are the answers to Set Session Privilege Level that speak of the
-// user (IPMI v2.0, 22.18).
+// levelRefused are the answers to Set Session Privilege Level that concern the user (IPMI v2.0, 22.18).
 var levelRefused = []types.CompletionCode{
 	types.CodeSetSessionPrivilegeLevelLevelNotAvailable, types.CodeSetSessionPrivilegeLevelExceedsLimit,
 	types.CodeInsufficientPrivilege,
 }
 
-// never bounds what go-ipmi does by itself: every command has a deadline in
-// its context.
+// never is a timeout that go-ipmi must not reach by itself: every command has a deadline in its context.
 const never = time.Hour
 
 // open makes a session with one cipher suite. go-ipmi's own Connect is not

@@ -10,8 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// identify is the one indicator that IPMI has: whatever makes the chassis be
-// found, lit until further notice or not at all.
+// identify is the only indicator of IPMI: the chassis's identify light, lit until further notice or off.
 var identify = node.Indicator{
 	Component: "chassis", Name: "identify", States: []string{node.IndicatorOff, node.IndicatorOn},
 }

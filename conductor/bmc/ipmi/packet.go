@@ -7,9 +7,8 @@ import (
 	"github.com/bougou/go-ipmi/pkg/types"
 )
 
-// The parts of an RMCP+ packet (IPMI v2.0, table 13-8): an RMCP header of 4
-// bytes, a session header of 12, the payload, and inside a session the
-// trailer, whose last bytes sign all from the session header on.
+// The parts of an RMCP+ packet (IPMI v2.0, table 13-8): an RMCP header of 4 bytes, a session header of 12 and the
+// payload. Inside a session a trailer follows; its last bytes sign everything from the session header on.
 const (
 	rmcpHeader    = 4
 	sessionHeader = 12
@@ -22,7 +21,7 @@ const (
 	encryptedSigned = types.PayloadFlagEncrypted | types.PayloadFlagAuthenticated
 )
 
-// packet is the header of an RMCP+ packet and what it encloses.
+// packet is the header of an RMCP+ packet, its payload and its trailer.
 type packet struct {
 	kind     uint8 // payload type, with the flags for encrypted and signed
 	session  uint32
@@ -31,7 +30,7 @@ type packet struct {
 	trailer  []byte
 }
 
-// parsePacket takes a datagram apart. It is false for what is no RMCP+ packet.
+// parsePacket takes a datagram apart. It returns false for a datagram that is not an RMCP+ packet.
 func parsePacket(p []byte) (packet, bool) {
 	if len(p) < payloadAt || p[0] != rmcpVersion || p[3] != classIPMI || p[4] != formatPlus {
 		return packet{}, false
@@ -52,14 +51,13 @@ func parsePacket(p []byte) (packet, bool) {
 	return k, true
 }
 
-// keys are what a session's packets are signed and encrypted with.
+// keys sign and encrypt a session's packets.
 type keys struct {
 	cipher cipher
 	k1, k2 []byte
 }
 
-// deriveKeys makes them of what RAKP messages 1 and 2 have told (IPMI v2.0,
-// 13.31 and 13.32).
+// deriveKeys makes them from the values of RAKP messages 1 and 2 (IPMI v2.0, 13.31 and 13.32).
 func deriveKeys(c cipher, a account, role uint8, ourRandom, bmcRandom []byte) (*keys, error) {
 	_, k1, k2, err := crypto.DeriveSessionKeys(c.auth, ourRandom, bmcRandom, role, a.user,
 		crypto.PadPassword20([]byte(a.password)))
@@ -73,8 +71,8 @@ func deriveKeys(c cipher, a account, role uint8, ourRandom, bmcRandom []byte) (*
 // checksum.
 const minPlain = 8
 
-// genuine reports whether the BMC made this packet: it is signed with the
-// session's key, and decrypts to something with the padding it says.
+// genuine reports whether the BMC made this packet: it is signed with the session's key, and its decrypted text has
+// valid padding.
 func (k *keys) genuine(raw []byte, p packet) bool {
 	plain, ok := k.open(raw, p, types.PayloadTypeIPMI)
 	return ok && len(plain) >= minPlain

@@ -46,8 +46,8 @@ var absent = []types.CompletionCode{types.CodeRequestedDataNotPresent, types.Cod
 // lastRecord is the id that ends the repository (IPMI 2.0, 33.12).
 const lastRecord = 0xffff
 
-// sensors walks the repository itself: go-ipmi's own walk ends at the first record or sensor that cannot be read. One
-// that a BMC cannot show is named, and the next is read.
+// sensors walks the repository itself: go-ipmi's own walk ends at the first record or sensor that cannot be read. A
+// record that a BMC cannot show is reported as incomplete, and the walk goes on.
 func (s *session) sensors(ctx context.Context) (out node.SensorReport, err error) {
 	names, seen := map[string]bool{}, map[uint16]bool{}
 	for id := uint16(0); id != lastRecord && !seen[id] && len(out.Sensors) < node.MaxSensors; {
@@ -75,7 +75,7 @@ func (s *session) sensors(ctx context.Context) (out node.SensorReport, err error
 	return out, ctx.Err()
 }
 
-// answered reports an error of a BMC that does answer: by a completion code, or with what cannot be read.
+// answered reports an error of a BMC that does answer: with a completion code, or with a garbled answer.
 func answered(err error) bool {
 	var garbled *garbledError
 	_, refused := types.IsResponseError(err)
@@ -186,8 +186,8 @@ var healths = map[types.SensorThresholdStatus]string{types.SensorThresholdStatus
 	types.SensorThresholdStatus_LCR: "Critical", types.SensorThresholdStatus_UCR: "Critical",
 	types.SensorThresholdStatus_LNR: "Critical", types.SensorThresholdStatus_UNR: "Critical"}
 
-// sensorOf is a sensor with a reading against thresholds. The bits of a discrete one mean another thing for each type:
-// it says nothing that could be compared.
+// sensorOf is a sensor with a reading against thresholds. The bits of a discrete sensor mean another thing for each
+// type, so that they cannot be compared.
 func sensorOf(s *types.Sensor) (node.Sensor, bool) {
 	if s == nil || s.NotPresent || s.ScanningDisabled || !s.IsThreshold() || !s.IsReadingValid() {
 		return node.Sensor{}, false

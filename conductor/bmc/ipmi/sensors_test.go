@@ -26,7 +26,7 @@ func simSensor(number, kind, unit int, name string, value int) string {
 		"100 90 80 0 0 0\nsensor_set_value 0x20 0 %d %d 0\n", record, number, kind, number, number, value)
 }
 
-// TestSensors reads what a BMC describes, in the words of Redfish.
+// TestSensors reads the sensors that a BMC describes, in the words of Redfish.
 func TestSensors(t *testing.T) {
 	s := startSim(t, &sim{extra: simSensor(1, 1, 1, "CPU Temp", 45) + simSensor(2, 1, 1, "CPU Temp", 92) +
 		simSensor(3, 4, 18, "FAN1", 70) + simSensor(4, 2, 4, "12V", 85)})

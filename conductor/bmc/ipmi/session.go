@@ -14,7 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/outbound/exchange"
 )
 
-// session is what a call has to work with: a client that is let in.
+// session is the context of a call: a client that is logged in.
 type session struct {
 	client  *client.Client
 	wire    *wire
@@ -31,9 +31,8 @@ const (
 	triesOld   = 2
 )
 
-// ask sends one command until it is answered. Each try is a packet with
-// numbers of its own, since a BMC drops one that it has seen; a command that
-// is not answered may have been done, so it must be harmless twice.
+// ask sends one command until the BMC answers. Each try is a packet with numbers of its own, since a BMC drops a
+// repeated packet. The BMC may have done a command that it did not answer, so a command must be harmless twice.
 func ask[T any](ctx context.Context, s *session, c types.Command,
 	do func(ctx context.Context) (T, error)) (answer T, err error) {
 	start, timeout := time.Now(), s.timeout
@@ -95,7 +94,7 @@ func (s *session) explain(ctx, try context.Context, c types.Command, err error) 
 	return &garbledError{c.Name, err}
 }
 
-// close gives the session back and ends the socket, whatever the BMC says.
+// close gives the session back and ends the socket, even if the BMC refuses.
 func (s *session) close(ctx context.Context) error {
 	s.tries = 1
 	_, err := ask(ctx, s, types.CommandCloseSession, func(ctx context.Context) (struct{}, error) {

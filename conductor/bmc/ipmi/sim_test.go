@@ -46,7 +46,7 @@ while [ $# -gt 0 ]; do
 done
 `
 
-// newSim starts a BMC whose machine is off.
+// newSim starts a BMC with a machine that is off.
 func newSim(t *testing.T) *sim { return newSimWith(t, "") }
 
 // newSimWith adds a line to the BMC's configuration.
@@ -72,7 +72,7 @@ func startSim(t *testing.T, s *sim) *sim {
 
 func (s *sim) path(name string) string { return filepath.Join(s.dir, name) }
 
-// read is what the chassis has in a file.
+// read reads one of the chassis's files.
 func (s *sim) read(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(s.path(name))

@@ -36,7 +36,7 @@ type solLine struct {
 
 // newSOLLine takes over the session's socket until it is closed.
 func newSOLLine(s *session, size int) *solLine {
-	// The size is that of the whole payload, of which 4 bytes are no characters; some BMCs give nonsense.
+	// The size covers the whole payload, and its first 4 bytes are no characters. Some BMCs report nonsense.
 	if size -= 4; size < 1 || size > sol.MaxData {
 		size = 32
 	}
@@ -47,13 +47,13 @@ func newSOLLine(s *session, size int) *solLine {
 	return l
 }
 
-// Read gives what the machine wrote; io.EOF after Close.
+// Read returns the machine's output; io.EOF after Close.
 func (l *solLine) Read(to []byte) (int, error) {
 	if len(l.rest) == 0 {
 		select {
 		case l.rest = <-l.output:
 		case <-l.ended:
-			select { // what came before the end
+			select { // output from before the end
 			case l.rest = <-l.output:
 			default:
 				return 0, l.err
@@ -106,7 +106,7 @@ func (l *solLine) run() {
 	close(l.ended)
 }
 
-// inbound is a packet that the BMC signed; payload is nil for one that is not SOL.
+// inbound is a packet that the BMC signed; payload is nil for a packet that is not SOL.
 type inbound struct{ payload []byte }
 
 // listen reads packets until the socket ends.
@@ -213,8 +213,8 @@ func (l *solLine) sendSOL(payload []byte) error {
 	return l.send(&request)
 }
 
-// send sends a request whose answer, if any, listen reads: go-ipmi numbers, encrypts and
-// signs it with the session's others.
+// send sends a request. go-ipmi numbers, encrypts and signs it with the session's others; listen reads the answer, if
+// any.
 func (l *solLine) send(r types.Request) error {
 	packet, err := l.s.client.BuildRmcpRequest(context.Background(), r)
 	if err != nil {

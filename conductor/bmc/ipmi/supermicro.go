@@ -10,12 +10,12 @@ import (
 // supermicroIDs are the enterprise numbers that Supermicro's BMCs give as their maker's.
 var supermicroIDs = []uint32{10876, 47488}
 
-// supermicroUEFIDisk is what Supermicro calls the disk of a machine that boots by UEFI (its FAQ 25559; ironic
-// drivers/modules/ipmitool.py sends the same byte, 0x24): with the selector of IPMI's hard disk such a machine looks
-// for a legacy one. To others it is remote media.
+// supermicroUEFIDisk is Supermicro's selector of the disk on a machine that boots by UEFI (its FAQ 25559; ironic
+// drivers/modules/ipmitool.py sends the same byte, 0x24). With IPMI's selector of the hard disk, such a machine looks
+// for a legacy disk. Other makers' BMCs read it as remote media.
 const supermicroUEFIDisk = types.BootDeviceSelectorForceRemoteMedia
 
-// isSupermicro reports who made the BMC. One that does not say is another's.
+// isSupermicro reports whether Supermicro made the BMC. A BMC that names no maker is taken for another's.
 func (s *session) isSupermicro(ctx context.Context) (bool, error) {
 	id, err := ask(ctx, s, types.CommandGetDeviceID, s.client.GetDeviceID)
 	if err != nil {

@@ -66,8 +66,7 @@ func (s *session) fru(ctx context.Context) (*types.FRU, error) {
 	})
 }
 
-// optional lets a BMC lack a part, or have one it cannot show: that it is not
-// known is no reason to fail the whole.
+// optional lets a BMC lack a part, or have a part that it cannot show: a missing part is no reason to fail the whole.
 func (s *session) optional(what string, err error) error {
 	if err == nil || isWire(err) {
 		return err
@@ -76,8 +75,8 @@ func (s *session) optional(what string, err error) error {
 	return nil
 }
 
-// systemUUID reads a GUID as SMBIOS writes it, which is what BMCs do; "" for
-// the two that mean none (DSP0134, 7.2.1).
+// systemUUID reads a GUID in SMBIOS byte order, as BMCs send it. It returns "" for all zeros and all ones, which mean
+// none (DSP0134, 7.2.1).
 func systemUUID(guid *app.GetSystemGUIDResponse) string {
 	if guid == nil || guid.GUID == [16]byte{} || len(bytes.Trim(guid.GUID[:], "\xff")) == 0 {
 		return ""
@@ -89,8 +88,8 @@ func systemUUID(guid *app.GetSystemGUIDResponse) string {
 	return u.String()
 }
 
-// label is who made the machine, by its product area or else by that of its
-// board.
+// label returns the machine's maker, model and serial number from the product area of the FRU, or else from its board
+// area.
 func label(fru *types.FRU) (out node.System) {
 	if fru == nil {
 		return out
@@ -108,7 +107,7 @@ func label(fru *types.FRU) (out node.System) {
 	return out
 }
 
-// text decodes a field of a label; what is not printable is not text.
+// text decodes a field of a label, without characters that are not printable.
 func text(code types.TypeLength, raw []byte) string {
 	chars, err := code.Chars(raw)
 	if err != nil {

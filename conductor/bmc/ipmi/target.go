@@ -21,7 +21,7 @@ type target struct {
 	keepBootTimeout bool // let the BMC forget a boot device after a minute
 }
 
-// account is whom we are to a BMC, and how.
+// account is the login at a BMC: user, password and the session's security settings.
 type account struct {
 	user, password string
 	level          string              // one of levels
@@ -116,8 +116,8 @@ func parseCipher(n node.Node) (types.CipherSuiteID, error) {
 		"must be 17 or 3, not %d: the others do without authentication, integrity or a sound cipher", id)
 }
 
-// onlyDefault are settings of Ironic's that work only as they are by default:
-// what each may be, and what to do when it is something else.
+// onlyDefault are settings of Ironic that work only with their default value: the value that each may have, and advice
+// for other values.
 var onlyDefault = []struct {
 	key, allowed, advice string
 }{
@@ -126,7 +126,7 @@ var onlyDefault = []struct {
 	{"ipmi_hex_kg_key", "", "BMC keys (Kg) are not supported; clear the key of the BMC's LAN channel"},
 }
 
-// checkDefaults refuses what would otherwise be silently left out.
+// checkDefaults refuses settings that would otherwise be ignored silently.
 func checkDefaults(n node.Node) error {
 	for _, u := range onlyDefault {
 		v, err := driverinfo.Text(n, u.key)
@@ -149,8 +149,7 @@ func checkDefaults(n node.Node) error {
 	return err
 }
 
-// refusedCipher says that the BMC does not take the cipher suites it was
-// offered.
+// refusedCipher is the error of a BMC that does not take the offered cipher suites.
 func (a account) refusedCipher(cause error) error {
 	if a.cipher == anyCipher {
 		return driverinfo.Wrong("ipmi_cipher_suite",
@@ -160,7 +159,7 @@ func (a account) refusedCipher(cause error) error {
 		a.cipher, cause)
 }
 
-// refusedLevel says that the user may not have the privilege level.
+// refusedLevel is the error for a user without the privilege level.
 func (a account) refusedLevel(cause error) error {
 	return driverinfo.Wrong("ipmi_priv_level",
 		"is %s, which the BMC does not give user %q (%v): lower it, or raise the user's privileges", a.level, a.user, cause)

@@ -25,10 +25,10 @@ func vendorMethods() vendor.Methods[func(ctx context.Context, s *session, args m
 	}
 }
 
-// VendorMethods lists what CallVendor can do.
+// VendorMethods lists the methods of CallVendor.
 func (d *Driver) VendorMethods() []node.VendorMethod { return vendorMethods().List() }
 
-// CheckVendor refuses what no BMC could do.
+// CheckVendor refuses calls that no BMC could carry out.
 func (d *Driver) CheckVendor(_ context.Context, n node.Node, method string, args map[string]any) error {
 	return vendorMethods().Check(method, args, d.Validate(n))
 }
@@ -41,7 +41,7 @@ func (d *Driver) CallVendor(ctx context.Context, n node.Node, method string, arg
 	}
 	return nil, d.call(ctx, n, "do the vendor method "+method, func(ctx context.Context, s *session) error {
 		once := *s
-		once.tries = 1 // nobody knows what it does when it is done twice
+		once.tries = 1 // the effect of a second try is unknown
 		return m.Do(ctx, &once, args)
 	})
 }

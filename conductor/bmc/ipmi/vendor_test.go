@@ -64,7 +64,7 @@ func TestVendorMethods(t *testing.T) {
 	}
 }
 
-// A BMC without a light, or that cannot tell of it, is not in trouble.
+// A BMC without a light, or without an answer about it, is not in trouble.
 func TestLightThatIsMissing(t *testing.T) {
 	b := newBoard(t)
 	b.set(func() {

@@ -10,19 +10,17 @@ import (
 	"github.com/bougou/go-ipmi/pkg/types"
 )
 
-// wire is the socket to one BMC, for one session. UDP brings in whatever
-// anybody sends; go-ipmi checks no signature, panics on padding that lies
-// (v0.9.1, decryptPayload, in a goroutine of its own, where nobody can recover
-// it) and takes the first datagram for the answer while a session is set up.
-// So wire lets only those through that answer what was sent last and, inside a
-// session, are signed by the BMC and new.
+// wire is the socket to one BMC, for one session. UDP delivers datagrams from any sender. go-ipmi checks no signature
+// and panics on padding with a false length (v0.9.1, decryptPayload, in a goroutine of its own, where the panic cannot
+// be recovered). While a session is set up, it takes the first datagram for the answer. So wire lets only datagrams
+// through that answer the last packet sent. Inside a session they must also be new and signed by the BMC.
 type wire struct {
 	net.Conn
 	account account
 	cipher  cipher
 
 	mu       sync.Mutex
-	sent     uint8 // the payload type of what was sent last, with its flags
+	sent     uint8 // payload type of the last packet sent, with its flags
 	role     uint8
 	random   []byte // ours
 	keys     *keys  // nil before RAKP message 2
@@ -30,7 +28,7 @@ type wire struct {
 	news     news
 }
 
-// news is what has been heard since a command began.
+// news counts the events on the wire since a command began.
 type news struct {
 	status  types.RmcpStatusCode // by which the BMC refused a session
 	dropped int                  // datagrams not let in
@@ -57,7 +55,7 @@ func (w *wire) ask() {
 
 // interrupt ends the waiting of a command that was given up: go-ipmi leaves a
 // goroutine behind that listens on, and the next command would wait for it.
-func (w *wire) interrupt() { _ = w.SetReadDeadline(time.Unix(1, 0)) } // fails on a closed socket, where nobody waits
+func (w *wire) interrupt() { _ = w.SetReadDeadline(time.Unix(1, 0)) } // fails on a closed socket
 
 // newsSinceAsk is the news since ask.
 func (w *wire) newsSinceAsk() news {
@@ -66,7 +64,7 @@ func (w *wire) newsSinceAsk() news {
 	return w.news
 }
 
-// Write sends one packet, and notes what will answer it.
+// Write sends one packet, and notes which answer to expect.
 func (w *wire) Write(raw []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -100,7 +98,7 @@ func (w *wire) Read(to []byte) (int, error) {
 	}
 }
 
-// count bounds what is let in.
+// count bounds the number of datagrams that are let in.
 func (w *wire) count(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -125,7 +123,7 @@ func (w *wire) let(raw []byte, err error) bool {
 	return ok
 }
 
-// accept reports whether a datagram answers what was sent last.
+// accept reports whether a datagram answers the last packet sent.
 func (w *wire) accept(raw []byte) bool {
 	p, ok := parsePacket(raw)
 	if !ok {

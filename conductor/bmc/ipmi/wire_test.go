@@ -33,7 +33,7 @@ func (k *keys) sign(kind uint8, session, sequence uint32, payload []byte) []byte
 	return append(p, signature...)
 }
 
-// encrypt encrypts whole blocks, whatever their padding says.
+// encrypt encrypts whole blocks, and does not check their padding.
 func (k *keys) encrypt(blocks []byte) []byte {
 	iv := make([]byte, 16)
 	out, err := crypto.EncryptAES(blocks, k.k2[:16], iv)
@@ -48,7 +48,7 @@ func message() []byte {
 	return crypto.PadAES([]byte{0x81, 0x04, 0x7b, 0x20, 0x04, 0x01, 0x00, 0x01, 0x00, 0x00, 0x5a})
 }
 
-// Only what the BMC signed, now, comes in.
+// Only new packets that the BMC signed come in.
 func TestWireInSession(t *testing.T) {
 	for _, c := range ciphers {
 		w, k := testSession(t, c)

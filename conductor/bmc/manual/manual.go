@@ -1,4 +1,4 @@
-// Package manual is Ironic's manual-management: a machine without a BMC, whose power button a person presses.
+// Package manual is Ironic's manual-management: a machine without a BMC. A person presses its power button.
 //
 // It must not guess: a machine is on or off when a person has confirmed it. It only remembers, and takes the node's
 // record for true until then, so that a restart of the conductor asks again for an act that was not done.
@@ -17,17 +17,17 @@ type Driver struct {
 	machines map[string]machine // by UUID of the node
 }
 
-// machine is what is known of one.
+// machine is the knowledge of one machine.
 type machine struct {
 	power   node.PowerState // as confirmed, or as it is taken to be while something is awaited
-	awaited node.PowerState // target of SetPower that nobody has confirmed yet
+	awaited node.PowerState // target of SetPower that is not confirmed yet
 }
 
-// New makes a driver that has asked nobody for anything.
+// New makes a driver that waits for no confirmation.
 func New() *Driver { return &Driver{machines: map[string]machine{}} }
 
-// targets have the state that a person confirms, and the one that the machine has until then: a machine that is to be
-// restarted counts as off, so that its old power is not taken for the new one. "" is the one it had.
+// targets maps each target to the state that a person confirms, and to the state that counts until then. A machine to
+// restart counts as off until then, so that its old power is not taken for the new one. "" keeps the former state.
 var targets = map[node.PowerState]struct{ confirmed, until node.PowerState }{
 	node.PowerOn: {node.PowerOn, ""}, node.PowerOff: {node.PowerOff, ""}, node.SoftPowerOff: {node.PowerOff, ""},
 	node.Rebooting: {node.PowerOn, node.PowerOff}, node.SoftRebooting: {node.PowerOn, node.PowerOff},
@@ -36,7 +36,7 @@ var targets = map[node.PowerState]struct{ confirmed, until node.PowerState }{
 // Validate finds nothing to complain of: there are no settings.
 func (d *Driver) Validate(node.Node) error { return nil }
 
-// PowerState answers what was confirmed last, or the node's record.
+// PowerState answers the state that was confirmed last, or else the node's record.
 func (d *Driver) PowerState(_ context.Context, n node.Node) (node.PowerState, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -72,7 +72,7 @@ func (d *Driver) SetPower(_ context.Context, n node.Node, target node.PowerState
 	return nil
 }
 
-// Awaited is the target of the SetPower that nobody has confirmed yet; "" for none.
+// Awaited is the target of the SetPower that is not confirmed yet; "" for none.
 func (d *Driver) Awaited(uuid string) node.PowerState {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -99,20 +99,20 @@ func (d *Driver) Confirm(n node.Node, state node.PowerState) error {
 	return nil
 }
 
-// Withdraw forgets what is awaited: nobody waits for it any more. The power stays as it was confirmed last, or is asked
-// for again.
+// Withdraw forgets the awaited target: no caller waits for it any more. The node's record counts as its power from then
+// on, and the next SetPower asks again.
 func (d *Driver) Withdraw(uuid string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.machines, uuid)
 }
 
-// BootDevice is not known: the order is set in the firmware, by hand.
+// BootDevice returns none: the order is set in the firmware, by hand.
 func (d *Driver) BootDevice(context.Context, node.Node) (device string, persistent bool, err error) {
 	return "", false, nil
 }
 
-// SetBootDevice is refused: nobody could do it. A node's management interface is noop, which does not ask for it.
+// SetBootDevice is refused, since there is no BMC. A node's management interface is noop, which does not call it.
 func (d *Driver) SetBootDevice(_ context.Context, n node.Node, device string, _ bool) error {
 	return node.Refuse(node.Invalid,
 		"the machine of node %s has no BMC to set the boot device %s: set the boot order in its "+
@@ -122,10 +122,10 @@ func (d *Driver) SetBootDevice(_ context.Context, n node.Node, device string, _ 
 // SupportedBootDevices is empty.
 func (d *Driver) SupportedBootDevices(node.Node) []string { return nil }
 
-// BootMode is not known.
+// BootMode returns none.
 func (d *Driver) BootMode(context.Context, node.Node) (string, error) { return "", nil }
 
-// SetBootMode is refused: nobody could do it.
+// SetBootMode is refused, since there is no BMC.
 func (d *Driver) SetBootMode(_ context.Context, n node.Node, mode string) error {
 	return node.Refuse(node.Invalid, "the machine of node %s has no BMC to set the boot mode %s: set it in its firmware",
 		n.UUID, mode)

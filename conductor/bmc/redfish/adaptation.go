@@ -4,7 +4,7 @@ package redfish
 // that no table of manufacturers is needed for it.
 type Adaptation struct {
 	Sign   string // the answer that shows it
-	Way    string // what the driver does
+	Way    string // the driver's way around
 	Seen   string // on which BMCs
 	Source string
 }

@@ -16,8 +16,9 @@ import (
 // cards have some thirty.
 const maxCards = 256
 
-// addresses are those of the machine's network cards: the same that its parts have, but that adapters, which take many
-// requests, are read only where the system lists no Ethernet interface with an address.
+// addresses returns the MAC addresses of the machine's network cards. They are the same as in its parts, with one
+// exception: adapters, which take many requests, are read only where the system lists no Ethernet interface with an
+// address.
 func (s *session) addresses(sys *schemas.ComputerSystem) (all []string, err error) {
 	p := &parts{session: s, now: time.Now, within: slowPart, brief: true}
 	if err := s.reread(sys, &p.links); err != nil {
@@ -82,9 +83,9 @@ func (p *parts) takeInterface(_ string, e ethernetInterface) {
 	}
 }
 
-// card is the card of an address, made where it is new: the address in use, with which it boots, else the burnt-in one.
-// By either a card that is known is found again, since other documents name only one of them. nil where both say
-// nothing, as for a disabled interface, all zeros or "Not Available".
+// card is the card with an address, made where it is new. used is the address in use, with which it boots; burnt is the
+// burnt-in one. A known card is found by either, since other documents name only one of them. It is nil where both are
+// placeholders, as for a disabled interface, all zeros or "Not Available".
 func (p *parts) card(used, burnt string) *cardFound {
 	inUse, burntIn := placeholder.MAC(used), placeholder.MAC(burnt)
 	mac := cmp.Or(inUse, burntIn)
@@ -108,8 +109,8 @@ func (p *parts) card(used, burnt string) *cardFound {
 	return (*cardFound)(&p.out.Cards[i])
 }
 
-// cardInPath finds the network card in a UEFI device path (UEFI 2.10, section 10.6.1.2), behind
-// what connects it.
+// cardInPath finds the network card in a UEFI device path (UEFI 2.10, section 10.6.1.2), and the node before it, which
+// names its bus.
 var cardInPath = regexp.MustCompile(`/([A-Za-z]+)\([^)]*\)/MAC\(([0-9A-Fa-f]{12}),`)
 
 // readBootOptions finds cards in the boot options, where the BMC lists them nowhere else: OpenBMC of NVIDIA GH200. A

@@ -21,7 +21,7 @@ var processorWords = []struct{ word, architecture string }{
 	{"intel", "x86_64"}, {"amd ", "x86_64"},
 }
 
-// architectureOf is the kernel's name for an instruction set, else for what else is said of a processor; "" for
+// architectureOf is the kernel's name for an instruction set, else the name found in the text about a processor; "" for
 // neither.
 func architectureOf(set schemas.InstructionSet, said string) string {
 	if known := architectures[set]; known != "" {
@@ -36,8 +36,8 @@ func architectureOf(set schemas.InstructionSet, said string) string {
 	return ""
 }
 
-// biosVersion is the version that the system shows, else that of the UEFI or BIOS in the firmware inventory, which
-// NVIDIA's OpenBMC alone has (GH200, GB200); "" where neither has one.
+// biosVersion is the version that the system shows, or else the version of the UEFI or BIOS in the firmware inventory:
+// NVIDIA's OpenBMC has it only there (GH200, GB200). "" where neither has one.
 func (s *session) biosVersion(shown string) (string, error) {
 	if shown != "" {
 		return shown, nil

@@ -215,7 +215,7 @@ func TestNoSessions(t *testing.T) {
 	}
 }
 
-// Somebody changes the system between our reading and writing.
+// Another client changes the system between our reading and writing.
 func TestChangedInBetween(t *testing.T) {
 	for _, c := range []struct {
 		others int

@@ -32,8 +32,8 @@ type bios struct {
 // attributeValues are the values of settings by name.
 type attributeValues map[string]any
 
-// UnmarshalJSON takes the values out of settings that are shown as objects, with what else there is to know of each
-// (HPE Cray EX235a). A setting without a value has none that could be compared: it is nil.
+// UnmarshalJSON extracts the values of settings that are objects with a value and its description (HPE Cray EX235a). An
+// object without a value becomes nil, since there is no value to compare.
 func (a *attributeValues) UnmarshalJSON(b []byte) error {
 	all := map[string]any{}
 	if err := json.Unmarshal(b, &all); err != nil {
@@ -56,8 +56,8 @@ func (a *attributeValues) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// bios reads the settings and what of them is pending. A settings object that
-// repeats the settings in force, as some BMCs' do, says nothing with those.
+// bios reads the settings and the pending changes. Some BMCs' settings object repeats the settings in force; such
+// entries are no changes.
 func (s *session) bios() (b bios, err error) {
 	l, err := s.systemLinks()
 	if err != nil {
@@ -93,7 +93,7 @@ func (b bios) differing(wanted map[string]any) []string {
 	return names
 }
 
-// queued says whether the next start makes the settings as wanted.
+// queued reports whether the next start brings the wanted settings.
 func (b bios) queued(wanted map[string]any) bool {
 	for name, v := range wanted {
 		next, pending := b.pending[name]
@@ -107,7 +107,7 @@ func (b bios) queued(wanted map[string]any) bool {
 	return true
 }
 
-// describe says of settings what was expected and what was found.
+// describe lists the expected and the found value of each setting, for an error.
 func (b bios) describe(names []string, wanted map[string]any) string {
 	var all []string
 	for _, name := range names {
@@ -171,7 +171,7 @@ func (a attribute) convert(v any) (any, error) {
 	return v, nil
 }
 
-// like is what is known of a setting that no registry describes.
+// like describes a setting without an entry in a registry, by its present value.
 func like(name string, current any) attribute {
 	a := attribute{AttributeName: name}
 	switch current.(type) {

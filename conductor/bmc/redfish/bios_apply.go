@@ -16,9 +16,8 @@ type setting struct {
 	Value any    `json:"value"`
 }
 
-// applyBIOS does bios.apply_configuration: it writes what is not as wanted to the settings
-// object, has the machine started, and reads back. Settings that are as wanted already cost
-// no restart.
+// applyBIOS does bios.apply_configuration: it writes the settings that differ to the settings object, has the machine
+// started, and reads back. If all settings are as wanted already, it costs no restart.
 func applyBIOS(r *stepCall) (node.StepReport, error) {
 	var a struct {
 		Settings []setting `json:"settings"`
@@ -38,7 +37,7 @@ func applyBIOS(r *stepCall) (node.StepReport, error) {
 	switch {
 	case len(missing) == 0 && b.queued(wanted):
 		return done("%d BIOS settings are as wanted", len(wanted))
-	case r.memory.Stage == "" && b.queued(wanted): // written by a conductor that could not say so
+	case r.memory.Stage == "" && b.queued(wanted): // written by a conductor that died before its report
 	case r.memory.Stage == "":
 		if err := r.write(b, wanted); err != nil {
 			return node.StepReport{}, err
@@ -111,8 +110,8 @@ func (b bios) hint(name string) string {
 	return "; it has " + strings.Join(names, ", ")
 }
 
-// write notes in the settings object what the next start is to take. Where there is none the settings are written where
-// they are shown, as DSP0266, 9.10, has it for resources without one (Cisco's CIMC, HPE Cray EX235a).
+// write puts the settings for the next start into the settings object. A BMC without a settings object gets them where
+// it shows them, as DSP0266, 9.10, has it for such resources (Cisco's CIMC, HPE Cray EX235a).
 func (r *stepCall) write(b bios, wanted map[string]any) error {
 	body := map[string]any{"Attributes": wanted}
 	if slices.Contains(b.Settings.SupportedApplyTimes, "OnReset") {

@@ -36,9 +36,9 @@ var registryVersion = regexp.MustCompile(`[._-]?v?\d+([._-]\d+)*(\.json)?$`)
 // biosRegistryName is the name of BIOS registries of several makers, looked for where the Bios names none (GH200).
 const biosRegistryName = "BiosAttributeRegistry"
 
-// registryMatch is how well a registry's name fits the one that a Bios names: 2 for the same, 1 for the same but for
-// the version, 0 for another. Dell's Bios names v1_0_3 of a registry that the file calls v1_0_0; Supermicro's X13
-// differs likewise.
+// registryMatch rates a registry's name against the name that a Bios gives: 2 for the same, 1 for another version, 0
+// for another registry. Dell's Bios names v1_0_3 of a registry that the file calls v1_0_0; Supermicro's X13 differs
+// likewise.
 func registryMatch(named, wanted string) int {
 	plain := func(s string) string { return registryVersion.ReplaceAllString(strings.ToLower(s), "") }
 	switch a, b := plain(named), plain(cmp.Or(wanted, biosRegistryName)); {
@@ -94,7 +94,8 @@ func (s *session) attributes(b bios) (map[string]attribute, error) {
 	return nil, nil
 }
 
-// registry reads a registry; nil for one that is not there, as some BMCs only name it, or describes no setting of b.
+// registry reads a registry. It returns nil for a registry that does not exist, since some BMCs only name it, and for a
+// registry that describes no setting of b.
 func (s *session) registry(path string, b bios) (map[string]attribute, error) {
 	if path == "" {
 		return nil, nil

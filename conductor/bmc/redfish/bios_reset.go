@@ -8,8 +8,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// resetBIOS does bios.factory_reset: ResetBios, a start, and a look at what became of it.
-// Where a registry has the defaults, settings that have them already cost no restart.
+// resetBIOS does bios.factory_reset: it calls ResetBios, has the machine started, and checks the result. Where a
+// registry has the defaults, settings that have them already cost no restart.
 func resetBIOS(r *stepCall) (node.StepReport, error) {
 	if err := r.arguments(&struct{}{}); err != nil {
 		return node.StepReport{}, err
@@ -26,7 +26,7 @@ func resetBIOS(r *stepCall) (node.StepReport, error) {
 	switch {
 	case r.memory.Stage != "":
 		return r.confirmReset(b, defaults)
-	case b.ResetBiosToDefaultsPending: // asked for by a conductor that could not say so
+	case b.ResetBiosToDefaultsPending: // requested by a conductor that died before its report
 	case len(defaults) > 0 && len(changed) == 0 && len(b.pending) == 0:
 		return done("all %d BIOS settings with a default have it", len(defaults))
 	default:
@@ -42,8 +42,7 @@ func resetBIOS(r *stepCall) (node.StepReport, error) {
 	return r.reboot("a start of the machine for the reset of the BIOS settings")
 }
 
-// defaults are the settings' defaults as the registry has them, without what
-// nobody can set.
+// defaults are the registry's defaults of the settings, without those that are read-only or hidden.
 func (r *stepCall) defaults(b bios) (map[string]any, error) {
 	registry, err := r.attributes(b)
 	if err != nil {

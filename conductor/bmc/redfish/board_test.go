@@ -177,7 +177,7 @@ func (b *board) system(w http.ResponseWriter, path string) {
 	reply(w, 200, body)
 }
 
-// other reads and patches what a test has put on the board.
+// other reads and patches the resources that a test has put on the board.
 func (b *board) other(w http.ResponseWriter, r *http.Request, path string) {
 	resource, _ := b.extra[path].(map[string]any)
 	if r.Method == "PATCH" {

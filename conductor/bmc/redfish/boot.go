@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// bootSources are Ironic's names for what a machine boots from.
+// bootSources are Ironic's names of boot devices, with their names in Redfish.
 var bootSources = []struct {
 	device string
 	source schemas.BootSource
@@ -39,8 +39,8 @@ func deviceOf(source schemas.BootSource) string {
 	return ""
 }
 
-// SupportedBootDevices lists what there are names for; which of them a BMC
-// takes shows when it is set.
+// SupportedBootDevices lists all devices that have a name. A BMC may support fewer, and refuses the others when they
+// are set.
 func (d *Driver) SupportedBootDevices(node.Node) []string {
 	var all []string
 	for _, b := range bootSources {
@@ -49,8 +49,7 @@ func (d *Driver) SupportedBootDevices(node.Node) []string {
 	return all
 }
 
-// BootDevice reads the override of the boot order; "" for none, or for one
-// that Ironic has no name for.
+// BootDevice reads the override of the boot order; "" for none, or for a device without a name in Ironic.
 func (d *Driver) BootDevice(ctx context.Context, n node.Node) (device string, persistent bool, err error) {
 	err = d.call(ctx, n, "read the boot device", func(s *session) error {
 		sys, err := s.read()
@@ -128,7 +127,7 @@ func (s *session) aim(o override, persistent bool) error {
 	for _, enabled := range ways {
 		err := s.setBoot(o.sys, o.body(enabled))
 		if refusesValue(err) && o.sys.Boot.BootSourceOverrideEnabled == enabled {
-			err = s.setBoot(o.sys, o.body("")) // some refuse what is so already
+			err = s.setBoot(o.sys, o.body("")) // some refuse to set an unchanged value
 		}
 		switch {
 		case err == nil && first != nil:
@@ -160,8 +159,8 @@ func (d *Driver) ClearBootDevice(ctx context.Context, n node.Node) error {
 	})
 }
 
-// setBoot changes the system's Boot, or that of its settings resource, where the BMC shows it there and takes it there
-// alone (AMI's /SD). Lenovo's XCC shows the boot order alone in its /Pending: an override would be lost there.
+// setBoot changes the system's Boot. Some BMCs refuse that and take it in their settings resource, if the override is
+// shown there too (AMI's /SD). Lenovo's XCC shows only the boot order in its /Pending: an override would be lost there.
 func (s *session) setBoot(sys *schemas.ComputerSystem, boot map[string]any) error {
 	body := map[string]any{"Boot": boot}
 	err := sys.Patch(sys.ODataID, body)

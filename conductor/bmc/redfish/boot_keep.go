@@ -81,7 +81,7 @@ type shownOverride struct {
 	Mode    schemas.BootSourceOverrideMode    `json:"BootSourceOverrideMode"`
 }
 
-// overrideShown is the override in force, else the one that the settings resource has for the next start (AMI's /SD).
+// overrideShown is the override in force, or else the override for the next start in the settings resource (AMI's /SD).
 func (s *session) overrideShown(sys *schemas.ComputerSystem) shownOverride {
 	b := sys.Boot
 	now := shownOverride{b.BootSourceOverrideTarget, b.BootSourceOverrideEnabled, b.BootSourceOverrideMode}
@@ -110,7 +110,7 @@ func (o shownOverride) device() string {
 	return deviceOf(o.Target)
 }
 
-// keeps reports whether nothing that is shown speaks against it that the override was kept, and the mode.
+// keeps reports whether the shown override does not contradict the requested one, and the mode.
 func (o shownOverride) keeps(asked override, mode schemas.BootSourceOverrideMode) bool {
 	device := o.Enabled != schemas.DisabledBootSourceOverrideEnabled &&
 		(o.Target == "" || deviceOf(o.Target) == deviceOf(asked.source))

@@ -11,8 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Bounds on a BMC's answers. Its firmware may be faulty, or in the hands of
-// whoever took its machine over, and must not cost the conductor its memory.
+// Bounds on a BMC's answers. Its firmware may be faulty, or in the hands of an attacker that took its machine over, and
+// must not cost the conductor its memory.
 const (
 	maxBody     = 4 << 20   // of one answer, decompressed; the largest of real BMCs are a few hundred kilobytes
 	maxHeader   = 256 << 10 // of its header
@@ -25,7 +25,7 @@ const (
 	maxLink     = 2048      // bytes of a path that the BMC names
 )
 
-// budget is what a call may still take.
+// budget is the rest of the bytes and requests that a call may take.
 type budget struct {
 	mu              sync.Mutex
 	bytes, requests int
@@ -74,8 +74,8 @@ func isADocument(method string, answer *http.Response) bool {
 	return method == http.MethodGet && answer.StatusCode == http.StatusOK
 }
 
-// checkAnswer refuses what nothing should be made of. Errors need not be JSON:
-// many BMCs answer them with a web page.
+// checkAnswer refuses answers that are not usable documents. Errors need not be JSON: many BMCs answer them with a web
+// page.
 func checkAnswer(r *http.Request, answer *http.Response, body []byte, root string) error {
 	if isADocument(r.Method, answer) {
 		switch err := checkShape(body); {

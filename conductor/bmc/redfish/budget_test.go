@@ -2,8 +2,8 @@ package redfish
 
 import "testing"
 
-// A BMC whose collections name ever more members is asked for a bounded number of
-// them, and the next call begins anew.
+// A BMC with collections that name ever more members is asked for a bounded number of them, and the next call begins
+// anew.
 func TestBudgetOfRequests(t *testing.T) {
 	var b budget
 	b.begin()

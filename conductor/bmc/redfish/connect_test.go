@@ -29,8 +29,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 )
 
-// neverConnects is a dialer whose connections stay in the making for as long as its context
-// lets them.
+// neverConnects is a dialer with connections that never complete; they end only by their context.
 func neverConnects() *net.Dialer {
 	return &net.Dialer{ControlContext: func(ctx context.Context, _, _ string, _ syscall.RawConn) error {
 		<-ctx.Done()
@@ -111,7 +110,7 @@ func TestLegacyTLSVerifies(t *testing.T) {
 	}
 }
 
-// A connection that cannot work is an error that says what to change.
+// A connection that cannot work is an error that names the setting to change.
 func TestConnectionAdvice(t *testing.T) {
 	plain := newBoard(t)
 	ssh, err := net.Listen("tcp", "127.0.0.1:0")
@@ -232,7 +231,7 @@ func TestSpeaksFirst(t *testing.T) {
 	}
 }
 
-// TestNoServiceRoot: a web server that is no BMC, or a BMC's other port, is told by what it lacks.
+// TestNoServiceRoot: a web server without a BMC, or a BMC's other port, is recognized by the lack of a service root.
 func TestNoServiceRoot(t *testing.T) {
 	other := httptest.NewServer(http.NotFoundHandler())
 	defer other.Close()

@@ -28,7 +28,7 @@ func consoleInterfaces() []string {
 	return []string{serialInterface, "ipmitool-socat", "ipmitool-shellinabox"}
 }
 
-// ValidateConsole refuses console interfaces that are not serial, and a host key that is none.
+// ValidateConsole refuses console interfaces that are not serial, and a host key with an invalid form.
 func (d *Driver) ValidateConsole(n node.Node) error {
 	if name := n.Interfaces["console"]; name != "" && !slices.Contains(consoleInterfaces(), name) {
 		return node.Refuse(node.Invalid,
@@ -78,7 +78,7 @@ func (d *Driver) consoleWay(ctx context.Context, n node.Node) (way consoleWay, e
 	return way, err
 }
 
-// consoleFacts reads what the system, its manager and the manager's services show.
+// consoleFacts reads the facts from the system, its manager and the manager's services.
 func (s *session) consoleFacts() (f consoleFacts, err error) {
 	sys, err := s.read()
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *session) consoleFacts() (f consoleFacts, err error) {
 	return f, nil
 }
 
-// hostKey is the key that the BMC is known by at an address: the one an operator has set, else the one of its first
+// hostKey is the BMC's expected key at an address: the key that an operator has set, or else the key of its first
 // console.
 func hostKey(n node.Node, address string) (sshline.HostKey, error) {
 	written, err := driverinfo.Text(n, hostKeyKey)
@@ -187,7 +187,7 @@ func explainSSH(n node.Node, t target, err error) error {
 	return err
 }
 
-// solNode is the node as the driver ipmi knows it. Its own ipmi_address is not used: the password goes to the BMC of
+// solNode is the node in the form of the driver ipmi. Its own ipmi_address is not used: the password goes to the BMC of
 // redfish_address alone.
 func solNode(n node.Node, host string, port int, t target) node.Node {
 	info := maps.Clone(n.DriverInfo)

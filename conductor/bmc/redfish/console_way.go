@@ -24,7 +24,7 @@ type networkProtocol struct {
 	Port            int
 }
 
-// consoleFacts is what a BMC shows of its machine's serial console.
+// consoleFacts are a BMC's properties about its machine's serial console.
 type consoleFacts struct {
 	SSH, IPMI                     consoleProtocol // of the system
 	Manufacturer, Model, Firmware string          // of the manager
@@ -32,10 +32,10 @@ type consoleFacts struct {
 	NetworkSSH, NetworkIPMI       networkProtocol // of the manager's services
 }
 
-// consoleRow is a maker's BMC whose console is reached by a command, or a port, that Redfish does not show.
+// consoleRow is a maker's BMC with a console behind a command, or a port, that Redfish does not show.
 type consoleRow struct {
 	manufacturer, model string // as in QuirkRow; the model is the manager's
-	port                int    // 0: that of the SSH service
+	port                int    // 0: the port of the SSH service
 	command, free       string // sshline.Entry
 	escape              string // as sshline.ParseKeys takes it
 	source              string
@@ -76,8 +76,8 @@ const (
 	ipmiPort = 623
 )
 
-// chooseConsole decides by what the BMC shows. SSH comes first; byIPMI leaves it out. The error is permanent, and lists
-// what was looked for.
+// chooseConsole decides by the BMC's facts. SSH comes first; byIPMI leaves it out. The error is permanent, and lists
+// the properties that were missing.
 func chooseConsole(f consoleFacts, byIPMI bool) (consoleWay, error) {
 	why := "the BMC shows no SerialConsole by SSH"
 	if byIPMI {
@@ -98,7 +98,7 @@ func chooseConsole(f consoleFacts, byIPMI bool) (consoleWay, error) {
 	return consoleWay{}, &NoConsoleError{why}
 }
 
-// NoConsoleError is a machine whose BMC shows no way to its serial console.
+// NoConsoleError is a machine with a BMC that shows no way to its serial console.
 type NoConsoleError struct{ why string }
 
 func (e *NoConsoleError) Error() string {
@@ -119,7 +119,7 @@ func (w consoleWay) String() string {
 	return fmt.Sprintf("SSH, port %d, by the command %s", w.port, w.entry.Command)
 }
 
-// sshWay is the way by SSH; refused says why one that the BMC shows cannot be gone.
+// sshWay is the way by SSH. If the BMC shows SSH in a form that cannot be used, refused is the reason.
 func sshWay(f consoleFacts) (way consoleWay, refused string, ok bool) {
 	if s := f.SSH; s.ServiceEnabled {
 		way = consoleWay{ssh: true, port: or(s.Port, sshPort), entry: sshline.Entry{Command: label(s.ConsoleEntryCommand)}}

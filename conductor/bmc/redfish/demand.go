@@ -1,15 +1,15 @@
 package redfish
 
-// Demand is a property without which the driver cannot do what it is for.
+// Demand is a property that the driver needs for one of its functions.
 type Demand struct {
 	Document string // schema
 	Property string // with the objects that it is in
 	Since    string // the version that brought it
-	For      string // what cannot be done without it
+	For      string // the function that needs it
 }
 
-// Demands is the table. Every property that is not in it is optional: without it, or with one of a kind that says
-// nothing, all else works.
+// Demands is the table. Every property outside of it is optional: without it, or with a meaningless value, all else
+// works.
 func Demands() []Demand {
 	return []Demand{
 		{"ServiceRoot", "Systems.@odata.id", "ServiceRoot v1.0", "finding the machine, unless redfish_system_id is set"},

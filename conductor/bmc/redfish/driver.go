@@ -1,11 +1,9 @@
 // Package redfish drives BMCs that speak DMTF's Redfish (DSP0266), by gofish.
 //
-// A BMC sees one session per user and one request at a time (package
-// controller), and every request ends by a deadline. Each is traced at debug
-// level.
+// A BMC sees one session per user and one request at a time (package controller), and every request ends by a deadline.
+// Each is traced at debug level.
 //
-// It must not decide what to do with a machine, nor let a password or a token
-// into an error or a log.
+// It must not decide about a machine, nor let a password or a token into an error or a log.
 package redfish
 
 import (
@@ -38,16 +36,16 @@ type Options struct {
 	BackOff        time.Duration // the first pause after a failure, doubled with each, 250 ms
 	MaxBackOff     time.Duration // 60 s
 	StepPatience   time.Duration // how long a step waits while nothing goes on, 20 min
-	Pause          time.Duration // between two tries of what a BMC is not done with, 3 s
+	Pause          time.Duration // between two tries of a request that the BMC is busy for, 3 s
 	Quirks         []QuirkRow    // nil: Quirks()
-	Trace          func(Request) // called after each request; nil: nobody
+	Trace          func(Request) // called after each request; may be nil
 	// Shown is called with each document that a BMC answers, which it must not keep or change; may be nil.
 	Shown func(path string, document []byte)
-	Odd   func(Oddity) // told once of each oddity of a BMC; it must not wait; may be nil
+	Odd   func(Oddity) // called once for each oddity of a BMC; it must not wait; may be nil
 
 	Sessions Sessions // nil: sessions are remembered in this process alone
 
-	// Called is told of every call, with the time that it took; nil: nobody.
+	// Called is called after every call, with its duration; may be nil.
 	Called func(took time.Duration, err error)
 
 	// SOLConsole opens a console by serial over LAN, of a node with the driver ipmi; nil: there is none.
@@ -71,7 +69,7 @@ type Driver struct {
 	solConsole func(ctx context.Context, n node.Node, take bool) (io.ReadWriteCloser, error)
 }
 
-// New makes a driver that has talked to nobody yet.
+// New makes a driver without connections.
 func New(o Options) *Driver {
 	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, 10*time.Second)
 	o.RequestTimeout = cmp.Or(o.RequestTimeout, 30*time.Second)
@@ -98,7 +96,7 @@ func New(o Options) *Driver {
 		}, func(base string, a account) *login { return &login{o: &o, base: base, account: a} })}
 }
 
-// Validate says what is missing or wrong in driver_info.
+// Validate reports settings of driver_info that are missing or wrong.
 func (d *Driver) Validate(n node.Node) error {
 	t, err := parse(n)
 	if err == nil {
@@ -107,8 +105,7 @@ func (d *Driver) Validate(n node.Node) error {
 	return err
 }
 
-// call does something with the BMC of n while nobody else does. what says it
-// for errors.
+// call runs do as the only call at the BMC of n. Errors name the operation.
 func (d *Driver) call(ctx context.Context, n node.Node, what string, do func(s *session) error) error {
 	t, err := parse(n)
 	if err != nil {
@@ -120,8 +117,7 @@ func (d *Driver) call(ctx context.Context, n node.Node, what string, do func(s *
 	})
 }
 
-// session is what a call has to work with: a client that is let in, and the
-// system it is about.
+// session is the context of a call: a client that is logged in, and the system of the node.
 type session struct {
 	ctx    context.Context //nolint:containedctx // of the call
 	client *gofish.APIClient

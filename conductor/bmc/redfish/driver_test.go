@@ -107,7 +107,7 @@ func TestSystem(t *testing.T) {
 	}
 }
 
-// Which button is pressed follows what the BMC offers.
+// The actions that the BMC offers decide which button is pressed.
 func TestButtons(t *testing.T) {
 	for _, c := range []struct {
 		power   string

@@ -48,9 +48,9 @@ func (e *wireError) Error() string {
 		return "the BMC closed the connection in the middle of " + call
 	}
 	if broke := e.cause.Error(); strings.Contains(broke, "malformed HTTP") ||
-		strings.Contains(broke, "readLoopPeekFailLocked") || // Go's word where the server speaks before it is asked
+		strings.Contains(broke, "readLoopPeekFailLocked") || // Go's word where the server sends before it is asked
 		strings.Contains(broke, "transport connection broken") && !strings.Contains(broke, "headers exceeded") {
-		// net/http quotes what it is
+		// net/http quotes the answer
 		return call + ": the answer is not HTTP: set redfish_address to the port of the BMC's web service"
 	}
 	return fmt.Sprintf("%s: %v", call, e.cause)
@@ -91,14 +91,13 @@ func status(err error) int {
 	return 0
 }
 
-// failure reports an error that speaks of a BMC in trouble: one that does not
-// answer, answers nonsense or says so itself.
+// failure reports an error of a BMC in trouble: no answer, a broken document, or an error of its own (5xx).
 func failure(err error) bool {
 	return isWire(err) || isDocument(err) || status(err) >= http.StatusInternalServerError
 }
 
-// badCredentials reports an answer to a login that speaks of the credentials:
-// some BMCs say 400 or 403 where DSP0266 has 401.
+// badCredentials reports an answer to a login that refuses the credentials: some BMCs answer 400 or 403 where DSP0266
+// has 401.
 func badCredentials(err error) bool {
 	limit := strings.Contains(messageID(err), "SessionLimitExceeded")
 	switch status(err) {
@@ -112,7 +111,7 @@ func badCredentials(err error) bool {
 	return false
 }
 
-// messageID is the registry's name of what the BMC said.
+// messageID is the registry's name of the BMC's message.
 func messageID(err error) string {
 	var e *schemas.Error
 	if !errors.As(err, &e) {
@@ -138,8 +137,8 @@ func (e *answerError) Error() string {
 
 func (e *answerError) Unwrap() error { return e.cause }
 
-// describe turns what gofish says, raw JSON and URLs, into words, keeps what was
-// said before it, and leaves out what nobody should be shown.
+// describe turns gofish's errors, which hold raw JSON and URLs, into words. It keeps the text before them, and leaves
+// out texts that are not for users.
 func describe(err error) error { return shown(reworded(err)) }
 
 func reworded(err error) error {
@@ -173,7 +172,7 @@ func reword(err, end, better error) error {
 	return fmt.Errorf("%s%w", before, better)
 }
 
-// maxWords bounds what is repeated of a BMC's messages.
+// maxWords bounds the part of a BMC's messages that is repeated, in bytes.
 const maxWords = 300
 
 // quote repeats texts of a BMC on one line.

@@ -34,12 +34,11 @@ func (f tagForm) in(tag string) string {
 	return tag
 }
 
-// write sends a request that changes something, with the ETag in the form that this BMC
-// takes. A 412 for a resource that nobody has changed is a fault of the BMC: Lenovo's XCC
-// and Gigabyte's compare weak tags, AMI's gives another tag in its header than in its body
-// (sushy, connector.py; community.general 6434, 11261). Less and less of the tag is sent
-// then, and the form that was taken is kept for this BMC. A resource that did change is
-// the caller's affair, who reads it again. 428 asks for a tag that was not sent (RFC 6585).
+// write sends a request that changes a resource, with the ETag in the form that this BMC takes. A 412 for an unchanged
+// resource is a fault of the BMC: Lenovo's XCC and Gigabyte's compare weak tags, and AMI's has one tag in its header
+// and another in its body (sushy, connector.py; community.general 6434, 11261). Then write sends less and less of the
+// tag, and keeps the form that was taken for this BMC. For a resource that did change the caller gets the 412, and
+// reads it again. 428 asks for a tag that was not sent (RFC 6585).
 func (w *wire) write(r *http.Request) (*http.Response, error) {
 	given := r.Header.Get("If-Match")
 	answer, err := w.sendTagged(r, w.tags.in(given))
@@ -96,14 +95,14 @@ func (w *wire) climb(r *http.Request, given string, refusal *http.Response) (*ht
 	return refusal, nil
 }
 
-// tagTry is one ETag to send, and the form of the given one that it is.
+// tagTry is one ETag to send, and its form relative to the given tag.
 type tagTry struct {
 	tag  string
 	form tagForm
 }
 
-// tries lists the ETags to send for one that was refused, without none; others are those of
-// the same state of the resource.
+// tries lists the ETags to send after the given one was refused; the try without a tag is not among them. others are
+// tags of the same state of the resource.
 func tries(given string, others []string) (all []tagTry) {
 	all = append(all, tagTry{tagStrong.in(given), tagStrong}, tagTry{tagBare.in(given), tagBare})
 	for _, other := range others {

@@ -11,8 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 )
 
-// tagged is a board that gives the ETag header, and body where it is set, and takes a change
-// with one that takes accepts. It counts the changes it refused.
+// tagged is a board that gives the ETag header, and body where it is set. It takes a change with a tag that takes
+// accepts, and counts the changes it refused.
 func tagged(t *testing.T, header, body string, takes func(tag string) int) (b *board, refused *int) {
 	b, refused = newBoard(t), new(int)
 	b.hook = func(w http.ResponseWriter, r *http.Request, n int) bool {

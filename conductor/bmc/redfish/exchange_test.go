@@ -30,7 +30,7 @@ func TestExchangesTold(t *testing.T) {
 	if !seen["POST /redfish/v1/SessionService/Sessions"] || !seen["GET /redfish/v1/Systems/1"] {
 		t.Errorf("told of %v", seen)
 	}
-	if _, err := d.PowerState(t.Context(), n); err != nil { // nobody listens
+	if _, err := d.PowerState(t.Context(), n); err != nil { // no exchange is watched
 		t.Fatal(err)
 	}
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// explain says what to do about a failed connection; "" for a failure that needs no more
-// words than it has.
+// explain returns the remedy for a failed connection; "" for a failure that needs no more words than it has.
 func explain(err error) string {
 	var record tls.RecordHeaderError
 	var host x509.HostnameError
@@ -45,8 +44,8 @@ func explain(err error) string {
 	return ""
 }
 
-// noServiceRoot is the error of a BMC without a readable service root. A web server that does not
-// know it is another one, or another port of the BMC.
+// noServiceRoot is the error of a BMC without a readable service root. A web server without one is another server, or
+// another port of the BMC.
 func noServiceRoot(err error) error {
 	err = fmt.Errorf("read the service root: %w", err)
 	if status(err) != http.StatusNotFound {

@@ -301,7 +301,7 @@ func walkFields(t *testing.T, o *orchard) {
 	t.Logf("%d of %d changes end an operation", broken, tried)
 }
 
-// asked reports the fields that an operation is about: those that are demanded, what they are in, and the values that
+// asked reports the fields that matter to an operation: the demanded ones, the objects around them, and the values that
 // the BMC offers.
 func asked(at string, doc map[string]any, field string) bool {
 	kind, _ := doc["@odata.type"].(string)

@@ -33,9 +33,8 @@ func (f firmwareSetting) check() error {
 	return nil
 }
 
-// updateFirmware does firmware.update: one update after the other, each by
-// SimpleUpdate, followed to the end of its task. An image says itself what it
-// is for, so that the BMC is given no targets; Ironic gives none either.
+// updateFirmware does firmware.update: one update after the other, each by SimpleUpdate, followed to the end of its
+// task. An image names its own target, so the request has no Targets; Ironic sends none either.
 func updateFirmware(r *stepCall) (node.StepReport, error) {
 	var a struct {
 		Settings []firmwareSetting `json:"settings"`
@@ -107,8 +106,8 @@ func (r *stepCall) ownTasks(q request) ([]bmcTask, error) {
 	return slices.DeleteFunc(tasks, func(t bmcTask) bool { same, known := t.asks(q); return known && !same }), err
 }
 
-// prepareUpdate remembers what was before. An update that is under way, begun
-// by a step that was lost, becomes this one's.
+// prepareUpdate remembers the state before the update. If an earlier step began an update and was lost, this step
+// follows it.
 func (r *stepCall) prepareUpdate(f firmwareSetting) (node.StepReport, error) {
 	q, err := r.simpleUpdate(f)
 	if err != nil {
@@ -178,7 +177,7 @@ func (r *stepCall) followUpdate(f firmwareSetting) (node.StepReport, error) {
 	return r.watch(fmt.Sprintf("updates %s, task %s: %s", f.Component, t.path, t))
 }
 
-// forgotten decides what became of an update whose task is gone.
+// forgotten decides the result of an update with a task that is gone.
 func (r *stepCall) forgotten(f firmwareSetting) (node.StepReport, error) {
 	version, err := r.version(f.Component)
 	if err != nil {
@@ -192,7 +191,7 @@ func (r *stepCall) forgotten(f firmwareSetting) (node.StepReport, error) {
 	return r.activate(f)
 }
 
-// activate has the machine started where that is what runs the new firmware.
+// activate has the machine started if its new firmware runs only after a start.
 func (r *stepCall) activate(f firmwareSetting) (node.StepReport, error) {
 	r.enter("settle")
 	if f.Component == "bios" || strings.HasPrefix(f.Component, "nic:") {
@@ -201,8 +200,7 @@ func (r *stepCall) activate(f firmwareSetting) (node.StepReport, error) {
 	return r.wait("the BMC takes its new firmware")
 }
 
-// settleUpdate waits as long as the operator says, notes the versions and goes
-// on to the next update.
+// settleUpdate waits for the operator's time, notes the versions and goes on to the next update.
 func (r *stepCall) settleUpdate(f firmwareSetting, all int) (node.StepReport, error) {
 	if left := time.Duration(f.Wait)*time.Second - r.now.Sub(r.memory.Since); left > 0 {
 		return r.report(node.StepReport{
@@ -223,7 +221,7 @@ func (r *stepCall) settleUpdate(f firmwareSetting, all int) (node.StepReport, er
 	return r.begin("next", "goes on to the next update")
 }
 
-// version is what runs now; "" for what the BMC does not show.
+// version is the version that runs now; "" for a component that the BMC does not show.
 func (r *stepCall) version(component string) (string, error) {
 	switch component {
 	case "bios":

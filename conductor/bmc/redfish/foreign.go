@@ -7,10 +7,9 @@ import (
 	"github.com/stmcginnis/gofish/schemas"
 )
 
-// isRedfishError reports whether a body is an error document of DSP0266 (8.6),
-// which says what is wrong by a registry's message. Other bodies are never
-// repeated: an address may be that of a service whose answers are not for
-// whoever edits nodes.
+// isRedfishError reports whether a body is an error document of DSP0266 (8.6), with a message of a registry. Other
+// bodies are never repeated: a node's address may lead to another service, and its answers are not for users that edit
+// nodes.
 func isRedfishError(body []byte) bool {
 	var d struct{ Error *schemas.Error }
 	if json.Unmarshal(body, &d) != nil || d.Error == nil {
@@ -24,7 +23,7 @@ func isRedfishError(body []byte) bool {
 	return d.Error.Code != ""
 }
 
-// foreignError is what stands for any other body of an error.
+// foreignError replaces any other body of an error.
 func foreignError(kind string) []byte {
 	text, err := json.Marshal(
 		map[string]any{"error": map[string]string{"message": fmt.Sprintf("no error of Redfish, but %s", kind)}})

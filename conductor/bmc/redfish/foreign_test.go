@@ -13,8 +13,8 @@ import (
 
 const inner = "AWS_SECRET_KEY=wJalr"
 
-// A node's address may be that of a service whose answers are not for whoever
-// edits nodes: only an error of Redfish is repeated.
+// A node's address may lead to another service, and its answers are not for users that edit nodes: only an error of
+// Redfish is repeated.
 func TestForeignAnswers(t *testing.T) {
 	for _, c := range []struct {
 		name, kind string
@@ -63,7 +63,7 @@ func checkQuoted(t *testing.T, err error, want string) {
 	}
 }
 
-// Neither is what is no HTTP at all, nor a header.
+// Answers that are not HTTP, and headers, are not repeated either.
 func TestForeignProtocol(t *testing.T) {
 	for _, c := range []struct{ raw, want string }{
 		{inner + "\r\n", "the answer is not HTTP"},

@@ -9,8 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// FuzzAnswer answers a question about the system with anything: the driver may
-// not fall over, whatever a BMC says.
+// FuzzAnswer answers a question about the system with anything: no answer may make the driver fall over.
 func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{
 		`{"@odata.id": "/redfish/v1/Systems/1", "Id": "1", "PowerState": "On", "Boot": {"BootSourceOverrideTarget": "Pxe"}}`,
@@ -54,7 +53,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// FuzzStep answers what steps ask with anything.
+// FuzzStep answers the questions of steps with anything.
 func FuzzStep(f *testing.F) {
 	f.Add("",
 		`{"Bios": {"@odata.id": "/redfish/v1/Systems/1"}, "Attributes": {"A": 1}, "@Redfish.Settings": {"SettingsObject": {"@odata.id": "/redfish/v1/Systems/1"}}, "AttributeRegistry": "R", "Id": "R", "Location": [{"Uri": "/redfish/v1/Systems/1"}], "RegistryEntries": {"Attributes": [{"AttributeName": "A", "Type": "Integer"}]}, "Registries": {"@odata.id": "/redfish/v1/Systems/1"}, "Members": [{"@odata.id": "/redfish/v1/Systems/1"}]}`)

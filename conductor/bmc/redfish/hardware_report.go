@@ -48,7 +48,7 @@ func (s *session) readHardware(n node.Node) (report node.HardwareReport, err err
 	return report, nil
 }
 
-// settings reads the settings in force, with what the registry says of them.
+// settings reads the settings in force, with their descriptions in the registry.
 func (s *session) settings(path string) ([]node.BIOSSetting, error) {
 	var b bios
 	if _, err := s.get(path, &b); err != nil {
@@ -75,7 +75,7 @@ func (s *session) settings(path string) ([]node.BIOSSetting, error) {
 	return all, nil
 }
 
-// sizeOf is what the texts of a setting take.
+// sizeOf is the size of a setting's texts, in bytes.
 func sizeOf(s node.BIOSSetting) int {
 	size := len(s.Name) + len(s.AttributeType)
 	if s.Value != nil {
@@ -87,8 +87,8 @@ func sizeOf(s node.BIOSSetting) int {
 	return size
 }
 
-// settingOf is one setting as it is kept. A BMC has no business to show a
-// password (Bios, PasswordName); one that does is not believed.
+// settingOf is one setting in the form that is stored. A BMC should not show a password (Bios, PasswordName); if it
+// does, the value is dropped.
 func settingOf(name string, value any, registry map[string]attribute) node.BIOSSetting {
 	out := node.BIOSSetting{Name: label(name), Value: node.SettingValue(value)}
 	if out.Value != nil {
@@ -119,8 +119,8 @@ func whole(bound *float64) *int64 {
 	return &n
 }
 
-// components are the parts whose firmware Ironic knows of: the BIOS, the BMC
-// and the network cards of the system's first enclosure.
+// components are the parts with firmware that Ironic has names for: the BIOS, the BMC and the network cards of the
+// system's first enclosure.
 func (s *session) components(l systemLinks) ([]node.FirmwareComponent, error) {
 	var all []node.FirmwareComponent
 	version, err := s.biosVersion(l.BiosVersion)
@@ -191,8 +191,8 @@ func (s *session) networkCards(l systemLinks) ([]node.FirmwareComponent, error) 
 	return all, nil
 }
 
-// reportAfter is what may have changed with a step that is done. A BMC that cannot answer
-// now (many restart after an update) is asked at the end of the run.
+// reportAfter reads the settings and versions that a finished step may have changed. A BMC that cannot answer now (many
+// restart after an update) is asked at the end of the run.
 func (r *stepCall) reportAfter(kind string) *node.HardwareReport {
 	if kind != "bios" && kind != "firmware" {
 		return nil

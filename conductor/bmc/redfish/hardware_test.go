@@ -12,8 +12,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// resources lets a board answer GETs of more than it has, and takes down what
-// is sent to it: as "METHOD path body", answered with accept.
+// resources lets a board answer GETs of further documents, and records the requests that it gets: as "METHOD path
+// body", answered with accept.
 func (b *board) resources(docs map[string]string, accept func(call string) int) *[]string {
 	var sent []string
 	b.hook = func(w http.ResponseWriter, r *http.Request, _ int) bool {
@@ -150,8 +150,7 @@ func TestMediaOfOddBoards(t *testing.T) {
 		docs[media] = `{"Members": [` + strings.Join(members, ", ") + `]}`
 		return docs
 	}
-	// managedBy is a system and a BMC of its own, each with what it says of drives;
-	// what is "" cannot be read.
+	// managedBy is a system with its BMC, each with its own properties about drives; a document "" cannot be read.
 	managedBy := func(system1, bmc string, docs map[string]string) map[string]string {
 		docs[system] = `{"Links": {"ManagedBy": [{"@odata.id": "/bmc"}]}` + system1 + `}`
 		docs["/bmc"] = bmc

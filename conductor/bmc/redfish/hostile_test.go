@@ -16,7 +16,7 @@ import (
 // mediaPath is the collection that hostile boards answer in their own way.
 const mediaPath = "/redfish/v1/Media"
 
-// hostile is a board whose collection of virtual drives is answered by hook.
+// hostile is a board with a collection of virtual drives that hook answers.
 func hostile(t *testing.T, hook http.HandlerFunc) *board {
 	b := newBoard(t)
 	b.extra = map[string]any{"VirtualMedia": link(mediaPath)}
@@ -161,7 +161,7 @@ func packed(w http.ResponseWriter, text string) {
 	_ = z.Close() // a client that has gone is some tests' point
 }
 
-// Long answers of all BMCs have one room, and each gives its part back, in whatever way its call ends.
+// Long answers of all BMCs share one room, and each call returns its part, however it ends.
 func TestRoomOfAllBMCs(t *testing.T) {
 	pad := strings.Repeat(" ", 3<<20)
 	d := newDriver(t, redfish.Options{RequestTimeout: 200 * time.Millisecond})

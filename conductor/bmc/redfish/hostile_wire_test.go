@@ -17,11 +17,11 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 )
 
-// foreignText is what no error may repeat.
+// foreignText must not appear in an error.
 const foreignText = "SECRET-OF-ANOTHER-SERVICE"
 
-// TestHostileWire: whatever a peer does that is no Redfish, the call ends in its
-// time, takes little memory, and repeats nothing of it.
+// TestHostileWire: with any peer that does not speak Redfish, the call ends in its time, takes little memory, and
+// repeats none of its text.
 func TestHostileWire(t *testing.T) {
 	const head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 	forever := func(c net.Conn, text string) {

@@ -10,9 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// light is what of a system, a chassis or a drive is its indicator. Older BMCs
-// have IndicatorLED with three states; LocationIndicatorActive, which came in
-// its place with ComputerSystem v1.14, is on or off.
+// light is the indicator of a system, a chassis or a drive. Older BMCs have IndicatorLED with three states.
+// LocationIndicatorActive replaced it with ComputerSystem v1.14; it is on or off.
 type light struct {
 	component, name string
 
@@ -23,7 +22,7 @@ type light struct {
 	Active *bool                `json:"LocationIndicatorActive"`
 }
 
-// ledStates are Ironic's names for what an IndicatorLED shows.
+// ledStates are Ironic's names for the states of an IndicatorLED.
 var ledStates = map[schemas.IndicatorLED]string{
 	schemas.LitIndicatorLED: node.IndicatorOn, schemas.OffIndicatorLED: node.IndicatorOff,
 	schemas.BlinkingIndicatorLED: node.IndicatorBlinking, schemas.UnknownIndicatorLED: node.IndicatorUnknown,
@@ -61,8 +60,8 @@ func (l *light) change(state string) any {
 	return nil
 }
 
-// lights finds those of one component, or of all for "". As in Ironic a system
-// and a chassis go by their UUID, drives by their storage's Id and their own.
+// lights finds the indicators of one component, or of all for "". As in Ironic, a system and a chassis go by their
+// UUID, and drives by their storage's Id and their own.
 func (s *session) lights(component string) ([]light, error) {
 	links, err := s.systemLinks()
 	if err != nil {
@@ -164,7 +163,7 @@ func (s *session) named(n node.Node, component, name string) (light, error) {
 	return lights[i], nil
 }
 
-// IndicatorState reads what a light shows.
+// IndicatorState reads the state of a light.
 func (d *Driver) IndicatorState(ctx context.Context, n node.Node, component, name string) (state string, err error) {
 	err = d.call(ctx, n, "read an indicator", func(s *session) error {
 		l, err := s.named(n, component, name)

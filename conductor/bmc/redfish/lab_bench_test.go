@@ -65,7 +65,7 @@ func newBenchTLS(t *testing.T, conf *tls.Config, edit ...func(*lab.Config)) *ben
 		Machine: b.machine, Username: redfishtest.User, Password: redfishtest.Password,
 		MaxSessions: 2, SessionTimeout: time.Minute,
 		RAID: lab.RAID{DriveGiB: []int{100, 100, 100, 200}}, TaskTime: taskTime, RestartTime: restartTime,
-		SSHPort: 22, // which the documents name; nobody listens
+		SSHPort: 22, // the documents name it; nothing listens
 		Now:     b.clock.Now, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	for _, change := range edit {

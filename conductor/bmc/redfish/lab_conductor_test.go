@@ -30,7 +30,7 @@ func newConductor(t *testing.T) *conductor {
 	return newConductorWith(t, func(*plan.Settings) {})
 }
 
-// newConductorWith is one whose settings are changed.
+// newConductorWith is a conductor with changed settings.
 func newConductorWith(t *testing.T, change func(*plan.Settings)) *conductor {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
@@ -65,7 +65,7 @@ func (c *conductor) get(path string) (int, string) {
 	return response.StatusCode, string(text)
 }
 
-// do sends a request, waits until nobody works on the node, and answers the body.
+// do sends a request, waits until the node is idle, and returns the body.
 func (c *conductor) do(method, path, body string) string {
 	c.t.Helper()
 	r, err := http.NewRequestWithContext(c.t.Context(), method, c.url+"/v1/nodes"+path, strings.NewReader(body))

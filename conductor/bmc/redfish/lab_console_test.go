@@ -86,7 +86,7 @@ func TestConsoleOfMakers(t *testing.T) {
 	}
 }
 
-// TestConsoleByIPMI: a BMC with IPMI alone, and a node whose console_interface asks for it, get serial over LAN at the
+// TestConsoleByIPMI: a BMC with IPMI alone, and a node with a console_interface for it, get serial over LAN at the
 // address of redfish_address.
 func TestConsoleByIPMI(t *testing.T) {
 	ami, err := lab.FindPersonality("ami")
@@ -127,8 +127,8 @@ func TestConsoleByIPMI(t *testing.T) {
 	}
 }
 
-// TestConsoleHostKey: the key of the first console is believed from then on, through restarts of the conductor's
-// memory; another is refused with the way to accept it; one that an operator has set counts more.
+// TestConsoleHostKey: the key of the first console is trusted from then on, through restarts of the conductor's memory.
+// Another key is refused with the way to accept it. A key that an operator has set takes precedence.
 func TestConsoleHostKey(t *testing.T) {
 	first := startConsole(t, lab.Personality{}, "")
 	b := newBench(t, func(c *lab.Config) { c.SSHPort = first.Port(t) })
@@ -175,7 +175,7 @@ func TestConsoleHostKey(t *testing.T) {
 	}
 }
 
-// TestConsoleRefused: what cannot be opened says why, and keeps the password.
+// TestConsoleRefused: a console that cannot be opened is an error with the reason, and without the password.
 func TestConsoleRefused(t *testing.T) {
 	console := startConsole(t, lab.Personality{}, "")
 	b := newBench(t, func(c *lab.Config) { c.SSHPort = console.Port(t) })

@@ -68,7 +68,7 @@ func TestDriverReportsHardware(t *testing.T) {
 	}
 }
 
-// A step brings home what has changed with it.
+// A step reports the settings and versions that it has changed.
 func TestStepReports(t *testing.T) {
 	s := newStage(t)
 	report, err := s.do(t, "bios.apply_configuration", settings("BootDelaySeconds", "5"))
@@ -115,8 +115,7 @@ func TestDriverHealth(t *testing.T) {
 	}
 }
 
-// A medium gets into the machine, another in its place, and out again; with
-// credentials that nobody is shown.
+// A medium gets into the machine, another in its place, and out again. Its credentials are never shown.
 func TestDriverMedia(t *testing.T) {
 	images := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if user, password, _ := r.BasicAuth(); user != "u" || password != "secret" {

@@ -25,8 +25,8 @@ import (
 
 var hostileRuns = flag.Int("hostile.runs", 30, "how many altered values TestHostileValues tries; 0 for all there are")
 
-// hung is far more than an operation takes on a busy machine; one that waits for what
-// the controller has made up takes longer still.
+// hung is far more than an operation takes on a busy machine. An operation takes longer if it waits for invented work
+// of the controller.
 const hung = 30 * time.Second
 
 // liar hands on the controller's answers, with one value of one of them altered.
@@ -145,7 +145,7 @@ func places(doc any, keys []any, all *[][]any) {
 	}
 }
 
-// evil is in whatever a lie makes of a text; nobody is to be shown the escape.
+// evil is part of the texts that a lie makes; its escapes must not be shown.
 const evil = "e\x1b[31mv\u0000i\u202el\x07\u009b2J\nERROR done"
 
 // hostileValues stand for any other.
@@ -272,9 +272,8 @@ func (l *liar) attempt(t *testing.T, n node.Node, name string,
 	}
 }
 
-// TestHostileValues alters each value of each answer of a controller in many ways:
-// the driver neither panics nor waits, goes nowhere else, and shows nobody what a
-// terminal would obey, whatever it was asked for.
+// TestHostileValues alters each value of each answer of a controller in many ways. In each operation, the driver
+// neither panics nor waits nor goes elsewhere, and shows no text that a terminal would obey.
 func TestHostileValues(t *testing.T) {
 	var elsewhere atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))

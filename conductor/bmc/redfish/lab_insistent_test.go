@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// insistent repeats what a BMC refuses in passing, as the engine does.
+// insistent repeats requests that a BMC refuses in passing, as the engine does.
 type insistent struct{ *redfish.Driver }
 
 // insist calls do until it succeeds, or fails for another reason than the moment.
@@ -93,7 +93,7 @@ func (p insistent) SetIndicatorState(ctx context.Context, n node.Node, part, nam
 	return insist(func() error { return p.Driver.SetIndicatorState(ctx, n, part, name, state) })
 }
 
-// recorder keeps what a check reports, in place of the test that runs it.
+// recorder keeps a check's reports, in place of the test that runs it.
 type recorder struct {
 	testing.TB
 	reasons []string
@@ -121,7 +121,7 @@ func (r *recorder) Fatalf(format string, args ...any) {
 
 func (r *recorder) Fatal(args ...any) { r.Fatalf("%s", fmt.Sprint(args...)) }
 
-// Skip ends a check of what the driver does not have.
+// Skip ends a check of an ability that the driver lacks.
 func (r *recorder) Skip(...any) {
 	r.skipped = true
 	runtime.Goexit()

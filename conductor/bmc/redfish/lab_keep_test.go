@@ -11,7 +11,7 @@ import (
 	lab "github.com/ferrite-metal/ferrite/lab/redfish"
 )
 
-// TestDeviationsOfKeeping drives the lab's controller without a boot mode, and the one that keeps a target alone.
+// TestDeviationsOfKeeping drives the lab's controller without a boot mode, and the controller that keeps only a target.
 func TestDeviationsOfKeeping(t *testing.T) {
 	d := newDriver(t, redfish.Options{Pause: time.Millisecond})
 	b := newDeviant(t, lab.Personality{Name: "x10", Manufacturer: "Supermicro",
@@ -30,7 +30,7 @@ func TestDeviationsOfKeeping(t *testing.T) {
 	}
 }
 
-// TestAcceptedNotDone: an answer of 200 is not believed where what was asked for can be read.
+// TestAcceptedNotDone: an answer of 200 is not trusted where the requested state can be read.
 func TestAcceptedNotDone(t *testing.T) {
 	const drive = "/redfish/v1/Systems/1/VirtualMedia/1"
 	docs := map[string]string{

@@ -16,7 +16,7 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
 )
 
-// remembered are the sessions of leaders, in memory. Those of the leader of now are not left.
+// remembered are the sessions of leaders, in memory. The present leader's sessions are not left ones.
 type remembered struct {
 	mu   sync.Mutex
 	open map[redfish.Session]int // the leader that opened it
@@ -74,8 +74,8 @@ func TestSessionsOfTheLastLeader(t *testing.T) {
 	}
 }
 
-// TestSessionsThatCannotBeRemembered: a session that is gone already is forgotten, and a database that fails keeps
-// nobody from the BMC.
+// TestSessionsThatCannotBeRemembered: a session that has ended already is forgotten, and a failing database does not
+// prevent the login.
 func TestSessionsThatCannotBeRemembered(t *testing.T) {
 	b := newBench(t)
 	gone := redfish.Session{Path: "/redfish/v1/SessionService/Sessions/99", Token: "gone"}
@@ -117,7 +117,7 @@ func TestSessionMadeTooLate(t *testing.T) {
 }
 
 // TestSessionOfNoLeader: a session that could not be remembered, since its leader leads no more, is ended by that
-// leader itself, which may send nothing else. One that is remembered is left to the next.
+// leader itself, which may send nothing else. A remembered session is left to the next leader.
 func TestSessionOfNoLeader(t *testing.T) {
 	superseded := errors.New("another leads")
 	for name, tc := range map[string]struct {

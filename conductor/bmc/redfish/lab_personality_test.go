@@ -87,7 +87,7 @@ func runChecks(t *testing.T, p lab.Personality, quirks []redfish.QuirkRow,
 	return ran, fails
 }
 
-// labCheck is a check of the suite, or one that looks at the machine as well.
+// labCheck is a check of the suite, or a check that also looks at the machine.
 type labCheck struct {
 	name string
 	run  func(t testing.TB, d insistent, b *deviant)
@@ -147,7 +147,7 @@ func allChecks(p lab.Personality) []labCheck {
 	return all
 }
 
-// checkNames are those of this run: all of them with real delays.
+// checkNames are the names of this run's checks: all of them with real delays.
 func checkNames(p lab.Personality) (names []string) {
 	if !*realDelays {
 		return quickChecks
@@ -161,7 +161,7 @@ func checkNames(p lab.Personality) (names []string) {
 // Delays of passing deviations and of tasks.
 const (
 	shortDelay = 10 * time.Millisecond
-	realFactor = 100 // of the delays, for those of real controllers
+	realFactor = 100 // multiple of the delays, for the delays of real controllers
 )
 
 // passingDelay is how long passing deviations last in this run.

@@ -16,7 +16,7 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
 )
 
-// An impossible step is refused for good, says what to do, and changes nothing.
+// An impossible step is refused for good, names the remedy, and changes nothing.
 func TestStepsRefuse(t *testing.T) {
 	disk := func(pairs ...any) map[string]any {
 		d := map[string]any{"size_gb": 50, "raid_level": "1"}
@@ -214,8 +214,8 @@ func TestStepsThroughRestart(t *testing.T) {
 	}
 }
 
-// A BMC that is silent before anything was begun is an error that passes; one
-// that falls silent in the middle is waited for, but not for ever.
+// A BMC that is silent before the step has begun is an error that passes. A BMC that falls silent in the middle is
+// waited for, but not for ever.
 func TestStepsSilence(t *testing.T) {
 	url := redfishtest.Images(t)
 	s := newStage(t)

@@ -83,8 +83,7 @@ func TestStepsOfAPoorBoard(t *testing.T) {
 	}
 }
 
-// A BMC whose tasks do not say what they are about is waited for, and asked no
-// more often.
+// If a BMC's tasks have no payload, the step waits for them, and repeats no request.
 func TestStepsWithoutPayload(t *testing.T) {
 	url := redfishtest.Images(t)
 	for _, c := range scenarios() {

@@ -53,9 +53,8 @@ func (w *wire) lead(h http.Handler) {
 	w.next = h
 }
 
-// stage is a conductor that does one step on the bench, as the engine does: it
-// keeps what the step answers, cycles the power when it is told to, and asks
-// again after an error that passes.
+// stage is a conductor that does one step on the bench, as the engine does: it keeps the step's state, cycles the power
+// on request, and calls again after an error that passes.
 type stage struct {
 	*bench
 	wire   *wire
@@ -125,13 +124,13 @@ func (s *stage) do(t *testing.T, name string, arguments map[string]any) (node.St
 			s.Send(t, "POST", resetPath, `{"ResetType": "`+kind+`"}`, 204)
 		}
 		s.clock.Advance(taskTime / 4)
-		time.Sleep(time.Millisecond) // what is fetched goes by no clock
+		time.Sleep(time.Millisecond) // downloads do not follow the fake clock
 	}
 	t.Fatalf("%s is not done after %d calls: %q", name, s.calls, s.notes[max(0, len(s.notes)-3):])
 	return node.StepReport{}, nil
 }
 
-// state is what steps change, and how often it was asked for.
+// state is the state that steps change, and the number of requests for it.
 func (s *stage) state(t *testing.T) string {
 	t.Helper()
 	s.clock.Advance(restartTime)
@@ -180,7 +179,7 @@ type scenario struct {
 	config    func(*lab.Config)
 	prepare   func(t *testing.T, s *stage)
 	want      string // part of the last state
-	tasks     int    // how many the BMC was given, what prepare gave included
+	tasks     int    // tasks that the BMC got, in prepare too
 }
 
 func scenarios() []scenario {
@@ -246,7 +245,7 @@ func (c scenario) stage(t *testing.T) *stage {
 	return s
 }
 
-// Every step does what it is there for, and given again does nothing.
+// Every step has its effect, and does nothing when it is repeated.
 func TestStepsOfLab(t *testing.T) {
 	url := redfishtest.Images(t)
 	for _, c := range scenarios() {
@@ -265,7 +264,7 @@ func TestStepsOfLab(t *testing.T) {
 				if s.most <= 100 {
 					t.Errorf("of two updates, progress %d was reported at most; expected more than one's", s.most)
 				}
-				return // flashes again when it is asked again: an image does not say what it is
+				return // flashes again on another request: an image has no version
 			}
 			if _, err := s.do(t, c.step, c.arguments(url)); err != nil {
 				t.Errorf("again: %v", err)
@@ -298,9 +297,8 @@ func (s *stage) checkVolumes(t *testing.T, step string, report node.StepReport) 
 	}
 }
 
-// A conductor that dies with any answer of a step still in its hands, and a
-// request that is lost at any point, before or after the controller has seen
-// it, change neither what comes of the step nor how often it is done.
+// A conductor may die with any answer of a step still in its hands. A request may be lost at any point, before or after
+// the controller has seen it. Neither changes the result of the step, nor how often it is done.
 func TestStepsSurvive(t *testing.T) {
 	url := redfishtest.Images(t)
 	for _, c := range scenarios() {

@@ -13,11 +13,11 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/outbound/dial"
 )
 
-// A BMC may make a session and answer only when nobody waits for it any longer: it is slow, or this conductor was
-// stopped for a while and leads no more. BMCs have room for some 16 sessions, and keep one for half an hour or more
-// after its last use. So the answer to a login is waited for a while longer, and a session that nobody wants is ended.
+// A BMC may make a session and answer after the caller has given up: the BMC is slow, or this conductor was stopped for
+// a while and leads no more. BMCs have room for some 16 sessions, and keep one for half an hour or more after its last
+// use. So the driver waits for such an answer a while longer, and ends the session.
 
-// lateLogin bounds the wait for the answer to a login that nobody waits for.
+// lateLogin bounds the wait for the answer to a login after its caller has given up.
 const lateLogin = 2 * time.Minute
 
 // makesSession reports whether a request is a login (DSP0266, 13.3.4.2).
@@ -25,7 +25,7 @@ func makesSession(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.HasSuffix(strings.TrimRight(r.URL.Path, "/"), "/Sessions")
 }
 
-// lateLogins are those that nobody waits for.
+// lateLogins are logins with callers that have given up.
 type lateLogins struct {
 	mu    sync.Mutex
 	ended []<-chan struct{}
@@ -81,7 +81,7 @@ func (w *wire) logIn(r *http.Request) (*http.Response, error) {
 			cancel()
 			return nil, got.err
 		}
-		stop := context.AfterFunc(r.Context(), cancel) // from here on the session is known
+		stop := context.AfterFunc(r.Context(), cancel) // from here on the caller knows the session
 		got.answer.Body = &cancelling{got.answer.Body, func() { stop(); cancel() }}
 		return got.answer, nil
 	case <-r.Context().Done():
@@ -99,10 +99,10 @@ func (w *wire) logIn(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// maxLate bounds what is read of an answer that came too late.
+// maxLate bounds the bytes that are read of an answer that came too late.
 const maxLate = 64 << 10
 
-// cancelling is a body whose request is cancelled with its end.
+// cancelling is a body. Its Close cancels the request.
 type cancelling struct {
 	io.ReadCloser
 	cancel func()
@@ -114,11 +114,11 @@ func (c *cancelling) Close() error {
 	return c.ReadCloser.Close()
 }
 
-// endUnwanted ends the session of an answer to a login that nobody can use: it came too late, or cannot be read.
+// endUnwanted ends the session of a login with an answer that came too late, or that cannot be read.
 func (w *wire) endUnwanted(answer *http.Response, body []byte) {
 	token := answer.Header.Get("X-Auth-Token")
 	if answer.StatusCode >= http.StatusBadRequest || token == "" {
-		return // there is none
+		return // there is no session
 	}
 	path := ""
 	if at, err := answer.Location(); err == nil {
@@ -128,7 +128,7 @@ func (w *wire) endUnwanted(answer *http.Response, body []byte) {
 		var made struct {
 			ID string `json:"@odata.id"`
 		}
-		_ = json.Unmarshal(body, &made) // of an answer that is none there is no path
+		_ = json.Unmarshal(body, &made) // a body that is not JSON has no path
 		path = made.ID
 	}
 	if !strings.HasPrefix(path, "/") {
@@ -142,8 +142,8 @@ func (w *wire) endUnwanted(answer *http.Response, body []byte) {
 	w.log.Info("a session that nobody can use was ended")
 }
 
-// farewell ends a session of our own by a connection of its own. It is sent by a conductor that leads no more, too: no
-// other knows that session, and nobody else is harmed.
+// farewell ends a session of our own by a connection of its own. A former leader sends it, too: no other conductor
+// knows that session, so none is harmed.
 func (w *wire) farewell(ctx context.Context, s Session) error {
 	ctx, cancel := context.WithTimeout(ctx, w.timeout)
 	defer cancel()
@@ -166,7 +166,7 @@ func (w *wire) farewell(ctx context.Context, s Session) error {
 	return &endError{answer.Status}
 }
 
-// ended reports whether the answer to the end of a session says that there is none any more.
+// ended reports whether the answer to the end of a session means that the session is gone.
 func ended(status int) bool {
 	switch status {
 	case http.StatusOK, http.StatusAccepted, http.StatusNoContent, http.StatusUnauthorized, http.StatusNotFound:

@@ -8,8 +8,10 @@ import (
 // Session is a session of ours at a BMC.
 type Session struct{ Path, Token string }
 
-// Sessions remember our sessions outside of this process, so that whoever leads next can end those of a leader that
-// was killed. Addresses are as nodes have them.
+// Sessions remember our sessions outside of this process, so that the next leader can end the sessions of a leader that
+// was killed. Addresses are as nodes have them. Left is called before the first login of a user at a BMC, Opened after
+// a login, and Closed after a session's end. An error is logged and does not stop the driver: at worst, that session
+// runs out by itself.
 type Sessions interface {
 	// Left are the sessions of a user that earlier leaders have left at a BMC.
 	Left(ctx context.Context, address, user string) ([]Session, error)
@@ -32,7 +34,7 @@ func (l *login) endLeft(ctx context.Context) {
 	for _, s := range left {
 		answered, err := l.end(ctx, s)
 		if !answered {
-			return // the login says why, and the next one tries again
+			return // the login returns the reason, and the next one tries again
 		}
 		if err != nil {
 			log.Warn("a session of the last leader was not ended, it will run out by itself", "err", describe(err))
@@ -44,7 +46,7 @@ func (l *login) endLeft(ctx context.Context) {
 	l.ended = true
 }
 
-// end ends a session. One that is unknown to the BMC has ended already.
+// end ends a session. A session that is unknown to the BMC has ended already.
 func (l *login) end(ctx context.Context, s Session) (answered bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodDelete, l.base+s.Path, http.NoBody)
 	if err != nil {
@@ -91,7 +93,7 @@ func (l *login) closed(ctx context.Context) {
 	l.session, l.unrecorded = Session{}, false
 }
 
-// note says that a session could not be remembered or forgotten: its user can go on without.
+// note logs that a session could not be remembered or forgotten: its user can go on without.
 func (l *login) note(what string, err error) {
 	if err != nil {
 		l.o.Log.Warn("a session was not "+what+" for the next leader", "bmc", l.base, "err", err)

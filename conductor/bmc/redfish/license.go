@@ -8,11 +8,11 @@ import (
 	"github.com/stmcginnis/gofish/schemas"
 )
 
-// licenseMessages are what BMCs call a license that is missing: iLO's LicenseKeyRequired,
-// Supermicro's OemLicenseNotPassed, Lenovo's and DMTF's of the License registry, iDRAC's LIC.
+// licenseMessages are parts of the messages of BMCs without a license: iLO's LicenseKeyRequired, Supermicro's
+// OemLicenseNotPassed, the License registry of Lenovo and DMTF, iDRAC's LIC.
 var licenseMessages = []string{"license", ".lic5", ".lic9"}
 
-// unlicensed says of a refusal that it is about a license, and what to do then.
+// unlicensed replaces a refusal for lack of a license by an error that names the remedy.
 func unlicensed(err error) error {
 	id := strings.ToLower(messageID(err))
 	for _, name := range licenseMessages {
@@ -25,7 +25,7 @@ func unlicensed(err error) error {
 	return err
 }
 
-// refusalText is all that a BMC says in a refusal.
+// refusalText is the full text of a BMC's refusal.
 func refusalText(err error) string {
 	var e *schemas.Error
 	if !errors.As(err, &e) {

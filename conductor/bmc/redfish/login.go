@@ -13,7 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bmc/controller"
 )
 
-// account is whom we are to a BMC, and how.
+// account is the login at a BMC: user, password and the settings of the connection.
 type account struct {
 	user, password, auth, verify, root, tls string
 
@@ -36,7 +36,7 @@ type login struct {
 	ended      bool    // the sessions of earlier leaders are no more
 }
 
-// refuse says that the credentials are no good.
+// refuse is the error about wrong credentials.
 func (l *login) refuse(cause error) error {
 	cause = describe(cause)
 	if passwordExpired(cause) {
@@ -46,8 +46,8 @@ func (l *login) refuse(cause error) error {
 	return &controller.CredentialsError{Prefix: "redfish", User: l.account.user, Cause: cause}
 }
 
-// passwordExpired reports the BMC's wish for another password (DSP0266, 13.3.7), without
-// which it lets nobody do anything.
+// passwordExpired reports the BMC's demand for another password (DSP0266, 13.3.7). It refuses everything else until it
+// gets one.
 func passwordExpired(err error) bool {
 	return strings.Contains(messageID(err), "PasswordChangeRequired")
 }
@@ -179,7 +179,7 @@ func (l *login) Logout(ctx context.Context) error {
 	defer l.wire.close()
 	s, err := client.GetSession()
 	if err != nil {
-		return nil // there is none with basic authentication
+		return nil // basic authentication has none
 	}
 	err = client.Service.DeleteSession(s.ID)
 	if isWire(err) && l.unrecorded {

@@ -11,9 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// mediaTypes are Redfish's names of the drives that can stand for each of
-// Ironic's, and for what eject_vmedia calls a boot device. Some blades (Cisco
-// UCS) have a DVD and no CD.
+// mediaTypes maps device names to the Redfish drives that can serve them: Ironic's names, and the boot devices of
+// eject_vmedia. Some blades (Cisco UCS) have a DVD and no CD.
 var mediaTypes = map[string][]string{
 	"cdrom": {"CD", "DVD"}, "disk": {"USBStick"}, "floppy": {"Floppy"},
 	"cd": {"CD"}, "dvd": {"DVD"}, "usb": {"USBStick"},
@@ -45,9 +44,8 @@ func (d virtualDrive) is(kinds []string) bool {
 	})
 }
 
-// virtualDrives lists the virtual drives: the system's, or, where it has none,
-// those of the BMCs that manage it, who alone had any before ComputerSystem
-// v1_13_0. There may be none.
+// virtualDrives lists the virtual drives: the system's, or else its managers'. Before
+// ComputerSystem v1_13_0 only managers had any. There may be none.
 func (s *session) virtualDrives() ([]virtualDrive, error) {
 	l, err := s.systemLinks()
 	if err != nil {
@@ -70,8 +68,8 @@ func (s *session) virtualDrives() ([]virtualDrive, error) {
 	return nil, nil
 }
 
-// virtualDrivesIn reads the drives of a collection, none for "". A link of some BMCs leads nowhere: a Dell XR8620t
-// names virtual media of its system and has those of its iDRAC alone.
+// virtualDrivesIn reads the drives of a collection, none for "". Some BMCs have a link that leads nowhere: a Dell
+// XR8620t names virtual media of its system, and only its iDRAC has any.
 func (s *session) virtualDrivesIn(path string) ([]virtualDrive, error) {
 	paths, err := s.members(path)
 	if status(err) == http.StatusNotFound {
@@ -95,7 +93,7 @@ func (s *session) virtualDrivesIn(path string) ([]virtualDrive, error) {
 	return all, nil
 }
 
-// MediaSlots lists the virtual drives and what is in them.
+// MediaSlots lists the virtual drives and their images.
 func (d *Driver) MediaSlots(ctx context.Context, n node.Node) (slots []node.MediaSlot, err error) {
 	err = d.call(ctx, n, "list the virtual drives", func(s *session) error {
 		all, err := s.virtualDrives()
@@ -118,9 +116,8 @@ func (d *Driver) MediaSlots(ctx context.Context, n node.Node) (slots []node.Medi
 	return slots, nil
 }
 
-// AttachMedium puts an image into the first drive of its kind that takes it.
-// Drives of that kind are emptied before: iDRACs go on showing an image that
-// was ejected for a while, so that what they show is not to be relied on.
+// AttachMedium puts an image into the first drive of its kind that takes it. All drives of that kind are emptied
+// before: iDRACs show an ejected image for a while, so the image that they show is not reliable.
 func (d *Driver) AttachMedium(ctx context.Context, n node.Node, m node.Medium) error {
 	return d.call(ctx, n, "attach a virtual "+m.Device, func(s *session) error {
 		all, err := s.drivesToUse()
@@ -147,9 +144,9 @@ func (d *Driver) AttachMedium(ctx context.Context, n node.Node, m node.Medium) e
 	})
 }
 
-// awaitInsertion waits until a drive shows the image that it was given. Some answer before they have it, and some
-// answer 200 and have nothing in the end (HewlettPackard/python-ilorest-library#7): the URL is one that the BMC cannot
-// reach, or it has no licence. A drive that does not say whether it is empty is believed.
+// awaitInsertion waits until a drive shows the image that it was given. Some BMCs answer before they have it. Some
+// answer 200 and never get it (HewlettPackard/python-ilorest-library#7): the BMC cannot reach the URL, or has no
+// licence. A drive without a property that shows whether it is empty is believed.
 func (s *session) awaitInsertion(v virtualDrive) error {
 	for look := 1; ; look++ {
 		var now struct {
@@ -179,8 +176,8 @@ func refusesDrive(err error) bool {
 	return slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed}, status(err))
 }
 
-// insert asks for an image with what DSP0268 has, and in other words where the BMC asks for
-// them. BMCs older than the action take a PATCH.
+// insert asks for an image with the parameters of DSP0268, and with others where the BMC asks for them. BMCs older than
+// the action take a PATCH.
 func (s *session) insert(v virtualDrive, m node.Medium) error {
 	image, err := url.Parse(m.Image)
 	if err != nil {
@@ -190,7 +187,7 @@ func (s *session) insert(v virtualDrive, m node.Medium) error {
 	if image.User != nil {
 		password, _ := image.User.Password()
 		body["UserName"], body["Password"] = image.User.Username(), password
-		image.User = nil // BMCs show the URL to everybody
+		image.User = nil // BMCs show the URL to all their users
 	}
 	body["Image"] = image.String()
 	if v.Actions.Insert.Target == "" {
@@ -200,8 +197,8 @@ func (s *session) insert(v virtualDrive, m node.Medium) error {
 	return unlicensed(s.insertInOtherWords(v.Actions.Insert.Target, body, strings.ToUpper(image.Scheme)))
 }
 
-// insertInOtherWords repeats the request as often as the BMC's answers show another way: at
-// first the parameters it complains of, then what some need to be sent besides.
+// insertInOtherWords repeats the request as long as the BMC's answers suggest another form. First come the parameters
+// that it complains of, then the parameters that some BMCs need besides.
 func (s *session) insertInOtherWords(target string, body map[string]any, protocol string) error {
 	busy := 0
 	var first error
@@ -296,8 +293,8 @@ func (s *session) ejectAll(drives []virtualDrive) error {
 // answer before they are done, with errors of their own to the next request.
 const ejectTries = 10
 
-// eject empties a drive and waits until it shows that. One that goes on showing its image is
-// believed in the end: its answer was that it ejects.
+// eject empties a drive and waits until it shows that. A drive that goes on showing its image is believed in the end,
+// since the BMC has accepted the ejection.
 func (s *session) eject(v virtualDrive) error {
 	for try := 1; ; try++ {
 		err := s.askToEject(v)

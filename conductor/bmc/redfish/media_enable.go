@@ -25,8 +25,8 @@ type amiMedia struct {
 	VirtualMedia reference
 }
 
-// drivesToUse lists the virtual drives for an insertion. Where there are none, and the BMC says that they are switched
-// off, it switches them on and waits for them.
+// drivesToUse lists the virtual drives for an insertion. If there are none because they are switched off, it switches
+// them on and waits for them.
 func (s *session) drivesToUse() ([]virtualDrive, error) {
 	all, err := s.virtualDrives()
 	if err != nil || len(all) > 0 {
@@ -43,7 +43,7 @@ func (s *session) drivesToUse() ([]virtualDrive, error) {
 	return s.awaitDrives(m.VirtualMedia.Path)
 }
 
-// mediaSwitchedOff finds the manager that says that its remote media are off, and how they are switched on.
+// mediaSwitchedOff finds the manager with remote media that are off, and the way to switch them on.
 func (s *session) mediaSwitchedOff() (m amiMedia, off bool, err error) {
 	l, err := s.systemLinks()
 	if err != nil {

@@ -13,11 +13,14 @@ import (
 )
 
 // mend brings a document to the kinds that the Go types into expect. encoding/json, and with it gofish, gives up a
-// whole document for one number that is text (stmcginnis/gofish#99, #409, #532, #545). Each type is asked by decoding:
-// a part of the document that it refuses is halved until the odd property is found, which is brought to another kind,
-// or left out. So a type needs no description, and those within gofish's own decoders are found too. Our types have
-// int32 for counts: 4294967295, which some BMCs write for none, is left out. A document that is no object stays. One
-// that takes more than the bounds is an error.
+// whole document for one number that is text (stmcginnis/gofish#99, #409, #532, #545).
+//
+// The strategy is to ask each type by decoding. A part of the document that it refuses is halved until the odd property
+// is found. That property is brought to another kind, or left out. So a type needs no description, and oddities within
+// gofish's own decoders are found too. Our types have int32 for counts: 4294967295, which some BMCs write for none, is
+// left out.
+//
+// A document that is not an object stays as it is. A document that exceeds the bounds is an error.
 func mend(ctx context.Context, path string, body []byte, into ...reflect.Type) (mended []byte, odd []Oddity,
 	err error) {
 	for _, t := range into {
@@ -152,7 +155,7 @@ func (m *mender) items(at place, list []any) []any {
 	return kept
 }
 
-// halve finds those of all that are not good, and mends each. All together are not.
+// halve finds the items that are not good, and mends each. The caller knows that all together are not good.
 func halve[T any](all []T, good func([]T) bool, mend func(T)) {
 	switch half := len(all) / 2; {
 	case len(all) == 1:
@@ -169,7 +172,7 @@ func halve[T any](all []T, good func([]T) bool, mend func(T)) {
 	}
 }
 
-// value is v, or what comes of it, as the type takes it; ok is false where it takes nothing of it.
+// value returns v in a form that the type takes; ok is false where it takes none.
 func (m *mender) value(at place, v any) (mended any, ok bool) {
 	switch v := v.(type) {
 	case map[string]any:

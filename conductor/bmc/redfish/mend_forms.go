@@ -66,7 +66,7 @@ func numbers(text string) (all []form) {
 	return all
 }
 
-// kindOfJSON is what a value is, in words.
+// kindOfJSON names a value's kind, for people.
 func kindOfJSON(v any) string {
 	switch v.(type) {
 	case nil:

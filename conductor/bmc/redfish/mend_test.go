@@ -13,7 +13,7 @@ import (
 	"github.com/stmcginnis/gofish/schemas"
 )
 
-// TestMend: each value becomes what the type takes, or is left out, and its neighbours stay.
+// TestMend: each value becomes a value that the type takes, or is left out, and its neighbours stay.
 func TestMend(t *testing.T) {
 	type inner struct {
 		Text  string

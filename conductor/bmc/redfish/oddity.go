@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Oddity is a departure of a BMC's document from what the standard says of it, with which the driver goes on.
+// Oddity is a departure of a BMC's document from the standard. The driver works around it.
 type Oddity struct {
 	Path  string `json:"path"`            // of the document, as /redfish/v1/Systems/1
 	Field string `json:"field,omitempty"` // as MemorySummary.TotalSystemMemoryGiB, or Members[2]; "" for the document as a whole
@@ -23,10 +23,10 @@ func (o Oddity) String() string {
 	return fmt.Sprintf("%s is %s, %s", at, o.Kind, o.Done)
 }
 
-// maxOddities bounds those of one document, and those that are remembered of one BMC.
+// maxOddities bounds the oddities of one document, and those remembered of one BMC.
 const maxOddities = 200
 
-// oddities are those of one BMC. Each is told once.
+// oddities are the departures of one BMC. Each is reported once.
 type oddities struct {
 	log  *slog.Logger
 	tell func(Oddity) // may be nil
@@ -35,7 +35,7 @@ type oddities struct {
 	known map[Oddity]bool
 }
 
-// note takes what was found in a document.
+// note reports the oddities that were found in a document.
 func (o *oddities) note(found ...Oddity) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -55,7 +55,7 @@ func (o *oddities) note(found ...Oddity) {
 	}
 }
 
-// noteOf is what the record of an exchange says of its answer.
+// noteOf is the note about oddities in the record of an exchange.
 func noteOf(all []Oddity) string {
 	var notes []string
 	for _, one := range all {

@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/outbound/exchange"
 )
 
-// TestOdd: an odd property is told once, and with each exchange, without its value.
+// TestOdd: an odd property is reported once, and with each exchange, without its value.
 func TestOdd(t *testing.T) {
 	b := newBoard(t)
 	b.extra = map[string]any{"SerialNumber": 4711, "AssetTag": 12,
@@ -49,7 +49,7 @@ func TestOddNumberAsTag(t *testing.T) {
 	}
 }
 
-// TestSystemFoundAgain: a system that was found is found again when it is gone; one that driver_info names is not.
+// TestSystemFoundAgain: a system that was found is found again when it is gone; a system that driver_info names is not.
 func TestSystemFoundAgain(t *testing.T) {
 	b := newBoard(t)
 	id := "1"

@@ -9,8 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Offer is the part of a BMC's documents that says which operations it has. Texts are "" and lists empty where the BMC
-// does not say.
+// Offer is the part of a BMC's documents that shows its operations. Texts are "" and lists empty where the BMC shows
+// none.
 type Offer struct {
 	Vendor, Product, Version string // of the service root: Dell, Integrated Dell Remote Access Controller, 1.17.0
 	System                   string // path
@@ -128,17 +128,17 @@ func labels(all []string) (out []string) {
 	return out
 }
 
-// OpenSession is a session that somebody has at a BMC.
+// OpenSession is a user's session at a BMC.
 type OpenSession struct {
 	User   string `json:"user"`
-	Client string `json:"client,omitempty"` // address, where the BMC tells it
+	Client string `json:"client,omitempty"` // address, where the BMC shows it
 	Since  string `json:"since,omitempty"`  // as the BMC writes it
 }
 
 // maxSessions bounds the sessions that are read; BMCs have six to some sixty.
 const maxSessions = 100
 
-// OpenSessions lists the sessions at the BMC, but for our own. It changes nothing.
+// OpenSessions lists the sessions at the BMC, without our own. It changes nothing.
 func (d *Driver) OpenSessions(ctx context.Context, n node.Node) (all []OpenSession, err error) {
 	err = d.call(ctx, n, "list the sessions", func(s *session) error {
 		var r struct{ Links struct{ Sessions reference } }

@@ -42,8 +42,8 @@ type networkFunction struct {
 	Ethernet struct{ MACAddress, PermanentMACAddress string }
 }
 
-// interfaceName is the name that a person knows a port by: NIC.Embedded.1-1-1 of Dell is an Id, OnBoard LAN 1 of
-// Supermicro a Name; HPE has neither.
+// interfaceName is a port's name for people: NIC.Embedded.1-1-1 of Dell is an Id, OnBoard LAN 1 of Supermicro a Name;
+// HPE has neither.
 func interfaceName(e ethernetInterface) string {
 	name := tidy(e.Name)
 	if numbered(tidy(e.ID)) && name != "" && !strings.Contains(name, "Ethernet Interface") {
@@ -52,7 +52,7 @@ func interfaceName(e ethernetInterface) string {
 	return nicName(e.ID)
 }
 
-// nicName is an Id, with a word before one that is a number alone.
+// nicName is an Id, with "nic" before an Id that is only a number.
 func nicName(id string) string {
 	if name := tidy(id); !numbered(name) {
 		return name

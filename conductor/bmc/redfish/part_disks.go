@@ -9,7 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// driveDoc is Drive, and HpeSmartStorageDiskDrive, whose size is CapacityMiB or CapacityGB.
+// driveDoc is Drive, and HpeSmartStorageDiskDrive, with its size in CapacityMiB or CapacityGB.
 type driveDoc struct {
 	ID                                     string `json:"Id"`
 	Name, Model, Manufacturer              string
@@ -31,8 +31,8 @@ type storageDoc struct {
 	Volumes reference
 }
 
-// readDisks reads the drives of the system's storage; where there are none, those of SimpleStorage, of HPE's
-// SmartStorage, or of its chassis.
+// readDisks reads the drives of the system's storage. Where there are none, it reads the drives of SimpleStorage, of
+// HPE's SmartStorage, or of its chassis.
 func (p *parts) readDisks() error {
 	for _, source := range []func() error{p.fromStorage, p.fromSimpleStorage, p.fromSmartStorage, p.fromChassis} {
 		if err := source(); err != nil {
@@ -99,7 +99,7 @@ func transportOf(protocol string) string {
 // identifiers are the names of a drive that last (DSP0268, Identifier).
 type identifiers []struct{ DurableName, DurableNameFormat string }
 
-// wwn is the one that the kernel shows: a NAA with 0x, or an EUI.
+// wwn is the name that the kernel shows: a NAA with 0x, or an EUI.
 func (all identifiers) wwn() string {
 	for _, i := range all {
 		name := strings.ToLower(strings.TrimPrefix(tidy(i.DurableName), "0x"))
@@ -123,7 +123,7 @@ type volumeDoc struct {
 	Status             resourceStatus
 }
 
-// takeVolume takes what a controller makes of drives; Dell shows a drive of its own as a volume too.
+// takeVolume takes the volume of a controller; Dell shows a drive of its own as a volume too, which is left out.
 func (p *parts) takeVolume(at string, v volumeDoc) {
 	if v.Status.absent() || v.CapacityBytes <= 0 || v.VolumeType == "RawDevice" {
 		return
@@ -146,8 +146,8 @@ func (p *parts) fromSimpleStorage() error {
 	})
 }
 
-// fromSmartStorage reads the array controllers of HPE's Gen8 to Gen10 (iLO 4 and 5), whose drives
-// the standard's Storage does not have.
+// fromSmartStorage reads the array controllers of HPE's Gen8 to Gen10 (iLO 4 and 5). The standard's Storage lacks their
+// drives.
 func (p *parts) fromSmartStorage() error {
 	type linked struct {
 		Links struct{ ArrayControllers, PhysicalDrives reference }

@@ -8,8 +8,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// readProcessors reads the model, the clock and the number of the processors; a GPU counts as one too, and is none.
-// Disabled ones count only where all are.
+// readProcessors reads the model, the clock and the number of the processors. The list may have GPUs, which do not
+// count. Disabled processors count only where all are.
 func (p *parts) readProcessors() error {
 	paths, err := p.members(p.links.Processors.Path)
 	if err != nil {
@@ -104,7 +104,8 @@ func (p *parts) readPCI() error {
 	})
 }
 
-// pciDevices are those that the system names, else those of its chassis, as iLO has them; Dell names one several times.
+// pciDevices are the devices that the system names, or else its chassis, as with iLO. Dell names some devices several
+// times.
 func (p *parts) pciDevices() ([]string, error) {
 	all := paths(p.links.PCIeDevices)
 	for _, chassis := range paths(p.links.Links.Chassis) {

@@ -14,11 +14,11 @@ import (
 // Bounds on the parts of a machine. Large servers have 32 modules, 36 drives, and 150 PCI devices.
 const (
 	maxParts = 512             // of a kind
-	maxNames = 100             // of what was not read
+	maxNames = 100             // of parts that were not read
 	slowPart = 2 * time.Minute // for the reading of one kind, so that a slow BMC does not lose the others
 )
 
-// partLinks is what of a system leads to its parts.
+// partLinks are the links of a system to its parts.
 type partLinks struct {
 	Processors, Memory, Storage, SimpleStorage, EthernetInterfaces reference
 	PCIeDevices                                                    []reference
@@ -46,7 +46,7 @@ type parts struct {
 // begin starts the time for a kind.
 func (p *parts) begin() { p.until = p.now().Add(p.within) }
 
-// partReaders are in the order of their worth: what comes last is what a slow BMC may not be asked for.
+// partReaders are in the order of their worth: a slow BMC may leave no time for the last ones.
 var partReaders = []struct {
 	kind string
 	read func(p *parts) error
@@ -58,7 +58,7 @@ var partReaders = []struct {
 	{"PCI devices", (*parts).readPCI},
 }
 
-// Parts reads what the machine is made of. A kind that the BMC lacks, or cannot show, is left out and named.
+// Parts reads the parts of the machine. A kind that the BMC lacks, or cannot show, is left out and named.
 func (d *Driver) Parts(ctx context.Context, n node.Node) (out node.Parts, err error) {
 	err = d.call(ctx, n, "read the parts of the machine", func(s *session) error {
 		sys, err := s.read()
@@ -87,15 +87,15 @@ func (d *Driver) Parts(ctx context.Context, n node.Node) (out node.Parts, err er
 	return out, nil
 }
 
-// missed notes what is not known, and why.
+// missed notes a part that could not be read, and the reason.
 func (p *parts) missed(kind string, err error) {
 	if len(p.out.Incomplete) < maxNames {
 		p.out.Incomplete = append(p.out.Incomplete, kind+": "+describe(err).Error())
 	}
 }
 
-// each reads the resources at the paths, of a kind, and gives each to take. One that is not there, or is of another
-// form, is passed over and noted; the time for the kind ends it.
+// each reads the resources of a kind at the paths, and gives each to take. A resource that is missing, or of another
+// form, is passed over and noted. The time for the kind ends it.
 func each[T any](p *parts, kind string, all []string, take func(path string, doc T)) error {
 	slices.SortFunc(all, byNumber)
 	for _, path := range all[:min(len(all), maxParts)] {
@@ -116,7 +116,7 @@ func each[T any](p *parts, kind string, all []string, take func(path string, doc
 	return nil
 }
 
-// resourceStatus is Status of a resource, which tells an empty slot too.
+// resourceStatus is Status of a resource. An empty slot has one, too.
 type resourceStatus struct{ State, Health, HealthRollup string }
 
 func (s resourceStatus) absent() bool { return s.State == "Absent" }
@@ -126,7 +126,7 @@ func (s resourceStatus) absent() bool { return s.State == "Absent" }
 func (s resourceStatus) disabled() bool { return s.State == "Disabled" }
 
 // tidy is a text on one line without spaces at its ends, with which some BMCs fill up to a length; "" for a
-// placeholder. A number is none: 0 is the Id of the first part.
+// placeholder. A number is no placeholder: 0 is the Id of the first part.
 func tidy(said string) string {
 	text := label(strings.Join(strings.Fields(said), " "))
 	if placeholder.Text(text) == "" && !numbered(text) {

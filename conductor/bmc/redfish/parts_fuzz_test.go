@@ -9,8 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// FuzzParts: whatever a BMC writes into a document, it becomes a part with a clean name and a size that is none below
-// zero, or none.
+// FuzzParts: any document of a BMC becomes a part with a clean name and a size that is not negative, or no part.
 func FuzzParts(f *testing.F) {
 	f.Add(
 		[]byte(`{"Id":"1","Name":"a","MACAddress":"02:00:00:00:00:01","SpeedMbps":"x","CapacityBytes":"9e99","Status":7}`))

@@ -10,7 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// TestSlowParts: a BMC that is too slow for all of a kind has told what came in time, and the rest is named.
+// TestSlowParts: if a BMC is too slow for all parts of a kind, the report has those that came in time, and names the
+// rest.
 func TestSlowParts(t *testing.T) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// passingRefusals are what a BMC says while it cannot do a thing that it can do later:
-// a message of a registry, the status that it has to come with, 0 for any, and the source.
+// passingRefusals are a BMC's answers to a request that it refuses only for now: a message of a registry, the status
+// that must come with it, 0 for any, and the source.
 var passingRefusals = []struct {
 	message string
 	status  int

@@ -15,7 +15,7 @@ func patient(err error) bool {
 	return errors.As(err, &p) && p.Patience()
 }
 
-// Refusals that pass are told from those that stay.
+// Refusals that pass are distinguished from those that stay.
 func TestPassingRefusals(t *testing.T) {
 	for _, c := range []struct {
 		status  int
@@ -83,13 +83,13 @@ func TestAlreadyThere(t *testing.T) {
 	}
 }
 
-// A word that says nothing of how the machine is has no power state, and is no error. Asked for a change all the same,
-// the machine gets what reaches it from either state.
+// A word that does not describe the machine's power has no power state, and is no error. For a change all the same, the
+// machine gets the reset that reaches the target from either state.
 func TestPowerWithoutState(t *testing.T) {
 	const on, off = node.PowerOn, node.PowerOff
 	for state, tc := range map[string]struct {
 		is, becomes   node.PowerState
-		on, off, boot string // what is pressed for power on, power off, and rebooting
+		on, off, boot string // reset for power on, power off, and rebooting
 	}{
 		"On":          {is: on, off: "reset ForceOff", boot: "reset ForceRestart"},
 		"Off":         {is: off, on: "reset On", boot: "reset On"},
@@ -154,7 +154,7 @@ func TestPasswordExpired(t *testing.T) {
 	}
 }
 
-// A BMC that is busy for a moment is asked again; one that stays so is not waited for.
+// A BMC that is busy for a moment is asked again; a BMC that stays busy is not waited for.
 func TestBusy(t *testing.T) {
 	for _, c := range []struct {
 		busy int // answers

@@ -13,8 +13,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// powerStates are the words that say how a machine is. Any other says nothing for now, like a PowerState that is null
-// or missing (dsx-ai-factory/infra-controller#5418, device-management-toolkit/console#1051).
+// powerStates are the power states with a meaning. Any other is unknown for now, like a PowerState that is null or
+// missing (dsx-ai-factory/infra-controller#5418, device-management-toolkit/console#1051).
 var powerStates = map[schemas.PowerState]node.PowerState{
 	schemas.OnPowerState: node.PowerOn, schemas.OffPowerState: node.PowerOff,
 }
@@ -36,7 +36,7 @@ type button struct {
 	arrives         node.PowerState     // where a machine that is there already needs no reset; "" for nowhere
 }
 
-// softOff is what HPE Cray EX235a offers beside ForceOff; DSP0268 does not have it.
+// softOff is a reset type that HPE Cray EX235a offers beside ForceOff; DSP0268 does not have it.
 const softOff schemas.ResetType = "Off"
 
 var buttons = map[node.PowerState]button{
@@ -83,7 +83,7 @@ type noButton struct{ error }
 
 func (n noButton) Unwrap() error { return n.error }
 
-// offAndOn restarts a machine whose BMC offers no restart (HPE Cray EX235a: On, Off and ForceOff).
+// offAndOn restarts a machine with a BMC that offers no restart (HPE Cray EX235a: On, Off and ForceOff).
 func (s *session) offAndOn() error {
 	turn := func(to node.PowerState) error {
 		return s.change(func(sys *schemas.ComputerSystem) error { return s.press(sys, buttons[to], to) })
@@ -105,8 +105,8 @@ func (s *session) offAndOn() error {
 	}
 }
 
-// unlessThere forgives a refusal where the machine is as wanted: BMCs answer 400 or 409 to
-// what is so already, which it may have become since it was read.
+// unlessThere forgives a refusal if the machine has the wanted state. BMCs answer 400 or 409 to a request for the
+// present state, which the machine may have reached since it was read.
 func (s *session) unlessThere(want node.PowerState, refusal error) error {
 	code := status(refusal)
 	if want == "" || code != http.StatusBadRequest && code != http.StatusConflict {

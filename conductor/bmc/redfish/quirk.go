@@ -8,22 +8,21 @@ import (
 	"github.com/stmcginnis/gofish/schemas"
 )
 
-// Quirk is a way in which a BMC departs from the standard, or from what others make of it,
-// that its answers do not show.
+// Quirk is a BMC's departure from the standard, or from its usual reading, that its answers do not show.
 type Quirk string
 
 // The quirks that there are.
 const (
 	// FullBootRequest is a BMC that takes a boot override only whole: device, how long, and mode.
 	FullBootRequest Quirk = "full-boot-request"
-	// VirtualCDIsUSB is a BMC whose virtual CD is the boot source UsbCd; Cd is a real drive.
+	// VirtualCDIsUSB is a BMC with a virtual CD under the boot source UsbCd; Cd is a real drive.
 	VirtualCDIsUSB Quirk = "virtual-cd-is-usb"
 	// VirtualCDIsAttribute is a BMC that boots a virtual CD only by an attribute of its own; Cd is a real drive.
 	VirtualCDIsAttribute Quirk = "virtual-cd-is-attribute"
 )
 
-// QuirkRow says which machines have a quirk. Patterns are those of path.Match, in lower
-// case, "" for any; the firmware is that of the Manager.
+// QuirkRow names the machines that have a quirk. Patterns are for path.Match, in lower case, "" for any; the firmware
+// is the Manager's.
 type QuirkRow struct {
 	Manufacturer, Model, Firmware string
 	Except                        string // models that do not have it
@@ -67,7 +66,7 @@ func fits(pattern, text string) bool {
 	return ok && err == nil
 }
 
-// QuirksOf lists the rows of a machine, of which some parts may not be known ("").
+// QuirksOf lists the rows that apply to a machine; an unknown part is "".
 func QuirksOf(rows []QuirkRow, manufacturer, model, firmware string) (all []QuirkRow) {
 	for _, q := range rows {
 		if q.matches(manufacturer, model, firmware) {
@@ -100,8 +99,8 @@ func (s *session) quirks(sys *schemas.ComputerSystem) (func(Quirk) bool, error) 
 	}, nil
 }
 
-// managerOf reads the BMC that manages the system; a zero one where the system names none,
-// or one that cannot be read.
+// managerOf reads the BMC that manages the system. It returns a zero manager where the system names none, or where it
+// cannot be read.
 func (s *session) managerOf(sys *schemas.ComputerSystem) (m manager, err error) {
 	var l systemLinks
 	if err := s.reread(sys, &l); err != nil || len(l.Links.ManagedBy) == 0 {

@@ -13,7 +13,7 @@ import (
 
 const quirkPage = "../../../docs/bmc-quirks.md"
 
-// quirkWords say what each quirk is, for the page.
+// quirkWords describe each quirk, for the page.
 var quirkWords = map[redfish.Quirk]string{
 	redfish.FullBootRequest: "a boot override is taken only whole: device, how long, and mode together",
 	redfish.VirtualCDIsUSB:  "a virtual CD is the boot source UsbCd",

@@ -120,8 +120,8 @@ func oneOf(pattern string) string {
 	return strings.NewReplacer("[3-5]", "4", "*", "22.00.00").Replace(pattern)
 }
 
-// TestNewerIDRAC: Cd boots the virtual CD from firmware 6.00.00.00 on, and of iDRAC 10; an older one that takes no
-// attribute is no success that boots the disk.
+// TestNewerIDRAC: Cd boots the virtual CD from firmware 6.00.00.00 on, and on iDRAC 10. An older iDRAC that takes no
+// attribute is an error, rather than a success that boots the disk.
 func TestNewerIDRAC(t *testing.T) {
 	for _, c := range []struct{ model, firmware, target, fails string }{
 		{"PowerEdge R740", "6.10.30.00", "Cd", ""}, {"PowerEdge R670", "1.20.25.00", "Cd", ""},
@@ -190,8 +190,8 @@ func TestQuirkOfManager(t *testing.T) {
 	}
 }
 
-// A lasting boot device falls back to one for the next boot, and to the device alone where
-// what is so already is refused.
+// A lasting boot device falls back to a device for the next boot, and to the device alone where an unchanged value is
+// refused.
 func TestBootDeviceFallsBack(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -244,8 +244,8 @@ func TestBootDeviceFallsBack(t *testing.T) {
 	}
 }
 
-// TestOverrideKept: what is answered 200 is read back, asked for again with the boot mode, and an error where the BMC
-// does not keep it.
+// TestOverrideKept: an override that was answered 200 is read back, and set again with the boot mode. It is an error if
+// the BMC does not keep it.
 func TestOverrideKept(t *testing.T) {
 	for name, c := range map[string]struct {
 		take func(boot map[string]string) (int, string)
@@ -291,7 +291,7 @@ func TestOverrideKept(t *testing.T) {
 	}
 }
 
-// TestOverrideShownLate: the BMC shows what it has taken only some time later, and is asked for it once.
+// TestOverrideShownLate: the BMC shows an accepted override only some time later, and gets one request.
 func TestOverrideShownLate(t *testing.T) {
 	b, asked := newBoard(t), 0
 	patches(b, func(boot map[string]string) (int, string) {

@@ -44,7 +44,7 @@ type raidLevel struct {
 	parity         int // drives' worth of redundancy per span
 }
 
-// levels is what a target_raid_config may ask for.
+// levels are the RAID levels that a target_raid_config may ask for.
 func levels() []raidLevel {
 	const many = 1 << 10
 	return []raidLevel{
@@ -67,7 +67,7 @@ func levelOf(matches func(raidLevel) bool) (raidLevel, bool) {
 	return all[i], true
 }
 
-// fits says whether n drives can make the level.
+// fits reports whether n drives can make the level.
 func (l raidLevel) fits(n int) bool {
 	return n >= l.min && n <= l.max && (l.spans == 1 || n%2 == 0)
 }
@@ -81,9 +81,8 @@ func (l raidLevel) room(n int, bytes int64) int64 {
 	return int64(n-spans*l.parity) * bytes
 }
 
-// raidControllers reads the controllers that make volumes, with their drives
-// and the volumes there are. Controllers that say that they know no RAID type
-// only pass drives on.
+// raidControllers reads the controllers that make volumes, with their drives and present volumes. Controllers with an
+// empty list of RAID types only pass drives on.
 func (s *session) raidControllers() ([]raidController, error) {
 	l, err := s.systemLinks()
 	if err != nil || l.Storage.Path == "" {
@@ -168,8 +167,8 @@ func (s *session) drives(all []string) ([]drive, error) {
 	return out, nil
 }
 
-// presentVolumes reads the volumes of a level that Ironic knows: controllers
-// show drives that they only pass on as volumes too.
+// presentVolumes reads the volumes with a level that Ironic has: controllers also show drives that they only pass on as
+// volumes.
 func (s *session) presentVolumes(c *raidController) error {
 	var list struct {
 		Support struct{ SupportedValues []string } `json:"@Redfish.OperationApplyTimeSupport"`
@@ -200,13 +199,12 @@ func (s *session) presentVolumes(c *raidController) error {
 	return nil
 }
 
-// onReset says whether changes to the volumes wait for a start of the machine.
+// onReset reports whether changes to the volumes wait for a start of the machine.
 func (c raidController) onReset() bool {
 	return slices.Contains(c.applyTimes, "OnReset") && !slices.Contains(c.applyTimes, "Immediate")
 }
 
-// applyTime is what a request for a change says about when; nothing where the
-// controller leaves no choice.
+// applyTime adds the time of a change to its request; nothing where the controller leaves no choice.
 func (c raidController) applyTime(body map[string]any) map[string]any {
 	switch {
 	case slices.Contains(c.applyTimes, "Immediate"):

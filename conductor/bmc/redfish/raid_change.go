@@ -20,7 +20,7 @@ func (v newVolume) creation() request {
 	body := v.controller.applyTime(map[string]any{
 		"RAIDType": v.disk.level.raidType, "Links": map[string]any{"Drives": drives},
 	})
-	if v.disk.bytes > 0 { // without it, the controller takes all there is, less what it needs itself
+	if v.disk.bytes > 0 { // without it, the controller takes all space, less its own needs
 		body["CapacityBytes"] = v.disk.bytes
 	}
 	if v.disk.Name != "" {
@@ -46,8 +46,7 @@ func drivesIn(body map[string]any) []string {
 	return found
 }
 
-// requests are what is to be asked for now: while there are volumes to remove,
-// their drives cannot be used for others.
+// requests are the requests to send now. Volumes are removed first: until then, new volumes cannot use their drives.
 func (p raidPlan) requests() []request {
 	if len(p.remove) > 0 {
 		return p.remove
@@ -59,13 +58,12 @@ func (p raidPlan) requests() []request {
 	return all
 }
 
-// planner says how the volumes that are there become those that are wanted.
+// planner plans the changes from the present volumes to the wanted ones.
 type planner func(all []raidController) (raidPlan, error)
 
-// changeVolumes follows a plan until there is nothing left of it. The plan is
-// made anew from what is there at every call, so that it does not matter which
-// of the calls before were heard of; only what waits in the BMC's tasks cannot
-// be seen in the volumes, and is looked for there.
+// changeVolumes follows a plan until nothing is left of it. Every call makes the plan anew from the present volumes, so
+// a lost answer to an earlier call does no harm. Changes that wait in the BMC's tasks do not show in the volumes; they
+// are looked for in the tasks.
 func (r *stepCall) changeVolumes(plan planner) (node.StepReport, error) {
 	all, err := r.raidControllers()
 	if err != nil {
@@ -103,7 +101,7 @@ func (r *stepCall) changeVolumes(plan planner) (node.StepReport, error) {
 	return r.pursue(p, tasks, slices.ContainsFunc(all, raidController.onReset))
 }
 
-// asWanted ends a step, with what there is of volumes now.
+// asWanted ends a step, with the present volumes.
 func asWanted(all []raidController) (node.StepReport, error) {
 	volumes := []node.LogicalDisk{}
 	for _, c := range all {
@@ -118,7 +116,7 @@ func asWanted(all []raidController) (node.StepReport, error) {
 	return report, err
 }
 
-// pursue asks for what is left of a plan and nobody works on, and waits.
+// pursue sends the plan's requests that no task works on, and waits.
 func (r *stepCall) pursue(p raidPlan, tasks []bmcTask, onReset bool) (node.StepReport, error) {
 	var open []string
 	asked := false
@@ -132,7 +130,7 @@ func (r *stepCall) pursue(p raidPlan, tasks []bmcTask, onReset bool) (node.StepR
 		}
 		_, err := r.ask(q.method, q.path, q.body)
 		if err != nil && asked {
-			break // what was accepted is kept first; this one is asked for again at the next call
+			break // keep the accepted ones first; the next call repeats this request
 		}
 		if err != nil {
 			return node.StepReport{}, fmt.Errorf("%s: %w", q.name, err)
@@ -176,7 +174,7 @@ func (r *stepCall) volumeTasks(all []raidController) ([]bmcTask, error) {
 	}), err
 }
 
-// about says whether a task may change something below a path.
+// about reports whether a task may change a resource below a path.
 func (t bmcTask) about(path string) bool {
 	return t.Payload == nil || t.Payload.TargetURI == "" || strings.HasPrefix(t.Payload.TargetURI, path)
 }

@@ -28,8 +28,7 @@ func (d logicalDisk) String() string {
 	return fmt.Sprintf("the logical disk of raid_level %s and size_gb %v", d.Level, d.SizeGB)
 }
 
-// logicalDisks reads a configuration, and says what is wrong in it before any
-// BMC is looked at.
+// logicalDisks reads a configuration, and reports its errors before any request to a BMC.
 func logicalDisks(config any) ([]logicalDisk, error) {
 	text, err := json.Marshal(config)
 	if err != nil {
@@ -83,7 +82,7 @@ func (d *logicalDisk) check() error {
 	return nil
 }
 
-// takes says how many drives a level can be made of.
+// takes describes the number of drives for a level.
 func (l raidLevel) takes() string {
 	switch {
 	case l.max == l.min:
@@ -108,10 +107,9 @@ type raidPlan struct {
 	kept   int
 }
 
-// layOut finds drives for every logical disk, or says for which there are none.
-// A volume that is as wanted stays; with replace, all others are removed first
-// and their drives are free. Nothing is decided halfway: a configuration that
-// cannot be made whole is refused whole.
+// layOut finds drives for every logical disk, or returns an error that names a disk without drives. A volume that is as
+// wanted stays; with replace, all others are removed first and their drives are free. A configuration that cannot be
+// made whole is refused whole.
 func layOut(all []raidController, disks []logicalDisk, replace bool) (raidPlan, error) {
 	if len(all) == 0 {
 		return raidPlan{},
@@ -189,7 +187,7 @@ func (c raidController) named(ids []string) []string {
 	return found
 }
 
-// suits says whether all of the drives are of the kind a logical disk asks for.
+// suits reports whether all of the drives are of the kind that a logical disk asks for.
 func (c raidController) suits(want logicalDisk, paths []string) bool {
 	for _, d := range c.drives {
 		if slices.Contains(paths, d.path) && !want.takes(d) {
@@ -304,7 +302,7 @@ func (c raidController) choices(d logicalDisk, used map[string]bool) []newVolume
 	return out
 }
 
-// inventory says which drives there are, for people whose wish cannot be met.
+// inventory lists the drives, for the error about a configuration that they cannot satisfy.
 func (s *search) inventory() string {
 	var list []string
 	for _, c := range s.all {

@@ -25,7 +25,7 @@ func shelf() raidController {
 	return c
 }
 
-// describePlan says in a line what a plan does.
+// describePlan describes a plan in a line.
 func describePlan(p raidPlan) string {
 	var out []string
 	for _, q := range p.remove {
@@ -108,8 +108,7 @@ func jsonList(t *testing.T, disks string) []any {
 	return list
 }
 
-// A plan is a fixed point: made again from what it has led to, nothing is left
-// of it.
+// A plan is a fixed point: made again from its result, it is empty.
 func TestLayOutSettles(t *testing.T) {
 	for _, config := range []string{
 		`{"size_gb": 250, "raid_level": "5"}, {"size_gb": 10, "raid_level": "1"}`,

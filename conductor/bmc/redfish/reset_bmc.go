@@ -12,9 +12,9 @@ import (
 // request.
 const leaving = 15 * time.Second
 
-// resetBMC does management.reset_bmc: it restarts the BMC and waits until it answers again.
-// The time of the last reset shows whether one that was asked for has happened; a BMC that
-// does not show it may be reset twice when a conductor dies, which does no harm.
+// resetBMC does management.reset_bmc: it restarts the BMC and waits until it answers again. The time of the last reset
+// shows whether the BMC has done it. A BMC that does not show that time may be reset twice when a conductor dies, which
+// does no harm.
 func resetBMC(r *stepCall) (node.StepReport, error) {
 	if err := r.arguments(&struct{}{}); err != nil {
 		return node.StepReport{}, err

@@ -11,7 +11,7 @@ import (
 )
 
 // TestResetWithoutParameter: iLO 5 knows no parameter of its reset since firmware 2.10
-// (HewlettPackard/PowerShell-ProLiant-SDK#40); any other refusal is told.
+// (HewlettPackard/PowerShell-ProLiant-SDK#40); any other refusal is an error.
 func TestResetWithoutParameter(t *testing.T) {
 	for _, takesEmpty := range []bool{true, false} {
 		b := newBoard(t)

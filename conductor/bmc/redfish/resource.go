@@ -25,7 +25,7 @@ func paths(all []reference) []string {
 	return list
 }
 
-// root is what of the service root leads to where steps go.
+// root has the links of the service root that steps need.
 type root struct {
 	Systems, Tasks, Registries, UpdateService, Managers, EventService reference
 }
@@ -35,7 +35,7 @@ func (s *session) root() (r root, err error) {
 	return r, err
 }
 
-// systemLinks is what of a system leads to where steps go.
+// systemLinks has the links of a system that steps need.
 type systemLinks struct {
 	BiosVersion string
 	Boot        struct {
@@ -72,9 +72,8 @@ func (s *session) get(path string, v any) (etag string, err error) {
 	return answer.Header.Get("ETag"), nil
 }
 
-// members lists what is in a collection. gofish's own lists are not used: they
-// follow pages without end, and decode each member whole. A member that is no link
-// is left out and noted, unless there is no other.
+// members lists a collection. gofish's own lists are not used: they follow pages without end, and decode each member
+// whole. A member without a link is left out and noted, unless there is no other.
 func (s *session) members(path string) ([]string, error) {
 	var all []string
 	var bad error
@@ -133,9 +132,8 @@ func (s *session) patch(path string, body any) error {
 	}
 }
 
-// ask posts to an action or a collection, or deletes. It answers the path of
-// the task that the BMC makes of it, "" where it was done at once. A nil body
-// is none.
+// ask posts to an action or a collection, or deletes. It returns the path of the BMC's task, "" where the request was
+// done at once. A nil body is no body.
 func (s *session) ask(method, path string, body map[string]any) (task string, err error) {
 	if path == "" {
 		return "", broken("the BMC does not offer the action: update its firmware, or leave the step out")

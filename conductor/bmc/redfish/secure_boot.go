@@ -31,13 +31,13 @@ func defaultSecureBootKeys(r *stepCall) (node.StepReport, error) {
 		"any but SetupMode"})
 }
 
-// secureBootEnabled is what of SecureBoot can be set.
+// secureBootEnabled is the property of SecureBoot that can be set.
 type secureBootEnabled struct {
 	On *bool `json:"SecureBootEnable"`
 }
 
-// SecureBoot reads whether the firmware starts what is signed alone; nil where
-// the BMC does not say, as Supermicro's do without a licence.
+// SecureBoot reads whether the firmware starts only signed programs; nil where the BMC does not report it, as
+// Supermicro's do without a licence.
 func (d *Driver) SecureBoot(ctx context.Context, n node.Node) (*bool, error) {
 	var sb secureBootEnabled
 	err := d.call(ctx, n, "read secure boot", func(s *session) error {

@@ -24,7 +24,7 @@ type reading struct {
 	Status                               resourceStatus
 }
 
-// thermalAndPower reads the older resources (DSP0268: deprecated, and still what most BMCs have).
+// thermalAndPower reads the older resources (DSP0268: deprecated; most BMCs still have only these).
 func (r *sensors) thermalAndPower(chassis []string) error {
 	for _, at := range chassis {
 		var c struct{ Thermal, Power reference }
@@ -141,8 +141,8 @@ func (r *sensors) sensorCollections(chassis []string) error {
 	return nil
 }
 
-// expanded is the members of a list, where the BMC sends them with it (DSP0266, 7.3.2). Some say that they do, and send
-// links; some refuse the question: then there are none.
+// expanded is the members of a list, where the BMC sends them with it (DSP0266, 7.3.2). Some BMCs claim that and send
+// links, and some refuse the request: then there are none.
 func (r *sensors) expanded(list string) []sensorDoc {
 	var c struct {
 		Members []sensorDoc

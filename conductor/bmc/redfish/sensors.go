@@ -49,12 +49,11 @@ type sensors struct {
 	*parts
 	report node.SensorReport
 	seen   map[string]bool
-	known  map[string]bool // groups that an earlier source has told
+	known  map[string]bool // groups that an earlier source has reported
 }
 
-// readAll goes through the sources until temperatures and power are known: Thermal and Power cost
-// two requests a chassis, a metric report one, and Sensors one for each. Of a later source only the
-// groups are taken that are missing.
+// readAll goes through the sources until temperatures and power are known: Thermal and Power cost two requests a
+// chassis, a metric report one, and Sensors one for each. A later source adds only the missing groups.
 func (r *sensors) readAll(system *schemas.ComputerSystem) error {
 	chassis := r.chassis()
 	for _, source := range []struct {
@@ -108,8 +107,8 @@ func (r *sensors) chassis() []string {
 	return all[:min(len(all), maxChassis)]
 }
 
-// add takes a sensor. One without a reading and without a health says nothing; one of a name that
-// is taken gets another.
+// add takes a sensor. A sensor without a reading and without a health is left out. A sensor with a name that is taken
+// gets another name.
 func (r *sensors) add(s node.Sensor) {
 	if r.known[s.Group] || s.State == "Absent" || s.Reading == nil && s.Health == "" ||
 		len(r.report.Sensors) >= node.MaxSensors {
@@ -179,7 +178,7 @@ func (r *sensors) drives() error {
 	})
 }
 
-// worst is the health of a resource and of what is below it; "" for none of Redfish's words.
+// worst is the worse health of a resource and of its parts; "" where it is none of Redfish's words.
 func (s resourceStatus) worst() string {
 	for _, h := range []string{"Critical", "Warning", "OK"} {
 		if s.Health == h || s.HealthRollup == h {

@@ -11,7 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/recorded/recordedtest"
 )
 
-// TestSensorsOfNode: the API shows what the power sync has read, and the history names a part that is critical.
+// TestSensorsOfNode: the API shows the sensors that the power sync has read, and the history names a part that is
+// critical.
 func TestSensorsOfNode(t *testing.T) {
 	docs := recordedtest.Small()
 	docs[partsSystem+"/Storage/0/Drives/0"]["Status"] = document{"Health": "Critical", "State": "Enabled"}

@@ -9,8 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// FuzzSensors: whatever a BMC writes into Thermal, Power, Sensor or a metric report, a sensor has a clean, unique name
-// and a finite reading.
+// FuzzSensors: from any Thermal, Power, Sensor or metric report of a BMC, a sensor has a clean, unique name and a
+// finite reading.
 func FuzzSensors(f *testing.F) {
 	f.Add([]byte(`{"Name":"a","ReadingCelsius":"1e999","Reading":5,"Status":{"Health":"Bad"},"ReadingType":7}`),
 		"/c/Sensors/x", 3)

@@ -13,7 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/recorded/recordedtest"
 )
 
-// readSensors reads the sensors of the small BMC after a change. Of the sensors only those of the groups are answered.
+// readSensors reads the sensors of the small BMC after a change. It answers only the sensors in groups.
 func readSensors(t *testing.T, groups string, change func(docs map[string]map[string]any)) node.SensorReport {
 	t.Helper()
 	docs := recordedtest.Small()
@@ -44,7 +44,7 @@ func readSensors(t *testing.T, groups string, change func(docs map[string]map[st
 
 func value(v float64) *float64 { return &v }
 
-// TestSensors has each source, and what BMCs write into it.
+// TestSensors has each source, with the values that BMCs write into it.
 func TestSensors(t *testing.T) {
 	const list = partsChassis + "/Sensors"
 	enabled := document{"State": "Enabled", "Health": "OK"}

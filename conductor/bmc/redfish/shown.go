@@ -9,9 +9,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Bounds on what is repeated, or kept, of a BMC's texts, in bytes.
+// Bounds on a BMC's texts that are repeated or kept, in bytes.
 const (
-	maxError = 2048    // of an error or a note: it names the BMC's resources and what they hold
+	maxError = 2048    // of an error or a note: it names the BMC's resources and their contents
 	maxLabel = 255     // of a name, a serial number or a version, as Ironic's columns have it
 	maxValue = 4096    // of a setting
 	maxKept  = 4 << 20 // of all settings; real servers have half a megabyte
@@ -27,7 +27,7 @@ func clip(text string, most int) string {
 
 func label(text string) string { return clip(text, maxLabel) }
 
-// clipValue is a value of JSON whose texts are clipped, the keys of objects too.
+// clipValue is a value of JSON with its texts clipped, the keys of objects too.
 func clipValue(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -60,7 +60,7 @@ func shown(err error) error {
 		return err
 	}
 	var refusal *node.Refusal
-	if errors.As(err, &refusal) { // whose reason is what clients are told
+	if errors.As(err, &refusal) { // clients see its reason
 		return node.Refuse(refusal.Kind, "%s", clip(refusal.Reason, maxError))
 	}
 	return &shownError{clean, err}
@@ -76,7 +76,7 @@ func (e *shownError) Error() string { return e.text }
 
 func (e *shownError) Unwrap() error { return e.cause }
 
-// tooMuch says so of more than is kept of one machine.
+// tooMuch is the error for a report that exceeds the limit of one machine.
 func tooMuch(what string, found, most int) error {
 	return fmt.Errorf("the BMC reports %s in %d bytes, at most %d are kept", what, found, most)
 }

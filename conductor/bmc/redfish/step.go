@@ -11,16 +11,15 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// step is one thing the driver can do to a machine by its BMC. do is called again and again
-// until it reports that it is done, and finds out from the BMC what earlier calls have
-// brought about: what it keeps between calls is no more than what the BMC cannot report.
+// step is one act of the driver on a machine by its BMC. do is called again and again until it reports that it is done.
+// It asks the BMC for the effect of earlier calls: it keeps between calls only facts that the BMC cannot report.
 type step struct {
 	offer node.StepOffer
 	do    func(r *stepCall) (node.StepReport, error)
 }
 
-// Steps offers what redfish can do out of band. Which of it a BMC supports
-// shows when it is asked for.
+// Steps lists redfish's steps, which need no ramdisk to reach the BMC. A BMC may lack some of them, and refuses those
+// when they run.
 func (d *Driver) Steps(node.Node) []node.StepOffer {
 	var all []node.StepOffer
 	for _, s := range steps() {
@@ -46,7 +45,7 @@ func (d *Driver) DoStep(ctx context.Context, n node.Node, s node.Step,
 		if err != nil {
 			return node.StepReport{}, err
 		}
-		kept := m // what of the call is kept where it fails: an action that was accepted is not asked for again
+		kept := m // for a failed call: an action that was accepted is not asked for again
 		err = d.call(ctx, n, "do the step "+name, func(sess *session) error {
 			r := &stepCall{session: sess, node: n, args: s.Args, memory: m, now: time.Now(), patience: d.patience}
 			r.memory.Silent = time.Time{}
@@ -82,23 +81,22 @@ func (d *Driver) bear(m stepState, err error) (node.StepReport, error) {
 	return r.wait("the BMC does not answer: " + clip(err.Error(), maxError))
 }
 
-// stepState is what a step keeps between calls, as the text that the engine gives
-// back.
+// stepState is the state that a step keeps between calls, as the text that the engine gives back.
 type stepState struct {
 	Stage  string            `json:"stage"`
 	Since  time.Time         `json:"since"`            // when the stage began
 	Silent time.Time         `json:"silent,omitzero"`  // when the BMC fell silent
 	Item   int               `json:"item,omitempty"`   // of several things to do
 	Known  []string          `json:"known,omitempty"`  // tasks the BMC had before
-	Task   string            `json:"task,omitempty"`   // the one that is followed
+	Task   string            `json:"task,omitempty"`   // the followed task
 	Asked  []string          `json:"asked,omitempty"`  // requests made
-	Seen   string            `json:"seen,omitempty"`   // what was waited for last
+	Seen   string            `json:"seen,omitempty"`   // note of the last wait
 	Starts []string          `json:"starts,omitempty"` // tasks that a start of the machine was asked for
 	Was    map[string]string `json:"was,omitempty"`    // values before
-	Said   []string          `json:"said,omitempty"`   // what is to be reported at the end
+	Said   []string          `json:"said,omitempty"`   // notes to report at the end
 }
 
-// recall reads what an earlier call has answered.
+// recall reads the state from an earlier call's answer.
 func recall(task string) (m stepState, err error) {
 	if task == "" {
 		return m, nil
@@ -127,7 +125,7 @@ const pollAfter = 5 * time.Second
 // enter begins a stage.
 func (r *stepCall) enter(stage string) { r.memory.Stage, r.memory.Since = stage, r.now }
 
-// overdue says whether the stage has lasted longer than anybody waits.
+// overdue reports whether the stage has lasted longer than the patience.
 func (r *stepCall) overdue() bool { return r.now.Sub(r.memory.Since) > r.patience }
 
 func (r *stepCall) report(p node.StepReport) (node.StepReport, error) {
@@ -141,8 +139,7 @@ func (r *stepCall) wait(note string) (node.StepReport, error) {
 	return r.report(node.StepReport{After: pollAfter, Note: note})
 }
 
-// watch is wait for work that is going on: as long as what it says of itself
-// changes, there is no hurry.
+// watch is wait for work in progress. The patience starts anew whenever the note changes.
 func (r *stepCall) watch(note string) (node.StepReport, error) {
 	if note != r.memory.Seen {
 		r.memory.Seen, r.memory.Since = note, r.now
@@ -154,9 +151,8 @@ func (r *stepCall) watch(note string) (node.StepReport, error) {
 	return r.wait(note)
 }
 
-// begin asks to be called again at once: what the step is about to do is kept
-// before it is done, so that a conductor that dies in between can tell what it
-// began from what was there.
+// begin asks to be called again at once. The next act is recorded before it is done: after a conductor's death, the
+// next call can distinguish its own tasks from older ones.
 func (r *stepCall) begin(stage, note string) (node.StepReport, error) {
 	r.enter(stage)
 	return r.report(node.StepReport{Note: note})

@@ -2,8 +2,8 @@ package redfish
 
 import "github.com/ferrite-metal/ferrite/conductor/node"
 
-// steps is what the driver can do, with Ironic's names, arguments, priorities
-// and frameworks; reset_bmc alone is ours, since Ironic has it for iDRAC only.
+// steps lists the driver's steps, with Ironic's names, arguments, priorities and frameworks. Only reset_bmc is ours,
+// since Ironic has it for iDRAC only.
 func steps() []step {
 	const clean, deploy, service, verify = node.CleanSteps, node.DeploySteps, node.ServiceSteps, node.VerifySteps
 	return []step{
@@ -49,7 +49,7 @@ func onRamdisk(s step) step {
 	return s
 }
 
-// raidArgs adds what the steps that make volumes have in common.
+// raidArgs adds the common arguments of the steps that make volumes.
 func raidArgs(more args) args {
 	all := args{
 		"create_root_volume":     {Description: "Whether to create the root volume of the configuration; true if left out"},

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestSteps prints what is offered, to be read.
+// TestSteps prints the offered steps, to be read.
 func TestSteps(t *testing.T) {
 	var out strings.Builder
 	for _, o := range redfish.New(redfish.Options{}).Steps(node.Node{}) {

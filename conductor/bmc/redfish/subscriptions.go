@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// subscription is what Ironic asks for and shows of an EventDestination.
+// subscription has the properties of an EventDestination that Ironic sets and shows.
 type subscription struct {
 	ID          string `json:"Id,omitempty"`
 	Context     *string
@@ -22,8 +22,7 @@ type subscription struct {
 	HTTPHeaders []any `json:"HttpHeaders,omitempty"` // asked for and never shown: they may hold a token
 }
 
-// readSubscription reads the arguments of create_subscription, with Redfish's
-// defaults for what is left out.
+// readSubscription reads the arguments of create_subscription, with Redfish's defaults for missing ones.
 func readSubscription(args map[string]any) (q subscription, err error) {
 	text := func(key, otherwise string) (string, error) {
 		v, given := args[key]
@@ -95,8 +94,7 @@ type eventService struct {
 	Subscriptions reference
 }
 
-// allEventTypes are those of a BMC that does not name its own (EventService,
-// EventType).
+// allEventTypes are the types of a BMC that does not name its own (EventService, EventType).
 var allEventTypes = []string{"StatusChange", "ResourceUpdated", "ResourceAdded", "ResourceRemoved", "Alert",
 	"MetricReport", "Other"}
 
@@ -117,8 +115,7 @@ func (s *session) eventService() (e eventService, err error) {
 	return e, err
 }
 
-// createSubscription does create_subscription, and answers what the BMC has
-// made of it.
+// createSubscription does create_subscription, and answers the BMC's new subscription.
 func createSubscription(s *session, args map[string]any) (any, error) {
 	q, err := readSubscription(args)
 	if err != nil {
@@ -151,8 +148,7 @@ func createSubscription(s *session, args map[string]any) (any, error) {
 	return s.subscription(made.Path)
 }
 
-// subscription reads what Ironic shows of one; what the BMC does not have is
-// left out.
+// subscription reads the properties of a subscription that Ironic shows, without those that the BMC lacks.
 func (s *session) subscription(path string) (any, error) {
 	var all map[string]any
 	if _, err := s.get(path, &all); err != nil {
@@ -174,7 +170,7 @@ func (s *session) subscriptionPath(args map[string]any) (string, error) {
 	return strings.TrimRight(events.Subscriptions.Path, "/") + "/" + id, err
 }
 
-// absent says so of a subscription that the BMC does not have.
+// absent is the error for a subscription that the BMC does not have.
 func absent(err error, args map[string]any) error {
 	if status(err) == http.StatusNotFound {
 		return node.Refuse(node.NotFound, "The BMC has no subscription %v", args["id"])

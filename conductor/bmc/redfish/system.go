@@ -67,7 +67,7 @@ func (s *session) systemAt(path string) (*schemas.ComputerSystem, error) {
 	s.wire.expect(reflect.TypeFor[schemas.ComputerSystem]())
 	sys, err := schemas.GetComputerSystem(s.client, path)
 	if err == nil && strings.TrimRight(sys.ODataID, "/") != strings.TrimRight(path, "/") {
-		sys.ODataID = path // not every BMC says it, or says it right
+		sys.ODataID = path // not every BMC has it, or has it right
 	}
 	return sys, err
 }
@@ -157,8 +157,8 @@ func byNumber(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }
 
-// optional lets a BMC lack a resource, or have one it cannot show: that a part
-// is not known is no reason to fail the whole.
+// optional lets a BMC lack a resource, or have a resource that it cannot show: a missing part is no reason to fail the
+// whole.
 func (s *session) optional(what string, err error) error {
 	if isWire(err) || status(err) == http.StatusUnauthorized {
 		return fmt.Errorf("list the %s: %w", what, err)

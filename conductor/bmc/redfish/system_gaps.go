@@ -10,8 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// A system may leave out what other resources of its BMC report: who made it, how many threads it
-// has, which cards.
+// A system may leave out facts that other resources of its BMC report: its maker, its number of threads, its cards.
 
 // maxProcessors bounds the processors that are read of a machine; a GPU counts as one too.
 const maxProcessors = 64
@@ -53,7 +52,7 @@ func (s *session) processors(path string) (architecture string, threads int, err
 	return architecture, cmp.Or(threads, disabled), nil
 }
 
-// fillGaps completes what the system itself says of the machine.
+// fillGaps completes the system's own description of the machine.
 func (s *session) fillGaps(out *node.System, links systemLinks, logical bool, threads int) error {
 	if !logical && threads > 0 { // the system counts its sockets alone
 		out.CPUs = threads

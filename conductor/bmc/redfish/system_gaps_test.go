@@ -9,8 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// TestSystemGaps: the driver completes what a system leaves out by what other resources report, in
-// the shapes that BMCs give them.
+// TestSystemGaps: the driver completes a system from other resources, in the shapes that BMCs give them.
 func TestSystemGaps(t *testing.T) {
 	option := func(path string) map[string]any { return map[string]any{"UefiDevicePath": path} }
 	for name, tc := range map[string]struct {

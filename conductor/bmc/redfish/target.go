@@ -23,7 +23,7 @@ type target struct {
 	connect, request time.Duration // 0: as the driver is set
 }
 
-// account is who the node is to its BMC.
+// account is the node's login at its BMC.
 func (t *target) account() account {
 	return account{t.user, t.password, t.auth, t.verify, t.root, t.tls, t.connect, t.request}
 }

@@ -69,7 +69,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// The BMC's certificate is checked against what the node names.
+// The BMC's certificate is checked against the authorities that the node names.
 func TestVerify(t *testing.T) {
 	b := newBoard(t)
 	s := httptest.NewTLSServer(b)

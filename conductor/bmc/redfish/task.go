@@ -11,8 +11,8 @@ import (
 	"github.com/stmcginnis/gofish/schemas"
 )
 
-// bmcTask is Task: long work of the BMC. Payload, which says what was asked,
-// is there since Task.v1_2_0 and left out by some BMCs.
+// bmcTask is Task: long work of the BMC. Payload repeats the request; it exists since Task.v1_2_0, and some BMCs leave
+// it out.
 type bmcTask struct {
 	path            string
 	TaskState       schemas.TaskState
@@ -26,7 +26,7 @@ type bmcTask struct {
 	}
 }
 
-// phase is how far a task is, to somebody who waits for it.
+// phase is the progress of a task, for a step that waits for it.
 type phase int
 
 const (
@@ -55,7 +55,7 @@ func (t bmcTask) phase() phase {
 
 func (t bmcTask) over() bool { return t.phase() == succeeded || t.phase() == failed }
 
-// String says how far it is.
+// String describes its progress.
 func (t bmcTask) String() string {
 	if t.PercentComplete == nil {
 		return string(t.TaskState)
@@ -81,8 +81,7 @@ func (t bmcTask) failure() error {
 		cmp.Or(quote(all), "it gives no reason, look into the BMC's log"))
 }
 
-// asks says whether the task is what a request became; known is false where
-// the BMC does not tell.
+// asks reports whether the task carries out a request; known is false where the BMC does not show its request.
 func (t bmcTask) asks(r request) (same, known bool) {
 	if t.Payload == nil || t.Payload.TargetURI == "" {
 		return false, false
@@ -100,8 +99,8 @@ func (t bmcTask) asks(r request) (same, known bool) {
 	return r.same(body), true
 }
 
-// request is something asked of the BMC that becomes a task. same distinguishes its body
-// from that of other requests to the same path; nil where there are none.
+// request is a request to the BMC that becomes a task. same distinguishes its body from other requests to the same
+// path; nil where there are no others.
 type request struct {
 	method, path string
 	body         map[string]any
@@ -137,11 +136,11 @@ func (s *session) taskPaths() ([]string, error) {
 // were there before it.
 const maxTaskPaths = 128 << 10
 
-// recent is how many tasks are looked at for one that a lost step has left: a
-// BMC keeps hundreds, and answers one question at a time.
+// recent bounds the tasks that are searched for a lost step's task: a BMC keeps hundreds, and answers one request at a
+// time.
 const recent = 20
 
-// tasksBut reads the newest tasks besides those known.
+// tasksBut reads the newest tasks that are not in known.
 func (s *session) tasksBut(known []string) ([]bmcTask, error) {
 	all, err := s.taskPaths()
 	if err != nil {

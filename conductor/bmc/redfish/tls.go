@@ -20,7 +20,7 @@ const (
 // errNegativeSerial is a certificate that RFC 5280 (4.1.2.2) forbids.
 var errNegativeSerial = errors.New("x509: negative serial number")
 
-// tlsConfig is how the BMC proves who it is.
+// tlsConfig decides how the BMC's certificate is verified.
 func (t *target) tlsConfig(folder cacert.Folder) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, VerifyConnection: refuseNegativeSerial}
 	if t.tls == tlsLegacy {
@@ -30,7 +30,7 @@ func (t *target) tlsConfig(folder cacert.Folder) (*tls.Config, error) {
 	case "true":
 		return c, nil
 	case "false":
-		c.InsecureSkipVerify = true // the operator's word; BMCs come with certificates nobody signed
+		c.InsecureSkipVerify = true // the operator's decision; BMCs come with self-signed certificates
 		return c, nil
 	}
 	pool, err := folder.Pool(t.verify)

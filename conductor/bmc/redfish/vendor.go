@@ -30,15 +30,15 @@ func vendorMethods() vendor.Methods[func(s *session, args map[string]any) (any, 
 
 func noCheck(map[string]any) error { return nil }
 
-// VendorMethods lists what CallVendor can do.
+// VendorMethods lists the methods of CallVendor.
 func (d *Driver) VendorMethods() []node.VendorMethod { return vendorMethods().List() }
 
-// CheckVendor refuses what no BMC could do.
+// CheckVendor refuses calls that no BMC could carry out.
 func (d *Driver) CheckVendor(_ context.Context, n node.Node, method string, args map[string]any) error {
 	return vendorMethods().Check(method, args, d.Validate(n))
 }
 
-// CallVendor does a method and answers what the BMC says.
+// CallVendor does a method and returns the BMC's answer.
 func (d *Driver) CallVendor(ctx context.Context, n node.Node, method string,
 	args map[string]any) (result any, err error) {
 	m, err := vendorMethods().Find(method)

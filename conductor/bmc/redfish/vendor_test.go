@@ -64,7 +64,7 @@ func TestVendorArguments(t *testing.T) {
 	}
 }
 
-// A BMC without events says so; one that is older names itself in the body.
+// A BMC without events is an error. A BMC without a manager has no medium to eject, which is none.
 func TestSubscriptionsOfOtherBMCs(t *testing.T) {
 	b := newBoard(t)
 	d := newDriver(t, redfish.Options{})
@@ -77,8 +77,7 @@ func TestSubscriptionsOfOtherBMCs(t *testing.T) {
 	}
 }
 
-// A BMC that cannot tell of a part of the machine tells of the others, and of
-// secure boot nothing is known then.
+// If a BMC cannot show one part of the machine, the others are read, and secure boot is unknown.
 func TestPartsThatAreMissing(t *testing.T) {
 	b := newBoard(t)
 	b.extra = map[string]any{

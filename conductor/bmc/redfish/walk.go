@@ -9,16 +9,17 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// notWalked are the parts of a tree that say nothing of what a BMC can do, and are large or private: schemas, logs,
-// sessions, tasks, certificates, and what was measured over time.
+// notWalked are the parts of a tree that do not show a BMC's abilities, and are large or private: schemas, logs,
+// sessions, tasks, certificates, and measurements over time.
 var notWalked = []string{"/JsonSchemas", "/$metadata", "/schemastore", "/Entries", "/Sessions", "/Tasks",
 	"/TaskMonitors",
 	"/Certificates", "/CertificateLocations", "/Accounts", "/ExternalAccountProviders", "/MetricReports",
 	"/MetricReportDefinitions", "/Dump",
 	"/Subscriptions"}
 
-// Walk reads all documents of a BMC, each once, and gives them to take, by their paths below the service root. What the
-// BMC does not show is left out. Links that lead in a circle end it, and so do the bounds of a call.
+// Walk reads all documents of a BMC, each once, and gives them to take, by their paths below the service root.
+// Documents that the BMC does not show are returned in left. The bounds of a call end it; a document that is known
+// already is not followed again.
 func (d *Driver) Walk(ctx context.Context, n node.Node, take func(path string, doc map[string]any)) (left []string,
 	err error) {
 	err = d.call(ctx, n, "read all documents", func(s *session) error {
@@ -37,7 +38,7 @@ func (d *Driver) Walk(ctx context.Context, n node.Node, take func(path string, d
 	return left, err
 }
 
-// walk is one reading of a tree, breadth first: what is cut off by a bound lies deep.
+// walk is one reading of a tree, breadth first, so that a bound cuts off the deepest documents.
 type walk struct {
 	*session
 	take  func(path string, doc map[string]any)

@@ -27,7 +27,7 @@ import (
 // sent to the last received, each with a deadline and a trace.
 type wire struct {
 	next     *http.Transport
-	form     *http.Transport // what next was made from; it sends nothing
+	form     *http.Transport // template of next; it sends nothing
 	budget   budget
 	base     string // scheme://host[:port]
 	root     string
@@ -43,7 +43,7 @@ type wire struct {
 	late     lateLogins
 	expected []reflect.Type // into which the next document is decoded
 	odd      oddities
-	decoded  func() // ends what the last answer holds of the room
+	decoded  func() // releases the last answer's share of the room
 }
 
 func newWire(o *Options, t *target) (*wire, error) {
@@ -56,8 +56,8 @@ func newWire(o *Options, t *target) (*wire, error) {
 		log.Warn("the BMC is spoken to by outdated TLS (redfish_tls: legacy): whoever is on its network may read passwords")
 	}
 	request, connect := cmp.Or(t.request, o.RequestTimeout), cmp.Or(t.connect, o.ConnectTimeout)
-	// No proxy: BMCs are on a network of their own. HTTP/1.1: what they know. No compression: with it some
-	// BMCs give weak ETags, or ones that end in -gzip, and refuse them afterwards (sushy, connector.py).
+	// No proxy: BMCs are on a network of their own. HTTP/1.1: their servers know it. No compression: with it some BMCs
+	// give weak ETags, or ETags that end in -gzip, and refuse them afterwards (sushy, connector.py).
 	form := &http.Transport{DialContext: dialWithin(o.Dialer, min(connect, request)), TLSClientConfig: conf,
 		MaxConnsPerHost: 1, DisableCompression: true, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: maxHeader}
 	return &wire{next: form.Clone(), form: form, base: t.base, root: t.root, timeout: request, again: o.Pause, log: log,
@@ -67,8 +67,8 @@ func newWire(o *Options, t *target) (*wire, error) {
 // expect names the types into which the next document that is asked for is decoded.
 func (w *wire) expect(into ...reflect.Type) { w.expected = into }
 
-// dialWithin connects within a time of its own: an address where nothing answers is known long
-// before a slow BMC has answered a request.
+// dialWithin connects within a time of its own: an address without an answer shows long before a slow BMC has answered
+// a request.
 func dialWithin(d dial.Dialer, within time.Duration) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		short, cancel := context.WithTimeout(ctx, within)
@@ -120,8 +120,8 @@ func (w *wire) send(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// busyTries is how often a BMC that is busy (503) is asked again for a document: one that is
-// missed in a long list would else be taken for one that the machine lacks.
+// busyTries is the number of further requests for a document to a BMC that is busy (503): a document that is missed in
+// a long list would look like a part that the machine lacks.
 const busyTries = 2
 
 // busyFor is how long the BMC wants to be left alone, within bounds.
@@ -228,7 +228,7 @@ var room = exchange.NewRoom(roomSize, exchange.FreeAnswer)
 
 const roomSize = 64 << 20
 
-// done ends what the last answer of a call holds of the room, if nobody closed its body.
+// done releases the last answer's share of the room, if its body was never closed.
 func (w *wire) done() {
 	if w.turn.TryLock() {
 		defer w.turn.Unlock()
@@ -236,7 +236,7 @@ func (w *wire) done() {
 	}
 }
 
-// accept reads an answer, and refuses one that cannot be right.
+// accept reads an answer, and refuses it if it cannot be right.
 func (w *wire) accept(r *http.Request, answer *http.Response, most int) ([]byte, error) {
 	body, err := w.read(r.Context(), answer, most)
 	if err = errors.Join(err, answer.Body.Close()); err != nil {

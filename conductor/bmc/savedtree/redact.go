@@ -10,16 +10,15 @@ import (
 	"strings"
 )
 
-// shortest is how long a value must be to be looked for inside others; shorter ones are replaced
-// where they stand alone.
+// shortest is the least length of a value that is also replaced inside other texts; shorter values are replaced where
+// they stand alone.
 const shortest = 6
 
-// redactor knows what stands for which value. Its key is of one archive: nobody can look up a value
-// by trying.
+// redactor maps values to replacements. Its key belongs to one archive, so that a value cannot be found by trying.
 type redactor struct {
 	key   []byte
 	known map[string]string // replacements by value
-	order []string          // of the known that are long enough, the longest first
+	order []string          // known values that are long enough, the longest first
 }
 
 func newRedactor() (*redactor, error) {
@@ -44,7 +43,7 @@ func (r *redactor) learn(property string, v any) {
 	}
 }
 
-// value notes what stands for one value.
+// value chooses the replacement for one value.
 func (r *redactor) value(property, text string) {
 	if _, known := r.known[text]; known || impersonal(text) {
 		return
@@ -74,8 +73,8 @@ func (r *redactor) address(text string) {
 	}
 }
 
-// documentation is an address of the networks that are nobody's (RFC 5737's is too small: RFC 2544,
-// and RFC 3849).
+// documentation is an address of a network that no site uses (RFC 2544 and RFC 3849; RFC 5737's networks are too
+// small).
 func (r *redactor) documentation(ip netip.Addr) string {
 	sum := r.sum(ip.String())
 	if ip.Is4() || ip.Is4In6() {
@@ -135,7 +134,7 @@ func isHex(text string) bool {
 	return bare != "" && strings.Trim(strings.ToLower(bare), "0123456789abcdef") == ""
 }
 
-// ready orders what is known, the longest first: a name may be part of another.
+// ready sorts the known values, the longest first: a name may be part of another.
 func (r *redactor) ready() {
 	for value := range r.known {
 		if len(value) >= shortest {
@@ -150,7 +149,7 @@ func (r *redactor) ready() {
 	})
 }
 
-// document is a copy of a document, or of a part of one, with all that is known replaced.
+// document is a copy of a document, or of a part of one, with all known values replaced.
 func (r *redactor) document(property string, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -178,7 +177,7 @@ func (r *redactor) document(property string, v any) any {
 	return v
 }
 
-// text is a text with all that is known replaced.
+// text is a text with all known values replaced.
 func (r *redactor) text(property, text string) string {
 	if kindOf(property) == removed && !strings.HasPrefix(text, "/") {
 		return ""

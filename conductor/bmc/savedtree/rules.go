@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/placeholder"
 )
 
-// kind says how a value is replaced.
+// kind is the way to replace a value.
 type kind int
 
 const (
@@ -19,7 +19,7 @@ const (
 	removed             // by nothing
 )
 
-// rule is what the name of a property says of its value. The first that fits counts.
+// rule derives the kind of a value from the name of its property. The first that fits counts.
 type rule struct {
 	name *regexp.Regexp // of the property, in small letters
 	kind kind
@@ -45,7 +45,7 @@ var rules = []rule{
 		address),
 }
 
-// kindOf is what is to be done with the value of a property.
+// kindOf is the kind of a property's value, which decides its replacement.
 func kindOf(property string) kind {
 	property = strings.ToLower(property)
 	for _, r := range rules {

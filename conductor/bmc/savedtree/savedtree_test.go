@@ -30,7 +30,7 @@ var planted = map[string]any{
 	"Description":    "System of db-primary.corp.example, 70-b5-e8-f0-52-dc, CN7016AB12345",
 }
 
-// secrets are the texts that must not be in what is saved.
+// secrets are the texts that must not be in a saved tree.
 func secrets() (all []string) {
 	for _, v := range planted {
 		if s, is := v.(string); is && !strings.Contains(s, " ") && !strings.HasPrefix(s, "Pci") {
@@ -84,7 +84,7 @@ func saved(t *testing.T, change func(docs map[string]map[string]any)) (file, tex
 	return file, all.String()
 }
 
-// TestNothingPlantedIsSaved looks for what was planted, in documents, names and links.
+// TestNothingPlantedIsSaved looks for the planted texts in documents, names and links.
 func TestNothingPlantedIsSaved(t *testing.T) {
 	_, text := saved(t, func(d map[string]map[string]any) {
 		for key, value := range planted {
@@ -116,7 +116,7 @@ func TestNothingPlantedIsSaved(t *testing.T) {
 	}
 }
 
-// TestSavedReplays: the driver finds in what was saved what it finds in the BMC.
+// TestSavedReplays: the driver finds the same in the saved tree as in the BMC.
 func TestSavedReplays(t *testing.T) {
 	file, _ := saved(t, func(d map[string]map[string]any) { d[system]["SerialNumber"] = "CN7016AB12345" })
 	all, trees, err := bmccheck.Run(t.Context(), []string{file})
@@ -164,7 +164,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// FuzzRedacted: whatever a document holds, its copy can be written, and has no MAC address of the first.
+// FuzzRedacted: the copy of any document can be made and written.
 func FuzzRedacted(f *testing.F) {
 	f.Add(
 		[]byte(`{"MACAddress":"70:B5:E8:F0:52:DC","x":["70:B5:E8:F0:52:DC",{"SerialNumber":7}],"Password":[1,{"a":null}]}`))

@@ -2,11 +2,11 @@ package savedtree
 
 import "regexp"
 
-// Texts replaces in sentences about a BMC what belongs to one machine: what its documents hold, and every address.
+// Texts replaces values that identify one machine in sentences about a BMC: values of its documents, and every address.
 // A value has the same replacement in all sentences of one Texts.
 type Texts struct{ r *redactor }
 
-// NewTexts knows the values of the documents in t and the named ones: a host, a user's name.
+// NewTexts collects the values of the documents in t, and the named values: a host, a user's name.
 func NewTexts(t *Tree, named ...string) (*Texts, error) {
 	r, err := newRedactor()
 	if err != nil {
@@ -28,7 +28,7 @@ func NewTexts(t *Tree, named ...string) (*Texts, error) {
 var hosts = regexp.MustCompile(`(?:[a-z][a-z0-9+.-]*://[^\s/"]+|` +
 	`\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}:\d+\b|\[[0-9A-Fa-f:.%]+\](?::\d+)?)`)
 
-// Redact is a sentence without what belongs to one machine.
+// Redact is a sentence without the values that identify one machine.
 func (t *Texts) Redact(text string) string {
 	return t.r.text("", hosts.ReplaceAllString(text, "ADDRESS"))
 }

@@ -31,7 +31,7 @@ func (t *Tree) Documents() map[string]map[string]any { return t.docs }
 // Len is the number of documents.
 func (t *Tree) Len() int { return len(t.docs) }
 
-// Redacted is a copy without what belongs to one machine. Two copies have different replacements.
+// Redacted is a copy without the values that identify one machine. Two copies have different replacements.
 func (t *Tree) Redacted() (*Tree, error) {
 	r, err := newRedactor()
 	if err != nil {
@@ -72,7 +72,7 @@ func (t *Tree) Write(w io.Writer, name string) error {
 // Suffix ends the name of an archive.
 const Suffix = ".tar.gz"
 
-// Check refuses a file name before anything is read for it: one that does not end in suffix, or that is taken.
+// Check refuses a file name before any document is read for it: a name that does not end in suffix, or that exists.
 func Check(file, suffix string) error {
 	if !strings.HasSuffix(file, suffix) {
 		return fmt.Errorf("%s: expected a name that ends in %s", file, suffix)

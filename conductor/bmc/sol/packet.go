@@ -22,7 +22,7 @@ type Packet struct {
 	Data     []byte
 }
 
-// Parse takes a payload apart. It is false for one that is too short or too long.
+// Parse takes a payload apart. It returns false for a payload that is too short or too long.
 func Parse(payload []byte) (Packet, bool) {
 	if len(payload) < header || len(payload) > header+MaxData {
 		return Packet{}, false

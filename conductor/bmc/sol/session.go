@@ -31,7 +31,7 @@ type Session struct {
 	accepted int   // characters of it that were taken
 }
 
-// New is a session whose packets to the BMC hold at most size characters.
+// New is a session. Its packets to the BMC hold at most size characters.
 func New(size int) *Session { return &Session{size: max(1, min(size, MaxData))} }
 
 // Queue takes input and returns how much there was room for.
@@ -41,7 +41,7 @@ func (s *Session) Queue(data []byte) int {
 	return n
 }
 
-// Received is what a packet brought.
+// Received is the content of a packet.
 type Received struct {
 	Output []byte // of the machine
 	Ack    []byte // the payload to answer with, nil for none
@@ -71,7 +71,7 @@ func (s *Session) Receive(now time.Time, payload []byte) (r Received, err error)
 	return r, err
 }
 
-// acknowledge takes back what the BMC did not accept of the packet under way.
+// acknowledge queues the part of the packet under way that the BMC did not accept.
 func (s *Session) acknowledge(now time.Time, p Packet) {
 	if len(s.flight) == 0 || p.Acked != s.sequence {
 		return

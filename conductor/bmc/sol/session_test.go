@@ -12,7 +12,7 @@ import (
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// board is the BMC's side: it accepts what its table says.
+// ack is the BMC's answer to a packet: it accepts a number of characters.
 func ack(p sol.Packet, accepted, status uint8) []byte {
 	return sol.Packet{Acked: p.Sequence, Accepted: accepted, Status: status}.Bytes()
 }
@@ -111,7 +111,7 @@ func TestReceive(t *testing.T) {
 	}
 }
 
-// TestLossy: whatever is lost or accepted in part, the BMC gets all, once and in order.
+// TestLossy: the BMC gets all input, once and in order, although packets are lost or accepted in part.
 func TestLossy(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	s, now := sol.New(7), start

@@ -38,8 +38,9 @@ var ErrCredentials = errors.New("the BMC's SSH server refuses the user or the pa
 // keepAlive finds out that a BMC is gone, within a minute. SSH's own keepalives are not answered by all BMCs.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 15 * time.Second, Count: 3}
 
-// Dial connects with the console. take ends the console of another session, where the BMC has a command for that.
-// The error is a *ChangedKeyError when the BMC is not the known one, and ErrCredentials when it lets nobody in.
+// Dial connects with the console. take ends the console of another session, where the BMC has a command for that. The
+// error is a *ChangedKeyError when the BMC has another key than the known one, and ErrCredentials when it refuses the
+// login.
 func Dial(ctx context.Context, c Config, take bool) (*Line, error) {
 	conn, err := c.Dialer.DialContext(ctx, "tcp", c.Address)
 	if err != nil {
@@ -91,7 +92,7 @@ func (c Config) client(check func(ssh.PublicKey) error) *ssh.ClientConfig {
 	return conf
 }
 
-// answer gives the password to questions whose answer is not shown.
+// answer gives the password to questions that hide their answer.
 func (c Config) answer(_, _ string, questions []string, echoes []bool) ([]string, error) {
 	answers := make([]string, len(questions))
 	for i, shown := range echoes {
@@ -103,7 +104,7 @@ func (c Config) answer(_, _ string, questions []string, echoes []bool) ([]string
 	return answers, nil
 }
 
-// explain names what x/crypto/ssh says in words alone.
+// explain gives a type to errors of x/crypto/ssh that differ only in their text.
 func explain(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		err = fmt.Errorf("%w: %w", ctx.Err(), err)

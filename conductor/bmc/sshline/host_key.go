@@ -10,7 +10,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// HostKey is the key by which a BMC is known: a public key, or its fingerprint. The zero HostKey is not known yet.
+// HostKey is the expected key of a BMC: a public key, or its fingerprint. The zero HostKey is an unknown key.
 type HostKey struct {
 	key         ssh.PublicKey
 	fingerprint string
@@ -40,7 +40,7 @@ func ParseHostKey(text string) (HostKey, error) {
 // Fingerprint is SHA256:... , or "".
 func (k HostKey) Fingerprint() string { return k.fingerprint }
 
-// ChangedKeyError is a BMC that shows another key than the one it is known by.
+// ChangedKeyError is a BMC with another key than the expected one.
 type ChangedKeyError struct {
 	Address         string
 	Found, Expected string // fingerprints
@@ -62,8 +62,8 @@ func (k HostKey) check(address string, found ssh.PublicKey) error {
 	return nil
 }
 
-// algorithms are those of host keys, first the ones of the known key's type: a BMC with keys of several types is to
-// show that one.
+// algorithms are the host key algorithms, with the known key's type first: a BMC with keys of several types must show
+// that key.
 func (k HostKey) algorithms(all []string) []string {
 	if k.key == nil {
 		return all

@@ -81,10 +81,10 @@ func printable(word string) bool {
 // guard keeps a sequence of keys out of a stream: the byte that would complete it is left out, as often as it comes.
 type guard struct {
 	keys string
-	sent string // the end of what has passed, shorter than keys
+	sent string // the end of the passed output, shorter than keys
 }
 
-// pass returns what of input may be sent, and whether something was left out.
+// pass returns the part of input that may be sent, and whether a byte was left out.
 func (g *guard) pass(input []byte) (out []byte, dropped bool) {
 	if g.keys == "" {
 		return input, false

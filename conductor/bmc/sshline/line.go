@@ -20,8 +20,7 @@ const (
 	leaveTime   = time.Second            // for the console to end after its escape
 )
 
-// Line is a serial line: what is read comes from the machine, what is written goes to it. One goroutine may read, and
-// another write.
+// Line is a serial line. Reads come from the machine, and writes go to it. One goroutine may read, and another write.
 type Line struct {
 	address string
 	hostKey string
@@ -145,8 +144,8 @@ func (l *Line) awaitPrompt(ctx context.Context) (string, error) {
 	}
 }
 
-// Read gives what the machine wrote; io.EOF after Close. The error names what the BMC said when the command line shows
-// again.
+// Read returns the machine's output; io.EOF after Close. When the command line shows again, the error contains the
+// BMC's words.
 func (l *Line) Read(to []byte) (int, error) {
 	if len(l.rest) == 0 {
 		if l.backAtPrompt() {
@@ -172,7 +171,7 @@ func (l *Line) Read(to []byte) (int, error) {
 // backAtPrompt reports whether the console has given way to the command line.
 func (l *Line) backAtPrompt() bool { return l.prompt != "" && l.last.String() == l.prompt }
 
-// refused says why the command line is back, as far as the BMC does.
+// refused is the reason why the command line is back, as far as the BMC gives it.
 func (l *Line) refused() error {
 	if len(l.said) == 512 { // the console was there
 		return errors.New("the BMC ended it")
@@ -206,8 +205,8 @@ func (l *Line) Close() error {
 	return l.end
 }
 
-// leave types the escape and waits until the command line shows, which Read sees. A BMC that does not answer to it
-// loses the connection, and so does one that takes no input.
+// leave types the escape and waits until the command line shows, which Read sees. If the BMC does not answer, or takes
+// no input, the connection is closed.
 func (l *Line) leave() {
 	if !l.mu.TryLock() {
 		return

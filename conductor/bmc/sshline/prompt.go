@@ -5,7 +5,7 @@ import "strings"
 // maxPrompt bounds the line that may be a prompt, in bytes.
 const maxPrompt = 256
 
-// lastLine is what came since the last end of a line, without the escape sequences of terminals (ECMA-48).
+// lastLine is the text since the last end of a line, without the escape sequences of terminals (ECMA-48).
 type lastLine struct {
 	text  []byte
 	state byte // 0, or where in an escape sequence the input is: ESC, or [
@@ -42,5 +42,5 @@ func isPrompt(line string) bool {
 	return line != "" && strings.ContainsAny(line[len(line)-1:], ">#$%")
 }
 
-// minPrompt is how long a prompt must be to be known again. The prompt of a machine's own shell may be a single #.
+// minPrompt is the least length of a prompt that is recognized. The prompt of a machine's own shell may be a single #.
 const minPrompt = 2

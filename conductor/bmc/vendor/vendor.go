@@ -6,8 +6,7 @@ package vendor
 
 import "github.com/ferrite-metal/ferrite/conductor/node"
 
-// Method is one of them. Check refuses arguments without asking the BMC; Do is
-// whatever the driver does it by.
+// Method is one vendor method. Check refuses arguments without asking the BMC. Do is the driver's own type for the act.
 type Method[Do any] struct {
 	node.VendorMethod
 	Check func(args map[string]any) error
@@ -37,8 +36,8 @@ func (m Methods[Do]) Find(name string) (Method[Do], error) {
 	return Method[Do]{}, node.Refuse(node.Invalid, "No handler for method %s", name)
 }
 
-// Check refuses a method that is not there, arguments that no BMC could take, and
-// a node whose settings are not valid: invalid says what is wrong with them.
+// Check refuses an unknown method, arguments that no BMC could take, and a node with settings that are not valid;
+// invalid is the error about them.
 func (m Methods[Do]) Check(name string, args map[string]any, invalid error) error {
 	method, err := m.Find(name)
 	if err != nil {

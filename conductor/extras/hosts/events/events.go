@@ -27,7 +27,7 @@ const (
 	maxMessage = 1024 // bytes
 )
 
-// component is whom events are said to come from: what Metal3's say.
+// component is the source of events: the same name as in Metal3's events.
 const component = "metal3-baremetal-controller"
 
 // Log is events, in the order in which they happened last. Each time has a revision
@@ -47,8 +47,8 @@ type entry struct {
 	revision int64
 }
 
-// New makes a log without events, by a clock. Revisions begin with the time, so that
-// whoever followed the log of an earlier process is behind this one, and not ahead.
+// New makes a log without events, by a clock. Revisions begin with the time, so that a follower of an earlier process's
+// log is behind this one, and not ahead.
 func New(now func() time.Time) *Log {
 	at := now().UnixMicro()
 	return &Log{now: now, newest: at, lost: at, more: make(chan struct{})}
@@ -122,7 +122,7 @@ func count(all []*entry, of func(*entry) bool) (n int) {
 	return n
 }
 
-// forget drops what is too old, or too much.
+// forget drops events that are too old, and the oldest when there are too many.
 func (l *Log) forget(now time.Time) {
 	for len(l.events) > maxAll || len(l.events) > 0 && now.Sub(l.events[0].LastTimestamp.Time) > maxAge {
 		l.drop(0)
@@ -139,9 +139,9 @@ func (l *Log) List() (all []hostapi.Event, revision int64) {
 	return l.after(0), l.newest
 }
 
-// Since is the events that have happened after a revision, or have happened again,
-// the revision of the newest, and what is closed when there are more. complete is
-// false when some of them are forgotten, or the revision is of another process.
+// Since returns the events after a revision, repeated ones among them, the revision of the newest, and a channel that
+// is closed when there are more. complete is false when some of them are forgotten, or when the revision is another
+// process's.
 func (l *Log) Since(revision int64) (all []hostapi.Event, newest int64, more <-chan struct{}, complete bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

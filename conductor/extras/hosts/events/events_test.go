@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// clock is a log whose time is the test's.
+// clock is a log with the test's time.
 type clock struct {
 	*Log
 	now time.Time

@@ -14,9 +14,8 @@ const (
 	InvalidComponent = "InvalidComponent"
 )
 
-// Components is the HostFirmwareComponents of a host as it becomes: one is
-// made for every machine whose BMC tells of parts with firmware. changed is false
-// when it is so already, or not for us to say.
+// Components derives the HostFirmwareComponents of a host: every machine with a BMC that reports parts with firmware
+// gets one. changed is false when it is up to date, or when this host has none.
 func Components(facts Facts) (next hostapi.HostFirmwareComponents, changed bool) {
 	parts, was := components(facts), facts.Documents.Components
 	if !KeepsFirmware(facts) || was == nil && len(parts) == 0 {
@@ -47,7 +46,7 @@ func Components(facts Facts) (next hostapi.HostFirmwareComponents, changed bool)
 	return next, true
 }
 
-// components are the parts that the BMC has told of.
+// components are the parts that the BMC has reported.
 func components(facts Facts) (all []hostapi.FirmwareComponentStatus) {
 	for _, c := range facts.Report.Firmware {
 		if !hostapi.KnownComponent(c.Component) {
@@ -65,8 +64,8 @@ func components(facts Facts) (all []hostapi.FirmwareComponentStatus) {
 	return all
 }
 
-// wrongUpdates says which updates cannot be done. A network card that was not
-// seen yet may be there all the same: many BMCs show none while the machine is off.
+// wrongUpdates lists the updates that are not possible. A network card that was not seen yet may exist all the same:
+// many BMCs show none while the machine is off.
 func wrongUpdates(wanted []hostapi.FirmwareUpdate, parts []hostapi.FirmwareComponentStatus) (all []hostapi.Problem) {
 	if len(wanted) > 0 && len(parts) == 0 {
 		return []hostapi.Problem{{Path: "spec.updates", Reason: "the machine's BMC has reported no part with firmware"}}

@@ -5,15 +5,14 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// DocumentEvent is what people are told of a document.
+// DocumentEvent is an event about a document.
 type DocumentEvent struct {
 	Of    hostapi.Document
 	Event hostapi.Event // type, reason and message
 }
 
-// Events is what people are told of documents about firmware, as they were
-// and as they have become, in Metal3's words: that something is wanted that cannot
-// be had.
+// Events derives the events from a change of the documents about firmware, in Metal3's words: a setting or an update is
+// wanted that is not possible.
 func Events(was, is Documents) (all []DocumentEvent) {
 	if d := is.Settings; d != nil {
 		var before []hostapi.Condition
@@ -42,7 +41,7 @@ func refusals(of hostapi.Document, was, is []hostapi.Condition) []DocumentEvent 
 	}
 }
 
-// invalid is why what a document wants cannot be had; "" when it can.
+// invalid is the reason why a document's wish is not possible; "" when it is.
 func invalid(conditions []hostapi.Condition) string {
 	for _, c := range conditions {
 		if c.Type == hostapi.ConditionValid && c.Status == hostapi.False {

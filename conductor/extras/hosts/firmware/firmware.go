@@ -31,9 +31,8 @@ type Facts struct {
 	Now       time.Time
 }
 
-// KeepsFirmware reports whether there are to be documents about firmware: the
-// machine behind the host is registered, and nobody has asked for the host to be
-// let alone, or to go.
+// KeepsFirmware reports whether a host has documents about firmware: its machine is registered, and the host is neither
+// paused nor detached nor being deleted.
 func KeepsFirmware(facts Facts) bool {
 	_, paused := facts.Host.Annotations[hostapi.AnnotationPaused]
 	_, detached := facts.Host.Annotations[hostapi.AnnotationDetached]
@@ -42,8 +41,7 @@ func KeepsFirmware(facts Facts) bool {
 		!paused && !detached && facts.Host.Status.OperationalStatus != hostapi.StatusDetached
 }
 
-// Unseen reports whether a document about firmware says something that nobody has
-// looked at yet.
+// Unseen reports whether a document about firmware has a change that no decision has seen.
 func Unseen(d hostapi.Document) bool {
 	switch d := d.(type) {
 	case *hostapi.HostFirmwareSettings:
@@ -52,16 +50,15 @@ func Unseen(d hostapi.Document) bool {
 	case *hostapi.HostFirmwareComponents:
 		_, seen := pending(d.Generation, d.Status.Conditions)
 		return !seen
-	case *hostapi.HostUpdatePolicy: // it has no status to tell by
+	case *hostapi.HostUpdatePolicy: // it has no status that could show it
 		return true
 	default:
 		return false
 	}
 }
 
-// pending reports whether a document wants something else than there is, which
-// can be had; seen is false when its conditions are of something it has said
-// before.
+// pending reports whether a document asks for a change that is possible; seen is false when its conditions are of an
+// earlier generation.
 func pending(generation int64, conditions []hostapi.Condition) (changes, seen bool) {
 	is := map[string]string{}
 	for _, c := range conditions {
@@ -93,10 +90,10 @@ func changeConditions(
 	return hostapi.WithCondition(hostapi.WithCondition(all, changed), valid)
 }
 
-// Change is what is to be changed of a machine's firmware.
+// Change lists the changes to a machine's firmware.
 type Change struct {
-	settings      []any // those of bios.apply_configuration, sorted
-	updates       []any // those of firmware.update, in their order
+	settings      []any // arguments of bios.apply_configuration, sorted
+	updates       []any // arguments of firmware.update, in their order
 	UpdatesDiffer bool  // the updates to be done are others than those that were: some may only be gone
 	Wanted        bool  // the spec asks for any setting or update, changed or not
 }
@@ -143,7 +140,7 @@ func undone(wanted, done []hostapi.FirmwareUpdate) (all []any) {
 	return all
 }
 
-// Changes finds what is to be changed of settings, of updates, or of both.
+// Changes finds the changes to settings, to updates, or to both.
 func Changes(facts Facts, settings, updates bool) (f Change) {
 	if doc := facts.Documents.Settings; settings && doc != nil {
 		f.Wanted = len(doc.Spec.Settings) > 0

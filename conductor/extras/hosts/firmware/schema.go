@@ -10,9 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// SchemaName is what the schema of a BIOS's settings is called: alike for all
-// machines whose settings can be the same, and as Metal3 calls it, so that hosts
-// that come from there find theirs.
+// SchemaName is the name of the schema for BIOS settings. All machines with the same possible settings share it. Metal3
+// computes the same name, so that hosts that move from there find their schema.
 func SchemaName(reported []node.BIOSSetting) string {
 	var words []string
 	for _, is := range reported {
@@ -31,7 +30,7 @@ func SchemaName(reported []node.BIOSSetting) string {
 	return fmt.Sprintf("schema-%x", sha256.Sum256(fmt.Append(nil, words)))[:len("schema-")+8]
 }
 
-// schemaOf is what a setting can be.
+// schemaOf returns the possible values of a setting.
 func schemaOf(s node.BIOSSetting) hostapi.SettingSchema {
 	return hostapi.SettingSchema{
 		AttributeType: s.AttributeType, AllowableValues: s.AllowableValues, LowerBound: s.LowerBound,
@@ -40,8 +39,7 @@ func schemaOf(s node.BIOSSetting) hostapi.SettingSchema {
 	}
 }
 
-// described is what a setting can be, as a document may have it: a type that
-// Redfish does not know is left out.
+// described is schemaOf for a document, which leaves out types that Redfish does not have.
 func described(is node.BIOSSetting) hostapi.SettingSchema {
 	s := schemaOf(is)
 	switch s.AttributeType {
@@ -52,9 +50,8 @@ func described(is node.BIOSSetting) hostapi.SettingSchema {
 	return s
 }
 
-// maxOwners bounds who owns a schema: a list of a thousand hosts would be read and
-// written for each of them. Should the schema go with the last of those listed, one
-// of the others makes it again.
+// maxOwners bounds the owners of a schema: a list of a thousand hosts would be read and written for each of them.
+// Should the schema be deleted with the last listed owner, another host makes it again.
 const maxOwners = 16
 
 // held reports whether a schema stays for the sake of a HostFirmwareSettings, or of
@@ -64,9 +61,8 @@ func held(s hostapi.FirmwareSchema, by string) bool {
 		slices.ContainsFunc(s.OwnerReferences, func(o hostapi.OwnerReference) bool { return o.UID == by })
 }
 
-// Schema is the schema of a host's BIOS settings as it becomes. It is made
-// after the inspection, which tells the vendor, and owned by HostFirmwareSettings
-// that name it. changed is false when it is so already, or there is nothing to
+// Schema derives the schema of a host's BIOS settings. It is made after the inspection, which reports the vendor. The
+// HostFirmwareSettings that name it own it. changed is false when it is up to date, or when there is nothing to
 // describe.
 func Schema(facts Facts) (next hostapi.FirmwareSchema, changed bool) {
 	owner, was := facts.Documents.Settings, facts.Documents.Schema

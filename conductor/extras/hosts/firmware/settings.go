@@ -18,9 +18,8 @@ const (
 	ConfigurationError = "ConfigurationError"
 )
 
-// Settings is the HostFirmwareSettings of a host as it becomes: one is
-// made for every machine that is registered, and tells what its BMC has told.
-// changed is false when it is so already, or not for us to say.
+// Settings derives the HostFirmwareSettings of a host: every registered machine gets one, with the settings that its
+// BMC has reported. changed is false when it is up to date, or when this host has none.
 func Settings(facts Facts) (next hostapi.HostFirmwareSettings, changed bool) {
 	if !KeepsFirmware(facts) {
 		return next, false
@@ -92,8 +91,8 @@ func settingIs(is node.BIOSSetting, want hostapi.IntOrString) bool {
 	return strings.EqualFold(value, want.Text) && slices.Contains([]string{"true", "false"}, strings.ToLower(value))
 }
 
-// wrongSettings says which of the wanted settings cannot be had, by name. With
-// none that differs nothing is to be had, and nothing is wrong.
+// wrongSettings lists the wanted settings that are not possible, by name. If all of them have their wanted value
+// already, nothing is wrong.
 func wrongSettings(reported []node.BIOSSetting, wanted map[string]hostapi.IntOrString) (all []hostapi.Problem) {
 	if len(wanted) > 0 && len(reported) == 0 {
 		return []hostapi.Problem{{Path: "spec.settings", Reason: "the machine's BMC has reported no BIOS settings"}}
@@ -119,7 +118,7 @@ func wrongSettings(reported []node.BIOSSetting, wanted map[string]hostapi.IntOrS
 	return all
 }
 
-// meant is the setting that somebody may have meant by another name.
+// meant names a known setting that differs only in case, for the error about an unknown one.
 func meant(name string, known map[string]node.BIOSSetting) string {
 	for _, other := range slices.Sorted(maps.Keys(known)) {
 		if strings.EqualFold(other, name) {

@@ -15,18 +15,17 @@ type Action interface{ action() }
 // CreateNode enrolls the machine.
 type CreateNode struct{ Node node.Node }
 
-// UpdateNode edits the node: Node is as it is to become, but for its Revision,
-// which is that of the node it was decided on.
+// UpdateNode edits the node. Node is the wanted node; its Revision is the revision that the decision saw.
 type UpdateNode struct{ Node node.Node }
 
-// CreatePort tells of a network card.
+// CreatePort records a network card of the machine.
 type CreatePort struct{ Port node.Port }
 
 // Provision asks for a verb.
 type Provision struct{ Request plan.Request }
 
-// SetPower asks for a power state; Timeout 0 is the engine's own. With Once a BMC
-// that does not answer is not asked again before that is told.
+// SetPower asks for a power state; Timeout 0 is the engine's own. With Once, a BMC that does not answer is asked only
+// once before the failure is reported.
 type SetPower struct {
 	Target  node.PowerState
 	Timeout time.Duration
@@ -39,10 +38,10 @@ type SetMaintenance struct {
 	Reason string
 }
 
-// SetRAID says which volumes the next steps are to make.
+// SetRAID sets the volumes that the next steps are to make.
 type SetRAID struct{ Config map[string]any }
 
-// AttachMedium puts an image into a virtual drive, in the place of what is in it.
+// AttachMedium puts an image into a virtual drive, and replaces the present one.
 type AttachMedium struct{ Medium node.Medium }
 
 // DetachMedia empties virtual drives of these kinds.
@@ -76,7 +75,7 @@ func (u UpdateNode) Apply(n *node.Node) error {
 	return nil
 }
 
-// edit asks for the node as change makes it, unless it is so already.
+// edit asks for the node as change makes it, unless it is the same already.
 func (d *decision) edit(change func(n *node.Node)) (Action, bool) {
 	n := d.facts.Node.Clone()
 	change(&n)

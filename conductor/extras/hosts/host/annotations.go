@@ -47,9 +47,8 @@ func (d *decision) restoreStatus() (restored bool) {
 	return true
 }
 
-// takeHardwareDetails takes over what somebody says that the machine is made of, where
-// nothing is known or nobody is to look. HardwareData comes before the
-// annotation, which goes either way.
+// takeHardwareDetails takes a user's description of the hardware, if no hardware is known or inspection is disabled.
+// HardwareData takes precedence over the annotation, which is removed either way.
 func (d *decision) takeHardwareDetails() {
 	value, annotated := d.annotated(hostapi.AnnotationHardware)
 	delete(d.h.Annotations, hostapi.AnnotationHardware)
@@ -71,19 +70,17 @@ func (d *decision) takeHardwareDetails() {
 	}
 }
 
-// inspectionDisabled: nobody is to look at the machine.
+// inspectionDisabled reports whether the document disables inspection.
 func (d *decision) inspectionDisabled() bool { return d.h.Uninspected() }
 
-// inspectAsked: somebody wants the machine looked at once more, and nobody that
-// it never is.
+// inspectAsked reports whether an annotation asks for another inspection, and inspection is not disabled.
 func (d *decision) inspectAsked() bool {
 	_, ok := d.annotated(hostapi.AnnotationInspect)
 	return ok && !d.inspectionDisabled()
 }
 
-// rebootAsked: some annotation wants the machine down, or up again; hard when one
-// of them wants it so. A value that makes no sense is a soft reboot. forced asks
-// only for those that may end what is under way.
+// rebootAsked reports whether an annotation wants the machine down, or restarted; the mode is hard if any of them says
+// so. An unreadable value is a soft reboot. With forced, only annotations count that may interrupt work under way.
 func (d *decision) rebootAsked(forced bool) (mode hostapi.RebootMode, ok bool) {
 	mode = hostapi.RebootSoft
 	for name, value := range d.h.Annotations {

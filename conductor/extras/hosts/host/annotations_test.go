@@ -84,8 +84,7 @@ func TestStatusIsTakenOver(t *testing.T) {
 	}
 }
 
-// One that makes no sense is as if there were none: in a state that the table
-// lacks a host could neither go on nor be deleted.
+// A status that makes no sense is ignored: in a state that the table lacks, a host could neither go on nor be deleted.
 func TestStatusWithoutSense(t *testing.T) {
 	for _, brought := range []string{"{", `{"provisioning":{"state":"asleep"}}`, `{"operationalStatus":"fine"}`,
 		`{"errorCount":-1}`} {

@@ -44,8 +44,8 @@ func (d *decision) imageWanted() bool {
 	return spec.Online && (image || custom)
 }
 
-// cancelled reports whether the spec no longer wants what the machine runs or is given.
-// Another URL or another method is something else; another checksum is not.
+// cancelled reports whether the spec no longer wants the workload that the machine runs or is given. Another URL or
+// another method counts as another workload; another checksum does not.
 func (d *decision) cancelled() bool {
 	spec, is := d.h.Spec, d.h.Status.Provisioning
 	wanted, runs := translate.ImageURL(spec.Image), translate.ImageURL(is.Image)

@@ -12,8 +12,8 @@ import (
 // need no write.
 const minReportedWait = 30 * time.Second
 
-// deletionBlocker is what stands in the way of a deletion, in a sentence, and until when;
-// "" where nothing does, and for a host that nobody wants to be gone.
+// deletionBlocker describes the work that delays a deletion, and its end. It is "" where there is none, and for a host
+// that is not being deleted.
 func (d *decision) deletionBlocker() string {
 	n := d.facts.Node
 	if !d.beingDeleted() || n == nil || d.Action != nil {

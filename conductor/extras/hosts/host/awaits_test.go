@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// A host that is to be deleted says what it waits for, and until when.
+// A host that is being deleted reports the work that it waits for, and its end.
 func TestAwaits(t *testing.T) {
 	at := testNow.Add(-time.Hour)
 	booting := func(n *node.Node) {

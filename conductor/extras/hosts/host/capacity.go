@@ -39,8 +39,8 @@ func (d *decision) delay() {
 	d.RequeueAt = d.facts.Now.Add(backOff(d.h.UID, 1))
 }
 
-// checkDelayedHost resumes a delayed host when there is capacity, or when it is being
-// deleted: a deletion that needs no capacity waits for nobody. An earlier error stays.
+// checkDelayedHost resumes a delayed host when there is capacity, or when it is being deleted: a deletion needs no
+// capacity. An earlier error stays.
 func (d *decision) checkDelayedHost() bool {
 	if d.h.Status.OperationalStatus != hostapi.StatusDelayed {
 		return true

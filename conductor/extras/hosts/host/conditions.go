@@ -55,11 +55,11 @@ func working(reason string) stateConditions {
 	return stateConditions{isManageable, notAvailable, notProvisioned, conditionValue{hostapi.True, reason}}
 }
 
-// unmanagedConditions are those of a host whose machine nobody can reach.
+// unmanagedConditions are the conditions of a host without access to its machine.
 var unmanagedConditions = stateConditions{conditionValue{hostapi.False, NotManaged}, notAvailable, notProvisioned,
 	notProgressing}
 
-// conditionsByState is what each state says.
+// conditionsByState maps each state to its conditions.
 var conditionsByState = map[hostapi.State]stateConditions{
 	hostapi.StateNone:      unmanagedConditions,
 	hostapi.StateUnmanaged: unmanagedConditions,
@@ -79,20 +79,19 @@ var conditionsByState = map[hostapi.State]stateConditions{
 	hostapi.StateDeleting:                working(Deleting),
 }
 
-// conditionByHealth is what the BMC's word for the machine's health says.
+// conditionByHealth maps the machine's health, as the BMC reports it, to a condition.
 var conditionByHealth = map[string]conditionValue{
 	"OK":       {hostapi.True, Healthy},
 	"Warning":  {hostapi.False, WarningHealth},
 	"Critical": {hostapi.False, CriticalHealth},
 }
 
-// unwatchedStates are those in which nobody looks after the machine's power: that its
-// node has a fault says nothing of the host.
+// unwatchedStates are the states without power management. A fault of the node does not affect the host then.
 var unwatchedStates = []hostapi.State{hostapi.StateNone, hostapi.StateUnmanaged, hostapi.StateRegistering,
 	hostapi.StateDeleting}
 
-// setConditions makes the conditions of the host as it has become. That the
-// spec was seen is said only once nothing more is to be done because of it.
+// setConditions sets the host's new conditions. Their observed generation follows the spec only once the change needs
+// no more work.
 func (d *decision) setConditions() {
 	state, t := d.state().Canonical(), conditionsByState[d.state().Canonical()]
 	ready, failing := t.provisioned, d.h.Status.OperationalStatus == hostapi.StatusError
@@ -129,11 +128,10 @@ func (d *decision) setConditions() {
 	d.setCondition(hostapi.ConditionHealthy, d.health(t.manageable.status == hostapi.True), "")
 }
 
-// changedReasons say of a host that its node was changed, and nothing of the machine's health.
+// changedReasons are the reasons of a condition about a changed node, which does not concern the machine's health.
 var changedReasons = map[string]bool{WorkloadLost: true, ForeignWorkload: true}
 
-// health stays as it was while the BMC says nothing of it. A machine that cannot be reached is
-// not called healthy.
+// health stays as it was while the BMC reports none. A machine that cannot be reached is not called healthy.
 func (d *decision) health(reached bool) conditionValue {
 	unknown := conditionValue{hostapi.Unknown, UnknownHealth}
 	switch {
@@ -163,7 +161,7 @@ func (d *decision) condition(kind string) *hostapi.Condition {
 	return nil
 }
 
-// setCondition sets one condition; message is for people, "" for nothing more to say.
+// setCondition sets one condition; message is for people, and may be "".
 func (d *decision) setCondition(kind string, s conditionValue, message string) {
 	generation := d.h.Generation
 	if d.Action != nil || d.away {

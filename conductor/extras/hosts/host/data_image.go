@@ -13,8 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// OrphanedImage is a DataImage whose host does not exist, which nobody waits for;
-// false when it is so already.
+// OrphanedImage releases a DataImage without a host; false when it is released already.
 func OrphanedImage(i hostapi.DataImage) (hostapi.DataImage, bool) {
 	c := dataImageOf(&i)
 	c.removeFinalizer()
@@ -43,8 +42,8 @@ func (c *dataImage) removeFinalizer() {
 	c.Finalizers = withoutFinalizer(c.Finalizers, hostapi.DataImageFinalizer)
 }
 
-// trackImage does for the image what can be done whatever the machine does: it is held until
-// the drive is empty. The BMC's answer goes into the status.
+// trackImage does the part of the work on the image that does not depend on the machine's state. It holds the image
+// until the drive is empty, and puts the BMC's answer into the status.
 func (d *decision) trackImage() {
 	c, m := &d.image, d.facts.Media
 	if !c.there {
@@ -69,7 +68,7 @@ func (d *decision) trackImage() {
 		d.failImage("",
 			"the BMC at "+d.h.Spec.BMC.Address+" has no virtual drive for a CD or DVD that this conductor can use")
 	case d.aboutToStart():
-		e := &c.Status.Error // what is left once the BMC answers again is of the drive's last change
+		e := &c.Status.Error // a BMC's silence ends with its answer; only errors of the drive's last change stay
 		if !strings.HasPrefix(e.Message, attachPrefix) && !strings.HasPrefix(e.Message, detachPrefix) {
 			e.Message = ""
 		}
@@ -106,9 +105,8 @@ func (d *decision) aboutToStart() bool {
 	return d.h.Spec.Online && d.facts.Node.PowerState == node.PowerOff
 }
 
-// driveReady: what is in the drive does not stand in the way of a start. A machine
-// whose image cannot be changed stays off, as Metal3 has it, but for those that
-// have no drive, of which waiting makes none.
+// driveReady reports whether the machine may start with the present medium in its drive. As in Metal3, a machine stays
+// off while its image cannot be changed. A machine without a drive starts, since waiting gives it none.
 func (d *decision) driveReady() bool {
 	c, m := &d.image, d.facts.Media
 	if !c.there || !d.aboutToStart() || engaged(*d.facts.Node) { // nothing of which is touched
@@ -131,12 +129,11 @@ func (d *decision) driveReady() bool {
 	return d.attachImage(loaded)
 }
 
-// settleTime is how long a BMC may take to show what it has done.
+// settleTime is the time that a BMC may take to show its change of a drive.
 const settleTime = 30 * time.Second
 
-// driveSettling: the drive was changed just now, and what the BMC says of it may be
-// from before. An image that was deleted since is not waited for: that it was put in
-// says nothing of how it is taken out.
+// driveSettling reports whether the drive has changed so recently that the BMC may still show its former state. It is
+// false if the image was deleted since: its insertion says nothing of its removal.
 func (d *decision) driveSettling() bool {
 	at, deleted := d.facts.DataImage.Status.LastReconciled, d.image.DeletionTimestamp
 	if deleted != nil && at != nil && !at.After(deleted.Time) {
@@ -184,7 +181,7 @@ func (d *decision) attachImage(loaded bool) bool {
 	default:
 		d.failImage(attaching(asked), "the BMC has taken the image, and its drive is empty")
 	}
-	if asked != "" { // saved first: whatever becomes of what follows, it is not that
+	if asked != "" { // saved first: the next act's result is not this one's
 		c.Status.AttachedImage, c.requeueAt = hostapi.AttachedImage{}, d.facts.Now
 		return false
 	}
@@ -194,7 +191,7 @@ func (d *decision) attachImage(loaded bool) bool {
 	return false
 }
 
-// changeDrive asks for the drive to be changed; url is what was asked for last.
+// changeDrive asks for a change of the drive. The status keeps url as the last request.
 func (d *decision) changeDrive(a Action, url string) {
 	d.image.Status.AttachedImage.URL, d.image.Status.Error.Message = url, ""
 	at := hostapi.At(d.facts.Now)
@@ -210,19 +207,18 @@ func (d *decision) clearAttachedImage() {
 	}
 }
 
-// How messages of what has failed at the drive begin; those of a BMC that does not
-// answer begin otherwise.
+// Prefixes of messages about failures of a drive. Messages about a BMC that does not answer have others.
 const (
 	attachPrefix = "attach "
 	detachPrefix = "detach "
 )
 
-// attaching and detaching begin those of one image, without credentials, as in all
-// that is logged.
+// attaching and detaching are the prefixes for one image, without credentials, as in all logs.
 func attaching(url string) string { return attachPrefix + nodeapi.MaskText(url) + ": " }
 func detaching(url string) string { return detachPrefix + nodeapi.MaskText(url) + ": " }
 
-// imageRetryDue: what has failed before is not what is tried now, or its time has come.
+// imageRetryDue reports whether the next attempt is another one than the attempt that failed, or whether its back-off
+// has ended.
 func (d *decision) imageRetryDue(attempt string) bool {
 	e := d.image.Status.Error
 	if e.Message == "" || attempt != "" && !strings.HasPrefix(e.Message, attempt) {
@@ -239,8 +235,7 @@ func (d *decision) imageRetryDue(attempt string) bool {
 	return true
 }
 
-// failImage records one more failure of the image, unless it is the one before
-// whose time has not come.
+// failImage records a failure of the image, unless it repeats the failure before during its back-off.
 func (d *decision) failImage(attempt, reason string) {
 	if !d.imageRetryDue(attempt) {
 		return

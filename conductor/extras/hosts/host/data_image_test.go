@@ -69,8 +69,7 @@ func noDrive(facts *Facts)  { facts.Media = &Media{Slots: drives("Floppy")} }
 func dead(facts *Facts)     { facts.Media = &Media{Fault: "no answer"} }
 func choring(facts *Facts)  { facts.Media, facts.Node.Chore = nil, "management.attach_virtual_media" }
 
-// imageSpoken is what becomes of an image, in a line: what is attached, what has
-// failed, and whether it is held.
+// imageSpoken is a decision about an image, in a line: the attached URL, the failure, and whether it is held.
 func imageSpoken(facts Facts, d Decision) string {
 	i := d.DataImage
 	if i == nil {
@@ -93,8 +92,8 @@ func imageSpoken(facts Facts, d Decision) string {
 	return strings.Join(parts, ", ")
 }
 
-// TestDataImage is what is done about an image in each state of its machine, its
-// drive and itself: the action, and what the document says of it.
+// TestDataImage has the decision about an image in each state of its machine, its drive and itself: the action, and the
+// document's status.
 func TestDataImage(t *testing.T) {
 	available, provisioned, external, registering := hostapi.StateAvailable, hostapi.StateProvisioned,
 		hostapi.StateExternallyProvisioned, hostapi.StateRegistering
@@ -107,7 +106,7 @@ func TestDataImage(t *testing.T) {
 		does  string
 		tells string
 	}{
-		// It is held and owned at once, whatever its host does.
+		// It is held and owned at once, in every state of its host.
 		{registering, node.Verifying, []edit{withImage(isoA, unheld, unowned), unasked}, "OK", "held, owned"},
 		{hostapi.StateUnmanaged, "", []edit{withImage(isoA, unheld, unowned), unasked}, "discovered", "held, owned"},
 		{hostapi.StateUnmanaged, "", []edit{withImage(isoA, imageLeaves, attached(isoA, time.Hour)), unasked},
@@ -134,7 +133,7 @@ func TestDataImage(t *testing.T) {
 			[]edit{withImage(isoA, imageFailed(2, "", 0), func(i *hostapi.DataImage) { i.Status.AttachedImage.URL = isoA }),
 				poweredOff, inserted}, "power on", `error 0 ""`},
 
-		// Whether the node that was before this one has come to put it in, nobody knows.
+		// It is unknown whether the former node has inserted it.
 		{provisioned, node.Active, []edit{registeredAnew, withImage(isoA, attached(isoA, time.Hour)), inserted}, "OK",
 			`attached ""`},
 		{provisioned, node.Active, []edit{registeredAnew, withImage(isoA, attached(isoA, time.Hour)), inserted, poweredOff},
@@ -171,8 +170,8 @@ func TestDataImage(t *testing.T) {
 		{provisioned, node.Active, []edit{withImage(isoA, imageFailed(3, "attach "+isoA+": no", time.Second)), poweredOff,
 			offline}, "OK", `error 0 ""`},
 
-		// A BMC that does not answer is asked again, and the machine waits for it; for
-		// one that has no drive it does not.
+		// A BMC that does not answer is asked again, and the machine waits for it. A machine without a drive does not
+		// wait.
 		{provisioned, node.Active, []edit{withImage(isoA), dead}, "OK", `error 1 "no answer"`},
 		{provisioned, node.Active, []edit{withImage(isoA, attached(isoA, time.Hour)), dead, poweredOff}, "OK",
 			`error 1 "no answer"`},
@@ -190,7 +189,7 @@ func TestDataImage(t *testing.T) {
 		{available, node.Available, []edit{withImage(isoA), func(facts *Facts) { facts.Media = &Media{} }}, "OK",
 			`error 1 "the BMC at redfish://10.0.0.1/redfish/v1/Systems/1 has no virtual drive for a CD or DVD that this conductor can use"`},
 
-		// Somebody has taken it out: it is put in again at the next reboot.
+		// It was removed by hand: it is inserted again at the next reboot.
 		{provisioned, node.Active, []edit{withImage(isoA, attached(isoA, time.Hour))}, "OK", `attached ""`},
 
 		// A deleted one is let go when it is out of the drive.
@@ -243,7 +242,7 @@ func imageOf(facts Facts) string {
 	return fmt.Sprintf("%s %+v, media %+v", facts.DataImage.Spec.URL, facts.DataImage.Status, facts.Media)
 }
 
-// TestDataImageRefused: what the engine refuses is told by the image, not by its host.
+// TestDataImageRefused: a refusal of the engine becomes an error of the image, not of its host.
 func TestDataImageRefused(t *testing.T) {
 	facts := newFacts(hostapi.StateProvisioned, node.Active, withImage(isoA), poweredOff)
 	d := Refused(facts, Decide(facts), "not now")
@@ -296,7 +295,7 @@ func TestAsksMedia(t *testing.T) {
 	}
 }
 
-// TestDataImageOwner: an image whose host was made anew goes with the new one.
+// TestDataImageOwner: the image of a host that was created anew belongs to the new host.
 func TestDataImageOwner(t *testing.T) {
 	facts := newFacts(hostapi.StateProvisioned, node.Active, withImage(isoA))
 	other := hostapi.OwnerReference{APIVersion: "v1", Kind: "Rack", Name: "a", UID: "r"}
@@ -313,7 +312,7 @@ func TestDataImageOwner(t *testing.T) {
 	}
 }
 
-// TestOrphanedImage: nobody holds what has no host.
+// TestOrphanedImage: an image without a host is released.
 func TestOrphanedImage(t *testing.T) {
 	facts := newFacts(hostapi.StateProvisioned, node.Active, withImage(isoA))
 	facts.DataImage.Finalizers = append(facts.DataImage.Finalizers, "somebody/else")

@@ -26,10 +26,10 @@ type Facts struct {
 	DataImage      *hostapi.DataImage  // of the host's name; nil for none
 	Media          *Media              // of Node, asked for where AsksMedia says so; nil for not asked
 	Ports          []node.Port         // of Node
-	Inspected      *node.Inspected     // what Node's last inspection found; nil for nothing
+	Inspected      *node.Inspected     // result of Node's last inspection; nil for none
 	HardwareReport node.HardwareReport // BIOS settings and firmware, as Node's BMC reports them
 	Firmware       firmware.Documents  // the documents about them
-	TakenAddresses map[string]string   // of Addresses those that are ports of other nodes, whose names these are
+	TakenAddresses map[string]string   // addresses in use by ports of other nodes, with the names of these
 	// a node with the host's BMC that is not behind it, for a host without a node; "" for none
 	NodeWithBMC       string
 	Conflicts         []Conflict // hosts that had one of Claims before this one
@@ -53,17 +53,16 @@ type Conflict struct {
 	Host  string // "namespace/name"
 }
 
-// Decision is what follows. Documents are to be saved once Action has been taken:
-// a conductor that ends between the two decides the same again, or finds that the
-// node has gone on.
+// Decision is the result of Decide. Its documents are saved once Action has been taken. A conductor that ends between
+// the two decides the same again, or finds that the node has gone on.
 type Decision struct {
 	Host      hostapi.Host
 	Action    Action             // nil for nothing to be done
-	Fails     hostapi.ErrorType  // what it is called when Action is refused
-	Hardware  *hostapi.Hardware  // what the HardwareData is to hold; nil for as before
+	Fails     hostapi.ErrorType  // type of the error when Action is refused
+	Hardware  *hostapi.Hardware  // new content of the HardwareData; nil for no change
 	DataImage *hostapi.DataImage // as it becomes; nil for as before
 	Events    []hostapi.Event    // recorded once Host is saved: type, reason and message
-	RequeueAt time.Time          // when to look again, whatever happens; zero for not at all
+	RequeueAt time.Time          // time of the next look, even without events; zero for none
 	Err       error              // a row the table lacks: a fault of ours
 
 	Components *hostapi.HostFirmwareComponents // with its status as it becomes; nil for as before
@@ -75,16 +74,15 @@ const (
 	idleRequeue = 10 * time.Minute // for a host at rest
 )
 
-// Decide says what is done next for a host.
+// Decide decides the next act for a host.
 func Decide(facts Facts) Decision {
 	d := begin(facts)
 	d.decide()
 	return d.end()
 }
 
-// Refused is the decision instead, when the engine has refused the action of
-// one made in s: nothing was done, and the host says why, or the image that was to
-// go in or out.
+// Refused is the decision after the engine has refused the action of an earlier one: nothing was done. The reason
+// becomes an error of the host, or of the image that was to be inserted or removed.
 func Refused(facts Facts, was Decision, reason string) Decision {
 	d := begin(facts)
 	switch was.Action.(type) {
@@ -104,9 +102,9 @@ type decision struct {
 	h     hostapi.Host // as it becomes
 	Decision
 
-	shown hostapi.HostStatus // as it was, with what awayStatus adds; facts has it without
+	shown hostapi.HostStatus // as it was, with the away message that facts lacks
 	away  bool               // no conductor can act on the node
-	base  hostapi.HostStatus // what a host goes back to that has to wait for others
+	base  hostapi.HostStatus // status to restore when the host must wait for capacity
 	image dataImage          // for the machine's virtual drive
 
 	held   string // why the node does not belong to the host as it is: WorkloadLost, ForeignWorkload; "" for it does
@@ -119,7 +117,7 @@ func begin(facts Facts) *decision {
 	return &decision{facts: facts, shown: shown, h: clone(facts.Host), image: dataImageOf(facts.DataImage)}
 }
 
-// decide goes through what every host has to pass before its state is asked.
+// decide runs the gates that every host has to pass, and then the handler of its state.
 func (d *decision) decide() {
 	if d.paused() || d.released() {
 		d.facts.Host.Status, d.h.Status = d.shown, d.shown
@@ -151,7 +149,7 @@ var gates = []func(*decision) bool{
 	(*decision).ensureRegistered,
 }
 
-// handlers is what is done in each state, of a host that has passed the gates.
+// handlers has the handler of each state, for a host that has passed the gates.
 var handlers = map[hostapi.State]func(*decision){
 	hostapi.StateNone:                    (*decision).handleNone,
 	hostapi.StateUnmanaged:               (*decision).handleUnmanaged,
@@ -220,14 +218,14 @@ func (d *decision) fire(w Trigger) {
 	d.requeueNow()
 }
 
-// do asks for something to be done to the node; fails is what it is called when
-// that is refused. The host has no error for as long as something is tried.
+// do asks for an act on the node; fails is the type of the error when it is refused. The host has no error while an act
+// is tried.
 func (d *decision) do(a Action, fails hostapi.ErrorType) {
 	d.clearErrorForTry()
 	d.doKeepingError(a, fails)
 }
 
-// doKeepingError is do for what only prepares another try: the host still has failed.
+// doKeepingError is do for an act that only prepares another try: the host keeps its error.
 func (d *decision) doKeepingError(a Action, fails hostapi.ErrorType) {
 	if busyHostStates[d.state()] && occupies(a) && !d.ensureCapacity() {
 		return
@@ -248,7 +246,7 @@ func (d *decision) requeueLater() { d.RequeueAt = d.facts.Now.Add(idleRequeue) }
 // requeueNow asks for the next decision as soon as this one is saved.
 func (d *decision) requeueNow() { d.RequeueAt = d.facts.Now }
 
-// clone copies what decisions change in place; all else they replace.
+// clone copies the parts that decisions change in place. They replace all others.
 func clone(h hostapi.Host) hostapi.Host {
 	h.Annotations = maps.Clone(h.Annotations)
 	h.Finalizers = append([]string(nil), h.Finalizers...)

@@ -15,8 +15,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// spoken is what a decision does, in a line: the request, or the error, or the
-// operational status where that is all there is to it.
+// spoken is a decision in a line: the request, or the error, or else the operational status.
 func spoken(d Decision) string {
 	st := d.Host.Status
 	switch a := d.Action.(type) {
@@ -89,14 +88,14 @@ func observedAt(g int64) edit {
 	return status(func(st *hostapi.HostStatus) { st.Conditions = []hostapi.Condition{{ObservedGeneration: g}} })
 }
 
-// tried is a host whose failed try is over, and whose next is not judged yet.
+// tried is a host between a failed try and the result of the next.
 func tried(st *hostapi.HostStatus) { st.ErrorType, st.OperationalStatus = "", hostapi.StatusOK }
 
 func delayed(st *hostapi.HostStatus) { st.OperationalStatus = hostapi.StatusDelayed }
 
 const silence = `power change to "power off" failed: no answer`
 
-// shuttingDown is a node whose operating system has been asked to go.
+// shuttingDown is a node with an operating system that was asked to shut down.
 func shuttingDown(n *node.Node) {
 	at := testNow.Add(-time.Minute)
 	n.Chore, n.TargetPowerState, n.UpdatedAt = plan.ShutDown, node.PowerOff, &at
@@ -111,8 +110,7 @@ func nodeOf(a Action, otherwise *node.Node) *node.Node {
 	return otherwise
 }
 
-// TestDecisions is what is done in each state, for each thing that may be found
-// there: one thing at a time.
+// TestDecisions has the decision in each state for each situation, one deviation at a time.
 func TestDecisions(t *testing.T) {
 	registering, inspecting, preparing, available := hostapi.StateRegistering, hostapi.StateInspecting,
 		hostapi.StatePreparing, hostapi.StateAvailable

@@ -22,7 +22,7 @@ func (d *decision) checkInitiateDelete() bool {
 	case hostapi.StateDeleting:
 		return true
 	case hostapi.StateDeprovisioning, hostapi.StatePoweringOffBeforeDelete:
-		if d.specChanged() { // how often it failed before somebody wanted it away says nothing
+		if d.specChanged() { // earlier failures do not count as failures of the deletion
 			d.h.Status.ErrorCount = 0
 		}
 		if d.h.Status.ErrorType == "" || d.h.Status.ErrorCount <= giveUpAfter {
@@ -35,9 +35,8 @@ func (d *decision) checkInitiateDelete() bool {
 	return false
 }
 
-// giveUp goes on with the deletion all the same, once it has failed often enough.
-// A machine that could not be switched off to be torn down is not tried again to
-// be left off; what failed otherwise leaves that its own tries.
+// giveUp goes on with the deletion once it has failed often enough. A failure to switch off keeps its error, so that
+// the state after tearing down does not try to switch off again. After any other failure, that state has its own tries.
 func (d *decision) giveUp() {
 	t := d.h.Status.ErrorType
 	if t == hostapi.RegistrationError {

@@ -8,8 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// handleDeprovisioning takes away what the machine runs. A host that is to be deleted
-// goes on even if that does not succeed.
+// handleDeprovisioning removes the machine's workload. A host that is being deleted goes on even if that fails.
 func (d *decision) handleDeprovisioning() {
 	const t = hostapi.ProvisioningError
 	n := d.facts.Node
@@ -44,9 +43,8 @@ func (d *decision) handleDeprovisioning() {
 	}
 }
 
-// ensurePoweredOff is asked first of a machine that nobody wants any more: whether its
-// BMC answers is then known in tries that people can see, and a tear-down or a
-// cleaning that would need it is not begun in vain.
+// ensurePoweredOff switches the machine off before anything else. A BMC that does not answer then shows in counted
+// tries, and no tear-down or cleaning that needs it begins in vain.
 func (d *decision) ensurePoweredOff() bool {
 	n := d.facts.Node
 	switch class := n.ProvisionState.Class(); {
@@ -56,9 +54,8 @@ func (d *decision) ensurePoweredOff() bool {
 	return d.powerOff(hostapi.RebootHard)
 }
 
-// tearDown asks for the end of whatever there is that can be ended. Whether disks
-// are cleaned is for the document to say to the last moment, but a node that
-// waits for its ramdisk cannot be told any more.
+// tearDown ends the node's instance or its failed state, if its state allows. The document decides until the last
+// moment whether disks are cleaned, but not for a node that waits for its ramdisk: its plan is fixed.
 func (d *decision) tearDown() {
 	const t = hostapi.ProvisioningError
 	n := d.facts.Node
@@ -72,7 +69,7 @@ func (d *decision) tearDown() {
 	}
 }
 
-// finishDeprovisioning forgets what the machine ran.
+// finishDeprovisioning clears the former workload from the status.
 func (d *decision) finishDeprovisioning() {
 	p := &d.h.Status.Provisioning
 	p.Image, p.CustomDeploy = nil, nil

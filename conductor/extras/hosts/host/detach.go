@@ -2,8 +2,8 @@ package host
 
 import "github.com/ferrite-metal/ferrite/proto/hostapi"
 
-// checkDetachedHost deletes the node of a detached host, whose machine runs on. The
-// host stays as it is. Without the annotation it is registered again, and adopted.
+// checkDetachedHost deletes the node of a detached host, while the machine runs on. The host keeps its state. Once the
+// annotation is gone, the host is registered again, and adopted.
 func (d *decision) checkDetachedHost() bool {
 	if asked := d.detachAsked(); asked != nil {
 		switch d.state().Canonical() {
@@ -11,7 +11,7 @@ func (d *decision) checkDetachedHost() bool {
 			d.detach(asked.Force)
 			return false
 		case hostapi.StateDeleting: // it goes anyway
-		default: // not before what is under way has ended
+		default: // only after the work under way has ended
 			if asked.Force {
 				d.detach(true)
 				return false
@@ -35,7 +35,7 @@ func (d *decision) detach(force bool) {
 	was := d.h.Status
 	if !d.deleteNode(force, hostapi.DetachError) {
 		switch was.OperationalStatus {
-		// somebody has enrolled its machine again; or its service is waited for
+		// the machine is enrolled again, or is still in service
 		case hostapi.StatusDetached, hostapi.StatusServicing:
 			d.h.Status.OperationalStatus = was.OperationalStatus
 		default:

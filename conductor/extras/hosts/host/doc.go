@@ -3,7 +3,7 @@
 // per state, and the gates before them. Package translate makes a node of the document; package firmware keeps the
 // documents about firmware.
 //
-// Its decisions are Metal3's: states, errors, conditions and calls are those of baremetal-operator 0.14. It is pure:
-// no I/O, no clock, no goroutine. It never touches a node: an Action is an operator's request, which the engine may
-// refuse.
+// Its decisions are the same as Metal3's: states, errors, conditions and calls follow baremetal-operator 0.14. It is
+// pure: no I/O, no clock, no goroutine. It never touches a node: an Action is an operator's request, which the engine
+// may refuse.
 package host

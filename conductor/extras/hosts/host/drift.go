@@ -12,8 +12,8 @@ import (
 )
 
 // A node can be changed behind its host: by a forced verb, or by a verb on a paused host. Nothing is then erased or
-// written again without being asked for. The host is held in an error, until the node is again as the host left it,
-// or somebody asks to have the machine reprovisioned.
+// written again without a request. The host is held in an error until the node is again as the host left it, or until
+// an annotation asks to reprovision the machine.
 
 // Asked is the request that a node was last changed by.
 type Asked struct {
@@ -22,7 +22,7 @@ type Asked struct {
 	At       time.Time
 }
 
-// workloadLost are the states of a node whose machine no longer runs the workload that it had.
+// workloadLost are the node's states after the loss of its machine's workload.
 var workloadLost = map[node.State]bool{
 	node.Deleting: true, node.Error: true, node.Available: true,
 	node.Cleaning: true, node.CleanWait: true, node.CleanHold: true, node.CleanFailed: true,
@@ -30,7 +30,7 @@ var workloadLost = map[node.State]bool{
 	node.Inspecting: true, node.InspectWait: true, node.InspectFailed: true,
 }
 
-// workloadThere are the states of a node whose machine has a workload, or is being given one.
+// workloadThere are the node's states while its machine has a workload, or is given one.
 var workloadThere = map[node.State]bool{
 	node.Deploying: true, node.DeployWait: true, node.DeployHold: true, node.DeployFailed: true, node.Active: true,
 	node.Servicing: true, node.ServiceWait: true, node.ServiceHold: true, node.ServiceFailed: true,
@@ -41,14 +41,14 @@ var workloadThere = map[node.State]bool{
 // taken are the states in which a node is on its way to active without anything being written.
 var taken = map[node.State]bool{node.Adopting: true, node.AdoptFailed: true, node.Active: true}
 
-// drifted reports whether the workload of the host was lost, and nothing has come in its place since. The condition
-// keeps that over a registration anew, whose node says nothing of the disk.
+// drifted reports whether the host's workload was lost, and has not been replaced since. The condition keeps that over
+// another registration: the new node does not show the disk's contents.
 func (d *decision) drifted() bool {
 	c := d.condition(hostapi.ConditionHealthy)
 	return c != nil && c.Reason == WorkloadLost
 }
 
-// AsksWhoChanged reports whether a decision needs to know who changed the node last.
+// AsksWhoChanged reports whether a decision needs the last request that changed the node.
 func AsksWhoChanged(facts Facts) bool {
 	if facts.Node == nil {
 		return false
@@ -57,8 +57,8 @@ func AsksWhoChanged(facts Facts) bool {
 	return d.lostWorkload() != "" || d.foreignWorkload()
 }
 
-// lostWorkload says why a machine that ought to run the workload of its host does not; "" for one that does. A node
-// that was registered anew has its instance from the host (translate.NewNode), and one that was torn down has none.
+// lostWorkload is the reason why a provisioned host's machine does not run its workload; "" if it does. A node that was
+// registered anew has its instance from the host (translate.NewNode); a node that was torn down has none.
 func (d *decision) lostWorkload() string {
 	if !d.isProvisioned() {
 		return ""
@@ -89,7 +89,7 @@ func instanceImage(n node.Node) string {
 	return ""
 }
 
-// foreignWorkload reports whether somebody has given a workload to the node of a host that has none.
+// foreignWorkload reports whether the node has a workload that its host did not give it.
 func (d *decision) foreignWorkload() bool {
 	n := d.facts.Node
 	switch d.state() {
@@ -102,7 +102,7 @@ func (d *decision) foreignWorkload() bool {
 	}
 }
 
-// holdLost holds a host whose machine has lost its workload. It reports whether it does: a host that is to be
+// holdLost holds a host with a machine that has lost its workload, and reports whether it does. A host that is to be
 // reprovisioned goes on by way of deprovisioning.
 func (d *decision) holdLost() bool {
 	_, asked := d.annotated(hostapi.AnnotationReprovision)
@@ -128,7 +128,7 @@ func (d *decision) holdLost() bool {
 	return true
 }
 
-// holdForeign holds a host whose machine somebody else has deployed.
+// holdForeign holds a host with a machine that another client has deployed.
 func (d *decision) holdForeign() bool {
 	if !d.foreignWorkload() {
 		if d.h.Status.ErrorType == hostapi.ProvisionedRegistrationError {
@@ -179,7 +179,7 @@ func LastAsked(history []node.HistoryEntry) *Asked {
 	return nil
 }
 
-// text is who asked for what, and when, in brackets.
+// text describes the request, its user and its time, in brackets.
 func (a *Asked) text() string {
 	if a == nil {
 		return ""

@@ -8,7 +8,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// TestDrift: a host whose node was changed behind it asks for nothing, and is neither provisioned, ready nor healthy.
+// TestDrift: a host with a node that was changed behind it asks for nothing, and is neither provisioned, ready nor
+// healthy.
 func TestDrift(t *testing.T) {
 	torn := nodeIs(func(n *node.Node) { n.InstanceUUID, n.InstanceInfo = "", nil })
 	theirs := nodeIs(func(n *node.Node) {
@@ -71,7 +72,7 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// TestReprovision: the annotation goes whatever the host is, and erases nothing of one that is well.
+// TestReprovision: the annotation is removed from any host, and erases no host that is well.
 func TestReprovision(t *testing.T) {
 	for _, tc := range []struct {
 		is   node.State

@@ -45,8 +45,7 @@ func (c change) deprovisioned() bool {
 		c.enters(hostapi.StateAvailable, hostapi.StatePoweringOffBeforeDelete)
 }
 
-// hostEvents is what is told of a host, and when. NODE and IMAGE in a message stand
-// for the host's own.
+// hostEvents maps changes of a host to events. NODE and IMAGE in a message stand for the host's own.
 var hostEvents = []struct {
 	reason  string
 	message string
@@ -75,7 +74,7 @@ var hostEvents = []struct {
 	{"PowerOff", "the machine is off", func(c change) bool { return c.was.PoweredOn && !c.is.PoweredOn }},
 }
 
-// noRootDisk is what has come to be said of the root disk that there is not.
+// noRootDisk is the new message about the lack of a root disk; "" where the message has not changed.
 func (c change) noRootDisk() string {
 	said := func(st hostapi.HostStatus) string {
 		for _, condition := range st.Conditions {
@@ -91,7 +90,7 @@ func (c change) noRootDisk() string {
 	return said(c.is)
 }
 
-// runs is what was put onto a machine, in a word.
+// runs describes the workload of a machine: the image's URL, or the deploy step.
 func runs(p hostapi.Provisioning) string {
 	if url := translate.ImageURL(p.Image); url != "" {
 		return url

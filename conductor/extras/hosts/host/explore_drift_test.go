@@ -8,10 +8,10 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// anything is on a disk that nobody has looked at.
+// anything is the content of an unknown disk.
 const anything = "anything"
 
-// writeDisk is what becomes of the disk when a node goes from one state to another.
+// writeDisk changes the disk when a node goes from one state to another.
 func (m *model) writeDisk(from, to node.State) {
 	switch {
 	case from == node.Deleting && to == node.Cleaning:
@@ -21,14 +21,14 @@ func (m *model) writeDisk(from, to node.State) {
 	}
 }
 
-// wipe is a node after an undeploy that somebody forced, in the state that it was brought to since.
+// wipe is a node after a forced undeploy, in its state since then.
 func (m *model) wipe(is node.State) {
 	m.n.ProvisionState, m.n.TargetProvisionState = is, node.States[is].Target
 	m.n.InstanceUUID, m.n.InstanceInfo, m.n.LastError = "", nil, ""
 	m.n.Chore, m.n.TargetPowerState, m.disk = "", "", ""
 }
 
-// see has the host looked at, as it is after each change of a node; false for one that nobody looks at.
+// see looks at the host, as after each change of a node; false for a paused host, which has no reaction.
 func (m *model) see() bool {
 	d := Decide(m.situation())
 	_, paused := m.h.Annotations[hostapi.AnnotationPaused]
@@ -112,7 +112,7 @@ func (x *explorer) allowedDisk(m model, d Decision) {
 	}
 }
 
-// remedy is what a host asks people to do that is held, as its node was changed behind it.
+// remedy does the act that a host in error asks for, after its node was changed behind it.
 func (x *explorer) remedy(m model) (_ model, held bool) {
 	if m.n == nil || m.h.Status.ErrorType != hostapi.ProvisionedRegistrationError || m.h.DeletionTimestamp != nil {
 		return m, false

@@ -23,7 +23,7 @@ func policy(settings, updates hostapi.UpdatePolicy) *hostapi.HostUpdatePolicy {
 		Spec: hostapi.HostUpdatePolicySpec{FirmwareSettings: settings, FirmwareUpdates: updates}}
 }
 
-// wish is what somebody comes to want of the firmware: "" for nothing.
+// wish changes the wishes about the firmware: "" for none.
 func (m *model) wish(speed, update string) {
 	settings, components := hostapi.HostFirmwareSettings{}, hostapi.HostFirmwareComponents{}
 	if m.firmware.Settings != nil {
@@ -44,11 +44,11 @@ func (m *model) wish(speed, update string) {
 	m.firmware.Settings, m.firmware.Components = &settings, &components
 }
 
-// wishing: the exploration is of a host with firmware. The BMCs of the others tell
-// nothing of theirs, which spares half of all situations.
+// wishing reports whether the exploration is about a host with firmware. The BMCs of the others report none, which
+// spares half of all situations.
 func (m model) wishing() bool { return m.trail[0] == "firmware" || m.trail[0] == "serviced" }
 
-// wished is somebody who changes what is wanted.
+// wished is a user that changes the wishes.
 func wished(speed string) func(*model) bool {
 	return func(m *model) bool {
 		if m.wishing() {
@@ -58,8 +58,8 @@ func wished(speed string) func(*model) bool {
 	}
 }
 
-// withFirmware is the situation with what the BMC has told, and with the
-// documents about it as the reconciler brings them up to date.
+// withFirmware adds the BMC's report to a situation, and the documents about it as the reconciler brings them up to
+// date.
 func (m model) withFirmware(facts Facts) Facts {
 	if !m.wishing() {
 		return facts
@@ -84,7 +84,7 @@ func (m model) withFirmware(facts Facts) Facts {
 	return facts
 }
 
-// wishes is what the documents say, without what makes no difference.
+// wishes is the text of the documents, without insignificant parts.
 func (m model) wishes() string {
 	text, f := "", m.firmware
 	if f.Settings != nil {
@@ -104,7 +104,7 @@ func stands(generation int64, all []hostapi.Condition) (text string) {
 	return text
 }
 
-// takeSteps is what has come of the steps of a run that ended well.
+// takeSteps applies the steps of a run that ended well.
 func (m *model) takeSteps() {
 	for _, s := range m.steps {
 		settings, _ := s.Args["settings"].([]any)

@@ -9,13 +9,13 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// driveModel is a host's DataImage in an exploration, and what there is around it.
+// driveModel is a host's DataImage in an exploration, and its surroundings.
 type driveModel struct {
 	on    bool               // the exploration has images
 	image *hostapi.DataImage // nil for none
-	cd    string             // what is in the machine's drive
-	asked string             // what is to be in it, by the chore of the node
-	deaf  bool               // the BMC does not say what is in it
+	cd    string             // the medium in the machine's drive
+	asked string             // the medium that the node's chore is to insert
+	deaf  bool               // the BMC does not show the medium
 	late  bool               // time has passed since the image was changed
 }
 
@@ -59,7 +59,7 @@ func (m *driveModel) copied() *hostapi.DataImage {
 	return &i
 }
 
-// tell puts what is known of it into a situation.
+// tell adds the known part of the drive to a situation.
 func (m driveModel) tell(facts *Facts) {
 	if m.image == nil {
 		return
@@ -81,7 +81,7 @@ func (m driveModel) tell(facts *Facts) {
 	}
 }
 
-// key is the image without what makes no difference.
+// key is the image without insignificant parts.
 func (m driveModel) key() string {
 	text := fmt.Sprint("|", m.on, m.cd, m.asked, m.deaf, m.late)
 	if i := m.image; i != nil {
@@ -91,7 +91,7 @@ func (m driveModel) key() string {
 	return text
 }
 
-// save takes what a decision makes of the image; nil for nothing.
+// save takes a decision's new image; nil for no change.
 func (m *driveModel) save(i *hostapi.DataImage) {
 	if i == nil {
 		return
@@ -119,7 +119,7 @@ func (m driveModel) waits() bool {
 	return m.image != nil && m.image.Status.LastReconciled != nil && !m.late
 }
 
-// choreEnds is what becomes of the drive.
+// choreEnds changes the drive at the end of a chore.
 func (m model) choreEnds(fine bool) model {
 	m = m.then("node: " + m.n.Chore)
 	if fine {
@@ -154,7 +154,7 @@ func (x *explorer) allowedDisc(m model, d Decision) {
 		x.complain(m, "it starts with who knows what in its drive")
 	case i.DeletionTimestamp != nil && m.drive.cd != "":
 		x.complain(m, "it starts with an image that is to be out")
-	case m.drive.cd == byHand && i.Status.AttachedImage.URL == i.Spec.URL: // exchanged behind our back, which nobody tells
+	case m.drive.cd == byHand && i.Status.AttachedImage.URL == i.Spec.URL: // exchanged by hand, which no BMC reports
 	case i.DeletionTimestamp == nil && m.drive.cd != i.Spec.URL:
 		x.complain(m, "it starts without its image")
 	}
@@ -176,10 +176,10 @@ func (m driveModel) moves() []interference {
 	return all
 }
 
-// byHand is what somebody puts into the drive who does not tell us.
+// byHand is a medium that a person puts into the drive without a trace.
 const byHand = "something"
 
-// discMoves are what people do to images and drives, and what BMCs do.
+// discMoves are acts of users on images and drives, and faults of BMCs.
 var discMoves = []interference{
 	{"data image a", driveMove(func(m *driveModel) bool {
 		if m.image != nil {

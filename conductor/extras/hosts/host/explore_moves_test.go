@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// moves are what people do to documents, and accidents to nodes.
+// moves are acts of users on documents, and accidents of nodes.
 func moves(m model) (all []model) {
 	felt := m.drive.moves()
 	if !m.drive.on && !m.wishing() {
@@ -38,7 +38,7 @@ func moves(m model) (all []model) {
 var apart = map[string]bool{"image b": true, "no image": true, "address": true, "secret": true, "crowd": true,
 	"inspect": true, "paused": true, "external": true, "detached": true, "reboot": true}
 
-// interference is one of them; one that makes no sense answers false.
+// interference is one move; do returns false for a move that makes no sense.
 type interference struct {
 	name string
 	do   func(*model) bool
@@ -117,12 +117,12 @@ func toggled(name, value string) func(*model) bool {
 	}
 }
 
-// act does to the node what the engine would, and complains of what it would refuse.
+// act changes the node as the engine would, and complains about actions that it would refuse.
 func (x *explorer) act(m *model, a Action) {
 	if create, ok := a.(CreateNode); ok {
 		n := create.Node.Clone()
 		n.UUID, n.ProvisionState, n.Revision = "n1", node.Enroll, 1
-		if m.h.Status.Provisioning.ID == n.UUID { // that of one that was lost
+		if m.h.Status.Provisioning.ID == n.UUID { // the lost node's
 			n.UUID = "n2"
 		}
 		if m.n != nil {
@@ -196,7 +196,7 @@ func (x *explorer) provision(m *model, r plan.Request) {
 	}
 }
 
-// moveNode moves the node along a row, with what comes of it.
+// moveNode moves the node along a row, with the effects of that.
 func (m *model) moveNode(e node.Event) {
 	n := m.n
 	from, byHand := n.ProvisionState, n.TargetProvisionState == node.Manageable
@@ -299,7 +299,7 @@ func (x *explorer) goOn(m model, fine bool) (next model, ok bool) {
 	for _, e := range byItself(m.n) {
 		bad := e == node.Fail
 		switch {
-		case bad != !fine, e == node.Wait: // what works needs no waiting
+		case bad != !fine, e == node.Wait: // success needs no waiting
 		case way == "" || e != node.Resume:
 			way = e
 		}

@@ -20,14 +20,11 @@ var (
 	exploreFrom  = flag.String("explore.from", "", "explore only what this host comes to, of those that it begins with")
 )
 
-// TestExplore begins with hosts that were just applied and lets every sequence of
-// events happen, until none leads to a situation that is new: looks at the host,
-// with the conductor ending before it has saved what it decided, refusals of the
-// engine, the node going on well and badly by its own table, time, and once on
-// every way somebody who changes the document, a secret or a node. Situations
-// that are the same but for times and texts are visited once. In each the
-// invariants hold, and from each the host comes to rest, whether the world works
-// or fails.
+// TestExplore begins with hosts that were just applied, and follows every sequence of events until none leads to a new
+// situation. Events are looks at the host, with the conductor ending before it has saved its decision; refusals of the
+// engine; the node's progress, well and badly, by its own table; and time. Once on every way, a user changes the
+// document, a secret or a node. Situations that differ only in times and texts are visited once. In each the invariants
+// hold. From each the host comes to rest, in a world that works and in a world that fails.
 func TestExplore(t *testing.T) {
 	x := &explorer{t: t, seen: map[string]bool{}, calm: map[string]bool{}, states: map[hostapi.State]bool{},
 		nodes: map[node.State]bool{}}
@@ -97,7 +94,7 @@ var applied = map[string]func(*model){
 	},
 }
 
-// model is a host, the node it may have, and what is true around them.
+// model is a host, the node it may have, and the state of the world around them.
 type model struct {
 	h        hostapi.Host
 	firmware firmware.Documents
@@ -139,7 +136,7 @@ func (m model) situation() Facts {
 	return m.withFirmware(facts)
 }
 
-// key is the situation without what makes no difference.
+// key is the situation without insignificant parts.
 func (m model) key() string {
 	var b strings.Builder
 	st, sp := m.h.Status, m.h.Spec
@@ -240,7 +237,7 @@ func (x *explorer) look(m model, facts Facts, d Decision, saved bool) model {
 	next.drive.save(d.DataImage)
 	if external := hostapi.StateExternallyProvisioned; d.Host.Status.Provisioning.State == external &&
 		m.h.Status.Provisioning.State != external {
-		next.disk = anything // as somebody has said in the document
+		next.disk = anything // as the document says
 	}
 	next.h, next.firmware = d.Host, facts.Firmware
 	if d.Components != nil {
@@ -252,7 +249,7 @@ func (x *explorer) look(m model, facts Facts, d Decision, saved bool) model {
 	return next
 }
 
-// allowed are the invariants of what may be done at all.
+// allowed are the invariants about permitted actions.
 func (x *explorer) allowed(m model, d Decision) {
 	_, paused := m.h.Annotations[hostapi.AnnotationPaused]
 	p, provisions := d.Action.(Provision)
@@ -282,8 +279,8 @@ func (x *explorer) allowed(m model, d Decision) {
 	}
 }
 
-// rests follows the host in a world that works, and in one that fails, to where
-// nothing more happens by itself, or to where it was followed from before.
+// rests follows the host in a world that works, and in a world that fails. It ends where nothing more happens by
+// itself, or where an earlier walk has been.
 func (x *explorer) rests(m model) {
 	for _, fine := range []bool{true, false} {
 		w, passed := m, []string{}
@@ -333,7 +330,7 @@ func (x *explorer) turn(m model, fine bool) (_ model, atRest bool) {
 	return m.later(), false
 }
 
-// later is the situation when the time has come to try again what has failed.
+// later is the situation after the pause of a failure.
 func (m model) later() model {
 	m = m.then("time")
 	m.late, m.drive.late = true, true

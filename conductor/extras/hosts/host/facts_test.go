@@ -14,11 +14,10 @@ var testNow = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 const testUID = "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee"
 
-// edit is what one case changes of a healthy situation.
+// edit is one case's change of a healthy situation.
 type edit func(*Facts)
 
-// newFacts is a host in a state, registered and healthy, whose node is in a
-// state too, and aligned; "" for no node.
+// newFacts is a host in a state, registered and healthy, with an aligned node in a state; "" for no node.
 func newFacts(state hostapi.State, is node.State, edits ...edit) Facts {
 	sda := &hostapi.RootDeviceHints{DeviceName: "/dev/sda"}
 	reference := &hostapi.SecretReference{Name: "bmc", Namespace: "default"}

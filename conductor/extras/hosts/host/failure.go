@@ -13,12 +13,10 @@ import (
 // before it is deleted all the same.
 const giveUpAfter = 3
 
-// deletionPauses are those between the tries to leave a host clean and off. They are
-// shorter than after other failures: somebody waits. Where disks are to be cleaned
-// all of them together outlast the restart of a BMC, which takes some minutes; and
-// everywhere the minute for which a BMC that has failed is not asked at all
-// (MaxBackOff of conductor/bmc/controller), so that one that answers again is
-// never missed.
+// deletionPauses are the pauses between the tries to leave a host clean and off. They are shorter than after other
+// failures, since a user waits. Where disks are to be cleaned, all of them together outlast the restart of a BMC, which
+// takes some minutes. In both states they outlast the minute in which a failed BMC is not asked at all (MaxBackOff of
+// conductor/bmc/controller). So a BMC that answers again is never missed.
 var deletionPauses = map[hostapi.State]time.Duration{
 	hostapi.StateDeprovisioning:          75 * time.Second,
 	hostapi.StatePoweringOffBeforeDelete: 25 * time.Second,
@@ -49,15 +47,15 @@ func (d *decision) fail(t hostapi.ErrorType, message string) {
 	}
 }
 
-// triesCounted: the host is to be deleted, and what fails now fails a number of times.
+// triesCounted reports whether the host is being deleted in a state that gives up after a number of failures.
 func (d *decision) triesCounted() bool {
 	return d.beingDeleted() && deletionPauses[d.state()] > 0
 }
 
-// triesMark begins what is added to the message of a counted failure.
+// triesMark begins the text that is added to the message of a counted failure.
 const triesMark = "; that was try "
 
-// remainingTries is what comes of a counted failure, and when.
+// remainingTries is the text after a counted failure: its number, and the next try or the end.
 func (d *decision) remainingTries() string {
 	text := fmt.Sprintf("%s%d of %d", triesMark, min(d.h.Status.ErrorCount, giveUpAfter+1), giveUpAfter+1)
 	if d.h.Status.ErrorCount > giveUpAfter {
@@ -75,8 +73,8 @@ func (d *decision) retryDelay(st hostapi.HostStatus) time.Duration {
 	return backOff(d.h.UID, failures(st))
 }
 
-// failures is how often a host has failed in a row. That of an image goes on to
-// count over the deprovisioning in between, which is a success.
+// failures is the number of failures in a row. Failures of an image keep counting over the deprovisioning in between,
+// which is a success.
 func failures(st hostapi.HostStatus) int {
 	if st.ErrorType == hostapi.ProvisioningError {
 		return max(st.ErrorCount, st.ProvisioningFailCount+1)
@@ -116,12 +114,14 @@ func (d *decision) failUntilChanged(t hostapi.ErrorType, format string, args ...
 // awaitRetry leaves a host that has failed alone until it is time.
 func (d *decision) awaitRetry() { d.RequeueAt = d.retryAt() }
 
-// retryDue: the time to try again has come, or somebody has changed the document, or what it rests on, since it failed.
+// retryDue reports whether the back-off has ended, or whether the document, or anything it depends on, has changed
+// since the failure.
 func (d *decision) retryDue() bool {
 	return d.specChanged() || d.changedSince(d.facts.Host.Status.LastUpdated) || !d.facts.Now.Before(d.retryAt())
 }
 
-// changedSince: what a failure of then asked for may be done. Counted tries keep their pauses: those are for the BMC.
+// changedSince reports whether a document or node that the host depends on has changed since a failure: that change may
+// be the remedy. Counted tries keep their pauses, which are for the BMC.
 func (d *decision) changedSince(failed *hostapi.Time) bool {
 	return failed != nil && d.facts.ChangedAt.After(failed.Time) && !d.triesCounted()
 }
@@ -142,8 +142,7 @@ func (d *decision) specChanged() bool {
 	return len(all) > 0 && all[0].ObservedGeneration != d.h.Generation
 }
 
-// clearError forgets what has failed, but not how often it did: that ends with
-// the next success.
+// clearError removes the error, but not the number of failures, which the next success resets.
 func (d *decision) clearError() {
 	st := &d.h.Status
 	st.OperationalStatus, st.ErrorType, st.ErrorMessage = hostapi.StatusOK, "", ""

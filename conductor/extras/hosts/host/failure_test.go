@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// Failures are further and further apart, and never so far that nobody remembers.
+// Failures are further and further apart, but never by very long.
 func TestBackOff(t *testing.T) {
 	for n := range 12 {
 		least, most := time.Minute<<(min(max(n, 1), 9)-1), time.Minute<<min(max(n, 1), 9)
@@ -21,8 +21,8 @@ func TestBackOff(t *testing.T) {
 	}
 }
 
-// A host that is to be deleted is refused as often as it may fail, and goes on:
-// in between it waits, and what it says while it does is not counted again.
+// A host that is being deleted is refused as often as it may fail, and goes on. In between it waits, and reports during
+// that pause are not counted again.
 func TestRefusedToTheEnd(t *testing.T) {
 	facts := newFacts(hostapi.StatePoweringOffBeforeDelete, node.Manageable, deleted)
 	for n := 1; n <= giveUpAfter+1; n++ {
@@ -42,7 +42,7 @@ func TestRefusedToTheEnd(t *testing.T) {
 	}
 }
 
-// Of a host that is being deleted the last failure is told while the next try lasts.
+// While the next try of a deletion lasts, the host still shows the last failure.
 func TestLastTryIsTold(t *testing.T) {
 	facts := newFacts(hostapi.StatePoweringOffBeforeDelete, node.Manageable, deleted, lastError(silence),
 		failing(hostapi.PowerManagementError, 2, time.Minute))

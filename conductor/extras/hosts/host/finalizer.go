@@ -27,7 +27,7 @@ func (d *decision) removeFinalizer() {
 	d.h.Finalizers = withoutFinalizer(d.h.Finalizers, hostapi.Finalizer)
 }
 
-// withoutFinalizer is finalizers but for one; the slice is not touched.
+// withoutFinalizer is finalizers without one; the slice is not touched.
 func withoutFinalizer(all []string, gone string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(f string) bool { return f == gone })
 }

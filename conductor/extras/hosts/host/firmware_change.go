@@ -5,16 +5,16 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// firmwareToPrepare is what is to be done while the machine runs nothing.
+// firmwareToPrepare is the change to make while the machine has no workload.
 func (d *decision) firmwareToPrepare() firmware.Change { return d.firmwareChange(true, true) }
 
-// firmwareChange finds what is to be changed of settings, of updates, or of both.
+// firmwareChange finds the changes to settings, to updates, or to both.
 func (d *decision) firmwareChange(settings, updates bool) firmware.Change {
 	return firmware.Changes(d.facts.FirmwareFacts(), settings, updates)
 }
 
-// onReboot is what may be changed of a machine at work, while it is off anyway:
-// nothing that no policy says.
+// onReboot reports which changes are allowed while a machine at work is off for a reboot. Without a policy there are
+// none.
 func (d *decision) onReboot() (settings, updates bool) {
 	p := d.facts.Firmware.Policy
 	return p != nil && p.Spec.FirmwareSettings == hostapi.OnReboot, p != nil && p.Spec.FirmwareUpdates == hostapi.OnReboot

@@ -15,7 +15,7 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// smallBIOS is what the BMC of a small server tells.
+// smallBIOS is the report of a small server's BMC.
 func smallBIOS() []node.BIOSSetting {
 	return []node.BIOSSetting{
 		{Name: "AdminPassword", AttributeType: "Password"},
@@ -91,7 +91,7 @@ func sayings(all []hostapi.Condition) (text string) {
 	return text
 }
 
-// TestFirmwareSettings: what is said of settings that are wanted.
+// TestFirmwareSettings has the conditions about wanted settings.
 func TestFirmwareSettings(t *testing.T) {
 	const same = "ChangeDetected False Success 3\nValid True Success 3\n"
 	const differs = "ChangeDetected True Success 3\nValid True Success 3\n"
@@ -282,8 +282,8 @@ func TestNoFirmwareDocuments(t *testing.T) {
 	}
 }
 
-// TestSchemaName: names are Metal3's, worked out by its rule beside this program;
-// two machines whose settings can be the same have one.
+// TestSchemaName: names are Metal3's, computed by its rule outside of this program. Two machines with the same possible
+// settings share one.
 func TestSchemaName(t *testing.T) {
 	if got := firmware.SchemaName(smallBIOS()); got != "schema-ab02d720" {
 		t.Errorf("got %s", got)
@@ -299,7 +299,7 @@ func TestSchemaName(t *testing.T) {
 	}
 }
 
-// TestFirmwareComponents: what is said of updates that are wanted.
+// TestFirmwareComponents has the conditions about wanted updates.
 func TestFirmwareComponents(t *testing.T) {
 	const same = "ChangeDetected False OK 3\nValid True OK 3\n"
 	const differs = "ChangeDetected True OK 3\nValid True OK 3\n"

@@ -8,17 +8,17 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// unused are the states of nodes whose machines run nothing.
+// unused are the states of nodes without a workload on their machine.
 var unused = map[node.State]bool{
 	node.Enroll: true, node.Verifying: true, node.Manageable: true, node.Available: true,
 	node.Inspecting: true, node.InspectWait: true, node.InspectFailed: true,
 	node.Cleaning: true, node.CleanWait: true, node.CleanHold: true, node.CleanFailed: true,
 }
 
-// Foreign says why a node that was found for a host, by its name or an address, is
-// not to be taken for it; "" for one that is. A host may switch off, clean
-// and delete its node, and an equal name alone is no reason for that: anybody may give his node any name. Documents
-// are the system's, so that a node of a project is never theirs; its owner would have the host's BMC.
+// Foreign is the reason why a node that was found for a host by its name or an address must not be used for it; "" for
+// a node that may. A host may switch off, clean and delete its node, and an equal name alone does not justify that: any
+// user may give a node any name. Documents are the system's, so a project's node never belongs to one; otherwise its
+// owner would control the host's BMC.
 func Foreign(h hostapi.Host, n node.Node) string {
 	named := n.Name == hostapi.NodeName(h.Namespace, h.Name)
 	idle := unused[n.ProvisionState] && n.InstanceUUID == ""

@@ -8,10 +8,10 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// awayRequeue is when a host is looked at again whose node no conductor can act on.
+// awayRequeue is the time until the next look at a host in a group without a conductor that can act.
 const awayRequeue = 10 * time.Second
 
-// NodeGroup is the conductor group whose leader acts on a host's node, and makes it where there is none.
+// NodeGroup is the conductor group of a host's node, or the group that a new node goes to. Its leader acts on the node.
 func NodeGroup(h hostapi.Host, n *node.Node) string {
 	if n != nil {
 		return n.ConductorGroup
@@ -26,8 +26,8 @@ func MovesTo(h hostapi.Host, n *node.Node) (group string, moves bool) {
 	return group, named && n != nil && n.ConductorGroup != group && h.DeletionTimestamp == nil
 }
 
-// Groups are the conductor groups that a host needs a leader of: that of its node, and the one that the node is to be
-// moved to.
+// Groups are the conductor groups that must have a leader for a host: its node's group, and the group that the node is
+// to move to.
 func Groups(h hostapi.Host, n *node.Node) []string {
 	all := []string{NodeGroup(h, n)}
 	if to, moves := MovesTo(h, n); moves {
@@ -42,8 +42,8 @@ func wantedGroup(h hostapi.Host) (group string, named bool) {
 	return strings.ToLower(strings.TrimSpace(group)), named
 }
 
-// setGroup moves a node into the group that the document names, if somebody leads that: else it could not be moved
-// again. The node of a host that is deleted stays where it is.
+// setGroup moves a node into the group that the document names, if that group has a leader. Without a leader the node
+// could not be moved again. The node of a host that is being deleted stays where it is.
 func (d *decision) setGroup(n *node.Node) {
 	if group, moves := MovesTo(d.h, n); moves && d.facts.CanMove {
 		n.ConductorGroup = group
@@ -66,7 +66,8 @@ func (d *decision) checkGroup() bool {
 	return false
 }
 
-// Parts of the message of a host whose node no conductor can act on. It has no error type: Metal3 has none for that.
+// Parts of the message of a host in a group without a conductor that can act. It has no error type: Metal3 has none for
+// that.
 const (
 	awayMark   = "waits for its conductor group: "
 	beforeMark = "; before that: " // begins the earlier message

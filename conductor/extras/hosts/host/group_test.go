@@ -12,8 +12,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// TestAway: a host whose node nobody can act on says why, and asks for nothing; it is no failure that counts. A host
-// that needs no node is not concerned.
+// TestAway: a host in a group without a conductor that can act reports the reason, and asks for nothing; that is no
+// failure that counts. A host that needs no node is not concerned.
 func TestAway(t *testing.T) {
 	away := func(f *Facts) { f.Away = "nobody leads rack-a" }
 	for name, c := range map[string]struct {
@@ -100,7 +100,7 @@ func TestSpecChangedWhileAway(t *testing.T) {
 	}
 }
 
-// TestCannotMove: a host whose node cannot be moved goes on where it is, and says so.
+// TestCannotMove: a host with a node that cannot be moved goes on where it is, and reports that.
 func TestCannotMove(t *testing.T) {
 	facts := newFacts(hostapi.StateAvailable, node.Available, imageIs("http://images/a"),
 		annotate(hostapi.AnnotationGroup, "rack-x"))

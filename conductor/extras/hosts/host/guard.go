@@ -26,9 +26,9 @@ const (
 	byImage          = "set spec.image of the host"
 )
 
-// guardedRequests are the requests to a host's node that are refused, as they destroy what its host documents. All
-// others leave the disks alone: manage, inspect, adopt, abort, unhold, rescue, unrescue, and service without a step
-// that erases.
+// guardedRequests are the requests to a host's node that are refused, since they destroy the state that its host
+// documents. All others leave the disks alone: manage, inspect, adopt, abort, unhold, rescue, unrescue, and service
+// without a step that erases.
 var guardedRequests = []guarded{
 	{node.Delete, "ends its workload and erases its disks", byDeprovisioning, nil},
 	{node.Deploy, "writes an image over its disk", byImage, nil},
@@ -56,8 +56,8 @@ func erasingService(r plan.Request) bool {
 	return false
 }
 
-// RefuseUnforced says why a request to the node of a host is refused unless it is forced; nil for one that is not.
-// A detached host has no say.
+// RefuseUnforced is the error for a request to the node of a host that must be forced; nil for other requests. A
+// detached host guards nothing.
 func RefuseUnforced(h hostapi.Host, n node.Node, r plan.Request) error {
 	if h.Status.OperationalStatus == hostapi.StatusDetached {
 		return nil

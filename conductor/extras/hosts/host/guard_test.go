@@ -9,8 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// TestGuardedRequests: a request that destroys what a host documents is refused, with a way to do it by the host.
-// Each verb of the table of nodes is here, so that a new one has to be decided on.
+// TestGuardedRequests: a request that destroys the state that a host documents is refused, with a way to do it by the
+// host. Each verb of the table of nodes is here, so that a new verb needs a decision.
 func TestGuardedRequests(t *testing.T) {
 	steps := func(all ...string) (list []node.Step) {
 		for _, s := range all {

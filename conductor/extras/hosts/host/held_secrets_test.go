@@ -25,7 +25,7 @@ func TestHeldSecrets(t *testing.T) {
 	}
 }
 
-// The marks of secrets come once, stay what somebody else has made of them, and go.
+// The marks of secrets are set once, keep changes by others, and are removed.
 func TestClaim(t *testing.T) {
 	const mine, theirs = hostapi.SecretFinalizer, "example.org/mine"
 	label := map[string]string{hostapi.LabelEnvironment: hostapi.EnvironmentBaremetal}

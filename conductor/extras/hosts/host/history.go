@@ -27,7 +27,7 @@ func (d *decision) recordStateBegin(s hostapi.State) {
 	}
 }
 
-// recordStateEnd ends one that is under way.
+// recordStateEnd ends a state that is under way.
 func (d *decision) recordStateEnd(s hostapi.State) {
 	if p := d.historyOf(s); p != nil && !p.Start.IsZero() && p.End.IsZero() {
 		p.End = hostapi.At(d.facts.Now)

@@ -46,11 +46,11 @@ func (d *decision) handleInspecting() {
 	}
 }
 
-// aborted: somebody has ended the inspection, which is no failure.
+// aborted reports whether a user has ended the inspection, which is no failure.
 func aborted(n *node.Node) bool { return strings.Contains(strings.ToLower(n.LastError), "abort") }
 
-// unexpected is a node in a state that nobody here has asked for: one at work
-// will come out of it, any other is for somebody to look at.
+// unexpected handles a node in a state that this host has not asked for. A node at work will leave it; any other needs
+// a person.
 func (d *decision) unexpected(t hostapi.ErrorType) {
 	n := d.facts.Node
 	switch n.ProvisionState.Class() {
@@ -64,8 +64,8 @@ func (d *decision) unexpected(t hostapi.ErrorType) {
 	}
 }
 
-// startInspection begins an inspection by whom the document wants. The interface can be
-// changed of a manageable node alone.
+// startInspection begins an inspection with the interface that the document asks for. The interface can be changed only
+// while the node is manageable.
 func (d *decision) startInspection() {
 	a, err := translate.AccessOf(d.h.Spec.BMC)
 	if err != nil {
@@ -86,7 +86,7 @@ func (d *decision) startInspection() {
 	d.do(verb(node.Inspect), hostapi.InspectionError)
 }
 
-// recordInspection takes over what was found.
+// recordInspection takes over the result of the inspection.
 func (d *decision) recordInspection() {
 	found, err := translate.Hardware(d.facts.Inspected)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// Media is what a BMC says of the machine's virtual drives.
+// Media is the state of the machine's virtual drives.
 type Media struct {
 	Slots []node.MediaSlot // none of a BMC that has no drives, or cannot be asked for them
 	Fault string           // why it did not answer; "" when it did
@@ -26,8 +26,8 @@ func (m Media) cdDrive() (there, loaded bool) {
 	return there, loaded
 }
 
-// AsksMedia reports whether it matters what is in the machine's virtual drives,
-// and its BMC may be asked.
+// AsksMedia reports whether a decision needs the contents of the machine's virtual drives, and whether its BMC may be
+// asked.
 func AsksMedia(facts Facts) bool {
 	d, n := begin(facts), facts.Node
 	if facts.DataImage == nil || n == nil || facts.Away != "" || d.paused() || d.detachAsked() != nil {

@@ -40,10 +40,9 @@ func (d *decision) mustPowerOff() bool {
 	return deletionPauses[state] > 0
 }
 
-// managePower keeps the machine on or off as the document says. An annotation
-// for one reboot goes when the machine is off and its DataImage is as wanted; one
-// with a key keeps it off until somebody takes that away. Hosts that are not at
-// work are rebooted by force alone.
+// managePower keeps the machine on or off as the document says. The annotation for one reboot is removed when the
+// machine is off and its DataImage is as wanted. An annotation with a key keeps the machine off until it is removed. A
+// host that is not provisioned is rebooted only by a forced annotation.
 func (d *decision) managePower() {
 	st := &d.h.Status
 	if p := d.facts.Node.PowerState; p == node.PowerOn || p == node.PowerOff {
@@ -97,8 +96,8 @@ func (d *decision) powerReached() {
 	d.requeueLater()
 }
 
-// manageWithoutPowerOff keeps on what must not be switched off: it is reset where others are
-// switched off and on again, and to keep it off can be asked for in vain.
+// manageWithoutPowerOff keeps a machine on that must not be switched off. A reboot becomes a reset, and a request to
+// keep the machine off has no effect.
 func (d *decision) manageWithoutPowerOff(mode hostapi.RebootMode, reboot bool) {
 	switch _, once := d.annotated(hostapi.AnnotationReboot); {
 	case !d.h.Status.PoweredOn && d.h.Spec.Online:

@@ -26,8 +26,8 @@ func (d *decision) handlePoweringOffBeforeDelete() {
 	d.fire(PoweredOff)
 }
 
-// stopWork ends what stands in the way of switching off. Automated cleaning
-// does not: it ends by itself, with nothing left on the disks.
+// stopWork ends work that prevents switching off. Automated cleaning is left to end by itself, with nothing left on the
+// disks.
 func (d *decision) stopWork() (stopped bool) {
 	const t = hostapi.PowerManagementError
 	n := d.facts.Node

@@ -11,9 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// handlePreparing makes the machine's RAID volumes and its firmware what the documents
-// want. After a failure nothing is believed of the volumes there are, nor of the
-// updates that were done.
+// handlePreparing brings the machine's RAID volumes and firmware to the documents' wishes. After a failure, neither the
+// recorded volumes nor the recorded updates are trusted.
 func (d *decision) handlePreparing() {
 	s, is, f := d.wantedSettings(), d.h.Status.Provisioning.RAID, d.firmwareToPrepare()
 	dirty := d.settingsDiffer(s) || f.Asked()
@@ -76,7 +75,7 @@ func (d *decision) applySettings(s provisioningSettings, is *hostapi.RAID, f fir
 	d.do(Provision{plan.Request{Verb: node.Clean, CleanSteps: steps}}, hostapi.PreparationError)
 }
 
-// setRAIDTarget tells the node which volumes the steps are to make, and who makes them.
+// setRAIDTarget gives the node the volumes to make, and the interface that makes them.
 func (d *decision) setRAIDTarget(a translate.Access, s provisioningSettings, is *hostapi.RAID) (aimed bool) {
 	maker, err := a.RAIDInterface(s.raid, is)
 	if err != nil {

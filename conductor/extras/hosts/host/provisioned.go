@@ -19,7 +19,7 @@ func (d *decision) handleProvisioned() {
 	d.manageSteadyState()
 }
 
-// handleExternallyProvisioned looks after one that runs somebody else's.
+// handleExternallyProvisioned manages a host with a workload that was deployed by another system.
 func (d *decision) handleExternallyProvisioned() {
 	if d.h.Spec.ExternallyProvisioned {
 		d.manageSteadyState()
@@ -29,9 +29,8 @@ func (d *decision) handleExternallyProvisioned() {
 	d.fire(NotExternal)
 }
 
-// takeSpecAsRunning takes what the document names for what the machine runs, where nobody
-// has told: it has come to be ours, or its status has come from elsewhere without
-// that. Nothing is written, and nothing lost.
+// takeSpecAsRunning takes the document's image for the running one, where the status has none: the host was externally
+// provisioned before, or its status came from elsewhere without that. Nothing is written, and nothing lost.
 func (d *decision) takeSpecAsRunning() {
 	p := &d.h.Status.Provisioning
 	if d.h.Spec.Image != nil {

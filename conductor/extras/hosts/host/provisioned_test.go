@@ -9,8 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// A host whose status says that it is provisioned, and not with what, runs what its
-// document names: to clean it would be to lose what nobody wanted to lose.
+// A host with a provisioned status, but without a recorded image, runs the image that its document names: to clean it
+// would lose a workload.
 func TestProvisionedWithNobodyKnowsWhat(t *testing.T) {
 	step := &hostapi.CustomDeploy{Method: "install"}
 	for name, edits := range map[string][]edit{

@@ -85,7 +85,7 @@ func (d *decision) sameInstance() bool {
 	return err == nil && !differs
 }
 
-// instance is the node with what is to run on it, and whether that is news to it.
+// instance is the edit that gives the node its workload; differs is false if the node has it already.
 func (d *decision) instance() (edit Action, differs bool, err error) {
 	image, custom := d.h.Spec.Image, d.h.Spec.CustomDeploy
 	a, err := translate.AccessOf(d.h.Spec.BMC)
@@ -144,7 +144,7 @@ func (d *decision) deploy() {
 // image would be written.
 const customPriority = 80
 
-// finishProvisioning takes note of what the machine runs now.
+// finishProvisioning records the new workload.
 func (d *decision) finishProvisioning() {
 	p := &d.h.Status.Provisioning
 	p.Image, p.CustomDeploy = d.h.Spec.Image, d.h.Spec.CustomDeploy

@@ -10,9 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/placeholder"
 )
 
-// ensureRegistered sees to it, in every state in which there ought to be a node, that
-// there is one, as the document says. So a conductor that has lost its nodes
-// gets them back.
+// ensureRegistered makes the node as the document says, in every state that needs one. So a conductor that has lost its
+// nodes gets them back.
 func (d *decision) ensureRegistered() (registered bool) {
 	switch d.state().Canonical() {
 	case hostapi.StateNone, hostapi.StateUnmanaged, hostapi.StateMatchProfile, hostapi.StateDeleting:
@@ -21,15 +20,15 @@ func (d *decision) ensureRegistered() (registered bool) {
 	}
 	l, err := d.source().Credentials()
 	switch {
-	case err != nil && d.beingDeleted(): // the node, if there is one, knows how to log in
+	case err != nil && d.beingDeleted(): // the node, if there is one, has credentials
 		return true
 	case err != nil:
 		d.failUntilChanged(hostapi.RegistrationError, "%v", err)
 		return false
-	// what our document says now would reach the machine of another
+	// the document's settings would reach another host's machine
 	case (len(d.facts.Conflicts) > 0 || d.facts.Foreign != "") && d.beingDeleted():
 		return true
-	case d.facts.Away != "" && d.facts.Node == nil && d.beingDeleted(): // nobody can make one
+	case d.facts.Away != "" && d.facts.Node == nil && d.beingDeleted(): // no conductor can make one
 		return true
 	}
 	if d.state() != hostapi.StateRegistering &&
@@ -109,7 +108,7 @@ func (d *decision) prebootNetwork() (map[string]any, error) {
 	return translate.ParsePrebootNetwork(text)
 }
 
-// ensureNodeMatches makes the node what the document says, where its state allows.
+// ensureNodeMatches brings the node to the document, where its state allows.
 func (d *decision) ensureNodeMatches(w translate.NodeSpec) (aligned bool) {
 	n := d.facts.Node
 	if class := n.ProvisionState.Class(); class != node.Stable && class != node.Failed {
@@ -129,8 +128,7 @@ func (d *decision) ensureNodeMatches(w translate.NodeSpec) (aligned bool) {
 	return true
 }
 
-// Addresses are those that a host's machine has, as far as its document and an
-// earlier inspection say, in lower case.
+// Addresses are the MAC addresses of a host's machine, from its document and an earlier inspection, in lower case.
 func Addresses(h hostapi.Host, hardware *hostapi.Hardware) (macs []string) {
 	said := []string{h.Spec.BootMACAddress}
 	if hardware != nil {
@@ -146,7 +144,7 @@ func Addresses(h hostapi.Host, hardware *hostapi.Hardware) (macs []string) {
 	return macs
 }
 
-// mac is an address in lower case; "" for one that no interface has, as documents give it where they have none.
+// mac is an address in lower case; "" for a placeholder, which documents have where there is no address.
 func mac(s string) string { return placeholder.MAC(s) }
 
 // matchHardwareProfile settles the profile, and with it the hints.
@@ -233,8 +231,8 @@ func (d *decision) recordTriedCredentials() {
 	}
 }
 
-// Claims are what can be one host's alone: the machine behind its BMC, its boot
-// MAC. They are worded for people.
+// Claims are the properties that only one host may have: its BMC address with the machine, and its boot MAC. They are
+// worded for people.
 func Claims(h hostapi.Host) (all []string) {
 	if a, err := translate.AccessOf(h.Spec.BMC); err == nil {
 		all = append(all, "the BMC address "+a.Identity)

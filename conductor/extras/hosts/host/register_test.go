@@ -9,7 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// TestAlign: what an operator has set in a node stays, what the host says comes.
+// TestAlign: an operator's settings in a node stay, and the host's are added.
 func TestAlign(t *testing.T) {
 	facts := newFacts(hostapi.StateAvailable, node.Manageable, func(facts *Facts) {
 		facts.Node.DriverInfo["deploy_kernel"], facts.Node.DriverInfo["redfish_verify_ca"] = "http://k", false

@@ -10,9 +10,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/rootdevice"
 )
 
-// noRootDisk is why an image would find no disk on a machine that waits for one, in
-// the words of the deploy that would fail; "" where it finds one, and where nobody
-// knows. It stands in the way of nothing: the machine may be given a disk meanwhile.
+// noRootDisk is the reason why an image would find no disk on an available machine, in the words of the deploy that
+// would fail. It is "" where there is a disk, and where the hardware is not known. It blocks nothing: the machine may
+// get a disk meanwhile.
 func (d *decision) noRootDisk() string {
 	hw, hints := d.h.Status.Hardware, d.source().HintsWanted()
 	switch {
@@ -40,7 +40,7 @@ func (d *decision) noRootDisk() string {
 	return "spec.rootDeviceHints: " + err.Error()
 }
 
-// disks are those of a document as an inspection reports them, as far as the document says.
+// disks are a document's disks in the form of an inspection, as far as the document describes them.
 func disks(hw hostapi.Hardware) (all []agentapi.Disk) {
 	for _, s := range hw.Storage {
 		d := agentapi.Disk{

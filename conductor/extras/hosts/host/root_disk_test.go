@@ -13,7 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// twoDisks is what an inspection has found of a machine with two disks.
+// twoDisks is the result of an inspection of a machine with two disks.
 func twoDisks(t *testing.T) *hostapi.Hardware {
 	t.Helper()
 	text, err := json.Marshal(agentapi.Inventory{Disks: []agentapi.Disk{
@@ -31,8 +31,7 @@ func twoDisks(t *testing.T) *hostapi.Hardware {
 	return found
 }
 
-// TestNoRootDisk: that an image would find no disk is said of a host that waits for
-// one, and told once; nothing else is changed by it.
+// TestNoRootDisk: an available host reports, in one event, that an image would find no disk; nothing else changes.
 func TestNoRootDisk(t *testing.T) {
 	hints := func(h hostapi.RootDeviceHints) edit {
 		return spec(func(s *hostapi.HostSpec) { s.RootDeviceHints = &h })

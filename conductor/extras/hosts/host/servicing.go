@@ -9,14 +9,12 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// manageService changes the firmware of a machine at work, where the policy of its host
-// says that it may be: while the machine is off and about to be switched on
-// (returns), which is in the middle of a reboot. A machine that somebody keeps off
-// stays so. over answers whether the power is ours to manage.
+// manageService changes the firmware of a machine at work, if its host's policy allows. It does so while the machine is
+// off and about to be switched on (returns), in the middle of a reboot. A machine that an annotation keeps off stays
+// off. over reports whether the power may be managed now.
 //
-// A service that has ended is over even if the BMC does not show what was wanted:
-// what is still to be done, or has been asked for meanwhile, is for the next
-// reboot. A workload is interrupted once.
+// A service that has ended is over even if the BMC does not show the wanted values: the rest, and later wishes, wait
+// for the next reboot. A workload is interrupted once.
 func (d *decision) manageService(returns bool) (over bool) {
 	st, f := &d.h.Status, d.firmwareChange(d.onReboot())
 	failed := st.ErrorType == hostapi.ServicingError

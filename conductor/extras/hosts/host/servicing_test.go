@@ -15,7 +15,7 @@ import (
 
 func beingServiced(facts *Facts) { facts.Host.Status.OperationalStatus = hostapi.StatusServicing }
 
-// becomes is what a decision does, and how the host is after it.
+// becomes is a decision, and the host's state after it.
 func becomes(d Decision) string {
 	text := spoken(d)
 	if st := d.Host.Status; d.Action != nil && st.OperationalStatus != hostapi.StatusOK {
@@ -27,8 +27,8 @@ func becomes(d Decision) string {
 	return text
 }
 
-// TestFirmwareIsMade: what is done because of documents about firmware, before a
-// host is available and while it is at work.
+// TestFirmwareIsMade has the decisions that documents about firmware lead to, before a host is available and while it
+// is at work.
 func TestFirmwareIsMade(t *testing.T) {
 	available, preparing, provisioned, external := hostapi.StateAvailable, hostapi.StatePreparing,
 		hostapi.StateProvisioned, hostapi.StateExternallyProvisioned
@@ -213,8 +213,8 @@ func TestFirmwareMovesHosts(t *testing.T) {
 	}
 }
 
-// TestFirmwareSteps: the steps say what is wanted, as it was written, and what of
-// it is not so already.
+// TestFirmwareSteps: the steps have the wanted values, as they were written, as far as they differ from the present
+// ones.
 func TestFirmwareSteps(t *testing.T) {
 	facts := newFacts(hostapi.StatePreparing, node.Manageable, reportsSmall,
 		settingsWanted("Speed=Fast", "QuietBoot=false", "Label=mine"),
@@ -238,8 +238,7 @@ func TestFirmwareSteps(t *testing.T) {
 	}
 }
 
-// TestServicingIsTold: a host that is serviced is not ready, and one whose service
-// is over has no errors behind it.
+// TestServicingIsTold: a host in service is not ready, and a host after its service has no errors behind it.
 func TestServicingIsTold(t *testing.T) {
 	d := made(t, newFacts(hostapi.StateProvisioned, node.Active, reportsSmall, settingsWanted("Speed=Fast"),
 		policyIs(hostapi.OnReboot, ""), poweredOff))

@@ -6,14 +6,14 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// provisioningSettings are what a machine has to be prepared with.
+// provisioningSettings are the settings that a machine is prepared with.
 type provisioningSettings struct {
 	hints *hostapi.RootDeviceHints
 	raid  *hostapi.RAID
 }
 
-// wantedSettings is what the document asks for. Where it says nothing of RAID, volumes
-// of a controller stay, and those of the kernel go.
+// wantedSettings are the settings that the document asks for. If it does not mention RAID, a controller's volumes stay,
+// and the kernel's are removed.
 func (d *decision) wantedSettings() provisioningSettings {
 	raid, is := d.h.Spec.RAID, d.h.Status.Provisioning.RAID
 	if (raid == nil || reflect.DeepEqual(raid, &hostapi.RAID{})) && is != nil {
@@ -31,13 +31,12 @@ func (d *decision) settingsDiffer(s provisioningSettings) bool {
 	return !reflect.DeepEqual(s.hints, p.RootDeviceHints) || !reflect.DeepEqual(s.raid, p.RAID)
 }
 
-// saveSettings writes down what the machine is prepared with.
+// saveSettings records the settings that the machine is prepared with.
 func (d *decision) saveSettings(s provisioningSettings) {
 	d.h.Status.Provisioning.RootDeviceHints, d.h.Status.Provisioning.RAID = s.hints, s.raid
 }
 
-// clearSettings forgets what the machine was prepared with, but not the volumes
-// of its controller, which are not made twice.
+// clearSettings clears the recorded settings, but not the controller's volumes, which are not made twice.
 func (d *decision) clearSettings() {
 	p := &d.h.Status.Provisioning
 	p.RootDeviceHints, p.Firmware = nil, nil

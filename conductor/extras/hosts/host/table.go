@@ -7,7 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// Trigger is what moves a host from one state to another.
+// Trigger is an event that moves a host from one state to another.
 type Trigger string
 
 // The triggers.

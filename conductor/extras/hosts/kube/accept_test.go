@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestUnacceptableBeforeDone: a request whose answer nobody could read is refused
-// before it is done, not after.
+// TestUnacceptableBeforeDone: a request for an answer in an unknown form is refused before it is done, not after.
 func TestUnacceptableBeforeDone(t *testing.T) {
 	s := start(t)
 	const asHTML = "\nAccept: text/html"

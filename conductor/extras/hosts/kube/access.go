@@ -9,8 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// access is who may do what with a kind: the least roles of the system. Hosts
-// belong to no project, and projects see none of them.
+// access has the least system roles that may read and write a kind. Hosts belong to no project, and projects see none
+// of them.
 type access struct {
 	kind        string
 	read, write auth.Role
@@ -35,7 +35,7 @@ func policy() []access {
 	}
 }
 
-// permit turns away who may not, in Kubernetes' words.
+// permit refuses callers without the role, in Kubernetes' words.
 func permit(c *call, verb string) error {
 	if c.caller == nil {
 		return nil
@@ -61,7 +61,7 @@ func permit(c *call, verb string) error {
 		c.subject(), c.caller.User, verb, c.kind.Plural, c.kind.Group, where).of(c)
 }
 
-// subject is what an error is about: baremetalhosts.metal3.io "node-0".
+// subject names the document or kind that an error concerns: baremetalhosts.metal3.io "node-0".
 func (c *call) subject() string {
 	if c.name == "" {
 		return c.resource()

@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// byName believes what a request says of itself: "operator", or "operator of p".
+// byName believes a request's own words: "operator", or "operator of p".
 type byName struct{}
 
 func (byName) Authenticate(w http.ResponseWriter, r *http.Request) (*auth.Caller, error) {

@@ -63,7 +63,7 @@ func TestSelectors(t *testing.T) {
 	}
 }
 
-// FuzzSelector: no text brings the parser down, and what it reads selects.
+// FuzzSelector: no text brings the parser down, and a parsed selector can be applied.
 func FuzzSelector(f *testing.F) {
 	for _, s := range []string{"a=b", "a in (b,c),!d", "a notin ()", "((", ")", "a in((", "!", "é=ü"} {
 		f.Add(s)
@@ -158,7 +158,7 @@ func TestHostWritersReadSecrets(t *testing.T) {
 	}
 }
 
-// TestMediaType reads what kubectl sends.
+// TestMediaType reads the header that kubectl sends.
 func TestMediaType(t *testing.T) {
 	kind, params := mediaType(" Application/JSON;as=Table; v=v1;g=meta.k8s.io")
 	if kind != "application/json" ||

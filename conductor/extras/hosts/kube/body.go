@@ -15,7 +15,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// unsupported is the answer to bodies of another form than those known.
+// unsupported is the answer to bodies in an unknown form.
 func unsupported(known ...string) error {
 	return failed(http.StatusUnsupportedMediaType, unsupportedMedia,
 		"the body of the request was in an unknown format - accepted media types include: %s", strings.Join(known, ", "))
@@ -48,7 +48,7 @@ func (c *call) fields(packed message) (map[string]any, error) {
 	return object(text)
 }
 
-// object reads a JSON object; numbers stay what they are.
+// object reads a JSON object; numbers keep their digits.
 func object(text []byte) (map[string]any, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -74,9 +74,8 @@ func (c *call) document() (hostapi.Document, error) {
 	return c.parse(v)
 }
 
-// parse makes a document of what was read, warns of fields it has no use for, or
-// refuses them if that is asked for, and sees that it is the one that the path
-// names.
+// parse makes a document of a JSON object. It warns of unknown fields, or refuses them if the request asks for that,
+// and checks that the document is the one in the path.
 func (c *call) parse(v map[string]any) (hostapi.Document, error) {
 	for name, want := range map[string]string{"kind": c.kind.Kind, "apiVersion": c.kind.APIVersion()} {
 		if got, ok := v[name]; ok && got != want {
@@ -101,7 +100,7 @@ func (c *call) parse(v map[string]any) (hostapi.Document, error) {
 	return d, c.named(d.Meta())
 }
 
-// named sees that a document is where the path says.
+// named checks that a document is the one in the path.
 func (c *call) named(m *hostapi.ObjectMeta) error {
 	if m.Namespace == "" {
 		m.Namespace = c.namespace
@@ -125,8 +124,7 @@ func (c *call) named(m *hostapi.ObjectMeta) error {
 // maxWarnings bounds the unknown fields in warnings.
 const maxWarnings = 20
 
-// unknown does about unknown fields what fieldValidation says: a warning when it
-// says nothing.
+// unknown handles unknown fields as fieldValidation says; the default is a warning.
 func (c *call) unknown(fields []string) error {
 	how := c.arg("fieldValidation")
 	switch how {
@@ -166,7 +164,7 @@ func quoted(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s)
 }
 
-// unreadable says which field is of another type than it has to be.
+// unreadable names the field with a wrong type.
 func (c *call) unreadable(v map[string]any, err error) error {
 	var typed *json.UnmarshalTypeError
 	if errors.As(err, &typed) {

@@ -18,9 +18,8 @@ func checkControls(document map[string]any) error {
 	return nodeapi.CheckText(rest)
 }
 
-// checkPatch refuses control characters in what a patch says beside the document
-// that it makes: errors repeat it. Values of a JSON patch are left to that document,
-// since a Secret's may be any.
+// checkPatch refuses control characters in those parts of a patch that errors repeat and that are not part of the new
+// document. Values of a JSON patch are left to the new document's check, since a Secret may have any.
 func checkPatch(kind string, change []byte) error {
 	if kind != jsonPatch {
 		v, err := object(change)

@@ -125,8 +125,8 @@ func example(t *testing.T, k hostapi.Kind) map[string]any {
 	return v
 }
 
-// TestControlCharactersInEveryKind: whatever kind, verb and form of a body: no string
-// of it takes a control character, and nothing is kept of one that has it.
+// TestControlCharactersInEveryKind: in every kind, verb and form of a body, no string takes a control character, and
+// nothing is kept of a body that has one.
 func TestControlCharactersInEveryKind(t *testing.T) {
 	s := start(t)
 	asked := 0

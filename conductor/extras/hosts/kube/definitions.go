@@ -9,8 +9,8 @@ const definitionsPath = "apis/" + definitionsGroup + "/v1/customresourcedefiniti
 
 const definitionsGroup = "apiextensions.k8s.io"
 
-// definitions are those of Metal3's kinds, as far as anybody asks: what they are
-// called. Their schemas are in OpenAPI.
+// definitions are the CustomResourceDefinitions of Metal3's kinds, reduced to the part that clients read: their names.
+// Their schemas are in OpenAPI.
 func definitions() any {
 	all := []doc{}
 	for _, k := range hostapi.Kinds() {

@@ -20,7 +20,7 @@ type deleteOptions struct {
 	DryRun []string `json:"dryRun"`
 }
 
-// deletion reads what is said of a deletion, in the body or the query.
+// deletion reads the options of a deletion, in the body or the query.
 func (c *call) deletion() (o objects.DeleteOptions, err error) {
 	v, err := c.fields(protobufDeleteOptions)
 	if err != nil {
@@ -53,8 +53,7 @@ func (c *call) deletion() (o objects.DeleteOptions, err error) {
 		Propagation: d.Propagation, Dry: dry}, err
 }
 
-// delete deletes a document: what has finalizers is marked, and goes with the
-// last of them.
+// delete deletes a document. A document with finalizers is only marked, and disappears with the last of them.
 func (s *Server) delete(c *call) error {
 	o, err := c.deletion()
 	if err != nil {
@@ -94,7 +93,7 @@ func (s *Server) deleting(c *call, docs documents, o objects.DeleteOptions) docu
 				d, _, err = s.keeper.Delete(c.Context(),
 					objects.Key{Kind: c.kind.Kind, Namespace: d.Meta().Namespace, Name: d.Meta().Name}, o)
 			}
-			if errors.Is(err, objects.ErrNotFound) { // somebody else was faster
+			if errors.Is(err, objects.ErrNotFound) { // another client was faster
 				continue
 			}
 			if !yield(d, err) {

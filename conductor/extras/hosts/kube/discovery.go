@@ -11,7 +11,7 @@ import (
 // apiVersion is which Kubernetes the conventions are of that this package keeps.
 const apiVersion = "1.30"
 
-// version answers who we are, as far as clients of Kubernetes want to know.
+// version answers /version, for clients of Kubernetes.
 func version() map[string]string {
 	major, minor, _ := strings.Cut(apiVersion, ".")
 	return map[string]string{
@@ -35,7 +35,7 @@ type resource struct {
 	Categories []string `json:"categories,omitempty"`
 }
 
-// resources is those of a group.
+// resources are the resources of a group.
 func resources(group string) (all []resource) {
 	for _, k := range hostapi.Kinds() {
 		if k.Group != group {
@@ -68,7 +68,7 @@ func groupVersion(group string) string {
 	return group + "/" + hostapi.Version
 }
 
-// discovery answers what there is.
+// discovery answers the lists of groups and resources.
 func (s *Server) discovery(c *call, path []string) error {
 	if c.Method != http.MethodGet {
 		return noMethod()
@@ -120,7 +120,7 @@ func resourceList(group string) any {
 		"resources": resources(group)}
 }
 
-// discoveryGroup is that of the aggregated form.
+// discoveryGroup is the API group of the aggregated form.
 const discoveryGroup = "apidiscovery.k8s.io"
 
 // aggregated is the resources of a group with those below them.

@@ -64,7 +64,7 @@ func (w *watching) followEvents(ctx context.Context, first []hostapi.Event, seen
 			if err := w.mark(seen); err != nil {
 				return err
 			}
-		case <-ctx.Done(): // its time is over, or nobody is there to read it
+		case <-ctx.Done(): // its time is over, or the client has gone
 			return w.mark(seen)
 		}
 	}

@@ -8,12 +8,13 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// Events is what has happened to documents, in the order in which it happened last.
+// Events are the events about documents, in the order in which they happened last. Methods are safe for concurrent use
+// and do not wait.
 type Events interface {
 	// List is all there are, and the revision of the newest.
 	List() (all []hostapi.Event, revision int64)
-	// Since is those that have happened after a revision, the revision of the newest, and
-	// what is closed when there are more; complete is false when some are not known any more.
+	// Since returns the events after a revision, the revision of the newest, and a channel that is closed when there
+	// are more; complete is false when some were dropped.
 	Since(revision int64) (all []hostapi.Event, newest int64, more <-chan struct{}, complete bool)
 }
 
@@ -25,16 +26,14 @@ func (noEvents) Since(int64) ([]hostapi.Event, int64, <-chan struct{}, bool) {
 	return nil, 1, nil, true
 }
 
-// eventKind is what events are listed as. They are no documents: see
-// hostapi.Event.
+// eventKind is the kind of events in lists. They are no documents: see hostapi.Event.
 var eventKind = hostapi.Kind{
 	Kind: hostapi.KindEvent, Version: hostapi.CoreVersion, Plural: "events", Singular: "event", Short: []string{"ev"},
 	Namespaced: true,
 	New:        func() hostapi.Document { return &hostapi.Event{} },
 }
 
-// eventFields are what events can be selected by; kubectl describe names the
-// document by all that it knows of it.
+// eventFields are the fields that select events; kubectl describe names the document by all that it knows of it.
 var eventFields = map[string]func(e hostapi.Event) string{
 	"metadata.name":                  func(e hostapi.Event) string { return e.Name },
 	"metadata.namespace":             func(e hostapi.Event) string { return e.Namespace },
@@ -49,8 +48,7 @@ var eventFields = map[string]func(e hostapi.Event) string{
 	"type":                           func(e hostapi.Event) string { return e.Type },
 }
 
-// events lists what has happened to hosts of late, or follows it. There are never so
-// many that a client would have to be given them in parts.
+// events lists recent events about hosts, or follows them. A list is never paged: there are never that many.
 func (s *Server) events(c *call, path []string) error {
 	if c.Method != http.MethodGet || len(path) > 1 {
 		return noMethod()

@@ -33,8 +33,7 @@ func happened(namespace, host, kind, reason string) hostapi.Event {
 
 func withEvents(o *kube.Options, _ *objects.Config) { o.Events = newDiary() }
 
-// diary is what has happened, under revisions from 11 on: what was before that is
-// forgotten.
+// diary is a list of events, under revisions from 11 on: earlier ones are forgotten.
 type diary struct {
 	mu   sync.Mutex
 	all  []hostapi.Event
@@ -76,8 +75,8 @@ func (d *diary) Since(revision int64) (all []hostapi.Event, newest int64, more <
 	return all, newest, d.more, complete
 }
 
-// TestEvents: events are selected by what kubectl describe knows of a document,
-// and by what people ask for.
+// TestEvents: events are selected by the fields that kubectl describe knows of a document, and by the selectors that
+// users write.
 func TestEvents(t *testing.T) {
 	s := start(t, withEvents)
 	for _, tc := range []struct{ path, selector, want string }{
@@ -131,8 +130,8 @@ func TestEventTable(t *testing.T) {
 	}
 }
 
-// TestEventWatch follows events, from a revision or from what there is; whoever has
-// missed some is told so, at once or on the way.
+// TestEventWatch follows events, from a revision or from the present ones. A watcher that has missed some gets an
+// error, at once or on the way.
 func TestEventWatch(t *testing.T) {
 	d := newDiary()
 	s := start(t, func(o *kube.Options, _ *objects.Config) { o.Events = d })
@@ -161,7 +160,7 @@ func TestEventWatch(t *testing.T) {
 		t.Errorf("more: %s", got)
 	}
 	d.mu.Lock()
-	d.lost += 20 // of which nobody was told
+	d.lost += 20 // without a message to any watcher
 	d.mu.Unlock()
 	d.write(once("a", "PowerOn"))
 	all.wants("ERROR 410")

@@ -14,7 +14,7 @@ func fine(t *testing.T, s *server, code int, body string) {
 	}
 }
 
-// TestAliases: a body whose aliases repeat a long word many times is refused.
+// TestAliases: a body with aliases that repeat a long word many times is refused.
 func TestAliases(t *testing.T) {
 	s := start(t)
 	body := "a: &x " + strings.Repeat("w", 100_000) + "\nb: [" + strings.Repeat("*x, ", 100_000) + "]\n"
@@ -24,7 +24,7 @@ func TestAliases(t *testing.T) {
 	}
 }
 
-// FuzzDocument sends documents, and follows one that was taken to its end.
+// FuzzDocument sends documents, and follows an accepted one to its end.
 func FuzzDocument(f *testing.F) {
 	for _, seed := range []string{
 		aHost, aSecret, `{"metadata":{"name":"a","finalizers":["a/b"],"ownerReferences":[{"uid":"1"}]}}`,

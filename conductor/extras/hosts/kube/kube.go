@@ -25,20 +25,20 @@ type Authenticator interface {
 	Authenticate(w http.ResponseWriter, r *http.Request) (*auth.Caller, error)
 }
 
-// Room is what an answer may hold in memory.
+// Room is an answer's share of memory.
 type Room interface {
 	// Resize takes n bytes instead of those that were taken before. It may wait, and answers a *nodeapi.Fault when there
 	// is no room.
 	Resize(n int64) error
 	End() // gives them back
-	// Write answers with text; a reader who takes it slowly may lose its connection.
+	// Write answers with text; a slow reader may lose its connection.
 	Write(w http.ResponseWriter, text []byte) (int, error)
 }
 
-// Options is what a Server is made of.
+// Options are a Server's dependencies and limits.
 type Options struct {
 	Keeper *objects.Keeper
-	// Auth identifies the sender of a request; nil: anybody may do anything.
+	// Auth identifies the sender of a request; nil: every caller may do everything.
 	Auth Authenticator
 	Log  *slog.Logger
 	// Events is where those are; nil for none.
@@ -109,7 +109,7 @@ type call struct {
 	w http.ResponseWriter
 	*http.Request
 	query  map[string][]string
-	caller *auth.Caller // nil when nobody is asked
+	caller *auth.Caller // nil without authentication
 	room   Room         // nil when answers have no bound
 
 	// Parts of the path, in requests for documents.
@@ -149,7 +149,7 @@ func (c *call) write(text []byte) (err error) {
 	return err
 }
 
-// answer finds who asks and what for.
+// answer authenticates the caller and passes the request to its handler.
 func (s *Server) answer(c *call) error {
 	if err := checkRequest(c); err != nil {
 		return err
@@ -176,7 +176,7 @@ func (s *Server) answer(c *call) error {
 	return s.discovery(c, path)
 }
 
-// public is what strangers may know.
+// public answers the paths that need no authentication.
 func (s *Server) public(c *call, what string) error {
 	switch what {
 	case "version":
@@ -233,7 +233,7 @@ func (s *Server) documents(c *call, group string, path []string) error {
 	return s.verb(c)
 }
 
-// verb is the handler of what is asked to be done.
+// verb is the handler for the request's method.
 func (s *Server) verb(c *call) error {
 	for _, v := range []struct {
 		method string
@@ -276,7 +276,7 @@ func (c *call) key() objects.Key {
 	return objects.Key{Kind: c.kind.Kind, Namespace: c.namespace, Name: c.name}
 }
 
-// resource is what errors call the kind: "baremetalhosts.metal3.io".
+// resource is the kind's name in errors: "baremetalhosts.metal3.io".
 func (c *call) resource() string {
 	if c.kind.Group == "" {
 		return c.kind.Plural

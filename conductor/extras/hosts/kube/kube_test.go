@@ -323,7 +323,7 @@ func TestPages(t *testing.T) {
 				if revision == "" {
 					revision = l.Metadata.ResourceVersion
 				}
-				if l.Metadata.ResourceVersion != revision { // else what changed in between would be missed
+				if l.Metadata.ResourceVersion != revision { // else changes in between would be missed
 					t.Errorf("a later page is of %s, the first of %s", l.Metadata.ResourceVersion, revision)
 				}
 				s.ok(http.StatusCreated, "POST "+secrets, `{"metadata":{"generateName":"s-"}}`)
@@ -343,7 +343,7 @@ func TestPages(t *testing.T) {
 	s.ok(http.StatusGone, "GET "+hosts+"?resourceVersion=1&resourceVersionMatch=Exact", "")
 }
 
-// TestDeleteAll deletes what is selected, and nothing else.
+// TestDeleteAll deletes the selected documents, and nothing else.
 func TestDeleteAll(t *testing.T) {
 	s := start(t)
 	for i := range 4 {
@@ -365,7 +365,7 @@ func TestTooLong(t *testing.T) {
 		`{"metadata":{"name":"a"},"stringData":{"a":"`+strings.Repeat("a", 1<<20)+`"}}`)
 }
 
-// TestOurs: what is the conductor's fault is logged, and told without detail.
+// TestOurs: a fault of the conductor is logged, and answered without detail.
 func TestOurs(t *testing.T) {
 	store := mem.New()
 	s := start(t, func(_ *kube.Options, c *objects.Config) { c.Store = store })

@@ -19,7 +19,7 @@ type lineKey struct {
 	revision int64
 	kind     objects.EventType
 	as       string // the form
-	include  string // what a table has of each document
+	include  string // the includeObject of a table: its part of each document
 	second   int64  // when it is, for the ages in a table
 	masked   bool   // the caller may not see credentials
 }
@@ -38,18 +38,18 @@ type line struct {
 	once sync.Once
 	text []byte // not to be changed
 	err  error
-	size int // what is counted of it
+	size int // the size that is counted for it
 }
 
 var errUnfinished = errors.New("the line of this write could not be made")
 
 func newLines() *lines { return &lines{known: map[lineKey]*line{}} }
 
-// of is a line that render makes, unless somebody has made it already.
+// of is a line; the first caller makes it by render.
 func (l *lines) of(key lineKey, render func() ([]byte, error)) ([]byte, error) {
 	e := l.entry(key)
 	e.once.Do(func() {
-		e.err = errUnfinished // of one that panics, for the others
+		e.err = errUnfinished // for the other callers, if render panics
 		e.text, e.err = render()
 		l.made(key, e)
 	})

@@ -9,9 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// continueToken is where a list is read on. Later pages show documents as they are by
-// then, under the revision of the first: whoever follows from there is told of
-// all that has changed meanwhile.
+// continueToken is the place where a list goes on. Later pages show documents in their later state, under the revision
+// of the first page. A watch from there reports all changes since.
 type continueToken struct {
 	Version  int       `json:"v"`
 	Revision int64     `json:"rv"`
@@ -55,7 +54,7 @@ func (s *Server) list(c *call) error {
 		if from, err = parseContinueToken(token); err != nil {
 			return err
 		}
-		// Nobody could follow from the revision of the first page when its events are gone.
+		// No client could follow from the revision of the first page when its events are gone.
 		if _, err := s.keeper.Watch(sel.Filter, from.Revision); err != nil {
 			return err
 		}
@@ -70,8 +69,8 @@ func (s *Server) list(c *call) error {
 	return s.many(c, docs, limit, &revision)
 }
 
-// read reads the selected documents behind a place, a few in memory at a time. first is told the revision at which they
-// were first read: what changes after it is told of to whoever follows.
+// read reads the selected documents behind a place, a few in memory at a time. first gets the revision of the first
+// batch: a watch from there reports all later changes.
 func (s *Server) read(c *call, sel selected, after objects.Key, first func(revision int64) error) documents {
 	return func(yield func(hostapi.Document, error) bool) {
 		q := objects.Query{Kind: sel.Kind, Namespace: sel.Namespace, Name: sel.Name, Limit: batchDocuments, Bytes: batchBytes,

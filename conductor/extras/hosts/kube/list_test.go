@@ -44,7 +44,7 @@ func TestPagesInBytes(t *testing.T) {
 	if all, _ := read(http.StatusOK, ""); len(all.Items) != 9 || all.Metadata.Continue != "" {
 		t.Errorf("without a limit there are %d items, continue %q", len(all.Items), all.Metadata.Continue)
 	}
-	for range 5 { // after which nobody can follow from the first page
+	for range 5 { // then no client can follow from the first page
 		s.ok(http.StatusCreated, "POST "+secrets, secret(4))
 	}
 	var status struct{ Reason string }

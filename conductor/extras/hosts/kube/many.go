@@ -38,12 +38,12 @@ func (s *Server) many(c *call, docs documents, limit int, revision *int64) error
 	err = l.write(docs, limit, revision)
 	if err != nil && l.begun {
 		s.log.Debug("a list ended early", "path", c.URL.Path, "err", err)
-		panic(http.ErrAbortHandler) // what was written must not pass for a whole answer
+		panic(http.ErrAbortHandler) // else the written part would pass for a whole answer
 	}
 	return err
 }
 
-// listWriter writes a list: a document at a time, and what is said of all of them at the end.
+// listWriter writes a list: a document at a time, and the list's metadata at the end.
 type listWriter struct {
 	s     *Server
 	c     *call
@@ -62,7 +62,7 @@ func (l *listWriter) write(docs documents, limit int, revision *int64) error {
 	more := false
 	for d, err := range docs {
 		if err != nil {
-			if l.begun && !nodeapi.WasCutOff(l.c.Request, err) { // its status is sent: nobody else tells of it
+			if l.begun && !nodeapi.WasCutOff(l.c.Request, err) { // its status is sent, so no answer reports it
 				l.s.log.Error("a list failed", "path", l.c.URL.Path, "err", err)
 			}
 			return err
@@ -176,7 +176,7 @@ func (l *listWriter) item(text []byte) error {
 	return l.flush()
 }
 
-// flush writes what there is.
+// flush writes the buffered part.
 func (l *listWriter) flush() error {
 	if !l.begun {
 		kind := "application/json"

@@ -9,10 +9,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// masked is a document as the caller may see it: credentials in the URLs of its
-// texts, the annotation of kubectl apply among them, are not for readers, just as
-// in the API of nodes. Callers who write documents see them as they are, so that
-// what they edit and send back is whole.
+// masked is a document for the caller. Credentials in the URLs of its texts, the annotation of kubectl apply among
+// them, are hidden from readers, just as in the API of nodes. Callers that may write documents see them, so that an
+// edited document is complete when it is sent back.
 func masked(c *call, d hostapi.Document) (hostapi.Document, error) {
 	if unmasked(c) {
 		return d, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node/objects"
 )
 
-// TestMaskedForReaders: credentials in URLs of hosts and data images, and in the
-// annotation of kubectl apply, are shown to who writes documents and to no reader.
+// TestMaskedForReaders: credentials in URLs of hosts and data images, and in the annotation of kubectl apply, are shown
+// to callers that write documents and to no reader.
 func TestMaskedForReaders(t *testing.T) {
 	s := start(t, func(o *kube.Options, _ *objects.Config) { o.Auth = byName{} })
 	as := func(who, request string) string { return request + "\nAuthorization: " + who }
@@ -40,9 +40,8 @@ func TestMaskedForReaders(t *testing.T) {
 	}
 }
 
-// TestWatchesApart: watches that are told of one write share what is the same, and
-// nothing else: not what a reader may not see, nor the form, nor the type of the
-// event, whoever comes first.
+// TestWatchesApart: watches of one write share the common lines, and nothing else. In any order, a reader does not get
+// hidden parts, another form, or another type of event.
 func TestWatchesApart(t *testing.T) {
 	const url = hosts + "?watch=true&timeoutSeconds=1&resourceVersion=3"
 	requests := map[string]struct {

@@ -21,8 +21,8 @@ type discovered struct {
 	Verbs      []string
 }
 
-// attempt is a request for a verb of a resource, at a document that need not exist:
-// whether it was refused for who asks is seen all the same.
+// attempt is a request for a verb of a resource, with a document that need not exist: a refusal for lack of a role
+// shows all the same.
 func (d discovered) attempt(group, verb string) (request, body string) {
 	plural, sub, _ := strings.Cut(d.Name, "/")
 	path := group
@@ -53,9 +53,9 @@ func (d discovered) attempt(group, verb string) (request, body string) {
 	return "DELETE " + named, ""
 }
 
-// TestAccessMatrix asks for every verb of every resource that discovery tells of, as
-// everybody. The golden file is to be read: a letter for a stranger, and one each for
-// the system's and a project's reader, operator and admin.
+// TestAccessMatrix asks for every verb of every resource in discovery, as every kind of caller. The golden file is to
+// be read: a letter for a caller without a login, and one each for the system's and a project's reader, operator and
+// admin.
 func TestAccessMatrix(t *testing.T) {
 	synctest.Test(t, accessMatrix) // watches end after a second
 }

@@ -19,8 +19,8 @@ type openAPI struct {
 	v3          map[string][]byte // by group and version: "api/v1"
 }
 
-// Media types of the second version in protobuf: what older clients ask for is
-// none, by RFC 6838, and they fail over an answer that says so too.
+// Media types of the second version in protobuf. Older clients ask for a name that RFC 6838 does not allow, and cannot
+// parse an answer of that type.
 const (
 	openAPIProtoOld = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 	openAPIProto    = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
@@ -103,11 +103,10 @@ func newOpenAPI() (o openAPI, err error) {
 
 func info() doc { return doc{"title": "Ferrite: Metal3's hosts", "version": "v" + apiVersion + ".0"} }
 
-// metaName is Kubernetes' own, by which kubectl finds what all documents share.
+// metaName is Kubernetes' own schema, in which kubectl finds the common fields of all documents.
 const metaName = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
-// schemaName is what the schema of a kind is called; Kubernetes' own are called
-// as they are there.
+// schemaName is the name of a kind's schema; Kubernetes' own kinds keep their names.
 func schemaName(k hostapi.Kind) string {
 	if k.Group == "" {
 		return "io.k8s.api.core.v1." + k.Kind
@@ -207,7 +206,7 @@ func typed(p, of doc) doc {
 	return made
 }
 
-// queries are the parameters by which kubectl finds out what a server can do.
+// queries are the parameters that show kubectl a server's abilities.
 func queries(o operation, of doc) (all []doc) {
 	names := []string{"dryRun", "fieldValidation"}
 	switch {

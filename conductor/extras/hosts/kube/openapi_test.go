@@ -14,8 +14,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// TestOpenAPI holds what kubectl explains against a golden file, and the protobuf
-// form against that in JSON.
+// TestOpenAPI compares the description for kubectl explain with a golden file, and its protobuf form with its JSON
+// form.
 func TestOpenAPI(t *testing.T) {
 	s := start(t)
 	text := s.ok(http.StatusOK, "GET /openapi/v2", "")

@@ -21,8 +21,7 @@ const (
 	applyPatch     = "application/apply-patch+yaml"
 )
 
-// patchTries bounds how often a patch that names no version is done again on
-// what somebody else has just written.
+// patchTries bounds the tries of a patch that names no version, when other clients write at the same time.
 const patchTries = 5
 
 // patch changes a document, or its status.

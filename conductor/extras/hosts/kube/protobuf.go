@@ -10,9 +10,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// protobufType is the media type of Kubernetes' own form of bodies, which kubectl
-// from 1.32 on sends of what it makes by itself: an envelope with kind and apiVersion,
-// and in it a message as the generated.proto files of k8s.io say it.
+// protobufType is the media type of Kubernetes' own form of bodies. kubectl 1.32 and later uses it for documents that
+// it makes by itself. It is an envelope with kind and apiVersion around a message of k8s.io's generated.proto files.
 const protobufType = "application/vnd.kubernetes.protobuf"
 
 // protobufMagic begins every such body.
@@ -21,15 +20,14 @@ var protobufMagic = []byte("k8s\x00")
 // message is the fields that a message has, by their numbers.
 type message map[protowire.Number]field
 
-// field is what a field is called in JSON, and how it is read.
+// field has a field's name in JSON, and its reader.
 type field struct {
 	name string
 	read reader
 	many bool // it comes once for each element of a list
 }
 
-// reader turns a field's value into that of JSON; was is what came of the field
-// before, where it is no list.
+// reader turns a field's value into JSON; was is the field's earlier value, if it is not a list.
 type reader struct {
 	wire protowire.Type
 	take func(was any, value []byte, number uint64) (any, error)
@@ -46,9 +44,8 @@ var envelope = message{
 	4: {name: "contentType", read: readString},
 }
 
-// fromProtobuf reads a body whose message is of this shape, as the object that JSON would
-// have. A field that the shape lacks is in it by its number, so that it is reported like any
-// other unknown field.
+// fromProtobuf reads a body with a message of this shape, as the object that JSON would have. A field that the shape
+// lacks gets its number as name, so that it is reported like any other unknown field.
 func fromProtobuf(body []byte, shape message) (map[string]any, error) {
 	rest, ok := bytes.CutPrefix(body, protobufMagic)
 	if !ok {

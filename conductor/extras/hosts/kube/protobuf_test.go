@@ -50,7 +50,7 @@ func enveloped(kind, message string) string {
 	return "k8s\x00" + part(1, part(1, "v1"), part(2, kind)) + part(2, message)
 }
 
-// TestProtobuf: what newer kubectls send is taken, and answered in JSON.
+// TestProtobuf: bodies of newer kubectls are accepted, and answered in JSON.
 func TestProtobuf(t *testing.T) {
 	s := start(t)
 	for path, sent := range map[string][]string{secrets: {sentSecret, sentRegistry, sentApplied},
@@ -121,7 +121,7 @@ func TestProtobufFields(t *testing.T) {
 	}
 }
 
-// TestProtobufDeletion: a deletion says in protobuf what it says in JSON, of every kind.
+// TestProtobufDeletion: a deletion in protobuf has the same effect as in JSON, for every kind.
 func TestProtobufDeletion(t *testing.T) {
 	s := start(t)
 	s.ok(http.StatusCreated, "POST "+secrets, aSecret)
@@ -141,8 +141,7 @@ func TestProtobufDeletion(t *testing.T) {
 	}
 }
 
-// TestProtobufRefused: what is broken, or has no meaning here, is refused before
-// anything changes.
+// TestProtobufRefused: a body that is broken, or has no meaning here, is refused before anything changes.
 func TestProtobufRefused(t *testing.T) {
 	s := start(t)
 	named := part(1, part(1, "a"))
@@ -193,7 +192,7 @@ func TestProtobufRefused(t *testing.T) {
 	}
 }
 
-// FuzzProtobuf sends bodies in protobuf, raw and in an envelope, to whatever takes them.
+// FuzzProtobuf sends bodies in protobuf, raw and in an envelope, to all handlers that take them.
 func FuzzProtobuf(f *testing.F) {
 	for _, seed := range []string{sentSecret, sentRegistry, sentNamespace, sentApplied} {
 		f.Add([]byte(unhex(f, seed)))

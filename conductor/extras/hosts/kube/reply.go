@@ -19,7 +19,7 @@ type form struct {
 	yaml bool
 }
 
-// accepted is the first of what a client accepts that there is.
+// accepted is the first form in Accept that the server has.
 func (c *call) accepted() (form, error) {
 	header := c.Header.Get("Accept")
 	if header == "" {
@@ -105,13 +105,13 @@ func (s *Server) shown(c *call, f form, d hostapi.Document) any {
 	return d
 }
 
-// listMeta is what is said of a list.
+// listMeta is a list's metadata.
 type listMeta struct {
 	ResourceVersion string `json:"resourceVersion"`
 	Continue        string `json:"continue,omitempty"`
 }
 
-// metadata is a document of which nothing else is said.
+// metadata is a document reduced to its metadata.
 type metadata struct {
 	hostapi.TypeMeta
 	Metadata *hostapi.ObjectMeta `json:"metadata"`

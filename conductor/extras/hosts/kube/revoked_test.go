@@ -23,8 +23,7 @@ func (a *revocable) Authenticate(http.ResponseWriter, *http.Request) (*auth.Call
 	return &auth.Caller{User: "ann", Role: auth.Admin}, nil
 }
 
-// TestWatchEndsWithItsUser: a watch of secrets tells nothing more once its user is
-// deleted, and one of events neither.
+// TestWatchEndsWithItsUser: a watch of secrets, or of events, sends nothing more once its user is deleted.
 func TestWatchEndsWithItsUser(t *testing.T) {
 	for _, path := range []string{secrets, "/api/v1/events"} {
 		synctest.Test(t, func(t *testing.T) {

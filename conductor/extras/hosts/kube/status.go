@@ -12,8 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Status is Kubernetes' answer where there is no document to answer with, most
-// of all to what was not done.
+// Status is Kubernetes' answer without a document, mostly for errors.
 type Status struct {
 	Kind       string   `json:"kind"`
 	APIVersion string   `json:"apiVersion"`
@@ -25,7 +24,7 @@ type Status struct {
 	Code       int      `json:"code,omitempty"`
 }
 
-// Details say what a Status is about.
+// Details name the document or kind that a Status concerns.
 type Details struct {
 	Name   string  `json:"name,omitempty"`
 	Group  string  `json:"group,omitempty"`
@@ -42,7 +41,7 @@ type Cause struct {
 	Field   string `json:"field,omitempty"`
 }
 
-// reason is why something was not done, in a word that clients know.
+// reason is the reason of a failure, in a word that clients know.
 type reason string
 
 const (
@@ -75,7 +74,7 @@ func failed(code int, why reason, format string, args ...any) *failure {
 	}}
 }
 
-// of says what a failure is about.
+// of names the document or kind that a failure concerns.
 func (f *failure) of(c *call) *failure {
 	f.Details.Name, f.Details.Group, f.Details.Kind = c.name, c.kind.Group, c.kind.Plural
 	return f
@@ -94,7 +93,7 @@ func noMethod() error {
 		"the server does not allow this method on the requested resource")
 }
 
-// done is the Status of what was done.
+// done is the Status of a success.
 func done(c *call, uid string) Status {
 	return Status{
 		Kind: "Status", APIVersion: "v1", Status: "Success",
@@ -126,7 +125,7 @@ func failureOf(c *call, err error) *failure {
 	return nil
 }
 
-// faultReason is that of what the authenticator answers.
+// faultReason is the reason for a status of the authenticator.
 func faultReason(status int) reason {
 	switch status {
 	case http.StatusUnauthorized:
@@ -157,8 +156,7 @@ func refused(c *call, r *objects.Refusal) *failure {
 	return f
 }
 
-// words are a refusal's without the name of the document. Clients know those of a
-// document that has been modified.
+// words are a refusal's text without the name of the document. Clients know the text about a modified document.
 func words(r *objects.Refusal) string {
 	return "the object " + strings.TrimPrefix(r.Message, r.Key.String()+" ")
 }
@@ -189,7 +187,7 @@ func invalidDocument(c *call, name string, problems []hostapi.Problem) *failure 
 	return f
 }
 
-// kindName is what invalid documents are called: "BareMetalHost.metal3.io".
+// kindName is the kind's name in errors about invalid documents: "BareMetalHost.metal3.io".
 func kindName(k hostapi.Kind) string {
 	if k.Group == "" {
 		return k.Kind

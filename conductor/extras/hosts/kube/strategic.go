@@ -82,7 +82,7 @@ func mergeInto(into map[string]any, k string, v any, path string) error {
 	return nil
 }
 
-// mergeList adds to a list what it lacks, and merges what it has.
+// mergeList adds missing elements to a list, and merges the others.
 func mergeList(was, patch []any, key, path string) ([]any, error) {
 	for _, p := range patch {
 		if key == "" {
@@ -123,8 +123,7 @@ func mergeList(was, patch []any, key, path string) ([]any, error) {
 	return was, nil
 }
 
-// has and without compare words as they are printed: lists of words may hold
-// anything in a body that nobody has checked yet.
+// has and without compare elements as printed text: a body that is not validated yet may have elements of any kind.
 func has(list []any, v any) bool {
 	return slices.ContainsFunc(list, func(w any) bool { return fmt.Sprint(w) == fmt.Sprint(v) })
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// column is one of those people see: all with -o wide, else those of priority 0.
+// column is one column of a table: -o wide shows all; without it, priority 0 alone shows.
 type column struct {
 	Name        string `json:"name"`
 	Type        string `json:"type"`

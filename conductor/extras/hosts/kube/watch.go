@@ -14,8 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// How long a watch lasts that says nothing of it, how often one that wants to know is asked
-// how far it has seen, and how long a client may take to read.
+// Default duration of a watch, interval between bookmarks, and time for a client to read.
 const (
 	watchTime     = 30 * time.Minute
 	bookmarkEvery = time.Minute
@@ -96,12 +95,12 @@ func (w *watching) answer(follow func(context.Context) error) error {
 	return nil
 }
 
-// busy says that there is no place for a watch. At this status client-go waits for longer each time, and then watches
+// busy is the answer without a place for a watch. At this status client-go waits for longer each time, and then watches
 // on from where it was; at 410 it would list anew.
 func busy(err error) *failure { return failed(http.StatusTooManyRequests, tooManyRequests, "%v", err) }
 
-// since is the revision that a watch goes on from; said is false where there is
-// none, and the client is to be told first of what there is.
+// since is the revision that a watch goes on from; said is false where the request has none, and the watch begins with
+// the present documents.
 func (c *call) since() (from int64, said bool, err error) {
 	text := c.arg("resourceVersion")
 	if text == "" || text == "0" {
@@ -126,7 +125,7 @@ func (w *watching) from() (docs documents, from int64, err error) {
 		return nil, 0, err
 	case !said:
 		return w.s.read(w.c, w.sel, objects.Key{}, nil), newest, nil
-	case from > newest: // of a database that has been restored: what happens up to there would go unseen
+	case from > newest: // of a database that has been restored: changes up to there would go unseen
 		return nil, from, objects.ErrExpired
 	}
 	return func(func(hostapi.Document, error) bool) {}, from, nil
@@ -153,7 +152,7 @@ func (w *watching) follow(ctx context.Context, docs documents, events *objects.W
 		case errors.Is(err, objects.ErrExpired):
 			return w.line(watchEvent{"ERROR", failureOf(w.c, err).Status})
 		case err != nil:
-			return w.mark(events.Seen()) // its time is over, or nobody is there to read it
+			return w.mark(events.Seen()) // its time is over, or the client has gone
 		default:
 			err = w.event(e)
 		}
@@ -164,7 +163,7 @@ func (w *watching) follow(ctx context.Context, docs documents, events *objects.W
 	return nil
 }
 
-// errQuiet says that nothing has happened for a while.
+// errQuiet is the end of a wait without events.
 var errQuiet = errors.New("nothing has happened")
 
 func (w *watching) next(ctx context.Context, events *objects.Watcher) (objects.Event, error) {
@@ -218,7 +217,7 @@ func (w *watching) render(kind objects.EventType, d hostapi.Document) ([]byte, e
 	return text(watchEvent{kind, w.s.shown(w.c, w.form, d)})
 }
 
-// sendDocument sends a document, unless ctx has ended: what a watch begins with may be long.
+// sendDocument sends a document, unless ctx has ended: the first documents of a watch may take long.
 func (w *watching) sendDocument(ctx context.Context, kind objects.EventType, d hostapi.Document) error {
 	text, err := w.render(kind, d)
 	if err = errors.Join(err, ctx.Err()); err != nil {
@@ -259,7 +258,7 @@ func text(e watchEvent) ([]byte, error) {
 
 // send writes one event, for which the client has its time. The text is others', too.
 func (w *watching) send(text []byte) error {
-	// Not every writer has deadlines, in tests; those of servers have.
+	// Writers in tests may lack deadlines; a server's have them.
 	if err := w.control.SetWriteDeadline(time.Now().Add(readPatience)); err != nil &&
 		!errors.Is(err, http.ErrNotSupported) {
 		return err

@@ -16,11 +16,10 @@ import (
 	"time"
 )
 
-// BenchmarkWatches writes a host, one write after the other, while many watch over
-// connections of their own: hosts, hosts as kubectl's table, or secrets, of which
-// there are none. One op is one write until it is answered; "p50-ms" is what a
-// writer waits, "cpu-ms/op" what a write takes of the processor until all have seen
-// it, the clients' part included.
+// BenchmarkWatches writes a host, one write after the other, while many clients watch over connections of their own:
+// hosts, hosts as kubectl's table, or secrets, of which there are none. One op is one write until it is answered.
+// "p50-ms" is the writer's wait. "cpu-ms/op" is a write's processor time until all clients have seen it, their own part
+// included.
 func BenchmarkWatches(b *testing.B) {
 	for _, c := range []struct {
 		name, path, header string

@@ -84,8 +84,7 @@ func (w *watcher) wants(events ...string) {
 	}
 }
 
-// TestWatch follows hosts, from a revision or from what there is, by labels and
-// by name.
+// TestWatch follows hosts, from a revision or from the present ones, by labels and by name.
 func TestWatch(t *testing.T) {
 	s := start(t)
 	s.ok(http.StatusCreated, "POST "+hosts, `{"metadata":{"name":"n0","labels":{"a":"b"}},"spec":{"online":true}}`)
@@ -121,8 +120,8 @@ func TestWatchEnds(t *testing.T) {
 	}
 }
 
-// TestWatchExpires: one that begins too far back is answered 410, one that falls
-// behind is told so; and whoever lists anew carries on from there.
+// TestWatchExpires: a watch that begins too far back is answered 410, and a watch that falls behind gets that error. A
+// client that lists anew carries on from there.
 func TestWatchExpires(t *testing.T) {
 	s := start(t, func(_ *kube.Options, c *objects.Config) { c.Events = 2 })
 	behind := s.watch(t, "resourceVersion=1", nil)
@@ -152,8 +151,8 @@ func TestWatchExpires(t *testing.T) {
 	again.wants("DELETED n0 8")
 }
 
-// TestWatchGivesWay: a watch whose place another reader gets ends with a 429, at which client-go waits, and then
-// watches on; so is one answered that finds no place.
+// TestWatchGivesWay: a watch ends with a 429 when another reader gets its place. client-go waits then, and watches on.
+// A watch that finds no place gets the same answer.
 func TestWatchGivesWay(t *testing.T) {
 	for _, path := range []string{hosts, "/api/v1/events"} {
 		pool := connlimit.NewStreams(connlimit.StreamLimits{All: 1, Loopback: 2}, nil)
@@ -180,7 +179,7 @@ func TestWatchGivesWay(t *testing.T) {
 	}
 }
 
-// onFirst is a client at whose first line something happens.
+// onFirst is a client that does something at its first line.
 type onFirst struct {
 	*httptest.ResponseRecorder
 	once sync.Once
@@ -192,8 +191,8 @@ func (w *onFirst) Write(p []byte) (int, error) {
 	return w.ResponseRecorder.Write(p)
 }
 
-// TestWatchEndsAmidItsBeginning: what a watch is told first may be long, and ends with it: as another reader gets its
-// place, or its own leaves.
+// TestWatchEndsAmidItsBeginning: the first documents of a watch may be long, and end with it: when another reader gets
+// its place, or its own reader leaves.
 func TestWatchEndsAmidItsBeginning(t *testing.T) {
 	pool := connlimit.NewStreams(connlimit.StreamLimits{All: 2}, nil)
 	s := start(t, func(o *kube.Options, _ *objects.Config) { o.Streams = pool })
@@ -219,8 +218,8 @@ func TestWatchEndsAmidItsBeginning(t *testing.T) {
 	}
 }
 
-// TestWatchAhead: one that knows more than the database, which has been restored
-// since, would miss what happens until it is there again.
+// TestWatchAhead: a watch from a revision after the newest, of a database that has been restored since, would miss
+// events until that revision is reached again.
 func TestWatchAhead(t *testing.T) {
 	s := start(t)
 	for _, path := range []string{hosts, secrets} {

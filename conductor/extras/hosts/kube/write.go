@@ -27,7 +27,7 @@ func (s *Server) create(c *call) error {
 	return s.one(c, http.StatusCreated, made)
 }
 
-// part is what of a document the path is about.
+// part is the part of a document that the path names.
 func (c *call) part() objects.Part {
 	if c.sub == "status" {
 		return objects.Status

@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// act has what was decided done: by the own engine, or by the leader of the node's group.
+// act carries out the decided action: by the own engine, or by the leader of the node's group.
 func (r *Reconciler) act(ctx context.Context, k key, facts host.Facts, a host.Action) error {
 	n := facts.Node
 	created, ok := a.(host.CreateNode)

@@ -10,8 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// capacity is who waits until fewer nodes are busy, and who is just about to make
-// one more so.
+// capacity has the hosts that wait until fewer nodes are busy, and the number of hosts that are about to make a node
+// busy.
 type capacity struct {
 	mu       sync.Mutex
 	starting int
@@ -51,9 +51,8 @@ func (r *Reconciler) busy(ctx context.Context) (n int, err error) {
 	return n + others, nil
 }
 
-// ensureCapacity lets a decision through, or has it made again as one that has to wait:
-// several hosts may have seen the same room. leave is to be called once the
-// decision has been carried out. The facts are those of the admitted decision.
+// ensureCapacity admits a decision, or decides again that the host must wait: several hosts may have seen the same free
+// place. release is to be called once the decision has been carried out. The facts are the admitted decision's.
 func (r *Reconciler) ensureCapacity(ctx context.Context, facts *host.Facts, d host.Decision) (admitted host.Decision,
 	release func(), err error) {
 	if r.ProvisioningLimit <= 0 || !d.Occupies() || host.BusyStates[facts.Node.ProvisionState] {
@@ -84,9 +83,9 @@ func (r *Reconciler) ensureCapacity(ctx context.Context, facts *host.Facts, d ho
 	}, nil
 }
 
-// awaitStart waits until few hosts of a conductor group are about to be busy, and says for how many nodes this one
-// counts. One that finds out whether a silent leader answers again may take long and counts for none: after a silence
-// the limit may be exceeded by one node of the group.
+// awaitStart waits until few hosts of a conductor group are about to be busy. It returns the number of nodes that this
+// host counts for. A host that probes a silent leader may take long and counts for none: after a silence the limit may
+// be exceeded by one node of the group.
 func (r *Reconciler) awaitStart(ctx context.Context, group string) (counts int, leave func(), err error) {
 	switch {
 	case r.isOwn(group) || !r.Groups.Led(group):

@@ -15,8 +15,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// Of two hosts with one BMC or one address the second is told of the first, and
-// gets what it wants when that is gone.
+// Of two hosts with one BMC or one address, the second reports the first. It gets its machine when the first is gone.
 func TestRivals(t *testing.T) {
 	for name, clash := range map[string]struct {
 		with func(*hostapi.Host)
@@ -51,9 +50,8 @@ func TestRivals(t *testing.T) {
 	}
 }
 
-// A change of a document has no effect before it is known which other document says the
-// same: a host whose node has changed is looked at, though whoever follows documents
-// has not come to its own yet.
+// A change of a document has no effect before the other documents with the same claims are known. A change of its
+// node causes a look at a host before the watch has delivered the host's newer document.
 func TestRivalNotYetKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t,
@@ -123,9 +121,8 @@ func TestAddressOfANode(t *testing.T) {
 	})
 }
 
-// A BMC that a node has which is no host's is said, as that of another host is: before
-// a second node is made for the machine. A node that has the host's name is taken over,
-// and one of another machine behind the BMC is nobody's business.
+// If another node that is no host's has the BMC, the host reports it like another host's, before it makes a second node
+// for the machine. A node with the host's name is taken over. A node of another machine behind the BMC does not matter.
 func TestBMCOfANode(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		ctx := context.Background()
@@ -158,8 +155,8 @@ func TestBMCOfANode(t *testing.T) {
 	})
 }
 
-// A node that somebody else uses is let alone, whatever a host is called: it is
-// neither changed, nor switched off, nor deleted with the host.
+// A node in use by another owner is left alone, for any name of a host: it is neither changed, nor switched off, nor
+// deleted with the host.
 func TestNodeOfSomebodyElse(t *testing.T) {
 	for _, name := range []string{"a", "default~a"} {
 		t.Run(name, func(t *testing.T) {

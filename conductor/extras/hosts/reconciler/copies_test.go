@@ -10,9 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// Somebody restores a host's document, with its status, under another name while the host is
-// still there, and then deletes the copies it has made: with or without the host's BMC in
-// it, and before or after a restart, the machine never notices.
+// A user restores a host's document, with its status, under another name while the host still exists, and then deletes
+// the copies. With or without the host's BMC in it, and before or after a restart, the machine never notices.
 func TestCopyOfAHost(t *testing.T) {
 	for name, tc := range map[string]struct {
 		address string

@@ -12,8 +12,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// gatherImage finds the DataImage of a host and, where that matters, asks the BMC
-// what is in the machine's virtual drives.
+// gatherImage finds the DataImage of a host. Where a decision needs them, it asks the BMC for the contents of the
+// machine's virtual drives.
 func (r *Reconciler) gatherImage(ctx context.Context, facts *host.Facts) (err error) {
 	if facts.DataImage, err = getIfAny[hostapi.DataImage](ctx, r.Documents, facts.Host.Namespace,
 		facts.Host.Name); err != nil {
@@ -37,7 +37,7 @@ func (r *Reconciler) gatherImage(ctx context.Context, facts *host.Facts) (err er
 	return nil
 }
 
-// releaseImage lets a DataImage go whose host does not exist.
+// releaseImage releases a DataImage without a host.
 func (r *Reconciler) releaseImage(ctx context.Context, k key) (requeueAt time.Time, err error) {
 	image, err := getIfAny[hostapi.DataImage](ctx, r.Documents, k.namespace, k.name)
 	if err != nil {

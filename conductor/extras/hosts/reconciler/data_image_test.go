@@ -16,11 +16,11 @@ import (
 // drive is the virtual CD drive of all machines of a world, which outlives nodes.
 type drive struct {
 	in      string   // the image; "" for none
-	done    []string // what was done to it, in order, with the power of the machine
-	refuses error    // what goes in or out does not
-	silent  error    // it does not say what is in it
+	done    []string // changes of the drive, in order, with the power of the machine
+	refuses error    // error of insertions and removals
+	silent  error    // error of looks at the medium
 	none    bool     // there is no drive
-	hangs   bool     // what goes in or out never ends
+	hangs   bool     // insertions and removals never end
 }
 
 func (m *machines) MediaSlots(context.Context, node.Node) ([]node.MediaSlot, error) {
@@ -63,7 +63,7 @@ func (m *machines) fiddle(change func(*drive)) {
 	change(&m.drive)
 }
 
-// turns is what was done to the drive.
+// turns are the changes of the drive.
 func (m *machines) turns() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -91,7 +91,7 @@ func (w *world) dataImage(name, url string) {
 	}
 }
 
-// image waits for a DataImage to be so; nil is one that is no more.
+// image waits for a state of a DataImage; nil is a deleted one.
 func (w *world) image(name, what string, so func(*hostapi.DataImage) bool) {
 	w.tb.Helper()
 	var i hostapi.DataImage
@@ -266,13 +266,13 @@ func TestDataImageOfNobody(t *testing.T) {
 		h.Finalizers = nil
 		_, err := objects.Save(ctx, w.docs, h)
 		w.check(err)
-		w.remove("b") // while nobody looks
+		w.remove("b") // while no reconciler runs
 		w.start()
 		w.image("b", "gone", discGone)
 	})
 }
 
-// A detached host's drive is let alone, and its image goes when somebody says so.
+// A detached host's drive is left alone, and its image is deleted on request.
 func TestDataImageDetached(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.apply("a", withImage("http://images/a"))

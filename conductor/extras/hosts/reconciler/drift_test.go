@@ -22,7 +22,7 @@ func (w *world) ask(name string, v node.Event) {
 	w.check(w.eng.Provision(engine.WithUser(context.Background(), "alice", ""), w.node(name).UUID, plan.Request{Verb: v}))
 }
 
-// lost is the condition Healthy of a host whose machine has lost its workload.
+// lost reports whether a host's condition Healthy shows the loss of its workload.
 func lost(h hostapi.Host) bool {
 	for _, c := range h.Status.Conditions {
 		if c.Type == hostapi.ConditionHealthy {
@@ -32,8 +32,8 @@ func lost(h hostapi.Host) bool {
 	return false
 }
 
-// TestUndeployedBehindItsHost: a host says within seconds that somebody has undeployed its node, and by whom; nothing
-// is written before that is asked for, whatever becomes of the node meanwhile.
+// TestUndeployedBehindItsHost: a host reports within seconds that its node was undeployed, and by which user. Nothing
+// is written before a request for that, in every later state of the node.
 func TestUndeployedBehindItsHost(t *testing.T) {
 	for name, then := range map[string]func(w *world){
 		"left available": func(*world) {},
@@ -120,8 +120,8 @@ func TestDeployedBehindItsHost(t *testing.T) {
 	})
 }
 
-// TestGuard: the node of a host is recognised, before its host was looked at for the first time too; another node is
-// free, and so is one that only has the name.
+// TestGuard: the node of a host is recognised, even before the first look at its host. Another node is free, and so is
+// a node that only has the name.
 func TestGuard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, mem.New())

@@ -16,8 +16,7 @@ const (
 	overtakenRetries = 5 // looks in a row that others may overtake until the next has to wait
 )
 
-// errOvertaken: a document was changed by somebody else meanwhile, and the host is
-// to be decided on anew.
+// errOvertaken: another client has changed a document meanwhile, and the host must be decided anew.
 var errOvertaken = errors.New("another writer was faster")
 
 // errOtherGroup: the host waits for a place of another conductor group.
@@ -40,15 +39,15 @@ func (s *failureCounts) increment(k key) int {
 	return s.times[k]
 }
 
-// reset forgets those of a host that has been dealt with.
+// reset clears a host's failures after a success.
 func (s *failureCounts) reset(k key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.times, k)
 }
 
-// afterFailure says when a host is looked at again that could not be dealt with: at once a
-// few times when it was overtaken, else after a pause that doubles.
+// afterFailure is the time of the next look after a failure: at once a few times when the host was overtaken, else
+// after a pause that doubles.
 func (r *Reconciler) afterFailure(k key, why error) time.Time {
 	times, first := r.failures.increment(k), brokenPause
 	if errors.Is(why, errOvertaken) {

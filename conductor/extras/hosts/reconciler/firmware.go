@@ -11,8 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// gatherFirmware reads what the BMC has reported of the machine's firmware, and what is
-// wanted of it.
+// gatherFirmware reads the machine's firmware as the BMC reported it, and the documents with the wishes.
 func (r *Reconciler) gatherFirmware(ctx context.Context, facts *host.Facts) (err error) {
 	if !firmware.KeepsFirmware(facts.FirmwareFacts()) {
 		return nil
@@ -47,8 +46,8 @@ func (r *Reconciler) gatherSchema(ctx context.Context, facts *host.Facts, name s
 	return err
 }
 
-// saveFirmware brings the documents about firmware up to date. A new one is made
-// first, and then told of: its generation and its UID are the server's to give.
+// saveFirmware brings the documents about firmware up to date. A new document is created first and completed in a
+// second write, since the server gives it its generation and its UID.
 func (r *Reconciler) saveFirmware(ctx context.Context, facts *host.Facts) error {
 	was, f := facts.Firmware, &facts.Firmware
 	err := errors.Join(
@@ -63,7 +62,7 @@ func (r *Reconciler) saveFirmware(ctx context.Context, facts *host.Facts) error 
 	return err
 }
 
-// upsert has one document become what follows from the situation.
+// upsert writes one document, if decide changes it.
 func upsert[T any, P document[T]](ctx context.Context, r *Reconciler, facts *host.Facts, is **T,
 	decide func(firmware.Facts) (T, bool)) error {
 	next, changed := decide(facts.FirmwareFacts())
@@ -81,9 +80,8 @@ func upsert[T any, P document[T]](ctx context.Context, r *Reconciler, facts *hos
 	return err
 }
 
-// saveUpdates writes down which updates of firmware are done. It is true whatever
-// somebody has come to want meanwhile; a document that is gone needs it no more. nil
-// for as before.
+// saveUpdates records the updates of firmware that are done. They are done even if the wishes have changed meanwhile,
+// so the write ignores the version; a deleted document needs no record. c is nil for no change.
 func (r *Reconciler) saveUpdates(ctx context.Context, c *hostapi.HostFirmwareComponents) error {
 	if c == nil {
 		return nil

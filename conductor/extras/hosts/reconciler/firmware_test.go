@@ -21,7 +21,7 @@ const (
 	updateParts   = "firmware.update"
 )
 
-// document reads one that has to be there.
+// document reads a document that must exist.
 func document[T any, P interface {
 	*T
 	hostapi.Document
@@ -98,8 +98,7 @@ func is(all []hostapi.Condition, kind string) string {
 	return ""
 }
 
-// TestFirmware: documents about firmware come with a host, tell of its machine,
-// have it changed, and go with it.
+// TestFirmware: documents about firmware come with a host, describe its machine, have it changed, and go with it.
 func TestFirmware(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.apply("a", nil)
@@ -181,8 +180,7 @@ func TestUpdates(t *testing.T) {
 	})
 }
 
-// forgetful is a database that refuses, when it is told to, to write down which
-// updates were done.
+// forgetful is a database that refuses, on request, to record the updates that are done.
 type forgetful struct {
 	database
 	refuses *atomic.Bool
@@ -230,8 +228,7 @@ func TestUpdateFails(t *testing.T) {
 	})
 }
 
-// TestUpdateTriedAgain: what has failed is tried again after its pause, and not after
-// two of them.
+// TestUpdateTriedAgain: a failed update is tried again after its pause, and not after two of them.
 func TestUpdateTriedAgain(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.apply("a", nil)
@@ -250,8 +247,7 @@ func TestUpdateTriedAgain(t *testing.T) {
 	})
 }
 
-// TestFirmwareFirst: what was wanted before there was a host is made before its
-// image is written.
+// TestFirmwareFirst: wishes from before the host existed are carried out before its image is written.
 func TestFirmwareFirst(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		meta := hostapi.ObjectMeta{Name: "a", Namespace: "default"}
@@ -311,8 +307,7 @@ func TestServicing(t *testing.T) {
 	})
 }
 
-// TestServicingFails: a service that fails is tried again, and ended when nobody
-// wants it any more.
+// TestServicingFails: a service that fails is tried again, and ends when its wish is withdrawn.
 func TestServicingFails(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.machines.rigid = true

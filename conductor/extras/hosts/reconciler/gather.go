@@ -14,8 +14,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// gather finds out all that is to be known of a host. It ends before anybody is waited for when the node is in another
-// group than the one whose place the host has.
+// gather collects the facts about a host. It ends early, before it waits for a leader, if the node is in another group
+// than the place that the host has.
 func (r *Reconciler) gather(ctx context.Context, h hostapi.Host, place string) (facts host.Facts, err error) {
 	facts = host.Facts{Host: h, Secrets: map[string]hostapi.Secret{}, ProvisioningLimit: r.ProvisioningLimit, Now: r.Now(),
 		Conflicts: r.known.conflicts(keyOf(h)), ChangedAt: r.changedAt(keyOf(h))}
@@ -98,10 +98,9 @@ func getIfAny[T any, P document[T]](ctx context.Context, k *objects.Keeper, name
 	return &d, nil
 }
 
-// ownNode is the node behind a host, or why the one that is there is not the host's:
-// of two documents that name the same, one is a copy of the other, status and all.
-// From then on a change of the node causes a look at the host. A change between the
-// first read and that moment caused none, so the node is read again.
+// ownNode is the node behind a host, or the reason why the present node is not the host's: of two documents that name
+// the same node, one is a copy of the other with its status. From then on, a change of the node causes a look at the
+// host. A change between the first read and that moment caused none, so the node is read again.
 func (r *Reconciler) ownNode(ctx context.Context, h hostapi.Host) (n *node.Node, foreign string, err error) {
 	for {
 		if n, err = r.findNode(ctx, h); n == nil || err != nil {
@@ -121,7 +120,7 @@ func (r *Reconciler) ownNode(ctx context.Context, h hostapi.Host) (n *node.Node,
 	}
 }
 
-// gatherNode finds out what belongs to the node.
+// gatherNode reads the facts that depend on the node.
 func (r *Reconciler) gatherNode(ctx context.Context, facts *host.Facts) (err error) {
 	if facts.Ports, err = r.engine.Ports(ctx, node.PortQuery{NodeUUID: facts.Node.UUID}); err != nil {
 		return fmt.Errorf("ports of node %s: %w", facts.Node.UUID, err)

@@ -14,14 +14,14 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// rooms are conductor groups whose leaders have the engine of the world.
+// rooms are conductor groups. Their leaders have the engine of the world.
 type rooms struct {
 	w    *world
 	lost atomic.Int64 // how many of the next answers do not arrive
 	busy atomic.Int64 // nodes at work that are not hosts'
 
 	mu    sync.Mutex
-	away  string // why nobody acts in rack-a, "" when somebody does
+	away  string // the reason why no conductor acts in rack-a, "" when one does
 	acted []string
 }
 
@@ -65,7 +65,7 @@ func (r *rooms) CountNodes(context.Context, map[node.State]bool) (int, error) {
 	return int(r.busy.Load()), nil
 }
 
-// leaderless sets why nobody acts in rack-a.
+// leaderless sets the reason why no conductor acts in rack-a.
 func (r *rooms) leaderless(why string) {
 	r.mu.Lock()
 	r.away = why
@@ -92,7 +92,8 @@ func inGroups(t *testing.T, test func(t *testing.T, w *world, r *rooms)) {
 
 func inRack(h *hostapi.Host) { h.Annotations = map[string]string{hostapi.AnnotationGroup: "Rack-A "} }
 
-// A host is acted on in the group that it names. While nobody leads that, it says so. It is no failure of the machine.
+// A host's acts happen in the group that it names. While that group has no leader, the host reports it. It is no
+// failure of the machine.
 func TestHostOfAnotherGroup(t *testing.T) {
 	inGroups(t, func(t *testing.T, w *world, r *rooms) {
 		w.apply("a", inRack)

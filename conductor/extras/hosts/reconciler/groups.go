@@ -8,8 +8,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Groups are the conductor groups of a cluster beside the default one, whose leader reconciles the hosts of all. Nodes
-// of all groups are read from the database; only their leaders act on them.
+// Groups are the conductor groups of a cluster beside the default one. The leader of the default group reconciles the
+// hosts of all groups. It reads nodes of all groups from the database, but only a group's own leader acts on its nodes.
 type Groups interface {
 	// Act has the leader of a group do one thing to a node that is still at its revision, or make it, and returns its
 	// UUID. The error is a refusal of the engine there, an *AwayError, or a failure of that node alone.
@@ -20,13 +20,14 @@ type Groups interface {
 	Led(group string) bool
 	// Silent reports whether the leader of a group has just not answered, and is asked by one call at a time.
 	Silent(group string) bool
-	// Away says why no conductor can act on the nodes of a group, for longer than a takeover takes; "" when one can.
+	// Away is the reason why no conductor can act on the nodes of a group, for longer than a takeover takes; "" when
+	// one can.
 	Away(group string) string
 	// CountNodes is how many nodes of these groups are in one of some states, of the groups that a conductor leads.
 	CountNodes(ctx context.Context, in map[node.State]bool) (int, error)
 }
 
-// AwayError says that the leader of a group was not asked, or that its answer is not known.
+// AwayError is a leader of a group that was not asked, or an answer that is not known.
 type AwayError struct {
 	Group string
 	Err   error
@@ -45,7 +46,7 @@ func (r *Reconciler) canMove(facts *host.Facts) bool {
 	return moves && (to == "" || r.Groups != nil && r.Groups.Led(to))
 }
 
-// away says why no conductor can act on a host's node; "" when one can.
+// away is the reason why no conductor can act on a host's node; "" when one can.
 func (r *Reconciler) away(facts *host.Facts) string {
 	if r.Groups == nil && facts.Node != nil { // it was in a cluster once
 		return ""
@@ -53,7 +54,7 @@ func (r *Reconciler) away(facts *host.Facts) string {
 	return r.awayOf(host.NodeGroup(facts.Host, facts.Node))
 }
 
-// cannotMove says why a host's node does not move to the group that it is to be in; "" when it can.
+// cannotMove is the reason why a host's node does not move to the group that it is to be in; "" when it can.
 func (r *Reconciler) cannotMove(facts *host.Facts) string {
 	to, moves := host.MovesTo(facts.Host, facts.Node)
 	if !moves {

@@ -13,8 +13,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// RefuseVerb says why a verb to a node is refused unless it is forced: the node is behind a host. The error is a
-// node.Refusal, or one of the store.
+// RefuseVerb is the reason to refuse a verb on a node unless it is forced: the node has a host. The error is a
+// node.Refusal, or an error of the store.
 func (r *Reconciler) RefuseVerb(ctx context.Context, n node.Node, request plan.Request) error {
 	h, err := r.hostBefore(ctx, n)
 	if h == nil || err != nil {
@@ -28,8 +28,8 @@ func (r *Reconciler) RefuseForget(ctx context.Context, n node.Node) error {
 	return r.RefuseVerb(ctx, n, plan.Request{Verb: host.Forget})
 }
 
-// hostBefore is the host that a node is behind; nil for none. After a start, the hosts are not all indexed yet: the
-// name of a node has that of its host.
+// hostBefore is the host of a node; nil for none. After a start, not all hosts are indexed yet: then the node's name
+// gives the host's.
 func (r *Reconciler) hostBefore(ctx context.Context, n node.Node) (*hostapi.Host, error) {
 	k, bound := r.known.hostOf(n.UUID)
 	if !bound {

@@ -11,8 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// index is what is remembered of all hosts' documents: whom a change of a node
-// or a secret concerns, and who was the first to claim a BMC or an address.
+// index has the facts about all hosts' documents that events need: the hosts that a node or a secret belongs to, and
+// the first claim of each BMC or address.
 type index struct {
 	mu       sync.Mutex
 	hosts    map[key]*entry
@@ -49,8 +49,8 @@ func newIndex() *index {
 
 func keyOf(h hostapi.Host) key { return key{h.Namespace, h.Name} }
 
-// update takes note of a document. It reports whether people have changed it, as opposed to
-// what we write ourselves, and which other hosts that frees.
+// update records a document. It reports whether a user has changed it, rather than this program, and which other hosts
+// that frees.
 func (x *index) update(h hostapi.Host) (userChanged bool, freed []key) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -86,8 +86,7 @@ func (x *index) update(h hostapi.Host) (userChanged bool, freed []key) {
 		!maps.Equal(was.annotations, is.annotations) || !slices.Equal(was.finalizers, is.finalizers), freed
 }
 
-// current reports whether a document says what was taken note of last. Of another
-// nobody knows yet who was before it to claim what it claims.
+// current reports whether a document equals the recorded one. The conflicts of any other document are not known yet.
 func (x *index) current(h hostapi.Host) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -125,7 +124,7 @@ func (x *index) remove(k key) (freed []key) {
 	return x.releaseClaims(k, e.claims, nil)
 }
 
-// missingFrom are the hosts that are known but not among these.
+// missingFrom are the known hosts that are not among these.
 func (x *index) missingFrom(these map[key]bool) (gone []key) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -137,8 +136,8 @@ func (x *index) missingFrom(these map[key]bool) (gone []key) {
 	return gone
 }
 
-// bind takes note of the node behind a host, and reports whose it is, that of the first for
-// as long as there is that host, and whether that was known before.
+// bind records the node behind a host. It returns the node's owner, which is the first host as long as it exists, and
+// whether that was recorded before.
 func (x *index) bind(uuid string, k key) (owner key, known bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -163,7 +162,7 @@ func (x *index) hostOf(uuid string) (k key, ok bool) {
 	return k, ok
 }
 
-// setGroups takes note of the conductor groups that concern a host.
+// setGroups records the conductor groups that matter for a host.
 func (x *index) setGroups(k key, groups []string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -175,8 +174,8 @@ func (x *index) setGroups(k key, groups []string) {
 	x.groups[k] = groups
 }
 
-// groupOf is the conductor group of a host's node as it was at the last look, and before that the one that the host's
-// annotation names.
+// groupOf is the conductor group of a host's node at the last look, or, before the first look, the group in the host's
+// annotation.
 func (x *index) groupOf(k key) string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -235,7 +234,7 @@ func (x *index) isHeld(namespace, secret string, except key) bool {
 	return false
 }
 
-// conflicts are the hosts that were before this one to claim what it claims.
+// conflicts are the hosts that have made one of this host's claims before it.
 func (x *index) conflicts(k key) (all []host.Conflict) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -19,8 +19,8 @@ func powered(s hostapi.State) func(hostapi.Host) bool {
 	return func(h hostapi.Host) bool { return h.Status.Provisioning.State == s && h.Status.PoweredOn }
 }
 
-// TestSilentBMC deletes hosts whose BMC has just fallen silent, or long ago: they
-// are gone after four tries and the pauses in between, and each try is told.
+// TestSilentBMC deletes hosts with a BMC that has just fallen silent, or long ago. They are gone after four tries and
+// the pauses in between, and each try is reported.
 func TestSilentBMC(t *testing.T) {
 	pauses := map[hostapi.State]time.Duration{hostapi.StateAvailable: 25 * time.Second,
 		hostapi.StateProvisioned: 75 * time.Second}
@@ -55,9 +55,9 @@ func TestSilentBMC(t *testing.T) {
 	}
 }
 
-// TestFadingBMC deletes hosts whose BMC falls silent on the way: as the machine is
-// switched off, and as it is started to be cleaned. A power change that was accepted
-// is read back until its limit of a minute before the tries begin.
+// TestFadingBMC deletes hosts with a BMC that falls silent on the way: as the machine is switched off, and as it is
+// started to be cleaned. A power change that was accepted is read back until its limit of a minute before the tries
+// begin.
 func TestFadingBMC(t *testing.T) {
 	for answers := range 9 {
 		in(t, func(t *testing.T, w *world) {
@@ -90,9 +90,8 @@ func (w *world) needsRamdisk(name string) {
 	time.Sleep(time.Minute)
 }
 
-// TestLeavesShuttingDown deletes hosts whose operating system has been asked to shut
-// down, and does not: the machine is switched off at once. A detached one is left
-// alone, and says what it waits for.
+// TestLeavesShuttingDown deletes hosts with an operating system that was asked to shut down, and does not: the machine
+// is switched off at once. A detached host's machine is left alone, and the host reports the work that it waits for.
 func TestLeavesShuttingDown(t *testing.T) {
 	for name, c := range map[string]struct {
 		image, detached bool
@@ -137,7 +136,7 @@ func TestLeavesShuttingDown(t *testing.T) {
 	}
 }
 
-// progress is what a host says that it waits for.
+// progress is the message about the work that a host waits for.
 func progress(h hostapi.Host) string {
 	for _, c := range h.Status.Conditions {
 		if c.Type == hostapi.ConditionProgressing {
@@ -150,7 +149,7 @@ func progress(h hostapi.Host) string {
 var try = regexp.MustCompile(
 	`no answer of the BMC; that was try \d of 4( before the host is deleted all the same, the next is at \d\d:\d\d:\d\d UTC|: the host is deleted all the same)$`)
 
-// triesOf follows a host to its end, and collects what it says of tries that failed.
+// triesOf follows a host to its end, and collects the messages about tries that failed.
 func (w *world) triesOf(name string) (told []string) {
 	w.tb.Helper()
 	watch, err := w.docs.Watch(objects.Filter{Kind: hostapi.KindHost, Name: name}, 0)
@@ -203,7 +202,7 @@ func TestSilenceEnds(t *testing.T) {
 	}
 }
 
-// A host whose credentials are wrong, or gone, is deleted without much ado.
+// A host with wrong or missing credentials is deleted without delay.
 func TestLeavesWithoutLogin(t *testing.T) {
 	for name, spoil := range map[string]func(*world){
 		"wrong": func(w *world) { w.secret("bmc", "wrong") },

@@ -16,8 +16,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// machines is fake hardware whose BMCs want a password, whose BMC tells what the
-// machine is made of, and which fails on command.
+// machines is fake hardware with BMCs that want a password and describe the machine. It fails on request.
 type machines struct {
 	*fake.Driver
 	mu     sync.Mutex
@@ -41,7 +40,7 @@ func (m *machines) address(n node.Node) string {
 	return fmt.Sprint(n.DriverInfo["fake_address"], n.Name)
 }
 
-// patience is how long the driver waits for a BMC, as that of Redfish does.
+// patience is the driver's wait for a BMC, as long as Redfish's.
 const patience = 15 * time.Second
 
 // silence has BMCs answer no more, or again.
@@ -77,8 +76,7 @@ type login struct{}
 
 func (login) Logout(context.Context) error { return nil }
 
-// newBMCs are the BMCs of all machines, which are let alone after failures as those
-// of other drivers are.
+// newBMCs are the BMCs of all machines, with a back-off after failures as in other drivers.
 func newBMCs() *controller.Pool[string, login] {
 	o := controller.Options{Driver: "fake", Log: slog.New(slog.DiscardHandler), Failure: func(error) bool { return true }}
 	return controller.New(o, func(string, string) login { return login{} })
@@ -196,7 +194,7 @@ func (m *machines) setUp(n node.Node, s node.Step) (node.StepReport, error) {
 	return node.StepReport{Done: true}, nil
 }
 
-// ReportHardware tells of that setting, and of one part with firmware.
+// ReportHardware reports that setting, and one part with firmware.
 func (m *machines) ReportHardware(_ context.Context, n node.Node) (node.HardwareReport, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -12,8 +12,8 @@ type key struct{ namespace, name string }
 
 func (k key) String() string { return k.namespace + "/" + k.name }
 
-// queue is the hosts to be looked at, each once, when it is due. A host that is being looked at is given to nobody else
-// meanwhile; what happens to it then is looked at afterwards.
+// queue holds the hosts to look at, each once, by its due time. A host is in work only once; events in the meantime
+// cause another look afterwards.
 //
 // Each conductor group has as many places as any other: hosts that wait for the leader of their group do not delay
 // hosts of other groups.
@@ -36,10 +36,10 @@ type groupQueue struct {
 
 type item struct {
 	key       key
-	group     string // whose place it has, or waits for
+	group     string // the group of the place that it has, or waits for
 	due       time.Time
 	position  int       // in the heap; -1 while it is being looked at
-	requeueAt time.Time // when to look again, by what has happened meanwhile
+	requeueAt time.Time // time of the next look, from events in the meantime
 	requeued  bool      // requeueAt is set
 }
 
@@ -86,7 +86,7 @@ func (q *queue) leave(group string) {
 	}
 }
 
-// wakeUp has serve look anew at what is due, and at the hosts that wait for capacity.
+// wakeUp has serve check the due hosts again, and the hosts that wait for capacity.
 func (q *queue) wakeUp() { signal(q.wake) }
 
 // signal leaves word that something has happened, unless there is some already.
@@ -97,8 +97,8 @@ func signal(to chan<- struct{}) {
 	}
 }
 
-// next takes the first host that is due and has a place, and the group whose place it is, or says how long there is
-// none.
+// next takes the first host that is due and has a place, and the group of that place. If there is none, wait is the
+// time until the next is due.
 func (q *queue) next(now time.Time) (k key, group string, wait time.Duration, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -142,8 +142,8 @@ func (q *queue) done(k key, requeueAt time.Time) {
 	}
 }
 
-// serve begins with what is due until ctx ends. begin may wait. woken is called whenever something has happened that
-// may make capacity.
+// serve begins work on due hosts until ctx ends. begin may wait. woken is called after every event that may free
+// capacity.
 func (q *queue) serve(ctx context.Context, begin func(k key, group string), now func() time.Time, woken func()) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -164,7 +164,7 @@ func (q *queue) serve(ctx context.Context, begin func(k key, group string), now 
 	}
 }
 
-// dueHeap has what is due first at its top.
+// dueHeap has the item with the earliest due time at its top.
 type dueHeap []*item
 
 func (h dueHeap) Len() int           { return len(h) }

@@ -12,8 +12,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// TestPlaces: hosts of a group are looked at in the order in which they are due, so many at a time, whatever becomes of
-// those of other groups.
+// TestPlaces: hosts of a group are looked at in the order of their due times, a bounded number at a time. Hosts of
+// other groups do not matter.
 func TestPlaces(t *testing.T) {
 	groups := map[key]string{}
 	q := newQueue(2, func(k key) string { return groups[k] })
@@ -99,7 +99,7 @@ func TestFreedPlaces(t *testing.T) {
 	})
 }
 
-// TestGroupOf: before the first look at a host its group is the one that its annotation names.
+// TestGroupOf: before the first look at a host, the annotation gives its group.
 func TestGroupOf(t *testing.T) {
 	x, k := newIndex(), key{"default", "a"}
 	expect := func(when, want string) {

@@ -16,22 +16,22 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// Engine is what is asked of nodes, and done to them.
+// Engine reads nodes, and acts on them. Its methods are safe for concurrent use. A refused act is a *node.Refusal.
 type Engine interface {
 	Verbs
 	Node(ctx context.Context, ref string) (node.Node, error)
-	// NodesAt are the nodes whose BMC is at a host, a name or an address.
+	// NodesAt are the nodes with a BMC at a host: a name or an address.
 	NodesAt(ctx context.Context, host string) ([]node.Node, error)
 	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
 	Inspected(ctx context.Context, ref string) (node.Inspected, error)
-	// History is what has happened to a node, oldest first.
+	// History is a node's history, oldest entry first.
 	History(ctx context.Context, ref string) ([]node.HistoryEntry, error)
 	HardwareReport(ctx context.Context, ref string) (node.HardwareReport, error)
 	// CountUnowned is how many nodes that no project owns are in each state, of those at work or waiting.
 	CountUnowned() map[node.State]int
 }
 
-// Config is what a reconciler is made of.
+// Config has the dependencies and limits of a reconciler.
 type Config struct {
 	Documents         *objects.Keeper
 	Log               *slog.Logger
@@ -127,14 +127,14 @@ func (r *Reconciler) reconcileSafely(ctx context.Context, k key, group string) (
 	return requeueAt
 }
 
-// reconcile does the next thing for one host, and says when to look again; the zero
-// time for not before something changes. group is the one whose place the host has.
+// reconcile does the next act for one host, and returns the time of the next look; the zero time waits for an event.
+// group is the group of the place that the host has.
 func (r *Reconciler) reconcile(ctx context.Context, k key, group string) (requeueAt time.Time, err error) {
 	h, err := objects.Get[hostapi.Host](ctx, r.Documents, k.namespace, k.name)
 	if errors.Is(err, objects.ErrNotFound) {
 		return r.releaseImage(ctx, k)
 	}
-	if err != nil || !r.known.current(h) { // what it says now is on its way to us: then it is looked at
+	if err != nil || !r.known.current(h) { // the event of the newer document is on its way, and causes a look
 		return time.Time{}, err
 	}
 	facts, err := r.gather(ctx, h, group)
@@ -142,7 +142,7 @@ func (r *Reconciler) reconcile(ctx context.Context, k key, group string) (requeu
 		return time.Time{}, err
 	}
 	switch err := r.saveFirmware(ctx, &facts); {
-	// somebody was first
+	// another client was first
 	case errors.Is(err, objects.ErrConflict) || errors.Is(err, objects.ErrExists) || errors.Is(err, objects.ErrNotFound):
 		return time.Time{}, errOvertaken
 	case err != nil:
@@ -165,8 +165,8 @@ func (r *Reconciler) reconcile(ctx context.Context, k key, group string) (requeu
 	return r.save(ctx, outcome{k, facts, d})
 }
 
-// attempt does what was decided. A node that is reserved, or has changed meanwhile,
-// is for later; what is refused otherwise the host is told.
+// attempt does the decided action. A node that is reserved, or has changed meanwhile, is tried later. Any other refusal
+// becomes the host's error.
 func (r *Reconciler) attempt(ctx context.Context, k key, facts host.Facts,
 	d host.Decision) (_ host.Decision, later bool, err error) {
 	err = r.act(ctx, k, facts, d.Action)

@@ -126,8 +126,7 @@ func TestRepopulation(t *testing.T) {
 	})
 }
 
-// A detached host is left alone, whatever its document says; then it is taken
-// back as it is.
+// A detached host is left alone, even if its document changes; then it is taken back as it is.
 func TestDetached(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.apply("a", withImage("http://images/a"))
@@ -221,8 +220,7 @@ func TestCredentials(t *testing.T) {
 	})
 }
 
-// A secret that is gone, because somebody has taken it away by force, is said, and
-// changes nothing else.
+// A secret that was deleted by force is reported, and changes nothing else.
 func TestSecretGone(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.apply("a", withImage("http://images/a"))
@@ -244,9 +242,8 @@ func TestSecretGone(t *testing.T) {
 	})
 }
 
-// A node that comes to rest while a conductor that has just begun takes its first
-// look at it, by name as its host does not know it yet, is looked at again at once,
-// and not when it is that of all nodes at work.
+// A node comes to rest while a new conductor takes its first look at it. That look finds it by name, since its host
+// does not know it yet. It is looked at again at once, rather than with all nodes at work.
 func TestNodeRestsAtFirstSight(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.machines.slowness(10 * time.Second)
@@ -269,8 +266,8 @@ func TestNodeRestsAtFirstSight(t *testing.T) {
 	})
 }
 
-// A deploy that fails is said, what there is of it is taken away, and it is tried
-// again, less and less often; another image is tried at once.
+// A deploy that fails is reported, its remains are removed, and it is tried again, less and less often. Another image
+// is tried at once.
 func TestDeployFails(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.machines.failing("http://images/a", errors.New("no suitable disk: none matches serial s== nothing"))

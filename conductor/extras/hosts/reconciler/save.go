@@ -39,7 +39,7 @@ var writes = []write{
 		(*Reconciler).saveBegunUpdates},
 }
 
-// save makes the writes of a decision, and says when to look again.
+// save makes the writes of a decision, and returns the time of the next look.
 func (r *Reconciler) save(ctx context.Context, o outcome) (requeueAt time.Time, err error) {
 	for _, w := range writes {
 		if err := w.do(r, ctx, o); err != nil {
@@ -103,7 +103,7 @@ func overtaken(err error) error {
 	return err
 }
 
-// saveImage writes what has become of a host's DataImage.
+// saveImage writes the new status of a host's DataImage.
 func (r *Reconciler) saveImage(ctx context.Context, o outcome) error {
 	image := o.decision.DataImage
 	if image == nil {

@@ -10,15 +10,14 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// claim reads a secret that a host names, and sees to it that it stays for as long
-// as the host needs it. A secret whose key is lost can be neither read
-// nor marked.
+// claim reads a secret that a host names, and marks it so that it stays as long as the host needs it. A secret with a
+// lost key can be neither read nor marked.
 func (r *Reconciler) claim(ctx context.Context, h hostapi.Host, name string) (hostapi.Secret, error) {
 	return r.mark(ctx, h.Namespace, name, func(s hostapi.Secret) (hostapi.Secret, bool) { return host.Claim(h, s) })
 }
 
-// unclaim lets a secret go that hosts hold no more, but for except; zero for none.
-// The secret may be gone, or never have been held.
+// unclaim releases a secret that no host holds any more, except for the host except; zero for none. The secret may be
+// gone, or may never have been held.
 func (r *Reconciler) unclaim(ctx context.Context, namespace, name string, except key) error {
 	if r.known.isHeld(namespace, name, except) {
 		return nil
@@ -40,7 +39,7 @@ func (r *Reconciler) unclaimAll(ctx context.Context, h hostapi.Host) error {
 	return nil
 }
 
-// mark changes the marks of a secret, whatever others write meanwhile.
+// mark changes the marks of a secret, and repeats that when other clients write at the same time.
 func (r *Reconciler) mark(ctx context.Context, namespace, name string,
 	change func(hostapi.Secret) (hostapi.Secret, bool)) (hostapi.Secret, error) {
 	for {
@@ -64,8 +63,7 @@ func (r *Reconciler) mark(ctx context.Context, namespace, name string,
 	}
 }
 
-// releaseOrphanedSecrets lets all secrets go that are held for hosts which are no more: they went
-// while nobody followed them.
+// releaseOrphanedSecrets releases all secrets that are held for hosts that were deleted while no reconciler ran.
 func (r *Reconciler) releaseOrphanedSecrets(ctx context.Context) error {
 	all, _, err := objects.List[hostapi.Secret](ctx, r.Documents, "")
 	if err = r.skipUnreadable(err); err != nil {

@@ -66,7 +66,7 @@ func TestSecretIsHeld(t *testing.T) {
 	})
 }
 
-// TestSecretIsLetGo: whatever becomes of a host, its secret does not stay for ever.
+// TestSecretIsLetGo: a host's secret does not stay for ever, on every way that the host may end.
 func TestSecretIsLetGo(t *testing.T) {
 	for name, part := range map[string]func(*world){
 		"named no more": func(w *world) {
@@ -107,7 +107,7 @@ func TestSecretIsLetGo(t *testing.T) {
 	}
 }
 
-// A host that went while nobody followed leaves no secret behind, deleted or not.
+// A host that was deleted while no reconciler ran leaves no held secret behind, deleted or not.
 func TestSecretIsSwept(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		ctx := context.Background()
@@ -137,9 +137,8 @@ func TestSecretIsSwept(t *testing.T) {
 	})
 }
 
-// A secret is held for a host that has come while nobody was there as for any other:
-// it is marked once, and not let go again by a conductor that has just begun and has
-// not heard yet that the host holds it.
+// A secret is held for a host that was created while no reconciler ran as for any other. It is marked once. A new
+// conductor does not release it before it has heard that the host holds it.
 func TestSecretHeldFromTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, slowAbout{mem.New(), objects.Query{Kind: hostapi.KindSecret}})

@@ -35,7 +35,7 @@ func (halls) Looked() <-chan struct{} {
 	return next
 }
 
-// called is the groups of a world, whose leaders are called.
+// called are the groups of a world; their leaders are called.
 func called(call remote.Call) *remote.Caller {
 	return remote.NewCaller(remote.Config{Call: call, Room: halls{}, Patience: node.DefaultPatience(),
 		Log:   slog.New(slog.DiscardHandler),
@@ -65,8 +65,8 @@ func manyHosts(w *world, group string) (names []string) {
 	return names
 }
 
-// Leaders of three groups do not answer, each of which has more hosts than there are workers. Hosts of others go on in
-// no time, those of the three say why they wait, and go on when their leaders do.
+// Leaders of three groups do not answer, and each group has more hosts than there are workers. Hosts of other groups go
+// on without delay. Hosts of the three report the reason for their wait, and go on when their leaders do.
 func TestSilentLeaders(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.stop()
@@ -242,8 +242,8 @@ func TestSilentServer(t *testing.T) {
 	})
 }
 
-// Leaders of three groups do not answer while their hosts are to be deployed. Hosts of others are deployed all the
-// same, whatever the limit of busy ones, which is kept.
+// Leaders of three groups do not answer while their hosts are to be deployed. Hosts of other groups are deployed all
+// the same, at any limit of busy nodes, which is kept.
 func TestSilentStarts(t *testing.T) {
 	for limit, after := range map[int]time.Duration{
 		20: time.Second,     // before any call ends

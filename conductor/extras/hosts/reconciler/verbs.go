@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// Verbs are what a conductor does to nodes that it leads: those of the operators' API.
+// Verbs are a conductor's acts on the nodes that it leads, as in the operators' API.
 type Verbs interface {
 	CreateNode(ctx context.Context, n node.Node) (node.Node, error)
 	UpdateNode(ctx context.Context, ref string, edit func(*node.Node) error) (node.Node, error)

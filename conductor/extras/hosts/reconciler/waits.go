@@ -13,11 +13,11 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// waits are what errors of hosts ask somebody to change elsewhere. With the change the host is tried again, not with
-// its next turn by back-off alone.
+// waits records the changes elsewhere that the errors of hosts ask for. A change has the host tried again at once,
+// without its back-off.
 type waits struct {
 	mu      sync.Mutex
-	changed map[key]time.Time         // hosts, by when what they rest on changed
+	changed map[key]time.Time         // hosts, by the time of a change that they depend on
 	nodes   map[string]map[key]bool   // hosts, by the UUID of a node that is in their way
 	secrets map[key][sha256.Size]byte // contents, by the secret
 }
@@ -61,7 +61,7 @@ func (w *waits) forget(k key) {
 	}
 }
 
-// note remembers when what hosts rest on has changed.
+// note records the time of a change that hosts depend on.
 func (w *waits) note(at time.Time, hosts []key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -73,7 +73,7 @@ func (w *waits) note(at time.Time, hosts []key) {
 	}
 }
 
-// secretDiffers remembers the contents of a secret, and reports whether they were others before. The marks of those who
+// secretDiffers remembers the contents of a secret, and reports whether they have changed. The marks of the hosts that
 // hold it are no change.
 func (w *waits) secretDiffers(k key, sum [sha256.Size]byte) (differs bool) {
 	w.mu.Lock()
@@ -94,8 +94,8 @@ func (r *Reconciler) awaitNode(k key, uuid string) {
 	}
 }
 
-// changedAt is when something that a host rests on has changed last: at the latest when this conductor began, which may
-// have other flags than the one before.
+// changedAt is the time of the last change that a host depends on. It is at least the start of this conductor, which
+// may have other flags than the one before.
 func (r *Reconciler) changedAt(k key) time.Time {
 	r.waits.mu.Lock()
 	defer r.waits.mu.Unlock()
@@ -116,7 +116,7 @@ func (r *Reconciler) ImageAdded(name string) {
 	r.changedFor(r.known.hostsWith(func(_ key, e *entry) bool { return node.NamedImage(e.image) == name }))
 }
 
-// secretChanged takes note of what has become of a secret.
+// secretChanged handles an event of a secret.
 func (r *Reconciler) secretChanged(k key, e objects.Event) error {
 	d, err := e.Document()
 	if err != nil {

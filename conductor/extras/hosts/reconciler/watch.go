@@ -27,13 +27,13 @@ func (r *Reconciler) watch(ctx context.Context) {
 	}
 }
 
-// listAndWatch lists all hosts, and then takes what happens.
+// listAndWatch lists all hosts, and then handles events.
 func (r *Reconciler) listAndWatch(ctx context.Context) error {
 	all, revision, err := objects.List[hostapi.Host](ctx, r.Documents, "")
 	if err = r.skipUnreadable(err); err != nil {
 		return err
 	}
-	// The order of their making says who was first, as it did before a restart.
+	// The order of creation decides which host was first, as it did before a restart.
 	slices.SortStableFunc(all, func(a, b hostapi.Host) int {
 		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
 	})
@@ -42,7 +42,7 @@ func (r *Reconciler) listAndWatch(ctx context.Context) error {
 		there[keyOf(h)] = true
 		r.known.update(h)
 	}
-	// before hosts come to hold more than is known of them here
+	// before hosts hold more than is recorded here
 	freed, swept := r.removeMissing(there), r.releaseOrphanedSecrets(ctx)
 	for _, h := range all {
 		r.enqueue(keyOf(h))
@@ -70,7 +70,7 @@ func (r *Reconciler) listAndWatch(ctx context.Context) error {
 	}
 }
 
-// removeMissing drops the hosts that are known but not there, and names those that frees.
+// removeMissing drops the known hosts that are not there, and returns the hosts that this frees.
 func (r *Reconciler) removeMissing(there map[key]bool) (freed []key) {
 	for _, gone := range r.known.missingFrom(there) {
 		freed = append(freed, r.known.remove(gone)...)
@@ -111,7 +111,7 @@ func (r *Reconciler) handleEvent(ctx context.Context, e objects.Event) error {
 	return nil
 }
 
-// handleDocument takes note of what has become of a document that is no secret.
+// handleDocument handles an event of a document that is not a secret.
 func (r *Reconciler) handleDocument(k key, e objects.Event) error {
 	switch {
 	case e.Key.Kind == hostapi.KindDataImage:

@@ -55,7 +55,7 @@ func TestSlowOwnActs(t *testing.T) {
 	})
 }
 
-// nowhere is groups that nobody leads, which takes a while to find out.
+// nowhere are groups without leaders, which takes a while to find out.
 type nowhere struct {
 	*rooms
 	at, most atomic.Int64

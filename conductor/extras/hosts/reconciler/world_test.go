@@ -24,26 +24,25 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// database is what a conductor keeps nodes and documents in.
+// database is a conductor's store of nodes and documents.
 type database interface {
 	engine.Store
 	objects.Store
 }
 
-// world is a conductor with hosts, and machines that do at once what they are
-// told, in one process and, under synctest, in virtual time.
+// world is a conductor with hosts, and machines that obey at once, in one process and, under synctest, in virtual time.
 type world struct {
 	tb       testing.TB
 	store    database
 	machines *machines
 	limit    int
 	groups   reconciler.Groups
-	glance   func(node.Node)  // between the sight of a node and what follows; nil for nothing
+	glance   func(node.Node)  // after each read of a node; nil for nothing
 	slow     func(node.Event) // before the own engine takes a verb; nil for nothing
 
 	most atomic.Int64 // nodes that were busy at a time
 	mu   sync.Mutex
-	told []string // reasons of what has happened
+	told []string // reasons of recorded events
 	docs *objects.Keeper
 	eng  *engine.Engine
 	rec  *reconciler.Reconciler
@@ -125,7 +124,7 @@ func (w *world) tell(_ hostapi.Document, all []hostapi.Event) {
 	}
 }
 
-// heard is how often people were told of something.
+// heard is the number of events with a reason.
 func (w *world) heard(reason string) (times int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -165,7 +164,7 @@ type drives struct{}
 
 func (drives) Encode(d any, _ node.Node) (string, error) { return fmt.Sprint(d), nil }
 
-// secret makes, or changes, what a BMC lets in.
+// secret makes, or changes, the credentials of a BMC.
 func (w *world) secret(name, password string) {
 	w.tb.Helper()
 	data := map[string][]byte{"username": []byte("admin"), "password": []byte(password)}
@@ -194,7 +193,7 @@ func (w *world) dismiss(name string) {
 	w.check(err)
 }
 
-// wrest deletes a secret from those who hold it.
+// wrest deletes a secret although hosts hold it.
 func (w *world) wrest(name string) {
 	w.tb.Helper()
 	w.dismiss(name)

@@ -17,7 +17,7 @@ import (
 // an *UnservedError.
 type Call func(ctx context.Context, group, path string, body []byte) (answer []byte, err error)
 
-// Config is what a caller is made of.
+// Config has the dependencies of a Caller.
 type Config struct {
 	Call Call
 	Room Room
@@ -114,11 +114,11 @@ func (c *Caller) Led(group string) bool { return c.Room.Led(group) }
 // Silent reports whether the leader of a group has just not answered.
 func (c *Caller) Silent(group string) bool { return c.reach.silent(group) }
 
-// Away says why the nodes of a group cannot be acted on.
+// Away is the reason why the nodes of a group cannot be acted on.
 func (c *Caller) Away(group string) string { return c.reach.away(group) }
 
-// CountNodes is how many nodes of other groups are in one of some states. Those of a group that nobody leads do not go
-// on: they would be busy for ever.
+// CountNodes is the number of nodes of other groups that are in one of some states. Groups without a leader do not
+// count: their work stands still, and their nodes would be busy for ever.
 func (c *Caller) CountNodes(ctx context.Context, in map[node.State]bool) (int, error) {
 	var groups []string
 	for _, group := range c.Room.Groups() {
@@ -132,6 +132,6 @@ func (c *Caller) CountNodes(ctx context.Context, in map[node.State]bool) (int, e
 	return c.Count(ctx, groups, in)
 }
 
-// Watch calls changed with each group whose leader was found, or missed for longer than a takeover takes, until ctx
-// ends.
+// Watch calls changed with each group when its leader is found, or is missing for longer than a takeover takes. It ends
+// with ctx.
 func (c *Caller) Watch(ctx context.Context, changed func(group string)) { c.reach.watch(ctx, changed) }

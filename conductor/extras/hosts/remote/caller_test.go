@@ -105,8 +105,8 @@ func plainly(_ http.ResponseWriter, r *http.Request, _ string) ([]byte, error) {
 	return io.ReadAll(r.Body)
 }
 
-// TestAct: a leader acts at the revision that was decided on; its refusals arrive as they were, and its failures are
-// those of a node alone. A call that is not read is called away.
+// TestAct: a leader acts at the revision of the decision. Its refusals arrive unchanged, and its failures concern one
+// node alone. A call that is not read is an AwayError.
 func TestAct(t *testing.T) {
 	l := &leader{}
 	c := wired(Server("/cluster/", plainly, l))
@@ -164,7 +164,7 @@ func TestAct(t *testing.T) {
 	}
 }
 
-// TestCountNodes: nodes of groups that nobody leads are not at work, but for those whose leader has just ended.
+// TestCountNodes: nodes of groups without a leader are not at work, except in a group that has just lost its leader.
 func TestCountNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := wired(nil)

@@ -2,16 +2,16 @@ package remote
 
 import "time"
 
-// tryAgain is how long a leader is left alone that has just not answered. It is longer than the reconciler leaves a
-// host alone that was not acted on: that host is to say why it waits before it asks again.
+// tryAgain is the pause before the next call to a leader that has not answered. It is longer than the reconciler's
+// pause after a failed act: the host must report the reason for its wait before it asks again.
 const tryAgain = 4 * time.Second
 
-// probeTime is how long the other calls are refused for the sake of a probe. One that takes longer asks a BMC, Neutron
-// or a server of images, and says nothing of the leader meanwhile.
+// probeTime is how long the other calls are refused because of a probe. A probe that takes longer asks a BMC, Neutron
+// or a server of images, and does not show whether the leader answers.
 const probeTime = actTime
 
-// gate says which calls to the leader of a group are made. While it does not answer, that is one at a time, so that
-// its hosts wait in vain one at a time, and that it is found soon when it answers again. The gate has no clock.
+// gate admits calls to the leader of a group. While that does not answer, it admits one call at a time: only one host
+// waits in vain, and an answer is noticed soon. The gate has no clock.
 type gate struct {
 	silent bool      // the last call was not answered
 	tried  time.Time // when that was found out
@@ -24,13 +24,13 @@ type admission int
 const (
 	refused admission = iota // the leader is silent, and asked by another call, or was just now
 	free
-	probe // the call that finds out: its end is for probed to be told
+	probe // the call that finds out: probed must be called at its end
 )
 
 // probing reports whether the end of a probe is awaited.
 func (g *gate) probing(now time.Time) bool { return !g.probe.IsZero() && now.Sub(g.probe) < probeTime }
 
-// admits reports what becomes of a call at a time, without making it.
+// admits reports whether a call is admitted at a time, without making it.
 func (g *gate) admits(now time.Time) admission {
 	switch {
 	case !g.silent:

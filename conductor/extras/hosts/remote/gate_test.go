@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestGate: a silent leader is asked by one call at a time, each a while after the last one that was not answered. A
-// probe that is slow keeps others from it for a while only.
+// TestGate: a silent leader is asked by one call at a time, each a while after the last failure. A slow probe refuses
+// the others only for a while.
 func TestGate(t *testing.T) {
 	var g gate
 	var now, begun time.Time // begun: when the last probe was
@@ -26,7 +26,7 @@ func TestGate(t *testing.T) {
 		{tryAgain, func() {}, probe},
 		{0, func() { g.probed(begun) }, probe},                             // the last one was given up
 		{probeTime, func() {}, probe},                                      // the last one is slow
-		{time.Second, func() { g.probed(begun.Add(-probeTime)) }, refused}, // its end is not that of the next
+		{time.Second, func() { g.probed(begun.Add(-probeTime)) }, refused}, // it is not the end of the next probe
 		{0, func() { g.answered(); g.probed(begun) }, free},
 		{0, func() { g.failed(now) }, refused},
 		{0, g.answered, free}, // a call from before

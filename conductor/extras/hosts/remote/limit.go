@@ -11,7 +11,7 @@ import (
 )
 
 // Limits of an act. Its leader gives it up before its caller does, and answers so: only a leader that does not answer
-// at all is silent. An answer that comes later is lost: the next look at the host finds what was done.
+// at all is silent. A later answer is lost: the next look at the host finds the result.
 const (
 	// actTime is the caller's, for a write to the database. A leader loses its lease after 5 s without a write.
 	actTime    = 10 * time.Second

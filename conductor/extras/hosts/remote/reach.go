@@ -15,7 +15,7 @@ import (
 
 // Room is the conductors of a cluster, as this one sees them.
 type Room interface {
-	// Groups are the conductor groups beside the default one that have a conductor, dead ones among them.
+	// Groups are the conductor groups with conductors, dead ones included, except the default group.
 	Groups() []string
 	// Led reports whether a group has a leader.
 	Led(group string) bool
@@ -28,7 +28,7 @@ const (
 	unasked  = time.Minute      // after which a group that has no conductor, and no host, is forgotten
 )
 
-// reach knows since when the leaders of groups cannot be asked, and which calls are made meanwhile.
+// reach records since when the leaders of groups cannot be asked, and admits calls in the meantime.
 type reach struct {
 	room Room
 	log  *slog.Logger
@@ -43,16 +43,16 @@ func newReach(room Room, log *slog.Logger) *reach {
 	return &reach{room: room, log: log, groups: map[string]*trouble{}, heard: map[string]time.Time{}}
 }
 
-// trouble is that of a group.
+// trouble is the state of a group with a leader that does not answer.
 type trouble struct {
 	gate
 	since time.Time
 	last  time.Time // when a call last failed; zero for none since the last answer
-	asked time.Time // when somebody last wanted to know of the group
+	asked time.Time // time of the last question about the group
 	told  bool      // that the group is away
 }
 
-// stale reports whether calls that failed say nothing any more: there was none for long.
+// stale reports whether failed calls no longer count: the last one is long ago.
 func (t *trouble) stale(now time.Time) bool {
 	return !t.told && t.probe.IsZero() && now.Sub(t.last) > patience
 }
@@ -83,8 +83,8 @@ func (r *reach) begin(group string) (end func(), err error) {
 	}
 }
 
-// failed takes note of a call that was begun then, and failed. Where another was answered since, it says nothing of the
-// group. A leader that answered, and does not serve, is asked by all hosts until it takes longer than a takeover.
+// failed records a call that began then, and failed. Where a later call was answered, it does not count against the
+// group. A leader that answers, and does not serve, is asked by all hosts until it takes longer than a takeover.
 func (r *reach) failed(group string, began time.Time, why error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -94,7 +94,7 @@ func (r *reach) failed(group string, began time.Time, why error) {
 	}
 	now, t := time.Now(), r.trouble(group)
 	t.asked = now
-	if !r.room.Led(group) { // nobody is silent
+	if !r.room.Led(group) { // there is no leader to be silent
 		return
 	}
 	first := t.last.IsZero() || t.stale(began)
@@ -112,13 +112,12 @@ func (r *reach) failed(group string, began time.Time, why error) {
 	}
 }
 
-// answered takes note of a call that was answered, or of a leader that has just begun: calls that began before say
-// nothing of the group any longer.
+// answered records an answered call, or a new leader: calls that began before no longer count.
 func (r *reach) answered(group string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.heard[group] = time.Now()
-	if t := r.groups[group]; t != nil { // watch tells of it where its end is told
+	if t := r.groups[group]; t != nil { // if the trouble was reported, watch reports its end
 		t.answered()
 		t.since, t.last = time.Now(), time.Time{}
 		if !t.told {
@@ -127,7 +126,7 @@ func (r *reach) answered(group string) {
 	}
 }
 
-// trouble is that of a group, which begins now where there is none. The lock is held.
+// trouble is the group's trouble, which begins now where there is none. The lock is held.
 func (r *reach) trouble(group string) *trouble {
 	t := r.groups[group]
 	if t == nil {
@@ -145,7 +144,7 @@ func (r *reach) silent(group string) bool {
 	return t != nil && t.silent
 }
 
-// away says why a group cannot be asked for longer than a takeover takes.
+// away is the reason why a group cannot be asked for longer than a takeover takes.
 func (r *reach) away(group string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -177,7 +176,7 @@ func (r *reach) awayLocked(group string) string {
 		"whose log says why: see whether the two reach each other at their --cluster-address", group)
 }
 
-// leaderless says that nobody leads a group, and what to do.
+// leaderless is the message about a group without a leader, with the remedy.
 func (r *reach) leaderless(group string) string {
 	all := r.room.Groups()
 	if slices.Contains(all, group) {
@@ -207,7 +206,7 @@ func (r *reach) watch(ctx context.Context, changed func(group string)) {
 	}
 }
 
-// changes are the groups that came to be away, or are no longer. What nobody asks about any more is forgotten.
+// changes are the groups that have become away, or are away no longer. Groups without recent questions are forgotten.
 func (r *reach) changes() (all []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

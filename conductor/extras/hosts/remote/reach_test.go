@@ -50,7 +50,7 @@ func TestReach(t *testing.T) {
 	})
 }
 
-// TestForgottenTrouble: a call that failed long ago says nothing of the next one, and what nobody asks about is
+// TestForgottenTrouble: a failure of long ago does not affect the next call, and groups without recent questions are
 // forgotten.
 func TestForgottenTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

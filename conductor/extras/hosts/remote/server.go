@@ -16,7 +16,8 @@ import (
 // Read reads a call. It refuses one of a conductor that does not lead a group (any longer).
 type Read func(w http.ResponseWriter, r *http.Request, group string) (body []byte, err error)
 
-// Server does to the nodes of a group what the leader of the default group asks for. Its paths are below prefix.
+// Server carries out the acts on a group's nodes that the leader of the default group asks for. Its paths are below
+// prefix.
 func Server(prefix string, read Read, verbs reconciler.Verbs) http.Handler {
 	mux := http.NewServeMux()
 	for path, do := range map[string]func(ctx context.Context, o order) (answer, error){
@@ -50,8 +51,8 @@ func Server(prefix string, read Read, verbs reconciler.Verbs) http.Handler {
 	return mux
 }
 
-// answerOf carries an order out. Whatever comes of it is an answer: the sender takes a call without one for a sign that
-// nobody of the group can be asked, and the failure is that of one node alone.
+// answerOf carries an order out. Every result is an answer, even a failure or a panic: the sender takes a missing
+// answer for a silent group, but the failure concerns one node alone.
 func answerOf(ctx context.Context, body []byte, do func(ctx context.Context, o order) (answer, error)) (is answer) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -69,14 +70,14 @@ func answerOf(ctx context.Context, body []byte, do func(ctx context.Context, o o
 	return is
 }
 
-// Hosts is who looks at hosts when their nodes change.
+// Hosts looks at hosts when their nodes change.
 type Hosts interface {
 	NodeChanged(n node.Node)
 	GroupChanged(group string)
 }
 
-// Listener takes in which nodes of other groups have changed, and which groups have another leader: that one is asked,
-// whatever became of calls to the one before it.
+// Listener receives the nodes of other groups that have changed, and the groups that have a new leader. The new leader
+// is called even if calls to the former one failed.
 func (c *Caller) Listener(prefix string, read Read, hosts Hosts) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+prefix+changedPath, func(w http.ResponseWriter, r *http.Request) {
@@ -92,7 +93,7 @@ func (c *Caller) Listener(prefix string, read Read, hosts Hosts) http.Handler {
 		}
 		if n.All {
 			c.reach.answered(group)
-			hosts.GroupChanged(group) // of which read knows that the sender leads it
+			hosts.GroupChanged(group) // read has checked that the sender leads it
 		}
 		for _, of := range n.Nodes {
 			hosts.NodeChanged(node.Node{UUID: of.UUID, ProvisionState: of.State, ConductorGroup: group})

@@ -78,8 +78,8 @@ func isAway(err error) bool {
 	return errors.As(err, &away)
 }
 
-// TestNoAnswer: calls to a leader that is frozen end, however long a BMC may take. While it is frozen, one call at a
-// time asks it, and the others are refused at once. The next one that is answered is the last that is alone.
+// TestNoAnswer: calls to a frozen leader end, even if a BMC may take longer. While it is frozen, one call at a time
+// asks it, and the others are refused at once. After the next answer, calls are no longer alone.
 func TestNoAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		frozen := newIce()
@@ -190,7 +190,7 @@ func TestUnserved(t *testing.T) {
 	})
 }
 
-// TestNewLeader: a leader that has just begun is asked at once, whatever became, or becomes, of calls to the last one.
+// TestNewLeader: a new leader is asked at once, independent of calls to the last one, even those under way.
 func TestNewLeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		frozen, now := newIce(), newIce()
@@ -249,7 +249,7 @@ func (s *slowLeader) SetPower(ctx context.Context, _ string, _ node.PowerState, 
 	return s.wait(ctx)
 }
 
-// TestSlowActs: a leader gives up what takes too long before its caller does, and answers so. It is not silent.
+// TestSlowActs: a leader gives up an act that takes too long before its caller does, and answers so. It is not silent.
 func TestSlowActs(t *testing.T) {
 	busy := node.Refuse(node.Busy, "Neutron does not answer")
 	for name, is := range map[string]struct {

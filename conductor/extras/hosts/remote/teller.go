@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	gatherTime = 20 * time.Millisecond // for changes that are told together
+	gatherTime = 20 * time.Millisecond // for changes to be sent together
 	tellAgain  = 500 * time.Millisecond
 	tellTime   = 10 * time.Second
 	mostTold   = 1000 // nodes at a time
 )
 
-// Teller tells the leader of the default group which nodes of a group have changed. It forgets none until that has
-// answered: a leader that follows it looks at all hosts anyway.
+// Teller sends the changed nodes of a group to the leader of the default group. It forgets none until that leader has
+// answered. A new leader needs no old changes: it looks at all hosts anyway.
 type Teller struct {
 	group string
 	call  Call
@@ -37,7 +37,7 @@ func NewTeller(group string, call Call, log *slog.Logger) *Teller {
 		changed: map[string]node.State{}}
 }
 
-// NodeChanged takes note of a change. It does not block.
+// NodeChanged records a change. It does not block.
 func (t *Teller) NodeChanged(n node.Node) {
 	t.mu.Lock()
 	t.changed[n.UUID] = n.ProvisionState
@@ -48,7 +48,7 @@ func (t *Teller) NodeChanged(n node.Node) {
 	}
 }
 
-// Run tells until ctx ends.
+// Run sends changes until ctx ends.
 func (t *Teller) Run(ctx context.Context) {
 	failing := false
 	for {
@@ -80,7 +80,7 @@ func (t *Teller) idle() bool {
 	return !t.all && len(t.changed) == 0
 }
 
-// tell tells of what has changed, a part at a time.
+// tell sends the changes, a part at a time.
 func (t *Teller) tell(ctx context.Context) error {
 	n := t.take()
 	if !n.All && len(n.Nodes) == 0 {
@@ -113,7 +113,7 @@ func (t *Teller) take() news {
 	return n
 }
 
-// putBack takes note again of what was not told, unless it has changed since.
+// putBack records unsent changes again, unless the node has changed since.
 func (t *Teller) putBack(n news) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

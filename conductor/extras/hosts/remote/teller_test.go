@@ -15,7 +15,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// hosts are who looks at hosts.
+// hosts records the changes that it gets.
 type hosts struct{ heard []string }
 
 func (h *hosts) NodeChanged(n node.Node) {
@@ -23,7 +23,7 @@ func (h *hosts) NodeChanged(n node.Node) {
 }
 func (h *hosts) GroupChanged(group string) { h.heard = append(h.heard, "all of "+group) }
 
-// TestTeller: the leader of the default group is told of all that has changed, in the end.
+// TestTeller: the leader of the default group gets all changes, in the end.
 func TestTeller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hosts{}

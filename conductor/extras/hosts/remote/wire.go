@@ -11,10 +11,10 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Default is the conductor group whose leader reconciles hosts.
+// Default is the conductor group that reconciles hosts, by its leader.
 const Default = ""
 
-// Paths of the calls between leaders, below the one that members have for each other.
+// Paths of the calls between leaders, below the path for calls between members.
 const (
 	actPath     = "hosts/act"
 	mediaPath   = "hosts/media"
@@ -49,7 +49,7 @@ func orderOf(n node.Node, a host.Action) (o order, err error) {
 	return o, err
 }
 
-// action is that of an order.
+// action decodes the action of an order.
 func (o *order) action() (host.Action, error) {
 	t, known := actions[o.Action]
 	if !known {
@@ -63,7 +63,7 @@ func (o *order) action() (host.Action, error) {
 	return a, nil
 }
 
-// answer is what became of an order, or of a question.
+// answer is the result of an order, or of a question.
 type answer struct {
 	Node    string           `json:"node,omitempty"`
 	Slots   []node.MediaSlot `json:"slots,omitempty"`
@@ -107,7 +107,7 @@ type news struct {
 	Nodes []changed `json:"nodes,omitempty"`
 }
 
-// changed is a node that has changed, and its state since; "" of one that is gone.
+// changed is a node that has changed, and its new state; "" for a deleted node.
 type changed struct {
 	UUID  string     `json:"uuid"`
 	State node.State `json:"state,omitempty"`

@@ -14,8 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// Access is how a BMC address is reached by this conductor: what there is to
-// know but for the credentials.
+// Access is the way to a BMC address: all settings except the credentials.
 type Access struct {
 	Scheme string // as written, "redfish+http"
 	hostapi.BMCScheme
@@ -27,8 +26,7 @@ type Access struct {
 	system   string         // which of the machines behind it; "" for the only one
 }
 
-// driver is how a node speaks to the BMCs of a scheme. The abilities of such
-// a BMC are in hostapi: see BMCScheme.
+// driver has a node's settings for the BMCs of a scheme. The abilities of such a BMC are in hostapi: see BMCScheme.
 type driver struct {
 	hardwareType string
 	interfaces   map[string]string // beyond the hardware type's defaults
@@ -104,7 +102,7 @@ func AccessOf(bmc hostapi.BMC) (Access, error) {
 	return a, nil
 }
 
-// port is the one of a BMC whose address names none.
+// port is the default port of a BMC, for an address without one.
 func (d driver) port(transport string) string {
 	switch {
 	case d.hardwareType == "ipmi":
@@ -130,12 +128,12 @@ func endpoint(u *url.URL, usual string) string {
 	return name
 }
 
-// hostName is what a BMC's name may look like (RFC 1123).
+// hostName matches the host names of RFC 1123.
 var hostName = regexp.MustCompile(
 	`^([A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?$`)
 
-// parseAddress reads what Metal3 takes: a URL, one without its slashes
-// ("ipmi:10.0.0.1:623"), or a host alone, which is IPMI.
+// parseAddress reads the forms that Metal3 takes: a URL, a URL without slashes ("ipmi:10.0.0.1:623"), or a host alone,
+// which is IPMI.
 func parseAddress(address string) (*url.URL, error) {
 	full := address
 	if !strings.Contains(address, "://") {
@@ -165,8 +163,8 @@ func parseAddress(address string) (*url.URL, error) {
 	return u, nil
 }
 
-// redfishInfo: HTTPS unless the scheme says otherwise, and the path is the
-// system's, unless it is that of the service as a whole.
+// redfishInfo returns the driver_info for Redfish. It uses HTTPS unless the scheme names another transport. The URL's
+// path is the system's, except for the path of the whole service.
 func redfishInfo(u *url.URL, insecure bool) map[string]any {
 	_, transport, _ := strings.Cut(u.Scheme, "+")
 	info := map[string]any{"redfish_address": cmp.Or(transport, "https") + "://" + u.Host}
@@ -197,15 +195,14 @@ func ipmiInfo(u *url.URL, _ bool) map[string]any {
 	}
 }
 
-// driverInfo is info with what lets us in.
+// driverInfo is the driver_info with the credentials.
 func (a Access) driverInfo(l Login) map[string]any {
 	info := maps.Clone(a.info)
 	info[a.user], info[a.pass] = l.user, l.password
 	return info
 }
 
-// ours reports whether a key of driver_info is for the host to say. All else is
-// an operator's.
+// ours reports whether the host sets a key of driver_info. All other keys are an operator's.
 func ours(key string) bool {
 	return strings.HasPrefix(key, "redfish_") || strings.HasPrefix(key, "ipmi_") || strings.HasPrefix(key, "fake_")
 }

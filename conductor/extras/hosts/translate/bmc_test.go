@@ -14,7 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// TestAddresses: what Metal3 takes for a BMC address, and what a driver makes of it.
+// TestAddresses has the BMC addresses that Metal3 takes, and the driver settings that they become.
 func TestAddresses(t *testing.T) {
 	const wrong = ""
 	for _, c := range []struct {

@@ -10,8 +10,7 @@ import (
 // BootMode is how the document wants the firmware to start.
 func BootMode(spec hostapi.HostSpec) hostapi.BootMode { return cmp.Or(spec.BootMode, hostapi.UEFI) }
 
-// capabilities are those of a node, with the boot mode that is wanted; all
-// others stay.
+// capabilities sets the boot mode in a node's capabilities; all others stay.
 func capabilities(caps string, mode hostapi.BootMode) string {
 	if mode == hostapi.Legacy {
 		return node.UnsetCapability(node.SetCapability(caps, "boot_mode", "bios"), "secure_boot")
@@ -23,7 +22,7 @@ func capabilities(caps string, mode hostapi.BootMode) string {
 	return node.UnsetCapability(caps, "secure_boot")
 }
 
-// instanceCapabilities are what an instance asks for.
+// instanceCapabilities are the capabilities that an instance requires.
 func instanceCapabilities(mode hostapi.BootMode) map[string]any {
 	if mode == hostapi.UEFISecureBoot {
 		return map[string]any{"secure_boot": "true"}

@@ -80,11 +80,10 @@ func plainUserData(user string) (string, error) {
 	return user, nil
 }
 
-// maxUserData bounds what gzip holds, in bytes: a config drive has 64 MiB.
+// maxUserData bounds the unpacked size of gzip data, in bytes: a config drive has 64 MiB.
 const maxUserData = 16 << 20
 
-// networkData is that of the instance or, where nothing is said of it, that of
-// the ramdisk.
+// networkData is the instance's network data or, where the document has none, the ramdisk's.
 func (s Source) networkData() (map[string]any, error) {
 	field, ref := "spec.networkData", s.Host.Spec.NetworkData
 	if ref == nil {

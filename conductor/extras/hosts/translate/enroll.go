@@ -8,11 +8,11 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// NodeSpec is what a node is made of.
+// NodeSpec has the settings for a node: access to its BMC, the login, and its ramdisk's network.
 type NodeSpec struct {
 	Access
 	Login
-	Preboot map[string]any // the network of its ramdisk; nil for nothing said
+	Preboot map[string]any // the network of its ramdisk; nil for none
 }
 
 // NewNode is a new node for the host. If the host has an
@@ -28,8 +28,7 @@ func (s Source) NewNode(w NodeSpec) node.Node {
 	return n
 }
 
-// Configure says in a node what the document says of its machine, whatever is
-// done with it.
+// Configure writes the document's settings of the machine into a node, independent of the next act.
 func (s Source) Configure(n *node.Node, w NodeSpec) {
 	n.Name = hostapi.NodeName(s.Host.Namespace, s.Host.Name)
 	if n.Driver != w.hardwareType {
@@ -58,7 +57,7 @@ func (s Source) Configure(n *node.Node, w NodeSpec) {
 	}
 }
 
-// SetInspect chooses who looks at the machine.
+// SetInspect chooses the inspect interface.
 func (s Source) SetInspect(n *node.Node, a Access) {
 	name := "agent"
 	switch {
@@ -78,7 +77,7 @@ func SetInterface(n *node.Node, kind, name string) {
 	n.Interfaces = all
 }
 
-// runningInstance is what the machine runs, or is being given.
+// runningInstance is the workload that the machine runs, or is given.
 func (s Source) runningInstance() (image *hostapi.Image, custom *hostapi.CustomDeploy) {
 	p := s.Host.Status.Provisioning
 	if p.Image != nil && p.Image.URL != "" || p.CustomDeploy != nil {
@@ -92,8 +91,7 @@ func (s Source) runningInstance() (image *hostapi.Image, custom *hostapi.CustomD
 	}
 }
 
-// architecture is the processor of the machine as far as anybody said, "" for
-// not known.
+// architecture is the processor of the machine as far as known, or "".
 func (s Source) architecture() string {
 	if hw := s.Host.Status.Hardware; hw != nil {
 		return cmp.Or(s.Host.Spec.Architecture, hw.CPU.Arch)

@@ -13,7 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// plugins is what is read of an inspection beside the inventory.
+// plugins are the parts of an inspection that are read beside the inventory.
 type plugins struct {
 	Interfaces map[string]struct {
 		PXE bool `json:"pxe_enabled"`
@@ -21,7 +21,7 @@ type plugins struct {
 	LLDP map[string]neighbor `json:"parsed_lldp"`
 }
 
-// neighbor is what a switch has said, as Ironic's hook parse-lldp words it.
+// neighbor has a switch's LLDP data, in the words of Ironic's hook parse-lldp.
 type neighbor struct {
 	Chassis  string `json:"switch_chassis_id"`
 	Port     string `json:"switch_port_id"`
@@ -33,7 +33,7 @@ type neighbor struct {
 	} `json:"switch_port_vlans"`
 }
 
-// Hardware is what an inspection has found, as a document has it; empty for nil.
+// Hardware turns an inspection into a document's form; empty for nil.
 func Hardware(found *node.Inspected) (*hostapi.Hardware, error) {
 	if found == nil {
 		return &hostapi.Hardware{}, nil

@@ -31,7 +31,7 @@ func CustomMethod(c *hostapi.CustomDeploy) string {
 	return c.Method
 }
 
-// SetInstance says in a node what is to run on the machine.
+// SetInstance writes the machine's workload into a node.
 func (s Source) SetInstance(n *node.Node, a Access, image *hostapi.Image, custom *hostapi.CustomDeploy) {
 	n.InstanceUUID = s.Host.UID
 	if n.InstanceInfo == nil {
@@ -46,7 +46,7 @@ func (s Source) SetInstance(n *node.Node, a Access, image *hostapi.Image, custom
 	SetInterface(n, "deploy", a.deployInterface(image, custom))
 }
 
-// deployInterface is who puts an instance onto the machine.
+// deployInterface is the deploy interface for an instance.
 func (a Access) deployInterface(image *hostapi.Image, custom *hostapi.CustomDeploy) string {
 	switch {
 	case a.deploy != "":
@@ -90,7 +90,7 @@ func RegistryOf(i *hostapi.Image) string {
 	return registry
 }
 
-// CheckImage says why an image cannot be put onto a machine by us.
+// CheckImage refuses an image that cannot be put onto a machine here.
 func CheckImage(i *hostapi.Image) error {
 	if i == nil || i.Format == nil {
 		return nil

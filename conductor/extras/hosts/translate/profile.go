@@ -10,12 +10,11 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// UnknownProfile is that of a host that names none.
+// UnknownProfile is the profile of a host that names none.
 const UnknownProfile = "unknown"
 
-// profiles are Metal3's hardware profiles: the root disk of hosts that say
-// nothing of it. They are out of use there, but for the first, and kept here so
-// that a host is installed on the same disk as before.
+// profiles are Metal3's hardware profiles: the root disk of hosts without root device hints. Metal3 no longer uses
+// them, except the first. They are kept here so that a host is installed on the same disk as before.
 var profiles = map[string]hostapi.RootDeviceHints{
 	UnknownProfile: {DeviceName: "/dev/sda"},
 	"libvirt":      {DeviceName: "/dev/vda"},

@@ -13,8 +13,7 @@ func hasRootVolume(r *hostapi.RAID) bool {
 	return slices.ContainsFunc(r.SoftwareRAIDVolumes, func(v hostapi.SoftwareRAIDVolume) bool { return v.RootVolume })
 }
 
-// RAIDInterface is who makes the volumes: the kernel's are made, and taken
-// away, by the agent.
+// RAIDInterface is the raid interface that makes the volumes. The agent makes and removes the kernel's volumes.
 func (a Access) RAIDInterface(target, is *hostapi.RAID) (string, error) {
 	hardware := a.interfaces["raid"]
 	switch {
@@ -62,9 +61,8 @@ func (a Access) RAIDSteps(target, is *hostapi.RAID) ([]node.Step, error) {
 	return []node.Step{remove, create}, nil
 }
 
-// RAIDConfig is the volumes that are wanted, in the words of target_raid_config;
-// nil for none. Where nothing else says which disk is the root disk, it is the
-// first volume.
+// RAIDConfig is the wanted volumes, in the words of target_raid_config; nil for none. Without another rule for the root
+// disk, it is the first volume.
 func RAIDConfig(hints *hostapi.RootDeviceHints, raid *hostapi.RAID) map[string]any {
 	if raid == nil {
 		return nil
@@ -130,8 +128,8 @@ func softwareVolume(v hostapi.SoftwareRAIDVolume) map[string]any {
 	return disk
 }
 
-// volumeSize is in GiB, and all there is for nil and 0. Numbers are as JSON reads
-// them, to be compared with what a node has.
+// volumeSize is in GiB; nil and 0 take all space. Numbers are float64, as JSON decodes them, so that they compare equal
+// with a node's.
 func volumeSize(gib *int) any {
 	if gib == nil || *gib == 0 {
 		return "MAX"

@@ -8,8 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// HintsWanted says which disk the document means: nil where one of its RAID
-// volumes is the root disk.
+// HintsWanted are the document's root device hints: nil where one of its RAID volumes is the root disk.
 func (s Source) HintsWanted() *hostapi.RootDeviceHints {
 	if raid := s.Host.Spec.RAID; raid != nil && hasRootVolume(raid) {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// SameMachine reports whether a node is configured with the BMC of a host, and with the
-// same machine behind it: one that names none of several is the only one there is.
+// SameMachine reports whether a node is configured with a host's BMC, and with the same machine behind it. A node that
+// names none of several machines matches the only one.
 func SameMachine(h hostapi.Host, n node.Node) bool {
 	a, err := AccessOf(h.Spec.BMC)
 	if err != nil || n.Driver != a.hardwareType {

@@ -7,7 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// TestSameMachine: nodes that somebody has enrolled write the same BMC in many ways.
+// TestSameMachine: enrolled nodes write the same BMC in many ways.
 func TestSameMachine(t *testing.T) {
 	redfish := func(address string, more ...string) node.Node {
 		n := node.Node{Driver: "redfish", DriverInfo: map[string]any{"redfish_address": address}}

@@ -29,8 +29,8 @@ func SecretNames(h hostapi.Host) []string {
 // Login is the user name and password for a BMC.
 type Login struct{ user, password string }
 
-// Credentials reads the secret of the host's BMC. Spaces around are cut off: they
-// are what `echo secret | base64` leaves.
+// Credentials reads the secret of the host's BMC. Surrounding spaces are cut off, since `echo secret | base64` leaves
+// them.
 func (s Source) Credentials() (l Login, err error) {
 	bmc := s.Host.Spec.BMC
 	if bmc.Address == "" {
@@ -56,8 +56,8 @@ func (s Source) Credentials() (l Login, err error) {
 	return l, nil
 }
 
-// text reads what a secret has under a key or, as Metal3 does, under "value";
-// "" for no reference. lax: a secret without either is empty, not wrong.
+// text reads a secret's value under a key or, as Metal3 does, under "value"; "" for no reference. With lax, a secret
+// without either is empty, not wrong.
 func (s Source) text(field string, ref *hostapi.SecretReference, key string, lax bool) (string, error) {
 	if ref == nil || ref.Name == "" {
 		return "", nil
@@ -81,7 +81,7 @@ func (s Source) text(field string, ref *hostapi.SecretReference, key string, lax
 	return "", fmt.Errorf("the secret %s/%s of %s has neither %s nor value", s.Host.Namespace, ref.Name, field, key)
 }
 
-// maxObject bounds what a secret says in YAML, with its aliases written out.
+// maxObject bounds a secret's text in YAML, with its aliases written out, in bytes.
 const maxObject = 1 << 20
 
 // object reads text that is an object in YAML or JSON; nil for empty text. Errors
@@ -105,11 +105,10 @@ func object(field, text string) (map[string]any, error) {
 	return out, nil
 }
 
-// PullSecret is what a container registry wants to see: base64 of user:password,
-// from a secret of Kubernetes's own type for it (.dockerconfigjson), or one with
-// username and password; "" for a registry that lets everybody in. tokens are the
-// other hosts that the .dockerconfigjson has the same login for, as the registry's
-// token service may be on one, separated by commas.
+// PullSecret is the login for a container registry: base64 of user:password. It comes from a secret of Kubernetes's own
+// type for it (.dockerconfigjson), or from a secret with username and password. It is "" for a registry that needs no
+// login. tokens are the other hosts that have the same login in the .dockerconfigjson, separated by commas: the
+// registry's token service may be on one of them.
 func (s Source) PullSecret(registry string) (login, tokens string, err error) {
 	if registry == "" || s.Host.Spec.Image.OCIAuthSecret == nil || *s.Host.Spec.Image.OCIAuthSecret == "" {
 		return "", "", nil

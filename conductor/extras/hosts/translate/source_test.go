@@ -53,7 +53,7 @@ func TestBootModes(t *testing.T) {
 	}
 }
 
-// TestRootDevice: hints come to what the agent reads, each of them.
+// TestRootDevice: each hint becomes a hint that the agent reads.
 func TestRootDevice(t *testing.T) {
 	yes := true
 	all := hostapi.RootDeviceHints{

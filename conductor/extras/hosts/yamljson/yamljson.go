@@ -1,5 +1,5 @@
-// Package yamljson makes JSON of YAML from outside: bodies of requests, and texts in secrets. YAML whose aliases
-// repeat a large part many times is refused before it fills the memory.
+// Package yamljson makes JSON of YAML from outside: bodies of requests, and texts in secrets. It refuses YAML with
+// aliases that repeat a large part many times, before that fills the memory.
 package yamljson
 
 import (
@@ -13,8 +13,8 @@ import (
 // maxDepth bounds how deep a document is nested, as encoding/json does.
 const maxDepth = 10000
 
-// From makes JSON of a document whose text, with every alias written out, has at
-// most so many bytes. Aliases that contain themselves are refused, too.
+// From makes JSON of a document. With every alias written out, its text may have at most most bytes. Aliases that
+// contain themselves are refused, too.
 func From(text []byte, most int) ([]byte, error) {
 	var top node.Node
 	if err := node.Unmarshal(text, &top); err != nil {
@@ -26,7 +26,7 @@ func From(text []byte, most int) ([]byte, error) {
 	return yaml.YAMLToJSON(text)
 }
 
-// spent is what is left of a number of bytes once a part is written out.
+// spent subtracts the size of a part, written out, from a number of bytes.
 func spent(n *node.Node, left, depth int) (int, error) {
 	if left -= len(n.Value) + 1; left < 0 {
 		return 0, errors.New("its aliases make it too long: write it without them")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestFrom: an alias stands for what it names, unless that is more than may be.
+// TestFrom: an alias stands for its anchor, unless that exceeds the limit.
 func TestFrom(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: &x [1, b]\nc: *x\n": `{"a":[1,"b"],"c":[1,"b"]}`,

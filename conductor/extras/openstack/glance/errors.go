@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// StatusError is an answer of Glance that is not the one asked for. Its body is left out: a stranger may have written
-// it. Its URL is left out, too, and is in the log: whoever deploys an image has no business there.
+// StatusError is an unexpected answer of Glance. Its body is left out: it may come from another server. Its URL is left
+// out, too, and is in the log: users that deploy an image need no access there.
 type StatusError struct {
 	For    string // the question
 	Status int
@@ -17,7 +17,7 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("Glance answered %d %s for %s%s", e.Status, http.StatusText(e.Status), e.For, remedies[e.Status])
 }
 
-// remedies are what to do about a status.
+// remedies are the remedies by status.
 var remedies = map[int]string{
 	http.StatusUnauthorized: ": it does not take the conductor's token; with --glance-url alone none is shown: see " +
 		"--auth keystone",

@@ -18,7 +18,7 @@ func (s saying) RoundTrip(r *http.Request) (*http.Response, error) {
 		Body: io.NopCloser(bytes.NewReader(s))}, nil
 }
 
-// FuzzImage: whatever a Glance answers is the image that was asked for, or an error of one line.
+// FuzzImage: any answer of Glance is the requested image, or an error of one line.
 func FuzzImage(f *testing.F) {
 	for _, seed := range []string{described, strings.Replace(described, "100000", `"100000"`, 1), `{"id":7}`,
 		`{"id":"other"}`, `[`, "", `{"id":"` + id + `","size":-1,"tags":{}}`, `{"id":"a\nb"}`} {

@@ -19,15 +19,15 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/imagestore/imagesource"
 )
 
-// Cloud logs the conductor in, and knows where services are.
+// Cloud logs the conductor in, and finds the URLs of services.
 type Cloud interface {
 	// Service is a client of a service by its type; "" is Keystone itself.
 	Service(ctx context.Context, kind string) (*gophercloud.ServiceClient, error)
 }
 
-// Options is what a Client is made of.
+// Options has the settings and dependencies of a Client.
 type Options struct {
-	URL       string            // with or without the version; "": that of the catalogue of Cloud
+	URL       string            // with or without the version; "" takes the URL in Cloud's catalogue
 	Cloud     Cloud             // nil: requests show no token
 	Transport http.RoundTripper // http.DefaultTransport when nil
 	Timeout   time.Duration     // of a question about an image, a login included; 10 s when zero
@@ -36,7 +36,7 @@ type Options struct {
 
 const (
 	defaultTimeout = 10 * time.Second
-	// maxAnswer bounds what is read about an image: its properties are some KiB.
+	// maxAnswer bounds an answer about an image, in bytes: its properties are some KiB.
 	maxAnswer = 1 << 20
 )
 
@@ -46,7 +46,7 @@ type Client struct {
 	http *http.Client
 }
 
-// New checks the options and asks nobody: Glance may be away when a conductor starts.
+// New checks the options and sends no request: Glance may be away when a conductor starts.
 func New(o Options) (*Client, error) {
 	if o.URL != "" {
 		u, err := url.Parse(o.URL)
@@ -93,7 +93,7 @@ func (c *Client) base(ctx context.Context) (string, error) {
 	return strings.TrimSuffix(strings.TrimRight(at, "/"), "/v2") + "/v2/", nil
 }
 
-// Image is what Glance says of an image.
+// Image reads an image's properties in Glance.
 func (c *Client) Image(ctx context.Context, id string) (i imagesource.GlanceImage, err error) {
 	err = c.ask(ctx, "image "+id, "images/"+url.PathEscape(id), &i)
 	switch {

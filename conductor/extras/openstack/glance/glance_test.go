@@ -121,7 +121,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// TestAnswers: an answer that is no image is refused with what to do; trying again is said to help only where it may.
+// TestAnswers: an answer without an image is refused with the remedy. Only errors that may pass can be tried again.
 func TestAnswers(t *testing.T) {
 	mute := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	for name, tc := range map[string]struct {

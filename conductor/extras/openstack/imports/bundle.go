@@ -36,7 +36,7 @@ func (e *Imports) bundle(ctx context.Context, uuid string) (b node.Bundle, err e
 	return b, err
 }
 
-// cloned is a copy whose node and lists can be changed.
+// cloned is a copy with a node and lists that can be changed.
 func cloned(b node.Bundle) node.Bundle {
 	b.Node = b.Node.Clone()
 	b.Ports, b.Portgroups = slices.Clone(b.Ports), slices.Clone(b.Portgroups)

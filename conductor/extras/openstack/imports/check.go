@@ -9,7 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// prepare checks a node as it is there, and fills in what it leaves open. old is the node as it is here, nil for none.
+// prepare checks a node from elsewhere, and sets the fields that are not imported. old is the node with that UUID here,
+// nil for none.
 func (e *Imports) prepare(ctx context.Context, r node.ImportRequest, b *node.Bundle, old *node.Node) error {
 	n := &b.Node
 	if err := checkAtRest(*n); err != nil {
@@ -121,7 +122,7 @@ func (e *Imports) checkWiring(b *node.Bundle) error {
 	return nil
 }
 
-// checkTaken refuses what another node has: the store would, too, but not in a dry run.
+// checkTaken refuses names and the like that another node has. The store would refuse them too, but not in a dry run.
 func (e *Imports) checkTaken(ctx context.Context, b *node.Bundle) error {
 	n := &b.Node
 	if n.Name != "" {

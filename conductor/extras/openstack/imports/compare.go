@@ -7,7 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// verdicts is what becomes of all differences.
+// verdicts are the results for all differences.
 type verdicts struct {
 	changes, kept, conflicts []node.Difference
 	take                     []func(to, from *node.Bundle)
@@ -15,8 +15,8 @@ type verdicts struct {
 
 var zeroTime time.Time
 
-// compare judges every item that differs. Base, of the last import from the same source, tells which side has changed
-// it: what was changed there alone is taken, what was changed here alone stays, and anything else is a conflict.
+// compare judges every item that differs. Base, of the last import from the same source, shows which side has changed
+// it. A change only there is taken, a change only here stays, and anything else is a conflict.
 func compare(ours, there node.Bundle, source string, overwrite bool) (v verdicts) {
 	here, theirs := items(&ours), items(&there)
 	base := map[string]string{}

@@ -32,7 +32,7 @@ func (e *Imports) ImportNode(ctx context.Context, r node.ImportRequest) (node.Im
 	return node.ImportResult{}, e.Locked(r.Bundle.Node.UUID)
 }
 
-// errRace says that the node came to be while it was being imported.
+// errRace: the node was created while it was being imported.
 var errRace = errors.New("the node was made meanwhile")
 
 // try is one try: ErrStale or errRace when another request was faster.
@@ -116,7 +116,7 @@ func (e *Imports) update(ctx context.Context, r node.ImportRequest, there, ours 
 	return result, err
 }
 
-// current reports whether a node's import says the same already.
+// current reports whether a node's import is recorded already.
 func current(i *node.Import, source string, base map[string]string) bool {
 	if i == nil || i.Source != source || len(i.Base) != len(base) {
 		return false

@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// item is one thing that two sides may know differently.
+// item is a value that may differ on the two sides.
 type item struct {
 	value any // nil for none
 	// take makes a bundle have it as another does.
@@ -167,13 +167,13 @@ func public(raw []byte) any {
 	return nodeapi.MaskInstance(map[string]any{"v": v})["v"]
 }
 
-// digest is that of the value without its secrets: what is stored must not let anybody guess them.
+// digest is the digest of a value without its secrets: stored digests must not help to guess them.
 func digest(raw []byte) string {
 	sum := sha256.Sum256(document(public(raw)))
 	return hex.EncodeToString(sum[:12])
 }
 
-// digests are those of all items.
+// digests are the digests of all items.
 func digests(b *node.Bundle) map[string]string {
 	all := map[string]string{}
 	for name, i := range items(b) {
@@ -182,7 +182,7 @@ func digests(b *node.Bundle) map[string]string {
 	return all
 }
 
-// secrets is what public hides.
+// secrets are the values that public hides.
 func secrets(raw []byte) any {
 	var v any
 	if json.Unmarshal(raw, &v) != nil {

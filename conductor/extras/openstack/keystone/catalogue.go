@@ -12,11 +12,11 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 )
 
-// interfaces are asked for in this order: what is meant for services first.
+// interfaces are the kinds of endpoints in order of preference: the kind for services first.
 var interfaces = []string{"internal", "public"}
 
-// endpoint is the URL of a service by its type, with a slash at its end. With a region it is one of that region alone.
-// One whose URL cannot be used is passed over where there is another.
+// endpoint is the URL of a service by its type, with a slash at its end. With a region, only endpoints of that region
+// count. An endpoint with an unusable URL is passed over where there is another.
 func endpoint(p *gophercloud.ProviderClient, kind, region string) (string, error) {
 	result, ok := p.GetAuthResult().(tokens.CreateResult)
 	if !ok {
@@ -55,7 +55,7 @@ func endpoint(p *gophercloud.ProviderClient, kind, region string) (string, error
 	return "", fmt.Errorf("it has no service of the type %s", kind)
 }
 
-// endpointsOf are those of a service by its type, for callers of a kind, in the catalogue's order.
+// endpointsOf are a service's endpoints by its type, for callers of a kind, in the catalogue's order.
 func endpointsOf(catalogue *tokens.ServiceCatalog, kind, with string) (all []tokens.Endpoint) {
 	for _, entry := range catalogue.Entries {
 		for _, e := range entry.Endpoints {

@@ -27,7 +27,7 @@ func (s saying) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// FuzzAnswers: whatever a Keystone answers, a token is somebody's until a time to come, or there is an error of one
+// FuzzAnswers: for any answer of Keystone, a token has a user and a time of expiry to come, or there is an error of one
 // line; and a service is at a URL of HTTP.
 func FuzzAnswers(f *testing.F) {
 	for _, seed := range [][2]string{

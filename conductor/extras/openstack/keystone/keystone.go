@@ -22,13 +22,13 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/api/auth"
 )
 
-// Options is what a Client is made of.
+// Options has the settings and dependencies of a Client.
 type Options struct {
 	// URL is Keystone's, with or without the version: http(s)://host[:port][/path][/v3]. Files of before 2017 name /v2.0.
 	URL string
 	// User, Password and Project are of the service user that asks; Domain is the name of the domain of both.
 	User, Project, Domain string
-	// Region is the one whose services are asked; "" takes the first of the catalogue.
+	// Region selects the endpoints of services; "" takes the first of the catalogue.
 	Region string
 	// Password is read at each login, so that a new one needs no restart.
 	Password func() (string, error)
@@ -60,13 +60,13 @@ type Client struct {
 	logged *gophercloud.ProviderClient // nil before the first login
 }
 
-// answer is what Keystone said of a token, and until when it is believed.
+// answer is Keystone's answer about a token, and the time until which it is believed.
 type answer struct {
 	of    auth.Identity
 	until time.Time
 }
 
-// New checks the options and asks nobody: Keystone may be away when a conductor starts.
+// New checks the options and sends no request: Keystone may be away when a conductor starts.
 func New(o Options) (*Client, error) {
 	u, err := url.Parse(o.URL)
 	switch {
@@ -103,7 +103,7 @@ func (c *Client) Project() string { return c.o.Project }
 // Domain is the name of the service user's domain.
 func (c *Client) Domain() string { return c.o.Domain }
 
-// Known is what Keystone said of a token of late, false when it must be asked.
+// Known is Keystone's recent answer about a token; false when Keystone must be asked.
 func (c *Client) Known(token string, expired bool) (auth.Identity, bool) {
 	a, ok := c.kept.Get(key(token, expired))
 	if !ok || !c.o.Now().Before(a.until) {
@@ -112,9 +112,9 @@ func (c *Client) Known(token string, expired bool) (auth.Identity, bool) {
 	return a.of, true
 }
 
-// Identify asks whose a token is. expired takes one that has expired, too, for as long as Keystone allows it
-// (allow_expired_window, two days): a service shows such a token beside its own. Errors are auth.ErrUnknownToken, or
-// that Keystone cannot be asked.
+// Identify finds the user of a token. expired accepts an expired token too, as long as Keystone allows it
+// (allow_expired_window, two days): a service shows such a token beside its own. The error is auth.ErrUnknownToken, or
+// a failure to ask Keystone.
 func (c *Client) Identify(ctx context.Context, token string, expired bool) (auth.Identity, error) {
 	if known, ok := c.Known(token, expired); ok {
 		return known, nil

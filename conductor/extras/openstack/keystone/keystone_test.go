@@ -29,7 +29,7 @@ type cloud struct {
 
 	mu      sync.Mutex
 	own     string            // the service user's token that is taken
-	tokens  map[string]string // what is said of a token
+	tokens  map[string]string // answers by token
 	instead http.HandlerFunc  // when set, answers all
 	hold    chan struct{}     // when set, questions wait for it
 }

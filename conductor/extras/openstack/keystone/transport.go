@@ -10,7 +10,7 @@ import (
 // maxBody bounds an answer: the catalogue of a large cloud is some hundred KiB.
 const maxBody = 4 << 20
 
-// Bounded is a transport to a service of OpenStack, whose answers end with an error after 4 MiB.
+// Bounded is a transport to a service of OpenStack. Its answers end with an error after 4 MiB.
 type Bounded struct{ http.RoundTripper }
 
 // RoundTrip sends a request.

@@ -52,8 +52,8 @@ func (c *Client) Attach(ctx context.Context, n node.Node, to string, ports []nod
 	return a, err
 }
 
-// bindFlat binds the VIFs of a node with network interface flat to its machine, or to none. No switch changes, and a
-// machine without VIFs is one that Neutron has no address for.
+// bindFlat binds the VIFs of a node with network interface flat to its machine, or to none. No switch changes, and
+// Neutron has no address for a machine without VIFs.
 func (c *Client) bindFlat(ctx context.Context, n node.Node, to string, plugs []plug, a *plan.Attached) error {
 	if to == plan.TenantNetwork && len(plugs) > 0 {
 		return c.bindAll(ctx, n, plugs, a)
@@ -102,8 +102,8 @@ func (c *Client) wanted(ctx context.Context, n node.Node, to, network string, po
 	return all, nil
 }
 
-// networks are the UUID of the ramdisk's network to go into, "" for none, and those of all networks of ramdisks. One
-// that cannot be found, and is not gone into, is a warning.
+// networks are the UUID of the ramdisk network to enter, "" for none, and the UUIDs of all ramdisk networks. A network
+// that cannot be found is a warning, unless it is the one to enter.
 func (c *Client) networks(ctx context.Context, n node.Node, to string, a *plan.Attached) (target string, all []string,
 	err error) {
 	named := maps.Clone(c.Networks)
@@ -141,8 +141,8 @@ func (c *Client) networks(ctx context.Context, n node.Node, to string, a *plan.A
 	return target, all, nil
 }
 
-// clear removes the ports of ramdisks of a machine, but for those that are wanted as they are, which it returns by MAC
-// address. Ports of others with the same address are left alone.
+// clear removes a machine's ramdisk ports, except those that are as wanted, which it returns by MAC address. Others'
+// ports with the same address are left alone.
 func (c *Client) clear(ctx context.Context, wanted map[string]binding, networks []string, ports []node.Port,
 	plugs []plug) (kept map[string]port, err error) {
 	found, err := c.ramdiskPorts(ctx, networks, ports)
@@ -233,7 +233,7 @@ func (c *Client) create(ctx context.Context, wanted map[string]binding, ports []
 	return nil
 }
 
-// warn notes a port of which no switch was told.
+// warn notes a port that Neutron has not bound at any switch.
 func warn(p port, a *plan.Attached) {
 	if p.VIFType == bindingFailed {
 		a.Warnings = append(a.Warnings, "Neutron has told no switch of its port "+p.ID+" (binding_failed): no mechanism "+
@@ -257,7 +257,7 @@ func ramdiskPort(n node.Node, network string, groups []string, p node.Port) bind
 	return new
 }
 
-// is reports whether a port is as it is wanted. One that no switch was told of is made anew.
+// is reports whether a port has the wanted binding. A port with a failed binding does not: it is made anew.
 func (b binding) is(p port) bool {
 	groups, given := b["security_groups"].([]string)
 	has := func(key, value string) bool {

@@ -22,7 +22,7 @@ import (
 // requestTime bounds a request to Neutron, which has the drivers of switches at work before it answers.
 const requestTime = 60 * time.Second
 
-// Config is what a Client is made of. Service and Networks are required.
+// Config has the settings and dependencies of a Client. Service and Networks are required.
 type Config struct {
 	// Service is Neutron as the service user reaches it.
 	Service func(context.Context) (*gophercloud.ServiceClient, error)
@@ -30,14 +30,15 @@ type Config struct {
 	Networks map[string]string
 	// NodeNetworks are the networks that a node may name instead, in its driver_info.
 	NodeNetworks []string
-	// SecurityGroups are names or UUIDs of those of the ramdisks' ports, by plan.RamdiskNetworks; none: Neutron's default.
+	// SecurityGroups are names or UUIDs of security groups for the ramdisks' ports, by plan.RamdiskNetworks; none:
+	// Neutron's default.
 	SecurityGroups map[string][]string
 }
 
 // Client is a core.Networks over Neutron. It is safe for concurrent use.
 type Client struct{ Config }
 
-// New makes a Client. It asks nobody: Neutron may be away when a conductor starts.
+// New makes a Client. It sends no request: Neutron may be away when a conductor starts.
 func New(c Config) *Client { return &Client{c} }
 
 // At is a Neutron that asks for no token, for Config.Service.
@@ -70,7 +71,7 @@ type port struct {
 // ramdiskOwner is the device_owner of the ports of ramdisks, as Ironic's have it.
 const ramdiskOwner = "baremetal:none"
 
-// bindingFailed is the binding:vif_type of a port of which no driver has told a switch.
+// bindingFailed is the binding:vif_type of a port that no mechanism driver has bound at a switch.
 const bindingFailed = "binding_failed"
 
 // call sends one request, and reads the answer into a document.
@@ -117,7 +118,8 @@ func (e *Error) status() int {
 	return 0
 }
 
-// Permanent reports whether Neutron would answer another try the same: it refuses the request, or lacks what it names.
+// Permanent reports whether Neutron would answer another try the same: it refuses the request, or lacks the named
+// object.
 func (e *Error) Permanent() bool {
 	switch status := e.status(); status {
 	case http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound:
@@ -126,7 +128,7 @@ func (e *Error) Permanent() bool {
 	return false
 }
 
-// maxWords bounds what is quoted of an answer, in bytes.
+// maxWords bounds the quoted part of an answer, in bytes.
 const maxWords = 400
 
 func (e *Error) reason() string {
@@ -146,7 +148,7 @@ func (e *Error) reason() string {
 	return fmt.Sprintf("%d %s%s", code.Actual, http.StatusText(code.Actual), said)
 }
 
-// gone reports whether Neutron does not have what a request names.
+// gone reports whether Neutron lacks the object that a request names.
 func gone(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.status() == http.StatusNotFound
@@ -160,8 +162,8 @@ func refused(err error) bool {
 		e.status() != http.StatusRequestTimeout
 }
 
-// find is the UUID of what is named by its name or UUID: one of the networks or security-groups. Of several with the
-// same name it is the one of the service user's project: others may give theirs any name.
+// find is the UUID of an object by its name or UUID; kind is networks or security-groups. Of several with the same name
+// it is the object of the service user's project: other projects may use any name.
 func (c *Client) find(ctx context.Context, kind, named string) (string, error) {
 	if uuid.Validate(named) == nil {
 		return named, nil
@@ -191,7 +193,7 @@ func (c *Client) find(ctx context.Context, kind, named string) (string, error) {
 	return all[0].ID, nil
 }
 
-// project is that of the service user, "" where Neutron asks for no token.
+// project is the project of the service user, "" where Neutron asks for no token.
 func (c *Client) project(ctx context.Context) (string, error) {
 	s, err := c.Service(ctx)
 	if err != nil {

@@ -104,7 +104,7 @@ func TestReaddressFails(t *testing.T) {
 	}
 }
 
-// TestPlugFails: a VIF whose binding has not been answered is not left at the machine; one at another machine is left
+// TestPlugFails: a VIF is unbound from the machine if its binding was not answered. A VIF at another machine stays
 // there.
 func TestPlugFails(t *testing.T) {
 	const elsewhere = "22222222-2222-4333-8444-555555555555"

@@ -20,7 +20,7 @@ const (
 	mac      = "52:54:00:00:00:01"
 )
 
-// life takes a machine through its networks, twice each: what was done already is left as it is.
+// life takes a machine through its networks, twice each: the second call changes nothing.
 func life(t *testing.T, url string) {
 	t.Helper()
 	c := cloud{t, url}
@@ -100,7 +100,7 @@ func (c cloud) grouped(is *neutron.Client, n node.Node, ports []node.Port) {
 	}
 }
 
-// flat binds a VIF where no switch is told of it, and leaves a node without one alone.
+// flat binds a VIF without information for a switch, and leaves a node without VIFs alone.
 func (c cloud) flat(is *neutron.Client, n node.Node, vif string, ports []node.Port) {
 	t := c.t
 	t.Helper()
@@ -152,8 +152,8 @@ func (c cloud) plug(is *neutron.Client, n node.Node, vif string, ports []node.Po
 // TestAttach: a machine's life in networks.
 func TestAttach(t *testing.T) { life(t, newServer(t).URL) }
 
-// TestBond: a portgroup's VIF is bound to the ports of all its members, and the switch is told of the bond and of the
-// physical network, as Ironic 34 tells it.
+// TestBond: a portgroup's VIF is bound to the ports of all its members. The switch gets the bond and the physical
+// network, as from Ironic 34.
 func TestBond(t *testing.T) {
 	s := newServer(t)
 	c := cloud{t, s.URL}
@@ -181,7 +181,8 @@ func TestBond(t *testing.T) {
 	}
 }
 
-// TestRefusals: what Neutron refuses names the request and its words; what cannot succeed is not tried again.
+// TestRefusals: a refusal of Neutron names the request and quotes its message. A request that cannot succeed is not
+// tried again.
 func TestRefusals(t *testing.T) {
 	wired := []node.Port{{UUID: "p1", Address: mac, PXEEnabled: true, LocalLinkConnection: object{"port_id": "e1"}}}
 	gone := "33333333-2222-4333-8444-555555555555"
@@ -223,7 +224,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestReplugged: a port whose cable was moved is made anew; one that was left in a network of before is removed.
+// TestReplugged: a port with a moved cable is made anew; a port that was left in a former network is removed.
 func TestReplugged(t *testing.T) {
 	s := newServer(t)
 	c := cloud{t, s.URL}
@@ -270,7 +271,7 @@ func TestSharedNetwork(t *testing.T) {
 	}
 }
 
-// TestUnboundSwitch: a port of which no switch was told is a warning, and is made anew when it is asked for again.
+// TestUnboundSwitch: a port that no switch has is a warning, and is made anew at the next request.
 func TestUnboundSwitch(t *testing.T) {
 	s := newServer(t)
 	s.Bound = "binding_failed"
@@ -289,7 +290,7 @@ func TestUnboundSwitch(t *testing.T) {
 	}
 }
 
-// TestVIF: the physical networks are those of all segments of the VIF's network.
+// TestVIF: the physical networks come from all segments of the VIF's network.
 func TestVIF(t *testing.T) {
 	s := newServer(t)
 	c := cloud{t, s.URL}

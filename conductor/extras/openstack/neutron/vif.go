@@ -15,7 +15,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// plug is a port or a portgroup, as Neutron is told of it.
+// plug is a port or a portgroup, in the form that Neutron gets.
 type plug struct {
 	vif    string
 	mac    string // "" for a portgroup without
@@ -50,7 +50,7 @@ func plugsOf(ports []node.Port, groups []node.Portgroup) (all []plug) {
 	return slices.DeleteFunc(all, func(p plug) bool { return p.vif == "" })
 }
 
-// groupOf is the binding profile's local_group_information: what the switch needs to know of a bond.
+// groupOf is the binding profile's local_group_information: a bond's properties for the switch.
 func groupOf(g *node.Portgroup) map[string]any {
 	properties := map[string]any{}
 	for key, value := range g.Properties {
@@ -65,7 +65,8 @@ func groupOf(g *node.Portgroup) map[string]any {
 // binding is fields of a port of Neutron's.
 type binding map[string]any
 
-// bindingOf is a port's binding to a machine. With network interface flat no switch is told of it, as in Ironic.
+// bindingOf is a port's binding to a machine. With network interface flat it has no link information for a switch, as
+// in Ironic.
 func bindingOf(n node.Node, p plug) binding {
 	fields := binding{"binding:vnic_type": "baremetal", "binding:host_id": n.UUID}
 	if !plan.Flat(n) {
@@ -115,7 +116,7 @@ func (c *Client) bindAll(ctx context.Context, n node.Node, plugs []plug, a *plan
 	return nil
 }
 
-// anyMAC has unbind take whatever MAC address a VIF has from it.
+// anyMAC has unbind reset a VIF's MAC address whichever it is.
 const anyMAC = "any"
 
 // unbind takes a VIF off the machine. Where it has the machine's MAC address, that becomes one of Neutron's again, in a
@@ -131,8 +132,8 @@ func (c *Client) unbind(ctx context.Context, vif, mac string) error {
 	return err
 }
 
-// bind changes a VIF, but for one that is so already: it was changed by a request whose answer nobody could read, and
-// the drivers of switches would be told of it again.
+// bind changes a VIF, unless it has the wanted binding already: an earlier request may have changed it although its
+// answer was lost. Without that check, the drivers would notify the switches again.
 func (c *Client) bind(ctx context.Context, vif string, to binding) (port, error) {
 	is, err := c.port(ctx, vif)
 	if err != nil || to.is(is) {
@@ -149,8 +150,8 @@ func (c *Client) update(ctx context.Context, vif string, to binding) (port, erro
 	return answer.Port, err
 }
 
-// Plug makes a VIF that was attached to a node have the address of its port, and binds it where the machine runs its
-// owner's system. One that Neutron may have bound without an answer is unbound.
+// Plug gives an attached VIF the address of its port, and binds it if the machine runs its owner's system. If Neutron
+// did not answer and may have bound the VIF, Plug unbinds it.
 func (c *Client) Plug(ctx context.Context, n node.Node, vif string, ports []node.Port, groups []node.Portgroup) error {
 	p, ok := plugOf(vif, ports, groups)
 	if !ok {
@@ -173,7 +174,7 @@ func (c *Client) Plug(ctx context.Context, n node.Node, vif string, ports []node
 	if strings.EqualFold(found.MAC, p.mac) {
 		return nil
 	}
-	if found.Host != "" { // by what it was attached to before
+	if found.Host != "" { // by its former machine
 		if err := c.unbind(ctx, vif, ""); err != nil {
 			return err
 		}
@@ -211,9 +212,9 @@ func (c *Client) Unplug(ctx context.Context, vif string) error {
 	return c.unbind(ctx, vif, anyMAC)
 }
 
-// Readdress gives a VIF the MAC address of its port. Neutron changes none of a port that is bound, so one that is bound
-// is unbound for it, and bound again as it was; also where something of that fails. One that should be bound and is
-// not, since an earlier try has failed, is bound.
+// Readdress gives a VIF the MAC address of its port. Neutron does not change the address of a bound port, so Readdress
+// unbinds a bound VIF, and binds it again as it was, even after a failure. If an earlier failure has left a VIF unbound
+// that should be bound, Readdress binds it.
 func (c *Client) Readdress(ctx context.Context, n node.Node, vif string, ports []node.Port,
 	groups []node.Portgroup) error {
 	p, ok := plugOf(vif, ports, groups)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzNote: whatever Nova answers, nothing of it reaches the log as lines of its own.
+// FuzzNote: no answer of Nova reaches the log as lines of its own.
 func FuzzNote(f *testing.F) {
 	for _, seed := range []string{
 		`{"events":[{"server_uuid":"u","code":404}]}`, `{"events":{}}`, `{"events":[{"code":"200"}]}`, `[`, "",

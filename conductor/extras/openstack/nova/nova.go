@@ -24,13 +24,13 @@ type Store interface {
 	EventLog(ctx context.Context) (node.EventLog, error)
 }
 
-// Cloud logs the conductor in, and knows where services are.
+// Cloud logs the conductor in, and finds the URLs of services.
 type Cloud interface {
 	// Service is a client of a service by its type.
 	Service(ctx context.Context, kind string) (*gophercloud.ServiceClient, error)
 }
 
-// Config is what a Notifier is made of.
+// Config has the dependencies and times of a Notifier.
 type Config struct {
 	Store Store
 	Cloud Cloud
@@ -43,7 +43,7 @@ type Config struct {
 const (
 	// tries of one power change. Nova finds it by itself later (sync_power_state_interval, ten minutes).
 	tries = 4
-	// fresh is the age up to which a change is told: by then Nova has found an older one.
+	// fresh is the greatest age of a change that is sent: Nova finds older ones by itself.
 	fresh = 10 * time.Minute
 	// requestTime bounds one request, a login included.
 	requestTime = 15 * time.Second
@@ -52,7 +52,7 @@ const (
 	microversion = "2.76"
 )
 
-// Notifier tells Nova.
+// Notifier sends power changes to Nova.
 type Notifier struct{ Config }
 
 // New makes a Notifier.
@@ -69,8 +69,8 @@ func New(c Config) *Notifier {
 	return &Notifier{c}
 }
 
-// Run tells of changes from now on, until ctx ends. It keeps no place: Nova finds a change of the time between two
-// conductors by itself.
+// Run sends changes from now on, until ctx ends. It keeps no place: Nova finds changes between two conductors by
+// itself.
 func (t *Notifier) Run(ctx context.Context) {
 	at, known := int64(0), false
 	for ctx.Err() == nil {
@@ -120,7 +120,7 @@ func (t *Notifier) changes(events []node.ChangeEvent) (out []change) {
 			continue
 		}
 		c := change{said.Node.Instance, said.Node.UUID, tags[said.Power.To]}
-		if c.tag == "" { // it is not known, which Nova has no word for
+		if c.tag == "" { // the power is unknown, which Nova has no word for
 			continue
 		}
 		if i, told := last[c.instance]; told {
@@ -133,7 +133,7 @@ func (t *Notifier) changes(events []node.ChangeEvent) (out []change) {
 	return out
 }
 
-// tell sends changes until Nova has taken them, or has refused them, or they were tried often enough.
+// tell sends changes until Nova has taken or refused them, or until the last try.
 func (t *Notifier) tell(ctx context.Context, changes []change) {
 	pause := t.Pause
 	for try := 1; len(changes) > 0 && ctx.Err() == nil; try++ {
@@ -226,7 +226,7 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("Nova answered %d %s to %s%s", e.status, http.StatusText(e.status), e.url, remedies[e.status])
 }
 
-// remedies are what to do about a status.
+// remedies are the remedies by status.
 var remedies = map[int]string{
 	http.StatusForbidden: ": give the conductor's user the role admin in its project",
 	http.StatusNotFound:  ": none of the instances is known; or it is no Nova",

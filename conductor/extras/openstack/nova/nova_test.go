@@ -123,7 +123,7 @@ func newSite(t *testing.T, answers ...int) *site {
 	return s
 }
 
-// run tells Nova until it has been told as often as said, and for a while longer.
+// run sends to Nova until it has got a number of changes, and for a while longer.
 func (s *site) run(t *testing.T, times int, do func()) []string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -163,7 +163,7 @@ func (s *site) told() int {
 	return len(s.got)
 }
 
-// TestPowerUpdate: Nova is told of the power of instances, in its words, and of nothing else.
+// TestPowerUpdate: Nova gets the power of instances, in its words, and nothing else.
 func TestPowerUpdate(t *testing.T) {
 	s := newSite(t, http.StatusOK)
 	s.happens("before", to("power off"), 0)
@@ -188,8 +188,8 @@ func TestPowerUpdate(t *testing.T) {
 	}
 }
 
-// TestTries: a Nova that is away is asked again, some times; one that refuses is not. The next change is told all the
-// same.
+// TestTries: a Nova that is away is asked again, some times; a Nova that refuses is not. The next change is sent all
+// the same.
 func TestTries(t *testing.T) {
 	for name, tc := range map[string]struct {
 		answers []int
@@ -225,7 +225,7 @@ func TestTries(t *testing.T) {
 	}
 }
 
-// TestUnread: changes that Nova has taken are told once, though its answer cannot be read.
+// TestUnread: changes that Nova has taken are sent once, even if its answer cannot be read.
 func TestUnread(t *testing.T) {
 	for _, page := range []string{"<html>", `{"events": [{"server_`, " ", `[]`, `{"events": {}}`} {
 		s := newSite(t, http.StatusOK)
@@ -237,7 +237,7 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// TestLastOfEach: after a while without Nova it is told of the present power of each instance alone.
+// TestLastOfEach: after a while without Nova, it gets only the present power of each instance.
 func TestLastOfEach(t *testing.T) {
 	s := newSite(t, http.StatusOK)
 	s.broken = errors.New("the database is away")

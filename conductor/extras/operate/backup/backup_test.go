@@ -101,7 +101,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// TestSaveErrors: an error names what could not be read or be written, and nothing is left.
+// TestSaveErrors: an error names the file that could not be read or written, and nothing is left.
 func TestSaveErrors(t *testing.T) {
 	s := Source{Dir: t.TempDir(), Logs: true, Now: time.Now}
 	in(t, s.Dir, func(context.Context, *store.Database) error { return nil })

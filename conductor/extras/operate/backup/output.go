@@ -34,7 +34,7 @@ func (o output) Write(b []byte) (int, error) {
 	return n, o.named(err)
 }
 
-// sync has the disk keep what was written. It returns the size.
+// sync flushes the file to the disk. It returns the size.
 func (o output) sync() (int64, error) {
 	if err := o.file.Sync(); err != nil {
 		return 0, o.named(err)

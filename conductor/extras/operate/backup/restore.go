@@ -25,7 +25,7 @@ type Target struct {
 	Now    func() time.Time
 }
 
-// Restored is what was restored.
+// Restored is the result of From.
 type Restored struct {
 	Taken       time.Time // when the backup was made
 	Nodes, Busy int       // all nodes, and those at work
@@ -49,7 +49,7 @@ func (t Target) RefuseUsed() error {
 	return nil
 }
 
-// From fills the folder, and the server if there is one, or removes what it has made.
+// From fills the folder, and the server if there is one. After a failure it removes everything that it made.
 func (t Target) From(ctx context.Context, file, passphrase string) (done Restored, err error) {
 	f, err := os.Open(file) //nolint:gosec // the operator's own
 	if err != nil {
@@ -61,7 +61,7 @@ func (t Target) From(ctx context.Context, file, passphrase string) (done Restore
 		return done, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	if err := t.RefuseUsed(); err != nil { // others may have filled it since somebody looked
+	if err := t.RefuseUsed(); err != nil { // checked again under the lock: another process may have filled it
 		return done, err
 	}
 	if err := keys.WriteFile(t.folder().Path(datafolder.RestoringFile), nil); err != nil {
@@ -112,7 +112,7 @@ func (t Target) create(name string) (*os.File, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 }
 
-// databaseFiles are those of an open database, beside its keys.
+// databaseFiles are the files of an open database, beside its keys.
 func databaseFiles() []string {
 	return []string{datafolder.DatabaseFile, datafolder.WALFile, datafolder.DatabaseFile + "-shm", datafolder.RunningFile}
 }

@@ -26,7 +26,7 @@ func names(t *testing.T, dir string) (all []string) {
 	return all
 }
 
-// TestFilledMeanwhile: a folder that a conductor was started in after somebody has looked at it keeps all that it has.
+// TestFilledMeanwhile: if a conductor was started in a folder after the first check, the folder keeps all its files.
 func TestFilledMeanwhile(t *testing.T) {
 	to := Target{Dir: t.TempDir(), Now: time.Now}
 	if err := to.RefuseUsed(); err != nil {
@@ -43,8 +43,8 @@ func TestFilledMeanwhile(t *testing.T) {
 	}
 }
 
-// TestOthersFilesStay: a restore that fails does not remove what others have put there meanwhile. Until it has ended
-// nobody else uses the folder, which may be whole but for the hold.
+// TestOthersFilesStay: a restore that fails does not remove files that others have put there meanwhile. Until it has
+// ended, no other process uses the folder, which may be whole except for the hold.
 func TestOthersFilesStay(t *testing.T) {
 	pipe, to := filepath.Join(t.TempDir(), "pipe"), Target{Dir: t.TempDir(), Now: time.Now}
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -65,7 +65,7 @@ func TestOthersFilesStay(t *testing.T) {
 			t.Fatal("the restore does not begin")
 		}
 	}
-	cut := t.TempDir() // what a kill leaves
+	cut := t.TempDir() // the files that a kill leaves
 	for _, name := range append(names(t, to.Dir), datafolder.DatabaseFile) {
 		if err := os.WriteFile(filepath.Join(cut, name), []byte("x"), 0o600); err != nil {
 			t.Fatal(err)

@@ -23,9 +23,9 @@ import (
 // Source is the data of a conductor, or of a cluster, that a backup is of.
 type Source struct {
 	Dir        string            // the data folder
-	Server     datafolder.Server // of the database; the zero value for that of the folder
+	Server     datafolder.Server // of the database; the zero value for the folder's database
 	ClusterKey string            // file of the cluster's key; "" for the keys of the folder
-	Logs       bool              // with what machines have logged
+	Logs       bool              // with the machines' logs
 	Release    string            // of this program
 	ScryptN    int               // how costly the passphrase is to guess; 0 for the format's own
 	Now        func() time.Time
@@ -146,7 +146,8 @@ func (s Source) pack(
 	return out.sync()
 }
 
-// addLogs adds what machines have logged. A log that grows is saved as long as it was; one that goes is left out.
+// addLogs adds the machines' logs. A log that grows is saved up to its size at the start; a log that disappears is left
+// out.
 func (s Source) addLogs(w *format.Writer) error {
 	root := s.folder().Path("logs")
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -1,7 +1,7 @@
 // Package doctor looks at the host of a conductor: data folder, disk, ports, API, network interface, other DHCP
-// servers, ramdisk, certificate, clock and BMCs. Each look has findings, and each fault says what to do about it.
+// servers, ramdisk, certificate, clock and BMCs. Each look has findings, and each fault comes with its remedy.
 //
-// It changes nothing, and knows no settings: Host has those few that it needs.
+// It changes nothing, and knows no settings: Host has the few that it needs.
 package doctor
 
 import (
@@ -21,12 +21,12 @@ const (
 	GradeBad  = "bad"
 )
 
-// Finding is what one look at a host has shown.
+// Finding is one result of a look at a host.
 type Finding struct {
 	Check string `json:"check"`
 	Grade string `json:"grade"`
 	Found string `json:"found"`
-	Try   string `json:"try,omitempty"` // what to do about it
+	Try   string `json:"try,omitempty"` // the remedy
 }
 
 func good(format string, args ...any) Finding {
@@ -76,7 +76,7 @@ type BMC interface {
 	PowerState(ctx context.Context, n node.Node) (node.PowerState, error)
 }
 
-// looks are all there are, in order. One whose subject is switched off has no findings.
+// looks lists all looks, in order. A look at a feature that is switched off has no findings.
 var looks = []struct {
 	name string
 	look func(ctx context.Context, h Host) []Finding

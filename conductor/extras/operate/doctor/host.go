@@ -21,7 +21,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// lookAtData says whether a conductor would take the folder up.
+// lookAtData reports whether a conductor would start on the folder.
 func lookAtData(ctx context.Context, h Host) []Finding {
 	d := h.Folder
 	switch {
@@ -72,7 +72,7 @@ func lookAtDisk(_ context.Context, h Host) []Finding {
 	}
 }
 
-// lookAtPorts binds what a conductor would; those of a running one are in use as they should be.
+// lookAtPorts binds the ports that a conductor would bind. A running conductor has them in use, as it should.
 func lookAtPorts(ctx context.Context, h Host) (all []Finding) {
 	if h.Running {
 		return []Finding{good("a conductor runs, and has its ports")}
@@ -170,7 +170,7 @@ func lookAtInterface(_ context.Context, h Host) []Finding {
 	return []Finding{good("%s is up, %s, %s", name, at, own)}
 }
 
-// lookAtRamdisk looks for what machines boot.
+// lookAtRamdisk looks for the files that machines boot.
 func lookAtRamdisk(_ context.Context, h Host) (all []Finding) {
 	if h.Boot == nil {
 		return nil

@@ -20,7 +20,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// oneSilent is a driver one of whose BMCs does not answer.
+// oneSilent is a driver with one BMC that does not answer.
 type oneSilent struct{}
 
 func (oneSilent) Validate(node.Node) error { return nil }
@@ -52,7 +52,7 @@ func withNodes(t *testing.T) datafolder.Folder {
 	return d
 }
 
-// TestLook: each fault of a host is found under its check, with what to do about it.
+// TestLook: each fault of a host is found under its check, with the remedy.
 func TestLook(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // bound at once
 	if err != nil {
@@ -105,8 +105,8 @@ func TestCertificateEnds(t *testing.T) {
 	}
 }
 
-// TestConductorsClock: a conductor that was started with a wrong clock, which has been set right since, is told of, and
-// so is a member of a cluster whose database has another clock.
+// TestConductorsClock: a conductor that was started with a wrong clock, corrected since, is reported. So is a member of
+// a cluster with a clock that differs from the database's.
 func TestConductorsClock(t *testing.T) {
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	for at, want := range map[string]string{"2026-11-28T11:59:30Z": "", "": "", "2026-11-20T12:00:00Z": "192h0m0s from",

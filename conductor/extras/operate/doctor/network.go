@@ -24,7 +24,7 @@ import (
 // dhcpPatience is how long other DHCP servers have to answer.
 const dhcpPatience = 3 * time.Second
 
-// lookForDHCP asks for an address as a machine that nobody knows. A conductor without discovery does not answer it.
+// lookForDHCP asks for an address as an unknown machine. A conductor without discovery does not answer it.
 func lookForDHCP(ctx context.Context, h Host) []Finding {
 	if h.Boot == nil {
 		return nil
@@ -60,7 +60,7 @@ const (
 	bmcsNamed   = 5
 )
 
-// lookAtBMCs asks the BMC of every node for its power state. The nodes are those of a copy of the database.
+// lookAtBMCs asks the BMC of every node for its power state. The nodes come from a copy of the database.
 func lookAtBMCs(ctx context.Context, h Host) (found []Finding) {
 	nodes, err := h.nodes(ctx)
 	if err != nil {
@@ -109,7 +109,7 @@ func lookAtBMCs(ctx context.Context, h Host) (found []Finding) {
 	return []Finding{warn("ferrite bmc doctor ADDRESS", "%s; not:\n%s", text, strings.Join(silent, "\n"))}
 }
 
-// nodes are those of the database as it is now.
+// nodes are the nodes in the present database.
 func (h Host) nodes(ctx context.Context) (nodes []node.Node, err error) {
 	d := h.Folder
 	if d.Server.URL != "" {

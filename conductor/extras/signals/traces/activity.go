@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// activity is what a node does: a run, or a chore. The lock of the Tracer is held in all its methods.
+// activity is a node's work: a run, or a chore. The lock of the Tracer is held in all its methods.
 type activity struct {
 	generation int64  // of the run; 0 for a chore
 	name       string // of the run or of the chore's effect
@@ -22,18 +22,18 @@ type activity struct {
 	request    string            // its id
 	resumed    bool              // an earlier process has begun it
 	link       trace.SpanContext // the activity that it follows
-	early      bool              // its effect was carried out before its beginning was told
+	early      bool              // its effect was carried out before its beginning was reported
 	before     *activity         // of an early one
 
 	trace   *traceOf // nil while a chore's effect has not been carried out
-	waiting []span   // for the trace to be known; those without a parent are children of the root
+	waiting []span   // until the trace is known; spans without a parent are children of the root
 
 	step      *step
 	begun     map[string]int // how often steps were begun, by place and name
 	stage     *stage
 	sent      time.Time // when the command under way was sent to the agent
 	answered  time.Time // when the agent had taken it
-	lastEnded string    // the command of the agent whose end was told last
+	lastEnded string    // the last command of the agent with a reported end
 }
 
 // of reports whether n is in this activity.
@@ -61,8 +61,8 @@ func (t *Tracer) begin(n *node.Node, at time.Time) *activity {
 	return a
 }
 
-// adopt goes on with the activity of a node as it was stored. What is known of the time of its step is when the step
-// was first asked after, or when the node was last written.
+// adopt goes on with the stored activity of a node. The beginning of its step is not stored. It is taken to be the
+// first question about the step, or else the last write of the node.
 func (t *Tracer) adopt(n *node.Node) *activity {
 	a := t.begin(n, t.now())
 	if a == nil {
@@ -99,7 +99,7 @@ func (a *activity) put(t *Tracer, s span) {
 	t.emit(*a.trace, s)
 }
 
-// identify makes the trace known.
+// identify sets the trace.
 func (a *activity) identify(t *Tracer, is traceOf) {
 	if a.trace != nil {
 		return
@@ -111,7 +111,7 @@ func (a *activity) identify(t *Tracer, is traceOf) {
 	a.waiting = nil
 }
 
-// under is the span that what happens now belongs to: the step, else the root, which is none here.
+// under is the parent of a new span: the step, or else the root, which the zero id stands for.
 func (a *activity) under() trace.SpanID {
 	if a.step == nil {
 		return trace.SpanID{}
@@ -119,7 +119,7 @@ func (a *activity) under() trace.SpanID {
 	return a.step.id
 }
 
-// finish ends the activity of n, as failure says.
+// finish ends the activity of n, with a failure unless that is "".
 func (t *Tracer) finish(a *activity, n *node.Node, at time.Time, failure string) {
 	delete(t.nodes, n.UUID)
 	if a.trace == nil {

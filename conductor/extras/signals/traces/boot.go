@@ -22,7 +22,7 @@ type stage struct {
 // arrived are the stages in which nothing is waited for any longer.
 var arrived = map[string]bool{"heartbeat": true, "inspection data": true}
 
-// Staged is told of a boot stage of a node. A stage lasts until the next, or until the activity ends.
+// Staged records a boot stage of a node. A stage lasts until the next, or until the activity ends.
 func (t *Tracer) Staged(uuid, name, detail string, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -48,7 +48,7 @@ func (a *activity) endStage(t *Tracer, at time.Time) {
 		attrs: texts("ferrite.boot.stage", s.name, "ferrite.boot.detail", s.detail)})
 }
 
-// Progressed is told how far the step of a node is. Each stage of it is an event of the step.
+// Progressed records the progress of a node's step. Each stage of it is an event of the step.
 func (t *Tracer) Progressed(uuid string, p agentapi.Progress) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Working is told that an effect of n is being carried out. What is done with the context that it returns belongs to
-// the effect; end is told how that went.
+// Working records that an effect of n is being carried out. Exchanges under the returned context belong to the effect;
+// end records its result.
 func (t *Tracer) Working(ctx context.Context, n node.Node,
 	ef node.Effect) (working context.Context, end func(result any, err error)) {
 	t.mu.Lock()
@@ -26,7 +26,7 @@ func (t *Tracer) Working(ctx context.Context, n node.Node,
 		}
 		a.early, a.before = true, before
 	}
-	a.identify(t, choreTrace(n.UUID, ef.ID)) // that of a run is known
+	a.identify(t, choreTrace(n.UUID, ef.ID)) // a run's trace is known already
 	of, began := *a.trace, t.now()
 	s := span{name: ef.Name, kind: trace.SpanKindInternal, id: newSpanID(), parent: a.under(), began: began}
 	if !s.parent.IsValid() {
@@ -70,7 +70,7 @@ func exchanged(e exchange.Exchange, parent trace.SpanID) span {
 	return s
 }
 
-// agentSaid is told what an agent has said of a command that began at the time given, at the latest.
+// agentSaid records an agent's answer about a command that began at the given time, at the latest.
 func (t *Tracer) agentSaid(uuid string, a *activity, r agentapi.Result, began time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -106,8 +106,8 @@ func (t *Tracer) agentSaid(uuid string, a *activity, r agentapi.Result, began ti
 // clockTolerance is how far the clock of an agent may differ from ours, and be right.
 const clockTolerance = time.Second
 
-// placed puts a span where the agent says that its command was. It began between its being sent and the answer to that:
-// where the agent's clock says another time, the span is moved, and has the agent's duration.
+// placed puts a span at the agent's time of its command. The command began between its request and the answer to that.
+// If the agent's clock differs, the span is moved, and keeps the agent's duration.
 func (s *span) placed(r agentapi.Result, answered time.Time) {
 	took := r.Ended.Sub(r.Began)
 	if r.Began.IsZero() || r.Ended.IsZero() || took < 0 {

@@ -18,12 +18,12 @@ type traceOf struct {
 	root trace.SpanID
 }
 
-// runTrace is the trace of a run, in every process that knows the node.
+// runTrace is the trace of a run. Every process derives the same from the node.
 func runTrace(n *node.Node) traceOf {
 	return derived("run", n.UUID, n.Run.Generation, n.Run.Since.UnixNano())
 }
 
-// choreTrace is the trace of a chore, whose effect has an id that no other gets.
+// choreTrace is the trace of a chore. The id of its effect is unique.
 func choreTrace(uuid string, effect int64) traceOf { return derived("chore", uuid, effect) }
 
 // unbegunTrace is the trace of a chore that ended before its effect was carried out.

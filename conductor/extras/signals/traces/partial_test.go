@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzPartial: what a receiver answers is read without a panic, and never rejects fewer than one.
+// FuzzPartial: any answer of a receiver is read without a panic, and never rejects fewer than one.
 func FuzzPartial(f *testing.F) {
 	f.Add([]byte("\x0a\x0b\x08\x02\x12\x07no room"))
 	f.Add([]byte("\x0a\x00"))

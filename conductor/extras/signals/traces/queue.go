@@ -10,7 +10,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// The bounds of what waits to be sent, and how it is.
+// Bounds of the queue, and times of sending.
 const (
 	queueSize    = 4096
 	batchSize    = 512
@@ -22,7 +22,8 @@ const (
 	warnEvery    = time.Minute
 )
 
-// queue holds spans until they are sent. It is a SpanProcessor that counts what it drops, which the library's does not.
+// queue holds spans until they are sent. It is a SpanProcessor that counts the spans that it drops, unlike the
+// library's.
 type queue struct {
 	spans    chan sdktrace.ReadOnlySpan
 	to       *Target
@@ -31,7 +32,7 @@ type queue struct {
 	patience time.Duration // at the end
 
 	sent, dropped atomic.Uint64
-	warned        time.Time // when it was last said that spans are dropped
+	warned        time.Time // time of the last warning about dropped spans
 	told          uint64    // how many were dropped then
 	failed        error     // of the last request
 }
@@ -59,7 +60,7 @@ func (*queue) Shutdown(context.Context) error { return nil }
 // ForceFlush does nothing.
 func (*queue) ForceFlush(context.Context) error { return nil }
 
-// run sends spans until ctx ends. Then it sends what leave makes, too.
+// run sends spans until ctx ends. Then it also sends the spans that leave makes.
 func (q *queue) run(ctx context.Context, leave func()) {
 	tick := time.NewTicker(sendEvery)
 	defer tick.Stop()
@@ -82,7 +83,7 @@ func (q *queue) run(ctx context.Context, leave func()) {
 	}
 }
 
-// end sends what is left, within a short time. What is not sent then is dropped.
+// end sends the remaining spans, within a short time. Spans that are left then are dropped.
 func (q *queue) end(ctx context.Context, left []sdktrace.ReadOnlySpan) {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), q.patience)
 	defer cancel()
@@ -95,7 +96,7 @@ func (q *queue) end(ctx context.Context, left []sdktrace.ReadOnlySpan) {
 		}
 		q.dropped.Add(uint64(len(q.send(last, batch))))
 	}
-	q.warned = time.Time{} // nobody says it later
+	q.warned = time.Time{} // there is no later warning
 	q.warn(q.failed)
 	_ = q.to.Stop(last) // it closes idle connections, which cannot fail
 }
@@ -136,7 +137,7 @@ func (q *queue) send(ctx context.Context, batch []sdktrace.ReadOnlySpan) (left [
 	}
 }
 
-// warn says that spans are dropped, once a minute at most.
+// warn logs that spans are dropped, once a minute at most.
 func (q *queue) warn(err error) {
 	dropped := q.dropped.Load()
 	if dropped == q.told || !q.warned.IsZero() && time.Since(q.warned) < warnEvery {

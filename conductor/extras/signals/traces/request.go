@@ -15,7 +15,7 @@ import (
 type request struct {
 	id    string
 	began time.Time
-	from  trace.SpanContext // of whoever has sent it, as W3C Trace Context says
+	from  trace.SpanContext // the sender's, from the headers of W3C Trace Context
 
 	mu      sync.Mutex
 	changed []*activity // that it has begun, ended or moved
@@ -23,7 +23,8 @@ type request struct {
 
 type requestKey struct{}
 
-// Follow has what is done for a request belong to it. The id is that of the answer; end is told its route and status.
+// Follow attaches the activities that a request begins to the request. The id is the answer's; end gets its route and
+// status.
 func (t *Tracer) Follow(r *http.Request, id string) (followed *http.Request, end func(route string, status int)) {
 	sent := propagation.TraceContext{}.Extract(context.Background(), propagation.HeaderCarrier(r.Header))
 	q := &request{id: id, began: t.now(), from: trace.SpanContextFromContext(sent)}

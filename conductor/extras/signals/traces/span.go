@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// The bounds of what others have written: names, and values of attributes, in bytes.
+// Bounds of texts from outside: names, and values of attributes, in bytes.
 const (
 	maxName  = 200
 	maxValue = 1024
@@ -65,7 +65,7 @@ func spanContext(id trace.TraceID, span trace.SpanID) trace.SpanContext {
 	return trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: span, TraceFlags: trace.FlagsSampled})
 }
 
-// clean is a text of somebody else's: valid, printable, without credentials of URLs, and short.
+// clean makes a text from outside valid, printable, free of credentials in URLs, and short.
 func clean(text string, most int) string {
 	text = nodeapi.Printable(nodeapi.MaskText(strings.ToValidUTF8(text, "\ufffd")))
 	if len(text) > most {

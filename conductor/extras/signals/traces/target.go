@@ -68,7 +68,7 @@ func NewTarget(endpoint, headersFile, caFile string) (*Target, error) {
 // stay refuses to follow a redirect: spans and headers are for the receiver that was named.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// readHeaders reads a file of headers. Empty lines and those that begin with # say nothing.
+// readHeaders reads a file of headers, without empty lines and lines that begin with #.
 func readHeaders(path string) (http.Header, error) {
 	headers := http.Header{}
 	if path == "" {
@@ -113,7 +113,7 @@ func isValue(value string) bool {
 	return value != "" && strings.IndexFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) < 0
 }
 
-// authorities reads a PEM file; those of the host where there is none.
+// authorities reads a PEM file; "" takes the host's authorities.
 func authorities(path string) (*tls.Config, error) {
 	conf := &tls.Config{MinVersion: tls.VersionTLS12}
 	if path == "" {

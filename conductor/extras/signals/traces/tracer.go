@@ -14,7 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Config is what a Tracer is made of.
+// Config has the settings and dependencies of a Tracer.
 type Config struct {
 	Target    *Target // where spans are sent
 	Conductor string  // its name
@@ -24,7 +24,7 @@ type Config struct {
 	LastWords time.Duration    // how long spans are sent for at the end; 2 s when 0
 }
 
-// Tracer makes spans of what the engine says. It is safe for concurrent use, and its methods do not wait.
+// Tracer makes spans of the engine's reports. It is safe for concurrent use, and its methods do not wait.
 type Tracer struct {
 	now    func() time.Time
 	tracer trace.Tracer
@@ -34,7 +34,7 @@ type Tracer struct {
 	nodes map[string]*activity // by UUID: those that are under way
 }
 
-// New makes a Tracer. Run sends what it makes.
+// New makes a Tracer. Run sends its spans.
 func New(c Config) *Tracer {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -56,10 +56,11 @@ func New(c Config) *Tracer {
 	return t
 }
 
-// Run sends spans until ctx ends, and for a short time what is left then.
+// Run sends spans until ctx ends, and the remaining ones for a short time after.
 func (t *Tracer) Run(ctx context.Context) { t.queue.run(ctx, t.leave) }
 
-// leave ends the boot stages under way, of which another process knows nothing. It goes on with steps and activities.
+// leave ends the boot stages under way, since another process does not continue them. It does continue steps and
+// activities.
 func (t *Tracer) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -140,7 +140,7 @@ func TestAgentClock(t *testing.T) {
 	}
 }
 
-// TestAgentBegins: an agent's step begins between its command and the answer to that, whatever the agent's clock says.
+// TestAgentBegins: an agent's step begins between its command and the answer to that, independent of the agent's clock.
 func TestAgentBegins(t *testing.T) {
 	n := writing(time.Now())
 	spans := collected(t, func(tr *traces.Tracer) {
@@ -169,7 +169,7 @@ func TestAgentBegins(t *testing.T) {
 	}
 }
 
-// TestHostileNames: whatever a node, a BMC or an agent calls itself, a span is valid, printable and short.
+// TestHostileNames: for any name of a node, a BMC or an agent, a span is valid, printable and short.
 func TestHostileNames(t *testing.T) {
 	const bad = "\xff\x1b[31m\x00\u202e"
 	long := bad + strings.Repeat("ä", 5000)
@@ -215,8 +215,8 @@ const traceOfRequest = `deploy
   step deploy.write_image
 `
 
-// TestRequest: a request is in the trace that it begins, with a link to whoever has sent it; one that changes nothing
-// is in none.
+// TestRequest: a request is in the trace that it begins, with a link to the sender's. A request that changes nothing is
+// in none.
 func TestRequest(t *testing.T) {
 	for name, tc := range map[string]struct{ parent, link string }{
 		"a trace of the caller": {"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
@@ -262,7 +262,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// TestEarlyEffect: an effect may be carried out before its decision is told.
+// TestEarlyEffect: an effect may be carried out before its decision is reported.
 func TestEarlyEffect(t *testing.T) {
 	was := node.Node{UUID: uuid, ProvisionState: node.Active, Run: nil, Chore: ""}
 	is := was

@@ -15,14 +15,14 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// maxAnswer bounds what is read of a receiver's answer.
+// maxAnswer bounds the bytes that are read of a receiver's answer.
 const maxAnswer = 64 << 10
 
 // refusal is an answer that took none of the spans. Later: the receiver takes them perhaps another time.
 type refusal struct {
 	err   error
 	later bool
-	after time.Duration // that the receiver wants to be left alone; 0 when it does not say
+	after time.Duration // pause that the receiver asks for; 0 for none
 }
 
 func (e *refusal) Error() string { return e.err.Error() }

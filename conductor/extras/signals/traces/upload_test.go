@@ -105,7 +105,7 @@ func TestSent(t *testing.T) {
 	}
 }
 
-// TestUntrusted: a collector whose certificate nobody vouches for gets nothing.
+// TestUntrusted: a collector without a trusted certificate gets nothing.
 func TestUntrusted(t *testing.T) {
 	t.Parallel()
 	collector := &tracestest.Receiver{}
@@ -121,7 +121,7 @@ func TestUntrusted(t *testing.T) {
 	}
 }
 
-// TestBadCollectors: whatever a collector does costs spans at most, which are counted and logged once.
+// TestBadCollectors: a bad collector costs spans at most, which are counted and logged once.
 func TestBadCollectors(t *testing.T) {
 	t.Parallel()
 	answer := func(status int, header, value, body string) http.HandlerFunc {
@@ -170,7 +170,8 @@ func TestBadCollectors(t *testing.T) {
 	}
 }
 
-// TestAway: with a collector that is away, and one that never answers, nobody waits and the queue is bounded.
+// TestAway: with a collector that is away, and a collector that never answers, no caller waits and the queue is
+// bounded.
 func TestAway(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // it accepts, and says nothing

@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// TestHostileNames: whatever a field says, a message is one line of JSON that says the same, in every format.
+// TestHostileNames: for any text in a field, a message is one line of JSON with the same text, in every format.
 func TestHostileNames(t *testing.T) {
 	for _, text := range []string{"a\nb\r\n\r\nHTTP/1.1 200 OK", "\x1b[2J\x1b]0;t\a\x00\x7f", "\u202e\u2028\u2029\u009b5n",
 		`"},{"type":"node.deleted"`, "\xff\xfe", strings.Repeat("long", 1<<16), "<script>&'"} {

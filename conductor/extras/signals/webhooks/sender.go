@@ -18,7 +18,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Store has events, and the places of those who read them.
+// Store has events, and the places of their readers. Its methods are safe for concurrent use. After an error the Sender
+// tries again. If a place was not saved, a restarted conductor sends its events again.
 type Store interface {
 	Events(ctx context.Context, after int64, limit int) ([]node.ChangeEvent, error)
 	EventLog(ctx context.Context) (node.EventLog, error)
@@ -30,7 +31,7 @@ type Store interface {
 	KeepEventReaders(ctx context.Context, names []string) error
 }
 
-// Config is what a Sender is made of.
+// Config has the dependencies and limits of a Sender.
 type Config struct {
 	Hooks  []Hook
 	Store  Store
@@ -68,7 +69,7 @@ func New(c Config) *Sender {
 	return &Sender{Config: c, client: &client, places: map[string]int64{}}
 }
 
-// Needed is the position after which a receiver needs the events, negative for nobody.
+// Needed is the position after which a receiver needs the events, negative if there is no receiver.
 func (s *Sender) Needed(newest int64) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +141,7 @@ func (s *Sender) serve(ctx context.Context, h Hook) {
 			r.log.Error("events for a receiver cannot be read or its place not kept; tried again", "err", err)
 		}
 		if !more || err != nil {
-			_ = sleep(ctx, pollEvery) // its end is that of the loop
+			_ = sleep(ctx, pollEvery) // it ends early only with ctx, as the loop does
 		}
 	}
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// receiving is a receiver inside the test. answer says what it answers to a request, by its number.
+// receiving is a receiver inside the test. answer is the status of its answer to a request, by the request's number.
 type receiving struct {
 	mu     sync.Mutex
 	asked  int
@@ -71,7 +71,7 @@ func sender(s Store, r *receiving, hooks ...Hook) *Sender {
 		Most: 1000})
 }
 
-// commit tells events.
+// commit stores events.
 func commit(t *testing.T, s *mem.Store, count int) {
 	t.Helper()
 	for range count {

@@ -16,12 +16,12 @@ import (
 // Object is a JSON Object.
 type Object = map[string]any
 
-// Request is one that the server was sent.
+// Request is a request that the server got.
 type Request struct {
 	Method string
 	Kind   string // such as ports
-	ID     string // of what is asked for; of a POST, of what was made
-	Body   Object // what is within "port" and the like
+	ID     string // of the requested object; for a POST, of the new one
+	Body   Object // the object within "port" and the like
 }
 
 // String is its method and kind.
@@ -33,7 +33,7 @@ type Server struct {
 	Bound string
 	// Refuse is the status of every answer; 0 for the right one.
 	Refuse int
-	// Heard is told of every request that changes something, once it is done; nil for nobody.
+	// Heard is called after every request that changes an object; may be nil.
 	Heard func(Request)
 
 	mu       sync.Mutex

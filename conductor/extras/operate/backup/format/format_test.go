@@ -72,7 +72,7 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-// TestRefused: whatever is not the backup as it was made is refused, and a passphrase that can be guessed.
+// TestRefused: a changed backup is refused, and so is a passphrase that can be guessed.
 func TestRefused(t *testing.T) {
 	text := made(t)
 	if _, _, err := read(text, passphrase+"!"); !errors.Is(err, ErrPassphrase) {
@@ -117,7 +117,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestManyFiles: a backup of many boot logs is one that can be restored.
+// TestManyFiles: a backup of many boot logs can be restored.
 func TestManyFiles(t *testing.T) {
 	var out bytes.Buffer
 	w, err := NewWriter(&out, Header{KDF: kdf{N: 1 << 14}}, passphrase, nil)

@@ -15,13 +15,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Contents is what a backup holds beside its files.
+// Contents are the parts of a backup beside its files.
 type Contents struct {
 	Header Header
 	Keys   map[string][]byte
 }
 
-// ReadHeader reads what a backup is of; it needs no passphrase, and nothing vouches for it.
+// ReadHeader reads the header of a backup. It needs no passphrase, so the header is not authenticated.
 func ReadHeader(r io.Reader) (Header, error) {
 	b, end, err := open(r)
 	if err != nil {
@@ -31,8 +31,8 @@ func ReadHeader(r io.Reader) (Header, error) {
 	return b.header, nil
 }
 
-// Read reads a backup. each takes every file, with all of its bytes: what it has kept of them is worth nothing when
-// Read fails.
+// Read reads a backup. each gets every file, with all of its bytes. If Read fails, all files that each got must be
+// discarded.
 func Read(
 	r io.Reader, passphrase string, each func(name string, size int64, r io.Reader) error,
 ) (c Contents, err error) {
@@ -58,7 +58,7 @@ func Read(
 	return c, b.files(each)
 }
 
-// reader is a backup whose header has been read.
+// reader is a backup after its header.
 type reader struct {
 	tar    *tar.Reader
 	header Header
@@ -135,7 +135,7 @@ func (b *reader) files(each func(name string, size int64, r io.Reader) error) er
 	}
 }
 
-// announced reads the entry that tells of a file, and goes on to the file.
+// announced reads the entry that announces a file, and goes on to the file.
 func (b *reader) announced(h *tar.Header) (*tar.Header, error) {
 	var file announced
 	if h.Name != nextName {

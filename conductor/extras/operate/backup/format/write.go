@@ -48,7 +48,7 @@ const (
 	sumsName   = "sums.sealed"
 )
 
-// Header says what a backup is of.
+// Header identifies the data in a backup.
 type Header struct {
 	Format  int       `json:"format"`
 	Release string    `json:"release"` // of the program that made it
@@ -177,7 +177,7 @@ func (b *Writer) small(name string, text []byte) error {
 	return err
 }
 
-// additional is what is sealed along: which entry of which backup it is.
+// additional is the additional data of the seal: the entry's name and the backup's header.
 func additional(name string, header []byte) []byte { return append([]byte(name+"\x00"), header...) }
 
 // checkName refuses paths that lead out of the folder.

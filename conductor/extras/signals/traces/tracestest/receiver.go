@@ -1,4 +1,4 @@
-// Package tracestest is a collector of traces for tests: an OTLP receiver that keeps what it is sent.
+// Package tracestest is a collector of traces for tests: an OTLP receiver that keeps the spans it receives.
 //
 // It must not be part of a program that is shipped.
 package tracestest
@@ -78,7 +78,7 @@ func (r *Receiver) Spans() []Span {
 	return all
 }
 
-// Last is the resource and the headers of the last request, and what was wrong with requests.
+// Last is the resource and the headers of the last request, and the faults found in requests.
 func (r *Receiver) Last() (resource map[string]string, headers http.Header, faults []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
