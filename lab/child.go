@@ -13,7 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/network"
 )
 
-// stopPatience is what a child asked to stop gets before it is killed.
+// stopPatience is the time for a child to stop before it is killed.
 const stopPatience = 10 * time.Second
 
 // Child is a process run beside the machines, inside the lab's network.
@@ -64,7 +64,7 @@ func (c *Child) PID() int { return c.cmd.Process.Pid }
 // Done is closed when the process has ended and was reaped.
 func (c *Child) Done() <-chan struct{} { return c.done }
 
-// Wait waits for the end and returns what exec.Cmd.Wait did.
+// Wait waits for the end and returns the result of exec.Cmd.Wait.
 func (c *Child) Wait(ctx context.Context) error {
 	select {
 	case <-c.done:

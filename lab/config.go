@@ -11,13 +11,12 @@ import (
 	"github.com/google/uuid"
 )
 
-// Config is what a lab is to be.
+// Config describes a lab.
 type Config struct {
 	// ID names the lab and everything of it on this host: 1 to 32 of a-z, 0-9
 	// and -. Empty takes a random one.
 	ID string
-	// Dir holds the lab's files. It is made when it is not there. Close
-	// removes what it put there but the logs.
+	// Dir holds the lab's files. It is made when it is missing. Close removes the lab's files from it, except the logs.
 	Dir string
 	// ImagesDir is the folder the image server serves; empty is Dir/images.
 	ImagesDir string
@@ -27,8 +26,8 @@ type Config struct {
 	Log    *slog.Logger
 }
 
-// MachineConfig is one machine. Of Spec only Name must be filled in: paths,
-// taps, MAC addresses and whatever qemu.Spec has defaults for follow from it.
+// MachineConfig is one machine. Of Spec only Name must be filled in: paths, taps, MAC addresses and the defaults of
+// qemu.Spec follow from it.
 type MachineConfig struct {
 	qemu.Spec
 	// Username and Password open its controller; empty is "admin" and a
@@ -58,7 +57,7 @@ const (
 	imagesDir  = "images"
 )
 
-// complete fills in what follows from the lab's id and folder.
+// complete fills in the fields that follow from the lab's id and folder.
 func (c Config) complete() (Config, error) {
 	if c.ID == "" {
 		c.ID = uuid.NewString()[:8]

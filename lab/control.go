@@ -8,10 +8,10 @@ import (
 // control is the lab's side door for scripts, on the host's loopback:
 //
 //	GET    /state                       the lab, as in its state file
-//	GET    /machines/NAME/counters      what clients did to its controller
+//	GET    /machines/NAME/counters      the requests of clients to its controller
 //	PUT    /machines/NAME/fault         see redfish.Server.Control
 //	DELETE /machines/NAME/fault
-//	GET    /images                      what was read of each image
+//	GET    /images                      the requests for each image
 //	PUT    /images/fault?name=FILE      an ImageFault
 //	DELETE /images/fault                all of them
 //	GET    /phone-homes                 the reports that came

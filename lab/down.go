@@ -15,16 +15,15 @@ import (
 )
 
 const (
-	// labPatience is what a lab's own process gets to close in order.
+	// labPatience is the time for a lab's own process to close in order.
 	labPatience = 30 * time.Second
-	// childPatience is for what that process should have ended itself.
+	// childPatience is the time for children that the lab's process should have ended itself.
 	childPatience = 5 * time.Second
 )
 
-// Down ends the lab in dir from another process: it asks the lab to close,
-// and removes itself whatever a lab that was killed has left. It touches only
-// processes the lab recorded and that are still the same. When dir holds no
-// lab, the error is fs.ErrNotExist.
+// Down ends the lab in dir from another process. It asks the lab to close, and removes the remains of a lab that was
+// killed. It touches only processes that the lab recorded and that are still the same. When dir holds no lab, the error
+// is fs.ErrNotExist.
 func Down(ctx context.Context, dir string, log *slog.Logger) error {
 	state, err := ReadState(dir)
 	if err != nil {
@@ -53,7 +52,7 @@ func Down(ctx context.Context, dir string, log *slog.Logger) error {
 	return nil
 }
 
-// clean removes what a lab that did not close has left.
+// clean removes the remains of a lab that did not close.
 func (s State) clean(ctx context.Context, dir string) error {
 	var errs []error
 	for _, m := range s.Machines {

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// maxHistory bounds what is remembered of one source; the oldest goes first.
+// maxHistory bounds the entries kept of one source; the oldest goes first.
 const maxHistory = 5000
 
 // history remembers things that happened and lets callers wait for one.
@@ -31,7 +31,7 @@ func (h *history[T]) add(item T) {
 	h.changed = make(chan struct{})
 }
 
-// all is a copy of what is remembered, oldest first.
+// all is a copy of the entries, oldest first.
 func (h *history[T]) all() []T {
 	h.mu.Lock()
 	defer h.mu.Unlock()

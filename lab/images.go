@@ -21,7 +21,7 @@ const (
 	ImageNotFound ImageFaultKind = "not-found" // 404
 	ImageCut      ImageFaultKind = "cut"       // the connection ends after Bytes, though more was promised
 	ImageSlow     ImageFaultKind = "slow"      // Rate bytes per second
-	ImageNoRange  ImageFaultKind = "no-range"  // the whole file, whatever part is asked for
+	ImageNoRange  ImageFaultKind = "no-range"  // the whole file, also for a range
 )
 
 // ImageFault is one failure in force for one file.
@@ -52,7 +52,7 @@ func (f ImageFault) validate() error {
 	}
 }
 
-// ImageCount is what was read of one file.
+// ImageCount counts the reads of one file.
 type ImageCount struct {
 	Requests int   `json:"requests"`
 	Ranges   int   `json:"ranges"` // requests for a part
@@ -102,7 +102,7 @@ func (s *Images) ClearFaults() {
 	clear(s.faults)
 }
 
-// Counts is what was read so far, by file name.
+// Counts returns the reads so far, by file name.
 func (s *Images) Counts() map[string]ImageCount {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -224,7 +224,7 @@ func (w *imageWriter) Write(p []byte) (int, error) {
 		if left := w.fault.Bytes - w.total; int64(len(p)) > left {
 			n, err := w.pass(p[:left])
 			w.cut = true
-			// Else what net/http still holds back would be lost with the rest.
+			// Without the flush, bytes in net/http's buffer would be lost with the rest.
 			err = errors.Join(err, http.NewResponseController(w.ResponseWriter).Flush())
 			return n, errors.Join(err, errCut)
 		}

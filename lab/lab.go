@@ -42,8 +42,7 @@ type Lab struct {
 	closeErr error
 }
 
-// New brings a lab up, with its machines powered off. Root is needed. On any
-// error what was made is taken down again.
+// New brings a lab up, with its machines powered off. Root is needed. On any error it removes the parts made so far.
 func New(ctx context.Context, config Config) (*Lab, error) {
 	config, err := config.complete()
 	if err != nil {
@@ -75,7 +74,7 @@ func (l *Lab) up(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// First of all: from here on `down` can end what a killed lab leaves.
+	// First of all: from here on `down` can end the remains of a killed lab.
 	err = l.change(func(s *State) {
 		*s = State{ID: l.ID, Process: self, Namespace: l.Network.Namespace, Gateway: l.Network.Gateway.String(),
 			Subnet: l.Network.Subnet.String()}
@@ -94,8 +93,8 @@ func (l *Lab) up(ctx context.Context) error {
 	return l.startControl()
 }
 
-// makeFolders makes the lab's own folders; those of an earlier lab in the
-// same place must be gone but for the logs.
+// makeFolders makes the lab's own folders. Folders that an earlier lab left in the same place must be gone, except the
+// logs.
 func (l *Lab) makeFolders() error {
 	for _, name := range []string{consoleDir, logsDir} {
 		if err := os.MkdirAll(filepath.Join(l.config.Dir, name), 0o755); err != nil {
@@ -112,8 +111,7 @@ func (l *Lab) makeFolders() error {
 	return nil
 }
 
-// startServers starts what machines talk to: the image server and the
-// phone-home receiver.
+// startServers starts the servers for machines: the image server and the phone-home receiver.
 func (l *Lab) startServers() error {
 	var err error
 	if l.Images, err = NewImages(l.config.ImagesDir); err != nil {
@@ -194,7 +192,7 @@ func (l *Lab) HTTPClient() *http.Client {
 // idleTimeout is how long an idle connection of HTTPClient lives.
 const idleTimeout = 2 * time.Second
 
-// onClose notes how to unmake what was just made; the last is unmade first.
+// onClose registers the removal of a part that was just made. Close removes the last part first.
 func (l *Lab) onClose(f func() error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

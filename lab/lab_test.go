@@ -129,7 +129,7 @@ func TestIdentify(t *testing.T) {
 	if other.alive() {
 		t.Error("a process with our id that started later is taken for us")
 	}
-	// Ending somebody else under a recorded id must not happen.
+	// Another process under a recorded id must not be ended.
 	if err := other.end(t.Context(), 0, time.Second); err != nil {
 		t.Error(err)
 	}

@@ -20,7 +20,8 @@ type Machine struct {
 	URL      string // of the controller, inside the namespace
 	Username string
 	Password string
-	// Settings are what a controller of this personality needs in driver_info besides its address and credentials.
+	// Settings are the keys of driver_info that a controller of this personality needs besides its address and
+	// credentials.
 	Settings map[string]any
 
 	lines *history[qemu.Line]

@@ -21,7 +21,7 @@ type Report struct {
 	Form   url.Values
 }
 
-// Hostname is what the machine calls itself.
+// Hostname is the machine's hostname by its own report.
 func (r Report) Hostname() string { return r.Form.Get("hostname") }
 
 // InstanceID is the instance id from its config drive.
@@ -57,8 +57,8 @@ func (p *phoneHome) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// WaitPhoneHome waits for a report that match accepts; ones that came before
-// count. A caller who wants only new ones looks at Report.Time.
+// WaitPhoneHome waits for a report that match accepts; earlier reports count. A caller that wants only new reports
+// looks at Report.Time.
 func (l *Lab) WaitPhoneHome(ctx context.Context, match func(Report) bool) (Report, error) {
 	report, err := l.phoneHome.reports.wait(ctx, match)
 	if err != nil {

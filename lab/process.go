@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Process is a process beyond doubt: its id and when it started. An id alone
-// may belong to somebody else by the time it is signalled.
+// Process identifies a process beyond doubt: by its id and its start time. An id alone may belong to another process by
+// the time it is signalled.
 type Process struct {
 	PID int `json:"pid"`
 	// Started is in clock ticks since boot: field 22 of /proc/PID/stat.
@@ -60,7 +60,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// alive says whether this very process still runs.
+// alive reports whether this very process still runs.
 func (p Process) alive() bool {
 	now, err := identify(p.PID)
 	return err == nil && now == p

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// stateFile is where a running lab says what it is, for `ferrite-lab down`
-// and for scripts. It holds the controllers' passwords: mode 0600.
+// stateFile is the description of a running lab, for `ferrite-lab down` and for scripts. It holds the controllers'
+// passwords: mode 0600.
 const stateFile = "lab.json"
 
 // State is a running lab, on disk.
@@ -89,12 +89,12 @@ func (l *Lab) change(update func(*State)) error {
 	defer l.mu.Unlock()
 	update(&l.state)
 	if l.stateGone {
-		return nil // closing: what still ends need not be found again
+		return nil // closing: processes that are still ending need not be found again
 	}
 	return l.state.write(l.config.Dir)
 }
 
-// remember records a child before anybody could need to end it.
+// remember records a child before another process could need to end it.
 func (l *Lab) remember(c *Child) error {
 	p, err := identify(c.PID())
 	if errors.Is(err, os.ErrProcessDone) || errors.Is(err, os.ErrNotExist) {

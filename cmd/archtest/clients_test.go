@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// readsClient is how code would find out for itself whose a request or connection is.
+// readsClient matches code that determines the client of a request or connection by itself.
 var readsClient = regexp.MustCompile(`\.RemoteAddr\b|"(X-Forwarded-(For|Proto)|X-Real-Ip|X-Real-IP|Forwarded)"`)
 
 // clientReaders may, each for its reason.

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write ARCHITECTURE.md and docs/design/packages.md, and lower words.txt")
 
-// TestGenerated: the pages say what the tables and the packages say.
+// TestGenerated: the pages agree with the tables and the packages.
 func TestGenerated(t *testing.T) {
 	for _, g := range []struct{ page, block, text string }{
 		{"../../ARCHITECTURE.md", "imports", table()},

@@ -64,7 +64,7 @@ func TestHTTPClients(t *testing.T) {
 	}
 }
 
-// httpClients are the places of a file that make an HTTP client, or take that of the process.
+// httpClients are the places of a file that make an HTTP client, or take the process's own.
 func httpClients(file *ast.File) (at []token.Pos) {
 	made := func(e ast.Expr, names ...string) bool {
 		s, ok := e.(*ast.SelectorExpr)

@@ -20,7 +20,7 @@ func TestImports(t *testing.T) {
 		}
 		entered[r.path] = true
 		if isForTests(dir) {
-			continue // it imports what tests may
+			continue // it may import the same packages as tests
 		}
 		for ours := range deps {
 			if !r.allows(ours) {
@@ -44,8 +44,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestImportsOfTests: a test may import every room of the conductor and the lab, but the wire, boot, images and the
-// agent are tested without a conductor, and nobody but the lab's suites imports a program.
+// TestImportsOfTests: a test may import every room of the conductor and the lab. But the wire, boot, images and the
+// agent are tested without a conductor, and only the lab's suites import a program.
 func TestImportsOfTests(t *testing.T) {
 	for dir, deps := range sources(t, tests) {
 		r := roomOf(dir)

@@ -18,7 +18,7 @@ func TestTopLevel(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if e.IsDir() && e.Name() != "bin" && !strings.HasPrefix(e.Name(), ".") { // bin is what make build leaves
+		if e.IsDir() && e.Name() != "bin" && !strings.HasPrefix(e.Name(), ".") { // make build writes to bin
 			got = append(got, e.Name())
 		}
 	}
@@ -60,7 +60,7 @@ func TestPackageDocs(t *testing.T) {
 	}
 }
 
-// snakeCase also allows what Go reads in a name: _linux, _amd64, _test.
+// snakeCase also allows the suffixes that Go interprets: _linux, _amd64, _test.
 var snakeCase = regexp.MustCompile(`^[a-z0-9]+(_[a-z0-9]+)*\.go$`)
 
 func TestFileNames(t *testing.T) {

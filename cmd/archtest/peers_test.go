@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// peers are the packages that read answers of machines and servers whose owners may be hostile, with the files that
-// decode JSON by encoding/json itself, and why they may: a few bytes of it can take hundreds of times their size.
+// peers are the packages that read answers of machines and servers with possibly hostile owners. Each has the files
+// that decode JSON by encoding/json itself, and the reason why they may: a few bytes of JSON can take hundreds of times
+// their size.
 var peers = map[string]map[string]string{
 	"conductor/agents": {
 		"bmc_user.go": readBody, "heartbeat.go": readBody, "inspection.go": readBody, "log.go": readBody,

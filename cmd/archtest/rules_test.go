@@ -94,7 +94,7 @@ var walls = []wall{
 	{list("conductor/imagestore"), list("conductor/node"), "bytes of images by digest know no nodes"},
 }
 
-// forTests are packages that only tests import, beside all whose names end in "test".
+// forTests are packages that only tests import, beside all packages with names that end in "test".
 var forTests = list("conductor/store/broken, conductor/store/largesite, conductor/store/mem")
 
 // list splits names at commas. "core" stands for the conductor's rooms but its extras, "extras" for those.

@@ -12,8 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/sys"
 )
 
-// consoles are the terminals the kernel prints to, each with what it shows; nil
-// for one that cannot be opened.
+// consoles maps the terminals that the kernel prints to onto their screens; nil for a terminal that cannot be opened.
 type consoles map[string]*screen.Console
 
 // open finds the consoles. Displays show the board, and the end of the log with
@@ -51,7 +50,7 @@ func sizeOf(kernel sys.Linux, path string, tty *os.File) func() (columns, rows i
 	return func() (columns, rows int) { return kernel.Window(tty) }
 }
 
-// take leaves a console to who works there.
+// take leaves a console to its user.
 func (c consoles) take(path string) (giveBack func()) {
 	if c[path] == nil {
 		return func() {}

@@ -21,13 +21,12 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/netconfig"
 )
 
-// first is process 1: it brings the machine up and lives as its agent. There
-// is nobody to return to.
+// first is process 1: it brings the machine up and lives as its agent. It never returns, since process 1 has no parent.
 func first() {
 	kernel := sys.Linux{}
 	ctx := context.Background()
 	book, stream := &logbook.Book{}, &logbook.Stream{}
-	book.Add(stream) // first: the conductor is to see what the console sees
+	book.Add(stream) // first, so that the conductor sees the same lines as the console
 	mountErr := boot.Mounts(kernel)
 	consoleErr := kernel.Console()
 	board := screen.NewBoard()
@@ -137,8 +136,8 @@ func startNetwork(ctx context.Context, p param.Params, plan netconfig.Plan, read
 	return m
 }
 
-// moreDrivers loads what the network's plan needs, and all else where the drivers were not
-// loaded before the plan was known.
+// moreDrivers loads the drivers that the network's plan needs. It loads all others, too, where none were loaded before
+// the plan was known.
 func moreDrivers(ctx context.Context, loaded *module.Loader, kernel sys.Linux, p param.Params, plan netconfig.Plan,
 	linkDrivers func(), log *slog.Logger) *module.Loader {
 	if loaded == nil {
@@ -151,9 +150,9 @@ func moreDrivers(ctx context.Context, loaded *module.Loader, kernel sys.Linux, p
 	return loaded
 }
 
-// drivers loads the modules the machine needs and goes on doing so for
-// devices that come later. It returns what loads more; nil when nothing can
-// be loaded. It calls linkDrivers once the modules of the network's plan are there.
+// drivers loads the modules the machine needs, and goes on doing so for devices that come later. It returns the loader
+// for further modules; nil when nothing can be loaded. It calls linkDrivers once the modules of the network's plan are
+// loaded.
 func drivers(ctx context.Context, kernel sys.Linux, p param.Params, plan netconfig.Plan, linkDrivers func(),
 	log *slog.Logger) *module.Loader {
 	defer linkDrivers()

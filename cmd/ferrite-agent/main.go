@@ -1,7 +1,6 @@
-// Command ferrite-agent is process 1 of Ferrite's ramdisk: it brings the
-// machine up, reports to the conductor named on the kernel's command line and
-// does what that commands. Started by hand as an ordinary process it leaves
-// the machine as it is and takes its parameters as arguments instead:
+// Command ferrite-agent is process 1 of Ferrite's ramdisk: it brings the machine up, reports to the conductor named on
+// the kernel's command line, and carries out the conductor's commands. Started by hand as an ordinary process, it
+// leaves the machine as it is and takes its parameters as arguments instead:
 //
 //	ferrite-agent ipa-api-url=http://127.0.0.1:6385
 package main
@@ -29,9 +28,8 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/sys"
 )
 
-// memoryLimit is what Go may hold of the machine's memory: an image's largest
-// buffers (72 MiB, images/disk) and the agent itself. Without it, a heap of which
-// most is one such buffer would grow to twice that before it is swept.
+// memoryLimit bounds the memory that Go takes from the machine: an image's largest buffers (72 MiB, images/disk) and
+// the agent itself. Without it, a heap with one such buffer would grow to twice that size before Go sweeps it.
 const memoryLimit = 84 << 20
 
 // listen is the port conductors command agents on.

@@ -14,7 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/netconfig"
 )
 
-// dnsPort is that of name servers.
+// dnsPort is the port of name servers.
 const dnsPort = 53
 
 // checkNetwork begins to check a network of static addresses, and says on the screen and in

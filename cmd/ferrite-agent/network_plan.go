@@ -22,9 +22,9 @@ func bootMAC(p param.Params) net.HardwareAddr {
 	return mac
 }
 
-// networkPlan is how the network is to be: by the node's network_data, which the
-// conductor sends along with the ramdisk, else by those of a medium, else by the kernel
-// line. One that cannot be read is logged, and every card asks DHCP.
+// networkPlan returns the network's plan. The node's network_data, which the conductor sends along with the ramdisk,
+// comes first, then the network_data of a medium, then the kernel line. An invalid plan is logged, and every card uses
+// DHCP.
 func networkPlan(p param.Params, line string, onMedium medium.Contents, log *slog.Logger) netconfig.Plan {
 	plan, source := netconfig.Plan{}, netconfig.Path
 	text, err := readBounded(netconfig.Path, netconfig.MaxNetworkData)

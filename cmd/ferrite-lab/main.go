@@ -1,6 +1,5 @@
-// Command ferrite-lab is a machine room for people who have none: QEMU
-// machines behind Redfish BMCs in a network namespace of their own, with a
-// conductor that provisions them.
+// Command ferrite-lab simulates a machine room: QEMU machines behind Redfish BMCs in a network namespace of their own,
+// with a conductor that provisions them.
 package main
 
 import (

@@ -70,7 +70,7 @@ func modulesOf(program string) ([]module, error) {
 	return all, nil
 }
 
-// escaped is a module's path in a package URL, whose slashes stay.
+// escaped is a module's path in a package URL, with its slashes kept.
 func escaped(modulePath string) string {
 	parts := strings.Split(modulePath, "/")
 	for i := range parts {

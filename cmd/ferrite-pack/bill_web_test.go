@@ -7,7 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/images/spdx"
 )
 
-// TestInBrowser: what runs in a browser is listed, with its licence; what builds or tests it is not.
+// TestInBrowser: code that runs in a browser is listed, with its licence; tools that build or test it are not.
 func TestInBrowser(t *testing.T) {
 	doc := spdx.New("test", "")
 	if err := inBrowser(&doc, "SPDXRef-ferrite", "../../conductor/api/ui/web/package-lock.json"); err != nil {

@@ -1,7 +1,7 @@
 // Command ferrite-pack packs the released program for servers: a .deb and an .rpm, a tar, and an OCI image, for each
 // architecture. `make packages` runs it.
 //
-// The same inputs and SOURCE_DATE_EPOCH give the same bytes. One table (tree.go) says what is in all of them.
+// The same inputs and SOURCE_DATE_EPOCH give the same bytes. One table (tree.go) lists the contents of all packages.
 package main
 
 import (
@@ -37,7 +37,7 @@ type packer struct {
 	at       time.Time // of every file
 }
 
-// architectures are those that packages are made for; the names are Go's and Debian's.
+// architectures are the architectures of the packages; the names are Go's and Debian's.
 var architectures = []string{"amd64", "arm64"}
 
 func run(ctx context.Context) error {

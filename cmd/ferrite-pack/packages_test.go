@@ -65,7 +65,7 @@ func TestPackages(t *testing.T) {
 	}
 }
 
-// freshDebian is a system with what debootstrap installs at least.
+// freshDebian is a system with the smallest set of debootstrap's packages.
 func freshDebian(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()

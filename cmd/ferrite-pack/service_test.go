@@ -76,7 +76,7 @@ func startService(t *testing.T, root string) *service {
 	return s
 }
 
-// sameNetwork reports whether the namespace is still that of the test.
+// sameNetwork reports whether the service still has the test's namespace.
 func (s *service) sameNetwork(t *testing.T) bool {
 	t.Helper()
 	theirs, err := os.Readlink("/proc/" + strconv.Itoa(s.network.Process.Pid) + "/ns/net")

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// tar writes the files for hosts without a package manager: those of /usr, below one folder.
+// tar writes the archive for hosts without a package manager: the files of /usr, below one folder.
 func (p packer) tar(arch string, t []entry) error {
 	top := fmt.Sprintf("ferrite-%s-linux-%s", p.version, arch)
 	var moved []entry

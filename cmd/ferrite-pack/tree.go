@@ -33,8 +33,8 @@ const (
 	zshFolder = "/usr/share/zsh/vendor-completions/"
 )
 
-// tree lists what is installed of an architecture, by path. The agent and the console commands of ramdisks are inside
-// the program; a kernel is not (docs/decisions/0077-packages.md).
+// tree lists the files to install for an architecture, by path. The agent and the console commands of ramdisks are
+// inside the program; a kernel is not (docs/decisions/0077-packages.md).
 func (p packer) tree(arch string, docs []entry) ([]entry, error) {
 	program := filepath.Join(p.programs, arch, "ferrite")
 	text, err := os.ReadFile(program)
@@ -67,7 +67,7 @@ func (p packer) tree(arch string, docs []entry) ([]entry, error) {
 	return append(all, docs...), nil
 }
 
-// versionOf is what a program says of itself.
+// versionOf is the version that a program prints.
 func versionOf(ctx context.Context, program string) (string, error) {
 	out, err := exec.CommandContext(ctx, program, "--version").Output()
 	if err != nil {

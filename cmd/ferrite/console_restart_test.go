@@ -23,8 +23,8 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/redfish/sshconsole/sshconsoletest"
 )
 
-// TestConsoleRestart: a console outlives a restart of the conductor. The client says so, and what is typed then reaches
-// the machine.
+// TestConsoleRestart: a console outlives a restart of the conductor. The client reports the restart, and later input
+// reaches the machine.
 func TestConsoleRestart(t *testing.T) {
 	board := sshconsoletest.Start(t, "", sshconsole.Config{User: redfishtest.User, Password: redfishtest.Password})
 	bmc := redfish.New(redfish.Config{Machine: redfishtest.NewMachineOf(redfishtest.SystemUUID),
@@ -86,7 +86,7 @@ func TestConsoleRestart(t *testing.T) {
 	}
 }
 
-// forwarder is an address that a conductor keeps through a restart, whatever ports others take meanwhile.
+// forwarder is an address that a conductor keeps through a restart, even if other processes take ports meanwhile.
 type forwarder struct {
 	net.Listener
 	to atomic.Value // string

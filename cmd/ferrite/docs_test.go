@@ -47,7 +47,7 @@ type block struct {
 
 func (b block) run() bool { return b.info == "sh run" }
 
-// blocks are those of one page, in order. A comment <!-- run ... --> holds commands that readers need not see.
+// blocks are the blocks of one page, in order. A comment <!-- run ... --> holds commands that readers need not see.
 func blocks(page string) []block {
 	var out []block
 	var cur *block

@@ -16,8 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// layouts are the commands without others below them whose help is in testdata/help.txt: one as most are, and one with
-// its flags in groups.
+// layouts are the leaf commands with help in testdata/help.txt: one as most are, and one with its flags in groups.
 var layouts = []string{"ferrite node deploy", "ferrite serve"}
 
 // TestHelp: the --help of commands is laid out as in testdata/help.txt: all that list others, and the layouts. The

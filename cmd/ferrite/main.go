@@ -21,7 +21,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/user"
 )
 
-// release is what `ferrite version` and the agents' records show.
+// release is the version in the output of `ferrite version` and in the agents' records.
 const release = "0.2.0"
 
 func main() {

@@ -13,8 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/reference"
 )
 
-// manLine is a line of a man page: a request that Man writes, or text whose
-// backslashes begin known escapes.
+// manLine is a line of a man page: a request that Man writes, or text with known escapes only.
 var manLine = regexp.MustCompile(
 	`^(\.(TH "[A-Z-]+" 1 .*|SH [A-Z ]+|TP|BR? .*|PP|nf|fi)|([^.'\\]|\\[e&-]|\\\((aq|ga|ha|ti))?([^\\]|\\[e&-]|\\\((aq|ga|ha|ti))*)$`)
 

@@ -34,7 +34,7 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/redfish/sshconsole/sshconsoletest"
 )
 
-// proxied is a conductor, and what its proxies need.
+// proxied is a conductor, and the parts for its proxies.
 type proxied struct {
 	dir   string
 	roots *x509.CertPool
@@ -79,7 +79,7 @@ func newProxied(t *testing.T) *proxied {
 	return p
 }
 
-// certificate makes that of the conductor, which is the proxies' as well.
+// certificate makes the certificate of the conductor, which the proxies share.
 func (p *proxied) certificate(t *testing.T) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -170,7 +170,7 @@ func (p *proxied) ask(c *http.Client, method, url, password string, body io.Read
 	return c.Do(r)
 }
 
-// status is that of an answer, 0 for none.
+// status is the status of an answer, 0 for none.
 func (p *proxied) status(c *http.Client, method, url, password string, body io.Reader) int {
 	res, err := p.ask(c, method, url, password, body)
 	if err != nil {

@@ -219,7 +219,7 @@ func (p *proxied) uploads(t *testing.T, way, mode string) {
 	}
 }
 
-// many has 200 clients ask at a time, three requests each, beside one that has all it may.
+// many has 200 clients ask at a time, three requests each, beside a client at its limit.
 func (p *proxied) many(t *testing.T, way string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -280,7 +280,7 @@ func (p *proxied) lockout(t *testing.T, way string, i int) {
 	}
 }
 
-// boots fetches a boot file, and looks whose the request was.
+// boots fetches a boot file, and checks the client's address in the boot network's record.
 func (p *proxied) boots(t *testing.T, from string) {
 	want, err := os.ReadFile("/usr/lib/ipxe/undionly.kpxe")
 	if err != nil {
@@ -295,7 +295,7 @@ func (p *proxied) boots(t *testing.T, from string) {
 		t.Errorf("the boot file: %s, %d bytes, %v", res.Status, len(b), err)
 	}
 	var watch *http.Response
-	// A proxy that keeps the streams of many, whose clients have left, leaves no place for this one.
+	// A proxy that keeps the streams of many departed clients leaves no place for this one.
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
 		at := straight + "/ferrite/v1/boot/watch?since=5m"
 		watch, err = p.ask(p.client("192.0.2.11"), "GET", at, "wonderland", nil)

@@ -1,7 +1,7 @@
 // Package agenttest has the agents of simulated machines: they look themselves up, call, and carry out the commands of
-// cleaning and deploys, over HTTP. All that an agent is told is in a ledger.
+// cleaning and deploys, over HTTP. A ledger records all commands to an agent.
 //
-// It knows no conductor: it calls what it is given.
+// It knows no conductor: it calls the URL that it is given.
 package agenttest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Version is what agents say of themselves.
+// Version is the version that agents report.
 const Version = "11.0.0"
 
 // Config is one machine.
@@ -25,10 +25,10 @@ type Config struct {
 	Call func(method, path string, body, answer any) (status int, err error)
 	MAC  string
 	URL  string // where its agent is called
-	// Boot is how long it takes to the first call, a half more or less; Step how long a step of cleaning does; Beat how
-	// long an agent without anything to tell is silent.
+	// Boot is the time until the first call, give or take a half. Step is the time for a step of cleaning. Beat is the
+	// pause between heartbeats of an idle agent.
 	Boot, Step, Beat time.Duration
-	// Off turns the machine off, as its agent is told to; it may be nil.
+	// Off turns the machine off, at the agent's command; it may be nil.
 	Off func()
 }
 
@@ -41,7 +41,7 @@ type Command struct {
 	Refused bool   // the agent was at another one
 }
 
-// Machine is a machine whose agent runs while it is on.
+// Machine is a machine with an agent that runs while the machine is on.
 type Machine struct {
 	Config
 
@@ -90,7 +90,7 @@ func (m *Machine) Ledger() []Command {
 // mostCalls is how many calls a machine remembers.
 const mostCalls = 50
 
-// call calls the conductor, and remembers what became of that.
+// call calls the conductor, and records the outcome.
 func (a *agent) call(method, path string, body, answer any) error {
 	_, err := a.Call(method, path, body, answer)
 	a.mu.Lock()

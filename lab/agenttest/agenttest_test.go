@@ -30,8 +30,8 @@ func (c calls) call(method, path string, body, answer any) (int, error) {
 	return http.StatusAccepted, nil
 }
 
-// TestMachine: an agent calls when it has booted and when a step is done, takes one command at a time, and keeps all of
-// them in the ledger. One whose power is off answers nothing.
+// TestMachine: an agent calls when it has booted and when a step is done. It takes one command at a time, and keeps all
+// of them in the ledger. An agent without power answers nothing.
 func TestMachine(t *testing.T) {
 	heard := make(calls, 10)
 	m := agenttest.New(agenttest.Config{Call: heard.call, MAC: "52:54:00:00:00:01", URL: "http://127.0.0.1:9999",

@@ -14,8 +14,8 @@ import (
 // mostCommand bounds a command in bytes.
 const mostCommand = 1 << 20
 
-// steps are what an agent offers by kind: the step that automated cleaning takes by default, and the one that writes an
-// image.
+// steps are the steps that an agent offers, by kind: the default step of automated cleaning, and the step that writes
+// an image.
 var steps = map[string]string{"clean": "erase_devices_metadata", "deploy": "write_image"}
 
 // stepsOf lists the steps of a kind. A priority of 0 leaves it to the conductor when a step is taken.
@@ -26,7 +26,7 @@ func stepsOf(kind string) json.RawMessage {
 		"hardware_manager_version": {"generic_hardware_manager": "1.1"}}`, kind+"_steps", steps[kind], priority))
 }
 
-// command is what a conductor sends.
+// command is a command from a conductor.
 type command struct {
 	Name   string
 	Params struct{ Step json.RawMessage }

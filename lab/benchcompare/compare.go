@@ -168,7 +168,7 @@ func output(ctx context.Context, tree, line string) (string, error) {
 	began := time.Now()
 	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", line)
 	cmd.Dir = tree
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // benchmarks take down what they made
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // benchmarks clean up after themselves
 	cmd.WaitDelay = time.Minute
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints

@@ -1,6 +1,6 @@
-// Command benchcompare tells whether a change made anything slower or heavier. It runs the lines of `make bench` of this
-// tree and of another commit in turns, since a figure of one run varies with all else that the machine does, and prints
-// the ratio of each figure. Above 1 this tree is better.
+// Command benchcompare measures whether a change made anything slower or heavier. It runs the lines of `make bench` of
+// this tree and of another commit in turns: a figure of one run varies with the machine's other load. It prints the
+// ratio of each figure. Above 1 this tree is better.
 //
 // It knows no benchmark: it asks both Makefiles for the lines, and reads any number with a unit that it knows. Packages
 // may move between the two commits. A figure that only one of them prints is named, not compared.

@@ -1,8 +1,7 @@
-// Package bmccheck runs the Redfish driver over recorded BMCs, and says of each operation whether
-// it works: a table that tells before a machine is bought, or before a driver is released, on which
-// of them a person would get stuck.
+// Package bmccheck runs the Redfish driver over recorded BMCs, and reports for each operation whether it works. The
+// table shows, before a machine is bought or a driver is released, on which BMCs an operator would get stuck.
 //
-// It must not know any BMC by name: what a tree offers is read from it.
+// It must not know any BMC by name: it reads from the tree which operations the BMC offers.
 package bmccheck
 
 import (
@@ -27,7 +26,7 @@ import (
 	redfishlab "github.com/ferrite-metal/ferrite/lab/redfish"
 )
 
-// Verdict is what became of an operation.
+// Verdict is the outcome of an operation.
 type Verdict string
 
 // The verdicts. WorksAround is a success after the BMC had refused the first way.
@@ -42,7 +41,7 @@ const (
 type Result struct {
 	Tree, Operation string
 	Verdict         Verdict
-	Reason          string // of NotOffered and Fails; of WorksAround what was refused
+	Reason          string // of NotOffered and Fails; of WorksAround the refused request
 }
 
 // operationTime bounds one operation.

@@ -134,8 +134,8 @@ func TestNoTree(t *testing.T) {
 	}
 }
 
-// TestManyTrees: a tree that cannot be read, and one without any system, do not keep the others from being checked, and
-// two of one name are told apart.
+// TestManyTrees: an unreadable tree, and a tree without a system, do not keep the others from being checked. Two trees
+// of one name are distinguished.
 func TestManyTrees(t *testing.T) {
 	shelf := recordedtest.Small()
 	shelf["/redfish/v1/Systems"]["Members"] = []any{}
@@ -212,7 +212,7 @@ func TestModeRefusedAlong(t *testing.T) {
 	}
 }
 
-// TestPrintReasons: a reason that all operations of a tree have is told once.
+// TestPrintReasons: a reason that all operations of a tree share is printed once.
 func TestPrintReasons(t *testing.T) {
 	const reason = "it is no machine"
 	for name, tc := range map[string]struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// notOffered says that a BMC does not have what an operation needs, by its own documents.
+// notOffered is the error for a BMC that lacks a part the operation needs, by its own documents.
 type notOffered struct{ reason string }
 
 func (e notOffered) Error() string { return e.reason }
@@ -54,7 +54,7 @@ func manage(ctx context.Context, d *redfish.Driver, n node.Node) error {
 	return err
 }
 
-// inspect wants what every machine has.
+// inspect wants the parts that every machine has.
 func inspect(ctx context.Context, d *redfish.Driver, n node.Node) error {
 	s, err := d.System(ctx, n)
 	if err != nil {
@@ -72,7 +72,7 @@ func inspect(ctx context.Context, d *redfish.Driver, n node.Node) error {
 		"PCI devices": len(p.PCI) > 0})
 }
 
-// cards wants names that tell them apart, and the speeds that the BMC knows.
+// cards wants names that distinguish them, and the speeds that the BMC knows.
 func cards(ctx context.Context, d *redfish.Driver, n node.Node) error {
 	p, err := d.Parts(ctx, n)
 	if err != nil {
@@ -90,7 +90,7 @@ func cards(ctx context.Context, d *redfish.Driver, n node.Node) error {
 	return reports(map[string]bool{"network cards": len(p.Cards) > 0, "speeds of cards": speeds})
 }
 
-// disks wants what a person would choose one by.
+// disks wants the properties by which a person chooses a disk.
 func disks(ctx context.Context, d *redfish.Driver, n node.Node) error {
 	p, err := d.Parts(ctx, n)
 	if err != nil {
@@ -104,7 +104,7 @@ func disks(ctx context.Context, d *redfish.Driver, n node.Node) error {
 	return reports(map[string]bool{"disks": len(p.Disks) > 0})
 }
 
-// settleTime is how long a recorded machine may take to be as it was told.
+// settleTime is the time for a recorded machine to reach the requested state.
 const settleTime = 10 * time.Second
 
 func power(ctx context.Context, d *redfish.Driver, n node.Node) error {
@@ -234,7 +234,7 @@ var switches = map[string][2]any{
 	"Enabled": {"Disabled", "Enabled"}, "Disabled": {"Enabled", "Disabled"}, "true": {false, true}, "false": {true, false},
 }
 
-// otherValue is a value that a setting may take and does not have, and the one that it has; nil for none.
+// otherValue is a valid value of a setting that differs from its current value, and the current value; nil for none.
 func otherValue(s node.BIOSSetting) (other, was any) {
 	if s.Value == nil || s.ReadOnly != nil && *s.ReadOnly {
 		return nil, nil
@@ -346,7 +346,7 @@ func health(ctx context.Context, d *redfish.Driver, n node.Node) error {
 	return err
 }
 
-// sensors wants a temperature and what else the tree measures.
+// sensors wants a temperature, and all other kinds that the tree measures.
 func sensors(ctx context.Context, d *redfish.Driver, n node.Node) error {
 	r, err := d.Sensors(ctx, n)
 	if err != nil {
@@ -360,7 +360,7 @@ func sensors(ctx context.Context, d *redfish.Driver, n node.Node) error {
 		"power readings": has[node.PowerSensor]})
 }
 
-// serialConsole wants a way to it; nobody listens at a recorded one.
+// serialConsole wants a way to the console; it does not connect, since a recorded console has no listener.
 func serialConsole(ctx context.Context, d *redfish.Driver, n node.Node) error {
 	_, err := d.ConsoleWay(ctx, n)
 	var none *redfish.NoConsoleError

@@ -10,12 +10,13 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/recorded"
 )
 
-// notReported is what the driver does not tell of a machine. Whether that is its fault, the tree says.
+// notReported lists the parts of a machine that the driver does not report. The tree shows whether that is the driver's
+// fault.
 type notReported struct{ parts []string }
 
 func (e notReported) Error() string { return "not reported: " + strings.Join(e.parts, ", ") }
 
-// reports is the error for what is not there.
+// reports is the error for the missing parts.
 func reports(there map[string]bool) error {
 	var missing []string
 	for _, part := range slices.Sorted(maps.Keys(there)) {
@@ -29,8 +30,8 @@ func reports(there map[string]bool) error {
 	return nil
 }
 
-// verdict blames the driver for what the tree has. Of a BMC that does not tell the rest of what every machine has, the
-// operation works all the same: only an operation that is about nothing else is not offered.
+// verdict blames the driver for missing parts that the tree has. When the BMC itself lacks a part that every machine
+// has, the operation still works. Only an operation about the missing parts alone is not offered.
 func (e notReported) verdict(tree *recorded.Tree, system string, whole bool) (Verdict, string) {
 	var lost, lacking []string
 	for _, part := range e.parts {
@@ -52,7 +53,7 @@ func (e notReported) verdict(tree *recorded.Tree, system string, whole bool) (Ve
 // essential are the parts without which an operation is about nothing.
 var essential = []string{"temperatures", "manufacturer", "UUID", "network cards", "disks", "processors"}
 
-// recordedParts say of a document of a tree whether it has a part. They are looser than the driver.
+// recordedParts report whether a document of a tree has a part. They are looser than the driver.
 var recordedParts = map[string]func(path string, doc map[string]any) bool{
 	"manufacturer": func(_ string, doc map[string]any) bool {
 		return is(doc, "ComputerSystem") && text(doc, "Manufacturer")

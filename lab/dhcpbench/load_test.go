@@ -20,7 +20,7 @@ const (
 	tries    = 3               // until it goes without
 )
 
-// load is clients behind a relay, each with a MAC that nobody had before.
+// load is clients behind a relay, each with a new MAC.
 type load struct {
 	conn *net.UDPConn
 	next uint32 // client
@@ -30,7 +30,7 @@ type load struct {
 	waiting map[uint32]chan *dhcpv4.DHCPv4 // by transaction, which is the client
 }
 
-// result is what a number of clients got.
+// result is the outcome of a number of clients.
 type result struct {
 	done, lost int
 	took       time.Duration
@@ -70,7 +70,7 @@ func (l *load) hear() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // nobody listens yet
+		if err != nil { // the server does not listen yet
 			continue
 		}
 		p, err := dhcpv4.FromBytes(buf[:n])
@@ -160,7 +160,7 @@ func (l *load) client(n uint32) bool {
 // exchange asks until it is answered as it wants.
 func (l *load) exchange(req *dhcpv4.DHCPv4, want dhcpv4.MessageType, answers chan *dhcpv4.DHCPv4) *dhcpv4.DHCPv4 {
 	for range tries {
-		_, _ = l.conn.Write(req.ToBytes()) // one that is not sent is lost
+		_, _ = l.conn.Write(req.ToBytes()) // a datagram that is not sent is lost
 		for late := time.After(patience); ; {
 			select {
 			case got := <-answers:

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// The link. The pool has room for all clients of a run, half of it for those that nobody has enrolled.
+// The link. The pool has room for all clients of a run; half of it is for clients that are not enrolled.
 const (
 	ours, theirs = "10.0.0.2", "10.0.0.1" // the relay's and the server's
 	prefix       = "/12"
@@ -28,7 +28,7 @@ const (
 // server is a DHCP server to be measured.
 type server struct {
 	name string
-	// command writes what the server needs into a folder, and returns how it is started.
+	// command writes the server's files into a folder, and returns its command line.
 	command func(ctx context.Context, dir string) ([]string, error)
 }
 
@@ -40,7 +40,7 @@ func ferrite(name, program string, enrolled int) server {
 				return nil, err
 			}
 		}
-		for _, file := range []string{"kernel", "initrd"} { // nobody fetches them
+		for _, file := range []string{"kernel", "initrd"} { // placeholders: no client fetches them
 			if err := os.WriteFile(filepath.Join(dir, file), []byte(file), 0o600); err != nil {
 				return nil, err
 			}

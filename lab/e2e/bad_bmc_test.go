@@ -13,14 +13,14 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// maxLogins is what one verification with a wrong password may try.
+// maxLogins is the limit of logins in one verification with a wrong password.
 const maxLogins = 3
 
 // bmcPause is more than the driver's back-off after failures.
 const bmcPause = 35 * time.Second
 
-// badBMC verifies a node whose BMC refuses, hangs, talks nonsense or hangs
-// up: it goes back to enroll with the reason each time, in bounded time.
+// badBMC verifies a node with a BMC that refuses, hangs, talks nonsense or hangs up: it goes back to enroll with the
+// reason each time, in bounded time.
 func badBMC(ctx context.Context, b *bed) (err error) {
 	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)})
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 )
 
 // badImages asks for images that cannot be deployed: one fails before it is whole, one after. Each fails with its
-// reason and leaves a disk that does not boot; so does one whose writing a power cut ends. Then a good one goes well,
-// from the last of its mirrors. The tests of images/disk and agent/steps have all the other ways to fail.
+// reason and leaves a disk that does not boot. So does an image cut off by a power cut. Then a good one goes well, from
+// the last of its mirrors. The tests of images/disk and agent/steps have all the other ways to fail.
 func badImages(ctx context.Context, b *bed) (err error) {
 	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)},
 		"--kernel-append",

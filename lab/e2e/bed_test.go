@@ -117,7 +117,7 @@ func (b *bed) lab(machines []qemu.Spec) (conf lab.Config, logFile *os.File, err 
 	return conf, logFile, nil
 }
 
-// swept is an error that names what a lab has left behind.
+// swept is an error that names the remains of a lab.
 func swept(id string) error {
 	left, err := network.Sweep(id)
 	if len(left) > 0 {

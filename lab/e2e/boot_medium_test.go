@@ -22,7 +22,7 @@ import (
 // mediumStage is the boot stage of a machine that reads its boot medium.
 const mediumStage = "boot medium read"
 
-// bootMedium inspects a machine whose ramdisk is in its virtual drive, on a bus.
+// bootMedium inspects a machine with its ramdisk in the virtual drive, on a bus.
 func bootMedium(firmware qemu.Firmware, bus qemu.Bus) func(context.Context, *bed) error {
 	return func(ctx context.Context, b *bed) error {
 		m := machine("metal-1", firmware)
@@ -111,7 +111,7 @@ func fromPowerOn(stages []nodeapi.Stage, passed string) (time.Duration, error) {
 	return heard.Sub(on), nil
 }
 
-// driveIsEmpty asks the BMC, by the conductor, what is in its drive.
+// driveIsEmpty asks the BMC, through the conductor, for the content of its drive.
 func driveIsEmpty(ctx context.Context, s *site.Site, m *lab.Machine) error {
 	var drives []struct {
 		Inserted bool `json:"inserted"`
@@ -158,8 +158,8 @@ func mediumLife(ctx context.Context, b *bed) (err error) {
 	return driveIsEmpty(ctx, s, m)
 }
 
-// liveMedium deploys machines whose workload is in their virtual drive: an ISO of its own, and one that the conductor
-// makes of a kernel and a ramdisk. It stays there over a restart, until the node is undeployed.
+// liveMedium deploys machines with their workload in the virtual drive: an ISO of its own, and an ISO that the
+// conductor makes of a kernel and a ramdisk. It stays there over a restart, until the node is undeployed.
 func liveMedium(ctx context.Context, b *bed) (err error) {
 	if _, err := b.tiny.WriteLive(ctx, filepath.Join(b.images, "live-medium")); err != nil {
 		return err

@@ -15,9 +15,8 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/site"
 )
 
-// cleanedByHand cleans a machine by steps of all sides: the child node's, the
-// BMC's with a reboot each, the agent's before and after a reboot, a wait. Then
-// a wait is aborted, and a step asked for that nobody has.
+// cleanedByHand cleans a machine by steps of all sides: the child node's, the BMC's with a reboot each, the agent's
+// before and after a reboot, a wait. Then a wait is aborted, and an unknown step is requested.
 func cleanedByHand(ctx context.Context, b *bed) (err error) {
 	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS), machine("metal-2", qemu.BIOS)})
 	if err != nil {

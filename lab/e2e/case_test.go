@@ -26,7 +26,7 @@ type testCase struct {
 	run   func(ctx context.Context, b *bed) error
 }
 
-// measured runs a case whose times are figures. With -solo it runs alone, before the others begin.
+// measured runs a case that measures its times. With -solo it runs alone, before the others begin.
 func measured(t *testing.T, profile string, c testCase) {
 	if *soloFlag {
 		run(t, profile, c)

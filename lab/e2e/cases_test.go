@@ -35,8 +35,7 @@ func TestBootMedium(t *testing.T) {
 	beside(t, profileLab, testCase{"boot-medium", 6 * time.Minute, mediumAlone(qemu.BIOS)})
 }
 
-// TestByHand: cleaning by hand: steps of agent, BMC and child nodes with reboots between, an abort, a
-// step nobody has.
+// TestByHand: cleaning by hand: steps of agent, BMC and child nodes with reboots between, an abort, an unknown step.
 func TestByHand(t *testing.T) {
 	beside(t, profileLab, testCase{"by-hand", 8 * time.Minute, cleanedByHand})
 }
@@ -97,8 +96,7 @@ func TestPartition(t *testing.T) {
 	beside(t, profileLab, testCase{"partition", 8 * time.Minute, partitioned})
 }
 
-// TestDiscovery: a machine nobody has enrolled is switched on, turns up in enroll, and becomes
-// manageable.
+// TestDiscovery: a machine that is not enrolled is switched on, turns up in enroll, and becomes manageable.
 func TestDiscovery(t *testing.T) {
 	beside(t, profileLab, testCase{"discovery", 6 * time.Minute, discovered})
 }

@@ -13,8 +13,7 @@ type combination struct {
 	card     string // a model of qemu.NIC
 }
 
-// The hardware that QEMU plays and real machines, or those of other
-// hypervisors, have.
+// The hardware of real machines and other hypervisors that QEMU emulates.
 var (
 	firmwares = []qemu.Firmware{qemu.UEFI, qemu.BIOS}
 	buses     = []qemu.Bus{qemu.BusVirtio, qemu.BusSCSI, qemu.BusNVMe, qemu.BusSATA, qemu.BusUSB, qemu.BusMegaSAS}

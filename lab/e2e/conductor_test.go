@@ -19,8 +19,8 @@ import (
 // idleTime is how long a conductor idles before its memory is read.
 const idleTime = 3 * time.Second
 
-// benchConductor measures a conductor by itself: how soon it answers, and what
-// it holds of memory when it has nothing to do. It starts five of them.
+// benchConductor measures a conductor by itself: the time until it answers, and its memory when idle. It starts five of
+// them.
 func (s *shared) benchConductor(ctx context.Context) error {
 	var ready []time.Duration
 	var rss float64
@@ -48,8 +48,8 @@ func (s *shared) oneConductor(ctx context.Context) (ready time.Duration, mib flo
 	return ready, mib, err
 }
 
-// conductor starts a conductor with an empty database, or with what fill puts
-// into its folder, lets use have it once it answers, and ends it.
+// conductor starts a conductor with an empty database, or with the files that fill puts into its folder. It lets use
+// have the conductor once it answers, and ends it.
 func (s *shared) conductor(ctx context.Context, fill func(dir string) error,
 	use func(address string, pid int) error, flags ...string) (err error) {
 	dir, err := os.MkdirTemp(s.dir, "bench-")

@@ -13,8 +13,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// discovered switches on a machine that nobody has enrolled. It turns up as a node
-// with its port and its disks; told the way to its BMC, an operator takes it on.
+// discovered switches on a machine that is not enrolled. It turns up as a node with its port and its disks. Once the
+// BMC's address is set, an operator takes it on.
 func discovered(ctx context.Context, b *bed) (err error) {
 	spec := machine("metal-1", qemu.BIOS)
 	spec.NICs = append(spec.NICs, qemu.NIC{}) // wired, and not booted from
@@ -54,8 +54,8 @@ func discovered(ctx context.Context, b *bed) (err error) {
 	return err
 }
 
-// turnsUp waits until there is a node, and wants it to be the only one: the ramdisk
-// has sent what it found more than once by the end.
+// turnsUp waits until there is a node, and wants it to be the only one: by the end the ramdisk has sent its inventory
+// more than once.
 func turnsUp(ctx context.Context, s *site.Site) (n nodeapi.Node, err error) {
 	for {
 		var list nodeapi.NodeList

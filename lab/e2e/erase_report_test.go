@@ -55,7 +55,7 @@ func (b *bed) signed(ctx context.Context, s *site.Site, m *lab.Machine) error {
 	return b.tampered(ctx, s, saved, key)
 }
 
-// saysOf reports whether the line of a table that tells of a device has words.
+// saysOf reports whether a device's line in a table has words.
 func saysOf(table, device string, words ...string) bool {
 	for line := range strings.Lines(table) {
 		if !strings.Contains(line, device+" ") {
@@ -71,8 +71,7 @@ func saysOf(table, device string, words ...string) bool {
 	return false
 }
 
-// tampered changes one byte of a saved report, in what can be read of it, in what
-// was signed, and in the signature.
+// tampered changes one byte of a saved report: in its readable part, in the signed text, and in the signature.
 func (b *bed) tampered(ctx context.Context, s *site.Site, saved, key string) error {
 	document, err := os.ReadFile(saved)
 	if err != nil {
@@ -99,9 +98,8 @@ func (b *bed) tampered(ctx context.Context, s *site.Site, saved, key string) err
 	return nil
 }
 
-// cutOff begins another erase and aborts it as soon as the agent is at it. That is
-// on record as one that nobody has seen the end of. The NVMe disk is left out: it
-// formats itself, which an abort would wait for.
+// cutOff begins another erase and aborts it as soon as the agent is at it. The record shows that its end is unknown.
+// The NVMe disk is left out: it formats itself, which an abort would wait for.
 func (b *bed) cutOff(ctx context.Context, s *site.Site, m *lab.Machine) error {
 	if err := b.commands(ctx, s,
 		"node set "+m.Name+` --property skip_block_devices=[{"name":"/dev/nvme0n1"}]`,
@@ -138,7 +136,7 @@ func (b *bed) cutOff(ctx context.Context, s *site.Site, m *lab.Machine) error {
 	return nil
 }
 
-// eraseReports lists those of a machine, the oldest first.
+// eraseReports lists the reports of a machine, the oldest first.
 func (b *bed) eraseReports(ctx context.Context, s *site.Site, m *lab.Machine) (list []nodeapi.EraseSummary, err error) {
 	said, err := b.ferrite(ctx, s, "erase-report", "list", m.Name, "-o", "json")
 	if err != nil {

@@ -18,11 +18,11 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// secret is what the disks are full of.
+// secret fills the disks.
 const secret = "KEEP-THIS-SECRET"
 
-// toErase is the disks of the case, and by which method each is erased: the
-// first that the table of package agent/disk/erase has for what QEMU plays.
+// toErase is the disks of the case, with the erase method of each: the first in the table of package agent/disk/erase
+// that QEMU supports.
 var toErase = []struct {
 	disk   qemu.Disk
 	device string
@@ -89,8 +89,8 @@ func erased(ctx context.Context, b *bed) (err error) {
 	return b.cutOff(ctx, s, m)
 }
 
-// erasedLate erases all disks of a machine whose last disk appears when the step has begun already. The agent knows of
-// it by the last inspection.
+// erasedLate erases all disks of a machine when its last disk appears only after the step has begun. The agent knows of
+// that disk by the last inspection.
 func (b *bed) erasedLate(ctx context.Context, s *site.Site, m *lab.Machine) error {
 	late := len(toErase) - 1
 	if err := m.Unplug(ctx, late); err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// figures are what the measured cases found.
+// figures are the results of the measured cases.
 type figures struct {
 	mu              sync.Mutex
 	uefi, bios      time.Duration // power-on to first heartbeat
@@ -23,10 +23,10 @@ type figures struct {
 
 	kills         int           // of leaders
 	worst         time.Duration // without a leader
-	lives, living int           // of machines whose leader was killed: begun, and come to their own OS
+	lives, living int           // of machines with a killed leader: begun, and come to their own OS
 }
 
-// bootWays are the ways of booting that have a figure, in the order of the line that tells them.
+// bootWays are the ways of booting with a figure, in the order of the figures' line.
 var bootWays = []string{"relay", "proxy", "dhcp-off", "vmedia-uefi", "vmedia-bios"}
 
 func (f *figures) setWay(name string, d time.Duration) {
@@ -76,7 +76,7 @@ func (f *figures) tookOver(d time.Duration) {
 	f.worst = max(f.worst, d)
 }
 
-// survived counts a machine whose leader was killed, and whether it came to its own OS.
+// survived counts a machine with a killed leader, and whether it came to its own OS.
 func (f *figures) survived(booted bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -103,8 +103,8 @@ type forger struct {
 	called, asked atomic.Int64 // connections that were meant for the agent, and requests over them
 }
 
-// newForger makes the host. It has the machine's address behind its own, does not tell that by ARP, since the machine
-// itself would see it, and takes the calls of an agent with a certificate of its own.
+// newForger makes the host. It has the machine's address behind its own, and does not announce that by ARP, since the
+// machine itself would see it. It takes the calls of an agent with a certificate of its own.
 func newForger(ctx context.Context, s *site.Site, mac, uuid string) (*forger, error) {
 	var got struct {
 		Leases []nodeapi.Lease `json:"leases"`
@@ -140,7 +140,7 @@ func newForger(ctx context.Context, s *site.Site, mac, uuid string) (*forger, er
 	return f, nil
 }
 
-// answer is that of an agent which has erased everything.
+// answer answers as an agent that has erased everything.
 func (f *forger) answer(w http.ResponseWriter, _ *http.Request) {
 	f.asked.Add(1)
 	_, _ = io.WriteString(w, `{"commands":[{"id":"1","command_name":"execute_clean_step","command_status":"SUCCEEDED",`+

@@ -17,11 +17,10 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// formats deploys what the other cases do not: packed images from a container
-// registry, from an https server and from a file of the conductor's, and disks and
-// cards of other kinds. Two machines share one lab, whose ramdisk has the site's
-// authority and a step of its own. The clock of one machine is a generation old: no
-// certificate would be valid by it, were it not set from the pinned conductor's answer.
+// formats deploys the forms that the other cases do not: packed images from a container registry, from an https server
+// and from a file of the conductor's, and disks and cards of other kinds. Two machines share one lab. Its ramdisk has
+// the site's authority and a step of its own. The clock of one machine is a generation old: no certificate would be
+// valid by it, were it not set from the pinned conductor's answer.
 func formats(ctx context.Context, b *bed) (err error) {
 	nvme, scsi := machine("nvme-1", qemu.UEFI), machine("scsi-1", qemu.BIOS)
 	nvme.Disks[0].Bus, scsi.Disks[0].Bus = qemu.BusNVMe, qemu.BusSCSI

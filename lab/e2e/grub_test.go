@@ -20,7 +20,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// grubMachines boot by BIOS what only an image's own GRUB makes bootable.
+// grubMachines boot by BIOS from images that only their own GRUB makes bootable.
 var grubMachines = []testCase{
 	// A partition image booted by BIOS from an MBR, by its own GRUB; switched off and on again.
 	{"grub-msdos", grubTime, grubLife{label: "msdos"}.run},
@@ -28,19 +28,18 @@ var grubMachines = []testCase{
 	{"grub-gpt", grubTime, grubLife{label: "gpt"}.run},
 	// The same from software RAID 1, and from each of its disks without the other.
 	{"grub-raid", grubTime, grubLife{label: "msdos", mirrored: true}.run},
-	// The same of an image of a whole disk, whose root is named (image_rootfs_uuid).
+	// The same with an image of a whole disk with a named root (image_rootfs_uuid).
 	{"grub-raid-whole", grubTime, grubLife{mirrored: true, whole: true}.run},
 }
 
-// grubTime bounds such a case. The first of them makes the image, for which a busy
-// machine took six minutes, and then eighteen for the one with RAID: grub-mkconfig
-// asks what an array is made of again and again.
+// grubTime bounds such a case. The first case makes the image, for which a busy machine took six minutes. The case with
+// RAID took eighteen more: grub-mkconfig asks for an array's members again and again.
 const grubTime = time.Hour
 
 // grubDiskMB has room for a root of 1 GiB, a config drive and the tables.
 const grubDiskMB = 1280
 
-// grubLife is that of a BIOS machine with a partition image.
+// grubLife is the life of a BIOS machine with a partition image.
 type grubLife struct {
 	label    string // the kind of partition table: disk_label
 	mirrored bool   // the disk is software RAID 1 of two
@@ -134,7 +133,7 @@ func (l grubLife) deploy(ctx context.Context, b *bed, s *site.Site, m *lab.Machi
 	return nil
 }
 
-// imageInfo is what instance_info says of the image.
+// imageInfo is the image's part of instance_info.
 func (l grubLife) imageInfo(ctx context.Context, b *bed, s *site.Site, img osimage.Image) (map[string]any, error) {
 	published := image(s, img, img.Qcow2Compressed)
 	info := map[string]any{"image_type": "partition", "root_gb": 1, "capabilities": map[string]any{"disk_label": l.label}}
@@ -158,8 +157,7 @@ func (l grubLife) imageInfo(ctx context.Context, b *bed, s *site.Site, img osima
 	return info, nil
 }
 
-// wholeDisk makes an image of a disk with an MBR, whose only partition is a root
-// file system of that UUID.
+// wholeDisk makes an image of a disk with an MBR. Its only partition is a root file system of that UUID.
 func (b *bed) wholeDisk(ctx context.Context, img osimage.Image, uuid string) (string, error) {
 	root, raw, out := filepath.Join(b.dir, "root.raw"), filepath.Join(b.dir, "whole.raw"),
 		filepath.Join(b.images, b.name+".qcow2")
@@ -184,9 +182,8 @@ func (b *bed) wholeDisk(ctx context.Context, img osimage.Image, uuid string) (st
 // firstPartition is where the partition of such a disk begins, bytes.
 const firstPartition = 1 << 20
 
-// onDisk wants the partition table that was asked for, and a GRUB that finds its
-// root by the file system's UUID: what the ramdisk calls the disk is nothing that
-// the operating system knows.
+// onDisk wants the requested partition table, and a GRUB that finds its root by the file system's UUID: the operating
+// system does not know the disk by the ramdisk's name for it.
 func (l grubLife) onDisk(ctx context.Context, disk string) error {
 	said, err := buildcache.Tool{Name: "sfdisk", Package: "fdisk", Args: []string{"-J", disk}}.Run(ctx)
 	if err != nil {

@@ -64,7 +64,7 @@ func TestBlank(t *testing.T) {
 	}
 }
 
-// TestHardwareIsInventoried tells of a machine as it is made and as it is found.
+// TestHardwareIsInventoried compares a machine's specification with its inventory.
 func TestHardwareIsInventoried(t *testing.T) {
 	spec := qemu.Spec{
 		Firmware: qemu.UEFI,

@@ -12,8 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// documents is a machine as its owner writes it down: what the BMC and the OS
-// are to know, and the host itself.
+// documents is a machine in its owner's words: the data for the BMC and the OS, and the host itself.
 var documents = template.Must(template.New("").Funcs(template.FuncMap{"quote": func(v any) (string, error) {
 	text, err := json.Marshal(v) // which is YAML
 	return string(text), err
@@ -64,19 +63,19 @@ type document struct {
 // Address is the BMC's, in Metal3's words.
 func (d document) Address() string { return "redfish+" + d.URL + "/redfish/v1/Systems/1" }
 
-// hostname is what the meta data calls the machine.
+// hostname is the machine's name in the meta data.
 func (d document) hostname() string { return d.Name + "-of-its-document" }
 
 // UserData makes the OS report.
 func (d document) UserData() string { return "#cloud-config\nphone_home:\n  url: " + d.home + "\n" }
 
-// MetaData is more than what a host says by itself, and something else.
+// MetaData overrides a field that a host sets by itself, and adds another one.
 func (d document) MetaData() string {
 	return "hostname: " + d.hostname() + "\nlocal-hostname: " + d.hostname() + "\nrack: {row: 7}\n"
 }
 
-// shown is what the OS is to find: meta data in which those of the document come
-// before the host's own, and the document's network data.
+// shown is the data that the OS must find: meta data in which the document's values replace the host's own, and the
+// document's network data.
 func (d document) shown(uid string) (all map[string]any, err error) {
 	meta := map[string]any{
 		"uuid": uid, "name": d.Name, "local-hostname": d.Name, "local_hostname": d.Name,
@@ -87,7 +86,7 @@ func (d document) shown(uid string) (all map[string]any, err error) {
 	return map[string]any{"meta_data": meta, "network_data": network}, err
 }
 
-// NetworkData is what the OS finds out by itself, too.
+// NetworkData is the configuration that the OS would also find by itself.
 func (d document) NetworkData() string {
 	mac := d.Spec().NICs[0].MAC
 	return "links: [{id: a, type: phy, ethernet_mac_address: '" + mac +

@@ -81,7 +81,7 @@ func (b *bed) hostsBegin(ctx context.Context, s *site.Site, one, two document) e
 	return errors.Join(b.runs(ctx, s, one, b.tiny, asked), b.runs(ctx, s, two, b.tiny, asked))
 }
 
-// runs waits for a host's OS to report, with what its config drive says.
+// runs waits for a host's OS to report, with the data of its config drive.
 func (b *bed) runs(ctx context.Context, s *site.Site, d document, i osimage.Image, since time.Time) error {
 	h, err := hostOf(ctx, s, d.Name)
 	if err != nil {
@@ -143,8 +143,8 @@ func (b *bed) hostReboots(ctx context.Context, s *site.Site, _, two document) er
 // resetCall is how a client of the BMC changes the power.
 const resetCall = http.MethodPost + " /redfish/v1/Systems/1/Actions/ComputerSystem.Reset"
 
-// hostDetached switches a detached machine off by hand. All the time that the
-// other one is provisioned anew nobody says a word to its BMC.
+// hostDetached switches a detached machine off by hand. While the other one is provisioned anew, its BMC gets no
+// request.
 func (b *bed) hostDetached(ctx context.Context, s *site.Site, one, two document) error {
 	two.Annotations = map[string]string{hostapi.AnnotationDetached: ""}
 	if err := b.apply(ctx, s, "", two); err != nil {
@@ -210,8 +210,8 @@ func (b *bed) hostAttached(ctx context.Context, s *site.Site, _, two document) e
 	return nil
 }
 
-// hostsEnd deletes all there is. When the documents are gone the machines are
-// off, and nobody is there any more who would switch them off.
+// hostsEnd deletes everything. When the documents are gone the machines are off, and no node is left to switch them
+// off.
 func (b *bed) hostsEnd(ctx context.Context, s *site.Site, one, two document) error {
 	one.Image = image(s, b.other, b.other.Raw)
 	if err := b.apply(ctx, s, "", one, two); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/site"
 )
 
-// besidePort is that of the API of our conductor, beside Ironic's.
+// besidePort is the port of our conductor's API, beside Ironic's.
 const besidePort = site.APIPort + 1
 
 // importLife: Ironic deploys two machines, our conductor takes them over while they run, Ironic ends, and our conductor

@@ -111,7 +111,7 @@ func (b *bed) ipmitool(ctx context.Context, s *site.Site, args ...string) (strin
 	return string(out), nil
 }
 
-// inBandNode is what a discovered node says of its BMC.
+// inBandNode holds a discovered node's fields about its BMC.
 type inBandNode struct {
 	State    string         `json:"provision_state"`
 	Driver   string         `json:"driver"`

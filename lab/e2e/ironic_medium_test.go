@@ -11,11 +11,11 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/qemu"
 )
 
-// mediumAddress is the last byte of the machine's address, which its medium tells.
+// mediumAddress is the last byte of the machine's address, which is on its medium.
 const mediumAddress = 50
 
-// ironicMedium lets Ironic boot our ramdisk from the virtual drive: Ironic makes the image, with Debian's GRUB and
-// the node's network_data, under its own label. Nobody gives addresses. Ironic 21.4 has no rescue by this way.
+// ironicMedium lets Ironic boot our ramdisk from the virtual drive: Ironic makes the image, with Debian's GRUB and the
+// node's network_data, under its own label. There is no DHCP server. Ironic 21.4 has no rescue by this way.
 func ironicMedium(ctx context.Context, b *bed) error {
 	f := &foreign{bed: b}
 	spec := machine("metal-1", qemu.UEFI)
@@ -52,7 +52,7 @@ func (f *foreign) media(context.Context) (stop func() error, err error) {
 	return f.ironic.Files()
 }
 
-// deployWithoutDHCP is a deploy whose OS has no address to report from: its console says that it is up.
+// deployWithoutDHCP is a deploy with an OS that has no address to report from: its console shows that it is up.
 func (f *foreign) deployWithoutDHCP(ctx context.Context) error {
 	i := image(f.site, f.tiny, f.tiny.Qcow2)
 	i.Format = "qcow2"

@@ -19,7 +19,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// foreign is a machine whose conductor is OpenStack Ironic.
+// foreign is a machine with OpenStack Ironic as its conductor.
 type foreign struct {
 	*bed
 	site      *site.Site
@@ -50,8 +50,8 @@ func ironicLife(ctx context.Context, b *bed) error {
 	})
 }
 
-// under lets Ironic take a machine through stages. The disk has an OS at the start, so that cleaning has something
-// to do. serve starts what Ironic leaves to others.
+// under lets Ironic take a machine through stages. The disk has an OS at the start, so that cleaning has something to
+// do. serve starts the services that Ironic leaves to others.
 func (f *foreign) under(ctx context.Context, spec qemu.Spec, serve func(context.Context) (func() error, error),
 	life []stage) (err error) {
 	b := f.bed
@@ -64,7 +64,7 @@ func (f *foreign) under(ctx context.Context, spec qemu.Spec, serve func(context.
 	if err != nil {
 		return err
 	}
-	// Ironic may take a minute to end by itself, and what it knows goes with the lab.
+	// Ironic may take a minute to end by itself. Its data go with the lab.
 	defer func() { err = errors.Join(err, s.Conductor.Kill(), done()) }()
 	f.site, f.machine = s, s.Machines[0]
 	stop, err := serve(ctx)
@@ -84,7 +84,7 @@ func (f *foreign) offerRamdisk() error {
 		copyFile(f.initrd, filepath.Join(f.images, "initramfs")))
 }
 
-// boot starts what serves the machine's boots.
+// boot starts the services for the machine's boots.
 func (f *foreign) boot(ctx context.Context) (stop func() error, err error) {
 	if err := f.offerRamdisk(); err != nil {
 		return nil, err

@@ -41,8 +41,7 @@ func live(ctx context.Context, b *bed) (err error) {
 	return b.lost(ctx, s, s.Machines[0], at+"nothing")
 }
 
-// lost takes the kernel away from a machine that lives on it: the status says
-// what iPXE met.
+// lost takes the kernel away from a machine that lives on it: the status shows iPXE's error.
 func (b *bed) lost(ctx context.Context, s *site.Site, m *lab.Machine, kernel string) error {
 	if err := b.commands(ctx, s, "node set "+m.Name+" --instance-info kernel="+kernel,
 		"node power reboot "+m.Name); err != nil {

@@ -15,12 +15,11 @@ import (
 // ramdisk stands for the agent of a node.
 type ramdisk struct {
 	node, mac string
-	heartbeat []byte // what it says, once it has looked itself up
+	heartbeat []byte // its body, once it has looked itself up
 }
 
-// agents measures what ramdisks call: nodes are brought to where they wait for
-// their agents in cleaning, and into maintenance, so that a heartbeat starts
-// nothing.
+// agents measures the calls of ramdisks. Nodes are brought to the wait for their agents in cleaning, and into
+// maintenance, so that a heartbeat starts nothing.
 func (c *caller) agents(ctx context.Context, t *table) error {
 	all := make([]*ramdisk, loadAgents)
 	for i := range all {

@@ -110,7 +110,7 @@ func (c *caller) deploys(ctx context.Context, nodes []string) (time.Duration, er
 	return took, c.all(ctx, nodes, "deleted", "available")
 }
 
-// createAt makes nodes whose BMCs are at addresses of their own in a network of the loopback.
+// createAt makes nodes with BMCs at addresses of their own in a network of the loopback.
 func (c *caller) createAt(ctx context.Context, room *bmcRoom, count int, network string,
 	bmc func(i int) http.Handler) (nodes []string, err error) {
 	for i := range count {

@@ -24,7 +24,7 @@ type table struct {
 	figures []figure
 }
 
-// measure times what do does so many times, as do says.
+// measure times the work of do, which returns the number of its repetitions.
 func (t *table) measure(name string, do func() (times int, err error)) error {
 	busy, err := cpuTime(t.pid)
 	if err != nil {
@@ -62,7 +62,7 @@ func (t *table) rate(name string) float64 {
 	return 0
 }
 
-// print writes a line for each figure, beside those of a peer if it has any.
+// print writes a line for each figure, beside a peer's figures if there is a peer.
 func (t *table) print(peer *table) {
 	for _, f := range t.figures {
 		line := fmt.Sprintf("bench: %-40s %8.1f/s, %7.3f ms of server CPU each", f.name, f.rate, f.cpu.Seconds()*1e3)
@@ -73,8 +73,7 @@ func (t *table) print(peer *table) {
 	}
 }
 
-// cpuTime is what a process has used of the processors so far; 0 for process 0,
-// which is not ours to look at.
+// cpuTime is the CPU time of a process so far; 0 for process 0, which is not ours to look at.
 func cpuTime(pid int) (time.Duration, error) {
 	if pid == 0 {
 		return 0, nil

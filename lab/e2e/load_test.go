@@ -18,7 +18,7 @@ const (
 	loadAgents  = 40   // that wait for their agents
 	loadCallers = 16
 	loadReaders = 32
-	loadTime    = 3 * time.Second  // for what is done over and over
+	loadTime    = 3 * time.Second  // for repeated requests
 	loadRounds  = 3                // of ours; a peer has one
 	loadLimit   = 10 * time.Minute // for a round, of a slow peer too
 )

@@ -11,8 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/site"
 )
 
-// oddMachines are those of the matrix that have more than one of something, or
-// something broken.
+// oddMachines are the machines of the matrix that have more than one of something, or something broken.
 var oddMachines = []testCase{
 	// Two cards, of which only the second is wired.
 	{"two-cards", matrixTime, twoCards},
@@ -46,8 +45,8 @@ func twoDisks(ctx context.Context, b *bed) error {
 	return b.wholeLife(ctx, metalLife{spec: spec, properties: hint, image: b.tiny, file: b.tiny.Qcow2, disk: 1})
 }
 
-// largeSectors writes an image whose table and file systems count in sectors
-// of 4096 bytes. So does the config drive, which the conductor made for 512.
+// largeSectors writes an image with a table and file systems that count in sectors of 4096 bytes. So does the config
+// drive, which the conductor made for 512.
 func largeSectors(ctx context.Context, b *bed) error {
 	img, err := osimage.TinyLargeSectors(ctx, b.cache, "large", slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -68,7 +67,7 @@ const (
 	kernelSector = 16 << 20 / 512
 )
 
-// badDisk is what is to be said of such a disk.
+// badDisk are the words that the error about such a disk must have.
 var badDisk = []string{"/dev/sda", "input/output error"}
 
 func badWrite(ctx context.Context, b *bed) error {

@@ -20,13 +20,12 @@ const (
 	matrixDiskMB = 128
 )
 
-// matrixTime bounds the life of a machine of the matrix: ten times what one
-// takes on two cores that emulate two machines and do nothing else. Beside
-// other work, five and a half minutes were seen.
+// matrixTime bounds the life of a machine of the matrix: ten times the duration on two cores that emulate two machines
+// and do nothing else. Beside other work, five and a half minutes were seen.
 const matrixTime = 15 * time.Minute
 
-// matrix are a machine of each combination of hardware, from enroll to its own OS,
-// erased on the way, those with what is odd about real ones, and those with a BMC inside.
+// matrix is a machine of each combination of hardware, from enroll to its own OS, erased on the way; machines with the
+// oddities of real ones; and machines with a BMC inside.
 func matrix() []testCase {
 	var list []testCase
 	for _, c := range combinations() {
@@ -38,7 +37,7 @@ func matrix() []testCase {
 	return slices.Concat(list, oddMachines, grubMachines, inBandMachines)
 }
 
-// plainLife is that of a machine without anything odd.
+// plainLife is the life of a machine without oddities.
 func (b *bed) plainLife(ctx context.Context, spec qemu.Spec) error {
 	return b.wholeLife(ctx, metalLife{spec: spec, image: b.tiny, file: b.tiny.RawZst})
 }
@@ -63,9 +62,8 @@ func (b *bed) wholeLife(ctx context.Context, l metalLife) error {
 	})
 }
 
-// withMachine runs a story on a site with one machine, whose ramdisk is kept
-// running from one part to the next; serve are more options of the conductor. A
-// failure quotes the machine's console.
+// withMachine runs a story on a site with one machine. Its ramdisk is kept running from one part to the next; serve are
+// more options of the conductor. A failure quotes the machine's console.
 func (b *bed) withMachine(ctx context.Context, spec qemu.Spec, story func(*site.Site, *lab.Machine) error,
 	serve ...string) (err error) {
 	s, done, err := b.site(ctx, []qemu.Spec{spec}, serve...)
@@ -79,7 +77,7 @@ func (b *bed) withMachine(ctx context.Context, spec qemu.Spec, story func(*site.
 	return nil
 }
 
-// quoted is how many lines of a console say what went wrong.
+// quoted is the number of console lines in an error.
 const quoted = 25
 
 func lastLines(m *lab.Machine) string {

@@ -201,7 +201,7 @@ func wiresTo(wires []string) (ends []io.ReadWriteCloser, err error) {
 	return ends, nil
 }
 
-// bootedBy gives a machine another network for its medium, inspects it, and tells the time from power-on.
+// bootedBy gives a machine another network for its medium, inspects it, and returns the time from power-on.
 func bootedBy(ctx context.Context, s *site.Site, m *lab.Machine, data map[string]any) (time.Duration, error) {
 	patch := []nodeapi.Patch{{Op: "replace", Path: "/network_data", Value: data}}
 	if err := s.Call(ctx, http.MethodPatch, "/v1/nodes/"+m.Name, patch, nil); err != nil {

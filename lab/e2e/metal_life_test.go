@@ -10,11 +10,10 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/site"
 )
 
-// metalHost is the hostname that the config drive tells the OS.
+// metalHost is the hostname in the config drive for the OS.
 const metalHost = "host-one"
 
-// metalLife is what a machine of the matrix goes through, part by part. No
-// state is taken for proof of any: see proof.go.
+// metalLife is the life of a machine of the matrix, part by part. No state is taken for proof of any: see proof.go.
 type metalLife struct {
 	spec       qemu.Spec
 	properties map[string]any // of the node
@@ -23,7 +22,7 @@ type metalLife struct {
 	disk       int    // which is to hold it
 }
 
-// inspect wants the inspection of a machine to find what it is made of.
+// inspect wants the inspection of a machine to find its hardware.
 func (l metalLife) inspect(ctx context.Context, _ *bed, s *site.Site, m *lab.Machine) error {
 	// Content that must be gone later: firmware and ramdisk cannot read it.
 	for _, d := range m.Spec().Disks {
@@ -84,7 +83,7 @@ func (l metalLife) deploy(ctx context.Context, _ *bed, s *site.Site, m *lab.Mach
 	return nil
 }
 
-// boot wants the OS of the image to report, as what its config drive calls it.
+// boot wants the OS of the image to report, under the hostname of its config drive.
 func (l metalLife) boot(ctx context.Context, _ *bed, s *site.Site, m *lab.Machine) error {
 	return booted(ctx, s, m, l.image.ID, metalHost, time.Time{})
 }

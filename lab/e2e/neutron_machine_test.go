@@ -35,7 +35,7 @@ var neutronVLANs = []struct {
 	vlan int
 }{{"provisioning", provisioningVLAN}, {"cleaning", cleaningVLAN}, {"tenant", tenantVLAN}}
 
-// The port of the switch that the machine is plugged into, and that of Neutron on the lab's bridge.
+// The machine's port of the switch, and Neutron's port on the lab's bridge.
 const (
 	machinePort = "Ethernet1"
 	neutronPort = 9696
@@ -57,8 +57,8 @@ type neutronRoom struct {
 	stays   []stay
 }
 
-// neutronMachine takes a machine through its life: it is cleaned in the VLAN of cleanings, deployed in that of deploys,
-// and runs in its owner's, as its port of the switch follows what our conductor tells Debian's Neutron.
+// neutronMachine takes a machine through its life. It is cleaned in the VLAN of cleanings, deployed in the VLAN of
+// deploys, and runs in its owner's. Its port of the switch follows our conductor's requests to Debian's Neutron.
 func neutronMachine(ctx context.Context, b *bed) (err error) {
 	spec := machine("metal-1", qemu.UEFI)
 	wire := filepath.Join(b.dir, "wire0")

@@ -37,8 +37,8 @@ func (n *tenancy) useFlat(ctx context.Context) (err error) {
 	return n.setNetworkInterface(ctx, "flat")
 }
 
-// bootInNetwork is boot with a network of the tenant's, whose port the node has then, and with a config drive, by which
-// the operating system reports.
+// bootInNetwork is boot with a network of the tenant's, so that the node gets its port. The operating system reports by
+// a config drive.
 func (n *tenancy) bootInNetwork(ctx context.Context) error {
 	asked, drive := time.Now(), true
 	err := n.boot(ctx, servers.CreateOpts{
@@ -91,7 +91,7 @@ func (n *tenancy) tenantPort(ctx context.Context) (p openstack.Port, err error) 
 	return ports[0], nil
 }
 
-// recordSwitchPort tells the conductor where the machine is plugged in.
+// recordSwitchPort records the machine's port of the switch in the conductor.
 func (n *tenancy) recordSwitchPort(ctx context.Context) error {
 	var all struct {
 		Ports []struct {
@@ -111,7 +111,7 @@ func (n *tenancy) recordSwitchPort(ctx context.Context) error {
 	return nil
 }
 
-// useNeutron has Neutron tell the machine's switch of its networks.
+// useNeutron has Neutron set the machine's networks on its switch.
 func (n *tenancy) useNeutron(ctx context.Context) error { return n.setNetworkInterface(ctx, "neutron") }
 
 // bootAtSwitch is bootInNetwork, after which Neutron has the tenant's port at the machine's port of the switch, and the

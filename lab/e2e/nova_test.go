@@ -18,7 +18,7 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/site"
 )
 
-// tenancy is a machine whose life OpenStack's Nova leads, by way of our conductor.
+// tenancy is a machine that OpenStack's Nova manages, by way of our conductor.
 type tenancy struct {
 	*bed
 	cloud    *openstack.Cloud

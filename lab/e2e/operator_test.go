@@ -13,8 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/site"
 )
 
-// ferrite runs the command line client beside the conductor, as an operator
-// does, and returns what it printed.
+// ferrite runs the command line client beside the conductor, as an operator does, and returns its output.
 func (b *bed) ferrite(ctx context.Context, s *site.Site, args ...string) (string, error) {
 	cmd := s.Network.Command(ctx, filepath.Join(b.bin, "ferrite"), args...)
 	cmd.Env = append(os.Environ(), s.Env()...)
@@ -27,8 +26,7 @@ func (b *bed) ferrite(ctx context.Context, s *site.Site, args ...string) (string
 	return said.String(), nil
 }
 
-// commands runs commands of the client one after the other. A word is what
-// blanks part.
+// commands runs commands of the client one after the other. Blanks separate the words.
 func (b *bed) commands(ctx context.Context, s *site.Site, lines ...string) error {
 	for _, line := range lines {
 		if _, err := b.ferrite(ctx, s, strings.Fields(line)...); err != nil {

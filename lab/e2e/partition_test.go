@@ -19,9 +19,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// partitioned deploys an image of a root partition onto a UEFI machine: the disk
-// is divided, the image's EFI files become the EFI system partition's, and what
-// is on the ephemeral partition outlives a rebuild with another image.
+// partitioned deploys an image of a root partition onto a UEFI machine. The disk is divided, and the image's EFI files
+// become the EFI system partition's. The files on the ephemeral partition outlive a rebuild with another image.
 func partitioned(ctx context.Context, b *bed) (err error) {
 	spec := machine("metal-1", qemu.UEFI)
 	spec.Disks[0].SizeMB = 4096
@@ -64,8 +63,8 @@ type rootFS struct {
 	id, uuid string
 }
 
-// rootImage makes the root partition of an operating system whose EFI system
-// partition is mounted at /boot/efi, with the files there that a tiny image has.
+// rootImage makes the root partition of an operating system. Its EFI system partition is mounted at /boot/efi, and has
+// the EFI files of a tiny image.
 func (b *bed) rootImage(ctx context.Context, s *site.Site, from osimage.Image, uuid string) (rootFS, error) {
 	r := rootFS{id: from.ID, uuid: uuid}
 	tree, out := filepath.Join(b.dir, "root-"+from.ID), filepath.Join(b.images, "root-"+from.ID+".qcow2")
@@ -112,12 +111,11 @@ func (r rootFS) deploy(ctx context.Context, s *site.Site, m *lab.Machine, again 
 	return booted(ctx, s, m, r.id, "host-"+r.id, asked)
 }
 
-// keptFile is what a tenant leaves on the ephemeral partition.
+// keptFile is a tenant's file on the ephemeral partition.
 const keptFile = "kept"
 
-// onDisk has Debian's programs look at the disk; the system that runs from it
-// mounts none of it. With kept, what was left on the ephemeral partition is to be
-// there; without, it is left there.
+// onDisk has Debian's programs look at the disk; the system that runs from it mounts none of it. With kept, the file on
+// the ephemeral partition must be there; without, onDisk writes it.
 func (r rootFS) onDisk(ctx context.Context, disk string, kept bool) error {
 	said, err := buildcache.Tool{Name: "sfdisk", Package: "fdisk", Args: []string{"-J", disk}}.Run(ctx)
 	if err != nil {

@@ -52,7 +52,7 @@ func TestPromises(t *testing.T) {
 	}
 }
 
-// TestPromisesOfEveryProfile wants no run whose ramdisk was promised nothing.
+// TestPromisesOfEveryProfile wants promises for the ramdisk of every profile.
 func TestPromisesOfEveryProfile(t *testing.T) {
 	for _, profile := range []string{profileLab, profileMetal} {
 		if len(promises[profile]) == 0 {

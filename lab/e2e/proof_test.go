@@ -19,8 +19,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// found wants an inspection to have found a machine's disks and cards, no more
-// and no less, each with what it is known by.
+// found wants an inspection to have found a machine's disks and cards, no more and no less, each with its identifying
+// properties.
 func found(ctx context.Context, s *site.Site, m *lab.Machine) error {
 	var kept struct{ Inventory agentapi.Inventory }
 	if err := s.Call(ctx, http.MethodGet, "/v1/nodes/"+m.Name+"/inventory", nil, &kept); err != nil {
@@ -34,7 +34,7 @@ func found(ctx context.Context, s *site.Site, m *lab.Machine) error {
 	return nil
 }
 
-// hardware is what is to be found of a machine, one line each, in order.
+// hardware lists the hardware that an inspection must find, one line each, in order.
 func hardware(spec qemu.Spec) []string {
 	lines := []string{"firmware " + string(spec.Firmware)}
 	for _, d := range spec.Disks {
@@ -47,7 +47,7 @@ func hardware(spec qemu.Spec) []string {
 	return lines
 }
 
-// inventoried is the same of what was found.
+// inventoried lists the hardware of an inventory in the same form.
 func inventoried(i agentapi.Inventory) []string {
 	lines := []string{"firmware " + i.Boot.CurrentBootMode}
 	for _, d := range i.Disks {
@@ -68,7 +68,7 @@ func cardLine(mac, driver string, wired bool) string {
 	return fmt.Sprintf("card %s driver %s wired %t", strings.ToLower(mac), driver, wired)
 }
 
-// gone wants nothing left of what fill wrote.
+// gone wants nothing left of the bytes that fill wrote.
 func gone(m *lab.Machine) error {
 	for i, d := range m.Spec().Disks {
 		if n, err := secrets(d); err != nil || n != 0 {
@@ -129,8 +129,8 @@ func newestReport(ctx context.Context, s *site.Site, m *lab.Machine) (r agentapi
 	return r, json.Unmarshal(statement.Report, &r)
 }
 
-// imageEdge is what a deploy may change of an image of package osimage at both its ends: the
-// partition tables. The partitions lie between.
+// imageEdge is the part at both ends of an image of package osimage that a deploy may change: the partition tables. The
+// partitions lie between.
 const imageEdge = 1 << 20
 
 // holds wants the partitions of an image on a disk, byte for byte.

@@ -31,9 +31,8 @@ const (
 // openFiles is where the registry's server has files for everybody.
 const openFiles = "/files/"
 
-// registry is a container registry of one image, whose only layer is a disk (OCI
-// distribution specification 1.1). It gives a token to who knows the secret, and
-// all else to who shows the token.
+// registry is a container registry of one image with a disk as its only layer (OCI distribution specification 1.1). It
+// gives a token to a client that knows the secret. All else needs the token.
 type registry struct {
 	host     string
 	disk     string // path of the layer's file
@@ -84,7 +83,7 @@ func (r *registry) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		_ = json.NewEncoder(w).Encode(map[string]string{"token": pullToken}) // who asked may be gone
+		_ = json.NewEncoder(w).Encode(map[string]string{"token": pullToken}) // the client may be gone
 		return
 	}
 	if given != "Bearer "+pullToken {

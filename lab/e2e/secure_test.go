@@ -15,10 +15,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// secured cleans a machine whose conductor is spoken to over TLS by those who
-// have a password: the ramdisk knows it by the pins on its command line. The
-// certificate is replaced while the ramdisk runs, which then has to connect anew;
-// it calls often, since its next call is what the case waits for.
+// secured cleans a machine under a conductor with TLS and passwords: the ramdisk knows the conductor by the pins on its
+// command line. The certificate is replaced while the ramdisk runs, which then has to connect anew. The ramdisk calls
+// often, since the case waits for its next call.
 func secured(ctx context.Context, b *bed) (err error) {
 	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)}, "--heartbeat-timeout", "60s")
 	if err != nil {
@@ -74,7 +73,7 @@ func (b *bed) secure(ctx context.Context, s *site.Site, more ...string) (own *ce
 	return own, s.StartConductor(ctx)
 }
 
-// guard makes what the conductor is to be guarded by, and says so in flags.
+// guard makes the files that guard the conductor, and returns the flags for them.
 func (b *bed) guard(ctx context.Context, s *site.Site, own *certtest.Authority,
 	a site.Access) (flags []string, err error) {
 	if err := issue(own, b.dir, s.Network.Gateway.String()); err != nil {
@@ -83,7 +82,7 @@ func (b *bed) guard(ctx context.Context, s *site.Site, own *certtest.Authority,
 	return b.passwords(ctx, s, a)
 }
 
-// passwords makes the file of the one who is let in, and says in flags how conductors are guarded.
+// passwords makes the file of the only user, and returns the flags that guard conductors.
 func (b *bed) passwords(ctx context.Context, s *site.Site, a site.Access) (flags []string, err error) {
 	secret, htpasswd := filepath.Join(b.dir, "secret"), filepath.Join(b.dir, "htpasswd")
 	if err := os.WriteFile(secret, []byte(a.Password+"\n"), 0o600); err != nil {

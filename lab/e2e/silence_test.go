@@ -11,8 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/qemu"
 )
 
-// silence boots a ramdisk that is not one: the kernel panics, nobody calls,
-// and the node fails by its deadline saying how far the machine came.
+// silence boots a broken ramdisk: the kernel panics, no agent calls, and the node fails by its deadline. The error
+// names the machine's last boot stage.
 func silence(ctx context.Context, b *bed) (err error) {
 	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)}, "--clean-timeout", "25s",
 		"--file-url-allowed-paths", b.dir+","+filepath.Dir(b.kernel))

@@ -61,8 +61,8 @@ func (b *bed) documentedStep(ctx context.Context) (manifest string, err error) {
 	return manifest, nil
 }
 
-// siteStep runs the documented step on an available machine, which is available again
-// afterwards. One that its agent has not listed is refused.
+// siteStep runs the documented step on an available machine, which is available again afterwards. A step that its agent
+// has not listed is refused.
 func (b *bed) siteStep(ctx context.Context, s *site.Site, m *lab.Machine) error {
 	listed, err := b.ferrite(ctx, s, "node", "steps", m.Name)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// megabyte is that of transfers and of our promises, in bytes.
+// megabyte is the unit of transfers and of our promises, in bytes.
 const megabyte = 1e6
 
 // promise is how large files of the folder of the programs may be, together, in MB.
@@ -17,8 +17,8 @@ type promise struct {
 	mb    float64
 }
 
-// promises are made to those who boot a ramdisk, by its profile. The agent is
-// in all of them. The kernel for the lab is Debian's for clouds, and as it is.
+// promises are the promised sizes of a ramdisk's files, by its profile. The agent is in all of them. The kernel for the
+// lab is Debian's for clouds, and as it is.
 var promises = map[string][]promise{
 	"lab": {
 		{[]string{"ferrite-agent"}, 14},

@@ -23,7 +23,7 @@ const (
 	profileMetal = "metal"
 )
 
-// shared is what all cases with one ramdisk share: programs, ramdisk, images.
+// shared holds the parts that all cases with one ramdisk share: programs, ramdisk, images.
 type shared struct {
 	ctx            context.Context // ends with a signal, or with the first failure under -failfast
 	cancel         context.CancelFunc
@@ -36,13 +36,13 @@ type shared struct {
 	figures        figures
 }
 
-// suites are what was prepared, by the ramdisk's profile.
+// suites are the prepared parts, by the ramdisk's profile.
 var suites = struct {
 	sync.Mutex
 	made map[string]*shared
 }{made: map[string]*shared{}}
 
-// suiteOf prepares what cases share, the first time it is asked for.
+// suiteOf prepares the shared parts of the cases, at its first call.
 func suiteOf(t testing.TB, profile string) *shared {
 	t.Helper()
 	suitetest.Need(t, "")
@@ -109,7 +109,7 @@ func (s *shared) failed() {
 	}
 }
 
-// tidy removes what is not needed any more; a failed case's folder stays.
+// tidy removes the parts that are not needed any more; a failed case's folder stays.
 func (s *shared) tidy() {
 	_ = os.RemoveAll(s.images)
 	_ = os.Remove(s.dir) // only when empty

@@ -105,8 +105,8 @@ func (p *perf) lends(ctx context.Context) error {
 	return nil
 }
 
-// renews renews leases for half a minute, kills the leader meanwhile, and wants what is unanswered to be of the time
-// without a leader. perfdhcp sends nothing twice here.
+// renews renews leases for half a minute, kills the leader meanwhile, and wants all unanswered requests to fall into
+// the time without a leader. perfdhcp sends nothing twice here.
 func (p *perf) renews(ctx context.Context) error {
 	const rate, renewals = 20, 10 // a second
 	cmd, said := p.command(ctx, "-r", strconv.Itoa(rate), "-f", strconv.Itoa(renewals), "-p", "30", "-d", "5", "-W",

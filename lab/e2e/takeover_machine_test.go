@@ -136,7 +136,7 @@ func (r *room) survives(ctx context.Context, m *lab.Machine, s survivor) error {
 	return v.neverFailed(ctx)
 }
 
-// victim is a machine whose conductors are killed.
+// victim is a machine with conductors that are killed.
 type victim struct {
 	*room
 	machine *lab.Machine
@@ -176,7 +176,7 @@ func (v *victim) deploys(ctx context.Context, holds []nodeapi.Step, kills []inst
 	return nil
 }
 
-// loses kills the leader at an instant, compares what the next one knows, and starts the killed one again.
+// loses kills the leader at an instant, compares its successor's data, and starts the killed one again.
 func (v *victim) loses(ctx context.Context, i instant) error {
 	if i.held {
 		if _, err := v.Until(ctx, v.machine.Name, "deploy hold"); err != nil {
@@ -210,7 +210,7 @@ func (v *victim) loses(ctx context.Context, i instant) error {
 	return v.revive(ctx, killed)
 }
 
-// sight is what a conductor shows of a machine.
+// sight is a conductor's view of a machine.
 type sight struct {
 	at     time.Time
 	status nodeapi.Status
@@ -239,7 +239,7 @@ func (v *victim) sight(ctx context.Context) (s sight, err error) {
 	return s, nil
 }
 
-// within reports what a later conductor does not know of what an earlier one has shown.
+// within reports the data that an earlier conductor has shown and a later one lacks.
 func (s sight) within(later sight) error {
 	if strings.Contains(later.status.State, "fail") || later.status.LastError != "" {
 		return fmt.Errorf("the node is %q: %s", later.status.State, later.status.LastError)

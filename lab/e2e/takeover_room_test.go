@@ -24,7 +24,7 @@ import (
 // takeoverTime bounds the time without a leader: the promise is 10 s, the rest is a busy machine's.
 const takeoverTime = 20 * time.Second
 
-// rootPassword opens the conductors of a room, whose files are gone with it.
+// rootPassword opens the conductors of a room. Its files are gone with the room.
 const rootPassword = "let me in, please"
 
 // room is a lab with two conductors, each on a host of its own, that share a database, a boot network and a boot
@@ -46,7 +46,8 @@ type member struct {
 	child   *lab.Child
 }
 
-// room brings up a lab whose two conductors share a database. done takes it down and looks for anything left behind.
+// room brings up a lab with two conductors that share a database. done takes it down and looks for anything left
+// behind.
 func (b *bed) room(ctx context.Context, database string, machines []qemu.Spec, serve ...string) (r *room,
 	done func() error, err error) {
 	conf, logFile, err := b.lab(machines)
@@ -185,7 +186,7 @@ func (r *room) takeOver(ctx context.Context, when string) (killed *member, err e
 	return leader, nil
 }
 
-// revive starts a killed conductor again, as the one that does not lead. Requests go on to the leader.
+// revive starts a killed conductor again, as the follower. Requests go on to the leader.
 func (r *room) revive(ctx context.Context, m *member) error {
 	to := r.URL
 	err := r.start(ctx, m)

@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/suitetest"
 )
 
-// TestTakeoverMachines: machines whose conductor is killed at every boot stage and at every step of a deploy.
+// TestTakeoverMachines: machines with a conductor that is killed at every boot stage and at every step of a deploy.
 func TestTakeoverMachines(t *testing.T) {
 	run(t, profileLab, testCase{"takeover", 14 * time.Minute, takenOver(postgrestest.New(t).URL(t))})
 }

@@ -19,9 +19,9 @@ import (
 
 const hostsPath = "/apis/metal3.io/v1alpha1/namespaces/metal3/baremetalhosts"
 
-// watchedOver has Debian's kubectl watch hosts by the conductor that does not lead, while hosts are made and the leader
-// is killed. The watch ends in order and is begun again where it ended, or after another list, where the next leader
-// says that it does not know what came after that: every host is seen, no revision twice, and of each host the last.
+// watchedOver has Debian's kubectl watch hosts by the follower, while hosts are made and the leader is killed. The
+// watch ends in order and is begun again where it ended. It begins after another list where the next leader does not
+// know the later revisions. Every host is seen, no revision twice, and of each host the last.
 func watchedOver(database string) func(context.Context, *bed) error {
 	return func(ctx context.Context, b *bed) (err error) {
 		r, done, err := b.room(ctx, database, nil)
@@ -204,7 +204,7 @@ func (w *watcher) run(ctx context.Context) error {
 			if err := w.takeStock(ctx); err != nil {
 				say("%s: list: %v", w.name, err)
 			}
-		case err != nil && !strings.Contains(complaint.String(), "ServiceUnavailable"): // nobody leads for the time
+		case err != nil && !strings.Contains(complaint.String(), "ServiceUnavailable"): // there is no leader for the time
 			say("%s: kubectl: %v: %s", w.name, err, strings.TrimSpace(complaint.String()))
 		}
 		time.Sleep(200 * time.Millisecond)
@@ -238,7 +238,7 @@ func (w *watcher) read(out interface{ Read([]byte) (int, error) }) error {
 	return nil // an end amid a line ends the watch, too
 }
 
-// lives makes hosts across and after a kill, and compares what was seen with what there is.
+// lives makes hosts across and after a kill, and compares the hosts seen with the hosts that exist.
 func (w *watcher) lives(ctx context.Context, table *shown) error {
 	if err := table.shows("before-9"); err != nil {
 		return err
@@ -264,7 +264,7 @@ func (w *watcher) lives(ctx context.Context, table *shown) error {
 	return w.sawAll(ctx, 50)
 }
 
-// make makes hosts, and again where nobody led.
+// make makes hosts, and tries again where there was no leader.
 func (w *watcher) make(ctx context.Context, name string, n int) error {
 	for i := range n {
 		host := map[string]any{"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost",

@@ -37,7 +37,7 @@ func collector(s *site.Site) (spans *tracestest.Receiver, end func() error, err 
 	}, nil
 }
 
-// variable is what differs from run to run in the names of spans.
+// variable matches the parts of span names that differ from run to run.
 var variable = regexp.MustCompile(`/(Sessions|Systems|Managers)/[^/]+`)
 
 // traced wants the trace of a machine's deploy to be the golden tree.

@@ -20,7 +20,7 @@ import (
 // childMode is the first argument of the process that writes.
 const childMode = "write-image"
 
-// report is what that process prints.
+// report is the output of that process.
 type report struct {
 	Seconds float64 // from the first request to the disk made whole
 	Written int64   // bytes of data

@@ -53,8 +53,8 @@ func dd(device string, n int64) []string {
 		"count=" + strconv.FormatInt((n+4<<20-1)>>22, 10)}
 }
 
-// blkio is the kernel's block controller, cgroups version 1, which throttles
-// what processes write onto a device past the page cache.
+// blkio is the kernel's block controller, cgroups version 1. It throttles writes onto a device that bypass the page
+// cache.
 const blkio = "/sys/fs/cgroup/blkio"
 
 // throttle is a group of processes that write onto a device at a bounded rate.

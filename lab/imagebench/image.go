@@ -18,7 +18,7 @@ type image struct {
 	format string
 	path   string
 	sum    string // sha256, hex
-	unpack string // what people unpack a compressed stream with, onto its standard output; empty: qemu-img converts it
+	unpack string // the usual command to unpack a compressed stream onto its standard output; empty: qemu-img converts it
 	packed bool   // so that unpacking it is slower than any disk: its CPU time and memory matter
 }
 

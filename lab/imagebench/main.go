@@ -1,10 +1,7 @@
-// Command imagebench measures how images get onto a disk: an image of each
-// format is downloaded over loopback HTTP and written onto a loop device by a
-// process of its own, as the agent does it. Beside it, in the same round, stand
-// what dd writes of the same bytes onto the same throttled device, and what
-// curl and qemu-img convert, or curl, zstd and dd in a pipe, take for the same
-// image. It needs root, for loop devices and the kernel's throttle, and leaves
-// neither behind.
+// Command imagebench measures how images get onto a disk. A process of its own downloads an image of each format over
+// loopback HTTP and writes it onto a loop device, as the agent does. In the same round, dd writes the same bytes onto
+// the same throttled device. The usual programs write the same image, too: curl and qemu-img, or curl, zstd and dd in a
+// pipe. It needs root, for loop devices and the kernel's throttle, and leaves neither behind.
 //
 // It must not know of nodes, steps or protocols: it compares one function,
 // images/disk.Write, with other people's programs.
@@ -19,7 +16,7 @@ import (
 	"syscall"
 )
 
-// options is what the command line says.
+// options holds the values of the command line.
 type options struct {
 	dir    string // of the device's file and the images
 	size   int64  // of the disk in the image, bytes

@@ -32,7 +32,7 @@ func measured(ctx context.Context, group string, args ...string) (figures, error
 	return figures{time.Since(start).Seconds(), used.Seconds(), out.Bytes()}, nil
 }
 
-// bench is what images are measured on.
+// bench is the test bed of the measurements.
 type bench struct {
 	options
 	dev  *device
@@ -45,7 +45,7 @@ type bench struct {
 type series struct {
 	slow, dd          []float64 // throttled: seconds of ours, of dd for the same bytes
 	fast, cpu         []float64 // unthrottled: seconds, CPU seconds
-	theirs, theirsCPU []float64 // the same of what one does without us
+	theirs, theirsCPU []float64 // the same figures of the usual programs
 	peak, written     int64     // bytes
 }
 
@@ -122,14 +122,14 @@ func (b *bench) ours(ctx context.Context, group string, im image) (report, figur
 	return r, f, err
 }
 
-// viaPipe is what one does without us with a compressed stream: unpack it as it
-// comes, onto the disk past the page cache. Nobody compares a checksum.
+// viaPipe writes a compressed stream as people do without Ferrite: unpack it as it comes, onto the disk past the page
+// cache. No program compares a checksum.
 func (b *bench) viaPipe(ctx context.Context, im image) (figures, error) {
 	pipe := `curl -sSf "$0" | ` + im.unpack + ` | dd of="$1" bs=4M iflag=fullblock oflag=direct status=none`
 	return measured(ctx, "", "sh", "-c", pipe, b.url+"/"+filepath.Base(im.path), b.dev.path)
 }
 
-// viaQemu is the same with what qemu-img reads: download into memory, then convert.
+// viaQemu is the same for the formats that qemu-img reads: download into memory, then convert.
 func (b *bench) viaQemu(ctx context.Context, im image) (figures, error) {
 	file := filepath.Join(b.shm, "image")
 	defer os.Remove(file) //nolint:errcheck // the folder goes at the end

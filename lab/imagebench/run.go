@@ -59,7 +59,7 @@ func run(ctx context.Context, o options) (err error) {
 	return nil
 }
 
-// check refuses what would measure nothing.
+// check refuses options that would measure nothing.
 func (o options) check() error {
 	if o.size <= 0 || o.rate <= 0 || o.rounds <= 0 {
 		return fmt.Errorf("-size %d, -rate %d, -rounds %d: say 1 or more for each", o.size>>20, o.rate/1e6, o.rounds)

@@ -19,10 +19,8 @@ import (
 // it runs on.
 const bootScript = "boot.ipxe"
 
-// Boot serves machines as the network of a Neutron or of a standalone dnsmasq
-// would: an address for everybody, Ironic's boot script for those who start
-// from the network, and over HTTP what Ironic has put there. It is served
-// until stop is called.
+// Boot serves machines as the network of a Neutron or of a standalone dnsmasq would: an address for every machine,
+// Ironic's boot script for network boots, and Ironic's files over HTTP. It serves until stop is called.
 func (i *Ironic) Boot(ctx context.Context, log *slog.Logger) (addresses *Addresses, stop func() error, err error) {
 	files, err := i.Files()
 	if err != nil {
@@ -49,8 +47,8 @@ func (i *Ironic) Boot(ctx context.Context, log *slog.Logger) (addresses *Address
 	}, nil
 }
 
-// Files serves over HTTP what Ironic has put there: for machines, and for BMCs that read virtual media. It is served
-// until stop is called.
+// Files serves Ironic's files over HTTP: for machines, and for BMCs that read virtual media. It serves until stop is
+// called.
 func (i *Ironic) Files() (stop func() error, err error) {
 	web, err := i.lab.Network.Listen("tcp", netip.AddrPortFrom(i.Address, bootPort).String())
 	if err != nil {

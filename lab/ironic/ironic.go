@@ -22,7 +22,7 @@ var configText string
 // Ironic is where one Ironic keeps its things.
 type Ironic struct {
 	Dir     string // all of it is below
-	Root    string // what machines fetch over HTTP: boot script, kernel, ramdisk
+	Root    string // files that machines fetch over HTTP: boot script, kernel, ramdisk
 	Address netip.Addr
 	Port    int // of the API
 	lab     *lab.Lab
@@ -37,11 +37,11 @@ func New(l *lab.Lab, dir string, port int) *Ironic {
 // URL is the API's base, inside the lab's network.
 func (i *Ironic) URL() string { return fmt.Sprintf("http://%s:%d", i.Address, i.Port) }
 
-// BootURL is the base of what machines fetch, inside the lab's network.
+// BootURL is the base of the files that machines fetch, inside the lab's network.
 func (i *Ironic) BootURL() string { return fmt.Sprintf("http://%s:%d", i.Address, bootPort) }
 
-// Command writes the configuration and an empty database, and returns what is
-// to be started in the lab's network. It writes no file outside of Dir.
+// Command writes the configuration and an empty database, and returns the command to start in the lab's network. It
+// writes no file outside of Dir.
 func (i *Ironic) Command(ctx context.Context) (*exec.Cmd, error) {
 	for _, name := range []string{"", "tmp", "http", "tftp/master", "images/master", "locks", "certificates",
 		"deploy-logs"} {
@@ -74,8 +74,7 @@ func (i *Ironic) configure() (path string, err error) {
 	return path, t.Execute(f, i)
 }
 
-// tool lets a program of Ironic's find its home, and room for what it needs
-// for a moment, in our folder.
+// tool gives a program of Ironic's its home, and a place for temporary files, in our folder.
 func (i *Ironic) tool(cmd *exec.Cmd) *exec.Cmd {
 	cmd.Env = append(os.Environ(), "HOME="+i.Dir, "TMPDIR="+filepath.Join(i.Dir, "tmp"))
 	cmd.Dir = i.Dir

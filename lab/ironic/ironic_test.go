@@ -21,8 +21,8 @@ func made(t *testing.T) *Ironic {
 	return i
 }
 
-// TestConfig: whatever Ironic writes is below its folder, so that nothing stays
-// behind, and it is reached at the lab's address alone.
+// TestConfig: all files that Ironic writes are below its folder, so that nothing stays behind, and it is reached at the
+// lab's address alone.
 func TestConfig(t *testing.T) {
 	i := made(t)
 	path, err := i.configure()
@@ -58,8 +58,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestBootScript: iPXE, sent to a path of its own, ends at Ironic's script, and
-// finds what that names beside it.
+// TestBootScript: iPXE, sent to a path of its own, ends at Ironic's script, and finds the script's files beside it.
 func TestBootScript(t *testing.T) {
 	i := made(t)
 	if err := os.Mkdir(filepath.Join(i.Root, "pxelinux.cfg"), 0o755); err != nil {

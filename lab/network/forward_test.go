@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// patience is how long a test waits for what must come, on a busy machine.
+// patience is the time that a test waits for an event, on a busy machine.
 const patience = time.Minute
 
-// echo answers every connection with what it sent, after its end of stream.
+// echo sends the bytes of every connection back, after its end of stream.
 func echo(t *testing.T) net.Listener {
 	l := listen(t)
 	go func() {

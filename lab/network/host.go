@@ -12,7 +12,7 @@ import (
 // HostLink is the card of a host that is plugged into the lab's bridge.
 const HostLink = "eth0"
 
-// ipForward makes a namespace a router: the file is that of the namespace of the thread that opens it.
+// ipForward makes a namespace a router. The file belongs to the namespace of the thread that opens it.
 const ipForward = "/proc/sys/net/ipv4/ip_forward"
 
 // AddHost makes another computer on the bridge, a namespace of its own that ends with this one. Its
@@ -34,7 +34,7 @@ func (n *Namespace) AddHost(name string, address netip.Prefix) (*Namespace, erro
 	return h, nil
 }
 
-// plugHost makes the cable between the bridge and the host whose namespace is open as file.
+// plugHost makes the cable between the bridge and the host. file is the host's open namespace.
 func plugHost(name string, file int) error {
 	handle, err := netlink.NewHandle(unix.NETLINK_ROUTE)
 	if err != nil {
@@ -61,7 +61,7 @@ func (n *Namespace) Forwards() error {
 	return n.Do(func() error { return os.WriteFile(ipForward, []byte("1"), 0) })
 }
 
-// Route leads what is for a subnet to a router.
+// Route sends packets for a subnet to a router.
 func (n *Namespace) Route(to netip.Prefix, router netip.Addr) error {
 	return n.Do(func() error {
 		handle, err := netlink.NewHandle(unix.NETLINK_ROUTE)

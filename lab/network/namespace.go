@@ -30,9 +30,8 @@ type Namespace struct {
 	stopRouter func() error
 }
 
-// Create makes the namespace of the lab called id with a bridge, n taps named
-// by TapName, and an answerer for IPv6 router solicitations. On any error what
-// was made is taken down again.
+// Create makes the namespace of the lab called id with a bridge, n taps named by TapName, and an answerer for IPv6
+// router solicitations. On any error it removes the parts made so far.
 func Create(id string, taps int, log *slog.Logger) (*Namespace, error) {
 	n, err := newNamespace(id, log)
 	if err != nil {
@@ -76,9 +75,8 @@ func newNamespace(id string, log *slog.Logger) (*Namespace, error) {
 	return n, nil
 }
 
-// Do runs f on an OS thread inside the namespace and returns what f returned.
-// Sockets f opens belong to the namespace for good; goroutines f starts do
-// not run in it.
+// Do runs f on an OS thread inside the namespace and returns f's result. Sockets that f opens belong to the namespace
+// for good; goroutines that f starts do not run in it.
 func (n *Namespace) Do(f func() error) error {
 	n.mu.Lock()
 	if n.closed {
@@ -136,8 +134,8 @@ func (n *Namespace) Start(cmd *exec.Cmd) error {
 	return n.spawner.start(cmd)
 }
 
-// Command is exec.CommandContext by way of `ip netns exec`, for one-shot
-// commands whose output the caller collects, and for showing a human.
+// Command is exec.CommandContext by way of `ip netns exec`: for one-shot commands with output for the caller, and for
+// showing a human.
 func (n *Namespace) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, "ip", append([]string{"netns", "exec", n.Namespace, name}, args...)...)
 }

@@ -52,7 +52,7 @@ func assertNothingLeft(t *testing.T, id string) {
 	}
 }
 
-// hostNet is what must not change while labs come and go.
+// hostNet is the host's configuration that must not change while labs come and go.
 func hostNet(t *testing.T) string {
 	t.Helper()
 	out, err := exec.Command("sh", "-c", "ip -br link; ip -br addr; ip route; ip -6 route").Output()

@@ -9,16 +9,15 @@ import (
 	"regexp"
 )
 
-// namePrefix starts the name of every namespace a lab makes, so that a human
-// reading `ip netns list` knows whose it is.
+// namePrefix starts the name of every namespace a lab makes, so that a human reading `ip netns list` knows its origin.
 const namePrefix = "ferrite-"
 
 // BridgeName is the bridge inside the namespace. It need not be unique: two
 // labs never share a namespace.
 const BridgeName = "br0"
 
-// Plan is every name and address of one lab's network. All of it follows from
-// the lab's id, so that a second process can find what the first one made.
+// Plan holds all names and addresses of one lab's network. All of them follow from the lab's id, so that a second
+// process can find the namespace of the first one.
 type Plan struct {
 	// Namespace is the name under /run/netns.
 	Namespace string

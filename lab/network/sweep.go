@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sweep lists what is left of the lab called id: its namespace's name, its
-// mount, and processes still inside. Nothing left is an empty list.
+// Sweep lists the remains of the lab called id: its namespace's name, its mount, and processes still inside. Without
+// remains it returns an empty list.
 func Sweep(id string) ([]string, error) {
 	plan, err := NewPlan(id)
 	if err != nil {
@@ -56,7 +56,7 @@ func mountTargets(mountinfo string) []string {
 	return targets
 }
 
-// processesIn lists the processes whose network namespace is the one given.
+// processesIn lists the processes in the given network namespace.
 func processesIn(namespace unix.Stat_t) ([]string, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Cloud is an OpenStack whose machines are those of a bare metal service, which is not part of it.
+// Cloud is an OpenStack with the machines of a bare metal service, which is not part of it.
 type Cloud struct {
 	Keystone *Keystone
 	Glance   *Glance
@@ -36,7 +36,7 @@ func (c *Cloud) start(ctx context.Context, at Place, dir string) error {
 		placement *Placement
 	)
 	in := func(name string) string { return filepath.Join(dir, name) }
-	// Each waits for those of the steps before.
+	// Each step waits for the services of the steps before.
 	err := c.atOnce(
 		func() (s stopper, err error) {
 			c.Keystone, err = StartKeystone(ctx, at, in("keystone"))

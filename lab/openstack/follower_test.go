@@ -14,7 +14,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/extras/openstack/neutron/neutrontest"
 )
 
-// TestFollower: a switch follows the ports of a Neutron that are bound to it. One that cannot has the request fail.
+// TestFollower: a switch follows the ports of a Neutron that are bound to it. When the switch fails, the request to
+// Neutron fails.
 func TestFollower(t *testing.T) {
 	neutron := httptest.NewServer(neutrontest.New())
 	defer neutron.Close()

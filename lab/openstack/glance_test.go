@@ -151,7 +151,7 @@ func (c *cloud) reads(t *testing.T, id string, body []byte) {
 	}
 }
 
-// has reads a part of what is at a URL; "" is all.
+// has reads a part of the content at a URL; "" is all.
 func (c *cloud) has(t *testing.T, at, span string, want []byte) {
 	t.Helper()
 	req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, at, nil)

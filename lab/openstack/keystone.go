@@ -17,7 +17,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/services"
 )
 
-// AdminPassword is that of the user admin of a Keystone, of the project admin in the domain Default.
+// AdminPassword is the password of a Keystone's user admin, of the project admin in the domain Default.
 const AdminPassword = "admin-password"
 
 // Keystone is Debian's package keystone.
@@ -213,7 +213,7 @@ func (k *Keystone) serviceOf(ctx context.Context, admin *gophercloud.ServiceClie
 	return made.ID, nil
 }
 
-// servicePassword is that of the users of services in a Keystone of ours.
+// servicePassword is the password of the services' users in a Keystone of ours.
 const servicePassword = "service-password"
 
 // Register makes the user of a service, with the roles service and admin in the project service, and puts the service's

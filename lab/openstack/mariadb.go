@@ -57,8 +57,7 @@ func (m *MariaDB) Run(ctx context.Context, statements ...string) error {
 	return m.exec(ctx, m.Password, statements...)
 }
 
-// Database makes a database of the server, whose user may do everything with it, and answers with its URL for
-// SQLAlchemy.
+// Database makes a database, and a user with all rights in it. It returns the database's URL for SQLAlchemy.
 func (m *MariaDB) Database(ctx context.Context, name, user, password string) (string, error) {
 	err := m.Run(ctx, "CREATE DATABASE "+name+" CHARACTER SET utf8mb3",
 		fmt.Sprintf("CREATE USER '%s'@'%%' IDENTIFIED BY '%s'", user, password),

@@ -46,8 +46,8 @@ func StartNeutron(ctx context.Context, at Place, dir string, k *Keystone) (*Neut
 	return n, n.start(ctx, "neutron-server", "--config-file", n.config())
 }
 
-// Network makes a network with a subnet, whose gateway is its first address, as a user who is logged in. It answers
-// with the network's UUID.
+// Network makes a network with a subnet, as a logged-in user. The gateway is the subnet's first address. It returns the
+// network's UUID.
 func (n *Neutron) Network(ctx context.Context, of *gophercloud.ProviderClient, name string, subnet netip.Prefix,
 ) (id string, err error) {
 	c := n.client(of)

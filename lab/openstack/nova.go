@@ -21,12 +21,12 @@ type Nova struct {
 	placement *Placement
 }
 
-// novaPrograms are those beside the API, each with its package of Debian's.
+// novaPrograms are the programs beside the API, each with its package of Debian's.
 var novaPrograms = []struct{ debian, program string }{
 	{"nova-conductor", "nova-conductor"}, {"nova-scheduler", "nova-scheduler"}, {"nova-compute-ironic", "nova-compute"},
 }
 
-// NovaNeeds is what a Nova works with.
+// NovaNeeds are the services that a Nova needs.
 type NovaNeeds struct {
 	Keystone  *Keystone
 	Glance    *Glance
@@ -128,11 +128,11 @@ api_servers = %[7]s
 lock_path = %[1]s/locks
 `
 
-// novaMicroversion is the last before 2.88, whose list of hypervisors asks each for its uptime: a bare metal service
-// has none.
+// novaMicroversion is the last before 2.88. From 2.88 on, the list of hypervisors asks each hypervisor for its uptime,
+// and a bare metal service has none.
 const novaMicroversion = "2.87"
 
-// Client is a client of the compute API, of a user who is logged in.
+// Client is a client of the compute API for a logged-in user.
 func (n *Nova) Client(of *gophercloud.ProviderClient) *gophercloud.ServiceClient {
 	c := serviceClient(of, "compute", n.URL)
 	c.Microversion = novaMicroversion

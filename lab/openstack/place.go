@@ -60,7 +60,7 @@ func client(at Place) *http.Client {
 	return &http.Client{Transport: &http.Transport{DialContext: at.Dial, DisableKeepAlives: true}}
 }
 
-// serviceClient is a client of an API of OpenStack's at a URL, of a user who is logged in.
+// serviceClient is a client of an API of OpenStack's at a URL, for a logged-in user.
 func serviceClient(of *gophercloud.ProviderClient, kind, url string) *gophercloud.ServiceClient {
 	return &gophercloud.ServiceClient{ProviderClient: of, Endpoint: url + "/", Type: kind}
 }

@@ -182,7 +182,7 @@ func (s *service) hostPort() (host, port string) {
 	return host, port
 }
 
-// freeAddress is one of the loopback that nobody listens at.
+// freeAddress is an address of the loopback without a listener.
 func (s *service) freeAddress() (string, error) {
 	l, err := s.at.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

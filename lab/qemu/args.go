@@ -69,7 +69,7 @@ func args(s Spec, start Start) []string {
 	return append(a, cdArgs(s, start)...)
 }
 
-// Manufacturer and Model are what the machine says of itself in SMBIOS.
+// Manufacturer and Model are the machine's names in SMBIOS.
 const (
 	Manufacturer = "Ferrite"
 	Model        = "Lab Machine"
@@ -90,7 +90,7 @@ func bootIndex(start Start, id string) string {
 	return fmt.Sprintf(",bootindex=%d", i+1)
 }
 
-// controllers are those of the buses that the board has none for.
+// controllers are the devices for buses that the board lacks.
 var controllers = []struct {
 	bus    Bus
 	device string
@@ -177,7 +177,7 @@ func nicArgs(s Spec, start Start) []string {
 			device += ",netdev=net-" + id
 		}
 		if n.Wire != "" && n.Model == "virtio" {
-			device += ",speed=1000,duplex=full" // a bond leaves a card alone whose speed is not known
+			device += ",speed=1000,duplex=full" // a bond leaves a card of unknown speed alone
 		}
 		// An iPXE ROM would take the card away from the firmware's HTTP boot.
 		if !n.OptionROM || start.HTTP {

@@ -24,15 +24,14 @@ const (
 	Continuous Enabled = "Continuous"
 )
 
-// Boot is what decides the next start: the override, and which firmware runs.
+// Boot decides the next start: the override, and the firmware to run.
 type Boot struct {
 	Target   Target
 	Enabled  Enabled
 	Firmware Firmware
 }
 
-// after is what is left of b once a start has used it: an override for once
-// is spent, as on real boards, with its target.
+// after returns b after a start has used it: an override for once is spent, as on real boards, with its target.
 func (b Boot) after() Boot {
 	if b.Enabled == Once {
 		b.Target, b.Enabled = TargetNone, Disabled
@@ -68,7 +67,7 @@ func (b Boot) Validate() error {
 	return nil
 }
 
-// Start is one start of a machine, as data: what its command line follows.
+// Start is one start of a machine, as data: its command line follows from it.
 type Start struct {
 	Firmware Firmware
 	// Order lists device ids (disk0, nic0, cd0), the first to try first.
@@ -79,11 +78,9 @@ type Start struct {
 	Media string
 }
 
-// planStart computes the next start. An override moves its kind of device to
-// the front; the rest keep the default order behind it, so that firmware
-// falls through as it does on real boards. The default is disks, then network
-// (a blank disk falls through at once, and one that was written boots), then
-// the CD drive.
+// planStart computes the next start. An override moves its kind of device to the front. The rest keep the default order
+// behind it, so that firmware falls through as it does on real boards. The default is disks, then network, then the CD
+// drive: a blank disk falls through at once, and a written disk boots.
 func planStart(spec Spec, boot Boot, media string) Start {
 	target := boot.effective()
 	start := Start{

@@ -24,8 +24,8 @@ const (
 	idleFlush = time.Second
 )
 
-// splitter cuts a console's bytes into lines and drops what only a terminal
-// understands: firmware repaints its screen with escape sequences.
+// splitter cuts a console's bytes into lines and drops the codes for terminals: firmware repaints its screen with
+// escape sequences.
 type splitter struct {
 	line  []byte
 	shown int // how much of line was emitted while it waited for its end
@@ -75,7 +75,7 @@ func (s *splitter) flush(emit func(string)) {
 	s.line, s.shown = s.line[:0], 0
 }
 
-// show emits what there is of an unfinished line, once.
+// show emits the received part of an unfinished line, once.
 func (s *splitter) show(emit func(string)) {
 	if len(s.line) > s.shown {
 		emit(clean(s.line))

@@ -11,8 +11,7 @@ import (
 	"strconv"
 )
 
-// CreateDisk makes d's file, empty and sparse. A file that is there already
-// is an error: it may hold somebody's data.
+// CreateDisk makes d's file, empty and sparse. A file that exists already is an error: it may hold a user's data.
 func CreateDisk(ctx context.Context, d Disk) error {
 	if d.SizeMB < 1 {
 		return fmt.Errorf("disk %s: expected a size of at least 1 MiB, found %d", d.Path, d.SizeMB)

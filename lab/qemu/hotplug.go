@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Unplug takes a disk out of the running machine, as somebody would pull it out: BusSCSI alone. The next start has it
-// again.
+// Unplug takes a disk out of the running machine, as if it were pulled out by hand: BusSCSI alone. The next start has
+// it again.
 func (m *Machine) Unplug(ctx context.Context, number int) error {
 	return m.hotplug(ctx, number, func(p *process, d Disk) error {
 		return p.monitor.execute(ctx, "device_del", map[string]any{"id": fmt.Sprintf("disk%d", number)})

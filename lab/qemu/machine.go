@@ -24,7 +24,7 @@ const (
 // ErrClosed is returned by a machine after Close.
 var ErrClosed = errors.New("machine is closed")
 
-// Options are what a machine needs of its surroundings.
+// Options are the surroundings of a machine.
 type Options struct {
 	// Start starts a command: network.Namespace.Start, or exec.Cmd.Start for
 	// a machine without taps. It must arrange that the command dies with us.
@@ -106,15 +106,15 @@ func (m *Machine) Err() error {
 	return m.lastErr
 }
 
-// Boot is what decides the next start.
+// Boot returns the settings of the next start.
 func (m *Machine) Boot() Boot {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.boot
 }
 
-// SetBoot changes what decides the next start. Target None and Disabled go
-// together: setting either clears the override.
+// SetBoot changes the settings of the next start. Target None and Disabled go together: setting either clears the
+// override.
 func (m *Machine) SetBoot(b Boot) error {
 	if b.Target == TargetNone || b.Enabled == Disabled {
 		b.Target, b.Enabled = TargetNone, Disabled
@@ -237,8 +237,7 @@ func (m *Machine) settle() {
 	m.wentOff(err)
 }
 
-// consoleSink opens the console log for one start and returns what takes its
-// lines.
+// consoleSink opens the console log for one start and returns the function that takes its lines.
 func (m *Machine) consoleSink(number int, plan Start) (emit func(string), closeLog func() error, err error) {
 	began := time.Now()
 	var log *os.File

@@ -92,7 +92,7 @@ func machine(t *testing.T, spec Spec) (*Machine, *recorder) {
 	return m, rec
 }
 
-// withGuest is a machine whose first disk says so and acts.
+// withGuest is a machine with a first disk that prints a line and acts.
 func withGuest(t *testing.T, spec Spec, act qemutest.Act) (*Machine, *recorder) {
 	t.Helper()
 	m, rec := machine(t, spec)
@@ -257,8 +257,7 @@ func TestEveryDevice(t *testing.T) {
 	})
 }
 
-// TestBootFromMedia makes a CD that says a line, and inserts it in a machine
-// whose disk says another.
+// TestBootFromMedia makes a CD that prints a line, and inserts it in a machine with a disk that prints another.
 func TestBootFromMedia(t *testing.T) {
 	m, rec := withGuest(t, biosDisk(), qemutest.Halt())
 	iso := cd(t)

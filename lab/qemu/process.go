@@ -19,11 +19,11 @@ const (
 	// greetTimeout bounds how long a new process may take to speak QMP. It
 	// takes well under a second; the rest is for a machine under load.
 	greetTimeout = 30 * time.Second
-	// quitTimeout is what a process asked to quit gets before it is killed.
+	// quitTimeout is the time for a process to quit before it is killed.
 	quitTimeout = 5 * time.Second
 )
 
-// asked is what the outside wanted of a process that ended.
+// asked is the requested outcome of a process's end.
 type asked int
 
 const (
@@ -142,7 +142,7 @@ func (p *process) onEvent(m message) {
 	p.reason = data.Reason
 }
 
-// ask notes what the outside wants of the process's end.
+// ask notes the requested outcome of the process's end.
 func (p *process) ask(what asked) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,8 +175,8 @@ func (p *process) kill() {
 	<-p.done
 }
 
-// verdict says what follows the end of the process: another start, or power
-// off, with an error when nobody wanted that.
+// verdict returns the next step after the end of the process: another start, or power off, with an error when no caller
+// asked for that.
 func (p *process) verdict() (again bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -192,7 +192,7 @@ func (p *process) verdict() (again bool, err error) {
 		p.stderr.String())
 }
 
-// tail keeps the last part of what is written to it.
+// tail keeps the last part of the bytes written to it.
 type tail struct {
 	mu   sync.Mutex
 	text []byte

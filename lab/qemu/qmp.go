@@ -95,7 +95,7 @@ func (m *monitor) read() {
 	m.err = errors.Join(errHungUp, lines.Err())
 }
 
-// answer hands a reply to its caller, or drops it when nobody waits any more.
+// answer hands a reply to its caller, or drops it when the caller no longer waits.
 func (m *monitor) answer(msg message) {
 	m.mu.Lock()
 	waiting := m.pending[msg.ID]

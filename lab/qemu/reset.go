@@ -24,11 +24,10 @@ const (
 	ResetPushPowerButton  ResetType = "PushPowerButton"
 )
 
-// ErrPoweredOff says that a machine which is off cannot do what was asked.
+// ErrPoweredOff is the error for a request that a powered-off machine cannot carry out.
 var ErrPoweredOff = errors.New("machine is powered off")
 
-// reset is what a button does in either power state; nil in whenOff is
-// ErrPoweredOff.
+// reset is the effect of a button in either power state; nil in whenOff is ErrPoweredOff.
 type reset struct {
 	kind            ResetType
 	whenOn, whenOff func(*Machine, context.Context) error
@@ -99,8 +98,8 @@ func forceRestart(m *Machine, ctx context.Context) error {
 	return nil
 }
 
-// pressButton is a short press of the power button: an ACPI event the guest
-// acts on, or not. When the guest then goes off, what says what follows.
+// pressButton is a short press of the power button: an ACPI event the guest acts on, or not. The argument decides the
+// next step if the guest then goes off.
 func pressButton(what asked) func(*Machine, context.Context) error {
 	return func(m *Machine, ctx context.Context) error {
 		p := m.current()

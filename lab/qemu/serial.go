@@ -20,7 +20,7 @@ type Serial struct {
 // Serial is the machine's serial line.
 func (m *Machine) Serial() *Serial { return &m.serial }
 
-// Watch calls see with what the machine writes, until stop is called. see must not block, nor keep the bytes.
+// Watch passes the machine's output to see, until stop is called. see must not block, nor keep the bytes.
 func (s *Serial) Watch(see func([]byte)) (stop func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

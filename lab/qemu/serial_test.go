@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A line outlives the machine's processes: watchers see each of them, and what is typed goes to the newest.
+// A line outlives the machine's processes: watchers see each of them, and input goes to the newest.
 func TestSerial(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s Serial

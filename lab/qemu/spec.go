@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Firmware is what runs first on a machine.
+// Firmware is the program that runs first on a machine.
 type Firmware string
 
 // The firmwares: OVMF and SeaBIOS.
@@ -41,13 +41,13 @@ var buses = []Bus{BusVirtio, BusNVMe, BusSATA, BusSCSI, BusUSB, BusMegaSAS}
 // one holds the CD drive.
 const maxSATA = 5
 
-// cdBuses are those that the CD drive can be on.
+// cdBuses are the buses for the CD drive.
 var cdBuses = []Bus{BusSATA, BusSCSI, BusUSB}
 
 // maxUSB is the number of ports of QEMU's xHCI controller.
 const maxUSB = 4
 
-// maxSerial is what virtio-blk and NVMe carry of a serial number.
+// maxSerial is the length of a serial number in virtio-blk and NVMe.
 const maxSerial = 20
 
 // rtcLayout is how QEMU takes the time of an RTC.
@@ -63,8 +63,7 @@ const (
 	KVM Accel = "kvm"
 )
 
-// Spec is the hardware of one machine, as data. New checks it and fills in
-// what is left empty.
+// Spec is the hardware of one machine, as data. New checks it and fills in the empty fields.
 type Spec struct {
 	// Name is unique in the lab; it names the machine's files.
 	Name string
@@ -102,9 +101,9 @@ type Disk struct {
 	Serial string // at most 20 characters; empty is the machine's name and the disk's number
 	// LogicalSectorSize is 512 or 4096 bytes; 0 is 512. SATA has 512 only.
 	LogicalSectorSize int
-	// Plain takes from it what it could erase itself with: discard and zeroing.
+	// Plain removes the disk's own means to erase itself: discard and zeroing.
 	Plain bool
-	// BadSectors are those, of 512 bytes, that every write fails on.
+	// BadSectors are the sectors, of 512 bytes, that fail every write.
 	BadSectors []int64
 }
 
@@ -138,7 +137,7 @@ var nicDevices = map[string]string{
 	"rtl8139": "rtl8139",
 }
 
-// withDefaults fills in what may be left empty.
+// withDefaults fills in the fields that may be left empty.
 func (s Spec) withDefaults() Spec {
 	s.UUID = or(s.UUID, uuid.NewSHA1(uuid.NameSpaceOID, []byte(s.Name)).String())
 	s.Serial = or(s.Serial, strings.ToUpper(s.Name))

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// actions are the actions that a recorded BMC carries out, by what their path ends with. Any other
-// is refused: a machine that does nothing must not look as if it did.
+// actions are the actions that a recorded BMC carries out, by the end of their path. The BMC refuses other actions: a
+// machine that does nothing must not look as if it did.
 var actions = map[string]func(s *Server, of string, body map[string]any) answer{
 	"/Actions/ComputerSystem.Reset":       (*Server).reset,
 	"/Actions/Manager.Reset":              (*Server).resetManager,
@@ -72,7 +72,7 @@ func (s *Server) reset(of string, body map[string]any) answer {
 			kind, offered)
 	}
 	switch {
-	case power == "On" && s.docs[of]["PowerState"] == "On": // it stays on: nobody could wait for the start
+	case power == "On" && s.docs[of]["PowerState"] == "On": // it stays on: a client could not observe the start
 		s.started(of)
 	case power != "":
 		s.power = append(s.power, change{of, s.c.Now().Add(s.c.PowerDelay), power})
@@ -81,7 +81,7 @@ func (s *Server) reset(of string, body map[string]any) answer {
 	return answer{status: http.StatusNoContent}
 }
 
-// offeredResets are those that the system names, inline or in its ActionInfo.
+// offeredResets are the reset types that the system names, inline or in its ActionInfo.
 func (s *Server) offeredResets(of string) (all []string) {
 	actions, _ := s.docs[of]["Actions"].(map[string]any)
 	reset, _ := actions["#ComputerSystem.Reset"].(map[string]any)

@@ -9,7 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/redfish"
 )
 
-// request is one that a deviation looks at.
+// request is a request under the check of a deviation.
 type request struct {
 	*http.Request
 	at   string // the resource, as the tree spells it
@@ -22,7 +22,7 @@ func (r request) action(end string) bool {
 	return r.Method == http.MethodPost && strings.HasSuffix(r.at, end)
 }
 
-// boot is a member of the boot override that a request sends; has says whether it does.
+// boot is a member of the boot override in a request; has reports whether the request sends it.
 func (r request) boot(key string) (value any, has bool) {
 	boot, _ := r.body["Boot"].(map[string]any)
 	value, has = boot["BootSourceOverride"+key]
@@ -36,9 +36,8 @@ type deviation struct {
 	show   func(s *Server, at string, doc map[string]any) map[string]any
 }
 
-// deviations are those of a vendor's writes and wire. Deviations that need time (jobs, POST, slow
-// media), or by which the driver knows a maker, are not simulated on a recording: the personalities
-// of lab/redfish have them.
+// deviations are the deviations in a vendor's writes and wire. Deviations that need time (jobs, POST, slow media), or
+// by which the driver knows a maker, are not simulated on a recording: the personalities of lab/redfish have them.
 var deviations = map[redfish.Deviation]deviation{
 	redfish.ETagsWeakRefused: when(http.StatusPreconditionFailed, "PreconditionFailed: a weak ETag",
 		func(s *Server, r request) bool {
@@ -110,7 +109,7 @@ func continuous(_ *Server, r request) bool {
 	return enabled == "Continuous"
 }
 
-// when is a deviation that refuses what fits.
+// when is a deviation that refuses requests that fit.
 func when(status int, message string, fits func(s *Server, r request) bool) deviation {
 	return deviation{refuse: func(s *Server, r request) (answer, bool) {
 		if !fits(s, r) {

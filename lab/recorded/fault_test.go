@@ -35,7 +35,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// fetch is the status and the body of an answer, or why there is none. One that is not expected is not waited for.
+// fetch returns the status and the body of an answer, or the error. With never it does not wait for an answer.
 func fetch(t *testing.T, url string, never bool) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -18,14 +18,13 @@ import (
 // Config is how a recorded BMC is served.
 type Config struct {
 	Tree               *Tree
-	Username, Password string        // who is let in; "" for anybody
+	Username, Password string        // of the only user; "" to accept every client
 	PowerDelay         time.Duration // between a reset and the power that follows it
 	Now                func() time.Time
-	Deviations         []redfish.Deviation // of a vendor, beyond what was recorded: see Deviations
+	Deviations         []redfish.Deviation // of a vendor, beyond the recorded ones: see Deviations
 }
 
-// Server is a recorded BMC that can be used: an http.Handler, safe for concurrent use. What is
-// written to it changes its own copy.
+// Server is a recorded BMC that can be used: an http.Handler, safe for concurrent use. Writes change its own copy.
 type Server struct {
 	c Config
 
@@ -35,7 +34,7 @@ type Server struct {
 	sessions map[string]string         // path by token
 	power    []change                  // power changes on their way
 	tasks    int
-	refusals []string // methods, paths and status codes of what was refused since Refusals was asked
+	refusals []string // methods, paths and status codes of refused requests since the last call of Refusals
 }
 
 // change is a power state that a system comes to.
@@ -54,7 +53,7 @@ func New(c Config) *Server {
 		sessions: map[string]string{}}
 }
 
-// answer is what a request gets: a document or nothing, or the message of an error.
+// answer is the answer to a request: a document or nothing, or the message of an error.
 type answer struct {
 	status  int
 	body    map[string]any
@@ -67,7 +66,7 @@ func refused(status int, format string, args ...any) answer {
 	return answer{status: status, message: fmt.Sprintf(format, args...)}
 }
 
-// maxBody bounds what a client sends.
+// maxBody bounds a client's body.
 const maxBody = 1 << 20
 
 // ServeHTTP answers one request.
@@ -110,7 +109,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	send(w, a)
 }
 
-// maxRefusals bounds what Refusals remembers.
+// maxRefusals bounds the refusals kept for Refusals.
 const maxRefusals = 100
 
 // Refusals are the writes that were refused since it was asked last, as "PATCH /redfish/v1/...: 412".
@@ -180,7 +179,7 @@ func (s *Server) get(at string) answer {
 	return answer{status: http.StatusOK, body: doc, header: http.Header{"Etag": {etag(doc)}}}
 }
 
-// etag is the one that was recorded while nothing has changed, else one of the content.
+// etag is the recorded ETag while nothing has changed, else a hash of the content.
 func etag(doc map[string]any) string {
 	if tag, is := doc["@odata.etag"].(string); is && tag != "" {
 		return tag

@@ -45,7 +45,7 @@ func ask(t *testing.T, s *recorded.Server, method, path, body string, header ...
 	return w.Code, doc
 }
 
-// TestRefusals: a recorded BMC does what it can, and refuses all else.
+// TestRefusals: a recorded BMC refuses all requests that it cannot carry out.
 func TestRefusals(t *testing.T) {
 	s := newBMC(t)
 	reset := system + "/Actions/ComputerSystem.Reset"
@@ -133,7 +133,7 @@ func TestStart(t *testing.T) {
 	})
 }
 
-// TestDeviations: each deviation refuses what its vendor refuses, and lets pass what the vendor takes.
+// TestDeviations: each deviation refuses the requests that its vendor refuses, and accepts the others.
 func TestDeviations(t *testing.T) {
 	const media = "/redfish/v1/Managers/1/VirtualMedia/1/Actions/VirtualMedia."
 	const reset = system + "/Actions/ComputerSystem.Reset"

@@ -34,7 +34,7 @@ const Root = "/redfish/v1"
 type Tree struct {
 	Name  string // of its folder or archive, without the extension
 	docs  map[string]map[string]any
-	raw   map[string][]byte // what is no JSON object, as it was recorded: BMCs answer that, too
+	raw   map[string][]byte // answers that are no JSON object, as recorded: BMCs send such answers, too
 	spelt map[string]string // paths of docs and raw by the path in small letters
 }
 
@@ -192,7 +192,7 @@ func (t *Tree) add(at string, doc map[string]any, text []byte) {
 // Odd are the paths of documents that are no JSON objects, sorted. They are served as they were recorded.
 func (t *Tree) Odd() []string { return slices.Sorted(maps.Keys(t.raw)) }
 
-// fillSettings makes the settings objects that resources name and the recording lacks: each begins with what is in
+// fillSettings makes the settings objects that resources name and the recording lacks: each begins with the values in
 // force, as Redfish has it (DSP0266, 9.10).
 func (t *Tree) fillSettings() {
 	for _, at := range slices.Sorted(maps.Keys(t.docs)) {
@@ -218,7 +218,7 @@ func isRoot(text []byte) bool {
 		strings.Contains(root.Type, "ServiceRoot")
 }
 
-// decode reads a document, with numbers as they are written; nil for one that is no JSON object.
+// decode reads a document and keeps the spelling of numbers; nil for a text that is no JSON object.
 func decode(text []byte) (doc map[string]any) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

@@ -33,7 +33,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestLoadRefuses: a tree from a stranger is named with what is wrong with it.
+// TestLoadRefuses: the error names the tree and its fault.
 func TestLoadRefuses(t *testing.T) {
 	deep := map[string]map[string]any{"/redfish/v1" + strings.Repeat("/a", 120): {"Id": "1"}}
 	for want, path := range map[string]string{
@@ -99,7 +99,7 @@ func TestLoadOdd(t *testing.T) {
 	}
 }
 
-// FuzzArchive: whatever an archive holds, reading it ends with a tree or an error.
+// FuzzArchive: reading any archive ends with a tree or an error.
 func FuzzArchive(f *testing.F) {
 	small, err := os.ReadFile(recordedtest.Archive(f, recordedtest.Small()))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// patch changes a document, or what becomes of it at the next start.
+// patch changes a document, or its values from the next start on.
 func (s *Server) patch(at, match string, body map[string]any) answer {
 	doc, has := s.docs[at]
 	if !has {
@@ -42,7 +42,7 @@ func checkBoot(doc, boot map[string]any) (answer, bool) {
 	return answer{}, false
 }
 
-// settingsFor is the resource whose @Redfish.Settings lead to at; "" for none.
+// settingsFor is the resource with @Redfish.Settings that lead to at; "" for none.
 func (s *Server) settingsFor(at string) string {
 	for path, doc := range s.docs {
 		settings, _ := doc["@Redfish.Settings"].(map[string]any)
@@ -69,7 +69,7 @@ func merge(doc, changes map[string]any) map[string]any {
 	return out
 }
 
-// settle makes power changes come true whose time has come.
+// settle carries out the power changes that are due.
 func (s *Server) settle() {
 	now := s.c.Now()
 	var left []change

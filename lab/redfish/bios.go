@@ -29,7 +29,7 @@ func newBios(ignores func() bool) *bios {
 	return &bios{ignores: ignores, values: biosDefaults(), pending: map[string]any{}}
 }
 
-// start is what the firmware does with them at a start of the machine.
+// start applies the pending values, as the firmware does at a start of the machine.
 func (b *bios) start() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -42,7 +42,7 @@ func (b *bios) start() {
 	b.pending, b.defaults = map[string]any{}, false
 }
 
-// ask adds to what is pending.
+// ask adds to the pending values.
 func (b *bios) ask(attributes map[string]any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -56,7 +56,7 @@ func (b *bios) askDefaults() {
 	b.defaults, b.pending = true, map[string]any{}
 }
 
-// biosAnswer answers a change of what is pending; some controllers make a job of it.
+// biosAnswer answers a change of the pending values; some controllers make a job of it.
 func (s *Server) biosAnswer(r *http.Request) (reply, error) {
 	if s.personality.has(BiosByJob) {
 		if err := s.addBiosJob(r); err != nil {
@@ -104,7 +104,7 @@ func (s *Server) getBios(*http.Request) (reply, error) {
 	})
 }
 
-// biosSettings is the settings object: a Bios with what is pending.
+// biosSettings is the settings object: a Bios with the pending values.
 type biosSettings struct {
 	common
 	AttributeRegistry string
@@ -120,7 +120,7 @@ func (s *Server) getBiosSettings(*http.Request) (reply, error) {
 	})
 }
 
-// biosPatch is what can be written to the settings object.
+// biosPatch holds the writable properties of the settings object.
 type biosPatch struct {
 	Attributes map[string]any
 	ApplyTime  *applyTime `json:"@Redfish.SettingsApplyTime"`
@@ -132,7 +132,7 @@ type applyTime struct {
 	ApplyTime string
 }
 
-// patchBiosSettings notes what the next start is to take: all of it or none.
+// patchBiosSettings notes the values for the next start: all of them or none.
 func (s *Server) patchBiosSettings(r *http.Request) (reply, error) {
 	var p biosPatch
 	if err := decode(r, &p); err != nil {
@@ -155,8 +155,7 @@ func (s *Server) patchBiosSettings(r *http.Request) (reply, error) {
 	return s.biosAnswer(r)
 }
 
-// resetBios lets the next start go back to the defaults; what was pending
-// before is void.
+// resetBios lets the next start go back to the defaults. It drops the pending values.
 func (s *Server) resetBios(r *http.Request) (reply, error) {
 	if err := decode(r, &struct{}{}); err != nil {
 		return reply{}, err

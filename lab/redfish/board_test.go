@@ -17,7 +17,7 @@ const (
 		`/Drives/1"}, {"@odata.id": "` + raidPath + `/Drives/2"}]}}`
 )
 
-// ended waits until the task is over, whose preparing goes by no clock.
+// ended waits until a task is over that prepares outside the test's clock.
 func (b *bench) ended(t *testing.T, id string) map[string]any {
 	t.Helper()
 	for range 5000 {

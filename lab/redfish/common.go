@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// common is what every resource starts with.
+// common holds the first properties of every resource.
 type common struct {
 	ODataID string `json:"@odata.id"`
 	Type    string `json:"@odata.type"`

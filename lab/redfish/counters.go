@@ -9,8 +9,7 @@ import (
 // maxCalls bounds the number of distinct calls counted.
 const maxCalls = 1000
 
-// Counters is what clients did to the controller since it was made: the
-// proof that a conductor does not hammer it.
+// Counters counts the requests of clients since the controller was made: the proof that a conductor does not hammer it.
 type Counters struct {
 	Requests      int
 	Logins        int // sessions asked for and basic authentications

@@ -140,7 +140,7 @@ func (s *Server) addModeJob(r *http.Request, f qemu.Firmware) error {
 	return nil
 }
 
-// addBiosJob lets the next start carry out what is pending.
+// addBiosJob lets the next start apply the pending values.
 func (s *Server) addBiosJob(r *http.Request) error {
 	request, err := requested(r, map[string]any{})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/qemu"
 )
 
-// deviant is a bench whose controller has one deviation, with a clock that stands.
+// deviant is a bench with a controller of one deviation, and with a stopped clock.
 func deviant(t *testing.T, all ...Deviation) *bench {
 	t.Helper()
 	return newBench(t, func(c *Config) {
@@ -379,7 +379,7 @@ var wireTests = map[Deviation]func(t *testing.T, b *bench){
 	},
 }
 
-// Each row of the table does what it says, and each has its source.
+// Each row of the table has its effect, and each has its source.
 func TestDeviations(t *testing.T) {
 	seen := map[Deviation]bool{}
 	for _, row := range Deviations() {

@@ -32,7 +32,7 @@ func (p Personality) TLSConfig() (*tls.Config, error) {
 	}, nil
 }
 
-// legacyCertificate is a certificate whose serial number is negative, which crypto/x509 neither makes nor reads. It is
+// legacyCertificate is a certificate with a negative serial number, which crypto/x509 neither makes nor reads. It is
 // made once: keys take a while.
 var legacyCertificate = sync.OnceValues(makeLegacyCertificate)
 

@@ -28,8 +28,7 @@ type subscriptions struct {
 	lastID int
 }
 
-// subscription is one, without what a client must not read back: headers may
-// hold a token.
+// subscription is a subscription without the fields that a client must not read back: headers may hold a token.
 type subscription struct {
 	id, destination, protocol, context string
 	eventTypes                         []string
@@ -54,7 +53,7 @@ func (l *subscriptions) add(s subscription) (subscription, error) {
 	return s, nil
 }
 
-// remove forgets one and says whether it was there.
+// remove forgets a subscription and reports whether it existed.
 func (l *subscriptions) remove(id string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -128,7 +127,7 @@ type subscriptionRequest struct {
 	HTTPHeaders []map[string]string `json:"HttpHeaders"`
 }
 
-// check refuses what could not be sent to.
+// check refuses a destination to which no event can be sent.
 func (q subscriptionRequest) check() error {
 	if q.Destination == "" {
 		return problem(propertyMissing, "Destination").about("#/Destination")

@@ -19,16 +19,16 @@ const (
 	Hang         FaultKind = "hang"          // take the request, never answer
 	Drop         FaultKind = "drop"          // close the connection without a word
 	Garbage      FaultKind = "garbage"       // 200, and JSON cut short
-	Unauthorized FaultKind = "unauthorized"  // 401, whatever the credentials
+	Unauthorized FaultKind = "unauthorized"  // 401, also with the right credentials
 	Busy         FaultKind = "busy"          // 503 with Retry-After, Delay in seconds
 	Broken       FaultKind = "broken"        // 500
 	Slow         FaultKind = "slow"          // answer as always, after Delay
 	Truncated    FaultKind = "truncated"     // end the answer before its announced length
-	Changed      FaultKind = "changed"       // 412 to every change, whatever its If-Match
+	Changed      FaultKind = "changed"       // 412 to every change, with any If-Match
 	SessionsLost FaultKind = "sessions-lost" // forget all sessions, then answer as always
 )
 
-// The faults that hit what requests set off.
+// The faults that affect the work started by requests.
 const (
 	SlowPower      FaultKind = "slow-power"      // answer a reset at once, act after Delay
 	TaskException  FaultKind = "task-exception"  // the next task to end fails
@@ -64,7 +64,7 @@ func (f Fault) validate() error {
 	}
 }
 
-// hits says whether the fault is for this request.
+// hits reports whether the fault is for this request.
 func (f Fault) hits(r *http.Request) bool {
 	later := []FaultKind{SlowPower, TaskException, SettingsLost, RestartIgnored}
 	if f.Kind == Changed && !changes(r) {
@@ -96,7 +96,7 @@ func (f *faults) set(fault *Fault) {
 	f.changed = make(chan struct{})
 }
 
-// take is the fault that hits r, if any, and what closes when it changes.
+// take returns the fault that hits r, if any, and a channel that is closed when the fault changes.
 func (f *faults) take(r *http.Request) (Fault, <-chan struct{}, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -122,7 +122,7 @@ func TestFaultHang(t *testing.T) {
 	}
 }
 
-// eventually waits for what happens behind an answer.
+// eventually waits for an event behind an answer.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
@@ -208,8 +208,8 @@ func (o overtaking) Write(p []byte) (int, error) {
 	return o.ResponseRecorder.Write(p)
 }
 
-// TestAnsweredIsNotInFlight: the count that convicts a client of two requests
-// at once must not convict one that waits for its answers.
+// TestAnsweredIsNotInFlight: the count that convicts a client of two requests at once must not convict a client that
+// waits for its answers.
 func TestAnsweredIsNotInFlight(t *testing.T) {
 	b := newController(t)
 	for _, path := range []string{rootPath, systemPath, "/nothing"} {

@@ -33,7 +33,7 @@ type firmware struct {
 	busy     bool // an update is under way
 }
 
-// firmwareImage is an image for this controller: JSON that says what it is.
+// firmwareImage is an image for this controller: JSON with the component and the version.
 type firmwareImage struct {
 	Component component
 	Version   string
@@ -121,7 +121,7 @@ func (f *firmware) start() {
 	clear(f.staged)
 }
 
-// firmwareVersion is what runs; a BIOS that was never updated is QEMU's.
+// firmwareVersion is the running version; a BIOS that was never updated is QEMU's.
 func (s *Server) firmwareVersion(c component) string {
 	s.firmware.mu.Lock()
 	defer s.firmware.mu.Unlock()

@@ -14,8 +14,7 @@ import (
 	"github.com/stmcginnis/gofish/schemas"
 )
 
-// TestGofish takes the client the conductor is built on through what the
-// conductor does.
+// TestGofish takes the conductor's client library through the conductor's requests.
 func TestGofish(t *testing.T) {
 	b := newBench(t)
 	client, err := gofish.ConnectContext(t.Context(),
@@ -114,7 +113,7 @@ func connected(t *testing.T, b *bench) (*gofish.APIClient, *schemas.ComputerSyst
 	return client, systems[0]
 }
 
-// TestGofishBoard takes it through what steps change.
+// TestGofishBoard takes it through the changes that steps make.
 func TestGofishBoard(t *testing.T) {
 	b := newBench(t)
 	client, system := connected(t, b)
@@ -178,7 +177,7 @@ func gofishTasks(t *testing.T, b *bench, client *gofish.APIClient) {
 	}
 }
 
-// A tag the client read before somebody else's change must not pass.
+// A tag that the client read before another client's change must not pass.
 func TestGofishStaleTag(t *testing.T) {
 	b := newBench(t)
 	_, system := connected(t, b)

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// led is what an IndicatorLED shows.
+// led is the state of an IndicatorLED.
 type led string
 
 const (
@@ -42,7 +42,7 @@ func (i *indicators) at(path string) indicatorBody {
 	return indicatorBody{now, now != ledOff}
 }
 
-// indicatorPatch is what of a light can be written: either of its two forms.
+// indicatorPatch holds the writable properties of a light: either of its two forms.
 type indicatorPatch struct {
 	IndicatorLED            *led
 	LocationIndicatorActive *bool
@@ -52,7 +52,7 @@ func (p indicatorPatch) empty() bool {
 	return p.IndicatorLED == nil && p.LocationIndicatorActive == nil
 }
 
-// light is what the patch makes of a light.
+// light is the light's state after the patch.
 func (p indicatorPatch) light() (led, error) {
 	switch {
 	case p.IndicatorLED != nil && p.LocationIndicatorActive != nil:

@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/qemu"
 )
 
-// processorModel is what qemu64 says of itself.
+// processorModel is the name that qemu64 reports.
 const processorModel = "QEMU Virtual CPU"
 
 // processor is Processor.v1_16_0.

@@ -17,7 +17,7 @@ const (
 // maxEvents is how many events the log keeps; the oldest go first.
 const maxEvents = 100
 
-// events is the controller's log: what was done to it and its machine.
+// events is the controller's log: the requests to it and the changes of its machine.
 type events struct {
 	now func() time.Time
 

@@ -16,7 +16,7 @@ type Machine interface {
 	Tray
 }
 
-// Booter holds what decides the next start.
+// Booter holds the settings of the next start.
 type Booter interface {
 	Boot() qemu.Boot
 	SetBoot(qemu.Boot) error

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// registryVersion is the version of DMTF's Base registry (DSP8011) whose
-// message ids are used. Clients match on the ids; the wording is ours.
+// registryVersion is the version of DMTF's Base registry (DSP8011). Its message ids are used. Clients match on the ids;
+// the wording is ours.
 const registryVersion = registryShort + ".0"
 
-// registryShort is what a MessageId carries of it: major and minor.
+// registryShort is the part of the version in a MessageId: major and minor.
 const registryShort = "1.16"
 
 // messageKind is one row of the registry: the id, the HTTP status it goes

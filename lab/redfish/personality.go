@@ -11,11 +11,11 @@ import (
 // Personality is how a controller presents itself, and how it deviates. The zero value is the ideal one.
 type Personality struct {
 	Name string
-	// Manufacturer and Model are those of the system; ManagerModel is the controller's own.
+	// Manufacturer and Model describe the system; ManagerModel is the controller's own.
 	Manufacturer, Model, ManagerModel string
-	// Vendor and Product are those of the service root.
+	// Vendor and Product describe the service root.
 	Vendor, Product string
-	// BIOSVersion and FirmwareVersion run until an update; an empty BIOSVersion is that of QEMU's firmware.
+	// BIOSVersion and FirmwareVersion run until an update; an empty BIOSVersion is the version of QEMU's firmware.
 	BIOSVersion, FirmwareVersion string
 	RedfishVersion               string
 	Deviations                   []Deviation
@@ -30,7 +30,8 @@ func (p Personality) has(d Deviation) bool { return slices.Contains(p.Deviations
 // hasAny reports whether the controller has one of the deviations.
 func (p Personality) hasAny(all ...Deviation) bool { return slices.ContainsFunc(all, p.has) }
 
-// DriverInfo is what an operator sets in driver_info for such a controller, besides its address and credentials.
+// DriverInfo returns the keys of driver_info that an operator sets for such a controller, besides its address and
+// credentials.
 func (p Personality) DriverInfo() map[string]any {
 	settings := map[string]any{}
 	if p.has(LegacyTLS) {

@@ -7,9 +7,8 @@ import (
 
 const raidPath = systemPath + "/Storage/RAID"
 
-// RAID is a storage controller that knows how to make volumes. Its drives are
-// known to nobody else: QEMU has no such controller, so that no operating
-// system sees a volume of it.
+// RAID is a storage controller that makes volumes. Its drives exist only here: QEMU has no such controller, so that no
+// operating system sees a volume of it.
 type RAID struct {
 	DriveGiB   []int    // one for each drive, numbered from 1
 	ApplyTimes []string // Immediate, OnReset; none is both
@@ -25,7 +24,7 @@ func (r RAID) applyTimes() []string {
 // raidType is RAIDType (Redfish, Volume).
 type raidType string
 
-// layout is what a RAID type demands of its drives.
+// layout is the demand of a RAID type on its drives.
 type layout struct {
 	raidType raidType
 	min, max int // drives

@@ -25,7 +25,7 @@ func (d Delays) complete() Delays {
 	}
 }
 
-// happening is an event whose effects last.
+// happening is an event with a lasting effect.
 type happening int
 
 const (

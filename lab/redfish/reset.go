@@ -69,8 +69,7 @@ func (s *Server) resetSystem(r *http.Request) (reply, error) {
 	return noContent()
 }
 
-// press presses a button. Where that starts the machine, its firmware takes
-// what was pending.
+// press presses a button. Where that starts the machine, its firmware applies the pending settings.
 func (s *Server) press(ctx context.Context, kind qemu.ResetType) error {
 	before := s.machine.Power()
 	if err := s.machine.Reset(ctx, kind); err != nil {
@@ -137,7 +136,7 @@ func (s *Server) restart() {
 	s.awayUntil = s.lastReset.Add(s.config.RestartTime)
 }
 
-// away says whether the controller is restarting.
+// away reports whether the controller is restarting.
 func (s *Server) away() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

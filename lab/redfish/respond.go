@@ -134,8 +134,8 @@ func (s *Server) precondition(methods resource, r *http.Request) error {
 	return nil
 }
 
-// matches says whether a list of ETags from a request holds tag. Weak ones
-// count: some proxies and controllers weaken a tag on its way.
+// matches reports whether a list of ETags from a request holds tag. Weak ones count: some proxies and controllers
+// weaken a tag on its way.
 func matches(list, tag string) bool {
 	for candidate := range strings.SplitSeq(list, ",") {
 		candidate = strings.TrimPrefix(strings.TrimSpace(candidate), "W/")

@@ -29,7 +29,7 @@ func (s *Server) routes() []route {
 		s.deviantRoutes())
 }
 
-// deviantRoutes are those that the ideal controller does not have.
+// deviantRoutes are the routes that the ideal controller does not have.
 func (s *Server) deviantRoutes() []route {
 	rows := map[Deviation][]route{
 		BootInSettings: {{get, systemSettingsPath, closed, s.getSystemSettings},

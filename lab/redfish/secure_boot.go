@@ -25,8 +25,8 @@ const (
 	setupMode = "SetupMode"
 )
 
-// secureBoot is what the firmware demands of a boot loader. Like the BIOS
-// settings it is only kept, and the next start takes what was asked.
+// secureBoot holds the firmware's demands on a boot loader. Like the BIOS settings they are only kept, and the next
+// start applies the pending ones.
 type secureBoot struct {
 	mu      sync.Mutex
 	enable  bool // from the next start
@@ -37,7 +37,7 @@ type secureBoot struct {
 
 func newSecureBoot() *secureBoot { return &secureBoot{mode: userMode} }
 
-// start takes what is pending. Without keys nothing can be demanded.
+// start applies the pending settings. Without keys nothing can be demanded.
 func (b *secureBoot) start(firmware qemu.Firmware) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -83,8 +83,7 @@ func (s *Server) getSecureBoot(*http.Request) (reply, error) {
 	})
 }
 
-// patchSecureBoot says what the next start is to demand; legacy firmware has
-// no such thing.
+// patchSecureBoot sets whether the next start demands a signed loader; legacy firmware has no such setting.
 func (s *Server) patchSecureBoot(r *http.Request) (reply, error) {
 	var p struct{ SecureBootEnable *bool }
 	if err := decode(r, &p); err != nil {

@@ -67,7 +67,7 @@ type Server struct {
 
 	subscriptions *subscriptions
 
-	mu        sync.Mutex // guards what is below
+	mu        sync.Mutex // guards the fields below
 	lastReset time.Time  // of the controller itself
 	awayUntil time.Time
 	health    string // of the machine
@@ -129,7 +129,7 @@ func New(c Config) *Server {
 	return s
 }
 
-// equip makes what has a state of its own, besides the machine.
+// equip makes the parts with a state of their own, besides the machine.
 func (s *Server) equip() {
 	strikes := func(kind FaultKind) func() bool {
 		return func() bool {

@@ -52,7 +52,7 @@ func (l *sessions) open(user string) (session, error) {
 	return *s, nil
 }
 
-// use says whether token is of an open session, and keeps that one open.
+// use reports whether token belongs to an open session, and keeps that session open.
 func (l *sessions) use(token string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -66,7 +66,7 @@ func (l *sessions) use(token string) bool {
 	return false
 }
 
-// close ends one session and says whether it was there.
+// close ends a session and reports whether it existed.
 func (l *sessions) close(id string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

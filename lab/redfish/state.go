@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// State is what clients have changed in the controller. Tests compare it before and after.
+// State holds the controller's settings that clients can change. Tests compare it before and after.
 type State struct {
 	BIOS, PendingBIOS map[string]any
 	BIOSReset         bool // to the defaults, at the next start
@@ -24,7 +24,7 @@ type VolumeState struct {
 	Drives             []string // paths
 }
 
-// State is the state now, after the tasks whose time is over.
+// State is the state now, after the due tasks.
 func (s *Server) State() State {
 	s.tasks.settle()
 	state := State{

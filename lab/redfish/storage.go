@@ -8,7 +8,7 @@ import (
 
 const storagePath = systemPath + "/Storage/1"
 
-// storage is Storage.v1_13_0: a controller and what is behind it.
+// storage is Storage.v1_13_0: a controller and its drives and volumes.
 type storage struct {
 	common
 	Status             status
@@ -84,7 +84,7 @@ var protocols = map[qemu.Bus]string{qemu.BusNVMe: "NVMe", qemu.BusSATA: "SATA", 
 
 func driveModel(d qemu.Disk) string { return "QEMU " + string(d.Bus) + " disk" }
 
-// simpleStorage is SimpleStorage.v1_3_1, what older clients read.
+// simpleStorage is SimpleStorage.v1_3_1, for older clients.
 type simpleStorage struct {
 	common
 	Status  status

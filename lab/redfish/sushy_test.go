@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSushy runs testdata/walk.py with Debian's Python, whose package
-// python3-sushy is what Ironic itself talks to controllers with.
+// TestSushy runs testdata/walk.py with Debian's Python. Ironic itself uses its package python3-sushy to talk to
+// controllers.
 func TestSushy(t *testing.T) {
 	b := newBench(t)
 	b.clock.SetStep(b.config.TaskTime / 10)

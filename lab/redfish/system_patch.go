@@ -7,21 +7,20 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/qemu"
 )
 
-// systemPatch is what of a system can be written.
+// systemPatch holds the writable properties of a system.
 type systemPatch struct {
 	Boot *bootPatch
 	indicatorPatch
 }
 
-// bootPatch is the part of Boot a client sends; what it leaves out stays.
+// bootPatch is the part of Boot a client sends; missing properties stay.
 type bootPatch struct {
 	Enabled *qemu.Enabled `json:"BootSourceOverrideEnabled"`
 	Mode    *bootMode     `json:"BootSourceOverrideMode"`
 	Target  *qemu.Target  `json:"BootSourceOverrideTarget"`
 }
 
-// patchSystem changes what the next start boots from, the light, or both; if
-// one is refused, neither.
+// patchSystem changes the boot device of the next start, the light, or both; if one is refused, neither.
 func (s *Server) patchSystem(r *http.Request) (reply, error) {
 	var p systemPatch
 	if err := decode(r, &p); err != nil {
@@ -84,8 +83,8 @@ func (p bootPatch) apply(boot qemu.Boot) (qemu.Boot, error) {
 	return boot, p.conflict(boot)
 }
 
-// conflict reports a result that would not do what the client means by it: a
-// target nobody enabled would be forgotten without a word.
+// conflict reports a result that would not do as the client means: a target that is not enabled would be dropped
+// without an error.
 func (p bootPatch) conflict(boot qemu.Boot) error {
 	switch {
 	case !slices.Contains(allowedTargets(boot.Firmware), boot.Target):

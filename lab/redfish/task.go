@@ -27,19 +27,18 @@ const (
 // maxTasks is how many tasks are remembered; the oldest that are over go first.
 const maxTasks = 64
 
-// work is what a task is to do.
+// work is the work of a task.
 type work struct {
 	name    string
 	request payload
 	onReset bool // begins with the machine's next start
-	// prepare comes first and takes the time it takes; nil for nothing.
+	// prepare comes first, and may take any time; nil for nothing.
 	prepare func(ctx context.Context) error
-	finish  func() error // what it comes to once its time is over
-	cancel  func()       // undoes what the request reserved; nil for nothing
+	finish  func() error // the result once its time is over
+	cancel  func()       // gives up the request's reservations; nil for nothing
 }
 
-// payload is Task.Payload: the request that made the task. It is what lets a
-// client that was restarted find its own.
+// payload is Task.Payload: the request that made the task. By it a restarted client finds its own task.
 type payload struct {
 	HTTPHeaders   []string `json:"HttpHeaders"`
 	HTTPOperation string   `json:"HttpOperation"`
@@ -66,14 +65,14 @@ type task struct {
 
 func (t *task) over() bool { return t.state == taskCompleted || t.state == taskException }
 
-// tasks are the controller's long jobs. Nobody drives them: whenever a client
-// asks for something, settle brings them to where they are by the clock.
+// tasks are the controller's long jobs. No goroutine drives them: at a client's request, settle brings them up to date
+// by the clock.
 type tasks struct {
-	life  context.Context // ends what is being prepared
+	life  context.Context // ends the preparations
 	run   func(func())    // beside the requests
 	now   func() time.Time
 	lasts time.Duration // of every task, once it is prepared
-	fails func() bool   // whether the one that ends now goes wrong
+	fails func() bool   // whether the task that ends now goes wrong
 
 	mu     sync.Mutex
 	list   []*task
@@ -157,7 +156,7 @@ func (l *tasks) settle() {
 	}
 }
 
-// release begins what waited for the machine's start.
+// release begins the tasks that waited for the machine's start.
 func (l *tasks) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -209,8 +208,8 @@ func (l *tasks) ids() []string {
 	return ids
 }
 
-// accept answers a request whose work is a task (DSP0266, 13.2). There is no
-// Retry-After: sushy 4.3.3 falls over one in seconds.
+// accept answers a request that becomes a task (DSP0266, 13.2). There is no Retry-After: sushy 4.3.3 falls over a value
+// in seconds.
 func (s *Server) accept(w work) (reply, error) {
 	t := s.tasks.add(w)
 	s.log.Info("task", "id", t.id, "name", t.name)
@@ -271,8 +270,8 @@ func (s *Server) getTask(r *http.Request) (reply, error) {
 	return reply{status: http.StatusAccepted, body: describeTask(t)}, nil
 }
 
-// getMonitor answers 202 while the task is under way, and then what the
-// request would have answered had it been quick (DSP0266, 13.2).
+// getMonitor answers 202 while the task is under way. Afterwards it gives the answer of the same request done at once
+// (DSP0266, 13.2).
 func (s *Server) getMonitor(r *http.Request) (reply, error) {
 	t, err := s.tasks.find(r)
 	if err == nil && t.state == taskException {

@@ -57,8 +57,7 @@ func (s *Server) getFirmware(c component) handler {
 	}
 }
 
-// updateRequest is the body of SimpleUpdate. Without Targets the image says
-// what it is for.
+// updateRequest is the body of SimpleUpdate. Without Targets the image names its component.
 type updateRequest struct {
 	ImageURI         string
 	TransferProtocol string   `json:",omitempty"`

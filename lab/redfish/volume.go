@@ -10,8 +10,7 @@ import (
 	"sync"
 )
 
-// volumes are those of the RAID controller: the ones that are there, and the
-// drives that requests under way have reserved.
+// volumes are the volumes of the RAID controller, and the drives that requests under way have reserved.
 type volumes struct {
 	raid RAID
 
@@ -212,7 +211,7 @@ func (l *volumes) driveBytes(path string) (int64, bool) {
 	return int64(l.raid.DriveGiB[i]) << 30, true
 }
 
-// taken says whether a drive is used or reserved. The caller holds mu.
+// taken reports whether a drive is used or reserved. The caller holds mu.
 func (l *volumes) taken(drive string) bool {
 	return slices.Contains(l.reserved, drive) ||
 		slices.ContainsFunc(l.list, func(v volume) bool { return slices.Contains(v.drives, drive) })
@@ -225,7 +224,7 @@ func (l *volumes) free(v volume) {
 	l.release(v)
 }
 
-// release is free for who holds mu.
+// release gives up the drives of v; the caller holds mu.
 func (l *volumes) release(v volume) {
 	l.reserved = slices.DeleteFunc(l.reserved, func(d string) bool { return slices.Contains(v.drives, d) })
 }
@@ -240,7 +239,7 @@ func (l *volumes) add(v volume) {
 	l.list = append(l.list, v)
 }
 
-// condemn marks a volume whose deletion is under way: it is not deleted twice.
+// condemn marks a volume for deletion, so that it is not deleted twice.
 func (l *volumes) condemn(id, path string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

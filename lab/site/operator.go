@@ -77,15 +77,14 @@ func (s *Site) Enroll(ctx context.Context, m *lab.Machine, more map[string]any) 
 	return n, nil
 }
 
-// Image is what a deploy writes: where it is, and its sum, which may be empty where
-// the conductor finds it out.
+// Image is the image of a deploy: its URL, and its sum, which may be empty where the conductor finds it out.
 type Image struct {
 	URL, SHA256, Format string
 	Mirrors             []string // where else it is, in the order they are tried
 	PullSecret          string   // of a container registry
 }
 
-// SetImage says what the next deploy of a node writes.
+// SetImage sets the image for the next deploy of a node.
 func (s *Site) SetImage(ctx context.Context, name string, i Image) error {
 	info := map[string]any{"image_source": i.URL}
 	if i.SHA256 != "" {

@@ -27,7 +27,7 @@ import (
 // APIPort is where the conductor listens, on the bridge's address.
 const APIPort = 6385
 
-// How soon a conductor answers: ours, and one that is slow to load.
+// The time until a conductor answers: for ours, and for a peer that loads slowly.
 const (
 	readyTime     = 5 * time.Second
 	peerReadyTime = 5 * time.Minute
@@ -41,7 +41,7 @@ const KernelAppend = "console=ttyS0,115200 quiet no_timer_check"
 // conductorDir is the conductor's data folder in the lab's.
 const conductorDir = "conductor"
 
-// Config is what a site is to be.
+// Config describes a site.
 type Config struct {
 	Lab     lab.Config
 	Ferrite string   // path of the program
@@ -49,7 +49,7 @@ type Config struct {
 	Initrd  string   // of the ramdisk
 	Serve   []string // more flags of `ferrite serve`
 	Env     []string // more of its environment, as KEY=value
-	// Before, unless nil, starts what the conductor is to find, and answers with more flags of `ferrite serve`.
+	// Before, unless nil, starts services that the conductor needs, and returns more flags of `ferrite serve`.
 	Before func(ctx context.Context, l *lab.Lab) (serve []string, access Access, err error)
 	// Peer makes the command of another conductor that is to stand in the place
 	// of `ferrite serve`: it listens on the API's port of the bridge's address.
@@ -97,8 +97,7 @@ func (s *Site) Secure(a Access, more ...string) error {
 	return nil
 }
 
-// Of is a site in a lab whose conductors the caller starts and ends. The caller sets URL to that of the conductor to
-// use.
+// Of is a site in a lab with conductors that the caller starts and ends. The caller sets URL to the conductor to use.
 func Of(l *lab.Lab, a Access) (*Site, error) {
 	s := &Site{Lab: l, port: APIPort, data: conductorDir}
 	return s, s.useTLS(a)
@@ -155,7 +154,7 @@ func New(ctx context.Context, c Config) (*Site, error) {
 	return s, nil
 }
 
-// start starts the conductor, after what it is to find.
+// start starts the conductor, after the services that it needs.
 func (s *Site) start(ctx context.Context) error {
 	if s.config.Before != nil {
 		more, access, err := s.config.Before(ctx, s.Lab)
@@ -227,7 +226,7 @@ func (s *Site) serve() *exec.Cmd {
 	return cmd
 }
 
-// Close takes the lab down, and what the conductor knew with it.
+// Close takes the lab down, and removes the conductor's data.
 func (s *Site) Close() error {
 	return errors.Join(s.Lab.Close(), os.RemoveAll(filepath.Join(s.config.Lab.Dir, conductorDir)))
 }

@@ -274,8 +274,8 @@ var All = []Suite{
 	},
 }
 
-// sets are Debian packages of more than one suite. Those of everywhere are essential to a Debian, or a test passes them
-// over and logs it.
+// sets are Debian packages of more than one suite. The packages of everywhere are essential to a Debian, or a test
+// skips them and logs it.
 var sets = map[string]string{
 	"everywhere": "apt bash coreutils dash dpkg groff-base mount openssl sed tar util-linux",
 	"base": "qemu-system-x86 qemu-utils ovmf seabios ipxe ipxe-qemu debootstrap mtools dosfstools xorriso syslinux zstd " +

@@ -72,7 +72,7 @@ func TestMakefile(t *testing.T) {
 	}
 }
 
-// TestRows: each row is a command of bash whose packages have a test of the name it asks for.
+// TestRows: each row is a command of bash. Its packages have a test of the name it asks for.
 func TestRows(t *testing.T) {
 	for _, s := range All {
 		if out, err := exec.Command("bash", "-n", "-c", s.Run).CombinedOutput(); err != nil {

@@ -15,7 +15,7 @@ import (
 // lifeTime bounds the tour: a lab that is slower than this is broken.
 const lifeTime = 15 * time.Minute
 
-// hostname is what the config drive calls the machine.
+// hostname is the machine's name in the config drive.
 const hostname = "iron"
 
 // life takes the first machine from enroll to its own operating system, and
@@ -60,7 +60,7 @@ func (t *tour) life(ctx context.Context, img osimage.Image) error {
 // rescuable has a visitor's ferrite node rescue work, which the driver's default does not.
 func rescuable() map[string]any { return map[string]any{"rescue_interface": "agent"} }
 
-// follow asks for a verb and shows what happens until the node rests.
+// follow requests a verb and shows the progress until the node rests.
 func (t *tour) follow(ctx context.Context, name, verb, state string, configDrive any) error {
 	t.stage(verb, "ferrite node %s %s", cliVerb[verb], name)
 	before, err := t.site.Status(ctx, name)
@@ -107,7 +107,7 @@ func (t *tour) watch(ctx context.Context, name string, seen nodeapi.Status) {
 // worthShowing is how many bytes a stage must have to be shown.
 const worthShowing = 1 << 20
 
-// news prints what is in one status and was not in the one before.
+// news prints the changes from one status to the next.
 func (t *tour) news(old, st nodeapi.Status) {
 	if st.Step != old.Step && st.Step != "" {
 		t.stage("", "  %s", st.Step)
@@ -129,7 +129,7 @@ func (t *tour) news(old, st nodeapi.Status) {
 	}
 }
 
-// farewell says what to try next, and how to stop.
+// farewell prints commands to try next, and the command to stop.
 func (t *tour) farewell(url string) {
 	m, ferrite := t.site.Machines[1], filepath.Join(relative(t.Bin), "ferrite")
 	fmt.Fprintf(t.Out, `

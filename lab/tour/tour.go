@@ -1,7 +1,5 @@
-// Package tour is what `make lab` shows: a lab comes up, a machine that was
-// off with an empty disk is taken to its own operating system, every stage
-// with its time on the screen, and the lab stays up for whoever wants to try
-// more.
+// Package tour is the demonstration of `make lab`. A lab comes up, and a machine that was off with an empty disk is
+// taken to its own operating system. The screen shows every stage with its time. The lab stays up for further trials.
 //
 // It only watches and asks, over the API an operator has.
 package tour
@@ -33,7 +31,7 @@ type Options struct {
 	Dir      string // of the lab
 	Accel    string // tcg or kvm
 	Out      io.Writer
-	// Personality is that of the machines' BMCs.
+	// Personality is the personality of the machines' BMCs.
 	Personality redfish.Personality
 }
 
@@ -80,16 +78,16 @@ type tour struct {
 	Options
 	start time.Time
 	site  *site.Site
-	image site.Image // what is deployed
+	image site.Image // the image to deploy
 	shown time.Time  // of the last boot stage
 }
 
-// stage prints what happens, with the seconds since the start.
+// stage prints a stage, with the seconds since the start.
 func (t *tour) stage(what, format string, args ...any) {
 	fmt.Fprintf(t.Out, "%6.1f s  %-9s %s\n", time.Since(t.start).Seconds(), what, fmt.Sprintf(format, args...))
 }
 
-// prepare makes what the lab needs: its folder, and the image.
+// prepare makes the lab's folder and image.
 func (t *tour) prepare(ctx context.Context) (osimage.Image, error) {
 	if os.Geteuid() != 0 {
 		return osimage.Image{},
@@ -146,6 +144,5 @@ func (t *tour) config(img osimage.Image, logs io.Writer) site.Config {
 	return c
 }
 
-// memory is what a machine has, in MiB: the agent works in 512, Debian itself
-// wants more.
+// memory is a machine's memory, in MiB: the agent works in 512, Debian itself wants more.
 var memory = map[string]int{"tiny": 512, "debian": 1024}

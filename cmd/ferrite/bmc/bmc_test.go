@@ -88,7 +88,7 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// TestSave writes what replays, once.
+// TestSave writes a recording that replays, once.
 func TestSave(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "anvil.tar.gz")
 	if out, err := run(t, nil, "--save", file); err != nil || !strings.Contains(out, "documents are in "+file) {
@@ -131,7 +131,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestShow: what people read of each part.
+// TestShow: the output for people on each part.
 func TestShow(t *testing.T) {
 	var b strings.Builder
 	err := show(&b, doctor.Report{Address: "https://10.0.0.1", Protocol: "Redfish 1.17.0",

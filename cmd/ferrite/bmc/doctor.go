@@ -65,7 +65,7 @@ The exit status is 1 if a machine behind this BMC could not be deployed.`,
 	return c
 }
 
-// The outcomes for scripts; the table has told a person why.
+// The outcomes for scripts. The table explains them to people.
 var (
 	errUnusable    = errors.New("a machine behind this BMC cannot be deployed: see the operations that it must have")
 	errNotLookedAt = errors.New("the BMC could not be looked at: see login")
@@ -166,7 +166,7 @@ func (s settings) node(cmd *cobra.Command, address string) (node.Node, error) {
 	return node.Node{UUID: "00000000-0000-4000-8000-000000000000", Driver: t.driver, DriverInfo: t.info}, nil
 }
 
-// trust says how the BMC proves who it is.
+// trust sets how the BMC's certificate is verified.
 func (s settings) trust(info map[string]any) error {
 	if s.insecure && s.verify != "" {
 		return errors.New("--insecure and --verify-ca contradict each other: leave one out")

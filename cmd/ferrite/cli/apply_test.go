@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// TestWait follows a host through its life, as somebody who has just applied it.
+// TestWait follows a host through its life, right after its apply.
 func TestWait(t *testing.T) {
 	const (
 		broken      = `{metadata: {generation: 1}, status: {operationalStatus: error, errorType: registration error, errorMessage: no route to host, errorCount: 1, triedCredentials: {credentials: {name: bmc-0}}, provisioning: {state: registering}}}`
@@ -27,7 +27,7 @@ func TestWait(t *testing.T) {
 	)
 	for _, c := range []struct {
 		name string
-		next []string // the first is what it was before the apply
+		next []string // the first is its state before the apply
 		code int
 		told []string
 		err  string
@@ -71,8 +71,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// TestApplyTakesOver: what a document has that nobody has applied stays, and is
-// told of; a memory that makes no sense is refused.
+// TestApplyTakesOver: fields that no apply has set stay, and are named; an invalid last-applied annotation is refused.
 func TestApplyTakesOver(t *testing.T) {
 	l := newLooked(t)
 	made := hostapi.Host{ObjectMeta: hostapi.ObjectMeta{Name: "worker-0", Namespace: "default"},

@@ -122,7 +122,7 @@ func New(release string, local ...*cobra.Command) *cobra.Command {
 	return root
 }
 
-// noConductor is the annotation of commands that ask no conductor, below one that does.
+// noConductor is the annotation of commands that send no request to a conductor, although their parent command does.
 const noConductor = "no-conductor"
 
 // addLocal adds a command that asks no conductor. If a client's command has its name, those below it are added there.

@@ -45,7 +45,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, scripts("testdata", setUp))
 }
 
-// scripts are those of a folder.
+// scripts are the scripts of a folder.
 func scripts(dir string, setup func(*testscript.Env) error) testscript.Params {
 	return testscript.Params{
 		Dir: dir, Setup: setup,
@@ -92,7 +92,7 @@ func setUp(env *testscript.Env) error {
 	return guard(env, c.Config.Handler)
 }
 
-// newConsoles are consoles whose machine greets who writes, unless another session has them.
+// newConsoles are consoles with a machine that greets a writer, unless another session has them.
 func newConsoles(tb testing.TB) *console.Consoles {
 	return console.New(tb.Context(), console.Config{Log: slog.New(slog.DiscardHandler),
 		Open: func(_ context.Context, _ string, take bool) (io.ReadWriteCloser, error) {
@@ -152,7 +152,7 @@ func (allHosts) RefuseForget(_ context.Context, n node.Node) error {
 	return nil
 }
 
-// older is the same conductor as one that only knows Ironic's API, up to 1.82.
+// older is the same conductor with Ironic's API alone, up to 1.82.
 func older(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(nodeapi.HeaderMaxVersion, "1.82")
@@ -238,7 +238,7 @@ func guard(env *testscript.Env, h http.Handler) error {
 	return os.WriteFile(filepath.Join(env.WorkDir, "ca.pem"), ca, 0o600)
 }
 
-// uuidOf sets UUID to that of the object in a file of JSON: "uuidof FILE".
+// uuidOf sets UUID to the UUID of the object in a file of JSON: "uuidof FILE".
 func uuidOf(ts *testscript.TestScript, _ bool, args []string) {
 	var made struct{ UUID string }
 	if len(args) != 1 || json.Unmarshal([]byte(ts.ReadFile(args[0])), &made) != nil || made.UUID == "" {
@@ -256,7 +256,7 @@ func breakBMC(ts *testscript.TestScript, _ bool, args []string) {
 	c.BMC.Break(node.Refuse(node.Invalid, "%s", args[0]))
 }
 
-// inspected puts an inventory on record as what was found of a node.
+// inspected stores an inventory as the result of a node's inspection.
 func inspected(ts *testscript.TestScript, _ bool, args []string) {
 	c, ok := ts.Value("conductor").(*apitest.Conductor)
 	if !ok || len(args) < 2 || len(args) > 3 {

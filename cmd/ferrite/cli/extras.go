@@ -20,7 +20,7 @@ const importHelp = `Take over the machines of another program, with the states t
 no power change (unless spec.online of a Metal3 host says so), no reboot, no cleaning. The same import can be
 run again at any time: it takes over what has changed there, and leaves what was changed here.`
 
-// addExtras adds the commands of all extras to those of a client, and returns their part of the help.
+// addExtras adds the commands of all extras beside the client's own, and returns their part of the help.
 func addExtras(s *client.Session, add func(*cobra.Command)) (help string) {
 	var imports []*cobra.Command
 	for _, e := range extras(s) {

@@ -17,8 +17,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
 )
 
-// watched is a server with a list and a script of watches, one for each time that
-// somebody watches.
+// watched is a server with a list and a script of watches, one for each watch request.
 type watched struct {
 	t       *testing.T
 	mu      sync.Mutex
@@ -104,7 +103,7 @@ func TestWatchGoesOn(t *testing.T) {
 	}
 }
 
-// TestWatchEnds: what will never be better ends a watch.
+// TestWatchEnds: a permanent error ends a watch.
 func TestWatchEnds(t *testing.T) {
 	s := &watched{t: t, lists: []string{listOf("10")}}
 	s.watches = []func(http.ResponseWriter, *http.Request){s.from("10", func(w http.ResponseWriter) {
@@ -160,7 +159,7 @@ func TestWatchRows(t *testing.T) {
 	}
 }
 
-// ageless are rows that tell no age that depends on how fast we are.
+// ageless are the rows without ages that depend on the test's speed.
 func ageless(rows []string) []string {
 	for i, r := range rows {
 		if strings.HasPrefix(r, "worker-0 true ") {

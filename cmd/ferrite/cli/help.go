@@ -123,7 +123,7 @@ Commands that change something print a sentence about it. With json, yaml, name 
 sentences and progress go to standard error. Colours are for terminals; NO_COLOR=1 switches
 them off. Times of tables are those of this computer's zone (TZ).`
 
-// usageTemplate is that of cobra, with a line in place of the flags that every command has.
+// usageTemplate is cobra's template, with a line in place of the flags that every command has.
 const usageTemplate = `Usage:{{if .Runnable}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} [command]{{end}}{{if gt (len .Aliases) 0}}

@@ -29,7 +29,7 @@ import (
 // hostileText clears a screen, sets a title, turns the direction of writing, and begins a line of its own.
 const hostileText = "\x1b[2J\x1b]0;t\a\r\u009b5n\u202e\u2028\x7f\nFORGED\n"
 
-// asIs are the keys whose values programs read: a server cannot have them be text.
+// asIs are the keys with values for programs: a server cannot make them text.
 var asIs = []string{"payload", "signature", "public_key", "apiVersion", "kind", "cursor", "continue", "resourceVersion"}
 
 // poisoned makes every text of a document hostile, and a few of its names.
@@ -58,8 +58,8 @@ func poisoned(v any) any {
 	return v
 }
 
-// hostile is a conductor whose every answer is poisoned, and that refuses every change with a poisoned reason. A line
-// of JSON is a document.
+// hostile is a conductor that poisons every answer, and refuses every change with a poisoned reason. A line of JSON is
+// a document.
 func hostile(inner http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		reads := r.Method == http.MethodGet || strings.HasSuffix(r.URL.Path, "/root-device")
@@ -106,8 +106,8 @@ func hostileWords(t *testing.T, ids map[string]string) map[string]string {
 	return words
 }
 
-// TestHostileAnswers walks all commands against a conductor whose every text is hostile: nothing that a terminal obeys
-// is printed, and no text begins a line of its own.
+// TestHostileAnswers walks all commands against a conductor with hostile texts only: no output commands the terminal,
+// and no text begins a line of its own.
 func TestHostileAnswers(t *testing.T) {
 	c := apitest.Start(t, mem.New(), documentMounts(newKeeper(t)), func(o *api.Options) {
 		o.Hosts = allHosts{}
@@ -146,8 +146,8 @@ func TestHostileAnswers(t *testing.T) {
 	}
 }
 
-// checkHarmless looks for what a terminal obeys, and for lines that a server began. A template prints values as they
-// are, with their lines.
+// checkHarmless looks for characters that a terminal obeys, and for lines that a server began. A template prints values
+// as they are, with their lines.
 func checkHarmless(t *testing.T, what, text string, byLines bool) {
 	t.Helper()
 	for i, r := range text {
@@ -193,7 +193,7 @@ func leaves(t *testing.T, c *cobra.Command, words map[string]string) (all [][]st
 	return append(all, args)
 }
 
-// fillForHostile makes something of every kind, and returns what it is called by.
+// fillForHostile makes an object of every kind, and returns their names.
 func fillForHostile(t *testing.T, c *apitest.Conductor) map[string]string {
 	run := func(args ...string) string {
 		var out bytes.Buffer

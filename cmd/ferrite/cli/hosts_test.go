@@ -27,7 +27,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// newKeeper keeps documents; nobody acts on them but the test.
+// newKeeper keeps documents; only the test acts on them.
 func newKeeper(tb testing.TB) *objects.Keeper {
 	tb.Helper()
 	keeper, err := objects.New(tb.Context(), objects.Config{Store: mem.New(), Key: bytes.Repeat([]byte{7}, 32)})
@@ -44,9 +44,8 @@ func documentMounts(keeper *objects.Keeper) func(*engine.Engine) map[string]api.
 	}
 }
 
-// becomes writes what a host has become, as the conductor does: "becomes HOST FILE"
-// with the file's metadata and status in YAML. What is not said stays; finalizers
-// are the file's, so that a deleted host can be let go.
+// becomes writes a host's new status, as the conductor does: "becomes HOST FILE" with the file's metadata and status in
+// YAML. Missing fields stay. Finalizers are the file's, so that a deleted host can be let go.
 func becomes(ts *testscript.TestScript, _ bool, args []string) {
 	keeper, ok := ts.Value("keeper").(*objects.Keeper)
 	if !ok || len(args) != 2 {
@@ -55,7 +54,7 @@ func becomes(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(become(keeper, args[0], ts.ReadFile(args[1])))
 }
 
-// tells writes what the conductor says of a host's DataImage: "tells IMAGE FILE".
+// tells writes the conductor's status of a host's DataImage: "tells IMAGE FILE".
 func tells(ts *testscript.TestScript, _ bool, args []string) {
 	keeper, ok := ts.Value("keeper").(*objects.Keeper)
 	if !ok || len(args) != 2 {
@@ -88,19 +87,18 @@ func become(keeper *objects.Keeper, name, text string) error {
 	return err
 }
 
-// looked is a conductor whose one host becomes something each time somebody looks
-// at it.
+// looked is a conductor with one host, which changes at each request for it.
 type looked struct {
 	*httptest.Server
 	keeper *objects.Keeper
 
 	mu   sync.Mutex
-	next []string // what it becomes, in YAML; "" is nothing new
+	next []string // its next states, in YAML; "" for no change
 }
 
 const hostPath = "/apis/metal3.io/v1alpha1/namespaces/default/baremetalhosts/worker-0"
 
-// nodeStatus is that of the node behind it.
+// nodeStatus is the status of the node behind it.
 const nodeStatus = `{"node": "11111111-2222-4333-8444-555555555555", "state": "deploying", "activity": "deploy", "step": "deploy.write_image", "steps": ["deploy.write_image"], "waiting_for": "the agent"}`
 
 func newLooked(t *testing.T, next ...string) *looked {
@@ -126,7 +124,7 @@ func newLooked(t *testing.T, next ...string) *looked {
 	return l
 }
 
-// look makes the host what it becomes next.
+// look moves the host to its next state.
 func (l *looked) look(t *testing.T) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

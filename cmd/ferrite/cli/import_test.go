@@ -15,13 +15,13 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// recordedIronic answers as an Ironic 21.4 did, of Debian 12, whose lists were recorded. The first word of a path makes
-// it a bad one:
+// recordedIronic serves the recorded lists of an Ironic 21.4, of Debian 12. The first word of a path makes it a bad
+// one:
 //
 //   - /ancient knows microversions up to 1.31
 //   - /broken ends its second page of nodes in the middle, twice; /cut does it always
 //   - /loop repeats a page for ever
-//   - /huge answers with more than anybody may
+//   - /huge sends a larger answer than the limit
 //   - /moved sends its callers elsewhere, /other is another service
 //   - /guarded wants a name and a password
 type recordedIronic struct {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// plainWords say in plain words what the API says in Ironic's. Programs that read the API get Ironic's.
+// plainWords replace Ironic's terms in texts of the API by plain words. Programs that read the API get Ironic's terms.
 var plainWords = []struct {
 	ironic *regexp.Regexp
 	plain  string

@@ -2,7 +2,7 @@ package cli
 
 import "testing"
 
-// TestPlain: errors in Ironic's words become plain ones, with lists of what is allowed and the next command.
+// TestPlain: errors in Ironic's words become plain ones, with lists of the allowed values and the next command.
 func TestPlain(t *testing.T) {
 	for ironic, want := range map[string]string{
 		"Could not find the following interface in the 'ironic.hardware.interfaces.rescue' entrypoint: agnet. Valid " +

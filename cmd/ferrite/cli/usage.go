@@ -13,9 +13,8 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/suggest"
 )
 
-// explainUsage words the usage errors of a command, and of all below it: the
-// command as typed, its usage, and where to read more. Those of cobra count
-// arguments without their names.
+// explainUsage words the usage errors of a command, and of all commands below it: the command as typed, its usage, and
+// its help. Cobra's own errors count arguments without their names.
 func explainUsage(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil && cmd.HasSubCommands() {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -49,7 +48,7 @@ func counted(n int) string {
 	return fmt.Sprintf("%d arguments", n)
 }
 
-// usageError says how a command is used, and what was found instead.
+// usageError shows the command's usage, and the arguments found instead.
 func usageError(cmd *cobra.Command, found string) error {
 	usage := strings.TrimSuffix(cmd.UseLine(), " [flags]")
 	return exit.Usage(fmt.Errorf("expected %s; %s\n  see: %s --help", usage, found, cmd.CommandPath()))

@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// versions is what both sides are.
+// versions holds the versions of the client and the server.
 type versions struct {
 	Release       string `json:"release"`
 	ClientMax     string `json:"client_max_microversion"`

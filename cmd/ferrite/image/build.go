@@ -56,8 +56,8 @@ func build() *cobra.Command {
 	return c
 }
 
-// reportMissing names firmware that was not found. That of Debian lacks files for cards that it may not distribute or
-// that nobody has: their count is enough.
+// reportMissing names missing firmware. Debian lacks files for cards that it may not distribute, and files for cards
+// that are not in use. For Debian, their count is enough.
 func reportMissing(w io.Writer, from string, missing []string) {
 	switch {
 	case len(missing) == 0:
@@ -71,7 +71,7 @@ func reportMissing(w io.Writer, from string, missing []string) {
 	}
 }
 
-// report prints the results and what takes the room.
+// report prints the results, and the size of each part.
 func report(w io.Writer, r ramdisk.Result, loaders string) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s\t%.1f MB\n%s\t%.1f MB (%.1f MB unpacked, %d modules of %s %s)\n", r.KernelPath,

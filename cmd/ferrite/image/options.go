@@ -137,7 +137,7 @@ func (o *options) archive(cacheDir string, log *slog.Logger) (debian.Archive, er
 	return debian.NewMirror(o.mirror, o.suites, keys, cacheDir, log)
 }
 
-// findAgent takes the agent that was asked for, the one that this program was built with, or the one beside it.
+// findAgent returns the agent of the flag, the agent built into this program, or the agent beside it.
 func findAgent(ctx context.Context, asked, cacheDir string) (string, error) {
 	if asked == "" {
 		path, err := bundle.Unpack(ctx, cacheDir, bundle.Agent)

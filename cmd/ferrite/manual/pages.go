@@ -22,7 +22,7 @@ type page struct {
 // contents is the name of the page of contents.
 const contents = "contents"
 
-// pages are all pages, in the order of their names: those of no folder first.
+// pages are all pages, in the order of their names: pages outside a folder first.
 func pages() ([]page, error) {
 	var all []page
 	err := fs.WalkDir(docs.Pages, ".", func(file string, e fs.DirEntry, err error) error {

@@ -88,11 +88,11 @@ func manFlags(b *strings.Builder, title string, set *pflag.FlagSet) {
 	})
 }
 
-// manColumns are what a terminal of 80 columns has beside the indent of a man page.
+// manColumns is the width of a terminal of 80 columns without the indent of a man page.
 const manColumns = 71
 
-// described is a text whose paragraphs are filled where a line of one is longer than a
-// terminal has room for. Its other lines stay as they are: lists, commands, examples.
+// described is a text with filled paragraphs where a line is longer than a terminal is wide. Other lines stay as they
+// are: lists, commands, examples.
 func described(text string) string {
 	var b strings.Builder
 	for i, part := range strings.Split(strings.Trim(text, "\n"), "\n\n") {
@@ -119,7 +119,7 @@ func sentences(part string) (wide bool) {
 	return wide
 }
 
-// verbatim is a text whose lines stay as they are.
+// verbatim is a text with its lines kept as they are.
 func verbatim(text string) string {
 	return ".nf\n" + roff(strings.Trim(text, "\n")) + "\n.fi\n"
 }

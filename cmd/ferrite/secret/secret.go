@@ -14,8 +14,8 @@ import (
 	"golang.org/x/term"
 )
 
-// FirstLine reads the first line of a file, or of in for "-". flag is what
-// named the file, for errors; a line that is empty is one.
+// FirstLine reads the first line of a file, or of in for "-". flag names the source of the path in errors. An empty
+// line is an error.
 func FirstLine(in io.Reader, flag, path string) (string, error) {
 	if path != "-" {
 		f, err := os.Open(path)

@@ -109,7 +109,8 @@ func (c *Config) access(secrets []byte, log *slog.Logger) (*auth.Authenticator, 
 	return who, cert, nil
 }
 
-// onlyHosts has h answer to names of this conductor alone, where no login keeps out what a browser sends for others.
+// onlyHosts has h answer to this conductor's own names only. Without a login, a web page could otherwise reach the API
+// through a browser (DNS rebinding).
 func (c *Config) onlyHosts(h http.Handler, log *slog.Logger) http.Handler {
 	if !slices.Contains(c.Auth, "none") {
 		return h
@@ -123,7 +124,7 @@ func (c *Config) onlyHosts(h http.Handler, log *slog.Logger) http.Handler {
 	return api.OnlyHosts(names, h, log)
 }
 
-// scheme is that of the API's URLs.
+// scheme is the scheme of the API's URLs.
 func (c *Config) scheme() string {
 	if c.TLSCert != "" {
 		return "https://"
@@ -131,8 +132,7 @@ func (c *Config) scheme() string {
 	return "http://"
 }
 
-// warnOpen says so when anybody on a network can command the machines, or hear the
-// passwords of those who can.
+// warnOpen warns when everyone on a network can command the machines, or can read the passwords of operators.
 func (c *Config) warnOpen(a net.Addr, log *slog.Logger) {
 	tcp, ok := a.(*net.TCPAddr)
 	switch {

@@ -19,8 +19,7 @@ func startGuarded(t *testing.T, secure bool, settings ...string) *servetest.Guar
 	return servetest.StartGuarded(t, Command(), secure, settings...)
 }
 
-// TestGuarded: over HTTPS everything asks who it is, but what machines call; users
-// change without a restart.
+// TestGuarded: over HTTPS everything needs a login, except the paths for machines; users change without a restart.
 func TestGuarded(t *testing.T) {
 	g := startGuarded(t, true)
 	if !strings.HasPrefix(g.URL, "https://") {

@@ -6,8 +6,7 @@ import (
 	"os"
 )
 
-// agentRoots are the authorities of this host and those of --agent-ca; nil without
-// that flag.
+// agentRoots returns this host's authorities and the authorities of --agent-ca; nil without that flag.
 func (c *Config) agentRoots() (*x509.CertPool, error) {
 	if c.AgentCA == "" {
 		return nil, nil

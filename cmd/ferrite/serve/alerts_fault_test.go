@@ -59,7 +59,7 @@ func newIllBMC(t *testing.T) *illBMC {
 	return b
 }
 
-// becomes is one with another password. Nobody may ask it meanwhile.
+// becomes replaces the BMC by one with another password. No request may come meanwhile.
 func (b *illBMC) becomes(t *testing.T, password string) {
 	s := redfish.New(redfish.Config{Machine: redfishtest.NewMachine(), Username: "u", Password: password,
 		Log: slog.New(slog.DiscardHandler)})
@@ -67,7 +67,7 @@ func (b *illBMC) becomes(t *testing.T, password string) {
 	b.Server = s
 }
 
-// ServeHTTP is that of the lab's BMC with a fan.
+// ServeHTTP answers as the lab's BMC does, with a fan added.
 func (b *illBMC) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	const chassis, thermal = "/redfish/v1/Chassis/1", "/redfish/v1/Chassis/1/Thermal"
 	health := "OK"
@@ -97,7 +97,7 @@ type faulty struct {
 	told *prometheus
 }
 
-// begin starts it; prepare may change what is in its database before.
+// begin starts the conductor; prepare may change its database before.
 func (f *faulty) begin(t *testing.T, dir string, prepare func(Database), args ...string) {
 	t.Helper()
 	args = append([]string{"--data-dir", dir, "--api-address", servetest.AnyPort, "--host", "test", "--metrics-address",
@@ -139,7 +139,7 @@ func metricsURL(t *testing.T, c *conductor) string {
 	return own[1]
 }
 
-// node makes one, and has it do what is asked for.
+// node makes a node, and requests the verbs.
 func (f *faulty) node(t *testing.T, name string, with map[string]any, verbs ...[2]string) {
 	t.Helper()
 	with["name"] = name
@@ -153,7 +153,7 @@ func (f *faulty) node(t *testing.T, name string, with map[string]any, verbs ...[
 	}
 }
 
-// until waits for a state, also while somebody works on the node.
+// until waits for a state, also while the node is reserved.
 func (f *faulty) until(t *testing.T, name, state string) {
 	t.Helper()
 	var n map[string]any

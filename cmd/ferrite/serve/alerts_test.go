@@ -14,7 +14,7 @@ import (
 )
 
 // prometheus scrapes as Prometheus does, a tick for each of its minutes, and has promtool evaluate the alert rules of
-// docs/monitoring over what it got.
+// docs/monitoring over the samples.
 type prometheus struct {
 	t       *testing.T
 	targets map[string]string // URL of the metrics, by instance
@@ -93,8 +93,8 @@ func (p *prometheus) put(series, value string) {
 	p.series[series] = append(all, value)
 }
 
-// firing expects the alerts that have fired within the last minutes, each by its name and the labels that say whose it
-// is.
+// firing expects the alerts that have fired within the last minutes, each by its name and the labels that identify its
+// source.
 func (p *prometheus) firing(minutes int, want ...string) {
 	slices.Sort(want)
 	samples := []map[string]any{}
@@ -137,7 +137,7 @@ func (p *prometheus) judge() {
 	}
 }
 
-// alert is an alert by its name and the labels that say whose it is.
+// alert is an alert by its name and the labels that identify its source.
 func alert(name string, labels ...string) string {
 	return fmt.Sprintf("{%s}", strings.Join(append([]string{fmt.Sprintf("alertname=%q", name)}, labels...), ", "))
 }

@@ -51,7 +51,7 @@ func auditOf(t *testing.T, g *servetest.Guarded) (all []nodeapi.AuditEntry, raw 
 	return all, string(text)
 }
 
-// TestAudit: who asked, from where, for what, and what has changed; refused logins; no secrets.
+// TestAudit: the user, the address, the request and the changes; refused logins; no secrets.
 func TestAudit(t *testing.T) {
 	g := startGuarded(t, false)
 	n := g.Call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware", "name": "n1",

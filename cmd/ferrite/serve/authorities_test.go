@@ -13,8 +13,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// TestAuthorities: a node names certificates inside --ca-folder or gives them
-// itself; any other path is neither read nor told of, and harms the node alone.
+// TestAuthorities: a node names certificates inside --ca-folder or gives them itself. Any other path is neither read
+// nor reported, and harms the node alone.
 func TestAuthorities(t *testing.T) {
 	chain, _ := certtest.New(t).Server("127.0.0.1")
 	folder, dir := t.TempDir(), filepath.Join(t.TempDir(), "data")
@@ -49,7 +49,7 @@ func TestAuthorities(t *testing.T) {
 	}
 	c.End(t)
 
-	c = start(t, dir) // an upgrade: nodes name what is open no longer
+	c = start(t, dir) // an upgrade: nodes name files that are no longer allowed
 	defer c.End(t)
 	for _, want := range []string{"nodes name CA certificates that cannot be read", "count=4",
 		"inside (redfish_verify_ca)", "zero (redfish_verify_ca)"} {
@@ -62,7 +62,7 @@ func TestAuthorities(t *testing.T) {
 	}
 }
 
-// TestTwoNodesOfOneBMC are found at the start, should an earlier release have taken both, or somebody with force.
+// TestTwoNodesOfOneBMC are found at the start, should an earlier release have accepted both, or a request with force.
 func TestTwoNodesOfOneBMC(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	c := start(t, dir)

@@ -80,8 +80,8 @@ restored into a data folder and into PostgreSQL.`,
 	return c
 }
 
-// server is the database of the flags. Without a URL it is that of the data folder, and a password is not read: cron
-// jobs that are the same on all hosts set the file of a password for those with PostgreSQL.
+// server is the database of the flags. Without a URL it is the data folder's, and the password file is not read. Cron
+// jobs that are the same on all hosts can thus name a password file that only hosts with PostgreSQL have.
 func (b *backupFlags) server() (datafolder.Server, error) {
 	if b.url == "" {
 		return datafolder.Server{}, nil
@@ -89,7 +89,7 @@ func (b *backupFlags) server() (datafolder.Server, error) {
 	return datafolder.ReadServer(b.url, b.passwordFile)
 }
 
-// passphrase is that of the flag, the variable or the terminal, in this order.
+// passphrase comes from the flag, the variable or the terminal, in this order.
 func (b *backupFlags) passphrase(cmd *cobra.Command) (string, error) {
 	if b.passphraseFile != "" {
 		return secret.FirstLine(cmd.InOrStdin(), "--passphrase-file", b.passphraseFile)

@@ -84,7 +84,7 @@ func TestBackupOfACluster(t *testing.T) {
 	restoredCluster(t, another, dir)
 }
 
-// restoredCluster starts a cluster on a restored database, whose first conductor has its keys.
+// restoredCluster starts a cluster on a restored database. Its first conductor has the database's keys.
 func restoredCluster(t *testing.T, database, dir string) {
 	t.Helper()
 	key := clusterKey(t, "of the restored one")

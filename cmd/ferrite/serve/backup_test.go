@@ -235,8 +235,8 @@ func lives(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// TestRestoreHolds: a restored conductor does nothing, however long it runs and whatever it is asked, until it is
-// resumed; what was abandoned does not go on, all other nodes do.
+// TestRestoreHolds: a restored conductor does nothing until it is resumed, after any time and any request. Abandoned
+// work does not go on then; all other nodes do.
 func TestRestoreHolds(t *testing.T) {
 	t.Parallel()
 	dir := restoredFolder(t)

@@ -17,8 +17,8 @@ import (
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
-// proof is what ramdisks must show: the one-time word of their boot where boot
-// scripts are ours, and a leased address where only our DHCP gives any.
+// proof is the evidence that ramdisks must show: the one-time word of their boot where this conductor serves boot
+// scripts, and a leased address where its DHCP server is the only one.
 func (c Config) proof(key []byte) engine.Proof {
 	return engine.Proof{Words: c.Boot, Leases: c.Boot && !c.OtherDHCP, Key: key}
 }

@@ -69,7 +69,7 @@ func (c *Config) subnet() (netip.Addr, dhcp.Subnet, error) {
 	return prefix.Addr(), s, nil
 }
 
-// bootPrefix is --boot-address, or what the interface has.
+// bootPrefix is --boot-address, or the interface's own prefix.
 func (c *Config) bootPrefix() (netip.Prefix, error) {
 	if c.BootAddress != "" {
 		p, err := netip.ParsePrefix(c.BootAddress)

@@ -35,7 +35,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 )
 
-// instanceFile has what tells this conductor from another one of its name.
+// instanceFile holds the word that distinguishes this conductor from another one of its name.
 const instanceFile = "conductor-id"
 
 // How long requests may take at the end of a term that ends in order, and the clients of consoles to take their close
@@ -101,7 +101,7 @@ func serveCluster(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	return m.run(ctx, key, encrypted(listener, m.cert), inner)
 }
 
-// open reads what the members share.
+// open reads the data that the members share.
 func (m *member) open(ctx context.Context, key cluster.Key) error {
 	shared, err := cluster.NewShared(m.rows, key)
 	if err != nil {
@@ -248,8 +248,8 @@ func (m *member) named(err error) error {
 	return err
 }
 
-// instance tells this conductor from another one of its name: a word of its data folder, which may have been copied,
-// and one of this process.
+// instance distinguishes this conductor from another one of its name. It joins a word of the data folder, which may
+// have been copied, and a word of this process.
 func (m *member) instance() (string, error) {
 	path := filepath.Join(m.DataDir, instanceFile)
 	text, err := os.ReadFile(path) //nolint:gosec // in the data folder
@@ -266,7 +266,7 @@ func (m *member) instance() (string, error) {
 	return id + " " + uuid.NewString(), nil
 }
 
-// lead is a term: a conductor of the nodes of one group, which begins as one that was restarted does.
+// lead serves a term: it runs a conductor for the nodes of one group, which starts as a restarted conductor does.
 func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 	c, group := m.Config, t.Lease.Group
 	c.Metrics = "" // the member's own

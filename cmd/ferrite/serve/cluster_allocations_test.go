@@ -9,8 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 )
 
-// TestAllocationsOfGroups: an allocation has a node of any conductor group, and is answered by any conductor. One that
-// no node suits fails at once; none is failed by the leader of a group that has no node for it.
+// TestAllocationsOfGroups: an allocation has a node of any conductor group, and is answered by any conductor. An
+// allocation that no node suits fails at once. A leader without a suitable node in its own group fails none.
 func TestAllocationsOfGroups(t *testing.T) {
 	t.Parallel()
 	database, key := postgrestest.URL(t), clusterKey(t, "0123456789")

@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 )
 
-// mostConnections is what the documents promise for a room.
+// mostConnections is the limit that the documents promise for a room.
 const mostConnections = 32
 
 // watchConnections counts the connections of conductors until end, and returns the most that there were.

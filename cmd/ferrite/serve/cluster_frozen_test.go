@@ -11,8 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// TestHostsBesideFrozenLeader: a frozen leader of a group, more of whose hosts wait than the reconciler has workers,
-// does not hold up the hosts of other groups.
+// TestHostsBesideFrozenLeader: a frozen leader does not hold up the hosts of other groups, even when more hosts of its
+// group wait than the reconciler has workers.
 func TestHostsBesideFrozenLeader(t *testing.T) {
 	t.Parallel()
 	const hosts = 12

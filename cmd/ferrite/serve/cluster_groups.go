@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
-// otherGroups is how the leader of a group reaches those of others during its term.
+// otherGroups lets the leader of a group reach the leaders of other groups during its term.
 type otherGroups struct {
 	group   string // its own
 	cluster *cluster.Cluster

@@ -61,7 +61,7 @@ func TestClusterGroups(t *testing.T) {
 		}
 	}
 	checkOneStream(t, client, defaults, rack)
-	// Nobody would look after a node of a group without a conductor.
+	// No conductor would manage a node of a group without a conductor.
 	status, text, err := defaults.Send(http.MethodPost, "/v1/nodes", map[string]any{"driver": "fake-hardware",
 		"conductor_group": "nowhere"})
 	if err != nil || status != http.StatusBadRequest || !strings.Contains(string(text), "nowhere") {

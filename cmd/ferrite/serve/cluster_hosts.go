@@ -42,7 +42,7 @@ func newGroupHosts(o *otherGroups, w *work) *groupHosts {
 	return h
 }
 
-// groups are those beside the default one, for its leader.
+// groups are the groups beside the default one, for its leader.
 func (h *groupHosts) groups() reconciler.Groups {
 	if h == nil || h.caller == nil { // a nil pointer in an interface would not be nil
 		return nil

@@ -35,14 +35,14 @@ func makeHost(t *testing.T, c *conductor, i int, group string) (name string) {
 	return name
 }
 
-// patchHost changes a host, by whatever conductor answers.
+// patchHost changes a host, through any conductor that answers.
 func patchHost(t *testing.T, name string, patch servetest.MergePatch, by ...*conductor) {
 	t.Helper()
 	askAny(t, "PATCH", servetest.HostsPath+"/"+name, patch, by...)
 }
 
-// askAny makes a request until a conductor has done it: nobody leads during a takeover. The answer is nil where there
-// is no such record.
+// askAny makes a request until a conductor has done it: a takeover has no leader. The answer is nil where there is no
+// such record.
 func askAny(t *testing.T, method, path string, body any, by ...*conductor) []byte {
 	t.Helper()
 	for end := time.Now().Add(servetest.Patience); ; time.Sleep(20 * time.Millisecond) {
@@ -114,7 +114,7 @@ func hostImage(url string) servetest.MergePatch {
 }
 
 // TestHostsOfGroups: a host of a group beside the default one goes through its life, with its DataImage and firmware
-// documents, by any conductor; its node moves between groups; a group that nobody leads is told.
+// documents, by any conductor. Its node moves between groups. A group without a leader is reported.
 func TestHostsOfGroups(t *testing.T) {
 	t.Parallel()
 	database, key := postgrestest.URL(t), clusterKey(t, "0123456789")
@@ -241,8 +241,8 @@ func checkDataImage(t *testing.T, c *conductor, name string) {
 	}
 }
 
-// TestHostsOutliveLeaders: hosts of another group go on wherever they are when the leader of their group is killed, or
-// that of the default group, and nothing is done twice.
+// TestHostsOutliveLeaders: the leader of a group, or of the default group, is killed at any point in the lives of the
+// group's hosts. The hosts go on, and nothing is done twice.
 func TestHostsOutliveLeaders(t *testing.T) {
 	t.Parallel()
 	const hosts = 8
@@ -349,7 +349,7 @@ func leaderOf(t *testing.T, group string, by ...*conductor) string {
 	}
 }
 
-// checkOnce: all that was done to a node's machine is what its host was asked for, once each.
+// checkOnce: a node's history has each request of its host, once, and nothing else.
 func checkOnce(t *testing.T, uuid string, by ...*conductor) {
 	t.Helper()
 	var answer struct {

@@ -30,7 +30,8 @@ func sendImage(t testing.TB, c *conductor, name string, body []byte) {
 	}
 }
 
-// stranger: the bytes that members have for each other are for nobody else, at the one that forwards either.
+// stranger: a client that is no member gets none of the bytes that members exchange, neither from the forwarding member
+// nor from the leader.
 func stranger(t *testing.T, forwards, leads *conductor, image []byte) {
 	t.Helper()
 	for _, c := range []*conductor{forwards, leads} {

@@ -50,7 +50,7 @@ func (m membersOf) Led(host string) (*string, bool) {
 
 // Drain sets whether a conductor may lead. It refuses to drain the last one of a group.
 func (m membersOf) Drain(ctx context.Context, name string, drained bool) error {
-	view, err := m.cluster.Look(ctx) // what another has just set counts
+	view, err := m.cluster.Look(ctx) // a change that another member just made counts
 	if err != nil {
 		return err
 	}

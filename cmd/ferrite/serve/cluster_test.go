@@ -152,7 +152,7 @@ func checkGivenBack(t *testing.T, database, name string) {
 	}
 }
 
-// checkLeader waits until a conductor says that one of the two leads, and nobody else.
+// checkLeader waits until a conductor reports that one of the two leads, and no other.
 func checkLeader(t testing.TB, c *conductor, want string) {
 	t.Helper()
 	var leaders []string

@@ -15,7 +15,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 )
 
-// TestForwardedTrace: a request that a member forwards to the leader is one span in the trace of what it began, and
+// TestForwardedTrace: a request that a member forwards to the leader is one span in the trace of its activity, and
 // links to its sender's. The trace stays one when the member takes over.
 func TestForwardedTrace(t *testing.T) {
 	t.Parallel()

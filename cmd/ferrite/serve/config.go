@@ -156,8 +156,8 @@ type Config struct {
 	proxies clientaddr.Proxies // TrustedProxies, by check
 }
 
-// read gathers the settings: defaults, file, environment, flags; later ones
-// win. A key nobody knows is an error, since a misspelt setting is not obeyed.
+// read gathers the settings: defaults, file, environment, flags; later ones win. An unknown key is an error, since a
+// misspelt setting would have no effect.
 func read(f *pflag.FlagSet) (Config, error) {
 	k := koanf.New(".")
 	if path, _ := f.GetString("config"); path != "" {

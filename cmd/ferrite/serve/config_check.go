@@ -16,7 +16,7 @@ import (
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
-// check refuses what cannot work before anything is made or opened.
+// check refuses settings that cannot work, before anything is made or opened.
 func (c *Config) check() error {
 	if c.DataDir == "" {
 		return errors.New("--data-dir is empty: name the folder of the database")
@@ -92,7 +92,7 @@ func (c *Config) check() error {
 	return c.checkBoot()
 }
 
-// checkBoot refuses a boot service that could not begin, or that nobody could use.
+// checkBoot refuses a boot service that could not start, or that no machine could use.
 func (c *Config) checkBoot() error {
 	for _, entry := range c.BootSubnets {
 		if _, err := c.bootSubnet(entry); err != nil {
@@ -187,7 +187,7 @@ func (c *Config) checkDiscovery() error {
 // generateCredentials is the value of --bmc-credentials that has agents make users.
 const generateCredentials = "generate"
 
-// checkBMCCredentials refuses passwords in clear on the network, and users that nobody could log in as.
+// checkBMCCredentials refuses passwords in clear on the network, and users that cannot log in.
 func (c *Config) checkBMCCredentials() error {
 	if c.BMCCredentials != generateCredentials {
 		return nil // checkChoices knows the other value

@@ -26,8 +26,8 @@ type nodeLister interface {
 	NodeUUIDs(ctx context.Context, q node.Query) ([]string, error)
 }
 
-// recordedConsoles lists the nodes of a group whose consoles are kept open: those that are enabled, or all there are.
-// It runs four times a minute, and must not read a large room's nodes.
+// recordedConsoles lists the nodes of a group with a console to keep open: the enabled consoles, or all. It runs four
+// times a minute, and must not read a large room's nodes.
 func recordedConsoles(
 	ctx context.Context, nodes nodeLister, group *string, bmcs map[string]engine.BMC, all bool,
 ) (uuids []string, err error) {

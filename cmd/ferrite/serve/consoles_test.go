@@ -19,7 +19,7 @@ func (withConsole) OpenConsole(context.Context, node.Node, bool) (io.ReadWriteCl
 	return nil, errors.New("not in this test")
 }
 
-// TestRecordedConsoles: the consoles kept open are those of the group whose driver has any: enabled ones, or all.
+// TestRecordedConsoles: the group's consoles with a capable driver are kept open: the enabled ones, or all.
 func TestRecordedConsoles(t *testing.T) {
 	db, far, none := mem.New(), "far", ""
 	for _, n := range []node.Node{

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 )
 
-// takeCredentials uses what systemd hands over in place of secrets that only root may read: with
+// takeCredentials uses the credentials of systemd in place of secrets that only root may read. With
 // LoadCredential=private:/etc/ferrite/private the file /etc/ferrite/private/key.pem is private_key.pem in the folder
-// $CREDENTIALS_DIRECTORY (systemd.exec(5)). A configuration is then the same for the service and for root, who checks
+// $CREDENTIALS_DIRECTORY (systemd.exec(5)). One configuration then serves both the service and root, when root checks
 // it.
 func (c *Config) takeCredentials(folder string) {
 	if folder == "" {

@@ -81,7 +81,7 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// TestFirstStart: one that was cut off is made good by the next.
+// TestFirstStart: the next start completes a first start that was cut off.
 func TestFirstStart(t *testing.T) {
 	dir := t.TempDir()
 	start(t, dir).End(t)

@@ -23,7 +23,7 @@ func (c *Config) checkDatabase() error {
 	return c.checkCluster()
 }
 
-// groupName is what Ironic allows as the name of a conductor group.
+// groupName matches the names that Ironic allows for a conductor group.
 var groupName = regexp.MustCompile(`^[a-z0-9_.-]{0,255}$`)
 
 // checkCluster refuses settings of a cluster without one.

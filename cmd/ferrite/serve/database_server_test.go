@@ -131,7 +131,7 @@ func TestConductorSuperseded(t *testing.T) {
 	}
 }
 
-// TestRotateOnPostgres: the key is changed, and the conductor opens what the new one seals.
+// TestRotateOnPostgres: the key is changed, and the conductor opens the values sealed by the new one.
 func TestRotateOnPostgres(t *testing.T) {
 	t.Parallel()
 	dir, address := filepath.Join(t.TempDir(), "data"), postgrestest.URL(t)
@@ -166,7 +166,7 @@ func TestRotateOnPostgres(t *testing.T) {
 	}
 }
 
-// TestDatabaseFlags: what cannot be a database is refused, and no password is shown.
+// TestDatabaseFlags: values that cannot be a database are refused, and no password is shown.
 func TestDatabaseFlags(t *testing.T) {
 	word := filepath.Join(t.TempDir(), "password")
 	if err := os.WriteFile(word, []byte("from-file\n"), 0o600); err != nil {

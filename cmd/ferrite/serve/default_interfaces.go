@@ -24,7 +24,7 @@ func interfaceFlags(f *pflag.FlagSet) {
 	}
 }
 
-// exampleInterface is one that most hardware types support beside their default; "" for none.
+// exampleInterface is an interface that most hardware types support beside their default; "" for none.
 func exampleInterface(kind string) string {
 	redfish, _ := node.HardwareTypeByName("redfish")
 	if all := redfish.Interfaces[kind]; len(all) > 1 && kind != "console" && kind != "boot" {
@@ -33,8 +33,8 @@ func exampleInterface(kind string) string {
 	return map[string]string{"boot": "http-ipxe", "console": "no-console"}[kind]
 }
 
-// checkDefaultInterfaces refuses what one of the enabled hardware types does not support, as
-// Ironic does: a node of that type would get another interface than the operator chose.
+// checkDefaultInterfaces refuses an interface that one of the enabled hardware types does not support, as Ironic does:
+// a node of that type would get another interface than the operator chose.
 func (c *Config) checkDefaultInterfaces() error {
 	for _, kind := range node.InterfaceKinds() {
 		name := c.DefaultInterfaces[kind]

@@ -7,7 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 )
 
-// TestDefaultInterfaces: new nodes that name no interface get the conductor's default, which the driver tells.
+// TestDefaultInterfaces: new nodes that name no interface get the conductor's default, which the driver reports.
 func TestDefaultInterfaces(t *testing.T) {
 	c := servetest.Start(t, Command(), t.TempDir(), "--default-inspect-interface", "agent",
 		"--default-rescue-interface=no-rescue")

@@ -17,8 +17,8 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 )
 
-// TestE2EFullDisk: a conductor on a full disk says so at /readyz, deletes what it is told to, with an audit, and goes
-// on by itself.
+// TestE2EFullDisk: a conductor on a full disk says so at /readyz, still deletes on request, with an audit, and goes on
+// by itself.
 func TestE2EFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64m"); err != nil {

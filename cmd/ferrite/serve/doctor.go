@@ -49,7 +49,7 @@ The exit status is 1 if something is bad. For one BMC in detail: ferrite bmc doc
 	return c
 }
 
-// errBad is the outcome for scripts; the table has told a person why.
+// errBad is the outcome for scripts. The table explains it to people.
 var errBad = errors.New("something on this host keeps machines from being provisioned: see the lines that are bad")
 
 func examine(ctx context.Context, config, format string, out io.Writer) error {
@@ -72,7 +72,7 @@ func examine(ctx context.Context, config, format string, out io.Writer) error {
 	return nil
 }
 
-// hostOf takes the configuration of a host, and says whether it is accepted.
+// hostOf reads the configuration of a host, and reports whether it is accepted.
 func hostOf(config string) (f doctor.Finding, h doctor.Host, err error) {
 	f = doctor.Finding{Check: "configuration", Grade: doctor.GradeGood}
 	if f.Found, err = CheckFile(config); err != nil {
@@ -99,7 +99,7 @@ func hostOf(config string) (f doctor.Finding, h doctor.Host, err error) {
 	return f, h, nil
 }
 
-// examined is what the settings say of their host.
+// examined describes the host to the doctor, by the settings.
 func (c Config) examined() doctor.Host {
 	h := doctor.Host{Folder: datafolder.Folder{Dir: c.DataDir, Server: c.server()}, APIAddress: c.APIAddress,
 		APIURL: c.scheme() + c.APIAddress, TLSCert: c.TLSCert, TLSKey: c.TLSKey, BMCs: c.examinedBMCs, Now: time.Now}

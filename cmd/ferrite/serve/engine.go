@@ -35,7 +35,7 @@ func hardwareTypes(drivers *bmc.Set) map[string]engine.BMC {
 	return bmcs
 }
 
-// makeEngine makes the engine, and those who look at it.
+// makeEngine makes the engine, and the parts that observe it.
 func (w *work) makeEngine(_ context.Context, p parts) error {
 	c := w.conf
 	w.calls = exchangelog.New(w.tracer)
@@ -64,7 +64,7 @@ func (w *work) makeEngine(_ context.Context, p parts) error {
 	return nil
 }
 
-// discovery says what becomes of unknown machines.
+// discovery sets how unknown machines are handled.
 func (c Config) discovery(dialled calls) engine.Discovery {
 	return engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit, BMCUser: c.BMCCredentials == generateCredentials,
 		Redfish: func(ctx context.Context, at netip.Addr) bool { return redfish.Answers(ctx, dialled.toBMCs, at) }}

@@ -23,7 +23,7 @@ func (c *Config) checkEvents() error {
 	return nil
 }
 
-// openEvents opens the events of a database, for callers who follow them, and the readers among the extras.
+// openEvents opens the events of a database, for callers that follow them, and the readers among the extras.
 func (w *work) openEvents(ctx context.Context, p parts) (err error) {
 	w.events, err = events.New(ctx, events.Config{Store: p.db, Log: w.log, Keep: w.conf.EventsKeep, Age: w.conf.EventsAge,
 		Conductor: w.conf.Host, Needed: w.needed, Now: w.now, By: sender,

@@ -23,7 +23,7 @@ func checkOneStream(t *testing.T, client *http.Client, all ...*conductor) {
 	t.Helper()
 	wanted := []string{"far manageable by rack", "near manageable by main"}
 	first, states := stream(t, all[0])
-	// An event is told once no transaction can come before it any more; other tests have some at the same server.
+	// An event is sent once no transaction can come before it any more; other tests have some at the same server.
 	for end := time.Now().Add(servetest.Patience); len(missing(wanted, states)) > 0; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%s does not tell %v, only %v", all[0].URL, missing(wanted, states), states)
@@ -50,7 +50,7 @@ func checkOneStream(t *testing.T, client *http.Client, all ...*conductor) {
 	}
 }
 
-// stream is the cursors of all that a conductor tells, and which conductor took each node to which state.
+// stream returns the cursors of all events of a conductor, and the state changes with their nodes and conductors.
 func stream(t *testing.T, c *conductor) (cursors, states []string) {
 	t.Helper()
 	status, text, err := c.Send("GET", "/ferrite/v1/events?after=0&wait=0", nil)

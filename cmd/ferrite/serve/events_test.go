@@ -31,7 +31,7 @@ func eventsOf(t *testing.T, page string) (all []nodeapi.Event) {
 	return all
 }
 
-// TestEvents: a node's life is told, also after a restart, as lines and as server-sent events.
+// TestEvents: a node's life is in the events, also after a restart, as lines and as server-sent events.
 func TestEvents(t *testing.T) {
 	dir := t.TempDir()
 	c := start(t, dir)
@@ -140,7 +140,7 @@ func TestWebhooks(t *testing.T) {
 	}
 }
 
-// TestDocumentEvents: hosts and what goes with them are told of on the stream of nodes, without any value of theirs.
+// TestDocumentEvents: hosts and their documents have events on the stream of nodes, without any value of theirs.
 func TestDocumentEvents(t *testing.T) {
 	c := start(t, t.TempDir(), "--auth", "none")
 	defer c.End(t)

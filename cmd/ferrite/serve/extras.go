@@ -33,7 +33,8 @@ type extra interface {
 	join(ctx context.Context, w *work, p parts) error
 }
 
-// plain is an extra that adds nothing: the methods that an extra has no use for, or one that is not built in.
+// plain is an extra that adds nothing. Extras embed it for the methods they do not need; it also stands in for an extra
+// that is not built in.
 type plain struct{}
 
 func (plain) flags() map[string]func(*pflag.FlagSet)   { return nil }

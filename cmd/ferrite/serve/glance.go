@@ -69,7 +69,7 @@ func (o *openstack) glance(c *Config, log *slog.Logger) (imagesource.Glance, err
 	return g, nil
 }
 
-// transportTo sends requests to a server whose certificate is of the authorities in a file, those of this host for "".
+// transportTo sends requests to a server and verifies its certificate by the authorities in a file; "" for this host's.
 func transportTo(flag, file string) (*http.Transport, error) {
 	transport, _ := http.DefaultTransport.(*http.Transport)
 	transport = transport.Clone()

@@ -108,7 +108,7 @@ func (c Config) probe(servers *outbound.Policy) engine.ImageProbe {
 	return imagesource.NewProber(servers.Client())
 }
 
-// records are the images of an engine, which is made after those who read them.
+// records reads the images of an engine, which is made after the readers.
 type records struct{ *work }
 
 func (r records) kept() engine.Catalog[node.Image] { return r.engine.Catalogs().Images }

@@ -87,7 +87,7 @@ func (k *keystoneConfig) client(check func() error) (*keystone.Client, error) {
 	return c, nil
 }
 
-// password is that of the service user, now.
+// password is the service user's current password.
 func (k *keystoneConfig) password() (string, error) {
 	text, err := reload.Read(k.PasswordFile)
 	if err != nil {

@@ -87,8 +87,8 @@ func startBoot(t *testing.T) (*conductor, *bootserver.Server) {
 	return c, boot
 }
 
-// TestReservation: one made while the conductor runs is what DHCP hands out
-// from then on, until it is deleted; one that DHCP could not honour is refused.
+// TestReservation: DHCP hands out an address reserved while the conductor runs, until the reservation is deleted. A
+// reservation that DHCP could not honour is refused.
 func TestReservation(t *testing.T) {
 	c, boot := startBoot(t)
 	mac := net.HardwareAddr{0x52, 0x54, 0, 0x78, 0, 1}

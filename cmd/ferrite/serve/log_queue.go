@@ -13,8 +13,8 @@ const (
 	flushTime   = 5 * time.Second // for them at the end
 )
 
-// logQueue writes the log in its own goroutine, so that a pipe whose reader stands (a debugger, a full disk behind it)
-// keeps no request waiting. Lines beyond mostWaiting are lost, and a line in their place says how many.
+// logQueue writes the log in its own goroutine. A pipe with a stalled reader (a debugger, a full disk behind it)
+// therefore delays no request. Lines beyond mostWaiting are lost, and a line in their place gives their number.
 type logQueue struct {
 	to  io.Writer
 	gap func(lost int) []byte
@@ -76,11 +76,11 @@ func (q *logQueue) run() {
 		if len(text) == 0 {
 			return
 		}
-		_, _ = q.to.Write(text) // of a log that cannot be written, nothing can tell
+		_, _ = q.to.Write(text) // an error of the log itself cannot be logged
 	}
 }
 
-// flush writes what waits, if its reader goes on within flushTime. Lines after it are written at once.
+// flush writes the waiting lines, if their reader goes on within flushTime. Later lines are written at once.
 func (q *logQueue) flush() {
 	q.mu.Lock()
 	q.closed = true

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestLogOfAStuckReader: whoever logs goes on while nobody reads the log. Once somebody does, each line is there or is
-// counted where it is missing, and what is logged until the end is there.
+// TestLogOfAStuckReader: a caller that logs goes on while the log is not read. Once it is read again, each line is
+// there or is counted in the gap, and all lines from then on are there.
 func TestLogOfAStuckReader(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

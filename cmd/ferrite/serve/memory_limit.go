@@ -13,8 +13,9 @@ import (
 	"strings"
 )
 
-// limitMemory tells Go's runtime how much memory the conductor's cgroup leaves it: without, garbage may pass the limit
-// and the kernel ends the process. A tenth stays for what is not Go's heap. GOMEMLIMIT in the environment wins.
+// limitMemory sets the limit of Go's runtime by the memory limit of the conductor's cgroup. Without it, garbage may
+// pass the limit, and the kernel ends the process. A tenth stays for memory outside Go's heap. GOMEMLIMIT in the
+// environment wins.
 func limitMemory(log *slog.Logger) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		log.Info("the memory limit is that of GOMEMLIMIT in the environment", "bytes", debug.SetMemoryLimit(-1))

@@ -52,7 +52,7 @@ func TestCgroupLimit(t *testing.T) {
 	}
 }
 
-// FuzzCgroupLimit: whatever the kernel says, the limit is one of the files'.
+// FuzzCgroupLimit: for any text of the kernel, the limit is one of the files'.
 func FuzzCgroupLimit(f *testing.F) {
 	f.Add("0::/a/b\n", "1024\n")
 	f.Add("4:memory:/../x\n", "max\n")

@@ -64,7 +64,7 @@ func (c *Config) listenMetrics(counters http.Handler, log *slog.Logger) (*metric
 // run serves until ctx ends.
 func (m *metricsServer) run(ctx context.Context, log *slog.Logger) error {
 	log.Info("metrics", "url", "http://"+m.listener.Addr().String()+"/metrics")
-	defer context.AfterFunc(ctx, func() { _ = m.server.Close() })() // its error is that of closing the listener again
+	defer context.AfterFunc(ctx, func() { _ = m.server.Close() })() // its error repeats the listener's close
 	if err := m.server.Serve(m.listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}

@@ -72,7 +72,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// manyReaders: of the connections of one address few stay open, whatever their number.
+// manyReaders: of many connections of one address, only a few stay open.
 func manyReaders(t *testing.T, address string) {
 	t.Helper()
 	const many = 4 * maxScrapesEach

@@ -41,7 +41,7 @@ func neutronFlags(f *pflag.FlagSet) {
 		"asked as --keystone-user")
 }
 
-// networks are the networks of ramdisks by what they are for; nil for none.
+// networks maps the purposes of ramdisks to their networks; nil for none.
 func (c *neutronConfig) networks() (map[string]string, error) {
 	if len(c.Networks) == 0 {
 		return nil, nil
@@ -75,7 +75,7 @@ func ofPurpose(flag, one string) (purpose, name string, err error) {
 	return purpose, name, nil
 }
 
-// groups are the security groups of ramdisks by what they are for. An activity in the network for provisioning has its
+// groups maps the purposes of ramdisks to their security groups. An activity in the network for provisioning has its
 // groups.
 func (c *neutronConfig) groups() (map[string][]string, error) {
 	named := map[string][]string{}

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestNeutronSettings: what names no network, or nobody to ask, is refused at the start.
+// TestNeutronSettings: settings without a network, or without a Neutron, are refused at the start.
 func TestNeutronSettings(t *testing.T) {
 	const url = "http://neutron:9696"
 	none := &Config{Auth: []string{"none"}}
@@ -62,7 +62,7 @@ func TestNeutronSettings(t *testing.T) {
 	}
 }
 
-// TestEndlessNeutron: an answer of Neutron that does not end, whatever its status, ends after some MiB.
+// TestEndlessNeutron: the client ends an endless answer of Neutron after some MiB, for any status.
 func TestEndlessNeutron(t *testing.T) {
 	for _, status := range []int{http.StatusOK, http.StatusConflict} {
 		var sent int64
@@ -70,7 +70,7 @@ func TestEndlessNeutron(t *testing.T) {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			defer close(ended)
 			w.WriteHeader(status)
-			_, _ = io.WriteString(w, `{"port": {"id": "`) // the pieces tell whether the client has gone
+			_, _ = io.WriteString(w, `{"port": {"id": "`) // the pieces show whether the client has gone
 			for piece := strings.Repeat("a", 1<<20); sent < 64<<20; {
 				n, err := io.WriteString(w, piece)
 				if sent += int64(n); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/outbound/dial"
 )
 
-// calls are what the conductor dials because a node or a ramdisk names it.
+// calls are the policies for the connections that a node or a ramdisk makes the conductor open.
 type calls struct {
 	bmcs, registries, agents, rules *outbound.Policy
 	toBMCs                          dial.Dialer
@@ -36,8 +36,8 @@ func (c *Config) checkOutbound() error {
 	return err
 }
 
-// dialling is what the conductor may dial, and how agents are called. check refuses to send anything to BMCs and
-// agents; it may be nil.
+// dialling returns the addresses that the conductor may dial, and the options for calls to agents. check refuses to
+// send anything to BMCs and agents; it may be nil.
 func (c *Config) dialling(check func() error, log *slog.Logger) (calls, error) {
 	dialled, err := c.outbound()
 	if err != nil {

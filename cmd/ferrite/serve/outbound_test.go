@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// TestOutbound: a node's BMC is called nowhere on this host, by no name of it, and
-// what listens there hears nothing.
+// TestOutbound: a node's BMC cannot be on this host, under any name of it, and listeners there get no data.
 func TestOutbound(t *testing.T) {
 	asked := 0
 	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
@@ -42,7 +41,7 @@ func TestOutbound(t *testing.T) {
 			t.Errorf("%v: last_error %v", info, n["last_error"])
 		}
 	}
-	if err := udp.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil { // one that has come is read at once
+	if err := udp.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil { // read at once if it came
 		t.Fatal(err)
 	}
 	if n, _, err := udp.ReadFrom(make([]byte, 100)); err == nil || asked != 0 {

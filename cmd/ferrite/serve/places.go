@@ -9,9 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 )
 
-// How many connections the API serves at a time, in all and of one address: one
-// that does nothing costs 20 KB, is cut off after some seconds, and before that
-// gives way to others.
+// The limits of the API's connections at a time, in all and per address. An idle connection costs 20 KB. It is cut off
+// after some seconds, and earlier when others need its place.
 const (
 	maxConnections = 1024
 	maxEach        = 64

@@ -12,11 +12,11 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/agents"
 )
 
-// shareMakers finds who makes shares of connections.
+// shareMakers finds the code that makes shares of connections.
 var shareMakers = regexp.MustCompile(`\b(connlimit\.(?:Limit|LimitAnd|Listen|NewShare|NewStreams)|auth\.NewStreams)\(([^\n]*)`)
 
-// TestSharesFitTheConnections: all shares of the API's connections together leave room for requests that are of none,
-// and nobody's is a whole one. A share that is made elsewhere has to be added here.
+// TestSharesFitTheConnections: all shares of the API's connections together leave room for requests without a share,
+// and none takes all. A share that is made elsewhere has to be added here.
 func TestSharesFitTheConnections(t *testing.T) {
 	l := streamLimits()
 	if l.All > maxConnections/2 || l.All+agents.MostRequests > maxConnections*7/8 {

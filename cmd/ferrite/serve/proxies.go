@@ -7,8 +7,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
 )
 
-// checkProxies takes --trusted-proxies, and refuses networks whose hosts cannot all be proxies: each of them may speak
-// for any client.
+// checkProxies takes --trusted-proxies. It refuses networks that are too large to contain only proxies: each host in
+// them may speak for any client.
 func (c *Config) checkProxies() (err error) {
 	if c.proxies, err = outbound.Networks("trusted-proxies", c.TrustedProxies); err != nil {
 		return err

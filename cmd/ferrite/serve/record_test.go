@@ -71,8 +71,7 @@ func nodeIn(state node.State) string {
 	return string(name)
 }
 
-// recordFake takes nodes of fake hardware through their lives, and makes what
-// operators keep beside them.
+// recordFake takes nodes of fake hardware through their lives, and makes the records that operators keep beside them.
 func recordFake(t *testing.T, c *conductor) {
 	t.Helper()
 	step := map[string]any{"interface": "deploy", "step": "erase_devices", "args": map[string]any{}}
@@ -197,8 +196,7 @@ func recordHosts(t *testing.T, c *conductor) {
 	}
 }
 
-// recordRedfish makes the node that is to be in a state. Nothing listens at its
-// BMC's address, so that what it owes stays pending.
+// recordRedfish makes the node for a state. Its BMC's address has no listener, so its pending effects stay pending.
 func recordRedfish(t *testing.T, c *conductor, state node.State) {
 	t.Helper()
 	n := c.Call(t, "POST", "/v1/nodes", map[string]any{
@@ -302,8 +300,7 @@ func stableStates(t *testing.T, dir string) map[node.State]map[string]any {
 	return verbs
 }
 
-// recordRest makes by the store's own writes what lasts too short a time to be
-// recorded otherwise, and leaves the newest of it in the WAL.
+// recordRest makes the short-lived records by the store's own writes, and leaves the newest of them in the WAL.
 func recordRest(t *testing.T, dir string) {
 	t.Helper()
 	snapshot := t.TempDir()
@@ -340,7 +337,7 @@ func recordRest(t *testing.T, dir string) {
 		}
 		recordLived(ctx, t, s, lived, now)
 		recordLogs(t, dir, lived.UUID)
-		if err := os.CopyFS(snapshot, os.DirFS(dir)); err != nil { // nobody writes now: it is as after a kill
+		if err := os.CopyFS(snapshot, os.DirFS(dir)); err != nil { // without writers the files are as after a kill
 			t.Fatal(err)
 		}
 	})

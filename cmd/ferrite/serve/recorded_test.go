@@ -32,8 +32,8 @@ const recordings = "testdata/datafolders"
 // recordedPassword is every password in a recorded data folder.
 const recordedPassword = "recorded-password"
 
-// keyPhrase is what the keys of recorded data folders are made of. The folders
-// have no key files in them: a private key does not belong into a repository.
+// keyPhrase is the source of the keys of recorded data folders. The folders have no key files in them: a private key
+// does not belong into a repository.
 const keyPhrase = "ferrite: keys of recorded data folders, which open nothing else: "
 
 func recordedKey(purpose string) []byte {
@@ -62,7 +62,7 @@ func writeKeys(t *testing.T, dir string) {
 	}
 }
 
-// packFolder keeps all of a data folder but its keys and what a start makes.
+// packFolder keeps all of a data folder but its keys and the files that a start makes.
 func packFolder(dir, archive string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(archive), 0o750); err != nil {
 		return err
@@ -244,8 +244,8 @@ func checkRecordedDocuments(ctx context.Context, t *testing.T, s *store.Database
 	}
 }
 
-// checkRecordedServes starts a conductor: what is at rest stays, what waits has
-// a deadline or a person to wait for, what works owes what it does next.
+// checkRecordedServes starts a conductor. Nodes at rest stay, waiting nodes have a deadline or a person to wait for,
+// and working nodes have a pending effect.
 func checkRecordedServes(t *testing.T, dir string) {
 	t.Helper()
 	c := start(t, dir)

@@ -53,7 +53,7 @@ but does nothing to any machine, and boots none, until "ferrite resume" has show
 	return c
 }
 
-// restored says what was restored, and how to go on.
+// restored summarizes the restore, with the next step.
 func restored(t backup.Target, done backup.Restored) string {
 	said := fmt.Sprintf("restore: %s holds the backup of %s: nodes %d, at work %d\n", t.Dir,
 		done.Taken.UTC().Format(time.RFC3339), done.Nodes, done.Busy)

@@ -89,7 +89,7 @@ func plantSecrets(t *testing.T, c *conductor) {
 	}
 }
 
-// plantInStore stores what only an agent and a run leave: a token, and a step at work.
+// plantInStore stores the values that only an agent and a run leave: a token, and a step at work.
 func plantInStore(t *testing.T, dir string) {
 	t.Helper()
 	inStore(t, dir, func(_ context.Context, s *store.Database) {
@@ -127,7 +127,7 @@ func TestSealedAtRest(t *testing.T) {
 	plantSecrets(t, c)
 	close(over)
 	busy.Wait()
-	killed := t.TempDir() // what a kill would leave
+	killed := t.TempDir() // the folder as a kill would leave it
 	if err := os.CopyFS(killed, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
@@ -221,8 +221,8 @@ func TestWrongKeyAtStart(t *testing.T) {
 	start(t, dir).End(t)
 }
 
-// TestLostKeyAtStart: without the key a conductor starts with --init alone. It drops what
-// nothing opens, and says so.
+// TestLostKeyAtStart: without the key a conductor starts with --init alone. It drops the values that no key opens, and
+// says so.
 func TestLostKeyAtStart(t *testing.T) {
 	dir := migrated(t)
 	if err := os.Remove(filepath.Join(dir, "secrets-key.pem")); err != nil {

@@ -32,7 +32,7 @@ func rotateIn(t *testing.T, dir string) (out string, err error) {
 	return text.String(), err
 }
 
-// secretsIn are the keys of a folder, and what they open.
+// secretsIn are the keys of a folder, and the values they open.
 func secretsIn(t *testing.T, dir string) [][]byte {
 	t.Helper()
 	all, err := keys.Secrets(dir)
@@ -163,7 +163,7 @@ func killedRotation(t *testing.T, dir string, n int, steps *[]string) bool {
 	return err != nil
 }
 
-// TestRotateRefused: what is no folder of a conductor at rest is left as it is.
+// TestRotateRefused: anything but the folder of a conductor at rest is left as it is.
 func TestRotateRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		harm func(t *testing.T, dir string)

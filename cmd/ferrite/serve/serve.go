@@ -75,7 +75,7 @@ A configuration file has the names of the flags:
 
 Each is an environment variable, too: FERRITE_BOOT_INTERFACE=eth1.`
 
-// run opens the data folder and serves what it holds until ctx ends.
+// run opens the data folder and serves its nodes until ctx ends.
 func run(ctx context.Context, c Config, stderr io.Writer) (err error) {
 	log, err := logger(c.LogLevel, c.LogFormat, stderr)
 	if err != nil {
@@ -108,9 +108,9 @@ type Database interface {
 	objects.Store
 	eventStore
 	audit.Store
-	// Usage is what the records of a project take.
+	// Usage returns the number of a project's records by kind, and their bytes together.
 	Usage(ctx context.Context, project string) (node.Usage, error)
-	// DropOldEraseReports deletes reports from before a time whose node is gone.
+	// DropOldEraseReports deletes reports older than before, of nodes that no longer exist.
 	DropOldEraseReports(ctx context.Context, before time.Time) (int64, error)
 }
 

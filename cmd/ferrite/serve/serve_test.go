@@ -38,14 +38,14 @@ func start(t testing.TB, dir string, args ...string) *conductor {
 	return startFor(t, &conductor{}, dir, args...)
 }
 
-// startFor starts the conductor c, whose fields say how to call it.
+// startFor starts the conductor c. The fields of c set how to call it.
 func startFor(t testing.TB, c *conductor, dir string, args ...string) *conductor {
 	t.Helper()
 	return servetest.StartFor(t, c, Command(), dir, args...)
 }
 
-// TestContract is what scripts rely on: a node of fake hardware goes through
-// its life, survives a restart, and the data folder is private and locked.
+// TestContract is the contract with scripts: a node of fake hardware goes through its life, survives a restart, and the
+// data folder is private and locked.
 func TestContract(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"),
 		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"))
@@ -59,7 +59,7 @@ func TestContract(t *testing.T) {
 		!strings.Contains(err.Error(), "in use") {
 		t.Errorf("a second conductor on the same data: %v", err)
 	}
-	c.Sign = func(r *http.Request) { // a page whose name was made to mean this computer
+	c.Sign = func(r *http.Request) { // a page with a name that resolves to this computer
 		r.Host = "evil.example:25010"
 		r.Header.Set("Origin", "http://evil.example:25010")
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
@@ -178,7 +178,7 @@ func TestRefusesToStart(t *testing.T) {
 		"no disk at a time": {[]string{"--disk-erasure-concurrency", "0"}, "--disk-erasure-concurrency 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), servetest.Patience) // one that starts would not end
+			ctx, cancel := context.WithTimeout(t.Context(), servetest.Patience) // a conductor that starts would not end
 			defer cancel()
 			args := append([]string{"--data-dir", t.TempDir(), "--api-address", servetest.AnyPort}, tc.args...)
 			_, err := command(ctx, args...)
@@ -238,8 +238,8 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// TestBootLogs: logs outlive a restart, and go with their node, also when it
-// was deleted while nobody could remove them.
+// TestBootLogs: logs outlive a restart, and go with their node, also when it was deleted while no conductor could
+// remove them.
 func TestBootLogs(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	c := start(t, dir)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// serviceManager tells systemd that the conductor is ready, that it lives and that it stops: datagrams to the socket
-// that it names (sd_notify(3)). The zero value is for a conductor that systemd did not start.
+// serviceManager notifies systemd that the conductor is ready, alive or stopping: by datagrams to systemd's socket
+// (sd_notify(3)). The zero value is for a conductor that systemd did not start.
 type serviceManager struct {
 	socket string        // $NOTIFY_SOCKET; "" for none
 	every  time.Duration // between two signs of life; 0 for none
@@ -31,7 +31,7 @@ func newServiceManager(getenv func(string) string, pid int, log *slog.Logger) se
 	return m
 }
 
-// tell sends a state. Nothing depends on it here, so a failure is only logged: systemd acts on the silence.
+// tell sends a state. Nothing here depends on it, so a failure is only logged: systemd acts on the silence.
 func (m serviceManager) tell(state string) {
 	if m.socket == "" {
 		return
@@ -82,7 +82,7 @@ func (m serviceManager) watch(ctx context.Context, alive func(context.Context) e
 	}
 }
 
-// serviceManagerOf is that of this process.
+// serviceManagerOf returns the service manager of this process.
 func serviceManagerOf(log *slog.Logger) serviceManager {
 	return newServiceManager(os.Getenv, os.Getpid(), log)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 )
 
-// notifySocket receives what systemd would.
+// notifySocket receives datagrams in place of systemd.
 func notifySocket(t *testing.T) (path string, next func() string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "notify")
@@ -57,7 +57,7 @@ func TestServiceManager(t *testing.T) {
 	}
 }
 
-// TestWatchdogSilence: one that does not answer itself gives no sign of life, and the log says why.
+// TestWatchdogSilence: a conductor that does not answer itself gives no sign of life, and the log gives the reason.
 func TestWatchdogSilence(t *testing.T) {
 	path, next := notifySocket(t)
 	var log strings.Builder

@@ -71,8 +71,8 @@ func (c Config) announce(at net.Addr, log *slog.Logger) {
 	c.warnOpen(at, log)
 }
 
-// alive reads a node through the engine: it fails when the store hangs. It is no request to the API, whose connections
-// strangers can use up.
+// alive reads a node through the engine: it fails when the store hangs. It does not use the API, since strangers can
+// use up the API's connections.
 func (w *work) alive(ctx context.Context) error {
 	_, err := w.engine.Nodes(ctx, node.Query{Limit: 1})
 	return err

@@ -13,8 +13,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// TestBrowserLogsIn: a browser logs in once, is known by its cookie at Ironic's and Kubernetes' paths, also after a
-// restart, changes what it has the word for, and logs out.
+// TestBrowserLogsIn: a browser logs in once, and its cookie serves at Ironic's and Kubernetes' paths, also after a
+// restart. It makes changes with the word against forged requests, and logs out.
 func TestBrowserLogsIn(t *testing.T) {
 	g := servetest.StartGuarded(t, Command(), true)
 	jar, err := cookiejar.New(nil)

@@ -5,7 +5,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// settings are what decisions are made by, as the flags say.
+// settings are the flags that decisions depend on.
 func (c Config) settings() plan.Settings {
 	return plan.Settings{
 		ConductorName: c.Host, DefaultInterfaces: c.DefaultInterfaces, AutomatedClean: c.AutomatedClean,

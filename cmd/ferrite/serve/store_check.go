@@ -57,7 +57,7 @@ the exit status is 1.`,
 	return check
 }
 
-// printCheck prints what was found. Its error says that there are faults.
+// printCheck prints the findings. It returns an error when there are faults.
 func printCheck(out io.Writer, found datafolder.Examined) error {
 	fmt.Fprintf(out, "schema version %d\n", found.Schema)
 	if found.Schema < found.Known {

@@ -136,7 +136,7 @@ func TestStoreCheckWhole(t *testing.T) {
 	}
 }
 
-// TestStoreCheckRows: a fault names table, row and what to do.
+// TestStoreCheckRows: a fault names table, row and the next step.
 func TestStoreCheckRows(t *testing.T) {
 	newest := newestSchema(t)
 	for statement, want := range map[string]string{

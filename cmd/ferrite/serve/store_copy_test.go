@@ -28,7 +28,7 @@ func storeOf(t *testing.T, args ...string) (out string, err error) {
 	return text.String(), err
 }
 
-// tableLine is what copy says of a table.
+// tableLine is the output of copy for a table.
 var tableLine = regexp.MustCompile(`(?m)^[a-z_]+ +\d+ [0-9a-f]{64}$`)
 
 // TestStoreCopy: a recorded folder goes to PostgreSQL, where a conductor finds its nodes, and comes back.
@@ -110,7 +110,7 @@ func TestStoreCopyRefused(t *testing.T) {
 	}
 }
 
-// TestStoreCheckServer: faults in PostgreSQL are named as those of a file are.
+// TestStoreCheckServer: faults in PostgreSQL are named in the same way as faults in a file.
 func TestStoreCheckServer(t *testing.T) {
 	t.Parallel()
 	dir, address := migrated(t), postgrestest.URL(t)

@@ -85,8 +85,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 }
 
-// TestSlowBodiesShutNobodyOut: with all the connections in requests whose bodies do not
-// come, operators, agents and the loopback are answered at once.
+// TestSlowBodiesShutNobodyOut: with all connections in requests that withhold their bodies, operators, agents and the
+// loopback are answered at once.
 func TestSlowBodiesShutNobodyOut(t *testing.T) {
 	c := start(t, t.TempDir())
 	defer c.End(t)
@@ -103,7 +103,7 @@ func TestSlowBodiesShutNobodyOut(t *testing.T) {
 			t.Fatalf("operator %d: %d, %v", i, status, err)
 		}
 	}
-	for i := range 10 { // agents, whose calls are wrong and have an answer
+	for i := range 10 { // agents with wrong calls, which still get an answer
 		conn := connect(t, c.URL, fmt.Sprintf("127.0.4.%d", i+1),
 			"POST /v1/heartbeat/u HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}")
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)

@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// takeUp goes on with the nodes of the last run, before anybody can ask for more.
+// takeUp goes on with the nodes of the last run, before the API accepts requests for more.
 func (w *work) takeUp(ctx context.Context, _ parts) error {
 	if err := w.engine.Recover(ctx); err != nil {
 		return fmt.Errorf("take up the nodes of the last run: %w", err)
@@ -21,7 +21,7 @@ func (w *work) takeUp(ctx context.Context, _ parts) error {
 	return nil
 }
 
-// sweep removes the logs of nodes that were deleted while nobody could.
+// sweep removes the logs of nodes that were deleted while no conductor could remove them.
 func sweep(ctx context.Context, eng *engine.Engine, logs *bootlog.Keeper) error {
 	nodes, err := logs.Nodes()
 	if err != nil {

@@ -61,7 +61,7 @@ func CheckFile(path string) (string, error) {
 	return strings.TrimSpace(said.String()), err
 }
 
-// tryDataFolder refuses a folder that is a file. One that is missing is made by the first start.
+// tryDataFolder refuses a folder that is a file. A missing folder passes, since the first start makes it.
 func (c *Config) tryDataFolder() error {
 	i, err := os.Stat(c.DataDir)
 	switch {

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestUnreadableNode: a conductor starts with a node whose row cannot be read, says so,
-// and serves the others.
+// TestUnreadableNode: a conductor starts with a node in an unreadable row, says so, and serves the others.
 func TestUnreadableNode(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	c := start(t, dir)

@@ -33,7 +33,7 @@ import (
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
-// parts are what a conductor works with, beside its settings.
+// parts are the parts of a conductor beside its settings.
 type parts struct {
 	db      Database
 	keys    datafolder.Keys
@@ -44,13 +44,13 @@ type parts struct {
 	peers   imagelibrary.Peers       // nil without a cluster
 	ready   func() error             // why the database cannot be used; nil where it always can
 	fail    context.CancelCauseFunc  // ends the conductor's work, for the reason given
-	group   *string                  // whose nodes it has; nil for those of all
+	group   *string                  // the group of its nodes; nil for all nodes
 	leaders api.Leaders              // nil without a cluster
 	streams *connlimit.Streams       // of the process
 	metrics *metrics.Metrics         // of a term; nil for a conductor of its own
 	bmcs    redfish.Sessions         // nil without a cluster
 	logs    bootlog.Storage          // of a cluster; nil for files in the data folder
-	sights  *handover.Sights         // of a cluster; nil for what is forgotten with the process
+	sights  *handover.Sights         // of a cluster; nil for sights that are lost with the process
 	others  *otherGroups             // nil without a cluster
 	check   func() error             // refuses to send anything to a BMC or an agent; nil where it always may
 }
@@ -99,8 +99,8 @@ type work struct {
 	joined
 }
 
-// assemble wires the conductor of the nodes in a store, and takes them up where the last one left them. ctx ends its
-// work; close ends what is left.
+// assemble wires the conductor of the nodes in a store, and takes them up where the last conductor left them. ctx ends
+// its work; close ends the rest.
 func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *work, err error) {
 	w := &work{conf: c, log: log, now: clock.New(log).Now, fail: p.fail, counters: p.counters(), sights: p.sights,
 		first: p.group == nil || *p.group == ""}
@@ -112,7 +112,7 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 			err = errors.Join(err, w.drivers.Close(), w.scrapes.close())
 		}
 	}()
-	// Each room rests on those before it. Extras join before the engine, which reads what they have entered.
+	// Each room needs the rooms before it. Extras join before the engine, which reads their entries.
 	for _, open := range []func(context.Context, parts) error{
 		w.openLogs, w.openEvents, w.openExtras, w.findImages, w.openAudit, w.makeEngine, w.takeUp, w.openMetrics, w.openBoot,
 		w.beginRest, w.makeAPI,
@@ -186,7 +186,7 @@ func (w *work) start(ctx context.Context) *sync.WaitGroup {
 		})
 	}
 	for _, run := range w.lasting {
-		running.Go(func() { run(lasting) }) // the engine outlives ctx by what it has under way
+		running.Go(func() { run(lasting) }) // the engine outlives ctx until its running work is done
 	}
 	if w.scrapes != nil {
 		running.Go(func() {
@@ -210,7 +210,7 @@ func (w *work) endConsoles(ctx context.Context, patience time.Duration) {
 	}
 }
 
-// close ends what is left once the context of assemble has ended.
+// close ends the parts that outlive the context of assemble.
 func (w *work) close() error {
 	w.kept.Wait()
 	w.images.Wait()

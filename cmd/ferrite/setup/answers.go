@@ -19,7 +19,7 @@ const (
 
 const apiPort = "6385"
 
-// answers is what a configuration is made of. An empty one has its default.
+// answers are the values that make a configuration. An empty value has its default.
 type answers struct {
 	Interface, APIAddress, DataDir string
 	Pool, Router, DHCP             string
@@ -56,7 +56,7 @@ func (o *options) fill() error {
 	return nil
 }
 
-// complete sets what is still open, once nothing more is asked.
+// complete sets the values that are still open, once all questions are asked.
 func (o *options) complete() error {
 	if o.Interface == "" && (o.Pool != "" || o.Router != "" || len(o.DNS) > 0 || o.DHCP != "") {
 		return errors.New("--pool, --router, --dns and --dhcp are for the boot service: say --interface, too")
@@ -82,7 +82,7 @@ func (o *options) complete() error {
 	return nil
 }
 
-// chooseCertificate uses one that is there, makes none for the loopback, and one for any other address.
+// chooseCertificate uses an existing certificate. It makes none for the loopback, and one for any other address.
 func (o *options) chooseCertificate() error {
 	if o.Certificate != "" {
 		return nil
@@ -132,7 +132,7 @@ func addressOf(name string) (netip.Prefix, error) {
 	return netip.Prefix{}, fmt.Errorf("--interface %s has no IPv4 address: give it one of the machines' network", name)
 }
 
-// interfaces are those that machines could boot from, each with its address.
+// interfaces are the interfaces that machines could boot from, each with its address.
 func interfaces() (names []string) {
 	all, err := net.Interfaces()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
 )
 
-// questions asks a person on a terminal for what no flag has said.
+// questions asks a person on a terminal for the values that no flag has set.
 type questions struct {
 	in    *os.File
 	out   io.Writer
@@ -86,7 +86,7 @@ func (q questions) password(a *answers) error {
 	return nil
 }
 
-// defaultAddress is where the API is unless somebody says otherwise.
+// defaultAddress is the API's address unless the operator sets another one.
 func (a *answers) defaultAddress() string {
 	if p, err := addressOf(a.Interface); err == nil {
 		return p.Addr().String() + ":" + apiPort

@@ -54,8 +54,8 @@ func (o *options) config(dir string) []byte {
 	return out.Bytes()
 }
 
-// refuseExisting refuses to replace a configuration without being told to. The one that the installation of a package
-// has made, and nobody has changed, holds nothing of anybody's.
+// refuseExisting refuses to replace a configuration without a flag. It accepts the unchanged configuration from the
+// installation of a package, since that has no settings of an operator.
 func (o *options) refuseExisting() error {
 	was, err := os.ReadFile(o.path(configFile))
 	switch {

@@ -27,15 +27,15 @@ const (
 	authorityKeyFile = "authority/ca-key.pem"
 )
 
-// file is one that is written: its path below the configuration folder, and what is in it.
+// file is a file to write: its path below the configuration folder, and its content.
 type file struct {
 	name string
 	text []byte
 	mode fs.FileMode
 }
 
-// fileSet is what setup writes, the configuration last. tried is the configuration as it is checked: with the paths of
-// the copies that are written first.
+// fileSet holds the files that setup writes, the configuration last. tried is the configuration for the check: with the
+// paths of the copies that are written first.
 type fileSet struct {
 	files []file
 	tried func(dir string) []byte
@@ -155,11 +155,11 @@ func writeBelow(dir string, f file) error {
 	if err := os.WriteFile(path, f.text, f.mode); err != nil {
 		return err
 	}
-	return os.Chmod(path, f.mode) // whatever the umask
+	return os.Chmod(path, f.mode) // independent of the umask
 }
 
-// move puts a file in its place, and reports whether another one, or none, was there. The other one is kept, except of
-// users, who were added to.
+// move puts a file in its place. It reports whether the content changed, or the file is new. The old file is kept as a
+// copy, except the file of users, which setup only adds to.
 func (f file) move(from, to string) (changed bool, err error) {
 	path := filepath.Join(to, f.name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

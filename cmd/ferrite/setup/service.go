@@ -11,8 +11,8 @@ import (
 // unit is the service of the packages.
 const unit = "ferrite.service"
 
-// service enables and starts the service, and says what was done. Without systemd, or without the unit, it says how to
-// start a conductor by hand.
+// service enables and starts the service, and returns a sentence about that. Without systemd, or without the unit, the
+// sentence explains how to start a conductor by hand.
 func (o *options) service(ctx context.Context) (string, error) {
 	byHand := "start the conductor with: ferrite serve --config " + o.path(configFile)
 	if _, err := os.Stat("/run/systemd/system"); err != nil || !o.enable {

@@ -1,7 +1,8 @@
-// Package setup is `ferrite setup`: it writes what a first server needs (the configuration, an admin, a certificate),
-// has the configuration checked as `ferrite serve --check` does, and enables the service where systemd runs.
+// Package setup is `ferrite setup`: it writes the files that a first server needs: the configuration, an admin, a
+// certificate. It has the configuration checked as `ferrite serve --check` does, and enables the service where systemd
+// runs.
 //
-// It works on the files of this host, and asks no conductor. Nothing that exists is replaced without a flag.
+// It works on the files of this host, and needs no conductor. Nothing that exists is replaced without a flag.
 package setup
 
 import (
@@ -52,7 +53,7 @@ func Command() *cobra.Command {
 	return c
 }
 
-// options is what the flags say.
+// options holds the values of the flags.
 type options struct {
 	answers
 	configDir, passwordFile string
@@ -126,7 +127,7 @@ func run(cmd *cobra.Command, o options) error {
 // path is a file of the configuration.
 func (o *options) path(name string) string { return filepath.Join(o.configDir, name) }
 
-// report says who may log in, and how to go on.
+// report names the user to log in as, and the next steps.
 func (o *options) report(out io.Writer, service string) error {
 	if o.generated {
 		fmt.Fprintf(out, "setup: user %s, password %s (shown this once; change it with: ferrite user password %s)\n", o.Admin,

@@ -51,7 +51,7 @@ func (f *files) complete(cmd *cobra.Command, args []string, _ string) ([]string,
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// edit changes the users, unless what comes out makes no sense.
+// edit changes the users, unless the result is invalid.
 func (f *files) edit(change func(*auth.Users) error) error {
 	u, err := f.readUsers()
 	if err != nil {
@@ -118,11 +118,11 @@ func HasPassword(htpasswd []byte, name string) bool {
 	return false
 }
 
-// replace writes a file as a whole, so that a conductor never reads half of it; its
-// folder is made when there is none (/etc/ferrite, at first). Only
-// its owner may read it, unless others could before; root takes it from nobody.
+// replace writes a file as a whole, so that a conductor never reads half of it. It makes a missing folder
+// (/etc/ferrite, at first). Only the owner may read the file, unless others could before. When root replaces a file,
+// the file keeps its owner.
 func replace(path string, raw []byte) (err error) {
-	mode, uid, gid := fs.FileMode(0o600), -1, -1 // -1 is who we are
+	mode, uid, gid := fs.FileMode(0o600), -1, -1 // -1 keeps the current user
 	if st, err := os.Stat(path); err == nil {
 		mode = st.Mode().Perm()
 		if s, ok := st.Sys().(*syscall.Stat_t); ok && int(s.Uid) != os.Geteuid() {

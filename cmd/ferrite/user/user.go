@@ -1,8 +1,7 @@
-// Package user is `ferrite user`: it makes the files by which a conductor knows
-// its operators, their passwords and their tokens.
+// Package user is `ferrite user`: it makes the files from which a conductor reads its operators, their passwords and
+// their tokens.
 //
-// It works on files and speaks to no conductor: one that runs reads them again by
-// itself.
+// It works on files and sends nothing to a conductor: a running conductor reads them again by itself.
 package user
 
 import (

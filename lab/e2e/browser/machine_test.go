@@ -38,7 +38,7 @@ const (
 
 var binFlag = flag.String("bin", "../../../bin", "folder of the programs and ramdisk/")
 
-// walk is what the script in the browser is told.
+// walk is the input of the script in the browser.
 type walk struct {
 	Hands    string `json:"hands"` // mouse or keyboard
 	URL      string `json:"url"`   // of the conductor, on the loopback

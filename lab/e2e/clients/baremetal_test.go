@@ -23,15 +23,15 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 )
 
-// What Ironic's own clients are called, and the Debian packages they come in.
-// The SDK is in Debian's Python alone, whatever python3 the PATH has first.
+// Ironic's own clients, and the Debian packages they come in. The SDK is in Debian's Python alone, even if the PATH has
+// another python3 first.
 const (
 	ironicClient = "/usr/bin/baremetal"
 	python       = "/usr/bin/python3"
 	openstackSDK = "/usr/lib/python3/dist-packages/openstack/baremetal"
 )
 
-// installed fails a test whose client is missing: a skip would look like a pass.
+// installed fails a test without its client: a skip would look like a pass.
 func installed(t *testing.T, path, pkg string) {
 	t.Helper()
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -56,7 +56,7 @@ type login struct {
 	serve []string            // flags
 	sign  func(*http.Request) // of the test's own requests; nil for none
 	env   []string            // of the client
-	// announce, unless nil, tells clients where a conductor is: what it answers with is of their environment, too.
+	// announce, unless nil, announces a conductor's URL to clients. It returns more variables of their environment.
 	announce func(url string) ([]string, error)
 }
 
@@ -136,9 +136,8 @@ func startClient(program, dir string, env []string) (*client, error) {
 
 func (c *client) end() error { return errors.Join(c.input.Close(), c.cmd.Wait()) }
 
-// baremetal is a command of the client: "baremetal node show m1". One that fails
-// after "!" says why on its standard error, at once: the client would try again
-// for ten seconds what is refused with 409.
+// baremetal is a command of the client: "baremetal node show m1". A command after "!" fails at once, with the reason on
+// its standard error: the client would otherwise retry a 409 for ten seconds.
 func baremetal(ts *testscript.TestScript, fails bool, args []string) {
 	c, ok := ts.Value("client").(*client)
 	if !ok {
@@ -160,8 +159,8 @@ func baremetal(ts *testscript.TestScript, fails bool, args []string) {
 	}
 }
 
-// settled waits until nobody works on a node: "settled m1 [STATE]". Some verbs
-// of the client do not wait for what they have asked for.
+// settled waits until a node is not reserved: "settled m1 [STATE]". Some verbs of the client return before their work
+// is done.
 func settled(ts *testscript.TestScript, _ bool, args []string) {
 	c, ok := ts.Value("conductor").(*servetest.Conductor)
 	if !ok || len(args) < 1 || len(args) > 2 {
@@ -185,7 +184,7 @@ func settled(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Fatalf("node %s is %s, reserved by %v, and stays so", args[0], n.State, n.Reserved)
 }
 
-// keep gives what the last command wrote to a variable: "keep NAME".
+// keep puts the last command's output into a variable: "keep NAME".
 func keep(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: keep NAME")

@@ -20,8 +20,8 @@ import (
 // metal3Path is where documents of hosts are.
 const metal3Path = "/apis/metal3.io/v1alpha1/namespaces/default/"
 
-// TestDataImage has a machine that runs somebody else's system started with an
-// image in the virtual drive of its controller, with another, and without.
+// TestDataImage starts a machine with a foreign system: with an image in the virtual drive of its controller, with
+// another, and without.
 func TestDataImage(t *testing.T) {
 	images := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/none.iso" {
@@ -116,8 +116,7 @@ func rebootHost(t *testing.T, c *servetest.Conductor) {
 	})
 }
 
-// changeDocument edits the document m of a kind, as people do: again, when somebody else
-// was faster.
+// changeDocument edits the document m of a kind, as people do: again, when another client was faster.
 func changeDocument[T any](t *testing.T, c *servetest.Conductor, plural string, edit func(*T)) {
 	t.Helper()
 	for end := time.Now().Add(servetest.Patience); ; {

@@ -29,9 +29,8 @@ metadata: {name: node-1}
 spec: {online: true, inspectionMode: fast, bmc: {address: "fake://node-1", credentialsName: bmc}}
 `
 
-// TestFerriteDeletes: what ferrite has applied at once it deletes at once, also when
-// the secret was deleted first, and nothing is left. The scripts of kubectl are in
-// testdata/kubectl/leave.txt.
+// TestFerriteDeletes: ferrite deletes at once the documents that it applied at once, also when the secret was deleted
+// first, and nothing is left. The scripts of kubectl are in testdata/kubectl/leave.txt.
 func TestFerriteDeletes(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "hosts.yaml")
 	if err := os.WriteFile(file, []byte(leaving), 0o600); err != nil {

@@ -73,7 +73,7 @@ func (m *importers) fromMariaDB(t *testing.T, i *openstack.Ironic, db *openstack
 	t.Setenv("IRONIC_DATABASE", "")
 	other := filepath.Join(t.TempDir(), "secrets.yaml")
 	write(t, other, "enroll: {ipmi_password: hobbes}\n")
-	m.runs(t, i.URL, []string{"--secrets", other}, "A secret differs") // so the stored one is that of the database
+	m.runs(t, i.URL, []string{"--secrets", other}, "A secret differs") // so the stored secret is the database's
 }
 
 // statements has the MariaDB have seen nothing but reads, in one transaction that can only read.
@@ -102,7 +102,7 @@ func statements(t *testing.T, db *openstack.MariaDB, from int) {
 	}
 }
 
-// fromPostgreSQL: an Ironic without Keystone, whose database is PostgreSQL.
+// fromPostgreSQL: an Ironic without Keystone, with PostgreSQL as its database.
 func (m *importers) fromPostgreSQL(t *testing.T) {
 	u, err := url.Parse(postgrestest.New(t).URL(t))
 	if err != nil {

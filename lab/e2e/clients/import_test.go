@@ -24,10 +24,10 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/suitetest"
 )
 
-// lifetime is that of short tokens.
+// lifetime is the lifetime of short tokens.
 const lifetime = 30 * time.Second
 
-// databasePassword has what a URL must escape.
+// databasePassword has characters that a URL must escape.
 const databasePassword = "p/w@1?%"
 
 // importers are a Keystone, and a conductor that takes its tokens.
@@ -209,7 +209,7 @@ func (m *importers) runsAs(t *testing.T, from string, args []string, words ...st
 	return said.String()
 }
 
-// all is the end of an import of all nodes but the one that is being deployed.
+// all is the last line of an import of all nodes except the node that is being deployed.
 const all = "2 created, 0 changed, 0 unchanged; not imported: 0 conflicts, 0 refused, 1 left out"
 
 // again is the same after it.

@@ -20,7 +20,7 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/suitetest"
 )
 
-// TestKeystone: Ironic's CLI, unmodified, through Debian's Keystone; who may what; tokens that end.
+// TestKeystone: Ironic's CLI, unmodified, through Debian's Keystone; the rights of each role; tokens that end.
 func TestKeystone(t *testing.T) {
 	suitetest.Need(t, "keystone-test")
 	installed(t, ironicClient, "python3-ironicclient")
@@ -84,7 +84,7 @@ func TestKeystone(t *testing.T) {
 	})
 }
 
-// callers is who may do what to nodes, one of which the project blue owns.
+// callers checks each caller's rights on nodes. The project blue owns one of them.
 func callers(t *testing.T, c *servetest.Conductor, k *openstack.Keystone, blue string) {
 	as := func(token, method, path string, body any) int {
 		t.Helper()
@@ -149,7 +149,7 @@ func revoked(t *testing.T, c *servetest.Conductor, k *openstack.Keystone) {
 	c.Call(t, http.MethodGet, "/v1/nodes", nil, http.StatusUnauthorized)
 }
 
-// away: while Keystone is away nobody gets in, and nobody is told that the token is wrong.
+// away: while Keystone is away no caller gets in, and no answer calls a token wrong.
 func away(t *testing.T, c *servetest.Conductor, k *openstack.Keystone) {
 	token := tokenOf(t, k, "owner", "pw", "blue")
 	if err := k.Stop(); err != nil {

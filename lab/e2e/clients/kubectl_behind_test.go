@@ -37,9 +37,8 @@ func halt(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(syscall.Kill(-followers(ts)[args[0]].cmd.Process.Pid, signal))
 }
 
-// churn is the command "churn NAMESPACE/NAME": a host is changed until the changes
-// before are no longer kept for those who follow, not even those that wait in sockets
-// (some five megabytes).
+// churn is the command "churn NAMESPACE/NAME". It changes a host until the earlier changes are no longer kept for
+// watches, not even the changes that wait in sockets (some five megabytes).
 func churn(ts *testscript.TestScript, neg bool, args []string) {
 	c, ok := ts.Value("conductor").(*servetest.Conductor)
 	if !ok || neg || len(args) != 1 {

@@ -32,8 +32,8 @@ func (bareMachine) Spec() qemu.Spec {
 func (bareMachine) InsertMedia(context.Context, string) error { return nil }
 func (bareMachine) EjectMedia(context.Context) error          { return nil }
 
-// startMachine is the command "machine FILE": it starts a machine whose controller
-// speaks Redfish, and writes where that is into what FILE says of $BMC.
+// startMachine is the command "machine FILE": it starts a machine with a Redfish controller, and replaces $BMC in FILE
+// by the controller's address.
 func startMachine(ts *testscript.TestScript, neg bool, args []string) {
 	tb, ok := ts.Value("test").(testing.TB)
 	if !ok || neg || len(args) != 1 {

@@ -36,7 +36,7 @@ func kubectlPath() string { return cmp.Or(os.Getenv("KUBECTL"), "/usr/bin/kubect
 func TestE2EKubectl(t *testing.T) {
 	installed(t, kubectlPath(), "kubernetes-client")
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/kubectl", ContinueOnError: true, // what else goes wrong is worth a look
+		Dir: "testdata/kubectl", ContinueOnError: true, // the further failures are worth a look
 		Setup: func(env *testscript.Env) error {
 			tb, ok := env.T().(testing.TB)
 			if !ok {
@@ -111,8 +111,7 @@ func kubectlAccess(t testing.TB, c *servetest.Conductor, dir string, roles bool)
 		"--tls-key", keyFile}, closed, nil
 }
 
-// putStatus is the command "status NAMESPACE/NAME JSON": what a reconciler would
-// write of a host.
+// putStatus is the command "status NAMESPACE/NAME JSON": it writes a host's status in place of a reconciler.
 func putStatus(ts *testscript.TestScript, neg bool, args []string) {
 	c, ok := ts.Value("conductor").(*servetest.Conductor)
 	if !ok || neg || len(args) != 2 {
@@ -131,7 +130,7 @@ func putStatus(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// follower is a program that runs beside a script, and what it has said.
+// follower is a program that runs beside a script, and its output.
 type follower struct {
 	cmd *exec.Cmd
 	mu  sync.Mutex
@@ -167,7 +166,7 @@ func follow(ts *testscript.TestScript, neg bool, args []string) {
 	f := &follower{cmd: exec.Command(filepath.Join(ts.Getenv("WORK"), "bin", args[1]), args[2:]...)}
 	f.cmd.Stdout, f.cmd.Stderr = f, f
 	f.cmd.Dir = ts.MkAbs(".")
-	f.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what it may start is halted with it
+	f.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // its children are halted with it
 	f.cmd.Env = append(os.Environ(), "HOME="+ts.Getenv("HOME"), "KUBECONFIG="+ts.Getenv("KUBECONFIG"))
 	ts.Check(f.cmd.Start())
 	followers(ts)[args[0]] = f

@@ -33,7 +33,7 @@ const (
 	limit    = 25 * time.Minute // for the whole boot, under emulation and beside other work
 )
 
-// screen is what one client of a console has printed.
+// screen is the output of one client of a console.
 type screen struct {
 	name string
 	keys io.Writer
@@ -141,7 +141,7 @@ func listen(t *testing.T) net.Listener {
 	return l
 }
 
-// ipmiBMC is OpenIPMI's ipmi_sim, whose serial line is the machine's.
+// ipmiBMC is OpenIPMI's ipmi_sim with the machine's serial line.
 func ipmiBMC(t *testing.T, m *qemu.Machine) (port int) {
 	t.Helper()
 	line := listen(t)
@@ -183,8 +183,8 @@ func join(s *qemu.Serial, c net.Conn) {
 	}
 }
 
-// TestConsoles: from the power button to a login at which somebody types. The machine has no network card: of the time
-// to the login systemd waits for a network two minutes.
+// TestConsoles: from the power button to a login with input. The machine has no network card: of the time to the login
+// systemd waits for a network two minutes.
 func TestConsoles(t *testing.T) {
 	suitetest.Need(t, "")
 	m := guest.Debian(t, qemu.Spec{Name: "watched"})
@@ -209,7 +209,7 @@ func TestConsoles(t *testing.T) {
 		login[s.name] = s.until(t, " login: ").Sub(began)
 	}
 	for i, s := range screens { // each types, both see it
-		s.untilTimes(t, " login: ", i+1) // what is typed before is dropped
+		s.untilTimes(t, " login: ", i+1) // earlier input is dropped
 		fmt.Fprintf(s.keys, "nobody-%d\r", i)
 		for _, other := range screens {
 			other.until(t, fmt.Sprintf("nobody-%d", i))

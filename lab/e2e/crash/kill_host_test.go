@@ -20,8 +20,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// deed is one thing that somebody does to a document, and how the host is once
-// all that follows of it is done.
+// deed is one change of a document by an operator, and the host after all its consequences.
 type deed struct {
 	name   string
 	method string
@@ -139,8 +138,7 @@ func (o *operator) version(path string) string {
 	return fmt.Sprint(d.Metadata.UID, d.Metadata.Generation, d.Metadata.DeletionTimestamp)
 }
 
-// await waits until the host has come to where a deed brings it, and nobody
-// works on its node.
+// await waits until the host has reached the state of a deed, and its node is not reserved.
 func (o *operator) await(d deed) {
 	o.t.Helper()
 	var h hostapi.Host
@@ -171,13 +169,13 @@ func (o *operator) nodes() (uuids []string) {
 	return uuids
 }
 
-// What else no two lives have in common.
+// More texts that differ between any two lives.
 var (
 	someUUID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 	version  = regexp.MustCompile(`"resourceVersion":"[0-9]+"`)
 )
 
-// look tells of documents, nodes and ports, with names of our own for UUIDs.
+// look reads documents, nodes and ports, with names of our own for UUIDs.
 func (o *operator) look(d deed) sight {
 	o.t.Helper()
 	s := sight{Deed: d.name, Lists: map[string]any{}}
@@ -204,16 +202,14 @@ func (o *operator) look(d deed) sight {
 	return s
 }
 
-// TestE2EKillNineHost kills a conductor before, amid and after every single write
-// of the life of a host, to its documents and to its node. Each write is named,
-// since documents and nodes are written by different hands, whose turns are not
-// always the same. Everything comes to where it does undisturbed: each machine
-// is deployed once for each image, has one node and one HardwareData, and leaves
-// nothing behind. Then the life is gone through by conductors that live for two
-// writes each.
+// TestE2EKillNineHost kills a conductor before, amid and after every single write of the life of a host, to its
+// documents and to its node. Each write is named, since different parts of the conductor write documents and nodes, and
+// their order varies. The end is the same as undisturbed: each machine is deployed once for each image, has one node
+// and one HardwareData, and leaves nothing behind. Then the life is gone through by conductors that live for two writes
+// each.
 func TestE2EKillNineHost(t *testing.T) { killNineHost(t, inFolder, sample) }
 
-// TestE2EKillNineHostOnPostgres does the same to conductors whose database is on a server.
+// TestE2EKillNineHostOnPostgres does the same to conductors with their database on a server.
 func TestE2EKillNineHostOnPostgres(t *testing.T) { killNineHost(t, postgrestest.URL, *postgresSample) }
 
 // killNineHost kills at every so many a write.
@@ -267,7 +263,7 @@ func killNineHost(t *testing.T, database func(testing.TB) string, sample int) {
 func named(diary []string) (writes []cut) {
 	nth := map[string]int{}
 	for _, line := range diary {
-		if strings.HasPrefix(line, claiming) { // of what is known afterwards alone
+		if strings.HasPrefix(line, claiming) { // only the part after the write differs
 			line = claiming
 		}
 		nth[line]++

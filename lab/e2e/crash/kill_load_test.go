@@ -72,7 +72,7 @@ var deaths = []struct {
 // next conductor starts with nothing to mend.
 func TestKillUnderLoad(t *testing.T) { killUnderLoad(t, inFolder) }
 
-// TestKillUnderLoadOnPostgres does the same to conductors whose database is on a server.
+// TestKillUnderLoadOnPostgres does the same to conductors with their database on a server.
 func TestKillUnderLoadOnPostgres(t *testing.T) { killUnderLoad(t, postgrestest.URL) }
 
 func killUnderLoad(t *testing.T, at func(testing.TB) string) {

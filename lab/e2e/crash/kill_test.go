@@ -56,8 +56,7 @@ var (
 	ipa   = enrolled(servetest.NodeUUID, map[string]any{"deploy_interface": "direct"}) // cleaned by the agent of a ramdisk
 )
 
-// Steps: two of the driver, Ironic's reserved ones, one for the child nodes, and
-// one that nobody has.
+// Steps: two of the driver, Ironic's reserved ones, one for the child nodes, and an unknown one.
 var (
 	settings = map[string]any{
 		"interface": "bios", "step": "apply_configuration", "args": map[string]any{"settings": []any{}},
@@ -124,14 +123,13 @@ func ranked(step map[string]any, priority int) map[string]any {
 	return out
 }
 
-// TestE2EKillNine kills a conductor before, amid and after every single write of
-// whole lives of a node, starts it again, and lets an operator's script go on:
-// it asks once more only for what the node shows was not accepted. Every stage
-// ends as it does undisturbed, and SQLite's file is whole. Then each life is
+// TestE2EKillNine kills a conductor before, amid and after every single write of whole lives of a node. Each time it
+// starts the conductor again, and lets an operator's script go on. The script repeats only requests that were not
+// accepted, by the node's state. Every stage ends as it does undisturbed, and SQLite's file is whole. Then each life is
 // gone through by conductors that live for no more writes than it takes to get on.
 func TestE2EKillNine(t *testing.T) { killNine(t, inFolder, sample) }
 
-// TestE2EKillNineOnPostgres does the same to conductors whose database is on a server.
+// TestE2EKillNineOnPostgres does the same to conductors with their database on a server.
 func TestE2EKillNineOnPostgres(t *testing.T) { killNine(t, postgrestest.URL, *postgresSample) }
 
 // killNine kills at every so many a write.

@@ -61,7 +61,7 @@ func (h *halfReceiver) count() int {
 }
 
 // TestKillWithWebhooks kills conductors before, amid and after commits, and while a receiver is about to answer. The
-// receiver fails half the time. It gets every event at least once, and those of every write that was acknowledged.
+// receiver fails half the time. It gets every event at least once, and the events of every acknowledged write.
 func TestKillWithWebhooks(t *testing.T) {
 	dir := t.TempDir()
 	receiver := &halfReceiver{taken: map[string]int{}}

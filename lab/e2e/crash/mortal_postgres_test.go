@@ -40,8 +40,8 @@ type socketBetween struct {
 	deadly atomic.Bool // the next COMMIT is the last
 }
 
-// listenBetween returns the address of the database by way of the socket, which is TCP's: one that is killed leaves no
-// file behind.
+// listenBetween returns the address of the database by way of the socket. It uses TCP, since a killed process leaves no
+// file of a TCP socket behind.
 func listenBetween(address string, whole bool) (s *socketBetween, near string, err error) {
 	u, err := url.Parse(address)
 	if err != nil {

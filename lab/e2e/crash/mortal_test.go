@@ -44,7 +44,7 @@ const (
 	never  moment = "never"
 	before moment = "before" // nothing of it is written
 	amid   moment = "amid"   // the database is at it: it is written or it is not
-	after  moment = "after"  // it is written, and nobody has been told
+	after  moment = "after"  // it is written, and not acknowledged
 )
 
 // cut is one point of a conductor's life: its nth write, of all or of those that
@@ -57,7 +57,7 @@ type cut struct {
 
 func (c cut) String() string { return fmt.Sprintf("%s %d %s", c.moment, c.nth, c.write) }
 
-// parseCut reads what String writes.
+// parseCut reads the result of String.
 func parseCut(text string) (c cut, err error) {
 	if _, err := fmt.Sscan(text, &c.moment, &c.nth); err != nil {
 		return c, fmt.Errorf("%s=%q: %w", cutVariable, text, err)
@@ -107,8 +107,8 @@ func (m *mortal) open(ctx context.Context, dir string, o store.Options) (*store.
 	return store.Open(ctx, path, o)
 }
 
-// mortal is a store whose process dies at one of its writes. It keeps a diary
-// of those it has survived, a line each.
+// mortal is a store that ends its process at one of its writes. It keeps a diary of the writes it survived, a line
+// each.
 type mortal struct {
 	serve.Database
 	cut   cut
@@ -120,9 +120,8 @@ type mortal struct {
 	writes int // of those that the cut counts
 }
 
-// write does one write, or dies over it. One at a time, so that the diary has
-// them in the order in which they are counted. What is known beforehand says
-// which write it is; how it went comes after that in the diary.
+// write does one write, or dies over it. Writes come one at a time, so that the diary has the order of the count. The
+// part known before the write identifies it. The outcome follows in the diary.
 func (m *mortal) write(known string, do func() (went string)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -144,8 +143,8 @@ func (m *mortal) write(known string, do func() (went string)) {
 	}
 }
 
-// dieOverFile dies as soon as SQLite has begun to write. What it writes can be seen
-// before that, but nobody's next write comes through: the mortal is locked.
+// dieOverFile dies as soon as SQLite has begun to write. Others can see that write before, but no later write succeeds:
+// the mortal is locked.
 func dieOverFile(wal string, do func() string) {
 	done := make(chan struct{})
 	was := sizeOf(wal)
@@ -193,7 +192,7 @@ func (m *mortal) Release(ctx context.Context, e node.Effect, at time.Time, why s
 	return err
 }
 
-// claiming begins what is said of a claim: of what is not known beforehand.
+// claiming begins the diary's line of a claim. The rest of the line is known only after the write.
 const claiming = "claim: "
 
 func (m *mortal) Claim(ctx context.Context, owner string, now time.Time, lease time.Duration,
@@ -213,7 +212,7 @@ func (m *mortal) WriteObjects(ctx context.Context, writes []objects.Write, done 
 	return err
 }
 
-// documents says what is written of them, for the table: of a host its state.
+// documents describes the writes of documents, for the table: of a host its state.
 func documents(writes []objects.Write) string {
 	var parts []string
 	for _, w := range writes {
@@ -232,7 +231,7 @@ func documents(writes []objects.Write) string {
 	return strings.Join(parts, "; ")
 }
 
-// described says what a change writes, for the table.
+// described describes a change's writes, for the table.
 func described(c node.Change) string {
 	var parts []string
 	if c.Insert != nil {

@@ -30,7 +30,7 @@ type operator struct {
 	t         *testing.T
 	dir       string
 	database  string // URL of a PostgreSQL database, "" for one in the folder
-	address   string // its conductors' own: nobody else's answer there
+	address   string // its conductors' own: no other process answers there
 	cuts      []cut  // one for each life; later lives are not cut
 	everyLife cut    // for all lives without one of their own
 
@@ -40,11 +40,11 @@ type operator struct {
 	closed bool
 	known  []string               // the nodes there are
 	api    atomic.Pointer[string] // URL of the conductor that lives
-	asks   string                 // what is being asked for
-	went   string                 // how that went on after the last death
+	asks   string                 // the request under way
+	went   string                 // its outcome after the last death
 }
 
-// scene is what a node shows once one thing is done.
+// scene is a node's state after one request.
 type scene struct {
 	Ask, Of string
 	Node    map[string]any
@@ -68,7 +68,7 @@ func (o *operator) script(asks []ask) (scenes []scene) {
 			scenes = append(scenes, o.scene(a, uuid))
 		}
 	}
-	if o.lives <= len(o.cuts) { // what the last write brings is seen before the death it brings
+	if o.lives <= len(o.cuts) { // the last write's effect is seen before the death at it
 		o.revive(errors.New("all is done"))
 	}
 	o.stop()
@@ -107,7 +107,7 @@ func (o *operator) begin() {
 	if err := c.Ready(); err != nil && at.moment == never {
 		o.t.Fatalf("%v\n%s", err, c.Log)
 	}
-	// One that is to die may have done so while it started.
+	// A conductor that is to die may have died while it started.
 	o.api.Store(&c.URL)
 }
 
@@ -185,8 +185,8 @@ func (o *operator) get(path string) []byte {
 	}
 }
 
-// rest waits until nobody works on the node. The API reads a node before its
-// reservation, so that only the second look is sure to see what was done.
+// rest waits until the node is not reserved. The API reads a node before its reservation, so that only the second look
+// is sure to see the result.
 func (o *operator) rest(uuid string) (n map[string]any) {
 	o.t.Helper()
 	quiet := 0
@@ -243,7 +243,7 @@ func (o *operator) history(uuid string, show func(entry) string) (out []string) 
 	return out
 }
 
-// What no two lives have in common: times, spans, and where it was looked at.
+// Texts that differ between any two lives: times, spans, and the address.
 var (
 	times = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.]*(Z|[+-]\d\d:\d\d)`)
 	spans = regexp.MustCompile(`done in [0-9.mµs]+`)
@@ -265,13 +265,13 @@ func (o *operator) scene(a ask, uuid string) scene {
 	return s
 }
 
-// tell is what two lives have in common of an entry.
+// tell reduces an entry to the text that two lives share.
 func tell(e entry) string {
 	return spans.ReplaceAllString(fmt.Sprintf("%s %s: %s (%s, %s)", e.Severity, e.EventType, e.Event, e.State, e.Target),
 		"done")
 }
 
-// diary is what the first life has written.
+// diary is the first life's diary.
 func (o *operator) diary() (lines []string) {
 	for s := bufio.NewScanner(strings.NewReader(o.kept[0].String())); s.Scan(); {
 		lines = append(lines, s.Text())
@@ -282,7 +282,7 @@ func (o *operator) diary() (lines []string) {
 // postgresSample is every how many a write conductors on PostgreSQL are killed.
 var postgresSample = flag.Int("postgres-sample", 24, "kill conductors on PostgreSQL at every so many a write")
 
-// checkDatabase looks at what the conductors have left behind.
+// checkDatabase checks the database that the conductors have left.
 func (o *operator) checkDatabase() {
 	o.t.Helper()
 	place := store.Place{Address: o.database}

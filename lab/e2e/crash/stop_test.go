@@ -19,9 +19,8 @@ import (
 // corePath is where documents of Kubernetes itself are.
 const corePath = "/api/v1/namespaces/default/"
 
-// writer makes one kind of write again and again until the conductor is gone.
-// Each write is a function of its number; kept tells, after a restart, whether
-// the write of that number is there.
+// writer makes one kind of write again and again until the conductor is gone. Each write is a function of its number.
+// After a restart, kept reports whether the write of that number is there.
 type writer struct {
 	name string
 	do   func(c *servetest.Conductor, i int) (status int, answer []byte, err error)
@@ -140,9 +139,8 @@ func stopWriters(t *testing.T, c *servetest.Conductor) []*writer {
 // stopTime is how long a conductor lets the requests under way finish.
 const stopTime = 3 * time.Second
 
-// TestStopUnderLoad: a conductor that is stopped while all kinds of writes are
-// under way has done whatever it has acknowledged, and acknowledges nothing with
-// an empty answer. Watches and followed logs end as whole answers.
+// TestStopUnderLoad: a conductor that is stopped amid all kinds of writes has done every write it acknowledged, and
+// acknowledges nothing with an empty answer. Watches and followed logs end as whole answers.
 func TestStopUnderLoad(t *testing.T) {
 	const stops, writes = 3, 100
 	for range stops {

@@ -45,7 +45,7 @@ func Debian(t testing.TB, spec qemu.Spec) *qemu.Machine {
 	return m
 }
 
-// overlay is a disk that keeps what a machine changes of an image.
+// overlay is a disk that keeps a machine's changes to an image.
 func overlay(image osimage.Image, dir string) (qemu.Disk, error) {
 	path := filepath.Join(dir, "disk.qcow2")
 	out, err := exec.Command("qemu-img", "create", "-q", "-f", "qcow2", "-F", "qcow2", "-b", image.Qcow2,

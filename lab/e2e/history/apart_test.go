@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// route cuts the way of the other conductors to one: what they send gets lost, without an answer.
+// route cuts the way of the other conductors to one: their packets get lost, without an answer.
 func (w *world) route(how string, m *member) {
 	w.t.Helper()
 	args := []string{"route", how, "blackhole", m.reached + "/32", "table", "local"}
@@ -19,9 +19,9 @@ func (w *world) route(how string, m *member) {
 	}
 }
 
-// apart waits until a leader that the others do not reach has acknowledged a write of its own client, and until each of
-// the others has said that it cannot help. It returns how long the last of them took. A leader that loses the group
-// meanwhile, since the machine has too much else to do, has a successor whom the rest reaches.
+// apart waits until a leader that the others do not reach has acknowledged a write of its own client. Each of the
+// others must answer 503 meanwhile. apart returns the time until the last of them has. On an overloaded machine a
+// leader may lose the group meanwhile; then the others reach its successor.
 func (w *world) apart(leader *member, probe string, nth int) (time.Duration, error) {
 	began := time.Now()
 	wrong := w.askApart(leader, probe, nth)

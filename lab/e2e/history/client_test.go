@@ -19,7 +19,7 @@ type client struct {
 	http    *http.Client
 }
 
-// another is a client at an address of its own, as those of a site are: a conductor has 64 connections for each.
+// another is a client at an address of its own, as a site's clients are: a conductor has 64 connections for each.
 func (w *world) another() *client {
 	nth := w.clients.Add(1)
 	from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 1, byte(nth>>8), byte(nth))}}
@@ -65,7 +65,7 @@ func (c *client) askOne(m *member, method, path string, body, answer any) (statu
 	return a.StatusCode, err
 }
 
-// shown is what a node shows.
+// shown holds the fields of a node.
 type shown struct {
 	UUID        string
 	State       string `json:"provision_state"`

@@ -1,4 +1,4 @@
-// Package history lets conductors of one cluster be killed, frozen and cut off while nodes go through their lives, and
-// checks what they acknowledged and what they did to BMCs against a ledger of its own. A conductor is the test binary
-// itself. The package has tests alone.
+// Package history kills, freezes and cuts off conductors of one cluster while nodes go through their lives. It checks
+// the requests that they acknowledged, and their requests to BMCs, against a ledger of its own. A conductor is the test
+// binary itself. The package has tests alone.
 package history

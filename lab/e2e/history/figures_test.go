@@ -18,14 +18,14 @@ const (
 	pageFile    = "../../../docs/operate/several-conductors.md"
 )
 
-// figure is how long nobody answered a write, in seconds, of some troubles of a kind.
+// figure is the time during which no conductor answered a write, in seconds, over some troubles of a kind.
 type figure struct {
 	Times  int     `json:"times"`
 	Median float64 `json:"median"`
 	Worst  float64 `json:"worst"`
 }
 
-// part is a part that can die: a row of the table, whose kind names its figure.
+// part is a part that can die: a row of the table. Its kind names its figure.
 type part struct{ kind, what, happens string }
 
 var table = []part{

@@ -202,7 +202,7 @@ func (w *world) repeat(id string, do func(nth int) error) {
 	})
 }
 
-// disturb causes one trouble, mostly to the leader, and measures how long nobody answers.
+// disturb causes one trouble, mostly to the leader, and measures the time without an answer.
 func (w *world) disturb(nth int, x trouble, probe string) {
 	w.t.Helper()
 	leader := w.leader()

@@ -24,7 +24,7 @@ type kept struct {
 	folder string
 }
 
-// keptTables are the tables whose rows tell what became of a node.
+// keptTables are the tables with rows on a node's history.
 var keptTables = []string{"nodes", "effects", "history", "events", "leader"}
 
 // write writes one file. The folder is made with the first.
@@ -39,7 +39,7 @@ func (k *kept) write(name string, text []byte) (err error) {
 	return os.WriteFile(filepath.Join(k.folder, name), text, 0o600)
 }
 
-// keepNode keeps what a node shows, which the machine of the node was told, and what the node waits for.
+// keepNode keeps a node's record, history and status, and the calls and the ledger of its agent.
 func (w *world) keepNode(id string) {
 	for name, path := range map[string]string{"record": "", "history": "/history?detail=True", "status": "/status"} {
 		var got json.RawMessage

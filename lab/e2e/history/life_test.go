@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/qemu"
 )
 
-// powered is a node with a BMC whose power is changed, one request after the other.
+// powered is a node with a BMC under power changes, one request after the other.
 type powered struct {
 	*client
 	node    string
@@ -35,7 +35,7 @@ func (p *powered) toggle() error {
 		if n.Power == target && n.PowerTarget == "" && n.Reservation == "" {
 			return true
 		}
-		if n.PowerTarget == "" && n.Reservation == "" { // nobody is at it
+		if n.PowerTarget == "" && n.Reservation == "" { // it is not reserved
 			_, asked = p.ask("", http.MethodPut, "/v1/nodes/"+p.node+"/states/power", map[string]any{"target": target}, nil)
 		}
 		return false
@@ -58,8 +58,8 @@ var stages = []struct{ from, verb, to string }{
 	{"manageable", "inspect", "manageable"},
 }
 
-// live takes a node through one stage. A verb is asked for again only when the node is where it was, nobody works
-// on it, and no conductor has accepted the verb.
+// live takes a node through one stage. It repeats a verb only when the node is in its old state, is not reserved, and
+// no conductor has accepted the verb.
 func (c *client) live(id, verb, from, to string) error {
 	var wrong error
 	begun, accepted, forgotten := false, false, 0

@@ -23,7 +23,7 @@ type command struct {
 	after  qemu.Power
 }
 
-// machine is a machine with a BMC, whose ledger has all that was done to it.
+// machine is a machine with a BMC. Its ledger has all requests to it.
 type machine struct {
 	*redfishtest.Machine
 	server *httptest.Server

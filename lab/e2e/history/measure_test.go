@@ -58,9 +58,9 @@ func (w *world) keepFigures() {
 	}
 }
 
-// checkSessions counts the sessions that conductors have left at BMCs, when all have ended. A leader that is killed or
-// frozen leaves those whose logins were under way: it has not noted them yet. Were the others not ended by the next
-// leader, there would be one of each BMC for each trouble.
+// checkSessions counts the sessions that conductors have left at BMCs, when all have ended. A killed or frozen leader
+// leaves the sessions of logins under way: it has not noted them yet. If the next leader did not end the others, each
+// trouble would leave one session at each BMC.
 func (w *world) checkSessions() {
 	w.t.Helper()
 	left := 0

@@ -20,7 +20,7 @@ type member struct {
 	*conductortest.Process
 	role    string // its user of the database
 	network *network
-	reached string // where other conductors reach it; nobody else uses this address
+	reached string // its address for other conductors; no other process uses it
 }
 
 // newMember makes a conductor, which is not started yet.
@@ -45,7 +45,7 @@ func newMember(t *testing.T, name, database, key string) *member {
 	return m
 }
 
-// freePort is an address that nobody listens at, so that a conductor that is started again has the same.
+// freePort is an address without a listener, so that a restarted conductor has the same.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

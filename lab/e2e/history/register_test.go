@@ -30,7 +30,7 @@ type register struct{ node, name string }
 // uses is how often a client uses one register.
 const uses = 12
 
-// access is what a client asks of a register.
+// access is a client's request to a register.
 type access struct {
 	write bool
 	value string
@@ -82,8 +82,8 @@ func (r *registers) note(at register, op porcupine.Operation, known bool) {
 	}
 }
 
-// told leaves out the writes without an answer that nobody has read: they may have happened last, or never. Without
-// them the check is short.
+// told leaves out writes without an answer if no client has read their value: they may have happened last, or never.
+// Without them the check is short.
 func told(history []porcupine.Operation) (left []porcupine.Operation) {
 	read := map[any]bool{}
 	for _, op := range history {
@@ -99,7 +99,7 @@ func told(history []porcupine.Operation) (left []porcupine.Operation) {
 	return left
 }
 
-// check reads every register once more, and returns those whose history no single register can have.
+// check reads every register once more, and returns the registers with a history that no single register can have.
 func (r *registers) check() (wrong []register, err error) {
 	for at := range r.all {
 		var n shown

@@ -18,7 +18,7 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
 )
 
-// image is where agents fetch what a deploy writes.
+// image is the URL and the checksum of a deploy's image.
 type image struct{ url, checksum string }
 
 // serveImage serves an image until the test ends.
@@ -58,7 +58,7 @@ func newSoakMachines(w *world, count int) chan *soakMachine {
 	return free
 }
 
-// off is what an agent does that is told to: no button is pressed.
+// off carries out the agent's command to power off: no button is pressed.
 func (m *soakMachine) off() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -44,7 +44,8 @@ var byDesign = map[string]grower{
 	"events": {60, "--events-keep, 100,000 rows, and --events-age"},
 }
 
-// judged is the shortest soak whose figures are judged: a shorter one has not filled what fills once.
+// judged is the shortest soak with meaningful figures: in a shorter one, figures that rise only once may still be
+// rising.
 const judged = 30 * time.Minute
 
 // series are samples of each figure.
@@ -71,7 +72,7 @@ func (s *soaking) measure() *measured {
 	return m
 }
 
-// sample adds one sample while the measured conductor leads. One that cannot be taken is left out: there are many.
+// sample adds one sample while the measured conductor leads. A sample that fails is left out: there are many.
 func (s *soaking) sample(into series) {
 	rows, err := s.rows()
 	if err != nil || rows == nil {
@@ -136,7 +137,7 @@ func (s *soaking) rows() (map[string]float64, error) {
 	return counts, err
 }
 
-// figureAt is what counts of the samples of a figure.
+// figureAt is the value that stands for the samples of a figure.
 func figureAt(name string, samples []float64) float64 {
 	if len(samples) == 0 {
 		return 0
@@ -176,7 +177,7 @@ func (m *measured) compare(t *testing.T, lives int64) (memory float64) {
 	return memory
 }
 
-// ofNodes are the tables whose rows end with their node.
+// ofNodes are the tables with rows that end with their node.
 var ofNodes = []string{"nodes", "ports", "effects", "history", "told", "sights", "inspected", "erase_reports"}
 
 // checkEmpty checks that nothing is left of nodes that are deleted.

@@ -25,8 +25,8 @@ const (
 	byAgent    = 4                      // every fourth life has an agent
 )
 
-// soaking is a cluster whose nodes are enrolled, deployed, undeployed and deleted, while its conductors are killed. One
-// is killed never: it is measured while it leads.
+// soaking is a cluster with nodes that are enrolled, deployed, undeployed and deleted, while its conductors are killed.
+// One conductor is never killed: it is measured while it leads.
 type soaking struct {
 	*world
 	measured *member
@@ -129,7 +129,7 @@ var soakStages = []struct{ from, verb, to string }{
 	{"active", "deleted", "available"},
 }
 
-// create makes a node or a port. One that was made without an answer conflicts with itself.
+// create makes a node or a port. When the answer was lost, the repeated request conflicts with the record that it made.
 func (s *soaking) create(path string, body any) error {
 	return s.insist(http.MethodPost, path, body, http.StatusCreated, http.StatusConflict)
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// trouble is what befalls a conductor; cure ends it. lasts is how long it is in trouble.
+// trouble is a fault of a conductor; cure ends it. lasts is the time between the two.
 type trouble struct {
 	kind  string // of its figure
 	name  string
@@ -32,7 +32,7 @@ func freezing(lasts time.Duration) trouble {
 	}
 }
 
-// moment is how long a freeze lasts: short ones, and by chance those at whose end the leadership is about to be over.
+// moment is the length of a freeze: short, or by chance so long that the leadership is about to expire at its end.
 func (w *world) moment(nth int) time.Duration {
 	if nth%4 == 0 {
 		return time.Duration(200+w.chance.IntN(1800)) * time.Millisecond

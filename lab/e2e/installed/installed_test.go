@@ -44,7 +44,7 @@ func TestSystemd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer neighbour.Close() // nobody reads what the card sends
+	defer neighbour.Close() // the card's packets are dropped
 	m := guest.Debian(t, qemu.Spec{Name: "installed", NICs: []qemu.NIC{{MAC: card, Wire: wire}},
 		Disks: []qemu.Disk{{Path: drive(t, dir)}}})
 	output, input := io.Pipe()

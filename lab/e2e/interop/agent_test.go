@@ -13,13 +13,13 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// ipaHostname is what the config drive says.
+// ipaHostname is the hostname in the config drive.
 const ipaHostname = "host-of-the-config-drive"
 
-// ipaJournal is what the agent's machine has logged.
+// ipaJournal is the log of the agent's machine.
 const ipaJournal = "kernel: Linux version 5.14\nironic-python-agent: image checksum does not match\n"
 
-// chapter is one thing that is asked for, and what then happens on the machine.
+// chapter is one request, and the expected events on the machine.
 type chapter struct {
 	name  string
 	image map[string]any // instance_info, set before
@@ -32,7 +32,7 @@ type chapter struct {
 	keeps map[string]any // of driver_internal_info
 }
 
-// booting is what the machine does in each boot of the ramdisk.
+// booting lists the machine's events in each boot of the ramdisk.
 func booting(commands ...string) []string {
 	return append([]string{"boots from network", "looks itself up"}, commands...)
 }
@@ -47,9 +47,8 @@ var (
 	}
 )
 
-// TestInteropAgent takes a node through its life with an agent that is not
-// ours, on a machine behind a BMC: a conductor with passwords, whom no ramdisk
-// gives one.
+// TestInteropAgent takes a node through its life with a foreign agent, on a machine behind a BMC. The conductor has
+// passwords, and no ramdisk gives it one.
 func TestInteropAgent(t *testing.T) {
 	c := servetest.StartGuarded(t, serve.Command(), false, "--erase-devices-priority", "10",
 		"--enable-bios-bootloader-install").Conductor
@@ -95,7 +94,7 @@ func TestInteropAgent(t *testing.T) {
 		},
 	} {
 		if !t.Run(ch.name, func(t *testing.T) { ch.play(t, c, m) }) {
-			return // what comes after rests on it
+			return // the later chapters depend on it
 		}
 	}
 }
@@ -118,7 +117,7 @@ func enrollIPA(t *testing.T, c *servetest.Conductor, m *ipaMachine) {
 	c.Call(t, http.MethodPost, "/v1/ports", map[string]any{"node_uuid": n["uuid"], "address": ipaMAC}, http.StatusCreated)
 }
 
-// play asks, waits, and reads what has happened.
+// play makes the request, waits, and compares the events.
 func (ch chapter) play(t *testing.T, c *servetest.Conductor, m *ipaMachine) {
 	m.will(ch.how)
 	if ch.image != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// ipaCommand is a command of the agent's. A parameter that is not named is one
-// that its Python function does not have, and would raise a TypeError.
+// ipaCommand is a command of the agent's. Its Python function has only the named parameters, and raises a TypeError for
+// others.
 type ipaCommand struct {
 	async bool
 	needs []string
@@ -71,7 +71,7 @@ func (a *ipaAgent) serve(w http.ResponseWriter, r *http.Request) {
 	a.take(w, r, query.Get("wait"))
 }
 
-// refuse answers what no conductor should give an occasion for.
+// refuse answers a request that no conductor should make.
 func (a *ipaAgent) refuse(w http.ResponseWriter, status int, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	a.t.Errorf("the agent refuses with %d: %s", status, text)
@@ -81,10 +81,10 @@ func (a *ipaAgent) refuse(w http.ResponseWriter, status int, format string, args
 func (a *ipaAgent) answer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // who asked may be gone
+	_ = json.NewEncoder(w).Encode(v) // the client may be gone
 }
 
-// results lists the commands; who waits for that to happen is told.
+// results lists the commands, and notifies the function that waits for the list.
 func (a *ipaAgent) results() agentapi.Results {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -187,9 +187,8 @@ func (a *ipaAgent) begin(short string) (id, busy string) {
 	return id, ""
 }
 
-// watched waits, in the middle of a command, until the conductor has taken a
-// heartbeat and looked at the commands: one that runs longer than a heartbeat
-// takes to come must be let go on.
+// watched waits, in the middle of a command, until the conductor has taken a heartbeat and looked at the commands: a
+// command that outlasts a heartbeat must be left running.
 func (a *ipaAgent) watched() bool {
 	a.mu.Lock()
 	looked := make(chan struct{})

@@ -17,16 +17,16 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// ipaMAC is that of the recorded machine.
+// ipaMAC is the MAC of the recorded machine.
 const ipaMAC = "52:54:00:77:00:07"
 
 const bmcPassword = "open, please"
 
-// ipaMachine is a machine that exists as its controller and as what boots on
-// it: from the network, an agent; from its disk, an OS that says nothing.
+// ipaMachine is a machine that consists of its controller and the system that it boots: from the network, an agent;
+// from its disk, an OS that reports nothing.
 type ipaMachine struct {
 	t         *testing.T
-	conductor *servetest.Conductor // whose node it is
+	conductor *servetest.Conductor // the conductor of its node
 	tmp       string               // /tmp of the ramdisk
 	bmc       *httptest.Server
 
@@ -34,7 +34,7 @@ type ipaMachine struct {
 	power  qemu.Power
 	boot   qemu.Boot
 	agent  *ipaAgent
-	diary  []string // what booted, and what it was told
+	diary  []string // the systems that booted, and their commands
 	next   manner   // of the agent that is booted next
 	tokens []string // of all boots so far
 }
@@ -116,8 +116,8 @@ func (m *ipaMachine) Reset(_ context.Context, kind qemu.ResetType) error {
 	return nil
 }
 
-// turn turns the machine on or off. What ran ends with the power; a machine
-// that is turned on boots from where it was told to.
+// turn turns the machine on or off. The running system ends with the power; a machine that is turned on boots from the
+// device that its controller has set.
 func (m *ipaMachine) turn(to qemu.Power) {
 	m.mu.Lock()
 	was := m.agent
@@ -135,7 +135,7 @@ func (m *ipaMachine) turn(to qemu.Power) {
 	}
 }
 
-// turnOffBy is what an agent does at its end.
+// turnOffBy turns the machine off at an agent's end.
 func (m *ipaMachine) turnOffBy(a *ipaAgent) {
 	m.mu.Lock()
 	its := m.agent == a
@@ -145,7 +145,7 @@ func (m *ipaMachine) turnOffBy(a *ipaAgent) {
 	}
 }
 
-// state is that of the node, for a machine that takes its time to boot.
+// state is the state of the node, for a machine that boots slowly.
 func (m *ipaMachine) state() string {
 	status, answer, err := m.conductor.Send(http.MethodGet, "/v1/nodes/metal-1", nil)
 	var n struct {

@@ -10,15 +10,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What the agent tells of the partitions it has made.
+// The agent's report on the partitions it has made.
 const (
 	ipaRoot = "0b1f2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d"
 	ipaESP  = "2B7C-91D0"
 )
 
-// ipaPartition is an instance with an image of a partition, and ipaLayout what
-// the agent is to be told of it: those that it takes without asking whether they
-// are there are all there.
+// ipaPartition is an instance with an image of a partition. ipaLayout is the layout that the agent must get for it. It
+// has every parameter that the agent reads without a check for its presence.
 var (
 	ipaPartition = map[string]any{
 		"image_source": "http://192.0.2.1/root.qcow2", "image_disk_format": "qcow2", "image_type": "partition",
@@ -58,7 +57,7 @@ func (a *ipaAgent) divide(raw json.RawMessage) error {
 	return nil
 }
 
-// partitionUUIDs is what was made of the disk.
+// partitionUUIDs are the UUIDs of the partitions made on the disk.
 func (a *ipaAgent) partitionUUIDs(map[string]json.RawMessage) (any, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -72,7 +71,7 @@ func (a *ipaAgent) partitionUUIDs(map[string]json.RawMessage) (any, error) {
 	}, nil
 }
 
-// bootParams are what the boot loader is to be installed by.
+// bootParams are the expected parameters of the boot loader's installation.
 func (a *ipaAgent) bootParams() map[string]any {
 	a.mu.Lock()
 	defer a.mu.Unlock()

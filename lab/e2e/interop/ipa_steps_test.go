@@ -137,8 +137,7 @@ func (a *ipaAgent) execute(params map[string]json.RawMessage) (any, error) {
 	return map[string]any{kind + "_result": result, kind + "_step": params["step"]}, nil
 }
 
-// writeImage looks at what is to be written, and asks the conductor for the
-// node once more.
+// writeImage checks the image to write, and asks the conductor for the node once more.
 func (a *ipaAgent) writeImage(args map[string]json.RawMessage) (string, error) {
 	for name := range args {
 		if name != "image_info" && name != "configdrive" {
@@ -235,7 +234,7 @@ func (a *ipaAgent) installBootloader(params map[string]json.RawMessage) (any, er
 	return nil, nil
 }
 
-// systemLogs is what the agent gathers of its machine: files of texts, packed.
+// systemLogs are the logs that the agent gathers of its machine: files of texts, packed.
 func (a *ipaAgent) systemLogs(map[string]json.RawMessage) (any, error) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -256,7 +255,7 @@ func (a *ipaAgent) systemLogs(map[string]json.RawMessage) (any, error) {
 
 func (a *ipaAgent) nothing(map[string]json.RawMessage) (any, error) { return nil, nil }
 
-// powerOff ends the boot: what is on the wire meanwhile breaks off.
+// powerOff ends the boot: connections break off.
 func (a *ipaAgent) powerOff(map[string]json.RawMessage) (any, error) {
 	go a.machine.turnOffBy(a)
 	return nil, nil

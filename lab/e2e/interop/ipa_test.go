@@ -23,9 +23,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// ipaAgent is one boot of an agent that speaks as ironic-python-agent 2023.1 was
-// recorded to (testdata of proto/agentapi) and takes nothing but what the
-// protocol says: whatever else a conductor sends fails the test.
+// ipaAgent is one boot of an agent that speaks as ironic-python-agent 2023.1 was recorded to (testdata of
+// proto/agentapi). It accepts only requests of the protocol: any other request of a conductor fails the test.
 type ipaAgent struct {
 	t       *testing.T
 	machine *ipaMachine
@@ -51,8 +50,7 @@ type ipaAgent struct {
 	grub       bool // a lookup has allowed grub-install
 }
 
-// The microversions ironic-python-agent 2023.1 asks for; that of its data it
-// leaves out.
+// The microversions that ironic-python-agent 2023.1 asks for. Its inspection data come without a version.
 const (
 	ipaLookup    = "1.62"
 	ipaHeartbeat = "1.68"
@@ -77,7 +75,7 @@ func startIPA(t *testing.T, m *ipaMachine, how manner) *ipaAgent {
 		taken: make(chan struct{}, 1)}
 	a.life, a.stop = context.WithCancel(context.Background())
 	a.server = httptest.NewUnstartedServer(http.HandlerFunc(a.serve))
-	a.server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // who hangs up
+	a.server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // of clients that hang up
 	cert, err := servetest.SelfSigned()
 	if err != nil {
 		t.Error(err)
@@ -132,7 +130,7 @@ func (a *ipaAgent) booted() bool {
 	return false
 }
 
-// ask makes one request as the agent does, by nobody in particular.
+// ask makes one request as the agent does, without credentials.
 func (a *ipaAgent) ask(method, path, version string, body []byte) (status int, header http.Header, answer []byte) {
 	r, err := http.NewRequestWithContext(a.life, method, a.api+path, bytes.NewReader(body))
 	if err != nil {
@@ -181,9 +179,8 @@ func (a *ipaAgent) discovers() bool {
 	return true
 }
 
-// inspect sends the recorded data, with neither a version nor a type. The node
-// it is taken for is what the agent looks itself up by then; by that time it may
-// be expected no more.
+// inspect sends the recorded data, with neither a version nor a type. The reply names a node, and the agent looks
+// itself up by its UUID then. By that time the conductor may no longer expect the agent, and answers 404.
 func (a *ipaAgent) inspect() {
 	var data map[string]any
 	recorded(a.t, "inspection", &data)
@@ -206,8 +203,7 @@ func (a *ipaAgent) inspect() {
 	}
 }
 
-// lookup asks who this is, for the first time in this boot or again, when
-// nothing but the rest may be told.
+// lookup looks the agent's node up, for the first time in this boot or again. A repeated lookup must not get the token.
 func (a *ipaAgent) lookup(uuid string) bool {
 	query := url.Values{"addresses": {ipaMAC}}
 	if uuid != "" {
@@ -240,7 +236,7 @@ func (a *ipaAgent) lookup(uuid string) bool {
 	return a.adopt(reply, raw)
 }
 
-// adopt takes the token: of 32 characters or more and once told, or never again.
+// adopt takes the token: 32 characters or more, sent once and never again.
 func (a *ipaAgent) adopt(reply agentapi.LookupReply, raw []byte) bool {
 	token := reply.Config.AgentToken
 	if node, own := a.identity(); own != "" {

@@ -61,7 +61,7 @@ func (c *callers) beat(nth int, id, token string) (status int, err error) {
 	}, nil)
 }
 
-// hearts sends the heartbeats of a room until stop. While nobody leads, an agent tries again as agents do.
+// hearts sends the heartbeats of a room until stop. While there is no leader, it tries again as agents do.
 type hearts struct {
 	*callers
 	count    int

@@ -30,7 +30,7 @@ const (
 	agentNet = 64 // 127.64.0.0 and up
 )
 
-// address is that of the nth BMC or agent.
+// address is the address of the nth BMC or agent.
 func address(network byte, nth int) netip.Addr {
 	a := [4]byte{127, network}
 	binary.BigEndian.PutUint32(a[:], binary.BigEndian.Uint32(a[:])+uint32(nth)) //nolint:gosec // below 2^22
@@ -71,7 +71,7 @@ type warmBMC struct {
 	server *redfish.Server
 }
 
-// machine tells when somebody pushes its buttons.
+// machine reports each push of its buttons.
 type machine struct {
 	*redfishtest.Machine
 	nth    int
@@ -103,7 +103,7 @@ func serveAll(t *testing.T, port int, h http.Handler) {
 		t.Fatal(err)
 	}
 	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute,
-		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)} // who hangs up
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)} // of clients that hang up
 	go func() { _ = server.Serve(listener) }() // until it is closed
 	t.Cleanup(func() {
 		if err := server.Close(); err != nil {

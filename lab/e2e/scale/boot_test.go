@@ -81,7 +81,7 @@ func TestE2EScaleBoot(t *testing.T) {
 	c.stop()
 }
 
-// seen is what a conductor has seen of a machine on the boot network.
+// seen is the conductor's record of a machine on the boot network.
 func seen(c *cluster, m *member, nth int) string {
 	a, err := c.http.Get(m.url() + "/ferrite/v1/boot/watch?since=10m&mac=" + macOf(nth))
 	if err != nil {
@@ -94,7 +94,7 @@ func seen(c *cluster, m *member, nth int) string {
 	return string(text[max(0, len(text)-3000):])
 }
 
-// bootStages are what a machine gets, one after the other.
+// bootStages are the answers to a machine, one after the other.
 var bootStages = [...]string{"an address", "the loader by TFTP", "an address for iPXE", "the script", "the kernel",
 	"the ramdisk"}
 

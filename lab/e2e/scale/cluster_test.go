@@ -38,7 +38,7 @@ type cluster struct {
 	http     *http.Client
 }
 
-// newCluster makes a cluster that has not started yet; fill writes what is in its database.
+// newCluster makes a cluster that has not started yet; fill writes the content of its database.
 func newCluster(t *testing.T, fill func(*store.Database) error, more ...string) *cluster {
 	t.Helper()
 	c := &cluster{t: t, server: postgrestest.New(t, settings...), http: &http.Client{Timeout: time.Minute,

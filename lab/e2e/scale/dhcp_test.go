@@ -85,14 +85,14 @@ func (l *leases) listen() {
 		}
 		answer, err := dhcpv4.FromBytes(bytes.Clone(buf[:n])) // which keeps them
 		if err != nil {
-			continue // of somebody else
+			continue // of another client
 		}
 		l.mu.Lock()
 		to := l.waiting[answer.TransactionID]
 		l.mu.Unlock()
 		select {
 		case to <- answer:
-		default: // nobody waits for it any longer
+		default: // the client no longer waits for it
 		}
 	}
 }

@@ -147,8 +147,8 @@ func (o *operator) take(nth int) error {
 	return nil
 }
 
-// reach asks for a verb, and waits until the node is where that leads. A verb that was done, and whose answer got lost,
-// is refused when it is asked for again: the node has left the state in which it is possible.
+// reach requests a verb, and waits until the node is in the verb's goal. When the answer to a verb was lost, a repeated
+// request is refused: the node has left the state in which the verb is possible.
 func (o *operator) reach(path, verb, from, goal string) error {
 	refused := o.ask(http.MethodPut, path+"/states/provision", map[string]string{"target": verb}, nil)
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(lookEvery) {
@@ -178,7 +178,7 @@ func (o *operator) ask(method, path string, body, answer any) error {
 	})
 }
 
-// patiently asks again what a busy conductor has refused.
+// patiently repeats requests that a busy conductor has refused.
 func patiently(ctx context.Context, do func() (int, error)) error {
 	var last error
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Second) {

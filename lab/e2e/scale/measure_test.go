@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// usage is what processes have used of the processors so far.
+// usage is the CPU time of processes so far.
 type usage map[string]time.Duration
 
 // usage of conductors, of PostgreSQL and of this process, which simulates machines.
@@ -33,7 +33,7 @@ func (c *cluster) usage() usage {
 	return all
 }
 
-// since is what was used since then, as parts of a processor.
+// since is the use since then, as parts of a processor.
 func (u usage) since(before usage, took time.Duration) string {
 	var out []string
 	for name, used := range u {
@@ -43,7 +43,7 @@ func (u usage) since(before usage, took time.Duration) string {
 	return strings.Join(out, ", ")
 }
 
-// cpu is the time of a process; ended adds that of its children which have ended.
+// cpu is the CPU time of a process; with ended it includes the children that have ended.
 func (c *cluster) cpu(pid int, ended bool) time.Duration {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -79,7 +79,7 @@ func childrenOf(pid int) (all []int) {
 	return all
 }
 
-// memory is what is resident of a conductor, in MiB.
+// memory is a conductor's resident memory, in MiB.
 func (m *member) memory() float64 {
 	m.T.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", m.PID()))

@@ -23,7 +23,7 @@ func (c *cluster) top(m *member) {
 	}
 	for _, by := range []string{"-flat", "-cum"} {
 		args := []string{"tool", "pprof", "-top", by, "-nodecount", "10"}
-		if by == "-cum" { // what calls us says nothing
+		if by == "-cum" { // our callers are of no interest
 			args = append(args, "-show", "ferrite/conductor", "-nodecount", "25")
 		}
 		out, err := exec.Command("go", append(args, m.Profile)...).CombinedOutput() //nolint:gosec // of this test

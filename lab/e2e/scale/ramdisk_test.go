@@ -44,7 +44,7 @@ func (r *ramdisks) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.at(numberOf(agentNet, calledAt(q))).ServeHTTP(w, q)
 }
 
-// inspectionOf is what the ramdisk of an unknown machine tells.
+// inspectionOf is the inspection data of an unknown machine's ramdisk.
 func inspectionOf(nth int) agentapi.Inspection {
 	disk := func(name string) agentapi.Disk {
 		return agentapi.Disk{Name: "/dev/" + name, Model: "SAMSUNG MZQL21T9HCJR", Size: 1920383410176,

@@ -27,7 +27,7 @@ var (
 // longest is how long a takeover may take.
 const longest = 10 * time.Second
 
-// TestE2EScaleRoom: a room whose agents call and whose power is read, with its leader killed.
+// TestE2EScaleRoom: a room with agents that call, under power readings, with its leader killed.
 func TestE2EScaleRoom(t *testing.T) {
 	began := time.Now()
 	c := newCluster(t, func(db *store.Database) error { return fillRoom(t.Context(), db, *nodes) },
@@ -127,7 +127,7 @@ func (c *cluster) ask(who string, m *member, end time.Time) {
 	}
 }
 
-// kill ends the leader, and measures how long nobody answers a write.
+// kill ends the leader, and measures the time without an answer to a write.
 func (c *cluster) kill(nth int, h *hearts) {
 	c.t.Helper()
 	leader := c.leader()

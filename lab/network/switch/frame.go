@@ -16,7 +16,7 @@ type mac [6]byte
 
 func (m mac) group() bool { return m[0]&1 != 0 }
 
-// frame is what a switch looks at.
+// frame holds the fields of a frame that a switch needs.
 type frame struct {
 	to, from mac
 	tag      int // VLAN ID; 0: untagged, or tagged for its priority alone
@@ -24,7 +24,7 @@ type frame struct {
 	untagged []byte // the frame without its tag
 }
 
-// parse reads a frame. It returns false for one that is too short to be forwarded.
+// parse reads a frame. It returns false for a frame that is too short to be forwarded.
 func parse(b []byte) (frame, bool) {
 	if len(b) < headerLen {
 		return frame{}, false

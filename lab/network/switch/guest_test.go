@@ -75,8 +75,8 @@ func TestNetworkGuests(t *testing.T) {
 	}
 }
 
-// TestNetworkGuestsMisconfigured: a ramdisk names what is wrong with its static addresses, and
-// uses the second router where the first is dead.
+// TestNetworkGuestsMisconfigured: a ramdisk names the fault in its static addresses, and uses the second router where
+// the first is dead.
 func TestNetworkGuestsMisconfigured(t *testing.T) {
 	const names = "ifname=left:" + left + " ifname=right:" + right + " "
 	for name, tc := range map[string]struct {
@@ -142,7 +142,7 @@ func conductor(t *testing.T, api string) (uplink io.ReadWriteCloser, calls <-cha
 					return err
 				}
 			}
-			// To nobody: the kernel asks for it by ARP, as routers do all the time.
+			// An unused address: the kernel asks for it by ARP, as routers do all the time.
 			if noise, err = new(net.Dialer).DialContext(t.Context(), "udp", "10.7.0.77:9"); err != nil {
 				return err
 			}
@@ -155,7 +155,7 @@ func conductor(t *testing.T, api string) (uplink io.ReadWriteCloser, calls <-cha
 	}
 	go func() { // ends with the test
 		for t.Context().Err() == nil {
-			_, _ = noise.Write([]byte("?")) // to nobody
+			_, _ = noise.Write([]byte("?")) // to an unused address
 			time.Sleep(time.Second)
 		}
 		_ = noise.Close()
@@ -213,7 +213,7 @@ type guest struct {
 	ended   <-chan struct{} // closed when the machine is off
 }
 
-// console keeps what a machine writes.
+// console keeps a machine's output.
 type console struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -231,8 +231,7 @@ func (c *console) String() string {
 	return c.text.String()
 }
 
-// boot starts the ramdisk in a machine whose cards are at these ports; the uplink is the
-// switch's last, in VLAN 100.
+// boot starts the ramdisk in a machine with cards at these ports; the uplink is the switch's last, in VLAN 100.
 func boot(t *testing.T, ports []Port, uplink io.ReadWriteCloser, line string) guest {
 	t.Helper()
 	dir, images := t.TempDir(), os.Getenv("FERRITE_RAMDISK")
@@ -253,7 +252,7 @@ func boot(t *testing.T, ports []Port, uplink io.ReadWriteCloser, line string) gu
 		wires = append(wires, w)
 		args = append(args, "-netdev",
 			fmt.Sprintf("dgram,id=n%d,local.type=unix,local.path=%s,remote.type=unix,remote.path=%s", i, peer, own),
-			// A bond leaves a card alone whose speed is not known.
+			// A bond leaves a card of unknown speed alone.
 			"-device", fmt.Sprintf("virtio-net-pci,netdev=n%d,mac=%s,romfile=,speed=1000,duplex=full", i, m))
 	}
 	core, err := New(append(slices.Clone(ports), Port{Name: "uplink", Access: 100}))

@@ -21,7 +21,7 @@ const (
 	Expired
 )
 
-// End is what LACP says of one end of a link.
+// End describes one end of a link, as LACP does.
 type End struct {
 	SystemPriority uint16
 	System         [6]byte
@@ -56,8 +56,8 @@ var slowGroup = mac{0x01, 0x80, 0xc2, 0x00, 0x00, 0x02}
 // errNotLACP is for other slow protocols.
 var errNotLACP = errors.New("not a LACPDU")
 
-// ParsePDU reads what follows the Ethernet header. Later versions may add parts, so that
-// only those of the first are read.
+// ParsePDU reads the bytes after the Ethernet header. Later versions may add parts, so ParsePDU reads only the parts of
+// the first version.
 func ParsePDU(b []byte) (PDU, error) {
 	switch {
 	case len(b) < 2 || b[0] != slowLACP:
@@ -97,7 +97,7 @@ func (e End) append(b []byte) []byte {
 	return append(b, byte(e.State), 0, 0, 0)
 }
 
-// same reports whether two ends are one, whatever their state.
+// same reports whether two ends are the same, apart from their state.
 func (e End) same(o End) bool {
 	e.State, o.State = 0, 0
 	return e == o

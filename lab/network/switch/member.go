@@ -33,8 +33,8 @@ func (m *member) receive(now time.Time, p PDU, others []*member) (send bool) {
 	return m.actor.State != before || !p.Partner.same(m.actor) || p.Partner.State != m.actor.State
 }
 
-// fits reports whether the partner is that of the aggregate's other ports: all lead to one
-// bond of one machine.
+// fits reports whether the partner is also the partner of the aggregate's other ports: all lead to one bond of one
+// machine.
 func (m *member) fits(others []*member) bool {
 	for _, o := range others {
 		if o != m && o.actor.State&Synchronization != 0 &&
@@ -64,7 +64,7 @@ func (m *member) forget() {
 	m.actor.State = Active | ShortTimeout | Aggregation | Defaulted
 }
 
-// pdu is what the port sends now.
+// pdu is the LACPDU that the port sends now.
 func (m *member) pdu(now time.Time) PDU {
 	m.sent = now
 	return PDU{Actor: m.actor, Partner: m.partner}

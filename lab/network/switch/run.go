@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// largestFrame is what a wire may bring: a jumbo frame with its tag.
+// largestFrame is the largest frame of a wire: a jumbo frame with its tag.
 const largestFrame = 9216 + headerLen + tagLen
 
 // tickEvery is how often LACP looks at the clock.
@@ -66,7 +66,7 @@ func (r *Running) Bundled(group int) []string {
 	return r.core.Bundled(group)
 }
 
-// SetAccess is that of the Switch.
+// SetAccess calls SetAccess of the Switch.
 func (r *Running) SetAccess(name string, vlan int) (heard bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,12 +12,12 @@ type Port struct {
 	Name string
 	// Access is the VLAN of untagged frames; 0: they are dropped.
 	Access int
-	// Tagged are the VLANs whose frames carry a tag here.
+	// Tagged are the VLANs with tagged frames on this port.
 	Tagged []int
 	// Group is the number of the aggregate that the port belongs to; 0: none. The ports of a
 	// group have the same VLANs, and carry nothing until the partner aggregates them by LACP.
 	Group int
-	// Delay is how long the port forwards nothing after its link came. LACP passes.
+	// Delay is the time after the link came during which the port forwards nothing. LACP passes.
 	Delay time.Duration
 }
 
@@ -95,7 +95,7 @@ func (s *Switch) Link(now time.Time, port int, up bool) {
 	}
 }
 
-// Tick does what is due by time: LACP. Call it some times a second.
+// Tick does the timed work: LACP. Call it some times a second.
 func (s *Switch) Tick(now time.Time) []Sending {
 	var out []Sending
 	for i, m := range s.members {
@@ -195,8 +195,8 @@ func (s *Switch) learn(now time.Time, at place, port int) {
 	s.learned[at] = learned{port, now.Add(learnedFor)}
 }
 
-// destinations are the ports that a frame goes out of: that of its address or all of its
-// VLAN, one of each group, and none of the group it came from.
+// destinations are the ports for a frame: the port of its address, or all ports of its VLAN; one port of each group,
+// and none of the group it came from.
 func (s *Switch) destinations(now time.Time, port, vlan int, f frame) []int {
 	l, known := s.learned[place{vlan, f.to}]
 	known = known && !f.to.group() && !now.After(l.until)

@@ -26,7 +26,7 @@ func data(to, from mac, vlan int) []byte {
 	return b
 }
 
-// sw is a switch whose ports all have a link since start.
+// sw is a switch with a link on all ports since start.
 func sw(t *testing.T, ports ...Port) *Switch {
 	t.Helper()
 	s, err := New(ports)
@@ -39,7 +39,7 @@ func sw(t *testing.T, ports ...Port) *Switch {
 	return s
 }
 
-// TestVLANs: who gets a broadcast, and with which tag.
+// TestVLANs: the ports that get a broadcast, and its tag there.
 func TestVLANs(t *testing.T) {
 	all := mac{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 	s := sw(t, Port{Name: "a", Access: 5}, Port{Name: "b", Access: 5}, Port{Name: "c", Access: 6},
@@ -157,7 +157,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// cable joins port i of two switches, and moves what they send until both are silent.
+// cable joins port i of two switches, and moves their frames until both are silent.
 type cable struct{ a, b *Switch }
 
 func (c cable) settle(t *testing.T, now time.Time, out, back []Sending) {
@@ -303,7 +303,8 @@ func FuzzReceive(f *testing.F) {
 	})
 }
 
-// TestSetAccess: a port that is put into another VLAN is heard there alone, and what was at it is forgotten.
+// TestSetAccess: a port that is put into another VLAN is heard there alone, and the addresses learned at it are
+// forgotten.
 func TestSetAccess(t *testing.T) {
 	s := sw(t, Port{Name: "a", Access: 5}, Port{Name: "five", Access: 5}, Port{Name: "six", Access: 6},
 		Port{Name: "member", Group: 1}, Port{Name: "trunk", Tagged: []int{7}})

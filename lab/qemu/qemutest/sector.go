@@ -9,8 +9,7 @@ import (
 	"slices"
 )
 
-// Act is what a guest does, in machine code for real mode at 0000:7C00, on
-// the chipset of QEMU's q35.
+// Act is a guest's action, in machine code for real mode at 0000:7C00, on the chipset of QEMU's q35.
 type Act struct {
 	before []byte // it says its line
 	after  []byte

@@ -100,8 +100,8 @@ func Small() map[string]map[string]any {
 	}
 }
 
-// Folder writes documents below a folder, and answers it. above is what stands above redfish/v1;
-// with at, the service root is the folder's own.
+// Folder writes documents below a folder, and returns the folder. The folder contains redfish/v1; with at, the folder
+// itself is the service root.
 func Folder(t testing.TB, docs map[string]map[string]any, at bool) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "anvil")

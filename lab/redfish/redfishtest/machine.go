@@ -62,14 +62,14 @@ func (m *Machine) Power() qemu.Power {
 	return m.power
 }
 
-// Boot is what the next start uses.
+// Boot returns the settings of the next start.
 func (m *Machine) Boot() qemu.Boot {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.boot
 }
 
-// SetBoot changes what the next start uses.
+// SetBoot changes the settings of the next start.
 func (m *Machine) SetBoot(b qemu.Boot) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

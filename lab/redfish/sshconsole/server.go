@@ -16,7 +16,7 @@ import (
 
 // Line is a machine's serial line.
 type Line interface {
-	// Watch calls see with what the machine writes, until stop is called. see must not block.
+	// Watch passes the machine's output to see, until stop is called. see must not block.
 	Watch(see func([]byte)) (stop func())
 	io.Writer
 }

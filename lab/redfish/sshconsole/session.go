@@ -73,7 +73,7 @@ func (c *session) readLine() (string, error) {
 	}
 }
 
-// take gives the console to c, or to nobody, and ends it for the session that had it.
+// take gives the console to c, and ends it for the session that had it. With a nil c the console becomes free.
 func (s *Server) take(c *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

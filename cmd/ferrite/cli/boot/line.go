@@ -14,7 +14,7 @@ import (
 // width is the columns that a line has at most.
 const width = 120
 
-// row lays the columns of a line out. The last one takes what is left.
+// row lays the columns of a line out. The last column takes the remaining width.
 func row(at, who, where, asked, answer string) string {
 	who, where, asked = output.VisibleLine(who), output.VisibleLine(where), output.VisibleLine(asked)
 	line := fmt.Sprintf("%-8s %-17s %-15s %-18s %s", at, cut(who, 17), cut(where, 19), cut(asked, 24),

@@ -87,7 +87,7 @@ func ApplyCommand(s *client.Session) *cobra.Command {
 	return cmd
 }
 
-// fieldValidation is what --validate is called in requests.
+// fieldValidation maps the values of --validate onto the values of the query parameter fieldValidation.
 var fieldValidation = map[string]string{"strict": "Strict", "warn": "Warn", "ignore": "Ignore"}
 
 // applying is one apply under way.
@@ -97,13 +97,13 @@ type applying struct {
 	namespace  string
 	said       bool // on the command line
 	dry        bool
-	validation string    // what is done about unknown fields
-	hosts      []awaited // that were applied
-	changed    bool      // something was
+	validation string    // how the server treats unknown fields
+	hosts      []awaited // the applied hosts
+	changed    bool      // true once a document has changed
 }
 
-// applyOrder is the order that kinds need: a namespace before what is in it,
-// credentials before the host that is reached by them.
+// applyOrder is the order that kinds need: a namespace before its documents, credentials before the host that needs
+// them.
 func applyOrder() []string {
 	return []string{
 		hostapi.KindNamespace, hostapi.KindSecret, hostapi.KindHardwareData, hostapi.KindDataImage,
@@ -159,8 +159,8 @@ func (m manifest) login() string {
 	return m.namespace() + "/" + name
 }
 
-// one applies a document. One that somebody makes between our look and our
-// creation of it is looked at again.
+// one applies a document. Another client may create the document between the read and the creation: then one starts
+// over.
 func (a *applying) one(ctx context.Context, m manifest) error {
 	if err := annotate(m.object); err != nil {
 		return err
@@ -187,8 +187,8 @@ func (a *applying) one(ctx context.Context, m manifest) error {
 	return err
 }
 
-// written brings a document to the conductor: as it was there, nil for not at
-// all, what became of it in a word, and as it is now.
+// written sends a document to the conductor. It returns the document as it was before (nil for a new one), the outcome
+// in a word, and the document as it is after.
 func (a *applying) written(ctx context.Context,
 	m manifest) (before map[string]any, result string, after []byte, err error) {
 	var reply json.RawMessage
@@ -275,7 +275,7 @@ func same(before, now map[string]any) bool {
 	return plain(before) == plain(now)
 }
 
-// conflicts reports whether somebody else was faster.
+// conflicts reports whether another client changed the document first.
 func conflicts(err error) bool {
 	var f *nodeapi.Fault
 	return errors.As(err, &f) && f.Status == http.StatusConflict

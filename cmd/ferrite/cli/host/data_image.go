@@ -13,13 +13,13 @@ import (
 func imageOf(ctx context.Context, s *client.Session, h hostapi.Host) (image hostapi.DataImage) {
 	k, _ := hostapi.KindOf(hostapi.KindDataImage)
 	if readDocument(ctx, s, k, h.Namespace, h.Name, &image) != nil {
-		return hostapi.DataImage{} // what matters is said by the host
+		return hostapi.DataImage{} // the host's own status shows the trouble
 	}
 	return image
 }
 
-// hostDataImage is the image for the host's virtual drive, what keeps it from going
-// in or out, and what that keeps the host from: its start.
+// hostDataImage shows the image for the host's virtual drive, and the error that keeps it from going in or out. While
+// the error lasts, the machine does not start.
 func hostDataImage(h hostapi.Host, i hostapi.DataImage) section {
 	s := section{title: "Data image"}
 	is, e := i.Status.AttachedImage.URL, i.Status.Error

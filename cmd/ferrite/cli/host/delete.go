@@ -111,7 +111,7 @@ func (d *deleting) ask(docs []doomed) error {
 		}
 		var h hostapi.Host
 		err := readDocument(d.cmd.Context(), d.Session, doc.kind, doc.namespace, doc.name, &h)
-		if err == nil && h.DeletionTimestamp == nil && losesData(h) { // whatever else is wrong the deletion says
+		if err == nil && h.DeletionTimestamp == nil && losesData(h) { // any other fault is reported by the deletion
 			erased = append(erased, doc.name)
 		}
 	}
@@ -149,8 +149,8 @@ type doomed struct {
 	namespace, name string
 }
 
-// listed deletes what files name: hosts first, while their secrets are there, and
-// each kind gone before the next when there is waiting.
+// listed deletes the documents that files name: hosts first, while their secrets exist. When it waits, each kind is
+// gone before the next one is deleted.
 func (d *deleting) listed(docs []manifest, namespace string, said bool) error {
 	var failed []error
 	byKind := map[string][]doomed{}
@@ -168,7 +168,7 @@ func (d *deleting) listed(docs []manifest, namespace string, said bool) error {
 		if len(byKind[kind]) == 0 {
 			continue
 		}
-		if err := d.all(byKind[kind]); err != nil { // the others may still need what follows
+		if err := d.all(byKind[kind]); err != nil { // the others may still need the documents that come later
 			return errors.Join(append(failed, err, errors.New("the remaining documents are not deleted"))...)
 		}
 	}
@@ -207,8 +207,8 @@ type doomedHost struct {
 	hostapi.Host
 }
 
-// request asks for a deletion. It returns the document when that is still there; all
-// kinds are read as hosts, whose metadata all have.
+// request asks for a deletion. It returns the document while that still exists. It reads all kinds as hosts, since it
+// needs only the metadata, which all kinds share.
 func (d *deleting) request(ctx context.Context, doc doomed) (held hostapi.Host, err error) {
 	var reply json.RawMessage
 	err = unkept(d.Client.Do(ctx, http.MethodDelete, documentPath(doc.kind, doc.namespace, doc.name), nil, &reply))
@@ -237,7 +237,7 @@ func (d *deleting) request(ctx context.Context, doc doomed) (held hostapi.Host, 
 	return held, err
 }
 
-// heldBy says what a deleted document waits for.
+// heldBy explains which finalizers hold a deleted document, and how to release it.
 func heldBy(h hostapi.Host) string {
 	text := "its finalizer " + strings.Join(h.Finalizers, ", ")
 	if len(h.Finalizers) > 1 {
@@ -284,7 +284,7 @@ func (d *deleting) await(ctx context.Context, doc doomedHost, screen *wait.Scree
 	return err
 }
 
-// awaitOther waits for a document whose progress is not shown.
+// awaitOther waits for the end of a document that shows no progress.
 func (d *deleting) awaitOther(ctx context.Context, doc doomedHost) error {
 	for {
 		var now hostapi.Host

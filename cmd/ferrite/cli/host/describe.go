@@ -72,11 +72,11 @@ func (s *section) row(name, value string) {
 	}
 }
 
-// sectionWidth is that of the names, so that all sections line up; the longest is
-// the condition AvailableForProvisioning.
+// sectionWidth is the width of the names, so that all sections line up; the longest is the condition
+// AvailableForProvisioning.
 const sectionWidth = 24
 
-// writeSections writes what is fit for a terminal.
+// writeSections writes the sections, made safe for a terminal.
 func writeSections(w io.Writer, all []section) error {
 	var b strings.Builder
 	screen := output.ScreenOf(w)

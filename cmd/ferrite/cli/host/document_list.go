@@ -18,7 +18,7 @@ type documentList struct {
 	Rows       []output.GridRow    `json:"rows,omitempty"`
 }
 
-// documents are the metadata of what a list has.
+// documents returns the metadata of all entries of a list.
 func (l documentList) documents() (all []hostapi.ObjectMeta) {
 	for _, r := range l.Rows {
 		all = append(all, r.Object.Metadata)

@@ -38,7 +38,7 @@ func documentPath(k hostapi.Kind, namespace, name string) string {
 	return kindPath(k, namespace) + "/" + url.PathEscape(name)
 }
 
-// kindLabel is what results call a kind: "baremetalhost.metal3.io".
+// kindLabel is the name of a kind in results: "baremetalhost.metal3.io".
 func kindLabel(k hostapi.Kind) string {
 	if k.Group == "" {
 		return k.Singular
@@ -46,11 +46,11 @@ func kindLabel(k hostapi.Kind) string {
 	return k.Singular + "." + k.Group
 }
 
-// documentLabel is what results call a document, and what get, describe and
-// delete take: "baremetalhost.metal3.io/worker-0".
+// documentLabel is the name of a document in results, and an argument of get, describe and delete:
+// "baremetalhost.metal3.io/worker-0".
 func documentLabel(k hostapi.Kind, name string) string { return kindLabel(k) + "/" + name }
 
-// kindNames is every word for a kind; the first is the one that help texts use.
+// kindNames returns every name of a kind. Help texts use the first.
 func kindNames(k hostapi.Kind) []string {
 	names := append([]string{k.Plural, k.Singular, kindLabel(k)}, k.Short...)
 	if k.Group != "" {
@@ -123,7 +123,7 @@ func readDocument(ctx context.Context, s *client.Session, k hostapi.Kind, namesp
 	return unkept(s.Client.Do(ctx, http.MethodGet, documentPath(k, namespace, name), nil, out))
 }
 
-// unkept says what it means that a server does not know the paths of documents.
+// unkept explains why a server does not know the paths of documents: it is no Ferrite.
 func unkept(err error) error {
 	if client.Unserved(err) {
 		return fmt.Errorf("this server has no documents of hosts: it is no Ferrite; is --url right? %w", err)

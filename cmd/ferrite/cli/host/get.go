@@ -87,7 +87,7 @@ func (g *getting) check(namespaceSaid bool) error {
 	return nil
 }
 
-// mediaTable asks for a table made by the server, else for what there is.
+// mediaTable asks for a table made by the server, else for the documents themselves.
 const mediaTable = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
 // accept is the form that documents are asked for in.
@@ -134,7 +134,7 @@ func (g *getting) run(ctx context.Context) error {
 	return w.Run(ctx, first.Metadata.ResourceVersion)
 }
 
-// listPath is the path of what is listed and watched.
+// listPath is the path of the list, and of its watch.
 func (g *getting) listPath(more url.Values) string {
 	q := url.Values{}
 	if g.selector != "" {
@@ -181,7 +181,7 @@ func (g *getting) missing(l documentList) error {
 	return &nodeapi.Fault{Status: http.StatusNotFound, Text: fmt.Sprintf("%s %q not found", g.kind.Plural, g.names[0])}
 }
 
-// showList shows what was listed; a list of documents is one document.
+// showList shows a list. A list of documents is printed as one document.
 func (g *getting) showList(l documentList) error {
 	if len(l.Items)+len(l.Rows) == 0 && (g.accept() == mediaTable || g.Output == "name") {
 		where := ""
@@ -240,8 +240,7 @@ func (g *getting) show(object json.RawMessage) error {
 	return output.PrintAny(g.Session, g.out, object, nil)
 }
 
-// again lists once more, after something may have been missed, and shows what is
-// not as it was shown.
+// again lists once more, after a gap in the watch, and shows only the documents that differ from the ones shown.
 func (g *getting) again(ctx context.Context, seen map[string]string) (revision string, err error) {
 	l, err := g.list(ctx)
 	if client.NotFound(err) && len(g.names) == 1 {

@@ -6,7 +6,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 )
 
-// Command holds what is done about hosts beside the verbs for documents.
+// Command holds the commands for hosts beside the verbs for documents.
 func Command(s *client.Session) *cobra.Command {
 	return client.Group("host", "Hosts: import enrolled nodes, write lost images again",
 		`A host is a document that describes a machine (Metal3's BareMetalHost). It has the verbs

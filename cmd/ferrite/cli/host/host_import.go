@@ -70,7 +70,7 @@ func hostImport(s *client.Session) *cobra.Command {
 type importing struct {
 	node  importedNode
 	ports []importedPort
-	notes []string // what whoever applies the documents has to know
+	notes []string // facts that matter when the documents are applied
 }
 
 // importedNode is a node as far as the documents describe it.
@@ -181,13 +181,13 @@ func refuseHost(ctx context.Context, s *client.Session, n importedNode) error {
 	namespace, name, both := strings.Cut(n.Name, "~")
 	var h hostapi.Host
 	if !both || readDocument(ctx, s, hostKind(), namespace, name, &h) != nil || h.Status.Provisioning.ID != n.UUID {
-		return nil // the user who applies the documents sees the error
+		return nil // the error shows up when the documents are applied
 	}
 	return fmt.Errorf("node %s: it is host %s already: ferrite get host %s%s -o yaml shows its document", n.Label(), name,
 		name, inNamespace(h))
 }
 
-// importable refuses nodes that are on their way, or in somebody's hands.
+// importable refuses nodes that are changing their state, or that an operator is working on.
 func importable(n nodeapi.Node) error {
 	switch n.ProvisionState {
 	case "enroll", "manageable", "available", "active", "inspect failed", "clean failed", "adopt failed":

@@ -34,8 +34,7 @@ func importedBMCs() []importedBMC {
 	}
 }
 
-// bmc is how the machine's controller is reached, and the secret with what lets
-// one in.
+// bmc returns the access to the machine's BMC, and the secret with its credentials.
 func (i *importing) bmc(name string) (b hostapi.BMC, secret *hostapi.Secret, err error) {
 	all := importedBMCs()
 	n := slices.IndexFunc(all, func(k importedBMC) bool { return k.driver == i.node.Driver })

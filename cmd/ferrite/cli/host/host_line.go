@@ -17,10 +17,10 @@ import (
 // hostLine is one host on the screen, with the node behind it.
 type hostLine struct {
 	*wait.Line
-	state string // what was said last of the host
+	state string // the host's state as shown last
 }
 
-// show writes what is new of a host, and of its node.
+// show writes a host's new state, and its node's progress.
 func (l *hostLine) show(h hostapi.Host, node nodeapi.Status) {
 	if text := hostText(h); text != l.state {
 		l.state = text
@@ -50,9 +50,8 @@ func hostText(h hostapi.Host) string {
 	return text
 }
 
-// nodeOfHost is the node of a host as it is; nothing where there is none, or the
-// server does not tell. While a host is registering, its status does not say which
-// node it has come to be: that is found by its name.
+// nodeOfHost returns the status of a host's node; the zero value where there is no node, or no answer from the server.
+// While a host is registering, its status does not name its node yet, so the node is found by its name.
 func nodeOfHost(ctx context.Context, s *client.Session, h hostapi.Host) nodeapi.Status {
 	id := h.Status.Provisioning.ID
 	if id == "" && h.Status.Provisioning.State == hostapi.StateRegistering && h.Status.ErrorType == "" {
@@ -63,13 +62,13 @@ func nodeOfHost(ctx context.Context, s *client.Session, h hostapi.Host) nodeapi.
 	}
 	st, err := wait.ReadStatus(ctx, s, id)
 	if err != nil {
-		return nodeapi.Status{} // what matters is said by the host
+		return nodeapi.Status{} // the host's own status shows the trouble
 	}
 	return st
 }
 
-// checkWaiting shows what happens to a host until done says that it is there. A host that is
-// gone is an error that notFound knows.
+// checkWaiting shows a host's progress until done returns true. For a host that no longer exists it returns an error
+// that notFound recognizes.
 func checkWaiting(ctx context.Context, s *client.Session, h hostapi.Host, l *hostLine,
 	done func(hostapi.Host) (bool, error)) error {
 	defer l.Close()
@@ -138,12 +137,12 @@ func hostKind() hostapi.Kind {
 	return k
 }
 
-// hostError is what has failed, and what to try.
+// hostError is the host's error, with advice.
 func hostError(h hostapi.Host) error {
 	return fmt.Errorf("%s: %s\n  try: %s", h.Status.ErrorType, h.Status.ErrorMessage, hostAdvice(h))
 }
 
-// hostAdvice is what to do about an error.
+// hostAdvice is the next step for an operator after an error.
 func hostAdvice(h hostapi.Host) string {
 	node := "ferrite node status " + h.Status.Provisioning.ID
 	if h.Status.Provisioning.ID == "" {

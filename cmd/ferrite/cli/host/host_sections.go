@@ -41,7 +41,7 @@ func hostTitle(h hostapi.Host) section {
 	return s
 }
 
-// hostWanted is what the document asks for.
+// hostWanted shows the host's spec.
 func hostWanted(h hostapi.Host) section {
 	spec := h.Spec
 	s := section{title: "Wanted"}
@@ -88,7 +88,7 @@ func rootDeviceText(h hostapi.Host) string {
 	return hintsText(h.Status.Provisioning.RootDeviceHints) + ", by default; spec.rootDeviceHints names another"
 }
 
-// hostFound is what is so.
+// hostFound shows the host's status.
 func hostFound(h hostapi.Host) section {
 	st := h.Status
 	s := section{title: "Found"}
@@ -114,7 +114,7 @@ func hostFound(h hostapi.Host) section {
 	return s
 }
 
-// hostNode is the node behind a host, and what it waits for.
+// hostNode shows the node behind a host, and the event that it waits for.
 func hostNode(h hostapi.Host, st nodeapi.Status) section {
 	s := section{title: "Node"}
 	s.row("node", h.Status.Provisioning.ID)
@@ -133,14 +133,14 @@ func hostNode(h hostapi.Host, st nodeapi.Status) section {
 	if st.Progress != nil {
 		s.row("progress", wait.ProgressText(*st.Progress))
 	}
-	if h.Status.ErrorType == "" { // else the host tells of it, and what it advises is done to documents
+	if h.Status.ErrorType == "" { // else the host shows the error, with advice that acts on documents
 		s.row("last error", st.LastError)
 		s.row("try", st.Try)
 	}
 	return s
 }
 
-// hostErrors is what has failed, and what keeps the host from going on.
+// hostErrors shows the host's error, and the conditions that hold it up.
 func hostErrors(h hostapi.Host) section {
 	s := section{title: "Trouble"}
 	st := h.Status
@@ -178,8 +178,7 @@ func hostErrors(h hostapi.Host) section {
 	return s
 }
 
-// inspectsLater reports whether somebody has asked for an inspection that what
-// runs on the machine has to end before.
+// inspectsLater reports whether an inspection is requested that must wait until the workload on the machine is gone.
 func inspectsLater(h hostapi.Host) bool {
 	value, asked := h.Annotations[hostapi.AnnotationInspect]
 	busy := []hostapi.State{hostapi.StateProvisioned, hostapi.StateExternallyProvisioned}
@@ -244,7 +243,7 @@ func hostHistory(o hostapi.OperationHistory) section {
 	return s
 }
 
-// words joins what there is to say.
+// words joins the texts that are not empty.
 func words(texts ...string) string {
 	return strings.Join(strings.Fields(strings.Join(texts, " ")), " ")
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// hostWait is the flags of who waits for hosts.
+// hostWait holds the flags of commands that wait for hosts.
 type hostWait struct {
 	wait.Flag
 	state   string
@@ -51,7 +51,7 @@ func (w *hostWait) check() error {
 	return nil
 }
 
-// restingStates are those that a host stays in.
+// restingStates are the states that a host stays in.
 func restingStates() []string {
 	var all []string
 	for _, s := range []hostapi.State{hostapi.StateUnmanaged, hostapi.StateAvailable, hostapi.StateProvisioned,
@@ -61,11 +61,11 @@ func restingStates() []string {
 	return all
 }
 
-// awaited is a host that is to become what its document says.
+// awaited is a host that is to reach the state that its document asks for.
 type awaited struct {
 	hostapi.Host                    // as it is after the apply
 	before       hostapi.HostStatus // as it was
-	changed      bool               // by the apply, it or what belongs to it
+	changed      bool               // true if the apply changed the host or one of its documents
 }
 
 // awaitedHost is a host as it was before an apply, perhaps not at all, and as it
@@ -127,17 +127,15 @@ func (a awaited) there(h hostapi.Host, state hostapi.State) (bool, error) {
 	return st.Provisioning.State.Canonical() == state && a.asSpecified(st) && !underWay(h), nil
 }
 
-// underWay reports whether a host is about to be taken back after it was detached,
-// or rebooted: what its status says of its power is then from before. The annotation
-// for one reboot goes when the machine is off; nobody acts on that of a host
-// without a BMC.
+// underWay reports whether a host is about to be attached again, or rebooted: until then the power in its status is out
+// of date. The annotation for one reboot goes away when the machine is off. On a host without a BMC it has no effect.
 func underWay(h hostapi.Host) bool {
 	return h.Status.OperationalStatus == hostapi.StatusDetached ||
 		annotated(h, hostapi.AnnotationReboot) && h.Status.Provisioning.State != hostapi.StateUnmanaged
 }
 
-// seen reports whether the conductor has taken note of a generation of the
-// document. One that tells of no conditions is not asked.
+// seen reports whether the conductor has processed a generation of the document. A host without conditions passes once
+// it has a status.
 func seen(h hostapi.Host, generation int64) bool {
 	for _, c := range h.Status.Conditions {
 		if c.ObservedGeneration != 0 && c.ObservedGeneration < generation {
@@ -154,8 +152,8 @@ func (a awaited) stale(st hostapi.HostStatus) bool {
 		st.ErrorMessage == a.before.ErrorMessage
 }
 
-// asSpecified compares what a state alone does not tell: the image that is on the
-// machine, or the step that has set it up, and its power.
+// asSpecified compares the details that a state alone does not show: the image on the machine, or the step that has set
+// it up, and its power.
 func (a awaited) asSpecified(st hostapi.HostStatus) bool {
 	switch st.Provisioning.State {
 	case hostapi.StateProvisioned:
@@ -187,12 +185,12 @@ func orNone(s hostapi.State) string {
 	return string(s)
 }
 
-// follow shows what happens to hosts until all are where they are to be.
+// follow shows the progress of hosts until all have reached their states.
 func (w *hostWait) follow(s *client.Session, cmd *cobra.Command, hosts []awaited) error {
 	ctx, cancel := wait.Context(cmd.Context(), w.Limit)
 	defer cancel()
 	screen := wait.NewScreen(cmd, s)
-	byName := map[string]awaited{} // the last of those that are applied twice
+	byName := map[string]awaited{} // the last entry of a host that is applied twice
 	for _, h := range hosts {
 		byName[hostLabel(h.Host)] = h
 	}
@@ -208,7 +206,7 @@ func (w *hostWait) follow(s *client.Session, cmd *cobra.Command, hosts []awaited
 	})
 }
 
-// hostLabel is what a host is called where hosts of several namespaces can be.
+// hostLabel is a host's name in output that can mix namespaces.
 func hostLabel(h hostapi.Host) string {
 	if h.Namespace == hostapi.DefaultNamespace {
 		return h.Name

@@ -54,8 +54,7 @@ func TestHostGoal(t *testing.T) {
 	}
 }
 
-// TestHostThere: what annotations have a wait do about a host that is otherwise
-// as its document says.
+// TestHostThere: the effect of annotations on a wait for a host that otherwise matches its document.
 func TestHostThere(t *testing.T) {
 	for _, c := range []struct {
 		name       string

@@ -18,7 +18,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// manifest is one document as somebody has written it.
+// manifest is one document as its author has written it.
 type manifest struct {
 	from   string // file and number, for errors
 	kind   hostapi.Kind
@@ -50,7 +50,7 @@ func readManifests(paths []string, stdin io.Reader) []manifest {
 	return all
 }
 
-// manifestFiles is a file itself, or those of a folder that can have documents.
+// manifestFiles returns the file itself, or the files of a folder that can hold documents.
 func manifestFiles(path string) ([]string, error) {
 	if path == "-" || !flags.IsDir(path) {
 		return []string{path}, nil
@@ -90,8 +90,8 @@ func readManifest(path string, stdin io.Reader) (name string, text []byte, err e
 	return name, text, err
 }
 
-// parseManifests reads the documents of a file: YAML between lines of "---", JSON
-// one after the other, and what lists of either hold.
+// parseManifests reads the documents of a file: YAML between lines of "---", or JSON objects in a row. The items of
+// lists become documents, too.
 func parseManifests(name string, text []byte) []manifest {
 	f := manifestFile{name: name}
 	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) && f.json(text) {
@@ -169,7 +169,7 @@ func splitYAML(text []byte) []yamlPart {
 		if rest, cut := bytes.CutPrefix(l, []byte("---")); cut &&
 			(len(bytes.TrimSpace(rest)) == 0 || rest[0] == ' ' || rest[0] == '\t') {
 			parts = append(parts, yamlPart{line: line})
-			l = append(bytes.Repeat([]byte(" "), 3), rest...) // what follows on the line is of the document
+			l = append(bytes.Repeat([]byte(" "), 3), rest...) // the rest of the line belongs to the document
 		}
 		last := &parts[len(parts)-1]
 		last.text = append(last.text, l...)
@@ -192,7 +192,7 @@ func parseObject(text []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// numbers makes numbers of a document what they can be compared as.
+// numbers converts the numbers of a document to comparable types.
 func numbers(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -215,7 +215,7 @@ func numbers(v any) any {
 	return v
 }
 
-// listItems is what a list holds, kubectl's "List" and a server's alike.
+// listItems returns the items of a list, kubectl's "List" and a server's alike.
 func listItems(object map[string]any) ([]any, bool) {
 	kind, _ := object["kind"].(string)
 	items, ok := object["items"].([]any)
@@ -238,8 +238,7 @@ func listed(list manifest, items []any) []manifest {
 	return all
 }
 
-// kindOfObject sees that a document says what it is, and that it is something we
-// know.
+// kindOfObject requires that a document names its kind, and that the kind is a known one.
 func kindOfObject(object map[string]any) (hostapi.Kind, error) {
 	name, _ := object["kind"].(string)
 	version, _ := object["apiVersion"].(string)
@@ -257,7 +256,7 @@ func kindOfObject(object map[string]any) (hostapi.Kind, error) {
 		strings.Join(known, ", "))
 }
 
-// metadata is that of a document; what is set there is set in the document.
+// metadata returns the metadata of a document. Changes to it change the document.
 func (m manifest) metadata() map[string]any {
 	meta, ok := m.object["metadata"].(map[string]any)
 	if !ok {
@@ -275,7 +274,7 @@ func textOf(v any) string {
 	return text
 }
 
-// label is what an error calls the document.
+// label is the document's name in an error.
 func (m manifest) label() string {
 	if m.kind.Kind == "" || m.object == nil || m.name() == "" {
 		return m.from

@@ -24,7 +24,7 @@ func TestApplyOrder(t *testing.T) {
 	}
 }
 
-// TestThreeWay: what the patch is, and what it makes of the document.
+// TestThreeWay: the patch, and the document after it.
 func TestThreeWay(t *testing.T) {
 	for _, c := range []struct{ name, original, modified, current, patch, after string }{
 		{"nothing to do", `{"spec":{"a":1}}`, `{"spec":{"a":1}}`, `{"spec":{"a":1,"b":2},"status":{"s":1}}`, `{}`,

@@ -10,11 +10,11 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// lastApplied is the annotation that says what was applied last. It is kubectl's,
-// to the byte, so that one document can be applied by either in turn.
+// lastApplied is the annotation with the document as applied last. It is kubectl's, to the byte, so that one document
+// can be applied by either in turn.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// annotate writes into a document what it is without that annotation.
+// annotate writes a document, without the annotation itself, into its annotation lastApplied.
 func annotate(object map[string]any) error {
 	meta, ok := object["metadata"].(map[string]any)
 	if !ok {
@@ -34,7 +34,7 @@ func annotate(object map[string]any) error {
 	return nil
 }
 
-// appliedBefore is what was applied last; nil and false when nobody has said so.
+// appliedBefore returns the document as applied last; nil and false where the annotation is missing.
 func appliedBefore(current map[string]any) (original map[string]any, ok bool, err error) {
 	meta, _ := current["metadata"].(map[string]any)
 	notes, _ := meta["annotations"].(map[string]any)
@@ -50,10 +50,9 @@ func appliedBefore(current map[string]any) (original map[string]any, ok bool, er
 	return original, true, nil
 }
 
-// threeWay is the merge patch (RFC 7386) that makes of a document as it is what
-// is applied now: what it says is set, what was applied before and is no longer
-// said is removed, and all else, which is somebody else's, stays. Null is as if
-// it were not said. Lists are set whole.
+// threeWay returns the merge patch (RFC 7386) from the current document to the applied one. It sets the fields of
+// modified. It removes the fields of original that modified lacks. Other fields stay, since they belong to other
+// clients. Null counts as missing. Lists are replaced whole.
 func threeWay(original, modified, current map[string]any) map[string]any {
 	patch := map[string]any{}
 	for key, want := range modified {
@@ -81,11 +80,10 @@ func threeWay(original, modified, current map[string]any) map[string]any {
 	return patch
 }
 
-// placeholder is what the API shows in place of a password. In a Secret it is
-// what somebody has to fill in.
+// placeholder is the API's mask of a password. In a Secret it marks a value that the user must fill in.
 const placeholder = nodeapi.Masked
 
-// filledIn refuses a Secret with values that nobody has filled in.
+// filledIn refuses a Secret that still contains placeholders.
 func filledIn(m manifest) error {
 	if m.kind.Kind != hostapi.KindSecret {
 		return nil

@@ -10,13 +10,13 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// fromMetal3 is documents of a cluster on their way to a conductor: of each kind those that hosts need, without what
-// the cluster has noted of its own.
+// fromMetal3 converts documents of a cluster for a conductor. It keeps the kinds that hosts need, and drops the
+// cluster's own notes.
 type fromMetal3 struct {
 	unpause bool
 	keep    []manifest
-	notes   []string // what is other than in the cluster
-	left    []string // what is left out, and why
+	notes   []string // differences from the cluster
+	left    []string // documents left out, with reasons
 }
 
 // restingHosts are the states in which Metal3 does nothing to a machine.
@@ -75,7 +75,7 @@ func sortedNames(m map[string]bool) (names []string) {
 // placeOf is namespace/name of a document; the namespace may be empty.
 func placeOf(m manifest) string { return m.namespace() + "/" + m.name() }
 
-// plainDocument leaves of the metadata what people write.
+// plainDocument reduces the metadata to the fields that people write.
 func plainDocument(object map[string]any) {
 	meta, _ := object["metadata"].(map[string]any)
 	out := map[string]any{}
@@ -132,7 +132,7 @@ func (f *fromMetal3) host(m *manifest) (leftOut string) {
 	return restoredStatus(h, annotations)
 }
 
-// dropRequests leaves out what somebody has asked Metal3 for, which it may have done since: an import does nothing to a
+// dropRequests leaves out the requests to Metal3, which it may have fulfilled since: an import does nothing to a
 // machine.
 func (f *fromMetal3) dropRequests(m manifest, annotations map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(annotations)) {
@@ -161,8 +161,8 @@ func annotationsOf(object map[string]any) map[string]any {
 	return annotations
 }
 
-// restoredStatus puts the status into the annotation that a new host takes its status from. The conductor ignores one
-// that makes no sense, and would begin with the machine anew: such a host is left out.
+// restoredStatus copies the status into the annotation from which a new host restores it. The conductor ignores an
+// invalid status, and would start over with the machine: such a host is left out.
 func restoredStatus(h hostapi.Host, annotations map[string]any) (leftOut string) {
 	if given, ok := annotations[hostapi.AnnotationStatus].(string); ok && h.Status.LastUpdated == nil {
 		var brought hostapi.HostStatus

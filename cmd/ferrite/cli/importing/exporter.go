@@ -15,8 +15,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// exporter is one run: it makes records in an Ironic, by the API that operators have, and reports what has become of
-// each.
+// exporter is one run: it makes records in an Ironic, by the API that operators have, and reports each record's
+// outcome.
 type exporter struct {
 	to    *ironic.Client
 	every time.Duration // between two polls of a node
@@ -127,7 +127,7 @@ func newNode(fields translate.Record) translate.Record {
 	return out
 }
 
-// addRecords adds what belongs to the node that was made, and takes it to its state.
+// addRecords adds the records of the node that was made, and takes the node to its state.
 func (x *exporter) addRecords(ctx context.Context, n *translate.Node, via route) error {
 	node := "/v1/nodes/" + url.PathEscape(n.UUID)
 	for _, list := range []struct {

@@ -128,7 +128,7 @@ func (i *ironicImport) run(cmd *cobra.Command, url string) error {
 	return t.print(cmd, i.session)
 }
 
-// usedChassis are those of the nodes.
+// usedChassis returns the chassis of the nodes.
 func usedChassis(nodes []translate.Node) map[string]bool {
 	used := map[string]bool{}
 	for _, n := range nodes {

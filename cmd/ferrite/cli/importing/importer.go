@@ -14,7 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// importer is one run: it sends records to the conductor, and reports what has become of each.
+// importer is one run: it sends records to the conductor, and reports each record's outcome.
 type importer struct {
 	session   *client.Session
 	overwrite bool

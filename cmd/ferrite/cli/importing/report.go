@@ -25,7 +25,7 @@ const (
 	leftOut    = "left out"
 )
 
-// line is what has become of one record, as the report has it.
+// line is one record's outcome in the report.
 type line struct {
 	Kind      string               `json:"kind"`
 	UUID      string               `json:"uuid"`
@@ -39,7 +39,7 @@ type line struct {
 	Conflicts []nodeapi.Difference `json:"conflicts,omitempty"`
 }
 
-// report is what has become of all records of one run.
+// report holds the outcomes of all records of one run.
 type report struct {
 	source string // the URL of the Ironic
 	verb   string // of the summary, before the URL
@@ -49,7 +49,7 @@ type report struct {
 
 func (r *report) add(l line) { r.lines = append(r.lines, l) }
 
-// print prints what has become of each record.
+// print prints the outcome of each record.
 func (r *report) print(cmd *cobra.Command, s *client.Session) error {
 	raw, err := json.Marshal(map[string]any{"source": r.source, "dry_run": r.dry, "records": append([]line{}, r.lines...)})
 	if err != nil {
@@ -116,7 +116,7 @@ func (l line) details() (all []string) {
 	return all
 }
 
-// difference is one in a line: what is here, and what is there.
+// difference formats a difference as one line: the value here, and the value there.
 func difference(d nodeapi.Difference) string {
 	text := fmt.Sprintf("%s: %s -> %s", output.VisibleLine(d.Item), shown(d.Here), shown(d.There))
 	if d.Secret {

@@ -156,8 +156,7 @@ func verifyKey(s *client.Session, cmd *cobra.Command, file string) (ed25519.Publ
 	return key, nil
 }
 
-// explainVerdict prints what was signed; a disk that is not erased for certain is an
-// error.
+// explainVerdict prints the signed report. A disk without proof of its erasure is an error.
 func explainVerdict(s *client.Session, cmd *cobra.Command, statement nodeapi.EraseStatement) error {
 	report, err := erasedOf(statement.Report)
 	if err != nil {

@@ -60,7 +60,7 @@ machines. Name a deleted node by its UUID. The oldest report comes first.`,
 	return cmd
 }
 
-// check refuses pages of what is read as a whole: a node has some 200 reports at most.
+// check refuses pages for named nodes: their reports come in one answer, since a node has some 200 reports at most.
 func (p eraseReportPage) check(named []string) error {
 	switch {
 	case p.limit < 0:

@@ -67,7 +67,7 @@ func imageAdd(s *client.Session) *cobra.Command {
 	return cmd
 }
 
-// upload sends a file. The digest that the conductor found must be that of the bytes that were sent.
+// upload sends a file. The conductor's digest must equal the digest of the bytes sent.
 func (a *addition) upload(cmd *cobra.Command, path string) (i nodeapi.Image, err error) {
 	file, size := cmd.InOrStdin(), int64(-1)
 	if path != "-" {
@@ -187,7 +187,7 @@ type sending struct {
 	done, total int64
 }
 
-// Read reads what is sent next.
+// Read reads the next bytes to send.
 func (b *sending) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
 	b.sum.Write(p[:n])

@@ -15,14 +15,14 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// record is a noun whose objects are found by UUID, or by name where they have
-// one: what list, show and delete have to know of it.
+// record describes a noun to the commands list, show and delete. Its objects are found by UUID, or by name where they
+// have one.
 type record struct {
 	session *client.Session
 	noun    string          // deploy template
 	arg     string          // TEMPLATE
 	kind    string          // in paths: deploy_templates
-	columns []output.Column // of a list
+	columns []output.Column // columns of a list
 }
 
 // named are the columns of records that have a name: it, or the UUID of a record without, and these fields.
@@ -107,7 +107,7 @@ func (r record) delete() *cobra.Command {
 	}
 }
 
-// set changes one by what the flags say.
+// set changes an object as the flags ask.
 func (r record) set(f *recordFlags, cmd *cobra.Command) *cobra.Command {
 	cmd.Args = cobra.ExactArgs(1)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -130,8 +130,7 @@ func (r record) set(f *recordFlags, cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// create makes a new one of what the flags say and of what is given besides,
-// and returns it.
+// create makes an object of the flags and the fields of besides, and returns it.
 func (r record) create(cmd *cobra.Command, f *recordFlags, besides map[string]any) (json.RawMessage, error) {
 	body, objects, err := f.given(cmd)
 	if err != nil {
@@ -146,7 +145,7 @@ func (r record) create(cmd *cobra.Command, f *recordFlags, besides map[string]an
 	return reply, err
 }
 
-// created is create, and prints what is made.
+// created is create, and prints the new object.
 func (r record) created(cmd *cobra.Command, f *recordFlags, besides map[string]any) error {
 	reply, err := r.create(cmd, f, besides)
 	if err != nil {
@@ -174,8 +173,7 @@ func (r record) createOf(f *recordFlags, cmd *cobra.Command) *cobra.Command {
 // last are by flag, which is the field with dashes.
 type recordFlags struct {
 	steps string
-	// complete adds to a step, by its place from 0 on, what the API insists on and
-	// people need not say.
+	// complete adds the required fields that people may omit to a step. place is the step's index from 0.
 	complete func(place int, step map[string]any)
 	texts    map[string]*string
 	bools    map[string]*bool
@@ -199,7 +197,7 @@ func (f *recordFlags) extra(cmd *cobra.Command) {
 	f.object(cmd, "extra", "extra", "KEY=VALUE for your own use; repeat it")
 }
 
-// given is the fields whose flags were used; those that are objects are by key.
+// given returns the fields of the flags in use; objects are by key.
 func (f *recordFlags) given(cmd *cobra.Command) (plain map[string]any, objects map[string]map[string]any, err error) {
 	plain, objects = map[string]any{}, map[string]map[string]any{}
 	given(cmd, f.texts, plain)
@@ -229,7 +227,7 @@ func (f *recordFlags) given(cmd *cobra.Command) (plain map[string]any, objects m
 	return plain, objects, nil
 }
 
-// given adds those of a kind of flags that were used.
+// given adds the used flags of a type to plain.
 func given[T any](cmd *cobra.Command, flags map[string]*T, plain map[string]any) {
 	for flag, value := range flags {
 		if cmd.Flags().Changed(flag) {
@@ -238,7 +236,7 @@ func given[T any](cmd *cobra.Command, flags map[string]*T, plain map[string]any)
 	}
 }
 
-// completed is the steps with what the API insists on.
+// completed returns the steps with the fields that the API requires.
 func (f *recordFlags) completed() ([]any, error) {
 	steps, err := flags.ReadList("steps", f.steps)
 	for i, s := range steps {

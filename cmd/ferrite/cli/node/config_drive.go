@@ -18,8 +18,8 @@ import (
 // maxDrive is the largest config drive: it has to fit a partition of 64 MiB.
 const maxDrive = 64 << 20
 
-// readConfigDrive makes of what --config-drive names what the API takes: a
-// URL or base64 text, or an object of the documents a drive is made of.
+// readConfigDrive converts the value of --config-drive for the API: to a URL, to base64 text, or to an object with the
+// documents of a drive.
 func readConfigDrive(what string) (any, error) {
 	if strings.HasPrefix(what, "http://") || strings.HasPrefix(what, "https://") {
 		return what, nil

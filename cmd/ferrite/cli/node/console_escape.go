@@ -1,7 +1,7 @@
 package node
 
-// escapes finds what is typed for the console command itself: a tilde at the start of a
-// line and one character, as in ssh(1).
+// escapes finds the input meant for the console command itself: a tilde at the start of a line and one character, as in
+// ssh(1).
 type escapes struct {
 	inLine bool // the line has begun
 	tilde  bool // a tilde at its start waits for the next character

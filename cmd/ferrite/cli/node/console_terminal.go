@@ -46,7 +46,7 @@ func reopen(ctx context.Context, open opener) (*websocket.Conn, error) {
 	}
 }
 
-// consoleTerminal sends what is typed to the console that is open.
+// consoleTerminal sends the keyboard's input to the open console.
 type consoleTerminal struct {
 	mu     sync.Mutex
 	socket *websocket.Conn // nil while there is none
@@ -58,7 +58,7 @@ func (t *consoleTerminal) join(socket *websocket.Conn) {
 	t.socket = socket
 }
 
-// send drops what no console takes; showing the output tells why.
+// send drops input while no console is open, and input that cannot be sent. The reader of the output reports the error.
 func (t *consoleTerminal) send(ctx context.Context, data []byte) {
 	t.mu.Lock()
 	socket := t.socket

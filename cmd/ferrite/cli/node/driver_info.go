@@ -11,8 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// checkDriverInfo refuses keys of --driver-info that are nearly those of the driver: the conductor takes any, since a
-// driver of a vendor has keys of its own. --force takes them.
+// checkDriverInfo refuses keys of --driver-info that look like misspelt keys of the driver. The conductor accepts any
+// key, since a vendor's driver has keys of its own. With --force the check is left out.
 func checkDriverInfo(ctx context.Context, s *client.Session, driver string, given map[string]any) error {
 	if len(given) == 0 || client.Forced(ctx) {
 		return nil
@@ -20,7 +20,7 @@ func checkDriverInfo(ctx context.Context, s *client.Session, driver string, give
 	var meanings map[string]string
 	path := nodeapi.Root + "/drivers/" + url.PathEscape(driver) + "/properties"
 	if s.Client.Do(ctx, "GET", path, nil, &meanings) != nil {
-		return nil // the request itself says what is wrong
+		return nil // the request itself reports the error
 	}
 	known := output.Sorted(meanings)
 	for _, key := range output.Sorted(given) {
@@ -35,7 +35,7 @@ func checkDriverInfo(ctx context.Context, s *client.Session, driver string, give
 	return nil
 }
 
-// driverOf is the driver that nodes are to have: the one of the flag, else that of the first node.
+// driverOf is the driver that nodes are to have: the flag's, else the first node's.
 func driverOf(ctx context.Context, s *client.Session, flag string, names []string) string {
 	if flag != "" {
 		return flag

@@ -91,7 +91,7 @@ func byName(reply json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(list)
 }
 
-// printPart prints an object; one that is under its own name is printed itself.
+// printPart prints an object. An object that is wrapped under its own name is unwrapped.
 func printPart(s *client.Session, cmd *cobra.Command, args []string, reply json.RawMessage) error {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(reply, &object); err != nil {
@@ -162,13 +162,13 @@ func (c change) command(s *client.Session, group string) *cobra.Command {
 	return cmd
 }
 
-// partRequest is what a change asks for.
+// partRequest is the request for a change.
 type partRequest struct {
 	method, part string
 	body         any
 }
 
-// request puts together what the flags say.
+// request builds the request from the flags.
 func (c change) request(values map[string]*string) (r partRequest, err error) {
 	r = partRequest{c.method, c.part, nil}
 	body, query := map[string]any{}, url.Values{}

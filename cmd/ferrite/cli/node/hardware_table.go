@@ -17,7 +17,7 @@ type partGroup struct {
 type reading struct {
 	name, use, short string
 	part             string // of the path below the node, with {} for an argument
-	// key is that of the list in the answer; "[]" if it is the answer, "{}" if that is by name, "" for an object.
+	// key is the list's key in the answer; "[]" if the answer is the list, "{}" if it maps names, "" for an object.
 	key     string
 	columns []output.Column
 }

@@ -45,8 +45,8 @@ type inventory struct {
 	}
 }
 
-// readMachine reads what is known beside the record. Parts that are missing, or that the caller may not read, stay
-// empty: the record is what was asked for.
+// readMachine reads the details beside the record. Parts that are missing, or that the caller may not read, stay empty:
+// the record alone is a valid answer.
 func readMachine(ctx context.Context, s *client.Session, record json.RawMessage) (m machine, err error) {
 	if err := json.Unmarshal(record, &m.record); err != nil {
 		return m, fmt.Errorf("the conductor's answer: %w", err)

@@ -19,7 +19,7 @@ type machineRow struct {
 	text func(m machine) string
 }
 
-// machineRows are the rows of node show in their order: what a person in a hurry looks for comes first.
+// machineRows are the rows of node show in their order: the most urgent facts come first.
 func machineRows() []machineRow {
 	return []machineRow{
 		{"name", field("name")},
@@ -103,7 +103,7 @@ func (m machine) power() string {
 		strings.TrimPrefix(m.text("target_power_state"), "power "))
 }
 
-// arrow is a state, and the one that is aimed at.
+// arrow is a state, and the target state.
 func arrow(at, to string) string {
 	if to == "" || to == at {
 		return at

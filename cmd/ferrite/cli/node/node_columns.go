@@ -56,7 +56,7 @@ func listPower(n map[string]any) string {
 // problemLength is how much of an error a list shows.
 const problemLength = 60
 
-// problem is what is wrong with a node, as short as a list needs it.
+// problem is a node's problem in the short form for a list.
 func problem(n map[string]any) string {
 	state, said := listState(n), output.Cell(n["last_error"])
 	var parts []string

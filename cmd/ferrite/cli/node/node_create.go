@@ -100,7 +100,7 @@ func checkMACs(ctx context.Context, s *client.Session, macs []string) error {
 		}
 		err := s.Client.Do(ctx, "GET", nodeapi.Root+"/ports?fields=node_uuid&address="+url.QueryEscape(mac), nil, &found)
 		if err != nil || len(found.Ports) == 0 {
-			continue // the request itself says what is wrong
+			continue // the request itself reports the error
 		}
 		n, err := nodes.GetNode(ctx, s, found.Ports[0].Node, "uuid,name")
 		if err != nil {
@@ -115,8 +115,8 @@ func checkMACs(ctx context.Context, s *client.Session, macs []string) error {
 // enrollSince is the microversion from which on a new node is in state enroll.
 const enrollSince = 11
 
-// warnOldState says so when the server is too old for enroll: then the new node is
-// available at once, and could be deployed with nothing about it checked.
+// warnOldState warns when the server is too old for enroll: then the new node is available at once, and could be
+// deployed without any check of it.
 func warnOldState(s *client.Session, cmd *cobra.Command) {
 	if minor := int(s.Client.Minor.Load()); minor < enrollSince {
 		fmt.Fprintf(cmd.ErrOrStderr(), "warning: the conductor speaks only %s, in which new nodes skip enroll: "+

@@ -48,7 +48,7 @@ func nodeRebuild(s *client.Session) *cobra.Command {
 	})
 }
 
-// image is the flags that say what to write; they become instance_info.
+// image holds the flags of the image to write; they become instance_info.
 type image struct {
 	url, checksum, format string
 	rootDevice            []string

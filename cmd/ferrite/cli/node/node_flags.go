@@ -46,8 +46,7 @@ func addNodeFlags(cmd *cobra.Command) *nodeFlags {
 	return f
 }
 
-// given is the fields whose flags were used: texts and booleans in plain, and
-// objects by key.
+// given returns the fields of the flags in use: texts and booleans in plain, and objects by key.
 func (f *nodeFlags) given(cmd *cobra.Command) (plain map[string]any, objects map[string]map[string]any, err error) {
 	plain, objects = map[string]any{}, map[string]map[string]any{}
 	for field, value := range f.texts {

@@ -100,7 +100,8 @@ func nodeInventory(s *client.Session) *cobra.Command {
 	}
 }
 
-// historyColumns are those of the history. The user is who asked for what is recorded; nobody for the conductor's own.
+// historyColumns are the columns of the history. The user is the requester of a recorded event; empty for the
+// conductor's own.
 func historyColumns() []output.Column {
 	return []output.Column{{Field: "created_at", Head: "time"}, {Field: "severity", Wide: true},
 		{Field: "event_type", Head: "type"}, {Field: "user"}, {Field: "conductor", Wide: true}, {Field: "event"}}

@@ -55,7 +55,7 @@ func nodePower(s *client.Session) *cobra.Command {
 }
 
 // refuseAmid refuses a power change in the middle of an activity, before any machine is touched: the activity would
-// wait for a machine that somebody has switched. An activity that is held waits for a person, and is none.
+// wait for a machine that lost its power. An activity on hold does not count, since it waits for a person.
 func refuseAmid(s *client.Session, cmd *cobra.Command, names []string) error {
 	if client.Forced(cmd.Context()) {
 		return nil
@@ -87,7 +87,7 @@ func busy(st nodeapi.Status) bool {
 	return !rests && (st.Activity != "" || st.Target != "" && st.Target != st.State)
 }
 
-// powerStatus shows what the power of machines is, and when it was read.
+// powerStatus shows the power states of machines, with the time of the last reading.
 func powerStatus(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status NODE...",

@@ -69,8 +69,7 @@ func hintsQuery(args []string) (q nodeapi.RootDeviceQuery, err error) {
 	return q, err
 }
 
-// hintText is text whatever it looks like: a serial number of digits is one too,
-// and a number of GiB may be written as text.
+// hintText keeps any value as text: a serial number can consist of digits, and a number of GiB may be written as text.
 func hintText(value string) any { return value }
 
 // rootDevice asks for a choice and prints it.

@@ -52,7 +52,7 @@ something is wrong, the last error and the next command to try are at the end.`,
 	}
 }
 
-// statusRows leaves out what there is nothing to say about.
+// statusRows leaves out empty rows.
 func statusRows(st nodeapi.Status) func(t table.Writer) error {
 	return func(t table.Writer) error {
 		row := func(name, value string) {

@@ -65,7 +65,7 @@ func readSteps(s *client.Session, cmd *cobra.Command, node string) (raw json.Raw
 	return raw, steps, nil
 }
 
-// frameworks are those of a list of steps, in the order of a node's life.
+// frameworks are the frameworks of a list of steps, in the order of a node's life.
 func frameworks() []string { return []string{"verify", "clean", "deploy", "service"} }
 
 // stepRows is a row for each step; wide has a column for each of its facts.

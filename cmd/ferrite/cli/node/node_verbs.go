@@ -21,7 +21,7 @@ type verb struct {
 	care                      caution.Care
 }
 
-// plainVerbs are those without arguments of their own.
+// plainVerbs are the verbs without arguments of their own.
 func plainVerbs() []verb {
 	return []verb{
 		{"manage", "manage", "Check that the BMC answers, and take the machine under management",

@@ -60,7 +60,7 @@ func refused(ctx context.Context, s *client.Session, cmd *cobra.Command, node st
 	return err
 }
 
-// protectedFor is why somebody has protected a node, in brackets; "" for no reason.
+// protectedFor is the reason for a node's protection, in brackets; "" for no reason.
 func protectedFor(ctx context.Context, s *client.Session, node string) string {
 	var n struct {
 		Reason string `json:"protected_reason"`

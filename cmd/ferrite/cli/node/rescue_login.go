@@ -31,10 +31,10 @@ func rescueLogin(ctx context.Context, s *client.Session, node string) string {
 	return "ssh rescue@" + address + ", host key " + key
 }
 
-// tail keeps the end of what is written to it.
+// tail keeps the end of the bytes written to it.
 type tail struct{ end []byte }
 
-// mostTail bounds what is kept of a log.
+// mostTail bounds the kept end of a log.
 const mostTail = 1 << 20
 
 func (t *tail) Write(b []byte) (int, error) {
@@ -45,7 +45,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// rescueAddress is that of the node's agent, else that of its lease.
+// rescueAddress is the address of the node's agent, else the address of its lease.
 func rescueAddress(ctx context.Context, s *client.Session, node string) string {
 	var n struct {
 		UUID     string

@@ -63,7 +63,7 @@ func (f *stepFlags) question(names []string) (string, error) {
 		names), nil
 }
 
-// read returns the steps of the file, then those of the line.
+// read returns the steps of the file, then the steps of the command line.
 func (f stepFlags) read() ([]nodeapi.Step, error) {
 	var all []nodeapi.Step
 	if f.file != "" {

@@ -70,8 +70,8 @@ func firstVerb(verb, state string) string {
 	return ""
 }
 
-// advice says why a verb cannot be requested in a state, after the name of the
-// state, and what to do first, with NODE for the name of the node.
+// advice explains why a verb is not allowed in a state, as a text that follows the state's name. try is the command to
+// run first, with NODE for the node's name.
 func advice(verb, state string) (why, try string) {
 	switch {
 	case strings.HasSuffix(state, " hold"):

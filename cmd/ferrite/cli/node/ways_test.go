@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestWays: the verbs and the states they are requested in are those of the conductor's table.
+// TestWays: the verbs and their states equal the conductor's table.
 func TestWays(t *testing.T) {
 	got := map[string][]string{}
 	for _, w := range ways() {
@@ -39,7 +39,7 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// TestAdvice: the refusal of every verb in every wrong state is that of testdata/refused.txt.
+// TestAdvice: testdata/refused.txt has the refusal of every verb in every wrong state.
 func TestAdvice(t *testing.T) {
 	var text strings.Builder
 	for _, w := range ways() {

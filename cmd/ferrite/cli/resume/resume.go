@@ -1,4 +1,4 @@
-// Package resume is `ferrite resume`: it shows what a restored conductor would do to its machines, and lets it go on.
+// Package resume is `ferrite resume`: it shows a restored conductor's plans for its machines, and lets it go on.
 package resume
 
 import (

@@ -106,7 +106,7 @@ func verified(ctx context.Context, s *client.Session) (check nodeapi.AuditCheck,
 	return check, err
 }
 
-// prunedEnds are the ends of what was deleted; none of an older conductor, which deletes nothing.
+// prunedEnds returns the ends of the deleted parts; none from an older conductor, which deletes nothing.
 func prunedEnds(ctx context.Context, s *client.Session) ([]nodeapi.AuditLink, error) {
 	var ends nodeapi.AuditPruned
 	err := s.Client.Do(ctx, http.MethodGet, auditPruned, nil, &ends)

@@ -39,7 +39,7 @@ func Start(t testing.TB, cmd *cobra.Command, dir string, args ...string) *Conduc
 	return StartFor(t, &Conductor{}, cmd, dir, args...)
 }
 
-// StartFor starts the conductor c, whose fields say how to call it.
+// StartFor starts the conductor c. The fields of c set how to call it.
 func StartFor(t testing.TB, c *Conductor, cmd *cobra.Command, dir string, args ...string) *Conductor {
 	t.Helper()
 	if err := c.Begin(cmd, dir, args...); err != nil {
@@ -66,7 +66,7 @@ func (c *Conductor) Begin(cmd *cobra.Command, dir string, args ...string) error 
 // near lets a conductor call services on the loopback.
 var near = []string{"--bmc-allow", "127.0.0.0/8", "--registry-allow", "127.0.0.0/8", "--agent-allow", "127.0.0.0/8"}
 
-// serveArgs are those of every conductor, before its own.
+// serveArgs are the arguments of every conductor, before its own.
 func serveArgs(dir string, args []string) []string {
 	return append([]string{"--data-dir", dir, "--api-address", AnyPort, "--hardware-types",
 		"fake-hardware,redfish,ipmi", "--host", "test", "--disk-reserve", "0"}, args...)
@@ -79,7 +79,7 @@ func (c *Conductor) Ready() error {
 	return err
 }
 
-// said waits until the log has a text, and returns what follows that.
+// said waits until the log has a text, and returns the rest of the log after it.
 func (c *Conductor) said(text string) (rest string, err error) {
 	late := time.After(Patience)
 	for {
@@ -135,7 +135,7 @@ func (c *Conductor) Call(t testing.TB, method, path string, body any, want int) 
 	return doc
 }
 
-// Send makes one request at the newest microversion; the error is that of a broken connection.
+// Send makes one request at the newest microversion. It returns an error only for a broken connection.
 func (c *Conductor) Send(method, path string, body any) (status int, answer []byte, err error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
@@ -165,7 +165,7 @@ func (c *Conductor) Send(method, path string, body any) (status int, answer []by
 	return res.StatusCode, answer, err
 }
 
-// Until waits until a node is in a state, and nobody works on it.
+// Until waits until a node is in a state, and is not reserved.
 func (c *Conductor) Until(t *testing.T, id, state string) map[string]any {
 	t.Helper()
 	var n map[string]any

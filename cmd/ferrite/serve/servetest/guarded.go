@@ -67,7 +67,7 @@ func (g *Guarded) Write(t *testing.T, name, text string) {
 	}
 }
 
-// As makes a request for somebody else.
+// As makes a request as another caller.
 func (g *Guarded) As(t *testing.T, sign func(*http.Request), method, path string, want int) {
 	t.Helper()
 	c := *g.Conductor

@@ -10,7 +10,7 @@ const (
 	HostPath     = HostsPath + "/one"
 )
 
-// IsDone reports a host that is on, in state s, and whose conditions are about its newest spec.
+// IsDone reports whether a host is on, in state s, and has conditions about its newest spec.
 func IsDone(h hostapi.Host, s hostapi.State) bool {
 	conditions := h.Status.Conditions
 	return h.Status.Provisioning.State == s && h.Status.PoweredOn && len(conditions) > 0 &&

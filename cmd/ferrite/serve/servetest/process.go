@@ -43,8 +43,8 @@ type Process struct {
 	over chan struct{}
 }
 
-// StartProcess starts the test binary, whose TestMain is Main, as a conductor for fake hardware. It is killed when the
-// test ends.
+// StartProcess starts the test binary as a conductor for fake hardware; Main must be its TestMain. The process is
+// killed when the test ends.
 func StartProcess(t testing.TB, dir string, args ...string) *Process {
 	t.Helper()
 	p := &Process{over: make(chan struct{})}

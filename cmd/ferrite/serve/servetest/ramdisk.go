@@ -25,9 +25,8 @@ const (
 // Beat is a step that waits for the next heartbeat.
 var Beat = map[string]any{"interface": "deploy", "step": "wait"}
 
-// Ramdisk is a machine whose ramdisk is always up when its node waits for it:
-// it looks itself up and calls, through whatever conductor lives, and does at
-// once what it is told.
+// Ramdisk is a machine with a ramdisk that is always up when its node waits for it. It looks itself up and calls,
+// through any conductor that lives, and carries out commands at once.
 type Ramdisk struct {
 	API      *atomic.Pointer[string]
 	Server   *httptest.Server
@@ -86,8 +85,7 @@ func (r *Ramdisk) call(ctx context.Context, method, path string, body, answer an
 	return res.StatusCode/100 == 2 && (answer == nil || json.NewDecoder(res.Body).Decode(answer) == nil)
 }
 
-// wanted is what the machine would see of its own: that it was switched on. Fake
-// hardware has no machine, so that the state of the node has to say it.
+// wanted replaces the machine's power: fake hardware has no machine to switch on, so the node's state stands in for it.
 func (r *Ramdisk) wanted(ctx context.Context) bool {
 	var n struct {
 		State string `json:"provision_state"`

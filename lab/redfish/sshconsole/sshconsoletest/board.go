@@ -1,4 +1,4 @@
-// Package sshconsoletest is an SSH server with a machine that says again what is typed, for tests.
+// Package sshconsoletest is an SSH server with a machine that echoes its input, for tests.
 package sshconsoletest
 
 import (
@@ -10,10 +10,10 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/redfish/sshconsole"
 )
 
-// Hello is what the machine writes to each new watcher.
+// Hello is the machine's text for each new watcher.
 const Hello = "hello from the machine"
 
-// Machine is a serial line that says again what is typed.
+// Machine is a serial line that echoes its input.
 type Machine struct {
 	mu       sync.Mutex
 	watchers map[int]func([]byte)
@@ -103,7 +103,7 @@ func Start(t testing.TB, address string, c sshconsole.Config) *Board {
 // Stop ends the server, before the test does.
 func (b *Board) Stop() { b.stop() }
 
-// Port is that of the address.
+// Port is the port of the address.
 func (b *Board) Port(t testing.TB) int {
 	t.Helper()
 	a, err := net.ResolveTCPAddr("tcp", b.Address)

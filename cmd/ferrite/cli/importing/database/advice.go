@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// advices is THE table of what to do about an error, by the codes of MySQL, or of SQL (PostgreSQL).
+// advices is THE table of advice on errors, by the codes of MySQL, or of SQL (PostgreSQL).
 var advices = []struct {
 	codes []string
 	text  string
@@ -23,7 +23,7 @@ var advices = []struct {
 	{[]string{"1054", "1146", "42703", "42P01"}, "it is not the database of an Ironic, or that Ironic is too old"},
 }
 
-// advice is what to do about an error; "" for nothing that is known.
+// advice returns the next step after an error; "" for an unknown error.
 func advice(err error) string {
 	var (
 		ofMySQL    *mysql.MySQLError

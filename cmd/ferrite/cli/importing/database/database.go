@@ -1,5 +1,5 @@
-// Package database reads the secrets in the database of an Ironic, whose API masks them: MySQL or MariaDB, PostgreSQL,
-// SQLite.
+// Package database reads an Ironic's secrets from its database, since Ironic's API masks them: MySQL or MariaDB,
+// PostgreSQL, SQLite.
 //
 // It reads two tables in one transaction, and writes nothing. Its errors show no password.
 package database
@@ -19,13 +19,13 @@ import (
 type Config struct {
 	URL      string
 	Password string        // in the place of that in the URL, unless ""
-	Timeout  time.Duration // of a connection, and of what the server says nothing for
+	Timeout  time.Duration // of a connection's start; with MySQL also of each read and write
 }
 
 // maxTime bounds a read of all nodes of a large site.
 const maxTime = 10 * time.Minute
 
-// tables is THE table of what is read.
+// tables is THE table of the tables and fields to read.
 var tables = []struct {
 	name   string
 	fields []string
@@ -94,7 +94,7 @@ func readTable(ctx context.Context, tx *sql.Tx, table string, fields []string, i
 	if err != nil {
 		return err
 	}
-	defer func() { _ = rows.Close() }() // its errors are those of Err
+	defer func() { _ = rows.Close() }() // Err returns its errors
 	for rows.Next() {
 		var id string
 		documents := make([]sql.NullString, len(fields))

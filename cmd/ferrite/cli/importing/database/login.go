@@ -25,8 +25,8 @@ func cutLogin(kind, rest string) (login, after string) {
 var addressFirst = regexp.MustCompile(`^(?:\[[^]/?@]*\]|[^]/?@:[,]*)(?::\d+)?` +
 	`(?:,(?:\[[^]/?@]*\]|[^]/?@:[,]*)(?::\d+)?)*(?:/[^?@]*)?\?(\w+)=`)
 
-// isAddressFirst tells a port from a password. HOST:PORT/NAME?password=a@b and USER:12/34?567@HOST/NAME are alike; an
-// option that is known is none of a password.
+// isAddressFirst distinguishes a port from a password. HOST:PORT/NAME?password=a@b and USER:12/34?567@HOST/NAME look
+// alike; a known option is never part of a password.
 func isAddressFirst(kind, rest string) bool {
 	found := addressFirst.FindStringSubmatch(rest)
 	if found == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/importing/translate"
 )
 
-// TestTLSMode: options of the Python drivers, and those of MySQL's client.
+// TestTLSMode: options of the Python drivers, and options of MySQL's client.
 func TestTLSMode(t *testing.T) {
 	for query, want := range map[string]mode{
 		"":                            preferred,

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// option is what becomes of an option of a URL. The zero value is one that does not matter to a reader.
+// option is the treatment of an option in a URL. The zero value is ignored: a reader does not need the option.
 type option struct {
 	counts  bool
 	many    bool     // it may be given several times
-	values  []string // of an option that does not count: those that do not matter
-	instead string   // what to do instead, of an option that is refused
+	values  []string // of an option without counts: the values that are ignored
+	instead string   // advice for an option that is refused
 }
 
 var (
@@ -26,8 +26,8 @@ var (
 		"sslmode=verify-full and sslrootcert=FILE"}
 )
 
-// options is THE table of options: of MySQL those of the Python drivers PyMySQL and mysqlclient, of PostgreSQL those of
-// libpq, of both those of SQLAlchemy. Others are refused: they might matter.
+// options is THE table of options. MySQL has the options of the Python drivers PyMySQL and mysqlclient, PostgreSQL has
+// libpq's, and both have SQLAlchemy's. Other options are refused: they might matter.
 var options = map[string]map[string]option{
 	mySQL: {
 		"password": counts, "unix_socket": counts, "ssl": counts, "ssl_mode": counts, "ssl_disabled": counts,

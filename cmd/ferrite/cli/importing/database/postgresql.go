@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// openPostgreSQL opens a database whose options are those of libpq, sslmode among them.
+// openPostgreSQL opens a database with libpq's options, sslmode among them.
 func openPostgreSQL(u URL, timeout time.Duration) (*sql.DB, error) {
 	conf, err := postgresConfig(u, timeout)
 	if err != nil {
@@ -44,11 +44,11 @@ func postgresConfig(u URL, timeout time.Duration) (*pgx.ConnConfig, error) {
 	}
 	conf.ConnectTimeout = timeout
 	conf.LookupFunc = to.lookup(conf.LookupFunc)
-	conf.RuntimeParams["client_encoding"] = "UTF8" // of Go; that of the database may be another one
+	conf.RuntimeParams["client_encoding"] = "UTF8" // Go's encoding; the database may use another one
 	return conf, nil
 }
 
-// checkRoot refuses a CA that libpq would not insist on: it falls back to a connection that nobody checks.
+// checkRoot refuses a CA where libpq would fall back to a connection without a check of the certificate.
 func checkRoot(options url.Values) error {
 	root, mode := options.Get("sslrootcert"), options.Get("sslmode")
 	if root == "" || root == "system" || slices.Contains([]string{"require", "verify-ca", "verify-full"}, mode) {
@@ -137,7 +137,8 @@ func splitPorts(given []string) (hosts, ports []string) {
 	return hosts, ports
 }
 
-// addAddresses has hosts found at addresses, as libpq's hostaddr does: their names are those of certificates.
+// addAddresses sets the addresses of hosts, as libpq's hostaddr does. The hosts' names then only serve to check
+// certificates.
 func (a *addresses) addAddresses(given []string) error {
 	if len(given) == 0 {
 		return nil

@@ -36,7 +36,7 @@ const (
 	sqlite     = "sqlite"
 )
 
-// forms are what a database may be given as.
+// forms lists the accepted forms of a database's URL.
 const forms = "mysql://USER@HOST/NAME, postgresql://USER@HOST/NAME, sqlite:///FILE or a file of SQLite; " +
 	"mysql+pymysql and other drivers of Python may be named, as in ironic.conf"
 

@@ -93,7 +93,7 @@ func TestString(t *testing.T) {
 	}
 }
 
-// TestCheckOptions: an option that might matter is refused, with what to give instead.
+// TestCheckOptions: an option that might matter is refused, with advice on another one.
 func TestCheckOptions(t *testing.T) {
 	for where, want := range map[string]string{
 		"mysql://u@db/i?ssl_capath=/etc/ssl":               "the option ssl_capath: it is not supported here: give ssl_ca",

@@ -1,6 +1,6 @@
 // Package ironic reads another Ironic by its REST API: every list to its end, or not at all.
 //
-// It knows records as JSON, and not what becomes of them. It sends nothing to an address that an answer names.
+// It knows records as JSON, and not their use. It sends nothing to an address that an answer names.
 package ironic
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Oldest is the first microversion with all that belongs to a node: that of Train (2019).
+// Oldest is the first microversion with all records of a node: Train's (2019).
 const Oldest = 58
 
-// Bounds of what one Ironic may answer.
+// Bounds of one Ironic's answers.
 const (
 	maxAnswer  = 64 << 20
 	maxRecords = 500_000
@@ -35,7 +35,7 @@ const (
 // Record is one record as Ironic shows it.
 type Record = map[string]any
 
-// Config is which Ironic, and who asks.
+// Config names an Ironic, and the login there.
 type Config struct {
 	URL      string
 	Login    Login
@@ -54,7 +54,7 @@ type Client struct {
 	minor int
 }
 
-// Open finds out which Ironic it is, and refuses one that is too old.
+// Open reads the version of an Ironic, and refuses an Ironic that is too old.
 func Open(ctx context.Context, conf Config) (*Client, error) {
 	u, err := url.Parse(conf.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.User != nil {
@@ -204,13 +204,13 @@ func decode(raw []byte, out any) error {
 	return d.Decode(out)
 }
 
-// answer is one that is no fault.
+// answer is an answer without a fault.
 type answer struct {
 	header http.Header
 	body   []byte
 }
 
-// send repeats what only reads when a connection breaks off, and logs in again when a token has ended.
+// send repeats requests that only read when a connection breaks off, and logs in again when a token has expired.
 func (c *Client) send(ctx context.Context, method, path string, body []byte) (answer, error) {
 	renewed := false
 	for try := 1; ; try++ {

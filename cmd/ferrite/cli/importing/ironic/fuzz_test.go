@@ -18,7 +18,7 @@ func (s saying) RoundTrip(r *http.Request) (*http.Response, error) {
 		Body: io.NopCloser(bytes.NewReader(s.page))}, nil
 }
 
-// FuzzList: whatever an Ironic answers to a list, the list ends, and each of its records has a UUID of its own.
+// FuzzList: for any answer of an Ironic to a list, the list ends, and each of its records has a UUID of its own.
 func FuzzList(f *testing.F) {
 	for _, seed := range []string{`{"nodes":[{"uuid":"a"},{"uuid":"b"}]}`, `{"nodes":[{"uuid":"a"}],"next":"http://x/"}`,
 		`{"nodes":[{"uuid":"a"},{"uuid":"a"}]}`, `{"nodes":[{}]}`, `{"nodes":{}}`, `{"nodes":[],"next":7}`, `{"ports":[]}`,

@@ -18,8 +18,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Login is who the caller is to Ironic: nobody, a name with a password (HTTP Basic), a token, or a user of Keystone. It
-// reads the same environment as Ironic's own clients.
+// Login is the caller's identity at Ironic: none, a name with a password (HTTP Basic), a token, or a user of Keystone.
+// It reads the same environment as Ironic's own clients.
 type Login struct {
 	user, passwordFile, tokenFile string // of Ironic itself
 	authURL, keystoneUser         string

@@ -22,7 +22,7 @@ type Collection struct {
 	Into      *[]Record
 }
 
-// Collections is THE table of what is read. Lists that are newer than the microversion are left out.
+// Collections is THE table of the lists to read. Lists that are newer than the microversion are left out.
 func (e *Everything) Collections(minor int) (all []Collection) {
 	detail := url.Values{"detail": {"True"}}
 	nodes := url.Values{"detail": {"True"}}
@@ -71,10 +71,10 @@ func (c *Client) ReadAll(ctx context.Context) (*Everything, error) {
 	return e, nil
 }
 
-// inventories is the microversion of what inspections found.
+// inventories is the microversion that added the inventory of an inspection.
 const inventories = 81
 
-// Inventory is what the last inspection of a node found; nil for nothing.
+// Inventory is the inventory from a node's last inspection; nil for none.
 func (c *Client) Inventory(ctx context.Context, uuid string) (*nodeapi.ImportInventory, error) {
 	if c.minor < inventories {
 		return nil, nil //nolint:nilnil // older Ironics keep none

@@ -49,8 +49,8 @@ func (r Replacements) of(field, name string) (string, bool) {
 // standIn is a hardware type of Ironic that another one does for, where it is not enabled here.
 type standIn struct {
 	driver, by string
-	settings   string // what its keys of driver_info begin with
-	becomes    string // what they begin with then
+	settings   string // prefix of its keys of driver_info
+	becomes    string // their new prefix
 }
 
 // standIns is THE table of hardware types. A vendor's BMC speaks Redfish as well.
@@ -64,7 +64,7 @@ var standIns = []standIn{
 	{"intel-ipmi", "ipmi", "", ""},
 }
 
-// fallbacks is THE table of interfaces: which others do for one that is not there, the nearest first.
+// fallbacks is THE table of interfaces: the substitutes for an interface that is missing here, the nearest first.
 var fallbacks = map[string][]string{
 	"boot pxe": {"ipxe"}, "boot ipxe": {"pxe"}, "boot http": {"http-ipxe", "ipxe"}, "boot http-ipxe": {"ipxe"},
 	"boot ilo-virtual-media": {"redfish-virtual-media"}, "boot idrac-redfish-virtual-media": {"redfish-virtual-media"},
@@ -155,7 +155,7 @@ func (n *Node) implementation(kind, name string, offered map[string][]string) st
 	return ""
 }
 
-// consequence says what an operator has to know of a replacement.
+// consequence explains to an operator the effect of a replacement.
 func consequence(kind, name string) string {
 	switch kind + " " + name {
 	case "storage cinder", "storage external":

@@ -21,7 +21,8 @@ var (
 		"last_error"}
 )
 
-// attached is what is kept of internal_info: the virtual interface that a tenant uses. The rest is of Ironic's boots.
+// attached is the only key kept of internal_info: the virtual interface that a tenant uses. The other keys concern
+// Ironic's boots.
 const attached = "tenant_vif_port_id"
 
 func (n *Node) records(kind string, records []Record, fields []string) (all []Record) {

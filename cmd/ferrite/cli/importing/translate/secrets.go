@@ -44,7 +44,7 @@ func (n *Node) DropConfigDrive() bool {
 	return true
 }
 
-// prefixes are those of settings whose names were changed on the way: new to old.
+// prefixes maps the new prefixes of renamed settings to the old ones.
 func (n *Node) prefixes(field string) map[string]string {
 	if field != "driver_info" {
 		return nil

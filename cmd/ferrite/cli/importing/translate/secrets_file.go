@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// ParseSecrets reads a file of secrets. The end of its name tells its form:
+// ParseSecrets reads a file of secrets. The file name's suffix selects its form:
 //
 //   - .csv: a first line node,KEY,KEY and a line for each node, with values of driver_info
 //   - .tsv: UUID, driver_info, instance_info and, of volume targets, properties as a client of MySQL writes them; the
@@ -101,7 +101,7 @@ func secretsCSV(raw []byte) (Secrets, error) {
 	}
 }
 
-// unescapeTSV undoes what the client of MySQL does to fields (--batch).
+// unescapeTSV undoes the escapes of MySQL's client (--batch).
 var unescapeTSV = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\0`, "\x00")
 
 func secretsTSV(raw []byte) (Secrets, error) {

@@ -1,6 +1,6 @@
 // Package translate turns records of Ironic into imports of a Ferrite: plain data in, plain data out.
 //
-// It asks nobody, and leaves nothing out without a note.
+// It makes no requests, and leaves nothing out without a note.
 package translate
 
 import (
@@ -15,12 +15,12 @@ import (
 // Record is one record as Ironic shows it.
 type Record = map[string]any
 
-// Records are those of an Ironic, as far as they belong to nodes.
+// Records are an Ironic's records, as far as they belong to nodes.
 type Records struct {
 	Nodes, Ports, Portgroups, Connectors, Targets, Allocations []Record
 }
 
-// Options is how nodes become those of the other side.
+// Options controls the translation of nodes.
 type Options struct {
 	Source       string
 	Drivers      Drivers
@@ -34,7 +34,7 @@ type Node struct {
 	UUID, Name, State string
 	Import            nodeapi.Import
 	Skip              string   // why it is left out; "" for not
-	Notes             []string // what is other than in Ironic
+	Notes             []string // differences from Ironic
 }
 
 func (n *Node) note(format string, args ...any) {
@@ -77,8 +77,8 @@ func byNode(records []Record) map[string][]Record {
 	return all
 }
 
-// parentsFirst orders nodes so that none comes before its parent. Those of a circle stay where they are: they are
-// refused when they are imported.
+// parentsFirst orders nodes so that none comes before its parent. Nodes of a circle keep their places: the import
+// refuses them.
 func parentsFirst(nodes []Record) []Record {
 	depth := map[string]int{}
 	parents := map[string]string{}
@@ -115,7 +115,8 @@ func atWork(n Record) string {
 	return ""
 }
 
-// fields are those of the node itself. Some are taken in another way; some are the running Ironic's own.
+// fields returns the node's own fields. Other functions translate the fields left out here; some belong to the running
+// Ironic alone.
 func (n *Node) fields(r Record, o Options) Record {
 	out, known := Record{}, map[string]bool{}
 	for _, f := range nodeapi.NodeFields() {

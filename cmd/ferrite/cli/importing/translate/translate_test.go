@@ -123,7 +123,7 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// TestRecords: ports and the rest come with their node, without what is Ironic's own.
+// TestRecords: ports and the rest come with their node, without Ironic's own fields.
 func TestRecords(t *testing.T) {
 	r := Records{
 		Nodes: records(t, `[{"uuid": "c", "provision_state": "active", "driver": "ipmi", "parent_node": "p"},
@@ -166,7 +166,7 @@ func TestCircle(t *testing.T) {
 	}
 }
 
-// TestMasked names what is masked still; config drives can go.
+// TestMasked names the values that are still masked; config drives can go.
 func TestMasked(t *testing.T) {
 	n := Nodes(Records{Nodes: records(t, `[{"uuid": "a", "provision_state": "active", "driver": "ipmi",
 		"driver_info": {"ipmi_password": "******", "list": [{"x": "******"}]},

@@ -41,7 +41,7 @@ func (c Care) Add(s *client.Session, cmd *cobra.Command) {
 			cmd.SetContext(client.WithForce(cmd.Context()))
 		}
 		check := CheckNodes
-		if c.Question != nil && yes.Asks(cmd) { // nobody is asked about a node that does not exist
+		if c.Question != nil && yes.Asks(cmd) { // no question about a node that does not exist
 			check = allThere
 		}
 		if err := check(cmd.Context(), s, names); err != nil || c.Question == nil {

@@ -14,8 +14,8 @@ import (
 // atATime is how many nodes are looked for at a time.
 const atATime = 4
 
-// CheckNodes looks whether all nodes are there, before the first is touched. One alone need not be looked for: its
-// request says so. The error names all that are not there.
+// CheckNodes checks that all nodes exist, before it touches the first. A single node needs no check: its request fails
+// anyway. The error names all nodes that are missing.
 func CheckNodes(ctx context.Context, s *client.Session, names []string) error {
 	if len(names) < 2 {
 		return nil

@@ -58,7 +58,7 @@ func stay(r *http.Request, _ []*http.Request) error {
 // maxConnections is how many connections a command has at most.
 const maxConnections = 8
 
-// maxReply bounds what is read of one answer.
+// maxReply bounds the bytes read of one answer.
 const maxReply = 256 << 20
 
 // Do sends a request and decodes the answer into out, when out is not nil.
@@ -86,13 +86,13 @@ func (c *client) Do(ctx context.Context, method, path string, in, out any) error
 	return nil
 }
 
-// Pages reads a list to its end, or until limit items are there. kind is the
-// path of the list, whose last part is the key it has in answers.
+// Pages reads a list to its end, or until limit items are there. kind is the path of the list. Its last part is also
+// the list's key in answers.
 func (c *client) Pages(ctx context.Context, kind string, q url.Values, limit int) ([]json.RawMessage, error) {
 	return c.PagesAt(ctx, nodeapi.Root+"/"+kind, path.Base(kind), q, limit)
 }
 
-// PagesAt is Pages for a list at any path, whose items are under a key.
+// PagesAt is Pages for a list at any path. key is the list's key in answers.
 func (c *client) PagesAt(ctx context.Context, at, key string, q url.Values, limit int) ([]json.RawMessage, error) {
 	items := []json.RawMessage{}
 	for {
@@ -125,14 +125,13 @@ type Request struct {
 	Body         []byte
 	Form         string            // media type of the body
 	Accept       string            // media types of the answer
-	Warn         func(text string) // takes what the server warns of, when not nil
+	Warn         func(text string) // takes the server's warnings, when not nil
 }
 
-// MediaJSON is what is spoken unless something else is said.
+// MediaJSON is the default media type of requests and answers.
 const MediaJSON = "application/json"
 
-// Call sends a request and returns the answer; what is wrong is a *nodeapi.Fault
-// when the server says so.
+// Call sends a request and returns the answer. An error from the server is a *nodeapi.Fault.
 func (c *client) Call(ctx context.Context, r Request) ([]byte, error) {
 	reply, fault, err := c.send(ctx, r)
 	if errors.Is(err, errOlder) {
@@ -204,7 +203,7 @@ func (c *client) Stream(ctx context.Context, path string, w io.Writer) error {
 	return nil
 }
 
-// Open sends a request whose answer may last; the caller closes it.
+// Open sends a request with a stream for an answer. The caller closes the stream.
 func (c *client) Open(ctx context.Context, r Request) (io.ReadCloser, error) {
 	req, err := c.made(ctx, r)
 	if err != nil {
@@ -232,8 +231,7 @@ func (c *client) Open(ctx context.Context, r Request) (io.ReadCloser, error) {
 // errOlder: the server is older than us; the request is to be sent again.
 var errOlder = errors.New("the server speaks an older microversion")
 
-// stepDown goes back to the server's newest microversion, when it is older
-// than the one that was asked for.
+// stepDown goes back to the server's newest microversion when that is older than the requested one.
 func (c *client) stepDown(newest string) bool {
 	minor, err := nodeapi.ParseVersion(newest)
 	if err != nil || int64(minor) >= c.Minor.Load() {
@@ -243,14 +241,13 @@ func (c *client) stepDown(newest string) bool {
 	return true
 }
 
-// plainToTLS is what Go's servers answer who speaks plain HTTP to a port of HTTPS.
+// plainToTLS is the answer of Go's servers to plain HTTP on a port of HTTPS.
 const plainToTLS = "Client sent an HTTP request to an HTTPS server"
 
 // lineBegin is a further line of a text that is not indented.
 var lineBegin = regexp.MustCompile(`\n(\S)`)
 
-// fault is what the server says is wrong, and what to try when that is who asks or
-// how.
+// fault is the server's error. It adds advice where the cause is the caller's login or the request's form.
 func (c *client) fault(status int, reply []byte) *nodeapi.Fault {
 	f := nodeapi.ParseFault(status, reply)
 	if text, ok := statusText(reply); ok {
@@ -267,7 +264,7 @@ func (c *client) fault(status int, reply []byte) *nodeapi.Fault {
 	return f
 }
 
-// unreachable says what is wrong and what to try.
+// unreachable explains why no answer came, with advice.
 func (c *client) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -296,20 +293,20 @@ func (c *client) unreachable(ctx context.Context, err error) error {
 		"  is it at another address? set --url or FERRITE_URL", c.Base, err)}
 }
 
-// NotFound reports whether the server lacks what was asked for.
+// NotFound reports whether the server lacks the requested resource.
 func NotFound(err error) bool {
 	var f *nodeapi.Fault
 	return errors.As(err, &f) && f.Status == http.StatusNotFound
 }
 
-// Forbidden reports whether the caller has no right to what was asked for.
+// Forbidden reports whether the caller lacks the right to the requested resource.
 func Forbidden(err error) bool {
 	var f *nodeapi.Fault
 	return errors.As(err, &f) && f.Status == http.StatusForbidden
 }
 
-// Unserved reports whether it is the path that the server does not know: a
-// Ferrite that lacks the node or the record says so in words.
+// Unserved reports whether the server does not know the path. A Ferrite that lacks the node or the record answers 404
+// with a text.
 func Unserved(err error) bool {
 	var f *nodeapi.Fault
 	return errors.As(err, &f) && f.Status == http.StatusNotFound && f.Text == ""
@@ -320,12 +317,12 @@ func NodePath(node string, parts ...string) string {
 	return nodeapi.Root + "/nodes/" + strings.Join(append([]string{url.PathEscape(node)}, parts...), "/")
 }
 
-// FerritePath is that of a part of a node that Ironic does not have.
+// FerritePath is the path of a part of a node that Ironic does not have.
 func FerritePath(node, part string) string {
 	return nodeapi.FerriteRoot + "/nodes/" + url.PathEscape(node) + "/" + part
 }
 
-// Failed is what a Status amid a watch says.
+// Failed is the error in a Status amid a watch.
 func (c *client) Failed(status json.RawMessage) error {
 	var st struct{ Code int }
 	if err := json.Unmarshal(status, &st); err != nil || st.Code == 0 {

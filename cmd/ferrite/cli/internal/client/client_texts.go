@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// statusText is what a Status says that was answered in place of a document; all
-// that is wrong with one has a line of its own.
+// statusText is the message of a Status that came in place of a document. Each of its causes has a line of its own.
 func statusText(reply []byte) (string, bool) {
 	var st struct {
 		Kind, Message string
@@ -29,7 +28,7 @@ func statusText(reply []byte) (string, bool) {
 	return cmp.Or(strings.Join(lines, ""), st.Message), true
 }
 
-// warningText is that of a header Warning (RFC 7234, 5.5): 299 - "text".
+// warningText is the text of a Warning header (RFC 7234, 5.5): 299 - "text".
 func warningText(header string) string {
 	_, text, found := strings.Cut(header, `"`)
 	if end := strings.LastIndexByte(text, '"'); found && end >= 0 {

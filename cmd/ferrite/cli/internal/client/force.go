@@ -18,7 +18,7 @@ func Forced(ctx context.Context) bool {
 	return forced
 }
 
-// setForce says in a request that it is forced. One that only reads is not.
+// setForce marks a request as forced, unless the request only reads.
 func setForce(ctx context.Context, req *http.Request) {
 	if Forced(ctx) && req.Method != http.MethodGet {
 		req.Header.Set(nodeapi.HeaderForce, "true")

@@ -14,7 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/secret"
 )
 
-// login is who the caller is to the conductor, and how that is known in turn.
+// login holds the caller's identity at the conductor, and the means to verify the conductor's own.
 type login struct {
 	user, passwordFile, tokenFile string
 	caFile                        string
@@ -73,7 +73,7 @@ func (l *login) authorize(r *http.Request) {
 	}
 }
 
-// transport makes connections whose other end is who it is taken for.
+// transport makes connections that verify the conductor's certificate.
 func (l *login) transport() (http.RoundTripper, error) {
 	conf := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: l.insecure}
 	if l.caFile != "" {

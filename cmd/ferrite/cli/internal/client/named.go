@@ -15,8 +15,8 @@ var (
 	nodeByUUID = regexp.MustCompile(`([Nn]ode "?)([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})`)
 )
 
-// asNamed has an error about the node of a request name it as the request did. An error that names several nodes, or
-// one that the body of the request names, stays as it is.
+// asNamed replaces the node's identifier in an error by the name that the request used. It leaves an error alone that
+// names several nodes, or a node from the request's body.
 func asNamed(r Request, f *nodeapi.Fault) {
 	m := nodeOfPath.FindStringSubmatch(r.Path)
 	if m == nil {

@@ -9,12 +9,12 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// lostError is a request that got no answer: nobody listens, or the connection broke.
+// lostError is a request without an answer: the port is closed, or the connection broke.
 type lostError struct{ error }
 
 func (e *lostError) Unwrap() error { return e.error }
 
-// ExitCode is that of a conductor that did not answer.
+// ExitCode returns the exit status for a conductor that did not answer.
 func (e *lostError) ExitCode() exit.Code { return exit.Unreachable }
 
 // lockedText is how Ironic words it.

@@ -9,7 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
 )
 
-// TestSchemeMismatch: https to a conductor without TLS is told at once, and not waited for.
+// TestSchemeMismatch: https to a conductor without TLS is an error at once, without a wait.
 func TestSchemeMismatch(t *testing.T) {
 	srv := httptest.NewServer(http.NotFoundHandler())
 	defer srv.Close()

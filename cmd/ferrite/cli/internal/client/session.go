@@ -15,7 +15,7 @@ import (
 // DefaultURL is where a conductor listens by default.
 const DefaultURL = "http://127.0.0.1:6385"
 
-// Session is what all commands of one run share.
+// Session is the state that all commands of one run share.
 type Session struct {
 	Release string
 	Url     string
@@ -57,7 +57,7 @@ func (s *Session) People() bool { return s.Output == "table" || s.Output == "wid
 // Wide reports whether all fields and columns are asked for.
 func (s *Session) Wide() bool { return s.Output == "wide" }
 
-// Template is that of -o jsonpath=TEMPLATE; "" for other forms.
+// Template is the template of -o jsonpath=TEMPLATE; "" for other forms.
 func (s *Session) Template() string {
 	template, _ := strings.CutPrefix(s.Output, templatePrefix)
 	if template == s.Output {

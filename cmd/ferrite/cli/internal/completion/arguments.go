@@ -36,7 +36,7 @@ func at(all []argument, place int) (string, bool) {
 	return last.word, last.again
 }
 
-// argumentSource lists what an argument can be; nil for free text.
+// argumentSource lists the possible values of an argument; nil for free text.
 func argumentSource(cmd *cobra.Command, word string) source {
 	switch cmd.CommandPath() {
 	case "ferrite lease delete":

@@ -15,13 +15,13 @@ import (
 // patience is how long a shell waits for the conductor.
 const patience = 2 * time.Second
 
-// request is what is known when a person presses Tab.
+// request is the state of the command line when a person presses Tab.
 type request struct {
 	ctx     context.Context
 	session *client.Session // its client is open
 	cmd     *cobra.Command
-	args    []string // complete arguments before the one that is being typed
-	typed   string   // of the word
+	args    []string // complete arguments before the word at the cursor
+	typed   string   // the part of the word before the cursor
 }
 
 // source lists words, each with a description after a tab where there is one.
@@ -54,7 +54,7 @@ func add(cmd *cobra.Command, s *client.Session) {
 			client.Must(cmd.RegisterFlagCompletionFunc(f.Name, ofFlag(s, f)))
 		}
 	}
-	cmd.Flags().VisitAll(complete) // its own; LocalFlags would merge those of its parents for good
+	cmd.Flags().VisitAll(complete) // its own; LocalFlags would merge in the parents' flags for good
 	cmd.PersistentFlags().VisitAll(complete)
 	for _, below := range cmd.Commands() {
 		add(below, s)
@@ -82,7 +82,7 @@ func Files(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// Names completes with what a function reads from the conductor.
+// Names completes with the names that read gets from the conductor.
 func Names(cmd *cobra.Command, s *client.Session, args []string, typed string,
 	read func(context.Context) ([]string, error)) ([]string, cobra.ShellCompDirective) {
 	return ask(cmd, s, func(r request) ([]string, error) { return read(r.ctx) }, args, typed)

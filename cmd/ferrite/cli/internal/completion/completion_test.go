@@ -28,7 +28,7 @@ var freeArguments = map[string][]string{
 	"ferrite template create":     {"NAME"},
 }
 
-// freeFlags are the flags whose values a person makes up.
+// freeFlags are the flags with values that a person makes up.
 var freeFlags = []string{
 	"after", "before",
 	"checksum", "connector-id", "description", "extra", "help", "id", "instance-info", "instance-uuid", "ironic-user",

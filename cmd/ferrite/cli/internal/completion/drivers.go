@@ -27,8 +27,8 @@ func hardwareTypes(r request) ([]object, error) {
 	return reply.Drivers, err
 }
 
-// driver is the hardware type that --driver names, or else that of the node
-// which is changed; empty when it is not known yet.
+// driver is the hardware type that --driver names, or else the type of the node that the command changes; empty when it
+// is not known yet.
 func driver(r request) string {
 	if f := r.cmd.Flag("driver"); f != nil && f.Value.String() != "" {
 		return f.Value.String()

@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/rootdevice"
 )
 
-// flagSource lists what a flag can be; nil for free text and numbers.
+// flagSource lists the possible values of a flag; nil for free text and numbers.
 func flagSource(cmd *cobra.Command, flag string) source {
 	switch path := cmd.CommandPath(); {
 	case path == "ferrite node unset":
@@ -58,7 +58,7 @@ func flagSource(cmd *cobra.Command, flag string) source {
 	}[flag]
 }
 
-// fixed are the flags whose values are known without a conductor.
+// fixed holds the flags with values that are known without a conductor.
 func fixed() map[string][]string {
 	return map[string][]string{
 		"device":                {"cdrom", "disk", "floppy"},
@@ -96,7 +96,7 @@ func hints(request) ([]string, error) {
 	return keys, nil
 }
 
-// namespaces are those that hosts are in.
+// namespaces are the namespaces of hosts.
 func namespaces(r request) ([]string, error) {
 	k, _ := hostapi.KindOf(hostapi.KindHost)
 	var list struct {

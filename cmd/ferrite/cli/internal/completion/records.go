@@ -21,7 +21,7 @@ func (o object) text(field string) string {
 	return text
 }
 
-// described is a word with what a shell shows beside it.
+// described joins a word and its description, which a shell shows beside it.
 func described(word, about string) string {
 	if about = strings.Join(strings.Fields(about), " "); word == "" || about == "" {
 		return word
@@ -79,7 +79,7 @@ func uuids(kind, about string) source {
 	}
 }
 
-// values are those that a field has among the records of a kind.
+// values are the values of a field among the records of a kind.
 func values(kind, field string) source {
 	return func(r request) (words []string, err error) {
 		all, err := read(r, kind, url.Values{"fields": {"uuid," + field}})
@@ -172,7 +172,7 @@ func ofNode(part, key, field string) source {
 	}
 }
 
-// methods are those of the vendor's driver of the first argument, a node.
+// methods returns the vendor methods of the node in the first argument.
 func methods(r request) (words []string, err error) {
 	var reply map[string]object
 	err = r.session.Client.Do(r.ctx, "GET", client.NodePath(r.args[0], "vendor_passthru", "methods"), nil, &reply)
@@ -182,7 +182,7 @@ func methods(r request) (words []string, err error) {
 	return words, err
 }
 
-// bootDevices are those that the first argument, a node, supports.
+// bootDevices are the boot devices that the node in the first argument supports.
 func bootDevices(r request) ([]string, error) {
 	var reply struct {
 		Devices []string `json:"supported_boot_devices"`

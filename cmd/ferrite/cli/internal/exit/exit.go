@@ -68,7 +68,7 @@ func Is(code Code, err error) error {
 // Usage is an error of the command line.
 func Usage(err error) error { return Is(BadUsage, err) }
 
-// Of is the exit status of an error. Of several errors, that of the first that has one counts.
+// Of is the exit status of an error. Of several errors, the first one with an exit status counts.
 func Of(err error) Code {
 	var known interface{ ExitCode() Code }
 	var fault *nodeapi.Fault

@@ -1,2 +1,2 @@
-// Package flags reads the flags whose values are objects or lists.
+// Package flags reads flags with objects or lists as values.
 package flags

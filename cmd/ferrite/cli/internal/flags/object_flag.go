@@ -16,8 +16,8 @@ type ObjectFlag struct {
 	Read func(string) any
 }
 
-// ReadList reads a flag that is a list of objects: JSON in the flag itself, or a
-// file of JSON or YAML. What the objects are is for the conductor to check.
+// ReadList reads a flag that is a list of objects: JSON in the flag itself, or a file of JSON or YAML. The conductor
+// checks the objects.
 func ReadList(flag, what string) ([]any, error) {
 	text, from := []byte(what), "the value"
 	if !strings.HasPrefix(strings.TrimSpace(what), "[") {

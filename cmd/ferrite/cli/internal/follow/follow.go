@@ -19,11 +19,11 @@ import (
 // maxLine bounds one line of the answer.
 const maxLine = 1 << 20
 
-// reopen is between two requests of one who follows.
+// reopen is the pause between two requests of a command that follows.
 const reopen = time.Second
 
-// Events prints what a query asks for, until it is answered, or ctx ends. One that follows asks again when the answer
-// ends, or the conductor is gone for a while, and goes on after the last event that it has printed.
+// Events prints the events of a query until the answer ends, or ctx ends. A query that follows asks again when the
+// answer ends, or while the conductor is gone. It goes on after the last event that it printed.
 func Events(ctx context.Context, s *client.Session, out io.Writer, q nodeapi.EventQuery) error {
 	f := follower{s, out, q}
 	for {
@@ -46,7 +46,7 @@ func Events(ctx context.Context, s *client.Session, out io.Writer, q nodeapi.Eve
 	}
 }
 
-// Stopped reports that somebody who followed has pressed Ctrl-C, which is how that ends.
+// Stopped reports that the user ended a command that follows, by Ctrl-C.
 func Stopped(err error) bool { return errors.Is(err, context.Canceled) }
 
 type follower struct {

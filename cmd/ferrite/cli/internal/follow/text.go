@@ -13,7 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Text is an event as a line for people: the time here, the node, and what has changed.
+// Text is an event as a line for people: the local time, the node, and the changes.
 func Text(e nodeapi.Event) string {
 	at := e.At
 	if t, err := time.Parse(time.RFC3339Nano, e.At); err == nil {
@@ -33,7 +33,7 @@ func Text(e nodeapi.Event) string {
 	return output.VisibleLine(strings.TrimRight(line, " "))
 }
 
-// said is what an event says besides its type.
+// said is the content of an event besides its type.
 func said(e nodeapi.Event) string {
 	var parts []string
 	for _, m := range e.Moves {
@@ -70,7 +70,7 @@ func said(e nodeapi.Event) string {
 	return strings.Join(parts, "; ")
 }
 
-// documentSaid is what an event says of a document: which parts differ, and a host's error.
+// documentSaid is the content of an event about a document: the changed parts, and a host's error.
 func documentSaid(e nodeapi.Event, d nodeapi.EventDocument) (parts []string) {
 	if d.Kind != hostapi.KindHost {
 		parts = append(parts, strings.TrimSpace(d.Kind+" "+strings.Join(e.Changed, ", ")))

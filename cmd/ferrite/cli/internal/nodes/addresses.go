@@ -12,7 +12,7 @@ import (
 // Address is where a node is on its network, by its first port that it boots from.
 type Address struct{ MAC, IP string }
 
-// Addresses are those of all nodes, by UUID, as far as the caller may see ports and leases.
+// Addresses returns the addresses of all nodes, by UUID, as far as the caller may see ports and leases.
 func Addresses(ctx context.Context, s *client.Session) map[string]Address {
 	var reply struct{ Leases []struct{ MAC, IP string } }
 	ips := map[string]string{}

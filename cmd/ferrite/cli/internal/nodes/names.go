@@ -10,8 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// NameColumns has columns of nodes' UUIDs show the nodes' names. Programs get the UUIDs, and so does a person who may
-// not list nodes.
+// NameColumns shows names in place of nodes' UUIDs. Programs get the UUIDs, and so does a caller without the right to
+// list nodes.
 func NameColumns(ctx context.Context, s *client.Session, columns []output.Column) []output.Column {
 	all := make([]output.Column, len(columns))
 	copy(all, columns)

@@ -59,7 +59,7 @@ func bySelector(s *client.Session, cmd *cobra.Command) {
 	}
 }
 
-// aTime finds "--wait 30s", whose time is taken for a node.
+// aTime finds the mistake "--wait 30s", which makes the time an argument and so a node.
 func aTime(args []string) error {
 	for _, a := range args {
 		if _, err := time.ParseDuration(a); err == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 )
 
-// Growing is a list whose rows come one after another.
+// Growing is a list that prints rows as they arrive.
 type Growing struct {
 	session *client.Session
 	w       io.Writer

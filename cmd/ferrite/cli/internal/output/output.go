@@ -53,7 +53,7 @@ func PrintSome(s *client.Session, cmd *cobra.Command, asked int, replies []json.
 	return PrintAny(s, cmd.OutOrStdout(), list, nil)
 }
 
-// Say prints a sentence about what was done: on stdout for people, else on stderr, since a program reads stdout.
+// Say prints a sentence about the outcome: on stdout for people, else on stderr, since a program reads stdout.
 func Say(s *client.Session, cmd *cobra.Command, format string, args ...any) error {
 	w := cmd.OutOrStdout()
 	if !s.People() {
@@ -77,8 +77,8 @@ func printDocument(s *client.Session, w io.Writer, reply json.RawMessage) error 
 	return err
 }
 
-// plainJSON writes a document anew, with nothing escaped that need not be: Ironic
-// escapes whatever is not ASCII, some of it in a way that YAML does not know.
+// plainJSON writes a document anew, with as few escapes as JSON allows: Ironic escapes all characters outside ASCII,
+// some of them in a way that YAML does not know.
 func plainJSON(reply json.RawMessage) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(reply))
 	dec.UseNumber()
@@ -148,7 +148,7 @@ type Column struct {
 	Field string
 	Head  string // Field when empty
 	Wide  bool   // with -o wide alone
-	// Text is what the cell shows of an item. Nil: its field.
+	// Text is the cell's text for an item. Nil: its field.
 	Text func(item map[string]any) string
 }
 
@@ -159,7 +159,7 @@ func Label() Column {
 	}}
 }
 
-// Columns are those of fields.
+// Columns makes columns of fields.
 func Columns(fields ...string) []Column {
 	all := make([]Column, len(fields))
 	for i, f := range fields {

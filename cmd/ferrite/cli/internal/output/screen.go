@@ -16,7 +16,7 @@ type Screen struct {
 	Colour  bool // it shows colours
 }
 
-// usualColumns are those of a terminal that does not say how many it has.
+// usualColumns is the width for a terminal that does not report one.
 const usualColumns = 80
 
 // ScreenOf looks at a writer. Colours can be switched off with NO_COLOR (https://no-color.org), and so they are where
@@ -33,7 +33,7 @@ func ScreenOf(w io.Writer) Screen {
 	return Screen{Columns: columns, Colour: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
 
-// Wrap breaks the lines of a text at blanks where they are longer than the screen, and indents what follows.
+// Wrap breaks lines at blanks where they are longer than the screen, and indents the continuation lines.
 func (s Screen) Wrap(text string) string {
 	const indent = "    "
 	if s.Columns <= 2*len(indent) {
@@ -88,7 +88,7 @@ func (s Screen) Flow(text string) string {
 	return s.Wrap(strings.Join(lines, "\n"))
 }
 
-// Beside breaks a text that stands beside a label, so many columns from the left, and indents what follows.
+// Beside breaks a text that stands beside a label, indent columns from the left, and indents the continuation lines.
 func (s Screen) Beside(text string, indent int) string {
 	const least = 20 // a narrower column could not be read
 	if s.Columns >= indent+least {

@@ -11,8 +11,8 @@ import (
 // gap is the room between two columns.
 const gap = "   "
 
-// plain is the style of all tables: that of kubectl and ferrite get. Lines can be cut by other programs, and a word
-// is never broken, so that addresses and sums can be copied.
+// plain is the style of all tables, the same as kubectl's. Other programs can cut the lines into fields. A word is
+// never broken, so that addresses and sums can be copied.
 func plain() table.Style {
 	return table.Style{
 		Name:    "plain",
@@ -79,7 +79,7 @@ func (t *fitted) render(screen Screen) string {
 	return w.Render()
 }
 
-// nameOf is what a cell is about: its column, or the first cell of its row in a table without a head.
+// nameOf names a cell: by its column, or by the first cell of its row in a table without a head.
 func (t *fitted) nameOf(row []string, column int) string {
 	switch {
 	case len(t.head) > column:

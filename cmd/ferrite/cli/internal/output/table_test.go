@@ -45,7 +45,7 @@ web-2   clean failed   http://images.example.org/very-long-name-of-an-image.qcow
 	}
 }
 
-// TestWrap: texts wrap at blanks, with what follows indented; long words stay whole.
+// TestWrap: texts wrap at blanks, with continuation lines indented; long words stay whole.
 // TestGrid: the lines of a list that grows are cut at the edge of a terminal.
 func TestGrid(t *testing.T) {
 	columns := []GridColumn{{Name: "name"}, {Name: "problem"}}
@@ -90,7 +90,7 @@ func TestColours(t *testing.T) {
 	}
 }
 
-// TestTemplate: paths as kubectl writes them, and those of RFC 9535.
+// TestTemplate: paths as kubectl writes them, and paths of RFC 9535.
 func TestTemplate(t *testing.T) {
 	reply := json.RawMessage(`[{"name":"a","size":1,"extra":{"rack":"7"}},{"name":"b\u001b","size":2}]`)
 	for template, want := range map[string]string{

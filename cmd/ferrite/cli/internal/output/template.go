@@ -11,7 +11,7 @@ import (
 	"github.com/theory/jsonpath"
 )
 
-// printTemplate writes what a template of -o jsonpath=TEMPLATE finds, and a newline unless it ends in one.
+// printTemplate writes the results of -o jsonpath=TEMPLATE, and a newline unless they end in one.
 func printTemplate(w io.Writer, template string, reply json.RawMessage) error {
 	pieces, rest, err := readTemplate(template, false)
 	if err == nil && rest != "" {
@@ -96,7 +96,7 @@ func readTemplate(template string, inRange bool) (pieces []piece, rest string, e
 	return pieces, "", nil
 }
 
-// readPiece reads what stands between braces; a range takes all up to its end.
+// readPiece reads the expression between braces; a range takes all up to its end.
 func readPiece(expr, after string) (p piece, rest string, err error) {
 	if strings.HasPrefix(expr, `"`) {
 		p.text, err = strconv.Unquote(expr)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Pairs reads KEY=VALUE arguments. read says what a value means.
+// Pairs reads KEY=VALUE arguments. read parses a value.
 func Pairs(flag string, args []string, read func(string) any) (map[string]any, error) {
 	m := map[string]any{}
 	for _, a := range args {

@@ -7,10 +7,9 @@ import (
 	"unicode"
 )
 
-// Visible makes text fit for a terminal. Much of what is shown was said by a
-// machine, a BMC or a switch: what a terminal would obey (escape sequences,
-// carriage returns, marks that turn the direction of writing) is shown as Go and
-// JSON write it, so that it is seen and does nothing. Lines and tabs stay.
+// Visible makes text safe for a terminal. Much of the text shown comes from a machine, a BMC or a switch. Characters
+// that a terminal would obey (escape sequences, carriage returns, marks of the writing direction) are shown as escapes
+// of Go and JSON. They can be seen then, and have no effect. Lines and tabs stay.
 func Visible(s string) string {
 	var b strings.Builder
 	for _, r := range s { // invalid UTF-8 comes as U+FFFD
@@ -24,8 +23,8 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// VisibleLine is Visible for what must stay on one line, such as a name or a log entry: no text of others can begin
-// a line that looks like one of ours.
+// VisibleLine is Visible for text that must stay on one line, such as a name or a log entry: text from elsewhere cannot
+// begin a line that looks like ours.
 func VisibleLine(s string) string { return lineEnds.Replace(Visible(s)) }
 
 var lineEnds = strings.NewReplacer("\n", `\n`, "\t", `\t`)
@@ -33,11 +32,9 @@ var lineEnds = strings.NewReplacer("\n", `\n`, "\t", `\t`)
 // VisibleJSON is a line of JSON as it came, fit for a terminal.
 func VisibleJSON(line []byte) string { return visibleJSON(string(line)) }
 
-// visibleJSON is a document of JSON that is fit for a terminal and says the same:
-// what JSON leaves as it is, DEL and the control characters beyond ASCII, is
-// escaped. Such characters stand in its strings only. Those beyond 16 bits stay:
-// JSON would write them in two halves, which a reader of YAML refuses, and none of
-// them does anything to a terminal.
+// visibleJSON makes a document of JSON safe for a terminal without changing its meaning. It escapes DEL and the control
+// characters beyond ASCII, which JSON leaves as they are. Such characters occur in strings only. Characters beyond 16
+// bits stay: JSON would write them in two halves, which a YAML parser refuses, and a terminal obeys none of them.
 func visibleJSON(document string) string {
 	const most = 0xffff
 	var b strings.Builder

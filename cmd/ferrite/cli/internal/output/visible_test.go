@@ -28,8 +28,8 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// TestPrintObeysNoMachine: whatever a machine has said of itself, a terminal is
-// sent nothing to obey, in any form of output, and JSON and YAML say the same.
+// TestPrintObeysNoMachine: no text of a machine commands the terminal, in any form of output, and JSON and YAML keep
+// its meaning.
 func TestPrintObeysNoMachine(t *testing.T) {
 	const switchName = "sw1\x1b[31m\r\u009b5n\x7f\u202e\n\u2028"
 	said := map[string]any{"name": switchName, "sys\x1bname": "sw1"}
@@ -75,8 +75,8 @@ func TestPrintObeysNoMachine(t *testing.T) {
 	}
 }
 
-// TestPrintReadsAnyEscape: Ironic writes what is beyond 16 bits as two halves,
-// which are one character in every form of output; numbers stay as they came.
+// TestPrintReadsAnyEscape: Ironic writes characters beyond 16 bits as two halves, which are one character in every form
+// of output; numbers stay as they came.
 func TestPrintReadsAnyEscape(t *testing.T) {
 	reply := json.RawMessage(`{"description":"\ud83d\ude00 \u00e9","size":9007199254740993}`)
 	for _, form := range []string{"table", "json", "yaml"} {

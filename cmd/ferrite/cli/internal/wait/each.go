@@ -35,7 +35,7 @@ func All(names []string, do func(name string) error) error {
 	return errors.Join(failed...)
 }
 
-// named says which one failed, where there are several, unless the error itself says it.
+// named adds the name of the failed node, where there are several nodes and the error does not name it.
 func named(names []string, name string, err error) error {
 	if len(names) == 1 || strings.Contains(err.Error(), " node "+name+": ") {
 		return err

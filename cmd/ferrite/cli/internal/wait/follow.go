@@ -52,8 +52,8 @@ func Request(ctx context.Context, s *client.Session, nodes []*Followed, request 
 	})
 }
 
-// request requests something of a node. After a lost answer nobody knows whether it was carried out: the node's
-// status says so.
+// request sends a request to a node. When the answer is lost, only the node's status can show whether the conductor
+// carried the request out.
 func (n *Followed) request(ctx context.Context, s *client.Session, request func(context.Context, string) error) error {
 	lost := false
 	for pause := FirstPoll; ; pause = min(2*pause, LastPoll) {
@@ -73,7 +73,7 @@ func (n *Followed) request(ctx context.Context, s *client.Session, request func(
 			return err
 		case !client.Locked(err):
 			return err
-		case lost: // locked, perhaps by the request whose answer was lost
+		case lost: // locked, perhaps by the request that lost its answer
 			if st, statusErr := ReadStatus(ctx, s, n.Name); statusErr == nil && n.began(st) {
 				return nil
 			}
@@ -145,7 +145,7 @@ func Follow(ctx context.Context, s *client.Session, g Goal, nodes []*Followed,
 	})
 }
 
-// look shows what is new of a node, and ends its line when it is there.
+// look shows a node's progress, and ends its line when the node has reached the goal.
 func (n *Followed) look(g Goal, found statusOf) {
 	if found.err != nil {
 		n.end(found.err)

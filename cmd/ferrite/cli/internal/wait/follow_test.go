@@ -17,7 +17,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// conductor is a server whose nodes become active some time after they are asked to.
+// conductor is a server with nodes that become active some time after the request.
 type conductor struct {
 	mu       sync.Mutex
 	nodes    map[string]nodeapi.Status

@@ -25,7 +25,7 @@ type Line struct {
 	index int      // of its step
 }
 
-// Show shows what is new in a status.
+// Show shows the changes in a status.
 func (l *Line) Show(st nodeapi.Status) {
 	for _, stage := range st.BootStages {
 		if stage.At.After(l.shown) {
@@ -119,7 +119,7 @@ func (l *Line) Say(text string) {
 	l.print(fmt.Sprintf("%s  %6.1f s  %s", l.node, l.now().Sub(l.started).Seconds(), text))
 }
 
-// Bytes shows how far a transfer is that no status tells of.
+// Bytes shows the progress of a transfer that no status reports.
 func (l *Line) Bytes(p nodeapi.Progress) { l.progress(p) }
 
 // progress shows bytes: at a terminal at each reading, else every tenth.

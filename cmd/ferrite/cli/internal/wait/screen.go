@@ -36,7 +36,7 @@ func NewScreen(cmd *cobra.Command, s *client.Session) *Screen {
 	return &Screen{w: w, size: output.ScreenOf(w), now: time.Now}
 }
 
-// Line makes the line of a node, whose status before the request is known.
+// Line makes the line of a node. before is the node's status before the request.
 func (s *Screen) Line(node string, before nodeapi.Status) *Line {
 	l := &Line{Screen: s, node: node, started: s.now()}
 	for _, stage := range before.BootStages {
@@ -113,7 +113,7 @@ func (s *Screen) Answered() {
 	}
 }
 
-// change takes note of whether the conductor is waited for, and says whether that is new.
+// change records whether the screen waits for the conductor, and reports whether that is new.
 func (s *Screen) change(waiting bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -59,7 +59,7 @@ func TestBars(t *testing.T) {
 	b.Show(st)
 	st.Step, st.Steps = "power.reboot", []string{"deploy.write_image", "power.reboot"}
 	st.Index = 1
-	a.Show(st) // the bytes are those of a step that is over
+	a.Show(st) // the bytes belong to a step that is over
 	a.finish("a is active")
 	b.Close()
 	got := strings.NewReplacer("\x1b", "ESC", "\r", "|").Replace(out.String())

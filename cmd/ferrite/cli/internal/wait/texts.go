@@ -24,7 +24,7 @@ func Clock(t time.Time) string {
 	return fmt.Sprintf("%s (in %s)", output.Time(t), d)
 }
 
-// leastBytes are those of a sector. A step of fewer counts other things, such as disks.
+// leastBytes is the size of a sector. A step with a smaller total counts other things, such as disks.
 const leastBytes = 512
 
 // ProgressText says how far a step is: bytes, share, rate and time left.

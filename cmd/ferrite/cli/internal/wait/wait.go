@@ -55,9 +55,9 @@ func (w *Flag) Type() string { return "time" }
 type Goal struct {
 	// There says from a status whether a node is there; the error, why it will never be.
 	There func(nodeapi.Status) (done bool, err error)
-	// Result is what the node is then. Nil: its provision state.
+	// Result describes the node at the goal. Nil: its provision state.
 	Result func(nodeapi.Status) string
-	// Then says what a person needs next, once the node is there. Nil: nothing.
+	// Then prints advice for the next step, once the node has reached the goal. Nil: nothing.
 	Then func(node string, say func(text string))
 }
 
@@ -106,7 +106,7 @@ func PowerGoal(power string) Goal {
 	}
 }
 
-// PowerError is a node whose power is not as requested, and will not change any more.
+// PowerError is a node with the wrong power state, which will not change any more.
 type PowerError struct{ nodeapi.Status }
 
 func (e *PowerError) Error() string {
@@ -158,7 +158,7 @@ func (e *LandedError) Error() string {
 	return text
 }
 
-// ExitCode tells a hold, which somebody has planned, from a failure.
+// ExitCode distinguishes a hold, which an operator has planned, from a failure.
 func (e *LandedError) ExitCode() exit.Code {
 	if strings.HasSuffix(e.State, " hold") {
 		return exit.Held
