@@ -10,8 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// TestAgentPowerOffFails: an agent that does not turn its machine off is told of
-// in the history, once; the BMC turns it off, and the deploy goes on.
+// TestAgentPowerOffFails: if an agent does not turn its machine off, the history notes it once. The BMC turns it off,
+// and the deploy goes on.
 func TestAgentPowerOffFails(t *testing.T) {
 	for name, c := range map[string]struct {
 		refusal error

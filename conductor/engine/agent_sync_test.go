@@ -10,8 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// TestAgentWithoutSync: an agent that knows no standby.sync deploys all the same;
-// one that knows it and fails has not deployed.
+// TestAgentWithoutSync: an agent without standby.sync deploys all the same; a failed sync fails the deploy.
 func TestAgentWithoutSync(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer error

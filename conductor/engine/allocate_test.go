@@ -105,9 +105,8 @@ func consistent(t testing.TB, s core.Store) {
 	}
 }
 
-// TestAllocateAtOnce: whatever number of allocations two conductors are asked
-// for at once, with answers of the store lost on the way, each node is given
-// away once and none is withheld.
+// TestAllocateAtOnce: two conductors get many allocations at once, and answers of the store are lost on the way. Each
+// node is given away once, and none is withheld.
 func TestAllocateAtOnce(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 7))
@@ -207,8 +206,7 @@ func disturb(t *testing.T, e *engine.Engine, what int, uuid string, wish node.Al
 	}
 }
 
-// TestAllocateAfterRestart: what was asked for when nobody could do it any more
-// is done by the next conductor.
+// TestAllocateAfterRestart: a request that the old conductor could not process is processed by the next one.
 func TestAllocateAfterRestart(t *testing.T) {
 	s := mem.New()
 	dead := engine.New(core.Config{Store: s, BMCs: map[string]core.BMC{"fake-hardware": nil},

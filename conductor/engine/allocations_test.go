@@ -14,8 +14,8 @@ import (
 type parting struct {
 	state   node.State
 	edit    func(*node.Node)
-	release string // what a deletion of the allocation answers; "" when it is done
-	remove  string // what an edit that takes instance_uuid away answers
+	release string // the error of deleting the allocation; "" when it is done
+	remove  string // the error of an edit that removes instance_uuid
 }
 
 func partings() map[string]parting {
@@ -38,7 +38,7 @@ func partings() map[string]parting {
 	}
 }
 
-// TestPartings: who may take an allocation and its node apart, and in which states.
+// TestPartings: the states in which an allocation and its node can be separated, and by which request.
 func TestPartings(t *testing.T) {
 	for name, c := range partings() {
 		for how, want := range map[string]string{"delete": c.release, "edit": c.remove} {
@@ -104,7 +104,7 @@ func TestMovingNode(t *testing.T) {
 	}
 }
 
-// TestInstanceEdits: what else edits of a node's instance and owner meet.
+// TestInstanceEdits: the other checks of edits of a node's instance and owner.
 func TestInstanceEdits(t *testing.T) {
 	s := mem.New()
 	for _, uuid := range []string{"n1", "n2", "n3"} {
@@ -140,8 +140,7 @@ func TestInstanceEdits(t *testing.T) {
 	consistent(t, s)
 }
 
-// TestBackfilled: an allocation for a node that is in use is active at once, and
-// one that is refused leaves nothing behind.
+// TestBackfilled: an allocation for a node in use is active at once, and a refused one leaves nothing behind.
 func TestBackfilled(t *testing.T) {
 	s := mem.New()
 	active := func(n *node.Node) { n.ProvisionState = node.Active }

@@ -9,7 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// TestAtRevision: what was decided on a node is refused, whatever it is, once the node has changed.
+// TestAtRevision: requests of all kinds that were decided on a revision of a node are refused once the node has
+// changed.
 func TestAtRevision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoards(t)

@@ -34,7 +34,7 @@ func generator(driver string, types ...string) (*engine.Engine, *bytes.Buffer) {
 	}), log
 }
 
-// asked discovers a machine whose agent is asked for a user.
+// asked discovers a machine and has its agent asked for a BMC user.
 func asked(t *testing.T, e *engine.Engine, data agentapi.Inspection) (node.Node, string) {
 	t.Helper()
 	raw, err := json.Marshal(data)
@@ -178,7 +178,7 @@ func TestNoBMCUser(t *testing.T) {
 	}
 }
 
-// TestBMCUserOfOthers: nobody but the agent that was asked gives a node credentials, and none that has some.
+// TestBMCUserOfOthers: only the agent that was asked gives a node credentials, and only if it has none.
 func TestBMCUserOfOthers(t *testing.T) {
 	e, log := generator("redfish", "redfish", "ipmi")
 	data := found("10.0.0.5", systemA, "52:54:00:00:00:0a", "52:54:00:00:00:0b")

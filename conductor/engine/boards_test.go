@@ -15,27 +15,26 @@ import (
 
 var errSilent = errors.New("no route to the BMC")
 
-// boards are BMCs whose calls are watched and meddled with. They answer at
-// once unless told otherwise.
+// boards are BMCs with recorded calls and injected faults. They answer at once by default.
 type boards struct {
 	*world
 	commits atomic.Int64 // writes of the conductor
 
 	mu     sync.Mutex
 	silent func(nth int) bool // whether the nth reading of a node gets no answer
-	dead   map[string]bool    // nodes whose BMC keeps its caller waiting until it gives up
+	dead   map[string]bool    // nodes with a BMC that keeps its caller waiting until it gives up
 	slow   time.Duration      // how long a reading takes
 	deaf   bool               // changes of power are accepted and not obeyed
 	awake  bool               // operating systems do not shut down
 
 	reads  map[string][]time.Time // when each node's power was read
-	sets   []node.PowerState      // what was asked for
+	sets   []node.PowerState      // requested power states
 	asking map[string]int         // readings under way, by address
 	most   int                    // readings under way at a time
 	crowd  int                    // of the same address at a time
 }
 
-// newBoards makes a world whose redfish BMCs are boards, and whose store counts.
+// newBoards makes a world with boards as its redfish BMCs, and a store that counts.
 func newBoards(t *testing.T) *boards {
 	b := &boards{world: newWorld(t, 1), reads: map[string][]time.Time{}, asking: map[string]int{}}
 	b.drive = func(core.BMC) core.BMC { return b }
@@ -43,7 +42,7 @@ func newBoards(t *testing.T) *boards {
 	return b
 }
 
-// counted is a store that counts what is written.
+// counted is a store that counts writes.
 type counted struct {
 	*mortal
 	commits *atomic.Int64
@@ -132,14 +131,14 @@ func (b *boards) pauses(uuid string) (out []time.Duration) {
 	return out
 }
 
-// pressed is what BMCs were asked for.
+// pressed returns the power states that BMCs were asked for.
 func (b *boards) pressed() []node.PowerState {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.sets)
 }
 
-// managed makes a node whose BMC has let us in once, and forgets the calls.
+// managed makes a node with a verified BMC, and forgets the calls.
 func (b *boards) managed() node.Node {
 	b.t.Helper()
 	n := b.ask(b.create("redfish").UUID, node.Manage, node.Manageable)
@@ -158,7 +157,7 @@ func (b *boards) node(uuid string) node.Node {
 	return n
 }
 
-// monitored is what the power sync has left in the history, by severity.
+// monitored returns the severities of the power sync's history entries.
 func (b *boards) monitored(uuid string) (severities []string) {
 	b.t.Helper()
 	all, err := b.e.History(b.ctx, uuid)

@@ -100,8 +100,8 @@ func TestStrangersEndNoRuns(t *testing.T) {
 	})
 }
 
-// TestOldRamdiskEndsTheRun: nothing will come of that boot. Who is not at the address
-// lent to the machine ends nothing.
+// TestOldRamdiskEndsTheRun: that boot cannot succeed. A caller that is not at the address lent to the machine ends
+// nothing.
 func TestOldRamdiskEndsTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
@@ -132,8 +132,8 @@ func TestOldRamdiskEndsTheRun(t *testing.T) {
 	})
 }
 
-// TestAddressOfAnEarlierBoot: a machine that is off answers nobody, so its address is
-// anybody's to take while its lease runs on. A word is given only to an address lent in this boot.
+// TestAddressOfAnEarlierBoot: any machine can take the address of a machine that is off while the lease runs on. A word
+// is given only to an address lent in this boot.
 func TestAddressOfAnEarlierBoot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)

@@ -87,7 +87,7 @@ func TestMediumLife(t *testing.T) {
 	})
 }
 
-// TestMediumEjected: somebody empties the drive while the machine boots. It is started again, with the medium.
+// TestMediumEjected: the drive is emptied while the machine boots. It is started again, with the medium.
 func TestMediumEjected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := mediumWorld(t, 1)
@@ -164,10 +164,10 @@ func TestMediumCrash(t *testing.T) {
 	}
 }
 
-// oddDrive is a BMC whose virtual drive is not as it should be.
+// oddDrive is a BMC with a faulty virtual drive.
 type oddDrive struct {
 	*world
-	shows string // the image, whatever was inserted
+	shows string // the image it reports, independent of the inserted one
 	stuck bool   // it does not eject
 }
 
@@ -182,7 +182,7 @@ func (o oddDrive) DetachMedia(ctx context.Context, n node.Node, devices []string
 	return o.world.DetachMedia(ctx, n, devices)
 }
 
-// TestOddDrives: the history names a BMC that keeps the old medium, and one that does not eject. The run goes on.
+// TestOddDrives: the history names a BMC that keeps the old medium, and a BMC that does not eject. The run goes on.
 func TestOddDrives(t *testing.T) {
 	for want, drive := range map[string]oddDrive{
 		"it may have kept an older one":               {shows: "http://images/old.iso"},

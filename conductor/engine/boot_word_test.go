@@ -41,9 +41,8 @@ func lend(t *testing.T, w *world, uuid, ip string) netip.Addr {
 	return netip.MustParseAddr(ip)
 }
 
-// TestLookupNeedsTheWordAndTheLease: neither who knows the UUID, nor who has taken
-// the machine's address, nor who has seen another word is the machine. Each is
-// refused in the same way, and told of once.
+// TestLookupNeedsTheWordAndTheLease: to know the UUID, to have taken the machine's address, or to have seen another
+// word is no proof. Each is refused in the same way, and reported once.
 func TestLookupNeedsTheWordAndTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
@@ -149,8 +148,8 @@ func TestWordsOfOneBoot(t *testing.T) {
 	})
 }
 
-// TestIronicPythonAgent: it does not know of words. The one on its kernel line is its
-// token; a lookup gives nobody another.
+// TestIronicPythonAgent: it does not know words. The word on its kernel line is its token; a lookup gives out no other
+// token.
 func TestIronicPythonAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
@@ -209,9 +208,8 @@ func TestOnlyOneIsTheAgent(t *testing.T) {
 	})
 }
 
-// TestBootsNobodyServes: without a boot service the first to ask is given the token,
-// as with Ironic; leases on record from earlier days say nothing. A second one is
-// refused and told of.
+// TestBootsNobodyServes: without a boot service the first caller gets the token, as in Ironic; leases of earlier days
+// do not count. A second caller is refused and reported.
 func TestBootsNobodyServes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var logged bytes.Buffer
@@ -253,8 +251,8 @@ func TestBootsNobodyServes(t *testing.T) {
 	})
 }
 
-// TestRestWithoutWords: where boots have no words, nobody is given the token of a machine at rest, with which the next
-// run would work; the ramdisk that holds it is answered.
+// TestRestWithoutWords: if boots have no words, no caller gets the token of a machine at rest, with which the next run
+// would work. The ramdisk that holds the token gets an answer.
 func TestRestWithoutWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
@@ -322,8 +320,7 @@ func TestBootsOfAnOlderConductor(t *testing.T) {
 	})
 }
 
-// TestInspectionNeedsTheWord: data of strangers are not taken, by whatever they name
-// the node.
+// TestInspectionNeedsTheWord: data of unproven callers are refused, by any reference to the node.
 func TestInspectionNeedsTheWord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)

@@ -18,7 +18,7 @@ func (w *world) must(err error) {
 	}
 }
 
-// byHand makes a managed node without a BMC, whose machine is off.
+// byHand makes a managed node without a BMC. Its machine is off.
 func (w *world) byHand() node.Node {
 	w.t.Helper()
 	n, err := w.e.CreateNode(w.ctx, node.Node{Name: "one", Driver: "manual-management"})
@@ -35,8 +35,8 @@ func (w *world) byHand() node.Node {
 	return n
 }
 
-// A machine without a BMC is switched by a person: the conductor says what it asks for, waits for
-// the word or for a boot from the network, and gives up after a while.
+// TestByHand: a person switches a machine without a BMC. The conductor publishes its request, waits for a confirmation
+// or for a boot from the network, and gives up after a while.
 func TestByHand(t *testing.T) {
 	on, off := node.PowerOn, node.PowerOff
 	for name, tc := range map[string]struct {

@@ -72,7 +72,7 @@ func TestParentsTakeNoSlot(t *testing.T) {
 	})
 }
 
-// A parent comes to an end whatever becomes of its children meanwhile.
+// TestParentAndFateOfChildren: a parent comes to an end for any fate of its children meanwhile.
 func TestParentAndFateOfChildren(t *testing.T) {
 	wait := node.Step{Interface: "power", Step: "wait", Args: map[string]any{"seconds": 20.0}}
 	named := func(names ...string) node.Step {
@@ -122,8 +122,8 @@ func TestParentAndFateOfChildren(t *testing.T) {
 	}
 }
 
-// TestChildThatCannotBegin: where one child cannot begin a step, the others do it all the same, and the parent names
-// the one that did not.
+// TestChildThatCannotBegin: if one child cannot begin a step, the others do it all the same, and the parent names the
+// child that did not.
 func TestChildThatCannotBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoards(t)

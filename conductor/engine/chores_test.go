@@ -16,8 +16,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// able is a BMC with all that one may have beyond engine.BMC. Its firmware
-// takes what it was told at once, or some time after a start of the machine.
+// able is a BMC with all extensions of engine.BMC. Its firmware applies a setting at once, or some time after a start
+// of the machine.
 type able struct {
 	*boards
 
@@ -26,9 +26,9 @@ type able struct {
 	secure  bool
 	late    time.Duration // after a start; 0 for at once
 	never   bool          // not even then
-	pending func()        // what the next start brings about
+	pending func()        // applied by the next start
 	sent    []string      // vendor methods that have reached the BMC
-	fail    error         // what a vendor method ends with
+	fail    error         // the error of a vendor method
 	hang    chan struct{} // which it waits for, if there is one
 }
 
@@ -123,7 +123,7 @@ func TestChangeOfFirmware(t *testing.T) {
 		late  time.Duration
 		never bool
 		from  node.PowerState
-		want  []node.PowerState // what is pressed
+		want  []node.PowerState // expected power actions
 		fails string
 	}{
 		"at once":      {from: node.PowerOn},
@@ -169,8 +169,8 @@ func TestChangeOfFirmware(t *testing.T) {
 	}
 }
 
-// What people change in the firmware's setup is found within the hour, where
-// the BMC knows of it, and a node that is reserved is left alone.
+// TestFirmwareIsRead: changes that people make in the firmware's setup are found within the hour, if the BMC knows
+// them. A reserved node is left alone.
 func TestFirmwareIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAble(t)
@@ -191,8 +191,8 @@ func TestFirmwareIsRead(t *testing.T) {
 // firmwareHour is when the next look at the firmware is over.
 const firmwareHour = time.Hour + 5*time.Minute
 
-// What a driver lacks is answered for in Ironic's words: at once where Ironic
-// looks first, in last_error where it looks later.
+// TestDriverWithoutExtensions: the error of a missing extension has Ironic's words. It comes at once if Ironic checks
+// first, in last_error if Ironic checks later.
 func TestDriverWithoutExtensions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoards(t)
@@ -233,7 +233,7 @@ func TestConsole(t *testing.T) {
 		a := newAble(t)
 		a.start()
 		defer a.close()
-		n := a.create("redfish") // which has no-console, unless it is told otherwise
+		n := a.create("redfish") // it has no-console by default
 		if err := a.e.SetConsole(a.ctx, n.UUID, false); err == nil ||
 			!strings.Contains(err.Error(), "does not support console") {
 			t.Errorf("no-console: %v", err)
@@ -259,8 +259,7 @@ func TestConsole(t *testing.T) {
 	})
 }
 
-// A vendor method is called once, whatever happens, and reserves its node
-// unless it may be called beside other work.
+// TestVendor: a vendor method is called once in all cases, and reserves its node unless it may run beside other work.
 func TestVendor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAble(t)

@@ -12,8 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// shelf is a BootLogs of machines that tell nothing by themselves, unless told says
-// that they do.
+// shelf is a BootLogs. By default its machines send no logs by themselves.
 type shelf struct {
 	told bool
 
@@ -32,8 +31,8 @@ func (s *shelf) Collect(_, _, archive string) (string, error) {
 	return "1 files, 9 lines", nil
 }
 
-// TestLogsAreCollected: an agent whose run has failed is asked for its logs if it
-// tells none, and what comes of that is told in the history, not in last_error.
+// TestLogsAreCollected: the agent of a failed run is asked for its logs if it sent none. The result is in the history,
+// not in last_error.
 func TestLogsAreCollected(t *testing.T) {
 	for name, c := range map[string]struct {
 		told, never, logless bool
@@ -91,7 +90,7 @@ func TestInspectionLogsAreKept(t *testing.T) {
 			defer w.close()
 			id := w.ask(w.create("redfish").UUID, node.Manage, node.Manageable).UUID
 			w.mu.Lock()
-			w.of(id).boot++ // what w.run would do is the test's to do
+			w.of(id).boot++ // the test takes the place of w.run
 			w.mu.Unlock()
 			if err := w.e.Provision(w.ctx, id, plan.Request{Verb: node.Inspect}); err != nil {
 				t.Fatal(err)

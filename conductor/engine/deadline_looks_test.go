@@ -21,8 +21,8 @@ func (l *looking) NextDeadline(ctx context.Context) (time.Time, bool, error) {
 	return l.Store.NextDeadline(ctx)
 }
 
-// TestLooksAtDeadlines: a node that waits for long has nobody look at the deadlines each time that it is saved, and one
-// whose deadline is the next to pass does.
+// TestLooksAtDeadlines: the save of a node with a late deadline causes no look at the deadlines. The save of a node
+// with the next deadline does.
 func TestLooksAtDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, l := newWorld(t, 1), &looking{}

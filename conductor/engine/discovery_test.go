@@ -19,7 +19,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// idle is a BMC nobody speaks to.
+// idle is a BMC that gets no calls.
 type idle struct{ core.BMC }
 
 func (idle) Validate(node.Node) error { return nil }
@@ -36,8 +36,7 @@ func explorer(t *testing.T, driver string, limit int) *engine.Engine {
 
 var stranger = netip.MustParseAddr("10.0.0.77")
 
-// found is what a machine with these cards sends; the first is the one it booted
-// from, and the last has no carrier.
+// found is the inspection data of a machine with these cards. It booted from the first, and the last has no carrier.
 func found(bmc, system string, macs ...string) agentapi.Inspection {
 	data := agentapi.Inspection{
 		BootInterface: macs[0], SystemUUID: system,
@@ -113,7 +112,7 @@ func TestDiscovery(t *testing.T) {
 			t.Errorf("known again by %s: %v, %v", name, again, err)
 		}
 	}
-	if ports := portsOf(t, e, n.UUID); len(ports) != 2 { // whoever claims one of its cards adds none of his own
+	if ports := portsOf(t, e, n.UUID); len(ports) != 2 { // a caller that claims one of its cards adds none of its own
 		t.Errorf("ports %v", ports)
 	}
 	all, err := e.Nodes(t.Context(), node.Query{})

@@ -65,7 +65,8 @@ func TestAbortedDriverStepStaysAborted(t *testing.T) {
 	})
 }
 
-// Whoever keeps in touch, but does not get a step done, has its time and no more.
+// TestStepsEndInBoundedTime: an agent or BMC that keeps in touch without finishing a step has the step's time and no
+// more.
 func TestStepsEndInBoundedTime(t *testing.T) {
 	for name, c := range map[string]struct {
 		creep float64

@@ -13,8 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// TestEraseReportIsSigned: what a step that failed has reported is kept with the
-// failure, signed with the conductor's key.
+// TestEraseReportIsSigned: the report of a failed step is kept with the failure, signed with the conductor's key.
 func TestEraseReportIsSigned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)

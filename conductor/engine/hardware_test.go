@@ -14,8 +14,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// What a BMC tells is read when its node is verified, and again after a step
-// that changes it; a BMC that cannot tell changes nothing.
+// TestHardwareReportIsKept: a BMC's report is read when its node is verified, and again after a step that changes it. A
+// BMC without reports changes nothing.
 func TestHardwareReportIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
@@ -58,14 +58,14 @@ func TestHardwareReportIsKept(t *testing.T) {
 	})
 }
 
-// mum is a BMC that does not tell.
+// mum is a BMC that does not report.
 type mum struct{ *world }
 
 func (mum) ReportHardware(context.Context, node.Node) (node.HardwareReport, error) {
 	return node.HardwareReport{}, errSilent
 }
 
-// ill is boards whose machines have a health.
+// ill is boards that report the machine's health.
 type ill struct {
 	*boards
 	health string

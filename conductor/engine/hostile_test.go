@@ -17,8 +17,7 @@ import (
 
 var errDisk = errors.New("disk trouble made by the test")
 
-// flaky is a store whose writes and claims fail at random: refused, or done
-// with their answer lost.
+// flaky is a store with writes and claims that fail at random: refused, or done with their answer lost.
 type flaky struct {
 	*mortal
 	w     *world
@@ -165,8 +164,8 @@ func (l *loseOnce) Commit(ctx context.Context, c node.Change) (node.Node, error)
 	return n, err
 }
 
-// The outcome of power_on is saved, but the conductor is told it is not. The
-// ramdisk's call must be heard all the same.
+// TestOutcomeSavedAnswerLost: the outcome of power_on is saved, but the conductor gets an error. The ramdisk's call
+// must be heard all the same.
 func TestOutcomeSavedAnswerLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
@@ -277,7 +276,7 @@ func TestLookupsAtOnce(t *testing.T) {
 	})
 }
 
-// Two BMCs tell the same address: the second inspection ends all the same.
+// TestInspectionWithATakenAddress: two BMCs report the same address. The second inspection ends all the same.
 func TestInspectionWithATakenAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
@@ -315,7 +314,7 @@ func portOf(w *world, uuid string) string {
 	return ports[0].UUID
 }
 
-// The reason of a failure outlives what an operator does to the power.
+// TestReasonOutlivesPower: the reason of a failure survives an operator's power changes.
 func TestReasonOutlivesPower(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)

@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// turncoat is a finder during whose look somebody writes another image.
+// turncoat is a finder that has another image written during its look.
 type turncoat struct {
 	*finder
 	write func()
@@ -60,8 +60,8 @@ func TestImageChangedWhileLooked(t *testing.T) {
 	}
 }
 
-// TestInstanceImagesNoted: a node keeps for whom the images that its instance boots were judged, until the instance
-// ends; a rebuild by another keeps that one's.
+// TestInstanceImagesNoted: a node keeps the project for which the images of its instance were judged, until the
+// instance ends. A rebuild by another project keeps that project instead.
 func TestInstanceImagesNoted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const iso = "7ed467d4-83b0-41a7-bc15-c404edccff98"

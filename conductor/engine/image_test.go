@@ -98,8 +98,7 @@ func deployable(w *world, source string) string {
 	return id
 }
 
-// TestImageIsLocated: the agent is told where to download, and nothing of that
-// is kept or shown.
+// TestImageIsLocated: the agent gets the download location, which is neither kept nor shown.
 func TestImageIsLocated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
@@ -241,8 +240,8 @@ func TestRamdiskOfImage(t *testing.T) {
 	})
 }
 
-// TestImageNotFound: what is known to be wrong is refused before anything is
-// changed, and what turns out to be wrong later fails the deploy.
+// TestImageNotFound: known errors are refused before anything is changed, and errors that are found later fail the
+// deploy.
 func TestImageNotFound(t *testing.T) {
 	for name, c := range map[string]struct {
 		images core.Images
@@ -288,8 +287,8 @@ func TestImageNotFound(t *testing.T) {
 	}
 }
 
-// TestNamedImage: an image that is known to be larger than every disk is refused before the machine is switched off;
-// one that fits is located as the step is sent.
+// TestNamedImage: an image that is larger than every disk is refused before the machine is switched off. An image that
+// fits is located when the step is sent.
 func TestNamedImage(t *testing.T) {
 	for name, c := range map[string]struct {
 		size    int64
@@ -356,7 +355,7 @@ func TestImageThroughCache(t *testing.T) {
 	})
 }
 
-// looker is what a look at each URL finds.
+// looker holds the findings of a look at each URL.
 type looker map[string]node.ImageFound
 
 func (l looker) Probe(_ context.Context, at string) node.ImageFound { return l[at] }

@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// What a node in use is driven by, and what schedulers know of it, stays.
+// TestSettled: the interfaces of a node in use, and the fields that schedulers know, stay.
 func TestSettled(t *testing.T) {
 	boot := func(n *node.Node) { n.Interfaces["boot"] = "pxe" }
 	class := func(n *node.Node) { n.ResourceClass = "large" }

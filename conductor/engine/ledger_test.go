@@ -9,26 +9,26 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// ledger sees what all conductors of a world write, and holds it against what
-// must be true whatever happens outside:
-//   - an effect is finished once, by the conductor that holds it, and is never
-//     lost on the way (a soft power-off may be overtaken by any);
-//   - a node at rest has no pending effect but a chore (an aborted one the answer of its
-//     driver or agent, too), a working one has a pending effect, a waiting one has something that
-//     ends its wait; and who owes a chore, and nobody else, has it on record;
+// ledger sees the writes of all conductors of a world, and checks the invariants that hold in any circumstances:
+//   - an effect is finished once, by the conductor that holds it, and is never lost on the way; only a soft power-off
+//     may be overtaken by any conductor;
+//   - a node at rest has no pending effect but a chore; an aborted one may have the answer of its driver or agent
+//     pending;
+//   - a working node has a pending effect, and a waiting one has something that ends its wait;
+//   - exactly the nodes that owe a chore have it on record;
 //   - an effect is not tried, nor a run asked after, for ever;
 //   - no working or waiting state lasts for ever.
 type ledger struct {
 	t *testing.T
 
-	mu         chan struct{} // full while somebody has it: time passes for those who wait, as a Mutex does not let it
+	mu         chan struct{} // full while it is locked: time passes for waiters, as a Mutex does not let it
 	held       map[int64]*heldEffect
 	runs       map[run]int // effects each run has owed
 	moved      map[string]move
 	disturbed  time.Time     // when a conductor was started or a clock was set last
 	disturbing int           // how often that was
 	setBack    time.Duration // by how much clocks were set back in all
-	failing    bool          // the store fails: what cannot be saved is tried until it can
+	failing    bool          // the store fails: unsaved writes are tried until they succeed
 	most       maxima
 }
 
@@ -61,7 +61,7 @@ type run struct {
 	generation int64
 }
 
-// The bounds, beyond what the disturbances of a world account for.
+// The bounds, without the allowance for the disturbances of a world.
 const (
 	mostTries   = 12 // three times the engine's retries: agent.poll, driver.execute_step
 	mostEffects = 200
@@ -119,8 +119,7 @@ func (l *ledger) finish(m *mortal, e *node.Effect) {
 	delete(l.held, e.ID)
 }
 
-// pending notes what a node owes now, and what it owed and owes no longer without
-// having been finished.
+// pending notes the effect a node owes now, and an effect that it no longer owes without having finished it.
 func (l *ledger) pending(m *mortal, n node.Node) *node.Effect {
 	e, err := m.PendingEffect(context.Background(), n.UUID)
 	if err != nil {
@@ -148,14 +147,14 @@ func (l *ledger) pending(m *mortal, n node.Node) *node.Effect {
 	return e
 }
 
-// check is what must be true of a node between any two writes.
+// check checks the invariants of a node between any two writes.
 func (l *ledger) check(n node.Node, e *node.Effect) {
 	if n.Chore != "" && (e == nil || e.Name != n.Chore) {
 		l.t.Errorf("node %s has the chore %q on record, and owes %+v", n.UUID, n.Chore, e)
 	}
 	forParent := n.Run != nil && n.Run.Activity == "child"
 	if forParent {
-		return // its state is that of its own life
+		return // its state belongs to its own life
 	}
 	wrong := ""
 	switch n.ProvisionState.Class() {
@@ -174,7 +173,7 @@ func (l *ledger) check(n node.Node, e *node.Effect) {
 			wrong = "works, and owes nothing"
 		}
 	case node.Waiting:
-		if n.Deadline.IsZero() { // whatever is pending: it may never be carried out
+		if n.Deadline.IsZero() { // even with a pending effect: that may never be carried out
 			wrong = "waits, and nothing ends it"
 		}
 	case node.Held:
@@ -212,7 +211,7 @@ func (l *ledger) claim(m *mortal, owner string, now time.Time, lease time.Durati
 	return got, err
 }
 
-// release notes that nobody holds an effect, or none of its owner's.
+// release notes that an effect, or every effect of its owner, is no longer held.
 func (l *ledger) release(m *mortal, match func(*heldEffect) bool, write func() error) error {
 	l.lock(m)
 	defer l.unlock()
@@ -227,8 +226,7 @@ func (l *ledger) release(m *mortal, match func(*heldEffect) bool, write func() e
 	return err
 }
 
-// disturb takes note that a conductor was started or its clock was set: what is
-// under way may begin again.
+// disturb notes that a conductor was started or its clock was set: work under way may begin again.
 func (l *ledger) disturb(clock time.Duration) {
 	l.mu <- struct{}{}
 	defer l.unlock()
@@ -257,7 +255,7 @@ func (l *ledger) overdue(n node.Node) {
 	}
 }
 
-// balance complains about what is still pending once all nodes are at rest.
+// balance complains about effects that are still pending once all nodes are at rest.
 func (l *ledger) balance() {
 	l.mu <- struct{}{}
 	defer l.unlock()

@@ -12,8 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 )
 
-// TestLimits: what is under way counts, from before a restart too, and no longer
-// once it has ended or is gone.
+// TestLimits: running work counts, also from before a restart, until it has ended or its node is deleted.
 func TestLimits(t *testing.T) {
 	ctx, store := t.Context(), mem.New()
 	var ids []string

@@ -30,7 +30,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
-// TestLineOfEachDecision: each change of state is one line that says from, to, why, by whom, and what failed.
+// TestLineOfEachDecision: each change of state is one line with from, to, why, the user, and the failed part.
 func TestLineOfEachDecision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)

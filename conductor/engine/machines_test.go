@@ -25,8 +25,8 @@ func (c *counting) Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
 	return c.Store.Nodes(ctx, q)
 }
 
-// TestStrangersReadNoNodes: what strangers send makes the conductor read all nodes
-// once, and what it then knows of them follows every change.
+// TestStrangersReadNoNodes: calls of unknown machines make the conductor read all nodes once. Its index then follows
+// every change.
 func TestStrangersReadNoNodes(t *testing.T) {
 	store := &counting{Store: mem.New()}
 	e := engine.New(core.Config{

@@ -9,8 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// TestSilentBMCsDoNotHoldUpOthers verifies 400 nodes whose BMCs are silent. A healthy node is
-// cleaned meanwhile, and a new one is enrolled, about as fast as without them.
+// TestSilentBMCsDoNotHoldUpOthers verifies 400 nodes with silent BMCs. A healthy node is cleaned meanwhile, and a new
+// one is enrolled, about as fast as without them.
 func TestSilentBMCsDoNotHoldUpOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoards(t)

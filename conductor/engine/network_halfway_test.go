@@ -40,8 +40,8 @@ func (w *world) other(n node.Node, network string) {
 	w.must(err)
 }
 
-// TestNetworkHalfway: a machine that may have entered the network of a ramdisk is taken out of it, whatever network
-// interface its node has by then, and is not started there.
+// TestNetworkHalfway: a machine that may have entered the network of a ramdisk is taken out of it, even if its node's
+// network interface has changed. It is not started there.
 func TestNetworkHalfway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s, n, _ := halfway(t)

@@ -16,13 +16,13 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// switches are networks that note who was attached to them, and whether the machine was on meanwhile.
+// switches are networks that record the attached VIFs, and whether the machine was on meanwhile.
 type switches struct {
 	core.Networks
 	w     *world
 	said  []string
 	fail  error  // of the next call
-	heard func() // of every call; nil for nobody
+	heard func() // called for every call; nil for none
 }
 
 func (s *switches) note(format string, args ...any) error {
@@ -148,8 +148,8 @@ func TestNetworks(t *testing.T) {
 	})
 }
 
-// TestNetworkFails: a machine whose network cannot be changed is not started in another one, and says why. A VIF that
-// Neutron refuses is not attached.
+// TestNetworkFails: a machine with a failed change of network is not started in another one, and its node says why. A
+// VIF that Neutron refuses is not attached.
 func TestNetworkFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s, n, _ := networked(t, "neutron")
@@ -177,8 +177,8 @@ func TestNetworkFails(t *testing.T) {
 	})
 }
 
-// TestNetworkLeft: a machine that nobody looks at any more leaves the network of its ramdisk: with manage, and before
-// its node is deleted. Where Neutron does not do it, the node says so, and stays.
+// TestNetworkLeft: after a failed activity, a machine leaves the network of its ramdisk: with manage, and before its
+// node is deleted. If Neutron fails, the node says so, and stays.
 func TestNetworkLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s, n, _ := networked(t, "neutron")
@@ -219,7 +219,8 @@ func TestNetworkLeft(t *testing.T) {
 	})
 }
 
-// TestReaddressed: the VIF of a port and of a portgroup gets their new address. One that Neutron refuses is not kept.
+// TestReaddressed: the VIF of a port and of a portgroup gets the new address. An address that Neutron refuses is not
+// kept.
 func TestReaddressed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s, n, port := networked(t, "neutron")

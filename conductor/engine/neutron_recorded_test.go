@@ -21,8 +21,9 @@ type departure struct {
 	why          string
 }
 
-// departures are all of them. In every part, besides, a port of a ramdisk is made by one request instead of two: Ironic
-// makes it as the user, who may not bind it, and binds it as the service user; here the service user asks for both.
+// departures are all of them. In addition, in every part, we make a port of a ramdisk by one request instead of two.
+// Ironic makes it as the user, which may not bind it, and binds it as the service user; here the service user asks for
+// both.
 var departures = []departure{
 	{part: "a life: deleted", ironic: []string{"unbind VIF", "address of VIF: null", "unbind VIF", "address of VIF: null"},
 		ours: []string{"unbind VIF", "address of VIF: null"},
@@ -63,8 +64,8 @@ const (
 		`{"port_id":"e4","switch_id":"02:00:00:00:00:01"}]}}`
 )
 
-// TestRecordedNeutron: our conductor has Neutron do for a machine what Ironic was recorded to have it do: the same
-// ports with the same fields, in the same order, also with regard to the machine's power.
+// TestRecordedNeutron: our conductor sends Neutron the same requests for a machine as the recorded Ironic: the same
+// ports with the same fields, in the same order, also relative to the machine's power.
 func TestRecordedNeutron(t *testing.T) {
 	want, order := recordedNeutron(t)
 	for _, d := range departures {
@@ -99,7 +100,7 @@ func index(all, part []string) int {
 	return -1
 }
 
-// recordedNeutron reads the record: what each of its parts comes to, and their order.
+// recordedNeutron reads the record: the meaning of each of its parts, and their order.
 func recordedNeutron(t *testing.T) (parts map[string][]string, order []string) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/neutron/ironic.txt")
@@ -138,7 +139,7 @@ func recordedNeutron(t *testing.T) (parts map[string][]string, order []string) {
 	return parts, order
 }
 
-// meaning is what requests and power changes come to, a line each.
+// meaning describes requests and power changes, a line each.
 type meaning struct {
 	lines []string
 	was   string             // the power

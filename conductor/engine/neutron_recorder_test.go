@@ -18,7 +18,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// recorder is a world before a Neutron, and what the latter hears.
+// recorder is a world in front of a Neutron, and the requests that Neutron gets.
 type recorder struct {
 	w     *world
 	names map[string]string // by UUID
@@ -65,7 +65,7 @@ func newRecorder(t *testing.T) *recorder {
 	return r
 }
 
-// network is the UUID of a network, or of what else has a name.
+// network is the UUID of a network, or of another named object.
 func (r *recorder) network(name string) string {
 	for id, is := range r.names {
 		if is == name {
@@ -75,7 +75,7 @@ func (r *recorder) network(name string) string {
 	return ""
 }
 
-// hear adds a request to what was heard, as the record has it.
+// hear adds a request to the recorded ones, in the record's form.
 func (r *recorder) hear(said neutrontest.Request) {
 	r.w.mu.Lock()
 	defer r.w.mu.Unlock()
@@ -105,7 +105,7 @@ func (w within) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer.Result(), nil
 }
 
-// play does what a part of the record is of, and says what it came to.
+// play does the actions of a part of the record, and returns their meaning.
 func (r *recorder) play(part string) []string {
 	w := r.w
 	w.t.Helper()
@@ -164,7 +164,7 @@ func (r *recorder) do(verb string) {
 	}
 }
 
-// instance is what a deploy is of; the record has one with a UUID, and one without.
+// instance sets the instance of a deploy; the record has one with a UUID, and one without.
 func (r *recorder) instance() {
 	_, err := r.w.e.UpdateNode(r.w.ctx, r.node.UUID, func(n *node.Node) error {
 		if n.Name == "a-life" {
@@ -213,7 +213,7 @@ func (r *recorder) enroll(scene string) {
 	w.ask(n.UUID, node.Manage, node.Manageable)
 }
 
-// readdress changes the address of the first port, or of the portgroup. That of a machine in use needs maintenance.
+// readdress changes the address of the first port, or of the portgroup. On a machine in use this needs maintenance.
 func (r *recorder) readdress(group bool) {
 	w := r.w
 	w.must(w.e.SetMaintenance(w.ctx, r.node.UUID, true, "of the test"))

@@ -26,9 +26,8 @@ func divided(w *world, id string, more map[string]any) {
 	}
 }
 
-// TestPartitionImage: what the agent tells of the partitions gets to the boot
-// loader and is kept, until the instance is gone. An image of which nobody says
-// what it is of is known by the kernel beside it, as Ironic does.
+// TestPartitionImage: the agent's report of the partitions gets to the boot loader and is kept, until the instance is
+// gone. An image without an image type is recognised by the kernel beside it, as in Ironic.
 func TestPartitionImage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)

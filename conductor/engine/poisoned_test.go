@@ -21,8 +21,8 @@ import (
 
 var errPoisoned = errors.New("unexpected end of JSON input")
 
-// poisoned is a store in which the records whose UUIDs begin with "bad" cannot be
-// decoded, as SQLite answers about those. It counts the reads of each node.
+// poisoned is a store in which records with a UUID that begins with "bad" cannot be decoded; it returns the errors of
+// SQLite. It counts the reads of each node.
 type poisoned struct {
 	core.Store
 	mu    sync.Mutex
@@ -47,7 +47,7 @@ func (p *poisoned) Node(ctx context.Context, ref string) (node.Node, error) {
 	return p.Store.Node(ctx, ref)
 }
 
-// readable leaves out of a list what cannot be decoded.
+// readable removes the records that cannot be decoded from a list.
 func readable[T any](kind string, all []T, err error, uuid func(*T) string) ([]T, error) {
 	u := &node.UnreadableError{Kind: kind, Err: errPoisoned}
 	for i := range all {

@@ -11,8 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// TestPowerAmid: an activity whose machine somebody has switched off says by whom and when, in the
-// status and when it has failed; the request stands in the history with its user.
+// TestPowerAmid: if a machine is switched off amid an activity, the status and the failure name the user and the time.
+// The history has the request with its user.
 func TestPowerAmid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoards(t)

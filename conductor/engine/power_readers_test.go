@@ -9,8 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// However many machines there are, no more than told are read at a time, one
-// of each BMC, and every one gets its turn.
+// TestReadersAreBounded: for any number of machines, no more than the configured number are read at a time, and one of
+// each BMC. Every machine gets its turn.
 func TestReadersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoards(t)
@@ -64,7 +64,7 @@ func TestDeadBMCsDoNotStarveOthers(t *testing.T) {
 			dead[b.managed().UUID] = true
 		}
 		b.set(func() { b.dead = dead })
-		time.Sleep(time.Hour) // by now it is known who is dead
+		time.Sleep(time.Hour) // by now the dead BMCs are known
 		b.set(func() { clear(b.reads) })
 		time.Sleep(time.Hour)
 		if k := b.readings(n.UUID); k < 59 {

@@ -230,7 +230,7 @@ func TestDeletedWhileRead(t *testing.T) {
 		n := b.managed()
 		b.push(n.UUID, node.PowerOn)
 		b.set(func() { b.slow = 5 * time.Second })
-		for b.readings(n.UUID) < 2 { // the one whose answer would be written
+		for b.readings(n.UUID) < 2 { // the next result would be written
 			time.Sleep(100 * time.Millisecond)
 		}
 		if err := b.e.DeleteNode(b.ctx, n.UUID); err != nil {
@@ -245,8 +245,8 @@ func TestDeletedWhileRead(t *testing.T) {
 	})
 }
 
-// What is in maintenance when the conductor ends is found again when it
-// starts; what was counted is counted afresh.
+// TestPowerSyncAfterARestart: nodes in maintenance at the end of the conductor are found again at the next start;
+// counts begin afresh.
 func TestPowerSyncAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoards(t)

@@ -22,7 +22,7 @@ func TestPowerRequest(t *testing.T) {
 		timeout      time.Duration
 		refused      bool
 		took         time.Duration // at least
-		waits        string        // for what, where it has to
+		waits        string        // the text of the wait, if it has to wait
 		power        node.PowerState
 		fails        bool
 	}{
@@ -68,7 +68,7 @@ func TestPowerRequest(t *testing.T) {
 				if want := plan.PowerAfter(tc.target); !tc.refused && b.node(n.UUID).TargetPowerState != want {
 					t.Errorf("target_power_state is %q while under way, want %q", b.node(n.UUID).TargetPowerState, want)
 				}
-				st, err := b.e.Status(b.ctx, n.UUID) // which may tell by now that the request was accepted
+				st, err := b.e.Status(b.ctx, n.UUID) // it may already show that the request was accepted
 				if err != nil || tc.deaf && !strings.HasPrefix(st.WaitingFor, tc.waits) {
 					t.Errorf("it waits for %q, %v, want %q", st.WaitingFor, err, tc.waits)
 				}
@@ -85,8 +85,8 @@ func TestPowerRequest(t *testing.T) {
 	}
 }
 
-// A BMC that does not answer is asked for what an operator wants until the limit, and once for a
-// caller that makes its own tries.
+// TestTries: for an operator's request, a silent BMC is called until the limit. For a caller that makes its own tries
+// it is called once.
 func TestTries(t *testing.T) {
 	for name, tc := range map[string]struct {
 		ask         func(*engine.Engine, context.Context, string) error
@@ -153,9 +153,8 @@ func TestWaitingForPowerTakesNoSlot(t *testing.T) {
 	})
 }
 
-// A machine whose operating system does not shut down is switched off at once by
-// whoever cannot wait, and nobody who waited says a word of it afterwards; anybody
-// else is told to wait.
+// TestOvertakenShutdown: if an operating system does not shut down, an impatient caller can switch the machine off at
+// once. The overtaken request reports nothing afterwards; any other request must wait.
 func TestOvertakenShutdown(t *testing.T) {
 	for name, silent := range map[string]bool{"answers": false, "silent": true} {
 		t.Run(name, func(t *testing.T) {

@@ -38,7 +38,7 @@ func waiting(t *testing.T, w *world) node.Node {
 	}
 	time.Sleep(3 * time.Second)
 	w.mu.Lock()
-	w.of(n.UUID).boot++ // what w.run would do is the test's to do
+	w.of(n.UUID).boot++ // the test takes the place of w.run
 	w.mu.Unlock()
 	n, err := w.e.Node(w.ctx, n.UUID)
 	if err != nil || n.ProvisionState != node.CleanWait {
@@ -117,7 +117,7 @@ func TestLookupGivesTheTokenToOne(t *testing.T) {
 		if err := w.e.Heartbeat(w.ctx, n.UUID, hb); refused(t, err) != node.Invalid {
 			t.Errorf("heartbeat from elsewhere: %v", err)
 		}
-		// Once an agent has used it, it is given out to nobody, not even after a crash.
+		// Once an agent has used it, it is not given out again, not even after a crash.
 		if _, again, err := w.e.Lookup(w.ctx, mac, "",
 			node.Caller{From: leased, Word: word}); again != agentapi.MaskedToken || err != nil {
 			t.Errorf("the token in use is given out: %q, %v", again, err)
@@ -281,7 +281,7 @@ func TestSharedAddress(t *testing.T) {
 		}
 		w.ask(first.UUID, node.Manage, node.Manageable)
 		w.ask(second.UUID, node.Manage, node.Manageable)
-		for _, both := range []bool{false, true} { // the first waits too: the word tells them apart
+		for _, both := range []bool{false, true} { // the first waits too: the word distinguishes them
 			for _, n := range []node.Node{first, second} {
 				if n.UUID == second.UUID || both {
 					if err := w.e.Provision(w.ctx, n.UUID, plan.Request{Verb: node.Inspect}); err != nil {
@@ -299,9 +299,9 @@ func TestSharedAddress(t *testing.T) {
 	})
 }
 
-// TestStrangersAreNotTheMachine: whoever knows a node's UUID, and has a machine
-// with a lease of its own, is given neither its token nor taken data from; and
-// the token alone sends this conductor nowhere but to the machine.
+// TestStrangersAreNotTheMachine: a caller that knows a node's UUID, and has a machine with a lease of its own, gets no
+// token, and its data are refused. With the token alone it cannot send this conductor to another address than the
+// machine's.
 func TestStrangersAreNotTheMachine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
@@ -360,7 +360,7 @@ func TestStrangersSendNoInspectionData(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.mu.Lock()
-		w.of(n.UUID).boot++ // what w.run would do is the test's to do
+		w.of(n.UUID).boot++ // the test takes the place of w.run
 		w.mu.Unlock()
 		if err := w.e.Provision(w.ctx, n.UUID, plan.Request{Verb: node.Inspect}); err != nil {
 			t.Fatal(err)

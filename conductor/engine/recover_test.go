@@ -15,7 +15,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 )
 
-// single counts what is asked of single nodes.
+// single counts the requests for single nodes.
 type single struct {
 	core.Store
 	calls atomic.Int64

@@ -10,8 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// The hash of a rescue password is for the agent of the rescue alone, which is
-// given it by a command: whoever can look a machine up is not shown it.
+// TestLookupHidesTheRescuePassword: the hash of a rescue password is for the agent of the rescue alone, which gets it
+// by a command. A lookup does not show it.
 func TestLookupHidesTheRescuePassword(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
@@ -50,8 +50,8 @@ func rescuable(w *world, id string) {
 	w.ask(id, node.Adopt, node.Active)
 }
 
-// An agent that has let its owner in listens no more, and nobody can ask it
-// whether it has. The node shows what became of the machine all the same.
+// TestRescueWhoseAnswerIsLost: an agent that has let its owner in listens no more, and cannot be asked whether it has.
+// The node shows the fate of the machine all the same.
 func TestRescueWhoseAnswerIsLost(t *testing.T) {
 	for name, c := range map[string]struct {
 		lose  func(w *world, m *machine) error // as the command arrives first

@@ -23,7 +23,7 @@ var rowWalks = map[string]func(*walker){
 		r.silence(true)
 		r.begin(node.Inspect, node.InspectWait)
 		r.begin(node.Abort, node.InspectFailed)
-		r.begin(node.Inspect, node.InspectFailed) // nobody calls
+		r.begin(node.Inspect, node.InspectFailed) // no agent calls
 	},
 	"inspect with the agent kept": func(r *walker) {
 		r.manageable()
@@ -49,7 +49,7 @@ var rowWalks = map[string]func(*walker){
 		r.breakBMC(false)
 		r.begin(node.Manage, node.Manageable)
 		r.silence(true)
-		r.begin(node.Provide, node.CleanFailed) // nobody calls
+		r.begin(node.Provide, node.CleanFailed) // no agent calls
 		r.begin(node.Manage, node.Manageable)
 		r.begin(node.Provide, node.CleanWait)
 		r.begin(node.Abort, node.CleanFailed)
@@ -80,7 +80,7 @@ var rowWalks = map[string]func(*walker){
 		r.manageable()
 		r.begin(node.Provide, node.Available)
 		r.silence(true)
-		r.begin(node.Deploy, node.DeployFailed) // nobody calls
+		r.begin(node.Deploy, node.DeployFailed) // no agent calls
 		r.begin(node.Deploy, node.DeployWait)
 		r.begin(node.Abort, node.DeployFailed)
 		r.begin(node.Deploy, node.DeployWait)
@@ -94,9 +94,9 @@ var rowWalks = map[string]func(*walker){
 		r.begin(node.Unhold, node.Active)
 		r.begin(node.Delete, node.Available)
 		r.image()
-		r.request(deploying("wait", "hold_after"), node.DeployFailed) // a step that nobody has
+		r.request(deploying("wait", "hold_after"), node.DeployFailed) // a step without an executor
 		q := deploying("wait", "hold")
-		q.DeploySteps[1].Priority = 84 // after the wait, whatever the order of names
+		q.DeploySteps[1].Priority = 84 // after the wait, independent of the order of names
 		r.request(q, node.DeployHold)
 		r.begin(node.Abort, node.DeployFailed)
 	},
@@ -121,7 +121,7 @@ var rowWalks = map[string]func(*walker){
 		r.breakBMC(false)
 		r.begin(node.Abort, node.Active)
 		r.silence(true)
-		r.request(servicing("burnin_cpu"), node.ServiceFailed) // nobody calls
+		r.request(servicing("burnin_cpu"), node.ServiceFailed) // no agent calls
 		r.request(servicing("burnin_cpu"), node.ServiceWait)
 		r.begin(node.Abort, node.ServiceFailed)
 		r.request(servicing("burnin_cpu"), node.ServiceWait)
@@ -159,12 +159,12 @@ var rowWalks = map[string]func(*walker){
 	"rescue waits": func(r *walker) {
 		r.active()
 		r.silence(true)
-		r.request(rescueRequest, node.RescueFailed) // nobody calls
+		r.request(rescueRequest, node.RescueFailed) // no agent calls
 		r.request(rescueRequest, node.RescueWait)
 		r.begin(node.Abort, node.RescueFailed)
 		r.begin(node.Unrescue, node.Active)
 		r.request(rescueRequest, node.RescueWait)
-		r.begin(node.Delete, node.CleanFailed) // nobody calls
+		r.begin(node.Delete, node.CleanFailed) // no agent calls
 	},
 	"rescue given up": func(r *walker) {
 		r.active()

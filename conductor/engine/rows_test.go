@@ -17,13 +17,13 @@ var notOurs = map[node.State]map[node.Event]bool{
 	node.ServiceFailed: {node.Wait: true, node.Hold: true},
 }
 
-// TestEveryRow takes nodes along every row of the table, those of operators by
-// request and the others by what happens to the machine.
+// TestEveryRow takes nodes along every row of the table: the operators' rows by request and the others by events of the
+// machine.
 func TestEveryRow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
 		w.drive = func(bmc core.BMC) core.BMC { return taciturn{bmc, w} }
-		w.settings.BootRetries = 0 // a machine that nobody hears of fails at once
+		w.settings.BootRetries = 0 // a silent machine fails at once
 		w.start()
 		for name, walk := range rowWalks {
 			n := w.create("redfish")
@@ -48,8 +48,8 @@ func TestEveryRow(t *testing.T) {
 	})
 }
 
-// taciturn is a BMC that has steps and tells of nothing: an inspection that ends
-// while its machine is waited for has nothing to ask it.
+// taciturn is a BMC with steps and without reports: an inspection that ends while its machine is waited for has nothing
+// to ask it.
 type taciturn struct {
 	core.BMC
 	core.Stepper

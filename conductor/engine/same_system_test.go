@@ -24,9 +24,9 @@ func (b *namers) SystemUUID(_ context.Context, n node.Node) (string, error) {
 	return b.systems[address], nil
 }
 
-// TestOneSystemAtTwoAddresses: of two nodes that name one machine by two addresses, the one that is
-// verified first has it. The other stays in enroll with the reason, until it is forced or names
-// another machine; and both verified at a time are two of which one is taken.
+// TestOneSystemAtTwoAddresses: if two nodes name one machine by two addresses, the first to be verified has it. The
+// other stays in enroll with the reason, until it is forced or names another machine. If both are verified at a time,
+// only one gets it.
 func TestOneSystemAtTwoAddresses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)

@@ -10,8 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// TestSecureBootIsRefused: a machine whose BMC says that secure boot is on is not
-// turned on into a ramdisk that it would not start, nor waited for.
+// TestSecureBootIsRefused: if the BMC reports secure boot, the machine is not turned on into a ramdisk that it would
+// not start. The conductor does not wait for it.
 func TestSecureBootIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAble(t)

@@ -16,10 +16,10 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// vague is a BMC that reads badly for a while after each button, and for ever where it is told so.
+// vague is a BMC that reads badly for a while after each button, or for ever if configured so.
 type vague struct {
 	*able
-	say   func() (node.Vitals, error) // instead of the power state; nil for what is so
+	say   func() (node.Vitals, error) // instead of the power state; nil for the true state
 	after int                         // readings that are bad after a button, at most
 	bad   int                         // of them are left
 }
@@ -101,8 +101,8 @@ var badReadings = map[string]func() (node.Vitals, error){
 	"refusal": func() (node.Vitals, error) { return node.Vitals{}, node.Refuse(node.Invalid, "not allowed") },
 }
 
-// TestActOnce: whatever the first five readings after an accepted action are like, and even where the conductor is
-// killed as soon as the action was accepted, no effect that acts and then reads acts again.
+// TestActOnce: an effect that acts and then reads acts only once. This holds for any first five readings after an
+// accepted action, and if the conductor is killed as soon as the action was accepted.
 func TestActOnce(t *testing.T) {
 	request := func(p node.PowerState) func(v *vague, id string) error {
 		return func(v *vague, id string) error { return v.e.SetPower(v.ctx, id, p, 0) }
@@ -166,9 +166,9 @@ func TestActOnce(t *testing.T) {
 	}
 }
 
-// TestRequestEndsByLimit: a power request ends by its limit where reading is what fails, also where its button was
-// pressed; its status says what is happening meanwhile; nothing is done to the machine afterwards; and the node obeys
-// its operator all the time.
+// TestRequestEndsByLimit: a power request with failing readings ends by its limit, also if its button was pressed. Its
+// status describes the fault meanwhile. Nothing is done to the machine afterwards, and the node obeys its operator all
+// the time.
 func TestRequestEndsByLimit(t *testing.T) {
 	for name, tc := range map[string]struct {
 		say    func() (node.Vitals, error)
@@ -304,7 +304,7 @@ func TestSyncDuringChore(t *testing.T) {
 	})
 }
 
-// TestAbortAmidPowerChange: an activity that waits is aborted at once, whatever its machine's BMC is being asked.
+// TestAbortAmidPowerChange: an activity that waits is aborted at once, during any request to its machine's BMC.
 func TestAbortAmidPowerChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVague(t)
@@ -348,7 +348,7 @@ func TestReturnToTenantOnce(t *testing.T) {
 		w.reach(n.UUID, plan.Request{Verb: node.Abort}, node.ServiceFailed)
 		var pressed []node.PowerState
 		w.mu.Lock()
-		w.pressed = func(to node.PowerState) { // who has w.mu
+		w.pressed = func(to node.PowerState) { // called with w.mu held
 			pressed = append(pressed, to)
 			if to == node.PowerOn { // for longer than one attempt lasts
 				w.lost[n.UUID] = true

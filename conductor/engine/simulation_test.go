@@ -17,14 +17,12 @@ var (
 	simLives = flag.Int("sim.lives", 12, "how many seeds the simulation tries")
 )
 
-// TestSimulation lets a random operator loose on a few nodes while calls are
-// lost or come twice, agents and BMCs fall silent for minutes or work on a step
-// for ever, the conductor is killed, or frozen and thawed beside its successor, and the clock jumps. Whatever
-// happens, every
-// node comes to rest with a reason, no image is written onto a disk that was
-// not cleaned since the last tenant, and the ledger has nothing to complain of.
-// A failing seed is printed:
-// go test ./conductor/engine -run Simulation -sim.seed N -sim.lives 1.
+// TestSimulation lets a random operator loose on a few nodes. Calls are lost or come twice. Agents and BMCs fall silent
+// for minutes or work on a step for ever. The conductor is killed, or frozen and thawed beside its successor, and the
+// clock jumps. In all cases every node comes to rest with a reason. No image is written onto a disk that was not
+// cleaned since the last tenant, and the ledger has no complaint. A failing seed is printed:
+//
+//	go test ./conductor/engine -run Simulation -sim.seed N -sim.lives 1
 func TestSimulation(t *testing.T) {
 	simulateAll(t, *simLives, func(t *testing.T, seed uint64) *world { return newWorld(t, seed) })
 }
@@ -85,7 +83,7 @@ func simulate(w *world, seed uint64) maxima {
 			w.start()
 			time.Sleep(time.Duration(w.pick(300))*time.Millisecond + time.Duration(w.pick(2)*w.pick(60))*time.Second)
 			thaw()
-		case 3: // somebody sets the clock
+		case 3: // the clock is set
 			by := time.Duration(w.pick(7200)-3600) * time.Second
 			w.skew.Add(int64(by))
 			w.ledger.disturb(by)
@@ -175,7 +173,7 @@ func (w *world) operate(id string) {
 	}
 }
 
-// chores are what an operator asks of one node's BMC beside all runs.
+// chores are an operator's requests to one node's BMC outside of runs.
 func (w *world) chores(id string) []func() error {
 	odd := w.pick(2) == 1
 	return []func() error{

@@ -17,7 +17,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 )
 
-// keeper is an engine whose clock stands still and whose store can fail.
+// keeper is an engine with a fixed clock and a store that can fail.
 func keeper(now time.Time) (*engine.Engine, *broken.Store) {
 	s := broken.Wrap(mem.New())
 	return engine.New(core.Config{
@@ -26,8 +26,8 @@ func keeper(now time.Time) (*engine.Engine, *broken.Store) {
 	}), s
 }
 
-// TestTemplateEdits: an edit that another overtakes is done again on what the
-// other left, and one that is refused leaves everything as it was.
+// TestTemplateEdits: an edit that another overtakes is repeated on the other's result, and a refused edit changes
+// nothing.
 func TestTemplateEdits(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	e, s := keeper(now)
@@ -149,8 +149,8 @@ func (offering) Steps(node.Node) []node.StepOffer {
 	}
 }
 
-// TestWrittenSteps: steps that no driver has are refused when a template or runbook is
-// written, and those of older releases only when they are changed.
+// TestWrittenSteps: steps that no driver has are refused when a template or runbook is written. Steps of older releases
+// are refused only when they are changed.
 func TestWrittenSteps(t *testing.T) {
 	e, s := keeper(time.Now())
 	e.BMCs["fake-hardware"] = offering{}

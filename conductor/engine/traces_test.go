@@ -23,8 +23,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// traced runs a scene in virtual time, with a tracer for each of some conductors, and sends what they have made to a
-// collector by HTTP.
+// traced runs a scene in virtual time, with a tracer for each of some conductors, and sends their traces to a collector
+// by HTTP.
 func traced(t *testing.T, conductors int, scene func(w *world)) *tracestest.Receiver {
 	t.Helper()
 	collector := &tracestest.Receiver{}
@@ -127,7 +127,7 @@ func golden(t *testing.T, c *tracestest.Receiver, activity string) {
 	}
 }
 
-// TestTraceOfDeploy: the root says of whom and by whom, steps have the conductor's times, agents' steps their own.
+// TestTraceOfDeploy: the root names the node and the user, steps have the conductor's times, agents' steps their own.
 func TestTraceOfDeploy(t *testing.T) {
 	c := traced(t, 1, func(w *world) {
 		n := w.create("redfish")
@@ -155,7 +155,7 @@ func TestTraceOfDeploy(t *testing.T) {
 	}
 }
 
-// TestTraceOfFailure: the reason is that of last_error.
+// TestTraceOfFailure: the reason equals last_error.
 func TestTraceOfFailure(t *testing.T) {
 	reason := ""
 	c := traced(t, 1, func(w *world) {

@@ -11,13 +11,13 @@ import (
 // The parts of an engine, as its users name them.
 
 type (
-	// Config is what an engine is made of.
+	// Config holds the dependencies and settings of an engine.
 	Config = core.Config
 	// Store keeps nodes and their records.
 	Store = core.Store
-	// Proof is what ramdisks must show.
+	// Proof is the evidence by which a ramdisk shows that it runs on the machine of a node.
 	Proof = core.Proof
-	// Discovery is what becomes of unknown machines.
+	// Discovery configures the enrolment of unknown machines.
 	Discovery = core.Discovery
 	// Images finds images.
 	Images = core.Images
@@ -49,13 +49,13 @@ type (
 	Vendor = core.Vendor
 	// HeldNode is a node of which a restore means something.
 	HeldNode = core.HeldNode
-	// Status says what a node waits for.
+	// Status describes the current work of a node, its wait and its progress.
 	Status = core.Status
 	// BootStage is a point on a machine's way into the ramdisk.
 	BootStage = core.BootStage
 	// Listener hears of every change that is stored.
 	Listener = core.Listener
-	// Sight is what conductors have seen of a machine.
+	// Sight is the state of a machine that conductors see and do not write with its node.
 	Sight = core.Sight
 	// Progress is how far a step is.
 	Progress = core.Progress
@@ -70,7 +70,7 @@ type (
 // EachNode listens to each write to a node.
 func EachNode(changed func(n node.Node)) Listener { return core.EachNode(changed) }
 
-// Trail gathers what a request changes.
+// Trail gathers the changes of a request.
 type Trail = core.Trail
 
 // TraceDocument notes a document that was written with ctx.
@@ -78,11 +78,11 @@ func TraceDocument(ctx context.Context, name string, was, is map[string]any, hid
 	core.TraceDocument(ctx, name, was, is, hidden...)
 }
 
-// WithTrail has a trail follow what is done with ctx.
+// WithTrail attaches a trail to ctx. The trail records the changes that are made with ctx.
 func WithTrail(ctx context.Context) (context.Context, *Trail) { return core.WithTrail(ctx) }
 
-// WithUser notes for whom the work of ctx is done: history entries name the user and
-// their project, "" for none.
+// WithUser names the user of all work that is done with ctx. History entries name the user and their project, "" for
+// none.
 func WithUser(ctx context.Context, name, project string) context.Context {
 	return core.WithUser(ctx, name, project)
 }

@@ -114,8 +114,7 @@ func TestVIFRace(t *testing.T) {
 	}
 }
 
-// TestUpdatePortStale: an edit of a port that another overtakes is done again
-// on what the other left.
+// TestUpdatePortStale: an edit of a port that another overtakes is repeated on the other's result.
 func TestUpdatePortStale(t *testing.T) {
 	e, n, _, p := wired(t)
 	runs := 0

@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// errRefused is what a machine answers whose agent has let go of it.
+// errRefused is the answer of a machine without its agent any more.
 var errRefused = fmt.Errorf("dial the agent: %w", syscall.ECONNREFUSED)
 
 // agents is the world as the engine's AgentClient.
@@ -51,7 +51,7 @@ func (a agents) Execute(ctx context.Context, n node.Node, cmd agentapi.Command,
 				json.RawMessage(
 					`{"clean_steps":{"ferrite":[{"step":"erase_devices_metadata","interface":"deploy","priority":99},{"step":"erase_devices","interface":"deploy","priority":0,"abortable":true},{"step":"never","interface":"deploy","priority":0}]},"hardware_manager_version":{"ferrite_hardware_manager":"1.0"}}`)
 		case "get_deploy_steps":
-			ours := "" // whose manager has no name in most tests
+			ours := "" // its manager has no name in most tests
 			if a.settings.Kexec {
 				ours = `,"hardware_manager_version":{"ferrite_hardware_manager":"1.0"}`
 			}

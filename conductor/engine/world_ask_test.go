@@ -26,7 +26,7 @@ func (w *world) create(driver string) node.Node {
 func (w *world) settled(uuid string) node.Node {
 	w.t.Helper()
 	for range 100_000 {
-		// before the node: the other way round what has just been done is missed
+		// before the node: the other way round a step that just ended is missed
 		pending, err := w.store.PendingEffect(w.ctx, uuid)
 		if err != nil {
 			w.t.Fatal(err)

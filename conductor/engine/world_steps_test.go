@@ -53,7 +53,7 @@ func (w *world) DoStep(ctx context.Context, n node.Node, s node.Step, task strin
 	return r, err
 }
 
-// ReportHardware tells of the settings that steps set.
+// ReportHardware reports the settings that steps set.
 func (w *world) ReportHardware(ctx context.Context, n node.Node) (report node.HardwareReport, err error) {
 	err = w.toBMC(ctx, n, func(m *machine) {
 		report.BIOS = []node.BIOSSetting{{Name: "settings", Value: &m.bios}}

@@ -26,8 +26,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// world is everything outside the engine, in one process and in virtual time:
-// machines with a BMC, which boot a ramdisk whose agent calls back.
+// world is everything outside the engine, in one process and in virtual time: machines with a BMC, which boot a ramdisk
+// with an agent that calls back.
 type world struct {
 	t          *testing.T
 	ctx        context.Context
@@ -38,24 +38,24 @@ type world struct {
 	trouble    float64                  // how likely each call to the outside fails or is lost
 	hangs      float64                  // how likely a step of an agent or a BMC never ends, and keeps in touch
 	creep      float64                  // how likely the agent of such a step reports more done every minute
-	faults     func(*mortal) core.Store // makes a store fail; nil for one that works
+	faults     func(*mortal) core.Store // makes a store fail; nil: it works
 	drive      func(core.BMC) core.BMC  // makes redfish something else; nil for the world
-	finalizing func(*machine) error     // an agent that is told to let its machine go may fail so; nil for never
-	system     node.System              // what a BMC tells of its machine
+	finalizing func(*machine) error     // the error of an agent at finalize_rescue; nil: never
+	system     node.System              // the BMC's report of its machine
 	images     core.Images              // finds images; nil for none
 	networks   core.Networks            // changes machines' networks; nil for none
-	pressed    func(node.PowerState)    // is told of what a BMC is asked for; nil for nobody
+	pressed    func(node.PowerState)    // called with each request to a BMC; nil for none
 	probe      core.ImageProbe          // looks at images; nil for none
-	logs       core.BootLogs            // keeps what machines log; nil for none
+	logs       core.BootLogs            // keeps the logs of machines; nil for none
 	logless    bool                     // agents that are asked for their logs cannot collect any
-	syncing    error                    // agents that are told to sync refuse so; nil for never
+	syncing    error                    // the refusal of agents to sync; nil: never
 	// agents that are asked for a kexec answer so, or fail; nil for a success
 	kexecing   func(*machine, *agentapi.Result) error
 	once       bool   // BMCs keep a boot device for one boot only
-	powerOff   error  // agents that are told to power off refuse so; nil for never
+	powerOff   error  // the refusal of agents to power off; nil: never
 	powerFault string // and those that take it fail so, at once or after a while
 	powerSlow  bool
-	proof      core.Proof            // what ramdisks must show
+	proof      core.Proof            // the proof that ramdisks must show
 	readers    int                   // power states read at a time; 0 for the default
 	media      core.BootMedia        // serves boot media; nil for none
 	log        *slog.Logger          // of the conductors; nil for none
@@ -67,15 +67,15 @@ type world struct {
 
 	mu       sync.Mutex
 	taken    map[node.Transition]bool // rows of the table that were taken
-	broken   map[string]bool          // nodes whose BMC refuses everything
-	lost     map[string]bool          // nodes whose BMC does not answer
-	mute     map[string]bool          // nodes whose ramdisk never calls
+	broken   map[string]bool          // nodes with a BMC that refuses everything
+	lost     map[string]bool          // nodes with a BMC that does not answer
+	mute     map[string]bool          // nodes with a ramdisk that never calls
 	e        *engine.Engine
 	machines map[string]*machine
 	life     *mortal
 	stop     context.CancelFunc
 	done     chan struct{}
-	powered  sync.WaitGroup // what runs on machines
+	powered  sync.WaitGroup // programs on machines
 }
 
 // machine is one node's hardware.
@@ -83,10 +83,10 @@ type machine struct {
 	power    node.PowerState
 	device   string
 	lasting  bool // the boot device is for more than one boot
-	boot     int  // grows with every power change: what ran before is gone
+	boot     int  // grows with every power change: older programs are gone
 	disk     string
 	wiped    bool
-	tenant   string // whose image is on the disk
+	tenant   string // owner of the image on the disk
 	token    string
 	commands []agentapi.Result
 	stays    bool   // the agent has loaded the installed system, and goes on all the same
@@ -102,7 +102,7 @@ type machine struct {
 	medium   string // in the virtual CD drive
 	inserted int    // media, so far
 	mode     string // boot mode, "" for uefi
-	nextMode string // what the next start makes of it
+	nextMode string // applied by the next start
 	secure   bool   // secure boot
 }
 
@@ -192,12 +192,11 @@ func (w *world) crash() {
 	w.end()
 }
 
-// freeze stops the conductor as SIGSTOP does: what it is about to write waits. Of a database it is cut off.
-// The function it returns lets it go on, beside whatever has been started
-// meanwhile, until all that it had begun has come to an end.
+// freeze stops the conductor as SIGSTOP does: its next write waits, and it is cut off from a database. The returned
+// function lets it go on, beside any conductor that was started meanwhile, until all its work has ended.
 func (w *world) freeze() (thaw func()) {
 	life, gate := w.life, make(chan struct{})
-	w.ledger.lock(life) // nobody is within the database
+	w.ledger.lock(life) // no write is in the database
 	life.gate.Store(&gate)
 	life.cut()
 	w.ledger.unlock()
@@ -287,8 +286,8 @@ func (w *world) alive(uuid string, boot int, work func(m *machine)) bool {
 	return true
 }
 
-// run is one boot of a machine: from the network or its virtual drive into the ramdisk when asked
-// to, into what is on the disk otherwise.
+// run is one boot of a machine: from the network or its virtual drive into the ramdisk when asked to, otherwise into
+// the system on the disk.
 func (w *world) run(uuid string, boot int) {
 	time.Sleep(5 * time.Second)
 	ramdisk := false
@@ -376,7 +375,7 @@ func (w *world) chance() bool {
 	return w.rng.Float64() < w.trouble
 }
 
-// Ramdisks have one address, since they are told apart by the path of their agents.
+// Ramdisks have one address: the path of their agents identifies them.
 var ramdiskAddress = netip.MustParseAddr("192.0.2.9")
 
 // agentURL has the node's UUID and the number of the boot. It is a constant, for Sscanf.

@@ -10,10 +10,9 @@ const (
 	AllocationError  AllocationState = "error"      // LastError says why there is none
 )
 
-// Allocation is somebody's wish for a node of a kind, and then the node. It is
-// bound to a node by one Change that saves both: the node's InstanceUUID and
-// AllocationUUID are the allocation's UUID as long as the allocation has the
-// node's for NodeUUID. It goes with its node.
+// Allocation is a user's request for a node of a kind, and later the node. One Change binds it to its node and saves
+// both. While bound, the node's InstanceUUID and AllocationUUID are the allocation's UUID, and the allocation's
+// NodeUUID is the node's. It is deleted with its node.
 type Allocation struct {
 	Record
 	Name           string          `json:"name,omitempty"`
@@ -27,10 +26,10 @@ type Allocation struct {
 	LastError      string          `json:"last_error,omitempty"`
 }
 
-// Kind is what people call it.
+// Kind returns the name of this kind of record for messages.
 func (*Allocation) Kind() string { return "allocation" }
 
-// Keys is the name, the node, and what a store can narrow a list by.
+// Keys are the name, the node, and the columns by which a store can filter a list.
 func (a *Allocation) Keys() []Key {
 	return []Key{
 		named("allocation", a.Name),

@@ -4,8 +4,8 @@ import "context"
 
 type revisionKey struct{}
 
-// AtRevision has what is done to a node with ctx refused (Locked) where the node has another revision by then: whoever
-// asks has decided on this one.
+// AtRevision returns a context that binds requests to a revision of the node: the caller decided on that revision. At
+// any other revision, a request with ctx is refused (Locked).
 func AtRevision(ctx context.Context, revision int64) context.Context {
 	return context.WithValue(ctx, revisionKey{}, revision)
 }

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// RefusedRequest tells kinds of refused requests apart.
+// RefusedRequest identifies a kind of refused request.
 type RefusedRequest struct {
 	Sender   string // a user, an account that a login failed for, or an address
 	Stranger bool   // the sender is an address
-	Kind     string // what was asked for, and the answer
+	Kind     string // the request, and the answer
 }
 
 // AuditEntry is a line of the audit. Doc is a JSON object, as nodeapi.AuditEntry.

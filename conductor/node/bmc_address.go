@@ -23,8 +23,8 @@ func hostInURL(a netip.Addr) string {
 	return a.String()
 }
 
-// BMCSetting is the key and value of driver_info that name a BMC at an address. It reports false for a driver whose
-// machines have no such address.
+// BMCSetting returns the key and value of driver_info that name a BMC at an address. It reports false for a driver
+// without such an address.
 func BMCSetting(driver string, a netip.Addr) (key, value string, ok bool) {
 	s, ok := bmcSettings[BaseType(driver)]
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"net/netip"
 )
 
-// Caller is what a ramdisk shows of itself before it has a token.
+// Caller is the identity that a ramdisk presents before it has a token.
 type Caller struct {
 	From netip.Addr
 	// Word is the one-time word of its boot, or the token that it holds already;
@@ -18,7 +18,7 @@ type Caller struct {
 	BootMode string
 }
 
-// WordHash is what is kept of a boot's one-time word.
+// WordHash is the stored form of a boot's one-time word: its SHA-256 in hex.
 func WordHash(word string) string {
 	sum := sha256.Sum256([]byte(word))
 	return hex.EncodeToString(sum[:])

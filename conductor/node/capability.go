@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// Capabilities are written "a:1,b:2", in the properties of a node and in what
-// an instance asks for. They are edited as text, so that what another hand has
-// written stays as it is.
+// Capabilities are written "a:1,b:2", in the properties of a node and in the requirements of an instance. They are
+// edited as text, so that entries of other tools stay as they are.
 
-// Capability is the value of a capability, "" for one that is not there. Of
-// several of one name it is the last, as Ironic reads them.
+// Capability returns the value of a capability, "" if it is missing. If several have the same name, the last counts, as
+// in Ironic.
 func Capability(caps, name string) (value string) {
 	for part := range strings.SplitSeq(caps, ",") {
 		if k, v, ok := strings.Cut(strings.TrimSpace(part), ":"); ok && k == name {
@@ -33,7 +32,7 @@ func SetCapability(caps, name, value string) string {
 	return strings.Join(append(parts[:at+1], slices.DeleteFunc(parts[at+1:], is)...), ",")
 }
 
-// UnsetCapability takes a capability out; one that is not there is no mistake.
+// UnsetCapability removes a capability; a missing one is no error.
 func UnsetCapability(caps, name string) string {
 	return strings.Join(slices.DeleteFunc(capabilities(caps), capabilityNamed(name)), ",")
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// ChangeEvent tells of one change, and is committed with it. Doc is a JSON object, as nodeapi.Event; the fields beside
-// it are what events are chosen by.
+// ChangeEvent describes one change, and is committed with it. Doc is a JSON object, as nodeapi.Event. The other fields
+// serve to select events.
 type ChangeEvent struct {
 	Position int64 // ascending in the order of the commits; the store's
 	At       time.Time
@@ -30,7 +30,7 @@ type EventLog struct {
 type EventRetention struct {
 	Count  int       // the newest of them
 	Since  time.Time // those from then on
-	Needed int64     // later ones are needed by somebody; negative for nobody
+	Needed int64     // later ones are still needed; negative for no need
 }
 
 type eventsKey struct{}

@@ -1,13 +1,13 @@
 package node
 
-// Chassis is what several nodes are built into.
+// Chassis is an enclosure of several nodes.
 type Chassis struct {
 	Record
 	Description string         `json:"description,omitempty"`
 	Extra       map[string]any `json:"extra,omitempty"`
 }
 
-// Kind is what people call it.
+// Kind returns the name of this kind of record for messages.
 func (*Chassis) Kind() string { return "chassis" }
 
 // Keys is nothing: a chassis is known by its UUID alone.
@@ -16,5 +16,5 @@ func (*Chassis) Keys() []Key { return nil }
 // Check has nothing to refuse.
 func (*Chassis) Check() error { return nil }
 
-// Holds is what is built into it.
+// Holds names the members of a chassis.
 func (*Chassis) Holds() string { return "nodes" }

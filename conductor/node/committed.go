@@ -7,9 +7,9 @@ type Committed struct {
 	*Change
 	Saved   Node // as it is stored now; of a deleted node the UUID alone, zero where no node was written
 	Decided time.Time
-	User    string         // for whom; "" for nobody
+	User    string         // the user of the change; "" for none
 	Project string         // of that user; "" for none
-	Record  *RecordWritten // by a catalog, whose change has Events alone; nil for none
+	Record  *RecordWritten // set for a write of a catalog; its change has only Events
 }
 
 // RecordWritten is a write of a catalog. Written is created, updated or deleted.

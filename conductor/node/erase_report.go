@@ -2,15 +2,14 @@ package node
 
 import "encoding/json"
 
-// EraseReport is what a machine reported of an erase, or that it never did, signed
-// by the conductor. It stays when the node goes: it is proof of what has become of
-// the disks.
+// EraseReport is a machine's report of an erase, or the record that none came, signed by the conductor. It stays when
+// the node is deleted: it proves the state of the disks.
 type EraseReport struct {
 	Record
 	NodeUUID  string `json:"node_uuid"`
 	NodeName  string `json:"node_name,omitempty"` // at that time
 	Failed    bool   `json:"failed,omitempty"`    // the step has failed: not all disks were erased
-	Payload   []byte `json:"payload"`             // what was signed: the JSON of a nodeapi.EraseStatement
+	Payload   []byte `json:"payload"`             // the signed bytes: the JSON of a nodeapi.EraseStatement
 	Signature []byte `json:"signature"`
 
 	// Report is the JSON of an agentapi.EraseReport that is to be signed. It is
@@ -34,14 +33,14 @@ type EraseReportQuery struct {
 	Limit    int    // 0 for all
 }
 
-// Kind is what people call it.
+// Kind returns the name of this kind of record for messages.
 func (*EraseReport) Kind() string { return "erase report" }
 
 // Keys is the node; the column has a name of its own, since the report outlives
 // the node.
 func (r *EraseReport) Keys() []Key { return []Key{{Column: "of_node", Value: r.NodeUUID}} }
 
-// Check refuses a report that nobody has signed.
+// Check refuses a report without a signature.
 func (r *EraseReport) Check() error {
 	if len(r.Payload) == 0 || len(r.Signature) == 0 {
 		return Refuse(Invalid, "An erase report must be signed.")

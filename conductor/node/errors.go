@@ -15,8 +15,7 @@ var (
 	ErrFenced   = errors.New("effect is no longer ours")
 )
 
-// Kind says what sort of refusal a request met; package api turns it into a
-// status code.
+// Kind is the sort of a refusal; package api turns it into a status code.
 type Kind int
 
 // The kinds of refusal.
@@ -51,13 +50,13 @@ func Refuse(k Kind, format string, args ...any) error {
 	return &Refusal{Kind: k, Reason: fmt.Sprintf(format, args...)}
 }
 
-// UnreadableError says which records of a list cannot be decoded. The others are
-// listed all the same, so that whoever looks after all of them can go on.
+// UnreadableError lists the records of a list that cannot be decoded. The others are returned all the same, so that
+// work on all records can go on.
 type UnreadableError struct {
 	Kind  string   // "node"
 	UUIDs []string // of those that cannot be read
 	Last  string   // the last one of the list, whether it can be read or not
-	Err   error    // what is wrong with the first
+	Err   error    // the error of the first
 }
 
 func (e *UnreadableError) Error() string {
@@ -65,7 +64,7 @@ func (e *UnreadableError) Error() string {
 		e.Kind, strings.Join(e.UUIDs, ", "), e.Err)
 }
 
-// Unwrap is what is wrong with the first.
+// Unwrap returns the error of the first.
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
 // InvalidEventError says that an event is not allowed in a state.
@@ -78,7 +77,7 @@ func (e *InvalidEventError) Error() string {
 	return fmt.Sprintf("event %q is not allowed in state %q", e.Event, e.State)
 }
 
-// OtherGroupError refuses a write to a node whose group another conductor leads.
+// OtherGroupError refuses a write to a node of a group that another conductor leads.
 type OtherGroupError struct{ Node, Group string }
 
 func (e *OtherGroupError) Error() string {

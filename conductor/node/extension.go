@@ -3,7 +3,7 @@ package node
 // Indicator is a light on a machine that people find it by.
 type Indicator struct {
 	Component string // chassis, system or disk
-	Name      string // unique among those of the component
+	Name      string // unique within the component
 	ReadOnly  bool
 	States    []string // those it can show
 }
@@ -26,8 +26,7 @@ type VendorMethod struct {
 	Description string
 }
 
-// Unsupported is what Ironic says of an interface, or a part of one, that a
-// driver lacks or that is switched off.
+// Unsupported is Ironic's error for an interface, or a part of one, that a driver lacks or that is switched off.
 func Unsupported(n Node, extension string) error {
 	return Refuse(Invalid, "Driver %s does not support %s (disabled or not implemented).", n.Driver, extension)
 }

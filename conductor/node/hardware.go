@@ -69,7 +69,7 @@ var hardwareTypes = slices.Concat([]HardwareType{
 	}},
 }, vendorHardware(redfishHardware))
 
-// redfishHardware is any machine whose BMC speaks Redfish.
+// redfishHardware is any machine with a Redfish BMC.
 var redfishHardware = HardwareType{"redfish", map[string][]string{
 	"bios":       {"redfish", "no-bios"},
 	"boot":       {"ipxe", "pxe", "http", "http-ipxe", "redfish-virtual-media"},
@@ -136,8 +136,8 @@ func (h HardwareType) Supports(kind, name string) bool {
 	return slices.Contains(h.Interfaces[kind], name)
 }
 
-// Off reports whether an interface of the node is switched off: Ironic's
-// implementations named no-... refuse whatever is asked of them.
+// Off reports whether an interface of the node is switched off: Ironic's implementations named no-... refuse every
+// request.
 func (n *Node) Off(kind string) bool { return strings.HasPrefix(n.Interfaces[kind], "no-") }
 
 // Idle reports whether nothing is done through an interface of the node: it is

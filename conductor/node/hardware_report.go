@@ -18,9 +18,8 @@ type HardwareReport struct {
 	AgentSteps map[Framework]AgentSteps `json:",omitempty"`
 }
 
-// BIOSSetting is one setting with what the BIOS's registry says of it. A part
-// that is nil or "" is not known. Numbers and booleans are kept as text, as
-// Ironic shows them; a password is never kept.
+// BIOSSetting is one setting, with its entry in the BIOS's attribute registry. A part that is nil or "" is not known.
+// Numbers and booleans are kept as text, as Ironic shows them; a password is never kept.
 type BIOSSetting struct {
 	Name  string  `json:"name"`
 	Value *string `json:"value"`
@@ -107,8 +106,8 @@ func (t HardwareReport) Update(now HardwareReport, at time.Time) (updated Hardwa
 	return updated, changed
 }
 
-// maxBIOS bounds the settings that are kept of a machine, in bytes: the lists of the API have no pages. Nine hundred
-// settings with what the registry says of each, the most seen, have a fifth of it.
+// maxBIOS bounds the settings that are kept of a machine, in bytes: the lists of the API have no pages. The largest
+// report seen has nine hundred settings with their registry entries, and takes a fifth of it.
 const maxBIOS = 2 << 20
 
 // bounded is the first settings of a BMC that says too much.

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestHardwareDefaults compares with what a real Ironic (21.4) answered to
-// GET /v1/drivers?detail=True; firmware came later.
+// TestHardwareDefaults compares with the answer of a real Ironic (21.4) to GET /v1/drivers?detail=True; firmware came
+// later.
 func TestHardwareDefaults(t *testing.T) {
 	for name, want := range map[string]map[string]string{
 		"fake-hardware": {
@@ -48,7 +48,7 @@ func TestHardwareDefaults(t *testing.T) {
 	}
 }
 
-// fake-hardware takes whatever any type takes.
+// TestFakeHardwareTakesAll: fake-hardware accepts every interface that any type accepts.
 func TestFakeHardwareTakesAll(t *testing.T) {
 	fake, _ := HardwareTypeByName("fake-hardware")
 	for _, h := range HardwareTypes() {

@@ -22,7 +22,7 @@ const (
 type Image struct {
 	Record
 	Name        string `json:"name"`
-	Owner       string `json:"owner,omitempty"`       // the project whose nodes may have it; "" for all nodes
+	Owner       string `json:"owner,omitempty"`       // the project that may use it; "" for all nodes
 	Source      string `json:"source,omitempty"`      // URL that it came from, without credentials; "" for an upload
 	Digest      string `json:"digest"`                // sha256:hex of its bytes
 	Checksum    string `json:"checksum,omitempty"`    // that it was verified by, algorithm:hex; "" for none
@@ -30,21 +30,21 @@ type Image struct {
 	VirtualSize int64  `json:"virtual_size"`          // bytes that it has on a disk; 0 for unknown
 	Format      string `json:"format"`                // one of the formats above
 	Compression string `json:"compression,omitempty"` // gzip, zstd or xz around it
-	CreatedBy   string `json:"created_by,omitempty"`  // user who added it
+	CreatedBy   string `json:"created_by,omitempty"`  // the user that added it
 	Conductor   string `json:"conductor"`             // that has its bytes
 }
 
-// Kind is what people call it.
+// Kind returns the name of this kind of record for messages.
 func (*Image) Kind() string { return "image" }
 
-// Keys are the name, which is unique among the images of a project and among those of all, and the digest, which images
-// of several names may have in common.
+// Keys are the name, which is unique within a project and among the images for all nodes, and the digest, which several
+// images may share.
 func (i *Image) Keys() []Key {
 	return []Key{{Column: "name", Value: i.Name}, {Column: "digest", Value: i.Digest},
 		{Column: "owner_name", Value: i.Owner + "/" + i.Name, Taken: Exists("image", "name", i.Name)}}
 }
 
-// imageName is what an image may be called: a part of paths and URLs, and no URL itself.
+// imageName is the form of an image's name: it can be a part of paths and URLs, and is no URL itself.
 var imageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$`)
 
 // ValidImageName reports whether an image may have a name.
@@ -53,7 +53,7 @@ func ValidImageName(name string) bool { return imageName.MatchString(name) }
 // digestForm is the form of a digest.
 var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-// Check refuses an image without a digest, or with a name that nobody could write.
+// Check refuses an image without a digest, or with a malformed name.
 func (i *Image) Check() error {
 	switch {
 	case !ValidImageName(i.Name):
@@ -89,8 +89,8 @@ func GlanceImage(source string) string {
 	return id
 }
 
-// KeptImage reports whether an image in the place of a URL is one that the conductor has, or gets: by the name that
-// operators gave it, or by its UUID in Glance.
+// KeptImage reports whether source names an image that the conductor keeps or fetches: by the name that operators gave
+// it, or by its UUID in Glance. Other sources are URLs.
 func KeptImage(source string) bool { return NamedImage(source) != "" || GlanceImage(source) != "" }
 
 // OnDisk reports whether an image is one of a disk, or of a root file system.
@@ -119,7 +119,7 @@ func PickImage(ref string, images []Image, projects ...string) (Image, error) {
 	return Image{}, Refuse(NotFound, "Image %.140s could not be found.", ref)
 }
 
-// Projects are those whose images a node may have: its owner, and the project that it is lent to.
+// Projects are the projects with images for a node: its owner, and its lessee.
 func (n *Node) Projects() []string {
 	return slices.DeleteFunc([]string{n.Owner, n.Lessee}, func(project string) bool { return project == "" })
 }

@@ -1,13 +1,13 @@
 package node
 
-// ImageFound is what the conductor has seen of an image before a deploy.
+// ImageFound holds the conductor's findings about an image before a deploy.
 type ImageFound struct {
-	Gone  string // the server's refusal, which agents would get as well, and what to do; "" for none
+	Gone  string // the server's refusal, which agents would get as well, and a remedy; "" for none
 	Doubt string // why the image could not be seen, or not all of it; "" for nothing
 	Size  int64  // bytes it has on a disk, unpacked; 0 when unknown
 	Type  string // whole-disk or partition, where a catalogue says so; "" for unknown
 
-	Kernel, Ramdisk string // UUIDs in Glance of what a machine boots, where the properties of the image name them
+	Kernel, Ramdisk string // UUIDs in Glance of the files to boot, if the properties of the image name them
 	Owner           string // project of the image that names them; it must have them, too
 	Source          string // UUID in Glance of the image that was looked for; "" for none
 }

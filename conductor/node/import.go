@@ -2,14 +2,14 @@ package node
 
 import "time"
 
-// Import is where a node was imported from, and how it was there. A later import of the node tells by it which side has
-// changed a value.
+// Import is the origin of an imported node, and its state there. A later import compares with it to find the side on
+// which a value has changed.
 type Import struct {
 	Source string            `json:"source"` // of the records: a URL
 	At     time.Time         `json:"at"`
 	Base   map[string]string `json:"base,omitempty"` // digests of the records at the source, by item
-	// FollowPower: nothing was done to the machine from here yet, so the record of its power follows the machine.
-	// Somebody else may still be switching it.
+	// FollowPower is set until this conductor first acts on the machine. Meanwhile the record of the power follows the
+	// machine, because another program may still be switching it.
 	FollowPower bool `json:"follow_power,omitempty"`
 }
 
@@ -31,8 +31,8 @@ type Bundle struct {
 type ImportRequest struct {
 	Source    string // the program: a URL
 	Bundle    Bundle
-	DryRun    bool // only say what would be written
-	Overwrite bool // also what was changed here since the last import
+	DryRun    bool // only report the records that would be written
+	Overwrite bool // also values that were changed here since the last import
 }
 
 // ImportOutcome is the end of an import.

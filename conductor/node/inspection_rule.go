@@ -1,7 +1,7 @@
 package node
 
-// InspectionRule is what operators want done with what an inspection finds: when all
-// conditions hold, all actions are taken. Package rules defines the operators and actions.
+// InspectionRule is an operator's rule for the findings of an inspection: if all conditions hold, all actions are
+// taken. Package rules defines the operators and actions.
 type InspectionRule struct {
 	Record
 	Description string   `json:"description,omitempty"`
@@ -16,18 +16,18 @@ type InspectionRule struct {
 type Clause struct {
 	Op       string `json:"op"`                 // of a condition, a leading ! turns it around
 	Args     any    `json:"args"`               // an object by name, or a list by position
-	Loop     any    `json:"loop,omitempty"`     // a list, each of whose items is {item} once, or one object
+	Loop     any    `json:"loop,omitempty"`     // a list: each of its items becomes {item} once; or one object
 	Multiple string `json:"multiple,omitempty"` // of a condition with a loop: any, all, first or last
 }
 
-// MainPhase is when inspection rules run: when what was found is known and has
-// made ports and properties, before the node is saved.
+// MainPhase is the time at which inspection rules run: after the findings have become ports and properties, and before
+// the node is saved.
 const MainPhase = "main"
 
 // maxPriority is the highest priority of an operator's rule.
 const maxPriority = 9999
 
-// Kind is what people call it.
+// Kind returns the name of this kind of record for messages.
 func (*InspectionRule) Kind() string { return "inspection rule" }
 
 // Keys is the phase.

@@ -10,8 +10,8 @@ const ImageBootFiles = "image_boot_files"
 // instance boots, which project's deploy they were judged for, and when that began.
 const InstanceImages = "instance_images"
 
-// ImageNamer is the project of the image whose properties name another one as the kernel or the ramdisk of n; ok is
-// false where none does.
+// ImageNamer returns the project of the image with properties that name image as the kernel or ramdisk of n; ok is
+// false if there is none.
 func (n *Node) ImageNamer(image string) (project string, ok bool) {
 	noted, _ := n.DriverInternalInfo[ImageBootFiles].(map[string]any)
 	if noted["kernel"] != image && noted["ramdisk"] != image {

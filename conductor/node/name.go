@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// unreserved is what a name may be made of: RFC 3986 section 2.3.
+// unreserved is the form of a name: the unreserved characters of RFC 3986 section 2.3.
 var unreserved = regexp.MustCompile(`^[A-Za-z0-9._~-]+$`)
 
 // ValidName reports whether a node can have a name. It must not look like a UUID, or a

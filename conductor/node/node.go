@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// Node is one machine. The JSON form is what the store keeps; the operator's
-// view of it is made in package api.
+// Node is one machine. The JSON form is the stored form; package api makes the form for operators.
 type Node struct {
 	UUID     string `json:"uuid"`
 	Name     string `json:"name,omitempty"`
@@ -37,7 +36,7 @@ type Node struct {
 	Health string `json:"health,omitempty"`
 
 	DriverInfo         map[string]any `json:"driver_info,omitempty"`
-	DriverInternalInfo map[string]any `json:"driver_internal_info,omitempty"` // what the API shows beyond Run and Agent
+	DriverInternalInfo map[string]any `json:"driver_internal_info,omitempty"` // fields of the API beyond Run and Agent
 	Properties         map[string]any `json:"properties,omitempty"`
 	InstanceInfo       map[string]any `json:"instance_info,omitempty"`
 	Extra              map[string]any `json:"extra,omitempty"`
@@ -80,7 +79,8 @@ type Node struct {
 	Deadline time.Time `json:"deadline,omitzero"` // when waiting ends in Expired; zero for never
 }
 
-// Project is whose work on the node takes turns with other projects': the lessee's, since it asks for it; "" for none.
+// Project is the project for which the work on the node takes turns with other projects' work. It is the lessee,
+// because it requests the work, else the owner; "" for none.
 func (n *Node) Project() string { return cmp.Or(n.Lessee, n.Owner) }
 
 // PowerState is Ironic's spelling of on and off, and of power targets.
@@ -96,8 +96,8 @@ const (
 	SoftPowerOff  PowerState = "soft power off"
 )
 
-// Agent is what is known of the agent of the current boot. All of it but Since is
-// forgotten when the machine is powered off or rebooted.
+// Agent is the recorded state of the agent of the current boot. All of it but Since is forgotten when the machine is
+// powered off or rebooted.
 type Agent struct {
 	URL         string    `json:"url,omitempty"`
 	Version     string    `json:"version,omitempty"`
@@ -108,7 +108,7 @@ type Agent struct {
 	WordSalt    string    `json:"word_salt,omitempty"`    // the one-time word of this boot is made from it
 	WordHash    string    `json:"word_hash,omitempty"`    // SHA-256 of that word; "" when no boot script was answered
 	Unproven    bool      `json:"unproven,omitempty"`     // booted by a conductor that gave no words yet
-	LastCommand string    `json:"last_command,omitempty"` // id of the newest command whose answer is recorded
+	LastCommand string    `json:"last_command,omitempty"` // id of the newest command with a recorded answer
 	Doubted     bool      `json:"doubted,omitempty"`      // a run has failed with it: no other run is given to it
 	Since       time.Time `json:"since,omitzero"`         // when this boot was asked for; zero when that is not known
 }
@@ -146,7 +146,7 @@ type Effect struct {
 	Owner      string // the conductor that holds the lease
 	Attempt    int    // grows with every claim: with ID and Owner it is the fence
 	LeaseUntil time.Time
-	Error      string // what the last attempt died of, or has read last
+	Error      string // the error of the last attempt, or of its last reading
 	// Accepted is when the peer took each of the effect's actions, by their names: those are not asked for again.
 	Accepted map[string]time.Time
 }
@@ -194,8 +194,8 @@ func (l Lease) Where() string {
 	return l.IP + " of subnet " + l.Subnet
 }
 
-// Inspected is what the last inspection found, kept apart from the node
-// because it is large: both parts are JSON objects.
+// Inspected holds the findings of the last inspection. They are stored apart from the node because they are large. Both
+// parts are JSON objects.
 type Inspected struct {
 	Inventory  json.RawMessage
 	PluginData json.RawMessage
@@ -209,10 +209,10 @@ type Change struct {
 	Save      *Node   // its Revision must be the stored one (ErrStale), and is stored plus one
 	Delete    string  // UUID; ports, history, inspection and effects go with it
 	DeleteAt  int64   // the revision that Delete's node must be of (ErrStale); 0 for any
-	Hurry     bool    // the pending effect of Save's node falls due at once, unless somebody is at it
+	Hurry     bool    // the pending effect of Save's node falls due at once, unless it is being carried out
 	Effects   []Effect
 	History   []HistoryEntry
-	Events    []ChangeEvent // tell of this change; kept apart from the node
+	Events    []ChangeEvent // of this change; stored apart from the node
 	Was       *Node         // the node before Save or Delete, as far as it is known; not stored
 	Moves     []Transition  // the rows of the table that were taken, for the log; not stored
 	DropPorts []string      // UUIDs
@@ -225,9 +225,8 @@ type Change struct {
 	// PutAllocation is inserted when its Revision is 0 (ErrConflict on a taken
 	// key); else that must be the stored one (ErrStale), and is stored plus one.
 	PutAllocation *Allocation
-	// DropAllocation is the UUID of an allocation of the node that is saved, or
-	// of none when none is saved (else ErrStale); one that is gone already is
-	// no error.
+	// DropAllocation is the UUID of an allocation of the saved node, or of no node when none is saved (else ErrStale).
+	// An allocation that is already gone is no error.
 	DropAllocation string
 	// SavePortgroups are stored before their ports are: inserted when their Revision is 0 (ErrConflict on a taken
 	// key); else that must be the stored one (ErrStale), and is stored plus one.
@@ -239,8 +238,8 @@ type Change struct {
 	PutEraseReport *EraseReport
 }
 
-// VolumeChange is what a change writes of volumes. Records are inserted or saved by their Revision, as SavePortgroups.
-// Drops come first.
+// VolumeChange is the part of a change that writes volumes. Records are inserted or saved by their Revision, as
+// SavePortgroups. Drops come first.
 type VolumeChange struct {
 	DropConnectors, DropTargets []string // UUIDs; a Refusal when one is gone
 	Connectors                  []VolumeConnector
@@ -253,7 +252,7 @@ type Shard struct {
 	Count int
 }
 
-// Sized is a node in a list of what there is to be read.
+// Sized is a node in a list of nodes to be read.
 type Sized struct {
 	UUID  string
 	Bytes int // of its documents in the database
@@ -272,7 +271,7 @@ type Query struct {
 	ConsoleEnabled *bool
 	Shards         []string
 	Sharded        *bool
-	Contains       string // in Description, whatever the case
+	Contains       string // in Description, ignoring case
 
 	Marker  string // UUID after which the page starts
 	Limit   int    // 0 for all
@@ -287,7 +286,7 @@ type PortQuery struct {
 	PortgroupUUID   string
 	Shards          []string // of the node: one of them
 	ConductorGroups []string // of the node: one of them
-	Contains        string   // in Description, whatever the case
+	Contains        string   // in Description, ignoring case
 	Project         string   // of the node's owner or lessee
 	Marker          string   // UUID after which the page starts
 	Limit           int      // 0 for all

@@ -1,6 +1,6 @@
 package node
 
-// Parts is what a BMC reports that a machine is made of, beyond System. Lists are empty where it does not say.
+// Parts are the parts of a machine that a BMC reports, beyond System. Lists are empty if it does not report them.
 type Parts struct {
 	CPUModel   string
 	CPUMHz     int
@@ -22,7 +22,7 @@ type Card struct {
 	Link        *bool  // nil: not known
 }
 
-// Disk is a drive, or the logical one that a controller makes of several.
+// Disk is a drive, or a logical drive that a controller makes of several.
 type Disk struct {
 	Name, Model, Vendor, Serial string
 	Bytes                       int64
@@ -32,7 +32,7 @@ type Disk struct {
 	Health                      string // OK, Warning, Critical
 }
 
-// Volume is what a storage controller shows to the machine.
+// Volume is a volume that a storage controller presents to the machine.
 type Volume struct {
 	Name     string `json:"name"`
 	RAIDType string `json:"raid_type,omitempty"` // Redfish's: RAID1
@@ -40,7 +40,7 @@ type Volume struct {
 	Drives   int    `json:"drives,omitempty"`
 }
 
-// MemoryModule is one DIMM, or what stands for it.
+// MemoryModule is one DIMM, or its equivalent.
 type MemoryModule struct {
 	Slot         string `json:"slot"`
 	MB           int64  `json:"size_mb"`

@@ -30,7 +30,7 @@ type PatienceSetting struct {
 	Of          func(p *Patience) *time.Duration
 }
 
-// Key is the name in driver_info, whose values are seconds.
+// Key is the name in driver_info; its values are seconds.
 func (s PatienceSetting) Key() string { return strings.ReplaceAll(s.Name, "-", "_") }
 
 // PatienceSettings lists all of them. A BMC that answers each request in eight seconds can

@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Each time is the node's own where driver_info has one that can be right.
+// TestPatience: each time is the node's own if driver_info has a valid one.
 func TestPatience(t *testing.T) {
 	defaults := node.DefaultPatience()
 	for _, s := range node.PatienceSettings() {

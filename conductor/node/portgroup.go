@@ -19,7 +19,7 @@ type Portgroup struct {
 // DefaultMode is the mode of a portgroup that asks for none; it is Ironic's.
 const DefaultMode = "active-backup"
 
-// Kind is what people call it.
+// Kind returns the name of this kind of record for messages.
 func (*Portgroup) Kind() string { return "portgroup" }
 
 // Keys is the name, the address and the node.
@@ -31,8 +31,8 @@ func (g *Portgroup) Keys() []Key {
 	}
 }
 
-// Check has nothing to refuse: what a portgroup contradicts is its ports.
+// Check has nothing to refuse: only ports can contradict a portgroup.
 func (*Portgroup) Check() error { return nil }
 
-// Holds is what it is made of.
+// Holds names the members of a portgroup.
 func (*Portgroup) Holds() string { return "ports" }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Record is what the records of all catalogs have in common: deploy templates,
-// runbooks and the like, which operators write beside nodes. Types embed it.
+// Record is the common part of the records of all catalogs: deploy templates, runbooks and the like, which operators
+// write beside nodes. Types embed it.
 type Record struct {
 	UUID      string     `json:"uuid"`
 	Revision  int64      `json:"revision"` // grows by one with every save
@@ -22,7 +22,7 @@ func (r *Record) Head() *Record { return r }
 type Recorded[T any] interface {
 	*T
 	Head() *Record
-	// Kind is what people call it: "deploy template".
+	// Kind returns the name of this kind of record for messages: "deploy template".
 	Kind() string
 	// Keys are always the same columns, in the same order.
 	Keys() []Key
@@ -33,13 +33,12 @@ type Recorded[T any] interface {
 // Holder is a type of records that can be named elsewhere: by nodes, by ports. A named
 // record must exist, and cannot be deleted (a Refusal either way).
 type Holder interface {
-	// Holds is who names such a record, for people: "ports".
+	// Holds names the records that refer to such a record, for messages: "ports".
 	Holds() string
 }
 
-// Key is what a record is found by besides its UUID: a column of its table. By
-// the column "name" it is found wherever a UUID would do; in the column
-// "node_uuid" it names a node that must exist, and with which it goes.
+// Key is a value by which a record is found besides its UUID: a column of its table. The column "name" is accepted
+// wherever a UUID is. The column "node_uuid" names a node that must exist; the record is deleted with it.
 type Key struct {
 	Column string
 	Value  string // "" for none, which any number may have
@@ -67,9 +66,8 @@ func Exists(kind, what, value string) string {
 // ErrNotFound, ErrConflict and ErrStale; the first two are also *Refusal, in
 // words meant for the client.
 type Catalog[T any] interface {
-	// List returns records in the order of creation: all for column "", else
-	// those whose key in this column is among values; with an UnreadableError those
-	// that can be decoded.
+	// List returns records in the order of creation: all for column "", else the records with one of these values as
+	// their key in the column. With an UnreadableError it returns the records that can be decoded.
 	List(ctx context.Context, column string, values ...string) ([]T, error)
 	// Each calls f for the records that List would return, a few in memory at a time, until
 	// f returns false.

@@ -12,13 +12,12 @@ type Run struct {
 	Task       string    `json:"task,omitempty"`     // the driver's memory of the step it is asked after
 	Relisted   int       `json:"relisted,omitempty"` // how often the agent's steps were begun again
 	Rebooted   int       `json:"rebooted,omitempty"` // how often the step under way asked for a reboot
-	Waiting    string    `json:"waiting,omitempty"`  // what a waiting step waits for, for people
+	Waiting    string    `json:"waiting,omitempty"`  // the reason of the wait, for people
 	Since      time.Time `json:"since,omitzero"`
 	StepSince  time.Time `json:"step_since,omitzero"` // when the step under way was first found unfinished; zero before
 	StepMoved  time.Time `json:"step_moved,omitzero"` // when it was last seen to advance, or could be seen again
 	StepDone   int       `json:"step_done,omitempty"` // the most that its driver has reported of StepReport.Progress
-	// Switched says that somebody has changed the machine's power during the step under way, and when;
-	// "" for nobody.
+	// Switched describes a requested power change during the step under way, and its time; "" for none.
 	Switched string `json:"switched,omitempty"`
 
 	// BootAwaited is when the wait for the ramdisk began, zero before. With BootLook the node's
@@ -31,18 +30,18 @@ type Run struct {
 	// FirmwareStarts is how often the conductor has started the machine through its firmware.
 	FirmwareStarts int `json:"firmware_starts,omitempty"`
 
-	// Versions is what the agent said of its hardware managers with its steps: each step
-	// carries it, and the agent refuses when they have changed.
+	// Versions are the versions of the agent's hardware managers, which it reported with its steps. Each step command
+	// carries them, and the agent refuses it if they have changed.
 	Versions map[string]string `json:"versions,omitempty"`
 
 	// The operator's request.
 	ByHand     bool   `json:"by_hand,omitempty"`     // cleaning with steps of the operator's: ends in manageable
-	Listed     []Step `json:"listed,omitempty"`      // the steps asked for, until it is known who does them
+	Listed     []Step `json:"listed,omitempty"`      // the requested steps, until their executors are known
 	NoRamdisk  bool   `json:"no_ramdisk,omitempty"`  // the machine is not booted into a ramdisk for it
 	AbortAfter bool   `json:"abort_after,omitempty"` // to be aborted once the step under way is over
 
-	// Project is that of the user who has asked for a deploy, "" for the whole system. Image is the UUID of the image of
-	// Glance that the deploy began with: amid it others may name another one.
+	// Project is the project of the user that requested a deploy, "" for the whole system. Image is the UUID in Glance
+	// of the image that the deploy began with: a later edit may name another.
 	Project string `json:"project,omitempty"`
 	Image   string `json:"image,omitempty"`
 

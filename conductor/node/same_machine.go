@@ -15,8 +15,8 @@ type Machine struct {
 	System   string // of several behind the BMC; "" for the only one
 }
 
-// Machine is the machine that the settings of the node's own driver name; false for a node without an address, as
-// those of fake hardware.
+// Machine returns the machine that the settings of the node's own driver name. It returns false for a node without an
+// address, such as fake hardware.
 func (n *Node) Machine() (Machine, bool) {
 	switch driver := BaseType(n.Driver); driver {
 	case "redfish":
@@ -65,8 +65,8 @@ func (m Machine) KeyOfBMC() string {
 	return m.Driver + " " + strings.ReplaceAll(m.Endpoint, " ", "%20") + " "
 }
 
-// HeldMachine is the machine that no other node may hold: that of the node's settings. It is false for a node without,
-// for one that shares its machine, and for a child, which may be reached by the BMC of its parent.
+// HeldMachine returns the machine that no other node may hold, as the node's settings name it. It returns false if they
+// name none, if the node shares its machine, and for a child: the BMC of its parent may serve it, too.
 func (n *Node) HeldMachine() (Machine, bool) {
 	if n.SharesMachine || n.ParentNode != "" {
 		return Machine{}, false

@@ -37,10 +37,10 @@ type SensorReport struct {
 	At         time.Time
 	Source     string // Thermal and Power, MetricReports, Sensors, SDR
 	Sensors    []Sensor
-	Incomplete []string // what could not be read, and why
+	Incomplete []string // the parts that could not be read, and the reasons
 }
 
-// MaxSensors bounds what is kept of one machine; large ones have some 500.
+// MaxSensors bounds the sensors that are kept of one machine; large machines have some 500.
 const MaxSensors = 1024
 
 // Unwell lists the sensors with a health of that kind, in order.

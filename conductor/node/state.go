@@ -63,7 +63,7 @@ const (
 	Hold     Event = "hold"
 )
 
-// Class groups states by what a node is doing in them.
+// Class groups states by the kind of work in them.
 type Class int
 
 // The classes. Only Stable states are left by a request alone and have no
@@ -76,7 +76,7 @@ const (
 	Failed
 )
 
-// Info is what is true of a state whatever the node.
+// Info holds the properties of a state that are the same for all nodes.
 type Info struct {
 	Class  Class
 	Target State // the default target_provision_state; "" for stable states

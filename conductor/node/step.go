@@ -13,8 +13,7 @@ type Step struct {
 	Driver    bool           `json:"driver,omitempty"`  // done by the BMC driver
 	Abortable bool           `json:"abortable,omitempty"`
 	Reboot    bool           `json:"reboot_requested,omitempty"`
-	// OnChildren: done on the child nodes instead, on those of Children when
-	// it names any.
+	// OnChildren has the child nodes do the step instead: Children, or all if it is empty.
 	OnChildren bool     `json:"execute_on_child_nodes,omitempty"`
 	Children   []string `json:"limit_child_node_execution,omitempty"`
 	// From is the record that brought the step, for errors: deploy template NAME
@@ -69,19 +68,19 @@ type AgentStep struct {
 	Args      map[string]StepArg `json:"args,omitempty"`
 }
 
-// StepReport is what a driver says of a step it was given. A driver is asked
-// again, with the Task it answered, until the step is Done.
+// StepReport is a driver's report on a step. The driver is polled with the Task that it returned, until the step is
+// Done.
 type StepReport struct {
 	Done   bool          `json:"done,omitempty"`
 	Reboot bool          `json:"reboot,omitempty"` // power-cycle the machine, then ask again
-	Task   string        `json:"task,omitempty"`   // the driver's own memory of what is under way
+	Task   string        `json:"task,omitempty"`   // the driver's own record of the running work
 	After  time.Duration `json:"after,omitempty"`  // ask again no sooner than this
-	Note   string        `json:"note,omitempty"`   // what it waits for, for people
-	// Progress grows with what has been done, in a measure of the driver's own;
-	// 0 where it cannot be measured. A note that changes is no progress.
+	Note   string        `json:"note,omitempty"`   // the reason of the wait, for people
+	// Progress grows with the work that is done, in a unit of the driver's own; 0 if it cannot be measured. A changed
+	// note alone is no progress.
 	Progress int `json:"progress,omitempty"`
-	// Volumes is what there is of RAID after a step that was to change it, for
-	// the node's raid_config; nil for any other step.
+	// Volumes are the RAID volumes after a step that was to change them, for the node's raid_config; nil for any other
+	// step.
 	Volumes *[]LogicalDisk `json:"volumes,omitempty"`
 	// HardwareReport is the BMC's report after the step, where the step may have changed it.
 	HardwareReport *HardwareReport `json:"told,omitempty"`

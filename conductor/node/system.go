@@ -18,7 +18,7 @@ type System struct {
 // Vitals is the state of a machine, in one answer of its BMC.
 type Vitals struct {
 	Power   PowerState // "" while the BMC names no state; then:
-	Said    string     // what it says instead
+	Said    string     // its own words instead
 	Becomes PowerState // where it says that the machine is on its way to
 	Health  string     // OK, Warning or Critical; "" when it does not say
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// noSystem are UUIDs that boards have whose firmware was never told their own: many machines have the same. Both byte
-// orders of an entry count, and so does every UUID whose bytes are all equal.
+// noSystem are default UUIDs of boards that never got their own: many machines have the same. Both byte orders of an
+// entry count, and so does every UUID with all bytes equal.
 var noSystem = systemKeys(
 	"03000200-0400-0500-0006-000700080009", // AMI's default
 	"12345678-1234-5678-90ab-cddeefaabbcc", // sample code of several vendors
@@ -28,8 +28,8 @@ func systemKeys(texts ...string) map[string]bool {
 	return all
 }
 
-// SystemUUID is a machine's UUID as SMBIOS has it, in small letters with dashes; "" for a text that is no UUID ("Not
-// Settable"), and for one that names no machine, since many have it.
+// SystemUUID returns a machine's SMBIOS UUID in lower case with dashes. It returns "" for a text that is no UUID ("Not
+// Settable"), and for a UUID that many machines share.
 func SystemUUID(said string) string {
 	raw, ok := systemBytes(said)
 	if !ok || noSystem[keyOfSystem(raw)] || strings.Count(string(raw[:]), string(raw[:1])) == len(raw) {

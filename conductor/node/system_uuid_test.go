@@ -34,7 +34,7 @@ func TestSystemUUID(t *testing.T) {
 	}
 }
 
-// FuzzSystemUUID: a UUID is read as itself, and its key is that of both byte orders.
+// FuzzSystemUUID: a UUID parses to itself, and both byte orders have the same key.
 func FuzzSystemUUID(f *testing.F) {
 	for _, seed := range []string{"4c4c4544-0043-4a10-8052-b4c04f4d3432", "Not Settable", "{}", ""} {
 		f.Add(seed)

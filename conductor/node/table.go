@@ -2,7 +2,7 @@ package node
 
 import "github.com/ferrite-metal/ferrite/conductor/node/fsm"
 
-// By says who may fire a row.
+// By is the initiator of a row.
 type By bool
 
 // A row is fired by an operator's request, or only by the engine.
@@ -177,7 +177,7 @@ func Next(s State, e Event) (State, error) {
 // Mermaid renders Table as a Mermaid state diagram, in table order.
 func Mermaid() string { return machine.Mermaid() }
 
-// Verbs lists what an operator may ask for in s, in the table's order.
+// Verbs lists the verbs that an operator may request in s, in the table's order.
 func Verbs(s State) []Event {
 	var verbs []Event
 	for _, t := range Table {

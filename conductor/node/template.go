@@ -14,7 +14,7 @@ type DeployTemplate struct {
 	Extra map[string]any `json:"extra,omitempty"`
 }
 
-// Kind is what people call it.
+// Kind returns the name of this kind of record for messages.
 func (*DeployTemplate) Kind() string { return "deploy template" }
 
 // Keys is the name.
@@ -35,7 +35,7 @@ type Runbook struct {
 	Extra          map[string]any `json:"extra,omitempty"`
 }
 
-// Kind is what people call it.
+// Kind returns the name of this kind of record for messages.
 func (*Runbook) Kind() string { return "runbook" }
 
 // Keys is the name.

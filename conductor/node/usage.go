@@ -1,6 +1,6 @@
 package node
 
-// Usage is what the records of one project take: their number by kind, as their table is called, and UsageBytes of all
+// Usage is the size of one project's records: their number by kind, named as their table, and UsageBytes of all
 // together.
 type Usage map[string]int64
 

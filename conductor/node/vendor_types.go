@@ -10,7 +10,7 @@ import (
 // so such a type works as redfish does, under the names that an inventory made for Ironic has.
 type vendorType struct {
 	name       string
-	settings   string              // what its keys of driver_info begin with, instead of redfish_
+	settings   string              // the prefix of its driver_info keys, instead of redfish_
 	interfaces map[string][]string // its own names, the default first; each stands for one of redfish's
 }
 
@@ -80,8 +80,7 @@ func VendorTypes() []string {
 	return names
 }
 
-// Implementation is the implementation of a kind of interface under the name that we have for it,
-// whatever its vendor calls it.
+// Implementation returns the implementation of a kind of interface under our name, which replaces the vendor's name.
 func (n *Node) Implementation(kind string) string {
 	name := n.Interfaces[kind]
 	if base, ok := standsFor[name]; ok {

@@ -7,8 +7,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Every name that a vendor's hardware type adds to redfish's stands for one that redfish has: it is
-// never a promise that nothing keeps.
+// TestVendorInterfaces: every name that a vendor's hardware type adds stands for an interface of redfish, so that no
+// name lacks an implementation.
 func TestVendorInterfaces(t *testing.T) {
 	redfish, _ := node.HardwareTypeByName("redfish")
 	for _, name := range node.VendorTypes() {

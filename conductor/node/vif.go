@@ -9,14 +9,13 @@ type VIF struct {
 	PortUUID      string
 	PortgroupUUID string
 	Physical      []string // physical networks of which it can be in one; none: any
-	Wired         bool     // it is for ports of which a switch can be told, alone
+	Wired         bool     // only ports with a known switch port fit
 	Project       string   // that asks; "" for one of the whole system
 }
 
-// PlaceVIF chooses what a VIF is attached to, much as Ironic does: a portgroup
-// rather than a port, and a port that boots rather than one that does not;
-// among equals the oldest. Either port or group is returned. A port that is in a
-// physical network is for VIFs that can be in it, and rather than one that says nothing.
+// PlaceVIF chooses the port or portgroup for a VIF, much as Ironic does. It prefers a portgroup to a port, a port with
+// PXE to one without, and the oldest among equals. It returns either port or group. A port in a physical network takes
+// only VIFs that can be in that network. For these it comes before a port without a physical network.
 func PlaceVIF(v VIF, ports []Port, groups []Portgroup) (port *Port, group *Portgroup, err error) {
 	members, used := map[string]int{}, map[string]bool{} // by portgroup
 	for i := range ports {
@@ -76,7 +75,7 @@ func freePort(v VIF, ports []Port, groups []Portgroup, used map[string]bool) *Po
 	return best
 }
 
-// reaches reports whether a port can be in the VIF's network. One that names no physical network can be in any.
+// reaches reports whether a port can be in the VIF's network. A port that names no physical network can be in any.
 func (v VIF) reaches(p *Port) bool {
 	if v.Wired && !p.Wired() {
 		return false

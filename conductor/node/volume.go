@@ -2,8 +2,7 @@ package node
 
 import "strconv"
 
-// VolumeConnector is what a node is known by to a storage network: an iSCSI
-// name, a WWPN, an address.
+// VolumeConnector identifies a node to a storage network: an iSCSI name, a WWPN, an address.
 type VolumeConnector struct {
 	Record
 	NodeUUID    string         `json:"node_uuid"`
@@ -12,10 +11,10 @@ type VolumeConnector struct {
 	Extra       map[string]any `json:"extra,omitempty"`
 }
 
-// Kind is what people call it.
+// Kind returns the name of this kind of record for messages.
 func (*VolumeConnector) Kind() string { return "volume connector" }
 
-// Keys is the node, and what identifies the connector in its network.
+// Keys are the node, and the connector's identity in its network.
 func (v *VolumeConnector) Keys() []Key {
 	return []Key{
 		{Column: "identity", Value: strconv.Quote(v.Type) + " " + v.ConnectorID,
@@ -40,10 +39,10 @@ type VolumeTarget struct {
 	Extra      map[string]any `json:"extra,omitempty"`
 }
 
-// Kind is what people call it.
+// Kind returns the name of this kind of record for messages.
 func (*VolumeTarget) Kind() string { return "volume target" }
 
-// Keys is the node, and the volume's place among those of the node.
+// Keys are the node, and the boot index, which is unique within the node.
 func (v *VolumeTarget) Keys() []Key {
 	index := strconv.Itoa(v.BootIndex)
 	return []Key{

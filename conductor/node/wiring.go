@@ -47,7 +47,7 @@ func withVIF(info map[string]any, id string) map[string]any {
 // are used; noop cares for nothing.
 func (n *Node) Networked() bool { return !n.Idle("network") }
 
-// rewirable: nobody relies on how the machine is plugged in.
+// rewirable reports whether the node's cabling may change: nothing relies on it.
 func (n *Node) rewirable() bool {
 	return n.Maintenance || slices.Contains([]State{Enroll, Inspecting, InspectWait, Manageable}, n.ProvisionState)
 }
@@ -58,8 +58,8 @@ type Bond struct {
 	Members []Port
 }
 
-// CheckPort refuses a port p of the node n that breaks a rule. old is what it
-// was before, nil for a new one; bond is what it is, or will be, a member of.
+// CheckPort refuses a port p of the node n that breaks a rule. old is the stored port, nil for a new one; bond is the
+// bond that it is, or will be, a member of.
 func CheckPort(n Node, old *Port, p Port, bond *Bond) error {
 	if old == nil && p.IsSmartNIC && !p.smartLink() {
 		return Refuse(Invalid, "Smart NIC port must have port_id and hostname in local_link_connection")
@@ -81,7 +81,7 @@ func CheckPort(n Node, old *Port, p Port, bond *Bond) error {
 	return checkPhysicalNetwork(old, p, bond)
 }
 
-// checkReplugged refuses what somebody relies on.
+// checkReplugged refuses changes of cabling that a running instance relies on.
 func checkReplugged(n Node, old, p Port) error {
 	if old.Address != p.Address && (n.ProvisionState == Active || n.InstanceUUID != "") && !n.Maintenance {
 		return Refuse(Conflict,
@@ -100,8 +100,7 @@ func checkReplugged(n Node, old, p Port) error {
 	return nil
 }
 
-// checkStandalone: a port of a bond whose ports cannot work alone neither
-// boots nor is a tenant's.
+// checkStandalone refuses a port in a bond without standalone ports, if that port boots or has a VIF of its own.
 func checkStandalone(n Node, old *Port, p Port, bond *Bond) error {
 	why := p.usedAlone("was")
 	switch {
@@ -119,8 +118,7 @@ func checkStandalone(n Node, old *Port, p Port, bond *Bond) error {
 		bond.UUID, p.UUID, why)
 }
 
-// usedAlone says what a port does without the others of its bond, "" for
-// nothing.
+// usedAlone names the uses of a port without the others of its bond, "" for none.
 func (p *Port) usedAlone(was string) string {
 	vif := "VIF " + p.VIF() + " is attached to the port"
 	switch {
@@ -162,8 +160,8 @@ func orNone(s string) string {
 	return s
 }
 
-// CheckPortgroup refuses a change of a portgroup that breaks a rule. n is the
-// node it then belongs to, old what it was.
+// CheckPortgroup refuses a change of a portgroup that breaks a rule. n is the node it then belongs to, old the stored
+// portgroup.
 func CheckPortgroup(n Node, old Portgroup, bond Bond) error {
 	if old.NodeUUID != bond.NodeUUID {
 		if !n.rewirable() {
@@ -190,8 +188,8 @@ func CheckPortgroup(n Node, old Portgroup, bond Bond) error {
 	return nil
 }
 
-// Wired reports whether OpenStack's Neutron can be told where a port is plugged in: into which port of which switch,
-// or, of InfiniBand, by its client id.
+// Wired reports whether OpenStack's Neutron can learn the switch port of a port from its link data, or, for InfiniBand,
+// from its client id.
 func (p *Port) Wired() bool {
 	id, _ := p.Extra["client-id"].(string)
 	return !p.IsSmartNIC && (id != "" || len(p.LocalLinkConnection) > 0)

@@ -16,7 +16,7 @@ func bonded() (node.Node, node.Port, node.Bond) {
 		[]node.Port{p, other}}
 }
 
-// refusal is what a refusal says and of which kind it is; "" for none.
+// refusal returns the kind and text of a refusal; "" for none.
 func refusal(t *testing.T, err error) (node.Kind, string) {
 	t.Helper()
 	var r *node.Refusal

@@ -5,7 +5,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/placeholder"
 )
 
-// newAddresses are those of network interfaces that may become ports.
+// newAddresses returns the MAC addresses of network interfaces that may become ports.
 func newAddresses(all []agentapi.Interface) (macs []string) {
 	for _, i := range all {
 		if mac, ok := ethernet(i.MACAddress); ok {

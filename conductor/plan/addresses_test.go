@@ -9,8 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// TestNewAddresses: the addresses that may become ports are those of the inventory's interfaces, wherever the BMC shows
-// them, and none that is no machine's.
+// TestNewAddresses: the addresses of all the inventory's interfaces may become ports, in any of the BMC's lists.
+// Placeholders may not.
 func TestNewAddresses(t *testing.T) {
 	s := node.System{MACs: []string{"52:54:00:cc:00:01", "n/a", "00:00:00:00:00:00", "52:54:00:cc:00:03"},
 		Parts: node.Parts{Cards: []node.Card{{Name: "nic4", MAC: "52:54:00:cc:00:01"},

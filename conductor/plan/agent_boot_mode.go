@@ -15,9 +15,9 @@ const (
 	refutedBootMode = "refuted_boot_mode"
 )
 
-// BootedBy corrects the boot mode of n by that of an agent on the machine, which knows it:
-// BMCs report the other one where it changed behind their back, or always. It reports
-// whether anything changed. A mode that the operator asks for stays asked for.
+// BootedBy corrects the boot mode of n by the report of an agent on the machine, which knows it. Some BMCs report the
+// other mode after a change outside the BMC, or always. It reports whether anything changed. A mode that the operator
+// requested stays requested.
 func BootedBy(n *node.Node, mode string) bool {
 	was := n.BootMode
 	if mode != "uefi" && mode != "bios" || mode == was {

@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Bounds of what is kept of an agent's list: it may send anything.
+// Bounds of the kept part of an agent's list: an agent may send anything.
 const (
 	maxListing  = 64 << 10 // bytes as JSON; a longer list is not kept
 	maxArgs     = 32       // of a step
@@ -37,8 +37,8 @@ func (d *decision) keepAgentSteps(fw node.Framework, agent byAgent, versions map
 	d.hardware = &report
 }
 
-// listing is the steps of all managers, of two with one name that of the first manager
-// by name, which is the one done.
+// listing returns the steps of all managers. If two managers have a step with the same name, only the first manager by
+// name counts: it runs the step.
 func listing(agent byAgent) (all []node.AgentStep) {
 	seen := map[string]bool{}
 	for _, manager := range slices.Sorted(maps.Keys(agent)) {

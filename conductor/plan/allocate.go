@@ -59,10 +59,9 @@ func lacking(a *node.Allocation, n *node.Node) []string {
 	return lack
 }
 
-// Candidates is those of nodes that suit a, in the order in which they are to
-// be tried: first the one that has a's name, as in Ironic, then in the order
-// of the candidates that a names, or in any order, which shuffle makes:
-// allocations made at once then try other nodes.
+// Candidates returns the nodes that suit a, in the order in which they are to be tried. The node with a's name comes
+// first, as in Ironic. Then follow the candidates that a names, in their order, or all nodes in the order that shuffle
+// makes: so that allocations made at once try different nodes.
 func Candidates(a *node.Allocation, nodes []*node.Node, shuffle func(n int, swap func(i, j int))) []*node.Node {
 	var fit []*node.Node
 	for _, n := range nodes {
@@ -104,10 +103,9 @@ func (s *Search) Look(a *node.Allocation, n *node.Node) {
 // Suitable is how many nodes of those that were looked at do suit.
 func (s *Search) Suitable() int { return s.failed[""] }
 
-// InVain is the allocation with the reason why it has no node: Ironic's words,
-// and how many nodes failed on what. The nodes counted are the candidates that
-// the allocation names, or those of its class; busy is how many of those that
-// suit were reserved for as long as it has waited.
+// InVain returns the allocation with the reason why it has no node: in Ironic's words, with the number of nodes that
+// failed each criterion. It counts the candidates that the allocation names, or else the nodes of its class. busy is
+// the number of suitable nodes that were reserved for as long as it has waited.
 func (s *Search) InVain(a node.Allocation, busy int) node.Allocation {
 	reason := "no available nodes match the resource class " + a.ResourceClass
 	switch {
@@ -130,7 +128,7 @@ func Unallocable(a node.Allocation, why error) node.Allocation {
 	return a
 }
 
-// counts is how many nodes failed on what.
+// counts lists for each criterion how many nodes failed it.
 func (s *Search) counts(a *node.Allocation) string {
 	if s.looked == 0 {
 		return ""
@@ -167,9 +165,9 @@ func Assign(a node.Allocation, n node.Node) (node.Allocation, node.Node) {
 	return a, n
 }
 
-// Backfill checks whether a node that runs an instance already can be the one
-// of a new allocation, which is for exactly this: else it would be a way past
-// the choice of a node. What the allocation leaves out it takes from the node.
+// Backfill checks whether a node that runs an instance already can belong to a new allocation that names it. The node
+// must have this instance: otherwise this would be a way to bypass the choice of a node. It fills the allocation's
+// missing fields from the node.
 func Backfill(a node.Allocation, n node.Node) (node.Allocation, error) {
 	a.UUID = cmp.Or(a.UUID, n.InstanceUUID)
 	a.ResourceClass = cmp.Or(a.ResourceClass, n.ResourceClass)

@@ -192,7 +192,7 @@ func TestAssign(t *testing.T) {
 
 func TestBackfill(t *testing.T) {
 	for name, c := range map[string]struct {
-		want string // what the refusal says; "" for none
+		want string // part of the refusal; "" for none
 		kind node.Kind
 		ask  func(a *node.Allocation)
 		is   func(n *node.Node)

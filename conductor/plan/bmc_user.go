@@ -22,7 +22,7 @@ const (
 	bmcUserError = "bmc_user_error"
 )
 
-// WantsBMCUser reports whether nobody has given a node credentials for its BMC.
+// WantsBMCUser reports whether a node has no credentials for its BMC.
 func WantsBMCUser(n node.Node) bool {
 	for key := range n.DriverInfo {
 		if strings.HasSuffix(key, "_username") || strings.HasSuffix(key, "_password") {

@@ -15,9 +15,8 @@ type BootDeviceArgs struct {
 	Persistent bool   `json:"persistent"`
 }
 
-// BootDeviceSet is the result of management.set_boot_device, and the event of an operator
-// who chose a device beside all runs. Once is a device that was to last, and that the BMC
-// took for the next boot alone.
+// BootDeviceSet is the result of management.set_boot_device, and the event of an operator's choice of a device outside
+// of runs. Once marks a persistent request that the BMC accepted for the next boot only.
 type BootDeviceSet struct {
 	simple
 	Device string `json:"device,omitempty"`
@@ -36,8 +35,8 @@ const onceDevice = "redfish_boot_device"
 // OnceDevice is the device that is to be set before a start of the machine; "" for none.
 func OnceDevice(n node.Node) string { return text(n.DriverInternalInfo, onceDevice) }
 
-// keepBootDevice remembers a device that a BMC keeps for one boot only, and forgets the one
-// before: whatever was chosen last holds.
+// keepBootDevice remembers a device that a BMC keeps for one boot only, and forgets the previous one: the latest choice
+// holds.
 func (d *decision) keepBootDevice(s BootDeviceSet) {
 	switch was := OnceDevice(d.n); {
 	case s.Once && s.Device != was:
@@ -63,9 +62,8 @@ func bootDeviceSet(d *decision, s BootDeviceSet) error {
 	return nil
 }
 
-// bootDeviceRefused goes on with a deploy whose BMC does not take the disk as the boot
-// device, where the machine boots from it all the same: the agent has made a boot entry for
-// it, which comes first.
+// bootDeviceRefused continues a deploy although the BMC refuses the disk as boot device, if the machine boots from it
+// anyway: the agent has made a boot entry for it, which comes first.
 func bootDeviceRefused(d *decision, o Outcome) bool {
 	var a BootDeviceArgs
 	if json.Unmarshal(o.Effect.Args, &a) != nil || a.Device != "disk" || !a.Persistent || !d.madeBootEntry() {

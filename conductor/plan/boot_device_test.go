@@ -9,7 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// aiming is a deploy whose next step is to set the boot device.
+// aiming is a deploy before its step that sets the boot device.
 func aiming(mode string, before node.Step, args string) (node.Node, node.Effect) {
 	n := node.Node{UUID: erasedNode, Name: "n1", ProvisionState: node.Deploying, BootMode: mode, Run: &node.Run{
 		Activity: "deploy", Generation: 1, Index: 1, Steps: []node.Step{before,

@@ -6,15 +6,15 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// intoRamdisk is the verbs that may boot the ramdisk. Delete is not among them:
-// a tenant's system is taken down whatever the ramdisk is.
+// intoRamdisk are the verbs that may boot the ramdisk. Delete is not among them: the ramdisk's settings must not keep a
+// tenant's system from being taken down.
 var intoRamdisk = map[node.Event]bool{
 	node.Provide: true, node.Clean: true, node.Inspect: true, node.Deploy: true, node.Rebuild: true, node.RescueIt: true,
 	node.Service: true,
 }
 
-// CheckBootFiles refuses a ramdisk of the node's own whose URL holds a password: iPXE would
-// receive it over the machine's network, in the clear.
+// CheckBootFiles refuses a ramdisk of the node's own with a password in its URL: iPXE would receive it over the
+// machine's network, in the clear.
 func CheckBootFiles(n node.Node) error {
 	for _, key := range []string{"deploy_kernel", "deploy_ramdisk", "rescue_kernel", "rescue_ramdisk"} {
 		if WithPassword(text(n.DriverInfo, key)) {

@@ -8,9 +8,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// TestPasswordsInBootFiles: what firmware is told by the boot script is told to
-// the machine's network and console. A URL with a password is refused before
-// anything begins, without being quoted.
+// TestPasswordsInBootFiles: boot scripts are visible on the machine's network and console. A URL with a password is
+// refused before anything begins, and is not quoted.
 func TestPasswordsInBootFiles(t *testing.T) {
 	const at = "http://root:hunter2@files/x"
 	for name, tc := range map[string]struct {

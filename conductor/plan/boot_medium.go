@@ -21,15 +21,14 @@ const (
 // mediumDevice is the virtual drive's boot device.
 const mediumDevice = "cdrom"
 
-// StageMedium is the boot stage of a machine whose boot loader has read its configuration from the
-// medium.
+// StageMedium is the boot stage at which the machine's boot loader has read its configuration from the medium.
 const StageMedium = "boot medium read"
 
-// bootMedium is where driver_internal_info says what may be in the drive of a node: MediumRamdisk or
+// bootMedium is the key in driver_internal_info for the medium that may be in the drive of a node: MediumRamdisk or
 // MediumInstance. It is written before the BMC is asked, and removed when the drive is empty.
 const bootMedium = "boot_medium"
 
-// The boot media of a node: the ramdisk's, and that of an instance which lives in memory.
+// The boot media of a node: for the ramdisk, and for an instance that lives in memory.
 const (
 	MediumRamdisk  = "ramdisk"
 	MediumInstance = "instance"
@@ -38,7 +37,7 @@ const (
 // BootsByMedium reports whether n boots its ramdisk from a virtual drive.
 func BootsByMedium(n node.Node) bool { return n.Implementation("boot") == "redfish-virtual-media" }
 
-// MediumOf is what may be in the drive of n; "" for nothing of ours.
+// MediumOf returns our medium that may be in the drive of n; "" for none.
 func MediumOf(n node.Node) string { return text(n.DriverInternalInfo, bootMedium) }
 
 // MediumArgs is the args of management.insert_boot_medium.
@@ -84,7 +83,7 @@ func (d *decision) mediumLeft() {
 	d.dirty = true
 }
 
-// mediumInserted goes on. What was odd about the drive is in the history.
+// mediumInserted goes on. The history notes oddities of the drive.
 func mediumInserted(d *decision, r ChoreDone) error {
 	if r.Note != "" {
 		d.note("WARNING", Clip(r.Note))
@@ -97,8 +96,8 @@ func mediumEjected(d *decision, r ChoreDone) error {
 	return mediumInserted(d, r)
 }
 
-// ejectFailed goes on with a run whose BMC does not eject: the machine has booted, and the next
-// insertion empties the drive first.
+// ejectFailed continues a run although the BMC does not eject: the machine has booted, and the next insertion empties
+// the drive first.
 func ejectFailed(d *decision, o Outcome) bool {
 	d.mediumLeft()
 	d.note("WARNING", Clip("the BMC does not eject the boot medium: "+o.Failure))

@@ -11,9 +11,8 @@ import (
 // readPorts asks the BMC which network interfaces the machine has.
 const readPorts = "inspect.read_ports"
 
-// findPorts is what an inspection in band begins with where the node has no ports and
-// needs one: see checkBootPort. The BMC's word is taken for which machine it is in; that of a
-// ramdisk, which may be anybody's, is not.
+// findPorts returns the first steps of an inspection in band if the node has no ports and needs one: see checkBootPort.
+// It trusts the BMC to read the ports of its own machine. It does not trust a ramdisk, which may run on any machine.
 func (d *decision) findPorts() []node.Step {
 	if d.f.Words && len(d.f.Ports) == 0 {
 		return []node.Step{step("inspect", "read_ports", nil)}

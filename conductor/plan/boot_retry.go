@@ -31,8 +31,8 @@ func (d *decision) awaitBoot(why string) {
 	d.lookLater()
 }
 
-// awaitBootAnew is after a restart of the conductor. The boot that was under way may have failed with it, since it
-// served that boot; how far the machine came meanwhile nobody has seen. One that was in its ramdisk calls by itself.
+// awaitBootAnew handles a restart of the conductor. The boot under way may have failed, because this conductor served
+// it, and its progress in the meantime was not seen. An agent that was already in its ramdisk calls by itself.
 func (d *decision) awaitBootAnew() {
 	r := d.n.Run
 	if r.BootAwaited.IsZero() {

@@ -8,10 +8,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// An agent may call in good time while the command it was given hangs, and a
-// BMC may say something new of a step at every look. What counts is what gets
-// done: a step has StepTimeout from its beginning and from each measured advance,
-// and no more than StepLimit in all.
+// An agent may call on time while its command hangs, and a BMC may report a new status of a step at every look. Only
+// measured progress counts. A step has StepTimeout from its beginning and from each measured advance, and no more than
+// StepLimit in all.
 
 // goesOn takes note that the step under way is not done yet; an error says that
 // it has had its time.
@@ -26,8 +25,7 @@ func (d *decision) goesOn() error {
 	return d.overdue()
 }
 
-// moved takes note of what a driver has measured, and reports whether that is
-// more than before.
+// moved notes a driver's measured progress, and reports whether it has grown.
 func (d *decision) moved(progress int) bool {
 	r := d.n.Run
 	if progress <= r.StepDone {

@@ -21,7 +21,7 @@ func capability(m map[string]any, name string) string {
 	return text(object, name)
 }
 
-// wantedCapability is what the instance, or else the node, asks for.
+// wantedCapability returns the value that the instance requests, or else the node.
 func wantedCapability(n node.Node, name string) string {
 	for _, m := range []map[string]any{n.InstanceInfo, n.Properties} {
 		if value := capability(m, name); value != "" {
@@ -31,7 +31,7 @@ func wantedCapability(n node.Node, name string) string {
 	return ""
 }
 
-// wantedBootMode is uefi, bios or, where nobody asks, "".
+// wantedBootMode is uefi, bios or, if none is requested, "".
 func wantedBootMode(n node.Node) string { return wantedCapability(n, "boot_mode") }
 
 // BootModeOf is how the instance boots: as it or the node asks for, else as the

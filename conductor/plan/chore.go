@@ -12,10 +12,10 @@ import (
 // request itself, as JSON, is the args of its effect.
 type chore interface {
 	effect() string
-	check(d *decision) error // refuses what must not be begun now
-	begin(d *decision)       // what is true as soon as it is pending
+	check(d *decision) error // refuses a chore that must not begin now
+	begin(d *decision)       // changes the node as soon as the chore is pending
 	done(d *decision)
-	failure() string // what has failed, for last_error
+	failure() string // names the failed request, for last_error
 }
 
 // unasked is a chore that the conductor gives itself.
@@ -72,7 +72,7 @@ func (d *decision) choreEnded(o Outcome, of effect) {
 	}
 	if o.Failure != "" {
 		reason := c.failure() + ": " + Clip(o.Failure)
-		if own, ok := c.(unasked); ok { // last_error stays that of what an operator has asked for
+		if own, ok := c.(unasked); ok { // last_error is for requests of operators only
 			own.failed(d)
 			d.noteChore("WARNING", o.Effect.Name, reason)
 			return
@@ -108,8 +108,7 @@ type BootModeRequest struct {
 	Mode string `json:"mode"`
 }
 
-// SecureBootRequest is an operator's wish that the firmware starts nothing but
-// what is signed, or anything.
+// SecureBootRequest is an operator's request that the firmware starts only signed code, or any code.
 type SecureBootRequest struct {
 	plain
 	On bool `json:"on"`
@@ -122,7 +121,7 @@ type ConsoleRequest struct {
 	On bool `json:"on"`
 }
 
-// VendorRequest is a call of a vendor method whose end nobody waits for.
+// VendorRequest is a call of a vendor method in the background: no client waits for its end.
 type VendorRequest struct {
 	plain
 	Method string         `json:"method"`

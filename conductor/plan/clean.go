@@ -6,9 +6,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// clean wipes what the last owner left, with those steps of driver and agent
-// whose priority is not zero: cleaning -> available. By hand it does what an
-// operator has listed instead: cleaning -> manageable.
+// clean removes the last owner's data by the steps of driver and agent with a priority other than zero: cleaning ->
+// available. A manual clean does the steps that an operator has listed instead: cleaning -> manageable.
 type clean struct{}
 
 func (clean) steps(d *decision) ([]node.Step, error) {
@@ -24,8 +23,8 @@ func (clean) steps(d *decision) ([]node.Step, error) {
 	return append(withAgent(d), endClean(d)...), nil
 }
 
-// endClean ends the ramdisk; before that, while all of the machine is on, its
-// BMC is asked what has become of settings and firmware.
+// endClean ends the ramdisk. Before that, while all parts of the machine are on, it asks the BMC for the new settings
+// and firmware.
 func endClean(d *decision) []node.Step { return append(d.readHardware(), leaveRamdisk(d)...) }
 
 // byHand is a run of the steps an operator has listed, in a ramdisk where they
@@ -48,9 +47,8 @@ func (clean) done(d *decision, r node.Run) {
 	d.fire(node.Done)
 }
 
-// A clean that fails at a step takes the node out of service: its disks may
-// hold half of something. One that never came to a step does not. Ironic does
-// the same, with this fault.
+// fail takes the node out of service if the clean failed at a step: its disks may be half wiped. A clean that never
+// came to a step does not. Ironic does the same, with this fault.
 func (clean) fail(d *decision, r node.Run, reason string) {
 	d.fire(node.Fail)
 	d.outOfService(r, "clean failure", reason)

@@ -6,9 +6,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// collectLogs asks the agent of a run that has failed for its logs: one that has sent
-// nothing by itself, as ironic-python-agent. It is Ironic's [agent] deploy_logs_collect,
-// whose default is on_failure too. The result is in the history; last_error stays the run's.
+// collectLogs asks the agent of a failed run for its logs, if it has sent none by itself: ironic-python-agent does not.
+// It is Ironic's [agent] deploy_logs_collect, with the same default on_failure. The result is in the history;
+// last_error stays the run's.
 type collectLogs struct{ plain }
 
 func (collectLogs) effect() string  { return "agent.collect_logs" }

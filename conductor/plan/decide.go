@@ -59,8 +59,8 @@ type decision struct {
 	f         Facts
 	now       time.Time
 	dirty     bool
-	hurry     bool     // what was pending is not wanted any more: it is to fall due, and be dropped
-	held      bool     // the request came to a held node, whose agent may be at hand
+	hurry     bool     // the pending effect is no longer wanted: it falls due at once, and is dropped
+	held      bool     // the request came to a held node, and its agent may be at hand
 	doubts    []string // warnings of a request, for its run
 	err       error    // a row the table lacks: a fault of ours, never a client's
 	effects   []node.Effect
@@ -71,7 +71,7 @@ type decision struct {
 	inspected *node.Inspected
 	hardware  *node.HardwareReport
 	erased    *node.EraseReport // to be signed
-	overtaken *node.Effect      // what was pending, and is not waited for any longer
+	overtaken *node.Effect      // the pending effect, if nothing waits for it any longer
 }
 
 // fire moves the node along one row of the table.

@@ -6,10 +6,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// tearDown ends an instance: deleting -> cleaning (-> available). What the
-// instance brought with it, and the allocation it was, is forgotten once the
-// machine is off, or could not be switched off: as Ironic does, so that Nova
-// sees its server deleted, and the node waits in error for its operator.
+// tearDown ends an instance: deleting -> cleaning (-> available). The instance's fields and its allocation are
+// forgotten once the machine is off, or could not be switched off. Ironic does the same: Nova sees its server deleted,
+// and the node waits in error for its operator.
 type tearDown struct{}
 
 func (tearDown) steps(d *decision) ([]node.Step, error) {
@@ -26,7 +25,8 @@ func (tearDown) steps(d *decision) ([]node.Step, error) {
 func (tearDown) done(d *decision, _ node.Run) {
 	d.forgetInstance()
 	d.forgetVIFs()
-	d.forgetAgent() // of a machine that was left on: one that a tenant had at hand is not believed that it has wiped
+	// The agent of a machine that stayed on was under a tenant's control: its report of a wipe is not trusted.
+	d.forgetAgent()
 	d.fire(node.Clean)
 	d.start("clean")
 }
@@ -42,7 +42,7 @@ func (tearDown) fail(d *decision, _ node.Run, _ string) {
 
 func (tearDown) timeout(s Settings) time.Duration { return s.PowerTimeout }
 
-// tearsDown reports whether a tear-down is under way whose end detaches VIFs.
+// tearsDown reports whether a tear-down is under way that detaches VIFs at its end.
 func tearsDown(n node.Node) bool {
 	return n.Networked() && n.Run != nil && n.Run.Activity == "delete"
 }

@@ -46,8 +46,8 @@ func (deploy) steps(d *decision) ([]node.Step, error) {
 	return mergeSteps(own, all), err
 }
 
-// writeAndBoot streams the image onto the disk (deploy interface direct). Of a
-// partition image the agent is asked what partitions it has made.
+// writeAndBoot streams the image onto the disk (deploy interface direct). For a partition image, it then asks the agent
+// for the partitions.
 func writeAndBoot(d *decision) []node.Step {
 	steps := prioritised(atRamdisk, withAgent(d)...)
 	steps = append(steps, node.Step{Interface: "deploy", Step: "write_image", Priority: atImage, InBand: true,
@@ -72,9 +72,8 @@ func customAgent(d *decision) []node.Step {
 	return append(prioritised(atRamdisk, withAgent(d)...), leaveForDisk(d)...)
 }
 
-// leaveForDisk ends the ramdisk and boots what is on the disk now. The ramdisk
-// shuts down by itself, so that nothing it wrote is lost; a machine that must
-// not be turned off is reset once its disks are in step.
+// leaveForDisk ends the ramdisk and boots the deployed disk. The ramdisk shuts down by itself, so that all its writes
+// reach the disk. A machine that must not be turned off is reset after its disks are synced.
 func leaveForDisk(d *decision) []node.Step {
 	leave := []node.Step{
 		step("agent", "sync", nil),
@@ -103,11 +102,10 @@ func prioritised(priority int, steps ...node.Step) []node.Step {
 	return steps
 }
 
-// deploySteps is what is to be done beside the conductor's own steps: what
-// driver and agent do unasked, and what templates and the request ask for. A
-// step asked for replaces the one of the same name; with priority 0 it only
-// takes it away. Those that want does not want are left out, but for what the
-// agent does unasked, which comes as early as it can.
+// deploySteps returns the steps beside the conductor's own: the automatic steps of driver and agent, and the steps that
+// templates and the request ask for. A requested step replaces the automatic step of the same name; with priority 0 it
+// only removes that. want selects priorities. It does not apply to the agent's automatic steps, which come as early as
+// possible.
 func (d *decision) deploySteps(agent byAgent, want func(priority int) bool) ([]node.Step, error) {
 	steps := d.automatic(node.DeploySteps, agent)
 	var asked []node.Step
@@ -179,8 +177,7 @@ func (deploy) fail(d *decision, _ node.Run, _ string) { d.fire(node.Fail) }
 
 func (deploy) timeout(s Settings) time.Duration { return s.DeployTimeout }
 
-// text reads a string out of a free-form map; other types read as what they
-// print.
+// text reads a string out of a free-form map; values of other types are printed.
 func text(m map[string]any, key string) string {
 	switch v := m[key].(type) {
 	case nil:

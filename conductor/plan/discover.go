@@ -8,27 +8,24 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Where driver_internal_info has that a node was found by discovery, and what
-// DMI calls its machine ("" where that is not known).
+// The keys in driver_internal_info of a discovered node: the time of discovery, and the DMI UUID of its machine ("" if
+// unknown).
 const (
 	discoveredAt = "discovered_at"
 	systemUUID   = "system_uuid"
 )
 
-// Undecided reports whether a node was found by discovery and nobody has taken it
-// on yet.
+// Undecided reports whether a node was found by discovery and no operator has taken it on yet.
 func Undecided(n node.Node) bool {
 	return n.ProvisionState == node.Enroll && n.DriverInternalInfo[discoveredAt] != nil
 }
 
-// SystemUUID is what DMI calls the machine of a discovered node; "" when that is
-// not known.
+// SystemUUID returns the DMI UUID of a discovered node's machine; "" if unknown.
 func SystemUUID(n node.Node) string { return text(n.DriverInternalInfo, systemUUID) }
 
-// Discovered records the inspection data of a machine that was not enrolled: at its first
-// call of a node in enroll that is new, later of the one it was given. Operators' rules wait
-// for an inspection that somebody has asked for: whoever reaches the conductor can send
-// this.
+// Discovered records the inspection data of a machine that was not enrolled. Its first call makes a new node in enroll;
+// later calls update that node. Operators' rules do not run before a requested inspection: any sender that reaches the
+// conductor can send this data.
 func Discovered(n node.Node, f Facts, e Inspected, from netip.Addr, now time.Time) *node.Change {
 	d := &decision{n: n.Clone(), f: f, now: now}
 	d.learn(e.Data)
@@ -40,7 +37,7 @@ func Discovered(n node.Node, f Facts, e Inspected, from netip.Addr, now time.Tim
 	if e.Data.SystemUUID != "" {
 		d.n.DriverInternalInfo[systemUUID] = e.Data.SystemUUID
 	}
-	d.history = nil // whoever reaches the conductor could write it
+	d.history = nil // any sender that reaches the conductor could write it
 	c := &node.Change{Save: &d.n, Inspected: d.inspected, AddPorts: d.ports}
 	if d.n.DriverInternalInfo[discoveredAt] == nil {
 		d.n.DriverInternalInfo[discoveredAt] = now.UTC().Format(time.RFC3339)

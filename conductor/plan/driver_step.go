@@ -11,8 +11,7 @@ import (
 // driverEffect does one step of the BMC driver, or asks after it.
 const driverEffect = "driver.execute_step"
 
-// DriverArgs is the args of driver.execute_step. Task is what the driver
-// answered when it was given the step before.
+// DriverArgs are the args of driver.execute_step. Task is the driver's answer to the previous call for the step.
 type DriverArgs struct {
 	Step node.Step `json:"step"`
 	Task string    `json:"task,omitempty"`
@@ -58,9 +57,8 @@ func (d *decision) rebootForDriver() []node.Step {
 	return bootToAgent(d)
 }
 
-// askAgain keeps a step's pending effect, for later. What the BMC says of it
-// breaks its silence when it is something new; how long the step may last is
-// another matter.
+// askAgain keeps a step's effect pending, for later. A new note of the BMC proves that it still answers. It does not
+// extend the time that the step may take.
 func (d *decision) askAgain(report node.StepReport) error {
 	r := d.n.Run
 	moved := d.moved(report.Progress)

@@ -76,7 +76,7 @@ var effects = map[string]effect{
 	returnEffect:  choreOf[returnToTenant](usual, accepted),
 }
 
-// choreOf is the row of a chore, the args of whose effect are the chore itself.
+// choreOf returns the row of a chore. The args of its effect are the chore itself.
 func choreOf[T chore](often tries, as again) effect {
 	var args T
 	return effect{args: args, tries: often, again: as, chore: func(args json.RawMessage) (chore, error) {
@@ -105,15 +105,15 @@ type tries int
 const (
 	usual         tries = iota // as configured
 	once                       //
-	twice                      // somebody waits for it, and can ask again
+	twice                      // a client waits for it, and can ask again
 	asAsked                    // once where the request says so, else patient
 	patient                    // three times as often while a machine is in POST or its BMC restarts
 	unlessRefused              // three times as often, unless the BMC refuses: its own restart must not end a step
 	long                       // three times as often: minutes, since a short outage must not end a long write
 )
 
-// Tries is how often an effect is tried before a failure counts, where most is what is configured. passing says that
-// the cause of the failure may last for minutes, and known that its type tells that from others.
+// Tries returns how often an effect is tried before a failure counts. most is the configured number. passing is set if
+// the cause of the failure may last for minutes. known is set if the type of the error states that.
 func Tries(ef node.Effect, most int, passing, known bool) int {
 	var asked struct{ Once bool }
 	switch effects[ef.Name].tries {
@@ -148,9 +148,8 @@ func Repeats(name string) bool { return effects[name].again != never }
 // CallsNoBMC reports whether an effect calls neither BMC nor agent.
 func CallsNoBMC(name string) bool { return effects[name].apart }
 
-// Wanted reports whether anybody waits for what becomes of an effect. One whose
-// run has been aborted, or has run out of time, is better not begun: the
-// machine may be wanted for something else by now.
+// Wanted reports whether the outcome of an effect still matters. An effect of an aborted or expired run must not begin:
+// the machine may have other work by now.
 func Wanted(n node.Node, ef node.Effect) bool {
 	return effects[ef.Name].chore != nil || n.Run != nil && n.Run.Generation == ef.Generation
 }
@@ -161,7 +160,7 @@ func hardwareNeeds(json.RawMessage) Need { return Need{HardwareReport: true} }
 
 func validatedNeeds(result json.RawMessage) (need Need) {
 	var v Validated
-	if json.Unmarshal(result, &v) == nil { // what cannot be read fails the run
+	if json.Unmarshal(result, &v) == nil { // an undecodable result fails the run
 		need.System = node.SystemUUID(v.SystemUUID)
 	}
 	return need

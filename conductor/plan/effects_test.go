@@ -55,7 +55,7 @@ var triesText = map[tries]string{usual: "as configured", once: "once", twice: "t
 	patient:       "three times as often while the BMC or the machine starts",
 	unlessRefused: "three times as often, unless the BMC refuses", long: "three times as often"}
 
-// argsFit: the args of an effect are those of its row.
+// argsFit returns an error unless the args of an effect have the type in its row.
 func argsFit(ef node.Effect) error {
 	row, ok := effects[ef.Name]
 	if !ok {

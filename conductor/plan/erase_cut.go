@@ -9,7 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// cutOff is what is said of each disk of an erase that nobody has seen the end of.
+// cutOff is the text for each disk of an erase with an unknown end.
 const cutOff = "not finished: the machine has not reported what became of this disk"
 
 // Erases reports whether a node is amid an erase that it has not reported yet.
@@ -31,9 +31,8 @@ func (d *decision) accountForErase(before *node.Run) {
 	d.erased = UnfinishedErase(n, d.f.Inventory, why, d.now)
 }
 
-// UnfinishedErase is the report of an erase whose machine has not reported: which
-// disks it has, as the last inspection found them, and that none of them is known to
-// be erased. It is left to the conductor to sign.
+// UnfinishedErase returns the report of an erase without a report of the machine. It lists the disks of the last
+// inspection; none of them is known to be erased. The conductor signs it.
 func UnfinishedErase(n node.Node, found agentapi.Inventory, why string, now time.Time) *node.EraseReport {
 	began := n.Run.StepSince
 	if began.IsZero() || began.After(now) {
@@ -54,7 +53,7 @@ func UnfinishedErase(n node.Node, found agentapi.Inventory, why string, now time
 		})
 	}
 	raw, err := json.Marshal(named)
-	// an inventory that nobody could have meant
+	// an implausible inventory
 	if err != nil || named.Validate() != nil || len(raw) > node.MaxEraseReport {
 		raw, _ = json.Marshal(report) // plain strings and times
 	}

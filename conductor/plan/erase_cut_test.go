@@ -30,8 +30,8 @@ func erasing(now time.Time) node.Node {
 	}
 }
 
-// TestEraseCutOff: an erase that ends before its machine could report is on record
-// with the disks that are known, and why it ended; one that goes on is not.
+// TestEraseCutOff: an erase that ends before its machine could report is on record, with the known disks and the reason
+// of its end. An erase that goes on is not.
 func TestEraseCutOff(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	found := agentapi.Inventory{

@@ -8,8 +8,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// TestErasePriorities: an automated cleaning erases as the operator has it,
-// whatever the agent lists; other frameworks and steps are left alone.
+// TestErasePriorities: an automated cleaning uses the operator's priorities of the erase steps instead of the agent's.
+// Other frameworks and steps keep theirs.
 func TestErasePriorities(t *testing.T) {
 	agent := byAgent{"m": {
 		{Interface: "deploy", Step: "erase_devices_metadata", Priority: 99},

@@ -9,9 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// eraseSteps are the steps whose result is an erase report. What
-// ironic-python-agent answers to steps of these names is none: an object by the
-// names of devices, or nothing.
+// eraseSteps are the steps with an erase report as their result. The results of ironic-python-agent for steps of these
+// names are none: an object by device name, or nothing.
 var eraseSteps = map[string]bool{"erase_devices": true, "erase_devices_express": true}
 
 // reportsErase reports whether the result of a step may be an erase report.
@@ -23,8 +22,8 @@ func reportsErase(s node.Step) bool {
 // reports.
 const ourManager = "ferrite_hardware_manager"
 
-// eraseReported keeps what a step that succeeded has reported of an erase. A
-// report that proves nothing fails the step: without proof nothing was erased.
+// eraseReported keeps the erase report of a step that succeeded. A report that proves nothing fails the step: without
+// proof nothing was erased.
 func (d *decision) eraseReported(s node.Step, result json.RawMessage) error {
 	report, err := d.eraseReport(s, result)
 	switch {
@@ -39,9 +38,8 @@ func (d *decision) eraseReported(s node.Step, result json.RawMessage) error {
 	return d.keepReport(report, false)
 }
 
-// eraseFailed keeps what a step that failed has reported all the same: which
-// disks are erased, and which are not. It returns what is to be said besides
-// the step's own error.
+// eraseFailed keeps the report of a step that failed: it lists the disks that are erased, and the disks that are not.
+// It returns the text to add to the step's own error.
 func (d *decision) eraseFailed(s node.Step, result json.RawMessage) string {
 	report, err := d.eraseReport(s, result)
 	if err == nil {
@@ -53,8 +51,8 @@ func (d *decision) eraseFailed(s node.Step, result json.RawMessage) string {
 	return ""
 }
 
-// needsReport reports whether a run is at a step that must bring a report: one that
-// an agent of ours does, and does not only plan.
+// needsReport reports whether a run is at a step that must bring a report: an erase step of our own agent that is no
+// dry run.
 func needsReport(r *node.Run) bool {
 	s := r.Current()
 	if s == nil || !reportsErase(*s) || s.Args["dry_run"] == true {
@@ -115,8 +113,7 @@ func meantAsReport(result json.RawMessage) bool {
 	return false
 }
 
-// keepReport has a report signed and stored with what else is decided; nil is
-// none.
+// keepReport has a report signed and stored with the decision; nil is none.
 func (d *decision) keepReport(report *agentapi.EraseReport, failed bool) error {
 	if report == nil {
 		return nil

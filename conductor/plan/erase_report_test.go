@@ -29,7 +29,7 @@ func reported(failed bool) agentapi.EraseReport {
 		Finished: at.Add(time.Minute), Disks: []agentapi.ErasedDisk{d}}
 }
 
-// kept is what is put on record of an erase.
+// kept is the recorded form of an erase.
 type kept int
 
 const (
@@ -38,8 +38,7 @@ const (
 	unfinished      // that there is none
 )
 
-// TestEraseReport: what becomes of a step that erases, by what its command
-// answered.
+// TestEraseReport: the end of an erase step, for each answer of its command.
 func TestEraseReport(t *testing.T) {
 	changed := func(change func(*agentapi.EraseReport)) any {
 		r := reported(false)
@@ -51,7 +50,7 @@ func TestEraseReport(t *testing.T) {
 		status  agentapi.Status
 		result  any // of the step
 		change  func(*decision)
-		kept    kept   // what is put on record
+		kept    kept   // the expected record
 		failure string // part of last_error; "" for a step that is done
 	}{
 		"erased": {agentapi.Succeeded, reported(false), nil, asTold, ""},

@@ -1,9 +1,9 @@
 package plan
 
-// Erasing is how an agent is to erase disks: section [deploy] of Ironic's
-// configuration, with Ironic's defaults.
+// Erasing holds the settings by which an agent erases disks: section [deploy] of Ironic's configuration, with Ironic's
+// defaults.
 type Erasing struct {
-	ContinueIfSecureEraseFailed bool // try what reaches less when a drive's own erase has failed
+	ContinueIfSecureEraseFailed bool // try weaker methods after a drive's own erase has failed
 	NVMe, ATA                   bool // let drives erase themselves
 	SkipReadOnly                bool // leave read-only disks alone rather than fail
 	Iterations                  int  // of random data when a disk is overwritten

@@ -13,8 +13,8 @@ import (
 // sensors_read.go, ChildStep in child.go, Abandoned in restored.go, BootDeviceSet in boot_device.go,
 // ConsoleKeySeen in console_key.go, RamdiskRefused and ScriptAsked in ramdisk.go, chores in chore.go.
 type Event interface {
-	// Needs is what a decision on the event depends on besides the node and the facts that
-	// every decision gets. The engine asks once, and gathers exactly that.
+	// Needs returns the facts that a decision on the event depends on, besides the node and the facts that every
+	// decision gets. The engine asks once, and gathers exactly these.
 	Needs(n node.Node) Need
 	handle(d *decision) error
 }
@@ -32,12 +32,12 @@ type Request struct {
 	CleanSteps     []node.Step
 	DeploySteps    []node.Step
 	ServiceSteps   []node.Step
-	Runbook        *node.Runbook // whose steps the node is to be cleaned or serviced with; nil for none
+	Runbook        *node.Runbook // the runbook with the steps to clean or service the node; nil for none
 	RescuePassword string        // in clear, never stored: the engine makes RescueHash of it
 	RescueHash     string        // hashed as crypt(3) does
 	DisableRamdisk bool
-	Project        string           // of the user who asks, and gets its images alone; "" for the whole system
-	Image          *node.ImageFound // what is known of the image of a deploy; nil when nobody has looked
+	Project        string           // of the requesting user; only its images are used; "" for the whole system
+	Image          *node.ImageFound // the known facts of the image of a deploy; nil if they were not looked up
 }
 
 // PowerRequest is an operator's wish for power. Timeout 0 means the default; with
@@ -49,18 +49,18 @@ type PowerRequest struct {
 	Timeout  time.Duration
 	Once     bool
 	Overtake bool
-	User     string // the user who asks; "" where the API has no users
+	User     string // the requesting user; "" where the API has no users
 }
 
-// Outcome is what became of an effect. Result is the effect's own JSON;
-// Failure says in one sentence why it did not work, "" when it did.
+// Outcome is the end of an effect. Result is the effect's own JSON. Failure is the reason of a failure in one sentence,
+// "" after success.
 type Outcome struct {
 	Effect  node.Effect
 	Result  json.RawMessage
 	Failure string
 }
 
-// AgentCalled is a heartbeat whose token was right.
+// AgentCalled is a heartbeat with the right token.
 type AgentCalled struct{ Heartbeat agentapi.Heartbeat }
 
 // Inspected is the data an inspecting ramdisk has sent; Raw is all of it.
@@ -72,8 +72,7 @@ type Inspected struct {
 // Expired says that the node's deadline has passed.
 type Expired struct{}
 
-// Restarted says that the conductor has started again: what it kept in memory
-// (who called when) is gone.
+// Restarted is the restart of the conductor: its memory, such as the latest heartbeats, is gone.
 type Restarted struct{}
 
 // Need is facts that not every decision gets. The zero value needs nothing.
@@ -82,8 +81,7 @@ type Need struct {
 	// Facts.Taken: the network card of a BMC has the same address in every machine
 	// of some vendors.
 	Addresses []string
-	// Templates are names of deploy templates, for Facts.Templates: those of the
-	// instance's traits.
+	// Templates are the names of the deploy templates of the instance's traits, for Facts.Templates.
 	Templates []string
 
 	Rules          bool // Facts.Rules: the event may bring an inspection's findings
@@ -99,19 +97,19 @@ type Need struct {
 	Leased bool // Facts.Leased: an agent says for the first time where it can be called
 }
 
-// Facts is what Decide may know besides the node, gathered by the engine.
+// Facts are the facts that Decide may use besides the node, gathered by the engine.
 type Facts struct {
 	Ports     []node.Port
 	Bonds     []node.Portgroup      // if Needs asks for it
-	Offers    []node.StepOffer      // what the BMC driver can do
+	Offers    []node.StepOffer      // steps of the BMC driver
 	Templates []node.DeployTemplate // those that the instance's traits name
-	Rules     []node.InspectionRule // what operators want done with what was found; if Needs asks for it
+	Rules     []node.InspectionRule // operators' rules for the findings; if Needs asks for it
 	NameTaken string                // a name that rules would give the node, though another has it
 	// MachineTaken is the machine that rules would give the node, though another node holds it; nil for none
 	MachineTaken *node.MachineTakenError
-	// SameSystem are the nodes whose machine has the UUID that Need.System names, the node itself among them
+	// SameSystem are the nodes with the machine UUID that Need.System names, including the node itself
 	SameSystem []node.Node
-	Taken      map[string]bool // those of Need.Addresses that are ports of other nodes
+	Taken      map[string]bool // the addresses in Need.Addresses that are ports of other nodes
 	// a ramdisk must know its boot's word, which only scripts for the MAC addresses of ports hold
 	Words           bool
 	OwnDHCP         bool                // only our DHCP gives addresses to machines
@@ -120,7 +118,7 @@ type Facts struct {
 	HardwareReport  node.HardwareReport // its last report; if Needs asks for it
 	// Counts is how many nodes there are in each state, by the project that owns them, "" for none; if Needs asks for it.
 	Counts    map[string]map[node.State]int
-	Inventory agentapi.Inventory // what the last inspection found; if Needs asks for it
+	Inventory agentapi.Inventory // of the last inspection; if Needs asks for it
 	Settings  Settings
 	AgentSeen time.Time // the last good heartbeat of this boot; zero when none or forgotten
 	// When this boot's agent last reported more done than before, and how far
@@ -133,7 +131,8 @@ type Facts struct {
 	LastWords     []string // the last lines the machine has logged, where Expired may quote them
 	EffectPending bool     // an effect is pending: the node is reserved
 
-	ShutDown *node.Effect // what is pending, where it is a soft power-off, which may be overtaken; nil for anything else
+	// the pending effect, if it is a soft power-off, which may be overtaken; nil for anything else
+	ShutDown *node.Effect
 }
 
 // Settings are the operator's choices that decisions depend on.
@@ -145,13 +144,13 @@ type Settings struct {
 	FastTrackAny      bool              // and any other agent
 	FastTrackTimeout  time.Duration     // an agent heard of within this time counts as running
 	FastTrackIdle     time.Duration     // a kept agent's machine is switched off after this time at rest; 0 for never
-	Kexec             bool              // start what was deployed from the ramdisk, where that is right
+	Kexec             bool              // start the deployed system from the ramdisk, if that is right
 	DeployTimeout     time.Duration     // silence of the ramdisk that fails a deploy
 	CleanTimeout      time.Duration
 	RescueTimeout     time.Duration
 	ServiceTimeout    time.Duration
 	InspectTimeout    time.Duration
-	BootRetries       int           // how often a machine whose network boot does not go on is started again
+	BootRetries       int           // how often a machine is started again if its network boot stops
 	BootRetryAfter    time.Duration // how long it may go no further; 0 for ever
 	BootMedia         bool          // this conductor serves the images of virtual drives
 	Neutron           bool          // this conductor attaches the networks of nodes with network interface neutron
@@ -186,12 +185,11 @@ type Settings struct {
 	BIOSBootloader bool
 }
 
-// DefaultSettings are Ironic's defaults, but for two of the power sync: the
-// interval is that of earlier releases of Ironic, and a record that is wrong is
-// corrected, where Ironic would switch the machine. Ironic lets a step last for
-// ever; a large disk that erases itself says nothing for most of a day. And
-// Ironic leaves the priorities of erasing to the agent, with 10 for all that
-// disks hold: that takes hours on most disks, so it is asked for here.
+// DefaultSettings are Ironic's defaults, with these exceptions. The interval of the power sync is the default of
+// earlier releases of Ironic. A wrong power record is corrected, where Ironic would switch the machine. Ironic has no
+// limit on a step, and a large disk that erases itself reports nothing for most of a day. Ironic leaves the priorities
+// of erasing to the agent, with 10 for all data on disks. That takes hours on most disks, so it is only done on request
+// here.
 func DefaultSettings() Settings {
 	return Settings{
 		AutomatedClean:   true,

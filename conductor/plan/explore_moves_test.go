@@ -10,8 +10,8 @@ import (
 // outcome is one way an effect can end.
 type outcome struct{ name, result, failure string }
 
-// results are the ways the pending effect can end; the first is the one that
-// leads on when the world works, and the failure when it does not.
+// results are the ways the pending effect can end. The first way leads on: it is a success if the world works, and a
+// failure if it does not.
 func results(w world, works bool) []outcome {
 	if w.pending == nil {
 		return nil
@@ -50,7 +50,7 @@ func (m mood) outcome(w world) outcome {
 	return all[0]
 }
 
-// special are effects whose outcome says more than that they are done.
+// special are effects with an outcome beyond success.
 var special = map[string][]outcome{
 	"power.validate":      {{"on", `{"power_state":"power on"}`, ""}},
 	"management.validate": {{"ok", `{"boot_mode":"uefi"}`, ""}},
@@ -111,7 +111,7 @@ func (x *explorer) settle(w world, o outcome) (world, bool) {
 	return next, ok
 }
 
-// requests are what an operator may ask for, in any state.
+// requests are the requests that an operator may make, in any state.
 func requests() map[string]Event {
 	all := map[string]Event{
 		"power off": PowerRequest{Target: node.PowerOff}, "shut down": PowerRequest{Target: node.SoftPowerOff},
@@ -178,7 +178,7 @@ func (x *explorer) successors(w world) []world {
 		}
 		x.now = exploreNow
 	}
-	// A crash: what was in memory is gone, what was written is not.
+	// A crash loses the memory and keeps the stored data.
 	crashed := w
 	crashed.seen = false
 	next, moved := x.step(crashed, "crash", Restarted{}, false)

@@ -44,7 +44,7 @@ func (w world) moves() (enters, leaves bool) {
 	return false, false
 }
 
-// startsSystem reports whether the pending effect starts what is on the machine's disk.
+// startsSystem reports whether the pending effect starts the system on the machine's disk.
 func (w world) startsSystem() bool {
 	switch w.pending.Name {
 	case "power.power_on", "power.reboot":

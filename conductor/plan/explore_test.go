@@ -82,13 +82,12 @@ var explored = []struct {
 		"firmware": "fake"}, false},
 }
 
-// world is a node, the one row it may have in the effects table, and what is
-// true outside.
+// world is a node, the one row it may have in the effects table, and the state of the machine and its surroundings.
 type world struct {
 	n       node.Node
 	pending *node.Effect
 	seen    bool // the agent was heard of lately
-	dirty   bool // somebody's data is on the disk
+	dirty   bool // a tenant's data are on the disk
 	trail   []string
 
 	fastTrack bool // agents are kept, and deploys end with kexec
@@ -132,7 +131,7 @@ func (w world) facts(now time.Time) Facts {
 	return f
 }
 
-// key is the situation without what makes no difference.
+// key is the situation without irrelevant parts.
 func (w world) key() string {
 	var b strings.Builder
 	n := w.n
@@ -290,7 +289,7 @@ func (x *explorer) check(w world) {
 type mood struct {
 	how     string
 	works   bool
-	lingers bool // whoever can, says for ever that it is not done yet; its agent calls
+	lingers bool // agent and BMC report for ever that they are not done; the agent calls
 }
 
 var moods = []mood{{"the world works", true, false}, {"the world fails", false, false},

@@ -30,9 +30,8 @@ func keepOrPowerOff(d *decision, _ node.Step) bool {
 // network of its own, which the machine enters while it is off.
 func (d *decision) fastTracks() bool { return d.f.Settings.FastTrack && !Neutron(d.n) }
 
-// agentAtHand reports whether an agent may be given work without a boot. After a
-// restart of the conductor one that has not called yet counts too: it is asked, and
-// the ramdisk is booted if it does not answer.
+// agentAtHand reports whether an agent may be given work without a boot. After a restart of the conductor an agent that
+// has not called yet counts, too: it is asked, and the ramdisk is booted if it does not answer.
 func (d *decision) agentAtHand() bool {
 	a := d.n.Agent
 	return d.agentAlive() || a.URL != "" && !a.Doubted && d.f.AgentSeen.IsZero() && d.n.PowerState == node.PowerOn
@@ -68,7 +67,7 @@ func (d *decision) idle() bool {
 		!d.n.DisablePowerOff
 }
 
-// idled switches the machine off whose kept agent has had nothing to do for long.
+// idled switches a machine off after its kept agent has been idle for long.
 func (d *decision) idled() {
 	switch {
 	case !d.idle():
@@ -76,7 +75,7 @@ func (d *decision) idled() {
 	case d.f.EffectPending: // of a chore: that ends first
 		d.n.Deadline = d.now.Add(5 * time.Second)
 		return
-	case d.n.Maintenance: // nobody switches it: it gets another time
+	case d.n.Maintenance: // no power change in maintenance: try again later
 		return
 	}
 	d.noteChore("INFO", changePower, fmt.Sprintf("the machine is switched off: its agent has had nothing to do for %s",

@@ -2,12 +2,11 @@ package plan
 
 import "github.com/ferrite-metal/ferrite/conductor/node"
 
-// FirmwareRead is what the BMC of a node at rest says of how its firmware
-// starts the machine. People change that behind our back, in the firmware's
-// setup.
+// FirmwareRead is a BMC's report of the firmware settings of a node at rest. People change these in the firmware's
+// setup, without the conductor.
 type FirmwareRead struct {
 	simple
-	Revision   int64  // of the node whose BMC was asked: what was saved meanwhile knows better
+	Revision   int64  // of the node at the reading: a later save has newer values
 	BootMode   string // "" when the BMC does not say
 	SecureBoot *bool  // nil when it does not
 }
@@ -21,7 +20,7 @@ func FirmwareNews(n node.Node, e FirmwareRead) bool {
 	return e.Revision == n.Revision && (mode || secure)
 }
 
-// handle records what was read. A node that is reserved is left alone.
+// handle records the reading. It leaves a reserved node alone.
 func (e FirmwareRead) handle(d *decision) error {
 	if d.f.EffectPending || !FirmwareNews(d.n, e) {
 		return nil

@@ -16,8 +16,8 @@ import (
 // A framework's steps come from three sides: the conductor has the reserved
 // ones, the BMC driver offers some, and the agent lists its own once it runs.
 
-// reserved are the steps the conductor does itself, in every framework and
-// whatever interface they are listed under (Ironic's reserved step names).
+// reserved are the steps the conductor does itself, in every framework and under any interface (Ironic's reserved step
+// names).
 var reserved = map[string]bool{"hold": true, "wait": true, "power_on": true, "power_off": true, "reboot": true}
 
 // byAgent is the agent's steps by name, as it listed them.
@@ -41,8 +41,8 @@ func (d *decision) offers(fw node.Framework) []node.StepOffer {
 	return out
 }
 
-// automatic is what is done unasked: the steps of driver and agent whose
-// priority is not 0, in order.
+// automatic returns the steps of driver and agent with a priority other than 0, in order. They are done without a
+// request.
 func (d *decision) automatic(fw node.Framework, agent byAgent) []node.Step {
 	steps := inOrder(d.reprioritised(fw, agent))
 	for _, o := range d.offers(fw) {
@@ -55,10 +55,9 @@ func (d *decision) automatic(fw node.Framework, agent byAgent) []node.Step {
 	return steps
 }
 
-// reprioritised gives the erasing of an automated cleaning the priorities the
-// operator wants, whatever the agent lists it with ([deploy] of Ironic's
-// configuration has the same two settings). Steps of that name in an operator's
-// own list need no priority.
+// reprioritised gives the erase steps of an automated cleaning the operator's priorities instead of the agent's
+// ([deploy] of Ironic's configuration has the same two settings). The same steps in an operator's own list need no
+// priority.
 func (d *decision) reprioritised(fw node.Framework, agent byAgent) byAgent {
 	if fw != node.CleanSteps {
 		return agent
@@ -77,8 +76,8 @@ func (d *decision) reprioritised(fw node.Framework, agent byAgent) byAgent {
 	return out
 }
 
-// resolve finds out who does each of the steps an operator has listed. A step
-// that nobody has is an error that names those there are.
+// resolve finds the executor of each step that an operator has listed. A step without one is an error that lists the
+// available steps.
 func (d *decision) resolve(fw node.Framework, listed []node.Step, agent byAgent) ([]node.Step, error) {
 	out := make([]node.Step, 0, len(listed))
 	for _, s := range listed {
@@ -94,7 +93,7 @@ func (d *decision) resolve(fw node.Framework, listed []node.Step, agent byAgent)
 	return out, nil
 }
 
-// whoDoes marks one step with who does it; ok is false when nobody can.
+// whoDoes marks one step with its executor; ok is false if there is none.
 func (d *decision) whoDoes(fw node.Framework, s node.Step, agent byAgent) (done node.Step, ok bool, err error) {
 	switch {
 	case s.OnChildren: // the children find out
@@ -177,9 +176,8 @@ func (d *decision) known(fw node.Framework, agent byAgent) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// needsRamdisk reports whether steps an operator has listed cannot be done
-// without an agent: all but the conductor's own and those that a driver does
-// on a machine in whatever condition.
+// needsRamdisk reports whether steps that an operator has listed need an agent. The conductor's own steps do not, nor
+// do driver steps that work in any condition of the machine.
 func (d *decision) needsRamdisk(fw node.Framework, listed []node.Step) bool {
 	return agentDeploy(d.n) && slices.ContainsFunc(listed, func(s node.Step) bool {
 		if s.OnChildren {

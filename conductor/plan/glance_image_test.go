@@ -10,7 +10,7 @@ import (
 
 const glanceID = "7ed467d4-83b0-41a7-bc15-c404edccff98"
 
-// TestGlanceImage: an image by its UUID needs nothing else in instance_info; its type is what Glance says of it.
+// TestGlanceImage: an image by its UUID needs nothing else in instance_info; Glance sets its type.
 func TestGlanceImage(t *testing.T) {
 	n := node.Node{UUID: "n", Interfaces: map[string]string{"deploy": "direct"}, InstanceInfo: map[string]any{}}
 	for source, want := range map[string]bool{
@@ -46,8 +46,8 @@ func TestGlanceImage(t *testing.T) {
 	}
 }
 
-// TestGlanceRamdisk: what the deploy interface ramdisk boots of Glance's: an ISO, or the kernel and the ramdisk that
-// the properties of an image name, unless instance_info has both.
+// TestGlanceRamdisk: the deploy interface ramdisk boots an ISO from Glance, or the kernel and the ramdisk that an
+// image's properties name. The latter do not count if instance_info has both.
 func TestGlanceRamdisk(t *testing.T) {
 	const kernel, ramdisk = "11111111-2222-4333-8444-000000000001", "11111111-2222-4333-8444-000000000002"
 	found := node.ImageFound{Kernel: kernel, Ramdisk: ramdisk}

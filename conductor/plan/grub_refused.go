@@ -6,10 +6,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// grubRefused says what to do where ironic-python-agent was not allowed to make
-// a partition image bootable. Since CVE-2026-43003 it copies the image's EFI files
-// only in the course of its grub-install, so that it needs leave for both; its
-// error names an option of its own that no operator of ours has.
+// grubRefused suggests a remedy if ironic-python-agent was not allowed to make a partition image bootable. Since
+// CVE-2026-43003 it copies the image's EFI files only together with its grub-install, so that it needs permission for
+// both. Its error names an option of its own that does not exist here.
 func grubRefused(s node.Step, why string) string {
 	if s.String() != installBootloader || !strings.Contains(why, "CONF.enable_bios_bootloader_install") {
 		return ""

@@ -10,8 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// What ironic-python-agent 2023.1 and later answer is told with a flag of ours;
-// other errors and other steps are told as they are.
+// TestGrubRefused: the refusal of ironic-python-agent 2023.1 and later is reported with a flag of ours. Other errors
+// and other steps are reported unchanged.
 func TestGrubRefused(t *testing.T) {
 	const refused = "Install of legacy BIOS bootloaders disabled by CONF.enable_bios_bootloader_install as part of " +
 		"CVE-2026-43003 mitigation."

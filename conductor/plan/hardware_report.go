@@ -4,8 +4,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// hardwareEffect asks the BMC for BIOS settings and firmware. It never fails: no run is
-// worth ending for what is only shown.
+// hardwareEffect asks the BMC for BIOS settings and firmware. It never fails: data that are only shown are no reason to
+// end a run.
 const hardwareEffect = "management.read_hardware"
 
 // readHardware is at the end of the runs after which Ironic reads settings and firmware
@@ -22,7 +22,7 @@ func hardwareRead(d *decision, now node.HardwareReport) error {
 	return nil
 }
 
-// learnHardware keeps what a BMC has reported, where it is news.
+// learnHardware stores a BMC's report if it differs from the last one.
 func (d *decision) learnHardware(now node.HardwareReport) {
 	if report, changed := d.f.HardwareReport.Update(now, d.now); changed {
 		d.hardware = &report

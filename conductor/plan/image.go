@@ -36,7 +36,7 @@ const imageForms = "http(s)://host/path, image:NAME (see: ferrite image list), t
 
 func hasHost(u *url.URL) bool { return u.Host != "" }
 
-// sourceOf reads an image's URL; ok is false for what is none.
+// sourceOf parses an image's URL; ok is false if it is no image source.
 func sourceOf(rawURL string) (s imageSource, ok bool) {
 	if node.GlanceImage(rawURL) != "" {
 		return glanceSource, true
@@ -96,7 +96,7 @@ func withoutURL(err error) error {
 	return err
 }
 
-// md5Sum is what an MD5 checksum looks like.
+// md5Sum is the form of an MD5 checksum.
 var md5Sum = regexp.MustCompile(`^[0-9a-fA-F]{32}$`)
 
 // hexSums are the checksums that agents take, by algorithm.
@@ -124,7 +124,7 @@ func hasImage(n node.Node) error {
 	return checksumFits(n, at, src)
 }
 
-// checksumFits refuses an image that nobody could verify.
+// checksumFits refuses an image that cannot be verified.
 func checksumFits(n node.Node, at string, src imageSource) error {
 	sum, value, algo := text(n.InstanceInfo, "image_checksum"), text(n.InstanceInfo, "image_os_hash_value"),
 		text(n.InstanceInfo, "image_os_hash_algo")

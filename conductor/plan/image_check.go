@@ -28,8 +28,8 @@ func ImageURLs(n node.Node) []string {
 	return urls
 }
 
-// checkImage refuses a deploy whose image is known not to be there, or not to fit, before
-// the machine is switched off. Doubts go into the run.
+// checkImage refuses a deploy before the machine is switched off, if its image is known to be missing or too large.
+// Doubts go into the run.
 func (d *decision) checkImage(r Request) error {
 	if r.Image == nil {
 		return nil
@@ -63,8 +63,8 @@ func (d *decision) fitsPartition(size int64) error {
 // maxRootGiB is more than any disk has, and no number that overflows as bytes.
 const maxRootGiB = 1 << 30
 
-// fitsDisk compares an image with the disk that it would be written to, as the last
-// inspection found it. Where RAID is made before, nobody knows that disk yet.
+// fitsDisk compares an image with the disk that it would be written to, by the last inspection. If RAID is configured
+// first, that disk is not known yet.
 func (d *decision) fitsDisk(r Request) error {
 	if len(d.f.Inventory.Disks) == 0 || len(d.n.TargetRAIDConfig) > 0 || len(d.n.RAIDConfig) > 0 ||
 		slices.ContainsFunc(d.asked("deploy", r), func(s node.Step) bool { return s.Interface == "raid" }) {

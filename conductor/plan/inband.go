@@ -8,10 +8,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// What may be made of a run: that many steps listed (by an agent, or by an
-// operator: all of a run is saved with each of its steps), that many hardware
-// managers that list them, begun again so often, a command named by so many
-// bytes, and a manager or its version by as many.
+// The bounds of a run. All of it is saved with each of its steps: the number of steps listed by an agent or operator,
+// and the number of hardware managers that list them. Further: the number of times that the listing is repeated, and
+// the bytes of a command's id, a manager's name and its version.
 const (
 	maxSteps    = 256
 	maxManagers = 64
@@ -52,7 +51,7 @@ func stepsKnown(d *decision, s agentapi.Steps) error {
 	return nil
 }
 
-// checkVersions refuses what is too much to be saved with a run.
+// checkVersions refuses versions that are too large to be saved with a run.
 func checkVersions(managers map[string]string) error {
 	if len(managers) > maxManagers {
 		return fmt.Errorf("the agent lists the versions of %d hardware managers; at most %d are taken",
@@ -67,8 +66,8 @@ func checkVersions(managers map[string]string) error {
 	return nil
 }
 
-// place puts a framework's steps behind the current one: those of an
-// operator's list as they stand, others by their priority.
+// place puts a framework's steps behind the current one. Listed steps of an operator keep their order; others are
+// sorted by priority.
 func (d *decision) place(agent byAgent) error {
 	r := d.n.Run
 	fw := node.Framework(r.Activity)
@@ -123,9 +122,8 @@ func commandAnswered(d *decision, res agentapi.Result) error {
 	return nil
 }
 
-// stepsChanged begins the agent's steps again: the agent is not the one that
-// listed them (another ramdisk was booted in between). Ironic does so for
-// automated cleaning alone.
+// stepsChanged begins the agent's steps again, because another agent listed them: another ramdisk was booted in
+// between. Ironic does so for automated cleaning only.
 func (d *decision) stepsChanged() error {
 	r := d.n.Run
 	at := slices.IndexFunc(r.Steps, func(s node.Step) bool { return s.String() == getSteps })

@@ -11,9 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// inspect learns what the machine is made of: inspecting -> manageable. How
-// depends on the inspect interface: from the ramdisk (agent), from the BMC
-// (redfish), or not at all (fake).
+// inspect reads the hardware of a machine: inspecting -> manageable. The inspect interface decides on the source: the
+// ramdisk (agent), the BMC (redfish), or none (fake).
 type inspect struct{}
 
 func (inspect) steps(d *decision) ([]node.Step, error) {
@@ -42,7 +41,7 @@ func (inspect) fail(d *decision, _ node.Run, _ string) {
 
 func (inspect) timeout(s Settings) time.Duration { return s.InspectTimeout }
 
-// Needs what inspection rules and ports depend on.
+// Needs returns the facts for inspection rules and ports.
 func (e Inspected) Needs(node.Node) Need {
 	return Need{Rules: true, Addresses: newAddresses(e.Data.Inventory.Interfaces),
 		System: node.SystemUUID(e.Data.SystemUUID)}
@@ -113,12 +112,10 @@ func (d *decision) learn(data agentapi.Inspection) {
 	d.dirty = true
 }
 
-// addPorts makes a port of every interface that has none yet and links a
-// machine to a network: the one it booted from, and those with carrier. An
-// address that is another node's is left to it, as is one that is not
-// Ethernet's. A node that has ports gets no others: inspection data are the word of
-// one boot, a port is believed at every later one. The operator is told of the
-// interfaces, and creates the ports that are right.
+// addPorts makes a port of every interface without a port that links the machine to a network: the boot interface, and
+// interfaces with carrier. It skips an address of another node's port, and an address that is not Ethernet. A node that
+// has ports gets no others: inspection data are claims of one boot, but a port is trusted at every later boot. The
+// history lists these interfaces, so that the operator can create the correct ports.
 func (d *decision) addPorts(data agentapi.Inspection) {
 	var unconfirmed []string
 	defer func() { d.noteUnconfirmed(unconfirmed) }()

@@ -6,8 +6,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// inventoryOf cuts the inventory out of what the ramdisk sent, unchanged: it
-// may hold more than we know of.
+// inventoryOf returns the inventory of the ramdisk's data, unchanged: it may hold more fields than we know.
 func inventoryOf(raw json.RawMessage) json.RawMessage {
 	var doc struct {
 		Inventory json.RawMessage `json:"inventory"`
@@ -18,12 +17,12 @@ func inventoryOf(raw json.RawMessage) json.RawMessage {
 	return doc.Inventory
 }
 
-// SkippedDisks is where the plugin data has what the agent did not take for a
-// disk, and why ([]agentapi.SkippedDisk).
+// SkippedDisks is the key in the plugin data of the block devices that the agent skipped as disks, with the reasons
+// ([]agentapi.SkippedDisk).
 const SkippedDisks = "ferrite_skipped_disks"
 
-// pluginDataOf is what Ironic's validate-interfaces hook leaves beside the
-// inventory, and the parts of the body that are not inventory.
+// pluginDataOf returns the data that Ironic's validate-interfaces hook stores beside the inventory, and the parts of
+// the body that are not inventory.
 func pluginDataOf(data agentapi.Inspection) json.RawMessage {
 	type iface struct {
 		agentapi.Interface

@@ -14,16 +14,15 @@ import (
 // maxNeighbors is how many interfaces are looked at, as in Ironic.
 const maxNeighbors = 64
 
-// switches is what the switches have said, by the name of the interface.
+// switches holds the LLDP data of the switches, by the name of the interface.
 type switches struct {
 	neighbors map[string]lldp.Neighbor
 	links     map[string]map[string]string // by MAC address, in the form of local_link_connection
 	problems  []error
 }
 
-// readSwitchData reads what an inspection has received by LLDP: on its own (collector
-// lldp) or, as ironic-python-agent's older ipa-collect-lldp has it, with each
-// interface.
+// readSwitchData reads the LLDP data of an inspection. They are a part of their own (collector lldp) or, from
+// ironic-python-agent's older ipa-collect-lldp, a part of each interface.
 func readSwitchData(data agentapi.Inspection) switches {
 	h := switches{neighbors: map[string]lldp.Neighbor{}, links: map[string]map[string]string{}}
 	for _, i := range data.Inventory.Interfaces[:min(len(data.Inventory.Interfaces), maxNeighbors)] {
@@ -46,8 +45,7 @@ func readSwitchData(data agentapi.Inspection) switches {
 	return h
 }
 
-// link gives the ports the places where they are plugged in, as Ironic's hook
-// local-link-connection does: what is known of a port already stays.
+// link sets the switch ports of the ports, as Ironic's hook local-link-connection does: known values of a port stay.
 func (d *decision) link(ports []node.Port, h switches) {
 	for i, p := range ports {
 		link := maps.Clone(p.LocalLinkConnection)
@@ -68,9 +66,8 @@ func (d *decision) link(ports []node.Port, h switches) {
 	}
 }
 
-// beside is what is kept beside the inventory, in Ironic's plugin_data: all
-// that the ramdisk has sent but the inventory and its logs, what is made of it,
-// and what the switches said.
+// beside returns the data to store beside the inventory, in Ironic's plugin_data: all data of the ramdisk but the
+// inventory and its logs, the values made from them, and the LLDP data.
 func beside(raw, made json.RawMessage, h switches) json.RawMessage {
 	all := map[string]json.RawMessage{}
 	for _, part := range []json.RawMessage{raw, made} { // the latter counts

@@ -24,7 +24,7 @@ func linkOf(t *testing.T, p node.Port) string {
 	return " link=" + string(raw)
 }
 
-// sayHeard shows what the switches said.
+// sayHeard prints the LLDP data of the switches.
 func (s *scene) sayHeard(plugin json.RawMessage) {
 	var data struct {
 		Parsed json.RawMessage `json:"parsed_lldp"`

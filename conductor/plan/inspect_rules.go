@@ -13,9 +13,8 @@ import (
 // callEffect is a call that an inspection rule asks for.
 const callEffect = "inspect.call_api"
 
-// applyRules does what operators' inspection rules say with what was found: the
-// node, its ports, old and new, and what is kept of the inspection. When a rule
-// fails, what was found is kept as it is without rules.
+// applyRules applies operators' inspection rules to the findings: the node, its ports, old and new, and the stored
+// inspection data. If a rule fails, the findings are stored as they were before the rules.
 func (d *decision) applyRules() error {
 	if len(d.f.Rules) == 0 {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// TestEmptiedInterfaces: an interface that a rule has set to null gets the operator's default, or
-// that of the hardware type.
+// TestEmptiedInterfaces: an interface that a rule has set to null gets the operator's default, or the default of the
+// hardware type.
 func TestEmptiedInterfaces(t *testing.T) {
 	d := decision{f: Facts{Settings: Settings{DefaultInterfaces: map[string]string{"inspect": "agent"}}}}
 	n := node.Node{Driver: "redfish", Interfaces: map[string]string{"inspect": "", "deploy": "", "boot": "pxe"}}

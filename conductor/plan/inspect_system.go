@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Names in the plugin data of what a BMC reports and Ironic's inventory has no place for.
+// Keys in the plugin data for a BMC's data without a place in Ironic's inventory.
 const (
 	memoryModules = "ferrite_memory_modules" // []node.MemoryModule
 	volumes       = "ferrite_volumes"        // []node.Volume
@@ -20,8 +20,8 @@ const (
 // readSystem asks the BMC for all that it knows of the machine.
 const readSystem = "inspect.read_system"
 
-// systemRead takes the BMC's report of the machine (inspect interface redfish): properties,
-// and an inventory of what is known that way.
+// systemRead stores the BMC's report of the machine (inspect interface redfish): properties, and an inventory of the
+// reported parts.
 func (d *decision) systemRead(s node.System) {
 	data := d.inspectionOf(s)
 	d.learn(data)
@@ -76,8 +76,9 @@ func (d *decision) inspectionOf(s node.System) agentapi.Inspection {
 	return out
 }
 
-// cardsOf is all network cards of the machine, those that the system names first: its interfaces and its ports. One
-// whose link the BMC does not tell counts as linked, as one does that only has an address.
+// cardsOf returns all network cards of the machine: the cards of its parts, then the addresses of the system without a
+// card. If the BMC does not report the link of a card, it counts as linked if the system lists its address. An address
+// without a card counts as linked.
 func cardsOf(s node.System) (all []agentapi.Interface) {
 	known, named := map[string]bool{}, map[string]bool{}
 	for _, c := range s.Parts.Cards {
@@ -121,7 +122,7 @@ func disksOf(p node.Parts) []agentapi.Disk {
 	return all
 }
 
-// besideParts adds to the plugin data what the inventory has no place for.
+// besideParts adds to the plugin data the parts without a place in the inventory.
 func besideParts(raw json.RawMessage, p node.Parts) json.RawMessage {
 	var doc map[string]any
 	if json.Unmarshal(raw, &doc) != nil {

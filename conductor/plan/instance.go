@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/rootdevice"
 )
 
-// instanceChecks is what instance_info must hold, by deploy interface.
+// instanceChecks are the checks of instance_info, by deploy interface.
 var instanceChecks = map[string]func(node.Node) error{
 	"fake":         nothingNeeded,
 	"custom-agent": all(hintsReadable, secureBootUnasked),
@@ -55,8 +55,8 @@ func hintsReadable(n node.Node) error {
 	return nil
 }
 
-// hasRamdisk: an ISO, or a kernel with its ramdisk. They are URLs: a path of the
-// conductor's own disk would be served to whoever is on the machines' network.
+// hasRamdisk requires an ISO, or a kernel with its ramdisk. They are URLs: a path on the conductor's own disk would be
+// served to any client on the machines' network.
 func hasRamdisk(n node.Node) error {
 	keys := []string{"boot_iso"}
 	if text(n.InstanceInfo, "boot_iso") == "" {
@@ -85,8 +85,8 @@ func hasRamdisk(n node.Node) error {
 	return nil
 }
 
-// RamdiskSource is the image of Glance whose properties name the kernel and the ramdisk that a node boots; "" for none.
-// As for Ironic they count unless instance_info has both.
+// RamdiskSource is the image in Glance with properties that name the kernel and the ramdisk of a node; "" for none. As
+// in Ironic they count unless instance_info has both.
 func RamdiskSource(n node.Node) string {
 	at := text(n.InstanceInfo, "image_source")
 	if n.Interfaces["deploy"] != "ramdisk" || text(n.InstanceInfo, "boot_iso") != "" || node.GlanceImage(at) == "" ||
@@ -96,14 +96,15 @@ func RamdiskSource(n node.Node) string {
 	return at
 }
 
-// askedImage is the image that a deploy of a node is asked for with; "" for none. It is that of image_source, which
-// Nova writes: a user of the whole system deploys any image, and boot_iso, kernel and ramdisk may be an owner's words.
+// askedImage is the image in a deploy request; "" for none. It comes from image_source, which Nova writes: a user of
+// the whole system may deploy any image. boot_iso, kernel and ramdisk may be written by an owner.
 func askedImage(n node.Node) string {
 	return cmp.Or(ImageSource(n), RamdiskSource(n))
 }
 
-// sameImage refuses a deploy with another image of Glance than was looked for: somebody has written it since, and it
-// might be one that a user of the whole system has and that somebody has not.
+// sameImage refuses a deploy if the node's image of Glance differs from the image that was looked up. It was edited in
+// between, perhaps by a user without access to the new image. A deploy by a user of the whole system must not give them
+// that image.
 func sameImage(n node.Node, r Request) error {
 	asked := node.GlanceImage(askedImage(n))
 	if r.Image == nil || r.Image.Source == asked {
@@ -196,16 +197,15 @@ func NamedBootFiles(n node.Node) (named []NamedFile) {
 	return named
 }
 
-// InstanceBoot is what a machine boots from the network as its workload.
+// InstanceBoot holds the files that a machine boots from the network as its workload.
 type InstanceBoot struct {
 	ISO             string // URL, image:NAME or UUID in Glance of an ISO, instead of the others
 	Kernel, Ramdisk string // the same
 	Cmdline         string
 }
 
-// BootsInstance says what a network boot of n leads to when its instance is a
-// ramdisk (deploy interface ramdisk); ok is false when it is not, or when the
-// machine is not there for its instance now.
+// BootsInstance returns the files of a network boot of n if its instance is a ramdisk (deploy interface ramdisk). ok is
+// false if it is not, or if the machine must not run its instance now.
 func BootsInstance(n node.Node) (boot InstanceBoot, ok bool) {
 	if n.Interfaces["deploy"] != "ramdisk" || WantsRamdisk(n) || hasRamdisk(n) != nil { // it may have been edited since
 		return boot, false

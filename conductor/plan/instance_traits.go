@@ -7,8 +7,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// CheckInstanceTraits refuses traits of an instance that its node lacks: they
-// choose the deploy templates whose steps are run.
+// CheckInstanceTraits refuses traits of an instance that its node lacks: traits choose the deploy templates, and so the
+// steps.
 func CheckInstanceTraits(n node.Node) error {
 	wanted := n.InstanceInfo["traits"]
 	list, ok := wanted.([]any)

@@ -9,9 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// kexecStep has the agent start what it has installed without the firmware, which takes
-// minutes on a large server. The machine's boot device is set all the same: the next
-// restart is an ordinary one.
+// kexecStep has the agent start the installed system without the firmware, which takes minutes on a large server. The
+// machine's boot device is set all the same: the next restart is an ordinary one.
 const kexecStep = "agent.kexec"
 
 // KexecCapability is the capability, in instance_info or properties, by which a node is
@@ -24,9 +23,8 @@ func (d *decision) plansKexec() bool {
 		wantedCapability(d.n, KexecCapability) != "never"
 }
 
-// againstKexec are the reasons to start the machine through its firmware. What was in
-// memory before a kexec is there after it, so whoever gets the machine must be allowed to
-// read it; and settings of the firmware take effect with its start only.
+// againstKexec are the reasons to start the machine through its firmware. A kexec keeps the contents of memory, so the
+// next user of the machine must be allowed to read them. And settings of the firmware take effect only when it starts.
 var againstKexec = []struct {
 	because string
 	holds   func(d *decision) bool

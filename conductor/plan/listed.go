@@ -7,8 +7,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// checkListed refuses steps that cannot be meant as they are listed, whoever
-// has them. checkSteps refuses those that nobody has.
+// checkListed refuses steps that are invalid as listed, independent of their executor. checkSteps refuses steps without
+// an executor.
 func checkListed(n node.Node, r Request, limit time.Duration) error {
 	steps := r.steps()
 	if len(steps) > maxSteps {

@@ -30,8 +30,8 @@ const inspectionNetwork = "inspection"
 // RamdiskNetworks are the networks of ramdisks, in the order of the alphabet.
 func RamdiskNetworks() []string { return slices.Sorted(maps.Values(ramdiskNetworks)) }
 
-// Neutron reports whether the node has network interface neutron: OpenStack's Neutron tells the switches which network
-// its ports are in.
+// Neutron reports whether the node has network interface neutron: OpenStack's Neutron configures on the switches the
+// network of each port.
 func Neutron(n node.Node) bool { return n.Interfaces["network"] == "neutron" }
 
 // Flat reports whether the node has network interface flat: its VIFs are bound to its machine, for Neutron to serve the
@@ -69,7 +69,7 @@ func bindFlat(d *decision, network string) []node.Step {
 }
 
 // attachToRamdisk is attachTo for the ramdisk of the activity under way. An inspection without a network of its own
-// leaves the switches as they are: it may be what finds out where the machine is plugged in.
+// leaves the switches as they are: it may be the first to find the switch ports of the machine.
 func attachToRamdisk(d *decision) []node.Step {
 	if !Neutron(d.n) {
 		return nil
@@ -95,9 +95,9 @@ func networkAttached(d *decision, a Attached) error {
 // ramdiskPort is the key under which a port notes the Neutron port of a ramdisk in a network of a kind. It is Ironic's.
 func ramdiskPort(kind string) string { return kind + "_vif_port_id" }
 
-// entersNetwork notes that the machine's ports may be in the network of a ramdisk, before Neutron is asked for it: a
-// change of network that fails half-way, or whose run has ended meanwhile, may have made ports, too. "" stands for a
-// Neutron port that is not known yet.
+// entersNetwork notes, before the request to Neutron, that the machine's ports may be in the network of a ramdisk. A
+// change of network that fails half-way, or outlives its run, may have made ports, too. "" stands for a Neutron port
+// that is not known yet.
 func (d *decision) entersNetwork(s node.Step) {
 	kind, _ := s.Args["network"].(string)
 	if !slices.Contains(RamdiskNetworks(), kind) {
@@ -113,8 +113,8 @@ func (d *decision) entersNetwork(s node.Step) {
 	}
 }
 
-// RamdiskPorts are the Neutron ports of ramdisks that a port of a node notes, and whether it may have any: one that was
-// asked for, and of which no answer is known, is not among them.
+// RamdiskPorts returns the Neutron ports of ramdisks that a node's port records, and whether it may have any. A Neutron
+// port that was requested without a known answer is not in ids.
 func RamdiskPorts(p node.Port) (ids []string, may bool) {
 	for _, kind := range RamdiskNetworks() {
 		noted := p.InternalInfo[ramdiskPort(kind)]
@@ -145,7 +145,7 @@ func (d *decision) noteRamdiskPorts(a Attached) {
 	}
 }
 
-// rewire saves a port with the node, and has what follows see it so.
+// rewire saves a port with the node. Later parts of the decision see the new port.
 func (d *decision) rewire(p node.Port) {
 	at := d.now
 	p.UpdatedAt = &at
@@ -157,8 +157,8 @@ func (d *decision) rewire(p node.Port) {
 	d.rewired.ports = append(slices.DeleteFunc(d.rewired.ports, same), p)
 }
 
-// CheckNetwork refuses a verb that leads into a network which this conductor cannot attach, or of which no switch could
-// be told.
+// CheckNetwork refuses a verb that needs a network which this conductor cannot attach, or a node without a port that
+// Neutron can wire.
 func CheckNetwork(n node.Node, ports []node.Port, s Settings, verb node.Event) error {
 	switch {
 	case !Neutron(n) || !agentDeploy(n) || !intoRamdisk[verb]:
@@ -225,8 +225,8 @@ func (d *decision) checkVIFs(verb node.Event) error {
 // of it on its way into its owner's.
 func (d *decision) inRamdiskNetwork() bool { return Neutron(d.n) && InRamdiskNetwork(d.f.Ports) }
 
-// InRamdiskNetwork reports whether ports are in the network of a ramdisk, or may be: whatever network interface their
-// node has by now.
+// InRamdiskNetwork reports whether ports are in the network of a ramdisk, or may be. The node's network interface may
+// have changed since.
 func InRamdiskNetwork(ports []node.Port) bool {
 	return slices.ContainsFunc(ports, func(p node.Port) bool {
 		_, may := RamdiskPorts(p)
@@ -234,8 +234,8 @@ func InRamdiskNetwork(ports []node.Port) bool {
 	})
 }
 
-// checkPowerOn refuses to start what is on the disk in the network of a ramdisk that has failed. In active the machine
-// goes back into its owner's network first.
+// checkPowerOn refuses to start the system on the disk in the network of a ramdisk that has failed. In active the
+// machine goes back into its owner's network first.
 func (d *decision) checkPowerOn(p powerChange) error {
 	if powerAfter[p.Target] != node.PowerOn || d.n.Run != nil || !InRamdiskNetwork(d.f.Ports) {
 		return nil
@@ -252,12 +252,12 @@ func (d *decision) checkPowerOn(p powerChange) error {
 		d.n.ProvisionState)
 }
 
-// ownersVerbs lead to what is the owner's: the system on the disk, or a ramdisk that its user logs in to.
+// ownersVerbs lead to a system of the owner: the system on the disk, or a ramdisk that its user logs in to.
 var ownersVerbs = map[node.Event]bool{node.Deploy: true, node.Rebuild: true, node.Service: true, node.RescueIt: true,
 	node.Unrescue: true}
 
-// checkStranded refuses verbs that would start what is the owner's in the network of a ramdisk. Network interface
-// neutron takes the machine out of it; the node had it, and has another one by now.
+// checkStranded refuses verbs that would start the owner's system in the network of a ramdisk. Only network interface
+// neutron takes the machine out of it. The node had that interface, and has another by now.
 func (d *decision) checkStranded(verb node.Event) error {
 	if Neutron(d.n) || !InRamdiskNetwork(d.f.Ports) || !ownersVerbs[verb] && (verb != node.Abort || d.n.Run != nil) {
 		return nil
@@ -272,8 +272,8 @@ func (d *decision) stranded() error {
 			"in manageable: clean or provide; in active: power on)", d.n.UUID, d.n.Implementation("network"))
 }
 
-// leaveNetwork is the chore that removes the ports of a ramdisk whose activity has failed, and which nobody looks at
-// any more. The power stays as it is.
+// leaveNetwork is the chore that removes the ports of a ramdisk after its activity has failed and been given up. The
+// power stays as it is.
 type leaveNetwork struct{ plain }
 
 // leaveEffect is its effect.

@@ -7,7 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Needs of an outcome are those of its effect, and of the end of a run.
+// Needs returns the needs of the outcome's effect, and of the end of a run.
 func (o Outcome) Needs(n node.Node) (need Need) {
 	if of := effects[o.Effect.Name]; of.needs != nil && o.Failure == "" {
 		need = of.needs(o.Result)
@@ -16,8 +16,8 @@ func (o Outcome) Needs(n node.Node) (need Need) {
 	return need
 }
 
-// handle takes what became of an effect. An outcome of a run that is over is
-// dropped: the row is gone, nothing else changes.
+// handle handles the outcome of an effect. An outcome of a run that is over is dropped: only the effect's row is
+// deleted.
 func (o Outcome) handle(d *decision) error {
 	d.dirty = true // at least the effect's row is to be deleted
 	of := effects[o.Effect.Name]
@@ -86,8 +86,8 @@ func poweredOff(d *decision, f PowerOffFailed) error {
 	return err
 }
 
-// askedOff records in the history that the agent failed to turn its machine off: what it
-// wrote last may not have reached the disk.
+// askedOff records in the history that the agent failed to turn its machine off: its last writes may not have reached
+// the disk.
 func askedOff(d *decision, f PowerOffFailed) error {
 	if f.Reason == "" {
 		return nil

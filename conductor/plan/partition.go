@@ -12,17 +12,15 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// What is kept of a partition image in driver_internal_info, under Ironic's
-// names, as long as there is the instance.
+// The keys in driver_internal_info for a partition image, under Ironic's names. They stay as long as the instance.
 const (
 	isWholeDisk = "is_whole_disk_image"
 	rootUUID    = "root_uuid_or_disk_id"
 	deployedAs  = "instance" // the layout, which a rebuild that keeps data may not change
 )
 
-// IsPartitionImage reports whether a node's image is the content of a root
-// partition, for which the disk is divided: where nobody says, as Ironic guesses,
-// of the image that comes with a kernel or ramdisk beside it.
+// IsPartitionImage reports whether a node's image is the content of a root partition, for which the disk is divided.
+// Without an image type it guesses as Ironic does: an image with a kernel or ramdisk beside it is one.
 func IsPartitionImage(n node.Node) bool {
 	if ImageSource(n) == "" {
 		return false
@@ -35,13 +33,13 @@ func IsPartitionImage(n node.Node) bool {
 			return !whole
 		}
 		beside := text(n.InstanceInfo, "kernel") != "" || text(n.InstanceInfo, "ramdisk") != ""
-		return beside && !strings.HasPrefix(ImageSource(n), "oci:") // whose artifacts are whole disks
+		return beside && !strings.HasPrefix(ImageSource(n), "oci:") // OCI artifacts are whole disks
 	}
 	return false
 }
 
-// WithImage notes of an image what only its catalogue says, until the instance ends: its type, or the kernel and the
-// ramdisk that it names.
+// WithImage notes facts of an image that only its catalogue has, until the instance ends: its type, or the kernel and
+// the ramdisk that it names.
 func WithImage(n node.Node, found node.ImageFound) node.Node {
 	if found.Type == "" && found.Kernel == "" {
 		return n
@@ -83,9 +81,8 @@ const defaultEphemeralFormat = "ext4"
 // maxLayoutMiB is more than any disk has.
 const maxLayoutMiB = 1 << 40
 
-// layoutFits refuses a partition image whose disk could not be divided. Sizes
-// beside an image of a whole disk mean nothing, and are no mistake: Nova sends
-// them with every instance.
+// layoutFits refuses a partition image if the disk could not be divided for it. Sizes beside an image of a whole disk
+// are ignored, and are no error: Nova sends them with every instance.
 func layoutFits(n node.Node) error {
 	if kind := text(n.InstanceInfo, "image_type"); kind != "" && kind != agentapi.WholeDisk &&
 		kind != agentapi.PartitionImage {
@@ -145,8 +142,7 @@ func ephemeralUnharmed(n node.Node) error {
 			"whole disk takes all of it", n.UUID, had)
 }
 
-// layoutUnchanged refuses to keep the ephemeral partition of an instance whose
-// partitions would lie elsewhere.
+// layoutUnchanged refuses to keep the ephemeral partition of an instance if the new layout would move the partitions.
 func layoutUnchanged(n node.Node, sizes map[string]int64) error {
 	before, ok := n.DriverInternalInfo[deployedAs].(map[string]any)
 	if !ok && sizes["ephemeral_gb"] == 0 {
@@ -221,7 +217,7 @@ func addLayout(info map[string]any, n node.Node) {
 	}
 	label := diskLabel(n)
 	if BootModeOf(n) == "uefi" {
-		label = "gpt" // as ironic-python-agent has it, whatever was asked for
+		label = "gpt" // ironic-python-agent always uses gpt for uefi
 	}
 	if label != "" {
 		info["disk_label"] = label

@@ -9,10 +9,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// pauses are the steps at which a run stops until somebody else moves: the
-// machine, an operator, the clock. Each reports whether there is anything to
-// stop for. The last two are Ironic's reserved steps, known by name whatever
-// interface they are listed under.
+// pauses are the steps at which a run stops until an event comes from outside: from the machine, an operator, or the
+// clock. Each function reports whether there is a reason to stop. The last two are Ironic's reserved steps, known by
+// name under any interface.
 var pauses = map[string]func(d *decision, s node.Step) bool{
 	waitHeartbeat: awaitAgent,
 	waitData:      awaitData,
@@ -28,8 +27,7 @@ const (
 	keepOrOff     = "agent.keep_or_power_off"
 )
 
-// pauseFor finds the pause that a step is; nil for a step that is done by
-// somebody.
+// pauseFor finds the pause that a step is; nil for a step that has an executor.
 func pauseFor(s node.Step) func(*decision, node.Step) bool {
 	if !own(s) {
 		return nil
@@ -104,8 +102,7 @@ const longestSpan = 100 * 365 * 24 * time.Hour
 // waitSeconds is the argument of a wait.
 const waitSeconds = "seconds"
 
-// waitSpan is how long a wait lasts; timed is false for one that ends with a
-// heartbeat.
+// waitSpan is how long a wait lasts; timed is false for a wait that ends with a heartbeat.
 func waitSpan(s node.Step) (span time.Duration, timed bool, err error) {
 	v, ok := s.Args[waitSeconds]
 	if !ok {

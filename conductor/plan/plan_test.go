@@ -10,8 +10,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden scripts")
 
-// TestScripts replays testdata/*.txt: each line that begins with "> " is an
-// event, the lines after it are what was decided. -update rewrites those.
+// TestScripts replays testdata/*.txt: each line that begins with "> " is an event, and the lines after it are the
+// decision. -update rewrites these lines.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {

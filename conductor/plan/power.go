@@ -14,7 +14,7 @@ type PowerArgs struct {
 	Target         node.PowerState `json:"target"`
 	TimeoutSeconds float64         `json:"timeout_seconds,omitempty"`
 	GraceSeconds   float64         `json:"grace_seconds,omitempty"` // how long the machine may take to go off by itself
-	Once           bool            `json:"once,omitempty"`          // whoever asks tries again himself
+	Once           bool            `json:"once,omitempty"`          // the caller tries again itself
 }
 
 // powerChange is the chore that a power request leads to. The power sync, where it is to
@@ -51,8 +51,8 @@ func (r PowerRequest) handle(d *decision) error {
 	return nil
 }
 
-// recordSwitch puts a power request into the history, and into the activity that it comes amid: a wait for a machine
-// that somebody has switched off looks like one that does not boot.
+// recordSwitch notes a power request in the history, and in the activity that it interrupts: a wait for a machine that
+// was switched off looks like a machine that does not boot.
 func (d *decision) recordSwitch(r PowerRequest) {
 	text := string(r.Target) + " requested"
 	if d.n.Run != nil {
@@ -67,9 +67,8 @@ func (d *decision) recordSwitch(r PowerRequest) {
 	d.noteChore("INFO", changePower, text)
 }
 
-// overtake has nobody wait any longer for the operating system to shut down.
-// Whoever still does is fenced off from the outcome: the machine has been asked,
-// and is looked at no more than that.
+// overtake ends the wait for the operating system to shut down. The running effect is fenced off from its outcome: it
+// has already sent its request, and only reads the power from then on.
 func (d *decision) overtake() {
 	if d.f.ShutDown == nil {
 		return
@@ -121,8 +120,8 @@ func PatienceOf(n node.Node, s Settings) node.Patience {
 	return own
 }
 
-// The effects of power changes. That of a soft power-off, which lasts for as long
-// as an operating system takes, has a name of its own.
+// The effects of power changes. A soft power-off has a name of its own, because it lasts as long as the operating
+// system takes.
 const (
 	changePower = "power.request"
 	ShutDown    = "power.shut_down"
@@ -140,8 +139,7 @@ func changesPower(chore string) bool {
 	return chore == changePower || chore == ShutDown || chore == returnEffect
 }
 
-// check refuses what Ironic refuses while cleaning, where a power cut could
-// leave a disk half wiped.
+// check refuses the requests that Ironic refuses while cleaning: a power cut could leave a disk half wiped.
 func (p powerChange) check(d *decision) error {
 	switch {
 	case d.n.ProvisionState == node.Cleaning || d.n.ProvisionState == node.CleanWait:
@@ -179,7 +177,7 @@ func (p powerChange) done(d *decision) {
 // maintenance.
 func (p powerChange) failure() string { return fmt.Sprintf(powerFailed+"%q failed", p.Target) }
 
-// powerFailed begins what last_error says of a power change that did not succeed.
+// powerFailed is the prefix of last_error after a failed power change.
 const powerFailed = "power change to "
 
 // PowerChangeFailed reports whether the last thing that went wrong with a node is

@@ -8,12 +8,11 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// PowerFailure is the fault of a node whose BMC could not be read, or whose
-// power could not be kept. It is the only one a node is freed of by itself.
+// PowerFailure is the fault of a node if its BMC could not be read, or its power could not be kept. It is the only
+// fault that the conductor clears by itself.
 const PowerFailure = "power failure"
 
-// powerEvent is the event type of what the power sync writes, as in Ironic's
-// history.
+// powerEvent is the event type of the power sync's history entries, as in Ironic's history.
 const powerEvent = "monitoring"
 
 // confirmations is how many readings in a row must differ from the record
@@ -24,14 +23,14 @@ const confirmations = 2
 type PowerRead struct {
 	simple
 	PowerTally
-	Revision int64           // of the node whose BMC was asked: a node saved meanwhile is asked again
-	State    node.PowerState // what the BMC says, "" when it does not know
-	Health   string          // what it says of the machine's health, "" when it does not
+	Revision int64           // of the node at the reading: a node saved meanwhile is read again
+	State    node.PowerState // as the BMC reports it, "" when it does not know
+	Health   string          // of the machine, "" when the BMC does not report it
 	Failure  string          // why there is no answer, "" when there is one
 }
 
-// PowerTally is what the readings of one node have come to, with the one at
-// hand. It is kept in memory: a conductor that starts counts afresh.
+// PowerTally sums up the readings of one node, including the current one. It is kept in memory: a conductor that starts
+// counts afresh.
 type PowerTally struct {
 	Failures int             // readings in a row without an answer
 	Since    time.Time       // when the first of them failed
@@ -49,7 +48,7 @@ func (t *PowerTally) Count(n node.Node, v node.Vitals, failure string, now time.
 		t.Failures, t.Since = 1, now
 	case failure != "":
 		t.Failures++
-	case n.Chore != "": // it may be what changes the power
+	case n.Chore != "": // the chore may be changing the power
 		t.Failures, t.Since = 0, time.Time{}
 	default:
 		t.Failures, t.Since = 0, time.Time{}
@@ -100,7 +99,7 @@ func (e PowerRead) healthNews(n node.Node, s Settings) bool {
 	return e.Failure == "" && e.Health != n.Health && e.Revision == n.Revision && PowerPoll(n, s) > 0 && n.Chore == ""
 }
 
-// meaning says what follows from a reading; nil when there is nothing to write.
+// meaning returns the action that a reading requires; nil when there is nothing to write.
 func (e PowerRead) meaning(n node.Node, s Settings) func(*decision, PowerRead) {
 	switch {
 	case e.Revision != n.Revision || PowerPoll(n, s) == 0 || n.Chore != "":
@@ -140,12 +139,12 @@ func (e PowerRead) handle(d *decision) error {
 	return nil
 }
 
-// healthFound records what the BMC says of its machine's health.
+// healthFound records the machine's health as the BMC reports it.
 func (d *decision) healthFound(e PowerRead) {
 	before := d.n.Health
 	d.n.Health, d.dirty = e.Health, true
 	switch {
-	case before == "" && e.Health == "OK": // what anybody would have thought
+	case before == "" && e.Health == "OK": // the normal case
 	case e.Health == "":
 		d.notePower("INFO", fmt.Sprintf("the BMC no longer reports the machine's health; it was %q", before))
 	case e.Health == "OK":
@@ -159,14 +158,14 @@ func (d *decision) healthFound(e PowerRead) {
 // powerLearnt records the power of a node that had no record of it.
 func (d *decision) powerLearnt(e PowerRead) { d.setPower(e.State, e.State != node.PowerOn) }
 
-// powerFound records what the machine was found to be.
+// powerFound corrects the recorded power by a reading.
 func (d *decision) powerFound(e PowerRead) {
 	text := fmt.Sprintf("found %q where %q was recorded; the record was corrected", e.State, d.n.PowerState)
 	d.setPower(e.State, e.State != node.PowerOn)
 	d.notePower("INFO", text)
 }
 
-// forcePower brings the machine to what is recorded, the way a request does.
+// forcePower switches the machine to the recorded power, the way a request does.
 func (d *decision) forcePower(e PowerRead) {
 	d.notePower("INFO", fmt.Sprintf("found %q where %q is recorded; changing the machine to the record, try %d of %d",
 		e.State, d.n.PowerState, e.Differs-confirmations+1, d.f.Settings.PowerSyncRetries))
@@ -183,8 +182,7 @@ func (d *decision) powerStuck(e PowerRead) {
 	d.powerFails(reason)
 }
 
-// powerLost takes a node out of service whose BMC has been silent for long.
-// The last known power state stands.
+// powerLost takes a node out of service after its BMC has been silent for long. The last known power state stands.
 func (d *decision) powerLost(e PowerRead) {
 	d.powerFails(
 		fmt.Sprintf("no answer of the BMC to %d readings of the power state since %s: %s; check its address, its "+
@@ -206,8 +204,7 @@ func (d *decision) powerFails(reason string) {
 	d.notePower("ERROR", reason)
 }
 
-// powerBack puts a node back into service whose BMC answers again, with
-// whatever power it has now.
+// powerBack puts a node back into service after its BMC answers again, with the power that it has now.
 func (d *decision) powerBack(e PowerRead) {
 	text := "the BMC answers again: the node has left maintenance"
 	if e.State != "" && e.State != d.n.PowerState {

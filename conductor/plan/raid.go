@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/rootdevice"
 )
 
-// volumesKnown keeps what there is of RAID after a driver's step.
+// volumesKnown records the RAID volumes after a driver's step.
 func (d *decision) volumesKnown(all []node.LogicalDisk) {
 	list := make([]any, 0, len(all))
 	for _, v := range all {
@@ -23,9 +23,9 @@ func (d *decision) volumesKnown(all []node.LogicalDisk) {
 	d.raidIs(map[string]any{"logical_disks": list})
 }
 
-// rootOnArray is the UUID of an image's root file system, in Ironic's words, where it
-// goes onto software RAID; "" elsewhere. What an image of a whole disk boots by in BIOS
-// is not where a BIOS looks on a member: the agent has to find the image's GRUB.
+// rootOnArray is the UUID of an image's root file system, from Ironic's image_rootfs_uuid, if the image goes onto
+// software RAID; "" elsewhere. On a member of the array, a BIOS does not find the boot code of a whole-disk image: the
+// agent has to find the image's GRUB.
 func rootOnArray(n node.Node) string {
 	for _, config := range []map[string]any{n.TargetRAIDConfig, n.RAIDConfig} {
 		disks, _ := config["logical_disks"].([]any)
@@ -44,8 +44,7 @@ func (d *decision) raidIs(config map[string]any) {
 	d.dirty = true
 }
 
-// raidByAgent keeps what a step of the agent has made of the node's volumes, as
-// Ironic does with the raid interface agent.
+// raidByAgent records the volumes after a RAID step of the agent, as Ironic does with the raid interface agent.
 func (d *decision) raidByAgent(s node.Step, result json.RawMessage) error {
 	if !s.InBand || s.Interface != "raid" {
 		return nil
@@ -60,8 +59,8 @@ func (d *decision) raidByAgent(s node.Step, result json.RawMessage) error {
 	return nil
 }
 
-// onlyKeptVolumes drops all volumes but those of skip_block_devices, which are not deleted: an agent of ours knows them
-// by their disks in raid_config.
+// onlyKeptVolumes drops all volumes but the ones in skip_block_devices, which are not deleted: our agent knows them by
+// their disks in raid_config.
 func (d *decision) onlyKeptVolumes() {
 	_, names, _ := rootdevice.SkipFrom(d.n.Properties) // a property that is wrong has failed the step
 	disks, _ := d.n.RAIDConfig["logical_disks"].([]any)
@@ -74,11 +73,11 @@ func (d *decision) onlyKeptVolumes() {
 	}
 }
 
-// maxRAIDConfig bounds what an agent can make us keep of its volumes, in bytes.
+// maxRAIDConfig bounds the size of an agent's report of its volumes that is kept, in bytes.
 const maxRAIDConfig = 64 << 10
 
-// volumesByAgent reads the volumes of an agent's result. The root volume names schedulers
-// its size and level, and a deploy which disk to write to.
+// volumesByAgent reads the volumes of an agent's result. The root volume sets the size and level for schedulers, and
+// the disk to write to for a deploy.
 func (d *decision) volumesByAgent(result json.RawMessage) error {
 	var r agentapi.StepResult
 	err := json.Unmarshal(result, &r)

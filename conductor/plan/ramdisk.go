@@ -23,8 +23,8 @@ type ScriptAsked struct {
 	From netip.Addr
 }
 
-// handle ends the run where the awaited ramdisk is refused, and records a warning
-// elsewhere: a ramdisk whose boot's word was used is of another boot, or machine.
+// handle ends the run if the awaited ramdisk is refused, and otherwise records a warning: if the boot's word is already
+// used, the refused ramdisk is of another boot or machine.
 func (e RamdiskRefused) handle(d *decision) error {
 	if a := d.n.Agent; e.Proven && a.WordHash != "" && a.Token == "" && d.atMachine() {
 		d.hurry = d.f.EffectPending
@@ -39,9 +39,8 @@ func (e RamdiskRefused) handle(d *decision) error {
 // that it runs on the machine.
 func Proven(n node.Node) bool { return n.Agent.TokenSent }
 
-// handle ends a run whose machine has begun another boot by itself. Another word
-// is given only after a boot that this conductor has asked for: whoever takes the
-// machine's address meanwhile would else get the token of an agent that has proven itself.
+// handle ends a run if its machine has begun another boot by itself. Another word is given only after a boot that this
+// conductor requested. Otherwise, any machine that takes this address meanwhile would get the token of a proven agent.
 func (e ScriptAsked) handle(d *decision) error {
 	if !Proven(d.n) || !d.atMachine() {
 		return nil

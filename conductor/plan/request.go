@@ -6,7 +6,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// verb is what an operator's request sets off.
+// verb is the work that an operator's request starts.
 type verb struct {
 	activity string // "" for verbs that only move the node, or end a run
 	check    func(n node.Node, r Request) error
@@ -120,7 +120,7 @@ func (r Request) handle(d *decision) error {
 	return d.err
 }
 
-// noteImage notes of a deploy's images what is known of them.
+// noteImage records the known facts of a deploy's images.
 func (d *decision) noteImage(r Request) error {
 	if r.Verb != node.Deploy && r.Verb != node.Rebuild {
 		return nil
@@ -140,13 +140,14 @@ func DeployFor(n node.Node, project string) node.Run {
 	return node.Run{Activity: "deploy", Project: project, Image: node.GlanceImage(askedImage(n))}
 }
 
-// abortsAmid reports an abort, which an operator may ask for whatever is pending: the answer of an aborted run's effect
-// is dropped, and a chore goes on. From service failed it needs the machine restarted, which a power change has begun.
+// abortsAmid reports an abort, which an operator may request while any effect is pending. The outcome of an aborted
+// run's effect is dropped, and a chore goes on. From service failed it needs the machine restarted, which a power
+// change has begun.
 func (d *decision) abortsAmid(r Request) bool {
 	return r.Verb == node.Abort && (d.n.Run != nil || changesPower(d.n.Chore))
 }
 
-// keepInstance keeps what a verb brings for the instance.
+// keepInstance stores a verb's values for the instance.
 func (d *decision) keepInstance(r Request) {
 	for key, value := range map[string]any{"configdrive": r.ConfigDrive, rescueHash: r.RescueHash} {
 		if value == nil || value == "" {
@@ -247,7 +248,7 @@ func canDeploy(n node.Node, r Request) error {
 			return err
 		}
 	case n.ProvisionState == node.Error && n.InstanceUUID == "":
-		// Ironic would write another tenant's image here, onto disks that nobody has cleaned.
+		// Ironic would write another tenant's image here, onto disks that were not cleaned.
 		return node.Refuse(node.InvalidState,
 			"Node %s is in error, and its disks may hold what its last instance left: delete it again, or set instance_uuid "+
 				"to that instance and rebuild it", n.UUID)

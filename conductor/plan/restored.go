@@ -7,14 +7,14 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Abandoned ends what a node is at, without doing anything more to its machine: a database was restored that is older
-// than the machine, and going on could erase what was deployed since. Pending is its effect, nil for none.
+// Abandoned ends the activity of a node, without any further action on its machine. It is for a restored database that
+// is older than the machine: to go on could erase data that were deployed since. Pending is its effect, nil for none.
 type Abandoned struct {
 	Pending *node.Effect
 	Reason  string
 }
 
-// Needs what the end of a tear-down does.
+// Needs returns the needs of the end of a tear-down.
 func (Abandoned) Needs(n node.Node) Need { return Need{Bonds: tearsDown(n)} }
 
 // handle fails a run, or forgets a chore. The effect goes with it.
@@ -33,13 +33,13 @@ func (e Abandoned) handle(d *decision) error {
 	return nil
 }
 
-// Finding is what the restore of an old database means for a node. Dangerous is one by which data could be lost.
+// Finding is a consequence of restoring an old database for a node. It is Dangerous if data could be lost.
 type Finding struct {
 	Dangerous bool
 	Text      string
 }
 
-// goesOn says what a run does to a machine once effects are no longer held.
+// goesOn lists the actions of a run on a machine once effects are no longer held.
 var goesOn = map[node.State]Finding{
 	node.Cleaning:   {true, "goes on being cleaned: its disks are erased"},
 	node.CleanWait:  {true, "goes on being cleaned: its disks are erased"},
@@ -55,8 +55,9 @@ var goesOn = map[node.State]Finding{
 	node.ServiceWait: {true, "goes on being serviced: its steps are done again"},
 }
 
-// AfterRestore says what the end of a hold means for a node: what it goes on with, and what its power shows that the
-// database does not know. effect is the pending one, "" for none; now is "" when its BMC has not told, failure why.
+// AfterRestore lists the consequences of the end of a hold for a node: the work that goes on, and a power state that
+// differs from the database. effect is the pending effect, "" for none. now is "" if the BMC has not answered; failure
+// is the reason.
 func AfterRestore(n node.Node, effect string, now node.PowerState, failure string) (all []Finding) {
 	switch f, known := goesOn[n.ProvisionState]; {
 	case known:
@@ -90,8 +91,8 @@ func power(target node.PowerState) string {
 	return ", for " + string(target)
 }
 
-// PowerPollHeld is how often the power of n is read while effects are held: nodes at work, too, as nobody works on
-// them.
+// PowerPollHeld is how often the power of n is read while effects are held. Nodes at work are read, too, because their
+// work is suspended.
 func PowerPollHeld(n node.Node, s Settings) time.Duration {
 	if ByHand(n) || n.Maintenance && n.Fault != PowerFailure || unread[n.ProvisionState] {
 		return 0

@@ -9,7 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// TestAfterRestore: what could lose data is said to be dangerous, what only differs is said, and nothing else.
+// TestAfterRestore: findings that could lose data are dangerous; mere differences are listed; nothing else is.
 func TestAfterRestore(t *testing.T) {
 	busy := &node.Run{Activity: "clean"}
 	for _, c := range []struct {

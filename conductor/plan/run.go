@@ -18,9 +18,8 @@ type activity interface {
 	timeout(s Settings) time.Duration            // the longest silence while waiting
 }
 
-// activities names what a conductor can do with a node. The agent and the
-// drivers know the steps of verify, clean, deploy and service under the same
-// names: they are Ironic's frameworks.
+// activities are the kinds of work that a conductor can do with a node. The agent and the drivers know the steps of
+// verify, clean, deploy and service under the same names: they are Ironic's frameworks.
 var activities = map[string]activity{
 	"verify":   verify{},
 	"inspect":  inspect{},
@@ -64,7 +63,7 @@ func (d *decision) startRun(r node.Run) {
 	d.advance()
 }
 
-// stepDone ends a step that somebody else has done, and goes on.
+// stepDone ends a step that the agent, the driver or another party has done, and goes on.
 func (d *decision) stepDone() {
 	r := d.n.Run
 	if r.AbortAfter {
@@ -142,8 +141,7 @@ func (d *decision) begin(s node.Step) {
 // await enters the wait state of the activity and sets its deadline.
 func (d *decision) await(why string) { d.awaitUntil(why, d.patience()) }
 
-// patience is how long somebody at work may be silent from now on, and a step
-// under way may last.
+// patience is the time until which the party at work may be silent, and the step under way may last.
 func (d *decision) patience() time.Time { return d.beforeStepEnd(d.now.Add(d.timeout())) }
 
 func (d *decision) awaitUntil(why string, end time.Time) {
@@ -212,12 +210,11 @@ func (d *decision) insert(i int, steps ...node.Step) {
 	r.Steps = append(r.Steps[:i:i], append(steps, r.Steps[i:]...)...)
 }
 
-// maxReason bounds what a machine can make us keep of its errors, in bytes.
+// maxReason bounds the kept text of a machine's error, in bytes.
 const maxReason = 4096
 
-// Clip makes of a reason what last_error and the history keep: without the
-// credentials of the URLs in it, without what a terminal obeys, and not too long.
-// BMCs and agents have written parts of it.
+// Clip returns a reason in the form for last_error and the history: without the credentials in URLs, without control
+// characters, and not too long. BMCs and agents have written parts of it.
 func Clip(reason string) string {
 	reason = nodeapi.Printable(nodeapi.MaskText(reason))
 	if len(reason) <= maxReason {
@@ -226,9 +223,8 @@ func Clip(reason string) string {
 	return strings.ToValidUTF8(reason[:maxReason], "") + " ... (cut short)"
 }
 
-// agentAlive reports whether an agent of this boot has called lately enough
-// to be given work without a boot. One that a run has failed with may still be
-// at work on a command of that run: the next run boots afresh.
+// agentAlive reports whether an agent of this boot has called recently enough to be given work without a boot. The
+// agent of a failed run may still be at work on a command of that run: the next run boots afresh.
 func (d *decision) agentAlive() bool {
 	return d.n.Agent.URL != "" && !d.n.Agent.Doubted && !d.f.AgentSeen.IsZero() && d.n.PowerState == node.PowerOn &&
 		d.now.Sub(d.f.AgentSeen) <= d.f.Settings.FastTrackTimeout

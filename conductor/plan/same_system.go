@@ -34,9 +34,9 @@ func ForgetSystem(old node.Node, n *node.Node) {
 	}
 }
 
-// checkSystem is an error when another node has the machine with this UUID. Nodes that share their machine by an
-// operator's word are exempt, as are parent and child. Nodes that discovery has found and nobody has taken on do not
-// count: whoever reaches the conductor could make one of any UUID.
+// checkSystem returns an error if another node has the machine with this UUID. Nodes that an operator marked as sharing
+// their machine are exempt, as are parent and child. Discovered nodes that no operator has taken on do not count: any
+// sender that reaches the conductor could make one with any UUID.
 func (d *decision) checkSystem(uuid string) error {
 	if d.n.SharesMachine {
 		return nil

@@ -64,7 +64,7 @@ func TestSameSystem(t *testing.T) {
 	}
 }
 
-// TestNeedsSystem: events that name a machine are those of BMCs and ramdisks, and placeholders name none.
+// TestNeedsSystem: only events of BMCs and ramdisks name a machine, and placeholders name none.
 func TestNeedsSystem(t *testing.T) {
 	outcome := func(effect, result, failure string) plan.Event {
 		return plan.Outcome{Effect: node.Effect{Name: effect}, Result: []byte(result), Failure: failure}

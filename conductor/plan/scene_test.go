@@ -24,7 +24,7 @@ type scene struct {
 	lines   []string
 	power   PowerTally
 
-	health string // what the BMC says along with the power
+	health string // the BMC's answer beside the power
 }
 
 func replay(t *testing.T, script string) string {
@@ -75,7 +75,7 @@ func (s *scene) do(w []string) {
 		s.parse(rest, &s.f.Rules)
 	case "internal":
 		s.say("driver_internal_info %v", s.n.DriverInternalInfo)
-	case "look": // what inspection rules change
+	case "look": // the fields that inspection rules change
 		s.say("name %q, traits %v, properties %v, extra %v, ports %d", s.n.Name, s.n.Traits, s.n.Properties, s.n.Extra,
 			len(s.f.Ports))
 		s.say("last error: %s", s.n.LastError)
@@ -135,12 +135,12 @@ func (s *scene) do(w []string) {
 	case "stale": // a reading that began before the last save
 		s.decide(PowerRead{PowerTally: PowerTally{Differs: confirmations}, Revision: s.n.Revision - 1,
 			State: node.PowerState(rest)})
-	case "show": // what PUT states/power and the power sync change
+	case "show": // the fields that PUT states/power and the power sync change
 		s.say("power %q, target %q, maintenance %v %q", s.n.PowerState, s.n.TargetPowerState, s.n.Maintenance,
 			s.n.Fault)
 		s.say("maintenance reason: %s", s.n.MaintenanceReason)
 		s.say("last error: %s", s.n.LastError)
-	case "raid": // what steps have made of it
+	case "raid": // the RAID fields after steps
 		for name, m := range map[string]map[string]any{"raid_config": s.n.RAIDConfig, "properties": s.n.Properties} {
 			raw, err := json.Marshal(m)
 			if err != nil {
@@ -151,7 +151,7 @@ func (s *scene) do(w []string) {
 		slices.Sort(s.lines[len(s.lines)-2:])
 	case "progress": // of the agent's step, which memory alone takes note of
 		s.f.Progressed, s.f.Progress = s.now, rest
-	case "chores": // what the requests that belong to no run change
+	case "chores": // the fields that requests outside of runs change
 		secure := "unknown"
 		if s.n.SecureBoot != nil {
 			secure = fmt.Sprint(*s.n.SecureBoot)
@@ -179,7 +179,7 @@ func (s *scene) do(w []string) {
 	}
 }
 
-// request reads a verb and, after it, what comes with it as JSON.
+// request reads a verb and its parameters, which follow as JSON.
 func (s *scene) request(rest string) Request {
 	verb, more, _ := strings.Cut(rest, " {")
 	r := Request{}
@@ -280,7 +280,7 @@ func (s *scene) decide(e Event) {
 	}
 }
 
-// sayHardware says what of a hardware report is new.
+// sayHardware prints the new parts of a hardware report.
 func (s *scene) sayHardware(now node.HardwareReport) {
 	before := s.f.HardwareReport
 	s.f.HardwareReport = now

@@ -6,8 +6,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// NetworkDevice reports whether a boot device is the network, from which this
-// conductor serves iPXE that nobody has signed.
+// NetworkDevice reports whether a boot device is the network, from which this conductor serves an unsigned iPXE.
 func NetworkDevice(device string) bool { return device == "pxe" || device == "uefihttp" }
 
 // BootsUnsigned reports whether a boot device of n leads to a boot loader of this conductor's.
@@ -15,10 +14,9 @@ func BootsUnsigned(n node.Node, a BootDeviceArgs) bool {
 	return NetworkDevice(a.Device) || a.Device == mediumDevice && !a.Persistent && BootsByMedium(n)
 }
 
-// CheckSecureBoot refuses to boot a machine from the network whose firmware starts
-// only what is signed: it would show "Security Violation" on its console, and be
-// waited for until the time is over. A machine that boots by BIOS has no such
-// firmware, whatever its BMC has switched on.
+// CheckSecureBoot refuses to boot a machine from the network if its firmware starts only signed code. It would show
+// "Security Violation" on its console, and the conductor would wait until the timeout. With BIOS there is no secure
+// boot, even if the BMC says so.
 func CheckSecureBoot(n node.Node, on *bool) error {
 	if on == nil || !*on || BootModeOf(n) == "bios" || n.Interfaces["boot"] == "fake" {
 		return nil

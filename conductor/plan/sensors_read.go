@@ -8,17 +8,17 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// criticalParts is the internal info that has the parts of a machine whose health was critical at the last reading: by
-// it a part is news once, also across a restart of the conductor.
+// criticalParts is the key in driver_internal_info for the parts with critical health at the last reading. So a part is
+// reported once, also across a restart of the conductor.
 const criticalParts = "critical_parts"
 
-// SensorsRead is what a reading of sensors says: the parts that are critical, as "Drive Bay 3".
+// SensorsRead is the result of a reading of sensors: the parts that are critical, as "Drive Bay 3".
 type SensorsRead struct {
 	simple
 	Critical []string
 }
 
-// SensorNews reports whether a reading changes what is on record of n.
+// SensorNews reports whether a reading changes the record of n.
 func SensorNews(n node.Node, e SensorsRead) bool { return !slices.Equal(knownCritical(n), e.Critical) }
 
 // knownCritical are the parts on record; a node that was read from the store has them as any.

@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// framework is the one whose steps a request may list; "" for verbs without steps.
+// framework is the framework of the steps that a request may list; "" for verbs without steps.
 func (r Request) framework() node.Framework {
 	switch r.Verb { //nolint:exhaustive // the others have no steps
 	case node.Clean:
@@ -78,8 +78,7 @@ func checkStep(n node.Node, table StepTable, fw node.Framework, s node.Step, age
 	return nil
 }
 
-// wipes reports whether a step destroys what disks or firmware hold, and is for nodes
-// without a workload only.
+// wipes reports whether a step destroys the data of disks or firmware, and is for nodes without a workload only.
 func wipes(s node.Step) bool { return strings.HasPrefix(s.Step, "erase_") }
 
 // relisting says since when the agent's steps are known, and how they are listed anew:
@@ -93,8 +92,7 @@ func (t StepTable) relisting(n node.Node, fw node.Framework, s node.Step, agent 
 		"ferrite node %s %s --step deploy.wait", at.UTC().Format("2006-01-02 15:04:05Z"), fw, n.UUID)
 }
 
-// notOffered is the error of a step that nobody has, in Ironic's words, with the steps
-// there are.
+// notOffered is the error of a step without an executor, in Ironic's words, with the available steps.
 func notOffered(n node.Node, fw node.Framework, s node.Step, names []string) string {
 	from, meant := "", ""
 	if s.From != "" {
@@ -107,8 +105,8 @@ func notOffered(n node.Node, fw node.Framework, s node.Step, names []string) str
 		"has: %s", fw, n.UUID, fw, from, s.Interface, s.Step, meant, strings.Join(names, ", "))
 }
 
-// checkArgs refuses a step without an argument it needs, and with one that its driver
-// does not know. An agent need not list all it takes.
+// checkArgs refuses a step that lacks a required argument, or has an argument that its driver does not know. An agent
+// need not list all its arguments.
 func checkArgs(row StepInfo, s node.Step) error {
 	if err := missing(row.Args, s); err != nil {
 		return err

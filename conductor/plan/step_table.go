@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// StepSource is who does a step.
+// StepSource is the executor of a step.
 type StepSource string
 
 // The sources of steps.
@@ -35,18 +35,18 @@ type StepTable struct {
 	// Listed is when the agent listed its steps of a framework; one it has never
 	// listed is not in it.
 	Listed map[node.Framework]time.Time
-	// Open names the interfaces that may have further steps in a framework: those
-	// of an agent that has not listed them.
+	// Open names the interfaces that may have further steps in a framework, because an agent has not listed its steps
+	// there.
 	Open map[node.Framework][]string
 
 	limit time.Duration // of one step
 }
 
-// agentInterfaces are those whose steps an agent may do beside the BMC driver. The
-// others belong to conductor and driver alone, unless an agent has listed steps there.
+// agentInterfaces are the interfaces with steps that an agent may do beside the BMC driver. The others belong to
+// conductor and driver alone, unless an agent has listed steps there.
 var agentInterfaces = []string{"deploy", "raid"}
 
-// requested are the frameworks whose steps an operator can ask for.
+// requested are the frameworks with steps that an operator can request.
 var requested = []node.Framework{node.CleanSteps, node.DeploySteps, node.ServiceSteps}
 
 // StepsOf is the steps of a node: offers are the BMC driver's, listed the agent's.

@@ -10,8 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// CheckTemplate refuses a deploy template with steps that no node could do. offers is
-// what all drivers offer together, limit is that of one step; an agent's steps are not known.
+// CheckTemplate refuses a deploy template with steps that no node could do. offers are the steps of all drivers
+// together, limit is the time limit of one step. The steps of agents are not known.
 func CheckTemplate(t node.DeployTemplate, offers []node.StepOffer, limit time.Duration) error {
 	for _, s := range t.Steps {
 		if s.Priority == 0 { // it only takes a step away

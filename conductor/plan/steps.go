@@ -31,7 +31,7 @@ func startRamdisk(d *decision) []node.Step {
 // aimAtRamdisk makes the next boot one into the ramdisk.
 func aimAtRamdisk(d *decision) []node.Step { return append(setBootMode(d), bootDevice(d)...) }
 
-// bootDevice makes the ramdisk what the machine boots next.
+// bootDevice makes the machine boot the ramdisk next.
 func bootDevice(d *decision) []node.Step {
 	return append(insertSteps(d.n, MediumRamdisk),
 		step("management", "set_boot_device", map[string]any{"device": ramdiskDevice(d.n), "persistent": false}))
@@ -55,9 +55,8 @@ func networkDevice(n node.Node) string {
 	return "pxe"
 }
 
-// withAgent boots the ramdisk and waits for its agent, or spares the boot
-// when an agent is running and may be used (fast track, or a held run whose
-// operator asks for other steps).
+// withAgent boots the ramdisk and waits for its agent. It skips the boot if an agent is running and may be used: by
+// fast track, or in a held run if the operator requests other steps.
 func withAgent(d *decision) []node.Step {
 	if (d.fastTracks() || d.held) && d.agentAtHand() {
 		return []node.Step{step("agent", "get_steps", nil)}
@@ -90,8 +89,7 @@ func leaveRamdisk(d *decision) []node.Step {
 	return append(off, attachTo(d, NoNetwork)...)
 }
 
-// bootInstance takes the machine into what it is there for, however it comes:
-// from its disk, or from the network where the instance is a ramdisk.
+// bootInstance boots the machine's instance: from its disk, or from the network if the instance is a ramdisk.
 func bootInstance(d *decision) []node.Step {
 	device, insert := "disk", []node.Step(nil)
 	if d.n.Interfaces["deploy"] == "ramdisk" {

@@ -57,9 +57,8 @@ func (e AgentCalled) handle(d *decision) error {
 	return nil
 }
 
-// checkCallback refuses a new agent that wants to be called elsewhere than at an
-// address of its machine: whoever has its token could else send this conductor to
-// any server on its network. Where another DHCP server gives addresses, nothing
+// checkCallback refuses a new agent with a callback URL at an address that is not its machine's. Otherwise any holder
+// of its token could send this conductor to any server on its network. If another DHCP server gives addresses, nothing
 // follows from them.
 func (d *decision) checkCallback(callback string) error {
 	u, err := url.Parse(callback)
@@ -82,15 +81,14 @@ func (d *decision) checkCallback(callback string) error {
 	return nil
 }
 
-// poll asks what has become of the command under way.
+// poll asks for the state of the command under way.
 func (d *decision) poll() {
 	if !d.f.EffectPending {
 		d.enqueue("agent.poll", PollArgs{Command: d.n.Run.Command})
 	}
 }
 
-// waiting reports whether the run waits for somebody else. A child's run does
-// so in whatever state the child is.
+// waiting reports whether the run waits for another party. A child's run does so in any state of the child.
 func (d *decision) waiting() bool {
 	return d.n.Run != nil && d.n.ProvisionState.Class() == node.Waiting || d.childBusy()
 }
@@ -100,9 +98,8 @@ func (Expired) Needs(n node.Node) Need {
 	return Need{LastWords: n.Agent.TokenSent, Inventory: Erases(n)}
 }
 
-// handle ends a wait, unless an agent at work on a step has been heard of
-// meanwhile: a long step is not a silent one. One that was to send inspection
-// data, and only calls, does not count.
+// handle ends a wait, unless an agent at work on a step has called meanwhile: a long step is not a silent one. A call
+// does not count if the agent was to send inspection data.
 func (Expired) handle(d *decision) error {
 	d.dirty = true
 	d.n.Deadline = time.Time{}
@@ -148,7 +145,7 @@ func (d *decision) agentLastSeen() time.Time {
 	return d.f.AgentSeen
 }
 
-// tooLate says what was waited for in vain, and how far the machine came.
+// tooLate names the thing that was waited for in vain, and the progress of the machine.
 func (d *decision) tooLate() string {
 	r := d.n.Run
 	reason := fmt.Sprintf("timed out after %s waiting for %s%s", d.timeout(), r.Waiting, inTries(r))
@@ -169,9 +166,8 @@ func (d *decision) tooLate() string {
 // Needs nothing, unless a tear-down goes on.
 func (Restarted) Needs(n node.Node) Need { return Need{Bonds: tearsDown(n)} }
 
-// handle gives a waiting node one full timeout, since nobody listened
-// while the conductor was away, and asks after a command that may have ended
-// meanwhile.
+// handle gives a waiting node one full timeout, because calls were lost while the conductor was away. It also asks for
+// a command that may have ended meanwhile.
 func (Restarted) handle(d *decision) error {
 	r := d.n.Run
 	switch {
@@ -181,7 +177,7 @@ func (Restarted) handle(d *decision) error {
 			d.goOnPausing()
 			return nil
 		}
-		if !r.StepSince.IsZero() { // how far it came meanwhile nobody has seen
+		if !r.StepSince.IsZero() { // its progress meanwhile was not seen
 			r.StepMoved = d.now
 			if age := d.now.Sub(r.StepSince); age < 0 || age >= d.f.Settings.StepLimit { // the clock was set, maybe
 				r.StepSince = d.now
@@ -199,8 +195,8 @@ func (Restarted) handle(d *decision) error {
 	return nil
 }
 
-// goOnPausing lets a pause last as long as it was to last. One that is over, or that would last longer than it was
-// asked to, has its full time again: the conductor was away for long, or its clock was set.
+// goOnPausing lets a pause last as long as requested. A pause that is over, or that would last longer than requested,
+// begins again with its full time: the conductor was away for long, or its clock was set.
 func (d *decision) goOnPausing() {
 	span, _, err := waitSpan(*d.n.Run.Current())
 	if left := d.n.Deadline.Sub(d.now); err == nil && (left <= 0 || left > span) {

@@ -29,8 +29,8 @@ func AgentView(n node.Node, e plan.Erasing) map[string]any {
 	}
 }
 
-// hide masks what of instance_info the agent is given by other ways (with the
-// step, with the command, and only once it has shown the token), or not at all.
+// hide masks the secrets in instance_info. The agent gets some of them another way: with the step or the command, and
+// only after it has shown the token. It never gets the others.
 func hide(info map[string]any) map[string]any {
 	info = orEmpty(maps.Clone(info))
 	for _, key := range []string{"configdrive", "hashed_rescue_password", "image_pull_secret"} {

@@ -9,8 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// TestErasingGoesAlong: an agent is told how to erase as Ironic tells it; what
-// the node says itself counts for more.
+// TestErasingGoesAlong: an agent gets the erase settings in Ironic's form; the node's own settings take precedence.
 func TestErasingGoesAlong(t *testing.T) {
 	n := node.Node{
 		DriverInternalInfo: map[string]any{"agent_enable_nvme_secure_erase": false, "wipe_special_filesystems": true},

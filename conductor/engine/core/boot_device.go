@@ -7,8 +7,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// SetBootDevice sets a boot device, and reads back whether one that is to last does: some
-// BMCs take it for the next boot alone, and do not all say so.
+// SetBootDevice sets a boot device. It reads a persistent one back, because some BMCs accept it for the next boot only
+// and do not all report that.
 func SetBootDevice(ctx context.Context, bmc BMC, n node.Node, a plan.BootDeviceArgs) (plan.BootDeviceSet, error) {
 	set := plan.BootDeviceSet{Device: a.Device}
 	if err := bmc.SetBootDevice(ctx, n, a.Device, a.Persistent); err != nil || !a.Persistent {

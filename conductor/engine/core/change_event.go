@@ -12,8 +12,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// changeEvent is the event of a change, for those who follow: one for each change of a record, none for one of effects
-// alone.
+// changeEvent returns the event of a change for readers of the event log. Each change of a record has one event; a
+// change of effects alone has none.
 func (e *Core) changeEvent(ctx context.Context, c *node.Change, now time.Time) (node.ChangeEvent, bool) {
 	n, revision := eventSubject(c)
 	ports := portChanges(c)
@@ -159,7 +159,7 @@ type nodeField struct {
 	name  string
 }
 
-// nodeFields are those whose change is told: all but what changes with every save.
+// nodeFields are the fields with reported changes: all except revision and updated_at, which change with every save.
 var nodeFields = func() (all []nodeField) {
 	t := reflect.TypeFor[node.Node]()
 	for i := range t.NumField() {

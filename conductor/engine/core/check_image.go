@@ -10,10 +10,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// CheckImage refuses a deploy whose image the conductor itself would have to
-// find, and cannot, and one that would not boot as this conductor is set. Where
-// it is not known how a machine boots, its agent finds out, and refuses the same. With begin the images that the
-// conductor needs itself begin to come.
+// CheckImage refuses a deploy if the conductor itself must find the image and cannot, or if the image would not boot
+// with this conductor's settings. If the boot mode of a machine is not known, its agent finds it out and refuses the
+// same. With begin, the conductor starts to fetch the images that it needs itself.
 func (e *Core) CheckImage(ctx context.Context, n node.Node, begin bool) (found node.ImageFound, err error) {
 	if err := e.checkBootMode(n); err != nil {
 		return found, err
@@ -63,7 +62,7 @@ func (e *Core) CheckImageFor(ctx context.Context, n node.Node, project string, b
 	return found, err
 }
 
-// checkBootMode refuses a partition image whose boot loader this conductor lets nobody install.
+// checkBootMode refuses a partition image for BIOS unless the settings let agents install a BIOS boot loader.
 func (e *Core) checkBootMode(n node.Node) error {
 	if !plan.IsPartitionImage(n) || plan.BootModeOf(n) != "bios" || e.Settings.BIOSBootloader {
 		return nil
@@ -74,7 +73,7 @@ func (e *Core) checkBootMode(n node.Node) error {
 			"have the machine boot by UEFI (capability boot_mode:uefi), or use a whole-disk image", n.UUID)
 }
 
-// checkBootFiles refuses a deploy whose kernel or ramdisk is named, and not there.
+// checkBootFiles refuses a deploy if a kernel or ramdisk that the node names is missing.
 func (e *Core) checkBootFiles(ctx context.Context, n node.Node, begin bool) error {
 	for _, file := range plan.NamedBootFiles(n) {
 		err := node.Refuse(node.Invalid, "this conductor keeps no images")

@@ -9,9 +9,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// Listener hears of every change once it is stored, and of the writes of catalogs. It is called by the goroutine that
-// has written, so it must not wait. Changes of one node may come in another order than they were stored: the later one
-// has the higher Saved.Revision.
+// Listener is called for every change after it is stored, and for the writes of catalogs. The goroutine that has
+// written calls it, so it must not wait. Changes of one node may come in another order than they were stored: the later
+// change has the higher Saved.Revision.
 type Listener interface {
 	Committed(ctx context.Context, c *node.Committed)
 }
@@ -22,7 +22,7 @@ type ListenerFunc func(ctx context.Context, c *node.Committed)
 // Committed calls f.
 func (f ListenerFunc) Committed(ctx context.Context, c *node.Committed) { f(ctx, c) }
 
-// EachNode listens to each write to a node, as it is then, of a deleted one the UUID alone.
+// EachNode returns a listener that calls changed with each written node. Of a deleted node only the UUID is set.
 func EachNode(changed func(n node.Node)) Listener {
 	return ListenerFunc(func(_ context.Context, c *node.Committed) {
 		if c.Saved.UUID != "" {
@@ -33,13 +33,13 @@ func EachNode(changed func(n node.Node)) Listener {
 
 // ownListeners begin the list. The order of the list:
 //
-//  1. The trail of the request and the log: the line of a change stands before those of what it leads to.
+//  1. The trail of the request and the log: the line of a change stands before the lines of its consequences.
 //  2. Listen: traces, which must know an activity before its first effect is carried out; indexes and the power
 //     schedule; metrics; readers of events.
 //  3. Memory: an effect must be known as pending before it can end. A heartbeat that waited for the end of the effect
 //     goes on here, beside this goroutine.
 //  4. The lanes. From here on the effect may run, end, and lead to the next change.
-//  5. ListenLast: hosts, which act by what memory and the store say.
+//  5. ListenLast: hosts, which read memory and the store.
 func (e *Core) ownListeners() {
 	for _, own := range []ListenerFunc{trace, e.logMoves, e.remember, e.giveTurns} {
 		e.listeners = append(e.listeners, own)
@@ -47,16 +47,17 @@ func (e *Core) ownListeners() {
 	e.listened = 2
 }
 
-// Listen adds a listener that hears of a change before it leads to anything. Before Run.
+// Listen adds a listener that is called before a change has any effect. Call it before Run.
 func (e *Core) Listen(l Listener) {
 	e.listeners = slices.Insert(e.listeners, e.listened, l)
 	e.listened++
 }
 
-// ListenLast adds a listener that hears of a change when its effects have begun, maybe. Before Run.
+// ListenLast adds a listener that is called after the others, when the change's effects may have begun. Call it before
+// Run.
 func (e *Core) ListenLast(l Listener) { e.listeners = append(e.listeners, l) }
 
-// committed has the listeners hear of a change.
+// committed calls the listeners in order.
 func (e *Core) committed(ctx context.Context, c *node.Committed) {
 	for _, l := range e.listeners {
 		l.Committed(ctx, c)

@@ -8,7 +8,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// complete fills in what only the edge can, and the event of the change.
+// complete fills in the values that pure code cannot produce (identifiers, users, signatures), and the event of the
+// change.
 func (e *Core) complete(ctx context.Context, c *node.Change) error {
 	c.Events = nil // of a try before
 	for i := range c.History {

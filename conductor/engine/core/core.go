@@ -19,8 +19,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Config is what an engine is made of. Everything but the last group is
-// required.
+// Config holds the dependencies and settings of an engine. The first group is required.
 type Config struct {
 	Store    Store
 	BMCs     map[string]BMC // by hardware type; its keys are the enabled types
@@ -39,29 +38,28 @@ type Config struct {
 	Workers   int              // effects of a lane that are carried out at a time; 64 when 0
 	Retries   int              // tries of an effect that fails for a passing reason; 4 when 0
 
-	// CheckForm refuses what cannot be right in a node's driver_info, whatever
-	// files and BMCs there are. Nil for nothing.
+	// CheckForm refuses values of a node's driver_info that are wrong independent of files and BMCs. Nil: no check.
 	CheckForm func(n node.Node) error
 
-	Proof Proof // what ramdisks must show; the zero value: nothing
+	Proof Proof // the proof that ramdisks must show; the zero value: none
 
 	Media BootMedia // images for virtual drives; nil: none are served
 
-	Discovery Discovery // the zero value: machines nobody has enrolled stay unknown
+	Discovery Discovery // the zero value: machines that are not enrolled stay unknown
 
-	Observer Observer // nil: nobody
-	Traces   Tracer   // nil: nobody
+	Observer Observer // nil: none
+	Traces   Tracer   // nil: none
 
-	// Live is told of what passes and is not stored: a boot stage, or the progress of a step. It must not wait. Nil for
-	// nobody.
+	// Live receives events that are not stored: a boot stage, or the progress of a step. It must not wait. Nil: no
+	// receiver.
 	Live func(uuid string, stage *BootStage, progress *agentapi.Progress)
-	// Sights is what earlier conductors have seen of a node's machine. Nil: nothing.
+	// Sights returns the boot stages and progress that earlier conductors saw of a node's machine. Nil: nothing.
 	Sights func(ctx context.Context, uuid string) (Sight, error)
 
 	PowerWorkers int // power states read at a time by the power sync; 64 when 0
 
-	// Group is the conductor group whose nodes are this conductor's. The store refuses to write others. Nil for
-	// all nodes.
+	// Group is the conductor group of this conductor. The store refuses to write nodes of other groups. Nil: all nodes
+	// are this conductor's.
 	Group *string
 }
 
@@ -84,7 +82,7 @@ type Core struct {
 	Perform func(ctx context.Context, ef node.Effect, leave func()) (any, error)
 	// LastRead is when the power state of a node was last read.
 	LastRead func(uuid string) time.Time
-	// SameSystem returns the nodes whose machine has this UUID, see node.SystemKey.
+	// SameSystem returns the nodes with this machine UUID, see node.SystemKey.
 	SameSystem func(ctx context.Context, uuid string) ([]node.Node, error)
 	systems    sync.Mutex // held from the look for nodes of one system until the decision is stored
 
@@ -104,7 +102,7 @@ type Core struct {
 	Running sync.WaitGroup
 	hold    atomic.Pointer[node.RestoreHold] // nil for none
 	resumed chan struct{}                    // closed when a hold has ended
-	// PowerNow is what a BMC said last while effects are held.
+	// PowerNow returns the latest answer of a BMC while effects are held.
 	PowerNow func(uuid string) (PowerReading, bool)
 
 	stop context.Context // ends work begun outside a request

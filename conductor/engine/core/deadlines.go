@@ -13,9 +13,8 @@ import (
 // expireAtOnce is how many deadlines are read at a time.
 const expireAtOnce = 100
 
-// overdue is the nodes whose deadline has passed and could not be taken, by UUID.
-// Each is tried again after a pause that grows: it must neither fill the log nor
-// stand before others.
+// overdue holds the nodes with a passed deadline that could not be handled, by UUID. Each is tried again after a
+// growing pause: it must not fill the log or delay other nodes.
 type overdue map[string]setback
 
 // setback is how often something has failed in a row, and when it is tried again.
@@ -30,12 +29,12 @@ func (e *Core) watchDeadlines(ctx context.Context) {
 	Repeat(ctx, e.wakeDue, func(ctx context.Context) time.Duration { return e.expire(ctx, failed) })
 }
 
-// expire takes the deadlines that have passed, and says when the next one does.
+// expire handles the deadlines that have passed, and returns the time until the next look.
 func (e *Core) expire(ctx context.Context, failed overdue) time.Duration {
 	if e.Held() {
 		return PollEvery
 	}
-	e.looksAt.Store(math.MaxInt64) // what is saved from now on may be missed by this look
+	e.looksAt.Store(math.MaxInt64) // this look may miss nodes that are saved from now on
 	limit := expireAtOnce + len(failed)
 	due, err := e.Store.Expired(ctx, e.Now(), limit)
 	if len(due) < limit && err == nil {
@@ -66,7 +65,7 @@ func (e *Core) expire(ctx context.Context, failed overdue) time.Duration {
 	switch {
 	case next >= PollEvery:
 	case tried:
-		next = PollEvery / 4 // what could not be taken is not asked for in a loop
+		next = PollEvery / 4 // pause: a failed event must not be retried in a busy loop
 	case err != nil || len(due) > 0:
 		next = PollEvery
 	}
@@ -82,7 +81,7 @@ func (e *Core) noteDeadline(at time.Time) {
 	}
 }
 
-// keep forgets those that are overdue no more.
+// keep forgets the nodes that are no longer overdue.
 func (o overdue) keep(due []string) {
 	still := make(map[string]bool, len(due))
 	for _, id := range due {

@@ -18,8 +18,8 @@ type claimed struct {
 	work lanes.Work
 }
 
-// turns is the pending work of this conductor. What it holds is in the store as well: it can be
-// lost or wrong, and is put right by the next list.
+// turns holds the pending work of this conductor. The store holds the same work: turns can be lost or wrong, and the
+// next list corrects it.
 type turns struct {
 	mu     sync.Mutex
 	lanes  *lanes.Lanes
@@ -54,7 +54,7 @@ func (e *Core) dispatch(ctx context.Context) {
 	})
 }
 
-// claim begins whatever has its turn. It reports false when the store failed.
+// claim begins all work that is due and has its turn. It reports false when the store failed.
 func (e *Core) claim(ctx context.Context) bool {
 	for ctx.Err() == nil {
 		var due []*lanes.Turn
@@ -80,8 +80,8 @@ func (e *Core) claim(ctx context.Context) bool {
 	return true
 }
 
-// begin claims the effects whose turn it is and begins them. An effect that is not to be had is
-// no longer pending, or another conductor's: it is forgotten.
+// begin claims the effects of these turns and begins them. If the claim does not return an effect, it is no longer
+// pending or belongs to another conductor: begin forgets it.
 func (e *Core) begin(ctx context.Context, due []*lanes.Turn) error {
 	var uuids []string
 	for _, t := range due {

@@ -6,8 +6,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// checkForm refuses a driver_info that cannot be right. One that is left as it
-// was is not looked at: a node of an earlier release can be edited all the same.
+// checkForm refuses a malformed driver_info. It skips an unchanged one, so that a node of an earlier release can still
+// be edited.
 func (e *Core) checkForm(old, n node.Node) error {
 	if e.CheckForm == nil || reflect.DeepEqual(old.DriverInfo, n.DriverInfo) {
 		return nil

@@ -33,8 +33,7 @@ func (e *Core) ErasePublicKey() ed25519.PublicKey {
 	return public
 }
 
-// InventoryOf is what the last inspection found of a machine; empty where nothing
-// that can be read is known.
+// InventoryOf returns the inventory of the last inspection. It is empty if there is none or if it cannot be decoded.
 func (e *Core) InventoryOf(ctx context.Context, uuid string) (inv agentapi.Inventory, err error) {
 	found, err := e.Store.Inspected(ctx, uuid)
 	if errors.Is(err, node.ErrNotFound) {
@@ -48,8 +47,8 @@ func (e *Core) InventoryOf(ctx context.Context, uuid string) (inv agentapi.Inven
 	return inv, err
 }
 
-// signEraseReport signs what a machine has reported, in the conductor's name: only it knows
-// which agent it had commanded, and machines keep no secrets.
+// signEraseReport signs a machine's report in the conductor's name. Only the conductor knows which agent it commanded,
+// and machines keep no secrets.
 func (e *Core) signEraseReport(r *node.EraseReport, now time.Time) error {
 	r.UUID, r.CreatedAt = uuid.NewString(), now
 	statement := nodeapi.EraseStatement{UUID: r.UUID, NodeUUID: r.NodeUUID, NodeName: r.NodeName, Failed: r.Failed,

@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// WithEvents has a catalog commit an event with each write. The listeners hear of it.
+// WithEvents has a catalog commit an event with each write, and call the listeners.
 func WithEvents[T any, P node.Recorded[T]](e *Core, c node.Catalog[T]) node.Catalog[T] {
 	return eventCatalog[T, P]{c, e}
 }

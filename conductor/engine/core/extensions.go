@@ -9,14 +9,12 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// The interfaces below are what a BMC may have beyond BMC. An operator who asks
-// for one that the driver lacks is answered in Ironic's words; what the engine
-// would have asked by itself is left out.
+// The interfaces below are abilities that a BMC driver may have in addition to BMC. If the driver lacks an ability, an
+// operator's request for it fails with Ironic's error text, and the engine skips its own calls.
 
-// Stepper is a BMC that has steps of its own: BIOS settings, RAID volumes,
-// firmware. DoStep begins a step, or asks after one that it answered a Task
-// for; it must find out by itself whether a step it is given again was begun
-// before (a conductor may die at any moment).
+// Stepper is a BMC with steps of its own: BIOS settings, RAID volumes, firmware. DoStep begins a step, or polls one for
+// which it returned a Task. If it gets a step again, it must find out by itself whether that was begun: a conductor may
+// die at any moment.
 type Stepper interface {
 	Steps(n node.Node) []node.StepOffer
 	DoStep(ctx context.Context, n node.Node, s node.Step, task string) (node.StepReport, error)
@@ -42,24 +40,25 @@ type SecureBooter interface {
 	SetSecureBoot(ctx context.Context, n node.Node, on bool) error
 }
 
-// SystemNamer is a BMC that reports the UUID of its machine, as SMBIOS has it; "" when it has none. It is one short
-// question, unlike BMC.System.
+// SystemNamer is a BMC that reports the SMBIOS UUID of its machine; "" when it has none. It takes one short request,
+// unlike BMC.System.
 type SystemNamer interface {
 	SystemUUID(ctx context.Context, n node.Node) (string, error)
 }
 
-// Volatile is a driver whose machines live in this process: what an earlier one had them do is forgotten.
+// Volatile is a driver for machines that live in this process: they lose their state when it ends.
 type Volatile interface {
 	Volatile() bool
 }
 
-// ByHand stands for a BMC where there is none: SetPower asks a person, and PowerState is as they confirmed it.
+// ByHand replaces a BMC if there is none: SetPower asks a person, and PowerState is the state that they confirmed.
 type ByHand interface {
-	// Awaited is the target of a SetPower that nobody has confirmed yet; "" for none.
+	// Awaited returns the target of a SetPower that is not confirmed yet; "" for none.
 	Awaited(uuid string) node.PowerState
-	// Confirm takes somebody's word that the machine is on or off; a *node.Refusal where that is not awaited.
+	// Confirm accepts a person's statement that the machine is on or off. It returns a *node.Refusal if that is not
+	// awaited.
 	Confirm(n node.Node, state node.PowerState) error
-	// Withdraw forgets what is awaited.
+	// Withdraw forgets the awaited target.
 	Withdraw(uuid string)
 }
 
@@ -76,51 +75,49 @@ type Indicators interface {
 	SetIndicatorState(ctx context.Context, n node.Node, component, name, state string) error
 }
 
-// Consoles is a BMC whose machine's console can be used.
+// Consoles is a BMC with a console of the machine.
 type Consoles interface {
-	// ValidateConsole says what is missing for it. It asks no BMC.
+	// ValidateConsole reports the settings that are missing. It sends no request to a BMC.
 	ValidateConsole(n node.Node) error
 	SetConsole(ctx context.Context, n node.Node, on bool) error
-	// Console is how to reach the console, as clients of Ironic know it: type
-	// and url, or nothing.
+	// Console returns the console's type and url, the keys that clients of Ironic expect, or nothing.
 	Console(ctx context.Context, n node.Node) (map[string]any, error)
 }
 
-// ConsoleOpener is a BMC that passes the machine's serial line on. take ends the
-// connection of somebody else; closing gives the line back.
+// ConsoleOpener is a BMC that forwards the machine's serial line. take ends the connection of another client; closing
+// frees the line.
 type ConsoleOpener interface {
 	OpenConsole(ctx context.Context, n node.Node, take bool) (io.ReadWriteCloser, error)
 }
 
-// MediaLoader is a BMC with virtual drives. AttachMedium empties the drives of
-// its kind first; DetachMedia empties those of the kinds named, all for none.
-// Both are harmless to repeat.
+// MediaLoader is a BMC with virtual drives. AttachMedium empties the drives of its kind first. DetachMedia empties the
+// drives of the named kinds, or all if none is named. Both are harmless to repeat.
 type MediaLoader interface {
 	MediaSlots(ctx context.Context, n node.Node) ([]node.MediaSlot, error)
 	AttachMedium(ctx context.Context, n node.Node, m node.Medium) error
 	DetachMedia(ctx context.Context, n node.Node, devices []string) error
 }
 
-// Vendor is a BMC with methods of its own. CheckVendor refuses a call before it
-// is begun; what CallVendor answers is shown as JSON.
+// Vendor is a BMC with methods of its own. CheckVendor refuses a call before it begins; the result of CallVendor is
+// shown as JSON.
 type Vendor interface {
 	VendorMethods() []node.VendorMethod
 	CheckVendor(ctx context.Context, n node.Node, method string, args map[string]any) error
 	CallVendor(ctx context.Context, n node.Node, method string, args map[string]any) (any, error)
 }
 
-// SensorReader reads what a BMC measures, and the health of parts.
+// SensorReader reads a BMC's sensors, and the health of parts.
 type SensorReader interface {
 	Sensors(ctx context.Context, n node.Node) (node.SensorReport, error)
 }
 
-// PartReader reads what a machine is made of, beyond what System has. It may take many requests.
+// PartReader reads the parts of a machine beyond System's. It may take many requests.
 type PartReader interface {
 	Parts(ctx context.Context, n node.Node) (node.Parts, error)
 }
 
-// Extension finds what a node's BMC has beyond BMC; kind is the interface that
-// must not be switched off, what the name that Ironic has for the ability.
+// Extension returns an ability of a node's BMC driver beyond BMC. The node's interface of this kind must not be
+// switched off. The refusal names the ability by Ironic's name for it.
 func Extension[T any](n node.Node, bmc BMC, kind, what string) (T, error) {
 	able, ok := bmc.(T)
 	if !ok || n.Idle(kind) {
@@ -129,8 +126,8 @@ func Extension[T any](n node.Node, bmc BMC, kind, what string) (T, error) {
 	return able, nil
 }
 
-// BmcFault is an error of a BMC in the words for its caller, who need not read the log: the
-// BMC knows best what is wrong with it.
+// BmcFault turns an error of a BMC into a refusal with the BMC's own message. The caller may have no access to the log,
+// and the BMC knows its fault best.
 func BmcFault(err error) error {
 	var refusal *node.Refusal
 	if err == nil || errors.As(err, &refusal) || errors.Is(err, context.Canceled) {

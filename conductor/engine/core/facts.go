@@ -8,9 +8,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// facts gathers what plan may know besides the node, and what an event needs. Every later change of it
-// raises the node's revision, so a commit on old facts is refused as stale. An
-// effect that is to be finished is pending still, or the commit is fenced off.
+// facts gathers the facts that plan may know besides the node, and the facts that an event needs. Every later change of
+// them raises the node's revision, so a commit on old facts is refused as stale. An effect to be finished must still be
+// pending, or the commit is fenced off.
 func (e *Core) facts(ctx context.Context, n node.Node, need plan.Need, finish *node.Effect) (f plan.Facts, err error) {
 	ports, err := e.Store.Ports(ctx, node.PortQuery{NodeUUID: n.UUID})
 	if err != nil {
@@ -41,7 +41,7 @@ func (e *Core) facts(ctx context.Context, n node.Node, need plan.Need, finish *n
 	return f, e.addNeeded(ctx, n, need, &f)
 }
 
-// addNeeded gathers what only this event needs.
+// addNeeded gathers the facts that only this event needs.
 func (e *Core) addNeeded(ctx context.Context, n node.Node, need plan.Need, f *plan.Facts) (err error) {
 	if f.Taken, err = e.Taken(ctx, n.UUID, need.Addresses); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// PowerReading is what a BMC said last while effects are held.
+// PowerReading is the latest answer of a BMC while effects are held.
 type PowerReading struct {
 	Power node.PowerState
 	At    time.Time
@@ -90,7 +90,7 @@ func (e *Core) AwaitResume(ctx context.Context) {
 	}
 }
 
-// Abandon ends what a node is at, although effects are held: nothing of it is carried out later.
+// Abandon ends the activity of a node, although effects are held: none of its work is carried out later.
 func (e *Core) Abandon(ctx context.Context, ref, reason string) error {
 	n, err := e.Node(ctx, ref)
 	if err != nil {
@@ -104,8 +104,8 @@ func (e *Core) Abandon(ctx context.Context, ref, reason string) error {
 	return err
 }
 
-// refuseHeld refuses a change by which something would be done to a machine, or by which its life would go on. What
-// only writes down is allowed.
+// refuseHeld refuses a change that would act on a machine or move its node to another state. Changes of records alone
+// are allowed.
 func (e *Core) refuseHeld(ev plan.Event, change *node.Change) error {
 	if _, allowed := ev.(plan.Abandoned); allowed || change == nil || !e.Held() {
 		return nil

@@ -7,15 +7,15 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// HeldNode is a node of which a restore means something, and what.
+// HeldNode is a node with findings after a restore.
 type HeldNode struct {
 	Node     node.Node
-	Effect   string // what would be carried out first; "" for nothing
+	Effect   string // the effect that would be carried out first; "" for none
 	Reading  PowerReading
 	Findings []plan.Finding
 }
 
-// HoldReport says node by node what the end of the hold would mean. unread counts nodes whose power was not read yet.
+// HoldReport lists for each node the consequences of ending the hold. unread counts nodes without a power reading yet.
 func (e *Core) HoldReport(ctx context.Context) (all []HeldNode, unread int, err error) {
 	busy, err := e.Store.NodesWithEffects(ctx)
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// checkInstance refuses an edit that gives an instance's node to another, and
-// what contradicts the node's allocation. One that takes the instance away
-// takes the allocation along.
+// checkInstance refuses an edit that moves a node from one instance to another, or that contradicts the node's
+// allocation. An edit that removes the instance removes the allocation, too.
 func (e *Core) checkInstance(ctx context.Context, old node.Node, n *node.Node) error {
 	switch {
 	case old.InstanceUUID != "" && n.InstanceUUID != "" && n.InstanceUUID != old.InstanceUUID:

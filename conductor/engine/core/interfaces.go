@@ -48,18 +48,16 @@ func (e *Core) hardwareType(name string) (node.HardwareType, bool) {
 	return hw.WithDefaults(e.Settings.DefaultInterfaces), ok
 }
 
-// settled are the states in which nothing rests on how a node is driven, on what
-// schedulers were told of it, or on the instance they gave it to: those in which
-// Ironic's conductor lets these be changed, in its order.
+// settled are the states in which nothing depends on the node's interfaces, on the resource class that schedulers know,
+// or on the instance. In these states Ironic's conductor lets them change; the order is Ironic's.
 var settled = []string{
 	string(node.Enroll), string(node.Inspecting), string(node.InspectWait), string(node.Manageable),
 	string(node.Available),
 }
 
-// checkSettled refuses to change the interfaces of a node that is in use, unless
-// it is in maintenance, or comes to be with the same edit; and its resource class,
-// unless it had none. With another driver, an interface that is left empty
-// is one that goes back to the default, which Ironic allows in every state.
+// checkSettled refuses to change the interfaces of a node that is in use, unless it is in maintenance or the same edit
+// puts it there. It also refuses to change the resource class, unless it had none. An edit of the driver that leaves an
+// interface empty resets it to the default, which Ironic allows in every state.
 func checkSettled(old, n node.Node) error {
 	if n.Driver != old.Driver && old.ConsoleEnabled {
 		return node.Refuse(node.Conflict,

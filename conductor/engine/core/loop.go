@@ -26,8 +26,8 @@ import (
 // same node.
 const MaxTries = 20
 
-// Act lets something happen to a node: facts, decision, one transaction. It
-// begins again when another event was faster.
+// Act applies an event to a node: it gathers the facts, decides, and commits in one transaction. It begins again when
+// another event was faster.
 func (e *Core) Act(ctx context.Context, ref string, ev plan.Event) (node.Node, error) {
 	return e.decide(ctx, ref, ev, nil)
 }
@@ -55,7 +55,7 @@ func (e *Core) try(ctx context.Context, ref string, ev plan.Event, finish *node.
 		return n, false, err
 	}
 	need := ev.Needs(n)
-	if need.System != "" { // until the decision is stored, nobody else looks for nodes of one system
+	if need.System != "" { // no other look for nodes of one system until the decision is stored
 		e.systems.Lock()
 		defer e.systems.Unlock()
 	}
@@ -114,8 +114,8 @@ func renames(n node.Node, change *node.Change) bool {
 	return change != nil && change.Save != nil && change.Save.Name != "" && change.Save.Name != n.Name
 }
 
-// Commit writes a change, fills what only the edge can (identifiers, signatures),
-// and has the listeners hear of it.
+// Commit writes a change and calls the listeners. First it fills in the values that pure code cannot produce:
+// identifiers and signatures.
 func (e *Core) Commit(ctx context.Context, c node.Change) (node.Node, error) {
 	if err := e.complete(ctx, &c); err != nil {
 		return node.Node{}, err
@@ -133,13 +133,12 @@ func (e *Core) Commit(ctx context.Context, c node.Change) (node.Node, error) {
 	return saved, nil
 }
 
-// effectTime bounds an effect as long as it holds its worker: its node is locked to everybody, and a renewed lease has
-// no end. An effect that has left its worker waits with a bound of its own, such as a person's patience.
+// effectTime bounds an effect as long as it holds its worker: no other request can change its node, and a renewed lease
+// has no end. An effect that has left its worker waits with a bound of its own, such as the patience for a person.
 const effectTime = 30 * time.Minute
 
-// carryOut does what one effect says, with no transaction open and the lease
-// renewed, and brings the outcome home. leave gives its worker to another effect,
-// for one that only waits from then on. It returns the error of the work.
+// carryOut performs one effect and saves its outcome. Meanwhile it renews the lease; no transaction is open. leave
+// frees the worker for another effect when this one only waits from then on. It returns the error of the work.
 func (e *Core) carryOut(ctx context.Context, c claimed, leave func()) error {
 	ef := c.Effect
 	log := e.Log.With("node", ef.Node, "effect", ef.Name, "attempt", ef.Attempt)
@@ -186,9 +185,8 @@ func (e *Core) carryOut(ctx context.Context, c claimed, leave func()) error {
 	return err
 }
 
-// settle brings the outcome home: the effect's row goes and the node moves,
-// in one transaction. When that cannot be written (a full disk), the effect
-// stays pending and is asked after again.
+// settle saves the outcome of an effect: one transaction deletes the effect's row and moves the node. If that cannot be
+// written (a full disk), the effect stays pending and is tried again.
 func (e *Core) settle(ctx context.Context, c claimed, result any, failure error) {
 	ef := c.Effect
 	o := plan.Outcome{Effect: ef}
@@ -203,7 +201,7 @@ func (e *Core) settle(ctx context.Context, c claimed, result any, failure error)
 	o.Result = raw
 	_, err = e.decide(ctx, ef.Node, o, &ef)
 	if errors.Is(err, node.ErrConflict) && !errors.Is(err, node.ErrFenced) && o.Failure == "" {
-		// What was learnt can never be saved: to try again for ever helps nobody.
+		// The result can never be saved, so that more tries cannot help.
 		o.Failure = fmt.Sprintf("the outcome of %s cannot be saved: %v", ef.Name, err)
 		_, err = e.decide(ctx, ef.Node, o, &ef)
 	}
@@ -221,7 +219,7 @@ func (e *Core) settle(ctx context.Context, c claimed, result any, failure error)
 // later lets an event happen outside the request that brought it.
 func (e *Core) later(ref string, ev plan.Event) {
 	if e.stop.Err() != nil {
-		return // what was to happen is found again by Recover
+		return // Recover finds the event again
 	}
 	e.Running.Go(func() {
 		if _, err := e.Act(e.stop, ref, ev); err != nil && e.stop.Err() == nil {

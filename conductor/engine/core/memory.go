@@ -12,14 +12,14 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// memory is what a conductor knows and does not write with the node: who called when, how
-// far a boot or a step has come. After a restart it is empty, and nothing is
-// lost but sight, which the next conductor of a cluster recalls.
+// memory is the state of nodes that a conductor does not write with them: the latest heartbeat, and the progress of a
+// boot or a step. It is empty after a restart. Nothing is lost but sight, which the next conductor of a cluster
+// recalls.
 type memory struct {
 	mu     sync.Mutex
 	live   func(uuid string, stage *BootStage, progress *agentapi.Progress)
 	nodes  map[string]*remembered
-	states map[owned]int // how many nodes are in each; none counts that is at rest since before this process
+	states map[owned]int // number of nodes in each; nodes at rest since before this process are not counted
 }
 
 func newMemory(live func(string, *BootStage, *agentapi.Progress)) memory {
@@ -40,24 +40,24 @@ type remembered struct {
 	effectRev     int64           // the revision that began or ended it
 	issued        bool            // the token was given out by this process
 	issuing       bool            // it is being given out right now
-	refused       map[string]bool // what was refused in this boot, and why
+	refused       map[string]bool // keys of refusals in this boot, so that each is reported once
 	seen          time.Time
 	beatRefused   time.Time           // of the last heartbeat, if it was
 	pending       *agentapi.Heartbeat // came while an effect was under way
 	stages        []BootStage
 	off           time.Time // when a power off was requested after the stages; zero for not
-	recalled      bool      // what earlier conductors have seen is in stages and progress, or does not matter any more
+	recalled      bool      // the stages and progress that earlier conductors saw are included, or no longer matter
 	progress
 }
 
-// BootStage is a point a machine has come to on its way into the ramdisk.
+// BootStage is a point that a machine has reached on its way into the ramdisk.
 type BootStage struct {
 	Name   string    `json:"name"`
 	Detail string    `json:"detail,omitempty"`
 	At     time.Time `json:"at"`
 }
 
-// ByRequest is the detail of a stage that somebody has asked for.
+// ByRequest is the detail of a stage that a user requested.
 const ByRequest = "by request"
 
 // progress is how far the running step has come.
@@ -78,7 +78,7 @@ func (m *memory) of(uuid string) *remembered {
 	return r
 }
 
-// effectChange is what a save did to the pending effect of a node.
+// effectChange is the effect of a save on the node's pending effect.
 type effectChange int
 
 const (
@@ -97,8 +97,7 @@ func effectChangeOf(c *node.Change) effectChange {
 	return effectUnchanged
 }
 
-// saved takes note of a node as it was saved. It returns a heartbeat that had
-// to wait for an effect to end, once it has ended.
+// saved notes a node as it was saved. When an effect has ended, it returns the heartbeat that waited for that.
 func (m *memory) saved(n node.Node, d effectChange) *agentapi.Heartbeat {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -127,14 +126,14 @@ func (m *memory) count(r *remembered, by int) {
 	}
 }
 
-// owned is a state of a project's nodes; owner is empty for those of none.
+// owned is a state of a project's nodes; owner is empty for nodes without a project.
 type owned struct {
 	owner string
 	state node.State
 }
 
-// counts is how many nodes are in each state, by their owner. Those at work or waiting are all known, since Recover has
-// seen them.
+// counts returns the number of nodes in each state, by owner. It includes all nodes at work or waiting, because Recover
+// has read them.
 func (m *memory) counts() map[string]map[node.State]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -148,11 +147,11 @@ func (m *memory) counts() map[string]map[node.State]int {
 	return by
 }
 
-// CountUnowned is how many nodes that no project owns are in each state. Those in stable states that were not saved
-// since this process began are not counted.
+// CountUnowned returns the number of nodes without an owner in each state. Nodes in stable states are not counted until
+// this process saves them.
 func (e *Core) CountUnowned() map[node.State]int { return e.Memory.counts()[""] }
 
-// take takes note of the node itself.
+// take notes the saved fields of a node.
 func (r *remembered) take(n node.Node) {
 	adopts := r.agent.Token == "" && r.agent.WordHash != "" && r.agent.WordHash == n.Agent.WordHash && n.Agent.URL != ""
 	if (n.Agent.Token != r.agent.Token || n.Agent.Token == "") && !adopts { // another boot
@@ -182,11 +181,11 @@ func (m *memory) Beat(uuid string, hb agentapi.Heartbeat, now time.Time) (known,
 	}
 	if word := r.agent.Token == "" && r.agent.IsWord(hb.AgentToken); !word &&
 		(r.agent.Token == "" || !SameToken(r.agent.Token, hb.AgentToken)) {
-		r.beatRefused = now // no boot stage: anybody can send one
+		r.beatRefused = now // no boot stage: any sender can cause one
 		return true, false, node.Refuse(node.Invalid, "Invalid or missing agent token received.")
 	}
 	if r.agent.URL != "" && r.agent.URL != hb.CallbackURL {
-		return true, true, nil // the engine says what is wrong with it
+		return true, true, nil // the engine words the error
 	}
 	r.seen, r.beatRefused = now, time.Time{}
 	if r.effectPending {
@@ -197,7 +196,7 @@ func (m *memory) Beat(uuid string, hb agentapi.Heartbeat, now time.Time) (known,
 	return true, fresh || r.cares, nil
 }
 
-// facts fills in what decisions may know of a node's machine.
+// facts fills in the facts about a node's machine that decisions may use.
 func (m *memory) facts(uuid string, f *plan.Facts) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -240,15 +239,14 @@ func (m *memory) Stage(uuid string, s BootStage, fresh bool) {
 	m.live(uuid, &s, nil)
 }
 
-// SwitchedOff takes note of a power off that somebody has requested: the stages seen until
-// then are those of a boot that is over.
+// SwitchedOff notes a requested power off: the stages seen until then belong to a boot that is over.
 func (m *memory) SwitchedOff(uuid string, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.of(uuid).off = at
 }
 
-// bootFiles are the stages that only firmware and its loader come to, and no system that runs already.
+// bootFiles are the stages that only firmware and its boot loader reach, and never a running system.
 var bootFiles = []string{"tftp boot file", "http boot file", "ipxe script", "kernel", "ramdisk"}
 
 // BootedSince reports whether a machine has begun to boot from the network since a time.
@@ -296,8 +294,8 @@ func (m *memory) forget(uuid string) {
 	delete(m.nodes, uuid)
 }
 
-// Issue begins to give a token out; false when another lookup is at it. The
-// end says whether it went out.
+// Issue begins to give out a token; ok is false while another lookup does so. The caller passes to end whether the
+// token was given out.
 func (m *memory) Issue(uuid string) (end func(out bool), ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

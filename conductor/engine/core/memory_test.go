@@ -35,8 +35,8 @@ func TestEffectIsNotedOutOfOrder(t *testing.T) {
 	}
 }
 
-// A node created again with the UUID of a deleted one is new: what a late
-// event left in memory of the old one does not count.
+// TestCreatedAgainIsForgotten: a node created again with the UUID of a deleted one is new. Leftovers of a late event in
+// memory do not count.
 func TestCreatedAgainIsForgotten(t *testing.T) {
 	e := New(Config{Store: mem.New(), BMCs: map[string]BMC{"redfish": nil}})
 	old := node.Node{UUID: "1be26c0b-03f2-4d2e-ae87-c02d7f33c123", Revision: 8, Agent: node.Agent{Token: "t"}}
@@ -49,7 +49,7 @@ func TestCreatedAgainIsForgotten(t *testing.T) {
 	}
 }
 
-// TestETA: what is left of a step is told as long as it means something.
+// TestETA: the remaining time of a step is shown as long as it is meaningful.
 func TestETA(t *testing.T) {
 	for total, want := range map[int64]time.Duration{100: 98 * time.Second, 2: 0, 1: 0, 0: 0, math.MaxInt64: 0} {
 		m := newMemory(nil)

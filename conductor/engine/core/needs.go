@@ -9,15 +9,15 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Store keeps nodes and what belongs to them, and what operators keep beside
-// them. Every write to a node is one Change, all of it or nothing; the errors
-// are node.ErrNotFound, ErrConflict, ErrStale and ErrFenced, wrapped.
+// Store keeps nodes and their records, and the records that operators keep beside them. Every write to a node is one
+// Change, written as a whole or not at all. The errors are node.ErrNotFound, ErrConflict, ErrStale and ErrFenced,
+// wrapped.
 type Store interface {
 	Commit(ctx context.Context, c node.Change) (node.Node, error)
 	Node(ctx context.Context, ref string) (node.Node, error) // UUID or name
-	// may share maps with other readers: Clone to change; with a *node.UnreadableError those that can be decoded
+	// may share maps with other readers: Clone to change; with a *node.UnreadableError the nodes that can be decoded
 	Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
-	NodeUUIDs(ctx context.Context, q node.Query) ([]string, error) // of those that Nodes lists
+	NodeUUIDs(ctx context.Context, q node.Query) ([]string, error) // of the nodes that Nodes lists
 	NodeSizes(ctx context.Context, q node.Query) ([]node.Sized, error)
 	Shards(ctx context.Context) ([]node.Shard, error)
 	Port(ctx context.Context, uuid string) (node.Port, error)
@@ -33,11 +33,11 @@ type Store interface {
 	PendingEffect(ctx context.Context, nodeUUID string) (*node.Effect, error) // nil when nothing is pending
 	// the UUIDs of all nodes that have a pending effect
 	NodesWithEffects(ctx context.Context) ([]string, error)
-	// the effects nobody holds, with ID, Node, Name and RunAt
+	// the effects that no conductor holds, with ID, Node, Name and RunAt
 	Unclaimed(ctx context.Context, now time.Time) ([]node.Effect, error)
 	Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, nodes []string) ([]node.Effect, error)
 	Renew(ctx context.Context, e node.Effect, until time.Time) error
-	Note(ctx context.Context, e node.Effect) error // what of it was accepted, and its Error
+	Note(ctx context.Context, e node.Effect) error // its accepted actions, and its Error
 	Release(ctx context.Context, e node.Effect, runAt time.Time, why string) error
 	Takeover(ctx context.Context, owner string, now time.Time) (int, error)
 	Expired(ctx context.Context, now time.Time, limit int) ([]string, error)
@@ -79,15 +79,15 @@ type AgentClient interface {
 	Commands(ctx context.Context, n node.Node) ([]agentapi.Result, error)
 }
 
-// BootLogs keeps what machines logged, by node.
+// BootLogs keeps the logs of machines, by node.
 type BootLogs interface {
 	// Tail is the last lines of the latest boot; none when nothing was logged.
 	Tail(uuid string, lines int) []string
 	// Has reports whether there is a log of a boot, by the name that
 	// node.BootName gives it.
 	Has(uuid, boot string) bool
-	// Collect makes the log of a boot of what its agent has collected, the base64 of
-	// a tar.gz, and says how much that was.
+	// Collect makes a boot's log from an archive that its agent collected, the base64 of a tar.gz. kept describes the
+	// amount.
 	Collect(uuid, boot, archive string) (kept string, err error)
 	// Forget removes the logs of a node that is no more.
 	Forget(uuid string) error
@@ -99,9 +99,8 @@ type ImageProbe interface {
 	Probe(ctx context.Context, rawURL string) node.ImageFound
 }
 
-// ConfigDrives turns what an operator gave as config drive into what an agent
-// takes: the base64 of a gzipped ISO, or a URL. hostname and uuid fill what
-// the operator left out.
+// ConfigDrives encodes an operator's config drive for an agent: as the base64 of a gzipped ISO, or as a URL. The
+// hostname and UUID of the node fill the fields that the operator left out.
 type ConfigDrives interface {
 	Encode(drive any, n node.Node) (string, error)
 }
@@ -109,11 +108,11 @@ type ConfigDrives interface {
 // Images finds an image that agents cannot fetch by themselves (see
 // plan.FoundByConductor).
 type Images interface {
-	// Check refuses a source that cannot be right for a node, before anything is
-	// changed, and says what is known of it. It asks nobody but other conductors and OpenStack.
+	// Check refuses a source that cannot be right for a node, before anything is changed, and returns the known facts
+	// of the image. It sends requests to other conductors and OpenStack only.
 	Check(ctx context.Context, n node.Node, source string) (node.ImageFound, error)
-	// Locate fills in what a node's agent is to be told of the image whose source is
-	// the only URL of info: where it gets it, how it shows that it may, the checksum.
+	// Locate fills in the fields of info for a node's agent; the only URL of info is the source. The fields are the URL
+	// to fetch from, the credentials and the checksum.
 	Locate(ctx context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error)
 	// Through is Locate for an image that agents could fetch by themselves: from a cache, where there is one.
 	Through(ctx context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error)
@@ -134,11 +133,11 @@ type Networks interface {
 	// plan.NoNetwork.
 	Attach(ctx context.Context, n node.Node, network string, ports []node.Port, groups []node.Portgroup) (
 		plan.Attached, error)
-	// Plug connects a VIF that was just attached to the node, and leaves none connected where it fails; Unplug disconnects
-	// one that is detached.
+	// Plug connects a VIF that was just attached to the node. If it fails, it leaves no VIF connected. Unplug
+	// disconnects a VIF that is detached.
 	Plug(ctx context.Context, n node.Node, vif string, ports []node.Port, groups []node.Portgroup) error
 	Unplug(ctx context.Context, vif string) error
-	// Readdress gives a VIF that is attached to a node the MAC address of its port, and leaves it bound if it was.
+	// Readdress gives a VIF that is attached to a node the MAC address of its port. A bound VIF stays bound.
 	Readdress(ctx context.Context, n node.Node, vif string, ports []node.Port, groups []node.Portgroup) error
 	// Leave takes the ports of ramdisks out of all networks, and leaves VIFs as they are.
 	Leave(ctx context.Context, n node.Node, ports []node.Port, groups []node.Portgroup) error

@@ -31,7 +31,7 @@ func (e *Core) LeaveNetworks(ctx context.Context, n node.Node) error {
 	return e.Networks.Leave(ctx, n, ports, groups)
 }
 
-// NetworkRefusal is an error of Neutron's for the caller who waits for it.
+// NetworkRefusal words an error of Neutron for a caller that waits for it.
 func NetworkRefusal(err error) error {
 	var refused *node.Refusal
 	var lasting interface{ Permanent() bool }

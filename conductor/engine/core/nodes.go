@@ -68,7 +68,7 @@ func (e *Core) Node(ctx context.Context, ref string) (node.Node, error) {
 	return n, err
 }
 
-// Nodes returns those that match, in order.
+// Nodes returns the nodes that match, in order.
 func (e *Core) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
 	nodes, err := e.Store.Nodes(ctx, q)
 	if errors.Is(err, node.ErrNotFound) {
@@ -81,7 +81,7 @@ func (e *Core) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
 const nodeBatch = 1 << 20
 
 // WalkNodes calls f for the nodes that Nodes returns, a few in memory at a time, until f returns false. A node that is
-// deleted meanwhile is left out, and one that comes after it takes its place: a page that ends early seems the last.
+// deleted meanwhile is skipped, and a later node fills its place: clients take a short page for the last.
 func (e *Core) WalkNodes(ctx context.Context, q node.Query, f func(*node.Node) bool) error {
 	for {
 		all, err := e.Store.NodeSizes(ctx, q)
@@ -128,8 +128,9 @@ func (e *Core) walk(ctx context.Context, all []node.Sized, f func(*node.Node) bo
 	return gone, last, nil
 }
 
-// largeNodes bounds the bytes of the single nodes beyond nodeBatch that all walks have in memory at a time. Each has
-// thrice what is stored: with its config drive as it was read, opened and decoded. The largest has all.
+// largeNodes bounds the memory of nodes larger than nodeBatch in all walks together, in bytes. Such a node takes three
+// times its stored size: its config drive is in memory as read, unsealed and decoded. The largest node takes the whole
+// bound.
 const largeNodes = 192 << 20
 
 // batch calls f for nodes of these places, until it returns false.
@@ -154,26 +155,25 @@ func (e *Core) batch(ctx context.Context, place map[string]int, bytes int, f fun
 	return true, nil
 }
 
-// NodeUUIDs lists the UUIDs of those that match, in order, for much less than Nodes costs.
+// NodeUUIDs lists the UUIDs of the nodes that match, in order. It costs much less than Nodes.
 func (e *Core) NodeUUIDs(ctx context.Context, q node.Query) ([]string, error) {
 	return e.Store.NodeUUIDs(ctx, q)
 }
 
-// Shards counts the nodes of each shard; those in none come first.
+// Shards counts the nodes of each shard; nodes without a shard come first.
 func (e *Core) Shards(ctx context.Context) ([]node.Shard, error) { return e.Store.Shards(ctx) }
 
-// Updatable are the states in which a node under way to somewhere may be
-// edited all the same (Ironic's UPDATE_ALLOWED_STATES).
+// Updatable are the states in which a node may be edited although it is moving to another state (Ironic's
+// UPDATE_ALLOWED_STATES).
 var Updatable = map[node.State]bool{
 	node.DeployFailed: true, node.InspectFailed: true, node.InspectWait: true, node.CleanFailed: true,
 	node.Error: true, node.Verifying: true, node.AdoptFailed: true, node.RescueFailed: true,
 	node.UnrescueFailed: true, node.ServiceHold: true, node.ServiceFailed: true,
 }
 
-// UpdateNode edits a node. It is refused while the node is reserved, or on
-// its way to another state where Ironic refuses it too: only the instance can
-// be taken from one that is in maintenance all the same. edit may run more
-// than once and may answer a Refusal.
+// UpdateNode edits a node. It refuses while the node is reserved, or moves to another state and Ironic refuses it, too.
+// Exception: the instance can be removed from a moving node in maintenance. edit may run more than once and may return
+// a Refusal.
 func (e *Core) UpdateNode(ctx context.Context, ref string, edit func(*node.Node) error) (node.Node, error) {
 	return e.Edit(ctx, ref, func(n *node.Node) error {
 		moving := n.TargetProvisionState != "" && !Updatable[n.ProvisionState]
@@ -215,7 +215,7 @@ func inTransition(uuid string) error {
 	return node.Refuse(node.Conflict, "Node %s can not be updated while a state transition is in progress.", uuid)
 }
 
-// Edit changes a node outside of plan: what operators write, never its state.
+// Edit changes a node outside of plan: the fields that operators write, never its state.
 func (e *Core) Edit(ctx context.Context, ref string, change func(*node.Node) error) (node.Node, error) {
 	return e.edit(ctx, ref, e.Free, change)
 }
@@ -315,8 +315,8 @@ func (e *Core) DeleteNode(ctx context.Context, ref string) error {
 	return nil
 }
 
-// remove deletes a node. An erase it is amid, which is possible in maintenance, is
-// put on record as one that nobody has seen the end of.
+// remove deletes a node. A node in maintenance may be in the middle of an erase: the report then records that the end
+// was not seen.
 func (e *Core) remove(ctx context.Context, n node.Node) error {
 	c := node.Change{Was: &n, Delete: n.UUID, DeleteAt: n.Revision}
 	if plan.Erases(n) {
@@ -330,7 +330,7 @@ func (e *Core) remove(ctx context.Context, n node.Node) error {
 	return err
 }
 
-// checkDeletable refuses to forget a node that somebody needs.
+// checkDeletable refuses to delete a node that is protected or in use.
 func checkDeletable(n node.Node) error {
 	switch {
 	case n.Protected:
@@ -345,8 +345,7 @@ func checkDeletable(n node.Node) error {
 	return nil
 }
 
-// Provision asks for a verb. It returns once the verb is taken; what follows
-// goes on by itself.
+// Provision requests a verb. It returns once the verb is accepted; the work goes on by itself.
 func (e *Core) Provision(ctx context.Context, ref string, r plan.Request) error {
 	if r.ConfigDrive != nil {
 		if _, err := e.Drives.Encode(r.ConfigDrive, node.Node{}); err != nil {
@@ -374,18 +373,16 @@ func (e *Core) SetPower(ctx context.Context, ref string, target node.PowerState,
 	return err
 }
 
-// TryPower asks for power as SetPower does, of a BMC that is asked once: whoever
-// tells people of each try has to make the tries. One that is to be switched off
-// is so even while its operating system is still shutting down.
+// TryPower requests power as SetPower does, but the BMC is called only once: a caller that reports each try has to make
+// the tries itself. A power off overtakes an operating system that is still shutting down.
 func (e *Core) TryPower(ctx context.Context, ref string, target node.PowerState) error {
 	_, err := e.Act(ctx, ref, plan.PowerRequest{Target: target, Once: true, Overtake: true, User: userOf(ctx).name})
 	return err
 }
 
-// SetMaintenance takes a node out of service or back into it, which also
-// clears its fault. A power failure is cleared either way: maintenance that an
-// operator has asked for does not end by itself. A node that is reserved takes it all the same: a BMC that hangs must
-// not keep its operator out.
+// SetMaintenance takes a node out of service or back into it, which also clears its fault. It clears a power failure
+// either way: maintenance that an operator has requested does not end by itself. It works on a reserved node, too: a
+// BMC that hangs must not keep its operator out.
 func (e *Core) SetMaintenance(ctx context.Context, ref string, on bool, reason string) error {
 	_, err := e.edit(ctx, ref, e.atRevision, func(n *node.Node) error {
 		n.Maintenance, n.MaintenanceReason = on, ""
@@ -400,7 +397,7 @@ func (e *Core) SetMaintenance(ctx context.Context, ref string, on bool, reason s
 	return err
 }
 
-// Inspected returns what the last inspection found.
+// Inspected returns the findings of the last inspection.
 func (e *Core) Inspected(ctx context.Context, ref string) (node.Inspected, error) {
 	n, err := e.Node(ctx, ref)
 	if err != nil {
@@ -413,7 +410,7 @@ func (e *Core) Inspected(ctx context.Context, ref string) (node.Inspected, error
 	return found, err
 }
 
-// History returns what has happened to a node, oldest first.
+// History returns the history of a node, oldest first.
 func (e *Core) History(ctx context.Context, ref string) ([]node.HistoryEntry, error) {
 	n, err := e.Node(ctx, ref)
 	if err != nil {

@@ -19,7 +19,7 @@ const listCost = 100
 // listPage bounds how many nodes are read at a time for a list.
 const listPage = 200
 
-// list puts right what the lanes hold: after a start they are empty, and the lease of an effect may have run out.
+// list corrects the contents of the lanes: after a start they are empty, and the lease of an effect may have run out.
 func (e *Core) list(ctx context.Context) {
 	now := e.Now()
 	if since := now.Sub(e.turns.listed); since >= 0 && since < e.turns.pause {
@@ -86,8 +86,8 @@ func workOf(n node.Node, ef node.Effect) lanes.Work {
 	}
 }
 
-// peerOf names whom an effect calls: the agent of its node, or the BMC, by its host if it has one: machines of one
-// chassis share it.
+// peerOf names the peer that an effect calls: the agent of its node, or the BMC. It names the BMC by its host if it has
+// one, because the machines of one chassis share it.
 func peerOf(n node.Node, effect string) string {
 	switch {
 	case strings.HasPrefix(effect, "agent."):

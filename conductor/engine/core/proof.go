@@ -1,9 +1,7 @@
 package core
 
-// Proof is what ramdisks must show before they are believed to run on the
-// machine of a node. The zero value is that of a conductor which boots nothing:
-// whoever asks first for a node that expects a ramdisk gets its token, as with
-// Ironic.
+// Proof is the evidence by which a ramdisk shows that it runs on the machine of a node. The zero value is for a
+// conductor that boots no machines: the first caller for a node that expects a ramdisk gets its token, as in Ironic.
 type Proof struct {
 	Words  bool   // this conductor answers boot scripts, and each holds the boot's one-time word
 	Leases bool   // it alone gives machines their addresses: they call from the ones they were lent

@@ -34,13 +34,13 @@ func (e *Core) Recover(ctx context.Context) error {
 	return e.goOn(ctx)
 }
 
-// goOn gives every waiting node its time again, and goes on with those at work.
+// goOn gives every waiting node its full time again, and continues the nodes at work.
 func (e *Core) goOn(ctx context.Context) error {
 	nodes, err := e.underWay(ctx)
 	if err != nil {
 		return err
 	}
-	// Together, since those that have to be saved then share the disk's flushes.
+	// Together, because nodes that must be saved then share the disk's flushes.
 	restarts, ctx := errgroup.WithContext(ctx)
 	restarts.SetLimit(e.Workers)
 	for _, uuid := range nodes {
@@ -61,9 +61,8 @@ func (e *Core) goOn(ctx context.Context) error {
 	return restarts.Wait()
 }
 
-// underWay remembers the nodes that are at work or wait, before any of them goes on,
-// and returns those that a restart changes. Which nodes have a pending effect is read at once:
-// of many that do, none needs more.
+// underWay notes in memory the nodes that are at work or wait, before any of them goes on. It returns the nodes that a
+// restart changes. One query reads which nodes have a pending effect: most of them need no further read.
 func (e *Core) underWay(ctx context.Context) (restarts []string, err error) {
 	uuids, err := e.Store.NodesWithEffects(ctx)
 	if err != nil {

@@ -16,14 +16,13 @@ import (
 type RootDevice struct {
 	Node     string // UUID
 	Hints    rootdevice.Hints
-	Disk     string // name of the one taken; "" when none is
-	Refusal  string // why none is
+	Disk     string // name of the chosen disk; "" for none
+	Refusal  string // why no disk was chosen
 	Verdicts []rootdevice.Verdict
 }
 
-// RootDevice says which disk would be taken, as the last inspection found them,
-// and why not the others: by these hints or, when they are nil, by those the
-// node has. Nothing is changed.
+// RootDevice reports the disk of the last inspection that would be chosen, and why the others would not. It uses these
+// hints or, if they are nil, the node's. Nothing is changed.
 func (e *Core) RootDevice(ctx context.Context, ref string, hints map[string]any) (RootDevice, error) {
 	n, err := e.Node(ctx, ref)
 	if err != nil {
@@ -46,7 +45,7 @@ func (e *Core) RootDevice(ctx context.Context, ref string, hints map[string]any)
 	return r, nil
 }
 
-// disksOf is the disks the last inspection found, and what it took for none.
+// disksOf returns the disks of the last inspection, and the block devices that it skipped.
 func (e *Core) disksOf(ctx context.Context, n node.Node) ([]agentapi.Disk, []agentapi.SkippedDisk, error) {
 	found, err := e.Store.Inspected(ctx, n.UUID)
 	if errors.Is(err, node.ErrNotFound) {

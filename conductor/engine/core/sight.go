@@ -9,14 +9,14 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Sight is what conductors have seen of a machine and do not write with its node: the stages of its latest boot, and
-// the progress of its latest step.
+// Sight is the state of a machine that conductors see and do not write with its node: the stages of its latest boot,
+// and the progress of its latest step.
 type Sight struct {
 	Stages   []BootStage    `json:"stages,omitempty"`
 	Progress *SightProgress `json:"progress,omitempty"`
 }
 
-// SightProgress is how far a step has come, with what its rate is reckoned from.
+// SightProgress is the progress of a step, with the values from which its rate is computed.
 type SightProgress struct {
 	Last  agentapi.Progress `json:"last"`
 	First int64             `json:"first"` // bytes when the stage was first heard of
@@ -25,7 +25,7 @@ type SightProgress struct {
 	At    time.Time         `json:"at"`
 }
 
-// Recall brings back what earlier conductors have seen of a node's machine, once for each node.
+// Recall restores the boot stages and progress that earlier conductors saw of a node's machine, once for each node.
 func (e *Core) Recall(ctx context.Context, n node.Node) error {
 	if e.Sights == nil || e.Memory.recalls(n.UUID) {
 		return nil
@@ -38,7 +38,7 @@ func (e *Core) Recall(ctx context.Context, n node.Node) error {
 	return nil
 }
 
-// Sight is what is to be known of a machine by the next conductor.
+// Sight returns the state of a machine that the next conductor needs.
 func (e *Core) Sight(uuid string) (s Sight) {
 	e.Memory.mu.Lock()
 	defer e.Memory.mu.Unlock()
@@ -61,7 +61,7 @@ func (m *memory) recalls(uuid string) bool {
 	return ok && r.recalled
 }
 
-// recall puts what was seen before in front of what is seen now.
+// recall puts the stages that were seen before in front of the current ones.
 func (m *memory) recall(n node.Node, s Sight) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

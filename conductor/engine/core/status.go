@@ -14,7 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// Status answers what a node is doing, what it waits for, and how far it is.
+// Status describes the current work of a node, its wait and its progress.
 type Status struct {
 	Node, Name    string
 	State, Target node.State
@@ -36,7 +36,7 @@ type Status struct {
 	LastHeartbeat time.Time
 	PowerReadAt   time.Time // when the BMC last reported the power state; zero when not since this conductor started
 	LastError     string
-	Try           string // what an operator can do next
+	Try           string // the next thing an operator can do
 }
 
 // Progress is how far a long step has come. Done and Total are bytes, Total 0 when unknown;
@@ -49,7 +49,7 @@ type Progress struct {
 	At          time.Time
 }
 
-// maxETA is the longest that is shown: what an agent reports may be anything.
+// maxETA is the longest ETA that is shown: an agent may report any figures.
 const maxETA = 365 * 24 * time.Hour
 
 // Status is how a node is.
@@ -106,7 +106,8 @@ func waitingSince(n node.Node) time.Time {
 	return time.Time{}
 }
 
-// waitingFor is what the next move of a node needs: somebody else's, and what the conductor itself is busy with.
+// waitingFor describes the next thing that a node needs: an action of another party, or the conductor's own pending
+// work.
 func (e *Core) waitingFor(ctx context.Context, n node.Node) (string, error) {
 	said, class := "", n.ProvisionState.Class()
 	if n.Run != nil {
@@ -123,7 +124,7 @@ func (e *Core) waitingFor(ctx context.Context, n node.Node) (string, error) {
 	return said + pending, err
 }
 
-// pendingText says what the conductor itself is busy with.
+// pendingText describes the pending effect of a node.
 func (e *Core) pendingText(ctx context.Context, uuid string) (string, error) {
 	pending, err := e.Store.PendingEffect(ctx, uuid)
 	if err != nil || pending == nil {
@@ -142,7 +143,7 @@ func (e *Core) pendingText(ctx context.Context, uuid string) (string, error) {
 	return text, nil
 }
 
-// byHandText is what a person is asked to do to the machine of n; "" for nothing.
+// byHandText describes the action that a person is asked for on the machine of n; "" for none.
 func (e *Core) byHandText(n node.Node) string {
 	hand, ok := e.BMCs[n.Driver].(ByHand)
 	if !ok {
@@ -163,8 +164,8 @@ func (e *Core) byHandText(n node.Node) string {
 	return fmt.Sprintf("a person to %s; then: ferrite node confirm power %s %s", do, state, cmp.Or(n.Name, n.UUID))
 }
 
-// softPower is what a machine that is to go off by itself is waited for: its
-// operating system, which may take long or not have heard; "" for all else.
+// softPower describes a power change in which the machine shuts itself down. The conductor waits for its ramdisk or
+// operating system, which may take long or may have missed the request. "" for any other effect.
 func softPower(pending node.Effect) string {
 	var a plan.PowerArgs
 	err := json.Unmarshal(pending.Args, &a)
@@ -178,8 +179,7 @@ func softPower(pending node.Effect) string {
 	return fmt.Sprintf("the operating system to shut down, which may take %s", Seconds(a.TimeoutSeconds))
 }
 
-// advice is what to try next: by class of state, with the verbs that lead out
-// of it.
+// advice suggests the next thing to try, by class of state, with the verbs that lead out of it.
 func advice(n node.Node) string {
 	switch last := plan.FailedPower(n); {
 	case n.Run != nil && n.Run.AbortAfter:
@@ -224,7 +224,7 @@ func (m *memory) fill(uuid string, s *Status) {
 		return
 	}
 	for _, st := range r.stages {
-		if !st.At.Before(s.Since) { // what an earlier activity saw is over
+		if !st.At.Before(s.Since) { // skip the stages of an earlier activity
 			s.BootStages = append(s.BootStages, st)
 		}
 	}

@@ -22,7 +22,7 @@ func (e *Core) Steps(ctx context.Context, ref string) (plan.StepTable, error) {
 	return plan.StepsOf(n, e.offers(n), report.AgentSteps, e.Settings), nil
 }
 
-// offers is what the BMC driver of a node can do.
+// offers returns the steps of a node's BMC driver.
 func (e *Core) offers(n node.Node) []node.StepOffer {
 	if stepper, ok := e.BMCs[n.Driver].(Stepper); ok {
 		return stepper.Steps(n)
@@ -30,7 +30,7 @@ func (e *Core) offers(n node.Node) []node.StepOffer {
 	return nil
 }
 
-// AllOffers is what the BMC drivers that are enabled can do, of one after the other.
+// AllOffers returns the steps of all enabled BMC drivers, driver by driver.
 func (e *Core) AllOffers() (all []node.StepOffer) {
 	for _, driver := range slices.Sorted(maps.Keys(e.BMCs)) {
 		all = append(all, e.offers(node.Node{Driver: driver})...)

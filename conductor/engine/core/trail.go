@@ -14,7 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Trail gathers what a request changes, for the audit. It is safe for concurrent use.
+// Trail gathers the changes of a request, for the audit. It is safe for concurrent use.
 type Trail struct {
 	mu      sync.Mutex
 	node    string
@@ -25,7 +25,7 @@ type Trail struct {
 
 type trailKey struct{}
 
-// WithTrail has a trail follow what is done with ctx.
+// WithTrail attaches a trail to ctx. The trail records the changes that are made with ctx.
 func WithTrail(ctx context.Context) (context.Context, *Trail) {
 	t := &Trail{}
 	return context.WithValue(ctx, trailKey{}, t), t
@@ -91,8 +91,8 @@ func (t *Trail) add(field, old, now string) {
 	t.changes = append(t.changes, nodeapi.AuditChange{Field: field, Old: old, New: now})
 }
 
-// fields notes the fields of a node that differ, those of maps one by one. Fields of one value come first, such as the
-// owner, and extra last: whoever fills the entry with names of his own hides nothing.
+// fields notes the fields of a node that differ; maps are compared key by key. Single fields such as the owner come
+// first, and extra comes last: a caller cannot hide a change behind many keys of its own.
 func (t *Trail) fields(was, is *node.Node) {
 	var found []nodeapi.AuditChange
 	defer func() {

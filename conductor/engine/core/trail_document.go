@@ -14,7 +14,7 @@ var untracedParts = map[string]bool{"metadata/resourceVersion": true, "metadata/
 	"metadata/name": true, "metadata/namespace": true,
 	"metadata/annotations/kubectl.kubernetes.io/last-applied-configuration": true}
 
-// TraceDocument notes a document that was written with ctx: was is nil of a new one, is nil of one that goes. Values
+// TraceDocument notes a document that was written with ctx. was is nil for a new document, is for a deleted one. Values
 // below a hidden part are not shown. name is its kind, namespace and name.
 func TraceDocument(ctx context.Context, name string, was, is map[string]any, hidden ...string) {
 	t, ok := ctx.Value(trailKey{}).(*Trail)
@@ -27,7 +27,7 @@ func TraceDocument(ctx context.Context, name string, was, is map[string]any, hid
 	switch {
 	case t.name == "":
 		t.name = name
-	case t.name != name: // what went with another document, or is one of many
+	case t.name != name: // changed with another document, or one of many
 		before = name + ": "
 	}
 	if is == nil {
@@ -39,7 +39,7 @@ func TraceDocument(ctx context.Context, name string, was, is map[string]any, hid
 	t.parts(before, "", was, is, hidden)
 }
 
-// parts notes the parts that differ, down to what is no object.
+// parts notes the parts that differ. It descends through objects to the other values.
 func (t *Trail) parts(before, path string, was, is map[string]any, hidden []string) {
 	keys := maps.Clone(was)
 	if keys == nil {
@@ -66,7 +66,7 @@ func (t *Trail) parts(before, path string, was, is map[string]any, hidden []stri
 	}
 }
 
-// masked is what is shown of a secret; nothing of none.
+// masked replaces a secret by asterisks; nil stays nil.
 func masked(value any) any {
 	if value == nil {
 		return nil

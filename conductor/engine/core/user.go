@@ -6,8 +6,8 @@ type userKey struct{}
 
 type user struct{ name, project string }
 
-// WithUser says for whom all that is done with ctx is done: the history of nodes names the
-// user and their project, "" for none. What goes on by itself later has no user.
+// WithUser names the user of all work that is done with ctx. The history of nodes names the user and their project, ""
+// for none. Later work of the conductor itself has no user.
 func WithUser(ctx context.Context, name, project string) context.Context {
 	return context.WithValue(ctx, userKey{}, user{name, project})
 }

@@ -67,16 +67,15 @@ func (e *Core) giveBack(c claimed, why error, after time.Duration) {
 	case err == nil:
 		e.turns.with(func(l *lanes.Lanes) { l.Put(c.work) })
 		Wake(e.wakeRun)
-	case errors.Is(err, node.ErrFenced): // the write whose answer was an error took effect
+	case errors.Is(err, node.ErrFenced): // the write took effect although it returned an error
 		e.refresh(ctx, ef.Node)
 	default:
 		e.Log.Warn("effect not given back; its lease will run out", "node", ef.Node, "effect", ef.Name, "err", err)
 	}
 }
 
-// refresh reads again what memory holds of a node, after a write that may or
-// may not have taken effect: a pending effect remembered wrongly would keep the node's
-// heartbeats waiting for ever.
+// refresh reads a node again into memory after a write that may or may not have taken effect. A wrongly remembered
+// pending effect would keep the node's heartbeats waiting for ever.
 func (e *Core) refresh(ctx context.Context, uuid string) {
 	n, err := e.Store.Node(ctx, uuid)
 	if errors.Is(err, node.ErrNotFound) {
@@ -97,7 +96,7 @@ func (e *Core) tries(ef node.Effect, failure error) int {
 	return plan.Tries(ef, e.Retries, passing, known)
 }
 
-// patience reports an error whose cause may last for minutes, and whether its type says so or not.
+// patience reports whether the cause of an error may last for minutes, and whether the error's type states that.
 func patience(err error) (patient, said bool) {
 	var p interface{ Patience() bool }
 	if !errors.As(err, &p) {

@@ -30,7 +30,7 @@ func (l *Log) Writing(ctx context.Context, all []objects.Changed) context.Contex
 	return node.WithEvents(ctx, told...)
 }
 
-// Written wakes those who follow, and notes for the audit what a request has changed.
+// Written wakes the followers, and notes the changes of a request for the audit.
 func (l *Log) Written(ctx context.Context, all []objects.Changed) {
 	l.Wake()
 	for _, c := range all {

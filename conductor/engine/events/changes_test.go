@@ -36,8 +36,8 @@ func logOf(t *testing.T) *Log {
 	return l
 }
 
-// TestReport: a boot stage and progress reach those who follow at the moment. Those of a node that is gone, and those
-// that nobody follows, are dropped.
+// TestReport: a boot stage and progress reach the current followers. Reports of a deleted node, and reports without
+// followers, are dropped.
 func TestReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := logOf(t)
@@ -81,7 +81,7 @@ func TestReport(t *testing.T) {
 	})
 }
 
-// TestWriting: a changed document is told with its write, by whom, and without a value of it.
+// TestWriting: the write of a document commits an event with the user and without any value.
 func TestWriting(t *testing.T) {
 	l := logOf(t)
 	was := &hostapi.Secret{ObjectMeta: hostapi.ObjectMeta{Name: "bmc", Namespace: "default"},

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// every is the group of a cursor whose position is in the log of all groups.
+// every is the group of a cursor with a position in the log of all groups.
 const every = "*"
 
 // cursor is a place in the events of one database: a position for each conductor group that has a log of its own.
@@ -18,7 +18,8 @@ type cursor struct {
 	at       map[string]int64
 }
 
-// CursorError is a cursor that events cannot go on from. Gone: it was one, but what follows it is deleted.
+// CursorError is a cursor from which events cannot continue. Gone is set if it was valid once, but the events that
+// follow it are deleted.
 type CursorError struct {
 	Gone bool
 	Text string

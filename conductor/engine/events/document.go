@@ -11,8 +11,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Document is the event of a document that changes: old is nil of a new one, now is nil of one that goes. said has who
-// changed it. The event names the parts that differ, and has no values: a Secret is a document, too.
+// Document returns the event of a changed document: old is nil for a new document, now is nil for a deleted one. said
+// names the user of the change. The event names the parts that differ and holds no values, because a Secret is a
+// document, too.
 func Document(said nodeapi.Event, at time.Time, old, now hostapi.Document) (node.ChangeEvent, error) {
 	is, what := now, "updated"
 	switch {
@@ -46,7 +47,7 @@ func Document(said nodeapi.Event, at time.Time, old, now hostapi.Document) (node
 	return e, err
 }
 
-// parts are the names of what differs in two documents, two levels deep: spec.image, metadata.labels.
+// parts names the differing parts of two documents, two levels deep: spec.image, metadata.labels.
 func parts(old, now hostapi.Document) (names []string, err error) {
 	var both [2]map[string]any
 	for i, d := range []hostapi.Document{old, now} {

@@ -15,14 +15,14 @@ type Event struct {
 	Node   string // UUID; "" for none
 	Owner  string
 	Lessee string
-	Cursor string // "" for what passes
+	Cursor string // "" for an event that is not stored
 	Line   []byte
 
 	position int64
 	spare    []byte // the line as a lessee sees it; nil: as it is
 }
 
-// render makes events of what was stored: the cursor is put in front of the document.
+// render makes events of stored changes: it puts the cursor in front of the document.
 func (l *Log) render(found []node.ChangeEvent) []Event {
 	out := make([]Event, len(found))
 	for i, e := range found {
@@ -43,7 +43,7 @@ func withCursor(cursor string, doc []byte) []byte {
 	return append([]byte(`{"cursor":`+strconv.Quote(cursor)+`,`), doc[1:]...)
 }
 
-// forLessee is a document without what the policy hides from lessees: history, errors, and who works for the owner.
+// forLessee removes the parts of a document that the policy hides from lessees: history, errors, and the owner's staff.
 func forLessee(doc []byte) []byte {
 	var e nodeapi.Event
 	if json.Unmarshal(doc, &e) != nil {
@@ -60,7 +60,7 @@ func forLessee(doc []byte) []byte {
 	return out
 }
 
-// Happened takes in what passes: it is sent to those who follow now, and not kept. It does nothing while nobody does.
+// Happened sends an event to the current followers and does not store it. Without followers it does nothing.
 func (l *Log) Happened(n node.Node, e nodeapi.Event) {
 	e.At, e.Conductor = l.Now().UTC().Format(time.RFC3339Nano), l.Conductor
 	e.Node = &nodeapi.EventNode{UUID: n.UUID, Name: n.Name, State: string(n.ProvisionState),

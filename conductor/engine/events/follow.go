@@ -8,9 +8,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Query is which events somebody wants.
+// Query selects the events of one reader.
 type Query struct {
-	After string        // a cursor; "0" for the oldest that is kept, "" for what comes from now on
+	After string        // a cursor; "0" for the oldest kept event, "" for future events only
 	Wait  time.Duration // how long to wait for the first; negative for ever, and on
 	// See reports whether an event is wanted, and is to be seen, and whether it is shown as to a lessee; nil for all.
 	See func(e *Event) (shown, asLessee bool)
@@ -74,7 +74,8 @@ func (l *Log) Follow(ctx context.Context, q Query, emit func([]Event) error) err
 	return (&follower{log: l, at: at, passed: l.nowPassed()}).follow(ctx, wait, newest, q, emit)
 }
 
-// follow emits what follows. A query that does not go on for ever ends when it has had all up to newest, and something.
+// follow emits the events that follow. A query with a limited wait ends when it has emitted all up to newest, and at
+// least one.
 func (f *follower) follow(ctx, wait context.Context, newest int64, q Query, emit func([]Event) error) error {
 	sent := false
 	for {
@@ -148,8 +149,8 @@ func (f *follower) missed(ctx context.Context, stored []node.ChangeEvent) error 
 	return err
 }
 
-// next is what follows, and what tells that there is more. Events that are no longer in memory are read from the
-// database.
+// next returns the events that follow, and the channel that is closed when there are more. It reads events that are no
+// longer in memory from the database.
 func (f *follower) next(ctx context.Context) (found []Event, changed <-chan struct{}, err error) {
 	l := f.log
 	l.mu.Lock()
@@ -188,7 +189,7 @@ func (l *Log) after(at int64) []Event {
 	return nil
 }
 
-// livedAfter copies what passed after that many. The lock is held.
+// livedAfter copies the unstored events after the first passed ones. The lock is held.
 func (l *Log) livedAfter(passed uint64) []Event {
 	count := min(l.passed-passed, uint64(len(l.live)))
 	return append([]Event(nil), l.live[uint64(len(l.live))-count:]...)

@@ -18,30 +18,30 @@ type Store interface {
 	PruneEvents(ctx context.Context, keep node.EventRetention) (int, error)
 }
 
-// Config is what a Log is made of.
+// Config holds the dependencies and bounds of a Log.
 type Config struct {
 	Store Store
-	// Node finds the node of what passes.
+	// Node finds the node of an unstored event.
 	Node func(ctx context.Context, ref string) (node.Node, error)
 	Log  *slog.Logger
 	Now  func() time.Time // time.Now when nil
 	Keep int              // how many events are kept
 	Age  time.Duration    // how long, at most
-	// Needed is the position after which somebody needs the events, negative for nobody; it is given the newest. Nil for
-	// nobody.
+	// Needed gets the newest position, and returns the position after which events are still needed; negative for none.
+	// Nil: none are needed.
 	Needed    func(newest int64) int64
 	Conductor string
 	// By returns the sender of the request that changes a document; nil, or empty texts, for none.
 	By func(ctx context.Context) (user, project string)
 }
 
-// The bounds of what is in memory, and how often the database is looked at.
+// The bounds of the events in memory, and how often the database is read.
 const (
 	ringSize  = 4096 // events that were read
-	liveSize  = 1024 // of what passes
+	liveSize  = 1024 // unstored events
 	page      = 256
 	pollEvery = time.Second
-	// In which the commits of many are read together: while somebody follows, and while nobody does.
+	// Commits within this time are read together: the short pause with followers, the long one without.
 	shortPause = 20 * time.Millisecond
 	longPause  = 250 * time.Millisecond
 	pruneEvery = time.Minute
@@ -59,7 +59,7 @@ type Log struct {
 	followers int
 	ring      []Event // the last that were read, oldest first
 	last      int64   // the position of the last that was read
-	live      []Event // what passed, oldest first
+	live      []Event // unstored events, oldest first
 	passed    uint64  // how many passed in all
 	changed   chan struct{}
 
@@ -109,7 +109,7 @@ func (l *Log) Committed(_ context.Context, c *node.Committed) {
 	}
 }
 
-// Run sends reports, reads events for those who follow, and deletes old ones, until ctx ends.
+// Run sends reports, reads events for followers, and deletes old ones, until ctx ends.
 func (l *Log) Run(ctx context.Context) {
 	var sent sync.WaitGroup
 	defer sent.Wait()
@@ -152,7 +152,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// read brings the ring up to date. While nobody follows it only gives events their positions.
+// read brings the ring up to date. Without followers it only gives events their positions.
 func (l *Log) read(ctx context.Context) error {
 	for more := true; more; { // those that come meanwhile are the next look's
 		var err error
@@ -194,13 +194,13 @@ func (l *Log) add(found []node.ChangeEvent) {
 	l.tell()
 }
 
-// tell wakes everybody who waits. The lock is held.
+// tell wakes all waiting followers. The lock is held.
 func (l *Log) tell() {
 	close(l.changed)
 	l.changed = make(chan struct{})
 }
 
-// join counts a follower. The first one finds the ring empty: nobody has kept it up.
+// join counts a follower. The first follower starts with an empty ring if that was not kept up to date.
 func (l *Log) join(ctx context.Context) (leave func(), err error) {
 	l.mu.Lock()
 	first := l.followers == 0
@@ -227,7 +227,7 @@ func (l *Log) join(ctx context.Context) (leave func(), err error) {
 	return leave, nil
 }
 
-// prune deletes what need not be kept.
+// prune deletes events that are no longer needed.
 func (l *Log) prune(ctx context.Context) {
 	keep := node.EventRetention{Count: l.Keep, Needed: -1}
 	if now := l.Now(); !now.Before(l.aged) {

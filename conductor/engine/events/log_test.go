@@ -123,7 +123,7 @@ func TestCursors(t *testing.T) {
 	}
 }
 
-// TestSeen: a caller gets what it may see, a lessee without what is the owner's.
+// TestSeen: a caller gets the events it may see; a lessee gets them without the owner's data.
 func TestSeen(t *testing.T) {
 	s := begin(t, mem.New())
 	doc := `{"type":"node.updated","user":"root","notes":[{"text":"secret"}],"node":{"uuid":"n","last_error":"secret"}}`
@@ -178,7 +178,7 @@ func TestFollowers(t *testing.T) {
 	all.Wait()
 }
 
-// TestPasses: boot stages reach those who follow, have no cursor, and are not kept.
+// TestPasses: boot stages reach the current followers, have no cursor, and are not stored.
 func TestPasses(t *testing.T) {
 	s := begin(t, mem.New())
 	if s.Followed() {
@@ -202,7 +202,7 @@ func TestPasses(t *testing.T) {
 	}
 }
 
-// TestSlow: whoever is slower than events are deleted is told so.
+// TestSlow: a follower that reads slower than events are deleted gets an error.
 func TestSlow(t *testing.T) {
 	s := begin(t, mem.New())
 	s.tell(t, 0, 3*page)

@@ -17,7 +17,7 @@ type report struct {
 	event nodeapi.Event
 }
 
-// Report takes in a boot stage or progress, for those who follow now. It never waits.
+// Report queues a boot stage or progress for the current followers. It never waits.
 func (l *Log) Report(uuid string, stage *core.BootStage, progress *agentapi.Progress) {
 	if !l.Followed() {
 		return

@@ -7,7 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// find finds a node and what its BMC has beyond BMC.
+// find returns a node and an ability of its BMC driver beyond BMC.
 func find[T any](ctx context.Context, e *Hardware, ref, kind, what string) (n node.Node, able T, err error) {
 	n, bmc, err := e.driver(ctx, ref)
 	if err != nil {

@@ -7,9 +7,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// ConfirmPower takes a person's word that the machine of a node without a BMC is on or off, as was
-// asked of them. It is a
-// *node.Refusal where nothing or another state is awaited, and for a node whose BMC reports the power.
+// ConfirmPower accepts a person's statement that the machine of a node without a BMC is on or off, as they were asked.
+// It returns a *node.Refusal if nothing or another state is awaited, and for a node with a BMC that reports the power.
 func (e *Hardware) ConfirmPower(ctx context.Context, ref string, state node.PowerState) error {
 	n, bmc, err := e.driver(ctx, ref)
 	if err != nil {

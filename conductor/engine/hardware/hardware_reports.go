@@ -6,8 +6,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// HardwareReport returns what the BMC has reported of BIOS settings and firmware when it was
-// asked last.
+// HardwareReport returns the BMC's latest report of BIOS settings and firmware.
 func (e *Hardware) HardwareReport(ctx context.Context, ref string) (node.HardwareReport, error) {
 	n, err := e.Node(ctx, ref)
 	if err != nil {

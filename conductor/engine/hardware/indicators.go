@@ -19,7 +19,7 @@ func (e *Hardware) Indicators(ctx context.Context, ref string) ([]node.Indicator
 	return all, core.BmcFault(err)
 }
 
-// IndicatorState answers what a light shows: on, off, blinking or unknown.
+// IndicatorState returns the state of a light: on, off, blinking or unknown.
 func (e *Hardware) IndicatorState(ctx context.Context, ref, component, name string) (string, error) {
 	n, bmc, err := find[core.Indicators](ctx, e, ref, "management", "get_indicator_state")
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// Hardware asks BMCs what operators want to know, and does what they want at once.
+// Hardware sends the requests of operators to BMCs at once, without an effect.
 type Hardware struct{ *core.Core }
 
-// driver finds a node and what drives it.
+// driver returns a node and its BMC driver.
 func (e *Hardware) driver(ctx context.Context, ref string) (node.Node, core.BMC, error) {
 	n, err := e.Node(ctx, ref)
 	if err != nil {
@@ -26,7 +26,7 @@ func (e *Hardware) driver(ctx context.Context, ref string) (node.Node, core.BMC,
 	return n, bmc, nil
 }
 
-// BootDevice asks the BMC what the machine will boot from.
+// BootDevice asks the BMC for the device that the machine will boot from.
 func (e *Hardware) BootDevice(ctx context.Context, ref string) (device string, persistent bool, err error) {
 	n, bmc, err := e.driver(ctx, ref)
 	if err != nil {
@@ -61,7 +61,7 @@ func (e *Hardware) SetBootDevice(ctx context.Context, ref, device string, persis
 	return err
 }
 
-// SupportedBootDevices lists what SetBootDevice takes for this node.
+// SupportedBootDevices lists the devices that SetBootDevice accepts for this node.
 func (e *Hardware) SupportedBootDevices(ctx context.Context, ref string) ([]string, error) {
 	n, bmc, err := e.driver(ctx, ref)
 	if err != nil {
@@ -82,8 +82,7 @@ func (e *Hardware) InjectNMI(ctx context.Context, ref string) error {
 	return core.BmcFault(bmc.InjectNMI(ctx, n))
 }
 
-// Validate says, by interface kind, what is missing for it to work; nil is
-// valid. It looks at what is configured and asks no BMC.
+// Validate returns for each interface kind the error in its configuration; nil is valid. It sends no request to a BMC.
 func (e *Hardware) Validate(ctx context.Context, ref string) (map[string]error, error) {
 	n, bmc, err := e.driver(ctx, ref)
 	if err != nil {
@@ -105,7 +104,8 @@ func (e *Hardware) Validate(ctx context.Context, ref string) (map[string]error, 
 	out["network"] = cmp.Or(plan.CheckNetwork(n, ports, e.Settings, node.Deploy),
 		plan.CheckNetwork(n, ports, e.Settings, node.Clean))
 	if out["deploy"] = plan.CheckInstance(n); out["deploy"] == nil {
-		_, out["deploy"] = e.CheckImageFor(ctx, n, core.ProjectOf(ctx), false) // whoever may look has no image fetched
+		// false: a caller with read access must not start a fetch
+		_, out["deploy"] = e.CheckImageFor(ctx, n, core.ProjectOf(ctx), false)
 	}
 	if out["deploy"] == nil {
 		out["deploy"] = plan.CheckInstanceTraits(n)

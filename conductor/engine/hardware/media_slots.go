@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// MediaSlots asks the BMC for its virtual drives and what is in them.
+// MediaSlots asks the BMC for its virtual drives and their contents.
 func (e *Hardware) MediaSlots(ctx context.Context, ref string) ([]node.MediaSlot, error) {
 	n, driver, err := e.driver(ctx, ref)
 	if err != nil {

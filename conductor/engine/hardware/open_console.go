@@ -11,9 +11,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// OpenConsole connects to the serial line of a node's machine. A host key that the BMC shows
-// for the first time is kept (trust on first use). Whatever console_interface
-// says of Ironic's consoles, the conductor's own works where the BMC has one.
+// OpenConsole connects to the serial line of a node's machine. A host key that the BMC shows for the first time is kept
+// (trust on first use). console_interface is for Ironic's consoles only: the conductor's own console works with any BMC
+// that has one.
 func (e *Hardware) OpenConsole(ctx context.Context, ref string, take bool) (io.ReadWriteCloser, error) {
 	n, bmc, err := e.driver(ctx, ref)
 	if err != nil {

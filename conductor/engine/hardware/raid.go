@@ -6,9 +6,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// SetTargetRAIDConfig keeps what the next RAID step is to make; an empty
-// configuration is none. Whether it has the right form is for the caller to
-// check, whether the machine can have it shows the step.
+// SetTargetRAIDConfig stores the configuration that the next RAID step makes; an empty configuration is none. The
+// caller checks its form. The step shows whether the machine can have it.
 func (e *Hardware) SetTargetRAIDConfig(ctx context.Context, ref string, config map[string]any) error {
 	_, err := e.Edit(ctx, ref, func(n *node.Node) error {
 		if len(config) > 0 && n.Off("raid") {

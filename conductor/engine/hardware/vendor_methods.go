@@ -9,8 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// VendorMethods lists what a node's vendor interface can do; nothing where it
-// is switched off.
+// VendorMethods lists the methods of a node's vendor interface; none if it is switched off.
 func (e *Hardware) VendorMethods(ctx context.Context, ref string) ([]node.VendorMethod, error) {
 	n, bmc, err := e.driver(ctx, ref)
 	if err != nil {
@@ -18,13 +17,13 @@ func (e *Hardware) VendorMethods(ctx context.Context, ref string) ([]node.Vendor
 	}
 	vendor, err := core.Extension[core.Vendor](n, bmc, "vendor", "vendor")
 	if err != nil {
-		return nil, nil // one that is not there has no methods: that is an answer
+		return nil, nil // an absent interface has no methods, and that is no error
 	}
 	return vendor.VendorMethods(), nil
 }
 
-// CallVendor calls a vendor method by an HTTP method. One that is answered
-// before it is done (async) has no result; its failure ends in last_error.
+// CallVendor calls a vendor method by an HTTP method. An asynchronous method (async) has no result; its failure ends in
+// last_error.
 func (e *Hardware) CallVendor(ctx context.Context, ref, httpMethod, method string,
 	args map[string]any) (result any, async bool, err error) {
 	n, bmc, err := e.driver(ctx, ref)

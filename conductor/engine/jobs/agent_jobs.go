@@ -17,8 +17,8 @@ import (
 // agentCall bounds one call to an agent.
 const agentCall = 25 * time.Second
 
-// send gives the agent one command. After a crash of ours it first looks for
-// the command among those the agent has: sending it twice would run it twice.
+// send gives the agent one command. After a crash of ours it first looks for the command in the agent's list: a command
+// that is sent twice would run twice.
 func (j *job) send(ctx context.Context, name string, params any, wait bool) (agentapi.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, agentCall)
 	defer cancel()
@@ -35,8 +35,7 @@ func (j *job) send(ctx context.Context, name string, params any, wait bool) (age
 	return j.Agents.Execute(ctx, j.n, cmd, wait)
 }
 
-// sentBefore finds a command of that name that is newer than the last one
-// whose answer was recorded.
+// sentBefore finds a command with this name that is newer than the last command with a recorded answer.
 func (j *job) sentBefore(ctx context.Context, name string) (agentapi.Result, bool, error) {
 	all, err := j.Agents.Commands(ctx, j.n)
 	if err != nil {
@@ -97,7 +96,7 @@ func (j *job) executeStep(ctx context.Context) (any, error) {
 		Interface: s.Interface, Step: s.Step, Args: s.Args, Priority: s.Priority,
 		RebootRequested: s.Reboot, Abortable: s.Abortable,
 	}
-	params[kind+"_version"] = j.n.Run.Versions // null, of an agent that told none: it does not compare
+	params[kind+"_version"] = j.n.Run.Versions // null for an agent that reported none: it does not compare
 	return j.send(ctx, fmt.Sprintf("%s.execute_%s_step", kind, kind), params, false)
 }
 
@@ -122,8 +121,7 @@ func (j *job) addInspectedDisks(ctx context.Context, s node.Step, params map[str
 	return nil
 }
 
-// completeImage adds to the writing of an image what is not kept with the step: it
-// is secret, or large.
+// completeImage adds the parts of an image step that are secret or large, and therefore not kept with the step.
 func (j *job) completeImage(ctx context.Context, kind string, s *node.Step) error {
 	locating, cancel := context.WithTimeout(ctx, agentCall) // the image's owner names its server, and the node is locked
 	defer cancel()
@@ -150,7 +148,7 @@ func (j *job) addConfigDrive(s *node.Step) error {
 	return nil
 }
 
-// getPartitionUUIDs asks what has become of a partition image.
+// getPartitionUUIDs asks for the result of writing a partition image.
 func (j *job) getPartitionUUIDs(ctx context.Context) (any, error) {
 	return j.send(ctx, "standby.get_partition_uuids", map[string]any{}, true)
 }
@@ -166,8 +164,8 @@ func (j *job) installBootloader(ctx context.Context) (any, error) {
 	return j.send(ctx, "image.install_bootloader", params, false)
 }
 
-// sync has the agent write out what its kernel holds back. An agent that does not
-// know the command, as older ones, is left to do that when it powers off.
+// sync has the agent write its kernel's caches to disk. An older agent does not know the command: it writes them when
+// it powers off.
 func (j *job) sync(ctx context.Context) (any, error) {
 	res, err := j.send(ctx, "standby.sync", map[string]any{}, true)
 	var unknown interface{ UnknownCommand() bool }
@@ -179,7 +177,7 @@ func (j *job) sync(ctx context.Context) (any, error) {
 	return res, err
 }
 
-// poll asks what has become of a command.
+// poll asks for the state of a command.
 func (j *job) poll(ctx context.Context) (any, error) {
 	var a plan.PollArgs
 	if err := j.args(&a); err != nil {
@@ -208,7 +206,7 @@ func (j *job) kind() (string, error) {
 	return j.n.Run.Activity, nil
 }
 
-// nodeAndPorts is what every step command carries along.
+// nodeAndPorts returns the parameters that every step command has.
 func (j *job) nodeAndPorts(ctx context.Context) (map[string]any, error) {
 	ports, err := j.Store.Ports(ctx, node.PortQuery{NodeUUID: j.n.UUID})
 	if err != nil {

@@ -11,9 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// agentPowerOff lets the ramdisk shut down by itself. An agent that cannot be
-// reached any more may have done so already: the step after this one looks at
-// the power state and cuts it where needed.
+// agentPowerOff lets the ramdisk shut down by itself. An agent that cannot be reached any more may have done so
+// already: the next step reads the power state and cuts the power if needed.
 func (j *job) agentPowerOff(ctx context.Context) (any, error) {
 	res, err := j.send(ctx, "standby.power_off", map[string]any{}, false)
 	var permanent interface{ Permanent() bool }
@@ -50,8 +49,7 @@ func (j *job) stayedOn(ctx context.Context, grace time.Duration) any {
 		fmt.Sprintf("its status is %s, and the machine is on after %s", all[at].Status, grace))
 }
 
-// powerOffFailed logs that the BMC does what the agent did not, and is the line
-// of the node's history about it.
+// powerOffFailed logs that the BMC will power off instead of the agent, and returns the line for the node's history.
 func (j *job) powerOffFailed(command, reason string) plan.PowerOffFailed {
 	j.Log.Warn("the agent did not power off; the BMC will", "node", j.n.UUID, "reason", reason)
 	return plan.PowerOffFailed{Command: command, Reason: reason}

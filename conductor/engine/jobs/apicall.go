@@ -13,9 +13,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan/rules"
 )
 
-// callAPI makes the GET that an inspection rule asks for. As in Ironic a server
-// that is busy, or is not reached, is tried again; what it answers otherwise
-// than with success fails the inspection.
+// callAPI makes the GET that an inspection rule asks for. As in Ironic, it tries again if the server is busy or cannot
+// be reached. Any other answer than success fails the inspection.
 func (j *job) callAPI(ctx context.Context) (any, error) {
 	var c rules.Call
 	if err := j.args(&c); err != nil {
@@ -47,8 +46,7 @@ func (j *job) callAPI(ctx context.Context) (any, error) {
 	}
 }
 
-// stayThere follows a redirect on the host that was named: the headers of a call
-// may hold a token that is meant for that one alone.
+// stayThere follows a redirect only on the same host: the headers of a call may hold a token for that host alone.
 func stayThere(to *http.Request, via []*http.Request) error {
 	if len(via) >= 5 || to.URL.Host != via[0].URL.Host {
 		return fmt.Errorf("redirected to %s, which is not followed: name that server in the rule", to.URL.Host)
@@ -56,7 +54,7 @@ func stayThere(to *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// get makes one try, and says whether another could end better.
+// get makes one try, and reports whether another try could succeed.
 func get(ctx context.Context, client *http.Client, c rules.Call) (again bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL, nil)
 	if err != nil {
@@ -67,7 +65,7 @@ func get(ctx context.Context, client *http.Client, c rules.Call) (again bool, er
 	}
 	answer, err := client.Do(r)
 	if err != nil {
-		var of *url.Error // whose text has the whole URL once more
+		var of *url.Error // its text repeats the whole URL
 		if errors.As(err, &of) {
 			err = of.Err
 		}

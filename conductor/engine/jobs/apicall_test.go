@@ -16,7 +16,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan/rules"
 )
 
-// TestCallAPI: which answers are tried again, how often, and what is said.
+// TestCallAPI: the answers that are tried again, the number of tries, and the errors.
 func TestCallAPI(t *testing.T) {
 	for name, tc := range map[string]struct {
 		answers []int // the last one again and again
@@ -49,14 +49,14 @@ func TestCallAPI(t *testing.T) {
 		})
 	}
 	s := httptest.NewServer(http.NotFoundHandler())
-	s.Close() // nobody listens there
+	s.Close() // no listener there any more
 	if err := call(t, rules.Call{Rule: "r1", URL: s.URL + "/?token=pa55", Timeout: time.Minute}); err == nil ||
 		strings.Contains(err.Error(), "pa55") {
 		t.Errorf("nobody there: %v", err)
 	}
 }
 
-// TestCallAPIStays: what is meant for one server is not sent to another.
+// TestCallAPIStays: a redirect to another server is not followed, because the headers may hold a token.
 func TestCallAPIStays(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("another server was sent %v", r.Header)

@@ -96,7 +96,7 @@ func oddAfterEjection(slots []node.MediaSlot, err error) string {
 	return "the BMC ejected the boot medium, and its virtual CD drive still shows " + strings.Join(shown, ", ")
 }
 
-// imagesIn are the images of CD drives that have one; "" is one without a name.
+// imagesIn returns the images of CD drives that have one; "" is an image without a name.
 func imagesIn(slots []node.MediaSlot) (all []string) {
 	for _, s := range slots {
 		if !s.Inserted || !slices.ContainsFunc(s.Types, func(t string) bool { return t == "CD" || t == "DVD" }) {

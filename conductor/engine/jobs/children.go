@@ -11,16 +11,14 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// How often children are asked whether they are done, and for how long those
-// that are busy with something else are waited for.
+// How often children are asked whether they are done, and how long the parent waits for busy children.
 const (
 	childPoll     = 200 * time.Millisecond
 	childPatience = 2 * time.Minute
 )
 
-// childrenStep has the child nodes do a step, all at a time, and waits for
-// them. Each is told with a token, so telling them again after a crash does
-// nothing again.
+// childrenStep has the child nodes do a step, all at a time, and waits for them. Each command has a token, so that
+// repeating it after a crash has no effect.
 func (j *job) childrenStep(ctx context.Context) (any, error) {
 	var s node.Step
 	if err := j.args(&s); err != nil {
@@ -34,7 +32,7 @@ func (j *job) childrenStep(ctx context.Context) (any, error) {
 	event := plan.ChildStep{Step: s, Token: fmt.Sprintf("%s/%d/%d", j.n.UUID, j.effect.Generation, j.n.Run.Index)}
 	patience := j.Now().Add(childPatience)
 	var failed []error
-	var begun []string // of one that cannot begin, the others do the step all the same
+	var begun []string // if one cannot begin, the others do the step all the same
 	for _, child := range children {
 		if err := j.beginOnChild(ctx, child, event, patience); err != nil {
 			failed = append(failed, fmt.Errorf("child node %s: %w", child, err))
@@ -50,8 +48,7 @@ func (j *job) childrenStep(ctx context.Context) (any, error) {
 	return nil, errors.Join(failed...)
 }
 
-// children finds the nodes a step is for: all children, or those named, each
-// of which must be one.
+// children returns the nodes that a step is for: all children, or the named ones. A named node must be a child.
 func (j *job) children(ctx context.Context, named []string) ([]string, error) {
 	nodes, err := j.Store.Nodes(ctx, node.Query{Equal: map[string]string{"parent_node": j.n.UUID}})
 	if err != nil {

@@ -18,9 +18,8 @@ func (j *job) changeBootMode(ctx context.Context) (any, error) {
 	return j.changeMode(ctx, r.Mode)
 }
 
-// changeMode sets the boot mode and returns once the firmware has taken it: with some it is
-// a job of the BMC that needs a start of its own, which would use up a boot device that is
-// for one boot.
+// changeMode sets the boot mode and returns once the firmware has applied it. Some BMCs apply it by a job that needs a
+// start of its own. That start would use up a boot device that is set for one boot.
 func (j *job) changeMode(ctx context.Context, mode string) (any, error) {
 	return j.change(ctx, func(ctx context.Context) error { return j.bmc.SetBootMode(ctx, j.n, mode) },
 		func(ctx context.Context) (bool, error) {

@@ -11,8 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// collectLogs asks an agent for its logs. It never fails: the run that it is about
-// has failed already, and for another reason.
+// collectLogs asks an agent for its logs. It never fails: the run has failed already, for another reason.
 func (j *job) collectLogs(ctx context.Context) (any, error) {
 	kept, err := j.logsOfAgent(ctx)
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// stepCall bounds one call of a driver's step. A step that takes longer
-// answers a task, and is asked after.
+// stepCall bounds one call of a driver's step. A longer step returns a task, and is polled.
 const stepCall = 2 * time.Minute
 
 // driverStep gives the driver a step, or asks it after one.

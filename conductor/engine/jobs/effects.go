@@ -14,7 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// Jobs carries out effects: calls to BMCs, to agents, and to whoever else.
+// Jobs carries out effects: calls to BMCs, agents and other services.
 type Jobs struct {
 	*core.Core
 	Vitals VitalsReader
@@ -35,7 +35,7 @@ type job struct {
 	until  time.Time // no call of a BMC lasts beyond it; zero for none
 }
 
-// jobs binds a function to each row of plan's table of effects. What it returns goes to the row's settle, as JSON.
+// jobs binds a function to each row of plan's table of effects. Its result goes to the row's settle, as JSON.
 var jobs = map[string]func(*job, context.Context) (any, error){
 	"power.validate":                  (*job).validatePower,
 	"management.validate":             (*job).validateManagement,
@@ -108,9 +108,8 @@ func (e *Jobs) Perform(ctx context.Context, ef node.Effect, leave func()) (any, 
 	return result, err
 }
 
-// guard makes a failure of a panic. What machines answer is read in here: one
-// that hits upon a fault of ours must not end the conductor of all the others,
-// again after every start.
+// guard turns a panic into a failure. Jobs decode answers of machines: an answer that hits a fault of ours must not end
+// the conductor of all other nodes, again after every start.
 func (j *job) guard(ctx context.Context, do func(*job, context.Context) (any, error)) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -132,7 +131,7 @@ func (j *job) args(into any) error {
 	return nil
 }
 
-// validatePower checks what is configured, then that the BMC lets us in.
+// validatePower checks the configuration, then that the BMC accepts the credentials.
 func (j *job) validatePower(ctx context.Context) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.Patience(j.n).Verify)
 	defer cancel()
@@ -143,7 +142,7 @@ func (j *job) validatePower(ctx context.Context) (any, error) {
 	return plan.Validated{PowerState: v.Power, Health: v.Health}, err
 }
 
-// validateManagement reads what later steps will set.
+// validateManagement reads the settings that later steps will change.
 func (j *job) validateManagement(ctx context.Context) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.Patience(j.n).Verify)
 	defer cancel()
@@ -216,7 +215,7 @@ func (j *job) setBootMode(ctx context.Context) (any, error) {
 	return done, err
 }
 
-// readMachine reads the system, and what it is made of where the driver knows how.
+// readMachine reads the system, and its parts if the driver can.
 func (j *job) readMachine(ctx context.Context) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.Patience(j.n).Scan())
 	defer cancel()

@@ -7,8 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// readHardware asks the BMC for its hardware report. One that does not answer leaves the
-// last report, and fails nothing.
+// readHardware asks the BMC for its hardware report. If it does not answer, the last report stays and nothing fails.
 func (j *job) readHardware(ctx context.Context) (any, error) {
 	reporter, ok := j.bmc.(core.HardwareReporter)
 	if !ok {

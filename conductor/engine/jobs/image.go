@@ -13,8 +13,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// locateImage gives the agent the place of an image that it could not find, or that a cache has. It is found only as
-// the step is sent: what lets the agent have it does not last long, and is kept nowhere.
+// locateImage gives the agent the location of an image that it could not find, or that a cache has. It looks only when
+// the step is sent: the credentials for the image are short-lived and never stored.
 func (j *job) locateImage(ctx context.Context, s *node.Step) error {
 	given, _ := s.Args["image_info"].(map[string]any)
 	urls, _ := given["urls"].([]any)

@@ -11,8 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// How often a BMC is asked whether the machine is on or off yet: ever less often
-// the longer the machine may take, since a BMC does one thing at a time.
+// How often a BMC is asked whether the machine is on or off. The pause grows with the time that the machine may take,
+// because a BMC handles one request at a time.
 const (
 	powerPollFirst = 100 * time.Millisecond
 	powerPollMost  = time.Second // or this part of the whole time:
@@ -101,9 +101,9 @@ func (j *job) changePower(ctx context.Context, a plan.PowerArgs) (failed any, er
 	return failed, j.arrives(ctx, a, end)
 }
 
-// lost reports a change that an earlier conductor had accepted and whose contrary the BMC shows now: a BMC that has
-// restarted may have forgotten it. To ask again does no harm: the machine is off where it should be on, so that nothing
-// is reset, or on where it should be off.
+// lost reports that the BMC shows the contrary of a change that it accepted from an earlier conductor: a BMC that has
+// restarted may have forgotten it. To ask again does no harm. Either the machine is off and should be on, so that
+// nothing is reset, or it is on and should be off.
 func (j *job) lost(ctx context.Context, action string, want node.PowerState) bool {
 	if !j.accepted(action) || !j.effect.Accepted[action].Before(j.Started) {
 		return false
@@ -134,7 +134,7 @@ func (j *job) arrives(ctx context.Context, a plan.PowerArgs, end time.Time) erro
 		core.Seconds(a.TimeoutSeconds), hint)
 }
 
-// late is the end of a request at its limit: it names what was done and what was read last.
+// late returns the error of a request at its limit: it names the action that was taken and the last reading.
 func (j *job) late(a plan.PowerArgs, cause error) error {
 	done := "nothing was done to the machine"
 	if at := j.effect.Accepted[string(a.Target)]; !at.IsZero() {
@@ -147,8 +147,7 @@ func (j *job) late(a plan.PowerArgs, cause error) error {
 		(limit - j.until.Sub(j.Now())).Round(time.Second), limit, done, cause), cause}
 }
 
-// stage records where a boot begins or ends. A power change that an operator asks for is told as
-// such.
+// stage records the beginning or end of a boot. A power change that an operator asked for is marked as such.
 func (j *job) stage(want node.PowerState) {
 	requested := j.effect.Name == "power.request"
 	switch {
@@ -161,8 +160,8 @@ func (j *job) stage(want node.PowerState) {
 	}
 }
 
-// aimAgain sets the boot device of a BMC that keeps it for one boot only. Where that fails
-// the machine starts by its own order.
+// aimAgain sets the boot device of a BMC that keeps it for one boot only. If that fails, the machine boots by its own
+// order.
 func (j *job) aimAgain(ctx context.Context) {
 	device := plan.OnceDevice(j.n)
 	if device == "" {

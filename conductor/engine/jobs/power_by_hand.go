@@ -12,9 +12,9 @@ import (
 // handPoll is how often a machine without a BMC is looked after while a person is asked to switch it.
 const handPoll = time.Second
 
-// byHand asks a person for a power change, and waits until somebody confirms it. A machine that
-// boots from the network is on, and one whose agent switched it off is off: nobody needs to say so.
-// Once the wait ends, for whatever reason, nothing is asked of anybody.
+// byHand asks a person for a power change, and waits until it is confirmed. Some changes need no confirmation: a
+// machine that boots from the network is on, and a machine that its agent switched off is off. Once the wait ends, for
+// any reason, the request is withdrawn.
 func (j *job) byHand(ctx context.Context, hand core.ByHand, a plan.PowerArgs) error {
 	start := j.Now()
 	want := plan.PowerAfter(a.Target)

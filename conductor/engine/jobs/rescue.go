@@ -33,13 +33,11 @@ func (j *job) finalizeRescue(ctx context.Context) (any, error) {
 	return plan.Finalized{Result: res}, nil
 }
 
-// noAgentListens judges a machine that answers, where no agent listens any more.
-// An agent closes its door once it has carried out finalize_rescue, and nobody
-// can ask it again. So when an earlier attempt may have reached it, its answer
-// is what was lost. Had the agent died instead, as it hardly does in the seconds
-// between its call and the command, the machine would only not let anybody in.
-// The first attempt found the agent gone before it was told anything: it does
-// not count as one that may have reached it.
+// noAgentListens judges a machine that answers although no agent listens any more. An agent stops listening once it has
+// carried out finalize_rescue, and cannot be asked again. If an earlier attempt may have reached it, only its answer
+// was lost. The agent may also have died in the seconds between its call and the command, but that is unlikely. Then
+// the machine would only refuse logins. The first attempt found the agent gone before it got the command: that does not
+// count as an attempt that may have reached it.
 func (j *job) noAgentListens(err error) (any, error) {
 	if j.effect.Attempt == 1 {
 		return nil, node.Refuse(node.Conflict, "the agent was gone before it was given the password: %v", err)

@@ -59,7 +59,7 @@ func (j *job) since(action string) time.Time {
 	return at
 }
 
-// noteEvery bounds how often the row of an effect is written for what it reads.
+// noteEvery bounds how often the row of an effect is written for its readings.
 const noteEvery = 5 * time.Second
 
 // settle reads until it is as wanted, or end has come: once at least, ever less often the longer it may take. Where the
@@ -87,8 +87,8 @@ func (j *job) settle(ctx context.Context, end time.Time, is func(context.Context
 	}
 }
 
-// tell has the status of the node say what an effect meets with while it goes on. It returns an error only where the
-// effect is another conductor's by now.
+// tell writes a failure that an effect meets on its way into the node's status. It returns an error only if the effect
+// now belongs to another conductor.
 func (j *job) tell(ctx context.Context, failure error) error {
 	if j.effect.Error == plan.Clip(failure.Error()) {
 		return nil
@@ -102,7 +102,7 @@ func (j *job) tell(ctx context.Context, failure error) error {
 	return nil
 }
 
-// look does one reading, within the time one may take.
+// look makes one reading, within the time limit of one.
 func (j *job) look(ctx context.Context, is func(context.Context) (bool, error)) (there bool, err error) {
 	err = j.callBMC(ctx, func(ctx context.Context) error {
 		there, err = is(ctx)

@@ -7,7 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// callVendor does a vendor method that nobody waits for.
+// callVendor calls a vendor method in the background: no client waits for it.
 func (j *job) callVendor(ctx context.Context) (any, error) {
 	var r plan.VendorRequest
 	if err := j.args(&r); err != nil {

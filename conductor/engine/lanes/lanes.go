@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Lanes holds all pending work of a conductor that nobody is at. It is not safe for concurrent use.
+// Lanes holds the pending work of a conductor that has not begun. It is not safe for concurrent use.
 type Lanes struct {
 	workers int // of each lane
 	waiting map[string]*entry
@@ -95,7 +95,7 @@ func (l *Lanes) forget(e *entry) {
 	}
 }
 
-// NextDue is when work falls due that is not due yet; false when there is none.
+// NextDue returns the time at which the next work becomes due; false when there is none.
 func (l *Lanes) NextDue() (time.Time, bool) {
 	if len(l.later) == 0 {
 		return time.Time{}, false
@@ -103,8 +103,8 @@ func (l *Lanes) NextDue() (time.Time, bool) {
 	return l.later[0].Due, true
 }
 
-// Take is the work whose turn it is at a time, with a worker of its lane; false when nothing
-// is due, or no lane that has work has a worker free. Turn.End gives the worker back.
+// Take returns the next work in turn that is due, with a worker of its lane. It returns false if none is due, or if no
+// lane with work has a free worker. Turn.End gives the worker back.
 func (l *Lanes) Take(now time.Time) (*Turn, bool) {
 	for len(l.later) > 0 && !l.later[0].Due.After(now) {
 		e := heap.Pop(&l.later).(*entry)
@@ -133,7 +133,7 @@ func (l *Lanes) enter(e *entry, g Grade) {
 // Busy is how many workers of a lane are at work.
 func (l *Lanes) Busy(g Grade) int { return l.lanes[g].busy }
 
-// byDue is a heap of what is not due yet.
+// byDue is a heap of work that is not due yet.
 type byDue []*entry
 
 func (b byDue) Len() int           { return len(b) }

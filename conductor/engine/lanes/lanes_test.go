@@ -13,7 +13,7 @@ var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func at(seconds float64) time.Time { return start.Add(time.Duration(seconds * float64(time.Second))) }
 
-// taken takes what is to be had, and names the nodes.
+// taken takes all work that is available, and names the nodes.
 func taken(l *Lanes, now time.Time) (nodes []string, turns []*Turn) {
 	for {
 		t, ok := l.Take(now)
@@ -143,7 +143,7 @@ func TestRegraded(t *testing.T) {
 	}
 }
 
-// TestOverflow bounds what goes on without a worker.
+// TestOverflow bounds the work that goes on without a worker.
 func TestOverflow(t *testing.T) {
 	l := New(1)
 	var turns []*Turn
@@ -191,9 +191,8 @@ func TestHurryAndDrop(t *testing.T) {
 	}
 }
 
-// TestNeighbours counts turns on a clock of its own: 2,000 ill BMCs beside 100 healthy ones, whose
-// machines each need ten effects one after the other. Ill BMCs were never seen before, answer after
-// five seconds, or not at all.
+// TestNeighbours counts turns on a clock of its own: 2,000 ill BMCs beside 100 healthy ones. Each healthy machine needs
+// ten effects one after the other. Ill BMCs were never seen before, answer after five seconds, or not at all.
 func TestNeighbours(t *testing.T) {
 	const healthy, effects = 100, 10
 	alone := simulate(t, healthy, effects, 0)

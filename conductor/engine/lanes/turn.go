@@ -6,7 +6,7 @@ import "time"
 type Turn struct {
 	Work
 	lanes    *Lanes
-	grade    Grade // the lane whose worker it has
+	grade    Grade // the lane that its worker belongs to
 	began    time.Time
 	worker   bool // it holds a worker
 	overtime bool // it goes on without one, since it took too long
@@ -20,9 +20,9 @@ func (t *Turn) Leave() {
 	}
 }
 
-// Linger is called when the work has taken Patience. It takes the worker of a prompt or unproven peer
-// away, and grades the peer as slow. Slow and silent peers keep theirs, for they hold up only their like. It
-// reports whether a worker became free.
+// Linger is called when the work has taken Patience. It frees the worker of a prompt or unproven peer, and grades the
+// peer as slow. Slow and silent peers keep their workers, because they delay only other such peers. It reports whether
+// a worker became free.
 func (t *Turn) Linger(now time.Time) bool {
 	if !t.worker {
 		return false
@@ -61,5 +61,5 @@ func (t *Turn) End(now time.Time, silent bool) {
 	}
 }
 
-// Cancel ends a turn whose work was not begun.
+// Cancel ends a turn before its work has begun.
 func (t *Turn) Cancel() { t.Leave() }

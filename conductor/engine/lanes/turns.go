@@ -42,8 +42,7 @@ func (t *turns) add(path []string, e *entry) {
 // empty reports whether nothing waits.
 func (t *turns) empty() bool { return len(t.order) == 0 && len(t.queue) == 0 }
 
-// take removes the work whose turn it is, nil when there is none. The branches it came from go to
-// the end of their lists.
+// take removes the next work in turn, nil if there is none. The branches it came from go to the end of their lists.
 func (t *turns) take() *entry {
 	if len(t.queue) > 0 {
 		e := t.queue[0]

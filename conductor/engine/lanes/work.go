@@ -6,10 +6,10 @@ import "time"
 type Work struct {
 	Node    string    // its UUID
 	Due     time.Time // not carried out before
-	Project string    // whose machine it is: the lessee, else the owner, else ""
+	Project string    // of the machine: its lessee, else its owner, else ""
 	Kind    string    // the interface of the effect: power, management, agent
-	Peer    string    // who is called: the host of a BMC, an agent; "" for nobody outside
-	Proven  bool      // the peer has answered before, by what is recorded of the node
+	Peer    string    // the called party: the host of a BMC, an agent; "" for none outside
+	Proven  bool      // the peer has answered before, by the node's record
 }
 
 // Grade says how promptly a peer answered last. It is the lane that its work waits in.

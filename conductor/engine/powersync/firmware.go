@@ -16,9 +16,8 @@ import (
 // two more questions for a small computer.
 const firmwareEvery = time.Hour
 
-// readFirmware corrects the recorded boot mode and secure boot of a node that
-// is at rest. Only a BMC that knows of both is asked: IPMI knows no more of the
-// boot mode than what somebody has told it for the next start.
+// readFirmware corrects the recorded boot mode and secure boot of a node at rest. It asks only a BMC that knows both.
+// IPMI knows of the boot mode only the setting for the next start.
 func (e *Sync) readFirmware(ctx context.Context, bmc core.BMC, n node.Node) {
 	secure, ok := bmc.(core.SecureBooter)
 	if !ok || n.Maintenance || !e.schedule.firmwareDue(n.UUID, e.Now()) {

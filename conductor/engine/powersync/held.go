@@ -33,7 +33,7 @@ func (h *heldReadings) of(uuid string) (core.PowerReading, bool) {
 	return r, ok
 }
 
-// poll is how often the power of a node is to be read now; 0 for not at all.
+// poll is the interval at which the power of a node is read now; 0 for never.
 func (e *Sync) poll(n node.Node) time.Duration {
 	if e.Held() {
 		return plan.PowerPollHeld(n, e.Settings)

@@ -11,14 +11,14 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// schedule says which machine's power is to be read next, and when. It holds a
-// few words for each node, never the node, and only what may be forgotten.
+// schedule decides the next machine to read the power of, and the time. It holds a few words for each node, never the
+// node, and nothing that must survive a restart.
 type schedule struct {
 	mu    sync.Mutex
 	turns map[string]*turn   // of every node, by UUID
 	well  turnQueue          // waiting for their reading
 	weak  turnQueue          // likewise, but the BMC did not answer the last time
-	asked map[string][]*turn // by BMC that is being asked, who waits for the end of that
+	asked map[string][]*turn // by BMC that is being asked: the turns that wait for the end of that
 	tried int                // readings of weak BMCs under way
 	most  int                // how many of those there may be
 	dealt uint32             // turns given out so far
@@ -36,7 +36,7 @@ type turn struct {
 	place int        // in the queue
 	busy  bool       // being read
 	lost  bool       // in maintenance because its BMC does not answer
-	read  time.Time  // the last reading that was answered, whoever asked
+	read  time.Time  // the last answered reading, by any caller
 	tally plan.PowerTally
 
 	firmware time.Time // when it was asked last how the machine starts
@@ -47,8 +47,8 @@ func newSchedule(workers int) *schedule {
 	return &schedule{turns: map[string]*turn{}, asked: map[string][]*turn{}, most: max(1, workers/2)}
 }
 
-// note takes note of a node as it was saved, whose power is to be read every so
-// often. It reports whether the next reading may be sooner than it was before.
+// note notes a node as it was saved; every is the interval of its power readings. It reports whether the next reading
+// may be sooner than it was before.
 func (s *schedule) note(n node.Node, every time.Duration, now time.Time) (sooner bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +66,7 @@ func (s *schedule) note(n node.Node, every time.Duration, now time.Time) (sooner
 	bmc, lost := cmp.Or(strings.Join(n.BMCAddresses(), " "), n.UUID), n.Fault == plan.PowerFailure
 	moved := t.bmc != bmc
 	if moved || n.Run != nil || t.lost && !lost {
-		t.tally = plan.PowerTally{} // what was counted says nothing of how it is from now on
+		t.tally = plan.PowerTally{} // the old count no longer applies
 	}
 	t.rev, t.bmc, t.lost = n.Revision, bmc, lost
 	if moved || t.every != every {
@@ -118,9 +118,8 @@ type reading struct {
 	every time.Duration
 }
 
-// take gives out the turns that are due, limit at the most; when none is, how
-// long it takes until one may be. Weak BMCs cannot take up more than their share
-// of the readings at a time: the others would have to wait for them.
+// take returns the turns that are due, at most limit. If none is due, it returns the time until one may be. Weak BMCs
+// get no more than their share of the readings at a time: otherwise the others would wait for them.
 func (s *schedule) take(now time.Time, limit int) (due []reading, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,7 +159,7 @@ func (s *schedule) count(n node.Node, found node.Vitals, failure string, now tim
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t, ok := s.turns[n.UUID]
-	if !ok { // deleted meanwhile: nobody will ask for the tally
+	if !ok { // deleted meanwhile: the tally is not needed
 		t = &turn{}
 	}
 	return t.tally.Count(n, found, failure, now)
@@ -172,8 +171,8 @@ const leastOften = 5 * time.Minute
 // confirmAfter is when a reading that differs from the record is made again.
 const confirmAfter = 5 * time.Second
 
-// done ends a turn: the node gets its next, and who has waited for the BMC gets
-// his. It reports whether the next reading may be sooner than it was before.
+// done ends a turn: the node gets its next turn, and the nodes that waited for this BMC get theirs. It reports whether
+// the next reading may be sooner than it was before.
 func (s *schedule) done(r reading, now time.Time) (sooner bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,7 +206,7 @@ func (t *turn) after(now time.Time) time.Time {
 	return t.next(now)
 }
 
-// seen takes note that a machine's power was read well.
+// seen notes a successful reading of a machine's power.
 func (s *schedule) seen(uuid string, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,8 +226,7 @@ func (s *schedule) lastRead(uuid string) time.Time {
 	return time.Time{}
 }
 
-// firmwareDue reports whether a node's BMC is to be asked how its firmware
-// starts the machine, and takes it that it is.
+// firmwareDue reports whether a node's firmware settings are due to be read. If so, it counts them as read.
 func (s *schedule) firmwareDue(uuid string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

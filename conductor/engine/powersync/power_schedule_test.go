@@ -8,8 +8,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// However many nodes there are and whatever their names, every second of the
-// interval has its share of the readings.
+// TestTurnsAreSpreadEvenly: every second of the interval has its share of the readings, for any number and names of
+// nodes.
 func TestTurnsAreSpreadEvenly(t *testing.T) {
 	const nodes, every = 10_000, time.Minute
 	s, now := newSchedule(8), time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -31,7 +31,7 @@ func TestTurnsAreSpreadEvenly(t *testing.T) {
 	}
 }
 
-// A save that is noted late does not bring back what a later one has ended.
+// TestTurnIsNotedOutOfOrder: a save that is noted late does not restore a turn that a later save has ended.
 func TestTurnIsNotedOutOfOrder(t *testing.T) {
 	s, now := newSchedule(8), time.Unix(1_000_000, 0)
 	note := func(rev int64, every time.Duration) { s.note(node.Node{UUID: "n", Revision: rev}, every, now) }

@@ -47,9 +47,8 @@ func (e *Sync) Deleted(uuid string) {
 	e.sensors.forget(uuid)
 }
 
-// readPause is how long the power sync sleeps at least. The turns that come due
-// meanwhile are looked up together: one at a time, reading ten thousand nodes
-// from the store would cost several times as much.
+// readPause is the shortest sleep of the power sync. The turns that come due meanwhile are read from the store
+// together: to read ten thousand nodes one at a time would cost several times as much.
 const readPause = 250 * time.Millisecond
 
 // Run reads the power of every machine in its turn, until ctx ends. It
@@ -88,7 +87,7 @@ func (e *Sync) Run(ctx context.Context) {
 	}
 }
 
-// readTurns looks up the nodes whose turn it is and reads them side by side.
+// readTurns looks up the nodes that are due and reads them side by side.
 func (e *Sync) readTurns(ctx context.Context, due []reading, slots chan struct{}) {
 	nodes := map[string]node.Node{}
 	var q node.Query
@@ -131,8 +130,8 @@ func (e *Sync) readTurns(ctx context.Context, due []reading, slots chan struct{}
 // made.
 const page = 200
 
-// scheduleAll gives every stored node its turn. What is saved meanwhile has
-// noted itself, under a later revision.
+// scheduleAll gives every stored node its turn. A node that is saved meanwhile is noted by its save, with a later
+// revision.
 func (e *Sync) scheduleAll(ctx context.Context) error {
 	ours := node.Query{ConductorGroup: e.Group, WithChildren: true, Limit: page}
 	err := e.EachNode(ctx, ours, func(n *node.Node) { e.schedulePower(*n) })
@@ -166,14 +165,14 @@ func (e *Sync) warnLate(r reading, warned time.Time) time.Time {
 	return now
 }
 
-// readTurn reads one machine's power and brings home what it means.
+// readTurn reads one machine's power and acts on the reading.
 func (e *Sync) readTurn(ctx context.Context, n node.Node) {
 	bmc := e.BMCs[n.Driver]
 	if bmc == nil || e.poll(n) == 0 {
 		return
 	}
 	if n.PowerState == "" && bmc.Validate(n) != nil {
-		return // nobody has said yet how to reach its BMC
+		return // no operator has configured its BMC yet
 	}
 	call, cancel := context.WithTimeout(ctx, e.Patience(n).Request)
 	defer cancel()
@@ -216,9 +215,8 @@ func (e *Sync) readTurn(ctx context.Context, n node.Node) {
 	}
 }
 
-// ReadVitals asks a BMC for the power state, and in the same breath for the
-// machine's health where it tells of it. When that was is remembered. A driver
-// that panics has failed: see guard.
+// ReadVitals asks a BMC for the power state, and in the same call for the machine's health if the driver supports it.
+// It remembers the time. A driver that panics has failed: see guard.
 func (e *Sync) ReadVitals(ctx context.Context, bmc core.BMC, n node.Node) (v node.Vitals, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {

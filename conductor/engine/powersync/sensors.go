@@ -13,12 +13,12 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// reports are the last readings of sensors, by node. They are kept in memory alone: what was measured before the
-// conductor started is of no use to anybody.
+// reports holds the latest sensor readings, by node. They are kept in memory only: readings from before the conductor's
+// start are out of date.
 type reports struct {
 	mu    sync.Mutex
 	of    map[string]node.SensorReport
-	order []node.Sensed // of the first readings; the report of one that is not the node's any more is empty
+	order []node.Sensed // of the first readings; a report that is no longer the node's is empty
 	place map[string]int
 }
 
@@ -91,7 +91,7 @@ func (e *Sync) SensorReports() int { return e.sensors.count() }
 // not to be changed.
 func (e *Sync) SensorReport(uuid string) (node.SensorReport, bool) { return e.sensors.get(uuid) }
 
-// readSensors reads what the BMC measures, in the node's turn for its power: a BMC is asked one thing at a time.
+// readSensors reads the BMC's sensors in the node's turn for its power: a BMC gets one request at a time.
 func (e *Sync) readSensors(ctx context.Context, bmc core.BMC, n node.Node) {
 	reader, ok := bmc.(core.SensorReader)
 	if !ok || n.Maintenance || !e.schedule.sensorsDue(n.UUID, e.Settings.SensorInterval, e.Now()) {
@@ -135,7 +135,8 @@ func (e *Sync) askSensors(ctx context.Context, r core.SensorReader, n node.Node)
 	return r.Sensors(ctx, n)
 }
 
-// sensorsDue reports whether a node's sensors are to be read, and takes it that they are. An interval of 0 is never.
+// sensorsDue reports whether a node's sensors are due to be read. If so, it counts them as read. An interval of 0 is
+// never.
 func (s *schedule) sensorsDue(uuid string, every time.Duration, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

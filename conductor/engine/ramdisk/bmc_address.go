@@ -20,8 +20,8 @@ func hasBMC(n node.Node, inv agentapi.Inventory) bool {
 	})
 }
 
-// NodesAt are the nodes whose BMC is at a host, a name or an address. One host may
-// have several machines behind it.
+// NodesAt returns the nodes with a BMC at this host, a name or an address. One host may have several machines behind
+// it.
 func (e *Ramdisks) NodesAt(ctx context.Context, host string) (all []node.Node, err error) {
 	if err := e.machines.fill(ctx, e.Store); err != nil {
 		return nil, err
@@ -29,8 +29,8 @@ func (e *Ramdisks) NodesAt(ctx context.Context, host string) (all []node.Node, e
 	return e.nodesOf(ctx, e.machines.at(node.PlainHost(host)))
 }
 
-// nodesOfSystem are the nodes whose machine has a UUID. A node that cannot be read is left out: its damaged row must
-// not keep all others from being verified.
+// nodesOfSystem returns the nodes with this machine UUID. It skips nodes that cannot be read: a damaged row must not
+// keep all other nodes from being verified.
 func (e *Ramdisks) nodesOfSystem(ctx context.Context, uuid string) ([]node.Node, error) {
 	err := e.machines.fill(ctx, e.Store)
 	if unreadable := (*node.UnreadableError)(nil); errors.As(err, &unreadable) {
@@ -43,7 +43,7 @@ func (e *Ramdisks) nodesOfSystem(ctx context.Context, uuid string) ([]node.Node,
 	return e.nodesOf(ctx, e.machines.of(uuid))
 }
 
-// nodesOf reads nodes; those that were deleted just now are left out.
+// nodesOf reads nodes, and skips nodes that were just deleted.
 func (e *Ramdisks) nodesOf(ctx context.Context, uuids []string) (all []node.Node, err error) {
 	for _, uuid := range uuids {
 		n, err := e.Store.Node(ctx, uuid)

@@ -15,10 +15,10 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// askForBMCUser decides whether the agent of a discovered node is to make a user of its BMC: only where the conductor
-// was told to, and nobody has given the node credentials. It returns the node with a note of the request.
+// askForBMCUser decides whether the agent of a discovered node is asked to make a user of its BMC. It asks only if the
+// configuration allows it and the node has no credentials. It returns the node with a note of the request.
 //
-// The agent chooses the password. A conductor that chose it would hand a secret to whoever claims to be a machine.
+// The agent chooses the password. If the conductor chose it, any sender that claims to be a machine would get a secret.
 func (e *Ramdisks) askForBMCUser(n node.Node) (node.Node, *agentapi.BMCUserRequest) {
 	if !e.Discovery.BMCUser || !plan.WantsBMCUser(n) {
 		return n, nil
@@ -32,8 +32,8 @@ func tokenSum(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TakeBMCUser takes the user that the agent of a discovered node has made, or the reason why it made none. Its token
-// proves that it is the agent that was asked. A node that somebody has taken on, or given credentials, is not changed.
+// TakeBMCUser stores the user that the agent of a discovered node made, or the reason for making none. The token proves
+// that this agent was asked. It does not change a node that an operator has taken on or given credentials.
 func (e *Ramdisks) TakeBMCUser(ctx context.Context, uuid string, u agentapi.BMCUser, from netip.Addr) error {
 	n, err := e.Store.Node(ctx, uuid)
 	if errors.Is(err, node.ErrNotFound) {

@@ -10,8 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/placeholder"
 )
 
-// portsAt are the ports that identify a machine by an address. A port may be given one that no interface has, as Ironic
-// takes it; no machine is known by that: any machine may claim 00:00:00:00:00:00.
+// portsAt returns the ports that identify a machine by this address. Ironic accepts a port with an address that no
+// interface has, such as 00:00:00:00:00:00. Any machine may claim that, so it identifies none.
 func (e *Ramdisks) portsAt(ctx context.Context, address string) ([]node.Port, error) {
 	if address = placeholder.MAC(address); address == "" {
 		return nil, nil
@@ -28,14 +28,14 @@ func (e *Ramdisks) NodeByMAC(ctx context.Context, mac string) (node.Node, node.P
 	return e.Store.NodeByAddress(ctx, mac)
 }
 
-// BootStage takes note of how far the machine of a node has come. It is kept in
-// memory: a flood of boot requests writes nothing.
+// BootStage notes the progress of the boot of a node's machine. It is kept in memory, so that a flood of boot requests
+// writes nothing.
 func (e *Ramdisks) BootStage(uuid, name, detail string) {
 	e.Memory.Stage(uuid, core.BootStage{Name: name, Detail: nodeapi.MaskText(detail), At: e.Now()}, false)
 }
 
-// MediumRefused takes note of somebody who asks for the boot medium of a node and does not get it:
-// in the log, and once for each boot and reason in the history.
+// MediumRefused notes a caller that asked for the boot medium of a node and did not get it: in the log, and once for
+// each boot and reason in the history.
 func (e *Ramdisks) MediumRefused(ctx context.Context, n node.Node, from netip.Addr, why string) {
 	_ = e.turnAway(ctx, n, node.Caller{From: from}, "boot medium", why) // it returns the answer to a ramdisk
 }

@@ -16,9 +16,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// BootWord is the one-time word for the boot script of a node; "" when there is none to
-// give. Its hash is saved before it is returned. A script that is asked for again in the
-// same boot holds the same word, until an agent has used it.
+// BootWord is the one-time word for the boot script of a node; "" when there is none to give. Its hash is saved before
+// it is returned. A script that is requested again in the same boot holds the same word, until an agent has used it.
 func (e *Ramdisks) BootWord(ctx context.Context, uuid string) (string, error) {
 	if !e.Proof.Words {
 		return "", nil
@@ -48,10 +47,10 @@ func (e *Ramdisks) BootWord(ctx context.Context, uuid string) (string, error) {
 	return "", e.Locked(uuid)
 }
 
-// ScriptAsked takes note that the machine of a node asks for its boot script, from the
-// address that DHCP lent to it at a time. It refuses one that was lent none in this boot: the
-// address of a machine that is off is anybody's to take. One that has proven itself in this
-// boot has restarted: its run ends, rather than to wait for an agent that is gone.
+// ScriptAsked notes that the machine of a node asks for its boot script, from the address that DHCP lent to it at a
+// time. It refuses an address that was not lent in this boot: any machine may take the address of a machine that is
+// off. If the machine was already proven in this boot, it has restarted. Then its run ends, because the agent it would
+// wait for is gone.
 func (e *Ramdisks) ScriptAsked(ctx context.Context, n node.Node, from netip.Addr, lent time.Time) (node.Node, error) {
 	if !e.Proof.Leases {
 		return n, nil
@@ -65,9 +64,8 @@ func (e *Ramdisks) ScriptAsked(ctx context.Context, n node.Node, from netip.Addr
 	return e.Act(ctx, n.UUID, plan.ScriptAsked{From: from})
 }
 
-// makeWord makes the word of a boot from its salt. So the word itself is kept
-// nowhere, and a conductor that starts again can still repeat it. It is as long
-// as ironic-python-agent wants tokens to be.
+// makeWord derives the word of a boot from its salt. So the word is stored nowhere, and a restarted conductor can
+// repeat it. It has the length that ironic-python-agent requires of tokens.
 func (e *Ramdisks) makeWord(n node.Node) string {
 	mac := hmac.New(sha256.New, e.Proof.Key)
 	mac.Write([]byte("boot word\x00" + n.UUID + "\x00" + n.Agent.WordSalt))
@@ -93,7 +91,7 @@ const (
 	oldRamdisk = "the ramdisk was built before boots had one-time words; rebuild the ramdisk with ferrite image build"
 )
 
-// verdictOnLookup decides on a caller whose address is right.
+// verdictOnLookup decides on a caller with a correct address.
 func (e *Ramdisks) verdictOnLookup(n node.Node, c node.Caller) (verdict, string) {
 	a := n.Agent
 	switch {
@@ -118,15 +116,15 @@ func (e *Ramdisks) verdictOnLookup(n node.Node, c node.Caller) (verdict, string)
 	return refuse, wrongWord
 }
 
-// heldBy reports whether a caller comes from where this boot's token was given out, and no agent has used it yet. The
-// answer may have been lost with whichever conductor or proxy passed it on, while the leader lives. It is given again:
-// without it the machine asks until its run times out. The word that a caller must know is asked for all the same;
-// where none is, the address decides, as for the first: docs/boot-identity.md says why.
+// heldBy reports whether this boot's token was given to this caller's address, and no agent has used it yet. The answer
+// may have been lost with the conductor or proxy that passed it on, while the leader lives. It is given again, because
+// otherwise the machine asks until its run times out. A caller must still show the word. If there is none, the address
+// decides, as for the first call: docs/boot-identity.md says why.
 func heldBy(a node.Agent, c node.Caller) bool {
 	return a.Token != "" && a.URL == "" && a.Caller == c.From.Unmap().String()
 }
 
-// verdictOnData decides on who sends inspection data.
+// verdictOnData decides on a sender of inspection data.
 func (e *Ramdisks) verdictOnData(n node.Node, c node.Caller) (verdict, string) {
 	switch a := n.Agent; {
 	case !e.Proof.Words || a.Unproven || !c.Old && a.IsWord(c.Word):

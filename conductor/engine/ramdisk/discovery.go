@@ -15,19 +15,18 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// One machine may send this much: many times what machines have.
+// The bounds of the data of one machine: many times the data of real machines.
 const (
 	maxDiscovered      = 1 << 20 // bytes
 	maxDiscoveredCards = 64
 )
 
-// Discovers reports whether machines that nobody has enrolled are to be inspected.
+// Discovers reports whether machines that are not enrolled are to be inspected.
 func (e *Ramdisks) Discovers() bool { return e.Discovery.Driver != "" }
 
-// Discover takes the inspection data of a machine at from that no node waits for.
-// It becomes a node in enroll; when it calls again, that node is brought up to
-// date for as long as nobody has taken it on. Everybody else hears that there is
-// nothing here. The request is nil unless its agent is to make a user of its BMC.
+// Discover accepts the inspection data of a machine at from that no node waits for. The machine becomes a node in
+// enroll. When it calls again, that node is updated, until an operator takes it on. Any other caller gets the answer
+// "not found". The request is nil unless the agent is to make a user of its BMC.
 func (e *Ramdisks) Discover(ctx context.Context, data agentapi.Inspection, raw []byte,
 	from netip.Addr) (node.Node, *agentapi.BMCUserRequest, error) {
 	if !e.Discovers() {
@@ -79,8 +78,8 @@ func (e *Ramdisks) Discover(ctx context.Context, data agentapi.Inspection, raw [
 	return saved, request, err
 }
 
-// checkDiscovered refuses what is more than a machine has to tell, and leaves out
-// a name of the system that is none. It returns the Ethernet addresses.
+// checkDiscovered refuses more data than a machine can have. It removes an invalid UUID of the system. It returns the
+// Ethernet addresses.
 func checkDiscovered(data *agentapi.Inspection, raw []byte) ([]string, error) {
 	if err := data.Validate(); err != nil {
 		return nil, node.Refuse(node.Invalid, "%v", err)
@@ -100,8 +99,8 @@ func checkDiscovered(data *agentapi.Inspection, raw []byte) ([]string, error) {
 	return macs, nil
 }
 
-// checkOwnLease refuses a caller whose address our DHCP gave to a machine with
-// none of these addresses, or that is not where one of them was given one.
+// checkOwnLease refuses a caller if our DHCP lent the caller's address to a machine with none of these MACs. It also
+// refuses a caller at an address other than the leases of its MACs.
 func (e *Ramdisks) checkOwnLease(ctx context.Context, macs []string, from netip.Addr) error {
 	at, own, other := from.Unmap().String(), false, ""
 	leases, err := e.Store.LeasesOf(ctx, macs, at)
@@ -132,8 +131,8 @@ func (e *Ramdisks) checkOwnLease(ctx context.Context, macs []string, from netip.
 	return nil
 }
 
-// discovered finds the node that an earlier call has made; the zero node when
-// there is none. A machine that is somebody's already is refused.
+// discovered finds the node that an earlier call has made; the zero node if there is none. It refuses a machine that
+// already belongs to an enrolled node.
 func (e *Ramdisks) discovered(ctx context.Context, macs []string, data agentapi.Inspection) (node.Node, error) {
 	for _, mac := range macs {
 		n, _, err := e.NodeByMAC(ctx, mac)
@@ -172,9 +171,8 @@ func (e *Ramdisks) noRoom(ctx context.Context, macs []string) error {
 	return node.Refuse(node.Busy, "No room for another unknown machine; try again later")
 }
 
-// newDiscovered is a new node of the driver that discovered ones get, with the
-// address of its BMC where that is known. What else its driver needs is for an
-// operator to say: a machine could name any address, and be sent a password.
+// newDiscovered returns a new node of the driver for discovered nodes, with the address of its BMC if that is known. An
+// operator must add the other settings of the driver: a machine could name any address, and be sent a password.
 func (e *Ramdisks) newDiscovered(inv agentapi.Inventory) (node.Node, error) {
 	n := node.Node{UUID: uuid.NewString(), Driver: e.Discovery.Driver, ProvisionState: node.Enroll, CreatedAt: e.Now()}
 	if err := e.FillInterfaces(&n); err != nil {

@@ -13,11 +13,10 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// machines knows all nodes by what a machine nobody has enrolled may have in common
-// with them: strangers call with that, and nobody reads a hundred thousand nodes for
-// a stranger. It reads them when it is first asked, and follows each save from then on.
+// machines indexes all nodes by machine UUID and BMC address, so that the call of an unknown machine does not read a
+// hundred thousand nodes. It reads the nodes at the first call, and follows each save from then on.
 type machines struct {
-	filling sync.Mutex // held by whoever reads nodes
+	filling sync.Mutex // held while nodes are read
 
 	mu       sync.Mutex
 	listed   bool            // nodes has all of them
@@ -40,8 +39,8 @@ type machine struct {
 // machinePage bounds how many nodes are in memory at a time while all are read.
 const machinePage = 500
 
-// fill reads all nodes, once, and again those whose saves were noted out of order. Saves do not wait for it: a node
-// that is saved meanwhile is read again.
+// fill reads all nodes, once. It reads a node again if its saves were noted out of order. Saves do not wait for it: a
+// node that is saved meanwhile is read again, too.
 func (m *machines) fill(ctx context.Context, store core.Store) error {
 	m.filling.Lock()
 	defer m.filling.Unlock()
@@ -60,7 +59,7 @@ func (m *machines) fill(ctx context.Context, store core.Store) error {
 	return m.settle(ctx, store)
 }
 
-// list reads all nodes. One that cannot be read is an error: a machine that seems unknown may be its.
+// list reads all nodes. An unreadable node is an error: a machine that seems unknown may belong to it.
 func (m *machines) list(ctx context.Context, store core.Store) error {
 	q := node.Query{WithChildren: true, Limit: machinePage}
 	for {
@@ -110,19 +109,19 @@ func (m *machines) settle(ctx context.Context, store core.Store) error {
 	}
 }
 
-// doubt takes note that a node is to be read again, where all were not read yet or it is being read. m.mu is held.
+// doubt notes that a node must be read again, if the nodes are not all read yet or this one is being read. m.mu is
+// held.
 func (m *machines) doubt(uuid string) bool {
 	if m.nodes == nil || m.listed && !m.reading[uuid] {
-		return m.nodes == nil // nobody has asked yet
+		return m.nodes == nil // no call yet
 	}
 	m.doubted[uuid] = true
 	return true
 }
 
-// Saved takes note of a node as it was saved; made says that it was not there before.
-// Saves may be noted in another order than they were made. One of a node that is not
-// known is either late, of a node that is gone by now, or early, of one whose making is
-// still to be noted: only the store knows, and is read by whoever asks next.
+// Saved notes a node as it was saved; made is true for a new node. Saves may be noted in another order than they were
+// made. A save of an unknown node may be late, after its deletion, or early, before its creation is noted. Only the
+// store knows: the next call reads the node.
 func (m *machines) Saved(n node.Node, made bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -137,10 +136,10 @@ func (m *machines) Saved(n node.Node, made bool) {
 	}
 }
 
-// Read takes note of a node that was read for the first time.
+// Read notes a node that was read for the first time.
 func (m *machines) Read(n node.Node) { m.Saved(n, false) }
 
-// Deleted takes note that a node is gone.
+// Deleted notes that a node is gone.
 func (m *machines) Deleted(uuid string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -191,7 +190,7 @@ func (m *machines) drop(uuid string) {
 	}
 }
 
-// at are the nodes whose BMC is at a host.
+// at returns the nodes with a BMC at a host.
 func (m *machines) at(host string) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -205,9 +204,9 @@ func (m *machines) of(uuid string) []string {
 	return slices.Sorted(maps.Keys(m.bySystem[node.SystemKey(uuid)]))
 }
 
-// like are the nodes that may be the machine with this data: those that DMI
-// calls so, then those with its BMC's address, which is all there is to go by
-// where either side was not told a UUID (some vendors give one address to all).
+// like returns the nodes that may be the machine with this data: first the nodes with its DMI UUID, then the nodes with
+// its BMC's address. The address decides only if either side lacks a UUID, because some vendors give one address to all
+// BMCs.
 func (m *machines) like(data agentapi.Inspection) (uuids []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -225,7 +224,7 @@ func (m *machines) like(data agentapi.Inspection) (uuids []string) {
 	return uuids
 }
 
-// undecided is how many discovered nodes nobody has decided on.
+// undecided returns the number of discovered nodes that no operator has decided on.
 func (m *machines) undecided() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

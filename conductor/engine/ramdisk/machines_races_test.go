@@ -12,9 +12,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// A save that is noted when its node is gone, or before the making of the node is,
-// leaves nothing behind that is not so: nodes that are waited for, and BMCs that are
-// somebody's, are those there are.
+// TestSavesNotedOutOfOrder: a save may be noted after the deletion of its node, or before its creation. It leaves no
+// wrong entry behind: the undecided nodes and the known BMCs are those in the store.
 func TestSavesNotedOutOfOrder(t *testing.T) {
 	store, ctx, m := mem.New(), context.Background(), &machines{}
 	commit := func(c node.Change) node.Node {
@@ -100,8 +99,8 @@ func (s *slowStore) Node(ctx context.Context, ref string) (node.Node, error) {
 	return n, err
 }
 
-// Saves and deletions do not wait while all nodes are read, nor are they missed: those of nodes that were read already,
-// and of those that are read later.
+// TestSavesAmidReading: saves and deletions do not wait while all nodes are read. None is missed, whether the node was
+// already read or is read later.
 func TestSavesAmidReading(t *testing.T) {
 	store, ctx, m := &slowStore{Store: mem.New()}, context.Background(), &machines{}
 	uuid := func(i int) string { return fmt.Sprintf("1be26c0b-03f2-4d2e-ae87-%012d", i) }
@@ -173,8 +172,8 @@ func TestSavesAmidReading(t *testing.T) {
 	is(at(3))
 }
 
-// TestStrangers: calls of one machine wait for each other, those of others do not, and no more nodes are made at a time
-// than there is room for.
+// TestStrangers: calls of one machine wait for each other, calls of other machines do not. The number of nodes that are
+// made at a time is bounded.
 func TestStrangers(t *testing.T) {
 	var s strangers
 	ctx := context.Background()

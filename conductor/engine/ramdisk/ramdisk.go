@@ -17,8 +17,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// lookupStates are those in which a ramdisk may ask who it is (Ironic's
-// LOOKUP_ALLOWED_STATES); fast track adds the second group.
+// lookupStates are the states in which a ramdisk may look up its node (Ironic's LOOKUP_ALLOWED_STATES); fast track adds
+// the second group.
 var (
 	lookupStates = map[node.State]bool{
 		node.Deploying: true, node.DeployWait: true, node.Cleaning: true, node.CleanWait: true,
@@ -29,13 +29,13 @@ var (
 	}
 )
 
-// Ramdisks answers agents and the boot service: boot words, look-ups, heartbeats,
-// inspection data, and machines that nobody has enrolled.
+// Ramdisks answers agents and the boot service: boot words, look-ups, heartbeats, inspection data, and machines that
+// are not enrolled.
 type Ramdisks struct {
 	*core.Core
-	strangers strangers // machines nobody has enrolled that are looked for and written
-	machines  machines  // that such a one may be
-	warnings  warnings  // of what strangers do
+	strangers strangers // calls of machines that are not enrolled
+	machines  machines  // index of the nodes that such a machine may be
+	warnings  warnings  // about calls of such machines
 }
 
 // New makes the answers for agents beside a core.
@@ -46,14 +46,13 @@ func New(c *core.Core) *Ramdisks {
 	return r
 }
 
-// unknownRamdisk is one answer for a machine that is not known and for one
-// that is not expected: a stranger learns nothing.
+// unknownRamdisk is one answer for an unknown machine and for a machine that is not expected: a caller without proof
+// learns nothing.
 func unknownRamdisk() error {
 	return node.Refuse(node.NotFound, "Node could not be found.")
 }
 
-// Lookup tells a ramdisk which node it runs on and gives it the token of this
-// boot, in clear once. c is what it shows of itself.
+// Lookup gives a ramdisk the node it runs on and the token of this boot, in clear once. c is the caller's proof.
 func (e *Ramdisks) Lookup(ctx context.Context, macs []string, uuid string,
 	c node.Caller) (agentapi.LookupNode, string, error) {
 	n, err := e.nodeOf(ctx, macs, uuid, c.Word)
@@ -99,9 +98,9 @@ func (e *Ramdisks) Find(ctx context.Context, macs []string, uuid string, from ne
 	return n, nil
 }
 
-// nodeOf finds a node by its ports' addresses, or else by UUID. Of several nodes that is the one whose boot the caller
-// knows the word of, else the first that an agent is expected of, else the first: BMCs show every machine a network
-// card of the same address (metal3-io/metal3-docs#595).
+// nodeOf finds a node by the addresses of its ports, or else by UUID. Several nodes may match, because BMCs show every
+// machine a network card with the same address (metal3-io/metal3-docs#595). Then it prefers the node with the boot word
+// of the caller, then the first node that expects an agent, then the first.
 func (e *Ramdisks) nodeOf(ctx context.Context, macs []string, uuid, word string) (node.Node, error) {
 	var found, expected []node.Node
 	for _, mac := range macs {
@@ -134,9 +133,8 @@ func (e *Ramdisks) nodeOf(ctx context.Context, macs []string, uuid, word string)
 	return n, err
 }
 
-// checkLease compares the caller's address with what our DHCP gave to the node's
-// ports: what MACs the caller claims to have is only its word. Where others give
-// addresses too, nothing follows from them. A machine that boots from a medium may have an address
+// checkLease compares the caller's address with the leases of the node's ports: a caller can claim any MAC. If other
+// DHCP servers lend addresses too, the address proves nothing. A machine that boots from a medium may have an address
 // of its own.
 func (e *Ramdisks) checkLease(ctx context.Context, n node.Node, from netip.Addr) error {
 	if !e.Proof.Leases || plan.BootsByMedium(n) {
@@ -152,8 +150,7 @@ func (e *Ramdisks) checkLease(ctx context.Context, n node.Node, from netip.Addr)
 	return nil
 }
 
-// calledFrom reports whether the agent of this boot, which has called before, is at
-// an address.
+// calledFrom reports whether the agent of this boot has called before, and is at this address.
 func calledFrom(a node.Agent, from netip.Addr) bool {
 	u, err := url.Parse(a.URL)
 	if a.URL == "" || err != nil {
@@ -163,10 +160,9 @@ func calledFrom(a node.Agent, from netip.Addr) bool {
 	return at == u.Hostname() || at == a.Caller
 }
 
-// answerLookup gives out this boot's token to one caller, and to that one again until an agent has used it. A conductor
-// that died between writing it and answering may give a caller from elsewhere another.
-// Of two lookups at a time one is told to come again: otherwise both would get
-// a token, and the first of the two would be worth nothing.
+// answerLookup gives out this boot's token to one caller, and to that caller again until an agent has used it. A
+// conductor may die between writing the token and answering; then a caller from elsewhere may get another. Of two
+// lookups at a time one must come again: otherwise both would get a token, and the first token would be invalid.
 func (e *Ramdisks) answerLookup(ctx context.Context, uuid string, c node.Caller) (token string, err error) {
 	end, ok := e.Memory.Issue(uuid)
 	if !ok {
@@ -212,8 +208,7 @@ func (e *Ramdisks) answerLookup(ctx context.Context, uuid string, c node.Caller)
 	return "", e.Locked(uuid)
 }
 
-// commitHeld saves what a ramdisk changes on a node that an effect may hold:
-// the effect stays pending.
+// commitHeld saves a ramdisk's change of a node that an effect may hold: the effect stays pending.
 func (e *Ramdisks) commitHeld(ctx context.Context, n node.Node) (node.Node, error) {
 	return e.Commit(ctx, node.Change{Save: &n})
 }
@@ -226,8 +221,7 @@ func newToken() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// Heartbeat takes an agent's call. Only one that makes the node move is
-// written; the others are remembered.
+// Heartbeat accepts an agent's call. It writes only a call that makes the node move, and remembers the others.
 func (e *Ramdisks) Heartbeat(ctx context.Context, uuid string, hb agentapi.Heartbeat) error {
 	known, act, err := e.Memory.Beat(uuid, hb, e.Now())
 	if !known {
@@ -253,9 +247,8 @@ func (e *Ramdisks) Heartbeat(ctx context.Context, uuid string, hb agentapi.Heart
 	return err
 }
 
-// ContinueInspection takes the data of an inspecting ramdisk, finds its node
-// by MAC, else by BMC address, among those that wait for it. c is what the
-// ramdisk shows of itself, as for Lookup.
+// ContinueInspection accepts the data of an inspecting ramdisk. It finds the node by MAC, else by BMC address, among
+// the nodes that wait for data. c is the caller's proof, as for Lookup.
 func (e *Ramdisks) ContinueInspection(ctx context.Context, uuid string, data agentapi.Inspection, raw []byte,
 	c node.Caller) (node.Node, error) {
 	if err := data.Validate(); err != nil {
@@ -309,7 +302,7 @@ func (e *Ramdisks) Progress(ctx context.Context, uuid string, p agentapi.Progres
 	return nil
 }
 
-// CheckToken refuses a token that is not the one this node's boot was given.
+// CheckToken refuses a token other than the token of this node's boot.
 func (e *Ramdisks) CheckToken(ctx context.Context, uuid, token string) error {
 	want, known := e.Memory.Token(uuid)
 	if !known {

@@ -5,10 +5,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// keepInspectionLogs keeps the logs that a ramdisk sent with data of a failed
-// inspection (Ironic's always_store_ramdisk_logs is for those that went well): such
-// a machine looks itself up no more, so that its log has no other way to come. raw
-// stands for its boot, which has no token.
+// keepInspectionLogs keeps the logs that a ramdisk sent with the data of a failed inspection. (Ironic's
+// always_store_ramdisk_logs is for successful ones.) Such a machine makes no further look-up, so that its log cannot
+// come another way. raw stands for its boot, which has no token.
 func (e *Ramdisks) keepInspectionLogs(n node.Node, data agentapi.Inspection, raw []byte) {
 	if e.BootLogs == nil || !e.Settings.CollectLogs || n.ProvisionState != node.InspectFailed || data.Logs == "" {
 		return

@@ -9,15 +9,15 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// strangers are the machines that nobody has enrolled and that are looked for and written now. Calls of one machine
-// wait for each other: the second is to find the node of the first. Those of others do not.
+// strangers are the machines without an enrolled node that are looked up and written now. Calls of one machine wait for
+// each other, because the second must find the node of the first. Calls of different machines run side by side.
 type strangers struct {
 	mu   sync.Mutex
-	busy map[string]chan struct{} // by what tells a machine; closed when its call is over
+	busy map[string]chan struct{} // by identity key (machine UUID, MAC, BMC address); closed when its call is over
 	made int                      // nodes that are being made
 }
 
-// tells are what tells a machine from others: its addresses, its UUID, its BMC.
+// tells returns the identity keys of a machine: its MACs, its UUID and the addresses of its BMC.
 func tells(macs []string, data agentapi.Inspection) []string {
 	all := slices.Clone(macs)
 	if key := node.SystemKey(data.SystemUUID); key != "" {
@@ -71,8 +71,8 @@ func (s *strangers) claim(tells []string, over chan struct{}) (other chan struct
 	return nil
 }
 
-// room notes a node that is to be made, if there are fewer than most with those that undecided counts, until made. A
-// node that has just been made is counted twice for a moment, and never not at all.
+// room reserves a place for a new node, if the nodes in undecided and the reserved places are fewer than most. made
+// frees the place. A new node may be counted twice for a moment, but is always counted.
 func (s *strangers) room(undecided func() int, most int) (made func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// Strangers cause one warning in warnGap for each subject, and no more than maxWarned
-// in all: they call as often as they like, and an IPv6 address of their own costs them
-// nothing. The rest is logged at debug level.
+// Callers without proof cause one warning in warnGap for each subject, and no more than maxWarned in all: they can call
+// at any rate, from any number of IPv6 addresses. The rest is logged at debug level.
 const (
 	warnGap   = time.Minute
 	maxWarned = 100
@@ -18,14 +17,14 @@ const (
 // warning is a kind of them, and the node it is of, "" for none.
 type warning struct{ text, node string }
 
-// warnings are those of the last minute. The zero value is ready.
+// warnings are the warnings of the last minute. The zero value is ready.
 type warnings struct {
 	mu    sync.Mutex
 	since time.Time
 	given map[warning]bool
 }
 
-// level is what one is logged at.
+// level returns the log level for a warning.
 func (w *warnings) level(one warning, now time.Time) slog.Level {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -39,8 +38,7 @@ func (w *warnings) level(one warning, now time.Time) slog.Level {
 	return slog.LevelWarn
 }
 
-// warnOf logs that a call that anybody can make was refused; uuid is of the node
-// it was about, "" if of none.
+// warnOf logs the refusal of a call that any sender can make. uuid is the node that the call was about, "" for none.
 func (e *Ramdisks) warnOf(ctx context.Context, text, uuid string, args ...any) {
 	if uuid != "" {
 		args = append([]any{"node", uuid}, args...)

@@ -14,16 +14,15 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// Allocations that are still to be given a node are those in the state
-// allocating: what was under way when a conductor died is found by the next
-// look. Two that look at once do no harm: node and allocation are saved in one
-// change, which is refused when either is no longer as it was read. So each leader of
-// a cluster looks for nodes of its group, and that of the default group has the last word.
+// An allocation that waits for a node is in the state allocating. If a conductor dies at work, the next look finds its
+// allocations. Two looks at a time do no harm: node and allocation are saved in one change, which is refused if either
+// has changed since it was read. So each leader of a cluster looks for nodes of its group. Only the leader of the
+// default group decides that there is no node.
 
 const (
 	allocatePatience = 10 * time.Second // how long nodes may be reserved before that is the answer
 	allocateSoon     = time.Second      // until the next look, when something was left
-	allocateIdle     = time.Minute      // until the next look, for what another conductor has left
+	allocateIdle     = time.Minute      // until the next look, for allocations that another conductor has left
 	allocatePage     = 1000             // nodes that are read at a time
 	lookTime         = 5 * time.Second  // after which a look begins anew
 	allocateTries    = 30               // looks at an allocation that fail, until it is set aside
@@ -42,9 +41,8 @@ func (e *Records) Run(ctx context.Context) {
 	})
 }
 
-// allocate takes up every allocation that waits, and says when to look again.
-// failed counts, by UUID, the looks in a row that ended with an error; the result
-// has those counts after this look.
+// allocate processes every waiting allocation, and returns the time until the next look. failed counts, by UUID, the
+// looks in a row that ended with an error; the result has these counts after this look.
 func (e *Records) allocate(ctx context.Context, failed map[string]int) (next time.Duration, still map[string]int) {
 	waiting, err := e.Store.Catalogs().Allocations.List(ctx, "state", string(node.Allocating))
 	if err = e.Readable(err); err != nil {
@@ -60,7 +58,7 @@ func (e *Records) allocate(ctx context.Context, failed map[string]int) (next tim
 	}
 	began := time.Now()
 	for i, a := range inTurn(waiting) {
-		if time.Since(began) > lookTime { // those that came meanwhile have their turn, too
+		if time.Since(began) > lookTime { // allocations that came meanwhile have their turn, too
 			for _, left := range waiting[i:] {
 				still[left.UUID] = failed[left.UUID]
 			}
@@ -78,7 +76,8 @@ func (e *Records) allocate(ctx context.Context, failed map[string]int) (next tim
 	return next, still
 }
 
-// inTurn is one allocation of each project, then the next of each: who asks for a thousand keeps nobody else waiting.
+// inTurn sorts allocations: one of each project, then the next of each. A project that asks for a thousand nodes does
+// not delay the others.
 func inTurn(waiting []node.Allocation) []node.Allocation {
 	nth, of := map[string]int{}, map[string]int{}
 	for _, a := range waiting {
@@ -89,10 +88,9 @@ func inTurn(waiting []node.Allocation) []node.Allocation {
 	return waiting
 }
 
-// unprocessed deals with an allocation that cannot be processed, for the nth time
-// in a row: it is tried again each second for a while, then ends in error with the
-// reason. One that cannot be saved either is left to the look of each minute. done
-// is as for allocateOne.
+// unprocessed handles an allocation that could not be processed, for the nth time in a row. It is tried again each
+// second for a while, then ends in error with the reason. If that cannot be saved either, the look of each minute tries
+// again. done is as for allocateOne.
 func (e *Records) unprocessed(ctx context.Context, a node.Allocation, nth int, why error) (done bool) {
 	if nth == 1 {
 		e.Log.Error("allocation not processed; it is tried again each second", "allocation", a.UUID, "tries",
@@ -108,11 +106,11 @@ func (e *Records) unprocessed(ctx context.Context, a node.Allocation, nth int, w
 	return true
 }
 
-// look is one look at all that wait, and what it has read: a thousand
-// allocations at once read the nodes once.
+// look is one look at all waiting allocations. It keeps the nodes that it has read: a thousand allocations at once read
+// them once.
 type look struct {
-	free map[string][]*node.Node // by class: those that no one has, as this look has read or left them
-	vain map[string]*plan.Search // by what is wished for: for which there was no node
+	free map[string][]*node.Node // by class: the nodes without an allocation, as this look has read or left them
+	vain map[string]*plan.Search // by the wishes of an allocation: searches that found no node
 }
 
 // nodes reads the nodes of a class that may suit.
@@ -153,8 +151,8 @@ func (l *look) search(ctx context.Context, e *Records, a *node.Allocation) (*pla
 	return found, nil
 }
 
-// allocateOne gives a node to an allocation, or the reason why there is none.
-// It is not done when that has to wait.
+// allocateOne gives a node to an allocation, or the reason why there is none. done is false while the allocation has to
+// wait.
 func (e *Records) allocateOne(ctx context.Context, a node.Allocation, l *look) (done bool, err error) {
 	nodes, err := l.nodes(ctx, e, a.ResourceClass)
 	if err != nil {
@@ -178,10 +176,9 @@ func (e *Records) allocateOne(ctx context.Context, a node.Allocation, l *look) (
 // errReserved: an operation on the node is under way.
 var errReserved = errors.New("the node is reserved")
 
-// give gives a node to an allocation, and leaves in n what has become of it.
-// What changed meanwhile is read again; given is true, too, for an allocation
-// that is no longer to be given anything, and false for a node that does not
-// suit any more.
+// give gives a node to an allocation, and updates n to the saved node. If node or allocation changed meanwhile, it
+// reads them again. given is false for a node that no longer suits. It is true also for an allocation that needs no
+// node any more.
 func (e *Records) give(ctx context.Context, a node.Allocation, n *node.Node) (given bool, err error) {
 	for range core.MaxTries {
 		if plan.Misfit(&a, n) != "" {
@@ -223,8 +220,7 @@ func (e *Records) give(ctx context.Context, a node.Allocation, n *node.Node) (gi
 	return false, errReserved
 }
 
-// allocateNone gives an allocation the reason why it has no node. As long as
-// one may come free soon it waits.
+// allocateNone gives an allocation the reason why it has no node. It waits as long as a node may soon be free.
 func (e *Records) allocateNone(ctx context.Context, a node.Allocation, l *look, busy int) (done bool, err error) {
 	search, err := l.search(ctx, e, &a)
 	if errors.Is(err, node.ErrNotFound) { // a node was deleted between two pages

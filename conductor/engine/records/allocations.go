@@ -12,14 +12,14 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// allocations is the catalog of allocations. A new one is given its node by
-// allocate.go, after the answer; one that is deleted sets its node free.
+// allocations is the catalog of allocations. A new allocation gets its node after the answer, by allocate.go. Deleting
+// one frees its node.
 type allocations struct {
 	catalog[node.Allocation, *node.Allocation]
 }
 
-// Create stores a wish for a node, to be granted later. One that names its node
-// is for a node that was deployed without an allocation, and has it at once.
+// Create stores a request for a node, to be granted later. An allocation that names its node is for a node that was
+// deployed without one, and gets it at once.
 func (c allocations) Create(ctx context.Context, v node.Allocation) (node.Allocation, error) {
 	if v.NodeUUID != "" {
 		return c.backfill(ctx, v)

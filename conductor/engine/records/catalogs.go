@@ -10,8 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Records keeps what operators keep beside nodes: ports, portgroups, VIFs, traits,
-// volumes, templates, runbooks and allocations.
+// Records keeps the records that operators keep beside nodes: ports, portgroups, VIFs, traits, volumes, templates,
+// runbooks and allocations.
 type Records struct {
 	*core.Core
 	wiring       sync.Mutex // held while ports and portgroups are checked against each other and written
@@ -26,16 +26,16 @@ func New(c *core.Core) *Records {
 // Catalog is the records of one type as operators use them. A ref is a UUID or
 // a name.
 type Catalog[T any] interface {
-	// List returns records in the order of creation: all for column "", else
-	// those whose key in this column is among values.
+	// List returns records in the order of creation: all for column "", else the records with one of these values as
+	// their key in the column.
 	List(ctx context.Context, column string, values ...string) ([]T, error)
-	// Each calls f for those records, a few in memory at a time, until f returns false.
+	// Each calls f for the records of the query, a few in memory at a time, until f returns false.
 	Each(ctx context.Context, q node.RecordQuery, f func(*T) bool) error
 	Find(ctx context.Context, ref string) (T, error)
 	// Create stores a new record. UUID, revision and times are filled in.
 	Create(ctx context.Context, v T) (T, error)
-	// Update edits a record. edit may run more than once and may answer a
-	// Refusal. What is under way keeps what it began with.
+	// Update edits a record. edit may run more than once and may return a Refusal. Running work keeps the record as it
+	// was when the work began.
 	Update(ctx context.Context, ref string, edit func(*T) error) (T, error)
 	Delete(ctx context.Context, ref string) error
 }
@@ -53,7 +53,7 @@ type Catalogs struct {
 	Images           Catalog[node.Image]
 }
 
-// Catalogs is what operators keep beside nodes.
+// Catalogs returns the catalogs of the records that operators keep beside nodes.
 func (e *Records) Catalogs() Catalogs {
 	kept := e.kept()
 	return Catalogs{
@@ -88,7 +88,7 @@ func (e *Records) kept() node.Catalogs {
 	return c
 }
 
-// catalog fills in, checks, and repeats what others were faster at.
+// catalog fills in fields, checks records, and retries a write that lost a race.
 type catalog[T any, P node.Recorded[T]] struct {
 	node.Catalog[T]
 	e *Records

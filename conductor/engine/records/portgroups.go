@@ -21,7 +21,7 @@ func (c portgroups) Create(ctx context.Context, g node.Portgroup) (node.Portgrou
 	return refused(c.catalog.Create(ctx, g))
 }
 
-// checkAddress refuses the address of another node's port. A bond may have that of its own node's ports.
+// checkAddress refuses the address of another node's port. A bond may have the address of one of its own node's ports.
 func (c portgroups) checkAddress(ctx context.Context, g node.Portgroup) error {
 	if g.Address == "" {
 		return nil
@@ -60,7 +60,7 @@ func (c portgroups) change(ctx context.Context, ref string, edit func(*node.Port
 	return core.Again(func() (node.Portgroup, error) { return c.update(ctx, ref, edit) })
 }
 
-// update is one try: ErrStale when another event was faster.
+// update makes one try: ErrStale when another event was faster.
 func (c portgroups) update(ctx context.Context, ref string, edit func(*node.Portgroup) error) (node.Portgroup, error) {
 	old, g, err := c.edited(ctx, ref, edit)
 	if err != nil {
@@ -108,13 +108,13 @@ func (c portgroups) Delete(ctx context.Context, ref string) error {
 	return c.catalog.Delete(ctx, g.UUID)
 }
 
-// freeNamed is the node that a record of its own names, and that no effect may
-// hold: whoever names one that does not exist has made a mistake.
+// freeNamed returns the node that a record names and that no effect holds. A missing node is a bad request here: the
+// mistake is in the record.
 func (e *Records) freeNamed(ctx context.Context, uuid string) (node.Node, error) {
 	return refused(e.Free(ctx, uuid))
 }
 
-// refused makes a bad request of what was not found.
+// refused turns node.ErrNotFound into the refusal of a bad request.
 func refused[T any](v T, err error) (T, error) {
 	if errors.Is(err, node.ErrNotFound) {
 		return v, node.Refuse(node.Invalid, "%v", err)

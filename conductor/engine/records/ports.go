@@ -83,7 +83,7 @@ func (e *Records) EachPort(ctx context.Context, q node.PortQuery, f func(*node.P
 	return err
 }
 
-// Ports returns those that match, in order of creation.
+// Ports returns the ports that match, in order of creation.
 func (e *Records) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error) {
 	ports, err := e.Store.Ports(ctx, q)
 	if errors.Is(err, node.ErrNotFound) {
@@ -125,8 +125,8 @@ func (e *Records) editPort(ctx context.Context, ref string, edit func(*node.Port
 	return node.Port{}, e.Locked(ref)
 }
 
-// updatePort is one try: ErrStale when another event was faster. The node is
-// read before its port, so that no change of the port after that goes unseen.
+// updatePort makes one try: ErrStale when another event was faster. It reads the node before its port, so that no later
+// change of the port goes unseen.
 func (e *Records) updatePort(ctx context.Context, ref string, edit func(*node.Port) error) (node.Port, error) {
 	p, err := e.Port(ctx, ref)
 	if err != nil {
@@ -153,8 +153,8 @@ func (e *Records) updatePort(ctx context.Context, ref string, edit func(*node.Po
 	return p, e.putPort(ctx, n, &old, p)
 }
 
-// DeletePort removes a port, by UUID or name. One that a tenant or a ramdisk uses stays,
-// unless its node is in maintenance.
+// DeletePort removes a port, by UUID or name. It refuses a port that a tenant or a ramdisk uses, unless the node is in
+// maintenance.
 func (e *Records) DeletePort(ctx context.Context, ref string) error {
 	p, err := e.Port(ctx, ref)
 	if err != nil {

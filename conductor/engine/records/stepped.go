@@ -9,8 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// stepped is a catalog of records with steps, which are checked when they are written.
-// Those that an earlier release has kept stay as they are until somebody changes them.
+// stepped is a catalog of records with steps, which are checked on each write. Records of an earlier release stay as
+// they are until they are next written.
 type stepped[T any, P node.Recorded[T]] struct {
 	catalog[T, P]
 	steps func(*T) any

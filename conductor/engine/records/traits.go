@@ -7,8 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// SetTraits replaces the traits of a node that is not reserved; those that are
-// named twice count once.
+// SetTraits replaces the traits of a node that is not reserved. Duplicate traits count once.
 func (e *Records) SetTraits(ctx context.Context, ref string, traits []string) error {
 	return e.editTraits(ctx, ref, func(*node.Node) ([]string, error) { return slices.Clone(traits), nil })
 }

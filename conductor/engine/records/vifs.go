@@ -11,8 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// VIFs lists the virtual interfaces that are attached to a node, those of its
-// ports first. A node whose network interface is noop has none.
+// VIFs lists the virtual interfaces that are attached to a node, those on ports first. A node with network interface
+// noop has none.
 func (e *Records) VIFs(ctx context.Context, ref string) ([]string, error) {
 	n, err := e.Node(ctx, ref)
 	if err != nil || !n.Networked() {
@@ -74,8 +74,8 @@ func (e *Records) AttachVIF(ctx context.Context, ref string, v node.VIF) error {
 // wiringTime bounds a change at Neutron that is brought to its end: a few requests, each of which has its own limit.
 const wiringTime = 10 * time.Minute
 
-// toEnd is a context for what must not stay half done when the client goes away: a change of a VIF in Neutron, the
-// record of it, and what undoes both.
+// toEnd returns a context that survives a client that goes away. A change of a VIF in Neutron, its record and the
+// undoing of both must not stay half done.
 func toEnd(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), wiringTime)
 }
@@ -85,7 +85,8 @@ func (e *Records) connects(n node.Node) bool {
 	return (plan.Neutron(n) || plan.Flat(n)) && e.Networks != nil
 }
 
-// visible looks at a VIF, as its project may: the service user sees those of all projects.
+// visible checks that the project of a VIF matches, because the service user sees the VIFs of all projects. It returns
+// the VIF with its physical networks.
 func (e *Records) visible(ctx context.Context, n node.Node, v node.VIF) (node.VIF, error) {
 	project, physical, err := e.Networks.VIF(ctx, v.ID)
 	if err != nil {
@@ -99,8 +100,8 @@ func (e *Records) visible(ctx context.Context, n node.Node, v node.VIF) (node.VI
 	return v, nil
 }
 
-// readdress has Neutron know the new address of a port or portgroup that has a VIF. Where it does not, undo puts the
-// old one back on record.
+// readdress sends Neutron the new address of a port or portgroup that has a VIF. If that fails, undo restores the old
+// address in the record.
 func (e *Records) readdress(ctx context.Context, ref, vif, was, is string, undo func(context.Context) error) error {
 	if vif == "" || is == "" || was == is {
 		return nil
@@ -141,8 +142,8 @@ func (e *Records) DetachVIF(ctx context.Context, ref, id string) error {
 	return e.rewire(ctx, n.UUID, detaching(id))
 }
 
-// leaveByPort removes the Neutron port of a ramdisk that a node's port notes, or may have: without the port on record
-// nobody would know of it.
+// leaveByPort removes the Neutron port of a ramdisk that a node's port records, or may have. Without that record the
+// Neutron port would never be removed.
 func (e *Records) leaveByPort(ctx context.Context, n node.Node, p node.Port) error {
 	_, may := plan.RamdiskPorts(p)
 	switch {
@@ -168,7 +169,7 @@ func (e *Records) leaveByPort(ctx context.Context, n node.Node, p node.Port) err
 // unconnected are the states in which no VIF is bound to the machine.
 var unconnected = map[node.State]bool{node.Enroll: true, node.Manageable: true, node.Available: true}
 
-// detaching takes a VIF off whatever has it.
+// detaching removes a VIF from the port or portgroup that has it.
 func detaching(id string) plugging {
 	return func(ports []node.Port, groups []node.Portgroup, n node.Node) (*node.Port, *node.Portgroup, error) {
 		for i := range groups {
@@ -191,7 +192,7 @@ func detaching(id string) plugging {
 // plugging changes one of a node's ports or portgroups, and returns it.
 type plugging func(ports []node.Port, groups []node.Portgroup, n node.Node) (*node.Port, *node.Portgroup, error)
 
-// rewire lets change change one thing and saves it.
+// rewire applies one change of VIFs and saves it.
 func (e *Records) rewire(ctx context.Context, ref string, change plugging) error {
 	e.wiring.Lock()
 	defer e.wiring.Unlock()

@@ -6,8 +6,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// volumes are records that say how a node reaches remote volumes. A machine
-// that runs may be using them: what is there is changed while it is off.
+// volumes are records of the ways in which a node reaches remote volumes. They change only while the machine is off: a
+// running machine may be using them.
 type volumes[T any, P node.Recorded[T]] struct{ catalog[T, P] }
 
 // Create stores a new record of a node that exists.

@@ -10,13 +10,13 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// change is what becomes of one document.
+// change is the change of one document.
 type change struct {
 	row Row              // as it is kept; the zero Row of a new one
 	old hostapi.Document // nil of a new one
 	new hostapi.Document // nil when it goes
-	// going is set while what it owns is seen to: those that own each other do not
-	// wait for each other.
+	// going is set while the owned documents are handled, so that documents that own each other do not wait for each
+	// other.
 	going bool
 }
 
@@ -54,7 +54,7 @@ func (b *batch) add(uid string, c *change) {
 	b.order = append(b.order, c)
 }
 
-// commit writes what has changed.
+// commit writes the changed documents.
 func (b *batch) commit() error {
 	var writes []Write
 	var events []Event
@@ -98,7 +98,7 @@ func (k *Keeper) before(c *change) []byte {
 	return text
 }
 
-// write is one change for the store, and for those who follow.
+// write returns one change in two forms: for the store, and for followers.
 func (k *Keeper) write(c *change) (Write, Event, error) {
 	if c.new == nil {
 		text, err := plain(c.old)
@@ -126,8 +126,7 @@ func (k *Keeper) write(c *change) (Write, Event, error) {
 	return w, e, nil
 }
 
-// remove takes a document away, or marks it when it has finalizers, and does
-// to those it owns what the policy says.
+// remove deletes a document, or marks it if it has finalizers, and applies the policy to the documents it owns.
 func (b *batch) remove(c *change, p Propagation) error {
 	if c.going {
 		return nil
@@ -187,8 +186,8 @@ func (b *batch) drop(c *change) error {
 	return nil
 }
 
-// dependents does to those that a document owns what the policy says. They are
-// let alone while a document in the background waits for its finalizers.
+// dependents applies the policy to the documents that a document owns. With policy Background it leaves them alone
+// while their owner waits for its finalizers.
 func (b *batch) dependents(c *change, p Propagation) error {
 	if p == Background && c.new != nil {
 		return nil
@@ -218,7 +217,7 @@ func (b *batch) dependents(c *change, p Propagation) error {
 	return nil
 }
 
-// owned is what a document owns, as far as has been decided.
+// owned returns the documents that a document owns, with the changes so far.
 func (b *batch) owned(c *change) ([]*change, error) {
 	rows, _, err := b.k.store.Objects(b.ctx, Query{Namespace: c.row.Namespace, Owner: c.row.UID})
 	if err != nil {
@@ -251,7 +250,7 @@ func (b *batch) blocked(c *change) (bool, error) {
 	}), nil
 }
 
-// release lets an owner go that has waited for the last of what it owned.
+// release removes the finalizer of an owner that has waited for the last document it owned.
 func (b *batch) release(key Key, uid string) error {
 	rows, _, err := b.k.store.Objects(b.ctx, Query{Kind: key.Kind, Namespace: key.Namespace, Name: key.Name, Limit: 1})
 	if err != nil || len(rows) == 0 || rows[0].UID != uid {

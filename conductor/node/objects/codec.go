@@ -46,9 +46,8 @@ func parse(key Key, text []byte, revision int64) (hostapi.Document, error) {
 	return d, nil
 }
 
-// sealed encrypts what is a secret, all of it: kubectl keeps a copy of what was
-// applied among the annotations. It is bound to its document, so that rows
-// cannot be exchanged.
+// sealed encrypts all of a Secret: kubectl keeps a copy of the applied document among the annotations. The text is
+// bound to its document, so that rows cannot be exchanged.
 func (k *Keeper) sealed(key Key, uid string, text []byte) ([]byte, error) {
 	if key.Kind != hostapi.KindSecret {
 		return text, nil
@@ -95,8 +94,7 @@ func Reseal(r Row, keys *seal.Ring) (doc []byte, changed bool, err error) {
 	return doc, err == nil, err
 }
 
-// unreadable is in place of a secret whose key is lost: what it is called is
-// known, and that something must be done about it.
+// unreadable stands for a Secret with a lost key: its name is known, and an annotation asks the operator to restore it.
 func unreadable(r Row) hostapi.Document {
 	return &hostapi.Secret{
 		TypeMeta: hostapi.TypeMeta{Kind: hostapi.KindSecret, APIVersion: hostapi.CoreVersion},
@@ -110,8 +108,8 @@ func unreadable(r Row) hostapi.Document {
 	}
 }
 
-// Check refuses a row that cannot be read with the keys, and one whose document is
-// another's than the row says; ErrSealed of a secret that they do not open.
+// Check refuses a row that cannot be read with the keys, and a row with the document of another row. It returns
+// ErrSealed for a Secret that the keys do not open.
 func Check(r Row, keys *seal.Ring) error {
 	text := r.Doc
 	if r.Kind == hostapi.KindSecret {

@@ -8,8 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// Propagation is what becomes of the documents that a deleted one owns. It is
-// done in the same transaction.
+// Propagation is the policy for the documents that a deleted document owns. It is applied in the same transaction.
 type Propagation string
 
 // Propagations, in Kubernetes' words. Background is meant by "".
@@ -19,10 +18,10 @@ const (
 	Orphan     Propagation = "Orphan"     // they stay, and have an owner less
 )
 
-// foreground is the finalizer of an owner that waits for what it owns.
+// foreground is the finalizer of an owner that waits for the documents it owns.
 const foreground = "foregroundDeletion"
 
-// DeleteOptions say what is to be deleted, and how.
+// DeleteOptions are the preconditions and the policy of a deletion.
 type DeleteOptions struct {
 	UID             string // it must have, unless ""
 	ResourceVersion string // likewise
@@ -78,8 +77,8 @@ func (k *Keeper) remove(ctx context.Context, key Key, o DeleteOptions) (hostapi.
 	return c.new, false, nil
 }
 
-// deletable refuses to delete a namespace with anything in it: hosts are
-// machines, and nobody means so many of them by one word.
+// deletable refuses to delete a namespace that is not empty: hosts are machines, and one request must not delete so
+// many of them.
 func (k *Keeper) deletable(ctx context.Context, key Key) error {
 	if key.Name == hostapi.DefaultNamespace {
 		return refuse(key, ErrForbidden, "cannot be deleted: documents that name no namespace are in it")

@@ -19,17 +19,17 @@ var (
 	ErrForbidden = errors.New("forbidden")
 	// ErrExpired: the events after a revision are no longer kept. Followers list again.
 	ErrExpired = errors.New("the events after this revision are no longer kept: list again, and watch from there")
-	// ErrStale is a store's: a row is not the one that was expected.
+	// ErrStale is an error of stores: a row has another revision than expected.
 	ErrStale = errors.New("another row than was expected")
 	// ErrSealed: a secret is sealed with another key.
 	ErrSealed = errors.New("a secret that is sealed with another key, or damaged")
 )
 
-// UnreadableError says which documents of a list cannot be decoded. The others are
-// listed all the same, so that whoever looks after all of them can go on.
+// UnreadableError lists the documents of a list that cannot be decoded. The others are returned all the same, so that
+// work on all documents can go on.
 type UnreadableError struct {
 	Keys []Key
-	Err  error // what is wrong with the first
+	Err  error // the error of the first
 }
 
 func (e *UnreadableError) Error() string {
@@ -37,10 +37,10 @@ func (e *UnreadableError) Error() string {
 		len(e.Keys), e.Keys[0], e.Err)
 }
 
-// Unwrap is what is wrong with the first.
+// Unwrap returns the error of the first.
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
-// Refusal is a request that was not done, in words for whoever sent it.
+// Refusal is a request that was not done, in words for its sender.
 type Refusal struct {
 	Key     Key
 	Cause   error // one of this package's

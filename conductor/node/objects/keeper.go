@@ -18,7 +18,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// Config is what a keeper is made of.
+// Config holds the dependencies and bounds of a keeper.
 type Config struct {
 	Store Store
 	// Key seals secrets: 32 bytes, see conductor/seal/keys.
@@ -26,10 +26,9 @@ type Config struct {
 	// Now and NewUID are time.Now and random UUIDs when nil.
 	Now    func() time.Time
 	NewUID func() string
-	// Events and EventBytes bound what is kept for those who follow: 4,096 and
-	// 16 MiB when 0.
+	// Events and EventBytes bound the events that are kept for followers: 4,096 and 16 MiB when 0.
 	Events, EventBytes int
-	// Witness learns of writes; nil for nobody.
+	// Witness learns of writes; nil for none.
 	Witness Witness
 }
 
@@ -43,8 +42,7 @@ type Keeper struct {
 	events *window
 
 	witness Witness
-	// namespaces is held for reading by whoever adds a document to a namespace, so
-	// that none vanishes under it.
+	// namespaces is held for reading while a document is added to a namespace, so that the namespace does not vanish.
 	namespaces sync.RWMutex
 }
 
@@ -92,7 +90,7 @@ func (k *Keeper) Get(ctx context.Context, key Key) (hostapi.Document, error) {
 	return k.decode(row)
 }
 
-// Has reports whether there is a document, without reading what is in it.
+// Has reports whether there is a document, without reading its contents.
 func (k *Keeper) Has(ctx context.Context, key Key) (bool, error) {
 	_, err := k.row(ctx, key)
 	if errors.Is(err, ErrNotFound) {

@@ -18,7 +18,7 @@ import (
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// keeper makes one whose UIDs are counted, over a store that can be broken.
+// keeper makes a keeper with counted UIDs, over a store that can be broken.
 func keeper(t *testing.T, s objects.Store, change func(*objects.Config)) *objects.Keeper {
 	t.Helper()
 	n := 0
@@ -71,8 +71,8 @@ func create(t *testing.T, k *objects.Keeper, h hostapi.Host) hostapi.Host {
 	return made
 }
 
-// TestLife follows a host from its making to its end: what is the server's to
-// say of it, what a generation counts, and how it waits for its finalizers.
+// TestLife follows a host from its creation to its end: the fields that only the server sets, the generation, and the
+// wait for its finalizers.
 func TestLife(t *testing.T) {
 	k := fresh(t)
 	h := host("node-0")
@@ -82,7 +82,7 @@ func TestLife(t *testing.T) {
 	want := host("node-0")
 	want.TypeMeta = hostapi.TypeMeta{Kind: "BareMetalHost", APIVersion: "metal3.io/v1alpha1"}
 	want.UID, want.Generation, want.CreationTimestamp = "uid-2", 1, hostapi.At(noon)
-	want.ResourceVersion = "3" // after those of the two namespaces
+	want.ResourceVersion = "3" // after the revisions of the two namespaces
 	want.UID = h.UID
 	equal(t, want, h)
 	_, err := objects.Create(t.Context(), k, host("node-0"))
@@ -129,7 +129,7 @@ func TestLife(t *testing.T) {
 	refused(t, err, objects.ErrNotFound, "BareMetalHost metal3/node-0 not found")
 }
 
-// TestPreconditions: whoever means another document than there is changes none.
+// TestPreconditions: a request for another UID or version of a document changes nothing.
 func TestPreconditions(t *testing.T) {
 	k := fresh(t)
 	h := create(t, k, host("a"))
@@ -153,7 +153,7 @@ func TestPreconditions(t *testing.T) {
 	refused(t, err, objects.ErrNotFound, "not found")
 }
 
-// TestDry: what is only tried out changes nothing, and says what it would be.
+// TestDry: a dry run changes nothing, and returns the result it would have.
 func TestDry(t *testing.T) {
 	k := fresh(t)
 	h := host("a")
@@ -180,7 +180,7 @@ func TestDry(t *testing.T) {
 	}
 }
 
-// TestNamespaces come with what is in them, and go when they are empty.
+// TestNamespaces: a namespace is created with its first document, and can be deleted when it is empty.
 func TestNamespaces(t *testing.T) {
 	k := fresh(t)
 	create(t, k, host("a"))
@@ -205,8 +205,8 @@ func TestNamespaces(t *testing.T) {
 	}
 }
 
-// TestBroken: a write that fails tells nobody, and one that meets another is
-// tried again when it names no version.
+// TestBroken: a failed write reaches no follower, and a write that races with another is tried again if it names no
+// version.
 func TestBroken(t *testing.T) {
 	s := broken.Wrap(mem.New())
 	k := keeper(t, s, nil)
@@ -236,8 +236,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestRestart: a keeper over a store that has documents carries on, but does
-// not know what was written before.
+// TestRestart: a keeper over a store that has documents carries on, but does not know the earlier writes.
 func TestRestart(t *testing.T) {
 	s := mem.New()
 	create(t, keeper(t, s, nil), host("a"))

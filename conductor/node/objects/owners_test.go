@@ -21,8 +21,7 @@ func owned(name string, finalizers []string, owners ...hostapi.Host) hostapi.Hos
 	return h
 }
 
-// state is what there is of hosts: "a*" is one that is being deleted, "b<a" one
-// that a owns.
+// state lists the hosts: "a*" is being deleted, "b<a" is owned by a.
 func state(t *testing.T, k *objects.Keeper) string {
 	t.Helper()
 	all, _, err := objects.List[hostapi.Host](t.Context(), k, "")
@@ -41,14 +40,13 @@ func state(t *testing.T, k *objects.Keeper) string {
 	return strings.Join(words, " ")
 }
 
-// TestPropagation: what a deleted document owns goes with it, before it, or not
-// at all, as is asked for.
+// TestPropagation: the documents that a deleted document owns go after it, before it, or not at all, as requested.
 func TestPropagation(t *testing.T) {
 	held := []string{"held"}
 	for name, c := range map[string]struct {
 		policy       objects.Propagation
 		finalizers   []string // of the owner
-		child        []string // of what it owns
+		child        []string // of the documents it owns
 		marked, gone string   // after the deletion; after all finalizers are taken away
 	}{
 		"background":                 {objects.Background, nil, nil, "x<o", "x<o"},

@@ -18,7 +18,7 @@ func credentials() hostapi.Secret {
 	}
 }
 
-// rows is what the store has of secrets.
+// rows returns the store's rows of Secrets.
 func rows(t *testing.T, s *mem.Store) []objects.Row {
 	t.Helper()
 	all, _, err := s.Objects(t.Context(), objects.Query{Kind: hostapi.KindSecret})
@@ -58,8 +58,8 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestLostKey: a secret that was sealed with another key is there, says what is
-// wrong with it, is not emptied by the way, and can be written anew or deleted.
+// TestLostKey: a Secret that was sealed with another key is still listed, with the reason. A label does not empty it,
+// and it can be written anew or deleted.
 func TestLostKey(t *testing.T) {
 	s := mem.New()
 	before := keeper(t, s, nil)

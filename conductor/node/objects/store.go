@@ -35,7 +35,7 @@ type Query struct {
 	Namespace string
 	Name      string
 	Owner     string // a UID among Owners
-	After     Key    // Namespace and Name: what comes behind them
+	After     Key    // Namespace and Name: the list starts behind them
 	Limit     int
 	Bytes     int // of documents, after which a list ends; 0: none
 }
@@ -43,8 +43,8 @@ type Query struct {
 // Store keeps rows under one revision that grows by one with every write of
 // every row, deletions included.
 type Store interface {
-	// Objects lists rows in the order of namespace and name (bytes), and tells
-	// the revision of the newest write of all that it has seen.
+	// Objects lists rows in the order of namespace and name (bytes). It returns the revision of the newest write that
+	// it has seen.
 	Objects(ctx context.Context, q Query) (rows []Row, revision int64, err error)
 	// WriteObjects does all writes or none, each under the next revision;
 	// ErrStale when one of them meets another row than it expects. When all is

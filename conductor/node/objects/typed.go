@@ -31,7 +31,7 @@ func value[T any, P document[T]](d hostapi.Document, err error) (T, error) {
 	return *d.(P), nil
 }
 
-// named is a document that says what it is.
+// named sets the kind of a document.
 func named[T any, P document[T]](d T) hostapi.Document {
 	P(&d).About().Kind = kindOf[T, P]()
 	return P(&d)
@@ -42,8 +42,8 @@ func Get[T any, P document[T]](ctx context.Context, k *Keeper, namespace, name s
 	return value[T, P](k.Get(ctx, Key{Kind: kindOf[T, P](), Namespace: namespace, Name: name}))
 }
 
-// List reads the documents of a namespace, or of all with "", and tells from
-// which revision they are to be followed. Its error may be an *UnreadableError.
+// List reads the documents of a namespace, or of all with "", and returns the revision from which to follow them. Its
+// error may be an *UnreadableError.
 func List[T any, P document[T]](ctx context.Context, k *Keeper, namespace string) ([]T, int64, error) {
 	docs, revision, err := k.List(ctx, Query{Kind: kindOf[T, P](), Namespace: namespace})
 	all := make([]T, len(docs))
@@ -68,8 +68,7 @@ func UpdateStatus[T any, P document[T]](ctx context.Context, k *Keeper, d T) (T,
 	return value[T, P](k.Update(ctx, named[T, P](d), Status, false))
 }
 
-// Save replaces all of a document in one write, unchecked: it is for whoever
-// keeps documents true.
+// Save replaces all of a document in one write, unchecked: it is for controllers that maintain documents.
 func Save[T any, P document[T]](ctx context.Context, k *Keeper, d T) (T, error) {
 	return value[T, P](k.Update(ctx, named[T, P](d), All, false))
 }

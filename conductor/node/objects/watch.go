@@ -7,7 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// EventType is what has become of a document.
+// EventType is the kind of a change of a document.
 type EventType string
 
 // Event types.
@@ -75,8 +75,8 @@ func (w *window) add(events []Event) {
 	w.more = make(chan struct{})
 }
 
-// next is the first event after a revision that a filter wants, or the revision
-// seen so far and what is closed when there is more.
+// next returns the first event after a revision that a filter wants. If there is none, it returns the revision seen so
+// far and a channel that is closed when there is more.
 func (w *window) next(f Filter, from int64) (e Event, found bool, seen int64, more <-chan struct{}, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -23,8 +23,7 @@ func line(t *testing.T, e objects.Event) string {
 	return fmt.Sprintf("%d %s %s %v>%v", e.Revision, e.Type, e.Key, e.Before, e.After)
 }
 
-// TestWatch follows what becomes of documents, in order and from any revision
-// that is still kept.
+// TestWatch follows the changes of documents, in order and from any revision that is still kept.
 func TestWatch(t *testing.T) {
 	k := fresh(t)
 	h := host("a")
@@ -74,7 +73,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestExpired: whoever falls out of the window, by count or by bytes, is told.
+// TestExpired: a follower that falls out of the window, by count or by bytes, gets an error.
 func TestExpired(t *testing.T) {
 	for name, bound := range map[string]func(*objects.Config){
 		"by count": func(c *objects.Config) { c.Events = 3 },
@@ -106,8 +105,8 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-// TestListAndWatch: who lists and then follows from there misses nothing and sees
-// nothing twice, whatever is written meanwhile.
+// TestListAndWatch: a client that lists and then follows from there misses nothing and sees nothing twice, during any
+// writes.
 func TestListAndWatch(t *testing.T) {
 	const writers, each = 4, 20
 	k := keeper(t, mem.New(), func(c *objects.Config) { c.NewUID = nil })

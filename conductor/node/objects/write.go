@@ -12,14 +12,14 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// Part is what of a document is written; the rest stays as it is.
+// Part is the part of a document that is written; the rest stays as it is.
 type Part int
 
 // Parts.
 const (
 	Main   Part = iota // all but the status
 	Status             // the status alone
-	All                // everything, unchecked: for whoever keeps a document true
+	All                // everything, unchecked: for controllers that maintain a document
 )
 
 // Create adds a document, and returns it as it is kept. One with a generateName
@@ -62,9 +62,9 @@ func (k *Keeper) Create(ctx context.Context, d hostapi.Document, dry bool) (host
 	return d, nil
 }
 
-// fresh is a new document with what is the server's to say.
+// fresh returns a new document with the fields that only the server sets.
 func (k *Keeper) fresh(kind hostapi.Kind, d hostapi.Document) (hostapi.Document, error) {
-	d, err := combine(kind.New(), d, Main) // a copy, without what is said of its status
+	d, err := combine(kind.New(), d, Main) // a copy, without the status
 	if err != nil {
 		return nil, err
 	}
@@ -151,8 +151,8 @@ func (k *Keeper) update(ctx context.Context, d hostapi.Document, part Part, dry 
 	return next, b.commit()
 }
 
-// regained says that a secret whose key is lost is written anew, and not emptied
-// by somebody who only meant to label it.
+// regained lets a Secret with a lost key be written anew. It refuses an update without data: a client that only sets a
+// label must not empty it.
 func regained(old, next hostapi.Document) error {
 	s, ok := next.(*hostapi.Secret)
 	if !ok || old.Meta().Annotations[AnnotationUnreadable] == "" {
@@ -165,7 +165,7 @@ func regained(old, next hostapi.Document) error {
 	return nil
 }
 
-// unchanged says that a row is the one, and in the version, that somebody means.
+// unchanged refuses a row that does not have the requested UID and version.
 func unchanged(r Row, uid, version string) error {
 	if uid != "" && uid != r.UID {
 		return refuse(r.Key, ErrConflict, "is another one than that with the uid %s, it has %s: it was deleted and made anew",
@@ -177,7 +177,7 @@ func unchanged(r Row, uid, version string) error {
 	return nil
 }
 
-// keepMeta sees that what is the server's to say stays as it was.
+// keepMeta restores the fields that only the server sets.
 func keepMeta(old, next hostapi.Document) error {
 	was, m := old.Meta(), next.Meta()
 	m.Name, m.Namespace, m.UID, m.CreationTimestamp = was.Name, was.Namespace, was.UID, was.CreationTimestamp
@@ -190,7 +190,7 @@ func keepMeta(old, next hostapi.Document) error {
 	return err
 }
 
-// check says what is wrong with the part that is written.
+// check returns the problems of the written part.
 func check(old, next hostapi.Document, part Part) []hostapi.Problem {
 	if part == All {
 		return nil
@@ -242,7 +242,7 @@ func combine(old, d hostapi.Document, part Part) (hostapi.Document, error) {
 	return made, json.Unmarshal(text, made)
 }
 
-// contentsDiffer compares what a generation counts: all but metadata and status.
+// contentsDiffer compares the parts that a generation counts: all but metadata and status.
 func contentsDiffer(a, b hostapi.Document) (bool, error) {
 	var texts [2]string
 	for i, d := range []hostapi.Document{a, b} {
@@ -261,7 +261,7 @@ func contentsDiffer(a, b hostapi.Document) (bool, error) {
 	return texts[0] != texts[1], nil
 }
 
-// sections is what a document has at its top.
+// sections returns the top-level members of a document.
 func sections(d hostapi.Document) (map[string]json.RawMessage, error) {
 	text, err := plain(d)
 	if err != nil {

@@ -47,8 +47,8 @@ var actions = map[string]action{
 	},
 }
 
-// toPath is the signature of what writes somewhere: values are filled in, where
-// they go is not.
+// toPath is the signature of actions that write to a path. Fields in the value are filled in; fields in the path are
+// not.
 func toPath(required ...string) signature {
 	return signature{required: required, filled: []string{"value"}}
 }
@@ -114,8 +114,8 @@ func onNode(do pathOperation) func(*evaluation, args) error {
 	}
 }
 
-// onPort does a verb to an attribute of a port, which is named by its UUID or
-// its address: what this inspection has found has no UUID yet.
+// onPort applies an operation to an attribute of a port. The port is named by its UUID or its address: a port that this
+// inspection has found has no UUID yet.
 func onPort(do pathOperation) func(*evaluation, args) error {
 	return func(r *evaluation, a args) error {
 		id, err := a.text("port_id")
@@ -151,8 +151,8 @@ func onData(do pathOperation) func(*evaluation, args) error {
 	}
 }
 
-// setCapability sets one entry of properties/capabilities, in place of what it
-// was before; Ironic would add a second of the name.
+// setCapability sets one entry of properties/capabilities and replaces its old value; Ironic would add a second entry
+// of the name.
 func setCapability(r *evaluation, a args) error {
 	name, err := a.text("name")
 	if err != nil {
@@ -176,8 +176,7 @@ func unsetCapability(r *evaluation, a args) error {
 	return r.editCapabilities(func(caps string) string { return node.UnsetCapability(caps, name) })
 }
 
-// editCapabilities edits properties/capabilities, which nobody need have made
-// for there being none in it.
+// editCapabilities edits properties/capabilities; a missing one counts as empty.
 func (r *evaluation) editCapabilities(edit func(caps string) string) error {
 	old, ok := r.out.Node.Properties["capabilities"].(string)
 	if !ok && r.out.Node.Properties["capabilities"] != nil {

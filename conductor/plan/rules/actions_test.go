@@ -10,8 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// TestActions: what each action changes, as a diff of the node, its ports and
-// the plugin data in JSON.
+// TestActions: the changes by each action, as a diff of the node, its ports and the plugin data in JSON.
 func TestActions(t *testing.T) {
 	for action, want := range map[string]string{
 		`{"op":"set-attribute","args":["name","{node.driver}-1"]}`:                       `node.name="redfish-1"`,

@@ -68,8 +68,8 @@ func at[T any](f *node.Field) func(*node.Node) *T {
 	return func(n *node.Node) *T { return f.At(n).(*T) } //nolint:forcetypeassert // TestFields: its kind is its type
 }
 
-// portAttributes is those of a port that rules may change. Addresses are the
-// machine's own.
+// portAttributes are the attributes of a port that rules may change. Addresses are not among them: they belong to the
+// machine.
 var portAttributes = map[string]attribute[node.Port]{
 	"name":                  text(nodeapi.MaxText, func(p *node.Port) *string { return &p.Name }),
 	"description":           text(nodeapi.MaxText, func(p *node.Port) *string { return &p.Description }),
@@ -174,7 +174,7 @@ func object[T any](at func(*T) *map[string]any) attribute[T] {
 	}
 }
 
-// interfaceAttribute is one that the hardware type must be able to work with.
+// interfaceAttribute is an interface that the hardware type must support.
 func interfaceAttribute(kind string) attribute[node.Node] {
 	return attribute[node.Node]{
 		get: func(n *node.Node) any { return n.Interfaces[kind] },
@@ -184,7 +184,7 @@ func interfaceAttribute(kind string) attribute[node.Node] {
 				return fmt.Errorf("hardware type %s is unknown", n.Driver)
 			}
 			if v == nil {
-				n.Interfaces[kind] = "" // whoever applies rules gives it the default
+				n.Interfaces[kind] = "" // the caller of Apply sets the default
 				return nil
 			}
 			name, ok := v.(string)
@@ -197,7 +197,7 @@ func interfaceAttribute(kind string) attribute[node.Node] {
 	}
 }
 
-// pathOperation is what is done at the end of a path.
+// pathOperation is the operation at the end of a path.
 type pathOperation struct {
 	makes  bool                                                             // objects that are missing on the way are made
 	whole  func(set func(any) error, a args) error                          // to a whole attribute
@@ -213,8 +213,7 @@ var set = pathOperation{
 	},
 }
 
-// extend appends to a list, which is made if there is none; unique leaves alone
-// one that has the value.
+// extend appends to a list, and makes a missing one. With unique it does not append a value that the list has.
 var extend = pathOperation{
 	makes: true,
 	whole: func(func(any) error, args) error { return fmt.Errorf("it is not a list") },
@@ -237,7 +236,7 @@ var extend = pathOperation{
 	},
 }
 
-// del does not mind what is not there.
+// del removes a value; a missing one is no error.
 var del = pathOperation{
 	whole: func(set func(any) error, _ args) error { return set(nil) },
 	inside: func(_ *evaluation, at map[string]any, key string, _ args) error {

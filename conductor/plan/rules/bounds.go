@@ -24,7 +24,7 @@ func (r *evaluation) spend(price int) error {
 	return nil
 }
 
-// pluginData is what the data beside the inventory is called.
+// pluginData is the name of the data beside the inventory.
 const pluginData = "plugin_data"
 
 // touch notes that an object of the node was written to.
@@ -35,9 +35,8 @@ func (r *evaluation) touch(name string) {
 	r.touched[name] = true
 }
 
-// checkSize refuses what rules, one after the other, could make of an object
-// though an operator's edit may not: a size that every list would carry, and
-// nesting that readers cannot follow.
+// checkSize refuses an object that rules have made, one after the other, if an operator's edit could not make it. The
+// size is bounded because every list carries it, and the nesting because readers cannot follow more.
 func (r *evaluation) checkSize(found *Found) error {
 	for name := range r.touched {
 		if name == pluginData {
@@ -65,7 +64,7 @@ func (r *evaluation) checkSize(found *Found) error {
 	return nil
 }
 
-// fitsField holds a field to the limits of the API: a machine says what rules put into it.
+// fitsField checks a field against the limits of the API: rules copy values that machines report.
 func fitsField(name string, was, is any) error {
 	if err := nodeapi.CheckSize(name, was, is); err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Bounds of what a rule may have called. Ironic has none.
+// Bounds of a rule's calls. Ironic has none.
 const (
 	maxCalls   = 20
 	maxTimeout = 60 * time.Second

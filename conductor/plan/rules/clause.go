@@ -15,15 +15,14 @@ import (
 type signature struct {
 	required []string
 	optional []string
-	// filled are those whose replacement fields are filled in. In a loop all are.
+	// filled are the arguments in which replacement fields are filled in. In a loop all are.
 	filled []string
 }
 
 // args are the arguments of a clause by name.
 type args map[string]any
 
-// Conditions reads the conditions of a rule from decoded JSON, and refuses what
-// could never be carried out.
+// Conditions reads the conditions of a rule from decoded JSON, and refuses conditions that could never be evaluated.
 func Conditions(value any) ([]node.Clause, error) {
 	return clauses(value, func(c *node.Clause) error {
 		op, ok := operators[strings.TrimPrefix(c.Op, "!")]
@@ -119,8 +118,7 @@ func clause(m map[string]any) (node.Clause, error) {
 	return c, nil
 }
 
-// named puts the arguments of a clause under their names: those of a list come
-// by position, the required ones first.
+// named returns the arguments of a clause by name. A list has them by position, the required ones first.
 func (s signature) named(c *node.Clause) (args, error) {
 	known := slices.Concat(s.required, s.optional)
 	a := args{}

@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// TestClauses: what is kept of a clause.
+// TestClauses: the stored form of a clause.
 func TestClauses(t *testing.T) {
 	got, err := Conditions(
 		decode(t,
@@ -29,7 +29,7 @@ func TestClauses(t *testing.T) {
 	}
 }
 
-// TestRefused: what could never be carried out is not taken.
+// TestRefused: clauses that could never be carried out are refused.
 func TestRefused(t *testing.T) {
 	for conditions, want := range map[string]string{
 		`null`:                         "None is not of type 'array'",

@@ -130,7 +130,7 @@ func (r *evaluation) field(name string) (string, error) {
 	if v, rest, err = walk(v, rest, own); err != nil {
 		return "", err
 	}
-	if !own { // what an operator put into a loop is shown as it is
+	if !own { // an operator's own values in a loop are shown unmasked
 		v = nodeapi.MaskValue(v)
 	}
 	switch rest {
@@ -145,7 +145,7 @@ func (r *evaluation) field(name string) (string, error) {
 	return "", fmt.Errorf("%q is not understood: of conversions !s and !r are known", rest)
 }
 
-// root is what a field begins with. own says that it is the rule's.
+// root returns the value that a field begins with. own is set for values of the rule itself.
 func (r *evaluation) root(name, rest string) (v any, left string, own bool, err error) {
 	switch {
 	case name == "inventory":

@@ -39,7 +39,7 @@ var operators = map[string]operator{
 var comparison = signature{required: []string{"values"}, optional: []string{"force_strings"},
 	filled: []string{"values"}}
 
-// ofValue is the signature of what looks at one value.
+// ofValue is the signature of operators on one value.
 func ofValue(more ...string) signature {
 	return signature{required: append([]string{"value"}, more...), filled: []string{"value"}}
 }
@@ -97,7 +97,7 @@ func adjacent(holds func(x, y any) (bool, error)) func(*evaluation, args) (bool,
 		if err != nil {
 			return false, err
 		}
-		if asText || r.looping { // what a loop fills in is text
+		if asText || r.looping { // a loop fills in text
 			values = slices.Clone(values)
 			for i := range values {
 				values[i] = textOf(values[i])

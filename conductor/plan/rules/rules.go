@@ -15,7 +15,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Found is what an inspection has found, and whom it is about.
+// Found holds the findings of an inspection, and its node.
 type Found struct {
 	Node       node.Node
 	Ports      []node.Port
@@ -24,11 +24,11 @@ type Found struct {
 	NameTaken  string         // a name that another node has, "" when none is known
 }
 
-// Outcome is what rules make of it.
+// Outcome is the result of rules.
 type Outcome struct {
 	Found
-	Lines []Line // what is to be reported, in order
-	Calls []Call // what is to be called, in order, once the rest is saved
+	Lines []Line // to be reported, in order
+	Calls []Call // to be made, in order, once the rest is saved
 }
 
 // Line is a line for the log: text of a rule, or a field that it could not look up.
@@ -47,9 +47,9 @@ type Call struct {
 	Backoff float64           `json:"backoff"` // seconds before the second try; twice as long before each one more
 }
 
-// Apply carries rules out, the highest priority first, those of the same in the
-// order given. found is not changed. When a rule fails, the error names it, and
-// of the outcome only the lines count: what the rules before it did is dropped.
+// Apply carries rules out: the highest priority first, and rules of the same priority in the order given. found is not
+// changed. When a rule fails, the error names it, and only the lines of the outcome count: the changes of earlier rules
+// are dropped.
 func Apply(list []node.InspectionRule, found Found) (Outcome, error) {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(x, y node.InspectionRule) int { return cmp.Compare(y.Priority, x.Priority) })
@@ -80,7 +80,7 @@ type evaluation struct {
 	by      *node.InspectionRule // the one at work
 	item    any                  // of the loop at work
 	looping bool
-	quiet   bool            // in conditions: what is missing is no news
+	quiet   bool            // in conditions: missing values are not reported
 	touched map[string]bool // objects that were written to
 	dropped int             // lines that were too many
 	left    int             // of the work one inspection may cause

@@ -20,7 +20,7 @@ func decode(t testing.TB, text string) any {
 	return v
 }
 
-// found is a node with a port each of whose attributes is something.
+// found is a node with a port; all its attributes are set.
 func found(t testing.TB) Found {
 	t.Helper()
 	data := func(text string) map[string]any { m, _ := decode(t, text).(map[string]any); return m }
@@ -132,7 +132,7 @@ func TestConditions(t *testing.T) {
 		`{"op":"eq","args":[["{inventory[bmc_password]}","******"]]}`:                                  "holds",
 		`{"op":"eq","args":[["{node.driver_info[redfish_password]}","******"]]}`:                       "holds",
 		`{"op":"contains","args":["{node.driver_info} {inventory}","pa55"]}`:                           "no",
-		// what a machine says is not searched
+		// values of a machine are not searched
 		`{"op":"eq","args":[["{inventory[serial]}","{{node.name}}"]]}`:                                  "holds",
 		`{"op":"eq","args":{"values":["{item}",8]},"loop":["7","{inventory[cpu][count]}"]}`:             "holds",
 		`{"op":"eq","args":{"values":["{item}",8]},"loop":["8","7"],"multiple":"all"}`:                  "no",
@@ -163,7 +163,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// flatten writes what rules may change as paths and JSON.
+// flatten writes the values that rules may change as paths and JSON.
 func flatten(t *testing.T, f Found) map[string]string {
 	t.Helper()
 	flat := map[string]string{}
@@ -191,7 +191,7 @@ func flatten(t *testing.T, f Found) map[string]string {
 	return flat
 }
 
-// difference tells what has another value, and what is gone.
+// difference lists the changed values, and the values that are gone.
 func difference(before, after map[string]string) []string {
 	all := maps.Clone(before)
 	maps.Copy(all, after)
@@ -221,8 +221,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestSensitive: why a clause of a sensitive rule fails is hidden, but for
-// what it means to tell.
+// TestSensitive: the reason why a clause of a sensitive rule fails is hidden, except the rule's own text.
 func TestSensitive(t *testing.T) {
 	for acts, want := range map[string]string{
 		`[{"op":"fail","args":["no"]}]`: "inspection rule r1: action fail: no",
