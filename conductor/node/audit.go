@@ -19,7 +19,7 @@ type AuditEntry struct {
 	Writer string // the conductor
 	Chain  string // of this process of it
 	Number int64  // in the chain, from 1 on
-	Hash   string // over the one before and this one
+	Hash   string // over the previous hash and this entry
 	Node   string // UUID; "" for none
 	Doc    json.RawMessage
 	Done   bool // the request was done and wrote something; not stored

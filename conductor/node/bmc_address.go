@@ -33,8 +33,8 @@ func BMCSetting(driver string, a netip.Addr) (key, value string, ok bool) {
 	return s.key, s.form(a), true
 }
 
-// BMCAddresses are the addresses of BMCs in driver_info as they are written there, sorted. Every driver's key for one
-// ends in _address, so that settings for another driver count too.
+// BMCAddresses are the addresses of BMCs in driver_info as written there, sorted. Every driver's key for an address
+// ends in _address, so that settings for another driver count, too.
 func (n *Node) BMCAddresses() (all []string) {
 	for k, v := range n.DriverInfo {
 		if a, ok := v.(string); ok && strings.HasSuffix(k, "_address") {
@@ -55,7 +55,7 @@ func (n *Node) BMCHosts() (all []string) {
 	return all
 }
 
-// PlainHost is one word for all ways to write a host.
+// PlainHost normalises a host: all spellings of an address become one.
 func PlainHost(host string) string {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return a.String()

@@ -29,7 +29,7 @@ type EventLog struct {
 // EventRetention bounds the events that are kept.
 type EventRetention struct {
 	Count  int       // the newest of them
-	Since  time.Time // those from then on
+	Since  time.Time // events from then on
 	Needed int64     // later ones are still needed; negative for no need
 }
 

@@ -54,7 +54,7 @@ func Refuse(k Kind, format string, args ...any) error {
 // work on all records can go on.
 type UnreadableError struct {
 	Kind  string   // "node"
-	UUIDs []string // of those that cannot be read
+	UUIDs []string // of the unreadable records
 	Last  string   // the last one of the list, whether it can be read or not
 	Err   error    // the error of the first
 }

@@ -5,7 +5,7 @@ type Indicator struct {
 	Component string // chassis, system or disk
 	Name      string // unique within the component
 	ReadOnly  bool
-	States    []string // those it can show
+	States    []string // the states it can show
 }
 
 // The states of an indicator. Unknown is read alone, never set.
@@ -16,8 +16,7 @@ const (
 	IndicatorUnknown  = "unknown"
 )
 
-// VendorMethod is something a driver can do for which Ironic's API has no word
-// of its own.
+// VendorMethod is an ability of a driver without a call of its own in Ironic's API.
 type VendorMethod struct {
 	Name        string
 	HTTPMethods []string

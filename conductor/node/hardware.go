@@ -107,8 +107,8 @@ func (h HardwareType) Default(kind string) string {
 	return ""
 }
 
-// WithDefaults is the hardware type with these implementations, by kind, as its defaults. Those that
-// it does not support change nothing.
+// WithDefaults is the hardware type with these implementations, by kind, as its defaults. Implementations that it does
+// not support change nothing.
 func (h HardwareType) WithDefaults(names map[string]string) HardwareType {
 	ordered := make(map[string][]string, len(h.Interfaces))
 	for kind, all := range h.Interfaces {

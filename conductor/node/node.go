@@ -134,8 +134,8 @@ type Port struct {
 	UpdatedAt           *time.Time     `json:"updated_at,omitempty"`
 }
 
-// Effect is work that is pending in the outside world, a row that lives exactly as long as
-// it is pending. At most one per node is pending at a time.
+// Effect is pending work in the outside world. Its row exists exactly as long as the work is pending. A node has at
+// most one.
 type Effect struct {
 	ID         int64
 	Node       string // UUID
@@ -147,7 +147,8 @@ type Effect struct {
 	Attempt    int    // grows with every claim: with ID and Owner it is the fence
 	LeaseUntil time.Time
 	Error      string // the error of the last attempt, or of its last reading
-	// Accepted is when the peer took each of the effect's actions, by their names: those are not asked for again.
+	// Accepted is when the peer accepted each of the effect's actions, by their names. Accepted actions are not
+	// requested again.
 	Accepted map[string]time.Time
 }
 
@@ -201,8 +202,8 @@ type Inspected struct {
 	PluginData json.RawMessage
 }
 
-// Change is everything one decision writes, in one transaction: all of it or
-// nothing. Insert, Save and Delete are alternatives.
+// Change is everything one decision writes, in one transaction: all of it or nothing. Insert, Save and Delete are
+// alternatives.
 type Change struct {
 	Finish    *Effect // the fence: deleted WHERE id, owner and attempt; ErrFenced when it is gone
 	Insert    *Node   // a new node; ErrConflict on a taken UUID, name, instance or machine
@@ -228,8 +229,8 @@ type Change struct {
 	// DropAllocation is the UUID of an allocation of the saved node, or of no node when none is saved (else ErrStale).
 	// An allocation that is already gone is no error.
 	DropAllocation string
-	// SavePortgroups are stored before their ports are: inserted when their Revision is 0 (ErrConflict on a taken
-	// key); else that must be the stored one (ErrStale), and is stored plus one.
+	// SavePortgroups are stored before their ports. A portgroup with Revision 0 is inserted (ErrConflict on a taken
+	// key). Any other Revision must be the stored one (ErrStale), and is stored plus one.
 	SavePortgroups []Portgroup
 	DropPortgroups []string // UUIDs, after the ports; a Refusal when one is gone, or still has ports
 	Volumes        VolumeChange
@@ -246,7 +247,7 @@ type VolumeChange struct {
 	Targets                     []VolumeTarget
 }
 
-// Shard is how many nodes have a shard; the name is "" for those in none.
+// Shard is the number of nodes in a shard; the name is "" for nodes without one.
 type Shard struct {
 	Name  string
 	Count int

@@ -11,7 +11,7 @@ import (
 type Patience struct {
 	Connect  time.Duration // for a connection to the BMC
 	Request  time.Duration // for the answer to one request, and for each of the regular readings of the power state
-	Call     time.Duration // for one thing that is done, however many requests it takes
+	Call     time.Duration // for one operation, with all its requests
 	Verify   time.Duration // for a verification of the node
 	Power    time.Duration // until the machine is on or off
 	BootMode time.Duration // until the firmware has taken a boot mode or secure boot
@@ -64,7 +64,7 @@ func DefaultPatience() (p Patience) {
 	return p
 }
 
-// Patience reads the times of driver_info; those that are not set are otherwise's.
+// Patience reads the times of driver_info. A missing time is taken from otherwise.
 func (n *Node) Patience(otherwise Patience) (Patience, error) {
 	for _, s := range PatienceSettings() {
 		value, set := n.DriverInfo[s.Key()]

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Machine is the one machine that a node's driver_info names: a system behind a BMC. Two nodes of one machine would
-// clean and switch it without knowing of each other.
+// Machine is the machine that a node's driver_info names: a system behind a BMC. Two nodes with one machine would each
+// clean and switch it without knowing of the other.
 type Machine struct {
 	Driver   string // "redfish" or "ipmi"
 	Endpoint string // host:port of the BMC, each host written in one way; a path where it is not Redfish's own
@@ -30,8 +30,8 @@ func (n *Node) Machine() (Machine, bool) {
 	}
 }
 
-// redfishEndpoint is host:port of redfish_address, which is https where it names no scheme; "" for no address. A path
-// other than /redfish/v1 is part of it: one server may speak for several BMCs.
+// redfishEndpoint is host:port of redfish_address, with https as the default scheme; "" for no address. A path other
+// than /redfish/v1 is part of it: one server may serve several BMCs.
 func redfishEndpoint(address string) string {
 	if address == "" {
 		return ""
@@ -51,7 +51,7 @@ func redfishEndpoint(address string) string {
 	return endpoint
 }
 
-// Same reports whether both are one machine. A node that names no system means the only one of its BMC.
+// Same reports whether both are one machine. A node that names no system means the only system of its BMC.
 func (m Machine) Same(o Machine) bool {
 	return m.Driver == o.Driver && m.Endpoint == o.Endpoint && (m.System == o.System || m.System == "" || o.System == "")
 }

@@ -32,7 +32,7 @@ type Sensor struct {
 	Health   string   `json:"health,omitempty"` // OK, Warning, Critical
 }
 
-// SensorReport is all that a BMC said of a machine at one time.
+// SensorReport is a BMC's report of all sensors of a machine at one time.
 type SensorReport struct {
 	At         time.Time
 	Source     string // Thermal and Power, MetricReports, Sensors, SDR

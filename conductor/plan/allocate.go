@@ -80,7 +80,7 @@ func Candidates(a *node.Allocation, nodes []*node.Node, shuffle func(n int, swap
 	return fit
 }
 
-// Search counts the nodes that were looked at in vain for one allocation.
+// Search counts the nodes that were considered for one allocation, by the reason why they do not suit.
 type Search struct {
 	looked int
 	failed map[string]int // by label of misfits, "" for those that suited
@@ -100,7 +100,7 @@ func (s *Search) Look(a *node.Allocation, n *node.Node) {
 	s.failed[misfit]++
 }
 
-// Suitable is how many nodes of those that were looked at do suit.
+// Suitable is the number of nodes that suit.
 func (s *Search) Suitable() int { return s.failed[""] }
 
 // InVain returns the allocation with the reason why it has no node: in Ironic's words, with the number of nodes that

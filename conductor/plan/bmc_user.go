@@ -70,8 +70,8 @@ func BMCUserMade(n node.Node, f Facts, u agentapi.BMCUser, at netip.Addr, now ti
 	return &node.Change{Save: &d.n, History: d.history}
 }
 
-// BMCUserMissing notes why a discovered node has no user of its BMC. The token is used up by it, so that each request
-// adds one line to the history at most; none when the reason is noted already.
+// BMCUserMissing notes why a discovered node has no user of its BMC. It consumes the token, so that each request adds
+// at most one line to the history. It adds none if the reason is noted already.
 func BMCUserMissing(n node.Node, f Facts, why string, now time.Time) *node.Change {
 	d := &decision{n: n.Clone(), f: f, now: now}
 	if d.n.DriverInternalInfo == nil {

@@ -28,11 +28,11 @@ func (s BootDeviceSet) handle(d *decision) error {
 	return nil
 }
 
-// onceDevice is where driver_internal_info has a device that is to be set again before each
-// start of the machine, as in Ironic.
+// onceDevice is the key in driver_internal_info for a device to set again before each start of the machine, as in
+// Ironic.
 const onceDevice = "redfish_boot_device"
 
-// OnceDevice is the device that is to be set before a start of the machine; "" for none.
+// OnceDevice is the device to set before each start of the machine; "" for none.
 func OnceDevice(n node.Node) string { return text(n.DriverInternalInfo, onceDevice) }
 
 // keepBootDevice remembers a device that a BMC keeps for one boot only, and forgets the previous one: the latest choice

@@ -69,15 +69,15 @@ func ramdiskDevice(n node.Node) string {
 	return networkDevice(n)
 }
 
-// mediumEnters takes note of a medium that is about to be inserted: a conductor that dies in between
-// ejects it all the same.
+// mediumEnters notes a medium before it is inserted: if the conductor dies in between, the medium is still ejected
+// later.
 func (d *decision) mediumEnters(s node.Step) {
 	if medium, _ := s.Args["medium"].(string); s.String() == insertMedium {
 		d.setInternal(bootMedium, medium)
 	}
 }
 
-// mediumLeft takes note that the drive is empty, or that it is not ours to empty any more.
+// mediumLeft notes that the drive is empty, or that it is no longer ours to empty.
 func (d *decision) mediumLeft() {
 	delete(d.n.DriverInternalInfo, bootMedium)
 	d.dirty = true

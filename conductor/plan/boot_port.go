@@ -35,8 +35,8 @@ func portsKnown(d *decision, s node.System) error {
 	return nil
 }
 
-// checkBootPort refuses a run that would wait in vain: a ramdisk proves by the one-time
-// word of its boot script which node it is of, and scripts are for ports' MAC addresses.
+// checkBootPort refuses a run that would wait for ever: the one-time word of its boot script proves a ramdisk's node,
+// and scripts are for ports' MAC addresses.
 func (d *decision) checkBootPort() error {
 	if !d.f.Words || len(d.f.Ports) > 0 || !WantsRamdisk(d.n) ||
 		slices.ContainsFunc(d.n.Run.Steps, func(s node.Step) bool { return s.String() == readPorts }) {

@@ -58,8 +58,8 @@ func (d *decision) awaitsBoot() bool {
 	return (waitsIn(s, waitHeartbeat) || waitsIn(s, waitData)) && !d.n.Run.BootAwaited.IsZero() && d.n.Agent.URL == ""
 }
 
-// bootsAgain reports whether the machine that is awaited may be started again. One without a BMC is
-// not, since a person would have to do it.
+// bootsAgain reports whether the awaited machine may be started again. A machine without a BMC may not, because a
+// person would have to do it.
 func (d *decision) bootsAgain() bool {
 	r, s := d.n.Run, d.f.Settings
 	left := s.BootRetryAfter > 0 && r.BootTries < s.BootRetries
@@ -102,7 +102,7 @@ func (d *decision) retryBoot() bool {
 	return true
 }
 
-// inTries is how often a machine was started in vain, for the reason of a failure; "" for once.
+// inTries names the number of starts of a machine, for the reason of a failure; "" for one start.
 func inTries(r *node.Run) string {
 	if r.BootTries == 0 {
 		return ""

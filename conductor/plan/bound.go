@@ -12,8 +12,7 @@ import (
 // measured progress counts. A step has StepTimeout from its beginning and from each measured advance, and no more than
 // StepLimit in all.
 
-// goesOn takes note that the step under way is not done yet; an error says that
-// it has had its time.
+// goesOn notes that the step under way is not done yet. It returns an error if the step's time is over.
 func (d *decision) goesOn() error {
 	r := d.n.Run
 	if r.StepSince.IsZero() {
@@ -48,7 +47,7 @@ func (d *decision) stepEnd() time.Time {
 	return earlier(moved.Add(d.f.Settings.StepTimeout), r.StepSince.Add(d.f.Settings.StepLimit))
 }
 
-// beforeStepEnd is at, or when the step under way has had its time before that.
+// beforeStepEnd returns at, or the end of the current step's time if that is earlier.
 func (d *decision) beforeStepEnd(at time.Time) time.Time {
 	if end := d.stepEnd(); !end.IsZero() {
 		return earlier(at, end)

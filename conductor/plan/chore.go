@@ -7,9 +7,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// chore is an operator's request that belongs to no run and leaves the provision state
-// alone: the node is reserved while its BMC is at it, and a failure is in last_error. The
-// request itself, as JSON, is the args of its effect.
+// chore is an operator's request outside of runs that keeps the provision state. The node is reserved while its BMC
+// handles it, and a failure is in last_error. The request itself, as JSON, is the args of its effect.
 type chore interface {
 	effect() string
 	check(d *decision) error // refuses a chore that must not begin now
@@ -28,8 +27,7 @@ func (plain) check(*decision) error { return nil }
 func (plain) begin(*decision)       {}
 func (plain) done(*decision)        {}
 
-// ChoreDone is the result of a chore's effect; null, which a power change has, is one
-// without a result.
+// ChoreDone is the result of a chore's effect. A power change has the result null.
 type ChoreDone struct {
 	Restarted bool   `json:"restarted,omitempty"` // the machine had to start anew for it
 	Note      string `json:"told,omitempty"`      // a line for the history

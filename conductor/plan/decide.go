@@ -14,10 +14,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Decide returns everything that is to be written because of e: the node as
-// it becomes, at most one effect, history. The change is nil when there is
-// nothing to write. An error refuses the event (a *node.Refusal for requests)
-// and changes nothing.
+// Decide returns everything that must be written because of e: the changed node, at most one effect, history. The
+// change is nil when there is nothing to write. An error refuses the event (a *node.Refusal for requests) and changes
+// nothing.
 func Decide(n node.Node, f Facts, e Event, now time.Time) (*node.Change, error) {
 	d := &decision{n: n.Clone(), f: f, now: now}
 	if err := e.handle(d); err != nil {

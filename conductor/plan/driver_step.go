@@ -20,8 +20,7 @@ type DriverArgs struct {
 // maxReboots is how often one step may ask for a reboot.
 const maxReboots = 3
 
-// driverAnswered takes a driver's report: the step is done, wants the machine
-// rebooted, or is to be asked after again.
+// driverAnswered handles a driver's report: the step is done, needs a reboot of the machine, or must be polled again.
 func driverAnswered(d *decision, report node.StepReport) error {
 	r := d.n.Run
 	switch {
@@ -72,7 +71,7 @@ func (d *decision) askAgain(report node.StepReport) error {
 	}
 	r.Task = report.Task
 	d.enqueue(driverEffect, DriverArgs{Step: *r.Current(), Task: r.Task})
-	// Sooner, where a restart of the conductor would end the wait before it: that gives it one timeout.
+	// Sooner, if a restart of the conductor would end the wait before it: that gives it one timeout.
 	d.effects[len(d.effects)-1].RunAt = earlier(again, d.now.Add(d.timeout()/2))
 	return nil
 }

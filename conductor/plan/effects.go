@@ -10,9 +10,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// effect is all that is to be known of one kind of work outside the conductor: a call to a BMC, an agent or a network.
-// An effect belongs to a run, and has settle, or is a chore. A run's effect is obsolete as soon as its run is over: it
-// is not begun, and its outcome is dropped. A chore never is. Package jobs binds a function to each name.
+// effect describes one kind of work outside the conductor: a call to a BMC, an agent or a network. An effect either
+// belongs to a run and has settle, or is a chore. A run's effect is obsolete as soon as its run is over: it is not
+// begun, and its outcome is dropped. A chore is never obsolete. Package jobs binds a function to each name.
 type effect struct {
 	args   any // a value of their type; nil for none
 	chore  func(args json.RawMessage) (chore, error)

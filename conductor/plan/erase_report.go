@@ -62,8 +62,7 @@ func needsReport(r *node.Run) bool {
 	return ours
 }
 
-// eraseReport reads the report out of a command's result; nil when there is
-// none.
+// eraseReport reads the report from a command's result; nil when there is none.
 func (d *decision) eraseReport(s node.Step, result json.RawMessage) (*agentapi.EraseReport, error) {
 	if !reportsErase(s) {
 		return nil, nil

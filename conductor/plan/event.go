@@ -90,9 +90,8 @@ type Need struct {
 	Counts         bool // Facts.Counts: a limit on nodes in some states holds
 	Inventory      bool // Facts.Inventory: the end of an unreported erase, or a deploy of an image of known size
 	Bonds          bool // Facts.Bonds: the event may be the end of a tear-down, which detaches VIFs
-	// System is the UUID by which the event names the node's machine, for Facts.SameSystem: as its BMC reports it, or as
-	// its ramdisk reads it from SMBIOS. Two addresses of one BMC, or its Redfish and its IPMI, are one machine by it
-	// alone.
+	// System is the UUID of the node's machine, for Facts.SameSystem: as its BMC reports it, or as its ramdisk reads it
+	// from SMBIOS. Only this UUID shows that two addresses of one BMC, or its Redfish and its IPMI, are one machine.
 	System string
 	Leased bool // Facts.Leased: an agent says for the first time where it can be called
 }
@@ -102,7 +101,7 @@ type Facts struct {
 	Ports     []node.Port
 	Bonds     []node.Portgroup      // if Needs asks for it
 	Offers    []node.StepOffer      // steps of the BMC driver
-	Templates []node.DeployTemplate // those that the instance's traits name
+	Templates []node.DeployTemplate // the templates that the instance's traits name
 	Rules     []node.InspectionRule // operators' rules for the findings; if Needs asks for it
 	NameTaken string                // a name that rules would give the node, though another has it
 	// MachineTaken is the machine that rules would give the node, though another node holds it; nil for none
@@ -113,7 +112,7 @@ type Facts struct {
 	// a ramdisk must know its boot's word, which only scripts for the MAC addresses of ports hold
 	Words           bool
 	OwnDHCP         bool                // only our DHCP gives addresses to machines
-	Leased          []string            // those the node's ports have from it; if Needs asks for it
+	Leased          []string            // the node's ports' addresses from our DHCP; if Needs asks for it
 	ReportsHardware bool                // the BMC driver reports BIOS settings and firmware
 	HardwareReport  node.HardwareReport // its last report; if Needs asks for it
 	// Counts is how many nodes there are in each state, by the project that owns them, "" for none; if Needs asks for it.
@@ -158,7 +157,7 @@ type Settings struct {
 	NodeNetworks      []string      // networks of ramdisks that a node may name in its driver_info
 	PowerTimeout      time.Duration // how long a power change may take
 	BMC               node.Patience // how long BMCs are waited for, but for Power; zero times are the defaults
-	PersonTimeout     time.Duration // how long one may take that a person makes, of a machine without a BMC
+	PersonTimeout     time.Duration // how long a power change by a person may take, for a machine without a BMC
 	CollectLogs       bool          // ask agents that ship no log for theirs when a run has failed
 	StepTimeout       time.Duration // how long a step of agent or BMC may last without measured progress
 	StepLimit         time.Duration // how long it may last in all

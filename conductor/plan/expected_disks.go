@@ -7,14 +7,14 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// comparesDisks are the steps before which our agent waits for the disks that the last inspection saw. Those that
-// erase fail without them.
+// comparesDisks are the steps before which our agent waits for the disks of the last inspection. Erase steps fail
+// without them.
 var comparesDisks = map[string]bool{
 	"deploy.erase_devices": true, "deploy.erase_devices_express": true, "deploy.erase_devices_metadata": true,
 	writeImage: true,
 }
 
-// ComparesDisks reports whether a step that is to be begun gets ExpectedDisks. Other agents than ours do not.
+// ComparesDisks reports whether a step gets ExpectedDisks when it begins. Only steps of our agent do.
 func ComparesDisks(n node.Node, s node.Step) bool {
 	if n.Run == nil || !comparesDisks[s.String()] {
 		return false

@@ -12,11 +12,11 @@ import (
 // With fast track the agent outlives an activity, so that the next one needs no boot:
 // on a large server each boot takes minutes of firmware (Ironic's fast_track).
 
-// idleStates are those in which the agent of a finished activity waits for the next one.
+// idleStates are the states in which the agent of a finished activity waits for the next one.
 var idleStates = map[node.State]bool{node.Enroll: true, node.Manageable: true, node.Available: true}
 
-// keepOrPowerOff ends the ramdisk, unless its agent is one to keep: then it is waited for,
-// since an inspection can end before the agent's first heartbeat.
+// keepOrPowerOff ends the ramdisk, unless its agent is kept. Then the run waits for the agent, because an inspection
+// can end before its first heartbeat.
 func keepOrPowerOff(d *decision, _ node.Step) bool {
 	then := step("agent", "wait_for_heartbeat", nil)
 	if _, ours := d.n.Run.Versions[ourManager]; !ours && !d.f.Settings.FastTrackAny {

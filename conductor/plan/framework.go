@@ -222,9 +222,8 @@ func sortSteps(steps []node.Step) {
 	})
 }
 
-// inOrder flattens the managers' steps, drops those with priority 0 (they run
-// only by request), keeps one of each name (the highest priority, then the
-// first manager by name), and puts them in order.
+// inOrder returns the managers' steps in order. It drops steps with priority 0, which run only by request. Of steps
+// with the same name it keeps the one with the highest priority, then of the first manager by name.
 func inOrder(managers byAgent) []node.Step {
 	best := map[string]node.Step{}
 	for _, m := range slices.Sorted(maps.Keys(managers)) {

@@ -8,8 +8,7 @@ import (
 // end a run.
 const hardwareEffect = "management.read_hardware"
 
-// readHardware is at the end of the runs after which Ironic reads settings and firmware
-// anew: the last report may be true no more.
+// readHardware ends the runs after which Ironic reads settings and firmware anew: the last report may be out of date.
 func (d *decision) readHardware() []node.Step {
 	if !d.f.ReportsHardware {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// imageSource is one way to say in instance_info/image_source where an image is.
+// imageSource is one form in which instance_info/image_source names the place of an image.
 type imageSource struct {
 	direct bool // agents are given it as it is; else the conductor finds out where they get it, and its checksum
 	formed func(*url.URL) bool
@@ -175,9 +175,8 @@ func sumFormed(n node.Node, key, algo, sum string) error {
 	return nil
 }
 
-// imageMirrors reads instance_info/image_mirrors, which Ironic does not know:
-// more URLs of the same image, in the order they are to be tried when
-// image_source fails.
+// imageMirrors reads instance_info/image_mirrors, which Ironic does not have: more URLs of the same image, in the order
+// to try them when image_source fails.
 func imageMirrors(n node.Node, src imageSource) ([]any, error) {
 	given := n.InstanceInfo["image_mirrors"]
 	if given == nil {

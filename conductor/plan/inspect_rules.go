@@ -84,8 +84,7 @@ func (d *decision) allPorts() []node.Port {
 	return ports
 }
 
-// takePorts takes the ports as an inspection has left them, the new ones after
-// those there were.
+// takePorts stores the ports of an inspection, the new ones after the old ones.
 func (d *decision) takePorts(ports []node.Port) {
 	old := len(d.f.Ports)
 	d.ports = ports[old:]

@@ -46,8 +46,7 @@ func all(checks ...func(node.Node) error) func(node.Node) error {
 	}
 }
 
-// hintsReadable: which disk is meant must be certain, before a ramdisk is booted
-// to find out that it is not.
+// hintsReadable refuses unreadable root device hints, before a ramdisk is booted and finds that out.
 func hintsReadable(n node.Node) error {
 	if _, err := rootdevice.WishOf(nil, n.InstanceInfo, n.Properties); err != nil {
 		return node.Refuse(node.Invalid, "node %s cannot be deployed: the root device hints are wrong: %v", n.UUID, err)
@@ -144,7 +143,8 @@ func noteImages(n node.Node, project string, now time.Time) node.Node {
 	return n
 }
 
-// bootFiles are the kernel and the ramdisk that a node boots, those that the properties of its image name among them.
+// bootFiles returns the kernel and the ramdisk that a node boots, including those that the properties of its image
+// name.
 func bootFiles(n node.Node) (kernel, ramdisk string) {
 	source := node.GlanceImage(RamdiskSource(n))
 	if source == "" {
@@ -173,7 +173,7 @@ type NamedFile struct {
 	Of            node.Node
 }
 
-// NamedBootFiles are the kernels and ramdisks that a deploy of a node boots by their names: those with the agent, and
+// NamedBootFiles returns the kernels and ramdisks that a deploy of a node boots by their names: for the agent, and for
 // the workload.
 func NamedBootFiles(n node.Node) (named []NamedFile) {
 	add := func(of node.Node, field, at string) {

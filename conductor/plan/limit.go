@@ -8,7 +8,7 @@ import "github.com/ferrite-metal/ferrite/conductor/node"
 type limit struct {
 	task   string // Ironic's word for it
 	most   func(Settings) int
-	states []node.State // in which a node is at it
+	states []node.State // in which a node counts
 }
 
 // limits is every verb that is bounded.

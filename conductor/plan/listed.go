@@ -72,8 +72,8 @@ func (r Request) noRamdisk() bool {
 	return r.DisableRamdisk || r.Runbook != nil && r.Runbook.DisableRamdisk
 }
 
-// asked is all that was asked for: a deploy also does the steps of the
-// templates its instance's traits name, but for those the request has too.
+// asked returns all requested steps. A deploy also does the steps of the templates that its instance's traits name,
+// except steps that the request has, too.
 func (d *decision) asked(activity string, r Request) []node.Step {
 	own := r.steps()
 	if activity != "deploy" {

@@ -11,7 +11,7 @@ import (
 )
 
 // attachNetwork puts the machine's ports into one network and out of all others (network interface neutron). It is done
-// while the machine is off, or its old owner could reach the next network: Ironic does the same.
+// while the machine is off, because otherwise its old owner could reach the next network. Ironic does the same.
 const attachNetwork = "network.attach"
 
 // The networks of a machine that are not one of its ramdisk's.
@@ -187,7 +187,7 @@ func CheckNetwork(n node.Node, ports []node.Port, s Settings, verb node.Event) e
 func ownNetwork(kind string) string { return kind + "_network" }
 
 // OwnNetwork is the network of a ramdisk that a node names for itself, "" for none. Users of a project may be allowed
-// to change driver_info, so it must be one of those that the operator lists.
+// to change driver_info, so the network must be in the operator's list.
 func OwnNetwork(n node.Node, kind string, listed []string) (string, error) {
 	own, named := n.DriverInfo[ownNetwork(kind)]
 	text, _ := own.(string)
@@ -207,8 +207,8 @@ func inspectionNetworked(n node.Node, s Settings) bool {
 	return s.InspectionNetwork || n.DriverInfo[ownNetwork(inspectionNetwork)] != nil
 }
 
-// checkVIFs refuses a deploy of a node that would have no network at its end. Portgroups may have VIFs, too: those are
-// seen as the machine enters the network.
+// checkVIFs refuses a deploy of a node that would have no network at its end. VIFs of portgroups are checked when the
+// machine enters the network.
 func (d *decision) checkVIFs(verb node.Event) error {
 	if verb != node.Deploy && verb != node.Rebuild || !Neutron(d.n) || !agentDeploy(d.n) {
 		return nil

@@ -126,8 +126,7 @@ func layoutFits(n node.Node) error {
 	return nil
 }
 
-// ephemeralUnharmed refuses an image of a whole disk where the instance has an
-// ephemeral partition that is to be kept.
+// ephemeralUnharmed refuses an image of a whole disk if the instance keeps its ephemeral partition.
 func ephemeralUnharmed(n node.Node) error {
 	before, _ := n.DriverInternalInfo[deployedAs].(map[string]any)
 	had, err := wholeNumber(before["ephemeral_gb"])

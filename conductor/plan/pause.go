@@ -60,9 +60,8 @@ func hold(d *decision, _ node.Step) bool {
 	return true
 }
 
-// unhold lets a held run go on. Where it goes on with the agent of before the
-// hold, and that one has not been heard of lately, it is waited for first: it
-// may have been silent for as long as the hold.
+// unhold lets a held run go on. If it goes on with the old agent and that has not called recently, it waits for the
+// agent first: the agent may have been silent for as long as the hold.
 func (d *decision) unhold() {
 	d.fire(node.Unhold)
 	if d.err != nil {
@@ -129,8 +128,7 @@ func endsWithHeartbeat(s node.Step) bool {
 	return own(s) && s.Step == "wait" && !timed && err == nil
 }
 
-// waitsFor reports which wait of an operator's the run is at: for time to
-// pass, or for a heartbeat.
+// waitsFor reports the kind of an operator's wait that the run is at: for time to pass, or for a heartbeat.
 func waitsFor(r *node.Run) (timed, heartbeat bool) {
 	s := r.Current()
 	if s == nil || s.Step != "wait" || pauseFor(*s) == nil {

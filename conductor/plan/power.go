@@ -158,8 +158,7 @@ func (p powerChange) check(d *decision) error {
 	return d.checkPowerOn(p)
 }
 
-// begin forgets the agent at once, as in Ironic: a change that is not seen to
-// succeed may have ended its boot all the same.
+// begin forgets the agent at once, as in Ironic: a failed power change may have ended its boot anyway.
 func (p powerChange) begin(d *decision) {
 	if p.Target != node.PowerOn {
 		d.forgetAgent()
@@ -184,8 +183,8 @@ const powerFailed = "power change to "
 // a power change.
 func PowerChangeFailed(n node.Node) bool { return strings.HasPrefix(n.LastError, powerFailed) }
 
-// FailedPower is the word of the command for the power change that failed last, on or soft-off for example; "" where
-// the last thing that went wrong is another.
+// FailedPower is the command's word for the power change that failed last, such as on or soft-off; "" if the last
+// failure is another.
 func FailedPower(n node.Node) string {
 	for target, word := range map[node.PowerState]string{node.PowerOn: "on", node.PowerOff: "off",
 		node.SoftPowerOff: "soft-off", node.Rebooting: "reboot", node.SoftRebooting: "soft-reboot"} {
@@ -196,8 +195,8 @@ func FailedPower(n node.Node) string {
 	return ""
 }
 
-// uninterruptible reports whether the machine is at a step of a framework in
-// which steps say whether they may be cut off, and this one did not.
+// uninterruptible reports whether the machine is at a step that must not be cut off: a step of a framework with
+// abortable steps that is not marked abortable.
 func (d *decision) uninterruptible() bool {
 	switch {
 	case d.n.Run == nil || !d.busy():

@@ -59,17 +59,16 @@ func (t *PowerTally) Count(n node.Node, v node.Vitals, failure string, now time.
 	return PowerRead{PowerTally: *t, Revision: n.Revision, State: v.Power, Health: v.Health, Failure: failure}
 }
 
-// Unsure reports whether an answer is to be confirmed by another one.
+// Unsure reports whether an answer needs another one to confirm it.
 func (t PowerTally) Unsure() bool { return t.Differs > 0 && t.Differs < confirmations }
 
 // unread are the states at rest in which a machine is not ours to look after
 // (two of Ironic's SYNC_EXCLUDED_STATES; in the others a run is under way).
 var unread = map[node.State]bool{node.Enroll: true, node.AdoptFailed: true}
 
-// PowerPoll is how often the power of n is to be read now; 0 for not at all.
-// A node that a run works on is left alone, so is one in maintenance,
-// except where the power sync has put it there. While a chore is under way the
-// readings count, and change nothing.
+// PowerPoll is the interval at which the power of n is read; 0 for never. A node that a run works on is not read. A
+// node in maintenance is read only if the power sync has put it there. While a chore is under way the readings count,
+// and change nothing.
 func PowerPoll(n node.Node, s Settings) time.Duration {
 	class := n.ProvisionState.Class()
 	switch {

@@ -23,8 +23,8 @@ func (rescue) steps(d *decision) ([]node.Step, error) {
 		attachTo(d, TenantNetwork)), nil
 }
 
-// Finalized is the result of agent.finalize_rescue. AnswerLost says that it is inferred from
-// the agent's having left the machine.
+// Finalized is the result of agent.finalize_rescue. AnswerLost is set if it is inferred, because the agent has left the
+// machine.
 type Finalized struct {
 	agentapi.Result
 	AnswerLost bool `json:"answer_lost,omitempty"`

@@ -9,8 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// activity is one kind of run. All of them are in the table activities. done
-// and fail are called once the run r is over and the node has none.
+// activity is one kind of run. All are in the table activities. done and fail are called after the run r is over and
+// removed from the node.
 type activity interface {
 	steps(d *decision) ([]node.Step, error)      // an error fails the run before it has begun
 	done(d *decision, r node.Run)                // all steps have succeeded
@@ -85,8 +85,8 @@ func (d *decision) next() {
 	d.advance()
 }
 
-// advance enqueues the current step, or waits for it, or ends the run. It is called whenever
-// Run.Index has come to a step that is not begun.
+// advance enqueues the current step, or waits for it, or ends the run. It is called when Run.Index has come to a step
+// that has not begun.
 func (d *decision) advance() {
 	r := d.n.Run
 	r.Waiting = ""

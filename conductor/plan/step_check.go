@@ -81,8 +81,8 @@ func checkStep(n node.Node, table StepTable, fw node.Framework, s node.Step, age
 // wipes reports whether a step destroys the data of disks or firmware, and is for nodes without a workload only.
 func wipes(s node.Step) bool { return strings.HasPrefix(s.Step, "erase_") }
 
-// relisting says since when the agent's steps are known, and how they are listed anew:
-// the ramdisk may be another one by now.
+// relisting returns the time of the agent's list of steps, and how to list them anew: the ramdisk may be another one by
+// now.
 func (t StepTable) relisting(n node.Node, fw node.Framework, s node.Step, agent bool) string {
 	at, listed := t.Listed[fw]
 	if !agent || !listed || !slices.Contains(agentInterfaces, s.Interface) || fw == node.DeploySteps {
@@ -127,7 +127,7 @@ func checkArgs(row StepInfo, s node.Step) error {
 	return nil
 }
 
-// named is a step for people, with the template or runbook that it is of.
+// named is a step for people, with its template or runbook.
 func named(s node.Step) string {
 	if s.From == "" {
 		return s.String()

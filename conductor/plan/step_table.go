@@ -31,9 +31,8 @@ type StepInfo struct {
 
 // StepTable is the steps a node has, as far as they are known without booting it.
 type StepTable struct {
-	Steps []StepInfo // by interface and name; of two with one name the BMC's comes first, which is the one done
-	// Listed is when the agent listed its steps of a framework; one it has never
-	// listed is not in it.
+	Steps []StepInfo // by interface and name; of two with the same name the BMC's comes first and is done
+	// Listed is when the agent listed its steps of a framework. Frameworks without a list are missing.
 	Listed map[node.Framework]time.Time
 	// Open names the interfaces that may have further steps in a framework, because an agent has not listed its steps
 	// there.

@@ -35,8 +35,7 @@ func CheckRunbook(r node.Runbook, offers []node.StepOffer, limit time.Duration) 
 	return nil
 }
 
-// checkWritten refuses one step. It passes when one driver can do it in one of the
-// frameworks.
+// checkWritten refuses a step unless one driver can do it in one of the frameworks.
 func checkWritten(s node.Step, offers []node.StepOffer, limit time.Duration, frameworks ...node.Framework) error {
 	if reserved[s.Step] {
 		return checkReserved(node.Node{}, s, limit)

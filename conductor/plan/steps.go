@@ -28,7 +28,7 @@ func startRamdisk(d *decision) []node.Step {
 	return append(aimAtRamdisk(d), step("power", "power_on", nil))
 }
 
-// aimAtRamdisk makes the next boot one into the ramdisk.
+// aimAtRamdisk makes the machine boot the ramdisk next.
 func aimAtRamdisk(d *decision) []node.Step { return append(setBootMode(d), bootDevice(d)...) }
 
 // bootDevice makes the machine boot the ramdisk next.
@@ -72,9 +72,8 @@ func awaitAgentSteps(d *decision) []node.Step {
 	return append([]node.Step{step("agent", "wait_for_heartbeat", nil)}, ejectSteps(d.n)...)
 }
 
-// leaveRamdisk turns the machine off at the end of an activity, unless the
-// next one can use the running agent. With fast track that is known only at the end:
-// the agent may be another than Ferrite's.
+// leaveRamdisk turns the machine off at the end of an activity, unless the next one can use the running agent. With
+// fast track that is known only at the end: the agent may not be Ferrite's.
 func leaveRamdisk(d *decision) []node.Step {
 	switch {
 	case d.n.DisablePowerOff:
@@ -145,7 +144,7 @@ func Inspecting(n node.Node) bool {
 	return n.Run != nil && n.Run.Activity == "inspect"
 }
 
-// Rescuing reports whether that ramdisk is the one people log in to.
+// Rescuing reports whether that ramdisk is for people to log in.
 func Rescuing(n node.Node) bool {
 	return n.Run != nil && n.Run.Activity == "rescue"
 }

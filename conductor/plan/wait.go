@@ -66,7 +66,7 @@ func (d *decision) checkCallback(callback string) error {
 		return node.Refuse(node.Invalid, "the agent of node %s calls from %q, which is no URL", d.n.UUID, callback)
 	}
 	at, err := netip.ParseAddr(u.Hostname())
-	if BootsByMedium(d.n) { // its address is none of our DHCP's; the look-up has shown the boot's word
+	if BootsByMedium(d.n) { // its address is not from our DHCP; the look-up has shown the boot's word
 		if from := d.n.Agent.Caller; from != "" && (err != nil || at.Unmap().String() != from) {
 			return node.Refuse(node.Invalid, "the agent of node %s wants to be called at %s, but its look-up came from %s",
 				d.n.UUID, callback, from)
@@ -204,8 +204,7 @@ func (d *decision) goOnPausing() {
 	}
 }
 
-// Restarts reports whether Restarted may change a node. One at work that has an effect goes
-// on with that.
+// Restarts reports whether Restarted may change a node. A working node with an effect goes on with that.
 func Restarts(n node.Node, pending bool) bool {
 	class := n.ProvisionState.Class()
 	return n.Run != nil && (class == node.Waiting || class == node.Working && !pending)

@@ -78,8 +78,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// FuzzRules: whatever operators write and machines tell, rules end, and what
-// they leave is JSON that can be kept.
+// FuzzRules: for any rules of operators and any data of machines, rules end and their results can be stored as JSON.
+// An error names its rule, and no line shows a secret.
 func FuzzRules(f *testing.F) {
 	for _, seed := range []string{
 		`{"op":"eq","args":{"values":["{inventory[a][0]!r}",1]},"loop":[1,"{node.name}"],"multiple":"last"}`,
