@@ -46,10 +46,13 @@ func (j *job) callAPI(ctx context.Context) (any, error) {
 	}
 }
 
-// stayThere follows a redirect only on the same host: the headers of a call may hold a token for that host alone.
+// stayThere follows a redirect only on the same host, and never from https to http: the headers of a call may hold a
+// token for that host alone.
 func stayThere(to *http.Request, via []*http.Request) error {
-	if len(via) >= 5 || to.URL.Host != via[0].URL.Host {
-		return fmt.Errorf("redirected to %s, which is not followed: name that server in the rule", to.URL.Host)
+	plain := via[0].URL.Scheme == "https" && to.URL.Scheme != "https"
+	if len(via) >= 5 || to.URL.Host != via[0].URL.Host || plain {
+		return fmt.Errorf("redirected to %s://%s, which is not followed: name that server in the rule", to.URL.Scheme,
+			to.URL.Host)
 	}
 	return nil
 }

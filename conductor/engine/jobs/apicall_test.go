@@ -70,6 +70,22 @@ func TestCallAPIStays(t *testing.T) {
 	}
 }
 
+// TestStayThere: a token that went out by TLS does not go out in clear.
+func TestStayThere(t *testing.T) {
+	for _, c := range []struct {
+		from, to string
+		follows  bool
+	}{
+		{"https://h/a", "https://h/b", true}, {"http://h/a", "http://h/b", true}, {"http://h/a", "https://h/b", true},
+		{"https://h/a", "http://h/b", false}, {"https://h/a", "https://i/b", false}, {"https://h/a", "https://h:8/b", false},
+	} {
+		from, to := httptest.NewRequest(http.MethodGet, c.from, nil), httptest.NewRequest(http.MethodGet, c.to, nil)
+		if err := stayThere(to, []*http.Request{from}); (err == nil) != c.follows {
+			t.Errorf("from %s to %s: %v", c.from, c.to, err)
+		}
+	}
+}
+
 func call(t *testing.T, c rules.Call) error {
 	t.Helper()
 	raw, err := json.Marshal(c)
