@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/lab"
 	"github.com/ferrite-metal/ferrite/lab/qemu"
@@ -121,12 +122,17 @@ func wrongToken(ctx context.Context, s *site.Site, m *lab.Machine) error {
 	if !errors.As(err, &fault) || fault.Status != http.StatusBadRequest {
 		return fmt.Errorf("a heartbeat with a wrong token is not refused: %w", cmp.Or(err, errors.New("202")))
 	}
-	log, err := os.ReadFile(s.Conductor.Log)
-	if err != nil {
-		return err
-	}
-	if !bytes.Contains(log, []byte("heartbeat refused")) {
-		return errors.New("the refused heartbeat is not in the conductor's log")
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) { // the log is written beside requests
+		log, err := os.ReadFile(s.Conductor.Log)
+		if err != nil {
+			return err
+		}
+		if bytes.Contains(log, []byte("heartbeat refused")) {
+			break
+		}
+		if time.Now().After(end) {
+			return errors.New("the refused heartbeat is not in the conductor's log")
+		}
 	}
 	return nil
 }
