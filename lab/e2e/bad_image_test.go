@@ -122,7 +122,7 @@ func wrongToken(ctx context.Context, s *site.Site, m *lab.Machine) error {
 	if !errors.As(err, &fault) || fault.Status != http.StatusBadRequest {
 		return fmt.Errorf("a heartbeat with a wrong token is not refused: %w", cmp.Or(err, errors.New("202")))
 	}
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) { // the log is written beside requests
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) { // a queue writes the log
 		log, err := os.ReadFile(s.Conductor.Log)
 		if err != nil {
 			return err
