@@ -20,8 +20,7 @@ type importResource struct {
 // Imports takes over nodes that another program has kept.
 type Imports interface {
 	// ImportNode writes a node with all its records, or nothing. The same request again changes nothing. It is called
-	// by several requests at once. A fault of the request is a
-	// *node.Refusal, a locked node among them (node.LockedBy).
+	// by several requests at once. A fault of the request is a *node.Refusal, and so is a locked node (node.LockedBy).
 	ImportNode(ctx context.Context, r node.ImportRequest) (node.ImportResult, error)
 }
 

@@ -3,7 +3,6 @@ package events
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -20,7 +19,7 @@ func (l *Log) Writing(ctx context.Context, all []objects.Changed) context.Contex
 	}
 	var told []node.ChangeEvent
 	for _, c := range all {
-		e, err := Document(said, time.Now(), c.Old, c.New)
+		e, err := Document(said, l.Now(), c.Old, c.New)
 		if err != nil { // documents are plain data: it cannot be
 			l.Log.Error("an event is not written", "document", c.String(), "err", err)
 			continue

@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// A host's texts, from its machine or the author of its document, cannot command a terminal either.
+// TestDescribeObeysNoMachine: a host's texts, from its machine or the author of its document, command no terminal.
 func TestDescribeObeysNoMachine(t *testing.T) {
 	const hostile = "x\x1b]0;title\a\r\u202e\ny"
 	h := hostapi.Host{

@@ -45,7 +45,6 @@ web-2   clean failed   http://images.example.org/very-long-name-of-an-image.qcow
 	}
 }
 
-// TestWrap: texts wrap at blanks, with continuation lines indented; long words stay whole.
 // TestGrid: the lines of a list that grows are cut at the edge of a terminal.
 func TestGrid(t *testing.T) {
 	columns := []GridColumn{{Name: "name"}, {Name: "problem"}}
@@ -61,6 +60,7 @@ func TestGrid(t *testing.T) {
 	}
 }
 
+// TestWrap: texts wrap at blanks, with continuation lines indented; long words stay whole.
 func TestWrap(t *testing.T) {
 	const text = "m1    0.0 s  service hold: deploy.hold\n  try: http://images.example.org/long word"
 	want := "m1    0.0 s  service\n    hold: deploy.hold\n  try: http://images.example.org/long\n      word"
