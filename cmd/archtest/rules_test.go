@@ -59,7 +59,7 @@ var rooms = []room{
 		"ferrite/serve/serve.go", "wiring, and the rules of this table; nobody imports it"},
 }
 
-// wall stands inside rooms: the packages do not import those that it refuses, of ours or of others, nor any below those.
+// wall stands inside rooms: the packages import none that it refuses, of ours or of others, nor any below those.
 // "x/*" is all packages of the room x. A package may import itself.
 type wall struct {
 	packages []string
