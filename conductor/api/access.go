@@ -1,31 +1,18 @@
 package api
 
 import (
-	"context"
 	"errors"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
-	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
 // access reads the records that paths and bodies name, and checks the caller's rights to them.
 type access struct {
 	*rest.Server
-	conductor accessConductor
+	conductor Conductor
 	hosts     Hosts
-}
-
-// accessConductor is the part of the conductor that access needs.
-type accessConductor interface {
-	// Catalogs are the records that operators keep beside nodes.
-	Catalogs() engine.Catalogs
-	Node(ctx context.Context, ref string) (node.Node, error)
-	NodeUUIDs(ctx context.Context, q node.Query) ([]string, error)
-	// Reserved is the host that works on the node, "" when none does.
-	Reserved(ctx context.Context, uuid string) (string, error)
-	Port(ctx context.Context, ref string) (node.Port, error)
 }
 
 // node reads the node that a path names, if the caller may do this to it.

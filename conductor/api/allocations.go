@@ -24,10 +24,7 @@ const (
 type allocations struct{ collection[node.Allocation] }
 
 // allocationResource makes the routes of allocations.
-type allocationResource struct {
-	access
-	conductor catalogs
-}
+type allocationResource struct{ access }
 
 func (h *allocationResource) routes() []rest.Route {
 	r := &allocations{collection[node.Allocation]{

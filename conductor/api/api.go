@@ -128,16 +128,15 @@ func New(o Options) *API {
 		o.Stopping = context.Background()
 	}
 	a := &API{top: resources(), viewers: auth.NewStreams("consoles", o.Auth, o.Streams)}
-	at := access{conductor: patient{o.Conductor, o.LockedInterval, o.Stopping.Done()}, hosts: o.Hosts}
+	at := access{conductor: o.Conductor, hosts: o.Hosts}
 	server := o.server(a.rewrite)
-	server.Known = at.known
+	server.Known, server.Retry = at.known, patience{o.LockedInterval, o.Stopping.Done()}.handle
 	if o.Audit != nil {
 		a.auditing = newAuditor(o.Audit, o.Log)
 		server.Audit = a.auditing
 	}
 	at.Server = rest.NewServer(server)
-	a.Server, a.resources = at.Server, newResources(o, at, patient{o.Conductor, o.LockedInterval, o.Stopping.Done()},
-		a.viewers)
+	a.Server, a.resources = at.Server, newResources(o, at, a.viewers)
 	a.Handle(a.routes(), agentRows(o.Mounts)...)
 	for prefix, h := range o.Mounts {
 		a.Mount(prefix, h)
@@ -158,53 +157,53 @@ func (o Options) server(rewrite func(*http.Request)) rest.Options {
 }
 
 // newResources is everything the API answers to, in the order of the document.
-func newResources(o Options, at access, c Conductor, viewers *auth.Streams) []resource {
-	nodes := newNodeResource(at, c, o.Leaders, o.CacheBytes)
-	ports := &portResource{access: at, conductor: c, fields: portTable()}
+func newResources(o Options, at access, viewers *auth.Streams) []resource {
+	nodes := newNodeResource(at, o.Leaders, o.CacheBytes)
+	ports := &portResource{access: at, fields: portTable()}
 	return []resource{
-		&rootResource{access: at},
+		&rootResource{at},
 		nodes,
-		&stateResource{access: at, conductor: c, nodes: nodes.fields},
-		&firmwareModeResource{access: at, conductor: c},
-		&consoleResource{access: at, conductor: c},
-		&managementResource{access: at, conductor: c},
-		&indicatorResource{access: at, conductor: c},
-		&vendorResource{access: at, conductor: c},
-		&recordResource{access: at, conductor: c},
-		&biosResource{access: at, conductor: c, fields: biosTable()},
-		&firmwareResource{access: at, conductor: c, fields: firmwareTable()},
-		&raidResource{access: at, conductor: c},
-		&mediaResource{access: at, conductor: c},
+		&stateResource{access: at, nodes: nodes.fields},
+		&firmwareModeResource{at},
+		&consoleResource{at},
+		&managementResource{at},
+		&indicatorResource{at},
+		&vendorResource{at},
+		&recordResource{at},
+		&biosResource{access: at, fields: biosTable()},
+		&firmwareResource{access: at, fields: firmwareTable()},
+		&raidResource{at},
+		&mediaResource{at},
 		ports,
-		&portgroupResource{access: at, conductor: c, portsOf: ports},
-		&vifResource{access: at, conductor: c},
-		&chassisResource{access: at, conductor: c, nodesOf: nodes},
-		&subcollectionResource{access: at},
-		&volumeResource{access: at, conductor: c},
-		&traitResource{access: at, conductor: c},
-		&templateResource{access: at, conductor: c},
-		&runbookResource{access: at, conductor: c},
-		&allocationResource{access: at, conductor: c},
-		&inspectionRuleResource{access: at, conductor: c},
-		&driverResource{access: at, conductor: c},
+		&portgroupResource{access: at, portsOf: ports},
+		&vifResource{at},
+		&chassisResource{access: at, nodesOf: nodes},
+		&subcollectionResource{at},
+		&volumeResource{at},
+		&traitResource{at},
+		&templateResource{at},
+		&runbookResource{at},
+		&allocationResource{at},
+		&inspectionRuleResource{at},
+		&driverResource{at},
 		&conductorResource{access: at, members: o.Members},
-		&shardResource{access: at, conductor: c},
-		&eventResource{access: at},
-		&statusResource{access: at, conductor: c, boot: o.BootWatch},
-		&confirmResource{access: at, conductor: c},
-		&rootDeviceResource{access: at, conductor: c},
-		&stepResource{access: at, conductor: c},
-		&sensorResource{access: at, conductor: c},
-		&eraseReportResource{access: at, conductor: c},
+		&shardResource{at},
+		&eventResource{at},
+		&statusResource{access: at, boot: o.BootWatch},
+		&confirmResource{at},
+		&rootDeviceResource{at},
+		&stepResource{at},
+		&sensorResource{at},
+		&eraseReportResource{at},
 		&logResource{access: at, logs: o.Logs, readers: auth.NewStreams("logs", o.Auth, o.Streams), stopping: o.Stopping},
 		&socketResource{access: at, consoles: o.Consoles, viewers: viewers, stopping: o.Stopping,
 			origins: rest.Origins(o.PublicURL)},
-		&holdResource{c},
-		&importResource{access: at, conductor: c, nodes: nodes, imports: o.Imports},
+		&holdResource{at},
+		&importResource{access: at, nodes: nodes, imports: o.Imports},
 		&sessionResource{at, o.Sessions},
 		&userResource{at, o.Users},
 		&callResource{at, o.Calls},
-		&leaseResource{access: at, conductor: c, boot: o.Boot, now: o.Now},
+		&leaseResource{access: at, boot: o.Boot, now: o.Now},
 		&bootWatchResource{access: at, boot: o.BootWatch, readers: auth.NewStreams("boot watches", o.Auth, o.Streams),
 			stopping: o.Stopping},
 		&eventStreamResource{access: at, events: o.Events, readers: auth.NewStreams("events", o.Auth, o.Streams),

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"time"
 
@@ -13,13 +12,7 @@ import (
 // biosResource is the BIOS settings of a node.
 type biosResource struct {
 	access
-	conductor biosConductor
-	fields    *rest.Table[hardwareRow[node.BIOSSetting]]
-}
-
-// biosConductor is the part of the conductor that biosResource needs.
-type biosConductor interface {
-	HardwareReport(ctx context.Context, ref string) (node.HardwareReport, error)
+	fields *rest.Table[hardwareRow[node.BIOSSetting]]
 }
 
 // routes is the BIOS settings of a node, as they were read last.

@@ -18,8 +18,7 @@ type chassis struct {
 // chassisResource makes the routes of chassis.
 type chassisResource struct {
 	access
-	conductor catalogs
-	nodesOf   *nodeResource
+	nodesOf *nodeResource
 }
 
 func (h *chassisResource) routes() []rest.Route {

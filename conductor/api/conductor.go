@@ -2,48 +2,108 @@ package api
 
 import (
 	"context"
+	"crypto/ed25519"
 	"net/netip"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Conductor does the work behind the resources: each names the few calls it needs. A
-// ref is a UUID or a name. A fault of the client comes back as a *node.Refusal.
+// Conductor does the work behind the resources. A ref is a UUID or a name. An error of the client is a *node.Refusal;
+// of Kind node.Locked while an effect holds the node, so that the same request may succeed later. Methods may be called
+// concurrently. An edit may run more than once.
 type Conductor interface {
-	catalogs
-	accessConductor
-	biosConductor
-	conductorConductor
-	confirmConductor
-	consoleConductor
-	driverConductor
-	eraseReportConductor
-	statusConductor
-	firmwareConductor
-	firmwareModeConductor
-	indicatorConductor
-	holdConductor
-	importConductor
-	leaseConductor
-	managementConductor
-	nodeConductor
-	portConductor
-	raidConductor
-	recordConductor
-	rootDeviceConductor
-	shardConductor
-	stateConductor
-	stepConductor
-	sensorConductor
-	traitConductor
-	vendorConductor
-	vifConductor
-	mediaConductor
-}
+	// ConductorName is the name of this conductor.
+	ConductorName() string
+	// HardwareTypes are the enabled hardware types.
+	HardwareTypes() []node.HardwareType
+	// Catalogs are the records that operators keep beside nodes.
+	Catalogs() engine.Catalogs
 
-// catalogs has the records that operators keep beside nodes.
-type catalogs interface{ Catalogs() engine.Catalogs }
+	CreateNode(ctx context.Context, n node.Node) (node.Node, error)
+	Node(ctx context.Context, ref string) (node.Node, error)
+	NodeUUIDs(ctx context.Context, q node.Query) ([]string, error)
+	// WalkNodes calls f for the nodes that match, in order, a few in memory at a time, until f returns false.
+	WalkNodes(ctx context.Context, q node.Query, f func(*node.Node) bool) error
+	// NodesAt are the nodes with a BMC at a host, a name or an address.
+	NodesAt(ctx context.Context, host string) ([]node.Node, error)
+	// Shards counts the nodes of each shard.
+	Shards(ctx context.Context) ([]node.Shard, error)
+	UpdateNode(ctx context.Context, ref string, edit func(*node.Node) error) (node.Node, error)
+	DeleteNode(ctx context.Context, ref string) error
+	SetTraits(ctx context.Context, ref string, traits []string) error
+	AddTrait(ctx context.Context, ref, trait string) error
+	RemoveTrait(ctx context.Context, ref, trait string) error
+
+	Port(ctx context.Context, ref string) (node.Port, error)
+	EachPort(ctx context.Context, q node.PortQuery, f func(*node.Port) bool) error
+	CreatePort(ctx context.Context, p node.Port) (node.Port, error)
+	UpdatePort(ctx context.Context, ref string, edit func(*node.Port) error) (node.Port, error)
+	DeletePort(ctx context.Context, ref string) error
+	VIFs(ctx context.Context, ref string) ([]string, error)
+	AttachVIF(ctx context.Context, ref string, v node.VIF) error
+	DetachVIF(ctx context.Context, ref, id string) error
+
+	// Provision and the other requests that change a machine return once they are accepted; the work goes on by itself.
+	Provision(ctx context.Context, ref string, r plan.Request) error
+	// SetPower waits timeout for the machine, 0 for the default.
+	SetPower(ctx context.Context, ref string, target node.PowerState, timeout time.Duration) error
+	ConfirmPower(ctx context.Context, ref string, state node.PowerState) error
+	SetMaintenance(ctx context.Context, ref string, on bool, reason string) error
+	Status(ctx context.Context, ref string) (engine.Status, error)
+	Steps(ctx context.Context, ref string) (plan.StepTable, error)
+	// RootDevice goes by the node's own hints when these are nil.
+	RootDevice(ctx context.Context, ref string, hints map[string]any) (engine.RootDevice, error)
+	// Reserved is the conductor that works on the node, "" when none does.
+	Reserved(ctx context.Context, uuid string) (string, error)
+
+	// Calls to a BMC.
+	BootDevice(ctx context.Context, ref string) (device string, persistent bool, err error)
+	SetBootDevice(ctx context.Context, ref, device string, persistent bool) error
+	SupportedBootDevices(ctx context.Context, ref string) ([]string, error)
+	ChangeBootMode(ctx context.Context, ref, mode string) error
+	ChangeSecureBoot(ctx context.Context, ref string, on bool) error
+	InjectNMI(ctx context.Context, ref string) error
+	// Validate returns the faults by interface kind; nil is valid.
+	Validate(ctx context.Context, ref string) (map[string]error, error)
+	SetConsole(ctx context.Context, ref string, on bool) error
+	Console(ctx context.Context, ref string) (on bool, info map[string]any, err error)
+	Indicators(ctx context.Context, ref string) ([]node.Indicator, error)
+	IndicatorState(ctx context.Context, ref, component, name string) (string, error)
+	SetIndicatorState(ctx context.Context, ref, component, name, state string) error
+	MediaSlots(ctx context.Context, ref string) ([]node.MediaSlot, error)
+	AttachMedium(ctx context.Context, ref string, m node.Medium) error
+	DetachMedia(ctx context.Context, ref string, devices []string) error
+	SetTargetRAIDConfig(ctx context.Context, ref string, config map[string]any) error
+	VendorMethods(ctx context.Context, ref string) ([]node.VendorMethod, error)
+	// CallVendor has no result when the method is async.
+	CallVendor(ctx context.Context, ref, httpMethod, method string,
+		args map[string]any) (result any, async bool, err error)
+
+	// Reports.
+	HardwareReport(ctx context.Context, ref string) (node.HardwareReport, error)
+	SensorReport(uuid string) (node.SensorReport, bool)
+	Inspected(ctx context.Context, ref string) (node.Inspected, error)
+	History(ctx context.Context, ref string) ([]node.HistoryEntry, error)
+	ListEraseReports(ctx context.Context, q node.EraseReportQuery) ([]node.EraseReport, error)
+	EraseReport(ctx context.Context, uuid string) (node.EraseReport, error)
+	ErasePublicKey() ed25519.PublicKey
+
+	// Leases of the boot network.
+	Leases(ctx context.Context) ([]node.Lease, error)
+	SaveLease(ctx context.Context, leases ...node.Lease) error
+	EndLease(ctx context.Context, l node.Lease) error
+	DeleteLease(ctx context.Context, mac string) error
+
+	// The hold after a restore.
+	Hold() node.RestoreHold
+	HoldReport(ctx context.Context) (all []engine.HeldNode, unread int, err error)
+	Abandon(ctx context.Context, ref, reason string) error
+	Resume(ctx context.Context) error
+}
 
 // Boot is the part of the boot service that the API needs. The service honours reservations.
 type Boot interface {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
-	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -26,17 +25,9 @@ type conductorResource struct {
 	members Members
 }
 
-// conductorConductor is the part of the conductor that alone needs.
-type conductorConductor interface {
-	// ConductorName is the name of this conductor.
-	ConductorName() string
-	// HardwareTypes are the enabled hardware types.
-	HardwareTypes() []node.HardwareType
-}
-
 // alone is a conductor without a cluster.
 type alone struct {
-	conductor conductorConductor
+	conductor Conductor
 	started   time.Time
 }
 

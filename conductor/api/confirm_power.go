@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
@@ -10,15 +9,7 @@ import (
 )
 
 // confirmResource takes people's word for the power of machines without a BMC.
-type confirmResource struct {
-	access
-	conductor confirmConductor
-}
-
-// confirmConductor is the part of the conductor that confirmResource needs.
-type confirmConductor interface {
-	ConfirmPower(ctx context.Context, ref string, state node.PowerState) error
-}
+type confirmResource struct{ access }
 
 func (h *confirmResource) routes() []rest.Route {
 	return []rest.Route{{Method: http.MethodPut, Path: "/ferrite/v1/nodes/:node/power",

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"maps"
 	"net/http"
 	"strings"
@@ -11,16 +10,7 @@ import (
 )
 
 // consoleResource is the console of a node.
-type consoleResource struct {
-	access
-	conductor consoleConductor
-}
-
-// consoleConductor is the part of the conductor that consoleResource needs.
-type consoleConductor interface {
-	SetConsole(ctx context.Context, ref string, on bool) error
-	Console(ctx context.Context, ref string) (on bool, info map[string]any, err error)
-}
+type consoleResource struct{ access }
 
 // routes is the way to a machine's console.
 func (h *consoleResource) routes() []rest.Route {

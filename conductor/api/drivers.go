@@ -10,18 +10,7 @@ import (
 )
 
 // driverResource is the hardware types.
-type driverResource struct {
-	access
-	conductor driverConductor
-}
-
-// driverConductor is the part of the conductor that driverResource needs.
-type driverConductor interface {
-	// ConductorName is the name of this conductor.
-	ConductorName() string
-	// HardwareTypes are the enabled hardware types.
-	HardwareTypes() []node.HardwareType
-}
+type driverResource struct{ access }
 
 // routes serves the enabled hardware types.
 func (h *driverResource) routes() []rest.Route {

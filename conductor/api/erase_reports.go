@@ -1,8 +1,6 @@
 package api
 
 import (
-	"context"
-	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -15,18 +13,7 @@ import (
 )
 
 // eraseReportResource is the signed reports of erasing.
-type eraseReportResource struct {
-	access
-	conductor eraseReportConductor
-}
-
-// eraseReportConductor is the part of the conductor that eraseReportResource needs.
-type eraseReportConductor interface {
-	Node(ctx context.Context, ref string) (node.Node, error)
-	ListEraseReports(ctx context.Context, q node.EraseReportQuery) ([]node.EraseReport, error)
-	EraseReport(ctx context.Context, uuid string) (node.EraseReport, error)
-	ErasePublicKey() ed25519.PublicKey
-}
+type eraseReportResource struct{ access }
 
 // routes serves erase reports to callers that may read them, and the key that verifies them.
 func (h *eraseReportResource) routes() []rest.Route {

@@ -8,9 +8,7 @@ import (
 )
 
 // eventResource takes events of Neutron.
-type eventResource struct {
-	access
-}
+type eventResource struct{ access }
 
 // routes takes a network service's reports of the ports it has bound.
 func (h *eventResource) routes() []rest.Route {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"time"
 
@@ -13,13 +12,7 @@ import (
 // firmwareResource is the firmware components of a node.
 type firmwareResource struct {
 	access
-	conductor firmwareConductor
-	fields    *rest.Table[hardwareRow[node.FirmwareComponent]]
-}
-
-// firmwareConductor is the part of the conductor that firmwareResource needs.
-type firmwareConductor interface {
-	HardwareReport(ctx context.Context, ref string) (node.HardwareReport, error)
+	fields *rest.Table[hardwareRow[node.FirmwareComponent]]
 }
 
 // routes is the firmware of a node's components, as it was read last.

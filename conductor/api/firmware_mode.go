@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
@@ -9,17 +8,7 @@ import (
 )
 
 // firmwareModeResource is the boot mode and secure boot of a node.
-type firmwareModeResource struct {
-	access
-	conductor firmwareModeConductor
-}
-
-// firmwareModeConductor is the part of the conductor that firmwareModeResource needs.
-type firmwareModeConductor interface {
-	// ChangeBootMode, ChangeSecureBoot and SetConsole are taken, and done later.
-	ChangeBootMode(ctx context.Context, ref, mode string) error
-	ChangeSecureBoot(ctx context.Context, ref string, on bool) error
-}
+type firmwareModeResource struct{ access }
 
 // routes is how the firmware starts the machine.
 func (h *firmwareModeResource) routes() []rest.Route {

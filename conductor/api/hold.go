@@ -1,26 +1,16 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
-	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // holdResource serves the hold of a conductor after its database was restored.
-type holdResource struct{ conductor holdConductor }
-
-// holdConductor is the part of the conductor that holdResource needs.
-type holdConductor interface {
-	Hold() node.RestoreHold
-	HoldReport(ctx context.Context) (all []engine.HeldNode, unread int, err error)
-	Abandon(ctx context.Context, ref, reason string) error
-	Resume(ctx context.Context) error
-}
+type holdResource struct{ access }
 
 func (h *holdResource) routes() []rest.Route {
 	return []rest.Route{

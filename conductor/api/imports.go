@@ -12,9 +12,8 @@ import (
 // importResource takes over records of another program.
 type importResource struct {
 	access
-	conductor importConductor
-	nodes     *nodeResource
-	imports   Imports
+	nodes   *nodeResource
+	imports Imports
 }
 
 // Imports takes over nodes that another program has kept.
@@ -30,12 +29,6 @@ type noImports struct{}
 func (noImports) ImportNode(context.Context, node.ImportRequest) (node.ImportResult, error) {
 	return node.ImportResult{}, rest.BadRequest("This conductor was built without imports of nodes: " +
 		"take the full program, without the build tag noopenstack.")
-}
-
-// importConductor is the part of the conductor that importResource needs.
-type importConductor interface {
-	catalogs
-	Node(ctx context.Context, ref string) (node.Node, error)
 }
 
 func (h *importResource) routes() []rest.Route {

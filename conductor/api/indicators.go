@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,17 +11,7 @@ import (
 )
 
 // indicatorResource is the indicators of a node.
-type indicatorResource struct {
-	access
-	conductor indicatorConductor
-}
-
-// indicatorConductor is the part of the conductor that indicatorResource needs.
-type indicatorConductor interface {
-	Indicators(ctx context.Context, ref string) ([]node.Indicator, error)
-	IndicatorState(ctx context.Context, ref, component, name string) (string, error)
-	SetIndicatorState(ctx context.Context, ref, component, name, state string) error
-}
+type indicatorResource struct{ access }
 
 // routes is the lights of a machine. An indicator is called
 // name@component; the path that Ironic documents, component/name, is taken too,

@@ -20,10 +20,7 @@ type inspectionRules struct {
 }
 
 // inspectionRuleResource makes the routes of inspection rules.
-type inspectionRuleResource struct {
-	access
-	conductor catalogs
-}
+type inspectionRuleResource struct{ access }
 
 func (h *inspectionRuleResource) routes() []rest.Route {
 	r := &inspectionRules{collection[node.InspectionRule]{

@@ -17,17 +17,8 @@ import (
 // leaseResource is the addresses of machines.
 type leaseResource struct {
 	access
-	conductor leaseConductor
-	boot      Boot
-	now       func() time.Time
-}
-
-// leaseConductor is the part of the conductor that leaseResource needs.
-type leaseConductor interface {
-	Leases(ctx context.Context) ([]node.Lease, error)
-	SaveLease(ctx context.Context, leases ...node.Lease) error
-	EndLease(ctx context.Context, l node.Lease) error
-	DeleteLease(ctx context.Context, mac string) error
+	boot Boot
+	now  func() time.Time
 }
 
 // routes is the addresses of machines: those lent and those reserved.

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,20 +11,7 @@ import (
 )
 
 // managementResource is the boot device, NMI and validation of a node.
-type managementResource struct {
-	access
-	conductor managementConductor
-}
-
-// managementConductor is the part of the conductor that managementResource needs.
-type managementConductor interface {
-	BootDevice(ctx context.Context, ref string) (device string, persistent bool, err error)
-	SetBootDevice(ctx context.Context, ref, device string, persistent bool) error
-	SupportedBootDevices(ctx context.Context, ref string) ([]string, error)
-	InjectNMI(ctx context.Context, ref string) error
-	// Validate returns the faults by interface kind; nil is valid.
-	Validate(ctx context.Context, ref string) (map[string]error, error)
-}
+type managementResource struct{ access }
 
 // routes serves boot devices, the NMI, and the validation of interfaces.
 func (h *managementResource) routes() []rest.Route {

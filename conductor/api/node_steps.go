@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
@@ -10,15 +9,7 @@ import (
 )
 
 // stepResource lists the steps of nodes.
-type stepResource struct {
-	access
-	conductor stepConductor
-}
-
-// stepConductor is the part of the conductor that stepResource needs.
-type stepConductor interface {
-	Steps(ctx context.Context, ref string) (plan.StepTable, error)
-}
+type stepResource struct{ access }
 
 // routes serves the steps of a node, which Ironic's API does not list.
 func (h *stepResource) routes() []rest.Route {

@@ -10,7 +10,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
-	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -18,32 +17,14 @@ import (
 // nodeResource is the nodes themselves.
 type nodeResource struct {
 	access
-	conductor nodeConductor
-	fields    *rest.Table[node.Node]
-	full      [nodeapi.MaxMinor + 1]rest.Selection // all fields by minor version
-	cache     *rest.Cache
-	leaders   Leaders
+	fields  *rest.Table[node.Node]
+	full    [nodeapi.MaxMinor + 1]rest.Selection // all fields by minor version
+	cache   *rest.Cache
+	leaders Leaders
 }
 
-// nodeConductor is the part of the conductor that nodeResource needs.
-type nodeConductor interface {
-	// Catalogs are the records that operators keep beside nodes.
-	Catalogs() engine.Catalogs
-	// ConductorName is the name of this conductor.
-	ConductorName() string
-	CreateNode(ctx context.Context, n node.Node) (node.Node, error)
-	Node(ctx context.Context, ref string) (node.Node, error)
-	// WalkNodes calls f for the nodes that match, in order, a few in memory at a time, until f returns false.
-	WalkNodes(ctx context.Context, q node.Query, f func(*node.Node) bool) error
-	// NodesAt are the nodes with a BMC at a host, a name or an address.
-	NodesAt(ctx context.Context, host string) ([]node.Node, error)
-	UpdateNode(ctx context.Context, ref string, edit func(*node.Node) error) (node.Node, error)
-	DeleteNode(ctx context.Context, ref string) error
-	Status(ctx context.Context, ref string) (engine.Status, error)
-}
-
-func newNodeResource(at access, c nodeConductor, leaders Leaders, cacheBytes int) *nodeResource {
-	h := &nodeResource{access: at, conductor: c, fields: nodeTable(at.Rules, leaders), cache: rest.NewCache(cacheBytes),
+func newNodeResource(at access, leaders Leaders, cacheBytes int) *nodeResource {
+	h := &nodeResource{access: at, fields: nodeTable(at.Rules, leaders), cache: rest.NewCache(cacheBytes),
 		leaders: leaders}
 	for minor := range h.full {
 		h.full[minor] = h.fields.Full(minor)

@@ -26,8 +26,7 @@ type portgroups struct {
 // portgroupResource makes the routes of portgroups.
 type portgroupResource struct {
 	access
-	conductor catalogs
-	portsOf   *portResource
+	portsOf *portResource
 }
 
 func (h *portgroupResource) routes() []rest.Route {

@@ -1,14 +1,12 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"slices"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
-	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -16,18 +14,7 @@ import (
 // portResource is the ports of nodes.
 type portResource struct {
 	access
-	conductor portConductor
-	fields    *rest.Table[node.Port]
-}
-
-// portConductor is the part of the conductor that portResource needs.
-type portConductor interface {
-	// Catalogs are the records that operators keep beside nodes.
-	Catalogs() engine.Catalogs
-	CreatePort(ctx context.Context, p node.Port) (node.Port, error)
-	EachPort(ctx context.Context, q node.PortQuery, f func(*node.Port) bool) error
-	UpdatePort(ctx context.Context, ref string, edit func(*node.Port) error) (node.Port, error)
-	DeletePort(ctx context.Context, ref string) error
+	fields *rest.Table[node.Port]
 }
 
 // routes is the network interfaces of nodes.

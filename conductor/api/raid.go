@@ -1,28 +1,16 @@
 package api
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
-	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // raidResource is the RAID configuration of a node.
-type raidResource struct {
-	access
-	conductor raidConductor
-}
-
-// raidConductor is the part of the conductor that raidResource needs.
-type raidConductor interface {
-	// HardwareTypes are the enabled hardware types.
-	HardwareTypes() []node.HardwareType
-	SetTargetRAIDConfig(ctx context.Context, ref string, config map[string]any) error
-}
+type raidResource struct{ access }
 
 // routes sets the RAID configuration of a node, and lists the properties of a logical disk.
 func (h *raidResource) routes() []rest.Route {

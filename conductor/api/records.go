@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,16 +15,7 @@ import (
 )
 
 // recordResource is the inventory, history and children of a node.
-type recordResource struct {
-	access
-	conductor recordConductor
-}
-
-// recordConductor is the part of the conductor that recordResource needs.
-type recordConductor interface {
-	Inspected(ctx context.Context, ref string) (node.Inspected, error)
-	History(ctx context.Context, ref string) ([]node.HistoryEntry, error)
-}
+type recordResource struct{ access }
 
 // routes serves a node's inventory, children and history.
 func (h *recordResource) routes() []rest.Route {

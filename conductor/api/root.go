@@ -8,9 +8,7 @@ import (
 )
 
 // rootResource is the entry points of the API.
-type rootResource struct {
-	access
-}
+type rootResource struct{ access }
 
 // routes serves discovery, the first requests of a client.
 func (h *rootResource) routes() []rest.Route {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
@@ -10,16 +9,7 @@ import (
 )
 
 // rootDeviceResource explains the choice of a root device.
-type rootDeviceResource struct {
-	access
-	conductor rootDeviceConductor
-}
-
-// rootDeviceConductor is the part of the conductor that rootDeviceResource needs.
-type rootDeviceConductor interface {
-	// RootDevice goes by the node's own hints when these are nil.
-	RootDevice(ctx context.Context, ref string, hints map[string]any) (engine.RootDevice, error)
-}
+type rootDeviceResource struct{ access }
 
 // routes serves the choice of the root device, so that clients can see it before anything is written.
 func (h *rootDeviceResource) routes() []rest.Route {

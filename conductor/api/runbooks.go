@@ -18,10 +18,7 @@ const runbookTraits = 112
 type runbooks struct{ collection[node.Runbook] }
 
 // runbookResource makes the routes of runbooks.
-type runbookResource struct {
-	access
-	conductor catalogs
-}
+type runbookResource struct{ access }
 
 func (h *runbookResource) routes() []rest.Route {
 	r := &runbooks{collection[node.Runbook]{

@@ -10,15 +10,7 @@ import (
 )
 
 // sensorResource shows the sensor readings of BMCs.
-type sensorResource struct {
-	access
-	conductor sensorConductor
-}
-
-// sensorConductor is the part of the conductor that sensorResource needs.
-type sensorConductor interface {
-	SensorReport(uuid string) (node.SensorReport, bool)
-}
+type sensorResource struct{ access }
 
 // routes serves readings that Ironic sends only by notifications.
 func (h *sensorResource) routes() []rest.Route {

@@ -1,25 +1,14 @@
 package api
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
-	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // shardResource counts the nodes of each shard.
-type shardResource struct {
-	access
-	conductor shardConductor
-}
-
-// shardConductor is the part of the conductor that shardResource needs.
-type shardConductor interface {
-	// Shards counts the nodes of each shard.
-	Shards(ctx context.Context) ([]node.Shard, error)
-}
+type shardResource struct{ access }
 
 // routes is the shards: how operators spread nodes over services that
 // share a conductor.

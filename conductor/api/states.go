@@ -1,31 +1,18 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
-	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // stateResource is the states of a node, and the verbs that change them.
 type stateResource struct {
 	access
-	conductor stateConductor
-	nodes     *rest.Table[node.Node]
-}
-
-// stateConductor is the part of the conductor that stateResource needs.
-type stateConductor interface {
-	// Catalogs are the records that operators keep beside nodes.
-	Catalogs() engine.Catalogs
-	Provision(ctx context.Context, ref string, r plan.Request) error
-	SetPower(ctx context.Context, ref string, target node.PowerState, timeout time.Duration) error
-	SetMaintenance(ctx context.Context, ref string, on bool, reason string) error
+	nodes *rest.Table[node.Node]
 }
 
 // routes shows the states of a node, and takes requests to change them.

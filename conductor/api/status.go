@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -16,13 +15,7 @@ import (
 // statusResource serves the activity of nodes, with the events that they wait for.
 type statusResource struct {
 	access
-	conductor statusConductor
-	boot      BootWatch // nil when no boot network is served
-}
-
-// statusConductor is the part of the conductor that statusResource needs.
-type statusConductor interface {
-	Status(ctx context.Context, ref string) (engine.Status, error)
+	boot BootWatch // nil when no boot network is served
 }
 
 // routes serves the status of nodes and the OpenAPI document, which Ironic's API lacks.

@@ -8,9 +8,7 @@ import (
 )
 
 // subcollectionResource refuses writes to the lists below a node.
-type subcollectionResource struct {
-	access
-}
+type subcollectionResource struct{ access }
 
 // routes refuses writes to the lists below a node, a chassis or a portgroup: these are read-only. Clients add, change
 // and show a record by the collection that has its name.

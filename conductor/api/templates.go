@@ -8,10 +8,7 @@ import (
 )
 
 // templateResource makes the routes of deploy templates.
-type templateResource struct {
-	access
-	conductor catalogs
-}
+type templateResource struct{ access }
 
 // routes is the deploy templates: steps that are added to the deploys
 // of nodes with a certain trait.

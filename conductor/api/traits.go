@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"unicode/utf8"
@@ -14,17 +13,7 @@ import (
 )
 
 // traitResource is the traits of nodes.
-type traitResource struct {
-	access
-	conductor traitConductor
-}
-
-// traitConductor is the part of the conductor that traitResource needs.
-type traitConductor interface {
-	SetTraits(ctx context.Context, ref string, traits []string) error
-	AddTrait(ctx context.Context, ref, trait string) error
-	RemoveTrait(ctx context.Context, ref, trait string) error
-}
+type traitResource struct{ access }
 
 // routes is the traits of nodes.
 func (h *traitResource) routes() []rest.Route {

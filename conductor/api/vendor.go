@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
@@ -10,20 +9,7 @@ import (
 )
 
 // vendorResource is the vendor methods of nodes and drivers.
-type vendorResource struct {
-	access
-	conductor vendorConductor
-}
-
-// vendorConductor is the part of the conductor that vendorResource needs.
-type vendorConductor interface {
-	// HardwareTypes are the enabled hardware types.
-	HardwareTypes() []node.HardwareType
-	VendorMethods(ctx context.Context, ref string) ([]node.VendorMethod, error)
-	// CallVendor has no result when the method is async.
-	CallVendor(ctx context.Context, ref, httpMethod, method string,
-		args map[string]any) (result any, async bool, err error)
-}
+type vendorResource struct{ access }
 
 // routes calls vendor methods: features of drivers without a resource of their own. The path or the query names the
 // method; its arguments are the body.

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
@@ -10,17 +9,7 @@ import (
 )
 
 // vifResource is the virtual interfaces that are attached to nodes.
-type vifResource struct {
-	access
-	conductor vifConductor
-}
-
-// vifConductor is the part of the conductor that vifResource needs.
-type vifConductor interface {
-	VIFs(ctx context.Context, ref string) ([]string, error)
-	AttachVIF(ctx context.Context, ref string, v node.VIF) error
-	DetachVIF(ctx context.Context, ref, id string) error
-}
+type vifResource struct{ access }
 
 // routes is the virtual interfaces of a tenant that are attached to a node.
 func (h *vifResource) routes() []rest.Route {

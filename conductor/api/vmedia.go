@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,18 +12,7 @@ import (
 )
 
 // mediaResource is the virtual media of a node.
-type mediaResource struct {
-	access
-	conductor mediaConductor
-}
-
-// mediaConductor is the part of the conductor that mediaResource needs.
-type mediaConductor interface {
-	MediaSlots(ctx context.Context, ref string) ([]node.MediaSlot, error)
-	// AttachMedium and DetachMedia return once that is under way.
-	AttachMedium(ctx context.Context, ref string, m node.Medium) error
-	DetachMedia(ctx context.Context, ref string, devices []string) error
-}
+type mediaResource struct{ access }
 
 // routes is the virtual drives of a machine.
 func (h *mediaResource) routes() []rest.Route {

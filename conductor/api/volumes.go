@@ -16,10 +16,7 @@ import (
 const volumeSince = 32
 
 // volumeResource is the volume connectors and targets of nodes.
-type volumeResource struct {
-	access
-	conductor catalogs
-}
+type volumeResource struct{ access }
 
 // routes serves the remote volumes of nodes: the identities of nodes at the storage (connectors), and the volumes
 // themselves (targets).

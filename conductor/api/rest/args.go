@@ -10,11 +10,13 @@ import (
 
 // Body reads a JSON body. present is false when there is none.
 func (c *Call) Body(limit int64) (v any, present bool, err error) {
-	raw, err := nodeapi.ReadBody(c.Response(), c.Request(), limit)
-	if err != nil || raw == nil {
+	if c.body == nil {
+		c.body, err = nodeapi.ReadBody(c.Response(), c.Request(), limit)
+	}
+	if err != nil || c.body == nil {
 		return nil, false, err
 	}
-	if err := json.Unmarshal(raw, &v); err != nil {
+	if err := json.Unmarshal(c.body, &v); err != nil {
 		return nil, false, BadRequest("Invalid JSON in the request body: %v", err)
 	}
 	if err := nodeapi.CheckText(v); err != nil {

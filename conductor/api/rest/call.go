@@ -41,6 +41,7 @@ type Call struct {
 	public string                   // Options.PublicURL
 	room   *Room                    // of the answer
 	grow   func(*Call, int64) error // Options.Grow
+	body   []byte                   // once it is read; a handler that is called again has it from here
 }
 
 // BaseURL is the URL by which the client reaches us, for links, without a slash at its end.

@@ -34,6 +34,8 @@ type Options struct {
 	Known func(c *Call) error
 	// Admit refuses a permitted request of an authenticated caller, before its handler; nil admits all.
 	Admit func(c *Call) error
+	// Retry calls the handler of a permitted request, again where a later try may succeed. Nil: handlers are called once.
+	Retry func(c *Call, handler func(*Call) error) error
 	// Grow refuses a patch that makes its record longer, by so many bytes of JSON; nil for none.
 	Grow func(c *Call, bytes int64) error
 	// Rewrite changes older forms of a path into the present one; nil for none.
@@ -184,6 +186,9 @@ func (s *Server) adapt(r Route) echo.HandlerFunc {
 			if err := c.Reserve(pageRoom); err != nil {
 				return err
 			}
+		}
+		if s.o.Retry != nil {
+			return s.o.Retry(c, r.Handle)
 		}
 		return r.Handle(c)
 	}
