@@ -134,7 +134,7 @@ func (h *portResource) source(c *rest.Call, q node.PortQuery) rest.Source[node.P
 			q.Marker = after
 			return h.conductor.EachPort(ctx, q, f)
 		},
-		Find: func(uuid string) (*node.Port, error) { return unlessGone(h.access.conductor.Port(ctx, uuid)) },
+		Find: func(uuid string) (*node.Port, error) { return unlessGone(h.conductor.Port(ctx, uuid)) },
 		ID:   func(p *node.Port) string { return p.UUID }, Missing: noPort,
 	}
 }

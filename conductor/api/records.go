@@ -98,7 +98,7 @@ func (h *recordResource) listChildren(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	uuids, err := h.access.conductor.NodeUUIDs(c.Request().Context(),
+	uuids, err := h.conductor.NodeUUIDs(c.Request().Context(),
 		node.Query{Equal: map[string]string{"parent_node": n.UUID}, Project: c.Project()})
 	if err != nil {
 		return err

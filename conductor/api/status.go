@@ -77,7 +77,7 @@ func (h *statusResource) showStatuses(c *rest.Call) error {
 		s, err := h.conductor.Status(c.Request().Context(), name)
 		var n node.Node
 		if err == nil {
-			n, err = h.access.conductor.Node(c.Request().Context(), s.Node)
+			n, err = h.conductor.Node(c.Request().Context(), s.Node)
 		}
 		switch {
 		case isNotFound(err) || err == nil && !h.shown(c, &n):
