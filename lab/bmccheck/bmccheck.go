@@ -1,4 +1,4 @@
-// Package bmccheck runs the Redfish driver over recorded BMCs, and reports for each operation whether it works. The
+// Package bmccheck runs the doctor of BMCs over recorded ones, and reports for each operation whether it works. The
 // table shows, before a machine is bought or a driver is released, on which BMCs an operator would get stuck.
 //
 // It must not know any BMC by name: it reads from the tree which operations the BMC offers.
@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http/httptest"
 	"os"
 	"path"
@@ -20,28 +19,19 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/doctor"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/lab/recorded"
 	redfishlab "github.com/ferrite-metal/ferrite/lab/redfish"
 )
 
-// Verdict is the outcome of an operation.
-type Verdict string
-
-// The verdicts. WorksAround is a success after the BMC had refused the first way.
-const (
-	Works       Verdict = "works"
-	WorksAround Verdict = "works around"
-	NotOffered  Verdict = "not offered"
-	Fails       Verdict = "fails"
-)
+// WorksAround is the verdict of a success after the BMC had refused the first way. The detail is the refused request.
+const WorksAround doctor.Verdict = "works around"
 
 // Result is an operation on a system of a tree.
 type Result struct {
-	Tree, Operation string
-	Verdict         Verdict
-	Reason          string // of NotOffered and Fails; of WorksAround the refused request
+	Tree string
+	doctor.Finding
 }
 
 // operationTime bounds one operation.
@@ -91,8 +81,8 @@ func Run(ctx context.Context, paths []string, personalities ...redfishlab.Person
 
 // none are the results of a tree, or of a system, on which no operation can be tried.
 func none(name, why string) (all []Result) {
-	for _, op := range operations {
-		all = append(all, Result{Tree: name, Operation: op.name, Verdict: NotOffered, Reason: why})
+	for _, operation := range doctor.Operations() {
+		all = append(all, Result{name, doctor.Finding{Operation: operation, Verdict: doctor.NotOffered, Detail: why}})
 	}
 	return all
 }
@@ -137,57 +127,59 @@ func isTree(folder string) bool {
 	return false
 }
 
-// check runs the operations on one system. Each starts with the BMC as it was recorded.
+// check has the doctor look at one system, and try each operation. Each starts with the BMC as it was recorded.
 func check(ctx context.Context, tree *recorded.Tree, system, name string,
 	deviations []redfishlab.Deviation) (all []Result) {
 	if !tree.Switchable(system) {
 		return none(name, "it is no machine: no reset is offered of it")
 	}
-	for _, op := range operations {
-		r := Result{Tree: name, Operation: op.name}
-		r.Verdict, r.Reason = try(ctx, tree, system, op, deviations)
-		all = append(all, r)
+	for _, operation := range doctor.Operations() {
+		b := &bench{tree: tree, system: system}
+		all = append(all, Result{name, b.try(ctx, operation, deviations)})
 	}
 	return all
 }
 
+// bench is one operation on a system.
+type bench struct {
+	tree     *recorded.Tree
+	system   string
+	compared bool // the parts that the driver reports, with the tree
+}
+
 // try does one operation on a BMC of its own.
-func try(ctx context.Context, tree *recorded.Tree, system string, op operation,
-	deviations []redfishlab.Deviation) (v Verdict, reason string) {
+func (b *bench) try(ctx context.Context, operation string, deviations []redfishlab.Deviation) doctor.Finding {
 	ctx, cancel := context.WithTimeout(ctx, operationTime)
 	defer cancel()
-	bmc := recorded.New(recorded.Config{Tree: tree, Username: "admin", Password: "recorded",
+	bmc := recorded.New(recorded.Config{Tree: b.tree, Username: "admin", Password: "recorded",
 		PowerDelay: 20 * time.Millisecond, Deviations: deviations})
 	web := httptest.NewServer(bmc)
 	defer web.Close()
-	d := redfish.New(redfish.Options{Log: slog.New(slog.DiscardHandler), CallTimeout: operationTime,
-		Pause: 10 * time.Millisecond})
-	defer func() {
-		if err := d.Close(); err != nil && v == Works {
-			v, reason = Fails, "end the session: "+err.Error()
-		}
-	}()
 	n := node.Node{UUID: "00000000-0000-4000-8000-000000000001", Driver: "redfish", DriverInfo: map[string]any{
-		"redfish_address": web.URL, "redfish_system_id": system, "redfish_username": "admin", "redfish_password": "recorded"}}
-	err := op.do(ctx, d, n)
-	refusals := bmc.Refusals()
-	var lacks notOffered
-	var part notReported
-	var refused *node.Refusal
-	switch {
-	case errors.As(err, &part):
-		whole := slices.ContainsFunc(part.parts, func(p string) bool { return slices.Contains(essential, p) })
-		return part.verdict(tree, system, whole)
-	case err == nil && len(refusals) > 0:
-		return WorksAround, refusals[0]
-	case err == nil:
-		return Works, ""
-	case errors.As(err, &lacks):
-		return NotOffered, lacks.reason
-	case errors.As(err, &refused):
-		return NotOffered, refused.Reason
+		"redfish_address": web.URL, "redfish_system_id": b.system, "redfish_username": "admin",
+		"redfish_password": "recorded"}}
+	report, err := doctor.Examine(ctx, n, doctor.Options{Pause: 10 * time.Millisecond, Only: operation,
+		Trials: b.trials(), Exercise: doctor.Exercise{Medium: "http://192.0.2.1/ramdisk.iso"}})
+	if err != nil {
+		return doctor.Finding{Operation: operation, Verdict: doctor.Fails, Detail: err.Error()}
 	}
-	return Fails, strings.ReplaceAll(err.Error(), web.URL, "BMC")
+	f := report.Findings[len(report.Findings)-1]
+	if login := report.Findings[0]; login.Verdict != doctor.Works {
+		f = login
+	}
+	f.Operation = operation
+	refused := bmc.Refusals()
+	switch {
+	case f.Verdict == doctor.Works && len(refused) > 0:
+		f.Verdict, f.Detail = WorksAround, refused[0]
+	case f.Verdict == doctor.NotOffered && !b.compared:
+		var lacks *node.Refusal
+		if err := b.reported(listed[operation]); err != nil && !errors.As(err, &lacks) {
+			f.Verdict, f.Detail = doctor.Fails, err.Error()
+		}
+	}
+	f.Detail = strings.ReplaceAll(f.Detail, web.URL, "BMC")
+	return f
 }
 
 // Print writes the table, the reasons, and the summary line.
@@ -195,8 +187,8 @@ func Print(w io.Writer, all []Result, trees int) error {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	header := table.Row{"tree"}
-	for _, op := range operations {
-		header = append(header, op.name)
+	for _, operation := range doctor.Operations() {
+		header = append(header, operation)
 	}
 	t.AppendHeader(header)
 	var names []string
@@ -205,7 +197,7 @@ func Print(w io.Writer, all []Result, trees int) error {
 			names = append(names, r.Tree)
 		}
 	}
-	count := map[Verdict]int{}
+	count := map[doctor.Verdict]int{}
 	var reasons strings.Builder
 	for _, name := range names {
 		row := table.Row{name}
@@ -219,25 +211,25 @@ func Print(w io.Writer, all []Result, trees int) error {
 	}
 	_, err := fmt.Fprintf(w, "%s\n\n%s\nbmc-check: %d trees, %d works, %d works around, %d not offered, %d fails\n",
 		t.Render(),
-		&reasons, trees, count[Works], count[WorksAround], count[NotOffered], count[Fails])
+		&reasons, trees, count[doctor.Works], count[WorksAround], count[doctor.NotOffered], count[doctor.Fails])
 	return err
 }
 
 // explain writes why operations of a tree do not just work: one line, where that is so of all for one reason.
 func explain(w io.Writer, of []Result) {
-	same := !slices.ContainsFunc(of, func(r Result) bool { return r.Verdict != of[0].Verdict || r.Reason != of[0].Reason })
-	if same && of[0].Verdict != Works {
-		fmt.Fprintf(w, "%s, all operations: %s: %s\n", of[0].Tree, of[0].Verdict, of[0].Reason)
+	same := !slices.ContainsFunc(of, func(r Result) bool { return r.Verdict != of[0].Verdict || r.Detail != of[0].Detail })
+	if same && of[0].Verdict != doctor.Works {
+		fmt.Fprintf(w, "%s, all operations: %s: %s\n", of[0].Tree, of[0].Verdict, of[0].Detail)
 		return
 	}
 	for _, r := range of {
-		if r.Verdict != Works {
-			fmt.Fprintf(w, "%s, %s: %s: %s\n", r.Tree, r.Operation, r.Verdict, r.Reason)
+		if r.Verdict != doctor.Works {
+			fmt.Fprintf(w, "%s, %s: %s: %s\n", r.Tree, r.Operation, r.Verdict, r.Detail)
 		}
 	}
 }
 
 // Failed reports whether any operation fails.
 func Failed(all []Result) bool {
-	return slices.ContainsFunc(all, func(r Result) bool { return r.Verdict == Fails })
+	return slices.ContainsFunc(all, func(r Result) bool { return r.Verdict == doctor.Fails })
 }

@@ -6,9 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ferrite-metal/ferrite/conductor/bmc/doctor"
 	"github.com/ferrite-metal/ferrite/lab/recorded/recordedtest"
 	redfishlab "github.com/ferrite-metal/ferrite/lab/redfish"
 )
+
+// noUpdate is the operation that the small BMC does not offer.
+const noUpdate = "firmware update"
 
 // TestSmall checks a BMC that has all, in each form that a tree may have.
 func TestSmall(t *testing.T) {
@@ -20,12 +24,12 @@ func TestSmall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			all, trees, err := Run(t.Context(), []string{path})
-			if err != nil || trees != 1 || len(all) != len(operations) {
+			if err != nil || trees != 1 || len(all) != len(doctor.Operations()) {
 				t.Fatalf("%d results of %d trees: %v", len(all), trees, err)
 			}
 			for _, r := range all {
-				if r.Verdict != Works {
-					t.Errorf("%s: %s: %s", r.Operation, r.Verdict, r.Reason)
+				if r.Verdict != doctor.Works && r.Operation != noUpdate {
+					t.Errorf("%s: %s: %s", r.Operation, r.Verdict, r.Detail)
 				}
 			}
 		})
@@ -38,26 +42,26 @@ func TestVerdicts(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change            func(docs map[string]map[string]any)
 		operation, reason string
-		verdict           Verdict
+		verdict           doctor.Verdict
 	}{
 		"no secure boot": {func(d map[string]map[string]any) { delete(d[sys], "SecureBoot") }, "secure boot",
-			"does not report", NotOffered},
+			"does not report", doctor.NotOffered},
 		"no console": {func(d map[string]map[string]any) { delete(d[sys], "SerialConsole") }, "serial console",
-			"nor one by IPMI", NotOffered},
+			"nor one by IPMI", doctor.NotOffered},
 		"no cards": {func(d map[string]map[string]any) { delete(d[sys], "EthernetInterfaces") }, "inspect",
-			"not reported: MAC addresses", Fails},
-		"a disk that is not linked": {func(d map[string]map[string]any) { delete(d[sys], "Storage") }, "disks",
-			"not reported: disks, which the tree has", Fails},
-		"no disk": {func(d map[string]map[string]any) { delete(d, sys+"/Storage/0/Drives/0") }, "disks",
+			"not reported: MAC addresses", doctor.Fails},
+		"a disk that is not linked": {func(d map[string]map[string]any) { delete(d[sys], "Storage") }, "parts",
+			"not reported: disks, which the tree has", doctor.Fails},
+		"no disk": {func(d map[string]map[string]any) { delete(d, sys+"/Storage/0/Drives/0") }, "parts",
 			"the tree has no disks",
-			NotOffered},
+			doctor.NotOffered},
 		"temperatures that are not linked": {func(d map[string]map[string]any) {
 			delete(d["/redfish/v1/Chassis/1"], "Thermal")
 		},
-			"sensors", "not reported: fans, temperatures, which the tree has", Fails},
-		"no memory modules": {func(d map[string]map[string]any) { delete(d, sys+"/Memory/A1") }, "inspect", "", Works},
+			"sensors", "not reported: fans, temperatures, which the tree has", doctor.Fails},
+		"no memory modules": {func(d map[string]map[string]any) { delete(d, sys+"/Memory/A1") }, "inspect", "", doctor.Works},
 		"no reset": {func(d map[string]map[string]any) { delete(d[sys], "Actions") }, "power",
-			"no machine", NotOffered},
+			"no machine", doctor.NotOffered},
 		"a boot device once": {func(d map[string]map[string]any) {
 			d[sys]["Boot"].(map[string]any)["BootSourceOverrideEnabled@Redfish.AllowableValues"] = []any{"Disabled", "Once"}
 		}, "boot device", "PATCH /redfish/v1/Systems/1: 400", WorksAround},
@@ -70,37 +74,38 @@ func TestVerdicts(t *testing.T) {
 		"no restart": {func(d map[string]map[string]any) {
 			reset := d[sys]["Actions"].(map[string]any)["#ComputerSystem.Reset"].(map[string]any)
 			reset["ResetType@Redfish.AllowableValues"] = []any{"On", "Off", "ForceOff"}
-		}, "power", "", Works},
+		}, "power", "", doctor.Works},
 		"no list of resets": {func(d map[string]map[string]any) {
 			reset := d[sys]["Actions"].(map[string]any)["#ComputerSystem.Reset"].(map[string]any)
 			delete(reset, "ResetType@Redfish.AllowableValues")
 			reset["@Redfish.ActionInfo"] = sys + "/ResetActionInfo"
-		}, "power", "", Works},
+		}, "power", "", doctor.Works},
 		"drives of the system that are not there": {func(d map[string]map[string]any) {
 			d[sys]["VirtualMedia"] = map[string]any{"@odata.id": sys + "/VirtualMedia"}
-		}, "virtual media", "", Works},
+		}, "virtual media", "", doctor.Works},
 		"remote media that are switched off": {func(d map[string]map[string]any) {
 			const bmc = "/redfish/v1/Managers/1"
 			d[bmc+"/VirtualMedia"]["Members"] = []any{}
 			d[bmc]["Oem"] = map[string]any{"Ami": map[string]any{"VirtualMedia": map[string]any{"RMediaStatus": "Disabled"}}}
 			d[bmc]["Actions"] = map[string]any{"Oem": map[string]any{"#AMIVirtualMedia.EnableRMedia": map[string]any{
 				"target": bmc + "/Actions/Oem/AMIVirtualMedia.EnableRMedia"}}}
-		}, "virtual media", "", Works},
+		}, "virtual media", "", doctor.Works},
 		"no drives": {func(d map[string]map[string]any) { d["/redfish/v1/Managers/1/VirtualMedia"]["Members"] = []any{} },
-			"virtual media", "No suitable virtual media device", NotOffered},
+			"virtual media", "no virtual drive is reported", doctor.NotOffered},
 		"no registry": {func(d map[string]map[string]any) { delete(d, "/redfish/v1/Registries") },
-			"BIOS write", "", Works},
+			"BIOS settings", "", doctor.Works},
 		"no member of it": {func(d map[string]map[string]any) { delete(d, "/redfish/v1/Registries/AnvilBios") },
-			"BIOS write", "", Works},
+			"BIOS settings", "", doctor.Works},
 		"no settings object": {func(d map[string]map[string]any) { delete(d, sys+"/Bios/Settings") },
-			"BIOS write", "", Works},
+			"BIOS settings", "", doctor.Works},
 		"a BIOS in two cases": {func(d map[string]map[string]any) { d["/redfish/v1/systems/1/bios"] = d[sys+"/Bios"] },
-			"BIOS write", "", Works},
+			"BIOS settings", "", doctor.Works},
 		"a BIOS of no system": {func(d map[string]map[string]any) {
 			d["/redfish/v1/Bios"], d[sys]["Bios"] = d[sys+"/Bios"], map[string]any{"@odata.id": "/redfish/v1/Bios"}
 			delete(d, sys+"/Bios")
-		}, "BIOS write", "Turbo to Disabled", Fails},
-		"a system that is gone": {func(d map[string]map[string]any) { delete(d, sys+"/Bios") }, "BIOS read", "", NotOffered},
+		}, "BIOS settings", "Turbo to Disabled", doctor.Fails},
+		"a system that is gone": {func(d map[string]map[string]any) { delete(d, sys+"/Bios") }, "BIOS settings", "",
+			doctor.NotOffered},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -111,15 +116,15 @@ func TestVerdicts(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, r := range all {
-				if r.Operation == tc.operation && (r.Verdict != tc.verdict || !strings.Contains(r.Reason, tc.reason)) {
-					t.Errorf("%s: %s: %s, want %s: %s", r.Operation, r.Verdict, r.Reason, tc.verdict, tc.reason)
+				if r.Operation == tc.operation && (r.Verdict != tc.verdict || !strings.Contains(r.Detail, tc.reason)) {
+					t.Errorf("%s: %s: %s, want %s: %s", r.Operation, r.Verdict, r.Detail, tc.verdict, tc.reason)
 				}
 			}
 			var out strings.Builder
 			if err := Print(&out, all, trees); err != nil || !strings.Contains(out.String(), "bmc-check: 1 trees, ") {
 				t.Errorf("printed %q, %v", out.String(), err)
 			}
-			if Failed(all) != (tc.verdict == Fails) {
+			if Failed(all) != (tc.verdict == doctor.Fails) {
 				t.Errorf("failed: %v", Failed(all))
 			}
 		})
@@ -151,11 +156,11 @@ func TestManyTrees(t *testing.T) {
 	of := map[string]int{}
 	for _, r := range all {
 		of[r.Tree]++
-		if r.Tree == other && (r.Verdict != NotOffered || !strings.Contains(r.Reason, "no computer system")) {
+		if r.Tree == other && (r.Verdict != doctor.NotOffered || !strings.Contains(r.Detail, "no computer system")) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if len(of) != 2 || of[other] != len(operations) {
+	if len(of) != 2 || of[other] != len(doctor.Operations()) {
 		t.Errorf("results of %v", of)
 	}
 }
@@ -174,16 +179,14 @@ func TestPersonalities(t *testing.T) {
 		some = append(some, p)
 	}
 	all, _, err := Run(t.Context(), []string{file}, some...)
-	if err != nil || len(all) != len(operations)*len(some) {
+	if err != nil || len(all) != len(doctor.Operations())*len(some) {
 		t.Fatalf("%d results: %v", len(all), err)
 	}
 	for _, r := range all {
-		switch r.Verdict {
-		case Works:
-		case WorksAround:
+		if r.Verdict == WorksAround {
 			around++
-		case NotOffered, Fails:
-			t.Errorf("%s, %s: %s: %s", r.Tree, r.Operation, r.Verdict, r.Reason)
+		} else if r.Verdict != doctor.Works && r.Operation != noUpdate {
+			t.Errorf("%s, %s: %s: %s", r.Tree, r.Operation, r.Verdict, r.Detail)
 		}
 	}
 	if around < 10 {
@@ -207,22 +210,25 @@ func TestModeRefusedAlong(t *testing.T) {
 	}
 	for _, r := range all {
 		if r.Operation == "boot device" && r.Verdict != WorksAround {
-			t.Errorf("%s: %s", r.Verdict, r.Reason)
+			t.Errorf("%s: %s", r.Verdict, r.Detail)
 		}
 	}
 }
 
 // TestPrintReasons: a reason that all operations of a tree share is printed once.
 func TestPrintReasons(t *testing.T) {
-	const reason = "it is no machine"
+	result := func(operation string, v doctor.Verdict, detail string) Result {
+		return Result{"t", doctor.Finding{Operation: operation, Verdict: v, Detail: detail}}
+	}
+	const reason, none = "it is no machine", doctor.NotOffered
 	for name, tc := range map[string]struct {
 		all   []Result
 		lines int
 	}{
-		"one reason":     {[]Result{{"t", "power", NotOffered, reason}, {"t", "disks", NotOffered, reason}}, 1},
-		"two reasons":    {[]Result{{"t", "power", NotOffered, reason}, {"t", "disks", Fails, "404"}}, 2},
-		"one that works": {[]Result{{"t", "power", Works, ""}, {"t", "disks", NotOffered, reason}}, 1},
-		"all work":       {[]Result{{"t", "power", Works, ""}, {"t", "disks", Works, ""}}, 0},
+		"one reason":     {[]Result{result("power", none, reason), result("disks", none, reason)}, 1},
+		"two reasons":    {[]Result{result("power", none, reason), result("disks", doctor.Fails, "404")}, 2},
+		"one that works": {[]Result{result("power", doctor.Works, ""), result("disks", none, reason)}, 1},
+		"all work":       {[]Result{result("power", doctor.Works, ""), result("disks", doctor.Works, "")}, 0},
 	} {
 		var out strings.Builder
 		if explain(&out, tc.all); strings.Count(out.String(), "\n") != tc.lines {

@@ -7,47 +7,37 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ferrite-metal/ferrite/lab/recorded"
+	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// notReported lists the parts of a machine that the driver does not report. The tree shows whether that is the driver's
-// fault.
-type notReported struct{ parts []string }
-
-func (e notReported) Error() string { return "not reported: " + strings.Join(e.parts, ", ") }
-
-// reports is the error for the missing parts.
-func reports(there map[string]bool) error {
-	var missing []string
+// reported compares the parts that the driver reports with the tree. A part that is in the tree is the driver's fault.
+// When the BMC itself lacks a part that every machine has, the operation still works. Only an operation about the
+// missing parts alone is not offered.
+func (b *bench) reported(there map[string]bool) error {
+	b.compared = true
+	var lost, lacking []string
 	for _, part := range slices.Sorted(maps.Keys(there)) {
-		if !there[part] {
-			missing = append(missing, part)
+		switch {
+		case there[part]:
+		case b.tree.Any(b.system, recordedParts[part]):
+			lost = append(lost, part)
+		default:
+			lacking = append(lacking, part)
 		}
 	}
-	if len(missing) > 0 {
-		return notReported{missing}
+	if len(lost) > 0 {
+		return fmt.Errorf("not reported: %s, which the tree has", strings.Join(lost, ", "))
+	}
+	if slices.ContainsFunc(lacking, func(part string) bool { return slices.Contains(essential, part) }) {
+		return node.Refuse(node.NotFound, "the tree has no %s", strings.Join(lacking, ", "))
 	}
 	return nil
 }
 
-// verdict blames the driver for missing parts that the tree has. When the BMC itself lacks a part that every machine
-// has, the operation still works. Only an operation about the missing parts alone is not offered.
-func (e notReported) verdict(tree *recorded.Tree, system string, whole bool) (Verdict, string) {
-	var lost, lacking []string
-	for _, part := range e.parts {
-		if tree.Any(system, recordedParts[part]) {
-			lost = append(lost, part)
-		} else {
-			lacking = append(lacking, part)
-		}
-	}
-	switch {
-	case len(lost) > 0:
-		return Fails, fmt.Sprintf("not reported: %s, which the tree has", strings.Join(lost, ", "))
-	case whole:
-		return NotOffered, "the tree has no " + strings.Join(lacking, ", ")
-	}
-	return Works, "the tree has no " + strings.Join(lacking, ", ")
+// listed are the parts of operations that are not offered where the driver finds none.
+var listed = map[string]map[string]bool{
+	"parts":   {"network cards": false, "disks": false},
+	"sensors": {"temperatures": false, "fans": false, "power readings": false},
 }
 
 // essential are the parts without which an operation is about nothing.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -16,6 +17,10 @@ type Exercise struct {
 	Power      bool   // switch the machine off and on: programs that run on it end
 	Medium     string // URL of an image to insert into the virtual CD and to eject; "" for none
 }
+
+// Trial changes a part of a machine that nothing runs on, and restores it. It runs after the look at an operation that
+// works, instead of the operation's exercise.
+type Trial func(ctx context.Context, d *redfish.Driver, n node.Node) error
 
 func exerciseBootDevice(ctx context.Context, v *visit) (string, error) {
 	if !v.exercise.BootDevice {

@@ -52,6 +52,14 @@ var redfishOperations = []operation{
 	{name: "serial console", need: May, look: serialConsole},
 }
 
+// Operations names the operations that Examine looks at behind Redfish, in their order.
+func Operations() (names []string) {
+	for _, op := range redfishOperations {
+		names = append(names, op.name)
+	}
+	return names
+}
+
 func login(ctx context.Context, v *visit) (string, error) {
 	offer, err := v.redfish.Offer(ctx, v.node)
 	if err != nil {

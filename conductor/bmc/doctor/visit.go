@@ -32,6 +32,7 @@ type visit struct {
 	redfish  *redfish.Driver // nil for IPMI
 	node     node.Node
 	exercise Exercise
+	trials   map[string]Trial
 	pause    time.Duration // between two looks at the power
 
 	offer    redfish.Offer
@@ -114,9 +115,7 @@ func (v *visit) do(ctx context.Context, op operation) Finding {
 	detail, err := op.look(ctx, v)
 	if f.Verdict, f.Detail = verdictOf(err); err == nil {
 		f.Detail = detail
-		if op.exercise != nil {
-			v.change(ctx, op, &f)
-		}
+		v.change(ctx, op, &f)
 	}
 	f.Took = time.Since(start)
 	v.mu.Lock()
@@ -137,12 +136,15 @@ func (v *visit) do(ctx context.Context, op operation) Finding {
 
 // change exercises an operation that works, as far as that was asked for.
 func (v *visit) change(ctx context.Context, op operation, f *Finding) {
-	done, err := op.exercise(ctx, v)
-	if err != nil {
-		f.Verdict, f.Detail = Fails, err.Error()
-		return
+	done, err := "", error(nil)
+	if trial := v.trials[op.name]; trial != nil {
+		err = trial(ctx, v.redfish, v.node)
+	} else if op.exercise != nil {
+		done, err = op.exercise(ctx, v)
 	}
-	if done != "" {
+	if err != nil {
+		f.Verdict, f.Detail = verdictOf(err)
+	} else if done != "" {
 		f.Detail += "; tried: " + done
 	}
 }

@@ -4,58 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/bmc/doctor"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// notOffered is the error for a BMC that lacks a part the operation needs, by its own documents.
-type notOffered struct{ reason string }
-
-func (e notOffered) Error() string { return e.reason }
-
-// operation is one thing that the driver is asked for.
-type operation struct {
-	name string
-	do   func(ctx context.Context, d *redfish.Driver, n node.Node) error
-}
-
-// operations are all of them, in the order of a machine's life.
-var operations = []operation{
-	{"manage", manage},
-	{"inspect", inspect},
-	{"cards", cards},
-	{"disks", disks},
-	{"power", power},
-	{"boot device", bootDevice},
-	{"boot mode", bootMode},
-	{"BIOS read", readBIOS},
-	{"BIOS write", writeBIOS},
-	{"firmware", readFirmware},
-	{"virtual media", virtualMedia},
-	{"secure boot", secureBoot},
-	{"indicators", indicators},
-	{"health", health},
-	{"sensors", sensors},
-	{"serial console", serialConsole},
-}
-
-func manage(ctx context.Context, d *redfish.Driver, n node.Node) error {
-	if err := d.Validate(n); err != nil {
-		return err
-	}
-	p, err := d.PowerState(ctx, n)
-	if err == nil && p != node.PowerOn && p != node.PowerOff {
-		err = fmt.Errorf("the power state is %q", p)
-	}
-	return err
+// trials are the operations that need more than the doctor's look and exercise.
+func (b *bench) trials() map[string]doctor.Trial {
+	return map[string]doctor.Trial{"inspect": b.inspect, "parts": b.parts, "sensors": b.sensors, "power": power,
+		"boot device": bootDevice, "boot mode": bootMode, "BIOS settings": writeBIOS, "secure boot": secureBoot,
+		"indicators": indicators}
 }
 
 // inspect wants the parts that every machine has.
-func inspect(ctx context.Context, d *redfish.Driver, n node.Node) error {
+func (b *bench) inspect(ctx context.Context, d *redfish.Driver, n node.Node) error {
 	s, err := d.System(ctx, n)
 	if err != nil {
 		return err
@@ -67,13 +32,14 @@ func inspect(ctx context.Context, d *redfish.Driver, n node.Node) error {
 	for _, m := range p.Memory {
 		s.MemoryMB += m.MB
 	}
-	return reports(map[string]bool{"manufacturer": s.Manufacturer != "", "UUID": s.UUID != "", "memory": s.MemoryMB > 0,
-		"processors": s.CPUs > 0, "MAC addresses": len(s.MACs) > 0, "memory modules": len(p.Memory) > 0,
-		"PCI devices": len(p.PCI) > 0})
+	return b.reported(map[string]bool{"manufacturer": s.Manufacturer != "", "UUID": s.UUID != "",
+		"memory": s.MemoryMB > 0, "processors": s.CPUs > 0, "MAC addresses": len(s.MACs) > 0,
+		"memory modules": len(p.Memory) > 0, "PCI devices": len(p.PCI) > 0})
 }
 
-// cards wants names that distinguish them, and the speeds that the BMC knows.
-func cards(ctx context.Context, d *redfish.Driver, n node.Node) error {
+// parts wants names that distinguish cards, the speeds that the BMC knows, and the properties by which a person chooses
+// a disk.
+func (b *bench) parts(ctx context.Context, d *redfish.Driver, n node.Node) error {
 	p, err := d.Parts(ctx, n)
 	if err != nil {
 		return err
@@ -87,21 +53,27 @@ func cards(ctx context.Context, d *redfish.Driver, n node.Node) error {
 		named[c.Name] = true
 		speeds = speeds || c.SpeedMbps > 0
 	}
-	return reports(map[string]bool{"network cards": len(p.Cards) > 0, "speeds of cards": speeds})
-}
-
-// disks wants the properties by which a person chooses a disk.
-func disks(ctx context.Context, d *redfish.Driver, n node.Node) error {
-	p, err := d.Parts(ctx, n)
-	if err != nil {
-		return err
-	}
 	for _, disk := range p.Disks {
 		if disk.Name == "" || disk.Bytes <= 0 {
 			return fmt.Errorf("a disk has the name %q and %d bytes", disk.Name, disk.Bytes)
 		}
 	}
-	return reports(map[string]bool{"disks": len(p.Disks) > 0})
+	return b.reported(map[string]bool{"network cards": len(p.Cards) > 0, "speeds of cards": speeds,
+		"disks": len(p.Disks) > 0})
+}
+
+// sensors wants a temperature, and all other kinds that the tree measures.
+func (b *bench) sensors(ctx context.Context, d *redfish.Driver, n node.Node) error {
+	r, err := d.Sensors(ctx, n)
+	if err != nil {
+		return err
+	}
+	has := map[string]bool{}
+	for _, s := range r.Sensors {
+		has[s.Group] = has[s.Group] || s.Reading != nil
+	}
+	return b.reported(map[string]bool{"temperatures": has[node.TemperatureSensor], "fans": has[node.FanSensor],
+		"power readings": has[node.PowerSensor]})
 }
 
 // settleTime is the time for a recorded machine to reach the requested state.
@@ -159,16 +131,13 @@ func bootMode(ctx context.Context, d *redfish.Driver, n node.Node) error {
 	if err != nil {
 		return err
 	}
-	if was == "" {
-		return notOffered{"the BMC does not say which boot mode the machine has"}
-	}
 	other := map[string]string{"uefi": "bios", "bios": "uefi"}[was]
 	if err := d.SetBootMode(ctx, n, was); err != nil {
 		return fmt.Errorf("%s, which it has: %w", was, err)
 	}
 	err = d.SetBootMode(ctx, n, other)
 	if isRefused(err, "NotInList") {
-		return notOffered{"only " + was + " is offered"}
+		return node.Refuse(node.NotFound, "only %s is offered", was)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", other, err)
@@ -192,22 +161,6 @@ func restart(ctx context.Context, d *redfish.Driver, n node.Node) error {
 	return becomes(ctx, d, n, node.PowerOn)
 }
 
-func readBIOS(ctx context.Context, d *redfish.Driver, n node.Node) error {
-	r, err := d.ReportHardware(ctx, n)
-	if err == nil && len(r.BIOS) == 0 {
-		return notOffered{"no BIOS settings are reported"}
-	}
-	return err
-}
-
-func readFirmware(ctx context.Context, d *redfish.Driver, n node.Node) error {
-	r, err := d.ReportHardware(ctx, n)
-	if err == nil && len(r.Firmware) == 0 {
-		return notOffered{"no firmware is reported"}
-	}
-	return err
-}
-
 // writeBIOS writes the first setting that has another value to take, and writes the old one again.
 func writeBIOS(ctx context.Context, d *redfish.Driver, n node.Node) error {
 	r, err := d.ReportHardware(ctx, n)
@@ -226,7 +179,7 @@ func writeBIOS(ctx context.Context, d *redfish.Driver, n node.Node) error {
 		}
 		return nil
 	}
-	return notOffered{"no BIOS setting with a choice of values is reported"}
+	return node.Refuse(node.NotFound, "no BIOS setting with a choice of values is reported")
 }
 
 // switches are the values of settings that can be turned over where no registry was recorded that lists the choice.
@@ -271,37 +224,10 @@ func applyBIOS(ctx context.Context, d *redfish.Driver, n node.Node, name string,
 	return fmt.Errorf("the step is not done: %s", note)
 }
 
-// virtualMedia fills and empties the virtual CD.
-func virtualMedia(ctx context.Context, d *redfish.Driver, n node.Node) error {
-	if _, err := d.MediaSlots(ctx, n); err != nil {
-		return err
-	}
-	m := node.Medium{Device: "cdrom", Image: "http://192.0.2.1/ramdisk.iso"}
-	if err := d.AttachMedium(ctx, n, m); err != nil {
-		return fmt.Errorf("insert: %w", err)
-	}
-	slots, err := d.MediaSlots(ctx, n)
-	holds := func(s node.MediaSlot) bool { return s.Image != nil && *s.Image == m.Image }
-	if err != nil || !slices.ContainsFunc(slots, holds) {
-		return errors.Join(errors.New("no drive holds the medium after it was inserted"), err)
-	}
-	if err := d.DetachMedia(ctx, n, []string{"cdrom"}); err != nil {
-		return fmt.Errorf("eject: %w", err)
-	}
-	slots, err = d.MediaSlots(ctx, n)
-	if err != nil || slices.ContainsFunc(slots, holds) {
-		return errors.Join(errors.New("a drive holds the medium after it was ejected"), err)
-	}
-	return nil
-}
-
 func secureBoot(ctx context.Context, d *redfish.Driver, n node.Node) error {
 	was, err := d.SecureBoot(ctx, n)
 	if err != nil {
 		return err
-	}
-	if was == nil {
-		return notOffered{"the BMC does not report secure boot"}
 	}
 	for _, on := range []bool{!*was, *was} {
 		if err := d.SetSecureBoot(ctx, n, on); err != nil {
@@ -322,9 +248,6 @@ func indicators(ctx context.Context, d *redfish.Driver, n node.Node) error {
 	if err != nil {
 		return err
 	}
-	if len(all) == 0 {
-		return notOffered{"no indicator is reported"}
-	}
 	for _, i := range all[:min(len(all), 4)] {
 		for _, state := range i.States {
 			if i.ReadOnly {
@@ -336,36 +259,4 @@ func indicators(ctx context.Context, d *redfish.Driver, n node.Node) error {
 		}
 	}
 	return nil
-}
-
-func health(ctx context.Context, d *redfish.Driver, n node.Node) error {
-	v, err := d.Vitals(ctx, n)
-	if err == nil && v.Health == "" {
-		return notOffered{"the BMC does not report the machine's health"}
-	}
-	return err
-}
-
-// sensors wants a temperature, and all other kinds that the tree measures.
-func sensors(ctx context.Context, d *redfish.Driver, n node.Node) error {
-	r, err := d.Sensors(ctx, n)
-	if err != nil {
-		return err
-	}
-	has := map[string]bool{}
-	for _, s := range r.Sensors {
-		has[s.Group] = has[s.Group] || s.Reading != nil
-	}
-	return reports(map[string]bool{"temperatures": has[node.TemperatureSensor], "fans": has[node.FanSensor],
-		"power readings": has[node.PowerSensor]})
-}
-
-// serialConsole wants a way to the console; it does not connect, since a recorded console has no listener.
-func serialConsole(ctx context.Context, d *redfish.Driver, n node.Node) error {
-	_, err := d.ConsoleWay(ctx, n)
-	var none *redfish.NoConsoleError
-	if errors.As(err, &none) {
-		return notOffered{none.Error()}
-	}
-	return err
 }
