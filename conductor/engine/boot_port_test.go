@@ -91,3 +91,41 @@ func TestCleanWithoutPorts(t *testing.T) {
 		}
 	})
 }
+
+// TestInspectionWithATakenAddress: two BMCs report the same address. The second inspection ends all the same.
+func TestInspectionWithATakenAddress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.system = node.System{CPUs: 2, MACs: []string{"02-00-00-00-00-01", "02:00:00:00:00:01", "nonsense"}}
+		w.start()
+		defer w.close()
+		for i := range 2 {
+			n := w.create("redfish")
+			if err := w.e.DeletePort(w.ctx, portOf(w, n.UUID)); err != nil { // a node that has ports gets no others
+				t.Fatal(err)
+			}
+			if _, err := w.e.UpdateNode(w.ctx, n.UUID, func(n *node.Node) error {
+				n.Interfaces["inspect"] = "redfish"
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			w.ask(n.UUID, node.Manage, node.Manageable)
+			w.ask(n.UUID, node.Inspect, node.Manageable)
+			ports, err := w.e.Ports(w.ctx, node.PortQuery{NodeUUID: n.UUID})
+			if err != nil || len(ports) != 1-i {
+				t.Errorf("node %d has ports %v, %v", i, ports, err)
+			}
+		}
+	})
+}
+
+// portOf is the only port of a node.
+func portOf(w *world, uuid string) string {
+	w.t.Helper()
+	ports, err := w.e.Ports(w.ctx, node.PortQuery{NodeUUID: uuid})
+	if err != nil || len(ports) != 1 {
+		w.t.Fatalf("ports %v, %v", ports, err)
+	}
+	return ports[0].UUID
+}

@@ -16,21 +16,6 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// told is how often the history of a node has a text.
-func told(t *testing.T, w *world, uuid, text string) (times int) {
-	t.Helper()
-	all, err := w.store.History(w.ctx, uuid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range all {
-		if strings.Contains(e.Event, text) {
-			times++
-		}
-	}
-	return times
-}
-
 // lend gives the machine of a node an address.
 func lend(t *testing.T, w *world, uuid, ip string) netip.Addr {
 	t.Helper()

@@ -10,14 +10,6 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// must fails the test with an error, a refusal too.
-func (w *world) must(err error) {
-	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-}
-
 // byHand makes a managed node without a BMC. Its machine is off.
 func (w *world) byHand() node.Node {
 	w.t.Helper()

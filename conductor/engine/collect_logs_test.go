@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,25 +10,6 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
-
-// shelf is a BootLogs. By default its machines send no logs by themselves.
-type shelf struct {
-	told bool
-
-	mu        sync.Mutex
-	collected []string
-}
-
-func (s *shelf) Tail(string, int) []string { return nil }
-func (s *shelf) Forget(string) error       { return nil }
-func (s *shelf) Has(string, string) bool   { return s.told }
-
-func (s *shelf) Collect(_, _, archive string) (string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.collected = append(s.collected, archive)
-	return "1 files, 9 lines", nil
-}
 
 // TestLogsAreCollected: the agent of a failed run is asked for its logs if it sent none. The result is in the history,
 // not in last_error.

@@ -64,8 +64,6 @@ func discover(t *testing.T, e *engine.Engine, data agentapi.Inspection) (node.No
 	return n, err
 }
 
-const systemA, systemB = "4c4c4544-0043-4a10-8052-b4c04f4d3432", "4c4c4544-0043-4a10-8052-b4c04f4d3433"
-
 func TestDiscovery(t *testing.T) {
 	e := explorer(t, "redfish", 10)
 	n, err := discover(t, e, found("192.168.1.20", systemA, "52:54:00:00:00:0A", "52:54:00:00:00:0b", "52:54:00:00:00:0c"))

@@ -3,8 +3,6 @@ package engine_test
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,7 +10,6 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
-	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
 var errDisk = errors.New("disk trouble made by the test")
@@ -180,156 +177,6 @@ func TestOutcomeSavedAnswerLost(t *testing.T) {
 		w.ask(n.UUID, node.Provide, node.Available)
 		if took := time.Since(began); took > 5*time.Minute {
 			t.Errorf("cleaning took %s", took)
-		}
-	})
-}
-
-// panicky is a BMC driver with a fault of its own.
-type panicky struct{ *world }
-
-func (panicky) PowerState(context.Context, node.Node) (node.PowerState, error) {
-	panic("assignment to entry in nil map")
-}
-
-func TestAPanicFailsItsNodeOnly(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		w.drive = func(b core.BMC) core.BMC { return panicky{w} }
-		w.start()
-		defer w.close()
-		n := w.ask(w.create("redfish").UUID, node.Manage, node.Enroll)
-		if !strings.Contains(n.LastError, "nil map") {
-			t.Errorf("last_error is %q", n.LastError)
-		}
-	})
-}
-
-// TestEveryEffectEnds: an effect without an end of its own gives its node back, with a reason. Effects that have left
-// their worker have an end of their own.
-func TestEveryEffectEnds(t *testing.T) {
-	for name, left := range map[string]bool{"holds its worker": false, "has left its worker": true} {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t, 1)
-			w.start()
-			defer w.close()
-			own := errors.New("nobody came")
-			w.e.Perform = func(ctx context.Context, ef node.Effect, leave func()) (any, error) {
-				patience := 40 * time.Minute
-				if left {
-					leave()
-				}
-				select {
-				case <-ctx.Done():
-					return nil, ctx.Err()
-				case <-time.After(patience):
-					return nil, node.Refuse(node.Conflict, "%v", own)
-				}
-			}
-			want := map[bool]string{false: "power.validate did not end within 30m0s", true: own.Error()}[left]
-			if n := w.ask(w.create("redfish").UUID, node.Manage, node.Enroll); !strings.Contains(n.LastError, want) {
-				t.Errorf("%s: last_error is %q", name, n.LastError)
-			}
-		})
-	}
-}
-
-// slowCommit leaves time for another lookup between reading and writing.
-type slowCommit struct{ *mortal }
-
-func (s slowCommit) Commit(ctx context.Context, c node.Change) (node.Node, error) {
-	n, err := s.mortal.Commit(ctx, c)
-	time.Sleep(time.Second)
-	return n, err
-}
-
-// Of lookups at the same time one gets a token, and it stays the right one for those that come later.
-func TestLookupsAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		n := waiting(t, w)
-		w.crash()
-		w.faults = func(m *mortal) core.Store { return slowCommit{m} }
-		w.start()
-		defer w.close()
-		word := w.word(n.UUID)
-		tokens := make(chan string, 5)
-		for i := range 5 {
-			go func() {
-				time.Sleep(time.Duration(i) * 300 * time.Millisecond)
-				_, token, _ := w.e.Lookup(w.ctx, []string{macOf(n.UUID)}, "", node.Caller{Word: word})
-				tokens <- token
-			}()
-		}
-		var real []string
-		for range 5 {
-			if token := <-tokens; len(token) >= 32 {
-				real = append(real, token)
-			}
-		}
-		if slices.Sort(real); len(real) == 0 || len(slices.Compact(real)) != 1 {
-			t.Fatalf("the tokens given out are %q, expected one", real)
-		}
-		hb := agentapi.Heartbeat{CallbackURL: "https://10.0.0.5:9999", AgentToken: real[0], AgentVersion: "1"}
-		if err := w.e.Heartbeat(w.ctx, n.UUID, hb); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// TestInspectionWithATakenAddress: two BMCs report the same address. The second inspection ends all the same.
-func TestInspectionWithATakenAddress(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		w.system = node.System{CPUs: 2, MACs: []string{"02-00-00-00-00-01", "02:00:00:00:00:01", "nonsense"}}
-		w.start()
-		defer w.close()
-		for i := range 2 {
-			n := w.create("redfish")
-			if err := w.e.DeletePort(w.ctx, portOf(w, n.UUID)); err != nil { // a node that has ports gets no others
-				t.Fatal(err)
-			}
-			if _, err := w.e.UpdateNode(w.ctx, n.UUID, func(n *node.Node) error {
-				n.Interfaces["inspect"] = "redfish"
-				return nil
-			}); err != nil {
-				t.Fatal(err)
-			}
-			w.ask(n.UUID, node.Manage, node.Manageable)
-			w.ask(n.UUID, node.Inspect, node.Manageable)
-			ports, err := w.e.Ports(w.ctx, node.PortQuery{NodeUUID: n.UUID})
-			if err != nil || len(ports) != 1-i {
-				t.Errorf("node %d has ports %v, %v", i, ports, err)
-			}
-		}
-	})
-}
-
-// portOf is the only port of a node.
-func portOf(w *world, uuid string) string {
-	w.t.Helper()
-	ports, err := w.e.Ports(w.ctx, node.PortQuery{NodeUUID: uuid})
-	if err != nil || len(ports) != 1 {
-		w.t.Fatalf("ports %v, %v", ports, err)
-	}
-	return ports[0].UUID
-}
-
-// TestReasonOutlivesPower: the reason of a failure survives an operator's power changes.
-func TestReasonOutlivesPower(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		n := waiting(t, w)
-		defer w.close()
-		if err := w.e.Provision(w.ctx, n.UUID, plan.Request{Verb: node.Abort}); err != nil {
-			t.Fatal(err)
-		}
-		before := w.settled(n.UUID)
-		if err := w.e.SetPower(w.ctx, n.UUID, node.PowerOff, 0); err != nil {
-			t.Fatal(err)
-		}
-		if after := w.settled(n.UUID); after.PowerState != node.PowerOff || after.LastError != before.LastError ||
-			after.LastError == "" {
-			t.Errorf("%q became %q (power %q)", before.LastError, after.LastError, after.PowerState)
 		}
 	})
 }

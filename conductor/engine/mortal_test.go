@@ -8,6 +8,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
+	"github.com/ferrite-metal/ferrite/conductor/store/broken"
 )
 
 // mortal is a store that a dead process cannot reach.
@@ -84,4 +85,23 @@ func (m *mortal) Takeover(ctx context.Context, owner string, now time.Time) (n i
 		return true
 	}, func() error { n, err = m.Store.Takeover(ctx, owner, now); return err })
 	return n, err
+}
+
+// openedStore is the database of one conductor; cut cuts it off, heal lets it in again.
+type openedStore struct {
+	store.Store
+	cut, heal func()
+}
+
+// reach has a conductor use a database, as long as it is not frozen.
+func (m *mortal) reach(o openedStore) store.Store {
+	m.cut, m.heal = o.cut, o.heal
+	m.closed = func() {
+		if err := o.Close(); err != nil {
+			m.ledger.t.Error(err)
+		}
+	}
+	s := broken.Wrap(o.Store)
+	s.Before = m.wait
+	return s
 }

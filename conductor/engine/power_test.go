@@ -191,3 +191,23 @@ func TestOvertakenShutdown(t *testing.T) {
 		})
 	}
 }
+
+// TestReasonOutlivesPower: the reason of a failure survives an operator's power changes.
+func TestReasonOutlivesPower(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		n := waiting(t, w)
+		defer w.close()
+		if err := w.e.Provision(w.ctx, n.UUID, plan.Request{Verb: node.Abort}); err != nil {
+			t.Fatal(err)
+		}
+		before := w.settled(n.UUID)
+		if err := w.e.SetPower(w.ctx, n.UUID, node.PowerOff, 0); err != nil {
+			t.Fatal(err)
+		}
+		if after := w.settled(n.UUID); after.PowerState != node.PowerOff || after.LastError != before.LastError ||
+			after.LastError == "" {
+			t.Errorf("%q became %q (power %q)", before.LastError, after.LastError, after.PowerState)
+		}
+	})
+}

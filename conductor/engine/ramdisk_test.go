@@ -1,9 +1,11 @@
 package engine_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,36 +18,6 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
-
-func refused(t *testing.T, err error) node.Kind {
-	t.Helper()
-	var r *node.Refusal
-	if !errors.As(err, &r) {
-		t.Fatalf("not a refusal: %v", err)
-	}
-	return r.Kind
-}
-
-// waiting brings a node to clean wait with a machine that does not answer by
-// itself, so that a test can play the ramdisk.
-func waiting(t *testing.T, w *world) node.Node {
-	t.Helper()
-	w.start()
-	n := w.create("redfish")
-	w.ask(n.UUID, node.Manage, node.Manageable)
-	if err := w.e.Provision(w.ctx, n.UUID, plan.Request{Verb: node.Provide}); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(3 * time.Second)
-	w.mu.Lock()
-	w.of(n.UUID).boot++ // the test takes the place of w.run
-	w.mu.Unlock()
-	n, err := w.e.Node(w.ctx, n.UUID)
-	if err != nil || n.ProvisionState != node.CleanWait {
-		t.Fatalf("node is %q, %v", n.ProvisionState, err)
-	}
-	return n
-}
 
 // TestAddressOfNobody: a port may have an address that no interface has, as Ironic takes it. No machine is known by it.
 func TestAddressOfNobody(t *testing.T) {
@@ -382,6 +354,49 @@ func TestStrangersSendNoInspectionData(t *testing.T) {
 		}
 		if _, err := w.e.Inspected(w.ctx, n.UUID); refused(t, err) != node.NotFound {
 			t.Errorf("the data was kept: %v", err)
+		}
+	})
+}
+
+// slowCommit leaves time for another lookup between reading and writing.
+type slowCommit struct{ *mortal }
+
+func (s slowCommit) Commit(ctx context.Context, c node.Change) (node.Node, error) {
+	n, err := s.mortal.Commit(ctx, c)
+	time.Sleep(time.Second)
+	return n, err
+}
+
+// Of lookups at the same time one gets a token, and it stays the right one for those that come later.
+func TestLookupsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		n := waiting(t, w)
+		w.crash()
+		w.faults = func(m *mortal) core.Store { return slowCommit{m} }
+		w.start()
+		defer w.close()
+		word := w.word(n.UUID)
+		tokens := make(chan string, 5)
+		for i := range 5 {
+			go func() {
+				time.Sleep(time.Duration(i) * 300 * time.Millisecond)
+				_, token, _ := w.e.Lookup(w.ctx, []string{macOf(n.UUID)}, "", node.Caller{Word: word})
+				tokens <- token
+			}()
+		}
+		var real []string
+		for range 5 {
+			if token := <-tokens; len(token) >= 32 {
+				real = append(real, token)
+			}
+		}
+		if slices.Sort(real); len(real) == 0 || len(slices.Compact(real)) != 1 {
+			t.Fatalf("the tokens given out are %q, expected one", real)
+		}
+		hb := agentapi.Heartbeat{CallbackURL: "https://10.0.0.5:9999", AgentToken: real[0], AgentVersion: "1"}
+		if err := w.e.Heartbeat(w.ctx, n.UUID, hb); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -120,15 +120,6 @@ func (r *walker) active() {
 	r.begin(node.Adopt, node.Active)
 }
 
-// steps is a list of steps as a request has it: interface and name, and more
-// on demand.
-func steps(names ...string) (out []node.Step) {
-	for _, name := range names {
-		out = append(out, node.Step{Interface: "deploy", Step: name, Priority: 85})
-	}
-	return out
-}
-
 func clean(names ...string) plan.Request {
 	return plan.Request{Verb: node.Clean, CleanSteps: steps(names...)}
 }
@@ -136,9 +127,3 @@ func clean(names ...string) plan.Request {
 func deploying(names ...string) plan.Request {
 	return plan.Request{Verb: node.Deploy, DeploySteps: steps(names...)}
 }
-
-func servicing(names ...string) plan.Request {
-	return plan.Request{Verb: node.Service, ServiceSteps: steps(names...)}
-}
-
-var rescueRequest = plan.Request{Verb: node.RescueIt, RescuePassword: "x"}

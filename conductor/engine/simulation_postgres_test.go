@@ -14,7 +14,6 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
-	"github.com/ferrite-metal/ferrite/conductor/store/broken"
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 )
 
@@ -50,12 +49,6 @@ type turns struct {
 	address string
 	lives   int
 	refused *atomic.Int64
-}
-
-// openedStore is the database of one conductor; cut cuts it off, heal lets it in again.
-type openedStore struct {
-	store.Store
-	cut, heal func()
 }
 
 // command runs statements as the administrator does.
@@ -113,17 +106,4 @@ func (u *turns) writeLate(db *store.Database) {
 		u.t.Errorf("a late write ended with %v, want %v", err, store.ErrSuperseded)
 	}
 	u.refused.Add(1)
-}
-
-// reach has a conductor use a database, as long as it is not frozen.
-func (m *mortal) reach(o openedStore) store.Store {
-	m.cut, m.heal = o.cut, o.heal
-	m.closed = func() {
-		if err := o.Close(); err != nil {
-			m.ledger.t.Error(err)
-		}
-	}
-	s := broken.Wrap(o.Store)
-	s.Before = m.wait
-	return s
 }

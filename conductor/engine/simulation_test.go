@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"errors"
 	"flag"
 	"testing"
 	"testing/synctest"
@@ -119,19 +118,6 @@ func simulate(w *world, seed uint64) maxima {
 	return w.ledger.most
 }
 
-func (w *world) pick(n int) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.rng.IntN(n)
-}
-
-// turn changes whether a node is among some.
-func (w *world) turn(some map[string]bool, id string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	some[id] = !some[id]
-}
-
 // operate asks one node for something its state allows.
 func (w *world) operate(id string) {
 	n, err := w.e.Node(w.ctx, id)
@@ -210,12 +196,4 @@ func (w *world) anySteps(inBand string) []node.Step {
 		steps = append(steps, all[w.pick(len(all))])
 	}
 	return steps
-}
-
-// allow accepts refusals, and nothing else.
-func (w *world) allow(err error) {
-	var r *node.Refusal
-	if err != nil && !errors.As(err, &r) {
-		w.t.Error(err)
-	}
 }

@@ -389,3 +389,16 @@ func macOf(uuid string) string {
 type drives struct{}
 
 func (drives) Encode(d any, _ node.Node) (string, error) { return fmt.Sprint(d), nil }
+
+// turn changes whether a node is among some.
+func (w *world) turn(some map[string]bool, id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	some[id] = !some[id]
+}
+
+func (w *world) pick(n int) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.rng.IntN(n)
+}
