@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"github.com/ferrite-metal/ferrite/conductor/engine/enginetest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
@@ -27,8 +28,8 @@ var rowWalks = map[string]func(*walker){
 	},
 	"inspect with the agent kept": func(r *walker) {
 		r.manageable()
-		_, err := r.e.UpdateNode(r.ctx, r.id, func(n *node.Node) error { n.DisablePowerOff = true; return nil })
-		r.allow(err)
+		_, err := r.E.UpdateNode(r.Ctx, r.id, func(n *node.Node) error { n.DisablePowerOff = true; return nil })
+		r.Allow(err)
 		r.begin(node.Inspect, node.Manageable) // the data is all that is waited for
 	},
 	"adopt": func(r *walker) {
@@ -107,75 +108,75 @@ var rowWalks = map[string]func(*walker){
 		r.begin(node.Delete, node.Error)
 		r.breakBMC(false)
 		r.imageOf(1)
-		if err := r.e.Provision(r.ctx, r.id, plan.Request{Verb: node.Rebuild}); err == nil {
-			r.t.Error("another tenant's image is taken for disks that nobody has cleaned")
+		if err := r.E.Provision(r.Ctx, r.id, plan.Request{Verb: node.Rebuild}); err == nil {
+			r.T.Error("another tenant's image is taken for disks that nobody has cleaned")
 		}
 		r.imageOf(0)
 		r.begin(node.Rebuild, node.Active)
 	},
 	"service": func(r *walker) {
 		r.active()
-		r.request(servicing("burnin_cpu"), node.Active)
+		r.request(enginetest.Servicing("burnin_cpu"), node.Active)
 		r.breakBMC(true)
-		r.request(servicing("burnin_cpu"), node.ServiceFailed)
+		r.request(enginetest.Servicing("burnin_cpu"), node.ServiceFailed)
 		r.breakBMC(false)
 		r.begin(node.Abort, node.Active)
 		r.silence(true)
-		r.request(servicing("burnin_cpu"), node.ServiceFailed) // no agent calls
-		r.request(servicing("burnin_cpu"), node.ServiceWait)
+		r.request(enginetest.Servicing("burnin_cpu"), node.ServiceFailed) // no agent calls
+		r.request(enginetest.Servicing("burnin_cpu"), node.ServiceWait)
 		r.begin(node.Abort, node.ServiceFailed)
-		r.request(servicing("burnin_cpu"), node.ServiceWait)
+		r.request(enginetest.Servicing("burnin_cpu"), node.ServiceWait)
 		r.silence(false)
 		r.begin(node.Delete, node.Available)
 	},
 	"service holds": func(r *walker) {
 		r.active()
-		r.request(servicing("power_on", "hold"), node.ServiceHold)
+		r.request(enginetest.Servicing("power_on", "hold"), node.ServiceHold)
 		r.begin(node.Unhold, node.Active)
-		r.request(servicing("wait", "hold"), node.ServiceHold)
-		r.request(servicing("burnin_cpu", "hold"), node.ServiceHold)
+		r.request(enginetest.Servicing("wait", "hold"), node.ServiceHold)
+		r.request(enginetest.Servicing("burnin_cpu", "hold"), node.ServiceHold)
 		r.begin(node.Abort, node.ServiceFailed)
-		r.request(rescueRequest, node.Rescue)
+		r.request(enginetest.RescueRequest, node.Rescue)
 	},
 	"service given up": func(r *walker) {
 		r.active()
-		r.request(servicing("hold"), node.ServiceHold)
+		r.request(enginetest.Servicing("hold"), node.ServiceHold)
 		r.begin(node.Abort, node.ServiceFailed)
 		r.begin(node.Delete, node.Available)
 	},
 	"rescue": func(r *walker) {
 		r.active()
-		r.request(rescueRequest, node.Rescue)
-		r.request(rescueRequest, node.Rescue)
+		r.request(enginetest.RescueRequest, node.Rescue)
+		r.request(enginetest.RescueRequest, node.Rescue)
 		r.begin(node.Unrescue, node.Active)
 		r.breakBMC(true)
-		r.request(rescueRequest, node.RescueFailed)
+		r.request(enginetest.RescueRequest, node.RescueFailed)
 		r.begin(node.Unrescue, node.UnrescueFailed)
 		r.begin(node.Unrescue, node.UnrescueFailed)
 		r.breakBMC(false)
-		r.request(rescueRequest, node.Rescue)
+		r.request(enginetest.RescueRequest, node.Rescue)
 		r.begin(node.Delete, node.Available)
 	},
 	"rescue waits": func(r *walker) {
 		r.active()
 		r.silence(true)
-		r.request(rescueRequest, node.RescueFailed) // no agent calls
-		r.request(rescueRequest, node.RescueWait)
+		r.request(enginetest.RescueRequest, node.RescueFailed) // no agent calls
+		r.request(enginetest.RescueRequest, node.RescueWait)
 		r.begin(node.Abort, node.RescueFailed)
 		r.begin(node.Unrescue, node.Active)
-		r.request(rescueRequest, node.RescueWait)
+		r.request(enginetest.RescueRequest, node.RescueWait)
 		r.begin(node.Delete, node.CleanFailed) // no agent calls
 	},
 	"rescue given up": func(r *walker) {
 		r.active()
 		r.breakBMC(true)
-		r.request(rescueRequest, node.RescueFailed)
+		r.request(enginetest.RescueRequest, node.RescueFailed)
 		r.breakBMC(false)
 		r.begin(node.Delete, node.Available)
 	},
 	"unrescue given up": func(r *walker) {
 		r.active()
-		r.request(rescueRequest, node.Rescue)
+		r.request(enginetest.RescueRequest, node.Rescue)
 		r.breakBMC(true)
 		r.begin(node.Unrescue, node.UnrescueFailed)
 		r.breakBMC(false)
@@ -185,21 +186,21 @@ var rowWalks = map[string]func(*walker){
 
 // image gives the node something to deploy, which undeploy took away.
 func (r *walker) image() {
-	r.t.Helper()
+	r.T.Helper()
 	r.imageOf(1)
 }
 
 // imageOf gives the node an image of that tenant.
 func (r *walker) imageOf(tenant int) {
-	r.t.Helper()
-	_, err := r.e.UpdateNode(r.ctx, r.id, func(n *node.Node) error {
-		n.InstanceInfo = map[string]any{"image_source": "http://images/os.raw", "image_checksum": noSum, "tenant": tenant}
+	r.T.Helper()
+	_, err := r.E.UpdateNode(r.Ctx, r.id, func(n *node.Node) error {
+		n.InstanceInfo = enginetest.Instance(tenant)
 		if n.ProvisionState == node.Error && tenant == 0 {
 			n.InstanceUUID = r.id // as an operator says that it is the same instance
 		}
 		return nil
 	})
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 }

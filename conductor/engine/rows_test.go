@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
+	"github.com/ferrite-metal/ferrite/conductor/engine/enginetest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
@@ -21,14 +22,14 @@ var notOurs = map[node.State]map[node.Event]bool{
 // machine.
 func TestEveryRow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		w.drive = func(bmc core.BMC) core.BMC { return taciturn{bmc, w} }
-		w.settings.BootRetries = 0 // a silent machine fails at once
-		w.start()
+		w := enginetest.New(t, 1)
+		w.Drive = func(bmc core.BMC) core.BMC { return taciturn{bmc, w} }
+		w.Settings.BootRetries = 0 // a silent machine fails at once
+		w.Start()
 		for name, walk := range rowWalks {
-			n := w.create("redfish")
+			n := w.Create("redfish")
 			r := &walker{w, name, n.UUID}
-			_, err := w.e.UpdateNode(w.ctx, n.UUID, func(n *node.Node) error {
+			_, err := w.E.UpdateNode(w.Ctx, n.UUID, func(n *node.Node) error {
 				n.Interfaces["rescue"] = "agent"
 				return nil
 			})
@@ -37,11 +38,11 @@ func TestEveryRow(t *testing.T) {
 			}
 			walk(r)
 		}
-		w.close()
-		w.mu.Lock()
-		defer w.mu.Unlock()
+		w.Close()
+		w.Mu.Lock()
+		defer w.Mu.Unlock()
 		for _, row := range node.Table {
-			if taken := w.taken[row]; taken == notOurs[row.From][row.On] {
+			if taken := w.Taken[row]; taken == notOurs[row.From][row.On] {
 				t.Errorf("row %s --%s--> %s: taken %v", row.From, row.On, row.To, taken)
 			}
 		}
@@ -57,56 +58,56 @@ type taciturn struct {
 
 // walker leads one node along.
 type walker struct {
-	*world
+	*enginetest.World
 	name string
 	id   string
 }
 
 // begin asks for a verb and waits for a state on the way.
 func (r *walker) begin(verb node.Event, via node.State) {
-	r.t.Helper()
+	r.T.Helper()
 	r.request(plan.Request{Verb: verb}, via)
 }
 
 func (r *walker) request(q plan.Request, via node.State) {
-	r.t.Helper()
-	if err := r.e.Provision(r.ctx, r.id, q); err != nil {
-		r.t.Fatalf("%s: %s: %v", r.name, q.Verb, err)
+	r.T.Helper()
+	if err := r.E.Provision(r.Ctx, r.id, q); err != nil {
+		r.T.Fatalf("%s: %s: %v", r.name, q.Verb, err)
 	}
 	r.until(via)
 }
 
 // until waits for a state, for an hour of the world's time.
 func (r *walker) until(want node.State) {
-	r.t.Helper()
+	r.T.Helper()
 	var n node.Node
 	for range 3600 {
 		var err error
-		if n, err = r.e.Node(r.ctx, r.id); err != nil {
-			r.t.Fatal(err)
+		if n, err = r.E.Node(r.Ctx, r.id); err != nil {
+			r.T.Fatal(err)
 		}
-		pending, err := r.store.PendingEffect(r.ctx, r.id)
+		pending, err := r.Store.PendingEffect(r.Ctx, r.id)
 		if err != nil {
-			r.t.Fatal(err)
+			r.T.Fatal(err)
 		}
 		if n.ProvisionState == want && (pending == nil || want.Class() == node.Waiting) {
 			return
 		}
 		time.Sleep(time.Second)
 	}
-	r.t.Fatalf("%s: node is %q, expected %q: %s", r.name, n.ProvisionState, want, n.LastError)
+	r.T.Fatalf("%s: node is %q, expected %q: %s", r.name, n.ProvisionState, want, n.LastError)
 }
 
 func (r *walker) breakBMC(on bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.broken[r.id] = on
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	r.Broken[r.id] = on
 }
 
 func (r *walker) silence(on bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.mute[r.id] = on
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	r.Mute[r.id] = on
 }
 
 func (r *walker) manageable() { r.begin(node.Manage, node.Manageable) }
@@ -114,16 +115,16 @@ func (r *walker) manageable() { r.begin(node.Manage, node.Manageable) }
 // active adopts the machine with the workload it runs.
 func (r *walker) active() {
 	r.manageable()
-	r.mu.Lock()
-	r.of(r.id).tenant = "0"
-	r.mu.Unlock()
+	r.Mu.Lock()
+	r.Machine(r.id).Tenant = "0"
+	r.Mu.Unlock()
 	r.begin(node.Adopt, node.Active)
 }
 
 func clean(names ...string) plan.Request {
-	return plan.Request{Verb: node.Clean, CleanSteps: steps(names...)}
+	return plan.Request{Verb: node.Clean, CleanSteps: enginetest.Steps(names...)}
 }
 
 func deploying(names ...string) plan.Request {
-	return plan.Request{Verb: node.Deploy, DeploySteps: steps(names...)}
+	return plan.Request{Verb: node.Deploy, DeploySteps: enginetest.Steps(names...)}
 }

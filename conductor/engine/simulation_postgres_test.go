@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/ferrite-metal/ferrite/conductor/engine/enginetest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
@@ -30,11 +31,11 @@ func TestSimulationOnPostgres(t *testing.T) {
 		addresses[seed] = postgrestest.URL(t)
 	}
 	var refused atomic.Int64
-	simulateAll(t, *simPostgres, func(t *testing.T, seed uint64) *world {
-		w := newWorld(t, seed)
+	simulateAll(t, *simPostgres, func(t *testing.T, seed uint64) *enginetest.World {
+		w := enginetest.New(t, seed)
 		turns := &turns{t: t, address: addresses[seed], refused: &refused}
-		w.open = turns.open
-		w.store = nil
+		w.Open = turns.open
+		w.Store = nil
 		return w
 	})
 	t.Logf("%d writes of conductors that came back were refused", refused.Load())
@@ -68,7 +69,7 @@ func (u *turns) command(statements ...string) {
 	}
 }
 
-func (u *turns) open() openedStore {
+func (u *turns) open() enginetest.OpenedStore {
 	u.t.Helper()
 	at, err := url.Parse(u.address)
 	if err != nil {
@@ -82,13 +83,13 @@ func (u *turns) open() openedStore {
 	if err != nil {
 		u.t.Fatal(err)
 	}
-	return openedStore{
+	return enginetest.OpenedStore{
 		Store: db,
-		cut: func() {
+		Cut: func() {
 			u.command("ALTER ROLE "+role+" NOLOGIN",
 				"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = '"+role+"'")
 		},
-		heal: func() {
+		Heal: func() {
 			u.command("ALTER ROLE " + role + " LOGIN")
 			u.writeLate(db)
 		},

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
+	"github.com/ferrite-metal/ferrite/conductor/engine/enginetest"
 	"github.com/ferrite-metal/ferrite/conductor/extras/signals/traces"
 	"github.com/ferrite-metal/ferrite/conductor/extras/signals/traces/tracestest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -25,7 +26,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // traced runs a scene in virtual time, with a tracer for each of some conductors, and sends their traces to a collector
 // by HTTP.
-func traced(t *testing.T, conductors int, scene func(w *world)) *tracestest.Receiver {
+func traced(t *testing.T, conductors int, scene func(w *enginetest.World)) *tracestest.Receiver {
 	t.Helper()
 	collector := &tracestest.Receiver{}
 	server := httptest.NewServer(collector)
@@ -40,10 +41,10 @@ func traced(t *testing.T, conductors int, scene func(w *world)) *tracestest.Rece
 	}
 	next := 0
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		w.tracer = func() *traces.Tracer { next++; return made[next-1] }
-		w.start()
-		defer w.close()
+		w := enginetest.New(t, 1)
+		w.Tracer = func() *traces.Tracer { next++; return made[next-1] }
+		w.Start()
+		defer w.Close()
 		scene(w)
 	})
 	ended, end := context.WithCancel(t.Context())
@@ -83,20 +84,20 @@ func traceOf(t *testing.T, c *tracestest.Receiver, activity string) (root traces
 
 // TestTraces compares the traces of a machine's life with golden trees.
 func TestTraces(t *testing.T) {
-	c := traced(t, 1, func(w *world) {
-		w.settings.FastTrack = false
-		n := w.create("redfish")
-		_, err := w.e.UpdateNode(w.ctx, n.UUID, func(n *node.Node) error { n.Interfaces["rescue"] = "agent"; return nil })
-		w.must(err)
-		w.ask(n.UUID, node.Manage, node.Manageable)
-		w.ask(n.UUID, node.Inspect, node.Manageable)
-		w.ask(n.UUID, node.Provide, node.Available)
-		w.ask(n.UUID, node.Deploy, node.Active)
-		w.must(w.e.Provision(w.ctx, n.UUID, plan.Request{Verb: node.RescueIt, RescueHash: "$6$salt$hash"}))
-		w.settled(n.UUID)
-		w.ask(n.UUID, node.Unrescue, node.Active)
-		w.must(w.e.SetPower(w.ctx, n.UUID, node.PowerOff, 0))
-		w.settled(n.UUID)
+	c := traced(t, 1, func(w *enginetest.World) {
+		w.Settings.FastTrack = false
+		n := w.Create("redfish")
+		_, err := w.E.UpdateNode(w.Ctx, n.UUID, func(n *node.Node) error { n.Interfaces["rescue"] = "agent"; return nil })
+		w.Must(err)
+		w.Ask(n.UUID, node.Manage, node.Manageable)
+		w.Ask(n.UUID, node.Inspect, node.Manageable)
+		w.Ask(n.UUID, node.Provide, node.Available)
+		w.Ask(n.UUID, node.Deploy, node.Active)
+		w.Must(w.E.Provision(w.Ctx, n.UUID, plan.Request{Verb: node.RescueIt, RescueHash: "$6$salt$hash"}))
+		w.Settled(n.UUID)
+		w.Ask(n.UUID, node.Unrescue, node.Active)
+		w.Must(w.E.SetPower(w.Ctx, n.UUID, node.PowerOff, 0))
+		w.Settled(n.UUID)
 	})
 	for _, activity := range []string{"verify", "inspect", "clean", "rescue", "unrescue", "power.request"} {
 		t.Run(activity, func(t *testing.T) { golden(t, c, activity) })
@@ -129,12 +130,12 @@ func golden(t *testing.T, c *tracestest.Receiver, activity string) {
 
 // TestTraceOfDeploy: the root names the node and the user, steps have the conductor's times, agents' steps their own.
 func TestTraceOfDeploy(t *testing.T) {
-	c := traced(t, 1, func(w *world) {
-		n := w.create("redfish")
-		w.ask(n.UUID, node.Manage, node.Manageable)
-		w.ask(n.UUID, node.Provide, node.Available)
-		w.must(w.e.Provision(core.WithUser(w.ctx, "ada", "engines"), n.UUID, plan.Request{Verb: node.Deploy}))
-		w.settled(n.UUID)
+	c := traced(t, 1, func(w *enginetest.World) {
+		n := w.Create("redfish")
+		w.Ask(n.UUID, node.Manage, node.Manageable)
+		w.Ask(n.UUID, node.Provide, node.Available)
+		w.Must(w.E.Provision(core.WithUser(w.Ctx, "ada", "engines"), n.UUID, plan.Request{Verb: node.Deploy}))
+		w.Settled(n.UUID)
 	})
 	golden(t, c, "deploy")
 	root, all := traceOf(t, c, "deploy")
@@ -158,14 +159,14 @@ func TestTraceOfDeploy(t *testing.T) {
 // TestTraceOfFailure: the reason equals last_error.
 func TestTraceOfFailure(t *testing.T) {
 	reason := ""
-	c := traced(t, 1, func(w *world) {
-		n := w.create("redfish")
-		w.ask(n.UUID, node.Manage, node.Manageable)
-		w.mu.Lock()
-		w.broken[n.UUID] = true
-		w.mu.Unlock()
-		w.must(w.e.Provision(w.ctx, n.UUID, plan.Request{Verb: node.Provide}))
-		reason = w.settled(n.UUID).LastError
+	c := traced(t, 1, func(w *enginetest.World) {
+		n := w.Create("redfish")
+		w.Ask(n.UUID, node.Manage, node.Manageable)
+		w.Mu.Lock()
+		w.Broken[n.UUID] = true
+		w.Mu.Unlock()
+		w.Must(w.E.Provision(w.Ctx, n.UUID, plan.Request{Verb: node.Provide}))
+		reason = w.Settled(n.UUID).LastError
 	})
 	root, all := traceOf(t, c, "clean")
 	if reason == "" || root.Failure != reason {
@@ -185,20 +186,20 @@ func TestTraceOfFailure(t *testing.T) {
 func TestTraceGoesOn(t *testing.T) {
 	for _, at := range []time.Duration{time.Second, 4 * time.Second, 12 * time.Second, 21 * time.Second} {
 		for _, kill := range []bool{false, true} {
-			c := traced(t, 2, func(w *world) {
-				n := w.create("redfish")
-				w.ask(n.UUID, node.Manage, node.Manageable)
-				w.ask(n.UUID, node.Provide, node.Available)
-				w.must(w.e.Provision(w.ctx, n.UUID, plan.Request{Verb: node.Deploy}))
+			c := traced(t, 2, func(w *enginetest.World) {
+				n := w.Create("redfish")
+				w.Ask(n.UUID, node.Manage, node.Manageable)
+				w.Ask(n.UUID, node.Provide, node.Available)
+				w.Must(w.E.Provision(w.Ctx, n.UUID, plan.Request{Verb: node.Deploy}))
 				time.Sleep(at)
 				if kill {
-					w.crash()
+					w.Crash()
 				} else {
-					w.end()
+					w.End()
 				}
 				time.Sleep(2 * time.Second)
-				w.start()
-				if n := w.settled(n.UUID); n.ProvisionState != node.Active {
+				w.Start()
+				if n := w.Settled(n.UUID); n.ProvisionState != node.Active {
 					t.Errorf("node is %q, %s", n.ProvisionState, n.LastError)
 				}
 			})
