@@ -66,58 +66,18 @@ func (s *Server) biosAnswer(r *http.Request) (reply, error) {
 	return noContent()
 }
 
-// biosBody is Bios.v1_2_0.
-type biosBody struct {
-	common
-	AttributeRegistry          string
-	Attributes                 map[string]any
-	ResetBiosToDefaultsPending bool
-	Settings                   settingsLink `json:"@Redfish.Settings"`
-	Actions                    biosActions
-}
-
-// settingsLink is Settings.v1_3_0: where a resource's future is written.
-type settingsLink struct {
-	Type           string   `json:"@odata.type"`
-	SettingsObject link     `json:"SettingsObject"`
-	ApplyTimes     []string `json:"SupportedApplyTimes"`
-}
-
-type biosActions struct {
-	Reset action `json:"#Bios.ResetBios"`
-}
-
 // The times at which a change can be applied (Settings, OperationApplyTime).
 const (
 	applyImmediate = "Immediate"
 	applyOnReset   = "OnReset"
 )
 
-func (s *Server) getBios(*http.Request) (reply, error) {
+// biosValues are the values of the three documents about the BIOS settings.
+func (s *Server) biosValues() values {
 	s.bios.mu.Lock()
 	defer s.bios.mu.Unlock()
-	return ok(biosBody{
-		common:            head(biosPath, "Bios.v1_2_0.Bios", "BIOS Settings"),
-		AttributeRegistry: biosRegistryID, Attributes: maps.Clone(s.bios.values), ResetBiosToDefaultsPending: s.bios.defaults,
-		Settings: settingsLink{"#Settings.v1_3_0.Settings", link{biosSettingsPath}, []string{applyOnReset}},
-		Actions:  biosActions{action{biosPath + resetBiosAction}},
-	})
-}
-
-// biosSettings is the settings object: a Bios with the pending values.
-type biosSettings struct {
-	common
-	AttributeRegistry string
-	Attributes        map[string]any
-}
-
-func (s *Server) getBiosSettings(*http.Request) (reply, error) {
-	s.bios.mu.Lock()
-	defer s.bios.mu.Unlock()
-	return ok(biosSettings{
-		common:            head(biosSettingsPath, "Bios.v1_2_0.Bios", "BIOS Settings Pending"),
-		AttributeRegistry: biosRegistryID, Attributes: maps.Clone(s.bios.pending),
-	})
+	return values{"bios": maps.Clone(s.bios.values), "biosPending": maps.Clone(s.bios.pending),
+		"biosReset": s.bios.defaults, "biosAttributes": registryAttributes(s.bios.values)}
 }
 
 // biosPatch holds the writable properties of the settings object.

@@ -2,7 +2,6 @@ package redfish
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 )
 
@@ -90,30 +89,6 @@ func checkBiosAttribute(name string, value any) error {
 	return problem(valueType, said, name).about(at)
 }
 
-func (s *Server) getBiosRegistryFile(*http.Request) (reply, error) {
-	return ok(registryFile{
-		common: head(registryPath+"/"+biosRegistryID, "MessageRegistryFile.v1_1_3.MessageRegistryFile",
-			"BIOS Attribute Registry File"),
-		Languages: []string{"en"}, Registry: biosRegistryID,
-		Location: []registryLocation{{"en", biosRegistryPath}},
-	})
-}
-
-// attributeRegistry is AttributeRegistry.v1_3_6.
-type attributeRegistry struct {
-	Type            string `json:"@odata.type"`
-	ID              string `json:"Id"`
-	Name            string
-	Language        string
-	OwningEntity    string
-	RegistryVersion string
-	RegistryEntries registryEntries
-}
-
-type registryEntries struct {
-	Attributes []registryAttribute
-}
-
 // registryAttribute leaves out the limits that its type does not have.
 type registryAttribute struct {
 	AttributeName string
@@ -135,17 +110,12 @@ type registryValue struct {
 	ValueDisplayName string
 }
 
-func (s *Server) getBiosRegistry(*http.Request) (reply, error) {
-	s.bios.mu.Lock()
-	defer s.bios.mu.Unlock()
-	registry := attributeRegistry{
-		Type: "#AttributeRegistry.v1_3_6.AttributeRegistry", ID: biosRegistryID, Name: "BIOS Attribute Registry",
-		Language: "en", OwningEntity: "Ferrite", RegistryVersion: "1.0.0",
-	}
+// registryAttributes are the settings with the values in force, as a registry describes them.
+func registryAttributes(now map[string]any) (entries []registryAttribute) {
 	for _, a := range biosAttributes() {
 		entry := registryAttribute{
 			AttributeName: a.name, Type: a.kind, DisplayName: a.help, ReadOnly: a.readOnly, ResetRequired: true,
-			CurrentValue: s.bios.values[a.name], DefaultValue: a.initial,
+			CurrentValue: now[a.name], DefaultValue: a.initial,
 		}
 		switch a.kind {
 		case integer:
@@ -156,7 +126,7 @@ func (s *Server) getBiosRegistry(*http.Request) (reply, error) {
 		for _, v := range a.values {
 			entry.Value = append(entry.Value, registryValue{v, v})
 		}
-		registry.RegistryEntries.Attributes = append(registry.RegistryEntries.Attributes, entry)
+		entries = append(entries, entry)
 	}
-	return ok(registry)
+	return entries
 }

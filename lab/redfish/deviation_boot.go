@@ -3,7 +3,6 @@ package redfish
 import (
 	"context"
 	"net/http"
-	"slices"
 
 	"github.com/ferrite-metal/ferrite/lab/qemu"
 )
@@ -36,14 +35,6 @@ func (s *Server) shownTarget(b qemu.Boot) qemu.Target {
 		return qemu.TargetCd
 	}
 	return b.Target
-}
-
-func (s *Server) allowedEnabled() []qemu.Enabled {
-	all := allowedEnabled()
-	if s.personality.has(NoContinuous) {
-		all = slices.DeleteFunc(all, func(e qemu.Enabled) bool { return e == qemu.Continuous })
-	}
-	return all
 }
 
 // bootRefusal is why this controller, other than the ideal one, refuses a boot patch; nil for none.
@@ -163,26 +154,14 @@ func (s *Server) endPOST() error {
 	return s.machine.Reset(context.WithoutCancel(s.life), qemu.ResetForceRestart)
 }
 
-// systemSettings is the settings object of the system.
-type systemSettings struct {
-	common
-	Boot bootBody
-}
-
-func (s *Server) getSystemSettings(*http.Request) (reply, error) {
-	return ok(systemSettings{
-		common: head(systemSettingsPath, "ComputerSystem.v1_20_0.ComputerSystem", "Pending settings"), Boot: s.bootBody(),
-	})
-}
-
 // attributesPath is where iDRACs have the attributes of their own.
 const attributesPath = managerPath + "/Attributes"
 
 const firstBootDevice, virtualCD = "ServerBoot.1.FirstBootDevice", "VCD-DVD"
 
-func (s *Server) getAttributes(*http.Request) (reply, error) {
+func (s *Server) attributeValues() values {
 	device := map[bool]string{true: virtualCD, false: "Normal"}[s.machine.Boot().Target == qemu.TargetCd]
-	return ok(map[string]any{"@odata.id": attributesPath, "Attributes": map[string]string{firstBootDevice: device}})
+	return values{"firstBootDevice": device}
 }
 
 // patchAttributes takes the virtual CD, and nothing else.

@@ -16,7 +16,7 @@ const (
 // maxSubscriptions is how many the controller keeps; real ones have some 20.
 const maxSubscriptions = 20
 
-// eventTypes are those a client can subscribe to (EventService, EventType).
+// eventTypes are the types a client can subscribe to (EventService, EventType).
 func eventTypes() []string {
 	return []string{"Alert", "ResourceAdded", "ResourceRemoved", "ResourceUpdated", "StatusChange"}
 }
@@ -62,60 +62,12 @@ func (l *subscriptions) remove(id string) bool {
 	return len(l.list) < before
 }
 
-// eventService is EventService.v1_10_0.
-type eventService struct {
-	common
-	ServiceEnabled               bool
-	DeliveryRetryAttempts        int
-	DeliveryRetryIntervalSeconds int
-	EventTypesForSubscription    []string
-	Status                       status
-	Subscriptions                link
-}
-
-func (s *Server) getEventService(*http.Request) (reply, error) {
-	return ok(eventService{
-		common:         head(eventsPath, "EventService.v1_10_0.EventService", "Event Service"),
-		ServiceEnabled: true, DeliveryRetryAttempts: 3, DeliveryRetryIntervalSeconds: 60,
-		EventTypesForSubscription: eventTypes(), Status: enabled(), Subscriptions: link{subscriptionsPath},
-	})
-}
-
-func (s *Server) getSubscriptions(r *http.Request) (reply, error) {
-	var members []string
-	for _, one := range s.subscriptions.all() {
-		members = append(members, subscriptionsPath+"/"+one.id)
+func (l *subscriptions) items() (all []item) {
+	for _, one := range l.all() {
+		all = append(all, item{one.id, values{"context": one.context, "destination": one.destination,
+			"subscribed": one.eventTypes, "eventProtocol": one.protocol}})
 	}
-	return collection("EventDestination", "Event Subscriptions", members...)(r)
-}
-
-// eventDestination is EventDestination.v1_13_0. Headers are write-only.
-type eventDestination struct {
-	common
-	Context          string
-	Destination      string
-	EventTypes       []string
-	Protocol         string
-	SubscriptionType string
-	HTTPHeaders      *string `json:"HttpHeaders"`
-	Status           status
-}
-
-func describeSubscription(s subscription) eventDestination {
-	return eventDestination{
-		common:  head(subscriptionsPath+"/"+s.id, "EventDestination.v1_13_0.EventDestination", "Event Subscription"),
-		Context: s.context, Destination: s.destination, EventTypes: s.eventTypes, Protocol: s.protocol,
-		SubscriptionType: "RedfishEvent", Status: enabled(),
-	}
-}
-
-func (s *Server) getSubscription(r *http.Request) (reply, error) {
-	for _, one := range s.subscriptions.all() {
-		if one.id == r.PathValue("id") {
-			return ok(describeSubscription(one))
-		}
-	}
-	return reply{}, problem(resourceMissing, r.URL.Path)
+	return all
 }
 
 // subscriptionRequest is the body of a POST to the collection.
@@ -159,8 +111,9 @@ func (s *Server) createSubscription(r *http.Request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	body := describeSubscription(kept)
-	return reply{status: http.StatusCreated, header: http.Header{"Location": {body.ODataID}}, body: body}, nil
+	at := subscriptionsPath + "/" + kept.id
+	body, err := s.document(subscriptionsPath+"/{id}", at)
+	return reply{status: http.StatusCreated, header: http.Header{"Location": {at}}, body: body}, err
 }
 
 func (s *Server) deleteSubscription(r *http.Request) (reply, error) {

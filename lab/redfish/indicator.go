@@ -24,22 +24,16 @@ type indicators struct {
 
 func newIndicators() *indicators { return &indicators{led: map[string]led{}} }
 
-// indicatorBody is the light as resources show it: IndicatorLED, which DMTF has
-// retired and clients still read, and LocationIndicatorActive in its place.
-type indicatorBody struct {
-	IndicatorLED            led
-	LocationIndicatorActive bool
-}
-
-// at is the light of the resource at a path.
-func (i *indicators) at(path string) indicatorBody {
+// at is the light of the resource at a path, in both of its forms: IndicatorLED, which DMTF has retired and clients
+// still read, and LocationIndicatorActive in its place.
+func (i *indicators) at(path string) (shown led, active bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	now, set := i.led[path]
 	if !set {
 		now = ledOff
 	}
-	return indicatorBody{now, now != ledOff}
+	return now, now != ledOff
 }
 
 // indicatorPatch holds the writable properties of a light: either of its two forms.
@@ -75,10 +69,10 @@ func (i *indicators) set(path string, to led) {
 }
 
 // patchIndicator answers PATCH of a resource of which nothing but its light
-// can be written. read finds out whether there is such a resource.
-func (s *Server) patchIndicator(read handler) handler {
+// can be written.
+func (s *Server) patchIndicator(pattern string) handler {
 	return func(r *http.Request) (reply, error) {
-		if _, err := read(r); err != nil {
+		if _, err := s.document(pattern, r.URL.Path); err != nil {
 			return reply{}, err
 		}
 		var p indicatorPatch

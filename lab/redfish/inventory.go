@@ -2,82 +2,58 @@ package redfish
 
 import (
 	"fmt"
-	"net/http"
 	"strconv"
 
 	"github.com/ferrite-metal/ferrite/lab/qemu"
 )
 
-// processorModel is the name that qemu64 reports.
-const processorModel = "QEMU Virtual CPU"
-
-// processor is Processor.v1_16_0.
-type processor struct {
-	common
-	ProcessorType         string
-	ProcessorArchitecture string
-	InstructionSet        string
-	Manufacturer          string
-	Model                 string
-	TotalCores            int
-	TotalThreads          int
-	Status                status
-}
-
-func (s *Server) getProcessor(*http.Request) (reply, error) {
-	cpus := s.machine.Spec().CPUs
-	return ok(processor{
-		common:        head(systemPath+"/Processors/1", "Processor.v1_16_0.Processor", "Processor"),
-		ProcessorType: "CPU", ProcessorArchitecture: "x86", InstructionSet: "x86-64",
-		Manufacturer: "QEMU", Model: processorModel,
-		TotalCores: cpus, TotalThreads: cpus, Status: enabled(),
-	})
-}
-
-// memory is Memory.v1_16_0.
-type memory struct {
-	common
-	MemoryType  string
-	CapacityMiB int
-	Status      status
-}
-
-func (s *Server) getMemory(*http.Request) (reply, error) {
-	return ok(memory{
-		common:     head(systemPath+"/Memory/1", "Memory.v1_16_0.Memory", "Memory"),
-		MemoryType: "DRAM", CapacityMiB: s.machine.Spec().MemoryMB, Status: enabled(),
-	})
-}
-
-// ethernetInterface is EthernetInterface.v1_8_0.
-type ethernetInterface struct {
-	common
-	MACAddress          string
-	PermanentMACAddress string
-	InterfaceEnabled    bool
-	LinkStatus          string
-	Status              status
-}
-
-func (s *Server) getInterfaces(r *http.Request) (reply, error) {
-	return collection("EthernetInterface", "Ethernet Interfaces", numbered(r.URL.Path, len(s.machine.Spec().NICs))...)(r)
-}
-
-func (s *Server) getInterface(r *http.Request) (reply, error) {
-	nics := s.machine.Spec().NICs
-	i, err := member(r, len(nics))
-	if err != nil {
-		return reply{}, err
+func (s *Server) interfaceItems() (all []item) {
+	on := s.machine.Power() == qemu.On
+	for i, nic := range s.machine.Spec().NICs {
+		link := map[bool]string{true: "LinkUp", false: "LinkDown"}[on && nic.Linked()]
+		all = append(all, item{strconv.Itoa(i + 1), values{"mac": nic.MAC, "link": link}})
 	}
-	linkStatus := "LinkDown"
-	if nics[i].Linked() && s.machine.Power() == qemu.On {
-		linkStatus = "LinkUp"
+	return all
+}
+
+// adapterItems are the network cards; each has one port.
+func (s *Server) adapterItems() (all []item) {
+	for i, nic := range s.machine.Spec().NICs {
+		all = append(all, item{strconv.Itoa(i + 1), values{"mac": nic.MAC, "cardModel": nic.Model}})
 	}
-	return ok(ethernetInterface{
-		common:     head(r.URL.Path, "EthernetInterface.v1_8_0.EthernetInterface", "Ethernet Interface"),
-		MACAddress: nics[i].MAC, PermanentMACAddress: nics[i].MAC,
-		InterfaceEnabled: true, LinkStatus: linkStatus, Status: enabled(),
-	})
+	return all
+}
+
+// protocols are Redfish's words for a bus; it has none for virtio.
+var protocols = map[qemu.Bus]string{qemu.BusNVMe: "NVMe", qemu.BusSATA: "SATA", qemu.BusSCSI: "SAS",
+	qemu.BusMegaSAS: "SAS", qemu.BusUSB: "USB"}
+
+func driveModel(d qemu.Disk) string { return "QEMU " + string(d.Bus) + " disk" }
+
+func (s *Server) driveItems() (all []item) {
+	for i, d := range s.machine.Spec().Disks {
+		all = append(all, item{strconv.Itoa(i + 1), values{"diskModel": driveModel(d), "diskSerial": d.Serial,
+			"bytes": d.SizeMB << 20, "sector": d.LogicalSectorSize, "protocol": protocols[d.Bus]}})
+	}
+	return all
+}
+
+// simpleDevices are the disks in SimpleStorage, for older clients.
+func simpleDevices(disks []qemu.Disk) []any {
+	devices := []any{}
+	for _, d := range disks {
+		devices = append(devices, map[string]any{"Name": d.Serial, "Manufacturer": "QEMU", "Model": driveModel(d),
+			"CapacityBytes": d.SizeMB << 20, "Status": map[string]string{"State": "Enabled", "Health": "OK"}})
+	}
+	return devices
+}
+
+func (s *Server) raidDriveItems() (all []item) {
+	for i, size := range s.config.RAID.DriveGiB {
+		id := strconv.Itoa(i + 1)
+		all = append(all, item{id, values{"diskSerial": s.machine.Spec().Serial + "-R" + id, "bytes": int64(size) << 30}})
+	}
+	return all
 }
 
 // numbered are the paths of n members below a collection, counted from 1.
@@ -89,11 +65,15 @@ func numbered(path string, n int) []string {
 	return list
 }
 
-// member is the index of the member a request asks for, out of n.
-func member(r *http.Request, n int) (int, error) {
-	i, err := strconv.Atoi(r.PathValue("id"))
-	if err != nil || i < 1 || i > n {
-		return 0, problem(resourceMissing, r.URL.Path)
+// link points to another resource.
+type link struct {
+	ODataID string `json:"@odata.id"`
+}
+
+func links(paths ...string) []link {
+	list := []link{} // an empty list is [], not null
+	for _, p := range paths {
+		list = append(list, link{p})
 	}
-	return i - 1, nil
+	return list
 }

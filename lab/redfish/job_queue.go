@@ -10,23 +10,6 @@ const (
 	allJobs              = "JID_CLEARALL"
 )
 
-// jobService is DellJobService.v1_1_0.
-type jobService struct {
-	common
-	Actions jobActions
-}
-
-type jobActions struct {
-	DeleteJobQueue action `json:"#DellJobService.DeleteJobQueue"`
-}
-
-func (s *Server) getJobService(*http.Request) (reply, error) {
-	return ok(jobService{
-		common:  head(jobServicePath, "DellJobService.v1_1_0.DellJobService", "DellJobService"),
-		Actions: jobActions{action{jobServicePath + deleteJobQueueAction}},
-	})
-}
-
 // deleteJobQueue forgets every task that is not being worked on.
 func (s *Server) deleteJobQueue(r *http.Request) (reply, error) {
 	const name = "DellJobService.DeleteJobQueue"

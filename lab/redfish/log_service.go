@@ -52,56 +52,11 @@ func (l *events) clear() {
 	l.list = nil
 }
 
-// logService is LogService.v1_4_0.
-type logService struct {
-	common
-	ServiceEnabled     bool
-	OverWritePolicy    string
-	MaxNumberOfRecords int
-	Status             status
-	Entries            link
-	Actions            logActions
-}
-
-type logActions struct {
-	ClearLog action `json:"#LogService.ClearLog"`
-}
-
-func (s *Server) getLogService(*http.Request) (reply, error) {
-	return ok(logService{
-		common:         head(logPath, "LogService.v1_4_0.LogService", "Event Log"),
-		ServiceEnabled: true, OverWritePolicy: "WrapsWhenFull", MaxNumberOfRecords: maxEvents, Status: enabled(),
-		Entries: link{logPath + "/Entries"}, Actions: logActions{action{logPath + clearLogAction}},
-	})
-}
-
-func (s *Server) getLogEntries(r *http.Request) (reply, error) {
-	var members []string
-	for _, e := range s.events.all() {
-		members = append(members, logPath+"/Entries/"+e.id)
+func (l *events) items() (all []item) {
+	for _, e := range l.all() {
+		all = append(all, item{e.id, values{"created": rfc3339(e.at), "message": e.message}})
 	}
-	return collection("LogEntry", "Log Entries", members...)(r)
-}
-
-// logEntry is LogEntry.v1_15_0.
-type logEntry struct {
-	common
-	EntryType string
-	Created   string
-	Severity  string
-	Message   string
-}
-
-func (s *Server) getLogEntry(r *http.Request) (reply, error) {
-	for _, e := range s.events.all() {
-		if e.id == r.PathValue("id") {
-			return ok(logEntry{
-				common:    head(r.URL.Path, "LogEntry.v1_15_0.LogEntry", "Log Entry"),
-				EntryType: "Event", Created: e.at.UTC().Format(time.RFC3339), Severity: "OK", Message: e.message,
-			})
-		}
-	}
-	return reply{}, problem(resourceMissing, r.URL.Path)
+	return all
 }
 
 func (s *Server) clearLog(r *http.Request) (reply, error) {

@@ -8,11 +8,8 @@ import (
 	"strings"
 )
 
-// registryVersion is the version of DMTF's Base registry (DSP8011). Its message ids are used. Clients match on the ids;
-// the wording is ours.
-const registryVersion = registryShort + ".0"
-
-// registryShort is the part of the version in a MessageId: major and minor.
+// registryShort is the version of DMTF's Base registry (DSP8011), as a MessageId has it: major and minor. Its message
+// ids are used. Clients match on the ids; the wording is ours.
 const registryShort = "1.16"
 
 // messageKind is one row of the registry: the id, the HTTP status it goes

@@ -1,9 +1,6 @@
 package redfish
 
-import (
-	"net/http"
-	"slices"
-)
+import "slices"
 
 const raidPath = systemPath + "/Storage/RAID"
 
@@ -59,41 +56,4 @@ func layoutOf(t raidType) (layout, bool) {
 		return layout{}, false
 	}
 	return all[i], true
-}
-
-// hasRAID hides the controller from a machine that has none.
-func (s *Server) hasRAID(r *http.Request) error {
-	if len(s.config.RAID.DriveGiB) == 0 {
-		return problem(resourceMissing, r.URL.Path)
-	}
-	return nil
-}
-
-func (s *Server) getRAID(r *http.Request) (reply, error) {
-	if err := s.hasRAID(r); err != nil {
-		return reply{}, err
-	}
-	return ok(storage{
-		common: head(raidPath, "Storage.v1_13_0.Storage", "RAID Storage"),
-		Status: enabled(),
-		StorageControllers: []storageController{
-			{ODataID: raidPath + "#/StorageControllers/0", MemberID: "0", Name: "RAID Controller", RAIDTypes: raidTypes(),
-				Status: enabled()},
-		},
-		Drives:  links(numbered(raidPath+"/Drives", len(s.config.RAID.DriveGiB))...),
-		Volumes: link{raidPath + "/Volumes"},
-	})
-}
-
-func (s *Server) getRAIDDrive(r *http.Request) (reply, error) {
-	i, err := member(r, len(s.config.RAID.DriveGiB))
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(drive{
-		common:       head(r.URL.Path, "Drive.v1_16_0.Drive", "Drive"),
-		Manufacturer: "QEMU", Model: "Lab RAID drive", SerialNumber: s.machine.Spec().Serial + "-R" + r.PathValue("id"),
-		CapacityBytes: int64(s.config.RAID.DriveGiB[i]) << 30, BlockSizeBytes: 512,
-		MediaType: "HDD", Protocol: "SAS", Status: enabled(),
-	})
 }

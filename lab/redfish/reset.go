@@ -124,7 +124,7 @@ func (s *Server) resetManager(r *http.Request) (reply, error) {
 	return noContent()
 }
 
-// restart is the controller's own; the answer to whoever asked for it still
+// restart is the controller's own; the answer to the request for it still
 // gets out.
 func (s *Server) restart() {
 	s.log.Info("controller restarts", "for", s.config.RestartTime)

@@ -44,7 +44,7 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, answer reply) {
 	body, raw := answer.body.([]byte)
 	if !raw {
 		var err error
-		if body, err = s.encode(r, answer.body); err != nil {
+		if body, err = encode(answer.body); err != nil {
 			s.writeError(w, r, err)
 			return
 		}
@@ -70,15 +70,6 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, answer reply) {
 		}
 	}
 	s.send(w, status, body)
-}
-
-// encode is a document as this controller writes it in answer to r.
-func (s *Server) encode(r *http.Request, v any) ([]byte, error) {
-	body, err := encode(v)
-	if err != nil {
-		return nil, err
-	}
-	return s.edit(r.URL.Path, body)
 }
 
 // send writes a body; a client that went away is its own affair.
@@ -124,7 +115,7 @@ func (s *Server) precondition(methods resource, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := s.encode(r, now.body)
+	body, err := encode(now.body)
 	if err != nil {
 		return err
 	}
@@ -145,6 +136,9 @@ func matches(list, tag string) bool {
 	}
 	return false
 }
+
+// noContent is a change made.
+func noContent() (reply, error) { return reply{}, nil }
 
 // decode reads a request's body into v. An empty body leaves v alone: some
 // clients post actions without parameters that way.

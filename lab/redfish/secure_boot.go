@@ -51,36 +51,11 @@ func (b *secureBoot) start(firmware qemu.Firmware) {
 	b.current = b.enable && b.mode == userMode && firmware == qemu.UEFI
 }
 
-// secureBootBody is SecureBoot.v1_1_0.
-type secureBootBody struct {
-	common
-	SecureBootEnable      bool
-	SecureBootCurrentBoot string
-	SecureBootMode        string
-	Actions               secureBootActions
-}
-
-type secureBootActions struct {
-	ResetKeys resetKeysBody `json:"#SecureBoot.ResetKeys"`
-}
-
-type resetKeysBody struct {
-	Target string   `json:"target"`
-	OneOf  []string `json:"ResetKeysType@Redfish.AllowableValues"`
-}
-
-func (s *Server) getSecureBoot(*http.Request) (reply, error) {
+func (s *Server) secureBootValues() values {
 	s.secureBoot.mu.Lock()
 	defer s.secureBoot.mu.Unlock()
-	return ok(secureBootBody{
-		common:                head(secureBootPath, "SecureBoot.v1_1_0.SecureBoot", "UEFI Secure Boot"),
-		SecureBootEnable:      s.secureBoot.enable,
-		SecureBootCurrentBoot: map[bool]string{true: "Enabled", false: "Disabled"}[s.secureBoot.current],
-		SecureBootMode:        s.secureBoot.mode,
-		Actions: secureBootActions{
-			resetKeysBody{secureBootPath + resetKeysAction, []string{keysToDefault, deleteAllKeys}},
-		},
-	})
+	now := map[bool]string{true: "Enabled", false: "Disabled"}[s.secureBoot.current]
+	return values{"secureBoot": s.secureBoot.enable, "secureBootNow": now, "secureBootMode": s.secureBoot.mode}
 }
 
 // patchSecureBoot sets whether the next start demands a signed loader; legacy firmware has no such setting.

@@ -45,6 +45,10 @@ type Server struct {
 	config  Config
 	machine Machine
 
+	tree  tree
+	own   map[string]func() values
+	lists map[string]func() []item
+
 	personality Personality
 	recent      *recent
 
@@ -113,6 +117,8 @@ func New(c Config) *Server {
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.equip()
+	s.own, s.lists = s.ownValues(), s.memberLists()
+	s.tree = newTree(s.overlays()...)
 	table := map[string]resource{}
 	for _, r := range s.routes() {
 		if table[r.path] == nil {
@@ -179,6 +185,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if w, answered = s.disturb(w, r); !answered {
 		s.mux.ServeHTTP(w, r)
 	}
+}
+
+// overlays are the differences of this controller from the ideal one.
+func (s *Server) overlays() (names []string) {
+	if len(s.config.RAID.DriveGiB) > 0 {
+		names = append(names, "raid")
+	}
+	for _, d := range s.personality.Deviations {
+		names = append(names, string(d))
+	}
+	return append(names, s.consoleOverlays()...)
 }
 
 // handler answers one method of one resource.

@@ -1,50 +1,12 @@
 package redfish
 
-import (
-	"net/http"
-	"time"
-)
+import "net/http"
 
-// sessionService is SessionService.v1_1_8.
-type sessionService struct {
-	common
-	ServiceEnabled bool
-	SessionTimeout int // seconds
-	Status         status
-	Sessions       link
-}
-
-func (s *Server) getSessionService(*http.Request) (reply, error) {
-	return ok(sessionService{
-		common:         head(servicePath, "SessionService.v1_1_8.SessionService", "Session Service"),
-		ServiceEnabled: true,
-		SessionTimeout: int(s.config.SessionTimeout / time.Second),
-		Status:         enabled(),
-		Sessions:       link{sessionsPath},
-	})
-}
-
-func (s *Server) getSessions(r *http.Request) (reply, error) {
-	var members []string
-	for _, open := range s.sessions.all() {
-		members = append(members, sessionsPath+"/"+open.id)
+func (l *sessions) items() (all []item) {
+	for _, one := range l.all() {
+		all = append(all, item{one.id, values{"sessionUser": one.user, "created": rfc3339(one.created)}})
 	}
-	return collection("Session", "Sessions", members...)(r)
-}
-
-// sessionBody is Session.v1_5_0. It never shows the token.
-type sessionBody struct {
-	common
-	UserName    string
-	CreatedTime string
-}
-
-func describeSession(s session) sessionBody {
-	return sessionBody{
-		common:      head(sessionsPath+"/"+s.id, "Session.v1_5_0.Session", "Session"),
-		UserName:    s.user,
-		CreatedTime: s.created.UTC().Format(time.RFC3339),
-	}
+	return all
 }
 
 // credentials is the body of a login (DSP0266, 13.3.4.2).
@@ -73,21 +35,13 @@ func (s *Server) login(r *http.Request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	body := describeSession(opened)
+	at := sessionsPath + "/" + opened.id
+	body, err := s.document(sessionsPath+"/{id}", at)
 	return reply{
 		status: http.StatusCreated,
-		header: http.Header{"X-Auth-Token": {opened.token}, "Location": {body.ODataID}},
+		header: http.Header{"X-Auth-Token": {opened.token}, "Location": {at}},
 		body:   body,
-	}, nil
-}
-
-func (s *Server) getSession(r *http.Request) (reply, error) {
-	for _, open := range s.sessions.all() {
-		if open.id == r.PathValue("id") {
-			return ok(describeSession(open))
-		}
-	}
-	return reply{}, problem(resourceMissing, r.URL.Path)
+	}, err
 }
 
 func (s *Server) logout(r *http.Request) (reply, error) {

@@ -8,7 +8,6 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 )
@@ -186,26 +185,24 @@ func (l *tasks) clear() {
 	})
 }
 
-// find is the task a request asks for.
-func (l *tasks) find(r *http.Request) (task, error) {
+// find is the task with an id.
+func (l *tasks) find(id string) (found task, has bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, t := range l.list {
-		if t.id == r.PathValue("id") {
-			return *t, nil
-		}
+	i := slices.IndexFunc(l.list, func(t *task) bool { return t.id == id })
+	if i < 0 {
+		return task{}, false
 	}
-	return task{}, problem(resourceMissing, r.URL.Path)
+	return *l.list[i], true
 }
 
-func (l *tasks) ids() []string {
+func (l *tasks) items() (all []item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var ids []string
 	for _, t := range l.list {
-		ids = append(ids, t.id)
+		all = append(all, item{t.id, t.values()})
 	}
-	return ids
+	return all
 }
 
 // accept answers a request that becomes a task (DSP0266, 13.2). There is no Retry-After: sushy 4.3.3 falls over a value
@@ -213,72 +210,49 @@ func (l *tasks) ids() []string {
 func (s *Server) accept(w work) (reply, error) {
 	t := s.tasks.add(w)
 	s.log.Info("task", "id", t.id, "name", t.name)
-	return reply{
-		status: http.StatusAccepted,
-		header: http.Header{"Location": {monitorsPath + "/" + t.id}},
-		body:   describeTask(t),
-	}, nil
+	body, err := s.document(taskPattern, tasksPath+"/Tasks/"+t.id)
+	header := http.Header{"Location": {monitorsPath + "/" + t.id}}
+	return reply{status: http.StatusAccepted, header: header, body: body}, err
 }
 
-// taskBody is Task.v1_7_1.
-type taskBody struct {
-	common
-	TaskState       taskState
-	TaskStatus      string
-	TaskMonitor     string
-	PercentComplete int
-	StartTime       string
-	EndTime         string `json:",omitempty"`
-	Payload         payload
-	Messages        []messageBody
-}
+const taskPattern = tasksPath + "/Tasks/{id}"
 
-func describeTask(t task) taskBody {
-	body := taskBody{
-		common:    head(tasksPath+"/Tasks/"+t.id, "Task.v1_7_1.Task", t.name),
-		TaskState: t.state, TaskStatus: "OK", TaskMonitor: monitorsPath + "/" + t.id, PercentComplete: t.percent,
-		StartTime: t.start.UTC().Format(time.RFC3339), Payload: t.request, Messages: []messageBody{},
+// failure is the error of a task that went wrong; nil for others.
+func (t *task) failure() *problemError {
+	if t.state != taskException {
+		return nil
 	}
+	return problem(operationFailed, path.Base(t.request.TargetURI), t.said)
+}
+
+func (t *task) values() values {
+	v := values{"task": t.name, "taskState": t.state, "taskStatus": "OK", "monitor": monitorsPath + "/" + t.id,
+		"percent": t.percent, "start": rfc3339(t.start), "end": "", "payload": t.request, "messages": []messageBody{}}
 	if t.over() {
-		body.EndTime = t.end.UTC().Format(time.RFC3339)
+		v["end"] = rfc3339(t.end)
 	}
-	if t.state == taskException {
-		body.TaskStatus = critical
-		body.Messages = problem(operationFailed, path.Base(t.request.TargetURI), t.said).body().Error.Extended
+	if failed := t.failure(); failed != nil {
+		v["taskStatus"], v["messages"] = critical, failed.body().Error.Extended
 	}
-	return body
-}
-
-func (s *Server) getTasks(r *http.Request) (reply, error) {
-	var members []string
-	for _, id := range s.tasks.ids() {
-		members = append(members, strings.TrimRight(r.URL.Path, "/")+"/"+id)
-	}
-	return collection("Task", "Tasks", members...)(r)
+	return v
 }
 
 // getTask answers 202 while the task is under way, as iDRAC 9 does: sushy takes
 // the task's own address for its monitor's.
 func (s *Server) getTask(r *http.Request) (reply, error) {
-	t, err := s.tasks.find(r)
-	switch {
-	case err != nil:
-		return reply{}, err
-	case t.over():
-		return ok(describeTask(t))
+	id := r.PathValue("id")
+	body, err := s.document(taskPattern, tasksPath+"/Tasks/"+id)
+	if t, has := s.tasks.find(id); has && !t.over() {
+		return reply{status: http.StatusAccepted, body: body}, err
 	}
-	return reply{status: http.StatusAccepted, body: describeTask(t)}, nil
+	return reply{body: body}, err
 }
 
 // getMonitor answers 202 while the task is under way. Afterwards it gives the answer of the same request done at once
 // (DSP0266, 13.2).
 func (s *Server) getMonitor(r *http.Request) (reply, error) {
-	t, err := s.tasks.find(r)
-	if err == nil && t.state == taskException {
-		err = problem(operationFailed, path.Base(t.request.TargetURI), t.said)
-	}
-	if err != nil {
-		return reply{}, err
+	if t, has := s.tasks.find(r.PathValue("id")); has && t.failure() != nil {
+		return reply{}, t.failure()
 	}
 	return s.getTask(r)
 }

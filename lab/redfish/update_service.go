@@ -11,51 +11,8 @@ const (
 	simpleUpdateAction = "/Actions/UpdateService.SimpleUpdate"
 )
 
-// updateService is UpdateService.v1_11_0.
-type updateService struct {
-	common
-	ServiceEnabled    bool
-	Status            status
-	FirmwareInventory link
-	Actions           updateActions
-}
-
-type updateActions struct {
-	SimpleUpdate simpleUpdateBody `json:"#UpdateService.SimpleUpdate"`
-}
-
-type simpleUpdateBody struct {
-	Target string   `json:"target"`
-	OneOf  []string `json:"TransferProtocol@Redfish.AllowableValues"`
-}
-
+// transferProtocols are the protocols in the document of the service.
 func transferProtocols() []string { return []string{"HTTP", "HTTPS"} }
-
-func (s *Server) getUpdateService(*http.Request) (reply, error) {
-	return ok(updateService{
-		common:         head(updatePath, "UpdateService.v1_11_0.UpdateService", "Update Service"),
-		ServiceEnabled: true, Status: enabled(), FirmwareInventory: link{inventoryPath},
-		Actions: updateActions{simpleUpdateBody{updatePath + simpleUpdateAction, transferProtocols()}},
-	})
-}
-
-// softwareInventory is SoftwareInventory.v1_7_0.
-type softwareInventory struct {
-	common
-	SoftwareID string `json:"SoftwareId"`
-	Version    string
-	Updateable bool
-	Status     status
-}
-
-func (s *Server) getFirmware(c component) handler {
-	return func(r *http.Request) (reply, error) {
-		return ok(softwareInventory{
-			common:     head(inventoryPath+"/"+string(c), "SoftwareInventory.v1_7_0.SoftwareInventory", string(c)+" Firmware"),
-			SoftwareID: "lab-" + string(c), Version: s.firmwareVersion(c), Updateable: true, Status: enabled(),
-		})
-	}
-}
 
 // updateRequest is the body of SimpleUpdate. Without Targets the image names its component.
 type updateRequest struct {

@@ -1,8 +1,6 @@
 package redfish
 
-import (
-	"net/http"
-)
+import "net/http"
 
 // Where the media actions are posted, below the drive.
 const (
@@ -10,38 +8,12 @@ const (
 	ejectAction  = "/Actions/VirtualMedia.EjectMedia"
 )
 
-// virtualMedia is VirtualMedia.v1_6_0. Image and ImageName are null while
-// the drive is empty.
-type virtualMedia struct {
-	common
-	MediaTypes     []string
-	Image          *string
-	ImageName      *string
-	ConnectedVia   string
-	Inserted       bool
-	WriteProtected bool
-	Status         status
-	Actions        *mediaActions `json:",omitempty"`
-}
-
-type mediaActions struct {
-	Insert action `json:"#VirtualMedia.InsertMedia"`
-	Eject  action `json:"#VirtualMedia.EjectMedia"`
-}
-
-func (s *Server) getMedia(*http.Request) (reply, error) {
-	body := virtualMedia{
-		common:     head(mediaPath, "VirtualMedia.v1_6_0.VirtualMedia", "Virtual CD"),
-		MediaTypes: []string{"CD", "DVD"}, ConnectedVia: "NotConnected", WriteProtected: true, Status: enabled(),
-		Actions: &mediaActions{action{mediaPath + insertAction}, action{mediaPath + ejectAction}},
-	}
-	if s.personality.has(MediaByPatch) {
-		body.Actions = nil
-	}
+// mediaValues are null where the drive is empty.
+func (s *Server) mediaValues() values {
 	if image, name := s.shownMedia(); image != "" {
-		body.Image, body.ImageName, body.ConnectedVia, body.Inserted = &image, &name, "URI", true
+		return values{"image": image, "imageName": name, "connectedVia": "URI", "inserted": true}
 	}
-	return ok(body)
+	return values{"image": nil, "imageName": nil, "connectedVia": "NotConnected", "inserted": false}
 }
 
 // insertRequest is the body of InsertMedia. A CD is read-only and inserted

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 )
 
@@ -28,60 +27,16 @@ type volume struct {
 	drives   []string // paths
 }
 
-// volumeBody is Volume.v1_8_0.
-type volumeBody struct {
-	common
-	RAIDType       raidType
-	CapacityBytes  int64
-	BlockSizeBytes int
-	Status         status
-	Links          volumeLinks
-}
-
 type volumeLinks struct {
 	Drives []link
 }
 
-// volumeCollection is a collection that says when its changes can be applied.
-type volumeCollection struct {
-	collectionBody
-	ApplyTimes applyTimes `json:"@Redfish.OperationApplyTimeSupport"`
-}
-
-// applyTimes is Settings.OperationApplyTimeSupport.
-type applyTimes struct {
-	Type   string   `json:"@odata.type"`
-	Values []string `json:"SupportedValues"`
-}
-
-func (s *Server) getVolumes(r *http.Request) (reply, error) {
-	if err := s.hasRAID(r); err != nil {
-		return reply{}, err
+func (l *volumes) items() (all []item) {
+	for _, v := range l.all() {
+		all = append(all, item{v.id, values{"volume": v.name, "raidType": v.raidType, "bytes": v.bytes,
+			"volumeDrives": links(v.drives...)}})
 	}
-	members := []string{}
-	for _, v := range s.volumes.all() {
-		members = append(members, raidPath+"/Volumes/"+v.id)
-	}
-	return ok(volumeCollection{
-		collectionBody: collectionBody{
-			ODataID: strings.TrimRight(r.URL.Path, "/"), Type: "#VolumeCollection.VolumeCollection", Name: "Volumes",
-			Count: len(members), Members: links(members...),
-		},
-		ApplyTimes: applyTimes{"#Settings.v1_3_0.OperationApplyTimeSupport", s.config.RAID.applyTimes()},
-	})
-}
-
-func (s *Server) getVolume(r *http.Request) (reply, error) {
-	for _, v := range s.volumes.all() {
-		if v.id == r.PathValue("id") {
-			return ok(volumeBody{
-				common:   head(r.URL.Path, "Volume.v1_8_0.Volume", v.name),
-				RAIDType: v.raidType, CapacityBytes: v.bytes, BlockSizeBytes: 512, Status: enabled(),
-				Links: volumeLinks{links(v.drives...)},
-			})
-		}
-	}
-	return reply{}, problem(resourceMissing, r.URL.Path)
+	return all
 }
 
 // volumeRequest is the body of a creation.
@@ -96,9 +51,6 @@ type volumeRequest struct {
 // createVolume reserves the drives and makes a task of the rest.
 func (s *Server) createVolume(r *http.Request) (reply, error) {
 	var q volumeRequest
-	if err := s.hasRAID(r); err != nil {
-		return reply{}, err
-	}
 	if err := decode(r, &q); err != nil {
 		return reply{}, err
 	}
