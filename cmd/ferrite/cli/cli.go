@@ -101,15 +101,8 @@ func New(release string, local ...*cobra.Command) *cobra.Command {
 		c.GroupID = "client"
 		root.AddCommand(c)
 	}
-	for _, c := range []*cobra.Command{
-		node.Command(s), inventory.PortCommand(s), inventory.PortgroupCommand(s), inventory.ChassisCommand(s),
-		inventory.VolumeCommand(s), inventory.TemplateCommand(s), inventory.RunbookCommand(s),
-		inventory.InspectionRuleCommand(s), inventory.AllocationCommand(s), inventory.LeaseCommand(s),
-		inventory.EraseReportCommand(s), inventory.DriverCommand(s), inventory.ShardCommand(s),
-		inventory.ConductorCommand(s), inventory.ImageCommand(s),
-		boot.Command(s), signals.EventsCommand(s), signals.AuditCommand(s),
-		resume.Command(s), versionCommand(s),
-	} {
+	for _, c := range append(inventory.Commands(s), node.Command(s), boot.Command(s), signals.EventsCommand(s),
+		signals.AuditCommand(s), resume.Command(s), versionCommand(s)) {
 		add(c)
 	}
 	root.Long = rootHelp + addExtras(s, add) + connectHelp

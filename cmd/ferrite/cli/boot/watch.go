@@ -59,13 +59,10 @@ The conductor keeps the last 20 events of each node and 8 of each machine that i
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 			defer stop()
 			err := w.run(ctx)
-			switch {
-			case q.Follow && errors.Is(err, context.Canceled):
+			if q.Follow && errors.Is(err, context.Canceled) {
 				return nil // Ctrl-C is how watching ends
-			case client.Unserved(err):
-				return fmt.Errorf("%s has no boot network to watch: it is no Ferrite, or an older one", s.Client.Base)
 			}
-			return err
+			return s.Older(err, "has no boot network to watch")
 		},
 	}
 	c.Flags().DurationVar(&q.Since, "since", 5*time.Minute, "show also what came so long before")

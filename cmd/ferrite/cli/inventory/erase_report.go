@@ -25,10 +25,13 @@ the result was verified. The conductor signs each report and keeps it when the n
 is deleted. An interrupted erase gets a report, too, with an unknown end. Anybody can
 verify a saved report with the conductor's public key.`
 
-const eraseReportsPath = nodeapi.FerriteRoot + "/erase-reports"
+const (
+	eraseReportsPath = nodeapi.FerriteRoot + "/erase-reports"
+	lacks            = "has no erase reports"
+)
 
-// EraseReportCommand is ferrite erase-report.
-func EraseReportCommand(s *client.Session) *cobra.Command {
+// eraseReportCommand is ferrite erase-report.
+func eraseReportCommand(s *client.Session) *cobra.Command {
 	cmd := client.Group("erase-report", "Signed reports about erased disks", eraseReportHelp,
 		eraseReportList(s), eraseReportShow(s), eraseReportSave(s), eraseReportVerify(s), eraseReportKey(s))
 	nodes.Several(s, cmd)
@@ -232,7 +235,7 @@ func diskVerdict(d agentapi.ErasedDisk) string {
 func eraseReport(s *client.Session, cmd *cobra.Command, ref string) (document json.RawMessage, err error) {
 	err = s.Client.Do(cmd.Context(), "GET", eraseReportsPath+"/"+url.PathEscape(ref), nil, &document)
 	if !client.NotFound(err) || client.Unserved(err) {
-		return document, noEraseReports(s, err)
+		return document, s.Older(err, lacks)
 	}
 	var of struct {
 		EraseReports []struct {
@@ -259,13 +262,5 @@ func eraseReport(s *client.Session, cmd *cobra.Command, ref string) (document js
 
 func eraseKey(s *client.Session, cmd *cobra.Command) (key nodeapi.EraseKey, err error) {
 	err = s.Client.Do(cmd.Context(), "GET", nodeapi.FerriteRoot+"/erase-key", nil, &key)
-	return key, noEraseReports(s, err)
-}
-
-// noEraseReports explains the 404 of a server that has no such resource.
-func noEraseReports(s *client.Session, err error) error {
-	if client.Unserved(err) {
-		return fmt.Errorf("the server at %s has no erase reports: it is no Ferrite, or an older one", s.Client.Base)
-	}
-	return err
+	return key, s.Older(err, lacks)
 }

@@ -43,7 +43,7 @@ machines. Name a deleted node by its UUID. The oldest report comes first.`,
 			}
 			reports, err := read()
 			if err != nil {
-				return noEraseReports(s, err)
+				return s.Older(err, lacks)
 			}
 			reply, err := json.Marshal(reports)
 			if err != nil {

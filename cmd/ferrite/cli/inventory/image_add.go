@@ -52,7 +52,7 @@ func imageAdd(s *client.Session) *cobra.Command {
 			}
 			i, err := add(cmd, args[1])
 			if err != nil {
-				return noImages(s, err)
+				return s.Older(err, noImages)
 			}
 			reply, err := json.Marshal(i)
 			if err != nil {

@@ -1,155 +1,64 @@
 package inventory
 
 import (
-	"encoding/json"
-	"net/url"
-
-	"github.com/spf13/cobra"
-
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/noun"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// PortCommand is ferrite port.
-func PortCommand(s *client.Session) *cobra.Command {
-	return client.Group("port", "Network interfaces of machines",
-		"Network interfaces of machines. A machine can boot only from an interface whose MAC is recorded.",
-		portCreate(s), portSet(s), portList(s), portShow(s), portDelete(s))
+var ports = noun.Noun{
+	Use: "port", Short: "Network interfaces of machines", Arg: "PORT", Path: nodeapi.Root + "/ports",
+	Long: "Network interfaces of machines. A machine can boot only from an interface whose MAC is recorded.",
+	Fields: []noun.Field{
+		noun.OfNode,
+		{Name: "address", Only: "PATCH", Help: "MAC; the machine must not be active"},
+		{Name: "physical_network", Help: "name of the network it is connected to"},
+		{Name: "portgroup_uuid", Flag: "portgroup", Only: "POST", Help: "UUID of its portgroup"},
+		{Name: "portgroup_uuid", Only: "PATCH", Help: "UUID of its portgroup"},
+		{Name: "name", Only: "PATCH", Help: "name of the port"},
+		{Name: "description", Only: "PATCH", Help: "free text"},
+		{Name: "pxe_enabled", Value: true, Help: "the machine boots from it"},
+		{Name: "is_smartnic", Only: "PATCH", Value: false, Help: "it is a port of a SmartNIC"},
+		{Name: "local_link_connection", Kind: noun.TextPairs,
+			Help: "KEY=VALUE about the switch: switch_id, port_id, switch_info; repeat it"},
+		noun.Extra,
+	},
+	Verbs: []noun.Verb{
+		{Use: "create MAC --node NODE", Short: "Add a network interface to a machine", Method: "POST",
+			Body: map[string]any{"address": "{0}"}, Example: "  ferrite port create 52:54:00:12:34:56 --node m1"},
+		{Use: "set PORT [--FIELD VALUE]...", Short: "Change a network interface", Method: "PATCH", Path: "/{0}",
+			Example: "  ferrite port set 5b2e52bd-0f05-4bb9-9b5b-5b6f4f6b9c1a --pxe-enabled=false"},
+		{Use: "list", Short: "List network interfaces", Path: "?fields=uuid,address,node_uuid,pxe_enabled", Key: "ports",
+			Columns: output.Columns("uuid", "address", "node_uuid", "pxe_enabled"), Fields: []noun.Field{
+				{Name: "node", Help: "only interfaces of this machine"},
+				{Name: "address", Help: "only the interface with this MAC"}}},
+		{Use: "show PORT", Short: "Show one network interface, by UUID", Path: "/{0}"},
+		{Use: "delete PORT...", Short: "Delete network interfaces, by UUID", Method: "DELETE", Path: "/{0}",
+			Done: "deleted port {0}"},
+	},
 }
 
-func portCreate(s *client.Session) *cobra.Command {
-	var node, physical, portgroup string
-	var pxe bool
-	var link, extra []string
-	cmd := &cobra.Command{
-		Use:     "create MAC --node NODE",
-		Short:   "Add a network interface to a machine",
-		Example: "  ferrite port create 52:54:00:12:34:56 --node m1",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			n, err := nodes.GetNode(cmd.Context(), s, node, "uuid")
-			if err != nil {
-				return err
-			}
-			body := map[string]any{"address": args[0], "node_uuid": n.UUID, "pxe_enabled": pxe}
-			if physical != "" {
-				body["physical_network"] = physical
-			}
-			if portgroup != "" {
-				body["portgroup_uuid"] = portgroup
-			}
-			for _, f := range []struct {
-				flag  string
-				given []string
-				read  func(string) any
-			}{{"local-link-connection", link, output.MostlyText}, {"extra", extra, output.JsonOrText}} {
-				if len(f.given) == 0 {
-					continue
-				}
-				if body[output.FieldOf(f.flag)], err = output.Pairs(f.flag, f.given, f.read); err != nil {
-					return err
-				}
-			}
-			var reply json.RawMessage
-			if err := wait.Do(cmd.Context(), s, "POST", nodeapi.Root+"/ports", body, &reply); err != nil {
-				return err
-			}
-			return output.PrintAny(s, cmd.OutOrStdout(), reply, output.Fields(s, reply))
-		},
-	}
-	f := cmd.Flags()
-	f.StringVar(&node, "node", "", "machine that it belongs to")
-	f.BoolVar(&pxe, "pxe-enabled", true, "the machine boots from it")
-	f.StringVar(&physical, "physical-network", "", "name of the network it is connected to")
-	f.StringVar(&portgroup, "portgroup", "", "UUID of its portgroup")
-	f.StringArrayVar(&link, "local-link-connection", nil,
-		"KEY=VALUE about the switch: switch_id, port_id, switch_info; repeat it")
-	f.StringArrayVar(&extra, "extra", nil, "KEY=VALUE for your own use; repeat it")
-	client.Must(cmd.MarkFlagRequired("node"))
-	return cmd
-}
-
-func portSet(s *client.Session) *cobra.Command {
-	cmd := &cobra.Command{Use: "set PORT [--FIELD VALUE]...", Short: "Change a network interface",
-		Example: "  ferrite port set 5b2e52bd-0f05-4bb9-9b5b-5b6f4f6b9c1a --pxe-enabled=false"}
-	flags := cmd.Flags()
-	f := &recordFlags{
-		texts: map[string]*string{
-			"address":          flags.String("address", "", "MAC; the machine must not be active"),
-			"physical-network": flags.String("physical-network", "", "name of the network it is connected to"),
-			"portgroup-uuid":   flags.String("portgroup-uuid", "", "UUID of its portgroup"),
-			"name":             flags.String("name", "", "name of the port"),
-			"description":      flags.String("description", "", "free text"),
-		},
-		bools: map[string]*bool{
-			"pxe-enabled": flags.Bool("pxe-enabled", true, "the machine boots from it"),
-			"is-smartnic": flags.Bool("is-smartnic", false, "it is a port of a SmartNIC"),
-		},
-	}
-	f.object(cmd, "local-link-connection", "local_link_connection",
-		"KEY=VALUE about the switch: switch_id, port_id, switch_info; repeat it")
-	f.extra(cmd)
-	return record{session: s, noun: "port", arg: "PORT", kind: "ports"}.set(f, cmd)
-}
-
-func portList(s *client.Session) *cobra.Command {
-	var node, address string
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List network interfaces",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			q := url.Values{"fields": {"uuid,address,node_uuid,pxe_enabled"}}
-			if node != "" {
-				q.Set("node", node)
-			}
-			if address != "" {
-				q.Set("address", address)
-			}
-			ports, err := s.Client.Pages(cmd.Context(), "ports", q, 0)
-			if err != nil {
-				return err
-			}
-			reply, err := json.Marshal(ports)
-			if err != nil {
-				return err
-			}
-			columns := nodes.NameColumns(cmd.Context(), s, output.Columns("uuid", "address", "node_uuid", "pxe_enabled"))
-			return output.PrintAny(s, cmd.OutOrStdout(), reply, output.RowsOf(s, reply, columns))
-		},
-	}
-	cmd.Flags().StringVar(&node, "node", "", "only interfaces of this machine")
-	cmd.Flags().StringVar(&address, "address", "", "only the interface with this MAC")
-	return cmd
-}
-
-func portShow(s *client.Session) *cobra.Command {
-	return &cobra.Command{
-		Use:   "show PORT",
-		Short: "Show one network interface, by UUID",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return output.ShowPath(s, cmd, nodeapi.Root+"/ports/"+url.PathEscape(args[0]))
-		},
-	}
-}
-
-func portDelete(s *client.Session) *cobra.Command {
-	return &cobra.Command{
-		Use:   "delete PORT...",
-		Short: "Delete network interfaces, by UUID",
-		Args:  cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return wait.Each(args, func(port string) error {
-				path := nodeapi.Root + "/ports/" + url.PathEscape(port)
-				if err := wait.Do(cmd.Context(), s, "DELETE", path, nil, nil); err != nil {
-					return err
-				}
-				return output.Say(s, cmd, "deleted port %s\n", port)
-			})
-		},
-	}
+var portgroups = noun.Noun{
+	Use: "portgroup", Short: "Portgroups: joined ports of a machine",
+	Long: `A portgroup joins ports of one machine (link aggregation). A port names its portgroup
+when it is created: ferrite port create --portgroup. A portgroup that has ports cannot
+be deleted.`,
+	Arg: "PORTGROUP", Path: nodeapi.Root + "/portgroups", Columns: noun.Named("address", "node_uuid", "mode"),
+	Fields: []noun.Field{
+		noun.OfNode,
+		{Name: "name", Help: "name of the portgroup"},
+		{Name: "address", Help: "MAC of the portgroup"},
+		{Name: "mode", Help: "bonding mode: active-backup (the default), 802.3ad, balance-rr and others"},
+		{Name: "physical_network", Help: "name of the network it is connected to, with all its ports"},
+		{Name: "category", Help: "purpose, for network planning"},
+		{Name: "standalone_ports_supported", Value: true,
+			Help: "its ports can also be used alone, for example in a network boot"},
+		{Name: "properties", Flag: "property", Kind: noun.Object,
+			Help: "KEY=VALUE of the bond, like miimon or xmit_hash_policy; repeat it"},
+		noun.Extra,
+	},
+	Verbs: []noun.Verb{noun.ListOf, noun.Show,
+		noun.Create("--node NODE [--FIELD VALUE]...", "Add a portgroup to a machine",
+			`  ferrite portgroup create --node m1 --name bond0 --mode 802.3ad --property miimon=100`),
+		noun.Set("Change a portgroup"), noun.Delete},
 }

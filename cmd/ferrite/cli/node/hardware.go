@@ -1,215 +1,110 @@
 package node
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
-	"maps"
 	"net/http"
-	"net/url"
-	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/spf13/cobra"
-
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/flags"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/noun"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// partCommands are the commands of all parts.
-func partCommands(s *client.Session) (all []*cobra.Command) {
-	for _, g := range partGroups {
-		var below []*cobra.Command
-		for _, r := range g.readings {
-			below = append(below, r.command(s))
-		}
-		for _, c := range g.changes {
-			below = append(below, c.command(s, g.name))
-		}
-		if len(g.changes) == 1 && g.changes[0].name == "" {
-			all = append(all, below...)
-			continue
-		}
-		all = append(all, client.Group(g.name, g.short, g.long, below...))
-	}
-	return all
+// hardware is the parts of a machine that a BMC or a network changes at once, beside all activities.
+var hardware = noun.Noun{
+	Path: nodeapi.Root + "/nodes", Refused: refused,
+	Verbs: []noun.Verb{{Use: "nmi NODE...", Method: http.MethodPut, Path: "/{0}/management/inject_nmi",
+		Short: "Interrupt machines so that their operating systems dump their memory"}},
+	Below: []noun.Noun{
+		{Use: "bios", Short: "BIOS settings, as the BMC told them last",
+			Long: "BIOS settings as they were read last: with manage, and after each cleaning. The step\n" +
+				"bios.apply_configuration of clean and service changes them.",
+			Verbs: []noun.Verb{
+				{Use: "list NODE", Short: "List the BIOS settings", Path: "/{0}/bios?detail=True", Key: "bios",
+					Columns: output.Columns("name", "value", "attribute_type", "read_only", "reset_required")},
+				{Use: "show NODE SETTING", Short: "Show one BIOS setting, with the values that it can have",
+					Path: "/{0}/bios/{1}"},
+			}},
+		{Use: "firmware", Short: "Versions of the firmware, as the BMC told them last", Verbs: []noun.Verb{
+			{Use: "list NODE", Short: "List the firmware components and their versions", Path: "/{0}/firmware",
+				Key: "firmware", Columns: output.Columns("component", "current_version", "initial_version",
+					"last_version_flashed", "updated_at")},
+		}},
+		{Use: "boot-mode", Short: "Boot by UEFI or by BIOS", Verbs: []noun.Verb{
+			{Use: "show NODE", Short: "Show the boot mode and secure boot, as read last",
+				Path: "/{0}?fields=boot_mode,secure_boot"},
+			state("uefi", "Boot by UEFI from now on", "boot_mode", "target", "uefi"),
+			state("bios", "Boot by BIOS from now on", "boot_mode", "target", "bios"),
+		}},
+		{Use: "secure-boot", Short: "Start signed boot loaders only", Verbs: []noun.Verb{
+			state("on", "Start signed boot loaders only", "secure_boot", "target", true),
+			state("off", "Start any boot loader", "secure_boot", "target", false),
+		}},
+		{Use: "vmedia", Short: "Images in the BMC's virtual drives", Verbs: []noun.Verb{
+			{Use: "list NODE", Short: "List the images in the virtual drives", Path: "/{0}/vmedia", Key: "[]",
+				Columns: output.Columns("media_types", "inserted", "image", "image_url")},
+			{Use: "insert NODE... --image URL", Short: "Put an image into a virtual drive", Method: http.MethodPost,
+				Path: "/{0}/vmedia", Body: map[string]any{"device_type": "cdrom"},
+				Example: "  ferrite node vmedia insert m1 --image http://10.0.0.1/rescue.iso", Fields: []noun.Field{
+					{Name: "image_url", Flag: "image", Required: true, Help: "`URL` of the image"},
+					{Name: "device_type", Flag: "device", Help: "drive: cdrom, floppy or disk (default cdrom)"},
+					{Name: "image_download_source", Flag: "download", Help: "who fetches it: http, local or swift"}}},
+			{Use: "eject NODE...", Short: "Take images out of the virtual drives", Method: http.MethodDelete,
+				Path: "/{0}/vmedia", Fields: []noun.Field{
+					{Name: "device_types", Flag: "device", Help: "only these drives, separated by commas"}}},
+		}},
+		{Use: "indicator", Short: "Lights of machines, to find them in a rack", Verbs: []noun.Verb{
+			{Use: "list NODE", Short: "List the lights", Path: "/{0}/management/indicators", Key: "indicators",
+				Columns: output.Columns("name", "component", "readonly", "states")},
+			{Use: "show NODE INDICATOR", Short: "Show the state of a light", Path: "/{0}/management/indicators/{1}"},
+			{Use: "set NODE INDICATOR --state STATE", Short: "Switch a light", Method: http.MethodPut,
+				Path:    "/{0}/management/indicators/{1}",
+				Fields:  []noun.Field{{Name: "state", Required: true, Help: "on, off or blinking"}},
+				Example: "  ferrite node indicator set m1 chassis@chassis --state blinking"},
+		}},
+		{Use: "vif", Short: "Virtual interfaces of a network that are attached to ports", Verbs: []noun.Verb{
+			{Use: "list NODE", Short: "List the attached virtual interfaces", Path: "/{0}/vifs", Key: "vifs",
+				Columns: output.Columns("id")},
+			{Use: "attach NODE --id VIF", Short: "Attach a virtual interface to a free port", Method: http.MethodPost,
+				Path: "/{0}/vifs", Fields: []noun.Field{
+					{Name: "id", Required: true, Help: "UUID of the virtual interface"},
+					{Name: "port_uuid", Flag: "port", Help: "UUID of the port; any free one when left out"},
+					{Name: "portgroup_uuid", Flag: "portgroup", Help: "UUID of the portgroup"}}},
+			{Use: "detach NODE VIF", Short: "Detach a virtual interface", Method: http.MethodDelete,
+				Path: "/{0}/vifs/{1}"},
+		}},
+		{Use: "raid", Short: "RAID volumes that a machine is to get",
+			Long: "RAID volumes that a machine is to get. The step raid.apply_configuration of clean makes them.",
+			Verbs: []noun.Verb{
+				{Use: "show NODE", Short: "Show the wanted and the found RAID volumes",
+					Path: "/{0}?fields=target_raid_config,raid_config"},
+				{Use: "set NODE... --config FILE", Short: "Say which RAID volumes are wanted", Method: http.MethodPut,
+					Path: "/{0}/states/raid", Fields: []noun.Field{{Flag: "config", Kind: noun.Whole, Required: true,
+						Help: "`file` of JSON or YAML, or JSON: an object with logical_disks"}},
+					Example: `  ferrite node raid set m1 --config '{"logical_disks": [{"size_gb": "MAX", "raid_level": "1"}]}'`},
+				{Use: "unset NODE...", Short: "Want no RAID volumes", Method: http.MethodPut, Path: "/{0}/states/raid"},
+			}},
+		{Use: "vendor", Short: "Methods of a vendor's driver", Verbs: []noun.Verb{
+			{Use: "list NODE", Short: "List the methods, with what they do", Path: "/{0}/vendor_passthru/methods",
+				Key: "{}", Columns: output.Columns("name", "http_methods", "async", "description")},
+			{Use: "call NODE METHOD [--arguments JSON]", Short: "Call a method", Method: http.MethodPost,
+				Path: "/{0}/vendor_passthru/{1}", Fields: []noun.Field{
+					{Flag: "http-method", Kind: noun.Method, Help: "GET, POST, PUT, PATCH or DELETE (default POST)"},
+					{Flag: "arguments", Kind: noun.Whole, Help: "`file` of JSON or YAML, or JSON: an object"}}},
+		}},
+		{Use: "console-access", Short: "Consoles for other clients, such as the dashboard of OpenStack",
+			Verbs: []noun.Verb{
+				{Use: "show NODE", Short: "Show whether the console is enabled, and where it is",
+					Path: "/{0}/states/console"},
+				state("on", "Enable the console", "console", "enabled", true),
+				state("off", "Disable the console", "console", "enabled", false),
+			}},
+		{Use: "children", Short: "Machines that are parts of a machine", Verbs: []noun.Verb{
+			{Use: "list NODE", Short: "List the parts of a machine", Path: "/{0}/children", Key: "children",
+				Columns: output.Columns("uuid")}}},
+	},
 }
 
-func (r reading) command(s *client.Session) *cobra.Command {
-	return &cobra.Command{
-		Use: r.name + " " + r.use, Short: r.short, Args: cobra.ExactArgs(len(strings.Fields(r.use))),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			path := client.NodePath(args[0]) + partPath(r.part, args)
-			var reply json.RawMessage
-			if err := s.Client.Do(cmd.Context(), "GET", path, nil, &reply); err != nil {
-				return err
-			}
-			if r.key == "" {
-				return printPart(s, cmd, args, reply)
-			}
-			list, err := r.list(reply)
-			if err != nil {
-				return err
-			}
-			if r.columns == nil {
-				return output.PrintAny(s, cmd.OutOrStdout(), list, textRows(list))
-			}
-			return output.PrintAny(s, cmd.OutOrStdout(), list, output.RowsOf(s, list, r.columns))
-		},
-	}
-}
-
-// list is the list of an answer.
-func (r reading) list(reply json.RawMessage) (json.RawMessage, error) {
-	if r.key == "[]" {
-		return reply, nil
-	}
-	if r.key == "{}" {
-		return byName(reply)
-	}
-	page := map[string]json.RawMessage{r.key: json.RawMessage("[]")}
-	if err := json.Unmarshal(reply, &page); err != nil {
-		return nil, fmt.Errorf("the conductor's answer: %w", err)
-	}
-	return page[r.key], nil
-}
-
-// byName is a list of the objects that an answer has by their names.
-func byName(reply json.RawMessage) (json.RawMessage, error) {
-	var objects map[string]map[string]any
-	if err := json.Unmarshal(reply, &objects); err != nil {
-		return nil, fmt.Errorf("the conductor's answer: %w", err)
-	}
-	list := []map[string]any{}
-	for _, name := range output.Sorted(objects) {
-		objects[name]["name"] = name
-		list = append(list, objects[name])
-	}
-	return json.Marshal(list)
-}
-
-// printPart prints an object. An object that is wrapped under its own name is unwrapped.
-func printPart(s *client.Session, cmd *cobra.Command, args []string, reply json.RawMessage) error {
-	var object map[string]json.RawMessage
-	if err := json.Unmarshal(reply, &object); err != nil {
-		return fmt.Errorf("the conductor's answer: %w", err)
-	}
-	delete(object, "links")
-	if inner, ok := object[args[len(args)-1]]; ok && len(object) == 1 {
-		reply = inner
-	}
-	return output.PrintAny(s, cmd.OutOrStdout(), reply, output.Fields(s, reply))
-}
-
-// textRows is a table of a list of texts.
-func textRows(list json.RawMessage) func(t table.Writer) error {
-	return func(t table.Writer) error {
-		var texts []string
-		if err := json.Unmarshal(list, &texts); err != nil {
-			return fmt.Errorf("the conductor's answer: %w", err)
-		}
-		t.AppendHeader(table.Row{"uuid"})
-		for _, text := range texts {
-			t.AppendRow(table.Row{text})
-		}
-		return nil
-	}
-}
-
-// partPath is the part of a path below a node, with the argument after the node in the place of {}.
-func partPath(part string, args []string) string {
-	if strings.Contains(part, "{}") {
-		part = strings.ReplaceAll(part, "{}", url.PathEscape(args[1]))
-	}
-	if strings.HasPrefix(part, "?") {
-		return part
-	}
-	return "/" + part
-}
-
-func (c change) command(s *client.Session, group string) *cobra.Command {
-	name, several := c.name, strings.HasPrefix(c.use, "NODE...")
-	if name == "" {
-		name = group
-	}
-	values := map[string]*string{}
-	cmd := &cobra.Command{Use: name + " " + c.use, Short: c.short, Example: c.example, Args: cobra.MinimumNArgs(1)}
-	for _, f := range c.flags {
-		values[f.flag] = cmd.Flags().String(f.flag, "", f.help)
-		if f.required {
-			client.Must(cmd.MarkFlagRequired(f.flag))
-		}
-	}
-	if several {
-		caution.Care{}.Add(s, cmd)
-	} else {
-		cmd.Args = cobra.ExactArgs(1 + strings.Count(c.part, "{}"))
-	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		r, err := c.request(values)
-		if err != nil {
-			return err
-		}
-		nodes := args
-		if !several {
-			nodes = args[:1]
-		}
-		return wait.Each(nodes, func(node string) error { return r.send(s, cmd, node, args) })
-	}
-	return cmd
-}
-
-// partRequest is the request for a change.
-type partRequest struct {
-	method, part string
-	body         any
-}
-
-// request builds the request from the flags.
-func (c change) request(values map[string]*string) (r partRequest, err error) {
-	r = partRequest{c.method, c.part, nil}
-	body, query := map[string]any{}, url.Values{}
-	maps.Copy(body, c.body)
-	for _, f := range c.flags {
-		value := *values[f.flag]
-		switch {
-		case value == "":
-		case f.flag == "http-method":
-			r.method = strings.ToUpper(value)
-		case f.json:
-			if body, err = flags.ReadObject(f.flag, value); err != nil {
-				return r, err
-			}
-		case c.method == http.MethodDelete:
-			query.Set(f.field, value)
-		default:
-			body[f.field] = value
-		}
-	}
-	if len(query) > 0 {
-		r.part += "?" + query.Encode()
-	}
-	if r.method != http.MethodDelete && r.method != http.MethodGet {
-		r.body = body
-	}
-	return r, nil
-}
-
-// send asks for the change of one node, and says so, or prints the answer if there is one.
-func (r partRequest) send(s *client.Session, cmd *cobra.Command, node string, args []string) error {
-	path := client.NodePath(node) + partPath(r.part, args)
-	var reply json.RawMessage
-	err := wait.Unlocked(cmd.Context(), node, func(ctx context.Context, _ string) error {
-		return s.Client.Do(ctx, r.method, path, r.body, &reply)
-	})
-	if err != nil {
-		return refused(cmd.Context(), s, cmd, node, err)
-	}
-	if len(reply) > 0 && string(reply) != "null" {
-		return output.PrintAny(s, cmd.OutOrStdout(), reply, output.Fields(s, reply))
-	}
-	return output.Say(s, cmd, "%s: %s done\n", node, typed(cmd))
+// state is a verb that sets a part of the state of machines.
+func state(name, short, part, field string, value any) noun.Verb {
+	return noun.Verb{Use: name + " NODE...", Short: short, Method: http.MethodPut, Path: "/{0}/states/" + part,
+		Body: map[string]any{field: value}}
 }

@@ -3,7 +3,8 @@ package node
 import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/trait"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/noun"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 
 	"github.com/spf13/cobra"
 )
@@ -18,10 +19,10 @@ func Command(s *client.Session) *cobra.Command {
 		nodeValidate(s), nodeInventory(s), nodeRootDevice(s), nodeErasePlan(s), nodeHistory(s), nodeSteps(s), nodeSensors(s),
 		nodeDeploy(s), nodeRebuild(s),
 		nodeClean(s), nodeService(s), nodeRescue(s),
-		trait.Command(s, "node", "NODE", client.NodePath),
+		noun.Traits("node", "NODE", nodeapi.Root+"/nodes").Command(s),
 	)
 	cmd.AddCommand(nodeVerbs(s)...)
-	cmd.AddCommand(partCommands(s)...)
+	cmd.AddCommand(hardware.Commands(s)...)
 	nodes.Several(s, cmd)
 	return cmd
 }

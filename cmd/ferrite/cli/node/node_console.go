@@ -47,10 +47,7 @@ A conductor that restarts is connected again, for ten minutes.`,
 			path := client.FerritePath(args[0], "console?"+q.Encode())
 			return useConsole(ctx, cmd, func(ctx context.Context) (*websocket.Conn, error) {
 				socket, err := s.Client.Socket(ctx, path, nodeapi.ConsoleProtocol)
-				if client.Unserved(err) {
-					return nil, fmt.Errorf("%s has no serial consoles: it is no Ferrite, or an older one", s.Client.Base)
-				}
-				return socket, err
+				return socket, s.Older(err, "has no serial consoles")
 			})
 		},
 	}

@@ -29,13 +29,10 @@ follow, also those of the next boot.`,
 			}
 			path := client.FerritePath(args[0], "logs?"+q.Values().Encode())
 			err := s.Client.Stream(cmd.Context(), path, cmd.OutOrStdout())
-			switch {
-			case q.Follow && errors.Is(err, context.Canceled):
+			if q.Follow && errors.Is(err, context.Canceled) {
 				return nil // Ctrl-C is how following ends
-			case client.Unserved(err):
-				return fmt.Errorf("%s has no logs of machines: it is no Ferrite, or an older one", s.Client.Base)
 			}
-			return err
+			return s.Older(err, "has no logs of machines")
 		},
 	}
 	c.Flags().BoolVarP(&q.Follow, "follow", "f", false, "show new lines as they come")

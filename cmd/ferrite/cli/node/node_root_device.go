@@ -77,12 +77,8 @@ func rootDevice(s *client.Session, cmd *cobra.Command, node string,
 	q nodeapi.RootDeviceQuery) (choice nodeapi.RootDevice, err error) {
 	var reply json.RawMessage
 	err = s.Client.Do(cmd.Context(), "POST", client.FerritePath(node, "root-device"), q, &reply)
-	if client.Unserved(err) {
-		return choice, fmt.Errorf("the server at %s cannot say which disk it would take: it is no Ferrite, or an older one",
-			s.Client.Base)
-	}
 	if err != nil {
-		return choice, err
+		return choice, s.Older(err, "cannot say which disk it would take")
 	}
 	if err := json.Unmarshal(reply, &choice); err != nil {
 		return choice, fmt.Errorf("the conductor's answer: %w", err)

@@ -33,12 +33,8 @@ it can be aborted, and what its arguments mean.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, steps, err := readSteps(s, cmd, args[0])
-			if client.Unserved(err) {
-				return fmt.Errorf("the server at %s cannot list the steps of a machine: it is no Ferrite, or an older one",
-					s.Client.Base)
-			}
 			if err != nil {
-				return err
+				return s.Older(err, "cannot list the steps of a machine")
 			}
 			if err := output.PrintAny(s, cmd.OutOrStdout(), raw, stepRows(steps, s.Wide())); err != nil {
 				return err

@@ -163,11 +163,8 @@ func eachEntry(ctx context.Context, s *client.Session, of string, visit func(l n
 		}
 		path := nodeapi.FerriteRoot + "/audit?" + args.Encode()
 		body, err := s.Client.Open(ctx, client.Request{Method: http.MethodGet, Path: path, Accept: nodeapi.MediaLines})
-		if client.Unserved(err) {
-			return fmt.Errorf("%s keeps no audit: it is no Ferrite, or an older one", s.Client.Base)
-		}
 		if err != nil {
-			return err
+			return s.Older(err, "keeps no audit")
 		}
 		lines := bufio.NewScanner(body)
 		lines.Buffer(nil, maxEntry)

@@ -312,6 +312,14 @@ func Unserved(err error) bool {
 	return errors.As(err, &f) && f.Status == http.StatusNotFound && f.Text == ""
 }
 
+// Older explains the error of a server that does not know a path: it lacks, say, "keeps no images". Other errors stay.
+func (s *Session) Older(err error, lacks string) error {
+	if Unserved(err) {
+		return fmt.Errorf("the server at %s %s: it is no Ferrite, or an older one", s.Client.Base, lacks)
+	}
+	return err
+}
+
 // NodePath is the path of a node, or of a part of it.
 func NodePath(node string, parts ...string) string {
 	return nodeapi.Root + "/nodes/" + strings.Join(append([]string{url.PathEscape(node)}, parts...), "/")

@@ -27,6 +27,12 @@ func arguments(use string) (all []argument) {
 	return all
 }
 
+// Arguments is how many arguments a usage line has, and whether the last one repeats.
+func Arguments(use string) (number int, repeats bool) {
+	all := arguments(use)
+	return len(all), len(all) > 0 && all[len(all)-1].again
+}
+
 // at is the word of the argument at a place.
 func at(all []argument, place int) (string, bool) {
 	if place < len(all) {

@@ -31,10 +31,8 @@ func Events(ctx context.Context, s *client.Session, out io.Writer, q nodeapi.Eve
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case client.Unserved(err):
-			return fmt.Errorf("%s keeps no events: it is no Ferrite, or an older one", s.Client.Base)
 		case err != nil && (!q.Follow || !client.Passing(err)):
-			return err
+			return s.Older(err, "keeps no events")
 		case !q.Follow:
 			return nil
 		}

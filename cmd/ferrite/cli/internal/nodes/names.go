@@ -1,47 +1,47 @@
 package nodes
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/url"
+	"slices"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// NameColumns shows names in place of nodes' UUIDs. Programs get the UUIDs, and so does a caller without the right to
-// list nodes.
+// NameColumns shows the names of nodes: in place of their UUIDs, and in a column node for the MACs of their ports.
+// Programs get the UUIDs, and so does a caller without the right to list nodes.
 func NameColumns(ctx context.Context, s *client.Session, columns []output.Column) []output.Column {
-	all := make([]output.Column, len(columns))
-	copy(all, columns)
-	for i, c := range all {
-		if c.Field == "node_uuid" && s.People() {
+	all := slices.Clone(columns)
+	for i := range all {
+		switch c := &all[i]; {
+		case !s.People():
+		case c.Field == "node_uuid":
 			names := read(ctx, s)
-			all[i].Head = "node"
-			all[i].Text = func(item map[string]any) string {
+			c.Head = "node"
+			c.Text = func(item map[string]any) string {
 				uuid := output.Cell(item["node_uuid"])
-				if name := names[uuid]; name != "" {
-					return name
-				}
-				return uuid
+				return cmp.Or(names[uuid], uuid)
 			}
+		case c.Field == "node" && c.Text == nil:
+			names := ofMACs(ctx, s)
+			c.Text = func(item map[string]any) string { return names[output.Cell(item["mac"])] }
 		}
 	}
 	return all
 }
 
-// OfMACColumn is the column of the nodes that MACs belong to.
-func OfMACColumn(ctx context.Context, s *client.Session) output.Column {
-	c := output.Column{Field: "node"}
-	if !s.People() {
-		return c
-	}
+// ofMACs are the names of nodes by the MACs of their ports; none without the right to list ports.
+func ofMACs(ctx context.Context, s *client.Session) map[string]string {
+	ofMAC := map[string]string{}
 	ports, err := s.Client.Pages(ctx, "ports", url.Values{"fields": {"uuid,address,node_uuid"}}, 0)
 	if err != nil {
-		return c // no right to see them; a column without texts is left out
+		return ofMAC
 	}
-	names, ofMAC := read(ctx, s), map[string]string{}
+	names := read(ctx, s)
 	for _, raw := range ports {
 		var p struct {
 			Address string
@@ -51,8 +51,7 @@ func OfMACColumn(ctx context.Context, s *client.Session) output.Column {
 			ofMAC[p.Address] = names[p.Node]
 		}
 	}
-	c.Text = func(item map[string]any) string { return ofMAC[output.Cell(item["mac"])] }
-	return c
+	return ofMAC
 }
 
 // read reads the labels of all nodes, by UUID; those that the caller may see.

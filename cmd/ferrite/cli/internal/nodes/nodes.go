@@ -26,7 +26,7 @@ func GetNode(ctx context.Context, s *client.Session, node, fields string) (n nod
 // PatchEach changes nodes, and prints them for programs. People get a line for each.
 func PatchEach(s *client.Session, cmd *cobra.Command, names []string, query string, ops []nodeapi.Patch) error {
 	if len(ops) == 0 {
-		return errNothing
+		return ErrNothing
 	}
 	var replies []json.RawMessage
 	err := wait.Each(names, func(name string) error {
@@ -49,8 +49,8 @@ func PatchEach(s *client.Session, cmd *cobra.Command, names []string, query stri
 	return errors.Join(err, output.PrintSome(s, cmd, len(names), replies))
 }
 
-// errNothing is a change of nothing.
-var errNothing = exit.Usage(errors.New("nothing to change: name at least one field, see --help"))
+// ErrNothing is a change of nothing.
+var ErrNothing = exit.Usage(errors.New("nothing to change: name at least one field, see --help"))
 
 // fieldsOf are the fields that are changed, in words that flags have.
 func fieldsOf(ops []nodeapi.Patch) (fields []string) {
@@ -61,18 +61,6 @@ func fieldsOf(ops []nodeapi.Patch) (fields []string) {
 		}
 	}
 	return fields
-}
-
-// SendPatch changes an object and prints it.
-func SendPatch(s *client.Session, cmd *cobra.Command, path string, ops []nodeapi.Patch) error {
-	if len(ops) == 0 {
-		return errNothing
-	}
-	var reply json.RawMessage
-	if err := wait.Do(cmd.Context(), s, "PATCH", path, ops, &reply); err != nil {
-		return err
-	}
-	return output.PrintAny(s, cmd.OutOrStdout(), reply, output.Fields(s, reply))
 }
 
 // unescape makes a field with its key of a JSON pointer (RFC 6901).

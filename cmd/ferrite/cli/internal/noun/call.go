@@ -1,0 +1,190 @@
+package noun
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/completion"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// call is a verb of a noun as a command.
+type call struct {
+	*client.Session
+	Noun
+	verb Verb
+	also After
+}
+
+func (c call) command() *cobra.Command {
+	v := &c.verb
+	fill := strings.NewReplacer("{noun}", cmp.Or(c.Name, c.Noun.Use), "{arg}", c.Arg, "{path}", path.Base(c.Path)).Replace
+	v.Use, v.Short, v.Done, v.Key = fill(v.Use), fill(v.Short), fill(v.Done), fill(v.Key)
+	v.Method = cmp.Or(v.Method, http.MethodGet)
+	cmd := &cobra.Command{Use: v.Use, Short: v.Short, Long: v.Long, Example: v.Example}
+	number, repeats := completion.Arguments(v.Use)
+	switch {
+	case repeats:
+		cmd.Args = cobra.MinimumNArgs(number)
+	case number == 0:
+		cmd.Args = cobra.NoArgs
+	default:
+		cmd.Args = cobra.ExactArgs(number)
+	}
+	flags := map[string]read{}
+	for _, f := range c.fields() {
+		if f.Only == "" || f.Only == v.Method {
+			flags[f.flag()] = f.add(cmd, v.Method)
+		}
+	}
+	if strings.Contains(v.Use, " NODE...") {
+		caution.Care{}.Add(c.Session, cmd)
+	}
+	if v.Also != nil {
+		c.also = v.Also(c.Session, cmd)
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		g := given{map[string]any{}, map[string]map[string]any{}, nil, v.Method}
+		for _, flag := range output.Sorted(flags) {
+			if cmd.Flags().Changed(flag) {
+				if err := flags[flag](cmd, c.Session, &g); err != nil {
+					return err
+				}
+			}
+		}
+		if !repeats {
+			return c.carryOut(cmd, args, g)
+		}
+		before, each := args[:number-1], args[number-1:]
+		return wait.Each(each, func(arg string) error {
+			return c.carryOut(cmd, append(before[:len(before):len(before)], arg), g)
+		})
+	}
+	return cmd
+}
+
+// fields are the fields that a verb has flags for: the noun's for a verb that makes or changes a record.
+func (c call) fields() []Field {
+	if c.verb.Method == http.MethodPatch || c.verb.Method == http.MethodPost && c.verb.Path == "" {
+		return append(c.verb.Fields, c.Fields...)
+	}
+	return c.verb.Fields
+}
+
+// carryOut makes one request, and prints the answer or says that it is done.
+func (c call) carryOut(cmd *cobra.Command, args []string, g given) error {
+	reply, err := c.request(cmd, args, g)
+	if err == nil && c.also != nil {
+		reply, err = c.also(cmd, args, reply)
+	}
+	switch {
+	case err != nil && c.Lacks != "":
+		return c.Older(err, c.Lacks)
+	case err != nil && c.Refused != nil && c.verb.Method != http.MethodGet:
+		return c.Refused(cmd.Context(), c.Session, cmd, args[0], err)
+	case err != nil:
+		return err
+	case len(reply) == 0 || string(reply) == "null":
+		return output.Say(c.Session, cmd, "%s\n", filled(cmp.Or(c.verb.Done, "{0}: {verb} done"), cmd, args, plainArg))
+	}
+	return c.print(cmd, args, reply)
+}
+
+// request makes the request, and reads a list to its end.
+func (c call) request(cmd *cobra.Command, args []string, g given) (reply json.RawMessage, err error) {
+	at, query, _ := strings.Cut(c.Path+filled(c.verb.Path, cmd, args, url.PathEscape), "?")
+	q, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, err
+	}
+	var body any
+	switch g.method {
+	case http.MethodGet, http.MethodDelete:
+		for field, value := range g.plain {
+			if text := fmt.Sprint(value); text != "" {
+				q.Set(field, text)
+			}
+		}
+	case http.MethodPatch:
+		if body, err = g.patch(); err != nil {
+			return nil, err
+		}
+	default:
+		body = g.body(cmd, args, c.verb.Body)
+	}
+	if c.verb.Key != "" && !strings.ContainsAny(c.verb.Key, "[{") {
+		all, err := c.Client.PagesAt(cmd.Context(), at, c.verb.Key, q, 0)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(all)
+	}
+	if len(q) > 0 {
+		at += "?" + q.Encode()
+	}
+	if g.method == http.MethodGet {
+		return reply, c.Client.Do(cmd.Context(), g.method, at, nil, &reply)
+	}
+	return reply, wait.Do(cmd.Context(), c.Session, g.method, at, body, &reply)
+}
+
+// body is the body of a request: the value of a flag for all of it, else the fields.
+func (g given) body(cmd *cobra.Command, args []string, fixed map[string]any) map[string]any {
+	if g.whole != nil {
+		return g.whole
+	}
+	body := map[string]any{}
+	for field, value := range fixed {
+		if text, ok := value.(string); ok {
+			value = filled(text, cmd, args, plainArg)
+		}
+		body[field] = value
+	}
+	maps.Copy(body, g.plain)
+	for field, object := range g.objects {
+		body[field] = object
+	}
+	return body
+}
+
+// patch is the changes that the flags ask for.
+func (g given) patch() (ops []nodeapi.Patch, err error) {
+	for _, field := range output.Sorted(g.plain) {
+		ops = append(ops, nodeapi.Patch{Op: "add", Path: "/" + field, Value: g.plain[field]})
+	}
+	for _, field := range output.Sorted(g.objects) {
+		for _, key := range output.Sorted(g.objects[field]) {
+			ops = append(ops,
+				nodeapi.Patch{Op: "add", Path: "/" + field + "/" + output.Pointer(key), Value: g.objects[field][key]})
+		}
+	}
+	if len(ops) == 0 {
+		return nil, nodes.ErrNothing
+	}
+	return ops, nil
+}
+
+func plainArg(arg string) string { return arg }
+
+// filled puts the arguments of a command, and its words below the noun, into a text.
+func filled(text string, cmd *cobra.Command, args []string, form func(string) string) string {
+	pairs := make([]string, 0, 2*len(args)+2)
+	for i, arg := range args {
+		pairs = append(pairs, fmt.Sprintf("{%d}", i), form(arg))
+	}
+	words := strings.SplitN(cmd.CommandPath(), " ", 3)
+	return strings.NewReplacer(append(pairs, "{verb}", words[len(words)-1])...).Replace(text)
+}

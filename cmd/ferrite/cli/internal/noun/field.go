@@ -1,0 +1,141 @@
+package noun
+
+import (
+	"cmp"
+	"net/http"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/flags"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+)
+
+// Field is a field of a record with a flag.
+type Field struct {
+	Name     string
+	Flag     string // the name with dashes when empty
+	Help     string
+	Kind     Kind   // nil: of the type of Value
+	Value    any    // default: true, false or 0; nil for a text
+	Only     string // method that it is for; "" for any
+	Required bool   // except of PATCH
+	// Complete adds the fields that people may omit to an object of a list. place counts from 0.
+	Complete func(place int, object map[string]any)
+}
+
+// Extra is the field that nearly every record has.
+var Extra = Field{Name: "extra", Kind: Object, Help: "KEY=VALUE for your own use; repeat it"}
+
+// OfNode is the machine of a record.
+var OfNode = Field{Name: "node_uuid", Flag: "node", Kind: Node, Required: true, Only: "POST",
+	Help: "machine that it belongs to"}
+
+func (f Field) flag() string { return cmp.Or(f.Flag, strings.ReplaceAll(f.Name, "_", "-")) }
+
+// read adds the value of a used flag to the values given.
+type read func(cmd *cobra.Command, s *client.Session, g *given) error
+
+// given is the values of the flags in use.
+type given struct {
+	plain   map[string]any
+	objects map[string]map[string]any // by field and key
+	whole   map[string]any
+	method  string
+}
+
+// Kind adds the flag of a field to a command, and reads it.
+type Kind func(cmd *cobra.Command, f Field) read
+
+// add adds the flag of a field to a command. Without a Kind it is a text, or of the type of Value.
+func (f Field) add(cmd *cobra.Command, method string) read {
+	if f.Required && method != http.MethodPatch {
+		defer func() { client.Must(cmd.MarkFlagRequired(f.flag())) }()
+	}
+	if f.Kind != nil {
+		return f.Kind(cmd, f)
+	}
+	switch value := f.Value.(type) {
+	case bool:
+		return plain(f, cmd.Flags().Bool(f.flag(), value, f.Help))
+	case int:
+		return plain(f, cmd.Flags().Int(f.flag(), value, f.Help))
+	}
+	return plain(f, f.text(cmd))
+}
+
+func (f Field) text(cmd *cobra.Command) *string {
+	usual, _ := f.Value.(string)
+	return cmd.Flags().String(f.flag(), usual, f.Help)
+}
+
+func plain[T any](f Field, value *T) read {
+	return func(_ *cobra.Command, _ *client.Session, g *given) error {
+		g.plain[f.Name] = *value
+		return nil
+	}
+}
+
+// Object is KEY=VALUE, repeated. Values are JSON or text.
+func Object(cmd *cobra.Command, f Field) read { return f.pairs(cmd, output.JsonOrText) }
+
+// TextPairs is as Object, with numbers as text.
+func TextPairs(cmd *cobra.Command, f Field) read { return f.pairs(cmd, output.MostlyText) }
+
+func (f Field) pairs(cmd *cobra.Command, value func(string) any) read {
+	args := cmd.Flags().StringArray(f.flag(), nil, f.Help)
+	return func(_ *cobra.Command, _ *client.Session, g *given) (err error) {
+		g.objects[f.Name], err = output.Pairs(f.flag(), *args, value)
+		return err
+	}
+}
+
+// Texts is a list of texts: the flag repeated.
+func Texts(cmd *cobra.Command, f Field) read {
+	return plain(f, cmd.Flags().StringArray(f.flag(), nil, f.Help))
+}
+
+// Objects is a list of objects: JSON, or a file.
+func Objects(cmd *cobra.Command, f Field) read {
+	text := f.text(cmd)
+	return func(_ *cobra.Command, _ *client.Session, g *given) error {
+		list, err := flags.ReadList(f.flag(), *text)
+		for i, item := range list {
+			if object, ok := item.(map[string]any); ok && f.Complete != nil {
+				f.Complete(i, object)
+			}
+		}
+		g.plain[f.Name] = list
+		return err
+	}
+}
+
+// Node is the name of a node, for its UUID.
+func Node(cmd *cobra.Command, f Field) read {
+	text := f.text(cmd)
+	return func(cmd *cobra.Command, s *client.Session, g *given) error {
+		n, err := nodes.GetNode(cmd.Context(), s, *text, "uuid")
+		g.plain[f.Name] = n.UUID
+		return err
+	}
+}
+
+// Whole is the whole body: JSON, or a file.
+func Whole(cmd *cobra.Command, f Field) read {
+	text := f.text(cmd)
+	return func(_ *cobra.Command, _ *client.Session, g *given) (err error) {
+		g.whole, err = flags.ReadObject(f.flag(), *text)
+		return err
+	}
+}
+
+// Method is the method of the request.
+func Method(cmd *cobra.Command, f Field) read {
+	text := f.text(cmd)
+	return func(_ *cobra.Command, _ *client.Session, g *given) error {
+		g.method = strings.ToUpper(*text)
+		return nil
+	}
+}
