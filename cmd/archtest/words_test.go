@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,15 +14,17 @@ import (
 	"testing"
 )
 
-// wordBudget has a row for each top-level folder: how many of its comment blocks may contain a vague word.
+// wordBudget has a row for each top-level folder, and two for pages: how many comment blocks of its Go files, or how
+// many paragraphs, may contain a vague word.
 const wordBudget = "testdata/words.txt"
 
 // vague are the pronouns and verbs that hide the subject of a sentence. CONTRIBUTING.md shows better sentences.
 var vague = regexp.MustCompile(
 	`(?i)\b(what|whatever|who|whose|whom|nobody|somebody|tells?|told|one\s+that|those\s+of|that\s+of)\b`)
 
-// TestWords counts comment blocks with vague words, in production files and in tests. A block is a comment group of
-// go/ast: adjacent lines. The count of a folder may fall but not rise; `-update` lowers the budget and never raises it.
+// TestWords counts comment blocks and paragraphs with vague words. A block is a comment group of go/ast: adjacent
+// lines, in production files and in tests. The count of a row may fall but not rise; `-update` lowers the budget and
+// never raises it.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	all, found := map[string]int{}, map[string][]string{}
@@ -32,24 +35,77 @@ func TestWords(t *testing.T) {
 		all[folder] += blocks
 		found[folder] = append(found[folder], lines...)
 	})
+	for _, page := range pages(t) {
+		row := "*.md"
+		if folder, _, deep := strings.Cut(page, "/"); deep {
+			row = folder + "/*.md"
+		}
+		paragraphs, lines := vagueParagraphs(t, page)
+		all[row] += paragraphs
+		found[row] = append(found[row], lines...)
+	}
 	budget := readBudget(t)
-	for folder, blocks := range all {
-		n, most := len(found[folder]), budget[folder]
-		t.Logf("%s: %d of %d comment blocks, %.1f %%", folder, n, blocks, 100*float64(n)/float64(blocks))
+	for row, texts := range all {
+		n, most := len(found[row]), budget[row]
+		t.Logf("%s: %d of %d texts, %.1f %%", row, n, texts, 100*float64(n)/float64(texts))
 		if n > most {
-			t.Errorf("%s has %d comment blocks with vague words, but its budget in cmd/archtest/%s is %d. Give the new "+
-				"sentences a noun and an active verb (CONTRIBUTING.md, \"How we write\"), or better some old ones. Code that "+
-				"moves between top-level folders takes its number along: change both rows. The first blocks:\n%s",
-				folder, n, wordBudget, most, strings.Join(found[folder][:min(n, 8)], "\n"))
+			t.Errorf("%s has %d comment blocks or paragraphs with vague words, but its budget in cmd/archtest/%s is %d. Give "+
+				"the new sentences a noun and an active verb (CONTRIBUTING.md, \"How we write\"), or better some old ones. Code "+
+				"that moves between top-level folders takes its number along: change both rows. The first ones:\n%s",
+				row, n, wordBudget, most, strings.Join(found[row][:min(n, 8)], "\n"))
 		}
 		if n < most && !*update {
-			t.Logf("%s is %d below its budget: `go test ./cmd/archtest -update` lowers it", folder, most-n)
+			t.Logf("%s is %d below its budget: `go test ./cmd/archtest -update` lowers it", row, most-n)
 		}
-		budget[folder] = min(n, most)
+		budget[row] = min(n, most)
 	}
 	if *update {
 		writeBudget(t, budget)
 	}
+}
+
+// pages lists the Markdown files of the top level and of docs/. Entries of the changelog stay as they were written.
+func pages(t *testing.T) (found []string) {
+	t.Helper()
+	house := os.DirFS("../..")
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md"} {
+		names, err := fs.Glob(house, pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, names...)
+	}
+	return slices.DeleteFunc(found, func(page string) bool { return page == "CHANGELOG.md" })
+}
+
+// notProse are the parts of a page that are no sentences of ours: pages and tables that a test writes, blocks of
+// commands and output, comments, code, and the targets of links.
+var notProse = regexp.MustCompile("(?ms)<!-- [Gg]enerated (from|by).*|<!-- generated: .*?<!-- end of generated: " +
+	".*?-->|^ *```.*?^ *```$|<!--.*?-->|`[^`\n]*`|\\]\\([^)\n]*\\)")
+
+// vagueParagraphs counts the paragraphs of a page, a row of a table as one, and returns a line for each with a vague
+// word.
+func vagueParagraphs(t *testing.T, page string) (paragraphs int, lines []string) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("../..", page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	prose := notProse.ReplaceAllStringFunc(string(b), func(part string) string {
+		return strings.Repeat("\n", strings.Count(part, "\n")) // so that lines keep their numbers
+	})
+	var text string
+	for i, line := range strings.Split(prose+"\n\n", "\n") {
+		if (line == "" || strings.HasPrefix(line, "|")) && strings.TrimSpace(text) != "" {
+			paragraphs++
+			if word := vague.FindString(text); word != "" {
+				lines = append(lines, fmt.Sprintf("%s:%d: %q in the paragraph that ends here", page, i, word))
+			}
+			text = ""
+		}
+		text += line + "\n"
+	}
+	return paragraphs, lines
 }
 
 // vagueBlocks counts the comment blocks of a file, and returns a line for each block with a vague word.
