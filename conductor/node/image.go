@@ -112,6 +112,7 @@ func PickImage(ref string, images []Image, projects ...string) (Image, error) {
 		case 1:
 			return found[0], nil
 		default:
+			slices.Sort(known)
 			return Image{}, Refuse(Conflict, "%d images have the name %.140s: say which one is meant by its UUID, %s.",
 				len(found), ref, strings.Join(known, " or "))
 		}
