@@ -18,30 +18,12 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/seal"
 )
 
-// Fault is one thing in a database that is not as a conductor writes it.
-type Fault struct {
-	Table string
-	Row   string // its key; "" for the table as a whole
-	Want  string
-	Found string
-	Do    string
-}
-
-// String is the fault in one line.
-func (f Fault) String() string {
-	where := f.Table
-	if f.Row != "" {
-		where += ", row " + f.Row
-	}
-	return fmt.Sprintf("%s: expected %s, found %s; %s", where, f.Want, f.Found, f.Do)
-}
-
 // Checked is the result of Check.
 type Checked struct {
 	Schema, Known int64 // the version of the database, and the newest of this build
 	Tables        []TableCount
-	Faults        []Fault
-	Unopened      int // rows with sealed values that were not checked, because their key is missing
+	Faults        []string // each in one line, with its remedy
+	Unopened      int      // rows with sealed values that were not checked, because their key is missing
 }
 
 // TableCount is the number of rows of a table.
@@ -74,7 +56,8 @@ func Check(ctx context.Context, p Place, o CheckOptions) (Checked, error) {
 }
 
 func check(ctx context.Context, p Place, o CheckOptions) (done Checked, err error) {
-	c := &checker{copySide: &copySide{}, o: o, done: &done, absent: map[seal.ID]bool{}}
+	c := &checker{copySide: &copySide{}, o: o, done: &done, faults: map[string]int{},
+		absent: map[seal.ID]bool{}}
 	defer func() { err = errors.Join(err, c.close()) }()
 	if p.File == "" {
 		err = c.openServer(ctx, p)
@@ -130,6 +113,8 @@ type checker struct {
 	*copySide
 	o    CheckOptions
 	done *Checked
+	// faults are counted by table.
+	faults map[string]int
 	// absent are the keys that rows are sealed with, and that were not given.
 	absent map[seal.ID]bool
 }
@@ -137,19 +122,19 @@ type checker struct {
 // mostFaults bounds the faults listed for one table: the first ones suffice.
 const mostFaults = 50
 
+// fault notes that a table or one of its rows is not as a conductor writes it; row is its key, "" for the whole table.
 func (c *checker) fault(table, row, want string, found any, do string) {
-	listed := 0
-	for _, f := range c.done.Faults {
-		if f.Table == table {
-			listed++
-		}
+	switch c.faults[table]++; {
+	case c.faults[table] > mostFaults+1:
+		return
+	case c.faults[table] > mostFaults:
+		row, want, found, do = "", "fewer faults", fmt.Sprintf("more than %d", mostFaults), restore
 	}
-	if listed < mostFaults {
-		c.done.Faults = append(c.done.Faults, Fault{table, row, want, fmt.Sprint(found), do})
-	} else if listed == mostFaults {
-		c.done.Faults = append(c.done.Faults,
-			Fault{table, "", "fewer faults", "more than " + strconv.Itoa(mostFaults), restore})
+	where := table
+	if row != "" {
+		where += ", row " + row
 	}
+	c.done.Faults = append(c.done.Faults, fmt.Sprintf("%s: expected %s, found %v; %s", where, want, found, do))
 }
 
 func (c *checker) integrity(ctx context.Context) {

@@ -79,11 +79,7 @@ func hostOf(config string) (f doctor.Finding, h doctor.Host, err error) {
 		f.Grade, f.Found, f.Try = doctor.GradeBad, err.Error(), "change it, or make one with: ferrite setup"
 		return f, h, nil
 	}
-	cmd := Command()
-	if err := cmd.ParseFlags([]string{"--config", config}); err != nil {
-		return f, h, err
-	}
-	conf, err := read(cmd.Flags())
+	conf, err := fromFile(config)
 	if err != nil {
 		return f, h, err
 	}

@@ -45,14 +45,18 @@ func (c *Config) tryOut(out io.Writer) error {
 	return err
 }
 
-// CheckFile is `ferrite serve --check --config PATH` with defaults for all that the file does not say. It returns the
-// line that the command prints.
-func CheckFile(path string) (string, error) {
+// fromFile reads the settings of a file, with defaults for all that the file does not say.
+func fromFile(path string) (Config, error) {
 	cmd := Command()
 	if err := cmd.ParseFlags([]string{"--config", path}); err != nil {
-		return "", err
+		return Config{}, err
 	}
-	conf, err := read(cmd.Flags())
+	return read(cmd.Flags())
+}
+
+// CheckFile is `ferrite serve --check --config PATH`. It returns the line that the command prints.
+func CheckFile(path string) (string, error) {
+	conf, err := fromFile(path)
 	if err != nil {
 		return "", err
 	}

@@ -18,9 +18,8 @@ import (
 
 // Examined is the result of checking a database and its keys.
 type Examined struct {
-	store.Checked
-	Place  store.Place // where the database is
-	Faults []string    // each with its remedy
+	store.Checked             // its faults are the keys', too
+	Place         store.Place // where the database is
 }
 
 // Examine reads every row of the database, and the keys of the folder. It changes nothing, and keeps a conductor from
@@ -49,11 +48,10 @@ func (d Folder) examine(ctx context.Context, place store.Place, whole func() err
 	if err != nil {
 		return e, err
 	}
-	e.Faults = faults
 	// A conductor is not started without its WAL or a key; here the fault is listed with the others.
 	if whole != nil {
 		if err := whole(); err != nil {
-			e.Faults = append(e.Faults, err.Error())
+			faults = append(faults, err.Error())
 		}
 	}
 	schema := e.Schema
@@ -61,11 +59,9 @@ func (d Folder) examine(ctx context.Context, place store.Place, whole func() err
 		schema = NewestKey
 	}
 	for _, missing := range d.MissingKeys(schema) {
-		e.Faults = append(e.Faults, missing.Error())
+		faults = append(faults, missing.Error())
 	}
-	for _, f := range e.Checked.Faults {
-		e.Faults = append(e.Faults, f.String())
-	}
+	e.Faults = append(faults, e.Faults...)
 	return e, nil
 }
 
