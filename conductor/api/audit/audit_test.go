@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/conductor/store/broken"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -42,14 +41,14 @@ func verify(all []nodeapi.AuditLine) error {
 
 // TestChains: requests at one time are all written, in one chain for each process, which goes on after the last.
 func TestChains(t *testing.T) {
-	s := broken.Wrap(mem.New())
+	s := mem.New()
 	for life := range 3 {
 		r, err := Open(t.Context(), s, "c1", time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if life == 1 { // a write takes effect, and its answer is lost
-			s.Fail(broken.Fault{Method: "AppendAudit", Nth: 1, After: true, Err: errors.New("lost")})
+			s.Fail(mem.Fault{Method: "AppendAudit", Nth: 1, After: true, Err: errors.New("lost")})
 			if err := r.Record(nodeapi.AuditEntry{Path: "/lost"}); err == nil {
 				t.Error("a lost answer is no error")
 			}
@@ -87,12 +86,12 @@ func TestChains(t *testing.T) {
 
 // TestFull: an entry that cannot be written is an error, and the next one is in its place.
 func TestFull(t *testing.T) {
-	s := broken.Wrap(mem.New())
+	s := mem.New()
 	r, err := Open(t.Context(), s, "c1", time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Fail(broken.Fault{Method: "AppendAudit", Nth: 1, Err: errors.New("full")})
+	s.Fail(mem.Fault{Method: "AppendAudit", Nth: 1, Err: errors.New("full")})
 	if err := r.Record(nodeapi.AuditEntry{Path: "/1"}); err == nil || !strings.Contains(err.Error(), "full") {
 		t.Errorf("a full disk: %v", err)
 	}

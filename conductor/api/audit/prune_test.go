@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/conductor/store/broken"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -34,7 +33,7 @@ func pruned(t *testing.T, r *Recorder, all []nodeapi.AuditLine) error {
 // TestPrune: the rest can be verified after old entries of several chains were pruned, again and again. Entries missing
 // beyond the cut are found, and so is a cut that no entry names.
 func TestPrune(t *testing.T) {
-	s := broken.Wrap(mem.New())
+	s := mem.New()
 	now := time.Unix(1_700_000_000, 0)
 	var r *Recorder
 	for day := range 40 { // a new chain each fourth day, five entries a day, pruned each third
@@ -81,7 +80,7 @@ func TestPrune(t *testing.T) {
 
 // TestPruneHalfway: the next prune deletes the rest of a prune that broke off. Until then the rest is not listed.
 func TestPruneHalfway(t *testing.T) {
-	s := broken.Wrap(mem.New())
+	s := mem.New()
 	now := time.Unix(1_700_000_000, 0)
 	r, err := Open(t.Context(), s, "c1", func() time.Time { return now })
 	if err != nil {
@@ -94,7 +93,7 @@ func TestPruneHalfway(t *testing.T) {
 	}
 	now = now.Add(time.Hour)
 	for _, method := range []string{"AuditCuts", "AppendAudit", "CutAudit", "PruneAudit"} {
-		s.Fail(broken.Fault{Method: method, Nth: 1, Err: errors.New("full")})
+		s.Fail(mem.Fault{Method: method, Nth: 1, Err: errors.New("full")})
 		if _, err := r.Prune(context.Background(), now, ""); err == nil {
 			t.Errorf("%s fails, and the prune does not", method)
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
-	"github.com/ferrite-metal/ferrite/conductor/store/broken"
 )
 
 // Mortal is a store that a dead process cannot reach.
@@ -106,7 +105,5 @@ func (m *Mortal) reach(o OpenedStore) store.Store {
 			m.ledger.t.Error(err)
 		}
 	}
-	s := broken.Wrap(o.Store)
-	s.Before = m.wait
-	return s
+	return o.Store
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/engine/enginetest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
-	"github.com/ferrite-metal/ferrite/conductor/store/broken"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 	"github.com/ferrite-metal/ferrite/conductor/store/storetest"
 )
@@ -80,7 +79,7 @@ func consistent(t testing.TB, s core.Store) {
 func TestAllocateAtOnce(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 7))
-		s := broken.Wrap(mem.New())
+		s := mem.New()
 		one, endOne := enginetest.StartOn(t, s, "one")
 		two, endTwo := enginetest.StartOn(t, s, "two")
 		nodes, asked := map[string]int{}, map[string]int{}
@@ -90,7 +89,7 @@ func TestAllocateAtOnce(t *testing.T) {
 			enginetest.Offer(t, s, fmt.Sprintf("11111111-0000-4000-8000-%012d", i), class, nil)
 		}
 		for range rng.IntN(3) {
-			s.Fail(broken.Fault{Method: "Commit", Nth: 1 + rng.IntN(9), After: true, Err: errors.New("the answer was lost")})
+			s.Fail(mem.Fault{Method: "Commit", Nth: 1 + rng.IntN(9), After: true, Err: errors.New("the answer was lost")})
 		}
 		var wg sync.WaitGroup
 		for i := range 1 + rng.IntN(40) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/conductor/store/broken"
+	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 )
 
 // wired is a node with one portgroup and one port in it that does not boot.
@@ -63,12 +63,12 @@ func TestWiringRace(t *testing.T) {
 func TestPortgroupMoves(t *testing.T) {
 	ctx := t.Context()
 	e, _, g, p := wired(t)
-	s, ok := e.Store.(*broken.Store)
+	s, ok := e.Store.(*mem.Store)
 	if !ok {
 		t.Fatalf("the store is a %T", e.Store)
 	}
 	for nth, failed := 1, true; failed; nth++ {
-		s.Fail(broken.Fault{Nth: nth, Err: errors.New("the disk is full")})
+		s.Fail(mem.Fault{Nth: nth, Err: errors.New("the disk is full")})
 		to := fmt.Sprintf("net%d", nth)
 		_, err := e.Catalogs().Portgroups.Update(ctx, g.UUID, func(g *node.Portgroup) error {
 			g.PhysicalNetwork = to

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ferrite-metal/ferrite/conductor/node/objects"
-	"github.com/ferrite-metal/ferrite/conductor/store/broken"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
@@ -208,29 +207,29 @@ func TestNamespaces(t *testing.T) {
 // TestBroken: a failed write reaches no follower, and a write that races with another is tried again if it names no
 // version.
 func TestBroken(t *testing.T) {
-	s := broken.Wrap(mem.New())
+	s := mem.New()
 	k := keeper(t, s, nil)
 	h := create(t, k, host("a"))
 	w, err := k.Watch(objects.Filter{}, 3)
 	check(t, err)
 	boom := errors.New("boom")
-	s.Fail(broken.Fault{Method: "WriteObjects", Nth: 1, Err: boom})
+	s.Fail(mem.Fault{Method: "WriteObjects", Nth: 1, Err: boom})
 	h.Spec.Online, h.ResourceVersion = false, ""
 	if _, err := objects.Update(t.Context(), k, h); !errors.Is(err, boom) {
 		t.Error(err)
 	}
-	s.Fail(broken.Fault{Method: "WriteObjects", Nth: 1, Err: fmt.Errorf("met another: %w", objects.ErrStale)})
+	s.Fail(mem.Fault{Method: "WriteObjects", Nth: 1, Err: fmt.Errorf("met another: %w", objects.ErrStale)})
 	saved, err := objects.Update(t.Context(), k, h)
 	check(t, err)
 	e, err := w.Next(t.Context())
 	if err != nil || e.Type != objects.Modified || fmt.Sprint(e.Revision) != saved.ResourceVersion || e.Revision != 4 {
 		t.Errorf("%+v, %v", e, err)
 	}
-	s.Fail(broken.Fault{Method: "WriteObjects", Nth: 1, Err: fmt.Errorf("met another: %w", objects.ErrStale)})
+	s.Fail(mem.Fault{Method: "WriteObjects", Nth: 1, Err: fmt.Errorf("met another: %w", objects.ErrStale)})
 	saved.Spec.Online = true
 	_, err = objects.Update(t.Context(), k, saved)
 	refused(t, err, objects.ErrConflict, "has been modified")
-	s.Fail(broken.Fault{Method: "Objects", Err: boom})
+	s.Fail(mem.Fault{Method: "Objects", Err: boom})
 	if _, err := objects.Get[hostapi.Host](t.Context(), k, "metal3", "a"); !errors.Is(err, boom) {
 		t.Error(err)
 	}

@@ -26,7 +26,7 @@ func (s *Store) AppendAudit(ctx context.Context, entries []node.AuditEntry) erro
 		all = append(all, e)
 	}
 	s.audit, s.audited = all, last
-	return nil
+	return s.lost
 }
 
 // Audit copies entries after an id.

@@ -38,7 +38,7 @@ func (s *Store) Commit(ctx context.Context, n node.Change) (node.Node, error) {
 		c.rollback()
 		return node.Node{}, err
 	}
-	return saved, nil
+	return saved, s.lost
 }
 
 func (c *change) apply(n *node.Change) (node.Node, error) {

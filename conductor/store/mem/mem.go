@@ -1,5 +1,6 @@
 // Package mem is a store in memory, for simulations and for tests that need a store. It behaves exactly as the SQLite
-// store: storetest and a property test compare them.
+// store: storetest and a property test compare them. It fails on command, as a refused write does, or a write that took
+// effect although its answer was lost.
 //
 // It must not be used for real machines: nothing survives the process. It shares no code with the SQLite store, so that
 // each checks the other. It is also faster. On SQLite, without syncs and from a copied template, the engine's tests
@@ -23,6 +24,8 @@ import (
 type Store struct {
 	mu       sync.Mutex
 	closed   bool
+	faults   []*Fault
+	lost     error // the fault that this call meets at its end
 	nodes    table[node.Node]
 	ports    table[node.Port]
 	effects  map[int64]*node.Effect
@@ -67,18 +70,20 @@ func New() *Store {
 
 var errClosed = errors.New("the store is closed")
 
-// lock begins a call; the caller unlocks. A context that has ended or a closed
-// store refuses it.
+// lock begins a call; the caller unlocks. A context that has ended, a closed store or a fault refuses it.
 func (s *Store) lock(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	s.mu.Lock()
+	err := s.fault()
 	if s.closed {
-		s.mu.Unlock()
-		return errClosed
+		err = errClosed
 	}
-	return nil
+	if err != nil {
+		s.mu.Unlock()
+	}
+	return err
 }
 
 // Close refuses everything from now on.

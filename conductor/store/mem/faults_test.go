@@ -1,4 +1,4 @@
-package broken_test
+package mem_test
 
 import (
 	"errors"
@@ -6,15 +6,8 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
-	"github.com/ferrite-metal/ferrite/conductor/store/broken"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
-	"github.com/ferrite-metal/ferrite/conductor/store/storetest"
 )
-
-// Not broken yet, it is a store like any other.
-func TestStore(t *testing.T) {
-	storetest.Run(t, func(*testing.T) store.Store { return broken.Wrap(mem.New()) })
-}
 
 var errBoom = errors.New("boom")
 
@@ -25,27 +18,24 @@ func TestFail(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		fault broken.Fault
+		fault mem.Fault
 		errs  [3]error
 		kept  int
 	}{
-		{"the next, before", broken.Fault{Method: "Commit", Nth: 1, Err: errBoom}, [3]error{errBoom, nil, nil}, 2},
-		{"the second, after", broken.Fault{Method: "Commit", Nth: 2, After: true, Err: errBoom},
+		{"the next, before", mem.Fault{Method: "Commit", Nth: 1, Err: errBoom}, [3]error{errBoom, nil, nil}, 2},
+		{"the second, after", mem.Fault{Method: "Commit", Nth: 2, After: true, Err: errBoom},
 			[3]error{nil, errBoom, nil}, 3},
-		{"any method", broken.Fault{Nth: 3, Err: errBoom}, [3]error{nil, nil, errBoom}, 2},
-		{"for ever", broken.Fault{Method: "Commit", Err: errBoom}, [3]error{errBoom, errBoom, errBoom}, 0},
-		{"another method", broken.Fault{Method: "Claim", Err: errBoom}, [3]error{}, 3},
+		{"any method", mem.Fault{Nth: 3, Err: errBoom}, [3]error{nil, nil, errBoom}, 2},
+		{"for ever", mem.Fault{Method: "Commit", Err: errBoom}, [3]error{errBoom, errBoom, errBoom}, 0},
+		{"another method", mem.Fault{Method: "Claim", Err: errBoom}, [3]error{}, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := broken.Wrap(mem.New())
+			s := mem.New()
 			s.Fail(c.fault)
 			for i, want := range c.errs {
 				if err := commit(s, string(rune('a'+i))); !errors.Is(err, want) {
 					t.Errorf("commit %d: got %v, want %v", i+1, err, want)
 				}
-			}
-			if n := s.Calls("Commit"); n != 3 {
-				t.Errorf("counted %d commits, want 3", n)
 			}
 			s.Heal()
 			all, err := s.Nodes(t.Context(), node.Query{})
